@@ -1,0 +1,103 @@
+// Drives the Tasks extension (2026-07-28) with the published client package
+// and ext-tasks, against tasks-server.js: a job, a job that fails, a job that
+// asks for input and a job that is cancelled, in turn, all at once.
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { createApplicationInputHandler, createTaskSessionFromClient } from '@modelcontextprotocol/ext-tasks/client';
+import { flags, messagesIn, Report } from './report.js';
+
+const PROTOCOL_VERSION = '2026-07-28';
+
+const { url, calls } = flags();
+const report = new Report();
+const clientInfo = { name: 'extension-tasks', version: '1.0.0' };
+const clientCapabilities = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
+
+// ext-tasks leaves the wire to its host: the SDK's own codecs refuse task shapes.
+let nextID = 0;
+async function dispatch(request, { signal } = {}) {
+  const { taskId, name } = request.params;
+  const response = await report.fetch(url, {
+    method: 'POST',
+    signal,
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': PROTOCOL_VERSION,
+      'mcp-method': request.method,
+      'mcp-name': taskId ?? name,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: nextID++, ...request }),
+  });
+  const { result, error } = messagesIn(await response.text()).at(-1);
+  return error ? { kind: 'error', error } : { kind: 'result', result };
+}
+
+const refuse = () => {
+  throw new Error('not asked for by any tool here');
+};
+
+async function withSession(use) {
+  const client = new Client(clientInfo, {
+    capabilities: clientCapabilities,
+    versionNegotiation: { mode: 'auto' },
+  });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { fetch: report.fetch }));
+  const session = createTaskSessionFromClient(client, {
+    endpointId: url,
+    rawDispatch: dispatch,
+    v2RequestFraming: { protocolVersion: PROTOCOL_VERSION, clientInfo, clientCapabilities },
+    onInputRequest: createApplicationInputHandler({
+      elicitation: () => ({ action: 'accept', content: { confirm: true } }),
+      sampling: refuse,
+      roots: refuse,
+    }),
+  });
+  try {
+    return await use(session);
+  } finally {
+    await session.close();
+    await client.close();
+  }
+}
+
+async function settled(tool, args) {
+  return withSession(async (session) => {
+    const execution = await session.callTool(tool, args);
+    const { outcome } = await execution.settle();
+    if (outcome.status !== 'completed') throw new Error(`the task ended ${outcome.status}`);
+    return outcome.result;
+  });
+}
+
+const job = async (i) => {
+  const { content } = await settled('slow_compute', { seconds: 0.4, label: `job-${i}` });
+  return content[0].text.startsWith(`job-${i} done`) ? undefined : `answered with ${content[0].text}`;
+};
+
+const failing = async () => {
+  const { isError } = await settled('failing_job', {});
+  return isError ? undefined : 'the failure was lost';
+};
+
+const input = async (i) => {
+  const { content } = await settled('confirm_delete', { filename: `file-${i}` });
+  return content[0].text.startsWith(`file-${i} deleted`) ? undefined : `answered with ${content[0].text}`;
+};
+
+const cancelled = async (i) =>
+  withSession(async (session) => {
+    const execution = await session.callTool('slow_compute', { seconds: 60, label: `long-${i}` });
+    await execution.cancel();
+    const { outcome } = await execution.settle();
+    return outcome.status === 'cancelled' ? undefined : `ended ${outcome.status}`;
+  });
+
+const KINDS = [job, input, failing, cancelled];
+
+await Promise.all(
+  Array.from({ length: calls }, (_, i) => {
+    const kind = KINDS[i % KINDS.length];
+    return report.run(`${kind.name} ${i}`, () => kind(i));
+  }),
+);
+report.finish();
