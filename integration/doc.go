@@ -1,0 +1,19 @@
+// Package integration runs the built berth program against real parts: published
+// MCP servers and clients, the official conformance suite, redis-server. Nothing in
+// it is a mock; the fixture server of parts/servers is built on a published package
+// because none comes with a task table.
+//
+// What the tests hold berth to: through berth and a fleet of three, the suite gives
+// the verdicts that it gives to a single instance without berth (testdata/golden),
+// every call of a real client comes back right, no poll is lost, and all instances
+// of the fleet share the work. A plain round robin in berth's place fails the same
+// checks, and a test sees it fail.
+//
+// setup/setup.sh installs the parts; `make test` and `make e2e` run it. Where a part
+// is missing, the tests that need it are skipped and name it; with CI=true or
+// BERTH_REQUIRE_PARTS=1 they fail. Tests of the long tier carry the build tag e2e.
+// BERTH_BINARY names a berth to test in place of one built from this source. The
+// flag -update writes the golden verdicts anew, from runs without berth.
+//
+// Everything listens on loopback and is killed by its process id when its test ends.
+package integration

@@ -1,0 +1,80 @@
+package integration
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// instance is one real MCP server of a fleet.
+type instance struct {
+	*process
+
+	// base is http://host:port; the MCP endpoint is below it at /mcp.
+	base string
+}
+
+func (i *instance) url() string { return i.base + "/mcp" }
+
+// stats are an instance's counts of its own work. Servers that keep none of their
+// own are counted by parts/servers/counted.js, which fills Posts only.
+type stats struct {
+	Posts        int `json:"posts"`        // POSTs of any kind
+	ToolCalls    int `json:"toolCalls"`    // tools run
+	Tasks        int `json:"tasks"`        // tasks created
+	Polls        int `json:"polls"`        // tasks/get received
+	UnknownPolls int `json:"unknownPolls"` // of these, for a task of another instance
+}
+
+// statsWithin bounds one look at an instance's counts.
+const statsWithin = 10 * time.Second
+
+func (i *instance) stats(t testing.TB) stats {
+	t.Helper()
+	client := http.Client{Timeout: statsWithin}
+	response, err := client.Get(i.base + "/__stats")
+	if err != nil {
+		t.Fatalf("counts of %s: %v", i.name, err)
+	}
+	defer response.Body.Close()
+	var counted stats
+	if err := json.NewDecoder(response.Body).Decode(&counted); err != nil {
+		t.Fatalf("counts of %s: %v", i.name, err)
+	}
+	return counted
+}
+
+// fleet is several instances of one MCP server, interchangeable for new work.
+type fleet []*instance
+
+func (f fleet) urls() []string {
+	urls := make([]string, 0, len(f))
+	for _, i := range f {
+		urls = append(urls, i.url())
+	}
+	return urls
+}
+
+// wantAllAtWork fails the test if an instance did none of the work that counted picks.
+func (f fleet) wantAllAtWork(t testing.TB, counted func(stats) int) {
+	t.Helper()
+	for _, i := range f {
+		if got := counted(i.stats(t)); got == 0 {
+			t.Errorf("instance %s: got no work, want some", i.name)
+		}
+	}
+}
+
+// wantToolCalls fails the test if the fleet ran more or fewer tools than calls were
+// made: more means that a call was repeated, fewer that one was lost.
+func (f fleet) wantToolCalls(t testing.TB, want int) {
+	t.Helper()
+	got := 0
+	for _, i := range f {
+		got += i.stats(t).ToolCalls
+	}
+	if got != want {
+		t.Errorf("tools run by the fleet: got %d, want %d", got, want)
+	}
+}

@@ -1,0 +1,140 @@
+package integration
+
+import (
+	"bytes"
+	"net"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	// readyWithin bounds how long a process may take to listen: a Node server under
+	// load on two cores needs a few seconds.
+	readyWithin = 30 * time.Second
+
+	// startAttempts is how often another port is tried: the free one may have been
+	// taken before the process bound it.
+	startAttempts = 3
+
+	// shownOutput is how much of its output a process leaves in a failed test's log.
+	shownOutput = 4096
+)
+
+// process is one server that a test started. Its methods may be called from any
+// goroutine.
+type process struct {
+	name    string
+	command *exec.Cmd
+	output  output
+	exited  chan struct{} // closed when the process is gone
+}
+
+// listen starts command(address) on a free address, waits until it accepts
+// connections there, and kills it when the test ends.
+func listen(t testing.TB, name string, command func(address string) *exec.Cmd) (*process, string) {
+	t.Helper()
+	for range startAttempts {
+		address := freeAddress(t)
+		p := start(t, name, command(address))
+		if p.awaitListening(t, address) {
+			return p, address
+		}
+		p.kill()
+		t.Logf("%s did not listen on %s:\n%s", name, address, p.output.tail())
+	}
+	t.Fatalf("%s did not start", name)
+	return nil, ""
+}
+
+func start(t testing.TB, name string, command *exec.Cmd) *process {
+	t.Helper()
+	p := &process{name: name, command: command, exited: make(chan struct{})}
+	command.Stdout, command.Stderr = &p.output, &p.output
+	tieToParent(command)
+	if err := command.Start(); err != nil {
+		t.Fatalf("starting %s: %v", name, err)
+	}
+	go func() {
+		_ = command.Wait() // how it ended is seen in its output; that it ended is what counts
+		close(p.exited)
+	}()
+	t.Cleanup(func() {
+		p.kill()
+		if t.Failed() {
+			t.Logf("output of %s:\n%s", name, p.output.tail())
+		}
+	})
+	return p
+}
+
+func (p *process) awaitListening(t testing.TB, address string) bool {
+	t.Helper()
+	listening := false
+	await(t, readyWithin, func() bool {
+		if !p.alive() {
+			return true
+		}
+		connection, err := net.DialTimeout("tcp", address, time.Second)
+		if err != nil {
+			return false
+		}
+		_ = connection.Close() // nothing was sent on it
+		listening = true
+		return true
+	})
+	return listening
+}
+
+func (p *process) alive() bool {
+	select {
+	case <-p.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// kill ends the process at once, frozen or not, and waits until it is gone. Killing
+// it twice is fine.
+func (p *process) kill() {
+	_ = p.command.Process.Kill() // it may be gone already; exited tells either way
+	<-p.exited
+}
+
+// signal sends sig, which has effect at the process's leisure.
+func (p *process) signal(t testing.TB, sig syscall.Signal) {
+	t.Helper()
+	if err := p.command.Process.Signal(sig); err != nil {
+		t.Fatalf("%s: %v: %v", p.name, sig, err)
+	}
+}
+
+// output keeps all that a process wrote.
+type output struct {
+	mu     sync.Mutex // guards buffer
+	buffer bytes.Buffer
+}
+
+// Write never fails.
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buffer.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buffer.String()
+}
+
+func (o *output) lines() []string { return strings.Split(o.String(), "\n") }
+
+func (o *output) tail() string {
+	all := o.String()
+	return all[max(0, len(all)-shownOutput):]
+}
