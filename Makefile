@@ -1,5 +1,5 @@
 # The verbs of the project. `make demo` needs nothing but Go; `make test` installs what the tests need.
-.PHONY: demo build test e2e soak lint
+.PHONY: demo build setup test e2e lint
 
 demo: ## embedded fleet, berth in front of it, and what a round robin loses
 	go run . demo
@@ -7,9 +7,19 @@ demo: ## embedded fleet, berth in front of it, and what a round robin loses
 build: ## bin/berth
 	go build -trimpath -o bin/berth .
 
+setup: ## the real parts that the tests run against; says what it may not install
+	integration/setup/setup.sh
+
+test: setup ## unit tests, the stores on real Redis, the conformance suite with and without berth; at most 10 minutes
+	go test -race -shuffle=on -timeout=10m ./...
+
+e2e: setup ## real clients against real servers through berth, and what may fail in between; at most 30 minutes
+	go test -race -shuffle=on -timeout=30m -tags=e2e ./integration/...
+
 lint: ## what must be clean before a change is handed in
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
-	go vet ./...
+	go vet -tags=e2e ./...
 	@test -z "$$(go fix -diff ./... 2>&1)" || { go fix -diff ./...; exit 1; }
-	go tool staticcheck -checks all ./...
+	go tool staticcheck -checks all -tags e2e ./...
 	go mod tidy -diff
+	cd integration/godriver && go vet ./... && go mod tidy -diff

@@ -54,3 +54,6 @@ require (
 )
 
 tool honnef.co/go/tools/cmd/staticcheck
+
+// npm packages may bring Go files, and are no packages of berth.
+ignore ./integration/parts/node_modules

@@ -3,6 +3,7 @@ package integration
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -40,43 +41,52 @@ type report struct {
 	Errors    []string `json:"errors"`    // the first few complaints
 }
 
+func (r report) String() string {
+	return fmt.Sprintf("%d of %d calls right, %d of %d polls lost", r.Right, r.Calls, r.LostPolls, r.Polls)
+}
+
 // drive runs a driver against an MCP endpoint, to its end.
 func drive(t testing.TB, driver driver, url string, calls int) report {
 	t.Helper()
-	command := driver(t)
-	command.Args = append(command.Args, "--url", url, "--calls", strconv.Itoa(calls))
-	var summary, complaints bytes.Buffer
-	command.Stdout, command.Stderr = &summary, &complaints
-	runBounded(t, command, driveWithin)
-
-	var got report
-	if err := json.Unmarshal(summary.Bytes(), &got); err != nil {
-		t.Fatalf("%v: no report: %v\n%s%s", command.Args, err, &summary, &complaints)
-	}
-	if got.Calls != calls {
-		t.Fatalf("%v: made %d calls, want %d", command.Args, got.Calls, calls)
-	}
-	return got
+	return startDriver(t, driver, url, calls).report(t)
 }
 
-// runBounded runs a command to its end, killing it at the limit. How it ended is for
-// its output to say: a driver whose calls went wrong exits with 1.
-func runBounded(t testing.TB, command *exec.Cmd, limit time.Duration) {
+// run is a driver at work.
+type run struct {
+	process  *process
+	calls    int
+	reported bytes.Buffer
+}
+
+// startDriver starts a driver against an MCP endpoint.
+func startDriver(t testing.TB, driver driver, url string, calls int) *run {
 	t.Helper()
-	tieToParent(command)
-	if err := command.Start(); err != nil {
-		t.Fatalf("starting %v: %v", command.Args, err)
+	command := driver(t)
+	command.Args = append(command.Args, "--url", url, "--calls", strconv.Itoa(calls))
+	r := &run{calls: calls}
+	command.Stdout = &r.reported
+	r.process = start(t, "driver", command)
+	return r
+}
+
+// report waits for the driver's end.
+func (r *run) report(t testing.TB) report {
+	t.Helper()
+	r.process.awaitExit(t, driveWithin)
+	var got report
+	if err := json.Unmarshal(r.reported.Bytes(), &got); err != nil {
+		t.Fatalf("%v: no report: %v\n%s", r.process.command.Args, err, &r.reported)
 	}
-	timer := time.AfterFunc(limit, func() { _ = command.Process.Kill() })
-	defer timer.Stop()
-	_ = command.Wait()
+	if got.Calls != r.calls {
+		t.Fatalf("%v: made %d calls, want %d", r.process.command.Args, got.Calls, r.calls)
+	}
+	return got
 }
 
 // wantAllRight fails the test unless every call came back right and no poll was lost.
 func (r report) wantAllRight(t testing.TB) {
 	t.Helper()
 	if r.Right != r.Calls || r.LostPolls != 0 {
-		t.Errorf("got %d of %d calls right and %d of %d polls lost, want all right and none lost: %q",
-			r.Right, r.Calls, r.LostPolls, r.Polls, r.Errors)
+		t.Errorf("got %v, want all right and none lost: %q", r, r.Errors)
 	}
 }

@@ -50,10 +50,15 @@ func listen(t testing.TB, name string, command func(address string) *exec.Cmd) (
 	return nil, ""
 }
 
+// start starts command and kills it when the test ends. Its output is shown if the
+// test fails; one that has a Stdout already keeps that for itself.
 func start(t testing.TB, name string, command *exec.Cmd) *process {
 	t.Helper()
 	p := &process{name: name, command: command, exited: make(chan struct{})}
-	command.Stdout, command.Stderr = &p.output, &p.output
+	command.Stderr = &p.output
+	if command.Stdout == nil {
+		command.Stdout = &p.output
+	}
 	tieToParent(command)
 	if err := command.Start(); err != nil {
 		t.Fatalf("starting %s: %v", name, err)
@@ -69,6 +74,19 @@ func start(t testing.TB, name string, command *exec.Cmd) *process {
 		}
 	})
 	return p
+}
+
+// awaitExit waits until the process is gone. How it ended is for its output to say.
+func (p *process) awaitExit(t testing.TB, within time.Duration) {
+	t.Helper()
+	limit := time.NewTimer(within)
+	defer limit.Stop()
+	select {
+	case <-p.exited:
+	case <-limit.C:
+		p.kill()
+		t.Fatalf("%s did not end within %v", p.name, within)
+	}
 }
 
 func (p *process) awaitListening(t testing.TB, address string) bool {

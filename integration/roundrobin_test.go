@@ -39,28 +39,3 @@ func roundRobin(t testing.TB, upstreams []string) string {
 	})
 	return balancer.URL + "/mcp"
 }
-
-// The checks that berth has to pass must be able to fail: behind a round robin the
-// same client loses polls, and calls with them.
-func TestRoundRobinLosesPolls(t *testing.T) {
-	skipShort(t)
-	t.Parallel()
-	fleet := tasksFleet(t, 3, jsonAnswers)
-	got := drive(t, extensionTasks, roundRobin(t, fleet.urls()), 30)
-	t.Logf("round robin: %d of %d polls lost, %d of %d calls right", got.LostPolls, got.Polls, got.Right, got.Calls)
-	if got.LostPolls == 0 || got.Right == got.Calls {
-		t.Error("want lost polls and wrong calls")
-	}
-}
-
-// Without core's routing headers a round robin breaks the session itself.
-func TestRoundRobinBreaksSessions(t *testing.T) {
-	skipShort(t)
-	t.Parallel()
-	fleet := everythingFleet(t, 3)
-	got := drive(t, coreTasks, roundRobin(t, fleet.urls()), 6)
-	t.Logf("round robin: %d of %d polls lost, %d of %d calls right", got.LostPolls, got.Polls, got.Right, got.Calls)
-	if got.Right == got.Calls {
-		t.Error("want wrong calls")
-	}
-}

@@ -76,14 +76,7 @@ func runSuiteOnce(t testing.TB, results, url string, args []string) {
 	t.Helper()
 	suite := nodeCommand(t, filepath.Join(packagesDir, "conformance/dist/index.js"),
 		append([]string{"server", "--url", url, "--output-dir", results}, args...)...)
-	var output output
-	suite.Stdout, suite.Stderr = &output, &output
-	runBounded(t, suite, suiteRunWithin)
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("end of the suite's output for %v:\n%s", args, output.tail())
-		}
-	})
+	start(t, "suite", suite).awaitExit(t, suiteRunWithin)
 }
 
 // resultDir is how the suite names a scenario's results: by scenario and time.

@@ -20,7 +20,7 @@ export class Report {
   fetch = async (url, init) => {
     const message = requestIn(init?.body);
     if (!message?.method?.startsWith('tasks/')) return fetch(url, init);
-    const poll = { ...message, answer: '' };
+    const poll = { ...message, signal: init.signal, answer: '' };
     this.#polls.push(poll);
     const response = await fetch(url, init);
     return overheard(response, poll);
@@ -84,9 +84,19 @@ export function messagesIn(answer) {
     .map((line) => JSON.parse(line.slice('data: '.length)));
 }
 
-function complaintAbout({ id, method, answer }) {
-  const response = messagesIn(answer).find((message) => message.id === id && message.method === undefined);
-  if (!response) return `${method}: no answer`;
+// A poll that the client itself withdrew, as it does once it cancelled the
+// task, is not lost: nobody waits for its answer.
+function complaintAbout({ id, method, signal, answer }) {
+  const response = answerTo(id, answer);
+  if (!response) return signal?.aborted ? undefined : `${method}: no answer`;
   const { error } = response;
   return error && `${method}: ${error.code} ${error.message}`;
+}
+
+function answerTo(id, answer) {
+  try {
+    return messagesIn(answer).find((message) => message.id === id && message.method === undefined);
+  } catch {
+    return undefined; // cut off in the middle
+  }
 }

@@ -1,0 +1,40 @@
+package integration
+
+import "testing"
+
+// One client, one fleet, twice: what a round robin loses, berth must not. The first
+// half shows that the checks of the second can fail.
+func TestPollsThatARoundRobinLosesAreNotLostThroughBerth(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	const calls = 30
+	fleet := tasksFleet(t, 3, jsonAnswers)
+
+	plain := drive(t, extensionTasks, roundRobin(t, fleet.urls()), calls)
+	t.Logf("round robin: %v", plain)
+	if plain.LostPolls == 0 || plain.Right == plain.Calls {
+		t.Error("round robin: want lost polls and wrong calls")
+	}
+
+	through := drive(t, extensionTasks, startBerth(t, fleet).url(), calls)
+	t.Logf("berth:       %v", through)
+	through.wantAllRight(t)
+}
+
+// The legacy era has no routing headers: a round robin breaks the session itself.
+func TestSessionsThatARoundRobinBreaksHoldThroughBerth(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	const calls = 6
+	fleet := everythingFleet(t, 3)
+
+	plain := drive(t, coreTasks, roundRobin(t, fleet.urls()), calls)
+	t.Logf("round robin: %v", plain)
+	if plain.Right == plain.Calls {
+		t.Error("round robin: want wrong calls")
+	}
+
+	through := drive(t, coreTasks, startBerth(t, fleet).url(), calls)
+	t.Logf("berth:       %v", through)
+	through.wantAllRight(t)
+}
