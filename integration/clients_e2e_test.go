@@ -2,7 +2,15 @@
 
 package integration
 
-import "testing"
+import (
+	"os/exec"
+	"testing"
+)
+
+// goTasks is the published Go client trpc-mcp-go, for tasksFleet.
+func goTasks(t testing.TB) *exec.Cmd {
+	return exec.Command(built(t, "godriver"))
+}
 
 // matrix is every real client with a fleet of real servers that it fits.
 var matrix = []struct {
@@ -20,34 +28,34 @@ var matrix = []struct {
 		name:   "TypeScript client with ext-tasks, JSON",
 		driver: extensionTasks,
 		fleet:  func(t testing.TB) fleet { return tasksFleet(t, 3, jsonAnswers) },
-		work:   func(s stats) int { return s.Tasks },
+		work:   stats.tasks,
 		counts: true,
 	},
 	{
 		name:   "TypeScript client with ext-tasks, SSE",
 		driver: extensionTasks,
 		fleet:  func(t testing.TB) fleet { return tasksFleet(t, 3, sseAnswers) },
-		work:   func(s stats) int { return s.Tasks },
+		work:   stats.tasks,
 		counts: true,
 	},
 	{
 		name:   "TypeScript SDK v1 with callToolStream",
 		driver: coreTasks,
 		fleet:  func(t testing.TB) fleet { return everythingFleet(t, 3) },
-		work:   func(s stats) int { return s.Posts },
+		work:   stats.posts,
 	},
 	{
 		name:   "Go client trpc-mcp-go, JSON",
 		driver: goTasks,
 		fleet:  func(t testing.TB) fleet { return tasksFleet(t, 3, jsonAnswers) },
-		work:   func(s stats) int { return s.Tasks },
+		work:   stats.tasks,
 		counts: true,
 	},
 	{
 		name:   "Go client trpc-mcp-go, SSE",
 		driver: goTasks,
 		fleet:  func(t testing.TB) fleet { return tasksFleet(t, 3, sseAnswers) },
-		work:   func(s stats) int { return s.Tasks },
+		work:   stats.tasks,
 		counts: true,
 	},
 }

@@ -16,9 +16,12 @@ func TestPollsThatARoundRobinLosesAreNotLostThroughBerth(t *testing.T) {
 		t.Error("round robin: want lost polls and wrong calls")
 	}
 
+	before := fleet.sum(t, stats.toolCalls)
 	through := drive(t, extensionTasks, startBerth(t, fleet).url(), calls)
 	t.Logf("berth:       %v", through)
 	through.wantAllRight(t)
+	fleet.wantAllAtWork(t, stats.tasks)
+	fleet.wantToolCalls(t, before+calls)
 }
 
 // The legacy era has no routing headers: a round robin breaks the session itself.
@@ -37,4 +40,5 @@ func TestSessionsThatARoundRobinBreaksHoldThroughBerth(t *testing.T) {
 	through := drive(t, coreTasks, startBerth(t, fleet).url(), calls)
 	t.Logf("berth:       %v", through)
 	through.wantAllRight(t)
+	fleet.wantAllAtWork(t, stats.posts)
 }

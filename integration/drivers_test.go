@@ -24,11 +24,6 @@ func coreTasks(t testing.TB) *exec.Cmd {
 	return nodeCommand(t, filepath.Join(clientsDir, "core-tasks.js"))
 }
 
-// goTasks is the published Go client trpc-mcp-go, for tasksFleet.
-func goTasks(t testing.TB) *exec.Cmd {
-	return exec.Command(built(t, "godriver"))
-}
-
 // driveWithin bounds a driver's run; its calls take a few seconds each and run at once.
 const driveWithin = 2 * time.Minute
 

@@ -27,6 +27,11 @@ type stats struct {
 	UnknownPolls int `json:"unknownPolls"` // of these, for a task of another instance
 }
 
+// What a check may pick of the counts.
+func (s stats) posts() int     { return s.Posts }
+func (s stats) toolCalls() int { return s.ToolCalls }
+func (s stats) tasks() int     { return s.Tasks }
+
 // statsWithin bounds one look at an instance's counts.
 const statsWithin = 10 * time.Second
 
@@ -56,6 +61,16 @@ func (f fleet) urls() []string {
 	return urls
 }
 
+// sum adds up what counted picks, over the fleet.
+func (f fleet) sum(t testing.TB, counted func(stats) int) int {
+	t.Helper()
+	sum := 0
+	for _, i := range f {
+		sum += counted(i.stats(t))
+	}
+	return sum
+}
+
 // wantAllAtWork fails the test if an instance did none of the work that counted picks.
 func (f fleet) wantAllAtWork(t testing.TB, counted func(stats) int) {
 	t.Helper()
@@ -70,10 +85,7 @@ func (f fleet) wantAllAtWork(t testing.TB, counted func(stats) int) {
 // made: more means that a call was repeated, fewer that one was lost.
 func (f fleet) wantToolCalls(t testing.TB, want int) {
 	t.Helper()
-	got := 0
-	for _, i := range f {
-		got += i.stats(t).ToolCalls
-	}
+	got := f.sum(t, stats.toolCalls)
 	if got != want {
 		t.Errorf("tools run by the fleet: got %d, want %d", got, want)
 	}

@@ -74,7 +74,7 @@ func TestInspectorLoadIsSharedByTheFleet(t *testing.T) {
 	if load.OK != 100 {
 		t.Errorf("load: got %d of %d calls right, want 100 of 100", load.OK, load.Requests)
 	}
-	fleet.wantAllAtWork(t, func(s stats) int { return s.Tasks })
+	fleet.wantAllAtWork(t, stats.tasks)
 	fleet.wantToolCalls(t, 100)
 }
 

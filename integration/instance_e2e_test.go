@@ -2,7 +2,10 @@
 
 package integration
 
-import "testing"
+import (
+	"syscall"
+	"testing"
+)
 
 // A killed instance takes its own tasks with it and nothing else: new work goes to
 // the others, none of it twice.
@@ -14,10 +17,7 @@ func TestNewWorkGoesRoundAKilledInstance(t *testing.T) {
 	drive(t, extensionTasks, berth.url(), calls).wantAllRight(t)
 
 	killed, left := fleet[0], fleet[1:]
-	before := 0
-	for _, i := range left {
-		before += i.stats(t).ToolCalls
-	}
+	before := left.sum(t, stats.toolCalls)
 	killed.kill()
 	drive(t, extensionTasks, berth.url(), calls).wantAllRight(t)
 	left.wantToolCalls(t, before+calls)
@@ -31,8 +31,8 @@ func TestNewSessionsGoRoundAKilledInstance(t *testing.T) {
 	berth := startBerth(t, fleet)
 	fleet[1].kill()
 	drive(t, coreTasks, berth.url(), 20).wantAllRight(t)
-	fleet[:1].wantAllAtWork(t, func(s stats) int { return s.Posts })
-	fleet[2:].wantAllAtWork(t, func(s stats) int { return s.Posts })
+	fleet[:1].wantAllAtWork(t, stats.posts)
+	fleet[2:].wantAllAtWork(t, stats.posts)
 }
 
 // What runs on the other instances while one is killed comes back right.
@@ -50,12 +50,40 @@ func TestRunningWorkOfOtherInstancesOutlivesAKilledOne(t *testing.T) {
 	killed.kill()
 
 	got := work.report(t)
-	survived := 0
-	for _, i := range left {
-		survived += i.stats(t).Tasks
-	}
+	survived := left.sum(t, stats.tasks)
 	t.Logf("%v; %d tasks on the instances left", got, survived)
 	if got.Right < survived {
 		t.Errorf("calls right: got %d, want at least the %d of the instances left", got.Right, survived)
+	}
+}
+
+// An instance that stands still for a moment, as under a full collection or a
+// paused container, costs time and nothing else.
+func TestAFrozenInstanceLosesNothing(t *testing.T) {
+	t.Parallel()
+	const calls = 60
+	fleet := tasksFleet(t, 3, jsonAnswers)
+	work := startDriver(t, extensionTasks, startBerth(t, fleet).url(), calls)
+	frozen, left := fleet[0], fleet[1:]
+	if !await(t, readyWithin, func() bool { return frozen.stats(t).Tasks > 0 }) {
+		t.Fatal("the instance to be frozen got no work")
+	}
+
+	frozen.signal(t, syscall.SIGSTOP)
+	polls := func(s stats) int { return s.Polls }
+	seen := left.sum(t, polls)
+	if !await(t, readyWithin, func() bool { return left.sum(t, polls) > seen }) {
+		t.Error("the other instances got no polls while one was frozen")
+	}
+	frozen.signal(t, syscall.SIGCONT)
+	work.report(t).wantAllRight(t)
+	fleet.wantToolCalls(t, calls)
+}
+
+// signal sends sig, which has effect at the process's leisure.
+func (p *process) signal(t testing.TB, sig syscall.Signal) {
+	t.Helper()
+	if err := p.command.Process.Signal(sig); err != nil {
+		t.Fatalf("%s: %v: %v", p.name, sig, err)
 	}
 }

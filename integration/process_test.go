@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -121,14 +120,6 @@ func (p *process) alive() bool {
 func (p *process) kill() {
 	_ = p.command.Process.Kill() // it may be gone already; exited tells either way
 	<-p.exited
-}
-
-// signal sends sig, which has effect at the process's leisure.
-func (p *process) signal(t testing.TB, sig syscall.Signal) {
-	t.Helper()
-	if err := p.command.Process.Signal(sig); err != nil {
-		t.Fatalf("%s: %v: %v", p.name, sig, err)
-	}
 }
 
 // output keeps all that a process wrote.
