@@ -13,6 +13,7 @@ type Event struct {
 	Data []byte // the data lines, joined by newlines; nil if there is none
 	Cut  bool   // Raw is only the beginning of the event: Data holds what came so far
 	Tail bool   // Raw continues an event that was cut; Data is nil
+	Ends bool   // Raw ends with the empty line that ends an event
 }
 
 // EventReader splits a text/event-stream into events without changing a byte.
@@ -43,14 +44,14 @@ func (er *EventReader) Next() (Event, error) {
 	er.release()
 	for {
 		if er.scan() {
-			return er.take(er.pos, false), nil
+			return er.take(er.pos, true), nil
 		}
 		if er.to-er.from >= MaxPeek {
-			return er.take(er.to, true), nil
+			return er.take(er.to, false), nil
 		}
 		if err := er.fill(); err != nil {
 			if er.to > er.from {
-				return er.take(er.to, false), nil
+				return er.rest(), nil
 			}
 			return Event{}, err
 		}
@@ -130,13 +131,21 @@ func (er *EventReader) swallowLF() {
 	}
 }
 
-func (er *EventReader) take(end int, cut bool) Event {
+// take hands out what lies before end; ends says that the event ends there.
+func (er *EventReader) take(end int, ends bool) Event {
 	raw := er.buf[er.from:end]
-	event := Event{Raw: raw, Cut: cut && !er.cut, Tail: er.cut}
+	event := Event{Raw: raw, Cut: !ends && !er.cut, Tail: er.cut, Ends: ends}
 	if !er.cut {
 		event.Data = eventData(raw)
 	}
-	er.from, er.cut = end, cut
+	er.from, er.cut = end, !ends
+	return event
+}
+
+// rest hands out what stands at the end of the stream without an empty line.
+func (er *EventReader) rest() Event {
+	event := er.take(er.to, false)
+	event.Cut = false
 	return event
 }
 
