@@ -230,3 +230,21 @@ func (b *Bindings) Prefer(ctx context.Context, key Key, upstream string) {
 		b.log.Debug("a preference could not be stored", "error", err)
 	}
 }
+
+// Amend replaces what is kept of a binding that this process has just made. It
+// must not change the owner.
+func (b *Bindings) Amend(ctx context.Context, key Key, binding Binding) {
+	life := b.life(key.Kind, 0)
+	binding.Principal = key.Principal
+	binding.Expires = time.Now().Add(life)
+	name := key.digest()
+	b.remember(key.Kind, name, binding)
+	if _, local := b.pending.get(name); local {
+		b.pending.remove(name)
+		b.pending.add(name, binding)
+		return
+	}
+	if err := b.store.Put(ctx, name, binding.encode(), life); err != nil {
+		b.log.Debug("a binding could not be amended", "kind", string(key.Kind), "error", err)
+	}
+}

@@ -101,7 +101,7 @@ func (r *Reader) message() (Piece, error) {
 			break
 		}
 	}
-	if len(buffer) == 0 && r.rest != nil {
+	if r.rest != nil && (r.rest != io.EOF || len(buffer) == 0) {
 		return Piece{}, r.rest
 	}
 	return Piece{Raw: buffer, Message: buffer, Cut: r.rest == nil}, nil

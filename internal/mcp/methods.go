@@ -65,3 +65,17 @@ func nameField(method string) string {
 	}
 	return ""
 }
+
+// IsKnownMethod reports whether method is one that the published revisions have.
+func IsKnownMethod(method string) bool {
+	switch method {
+	case MethodInitialize, MethodPing, MethodCallTool, MethodListen,
+		MethodGetTask, MethodTaskResult, MethodListTasks, MethodCancelTask, MethodUpdateTask,
+		"server/discover", "tools/list", "prompts/list", "prompts/get", "completion/complete",
+		"resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe",
+		"logging/setLevel", "notifications/initialized", "notifications/cancelled",
+		"notifications/progress", "notifications/roots/list_changed":
+		return true
+	}
+	return false
+}
