@@ -13,7 +13,7 @@ type counters struct {
 	headers    map[string]http.Header
 	hangups    map[string]int
 	executions int
-	denied     int
+	denied     map[string]int
 }
 
 func (c *counters) note(method string, h http.Header) {
@@ -23,6 +23,7 @@ func (c *counters) note(method string, h http.Header) {
 		c.calls = map[string]int{}
 		c.headers = map[string]http.Header{}
 		c.hangups = map[string]int{}
+		c.denied = map[string]int{}
 	}
 	c.calls[method]++
 	c.headers[method] = h.Clone()
@@ -43,10 +44,10 @@ func (s *Server) countExecution() {
 	s.counters.executions++
 }
 
-func (s *Server) countDenied() {
+func (s *Server) countDenied(method string) {
 	s.counters.mu.Lock()
 	defer s.counters.mu.Unlock()
-	s.counters.denied++
+	s.counters.denied[method]++
 }
 
 // Calls is how many JSON-RPC messages of that method arrived, refused and
@@ -82,10 +83,10 @@ func (s *Server) Executions() int {
 	return s.counters.executions
 }
 
-// Denied is how many calls named a task or a session that this instance does
-// not know.
-func (s *Server) Denied() int {
+// Denied is how many calls of that method named a task or a session that this
+// instance does not know. A batch counts as its first call.
+func (s *Server) Denied(method string) int {
 	s.counters.mu.Lock()
 	defer s.counters.mu.Unlock()
-	return s.counters.denied
+	return s.counters.denied[method]
 }

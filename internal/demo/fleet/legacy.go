@@ -15,7 +15,7 @@ func (s *Server) legacy(w http.ResponseWriter, r *http.Request, in inbound) {
 		s.initialize(w, r, c)
 		return
 	}
-	sess, no := s.sessionOf(r)
+	sess, no := s.sessionOf(r, c.Method)
 	if no != nil {
 		refuse(w, c.ID, *no)
 		return
@@ -102,7 +102,7 @@ func (s *Server) legacyTool(ctx context.Context, sessionID string, c call) (any,
 		if fail != nil {
 			return nil, fail
 		}
-		return map[string]any{"task": s.coreView(t, time.Now())}, nil
+		return map[string]any{"task": s.coreView(t, t.created)}, nil
 	}
 	// A hang-up is no cancellation in this era: the tool runs to its end.
 	result, fail := s.runTool(context.WithoutCancel(ctx), c)
@@ -113,7 +113,7 @@ func (s *Server) coreGet(sessionID, id string) (any, *failure) {
 	now := time.Now()
 	t, ok := s.tasks.get(id, sessionID, now)
 	if !ok {
-		return nil, s.unknownTask()
+		return nil, s.unknownTask("tasks/get")
 	}
 	return s.coreView(t, now), nil
 }
@@ -126,7 +126,7 @@ func (s *Server) coreResult(ctx context.Context, sessionID, id string) (any, *fa
 		return nil, &failure{Code: codeInternal, Message: err.Error()}
 	}
 	if !ok {
-		return nil, s.unknownTask()
+		return nil, s.unknownTask("tasks/result")
 	}
 	if t.status(time.Now()) == statusCancelled {
 		return nil, &failure{Code: codeInternal, Message: "the task was cancelled"}
@@ -151,7 +151,7 @@ func (s *Server) coreCancel(sessionID, id string) (any, *failure) {
 	now := time.Now()
 	before, ok := s.tasks.cancel(id, sessionID, now)
 	if !ok {
-		return nil, s.unknownTask()
+		return nil, s.unknownTask("tasks/cancel")
 	}
 	if before.terminal(now) {
 		why := fmt.Sprintf("Cannot cancel task: already in terminal status '%s'", before.status(now))

@@ -73,7 +73,7 @@ func (s *Server) modernCall(ctx context.Context, c call) (any, *failure) {
 	now := time.Now()
 	t, ok := s.tasks.get(c.Params.TaskID, "", now)
 	if !ok {
-		return nil, s.unknownTask()
+		return nil, s.unknownTask(c.Method)
 	}
 	if c.Method == "tasks/get" {
 		return s.extensionView(t, "complete", now), nil
@@ -93,7 +93,7 @@ func (s *Server) modernTool(ctx context.Context, c call) (any, *failure) {
 		if fail != nil {
 			return nil, fail
 		}
-		return s.extensionView(t, "task", time.Now()), nil
+		return s.extensionView(t, "task", t.created), nil
 	}
 	result, fail := s.runTool(ctx, c)
 	return result.complete(), fail

@@ -60,11 +60,11 @@ func (st *sessionTable) clear() {
 	st.byID = nil
 }
 
-// sessionOf finds the session of a legacy request. Without one, where that is
+// sessionOf finds the session of a legacy request; the method is for counting. Without one, where that is
 // allowed, it returns a session with an empty id. An unknown session is 404,
 // so that the client initialises anew (2025-11-25 transports, "Session
 // Management", items 3 and 4).
-func (s *Server) sessionOf(r *http.Request) (session, *refusal) {
+func (s *Server) sessionOf(r *http.Request, method string) (session, *refusal) {
 	version, id := versionOf(r), r.Header.Get(headerSession)
 	if version != "" && !slices.Contains(legacyVersions, version) {
 		return session{}, badRequest("unsupported protocol version")
@@ -77,7 +77,7 @@ func (s *Server) sessionOf(r *http.Request) (session, *refusal) {
 	}
 	found, ok := s.sessions.get(id)
 	if !ok {
-		s.countDenied()
+		s.countDenied(method)
 		return session{}, &refusal{http.StatusNotFound, failure{Code: codeUnknownSession, Message: "session not found"}}
 	}
 	return found, nil

@@ -6,7 +6,7 @@ import "net/http"
 // of its own accord. It says which instance it comes from, then stays open
 // until the client, the session or the server goes.
 func (s *Server) standingStream(w http.ResponseWriter, r *http.Request) {
-	sess, no := s.sessionOf(r)
+	sess, no := s.sessionOf(r, r.Method)
 	if no != nil {
 		refuse(w, nil, *no)
 		return
@@ -25,7 +25,7 @@ func (s *Server) standingStream(w http.ResponseWriter, r *http.Request) {
 // endSession serves a legacy DELETE.
 func (s *Server) endSession(w http.ResponseWriter, r *http.Request) {
 	if !s.sessions.end(r.Header.Get(headerSession)) {
-		s.countDenied()
+		s.countDenied(r.Method)
 		http.Error(w, "session not found", http.StatusNotFound)
 		return
 	}

@@ -132,7 +132,7 @@ func (s *Server) startTask(c call, session string, ttl time.Duration) (task, *fa
 		session: session,
 		label:   args.Label,
 		created: now,
-		due:     now.Add(args.duration()),
+		due:     now.Add(max(1, args.duration())), // tasks begin as working
 		ttl:     ttl,
 		poll:    s.pollInterval(),
 	}, now), nil
@@ -150,7 +150,7 @@ func (s *Server) result(text, label string) toolResult {
 	}
 }
 
-func (s *Server) unknownTask() *failure {
-	s.countDenied()
+func (s *Server) unknownTask(method string) *failure {
+	s.countDenied(method)
 	return &failure{Code: codeInvalidParams, Message: "Failed to retrieve task: Task not found"}
 }
