@@ -109,7 +109,6 @@ func TestPollAnsweredWithErrorIsLost(t *testing.T) {
 		"status":       func(w http.ResponseWriter) { http.Error(w, "no", http.StatusServiceUnavailable) },
 		"error":        func(w http.ResponseWriter) { writeBody(w, `{"jsonrpc":"2.0","id":2,"error":{"code":-32602}}`) },
 		"not JSON":     func(w http.ResponseWriter) { writeBody(w, `<html>`) },
-		"other id":     func(w http.ResponseWriter) { writeBody(w, `{"jsonrpc":"2.0","id":9,"result":{"status":"working"}}`) },
 		"other task":   func(w http.ResponseWriter) { writeBody(w, `{"jsonrpc":"2.0","id":2,"result":{"taskId":"x"}}`) },
 		"empty stream": func(w http.ResponseWriter) { w.Header().Set("Content-Type", "text/event-stream") },
 	}
@@ -132,6 +131,17 @@ func TestForeignResultIsNotRight(t *testing.T) {
 		})
 		if !errors.Is(out.Err, ErrWrongResult) {
 			t.Errorf("got %v, want %v", out.Err, ErrWrongResult)
+		}
+	})
+}
+
+func TestAnswerToAnotherRequestIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := computeWith(t, "tasks/result", func(w http.ResponseWriter) {
+			writeBody(w, `{"jsonrpc":"2.0","id":2,"result":{"structuredContent":{"instance":"a","label":"job"}}}`)
+		})
+		if !errors.Is(out.Err, ErrTaskLost) || out.Lost != 1 {
+			t.Errorf("got %+v, want the poll lost: it had the id 3", out)
 		}
 	})
 }

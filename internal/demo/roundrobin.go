@@ -15,7 +15,7 @@ func NewRoundRobin(transport http.RoundTripper, upstreams ...*url.URL) http.Hand
 		panic("demo: round robin over no upstreams")
 	}
 	var turn atomic.Uint64
-	return &httputil.ReverseProxy{
+	proxy := &httputil.ReverseProxy{
 		Transport:     transport,
 		FlushInterval: -1, // events at once
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -24,4 +24,11 @@ func NewRoundRobin(transport http.RoundTripper, upstreams ...*url.URL) http.Hand
 			r.Out.Host = r.In.Host
 		},
 	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Without this the server closes the request's body with the first byte
+		// of the answer, maybe before the transport has seen the body's end: it
+		// then breaks the exchange. Such losses would not be the balancer's.
+		_ = http.NewResponseController(w).EnableFullDuplex()
+		proxy.ServeHTTP(w, r)
+	})
 }

@@ -22,8 +22,8 @@ type Options struct {
 }
 
 // Run drives the trial through berth and through a round robin, each over a
-// fresh fleet on free loopback ports, and prints both to w. It takes some four
-// seconds; see [Options.Once] for what follows.
+// fresh fleet on free loopback ports, and prints both to w. It takes two to
+// four seconds; see [Options.Once] for what follows.
 func Run(ctx context.Context, w io.Writer, opts Options) error {
 	if err := writeIntro(w); err != nil {
 		return fmt.Errorf("demo: print: %w", err)

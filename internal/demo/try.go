@@ -7,8 +7,9 @@ import (
 	"text/template"
 )
 
-// tryText, over the URL of the MCP endpoint, is a shell transcript to copy: the first command keeps the id of the
-// task it makes in a variable, the second asks for that task.
+// tryText, over the URL of the MCP endpoint, is a shell transcript to copy: the
+// first command keeps the id of the task it makes in a variable, the second
+// asks for that task.
 var tryText = template.Must(template.New("try").Parse(`
 berth stays up at {{.}} until ^C. To try it,
 make a task that takes five seconds:

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -115,14 +116,16 @@ func TestWaitingForAResultEnds(t *testing.T) {
 				b := newBench(t, &fleet.Server{Stateless: true})
 				made := result[created](t, b.legacy("", "tools/call", slow(60)+ttl)).Task
 				start := time.Now()
-				go func() {
+				var meanwhile sync.WaitGroup
+				meanwhile.Go(func() {
 					time.Sleep(time.Second)
 					test.after(b, made.TaskID)
-				}()
+				})
 				r := b.legacy("", "tasks/result", byID(made.TaskID))
 				if took := time.Since(start); took != test.took || r.code() != test.code {
 					t.Errorf("got %s after %v, want code %d after %v", r.body, took, test.code, test.took)
 				}
+				meanwhile.Wait()
 			})
 		})
 	}

@@ -115,6 +115,16 @@ func TestExtensionTaskLivesUntilItsTTL(t *testing.T) {
 	})
 }
 
+// A CreateTaskResult carries no result (ext-tasks, "Task Creation"), and core
+// tasks begin as working.
+func TestTaskWithoutWorkBeginsAsWorking(t *testing.T) {
+	b := newBench(t, &fleet.Server{})
+	made := result[task](t, b.modern("tools/call", "slow_compute", slow(0)))
+	if made.Status != "working" || made.Result != nil {
+		t.Errorf("got %+v, want it working, without a result", made)
+	}
+}
+
 func TestExtensionCancelIsAcknowledgedTwice(t *testing.T) {
 	b := newBench(t, &fleet.Server{})
 	made := result[task](t, b.modern("tools/call", "slow_compute", slow(60)))
