@@ -23,11 +23,11 @@ const (
 )
 
 var (
-	// ErrDenied: every upstream that counts says that it does not know the id.
+	// ErrDenied says that every upstream that counts does not know the id.
 	ErrDenied = errors.New("routing: the fleet does not know the id")
-	// ErrUnclear: nobody knows the id, but not everybody could be asked.
+	// ErrUnclear says that nobody knows the id, but that not everybody could be asked.
 	ErrUnclear = errors.New("routing: part of the fleet did not say")
-	// ErrBusy: too many ids are being asked for.
+	// ErrBusy says that too many ids are being asked for.
 	ErrBusy = errors.New("routing: too many questions to the fleet")
 )
 

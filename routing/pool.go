@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// ErrNoUpstream: nothing is left to send unbound work to.
+// ErrNoUpstream says that nothing is left to send unbound work to.
 var ErrNoUpstream = errors.New("routing: no upstream available")
 
 // PoolOptions are what a Pool is made of.

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// ErrUnknown: nothing is bound to the key. The store was asked and said so.
+// ErrUnknown says that nothing is bound to the key: the store was asked and said so.
 var ErrUnknown = errors.New("sticky: not bound")
 
-// ErrOwned: another upstream owns the id already.
+// ErrOwned says that another upstream owns the id already.
 var ErrOwned = errors.New("sticky: owned by another upstream")
 
 // Source tells where a look-up found its binding; access records and metrics

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -14,16 +13,11 @@ import (
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	app := newApp(stdout, stderr)
 	if err := app.RunContext(ctx, args); err != nil {
-		if text := err.Error(); text != "" {
-			fmt.Fprintln(stderr, text)
-		}
+		fmt.Fprintln(stderr, err)
 		return 1
 	}
 	return 0
 }
-
-// errReported: the fault was written out already.
-var errReported = errors.New("")
 
 func newApp(stdout, stderr io.Writer) *cli.App {
 	return &cli.App{

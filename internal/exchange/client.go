@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// ErrHeaderTimeout: the upstream sent no answer's headers in the time given.
+// ErrHeaderTimeout says that no answer's headers came in the time given.
 var ErrHeaderTimeout = errors.New("exchange: no answer in time")
 
 // SendError says how a request failed before an answer's headers were there.
