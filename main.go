@@ -2,4 +2,19 @@
 // Context Protocol (MCP) over Streamable HTTP.
 package main
 
-func main() {}
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"berth/internal/command"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// The first signal ends berth in order; with the handler gone, a second one
+	// ends it at once.
+	context.AfterFunc(ctx, stop)
+	os.Exit(command.Run(ctx, os.Args, os.Stdout, os.Stderr))
+}

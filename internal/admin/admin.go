@@ -1,0 +1,121 @@
+// Package admin is berth's own face, for probes, scrapers and operators: a
+// listener apart from the one that clients reach.
+//
+// It promises that liveness says nothing but that the process serves, that
+// readiness turns at once when berth drains, and that nothing but liveness is
+// told without the token where one is set. Off loopback there is no listener
+// without a token. On loopback, where a web page could reach it by rebinding its
+// own name to 127.0.0.1, it answers to loopback names only.
+//
+// It does not encrypt: off loopback, put TLS or a private network in front.
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// Limits of the listener. Its clients are few and known; what is slower or
+// larger than this is none of them.
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 10 * time.Second
+	writeTimeout  = 30 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 16 << 10 // bytes
+	// lastWords is how long a probe or scrape under way may go on at the end.
+	lastWords = time.Second
+)
+
+// ErrTokenRequired says that a listener which other machines can reach has no
+// token.
+var ErrTokenRequired = errors.New("admin: listening off loopback needs a token")
+
+// Options says what [New] makes.
+type Options struct {
+	// Listen is a host:port or unix:PATH. A socket is made with mode 0600, and
+	// takes the place of one that nobody listens on any more.
+	Listen string
+	// Token is asked for as a bearer token by everything but /livez. Empty: none
+	// is, which is allowed only on loopback and on a Unix socket.
+	Token string
+	// Metrics serves /metrics. Nil: 404.
+	Metrics http.Handler
+	// Checks decide about readiness, in this order.
+	Checks []Check
+	// Pprof adds /debug/pprof/. A heap profile tells what berth does, not what
+	// passes through it; the command line, which may hold a store's password, is
+	// left out.
+	Pprof bool
+	// Log hears of the listener and of its errors. Required.
+	Log *slog.Logger
+}
+
+// Server is the admin listener. Make it with [New], then call [Server.Run].
+type Server struct {
+	listener net.Listener
+	http     *http.Server
+	checks   []Check
+	draining atomic.Bool
+	log      *slog.Logger
+}
+
+// New listens, but does not serve before [Server.Run]. The error is
+// [ErrTokenRequired] where other machines could reach a listener without token;
+// no port has been opened then.
+func New(ctx context.Context, o Options) (*Server, error) {
+	listener, names, err := listen(ctx, o.Listen, o.Token != "")
+	if err != nil {
+		return nil, err
+	}
+	return newServer(o, listener, names), nil
+}
+
+func newServer(o Options, listener net.Listener, names nameRule) *Server {
+	s := &Server{listener: listener, checks: o.Checks, log: o.Log}
+	s.http = &http.Server{
+		Handler:           guard{token: o.Token, names: names, next: s.routes(o)},
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
+	}
+	return s
+}
+
+// Addr is where the server listens: the port that was chosen if Options.Listen
+// named port 0.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// SetDraining makes /readyz say 503 from now on. /livez stays as it is: a process
+// that drains must not be killed for it.
+func (s *Server) SetDraining() { s.draining.Store(true) }
+
+// Run serves until ctx is done and returns once the listener is closed. Call it
+// once; a Server that is not run holds its listener until the process ends.
+func (s *Server) Run(ctx context.Context) error {
+	s.log.Info("admin listening", "address", s.Addr().String())
+	failed := make(chan error, 1)
+	go func() { failed <- s.http.Serve(s.listener) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("admin: serving: %w", err)
+	case <-ctx.Done():
+	}
+	// ctx is done already, so the last answers get a deadline of their own.
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	if s.http.Shutdown(stopping) != nil {
+		s.http.Close()
+	}
+	<-failed
+	return nil
+}

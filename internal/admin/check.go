@@ -1,0 +1,60 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// Check is one condition of readiness.
+type Check struct {
+	// Name stands in /readyz?verbose.
+	Name string
+	// Probe is asked at each request to /readyz, possibly by several at once. It
+	// must answer from what is known already: an orchestrator's patience with a
+	// probe is about a second. The detail explains, and must be fit for whoever
+	// has the token: no secrets. With ok, a detail means degraded: something is
+	// wrong, and berth goes on serving.
+	Probe func() (ok bool, detail string)
+}
+
+// ready answers /readyz: 503 while berth drains, whatever the checks say and
+// without asking them; else 200 if every check is ok. With ?verbose each check
+// has a line, a plus for ok and a minus for not.
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	if s.draining.Load() {
+		writeText(w, http.StatusServiceUnavailable, "draining")
+		return
+	}
+	ready, lines := s.judge()
+	status, verdict := http.StatusOK, "ok"
+	if !ready {
+		status, verdict = http.StatusServiceUnavailable, "not ready"
+	}
+	if r.URL.Query().Has("verbose") {
+		verdict = lines + "readyz: " + verdict
+	}
+	writeText(w, status, verdict)
+}
+
+func (s *Server) judge() (ready bool, lines string) {
+	ready = true
+	var b strings.Builder
+	for _, check := range s.checks {
+		ok, detail := check.Probe()
+		ready = ready && ok
+		switch {
+		case !ok:
+			fmt.Fprintf(&b, "[-]%s: %s\n", check.Name, oneLine(detail))
+		case detail != "":
+			fmt.Fprintf(&b, "[+]%s degraded: %s\n", check.Name, oneLine(detail))
+		default:
+			fmt.Fprintf(&b, "[+]%s ok\n", check.Name)
+		}
+	}
+	return ready, b.String()
+}
+
+// oneLine keeps a detail, often some library's error, from posing as the next
+// check's line.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

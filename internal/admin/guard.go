@@ -1,0 +1,44 @@
+package admin
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+	"strings"
+)
+
+// guard stands before every handler and lets in who may ask.
+type guard struct {
+	token string
+	names nameRule
+	next  http.Handler
+}
+
+func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !g.names.allow(r.Host) {
+		writeText(w, http.StatusForbidden, "this listener answers to loopback names only")
+		return
+	}
+	if r.URL.Path != livePath && !g.authorized(r) {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="berth admin"`)
+		writeText(w, http.StatusUnauthorized, "a bearer token is required")
+		return
+	}
+	g.next.ServeHTTP(w, r)
+}
+
+// authorized compares digests, in constant time: neither the token's bytes nor
+// its length can be learned from how long the answer takes. More than one
+// Authorization header is none.
+func (g guard) authorized(r *http.Request) bool {
+	if g.token == "" {
+		return true
+	}
+	values := r.Header["Authorization"]
+	if len(values) != 1 {
+		return false
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	got, want := sha256.Sum256([]byte(strings.TrimSpace(token))), sha256.Sum256([]byte(g.token))
+	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(got[:], want[:]) == 1
+}

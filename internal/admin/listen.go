@@ -1,0 +1,99 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// nameRule says which Host headers a listener answers to.
+type nameRule bool
+
+const (
+	anyName      nameRule = false // off loopback a token protects, on a socket its mode
+	loopbackOnly nameRule = true
+)
+
+func (n nameRule) allow(host string) bool {
+	return n == anyName || isLoopbackName(host)
+}
+
+// isLoopbackName judges a Host header, with or without port. Only the address
+// itself and localhost cannot be rebound by somebody else's DNS.
+func isLoopbackName(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// listen opens a host:port or unix:PATH. A name is resolved before the port is
+// opened, so that what was judged to be loopback is what is listened on.
+func listen(ctx context.Context, address string, hasToken bool) (net.Listener, nameRule, error) {
+	if path, ok := strings.CutPrefix(address, "unix:"); ok {
+		listener, err := listenUnix(ctx, path)
+		return listener, anyName, err
+	}
+	tcp, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return nil, anyName, fmt.Errorf("admin: resolving the address: %w", err)
+	}
+	names := nameRule(tcp.IP.IsLoopback())
+	if names == anyName && !hasToken {
+		return nil, anyName, fmt.Errorf("%w: %s", ErrTokenRequired, address)
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", tcp.String())
+	if err != nil {
+		return nil, anyName, fmt.Errorf("admin: listening: %w", err)
+	}
+	return listener, names, nil
+}
+
+// listenUnix makes a socket that only its owner can connect to.
+func listenUnix(ctx context.Context, path string) (net.Listener, error) {
+	if err := removeStale(ctx, path); err != nil {
+		return nil, err
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("admin: listening: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("admin: closing the socket to others: %w", err), listener.Close())
+	}
+	return listener, nil
+}
+
+// removeStale removes a socket that a killed process left behind: one that
+// refuses connections. Anything else at that path is left for Listen to fail on.
+func removeStale(ctx context.Context, path string) error {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode().Type() != fs.ModeSocket {
+		return nil
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "unix", path)
+	if err == nil {
+		return conn.Close()
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return nil
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("admin: removing a stale socket: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Run runs berth's command line and returns the process's exit code: 0, or 1 if
+// something failed or was found wanting. ctx ends a running verb in order.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	app := newApp(stdout, stderr)
+	if err := app.RunContext(ctx, args); err != nil {
+		fmt.Fprintln(stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func newApp(stdout, stderr io.Writer) *cli.App {
+	return &cli.App{
+		Name:      "berth",
+		Usage:     "a task-aware reverse proxy and load balancer for the Model Context Protocol",
+		Writer:    stdout,
+		ErrWriter: stderr,
+		// A URL may hold commas.
+		DisableSliceFlagSeparator: true,
+		HideVersion:               true,
+		ExitErrHandler:            func(*cli.Context, error) {},
+		OnUsageError: func(c *cli.Context, err error, _ bool) error {
+			return fmt.Errorf("%w\nsee %s --help", err, c.Command.HelpName)
+		},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return fmt.Errorf("berth: no verb %q; see berth --help", c.Args().First())
+			}
+			return cli.ShowAppHelp(c)
+		},
+		Commands: []*cli.Command{serveCommand(), checkCommand(), demoCommand(), versionCommand()},
+	}
+}

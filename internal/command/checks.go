@@ -1,0 +1,38 @@
+package command
+
+import (
+	"fmt"
+
+	"berth/internal/admin"
+	"berth/routing"
+)
+
+// checks are berth's conditions of readiness. A store that is away degrades it:
+// what the cache knows goes on, the rest is asked for. A pool of which nobody
+// answers makes it useless.
+func (g *graph) checks() []admin.Check {
+	checks := []admin.Check{{Name: "store", Probe: func() (bool, string) {
+		if health := g.store.Health(); !health.Healthy {
+			return true, fmt.Sprintf("%s is away since %s: %s", g.store, health.Since.UTC().Format("15:04:05Z"), health.LastError)
+		}
+		return true, ""
+	}}}
+	for _, pool := range g.pools {
+		checks = append(checks, admin.Check{Name: "pool " + pool.Name(), Probe: func() (bool, string) { return poolAnswers(pool) }})
+	}
+	return checks
+}
+
+func poolAnswers(pool *routing.Pool) (bool, string) {
+	silent := 0
+	for _, u := range pool.Upstreams() {
+		if u.Silent() {
+			silent++
+		}
+	}
+	all := len(pool.Upstreams())
+	if silent == 0 {
+		return true, ""
+	}
+	return silent < all, fmt.Sprintf("%d of %d upstreams do not answer", silent, all)
+}

@@ -1,0 +1,87 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"berth/internal/config"
+
+	"github.com/urfave/cli/v2"
+)
+
+func serveFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "config", Usage: "configuration `FILE` (TOML); flags win over it"},
+		&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` where clients connect (default 127.0.0.1:8080)"},
+		&cli.StringSliceFlag{Name: "upstream", Usage: "`[NAME=]URL` of an MCP server's endpoint; repeat it for each instance"},
+		&cli.StringFlag{Name: "store", Usage: "`URL` of the store of bindings: memory:, redis://HOST:PORT/DB or rediss://… (default memory:)"},
+		&cli.StringFlag{Name: "admin", Usage: "`HOST:PORT` or unix:PATH of probes and metrics (default: none)"},
+	}
+}
+
+// configure reads the configuration: the file, if there is one, and the flags.
+func configure(c *cli.Context) (config.Config, error) {
+	upstreams := parseUpstreams(c.StringSlice("upstream"))
+	apply := func(cfg *config.Config) { applyFlags(c, cfg, upstreams) }
+	if file := c.String("config"); file != "" {
+		if err := onePool(file, upstreams); err != nil {
+			return config.Config{}, err
+		}
+		return config.Load(file, apply)
+	}
+	if len(upstreams) == 0 {
+		return config.Config{}, errors.New("berth serve: give --upstream [NAME=]URL, once for each instance, or --config FILE")
+	}
+	cfg := config.Default()
+	apply(&cfg)
+	if faults := cfg.Validate(); len(faults) > 0 {
+		return config.Config{}, config.Faults(faults)
+	}
+	return cfg, nil
+}
+
+// onePool refuses flags that do not say which of several pools they mean.
+func onePool(file string, upstreams []config.Upstream) error {
+	if len(upstreams) == 0 {
+		return nil
+	}
+	cfg, err := config.Load(file)
+	if err == nil && len(cfg.Pools) > 1 {
+		return fmt.Errorf("berth serve: --upstream does not say which of the %d pools of %s it means", len(cfg.Pools), file)
+	}
+	return nil
+}
+
+func applyFlags(c *cli.Context, cfg *config.Config, upstreams []config.Upstream) {
+	if c.IsSet("listen") {
+		cfg.Listen = c.String("listen")
+	}
+	if c.IsSet("store") {
+		cfg.Store.URL = config.Secret(c.String("store"))
+	}
+	if c.IsSet("admin") {
+		cfg.Admin.Listen = c.String("admin")
+	}
+	if len(upstreams) == 0 {
+		return
+	}
+	if len(cfg.Pools) == 0 {
+		cfg.Pools = []config.Pool{config.DefaultPool()}
+	}
+	cfg.Pools[0].Upstreams = upstreams
+}
+
+// parseUpstreams reads [NAME=]URL. What stands before the first = is a name only
+// if it cannot be the beginning of a URL.
+func parseUpstreams(flags []string) []config.Upstream {
+	var upstreams []config.Upstream
+	for _, flag := range flags {
+		u := config.Upstream{URL: flag}
+		if name, url, ok := strings.Cut(flag, "="); ok && !strings.ContainsAny(name, ":/?") {
+			u.Name, u.URL = name, url
+		}
+		upstreams = append(upstreams, u)
+	}
+	return upstreams
+}

@@ -1,0 +1,173 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"berth/internal/config"
+	"berth/internal/exchange"
+	"berth/internal/storage"
+	"berth/proxy"
+	"berth/routing"
+	"berth/sticky"
+
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/sync/errgroup"
+)
+
+// observers are what the parts report to. The zero value reports nothing.
+type observers struct {
+	log    *slog.Logger
+	access *slog.Logger
+	meter  metric.MeterProvider
+	tracer trace.TracerProvider
+}
+
+// graph is the parts of a serving berth, connected.
+type graph struct {
+	store    *storage.Store
+	bindings *sticky.Bindings
+	pools    []*routing.Pool
+	clients  []*exchange.Client
+	proxy    *proxy.Proxy
+}
+
+// newGraph connects the parts that cfg asks for. It opens no connection.
+func newGraph(cfg config.Config, loopback bool, o observers) (*graph, error) {
+	store, err := storage.Open(string(cfg.Store.URL), storage.Options{Logger: o.log, MeterProvider: o.meter})
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	g := &graph{store: store, bindings: sticky.New(store, sticky.Options{
+		Near:        cfg.Store.Near,
+		MaxTTL:      time.Duration(cfg.Store.MaxTTL),
+		SessionIdle: time.Duration(cfg.Store.SessionIdle),
+		Logger:      o.log,
+		Meter:       o.meter,
+	})}
+	var endpoints []*proxy.Endpoint
+	for _, pool := range cfg.Pools {
+		ep, err := g.newEndpoint(cfg.Auth, pool, o)
+		if err != nil {
+			return nil, fmt.Errorf("pool %s: %w", pool.Name, err)
+		}
+		endpoints = append(endpoints, ep)
+	}
+	g.proxy = proxy.New(proxyOptions(cfg, endpoints, loopback, o))
+	return g, nil
+}
+
+func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool, o observers) proxy.Options {
+	header, _ := cfg.Auth.Header()
+	var trusted []netip.Prefix
+	for _, prefix := range cfg.TrustedProxies {
+		trusted = append(trusted, prefix.Prefix)
+	}
+	return proxy.Options{
+		Endpoints:       endpoints,
+		Loopback:        loopback,
+		TrustedProxies:  trusted,
+		PrincipalHeader: header,
+		Limits: proxy.Limits{
+			Body:       int64(cfg.Limits.Body),
+			BodyRead:   time.Duration(cfg.Limits.BodyRead),
+			WriteStall: time.Duration(cfg.Limits.WriteStall),
+			TaskID:     cfg.Limits.TaskID,
+			Batch:      cfg.Limits.Batch,
+		},
+		LastSeen:  proxy.NewLastSeen(int(cfg.Limits.LastSeenEntry), int(cfg.Limits.LastSeenTotal)),
+		Logger:    o.log,
+		AccessLog: o.access,
+		Meter:     o.meter,
+		Tracer:    o.tracer,
+	}
+}
+
+func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*proxy.Endpoint, error) {
+	picker, err := routing.NewPicker(cfg.Picker)
+	if err != nil {
+		return nil, err
+	}
+	upstreams, err := newUpstreams(cfg.Upstreams)
+	if err != nil {
+		return nil, err
+	}
+	client := exchange.NewClient(time.Duration(cfg.Timeouts.Connect))
+	pool := routing.NewPool(routing.PoolOptions{
+		Name:      cfg.Name,
+		Upstreams: upstreams,
+		Picker:    picker,
+		Probe:     proxy.Probe(client),
+		Logger:    o.log,
+		Meter:     o.meter,
+	})
+	g.pools, g.clients = append(g.pools, pool), append(g.clients, client)
+	_, principals := auth.Header()
+	return &proxy.Endpoint{
+		Path:    cfg.Path,
+		Hosts:   cfg.Hosts,
+		Origins: cfg.Origins,
+		Host:    cfg.Host,
+		Router: &routing.Router{
+			Pool:       pool,
+			Bindings:   g.bindings,
+			Asker:      routing.NewAsker(pool),
+			Principals: principals,
+			Recover:    auth.Recover == config.RecoverAsk,
+		},
+		Client: client,
+		Timeouts: proxy.Timeouts{
+			Read:    time.Duration(cfg.Timeouts.Read),
+			Control: time.Duration(cfg.Timeouts.Control),
+			Call:    time.Duration(cfg.Timeouts.Call),
+			Linger:  time.Duration(cfg.Timeouts.Linger),
+		},
+		OwnerGrace: time.Duration(cfg.OwnerGrace),
+		KeepAlive:  time.Duration(cfg.SSEKeepalive),
+	}, nil
+}
+
+func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
+	var upstreams []*routing.Upstream
+	for _, u := range cfg {
+		target, err := url.Parse(u.URL)
+		if err != nil {
+			return nil, fmt.Errorf("upstream %s: %w", u.EffectiveName(), err)
+		}
+		upstreams = append(upstreams, &routing.Upstream{Name: u.EffectiveName(), URL: target, Draining: u.Drain})
+	}
+	return upstreams, nil
+}
+
+// Run runs what goes on beside requests until ctx ends: probing, write-backs,
+// refreshes. Bindings are written back a last time before it returns.
+func (g *graph) Run(ctx context.Context) error {
+	// The store outlives the bindings, which use it to the last.
+	storeCtx, stopStore := context.WithCancel(context.WithoutCancel(ctx))
+	storeDone := make(chan error, 1)
+	go func() { storeDone <- g.store.Run(storeCtx) }()
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return g.bindings.Run(ctx) })
+	for _, pool := range g.pools {
+		group.Go(func() error { return pool.Run(ctx) })
+	}
+	err := group.Wait()
+	stopStore()
+	if storeErr := <-storeDone; err == nil {
+		err = storeErr
+	}
+	return err
+}
+
+// Close releases connections. Call it after Run has returned.
+func (g *graph) Close() error {
+	for _, client := range g.clients {
+		client.Close()
+	}
+	return g.store.Close()
+}

@@ -1,0 +1,89 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"berth/internal/admin"
+	"berth/internal/config"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// lastWords bounds what may still be said when everything else has ended.
+const lastWords = 3 * time.Second
+
+// process is a serving berth.
+type process struct {
+	graph  *graph
+	server *http.Server
+	admin  *admin.Server // nil: none
+	drain  config.Duration
+	log    *slog.Logger
+}
+
+func newServer(cfg config.Config, handler http.Handler, log *slog.Logger) *http.Server {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: time.Duration(cfg.Limits.HeaderRead),
+		IdleTimeout:       time.Duration(cfg.Limits.Idle),
+		MaxHeaderBytes:    int(cfg.Limits.Headers),
+		Protocols:         protocols,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+}
+
+// run serves until ctx ends, drains, and ends the rest in order: requests first,
+// then what they use.
+func (p *process) run(ctx context.Context, listener net.Listener) error {
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	group, groupCtx := errgroup.WithContext(background)
+	group.Go(func() error { return p.graph.Run(groupCtx) })
+	if p.admin != nil {
+		group.Go(func() error { return p.admin.Run(groupCtx) })
+	}
+	served := make(chan error, 1)
+	go func() { served <- p.server.Serve(listener) }()
+	var err error
+	select {
+	case err = <-served:
+	case <-groupCtx.Done():
+	case <-ctx.Done():
+		p.shutDown(ctx)
+	}
+	p.server.Close()
+	stop()
+	err = errors.Join(ignoreClosed(err), group.Wait(), p.graph.Close())
+	p.log.Info("ended")
+	return err
+}
+
+// shutDown takes no new connections, ends standing streams, and gives calls and
+// their streams the time to drain.
+func (p *process) shutDown(ctx context.Context) {
+	if p.admin != nil {
+		p.admin.SetDraining()
+	}
+	p.log.Info("draining", "for", p.drain.String())
+	p.graph.proxy.Drain()
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(p.drain))
+	defer cancel()
+	if err := p.server.Shutdown(limit); err != nil {
+		p.log.Warn("drain time is over, what is left is cut", "error", err)
+	}
+}
+
+func ignoreClosed(err error) error {
+	if err == nil || errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("serve: %w", err)
+}

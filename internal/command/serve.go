@@ -1,0 +1,115 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+
+	"berth/internal/admin"
+	"berth/internal/config"
+	"berth/internal/framing"
+	"berth/internal/telemetry"
+
+	"github.com/urfave/cli/v2"
+)
+
+func serveCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "serve",
+		Usage: "stand in front of a fleet",
+		Flags: serveFlags(),
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return fmt.Errorf("berth serve: unexpected argument %q", c.Args().First())
+			}
+			cfg, err := configure(c)
+			if err != nil {
+				return err
+			}
+			return serve(c.Context, cfg, c.App.ErrWriter)
+		},
+	}
+}
+
+// serve runs a berth until ctx ends, and then drains it.
+func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
+	log, err := newLogger(cfg.Log.Level, logs)
+	if err != nil {
+		return err
+	}
+	tel, err := telemetry.Start(ctx, telemetry.Options{
+		Version: Version, Revision: readVersion().Revision, TracesEndpoint: cfg.Telemetry.Traces, Log: log,
+	})
+	if err != nil {
+		return fmt.Errorf("telemetry: %w", err)
+	}
+	defer flush(tel, log)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	defer listener.Close()
+	o := observers{log: log, meter: tel.MeterProvider(), tracer: tel.TracerProvider()}
+	if cfg.Log.Access {
+		o.access = log
+	}
+	g, err := newGraph(cfg, isLoopback(listener.Addr()), o)
+	if err != nil {
+		return err
+	}
+	p := &process{graph: g, log: log, drain: cfg.Drain, server: newServer(cfg, g.proxy, log)}
+	if cfg.Admin.Listen != "" {
+		if p.admin, err = newAdmin(ctx, cfg.Admin, g, tel, log); err != nil {
+			return errors.Join(err, g.Close())
+		}
+	}
+	announce(log, cfg, listener.Addr(), g)
+	return p.run(ctx, framing.NewListener(listener, int(cfg.Limits.Headers)))
+}
+
+func newLogger(level string, out io.Writer) (*slog.Logger, error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		return nil, fmt.Errorf("log level: %w", err)
+	}
+	return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: l})), nil
+}
+
+func flush(tel *telemetry.Telemetry, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	defer cancel()
+	if err := tel.Shutdown(ctx); err != nil {
+		log.Warn("telemetry could not be flushed", "error", err)
+	}
+}
+
+func newAdmin(ctx context.Context, cfg config.Admin, g *graph, tel *telemetry.Telemetry, log *slog.Logger) (*admin.Server, error) {
+	token, err := cfg.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	return admin.New(ctx, admin.Options{
+		Listen: cfg.Listen, Token: token, Metrics: tel.MetricsHandler(), Checks: g.checks(), Log: log,
+	})
+}
+
+// announce says what serves where, and what it will not keep.
+func announce(log *slog.Logger, cfg config.Config, addr net.Addr, g *graph) {
+	for _, pool := range cfg.Pools {
+		log.Info("pool", "name", pool.Name, "path", pool.Path, "upstreams", len(pool.Upstreams), "picker", pool.Picker)
+	}
+	if !g.store.Shared() {
+		log.Info("bindings are kept in memory: a restart forgets which instance owns which task and session, " +
+			"and asks the fleet for each anew; another berth does not see them (--store redis://… shares and keeps them)")
+	}
+	log.Info("serving", "address", addr.String(), "store", g.store.String(), "version", Version)
+}
+
+func isLoopback(addr net.Addr) bool {
+	ap, err := netip.ParseAddrPort(addr.String())
+	return err == nil && ap.Addr().Unmap().IsLoopback()
+}

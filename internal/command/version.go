@@ -1,0 +1,54 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Version is berth's version; CHANGELOG.md tells what is in it.
+const Version = "0.1.0"
+
+type versionInfo struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"` // the commit it was built from, if the build knew
+	Modified bool   `json:"modified,omitempty"` // built from a changed work tree
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func readVersion() versionInfo {
+	v := versionInfo{Version: Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Revision = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
+
+func versionCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "version",
+		Usage: "print the version",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+		Action: func(c *cli.Context) error {
+			v := readVersion()
+			if c.Bool("json") {
+				return json.NewEncoder(c.App.Writer).Encode(v)
+			}
+			_, err := fmt.Fprintf(c.App.Writer, "berth %s %s %s %s\n", v.Version, v.Revision, v.Go, v.Platform)
+			return err
+		},
+	}
+}

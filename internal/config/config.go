@@ -1,0 +1,141 @@
+// Package config is what an operator may say to berth: the TOML file, its
+// defaults and its limits.
+//
+// It promises that a file is judged whole: every unknown key, wrong type and bad
+// value is reported in one go, each with the line it stands on, and no text that
+// it writes repeats a secret. It opens no socket and resolves no name, so a file
+// can be checked on another machine than the one it is meant for.
+//
+// The price of reporting everything at once is a decoder and a line finder of
+// our own on top of the TOML library, which stops at the first wrong type and
+// knows no positions inside [[arrays of tables]].
+package config
+
+import "time"
+
+// Config is the whole of berth's configuration. Its zero value is not usable;
+// start from [Default].
+type Config struct {
+	// Listen is the host:port where clients connect. The host may be empty,
+	// which means every interface.
+	Listen string `toml:"listen"`
+	// Drain is how long calls and streams may go on after SIGTERM.
+	Drain Duration `toml:"drain"`
+	// TrustedProxies are the peers whose X-Forwarded-*, Via and principal header
+	// are believed. Empty: nobody's are.
+	TrustedProxies []Prefix `toml:"trusted_proxies"`
+
+	// Log says what is written to stderr.
+	Log Log `toml:"log"`
+	// Admin is the listener for probes and metrics.
+	Admin Admin `toml:"admin"`
+	// Store is where bindings live.
+	Store Store `toml:"store"`
+	// Auth says who a caller is taken for.
+	Auth Auth `toml:"auth"`
+	// Limits bound what one client may cost.
+	Limits Limits `toml:"limits"`
+	// Telemetry says where traces go.
+	Telemetry Telemetry `toml:"telemetry"`
+	// Pools are the MCP servers that berth stands in front of; at least one.
+	Pools []Pool `toml:"pools"`
+}
+
+// Log is the [log] table.
+type Log struct {
+	// Level is the least severe level written: debug, info, warn or error.
+	Level string `toml:"level"`
+	// Access writes one JSON line a request.
+	Access bool `toml:"access"`
+}
+
+// Admin is the [admin] table.
+type Admin struct {
+	// Listen is a host:port or unix:PATH. Empty: no admin listener.
+	Listen string `toml:"listen"`
+	// Token must be presented as a bearer token. Empty: none is asked for, which
+	// is allowed only on loopback and on a Unix socket.
+	Token Secret `toml:"token"`
+	// TokenFile is the path of a file that holds the token. At most one of the
+	// two is set. See [Admin.ReadToken].
+	TokenFile string `toml:"token_file"`
+}
+
+// Store is the [store] table.
+type Store struct {
+	// URL names the store: memory:, redis://… or rediss://…. It may carry a
+	// password.
+	URL Secret `toml:"url"`
+	// Near is the number of bindings kept in the LRU in front of a shared store.
+	Near int `toml:"near"`
+	// MaxTTL caps the life of a task's binding, whatever TTL its server names.
+	MaxTTL Duration `toml:"max_ttl"`
+	// SessionIdle is how long the binding of an unused session is kept.
+	SessionIdle Duration `toml:"session_idle"`
+}
+
+// Limits is the [limits] table.
+type Limits struct {
+	// Body is the largest request body, in bytes.
+	Body Size `toml:"body"`
+	// Headers is the largest request header, in bytes.
+	Headers Size `toml:"headers"`
+	// HeaderRead is how long a client may take to send its header.
+	HeaderRead Duration `toml:"header_read"`
+	// BodyRead is how long a client may take to send its body.
+	BodyRead Duration `toml:"body_read"`
+	// Idle is how long an unused client connection is kept.
+	Idle Duration `toml:"idle"`
+	// WriteStall is how long one write may wait for a client that does not read.
+	WriteStall Duration `toml:"write_stall"`
+	// TaskID is the longest task id looked up, in bytes.
+	TaskID int `toml:"task_id"`
+	// Batch is the largest JSON-RPC batch of protocol 2025-03-26, in messages.
+	Batch int `toml:"batch"`
+	// LastSeenEntry is the largest task remembered for the time its owner is
+	// silent, in bytes.
+	LastSeenEntry Size `toml:"last_seen_entry"`
+	// LastSeenTotal bounds all tasks so remembered, in bytes.
+	LastSeenTotal Size `toml:"last_seen_total"`
+}
+
+// Telemetry is the [telemetry] table.
+type Telemetry struct {
+	// Traces is the OTLP endpoint's URL. Empty: traces are exported only where
+	// the OTEL_* environment names an endpoint.
+	Traces string `toml:"traces"`
+}
+
+// Default returns the configuration of a berth that was told nothing. It has no
+// pools and so does not pass [Config.Validate].
+func Default() Config {
+	return Config{
+		Listen:         "127.0.0.1:8080",
+		Drain:          Duration(30 * time.Second),
+		TrustedProxies: []Prefix{mustPrefix("127.0.0.0/8"), mustPrefix("::1/128")},
+		Log:            Log{Level: "info", Access: true},
+		Store: Store{
+			URL:         "memory:",
+			Near:        100_000,
+			MaxTTL:      Duration(7 * 24 * time.Hour),
+			SessionIdle: Duration(24 * time.Hour),
+		},
+		Auth:   Auth{Principal: PrincipalNone, Recover: RecoverNever},
+		Limits: defaultLimits(),
+	}
+}
+
+func defaultLimits() Limits {
+	return Limits{
+		Body:          4 * MiB,
+		Headers:       32 * KiB,
+		HeaderRead:    Duration(5 * time.Second),
+		BodyRead:      Duration(30 * time.Second),
+		Idle:          Duration(180 * time.Second),
+		WriteStall:    Duration(30 * time.Second),
+		TaskID:        256,
+		Batch:         100,
+		LastSeenEntry: 64 * KiB,
+		LastSeenTotal: 64 * MiB,
+	}
+}

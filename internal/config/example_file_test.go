@@ -1,0 +1,178 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+)
+
+const exampleFile = "../../config.example.toml"
+
+// optional are the keys that the example shows commented out, because its value
+// is not the default.
+var optional = []string{"admin.listen"}
+
+func readText(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// exampleConfig is the configuration that the example must amount to.
+func exampleConfig() Config {
+	cfg, pool := Default(), DefaultPool()
+	pool.Upstreams = []Upstream{
+		{Name: "a", URL: "http://127.0.0.1:7101/mcp"},
+		{Name: "b", URL: "http://127.0.0.1:7102/mcp"},
+	}
+	cfg.Pools = []Pool{pool}
+	return cfg
+}
+
+func TestExampleShowsTheDefaults(t *testing.T) {
+	got, err := Load(exampleFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := exampleConfig(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// commented matches a key that is commented out, but not prose.
+var commented = regexp.MustCompile(`(?m)^# ([a-z_]+ = )`)
+
+func TestExampleShowsEveryKeyAndCommentsOutOnlyTheOptional(t *testing.T) {
+	shown := exampleKeys(t, readText(t, exampleFile))
+	every := exampleKeys(t, commented.ReplaceAllString(readText(t, exampleFile), "$1"))
+	want := tableKeys("", reflect.TypeFor[Config]())
+	for _, key := range want {
+		if !slices.Contains(every, key) {
+			t.Errorf("the example lacks %s", key)
+		}
+		if hidden := !slices.Contains(shown, key); hidden != slices.Contains(optional, key) {
+			t.Errorf("%s: commented out %v, want %v", key, hidden, !hidden)
+		}
+	}
+	for _, key := range every {
+		if !slices.Contains(want, key) {
+			t.Errorf("the example has %s, which is no key", key)
+		}
+	}
+}
+
+func TestExampleWithItsOptionalKeysIsValid(t *testing.T) {
+	text := commented.ReplaceAllString(readText(t, exampleFile), "$1")
+	cfg, err := Parse("example", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Admin.Listen != "127.0.0.1:9901" {
+		t.Errorf("got admin.listen %q, want 127.0.0.1:9901", cfg.Admin.Listen)
+	}
+}
+
+// exampleKeys returns the keys that stand in text, written as tableKeys does.
+func exampleKeys(t *testing.T, text string) []string {
+	t.Helper()
+	var tree map[string]any
+	if _, err := toml.Decode(text, &tree); err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, child := range v {
+				walk(joinKey(path, name), child)
+			}
+		case []map[string]any:
+			for _, table := range v {
+				walk(path+"[]", table)
+			}
+		default:
+			keys = append(keys, path)
+		}
+	}
+	walk("", tree)
+	return keys
+}
+
+func TestEveryExampleKeySaysWhy(t *testing.T) {
+	lines := strings.Split(readText(t, exampleFile), "\n")
+	seen := map[string]bool{}
+	for i, line := range lines {
+		name, _, ok := strings.Cut(strings.TrimPrefix(line, "# "), " = ")
+		if !ok || seen[name] || strings.Contains(name, " ") {
+			continue
+		}
+		seen[name] = true
+		if !strings.HasPrefix(lines[i-1], "# ") {
+			t.Errorf("line %d: %s has no comment above it", i+1, name)
+		}
+	}
+}
+
+// docRow matches | `key` | `default` | in the tables of the guide.
+var docRow = regexp.MustCompile("(?m)^\\| `([a-z_.\\[\\]]+)` \\| `([^`]+)` \\| [^|]+ \\| [^|]+ \\|$")
+
+func TestGuideShowsEveryKeyWithItsDefault(t *testing.T) {
+	shown := map[string]string{}
+	for _, row := range docRow.FindAllStringSubmatch(readText(t, "../../docs/configuration.md"), -1) {
+		shown[row[1]] = row[2]
+	}
+	defaults := Default()
+	defaults.Pools = []Pool{DefaultPool()}
+	defaults.Pools[0].Upstreams = []Upstream{{}}
+	for _, key := range tableKeys("", reflect.TypeFor[Config]()) {
+		literal, ok := shown[key]
+		if !ok {
+			t.Errorf("docs/configuration.md lacks %s", key)
+			continue
+		}
+		delete(shown, key)
+		want := valueAt(reflect.ValueOf(defaults), key)
+		if got := readLiteral(t, literal, want.Type()); !reflect.DeepEqual(got, want.Interface()) {
+			t.Errorf("docs/configuration.md: %s is %v, want %v", key, got, want)
+		}
+	}
+	for key := range shown {
+		t.Errorf("docs/configuration.md has %s, which is no key", key)
+	}
+}
+
+func valueAt(v reflect.Value, key string) reflect.Value {
+	for name := range strings.SplitSeq(key, ".") {
+		bare := strings.TrimSuffix(name, "[]")
+		v = v.Field(slices.Index(fieldNames(v.Type()), bare))
+		if bare != name {
+			v = v.Index(0)
+		}
+	}
+	return v
+}
+
+// readLiteral reads a TOML literal the way the loader does.
+func readLiteral(t *testing.T, literal string, as reflect.Type) any {
+	t.Helper()
+	var tree map[string]any
+	if _, err := toml.Decode("v = "+literal, &tree); err != nil {
+		t.Fatalf("%s: %v", literal, err)
+	}
+	into, d := reflect.New(as).Elem(), decoder{}
+	d.value("v", tree["v"], into)
+	if len(d.faults) > 0 {
+		t.Fatal(fmt.Sprint(literal, d.faults))
+	}
+	return into.Interface()
+}

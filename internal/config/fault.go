@@ -1,0 +1,63 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Fault is one thing that is wrong with a configuration.
+type Fault struct {
+	// File is the name of the file at fault, "" for a value that did not come
+	// from a file (a flag).
+	File string
+	// Line counts from 1; 0 where the key stands in no line, as a missing one.
+	Line int
+	// Key is the path of the key, such as pools[0].upstreams[1].url; "" for a
+	// fault of the file as a whole.
+	Key string
+	// Message says what is wrong, and what would be right. It never repeats a
+	// secret and has no line breaks.
+	Message string
+}
+
+// String returns "file:line: key: message", without the parts that are unknown.
+func (f Fault) String() string {
+	var b strings.Builder
+	switch {
+	case f.File != "" && f.Line > 0:
+		fmt.Fprintf(&b, "%s:%d: ", f.File, f.Line)
+	case f.File != "":
+		fmt.Fprintf(&b, "%s: ", f.File)
+	}
+	if f.Key != "" {
+		b.WriteString(f.Key + ": ")
+	}
+	b.WriteString(f.Message)
+	return b.String()
+}
+
+// Faults is the error of [Load] and [Parse]: everything wrong at once, in the
+// order of the file.
+type Faults []Fault
+
+// Error returns one fault a line.
+func (f Faults) Error() string {
+	lines := make([]string, len(f))
+	for i, fault := range f {
+		lines[i] = fault.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// maxQuoted bounds how much of a bad value is repeated, in bytes.
+const maxQuoted = 80
+
+// quote returns s for a message: quoted, so that it cannot break the line, and
+// cut to a length that fits one.
+func quote(s string) string {
+	if len(s) > maxQuoted {
+		return strconv.Quote(s[:maxQuoted]) + "…"
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,87 @@
+package config
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/xrash/smetrics"
+)
+
+// joinKey appends a name to the path of a table. A name that is not a bare key
+// is quoted, so that it cannot break the line it is printed in.
+func joinKey(table, name string) string {
+	if !isBare(name) {
+		name = strconv.Quote(name)
+	}
+	if table == "" {
+		return name
+	}
+	return table + "." + name
+}
+
+func elementKey(list string, i int) string {
+	return list + "[" + strconv.Itoa(i) + "]"
+}
+
+func isBare(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-')
+	})
+}
+
+// maxSlips is how many letters a misspelt key may be away from the right one.
+const maxSlips = 2
+
+// suggest says which key may have been meant by name: a sibling spelt
+// much alike, or else a key of just that name in another table, which is what
+// happens to a top-level key that is written below a [table].
+func suggest(name string, siblings []string) string {
+	const longest = 32 // The distance costs the product of both lengths.
+	if len(name) > longest {
+		return ""
+	}
+	best, slips := "", maxSlips+1
+	for _, s := range siblings {
+		if n := smetrics.WagnerFischer(strings.ToLower(name), s, 1, 1, 1); n < slips && n < len(s) {
+			best, slips = s, n
+		}
+	}
+	if best != "" {
+		return ", did you mean " + best + "?"
+	}
+	for _, key := range tableKeys("", reflect.TypeFor[Config]()) {
+		if key == name {
+			return ", did you mean the top-level " + name + " (above the first [table])?"
+		}
+		if strings.HasSuffix(key, "."+name) {
+			return ", did you mean " + key + "?"
+		}
+	}
+	return ""
+}
+
+// tableKeys returns the paths of all keys below table; a list of tables adds
+// "[]" to its name.
+func tableKeys(path string, table reflect.Type) []string {
+	var keys []string
+	for i, name := range fieldNames(table) {
+		field, key := table.Field(i).Type, joinKey(path, name)
+		if field.Kind() == reflect.Slice {
+			field = field.Elem()
+			if isTable(field) {
+				key += "[]"
+			}
+		}
+		if isTable(field) {
+			keys = append(keys, tableKeys(key, field)...)
+		} else {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+func isTable(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t != reflect.TypeFor[Prefix]()
+}

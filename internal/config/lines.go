@@ -1,0 +1,226 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// lineMap knows the line of each key and list element, by its path.
+type lineMap map[string]int
+
+// of returns the line of key, or of the nearest table or list around it; 0 if
+// none of them stands in the file.
+func (m lineMap) of(key string) int {
+	for {
+		if line, ok := m[key]; ok {
+			return line
+		}
+		cut := strings.LastIndexAny(key, ".[")
+		if cut < 0 {
+			return 0
+		}
+		key = key[:cut]
+	}
+}
+
+// lineFinder reads a file that is known to be TOML just closely enough to say
+// where each key stands. The TOML library keeps positions to itself, and only
+// one for all elements of a list.
+type lineFinder struct {
+	text  string
+	pos   int
+	line  int
+	table string         // the path that the last [header] opened
+	count map[string]int // how often a [[header]] has opened each path
+	found lineMap
+}
+
+// findLines returns the line of everything in text, which must be valid TOML.
+func findLines(text string) lineMap {
+	f := &lineFinder{text: withoutBOM(text), line: 1, count: map[string]int{}, found: lineMap{}}
+	for f.blank("\n"); f.pos < len(f.text); f.blank("\n") {
+		if f.peek() == '[' {
+			f.header()
+		} else {
+			f.pair(f.table)
+		}
+	}
+	return f.found
+}
+
+// withoutBOM drops the marks that the TOML library skips.
+func withoutBOM(text string) string {
+	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "\xef\xbb\xbf"} {
+		if rest, ok := strings.CutPrefix(text, mark); ok {
+			return rest
+		}
+	}
+	return text
+}
+
+// header reads [a.b] or [[a.b]]. Where a part of the path is a list of tables,
+// its last element is meant.
+func (f *lineFinder) header() {
+	list := strings.HasPrefix(f.text[f.pos:], "[[")
+	names := f.names(']')
+	path := ""
+	for i, name := range names {
+		path = joinKey(path, name)
+		f.note(path)
+		if list && i == len(names)-1 {
+			f.count[path]++
+		}
+		if n := f.count[path]; n > 0 {
+			path = elementKey(path, n-1)
+		}
+	}
+	f.table = path
+	f.note(path)
+	f.skip(']')
+}
+
+// pair reads a.b = value into table.
+func (f *lineFinder) pair(table string) {
+	for _, name := range f.names('=') {
+		table = joinKey(table, name)
+		f.note(table)
+	}
+	f.skip('=')
+	f.blank("")
+	f.value(table)
+}
+
+// names reads the dotted key before end.
+func (f *lineFinder) names(end byte) []string {
+	var names []string
+	for f.pos < len(f.text) && f.peek() != end {
+		switch c := f.peek(); c {
+		case '"', '\'':
+			names = append(names, unquote(f.quoted()))
+		case '[', '.', ' ', '\t':
+			f.pos++
+		default:
+			names = append(names, f.until("[]=. \t\n\"'"))
+		}
+	}
+	return names
+}
+
+func (f *lineFinder) value(key string) {
+	switch f.peek() {
+	case '"', '\'':
+		f.quoted()
+	case '[':
+		f.pos++
+		for i := 0; f.more(']'); i++ {
+			f.note(elementKey(key, i))
+			f.value(elementKey(key, i))
+		}
+		f.pos++
+	case '{':
+		f.pos++
+		for f.more('}') {
+			f.pair(key)
+		}
+		f.pos++
+	default:
+		f.until(",]}#\n")
+	}
+}
+
+// more moves to the next element of a list or inline table, and reports whether
+// there is one before end.
+func (f *lineFinder) more(end byte) bool {
+	f.blank("\n,")
+	return f.pos < len(f.text) && f.peek() != end
+}
+
+// quoted reads a string of any of the four kinds and returns it with its quotes.
+func (f *lineFinder) quoted() string {
+	start, quote := f.pos, f.text[f.pos:f.pos+1]
+	if long := strings.Repeat(quote, 3); strings.HasPrefix(f.text[f.pos:], long) {
+		quote = long
+	}
+	f.pos += len(quote)
+	for f.pos < len(f.text) && !strings.HasPrefix(f.text[f.pos:], quote) {
+		if quote[0] == '"' && f.peek() == '\\' {
+			f.pos++
+		}
+		f.step()
+	}
+	f.pos = min(f.pos+len(quote), len(f.text))
+	// A long string may end in up to two quotes of its own before the closing three.
+	for len(quote) == 3 && f.peek() == quote[0] {
+		f.pos++
+	}
+	return f.text[start:f.pos]
+}
+
+// unquote returns the text of a quoted key. TOML's escapes are not Go's, so the
+// library is asked.
+func unquote(quoted string) string {
+	var tree map[string]any
+	if _, err := toml.Decode(quoted+" = 0", &tree); err != nil {
+		return quoted
+	}
+	for name := range tree {
+		return name
+	}
+	return quoted
+}
+
+// blank skips blanks, comments and the runes of also.
+func (f *lineFinder) blank(also string) {
+	for f.pos < len(f.text) {
+		switch c := f.peek(); {
+		case c == '#':
+			f.until("\n")
+		case c == ' ' || c == '\t' || c == '\r' || strings.IndexByte(also, c) >= 0:
+			f.step()
+		default:
+			return
+		}
+	}
+}
+
+// skip skips any number of mark.
+func (f *lineFinder) skip(mark byte) {
+	for f.pos < len(f.text) && f.peek() == mark {
+		f.pos++
+	}
+}
+
+// until passes one byte, then all before the first of the bytes in stop, and
+// returns what it passed. That it always passes one keeps every loop above
+// finite, whatever the text.
+func (f *lineFinder) until(stop string) string {
+	start := f.pos
+	f.step()
+	for f.pos < len(f.text) && strings.IndexByte(stop, f.peek()) < 0 {
+		f.step()
+	}
+	return f.text[start:f.pos]
+}
+
+// peek returns the byte at hand, 0 at the end.
+func (f *lineFinder) peek() byte {
+	if f.pos >= len(f.text) {
+		return 0
+	}
+	return f.text[f.pos]
+}
+
+// step passes one byte and counts lines.
+func (f *lineFinder) step() {
+	if f.peek() == '\n' {
+		f.line++
+	}
+	f.pos = min(f.pos+1, len(f.text))
+}
+
+func (f *lineFinder) note(path string) {
+	if _, ok := f.found[path]; !ok {
+		f.found[path] = f.line
+	}
+}

@@ -1,0 +1,77 @@
+package config
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// maxFile bounds a configuration file, in bytes; more is a wrong path.
+const maxFile = 1 << 20
+
+// Load reads the file at path over [Default] and judges the outcome. The error
+// is a [Faults] if the file was read and found wanting.
+//
+// Each of flags is run after the file and before the judging: flags win, can
+// supply what the file lacks, and what they say wrong is reported beside the
+// file's own faults, but without file and line.
+func Load(path string, flags ...func(*Config)) (Config, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Config{}, fmt.Errorf("config: opening the file: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return Config{}, fmt.Errorf("config: reading the file: %w", err)
+	}
+	return Parse(path, data, flags...)
+}
+
+// Parse is [Load] for a file already read; name is what faults call it.
+func Parse(name string, data []byte, flags ...func(*Config)) (Config, error) {
+	if len(data) > maxFile {
+		return Config{}, Faults{{File: name, Message: "is larger than 1 MiB"}}
+	}
+	var tree map[string]any
+	if _, err := toml.Decode(string(data), &tree); err != nil {
+		return Config{}, Faults{syntaxFault(name, err)}
+	}
+	cfg := Default()
+	unread := decode(tree, &cfg)
+	before := cfg.Validate()
+	for _, apply := range flags {
+		apply(&cfg)
+	}
+	faults := Faults(slices.Clone(unread))
+	for _, f := range cfg.Validate() {
+		if !covered(f.Key, unread) {
+			faults = append(faults, f)
+		}
+	}
+	if len(faults) == 0 {
+		return cfg, nil
+	}
+	fromFile := slices.Concat(unread, before)
+	lines := findLines(string(data))
+	for i, f := range faults {
+		if slices.Contains(fromFile, f) {
+			faults[i].File, faults[i].Line = name, lines.of(f.Key)
+		}
+	}
+	slices.SortStableFunc(faults, func(a, b Fault) int { return a.Line - b.Line })
+	return Config{}, faults
+}
+
+// covered reports whether key, or a table that it is in, could not be read: what
+// its default lacks is then no news.
+func covered(key string, unread []Fault) bool {
+	return slices.ContainsFunc(unread, func(f Fault) bool {
+		rest, ok := strings.CutPrefix(key, f.Key)
+		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	})
+}

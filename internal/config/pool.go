@@ -1,0 +1,112 @@
+package config
+
+import (
+	"net"
+	"net/url"
+	"time"
+)
+
+// The values of [Pool.Picker] and the two reserved ones of [Pool.Host].
+const (
+	// PickerP2C is power of two choices on requests in flight.
+	PickerP2C = "p2c"
+	// PickerRoundRobin takes the upstreams in turn.
+	PickerRoundRobin = "round-robin"
+	// HostForward sends the Host header as the client wrote it.
+	HostForward = "forward"
+	// HostUpstream sends the host of the upstream's URL.
+	HostUpstream = "upstream"
+)
+
+// Pool is one [[pools]] table: the upstreams that offer the same MCP server.
+type Pool struct {
+	// Name tells pools apart in logs, metrics and the store. Renaming a pool
+	// makes its bindings unknown.
+	Name string `toml:"name"`
+	// Path is the MCP endpoint, where clients POST to.
+	Path string `toml:"path"`
+	// Hosts are the names this pool answers for, without a port. Empty: any that
+	// no other pool of the same path claims.
+	Hosts []string `toml:"hosts"`
+	// Picker chooses an upstream for unbound work: "p2c" or "round-robin".
+	Picker string `toml:"picker"`
+	// Host is the Host header sent upstream: "forward", "upstream", or a literal.
+	Host string `toml:"host"`
+	// Origins are the browser origins let in. Empty: loopback origins on a
+	// loopback listener, and any elsewhere.
+	Origins []string `toml:"origins"`
+	// OwnerGrace is how long polls are answered with the last task seen while the
+	// task's owner is silent.
+	OwnerGrace Duration `toml:"owner_grace"`
+	// SSEKeepalive is the silence on an event stream after which a comment is
+	// sent.
+	SSEKeepalive Duration `toml:"sse_keepalive"`
+	// Timeouts bound one exchange with an upstream.
+	Timeouts Timeouts `toml:"timeouts"`
+	// Upstreams are the instances; at least one.
+	Upstreams []Upstream `toml:"upstreams"`
+}
+
+// Timeouts is the [pools.timeouts] table. All but Connect and Linger bound the
+// wait for an answer's header, not for its body.
+type Timeouts struct {
+	// Connect bounds the making of a connection.
+	Connect Duration `toml:"connect"`
+	// Read is for pure reads (lists, reads, server/discover) and tasks/get.
+	Read Duration `toml:"read"`
+	// Control is for the other short calls.
+	Control Duration `toml:"control"`
+	// Call is for tools/call, tasks/result and streams. Zero: none, since a tool
+	// may think for an hour.
+	Call Duration `toml:"call"`
+	// Linger is how long the answer to a legacy call is read on after its client
+	// left: it may still bear a task id.
+	Linger Duration `toml:"linger"`
+}
+
+// Upstream is one [[pools.upstreams]] table: one MCP server instance.
+type Upstream struct {
+	// Name outlives the address: tasks and sessions are bound to it. Empty: the
+	// host:port of URL; see [Upstream.EffectiveName].
+	Name string `toml:"name"`
+	// URL is the instance's MCP endpoint, http or https.
+	URL string `toml:"url"`
+	// Drain gives the instance no new work; it keeps what it owns.
+	Drain bool `toml:"drain"`
+}
+
+// DefaultPool returns the pool that a [[pools]] table without keys makes. It has
+// no upstreams.
+func DefaultPool() Pool {
+	return Pool{
+		Name:         "default",
+		Path:         "/mcp",
+		Picker:       PickerP2C,
+		Host:         HostForward,
+		OwnerGrace:   Duration(30 * time.Second),
+		SSEKeepalive: Duration(15 * time.Second),
+		Timeouts: Timeouts{
+			Connect: Duration(2 * time.Second),
+			Read:    Duration(10 * time.Second),
+			Control: Duration(30 * time.Second),
+			Linger:  Duration(5 * time.Minute),
+		},
+	}
+}
+
+// EffectiveName returns Name, or the host and port of URL where no name is
+// given. The port is written out even if the URL leaves it to the scheme.
+func (u Upstream) EffectiveName() string {
+	if u.Name != "" {
+		return u.Name
+	}
+	target, err := url.Parse(u.URL)
+	if err != nil || target.Host == "" {
+		return ""
+	}
+	port := target.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[target.Scheme]
+	}
+	return net.JoinHostPort(target.Hostname(), port)
+}

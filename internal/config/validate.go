@@ -1,0 +1,141 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+const (
+	shortest = Duration(time.Millisecond)
+	hour     = Duration(time.Hour)
+	day      = 24 * hour
+	year     = 365 * day
+)
+
+// validator gathers faults, so that one value's does not hide the next one's.
+type validator struct{ faults []Fault }
+
+// Validate returns everything wrong with the values of c, in no order that
+// matters; nil if berth can start with them. The faults carry neither file nor
+// line.
+func (c *Config) Validate() []Fault {
+	var v validator
+	v.address("listen", c.Listen)
+	within(&v, "drain", c.Drain, shortest, day)
+	v.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
+	v.admin(c)
+	v.store(c.Store)
+	v.auth(c)
+	v.limits(c.Limits)
+	if c.Telemetry.Traces != "" {
+		v.url("telemetry.traces", c.Telemetry.Traces)
+	}
+	v.pools(c.Pools)
+	return v.faults
+}
+
+func (v *validator) fault(key, format string, args ...any) {
+	v.faults = append(v.faults, Fault{Key: key, Message: fmt.Sprintf(format, args...)})
+}
+
+func (v *validator) oneOf(key, got string, allowed ...string) {
+	if !slices.Contains(allowed, got) {
+		v.fault(key, "must be one of %s, got %s", strings.Join(allowed, ", "), quote(got))
+	}
+}
+
+// within takes the validator as a parameter because methods have no type parameters.
+func within[T cmp.Ordered](v *validator, key string, got, low, high T) {
+	if got < low || got > high {
+		v.fault(key, "must be from %v to %v, got %v", low, high, got)
+	}
+}
+
+func (v *validator) admin(c *Config) {
+	a := c.Admin
+	if a.Token != "" && a.TokenFile != "" {
+		v.fault("admin.token_file", "must not be set together with admin.token")
+	}
+	if a.Token != "" && !validToken(string(a.Token)) {
+		v.fault("admin.token", "must be 1 to 4096 visible ASCII characters without blanks")
+	}
+	if a.Listen == "" {
+		return
+	}
+	if path, unix := strings.CutPrefix(a.Listen, "unix:"); unix {
+		if path == "" {
+			v.fault("admin.listen", `must name a path after "unix:"`)
+		}
+		return
+	}
+	v.address("admin.listen", a.Listen)
+	if a.Listen == c.Listen && !strings.HasSuffix(a.Listen, ":0") {
+		v.fault("admin.listen", "must differ from listen: probes and metrics are not for clients")
+	}
+	if a.Token == "" && a.TokenFile == "" && !onLoopback(a.Listen) {
+		v.fault("admin.listen", "needs admin.token or admin.token_file off loopback")
+	}
+}
+
+func (v *validator) store(s Store) {
+	v.storeURL(string(s.URL))
+	within(v, "store.near", s.Near, 1, 100_000_000)
+	within(v, "store.max_ttl", s.MaxTTL, hour/60, year)
+	within(v, "store.session_idle", s.SessionIdle, hour/60, year)
+}
+
+// storeURL never repeats the URL, nor the error of parsing it, which would: a
+// Redis URL has a password in it.
+func (v *validator) storeURL(s string) {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		v.fault("store.url", "must be a URL: memory:, redis://host:port/db or rediss://host:port/db (is a special character in the password not percent-encoded?)")
+	case u.Scheme == "memory":
+		if s != "memory:" {
+			v.fault("store.url", "must be just memory:, which takes no further parts")
+		}
+	case u.Scheme != "redis" && u.Scheme != "rediss":
+		v.fault("store.url", "must begin with memory:, redis: or rediss:")
+	case u.Hostname() == "":
+		v.fault("store.url", "must name a host, such as %s://127.0.0.1:6379/0", u.Scheme)
+	}
+}
+
+func (v *validator) auth(c *Config) {
+	v.oneOf("auth.recover", c.Auth.Recover, RecoverNever, RecoverAsk)
+	name, ok := c.Auth.Header()
+	switch {
+	case c.Auth.Principal == PrincipalNone:
+	case !ok:
+		v.fault("auth.principal", `must be "none" or "header:NAME", got %s`, quote(c.Auth.Principal))
+	case !httpguts.ValidHeaderFieldName(name):
+		v.fault("auth.principal", "must name a header, got %s", quote(name))
+	case isReserved(name):
+		v.fault("auth.principal", "must not be %s, which has a meaning of its own", quote(name))
+	case len(c.TrustedProxies) == 0:
+		v.fault("auth.principal", "is believed from trusted_proxies only, and there are none")
+	}
+}
+
+func (v *validator) limits(l Limits) {
+	within(v, "limits.body", l.Body, KiB, GiB)
+	within(v, "limits.headers", l.Headers, KiB, MiB)
+	within(v, "limits.header_read", l.HeaderRead, shortest, hour)
+	within(v, "limits.body_read", l.BodyRead, shortest, hour)
+	within(v, "limits.idle", l.Idle, shortest, day)
+	within(v, "limits.write_stall", l.WriteStall, shortest, hour)
+	within(v, "limits.task_id", l.TaskID, 16, 4096)
+	within(v, "limits.batch", l.Batch, 1, 10_000)
+	within(v, "limits.last_seen_entry", l.LastSeenEntry, KiB, GiB)
+	within(v, "limits.last_seen_total", l.LastSeenTotal, KiB, 64*GiB)
+	if l.LastSeenTotal < l.LastSeenEntry {
+		v.fault("limits.last_seen_total", "must be at least limits.last_seen_entry (%v), got %v", l.LastSeenEntry, l.LastSeenTotal)
+	}
+}

@@ -1,0 +1,164 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestValidateRefuses(t *testing.T) {
+	tests := []struct {
+		name, key string
+		change    func(*Config)
+	}{
+		{"listen without port", "listen", func(c *Config) { c.Listen = "127.0.0.1" }},
+		{"listen on a port too large", "listen", func(c *Config) { c.Listen = "127.0.0.1:65536" }},
+		{"listen on a named port", "listen", func(c *Config) { c.Listen = "127.0.0.1:http" }},
+		{"listen on a URL", "listen", func(c *Config) { c.Listen = "http://127.0.0.1:80" }},
+		{"no time to drain", "drain", func(c *Config) { c.Drain = 0 }},
+		{"level", "log.level", func(c *Config) { c.Log.Level = "INFO" }},
+		{"admin without token", "admin.listen", func(c *Config) { c.Admin.Listen = "0.0.0.0:9901" }},
+		{"admin without token on all interfaces", "admin.listen", func(c *Config) { c.Admin.Listen = ":9901" }},
+		{"admin without token on a name", "admin.listen", func(c *Config) { c.Admin.Listen = "box.example:9901" }},
+		{"admin among the clients", "admin.listen", func(c *Config) { c.Admin.Listen = c.Listen }},
+		{"admin on no path", "admin.listen", func(c *Config) { c.Admin.Listen = "unix:" }},
+		{"two tokens", "admin.token_file", func(c *Config) { c.Admin.Token, c.Admin.TokenFile = "a", "b" }},
+		{"token with a blank", "admin.token", func(c *Config) { c.Admin.Token = "a b" }},
+		{"no store", "store.url", func(c *Config) { c.Store.URL = "" }},
+		{"another store", "store.url", func(c *Config) { c.Store.URL = "postgres://h/db" }},
+		{"store without scheme", "store.url", func(c *Config) { c.Store.URL = "127.0.0.1:6379" }},
+		{"memory with a path", "store.url", func(c *Config) { c.Store.URL = "memory:///x" }},
+		{"redis without host", "store.url", func(c *Config) { c.Store.URL = "redis:///0" }},
+		{"near", "store.near", func(c *Config) { c.Store.Near = 0 }},
+		{"ttl", "store.max_ttl", func(c *Config) { c.Store.MaxTTL = 0 }},
+		{"session idle", "store.session_idle", func(c *Config) { c.Store.SessionIdle = 2 * year }},
+		{"principal", "auth.principal", func(c *Config) { c.Auth.Principal = "cookie" }},
+		{"principal without name", "auth.principal", func(c *Config) { c.Auth.Principal = "header:" }},
+		{"principal that is no token", "auth.principal", func(c *Config) { c.Auth.Principal = "header:X User" }},
+		{"principal from Authorization", "auth.principal", func(c *Config) { c.Auth.Principal = "header:authorization" }},
+		{"principal from Mcp-Session-Id", "auth.principal", func(c *Config) { c.Auth.Principal = "header:Mcp-Session-Id" }},
+		{"principal that nobody may name", "auth.principal", func(c *Config) { c.Auth.Principal, c.TrustedProxies = "header:X-User", nil }},
+		{"recover", "auth.recover", func(c *Config) { c.Auth.Recover = "maybe" }},
+		{"body", "limits.body", func(c *Config) { c.Limits.Body = 0 }},
+		{"headers", "limits.headers", func(c *Config) { c.Limits.Headers = 2 * MiB }},
+		{"header read", "limits.header_read", func(c *Config) { c.Limits.HeaderRead = 0 }},
+		{"body read", "limits.body_read", func(c *Config) { c.Limits.BodyRead = 0 }},
+		{"idle", "limits.idle", func(c *Config) { c.Limits.Idle = 0 }},
+		{"write stall", "limits.write_stall", func(c *Config) { c.Limits.WriteStall = 0 }},
+		{"task id", "limits.task_id", func(c *Config) { c.Limits.TaskID = 4097 }},
+		{"batch", "limits.batch", func(c *Config) { c.Limits.Batch = 0 }},
+		{"last seen entry", "limits.last_seen_entry", func(c *Config) { c.Limits.LastSeenEntry = 1 }},
+		{"last seen smaller than an entry", "limits.last_seen_total", func(c *Config) { c.Limits.LastSeenTotal = 32 * KiB }},
+		{"traces", "telemetry.traces", func(c *Config) { c.Telemetry.Traces = "localhost:4318" }},
+		{"no pools", "pools", func(c *Config) { c.Pools = nil }},
+		{"pool without name", "pools[0].name", func(c *Config) { c.Pools[0].Name = "" }},
+		{"pool of a name too long", "pools[0].name", func(c *Config) { c.Pools[0].Name = strings.Repeat("x", 129) }},
+		{"same pool name", "pools[1].name", func(c *Config) { twin(c).Path = "/other" }},
+		{"same path", "pools[1].path", func(c *Config) { twin(c).Name = "other" }},
+		{"same path and host in another case", "pools[1].path", func(c *Config) {
+			c.Pools[0].Hosts = []string{"a.example", "b.example"}
+			p := twin(c)
+			p.Name, p.Hosts = "other", []string{"c.example", "B.example"}
+		}},
+		{"relative path", "pools[0].path", func(c *Config) { c.Pools[0].Path = "mcp" }},
+		{"path with a query", "pools[0].path", func(c *Config) { c.Pools[0].Path = "/mcp?x" }},
+		{"path with a detour", "pools[0].path", func(c *Config) { c.Pools[0].Path = "/a/../mcp" }},
+		{"path with a pattern", "pools[0].path", func(c *Config) { c.Pools[0].Path = "/{id}" }},
+		{"path of OAuth", "pools[0].path", func(c *Config) { c.Pools[0].Path = "/.well-known/mcp" }},
+		{"host with a port", "pools[0].hosts[0]", func(c *Config) { c.Pools[0].Hosts = []string{"a:1"} }},
+		{"picker", "pools[0].picker", func(c *Config) { c.Pools[0].Picker = "random" }},
+		{"host header", "pools[0].host", func(c *Config) { c.Pools[0].Host = "a/b" }},
+		{"no host header", "pools[0].host", func(c *Config) { c.Pools[0].Host = "" }},
+		{"origin with a path", "pools[0].origins[1]", func(c *Config) { c.Pools[0].Origins = []string{"https://a", "https://a/"} }},
+		{"origin without scheme", "pools[0].origins[0]", func(c *Config) { c.Pools[0].Origins = []string{"a.example"} }},
+		{"origin null", "pools[0].origins[0]", func(c *Config) { c.Pools[0].Origins = []string{"null"} }},
+		{"grace", "pools[0].owner_grace", func(c *Config) { c.Pools[0].OwnerGrace = 0 }},
+		{"keepalive", "pools[0].sse_keepalive", func(c *Config) { c.Pools[0].SSEKeepalive = 0 }},
+		{"connect", "pools[0].timeouts.connect", func(c *Config) { c.Pools[0].Timeouts.Connect = 0 }},
+		{"read", "pools[0].timeouts.read", func(c *Config) { c.Pools[0].Timeouts.Read = 0 }},
+		{"control", "pools[0].timeouts.control", func(c *Config) { c.Pools[0].Timeouts.Control = 0 }},
+		{"call", "pools[0].timeouts.call", func(c *Config) { c.Pools[0].Timeouts.Call = -1 }},
+		{"linger", "pools[0].timeouts.linger", func(c *Config) { c.Pools[0].Timeouts.Linger = 0 }},
+		{"no upstreams", "pools[0].upstreams", func(c *Config) { c.Pools[0].Upstreams = nil }},
+		{"no url", "pools[0].upstreams[0].url", func(c *Config) { c.Pools[0].Upstreams[0].URL = "" }},
+		{"url with user", "pools[0].upstreams[0].url", func(c *Config) { c.Pools[0].Upstreams[0].URL = "http://u:p@h/mcp" }},
+		{"url with query", "pools[0].upstreams[0].url", func(c *Config) { c.Pools[0].Upstreams[0].URL = "http://h/mcp?" }},
+		{"url with fragment", "pools[0].upstreams[0].url", func(c *Config) { c.Pools[0].Upstreams[0].URL = "http://h/mcp#" }},
+		{"url without host", "pools[0].upstreams[0].url", func(c *Config) { c.Pools[0].Upstreams[0].URL = "http:///mcp" }},
+		{"url with port 0", "pools[0].upstreams[0].url", func(c *Config) { c.Pools[0].Upstreams[0].URL = "http://h:0/mcp" }},
+		{"upstream name with a blank", "pools[0].upstreams[0].name", func(c *Config) { c.Pools[0].Upstreams[0].Name = "a b" }},
+		{"same upstream name", "pools[0].upstreams[1].name", func(c *Config) { c.Pools[0].Upstreams[1].Name = "a" }},
+		{"same default upstream name", "pools[0].upstreams[1].name", func(c *Config) {
+			c.Pools[0].Upstreams = []Upstream{{URL: "http://h/1"}, {URL: "http://h:80/2"}}
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			cfg := exampleConfig()
+			tt.change(&cfg)
+			faults := cfg.Validate()
+			if len(faults) != 1 || faults[0].Key != tt.key {
+				t.Errorf("got %v, want one fault of %s", faults, tt.key)
+			}
+		})
+	}
+}
+
+// twin adds a second pool, equal to the first, and returns it.
+func twin(c *Config) *Pool {
+	c.Pools = append(c.Pools, c.Pools[0])
+	return &c.Pools[1]
+}
+
+func TestValidateAccepts(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*Config)
+	}{
+		{"all interfaces", func(c *Config) { c.Listen = ":8080" }},
+		{"IPv6", func(c *Config) { c.Listen = "[::1]:8080" }},
+		{"admin on loopback", func(c *Config) { c.Admin.Listen = "localhost:9901" }},
+		{"admin on IPv6 loopback", func(c *Config) { c.Admin.Listen = "[::1]:9901" }},
+		{"admin on a socket", func(c *Config) { c.Admin.Listen = "unix:/run/berth/admin.sock" }},
+		{"admin with a token", func(c *Config) { c.Admin.Listen, c.Admin.Token = ":9901", "t" }},
+		{"admin with a token file", func(c *Config) { c.Admin.Listen, c.Admin.TokenFile = ":9901", "t" }},
+		{"both on any free port", func(c *Config) { c.Listen, c.Admin.Listen = "127.0.0.1:0", "127.0.0.1:0" }},
+		{"redis", func(c *Config) { c.Store.URL = "redis://u:p@h:6379/0" }},
+		{"rediss", func(c *Config) { c.Store.URL = "rediss://h" }},
+		{"principal", func(c *Config) { c.Auth.Principal = "header:X-User" }},
+		{"traces", func(c *Config) { c.Telemetry.Traces = "http://localhost:4318" }},
+		{"same path, other host", func(c *Config) { p := twin(c); p.Name, p.Hosts = "b", []string{"b.example"} }},
+		{"root", func(c *Config) { c.Pools[0].Path = "/" }},
+		{"path with a slash behind", func(c *Config) { c.Pools[0].Path = "/mcp/" }},
+		{"host literal", func(c *Config) { c.Pools[0].Host = "mcp.internal:8443" }},
+		{"host literal IPv6", func(c *Config) { c.Pools[0].Host = "[::1]:8443" }},
+		{"origins", func(c *Config) { c.Pools[0].Origins = []string{"http://localhost:6274", "vscode-webview://abc"} }},
+		{"upstream without name", func(c *Config) { c.Pools[0].Upstreams[0].Name = "" }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			cfg := exampleConfig()
+			tt.change(&cfg)
+			if faults := cfg.Validate(); len(faults) != 0 {
+				t.Errorf("got %v, want none", faults)
+			}
+		})
+	}
+}
+
+func TestEffectiveNameIsHostAndPort(t *testing.T) {
+	for _, tt := range []struct {
+		upstream Upstream
+		want     string
+	}{
+		{Upstream{Name: "a", URL: "http://h:1/mcp"}, "a"},
+		{Upstream{URL: "http://h:1/mcp"}, "h:1"},
+		{Upstream{URL: "http://h/mcp"}, "h:80"},
+		{Upstream{URL: "https://h/mcp"}, "h:443"},
+		{Upstream{URL: "https://[::1]/mcp"}, "[::1]:443"},
+		{Upstream{URL: ":"}, ""},
+	} {
+		if got := tt.upstream.EffectiveName(); got != tt.want {
+			t.Errorf("%+v: got %q, want %q", tt.upstream, got, tt.want)
+		}
+	}
+}

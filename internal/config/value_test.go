@@ -1,0 +1,69 @@
+package config
+
+import (
+	"testing"
+	"time"
+)
+
+func TestSizeReadsWhatItWrites(t *testing.T) {
+	for text, want := range map[string]Size{
+		"0": 0, "0B": 0, "1": 1, "512B": 512, "64KiB": 64 << 10, "4MiB": 4 << 20, "1 GiB": 1 << 30, "8589934591GiB": 8589934591 << 30,
+	} {
+		var got, again Size
+		if err := got.UnmarshalText([]byte(text)); err != nil || got != want {
+			t.Errorf("%q: got %d, %v, want %d", text, got, err, want)
+		}
+		if err := again.UnmarshalText([]byte(got.String())); err != nil || again != want {
+			t.Errorf("%q: read back from %q: got %d, %v, want %d", text, got, again, err, want)
+		}
+	}
+}
+
+func TestSizeRefuses(t *testing.T) {
+	for _, text := range []string{"", "B", "-1", "4MB", "4kib", "1.5MiB", "8589934592GiB", "9223372036854775808", "1e3"} {
+		var got Size
+		if err := got.UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q: got %d, want an error", text, got)
+		}
+	}
+}
+
+func TestDurationReadsWhatItWrites(t *testing.T) {
+	for text, want := range map[string]string{
+		"0s": "0s", "30s": "30s", "180s": "3m", "5m": "5m", "168h": "168h", "1h30m": "1h30m", "90m10s": "1h30m10s", "500ms": "500ms", "10m": "10m", "10h10m": "10h10m",
+	} {
+		var got, again Duration
+		if err := got.UnmarshalText([]byte(text)); err != nil || got.String() != want {
+			t.Errorf("%q: got %v, %v, want %s", text, got, err, want)
+		}
+		if err := again.UnmarshalText([]byte(got.String())); err != nil || again != got {
+			t.Errorf("%q: read back: got %v, %v, want %v", text, time.Duration(again), err, time.Duration(got))
+		}
+	}
+}
+
+func TestDurationRefuses(t *testing.T) {
+	for _, text := range []string{"", "30", "-1s", "soon", "7d"} {
+		var got Duration
+		if err := got.UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q: got %v, want an error", text, got)
+		}
+	}
+}
+
+func TestPrefixReadsAddressesAndCIDRs(t *testing.T) {
+	for text, want := range map[string]string{
+		"10.0.0.0/8": "10.0.0.0/8", "10.1.2.3": "10.1.2.3/32", "::1": "::1/128", "fd00::/8": "fd00::/8", "::ffff:10.0.0.1": "10.0.0.1/32",
+	} {
+		var got Prefix
+		if err := got.UnmarshalText([]byte(text)); err != nil || got.String() != want {
+			t.Errorf("%q: got %v, %v, want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "10.1.2.3/8", "10.0.0.0/33", "localhost", "fe80::1%eth0"} {
+		var got Prefix
+		if err := got.UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q: got %v, want an error", text, got)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// fallbackInterval is the wait between polls where a server suggests none.
+const fallbackInterval = 100 * time.Millisecond
+
+// A Client makes tool calls as tasks at one MCP endpoint. It may be used
+// concurrently; every call has a conversation of its own.
+type Client struct {
+	URL  string       // the MCP endpoint
+	HTTP *http.Client // nil means http.DefaultClient
+	Kind Kind
+}
+
+// A taskView is a task as either dialect shows it.
+type taskView struct {
+	ResultType     string          `json:"resultType"`
+	TaskID         string          `json:"taskId"`
+	Status         string          `json:"status"`
+	PollIntervalMs int64           `json:"pollIntervalMs"` // extension
+	PollInterval   int64           `json:"pollInterval"`   // core
+	Result         json.RawMessage `json:"result"`         // extension, once completed
+}
+
+func (t taskView) interval() time.Duration {
+	if ms := max(t.PollIntervalMs, t.PollInterval); ms > 0 {
+		return time.Duration(ms) * time.Millisecond
+	}
+	return fallbackInterval
+}
+
+// Compute calls slow_compute as a task, polls it to its end and checks that
+// the result is the one asked for. Like the published clients it gives up at
+// the first poll that is not answered with the task.
+func (c *Client) Compute(ctx context.Context, label string, d time.Duration) Outcome {
+	out := Outcome{Kind: c.Kind}
+	v := &conversation{client: c}
+	if out.Err = v.open(ctx); out.Err != nil {
+		return out
+	}
+	task, err := v.create(ctx, label, d)
+	if err != nil {
+		out.Err = err
+		return out
+	}
+	result, err := v.await(ctx, task, &out)
+	if err != nil {
+		out.Err = err
+		return out
+	}
+	out.Owner, out.Err = checkResult(result, label)
+	return out
+}
+
+// open initialises a session, for the kind that has one.
+func (v *conversation) open(ctx context.Context) error {
+	if v.client.Kind != LegacySession {
+		return nil
+	}
+	_, err := v.call(ctx, "initialize", "", map[string]any{
+		"protocolVersion": legacyVersion,
+		"capabilities":    struct{}{},
+		"clientInfo":      clientInfo(),
+	})
+	if err != nil {
+		return fmt.Errorf("initialise: %w", err)
+	}
+	if err := v.notify(ctx, "notifications/initialized"); err != nil {
+		return v.sessionError("initialised", err)
+	}
+	return nil
+}
+
+// create calls the tool and returns the task that stands for it.
+func (v *conversation) create(ctx context.Context, label string, d time.Duration) (taskView, error) {
+	params := map[string]any{
+		"name":      "slow_compute",
+		"arguments": map[string]any{"seconds": d.Seconds(), "label": label},
+		"_meta":     map[string]any{"progressToken": label},
+	}
+	if v.client.Kind != Modern {
+		params["task"] = map[string]any{"ttl": time.Minute.Milliseconds()}
+	}
+	raw, err := v.call(ctx, "tools/call", "slow_compute", params)
+	if err != nil {
+		return taskView{}, v.sessionError("call the tool", err)
+	}
+	var created struct {
+		taskView
+		Task *taskView `json:"task"`
+	}
+	if err := json.Unmarshal(raw, &created); err != nil {
+		return taskView{}, fmt.Errorf("created task: %w", err)
+	}
+	switch {
+	case v.client.Kind == Modern && created.ResultType == "task" && created.TaskID != "":
+		return created.taskView, nil
+	case v.client.Kind != Modern && created.Task != nil && created.Task.TaskID != "":
+		return *created.Task, nil
+	}
+	return taskView{}, fmt.Errorf("%w: no task was made", ErrWrongResult)
+}
+
+// await polls the task to its end and returns the result of the call.
+func (v *conversation) await(ctx context.Context, task taskView, out *Outcome) (json.RawMessage, error) {
+	id := task.TaskID
+	for task.Status == "working" {
+		if err := sleep(ctx, task.interval()); err != nil {
+			return nil, err
+		}
+		raw, err := v.poll(ctx, "tasks/get", id, out)
+		if err != nil {
+			return nil, err
+		}
+		task = taskView{}
+		if err := json.Unmarshal(raw, &task); err != nil || task.TaskID != id {
+			out.Lost++
+			return nil, fmt.Errorf("%w: tasks/get answered with another task", ErrTaskLost)
+		}
+	}
+	if task.Status != "completed" {
+		return nil, fmt.Errorf("%w: the task ended %s", ErrWrongResult, task.Status)
+	}
+	if v.client.Kind == Modern {
+		return task.Result, nil
+	}
+	return v.poll(ctx, "tasks/result", id, out)
+}
+
+// poll sends one tasks/* call and counts it.
+func (v *conversation) poll(ctx context.Context, method, id string, out *Outcome) (json.RawMessage, error) {
+	out.Polls++
+	raw, err := v.call(ctx, method, id, map[string]any{"taskId": id})
+	if err != nil {
+		out.Lost++
+		return nil, fmt.Errorf("%w: %s: %w", ErrTaskLost, method, err)
+	}
+	return raw, nil
+}
+
+// sessionError tells a session that is not known any more from other errors.
+func (v *conversation) sessionError(doing string, err error) error {
+	var denied *denial
+	if v.session != "" && errors.As(err, &denied) && denied.status == http.StatusNotFound {
+		return fmt.Errorf("%w: %s: %w", ErrSessionLost, doing, err)
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// checkResult compares the label and returns the instance that computed it.
+func checkResult(raw json.RawMessage, label string) (owner string, err error) {
+	var result struct {
+		Structured struct {
+			Instance string `json:"instance"`
+			Label    string `json:"label"`
+		} `json:"structuredContent"`
+	}
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrWrongResult, err)
+	}
+	if got := result.Structured; got.Label != label || got.Instance == "" {
+		return "", fmt.Errorf("%w: label %q of instance %q, want %q", ErrWrongResult, got.Label, got.Instance, label)
+	}
+	return result.Structured.Instance, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,9 @@
+// Package demo shows what berth is for: it runs a fleet of MCP servers, puts a
+// front before it, drives clients of both eras through the front, and counts
+// what comes back right and which polls are lost; then the same with a plain
+// round robin instead.
+//
+// Everything is real but small: HTTP over loopback, servers of package fleet
+// that know only their own tasks, clients that give a task up at the first
+// denial, as the published ones do. No number in the report is estimated.
+package demo

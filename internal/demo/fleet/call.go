@@ -1,0 +1,130 @@
+package fleet
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+)
+
+// A call is one JSON-RPC message from a client.
+type call struct {
+	ID     json.RawMessage // nil in a notification
+	Method string          // empty in a client's response
+	Params params
+}
+
+// params is the union of what the methods served here read. Unknown members
+// are ignored: real clients send task:{ttl} with tasks/get too.
+type params struct {
+	Name            string          `json:"name"`
+	Arguments       json.RawMessage `json:"arguments"`
+	TaskID          string          `json:"taskId"`
+	ProtocolVersion string          `json:"protocolVersion"`
+	Task            *taskParams     `json:"task"`
+	Meta            metaParams      `json:"_meta"`
+}
+
+// taskParams asks for a core task (2025-11-25 tasks, "Task Parameters").
+type taskParams struct {
+	TTL int64 `json:"ttl"` // milliseconds, 0 if not given
+}
+
+// metaParams is the part of _meta that decides how a call is served.
+type metaParams struct {
+	ProgressToken json.RawMessage `json:"progressToken"`
+	Version       string          `json:"io.modelcontextprotocol/protocolVersion"`
+	Capabilities  struct {
+		Extensions map[string]json.RawMessage `json:"extensions"`
+	} `json:"io.modelcontextprotocol/clientCapabilities"`
+}
+
+// isRequest tells a message that wants an answer from one that wants none.
+func (c call) isRequest() bool { return c.Method != "" && c.ID != nil }
+
+// takesTasks reports whether this very call declares the tasks extension.
+func (c call) takesTasks() bool {
+	_, ok := c.Params.Meta.Capabilities.Extensions[extensionTasks]
+	return ok
+}
+
+// An inbound is the body of one request: one call, or a batch of them.
+type inbound struct {
+	calls []call
+	batch bool
+}
+
+// modern reports the era: the header says so, or the body brings the
+// per-request version that no legacy message has.
+func (in inbound) modern(version string) bool {
+	return isModernVersion(version) || !in.batch && in.calls[0].Params.Meta.Version != ""
+}
+
+// methods are the names that the request is counted under.
+func (in inbound) methods(httpMethod string) []string {
+	if httpMethod != http.MethodPost {
+		return []string{httpMethod}
+	}
+	if len(in.calls) == 0 {
+		return []string{""}
+	}
+	names := make([]string, len(in.calls))
+	for i, c := range in.calls {
+		names[i] = c.Method
+	}
+	return names
+}
+
+func parseBody(httpMethod string, body []byte) (inbound, *failure) {
+	if httpMethod != http.MethodPost {
+		return inbound{}, nil
+	}
+	if trimmed := bytes.TrimSpace(body); len(trimmed) > 0 && trimmed[0] == '[' {
+		return parseBatch(trimmed)
+	}
+	c, err := parseCall(body)
+	if err != nil {
+		return inbound{}, err
+	}
+	return inbound{calls: []call{c}}, nil
+}
+
+func parseBatch(body []byte) (inbound, *failure) {
+	var parts []json.RawMessage
+	if err := json.Unmarshal(body, &parts); err != nil {
+		return inbound{}, &failure{Code: codeParse, Message: "not JSON"}
+	}
+	if len(parts) == 0 {
+		return inbound{}, &failure{Code: codeInvalidRequest, Message: "empty batch"}
+	}
+	in := inbound{batch: true}
+	for _, part := range parts {
+		c, err := parseCall(part)
+		if err != nil {
+			return inbound{}, err
+		}
+		in.calls = append(in.calls, c)
+	}
+	return in, nil
+}
+
+func parseCall(body []byte) (call, *failure) {
+	var envelope struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+	}
+	if !json.Valid(body) {
+		return call{}, &failure{Code: codeParse, Message: "not JSON"}
+	}
+	if err := json.Unmarshal(body, &envelope); err != nil {
+		return call{}, &failure{Code: codeInvalidRequest, Message: "not a JSON-RPC message"}
+	}
+	c := call{ID: envelope.ID, Method: envelope.Method}
+	if len(envelope.Params) == 0 {
+		return c, nil
+	}
+	if err := json.Unmarshal(envelope.Params, &c.Params); err != nil {
+		return call{}, &failure{Code: codeInvalidParams, Message: "params do not fit the method"}
+	}
+	return c, nil
+}

@@ -1,0 +1,17 @@
+// Package fleet is a small, real MCP server with in-memory tasks, made to be
+// run several times side by side: the fleet behind the demonstration, and the
+// upstream of other packages' tests.
+//
+// One URL serves both eras of Streamable HTTP. Modern calls (2026-07-28) are
+// checked against their routing headers and get tasks of the extension
+// io.modelcontextprotocol/tasks; legacy calls (2025-03-26 … 2025-11-25) get
+// sessions, standing streams, batches and core tasks.
+//
+// What it promises: an instance knows its own tasks and sessions and nobody
+// else's, so a call that reaches the wrong instance is denied, never answered
+// by luck. It starts no goroutine: a task's state is a function of the clock,
+// and what waits does so in the goroutine of the request.
+//
+// What it does not: nothing survives the process, callers are not told apart
+// beyond their session, and the JSON is not checked for duplicate keys.
+package fleet

@@ -1,0 +1,177 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// legacy serves one POST of the legacy era.
+func (s *Server) legacy(w http.ResponseWriter, r *http.Request, in inbound) {
+	c := in.calls[0]
+	if !in.batch && c.Method == "initialize" {
+		s.initialize(w, r, c)
+		return
+	}
+	sess, no := s.sessionOf(r, c.Method)
+	if no != nil {
+		refuse(w, c.ID, *no)
+		return
+	}
+	if in.batch {
+		s.batch(w, r, sess, in.calls)
+		return
+	}
+	if !c.isRequest() {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	s.respond(w, r, c, s.otherTasks(sess, c), func(ctx context.Context) (any, *failure) {
+		return s.legacyCall(ctx, sess.id, c)
+	})
+}
+
+// initialize negotiates the version and, unless stateless, opens a session.
+// Core tasks are declared to clients of the version that has them, and honoured
+// in all, as the SDKs do.
+func (s *Server) initialize(w http.ResponseWriter, r *http.Request, c call) {
+	version := c.Params.ProtocolVersion
+	if !slices.Contains(legacyVersions, version) {
+		version = latestLegacy
+	}
+	if !s.Stateless {
+		w.Header().Set(headerSession, s.sessions.add(version).id)
+	}
+	capabilities := map[string]any{"tools": struct{}{}}
+	if version == latestLegacy {
+		capabilities["tasks"] = map[string]any{
+			"list": struct{}{}, "cancel": struct{}{},
+			"requests": map[string]any{"tools": map[string]any{"call": struct{}{}}},
+		}
+	}
+	s.respond(w, r, c, nil, func(context.Context) (any, *failure) {
+		return map[string]any{"protocolVersion": version, "capabilities": capabilities, "serverInfo": s.info()}, nil
+	})
+}
+
+// batch answers the requests of a 2025-03-26 batch in one JSON array.
+func (s *Server) batch(w http.ResponseWriter, r *http.Request, sess session, calls []call) {
+	if sess.version != batchVersion && sess.version != "" {
+		refuse(w, nil, refusal{http.StatusBadRequest, failure{Code: codeInvalidRequest, Message: "batches ended with 2025-03-26"}})
+		return
+	}
+	var answers []message
+	for _, c := range calls {
+		if c.isRequest() {
+			result, fail := s.legacyCall(r.Context(), sess.id, c)
+			answers = append(answers, answer(c.ID, result, fail))
+		}
+	}
+	if len(answers) == 0 {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	writeJSON(w, http.StatusOK, answers)
+}
+
+func (s *Server) legacyCall(ctx context.Context, sessionID string, c call) (any, *failure) {
+	switch c.Method {
+	case "ping":
+		return struct{}{}, nil
+	case "tools/list":
+		return map[string]any{"tools": toolList()}, nil
+	case "tools/call":
+		return s.legacyTool(ctx, sessionID, c)
+	case "tasks/get":
+		return s.coreGet(sessionID, c.Params.TaskID)
+	case "tasks/result":
+		return s.coreResult(ctx, sessionID, c.Params.TaskID)
+	case "tasks/list":
+		return s.coreList(sessionID), nil
+	case "tasks/cancel":
+		return s.coreCancel(sessionID, c.Params.TaskID)
+	}
+	return nil, &failure{Code: codeMethodNotFound, Message: "Method not found"}
+}
+
+func (s *Server) legacyTool(ctx context.Context, sessionID string, c call) (any, *failure) {
+	if ask := c.Params.Task; ask != nil && c.Params.Name == "slow_compute" {
+		t, fail := s.startTask(c, sessionID, time.Duration(ask.TTL)*time.Millisecond)
+		if fail != nil {
+			return nil, fail
+		}
+		return map[string]any{"task": s.coreView(t, t.created)}, nil
+	}
+	// A hang-up is no cancellation in this era: the tool runs to its end.
+	result, fail := s.runTool(context.WithoutCancel(ctx), c)
+	return result, fail
+}
+
+func (s *Server) coreGet(sessionID, id string) (any, *failure) {
+	now := time.Now()
+	t, ok := s.tasks.get(id, sessionID, now)
+	if !ok {
+		return nil, s.unknownTask("tasks/get")
+	}
+	return s.coreView(t, now), nil
+}
+
+// coreResult blocks until the task is terminal (2025-11-25 tasks, "Result
+// Retrieval"). The call that a cancelled task stood for ended in an error.
+func (s *Server) coreResult(ctx context.Context, sessionID, id string) (any, *failure) {
+	t, ok, err := s.tasks.wait(ctx, id, sessionID, s.closed())
+	if err != nil {
+		return nil, &failure{Code: codeInternal, Message: err.Error()}
+	}
+	if !ok {
+		return nil, s.unknownTask("tasks/result")
+	}
+	if t.status(time.Now()) == statusCancelled {
+		return nil, &failure{Code: codeInternal, Message: "the task was cancelled"}
+	}
+	result := s.computed(t.label)
+	result.Meta = map[string]any{"io.modelcontextprotocol/related-task": map[string]any{"taskId": id}}
+	return result, nil
+}
+
+func (s *Server) coreList(sessionID string) any {
+	now := time.Now()
+	views := []coreTask{}
+	for _, t := range s.tasks.list(sessionID, now) {
+		views = append(views, s.coreView(t, now))
+	}
+	return map[string]any{"tasks": views}
+}
+
+// coreCancel refuses terminal tasks, unlike the extension (2025-11-25 tasks,
+// "Task Cancellation").
+func (s *Server) coreCancel(sessionID, id string) (any, *failure) {
+	now := time.Now()
+	before, ok := s.tasks.cancel(id, sessionID, now)
+	if !ok {
+		return nil, s.unknownTask("tasks/cancel")
+	}
+	if before.terminal(now) {
+		why := fmt.Sprintf("Cannot cancel task: already in terminal status '%s'", before.status(now))
+		return nil, &failure{Code: codeInvalidParams, Message: why}
+	}
+	before.cancelled = now
+	return s.coreView(before, now), nil
+}
+
+// otherTasks are status notifications of the caller's other tasks, which core
+// allows on any of its streams (2025-11-25 tasks, "Input Required Status",
+// note): whoever learns ids from answers must not take them from these.
+func (s *Server) otherTasks(sess session, c call) []message {
+	if !s.SSE || c.Method != "tools/call" {
+		return nil
+	}
+	now := time.Now()
+	own := s.tasks.list(sess.id, now)
+	if len(own) == 0 {
+		return nil
+	}
+	return []message{notification("notifications/tasks/status", s.coreView(own[len(own)-1], now))}
+}

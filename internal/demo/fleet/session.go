@@ -1,0 +1,88 @@
+package fleet
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+)
+
+const headerSession = "Mcp-Session-Id"
+
+// A sessionTable holds the legacy sessions of one instance.
+type sessionTable struct {
+	mu   sync.Mutex // guards the fields below
+	byID map[string]session
+}
+
+// A session is what initialize negotiated.
+type session struct {
+	id      string
+	version string
+	ended   chan struct{} // closed by DELETE
+}
+
+func (st *sessionTable) add(version string) session {
+	s := session{id: newID(), version: version, ended: make(chan struct{})}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.byID == nil {
+		st.byID = map[string]session{}
+	}
+	st.byID[s.id] = s
+	return s
+}
+
+func (st *sessionTable) get(id string) (session, bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	s, ok := st.byID[id]
+	return s, ok
+}
+
+// end removes a session and ends its standing streams.
+func (st *sessionTable) end(id string) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	s, ok := st.byID[id]
+	if ok {
+		delete(st.byID, id)
+		close(s.ended)
+	}
+	return ok
+}
+
+func (st *sessionTable) clear() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, s := range st.byID {
+		close(s.ended)
+	}
+	st.byID = nil
+}
+
+// sessionOf finds the session of a legacy request; the method is for counting. Without one, where that is
+// allowed, it returns a session with an empty id. An unknown session is 404,
+// so that the client initialises anew (2025-11-25 transports, "Session
+// Management", items 3 and 4).
+func (s *Server) sessionOf(r *http.Request, method string) (session, *refusal) {
+	version, id := versionOf(r), r.Header.Get(headerSession)
+	if version != "" && !slices.Contains(legacyVersions, version) {
+		return session{}, badRequest("unsupported protocol version")
+	}
+	if s.Stateless || id == "" && s.SessionOptional {
+		return session{version: version}, nil
+	}
+	if id == "" {
+		return session{}, badRequest(headerSession + " header required")
+	}
+	found, ok := s.sessions.get(id)
+	if !ok {
+		s.countDenied(method)
+		return session{}, &refusal{http.StatusNotFound, failure{Code: codeUnknownSession, Message: "session not found"}}
+	}
+	return found, nil
+}
+
+func badRequest(why string) *refusal {
+	return &refusal{http.StatusBadRequest, failure{Code: codeBadRequest, Message: "Bad Request: " + why}}
+}

@@ -1,0 +1,156 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// maxCompute bounds one slow_compute.
+const maxCompute = time.Hour
+
+// A tool is one entry of tools/list.
+type tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+	Execution   *execution      `json:"execution,omitempty"`
+}
+
+// execution says whether a core task may be asked for (2025-11-25 tasks,
+// "Tool-Level Negotiation").
+type execution struct {
+	TaskSupport string `json:"taskSupport"`
+}
+
+// A toolResult is a CallToolResult. The instance that made it names itself in
+// the structured part.
+type toolResult struct {
+	ResultType string         `json:"resultType,omitempty"` // modern era only
+	Content    []content      `json:"content"`
+	Structured structured     `json:"structuredContent"`
+	IsError    bool           `json:"isError"`
+	Meta       map[string]any `json:"_meta,omitempty"`
+}
+
+type content struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+type structured struct {
+	Instance string `json:"instance"`
+	Label    string `json:"label,omitempty"`
+}
+
+// complete marks a result for the modern era, where every result has a type.
+func (r toolResult) complete() toolResult {
+	r.ResultType = "complete"
+	return r
+}
+
+func toolList() []tool {
+	return []tool{
+		{
+			Name:        "greet",
+			Description: "Greets somebody, at once.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`),
+		},
+		{
+			Name:        "slow_compute",
+			Description: "Takes its time, as a task where the client takes tasks.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"seconds":{"type":"number"},"label":{"type":"string"}},"required":["seconds"]}`),
+			Execution:   &execution{TaskSupport: "optional"},
+		},
+		{
+			Name:        "who",
+			Description: "Names the instance that answers.",
+			InputSchema: json.RawMessage(`{"type":"object"}`),
+		},
+	}
+}
+
+// arguments is the union of what the tools read.
+type arguments struct {
+	Name    string  `json:"name"`
+	Label   string  `json:"label"`
+	Seconds float64 `json:"seconds"`
+}
+
+func (a arguments) duration() time.Duration {
+	return time.Duration(max(0, min(a.Seconds, maxCompute.Seconds())) * float64(time.Second))
+}
+
+func parseArguments(c call) (arguments, *failure) {
+	var a arguments
+	if len(c.Params.Arguments) == 0 {
+		return a, nil
+	}
+	if err := json.Unmarshal(c.Params.Arguments, &a); err != nil {
+		return a, &failure{Code: codeInvalidParams, Message: "arguments do not fit the tool"}
+	}
+	return a, nil
+}
+
+// runTool runs a tool to its end.
+func (s *Server) runTool(ctx context.Context, c call) (toolResult, *failure) {
+	args, fail := parseArguments(c)
+	if fail != nil {
+		return toolResult{}, fail
+	}
+	switch c.Params.Name {
+	case "greet":
+		s.countExecution()
+		return s.result("Hello, "+args.Name+"!", ""), nil
+	case "who":
+		s.countExecution()
+		return s.result(s.Name, ""), nil
+	case "slow_compute":
+		s.countExecution()
+		if err := s.pause(ctx, args.duration()); err != nil {
+			return toolResult{}, &failure{Code: codeInternal, Message: err.Error()}
+		}
+		return s.computed(args.Label), nil
+	}
+	return toolResult{}, &failure{Code: codeInvalidParams, Message: fmt.Sprintf("unknown tool %q", c.Params.Name)}
+}
+
+// startTask starts slow_compute as a task that lives for at most ttl; 0 means
+// the server's own.
+func (s *Server) startTask(c call, session string, ttl time.Duration) (task, *failure) {
+	args, fail := parseArguments(c)
+	if fail != nil {
+		return task{}, fail
+	}
+	if ttl <= 0 || ttl > s.ttl() {
+		ttl = s.ttl()
+	}
+	s.countExecution()
+	now := time.Now()
+	return s.tasks.add(task{
+		session: session,
+		label:   args.Label,
+		created: now,
+		due:     now.Add(max(1, args.duration())), // tasks begin as working
+		ttl:     ttl,
+		poll:    s.pollInterval(),
+	}, now), nil
+}
+
+// computed is what slow_compute results in.
+func (s *Server) computed(label string) toolResult {
+	return s.result(fmt.Sprintf("%s, computed on %s", label, s.Name), label)
+}
+
+func (s *Server) result(text, label string) toolResult {
+	return toolResult{
+		Content:    []content{{Type: "text", Text: text}},
+		Structured: structured{Instance: s.Name, Label: label},
+	}
+}
+
+func (s *Server) unknownTask(method string) *failure {
+	s.countDenied(method)
+	return &failure{Code: codeInvalidParams, Message: "Failed to retrieve task: Task not found"}
+}

@@ -1,0 +1,156 @@
+package exchange
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// ErrHeaderTimeout says that no answer's headers came in the time given.
+var ErrHeaderTimeout = errors.New("exchange: no answer in time")
+
+// SendError says how a request failed before an answer's headers were there.
+type SendError struct {
+	Err      error
+	Sent     bool // some of the request may have reached the upstream
+	Refused  bool // nobody listens at the upstream's address
+	TimedOut bool // no connection, or no answer's headers, in time
+}
+
+func (e *SendError) Error() string { return fmt.Sprintf("exchange: %v", e.Err) }
+
+// Unwrap returns the cause.
+func (e *SendError) Unwrap() error { return e.Err }
+
+// Client sends requests to upstreams over HTTP/1.1 and keeps their connections.
+type Client struct {
+	transport *http.Transport
+}
+
+// idleConnection is shorter than the keep-alive of common MCP servers (Node
+// closes idle connections after 5 s): a request that meets the server's closing
+// cannot be repeated if it calls a tool.
+const idleConnection = 4 * time.Second
+
+// NewClient returns a client that gives a connection connectTimeout to be made.
+func NewClient(connectTimeout time.Duration) *Client {
+	dialer := net.Dialer{Timeout: connectTimeout}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	return &Client{transport: &http.Transport{
+		Proxy: nil, // upstreams come from the configuration only
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dialer.DialContext(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return &countedConn{Conn: conn}, nil
+		},
+		TLSHandshakeTimeout:    connectTimeout,
+		DisableCompression:     true,
+		MaxIdleConnsPerHost:    512,
+		IdleConnTimeout:        idleConnection,
+		MaxResponseHeaderBytes: 256 << 10,
+		Protocols:              protocols,
+	}}
+}
+
+// Close closes idle connections.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// Send sends request once and returns the answer when its headers are there,
+// within wait (0: no limit). A failure is a *SendError. The request's context
+// bounds the whole exchange; closing the answer's body ends it.
+func (c *Client) Send(request *http.Request, wait time.Duration) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(request.Context())
+	var sent sentBytes
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: sent.watch})
+	// Without GetBody net/http replays no request that has a body, whatever
+	// Idempotency-Key it carries.
+	request = request.WithContext(ctx)
+	request.GetBody = nil
+	timer := time.AfterFunc(waitOrForever(wait), func() { cancel(ErrHeaderTimeout) })
+	response, err := c.transport.RoundTrip(request)
+	if !timer.Stop() && err == nil {
+		response.Body.Close()
+		err = ErrHeaderTimeout
+	}
+	if err != nil {
+		defer cancel(nil)
+		return nil, sendError(ctx, err, sent.any())
+	}
+	response.Body = &endingBody{response.Body, cancel}
+	return response, nil
+}
+
+// waitOrForever: a timer needs a duration.
+func waitOrForever(wait time.Duration) time.Duration {
+	if wait <= 0 {
+		return 1<<63 - 1
+	}
+	return wait
+}
+
+func sendError(ctx context.Context, err error, sent bool) *SendError {
+	e := &SendError{Err: err, Sent: sent, Refused: errors.Is(err, syscall.ECONNREFUSED)}
+	if cause := context.Cause(ctx); cause != nil {
+		e.Err = cause
+	}
+	var timeout net.Error
+	e.TimedOut = errors.Is(e.Err, ErrHeaderTimeout) || errors.As(err, &timeout) && timeout.Timeout()
+	return e
+}
+
+// endingBody ends the exchange with the body.
+type endingBody struct {
+	io.ReadCloser
+	cancel context.CancelCauseFunc
+}
+
+func (b *endingBody) Close() error {
+	err := b.ReadCloser.Close()
+	b.cancel(nil)
+	return err
+}
+
+// countedConn counts the bytes written to a connection.
+type countedConn struct {
+	net.Conn
+	written atomic.Int64
+}
+
+func (c *countedConn) Write(p []byte) (int, error) {
+	c.written.Add(int64(len(p))) // counted first: what fails may have left in part
+	return c.Conn.Write(p)
+}
+
+// sentBytes watches whether a request wrote to the connection it was given.
+type sentBytes struct {
+	conn   atomic.Pointer[countedConn]
+	before atomic.Int64
+}
+
+func (s *sentBytes) watch(info httptrace.GotConnInfo) {
+	conn := info.Conn
+	if t, ok := conn.(*tls.Conn); ok {
+		conn = t.NetConn()
+	}
+	if counted, ok := conn.(*countedConn); ok {
+		s.before.Store(counted.written.Load())
+		s.conn.Store(counted)
+	}
+}
+
+// any reports whether bytes may have left. Without a connection none have.
+func (s *sentBytes) any() bool {
+	conn := s.conn.Load()
+	return conn != nil && conn.written.Load() > s.before.Load()
+}

@@ -1,0 +1,11 @@
+// Package exchange is one exchange with an upstream: a request sent once, and the
+// messages of its answer, JSON or event stream, one at a time.
+//
+// It promises that a request is never sent a second time behind the caller's
+// back, and that a failed one says whether any of its bytes may have left: only
+// then can a caller decide whether a tool may already be running. It follows no
+// redirects and inflates nothing.
+//
+// Bytes come out as they came in; of each message at most mcp.MaxPeek bytes are
+// held at once.
+package exchange

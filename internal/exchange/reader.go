@@ -1,0 +1,124 @@
+package exchange
+
+import (
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"berth/internal/mcp"
+)
+
+// Shape is how an answer's body is to be read.
+type Shape uint8
+
+const (
+	Opaque      Shape = iota // neither JSON nor events, or encoded: passed on unread
+	JSON                     // one JSON-RPC message, or a batch
+	EventStream              // text/event-stream
+)
+
+// ShapeOf returns how the body of response is to be read.
+func ShapeOf(response *http.Response) Shape {
+	if encoding := response.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return Opaque
+	}
+	media, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	switch {
+	case err != nil:
+		return Opaque
+	case media == "text/event-stream":
+		return EventStream
+	case media == "application/json", strings.HasSuffix(media, "+json"):
+		return JSON
+	}
+	return Opaque
+}
+
+// Piece is a part of an answer's body.
+type Piece struct {
+	Raw     []byte // the bytes to pass on; valid until the next call of Next
+	Message []byte // the JSON-RPC message in it, or its beginning; nil if there is none to look at
+	Cut     bool   // Message is only the beginning
+	Between bool   // after Raw an event stream stands between two events
+}
+
+// Reader hands out an answer's body piece by piece.
+type Reader struct {
+	shape  Shape
+	body   io.Reader
+	events *mcp.EventReader
+	buffer []byte
+	begun  bool
+	rest   error // what ended the body while the first piece was read
+}
+
+// copyBuffer is the size of the pieces of what is not looked into.
+const copyBuffer = 32 << 10
+
+// NewReader reads body, an answer of the given shape.
+func NewReader(shape Shape, body io.Reader) *Reader {
+	r := &Reader{shape: shape, body: body}
+	if shape == EventStream {
+		r.events = mcp.NewEventReader(body)
+	}
+	return r
+}
+
+// Next returns the next piece, and io.EOF after the last one.
+func (r *Reader) Next() (Piece, error) {
+	switch {
+	case r.shape == EventStream:
+		return r.nextEvent()
+	case r.rest != nil:
+		return Piece{}, r.rest
+	case r.shape == JSON && !r.begun:
+		r.begun = true
+		return r.message()
+	}
+	return r.chunk()
+}
+
+func (r *Reader) nextEvent() (Piece, error) {
+	event, err := r.events.Next()
+	if err != nil {
+		return Piece{}, err
+	}
+	return Piece{Raw: event.Raw, Message: event.Data, Cut: event.Cut, Between: event.Ends}, nil
+}
+
+// message reads a JSON message whole, or its first MaxPeek bytes.
+func (r *Reader) message() (Piece, error) {
+	buffer := make([]byte, 0, 4<<10)
+	for len(buffer) < mcp.MaxPeek {
+		if len(buffer) == cap(buffer) {
+			buffer = append(make([]byte, 0, min(4*cap(buffer), mcp.MaxPeek)), buffer...)
+		}
+		n, err := r.body.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		if err != nil {
+			r.rest = err
+			break
+		}
+	}
+	if r.rest != nil && (r.rest != io.EOF || len(buffer) == 0) {
+		return Piece{}, r.rest
+	}
+	return Piece{Raw: buffer, Message: buffer, Cut: r.rest == nil}, nil
+}
+
+func (r *Reader) chunk() (Piece, error) {
+	if r.buffer == nil {
+		r.buffer = make([]byte, copyBuffer)
+	}
+	for {
+		n, err := r.body.Read(r.buffer)
+		if n > 0 {
+			r.rest = err
+			return Piece{Raw: r.buffer[:n]}, nil
+		}
+		if err != nil {
+			return Piece{}, err
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package mcp
+
+import "errors"
+
+// Kind tells what a JSON-RPC message is.
+type Kind uint8
+
+const (
+	KindRequest      Kind = iota // method and id
+	KindNotification             // method, no id
+	KindResponse                 // result or error, no method
+)
+
+// Call is one JSON-RPC message from a client, classified. Strings are decoded;
+// ID aliases the body it was read from.
+type Call struct {
+	Kind   Kind
+	ID     []byte // raw JSON of the id; nil in a notification
+	Method string // "" in a response
+
+	Era     Era    // set by Classify
+	Version string // protocol version that the client claims, "" if none; set by Classify
+
+	Name          string   // params.name or params.uri, whichever the method mirrors in Mcp-Name
+	TaskID        string   // params.taskId
+	HasTaskID     bool     // params.taskId is there, valid or not
+	Cursor        string   // params.cursor
+	RequestState  string   // params.requestState of a multi round-trip retry
+	MetaVersion   string   // protocol version in params._meta
+	DeclaresTasks bool     // params._meta declares the Tasks extension
+	Trace         Trace    // trace context in params._meta
+	ListenTaskIDs []string // params.notifications.taskIds of subscriptions/listen
+
+	hasName   bool // the mirrored member is there
+	badTaskID bool // params.taskId is no string
+}
+
+// Trace is the W3C trace context that a client put into `_meta`, unverified.
+type Trace struct{ Parent, State, Baggage string }
+
+// IsTask reports whether the call is about one existing task.
+func (c *Call) IsTask() bool { return c.HasTaskID && IsTaskMethod(c.Method) }
+
+// ErrTaskID says why a task id is refused without looking for it.
+var ErrTaskID = errors.New("mcp: not a valid task id")
+
+// CheckTaskID refuses a task id that no server can have given out: no string,
+// empty, longer than limit bytes, or with control characters or lone surrogates.
+func (c *Call) CheckTaskID(limit int) error {
+	if c.badTaskID || !validID(c.TaskID, limit) {
+		return ErrTaskID
+	}
+	return nil
+}
+
+// validID reports whether id is fit to be a task's identifier. A lone surrogate
+// was decoded to U+FFFD, which no identifier holds in earnest.
+func validID(id string, limit int) bool {
+	if id == "" || len(id) > limit {
+		return false
+	}
+	for _, r := range id {
+		if r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0xfffd {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,125 @@
+package mcp
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+)
+
+// JSON-RPC and MCP error codes that berth words itself. Codes of its own lie
+// outside -32768 … -32000, which JSON-RPC and MCP reserve.
+const (
+	CodeParse             = -32700
+	CodeInvalidRequest    = -32600
+	CodeMethodNotFound    = -32601
+	CodeInvalidParams     = -32602
+	CodeInternal          = -32603
+	CodeHeaderMismatch    = -32020 // 2026-07-28, Streamable HTTP, "Server Validation"
+	CodeMissingCapability = -32021 // 2026-07-28, basic, "Error Codes"
+	CodeUnavailable       = -31503 // nothing is known to be wrong with the request; try again
+	CodeTimeout           = -31504 // the upstream did not answer in time
+)
+
+// Reasons: the `data.reason` of errors that berth words itself.
+const (
+	ReasonStoreUnavailable = "store_unavailable"
+	ReasonOwnerUnavailable = "owner_unavailable"
+	ReasonNoUpstream       = "no_upstream"
+	ReasonOverloaded       = "overloaded"
+	ReasonDraining         = "draining"
+	ReasonUnreachable      = "fleet_incomplete" // part of the fleet did not say whether it knows the id
+	ReasonTimeout          = "upstream_timeout"
+	ReasonBadUpstream      = "bad_upstream_response"
+	ReasonCollision        = "task_id_collision"
+	ReasonUpstreamReset    = "upstream_reset"
+)
+
+// Error is an answer that berth words itself: an HTTP status and a JSON-RPC
+// error. The zero value of each optional field leaves its member out.
+type Error struct {
+	Status     int           // HTTP status
+	Code       int           // JSON-RPC error code
+	Message    string        // one sentence; never holds what a client sent
+	Reason     string        // data.reason
+	RetryAfter time.Duration // > 0: retryable, and after how long (Retry-After, data.retryAfterMs)
+	Data       any           // replaces the data that Reason and RetryAfter make
+}
+
+// Error describes e for logs.
+func (e *Error) Error() string {
+	s := strconv.Itoa(e.Code) + " " + e.Message
+	if e.Reason != "" {
+		s += " (" + e.Reason + ")"
+	}
+	return s
+}
+
+type errorData struct {
+	Reason       string `json:"reason"`
+	Retryable    bool   `json:"retryable"`
+	RetryAfterMs int64  `json:"retryAfterMs,omitempty"`
+}
+
+// Body returns the JSON-RPC error response for the request with this id. A nil
+// id leaves the member out, as MCP wants where the id could not be read.
+func (e *Error) Body(id []byte) []byte {
+	type rpcError struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+		Data    any    `json:"data,omitempty"`
+	}
+	data := e.Data
+	if data == nil && e.Reason != "" {
+		data = errorData{e.Reason, e.RetryAfter > 0, e.RetryAfter.Milliseconds()}
+	}
+	// Marshal cannot fail: Data holds plain structs and maps only, and id is
+	// JSON that was parsed before.
+	body, _ := json.Marshal(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id,omitempty"`
+		Error   rpcError        `json:"error"`
+	}{"2.0", id, rpcError{e.Code, e.Message, data}})
+	return body
+}
+
+// Refusals of a client's message.
+
+func errParse() *Error {
+	return &Error{Status: 400, Code: CodeParse, Message: "the body is not one JSON value in UTF-8"}
+}
+
+func errInvalid(message, reason string) *Error {
+	return &Error{Status: 400, Code: CodeInvalidRequest, Message: message, Reason: reason}
+}
+
+func errMismatch(message string) *Error {
+	return &Error{Status: 400, Code: CodeHeaderMismatch, Message: "Header mismatch: " + message}
+}
+
+// ErrUnknownTask is the one answer to a task id that does not exist, has expired
+// or belongs to somebody else. Which of these it is must not show.
+func ErrUnknownTask() *Error {
+	return &Error{Status: 200, Code: CodeInvalidParams, Message: "Task not found"}
+}
+
+// ErrNoSuchMethod answers a method that the era does not have.
+func ErrNoSuchMethod() *Error {
+	return &Error{Status: 404, Code: CodeMethodNotFound, Message: "Method not found"}
+}
+
+// ErrMissingTasks answers a modern task call that does not declare the Tasks
+// extension (Tasks extension, "Capability Negotiation").
+func ErrMissingTasks() *Error {
+	return &Error{
+		Status: 400, Code: CodeMissingCapability, Message: "Missing required client capability",
+		Data: map[string]any{"requiredCapabilities": map[string]any{
+			"extensions": map[string]any{TasksExtension: struct{}{}},
+		}},
+	}
+}
+
+// ErrUnknownSession answers a session that nobody holds: the client must
+// initialize anew (2025-11-25, transports, "Session Management").
+func ErrUnknownSession() *Error {
+	return &Error{Status: 404, Code: CodeInvalidRequest, Message: "Session not found"}
+}

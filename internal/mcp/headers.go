@@ -1,0 +1,82 @@
+package mcp
+
+import (
+	"encoding/base64"
+	"strings"
+)
+
+// Names of MCP's HTTP headers, in canonical form.
+const (
+	HeaderVersion   = "Mcp-Protocol-Version"
+	HeaderMethod    = "Mcp-Method"
+	HeaderName      = "Mcp-Name"
+	HeaderSession   = "Mcp-Session-Id"
+	HeaderLastEvent = "Last-Event-Id"
+)
+
+// Headers is the view of a request's headers that this package needs.
+// http.Header satisfies it.
+type Headers interface{ Values(name string) []string }
+
+const (
+	sentinelPrefix = "=?base64?"
+	sentinelSuffix = "?="
+)
+
+// DecodeName returns the value that an Mcp-Name or Mcp-Param-* header stands
+// for: blanks around it are dropped, the base64 sentinel is decoded. ok is false
+// if the sentinel holds no valid base64. Its markers are case-sensitive; what
+// does not match them is meant literally (2026-07-28, "Value Encoding").
+func DecodeName(value string) (name string, ok bool) {
+	value = strings.Trim(value, " \t")
+	inner, found := strings.CutPrefix(value, sentinelPrefix)
+	if !found {
+		return value, true
+	}
+	inner, found = strings.CutSuffix(inner, sentinelSuffix)
+	if !found {
+		return value, true
+	}
+	decoded, err := base64.StdEncoding.Strict().DecodeString(inner)
+	if err != nil || strings.ContainsAny(inner, "\r\n") {
+		return "", false
+	}
+	return string(decoded), true
+}
+
+// EncodeName returns value as an Mcp-Name header may carry it.
+func EncodeName(value string) string {
+	if isPlainHeader(value) {
+		return value
+	}
+	return sentinelPrefix + base64.StdEncoding.EncodeToString([]byte(value)) + sentinelSuffix
+}
+
+func isPlainHeader(value string) bool {
+	if strings.Trim(value, " \t") != value ||
+		strings.HasPrefix(value, sentinelPrefix) && strings.HasSuffix(value, sentinelSuffix) {
+		return false
+	}
+	for i := range len(value) {
+		if value[i] < 0x20 || value[i] > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+// single returns the one value of a header; ok is false if there are several
+// that differ, so that two readers could pick different ones.
+func single(h Headers, name string) (value string, present, ok bool) {
+	values := h.Values(name)
+	if len(values) == 0 {
+		return "", false, true
+	}
+	value = strings.Trim(values[0], " \t")
+	for _, other := range values[1:] {
+		if strings.Trim(other, " \t") != value {
+			return "", true, false
+		}
+	}
+	return value, true, true
+}

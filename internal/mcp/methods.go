@@ -1,0 +1,81 @@
+package mcp
+
+import "strings"
+
+// Methods that berth treats on their own.
+const (
+	MethodInitialize = "initialize"
+	MethodPing       = "ping"
+	MethodCallTool   = "tools/call"
+	MethodGetTask    = "tasks/get"
+	MethodTaskResult = "tasks/result"
+	MethodListTasks  = "tasks/list"
+	MethodCancelTask = "tasks/cancel"
+	MethodUpdateTask = "tasks/update"
+	MethodListen     = "subscriptions/listen"
+)
+
+const taskPrefix = "tasks/"
+
+// IsTaskMethod reports whether method belongs to the reserved prefix "tasks/".
+func IsTaskMethod(method string) bool { return strings.HasPrefix(method, taskPrefix) }
+
+// IsPureRead reports whether a request of this method changes nothing at the
+// server, so that it may be sent a second time, to another upstream.
+func IsPureRead(method string) bool {
+	switch method {
+	case "server/discover", "resources/read", "prompts/get", "completion/complete", MethodPing:
+		return true
+	}
+	return strings.HasSuffix(method, "/list") && !IsTaskMethod(method)
+}
+
+// MayCreateTask reports whether the answer to a request of this method may bear
+// a task's handle. Only tools/call does today; the Tasks extension asks readers
+// to expect it of others ("Supported Methods"), so methods berth does not know
+// count too.
+func MayCreateTask(method string) bool {
+	if IsTaskMethod(method) || IsPureRead(method) {
+		return false
+	}
+	switch method {
+	case MethodInitialize, MethodListen, "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
+		return false
+	}
+	return !strings.HasPrefix(method, "notifications/")
+}
+
+// MayWait reports whether an answer to this method may rightly take as long as a
+// tool takes: tool calls, blocking results, streams, and methods berth does not know.
+func MayWait(method string) bool {
+	return method == MethodTaskResult || method == MethodListen || MayCreateTask(method)
+}
+
+// nameField returns the member of params that Mcp-Name mirrors for method, or ""
+// (2026-07-28, Streamable HTTP, "Standard Request Headers"; Tasks extension,
+// "Routing Headers").
+func nameField(method string) string {
+	switch {
+	case method == MethodCallTool, method == "prompts/get":
+		return "name"
+	case method == "resources/read":
+		return "uri"
+	case IsTaskMethod(method):
+		return "taskId"
+	}
+	return ""
+}
+
+// IsKnownMethod reports whether method is one that the published revisions have.
+func IsKnownMethod(method string) bool {
+	switch method {
+	case MethodInitialize, MethodPing, MethodCallTool, MethodListen,
+		MethodGetTask, MethodTaskResult, MethodListTasks, MethodCancelTask, MethodUpdateTask,
+		"server/discover", "tools/list", "prompts/list", "prompts/get", "completion/complete",
+		"resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe",
+		"logging/setLevel", "notifications/initialized", "notifications/cancelled",
+		"notifications/progress", "notifications/roots/list_changed":
+		return true
+	}
+	return false
+}

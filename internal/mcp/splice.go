@@ -1,0 +1,88 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// NarrowListen returns the body of a subscriptions/listen with the taskIds of its
+// filter reduced to keep; every other byte stays as it came.
+func NarrowListen(body []byte, keep []string) []byte {
+	ids, _ := json.Marshal(append([]string{}, keep...))
+	return replace(body, ids, "params", "notifications", "taskIds")
+}
+
+// replace puts value in the place of the member that path names, and leaves body
+// alone if there is none.
+func replace(body, value []byte, path ...string) []byte {
+	from, to, ok := locate(body, path...)
+	if !ok {
+		return body
+	}
+	out := make([]byte, 0, from+len(value)+len(body)-to)
+	out = append(out, body[:from]...)
+	out = append(out, value...)
+	return append(out, body[to:]...)
+}
+
+// locate finds where the value of the member that path names stands in data.
+func locate(data []byte, path ...string) (from, to int, ok bool) {
+	dec := newDecoder(data)
+	for _, want := range path[:len(path)-1] {
+		if !enter(dec, want) {
+			return 0, 0, false
+		}
+	}
+	if !enter(dec, path[len(path)-1]) {
+		return 0, 0, false
+	}
+	value, err := dec.ReadValue()
+	if err != nil {
+		return 0, 0, false
+	}
+	to = int(dec.InputOffset())
+	return to - len(value), to, true
+}
+
+// PollResult returns the result that a tasks/get would have had at the moment of
+// a: the task as it was handed out or as it was last told, in its dialect.
+func (a *Answer) PollResult() []byte {
+	switch a.Dialect {
+	case DialectExtension:
+		return replace(a.Result, []byte(`"complete"`), "resultType")
+	case DialectCore:
+		from, to, ok := locate(a.Result, "task")
+		if !ok {
+			return nil
+		}
+		return a.Result[from:to]
+	}
+	return a.Result
+}
+
+// WithStatusMessage returns the result of a tasks/get with its statusMessage
+// replaced by message, or added.
+func WithStatusMessage(result []byte, message string) []byte {
+	text, _ := json.Marshal(message)
+	if _, _, ok := locate(result, "statusMessage"); ok {
+		return replace(result, text, "statusMessage")
+	}
+	end := bytes.LastIndexByte(result, '}')
+	if end < 0 {
+		return result
+	}
+	out := append(make([]byte, 0, len(result)+len(text)+20), result[:end]...)
+	if !bytes.HasSuffix(bytes.TrimSpace(out), []byte("{")) {
+		out = append(out, ',')
+	}
+	out = append(append(out, `"statusMessage":`...), text...)
+	return append(out, result[end:]...)
+}
+
+// Response returns a JSON-RPC response with this result for the request with
+// this id.
+func Response(id, result []byte) []byte {
+	out := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
+	out = append(append(out, `,"result":`...), result...)
+	return append(out, '}')
+}

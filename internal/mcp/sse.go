@@ -1,0 +1,196 @@
+package mcp
+
+import (
+	"bytes"
+	"io"
+)
+
+// Event is one event of a text/event-stream (WHATWG HTML, "Server-sent events"),
+// or a piece of one that is too long to be held. Its slices are valid until the
+// next call of Next.
+type Event struct {
+	Raw  []byte // the bytes as they came, with the empty line that ends the event
+	Data []byte // the data lines, joined by newlines; nil if there is none
+	Cut  bool   // Raw is only the beginning of the event: Data holds what came so far
+	Tail bool   // Raw continues an event that was cut; Data is nil
+	Ends bool   // Raw ends with the empty line that ends an event
+}
+
+// EventReader splits a text/event-stream into events without changing a byte.
+// Lines may end in LF, CRLF or CR. It holds one event of at most MaxPeek bytes;
+// what is longer is handed out in pieces.
+type EventReader struct {
+	r    io.Reader
+	buf  []byte
+	from int // start of what was not handed out
+	pos  int // how far buf was scanned
+	to   int // end of what was read
+
+	line int  // bytes in the line being scanned
+	cr   bool // the last byte was CR: an LF that follows belongs to it
+	cut  bool // the event being scanned was cut
+}
+
+// initialBuffer suits the many streams that carry small events or none.
+const initialBuffer = 4 << 10
+
+// NewEventReader reads events from r.
+func NewEventReader(r io.Reader) *EventReader { return &EventReader{r: r} }
+
+// Next returns the next event, or the piece of one. At the end of the stream it
+// returns what is left, if anything, and then io.EOF; any other error is the
+// reader's, and comes after what was read before it.
+func (er *EventReader) Next() (Event, error) {
+	er.release()
+	for {
+		if er.scan() {
+			return er.take(er.pos, true), nil
+		}
+		if er.to-er.from >= MaxPeek {
+			return er.take(er.to, false), nil
+		}
+		if err := er.fill(); err != nil {
+			if er.to > er.from {
+				return er.rest(), nil
+			}
+			return Event{}, err
+		}
+	}
+}
+
+// release forgets the event that was handed out last, and a buffer that a long
+// event made large.
+func (er *EventReader) release() {
+	if er.from < er.to {
+		return
+	}
+	er.from, er.pos, er.to = 0, 0, 0
+	if cap(er.buf) > 4*initialBuffer {
+		er.buf = nil
+	}
+}
+
+// fill reads once.
+func (er *EventReader) fill() error {
+	if er.to == len(er.buf) {
+		er.makeRoom()
+	}
+	for {
+		n, err := er.r.Read(er.buf[er.to:])
+		er.to += n
+		if n > 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (er *EventReader) makeRoom() {
+	if er.from > 0 {
+		copy(er.buf, er.buf[er.from:er.to])
+		er.to, er.pos, er.from = er.to-er.from, er.pos-er.from, 0
+		return
+	}
+	grown := make([]byte, max(initialBuffer, 2*len(er.buf)))
+	copy(grown, er.buf[:er.to])
+	er.buf = grown
+}
+
+// scan looks for the end of the event and leaves pos behind it.
+func (er *EventReader) scan() bool {
+	for er.pos < er.to {
+		b := er.buf[er.pos]
+		er.pos++
+		if b == '\n' && er.cr {
+			er.cr = false
+			continue
+		}
+		er.cr = b == '\r'
+		if b != '\n' && b != '\r' {
+			er.line++
+			continue
+		}
+		if er.line == 0 {
+			er.swallowLF()
+			return true
+		}
+		er.line = 0
+	}
+	return false
+}
+
+// swallowLF keeps the LF of a CRLF with the event that it ends, if it is here
+// already. If it is still on its way, it will begin the next event, which is as
+// good: waiting for it could hold an event back for ever.
+func (er *EventReader) swallowLF() {
+	if er.cr && er.pos < er.to && er.buf[er.pos] == '\n' {
+		er.pos++
+		er.cr = false
+	}
+}
+
+// take hands out what lies before end; ends says that the event ends there.
+func (er *EventReader) take(end int, ends bool) Event {
+	raw := er.buf[er.from:end]
+	event := Event{Raw: raw, Cut: !ends && !er.cut, Tail: er.cut, Ends: ends}
+	if !er.cut {
+		event.Data = eventData(raw)
+	}
+	er.from, er.cut = end, !ends
+	return event
+}
+
+// rest hands out what stands at the end of the stream without an empty line.
+func (er *EventReader) rest() Event {
+	event := er.take(er.to, false)
+	event.Cut = false
+	return event
+}
+
+// eventData joins the data fields of an event.
+func eventData(raw []byte) []byte {
+	var data []byte
+	joined := false
+	for line := range lines(raw) {
+		field, value, _ := bytes.Cut(line, []byte(":"))
+		if string(field) != "data" {
+			continue
+		}
+		value = bytes.TrimPrefix(value, []byte(" "))
+		switch {
+		case data == nil:
+			data = value[:len(value):len(value)]
+		default:
+			data = append(append(data, '\n'), value...)
+			joined = true
+		}
+	}
+	if len(data) == 0 && !joined {
+		return nil
+	}
+	return data
+}
+
+// lines yields the lines of raw without their ends, whichever these are. A byte
+// order mark before the first is no part of it.
+func lines(raw []byte) func(yield func([]byte) bool) {
+	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
+	return func(yield func([]byte) bool) {
+		for len(raw) > 0 {
+			end := bytes.IndexAny(raw, "\r\n")
+			if end < 0 {
+				yield(raw)
+				return
+			}
+			if !yield(raw[:end]) {
+				return
+			}
+			if raw[end] == '\r' && end+1 < len(raw) && raw[end+1] == '\n' {
+				end++
+			}
+			raw = raw[end+1:]
+		}
+	}
+}

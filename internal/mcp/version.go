@@ -1,0 +1,91 @@
+package mcp
+
+// Era tells the two families of protocol revisions apart.
+type Era uint8
+
+const (
+	// EraLegacy has an initialize handshake, optional sessions and no routing
+	// headers: revisions 2024-11-05 to 2025-11-25.
+	EraLegacy Era = iota
+	// EraModern carries its metadata in every request (`_meta`) and mirrors
+	// method and name in headers: revision 2026-07-28 and later.
+	EraModern
+)
+
+// String returns "legacy" or "modern".
+func (e Era) String() string {
+	if e == EraModern {
+		return "modern"
+	}
+	return "legacy"
+}
+
+// Revisions that change how berth treats a message.
+const (
+	// VersionBatches is the only revision of Streamable HTTP with JSON-RPC
+	// batches, and the one to assume when a client names none (2025-11-25,
+	// transports, "Protocol Version Header").
+	VersionBatches = "2025-03-26"
+	// VersionModern is the first revision of the modern era.
+	VersionModern = "2026-07-28"
+)
+
+// TasksExtension is the identifier of the Tasks extension.
+const TasksExtension = "io.modelcontextprotocol/tasks"
+
+// Names of reserved `_meta` members (2026-07-28, basic, "_meta").
+const (
+	metaVersion      = "io.modelcontextprotocol/protocolVersion"
+	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+)
+
+// Dialect is a wire shape of tasks.
+type Dialect uint8
+
+const (
+	// DialectNone: no task shape was seen.
+	DialectNone Dialect = iota
+	// DialectCore is the shape of revision 2025-11-25: `result.task.taskId`.
+	DialectCore
+	// DialectExtension is the Tasks extension: `resultType: "task"`.
+	DialectExtension
+)
+
+// String returns the name used in stored bindings: "core", "extension" or "".
+func (d Dialect) String() string {
+	switch d {
+	case DialectCore:
+		return "core"
+	case DialectExtension:
+		return "extension"
+	}
+	return ""
+}
+
+// isRevision reports whether v has the form of a protocol revision, YYYY-MM-DD.
+// Such strings order by time when compared as strings.
+func isRevision(v string) bool {
+	if len(v) != len("2006-01-02") {
+		return false
+	}
+	for i := range len(v) {
+		if i == 4 || i == 7 {
+			if v[i] != '-' {
+				return false
+			}
+		} else if v[i] < '0' || v[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// IsModern reports whether a protocol version names a modern revision. What has
+// not the form of a revision (a draft's name) is not known to be one.
+func IsModern(version string) bool { return isRevision(version) && version >= VersionModern }
+
+// AllowsBatches reports whether a client that speaks version may send a JSON-RPC
+// batch. No version means 2025-03-26.
+func AllowsBatches(version string) bool {
+	return version == "" || isRevision(version) && version <= VersionBatches
+}

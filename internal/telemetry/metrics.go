@@ -1,0 +1,75 @@
+package telemetry
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/otlptranslator"
+	otelprometheus "go.opentelemetry.io/otel/exporters/prometheus"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/exemplar"
+	"go.opentelemetry.io/otel/sdk/resource"
+)
+
+// maxSeries bounds the attribute sets of one instrument. What comes beyond is
+// counted under otel.metric.overflow: a client that finds a way to vary a label
+// costs exactness and not memory.
+const maxSeries = 1000
+
+// durationBuckets are the boundaries, in seconds, that the semantic conventions
+// for MCP recommend; SDKs default to ones made for milliseconds.
+var durationBuckets = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300}
+
+// newRegistry returns a registry of its own, not the library's global one, with
+// what can be told without OpenTelemetry.
+func newRegistry(version, revision string) *prometheus.Registry {
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "berth_build_info",
+		Help: "Always 1; the labels tell which berth is running.",
+		ConstLabels: prometheus.Labels{
+			"version":   version,
+			"revision":  revision,
+			"goversion": runtime.Version(),
+		},
+	})
+	build.Set(1)
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(
+		build,
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	return registry
+}
+
+func (t *Telemetry) startMetrics(res *resource.Resource) error {
+	reader, err := otelprometheus.New(
+		otelprometheus.WithRegisterer(t.registry),
+		otelprometheus.WithTranslationStrategy(otlptranslator.UnderscoreEscapingWithSuffixes),
+		// Three labels more on every series would say nothing: all scopes are ours.
+		otelprometheus.WithoutScopeInfo(),
+	)
+	if err != nil {
+		return fmt.Errorf("telemetry: making the Prometheus exporter: %w", err)
+	}
+	provider := sdkmetric.NewMeterProvider(
+		sdkmetric.WithReader(reader),
+		sdkmetric.WithResource(res),
+		sdkmetric.WithCardinalityLimit(maxSeries),
+		sdkmetric.WithView(durationView),
+		// The text format cannot carry exemplars, so none are gathered.
+		sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter),
+	)
+	t.meters = provider
+	t.stop = append(t.stop, provider.Shutdown)
+	return nil
+}
+
+// durationView gives every duration in seconds, MCP's and berth's own, the same
+// buckets, so that they can be laid over each other.
+var durationView = sdkmetric.NewView(
+	sdkmetric.Instrument{Name: "*.duration", Kind: sdkmetric.InstrumentKindHistogram, Unit: "s"},
+	sdkmetric.Stream{Aggregation: sdkmetric.AggregationExplicitBucketHistogram{Boundaries: durationBuckets}},
+)

@@ -1,0 +1,140 @@
+// Package telemetry is what berth tells about itself: metrics to be scraped, and
+// traces where somebody has named a collector.
+//
+// It is the one place that knows the OpenTelemetry SDK and its exporters. The
+// packages that measure take a metric.MeterProvider and a trace.TracerProvider
+// and know the API only.
+//
+// It promises that nothing is sent anywhere unless the configuration or the
+// OTEL_* environment names an endpoint, that a collector which is away costs
+// dropped spans and a warning but never a request, and that an instrument's
+// series are bounded. The environment is read as OpenTelemetry specifies it,
+// once, in [Start].
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+	noopmetric "go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/sdk/resource"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/trace"
+	nooptrace "go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Options says what [Start] starts.
+type Options struct {
+	// Version is berth's own, for service.version and berth_build_info.
+	Version string
+	// Revision is the commit that berth was built from, "" if unknown.
+	Revision string
+	// TracesEndpoint is the URL of an OTLP endpoint, and wins over the
+	// environment's. Without a path it gets OTLP's own, /v1/traces. Empty: traces
+	// are exported only where the environment names an endpoint.
+	TracesEndpoint string
+	// Log hears of an exporter that fails. Required.
+	Log *slog.Logger
+}
+
+// Telemetry holds the providers that the rest of berth measures with. Make one
+// with [Start].
+type Telemetry struct {
+	meters   metric.MeterProvider
+	tracers  trace.TracerProvider
+	registry *prometheus.Registry
+	log      *slog.Logger
+	stop     []func(context.Context) error
+}
+
+// Start makes the providers; it connects to nothing. With OTEL_SDK_DISABLED=true
+// both of them do nothing, and only the process's own metrics remain. It fails
+// on settings that contradict themselves, such as an OTLP protocol that does not
+// exist.
+//
+// The OpenTelemetry SDK reports its errors to one handler a process; Start makes
+// that handler write to Options.Log, since the default prints unstructured lines
+// between the JSON ones.
+func Start(ctx context.Context, o Options) (*Telemetry, error) {
+	t := &Telemetry{
+		meters:   noopmetric.NewMeterProvider(),
+		tracers:  nooptrace.NewTracerProvider(),
+		registry: newRegistry(o.Version, o.Revision),
+		log:      o.Log,
+	}
+	env := readEnvironment()
+	if env.disabled {
+		return t, nil
+	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+		o.Log.Warn("telemetry failed", "error", err)
+	}))
+	res, err := newResource(ctx, o.Version)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.startMetrics(res); err != nil {
+		return nil, err
+	}
+	if err := t.startTraces(ctx, res, env, o.TracesEndpoint); err != nil {
+		return nil, errors.Join(err, t.Shutdown(ctx))
+	}
+	return t, nil
+}
+
+// newResource describes this process. OTEL_SERVICE_NAME and
+// OTEL_RESOURCE_ATTRIBUTES come last and so win.
+func newResource(ctx context.Context, version string) (*resource.Resource, error) {
+	res, err := resource.New(ctx,
+		resource.WithTelemetrySDK(),
+		resource.WithAttributes(semconv.ServiceName("berth"), semconv.ServiceVersion(version)),
+		resource.WithFromEnv(),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("telemetry: describing the resource: %w", err)
+	}
+	return res, nil
+}
+
+// MeterProvider makes the instruments whose values [Telemetry.MetricsHandler]
+// shows.
+func (t *Telemetry) MeterProvider() metric.MeterProvider { return t.meters }
+
+// TracerProvider makes tracers; their spans are not recorded while traces are
+// off.
+func (t *Telemetry) TracerProvider() trace.TracerProvider { return t.tracers }
+
+// MetricsHandler serves all metrics in the Prometheus text format. It asks for no
+// credentials: that is the admin listener's task.
+func (t *Telemetry) MetricsHandler() http.Handler {
+	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{
+		ErrorLog:            slog.NewLogLogger(t.log.Handler(), slog.LevelWarn),
+		ErrorHandling:       promhttp.ContinueOnError,
+		MaxRequestsInFlight: maxScrapes,
+	})
+}
+
+// maxScrapes is how many scrapes are served at once; each walks all series.
+const maxScrapes = 4
+
+// Shutdown sends what is still queued, as long as ctx allows, and stops. Call it
+// last; a second call does nothing.
+func (t *Telemetry) Shutdown(ctx context.Context) error {
+	var errs []error
+	for _, stop := range t.stop {
+		errs = append(errs, stop(ctx))
+	}
+	t.stop = nil
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("telemetry: shutting down: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package telemetry
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+)
+
+// sink is a collector: it takes OTLP over both protocols and keeps what it got.
+type sink struct {
+	collector.UnimplementedTraceServiceServer
+	requests chan *collector.ExportTraceServiceRequest
+	paths    chan string
+}
+
+func newSink() *sink {
+	return &sink{requests: make(chan *collector.ExportTraceServiceRequest, 1), paths: make(chan string, 1)}
+}
+
+func (s *sink) Export(_ context.Context, r *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
+	s.requests <- r
+	return &collector.ExportTraceServiceResponse{}, nil
+}
+
+func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	request := new(collector.ExportTraceServiceRequest)
+	if err != nil || proto.Unmarshal(body, request) != nil {
+		http.Error(w, "not OTLP", http.StatusBadRequest)
+		return
+	}
+	s.paths <- r.URL.Path
+	s.requests <- request
+}
+
+// overHTTP returns the URL of a collector.
+func (s *sink) overHTTP(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// overGRPC returns the URL of a collector.
+func (s *sink) overGRPC(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer()
+	collector.RegisterTraceServiceServer(server, s)
+	done := make(chan error)
+	go func() { done <- server.Serve(listener) }()
+	t.Cleanup(func() { server.Stop(); <-done })
+	return "http://" + listener.Addr().String()
+}
+
+// send makes one span and returns what the collector got of it.
+func (s *sink) send(t *testing.T, tel *Telemetry) string {
+	t.Helper()
+	_, span := tel.TracerProvider().Tracer("berth").Start(t.Context(), "tools/call greet")
+	span.End()
+	if err := tel.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case request := <-s.requests:
+		return request.String()
+	default:
+		t.Fatal("the collector got nothing")
+		return ""
+	}
+}
+
+func isRecording(t *testing.T, tel *Telemetry) bool {
+	t.Helper()
+	_, span := tel.TracerProvider().Tracer("berth").Start(t.Context(), "tools/call greet")
+	defer span.End()
+	return span.IsRecording()
+}
+
+func TestTracesAreOffUntilSomebodyNamesAnEndpoint(t *testing.T) {
+	if isRecording(t, start(t, Options{}, nil)) {
+		t.Error("got a recorded span, want none")
+	}
+}
+
+func TestTracesExporterNoneWinsOverAnEndpoint(t *testing.T) {
+	if isRecording(t, start(t, Options{TracesEndpoint: "http://127.0.0.1:1"}, map[string]string{"OTEL_TRACES_EXPORTER": "none"})) {
+		t.Error("got a recorded span, want none")
+	}
+}
+
+func TestTracesReachTheCollector(t *testing.T) {
+	tests := []struct {
+		name   string
+		listen func(*sink, *testing.T) string
+		option bool // the endpoint is an option, not a variable
+		env    map[string]string
+		path   string
+	}{
+		{"option", (*sink).overHTTP, true, nil, "/v1/traces"},
+		{"variable", (*sink).overHTTP, false, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": ""}, "/v1/traces"},
+		{"variable for traces", (*sink).overHTTP, false, map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": ""}, "/"},
+		{"option over a variable", (*sink).overHTTP, true, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}, "/v1/traces"},
+		{"gRPC option", (*sink).overGRPC, true, map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, ""},
+		{"gRPC variable", (*sink).overGRPC, false, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "grpc"}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, o, env := newSink(), Options{Version: "1.2.3"}, map[string]string{}
+			endpoint := tt.listen(s, t)
+			if tt.option {
+				o.TracesEndpoint = endpoint
+			}
+			for name, value := range tt.env {
+				env[name] = value
+				if value == "" {
+					env[name] = endpoint
+				}
+			}
+			got := s.send(t, start(t, o, env))
+			for _, want := range []string{"tools/call greet", `"berth"`, `"1.2.3"`} {
+				if !strings.Contains(got, want) {
+					t.Errorf("got %s, want it to have %s", got, want)
+				}
+			}
+			if tt.path != "" {
+				if path := <-s.paths; path != tt.path {
+					t.Errorf("got path %s, want %s", path, tt.path)
+				}
+			}
+		})
+	}
+}
+
+func TestTheEnvironmentNamesTheService(t *testing.T) {
+	s := newSink()
+	tel := start(t, Options{TracesEndpoint: s.overHTTP(t)}, map[string]string{"OTEL_SERVICE_NAME": "berth-eu"})
+	if got := s.send(t, tel); !strings.Contains(got, `"berth-eu"`) {
+		t.Errorf("got %s, want berth-eu", got)
+	}
+}
+
+func TestStartRefusesAProtocolThatDoesNotExist(t *testing.T) {
+	setEnvironment(t, map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"})
+	_, err := Start(t.Context(), Options{TracesEndpoint: "http://127.0.0.1:1", Log: slog.New(slog.DiscardHandler)})
+	if err == nil || !strings.Contains(err.Error(), "http/json") {
+		t.Errorf("got %v, want an error about http/json", err)
+	}
+}

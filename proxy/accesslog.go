@@ -1,0 +1,74 @@
+package proxy
+
+import (
+	"strings"
+	"time"
+)
+
+// accessRecord is the one record that a request leaves. Its fields:
+//
+//	pool, http, path    where it went; the path without its query
+//	method              JSON-RPC method, "batch", "response" or the HTTP method
+//	era, version        the protocol the client speaks
+//	tool                name of the tool, prompt or resource, as the client gave it
+//	task                task id that the call is about
+//	source              how the upstream was found: bound, lru, store, asked, picked,
+//	                    or last_seen where berth answered in its place
+//	upstream            who got the request last
+//	status, code        HTTP status, JSON-RPC error code
+//	outcome             ok, upstream_error, refused, failed, client_gone
+//	ms, bytes           duration, and bytes of the answer's body
+//	error               why berth refused or failed
+//
+// Sessions, credentials, arguments and results never appear.
+func (x *request) accessRecord(took time.Duration) []any {
+	record := []any{"http", x.r.Method, "path", clip(x.r.URL.Path), "method", x.methodLabel(), "era", x.era().String()}
+	add := func(name, value string) {
+		if value != "" {
+			record = append(record, name, clip(value))
+		}
+	}
+	if x.endpoint != nil {
+		add("pool", x.pool().Name())
+	}
+	add("version", x.version())
+	if c := x.call(); c != nil {
+		add("tool", c.Name)
+		add("task", c.TaskID)
+	}
+	add("source", string(x.decision.Source))
+	add("upstream", x.upstream)
+	record = append(record, "status", x.status)
+	if x.code != 0 {
+		record = append(record, "code", x.code)
+	}
+	record = append(record, "outcome", x.outcome(), "ms", float64(took.Microseconds())/1000, "bytes", x.written)
+	if x.err != nil {
+		add("error", x.errorText())
+	}
+	return record
+}
+
+// errorText is what may be told of an error: upstream addresses, not what a
+// client sent.
+func (x *request) errorText() string {
+	if e := x.ladder(x.err); e != nil {
+		return e.Error()
+	}
+	return x.err.Error()
+}
+
+// clip keeps a record short and free of control characters, whatever a client
+// sends.
+func clip(s string) string {
+	const most = 256
+	if len(s) > most {
+		s = s[:most] + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0xfffd {
+			return '?'
+		}
+		return r
+	}, s)
+}

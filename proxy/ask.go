@@ -1,0 +1,154 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+// probeID is the JSON-RPC id of the requests that berth makes itself. Each is the
+// only request of its exchange, so that one id does.
+const probeID = `"berth"`
+
+// askTask asks u, with the caller's credentials, whether it knows a task.
+func (x *request) askTask(ctx context.Context, u *routing.Upstream, taskID string) routing.Verdict {
+	status, a, err := x.put(ctx, u, mcp.MethodGetTask, taskID)
+	if err != nil {
+		return routing.Unclear
+	}
+	switch {
+	case status == http.StatusNotFound, a.ErrorCode == mcp.CodeInvalidParams, a.ErrorCode == mcp.CodeMethodNotFound:
+		return routing.Denies
+	case status == http.StatusOK && a.HasResult && a.Task.ID == taskID:
+		return routing.Knows
+	}
+	return routing.Unclear
+}
+
+// askSession asks u whether it holds the caller's session. Servers deny one with
+// 404, or with 400 (SDKs for TypeScript).
+func (x *request) askSession(ctx context.Context, u *routing.Upstream) routing.Verdict {
+	status, _, err := x.put(ctx, u, mcp.MethodPing, "")
+	switch {
+	case err != nil:
+		return routing.Unclear
+	case status == http.StatusNotFound, status == http.StatusBadRequest:
+		return routing.Denies
+	case status/100 == 2:
+		return routing.Knows
+	}
+	return routing.Unclear
+}
+
+// withdraw asks u to give up a task whose handle is withheld. It is a courtesy:
+// nothing depends on it.
+func (x *request) withdraw(u *routing.Upstream, taskID string) {
+	if taskID == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), 2*time.Second)
+	defer cancel()
+	if _, _, err := x.put(ctx, u, mcp.MethodCancelTask, taskID); err != nil {
+		x.p.log.Debug("a withheld task could not be cancelled", "upstream", u.Name, "error", err)
+	}
+}
+
+// put sends a request of berth's own to u in the caller's name and era, and
+// returns the HTTP status and the answer's message.
+func (x *request) put(ctx context.Context, u *routing.Upstream, method, taskID string) (int, mcp.Answer, error) {
+	out := x.newUpstreamRequest(ctx, u, http.MethodPost, x.endpointURL(u), x.ownBody(method, taskID))
+	h := out.Header
+	h.Set("Content-Type", "application/json")
+	h.Set("Accept", "application/json, text/event-stream")
+	h.Del(mcp.HeaderMethod)
+	h.Del(mcp.HeaderName)
+	h.Del(mcp.HeaderLastEvent)
+	if x.era() == mcp.EraModern {
+		h.Set(mcp.HeaderVersion, x.call().Version)
+		h.Set(mcp.HeaderMethod, method)
+		h.Set(mcp.HeaderName, mcp.EncodeName(taskID))
+	}
+	response, err := x.endpoint.Client.Send(out, 0)
+	if err != nil {
+		var failed *exchange.SendError
+		if errors.As(err, &failed) && !failed.Sent && ctx.Err() == nil {
+			x.noteFailure(u, failed)
+		}
+		return 0, mcp.Answer{}, err
+	}
+	defer response.Body.Close()
+	a, err := ownAnswer(response)
+	return response.StatusCode, a, err
+}
+
+func (x *request) ownBody(method, taskID string) []byte {
+	params := map[string]any{}
+	if taskID != "" {
+		params["taskId"] = taskID
+	}
+	if x.era() == mcp.EraModern {
+		params["_meta"] = mcp.OwnMeta(x.call().Version)
+	}
+	message := map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(probeID), "method": method}
+	if len(params) > 0 {
+		message["params"] = params
+	}
+	body, _ := json.Marshal(message) // strings and maps always marshal
+	return body
+}
+
+// ownAnswer reads the answer to a request of berth's own.
+func ownAnswer(response *http.Response) (mcp.Answer, error) {
+	shape := exchange.ShapeOf(response)
+	if shape == exchange.Opaque {
+		return mcp.Answer{}, nil
+	}
+	reader := exchange.NewReader(shape, response.Body)
+	for {
+		piece, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return mcp.Answer{}, nil
+		}
+		if err != nil {
+			return mcp.Answer{}, err
+		}
+		a, err := mcp.PeekAnswer(piece.Message, piece.Cut)
+		if err == nil && a.Method == "" && bytes.Equal(bytes.TrimSpace(a.ID), []byte(probeID)) || shape == exchange.JSON {
+			return a, nil
+		}
+	}
+}
+
+// Probe asks an upstream for any sign of life: whatever it answers, it is there.
+func Probe(client *exchange.Client) func(ctx context.Context, u *routing.Upstream) error {
+	return func(ctx context.Context, u *routing.Upstream) error {
+		body := []byte(`{"jsonrpc":"2.0","id":` + probeID + `,"method":"ping"}`)
+		out, err := http.NewRequestWithContext(ctx, http.MethodPost, u.URL.String(), bytes.NewReader(body))
+		if err != nil {
+			return err
+		}
+		out.Header.Set("Content-Type", "application/json")
+		out.Header.Set("Accept", "application/json, text/event-stream")
+		response, err := client.Send(out, 0)
+		if err != nil {
+			return err
+		}
+		return response.Body.Close()
+	}
+}
+
+// digest names a secret without telling it.
+func digest(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}

@@ -1,0 +1,25 @@
+// Package proxy is the HTTP face of berth: one client request from accept to the
+// last byte of its answer.
+//
+// The life of a request:
+//
+//  1. accept: find the endpoint, check Host and Origin, tell the principal
+//     (proxy.go, guard.go, principal.go).
+//  2. classify: read the body within its limits, peek at the envelope, hold the
+//     routing headers against it (request.go). The bytes are kept as they came.
+//  3. route: the owner of the task or session, or none for unbound work
+//     (route.go; package routing decides).
+//  4. forward: an owned call to its owner only; unbound work to the picker's
+//     choice, and to another only while nothing was sent or for a pure read
+//     (forward.go, outbound.go).
+//  5. observe: each message of the answer, JSON whole, event streams event by
+//     event (relay.go, observe.go).
+//  6. record: what creates a task or a session is bound, and only then
+//  7. release: its bytes go to the client and are flushed.
+//  8. finish: the lease is given back, health is fed, one access record, metrics
+//     and a span are written (finish.go, accesslog.go).
+//
+// One request of a client is one exchange with an upstream: answers cannot cross.
+// Every refusal and failure that berth words itself comes from one ladder
+// (errors.go).
+package proxy

@@ -1,0 +1,160 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+const defaultKeepAlive = 15 * time.Second
+
+// comment is what an idle event stream gets, so that nobody on the way takes it
+// for dead.
+var comment = []byte(":\n\n")
+
+// stream is an event stream on its way to the client.
+type stream struct {
+	x       *request
+	u       *routing.Upstream
+	pieces  <-chan read
+	next    chan<- struct{}
+	between bool // the client stands between two events
+	gone    bool // the client left; what comes is still recorded
+}
+
+type read struct {
+	piece exchange.Piece
+	err   error
+}
+
+// relayEvents passes an event stream on, event by event, each flushed at once.
+func (x *request) relayEvents(u *routing.Upstream, response *http.Response) error {
+	if err := x.bindSession(u, ""); err != nil {
+		return err
+	}
+	x.inboundHeaders(response)
+	x.w.Header().Del("Content-Length")
+	x.w.Header().Set("X-Accel-Buffering", "no")
+	x.writeHeader(response.StatusCode)
+	if err := x.flush(); err != nil && !x.readsOn() {
+		return err
+	}
+	pieces, next := readAhead(exchange.NewReader(exchange.EventStream, response.Body))
+	defer close(next)
+	defer response.Body.Close() // frees a reader that waits, before it is told to end
+	s := &stream{x: x, u: u, pieces: pieces, next: next, between: true}
+	return s.run()
+}
+
+// readAhead reads pieces in a goroutine of its own, one for each word on next,
+// until next is closed. A piece is valid until the next word. There is room for
+// the one piece under way, so that the goroutine ends though nobody takes it.
+func readAhead(reader *exchange.Reader) (<-chan read, chan<- struct{}) {
+	pieces, next := make(chan read, 1), make(chan struct{}, 1)
+	next <- struct{}{}
+	go func() {
+		for range next {
+			piece, err := reader.Next()
+			pieces <- read{piece, err}
+		}
+	}()
+	return pieces, next
+}
+
+func (s *stream) run() error {
+	interval := s.x.endpoint.KeepAlive
+	orDefault(&interval, defaultKeepAlive)
+	silence := time.NewTimer(interval)
+	defer silence.Stop()
+	for {
+		select {
+		case r := <-s.pieces:
+			if done, err := s.take(r); done {
+				return err
+			}
+			s.next <- struct{}{}
+		case <-silence.C:
+			if s.between {
+				s.release(comment)
+			}
+		case <-s.x.endOfStanding():
+			s.sayGoodbye()
+			return nil
+		}
+		if s.gone && !s.x.readsOn() {
+			return errClientGone
+		}
+		silence.Reset(interval)
+	}
+}
+
+// take records and releases one piece. done ends the stream.
+func (s *stream) take(r read) (done bool, err error) {
+	if errors.Is(r.err, io.EOF) {
+		return true, nil
+	}
+	if r.err != nil {
+		return true, brokenOff(r.err)
+	}
+	instead, failure := s.x.observe(s.u, r.piece, s.x.call() != nil)
+	if failure != nil {
+		s.x.err = failure
+		answer := s.x.ladder(failure)
+		s.x.code = answer.Code
+		s.release(event(answer.Body(s.x.id)))
+		return true, nil
+	}
+	if instead != nil {
+		s.release(event(instead))
+		return true, nil
+	}
+	s.between = r.piece.Between
+	s.release(r.piece.Raw)
+	return false, nil
+}
+
+// release hands bytes to the client, flushed.
+func (s *stream) release(b []byte) {
+	if s.gone {
+		return
+	}
+	if s.x.write(b) != nil || s.x.flush() != nil {
+		s.gone = true
+	}
+}
+
+// event wraps a message as one event.
+func event(message []byte) []byte {
+	return bytes.Join([][]byte{[]byte("event: message\ndata: "), message, []byte("\n\n")}, nil)
+}
+
+// readsOn reports whether an answer is read to its end although nobody takes it.
+func (x *request) readsOn() bool {
+	return x.era() == mcp.EraLegacy && x.r.Method == http.MethodPost
+}
+
+// endOfStanding is closed when streams that never end by themselves are to end.
+func (x *request) endOfStanding() <-chan struct{} {
+	c := x.call()
+	if c == nil && x.r.Method == http.MethodGet || c != nil && c.Method == mcp.MethodListen {
+		return x.p.draining
+	}
+	return nil
+}
+
+// sayGoodbye ends a subscription gracefully: its completion result tells the
+// client that nothing broke (2026-07-28, subscriptions, "Graceful Closure").
+func (s *stream) sayGoodbye() {
+	c := s.x.call()
+	if c == nil || !s.between {
+		return
+	}
+	result := append([]byte(`{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":`), c.ID...)
+	s.release(event(mcp.Response(c.ID, append(result, "}}"...))))
+}

@@ -1,0 +1,244 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+// forward routes the request, sends it, and relays the answer.
+func (x *request) forward() error {
+	x.startSpan()
+	end := x.detach()
+	defer end()
+	if err := x.route(); err != nil {
+		return x.unroutable(err)
+	}
+	if x.decision.Owner != nil {
+		return x.forwardOwned(x.decision.Owner)
+	}
+	return x.forwardUnbound()
+}
+
+// forwardOwned sends an owned call to its owner, and to nobody else.
+func (x *request) forwardOwned(u *routing.Upstream) error {
+	if u.Silent() && x.aboutTask() {
+		return x.ownerSilent(u, errOwnerSilent)
+	}
+	lease := x.pool().Own(u)
+	defer lease.Release()
+	response, err := x.send(u)
+	if err != nil && x.mayRepeat(err) {
+		response, err = x.send(u)
+	}
+	if err != nil {
+		return x.ownerFailed(u, err)
+	}
+	return x.relay(u, response)
+}
+
+// mayRepeat allows one repetition of an owned call at the same owner: nothing was
+// sent, or it was a read. Waiting a second time in vain helps nobody.
+func (x *request) mayRepeat(err error) bool {
+	var failed *exchange.SendError
+	if !errors.As(err, &failed) || failed.TimedOut || failed.Refused || x.gone() {
+		return false
+	}
+	return !failed.Sent || x.readsOnly()
+}
+
+// ownerFailed decides what it means that an owner gave no answer.
+func (x *request) ownerFailed(u *routing.Upstream, err error) error {
+	var failed *exchange.SendError
+	if x.gone() || !errors.As(err, &failed) {
+		return errClientGone
+	}
+	x.noteFailure(u, failed)
+	switch {
+	case x.aboutTask():
+		return x.ownerSilent(u, err)
+	case x.session != "" && (failed.Refused || !failed.Sent && u.DownFor() > x.endpoint.OwnerGrace):
+		// The instance is gone, and the session with it: the client must begin anew.
+		return routing.ErrUnknownSession
+	case !failed.Sent:
+		return errOwnerSilent
+	}
+	return err
+}
+
+// ownerSilent answers a call about a task whose owner does not answer: with the
+// task as it was last seen where that is allowed, or with an error that says
+// that the task is out of reach, not gone.
+func (x *request) ownerSilent(u *routing.Upstream, err error) error {
+	if x.serveLastSeen(u.DownFor()) {
+		return nil
+	}
+	var failed *exchange.SendError
+	if errors.As(err, &failed) && failed.TimedOut && failed.Sent && x.call().Method == mcp.MethodGetTask {
+		return err
+	}
+	return errOwnerSilent
+}
+
+// forwardUnbound sends unbound work to the picker's choice, and on to another
+// upstream only while nothing was sent, or if it is a pure read.
+func (x *request) forwardUnbound() error {
+	var tried []*routing.Upstream
+	var last error
+	for {
+		lease, err := x.pool().Pick(x.decision.Prefer, tried)
+		if err != nil {
+			return firstOf(last, err)
+		}
+		u := lease.Upstream
+		response, err := x.send(u)
+		if err == nil {
+			defer lease.Release()
+			return x.relay(u, response)
+		}
+		lease.Release()
+		var failed *exchange.SendError
+		if x.gone() || !errors.As(err, &failed) {
+			return errClientGone
+		}
+		x.noteFailure(u, failed)
+		if failed.Sent && !x.readsOnly() {
+			return err
+		}
+		tried, last = append(tried, u), err
+	}
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// send sends the request to u once.
+func (x *request) send(u *routing.Upstream) (*http.Response, error) {
+	x.upstream = u.Name
+	target := x.endpointURL(u)
+	if x.opaque {
+		target = x.beside(u)
+	}
+	out := x.newUpstreamRequest(x.ctx, u, x.r.Method, target, x.body)
+	if x.opaque {
+		out.Header["Accept-Encoding"] = x.r.Header["Accept-Encoding"]
+	}
+	done := x.startExchange(u)
+	response, err := x.endpoint.Client.Send(out, x.patience())
+	done(err)
+	return response, err
+}
+
+// noteFailure feeds the health of an upstream that gave no answer.
+func (x *request) noteFailure(u *routing.Upstream, failed *exchange.SendError) {
+	x.pool().Failed(u, true, failed)
+	if failed.TimedOut || !failed.Sent {
+		x.pool().FellSilent(u, failed)
+	}
+}
+
+// noteAnswer feeds the health of an upstream that answered. A gateway's errors
+// say that the server behind is in trouble; what a server says itself, whatever
+// it says, does not.
+func (x *request) noteAnswer(u *routing.Upstream, status int) {
+	switch status {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		x.pool().Failed(u, false, errors.New(http.StatusText(status)))
+	default:
+		x.pool().Succeeded(u)
+	}
+}
+
+func (x *request) pool() *routing.Pool { return x.endpoint.Router.Pool }
+
+// aboutTask reports whether the request is one call about one task.
+func (x *request) aboutTask() bool {
+	c := x.call()
+	return c != nil && c.IsTask()
+}
+
+// readsOnly reports whether the request changes nothing, so that it may be sent
+// a second time.
+func (x *request) readsOnly() bool {
+	if len(x.message.Calls) == 0 {
+		return x.r.Method != http.MethodDelete
+	}
+	for i := range x.message.Calls {
+		c := &x.message.Calls[i]
+		if c.Kind != mcp.KindRequest || !mcp.IsPureRead(c.Method) && c.Method != mcp.MethodGetTask {
+			return false
+		}
+	}
+	return true
+}
+
+// patience is how long the answer's headers may take.
+func (x *request) patience() time.Duration {
+	t := x.endpoint.Timeouts
+	switch {
+	case x.opaque:
+		return t.Read
+	case len(x.message.Calls) == 0 && x.r.Method == http.MethodGet:
+		return t.Call
+	case len(x.message.Calls) == 0:
+		return t.Control
+	case x.readsOnly():
+		return t.Read
+	}
+	for i := range x.message.Calls {
+		if c := &x.message.Calls[i]; c.Kind == mcp.KindRequest && mcp.MayWait(c.Method) {
+			return t.Call
+		}
+	}
+	return t.Control
+}
+
+const (
+	defaultLinger = 5 * time.Minute
+	maxLingering  = 4096 // exchanges read on without a client
+)
+
+// errLingered ends an exchange that was read on for long enough.
+var errLingered = errors.New("proxy: read on without a client for long enough")
+
+// detach makes the context of the upstream's side. In the modern era the client's
+// departure cancels the request there (2026-07-28, "Cancellation"). In the legacy
+// era it does not (2025-11-25, "Sending Messages"): the answer, which may bear a
+// task's id, is read to its end, for a bounded time.
+func (x *request) detach() (end func()) {
+	if x.era() == mcp.EraModern || x.r.Method != http.MethodPost {
+		x.ctx = x.r.Context()
+		return func() {}
+	}
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(x.r.Context()))
+	x.ctx = ctx
+	linger := x.endpoint.Timeouts.Linger
+	orDefault(&linger, defaultLinger)
+	stop := context.AfterFunc(x.r.Context(), func() {
+		if x.p.lingering.Add(1) > maxLingering {
+			cancel(errLingered)
+		}
+		timer := time.AfterFunc(linger, func() { cancel(errLingered) })
+		<-ctx.Done()
+		timer.Stop()
+		x.p.lingering.Add(-1)
+	})
+	return func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// gone reports whether the exchange has lost its purpose.
+func (x *request) gone() bool { return x.ctx.Err() != nil }

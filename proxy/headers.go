@@ -1,0 +1,140 @@
+package proxy
+
+import (
+	"net"
+	"net/http"
+	"net/textproto"
+	"strings"
+
+	"berth/internal/mcp"
+)
+
+// hopByHop are the headers that concern one connection only (RFC 9110, 7.6.1),
+// with the old ones that some clients still send.
+var hopByHop = []string{
+	"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization",
+	"Te", "Trailer", "Transfer-Encoding", "Upgrade", "Expect",
+}
+
+// namesCriticalHop reports whether Connection lists a header whose removal would
+// change what a call means.
+func namesCriticalHop(h http.Header) bool {
+	for _, name := range connectionNames(h) {
+		if strings.HasPrefix(name, "Mcp-") {
+			return true
+		}
+		switch name {
+		case "Authorization", "Cookie", "Host", "Content-Length", "Content-Type", "Accept", "Origin":
+			return true
+		}
+	}
+	return false
+}
+
+func connectionNames(h http.Header) []string {
+	var names []string
+	for _, value := range h.Values("Connection") {
+		for name := range strings.SplitSeq(value, ",") {
+			if name = textproto.TrimString(name); name != "" {
+				names = append(names, textproto.CanonicalMIMEHeaderKey(name))
+			}
+		}
+	}
+	return names
+}
+
+func dropHopByHop(h http.Header) {
+	for _, name := range connectionNames(h) {
+		h.Del(name)
+	}
+	for _, name := range hopByHop {
+		h.Del(name)
+	}
+}
+
+// dropLookalikes removes names with underscores that many servers read as if
+// they had hyphens: a client must not set Mcp_Name beside Mcp-Name.
+func dropLookalikes(h http.Header, principalHeader string) {
+	for name := range h {
+		if !strings.Contains(name, "_") {
+			continue
+		}
+		meant := textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(name, "_", "-"))
+		if strings.HasPrefix(meant, "Mcp-") || isForwarding(meant) || strings.EqualFold(meant, principalHeader) {
+			delete(h, name)
+		}
+	}
+}
+
+// isForwarding: headers by which a proxy tells of the one before it.
+func isForwarding(name string) bool {
+	return strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" || name == "X-Real-Ip" || name == "Via"
+}
+
+// outboundHeaders returns the headers to send upstream: the client's, less what
+// concerns this connection or cannot be believed, and who it came from.
+func (x *request) outboundHeaders() http.Header {
+	h := x.r.Header.Clone()
+	dropHopByHop(h)
+	dropLookalikes(h, x.p.options.PrincipalHeader)
+	if !x.trusted {
+		for name := range h {
+			if isForwarding(name) {
+				delete(h, name)
+			}
+		}
+		if name := x.p.options.PrincipalHeader; name != "" {
+			h.Del(name)
+		}
+	}
+	x.addForwarded(h)
+	// Answers are looked into, so they must come as they are.
+	h.Set("Accept-Encoding", "identity")
+	return h
+}
+
+func (x *request) addForwarded(h http.Header) {
+	peer, _, err := net.SplitHostPort(x.r.RemoteAddr)
+	if err != nil {
+		peer = x.r.RemoteAddr
+	}
+	if before := h.Values("X-Forwarded-For"); len(before) > 0 {
+		peer = strings.Join(before, ", ") + ", " + peer
+	}
+	h.Set("X-Forwarded-For", peer)
+	if h.Get("X-Forwarded-Host") == "" {
+		h.Set("X-Forwarded-Host", x.r.Host)
+	}
+	if h.Get("X-Forwarded-Proto") == "" {
+		h.Set("X-Forwarded-Proto", scheme(x.r))
+	}
+	addVia(h, x.r.ProtoMajor, x.r.ProtoMinor)
+	if h.Get("User-Agent") == "" {
+		h.Set("User-Agent", "") // keeps net/http from adding its own
+	}
+}
+
+func scheme(r *http.Request) string {
+	if r.TLS != nil {
+		return "https"
+	}
+	return "http"
+}
+
+// addVia appends berth to the proxies that a message came through (RFC 9110, 7.6.3).
+func addVia(h http.Header, major, minor int) {
+	h.Add("Via", string(rune('0'+major))+"."+string(rune('0'+minor))+" berth")
+}
+
+// inboundHeaders copies an answer's headers to the client.
+func (x *request) inboundHeaders(response *http.Response) {
+	h := x.w.Header()
+	for name, values := range response.Header {
+		h[name] = append([]string(nil), values...)
+	}
+	dropHopByHop(h)
+	addVia(h, response.ProtoMajor, response.ProtoMinor)
+}
+
+// sessionOf returns the session that an answer hands out.
+func sessionOf(response *http.Response) string { return response.Header.Get(mcp.HeaderSession) }

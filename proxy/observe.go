@@ -1,0 +1,186 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/routing"
+	"berth/sticky"
+)
+
+// recordTime bounds what recording may hold an answer up, whatever the store does.
+const recordTime = time.Second
+
+// observe looks at what a piece of an answer says and records it, before the
+// piece is released. instead, if not nil, is a message of our own to give to the
+// client in its place; an error means that it must be withheld. strict says that
+// an answer which cannot be understood is one of these.
+func (x *request) observe(u *routing.Upstream, piece exchange.Piece, strict bool) (instead []byte, err error) {
+	if len(piece.Message) == 0 {
+		return nil, nil
+	}
+	for message := range mcp.Messages(piece.Message) {
+		a, err := mcp.PeekAnswer(message, piece.Cut)
+		if err != nil {
+			if strict && (piece.Between || x.status == 0) && x.mayCreateTask() {
+				x.withdraw(u, a.Task.ID)
+				return nil, brokenOff(err)
+			}
+			continue
+		}
+		if instead, err := x.record(u, &a); instead != nil || err != nil {
+			return instead, err
+		}
+	}
+	return nil, nil
+}
+
+func (x *request) mayCreateTask() bool {
+	c := x.call()
+	return c != nil && (mcp.MayCreateTask(c.Method) || c.IsTask())
+}
+
+// record notes what one message of an answer tells.
+func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, err error) {
+	if a.Method != "" {
+		return nil, nil
+	}
+	c := x.call()
+	if a.IsError {
+		x.code = a.ErrorCode
+		return x.recordError(c, a), nil
+	}
+	switch {
+	case c != nil && c.IsTask():
+		x.recordTask(c, a)
+		return nil, nil
+	case a.CreatesTask():
+		return nil, x.recordCreation(u, a)
+	case c == nil:
+		return nil, nil
+	case c.Method == mcp.MethodInitialize:
+		return nil, x.bindSession(u, a.Version)
+	}
+	x.recordHint(u, c, a)
+	return nil, nil
+}
+
+// recordCreation binds a task to the upstream that has just given it out.
+func (x *request) recordCreation(u *routing.Upstream, a *mcp.Answer) error {
+	ctx, cancel := x.recording()
+	defer cancel()
+	key := x.endpoint.Router.TaskKey(x.principal, a.Task.ID)
+	binding := sticky.Binding{Upstream: u.Name, Dialect: a.Dialect.String(), Status: a.Task.Status}
+	if x.session != "" {
+		binding.Session = digest(x.session)
+	}
+	err := x.endpoint.Router.Bindings.Bind(ctx, key, binding, a.Task.TTL)
+	if errors.Is(err, sticky.ErrOwned) {
+		x.p.log.Warn("an upstream gave out a task id that another owns", "pool", x.pool().Name(), "upstream", u.Name, "task", a.Task.ID)
+		x.withdraw(u, a.Task.ID)
+		return errCollision
+	}
+	x.p.seen.Put(x.seenKey(key), a)
+	return err
+}
+
+// recording is a context for the store that outlives the client: a client that
+// hangs up once its answer was read does not undo the record.
+func (x *request) recording() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(x.r.Context()), recordTime)
+}
+
+// recordTask notes a task's state as its owner tells it.
+func (x *request) recordTask(c *mcp.Call, a *mcp.Answer) {
+	key := x.decision.Task
+	switch {
+	case c.Method == mcp.MethodTaskResult:
+		x.p.seen.PutResult(x.seenKey(key), a)
+	case a.Task.ID != c.TaskID:
+	default:
+		if x.decision.Key == key {
+			x.endpoint.Router.Bindings.Observe(key, x.decision.Binding, a.Task.Status, a.Task.TTL)
+		}
+		if c.Method == mcp.MethodGetTask {
+			x.p.seen.Put(x.seenKey(key), a)
+		}
+	}
+}
+
+// recordError drops the binding of a task that its owner does not know any more.
+// A terminal result that was seen before outlives it.
+func (x *request) recordError(c *mcp.Call, a *mcp.Answer) (instead []byte) {
+	if c == nil || !c.IsTask() || a.ErrorCode != mcp.CodeInvalidParams {
+		return nil
+	}
+	if c.Method != mcp.MethodGetTask && c.Method != mcp.MethodTaskResult {
+		return nil
+	}
+	if body := x.terminal(); body != nil {
+		return body
+	}
+	if c.Method == mcp.MethodGetTask {
+		ctx, cancel := x.recording()
+		defer cancel()
+		x.endpoint.Router.Bindings.Unbind(ctx, x.decision.Task)
+	}
+	return nil
+}
+
+// recordHint remembers who issued a requestState or a list's cursor.
+func (x *request) recordHint(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) {
+	hint := routing.HintID(c.Method, a.RequestState, a.NextCursor)
+	if hint == "" || len(x.pool().Upstreams()) < 2 {
+		return
+	}
+	ctx, cancel := x.recording()
+	defer cancel()
+	x.endpoint.Router.Bindings.Prefer(ctx, x.endpoint.Router.HintKey(x.principal, hint), u.Name)
+}
+
+// sessionGivenBy returns the session that an answer to initialize hands out.
+func (x *request) sessionGivenBy(response *http.Response) string {
+	c := x.call()
+	if c == nil || c.Method != mcp.MethodInitialize || response.StatusCode/100 != 2 {
+		return ""
+	}
+	return sessionOf(response)
+}
+
+// bindSession binds the session that this answer hands out, if any: before its
+// headers are released, and once more when the negotiated version is known only
+// later.
+func (x *request) bindSession(u *routing.Upstream, version string) error {
+	if x.newSession == "" || x.boundSession && version == "" {
+		return nil
+	}
+	ctx, cancel := x.recording()
+	defer cancel()
+	bindings, key := x.endpoint.Router.Bindings, x.endpoint.Router.SessionKey(x.principal, x.newSession)
+	binding := sticky.Binding{Upstream: u.Name, Version: version}
+	if x.boundSession {
+		bindings.Amend(ctx, key, binding)
+		return nil
+	}
+	x.boundSession = true
+	if errors.Is(bindings.Bind(ctx, key, binding, 0), sticky.ErrOwned) {
+		return errCollision
+	}
+	return nil
+}
+
+// recordSessionEnd forgets a session that its client ended or its owner does not
+// know any more.
+func (x *request) recordSessionEnd(response *http.Response) {
+	ended := x.r.Method == http.MethodDelete && response.StatusCode/100 == 2
+	if x.session == "" || !ended && response.StatusCode != http.StatusNotFound {
+		return
+	}
+	ctx, cancel := x.recording()
+	defer cancel()
+	x.endpoint.Router.Bindings.Unbind(ctx, x.decision.Key)
+}

@@ -1,0 +1,49 @@
+package proxy
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/netip"
+)
+
+// trusted reports whether the peer that connected is one whose headers about
+// others are believed.
+func (p *Proxy) trusted(remote string) bool {
+	peer, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return false
+	}
+	addr := peer.Addr().Unmap().WithZone("")
+	for _, prefix := range p.options.TrustedProxies {
+		if prefix.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
+
+// principalOf returns who is calling: what the principal header says, if the
+// peer is believed and names exactly one. Everybody else is nobody.
+func (p *Proxy) principalOf(r *http.Request, trusted bool) string {
+	if p.options.PrincipalHeader == "" || !trusted {
+		return ""
+	}
+	values := r.Header.Values(p.options.PrincipalHeader)
+	if len(values) != 1 {
+		return ""
+	}
+	return values[0]
+}
+
+// credentialOf returns a digest of what the caller authenticates with. It is
+// compared, never stored elsewhere nor logged.
+func credentialOf(h http.Header) string {
+	sum := sha256.New()
+	for _, name := range []string{"Authorization", "Cookie"} {
+		for _, value := range h.Values(name) {
+			sum.Write([]byte(name + "\x00" + value + "\x00"))
+		}
+	}
+	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:16])
+}

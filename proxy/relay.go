@@ -1,0 +1,123 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+// relay passes an answer on to the client, message by message.
+func (x *request) relay(u *routing.Upstream, response *http.Response) error {
+	defer response.Body.Close()
+	x.noteAnswer(u, response.StatusCode)
+	if x.opaque {
+		return x.relayBody(u, response, exchange.Opaque)
+	}
+	if response.StatusCode >= 300 && response.StatusCode < 400 {
+		return errRedirect
+	}
+	x.recordSessionEnd(response)
+	x.newSession = x.sessionGivenBy(response)
+	shape := exchange.ShapeOf(response)
+	if shape == exchange.EventStream && response.StatusCode == http.StatusOK {
+		return x.relayEvents(u, response)
+	}
+	if shape == exchange.Opaque && x.strict(response) && response.Header.Get("Content-Encoding") == "" {
+		return errBadUpstream
+	}
+	return x.relayBody(u, response, shape)
+}
+
+// strict reports whether an answer must be one that can be understood: it may
+// bear a task, or it is about one.
+func (x *request) strict(response *http.Response) bool {
+	c := x.call()
+	return response.StatusCode == http.StatusOK && c != nil && c.Kind == mcp.KindRequest &&
+		(mcp.MayCreateTask(c.Method) || c.IsTask())
+}
+
+// relayBody passes on an answer that is no event stream. Its first piece is
+// looked at, and what it creates is recorded, before even the status goes out.
+func (x *request) relayBody(u *routing.Upstream, response *http.Response, shape exchange.Shape) error {
+	reader := exchange.NewReader(shape, response.Body)
+	piece, err := reader.Next()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return brokenOff(err)
+	}
+	if len(piece.Raw) == 0 && shape == exchange.JSON && x.strict(response) {
+		return errBadUpstream
+	}
+	instead, failure := x.observe(u, piece, x.strict(response))
+	if failure != nil {
+		return failure
+	}
+	if instead != nil {
+		x.respond(http.StatusOK, instead)
+		return nil
+	}
+	if err := x.bindSession(u, ""); err != nil {
+		return err
+	}
+	x.inboundHeaders(response)
+	x.writeHeader(response.StatusCode)
+	return x.copyPieces(reader, piece, response.ContentLength < 0)
+}
+
+// copyPieces writes piece and all that follow. An answer of unknown length is
+// flushed as it comes.
+func (x *request) copyPieces(reader *exchange.Reader, piece exchange.Piece, flush bool) error {
+	for {
+		if len(piece.Raw) > 0 {
+			if err := x.write(piece.Raw); err != nil {
+				return err
+			}
+			if flush {
+				x.flush()
+			}
+		}
+		next, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return brokenOff(err)
+		}
+		piece = next
+	}
+}
+
+// brokenOff: the upstream did not end the answer that it had begun.
+func brokenOff(err error) error {
+	return fmt.Errorf("%w: %w", errBadUpstream, err)
+}
+
+// writeHeader sends the status, once.
+func (x *request) writeHeader(status int) {
+	x.status = status
+	x.w.WriteHeader(status)
+}
+
+// write writes to the client. A client that takes nothing for WriteStall is gone.
+func (x *request) write(b []byte) error {
+	// Errors of deadlines only mean that the connection has none.
+	_ = x.control.SetWriteDeadline(time.Now().Add(x.p.limits.WriteStall))
+	n, err := x.w.Write(b)
+	x.written += int64(n)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errClientGone, err)
+	}
+	return nil
+}
+
+func (x *request) flush() error {
+	if err := x.control.Flush(); err != nil {
+		return fmt.Errorf("%w: %w", errClientGone, err)
+	}
+	return nil
+}

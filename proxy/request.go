@@ -1,0 +1,187 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+// request is one request of a client on its way through the proxy. It lives in
+// one goroutine.
+type request struct {
+	p       *Proxy
+	w       http.ResponseWriter
+	control *http.ResponseController
+	r       *http.Request
+
+	endpoint   *Endpoint
+	trusted    bool   // the peer's headers about others are believed
+	principal  string // "" is nobody
+	credential string // digest of what the caller authenticates with
+	session    string // Mcp-Session-Id in the legacy era
+
+	body     []byte
+	message  mcp.Message
+	id       []byte // of a single request, for our own answers
+	decision routing.Decision
+	ctx      context.Context // of the upstream's side; set by forward
+	opaque   bool            // passed through unread: what lies beside the MCP endpoint
+
+	newSession   string // the session that the answer hands out
+	boundSession bool   // it is bound
+
+	// What finish reports.
+	started  time.Time
+	span     spans
+	upstream string
+	status   int   // 0: no header written yet
+	code     int   // JSON-RPC error code, 0 if none was seen
+	written  int64 // bytes of the answer's body
+	err      error
+}
+
+// call returns the one call of the request, or nil for GET, DELETE and batches.
+func (x *request) call() *mcp.Call {
+	if len(x.message.Calls) != 1 {
+		return nil
+	}
+	return &x.message.Calls[0]
+}
+
+// era is the era of the request; a GET or DELETE is legacy unless its version
+// says otherwise.
+func (x *request) era() mcp.Era {
+	if len(x.message.Calls) > 0 {
+		return x.message.Calls[0].Era
+	}
+	if mcp.IsModern(x.version()) {
+		return mcp.EraModern
+	}
+	return mcp.EraLegacy
+}
+
+func (x *request) version() string { return x.r.Header.Get(mcp.HeaderVersion) }
+
+// serve takes the request through its life. What it returns is answered by fail.
+func (x *request) serve() error {
+	if err := x.guard(); err != nil {
+		return err
+	}
+	x.trusted = x.p.trusted(x.r.RemoteAddr)
+	x.principal = x.p.principalOf(x.r, x.trusted)
+	x.credential = credentialOf(x.r.Header)
+	switch {
+	case strings.HasPrefix(x.r.URL.Path, wellKnown), x.r.Method == http.MethodOptions:
+		return x.passThrough()
+	case x.r.Method == http.MethodPost:
+		if err := x.read(); err != nil {
+			return err
+		}
+		if err := x.classify(); err != nil {
+			return err
+		}
+	case x.r.Method != http.MethodGet && x.r.Method != http.MethodDelete:
+		return errMethod
+	}
+	if err := x.findSession(); err != nil {
+		return err
+	}
+	return x.forward()
+}
+
+// read takes in the body, within its limits.
+func (x *request) read() error {
+	if encoding := x.r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return errEncodedBody
+	}
+	if x.r.ContentLength > x.p.limits.Body {
+		return errBodyTooLarge
+	}
+	// Errors of deadlines only mean that the connection has none.
+	_ = x.control.SetReadDeadline(time.Now().Add(x.p.limits.BodyRead))
+	body, err := readBounded(x.r.Body, x.r.ContentLength, x.p.limits.Body)
+	_ = x.control.SetReadDeadline(time.Time{})
+	switch {
+	case errors.Is(err, errBodyTooLarge):
+		return err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return errBodySlow
+	case err != nil && x.r.Context().Err() != nil:
+		return errClientGone
+	case err != nil:
+		return refused(http.StatusBadRequest, mcp.CodeParse, "the body could not be read")
+	}
+	x.body = body
+	return nil
+}
+
+// readBounded reads at most limit bytes. Its buffer grows by four, so that what
+// it outgrew is a fraction of what it holds.
+func readBounded(r io.Reader, declared, limit int64) ([]byte, error) {
+	size := int64(16 << 10)
+	if declared > 0 {
+		size = declared
+	}
+	buffer := make([]byte, 0, min(size, limit)+1)
+	for {
+		if len(buffer) == cap(buffer) {
+			buffer = append(make([]byte, 0, min(4*int64(cap(buffer)), limit+1)), buffer...)
+		}
+		n, err := r.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		if int64(len(buffer)) > limit {
+			return nil, errBodyTooLarge
+		}
+		if errors.Is(err, io.EOF) {
+			return buffer, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// classify peeks at the body and holds the headers against it.
+func (x *request) classify() error {
+	message, id, refusal := mcp.Peek(x.body, x.p.limits.Batch)
+	x.id = id
+	if refusal != nil {
+		return refusal
+	}
+	x.message = message
+	if c := x.call(); c != nil && c.Kind == mcp.KindResponse {
+		x.id = nil // an answer to a response has no id
+	}
+	if refusal := mcp.Classify(&x.message, x.r.Header); refusal != nil {
+		return refusal
+	}
+	for i := range x.message.Calls {
+		c := &x.message.Calls[i]
+		if c.IsTask() && c.CheckTaskID(x.p.limits.TaskID) != nil {
+			return mcp.ErrTaskID
+		}
+	}
+	return nil
+}
+
+// findSession reads the session, which counts in the legacy era only.
+func (x *request) findSession() error {
+	if x.era() == mcp.EraModern {
+		return nil
+	}
+	values := x.r.Header.Values(mcp.HeaderSession)
+	if len(values) > 1 {
+		return refused(http.StatusBadRequest, mcp.CodeInvalidRequest, "several Mcp-Session-Id values")
+	}
+	if len(values) == 1 {
+		x.session = strings.Trim(values[0], " \t")
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"berth/internal/mcp"
+	"berth/internal/storage"
+	"berth/routing"
+)
+
+// route finds the owner of what the request is about, if it has one.
+func (x *request) route() error {
+	d, err := x.endpoint.Router.Decide(x.ctx, routing.Query{
+		Calls:      x.message.Calls,
+		Session:    x.session,
+		Version:    x.version(),
+		Principal:  x.principal,
+		Credential: x.credential,
+		AskTask:    x.askTask,
+		AskSession: x.askSession,
+	})
+	if err != nil {
+		return err
+	}
+	x.decision = d
+	if x.message.Batch && x.version() == "" && !mcp.AllowsBatches(d.Binding.Version) {
+		return refused(http.StatusBadRequest, mcp.CodeInvalidRequest, "this protocol version has no batches")
+	}
+	if d.Narrow {
+		x.body = mcp.NarrowListen(x.body, d.ListenIDs)
+	}
+	return nil
+}
+
+// unroutable answers a call about a task that could not be routed with the task
+// as it was last seen, if this berth saw its end, or did not lose it for long.
+func (x *request) unroutable(err error) error {
+	if !x.aboutTask() {
+		return err
+	}
+	switch {
+	case errors.Is(err, routing.ErrUnknownTask):
+		if x.serveTerminal() {
+			return nil
+		}
+	case errors.Is(err, routing.ErrUnclear), errors.Is(err, routing.ErrBusy), errors.Is(err, routing.ErrOwnerGone),
+		errors.Is(err, storage.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
+		if x.serveLastSeen(0) {
+			return nil
+		}
+	}
+	return err
+}

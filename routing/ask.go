@@ -1,0 +1,172 @@
+package routing
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/singleflight"
+	"golang.org/x/time/rate"
+)
+
+// Bounds of asking the fleet, for each pool.
+const (
+	askInFlight = 4               // questions under way at once
+	askRate     = 20              // questions a second
+	askPatience = 2 * time.Second // how long a question waits for its turn
+	askTimeout  = 3 * time.Second // how long a question waits for its answers
+	denialKept  = 5 * time.Second // how long an id that all denied is not asked for again
+	denials     = 10_000          // how many of them are remembered
+	countsUntil = 5 * time.Minute // an upstream that is down longer is not waited for
+)
+
+var (
+	// ErrDenied says that every upstream that counts does not know the id.
+	ErrDenied = errors.New("routing: the fleet does not know the id")
+	// ErrUnclear says that nobody knows the id, but that not everybody could be asked.
+	ErrUnclear = errors.New("routing: part of the fleet did not say")
+	// ErrBusy says that too many ids are being asked for.
+	ErrBusy = errors.New("routing: too many questions to the fleet")
+)
+
+// Verdict is one upstream's answer to whether it knows an id.
+type Verdict uint8
+
+const (
+	Unclear Verdict = iota // an error, a refusal of the credentials, or silence
+	Knows
+	Denies
+	absent // down for so long that what it held is as good as gone
+)
+
+// Question asks the fleet who owns an id.
+type Question struct {
+	// Key is equal for questions that may share an answer: same id, same
+	// credentials. Who may not see a task must not speak for who may.
+	Key string
+	// Ask puts the question to one upstream. It may be called concurrently.
+	Ask func(ctx context.Context, u *Upstream) Verdict
+}
+
+// Asker asks a pool's upstreams for an id that the map does not know.
+type Asker struct {
+	pool    *Pool
+	slots   chan struct{}
+	limiter *rate.Limiter
+	flight  singleflight.Group
+	denied  *lru.Cache[string, time.Time] // until when
+}
+
+// NewAsker returns the asker of a pool.
+func NewAsker(pool *Pool) *Asker {
+	denied, err := lru.New[string, time.Time](denials)
+	if err != nil {
+		panic(err) // for sizes below one only
+	}
+	return &Asker{
+		pool:    pool,
+		slots:   make(chan struct{}, askInFlight),
+		limiter: rate.NewLimiter(askRate, 1),
+		denied:  denied,
+	}
+}
+
+// Ask returns the upstream that knows the id. Callers with the same key share one
+// question, which does not end with the first of them. Errors: ErrDenied,
+// ErrUnclear, ErrBusy, or ctx's.
+func (a *Asker) Ask(ctx context.Context, q Question) (*Upstream, error) {
+	if until, ok := a.denied.Get(q.Key); ok && time.Now().Before(until) {
+		return nil, ErrDenied
+	}
+	done := a.flight.DoChan(q.Key, func() (any, error) {
+		u, err := a.ask(context.WithoutCancel(ctx), q)
+		if errors.Is(err, ErrDenied) {
+			a.denied.Add(q.Key, time.Now().Add(denialKept))
+		}
+		a.pool.metrics.asked(err)
+		return u, err
+	})
+	select {
+	case r := <-done:
+		return r.Val.(*Upstream), r.Err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (a *Asker) ask(ctx context.Context, q Question) (*Upstream, error) {
+	if err := a.turn(ctx); err != nil {
+		return nil, err
+	}
+	defer func() { <-a.slots }()
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	verdicts := make(chan answered)
+	var wg sync.WaitGroup
+	for _, u := range a.pool.upstreams {
+		wg.Go(func() {
+			v := answered{u, a.verdict(ctx, u, q)}
+			select {
+			case verdicts <- v:
+			case <-ctx.Done():
+			}
+		})
+	}
+	defer wg.Wait()
+	defer cancel()
+	return collect(ctx, verdicts, len(a.pool.upstreams))
+}
+
+type answered struct {
+	upstream *Upstream
+	verdict  Verdict
+}
+
+// collect waits for the one who knows, or for all. It takes at least one denial
+// to deny: a fleet that is gone altogether has not said anything.
+func collect(ctx context.Context, verdicts <-chan answered, n int) (*Upstream, error) {
+	var count [absent + 1]int
+	for range n {
+		select {
+		case v := <-verdicts:
+			if v.verdict == Knows {
+				return v.upstream, nil
+			}
+			count[v.verdict]++
+		case <-ctx.Done():
+			return nil, ErrUnclear
+		}
+	}
+	if count[Unclear] > 0 || count[Denies] == 0 {
+		return nil, ErrUnclear
+	}
+	return nil, ErrDenied
+}
+
+// verdict asks one upstream, unless it is known not to answer.
+func (a *Asker) verdict(ctx context.Context, u *Upstream, q Question) Verdict {
+	if u.DownFor() >= countsUntil {
+		return absent
+	}
+	if u.Silent() {
+		return Unclear
+	}
+	return q.Ask(ctx, u)
+}
+
+// turn waits for a slot and for the rate, for a short while.
+func (a *Asker) turn(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	select {
+	case a.slots <- struct{}{}:
+	case <-ctx.Done():
+		return ErrBusy
+	}
+	if a.limiter.Wait(ctx) != nil {
+		<-a.slots
+		return ErrBusy
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package routing
+
+import (
+	"context"
+	"errors"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
+)
+
+type metrics struct {
+	pool      string
+	ejections metric.Int64Counter
+	questions metric.Int64Counter
+}
+
+func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
+	if provider == nil {
+		provider = noop.NewMeterProvider()
+	}
+	meter := provider.Meter("berth/routing")
+	m := metrics{pool: p.name}
+	// Creating an instrument fails on a malformed name only.
+	m.ejections, _ = meter.Int64Counter("berth.upstream.ejections", metric.WithDescription("Upstreams taken out of the choice for unbound work."))
+	m.questions, _ = meter.Int64Counter("berth.asks", metric.WithDescription("Questions to the fleet for an id the map does not know, by outcome."))
+	_, _ = meter.Int64ObservableGauge("berth.upstream.inflight",
+		metric.WithDescription("Requests under way at an upstream."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			for _, u := range p.upstreams {
+				o.Observe(int64(u.InFlight()), upstreamAttributes(p.name, u))
+			}
+			return nil
+		}))
+	_, _ = meter.Int64ObservableGauge("berth.upstream.up",
+		metric.WithDescription("1 if the upstream answered last, 0 if it is silent or ejected."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			for _, u := range p.upstreams {
+				up := int64(1)
+				if u.Silent() || u.Ejected() {
+					up = 0
+				}
+				o.Observe(up, upstreamAttributes(p.name, u))
+			}
+			return nil
+		}))
+	return m
+}
+
+func upstreamAttributes(pool string, u *Upstream) metric.MeasurementOption {
+	return metric.WithAttributes(attribute.String("pool", pool), attribute.String("upstream", u.Name))
+}
+
+func (m metrics) ejected(u *Upstream) {
+	m.ejections.Add(context.Background(), 1, upstreamAttributes(m.pool, u))
+}
+
+func (m metrics) asked(err error) {
+	outcome := "found"
+	switch {
+	case errors.Is(err, ErrDenied):
+		outcome = "denied"
+	case errors.Is(err, ErrBusy):
+		outcome = "busy"
+	case err != nil:
+		outcome = "unclear"
+	}
+	m.questions.Add(context.Background(), 1, metric.WithAttributes(attribute.String("pool", m.pool), attribute.String("outcome", outcome)))
+}

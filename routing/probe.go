@@ -1,0 +1,51 @@
+package routing
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Probing of silent upstreams.
+const (
+	probeEvery   = time.Second
+	probeTimeout = time.Second
+)
+
+// Run probes silent upstreams until one answer ends their silence, and returns
+// when ctx ends. A healthy fleet hears nothing from it.
+func (p *Pool) Run(ctx context.Context) error {
+	tick := time.NewTicker(probeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case u := <-p.silence:
+			p.probeOne(ctx, u)
+		case <-tick.C:
+			p.probeSilent(ctx)
+		}
+	}
+}
+
+func (p *Pool) probeSilent(ctx context.Context) {
+	var wg sync.WaitGroup
+	for _, u := range p.upstreams {
+		if u.Silent() {
+			wg.Go(func() { p.probeOne(ctx, u) })
+		}
+	}
+	wg.Wait()
+}
+
+func (p *Pool) probeOne(ctx context.Context, u *Upstream) {
+	if p.probe == nil || !u.Silent() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	if p.probe(ctx, u) == nil {
+		p.Succeeded(u)
+	}
+}

@@ -1,0 +1,278 @@
+package routing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"berth/internal/mcp"
+	"berth/internal/storage"
+	"berth/sticky"
+)
+
+// What a router cannot route, and why.
+var (
+	ErrUnknownTask    = errors.New("routing: unknown task")
+	ErrUnknownSession = errors.New("routing: unknown session")
+	ErrUndeclared     = errors.New("routing: unknown task, and the call does not declare the Tasks extension")
+	ErrOwnerGone      = errors.New("routing: the owner is not in the pool any more")
+	ErrSeveralOwners  = errors.New("routing: the batch is about tasks of several owners")
+	ErrNoListing      = errors.New("routing: listing tasks would name those of other principals")
+)
+
+// SourcePicked and SourceAsked complete sticky's sources: unbound work, and an
+// owner that the fleet named.
+const (
+	SourcePicked sticky.Source = "picked"
+	SourceAsked  sticky.Source = "asked"
+)
+
+// maxListenIDs bounds the look-ups that one subscription may cause.
+const maxListenIDs = 256
+
+// Query is what the router needs to know of a request.
+type Query struct {
+	Calls      []mcp.Call // one, or a batch; none for GET and DELETE
+	Session    string     // Mcp-Session-Id in the legacy era; "" if there is none
+	Version    string     // protocol version the client claims
+	Principal  string     // "" is nobody
+	Credential string     // digest of the caller's credentials: equal ones may share a question
+
+	// AskTask and AskSession ask one upstream whether it knows the task, or the
+	// session, with the caller's credentials.
+	AskTask    func(ctx context.Context, u *Upstream, taskID string) Verdict
+	AskSession func(ctx context.Context, u *Upstream) Verdict
+}
+
+// Decision says where a request goes.
+type Decision struct {
+	Owner   *Upstream      // nil: unbound work
+	Prefer  string         // unbound work: the upstream that issued its cursor or requestState
+	Source  sticky.Source  // where the owner was found
+	Key     sticky.Key     // of the binding that decided; zero for unbound work
+	Binding sticky.Binding // the binding that decided
+	Task    sticky.Key     // of the task that the call is about, if it is about one
+
+	// ListenIDs are the task ids of a subscription that the caller owns. They
+	// replace those asked for where Narrow is set.
+	ListenIDs []string
+	Narrow    bool
+}
+
+// Router routes the calls of one pool.
+type Router struct {
+	Pool       *Pool
+	Bindings   *sticky.Bindings
+	Asker      *Asker
+	Principals bool // tasks and sessions are bound to principals
+	Recover    bool // with principals: ask the fleet for ids the map does not know
+}
+
+// Decide finds the owner of what the request is about, or none for unbound work.
+// Errors: those of this file, ErrUnclear, ErrBusy, or one that wraps
+// storage.ErrUnavailable: then nobody can say whether the id exists.
+func (r *Router) Decide(ctx context.Context, q Query) (Decision, error) {
+	if r.Principals && listsTasks(q.Calls) {
+		return Decision{}, ErrNoListing
+	}
+	if q.Session != "" && !initializes(q.Calls) {
+		return r.bySession(ctx, q)
+	}
+	if len(q.Calls) == 1 && q.Calls[0].Method == mcp.MethodListen {
+		return r.byListen(ctx, q)
+	}
+	d := Decision{Source: SourcePicked}
+	for i := range q.Calls {
+		if !q.Calls[i].IsTask() {
+			continue
+		}
+		next, err := r.byTask(ctx, q, &q.Calls[i])
+		if err != nil {
+			return Decision{}, err
+		}
+		if d.Owner != nil && d.Owner != next.Owner {
+			return Decision{}, ErrSeveralOwners
+		}
+		d = next
+	}
+	if d.Owner == nil && len(q.Calls) == 1 {
+		d.Prefer = r.preferred(ctx, q)
+	}
+	return d, nil
+}
+
+func initializes(calls []mcp.Call) bool {
+	return len(calls) == 1 && calls[0].Method == mcp.MethodInitialize
+}
+
+func listsTasks(calls []mcp.Call) bool {
+	for i := range calls {
+		if calls[i].Method == mcp.MethodListTasks {
+			return true
+		}
+	}
+	return false
+}
+
+// bySession: on legacy calls the session decides alone. With principals a task
+// must be the caller's own besides, or the session would be a way around.
+func (r *Router) bySession(ctx context.Context, q Query) (Decision, error) {
+	key := r.key(sticky.Session, q.Principal, q.Session)
+	d, err := r.owner(ctx, q, key, sticky.Binding{Version: q.Version}, q.AskSession)
+	if err != nil {
+		return Decision{}, err
+	}
+	r.Bindings.Touch(key, d.Binding)
+	for i := range q.Calls {
+		if !q.Calls[i].IsTask() {
+			continue
+		}
+		d.Task = r.key(sticky.Task, q.Principal, q.Calls[i].TaskID)
+		if !r.Principals {
+			continue
+		}
+		if _, err := r.byTask(ctx, q, &q.Calls[i]); err != nil {
+			return Decision{}, err
+		}
+	}
+	return d, nil
+}
+
+func (r *Router) byTask(ctx context.Context, q Query, call *mcp.Call) (Decision, error) {
+	key := r.key(sticky.Task, q.Principal, call.TaskID)
+	ask := func(ctx context.Context, u *Upstream) Verdict { return q.AskTask(ctx, u, call.TaskID) }
+	learned := sticky.Binding{Dialect: mcp.DialectCore.String()}
+	if call.Era == mcp.EraModern {
+		learned.Dialect = mcp.DialectExtension.String()
+		if !call.DeclaresTasks {
+			ask = nil
+		}
+	}
+	d, err := r.owner(ctx, q, key, learned, ask)
+	d.Task = key
+	return d, err
+}
+
+// byListen routes a subscription to the owner of its task ids. Ids of other
+// owners stay in: their upstream will not acknowledge them, and says so.
+func (r *Router) byListen(ctx context.Context, q Query) (Decision, error) {
+	d := Decision{Source: SourcePicked, Narrow: r.Principals}
+	for i, id := range q.Calls[0].ListenTaskIDs {
+		if i == maxListenIDs {
+			break
+		}
+		key := r.key(sticky.Task, q.Principal, id)
+		binding, source, err := r.Bindings.Lookup(ctx, key)
+		if err != nil {
+			continue
+		}
+		d.ListenIDs = append(d.ListenIDs, id)
+		if owner := r.Pool.Find(binding.Upstream); d.Owner == nil && owner != nil {
+			d.Owner, d.Source, d.Key, d.Binding = owner, source, key, binding
+		}
+	}
+	return d, nil
+}
+
+// owner looks key up and, if the map cannot tell, asks the fleet. A nil ask means
+// that the caller may not ask.
+func (r *Router) owner(ctx context.Context, q Query, key sticky.Key, learned sticky.Binding, ask func(context.Context, *Upstream) Verdict) (Decision, error) {
+	binding, source, missing := r.Bindings.Lookup(ctx, key)
+	if missing == nil {
+		if u := r.Pool.Find(binding.Upstream); u != nil {
+			return Decision{Owner: u, Source: source, Key: key, Binding: binding}, nil
+		}
+		missing = ErrOwnerGone
+	}
+	if ctx.Err() != nil {
+		return Decision{}, context.Cause(ctx)
+	}
+	if ask == nil {
+		return Decision{}, ErrUndeclared
+	}
+	if r.Principals && !r.Recover {
+		return Decision{}, denied(key.Kind, missing)
+	}
+	u, err := r.Asker.Ask(ctx, Question{Key: string(key.Kind) + "\x00" + key.Principal + "\x00" + q.Credential + "\x00" + key.ID, Ask: ask})
+	if errors.Is(err, ErrDenied) {
+		return Decision{}, denied(key.Kind, missing)
+	}
+	if err != nil {
+		return Decision{}, err
+	}
+	return r.learn(ctx, key, learned, u, missing)
+}
+
+// learn binds what the fleet told. If the map knows another owner by now, that
+// one counts: the first wins.
+func (r *Router) learn(ctx context.Context, key sticky.Key, binding sticky.Binding, u *Upstream, missing error) (Decision, error) {
+	if errors.Is(missing, ErrOwnerGone) {
+		r.Bindings.Unbind(ctx, key)
+	}
+	binding.Upstream = u.Name
+	if err := r.Bindings.Bind(ctx, key, binding, 0); errors.Is(err, sticky.ErrOwned) {
+		standing, source, err := r.Bindings.Lookup(ctx, key)
+		if owner := r.Pool.Find(standing.Upstream); err == nil && owner != nil {
+			return Decision{Owner: owner, Source: source, Key: key, Binding: standing}, nil
+		}
+	}
+	return Decision{Owner: u, Source: SourceAsked, Key: key, Binding: binding}, nil
+}
+
+// denied words what it means that nobody knows the id, given why the map did not:
+// only a map that was asked can make it unknown.
+func denied(kind sticky.Kind, missing error) error {
+	if !errors.Is(missing, sticky.ErrUnknown) {
+		if errors.Is(missing, storage.ErrUnavailable) || errors.Is(missing, ErrOwnerGone) {
+			return missing
+		}
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, missing)
+	}
+	if kind == sticky.Session {
+		return ErrUnknownSession
+	}
+	return ErrUnknownTask
+}
+
+// preferred returns the upstream that issued the call's requestState or cursor.
+func (r *Router) preferred(ctx context.Context, q Query) string {
+	c := &q.Calls[0]
+	hint := HintID(c.Method, c.RequestState, c.Cursor)
+	if hint == "" {
+		return ""
+	}
+	binding, _, err := r.Bindings.Lookup(ctx, r.key(sticky.Hint, q.Principal, hint))
+	if err != nil {
+		return ""
+	}
+	return binding.Upstream
+}
+
+// HintID names a requestState or, failing that, a list's cursor; "" if there is
+// neither.
+func HintID(method, requestState, cursor string) string {
+	switch {
+	case requestState != "":
+		return "state\x00" + requestState
+	case cursor != "":
+		return method + "\x00" + cursor
+	}
+	return ""
+}
+
+func (r *Router) key(kind sticky.Kind, principal, id string) sticky.Key {
+	return sticky.Key{Kind: kind, Pool: r.Pool.name, Principal: principal, ID: id}
+}
+
+// TaskKey returns the key of a task of this pool.
+func (r *Router) TaskKey(principal, id string) sticky.Key { return r.key(sticky.Task, principal, id) }
+
+// SessionKey returns the key of a session of this pool.
+func (r *Router) SessionKey(principal, id string) sticky.Key {
+	return r.key(sticky.Session, principal, id)
+}
+
+// HintKey returns the key of a cursor or requestState of this pool.
+func (r *Router) HintKey(principal, hint string) sticky.Key {
+	return r.key(sticky.Hint, principal, hint)
+}

@@ -1,0 +1,39 @@
+package routing
+
+import (
+	"net/url"
+	"sync/atomic"
+)
+
+// Upstream is one MCP server instance. Its name outlives its connections and its
+// address: bindings hold the name.
+type Upstream struct {
+	Name     string
+	URL      *url.URL // its MCP endpoint
+	Draining bool     // gets no new work, keeps what it owns
+
+	inflight atomic.Int64
+	health   health
+}
+
+// InFlight returns the number of leases held on the upstream.
+func (u *Upstream) InFlight() int { return int(u.inflight.Load()) }
+
+// Lease is one request's hold on an upstream: chosen and counted in one step,
+// released once.
+type Lease struct {
+	Upstream *Upstream
+	released atomic.Bool
+}
+
+// Release gives the lease back. Releasing twice is harmless.
+func (l *Lease) Release() {
+	if l.released.CompareAndSwap(false, true) {
+		l.Upstream.inflight.Add(-1)
+	}
+}
+
+func newLease(u *Upstream) *Lease {
+	u.inflight.Add(1)
+	return &Lease{Upstream: u}
+}

@@ -1,0 +1,250 @@
+package sticky
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"berth/internal/storage"
+
+	"go.opentelemetry.io/otel/metric"
+	"golang.org/x/sync/singleflight"
+)
+
+// ErrUnknown says that nothing is bound to the key: the store was asked and said so.
+var ErrUnknown = errors.New("sticky: not bound")
+
+// ErrOwned says that another upstream owns the id already.
+var ErrOwned = errors.New("sticky: owned by another upstream")
+
+// Source tells where a look-up found its binding; access records and metrics
+// bear it.
+type Source string
+
+const (
+	SourceBound Source = "bound" // in this process: the memory store, or a binding not yet written back
+	SourceLRU   Source = "lru"   // the cache in front of a shared store
+	SourceStore Source = "store" // the shared store
+)
+
+// Bounds of a task binding's life. It outlives the task's own TTL, so that the
+// owner and not berth tells a late client that the task is gone.
+const (
+	minTaskTTL   = 5 * time.Minute
+	touchEvery   = time.Minute // how often a session's expiry is extended at most
+	extendBeyond = time.Minute // how much later an expiry must be to be worth a write
+)
+
+// Options of New. The zero value of each field has a meaning.
+type Options struct {
+	Near        int           // entries of the cache in front of a shared store; 0: none
+	MaxTTL      time.Duration // cap of a task binding's life; 0: 168 h
+	SessionIdle time.Duration // a session binding unused for this long is forgotten; 0: 24 h
+	Logger      *slog.Logger  // nil: discarded
+	Meter       metric.MeterProvider
+}
+
+// Bindings are the bindings of all pools. Its methods may be called concurrently.
+type Bindings struct {
+	store   *storage.Store
+	options Options
+	log     *slog.Logger
+	near    *near
+	pending pending
+	flight  singleflight.Group
+	updates chan update
+	wake    chan struct{}
+	metrics metrics
+}
+
+// New returns the bindings kept in store. Run must be running for write-backs and
+// refreshes to happen.
+func New(store *storage.Store, options Options) *Bindings {
+	if options.MaxTTL == 0 {
+		options.MaxTTL = 168 * time.Hour
+	}
+	if options.SessionIdle == 0 {
+		options.SessionIdle = 24 * time.Hour
+	}
+	b := &Bindings{
+		store:   store,
+		options: options,
+		log:     options.Logger,
+		updates: make(chan update, 1024),
+		wake:    make(chan struct{}, 1),
+		metrics: newMetrics(options.Meter),
+	}
+	if b.log == nil {
+		b.log = slog.New(slog.DiscardHandler)
+	}
+	if store.Shared() {
+		b.near = newNear(options.Near)
+	}
+	store.OnRecover(b.wakeUp)
+	return b
+}
+
+// Lookup returns the binding of key and where it was found. The error is
+// ErrUnknown, or wraps storage.ErrUnavailable or ctx's.
+func (b *Bindings) Lookup(ctx context.Context, key Key) (Binding, Source, error) {
+	binding, source, err := b.lookup(ctx, key)
+	b.metrics.lookup(ctx, key.Kind, source, err)
+	return binding, source, err
+}
+
+func (b *Bindings) lookup(ctx context.Context, key Key) (Binding, Source, error) {
+	name := key.digest()
+	if binding, ok := b.pending.get(name); ok {
+		return binding, SourceBound, nil
+	}
+	if e, ok := b.near.get(name); ok {
+		return e.binding, SourceLRU, nil
+	}
+	binding, err := b.load(ctx, key.Kind, name)
+	if err != nil {
+		return Binding{}, "", err
+	}
+	if !b.store.Shared() {
+		return binding, SourceBound, nil
+	}
+	return binding, SourceStore, nil
+}
+
+// load reads the store once for all who wait for the same key. The read does not
+// end with the one caller who happened to begin it; the store bounds it.
+func (b *Bindings) load(ctx context.Context, kind Kind, name string) (Binding, error) {
+	done := b.flight.DoChan(name, func() (any, error) {
+		record, err := b.store.Get(context.WithoutCancel(ctx), name)
+		if errors.Is(err, storage.ErrNotFound) {
+			return Binding{}, ErrUnknown
+		}
+		if err != nil {
+			return Binding{}, fmt.Errorf("sticky: look-up: %w", err)
+		}
+		binding, err := decode(record.Value)
+		if err != nil {
+			b.log.Warn("a stored binding cannot be read", "error", err)
+			return Binding{}, ErrUnknown
+		}
+		b.remember(kind, name, binding)
+		return binding, nil
+	})
+	select {
+	case r := <-done:
+		return r.Val.(Binding), r.Err
+	case <-ctx.Done():
+		return Binding{}, context.Cause(ctx)
+	}
+}
+
+// remember puts a binding into the near cache. A session's expiry lies in the
+// store alone; an entry that is too old costs one answer of its owner.
+func (b *Bindings) remember(kind Kind, name string, binding Binding) {
+	now := time.Now()
+	e := nearEntry{binding: binding, expires: binding.Expires, refreshed: now}
+	if kind == Session {
+		e.expires = now.Add(b.options.SessionIdle)
+	}
+	b.near.add(name, e)
+}
+
+// Bind makes binding.Upstream the owner of key. It returns nil once the binding
+// is in the store or, with the store away, once this process will answer for it.
+// If another upstream owns the key it returns ErrOwned and changes nothing.
+// binding.Expires is set by Bind, from ttl for tasks (0: unlimited) within bounds.
+func (b *Bindings) Bind(ctx context.Context, key Key, binding Binding, ttl time.Duration) error {
+	life := b.life(key.Kind, ttl)
+	binding.Principal = key.Principal
+	binding.Expires = time.Now().Add(life)
+	name := key.digest()
+	if have, ok := b.pending.get(name); ok && have.Upstream != binding.Upstream {
+		b.metrics.bound(ctx, key.Kind, outcomeCollision)
+		return ErrOwned
+	}
+	record, created, err := b.store.PutIfAbsent(ctx, name, binding.encode(), life)
+	if err != nil {
+		return b.bindLocally(ctx, key.Kind, name, binding, err)
+	}
+	if !created {
+		if standing, err := decode(record.Value); err == nil && standing.Upstream != binding.Upstream {
+			b.metrics.bound(ctx, key.Kind, outcomeCollision)
+			return ErrOwned
+		}
+	}
+	b.pending.remove(name)
+	b.remember(key.Kind, name, binding)
+	b.metrics.bound(ctx, key.Kind, outcomeStored)
+	return nil
+}
+
+// bindLocally keeps a binding that the store could not take.
+func (b *Bindings) bindLocally(ctx context.Context, kind Kind, name string, binding Binding, cause error) error {
+	owner, added := b.pending.add(name, binding)
+	if e, ok := b.near.get(name); ok && added {
+		owner = e.binding
+	}
+	if owner.Upstream != binding.Upstream {
+		b.pending.remove(name)
+		b.metrics.bound(ctx, kind, outcomeCollision)
+		return ErrOwned
+	}
+	b.remember(kind, name, binding)
+	b.metrics.bound(ctx, kind, outcomeLocal)
+	b.log.Debug("bound locally, the store is away", "kind", string(kind), "error", cause)
+	return nil
+}
+
+// life bounds the time that a binding is kept.
+func (b *Bindings) life(kind Kind, ttl time.Duration) time.Duration {
+	switch {
+	case kind == Session:
+		return b.options.SessionIdle
+	case ttl <= 0:
+		return b.options.MaxTTL
+	}
+	return min(max(ttl, minTaskTTL), b.options.MaxTTL)
+}
+
+// Unbind forgets key: its owner said that it does not know it any more. Errors
+// are not reported: a binding that stays is found out in the same way again.
+func (b *Bindings) Unbind(ctx context.Context, key Key) {
+	name := key.digest()
+	b.pending.remove(name)
+	b.near.remove(name)
+	if err := b.store.Delete(ctx, name); err != nil {
+		b.log.Debug("a binding could not be dropped", "kind", string(key.Kind), "error", err)
+	}
+}
+
+// Prefer remembers that upstream issued the cursor or requestState that key
+// names. It is a preference: the last one counts, and a store that is away does
+// not matter beyond this process.
+func (b *Bindings) Prefer(ctx context.Context, key Key, upstream string) {
+	const life = 15 * time.Minute
+	binding := Binding{Upstream: upstream, Expires: time.Now().Add(life)}
+	name := key.digest()
+	b.remember(key.Kind, name, binding)
+	if err := b.store.Put(ctx, name, binding.encode(), life); err != nil {
+		b.log.Debug("a preference could not be stored", "error", err)
+	}
+}
+
+// Amend replaces what is kept of a binding that this process has just made. It
+// must not change the owner.
+func (b *Bindings) Amend(ctx context.Context, key Key, binding Binding) {
+	life := b.life(key.Kind, 0)
+	binding.Principal = key.Principal
+	binding.Expires = time.Now().Add(life)
+	name := key.digest()
+	b.remember(key.Kind, name, binding)
+	if _, local := b.pending.get(name); local {
+		b.pending.remove(name)
+		b.pending.add(name, binding)
+		return
+	}
+	if err := b.store.Put(ctx, name, binding.encode(), life); err != nil {
+		b.log.Debug("a binding could not be amended", "kind", string(key.Kind), "error", err)
+	}
+}

@@ -1,0 +1,15 @@
+// Package sticky knows who owns what: it binds a task, or a session, to the
+// upstream that holds it, in a store that all berths of a deployment share.
+//
+// It promises: the first owner of an id wins, at every berth; a binding that Bind
+// returned nil for is found by every other berth from then on, or, while the
+// store is away, by this process, and is written back when the store returns. A
+// binding of a task never changes its upstream, so the cache in front of a shared
+// store is never wrong about the owner: it may forget, the store may not.
+//
+// It does not promise that a binding outlives the store: what is lost there is
+// learned again by asking the fleet (package routing).
+//
+// Cost: a look-up that the near cache answers takes no lock but the cache's own; a
+// miss is one GET, however many callers wait for it; a binding is one script call.
+package sticky

@@ -1,0 +1,38 @@
+package sticky
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+)
+
+// Kind is what a key names.
+type Kind string
+
+const (
+	Task    Kind = "task"    // a task id
+	Session Kind = "session" // an Mcp-Session-Id
+	Hint    Kind = "hint"    // a list cursor or a requestState: where it came from is preferred, no more
+)
+
+// Key names one binding. Equal ids of different pools or principals are
+// different keys: what another principal owns cannot even be looked up.
+type Key struct {
+	Kind      Kind
+	Pool      string // the pool's name
+	Principal string // who is calling; "" is nobody
+	ID        string
+}
+
+// digest returns the key's name in the store. Ids and principals do not appear
+// in it: whoever can list the store's keys learns neither.
+func (k Key) digest() string {
+	h := sha256.New()
+	for _, part := range []string{string(k.Kind), k.Pool, k.Principal, k.ID} {
+		var length [8]byte
+		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
+		h.Write(length[:])
+		h.Write([]byte(part))
+	}
+	return string(k.Kind) + ":" + base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:20])
+}

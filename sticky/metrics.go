@@ -1,0 +1,53 @@
+package sticky
+
+import (
+	"context"
+	"errors"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
+)
+
+// Outcomes of a binding.
+const (
+	outcomeStored      = "stored"
+	outcomeLocal       = "local" // the store is away
+	outcomeWrittenBack = "written_back"
+	outcomeCollision   = "collision" // another upstream owns the id
+)
+
+type metrics struct {
+	lookups  metric.Int64Counter
+	bindings metric.Int64Counter
+	lost     metric.Int64Counter
+}
+
+func newMetrics(provider metric.MeterProvider) metrics {
+	if provider == nil {
+		provider = noop.NewMeterProvider()
+	}
+	meter := provider.Meter("berth/sticky")
+	var m metrics
+	// Creating an instrument fails on a malformed name only.
+	m.lookups, _ = meter.Int64Counter("berth.lookups", metric.WithDescription("Look-ups of a binding, by kind and by where it was found."))
+	m.bindings, _ = meter.Int64Counter("berth.bindings", metric.WithDescription("Bindings made, by kind and outcome."))
+	m.lost, _ = meter.Int64Counter("berth.bindings.refreshes_dropped", metric.WithDescription("Refreshes of bindings dropped because too many waited."))
+	return m
+}
+
+func (m metrics) lookup(ctx context.Context, kind Kind, source Source, err error) {
+	switch {
+	case errors.Is(err, ErrUnknown):
+		source = "unknown"
+	case err != nil:
+		source = "unavailable"
+	}
+	m.lookups.Add(ctx, 1, metric.WithAttributes(attribute.String("kind", string(kind)), attribute.String("source", string(source))))
+}
+
+func (m metrics) bound(ctx context.Context, kind Kind, outcome string) {
+	m.bindings.Add(ctx, 1, metric.WithAttributes(attribute.String("kind", string(kind)), attribute.String("outcome", outcome)))
+}
+
+func (m metrics) dropped() { m.lost.Add(context.Background(), 1) }
