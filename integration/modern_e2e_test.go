@@ -1,0 +1,89 @@
+//go:build e2e
+
+package integration
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// modernClient sends single requests of 2026-07-28, for tests that need a say in
+// which berth gets which request and when. Real clients do all else.
+type modernClient struct {
+	http http.Client
+}
+
+func newModernClient(t testing.TB) *modernClient {
+	transport := &http.Transport{MaxIdleConnsPerHost: 64}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &modernClient{http: http.Client{Transport: transport, Timeout: 30 * time.Second}}
+}
+
+// taskView is what these tests read of a task.
+type taskView struct {
+	TaskID string `json:"taskId"`
+	Status string `json:"status"`
+}
+
+// create calls slow_compute, and expects a task.
+func (c *modernClient) create(t testing.TB, url string, seconds int) taskView {
+	t.Helper()
+	return c.call(t, url, "tools/call", "slow_compute", map[string]any{
+		"name":      "slow_compute",
+		"arguments": map[string]any{"seconds": seconds, "label": "single"},
+	})
+}
+
+func (c *modernClient) get(t testing.TB, url, taskID string) taskView {
+	t.Helper()
+	return c.call(t, url, "tasks/get", taskID, map[string]any{"taskId": taskID})
+}
+
+// call sends one request and fails the test at once for any answer but a task.
+func (c *modernClient) call(t testing.TB, url, method, name string, params map[string]any) taskView {
+	t.Helper()
+	response, err := c.http.Do(modernRequest(t, url, method, name, params))
+	if err != nil {
+		t.Fatalf("%s: %v", method, err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatalf("%s: %v", method, err)
+	}
+	var answer struct{ Result taskView }
+	if err := json.Unmarshal(body, &answer); err != nil || answer.Result.TaskID == "" {
+		t.Fatalf("%s: got %s %s, want a task", method, response.Status, body)
+	}
+	return answer.Result
+}
+
+func modernRequest(t testing.TB, url, method, name string, params map[string]any) *http.Request {
+	t.Helper()
+	const version = "2026-07-28"
+	params["_meta"] = map[string]any{
+		"io.modelcontextprotocol/protocolVersion": version,
+		"io.modelcontextprotocol/clientInfo":      map[string]any{"name": "modern", "version": "1.0.0"},
+		"io.modelcontextprotocol/clientCapabilities": map[string]any{
+			"extensions": map[string]any{"io.modelcontextprotocol/tasks": map[string]any{}},
+		},
+	}
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json, text/event-stream")
+	request.Header.Set("MCP-Protocol-Version", version)
+	request.Header.Set("Mcp-Method", method)
+	request.Header.Set("Mcp-Name", name)
+	return request
+}
