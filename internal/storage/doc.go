@@ -1,0 +1,52 @@
+// Package storage keeps small values that several berths share: one URL, one
+// handle, with a breaker and a health that the rest of the process may ask for.
+//
+// # What it promises
+//
+//   - [Open] never waits for a server. A store that is away at start heals later
+//     without help; so does one that was away for an hour.
+//   - Nothing waits for long. An operation on Redis ends within twice
+//     [Options.Timeout] (500 ms by default), whether Redis is frozen, unreachable
+//     or behind a link that swallows packets. Once three operations in a row have
+//     failed, the breaker opens and the next ones fail at once.
+//   - The breaker cannot stay open for good: [Store.Run] probes twice a second and
+//     closes it within two seconds of the server's return, traffic or not.
+//   - Unknown is not unavailable. [ErrNotFound] is said only by a server that was
+//     asked and has no such key. Everything that keeps the question from being
+//     answered is [ErrUnavailable].
+//   - A write is sent once. What stands is told apart from what was asked for:
+//     the version in [Record], and the record that stands on a lost race.
+//   - The password in the URL appears nowhere: not in errors, not in logs, not in
+//     [Store.String].
+//
+// # What it does not promise
+//
+//   - A caller whose context is cancelled still waits for the answer, or for the
+//     time-out: the driver heeds deadlines on its sockets, not cancellations.
+//   - A write that ended in ErrUnavailable may have happened. Whoever repeats it
+//     compares the bytes that stand with its own; see [Engine].
+//   - Redis acknowledges before it replicates or syncs: what a failover or a crash
+//     of the server loses, this package cannot bring back. memory: loses
+//     everything with the process.
+//   - A key that was deleted or expired and is made anew starts at version 1
+//     again. Values whose keys are deleted while others swap them need a nonce.
+//   - Redis must run with maxmemory-policy noeviction (or volatile-ttl at the
+//     owner's risk): an evicted key is a key that is not found.
+//
+// # What counts as an outage
+//
+// The breaker counts what PING would share: no connection, no answer in time, a
+// wrong password, a server that is loading or has lost its master. A refusal of one
+// command by a server that answers others (memory is full, a read-only replica, a
+// missing permission) is ErrUnavailable to its caller and nothing to the breaker,
+// so that reads go on while writes are refused. A caller that goes away is not
+// counted either; a caller's own deadline that passes is.
+//
+// # What it costs
+//
+// A Get is one GET; every write is one EVALSHA that reads the key and sets it. A
+// record is its value and a few bytes of version. In memory: a map entry, a heap
+// entry if it expires, and one mutex; each operation also collects at most two
+// expired entries, so that a million keys expiring together stall nobody. A probe
+// is one PING every half second.
+package storage
