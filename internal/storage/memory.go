@@ -1,0 +1,155 @@
+package storage
+
+import (
+	"bytes"
+	"container/heap"
+	"context"
+	"sync"
+	"time"
+)
+
+// collectPerOperation is how many expired entries one operation removes. Each adds
+// at most one, so two keep the map from growing without end, and the cost of a
+// million entries that expire at once is spread over those who come after.
+const collectPerOperation = 2
+
+// memoryEngine is the Engine inside this process. It forgets everything at exit.
+type memoryEngine struct {
+	mu      sync.Mutex // guards the fields below
+	entries map[string]*entry
+	queue   expiryQueue
+}
+
+func newMemoryEngine() *memoryEngine {
+	return &memoryEngine{entries: map[string]*entry{}}
+}
+
+func (m *memoryEngine) Get(_ context.Context, key string) (Record, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	standing := m.find(key, time.Now())
+	if standing == nil {
+		return Record{}, ErrNotFound
+	}
+	return standing.record, nil
+}
+
+func (m *memoryEngine) PutIfAbsent(_ context.Context, key string, value []byte, ttl time.Duration) (Record, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	if standing := m.find(key, now); standing != nil {
+		return standing.record, false, nil
+	}
+	return m.write(key, nil, value, now, ttl), true, nil
+}
+
+func (m *memoryEngine) Swap(_ context.Context, key string, version uint64, value []byte, ttl time.Duration) (Record, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	standing := m.find(key, now)
+	if standing == nil {
+		return Record{}, ErrNotFound
+	}
+	if standing.record.Version != version {
+		return standing.record, ErrConflict
+	}
+	return m.write(key, standing, value, now, ttl), nil
+}
+
+func (m *memoryEngine) Put(_ context.Context, key string, value []byte, ttl time.Duration) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	m.write(key, m.find(key, now), value, now, ttl)
+	return nil
+}
+
+func (m *memoryEngine) Touch(_ context.Context, key string, ttl time.Duration) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	standing := m.find(key, now)
+	if standing == nil {
+		return false, nil
+	}
+	if expires := deadline(now, ttl); !standing.expires.IsZero() && (expires.IsZero() || expires.After(standing.expires)) {
+		m.schedule(standing, expires)
+	}
+	return true, nil
+}
+
+func (m *memoryEngine) Delete(_ context.Context, key string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if standing := m.find(key, time.Now()); standing != nil {
+		m.remove(standing)
+	}
+	return nil
+}
+
+func (m *memoryEngine) Ping(context.Context) error { return nil }
+
+func (m *memoryEngine) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.entries)
+	m.queue = nil
+	return nil
+}
+
+// find returns the live entry at key, or nil, and collects a few that expired.
+func (m *memoryEngine) find(key string, now time.Time) *entry {
+	for range collectPerOperation {
+		if len(m.queue) == 0 || m.queue[0].live(now) {
+			break
+		}
+		m.remove(m.queue[0])
+	}
+	standing := m.entries[key]
+	if standing != nil && !standing.live(now) {
+		m.remove(standing)
+		return nil
+	}
+	return standing
+}
+
+// write gives standing, or a new entry if that is nil, its next value.
+func (m *memoryEngine) write(key string, standing *entry, value []byte, now time.Time, ttl time.Duration) Record {
+	if standing == nil {
+		standing = &entry{key: key, place: -1}
+		m.entries[key] = standing
+	}
+	standing.record = Record{Value: bytes.Clone(value), Version: standing.record.Version + 1}
+	m.schedule(standing, deadline(now, ttl))
+	return standing.record
+}
+
+// schedule sets when e expires and keeps the queue in order.
+func (m *memoryEngine) schedule(e *entry, expires time.Time) {
+	e.expires = expires
+	switch {
+	case e.place < 0 && !expires.IsZero():
+		heap.Push(&m.queue, e)
+	case e.place >= 0 && expires.IsZero():
+		heap.Remove(&m.queue, e.place)
+	case e.place >= 0:
+		heap.Fix(&m.queue, e.place)
+	}
+}
+
+func (m *memoryEngine) remove(e *entry) {
+	if e.place >= 0 {
+		heap.Remove(&m.queue, e.place)
+	}
+	delete(m.entries, e.key)
+}
+
+// deadline is when a life of ttl ends; zero if it does not.
+func deadline(now time.Time, ttl time.Duration) time.Time {
+	if ttl <= 0 {
+		return time.Time{}
+	}
+	return now.Add(time.Duration(milliseconds(ttl)) * time.Millisecond)
+}
