@@ -1,0 +1,175 @@
+package storage
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+const (
+	// connectionsPerCPU sizes the pool unless the URL says pool_size. An operation
+	// holds a connection for one round trip, so a few go a long way.
+	connectionsPerCPU = 10
+
+	// idleConnection is how long an unused connection is kept: less than what
+	// firewalls and cloud Redis usually forget after.
+	idleConnection = 5 * time.Minute
+)
+
+// redisEngine is the Engine on one Redis server.
+type redisEngine struct {
+	client *redis.Client
+	target target
+	prefix string
+	bound  time.Duration // of one operation, waiting for a connection included
+}
+
+func newRedisEngine(t target, opts Options) *redisEngine {
+	// The driver's log repeats every dial error, and is global to the process.
+	// State changes are logged by health, once.
+	logging.Disable()
+	return &redisEngine{
+		client: redis.NewClient(clientOptions(*t.redis, opts)),
+		target: t,
+		prefix: opts.Prefix,
+		bound:  2 * opts.Timeout,
+	}
+}
+
+// clientOptions bounds what the driver would otherwise retry and wait for. By
+// default it sends one command up to four times and outlives its context's
+// deadline by seconds.
+func clientOptions(o redis.Options, opts Options) *redis.Options {
+	o.ContextTimeoutEnabled = true
+	o.MaxRetries = -1
+	o.DialerRetries = 1
+	o.DialTimeout = opts.Timeout
+	o.ReadTimeout = opts.Timeout
+	o.WriteTimeout = opts.Timeout
+	o.PoolTimeout = opts.Timeout
+	o.ConnMaxIdleTime = idleConnection
+	o.PipelinePoolSize = -1
+	// RESP2: nothing here needs push messages, and with RESP3 each command looks
+	// for some twice.
+	o.Protocol = 2
+	o.DisableIdentity = true
+	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	if o.PoolSize == 0 {
+		o.PoolSize = connectionsPerCPU * runtime.GOMAXPROCS(0)
+	}
+	if o.TLSConfig != nil && opts.TLS != nil {
+		config := opts.TLS.Clone()
+		config.ServerName = o.TLSConfig.ServerName
+		config.InsecureSkipVerify = o.TLSConfig.InsecureSkipVerify
+		o.TLSConfig = config
+	}
+	return &o
+}
+
+func (r *redisEngine) Get(ctx context.Context, key string) (Record, error) {
+	bounded, cancel := context.WithTimeout(ctx, r.bound)
+	defer cancel()
+	text, err := r.client.Get(bounded, r.prefix+key).Result()
+	if errors.Is(err, redis.Nil) {
+		return Record{}, ErrNotFound
+	}
+	if err != nil {
+		return Record{}, r.fail(ctx, opGet, err)
+	}
+	return r.decode(opGet, text)
+}
+
+func (r *redisEngine) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (Record, bool, error) {
+	out, err := r.run(ctx, opPutIfAbsent, command{op: writeIfAbsent, key: key, value: value, ttl: ttl})
+	if err != nil {
+		return Record{}, false, err
+	}
+	if out.done {
+		record, err := r.written(opPutIfAbsent, out, value)
+		return record, err == nil, err
+	}
+	record, err := r.decode(opPutIfAbsent, out.text)
+	return record, false, err
+}
+
+func (r *redisEngine) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (Record, error) {
+	out, err := r.run(ctx, opSwap, command{op: writeIfVersion, key: key, version: version, value: value, ttl: ttl})
+	switch {
+	case err != nil:
+		return Record{}, err
+	case out.done:
+		return r.written(opSwap, out, value)
+	case out.text == "":
+		return Record{}, ErrNotFound
+	}
+	record, err := r.decode(opSwap, out.text)
+	if err != nil {
+		return Record{}, err
+	}
+	return record, ErrConflict
+}
+
+func (r *redisEngine) Put(ctx context.Context, key string, value []byte, ttl time.Duration) error {
+	_, err := r.run(ctx, opPut, command{op: writeAlways, key: key, value: value, ttl: ttl})
+	return err
+}
+
+func (r *redisEngine) Touch(ctx context.Context, key string, ttl time.Duration) (bool, error) {
+	out, err := r.run(ctx, opTouch, command{op: extendExpiry, key: key, ttl: ttl})
+	return out.done, err
+}
+
+func (r *redisEngine) Delete(ctx context.Context, key string) error {
+	bounded, cancel := context.WithTimeout(ctx, r.bound)
+	defer cancel()
+	return r.fail(ctx, opDelete, r.client.Del(bounded, r.prefix+key).Err())
+}
+
+func (r *redisEngine) Ping(ctx context.Context) error {
+	bounded, cancel := context.WithTimeout(ctx, r.bound)
+	defer cancel()
+	err := r.fail(ctx, opPing, r.client.Ping(bounded).Err())
+	// A server that refuses even PING serves nobody.
+	if f, ok := errors.AsType[*fault](err); ok {
+		f.refusal = false
+	}
+	return err
+}
+
+func (r *redisEngine) Close() error { return r.client.Close() }
+
+func (r *redisEngine) run(ctx context.Context, name string, c command) (outcome, error) {
+	bounded, cancel := context.WithTimeout(ctx, r.bound)
+	defer cancel()
+	c.key = r.prefix + c.key
+	out, err := c.run(bounded, r.client)
+	return out, r.fail(ctx, name, err)
+}
+
+func (r *redisEngine) written(op string, out outcome, value []byte) (Record, error) {
+	version, err := strconv.ParseUint(out.text, 10, 64)
+	if err != nil {
+		return Record{}, r.malformed(op)
+	}
+	return Record{Value: bytes.Clone(value), Version: version}, nil
+}
+
+func (r *redisEngine) decode(op, text string) (Record, error) {
+	record, err := decode(text)
+	if err != nil {
+		return Record{}, r.malformed(op)
+	}
+	return record, nil
+}
+
+// malformed is a refusal: the server is well, one key cannot be read.
+func (r *redisEngine) malformed(op string) error {
+	return &fault{op: op, reason: reasonOther, detail: errMalformed.Error(), refusal: true}
+}

@@ -1,0 +1,77 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// reply says what an error answer of Redis means.
+type reply struct {
+	code    string // how it begins
+	reason  reason
+	refusal bool // PING would be answered all the same
+}
+
+// replies are the error answers that are known by name. Any other is a refusal.
+var replies = []reply{
+	{code: "OOM", reason: reasonOOM, refusal: true},
+	{code: "READONLY", reason: reasonReadonly, refusal: true},
+	{code: "NOPERM", reason: reasonAuth, refusal: true},
+	{code: "LOADING", reason: reasonLoading},
+	{code: "MASTERDOWN", reason: reasonLoading},
+	{code: "CLUSTERDOWN", reason: reasonLoading},
+	{code: "NOAUTH", reason: reasonAuth},
+	{code: "WRONGPASS", reason: reasonAuth},
+	{code: "BUSY", reason: reasonTimeout},
+	{code: "ERR max number of clients reached", reason: reasonRefused},
+}
+
+// fail turns a driver's error into one of the errors that Engine promises. ctx is
+// the caller's: only it can tell a caller who left from a server that is slow.
+func (r *redisEngine) fail(ctx context.Context, op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return fmt.Errorf("storage: %s: %w", op, context.Canceled)
+	}
+	f := &fault{op: op, detail: r.target.scrub(err.Error()), deadline: ctx.Err()}
+	if answer, ok := errors.AsType[redis.Error](err); ok {
+		known := lookup(answer.Error())
+		f.reason, f.refusal = known.reason, known.refusal
+	} else {
+		f.reason = transportReason(err)
+	}
+	return f
+}
+
+// lookup finds an error answer. Redis before 7 quotes the error of a command that a
+// script ran in the middle of its own.
+func lookup(text string) reply {
+	for _, known := range replies {
+		if strings.HasPrefix(text, known.code+" ") || text == known.code || strings.Contains(text, " -"+known.code+" ") {
+			return known
+		}
+	}
+	return reply{reason: reasonOther, refusal: true}
+}
+
+// transportReason sorts errors that came from the connection, not from Redis.
+func transportReason(err error) reason {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, redis.ErrPoolTimeout) {
+		return reasonTimeout
+	}
+	if network, ok := errors.AsType[net.Error](err); ok && network.Timeout() {
+		return reasonTimeout
+	}
+	if _, ok := errors.AsType[*net.OpError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return reasonRefused
+	}
+	return reasonOther
+}

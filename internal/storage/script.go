@@ -1,0 +1,108 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// The operations of the script.
+const (
+	writeIfAbsent  = "absent"
+	writeIfVersion = "swap"
+	writeAlways    = "put"
+	extendExpiry   = "touch"
+)
+
+// script is the one program that runs inside Redis: writing under a condition, and
+// extending an expiry. A record is kept as "<version>:<value>", so that one GET
+// reads both and an operator can read it too. The answer is {done, text}: text is
+// the new version if a record was written, else the record that stands, or nil.
+//
+// The version is compared as text and counted as a double, exact up to 2^53.
+// PEXPIRE GT would do for the expiry, but needs Redis 7 and does not tell a key
+// that is gone from one that lives longer.
+var script = redis.NewScript(`
+local key, op, version, ttl, value = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+
+if op == 'touch' then
+  local left = redis.call('PTTL', key)
+  if left == -2 then return {0, false} end
+  if left >= 0 and ttl == 0 then
+    redis.call('PERSIST', key)
+  elseif left >= 0 and ttl > left then
+    redis.call('PEXPIRE', key, ttl)
+  end
+  return {1, false}
+end
+
+local standing = redis.call('GET', key)
+local at = standing and string.match(standing, '^(%d+):')
+if (op == 'absent' and standing) or (op == 'swap' and at ~= version) then
+  return {0, standing}
+end
+
+local nextVersion = string.format('%.0f', tonumber(at or 0) + 1)
+if ttl > 0 then
+  redis.call('SET', key, nextVersion .. ':' .. value, 'PX', ttl)
+else
+  redis.call('SET', key, nextVersion .. ':' .. value)
+end
+return {1, nextVersion}
+`)
+
+// errMalformed means that a key under our prefix was not written by this package.
+var errMalformed = errors.New("not a record of ours")
+
+// command is one run of the script.
+type command struct {
+	op      string
+	key     string
+	version uint64 // writeIfVersion: the one that must stand
+	value   []byte
+	ttl     time.Duration
+}
+
+// outcome is the script's answer.
+type outcome struct {
+	done bool
+	text string // the new version, or the record that stands; empty if there is none
+}
+
+// run sends c: by the script's digest, and with its text if the server does not
+// know the digest (after SCRIPT FLUSH, a restart, a failover).
+func (c command) run(ctx context.Context, client redis.Scripter) (outcome, error) {
+	answer, err := script.Run(ctx, client, []string{c.key},
+		c.op, strconv.FormatUint(c.version, 10), milliseconds(c.ttl), c.value).Slice()
+	if err != nil {
+		return outcome{}, err
+	}
+	if len(answer) != 2 {
+		return outcome{}, fmt.Errorf("script answered %d values: %w", len(answer), errMalformed)
+	}
+	text, _ := answer[1].(string)
+	return outcome{done: answer[0] == int64(1), text: text}, nil
+}
+
+// milliseconds rounds up: a short life must not become an endless one.
+func milliseconds(ttl time.Duration) int64 {
+	if ttl <= 0 {
+		return 0
+	}
+	return int64((ttl-1)/time.Millisecond) + 1
+}
+
+// decode reads a record as the script writes it.
+func decode(text string) (Record, error) {
+	digits, value, found := strings.Cut(text, ":")
+	version, err := strconv.ParseUint(digits, 10, 64)
+	if !found || err != nil || version == 0 {
+		return Record{}, errMalformed
+	}
+	return Record{Value: []byte(value), Version: version}, nil
+}
