@@ -1,0 +1,83 @@
+package storage
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Health is what is known of a store.
+type Health struct {
+	// Healthy is false from the moment the breaker opens until an operation
+	// succeeds again. A Redis that was not reached yet is not healthy.
+	Healthy bool
+
+	// Since is when Healthy last changed, or when the store was opened.
+	Since time.Time
+
+	// LastError says why the store is not healthy, without secrets. Empty while it
+	// is, and before the first answer.
+	LastError string
+}
+
+// health follows a store through its outages. It logs changes, not failures.
+type health struct {
+	log       *slog.Logger
+	recovered chan struct{} // holds one recovery that nobody was told of yet
+
+	mu  sync.Mutex // guards the fields below
+	now Health
+	// known is false until the first answer or failure: the first answer is no
+	// recovery, and the first failure is an outage without waiting for more.
+	known bool
+}
+
+func newHealth(log *slog.Logger, healthy bool) *health {
+	return &health{
+		log:       log,
+		recovered: make(chan struct{}, 1),
+		now:       Health{Healthy: healthy, Since: time.Now()},
+		known:     healthy,
+	}
+}
+
+// report takes in the outcome of one operation. closed asks the breaker, and is
+// asked under the lock: a failure that was overtaken by a recovery must not undo it.
+func (h *health) report(closed func() bool, err error) {
+	failed := !answered(err)
+	h.mu.Lock()
+	before, first := h.now, !h.known
+	switch {
+	case failed && before.Healthy && !closed():
+		h.now = Health{Since: time.Now(), LastError: err.Error()}
+	case failed && !before.Healthy:
+		h.now.LastError = err.Error()
+	case !failed && !before.Healthy && closed():
+		h.now = Health{Healthy: true, Since: time.Now()}
+	}
+	h.known = true
+	after := h.now
+	h.mu.Unlock()
+
+	h.announce(before, after, first)
+}
+
+// announce logs a change and remembers a recovery for those who wait for one.
+func (h *health) announce(before, after Health, first bool) {
+	switch {
+	case after.Healthy && !before.Healthy && !first:
+		h.log.Info("store is back", "outage", after.Since.Sub(before.Since))
+		select {
+		case h.recovered <- struct{}{}:
+		default: // the one that waits there will do
+		}
+	case !after.Healthy && (before.Healthy || first):
+		h.log.Warn("store lost", "error", after.LastError)
+	}
+}
+
+func (h *health) snapshot() Health {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.now
+}

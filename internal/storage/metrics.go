@@ -1,0 +1,79 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
+)
+
+// The operations, as metrics and errors name them.
+const (
+	opGet         = "get"
+	opPutIfAbsent = "put_if_absent"
+	opSwap        = "swap"
+	opPut         = "put"
+	opTouch       = "touch"
+	opDelete      = "delete"
+	opPing        = "ping"
+)
+
+// durationBuckets reach from a Redis on the same host to an operation that waited
+// as long as it may, in seconds.
+var durationBuckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1}
+
+// metrics are the instruments of one store.
+type metrics struct {
+	errors   metric.Int64Counter
+	duration metric.Float64Histogram
+	gauge    metric.Registration
+}
+
+// newMetrics makes the instruments; healthy is asked whenever they are collected.
+func newMetrics(provider metric.MeterProvider, healthy func() bool) (*metrics, error) {
+	if provider == nil {
+		provider = noop.NewMeterProvider()
+	}
+	meter := provider.Meter("berth/internal/storage")
+	failures, errFailures := meter.Int64Counter("berth.store.errors",
+		metric.WithDescription("Operations that found the store unavailable."), metric.WithUnit("{operation}"))
+	duration, errDuration := meter.Float64Histogram("berth.store.operation.duration",
+		metric.WithDescription("How long operations took that the store was asked to do."), metric.WithUnit("s"),
+		metric.WithExplicitBucketBoundaries(durationBuckets...))
+	gauge, errGauge := meter.Int64ObservableGauge("berth.store.healthy",
+		metric.WithDescription("1 while the store answers, else 0."))
+	if err := errors.Join(errFailures, errDuration, errGauge); err != nil {
+		return nil, fmt.Errorf("storage: making instruments: %w", err)
+	}
+	registration, err := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		var value int64
+		if healthy() {
+			value = 1
+		}
+		o.ObserveInt64(gauge, value)
+		return nil
+	}, gauge)
+	if err != nil {
+		return nil, fmt.Errorf("storage: registering the health gauge: %w", err)
+	}
+	return &metrics{errors: failures, duration: duration, gauge: registration}, nil
+}
+
+// record counts one operation. What the breaker turned away took no time and would
+// make an outage look fast.
+func (m *metrics) record(ctx context.Context, op string, took time.Duration, err error) {
+	operation := attribute.String("operation", op)
+	f, failed := errors.AsType[*fault](err)
+	if failed {
+		m.errors.Add(ctx, 1, metric.WithAttributes(operation, attribute.String("reason", string(f.reason))))
+	}
+	if !failed || f.reason != reasonBreakerOpen {
+		m.duration.Record(ctx, took.Seconds(), metric.WithAttributes(operation))
+	}
+}
+
+func (m *metrics) close() error { return m.gauge.Unregister() }

@@ -1,0 +1,184 @@
+package storage
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/metric"
+)
+
+const (
+	defaultPrefix  = "berth:"
+	defaultTimeout = 250 * time.Millisecond
+)
+
+// Options are the settings of a store beside its URL. The zero value works.
+type Options struct {
+	// Logger hears of outages and recoveries. Nil discards them.
+	Logger *slog.Logger
+
+	// MeterProvider makes the instruments. Nil makes none.
+	MeterProvider metric.MeterProvider
+
+	// Prefix begins every key in a shared store. Empty means "berth:".
+	Prefix string
+
+	// Timeout bounds each wait for a server: for a free connection, for a new one,
+	// for an answer. One operation ends within twice this. Zero means 250 ms.
+	Timeout time.Duration
+
+	// TLS adds roots or a client certificate for rediss://. Nil trusts the system's
+	// roots. The server's name, and whether it is verified, come from the URL.
+	TLS *tls.Config
+}
+
+func (o Options) withDefaults() Options {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Prefix == "" {
+		o.Prefix = defaultPrefix
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	return o
+}
+
+// Store is an engine behind a breaker, with a health. It is itself an Engine, safe
+// for concurrent use; Open makes one.
+type Store struct {
+	engine  Engine
+	breaker *breaker // nil for memory:, which cannot be away
+	health  *health
+	metrics *metrics
+	name    string
+	shared  bool
+	closed  atomic.Bool
+
+	mu    sync.Mutex // guards hooks
+	hooks []func()
+}
+
+// Open makes the store that url names: memory:, redis://[user:password@]host:port/db,
+// rediss:// for TLS, or unix://[user:password@]/path?db=n. It does not connect: a
+// server that is away makes the store unhealthy, not Open fail. Its errors say what
+// is wrong with the URL and quote nothing of it.
+func Open(url string, opts Options) (*Store, error) {
+	t, err := parseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	opts = opts.withDefaults()
+	s := &Store{name: t.name, shared: t.redis != nil}
+	s.health = newHealth(opts.Logger.With("store", t.name), !s.shared)
+	if s.metrics, err = newMetrics(opts.MeterProvider, s.Healthy); err != nil {
+		return nil, err
+	}
+	if !s.shared {
+		s.engine = newMemoryEngine()
+		return s, nil
+	}
+	s.engine = newRedisEngine(t, opts)
+	s.breaker = newBreaker(s.health)
+	return s, nil
+}
+
+// Healthy reports whether the store served when it was last asked.
+func (s *Store) Healthy() bool { return s.health.snapshot().Healthy }
+
+// Health tells the same, since when, and why not.
+func (s *Store) Health() Health { return s.health.snapshot() }
+
+// Shared reports whether other processes see the same records. False for memory:,
+// where a cache in front gains nothing.
+func (s *Store) Shared() bool { return s.shared }
+
+// String is the URL with the password masked.
+func (s *Store) String() string { return s.name }
+
+// Get implements Engine.
+func (s *Store) Get(ctx context.Context, key string) (record Record, err error) {
+	err = s.do(ctx, opGet, func() (err error) {
+		record, err = s.engine.Get(ctx, key)
+		return err
+	})
+	return record, err
+}
+
+// PutIfAbsent implements Engine.
+func (s *Store) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (standing Record, created bool, err error) {
+	err = s.do(ctx, opPutIfAbsent, func() (err error) {
+		standing, created, err = s.engine.PutIfAbsent(ctx, key, value, ttl)
+		return err
+	})
+	return standing, created, err
+}
+
+// Swap implements Engine.
+func (s *Store) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (record Record, err error) {
+	err = s.do(ctx, opSwap, func() (err error) {
+		record, err = s.engine.Swap(ctx, key, version, value, ttl)
+		return err
+	})
+	return record, err
+}
+
+// Put implements Engine.
+func (s *Store) Put(ctx context.Context, key string, value []byte, ttl time.Duration) error {
+	return s.do(ctx, opPut, func() error { return s.engine.Put(ctx, key, value, ttl) })
+}
+
+// Touch implements Engine.
+func (s *Store) Touch(ctx context.Context, key string, ttl time.Duration) (found bool, err error) {
+	err = s.do(ctx, opTouch, func() (err error) {
+		found, err = s.engine.Touch(ctx, key, ttl)
+		return err
+	})
+	return found, err
+}
+
+// Delete implements Engine.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	return s.do(ctx, opDelete, func() error { return s.engine.Delete(ctx, key) })
+}
+
+// Ping implements Engine.
+func (s *Store) Ping(ctx context.Context) error {
+	return s.do(ctx, opPing, func() error { return s.engine.Ping(ctx) })
+}
+
+// Close implements Engine. It may be called more than once, and does not wait for
+// Run, which ends with its context.
+func (s *Store) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	return errors.Join(s.metrics.close(), s.engine.Close())
+}
+
+// do runs one operation the way all of them run: not for a caller who has left,
+// through the breaker, measured.
+func (s *Store) do(ctx context.Context, op string, f func() error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("storage: %s: %w", op, err)
+	}
+	if s.closed.Load() {
+		return &fault{op: op, reason: reasonOther, detail: "store is closed"}
+	}
+	start := time.Now()
+	var err error
+	if s.breaker == nil {
+		err = f()
+	} else {
+		err = s.breaker.do(op, f)
+	}
+	s.metrics.record(ctx, op, time.Since(start), err)
+	return err
+}
