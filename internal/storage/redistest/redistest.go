@@ -1,0 +1,214 @@
+// Package redistest starts real redis-servers for tests: on a free port of the
+// loopback interface, in a directory of their own, without persistence unless asked
+// for. They are killed by their process id when the test ends.
+package redistest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	// readyWithin bounds how long a server may take to answer its first PING.
+	readyWithin = 20 * time.Second
+
+	// startAttempts is how often another port is tried: the free one that was found
+	// may be taken before the server binds it.
+	startAttempts = 3
+)
+
+// Server is one running redis-server. Its methods belong to the test's goroutine.
+type Server struct {
+	// Addr is host:port on the loopback interface.
+	Addr string
+
+	// Dir is the working directory: an RDB file that the server saves lies here.
+	Dir string
+
+	t       testing.TB
+	args    []string
+	process *exec.Cmd
+	output  bytes.Buffer  // of process; to be read once it has exited
+	exited  chan struct{} // closed when process has
+}
+
+// Start starts a server with args added to its command line, waits until it answers
+// (be it with NOAUTH or LOADING), and kills it when the test ends. Where
+// redis-server is not installed the test is skipped, and fails if CI=true or
+// BERTH_REQUIRE_PARTS=1 is set.
+func Start(t testing.TB, args ...string) *Server {
+	t.Helper()
+	requireRedis(t)
+	s := &Server{t: t, Dir: t.TempDir(), args: args}
+	t.Cleanup(s.Kill)
+	var err error
+	for range startAttempts {
+		s.Addr = freeAddr(t)
+		if err = s.launch(); err == nil {
+			return s
+		}
+		s.Kill()
+	}
+	t.Fatalf("redis-server did not start: %v\n%s", err, &s.output)
+	return nil
+}
+
+func requireRedis(t testing.TB) {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err == nil {
+		return
+	}
+	const missing = "redis-server is not installed (Debian, Ubuntu: apt-get install redis-server; macOS: brew install redis)"
+	if os.Getenv("CI") == "true" || os.Getenv("BERTH_REQUIRE_PARTS") == "1" {
+		t.Fatal(missing)
+	}
+	t.Skip(missing)
+}
+
+// URL is a store URL for database 0, without credentials.
+func (s *Server) URL() string { return "redis://" + s.Addr + "/0" }
+
+// Pid is the process id, or 0 if the server was killed.
+func (s *Server) Pid() int {
+	if s.process == nil {
+		return 0
+	}
+	return s.process.Process.Pid
+}
+
+// Stop freezes the server (SIGSTOP): the kernel goes on accepting its connections,
+// and nobody answers.
+func (s *Server) Stop() { s.signal(syscall.SIGSTOP) }
+
+// Cont lets a frozen server go on.
+func (s *Server) Cont() { s.signal(syscall.SIGCONT) }
+
+func (s *Server) signal(sig syscall.Signal) {
+	s.t.Helper()
+	if err := s.process.Process.Signal(sig); err != nil {
+		s.t.Fatalf("redis-server %d: %v: %v", s.Pid(), sig, err)
+	}
+}
+
+// Kill kills the server (SIGKILL, frozen or not) and waits for its end. Killing it
+// twice is fine.
+func (s *Server) Kill() {
+	if s.process == nil {
+		return
+	}
+	_ = s.process.Process.Kill() // it may have died already
+	<-s.exited
+	s.process = nil
+}
+
+// Restart kills the server if it runs and starts it again on the same port and in
+// the same directory, with args added to those of Start.
+func (s *Server) Restart(args ...string) {
+	s.t.Helper()
+	s.Kill()
+	s.args = append(slices.Clone(s.args), args...)
+	if err := s.launch(); err != nil {
+		s.Kill()
+		s.t.Fatalf("redis-server did not start again: %v\n%s", err, &s.output)
+	}
+}
+
+// launch starts the process and waits for its first answer.
+func (s *Server) launch() error {
+	host, port, err := net.SplitHostPort(s.Addr)
+	if err != nil {
+		return err
+	}
+	args := append([]string{"--bind", host, "--port", port, "--dir", s.Dir,
+		"--save", "", "--appendonly", "no", "--daemonize", "no"}, s.args...)
+	s.output.Reset()
+	process := exec.Command("redis-server", args...)
+	process.Stdout, process.Stderr = &s.output, &s.output
+	if err := process.Start(); err != nil {
+		return err
+	}
+	s.process, s.exited = process, make(chan struct{})
+	go func() {
+		defer close(s.exited)
+		_ = process.Wait() // how it ended is in its output
+	}()
+	return s.awaitAnswer()
+}
+
+// awaitAnswer polls with PING until any answer comes.
+func (s *Server) awaitAnswer() error {
+	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
+	defer cancel()
+	poll := time.NewTicker(10 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		answer, err := s.ask(ctx, "PING")
+		if err == nil && answer != "" {
+			return nil
+		}
+		select {
+		case <-s.exited:
+			return errors.New("it exited")
+		case <-ctx.Done():
+			return fmt.Errorf("no answer to PING in %v: %w", readyWithin, err)
+		case <-poll.C:
+		}
+	}
+}
+
+// Do sends one command with its arguments on a connection of its own and returns
+// the first line of the answer. The test fails if there is none.
+func (s *Server) Do(args ...string) string {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
+	defer cancel()
+	answer, err := s.ask(ctx, args...)
+	if err != nil {
+		s.t.Fatalf("redis-server: %v: %v", args, err)
+	}
+	return answer
+}
+
+func (s *Server) ask(ctx context.Context, args ...string) (string, error) {
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", s.Addr)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	if deadline, ok := ctx.Deadline(); ok {
+		if err := conn.SetDeadline(deadline); err != nil {
+			return "", err
+		}
+	}
+	request := fmt.Appendf(nil, "*%d\r\n", len(args))
+	for _, arg := range args {
+		request = fmt.Appendf(request, "$%d\r\n%s\r\n", len(arg), arg)
+	}
+	if _, err := conn.Write(request); err != nil {
+		return "", err
+	}
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	return string(bytes.TrimSpace([]byte(line))), err
+}
+
+// freeAddr finds a port that nobody listens on just now.
+func freeAddr(t testing.TB) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("looking for a free port: %v", err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
