@@ -1,0 +1,70 @@
+package storage_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"berth/internal/storage"
+	"berth/internal/storage/redistest"
+	"berth/internal/storage/storagetest"
+)
+
+func TestMemoryKeepsTheContract(t *testing.T) {
+	storagetest.TestEngine(t, func(t *testing.T) storage.Engine {
+		return open(t, "memory:", storage.Options{})
+	})
+}
+
+func TestRedisKeepsTheContract(t *testing.T) {
+	server := redistest.Start(t)
+	var opened atomic.Int64
+	storagetest.TestEngine(t, func(t *testing.T) storage.Engine {
+		return open(t, server.URL(), storage.Options{Prefix: fmt.Sprintf("test%d:", opened.Add(1))})
+	})
+}
+
+func TestRedisOverAUnixSocket(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "redis.sock")
+	redistest.Start(t, "--unixsocket", socket)
+	s := open(t, "unix://"+socket+"?db=3", storage.Options{})
+	put(t, s, "k", "v")
+	if !reads(t, s, "k", "v") {
+		t.Error("what was put was not read")
+	}
+}
+
+// Stores of one prefix are one, those of another are strangers.
+func TestPrefixesSeparateStores(t *testing.T) {
+	server := redistest.Start(t)
+	ours := open(t, server.URL(), storage.Options{})
+	theirs := open(t, server.URL(), storage.Options{Prefix: "other:"})
+	put(t, ours, "k", "v")
+	if !reads(t, open(t, server.URL(), storage.Options{Prefix: "berth:"}), "k", "v") {
+		t.Error("a second store of the same prefix does not read what the first wrote")
+	}
+	if _, created, err := theirs.PutIfAbsent(t.Context(), "k", nil, longLife); err != nil || !created {
+		t.Errorf("PutIfAbsent under another prefix: got created %v, %v; want true", created, err)
+	}
+}
+
+// A key under our prefix that another program wrote is neither absent nor an outage.
+func TestForeignValuesAreUnavailable(t *testing.T) {
+	server := redistest.Start(t)
+	s := open(t, server.URL(), storage.Options{})
+	put(t, s, "ours", "v")
+	server.Do("SET", "berth:text", "no version")
+	server.Do("RPUSH", "berth:list", "x")
+	for _, key := range []string{"text", "list"} {
+		for range 5 {
+			_, err := s.Get(t.Context(), key)
+			unavailable(t, err, "other")
+		}
+		_, _, err := s.PutIfAbsent(t.Context(), key, nil, longLife)
+		unavailable(t, err, "other")
+	}
+	if !reads(t, s, "ours", "v") || !s.Healthy() {
+		t.Error("unreadable keys were taken for an outage")
+	}
+}

@@ -1,0 +1,94 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"berth/internal/storage"
+)
+
+const (
+	// short is a life that a case waits to end.
+	short = 40 * time.Millisecond
+
+	// goneWithin bounds how long an expired key may still be found.
+	goneWithin = 30 * time.Second
+)
+
+func (c *contract) expire() {
+	c.create("k", "a", short)
+	c.create("other", "b", long)
+	c.create("endless", "c", 0)
+	c.awaitGone("k")
+	c.stands("other", "b", 1)
+	c.stands("endless", "c", 1)
+}
+
+func (c *contract) expiredIsAbsent() {
+	c.create("k", "a", short)
+	c.awaitGone("k")
+	if _, err := c.engine.Swap(c.Context(), "k", 1, []byte("b"), long); !errors.Is(err, storage.ErrNotFound) {
+		c.Errorf("Swap: got %v, want ErrNotFound", err)
+	}
+	if record, created := c.create("k", "b", long); !created || record.Version != 1 {
+		c.Errorf("got version %d, created %v; want 1, true", record.Version, created)
+	}
+}
+
+func (c *contract) swapExpiry() {
+	c.create("k", "a", long)
+	if _, err := c.engine.Swap(c.Context(), "k", 1, []byte("b"), short); err != nil {
+		c.Fatalf("Swap: %v", err)
+	}
+	c.awaitGone("k")
+}
+
+// A key that is touched outlives one that was not, though made before it.
+func (c *contract) touch() {
+	for _, ttl := range []time.Duration{long, 0} {
+		key := ttl.String()
+		c.create(key, "a", 10*short)
+		c.touched(key, ttl)
+		c.create("after "+key, "b", 10*short)
+		c.awaitGone("after " + key)
+		c.stands(key, "a", 1)
+	}
+}
+
+func (c *contract) touchShorter() {
+	c.create("k", "a", long)
+	c.create("endless", "b", 0)
+	c.touched("k", short)
+	c.touched("endless", short)
+	c.create("after", "c", short)
+	c.awaitGone("after")
+	c.stands("k", "a", 1)
+	c.stands("endless", "b", 1)
+}
+
+func (c *contract) touchAbsent() {
+	if found, err := c.engine.Touch(c.Context(), "k", long); found || err != nil {
+		c.Errorf("Touch: got %v, %v; want false, nil", found, err)
+	}
+	c.getAbsent()
+}
+
+// awaitGone polls until key is not found, or the case's deadline ends it.
+func (c *contract) awaitGone(key string) {
+	c.Helper()
+	ctx, cancel := context.WithTimeout(c.Context(), goneWithin)
+	defer cancel()
+	poll := time.NewTicker(short / 4)
+	defer poll.Stop()
+	for {
+		_, err := c.engine.Get(ctx, key)
+		if errors.Is(err, storage.ErrNotFound) {
+			return
+		}
+		if err != nil {
+			c.Fatalf("Get %q: got %v, want ErrNotFound in the end", key, err)
+		}
+		<-poll.C
+	}
+}
