@@ -1,0 +1,176 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// flaky is the memory engine behind a line that can be away. It is not a Redis; the
+// tests of the breaker's clock need one that runs inside a synctest bubble.
+type flaky struct {
+	*memoryEngine
+	err   atomic.Pointer[fault]
+	asked atomic.Int64
+}
+
+func (f *flaky) Ping(context.Context) error { return f.answer() }
+
+func (f *flaky) Get(ctx context.Context, key string) (Record, error) {
+	if err := f.answer(); err != nil {
+		return Record{}, err
+	}
+	return f.memoryEngine.Get(ctx, key)
+}
+
+func (f *flaky) answer() error {
+	f.asked.Add(1)
+	if err := f.err.Load(); err != nil {
+		return err
+	}
+	return nil
+}
+
+func flakyStore(t *testing.T) (*Store, *flaky) {
+	t.Helper()
+	engine := &flaky{memoryEngine: newMemoryEngine()}
+	h := newHealth(slog.New(slog.DiscardHandler), false)
+	m, err := newMetrics(nil, func() bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Store{engine: engine, breaker: newBreaker(h), health: h, metrics: m, shared: true}, engine
+}
+
+// D20: whatever the outage did to the breaker, it is closed within two seconds of the
+// server's return, by Run alone.
+func TestBreakerClosesWithoutTraffic(t *testing.T) {
+	for _, outage := range []time.Duration{0, 400 * time.Millisecond, time.Second, 1499 * time.Millisecond, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			s, engine := flakyStore(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			var ended atomic.Bool
+			go func() { _ = s.Run(ctx); ended.Store(true) }()
+			synctest.Wait()
+
+			engine.err.Store(&fault{op: opGet, reason: reasonRefused})
+			for range failuresToOpen {
+				_, _ = s.Get(ctx, "k")
+			}
+			if s.Healthy() {
+				t.Errorf("Healthy after %d failures: got true", failuresToOpen)
+			}
+			time.Sleep(outage)
+			engine.err.Store(nil)
+			time.Sleep(2 * time.Second)
+			if _, err := s.Get(ctx, "k"); !errors.Is(err, ErrNotFound) || !s.Healthy() {
+				t.Errorf("2 s after an outage of %v: got %v, healthy %v", outage, err, s.Healthy())
+			}
+			cancel()
+			synctest.Wait()
+			if !ended.Load() {
+				t.Error("Run goes on after its context")
+			}
+		})
+	}
+}
+
+// While the breaker is open, nobody but one prober a second reaches the server.
+func TestOpenBreakerSparesTheServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, engine := flakyStore(t)
+		engine.err.Store(&fault{op: opGet, reason: reasonTimeout})
+		for range failuresToOpen {
+			_, _ = s.Get(t.Context(), "k")
+		}
+		const seconds = 10
+		for range seconds * 100 {
+			if _, err := s.Get(t.Context(), "k"); !errors.Is(err, ErrUnavailable) {
+				t.Fatalf("Get: got %v, want ErrUnavailable", err)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if got := engine.asked.Load(); got > failuresToOpen+seconds {
+			t.Errorf("asked: got %d, want at most %d", got, failuresToOpen+seconds)
+		}
+	})
+}
+
+// What says nothing about the server neither opens the breaker nor uses up the one
+// permit that a half-open breaker has.
+func TestMeaninglessErrorsDoNotMoveTheBreaker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := flakyStore(t)
+		for _, err := range []error{context.Canceled, &fault{op: opPut, reason: reasonOOM, refusal: true}} {
+			for range 5 * failuresToOpen {
+				_ = s.breaker.do(opPut, func() error { return err })
+			}
+			if !s.breaker.closed() {
+				t.Fatalf("%v opened the breaker", err)
+			}
+			for range failuresToOpen {
+				_ = s.breaker.do(opGet, func() error { return &fault{op: opGet, reason: reasonTimeout} })
+			}
+			time.Sleep(breakerOpen + 1)
+			_ = s.breaker.do(opPut, func() error { return err })
+			if got := s.breaker.do(opGet, func() error { return nil }); got != nil {
+				t.Errorf("after %v in the half-open state: got %v", err, got)
+			}
+		}
+	})
+}
+
+// A panic in the half-open state gives the permit back.
+func TestPanicDoesNotHoldTheBreakerOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := flakyStore(t)
+		for range failuresToOpen {
+			_ = s.breaker.do(opGet, func() error { return &fault{op: opGet, reason: reasonTimeout} })
+		}
+		time.Sleep(breakerOpen + 1)
+		func() {
+			defer func() { _ = recover() }()
+			_ = s.breaker.do(opGet, func() error { panic("bug") })
+		}()
+		time.Sleep(breakerOpen + 1)
+		if err := s.breaker.do(opGet, func() error { return nil }); err != nil {
+			t.Errorf("got %v, want the breaker half open again", err)
+		}
+	})
+}
+
+// A slow hook delays neither the probing nor the end of Run beyond its own.
+func TestHooksDoNotHoldUpProbes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, engine := flakyStore(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		release := make(chan struct{})
+		var calls atomic.Int64
+		s.OnRecover(func() { calls.Add(1); <-release })
+		engine.err.Store(&fault{op: opPing, reason: reasonRefused})
+		go func() { _ = s.Run(ctx) }()
+		time.Sleep(time.Minute)
+		for range 3 { // recoveries, all but the first during the first call
+			engine.err.Store(nil)
+			time.Sleep(time.Minute)
+			if !s.Healthy() {
+				t.Error("Healthy while a hook runs: got false")
+			}
+			engine.err.Store(&fault{op: opPing, reason: reasonRefused})
+			time.Sleep(time.Minute)
+			if s.Healthy() {
+				t.Error("Healthy while down: got true")
+			}
+		}
+		close(release)
+		synctest.Wait()
+		if got := calls.Load(); got != 2 {
+			t.Errorf("calls: got %d, want 2: those during a call are one", got)
+		}
+	})
+}

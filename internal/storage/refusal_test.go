@@ -1,0 +1,129 @@
+package storage_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"berth/internal/storage"
+	"berth/internal/storage/redistest"
+)
+
+// refusals is more than enough to open a breaker that counts them.
+const refusals = 10
+
+// D12: with memory full, writes are unavailable and reads go on.
+func TestFullMemoryRefusesWritesOnly(t *testing.T) {
+	server := redistest.Start(t, "--maxmemory-policy", "noeviction")
+	s := open(t, server.URL(), storage.Options{})
+	put(t, s, "k", "v")
+	server.Do("CONFIG", "SET", "maxmemory", "1")
+	for i := range refusals {
+		_, _, err := s.PutIfAbsent(t.Context(), fmt.Sprint(i), []byte("x"), longLife)
+		unavailable(t, err, "oom")
+		_, err = s.Swap(t.Context(), "k", 1, []byte("x"), longLife)
+		unavailable(t, err, "oom")
+		if !reads(t, s, "k", "v") {
+			t.Fatalf("reads ended after %d refused writes", i)
+		}
+		if found, err := s.Touch(t.Context(), "k", 2*longLife); err != nil || !found {
+			t.Errorf("Touch: got %v, %v; want true", found, err)
+		}
+	}
+	if !s.Healthy() {
+		t.Error("Healthy: got false, want true")
+	}
+	server.Do("CONFIG", "SET", "maxmemory", "0")
+	put(t, s, "k", "w")
+}
+
+// The breaker is not even half open after refusals alone: no read between them.
+func TestRefusedWritesInARowLeaveTheBreakerClosed(t *testing.T) {
+	server := redistest.Start(t, "--maxmemory-policy", "noeviction")
+	s := open(t, server.URL(), storage.Options{})
+	put(t, s, "k", "v")
+	server.Do("CONFIG", "SET", "maxmemory", "1")
+	for range refusals {
+		unavailable(t, s.Put(t.Context(), "k", nil, longLife), "oom")
+	}
+	if !reads(t, s, "k", "v") {
+		t.Error("reads ended")
+	}
+}
+
+// D11: a read-only replica serves reads, refuses writes, and takes them once it is
+// promoted.
+func TestReplicaRefusesWritesOnly(t *testing.T) {
+	server := redistest.Start(t)
+	s := open(t, server.URL(), storage.Options{})
+	put(t, s, "k", "v")
+	server.Do("REPLICAOF", "127.0.0.1", "1")
+	for range refusals {
+		unavailable(t, s.Put(t.Context(), "k", []byte("x"), longLife), "readonly")
+	}
+	if !reads(t, s, "k", "v") || !s.Healthy() {
+		t.Error("a replica that reads was taken for an outage")
+	}
+	server.Do("REPLICAOF", "NO", "ONE")
+	put(t, s, "k", "w")
+}
+
+// D11: a replica that lost its master and serves nothing is away, not empty.
+func TestReplicaWithoutMasterIsUnavailable(t *testing.T) {
+	server := redistest.Start(t, "--replica-serve-stale-data", "no")
+	s := open(t, server.URL(), storage.Options{})
+	put(t, s, "k", "v")
+	server.Do("REPLICAOF", "127.0.0.1", "1")
+	_, err := s.Get(t.Context(), "k")
+	unavailable(t, err, "loading")
+	eventually(t, "unhealthy", func() bool { return !reads(t, s, "k", "v") && !s.Healthy() })
+	server.Do("REPLICAOF", "NO", "ONE")
+	run(t, s)
+	eventually(t, "healthy", s.Healthy)
+	if !reads(t, s, "k", "v") {
+		t.Error("the record is gone")
+	}
+}
+
+// D11: a server that still loads is away, not empty.
+func TestLoadingRedisIsUnavailable(t *testing.T) {
+	const keys = 300
+	// While it loads, Redis answers once in so many bytes of file: each record has to
+	// be that long in the file too.
+	server := redistest.Start(t, "--rdbcompression", "no")
+	s := open(t, server.URL(), storage.Options{})
+	for i := range keys {
+		put(t, s, fmt.Sprint(i), strings.Repeat("v", 1024))
+	}
+	server.Do("SAVE")
+	server.Restart("--key-load-delay", "10000", "--loading-process-events-interval-bytes", "1024")
+	for range 3 {
+		_, err := s.Get(t.Context(), "7")
+		unavailable(t, err, "loading")
+	}
+	_, err := s.Get(t.Context(), "7")
+	unavailable(t, err, "breaker_open")
+
+	run(t, s)
+	eventually(t, "loaded", func() bool {
+		record, err := s.Get(t.Context(), "7")
+		if errors.Is(err, storage.ErrNotFound) {
+			t.Fatal("Get: got ErrNotFound while loading")
+		}
+		return len(record.Value) == 1024
+	})
+	eventually(t, "healthy", s.Healthy)
+}
+
+// D15: a server that forgot the script is sent its text again.
+func TestForgottenScriptIsSentAgain(t *testing.T) {
+	server := redistest.Start(t)
+	s := open(t, server.URL(), storage.Options{})
+	for i := range 3 {
+		server.Do("SCRIPT", "FLUSH")
+		if _, created, err := s.PutIfAbsent(t.Context(), fmt.Sprint(i), nil, longLife); err != nil || !created {
+			t.Errorf("PutIfAbsent: got created %v, %v; want true", created, err)
+		}
+	}
+}
