@@ -1,0 +1,67 @@
+package framing
+
+import (
+	"errors"
+	"fmt"
+	"net"
+)
+
+// poison is malformed wherever a line is being read, even in mid-line: the bare CR
+// spoils a chunk's size line (whose extension net/http would skip unread), the NUL
+// a request line and a field line. Between requests net/http wants four bytes
+// before it looks at any.
+const poison = "\r \x00\r\n"
+
+// conn is one client's connection. Like net/http, it expects one Read at a time.
+type conn struct {
+	net.Conn
+
+	stream  stream
+	refused error  // why nothing more of the client's is let through
+	tail    string // what is left to deliver in its place
+}
+
+// Read delivers the client's bytes up to the first that may not pass.
+func (c *conn) Read(p []byte) (int, error) {
+	if c.refused != nil {
+		return c.readRefusal(p)
+	}
+	n, err := c.Conn.Read(p)
+	passed, refused := c.stream.pass(p[:n])
+	if refused == nil {
+		return n, err
+	}
+	c.refused, c.tail = refused, poison
+	if passed > 0 {
+		return passed, nil
+	}
+	return c.readRefusal(p)
+}
+
+// readRefusal delivers what makes net/http refuse the request. A head that is too
+// long is made endless, so that it is answered with 431 although the server's own
+// limit may be higher than ours and the client may send no more; that limit ends it.
+func (c *conn) readRefusal(p []byte) (int, error) {
+	if errors.Is(c.refused, errTooLong) {
+		for i := range p {
+			p[i] = 'x'
+		}
+		return len(p), nil
+	}
+	if len(c.tail) == 0 {
+		return 0, fmt.Errorf("framing: refused: %w", c.refused)
+	}
+	n := copy(p, c.tail)
+	c.tail = c.tail[n:]
+	return n, nil
+}
+
+// CloseWrite closes the sending side: net/http's server does so after an answer
+// given before the request was read, and looks for the method by its name.
+func (c *conn) CloseWrite() error {
+	half, ok := c.Conn.(interface{ CloseWrite() error })
+	if !ok {
+		return fmt.Errorf("framing: close write: %w", errors.ErrUnsupported)
+	}
+	return half.CloseWrite()
+}

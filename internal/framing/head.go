@@ -1,0 +1,142 @@
+package framing
+
+import (
+	"bytes"
+	"errors"
+	"net/url"
+)
+
+var (
+	errRequestLine = errors.New("request line is not method, target and version with one space between")
+	errVersion     = errors.New("version is neither HTTP/1.1 nor HTTP/1.0")
+	errTarget      = errors.New("request target names no authority, or a user")
+	errAuthority   = errors.New("authority of the request target is not the Host")
+	errHost        = errors.New("missing or repeated Host")
+	errLength      = errors.New("not one Content-Length that is a number")
+	errCoding      = errors.New("not one Transfer-Encoding that is chunked, in HTTP/1.1")
+	errTwoFramings = errors.New("both Content-Length and Transfer-Encoding")
+	errAlias       = errors.New("framing field spelt with an underscore")
+)
+
+// noLength is the length of a request that gives none.
+const noLength = -1
+
+// head is what a request's head has said so far of the request's framing.
+type head struct {
+	http10    bool
+	authority string // the target's, if it has one
+	host      bool   // seen
+	chunked   bool
+	length    int64 // or noLength
+}
+
+// request takes the request line (RFC 9112 section 3).
+func (h *head) request(line []byte) error {
+	method, rest, _ := bytes.Cut(line, []byte(" "))
+	target, version, _ := bytes.Cut(rest, []byte(" "))
+	if !isToken(method) || !isVisible(target) || !isVisible(version) {
+		return errRequestLine
+	}
+	switch string(version) {
+	case "HTTP/1.1":
+	case "HTTP/1.0":
+		h.http10 = true
+	default:
+		return errVersion
+	}
+	return h.target(string(method) == "CONNECT", target)
+}
+
+// target keeps the authority that the target names, as net/http reads it: net/http
+// prefers it to the Host (RFC 9112 section 3.2.2). The origin form and the asterisk
+// name none.
+func (h *head) target(connect bool, target []byte) error {
+	if target[0] == '/' || string(target) == "*" && !connect {
+		return nil
+	}
+	text := string(target)
+	if connect {
+		text = "http://" + text
+	}
+	parsed, err := url.ParseRequestURI(text)
+	if err != nil || parsed.Host == "" || parsed.User != nil {
+		return errTarget
+	}
+	h.authority = parsed.Host
+	return nil
+}
+
+// field takes one field line, and heeds the three fields that say where a request
+// ends or whom it is for.
+func (h *head) field(line []byte) error {
+	name, value, err := cutField(line)
+	if err != nil {
+		return err
+	}
+	var heed func([]byte) error
+	switch {
+	case sameName(name, "content-length"):
+		heed = h.contentLength
+	case sameName(name, "transfer-encoding"):
+		heed = h.transferEncoding
+	case sameName(name, "host"):
+		heed = h.hostField
+	default:
+		return nil
+	}
+	if bytes.IndexByte(name, '_') >= 0 {
+		return errAlias
+	}
+	return heed(value)
+}
+
+// contentLength takes one number, once: RFC 9112 section 6.3 would let equal ones
+// be merged, but no client that means well repeats it.
+func (h *head) contentLength(value []byte) error {
+	if h.chunked {
+		return errTwoFramings
+	}
+	if h.length != noLength {
+		return errLength
+	}
+	n, ok := number(value, 10)
+	if !ok {
+		return errLength
+	}
+	h.length = n
+	return nil
+}
+
+// transferEncoding takes the one coding that net/http undoes, once, and not from
+// HTTP/1.0, where net/http would overlook it (RFC 9112 section 6.1).
+func (h *head) transferEncoding(value []byte) error {
+	if h.length != noLength {
+		return errTwoFramings
+	}
+	if h.chunked || h.http10 || !sameName(value, "chunked") {
+		return errCoding
+	}
+	h.chunked = true
+	return nil
+}
+
+// hostField takes one Host. It has to repeat the target's authority as it stands
+// there (RFC 9112 section 3.2), in the same letters and with the same port.
+func (h *head) hostField(value []byte) error {
+	if h.host {
+		return errHost
+	}
+	h.host = true
+	if h.authority != "" && h.authority != string(value) {
+		return errAuthority
+	}
+	return nil
+}
+
+// complete judges what only the whole head can show.
+func (h *head) complete() error {
+	if !h.host && !h.http10 {
+		return errHost
+	}
+	return nil
+}

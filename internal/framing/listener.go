@@ -1,0 +1,46 @@
+package framing
+
+import (
+	"crypto/tls"
+	"net"
+)
+
+// defaultMaxHeader is what net/http's server allows by default.
+const defaultMaxHeader = 1 << 20
+
+// listener wraps what it accepts.
+type listener struct {
+	net.Listener
+
+	maxHeader int
+}
+
+// NewListener returns a listener whose connections let through only requests of
+// unambiguous framing. It is for http.Server.Serve and takes over inner.
+//
+// maxHeader is the size in bytes of the largest head, and of the largest trailer
+// section, that is let through; 0 or less means 1 MiB. net/http answers a larger
+// head with 431, whatever its own MaxHeaderBytes is.
+//
+// For TLS, inner is the listener of package tls: what is judged is the plain text.
+// Request.TLS is set as usual. Its configuration must not offer HTTP/2.
+func NewListener(inner net.Listener, maxHeader int) net.Listener {
+	if maxHeader <= 0 {
+		maxHeader = defaultMaxHeader
+	}
+	return &listener{Listener: inner, maxHeader: maxHeader}
+}
+
+// Accept waits for the next connection and wraps it. Its errors are inner's.
+func (l *listener) Accept() (net.Conn, error) {
+	inner, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	gated := &conn{Conn: inner, stream: stream{maxHeader: l.maxHeader}}
+	gated.stream.next()
+	if secure, ok := inner.(*tls.Conn); ok {
+		return &secureConn{conn: gated, tls: secure}, nil
+	}
+	return gated, nil
+}
