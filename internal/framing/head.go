@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"net/url"
-	"strings"
 )
 
 var (
@@ -12,10 +11,10 @@ var (
 	errVersion     = errors.New("version is neither HTTP/1.1 nor HTTP/1.0")
 	errTarget      = errors.New("request target names no authority, or a user")
 	errAuthority   = errors.New("authority of the request target is not the Host")
-	errHost        = errors.New("Host is missing or repeated")
-	errLength      = errors.New("Content-Length is not one number")
-	errCoding      = errors.New("Transfer-Encoding is not one chunked of HTTP/1.1")
-	errTwoFramings = errors.New("Content-Length together with Transfer-Encoding")
+	errHost        = errors.New("missing or repeated Host")
+	errLength      = errors.New("not one Content-Length that is a number")
+	errCoding      = errors.New("not one Transfer-Encoding that is chunked, in HTTP/1.1")
+	errTwoFramings = errors.New("both Content-Length and Transfer-Encoding")
 	errAlias       = errors.New("framing field spelt with an underscore")
 )
 
@@ -121,12 +120,14 @@ func (h *head) transferEncoding(value []byte) error {
 	return nil
 }
 
+// hostField takes one Host. It has to repeat the target's authority as it stands
+// there (RFC 9112 section 3.2), in the same letters and with the same port.
 func (h *head) hostField(value []byte) error {
 	if h.host {
 		return errHost
 	}
 	h.host = true
-	if h.authority != "" && !sameName(value, strings.ToLower(h.authority)) {
+	if h.authority != "" && h.authority != string(value) {
 		return errAuthority
 	}
 	return nil
