@@ -33,13 +33,13 @@ func IsPureRead(method string) bool {
 // MayCreateTask reports whether the answer to a request of this method may bear
 // a task's handle. Only tools/call does today; the Tasks extension asks readers
 // to expect it of others ("Supported Methods"), so methods berth does not know
-// count too.
+// count too; the empty method, a response's, does not.
 func MayCreateTask(method string) bool {
 	if IsTaskMethod(method) || IsPureRead(method) {
 		return false
 	}
 	switch method {
-	case MethodInitialize, MethodListen, "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
+	case "", MethodInitialize, MethodListen, "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
 		return false
 	}
 	return !strings.HasPrefix(method, "notifications/")
@@ -64,6 +64,17 @@ func nameField(method string) string {
 		return "taskId"
 	}
 	return ""
+}
+
+// namesTask reports whether method is one of those that are defined to name a
+// task in params.taskId. What other methods under "tasks/" mirror in Mcp-Name is
+// for a revision to come to say.
+func namesTask(method string) bool {
+	switch method {
+	case MethodGetTask, MethodTaskResult, MethodCancelTask, MethodUpdateTask:
+		return true
+	}
+	return false
 }
 
 // IsKnownMethod reports whether method is one that the published revisions have.
