@@ -23,6 +23,7 @@ type Answer struct {
 
 	HasResult    bool
 	Result       []byte // the whole result; nil if it was cut off
+	ToolFailed   bool   // result.isError: a tool reports its own failure
 	ResultType   string // result.resultType
 	RequestState string // result.requestState
 	NextCursor   string // result.nextCursor
@@ -153,6 +154,10 @@ func (r *answerReader) resultMember(name string) error {
 	switch name {
 	case "resultType":
 		return r.text(&r.answer.ResultType)
+	case "isError":
+		value, err := r.dec.ReadValue()
+		r.answer.ToolFailed = value.Kind() == 't'
+		return err
 	case "requestState":
 		return r.text(&r.answer.RequestState)
 	case "nextCursor":
