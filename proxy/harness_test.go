@@ -50,6 +50,7 @@ type berth struct {
 	t       testing.TB
 	address string
 	fleet   []*fleet.Server
+	urls    []string        // the upstreams' endpoints
 	hits    []*atomic.Int64 // requests that each upstream saw, of any kind
 	access  *lines
 	logs    *lines
@@ -129,7 +130,7 @@ func (b *berth) startUpstreams(s setup) (upstreams []*routing.Upstream) {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		b.hits = append(b.hits, hits)
+		b.urls, b.hits = append(b.urls, target.String()), append(b.hits, hits)
 		upstreams = append(upstreams, &routing.Upstream{Name: string(rune('a' + i)), URL: target})
 	}
 	return upstreams
@@ -184,6 +185,9 @@ func (b *berth) serve(handler http.Handler) {
 		<-done
 	})
 }
+
+// upstreamURL is where the only upstream is reached without berth.
+func (b *berth) upstreamURL() string { return b.urls[0] }
 
 // contacted is how many requests all upstreams together saw.
 func (b *berth) contacted() int {
