@@ -238,3 +238,9 @@ func silence(_ http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	<-r.Context().Done()
 }
+
+// unreachable is a router of a pool without upstreams.
+func unreachable() *routing.Router {
+	pool := routing.NewPool(routing.PoolOptions{Name: "empty"})
+	return &routing.Router{Pool: pool, Asker: routing.NewAsker(pool)}
+}
