@@ -244,3 +244,6 @@ func unreachable() *routing.Router {
 	pool := routing.NewPool(routing.PoolOptions{Name: "empty"})
 	return &routing.Router{Pool: pool, Asker: routing.NewAsker(pool)}
 }
+
+// inTurn makes the first instance take the first unbound call, and so on.
+func inTurn(o *routing.PoolOptions) { o.Picker = new(routing.RoundRobin) }

@@ -191,8 +191,7 @@ func (b *berth) dial() net.Conn {
 	return conn
 }
 
-// raw sends bytes and returns all that comes back until the connection ends, cut
-// where an answer is complete and nothing follows.
+// raw sends bytes on a connection of their own and returns the first answer.
 func (b *berth) raw(request string) reply {
 	b.t.Helper()
 	conn := b.dial()
@@ -207,6 +206,33 @@ func (b *berth) raw(request string) reply {
 		b.t.Fatal(err)
 	}
 	return reply{response.StatusCode, response.Header, string(body)}
+}
+
+// firstEvent opens a standing stream, returns its first event and leaves.
+func (b *berth) firstEvent(header ...string) string {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, "http://"+b.address+"/mcp", nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	response, err := plain.RoundTrip(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var event strings.Builder
+	for reader := bufio.NewReader(response.Body); !strings.HasSuffix(event.String(), "\n\n"); {
+		line, err := reader.ReadString('\n')
+		if err != nil {
+			b.t.Fatalf("stream ended: %d, %v", response.StatusCode, err)
+		}
+		event.WriteString(line)
+	}
+	return event.String()
 }
 
 // lines gathers JSON lines.
