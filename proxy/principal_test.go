@@ -202,7 +202,7 @@ func TestSubscriptionToForeignTasksIsNarrowed(t *testing.T) {
 	m := new(mirror)
 	b := start(t, setup{principals: true, server: func(s *fleet.Server) {
 		s.Intercept = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
-			if r.Header.Get("Mcp-Method") != "subscriptions/listen" {
+			if !bytes.Contains(body, []byte("subscriptions/listen")) {
 				return false
 			}
 			r.Body = io.NopCloser(bytes.NewReader(body))
@@ -224,5 +224,15 @@ func TestSubscriptionToForeignTasksIsNarrowed(t *testing.T) {
 		if _, got := m.seen(); got != request(c.want) {
 			t.Errorf("%s: upstream saw\n%s\nwant\n%s", name, got, request(c.want))
 		}
+	}
+	session := b.open("2025-11-25", userHeader, "alice")
+	smuggled := message("subscriptions/listen", fmt.Sprintf(`"notifications":{"taskIds":[%q]}`, foreign))
+	b.post(smuggled, "Mcp-Session-Id", session, userHeader, "alice")
+	if _, got := m.seen(); strings.Contains(got, foreign) {
+		t.Errorf("in a session: upstream saw %s", got)
+	}
+	before := b.contacted()
+	if r := b.post("["+smuggled+"]", userHeader, "alice"); r.status != 400 || b.contacted() != before {
+		t.Errorf("in a batch: got %v, want 400", r)
 	}
 }

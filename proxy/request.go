@@ -52,7 +52,7 @@ type request struct {
 
 // call returns the one call of the request, or nil for GET, DELETE and batches.
 func (x *request) call() *mcp.Call {
-	if len(x.message.Calls) != 1 {
+	if x.message.Batch || len(x.message.Calls) != 1 {
 		return nil
 	}
 	return &x.message.Calls[0]
@@ -181,6 +181,10 @@ func (x *request) classify() error {
 		c := &x.message.Calls[i]
 		if mcp.IsTaskMethod(c.Method) && c.Kind != mcp.KindRequest {
 			return refused(http.StatusBadRequest, mcp.CodeInvalidRequest, "a call about tasks has no id")
+		}
+		if c.Method == mcp.MethodListen && x.message.Batch {
+			// The era of subscriptions has no batches, and in one it could not be narrowed.
+			return refused(http.StatusBadRequest, mcp.CodeInvalidRequest, "a subscription stands in a batch")
 		}
 		if c.IsTask() && c.CheckTaskID(x.p.limits.TaskID) != nil {
 			return mcp.ErrTaskID
