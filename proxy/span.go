@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"net"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -116,9 +117,19 @@ func (x *request) about() []attribute.KeyValue {
 	case c.Method == mcp.MethodGetPrompt:
 		add(semconv.GenAIPromptNameKey, c.Name)
 	default:
-		add(semconv.McpResourceURIKey, c.Name)
+		add(semconv.McpResourceURIKey, withoutSecrets(c.Name))
 	}
 	return attributes
+}
+
+// withoutSecrets is a resource's URI less the parts that credentials are put into.
+func withoutSecrets(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return ""
+	}
+	u.User, u.RawQuery, u.ForceQuery, u.Fragment = nil, "", false, ""
+	return u.String()
 }
 
 // idText is a request's id as it is logged and traced: strings without quotes.
