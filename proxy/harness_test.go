@@ -2,7 +2,6 @@ package proxy_test
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -231,12 +230,6 @@ func (b *berth) record() map[string]any {
 	b.t.Helper()
 	await(b.t, "an access record", func() bool { return strings.Contains(b.access.String(), "\n") })
 	return b.access.take(b.t)[0]
-}
-
-// silence is an upstream that takes a request and never answers it.
-func silence(_ http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body)
-	<-r.Context().Done()
 }
 
 // unreachable is a router of a pool without upstreams.

@@ -147,11 +147,12 @@ func TestBatchWithoutASession(t *testing.T) {
 		ids = append(ids, b.legacy("", "tools/call", slowTool+`,"task":{}`).parsed().Result.Task.TaskID)
 	}
 	poll := func(ids ...string) reply {
-		batch := message("ping", "")
+		var batch strings.Builder
+		batch.WriteString(message("ping", ""))
 		for _, id := range ids {
-			batch += "," + message("tasks/get", byID(id))
+			batch.WriteString("," + message("tasks/get", byID(id)))
 		}
-		return b.post("["+batch+"]", "Mcp-Protocol-Version", "2025-03-26")
+		return b.post("["+batch.String()+"]", "Mcp-Protocol-Version", "2025-03-26")
 	}
 	for i, id := range ids {
 		before := b.fleet[i].Calls("tasks/get")
