@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"berth/internal/exchange"
@@ -156,10 +157,10 @@ func (x *request) answer(e *mcp.Error) {
 		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
 	}
 	if e.Status == http.StatusMethodNotAllowed {
-		h.Set("Allow", "GET, POST, DELETE, OPTIONS")
+		h.Set("Allow", strings.Join(x.methods(), ", "))
 	}
-	if errors.Is(x.err, errBodyTooLarge) || errors.Is(x.err, errBodySlow) {
-		h.Set("Connection", "close")
+	if x.r.ContentLength != 0 && !x.bodyRead {
+		h.Set("Connection", "close") // the answer must not wait for the rest of the body
 	}
 	x.code = e.Code
 	x.respond(e.Status, e.Body(x.id))

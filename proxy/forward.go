@@ -134,9 +134,11 @@ func (x *request) send(u *routing.Upstream) (*http.Response, error) {
 	if x.opaque {
 		out.Header["Accept-Encoding"] = x.r.Header["Accept-Encoding"]
 	}
-	done := x.startExchange(u)
+	x.startExchange(u)
 	response, err := x.endpoint.Client.Send(out, x.patience())
-	done(err)
+	if err != nil {
+		x.endExchange(exchangeErrorType(err))
+	}
 	return response, err
 }
 

@@ -50,6 +50,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 		return nil, nil
 	}
 	c := x.call()
+	x.toolFailed = a.ToolFailed
 	if a.IsError {
 		x.code = a.ErrorCode
 		return x.recordError(c, a), nil

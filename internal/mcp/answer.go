@@ -21,6 +21,7 @@ type Answer struct {
 
 	HasResult    bool
 	Result       []byte // the whole result; nil if it was cut off
+	ToolFailed   bool   // result.isError: a tool reports its own failure
 	ResultType   string // result.resultType
 	RequestState string // result.requestState
 	NextCursor   string // result.nextCursor

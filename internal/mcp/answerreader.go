@@ -102,6 +102,10 @@ func (r *answerReader) resultMember(name string) error {
 	switch name {
 	case "resultType":
 		return r.text(&r.answer.ResultType)
+	case "isError":
+		value, err := r.value()
+		r.answer.ToolFailed = value.Kind() == 't'
+		return err
 	case "requestState":
 		return r.text(&r.answer.RequestState)
 	case "nextCursor":

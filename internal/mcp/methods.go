@@ -7,6 +7,7 @@ const (
 	MethodInitialize = "initialize"
 	MethodPing       = "ping"
 	MethodCallTool   = "tools/call"
+	MethodGetPrompt  = "prompts/get"
 	MethodGetTask    = "tasks/get"
 	MethodTaskResult = "tasks/result"
 	MethodListTasks  = "tasks/list"
@@ -24,7 +25,7 @@ func IsTaskMethod(method string) bool { return strings.HasPrefix(method, taskPre
 // server, so that it may be sent a second time, to another upstream.
 func IsPureRead(method string) bool {
 	switch method {
-	case "server/discover", "resources/read", "prompts/get", "completion/complete", MethodPing:
+	case "server/discover", "resources/read", MethodGetPrompt, "completion/complete", MethodPing:
 		return true
 	}
 	return strings.HasSuffix(method, "/list") && !IsTaskMethod(method)
@@ -56,7 +57,7 @@ func MayWait(method string) bool {
 // "Routing Headers").
 func nameField(method string) string {
 	switch {
-	case method == MethodCallTool, method == "prompts/get":
+	case method == MethodCallTool, method == MethodGetPrompt:
 		return "name"
 	case method == "resources/read":
 		return "uri"
@@ -82,7 +83,7 @@ func IsKnownMethod(method string) bool {
 	switch method {
 	case MethodInitialize, MethodPing, MethodCallTool, MethodListen,
 		MethodGetTask, MethodTaskResult, MethodListTasks, MethodCancelTask, MethodUpdateTask,
-		"server/discover", "tools/list", "prompts/list", "prompts/get", "completion/complete",
+		"server/discover", "tools/list", "prompts/list", MethodGetPrompt, "completion/complete",
 		"resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe",
 		"logging/setLevel", "notifications/initialized", "notifications/cancelled",
 		"notifications/progress", "notifications/roots/list_changed":
