@@ -6,10 +6,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"berth/internal/demo/fleet"
 	"berth/internal/memnet"
@@ -17,8 +19,9 @@ import (
 
 // outNetwork reaches the listeners in memory by name and all else over TCP.
 type outNetwork struct {
-	mu     sync.Mutex // guards the field below
+	mu     sync.Mutex // guards the fields below
 	memory map[string]*memnet.Listener
+	lost   map[string]bool // hosts that nothing gets through to, nor a refusal back
 }
 
 func (n *outNetwork) listen(t *testing.T, tcp bool, name string) net.Listener {
@@ -49,12 +52,34 @@ func (n *outNetwork) dial(ctx context.Context, network, address string) (net.Con
 		return nil, err
 	}
 	n.mu.Lock()
-	l := n.memory[host]
+	l, lost := n.memory[host], n.lost[host]
 	n.mu.Unlock()
+	if lost {
+		select {
+		case <-time.After(2 * time.Second):
+			return nil, &net.OpError{Op: "dial", Net: network, Err: os.ErrDeadlineExceeded}
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 	if l != nil {
 		return l.Dial(ctx)
 	}
 	return new(net.Dialer).DialContext(ctx, network, address)
+}
+
+// cut lets nothing through to a host any more: new connections time out after
+// the two seconds that berth gives them, as its own dialer would have it.
+func (n *outNetwork) cut(host string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.lost = map[string]bool{host: true}
+}
+
+func (n *outNetwork) mend(host string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.lost, host)
 }
 
 // outServer is one instance of the fleet, which can be killed and started again.
