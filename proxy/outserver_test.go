@@ -21,7 +21,7 @@ import (
 type outNetwork struct {
 	mu     sync.Mutex // guards the fields below
 	memory map[string]*memnet.Listener
-	lost   map[string]bool // hosts that nothing gets through to, nor a refusal back
+	lost   map[string]chan struct{} // hosts that nothing gets through to, nor a refusal back; closed when mended
 }
 
 func (n *outNetwork) listen(t *testing.T, tcp bool, name string) net.Listener {
@@ -54,8 +54,10 @@ func (n *outNetwork) dial(ctx context.Context, network, address string) (net.Con
 	n.mu.Lock()
 	l, lost := n.memory[host], n.lost[host]
 	n.mu.Unlock()
-	if lost {
+	if lost != nil {
 		select {
+		case <-lost:
+			return nil, &net.OpError{Op: "dial", Net: network, Err: os.ErrDeadlineExceeded}
 		case <-time.After(2 * time.Second):
 			return nil, &net.OpError{Op: "dial", Net: network, Err: os.ErrDeadlineExceeded}
 		case <-ctx.Done():
@@ -73,12 +75,13 @@ func (n *outNetwork) dial(ctx context.Context, network, address string) (net.Con
 func (n *outNetwork) cut(host string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.lost = map[string]bool{host: true}
+	n.lost = map[string]chan struct{}{host: make(chan struct{})}
 }
 
 func (n *outNetwork) mend(host string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	close(n.lost[host])
 	delete(n.lost, host)
 }
 
