@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"berth/internal/exchange"
-	"berth/internal/mcp"
 	"berth/routing"
 )
 
@@ -34,12 +33,9 @@ func (x *request) relay(u *routing.Upstream, response *http.Response) error {
 	return x.relayBody(u, response, shape)
 }
 
-// strict reports whether an answer must be one that can be understood: it may
-// bear a task, or it is about one.
+// strict reports whether an answer must be one that can be understood.
 func (x *request) strict(response *http.Response) bool {
-	c := x.call()
-	return response.StatusCode == http.StatusOK && c != nil && c.Kind == mcp.KindRequest &&
-		(mcp.MayCreateTask(c.Method) || c.IsTask())
+	return response.StatusCode == http.StatusOK && x.mustBeClear()
 }
 
 // relayBody passes on an answer that is no event stream. Its first piece is
