@@ -14,18 +14,21 @@ import (
 	"berth/proxy"
 	"berth/routing"
 	"berth/sticky"
+
+	"go.opentelemetry.io/otel/metric"
 )
 
 // outOptions say what an outFleet is made of. The zero value is three instances
 // in memory behind one berth without principals.
 type outOptions struct {
-	tcp      bool                             // real loopback connections instead of memory
-	size     int                              // instances; 0: 3
-	server   func(*fleet.Server)              // sets up each instance
-	endpoint func(*proxy.Endpoint)            // changes the endpoint
-	options  func(*proxy.Options)             // changes the proxy
-	wrap     func(http.Handler) http.Handler  // stands around the proxy
-	store    *storage.Store                   // nil: memory:
+	tcp      bool                            // real loopback connections instead of memory
+	size     int                             // instances; 0: 3
+	server   func(*fleet.Server)             // sets up each instance
+	endpoint func(*proxy.Endpoint)           // changes the endpoint
+	options  func(*proxy.Options)            // changes the proxy
+	wrap     func(http.Handler) http.Handler // stands around the proxy
+	store    *storage.Store                  // nil: memory:
+	meter    metric.MeterProvider
 	still    bool                             // nothing is written back to the store or refreshed
 	probe    bool                             // silent upstreams are probed
 	upstream func(i int, u *routing.Upstream) // changes an upstream
@@ -87,7 +90,7 @@ func (f *outFleet) assemble(o outOptions, upstreams []*routing.Upstream) {
 		pool.Probe = proxy.Probe(client)
 	}
 	f.pool = routing.NewPool(pool)
-	f.bindings = sticky.New(store, sticky.Options{Near: 100})
+	f.bindings = sticky.New(store, sticky.Options{Near: 100, Meter: o.meter})
 	f.router = &routing.Router{Pool: f.pool, Bindings: f.bindings, Asker: routing.NewAsker(f.pool)}
 	ep := &proxy.Endpoint{
 		Path: "/mcp", Router: f.router, Client: client, OwnerGrace: 30 * time.Second,
