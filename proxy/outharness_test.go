@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"sync"
 	"testing"
@@ -21,18 +22,19 @@ import (
 // outOptions say what an outFleet is made of. The zero value is three instances
 // in memory behind one berth without principals.
 type outOptions struct {
-	tcp      bool                            // real loopback connections instead of memory
-	size     int                             // instances; 0: 3
-	server   func(*fleet.Server)             // sets up each instance
-	endpoint func(*proxy.Endpoint)           // changes the endpoint
-	options  func(*proxy.Options)            // changes the proxy
-	wrap     func(http.Handler) http.Handler // stands around the proxy
-	store    *storage.Store                  // nil: memory:
-	meter    metric.MeterProvider
-	still    bool                             // nothing is written back to the store or refreshed
-	probe    bool                             // silent upstreams are probed
-	upstream func(i int, u *routing.Upstream) // changes an upstream
-	picker   routing.Picker                   // nil: the first candidate
+	tcp        bool                            // real loopback connections instead of memory
+	size       int                             // instances; 0: 3
+	server     func(*fleet.Server)             // sets up each instance
+	endpoint   func(*proxy.Endpoint)           // changes the endpoint
+	options    func(*proxy.Options)            // changes the proxy
+	wrap       func(http.Handler) http.Handler // stands around the proxy
+	store      *storage.Store                  // nil: memory:
+	meter      metric.MeterProvider
+	still      bool                             // nothing is written back to the store or refreshed
+	principals bool                             // the header X-User names the principal
+	probe      bool                             // silent upstreams are probed
+	upstream   func(i int, u *routing.Upstream) // changes an upstream
+	picker     routing.Picker                   // nil: the first candidate
 }
 
 // outFirst picks the first candidate, so that a test knows where work begins.
@@ -92,6 +94,7 @@ func (f *outFleet) assemble(o outOptions, upstreams []*routing.Upstream) {
 	f.pool = routing.NewPool(pool)
 	f.bindings = sticky.New(store, sticky.Options{Near: 100, Meter: o.meter})
 	f.router = &routing.Router{Pool: f.pool, Bindings: f.bindings, Asker: routing.NewAsker(f.pool)}
+	f.router.Principals = o.principals
 	ep := &proxy.Endpoint{
 		Path: "/mcp", Router: f.router, Client: client, OwnerGrace: 30 * time.Second,
 		Timeouts: proxy.Timeouts{Read: 10 * time.Second, Control: 30 * time.Second},
@@ -100,6 +103,10 @@ func (f *outFleet) assemble(o outOptions, upstreams []*routing.Upstream) {
 		o.endpoint(ep)
 	}
 	options := proxy.Options{Endpoints: []*proxy.Endpoint{ep}}
+	if o.principals {
+		options.PrincipalHeader = "X-User"
+		options.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	}
 	if o.options != nil {
 		o.options(&options)
 	}
