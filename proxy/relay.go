@@ -101,8 +101,7 @@ func (x *request) writeHeader(status int) {
 
 // write writes to the client. A client that takes nothing for WriteStall is gone.
 func (x *request) write(b []byte) error {
-	// Errors of deadlines only mean that the connection has none.
-	_ = x.control.SetWriteDeadline(time.Now().Add(x.p.limits.WriteStall))
+	x.limitWrite()
 	n, err := x.w.Write(b)
 	x.written += int64(n)
 	if err != nil {
@@ -111,9 +110,16 @@ func (x *request) write(b []byte) error {
 	return nil
 }
 
+// flush sends what was written so far, within the same time.
 func (x *request) flush() error {
+	x.limitWrite()
 	if err := x.control.Flush(); err != nil {
 		return fmt.Errorf("%w: %w", errClientGone, err)
 	}
 	return nil
+}
+
+func (x *request) limitWrite() {
+	// Errors of deadlines only mean that the connection has none.
+	_ = x.control.SetWriteDeadline(time.Now().Add(x.p.limits.WriteStall))
 }
