@@ -38,7 +38,7 @@ func (x *request) finish() {
 			caught = http.ErrAbortHandler
 		}
 	}
-	_ = x.control.SetWriteDeadline(time.Now().Add(x.p.limits.WriteStall))
+	x.limitWrite()
 	x.report()
 	if caught != nil {
 		panic(caught)

@@ -26,8 +26,10 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, strict bool
 	for message := range mcp.Messages(piece.Message) {
 		a, err := mcp.PeekAnswer(message, piece.Cut)
 		if err != nil {
-			if strict && (piece.Between || x.status == 0) && x.mayCreateTask() {
-				x.withdraw(u, a.Task.ID)
+			if strict {
+				if x.mayCreateTask() {
+					x.withdraw(u, a.Task.ID)
+				}
 				return nil, brokenOff(err)
 			}
 			continue
@@ -39,9 +41,12 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, strict bool
 	return nil, nil
 }
 
+// mustBeClear reports whether the answer may bear a task, or is about one.
+func (x *request) mustBeClear() bool { return x.mayCreateTask() || x.aboutTask() }
+
 func (x *request) mayCreateTask() bool {
 	c := x.call()
-	return c != nil && (mcp.MayCreateTask(c.Method) || c.IsTask())
+	return c != nil && c.Kind == mcp.KindRequest && mcp.MayCreateTask(c.Method)
 }
 
 // record notes what one message of an answer tells.
