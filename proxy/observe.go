@@ -179,11 +179,11 @@ func (x *request) bindSession(u *routing.Upstream, version string) error {
 	return nil
 }
 
-// recordSessionEnd forgets a session that its client ended or its owner does not
-// know any more.
+// recordSessionEnd forgets a session that its client ended. One that its owner
+// does not know any more stays bound until it idles out: the owner is who says so,
+// and not every 404 of a server is about the session.
 func (x *request) recordSessionEnd(response *http.Response) {
-	ended := x.r.Method == http.MethodDelete && response.StatusCode/100 == 2
-	if x.session == "" || !ended && response.StatusCode != http.StatusNotFound {
+	if x.session == "" || x.r.Method != http.MethodDelete || response.StatusCode/100 != 2 {
 		return
 	}
 	ctx, cancel := x.recording()
