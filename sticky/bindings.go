@@ -30,9 +30,9 @@ const (
 )
 
 const (
-	// minTaskTTL lets a task's binding outlive the task, so that the owner and not
-	// berth tells a late client that the task is gone.
-	minTaskTTL = 5 * time.Minute
+	// keptAfter is by how much a task's binding outlives the task's own TTL, so that
+	// the owner and not berth tells a late client that the task is gone.
+	keptAfter = 5 * time.Minute
 
 	touchEvery   = time.Minute // how often a session's expiry is extended at most
 	extendBeyond = time.Minute // how much later an expiry must be to be worth a write
@@ -196,10 +196,10 @@ func (b *Bindings) life(kind Kind, ttl time.Duration) time.Duration {
 		return hintLife
 	case kind == Session:
 		return b.options.SessionIdle
-	case ttl <= 0:
+	case ttl <= 0 || ttl > b.options.MaxTTL-keptAfter:
 		return b.options.MaxTTL
 	}
-	return min(max(ttl, minTaskTTL), b.options.MaxTTL)
+	return ttl + keptAfter
 }
 
 // Unbind forgets key: its owner said that it does not know it any more. Errors
