@@ -33,7 +33,7 @@ func (b *Bindings) Touch(key Key, current Binding) {
 	}
 	now := time.Now()
 	idle := b.options.SessionIdle
-	if current.Expires.Sub(now) > idle-touchEvery {
+	if current.Expires.Sub(now) > idle-min(touchEvery, idle/2) {
 		return
 	}
 	current.Expires = now.Add(idle)
