@@ -141,7 +141,7 @@ func (x *request) send(u *routing.Upstream) (*http.Response, error) {
 
 // noteFailure feeds the health of an upstream that gave no answer.
 func (x *request) noteFailure(u *routing.Upstream, failed *exchange.SendError) {
-	x.pool().Failed(u, true, failed)
+	x.pool().Failed(u, failed)
 	if failed.TimedOut || !failed.Sent {
 		x.pool().FellSilent(u, failed)
 	}
@@ -153,7 +153,7 @@ func (x *request) noteFailure(u *routing.Upstream, failed *exchange.SendError) {
 func (x *request) noteAnswer(u *routing.Upstream, status int) {
 	switch status {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		x.pool().Failed(u, false, errors.New(http.StatusText(status)))
+		x.pool().Failed(u, errors.New(http.StatusText(status)))
 	default:
 		x.pool().Succeeded(u)
 	}
