@@ -21,6 +21,8 @@
 //
 // # What it does not promise
 //
+//   - A caller whose context is cancelled still waits for the answer, or for the
+//     time-out: the driver heeds deadlines on its sockets, not cancellations.
 //   - A write that ended in ErrUnavailable may have happened. Whoever repeats it
 //     compares the bytes that stand with its own; see [Engine].
 //   - Redis acknowledges before it replicates or syncs: what a failover or a crash

@@ -48,7 +48,7 @@ func (h *health) report(closed func() bool, err error) {
 	h.mu.Lock()
 	before, first := h.now, !h.known
 	switch {
-	case failed && (first || before.Healthy && !closed()):
+	case failed && before.Healthy && !closed():
 		h.now = Health{Since: time.Now(), LastError: err.Error()}
 	case failed && !before.Healthy:
 		h.now.LastError = err.Error()

@@ -60,11 +60,11 @@ func TestMemoryExpiresOnTime(t *testing.T) {
 			if err := m.Put(t.Context(), "k", nil, tc.ttl); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(tc.lives - 1)
+			time.Sleep(tc.lives - time.Nanosecond)
 			if _, err := m.Get(t.Context(), "k"); err != nil {
 				t.Errorf("Get before %v: got %v", tc.lives, err)
 			}
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			if _, err := m.Get(t.Context(), "k"); err != ErrNotFound {
 				t.Errorf("Get after %v: got %v, want ErrNotFound", tc.lives, err)
 			}
