@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"berth/internal/exchange"
@@ -65,7 +66,7 @@ func (x *request) ladder(err error) *mcp.Error {
 	case errors.Is(err, storage.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		return unavailable(mcp.ReasonStoreUnavailable, "the store of bindings is not available")
 	case errors.As(err, &failed):
-		return sendFailed(failed)
+		return x.sendFailed(failed)
 	}
 	return x.refusal(err)
 }
@@ -116,15 +117,23 @@ func (x *request) undeclared() *mcp.Error {
 }
 
 // sendFailed words a request that got no answer. What may have reached the
-// upstream must not look as if it could be repeated.
-func sendFailed(e *exchange.SendError) *mcp.Error {
+// upstream must not look as if it could be repeated, unless it was a read.
+func (x *request) sendFailed(e *exchange.SendError) *mcp.Error {
 	switch {
 	case !e.Sent:
 		return unavailable(mcp.ReasonNoUpstream, "no upstream can be reached")
 	case e.TimedOut:
-		return &mcp.Error{Status: http.StatusGatewayTimeout, Code: mcp.CodeTimeout, Message: "the upstream did not answer in time", Reason: mcp.ReasonTimeout}
+		return &mcp.Error{Status: http.StatusGatewayTimeout, Code: mcp.CodeTimeout, Message: "the upstream did not answer in time", Reason: mcp.ReasonTimeout, RetryAfter: x.retryRead()}
 	}
-	return &mcp.Error{Status: http.StatusBadGateway, Code: mcp.CodeInternal, Message: "the upstream broke the exchange off", Reason: mcp.ReasonUpstreamReset}
+	return &mcp.Error{Status: http.StatusBadGateway, Code: mcp.CodeInternal, Message: "the upstream broke the exchange off", Reason: mcp.ReasonUpstreamReset, RetryAfter: x.retryRead()}
+}
+
+// retryRead is when a read may be tried again; 0 for what is none.
+func (x *request) retryRead() time.Duration {
+	if x.readsOnly() {
+		return retrySoon
+	}
+	return 0
 }
 
 func refused(status, code int, message string) *mcp.Error {
@@ -156,10 +165,10 @@ func (x *request) answer(e *mcp.Error) {
 		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
 	}
 	if e.Status == http.StatusMethodNotAllowed {
-		h.Set("Allow", "GET, POST, DELETE, OPTIONS")
+		h.Set("Allow", strings.Join(x.methods(), ", "))
 	}
-	if errors.Is(x.err, errBodyTooLarge) || errors.Is(x.err, errBodySlow) {
-		h.Set("Connection", "close")
+	if x.r.ContentLength != 0 && !x.bodyRead {
+		h.Set("Connection", "close") // the answer must not wait for the rest of the body
 	}
 	x.code = e.Code
 	x.respond(e.Status, e.Body(x.id))

@@ -78,7 +78,7 @@ func (r *Router) Decide(ctx context.Context, q Query) (Decision, error) {
 	if q.Session != "" && !initializes(q.Calls) {
 		return r.bySession(ctx, q)
 	}
-	if len(q.Calls) == 1 && q.Calls[0].Method == mcp.MethodListen {
+	if subscribes(q.Calls) {
 		return r.byListen(ctx, q)
 	}
 	d := Decision{Source: SourcePicked}
@@ -105,6 +105,10 @@ func initializes(calls []mcp.Call) bool {
 	return len(calls) == 1 && calls[0].Method == mcp.MethodInitialize
 }
 
+func subscribes(calls []mcp.Call) bool {
+	return len(calls) == 1 && calls[0].Method == mcp.MethodListen
+}
+
 func listsTasks(calls []mcp.Call) bool {
 	for i := range calls {
 		if calls[i].Method == mcp.MethodListTasks {
@@ -123,6 +127,13 @@ func (r *Router) bySession(ctx context.Context, q Query) (Decision, error) {
 		return Decision{}, err
 	}
 	r.Bindings.Touch(key, d.Binding)
+	if r.Principals && subscribes(q.Calls) {
+		own, err := r.byListen(ctx, q)
+		if err != nil {
+			return Decision{}, err
+		}
+		d.ListenIDs, d.Narrow = own.ListenIDs, true
+	}
 	for i := range q.Calls {
 		if !q.Calls[i].IsTask() {
 			continue
