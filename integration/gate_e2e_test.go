@@ -4,6 +4,7 @@ package integration
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"sync"
 )
@@ -32,3 +33,28 @@ func (g *gate) hold(_ http.ResponseWriter, r *http.Request, body []byte) bool {
 		return true
 	}
 }
+
+// listen is an intercept that answers subscriptions as a server does: it acknowledges
+// them, and ends them with a completion result once the gate is open. All else it
+// treats as hold does.
+func (g *gate) listen(w http.ResponseWriter, r *http.Request, body []byte) bool {
+	if r.Header.Get("Mcp-Method") != "subscriptions/listen" {
+		return g.hold(w, r, body)
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	_, _ = io.WriteString(w, acknowledgement)
+	_ = http.NewResponseController(w).Flush()
+	select {
+	case <-g.opened:
+		_, _ = io.WriteString(w, completion)
+	case <-r.Context().Done():
+	}
+	return true
+}
+
+// What a subscription hears first and last (2026-07-28, subscriptions). All requests
+// of these tests have the id 1.
+const (
+	acknowledgement = `data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"notifications":{}}}` + "\n\n"
+	completion      = `data: {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":1}}}` + "\n\n"
+)

@@ -36,12 +36,7 @@ func TestRedisThatComesLaterLearnsWhatWasBoundWithoutIt(t *testing.T) {
 	awaitKeys(t, redis, tasks)
 	b := startWatched(t, fleet.fleet, "--store", redis.URL())
 	wantTasks(t, client, b.url(), ids, askingAtOnce)
-	if got := b.polls(t, "store"); got != tasks {
-		t.Errorf("polls that the other berth routed by the store: got %d, want all %d", got, tasks)
-	}
-	if got := b.metric(t, "berth_asks_total"); got != 0 {
-		t.Errorf("questions to the fleet: got %d, want none", got)
-	}
+	b.wantByStore(t, tally{}, tasks)
 	fleet.wantExecutions(t, tasks)
 }
 
@@ -178,9 +173,7 @@ func TestTaskAnsweredDuringAnOutageIsSharedAfterwards(t *testing.T) {
 	awaitKeys(t, redis, 1)
 	b := startWatched(t, fleet.fleet, "--store", redis.URL())
 	client.get(t, b.url(), task.TaskID)
-	if got := b.polls(t, "store"); got != 1 {
-		t.Errorf("polls routed by the store: got %d, want 1", got)
-	}
+	b.wantByStore(t, tally{}, 1)
 }
 
 // A frozen Redis accepts connections and says nothing. Nobody waits for it for long,
@@ -211,10 +204,10 @@ func TestFrozenRedisHoldsNobodyUp(t *testing.T) {
 	redis.Cont()
 	a.awaitReadyz(t, storeOK)
 	awaitKeys(t, redis, len(known)+len(during))
-	wantTasks(t, client, b.url(), known, clients)
-	if got := b.polls(t, "store"); got != len(known) {
-		t.Errorf("polls that the other berth routed by the store afterwards: got %d, want %d", got, len(known))
-	}
+	b.awaitReadyz(t, storeOK)
+	since := b.tally(t)
+	wantTasks(t, client, b.url(), known, askingAtOnce)
+	b.wantByStore(t, since, len(known))
 	a.wantHeld(t, before, client)
 	fleet.wantExecutions(t, len(known)+len(during))
 }
