@@ -41,6 +41,12 @@ func TestMetricsAreAllThereAndBearNothingOfAClients(t *testing.T) {
 	b.awaitReadyz(t, storeOK)
 	client := newModernClient(t)
 	words := misbehave(t, client, b, "canary-with-redis")
+	if !await(t, healedWithin, func() bool {
+		tasksMade(t, client, b.url(), 4)
+		return b.metric(t, "berth_upstream_ejections_total") > 0
+	}) {
+		t.Error("the upstream that nobody listens at was not ejected")
+	}
 	redis.Kill()
 	b.awaitReadyz(t, storeAway)
 	words = append(words, misbehave(t, client, b, "canary-without")...)
