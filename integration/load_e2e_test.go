@@ -12,6 +12,7 @@ import (
 // load is polling that goes on while something befalls the deployment.
 type load struct {
 	stop    chan struct{}
+	once    sync.Once // closes stop
 	workers sync.WaitGroup
 	polled  atomic.Int64
 	held    held // the most that was held meanwhile
@@ -21,11 +22,12 @@ type load struct {
 // not the machine's limit.
 const pollPause = 10 * time.Millisecond
 
-// startLoad lets clients poll tasks one after another until end. The test fails for
+// startLoad lets clients poll tasks one after another until end, or the test's. The test fails for
 // each poll that does not find its task.
 func startLoad(t testing.TB, client *modernClient, b *watched, ids []string, clients int) *load {
 	t.Helper()
 	l := &load{stop: make(chan struct{})}
+	t.Cleanup(l.wait)
 	for worker := range clients {
 		l.workers.Go(func() {
 			l.repeat(func(i int) {
@@ -64,10 +66,15 @@ func (l *load) repeat(f func(i int)) {
 // goOn lets the load go on for a while.
 func (l *load) goOn(while time.Duration) { <-time.After(while) }
 
-// end stops the load and waits for its last polls.
+// wait stops the load and waits for its last polls.
+func (l *load) wait() {
+	l.once.Do(func() { close(l.stop) })
+	l.workers.Wait()
+}
+
+// end does the same and logs what there was.
 func (l *load) end(t testing.TB) {
 	t.Helper()
-	close(l.stop)
-	l.workers.Wait()
+	l.wait()
 	t.Logf("%d polls; at most %v meanwhile", l.polled.Load(), l.held)
 }

@@ -3,7 +3,6 @@ package integration
 import (
 	"io"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 )
@@ -30,31 +29,6 @@ func startWatched(t testing.TB, f fleet, args ...string) *watched {
 	}
 	return b
 }
-
-// readyz is the answer to /readyz?verbose.
-func (b *watched) readyz(t testing.TB) (status int, text string) {
-	t.Helper()
-	return fetch(t, b.admin+"/readyz?verbose")
-}
-
-// awaitReadyz waits until /readyz?verbose says something.
-func (b *watched) awaitReadyz(t testing.TB, want string) {
-	t.Helper()
-	var last string
-	if !await(t, healedWithin, func() bool { _, last = b.readyz(t); return strings.Contains(last, want) }) {
-		t.Fatalf("/readyz: got %q, want %q in it", last, want)
-	}
-}
-
-// Lines of /readyz?verbose.
-const (
-	storeOK   = "[+]store ok"
-	storeAway = "[+]store degraded: "
-)
-
-// healedWithin bounds how long berth may take to notice a change around it. It
-// promises two seconds; the rest is for a machine that does other work.
-const healedWithin = 15 * time.Second
 
 // scrape is the text of /metrics.
 func (b *watched) scrape(t testing.TB) string {
