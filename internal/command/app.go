@@ -20,7 +20,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {
-	return &cli.App{
+	app := &cli.App{
 		Name:      "berth",
 		Usage:     "a task-aware reverse proxy and load balancer for the Model Context Protocol",
 		Writer:    stdout,
@@ -29,9 +29,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		DisableSliceFlagSeparator: true,
 		HideVersion:               true,
 		ExitErrHandler:            func(*cli.Context, error) {},
-		OnUsageError: func(c *cli.Context, err error, _ bool) error {
-			return fmt.Errorf("%w\nsee %s --help", err, c.Command.HelpName)
-		},
+		OnUsageError:              usageError,
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return fmt.Errorf("berth: no verb %q; see berth --help", c.Args().First())
@@ -40,4 +38,13 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		},
 		Commands: []*cli.Command{serveCommand(), checkCommand(), demoCommand(), versionCommand()},
 	}
+	for _, verb := range app.Commands {
+		// The library asks a verb's own handler only.
+		verb.OnUsageError = usageError
+	}
+	return app
+}
+
+func usageError(c *cli.Context, err error, _ bool) error {
+	return fmt.Errorf("%w\nsee %s --help", err, c.Command.HelpName)
 }

@@ -11,16 +11,23 @@ import (
 // what the cache knows goes on, the rest is asked for. A pool of which nobody
 // answers makes it useless.
 func (g *graph) checks() []admin.Check {
-	checks := []admin.Check{{Name: "store", Probe: func() (bool, string) {
-		if health := g.store.Health(); !health.Healthy {
-			return true, fmt.Sprintf("%s is away since %s: %s", g.store, health.Since.UTC().Format("15:04:05Z"), health.LastError)
-		}
-		return true, ""
-	}}}
+	checks := []admin.Check{{Name: "store", Probe: func() (bool, string) { return true, g.storeDegraded() }}}
 	for _, pool := range g.pools {
 		checks = append(checks, admin.Check{Name: "pool " + pool.Name(), Probe: func() (bool, string) { return poolAnswers(pool) }})
 	}
 	return checks
+}
+
+// storeDegraded says what is wrong with the store, "" if nothing is.
+func (g *graph) storeDegraded() string {
+	health := g.store.Health()
+	switch {
+	case health.Healthy:
+		return ""
+	case health.LastError == "":
+		return fmt.Sprintf("%s has not answered yet", g.store)
+	}
+	return fmt.Sprintf("%s is away since %s: %s", g.store, health.Since.UTC().Format("15:04:05Z"), health.LastError)
 }
 
 func poolAnswers(pool *routing.Pool) (bool, string) {

@@ -23,34 +23,31 @@ func serveFlags() []cli.Flag {
 // configure reads the configuration: the file, if there is one, and the flags.
 func configure(c *cli.Context) (config.Config, error) {
 	upstreams := parseUpstreams(c.StringSlice("upstream"))
-	apply := func(cfg *config.Config) { applyFlags(c, cfg, upstreams) }
-	if file := c.String("config"); file != "" {
-		if err := onePool(file, upstreams); err != nil {
-			return config.Config{}, err
-		}
-		return config.Load(file, apply)
+	file := c.String("config")
+	if file == "" {
+		return configureByFlags(c, upstreams)
 	}
+	pools := 0
+	cfg, err := config.Load(file, func(cfg *config.Config) {
+		pools = len(cfg.Pools)
+		applyFlags(c, cfg, upstreams)
+	})
+	if len(upstreams) > 0 && pools > 1 {
+		return config.Config{}, fmt.Errorf("berth serve: --upstream does not say which of the %d pools of %s it means", pools, file)
+	}
+	return cfg, err
+}
+
+func configureByFlags(c *cli.Context, upstreams []config.Upstream) (config.Config, error) {
 	if len(upstreams) == 0 {
 		return config.Config{}, errors.New("berth serve: give --upstream [NAME=]URL, once for each instance, or --config FILE")
 	}
 	cfg := config.Default()
-	apply(&cfg)
+	applyFlags(c, &cfg, upstreams)
 	if faults := cfg.Validate(); len(faults) > 0 {
 		return config.Config{}, config.Faults(faults)
 	}
 	return cfg, nil
-}
-
-// onePool refuses flags that do not say which of several pools they mean.
-func onePool(file string, upstreams []config.Upstream) error {
-	if len(upstreams) == 0 {
-		return nil
-	}
-	cfg, err := config.Load(file)
-	if err == nil && len(cfg.Pools) > 1 {
-		return fmt.Errorf("berth serve: --upstream does not say which of the %d pools of %s it means", len(cfg.Pools), file)
-	}
-	return nil
 }
 
 func applyFlags(c *cli.Context, cfg *config.Config, upstreams []config.Upstream) {

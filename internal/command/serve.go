@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"os/signal"
+	"syscall"
 
 	"berth/internal/admin"
 	"berth/internal/config"
@@ -30,6 +32,9 @@ func serveCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			// By default a process ends when it writes to a standard error that nobody
+			// reads any more. No client's task may hang on whoever collects the logs.
+			signal.Ignore(syscall.SIGPIPE)
 			return serve(c.Context, cfg, c.App.ErrWriter)
 		},
 	}

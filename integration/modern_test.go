@@ -1,10 +1,9 @@
-//go:build e2e
-
 package integration
 
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"testing"
@@ -12,7 +11,8 @@ import (
 )
 
 // modernClient sends single requests of 2026-07-28, for tests that need a say in
-// which berth gets which request and when. Real clients do all else.
+// which berth gets which request and when. Real clients do all else. It may be used
+// by many goroutines at once.
 type modernClient struct {
 	http http.Client
 }
@@ -29,13 +29,34 @@ type taskView struct {
 	Status string `json:"status"`
 }
 
+// answer is one answer, read to its end.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+
+	Result taskView `json:"result"`
+	Error  struct {
+		Code int `json:"code"`
+		Data struct {
+			Reason string `json:"reason"`
+		} `json:"data"`
+	} `json:"error"`
+}
+
+func (a answer) String() string { return fmt.Sprintf("%d %s", a.status, a.body) }
+
 // create calls slow_compute, and expects a task.
 func (c *modernClient) create(t testing.TB, url string, seconds int) taskView {
 	t.Helper()
-	return c.call(t, url, "tools/call", "slow_compute", map[string]any{
+	return c.call(t, url, "tools/call", "slow_compute", slowCompute(seconds))
+}
+
+func slowCompute(seconds int) map[string]any {
+	return map[string]any{
 		"name":      "slow_compute",
 		"arguments": map[string]any{"seconds": seconds, "label": "single"},
-	})
+	}
 }
 
 func (c *modernClient) get(t testing.TB, url, taskID string) taskView {
@@ -43,25 +64,45 @@ func (c *modernClient) get(t testing.TB, url, taskID string) taskView {
 	return c.call(t, url, "tasks/get", taskID, map[string]any{"taskId": taskID})
 }
 
+// poll asks for a task and expects nothing.
+func (c *modernClient) poll(t testing.TB, url, taskID string) (answer, error) {
+	t.Helper()
+	return c.send(t, url, "tasks/get", taskID, map[string]any{"taskId": taskID})
+}
+
 // call sends one request and fails the test at once for any answer but a task.
 func (c *modernClient) call(t testing.TB, url, method, name string, params map[string]any) taskView {
 	t.Helper()
-	response, err := c.http.Do(modernRequest(t, url, method, name, params))
+	got, err := c.send(t, url, method, name, params)
 	if err != nil {
 		t.Fatalf("%s: %v", method, err)
+	}
+	if got.Result.TaskID == "" {
+		t.Fatalf("%s: got %v, want a task", method, got)
+	}
+	return got.Result
+}
+
+// send sends one request and reads the answer, whatever it is. An answer that is not
+// JSON has a body only.
+func (c *modernClient) send(t testing.TB, url, method, name string, params map[string]any) (answer, error) {
+	t.Helper()
+	response, err := c.http.Do(modernRequest(t, url, method, name, params))
+	if err != nil {
+		return answer{}, err
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		t.Fatalf("%s: %v", method, err)
+		return answer{}, err
 	}
-	var answer struct{ Result taskView }
-	if err := json.Unmarshal(body, &answer); err != nil || answer.Result.TaskID == "" {
-		t.Fatalf("%s: got %s %s, want a task", method, response.Status, body)
-	}
-	return answer.Result
+	got := answer{status: response.StatusCode, header: response.Header, body: string(body)}
+	_ = json.Unmarshal(body, &got) // what is no JSON is judged by its status
+	return got, nil
 }
 
+// modernRequest makes a request that declares the Tasks extension. Params get a
+// _meta of their own: the map must not be shared.
 func modernRequest(t testing.TB, url, method, name string, params map[string]any) *http.Request {
 	t.Helper()
 	const version = "2026-07-28"
