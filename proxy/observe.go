@@ -84,7 +84,7 @@ func (x *request) recordCreation(u *routing.Upstream, a *mcp.Answer) error {
 	if x.session != "" {
 		binding.Session = digest(x.session)
 	}
-	err := x.endpoint.Router.Bindings.Bind(ctx, key, binding, a.Task.TTL)
+	err := x.endpoint.Router.Bind(ctx, key, binding, a.Task.TTL)
 	if errors.Is(err, sticky.ErrOwned) {
 		x.p.log.Warn("an upstream gave out a task id that another owns", "pool", x.pool().Name(), "upstream", u.Name, "task", a.Task.ID)
 		x.withdraw(u, a.Task.ID)
@@ -166,14 +166,15 @@ func (x *request) bindSession(u *routing.Upstream, version string) error {
 	}
 	ctx, cancel := x.recording()
 	defer cancel()
-	bindings, key := x.endpoint.Router.Bindings, x.endpoint.Router.SessionKey(x.principal, x.newSession)
+	router := x.endpoint.Router
+	key := router.SessionKey(x.principal, x.newSession)
 	binding := sticky.Binding{Upstream: u.Name, Version: version}
 	if x.boundSession {
-		bindings.Amend(ctx, key, binding)
+		router.Bindings.Amend(ctx, key, binding)
 		return nil
 	}
 	x.boundSession = true
-	if errors.Is(bindings.Bind(ctx, key, binding, 0), sticky.ErrOwned) {
+	if errors.Is(router.Bind(ctx, key, binding, 0), sticky.ErrOwned) {
 		return errCollision
 	}
 	return nil

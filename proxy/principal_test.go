@@ -196,6 +196,33 @@ func TestLostBindingIsLearnedAgainWhereAllowed(t *testing.T) {
 	}
 }
 
+// TestAskingTheFleetOpensNobodysTasks: that the fleet knows an id makes it nobody's
+// who asks, as long as it is known to be another's: bound, made or learned.
+func TestAskingTheFleetOpensNobodysTasks(t *testing.T) {
+	b := start(t, setup{principals: true, endpoint: func(ep *proxy.Endpoint) { ep.Router.Recover = true }})
+	made := b.makeTask(userHeader, "alice")
+	r := fetch(t, http.MethodPost, b.urls[1], modernMessage("tools/call", slowTool), modernHeader("tools/call", "slow_compute")...)
+	learned := r.parsed().Result.TaskID
+	b.modern("tasks/get", learned, byID(learned), userHeader, "alice")
+	session := b.open("2025-11-25", userHeader, "alice")
+	unknown := b.modern("tasks/get", "no-such", byID("no-such"), userHeader, "mallory")
+	for _, who := range []string{"mallory", ""} {
+		for name, id := range map[string]string{"made": made, "learned": learned} {
+			if r := b.modern("tasks/get", id, byID(id), userHeader, who); r.String() != unknown.String() {
+				t.Errorf("%q asks for the task that alice %s: got %v, want %v", who, name, r, unknown)
+			}
+		}
+		if r := b.legacy(session, "ping", "", userHeader, who); r.status != 404 {
+			t.Errorf("%q in the session of alice: got %v, want 404", who, r)
+		}
+	}
+	for _, id := range []string{made, learned} {
+		if r := b.modern("tasks/get", id, byID(id), userHeader, "alice"); r.code() != 0 {
+			t.Errorf("alice: got %v", r)
+		}
+	}
+}
+
 // TestSubscriptionToForeignTasksIsNarrowed: the ids that are not the caller's own
 // are taken out of the request, and no other byte.
 func TestSubscriptionToForeignTasksIsNarrowed(t *testing.T) {

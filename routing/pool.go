@@ -82,14 +82,14 @@ func (p *Pool) Own(u *Upstream) *Lease { return newLease(u) }
 
 // Pick takes a lease for unbound work on an upstream that is not in tried:
 // prefer, if it is fit for new work, or the picker's choice. With none fit left
-// it uses those that are ejected; draining ones never.
+// it uses those that are ejected or silent; draining ones never.
 func (p *Pool) Pick(prefer string, tried []*Upstream) (*Lease, error) {
 	var fit, unfit []*Upstream
 	now := time.Now()
 	for _, u := range p.upstreams {
 		switch {
 		case u.Draining || slices.Contains(tried, u):
-		case u.health.ejected(now):
+		case u.health.ejected(now), u.Silent():
 			unfit = append(unfit, u)
 		case u.Name == prefer:
 			return newLease(u), nil

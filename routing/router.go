@@ -213,12 +213,19 @@ func (r *Router) owner(ctx context.Context, q Query, key sticky.Key, learned sti
 	if r.Principals && !r.Recover {
 		return Decision{}, denied(key.Kind, missing)
 	}
+	foreign, err := r.isForeign(ctx, key)
+	if err != nil {
+		return Decision{}, err
+	}
 	u, err := r.Asker.Ask(ctx, Question{Key: string(key.Kind) + "\x00" + key.Principal + "\x00" + q.Credential + "\x00" + key.ID, Ask: ask})
 	if errors.Is(err, ErrDenied) {
 		return Decision{}, denied(key.Kind, missing)
 	}
 	if err != nil {
 		return Decision{}, err
+	}
+	if foreign {
+		return Decision{}, denied(key.Kind, sticky.ErrUnknown)
 	}
 	return r.learn(ctx, key, learned, u, missing)
 }
@@ -230,7 +237,7 @@ func (r *Router) learn(ctx context.Context, key sticky.Key, binding sticky.Bindi
 		r.Bindings.Unbind(ctx, key)
 	}
 	binding.Upstream = u.Name
-	if err := r.Bindings.Bind(ctx, key, binding, 0); errors.Is(err, sticky.ErrOwned) {
+	if err := r.Bind(ctx, key, binding, 0); errors.Is(err, sticky.ErrOwned) {
 		standing, source, err := r.Bindings.Lookup(ctx, key)
 		if owner := r.Pool.Find(standing.Upstream); err == nil && owner != nil {
 			return Decision{Owner: owner, Source: source, Key: key, Binding: standing}, nil

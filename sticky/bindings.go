@@ -182,9 +182,11 @@ func (b *Bindings) bindLocally(e entry, cause error) (outcome string, err error)
 	return outcomeLocal, nil
 }
 
-// entry completes a binding that is made now.
+// entry completes a binding that is made now. A claim says itself whose it is.
 func (b *Bindings) entry(key Key, binding Binding, ttl time.Duration) entry {
-	binding.Principal = key.Principal
+	if key.Kind != Claim {
+		binding.Principal = key.Principal
+	}
 	binding.Expires = time.Now().Add(b.life(key.Kind, ttl))
 	return entry{key.Kind, key.digest(), binding}
 }
