@@ -263,3 +263,25 @@ func TestReaderThatStallsIsCutOff(t *testing.T) {
 		t.Errorf("the connection is still open after %d bytes", rest)
 	}
 }
+
+// TestStreamOutlivesTheBodysDeadline: the time given to a request's body must not
+// end an answer that takes longer.
+func TestStreamOutlivesTheBodysDeadline(t *testing.T) {
+	const bodyRead = 100 * time.Millisecond
+	b := start(t, setup{
+		options: func(o *proxy.Options) { o.Limits.BodyRead = bodyRead },
+		handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			select {
+			case <-r.Context().Done():
+			case <-time.After(5 * bodyRead):
+				w.WriteHeader(http.StatusAccepted)
+			}
+		}),
+	})
+	for _, r := range []reply{b.modern("tools/call", "x", `"name":"x"`), b.send(http.MethodGet, "/mcp", "{}", "Mcp-Protocol-Version", "2026-07-28")} {
+		if r.status != http.StatusAccepted {
+			t.Errorf("got %v, want 202", r)
+		}
+	}
+}
