@@ -25,7 +25,7 @@ func TestContradictionsReachNoUpstream(t *testing.T) {
 		"an empty name":            {get, append(modernHeader("tasks/get", ""), "Mcp-Name", "")},
 		"bad padding":              {get, modernHeader("tasks/get", "=?base64?YQ?=")},
 		"bad alphabet":             {get, modernHeader("tasks/get", "=?base64?*&^?=")},
-		"bits beyond the value":    {get, modernHeader("tasks/get", "=?base64?YR==?=")},
+		"bits beyond the value":    {call, modernHeader("tools/call", "=?base64?Z3JlZXR=?=")}, // "greet", sloppily
 		"another value, encoded":   {get, modernHeader("tasks/get", sentinel(two))},
 		"sentinel in capitals":     {get, modernHeader("tasks/get", "=?BASE64?"+base64.StdEncoding.EncodeToString([]byte(one))+"?=")},
 		"sentinel without its end": {get, modernHeader("tasks/get", "=?base64?"+base64.StdEncoding.EncodeToString([]byte(one)))},

@@ -18,7 +18,8 @@ func (x *request) begin() {
 	// and below errors only mean that the connection has no deadlines.
 	_ = x.control.SetWriteDeadline(time.Time{})
 	if x.r.ContentLength != 0 {
-		// It holds for a body that is refused unread as well: net/http reads on.
+		// It holds for a body that is refused unread as well: net/http reads on. At
+		// the body's end net/http lifts it.
 		_ = x.control.SetReadDeadline(x.started.Add(x.p.limits.BodyRead))
 	}
 }

@@ -92,10 +92,10 @@ func (x *request) forwardUnbound() error {
 		if err != nil {
 			return firstOf(last, err)
 		}
+		defer lease.Release() // a second time where it is given back below; for all other ways out
 		u := lease.Upstream
 		response, err := x.send(u)
 		if err == nil {
-			defer lease.Release()
 			return x.relay(u, response)
 		}
 		lease.Release()

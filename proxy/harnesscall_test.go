@@ -2,7 +2,6 @@ package proxy_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -233,38 +231,4 @@ func (b *berth) firstEvent(header ...string) string {
 		event.WriteString(line)
 	}
 	return event.String()
-}
-
-// lines gathers JSON lines.
-type lines struct {
-	mu   sync.Mutex // guards the field below
-	text bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-// take returns the lines so far and forgets them.
-func (l *lines) take(t testing.TB) (records []map[string]any) {
-	t.Helper()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for line := range bytes.Lines(l.text.Bytes()) {
-		var record map[string]any
-		if err := json.Unmarshal(line, &record); err != nil {
-			t.Fatalf("no JSON line: %q: %v", line, err)
-		}
-		records = append(records, record)
-	}
-	l.text.Reset()
-	return records
 }

@@ -1,13 +1,14 @@
 package proxy_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"sync"
 	"testing"
 
 	"go.opentelemetry.io/otel/attribute"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
 // collect returns what the instruments say now.
@@ -98,4 +99,38 @@ func dump(t testing.TB, v any) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// lines gathers JSON lines.
+type lines struct {
+	mu   sync.Mutex // guards the field below
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// take returns the lines so far and forgets them.
+func (l *lines) take(t testing.TB) (records []map[string]any) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for line := range bytes.Lines(l.text.Bytes()) {
+		var record map[string]any
+		if err := json.Unmarshal(line, &record); err != nil {
+			t.Fatalf("no JSON line: %q: %v", line, err)
+		}
+		records = append(records, record)
+	}
+	l.text.Reset()
+	return records
 }

@@ -97,9 +97,9 @@ func TestHopByHopHeadersStay(t *testing.T) {
 	b := start(t, setup{handler: m})
 	b.post(message("ping", ""),
 		"Connection", "X-Once, keep-alive", "X-Once", "1", "Keep-Alive", "timeout=5", "Te", "trailers", "Proxy-Connection", "keep-alive",
-		"Proxy-Authorization", "Basic eDp5", "Proxy-Authenticate", "Basic", "Trailer", "X-Late")
+		"Proxy-Authorization", "Basic eDp5", "Proxy-Authenticate", "Basic", "Trailer", "X-Late", "Upgrade", "h2c")
 	got, _ := m.seen()
-	for _, name := range []string{"Connection", "X-Once", "Keep-Alive", "Te", "Proxy-Connection", "Proxy-Authorization", "Proxy-Authenticate", "Trailer", "Transfer-Encoding"} {
+	for _, name := range []string{"Connection", "X-Once", "Keep-Alive", "Te", "Proxy-Connection", "Proxy-Authorization", "Proxy-Authenticate", "Trailer", "Transfer-Encoding", "Upgrade"} {
 		if v := got.Header.Values(name); len(v) > 0 {
 			t.Errorf("%s: %q reached the upstream", name, v)
 		}
@@ -168,8 +168,14 @@ func TestHostSentUpstream(t *testing.T) {
 // TestPrincipalIsBelievedFromTrustedPeersOnly, and nobody else's claim to be one
 // gets as far as the upstream.
 func TestPrincipalIsBelievedFromTrustedPeersOnly(t *testing.T) {
+	distrust := func(o *proxy.Options) { o.TrustedProxies = nil }
+	b := start(t, setup{principals: true, options: distrust})
+	id := b.makeTask(userHeader, "alice")
+	if r := b.modern("tasks/get", id, byID(id), userHeader, "bob"); r.parsed().Result.TaskID != id {
+		t.Errorf("got %v: an untrusted peer's claims told two callers apart", r)
+	}
 	m := new(mirror)
-	b := start(t, setup{handler: m, principals: true, options: func(o *proxy.Options) { o.TrustedProxies = nil }})
+	b = start(t, setup{handler: m, principals: true, options: distrust})
 	b.post(message("ping", ""), userHeader, "alice")
 	if got, _ := m.seen(); len(got.Header.Values(userHeader)) > 0 {
 		t.Errorf("an untrusted peer's principal reached the upstream: %q", got.Header.Values(userHeader))

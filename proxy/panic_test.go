@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"berth/proxy"
 	"berth/routing"
 )
 
@@ -45,5 +46,20 @@ func TestPanicIsOneRequestsEnd(t *testing.T) {
 	await(t, "every record", func() bool { return strings.Count(b.access.String(), "\n") == 4 })
 	if !strings.Contains(b.access.String(), `"status":500,"code":-32603,"outcome":"failed"`) {
 		t.Errorf("the record does not tell of it: %s", b.access)
+	}
+}
+
+// TestPanicGivesTheLeaseBack: an upstream that seems busy for ever gets no work.
+func TestPanicGivesTheLeaseBack(t *testing.T) {
+	var upstream *routing.Upstream
+	b := start(t, setup{upstreams: 1, endpoint: func(ep *proxy.Endpoint) {
+		upstream = ep.Router.Pool.Upstreams()[0]
+		ep.Client = nil // sending panics
+	}})
+	if r := b.legacy("", "tools/call", `"name":"who"`); r.status != http.StatusInternalServerError || r.code() != -32603 {
+		t.Errorf("got %v, want 500 -32603", r)
+	}
+	if n := upstream.InFlight(); n != 0 {
+		t.Errorf("%d requests in flight, want none", n)
 	}
 }

@@ -131,8 +131,6 @@ func (x *request) read() error {
 	case err != nil:
 		return refused(http.StatusBadRequest, mcp.CodeParse, "the body could not be read")
 	}
-	// Left in place, the deadline would end the request as if its client had left.
-	_ = x.control.SetReadDeadline(time.Time{})
 	x.body, x.bodyRead = body, true
 	return nil
 }

@@ -52,6 +52,31 @@ func TestSecretsAppearNowhere(t *testing.T) {
 		},
 		endpoint: func(ep *proxy.Endpoint) { ep.Router.Principals, ep.Router.Recover = true, true },
 	})
+	misbehave(b, hook)
+	await(t, "all records", func() bool { return strings.Count(b.access.String(), "\n") >= 18 })
+	var spans strings.Builder
+	for _, s := range b.spans.Ended() {
+		fmt.Fprintf(&spans, "%s %v %v %v\n", s.Name(), s.Attributes(), s.Events(), s.Status())
+	}
+	for place, text := range map[string]string{
+		"access records": b.access.String(), "logs": b.logs.String(), "metrics": dump(t, b.collect()), "spans": spans.String(),
+	} {
+		if len(text) == 0 {
+			t.Errorf("%s: nothing was written, so nothing was tested", place)
+		}
+		for _, canary := range []string{canaryToken, canaryCookie, canaryArgument, canaryResult, canarySession, canaryUser, canaryPassword, canaryQuery} {
+			if i := strings.Index(text, canary); i >= 0 {
+				t.Errorf("%s: %s in …%s…", place, canary, text[max(0, i-200):min(len(text), i+60)])
+			}
+		}
+	}
+	if !strings.Contains(b.logs.String(), "panic while serving") {
+		t.Error("no panic was logged, so none was tested")
+	}
+}
+
+// misbehave sends requests that are full of secrets and go well, wrong, or nowhere.
+func misbehave(b *berth, hook *bomb) {
 	secrets := []string{
 		"Authorization", "Bearer " + canaryToken, "Cookie", "c=" + canaryCookie, "Proxy-Authorization", "Basic " + canaryToken,
 		"Mcp-Session-Id", canarySession, userHeader, canaryUser, "Mcp-Param-Key", canaryArgument, "X-Api-Key", canaryToken, "Last-Event-Id", canarySession,
@@ -74,25 +99,4 @@ func TestSecretsAppearNowhere(t *testing.T) {
 	b.send(http.MethodGet, "/.well-known/x?code="+canaryQuery, "", secrets...)
 	b.send(http.MethodPost, "/elsewhere", canaryArgument, secrets...)
 	b.raw("POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: " + canaryToken + "\x00\r\n\r\n")
-	await(t, "all records", func() bool { return strings.Count(b.access.String(), "\n") >= 18 })
-
-	var spans strings.Builder
-	for _, s := range b.spans.Ended() {
-		fmt.Fprintf(&spans, "%s %v %v %v\n", s.Name(), s.Attributes(), s.Events(), s.Status())
-	}
-	for place, text := range map[string]string{
-		"access records": b.access.String(), "logs": b.logs.String(), "metrics": dump(t, b.collect()), "spans": spans.String(),
-	} {
-		if len(text) == 0 {
-			t.Errorf("%s: nothing was written, so nothing was tested", place)
-		}
-		for _, canary := range []string{canaryToken, canaryCookie, canaryArgument, canaryResult, canarySession, canaryUser, canaryPassword, canaryQuery} {
-			if i := strings.Index(text, canary); i >= 0 {
-				t.Errorf("%s: %s in …%s…", place, canary, text[max(0, i-200):min(len(text), i+60)])
-			}
-		}
-	}
-	if !strings.Contains(b.logs.String(), "panic while serving") {
-		t.Error("no panic was logged, so none was tested")
-	}
 }
