@@ -26,7 +26,7 @@ func outListening(open *atomic.Int64) outFault {
 	}
 }
 
-func TestOutDrainEndsStandingStreamsAndNoCalls(t *testing.T) {
+func TestDrainEndsStandingStreamsAndNoCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{})
 		session := f.initialize()
@@ -55,7 +55,7 @@ func TestOutDrainEndsStandingStreamsAndNoCalls(t *testing.T) {
 
 // Every subscription ends with its completion result, whose id is the request's
 // and the subscription's (2026-07-28, subscriptions, "Graceful Closure").
-func TestOutDrainCompletesEverySubscription(t *testing.T) {
+func TestDrainCompletesEverySubscription(t *testing.T) {
 	const streams = 1000
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{picker: new(routing.RoundRobin)})

@@ -33,7 +33,7 @@ func outHeap() uint64 {
 
 // What is large streams: of a message some 256 KiB are held, of the rest one
 // buffer's worth.
-func TestOutLargeAnswersStream(t *testing.T) {
+func TestLargeAnswersStream(t *testing.T) {
 	filler := []byte(strings.Repeat("x", 64<<10))
 	cases := map[string]struct {
 		contentType, begin, end string
@@ -73,7 +73,7 @@ func TestOutLargeAnswersStream(t *testing.T) {
 }
 
 // A slow client slows its upstream down; nothing piles up in between.
-func TestOutSlowClientSlowsItsUpstream(t *testing.T) {
+func TestSlowClientSlowsItsUpstream(t *testing.T) {
 	const events = 20_000
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{})
@@ -100,7 +100,7 @@ func TestOutSlowClientSlowsItsUpstream(t *testing.T) {
 
 // Nothing is inflated: what was sent encoded, though berth asks for no encoding,
 // passes as it is.
-func TestOutEncodedAnswerPassesUnread(t *testing.T) {
+func TestEncodedAnswerPassesUnread(t *testing.T) {
 	var bomb bytes.Buffer
 	zip := gzip.NewWriter(&bomb)
 	zero := make([]byte, 1<<20)

@@ -46,7 +46,7 @@ func (f *outFleet) call(era string) *http.Request {
 
 // Whoever sees the handle can poll at once, through any berth: when its bytes
 // begin to leave, the binding must stand already.
-func TestOutTaskIsBoundBeforeItsHandleLeaves(t *testing.T) {
+func TestTaskIsBoundBeforeItsHandleLeaves(t *testing.T) {
 	for _, c := range outAnswers {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestOutTaskIsBoundBeforeItsHandleLeaves(t *testing.T) {
 }
 
 // A store that is slow holds the event back, and nothing else.
-func TestOutEventWaitsForTheStore(t *testing.T) {
+func TestEventWaitsForTheStore(t *testing.T) {
 	redis := redistest.Start(t)
 	line := newOutLine(t, redis.Addr)
 	store, err := storage.Open("redis://"+line.addr+"/0", storage.Options{Timeout: 20 * time.Second})
@@ -118,7 +118,7 @@ func TestOutEventWaitsForTheStore(t *testing.T) {
 
 // The store's time is bounded: a frozen Redis costs a creation at most a second,
 // and this berth answers for the task.
-func TestOutFrozenStoreDoesNotHoldACreation(t *testing.T) {
+func TestFrozenStoreDoesNotHoldACreation(t *testing.T) {
 	redis := redistest.Start(t)
 	f := newOutFleet(t, outOptions{tcp: true, store: outStore(t, redis.URL())})
 	f.newTask(0)
@@ -133,7 +133,7 @@ func TestOutFrozenStoreDoesNotHoldACreation(t *testing.T) {
 	}
 }
 
-func TestOutPollsGoToTheOwnerOnly(t *testing.T) {
+func TestPollsGoToTheOwnerOnly(t *testing.T) {
 	for _, sse := range []bool{false, true} {
 		t.Run(fmt.Sprintf("sse=%v", sse), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestOutPollsGoToTheOwnerOnly(t *testing.T) {
 }
 
 // Methods to come need no new code, as long as they name the task.
-func TestOutUnknownTaskMethodGoesToTheOwner(t *testing.T) {
+func TestUnknownTaskMethodGoesToTheOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{picker: new(routing.RoundRobin)})
 		f.newTask(0)
@@ -180,7 +180,7 @@ func TestOutUnknownTaskMethodGoesToTheOwner(t *testing.T) {
 }
 
 // tasks/result blocks until the task ends (2025-11-25, tasks, "Result Retrieval").
-func TestOutResultMayTakeAnHour(t *testing.T) {
+func TestResultMayTakeAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{server: func(s *fleet.Server) { s.TTL = 2 * time.Hour }})
 		session := f.initialize()
@@ -198,7 +198,7 @@ func TestOutResultMayTakeAnHour(t *testing.T) {
 
 // In a task that the server asked of the client (2025-11-25) the client makes the
 // id. It comes in a POSTed response, and says nothing about upstreams.
-func TestOutClientsOwnTaskIsNotBound(t *testing.T) {
+func TestClientsOwnTaskIsNotBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{})
 		session := f.initialize()
@@ -217,7 +217,7 @@ func TestOutClientsOwnTaskIsNotBound(t *testing.T) {
 
 // A client that hangs up once its answer was read does not undo the record: the
 // task exists. Here it leaves while the store is writing.
-func TestOutHangUpDoesNotUndoTheRecord(t *testing.T) {
+func TestHangUpDoesNotUndoTheRecord(t *testing.T) {
 	for _, era := range []string{"modern", "legacy"} {
 		t.Run(era, func(t *testing.T) {
 			redis := redistest.Start(t)

@@ -18,7 +18,7 @@ func outPage(name, member string) outFault {
 
 // Whoever issued a cursor or a requestState can most likely read it; but where it
 // is gone, another may.
-func TestOutContinuationsPreferTheirIssuer(t *testing.T) {
+func TestContinuationsPreferTheirIssuer(t *testing.T) {
 	for _, c := range []struct{ method, name, params, member, next string }{
 		{"tools/list", "", "", "nextCursor", `"cursor":"next"`},
 		{"tools/call", "work", `"name":"work"`, "requestState", `"name":"work","requestState":"next"`},
@@ -55,7 +55,7 @@ func TestOutContinuationsPreferTheirIssuer(t *testing.T) {
 }
 
 // A draining upstream gets no new work and keeps what it owns, while it answers.
-func TestOutDrainingOwnerIsStillAsked(t *testing.T) {
+func TestDrainingOwnerIsStillAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var first *routing.Upstream
 		f := newOutFleet(t, outOptions{probe: true, upstream: func(i int, u *routing.Upstream) {
@@ -80,7 +80,7 @@ func TestOutDrainingOwnerIsStillAsked(t *testing.T) {
 
 // An owner that is not in the pool any more may be there under another name; if
 // nobody knows the task, it is out of reach and not unknown.
-func TestOutRemovedOwnersTaskIsOutOfReach(t *testing.T) {
+func TestRemovedOwnersTaskIsOutOfReach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{})
 		renamed := f.newTask(3600)
@@ -98,7 +98,7 @@ func TestOutRemovedOwnersTaskIsOutOfReach(t *testing.T) {
 	})
 }
 
-func TestOutFailingUpstreamIsEjectedAndComesBack(t *testing.T) {
+func TestFailingUpstreamIsEjectedAndComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{})
 		busy := outFault(func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
@@ -131,7 +131,7 @@ func TestOutFailingUpstreamIsEjectedAndComesBack(t *testing.T) {
 }
 
 // What a server says at 200 is its answer, not a failure of its transport.
-func TestOutErrorAnswersDoNotEject(t *testing.T) {
+func TestErrorAnswersDoNotEject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{})
 		f.servers[0].inject(outSay(outJSON, `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no"}}`))
@@ -145,7 +145,7 @@ func TestOutErrorAnswersDoNotEject(t *testing.T) {
 }
 
 // How long an answer's header may take goes by what was asked.
-func TestOutPatienceGoesByTheMethod(t *testing.T) {
+func TestPatienceGoesByTheMethod(t *testing.T) {
 	const forEver = 3 * time.Hour // what the upstream takes
 	for _, c := range []struct {
 		method, name string
@@ -170,7 +170,7 @@ func TestOutPatienceGoesByTheMethod(t *testing.T) {
 					return outSay(outJSON, `{"jsonrpc":"2.0","id":1,"result":{}}`)(w, r, body)
 				})
 				var r outReply
-				if took := elapsed(func() { r = f.modern(c.method, "", "") }); took != c.want {
+				if took := outElapsed(func() { r = f.modern(c.method, "", "") }); took != c.want {
 					t.Errorf("waited %v, want %v", took, c.want)
 				}
 				if (r.status == http.StatusGatewayTimeout) != (c.want < forEver) {

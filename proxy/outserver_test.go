@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -36,10 +35,7 @@ func (n *outNetwork) listen(t *testing.T, tcp bool, name string) net.Listener {
 		n.memory[name] = l
 		return l
 	}
-	if !strings.Contains(name, ":") {
-		name = "127.0.0.1:0"
-	}
-	l, err := net.Listen("tcp", name)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +81,7 @@ func (n *outNetwork) mend(host string) {
 	delete(n.lost, host)
 }
 
-// outServer is one instance of the fleet, which can be killed and started again.
+// outServer is one instance of the fleet, which can be killed.
 type outServer struct {
 	*fleet.Server
 	f     *outFleet
@@ -115,10 +111,10 @@ func (f *outFleet) newServer(name string, setUp func(*fleet.Server)) *outServer 
 	return s
 }
 
-// start listens at the instance's address, which the first start chooses.
-func (s *outServer) start(at string) {
+// start listens under name and serves.
+func (s *outServer) start(name string) {
 	s.f.t.Helper()
-	l := s.f.network.listen(s.f.t, s.f.tcp, at)
+	l := s.f.network.listen(s.f.t, s.f.tcp, name)
 	s.addr = l.Addr().String()
 	s.http = &http.Server{Handler: s.Server}
 	go s.http.Serve(l)
@@ -126,9 +122,6 @@ func (s *outServer) start(at string) {
 
 // kill closes the instance's port and breaks its connections.
 func (s *outServer) kill() { s.http.Close() }
-
-// revive starts a killed instance at the same address.
-func (s *outServer) revive() { s.start(s.addr) }
 
 // inject sets the instance's fault; nil ends it.
 func (s *outServer) inject(fault outFault) {

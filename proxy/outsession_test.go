@@ -25,7 +25,7 @@ func (f *outFleet) sessionBinding(id string) (sticky.Binding, error) {
 	return b, err
 }
 
-func TestOutSessionIsBoundWithItsVersionBeforeItLeaves(t *testing.T) {
+func TestSessionIsBoundWithItsVersionBeforeItLeaves(t *testing.T) {
 	for _, sse := range []bool{false, true} {
 		t.Run(fmt.Sprintf("sse=%v", sse), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -67,7 +67,7 @@ func (w *outHeaderWatch) WriteHeader(status int) {
 // Unwrap is for http.ResponseController.
 func (w *outHeaderWatch) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-func TestOutAllOfASessionFollowsIt(t *testing.T) {
+func TestAllOfASessionFollowsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{picker: new(routing.RoundRobin)})
 		f.initialize()
@@ -104,7 +104,7 @@ func TestOutAllOfASessionFollowsIt(t *testing.T) {
 
 // The owner is who tells a client that its session has ended (2025-11-25,
 // transports, "Session Management"). A 404 may be about a method as well.
-func TestOutOwnersDenialOfASessionIsPassedOn(t *testing.T) {
+func TestOwnersDenialOfASessionIsPassedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{})
 		session := f.initialize()
@@ -120,7 +120,7 @@ func TestOutOwnersDenialOfASessionIsPassedOn(t *testing.T) {
 }
 
 // A DELETE that the server does not allow ends nothing.
-func TestOutRefusedDeleteKeepsTheSession(t *testing.T) {
+func TestRefusedDeleteKeepsTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{})
 		session := f.initialize()
@@ -141,7 +141,7 @@ func TestOutRefusedDeleteKeepsTheSession(t *testing.T) {
 
 // On legacy calls the session decides, not the task; on modern ones the header
 // means nothing.
-func TestOutSessionHeaderDecidesInTheLegacyEraOnly(t *testing.T) {
+func TestSessionHeaderDecidesInTheLegacyEraOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{picker: new(routing.RoundRobin)})
 		first, second := f.initialize(), f.initialize()
@@ -163,7 +163,7 @@ func TestOutSessionHeaderDecidesInTheLegacyEraOnly(t *testing.T) {
 
 // The owner's port is closed: the instance is gone and its sessions with it, so
 // the client must begin anew. The task in it is out of reach, not unknown.
-func TestOutSessionOfADeadOwnerEnds(t *testing.T) {
+func TestSessionOfADeadOwnerEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{probe: true})
 		session := f.initialize()
@@ -180,7 +180,7 @@ func TestOutSessionOfADeadOwnerEnds(t *testing.T) {
 }
 
 // An owner that cannot be reached may come back within its grace.
-func TestOutSessionOfAnUnreachableOwnerWaits(t *testing.T) {
+func TestSessionOfAnUnreachableOwnerWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{probe: true})
 		session := f.initialize()

@@ -15,47 +15,47 @@ import (
 	"berth/routing"
 )
 
-// other is a caller to whom nothing was told of a task yet.
-var other = []string{"Authorization", "Bearer other"}
+// outOther is a caller to whom nothing was told of a task yet.
+var outOther = []string{"Authorization", "Bearer other"}
 
-// elapsed returns how much fake time do took.
-func elapsed(do func()) time.Duration {
+// outElapsed returns how much fake time do took.
+func outElapsed(do func()) time.Duration {
 	started := time.Now()
 	do()
 	return time.Since(started)
 }
 
 // A frozen owner costs one caller ten seconds; who comes after need not wait.
-func TestOutFrozenOwnerIsNotWaitedForTwice(t *testing.T) {
+func TestFrozenOwnerIsNotWaitedForTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{probe: true, picker: new(routing.RoundRobin)})
 		id, elsewhere := f.newTask(3600), f.newTask(3600)
 		f.servers[0].freeze()
-		if took := elapsed(func() {
-			f.poll(id, other...).fails(t, http.StatusGatewayTimeout, -31504, "upstream_timeout", true)
+		if took := outElapsed(func() {
+			f.poll(id, outOther...).fails(t, http.StatusGatewayTimeout, -31504, "upstream_timeout", true)
 		}); took != 10*time.Second {
 			t.Errorf("the first poll took %v, want 10s", took)
 		}
 		for range 5 {
-			if took := elapsed(func() {
-				f.poll(id, other...).fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
+			if took := outElapsed(func() {
+				f.poll(id, outOther...).fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
 			}); took != 0 {
 				t.Errorf("a later poll took %v", took)
 			}
-			if took := elapsed(func() { f.poll(elsewhere) }); took != 0 {
+			if took := outElapsed(func() { f.poll(elsewhere) }); took != 0 {
 				t.Errorf("another upstream's poll took %v", took)
 			}
 			time.Sleep(10 * time.Second)
 		}
 		f.servers[0].inject(nil)
 		time.Sleep(3 * time.Second) // a probe gets through
-		if r := f.poll(id, other...); r.message(t).Result == nil {
+		if r := f.poll(id, outOther...); r.message(t).Result == nil {
 			t.Errorf("after the thaw got %d %s", r.status, r.body)
 		}
 	})
 }
 
-func TestOutSilentOwnersTaskIsToldAsLastSeenWithinItsGrace(t *testing.T) {
+func TestSilentOwnersTaskIsToldAsLastSeenWithinItsGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{probe: true})
 		id, core := f.newTask(3600), f.newCoreTask("", 3600)
@@ -82,7 +82,7 @@ func TestOutSilentOwnersTaskIsToldAsLastSeenWithinItsGrace(t *testing.T) {
 
 // What one caller was told, another must not hear: without principals equal
 // credentials are all that berth knows of who is calling.
-func TestOutLastSeenTaskIsToldToItsCallerOnly(t *testing.T) {
+func TestLastSeenTaskIsToldToItsCallerOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{probe: true})
 		id := f.newTask(0)
@@ -92,7 +92,7 @@ func TestOutLastSeenTaskIsToldToItsCallerOnly(t *testing.T) {
 		if r := f.poll(id, "Authorization", "Bearer mine"); r.message(t).Result == nil {
 			t.Errorf("its caller got %d %s", r.status, r.body)
 		}
-		f.poll(id, other...).fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
+		f.poll(id, outOther...).fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
 		undeclared := outBody("tasks/get", outID(id)+`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}`)
 		r := f.do(f.request(t.Context(), http.MethodPost, undeclared, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tasks/get", "Mcp-Name", id, "Authorization", "Bearer mine"))
 		if r.message(t).Error == nil {
@@ -102,7 +102,7 @@ func TestOutLastSeenTaskIsToldToItsCallerOnly(t *testing.T) {
 }
 
 // With principals a fresh token is the same caller; nobody is not.
-func TestOutLastSeenTaskIsToldToItsPrincipal(t *testing.T) {
+func TestLastSeenTaskIsToldToItsPrincipal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{probe: true, principals: true})
 		mine := func(token string) []string { return []string{"X-User", "ann", "Authorization", token} }
@@ -126,7 +126,7 @@ func TestOutLastSeenTaskIsToldToItsPrincipal(t *testing.T) {
 }
 
 // An end outlives its owner, until the task's time to live.
-func TestOutEndIsToldUntilItsTTLThoughTheOwnerIsGone(t *testing.T) {
+func TestEndIsToldUntilItsTTLThoughTheOwnerIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{probe: true, server: func(s *fleet.Server) { s.TTL = 4 * time.Minute }})
 		session := f.initialize()
@@ -168,7 +168,7 @@ func outSame(a, b string) bool {
 
 // Two polls may overtake one another: an answer from before the end must not make
 // berth forget the end.
-func TestOutLatePollDoesNotUndoAnEnd(t *testing.T) {
+func TestLatePollDoesNotUndoAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{probe: true})
 		id := f.newTask(0)
@@ -185,7 +185,7 @@ func TestOutLatePollDoesNotUndoAnEnd(t *testing.T) {
 }
 
 // An end that is too long to be kept is not kept in part.
-func TestOutLongEndIsNotToldAgain(t *testing.T) {
+func TestLongEndIsNotToldAgain(t *testing.T) {
 	for _, size := range []int{60 << 10, 70 << 10, 300 << 10} {
 		t.Run(strconv.Itoa(size), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestOutLongEndIsNotToldAgain(t *testing.T) {
 }
 
 // A core task's result that is too long does not take the task's state with it.
-func TestOutLongResultLeavesTheState(t *testing.T) {
+func TestLongResultLeavesTheState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{probe: true})
 		core := f.newCoreTask("", 0)
@@ -224,7 +224,7 @@ func TestOutLongResultLeavesTheState(t *testing.T) {
 }
 
 // The ends that are kept have a bound in all; the oldest go first.
-func TestOutEndsAreKeptWithinABound(t *testing.T) {
+func TestEndsAreKeptWithinABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newOutFleet(t, outOptions{probe: true, options: func(o *proxy.Options) { o.LastSeen = proxy.NewLastSeen(0, 20<<10) }})
 		var ids []string
