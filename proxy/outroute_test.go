@@ -180,3 +180,29 @@ func TestPatienceGoesByTheMethod(t *testing.T) {
 		})
 	}
 }
+
+// What the map and the fleet forgot is told as it was last seen: within the grace,
+// or for good if that was the task's end.
+func TestLostTaskIsToldAsLastSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newOutFleet(t, outOptions{})
+		ended, working := f.newTask(0), f.newTask(3600)
+		time.Sleep(time.Second)
+		f.poll(ended)
+		f.poll(working)
+		f.servers[0].Restart()
+		f.bindings.Unbind(t.Context(), f.router.TaskKey("", ended))
+		f.bindings.Unbind(t.Context(), f.router.TaskKey("", working))
+		if err := f.bindings.Bind(t.Context(), f.router.TaskKey("", working), sticky.Binding{Upstream: "z"}, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if m := f.poll(ended).message(t); m.Result == nil || m.Result.Status != "completed" {
+			t.Errorf("the ended task is told as %+v", m)
+		}
+		if m := f.poll(working).message(t); m.Result == nil || !strings.Contains(m.Result.StatusMessage, "does not answer") {
+			t.Errorf("the working task is told as %+v", m)
+		}
+		time.Sleep(31 * time.Second)
+		f.poll(working).fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
+	})
+}
