@@ -154,4 +154,3 @@ func TestBodiesOfOtherMethodsPassToo(t *testing.T) {
 		}
 	}
 }
-
