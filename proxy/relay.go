@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"berth/internal/exchange"
@@ -99,13 +100,19 @@ func (x *request) writeHeader(status int) {
 	x.w.WriteHeader(status)
 }
 
+// writeAtOnce is the most that one deadline is for: a client that takes it within
+// WriteStall is slow, not gone.
+const writeAtOnce = 16 << 10
+
 // write writes to the client. A client that takes nothing for WriteStall is gone.
 func (x *request) write(b []byte) error {
-	x.limitWrite()
-	n, err := x.w.Write(b)
-	x.written += int64(n)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errClientGone, err)
+	for part := range slices.Chunk(b, writeAtOnce) {
+		x.limitWrite()
+		n, err := x.w.Write(part)
+		x.written += int64(n)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errClientGone, err)
+		}
 	}
 	return nil
 }
