@@ -31,9 +31,9 @@ func (x *request) finish() {
 	if caught != nil && caught != http.ErrAbortHandler {
 		// The value may hold anything a client sent; its type and the stack do not.
 		x.p.log.Error("panic while serving a request", "type", fmt.Sprintf("%T", caught), "stack", string(debug.Stack()))
-		x.err = errPanicked
+		x.err = errInternal
 		if x.status == 0 {
-			x.answer(x.ladder(errPanicked))
+			x.answer(errInternal)
 			caught = nil
 		} else {
 			caught = http.ErrAbortHandler

@@ -177,7 +177,7 @@ func TestRefusalIsNoDenial(t *testing.T) {
 					_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":"berth","error":{"code":-32602,"message":"no"}}`)
 					return true
 				})
-				f.poll("nobodys").fails(t, http.StatusServiceUnavailable, -31503, "fleet_incomplete", true)
+				f.poll("nobodys").fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
 			})
 		})
 	}

@@ -129,7 +129,7 @@ func (x *request) read() error {
 	case err != nil && x.r.Context().Err() != nil:
 		return errClientGone
 	case err != nil:
-		return refused(http.StatusBadRequest, mcp.CodeParse, "the body could not be read")
+		return errBodyUnread
 	}
 	x.body, x.bodyRead = body, true
 	return nil
@@ -177,12 +177,8 @@ func (x *request) classify() error {
 	}
 	for i := range x.message.Calls {
 		c := &x.message.Calls[i]
-		if mcp.IsTaskMethod(c.Method) && c.Kind != mcp.KindRequest {
-			return refused(http.StatusBadRequest, mcp.CodeInvalidRequest, "a call about tasks has no id")
-		}
 		if c.Method == mcp.MethodListen && x.message.Batch {
-			// The era of subscriptions has no batches, and in one it could not be narrowed.
-			return refused(http.StatusBadRequest, mcp.CodeInvalidRequest, "a subscription stands in a batch")
+			return errListenInBatch
 		}
 		if c.IsTask() && c.CheckTaskID(x.p.limits.TaskID) != nil {
 			return mcp.ErrTaskID
@@ -198,7 +194,7 @@ func (x *request) findSession() error {
 	}
 	values := x.r.Header.Values(mcp.HeaderSession)
 	if len(values) > 1 {
-		return refused(http.StatusBadRequest, mcp.CodeInvalidRequest, "several Mcp-Session-Id values")
+		return errSeveralSessions
 	}
 	if len(values) == 1 {
 		x.session = strings.Trim(values[0], " \t")

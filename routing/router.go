@@ -218,13 +218,12 @@ func (r *Router) owner(ctx context.Context, q Query, key sticky.Key, learned sti
 		return Decision{}, err
 	}
 	u, err := r.Asker.Ask(ctx, Question{Key: string(key.Kind) + "\x00" + key.Principal + "\x00" + q.Credential + "\x00" + key.ID, Ask: ask})
-	if errors.Is(err, ErrDenied) {
+	switch {
+	case errors.Is(err, ErrDenied), errors.Is(err, ErrUnclear) && errors.Is(missing, storage.ErrUnavailable):
 		return Decision{}, denied(key.Kind, missing)
-	}
-	if err != nil {
+	case err != nil:
 		return Decision{}, err
-	}
-	if foreign {
+	case foreign:
 		return Decision{}, denied(key.Kind, sticky.ErrUnknown)
 	}
 	return r.learn(ctx, key, learned, u, missing)
