@@ -97,12 +97,17 @@ func TestSimultaneousFailuresEjectAsOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 200 {
 			p := poolOf("a", "b", "c", "d")
+			start := make(chan struct{})
 			var failing sync.WaitGroup
-			for range 10 {
+			for range 20 {
 				for _, u := range p.Upstreams() {
-					failing.Go(func() { p.Failed(u, errBroken) })
+					failing.Go(func() {
+						<-start
+						p.Failed(u, errBroken)
+					})
 				}
 			}
+			close(start)
 			failing.Wait()
 			if got := ejected(p); got != 2 {
 				t.Fatalf("got %d of 4 ejected, want 2", got)
