@@ -103,15 +103,3 @@ func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
 		}
 	}
 }
-
-// Dependencies run one way: main → proxy → upgrade → routing → sticky → storage.
-func TestDependenciesRunOneWay(t *testing.T) {
-	order := []string{"berth/internal/storage", "berth/sticky", "berth/routing", "berth/upgrade", "berth/proxy", "berth/internal/command"}
-	for i, pkg := range order {
-		for _, path := range imports(t, filepath.Join(module, strings.TrimPrefix(pkg, "berth/"))) {
-			if slices.Contains(order[i:], path) {
-				t.Errorf("%s imports %s", pkg, path)
-			}
-		}
-	}
-}

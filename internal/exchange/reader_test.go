@@ -152,6 +152,29 @@ func TestErrorComesAfterWhatWasRead(t *testing.T) {
 	}
 }
 
+// last is a reader whose error comes with its last bytes, and once.
+type last struct{ err error }
+
+func (l *last) Read(p []byte) (int, error) {
+	err := l.err
+	l.err = io.EOF
+	if err == io.EOF {
+		return 0, err
+	}
+	return copy(p, "{}"), err
+}
+
+func TestErrorThatComesWithTheLastBytesIsNotLost(t *testing.T) {
+	broken := errors.New("broken")
+	reader := NewReader(Opaque, &last{broken})
+	if piece, err := reader.Next(); err != nil || string(piece.Raw) != "{}" {
+		t.Errorf("got %q, %v", piece.Raw, err)
+	}
+	if _, err := reader.Next(); err != broken {
+		t.Errorf("got %v, want the error", err)
+	}
+}
+
 func TestEventsAreHandedOutOneByOne(t *testing.T) {
 	const stream = "id: 1\ndata:\n\n: comment\n\nevent: message\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\ndata: {}\n\n"
 	var messages []string

@@ -131,16 +131,23 @@ func TestBodilessRequestsStayBodiless(t *testing.T) {
 }
 
 func TestRedirectsAreNotFollowed(t *testing.T) {
-	server := upstream(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/mcp" {
-			t.Errorf("followed to %s", r.URL.Path)
+	c := newClient(t)
+	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		server := upstream(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/mcp" {
+				t.Errorf("%d: followed to %s", status, r.URL.Path)
+			}
+			http.Redirect(w, r, "/elsewhere", status)
+		})
+		for _, method := range []string{http.MethodPost, http.MethodGet} {
+			r := post(t, t.Context(), server.URL+"/mcp", "{}")
+			r.Method = method
+			response, err := c.Send(r, 0)
+			swallow(t, response, err)
+			if response.StatusCode != status {
+				t.Errorf("%s: got status %d, want %d", method, response.StatusCode, status)
+			}
 		}
-		http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
-	})
-	response, err := newClient(t).Send(post(t, t.Context(), server.URL+"/mcp", "{}"), 0)
-	swallow(t, response, err)
-	if response.StatusCode != http.StatusTemporaryRedirect {
-		t.Errorf("status: got %d, want 307", response.StatusCode)
 	}
 }
 
