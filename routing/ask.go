@@ -46,8 +46,8 @@ type Question struct {
 	// Key is equal for questions that may share an answer: same id, same
 	// credentials. Who may not see a task must not speak for who may.
 	Key string
-	// Ask puts the question to one upstream. It may be called concurrently, and ends
-	// when its context does.
+	// Ask puts the question to one upstream. It is called concurrently, ends when its
+	// context does, and may still be ending when Asker.Ask has returned.
 	Ask func(ctx context.Context, u *Upstream) Verdict
 }
 

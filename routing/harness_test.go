@@ -92,6 +92,20 @@ func (f *fleet) ask(u *routing.Upstream, id string) routing.Verdict {
 	return routing.Denies
 }
 
+// give lets upstream hold a task or a session. Questions may be under way still.
+func (f *fleet) give(id, upstream string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.holds[id] = upstream
+}
+
+// hush lets upstream answer no more.
+func (f *fleet) hush(upstream string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.silent[upstream] = true
+}
+
 func (f *fleet) questions() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

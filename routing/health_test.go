@@ -2,7 +2,6 @@ package routing_test
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -89,30 +88,6 @@ func ejected(p *routing.Pool) int {
 		}
 	}
 	return n
-}
-
-// Failures come at the same time, as when a switch goes down. They must not eject
-// more than half between them, nor one upstream for twice as long.
-func TestSimultaneousFailuresEjectAsOneByOne(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for range 200 {
-			p := poolOf("a", "b", "c", "d")
-			var failing sync.WaitGroup
-			for range 10 {
-				for _, u := range p.Upstreams() {
-					failing.Go(func() { p.Failed(u, errBroken) })
-				}
-			}
-			failing.Wait()
-			if got := ejected(p); got != 2 {
-				t.Fatalf("got %d of 4 ejected, want 2", got)
-			}
-			time.Sleep(5 * time.Second)
-			if got := ejected(p); got != 0 {
-				t.Fatalf("got %d still ejected after five seconds", got)
-			}
-		}
-	})
 }
 
 // run runs the pool's probing until the end of the test's bubble.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"net"
 	"net/url"
-	"slices"
 	"testing"
+	"testing/synctest"
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
@@ -87,14 +87,14 @@ func TestOwnerThatLeftThePoolIsAskedFor(t *testing.T) {
 	f.bind(t, f.TaskKey("", "gone"), "c")
 	f.bind(t, f.SessionKey("", "session"), "c")
 	smaller := f.berth("a", "b")
-	f.holds["renamed"] = "a"
+	f.give("renamed", "a")
 	routes(t, smaller, f.query(modern("tasks/get", "renamed")), "a", routing.SourceAsked)
 	routes(t, smaller, f.query(modern("tasks/get", "renamed")), "a", sticky.SourceBound)
 	refuses(t, smaller, f.query(modern("tasks/get", "gone")), routing.ErrOwnerGone)
 	routes(t, f.Router, f.query(modern("tasks/get", "gone")), "c", sticky.SourceBound)
 	// A session can begin anew elsewhere, and would wait in vain.
 	refuses(t, smaller, f.inSession(legacy("tasks/get", "1")), routing.ErrUnknownSession)
-	f.silent["b"] = true
+	f.hush("b")
 	refuses(t, smaller, f.query(modern("tasks/get", "gone too")), routing.ErrUnclear)
 }
 
@@ -112,26 +112,22 @@ func TestOwnerMayChangeItsAddress(t *testing.T) {
 
 func TestUnknownTaskIsAskedForAndLearned(t *testing.T) {
 	f := newFleet(t, "memory:")
-	f.holds["1"] = "c"
+	f.give("1", "c")
 	d := routes(t, f.Router, f.query(modern("tasks/get", "1")), "c", routing.SourceAsked)
 	if d.Task != f.TaskKey("", "1") || d.Binding.Dialect != "extension" {
 		t.Errorf("got task %v, dialect %q", d.Task, d.Binding.Dialect)
 	}
-	asked := f.questions()
 	routes(t, f.Router, f.query(modern("tasks/get", "1")), "c", sticky.SourceBound)
-	if f.questions() != asked {
-		t.Error("the answer was not learned")
-	}
 	refuses(t, f.Router, f.query(modern("tasks/get", "2")), routing.ErrUnknownTask)
 	refuses(t, f.Router, f.query(legacy("tasks/get", "2")), routing.ErrUnknownTask)
-	f.silent["a"] = true
+	f.hush("a")
 	refuses(t, f.Router, f.query(modern("tasks/get", "3")), routing.ErrUnclear)
 }
 
 func TestUnknownSessionIsAskedForAndLearned(t *testing.T) {
 	f := newFleet(t, "memory:")
 	refuses(t, f.berth("a", "b", "c"), f.inSession(), routing.ErrUnknownSession)
-	f.holds["session"] = "b"
+	f.give("session", "b")
 	q := f.inSession()
 	q.Version = "2025-06-18"
 	if d := routes(t, f.Router, q, "b", routing.SourceAsked); d.Binding.Version != "2025-06-18" {
@@ -144,7 +140,7 @@ func TestUnknownSessionIsAskedForAndLearned(t *testing.T) {
 // the name of one that does not, and its answer does not tell whether the id exists.
 func TestUndeclaredCallsNeverAsk(t *testing.T) {
 	f := newFleet(t, "memory:")
-	f.holds["1"] = "a"
+	f.give("1", "a")
 	call := modern("tasks/get", "1")
 	call.DeclaresTasks = false
 	refuses(t, f.Router, f.query(call), routing.ErrUndeclared)
@@ -194,25 +190,28 @@ func TestNothingIsUnknownWhileTheStoreIsAway(t *testing.T) {
 			t.Errorf("%s: got %v, want ErrUnavailable", name, err)
 		}
 	}
-	f.holds["2"] = "b"
+	f.give("2", "b")
 	routes(t, f.Router, f.query(modern("tasks/get", "2")), "b", routing.SourceAsked)
 	routes(t, f.Router, f.query(modern("tasks/get", "2")), "b", sticky.SourceBound)
 	f.Principals = true
-	f.holds["3"] = "c"
+	f.give("3", "c")
 	refuses(t, f.Router, f.query(modern("tasks/get", "3")), storage.ErrUnavailable)
 	refuses(t, f.Router, f.inSession(), storage.ErrUnavailable)
 }
 
 func TestCallerWhoLeftIsNotAnswered(t *testing.T) {
-	f := newFleet(t, nobody(t))
-	ctx, leave := context.WithCancel(t.Context())
-	leave()
-	if _, err := f.Decide(ctx, f.query(modern("tasks/get", "1"))); !errors.Is(err, ctx.Err()) {
-		t.Errorf("got %v, want %v", err, ctx.Err())
-	}
-	if f.questions() != 0 {
-		t.Error("the fleet was asked for nobody")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, "memory:")
+		ctx, leave := context.WithCancel(t.Context())
+		leave()
+		if _, err := f.Decide(ctx, f.query(modern("tasks/get", "1"))); !errors.Is(err, ctx.Err()) {
+			t.Errorf("got %v, want %v", err, ctx.Err())
+		}
+		synctest.Wait()
+		if f.questions() != 0 {
+			t.Error("the fleet was asked for nobody")
+		}
+	})
 }
 
 // hinted is a list call that goes on at a cursor.
@@ -265,74 +264,4 @@ func TestListenGoesToTheOwnerOfItsTasks(t *testing.T) {
 	if f.questions() != 0 {
 		t.Errorf("asked: %v", f.asked)
 	}
-}
-
-// as is the request of a principal.
-func as(principal string, q routing.Query) routing.Query {
-	q.Principal = principal
-	return q
-}
-
-func TestListenIsNarrowedToOwnTasks(t *testing.T) {
-	f := newFleet(t, "memory:")
-	f.Principals = true
-	f.bind(t, f.TaskKey("alice", "1"), "b")
-	f.bind(t, f.TaskKey("bob", "2"), "a")
-	f.bind(t, f.TaskKey("alice", "3"), "b")
-	d := routes(t, f.Router, as("alice", f.query(listen("2", "1", "3", "4"))), "b", sticky.SourceBound)
-	if !d.Narrow || !slices.Equal(d.ListenIDs, []string{"1", "3"}) {
-		t.Errorf("got narrow %v, %v, want 1 and 3", d.Narrow, d.ListenIDs)
-	}
-	d = unbound(t, f.Router, as("mallory", f.query(listen("1", "2"))))
-	if !d.Narrow || len(d.ListenIDs) != 0 {
-		t.Errorf("mallory: got narrow %v, %v, want none", d.Narrow, d.ListenIDs)
-	}
-}
-
-// What belongs to somebody else and what does not exist are the same.
-func TestForeignIsUnknown(t *testing.T) {
-	f := newFleet(t, "memory:")
-	f.Principals = true
-	f.holds["1"], f.holds["session"] = "a", "a"
-	f.bind(t, f.TaskKey("alice", "1"), "a")
-	f.bind(t, f.SessionKey("alice", "session"), "a")
-	routes(t, f.Router, as("alice", f.query(modern("tasks/get", "1"))), "a", sticky.SourceBound)
-	routes(t, f.Router, as("alice", f.inSession(legacy("tasks/get", "1"))), "a", sticky.SourceBound)
-	for _, who := range []string{"mallory", ""} {
-		for _, method := range []string{"tasks/get", "tasks/cancel", "tasks/update", "tasks/future"} {
-			refuses(t, f.Router, as(who, f.query(modern(method, "1"))), routing.ErrUnknownTask)
-		}
-		refuses(t, f.Router, as(who, f.query(legacy("tasks/result", "1"))), routing.ErrUnknownTask)
-		refuses(t, f.Router, as(who, f.inSession()), routing.ErrUnknownSession)
-	}
-	// A session of one's own is no way around.
-	f.bind(t, f.SessionKey("mallory", "session"), "a")
-	refuses(t, f.Router, as("mallory", f.inSession(legacy("tasks/get", "1"))), routing.ErrUnknownTask)
-	if f.questions() != 0 {
-		t.Errorf("asked with principals: %v", f.asked)
-	}
-	refuses(t, f.Router, as("alice", f.query(mcp.Call{Method: "tasks/list"})), routing.ErrNoListing)
-	refuses(t, f.Router, as("alice", f.inSession(mcp.Call{Method: "tasks/list"})), routing.ErrNoListing)
-}
-
-func TestFleetIsAskedWithPrincipalsOnlyWhereConfigured(t *testing.T) {
-	f := newFleet(t, "memory:")
-	f.Principals, f.Recover = true, true
-	f.holds["1"] = "c"
-	routes(t, f.Router, as("alice", f.query(modern("tasks/get", "1"))), "c", routing.SourceAsked)
-	routes(t, f.Router, as("alice", f.query(modern("tasks/get", "1"))), "c", sticky.SourceBound)
-	refuses(t, f.Router, as("alice", f.query(modern("tasks/get", "2"))), routing.ErrUnknownTask)
-}
-
-// A denial that one caller got must not speak for another: neither for other
-// credentials nor for another kind of id.
-func TestADenialIsForOneCallerOnly(t *testing.T) {
-	f := newFleet(t, "memory:")
-	one, other := f.query(modern("tasks/get", "1")), f.query(modern("tasks/get", "1"))
-	one.Credential, other.Credential = "one", "other"
-	refuses(t, f.Router, one, routing.ErrUnknownTask)
-	f.holds["1"] = "b"
-	refuses(t, f.Router, one, routing.ErrUnknownTask)
-	routes(t, f.Router, other, "b", routing.SourceAsked)
-	routes(t, f.Router, one, "b", sticky.SourceBound)
 }

@@ -82,10 +82,7 @@ func (c *Client) Send(request *http.Request, wait time.Duration) (*http.Response
 	ctx, cancel := context.WithCancelCause(request.Context())
 	var sent sentBytes
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: sent.watch})
-	// Without GetBody net/http replays no request that has a body, whatever
-	// Idempotency-Key it carries.
-	request = request.WithContext(ctx)
-	request.GetBody = nil
+	request = once(request.WithContext(ctx))
 	timer := time.AfterFunc(waitOrForever(wait), func() { cancel(ErrHeaderTimeout) })
 	response, err := c.transport.RoundTrip(request)
 	if !timer.Stop() && err == nil {
@@ -99,6 +96,22 @@ func (c *Client) Send(request *http.Request, wait time.Duration) (*http.Response
 	response.Body = &endingBody{response.Body, cancel}
 	return response, nil
 }
+
+// once keeps net/http from sending request again when a kept connection dies. It
+// does that to a GET, and to whatever carries an Idempotency-Key, if there is no
+// body, or one that it can get anew.
+func once(request *http.Request) *http.Request {
+	request.GetBody = nil
+	if request.Body == nil || request.Body == http.NoBody {
+		request.Body = io.NopCloser(eof{})
+	}
+	return request
+}
+
+// eof is a body without bytes that net/http does not know to be one.
+type eof struct{}
+
+func (eof) Read([]byte) (int, error) { return 0, io.EOF }
 
 // waitOrForever: a timer needs a duration.
 func waitOrForever(wait time.Duration) time.Duration {
@@ -136,9 +149,13 @@ type countedConn struct {
 	written atomic.Int64
 }
 
+// Write counts first, for those who ask while it is under way, and takes back
+// what did not leave.
 func (c *countedConn) Write(p []byte) (int, error) {
-	c.written.Add(int64(len(p))) // counted first: what fails may have left in part
-	return c.Conn.Write(p)
+	c.written.Add(int64(len(p)))
+	n, err := c.Conn.Write(p)
+	c.written.Add(int64(n - len(p)))
+	return n, err
 }
 
 // sentBytes watches whether a request wrote to the connection it was given.

@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"io"
-	"mime"
 	"net/http"
 	"strings"
 
@@ -23,10 +22,10 @@ func ShapeOf(response *http.Response) Shape {
 	if encoding := response.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return Opaque
 	}
-	media, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	// Parameters are not looked at: a faulty one does not make it another type.
+	media, _, _ := strings.Cut(response.Header.Get("Content-Type"), ";")
+	media = strings.ToLower(strings.TrimSpace(media))
 	switch {
-	case err != nil:
-		return Opaque
 	case media == "text/event-stream":
 		return EventStream
 	case media == "application/json", strings.HasSuffix(media, "+json"):

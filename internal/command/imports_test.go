@@ -1,0 +1,105 @@
+package command
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// module is the root of the module, as this package sees it.
+const module = "../.."
+
+// imports returns what the package in dir imports directly, tests aside.
+func imports(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatalf("Glob: %v", err)
+	}
+	var paths []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatalf("ParseFile: %v", err)
+		}
+		for _, spec := range parsed.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// packages returns the folders of the module that hold Go files, from its root.
+func packages(t *testing.T) []string {
+	t.Helper()
+	var dirs []string
+	err := filepath.WalkDir(module, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == "testdata" || entry.Name() == "node_modules" || strings.HasPrefix(entry.Name(), ".") && path != module):
+			return fs.SkipDir
+		case strings.HasSuffix(path, ".go"):
+			dir, err := filepath.Rel(module, filepath.Dir(path))
+			dirs = append(dirs, filepath.ToSlash(dir))
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("WalkDir: %v", err)
+	}
+	return slices.Compact(dirs)
+}
+
+// What decides does not depend on how it is carried: a faster face for HTTP/1.1 is
+// to stand beside net/http. Only what is imported directly counts, since the
+// client of Redis and telemetry bring net/http along.
+func TestDecidingPackagesDoNotImportHTTP(t *testing.T) {
+	for _, dir := range []string{"internal/mcp", "internal/storage", "routing", "sticky", "upgrade"} {
+		paths := imports(t, filepath.Join(module, dir))
+		if len(paths) == 0 && dir != "upgrade" { // not written yet
+			t.Errorf("%s: no files", dir)
+		}
+		for _, path := range paths {
+			if path == "net/http" || strings.HasPrefix(path, "net/http/") {
+				t.Errorf("%s imports %s", dir, path)
+			}
+		}
+	}
+}
+
+// Packages are given what they need as values and fields; only those who build the
+// graph know where it comes from.
+func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
+	builders := []string{".", "internal/command", "internal/config", "internal/telemetry", "internal/admin"}
+	dirs := packages(t)
+	for _, dir := range builders {
+		if !slices.Contains(dirs, dir) {
+			t.Errorf("no package in %s: found %v", dir, dirs)
+		}
+	}
+	for _, dir := range dirs {
+		if slices.Contains(builders, dir) {
+			continue
+		}
+		for _, path := range imports(t, filepath.Join(module, dir)) {
+			switch path {
+			case "berth/internal/config", "berth/internal/telemetry", "berth/internal/admin":
+				t.Errorf("%s imports %s", dir, path)
+			}
+		}
+	}
+}
