@@ -1,5 +1,5 @@
 # The verbs of the project. `make demo` needs nothing but Go; `make test` installs what the tests need.
-.PHONY: demo build setup test e2e lint
+.PHONY: demo build setup test e2e soak lint
 
 demo: ## embedded fleet, berth in front of it, and what a round robin loses
 	go run . demo
@@ -16,10 +16,14 @@ test: setup ## unit tests, the stores on real Redis, the conformance suite with 
 e2e: setup ## real clients against real servers through berth, and what may fail in between; at most 30 minutes
 	go test -race -shuffle=on -timeout=30m -tags=e2e ./integration/...
 
+SOAK ?= 30m
+soak: setup ## every real client through two berths on one Redis that fails at random, for SOAK=30m; by hand
+	go test -race -timeout=0 -tags=e2e,soak -run='^TestSoak$$' -v ./integration -soak=$(SOAK)
+
 lint: ## what must be clean before a change is handed in
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
-	go vet -tags=e2e ./...
+	go vet -tags=e2e,soak ./...
 	@test -z "$$(go fix -diff ./... 2>&1)" || { go fix -diff ./...; exit 1; }
-	go tool staticcheck -checks all -tags e2e ./...
+	go tool staticcheck -checks all -tags e2e,soak ./...
 	go mod tidy -diff
 	cd integration/godriver && go vet ./... && go mod tidy -diff

@@ -37,25 +37,29 @@ func startBerth(t testing.TB, f fleet, args ...string) *berth {
 	return &berth{process: p, base: "http://" + address}
 }
 
-// upstreamsUsed counts berth's access records by the upstream they name.
-func (b *berth) upstreamsUsed() map[string]int {
-	used := make(map[string]int)
+// record is what these tests read of berth's access record of one request.
+type record struct {
+	Upstream string `json:"upstream"` // empty if none was asked
+	Source   string `json:"source"`   // how the upstream was found
+}
+
+// count is the number of access records by the field that key picks.
+func (b *berth) count(key func(record) string) map[string]int {
+	counts := make(map[string]int)
 	for _, line := range b.output.lines() {
-		var record struct {
-			Upstream string `json:"upstream"`
-		}
-		if json.Unmarshal([]byte(line), &record) == nil && record.Upstream != "" {
-			used[record.Upstream]++
+		var r record
+		if json.Unmarshal([]byte(line), &r) == nil && key(r) != "" {
+			counts[key(r)]++
 		}
 	}
-	return used
+	return counts
 }
 
 // wantAllUsed is for fleets that do not count: it fails the test if no access record
 // names some instance.
 func (b *berth) wantAllUsed(t testing.TB, f fleet) {
 	t.Helper()
-	used := b.upstreamsUsed()
+	used := b.count(func(r record) string { return r.Upstream })
 	for _, i := range f {
 		if used[i.name] == 0 {
 			t.Errorf("access records that name %s: got none, want some; records by upstream: %v", i.name, used)

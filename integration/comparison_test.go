@@ -5,7 +5,6 @@ import "testing"
 // One client, one fleet, twice: what a round robin loses, berth must not. The first
 // half shows that the checks of the second can fail.
 func TestPollsThatARoundRobinLosesAreNotLostThroughBerth(t *testing.T) {
-	skipShort(t)
 	t.Parallel()
 	const calls = 30
 	fleet := tasksFleet(t, 3, jsonAnswers)
@@ -26,7 +25,6 @@ func TestPollsThatARoundRobinLosesAreNotLostThroughBerth(t *testing.T) {
 
 // The legacy era has no routing headers: a round robin breaks the session itself.
 func TestSessionsThatARoundRobinBreaksHoldThroughBerth(t *testing.T) {
-	skipShort(t)
 	t.Parallel()
 	const calls = 6
 	fleet := everythingFleet(t, 3)

@@ -37,7 +37,6 @@ var conformance = []struct {
 
 // The golden verdicts are those of the parts themselves, and stay so.
 func TestSuiteWithoutBerthGivesGoldenVerdicts(t *testing.T) {
-	skipShort(t)
 	for _, c := range conformance {
 		t.Run(c.set.name, func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +51,6 @@ func TestSuiteWithoutBerthGivesGoldenVerdicts(t *testing.T) {
 
 // Through berth and a fleet the official suite sees what it sees without.
 func TestSuiteThroughBerthGivesGoldenVerdicts(t *testing.T) {
-	skipShort(t)
 	for _, c := range conformance {
 		t.Run(c.set.name, func(t *testing.T) {
 			t.Parallel()

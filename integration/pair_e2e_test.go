@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"berth/internal/storage/redistest"
@@ -49,6 +50,18 @@ func TestClientsThroughTwoBerths(t *testing.T) {
 	}
 }
 
+// wantNoneAsked fails the test if a berth had to ask the fleet for an owner: with
+// Redis there, the map alone must know.
+func (p *pair) wantNoneAsked(t testing.TB) {
+	t.Helper()
+	for i, berth := range p.berths {
+		sources := berth.count(func(r record) string { return r.Source })
+		if sources["asked"] != 0 {
+			t.Errorf("berth %d: sources of owners: got %v, want none asked", i, sources)
+		}
+	}
+}
+
 // The other berth knows a task before the first one's answer is out: a poll through
 // it has no time to be early.
 func TestTaskMadeThroughOneBerthResolvesThroughTheOtherAtOnce(t *testing.T) {
@@ -57,27 +70,30 @@ func TestTaskMadeThroughOneBerthResolvesThroughTheOtherAtOnce(t *testing.T) {
 	pair := startPair(t, tasksFleet(t, 3, jsonAnswers))
 	client := newModernClient(t)
 	for i := range tasks {
-		one, other := pair.berths[i%2], pair.berths[(i+1)%2]
-		made := client.create(t, one.url(), 600)
-		if got := client.get(t, other.url(), made.TaskID); got.TaskID != made.TaskID {
-			t.Fatalf("task %d: got %v, want task %s", i, got, made.TaskID)
+		one := rand.IntN(2)
+		made := client.create(t, pair.berths[one].url(), 600)
+		if got := client.get(t, pair.berths[1-one].url(), made.TaskID); got != made {
+			t.Fatalf("task %d: got %v, want %v", i, got, made)
 		}
 	}
+	pair.wantNoneAsked(t)
 }
 
 // A berth that dies takes no binding with it.
 func TestTasksOutliveTheBerthThatMadeThem(t *testing.T) {
 	t.Parallel()
+	const tasks = 50
 	pair := startPair(t, tasksFleet(t, 3, jsonAnswers))
 	client := newModernClient(t)
-	var made []taskView
-	for range 50 {
+	made := make([]taskView, 0, tasks)
+	for range tasks {
 		made = append(made, client.create(t, pair.berths[0].url(), 600))
 	}
 	pair.berths[0].kill()
-	for _, task := range made {
-		if got := client.get(t, pair.berths[1].url(), task.TaskID); got != task {
-			t.Errorf("got %v, want %v", got, task)
+	for _, i := range rand.Perm(tasks) {
+		if got := client.get(t, pair.berths[1].url(), made[i].TaskID); got != made[i] {
+			t.Errorf("got %v, want %v", got, made[i])
 		}
 	}
+	pair.wantNoneAsked(t)
 }

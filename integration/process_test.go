@@ -2,8 +2,11 @@ package integration
 
 import (
 	"bytes"
+	"fmt"
 	"net"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -69,10 +72,21 @@ func start(t testing.TB, name string, command *exec.Cmd) *process {
 	t.Cleanup(func() {
 		p.kill()
 		if t.Failed() {
-			t.Logf("output of %s:\n%s", name, p.output.tail())
+			p.show(t)
 		}
 	})
 	return p
+}
+
+// show logs the end of the output, and keeps the whole with the test's artifacts
+// (go test -artifacts).
+func (p *process) show(t testing.TB) {
+	t.Helper()
+	t.Logf("output of %s:\n%s", p.name, p.output.tail())
+	path := filepath.Join(t.ArtifactDir(), fmt.Sprintf("%s-%d.log", p.name, p.command.Process.Pid))
+	if err := os.WriteFile(path, []byte(p.output.String()), 0o644); err != nil {
+		t.Logf("keeping the output of %s: %v", p.name, err)
+	}
 }
 
 // awaitExit waits until the process is gone. How it ended is for its output to say.

@@ -19,6 +19,7 @@ const (
 // newFleet starts n instances, named a, b, c and so on.
 func newFleet(t testing.TB, n int, command func(name, address string) *exec.Cmd) fleet {
 	t.Helper()
+	skipShort(t)
 	var f fleet
 	for i := range n {
 		name := string(rune('a' + i))

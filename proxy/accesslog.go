@@ -3,14 +3,16 @@ package proxy
 import (
 	"strings"
 	"time"
+
+	"berth/internal/mcp"
 )
 
 // accessRecord is the one record that a request leaves. Its fields:
 //
 //	pool, http, path    where it went; the path without its query
-//	method              JSON-RPC method, "batch", "response" or the HTTP method
+//	method              JSON-RPC method, known or not, "batch", "response" or the HTTP method
 //	era, version        the protocol the client speaks
-//	tool                name of the tool, prompt or resource, as the client gave it
+//	tool, prompt        its name, as the client gave it
 //	task                task id that the call is about
 //	source              how the upstream was found: bound, lru, store, asked, picked,
 //	                    or last_seen where berth answered in its place
@@ -20,20 +22,23 @@ import (
 //	ms, bytes           duration, and bytes of the answer's body
 //	error               why berth refused or failed
 //
-// Sessions, credentials, arguments and results never appear.
+// Sessions, credentials, arguments, URIs of resources and results never appear.
 func (x *request) accessRecord(took time.Duration) []any {
-	record := []any{"http", x.r.Method, "path", clip(x.r.URL.Path), "method", x.methodLabel(), "era", x.era().String()}
+	record := []any{"http", clip(x.r.Method), "path", clip(x.r.URL.Path), "method", x.methodText(), "era", x.era().String()}
 	add := func(name, value string) {
 		if value != "" {
 			record = append(record, name, clip(value))
 		}
 	}
-	if x.endpoint != nil {
-		add("pool", x.pool().Name())
-	}
+	add("pool", x.poolName())
 	add("version", x.version())
 	if c := x.call(); c != nil {
-		add("tool", c.Name)
+		switch c.Method {
+		case mcp.MethodCallTool:
+			add("tool", c.Name)
+		case mcp.MethodGetPrompt:
+			add("prompt", c.Name)
+		}
 		add("task", c.TaskID)
 	}
 	add("source", string(x.decision.Source))
@@ -49,8 +54,20 @@ func (x *request) accessRecord(took time.Duration) []any {
 	return record
 }
 
-// errorText is what may be told of an error: upstream addresses, not what a
-// client sent.
+// methodText is the method as the client gave it: a log need not be bounded as
+// metrics are, and an unknown method's name is what an operator looks for.
+func (x *request) methodText() string {
+	if c := x.call(); c != nil && c.Method != "" {
+		return clip(c.Method)
+	}
+	if label := x.methodLabel(); label != otherMethod {
+		return label
+	}
+	return clip(x.r.Method)
+}
+
+// errorText is what may be told of an error: what the client was told of it, never
+// what it sent.
 func (x *request) errorText() string {
 	if e := x.ladder(x.err); e != nil {
 		return e.Error()

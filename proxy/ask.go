@@ -27,6 +27,8 @@ func (x *request) askTask(ctx context.Context, u *routing.Upstream, taskID strin
 		return routing.Unclear
 	}
 	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status >= 500:
+		return routing.Unclear
 	case status == http.StatusNotFound, a.ErrorCode == mcp.CodeInvalidParams, a.ErrorCode == mcp.CodeMethodNotFound:
 		return routing.Denies
 	case status == http.StatusOK && a.HasResult && a.Task.ID == taskID:

@@ -17,7 +17,7 @@
 //  6. record: what creates a task or a session is bound, and only then
 //  7. release: its bytes go to the client and are flushed.
 //  8. finish: the lease is given back, health is fed, one access record, metrics
-//     and a span are written (finish.go, accesslog.go).
+//     and a span are written (finish.go, accesslog.go, telemetry.go, span.go).
 //
 // One request of a client is one exchange with an upstream: answers cannot cross.
 // Every refusal and failure that berth words itself comes from one ladder

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"time"
 
 	"berth/internal/exchange"
@@ -13,24 +12,32 @@ import (
 	"berth/routing"
 )
 
-// What is refused or fails outside of routing and exchange.
+// What is refused or fails outside of routing and exchange, in the words that the
+// client gets.
 var (
-	errNotFound        = errors.New("proxy: no such endpoint")
-	errForbiddenHost   = errors.New("proxy: host not allowed")
-	errForbiddenOrigin = errors.New("proxy: origin not allowed")
-	errTooManyHeaders  = errors.New("proxy: too many headers")
-	errCriticalHop     = errors.New("proxy: Connection names a header that must arrive")
-	errMethod          = errors.New("proxy: HTTP method not allowed")
-	errEncodedBody     = errors.New("proxy: request body is encoded")
-	errBodyTooLarge    = errors.New("proxy: request body too large")
-	errBodySlow        = errors.New("proxy: request body did not arrive in time")
-	errClientGone      = errors.New("proxy: client gone")
-	errBadUpstream     = errors.New("proxy: answer of the upstream cannot be understood")
-	errRedirect        = errors.New("proxy: upstream redirects")
-	errCollision       = errors.New("proxy: task id owned by another upstream")
-	errOwnerSilent     = errors.New("proxy: owner does not answer")
-	errPanicked        = errors.New("proxy: panic")
+	errNotFound        = refused(http.StatusNotFound, "no MCP endpoint here")
+	errForbiddenHost   = refused(http.StatusForbidden, "host not allowed")
+	errForbiddenOrigin = refused(http.StatusForbidden, "origin not allowed")
+	errTooManyHeaders  = refused(http.StatusRequestHeaderFieldsTooLarge, "too many headers")
+	errCriticalHop     = refused(http.StatusBadRequest, "Connection names a header that must arrive")
+	errMethod          = refused(http.StatusMethodNotAllowed, "method not allowed")
+	errEncodedBody     = refused(http.StatusUnsupportedMediaType, "encoded request bodies are not accepted")
+	errBodyTooLarge    = refused(http.StatusRequestEntityTooLarge, "request body too large")
+	errBodySlow        = refused(http.StatusRequestTimeout, "request body did not arrive in time")
+	errBodyUnread      = &mcp.Error{Status: http.StatusBadRequest, Code: mcp.CodeParse, Message: "the body could not be read"}
+	errSeveralSessions = refused(http.StatusBadRequest, "several Mcp-Session-Id values")
+	errNoBatches       = refused(http.StatusBadRequest, "this protocol version has no batches")
+	// The era of subscriptions has no batches, and in one it could not be narrowed.
+	errListenInBatch = refused(http.StatusBadRequest, "a subscription stands in a batch")
+	errBadUpstream   = broken(mcp.ReasonBadUpstream, "the upstream's answer cannot be used")
+	errRedirect      = broken(mcp.ReasonBadUpstream, "the upstream redirects, which is not followed")
+	errCollision     = broken(mcp.ReasonCollision, "the upstream gave out a task id that another upstream owns")
+	errOwnerSilent   = unavailable(mcp.ReasonOwnerUnavailable, "the server instance that holds this does not answer")
+	errInternal      = &mcp.Error{Status: http.StatusInternalServerError, Code: mcp.CodeInternal, Message: "internal error"}
 )
+
+// errClientGone says that nobody is there to be answered.
+var errClientGone = errors.New("proxy: client gone")
 
 const retrySoon = time.Second
 
@@ -53,50 +60,21 @@ func (x *request) ladder(err error) *mcp.Error {
 	case errors.Is(err, routing.ErrNoListing):
 		return mcp.ErrNoSuchMethod()
 	case errors.Is(err, routing.ErrSeveralOwners):
-		return refused(http.StatusBadRequest, mcp.CodeInvalidRequest, "the batch is about tasks of several owners")
+		return refused(http.StatusBadRequest, "the batch is about tasks of several owners")
 	case errors.Is(err, routing.ErrNoUpstream):
 		return unavailable(mcp.ReasonNoUpstream, "no upstream is available")
-	case errors.Is(err, routing.ErrOwnerGone), errors.Is(err, errOwnerSilent):
-		return unavailable(mcp.ReasonOwnerUnavailable, "the server instance that holds this does not answer")
+	case errors.Is(err, routing.ErrOwnerGone):
+		return errOwnerSilent
 	case errors.Is(err, routing.ErrUnclear):
-		return unavailable(mcp.ReasonUnreachable, "part of the fleet did not say whether it knows this id")
+		return unavailable(mcp.ReasonOwnerUnavailable, "part of the fleet did not say whether it knows this id")
 	case errors.Is(err, routing.ErrBusy):
 		return unavailable(mcp.ReasonOverloaded, "too many unknown ids are being asked for")
 	case errors.Is(err, storage.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		return unavailable(mcp.ReasonStoreUnavailable, "the store of bindings is not available")
 	case errors.As(err, &failed):
-		return sendFailed(failed)
+		return x.sendFailed(failed)
 	}
-	return x.refusal(err)
-}
-
-// refusal words what concerns HTTP and the answer's form.
-func (x *request) refusal(err error) *mcp.Error {
-	switch {
-	case errors.Is(err, errNotFound):
-		return refused(http.StatusNotFound, mcp.CodeInvalidRequest, "no MCP endpoint here")
-	case errors.Is(err, errForbiddenHost):
-		return refused(http.StatusForbidden, mcp.CodeInvalidRequest, "host not allowed")
-	case errors.Is(err, errForbiddenOrigin):
-		return refused(http.StatusForbidden, mcp.CodeInvalidRequest, "origin not allowed")
-	case errors.Is(err, errTooManyHeaders):
-		return refused(http.StatusRequestHeaderFieldsTooLarge, mcp.CodeInvalidRequest, "too many headers")
-	case errors.Is(err, errCriticalHop):
-		return refused(http.StatusBadRequest, mcp.CodeInvalidRequest, "Connection names a header that must arrive")
-	case errors.Is(err, errMethod):
-		return refused(http.StatusMethodNotAllowed, mcp.CodeInvalidRequest, "method not allowed")
-	case errors.Is(err, errEncodedBody):
-		return refused(http.StatusUnsupportedMediaType, mcp.CodeInvalidRequest, "encoded request bodies are not accepted")
-	case errors.Is(err, errBodyTooLarge):
-		return refused(http.StatusRequestEntityTooLarge, mcp.CodeInvalidRequest, "request body too large")
-	case errors.Is(err, errBodySlow):
-		return refused(http.StatusRequestTimeout, mcp.CodeInvalidRequest, "request body did not arrive in time")
-	case errors.Is(err, errBadUpstream), errors.Is(err, errRedirect):
-		return &mcp.Error{Status: http.StatusBadGateway, Code: mcp.CodeInternal, Message: "the upstream's answer cannot be used", Reason: mcp.ReasonBadUpstream}
-	case errors.Is(err, errCollision):
-		return &mcp.Error{Status: http.StatusBadGateway, Code: mcp.CodeInternal, Message: "the upstream gave out a task id that another upstream owns", Reason: mcp.ReasonCollision}
-	}
-	return &mcp.Error{Status: http.StatusInternalServerError, Code: mcp.CodeInternal, Message: "internal error"}
+	return errInternal
 }
 
 // unknownTask words an unknown id. What the modern era has no method for is
@@ -116,62 +94,35 @@ func (x *request) undeclared() *mcp.Error {
 }
 
 // sendFailed words a request that got no answer. What may have reached the
-// upstream must not look as if it could be repeated.
-func sendFailed(e *exchange.SendError) *mcp.Error {
+// upstream must not look as if it could be repeated, unless it was a read.
+func (x *request) sendFailed(e *exchange.SendError) *mcp.Error {
 	switch {
 	case !e.Sent:
 		return unavailable(mcp.ReasonNoUpstream, "no upstream can be reached")
 	case e.TimedOut:
-		return &mcp.Error{Status: http.StatusGatewayTimeout, Code: mcp.CodeTimeout, Message: "the upstream did not answer in time", Reason: mcp.ReasonTimeout}
+		return &mcp.Error{Status: http.StatusGatewayTimeout, Code: mcp.CodeTimeout, Message: "the upstream did not answer in time", Reason: mcp.ReasonTimeout, RetryAfter: x.retryRead()}
 	}
-	return &mcp.Error{Status: http.StatusBadGateway, Code: mcp.CodeInternal, Message: "the upstream broke the exchange off", Reason: mcp.ReasonUpstreamReset}
+	reset := broken(mcp.ReasonUpstreamReset, "the upstream broke the exchange off")
+	reset.RetryAfter = x.retryRead()
+	return reset
 }
 
-func refused(status, code int, message string) *mcp.Error {
-	return &mcp.Error{Status: status, Code: code, Message: message}
+// retryRead is when a read may be tried again; 0 for what is none.
+func (x *request) retryRead() time.Duration {
+	if x.readsOnly() {
+		return retrySoon
+	}
+	return 0
+}
+
+func refused(status int, message string) *mcp.Error {
+	return &mcp.Error{Status: status, Code: mcp.CodeInvalidRequest, Message: message}
+}
+
+func broken(reason, message string) *mcp.Error {
+	return &mcp.Error{Status: http.StatusBadGateway, Code: mcp.CodeInternal, Message: message, Reason: reason}
 }
 
 func unavailable(reason, message string) *mcp.Error {
 	return &mcp.Error{Status: http.StatusServiceUnavailable, Code: mcp.CodeUnavailable, Message: message, Reason: reason, RetryAfter: retrySoon}
-}
-
-// fail answers the client with what the ladder says of err. After headers are out
-// an answer can only be broken off.
-func (x *request) fail(err error) {
-	x.err = err
-	answer := x.ladder(err)
-	if answer == nil {
-		return
-	}
-	if x.status != 0 {
-		panic(http.ErrAbortHandler)
-	}
-	x.answer(answer)
-}
-
-// answer writes an error of our own as the whole answer.
-func (x *request) answer(e *mcp.Error) {
-	h := x.w.Header()
-	if e.RetryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
-	}
-	if e.Status == http.StatusMethodNotAllowed {
-		h.Set("Allow", "GET, POST, DELETE, OPTIONS")
-	}
-	if errors.Is(x.err, errBodyTooLarge) || errors.Is(x.err, errBodySlow) {
-		h.Set("Connection", "close")
-	}
-	x.code = e.Code
-	x.respond(e.Status, e.Body(x.id))
-}
-
-// respond writes a JSON answer of our own.
-func (x *request) respond(status int, body []byte) {
-	h := x.w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	x.writeHeader(status)
-	if err := x.write(body); err != nil && x.err == nil {
-		x.err = err
-	}
 }

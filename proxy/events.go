@@ -102,7 +102,9 @@ func (s *stream) take(r read) (done bool, err error) {
 	if r.err != nil {
 		return true, brokenOff(r.err)
 	}
-	instead, failure := s.x.observe(s.u, r.piece, s.x.call() != nil)
+	// What breaks off at the end of the stream is no event, and clients drop it.
+	whole := r.piece.Between || r.piece.Cut
+	instead, failure := s.x.observe(s.u, r.piece, whole && s.x.mustBeClear())
 	if failure != nil {
 		s.x.err = failure
 		answer := s.x.ladder(failure)
@@ -129,9 +131,13 @@ func (s *stream) release(b []byte) {
 	}
 }
 
-// event wraps a message as one event.
+// event wraps a message as one event, with a data line for each of its own.
 func event(message []byte) []byte {
-	return bytes.Join([][]byte{[]byte("event: message\ndata: "), message, []byte("\n\n")}, nil)
+	out := []byte("event: message\n")
+	for line := range bytes.FieldsFuncSeq(message, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		out = append(append(append(out, "data: "...), line...), '\n')
+	}
+	return append(out, '\n')
 }
 
 // readsOn reports whether an answer is read to its end although nobody takes it.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"berth/internal/mcp"
@@ -13,8 +14,14 @@ import (
 // begin prepares the connection and the clock.
 func (x *request) begin() {
 	x.started = time.Now()
-	// The deadline of the connection's last answer must not hold for this one.
+	// The deadline of the connection's last answer must not hold for this one. Here
+	// and below errors only mean that the connection has no deadlines.
 	_ = x.control.SetWriteDeadline(time.Time{})
+	if x.r.ContentLength != 0 {
+		// It holds for a body that is refused unread as well: net/http reads on. At
+		// the body's end net/http lifts it.
+		_ = x.control.SetReadDeadline(x.started.Add(x.p.limits.BodyRead))
+	}
 }
 
 // finish ends the request: it catches a panic, and writes the access record,
@@ -24,15 +31,15 @@ func (x *request) finish() {
 	if caught != nil && caught != http.ErrAbortHandler {
 		// The value may hold anything a client sent; its type and the stack do not.
 		x.p.log.Error("panic while serving a request", "type", fmt.Sprintf("%T", caught), "stack", string(debug.Stack()))
-		x.err = errPanicked
+		x.err = errInternal
 		if x.status == 0 {
-			x.answer(x.ladder(errPanicked))
+			x.answer(errInternal)
 			caught = nil
 		} else {
 			caught = http.ErrAbortHandler
 		}
 	}
-	_ = x.control.SetWriteDeadline(time.Now().Add(x.p.limits.WriteStall))
+	x.limitWrite()
 	x.report()
 	if caught != nil {
 		panic(caught)
@@ -54,27 +61,43 @@ func (x *request) outcome() string {
 	return "ok"
 }
 
+// otherMethod stands for all methods that berth does not know.
+const otherMethod = "other"
+
+// httpMethods are those that a label may bear.
+var httpMethods = []string{http.MethodGet, http.MethodPost, http.MethodDelete, http.MethodHead, http.MethodOptions}
+
 // methodLabel is the method as metrics may bear it: a client cannot invent one.
 func (x *request) methodLabel() string {
 	c := x.call()
 	switch {
 	case c == nil && x.message.Batch:
 		return "batch"
-	case c == nil:
+	case c == nil && slices.Contains(httpMethods, x.r.Method):
 		return x.r.Method
+	case c == nil:
+		return otherMethod
 	case c.Kind == mcp.KindResponse:
 		return "response"
 	case mcp.IsKnownMethod(c.Method):
 		return c.Method
 	}
-	return "other"
+	return otherMethod
+}
+
+// poolName is the name of the pool that the request is for, "" if there is none.
+func (x *request) poolName() string {
+	if x.endpoint == nil {
+		return ""
+	}
+	return x.pool().Name()
 }
 
 // report writes down what became of the request.
 func (x *request) report() {
 	took := time.Since(x.started)
+	x.endSpan()
 	x.p.telemetry.served(x, took)
-	x.span.end(x)
 	if x.p.options.AccessLog != nil {
 		x.p.options.AccessLog.Info("request", x.accessRecord(took)...)
 	}

@@ -28,7 +28,7 @@ func (x *request) forward() error {
 // forwardOwned sends an owned call to its owner, and to nobody else.
 func (x *request) forwardOwned(u *routing.Upstream) error {
 	if u.Silent() && x.aboutTask() {
-		return x.ownerSilent(u, errOwnerSilent)
+		return x.outOfReach(u, nil)
 	}
 	lease := x.pool().Own(u)
 	defer lease.Release()
@@ -59,30 +59,27 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 		return errClientGone
 	}
 	x.noteFailure(u, failed)
-	switch {
-	case x.aboutTask():
-		return x.ownerSilent(u, err)
-	case x.session != "" && (failed.Refused || !failed.Sent && u.DownFor() > x.endpoint.OwnerGrace):
-		// The instance is gone, and the session with it: the client must begin anew.
-		return routing.ErrUnknownSession
-	case !failed.Sent:
-		return errOwnerSilent
-	}
-	return err
+	return x.outOfReach(u, failed)
 }
 
-// ownerSilent answers a call about a task whose owner does not answer: with the
-// task as it was last seen where that is allowed, or with an error that says
-// that the task is out of reach, not gone.
-func (x *request) ownerSilent(u *routing.Upstream, err error) error {
-	if x.serveLastSeen(u.DownFor()) {
+// outOfReach answers an owned call whose owner does not answer: with the task as
+// it was last seen where that is allowed; with the end of the session if that is
+// gone with its instance, so that the client begins anew; or with an error that
+// says that what it wants is out of reach, not gone. failed is nil if the call was
+// not sent, because the owner is known to be silent.
+func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) error {
+	if x.aboutTask() && x.serveLastSeen(u.DownFor()) {
 		return nil
 	}
-	var failed *exchange.SendError
-	if errors.As(err, &failed) && failed.TimedOut && failed.Sent && x.call().Method == mcp.MethodGetTask {
-		return err
+	sent := failed != nil && failed.Sent
+	refused := failed != nil && failed.Refused
+	switch {
+	case x.session != "" && (refused || !sent && u.DownFor() > x.endpoint.OwnerGrace):
+		return routing.ErrUnknownSession
+	case !sent, x.aboutTask() && !(failed.TimedOut && x.call().Method == mcp.MethodGetTask):
+		return errOwnerSilent
 	}
-	return errOwnerSilent
+	return failed
 }
 
 // forwardUnbound sends unbound work to the picker's choice, and on to another
@@ -95,10 +92,10 @@ func (x *request) forwardUnbound() error {
 		if err != nil {
 			return firstOf(last, err)
 		}
+		defer lease.Release() // a second time where it is given back below; for all other ways out
 		u := lease.Upstream
 		response, err := x.send(u)
 		if err == nil {
-			defer lease.Release()
 			return x.relay(u, response)
 		}
 		lease.Release()
@@ -134,15 +131,17 @@ func (x *request) send(u *routing.Upstream) (*http.Response, error) {
 	if x.opaque {
 		out.Header["Accept-Encoding"] = x.r.Header["Accept-Encoding"]
 	}
-	done := x.startExchange(u)
+	x.startExchange(u)
 	response, err := x.endpoint.Client.Send(out, x.patience())
-	done(err)
+	if err != nil {
+		x.endExchange(exchangeErrorType(err))
+	}
 	return response, err
 }
 
 // noteFailure feeds the health of an upstream that gave no answer.
 func (x *request) noteFailure(u *routing.Upstream, failed *exchange.SendError) {
-	x.pool().Failed(u, true, failed)
+	x.pool().Failed(u, failed)
 	if failed.TimedOut || !failed.Sent {
 		x.pool().FellSilent(u, failed)
 	}
@@ -154,7 +153,7 @@ func (x *request) noteFailure(u *routing.Upstream, failed *exchange.SendError) {
 func (x *request) noteAnswer(u *routing.Upstream, status int) {
 	switch status {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		x.pool().Failed(u, false, errors.New(http.StatusText(status)))
+		x.pool().Failed(u, errors.New(http.StatusText(status)))
 	default:
 		x.pool().Succeeded(u)
 	}

@@ -30,7 +30,7 @@ func (x *request) guard() error {
 	if !p.originAllowed(x.endpoint, r.Header.Values("Origin")) {
 		return errForbiddenOrigin
 	}
-	if namesCriticalHop(r.Header) {
+	if namesCriticalHop(r.Header, p.options.PrincipalHeader) {
 		return errCriticalHop
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/textproto"
+	"strconv"
 	"strings"
 
 	"berth/internal/mcp"
@@ -18,13 +19,13 @@ var hopByHop = []string{
 
 // namesCriticalHop reports whether Connection lists a header whose removal would
 // change what a call means.
-func namesCriticalHop(h http.Header) bool {
+func namesCriticalHop(h http.Header, principalHeader string) bool {
 	for _, name := range connectionNames(h) {
-		if strings.HasPrefix(name, "Mcp-") {
+		if strings.HasPrefix(name, "Mcp-") || strings.EqualFold(name, principalHeader) {
 			return true
 		}
 		switch name {
-		case "Authorization", "Cookie", "Host", "Content-Length", "Content-Type", "Accept", "Origin":
+		case "Authorization", "Cookie", "Host", "Content-Length", "Content-Type", "Accept", "Origin", mcp.HeaderLastEvent:
 			return true
 		}
 	}
@@ -123,8 +124,10 @@ func scheme(r *http.Request) string {
 
 // addVia appends berth to the proxies that a message came through (RFC 9110, 7.6.3).
 func addVia(h http.Header, major, minor int) {
-	h.Add("Via", string(rune('0'+major))+"."+string(rune('0'+minor))+" berth")
+	h.Add("Via", httpVersion(major, minor)+" berth")
 }
+
+func httpVersion(major, minor int) string { return strconv.Itoa(major) + "." + strconv.Itoa(minor) }
 
 // inboundHeaders copies an answer's headers to the client.
 func (x *request) inboundHeaders(response *http.Response) {
@@ -133,6 +136,9 @@ func (x *request) inboundHeaders(response *http.Response) {
 		h[name] = append([]string(nil), values...)
 	}
 	dropHopByHop(h)
+	if _, typed := h["Content-Type"]; !typed {
+		h["Content-Type"] = nil // keeps net/http from guessing one
+	}
 	addVia(h, response.ProtoMajor, response.ProtoMinor)
 }
 

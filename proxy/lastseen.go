@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"sync"
 	"time"
 
@@ -33,10 +34,11 @@ type seenKey struct {
 }
 
 type seenTask struct {
-	poll    []byte // result of tasks/get
-	ended   bool   // poll tells of a terminal state
-	outcome []byte // result of tasks/result, which only an ended task has
-	at      time.Time
+	poll    []byte    // result of tasks/get
+	at      time.Time // when poll was told
+	ended   bool      // poll tells of a terminal state
+	outcome []byte    // result of tasks/result, which only an ended task has
+	since   time.Time // when the task was first seen
 	expires time.Time
 }
 
@@ -59,42 +61,51 @@ func NewLastSeen(entry, total int) *LastSeen {
 // maxSeenLife is how long an end is kept of a task that has no TTL.
 const maxSeenLife = 24 * time.Hour
 
-// Put keeps the task that a creation or a poll told of.
+// Put keeps the task that a creation or a poll told of. An end stands: polls may
+// overtake one another, so that one from before the end comes in after it.
 func (s *LastSeen) Put(key seenKey, a *mcp.Answer) {
 	s.update(key, func(t *seenTask) {
-		t.poll = append([]byte(nil), a.PollResult()...)
-		t.ended = a.Task.Terminal()
+		if t.ended && !a.Task.Terminal() {
+			return
+		}
+		t.poll, t.at = bytes.Clone(a.PollResult()), time.Now()
+		t.ended = a.Task.Terminal() && t.poll != nil
 		life := maxSeenLife
 		if a.Task.HasTTL && a.Task.TTL > 0 {
 			life = min(a.Task.TTL, maxSeenLife)
 		}
-		t.expires = time.Now().Add(life)
+		// A TTL counts from the task's creation, not from this answer.
+		t.expires = t.since.Add(life)
 	})
 }
 
-// PutResult keeps the answer to a tasks/result, which ends a core task.
+// PutResult keeps the answer to a tasks/result, which ends a core task. One that
+// is too long is left out, and the task's state stays.
 func (s *LastSeen) PutResult(key seenKey, a *mcp.Answer) {
-	if a.Result == nil {
-		return
-	}
 	s.update(key, func(t *seenTask) {
-		t.outcome = append([]byte(nil), a.Result...)
+		if a.Result == nil || len(t.poll)+len(a.Result) > s.entry {
+			return
+		}
+		t.outcome = bytes.Clone(a.Result)
 		if t.expires.IsZero() {
-			t.expires = time.Now().Add(maxSeenLife)
+			t.expires = t.since.Add(maxSeenLife)
 		}
 	})
 }
 
+// update keeps what change makes of what is kept of a task, if it is something,
+// and not too much.
 func (s *LastSeen) update(key seenKey, change func(t *seenTask)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t, had := s.tasks.Peek(key)
-	if had {
-		s.tasks.Remove(key)
+	t, _ := s.tasks.Peek(key)
+	s.tasks.Remove(key)
+	if now := time.Now(); now.After(t.expires) {
+		t = seenTask{since: now}
 	}
 	change(&t)
-	t.at = time.Now()
-	if len(t.poll)+len(t.outcome) > s.entry {
+	held := len(t.poll) + len(t.outcome)
+	if held == 0 || held > s.entry {
 		return
 	}
 	s.tasks.Add(key, t)

@@ -26,8 +26,10 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, strict bool
 	for message := range mcp.Messages(piece.Message) {
 		a, err := mcp.PeekAnswer(message, piece.Cut)
 		if err != nil {
-			if strict && (piece.Between || x.status == 0) && x.mayCreateTask() {
-				x.withdraw(u, a.Task.ID)
+			if strict {
+				if x.mayCreateTask() {
+					x.withdraw(u, a.Task.ID)
+				}
 				return nil, brokenOff(err)
 			}
 			continue
@@ -39,9 +41,12 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, strict bool
 	return nil, nil
 }
 
+// mustBeClear reports whether the answer may bear a task, or is about one.
+func (x *request) mustBeClear() bool { return x.mayCreateTask() || x.aboutTask() }
+
 func (x *request) mayCreateTask() bool {
 	c := x.call()
-	return c != nil && (mcp.MayCreateTask(c.Method) || c.IsTask())
+	return c != nil && c.Kind == mcp.KindRequest && mcp.MayCreateTask(c.Method)
 }
 
 // record notes what one message of an answer tells.
@@ -50,6 +55,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 		return nil, nil
 	}
 	c := x.call()
+	x.toolFailed = a.ToolFailed
 	if a.IsError {
 		x.code = a.ErrorCode
 		return x.recordError(c, a), nil
@@ -78,7 +84,7 @@ func (x *request) recordCreation(u *routing.Upstream, a *mcp.Answer) error {
 	if x.session != "" {
 		binding.Session = digest(x.session)
 	}
-	err := x.endpoint.Router.Bindings.Bind(ctx, key, binding, a.Task.TTL)
+	err := x.endpoint.Router.Bind(ctx, key, binding, a.Task.TTL)
 	if errors.Is(err, sticky.ErrOwned) {
 		x.p.log.Warn("an upstream gave out a task id that another owns", "pool", x.pool().Name(), "upstream", u.Name, "task", a.Task.ID)
 		x.withdraw(u, a.Task.ID)
@@ -160,24 +166,25 @@ func (x *request) bindSession(u *routing.Upstream, version string) error {
 	}
 	ctx, cancel := x.recording()
 	defer cancel()
-	bindings, key := x.endpoint.Router.Bindings, x.endpoint.Router.SessionKey(x.principal, x.newSession)
+	router := x.endpoint.Router
+	key := router.SessionKey(x.principal, x.newSession)
 	binding := sticky.Binding{Upstream: u.Name, Version: version}
 	if x.boundSession {
-		bindings.Amend(ctx, key, binding)
+		router.Bindings.Amend(ctx, key, binding)
 		return nil
 	}
 	x.boundSession = true
-	if errors.Is(bindings.Bind(ctx, key, binding, 0), sticky.ErrOwned) {
+	if errors.Is(router.Bind(ctx, key, binding, 0), sticky.ErrOwned) {
 		return errCollision
 	}
 	return nil
 }
 
-// recordSessionEnd forgets a session that its client ended or its owner does not
-// know any more.
+// recordSessionEnd forgets a session that its client ended. One that its owner
+// does not know any more stays bound until it idles out: the owner is who says so,
+// and not every 404 of a server is about the session.
 func (x *request) recordSessionEnd(response *http.Response) {
-	ended := x.r.Method == http.MethodDelete && response.StatusCode/100 == 2
-	if x.session == "" || !ended && response.StatusCode != http.StatusNotFound {
+	if x.session == "" || x.r.Method != http.MethodDelete || response.StatusCode/100 != 2 {
 		return
 	}
 	ctx, cancel := x.recording()

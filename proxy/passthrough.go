@@ -1,8 +1,8 @@
 package proxy
 
 import (
-	"net/http"
 	"net/url"
+	pathpkg "path"
 	"strings"
 
 	"berth/routing"
@@ -11,14 +11,22 @@ import (
 // wellKnown is where OAuth clients look before they are authorised (RFC 8615).
 const wellKnown = "/.well-known/"
 
+// isWellKnown reports whether path lies under wellKnown, without detours: an
+// upstream that resolves "..", as many do, must not be led elsewhere.
+func isWellKnown(path string) bool {
+	return strings.HasPrefix(path, wellKnown) && pathpkg.Clean(path) == path
+}
+
+// isSubject reports whether a well-known path is about this very endpoint: its
+// path stands behind the document's name (RFC 9728, 3.1; RFC 8414, 3.1).
+func (ep *Endpoint) isSubject(path string) bool {
+	name, subject, found := strings.Cut(strings.TrimPrefix(path, wellKnown), "/")
+	return found && name != "" && "/"+subject == ep.Path
+}
+
 // passThrough forwards what lies beside the MCP endpoint at the pool's origin,
 // discovery documents and CORS preflights, to any upstream, unread.
 func (x *request) passThrough() error {
-	switch x.r.Method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions:
-	default:
-		return errMethod
-	}
 	x.opaque = true
 	x.ctx = x.r.Context()
 	x.startSpan()
@@ -26,12 +34,12 @@ func (x *request) passThrough() error {
 	return x.forwardUnbound()
 }
 
-// beside is the place at u's origin that the client's path means. Documents about
-// the MCP endpoint end in its path, which may differ upstream (RFC 9728, 3.1).
+// beside is the place at u's origin that the client's path means. The path of the
+// MCP endpoint, itself or behind a document's name, may differ upstream.
 func (x *request) beside(u *routing.Upstream) *url.URL {
 	path := x.r.URL.Path
-	if rest, ok := strings.CutSuffix(path, x.endpoint.Path); ok {
-		path = rest + u.URL.Path
+	if path == x.endpoint.Path || x.endpoint.isSubject(path) {
+		path = strings.TrimSuffix(path, x.endpoint.Path) + u.URL.Path
 	}
 	return &url.URL{Scheme: u.URL.Scheme, Host: u.URL.Host, Path: path, RawQuery: x.r.URL.RawQuery}
 }

@@ -128,29 +128,39 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// endpointFor returns the endpoint that a path belongs to, preferring one that
-// names the host.
+// endpointFor returns the endpoint that a request belongs to: of those that fit
+// best the first, or nil.
 func (p *Proxy) endpointFor(host, path string) *Endpoint {
-	var any *Endpoint
+	var best *Endpoint
+	most := 0
 	for _, ep := range p.endpoints {
-		if !ep.serves(path) {
-			continue
-		}
-		if ep.named(host) {
-			return ep
-		}
-		if len(ep.Hosts) == 0 && any == nil {
-			any = ep
+		if fit := ep.fit(host, path); fit > most {
+			best, most = ep, fit
 		}
 	}
-	return any
+	return best
 }
 
-// serves reports whether path is the MCP endpoint, or what a client looks up
-// beside it before it is authorised (RFC 8414, RFC 9728).
-func (ep *Endpoint) serves(path string) bool {
-	return path == ep.Path || strings.HasPrefix(path, wellKnown) &&
-		(strings.HasSuffix(path, ep.Path) || strings.Count(path, "/") == 2)
+// fit tells how well the endpoint suits a request, 0 if not at all. A name that
+// it lists counts more than a path; a document about its own path more than one
+// that only lies at the same origin.
+func (ep *Endpoint) fit(host, path string) int {
+	fit := 0
+	switch {
+	case path == ep.Path, isWellKnown(path) && ep.isSubject(path):
+		fit = 2
+	case isWellKnown(path):
+		fit = 1
+	default:
+		return 0
+	}
+	switch {
+	case ep.named(host):
+		return fit + 2
+	case len(ep.Hosts) > 0:
+		return 0
+	}
+	return fit
 }
 
 // named reports whether the endpoint lists host, a name without port.

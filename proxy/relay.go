@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"berth/internal/exchange"
-	"berth/internal/mcp"
 	"berth/routing"
 )
 
@@ -34,12 +34,9 @@ func (x *request) relay(u *routing.Upstream, response *http.Response) error {
 	return x.relayBody(u, response, shape)
 }
 
-// strict reports whether an answer must be one that can be understood: it may
-// bear a task, or it is about one.
+// strict reports whether an answer must be one that can be understood.
 func (x *request) strict(response *http.Response) bool {
-	c := x.call()
-	return response.StatusCode == http.StatusOK && c != nil && c.Kind == mcp.KindRequest &&
-		(mcp.MayCreateTask(c.Method) || c.IsTask())
+	return response.StatusCode == http.StatusOK && x.mustBeClear()
 }
 
 // relayBody passes on an answer that is no event stream. Its first piece is
@@ -103,21 +100,33 @@ func (x *request) writeHeader(status int) {
 	x.w.WriteHeader(status)
 }
 
+// writeAtOnce is the most that one deadline is for: a client that takes it within
+// WriteStall is slow, not gone.
+const writeAtOnce = 16 << 10
+
 // write writes to the client. A client that takes nothing for WriteStall is gone.
 func (x *request) write(b []byte) error {
-	// Errors of deadlines only mean that the connection has none.
-	_ = x.control.SetWriteDeadline(time.Now().Add(x.p.limits.WriteStall))
-	n, err := x.w.Write(b)
-	x.written += int64(n)
-	if err != nil {
+	for part := range slices.Chunk(b, writeAtOnce) {
+		x.limitWrite()
+		n, err := x.w.Write(part)
+		x.written += int64(n)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errClientGone, err)
+		}
+	}
+	return nil
+}
+
+// flush sends what was written so far, within the same time.
+func (x *request) flush() error {
+	x.limitWrite()
+	if err := x.control.Flush(); err != nil {
 		return fmt.Errorf("%w: %w", errClientGone, err)
 	}
 	return nil
 }
 
-func (x *request) flush() error {
-	if err := x.control.Flush(); err != nil {
-		return fmt.Errorf("%w: %w", errClientGone, err)
-	}
-	return nil
+func (x *request) limitWrite() {
+	// Errors of deadlines only mean that the connection has none.
+	_ = x.control.SetWriteDeadline(time.Now().Add(x.p.limits.WriteStall))
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,8 @@ type request struct {
 	credential string // digest of what the caller authenticates with
 	session    string // Mcp-Session-Id in the legacy era
 
-	body     []byte
+	body     []byte // nil if there is none
+	bodyRead bool   // body is all of it
 	message  mcp.Message
 	id       []byte // of a single request, for our own answers
 	decision routing.Decision
@@ -38,18 +40,19 @@ type request struct {
 	boundSession bool   // it is bound
 
 	// What finish reports.
-	started  time.Time
-	span     spans
-	upstream string
-	status   int   // 0: no header written yet
-	code     int   // JSON-RPC error code, 0 if none was seen
-	written  int64 // bytes of the answer's body
-	err      error
+	started    time.Time
+	span       spans
+	upstream   string
+	status     int   // 0: no header written yet
+	code       int   // JSON-RPC error code, 0 if none was seen
+	toolFailed bool  // the result says isError
+	written    int64 // bytes of the answer's body
+	err        error
 }
 
 // call returns the one call of the request, or nil for GET, DELETE and batches.
 func (x *request) call() *mcp.Call {
-	if len(x.message.Calls) != 1 {
+	if x.message.Batch || len(x.message.Calls) != 1 {
 		return nil
 	}
 	return &x.message.Calls[0]
@@ -77,18 +80,19 @@ func (x *request) serve() error {
 	x.trusted = x.p.trusted(x.r.RemoteAddr)
 	x.principal = x.p.principalOf(x.r, x.trusted)
 	x.credential = credentialOf(x.r.Header)
-	switch {
-	case strings.HasPrefix(x.r.URL.Path, wellKnown), x.r.Method == http.MethodOptions:
+	if !slices.Contains(x.methods(), x.r.Method) {
+		return errMethod
+	}
+	if err := x.read(); err != nil {
+		return err
+	}
+	if x.r.Method == http.MethodOptions || isWellKnown(x.r.URL.Path) {
 		return x.passThrough()
-	case x.r.Method == http.MethodPost:
-		if err := x.read(); err != nil {
-			return err
-		}
+	}
+	if x.r.Method == http.MethodPost {
 		if err := x.classify(); err != nil {
 			return err
 		}
-	case x.r.Method != http.MethodGet && x.r.Method != http.MethodDelete:
-		return errMethod
 	}
 	if err := x.findSession(); err != nil {
 		return err
@@ -96,18 +100,27 @@ func (x *request) serve() error {
 	return x.forward()
 }
 
-// read takes in the body, within its limits.
+// methods are the HTTP methods that the request's path has.
+func (x *request) methods() []string {
+	if isWellKnown(x.r.URL.Path) {
+		return []string{http.MethodGet, http.MethodHead, http.MethodOptions}
+	}
+	return []string{http.MethodGet, http.MethodPost, http.MethodDelete, http.MethodOptions}
+}
+
+// read takes in the body, if there is one, within its limits. Its time runs since
+// begin.
 func (x *request) read() error {
-	if encoding := x.r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+	if slices.ContainsFunc(x.r.Header.Values("Content-Encoding"), func(v string) bool { return !strings.EqualFold(v, "identity") }) {
 		return errEncodedBody
 	}
 	if x.r.ContentLength > x.p.limits.Body {
 		return errBodyTooLarge
 	}
-	// Errors of deadlines only mean that the connection has none.
-	_ = x.control.SetReadDeadline(time.Now().Add(x.p.limits.BodyRead))
+	if x.r.ContentLength == 0 {
+		return nil
+	}
 	body, err := readBounded(x.r.Body, x.r.ContentLength, x.p.limits.Body)
-	_ = x.control.SetReadDeadline(time.Time{})
 	switch {
 	case errors.Is(err, errBodyTooLarge):
 		return err
@@ -116,9 +129,9 @@ func (x *request) read() error {
 	case err != nil && x.r.Context().Err() != nil:
 		return errClientGone
 	case err != nil:
-		return refused(http.StatusBadRequest, mcp.CodeParse, "the body could not be read")
+		return errBodyUnread
 	}
-	x.body = body
+	x.body, x.bodyRead = body, true
 	return nil
 }
 
@@ -164,6 +177,9 @@ func (x *request) classify() error {
 	}
 	for i := range x.message.Calls {
 		c := &x.message.Calls[i]
+		if c.Method == mcp.MethodListen && x.message.Batch {
+			return errListenInBatch
+		}
 		if c.IsTask() && c.CheckTaskID(x.p.limits.TaskID) != nil {
 			return mcp.ErrTaskID
 		}
@@ -178,7 +194,7 @@ func (x *request) findSession() error {
 	}
 	values := x.r.Header.Values(mcp.HeaderSession)
 	if len(values) > 1 {
-		return refused(http.StatusBadRequest, mcp.CodeInvalidRequest, "several Mcp-Session-Id values")
+		return errSeveralSessions
 	}
 	if len(values) == 1 {
 		x.session = strings.Trim(values[0], " \t")

@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
@@ -26,7 +25,7 @@ func (x *request) route() error {
 	}
 	x.decision = d
 	if x.message.Batch && x.version() == "" && !mcp.AllowsBatches(d.Binding.Version) {
-		return refused(http.StatusBadRequest, mcp.CodeInvalidRequest, "this protocol version has no batches")
+		return errNoBatches
 	}
 	if d.Narrow {
 		x.body = mcp.NarrowListen(x.body, d.ListenIDs)

@@ -10,10 +10,10 @@ import (
 )
 
 // seenKey names what this caller may be told again of a task. A principal is the
-// same with a fresh token; without principals only equal credentials are.
+// same with a fresh token; of nobody only equal credentials are.
 func (x *request) seenKey(task sticky.Key) seenKey {
 	key := seenKey{task: task}
-	if x.p.options.PrincipalHeader == "" {
+	if x.principal == "" {
 		key.credential = x.credential
 	}
 	return key

@@ -2,29 +2,31 @@ package proxy
 
 import (
 	"context"
-	"net/http"
+	"errors"
 	"strconv"
 	"time"
 
-	"berth/internal/mcp"
+	"berth/internal/exchange"
 	"berth/routing"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
-	"go.opentelemetry.io/otel/propagation"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/semconv/v1.41.0/mcpconv"
 	"go.opentelemetry.io/otel/trace"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 )
 
 // telemetry holds the proxy's instruments. Names and attributes are those of the
-// OpenTelemetry semantic conventions for MCP where they have one.
+// OpenTelemetry semantic conventions for MCP where they have one. No attribute of
+// an instrument is a client's to invent: methods that berth does not know are
+// "other", and names of tools, ids and principals do not appear.
 type telemetry struct {
 	tracer     trace.Tracer
 	requests   metric.Int64Counter
-	operations metric.Float64Histogram
-	exchanges  metric.Float64Histogram
+	operations mcpconv.ServerOperationDuration
+	exchanges  mcpconv.ClientOperationDuration
 }
 
 func newTelemetry(meters metric.MeterProvider, tracers trace.TracerProvider) telemetry {
@@ -38,116 +40,74 @@ func newTelemetry(meters metric.MeterProvider, tracers trace.TracerProvider) tel
 	t := telemetry{tracer: tracers.Tracer("berth/proxy")}
 	// Creating an instrument fails on a malformed name only.
 	t.requests, _ = meter.Int64Counter("berth.requests", metric.WithDescription("Requests of clients, by outcome and by how their upstream was found."))
-	t.operations, _ = meter.Float64Histogram("mcp.server.operation.duration", metric.WithUnit("s"), metric.WithDescription("Duration of a client's request at berth."))
-	t.exchanges, _ = meter.Float64Histogram("mcp.client.operation.duration", metric.WithUnit("s"), metric.WithDescription("Time until an upstream's answer began."))
+	t.operations, _ = mcpconv.NewServerOperationDuration(meter)
+	t.exchanges, _ = mcpconv.NewClientOperationDuration(meter)
 	return t
 }
 
 // served counts a request.
 func (t telemetry) served(x *request, took time.Duration) {
-	pool := ""
-	if x.endpoint != nil {
-		pool = x.pool().Name()
-	}
-	ctx := context.WithoutCancel(x.r.Context())
-	method := attribute.String("mcp.method.name", x.methodLabel())
+	ctx, method := trace.ContextWithSpan(context.Background(), x.span.server), x.methodLabel()
+	pool := attribute.String("pool", x.poolName())
 	t.requests.Add(ctx, 1, metric.WithAttributes(
-		attribute.String("pool", pool), method,
+		pool, semconv.McpMethodNameKey.String(method),
 		attribute.String("era", x.era().String()),
 		attribute.String("source", string(x.decision.Source)),
 		attribute.String("outcome", x.outcome()),
-		attribute.String("status", strconv.Itoa(x.status/100)+"xx"),
+		attribute.String("status", statusClass(x.status)),
 	))
-	attributes := []attribute.KeyValue{attribute.String("pool", pool), method}
-	if kind := x.errorType(); kind != "" {
-		attributes = append(attributes, attribute.String("error.type", kind))
-	}
-	t.operations.Record(ctx, took.Seconds(), metric.WithAttributes(attributes...))
+	t.operations.Record(ctx, took.Seconds(), mcpconv.MethodNameAttr(method), withErrorType(x.errorType(), pool)...)
 }
 
-// errorType is error.type: the JSON-RPC code, or what became of the request.
-func (x *request) errorType() string {
-	if x.code != 0 {
-		return strconv.Itoa(x.code)
+// exchanged measures one exchange with an upstream.
+func (t telemetry) exchanged(x *request, u *routing.Upstream, took time.Duration, errorType string) {
+	t.exchanges.Record(x.span.ctx, took.Seconds(), mcpconv.MethodNameAttr(x.methodLabel()), withErrorType(errorType,
+		attribute.String("pool", x.poolName()), attribute.String("upstream", u.Name))...)
+}
+
+func withErrorType(kind string, attributes ...attribute.KeyValue) []attribute.KeyValue {
+	if kind != "" {
+		attributes = append(attributes, semconv.ErrorTypeKey.String(kind))
 	}
-	if outcome := x.outcome(); outcome != "ok" {
+	return attributes
+}
+
+// statusClass is "2xx" and so on; "none" where nobody was answered.
+func statusClass(status int) string {
+	if status == 0 {
+		return "none"
+	}
+	return strconv.Itoa(status/100) + "xx"
+}
+
+// toolError is the error.type of a tool that reported its failure in its result.
+const toolError = "tool_error"
+
+// errorType is error.type: the JSON-RPC code, a tool's own error, or what became
+// of the request; "" if all went well.
+func (x *request) errorType() string {
+	outcome := x.outcome()
+	switch {
+	case x.code != 0:
+		return strconv.Itoa(x.code)
+	case outcome != "ok":
 		return outcome
+	case x.toolFailed:
+		return toolError
 	}
 	return ""
 }
 
-// spans is the request's span and the context that it lives in.
-type spans struct {
-	server trace.Span
-	ctx    context.Context
+// exchangeErrorType is error.type of an exchange that brought no answer.
+func exchangeErrorType(err error) string {
+	var failed *exchange.SendError
+	switch {
+	case !errors.As(err, &failed):
+		return semconv.ErrorTypeOther.Value.AsString()
+	case failed.TimedOut:
+		return "timeout"
+	case failed.Refused:
+		return "connection_refused"
+	}
+	return "broken_off"
 }
-
-// startSpan begins the request's span. Its parent is what the client wrote into
-// `_meta`; the HTTP request's own trace, if there is one, is linked.
-func (x *request) startSpan() {
-	ctx := context.WithoutCancel(x.r.Context())
-	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(x.started)}
-	propagator := propagation.TraceContext{}
-	httpParent := trace.SpanContextFromContext(propagator.Extract(ctx, propagation.HeaderCarrier(x.r.Header)))
-	name := x.methodLabel()
-	if c := x.call(); c != nil {
-		ctx = propagator.Extract(ctx, propagation.MapCarrier{"traceparent": c.Trace.Parent, "tracestate": c.Trace.State})
-		if c.Method == mcp.MethodCallTool && c.Name != "" {
-			name += " " + clip(c.Name)
-		}
-	}
-	if httpParent.IsValid() {
-		options = append(options, trace.WithLinks(trace.Link{SpanContext: httpParent}))
-	}
-	x.span.ctx, x.span.server = x.p.telemetry.tracer.Start(ctx, name, options...)
-}
-
-// end completes the request's span.
-func (s spans) end(x *request) {
-	if s.server == nil {
-		return
-	}
-	attributes := []attribute.KeyValue{
-		attribute.String("mcp.method.name", x.methodLabel()),
-		attribute.String("berth.routing.source", string(x.decision.Source)),
-		attribute.String("berth.upstream", x.upstream),
-		attribute.Int("http.response.status_code", x.status),
-	}
-	if v := x.version(); v != "" {
-		attributes = append(attributes, attribute.String("mcp.protocol.version", clip(v)))
-	}
-	if c := x.call(); c != nil && c.Method == mcp.MethodCallTool {
-		attributes = append(attributes, attribute.String("gen_ai.tool.name", clip(c.Name)), attribute.String("gen_ai.operation.name", "execute_tool"))
-	}
-	if len(x.id) > 0 {
-		attributes = append(attributes, attribute.String("jsonrpc.request.id", clip(string(x.id))))
-	}
-	if kind := x.errorType(); kind != "" {
-		attributes = append(attributes, attribute.String("error.type", kind))
-		s.server.SetStatus(codes.Error, kind)
-	}
-	s.server.SetAttributes(attributes...)
-	s.server.End()
-}
-
-// startExchange begins the span and the measure of one exchange with an upstream,
-// until its answer's headers.
-func (x *request) startExchange(u *routing.Upstream) (done func(error)) {
-	started := time.Now()
-	_, span := x.p.telemetry.tracer.Start(x.span.ctx, x.methodLabel(), trace.WithSpanKind(trace.SpanKindClient),
-		trace.WithAttributes(attribute.String("server.address", u.URL.Host), attribute.String("berth.upstream", u.Name)))
-	return func(err error) {
-		attributes := []attribute.KeyValue{
-			attribute.String("pool", x.pool().Name()), attribute.String("upstream", u.Name),
-			attribute.String("mcp.method.name", x.methodLabel()),
-		}
-		if err != nil {
-			attributes = append(attributes, attribute.String("error.type", "exchange"))
-			span.SetStatus(codes.Error, "exchange")
-		}
-		x.p.telemetry.exchanges.Record(x.span.ctx, time.Since(started).Seconds(), metric.WithAttributes(attributes...))
-		span.End()
-	}
-}
-
-var _ http.Handler = (*Proxy)(nil)

@@ -46,7 +46,8 @@ type Question struct {
 	// Key is equal for questions that may share an answer: same id, same
 	// credentials. Who may not see a task must not speak for who may.
 	Key string
-	// Ask puts the question to one upstream. It may be called concurrently.
+	// Ask puts the question to one upstream. It may be called concurrently, and ends
+	// when its context does.
 	Ask func(ctx context.Context, u *Upstream) Verdict
 }
 
@@ -100,22 +101,20 @@ func (a *Asker) ask(ctx context.Context, q Question) (*Upstream, error) {
 	if err := a.turn(ctx); err != nil {
 		return nil, err
 	}
-	defer func() { <-a.slots }()
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	verdicts := make(chan answered)
-	var wg sync.WaitGroup
-	for _, u := range a.pool.upstreams {
-		wg.Go(func() {
-			v := answered{u, a.verdict(ctx, u, q)}
-			select {
-			case verdicts <- v:
-			case <-ctx.Done():
-			}
-		})
-	}
-	defer wg.Wait()
 	defer cancel()
-	return collect(ctx, verdicts, len(a.pool.upstreams))
+	n := len(a.pool.upstreams)
+	verdicts := make(chan answered, n) // room for all: nobody waits for those who come late
+	var asking sync.WaitGroup
+	for _, u := range a.pool.upstreams {
+		asking.Go(func() { verdicts <- answered{u, a.verdict(ctx, u, q)} })
+	}
+	// The slot counts what is under way, also what is being cancelled.
+	go func() {
+		asking.Wait()
+		<-a.slots
+	}()
+	return collect(ctx, verdicts, n)
 }
 
 type answered struct {
@@ -146,10 +145,10 @@ func collect(ctx context.Context, verdicts <-chan answered, n int) (*Upstream, e
 
 // verdict asks one upstream, unless it is known not to answer.
 func (a *Asker) verdict(ctx context.Context, u *Upstream, q Question) Verdict {
-	if u.DownFor() >= countsUntil {
+	switch {
+	case u.DownFor() >= countsUntil:
 		return absent
-	}
-	if u.Silent() {
+	case u.Silent():
 		return Unclear
 	}
 	return q.Ask(ctx, u)

@@ -18,32 +18,27 @@ type health struct {
 	failures     int        // consecutive
 	ejections    int        // in a row; each makes the next one longer
 	ejectedUntil time.Time
-	downSince    time.Time // first transport failure since it last answered; zero: it answers
-	silent       bool      // it does not answer at all: owned calls are not sent until a probe got through
+	silentSince  time.Time // zero: it answers, or nobody has noticed yet
 }
 
 // succeed notes an answer: whatever it says, the upstream is there.
 func (h *health) succeed() (back bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	back = h.silent
-	h.failures, h.silent, h.downSince = 0, false, time.Time{}
-	if time.Now().After(h.ejectedUntil) {
+	back = !h.silentSince.IsZero()
+	h.failures, h.silentSince = 0, time.Time{}
+	if !time.Now().Before(h.ejectedUntil) {
 		h.ejections = 0
 	}
 	return back
 }
 
 // fail notes a failure and reports whether the upstream is due for ejection.
-// transport says that nothing came back at all.
-func (h *health) fail(transport bool) (due bool) {
+func (h *health) fail() (due bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.failures++
-	if transport && h.downSince.IsZero() {
-		h.downSince = time.Now()
-	}
-	return h.failures >= ejectAfter && time.Now().After(h.ejectedUntil)
+	return h.failures >= ejectAfter && !time.Now().Before(h.ejectedUntil)
 }
 
 // eject takes the upstream out of the choice for unbound work. Afterwards one
@@ -67,10 +62,9 @@ func (h *health) ejected(now time.Time) bool {
 func (h *health) setSilent() (first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	first = !h.silent
-	h.silent = true
-	if h.downSince.IsZero() {
-		h.downSince = time.Now()
+	first = h.silentSince.IsZero()
+	if first {
+		h.silentSince = time.Now()
 	}
 	return first
 }
@@ -80,17 +74,18 @@ func (h *health) setSilent() (first bool) {
 func (u *Upstream) Silent() bool {
 	u.health.mu.Lock()
 	defer u.health.mu.Unlock()
-	return u.health.silent
+	return !u.health.silentSince.IsZero()
 }
 
-// DownFor returns how long the upstream has not answered; 0 if it last did.
+// DownFor returns how long the upstream has been silent, and probed in vain; 0 if
+// it is not. A request that broke says nothing of the time since.
 func (u *Upstream) DownFor() time.Duration {
 	u.health.mu.Lock()
 	defer u.health.mu.Unlock()
-	if u.health.downSince.IsZero() {
+	if u.health.silentSince.IsZero() {
 		return 0
 	}
-	return max(time.Since(u.health.downSince), 1)
+	return max(time.Since(u.health.silentSince), 1)
 }
 
 // Ejected reports whether the upstream gets no unbound work for now.

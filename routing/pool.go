@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
@@ -34,7 +35,9 @@ type Pool struct {
 	probe     func(ctx context.Context, u *Upstream) error
 	log       *slog.Logger
 	metrics   metrics
-	silence   chan *Upstream // upstreams that have just fallen silent
+	silence   chan struct{} // holds one: an upstream has just fallen silent
+
+	ejecting sync.Mutex // held while an ejection is weighed: two must not both be the last that may be
 }
 
 // NewPool returns a pool of the given upstreams.
@@ -45,7 +48,7 @@ func NewPool(o PoolOptions) *Pool {
 		picker:    o.Picker,
 		probe:     o.Probe,
 		log:       o.Logger,
-		silence:   make(chan *Upstream, len(o.Upstreams)),
+		silence:   make(chan struct{}, 1),
 	}
 	if p.picker == nil {
 		p.picker = TwoChoices{}
@@ -79,14 +82,14 @@ func (p *Pool) Own(u *Upstream) *Lease { return newLease(u) }
 
 // Pick takes a lease for unbound work on an upstream that is not in tried:
 // prefer, if it is fit for new work, or the picker's choice. With none fit left
-// it uses those that are ejected; draining ones never.
+// it uses those that are ejected or silent; draining ones never.
 func (p *Pool) Pick(prefer string, tried []*Upstream) (*Lease, error) {
 	var fit, unfit []*Upstream
 	now := time.Now()
 	for _, u := range p.upstreams {
 		switch {
 		case u.Draining || slices.Contains(tried, u):
-		case u.health.ejected(now):
+		case u.health.ejected(now), u.Silent():
 			unfit = append(unfit, u)
 		case u.Name == prefer:
 			return newLease(u), nil
@@ -110,11 +113,13 @@ func (p *Pool) Succeeded(u *Upstream) {
 	}
 }
 
-// Failed notes that a request to u broke before an answer came. transport is
-// false if something answered after all, an overloaded server's 503 for example.
-func (p *Pool) Failed(u *Upstream, transport bool, cause error) {
-	if u.health.fail(transport) && p.mayEject() {
-		d := u.health.eject()
+// Failed notes that a request to u broke before an answer came, or that what came
+// was the 503 of something overloaded, for example.
+func (p *Pool) Failed(u *Upstream, cause error) {
+	if !u.health.fail() {
+		return
+	}
+	if d := p.eject(u); d > 0 {
 		p.metrics.ejected(u)
 		p.log.Warn("upstream ejected", "pool", p.name, "upstream", u.Name, "for", d.String(), "error", cause)
 	}
@@ -128,9 +133,20 @@ func (p *Pool) FellSilent(u *Upstream, cause error) {
 	}
 	p.log.Warn("upstream does not answer", "pool", p.name, "upstream", u.Name, "error", cause)
 	select {
-	case p.silence <- u:
-	default: // Run's next round sees it
+	case p.silence <- struct{}{}:
+	default: // the one that waits there will do
 	}
+}
+
+// eject takes u out of the choice for unbound work, unless it is out already or
+// too many are. It returns for how long; 0 if it does not.
+func (p *Pool) eject(u *Upstream) time.Duration {
+	p.ejecting.Lock()
+	defer p.ejecting.Unlock()
+	if u.Ejected() || !p.mayEject() {
+		return 0
+	}
+	return u.health.eject()
 }
 
 // mayEject keeps at least half of the pool in the choice.

@@ -21,8 +21,8 @@ func (p *Pool) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case u := <-p.silence:
-			p.probeOne(ctx, u)
+		case <-p.silence:
+			p.probeSilent(ctx)
 		case <-tick.C:
 			p.probeSilent(ctx)
 		}
@@ -40,9 +40,6 @@ func (p *Pool) probeSilent(ctx context.Context) {
 }
 
 func (p *Pool) probeOne(ctx context.Context, u *Upstream) {
-	if p.probe == nil || !u.Silent() {
-		return
-	}
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	if p.probe(ctx, u) == nil {

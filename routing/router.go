@@ -53,8 +53,8 @@ type Decision struct {
 	Binding sticky.Binding // the binding that decided
 	Task    sticky.Key     // of the task that the call is about, if it is about one
 
-	// ListenIDs are the task ids of a subscription that the caller owns. They
-	// replace those asked for where Narrow is set.
+	// ListenIDs are the task ids of a subscription that the caller owns. Where Narrow
+	// is set they replace those asked for; elsewhere they may be only some.
 	ListenIDs []string
 	Narrow    bool
 }
@@ -78,7 +78,7 @@ func (r *Router) Decide(ctx context.Context, q Query) (Decision, error) {
 	if q.Session != "" && !initializes(q.Calls) {
 		return r.bySession(ctx, q)
 	}
-	if len(q.Calls) == 1 && q.Calls[0].Method == mcp.MethodListen {
+	if subscribes(q.Calls) {
 		return r.byListen(ctx, q)
 	}
 	d := Decision{Source: SourcePicked}
@@ -105,6 +105,10 @@ func initializes(calls []mcp.Call) bool {
 	return len(calls) == 1 && calls[0].Method == mcp.MethodInitialize
 }
 
+func subscribes(calls []mcp.Call) bool {
+	return len(calls) == 1 && calls[0].Method == mcp.MethodListen
+}
+
 func listsTasks(calls []mcp.Call) bool {
 	for i := range calls {
 		if calls[i].Method == mcp.MethodListTasks {
@@ -123,6 +127,13 @@ func (r *Router) bySession(ctx context.Context, q Query) (Decision, error) {
 		return Decision{}, err
 	}
 	r.Bindings.Touch(key, d.Binding)
+	if r.Principals && subscribes(q.Calls) {
+		own, err := r.byListen(ctx, q)
+		if err != nil {
+			return Decision{}, err
+		}
+		d.ListenIDs, d.Narrow = own.ListenIDs, true
+	}
 	for i := range q.Calls {
 		if !q.Calls[i].IsTask() {
 			continue
@@ -154,22 +165,31 @@ func (r *Router) byTask(ctx context.Context, q Query, call *mcp.Call) (Decision,
 }
 
 // byListen routes a subscription to the owner of its task ids. Ids of other
-// owners stay in: their upstream will not acknowledge them, and says so.
+// owners stay in: their upstream will not acknowledge them, and says so. What the
+// store cannot tell is not left out of it as if it were another's.
 func (r *Router) byListen(ctx context.Context, q Query) (Decision, error) {
 	d := Decision{Source: SourcePicked, Narrow: r.Principals}
-	for i, id := range q.Calls[0].ListenTaskIDs {
-		if i == maxListenIDs {
-			break
-		}
+	ids := q.Calls[0].ListenTaskIDs
+	var away error
+	for _, id := range ids[:min(len(ids), maxListenIDs)] {
 		key := r.key(sticky.Task, q.Principal, id)
 		binding, source, err := r.Bindings.Lookup(ctx, key)
 		if err != nil {
+			if !errors.Is(err, sticky.ErrUnknown) {
+				away = err
+			}
 			continue
 		}
 		d.ListenIDs = append(d.ListenIDs, id)
 		if owner := r.Pool.Find(binding.Upstream); d.Owner == nil && owner != nil {
 			d.Owner, d.Source, d.Key, d.Binding = owner, source, key, binding
 		}
+		if d.Owner != nil && !d.Narrow {
+			return d, nil
+		}
+	}
+	if away != nil {
+		return Decision{}, denied(sticky.Task, away)
 	}
 	return d, nil
 }
@@ -193,12 +213,18 @@ func (r *Router) owner(ctx context.Context, q Query, key sticky.Key, learned sti
 	if r.Principals && !r.Recover {
 		return Decision{}, denied(key.Kind, missing)
 	}
-	u, err := r.Asker.Ask(ctx, Question{Key: string(key.Kind) + "\x00" + key.Principal + "\x00" + q.Credential + "\x00" + key.ID, Ask: ask})
-	if errors.Is(err, ErrDenied) {
-		return Decision{}, denied(key.Kind, missing)
-	}
+	foreign, err := r.isForeign(ctx, key)
 	if err != nil {
 		return Decision{}, err
+	}
+	u, err := r.Asker.Ask(ctx, Question{Key: string(key.Kind) + "\x00" + key.Principal + "\x00" + q.Credential + "\x00" + key.ID, Ask: ask})
+	switch {
+	case errors.Is(err, ErrDenied), errors.Is(err, ErrUnclear) && errors.Is(missing, storage.ErrUnavailable):
+		return Decision{}, denied(key.Kind, missing)
+	case err != nil:
+		return Decision{}, err
+	case foreign:
+		return Decision{}, denied(key.Kind, sticky.ErrUnknown)
 	}
 	return r.learn(ctx, key, learned, u, missing)
 }
@@ -210,7 +236,7 @@ func (r *Router) learn(ctx context.Context, key sticky.Key, binding sticky.Bindi
 		r.Bindings.Unbind(ctx, key)
 	}
 	binding.Upstream = u.Name
-	if err := r.Bindings.Bind(ctx, key, binding, 0); errors.Is(err, sticky.ErrOwned) {
+	if err := r.Bind(ctx, key, binding, 0); errors.Is(err, sticky.ErrOwned) {
 		standing, source, err := r.Bindings.Lookup(ctx, key)
 		if owner := r.Pool.Find(standing.Upstream); err == nil && owner != nil {
 			return Decision{Owner: owner, Source: source, Key: key, Binding: standing}, nil
@@ -221,17 +247,18 @@ func (r *Router) learn(ctx context.Context, key sticky.Key, binding sticky.Bindi
 
 // denied words what it means that nobody knows the id, given why the map did not:
 // only a map that was asked can make it unknown.
+// A session whose owner is gone is unknown too: its client can begin a new one.
 func denied(kind sticky.Kind, missing error) error {
-	if !errors.Is(missing, sticky.ErrUnknown) {
-		if errors.Is(missing, storage.ErrUnavailable) || errors.Is(missing, ErrOwnerGone) {
-			return missing
-		}
-		return fmt.Errorf("%w: %w", storage.ErrUnavailable, missing)
-	}
-	if kind == sticky.Session {
+	unknown, gone := errors.Is(missing, sticky.ErrUnknown), errors.Is(missing, ErrOwnerGone)
+	switch {
+	case kind == sticky.Session && (unknown || gone):
 		return ErrUnknownSession
+	case unknown:
+		return ErrUnknownTask
+	case gone, errors.Is(missing, storage.ErrUnavailable):
+		return missing
 	}
-	return ErrUnknownTask
+	return fmt.Errorf("%w: %w", storage.ErrUnavailable, missing)
 }
 
 // preferred returns the upstream that issued the call's requestState or cursor.

@@ -29,18 +29,21 @@ const (
 	SourceStore Source = "store" // the shared store
 )
 
-// Bounds of a task binding's life. It outlives the task's own TTL, so that the
-// owner and not berth tells a late client that the task is gone.
 const (
-	minTaskTTL   = 5 * time.Minute
+	// keptAfter is by how much a task's binding outlives the task's own TTL, so that
+	// the owner and not berth tells a late client that the task is gone.
+	keptAfter = 5 * time.Minute
+
 	touchEvery   = time.Minute // how often a session's expiry is extended at most
 	extendBeyond = time.Minute // how much later an expiry must be to be worth a write
+	hintLife     = 15 * time.Minute
+	maxUpdates   = 1024 // refreshes that may wait for Run
 )
 
 // Options of New. The zero value of each field has a meaning.
 type Options struct {
 	Near        int           // entries of the cache in front of a shared store; 0: none
-	MaxTTL      time.Duration // cap of a task binding's life; 0: 168 h
+	MaxTTL      time.Duration // cap of a task binding's life, counted from its owner's last answer; 0: 168 h
 	SessionIdle time.Duration // a session binding unused for this long is forgotten; 0: 24 h
 	Logger      *slog.Logger  // nil: discarded
 	Meter       metric.MeterProvider
@@ -54,7 +57,7 @@ type Bindings struct {
 	near    *near
 	pending pending
 	flight  singleflight.Group
-	updates chan update
+	updates chan entry
 	wake    chan struct{}
 	metrics metrics
 }
@@ -72,7 +75,7 @@ func New(store *storage.Store, options Options) *Bindings {
 		store:   store,
 		options: options,
 		log:     options.Logger,
-		updates: make(chan update, 1024),
+		updates: make(chan entry, maxUpdates),
 		wake:    make(chan struct{}, 1),
 		metrics: newMetrics(options.Meter),
 	}
@@ -99,8 +102,8 @@ func (b *Bindings) lookup(ctx context.Context, key Key) (Binding, Source, error)
 	if binding, ok := b.pending.get(name); ok {
 		return binding, SourceBound, nil
 	}
-	if e, ok := b.near.get(name); ok {
-		return e.binding, SourceLRU, nil
+	if binding, ok := b.near.get(name); ok {
+		return binding, SourceLRU, nil
 	}
 	binding, err := b.load(ctx, key.Kind, name)
 	if err != nil {
@@ -128,7 +131,7 @@ func (b *Bindings) load(ctx context.Context, kind Kind, name string) (Binding, e
 			b.log.Warn("a stored binding cannot be read", "error", err)
 			return Binding{}, ErrUnknown
 		}
-		b.remember(kind, name, binding)
+		b.near.add(entry{kind, name, binding})
 		return binding, nil
 	})
 	select {
@@ -139,72 +142,66 @@ func (b *Bindings) load(ctx context.Context, kind Kind, name string) (Binding, e
 	}
 }
 
-// remember puts a binding into the near cache. A session's expiry lies in the
-// store alone; an entry that is too old costs one answer of its owner.
-func (b *Bindings) remember(kind Kind, name string, binding Binding) {
-	now := time.Now()
-	e := nearEntry{binding: binding, expires: binding.Expires, refreshed: now}
-	if kind == Session {
-		e.expires = now.Add(b.options.SessionIdle)
-	}
-	b.near.add(name, e)
-}
-
 // Bind makes binding.Upstream the owner of key. It returns nil once the binding
 // is in the store or, with the store away, once this process will answer for it.
 // If another upstream owns the key it returns ErrOwned and changes nothing.
 // binding.Expires is set by Bind, from ttl for tasks (0: unlimited) within bounds.
 func (b *Bindings) Bind(ctx context.Context, key Key, binding Binding, ttl time.Duration) error {
-	life := b.life(key.Kind, ttl)
-	binding.Principal = key.Principal
-	binding.Expires = time.Now().Add(life)
-	name := key.digest()
-	if have, ok := b.pending.get(name); ok && have.Upstream != binding.Upstream {
-		b.metrics.bound(ctx, key.Kind, outcomeCollision)
-		return ErrOwned
+	outcome, err := b.bind(ctx, b.entry(key, binding, ttl))
+	b.metrics.bound(ctx, key.Kind, outcome)
+	return err
+}
+
+func (b *Bindings) bind(ctx context.Context, e entry) (outcome string, err error) {
+	if have, ok := b.pending.get(e.name); ok && have.Upstream != e.binding.Upstream {
+		return outcomeCollision, ErrOwned
 	}
-	record, created, err := b.store.PutIfAbsent(ctx, name, binding.encode(), life)
+	standing, created, err := b.store.PutIfAbsent(ctx, e.name, e.binding.encode(), time.Until(e.binding.Expires))
 	if err != nil {
-		return b.bindLocally(ctx, key.Kind, name, binding, err)
+		return b.bindLocally(e, err)
 	}
-	if !created {
-		if standing, err := decode(record.Value); err == nil && standing.Upstream != binding.Upstream {
-			b.metrics.bound(ctx, key.Kind, outcomeCollision)
-			return ErrOwned
-		}
+	if !created && e.taken(standing) {
+		return outcomeCollision, ErrOwned
 	}
-	b.pending.remove(name)
-	b.remember(key.Kind, name, binding)
-	b.metrics.bound(ctx, key.Kind, outcomeStored)
-	return nil
+	b.pending.remove(e.name)
+	b.near.add(e)
+	return outcomeStored, nil
 }
 
-// bindLocally keeps a binding that the store could not take.
-func (b *Bindings) bindLocally(ctx context.Context, kind Kind, name string, binding Binding, cause error) error {
-	owner, added := b.pending.add(name, binding)
-	if e, ok := b.near.get(name); ok && added {
-		owner = e.binding
+// bindLocally keeps a binding that the store could not take, unless this process
+// knows of another owner.
+func (b *Bindings) bindLocally(e entry, cause error) (outcome string, err error) {
+	if have, ok := b.near.get(e.name); ok && have.Upstream != e.binding.Upstream {
+		return outcomeCollision, ErrOwned
 	}
-	if owner.Upstream != binding.Upstream {
-		b.pending.remove(name)
-		b.metrics.bound(ctx, kind, outcomeCollision)
-		return ErrOwned
+	if !b.pending.add(e) {
+		return outcomeCollision, ErrOwned
 	}
-	b.remember(kind, name, binding)
-	b.metrics.bound(ctx, kind, outcomeLocal)
-	b.log.Debug("bound locally, the store is away", "kind", string(kind), "error", cause)
-	return nil
+	b.near.add(e)
+	b.log.Debug("bound locally, the store is away", "kind", string(e.kind), "error", cause)
+	return outcomeLocal, nil
 }
 
-// life bounds the time that a binding is kept.
+// entry completes a binding that is made now. A claim says itself whose it is.
+func (b *Bindings) entry(key Key, binding Binding, ttl time.Duration) entry {
+	if key.Kind != Claim {
+		binding.Principal = key.Principal
+	}
+	binding.Expires = time.Now().Add(b.life(key.Kind, ttl))
+	return entry{key.Kind, key.digest(), binding}
+}
+
+// life is how long a binding is kept that is made or told of now.
 func (b *Bindings) life(kind Kind, ttl time.Duration) time.Duration {
 	switch {
+	case kind == Hint:
+		return hintLife
 	case kind == Session:
 		return b.options.SessionIdle
-	case ttl <= 0:
+	case ttl <= 0 || ttl > b.options.MaxTTL-keptAfter:
 		return b.options.MaxTTL
 	}
-	return min(max(ttl, minTaskTTL), b.options.MaxTTL)
+	return ttl + keptAfter
 }
 
 // Unbind forgets key: its owner said that it does not know it any more. Errors
@@ -222,29 +219,22 @@ func (b *Bindings) Unbind(ctx context.Context, key Key) {
 // names. It is a preference: the last one counts, and a store that is away does
 // not matter beyond this process.
 func (b *Bindings) Prefer(ctx context.Context, key Key, upstream string) {
-	const life = 15 * time.Minute
-	binding := Binding{Upstream: upstream, Expires: time.Now().Add(life)}
-	name := key.digest()
-	b.remember(key.Kind, name, binding)
-	if err := b.store.Put(ctx, name, binding.encode(), life); err != nil {
-		b.log.Debug("a preference could not be stored", "error", err)
-	}
+	b.put(ctx, b.entry(key, Binding{Upstream: upstream}, 0))
 }
 
 // Amend replaces what is kept of a binding that this process has just made. It
 // must not change the owner.
 func (b *Bindings) Amend(ctx context.Context, key Key, binding Binding) {
-	life := b.life(key.Kind, 0)
-	binding.Principal = key.Principal
-	binding.Expires = time.Now().Add(life)
-	name := key.digest()
-	b.remember(key.Kind, name, binding)
-	if _, local := b.pending.get(name); local {
-		b.pending.remove(name)
-		b.pending.add(name, binding)
+	b.put(ctx, b.entry(key, binding, 0))
+}
+
+// put writes e over what stands. What is pending is written with it later.
+func (b *Bindings) put(ctx context.Context, e entry) {
+	b.near.add(e)
+	if b.pending.amend(e) {
 		return
 	}
-	if err := b.store.Put(ctx, name, binding.encode(), life); err != nil {
-		b.log.Debug("a binding could not be amended", "kind", string(key.Kind), "error", err)
+	if err := b.store.Put(ctx, e.name, e.binding.encode(), time.Until(e.binding.Expires)); err != nil {
+		b.log.Debug("a binding could not be written", "kind", string(e.kind), "error", err)
 	}
 }

@@ -10,6 +10,6 @@
 // It does not promise that a binding outlives the store: what is lost there is
 // learned again by asking the fleet (package routing).
 //
-// Cost: a look-up that the near cache answers takes no lock but the cache's own; a
-// miss is one GET, however many callers wait for it; a binding is one script call.
+// Cost: a look-up that the near cache answers takes two short locks; a miss is one
+// GET, however many callers wait for it; a binding is one script call.
 package sticky

@@ -12,6 +12,7 @@ type Kind string
 const (
 	Task    Kind = "task"    // a task id
 	Session Kind = "session" // an Mcp-Session-Id
+	Claim   Kind = "claim"   // a task or session of any principal: whose it is
 	Hint    Kind = "hint"    // a list cursor or a requestState: where it came from is preferred, no more
 )
 
@@ -22,6 +23,12 @@ type Key struct {
 	Pool      string // the pool's name
 	Principal string // who is calling; "" is nobody
 	ID        string
+}
+
+// Claim returns the key under which the id that k names is claimed for k's
+// principal, whoever looks for it.
+func (k Key) Claim() Key {
+	return Key{Kind: Claim, Pool: k.Pool, ID: string(k.Kind) + "\x00" + k.ID}
 }
 
 // digest returns the key's name in the store. Ids and principals do not appear

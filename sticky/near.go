@@ -8,20 +8,14 @@ import (
 
 // near is the cache in front of a shared store. A nil *near holds nothing.
 type near struct {
-	cache *lru.Cache[string, nearEntry]
-}
-
-type nearEntry struct {
-	binding   Binding
-	expires   time.Time // when the entry is to be looked up anew
-	refreshed time.Time // when the store's expiry was last extended from here
+	cache *lru.Cache[string, Binding]
 }
 
 func newNear(size int) *near {
 	if size <= 0 {
 		return nil
 	}
-	cache, err := lru.New[string, nearEntry](size)
+	cache, err := lru.New[string, Binding](size)
 	if err != nil {
 		// New fails for sizes below one only.
 		panic(err)
@@ -29,26 +23,28 @@ func newNear(size int) *near {
 	return &near{cache}
 }
 
-func (n *near) get(key string) (nearEntry, bool) {
+// get returns a binding that has not expired. One that has may live on in the
+// store, extended by another berth: the store is to be asked.
+func (n *near) get(name string) (Binding, bool) {
 	if n == nil {
-		return nearEntry{}, false
+		return Binding{}, false
 	}
-	e, ok := n.cache.Get(key)
-	if ok && time.Now().After(e.expires) {
-		n.cache.Remove(key)
-		return nearEntry{}, false
+	binding, ok := n.cache.Get(name)
+	if ok && time.Now().After(binding.Expires) {
+		n.cache.Remove(name)
+		return Binding{}, false
 	}
-	return e, ok
+	return binding, ok
 }
 
-func (n *near) add(key string, e nearEntry) {
+func (n *near) add(e entry) {
 	if n != nil {
-		n.cache.Add(key, e)
+		n.cache.Add(e.name, e.binding)
 	}
 }
 
-func (n *near) remove(key string) {
+func (n *near) remove(name string) {
 	if n != nil {
-		n.cache.Remove(key)
+		n.cache.Remove(name)
 	}
 }

@@ -6,48 +6,73 @@ import "sync"
 // away, to be written back when it returns. They count as bound in this process.
 type pending struct {
 	mu      sync.Mutex // guards the field below
-	entries map[string]Binding
+	entries map[string]entry
 }
 
 // maxPending bounds what an outage may pile up, in bindings (some 300 bytes each).
 // Beyond it a binding lives in the near cache only.
 const maxPending = 200_000
 
-func (p *pending) get(key string) (Binding, bool) {
+func (p *pending) get(name string) (Binding, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	b, ok := p.entries[key]
-	return b, ok
+	e, ok := p.entries[name]
+	return e.binding, ok
 }
 
-// add keeps b unless the key has an owner already, which it returns.
-func (p *pending) add(key string, b Binding) (Binding, bool) {
+// add keeps e unless another upstream owns its name already, and reports whether
+// that is not so.
+func (p *pending) add(e entry) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if have, ok := p.entries[key]; ok {
-		return have, false
+	if have, ok := p.entries[e.name]; ok {
+		return have.binding.Upstream == e.binding.Upstream
 	}
 	if p.entries == nil {
-		p.entries = make(map[string]Binding)
+		p.entries = make(map[string]entry)
 	}
 	if len(p.entries) < maxPending {
-		p.entries[key] = b
+		p.entries[e.name] = e
 	}
-	return b, true
+	return true
 }
 
-func (p *pending) remove(key string) {
+// amend replaces what is pending under e's name; false: nothing is.
+func (p *pending) amend(e entry) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.entries, key)
+	if _, ok := p.entries[e.name]; !ok {
+		return false
+	}
+	p.entries[e.name] = e
+	return true
 }
 
-func (p *pending) snapshot() map[string]Binding {
+func (p *pending) remove(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := make(map[string]Binding, len(p.entries))
-	for k, b := range p.entries {
-		out[k] = b
+	delete(p.entries, name)
+}
+
+// settle forgets e, unless it was amended since it was read.
+func (p *pending) settle(e entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.entries[e.name] == e {
+		delete(p.entries, e.name)
+	}
+}
+
+// some returns at most n entries, any.
+func (p *pending) some(n int) []entry {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []entry
+	for _, e := range p.entries {
+		if len(out) == n {
+			break
+		}
+		out = append(out, e)
 	}
 	return out
 }

@@ -6,12 +6,20 @@ import (
 	"time"
 
 	"berth/internal/storage"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// writeBackEvery is how often bindings made during an outage are offered to the
-// store. Together with the store's own probing it keeps the promise that they are
-// shared within two seconds of its recovery.
-const writeBackEvery = 500 * time.Millisecond
+const (
+	// writeBackEvery is how often bindings made during an outage are offered to the
+	// store. Together with the store's own probing it keeps the promise that they
+	// are shared within two seconds of its recovery.
+	writeBackEvery = 500 * time.Millisecond
+
+	// writeBackAtOnce is how many are offered at a time: one after another, a
+	// millisecond each, a long outage would take minutes to make good.
+	writeBackAtOnce = 16
+)
 
 // Run writes updates and write-backs until ctx ends; then it offers what is still
 // pending to the store once more and returns.
@@ -20,9 +28,9 @@ func (b *Bindings) Run(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		select {
-		case u := <-b.updates:
-			if err := b.apply(ctx, u); err != nil {
-				b.log.Debug("a binding could not be refreshed", "kind", string(u.kind), "error", err)
+		case e := <-b.updates:
+			if err := b.apply(ctx, e); err != nil {
+				b.log.Debug("a binding could not be refreshed", "kind", string(e.kind), "error", err)
 			}
 		case <-tick.C:
 			b.writeBack(ctx)
@@ -47,49 +55,53 @@ func (b *Bindings) wakeUp() {
 // Pending returns how many bindings wait for the store.
 func (b *Bindings) Pending() int { return b.pending.len() }
 
-// writeBack offers the pending bindings to the store and stops at the first that
-// it does not take.
+// writeBack offers the pending bindings to the store until it refuses one.
 func (b *Bindings) writeBack(ctx context.Context) {
-	if b.pending.len() == 0 || !b.store.Healthy() {
+	before := b.pending.len()
+	if before == 0 || !b.store.Healthy() {
 		return
 	}
-	written := 0
-	for name, binding := range b.pending.snapshot() {
-		if err := b.writeBackOne(ctx, name, binding); err != nil {
-			if !errors.Is(err, storage.ErrUnavailable) {
-				b.log.Warn("a binding could not be written back", "error", err)
-			}
-			break
-		}
-		written++
+	var err error
+	for err == nil && b.pending.len() > 0 {
+		err = b.writeBackSome(ctx)
 	}
-	if written > 0 {
-		b.log.Info("bindings made while the store was away are written back", "count", written, "left", b.pending.len())
+	if err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) {
+		b.log.Warn("a binding could not be written back", "error", err)
 	}
+	if left := b.pending.len(); left < before {
+		b.log.Info("bindings made while the store was away are written back", "count", before-left, "left", left)
+	}
+}
+
+// writeBackSome waits for all that it offers: one that is refused for a reason of
+// its own keeps none of the others back.
+func (b *Bindings) writeBackSome(ctx context.Context) error {
+	var group errgroup.Group
+	for _, e := range b.pending.some(writeBackAtOnce) {
+		group.Go(func() error { return b.writeBackOne(ctx, e) })
+	}
+	return group.Wait()
 }
 
 // writeBackOne gives one binding to the store. An owner that stands there
 // already wins.
-func (b *Bindings) writeBackOne(ctx context.Context, name string, binding Binding) error {
-	life := time.Until(binding.Expires)
+func (b *Bindings) writeBackOne(ctx context.Context, e entry) error {
+	life := time.Until(e.binding.Expires)
 	if life <= 0 {
-		b.pending.remove(name)
+		b.pending.settle(e)
 		return nil
 	}
-	record, created, err := b.store.PutIfAbsent(ctx, name, binding.encode(), life)
+	standing, created, err := b.store.PutIfAbsent(ctx, e.name, e.binding.encode(), life)
 	if err != nil {
 		return err
 	}
 	outcome := outcomeWrittenBack
-	if !created {
-		if standing, err := decode(record.Value); err == nil && standing.Upstream != binding.Upstream {
-			b.log.Warn("another berth bound the same id to another upstream first",
-				"ours", binding.Upstream, "owner", standing.Upstream)
-			b.near.remove(name)
-			outcome = outcomeCollision
-		}
+	if !created && e.taken(standing) {
+		b.log.Warn("another berth bound the same id to another upstream first", "kind", string(e.kind), "ours", e.binding.Upstream)
+		b.near.remove(e.name)
+		outcome = outcomeCollision
 	}
-	b.pending.remove(name)
-	b.metrics.bound(ctx, Task, outcome)
+	b.pending.settle(e)
+	b.metrics.bound(ctx, e.kind, outcome)
 	return nil
 }

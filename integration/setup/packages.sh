@@ -3,29 +3,33 @@
 # account may; otherwise says what to install.
 set -eu
 
-wanted=''
-command -v redis-server >/dev/null || wanted="$wanted redis-server"
-command -v npm >/dev/null || wanted="$wanted nodejs npm"
-[ -n "$wanted" ] || exit 0
-
-if ! command -v apt-get >/dev/null; then
-	echo "setup: please install$wanted with this system's package manager" >&2
-	exit 1
-fi
-if [ "$(id -u)" = 0 ]; then
-	as_root=''
-elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
-	as_root='sudo -n'
-else
-	echo "setup: please run as root: apt-get install -y$wanted" >&2
-	exit 1
-fi
-
-# The words of $as_root and $wanted are meant to be split.
+# apt runs apt-get with the rights that it needs, if they can be had.
 apt() {
-	# shellcheck disable=SC2086
-	$as_root env DEBIAN_FRONTEND=noninteractive apt-get "$@"
+	if [ "$(id -u)" = 0 ]; then
+		env DEBIAN_FRONTEND=noninteractive apt-get "$@" >/dev/null
+	else
+		sudo -n env DEBIAN_FRONTEND=noninteractive apt-get "$@" >/dev/null
+	fi
 }
-apt update -qq
-# shellcheck disable=SC2086
-apt install -y -qq --no-install-recommends $wanted >/dev/null
+
+may_install() {
+	command -v apt-get >/dev/null || return 1
+	[ "$(id -u)" = 0 ] && return 0
+	command -v sudo >/dev/null && sudo -n true 2>/dev/null
+}
+
+# provide PROGRAM PACKAGE...: the packages that bring a program, unless it is there.
+provide() {
+	program=$1
+	shift
+	command -v "$program" >/dev/null && return 0
+	if may_install && apt update -qq && apt install -y -qq --no-install-recommends "$@"; then
+		return 0
+	fi
+	echo "setup: $program is missing; please install it (Debian, as root: apt-get install $*)" >&2
+	incomplete=yes
+}
+
+provide redis-server redis-server
+provide npm nodejs npm
+[ "${incomplete:-}" != yes ]

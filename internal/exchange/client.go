@@ -40,15 +40,24 @@ type Client struct {
 // cannot be repeated if it calls a tool.
 const idleConnection = 4 * time.Second
 
+// Dial makes a connection, as net.Dialer's DialContext does.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
 // NewClient returns a client that gives a connection connectTimeout to be made.
 func NewClient(connectTimeout time.Duration) *Client {
 	dialer := net.Dialer{Timeout: connectTimeout}
+	return NewClientOver(dialer.DialContext, connectTimeout)
+}
+
+// NewClientOver is NewClient over connections that dial makes. What bounds the
+// time for that is dial's affair; connectTimeout bounds the TLS handshake.
+func NewClientOver(dial Dial, connectTimeout time.Duration) *Client {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &Client{transport: &http.Transport{
 		Proxy: nil, // upstreams come from the configuration only
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := dialer.DialContext(ctx, network, address)
+			conn, err := dial(ctx, network, address)
 			if err != nil {
 				return nil, err
 			}

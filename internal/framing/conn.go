@@ -8,9 +8,9 @@ import (
 
 // poison is malformed wherever a line is being read, even in mid-line: the bare CR
 // spoils a chunk's size line (whose extension net/http would skip unread), the NUL
-// a request line and a field line. The empty line lets net/http judge at once
-// instead of waiting for a folded line to go on.
-const poison = "\r \x00\r\n\r\n"
+// a request line and a field line. Between requests net/http wants four bytes
+// before it looks at any.
+const poison = "\r \x00\r\n"
 
 // conn is one client's connection. Like net/http, it expects one Read at a time.
 type conn struct {

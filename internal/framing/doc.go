@@ -4,10 +4,9 @@
 // net/http is careful, but it settles some ambiguities silently, before a handler
 // could look: it takes Transfer-Encoding over Content-Length and deletes the
 // latter, merges equal Content-Lengths, joins folded lines, takes a bare LF for a
-// line end, hands "PRI * HTTP/2.0" to the handler, and lets the target of a
-// request override its Host. A proxy has to refuse these (RFC 9112 sections 2.2,
-// 3.2, 5.1, 5.2, 6.1 and 11.2), because the parser before or behind it may have
-// settled them otherwise.
+// line end, and hands "PRI * HTTP/2.0" to the handler. A proxy has to refuse these
+// (RFC 9112 sections 2.2, 5.1, 5.2, 6.1 and 11.2), because the parser before or
+// behind it may have settled them otherwise.
 //
 // It is a filter, not a buffer. The client's bytes go on as they arrive, at the
 // pace they arrive, so net/http's deadlines, its limit on headers and its watch
@@ -21,8 +20,9 @@
 // reading the body fails, and net/http closes after the handler's answer. In both
 // cases nothing that came later is seen by anyone.
 //
-// What it does not do: it judges neither methods, paths and Host against a list,
-// nor fields that do not frame; it does not un-frame (chunk extensions pass, for
+// What it does not do: it judges neither methods, paths and hosts (a target that
+// names another authority than Host is the handler's to refuse), nor fields that
+// do not frame; it does not un-frame (chunk extensions pass, for
 // net/http to drop); it knows no upgrade, HTTP/2 or tunnel, so the server behind
 // it must not offer one.
 //

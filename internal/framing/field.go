@@ -107,8 +107,9 @@ func lower(c byte) byte {
 // isToken tells whether text is a token (RFC 9110 section 5.6.2).
 func isToken(text []byte) bool {
 	for _, c := range text {
-		letter := 'a' <= lower(c) && lower(c) <= 'z'
-		if !letter && strings.IndexByte("0123456789!#$%&'*+-.^_`|~", c) < 0 {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-':
+		case strings.IndexByte("!#$%&'*+.^_`|~", c) < 0:
 			return false
 		}
 	}

@@ -4,18 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"net/url"
-	"strings"
 )
 
 var (
 	errRequestLine = errors.New("request line is not method, target and version with one space between")
 	errVersion     = errors.New("version is neither HTTP/1.1 nor HTTP/1.0")
 	errTarget      = errors.New("request target names no authority, or a user")
-	errAuthority   = errors.New("authority of the request target is not the Host")
-	errHost        = errors.New("Host is missing or repeated")
-	errLength      = errors.New("Content-Length is not one number")
-	errCoding      = errors.New("Transfer-Encoding is not one chunked of HTTP/1.1")
-	errTwoFramings = errors.New("Content-Length together with Transfer-Encoding")
+	errHost        = errors.New("missing or repeated Host")
+	errLength      = errors.New("not one Content-Length that is a number")
+	errCoding      = errors.New("not one Transfer-Encoding that is chunked, in HTTP/1.1")
+	errTwoFramings = errors.New("both Content-Length and Transfer-Encoding")
 	errAlias       = errors.New("framing field spelt with an underscore")
 )
 
@@ -24,11 +22,10 @@ const noLength = -1
 
 // head is what a request's head has said so far of the request's framing.
 type head struct {
-	http10    bool
-	authority string // the target's, if it has one
-	host      bool   // seen
-	chunked   bool
-	length    int64 // or noLength
+	http10  bool
+	host    bool // seen
+	chunked bool
+	length  int64 // or noLength
 }
 
 // request takes the request line (RFC 9112 section 3).
@@ -45,13 +42,14 @@ func (h *head) request(line []byte) error {
 	default:
 		return errVersion
 	}
-	return h.target(string(method) == "CONNECT", target)
+	return checkTarget(string(method) == "CONNECT", target)
 }
 
-// target keeps the authority that the target names, as net/http reads it: net/http
-// prefers it to the Host (RFC 9112 section 3.2.2). The origin form and the asterisk
+// checkTarget wants the authority that a target names to be readable as one. That
+// it counts more than the Host (RFC 9112 section 3.2.2) is net/http's reading, and
+// whether it is welcome is the handler's to say. The origin form and the asterisk
 // name none.
-func (h *head) target(connect bool, target []byte) error {
+func checkTarget(connect bool, target []byte) error {
 	if target[0] == '/' || string(target) == "*" && !connect {
 		return nil
 	}
@@ -63,7 +61,6 @@ func (h *head) target(connect bool, target []byte) error {
 	if err != nil || parsed.Host == "" || parsed.User != nil {
 		return errTarget
 	}
-	h.authority = parsed.Host
 	return nil
 }
 
@@ -121,14 +118,12 @@ func (h *head) transferEncoding(value []byte) error {
 	return nil
 }
 
-func (h *head) hostField(value []byte) error {
+// hostField takes one Host.
+func (h *head) hostField([]byte) error {
 	if h.host {
 		return errHost
 	}
 	h.host = true
-	if h.authority != "" && !sameName(value, strings.ToLower(h.authority)) {
-		return errAuthority
-	}
 	return nil
 }
 

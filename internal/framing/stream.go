@@ -130,15 +130,18 @@ func (s *stream) judge(line []byte) error {
 // endHead moves to the body that the head announces: RFC 9112 section 6.3, where
 // a request that announces none has none.
 func (s *stream) endHead() error {
+	if err := s.head.complete(); err != nil {
+		return err
+	}
 	switch {
 	case s.head.chunked:
 		s.expect(chunkSizeLine)
 	case s.head.length > 0:
 		s.at, s.data = bodyData, s.head.length
 	default:
-		defer s.next()
+		s.next()
 	}
-	return s.head.complete()
+	return nil
 }
 
 // beginChunk moves to a chunk's data, or past the last chunk.

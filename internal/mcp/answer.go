@@ -1,10 +1,8 @@
 package mcp
 
 import (
-	"strconv"
+	"bytes"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // MaxPeek is how much of one message of an answer is held back and looked into,
@@ -23,6 +21,7 @@ type Answer struct {
 
 	HasResult    bool
 	Result       []byte // the whole result; nil if it was cut off
+	ToolFailed   bool   // result.isError: a tool reports its own failure
 	ResultType   string // result.resultType
 	RequestState string // result.requestState
 	NextCursor   string // result.nextCursor
@@ -56,182 +55,18 @@ func (a *Answer) CreatesTask() bool { return a.Dialect != DialectNone && a.Task.
 // message is malformed, or that it names one of the members berth reads twice;
 // the Answer then holds what was read before the fault.
 func PeekAnswer(data []byte, cut bool) (Answer, error) {
-	r := answerReader{dec: newDecoder(data), data: data}
-	err := r.object(r.message)
+	// Some servers begin a JSON body with a byte order mark; browsers and fetch drop it.
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	r := answerReader{dec: newDecoder(data), data: data, cut: cut}
+	err := r.object(messageNames, r.message)
 	if err == nil {
 		if _, end := r.dec.ReadToken(); !isEOF(end) {
 			err = errTrailing
 		}
 	}
 	r.finish()
-	if cut && isCut(err) {
+	if cut && (isCut(err) || isEOF(err)) {
 		err = nil
 	}
 	return r.answer, err
-}
-
-// answerReader walks a message token by token, so that a message which was cut
-// off still tells what stands before the cut.
-type answerReader struct {
-	dec    *jsontext.Decoder
-	data   []byte
-	answer Answer
-	result Task // result.taskId and its neighbours
-	params Task // params.taskId …
-	core   Task // result.task.taskId …
-}
-
-// object reads an object and hands each member's name to visit, which must
-// consume the value.
-func (r *answerReader) object(visit func(name string) error) error {
-	if r.dec.PeekKind() != '{' {
-		if _, err := r.dec.ReadToken(); err != nil {
-			return err
-		}
-		return errNotObject
-	}
-	if _, err := r.dec.ReadToken(); err != nil {
-		return err
-	}
-	var seen names
-	for r.dec.PeekKind() != '}' {
-		tok, err := r.dec.ReadToken()
-		if err != nil {
-			return err
-		}
-		name := tok.String()
-		if len(seen) < maxMembers {
-			if err := seen.add(name); err != nil {
-				return err
-			}
-		}
-		if err := visit(name); err != nil {
-			return err
-		}
-	}
-	_, err := r.dec.ReadToken()
-	return err
-}
-
-func (r *answerReader) message(name string) error {
-	switch name {
-	case "id":
-		id, err := r.dec.ReadValue()
-		r.answer.ID = id
-		return err
-	case "method":
-		return r.text(&r.answer.Method)
-	case "error":
-		r.answer.IsError = true
-		return r.ifObject(r.errorMember)
-	case "result":
-		return r.readResult()
-	case "params":
-		return r.ifObject(func(name string) error { return r.task(&r.params, name) })
-	}
-	return r.dec.SkipValue()
-}
-
-func (r *answerReader) readResult() error {
-	r.answer.HasResult = true
-	if r.dec.PeekKind() != '{' {
-		return r.dec.SkipValue()
-	}
-	// The decoder stands before the colon; the object begins at the next brace.
-	from := int(r.dec.InputOffset())
-	for from < len(r.data) && r.data[from] != '{' {
-		from++
-	}
-	if err := r.object(r.resultMember); err != nil {
-		return err
-	}
-	r.answer.Result = r.data[from:r.dec.InputOffset()]
-	return nil
-}
-
-func (r *answerReader) resultMember(name string) error {
-	switch name {
-	case "resultType":
-		return r.text(&r.answer.ResultType)
-	case "requestState":
-		return r.text(&r.answer.RequestState)
-	case "nextCursor":
-		return r.text(&r.answer.NextCursor)
-	case "protocolVersion":
-		return r.text(&r.answer.Version)
-	case "task":
-		return r.ifObject(func(name string) error { return r.task(&r.core, name) })
-	}
-	return r.task(&r.result, name)
-}
-
-func (r *answerReader) errorMember(name string) error {
-	if name != "code" {
-		return r.dec.SkipValue()
-	}
-	value, err := r.dec.ReadValue()
-	if err == nil {
-		r.answer.ErrorCode, _ = strconv.Atoi(string(value))
-	}
-	return err
-}
-
-// task reads the members of a task's state.
-func (r *answerReader) task(into *Task, name string) error {
-	switch name {
-	case "taskId":
-		return r.text(&into.ID)
-	case "status":
-		return r.text(&into.Status)
-	case "ttlMs", "ttl":
-		value, err := r.dec.ReadValue()
-		if ms, bad := strconv.ParseFloat(string(value), 64); err == nil && bad == nil {
-			into.TTL, into.HasTTL = milliseconds(ms), true
-		}
-		return err
-	}
-	return r.dec.SkipValue()
-}
-
-// milliseconds converts without overflow; a century is for ever.
-func milliseconds(ms float64) time.Duration {
-	const century = 100 * 365 * 24 * time.Hour
-	if ms <= 0 {
-		return 0
-	}
-	if ms > float64(century/time.Millisecond) {
-		return century
-	}
-	return time.Duration(ms * float64(time.Millisecond))
-}
-
-// text reads the next value into s if it is a string, and skips it otherwise.
-func (r *answerReader) text(s *string) error {
-	value, err := r.dec.ReadValue()
-	if err == nil {
-		*s, _ = text(value)
-	}
-	return err
-}
-
-func (r *answerReader) ifObject(visit func(name string) error) error {
-	if r.dec.PeekKind() == '{' {
-		return r.object(visit)
-	}
-	return r.dec.SkipValue()
-}
-
-// finish decides which of the shapes that were read the message has.
-func (r *answerReader) finish() {
-	a := &r.answer
-	switch {
-	case a.Method != "":
-		a.Task = r.params
-	case a.ResultType == "task" && r.result.ID != "":
-		a.Task, a.Dialect = r.result, DialectExtension
-	case r.core.ID != "":
-		a.Task, a.Dialect = r.core, DialectCore
-	default:
-		a.Task = r.result
-	}
 }

@@ -15,7 +15,7 @@ const (
 // ID aliases the body it was read from.
 type Call struct {
 	Kind   Kind
-	ID     []byte // raw JSON of the id; nil in a notification
+	ID     []byte // raw JSON of the id; nil in a notification and in an error response without one
 	Method string // "" in a response
 
 	Era     Era    // set by Classify
@@ -31,8 +31,9 @@ type Call struct {
 	Trace         Trace    // trace context in params._meta
 	ListenTaskIDs []string // params.notifications.taskIds of subscriptions/listen
 
-	hasName   bool // the mirrored member is there
-	badTaskID bool // params.taskId is no string
+	badName        bool // the mirrored member is there and no string
+	badTaskID      bool // params.taskId is no string
+	hasMetaVersion bool // params._meta has a protocol version, of whatever kind
 }
 
 // Trace is the W3C trace context that a client put into `_meta`, unverified.

@@ -3,12 +3,39 @@ package mcp
 // Classify sets the era of each call in msg and holds the routing headers
 // against the body. A header that contradicts the body is refused (-32020); one
 // that is missing is not: the upstream judges that. In the legacy era the
-// headers mean nothing and are not looked at.
+// routing headers mean nothing and are not looked at.
+//
+// What has no place in its protocol version at all (a batch, a response, a task
+// call without an id, which could not be answered) is refused before (-32600).
 func Classify(msg *Message, h Headers) *Error {
 	version, hasVersion, ok := single(h, HeaderVersion)
 	if !ok {
 		return errMismatch("several MCP-Protocol-Version values")
 	}
+	modern := setEras(msg, version, hasVersion, h)
+	if msg.Batch && (modern || !AllowsBatches(version)) {
+		return errInvalid("this protocol version has no batches", "")
+	}
+	for i := range msg.Calls {
+		c := &msg.Calls[i]
+		if err := checkForm(c); err != nil {
+			return err
+		}
+		if hasVersion && c.hasMetaVersion && version != c.MetaVersion {
+			return errMismatch("MCP-Protocol-Version is not the version in _meta")
+		}
+		if c.Era == EraLegacy {
+			continue
+		}
+		if err := checkNames(c, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setEras sets each call's version and era, and reports whether any is modern.
+func setEras(msg *Message, version string, hasVersion bool, h Headers) (modern bool) {
 	for i := range msg.Calls {
 		c := &msg.Calls[i]
 		c.Version = version
@@ -16,23 +43,9 @@ func Classify(msg *Message, h Headers) *Error {
 			c.Version = c.MetaVersion
 		}
 		c.Era = era(c, h)
-		if c.Era == EraLegacy && c.MetaVersion == "" {
-			continue
-		}
-		if hasVersion && c.MetaVersion != "" && version != c.MetaVersion {
-			return errMismatch("MCP-Protocol-Version is not the version in _meta")
-		}
-		if err := checkNames(c, h); err != nil {
-			return err
-		}
-		if c.Kind == KindResponse {
-			return errInvalid("a client sends no responses in this protocol version", "")
-		}
+		modern = modern || c.Era == EraModern
 	}
-	if msg.Batch && (msg.Calls[0].Era == EraModern || !AllowsBatches(version)) {
-		return errInvalid("this protocol version has no batches", "")
-	}
-	return nil
+	return modern
 }
 
 // era decides by the version that a message claims. A version that has not the
@@ -42,17 +55,28 @@ func era(c *Call, h Headers) Era {
 	switch {
 	case IsModern(c.Version), IsModern(c.MetaVersion):
 		return EraModern
-	case c.MetaVersion != "":
-		return EraModern
-	case c.Version != "" && !isRevision(c.Version) && len(h.Values(HeaderMethod)) > 0:
+	case isRevision(c.Version), c.Version == "" && !c.hasMetaVersion:
+		return EraLegacy
+	case c.hasMetaVersion, len(h.Values(HeaderMethod)) > 0:
 		return EraModern
 	}
 	return EraLegacy
 }
 
+// checkForm refuses what is well formed but has no place in its era.
+func checkForm(c *Call) *Error {
+	switch {
+	case c.Kind == KindNotification && IsTaskMethod(c.Method):
+		return errInvalid("a task call needs an id", "")
+	case c.Kind == KindResponse && c.Era == EraModern:
+		return errInvalid("a client sends no responses in this protocol version", "")
+	}
+	return nil
+}
+
 func checkNames(c *Call, h Headers) *Error {
 	method, present, ok := single(h, HeaderMethod)
-	if !ok || present && c.Kind != KindResponse && method != c.Method {
+	if !ok || present && method != c.Method {
 		return errMismatch("Mcp-Method is not the method in the body")
 	}
 	raw, present, ok := single(h, HeaderName)
@@ -67,16 +91,27 @@ func checkNames(c *Call, h Headers) *Error {
 	if !ok {
 		return errMismatch("Mcp-Name holds no valid base64")
 	}
-	if want, there := c.mirrored(field); there && name != want {
+	if c.contradicts(name) {
 		return errMismatch("Mcp-Name is not the " + field + " in the body")
 	}
 	return nil
 }
 
-// mirrored returns the value that Mcp-Name must equal.
-func (c *Call) mirrored(field string) (value string, there bool) {
-	if field == "taskId" {
-		return c.TaskID, c.HasTaskID
+// contradicts reports whether the body names something else than name, which is
+// what Mcp-Name says. A body that names nothing contradicts it too: a header is
+// a copy of the body (2026-07-28, "Client Behavior"), so no client that follows
+// the specification sends this, every server that follows it answers with an
+// error, and berth, which routes by the body, would leave the name unguarded to
+// those behind it who route by the header. A task id that is no string is left
+// to CheckTaskID, whose answer is more to the point.
+func (c *Call) contradicts(name string) bool {
+	switch {
+	case nameField(c.Method) != "taskId":
+		return c.badName || name != c.Name
+	case c.badTaskID:
+		return false
+	case !c.HasTaskID && !namesTask(c.Method):
+		return false
 	}
-	return c.Name, c.hasName
+	return name != c.TaskID
 }

@@ -26,8 +26,6 @@ const (
 	ReasonOwnerUnavailable = "owner_unavailable"
 	ReasonNoUpstream       = "no_upstream"
 	ReasonOverloaded       = "overloaded"
-	ReasonDraining         = "draining"
-	ReasonUnreachable      = "fleet_incomplete" // part of the fleet did not say whether it knows the id
 	ReasonTimeout          = "upstream_timeout"
 	ReasonBadUpstream      = "bad_upstream_response"
 	ReasonCollision        = "task_id_collision"

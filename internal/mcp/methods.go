@@ -7,6 +7,7 @@ const (
 	MethodInitialize = "initialize"
 	MethodPing       = "ping"
 	MethodCallTool   = "tools/call"
+	MethodGetPrompt  = "prompts/get"
 	MethodGetTask    = "tasks/get"
 	MethodTaskResult = "tasks/result"
 	MethodListTasks  = "tasks/list"
@@ -24,7 +25,7 @@ func IsTaskMethod(method string) bool { return strings.HasPrefix(method, taskPre
 // server, so that it may be sent a second time, to another upstream.
 func IsPureRead(method string) bool {
 	switch method {
-	case "server/discover", "resources/read", "prompts/get", "completion/complete", MethodPing:
+	case "server/discover", "resources/read", MethodGetPrompt, "completion/complete", MethodPing:
 		return true
 	}
 	return strings.HasSuffix(method, "/list") && !IsTaskMethod(method)
@@ -33,13 +34,13 @@ func IsPureRead(method string) bool {
 // MayCreateTask reports whether the answer to a request of this method may bear
 // a task's handle. Only tools/call does today; the Tasks extension asks readers
 // to expect it of others ("Supported Methods"), so methods berth does not know
-// count too.
+// count too; the empty method, a response's, does not.
 func MayCreateTask(method string) bool {
 	if IsTaskMethod(method) || IsPureRead(method) {
 		return false
 	}
 	switch method {
-	case MethodInitialize, MethodListen, "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
+	case "", MethodInitialize, MethodListen, "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
 		return false
 	}
 	return !strings.HasPrefix(method, "notifications/")
@@ -56,7 +57,7 @@ func MayWait(method string) bool {
 // "Routing Headers").
 func nameField(method string) string {
 	switch {
-	case method == MethodCallTool, method == "prompts/get":
+	case method == MethodCallTool, method == MethodGetPrompt:
 		return "name"
 	case method == "resources/read":
 		return "uri"
@@ -66,12 +67,23 @@ func nameField(method string) string {
 	return ""
 }
 
+// namesTask reports whether method is one of those that are defined to name a
+// task in params.taskId. What other methods under "tasks/" mirror in Mcp-Name is
+// for a revision to come to say.
+func namesTask(method string) bool {
+	switch method {
+	case MethodGetTask, MethodTaskResult, MethodCancelTask, MethodUpdateTask:
+		return true
+	}
+	return false
+}
+
 // IsKnownMethod reports whether method is one that the published revisions have.
 func IsKnownMethod(method string) bool {
 	switch method {
 	case MethodInitialize, MethodPing, MethodCallTool, MethodListen,
 		MethodGetTask, MethodTaskResult, MethodListTasks, MethodCancelTask, MethodUpdateTask,
-		"server/discover", "tools/list", "prompts/list", "prompts/get", "completion/complete",
+		"server/discover", "tools/list", "prompts/list", MethodGetPrompt, "completion/complete",
 		"resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe",
 		"logging/setLevel", "notifications/initialized", "notifications/cancelled",
 		"notifications/progress", "notifications/roots/list_changed":

@@ -2,9 +2,11 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -40,10 +42,8 @@ func newDecoder(data []byte) *jsontext.Decoder {
 type names []string
 
 func (n *names) add(name string) error {
-	for _, seen := range *n {
-		if seen == name {
-			return errAmbiguous{reasonDuplicateKey, name}
-		}
+	if slices.Contains(*n, name) {
+		return errAmbiguous{reasonDuplicateKey, name}
 	}
 	*n = append(*n, name)
 	return nil
@@ -57,13 +57,16 @@ var errTooManyMembers = errors.New("mcp: too many members in one object")
 
 // members calls visit for each member of the one object in data, in order.
 // It fails on duplicate names, on names that differ from one of known only in
-// case, on anything that is not JSON, and on anything after the object.
+// case, on anything that is not JSON, and on anything after the object. It goes
+// on after an ambiguous name, which it does not visit: what is no JSON at all is
+// called that, and an id that stands behind the name is still found.
 func members(data []byte, known []string, visit func(name string, value jsontext.Value) error) error {
 	dec := newDecoder(data)
 	if _, err := dec.ReadToken(); err != nil {
 		return err
 	}
 	var seen names
+	var fault error
 	for dec.PeekKind() != '}' {
 		tok, err := dec.ReadToken()
 		if err != nil {
@@ -73,21 +76,20 @@ func members(data []byte, known []string, visit func(name string, value jsontext
 		if len(seen) == maxMembers {
 			return errTooManyMembers
 		}
-		if err := checkName(&seen, name, known); err != nil {
-			return err
-		}
 		value, err := dec.ReadValue()
 		if err != nil {
 			return err
 		}
-		if err := visit(name, value); err != nil {
-			return err
+		err = checkName(&seen, name, known)
+		if err == nil {
+			err = visit(name, value)
 		}
+		fault = cmp.Or(fault, err)
 	}
 	if !endsClean(dec) {
 		return errTrailing
 	}
-	return nil
+	return fault
 }
 
 // endsClean reads the closing delimiter and expects nothing after it.

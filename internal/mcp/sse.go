@@ -9,7 +9,7 @@ import (
 // or a piece of one that is too long to be held. Its slices are valid until the
 // next call of Next.
 type Event struct {
-	Raw  []byte // the bytes as they came, with the empty line that ends the event
+	Raw  []byte // the bytes as they came, with the empty line that ends the event; or an LF that came late (see Next)
 	Data []byte // the data lines, joined by newlines; nil if there is none
 	Cut  bool   // Raw is only the beginning of the event: Data holds what came so far
 	Tail bool   // Raw continues an event that was cut; Data is nil
@@ -22,13 +22,15 @@ type Event struct {
 type EventReader struct {
 	r    io.Reader
 	buf  []byte
-	from int // start of what was not handed out
-	pos  int // how far buf was scanned
-	to   int // end of what was read
+	from int   // start of what was not handed out
+	pos  int   // how far buf was scanned
+	to   int   // end of what was read
+	err  error // what ended the stream; comes after what was read before
 
-	line int  // bytes in the line being scanned
-	cr   bool // the last byte was CR: an LF that follows belongs to it
-	cut  bool // the event being scanned was cut
+	line  int  // bytes in the line being scanned
+	cr    bool // the last byte was CR: an LF that follows belongs to it
+	cut   bool // the event being scanned was cut
+	begun bool // the beginning of the stream was handed out
 }
 
 // initialBuffer suits the many streams that carry small events or none.
@@ -40,51 +42,47 @@ func NewEventReader(r io.Reader) *EventReader { return &EventReader{r: r} }
 // Next returns the next event, or the piece of one. At the end of the stream it
 // returns what is left, if anything, and then io.EOF; any other error is the
 // reader's, and comes after what was read before it.
+//
+// An event whose last line ends in CRLF is returned when its CR is here. If the
+// LF comes later, it is returned at once, as an Event without data: the client's
+// parser may be waiting for it (sse-starlette writes CRLF, and eventsource-parser
+// takes no CR for the end of a line before it sees what follows).
 func (er *EventReader) Next() (Event, error) {
 	er.release()
 	for {
-		if er.scan() {
+		switch {
+		case er.scan():
 			return er.take(er.pos, true), nil
-		}
-		if er.to-er.from >= MaxPeek {
+		case er.to-er.from >= MaxPeek, er.cut && er.to > er.from:
 			return er.take(er.to, false), nil
+		case er.err != nil && er.to > er.from:
+			return er.rest(), nil
+		case er.err != nil:
+			return Event{}, er.err
 		}
-		if err := er.fill(); err != nil {
-			if er.to > er.from {
-				return er.rest(), nil
-			}
-			return Event{}, err
-		}
+		er.fill()
 	}
 }
 
 // release forgets the event that was handed out last, and a buffer that a long
-// event made large.
+// event made large, unless the rest of that event is to come.
 func (er *EventReader) release() {
 	if er.from < er.to {
 		return
 	}
 	er.from, er.pos, er.to = 0, 0, 0
-	if cap(er.buf) > 4*initialBuffer {
+	if cap(er.buf) > 4*initialBuffer && !er.cut {
 		er.buf = nil
 	}
 }
 
 // fill reads once.
-func (er *EventReader) fill() error {
+func (er *EventReader) fill() {
 	if er.to == len(er.buf) {
 		er.makeRoom()
 	}
-	for {
-		n, err := er.r.Read(er.buf[er.to:])
-		er.to += n
-		if n > 0 {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
+	n, err := er.r.Read(er.buf[er.to:])
+	er.to, er.err = er.to+n, err
 }
 
 func (er *EventReader) makeRoom() {
@@ -105,6 +103,9 @@ func (er *EventReader) scan() bool {
 		er.pos++
 		if b == '\n' && er.cr {
 			er.cr = false
+			if er.pos-1 == er.from && !er.cut {
+				return true // the event that it ends was handed out before
+			}
 			continue
 		}
 		er.cr = b == '\r'
@@ -122,8 +123,8 @@ func (er *EventReader) scan() bool {
 }
 
 // swallowLF keeps the LF of a CRLF with the event that it ends, if it is here
-// already. If it is still on its way, it will begin the next event, which is as
-// good: waiting for it could hold an event back for ever.
+// already. If it is still on its way, it comes alone: waiting for it could hold
+// an event back for ever.
 func (er *EventReader) swallowLF() {
 	if er.cr && er.pos < er.to && er.buf[er.pos] == '\n' {
 		er.pos++
@@ -135,10 +136,13 @@ func (er *EventReader) swallowLF() {
 func (er *EventReader) take(end int, ends bool) Event {
 	raw := er.buf[er.from:end]
 	event := Event{Raw: raw, Cut: !ends && !er.cut, Tail: er.cut, Ends: ends}
+	if !er.begun {
+		raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
+	}
 	if !er.cut {
 		event.Data = eventData(raw)
 	}
-	er.from, er.cut = end, !ends
+	er.from, er.cut, er.begun = end, !ends, true
 	return event
 }
 
@@ -152,31 +156,28 @@ func (er *EventReader) rest() Event {
 // eventData joins the data fields of an event.
 func eventData(raw []byte) []byte {
 	var data []byte
-	joined := false
+	fields := 0
 	for line := range lines(raw) {
 		field, value, _ := bytes.Cut(line, []byte(":"))
 		if string(field) != "data" {
 			continue
 		}
 		value = bytes.TrimPrefix(value, []byte(" "))
-		switch {
-		case data == nil:
-			data = value[:len(value):len(value)]
-		default:
+		if fields == 0 {
+			data = value[:len(value):len(value)] // appending must not write into raw
+		} else {
 			data = append(append(data, '\n'), value...)
-			joined = true
 		}
+		fields++
 	}
-	if len(data) == 0 && !joined {
+	if len(data) == 0 {
 		return nil
 	}
 	return data
 }
 
-// lines yields the lines of raw without their ends, whichever these are. A byte
-// order mark before the first is no part of it.
+// lines yields the lines of raw without their ends, whichever these are.
 func lines(raw []byte) func(yield func([]byte) bool) {
-	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
 	return func(yield func([]byte) bool) {
 		for len(raw) > 0 {
 			end := bytes.IndexAny(raw, "\r\n")

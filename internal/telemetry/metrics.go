@@ -67,9 +67,9 @@ func (t *Telemetry) startMetrics(res *resource.Resource) error {
 	return nil
 }
 
-// durationView gives every duration in seconds, MCP's and berth's own, the same
-// buckets, so that they can be laid over each other.
+// durationView gives MCP's durations the buckets of their conventions. Other
+// durations, the store's of microseconds for one, bring buckets of their own.
 var durationView = sdkmetric.NewView(
-	sdkmetric.Instrument{Name: "*.duration", Kind: sdkmetric.InstrumentKindHistogram, Unit: "s"},
+	sdkmetric.Instrument{Name: "mcp.*.duration", Kind: sdkmetric.InstrumentKindHistogram, Unit: "s"},
 	sdkmetric.Stream{Aggregation: sdkmetric.AggregationExplicitBucketHistogram{Boundaries: durationBuckets}},
 )

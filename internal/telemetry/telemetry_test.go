@@ -87,6 +87,21 @@ func TestDurationsHaveTheBucketsOfTheConventions(t *testing.T) {
 	}
 }
 
+// The store's operations take microseconds; buckets meant for tools would put all
+// of them into the first.
+func TestOtherDurationsKeepTheBucketsTheyBring(t *testing.T) {
+	tel := start(t, Options{}, nil)
+	duration, err := tel.MeterProvider().Meter("berth").Float64Histogram("berth.store.operation.duration",
+		metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(0.0005, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	duration.Record(t.Context(), 0.0001)
+	if want, got := `berth_store_operation_duration_seconds_bucket{le="0.0005"} 1`, scrape(t, tel); !strings.Contains(got, want) {
+		t.Errorf("the metrics lack %q:\n%s", want, linesWith(got, "berth_store"))
+	}
+}
+
 func TestALabelThatVariesDoesNotMakeSeriesWithoutEnd(t *testing.T) {
 	tel := start(t, Options{}, nil)
 	counter, err := tel.MeterProvider().Meter("berth").Int64Counter("berth.flood")

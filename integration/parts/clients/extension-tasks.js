@@ -64,7 +64,9 @@ async function settled(tool, args) {
   return withSession(async (session) => {
     const execution = await session.callTool(tool, args);
     const { outcome } = await execution.settle();
-    if (outcome.status !== 'completed') throw new Error(`the task ended ${outcome.status}`);
+    if (outcome.status !== 'completed') {
+      throw new Error(`the task ended ${outcome.status}`, { cause: outcome.error });
+    }
     return outcome.result;
   });
 }

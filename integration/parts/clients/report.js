@@ -34,7 +34,7 @@ export class Report {
       if (complaint === undefined) this.#right++;
       else this.#errors.push(`${label}: ${complaint}`);
     } catch (error) {
-      this.#errors.push(`${label}: ${error.message}`);
+      this.#errors.push(`${label}: ${reasons(error)}`);
     }
   }
 
@@ -51,6 +51,11 @@ export class Report {
     const ok = summary.right === summary.calls && summary.lostPolls === 0;
     process.stdout.write(`${JSON.stringify(summary)}\n`, () => process.exit(ok ? 0 : 1));
   }
+}
+
+// What failed, and what made it fail, down to the root.
+function reasons(error) {
+  return error.cause ? `${error.message}: ${reasons(error.cause)}` : error.message;
 }
 
 function requestIn(body) {

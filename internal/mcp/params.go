@@ -1,0 +1,118 @@
+package mcp
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// paramsNames lists the members of params on which the route of a call of this
+// method, or the permission for it, rests.
+func paramsNames(method string) []string {
+	names := []string{"_meta"}
+	if field := nameField(method); field != "" {
+		names = append(names, field)
+	}
+	if method == MethodListen {
+		names = append(names, "notifications")
+	}
+	return names
+}
+
+var metaNames = []string{metaVersion, metaCapabilities}
+
+func (c *Call) fillParams(params jsontext.Value) error {
+	field := nameField(c.Method)
+	return members(params, paramsNames(c.Method), func(name string, value jsontext.Value) error {
+		if field != "" && field != "taskId" && name == field {
+			return c.fillName(value)
+		}
+		switch name {
+		case "_meta":
+			return c.fillMeta(value)
+		case "taskId":
+			c.HasTaskID = true
+			id, ok := text(value)
+			c.TaskID, c.badTaskID = id, !ok
+		case "cursor":
+			c.Cursor, _ = text(value)
+		case "requestState":
+			c.RequestState, _ = text(value)
+		case "notifications":
+			if c.Method == MethodListen {
+				return c.fillListen(value)
+			}
+		}
+		return nil
+	})
+}
+
+func (c *Call) fillName(value jsontext.Value) error {
+	name, ok := text(value)
+	c.Name, c.badName = name, !ok
+	return nil
+}
+
+func (c *Call) fillMeta(meta jsontext.Value) error {
+	if meta.Kind() != '{' {
+		return nil
+	}
+	return members(meta, metaNames, func(name string, value jsontext.Value) error {
+		switch name {
+		case metaVersion:
+			c.hasMetaVersion = true
+			c.MetaVersion, _ = text(value)
+		case metaCapabilities:
+			return c.fillCapabilities(value)
+		case "traceparent":
+			c.Trace.Parent, _ = text(value)
+		case "tracestate":
+			c.Trace.State, _ = text(value)
+		case "baggage":
+			c.Trace.Baggage, _ = text(value)
+		}
+		return nil
+	})
+}
+
+func (c *Call) fillCapabilities(caps jsontext.Value) error {
+	if caps.Kind() != '{' {
+		return nil
+	}
+	return members(caps, nil, func(name string, value jsontext.Value) error {
+		if name != "extensions" || value.Kind() != '{' {
+			return nil
+		}
+		return members(value, nil, func(name string, value jsontext.Value) error {
+			if name == TasksExtension && value.Kind() == '{' {
+				c.DeclaresTasks = true
+			}
+			return nil
+		})
+	})
+}
+
+// fillListen reads the task ids of a subscription.
+func (c *Call) fillListen(filter jsontext.Value) error {
+	if filter.Kind() != '{' {
+		return nil
+	}
+	return members(filter, []string{"taskIds"}, func(name string, value jsontext.Value) error {
+		if name != "taskIds" || value.Kind() != '[' {
+			return nil
+		}
+		return c.fillListenTaskIDs(value)
+	})
+}
+
+func (c *Call) fillListenTaskIDs(list jsontext.Value) error {
+	dec := newDecoder(list)
+	_, _ = dec.ReadToken() // the list is known to be well formed
+	for dec.PeekKind() == '"' {
+		id, err := dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		c.ListenTaskIDs = append(c.ListenTaskIDs, id.String())
+	}
+	if dec.PeekKind() != ']' {
+		return errInvalid("taskIds is no list of strings", "")
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package proxy_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"berth/internal/demo/fleet"
+	"berth/internal/storage/redistest"
+)
+
+// TestEachRequestLeavesOneRecord that says who got it, how that was decided, and
+// what became of it.
+func TestEachRequestLeavesOneRecord(t *testing.T) {
+	b := start(t, setup{pool: inTurn})
+	created := b.modern("tools/call", "slow_compute", slowTool)
+	id := created.parsed().Result.TaskID
+	want := func(t *testing.T, fields map[string]any) {
+		t.Helper()
+		record := b.record()
+		for name, value := range fields {
+			if got := record[name]; fmt.Sprint(got) != fmt.Sprint(value) {
+				t.Errorf("%s: got %v, want %v in %v", name, got, value, record)
+			}
+		}
+		for _, name := range []string{"ms", "bytes", "time", "pool", "path"} {
+			if record[name] == nil {
+				t.Errorf("no %s in %v", name, record)
+			}
+		}
+		if rest := b.access.take(t); len(rest) > 0 {
+			t.Errorf("more records: %v", rest)
+		}
+	}
+	want(t, map[string]any{
+		"http": "POST", "path": "/mcp", "method": "tools/call", "tool": "slow_compute", "era": "modern", "version": "2026-07-28",
+		"source": "picked", "upstream": "a", "status": 200, "outcome": "ok", "bytes": len(created.body),
+	})
+	b.modern("tasks/get", id, byID(id))
+	want(t, map[string]any{"method": "tasks/get", "task": id, "source": "bound", "upstream": "a", "status": 200, "outcome": "ok"})
+	b.modern("tasks/get", "nonesuch", byID("nonesuch"))
+	want(t, map[string]any{"task": "nonesuch", "status": 200, "code": -32602, "outcome": "refused", "error": "-32602 Task not found"})
+	b.legacy("", "tools/call", `"name":"no such tool"`)
+	want(t, map[string]any{"era": "legacy", "status": 200, "code": -32602, "outcome": "ok"})
+	b.modern("galaxies/merge", "", "")
+	want(t, map[string]any{"method": "galaxies/merge", "status": 404, "code": -32601, "outcome": "ok"})
+	b.post("{")
+	want(t, map[string]any{"method": "POST", "status": 400, "code": -32700, "outcome": "refused"})
+	b.post("[" + message("ping", "") + "]")
+	want(t, map[string]any{"method": "batch", "status": 200})
+	b.post(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+	want(t, map[string]any{"method": "response", "status": 202})
+	b.send("BREW", "/mcp", "")
+	want(t, map[string]any{"http": "BREW", "method": "BREW", "status": 405, "outcome": "refused"})
+}
+
+// TestRecordNamesTheSource: whether the map, its cache or the fleet knew the owner
+// is what an operator asks first.
+func TestRecordNamesTheSource(t *testing.T) {
+	redis := redistest.Start(t)
+	one, two := start(t, setup{store: redis.URL()}), start(t, setup{store: redis.URL()})
+	id := one.makeTask()
+	one.access.take(t)
+	poll := func(b *berth) any {
+		b.modern("tasks/get", id, byID(id))
+		return b.record()["source"]
+	}
+	if got := poll(one); got != "lru" {
+		t.Errorf("at the berth that bound it: got %v, want lru", got)
+	}
+	// The other berth's upstreams have the same names but not the task: what counts
+	// is where it found the owner.
+	if got := poll(two); got != "store" {
+		t.Errorf("at another berth: got %v, want store", got)
+	}
+	redis.Do("FLUSHALL")
+	third := start(t, setup{store: redis.URL()})
+	r := fetch(t, http.MethodPost, third.urls[0], modernMessage("tools/call", slowTool), modernHeader("tools/call", "slow_compute")...)
+	id = r.parsed().Result.TaskID
+	if got := poll(third); got != "asked" {
+		t.Errorf("lost by the map: got %v, want asked", got)
+	}
+}
+
+// TestRecordSaysLastSeen where berth answered in a silent owner's place.
+func TestRecordSaysLastSeen(t *testing.T) {
+	away := false
+	b := start(t, setup{upstreams: 1, server: func(s *fleet.Server) {
+		s.Intercept = func(http.ResponseWriter, *http.Request, []byte) bool {
+			if away {
+				panic(http.ErrAbortHandler) // the connection breaks
+			}
+			return false
+		}
+	}})
+	id := b.makeTask()
+	b.access.take(t)
+	away = true
+	r := b.modern("tasks/get", id, byID(id))
+	if record := b.record(); r.status != 200 || record["source"] != "last_seen" || record["upstream"] != "a" {
+		t.Errorf("got %v, record %v, want 200 from last_seen", r, record)
+	}
+}
+
+// TestRecordIsOneCleanLine whatever a client puts into what is recorded.
+func TestRecordIsOneCleanLine(t *testing.T) {
+	b := start(t, setup{})
+	dirt := "a\\nb\\u0000\\u001b[31m\\u0085\\\"},{" + strings.Repeat("x", 5000)
+	b.post(message("tools/call", `"name":"`+dirt+`"`))
+	b.post(`{"jsonrpc":"2.0","id":1,"method":"` + dirt + `"}`)
+	b.send(http.MethodGet, "/%0a%1b%c2%85"+strings.Repeat("y", 5000), "")
+	await(t, "three records", func() bool { return strings.Count(b.access.String(), "\n") == 3 })
+	text := b.access.String()
+	// Escaped they would come back to life in whatever reads the records.
+	for _, control := range []string{`\n`, `\u0000`, `\u001b`, "\x1b", "\u0085", `\u0085`} {
+		if strings.Contains(text, control) {
+			t.Errorf("a control character stands in the records: %s", control)
+		}
+	}
+	for _, line := range slices.Collect(strings.Lines(text)) {
+		if len(line) > 1500 {
+			t.Errorf("a record of %d bytes", len(line))
+		}
+	}
+}

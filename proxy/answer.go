@@ -1,0 +1,51 @@
+package proxy
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/mcp"
+)
+
+// fail answers the client with what the ladder says of err. After headers are out
+// an answer can only be broken off.
+func (x *request) fail(err error) {
+	x.err = err
+	answer := x.ladder(err)
+	if answer == nil {
+		return
+	}
+	if x.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	x.answer(answer)
+}
+
+// answer writes an error of our own as the whole answer.
+func (x *request) answer(e *mcp.Error) {
+	h := x.w.Header()
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
+	}
+	if e.Status == http.StatusMethodNotAllowed {
+		h.Set("Allow", strings.Join(x.methods(), ", "))
+	}
+	if x.r.ContentLength != 0 && !x.bodyRead {
+		h.Set("Connection", "close") // the answer must not wait for the rest of the body
+	}
+	x.code = e.Code
+	x.respond(e.Status, e.Body(x.id))
+}
+
+// respond writes a JSON answer of our own.
+func (x *request) respond(status int, body []byte) {
+	h := x.w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	x.writeHeader(status)
+	if err := x.write(body); err != nil && x.err == nil {
+		x.err = err
+	}
+}

@@ -1,0 +1,242 @@
+package proxy_test
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"berth/internal/demo/fleet"
+	"berth/internal/exchange"
+	"berth/internal/framing"
+	"berth/internal/storage"
+	"berth/proxy"
+	"berth/routing"
+	"berth/sticky"
+
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+)
+
+// userHeader names the principal where a setup has principals.
+const userHeader = "X-User"
+
+// A setup says what a test's berth stands in front of. The zero value is three
+// instances, a, b and c, that answer in JSON, behind a loopback listener, with a
+// store in memory and no principals.
+type setup struct {
+	upstreams  int                        // instances; 0: 3
+	server     func(s *fleet.Server)      // changes each instance before it serves
+	handler    http.Handler               // one upstream of any kind, in place of the fleet
+	path       string                     // the upstreams' own endpoint; "": /mcp
+	principals bool                       // told by userHeader, believed from loopback
+	store      string                     // URL; "": memory:
+	pool       func(*routing.PoolOptions) // changes the pool
+	endpoint   func(*proxy.Endpoint)      // changes the endpoint
+	options    func(*proxy.Options)       // changes the proxy; its endpoints may be added to
+}
+
+// A berth is a proxy on a real loopback socket, before a fleet on others.
+type berth struct {
+	t       testing.TB
+	address string
+	fleet   []*fleet.Server
+	urls    []string        // the upstreams' endpoints
+	hits    []*atomic.Int64 // requests that each upstream saw, of any kind
+	access  *lines
+	logs    *lines
+	metrics *sdkmetric.ManualReader
+	spans   *tracetest.SpanRecorder
+}
+
+// start starts all of it until the test ends.
+func start(t testing.TB, s setup) *berth {
+	t.Helper()
+	b := &berth{t: t, access: new(lines), logs: new(lines), metrics: sdkmetric.NewManualReader(), spans: tracetest.NewSpanRecorder()}
+	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(b.metrics))
+	log := slog.New(slog.NewJSONHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	if s.store == "" {
+		s.store = "memory:"
+	}
+	store, err := storage.Open(s.store, storage.Options{Logger: log, MeterProvider: meters})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bindings := sticky.New(store, sticky.Options{Logger: log, Meter: meters, Near: 1000})
+	pool := routing.PoolOptions{Name: "main", Upstreams: b.startUpstreams(s), Logger: log, Meter: meters}
+	if s.pool != nil {
+		s.pool(&pool)
+	}
+	options := proxy.Options{
+		Endpoints: []*proxy.Endpoint{newEndpoint(t, pool, bindings, s)},
+		Loopback:  true,
+		Logger:    log,
+		AccessLog: slog.New(slog.NewJSONHandler(b.access, nil)),
+		Meter:     meters,
+		Tracer:    sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(b.spans)),
+	}
+	if s.principals {
+		options.PrincipalHeader, options.TrustedProxies = userHeader, loopbackPeers
+	}
+	if s.options != nil {
+		s.options(&options)
+	}
+	b.serve(proxy.New(options))
+	t.Cleanup(func() { _ = store.Close() })
+	return b
+}
+
+var loopbackPeers = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+
+// startUpstreams starts what the berth stands in front of.
+func (b *berth) startUpstreams(s setup) (upstreams []*routing.Upstream) {
+	handlers := []http.Handler{s.handler}
+	if s.handler == nil {
+		handlers = nil
+		for i := range max(s.upstreams, 3*btoi(s.upstreams == 0)) {
+			instance := &fleet.Server{Name: string(rune('a' + i)), SessionOptional: true}
+			if s.server != nil {
+				s.server(instance)
+			}
+			b.fleet, handlers = append(b.fleet, instance), append(handlers, instance)
+		}
+	}
+	if s.path == "" {
+		s.path = "/mcp"
+	}
+	for i, handler := range handlers {
+		hits := new(atomic.Int64)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			hits.Add(1)
+			handler.ServeHTTP(w, r)
+		}))
+		b.t.Cleanup(func() {
+			if b.fleet != nil {
+				b.fleet[i].Close()
+			}
+			server.CloseClientConnections()
+			server.Close()
+		})
+		target, err := url.Parse(server.URL + s.path)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		b.urls, b.hits = append(b.urls, target.String()), append(b.hits, hits)
+		upstreams = append(upstreams, &routing.Upstream{Name: string(rune('a' + i)), URL: target})
+	}
+	return upstreams
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func newEndpoint(t testing.TB, o routing.PoolOptions, bindings *sticky.Bindings, s setup) *proxy.Endpoint {
+	client := exchange.NewClient(2 * time.Second)
+	t.Cleanup(client.Close)
+	pool := routing.NewPool(o)
+	ep := &proxy.Endpoint{
+		Path:       "/mcp",
+		Router:     &routing.Router{Pool: pool, Bindings: bindings, Asker: routing.NewAsker(pool), Principals: s.principals},
+		Client:     client,
+		OwnerGrace: 30 * time.Second,
+	}
+	if s.endpoint != nil {
+		s.endpoint(ep)
+	}
+	return ep
+}
+
+// headerLimit is the largest header that the listener lets through, as configured
+// by default.
+const headerLimit = 32 << 10
+
+// serve serves handler as the command does: behind the listener that judges framing.
+func (b *berth) serve(handler http.Handler) {
+	b.t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: headerLimit,
+		ErrorLog: slog.NewLogLogger(slog.NewJSONHandler(b.logs, nil), slog.LevelInfo),
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(framing.NewListener(listener, headerLimit)) // ends with Close
+	}()
+	b.address = listener.Addr().String()
+	b.t.Cleanup(func() {
+		_ = server.Close()
+		<-done
+	})
+}
+
+// upstreamURL is where the only upstream is reached without berth.
+func (b *berth) upstreamURL() string { return b.urls[0] }
+
+// contacted is how many requests all upstreams together saw.
+func (b *berth) contacted() int {
+	n := 0
+	for _, hits := range b.hits {
+		n += int(hits.Load())
+	}
+	return n
+}
+
+// owner is the index of the one instance that saw a call of that method.
+func (b *berth) owner(method string) int {
+	b.t.Helper()
+	owner := -1
+	for i, s := range b.fleet {
+		switch {
+		case s.Calls(method) == 0:
+		case owner >= 0:
+			b.t.Fatalf("%s reached several instances", method)
+		default:
+			owner = i
+		}
+	}
+	if owner < 0 {
+		b.t.Fatalf("%s reached no instance", method)
+	}
+	return owner
+}
+
+// calls is how often that method reached any instance.
+func (b *berth) calls(method string) int {
+	n := 0
+	for _, s := range b.fleet {
+		n += s.Calls(method)
+	}
+	return n
+}
+
+// record is the access record that the only request since the last call left.
+func (b *berth) record() map[string]any {
+	b.t.Helper()
+	await(b.t, "an access record", func() bool { return strings.Contains(b.access.String(), "\n") })
+	return b.access.take(b.t)[0]
+}
+
+// unreachable is a router of a pool without upstreams.
+func unreachable() *routing.Router {
+	pool := routing.NewPool(routing.PoolOptions{Name: "empty"})
+	return &routing.Router{Pool: pool, Asker: routing.NewAsker(pool)}
+}
+
+// inTurn makes the first instance take the first unbound call, and so on.
+func inTurn(o *routing.PoolOptions) { o.Picker = new(routing.RoundRobin) }

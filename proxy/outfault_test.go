@@ -1,0 +1,184 @@
+package proxy_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/demo/fleet"
+)
+
+func TestUnboundWorkMovesOnFromARefusedConnection(t *testing.T) {
+	f := newOutFleet(t, outOptions{tcp: true})
+	f.servers[0].kill()
+	r := f.modern("tools/call", "who", `"name":"who"`)
+	if m := r.message(t); r.status != http.StatusOK || m.Result.StructuredContent.Instance != "b" {
+		t.Errorf("got %d %s, want b's answer", r.status, r.body)
+	}
+	f.servers[1].kill()
+	f.servers[2].kill()
+	f.modern("tools/call", "who", `"name":"who"`).fails(t, http.StatusServiceUnavailable, -31503, "no_upstream", true)
+}
+
+// What breaks after the request was written may have run. Not even a client's
+// Idempotency-Key, on which net/http would send it again, makes berth repeat it.
+func TestToolIsNotRunTwiceWhenTheConnectionBreaks(t *testing.T) {
+	for _, header := range [][]string{nil, {"Idempotency-Key", "k-1"}, {"X-Idempotency-Key", "k-1"}} {
+		t.Run(strings.Join(header, " "), func(t *testing.T) {
+			f := newOutFleet(t, outOptions{tcp: true})
+			f.modern("tools/call", "who", `"name":"who"`) // leaves a connection that is kept
+			f.servers[0].inject(outReset)
+			before := f.calls("tools/call")
+			r := f.modern("tools/call", "who", `"name":"who"`, header...)
+			r.fails(t, http.StatusBadGateway, -32603, "upstream_reset", false)
+			if n := f.calls("tools/call") - before; n != 1 {
+				t.Errorf("the tool was called %d times", n)
+			}
+		})
+	}
+}
+
+func TestPureReadMovesOnWhenTheConnectionBreaks(t *testing.T) {
+	f := newOutFleet(t, outOptions{tcp: true})
+	f.servers[0].inject(outReset)
+	if r := f.modern("tools/list", "", ""); r.message(t).Result == nil || f.servers[1].Calls("tools/list") != 1 {
+		t.Errorf("got %d %s", r.status, r.body)
+	}
+}
+
+func TestPollIsRepeatedOnceAtItsOwner(t *testing.T) {
+	f := newOutFleet(t, outOptions{tcp: true})
+	id := f.newTask(0)
+	f.servers[0].inject(outOnce(outReset))
+	if r := f.poll(id); r.message(t).Result == nil || r.message(t).Result.StatusMessage != "" {
+		t.Errorf("got %d %s, want the owner's answer", r.status, r.body)
+	}
+	if own, all := f.servers[0].Calls("tasks/get"), f.calls("tasks/get"); own != 2 || all != 2 {
+		t.Errorf("%d polls at the owner, %d in all, want 2 and 2", own, all)
+	}
+	f.servers[0].inject(outReset)
+	f.poll(id, "Authorization", "Bearer other").fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
+	if n := f.calls("tasks/get"); n != 4 {
+		t.Errorf("%d polls in all, want 4: the repetition happens once", n)
+	}
+}
+
+// An update is no read: what may have arrived is not sent again.
+func TestUpdateIsNotRepeated(t *testing.T) {
+	f := newOutFleet(t, outOptions{tcp: true})
+	id := f.newTask(0)
+	f.servers[0].inject(outReset)
+	f.modern("tasks/update", id, outID(id)).fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
+	if n := f.calls("tasks/update"); n != 1 {
+		t.Errorf("%d updates, want 1", n)
+	}
+}
+
+// The owner was restarted: it knows best, and says so in its own words.
+func TestOwnersDenialDropsTheRoute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newOutFleet(t, outOptions{})
+		id := f.newTask(3600)
+		f.poll(id)
+		f.servers[0].Restart()
+		r := f.poll(id)
+		if m := r.message(t); r.status != http.StatusOK || m.Error == nil || m.Error.Code != -32602 || !strings.Contains(r.body, "Failed to retrieve task") {
+			t.Errorf("got %d %s, want the owner's own words", r.status, r.body)
+		}
+		if got := f.owner(id); got != "" {
+			t.Errorf("still bound to %s", got)
+		}
+		if r := f.poll(id); r.message(t).Error.Code != -32602 {
+			t.Errorf("afterwards got %s", r.body)
+		}
+	})
+}
+
+// An end that was seen stands, whatever its owner forgot.
+func TestOwnersDenialDoesNotUndoAnEnd(t *testing.T) {
+	for _, sse := range []bool{false, true} {
+		t.Run(fmt.Sprintf("sse=%v", sse), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newOutFleet(t, outOptions{server: func(s *fleet.Server) { s.SSE = sse }})
+				id, core := f.newTask(0), f.newCoreTask("", 0)
+				time.Sleep(time.Second)
+				poll, result := f.poll(id), f.legacy("", "tasks/result", outID(core))
+				f.servers[0].Restart()
+				if got := f.poll(id); got.message(t).Result == nil || got.message(t).Result.Status != "completed" {
+					t.Errorf("poll got %s, before it was %s", got.body, poll.body)
+				}
+				if got := f.legacy("", "tasks/result", outID(core)); got.message(t).Result == nil {
+					t.Errorf("tasks/result got %s, before it was %s", got.body, result.body)
+				}
+			})
+		})
+	}
+}
+
+func TestRedirectIsNotFollowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newOutFleet(t, outOptions{})
+		f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+			http.Redirect(w, r, "http://b/mcp", http.StatusTemporaryRedirect)
+			return true
+		})
+		f.modern("tools/call", "who", `"name":"who"`).fails(t, http.StatusBadGateway, -32603, "bad_upstream_response", false)
+		if n := f.servers[1].Calls("tools/call"); n != 0 {
+			t.Errorf("followed %d times", n)
+		}
+	})
+}
+
+func TestRefusalsOfTheUpstreamPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newOutFleet(t, outOptions{})
+		for status, header := range map[int]string{
+			http.StatusUnauthorized: "Www-Authenticate", http.StatusForbidden: "X-Why", http.StatusTooManyRequests: "Retry-After",
+		} {
+			f.servers[0].inject(func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+				w.Header().Set(header, "17")
+				http.Error(w, "no", status)
+				return true
+			})
+			r := f.modern("tools/call", "who", `"name":"who"`)
+			if r.status != status || r.body != "no\n" || r.header.Get(header) != "17" {
+				t.Errorf("%d: got %d %q %v", status, r.status, r.body, r.header)
+			}
+		}
+	})
+}
+
+// Without the store nobody can say that an id does not exist.
+func TestUnknownIsNeverSaidWithoutTheStore(t *testing.T) {
+	f := newOutFleet(t, outOptions{tcp: true, store: outStore(t, "redis://127.0.0.1:1/0")})
+	f.poll("nobodys").fails(t, http.StatusServiceUnavailable, -31503, "store_unavailable", true)
+	if n := f.calls("tasks/get"); n != 3 {
+		t.Errorf("the fleet was asked %d times, want 3", n)
+	}
+	id := f.newTask(0)
+	if r := f.poll(id); r.message(t).Result == nil {
+		t.Errorf("a task made without the store: %d %s", r.status, r.body)
+	}
+}
+
+// A poll that is refused for other reasons says nothing about the task.
+func TestRefusalIsNoDenial(t *testing.T) {
+	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusInternalServerError} {
+		t.Run(http.StatusText(status), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newOutFleet(t, outOptions{})
+				f.servers[1].inject(func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+					w.Header().Set("Content-Type", outJSON)
+					w.WriteHeader(status)
+					_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":"berth","error":{"code":-32602,"message":"no"}}`)
+					return true
+				})
+				f.poll("nobodys").fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
+			})
+		})
+	}
+}

@@ -1,0 +1,139 @@
+package proxy_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/proxy"
+)
+
+// outUntilGone waits for its caller to leave, and tells when it did.
+func outUntilGone(gone chan<- time.Duration) outFault {
+	return func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
+		started := time.Now()
+		<-r.Context().Done()
+		gone <- time.Since(started)
+		return true
+	}
+}
+
+// In the modern era the client's departure is the cancellation (2026-07-28,
+// "Cancellation"), wherever the answer stands.
+func TestModernDepartureCancelsAtOnce(t *testing.T) {
+	begun := map[string]func(w http.ResponseWriter){
+		"before the header": func(http.ResponseWriter) {},
+		"in the stream": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", outSSE)
+			_, _ = io.WriteString(w, outProgress)
+			_ = http.NewResponseController(w).Flush()
+		},
+		"in the JSON": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", outJSON)
+			_, _ = io.WriteString(w, `{"jsonrpc":`)
+			_ = http.NewResponseController(w).Flush()
+		},
+	}
+	for name, begin := range begun {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				gone := make(chan time.Duration, 1)
+				f := newOutFleet(t, outOptions{})
+				f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+					begin(w)
+					return outUntilGone(gone)(w, r, body)
+				})
+				ctx, leave := context.WithTimeout(t.Context(), 7*time.Second)
+				defer leave()
+				if resp, err := f.client.Do(f.call("modern").WithContext(ctx)); err == nil {
+					_, _ = io.ReadAll(resp.Body)
+					resp.Body.Close()
+				}
+				if took := <-gone; took != 7*time.Second {
+					t.Errorf("the upstream was told after %v, want 7s", took)
+				}
+				if f.pool.Find("a").Silent() || f.pool.Find("a").DownFor() != 0 || f.calls("tools/call") != 1 {
+					t.Error("a client that left counts against the upstream")
+				}
+			})
+		})
+	}
+}
+
+func TestStandingStreamEndsWithItsClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newOutFleet(t, outOptions{})
+		session := f.initialize()
+		ctx, leave := context.WithTimeout(t.Context(), time.Hour+time.Second) // between two comments
+		defer leave()
+		resp := f.open(f.request(ctx, http.MethodGet, "", outSession(session)...))
+		_, _ = io.ReadAll(resp.Body)
+		resp.Body.Close()
+		synctest.Wait()
+		if n := f.servers[0].Hangups(http.MethodGet); n != 1 {
+			t.Errorf("%d streams ended at the upstream, want 1", n)
+		}
+	})
+}
+
+// In the legacy era a hang-up is no cancellation (2025-11-25, "Sending Messages"):
+// the tool runs on, and the task that it hands out is known.
+func TestLegacyHangUpLetsTheCallRunOn(t *testing.T) {
+	answers := map[string]outFault{
+		"JSON": func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			time.Sleep(time.Minute)
+			return outSay(outJSON, outAnswers[1].body)(w, r, body)
+		},
+		"events": outStream(func(_ context.Context, write func(string)) {
+			for range 60 {
+				write(outProgress)
+				time.Sleep(time.Second)
+			}
+			write("data: " + outAnswers[1].body + "\n\n")
+		}),
+	}
+	for name, answer := range answers {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newOutFleet(t, outOptions{})
+				f.servers[0].inject(answer)
+				ctx, leave := context.WithTimeout(t.Context(), 3*time.Second)
+				defer leave()
+				if resp, err := f.client.Do(f.call("legacy").WithContext(ctx)); err == nil {
+					_, _ = io.ReadAll(resp.Body)
+					resp.Body.Close()
+				}
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if n := f.servers[0].Hangups("tools/call"); n != 0 {
+					t.Errorf("%d calls were broken off", n)
+				}
+				if got := f.owner("t-1"); got != "a" {
+					t.Errorf("owner is %q, want a", got)
+				}
+			})
+		})
+	}
+}
+
+func TestLegacyCallIsNotReadOnForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newOutFleet(t, outOptions{endpoint: func(ep *proxy.Endpoint) { ep.Timeouts.Linger = time.Minute }})
+		gone := make(chan time.Duration, 1)
+		f.servers[0].inject(outUntilGone(gone))
+		ctx, leave := context.WithTimeout(t.Context(), 3*time.Second)
+		defer leave()
+		if resp, err := f.client.Do(f.call("legacy").WithContext(ctx)); err == nil {
+			resp.Body.Close()
+		}
+		if took := <-gone; took != time.Minute+3*time.Second {
+			t.Errorf("read on for %v, want 1m3s", took)
+		}
+		if f.pool.Find("a").DownFor() != 0 {
+			t.Error("what berth ended itself counts against the upstream")
+		}
+	})
+}

@@ -1,0 +1,196 @@
+package proxy_test
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"berth/internal/demo/fleet"
+	"berth/internal/exchange"
+	"berth/internal/storage"
+	"berth/proxy"
+	"berth/routing"
+	"berth/sticky"
+
+	"go.opentelemetry.io/otel/metric"
+)
+
+// outOptions say what an outFleet is made of. The zero value is three instances
+// in memory behind one berth without principals.
+type outOptions struct {
+	tcp        bool                            // real loopback connections instead of memory
+	size       int                             // instances; 0: 3
+	server     func(*fleet.Server)             // sets up each instance
+	endpoint   func(*proxy.Endpoint)           // changes the endpoint
+	options    func(*proxy.Options)            // changes the proxy
+	wrap       func(http.Handler) http.Handler // stands around the proxy
+	store      *storage.Store                  // nil: memory:
+	meter      metric.MeterProvider
+	still      bool                             // nothing is written back to the store or refreshed
+	principals bool                             // the header X-User names the principal
+	probe      bool                             // silent upstreams are probed
+	upstream   func(i int, u *routing.Upstream) // changes an upstream
+	picker     routing.Picker                   // nil: the first candidate
+}
+
+// outFirst picks the first candidate, so that a test knows where work begins.
+type outFirst struct{}
+
+func (outFirst) Pick(candidates []*routing.Upstream) *routing.Upstream { return candidates[0] }
+
+// outFleet is a fleet with a berth in front of it.
+type outFleet struct {
+	t        *testing.T
+	tcp      bool
+	network  *outNetwork
+	servers  []*outServer
+	pool     *routing.Pool
+	router   *routing.Router
+	bindings *sticky.Bindings
+	proxy    *proxy.Proxy
+	base     string // URL of the berth's MCP endpoint
+	client   *http.Client
+}
+
+func newOutFleet(t *testing.T, o outOptions) *outFleet {
+	t.Helper()
+	f := &outFleet{t: t, tcp: o.tcp, network: &outNetwork{}}
+	if o.size == 0 {
+		o.size = 3
+	}
+	var upstreams []*routing.Upstream
+	for i := range o.size {
+		s := f.newServer(string(rune('a'+i)), o.server)
+		f.servers = append(f.servers, s)
+		u := &routing.Upstream{Name: s.Name, URL: &url.URL{Scheme: "http", Host: s.addr, Path: "/mcp"}}
+		if o.upstream != nil {
+			o.upstream(i, u)
+		}
+		upstreams = append(upstreams, u)
+	}
+	f.assemble(o, upstreams)
+	return f
+}
+
+// assemble connects the parts of the berth, as internal/command does.
+func (f *outFleet) assemble(o outOptions, upstreams []*routing.Upstream) {
+	f.t.Helper()
+	store := o.store
+	if store == nil {
+		store = outStore(f.t, "memory:")
+	}
+	client := exchange.NewClientOver(f.network.dial, 2*time.Second)
+	pool := routing.PoolOptions{Name: "p", Upstreams: upstreams, Picker: o.picker}
+	if o.picker == nil {
+		pool.Picker = outFirst{}
+	}
+	if o.probe {
+		pool.Probe = proxy.Probe(client)
+	}
+	f.pool = routing.NewPool(pool)
+	f.bindings = sticky.New(store, sticky.Options{Near: 100, Meter: o.meter})
+	f.router = &routing.Router{Pool: f.pool, Bindings: f.bindings, Asker: routing.NewAsker(f.pool)}
+	f.router.Principals = o.principals
+	ep := &proxy.Endpoint{
+		Path: "/mcp", Router: f.router, Client: client, OwnerGrace: 30 * time.Second,
+		Timeouts: proxy.Timeouts{Read: 10 * time.Second, Control: 30 * time.Second},
+	}
+	if o.endpoint != nil {
+		o.endpoint(ep)
+	}
+	options := proxy.Options{Endpoints: []*proxy.Endpoint{ep}}
+	if o.principals {
+		options.PrincipalHeader = "X-User"
+		options.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	}
+	if o.options != nil {
+		o.options(&options)
+	}
+	f.proxy = proxy.New(options)
+	var handler http.Handler = f.proxy
+	if o.wrap != nil {
+		handler = o.wrap(handler)
+	}
+	f.background(f.pool.Run)
+	if !o.still {
+		f.background(f.bindings.Run)
+	}
+	f.front(handler, client)
+}
+
+// background runs what goes on beside requests until the test ends.
+func (f *outFleet) background(run func(context.Context) error) {
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = run(ctx) })
+	f.t.Cleanup(func() {
+		stop()
+		running.Wait()
+	})
+}
+
+// front serves handler to clients.
+func (f *outFleet) front(handler http.Handler, upstream *exchange.Client) {
+	f.t.Helper()
+	l := f.network.listen(f.t, f.tcp, "berth")
+	server := &http.Server{Handler: handler}
+	go server.Serve(l)
+	transport := &http.Transport{DialContext: f.network.dial, DisableCompression: true}
+	f.client = &http.Client{Transport: transport}
+	f.base = "http://" + l.Addr().String() + "/mcp"
+	f.t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		server.Close()
+		upstream.Close()
+	})
+}
+
+func outStore(t *testing.T, url string) *storage.Store {
+	t.Helper()
+	store, err := storage.Open(url, storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return store
+}
+
+// owner returns the name of the upstream that a task is bound to, "" for none.
+func (f *outFleet) owner(id string) string { return outOwner(f.bindings, f.router.TaskKey("", id)) }
+
+func outOwner(b *sticky.Bindings, key sticky.Key) string {
+	binding, _, err := b.Lookup(context.Background(), key)
+	if err != nil {
+		return ""
+	}
+	return binding.Upstream
+}
+
+// calls counts the messages of a method at all instances.
+func (f *outFleet) calls(method string) int {
+	n := 0
+	for _, s := range f.servers {
+		n += s.Calls(method)
+	}
+	return n
+}
+
+// eventually polls until ok, for what no message announces. In a bubble its
+// time is the bubble's.
+func (f *outFleet) eventually(what string, ok func() bool) {
+	f.t.Helper()
+	limit, tick := time.NewTimer(20*time.Second), time.NewTicker(2*time.Millisecond)
+	defer limit.Stop()
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-limit.C:
+			f.t.Fatalf("not seen: %s", what)
+		}
+	}
+}

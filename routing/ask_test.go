@@ -1,0 +1,333 @@
+package routing_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/routing"
+)
+
+// probed is a pool of upstreams that can fall silent, for no probe gets through.
+func probed(names ...string) *routing.Pool {
+	return routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: upstreams(names...), Probe: mute})
+}
+
+// question is one that upstreams answer as the table says.
+func question(key string, verdicts map[string]routing.Verdict) routing.Question {
+	return routing.Question{Key: key, Ask: func(_ context.Context, u *routing.Upstream) routing.Verdict {
+		return verdicts[u.Name]
+	}}
+}
+
+// hangs is a question that nobody answers before its context ends.
+func hangs(key string) routing.Question {
+	return routing.Question{Key: key, Ask: func(ctx context.Context, _ *routing.Upstream) routing.Verdict {
+		<-ctx.Done()
+		return routing.Unclear
+	}}
+}
+
+// Unknown is what all deny. One who does not say keeps it open.
+func TestOnlyAllCanDeny(t *testing.T) {
+	const down = 5 * time.Minute
+	type verdicts = map[string]routing.Verdict
+	for name, c := range map[string]struct {
+		verdicts verdicts
+		silent   map[string]time.Duration // for how long
+		want     error
+		owner    string
+	}{
+		"all deny":                     {verdicts: verdicts{"a": routing.Denies, "b": routing.Denies, "c": routing.Denies}, want: routing.ErrDenied},
+		"one errs":                     {verdicts: verdicts{"a": routing.Denies, "b": routing.Unclear, "c": routing.Denies}, want: routing.ErrUnclear},
+		"one knows":                    {verdicts: verdicts{"a": routing.Denies, "b": routing.Unclear, "c": routing.Knows}, owner: "c"},
+		"one is silent":                {verdicts: verdicts{"a": routing.Denies, "b": routing.Denies, "c": routing.Knows}, silent: map[string]time.Duration{"c": down - time.Second}, want: routing.ErrUnclear},
+		"one is gone":                  {verdicts: verdicts{"a": routing.Denies, "b": routing.Denies, "c": routing.Knows}, silent: map[string]time.Duration{"c": down}, want: routing.ErrDenied},
+		"one is gone, the others err":  {verdicts: verdicts{}, silent: map[string]time.Duration{"c": down}, want: routing.ErrUnclear},
+		"all are gone":                 {verdicts: verdicts{}, silent: map[string]time.Duration{"a": down, "b": down, "c": down}, want: routing.ErrUnclear},
+		"one knows though one is gone": {verdicts: verdicts{"a": routing.Knows}, silent: map[string]time.Duration{"c": down}, owner: "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := probed("a", "b", "c")
+				longest := time.Duration(0)
+				for since := range maps.Values(c.silent) {
+					longest = max(longest, since)
+				}
+				for name := range c.silent {
+					p.FellSilent(p.Find(name), errBroken)
+				}
+				time.Sleep(longest)
+				u, err := routing.NewAsker(p).Ask(t.Context(), question("id", c.verdicts))
+				if !errors.Is(err, c.want) || u != p.Find(c.owner) {
+					t.Errorf("Ask: got %v, %v, want %q, %v", u, err, c.owner, c.want)
+				}
+			})
+		})
+	}
+}
+
+// A request that broke long ago, on a connection perhaps that was reset, must not
+// keep its upstream from being asked: it may hold the task.
+func TestUpstreamThatFailedOnceIsAskedStill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := probed("a", "b")
+		p.Failed(p.Find("b"), errBroken)
+		time.Sleep(10 * time.Minute)
+		u, err := routing.NewAsker(p).Ask(t.Context(), question("id", map[string]routing.Verdict{"a": routing.Denies, "b": routing.Knows}))
+		if err != nil || u.Name != "b" {
+			t.Errorf("Ask: got %v, %v, want b", u, err)
+		}
+	})
+}
+
+func TestCallersWithOneKeyShareAQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := poolOf("a", "b")
+		asker := routing.NewAsker(p)
+		var asked atomic.Int64
+		ask := func(_ context.Context, u *routing.Upstream) routing.Verdict {
+			asked.Add(1)
+			time.Sleep(100 * time.Millisecond)
+			if u.Name == "b" {
+				return routing.Knows
+			}
+			return routing.Denies
+		}
+		var calling sync.WaitGroup
+		for i := range 50 {
+			calling.Go(func() {
+				u, err := asker.Ask(t.Context(), routing.Question{Key: fmt.Sprint(i % 2), Ask: ask})
+				if err != nil || u.Name != "b" {
+					t.Errorf("Ask: got %v, %v, want b", u, err)
+				}
+			})
+		}
+		calling.Wait()
+		if got := asked.Load(); got != 4 {
+			t.Errorf("two upstreams were asked for two keys by fifty callers: got %d questions, want 4", got)
+		}
+	})
+}
+
+func TestAQuestionDoesNotEndWithTheFirstWhoAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asker := routing.NewAsker(poolOf("a"))
+		q := routing.Question{Key: "id", Ask: func(ctx context.Context, _ *routing.Upstream) routing.Verdict {
+			select {
+			case <-ctx.Done():
+				return routing.Unclear
+			case <-time.After(time.Second):
+				return routing.Knows
+			}
+		}}
+		ctx, leave := context.WithCancel(t.Context())
+		first := make(chan error, 1)
+		go func() {
+			_, err := asker.Ask(ctx, q)
+			first <- err
+		}()
+		synctest.Wait()
+		second := make(chan error, 1)
+		go func() {
+			_, err := asker.Ask(t.Context(), q)
+			second <- err
+		}()
+		synctest.Wait()
+		leave()
+		if err := <-first; !errors.Is(err, context.Canceled) {
+			t.Errorf("the first: got %v, want Canceled", err)
+		}
+		if err := <-second; err != nil {
+			t.Errorf("the second: got %v, want the owner", err)
+		}
+	})
+}
+
+func TestFoundEndsAtOnceAndCancelsTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		cancelled := make(chan struct{})
+		u, err := routing.NewAsker(poolOf("a", "b")).Ask(t.Context(), routing.Question{Key: "id", Ask: func(ctx context.Context, u *routing.Upstream) routing.Verdict {
+			if u.Name == "a" {
+				return routing.Knows
+			}
+			<-ctx.Done()
+			close(cancelled)
+			return routing.Unclear
+		}})
+		if err != nil || u.Name != "a" || time.Since(begun) != 0 {
+			t.Errorf("Ask: got %v, %v after %v, want a at once", u, err, time.Since(begun))
+		}
+		synctest.Wait()
+		select {
+		case <-cancelled:
+		default:
+			t.Error("the other question goes on")
+		}
+	})
+}
+
+// A question that does not end with its context keeps neither the answer nor,
+// for ever, the pool from being asked: it costs its slot as long as it lasts.
+func TestAStuckQuestionHoldsUpNoAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asker := routing.NewAsker(poolOf("a", "b"))
+		stuck := make(chan struct{})
+		ask := func(_ context.Context, u *routing.Upstream) routing.Verdict {
+			if u.Name == "b" {
+				<-stuck
+			}
+			return routing.Knows
+		}
+		for i := range 4 {
+			begun := time.Now()
+			u, err := asker.Ask(t.Context(), routing.Question{Key: fmt.Sprint(i), Ask: ask})
+			if err != nil || u.Name != "a" || time.Since(begun) > time.Second {
+				t.Errorf("Ask: got %v, %v after %v, want a soon", u, err, time.Since(begun))
+			}
+		}
+		if _, err := asker.Ask(t.Context(), question("next", nil)); !errors.Is(err, routing.ErrBusy) {
+			t.Errorf("with four stuck: got %v, want ErrBusy", err)
+		}
+		close(stuck)
+		synctest.Wait()
+		if _, err := asker.Ask(t.Context(), question("next", map[string]routing.Verdict{"a": routing.Knows})); err != nil {
+			t.Errorf("with none stuck: got %v", err)
+		}
+	})
+}
+
+func TestSilenceEndsAQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		_, err := routing.NewAsker(poolOf("a", "b")).Ask(t.Context(), hangs("id"))
+		if !errors.Is(err, routing.ErrUnclear) || time.Since(begun) != 3*time.Second {
+			t.Errorf("Ask: got %v after %v, want ErrUnclear after 3s", err, time.Since(begun))
+		}
+	})
+}
+
+func TestFourQuestionsAtATimeAndNoLongWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asker := routing.NewAsker(poolOf("a"))
+		var underWay, most atomic.Int64
+		hang := hangs("").Ask
+		var busy, unclear atomic.Int64
+		var calling sync.WaitGroup
+		begun := time.Now()
+		for i := range 20 {
+			calling.Go(func() {
+				_, err := asker.Ask(t.Context(), routing.Question{Key: fmt.Sprint(i), Ask: func(ctx context.Context, u *routing.Upstream) routing.Verdict {
+					most.Store(max(most.Load(), underWay.Add(1)))
+					defer underWay.Add(-1)
+					return hang(ctx, u)
+				}})
+				switch {
+				case errors.Is(err, routing.ErrBusy):
+					busy.Add(1)
+					if time.Since(begun) != 2*time.Second {
+						t.Errorf("busy after %v, want 2s", time.Since(begun))
+					}
+				case errors.Is(err, routing.ErrUnclear):
+					unclear.Add(1)
+				default:
+					t.Errorf("Ask: got %v", err)
+				}
+			})
+		}
+		calling.Wait()
+		if most.Load() != 4 || unclear.Load() != 4 || busy.Load() != 16 {
+			t.Errorf("got %d at a time, %d asked, %d turned away, want 4, 4, 16", most.Load(), unclear.Load(), busy.Load())
+		}
+	})
+}
+
+func TestTwentyQuestionsASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asker := routing.NewAsker(poolOf("a"))
+		var mu sync.Mutex // guards seconds
+		seconds := map[int]int{}
+		var busy atomic.Int64
+		var calling sync.WaitGroup
+		begun := time.Now()
+		for i := range 100 {
+			calling.Go(func() {
+				_, err := asker.Ask(t.Context(), routing.Question{Key: fmt.Sprint(i), Ask: func(context.Context, *routing.Upstream) routing.Verdict {
+					mu.Lock()
+					defer mu.Unlock()
+					seconds[int(time.Since(begun)/time.Second)]++
+					return routing.Denies
+				}})
+				if errors.Is(err, routing.ErrBusy) {
+					busy.Add(1)
+				}
+			})
+		}
+		calling.Wait()
+		total := 0
+		for second, n := range seconds {
+			total += n
+			if n > 20 {
+				t.Errorf("second %d: got %d questions, want 20 at most", second, n)
+			}
+		}
+		if total < 38 || total+int(busy.Load()) != 100 {
+			t.Errorf("in two seconds: got %d asked and %d turned away, want about 40 and the rest", total, busy.Load())
+		}
+	})
+}
+
+// What all denied is not asked for again for five seconds: by this caller. Another
+// caller's credentials may see what this one's do not.
+func TestDenialsAreRememberedPerKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asker := routing.NewAsker(poolOf("a"))
+		var asked atomic.Int64
+		ask := func(key string) error {
+			_, err := asker.Ask(t.Context(), routing.Question{Key: key, Ask: func(context.Context, *routing.Upstream) routing.Verdict {
+				asked.Add(1)
+				return routing.Denies
+			}})
+			return err
+		}
+		for _, step := range []struct {
+			wait time.Duration
+			key  string
+			want int64
+		}{
+			{0, "one", 1},
+			{0, "one", 1},
+			{time.Second, "other", 2},
+			{3 * time.Second, "one", 2},
+			{time.Second, "one", 3},
+		} {
+			time.Sleep(step.wait)
+			if err := ask(step.key); !errors.Is(err, routing.ErrDenied) {
+				t.Errorf("Ask: got %v, want ErrDenied", err)
+			}
+			if got := asked.Load(); got != step.want {
+				t.Errorf("questions so far: got %d, want %d", got, step.want)
+			}
+		}
+	})
+}
+
+// Nothing but a denial is remembered: who did not answer may answer now.
+func TestSilenceIsNotRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asker := routing.NewAsker(poolOf("a"))
+		if _, err := asker.Ask(t.Context(), question("id", nil)); !errors.Is(err, routing.ErrUnclear) {
+			t.Errorf("Ask: got %v, want ErrUnclear", err)
+		}
+		if u, err := asker.Ask(t.Context(), question("id", map[string]routing.Verdict{"a": routing.Knows})); err != nil || u.Name != "a" {
+			t.Errorf("Ask again: got %v, %v, want a", u, err)
+		}
+	})
+}

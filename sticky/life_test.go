@@ -1,0 +1,199 @@
+package sticky
+
+import (
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/storage/redistest"
+)
+
+// inMemory is a running berth on memory:, for tests in fake time.
+func inMemory(t *testing.T, options Options) *berth {
+	t.Helper()
+	b := newBerth(t, "memory:", options, 0)
+	b.run(t)
+	return b
+}
+
+// version is how often what stands under key was written.
+func (b *berth) version(t *testing.T, key Key) uint64 {
+	t.Helper()
+	record, err := b.store.Get(t.Context(), key.digest())
+	if err != nil {
+		t.Fatalf("Get: %v", err)
+	}
+	return record.Version
+}
+
+// pass lets time go by, and everybody catch up.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// The binding outlives the task, so that its owner tells a late client that the
+// task is gone; and it does not live for ever, whatever the server says.
+func TestLifeOfATaskBinding(t *testing.T) {
+	const cap = 24 * time.Hour
+	for name, c := range map[string]struct{ ttl, life time.Duration }{
+		"short":     {time.Second, 5*time.Minute + time.Second},
+		"hour":      {time.Hour, time.Hour + 5*time.Minute},
+		"unlimited": {0, cap},
+		"too long":  {cap, cap},
+		"for ever":  {math.MaxInt64, cap},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := inMemory(t, Options{MaxTTL: cap})
+				b.mustBind(t, task("1"), "a", c.ttl)
+				pass(c.life - time.Second)
+				b.owns(t, "a", task("1"), SourceBound)
+				pass(2 * time.Second)
+				b.unknown(t, task("1"))
+			})
+		})
+	}
+}
+
+func TestLaterAnswersExtendABinding(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inMemory(t, Options{})
+		b.mustBind(t, task("1"), "a", time.Hour)
+		pass(time.Hour)
+		b.Observe(task("1"), b.owns(t, "a", task("1"), SourceBound), "working", time.Hour)
+		pass(time.Hour)
+		if got := b.owns(t, "a", task("1"), SourceBound).Status; got != "working" {
+			t.Errorf("status: got %q, want working", got)
+		}
+		pass(10 * time.Minute)
+		b.unknown(t, task("1"))
+	})
+}
+
+// A client that polls ten times a second must not cause ten writes a second.
+func TestPollsThatTellNothingNewAreNotWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inMemory(t, Options{})
+		b.mustBind(t, task("1"), "a", time.Hour)
+		for range 10 * 600 {
+			b.Observe(task("1"), b.owns(t, "a", task("1"), SourceBound), "working", time.Hour)
+			pass(100 * time.Millisecond)
+		}
+		if got := b.version(t, task("1")); got > 12 {
+			t.Errorf("writes in ten minutes: got %d, want one a minute", got)
+		}
+	})
+}
+
+func TestSessionsInUseDoNotIdleOut(t *testing.T) {
+	for name, c := range map[string]struct{ idle, every time.Duration }{
+		"default":  {0, 23 * time.Hour},
+		"shortest": {time.Minute, 20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := inMemory(t, Options{SessionIdle: c.idle})
+				b.mustBind(t, session("s"), "a", 0)
+				for range 4 {
+					pass(c.every)
+					b.Touch(session("s"), b.owns(t, "a", session("s"), SourceBound))
+				}
+				synctest.Wait()
+				pass(b.options.SessionIdle - time.Second)
+				b.owns(t, "a", session("s"), SourceBound)
+				pass(2 * time.Second)
+				b.unknown(t, session("s"))
+			})
+		})
+	}
+}
+
+func TestSessionIsRefreshedOnceAMinuteAtMost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inMemory(t, Options{})
+		b.near = newNear(10)
+		b.mustBind(t, session("s"), "a", 0)
+		for range 600 {
+			binding, _, err := b.Lookup(t.Context(), session("s"))
+			if err != nil {
+				t.Fatalf("Lookup: %v", err)
+			}
+			b.Touch(session("s"), binding)
+			b.Touch(session("s"), binding) // a call routed at the same time
+			pass(time.Second)
+		}
+		if got := b.version(t, session("s")); got < 9 || got > 11 {
+			t.Errorf("writes in ten minutes: got %d, want about 10", got)
+		}
+	})
+}
+
+// A store that was flushed learns a session again from its use.
+func TestTouchBringsALostSessionBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inMemory(t, Options{})
+		b.near = newNear(10)
+		b.mustBind(t, session("s"), "a", 0)
+		if err := b.store.Delete(t.Context(), session("s").digest()); err != nil {
+			t.Fatalf("Delete: %v", err)
+		}
+		pass(time.Minute)
+		b.Touch(session("s"), b.owns(t, "a", session("s"), SourceLRU))
+		synctest.Wait()
+		over(b.store, Options{}).owns(t, "a", session("s"), SourceBound)
+	})
+}
+
+// What the cache thinks has expired another berth may have extended: the store
+// decides.
+func TestExpiredCacheEntryIsLookedUpAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one := inMemory(t, Options{})
+		one.near = newNear(10)
+		one.mustBind(t, task("1"), "a", time.Second)
+		one.owns(t, "a", task("1"), SourceLRU)
+		two := over(one.store, Options{})
+		if err := two.apply(t.Context(), two.entry(task("1"), Binding{Upstream: "a"}, time.Hour)); err != nil {
+			t.Fatalf("apply: %v", err)
+		}
+		pass(6 * time.Minute)
+		one.owns(t, "a", task("1"), SourceBound)
+		one.owns(t, "a", task("1"), SourceLRU)
+	})
+}
+
+// The store forgets by itself: no key is without an expiry.
+func TestEveryKeyInRedisExpires(t *testing.T) {
+	server := redistest.Start(t)
+	b := onRedis(t, server)
+	b.mustBind(t, task("1"), "a", time.Hour)
+	b.mustBind(t, task("2"), "a", 0)
+	b.mustBind(t, session("s"), "a", 0)
+	b.Prefer(t.Context(), Key{Kind: Hint, ID: "cursor"}, "a")
+	b.Observe(task("1"), b.owns(t, "a", task("1"), SourceLRU), "working", 10*time.Hour)
+	c := client(t, server)
+	for key, most := range map[Key]time.Duration{
+		task("1"):                  11 * time.Hour,
+		task("2"):                  168 * time.Hour,
+		session("s"):               24 * time.Hour,
+		{Kind: Hint, ID: "cursor"}: 15 * time.Minute,
+	} {
+		eventually(t, "its expiry stands", func() bool {
+			left, err := c.PTTL(t.Context(), "berth:"+key.digest()).Result()
+			return err == nil && left > most-most/4 && left <= most
+		})
+	}
+}
+
+// Updates beyond what may wait are dropped and counted, and nobody is held up.
+func TestRefreshesNeverBlock(t *testing.T) {
+	b := newBerth(t, "memory:", Options{}, 0) // Run does not run
+	for range maxUpdates + 10 {
+		b.refresh(b.entry(task("1"), Binding{Upstream: "a"}, 0))
+	}
+	if len(b.updates) != maxUpdates {
+		t.Errorf("waiting: got %d, want %d", len(b.updates), maxUpdates)
+	}
+}
