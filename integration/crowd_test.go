@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// crowd does f(0) … f(n-1), so many at a time, and waits for all. f must not end the
-// test itself.
+// crowd does f(0) … f(n-1), so many at a time, and waits for all; it begins no more
+// once the test has failed. f must not end the test itself.
 func crowd(t testing.TB, n, atOnce int, f func(i int)) {
 	t.Helper()
 	work := make(chan int)
@@ -19,6 +19,9 @@ func crowd(t testing.TB, n, atOnce int, f func(i int)) {
 		})
 	}
 	for i := range n {
+		if t.Failed() {
+			break
+		}
 		work <- i
 	}
 	close(work)

@@ -1,7 +1,9 @@
 // Package integration runs the built berth program against real parts: published
 // MCP servers and clients, the official conformance suite, redis-server. Nothing in
 // it is a mock; the fixture server of parts/servers is built on a published package
-// because none comes with a task table.
+// because none comes with a task table. Tests of faults put internal/demo/fleet behind
+// berth, real servers within the test process, which count what reaches them and hold
+// answers back on demand.
 //
 // What the tests hold berth to: through berth and a fleet of three, the suite gives
 // the verdicts that it gives to a single instance without berth (testdata/golden),

@@ -37,6 +37,7 @@ func TestSlowLineToRedisIsPaidOncePerUnknownID(t *testing.T) {
 			t.Errorf("polling %s: got %v, %v, want the task", id, got, err)
 		}
 	})
+	wantTasks(t, client, b.url(), ids, askingAtOnce)
 	now := b.tally(t)
 	if got := b.gets(t); got > tasks+now.away {
 		t.Errorf("GETs for %d tasks of another berth, polled by %d clients: got %d, want one each", tasks, clients, got)
