@@ -118,7 +118,8 @@ func (x *request) recordTask(c *mcp.Call, a *mcp.Answer) {
 }
 
 // recordError drops the binding of a task that its owner does not know any more.
-// A terminal result that was seen before outlives it.
+// An upstream that was asked because it holds the session need not be the owner, and
+// cannot speak for it. A terminal result that was seen before outlives the binding.
 func (x *request) recordError(c *mcp.Call, a *mcp.Answer) (instead []byte) {
 	if c == nil || !c.IsTask() || a.ErrorCode != mcp.CodeInvalidParams {
 		return nil
@@ -129,7 +130,7 @@ func (x *request) recordError(c *mcp.Call, a *mcp.Answer) (instead []byte) {
 	if body := x.terminal(); body != nil {
 		return body
 	}
-	if c.Method == mcp.MethodGetTask {
+	if c.Method == mcp.MethodGetTask && x.decision.Key == x.decision.Task {
 		ctx, cancel := x.recording()
 		defer cancel()
 		x.endpoint.Router.Bindings.Unbind(ctx, x.decision.Task)

@@ -192,3 +192,21 @@ func TestEveryPollReachesItsOwner(t *testing.T) {
 		t.Errorf("got %s calls, want 30 30", got)
 	}
 }
+
+// In a session the session's instance is asked, whoever owns the task. That it does
+// not know the task must not cost the owner its binding.
+func TestSessionElsewhereDropsNoBinding(t *testing.T) {
+	b := start(t, setup{pool: inTurn, server: func(s *fleet.Server) { s.SessionOptional = true }})
+	session := b.open("2025-11-25")
+	id := b.makeTask() // the next instance's turn
+	if r := b.legacy(session, "tasks/get", byID(id)); r.code() != -32602 {
+		t.Fatalf("in the session: got %v, want its instance's denial", r)
+	}
+	b.access.take(t)
+	if r := b.modern("tasks/get", id, byID(id)); r.code() != 0 {
+		t.Errorf("got %v, want the task", r)
+	}
+	if record := b.record(); record["source"] != "bound" {
+		t.Errorf("got source %v, want bound: the binding was dropped", record["source"])
+	}
+}
