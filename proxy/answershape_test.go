@@ -33,10 +33,10 @@ func TestBrokenBatchAnswersAreWithheld(t *testing.T) {
 	}
 }
 
-// TestEventsOfOtherTypesAreNoMessages: clients pass them over, and so they neither
-// end an answer nor bind a task.
+// TestEventsOfOtherTypesAreNoMessages: clients pass them over, and so they do not end
+// an answer. What follows them is looked at, with any status of success.
 func TestEventsOfOtherTypesAreNoMessages(t *testing.T) {
-	const answer = "event: ping\ndata: it is noon\n\nevent: message\ndata: " + `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}` + "\n\n"
+	const answer = "event: ping\ndata: it is noon\n\nevent: message\ndata: " + `{"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"t1","status":"working"}}}` + "\n\n"
 	for _, status := range []int{200, 201} {
 		b := start(t, setup{handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
@@ -45,6 +45,11 @@ func TestEventsOfOtherTypesAreNoMessages(t *testing.T) {
 		})})
 		if r := b.post(message("tools/call", `"name":"x"`)); r.status != status || r.body != answer {
 			t.Errorf("got %v, want %d and the stream as it came", r, status)
+		}
+		b.access.take(t)
+		b.legacy("", "tasks/get", byID("t1"))
+		if record := b.record(); record["source"] != "bound" {
+			t.Errorf("%d: got source %v, want bound: the task in the stream was not seen", status, record["source"])
 		}
 	}
 }
