@@ -75,6 +75,9 @@ func (x *request) put(ctx context.Context, u *routing.Upstream, method, taskID s
 	h.Del(mcp.HeaderMethod)
 	h.Del(mcp.HeaderName)
 	h.Del(mcp.HeaderLastEvent)
+	if method == mcp.MethodPing {
+		h.Set(mcp.HeaderSession, x.session) // the question is about it
+	}
 	if x.era() == mcp.EraModern {
 		h.Set(mcp.HeaderVersion, x.call().Version)
 		h.Set(mcp.HeaderMethod, method)

@@ -292,3 +292,18 @@ func TestModernLabelOpensNoSession(t *testing.T) {
 		t.Errorf("alice: got %v", r)
 	}
 }
+
+// TestLostSessionIsAskedForByItsName: the question must bear the session, or an
+// instance that does not look for one claims it.
+func TestLostSessionIsAskedForByItsName(t *testing.T) {
+	b := start(t, setup{principals: true, endpoint: func(ep *proxy.Endpoint) { ep.Router.Recover = true }, server: func(s *fleet.Server) { s.SessionOptional = true }})
+	// Opened without berth, as if the map had lost it.
+	r := fetch(t, http.MethodPost, b.urls[1], message("initialize", `"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}`))
+	session := r.header.Get("Mcp-Session-Id")
+	if r := b.legacy(session, "tools/list", "", userHeader, "alice"); r.status != 200 || b.record()["upstream"] != "b" {
+		t.Errorf("got %v, want the answer of b", r)
+	}
+	if r := b.legacy("no-such", "tools/list", "", userHeader, "alice"); r.status != 404 {
+		t.Errorf("unknown: got %v, want 404", r)
+	}
+}
