@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"berth/internal/leash"
 )
 
 const (
@@ -61,7 +63,7 @@ func start(t testing.TB, name string, command *exec.Cmd) *process {
 	if command.Stdout == nil {
 		command.Stdout = &p.output
 	}
-	tieToParent(command)
+	leash.Tie(command)
 	if err := command.Start(); err != nil {
 		t.Fatalf("starting %s: %v", name, err)
 	}
