@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/leash"
+	"berth/internal/realtest"
 )
 
 // outcome is how a command line of berth ended.
@@ -31,7 +31,7 @@ func runBerth(t testing.TB, args ...string) outcome {
 	command := exec.CommandContext(ctx, berthBinary, args...)
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
-	leash.Tie(command)
+	realtest.Tie(command)
 	err := command.Run()
 	if ctx.Err() != nil {
 		t.Fatalf("berth %q did not end by itself:\n%s", args, &stderr)

@@ -6,7 +6,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"berth/internal/leash"
+	"berth/internal/realtest"
 )
 
 // Whoever reads berth's log may die: tasks and sessions of clients do not hang on it.
@@ -20,7 +20,7 @@ func TestBerthOutlivesTheReaderOfItsLog(t *testing.T) {
 	address := freeAddress(t)
 	command := exec.Command(berthBinary, "serve", "--listen", address, "--upstream", "a="+fleet.fleet[0].url())
 	command.Stderr = sink
-	leash.Tie(command)
+	realtest.Tie(command)
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"berth/internal/realtest"
 )
 
 const canary = "c4narY-s3cret"
@@ -105,7 +107,7 @@ func TestALoopbackListenerAnswersToLoopbackNamesOnly(t *testing.T) {
 
 // Neither answers nor logs show the token, given right, wrong or elsewhere.
 func TestTheTokenIsNeverShown(t *testing.T) {
-	var log syncBuffer
+	var log realtest.Journal
 	_, url := run(t, Options{
 		Token: canary, Metrics: metrics,
 		Checks: []Check{{Name: "panics", Probe: func() (bool, string) { panic("at the first check") }}},

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/realtest"
 	"berth/internal/storage"
 	"berth/internal/storage/redistest"
 )
@@ -86,7 +87,7 @@ func TestWritesAreSentOnce(t *testing.T) {
 	server.Stop()
 	unavailable(t, s.Put(t.Context(), "k", []byte("w"), longLife), "timeout")
 	server.Cont()
-	eventually(t, "the write arrived", func() bool {
+	realtest.Eventually(t, "the write arrived", func() bool {
 		record, err := s.Get(t.Context(), "k")
 		if err == nil && record.Version > 2 {
 			t.Fatalf("version: got %d, want 2: the write was sent twice", record.Version)
@@ -155,9 +156,9 @@ func TestTLS(t *testing.T) {
 			line.start(t, server.Addr)
 			roots := x509.NewCertPool()
 			roots.AddCert(tc.roots.Leaf)
-			var log journal
+			var log realtest.Journal
 			s := open(t, "rediss://:"+canary+"@"+line.addr+"/0"+tc.query,
-				storage.Options{Logger: log.logger(), TLS: &tls.Config{RootCAs: roots}})
+				storage.Options{Logger: logger(&log), TLS: &tls.Config{RootCAs: roots}})
 			err := s.Ping(t.Context())
 			if tc.served != (err == nil) || tc.served != s.Healthy() {
 				t.Errorf("Ping: got %v, healthy %v; want served %v", err, s.Healthy(), tc.served)

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/leash"
+	"berth/internal/realtest"
 )
 
 const (
@@ -137,7 +137,7 @@ func (s *Server) launch() error {
 	s.output.Reset()
 	process := exec.Command("redis-server", args...)
 	process.Stdout, process.Stderr = &s.output, &s.output
-	leash.Tie(process)
+	realtest.Tie(process)
 	if err := process.Start(); err != nil {
 		return err
 	}

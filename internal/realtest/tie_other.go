@@ -1,6 +1,6 @@
 //go:build !linux
 
-package leash
+package realtest
 
 import "os/exec"
 
