@@ -1,7 +1,7 @@
 // Package redistest starts real redis-servers for tests: on a free port of the
 // loopback interface, in a directory of their own, without persistence unless asked
 // for. They are killed by their process id when the test ends, and on Linux with the
-// test process, should that end first.
+// test process, should that end first. A Relay worsens the line to one.
 package redistest
 
 import (
