@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"berth/internal/realtest"
 )
 
 // outcome is how a command line of berth ended.
@@ -29,7 +31,7 @@ func runBerth(t testing.TB, args ...string) outcome {
 	command := exec.CommandContext(ctx, berthBinary, args...)
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
-	tieToParent(command)
+	realtest.Tie(command)
 	err := command.Run()
 	if ctx.Err() != nil {
 		t.Fatalf("berth %q did not end by itself:\n%s", args, &stderr)

@@ -18,7 +18,9 @@ func TestSlowLineToRedisIsPaidOncePerUnknownID(t *testing.T) {
 	const tasks, clients = 20, 5
 	fleet := startLocalFleet(t, nil)
 	redis := redistest.Start(t)
-	url := "redis://" + startRelay(t, redis.Addr, 100*time.Millisecond).addr + "/0"
+	line := redistest.Relay{Delay: 100 * time.Millisecond}
+	line.Start(t, redis.Addr)
+	url := "redis://" + line.Addr() + "/0"
 	a := startWatched(t, fleet.fleet, "--store", url)
 	b := startWatched(t, fleet.fleet, "--store", url)
 	client := newModernClient(t)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"berth/internal/realtest"
 )
 
 // Whoever reads berth's log may die: tasks and sessions of clients do not hang on it.
@@ -18,7 +20,7 @@ func TestBerthOutlivesTheReaderOfItsLog(t *testing.T) {
 	address := freeAddress(t)
 	command := exec.Command(berthBinary, "serve", "--listen", address, "--upstream", "a="+fleet.fleet[0].url())
 	command.Stderr = sink
-	tieToParent(command)
+	realtest.Tie(command)
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}

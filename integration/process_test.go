@@ -1,16 +1,16 @@
 package integration
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"berth/internal/realtest"
 )
 
 const (
@@ -61,7 +61,7 @@ func start(t testing.TB, name string, command *exec.Cmd) *process {
 	if command.Stdout == nil {
 		command.Stdout = &p.output
 	}
-	tieToParent(command)
+	realtest.Tie(command)
 	if err := command.Start(); err != nil {
 		t.Fatalf("starting %s: %v", name, err)
 	}
@@ -137,23 +137,7 @@ func (p *process) kill() {
 }
 
 // output keeps all that a process wrote.
-type output struct {
-	mu     sync.Mutex // guards buffer
-	buffer bytes.Buffer
-}
-
-// Write never fails.
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buffer.Write(b)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buffer.String()
-}
+type output struct{ realtest.Journal }
 
 func (o *output) lines() []string { return strings.Split(o.String(), "\n") }
 

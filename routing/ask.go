@@ -36,9 +36,9 @@ type Verdict uint8
 
 const (
 	Unclear Verdict = iota // an error, a refusal of the credentials, or silence
-	Knows
-	Denies
-	absent // down for so long that what it held is as good as gone
+	Knows                  // it holds the id
+	Denies                 // it says that it has no such id
+	absent                 // down for so long that what it held is as good as gone
 )
 
 // Question asks the fleet who owns an id.

@@ -17,14 +17,14 @@ var ErrNoUpstream = errors.New("routing: no upstream available")
 
 // PoolOptions are what a Pool is made of.
 type PoolOptions struct {
-	Name      string
-	Upstreams []*Upstream
-	Picker    Picker // nil: TwoChoices
-	// Probe asks a silent upstream for any sign of life; nil: none is asked, and
-	// silence ends with the next answer.
+	Name      string      // as bindings, logs and metrics have it
+	Upstreams []*Upstream // with names that differ
+	Picker    Picker      // nil: TwoChoices
+	// Probe asks a silent upstream for any sign of life; nil: upstreams are never
+	// taken for silent.
 	Probe  func(ctx context.Context, u *Upstream) error
-	Logger *slog.Logger // nil: discarded
-	Meter  metric.MeterProvider
+	Logger *slog.Logger         // nil: discarded
+	Meter  metric.MeterProvider // nil: nothing is measured
 }
 
 // Pool is the set of upstreams that offer the same MCP server, interchangeable
@@ -127,7 +127,8 @@ func (p *Pool) Failed(u *Upstream, cause error) {
 }
 
 // FellSilent notes that u cannot be reached or does not answer in time. Until
-// Run's probe, or any answer, ends it, owned calls need not wait for u.
+// Run's probe, or any answer, ends it, owned calls need not wait for u, and unbound
+// work goes elsewhere if it can. A pool that does not probe knows no silence.
 func (p *Pool) FellSilent(u *Upstream, cause error) {
 	if p.probe == nil || !u.health.setSilent(errors.Is(cause, syscall.ECONNREFUSED)) {
 		return

@@ -66,10 +66,10 @@ type Decision struct {
 // Router routes the calls of one pool.
 type Router struct {
 	Pool       *Pool
-	Bindings   *sticky.Bindings
-	Asker      *Asker
-	Principals bool // tasks and sessions are bound to principals
-	Recover    bool // with principals: ask the fleet for ids the map does not know
+	Bindings   *sticky.Bindings // of all pools
+	Asker      *Asker           // of Pool
+	Principals bool             // tasks and sessions are bound to principals
+	Recover    bool             // with principals: ask the fleet for ids the map does not know
 }
 
 // Decide finds the owner of what the request is about, or none for unbound work.

@@ -8,7 +8,7 @@ import (
 // Upstream is one MCP server instance. Its name outlives its connections and its
 // address: bindings hold the name.
 type Upstream struct {
-	Name     string
+	Name     string   // unique in its pool
 	URL      *url.URL // its MCP endpoint
 	Draining bool     // gets no new work, keeps what it owns
 
@@ -22,7 +22,7 @@ func (u *Upstream) InFlight() int { return int(u.inflight.Load()) }
 // Lease is one request's hold on an upstream: chosen and counted in one step,
 // released once.
 type Lease struct {
-	Upstream *Upstream
+	Upstream *Upstream // what is held
 	released atomic.Bool
 }
 

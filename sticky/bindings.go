@@ -42,11 +42,11 @@ const (
 
 // Options of New. The zero value of each field has a meaning.
 type Options struct {
-	Near        int           // entries of the cache in front of a shared store; 0: none
-	MaxTTL      time.Duration // cap of a task binding's life, counted from its owner's last answer; 0: 168 h
-	SessionIdle time.Duration // a session binding unused for this long is forgotten; 0: 24 h
-	Logger      *slog.Logger  // nil: discarded
-	Meter       metric.MeterProvider
+	Near        int                  // entries of the cache in front of a shared store; 0: none
+	MaxTTL      time.Duration        // cap of a task binding's life, counted from its owner's last answer; 0: 168 h
+	SessionIdle time.Duration        // a session binding unused for this long is forgotten; 0: 24 h
+	Logger      *slog.Logger         // nil: discarded
+	Meter       metric.MeterProvider // nil: nothing is measured
 }
 
 // Bindings are the bindings of all pools. Its methods may be called concurrently.
@@ -191,7 +191,8 @@ func (b *Bindings) entry(key Key, binding Binding, ttl time.Duration) entry {
 	return entry{key.Kind, key.digest(), binding}
 }
 
-// life is how long a binding is kept that is made or told of now.
+// life is how long a binding is kept that is made or told of now. A claim lives as a
+// task's binding does.
 func (b *Bindings) life(kind Kind, ttl time.Duration) time.Duration {
 	switch {
 	case kind == Hint:

@@ -1,15 +1,14 @@
 package sticky
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"berth/internal/realtest"
 	"berth/internal/storage"
 	"berth/internal/storage/redistest"
 
@@ -19,13 +18,10 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-// within bounds what a real server needs a moment for. It is a liveness bound.
-const within = 20 * time.Second
-
 // berth is one berth's bindings, with what it says about itself.
 type berth struct {
 	*Bindings
-	log    *journal
+	log    *realtest.Journal
 	reader *sdkmetric.ManualReader
 }
 
@@ -46,7 +42,7 @@ func newBerth(t *testing.T, url string, options Options, timeout time.Duration) 
 
 // over returns bindings in a store that others may use too.
 func over(store *storage.Store, options Options) *berth {
-	b := &berth{log: new(journal), reader: sdkmetric.NewManualReader()}
+	b := &berth{log: new(realtest.Journal), reader: sdkmetric.NewManualReader()}
 	options.Logger = slog.New(slog.NewTextHandler(b.log, nil))
 	options.Meter = sdkmetric.NewMeterProvider(sdkmetric.WithReader(b.reader))
 	b.Bindings = New(store, options)
@@ -58,7 +54,7 @@ func onRedis(t *testing.T, server *redistest.Server) *berth {
 	t.Helper()
 	b := newBerth(t, server.URL(), Options{Near: 1000}, 0)
 	b.run(t)
-	eventually(t, "the store is healthy", b.store.Healthy)
+	realtest.Eventually(t, "the store is healthy", b.store.Healthy)
 	return b
 }
 
@@ -151,38 +147,4 @@ func client(t *testing.T, server *redistest.Server) *redis.Client {
 		}
 	})
 	return c
-}
-
-// eventually polls until reached reports true.
-func eventually(t *testing.T, what string, reached func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
-	defer cancel()
-	poll := time.NewTicker(10 * time.Millisecond)
-	defer poll.Stop()
-	for !reached() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("not within %v: %s", within, what)
-		case <-poll.C:
-		}
-	}
-}
-
-// journal is a log that tests read while it is written.
-type journal struct {
-	mu   sync.Mutex // guards text
-	text bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.Write(p)
-}
-
-func (j *journal) count(text string) int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return strings.Count(j.text.String(), text)
 }

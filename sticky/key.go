@@ -6,9 +6,11 @@ import (
 	"encoding/binary"
 )
 
-// Kind is what a key names.
+// Kind is what a key names. It is a label of metrics and begins the key's name in
+// the store.
 type Kind string
 
+// The kinds of keys.
 const (
 	Task    Kind = "task"    // a task id
 	Session Kind = "session" // an Mcp-Session-Id
@@ -22,7 +24,7 @@ type Key struct {
 	Kind      Kind
 	Pool      string // the pool's name
 	Principal string // who is calling; "" is nobody
-	ID        string
+	ID        string // as clients and servers write it
 }
 
 // Claim returns the key under which the id that k names is claimed for k's

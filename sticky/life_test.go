@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/internal/realtest"
 	"berth/internal/storage/redistest"
 )
 
@@ -180,7 +181,7 @@ func TestEveryKeyInRedisExpires(t *testing.T) {
 		session("s"):               24 * time.Hour,
 		{Kind: Hint, ID: "cursor"}: 15 * time.Minute,
 	} {
-		eventually(t, "its expiry stands", func() bool {
+		realtest.Eventually(t, "its expiry stands", func() bool {
 			left, err := c.PTTL(t.Context(), "berth:"+key.digest()).Result()
 			return err == nil && left > most-most/4 && left <= most
 		})

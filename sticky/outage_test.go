@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/realtest"
 	"berth/internal/storage"
 	"berth/internal/storage/redistest"
 )
@@ -37,9 +38,9 @@ func TestBindingsMadeWithoutRedisAreWrittenBack(t *testing.T) {
 				t.Errorf("pending %d, counted %d, want %d", one.Pending(), one.bound(t, outcomeLocal), len(keys))
 			}
 			outage.end(server)
-			eventually(t, "all are written back", func() bool { return one.Pending() == 0 })
+			realtest.Eventually(t, "all are written back", func() bool { return one.Pending() == 0 })
 			for _, key := range keys {
-				eventually(t, "the other berth finds it", func() bool { return two.finds(t, "a", key) })
+				realtest.Eventually(t, "the other berth finds it", func() bool { return two.finds(t, "a", key) })
 				one.owns(t, "a", key, SourceLRU)
 			}
 			if got := one.bound(t, outcomeWrittenBack); got != int64(len(keys)) {
@@ -60,7 +61,7 @@ func TestOwnerInTheStoreStandsAgainstALocalOne(t *testing.T) {
 
 	one.owns(t, "a", task("1"), SourceBound)
 	one.run(t)
-	eventually(t, "the local binding is dropped", func() bool { return one.Pending() == 0 })
+	realtest.Eventually(t, "the local binding is dropped", func() bool { return one.Pending() == 0 })
 	one.owns(t, "b", task("1"), SourceStore)
 	if got := one.bound(t, outcomeCollision); got != 1 {
 		t.Errorf("collisions counted: got %d, want 1", got)
@@ -74,7 +75,7 @@ func TestARefreshDoesNotReviveAnOwnerThatLost(t *testing.T) {
 	newBerth(t, server.URL(), Options{}, 0).mustBind(t, task("1"), "b", time.Hour)
 	one.Observe(task("1"), Binding{Upstream: "a"}, "working", time.Hour)
 	one.run(t)
-	eventually(t, "the owner in the store is found", func() bool { return one.finds(t, "b", task("1")) })
+	realtest.Eventually(t, "the owner in the store is found", func() bool { return one.finds(t, "b", task("1")) })
 }
 
 // With Redis away one process still has one owner for each id, also of those that
@@ -134,12 +135,12 @@ func TestNothingWaitsForAFrozenRedis(t *testing.T) {
 	}()
 	select {
 	case <-ended:
-	case <-time.After(within):
+	case <-time.After(realtest.Within):
 		server.Cont()
 		<-ended
-		t.Errorf("20 bindings and look-ups took %v", within)
+		t.Errorf("20 bindings and look-ups took %v", realtest.Within)
 	}
-	eventually(t, "goroutines back at the baseline", func() bool { return runtime.NumGoroutine() <= before })
+	realtest.Eventually(t, "goroutines back at the baseline", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 // Callers who leave while Redis is frozen leave nothing behind.
@@ -161,7 +162,7 @@ func TestCallersWhoLeaveLeaveNothingBehind(t *testing.T) {
 		}
 		leave()
 	}
-	eventually(t, "goroutines back at the baseline", func() bool { return runtime.NumGoroutine() <= before })
+	realtest.Eventually(t, "goroutines back at the baseline", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 // A Redis that is full refuses writes and serves reads: creations are bound
@@ -176,7 +177,7 @@ func TestFullRedisTakesBindingsLater(t *testing.T) {
 	two.owns(t, "a", task("before"), SourceStore)
 	two.unknown(t, task("1"))
 	server.Do("CONFIG", "SET", "maxmemory", "0")
-	eventually(t, "it is written back", func() bool { return two.finds(t, "a", task("1")) })
+	realtest.Eventually(t, "it is written back", func() bool { return two.finds(t, "a", task("1")) })
 }
 
 // One binding that the store will not take, here because its place holds
@@ -193,9 +194,9 @@ func TestOneRefusalHoldsNobodyBack(t *testing.T) {
 	server.Restart()
 	server.Do("SET", "berth:"+keys[0].digest(), "not a record")
 	one.run(t)
-	eventually(t, "all others are written back", func() bool { return one.Pending() == 1 })
+	realtest.Eventually(t, "all others are written back", func() bool { return one.Pending() == 1 })
 	for _, key := range keys[1:] {
-		eventually(t, "it is found", func() bool { return two.finds(t, "a", key) })
+		realtest.Eventually(t, "it is found", func() bool { return two.finds(t, "a", key) })
 	}
 	one.owns(t, "a", keys[0], SourceBound)
 }
@@ -206,7 +207,7 @@ func TestRunWritesBackBeforeItReturns(t *testing.T) {
 	server.Kill()
 	one.mustBind(t, task("1"), "a", time.Hour)
 	server.Restart()
-	eventually(t, "the store is healthy", func() bool { return one.store.Ping(t.Context()) == nil && one.store.Healthy() })
+	realtest.Eventually(t, "the store is healthy", func() bool { return one.store.Ping(t.Context()) == nil && one.store.Healthy() })
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if err := one.Run(ended); err != nil {
@@ -223,7 +224,7 @@ func TestAmendedWithoutRedisIsWrittenBackAmended(t *testing.T) {
 	one.mustBind(t, session("s"), "a", 0)
 	one.Amend(t.Context(), session("s"), Binding{Upstream: "a", Version: "2025-03-26"})
 	server.Restart()
-	eventually(t, "it is written back", func() bool { return one.Pending() == 0 && two.finds(t, "a", session("s")) })
+	realtest.Eventually(t, "it is written back", func() bool { return one.Pending() == 0 && two.finds(t, "a", session("s")) })
 	if got, _, err := two.Lookup(t.Context(), session("s")); err != nil || got.Version != "2025-03-26" {
 		t.Errorf("got %+v, %v, want version 2025-03-26", got, err)
 	}

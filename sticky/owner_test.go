@@ -165,7 +165,7 @@ func TestUnreadableValueIsUnknownAndStays(t *testing.T) {
 				t.Fatalf("Put: %v", err)
 			}
 			b.unknown(t, task("1"))
-			if b.log.count("level=WARN") != 1 {
+			if b.log.Count("level=WARN") != 1 {
 				t.Error("no warning was logged")
 			}
 			b.mustBind(t, task("1"), "a", time.Hour)

@@ -49,10 +49,6 @@ type Options struct {
 	Metrics http.Handler
 	// Checks decide about readiness, in this order.
 	Checks []Check
-	// Pprof adds /debug/pprof/. A heap profile tells what berth does, not what
-	// passes through it; the command line, which may hold a store's password, is
-	// left out.
-	Pprof bool
 	// Log hears of the listener and of its errors. Required.
 	Log *slog.Logger
 }

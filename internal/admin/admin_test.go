@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"berth/internal/realtest"
 )
 
 const canary = "c4narY-s3cret"
@@ -37,17 +39,8 @@ func TestMetricsAreMissingWithoutAHandler(t *testing.T) {
 	}
 }
 
-func TestPprofIsServedWhenAskedForButNotTheCommandLine(t *testing.T) {
-	_, url := run(t, Options{Pprof: true})
-	for path, want := range map[string]int{"/debug/pprof/": 200, "/debug/pprof/goroutine?debug=1": 200, "/debug/pprof/cmdline": 404} {
-		if got := get(t, url+path); got.status != want {
-			t.Errorf("%s: got %d, want %d", path, got.status, want)
-		}
-	}
-}
-
 func TestEverythingButLivezNeedsTheToken(t *testing.T) {
-	_, url := run(t, Options{Metrics: metrics, Token: canary, Pprof: true})
+	_, url := run(t, Options{Metrics: metrics, Token: canary})
 	if got := get(t, url+"/livez"); got.status != 200 {
 		t.Errorf("/livez: got %d, want 200", got.status)
 	}
@@ -57,7 +50,7 @@ func TestEverythingButLivezNeedsTheToken(t *testing.T) {
 			t.Errorf("%s without token: got %d, %q, want 401 and a challenge", path, got.status, got.header.Get("WWW-Authenticate"))
 		}
 	}
-	for _, path := range []string{"/readyz", "/metrics", "/debug/pprof/"} {
+	for _, path := range []string{"/readyz", "/metrics"} {
 		if got := get(t, url+path, "Authorization: bearer "+canary); got.status != 200 {
 			t.Errorf("%s with the token: got %d, want 200", path, got.status)
 		}
@@ -114,9 +107,9 @@ func TestALoopbackListenerAnswersToLoopbackNamesOnly(t *testing.T) {
 
 // Neither answers nor logs show the token, given right, wrong or elsewhere.
 func TestTheTokenIsNeverShown(t *testing.T) {
-	var log syncBuffer
+	var log realtest.Journal
 	_, url := run(t, Options{
-		Token: canary, Metrics: metrics, Pprof: true,
+		Token: canary, Metrics: metrics,
 		Checks: []Check{{Name: "panics", Probe: func() (bool, string) { panic("at the first check") }}},
 		Log:    slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})

@@ -3,27 +3,19 @@ package admin
 import (
 	"io"
 	"net/http"
-	"net/http/pprof"
 )
 
 // livePath is the one path that is served without the token.
 const livePath = "/livez"
 
-// routes builds a mux of its own: net/http/pprof fills http.DefaultServeMux by
-// merely being imported.
+// routes are all that the listener serves, on a mux of its own: what a library
+// registers with http.DefaultServeMux is not served.
 func (s *Server) routes(o Options) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+livePath, func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)
 	if o.Metrics != nil {
 		mux.Handle("GET /metrics", o.Metrics)
-	}
-	if o.Pprof {
-		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-		mux.HandleFunc("GET /debug/pprof/cmdline", http.NotFound)
-		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
-		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
 	return mux
 }

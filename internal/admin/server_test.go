@@ -1,13 +1,11 @@
 package admin
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -75,22 +73,4 @@ func send(t *testing.T, client *http.Client, method, url string, headers ...stri
 		t.Fatal(err)
 	}
 	return answer{response.StatusCode, response.Header, string(body)}
-}
-
-// syncBuffer is a buffer that the server's goroutines may write to.
-type syncBuffer struct {
-	mu  sync.Mutex // guards buf
-	buf bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

@@ -8,7 +8,7 @@ const (
 	PrincipalNone = "none"
 	// PrincipalHeader is the prefix of "header:NAME".
 	PrincipalHeader = "header:"
-	// RecoverNever answers a binding that the store lost as unknown.
+	// RecoverNever takes an id that the store does not know for unknown.
 	RecoverNever = "never"
 	// RecoverAsk asks the fleet for it.
 	RecoverAsk = "ask"
@@ -19,10 +19,10 @@ type Auth struct {
 	// Principal is "none", or "header:NAME" for a header that a trusted proxy
 	// sets after it has verified the caller.
 	Principal string `toml:"principal"`
-	// Recover says, where principals are known, whether a binding that the store
-	// lost may be learned again by asking the fleet. With "ask" whoever asks first
-	// becomes the owner, hence "never" by default. Without principals berth
-	// always asks.
+	// Recover says, where principals are known, whether the fleet is asked for an id
+	// that the store does not know. With "ask" one that nobody is known to own
+	// belongs to whoever asks first, hence "never" by default. Without principals
+	// berth always asks.
 	Recover string `toml:"recover"`
 }
 

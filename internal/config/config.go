@@ -45,7 +45,7 @@ type Config struct {
 type Log struct {
 	// Level is the least severe level written: debug, info, warn or error.
 	Level string `toml:"level"`
-	// Access writes one JSON line a request.
+	// Access writes one JSON line a request, at level info.
 	Access bool `toml:"access"`
 }
 
@@ -86,7 +86,7 @@ type Limits struct {
 	BodyRead Duration `toml:"body_read"`
 	// Idle is how long an unused client connection is kept.
 	Idle Duration `toml:"idle"`
-	// WriteStall is how long one write may wait for a client that does not read.
+	// WriteStall is how long a client may take to read each 16 KiB of an answer.
 	WriteStall Duration `toml:"write_stall"`
 	// TaskID is the longest task id looked up, in bytes.
 	TaskID int `toml:"task_id"`

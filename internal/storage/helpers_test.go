@@ -1,47 +1,22 @@
 package storage_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"berth/internal/realtest"
 	"berth/internal/storage"
 )
 
-const (
-	// within bounds what a real server needs a moment for. It is a liveness bound.
-	within = 20 * time.Second
+// longLife is a time to live that no test outlives.
+const longLife = time.Hour
 
-	// longLife is a time to live that no test outlives.
-	longLife = time.Hour
-)
-
-// journal is a log that tests read while it is written.
-type journal struct {
-	mu   sync.Mutex // guards text
-	text bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.Write(p)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.String()
-}
-
-func (j *journal) logger() *slog.Logger { return slog.New(slog.NewTextHandler(j, nil)) }
-
-func (j *journal) count(text string) int { return strings.Count(j.String(), text) }
+// logger writes to j as text.
+func logger(j *realtest.Journal) *slog.Logger { return slog.New(slog.NewTextHandler(j, nil)) }
 
 // open opens a store that is closed at the end of the test.
 func open(t *testing.T, url string, opts storage.Options) *storage.Store {
@@ -70,22 +45,6 @@ func run(t *testing.T, s *storage.Store) {
 			t.Errorf("Run: %v", err)
 		}
 	})
-}
-
-// eventually polls until reached reports true.
-func eventually(t *testing.T, what string, reached func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
-	defer cancel()
-	poll := time.NewTicker(10 * time.Millisecond)
-	defer poll.Stop()
-	for !reached() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("not within %v: %s", within, what)
-		case <-poll.C:
-		}
-	}
 }
 
 // put makes a record that the test relies on.

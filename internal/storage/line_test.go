@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/realtest"
 	"berth/internal/storage"
 	"berth/internal/storage/redistest"
 )
@@ -23,21 +24,21 @@ import (
 // and not fail: neither the first one, which also dials and says hello, nor the rest.
 func TestSlowLineIsNoOutage(t *testing.T) {
 	server := redistest.Start(t)
-	for name, line := range map[string]*relay{
-		"100 ms":   {delay: 100 * time.Millisecond},
-		"10 kB/s":  {rate: 10_000},
-		"the both": {delay: 100 * time.Millisecond, rate: 10_000},
+	for name, line := range map[string]*redistest.Relay{
+		"100 ms":   {Delay: 100 * time.Millisecond},
+		"10 kB/s":  {Rate: 10_000},
+		"the both": {Delay: 100 * time.Millisecond, Rate: 10_000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			line.start(t, server.Addr)
-			s := open(t, "redis://"+line.addr, storage.Options{Prefix: name})
+			line.Start(t, server.Addr)
+			s := open(t, "redis://"+line.Addr(), storage.Options{Prefix: name})
 			put(t, s, "k", "v")
 			for range 10 {
 				if !reads(t, s, "k", "v") {
 					t.Error("a read failed")
 				}
 			}
-			if got := line.accepted.Load(); got != 1 {
+			if got := line.Accepted(); got != 1 {
 				t.Errorf("connections: got %d, want 1: some were given up", got)
 			}
 		})
@@ -48,25 +49,25 @@ func TestSlowLineIsNoOutage(t *testing.T) {
 // by its bytes, and by the version that it was the first.
 func TestLostAnswerIsRecognised(t *testing.T) {
 	server := redistest.Start(t)
-	var line relay
-	line.start(t, server.Addr)
-	s := open(t, "redis://"+line.addr, storage.Options{})
+	var line redistest.Relay
+	line.Start(t, server.Addr)
+	s := open(t, "redis://"+line.Addr(), storage.Options{})
 	put(t, s, "other", "v") // from now on the server knows the script
 
-	line.mute.Store(true)
+	line.Mute.Store(true)
 	_, _, err := s.PutIfAbsent(t.Context(), "k", []byte("mine"), longLife)
 	unavailable(t, err, "timeout")
-	line.mute.Store(false)
+	line.Mute.Store(false)
 	standing, created, err := s.PutIfAbsent(t.Context(), "k", []byte("mine"), longLife)
 	if err != nil || created || string(standing.Value) != "mine" || standing.Version != 1 {
 		t.Errorf("PutIfAbsent again: got %q at %d, created %v, %v; want mine at 1, false",
 			standing.Value, standing.Version, created, err)
 	}
 
-	line.mute.Store(true)
+	line.Mute.Store(true)
 	_, err = s.Swap(t.Context(), "k", 1, []byte("next"), longLife)
 	unavailable(t, err, "timeout")
-	line.mute.Store(false)
+	line.Mute.Store(false)
 	standing, err = s.Swap(t.Context(), "k", 1, []byte("next"), longLife)
 	if !errors.Is(err, storage.ErrConflict) || string(standing.Value) != "next" || standing.Version != 2 {
 		t.Errorf("Swap again: got %q at %d, %v; want next at 2, ErrConflict", standing.Value, standing.Version, err)
@@ -86,7 +87,7 @@ func TestWritesAreSentOnce(t *testing.T) {
 	server.Stop()
 	unavailable(t, s.Put(t.Context(), "k", []byte("w"), longLife), "timeout")
 	server.Cont()
-	eventually(t, "the write arrived", func() bool {
+	realtest.Eventually(t, "the write arrived", func() bool {
 		record, err := s.Get(t.Context(), "k")
 		if err == nil && record.Version > 2 {
 			t.Fatalf("version: got %d, want 2: the write was sent twice", record.Version)
@@ -98,15 +99,15 @@ func TestWritesAreSentOnce(t *testing.T) {
 // Callers that leave say nothing about the server.
 func TestLeavingCallersAreNoOutage(t *testing.T) {
 	server := redistest.Start(t)
-	line := &relay{}
-	line.start(t, server.Addr)
-	s := open(t, "redis://"+line.addr, storage.Options{})
+	line := &redistest.Relay{}
+	line.Start(t, server.Addr)
+	s := open(t, "redis://"+line.Addr(), storage.Options{})
 	put(t, s, "k", "v")
-	line.mute.Store(true)
+	line.Mute.Store(true)
 	for range 5 {
 		leaveMidway(t, s)
 	}
-	line.mute.Store(false)
+	line.Mute.Store(false)
 	if !reads(t, s, "k", "v") || !s.Healthy() {
 		t.Error("callers who left were taken for an outage")
 	}
@@ -151,13 +152,13 @@ func TestTLS(t *testing.T) {
 		{name: "expired, unverified", shown: expired, roots: valid, query: "?skip_verify=true", served: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			line := &relay{config: &tls.Config{Certificates: []tls.Certificate{tc.shown}}}
-			line.start(t, server.Addr)
+			line := &redistest.Relay{TLS: &tls.Config{Certificates: []tls.Certificate{tc.shown}}}
+			line.Start(t, server.Addr)
 			roots := x509.NewCertPool()
 			roots.AddCert(tc.roots.Leaf)
-			var log journal
-			s := open(t, "rediss://:"+canary+"@"+line.addr+"/0"+tc.query,
-				storage.Options{Logger: log.logger(), TLS: &tls.Config{RootCAs: roots}})
+			var log realtest.Journal
+			s := open(t, "rediss://:"+canary+"@"+line.Addr()+"/0"+tc.query,
+				storage.Options{Logger: logger(&log), TLS: &tls.Config{RootCAs: roots}})
 			err := s.Ping(t.Context())
 			if tc.served != (err == nil) || tc.served != s.Healthy() {
 				t.Errorf("Ping: got %v, healthy %v; want served %v", err, s.Healthy(), tc.served)

@@ -66,20 +66,6 @@ func (m *memoryEngine) Put(_ context.Context, key string, value []byte, ttl time
 	return nil
 }
 
-func (m *memoryEngine) Touch(_ context.Context, key string, ttl time.Duration) (bool, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	now := time.Now()
-	standing := m.find(key, now)
-	if standing == nil {
-		return false, nil
-	}
-	if expires := deadline(now, ttl); !standing.expires.IsZero() && (expires.IsZero() || expires.After(standing.expires)) {
-		m.schedule(standing, expires)
-	}
-	return true, nil
-}
-
 func (m *memoryEngine) Delete(_ context.Context, key string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

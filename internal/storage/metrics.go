@@ -17,7 +17,6 @@ const (
 	opPutIfAbsent = "put_if_absent"
 	opSwap        = "swap"
 	opPut         = "put"
-	opTouch       = "touch"
 	opDelete      = "delete"
 	opPing        = "ping"
 )

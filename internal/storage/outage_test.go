@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/realtest"
 	"berth/internal/storage"
 	"berth/internal/storage/redistest"
 )
@@ -20,8 +21,8 @@ const boundOnFrozen = 600 * time.Millisecond
 func TestDownAtStartHeals(t *testing.T) {
 	server := redistest.Start(t)
 	server.Kill()
-	var log journal
-	s := open(t, server.URL(), storage.Options{Logger: log.logger()})
+	var log realtest.Journal
+	s := open(t, server.URL(), storage.Options{Logger: logger(&log)})
 	var recoveries atomic.Int64
 	s.OnRecover(func() { recoveries.Add(1) })
 	run(t, s)
@@ -30,13 +31,13 @@ func TestDownAtStartHeals(t *testing.T) {
 	if !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("Get: got %v, want ErrUnavailable", err)
 	}
-	eventually(t, "the outage is known", func() bool { return s.Health().LastError != "" })
+	realtest.Eventually(t, "the outage is known", func() bool { return s.Health().LastError != "" })
 	if s.Healthy() {
 		t.Error("Healthy: got true while down")
 	}
 	server.Restart()
-	eventually(t, "healthy", s.Healthy)
-	eventually(t, "OnRecover called", func() bool { return recoveries.Load() == 1 })
+	realtest.Eventually(t, "healthy", s.Healthy)
+	realtest.Eventually(t, "OnRecover called", func() bool { return recoveries.Load() == 1 })
 	put(t, s, "k", "v")
 	if got := s.Health().LastError; got != "" {
 		t.Errorf("LastError while healthy: got %q, want none", got)
@@ -56,15 +57,15 @@ func TestRefusedConnectionsAreNotTriedAgain(t *testing.T) {
 // The first answer of a store that was never away is no recovery and no news.
 func TestUpAtStartIsNoRecovery(t *testing.T) {
 	server := redistest.Start(t)
-	var log journal
-	s := open(t, server.URL(), storage.Options{Logger: log.logger()})
+	var log realtest.Journal
+	s := open(t, server.URL(), storage.Options{Logger: logger(&log)})
 	var recoveries atomic.Int64
 	s.OnRecover(func() { recoveries.Add(1) })
 	if s.Healthy() {
 		t.Error("Healthy before the first answer: got true, want false")
 	}
 	run(t, s)
-	eventually(t, "healthy", s.Healthy)
+	realtest.Eventually(t, "healthy", s.Healthy)
 	put(t, s, "k", "v")
 	if recoveries.Load() != 0 || log.String() != "" {
 		t.Errorf("got %d recoveries and the log %q, want none", recoveries.Load(), log.String())
@@ -74,13 +75,13 @@ func TestUpAtStartIsNoRecovery(t *testing.T) {
 // An outage is logged when it begins and when it ends, whatever the traffic.
 func TestOutagesAreLoggedOnChangeOnly(t *testing.T) {
 	server := redistest.Start(t)
-	var log journal
-	s := open(t, server.URL(), storage.Options{Logger: log.logger()})
+	var log realtest.Journal
+	s := open(t, server.URL(), storage.Options{Logger: logger(&log)})
 	run(t, s)
-	eventually(t, "healthy", s.Healthy)
+	realtest.Eventually(t, "healthy", s.Healthy)
 	for outage := 1; outage <= 2; outage++ {
 		server.Kill()
-		eventually(t, "unhealthy", func() bool {
+		realtest.Eventually(t, "unhealthy", func() bool {
 			_, err := s.Get(t.Context(), "k")
 			return err != nil && !s.Healthy()
 		})
@@ -88,12 +89,12 @@ func TestOutagesAreLoggedOnChangeOnly(t *testing.T) {
 			_, _ = s.Get(t.Context(), "k")
 		}
 		server.Restart()
-		eventually(t, "healthy again", s.Healthy)
-		eventually(t, "logged", func() bool {
-			return log.count("store lost") == outage && log.count("store is back") == outage
+		realtest.Eventually(t, "healthy again", s.Healthy)
+		realtest.Eventually(t, "logged", func() bool {
+			return log.Count("store lost") == outage && log.Count("store is back") == outage
 		})
 	}
-	if got := log.count("\n"); got != 4 {
+	if got := log.Count("\n"); got != 4 {
 		t.Errorf("log lines: got %d, want 4:\n%s", got, log.String())
 	}
 }
@@ -128,11 +129,11 @@ func TestFrozenRedisKeepsNobodyWaiting(t *testing.T) {
 			}
 		}
 	})
-	eventually(t, "goroutines back at the baseline", func() bool { return runtime.NumGoroutine() <= before })
+	realtest.Eventually(t, "goroutines back at the baseline", func() bool { return runtime.NumGoroutine() <= before })
 
 	server.Cont()
 	run(t, s)
-	eventually(t, "healthy", s.Healthy)
+	realtest.Eventually(t, "healthy", s.Healthy)
 	if !reads(t, s, "k", "v") {
 		t.Error("the record was not read after the freeze")
 	}
@@ -201,7 +202,7 @@ func TestMissesAreNoFailures(t *testing.T) {
 	}
 	running.Wait()
 	server.Kill()
-	eventually(t, "the breaker opens", func() bool {
+	realtest.Eventually(t, "the breaker opens", func() bool {
 		_, err := s.Get(t.Context(), "unknown")
 		if err == nil || errors.Is(err, storage.ErrNotFound) {
 			t.Fatalf("Get with Redis down: got %v", err)
@@ -210,7 +211,7 @@ func TestMissesAreNoFailures(t *testing.T) {
 	})
 	server.Restart()
 	back := time.Now()
-	eventually(t, "the breaker closes", func() bool {
+	realtest.Eventually(t, "the breaker closes", func() bool {
 		_, err := s.Get(t.Context(), "unknown")
 		return errors.Is(err, storage.ErrNotFound)
 	})
@@ -232,5 +233,5 @@ func TestLongOutageHeals(t *testing.T) {
 	}
 	server.Restart()
 	run(t, s)
-	eventually(t, "healthy", s.Healthy)
+	realtest.Eventually(t, "healthy", s.Healthy)
 }

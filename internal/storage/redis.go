@@ -121,11 +121,6 @@ func (r *redisEngine) Put(ctx context.Context, key string, value []byte, ttl tim
 	return err
 }
 
-func (r *redisEngine) Touch(ctx context.Context, key string, ttl time.Duration) (bool, error) {
-	out, err := r.run(ctx, opTouch, command{op: extendExpiry, key: key, ttl: ttl})
-	return out.done, err
-}
-
 func (r *redisEngine) Delete(ctx context.Context, key string) error {
 	bounded, cancel := context.WithTimeout(ctx, r.bound)
 	defer cancel()

@@ -16,30 +16,16 @@ const (
 	writeIfAbsent  = "absent"
 	writeIfVersion = "swap"
 	writeAlways    = "put"
-	extendExpiry   = "touch"
 )
 
-// script is the one program that runs inside Redis: writing under a condition, and
-// extending an expiry. A record is kept as "<version>:<value>", so that one GET
-// reads both and an operator can read it too. The answer is {done, text}: text is
-// the new version if a record was written, else the record that stands, or nil.
+// script is the one program that runs inside Redis: writing under a condition. A
+// record is kept as "<version>:<value>", so that one GET reads both and an operator
+// can read it too. The answer is {done, text}: text is the new version if a record
+// was written, else the record that stands, or nil.
 //
 // The version is compared as text and counted as a double, exact up to 2^53.
-// PEXPIRE GT would do for the expiry, but needs Redis 7 and does not tell a key
-// that is gone from one that lives longer.
 var script = redis.NewScript(`
 local key, op, version, ttl, value = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
-
-if op == 'touch' then
-  local left = redis.call('PTTL', key)
-  if left == -2 then return {0, false} end
-  if left >= 0 and ttl == 0 then
-    redis.call('PERSIST', key)
-  elseif left >= 0 and ttl > left then
-    redis.call('PEXPIRE', key, ttl)
-  end
-  return {1, false}
-end
 
 local standing = redis.call('GET', key)
 local at = standing and string.match(standing, '^(%d+):')

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/realtest"
 	"berth/internal/storage"
 	"berth/internal/storage/redistest"
 )
@@ -19,16 +20,16 @@ func withPassword(server *redistest.Server, password string) string {
 // nowhere to be read.
 func TestWrongPasswordIsUnavailableAndUnspoken(t *testing.T) {
 	server := redistest.Start(t, "--requirepass", "another")
-	var log journal
-	s := open(t, withPassword(server, canary), storage.Options{Logger: log.logger()})
+	var log realtest.Journal
+	s := open(t, withPassword(server, canary), storage.Options{Logger: logger(&log)})
 	run(t, s)
 	_, err := s.Get(t.Context(), "k")
 	unavailable(t, err, "auth")
-	eventually(t, "logged", func() bool { return log.count("store lost") == 1 })
+	realtest.Eventually(t, "logged", func() bool { return log.Count("store lost") == 1 })
 	silent(t, s, &log, err)
 
 	server.Restart("--requirepass", canary)
-	eventually(t, "healthy", s.Healthy)
+	realtest.Eventually(t, "healthy", s.Healthy)
 	put(t, s, "k", "v")
 	silent(t, s, &log, nil)
 }
@@ -51,19 +52,19 @@ func TestRenamedAuthLeaksNoPassword(t *testing.T) {
 		t.Skipf("this redis-server does not quote arguments: %s", answer)
 	}
 	for _, password := range []string{canary, strings.Repeat(canary, 20)} {
-		var log journal
-		s := open(t, withPassword(server, password), storage.Options{Logger: log.logger()})
+		var log realtest.Journal
+		s := open(t, withPassword(server, password), storage.Options{Logger: logger(&log)})
 		err := s.Ping(t.Context())
 		unavailable(t, err, "other")
 		silent(t, s, &log, err)
-		if log.count("store lost") != 1 {
+		if log.Count("store lost") != 1 {
 			t.Errorf("log: got %q, want the outage", log.String())
 		}
 	}
 }
 
 // silent fails the test if the canary is anywhere an operator or a client may look.
-func silent(t *testing.T, s *storage.Store, log *journal, err error) {
+func silent(t *testing.T, s *storage.Store, log *realtest.Journal, err error) {
 	t.Helper()
 	texts := map[string]string{"String": s.String(), "log": log.String(), "LastError": s.Health().LastError}
 	for cause := err; cause != nil; cause = errors.Unwrap(cause) {

@@ -60,11 +60,6 @@ type Engine interface {
 	// same. It is meant for hints: the last writer wins.
 	Put(ctx context.Context, key string, value []byte, ttl time.Duration) error
 
-	// Touch lets key live for ttl from now if that is longer than it would live
-	// anyway; it never shortens a life and leaves the version alone. It reports
-	// false if there is no such key.
-	Touch(ctx context.Context, key string, ttl time.Duration) (bool, error)
-
 	// Delete removes key. A key that does not exist is no error.
 	Delete(ctx context.Context, key string) error
 

@@ -135,15 +135,6 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ttl time.Dura
 	return s.do(ctx, opPut, func() error { return s.engine.Put(ctx, key, value, ttl) })
 }
 
-// Touch implements Engine.
-func (s *Store) Touch(ctx context.Context, key string, ttl time.Duration) (found bool, err error) {
-	err = s.do(ctx, opTouch, func() (err error) {
-		found, err = s.engine.Touch(ctx, key, ttl)
-		return err
-	})
-	return found, err
-}
-
 // Delete implements Engine.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	return s.do(ctx, opDelete, func() error { return s.engine.Delete(ctx, key) })

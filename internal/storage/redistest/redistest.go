@@ -1,6 +1,7 @@
 // Package redistest starts real redis-servers for tests: on a free port of the
 // loopback interface, in a directory of their own, without persistence unless asked
-// for. They are killed by their process id when the test ends.
+// for. They are killed by their process id when the test ends, and on Linux with the
+// test process, should that end first. A Relay worsens the line to one.
 package redistest
 
 import (
@@ -16,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"berth/internal/realtest"
 )
 
 const (
@@ -134,6 +137,7 @@ func (s *Server) launch() error {
 	s.output.Reset()
 	process := exec.Command("redis-server", args...)
 	process.Stdout, process.Stderr = &s.output, &s.output
+	realtest.Tie(process)
 	if err := process.Start(); err != nil {
 		return err
 	}

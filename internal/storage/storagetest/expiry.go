@@ -44,36 +44,6 @@ func (c *contract) swapExpiry() {
 	c.awaitGone("k")
 }
 
-// A key that is touched outlives one that was not, though made before it.
-func (c *contract) touch() {
-	for _, ttl := range []time.Duration{long, 0} {
-		key := ttl.String()
-		c.create(key, "a", 10*short)
-		c.touched(key, ttl)
-		c.create("after "+key, "b", 10*short)
-		c.awaitGone("after " + key)
-		c.stands(key, "a", 1)
-	}
-}
-
-func (c *contract) touchShorter() {
-	c.create("k", "a", long)
-	c.create("endless", "b", 0)
-	c.touched("k", short)
-	c.touched("endless", short)
-	c.create("after", "c", short)
-	c.awaitGone("after")
-	c.stands("k", "a", 1)
-	c.stands("endless", "b", 1)
-}
-
-func (c *contract) touchAbsent() {
-	if found, err := c.engine.Touch(c.Context(), "k", long); found || err != nil {
-		c.Errorf("Touch: got %v, %v; want false, nil", found, err)
-	}
-	c.getAbsent()
-}
-
 // awaitGone polls until key is not found, or the case's deadline ends it.
 func (c *contract) awaitGone(key string) {
 	c.Helper()

@@ -36,9 +36,6 @@ func TestEngine(t *testing.T, open func(t *testing.T) storage.Engine) {
 		{"RecordsExpire", (*contract).expire},
 		{"ExpiredKeysCanBeMadeAnew", (*contract).expiredIsAbsent},
 		{"SwapSetsTheExpiryAnew", (*contract).swapExpiry},
-		{"TouchExtends", (*contract).touch},
-		{"TouchNeverShortens", (*contract).touchShorter},
-		{"TouchOfAnAbsentKeyReportsIt", (*contract).touchAbsent},
 		{"ValuesAreBytes", (*contract).binary},
 		{"ValuesAreCopied", (*contract).copies},
 		{"ALeavingCallerGetsItsOwnError", (*contract).cancelled},
@@ -113,13 +110,6 @@ func (c *contract) create(key, value string, ttl time.Duration) (storage.Record,
 		c.Errorf("PutIfAbsent %q: %v", key, err)
 	}
 	return record, created
-}
-
-func (c *contract) touched(key string, ttl time.Duration) {
-	c.Helper()
-	if found, err := c.engine.Touch(c.Context(), key, ttl); !found || err != nil {
-		c.Errorf("Touch %q: got %v, %v; want true, nil", key, found, err)
-	}
 }
 
 func (c *contract) stands(key, value string, version uint64) {

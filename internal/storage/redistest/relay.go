@@ -1,4 +1,4 @@
-package storage_test
+package redistest
 
 import (
 	"crypto/tls"
@@ -9,33 +9,40 @@ import (
 	"time"
 )
 
-// relay stands between a store and its Redis and worsens the line.
-type relay struct {
-	addr string
+// Relay stands between a client and its server and worsens the line. The zero value
+// passes everything on. Set the exported fields before Start.
+type Relay struct {
+	// Delay passes before each piece of an answer goes on.
+	Delay time.Duration
 
-	delay  time.Duration // before each piece of an answer
-	rate   int           // bytes of answer a second; 0: no limit
-	config *tls.Config   // TLS towards the store; nil: none
+	// Rate is how many bytes of answer go on in a second; 0: any number.
+	Rate int
 
-	mute     atomic.Bool  // answers are read and thrown away
-	accepted atomic.Int64 // connections
+	// TLS is spoken towards the client; nil: none is.
+	TLS *tls.Config
 
+	// Mute makes the relay throw answers away; it may be set at any time.
+	Mute atomic.Bool
+
+	addr     string
 	upstream string
+	accepted atomic.Int64 // connections
 	running  sync.WaitGroup
 	mu       sync.Mutex // guards conns
 	conns    []net.Conn
 }
 
-// start listens and relays until the end of the test.
-func (r *relay) start(t *testing.T, upstream string) {
+// Start listens on loopback and relays to upstream, a host:port, until the end of
+// the test.
+func (r *Relay) Start(t testing.TB, upstream string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("relay: %v", err)
 	}
 	r.addr, r.upstream = listener.Addr().String(), upstream
-	if r.config != nil {
-		listener = tls.NewListener(listener, r.config)
+	if r.TLS != nil {
+		listener = tls.NewListener(listener, r.TLS)
 	}
 	r.running.Go(func() { r.serve(listener) })
 	t.Cleanup(func() {
@@ -45,7 +52,13 @@ func (r *relay) start(t *testing.T, upstream string) {
 	})
 }
 
-func (r *relay) serve(listener net.Listener) {
+// Addr is the host:port that a started relay listens on.
+func (r *Relay) Addr() string { return r.addr }
+
+// Accepted is how many connections were made so far.
+func (r *Relay) Accepted() int64 { return r.accepted.Load() }
+
+func (r *Relay) serve(listener net.Listener) {
 	for {
 		client, err := listener.Accept()
 		if err != nil {
@@ -66,7 +79,7 @@ func (r *relay) serve(listener net.Listener) {
 }
 
 // copy relays one direction; pass may wait, and says whether a piece goes on.
-func (r *relay) copy(to, from net.Conn, pass func(size int) bool) {
+func (r *Relay) copy(to, from net.Conn, pass func(size int) bool) {
 	defer to.Close()
 	buffer := make([]byte, 512)
 	for {
@@ -82,19 +95,19 @@ func (r *relay) copy(to, from net.Conn, pass func(size int) bool) {
 	}
 }
 
-func (r *relay) answer(size int) bool {
-	wait := r.delay
-	if r.rate > 0 {
-		wait += time.Duration(size) * time.Second / time.Duration(r.rate)
+func (r *Relay) answer(size int) bool {
+	wait := r.Delay
+	if r.Rate > 0 {
+		wait += time.Duration(size) * time.Second / time.Duration(r.Rate)
 	}
 	if wait > 0 {
 		<-time.After(wait)
 	}
-	return !r.mute.Load()
+	return !r.Mute.Load()
 }
 
 // cut closes every connection.
-func (r *relay) cut() {
+func (r *Relay) cut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, conn := range r.conns {
