@@ -71,7 +71,7 @@ func (s *LastSeen) Put(key seenKey, a *mcp.Answer) {
 		t.poll, t.at = bytes.Clone(a.PollResult()), time.Now()
 		t.ended = a.Task.Terminal() && t.poll != nil
 		life := maxSeenLife
-		if a.Task.HasTTL && a.Task.TTL > 0 {
+		if a.Task.TTL > 0 {
 			life = min(a.Task.TTL, maxSeenLife)
 		}
 		// A TTL counts from the task's creation, not from this answer.
