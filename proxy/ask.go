@@ -76,7 +76,7 @@ func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, task
 	h.Del(mcp.HeaderName)
 	h.Del(mcp.HeaderLastEvent)
 	if x.era() == mcp.EraModern {
-		h.Set(mcp.HeaderVersion, x.call().Version)
+		h.Set(mcp.HeaderVersion, x.ownVersion())
 		h.Set(mcp.HeaderMethod, method)
 		h.Set(mcp.HeaderName, mcp.EncodeName(taskID))
 	}
@@ -99,6 +99,15 @@ func postJSON(h http.Header) {
 	h.Set("Accept", "application/json, text/event-stream")
 }
 
+// ownVersion is the protocol version of requests of berth's own: that of the call,
+// or of a GET, which has none.
+func (x *request) ownVersion() string {
+	if c := x.call(); c != nil {
+		return c.Version
+	}
+	return x.version()
+}
+
 // ownBody is the body of sendOwn's request.
 func (x *request) ownBody(method, taskID string) []byte {
 	params := map[string]any{}
@@ -106,7 +115,7 @@ func (x *request) ownBody(method, taskID string) []byte {
 		params["taskId"] = taskID
 	}
 	if x.era() == mcp.EraModern {
-		params["_meta"] = mcp.OwnMeta(x.call().Version)
+		params["_meta"] = mcp.OwnMeta(x.ownVersion())
 	}
 	message := map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(probeID), "method": method}
 	if len(params) > 0 {

@@ -121,6 +121,26 @@ func TestTaskIDOfAnotherOwnerIsWithheld(t *testing.T) {
 	}
 }
 
+// A stream that nobody asked anything on is no place for a handle, but an upstream
+// may put one there. Giving the task up needs the version that the client speaks;
+// berth looked for it in a call, which a GET is not, and panicked.
+func TestTaskIDOfAnotherOwnerIsWithheldFromAStandingStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newRig(t, rigOptions{picker: new(routing.RoundRobin)})
+		const handle = `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t-1","status":"working"}}`
+		f.servers[0].inject(onMethod("tools/call", say(jsonType, handle)))
+		f.servers[1].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			return r.Method == http.MethodGet && say(eventsType, "data: "+handle+"\n\n")(w, r, body)
+		})
+		f.modern("tools/call", "work", `"name":"work"`)
+		r := f.do(f.request(t.Context(), http.MethodGet, "", "Mcp-Protocol-Version", "2026-07-28"))
+		r.fails(t, http.StatusOK, -32603, "task_id_collision", false)
+		if n := f.servers[1].Calls("tasks/cancel"); n != 1 {
+			t.Errorf("%d cancellations at the second, want 1", n)
+		}
+	})
+}
+
 // sumOf returns a counter's value for one attribute.
 func sumOf(t *testing.T, reader sdkmetric.Reader, name, key, value string) int64 {
 	t.Helper()
