@@ -39,12 +39,12 @@ type request struct {
 	// What finish reports.
 	started    time.Time
 	span       spans
-	upstream   string
-	status     int   // 0: no header written yet
-	code       int   // JSON-RPC error code, 0 if none was seen
-	toolFailed bool  // the result says isError
-	written    int64 // bytes of the answer's body
-	err        error
+	upstream   string // name of the last one that was sent to
+	status     int    // 0: no header written yet
+	code       int    // JSON-RPC error code, 0 if none was seen
+	toolFailed bool   // the result says isError
+	written    int64  // bytes of the answer's body
+	err        error  // why berth refused or failed; nil if an upstream answered
 }
 
 // call returns the one call of the request, or nil for GET, DELETE and batches.
@@ -67,6 +67,7 @@ func (x *request) era() mcp.Era {
 	return mcp.EraLegacy
 }
 
+// version is what the client's header says of its protocol version, "" if nothing.
 func (x *request) version() string { return x.r.Header.Get(mcp.HeaderVersion) }
 
 // serve takes the request through its life. What it returns is answered by fail.
