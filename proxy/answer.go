@@ -14,10 +14,8 @@ import (
 func (x *request) fail(err error) {
 	x.err = err
 	answer := x.ladder(err)
-	if answer == nil {
-		return
-	}
-	if x.status != 0 {
+	if answer == nil || x.status != 0 {
+		// Returning would let net/http make an answer up, or end one as if it were whole.
 		panic(http.ErrAbortHandler)
 	}
 	x.answer(answer)

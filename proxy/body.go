@@ -26,8 +26,6 @@ func (x *request) read() error {
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return errBodySlow
-	case err != nil && x.r.Context().Err() != nil:
-		return errClientGone
 	case err != nil:
 		return errBodyUnread
 	}

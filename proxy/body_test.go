@@ -154,3 +154,20 @@ func TestBodiesOfOtherMethodsPassToo(t *testing.T) {
 		}
 	}
 }
+
+// A body that ends in something that is no body is refused in words: it must not
+// look as if its client had left, nor as if it had been served.
+func TestBodyThatBreaksOffIsRefused(t *testing.T) {
+	b := start(t, setup{})
+	for name, body := range map[string]string{
+		"trailer that names a routing header": "28\r\n" + `{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\r\n0\r\nMcp-Name: 1\r\n\r\n",
+		"chunk without a size":                "zz\r\n",
+	} {
+		if r := b.raw("POST /mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + body); r.status != 400 {
+			t.Errorf("%s: got %v, want 400", name, r)
+		}
+	}
+	if n := b.contacted(); n != 0 {
+		t.Errorf("%d requests reached an upstream", n)
+	}
+}

@@ -72,7 +72,7 @@ func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) er
 		return nil
 	}
 	sent := failed != nil && failed.Sent
-	refused := failed != nil && failed.Refused
+	refused := u.Refuses() || failed != nil && failed.Refused
 	switch {
 	case x.session != "" && (refused || !sent && u.DownFor() > x.endpoint.OwnerGrace):
 		return routing.ErrUnknownSession

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"berth/internal/mcp"
+	"berth/sticky"
 )
 
 // hopByHop are the headers that concern one connection only (RFC 9110, 7.6.1),
@@ -87,6 +88,10 @@ func (x *request) outboundHeaders() http.Header {
 		if name := x.p.options.PrincipalHeader; name != "" {
 			h.Del(name)
 		}
+	}
+	if x.p.options.PrincipalHeader != "" && x.decision.Key.Kind != sticky.Session {
+		// Only a session that was found to be the caller's own may be acted in.
+		h.Del(mcp.HeaderSession)
 	}
 	x.addForwarded(h)
 	// Answers are looked into, so they must come as they are.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"berth/internal/exchange"
@@ -23,16 +24,21 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, strict bool
 	if len(piece.Message) == 0 {
 		return nil, nil
 	}
-	for message := range mcp.Messages(piece.Message) {
-		a, err := mcp.PeekAnswer(message, piece.Cut)
+	for message, err := range mcp.Messages(piece.Message) {
+		var a mcp.Answer
+		if err == nil {
+			a, err = mcp.PeekAnswer(message, piece.Cut)
+		} else if piece.Cut {
+			return nil, nil // the batch goes on
+		}
 		if err != nil {
-			if strict {
-				if x.mayCreateTask() {
-					x.withdraw(u, a.Task.ID)
-				}
-				return nil, brokenOff(err)
+			if !strict {
+				continue
 			}
-			continue
+			if x.mayCreateTask() {
+				x.withdraw(u, a.Task.ID)
+			}
+			return nil, brokenOff(err)
 		}
 		if instead, err := x.record(u, &a); instead != nil || err != nil {
 			return instead, err
@@ -45,8 +51,9 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, strict bool
 func (x *request) mustBeClear() bool { return x.mayCreateTask() || x.aboutTask() }
 
 func (x *request) mayCreateTask() bool {
-	c := x.call()
-	return c != nil && c.Kind == mcp.KindRequest && mcp.MayCreateTask(c.Method)
+	return slices.ContainsFunc(x.message.Calls, func(c mcp.Call) bool {
+		return c.Kind == mcp.KindRequest && mcp.MayCreateTask(c.Method)
+	})
 }
 
 // record notes what one message of an answer tells.
@@ -58,11 +65,11 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 	x.toolFailed = a.ToolFailed
 	if a.IsError {
 		x.code = a.ErrorCode
-		return x.recordError(c, a), nil
+		return x.recordError(u, c, a), nil
 	}
 	switch {
 	case c != nil && c.IsTask():
-		x.recordTask(c, a)
+		x.recordTask(u, c, a)
 		return nil, nil
 	case a.CreatesTask():
 		return nil, x.recordCreation(u, a)
@@ -101,15 +108,15 @@ func (x *request) recording() (context.Context, context.CancelFunc) {
 }
 
 // recordTask notes a task's state as its owner tells it.
-func (x *request) recordTask(c *mcp.Call, a *mcp.Answer) {
+func (x *request) recordTask(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) {
 	key := x.decision.Task
 	switch {
 	case c.Method == mcp.MethodTaskResult:
 		x.p.seen.putResult(x.seenKey(key), a)
 	case a.Task.ID != c.TaskID:
 	default:
-		if x.decision.Key == key {
-			x.endpoint.Router.Bindings.Observe(key, x.decision.Binding, a.Task.Status, a.Task.TTL)
+		if binding := x.decision.TaskBinding; binding.Upstream == u.Name {
+			x.endpoint.Router.Bindings.Observe(key, binding, a.Task.Status, a.Task.TTL)
 		}
 		if c.Method == mcp.MethodGetTask {
 			x.p.seen.put(x.seenKey(key), a)
@@ -120,7 +127,7 @@ func (x *request) recordTask(c *mcp.Call, a *mcp.Answer) {
 // recordError drops the binding of a task that its owner does not know any more.
 // An upstream that was asked because it holds the session need not be the owner, and
 // cannot speak for it. A terminal result that was seen before outlives the binding.
-func (x *request) recordError(c *mcp.Call, a *mcp.Answer) (instead []byte) {
+func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (instead []byte) {
 	if c == nil || !c.IsTask() || a.ErrorCode != mcp.CodeInvalidParams {
 		return nil
 	}
@@ -130,7 +137,7 @@ func (x *request) recordError(c *mcp.Call, a *mcp.Answer) (instead []byte) {
 	if body := x.terminal(); body != nil {
 		return body
 	}
-	if c.Method == mcp.MethodGetTask && x.decision.Key == x.decision.Task {
+	if c.Method == mcp.MethodGetTask && x.decision.TaskBinding.Upstream == u.Name {
 		ctx, cancel := x.recording()
 		defer cancel()
 		x.endpoint.Router.Bindings.Unbind(ctx, x.decision.Task)

@@ -263,3 +263,32 @@ func TestSubscriptionToForeignTasksIsNarrowed(t *testing.T) {
 		t.Errorf("in a batch: got %v, want 400", r)
 	}
 }
+
+// TestModernLabelOpensNoSession: the modern era has no sessions, but an upstream may
+// not look at the version. What a request calls itself must not carry it into a
+// session that was not looked up.
+func TestModernLabelOpensNoSession(t *testing.T) {
+	b := start(t, setup{principals: true, upstreams: 1})
+	session := b.open("2025-11-25", userHeader, "alice")
+	bob := []string{userHeader, "bob", "Mcp-Session-Id", session}
+	before := b.contacted()
+	for _, method := range []string{http.MethodGet, http.MethodDelete} {
+		if r := b.send(method, "/mcp", "", append(bob, "Mcp-Protocol-Version", "2026-07-28")...); r.status != 404 {
+			t.Errorf("%s: got %v, want 404", method, r)
+		}
+	}
+	if n := b.contacted() - before; n != 0 {
+		t.Errorf("%d requests reached the upstream", n)
+	}
+	b.modern("tools/list", "", "", bob...)
+	if got := b.fleet[0].LastHeader("tools/list").Get("Mcp-Session-Id"); got != "" {
+		t.Errorf("a modern call took session %q upstream", got)
+	}
+	b.post(message("initialize", `"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}`), bob...)
+	if got := b.fleet[0].LastHeader("initialize").Get("Mcp-Session-Id"); got != "" {
+		t.Errorf("an initialize took session %q upstream", got)
+	}
+	if r := b.legacy(session, "ping", "", userHeader, "alice"); r.status != 200 {
+		t.Errorf("alice: got %v", r)
+	}
+}

@@ -25,7 +25,7 @@ func (x *request) relay(u *routing.Upstream, response *http.Response) error {
 	x.recordSessionEnd(response)
 	x.newSession = x.sessionGivenBy(response)
 	shape := exchange.ShapeOf(response)
-	if shape == exchange.EventStream && response.StatusCode == http.StatusOK {
+	if shape == exchange.EventStream && response.StatusCode/100 == 2 {
 		return x.relayEvents(u, response)
 	}
 	if shape == exchange.Opaque && x.strict(response) && response.Header.Get("Content-Encoding") == "" {

@@ -55,13 +55,14 @@ func (x *request) call() *mcp.Call {
 	return &x.message.Calls[0]
 }
 
-// era is the era of the request; a GET or DELETE is legacy unless its version
-// says otherwise.
+// era is the era of the request. A GET or DELETE is legacy unless its version says
+// otherwise; one that bears a session is legacy whatever it says, for no modern one
+// does, and a label must not take a session out of its principal's hands.
 func (x *request) era() mcp.Era {
 	if len(x.message.Calls) > 0 {
 		return x.message.Calls[0].Era
 	}
-	if mcp.IsModern(x.version()) {
+	if mcp.IsModern(x.version()) && x.r.Header.Get(mcp.HeaderSession) == "" {
 		return mcp.EraModern
 	}
 	return mcp.EraLegacy

@@ -19,6 +19,7 @@ type health struct {
 	ejections    int        // in a row; each makes the next one longer
 	ejectedUntil time.Time
 	silentSince  time.Time // zero: it answers, or nobody has noticed yet
+	refuses      bool      // silent because nobody listens at its address
 }
 
 // succeed notes an answer: whatever it says, the upstream is there.
@@ -26,7 +27,7 @@ func (h *health) succeed() (back bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	back = !h.silentSince.IsZero()
-	h.failures, h.silentSince = 0, time.Time{}
+	h.failures, h.silentSince, h.refuses = 0, time.Time{}, false
 	if !time.Now().Before(h.ejectedUntil) {
 		h.ejections = 0
 	}
@@ -59,14 +60,25 @@ func (h *health) ejected(now time.Time) bool {
 	return now.Before(h.ejectedUntil)
 }
 
-func (h *health) setSilent() (first bool) {
+// setSilent notes that the upstream does not answer, and whether that is because
+// nobody is there.
+func (h *health) setSilent(refuses bool) (first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.refuses = refuses
 	first = h.silentSince.IsZero()
 	if first {
 		h.silentSince = time.Now()
 	}
 	return first
+}
+
+// stillSilent notes that a probe failed, and how. An answer that came meanwhile
+// counts more.
+func (h *health) stillSilent(refuses bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.refuses = refuses && !h.silentSince.IsZero()
 }
 
 // Silent reports whether the upstream was found not to answer and no probe has
@@ -75,6 +87,14 @@ func (u *Upstream) Silent() bool {
 	u.health.mu.Lock()
 	defer u.health.mu.Unlock()
 	return !u.health.silentSince.IsZero()
+}
+
+// Refuses reports whether the upstream is silent because nobody listens at its
+// address, as far as the last attempt showed.
+func (u *Upstream) Refuses() bool {
+	u.health.mu.Lock()
+	defer u.health.mu.Unlock()
+	return u.health.refuses
 }
 
 // DownFor returns how long the upstream has been silent, and probed in vain; 0 if

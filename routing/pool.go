@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
@@ -128,7 +129,7 @@ func (p *Pool) Failed(u *Upstream, cause error) {
 // FellSilent notes that u cannot be reached or does not answer in time. Until
 // Run's probe, or any answer, ends it, owned calls need not wait for u.
 func (p *Pool) FellSilent(u *Upstream, cause error) {
-	if p.probe == nil || !u.health.setSilent() {
+	if p.probe == nil || !u.health.setSilent(errors.Is(cause, syscall.ECONNREFUSED)) {
 		return
 	}
 	p.log.Warn("upstream does not answer", "pool", p.name, "upstream", u.Name, "error", cause)

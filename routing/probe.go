@@ -2,7 +2,9 @@ package routing
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -42,7 +44,9 @@ func (p *Pool) probeSilent(ctx context.Context) {
 func (p *Pool) probeOne(ctx context.Context, u *Upstream) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	if p.probe(ctx, u) == nil {
-		p.Succeeded(u)
+	if err := p.probe(ctx, u); err != nil {
+		u.health.stillSilent(errors.Is(err, syscall.ECONNREFUSED))
+		return
 	}
+	p.Succeeded(u)
 }

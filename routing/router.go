@@ -53,6 +53,10 @@ type Decision struct {
 	Binding sticky.Binding // the binding that decided
 	Task    sticky.Key     // of the task that the call is about, if it is about one
 
+	// TaskBinding is the task's own binding, if it was looked up: not in a session
+	// without principals, which decides alone.
+	TaskBinding sticky.Binding
+
 	// ListenIDs are the task ids of a subscription that the caller owns. Where Narrow
 	// is set they replace those asked for; elsewhere they may be only some.
 	ListenIDs []string
@@ -142,9 +146,11 @@ func (r *Router) bySession(ctx context.Context, q Query) (Decision, error) {
 		if !r.Principals {
 			continue
 		}
-		if _, err := r.byTask(ctx, q, &q.Calls[i]); err != nil {
+		own, err := r.byTask(ctx, q, &q.Calls[i])
+		if err != nil {
 			return Decision{}, err
 		}
+		d.TaskBinding = own.Binding
 	}
 	return d, nil
 }
@@ -160,7 +166,7 @@ func (r *Router) byTask(ctx context.Context, q Query, call *mcp.Call) (Decision,
 		}
 	}
 	d, err := r.owner(ctx, q, key, learned, ask)
-	d.Task = key
+	d.Task, d.TaskBinding = key, d.Binding
 	return d, err
 }
 

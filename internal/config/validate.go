@@ -3,10 +3,11 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
+
+	"berth/internal/storage"
 
 	"golang.org/x/net/http/httpguts"
 )
@@ -84,28 +85,12 @@ func (v *validator) admin(c *Config) {
 }
 
 func (v *validator) store(s Store) {
-	v.storeURL(string(s.URL))
+	if err := storage.CheckURL(string(s.URL)); err != nil {
+		v.fault("store.url", "%v", err)
+	}
 	within(v, "store.near", s.Near, 1, 100_000_000)
 	within(v, "store.max_ttl", s.MaxTTL, hour/60, year)
 	within(v, "store.session_idle", s.SessionIdle, hour/60, year)
-}
-
-// storeURL never repeats the URL, nor the error of parsing it, which would: a
-// Redis URL has a password in it.
-func (v *validator) storeURL(s string) {
-	u, err := url.Parse(s)
-	switch {
-	case err != nil:
-		v.fault("store.url", "must be a URL: memory:, redis://host:port/db or rediss://host:port/db (is a special character in the password not percent-encoded?)")
-	case u.Scheme == "memory":
-		if s != "memory:" {
-			v.fault("store.url", "must be just memory:, which takes no further parts")
-		}
-	case u.Scheme != "redis" && u.Scheme != "rediss":
-		v.fault("store.url", "must begin with memory:, redis: or rediss:")
-	case u.Hostname() == "":
-		v.fault("store.url", "must name a host, such as %s://127.0.0.1:6379/0", u.Scheme)
-	}
 }
 
 func (v *validator) auth(c *Config) {

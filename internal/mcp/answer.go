@@ -46,6 +46,16 @@ func (t *Task) Terminal() bool {
 	return t.Status == "completed" || t.Status == "failed" || t.Status == "cancelled"
 }
 
+// plausible reports whether the status, if there is one, is one that a task can
+// have in any revision (2025-11-25, tasks, "Task Status"; SEP-1686 had two more).
+func (t *Task) plausible() bool {
+	switch t.Status {
+	case "", "working", "input_required", "submitted", "unknown":
+		return true
+	}
+	return t.Terminal()
+}
+
 // CreatesTask reports whether the message hands out a task.
 func (a *Answer) CreatesTask() bool { return a.Dialect != DialectNone && a.Task.ID != "" }
 

@@ -138,12 +138,17 @@ func TestPeekAnswerReadsTimesToLive(t *testing.T) {
 }
 
 func TestMessagesOfABatchThatWasCut(t *testing.T) {
-	var got []string
-	for message := range Messages([]byte(` [{"a":1}, {"b":2},{"c"`)) {
-		got = append(got, string(message))
-	}
-	if fmt.Sprint(got) != `[{"a":1} {"b":2}]` {
-		t.Errorf("got %v", got)
+	for data, whole := range map[string]bool{` [{"a":1}, {"b":2},{"c"`: false, `[{"a":1},{"b":2}] x`: false, `[{"a":1},{"b":2}]`: true} {
+		var got []string
+		var fault error
+		for message, err := range Messages([]byte(data)) {
+			if fault = err; err == nil {
+				got = append(got, string(message))
+			}
+		}
+		if fmt.Sprint(got) != `[{"a":1} {"b":2}]` || (fault == nil) != whole {
+			t.Errorf("%s: got %v, %v", data, got, fault)
+		}
 	}
 }
 

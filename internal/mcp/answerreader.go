@@ -186,7 +186,8 @@ func (r *answerReader) ifObject(known []string, visit func(name string) error) e
 
 // finish decides which of the shapes that were read the message has. A result
 // that says of itself that it is no task ("complete", "input_required") is none,
-// whatever a tool put under `task`.
+// and neither is what has a status under `task` that no task has: an issue tracker's
+// tool may well answer with a task of its own.
 func (r *answerReader) finish() {
 	a := &r.answer
 	switch {
@@ -194,7 +195,7 @@ func (r *answerReader) finish() {
 		a.Task = r.params
 	case a.ResultType == "task" && r.result.ID != "":
 		a.Task, a.Dialect = r.result, DialectExtension
-	case r.core.ID != "" && (a.ResultType == "" || a.ResultType == "task"):
+	case r.core.ID != "" && r.core.plausible() && (a.ResultType == "" || a.ResultType == "task"):
 		a.Task, a.Dialect = r.core, DialectCore
 	default:
 		a.Task = r.result

@@ -6,24 +6,35 @@ import (
 )
 
 // Messages yields the JSON-RPC messages in data: data itself, or the members of a
-// batch (2025-03-26) as far as they are whole.
-func Messages(data []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		if trimmed := bytes.TrimLeft(data, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '[' {
-			yield(data)
+// batch (2025-03-26). What is wrong with a batch as such comes last, with the
+// messages before it.
+func Messages(data []byte) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		if !isBatch(data) {
+			yield(data, nil)
 			return
 		}
 		dec := newDecoder(data)
-		if _, err := dec.ReadToken(); err != nil {
-			return
-		}
-		for dec.PeekKind() == '{' {
-			value, err := dec.ReadValue()
-			if err != nil || !yield(value) {
+		_, err := dec.ReadToken()
+		for err == nil && dec.PeekKind() != ']' {
+			var value []byte
+			if value, err = dec.ReadValue(); err == nil && !yield(value, nil) {
 				return
 			}
 		}
+		if err == nil && !endsClean(dec) {
+			err = errTrailing
+		}
+		if err != nil {
+			yield(nil, err)
+		}
 	}
+}
+
+// isBatch reports whether data begins as an array.
+func isBatch(data []byte) bool {
+	trimmed := bytes.TrimLeft(data, " \t\r\n")
+	return len(trimmed) > 0 && trimmed[0] == '['
 }
 
 // OwnMeta returns the `_meta` of a modern request that berth makes itself: the

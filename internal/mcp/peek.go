@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"errors"
 	"unicode/utf8"
 )
@@ -20,7 +19,7 @@ func Peek(body []byte, maxBatch int) (Message, []byte, *Error) {
 	if !utf8.Valid(body) {
 		return Message{}, nil, errParse()
 	}
-	if trimmed := bytes.TrimLeft(body, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '[' {
+	if isBatch(body) {
 		return peekBatch(body, maxBatch)
 	}
 	call, err := peekCall(body)

@@ -11,7 +11,7 @@ import (
 // next call of Next.
 type Event struct {
 	Raw  []byte // the bytes as they came, with the empty line that ends the event; or an LF that came late (see Next)
-	Data []byte // the data lines, joined by newlines; nil if there is none
+	Data []byte // the data lines of a message, joined by newlines; nil if there is none
 	Cut  bool   // Raw is only the beginning of the event: Data holds what came so far
 	Tail bool   // Raw continues an event that was cut; Data is nil
 	Ends bool   // Raw ends with the empty line that ends an event
@@ -154,24 +154,27 @@ func (er *EventReader) rest() Event {
 	return event
 }
 
-// eventData joins the data fields of an event.
+// eventData joins the data fields of an event. Events of other types than
+// "message" carry no messages: clients pass them over.
 func eventData(raw []byte) []byte {
-	var data []byte
+	var data, kind []byte
 	fields := 0
 	for line := range lines(raw) {
 		field, value, _ := bytes.Cut(line, []byte(":"))
-		if string(field) != "data" {
-			continue
-		}
 		value = bytes.TrimPrefix(value, []byte(" "))
-		if fields == 0 {
-			data = value[:len(value):len(value)] // appending must not write into raw
-		} else {
-			data = append(append(data, '\n'), value...)
+		switch string(field) {
+		case "event":
+			kind = value
+		case "data":
+			if fields == 0 {
+				data = value[:len(value):len(value)] // appending must not write into raw
+			} else {
+				data = append(append(data, '\n'), value...)
+			}
+			fields++
 		}
-		fields++
 	}
-	if len(data) == 0 {
+	if len(data) == 0 || len(kind) > 0 && string(kind) != "message" {
 		return nil
 	}
 	return data

@@ -79,7 +79,10 @@ func checkStream(t *testing.T, stream, want string) {
 func describeAll(t *testing.T, data []byte) string {
 	t.Helper()
 	var b strings.Builder
-	for message := range Messages(data) {
+	for message, err := range Messages(data) {
+		if err != nil {
+			t.Fatalf("%s: %v", data, err)
+		}
 		a, err := PeekAnswer(message, false)
 		if err != nil {
 			t.Errorf("%s: %v", message, err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -34,6 +35,13 @@ type target struct {
 	secret string         // what must not appear in any text; empty if there is none
 }
 
+// CheckURL says what is wrong with a store URL, as Open would, without opening it.
+// Its errors quote nothing of it.
+func CheckURL(raw string) error {
+	_, err := parseURL(raw)
+	return err
+}
+
 // parseURL reads a store URL. Its errors quote nothing of it.
 func parseURL(raw string) (target, error) {
 	u, err := url.Parse(raw)
@@ -60,6 +68,11 @@ func parseRedisURL(raw string, u *url.URL) (target, error) {
 	for option := range u.Query() {
 		if !slices.Contains(redisOptions, option) {
 			return target{}, errRedisOpt
+		}
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return target{}, errRedisURL
 		}
 	}
 	options, err := redis.ParseURL(raw)
