@@ -75,6 +75,10 @@ func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, task
 	h.Del(mcp.HeaderMethod)
 	h.Del(mcp.HeaderName)
 	h.Del(mcp.HeaderLastEvent)
+	if x.session != "" {
+		// Whether it is the caller's own may be just what is asked.
+		h.Set(mcp.HeaderSession, x.session)
+	}
 	if x.era() == mcp.EraModern {
 		h.Set(mcp.HeaderVersion, x.ownVersion())
 		h.Set(mcp.HeaderMethod, method)
