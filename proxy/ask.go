@@ -76,7 +76,7 @@ func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, task
 	h.Del(mcp.HeaderName)
 	h.Del(mcp.HeaderLastEvent)
 	if x.session != "" {
-		// Whether it is the caller's own may be just what is asked.
+		// The question is about it, or about a task that lives in it.
 		h.Set(mcp.HeaderSession, x.session)
 	}
 	if x.era() == mcp.EraModern {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"berth/internal/demo/fleet"
-	"berth/proxy"
 )
 
 // TestEverythingInASessionFollowsIt: calls, notifications, a client's own answers,
@@ -100,16 +99,6 @@ func TestUnknownSessionIsAskedForInTheFleet(t *testing.T) {
 		}
 		if pings := b.calls("ping"); pings > 3 {
 			t.Errorf("%d pings, want each instance asked once", pings)
-		}
-	})
-	// With principals a session goes upstream only if it is known to be the caller's.
-	// The question whether it exists must bear it all the same.
-	t.Run("one knows, with principals", func(t *testing.T) {
-		b := start(t, setup{server: strict, principals: true, endpoint: func(ep *proxy.Endpoint) { ep.Router.Recover = true }})
-		r := fetch(t, http.MethodPost, b.urls[2], message("initialize", `"protocolVersion":"2025-11-25"`))
-		session := r.header.Get("Mcp-Session-Id")
-		if r := b.legacy(session, "tools/call", `"name":"who"`, userHeader, "alice"); r.status != 200 || !strings.Contains(r.body, `"c"`) {
-			t.Errorf("got %v, want 200 from c", r)
 		}
 	})
 	for name, fault := range map[string]int{"error": 500, "refuses the credentials": 401, "forbids": 403, "overloaded": 503} {

@@ -27,7 +27,10 @@ type Auth struct {
 }
 
 // Header returns the name of the header that carries the principal, and whether
-// there is one.
+// there is one; "" if there is none.
 func (a Auth) Header() (name string, ok bool) {
-	return strings.CutPrefix(a.Principal, PrincipalHeader)
+	if name, ok = strings.CutPrefix(a.Principal, PrincipalHeader); !ok {
+		return "", false
+	}
+	return name, true
 }
