@@ -3,8 +3,6 @@ package proxy
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -22,7 +20,7 @@ const probeID = `"berth"`
 
 // askTask asks u, with the caller's credentials, whether it knows a task.
 func (x *request) askTask(ctx context.Context, u *routing.Upstream, taskID string) routing.Verdict {
-	status, a, err := x.put(ctx, u, mcp.MethodGetTask, taskID)
+	status, a, err := x.sendOwn(ctx, u, mcp.MethodGetTask, taskID)
 	if err != nil {
 		return routing.Unclear
 	}
@@ -40,7 +38,7 @@ func (x *request) askTask(ctx context.Context, u *routing.Upstream, taskID strin
 // askSession asks u whether it holds the caller's session. Servers deny one with
 // 404, or with 400 (SDKs for TypeScript).
 func (x *request) askSession(ctx context.Context, u *routing.Upstream) routing.Verdict {
-	status, _, err := x.put(ctx, u, mcp.MethodPing, "")
+	status, _, err := x.sendOwn(ctx, u, mcp.MethodPing, "")
 	switch {
 	case err != nil:
 		return routing.Unclear
@@ -52,34 +50,37 @@ func (x *request) askSession(ctx context.Context, u *routing.Upstream) routing.V
 	return routing.Unclear
 }
 
+// withdrawTime bounds how long a withheld answer waits for the task to be given up.
+const withdrawTime = 2 * time.Second
+
 // withdraw asks u to give up a task whose handle is withheld. It is a courtesy:
 // nothing depends on it.
 func (x *request) withdraw(u *routing.Upstream, taskID string) {
 	if taskID == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), 2*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), withdrawTime)
 	defer cancel()
-	if _, _, err := x.put(ctx, u, mcp.MethodCancelTask, taskID); err != nil {
+	if _, _, err := x.sendOwn(ctx, u, mcp.MethodCancelTask, taskID); err != nil {
 		x.p.log.Debug("a withheld task could not be cancelled", "upstream", u.Name, "error", err)
 	}
 }
 
-// put sends a request of berth's own to u in the caller's name and era, and
-// returns the HTTP status and the answer's message.
-func (x *request) put(ctx context.Context, u *routing.Upstream, method, taskID string) (int, mcp.Answer, error) {
+// sendOwn sends a request of berth's own to u in the caller's name and era, and
+// returns the HTTP status and the answer's message. taskID "" means none.
+func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, taskID string) (int, mcp.Answer, error) {
 	out := x.newUpstreamRequest(ctx, u, http.MethodPost, x.endpointURL(u), x.ownBody(method, taskID))
 	h := out.Header
-	h.Set("Content-Type", "application/json")
-	h.Set("Accept", "application/json, text/event-stream")
+	postJSON(h)
 	h.Del(mcp.HeaderMethod)
 	h.Del(mcp.HeaderName)
 	h.Del(mcp.HeaderLastEvent)
-	if method == mcp.MethodPing {
-		h.Set(mcp.HeaderSession, x.session) // the question is about it
+	if x.session != "" {
+		// The question is about it, or about a task that lives in it.
+		h.Set(mcp.HeaderSession, x.session)
 	}
 	if x.era() == mcp.EraModern {
-		h.Set(mcp.HeaderVersion, x.call().Version)
+		h.Set(mcp.HeaderVersion, x.ownVersion())
 		h.Set(mcp.HeaderMethod, method)
 		h.Set(mcp.HeaderName, mcp.EncodeName(taskID))
 	}
@@ -96,13 +97,29 @@ func (x *request) put(ctx context.Context, u *routing.Upstream, method, taskID s
 	return response.StatusCode, a, err
 }
 
+// postJSON sets what Streamable HTTP asks of every POST.
+func postJSON(h http.Header) {
+	h.Set("Content-Type", "application/json")
+	h.Set("Accept", "application/json, text/event-stream")
+}
+
+// ownVersion is the protocol version of requests of berth's own: that of the call,
+// or of a GET, which has none.
+func (x *request) ownVersion() string {
+	if c := x.call(); c != nil {
+		return c.Version
+	}
+	return x.version()
+}
+
+// ownBody is the body of sendOwn's request.
 func (x *request) ownBody(method, taskID string) []byte {
 	params := map[string]any{}
 	if taskID != "" {
 		params["taskId"] = taskID
 	}
 	if x.era() == mcp.EraModern {
-		params["_meta"] = mcp.OwnMeta(x.call().Version)
+		params["_meta"] = mcp.OwnMeta(x.ownVersion())
 	}
 	message := map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(probeID), "method": method}
 	if len(params) > 0 {
@@ -112,7 +129,8 @@ func (x *request) ownBody(method, taskID string) []byte {
 	return body
 }
 
-// ownAnswer reads the answer to a request of berth's own.
+// ownAnswer reads the answer to a request of berth's own; the zero Answer is one
+// without a message.
 func ownAnswer(response *http.Response) (mcp.Answer, error) {
 	shape := exchange.ShapeOf(response)
 	if shape == exchange.Opaque {
@@ -134,7 +152,8 @@ func ownAnswer(response *http.Response) (mcp.Answer, error) {
 	}
 }
 
-// Probe asks an upstream for any sign of life: whatever it answers, it is there.
+// Probe returns a function that asks an upstream for any sign of life, over client.
+// Whatever the upstream answers, it is there; an error means that it did not.
 func Probe(client *exchange.Client) func(ctx context.Context, u *routing.Upstream) error {
 	return func(ctx context.Context, u *routing.Upstream) error {
 		body := []byte(`{"jsonrpc":"2.0","id":` + probeID + `,"method":"ping"}`)
@@ -142,18 +161,11 @@ func Probe(client *exchange.Client) func(ctx context.Context, u *routing.Upstrea
 		if err != nil {
 			return err
 		}
-		out.Header.Set("Content-Type", "application/json")
-		out.Header.Set("Accept", "application/json, text/event-stream")
+		postJSON(out.Header)
 		response, err := client.Send(out, 0)
 		if err != nil {
 			return err
 		}
 		return response.Body.Close()
 	}
-}
-
-// digest names a secret without telling it.
-func digest(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }

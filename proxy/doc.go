@@ -6,20 +6,25 @@
 //  1. accept: find the endpoint, check Host and Origin, tell the principal
 //     (proxy.go, guard.go, principal.go).
 //  2. classify: read the body within its limits, peek at the envelope, hold the
-//     routing headers against it (request.go). The bytes are kept as they came.
+//     routing headers against it (body.go, request.go). The bytes are kept as they
+//     came.
 //  3. route: the owner of the task or session, or none for unbound work
-//     (route.go; package routing decides).
+//     (route.go; package routing decides, and asks the fleet by ask.go).
 //  4. forward: an owned call to its owner only; unbound work to the picker's
 //     choice, and to another only while nothing was sent or for a pure read
-//     (forward.go, outbound.go).
-//  5. observe: each message of the answer, JSON whole, event streams event by
-//     event (relay.go, observe.go).
+//     (forward.go, outbound.go, headers.go). How the exchange goes feeds the
+//     upstream's health. linger.go says what the client's departure means.
+//  5. observe: each message of the answer, JSON whole (relay.go), event streams
+//     event by event (events.go, observe.go).
 //  6. record: what creates a task or a session is bound, and only then
 //  7. release: its bytes go to the client and are flushed.
-//  8. finish: the lease is given back, health is fed, one access record, metrics
-//     and a span are written (finish.go, accesslog.go, telemetry.go, span.go).
+//  8. finish: one access record, metrics and a span are written (finish.go,
+//     accesslog.go, telemetry.go, span.go).
 //
-// One request of a client is one exchange with an upstream: answers cannot cross.
-// Every refusal and failure that berth words itself comes from one ladder
-// (errors.go).
+// Beside it lie what berth answers for an owner that is silent (silent.go,
+// lastseen.go) and what passes unread at the endpoint's origin (passthrough.go).
+//
+// One request of a client is one exchange with an upstream at a time: answers
+// cannot cross. Every refusal and failure that berth words itself comes from one
+// ladder (errors.go, answer.go).
 package proxy

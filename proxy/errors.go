@@ -52,13 +52,13 @@ func (x *request) ladder(err error) *mcp.Error {
 	case errors.Is(err, errClientGone), errors.Is(err, context.Canceled) && x.r.Context().Err() != nil:
 		return nil
 	case errors.Is(err, routing.ErrUnknownTask), errors.Is(err, mcp.ErrTaskID):
-		return x.unknownTask()
+		return x.orNoSuchMethod(mcp.ErrUnknownTask)
 	case errors.Is(err, routing.ErrUndeclared):
-		return x.undeclared()
+		return x.orNoSuchMethod(mcp.ErrMissingTasks)
 	case errors.Is(err, routing.ErrUnknownSession):
-		return mcp.ErrUnknownSession()
+		return mcp.ErrUnknownSession
 	case errors.Is(err, routing.ErrNoListing):
-		return mcp.ErrNoSuchMethod()
+		return mcp.ErrNoSuchMethod
 	case errors.Is(err, routing.ErrSeveralOwners):
 		return refused(http.StatusBadRequest, "the batch is about tasks of several owners")
 	case errors.Is(err, routing.ErrNoUpstream):
@@ -77,20 +77,13 @@ func (x *request) ladder(err error) *mcp.Error {
 	return errInternal
 }
 
-// unknownTask words an unknown id. What the modern era has no method for is
-// refused as such, whether the id exists or not.
-func (x *request) unknownTask() *mcp.Error {
+// orNoSuchMethod returns e, unless the modern era has no such method: that is
+// refused as what it is, whether the task exists or not.
+func (x *request) orNoSuchMethod(e *mcp.Error) *mcp.Error {
 	if c := x.call(); c != nil && c.Era == mcp.EraModern && c.Method == mcp.MethodTaskResult {
-		return mcp.ErrNoSuchMethod()
+		return mcp.ErrNoSuchMethod
 	}
-	return mcp.ErrUnknownTask()
-}
-
-func (x *request) undeclared() *mcp.Error {
-	if e := x.unknownTask(); e.Code == mcp.CodeMethodNotFound {
-		return e
-	}
-	return mcp.ErrMissingTasks()
+	return e
 }
 
 // sendFailed words a request that got no answer. What may have reached the

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"berth/routing"
 )
 
+// defaultKeepAlive is Endpoint.KeepAlive where that is 0.
 const defaultKeepAlive = 15 * time.Second
 
 // comment is what an idle event stream gets, so that nobody on the way takes it
@@ -22,13 +24,14 @@ var comment = []byte(":\n\n")
 type stream struct {
 	x       *request
 	u       *routing.Upstream
-	pieces  <-chan read
-	next    chan<- struct{}
-	between bool // the client stands between two events
-	gone    bool // the client left; what comes is still recorded
+	pieces  <-chan arrival
+	next    chan<- struct{} // asks for the next piece; the last one is not valid any more
+	between bool            // the client stands between two events
+	gone    bool            // the client left; what comes is still recorded
 }
 
-type read struct {
+// arrival is what one read of an event stream brought.
+type arrival struct {
 	piece exchange.Piece
 	err   error
 }
@@ -55,27 +58,27 @@ func (x *request) relayEvents(u *routing.Upstream, response *http.Response) erro
 // readAhead reads pieces in a goroutine of its own, one for each word on next,
 // until next is closed. A piece is valid until the next word. There is room for
 // the one piece under way, so that the goroutine ends though nobody takes it.
-func readAhead(reader *exchange.Reader) (<-chan read, chan<- struct{}) {
-	pieces, next := make(chan read, 1), make(chan struct{}, 1)
+func readAhead(reader *exchange.Reader) (<-chan arrival, chan<- struct{}) {
+	pieces, next := make(chan arrival, 1), make(chan struct{}, 1)
 	next <- struct{}{}
 	go func() {
 		for range next {
 			piece, err := reader.Next()
-			pieces <- read{piece, err}
+			pieces <- arrival{piece, err}
 		}
 	}()
 	return pieces, next
 }
 
+// run relays until the stream ends, the client is gone, or berth drains.
 func (s *stream) run() error {
-	interval := s.x.endpoint.KeepAlive
-	orDefault(&interval, defaultKeepAlive)
+	interval := cmp.Or(s.x.endpoint.KeepAlive, defaultKeepAlive)
 	silence := time.NewTimer(interval)
 	defer silence.Stop()
 	for {
 		select {
-		case r := <-s.pieces:
-			if done, err := s.take(r); done {
+		case a := <-s.pieces:
+			if done, err := s.take(a); done {
 				return err
 			}
 			s.next <- struct{}{}
@@ -95,16 +98,16 @@ func (s *stream) run() error {
 }
 
 // take records and releases one piece. done ends the stream.
-func (s *stream) take(r read) (done bool, err error) {
-	if errors.Is(r.err, io.EOF) {
+func (s *stream) take(a arrival) (done bool, err error) {
+	if errors.Is(a.err, io.EOF) {
 		return true, nil
 	}
-	if r.err != nil {
-		return true, brokenOff(r.err)
+	if a.err != nil {
+		return true, brokenOff(a.err)
 	}
 	// What breaks off at the end of the stream is no event, and clients drop it.
-	whole := r.piece.Between || r.piece.Cut
-	instead, failure := s.x.observe(s.u, r.piece, whole && s.x.mustBeClear())
+	whole := a.piece.Between || a.piece.Cut
+	instead, failure := s.x.observe(s.u, a.piece, whole && s.x.mustBeClear())
 	if failure != nil {
 		s.x.err = failure
 		answer := s.x.ladder(failure)
@@ -116,8 +119,8 @@ func (s *stream) take(r read) (done bool, err error) {
 		s.release(event(instead))
 		return true, nil
 	}
-	s.between = r.piece.Between
-	s.release(r.piece.Raw)
+	s.between = a.piece.Between
+	s.release(a.piece.Raw)
 	return false, nil
 }
 

@@ -1,7 +1,7 @@
 package proxy
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"net/http"
 	"time"
@@ -90,34 +90,31 @@ func (x *request) forwardUnbound() error {
 	for {
 		lease, err := x.pool().Pick(x.decision.Prefer, tried)
 		if err != nil {
-			return firstOf(last, err)
+			return cmp.Or(last, err)
 		}
-		defer lease.Release() // a second time where it is given back below; for all other ways out
-		u := lease.Upstream
-		response, err := x.send(u)
-		if err == nil {
-			return x.relay(u, response)
-		}
-		lease.Release()
-		var failed *exchange.SendError
-		if x.gone() || !errors.As(err, &failed) {
-			return errClientGone
-		}
-		x.noteFailure(u, failed)
-		if failed.Sent && !x.readsOnly() {
+		done, err := x.forwardLeased(lease)
+		if done {
 			return err
 		}
-		tried, last = append(tried, u), err
+		tried, last = append(tried, lease.Upstream), err
 	}
 }
 
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+// forwardLeased sends unbound work to the leased upstream and gives the lease back.
+// done is false if another upstream may do the work.
+func (x *request) forwardLeased(lease *routing.Lease) (done bool, err error) {
+	defer lease.Release()
+	u := lease.Upstream
+	response, err := x.send(u)
+	if err == nil {
+		return true, x.relay(u, response)
 	}
-	return nil
+	var failed *exchange.SendError
+	if x.gone() || !errors.As(err, &failed) {
+		return true, errClientGone
+	}
+	x.noteFailure(u, failed)
+	return failed.Sent && !x.readsOnly(), err
 }
 
 // send sends the request to u once.
@@ -202,42 +199,3 @@ func (x *request) patience() time.Duration {
 	}
 	return t.Control
 }
-
-const (
-	defaultLinger = 5 * time.Minute
-	maxLingering  = 4096 // exchanges read on without a client
-)
-
-// errLingered ends an exchange that was read on for long enough.
-var errLingered = errors.New("proxy: read on without a client for long enough")
-
-// detach makes the context of the upstream's side. In the modern era the client's
-// departure cancels the request there (2026-07-28, "Cancellation"). In the legacy
-// era it does not (2025-11-25, "Sending Messages"): the answer, which may bear a
-// task's id, is read to its end, for a bounded time.
-func (x *request) detach() (end func()) {
-	if x.era() == mcp.EraModern || x.r.Method != http.MethodPost {
-		x.ctx = x.r.Context()
-		return func() {}
-	}
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(x.r.Context()))
-	x.ctx = ctx
-	linger := x.endpoint.Timeouts.Linger
-	orDefault(&linger, defaultLinger)
-	stop := context.AfterFunc(x.r.Context(), func() {
-		if x.p.lingering.Add(1) > maxLingering {
-			cancel(errLingered)
-		}
-		timer := time.AfterFunc(linger, func() { cancel(errLingered) })
-		<-ctx.Done()
-		timer.Stop()
-		x.p.lingering.Add(-1)
-	})
-	return func() {
-		stop()
-		cancel(nil)
-	}
-}
-
-// gone reports whether the exchange has lost its purpose.
-func (x *request) gone() bool { return x.ctx.Err() != nil }

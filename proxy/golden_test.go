@@ -30,8 +30,6 @@ func (a answer) write(w http.ResponseWriter) {
 	}
 }
 
-const jsonType = "application/json"
-
 // answers of real servers, and of some that are not known yet.
 var answers = map[string]struct {
 	request string

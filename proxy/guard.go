@@ -45,7 +45,7 @@ func headerLines(h http.Header) int {
 }
 
 func (p *Proxy) knowsHost(host string) bool {
-	return slices.ContainsFunc(p.endpoints, func(ep *Endpoint) bool { return ep.named(host) })
+	return slices.ContainsFunc(p.options.Endpoints, func(ep *Endpoint) bool { return ep.named(host) })
 }
 
 // originAllowed: no Origin is no browser. On a loopback listener only pages from

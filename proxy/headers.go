@@ -146,6 +146,3 @@ func (x *request) inboundHeaders(response *http.Response) {
 	}
 	addVia(h, response.ProtoMajor, response.ProtoMinor)
 }
-
-// sessionOf returns the session that an answer hands out.
-func sessionOf(response *http.Response) string { return response.Header.Get(mcp.HeaderSession) }

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"sync"
 	"time"
 
@@ -21,36 +22,39 @@ const (
 // time in which their owner does not answer. What a caller was told is told again
 // only to the same principal or, without principals, to the same credentials.
 type LastSeen struct {
-	entry, total int
+	entry, total int // bytes
 
 	mu    sync.Mutex // guards the fields below
 	tasks *simplelru.LRU[seenKey, seenTask]
 	bytes int
 }
 
+// seenKey says of which task, and who may be told of it.
 type seenKey struct {
 	task       sticky.Key
-	credential string
+	credential string // digest; "" where the task's key says whose it is
 }
 
+// seenTask is what is kept of one task.
 type seenTask struct {
 	poll    []byte    // result of tasks/get
 	at      time.Time // when poll was told
 	ended   bool      // poll tells of a terminal state
 	outcome []byte    // result of tasks/result, which only an ended task has
 	since   time.Time // when the task was first seen
-	expires time.Time
+	expires time.Time // nothing is told again after it
 }
 
-func (t *seenTask) size() int { return len(t.poll) + len(t.outcome) + 512 }
+// seenOverhead is about what a task costs beside what is kept of it, in bytes.
+const seenOverhead = 512
+
+func (t *seenTask) size() int { return len(t.poll) + len(t.outcome) + seenOverhead }
 
 // NewLastSeen returns a cache that holds at most entry bytes a task and total
 // bytes in all; 0 are 64 KiB and 64 MiB.
 func NewLastSeen(entry, total int) *LastSeen {
-	orDefault(&entry, lastSeenEntry)
-	orDefault(&total, lastSeenTotal)
-	s := &LastSeen{entry: entry, total: total}
-	tasks, err := simplelru.NewLRU(total/512+1, func(_ seenKey, t seenTask) { s.bytes -= t.size() })
+	s := &LastSeen{entry: cmp.Or(entry, lastSeenEntry), total: cmp.Or(total, lastSeenTotal)}
+	tasks, err := simplelru.NewLRU(s.total/seenOverhead+1, func(_ seenKey, t seenTask) { s.bytes -= t.size() })
 	if err != nil {
 		panic(err) // for sizes below one only
 	}
@@ -61,9 +65,9 @@ func NewLastSeen(entry, total int) *LastSeen {
 // maxSeenLife is how long an end is kept of a task that has no TTL.
 const maxSeenLife = 24 * time.Hour
 
-// Put keeps the task that a creation or a poll told of. An end stands: polls may
+// put keeps the task that a creation or a poll told of. An end stands: polls may
 // overtake one another, so that one from before the end comes in after it.
-func (s *LastSeen) Put(key seenKey, a *mcp.Answer) {
+func (s *LastSeen) put(key seenKey, a *mcp.Answer) {
 	s.update(key, func(t *seenTask) {
 		if t.ended && !a.Task.Terminal() {
 			return
@@ -71,7 +75,7 @@ func (s *LastSeen) Put(key seenKey, a *mcp.Answer) {
 		t.poll, t.at = bytes.Clone(a.PollResult()), time.Now()
 		t.ended = a.Task.Terminal() && t.poll != nil
 		life := maxSeenLife
-		if a.Task.HasTTL && a.Task.TTL > 0 {
+		if a.Task.TTL > 0 {
 			life = min(a.Task.TTL, maxSeenLife)
 		}
 		// A TTL counts from the task's creation, not from this answer.
@@ -79,9 +83,9 @@ func (s *LastSeen) Put(key seenKey, a *mcp.Answer) {
 	})
 }
 
-// PutResult keeps the answer to a tasks/result, which ends a core task. One that
+// putResult keeps the answer to a tasks/result, which ends a core task. One that
 // is too long is left out, and the task's state stays.
-func (s *LastSeen) PutResult(key seenKey, a *mcp.Answer) {
+func (s *LastSeen) putResult(key seenKey, a *mcp.Answer) {
 	s.update(key, func(t *seenTask) {
 		if a.Result == nil || len(t.poll)+len(a.Result) > s.entry {
 			return

@@ -97,7 +97,7 @@ func (x *request) recordCreation(u *routing.Upstream, a *mcp.Answer) error {
 		x.withdraw(u, a.Task.ID)
 		return errCollision
 	}
-	x.p.seen.Put(x.seenKey(key), a)
+	x.p.seen.put(x.seenKey(key), a)
 	return err
 }
 
@@ -112,14 +112,14 @@ func (x *request) recordTask(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) {
 	key := x.decision.Task
 	switch {
 	case c.Method == mcp.MethodTaskResult:
-		x.p.seen.PutResult(x.seenKey(key), a)
+		x.p.seen.putResult(x.seenKey(key), a)
 	case a.Task.ID != c.TaskID:
 	default:
 		if binding := x.decision.TaskBinding; binding.Upstream == u.Name {
 			x.endpoint.Router.Bindings.Observe(key, binding, a.Task.Status, a.Task.TTL)
 		}
 		if c.Method == mcp.MethodGetTask {
-			x.p.seen.Put(x.seenKey(key), a)
+			x.p.seen.put(x.seenKey(key), a)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func (x *request) sessionGivenBy(response *http.Response) string {
 	if c == nil || c.Method != mcp.MethodInitialize || response.StatusCode/100 != 2 {
 		return ""
 	}
-	return sessionOf(response)
+	return response.Header.Get(mcp.HeaderSession)
 }
 
 // bindSession binds the session that this answer hands out, if any: before its

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/netip"
+	"slices"
 )
 
 // trusted reports whether the peer that connected is one whose headers about
@@ -15,12 +16,7 @@ func (p *Proxy) trusted(remote string) bool {
 		return false
 	}
 	addr := peer.Addr().Unmap().WithZone("")
-	for _, prefix := range p.options.TrustedProxies {
-		if prefix.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.options.TrustedProxies, func(prefix netip.Prefix) bool { return prefix.Contains(addr) })
 }
 
 // principalOf returns who is calling: what the principal header says, if the
@@ -46,4 +42,10 @@ func credentialOf(h http.Header) string {
 		}
 	}
 	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// digest names a secret without telling it.
+func digest(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }

@@ -307,3 +307,17 @@ func TestLostSessionIsAskedForByItsName(t *testing.T) {
 		t.Errorf("unknown: got %v, want 404", r)
 	}
 }
+
+// TestLostTaskIsAskedForInItsSession: an instance that wants a session for each call
+// would deny the task without it.
+func TestLostTaskIsAskedForInItsSession(t *testing.T) {
+	b := start(t, setup{principals: true, endpoint: func(ep *proxy.Endpoint) { ep.Router.Recover = true }, server: func(s *fleet.Server) { s.SessionOptional = false }})
+	session := b.open("2025-11-25", userHeader, "alice")
+	// Made without berth, as if the map had lost it.
+	r := fetch(t, http.MethodPost, b.urls[b.owner("initialize")], message("tools/call", slowTool+`,"task":{"ttl":60000}`),
+		"Mcp-Protocol-Version", "2025-11-25", "Mcp-Session-Id", session)
+	id := r.parsed().Result.Task.TaskID
+	if r := b.legacy(session, "tasks/get", byID(id), userHeader, "alice"); r.status != 200 || !strings.Contains(r.body, "working") {
+		t.Errorf("got %v, want the task %q", r, id)
+	}
+}

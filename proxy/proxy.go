@@ -1,9 +1,11 @@
 package proxy
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,17 +23,18 @@ import (
 type Endpoint struct {
 	Path    string   // the MCP endpoint's path, "/mcp"
 	Hosts   []string // host names it answers for, without port; none: any
-	Origins []string // browser origins allowed; none: see Proxy.Loopback
+	Origins []string // browser origins allowed; none: any, or, with Options.Loopback, those on loopback
 	Host    string   // Host header sent upstream: "forward" (or ""), "upstream", or a literal
 
-	Router     *routing.Router
-	Client     *exchange.Client
+	Router     *routing.Router  // finds the upstream; required
+	Client     *exchange.Client // sends to the pool's upstreams; required
 	Timeouts   Timeouts
-	OwnerGrace time.Duration // how long polls are answered for a silent owner
+	OwnerGrace time.Duration // how long polls are answered for a silent owner; 0: not at all
 	KeepAlive  time.Duration // silence on an event stream before a comment is sent; 0: 15 s
 }
 
-// Timeouts bound how long an answer's headers may take; 0 is no bound.
+// Timeouts bound how long an answer's headers may take, where nothing else is
+// said; 0 is no bound.
 type Timeouts struct {
 	Read    time.Duration // pure reads and tasks/get
 	Control time.Duration // other short calls
@@ -51,36 +54,34 @@ type Limits struct {
 
 // Options are what a Proxy is made of.
 type Options struct {
-	Endpoints       []*Endpoint
+	Endpoints       []*Endpoint    // where several fit a request equally well, the first gets it
 	Loopback        bool           // the listener is on loopback: only loopback hosts and origins are welcome
 	TrustedProxies  []netip.Prefix // peers whose forwarding and principal headers are believed
 	PrincipalHeader string         // header that names the principal; "": no principals
 	Limits          Limits
-	LastSeen        *LastSeen    // nil: one with default bounds
-	Logger          *slog.Logger // nil: discarded
-	AccessLog       *slog.Logger // nil: no access records
-	Meter           metric.MeterProvider
-	Tracer          trace.TracerProvider
+	LastSeen        *LastSeen            // nil: one with default bounds
+	Logger          *slog.Logger         // nil: discarded
+	AccessLog       *slog.Logger         // nil: no access records
+	Meter           metric.MeterProvider // nil: nothing is measured
+	Tracer          trace.TracerProvider // nil: nothing is traced
 }
 
 // Proxy is the http.Handler in front of all pools.
 type Proxy struct {
 	options   Options
-	endpoints []*Endpoint
-	limits    Limits
+	limits    Limits // with their defaults
 	seen      *LastSeen
 	log       *slog.Logger
 	telemetry telemetry
 	draining  chan struct{} // closed by Drain
 	drainOnce sync.Once
-	lingering atomic.Int64
+	lingering atomic.Int64 // exchanges read on without a client
 }
 
 // New returns a proxy for the given endpoints.
 func New(o Options) *Proxy {
 	p := &Proxy{
 		options:   o,
-		endpoints: o.Endpoints,
 		limits:    o.Limits.withDefaults(),
 		seen:      o.LastSeen,
 		log:       o.Logger,
@@ -97,20 +98,13 @@ func New(o Options) *Proxy {
 }
 
 func (l Limits) withDefaults() Limits {
-	orDefault(&l.Body, 4<<20)
-	orDefault(&l.BodyRead, 30*time.Second)
-	orDefault(&l.WriteStall, 30*time.Second)
-	orDefault(&l.Headers, 200)
-	orDefault(&l.TaskID, 256)
-	orDefault(&l.Batch, 100)
+	l.Body = cmp.Or(l.Body, 4<<20)
+	l.BodyRead = cmp.Or(l.BodyRead, 30*time.Second)
+	l.WriteStall = cmp.Or(l.WriteStall, 30*time.Second)
+	l.Headers = cmp.Or(l.Headers, 200)
+	l.TaskID = cmp.Or(l.TaskID, 256)
+	l.Batch = cmp.Or(l.Batch, 100)
 	return l
-}
-
-func orDefault[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
-	}
 }
 
 // Drain ends the streams that would never end by themselves: subscriptions with
@@ -133,7 +127,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (p *Proxy) endpointFor(host, path string) *Endpoint {
 	var best *Endpoint
 	most := 0
-	for _, ep := range p.endpoints {
+	for _, ep := range p.options.Endpoints {
 		if fit := ep.fit(host, path); fit > most {
 			best, most = ep, fit
 		}
@@ -165,10 +159,5 @@ func (ep *Endpoint) fit(host, path string) int {
 
 // named reports whether the endpoint lists host, a name without port.
 func (ep *Endpoint) named(host string) bool {
-	for _, h := range ep.Hosts {
-		if strings.EqualFold(h, host) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ep.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
 }

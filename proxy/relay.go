@@ -75,7 +75,7 @@ func (x *request) copyPieces(reader *exchange.Reader, piece exchange.Piece, flus
 				return err
 			}
 			if flush {
-				x.flush()
+				_ = x.flush() // a client that is gone shows at the next write
 			}
 		}
 		next, err := reader.Next()

@@ -2,10 +2,7 @@ package proxy
 
 import (
 	"context"
-	"errors"
-	"io"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -42,12 +39,12 @@ type request struct {
 	// What finish reports.
 	started    time.Time
 	span       spans
-	upstream   string
-	status     int   // 0: no header written yet
-	code       int   // JSON-RPC error code, 0 if none was seen
-	toolFailed bool  // the result says isError
-	written    int64 // bytes of the answer's body
-	err        error
+	upstream   string // name of the last one that was sent to
+	status     int    // 0: no header written yet
+	code       int    // JSON-RPC error code, 0 if none was seen
+	toolFailed bool   // the result says isError
+	written    int64  // bytes of the answer's body
+	err        error  // why berth refused or failed; nil if an upstream answered
 }
 
 // call returns the one call of the request, or nil for GET, DELETE and batches.
@@ -71,6 +68,7 @@ func (x *request) era() mcp.Era {
 	return mcp.EraLegacy
 }
 
+// version is what the client's header says of its protocol version, "" if nothing.
 func (x *request) version() string { return x.r.Header.Get(mcp.HeaderVersion) }
 
 // serve takes the request through its life. What it returns is answered by fail.
@@ -107,57 +105,6 @@ func (x *request) methods() []string {
 		return []string{http.MethodGet, http.MethodHead, http.MethodOptions}
 	}
 	return []string{http.MethodGet, http.MethodPost, http.MethodDelete, http.MethodOptions}
-}
-
-// read takes in the body, if there is one, within its limits. Its time runs since
-// begin.
-func (x *request) read() error {
-	if slices.ContainsFunc(x.r.Header.Values("Content-Encoding"), func(v string) bool { return !strings.EqualFold(v, "identity") }) {
-		return errEncodedBody
-	}
-	if x.r.ContentLength > x.p.limits.Body {
-		return errBodyTooLarge
-	}
-	if x.r.ContentLength == 0 {
-		return nil
-	}
-	body, err := readBounded(x.r.Body, x.r.ContentLength, x.p.limits.Body)
-	switch {
-	case errors.Is(err, errBodyTooLarge):
-		return err
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return errBodySlow
-	case err != nil:
-		return errBodyUnread
-	}
-	x.body, x.bodyRead = body, true
-	return nil
-}
-
-// readBounded reads at most limit bytes. Its buffer grows by four, so that what
-// it outgrew is a fraction of what it holds.
-func readBounded(r io.Reader, declared, limit int64) ([]byte, error) {
-	size := int64(16 << 10)
-	if declared > 0 {
-		size = declared
-	}
-	buffer := make([]byte, 0, min(size, limit)+1)
-	for {
-		if len(buffer) == cap(buffer) {
-			buffer = append(make([]byte, 0, min(4*int64(cap(buffer)), limit+1)), buffer...)
-		}
-		n, err := r.Read(buffer[len(buffer):cap(buffer)])
-		buffer = buffer[:len(buffer)+n]
-		if int64(len(buffer)) > limit {
-			return nil, errBodyTooLarge
-		}
-		if errors.Is(err, io.EOF) {
-			return buffer, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
 }
 
 // classify peeks at the body and holds the headers against it.

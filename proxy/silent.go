@@ -24,9 +24,10 @@ func (x *request) taskKey() sticky.Key {
 	return x.endpoint.Router.TaskKey(x.principal, x.call().TaskID)
 }
 
-// serveLastSeen answers in place of an owner that has not answered for silentFor:
-// with the task's end if that was seen, or, for a poll within the owner's grace,
-// with the task as it was last seen. It reports whether it did.
+// serveLastSeen answers in place of an owner that has not answered for silentFor
+// (0: since when is not known, so that the age of what was seen counts): with the
+// task's end if that was seen, or, for a poll within the owner's grace, with the
+// task as it was last seen. It reports whether it did.
 func (x *request) serveLastSeen(silentFor time.Duration) bool {
 	if x.serveTerminal() {
 		return true
@@ -36,7 +37,7 @@ func (x *request) serveLastSeen(silentFor time.Duration) bool {
 		return false
 	}
 	t, ok := x.p.seen.get(x.seenKey(x.taskKey()))
-	if !ok || t.poll == nil || max(silentFor, 0) > x.endpoint.OwnerGrace {
+	if !ok || t.poll == nil || silentFor > x.endpoint.OwnerGrace {
 		return false
 	}
 	if silentFor == 0 && time.Since(t.at) > x.endpoint.OwnerGrace {

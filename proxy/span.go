@@ -71,16 +71,19 @@ func (x *request) endSpan() {
 		x.endExchange(x.errorType())
 	}
 	span := x.span.server
-	span.SetAttributes(x.about()...)
-	span.SetAttributes(x.from()...)
-	span.SetAttributes(
-		attribute.String("berth.routing.source", string(x.decision.Source)),
-		attribute.String("berth.upstream", x.upstream),
-		semconv.HTTPResponseStatusCode(x.status),
-	)
+	if span.IsRecording() {
+		span.SetAttributes(x.about()...)
+		span.SetAttributes(x.from()...)
+		span.SetAttributes(
+			attribute.String("berth.routing.source", string(x.decision.Source)),
+			attribute.String("berth.upstream", x.upstream),
+			semconv.HTTPResponseStatusCode(x.status),
+		)
+	}
 	endWith(span, x.errorType())
 }
 
+// endWith ends span; errorType "" says that it went well.
 func endWith(span trace.Span, errorType string) {
 	if errorType != "" {
 		span.SetAttributes(semconv.ErrorTypeKey.String(errorType))
@@ -170,7 +173,9 @@ func (x *request) startExchange(u *routing.Upstream) {
 func (x *request) endExchange(errorType string) {
 	e := x.span.exchange
 	x.span.exchange = nil
-	e.SetAttributes(x.about()...)
+	if e.IsRecording() {
+		e.SetAttributes(x.about()...)
+	}
 	x.p.telemetry.exchanged(x, e.upstream, time.Since(e.started), errorType)
 	endWith(e, errorType)
 }

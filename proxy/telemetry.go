@@ -45,7 +45,7 @@ func newTelemetry(meters metric.MeterProvider, tracers trace.TracerProvider) tel
 	return t
 }
 
-// served counts a request.
+// served counts and times a request.
 func (t telemetry) served(x *request, took time.Duration) {
 	ctx, method := trace.ContextWithSpan(context.Background(), x.span.server), x.methodLabel()
 	pool := attribute.String("pool", x.poolName())

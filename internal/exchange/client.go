@@ -14,17 +14,19 @@ import (
 	"time"
 )
 
-// ErrHeaderTimeout says that no answer's headers came in the time given.
-var ErrHeaderTimeout = errors.New("exchange: no answer in time")
+// errHeaderTimeout says that no answer's headers came in the time given. Only a
+// SendError bears it, which names the package.
+var errHeaderTimeout = errors.New("no answer in time")
 
 // SendError says how a request failed before an answer's headers were there.
 type SendError struct {
-	Err      error
-	Sent     bool // some of the request may have reached the upstream
-	Refused  bool // nobody listens at the upstream's address
-	TimedOut bool // no connection, or no answer's headers, in time
+	Err      error // the cause; that of the request's context, if this ended the exchange
+	Sent     bool  // some of the request may have reached the upstream
+	Refused  bool  // nobody listens at the upstream's address
+	TimedOut bool  // no connection, or no answer's headers, in time
 }
 
+// Error describes the failure for logs.
 func (e *SendError) Error() string { return fmt.Sprintf("exchange: %v", e.Err) }
 
 // Unwrap returns the cause.
@@ -43,7 +45,8 @@ const idleConnection = 4 * time.Second
 // Dial makes a connection, as net.Dialer's DialContext does.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-// NewClient returns a client that gives a connection connectTimeout to be made.
+// NewClient returns a client that gives a connection connectTimeout to be made,
+// and as long again to agree on TLS; 0 is no limit.
 func NewClient(connectTimeout time.Duration) *Client {
 	dialer := net.Dialer{Timeout: connectTimeout}
 	return NewClientOver(dialer.DialContext, connectTimeout)
@@ -72,7 +75,7 @@ func NewClientOver(dial Dial, connectTimeout time.Duration) *Client {
 	}}
 }
 
-// Close closes idle connections.
+// Close closes idle connections. Exchanges that are under way go on.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // Send sends request once and returns the answer when its headers are there,
@@ -83,11 +86,11 @@ func (c *Client) Send(request *http.Request, wait time.Duration) (*http.Response
 	var sent sentBytes
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: sent.watch})
 	request = once(request.WithContext(ctx))
-	timer := time.AfterFunc(waitOrForever(wait), func() { cancel(ErrHeaderTimeout) })
+	timer := time.AfterFunc(waitOrForever(wait), func() { cancel(errHeaderTimeout) })
 	response, err := c.transport.RoundTrip(request)
 	if !timer.Stop() && err == nil {
 		response.Body.Close()
-		err = ErrHeaderTimeout
+		err = errHeaderTimeout
 	}
 	if err != nil {
 		defer cancel(nil)
@@ -113,7 +116,7 @@ type eof struct{}
 
 func (eof) Read([]byte) (int, error) { return 0, io.EOF }
 
-// waitOrForever: a timer needs a duration.
+// waitOrForever returns the duration of Send's timer, which must have one.
 func waitOrForever(wait time.Duration) time.Duration {
 	if wait <= 0 {
 		return 1<<63 - 1
@@ -127,7 +130,7 @@ func sendError(ctx context.Context, err error, sent bool) *SendError {
 		e.Err = cause
 	}
 	var timeout net.Error
-	e.TimedOut = errors.Is(e.Err, ErrHeaderTimeout) || errors.As(err, &timeout) && timeout.Timeout()
+	e.TimedOut = errors.Is(e.Err, errHeaderTimeout) || errors.As(err, &timeout) && timeout.Timeout()
 	return e
 }
 

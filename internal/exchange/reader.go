@@ -8,7 +8,7 @@ import (
 	"berth/internal/mcp"
 )
 
-// Shape is how an answer's body is to be read.
+// Shape is how an answer's body is to be read. The zero value is Opaque.
 type Shape uint8
 
 const (
@@ -42,7 +42,7 @@ type Piece struct {
 	Between bool   // after Raw an event stream stands between two events
 }
 
-// Reader hands out an answer's body piece by piece.
+// Reader hands out an answer's body piece by piece. It is for one goroutine.
 type Reader struct {
 	shape  Shape
 	body   io.Reader
@@ -55,7 +55,7 @@ type Reader struct {
 // copyBuffer is the size of the pieces of what is not looked into.
 const copyBuffer = 32 << 10
 
-// NewReader reads body, an answer of the given shape.
+// NewReader returns a reader of body, an answer of the given shape.
 func NewReader(shape Shape, body io.Reader) *Reader {
 	r := &Reader{shape: shape, body: body}
 	if shape == EventStream {
@@ -64,7 +64,9 @@ func NewReader(shape Shape, body io.Reader) *Reader {
 	return r
 }
 
-// Next returns the next piece, and io.EOF after the last one.
+// Next returns the next piece, and io.EOF after the last one. Any other error is
+// the body's. What arrived before it was handed out, except of a JSON message that
+// is within mcp.MaxPeek bytes: of that there is all or nothing.
 func (r *Reader) Next() (Piece, error) {
 	switch {
 	case r.shape == EventStream:

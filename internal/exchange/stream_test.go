@@ -47,8 +47,8 @@ func TestHeadersThatTakeTooLongEndTheExchange(t *testing.T) {
 		begun := time.Now()
 		failed := fails(t, c, post(t, t.Context(), "http://a/mcp", "{}"), 10*time.Second)
 		failed.is(t, true, false, true)
-		if !errors.Is(failed, ErrHeaderTimeout) || time.Since(begun) != 10*time.Second {
-			t.Errorf("got %v after %v, want ErrHeaderTimeout after 10s", failed, time.Since(begun))
+		if !errors.Is(failed, errHeaderTimeout) || time.Since(begun) != 10*time.Second {
+			t.Errorf("got %v after %v, want errHeaderTimeout after 10s", failed, time.Since(begun))
 		}
 		synctest.Wait()
 		if !hungUp.Load() {

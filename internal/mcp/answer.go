@@ -36,10 +36,9 @@ type Answer struct {
 
 // Task is the part of a task's state that berth keeps.
 type Task struct {
-	ID     string
-	Status string
+	ID     string        // "" if the message tells of no task
+	Status string        // as the specification spells it; "" if it is not said
 	TTL    time.Duration // time to live since creation; 0 = unlimited or not said
-	HasTTL bool          // ttlMs (or ttl) is there and a number
 }
 
 // Terminal reports whether the task's state will not change any more.

@@ -100,7 +100,7 @@ func TestPeekAnswerReadsUpToACut(t *testing.T) {
 		if a.CreatesTask() != (end >= found) || a.Task.ID != "" && a.Task.ID != "t-1" {
 			t.Errorf("cut after %s: got %s", whole[:end], describe(&a))
 		}
-		if a.Task.HasTTL && a.Task.TTL != time.Hour || a.ID != nil && string(a.ID) != "1234" || a.Result != nil && end < len(whole)-1 {
+		if a.Task.TTL != 0 && a.Task.TTL != time.Hour || a.ID != nil && string(a.ID) != "1234" || a.Result != nil && end < len(whole)-1 {
 			t.Errorf("cut after %s: got %s, result %s", whole[:end], describe(&a), a.Result)
 		}
 	}
@@ -125,13 +125,13 @@ func TestPeekAnswerReadsTimesToLive(t *testing.T) {
 		`60000`: time.Minute, `0`: 0, `-5`: 0, `1.5`: 1500 * time.Microsecond, `6e4`: time.Minute, `1e300`: century, `9223372036854775808`: century,
 	} {
 		a, err := PeekAnswer([]byte(`{"id":1,"result":{"task":{"taskId":"a","ttl":`+ttl+`}}}`), false)
-		if err != nil || !a.Task.HasTTL || a.Task.TTL != want {
+		if err != nil || a.Task.TTL != want {
 			t.Errorf("%s: got %v, %v, want %v", ttl, a.Task, err, want)
 		}
 	}
 	for _, ttl := range []string{`null`, `"60000"`, `1e999`, `{}`, `"Infinity"`, `true`} {
 		a, err := PeekAnswer([]byte(`{"id":1,"result":{"task":{"taskId":"a","ttl":`+ttl+`}}}`), false)
-		if err != nil || a.Task.HasTTL || a.Task.TTL != 0 {
+		if err != nil || a.Task.TTL != 0 {
 			t.Errorf("%s: got %v, %v", ttl, a.Task, err)
 		}
 	}

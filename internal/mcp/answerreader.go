@@ -139,7 +139,7 @@ func (r *answerReader) task(into *Task, name string) error {
 	case "ttlMs", "ttl":
 		value, err := r.value()
 		if ms, bad := strconv.ParseFloat(string(value), 64); err == nil && bad == nil {
-			into.TTL, into.HasTTL = milliseconds(ms), true
+			into.TTL = milliseconds(ms)
 		}
 		return err
 	}

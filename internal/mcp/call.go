@@ -26,21 +26,25 @@ type Call struct {
 	HasTaskID     bool     // params.taskId is there, valid or not
 	Cursor        string   // params.cursor
 	RequestState  string   // params.requestState of a multi round-trip retry
-	MetaVersion   string   // protocol version in params._meta
 	DeclaresTasks bool     // params._meta declares the Tasks extension
 	Trace         Trace    // trace context in params._meta
 	ListenTaskIDs []string // params.notifications.taskIds of subscriptions/listen
 
-	badName        bool // the mirrored member is there and no string
-	badTaskID      bool // params.taskId is no string
-	hasMetaVersion bool // params._meta has a protocol version, of whatever kind
+	badName        bool   // the mirrored member is there and no string
+	badTaskID      bool   // params.taskId is no string
+	hasMetaVersion bool   // params._meta has a protocol version, of whatever kind
+	metaVersion    string // it, if it is a string
 }
 
-// Trace is the W3C trace context that a client put into `_meta`, unverified.
-type Trace struct{ Parent, State, Baggage string }
+// Trace is the W3C trace context that a client put into `_meta`, unverified; its
+// fields are "" where the client put nothing.
+type Trace struct {
+	Parent string // traceparent
+	State  string // tracestate
+}
 
 // IsTask reports whether the call is about one existing task.
-func (c *Call) IsTask() bool { return c.HasTaskID && IsTaskMethod(c.Method) }
+func (c *Call) IsTask() bool { return c.HasTaskID && isTaskMethod(c.Method) }
 
 // ErrTaskID says why a task id is refused without looking for it.
 var ErrTaskID = errors.New("mcp: not a valid task id")

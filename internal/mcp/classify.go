@@ -21,7 +21,7 @@ func Classify(msg *Message, h Headers) *Error {
 		if err := checkForm(c); err != nil {
 			return err
 		}
-		if hasVersion && c.hasMetaVersion && version != c.MetaVersion {
+		if hasVersion && c.hasMetaVersion && version != c.metaVersion {
 			return errMismatch("MCP-Protocol-Version is not the version in _meta")
 		}
 		if c.Era == EraLegacy {
@@ -40,7 +40,7 @@ func setEras(msg *Message, version string, hasVersion bool, h Headers) (modern b
 		c := &msg.Calls[i]
 		c.Version = version
 		if !hasVersion {
-			c.Version = c.MetaVersion
+			c.Version = c.metaVersion
 		}
 		c.Era = era(c, h)
 		modern = modern || c.Era == EraModern
@@ -53,7 +53,7 @@ func setEras(msg *Message, version string, hasVersion bool, h Headers) (modern b
 // its method, which only modern clients do.
 func era(c *Call, h Headers) Era {
 	switch {
-	case IsModern(c.Version), IsModern(c.MetaVersion):
+	case IsModern(c.Version), IsModern(c.metaVersion):
 		return EraModern
 	case isRevision(c.Version), c.Version == "" && !c.hasMetaVersion:
 		return EraLegacy
@@ -66,7 +66,7 @@ func era(c *Call, h Headers) Era {
 // checkForm refuses what is well formed but has no place in its era.
 func checkForm(c *Call) *Error {
 	switch {
-	case c.Kind == KindNotification && IsTaskMethod(c.Method):
+	case c.Kind == KindNotification && isTaskMethod(c.Method):
 		return errInvalid("a task call needs an id", "")
 	case c.Kind == KindResponse && c.Era == EraModern:
 		return errInvalid("a client sends no responses in this protocol version", "")
@@ -87,7 +87,7 @@ func checkNames(c *Call, h Headers) *Error {
 	if !present || field == "" {
 		return nil
 	}
-	name, ok := DecodeName(raw)
+	name, ok := decodeName(raw)
 	if !ok {
 		return errMismatch("Mcp-Name holds no valid base64")
 	}

@@ -16,7 +16,7 @@ func header(pairs ...string) textproto.MIMEHeader {
 }
 
 const (
-	modern = VersionModern
+	modern = versionModern
 	legacy = "2025-11-25"
 	meta   = `"_meta":{"` + metaVersion + `":"` + modern + `"}`
 )
@@ -182,7 +182,7 @@ func TestBatchesBelongToOneRevision(t *testing.T) {
 		ok      bool
 	}{
 		"no version":                   {`[` + ping + `]`, nil, true},
-		"2025-03-26":                   {`[` + ping + `,` + ping + `]`, header("MCP-Protocol-Version", VersionBatches), true},
+		"2025-03-26":                   {`[` + ping + `,` + ping + `]`, header("MCP-Protocol-Version", versionBatches), true},
 		"2024-11-05":                   {`[` + ping + `]`, header("MCP-Protocol-Version", "2024-11-05"), true},
 		"2025-06-18":                   {`[` + ping + `]`, header("MCP-Protocol-Version", "2025-06-18"), false},
 		"2025-11-25":                   {`[` + ping + `]`, header("MCP-Protocol-Version", legacy), false},
@@ -191,7 +191,7 @@ func TestBatchesBelongToOneRevision(t *testing.T) {
 		"modern, of different methods": {`[` + ping + `,` + request("tools/list", "") + `]`, header("MCP-Protocol-Version", modern, "Mcp-Method", "ping"), false},
 		"modern by _meta":              {`[` + modernPing + `]`, nil, false},
 		"modern in the second member":  {`[` + ping + `,` + modernPing + `]`, nil, false},
-		"modern under an old header":   {`[` + ping + `,` + modernPing + `]`, header("MCP-Protocol-Version", VersionBatches), false},
+		"modern under an old header":   {`[` + ping + `,` + modernPing + `]`, header("MCP-Protocol-Version", versionBatches), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, refusal := classify(t, tc.body, tc.headers)

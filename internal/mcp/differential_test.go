@@ -203,7 +203,7 @@ func judgeBody(body []byte, maxBatch int) (all []verdict, ok bool) {
 }
 
 func verdictOf(c *Call) verdict {
-	v := verdict{c.Method, c.TaskID, c.Name, c.MetaVersion, absent{}, c.ListenTaskIDs}
+	v := verdict{c.Method, c.TaskID, c.Name, c.metaVersion, absent{}, c.ListenTaskIDs}
 	if c.ID != nil {
 		v.id, _ = parseTree(c.ID)
 	}
@@ -314,7 +314,7 @@ func checkCareless(t *testing.T, body []byte, c *Call) {
 		same(params.URI, c.Name)
 	}
 	if meta, isObject := params.Meta.(map[string]any); isObject {
-		same(meta[metaVersion], c.MetaVersion)
+		same(meta[metaVersion], c.metaVersion)
 	}
 }
 

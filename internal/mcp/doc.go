@@ -1,12 +1,14 @@
 // Package mcp is what berth knows of the Model Context Protocol's wire format:
 // how to classify a client's message, how to check its routing headers, how to
-// recognise a task, a session or a cursor in an answer, and how to word an error.
+// recognise a task, a cursor or a requestState in an answer, and how to word an
+// error.
 //
 // It reads; it never re-encodes. What it is given is forwarded by others byte
-// for byte. It is strict where two readers could disagree about a message
-// (duplicate names, names that differ only in case, invalid UTF-8), because a
-// router that reads one value while the server acts on another is a smuggling
-// tool, and lenient everywhere else: unknown methods, versions and members pass.
+// for byte, but for the task ids that a subscription asks for (NarrowListen). It
+// is strict where two readers could disagree about a message (duplicate names,
+// names that differ only in case, invalid UTF-8), because a router that reads one
+// value while the server acts on another is a smuggling tool, and lenient
+// everywhere else: unknown methods, versions and members pass.
 //
 // Cost: a client's message is scanned two to three times, without building a
 // tree; an answer is scanned once, and only its first MaxPeek bytes.

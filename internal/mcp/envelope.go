@@ -85,7 +85,7 @@ func peekCall(data []byte) (Call, error) {
 	var env envelope
 	err := members(data, envelopeNames, env.set)
 	call := Call{ID: env.usableID()}
-	var ambiguous errAmbiguous
+	var ambiguous ambiguousError
 	switch {
 	case errors.As(err, &ambiguous) && strings.EqualFold(ambiguous.name, "id"):
 		call.ID = nil // which of the two is meant?

@@ -94,30 +94,26 @@ func errMismatch(message string) *Error {
 	return &Error{Status: 400, Code: CodeHeaderMismatch, Message: "Header mismatch: " + message}
 }
 
-// ErrUnknownTask is the one answer to a task id that does not exist, has expired
-// or belongs to somebody else. Which of these it is must not show.
-func ErrUnknownTask() *Error {
-	return &Error{Status: 200, Code: CodeInvalidParams, Message: "Task not found"}
-}
+// Answers of berth's own to what is well formed. They are shared: nobody may
+// change them.
+var (
+	// ErrUnknownTask is the one answer to a task id that does not exist, has expired
+	// or belongs to somebody else. Which of these it is must not show.
+	ErrUnknownTask = &Error{Status: 200, Code: CodeInvalidParams, Message: "Task not found"}
 
-// ErrNoSuchMethod answers a method that the era does not have.
-func ErrNoSuchMethod() *Error {
-	return &Error{Status: 404, Code: CodeMethodNotFound, Message: "Method not found"}
-}
+	// ErrNoSuchMethod answers a method that the era does not have.
+	ErrNoSuchMethod = &Error{Status: 404, Code: CodeMethodNotFound, Message: "Method not found"}
 
-// ErrMissingTasks answers a modern task call that does not declare the Tasks
-// extension (Tasks extension, "Capability Negotiation").
-func ErrMissingTasks() *Error {
-	return &Error{
+	// ErrMissingTasks answers a modern task call that does not declare the Tasks
+	// extension (Tasks extension, "Capability Negotiation").
+	ErrMissingTasks = &Error{
 		Status: 400, Code: CodeMissingCapability, Message: "Missing required client capability",
 		Data: map[string]any{"requiredCapabilities": map[string]any{
 			"extensions": map[string]any{TasksExtension: struct{}{}},
 		}},
 	}
-}
 
-// ErrUnknownSession answers a session that nobody holds: the client must
-// initialize anew (2025-11-25, transports, "Session Management").
-func ErrUnknownSession() *Error {
-	return &Error{Status: 404, Code: CodeInvalidRequest, Message: "Session not found"}
-}
+	// ErrUnknownSession answers a session that nobody holds: the client must
+	// initialize anew (2025-11-25, transports, "Session Management").
+	ErrUnknownSession = &Error{Status: 404, Code: CodeInvalidRequest, Message: "Session not found"}
+)

@@ -18,9 +18,9 @@ func TestErrorBodies(t *testing.T) {
 			`{"jsonrpc":"2.0","id":"a","error":{"code":-32600,"message":"no","data":{"reason":"duplicate_key","retryable":false}}}`},
 		"retryable": {&Error{Code: CodeUnavailable, Message: "no", Reason: ReasonOverloaded, RetryAfter: 1500 * time.Millisecond}, "12345678901234567890",
 			`{"jsonrpc":"2.0","id":12345678901234567890,"error":{"code":-31503,"message":"no","data":{"reason":"overloaded","retryable":true,"retryAfterMs":1500}}}`},
-		"data of its own": {ErrMissingTasks(), "1.50",
+		"data of its own": {ErrMissingTasks, "1.50",
 			`{"jsonrpc":"2.0","id":1.50,"error":{"code":-32021,"message":"Missing required client capability","data":{"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}}}`},
-		"unknown task": {ErrUnknownTask(), "1", `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Task not found"}}`},
+		"unknown task": {ErrUnknownTask, "1", `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Task not found"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var id []byte
@@ -37,7 +37,7 @@ func TestErrorBodies(t *testing.T) {
 // Whatever an id that Peek lets through looks like, an error can be worded for it.
 func TestErrorBodiesBearAnyID(t *testing.T) {
 	for _, id := range []string{`"<&>\u2028"`, `"\ud800"`, `-1e999`, `"` + strings.Repeat("x", 1<<20) + `"`} {
-		body := ErrUnknownTask().Body([]byte(id))
+		body := ErrUnknownTask.Body([]byte(id))
 		var got, want struct{ ID any }
 		if err := json.Unmarshal([]byte(`{"id":`+quoteNumber(id)+`}`), &want); err != nil {
 			t.Fatal(err)

@@ -23,11 +23,11 @@ const (
 	sentinelSuffix = "?="
 )
 
-// DecodeName returns the value that an Mcp-Name or Mcp-Param-* header stands
+// decodeName returns the value that an Mcp-Name or Mcp-Param-* header stands
 // for: blanks around it are dropped, the base64 sentinel is decoded. ok is false
 // if the sentinel holds no valid base64. Its markers are case-sensitive; what
 // does not match them is meant literally (2026-07-28, "Value Encoding").
-func DecodeName(value string) (name string, ok bool) {
+func decodeName(value string) (name string, ok bool) {
 	value = strings.Trim(value, " \t")
 	inner, found := strings.CutPrefix(value, sentinelPrefix)
 	if !found {

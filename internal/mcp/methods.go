@@ -18,8 +18,8 @@ const (
 
 const taskPrefix = "tasks/"
 
-// IsTaskMethod reports whether method belongs to the reserved prefix "tasks/".
-func IsTaskMethod(method string) bool { return strings.HasPrefix(method, taskPrefix) }
+// isTaskMethod reports whether method belongs to the reserved prefix "tasks/".
+func isTaskMethod(method string) bool { return strings.HasPrefix(method, taskPrefix) }
 
 // IsPureRead reports whether a request of this method changes nothing at the
 // server, so that it may be sent a second time, to another upstream.
@@ -28,7 +28,7 @@ func IsPureRead(method string) bool {
 	case "server/discover", "resources/read", MethodGetPrompt, "completion/complete", MethodPing:
 		return true
 	}
-	return strings.HasSuffix(method, "/list") && !IsTaskMethod(method)
+	return strings.HasSuffix(method, "/list") && !isTaskMethod(method)
 }
 
 // MayCreateTask reports whether the answer to a request of this method may bear
@@ -36,7 +36,7 @@ func IsPureRead(method string) bool {
 // to expect it of others ("Supported Methods"), so methods berth does not know
 // count too; the empty method, a response's, does not.
 func MayCreateTask(method string) bool {
-	if IsTaskMethod(method) || IsPureRead(method) {
+	if isTaskMethod(method) || IsPureRead(method) {
 		return false
 	}
 	switch method {
@@ -61,7 +61,7 @@ func nameField(method string) string {
 		return "name"
 	case method == "resources/read":
 		return "uri"
-	case IsTaskMethod(method):
+	case isTaskMethod(method):
 		return "taskId"
 	}
 	return ""

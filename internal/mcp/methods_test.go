@@ -40,8 +40,8 @@ func TestTaskMethodsAreThoseOfThePrefix(t *testing.T) {
 		"tasks/get": true, "tasks/list": true, "tasks/rewind": true, "tasks/": true,
 		"tasks": false, "Tasks/get": false, "notifications/tasks": false, "notifications/tasks/status": false, "vendor/tasks/get": false,
 	} {
-		if got := IsTaskMethod(method); got != want {
-			t.Errorf("IsTaskMethod(%q) = %v", method, got)
+		if got := isTaskMethod(method); got != want {
+			t.Errorf("isTaskMethod(%q) = %v", method, got)
 		}
 	}
 }

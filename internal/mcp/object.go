@@ -12,13 +12,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// errAmbiguous marks JSON that is well formed but that two readers could
+// ambiguousError marks JSON that is well formed but that two readers could
 // understand differently.
-type errAmbiguous struct{ reason, name string }
+type ambiguousError struct{ reason, name string }
 
-func (e errAmbiguous) Error() string { return fmt.Sprintf("%s: %q", e.reason, e.name) }
+func (e ambiguousError) Error() string { return fmt.Sprintf("%s: %q", e.reason, e.name) }
 
-// Reasons of an errAmbiguous, as they stand in an error's data.
+// Reasons of an ambiguousError, as they stand in an error's data.
 const (
 	reasonDuplicateKey = "duplicate_key"
 	reasonKeyCase      = "key_case"
@@ -43,7 +43,7 @@ type names []string
 
 func (n *names) add(name string) error {
 	if slices.Contains(*n, name) {
-		return errAmbiguous{reasonDuplicateKey, name}
+		return ambiguousError{reasonDuplicateKey, name}
 	}
 	*n = append(*n, name)
 	return nil
@@ -113,7 +113,7 @@ func checkName(seen *names, name string, known []string) error {
 	}
 	for _, k := range known {
 		if name != k && strings.EqualFold(name, k) {
-			return errAmbiguous{reasonKeyCase, name}
+			return ambiguousError{reasonKeyCase, name}
 		}
 	}
 	return nil

@@ -57,15 +57,13 @@ func (c *Call) fillMeta(meta jsontext.Value) error {
 		switch name {
 		case metaVersion:
 			c.hasMetaVersion = true
-			c.MetaVersion, _ = text(value)
+			c.metaVersion, _ = text(value)
 		case metaCapabilities:
 			return c.fillCapabilities(value)
 		case "traceparent":
 			c.Trace.Parent, _ = text(value)
 		case "tracestate":
 			c.Trace.State, _ = text(value)
-		case "baggage":
-			c.Trace.Baggage, _ = text(value)
 		}
 		return nil
 	})

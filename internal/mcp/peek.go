@@ -7,13 +7,14 @@ import (
 
 // Message is the body of a client's POST.
 type Message struct {
-	Calls []Call // one, or the members of a batch
-	Batch bool
+	Calls []Call // one, or the members of a batch, in order
+	Batch bool   // the body is an array, of one member too
 }
 
 // Peek classifies the body of a POST without decoding more than it must. It
 // returns the message and, for answers to it, the id of a single call. maxBatch
-// bounds the members of a batch.
+// bounds the members of a batch. What is no message, or could be read in two ways,
+// is refused with -32700 or -32600.
 func Peek(body []byte, maxBatch int) (Message, []byte, *Error) {
 	if !utf8.Valid(body) {
 		return Message{}, nil, errParse()
@@ -63,7 +64,7 @@ func peekBatch(body []byte, limit int) (Message, []byte, *Error) {
 
 // refusal turns what Peek found into the answer for the client.
 func refusal(err error) *Error {
-	var ambiguous errAmbiguous
+	var ambiguous ambiguousError
 	var refused *Error
 	switch {
 	case errors.As(err, &refused):

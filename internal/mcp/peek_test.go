@@ -233,8 +233,8 @@ func TestPeekReadsWhatRoutesACall(t *testing.T) {
 		"a tool call": {
 			request("tools/call", meta+`,"name":"gr\u0065et","requestState":"rs","arguments":{"taskId":"not this","name":"nor this"}`),
 			Call{
-				Method: "tools/call", Name: "greet", RequestState: "rs", MetaVersion: "2026-07-28", DeclaresTasks: true,
-				Trace: Trace{"00-p", "s", "b"}, hasMetaVersion: true,
+				Method: "tools/call", Name: "greet", RequestState: "rs", metaVersion: "2026-07-28", DeclaresTasks: true,
+				Trace: Trace{"00-p", "s"}, hasMetaVersion: true,
 			},
 		},
 		"escaped names": {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"io"
+	"iter"
 )
 
 // Event is one event of a text/event-stream (WHATWG HTML, "Server-sent events"),
@@ -180,7 +181,7 @@ func eventData(raw []byte) []byte {
 }
 
 // lines yields the lines of raw without their ends, whichever these are.
-func lines(raw []byte) func(yield func([]byte) bool) {
+func lines(raw []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for len(raw) > 0 {
 			end := bytes.IndexAny(raw, "\r\n")

@@ -129,7 +129,7 @@ func describe(a *Answer) string {
 	if a.Task.Terminal() {
 		words = append(words, "terminal")
 	}
-	if a.Task.HasTTL {
+	if a.Task.TTL != 0 {
 		add("ttl", fmt.Sprint(a.Task.TTL))
 	}
 	add("state", a.RequestState)

@@ -22,12 +22,12 @@ func (e Era) String() string {
 
 // Revisions that change how berth treats a message.
 const (
-	// VersionBatches is the only revision of Streamable HTTP with JSON-RPC
+	// versionBatches is the only revision of Streamable HTTP with JSON-RPC
 	// batches, and the one to assume when a client names none (2025-11-25,
 	// transports, "Protocol Version Header").
-	VersionBatches = "2025-03-26"
-	// VersionModern is the first revision of the modern era.
-	VersionModern = "2026-07-28"
+	versionBatches = "2025-03-26"
+	// versionModern is the first revision of the modern era.
+	versionModern = "2026-07-28"
 )
 
 // TasksExtension is the identifier of the Tasks extension.
@@ -82,10 +82,10 @@ func isRevision(v string) bool {
 
 // IsModern reports whether a protocol version names a modern revision. What has
 // not the form of a revision (a draft's name) is not known to be one.
-func IsModern(version string) bool { return isRevision(version) && version >= VersionModern }
+func IsModern(version string) bool { return isRevision(version) && version >= versionModern }
 
 // AllowsBatches reports whether a client that speaks version may send a JSON-RPC
 // batch. No version means 2025-03-26.
 func AllowsBatches(version string) bool {
-	return version == "" || isRevision(version) && version <= VersionBatches
+	return version == "" || isRevision(version) && version <= versionBatches
 }

@@ -13,9 +13,9 @@ import (
 	"testing/synctest"
 )
 
-// outAllocated returns what the process allocated while do ran. It bounds from
+// allocatedBy returns what the process allocated while do ran. It bounds from
 // above what any part of it held.
-func outAllocated(do func()) uint64 {
+func allocatedBy(do func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	do()
@@ -23,8 +23,8 @@ func outAllocated(do func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// outHeap returns what lives on the heap.
-func outHeap() uint64 {
+// heap returns what lives on the heap.
+func heap() uint64 {
 	var stats runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&stats)
@@ -39,12 +39,12 @@ func TestLargeAnswersStream(t *testing.T) {
 		contentType, begin, end string
 		size                    int64
 	}{
-		"100 MiB of JSON":             {outJSON, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"`, `"}]}}`, 100 << 20},
-		"one line of 64 MiB in event": {outSSE, `data: {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"`, "\"}]}}\n\n", 64 << 20},
+		"100 MiB of JSON":             {jsonType, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"`, `"}]}}`, 100 << 20},
+		"one line of 64 MiB in event": {eventsType, `data: {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"`, "\"}]}}\n\n", 64 << 20},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			f := newOutFleet(t, outOptions{tcp: true, size: 1})
+			f := newRig(t, rigOptions{tcp: true, size: 1})
 			var held uint64 // at most, while the answer was on its way
 			f.servers[0].inject(func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
 				w.Header().Set("Content-Type", c.contentType)
@@ -52,13 +52,13 @@ func TestLargeAnswersStream(t *testing.T) {
 				for i := range c.size / int64(len(filler)) {
 					_, _ = w.Write(filler)
 					if i%400 == 399 {
-						held = max(held, outHeap())
+						held = max(held, heap())
 					}
 				}
 				_, _ = io.WriteString(w, c.end)
 				return true
 			})
-			before := outHeap()
+			before := heap()
 			resp := f.open(f.call("modern"))
 			defer resp.Body.Close()
 			got, err := io.Copy(io.Discard, resp.Body)
@@ -76,14 +76,14 @@ func TestLargeAnswersStream(t *testing.T) {
 func TestSlowClientSlowsItsUpstream(t *testing.T) {
 	const events = 20_000
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
+		f := newRig(t, rigOptions{})
 		var written atomic.Int64
-		f.servers[0].inject(outStream(func(_ context.Context, write func(string)) {
+		f.servers[0].inject(streams(func(_ context.Context, write func(string)) {
 			for range events {
-				write(outProgress)
-				written.Add(int64(len(outProgress)))
+				write(progressEvent)
+				written.Add(int64(len(progressEvent)))
 			}
-			write(outDone)
+			write(doneEvent)
 		}))
 		resp := f.open(f.call("modern"))
 		defer resp.Body.Close()
@@ -92,7 +92,7 @@ func TestSlowClientSlowsItsUpstream(t *testing.T) {
 			t.Errorf("the upstream could write %d bytes to a client that reads none", n)
 		}
 		n, err := io.Copy(io.Discard, resp.Body)
-		if want := int64(events*len(outProgress) + len(outDone)); n != want || err != nil {
+		if want := int64(events*len(progressEvent) + len(doneEvent)); n != want || err != nil {
 			t.Errorf("%d bytes arrived, %v; want %d", n, err, want)
 		}
 	})
@@ -112,15 +112,15 @@ func TestEncodedAnswerPassesUnread(t *testing.T) {
 	if err := zip.Close(); err != nil {
 		t.Fatal(err)
 	}
-	f := newOutFleet(t, outOptions{tcp: true, size: 1})
+	f := newRig(t, rigOptions{tcp: true, size: 1})
 	f.servers[0].inject(func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
-		w.Header().Set("Content-Type", outJSON)
+		w.Header().Set("Content-Type", jsonType)
 		w.Header().Set("Content-Encoding", "gzip")
 		_, _ = w.Write(bomb.Bytes())
 		return true
 	})
-	var r outReply
-	allocated := outAllocated(func() { r = f.do(f.call("modern")) })
+	var r reply
+	allocated := allocatedBy(func() { r = f.do(f.call("modern")) })
 	if r.body != bomb.String() || r.header.Get("Content-Encoding") != "gzip" {
 		t.Errorf("got %d with %d bytes, %v", r.status, len(r.body), r.header)
 	}

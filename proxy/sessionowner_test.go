@@ -15,12 +15,12 @@ import (
 )
 
 // in makes a request in a session.
-func (f *outFleet) in(session, method, body string, header ...string) outReply {
+func (f *rig) in(session, method, body string, header ...string) reply {
 	f.t.Helper()
-	return f.do(f.request(f.t.Context(), method, body, append(outSession(session), header...)...))
+	return f.do(f.request(f.t.Context(), method, body, append(legacyHeader(session), header...)...))
 }
 
-func (f *outFleet) sessionBinding(id string) (sticky.Binding, error) {
+func (f *rig) sessionBinding(id string) (sticky.Binding, error) {
 	b, _, err := f.bindings.Lookup(f.t.Context(), f.router.SessionKey("", id))
 	return b, err
 }
@@ -29,18 +29,18 @@ func TestSessionIsBoundWithItsVersionBeforeItLeaves(t *testing.T) {
 	for _, sse := range []bool{false, true} {
 		t.Run(fmt.Sprintf("sse=%v", sse), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var f *outFleet
+				var f *rig
 				unbound := 0
 				watch := func(next http.Handler) http.Handler {
 					return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-						next.ServeHTTP(&outHeaderWatch{w, func(h http.Header) {
+						next.ServeHTTP(&headerWatch{w, func(h http.Header) {
 							if _, err := f.sessionBinding(h.Get("Mcp-Session-Id")); err != nil {
 								unbound++
 							}
 						}}, r)
 					})
 				}
-				f = newOutFleet(t, outOptions{wrap: watch, server: func(s *fleet.Server) { s.SSE = sse }})
+				f = newRig(t, rigOptions{wrap: watch, server: func(s *fleet.Server) { s.SSE = sse }})
 				session := f.initialize()
 				if unbound > 0 {
 					t.Error("the session's id left before it was bound")
@@ -53,23 +53,23 @@ func TestSessionIsBoundWithItsVersionBeforeItLeaves(t *testing.T) {
 	}
 }
 
-// outHeaderWatch tells of the header before it is sent.
-type outHeaderWatch struct {
+// headerWatch tells of the header before it is sent.
+type headerWatch struct {
 	http.ResponseWriter
 	before func(http.Header)
 }
 
-func (w *outHeaderWatch) WriteHeader(status int) {
+func (w *headerWatch) WriteHeader(status int) {
 	w.before(w.Header())
 	w.ResponseWriter.WriteHeader(status)
 }
 
 // Unwrap is for http.ResponseController.
-func (w *outHeaderWatch) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *headerWatch) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func TestAllOfASessionFollowsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{picker: new(routing.RoundRobin)})
+		f := newRig(t, rigOptions{picker: new(routing.RoundRobin)})
 		f.initialize()
 		session := f.initialize() // at the second instance
 		if r := f.in(session, http.MethodPost, `{"jsonrpc":"2.0","method":"notifications/initialized"}`); r.status != http.StatusAccepted || r.body != "" {
@@ -82,8 +82,8 @@ func TestAllOfASessionFollowsIt(t *testing.T) {
 			t.Errorf("call got %s", r.body)
 		}
 		ctx, leave := context.WithCancel(t.Context())
-		resp := f.open(f.request(ctx, http.MethodGet, "", append(outSession(session), "Last-Event-ID", "s-7")...))
-		if got := newOutLines(t, resp).event(); !strings.Contains(got, "stream open on b") {
+		resp := f.open(f.request(ctx, http.MethodGet, "", append(legacyHeader(session), "Last-Event-ID", "s-7")...))
+		if got := newEventLines(t, resp).event(); !strings.Contains(got, "stream open on b") {
 			t.Errorf("GET got %q", got)
 		}
 		if got := f.servers[1].LastHeader(http.MethodGet).Get("Last-Event-Id"); got != "s-7" {
@@ -106,7 +106,7 @@ func TestAllOfASessionFollowsIt(t *testing.T) {
 // transports, "Session Management"). A 404 may be about a method as well.
 func TestOwnersDenialOfASessionIsPassedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
+		f := newRig(t, rigOptions{})
 		session := f.initialize()
 		f.servers[0].Restart()
 		r := f.legacy(session, "tools/list", "")
@@ -122,7 +122,7 @@ func TestOwnersDenialOfASessionIsPassedOn(t *testing.T) {
 // A DELETE that the server does not allow ends nothing.
 func TestRefusedDeleteKeepsTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
+		f := newRig(t, rigOptions{})
 		session := f.initialize()
 		f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
 			if r.Method == http.MethodDelete {
@@ -143,10 +143,10 @@ func TestRefusedDeleteKeepsTheSession(t *testing.T) {
 // means nothing.
 func TestSessionHeaderDecidesInTheLegacyEraOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{picker: new(routing.RoundRobin)})
+		f := newRig(t, rigOptions{picker: new(routing.RoundRobin)})
 		first, second := f.initialize(), f.initialize()
 		core := f.newCoreTask(first, 0)
-		r := f.legacy(second, "tasks/get", outID(core))
+		r := f.legacy(second, "tasks/get", byID(core))
 		if m := r.message(t); m.Error == nil || m.Error.Code != -32602 || f.servers[1].Calls("tasks/get") != 1 {
 			t.Errorf("got %d %s with %d calls at b, want the refusal of the session's owner", r.status, r.body, f.servers[1].Calls("tasks/get"))
 		}
@@ -165,7 +165,7 @@ func TestSessionHeaderDecidesInTheLegacyEraOnly(t *testing.T) {
 // the client must begin anew, whatever it asks for and however often.
 func TestSessionOfADeadOwnerEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{probe: true})
+		f := newRig(t, rigOptions{probe: true})
 		session := f.initialize()
 		core := f.newCoreTask(session, 3600)
 		f.servers[0].kill()
@@ -173,7 +173,7 @@ func TestSessionOfADeadOwnerEnds(t *testing.T) {
 			t.Errorf("got %d %s, want 404", r.status, r.body)
 		}
 		for range 2 {
-			if r := f.legacy(session, "tasks/cancel", outID(core)); r.status != http.StatusNotFound {
+			if r := f.legacy(session, "tasks/cancel", byID(core)); r.status != http.StatusNotFound {
 				t.Errorf("a call about a task got %d %s, want 404", r.status, r.body)
 			}
 		}
@@ -186,7 +186,7 @@ func TestSessionOfADeadOwnerEnds(t *testing.T) {
 // An owner that cannot be reached may come back within its grace.
 func TestSessionOfAnUnreachableOwnerWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{probe: true})
+		f := newRig(t, rigOptions{probe: true})
 		session := f.initialize()
 		time.Sleep(5 * time.Second) // idle connections are closed by then
 		f.network.cut("a")

@@ -18,25 +18,25 @@ import (
 	"berth/sticky"
 )
 
-// outAnswers are the ways in which an upstream can hand out the task "t-1".
-var outAnswers = []struct {
+// creations are the ways in which an upstream can hand out the task "t-1".
+var creations = []struct {
 	name, method, contentType, body string
 }{
-	{"extension, JSON", "modern", outJSON, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t-1","status":"working","ttlMs":60000}}`},
-	{"core, JSON", "legacy", outJSON, `{"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"t-1","status":"working","ttl":60000}}}`},
-	{"spread and reordered", "modern", outJSON + "; charset=utf-8", "\r\n{ \"result\" : {\"status\":\"working\",\n\"taskId\":\"\\u0074-1\", \"resultType\": \"task\" },\n \"id\":1,\"jsonrpc\":\"2.0\"}\r\n"},
-	{"with empty content beside it", "modern", outJSON, `{"jsonrpc":"2.0","id":1,"result":{"content":[],"resultType":"task","taskId":"t-1","status":"working"}}`},
-	{"first event", "modern", outSSE, "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"resultType\":\"task\",\"taskId\":\"t-1\",\"status\":\"working\"}}\n\n"},
-	{"after a priming event, comments, progress and another task's status", "legacy", outSSE, "id: 1\ndata:\n\n: hello\n\n" +
+	{"extension, JSON", "modern", jsonType, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t-1","status":"working","ttlMs":60000}}`},
+	{"core, JSON", "legacy", jsonType, `{"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"t-1","status":"working","ttl":60000}}}`},
+	{"spread and reordered", "modern", jsonType + "; charset=utf-8", "\r\n{ \"result\" : {\"status\":\"working\",\n\"taskId\":\"\\u0074-1\", \"resultType\": \"task\" },\n \"id\":1,\"jsonrpc\":\"2.0\"}\r\n"},
+	{"with empty content beside it", "modern", jsonType, `{"jsonrpc":"2.0","id":1,"result":{"content":[],"resultType":"task","taskId":"t-1","status":"working"}}`},
+	{"first event", "modern", eventsType, "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"resultType\":\"task\",\"taskId\":\"t-1\",\"status\":\"working\"}}\n\n"},
+	{"after a priming event, comments, progress and another task's status", "legacy", eventsType, "id: 1\ndata:\n\n: hello\n\n" +
 		"event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progress\":1,\"progressToken\":\"p\"}}\n\n" +
 		"data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tasks/status\",\"params\":{\"taskId\":\"other\",\"status\":\"working\"}}\n\n" +
 		"data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"task\":{\"taskId\":\"t-1\",\"status\":\"working\"}}}\n\n"},
-	{"over several data lines, CRLF", "modern", outSSE, "data: {\"jsonrpc\":\"2.0\",\"id\":1,\r\ndata: \"result\":{\"resultType\":\"task\",\r\ndata: \"taskId\":\"t-1\",\"status\":\"working\"}}\r\n\r\n"},
-	{"last event without its empty line", "modern", outSSE, "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"resultType\":\"task\",\"taskId\":\"t-1\",\"status\":\"working\"}}\n"},
+	{"over several data lines, CRLF", "modern", eventsType, "data: {\"jsonrpc\":\"2.0\",\"id\":1,\r\ndata: \"result\":{\"resultType\":\"task\",\r\ndata: \"taskId\":\"t-1\",\"status\":\"working\"}}\r\n\r\n"},
+	{"last event without its empty line", "modern", eventsType, "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"resultType\":\"task\",\"taskId\":\"t-1\",\"status\":\"working\"}}\n"},
 }
 
 // call makes the tool call of the era that an answer belongs to.
-func (f *outFleet) call(era string) *http.Request {
+func (f *rig) call(era string) *http.Request {
 	f.t.Helper()
 	if era == "modern" {
 		return f.modernRequest(f.t.Context(), "tools/call", "work", `"name":"work"`)
@@ -47,12 +47,12 @@ func (f *outFleet) call(era string) *http.Request {
 // Whoever sees the handle can poll at once, through any berth: when its bytes
 // begin to leave, the binding must stand already.
 func TestTaskIsBoundBeforeItsHandleLeaves(t *testing.T) {
-	for _, c := range outAnswers {
+	for _, c := range creations {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var f *outFleet
+				var f *rig
 				var released, early int
-				watch := outWatch(func(p []byte) {
+				watch := watchWrites(func(p []byte) {
 					if bytes.Contains(p, []byte("-1")) {
 						released++
 						if f.owner("t-1") == "" {
@@ -60,8 +60,8 @@ func TestTaskIsBoundBeforeItsHandleLeaves(t *testing.T) {
 						}
 					}
 				})
-				f = newOutFleet(t, outOptions{wrap: watch})
-				f.servers[0].inject(outSay(c.contentType, c.body))
+				f = newRig(t, rigOptions{wrap: watch})
+				f.servers[0].inject(say(c.contentType, c.body))
 				r := f.do(f.call(c.method))
 				if r.status != http.StatusOK || r.body != c.body {
 					t.Errorf("got %d %q, want the bytes as they came", r.status, r.body)
@@ -83,7 +83,7 @@ func TestTaskIsBoundBeforeItsHandleLeaves(t *testing.T) {
 // A store that is slow holds the event back, and nothing else.
 func TestEventWaitsForTheStore(t *testing.T) {
 	redis := redistest.Start(t)
-	line := newOutLine(t, redis.Addr)
+	line := newStoreLine(t, redis.Addr)
 	store, err := storage.Open("redis://"+line.addr+"/0", storage.Options{Timeout: 20 * time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -91,17 +91,17 @@ func TestEventWaitsForTheStore(t *testing.T) {
 	defer store.Close()
 	var mu sync.Mutex
 	var seen []byte
-	f := newOutFleet(t, outOptions{tcp: true, size: 1, store: store, wrap: outWatch(func(p []byte) {
+	f := newRig(t, rigOptions{tcp: true, size: 1, store: store, wrap: watchWrites(func(p []byte) {
 		mu.Lock()
 		defer mu.Unlock()
 		seen = append(seen, p...)
 	})})
-	f.servers[0].inject(outSay(outSSE, ": before\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"resultType\":\"task\",\"taskId\":\"t-1\"}}\n\n"))
+	f.servers[0].inject(say(eventsType, ": before\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"resultType\":\"task\",\"taskId\":\"t-1\"}}\n\n"))
 	if err := store.Ping(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	asked := line.hold()
-	done := make(chan outReply)
+	done := make(chan reply)
 	go func() { done <- f.do(f.call("modern")) }()
 	<-asked
 	mu.Lock()
@@ -120,7 +120,7 @@ func TestEventWaitsForTheStore(t *testing.T) {
 // and this berth answers for the task.
 func TestFrozenStoreDoesNotHoldACreation(t *testing.T) {
 	redis := redistest.Start(t)
-	f := newOutFleet(t, outOptions{tcp: true, store: outStore(t, redis.URL())})
+	f := newRig(t, rigOptions{tcp: true, store: openStore(t, redis.URL())})
 	f.newTask(0)
 	redis.Stop()
 	defer redis.Cont()
@@ -137,7 +137,7 @@ func TestPollsGoToTheOwnerOnly(t *testing.T) {
 	for _, sse := range []bool{false, true} {
 		t.Run(fmt.Sprintf("sse=%v", sse), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newOutFleet(t, outOptions{picker: new(routing.RoundRobin), server: func(s *fleet.Server) { s.SSE = sse }})
+				f := newRig(t, rigOptions{picker: new(routing.RoundRobin), server: func(s *fleet.Server) { s.SSE = sse }})
 				session := f.initialize()
 				ids := []string{f.newTask(0), f.newTask(0), f.newTask(0)}
 				for range 3 {
@@ -149,7 +149,7 @@ func TestPollsGoToTheOwnerOnly(t *testing.T) {
 				}
 				core := f.newCoreTask(session, 0)
 				for _, method := range []string{"tasks/get", "tasks/result"} {
-					if r := f.legacy(session, method, outID(core)); r.message(t).Result == nil {
+					if r := f.legacy(session, method, byID(core)); r.message(t).Result == nil {
 						t.Errorf("%s got %d %s", method, r.status, r.body)
 					}
 				}
@@ -166,10 +166,10 @@ func TestPollsGoToTheOwnerOnly(t *testing.T) {
 // Methods to come need no new code, as long as they name the task.
 func TestUnknownTaskMethodGoesToTheOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{picker: new(routing.RoundRobin)})
+		f := newRig(t, rigOptions{picker: new(routing.RoundRobin)})
 		f.newTask(0)
 		id := f.newTask(0)
-		r := f.modern("tasks/rewind", id, outID(id))
+		r := f.modern("tasks/rewind", id, byID(id))
 		if m := r.message(t); r.status != http.StatusNotFound || m.Error == nil || m.Error.Code != -32601 {
 			t.Errorf("got %d %s, want the owner's own refusal", r.status, r.body)
 		}
@@ -182,11 +182,11 @@ func TestUnknownTaskMethodGoesToTheOwner(t *testing.T) {
 // tasks/result blocks until the task ends (2025-11-25, tasks, "Result Retrieval").
 func TestResultMayTakeAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{server: func(s *fleet.Server) { s.TTL = 2 * time.Hour }})
+		f := newRig(t, rigOptions{server: func(s *fleet.Server) { s.TTL = 2 * time.Hour }})
 		session := f.initialize()
-		r := f.legacy(session, "tools/call", outSlow(3600)+`,"task":{"ttl":7200000}`)
+		r := f.legacy(session, "tools/call", slowCompute(3600)+`,"task":{"ttl":7200000}`)
 		started := time.Now()
-		r = f.legacy(session, "tasks/result", outID(r.message(t).Result.Task.TaskID))
+		r = f.legacy(session, "tasks/result", byID(r.message(t).Result.Task.TaskID))
 		if m := r.message(t); m.Result == nil || m.Result.StructuredContent.Instance != "a" {
 			t.Errorf("got %d %s", r.status, r.body)
 		}
@@ -200,14 +200,14 @@ func TestResultMayTakeAnHour(t *testing.T) {
 // id. It comes in a POSTed response, and says nothing about upstreams.
 func TestClientsOwnTaskIsNotBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
+		f := newRig(t, rigOptions{})
 		session := f.initialize()
 		body := `{"jsonrpc":"2.0","id":7,"result":{"task":{"taskId":"mine","status":"working"}}}`
-		if r := f.do(f.request(t.Context(), http.MethodPost, body, outSession(session)...)); r.status != http.StatusAccepted {
+		if r := f.do(f.request(t.Context(), http.MethodPost, body, legacyHeader(session)...)); r.status != http.StatusAccepted {
 			t.Errorf("got %d %q", r.status, r.body)
 		}
 		// An upstream that plays the message back does not make it a creation.
-		f.servers[0].inject(outSay(outSSE, "data: {\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"sampling/createMessage\",\"params\":{\"taskId\":\"mine\",\"task\":{\"taskId\":\"mine\"}}}\n\n"))
+		f.servers[0].inject(say(eventsType, "data: {\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"sampling/createMessage\",\"params\":{\"taskId\":\"mine\",\"task\":{\"taskId\":\"mine\"}}}\n\n"))
 		f.legacy(session, "tools/call", `"name":"who"`)
 		if got := f.owner("mine"); got != "" {
 			t.Errorf("bound to %q", got)
@@ -221,15 +221,15 @@ func TestHangUpDoesNotUndoTheRecord(t *testing.T) {
 	for _, era := range []string{"modern", "legacy"} {
 		t.Run(era, func(t *testing.T) {
 			redis := redistest.Start(t)
-			line := newOutLine(t, redis.Addr)
+			line := newStoreLine(t, redis.Addr)
 			store, err := storage.Open("redis://"+line.addr+"/0", storage.Options{Timeout: 20 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer store.Close()
 			// Nothing is written back, so that only the record itself counts.
-			f := newOutFleet(t, outOptions{tcp: true, size: 1, store: store, still: true})
-			f.servers[0].inject(outSay(outJSON, outAnswers[map[string]int{"modern": 0, "legacy": 1}[era]].body))
+			f := newRig(t, rigOptions{tcp: true, size: 1, store: store, still: true})
+			f.servers[0].inject(say(jsonType, creations[map[string]int{"modern": 0, "legacy": 1}[era]].body))
 			if err := store.Ping(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -246,9 +246,9 @@ func TestHangUpDoesNotUndoTheRecord(t *testing.T) {
 			hangUp()
 			<-done
 			line.release()
-			other := sticky.New(outStore(t, redis.URL()), sticky.Options{})
+			other := sticky.New(openStore(t, redis.URL()), sticky.Options{})
 			f.eventually("the binding, at another berth", func() bool {
-				return outOwner(other, f.router.TaskKey("", "t-1")) == "a"
+				return ownerOf(other, f.router.TaskKey("", "t-1")) == "a"
 			})
 		})
 	}

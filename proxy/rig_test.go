@@ -3,7 +3,6 @@ package proxy_test
 import (
 	"context"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"sync"
 	"testing"
@@ -19,9 +18,9 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// outOptions say what an outFleet is made of. The zero value is three instances
-// in memory behind one berth without principals.
-type outOptions struct {
+// rigOptions say what a rig is made of. The zero value is three instances in memory
+// behind one berth without principals.
+type rigOptions struct {
 	tcp        bool                            // real loopback connections instead of memory
 	size       int                             // instances; 0: 3
 	server     func(*fleet.Server)             // sets up each instance
@@ -31,23 +30,25 @@ type outOptions struct {
 	store      *storage.Store                  // nil: memory:
 	meter      metric.MeterProvider
 	still      bool                             // nothing is written back to the store or refreshed
-	principals bool                             // the header X-User names the principal
+	principals bool                             // told by userHeader, believed from loopback
 	probe      bool                             // silent upstreams are probed
 	upstream   func(i int, u *routing.Upstream) // changes an upstream
 	picker     routing.Picker                   // nil: the first candidate
 }
 
-// outFirst picks the first candidate, so that a test knows where work begins.
-type outFirst struct{}
+// firstCandidate picks the first candidate, so that a test knows where work begins.
+type firstCandidate struct{}
 
-func (outFirst) Pick(candidates []*routing.Upstream) *routing.Upstream { return candidates[0] }
+func (firstCandidate) Pick(candidates []*routing.Upstream) *routing.Upstream { return candidates[0] }
 
-// outFleet is a fleet with a berth in front of it.
-type outFleet struct {
+// A rig is a fleet with a berth in front of it, whose parts a test can break, and
+// whose time can be a bubble's. Beside it, a berth (see start) has real sockets, the
+// listener that judges framing, and records of all that it logs and measures.
+type rig struct {
 	t        *testing.T
 	tcp      bool
-	network  *outNetwork
-	servers  []*outServer
+	network  *rigNetwork
+	servers  []*rigServer
 	pool     *routing.Pool
 	router   *routing.Router
 	bindings *sticky.Bindings
@@ -56,9 +57,9 @@ type outFleet struct {
 	client   *http.Client
 }
 
-func newOutFleet(t *testing.T, o outOptions) *outFleet {
+func newRig(t *testing.T, o rigOptions) *rig {
 	t.Helper()
-	f := &outFleet{t: t, tcp: o.tcp, network: &outNetwork{}}
+	f := &rig{t: t, tcp: o.tcp, network: &rigNetwork{}}
 	if o.size == 0 {
 		o.size = 3
 	}
@@ -77,16 +78,16 @@ func newOutFleet(t *testing.T, o outOptions) *outFleet {
 }
 
 // assemble connects the parts of the berth, as internal/command does.
-func (f *outFleet) assemble(o outOptions, upstreams []*routing.Upstream) {
+func (f *rig) assemble(o rigOptions, upstreams []*routing.Upstream) {
 	f.t.Helper()
 	store := o.store
 	if store == nil {
-		store = outStore(f.t, "memory:")
+		store = openStore(f.t, "memory:")
 	}
 	client := exchange.NewClientOver(f.network.dial, 2*time.Second)
 	pool := routing.PoolOptions{Name: "p", Upstreams: upstreams, Picker: o.picker}
 	if o.picker == nil {
-		pool.Picker = outFirst{}
+		pool.Picker = firstCandidate{}
 	}
 	if o.probe {
 		pool.Probe = proxy.Probe(client)
@@ -104,8 +105,7 @@ func (f *outFleet) assemble(o outOptions, upstreams []*routing.Upstream) {
 	}
 	options := proxy.Options{Endpoints: []*proxy.Endpoint{ep}}
 	if o.principals {
-		options.PrincipalHeader = "X-User"
-		options.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+		options.PrincipalHeader, options.TrustedProxies = userHeader, loopbackPeers
 	}
 	if o.options != nil {
 		o.options(&options)
@@ -123,7 +123,7 @@ func (f *outFleet) assemble(o outOptions, upstreams []*routing.Upstream) {
 }
 
 // background runs what goes on beside requests until the test ends.
-func (f *outFleet) background(run func(context.Context) error) {
+func (f *rig) background(run func(context.Context) error) {
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { _ = run(ctx) })
@@ -134,7 +134,7 @@ func (f *outFleet) background(run func(context.Context) error) {
 }
 
 // front serves handler to clients.
-func (f *outFleet) front(handler http.Handler, upstream *exchange.Client) {
+func (f *rig) front(handler http.Handler, upstream *exchange.Client) {
 	f.t.Helper()
 	l := f.network.listen(f.t, f.tcp, "berth")
 	server := &http.Server{Handler: handler}
@@ -149,7 +149,7 @@ func (f *outFleet) front(handler http.Handler, upstream *exchange.Client) {
 	})
 }
 
-func outStore(t *testing.T, url string) *storage.Store {
+func openStore(t *testing.T, url string) *storage.Store {
 	t.Helper()
 	store, err := storage.Open(url, storage.Options{})
 	if err != nil {
@@ -160,9 +160,9 @@ func outStore(t *testing.T, url string) *storage.Store {
 }
 
 // owner returns the name of the upstream that a task is bound to, "" for none.
-func (f *outFleet) owner(id string) string { return outOwner(f.bindings, f.router.TaskKey("", id)) }
+func (f *rig) owner(id string) string { return ownerOf(f.bindings, f.router.TaskKey("", id)) }
 
-func outOwner(b *sticky.Bindings, key sticky.Key) string {
+func ownerOf(b *sticky.Bindings, key sticky.Key) string {
 	binding, _, err := b.Lookup(context.Background(), key)
 	if err != nil {
 		return ""
@@ -171,7 +171,7 @@ func outOwner(b *sticky.Bindings, key sticky.Key) string {
 }
 
 // calls counts the messages of a method at all instances.
-func (f *outFleet) calls(method string) int {
+func (f *rig) calls(method string) int {
 	n := 0
 	for _, s := range f.servers {
 		n += s.Calls(method)
@@ -181,7 +181,7 @@ func (f *outFleet) calls(method string) int {
 
 // eventually polls until ok, for what no message announces. In a bubble its
 // time is the bubble's.
-func (f *outFleet) eventually(what string, ok func() bool) {
+func (f *rig) eventually(what string, ok func() bool) {
 	f.t.Helper()
 	limit, tick := time.NewTimer(20*time.Second), time.NewTicker(2*time.Millisecond)
 	defer limit.Stop()

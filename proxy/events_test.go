@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// outStream answers with an event stream that script writes; write flushes.
-func outStream(script func(ctx context.Context, write func(string))) outFault {
+// streams answers with an event stream that script writes; write flushes.
+func streams(script func(ctx context.Context, write func(string))) faultFunc {
 	return func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
-		w.Header().Set("Content-Type", outSSE)
+		w.Header().Set("Content-Type", eventsType)
 		control := http.NewResponseController(w)
 		_ = control.Flush()
 		script(r.Context(), func(s string) {
@@ -27,31 +27,31 @@ func outStream(script func(ctx context.Context, write func(string))) outFault {
 }
 
 const (
-	outProgress = `data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}` + "\n\n"
-	outDone     = `data: {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[]}}` + "\n\n"
+	progressEvent = `data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}` + "\n\n"
+	doneEvent     = `data: {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[]}}` + "\n\n"
 )
 
 func TestEventsArriveOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
+		f := newRig(t, rigOptions{})
 		next := make(chan struct{})
-		f.servers[0].inject(outStream(func(_ context.Context, write func(string)) {
+		f.servers[0].inject(streams(func(_ context.Context, write func(string)) {
 			for range 3 {
-				write(outProgress)
+				write(progressEvent)
 				<-next // the client has the event before there is another
 			}
-			write(outDone)
+			write(doneEvent)
 		}))
 		resp := f.open(f.call("modern"))
 		defer resp.Body.Close()
-		lines := newOutLines(t, resp)
+		lines := newEventLines(t, resp)
 		for range 3 {
-			if got := lines.event(); got+"\n\n" != outProgress {
+			if got := lines.event(); got+"\n\n" != progressEvent {
 				t.Errorf("got %q", got)
 			}
 			next <- struct{}{}
 		}
-		if got := lines.event(); got+"\n\n" != outDone {
+		if got := lines.event(); got+"\n\n" != doneEvent {
 			t.Errorf("got %q", got)
 		}
 	})
@@ -59,17 +59,17 @@ func TestEventsArriveOneByOne(t *testing.T) {
 
 func TestSilentStreamGetsComments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
-		f.servers[0].inject(outStream(func(_ context.Context, write func(string)) {
+		f := newRig(t, rigOptions{})
+		f.servers[0].inject(streams(func(_ context.Context, write func(string)) {
 			time.Sleep(16 * time.Second)
-			write(outProgress)
+			write(progressEvent)
 			time.Sleep(50 * time.Second)
-			write(outDone)
+			write(doneEvent)
 		}))
 		started := time.Now()
 		resp := f.open(f.call("modern"))
 		defer resp.Body.Close()
-		lines := newOutLines(t, resp)
+		lines := newEventLines(t, resp)
 		var got []string
 		for range 6 {
 			what := "event"
@@ -87,13 +87,13 @@ func TestSilentStreamGetsComments(t *testing.T) {
 
 // A comment inside an event that is passed on in pieces, or in JSON, would break it.
 func TestCommentsStandBetweenEventsOnly(t *testing.T) {
-	for _, contentType := range []string{outSSE, outJSON} {
+	for _, contentType := range []string{eventsType, jsonType} {
 		t.Run(contentType, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newOutFleet(t, outOptions{})
+				f := newRig(t, rigOptions{})
 				half := `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","x":"` + strings.Repeat("x", 300<<10)
 				begin, end := "data: "+half, "\"}}\n\n"
-				if contentType == outJSON {
+				if contentType == jsonType {
 					begin = half
 				}
 				f.servers[0].inject(func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
@@ -115,14 +115,14 @@ func TestCommentsStandBetweenEventsOnly(t *testing.T) {
 // A stream that breaks must not look as if it had ended.
 func TestBrokenStreamBreaksTheClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
-		f.servers[0].inject(outStream(func(_ context.Context, write func(string)) {
-			write(outProgress)
+		f := newRig(t, rigOptions{})
+		f.servers[0].inject(streams(func(_ context.Context, write func(string)) {
+			write(progressEvent)
 			panic(http.ErrAbortHandler)
 		}))
 		resp := f.open(f.call("modern"))
 		defer resp.Body.Close()
-		if got, err := io.ReadAll(resp.Body); string(got) != outProgress || err == nil {
+		if got, err := io.ReadAll(resp.Body); string(got) != progressEvent || err == nil {
 			t.Errorf("got %q, %v; want the event and an error", got, err)
 		}
 	})
@@ -131,13 +131,13 @@ func TestBrokenStreamBreaksTheClients(t *testing.T) {
 // A client that takes nothing does not hold its upstream for ever.
 func TestStalledClientIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
+		f := newRig(t, rigOptions{})
 		gone := make(chan time.Duration, 1)
 		f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
 			started := time.Now()
-			return outStream(func(ctx context.Context, write func(string)) {
+			return streams(func(ctx context.Context, write func(string)) {
 				for ctx.Err() == nil {
-					write(outProgress)
+					write(progressEvent)
 				}
 				gone <- time.Since(started)
 			})(w, r, nil)
@@ -153,9 +153,9 @@ func TestStalledClientIsGivenUp(t *testing.T) {
 // Nor does one that does not even take the header.
 func TestClientThatTakesNoHeaderIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
+		f := newRig(t, rigOptions{})
 		gone := make(chan time.Duration, 1)
-		f.servers[0].inject(outStream(func(ctx context.Context, _ func(string)) {
+		f.servers[0].inject(streams(func(ctx context.Context, _ func(string)) {
 			started := time.Now()
 			select {
 			case <-ctx.Done():

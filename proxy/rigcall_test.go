@@ -10,33 +10,26 @@ import (
 	"testing"
 )
 
-// outReply is an answer, read to its end.
-type outReply struct {
-	status int
-	header http.Header
-	body   string
-}
-
 // message returns the JSON-RPC response in a reply, JSON or event stream.
-func (r outReply) message(t *testing.T) outMessage {
+func (r reply) message(t *testing.T) rpcMessage {
 	t.Helper()
 	body := r.body
-	if strings.HasPrefix(r.header.Get("Content-Type"), outSSE) {
-		events := outEvents(body)
+	if strings.HasPrefix(r.header.Get("Content-Type"), eventsType) {
+		events := eventsIn(body)
 		if len(events) == 0 {
 			t.Fatalf("no event in %d %q", r.status, r.body)
 		}
 		body = events[len(events)-1]
 	}
-	var m outMessage
+	var m rpcMessage
 	if err := json.Unmarshal([]byte(body), &m); err != nil {
 		t.Fatalf("no message in %d %q: %v", r.status, r.body, err)
 	}
 	return m
 }
 
-// outEvents returns the data of the events in an event stream.
-func outEvents(stream string) []string {
+// eventsIn returns the data of the events in an event stream.
+func eventsIn(stream string) []string {
 	var events []string
 	for event := range strings.SplitSeq(strings.ReplaceAll(stream, "\r\n", "\n"), "\n\n") {
 		var data []string
@@ -52,21 +45,21 @@ func outEvents(stream string) []string {
 	return events
 }
 
-// outMessage is what the tests read of a JSON-RPC response.
-type outMessage struct {
+// rpcMessage is what the tests read of a JSON-RPC response.
+type rpcMessage struct {
 	ID     json.RawMessage
-	Result *outResult
-	Error  *outError
+	Result *rpcResult
+	Error  *rpcError
 }
 
-type outResult struct {
+type rpcResult struct {
 	ResultType, TaskID, Status, StatusMessage string
-	Task                                      *outResult
+	Task                                      *rpcResult
 	StructuredContent                         struct{ Instance, Label string }
 	Meta                                      map[string]json.RawMessage `json:"_meta"`
 }
 
-type outError struct {
+type rpcError struct {
 	Code int
 	Data struct {
 		Reason       string
@@ -77,7 +70,7 @@ type outError struct {
 
 // fails holds an answer against the shape of a failure: HTTP status, code,
 // reason, and whether a client may try again.
-func (r outReply) fails(t *testing.T, status, code int, reason string, retryable bool) {
+func (r reply) fails(t *testing.T, status, code int, reason string, retryable bool) {
 	t.Helper()
 	m := r.message(t)
 	if r.status != status || m.Error == nil || m.Error.Code != code || m.Error.Data.Reason != reason {
@@ -92,7 +85,7 @@ func (r outReply) fails(t *testing.T, status, code int, reason string, retryable
 }
 
 // request makes a request with header pairs, "name", "value", ….
-func (f *outFleet) request(ctx context.Context, method, body string, header ...string) *http.Request {
+func (f *rig) request(ctx context.Context, method, body string, header ...string) *http.Request {
 	f.t.Helper()
 	req, err := http.NewRequestWithContext(ctx, method, f.base, strings.NewReader(body))
 	if err != nil {
@@ -100,7 +93,7 @@ func (f *outFleet) request(ctx context.Context, method, body string, header ...s
 	}
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	if body != "" {
-		req.Header.Set("Content-Type", outJSON)
+		req.Header.Set("Content-Type", jsonType)
 	}
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
@@ -109,7 +102,7 @@ func (f *outFleet) request(ctx context.Context, method, body string, header ...s
 }
 
 // open sends a request and returns when the answer's header is there.
-func (f *outFleet) open(req *http.Request) *http.Response {
+func (f *rig) open(req *http.Request) *http.Response {
 	f.t.Helper()
 	resp, err := f.client.Do(req)
 	if err != nil {
@@ -118,7 +111,7 @@ func (f *outFleet) open(req *http.Request) *http.Response {
 	return resp
 }
 
-func (f *outFleet) do(req *http.Request) outReply {
+func (f *rig) do(req *http.Request) reply {
 	f.t.Helper()
 	resp := f.open(req)
 	defer resp.Body.Close()
@@ -126,41 +119,27 @@ func (f *outFleet) do(req *http.Request) outReply {
 	if err != nil {
 		f.t.Fatalf("reading %d %q: %v", resp.StatusCode, body, err)
 	}
-	return outReply{resp.StatusCode, resp.Header, string(body)}
-}
-
-const outMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
-
-// outBody makes a request of id 1; params are the members without braces.
-func outBody(method, params string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, method, params)
+	return reply{resp.StatusCode, resp.Header, string(body)}
 }
 
 // modernRequest makes a well-formed modern call that declares the extension.
-func (f *outFleet) modernRequest(ctx context.Context, method, name, params string, header ...string) *http.Request {
+func (f *rig) modernRequest(ctx context.Context, method, name, params string, header ...string) *http.Request {
 	f.t.Helper()
-	if params != "" {
-		params += ","
-	}
-	header = append([]string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", method}, header...)
-	if name != "" {
-		header = append(header, "Mcp-Name", name)
-	}
-	return f.request(ctx, http.MethodPost, outBody(method, params+outMeta), header...)
+	return f.request(ctx, http.MethodPost, modernMessage(method, params), append(modernHeader(method, name), header...)...)
 }
 
-func (f *outFleet) modern(method, name, params string, header ...string) outReply {
+func (f *rig) modern(method, name, params string, header ...string) reply {
 	f.t.Helper()
 	return f.do(f.modernRequest(f.t.Context(), method, name, params, header...))
 }
 
 // legacyRequest makes a 2025-11-25 call, in a session unless that is "".
-func (f *outFleet) legacyRequest(ctx context.Context, session, method, params string) *http.Request {
+func (f *rig) legacyRequest(ctx context.Context, session, method, params string) *http.Request {
 	f.t.Helper()
-	return f.request(ctx, http.MethodPost, outBody(method, params), outSession(session)...)
+	return f.request(ctx, http.MethodPost, message(method, params), legacyHeader(session)...)
 }
 
-func outSession(session string) []string {
+func legacyHeader(session string) []string {
 	header := []string{"MCP-Protocol-Version", "2025-11-25"}
 	if session != "" {
 		header = append(header, "Mcp-Session-Id", session)
@@ -168,13 +147,13 @@ func outSession(session string) []string {
 	return header
 }
 
-func (f *outFleet) legacy(session, method, params string) outReply {
+func (f *rig) legacy(session, method, params string) reply {
 	f.t.Helper()
 	return f.do(f.legacyRequest(f.t.Context(), session, method, params))
 }
 
 // initialize opens a session.
-func (f *outFleet) initialize() string {
+func (f *rig) initialize() string {
 	f.t.Helper()
 	r := f.legacy("", "initialize", `"protocolVersion":"2025-11-25"`)
 	id := r.header.Get("Mcp-Session-Id")
@@ -184,14 +163,14 @@ func (f *outFleet) initialize() string {
 	return id
 }
 
-func outSlow(seconds float64) string {
+func slowCompute(seconds float64) string {
 	return fmt.Sprintf(`"name":"slow_compute","arguments":{"seconds":%v,"label":"job"}`, seconds)
 }
 
 // newTask starts a task in the extension's shape.
-func (f *outFleet) newTask(seconds float64) string {
+func (f *rig) newTask(seconds float64) string {
 	f.t.Helper()
-	r := f.modern("tools/call", "slow_compute", outSlow(seconds))
+	r := f.modern("tools/call", "slow_compute", slowCompute(seconds))
 	if m := r.message(f.t); m.Result != nil && m.Result.ResultType == "task" {
 		return m.Result.TaskID
 	}
@@ -200,9 +179,9 @@ func (f *outFleet) newTask(seconds float64) string {
 }
 
 // newCoreTask starts a task in core's shape.
-func (f *outFleet) newCoreTask(session string, seconds float64) string {
+func (f *rig) newCoreTask(session string, seconds float64) string {
 	f.t.Helper()
-	r := f.legacy(session, "tools/call", outSlow(seconds)+`,"task":{"ttl":60000}`)
+	r := f.legacy(session, "tools/call", slowCompute(seconds)+`,"task":{"ttl":60000}`)
 	if m := r.message(f.t); m.Result != nil && m.Result.Task != nil {
 		return m.Result.Task.TaskID
 	}
@@ -210,10 +189,8 @@ func (f *outFleet) newCoreTask(session string, seconds float64) string {
 	return ""
 }
 
-func outID(id string) string { return fmt.Sprintf(`"taskId":%q`, id) }
-
 // poll asks for a task of the extension.
-func (f *outFleet) poll(id string, header ...string) outReply {
+func (f *rig) poll(id string, header ...string) reply {
 	f.t.Helper()
-	return f.modern("tasks/get", id, outID(id), header...)
+	return f.modern("tasks/get", id, byID(id), header...)
 }

@@ -7,22 +7,22 @@ import (
 	"testing"
 )
 
-// outLine is the line between a store and its Redis. It can be held: then what
+// storeLine is the line between a store and its Redis. It can be held: then what
 // goes to Redis waits.
-type outLine struct {
+type storeLine struct {
 	addr   string
 	mu     sync.Mutex // guards the fields below
 	asked  chan struct{}
 	resume chan struct{}
 }
 
-func newOutLine(t *testing.T, redis string) *outLine {
+func newStoreLine(t *testing.T, redis string) *storeLine {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := &outLine{addr: l.Addr().String()}
+	line := &storeLine{addr: l.Addr().String()}
 	t.Cleanup(func() {
 		line.release()
 		l.Close()
@@ -40,14 +40,14 @@ func newOutLine(t *testing.T, redis string) *outLine {
 }
 
 // hold lets nothing through any more; the channel is closed when something waits.
-func (l *outLine) hold() (asked <-chan struct{}) {
+func (l *storeLine) hold() (asked <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asked, l.resume = make(chan struct{}), make(chan struct{})
 	return l.asked
 }
 
-func (l *outLine) release() {
+func (l *storeLine) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.resume != nil {
@@ -56,7 +56,7 @@ func (l *outLine) release() {
 	}
 }
 
-func (l *outLine) carry(store net.Conn, redis string) {
+func (l *storeLine) carry(store net.Conn, redis string) {
 	defer store.Close()
 	server, err := net.Dial("tcp", redis)
 	if err != nil {
@@ -77,7 +77,7 @@ func (l *outLine) carry(store net.Conn, redis string) {
 	}
 }
 
-func (l *outLine) wait() {
+func (l *storeLine) wait() {
 	l.mu.Lock()
 	resume := l.resume
 	if resume != nil && l.asked != nil {

@@ -14,12 +14,12 @@ import (
 	"berth/routing"
 )
 
-// outListening acknowledges a subscription and keeps it open.
-func outListening(open *atomic.Int64) outFault {
+// listening acknowledges a subscription and keeps it open.
+func listening(open *atomic.Int64) faultFunc {
 	return func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 		open.Add(1)
 		defer open.Add(-1)
-		return outStream(func(ctx context.Context, write func(string)) {
+		return streams(func(ctx context.Context, write func(string)) {
 			write(`data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{}}` + "\n\n")
 			<-ctx.Done()
 		})(w, r, body)
@@ -28,16 +28,16 @@ func outListening(open *atomic.Int64) outFault {
 
 func TestDrainEndsStandingStreamsAndNoCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
+		f := newRig(t, rigOptions{})
 		session := f.initialize()
-		standing := f.open(f.request(t.Context(), http.MethodGet, "", outSession(session)...))
+		standing := f.open(f.request(t.Context(), http.MethodGet, "", legacyHeader(session)...))
 		defer standing.Body.Close()
-		call := make(chan outReply)
-		go func() { call <- f.modern("tools/call", "slow_compute", outSlow(0)) }()
-		f.servers[0].inject(outOn("tools/call", outStream(func(_ context.Context, write func(string)) {
-			write(outProgress)
+		call := make(chan reply)
+		go func() { call <- f.modern("tools/call", "slow_compute", slowCompute(0)) }()
+		f.servers[0].inject(onMethod("tools/call", streams(func(_ context.Context, write func(string)) {
+			write(progressEvent)
 			time.Sleep(20 * time.Second)
-			write(outDone)
+			write(doneEvent)
 		})))
 		<-call
 		go func() { call <- f.do(f.call("modern")) }()
@@ -47,7 +47,7 @@ func TestDrainEndsStandingStreamsAndNoCalls(t *testing.T) {
 		if got, err := io.ReadAll(standing.Body); err != nil || !strings.Contains(string(got), "stream open") {
 			t.Errorf("the standing stream ended with %q, %v", got, err)
 		}
-		if r := <-call; r.body != outProgress+outDone && r.body != outProgress+":\n\n"+outDone {
+		if r := <-call; r.body != progressEvent+doneEvent && r.body != progressEvent+":\n\n"+doneEvent {
 			t.Errorf("the call got %d %q", r.status, r.body)
 		}
 	})
@@ -58,10 +58,10 @@ func TestDrainEndsStandingStreamsAndNoCalls(t *testing.T) {
 func TestDrainCompletesEverySubscription(t *testing.T) {
 	const streams = 1000
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{picker: new(routing.RoundRobin)})
+		f := newRig(t, rigOptions{picker: new(routing.RoundRobin)})
 		var open atomic.Int64
 		for _, s := range f.servers {
-			s.inject(outListening(&open))
+			s.inject(listening(&open))
 		}
 		ended := make(chan error, streams)
 		for i := range streams {
@@ -85,9 +85,9 @@ func TestDrainCompletesEverySubscription(t *testing.T) {
 }
 
 // listen subscribes and reads to the end, which must be the completion result.
-func (f *outFleet) listen(i int) error {
+func (f *rig) listen(i int) error {
 	id := fmt.Sprintf(`"s-%d"`, i)
-	body := strings.Replace(outBody("subscriptions/listen", `"notifications":{},`+outMeta), `"id":1`, `"id":`+id, 1)
+	body := strings.Replace(message("subscriptions/listen", `"notifications":{},`+tasksMeta), `"id":1`, `"id":`+id, 1)
 	resp, err := f.client.Do(f.request(context.Background(), http.MethodPost, body, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen"))
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (f *outFleet) listen(i int) error {
 	if err != nil {
 		return fmt.Errorf("after %q: %w", stream, err)
 	}
-	events := outEvents(string(stream))
+	events := eventsIn(string(stream))
 	want := `{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `}}}`
 	if len(events) != 2 || events[1] != want {
 		return fmt.Errorf("ended with %q, want %s", stream, want)

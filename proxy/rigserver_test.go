@@ -16,14 +16,14 @@ import (
 	"berth/internal/memnet"
 )
 
-// outNetwork reaches the listeners in memory by name and all else over TCP.
-type outNetwork struct {
+// rigNetwork reaches the listeners in memory by name and all else over TCP.
+type rigNetwork struct {
 	mu     sync.Mutex // guards the fields below
 	memory map[string]*memnet.Listener
 	lost   map[string]chan struct{} // hosts that nothing gets through to, nor a refusal back; closed when mended
 }
 
-func (n *outNetwork) listen(t *testing.T, tcp bool, name string) net.Listener {
+func (n *rigNetwork) listen(t *testing.T, tcp bool, name string) net.Listener {
 	t.Helper()
 	if !tcp {
 		l := memnet.Listen(name)
@@ -42,7 +42,7 @@ func (n *outNetwork) listen(t *testing.T, tcp bool, name string) net.Listener {
 	return l
 }
 
-func (n *outNetwork) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (n *rigNetwork) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
@@ -68,34 +68,34 @@ func (n *outNetwork) dial(ctx context.Context, network, address string) (net.Con
 
 // cut lets nothing through to a host any more: new connections time out after
 // the two seconds that berth gives them, as its own dialer would have it.
-func (n *outNetwork) cut(host string) {
+func (n *rigNetwork) cut(host string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.lost = map[string]chan struct{}{host: make(chan struct{})}
 }
 
-func (n *outNetwork) mend(host string) {
+func (n *rigNetwork) mend(host string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	close(n.lost[host])
 	delete(n.lost, host)
 }
 
-// outServer is one instance of the fleet, which can be killed.
-type outServer struct {
+// rigServer is one instance of the fleet, which can be killed.
+type rigServer struct {
 	*fleet.Server
-	f     *outFleet
+	f     *rig
 	addr  string
 	http  *http.Server
-	fault atomic.Pointer[outFault]
+	fault atomic.Pointer[faultFunc]
 }
 
-// outFault answers a request in the instance's place; false lets it through.
-type outFault func(w http.ResponseWriter, r *http.Request, body []byte) bool
+// faultFunc answers a request in the instance's place; false lets it through.
+type faultFunc func(w http.ResponseWriter, r *http.Request, body []byte) bool
 
-func (f *outFleet) newServer(name string, setUp func(*fleet.Server)) *outServer {
+func (f *rig) newServer(name string, setUp func(*fleet.Server)) *rigServer {
 	f.t.Helper()
-	s := &outServer{Server: &fleet.Server{Name: name, SessionOptional: true}, f: f}
+	s := &rigServer{Server: &fleet.Server{Name: name, SessionOptional: true}, f: f}
 	if setUp != nil {
 		setUp(s.Server)
 	}
@@ -112,7 +112,7 @@ func (f *outFleet) newServer(name string, setUp func(*fleet.Server)) *outServer 
 }
 
 // start listens under name and serves.
-func (s *outServer) start(name string) {
+func (s *rigServer) start(name string) {
 	s.f.t.Helper()
 	l := s.f.network.listen(s.f.t, s.f.tcp, name)
 	s.addr = l.Addr().String()
@@ -121,10 +121,10 @@ func (s *outServer) start(name string) {
 }
 
 // kill closes the instance's port and breaks its connections.
-func (s *outServer) kill() { s.http.Close() }
+func (s *rigServer) kill() { s.http.Close() }
 
 // inject sets the instance's fault; nil ends it.
-func (s *outServer) inject(fault outFault) {
+func (s *rigServer) inject(fault faultFunc) {
 	if fault == nil {
 		s.fault.Store(nil)
 		return
@@ -133,28 +133,28 @@ func (s *outServer) inject(fault outFault) {
 }
 
 // freeze lets the instance take requests in and answer none, as SIGSTOP does.
-func (s *outServer) freeze() {
+func (s *rigServer) freeze() {
 	s.inject(func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
 		<-r.Context().Done()
 		return true
 	})
 }
 
-// outOn limits a fault to one JSON-RPC method.
-func outOn(method string, fault outFault) outFault {
+// onMethod limits a fault to one JSON-RPC method.
+func onMethod(method string, fault faultFunc) faultFunc {
 	return func(w http.ResponseWriter, r *http.Request, body []byte) bool {
-		return outMethod(body) == method && fault(w, r, body)
+		return methodIn(body) == method && fault(w, r, body)
 	}
 }
 
-func outMethod(body []byte) string {
+func methodIn(body []byte) string {
 	var m struct{ Method string }
 	_ = json.Unmarshal(body, &m) // what is no message has no method
 	return m.Method
 }
 
-// outSay answers with a body of this type.
-func outSay(contentType, body string) outFault {
+// say answers with a body of this type.
+func say(contentType, body string) faultFunc {
 	return func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
 		w.Header().Set("Content-Type", contentType)
 		_, _ = io.WriteString(w, body)
@@ -162,13 +162,14 @@ func outSay(contentType, body string) outFault {
 	}
 }
 
+// Content types of answers.
 const (
-	outJSON = "application/json"
-	outSSE  = "text/event-stream"
+	jsonType   = "application/json"
+	eventsType = "text/event-stream"
 )
 
-// outReset breaks the connection, by a RST where there is TCP.
-func outReset(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+// reset breaks the connection, by a RST where there is TCP.
+func reset(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(err)
@@ -180,8 +181,8 @@ func outReset(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
 	return true
 }
 
-// outOnce lets a fault happen to the first request only.
-func outOnce(fault outFault) outFault {
+// onlyOnce lets a fault happen to the first request only.
+func onlyOnce(fault faultFunc) faultFunc {
 	var once atomic.Bool
 	return func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 		return once.CompareAndSwap(false, true) && fault(w, r, body)

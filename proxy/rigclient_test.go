@@ -8,40 +8,40 @@ import (
 	"testing"
 )
 
-// outWatch tells of each write to a client before it happens.
-func outWatch(before func(p []byte)) func(http.Handler) http.Handler {
+// watchWrites tells of each write to a client before it happens.
+func watchWrites(before func(p []byte)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(&outWriter{w, before}, r)
+			next.ServeHTTP(&watchedWriter{w, before}, r)
 		})
 	}
 }
 
-type outWriter struct {
+type watchedWriter struct {
 	http.ResponseWriter
 	before func(p []byte)
 }
 
-func (w *outWriter) Write(p []byte) (int, error) {
+func (w *watchedWriter) Write(p []byte) (int, error) {
 	w.before(p)
 	return w.ResponseWriter.Write(p)
 }
 
 // Unwrap is for http.ResponseController.
-func (w *outWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *watchedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// outLines reads an event stream line by line.
-type outLines struct {
+// eventLines reads an event stream line by line.
+type eventLines struct {
 	t *testing.T
 	r *bufio.Reader
 }
 
-func newOutLines(t *testing.T, resp *http.Response) *outLines {
-	return &outLines{t, bufio.NewReader(resp.Body)}
+func newEventLines(t *testing.T, resp *http.Response) *eventLines {
+	return &eventLines{t, bufio.NewReader(resp.Body)}
 }
 
 // event returns the next event, or comment, without its empty line.
-func (l *outLines) event() string {
+func (l *eventLines) event() string {
 	l.t.Helper()
 	var event bytes.Buffer
 	for {

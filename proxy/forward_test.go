@@ -13,7 +13,7 @@ import (
 )
 
 func TestUnboundWorkMovesOnFromARefusedConnection(t *testing.T) {
-	f := newOutFleet(t, outOptions{tcp: true})
+	f := newRig(t, rigOptions{tcp: true})
 	f.servers[0].kill()
 	r := f.modern("tools/call", "who", `"name":"who"`)
 	if m := r.message(t); r.status != http.StatusOK || m.Result.StructuredContent.Instance != "b" {
@@ -29,9 +29,9 @@ func TestUnboundWorkMovesOnFromARefusedConnection(t *testing.T) {
 func TestToolIsNotRunTwiceWhenTheConnectionBreaks(t *testing.T) {
 	for _, header := range [][]string{nil, {"Idempotency-Key", "k-1"}, {"X-Idempotency-Key", "k-1"}} {
 		t.Run(strings.Join(header, " "), func(t *testing.T) {
-			f := newOutFleet(t, outOptions{tcp: true})
+			f := newRig(t, rigOptions{tcp: true})
 			f.modern("tools/call", "who", `"name":"who"`) // leaves a connection that is kept
-			f.servers[0].inject(outReset)
+			f.servers[0].inject(reset)
 			before := f.calls("tools/call")
 			r := f.modern("tools/call", "who", `"name":"who"`, header...)
 			r.fails(t, http.StatusBadGateway, -32603, "upstream_reset", false)
@@ -43,24 +43,24 @@ func TestToolIsNotRunTwiceWhenTheConnectionBreaks(t *testing.T) {
 }
 
 func TestPureReadMovesOnWhenTheConnectionBreaks(t *testing.T) {
-	f := newOutFleet(t, outOptions{tcp: true})
-	f.servers[0].inject(outReset)
+	f := newRig(t, rigOptions{tcp: true})
+	f.servers[0].inject(reset)
 	if r := f.modern("tools/list", "", ""); r.message(t).Result == nil || f.servers[1].Calls("tools/list") != 1 {
 		t.Errorf("got %d %s", r.status, r.body)
 	}
 }
 
 func TestPollIsRepeatedOnceAtItsOwner(t *testing.T) {
-	f := newOutFleet(t, outOptions{tcp: true})
+	f := newRig(t, rigOptions{tcp: true})
 	id := f.newTask(0)
-	f.servers[0].inject(outOnce(outReset))
+	f.servers[0].inject(onlyOnce(reset))
 	if r := f.poll(id); r.message(t).Result == nil || r.message(t).Result.StatusMessage != "" {
 		t.Errorf("got %d %s, want the owner's answer", r.status, r.body)
 	}
 	if own, all := f.servers[0].Calls("tasks/get"), f.calls("tasks/get"); own != 2 || all != 2 {
 		t.Errorf("%d polls at the owner, %d in all, want 2 and 2", own, all)
 	}
-	f.servers[0].inject(outReset)
+	f.servers[0].inject(reset)
 	f.poll(id, "Authorization", "Bearer other").fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
 	if n := f.calls("tasks/get"); n != 4 {
 		t.Errorf("%d polls in all, want 4: the repetition happens once", n)
@@ -69,10 +69,10 @@ func TestPollIsRepeatedOnceAtItsOwner(t *testing.T) {
 
 // An update is no read: what may have arrived is not sent again.
 func TestUpdateIsNotRepeated(t *testing.T) {
-	f := newOutFleet(t, outOptions{tcp: true})
+	f := newRig(t, rigOptions{tcp: true})
 	id := f.newTask(0)
-	f.servers[0].inject(outReset)
-	f.modern("tasks/update", id, outID(id)).fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
+	f.servers[0].inject(reset)
+	f.modern("tasks/update", id, byID(id)).fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
 	if n := f.calls("tasks/update"); n != 1 {
 		t.Errorf("%d updates, want 1", n)
 	}
@@ -81,7 +81,7 @@ func TestUpdateIsNotRepeated(t *testing.T) {
 // The owner was restarted: it knows best, and says so in its own words.
 func TestOwnersDenialDropsTheRoute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
+		f := newRig(t, rigOptions{})
 		id := f.newTask(3600)
 		f.poll(id)
 		f.servers[0].Restart()
@@ -103,15 +103,15 @@ func TestOwnersDenialDoesNotUndoAnEnd(t *testing.T) {
 	for _, sse := range []bool{false, true} {
 		t.Run(fmt.Sprintf("sse=%v", sse), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newOutFleet(t, outOptions{server: func(s *fleet.Server) { s.SSE = sse }})
+				f := newRig(t, rigOptions{server: func(s *fleet.Server) { s.SSE = sse }})
 				id, core := f.newTask(0), f.newCoreTask("", 0)
 				time.Sleep(time.Second)
-				poll, result := f.poll(id), f.legacy("", "tasks/result", outID(core))
+				poll, result := f.poll(id), f.legacy("", "tasks/result", byID(core))
 				f.servers[0].Restart()
 				if got := f.poll(id); got.message(t).Result == nil || got.message(t).Result.Status != "completed" {
 					t.Errorf("poll got %s, before it was %s", got.body, poll.body)
 				}
-				if got := f.legacy("", "tasks/result", outID(core)); got.message(t).Result == nil {
+				if got := f.legacy("", "tasks/result", byID(core)); got.message(t).Result == nil {
 					t.Errorf("tasks/result got %s, before it was %s", got.body, result.body)
 				}
 			})
@@ -121,7 +121,7 @@ func TestOwnersDenialDoesNotUndoAnEnd(t *testing.T) {
 
 func TestRedirectIsNotFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
+		f := newRig(t, rigOptions{})
 		f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
 			http.Redirect(w, r, "http://b/mcp", http.StatusTemporaryRedirect)
 			return true
@@ -135,7 +135,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 
 func TestRefusalsOfTheUpstreamPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
+		f := newRig(t, rigOptions{})
 		for status, header := range map[int]string{
 			http.StatusUnauthorized: "Www-Authenticate", http.StatusForbidden: "X-Why", http.StatusTooManyRequests: "Retry-After",
 		} {
@@ -154,7 +154,7 @@ func TestRefusalsOfTheUpstreamPass(t *testing.T) {
 
 // Without the store nobody can say that an id does not exist.
 func TestUnknownIsNeverSaidWithoutTheStore(t *testing.T) {
-	f := newOutFleet(t, outOptions{tcp: true, store: outStore(t, "redis://127.0.0.1:1/0")})
+	f := newRig(t, rigOptions{tcp: true, store: openStore(t, "redis://127.0.0.1:1/0")})
 	f.poll("nobodys").fails(t, http.StatusServiceUnavailable, -31503, "store_unavailable", true)
 	if n := f.calls("tasks/get"); n != 3 {
 		t.Errorf("the fleet was asked %d times, want 3", n)
@@ -170,9 +170,9 @@ func TestRefusalIsNoDenial(t *testing.T) {
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusInternalServerError} {
 		t.Run(http.StatusText(status), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newOutFleet(t, outOptions{})
+				f := newRig(t, rigOptions{})
 				f.servers[1].inject(func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
-					w.Header().Set("Content-Type", outJSON)
+					w.Header().Set("Content-Type", jsonType)
 					w.WriteHeader(status)
 					_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":"berth","error":{"code":-32602,"message":"no"}}`)
 					return true

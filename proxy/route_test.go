@@ -11,9 +11,9 @@ import (
 	"berth/sticky"
 )
 
-// outPage answers with the name of the instance and a cursor to go on from.
-func outPage(name, member string) outFault {
-	return outSay(outJSON, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","tools":[],"`+member+`":"next","structuredContent":{"instance":"`+name+`"}}}`)
+// pageOf answers with the name of the instance and a cursor to go on from.
+func pageOf(name, member string) faultFunc {
+	return say(jsonType, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","tools":[],"`+member+`":"next","structuredContent":{"instance":"`+name+`"}}}`)
 }
 
 // Whoever issued a cursor or a requestState can most likely read it; but where it
@@ -25,9 +25,9 @@ func TestContinuationsPreferTheirIssuer(t *testing.T) {
 	} {
 		t.Run(c.member, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newOutFleet(t, outOptions{picker: new(routing.RoundRobin)})
+				f := newRig(t, rigOptions{picker: new(routing.RoundRobin)})
 				for _, s := range f.servers {
-					s.inject(outPage(s.Name, c.member))
+					s.inject(pageOf(s.Name, c.member))
 				}
 				served := func(params string) string {
 					return f.modern(c.method, c.name, params).message(t).Result.StructuredContent.Instance
@@ -58,7 +58,7 @@ func TestContinuationsPreferTheirIssuer(t *testing.T) {
 func TestDrainingOwnerIsStillAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var first *routing.Upstream
-		f := newOutFleet(t, outOptions{probe: true, upstream: func(i int, u *routing.Upstream) {
+		f := newRig(t, rigOptions{probe: true, upstream: func(i int, u *routing.Upstream) {
 			if i == 0 {
 				first = u
 			}
@@ -82,7 +82,7 @@ func TestDrainingOwnerIsStillAsked(t *testing.T) {
 // nobody knows the task, it is out of reach and not unknown.
 func TestRemovedOwnersTaskIsOutOfReach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
+		f := newRig(t, rigOptions{})
 		renamed := f.newTask(3600)
 		for _, id := range []string{renamed, "lost"} {
 			key := f.router.TaskKey("", id)
@@ -100,8 +100,8 @@ func TestRemovedOwnersTaskIsOutOfReach(t *testing.T) {
 
 func TestFailingUpstreamIsEjectedAndComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
-		busy := outFault(func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+		f := newRig(t, rigOptions{})
+		busy := faultFunc(func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
 			http.Error(w, "busy", http.StatusServiceUnavailable)
 			return true
 		})
@@ -133,8 +133,8 @@ func TestFailingUpstreamIsEjectedAndComesBack(t *testing.T) {
 // What a server says at 200 is its answer, not a failure of its transport.
 func TestErrorAnswersDoNotEject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
-		f.servers[0].inject(outSay(outJSON, `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no"}}`))
+		f := newRig(t, rigOptions{})
+		f.servers[0].inject(say(jsonType, `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no"}}`))
 		for range 20 {
 			f.modern("tools/call", "who", `"name":"who"`)
 		}
@@ -161,16 +161,16 @@ func TestPatienceGoesByTheMethod(t *testing.T) {
 	} {
 		t.Run(c.method, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newOutFleet(t, outOptions{size: 1})
+				f := newRig(t, rigOptions{size: 1})
 				f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 					select {
 					case <-time.After(forEver):
 					case <-r.Context().Done():
 					}
-					return outSay(outJSON, `{"jsonrpc":"2.0","id":1,"result":{}}`)(w, r, body)
+					return say(jsonType, `{"jsonrpc":"2.0","id":1,"result":{}}`)(w, r, body)
 				})
-				var r outReply
-				if took := outElapsed(func() { r = f.modern(c.method, "", "") }); took != c.want {
+				var r reply
+				if took := elapsed(func() { r = f.modern(c.method, "", "") }); took != c.want {
 					t.Errorf("waited %v, want %v", took, c.want)
 				}
 				if (r.status == http.StatusGatewayTimeout) != (c.want < forEver) {
@@ -185,7 +185,7 @@ func TestPatienceGoesByTheMethod(t *testing.T) {
 // or for good if that was the task's end.
 func TestLostTaskIsToldAsLastSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
+		f := newRig(t, rigOptions{})
 		ended, working := f.newTask(0), f.newTask(3600)
 		time.Sleep(time.Second)
 		f.poll(ended)

@@ -14,40 +14,40 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-// outBroken are answers to a tool call that nobody can understand, or not all
+// brokenAnswers are answers to a tool call that nobody can understand, or not all
 // readers alike. withdrawn is the id that berth asks the upstream to give up.
-var outBroken = []struct{ name, contentType, body, withdrawn string }{
-	{"cut off", outJSON, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t-1"`, "t-1"},
-	{"not JSON", outJSON, `<html>busy</html>`, ""},
+var brokenAnswers = []struct{ name, contentType, body, withdrawn string }{
+	{"cut off", jsonType, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t-1"`, "t-1"},
+	{"not JSON", jsonType, `<html>busy</html>`, ""},
 	{"another type", "text/html", `<html>busy</html>`, ""},
-	{"empty", outJSON, ``, ""},
+	{"empty", jsonType, ``, ""},
 	{"no type", "", `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t-1"}}`, ""},
-	{"two task ids", outJSON, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t-1","taskId":"t-2"}}`, "t-1"},
-	{"two task ids, core", outJSON, `{"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"t-1","taskId":"t-2"}}}`, "t-1"},
-	{"two results", outJSON, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t-1"},"result":{}}`, "t-1"},
-	{"two values", outJSON, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t-1"}}{}`, "t-1"},
-	{"event cut off", outSSE, ": hello\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"resultType\":\"task\",\"taskId\":\"t-1\"\n\n", "t-1"},
-	{"event with two task ids", outSSE, "id: 1\ndata:\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"resultType\":\"task\",\"taskId\":\"t-1\",\"taskId\":\"t-2\"}}\n\n", "t-1"},
-	{"long event with two task ids", outSSE, "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"resultType\":\"task\",\"taskId\":\"t-1\",\"taskId\":\"t-2\",\"x\":\"" + strings.Repeat("x", 600<<10) + "\"}}\n\n", "t-1"},
+	{"two task ids", jsonType, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t-1","taskId":"t-2"}}`, "t-1"},
+	{"two task ids, core", jsonType, `{"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"t-1","taskId":"t-2"}}}`, "t-1"},
+	{"two results", jsonType, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t-1"},"result":{}}`, "t-1"},
+	{"two values", jsonType, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t-1"}}{}`, "t-1"},
+	{"event cut off", eventsType, ": hello\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"resultType\":\"task\",\"taskId\":\"t-1\"\n\n", "t-1"},
+	{"event with two task ids", eventsType, "id: 1\ndata:\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"resultType\":\"task\",\"taskId\":\"t-1\",\"taskId\":\"t-2\"}}\n\n", "t-1"},
+	{"long event with two task ids", eventsType, "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"resultType\":\"task\",\"taskId\":\"t-1\",\"taskId\":\"t-2\",\"x\":\"" + strings.Repeat("x", 600<<10) + "\"}}\n\n", "t-1"},
 }
 
 func TestBrokenAnswerToAToolCallIsWithheld(t *testing.T) {
 	for _, era := range []string{"modern", "legacy"} {
-		for _, c := range outBroken {
+		for _, c := range brokenAnswers {
 			t.Run(era+" "+c.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					f := newOutFleet(t, outOptions{})
-					f.servers[0].inject(outOn("tools/call", func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+					f := newRig(t, rigOptions{})
+					f.servers[0].inject(onMethod("tools/call", func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 						if c.contentType == "" {
 							w.Header()["Content-Type"] = nil
 							_, _ = io.WriteString(w, c.body)
 							return true
 						}
-						return outSay(c.contentType, c.body)(w, r, body)
+						return say(c.contentType, c.body)(w, r, body)
 					}))
 					r := f.do(f.call(era))
 					status := http.StatusBadGateway
-					if c.contentType == outSSE {
+					if c.contentType == eventsType {
 						status = http.StatusOK
 					}
 					r.fails(t, status, -32603, "bad_upstream_response", false)
@@ -76,9 +76,9 @@ func TestBrokenAnswerToAToolCallIsWithheld(t *testing.T) {
 // A broken answer to a poll is as bad, but the task must not pay for it.
 func TestBrokenAnswerToAPollDoesNotCancelTheTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
+		f := newRig(t, rigOptions{})
 		id := f.newTask(3600)
-		f.servers[0].inject(outOn("tasks/get", outSay(outJSON, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","taskId":"`+id+`","status":"working"`)))
+		f.servers[0].inject(onMethod("tasks/get", say(jsonType, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","taskId":"`+id+`","status":"working"`)))
 		f.poll(id).fails(t, http.StatusBadGateway, -32603, "bad_upstream_response", false)
 		if n := f.calls("tasks/cancel"); n != 0 {
 			t.Errorf("%d cancellations", n)
@@ -88,18 +88,18 @@ func TestBrokenAnswerToAPollDoesNotCancelTheTask(t *testing.T) {
 
 // The first owner wins. The second handle of the same id never reaches a client.
 func TestTaskIDOfAnotherOwnerIsWithheld(t *testing.T) {
-	for _, c := range outAnswers {
+	for _, c := range creations {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				reader := sdkmetric.NewManualReader()
-				f := newOutFleet(t, outOptions{picker: new(routing.RoundRobin), meter: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))})
+				f := newRig(t, rigOptions{picker: new(routing.RoundRobin), meter: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))})
 				for _, s := range f.servers {
-					s.inject(outOn("tools/call", outSay(c.contentType, c.body)))
+					s.inject(onMethod("tools/call", say(c.contentType, c.body)))
 				}
 				f.do(f.call(c.method))
 				r := f.do(f.call(c.method))
 				status := http.StatusBadGateway
-				if c.contentType == outSSE {
+				if c.contentType == eventsType {
 					status = http.StatusOK
 				}
 				r.fails(t, status, -32603, "task_id_collision", false)
@@ -109,7 +109,7 @@ func TestTaskIDOfAnotherOwnerIsWithheld(t *testing.T) {
 				if n := f.servers[1].Calls("tasks/cancel"); n != 1 || f.calls("tasks/cancel") != 1 {
 					t.Errorf("%d cancellations at the second, %d in all, want 1 and 1", n, f.calls("tasks/cancel"))
 				}
-				if n := outCounted(t, reader, "berth.bindings", "outcome", "collision"); n != 1 {
+				if n := sumOf(t, reader, "berth.bindings", "outcome", "collision"); n != 1 {
 					t.Errorf("%d collisions counted, want 1", n)
 				}
 				f.do(f.call(c.method))
@@ -121,8 +121,28 @@ func TestTaskIDOfAnotherOwnerIsWithheld(t *testing.T) {
 	}
 }
 
-// outCounted returns a counter's value for one attribute.
-func outCounted(t *testing.T, reader sdkmetric.Reader, name, key, value string) int64 {
+// A stream that nobody asked anything on is no place for a handle, but an upstream
+// may put one there. Giving the task up needs the version that the client speaks;
+// berth looked for it in a call, which a GET is not, and panicked.
+func TestTaskIDOfAnotherOwnerIsWithheldFromAStandingStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newRig(t, rigOptions{picker: new(routing.RoundRobin)})
+		const handle = `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t-1","status":"working"}}`
+		f.servers[0].inject(onMethod("tools/call", say(jsonType, handle)))
+		f.servers[1].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			return r.Method == http.MethodGet && say(eventsType, "data: "+handle+"\n\n")(w, r, body)
+		})
+		f.modern("tools/call", "work", `"name":"work"`)
+		r := f.do(f.request(t.Context(), http.MethodGet, "", "Mcp-Protocol-Version", "2026-07-28"))
+		r.fails(t, http.StatusOK, -32603, "task_id_collision", false)
+		if n := f.servers[1].Calls("tasks/cancel"); n != 1 {
+			t.Errorf("%d cancellations at the second, want 1", n)
+		}
+	})
+}
+
+// sumOf returns a counter's value for one attribute.
+func sumOf(t *testing.T, reader sdkmetric.Reader, name, key, value string) int64 {
 	t.Helper()
 	var all metricdata.ResourceMetrics
 	if err := reader.Collect(t.Context(), &all); err != nil {

@@ -11,8 +11,8 @@ import (
 	"berth/proxy"
 )
 
-// outUntilGone waits for its caller to leave, and tells when it did.
-func outUntilGone(gone chan<- time.Duration) outFault {
+// untilGone waits for its caller to leave, and tells when it did.
+func untilGone(gone chan<- time.Duration) faultFunc {
 	return func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
 		started := time.Now()
 		<-r.Context().Done()
@@ -27,12 +27,12 @@ func TestModernDepartureCancelsAtOnce(t *testing.T) {
 	begun := map[string]func(w http.ResponseWriter){
 		"before the header": func(http.ResponseWriter) {},
 		"in the stream": func(w http.ResponseWriter) {
-			w.Header().Set("Content-Type", outSSE)
-			_, _ = io.WriteString(w, outProgress)
+			w.Header().Set("Content-Type", eventsType)
+			_, _ = io.WriteString(w, progressEvent)
 			_ = http.NewResponseController(w).Flush()
 		},
 		"in the JSON": func(w http.ResponseWriter) {
-			w.Header().Set("Content-Type", outJSON)
+			w.Header().Set("Content-Type", jsonType)
 			_, _ = io.WriteString(w, `{"jsonrpc":`)
 			_ = http.NewResponseController(w).Flush()
 		},
@@ -41,10 +41,10 @@ func TestModernDepartureCancelsAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				gone := make(chan time.Duration, 1)
-				f := newOutFleet(t, outOptions{})
+				f := newRig(t, rigOptions{})
 				f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 					begin(w)
-					return outUntilGone(gone)(w, r, body)
+					return untilGone(gone)(w, r, body)
 				})
 				ctx, leave := context.WithTimeout(t.Context(), 7*time.Second)
 				defer leave()
@@ -65,11 +65,11 @@ func TestModernDepartureCancelsAtOnce(t *testing.T) {
 
 func TestStandingStreamEndsWithItsClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{})
+		f := newRig(t, rigOptions{})
 		session := f.initialize()
 		ctx, leave := context.WithTimeout(t.Context(), time.Hour+time.Second) // between two comments
 		defer leave()
-		resp := f.open(f.request(ctx, http.MethodGet, "", outSession(session)...))
+		resp := f.open(f.request(ctx, http.MethodGet, "", legacyHeader(session)...))
 		_, _ = io.ReadAll(resp.Body)
 		resp.Body.Close()
 		synctest.Wait()
@@ -82,23 +82,23 @@ func TestStandingStreamEndsWithItsClient(t *testing.T) {
 // In the legacy era a hang-up is no cancellation (2025-11-25, "Sending Messages"):
 // the tool runs on, and the task that it hands out is known.
 func TestLegacyHangUpLetsTheCallRunOn(t *testing.T) {
-	answers := map[string]outFault{
+	answers := map[string]faultFunc{
 		"JSON": func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 			time.Sleep(time.Minute)
-			return outSay(outJSON, outAnswers[1].body)(w, r, body)
+			return say(jsonType, creations[1].body)(w, r, body)
 		},
-		"events": outStream(func(_ context.Context, write func(string)) {
+		"events": streams(func(_ context.Context, write func(string)) {
 			for range 60 {
-				write(outProgress)
+				write(progressEvent)
 				time.Sleep(time.Second)
 			}
-			write("data: " + outAnswers[1].body + "\n\n")
+			write("data: " + creations[1].body + "\n\n")
 		}),
 	}
 	for name, answer := range answers {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newOutFleet(t, outOptions{})
+				f := newRig(t, rigOptions{})
 				f.servers[0].inject(answer)
 				ctx, leave := context.WithTimeout(t.Context(), 3*time.Second)
 				defer leave()
@@ -121,9 +121,9 @@ func TestLegacyHangUpLetsTheCallRunOn(t *testing.T) {
 
 func TestLegacyCallIsNotReadOnForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newOutFleet(t, outOptions{endpoint: func(ep *proxy.Endpoint) { ep.Timeouts.Linger = time.Minute }})
+		f := newRig(t, rigOptions{endpoint: func(ep *proxy.Endpoint) { ep.Timeouts.Linger = time.Minute }})
 		gone := make(chan time.Duration, 1)
-		f.servers[0].inject(outUntilGone(gone))
+		f.servers[0].inject(untilGone(gone))
 		ctx, leave := context.WithTimeout(t.Context(), 3*time.Second)
 		defer leave()
 		if resp, err := f.client.Do(f.call("legacy").WithContext(ctx)); err == nil {

@@ -1,0 +1,49 @@
+package proxy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"berth/internal/mcp"
+)
+
+const (
+	defaultLinger = 5 * time.Minute // Timeouts.Linger where that is 0
+	maxLingering  = 4096            // exchanges read on without a client
+)
+
+// errLingered ends an exchange that was read on for long enough.
+var errLingered = errors.New("proxy: read on without a client for long enough")
+
+// detach makes the context of the upstream's side. In the modern era the client's
+// departure cancels the request there (2026-07-28, "Cancellation"). In the legacy
+// era it does not (2025-11-25, "Sending Messages"): the answer, which may bear a
+// task's id, is read to its end, for a bounded time.
+func (x *request) detach() (end func()) {
+	if x.era() == mcp.EraModern || x.r.Method != http.MethodPost {
+		x.ctx = x.r.Context()
+		return func() {}
+	}
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(x.r.Context()))
+	x.ctx = ctx
+	linger := cmp.Or(x.endpoint.Timeouts.Linger, defaultLinger)
+	stop := context.AfterFunc(x.r.Context(), func() {
+		if x.p.lingering.Add(1) > maxLingering {
+			cancel(errLingered)
+		}
+		timer := time.AfterFunc(linger, func() { cancel(errLingered) })
+		<-ctx.Done()
+		timer.Stop()
+		x.p.lingering.Add(-1)
+	})
+	return func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// gone reports whether the exchange has lost its purpose.
+func (x *request) gone() bool { return x.ctx.Err() != nil }
