@@ -116,7 +116,7 @@ func (x *request) recordTask(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) {
 	case a.Task.ID != c.TaskID:
 	default:
 		if binding := x.decision.TaskBinding; binding.Upstream == u.Name {
-			x.endpoint.Router.Bindings.Observe(key, binding, a.Task.Status, a.Task.TTL)
+			x.endpoint.Router.Observe(key, binding, a.Task.Status, a.Task.TTL)
 		}
 		if c.Method == mcp.MethodGetTask {
 			x.p.seen.put(x.seenKey(key), a)

@@ -8,6 +8,10 @@ import (
 	"berth/sticky"
 )
 
+// claimOutlives is how much longer a claim is kept than the binding that it guards,
+// so that there is no moment at which only the claim has expired.
+const claimOutlives = 5 * time.Minute
+
 // Bind makes binding.Upstream the owner of key, as sticky.Bindings.Bind does.
 // Where principals may ask the fleet for what the map does not know, the id is
 // claimed besides: what the fleet knows is the caller's only if it is not known to
@@ -15,10 +19,35 @@ import (
 func (r *Router) Bind(ctx context.Context, key sticky.Key, binding sticky.Binding, ttl time.Duration) error {
 	if r.Principals && r.Recover {
 		claim := sticky.Binding{Upstream: binding.Upstream, Principal: key.Principal}
+		life := ttl
+		if ttl > 0 {
+			life += claimOutlives
+		}
 		// A claim that stands already is as good; it is whoever's came first.
-		_ = r.Bindings.Bind(ctx, key.Claim(), claim, ttl)
+		_ = r.Bindings.Bind(ctx, key.Claim(), claim, life)
 	}
 	return r.Bindings.Bind(ctx, key, binding, ttl)
+}
+
+// Observe notes a task's state as its owner just told it, as sticky.Bindings.Observe
+// does. A claim lives as long as the binding that it guards.
+func (r *Router) Observe(key sticky.Key, current sticky.Binding, status string, ttl time.Duration) {
+	if next, changed := r.Bindings.Observe(key, current, status, ttl); changed {
+		r.extendClaim(key, next)
+	}
+}
+
+// touch notes that a session is in use.
+func (r *Router) touch(key sticky.Key, current sticky.Binding) {
+	if next, changed := r.Bindings.Touch(key, current); changed {
+		r.extendClaim(key, next)
+	}
+}
+
+func (r *Router) extendClaim(key sticky.Key, binding sticky.Binding) {
+	if r.Principals && r.Recover {
+		r.Bindings.Keep(key.Claim(), sticky.Binding{Upstream: binding.Upstream, Principal: key.Principal, Expires: binding.Expires.Add(claimOutlives)})
+	}
 }
 
 // isForeign reports whether the id is claimed for another principal. If the store

@@ -130,7 +130,7 @@ func (r *Router) bySession(ctx context.Context, q Query) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	r.Bindings.Touch(key, d.Binding)
+	r.touch(key, d.Binding)
 	if r.Principals && subscribes(q.Calls) {
 		own, err := r.byListen(ctx, q)
 		if err != nil {

@@ -10,8 +10,9 @@ import (
 
 // Observe notes a task's state as its owner just told it: a changed status, or a
 // life that is longer now, is written to the store by Run. current is the binding
-// that the call was routed by.
-func (b *Bindings) Observe(key Key, current Binding, status string, ttl time.Duration) {
+// that the call was routed by. It returns the binding as it is kept now, and whether
+// that is another than before.
+func (b *Bindings) Observe(key Key, current Binding, status string, ttl time.Duration) (Binding, bool) {
 	next := current
 	if status != "" {
 		next.Status = status
@@ -19,14 +20,16 @@ func (b *Bindings) Observe(key Key, current Binding, status string, ttl time.Dur
 	if expires := time.Now().Add(b.life(key.Kind, ttl)); expires.After(current.Expires.Add(extendBeyond)) {
 		next.Expires = expires
 	}
-	if next != current {
-		b.refresh(entry{key.Kind, key.digest(), next})
+	if next == current {
+		return current, false
 	}
+	b.refresh(entry{key.Kind, key.digest(), next})
+	return next, true
 }
 
 // Touch notes that a session is in use. current is the binding that the call was
-// routed by. The store hears of it once a minute at most.
-func (b *Bindings) Touch(key Key, current Binding) {
+// routed by. The store hears of it once a minute at most. Results as of Observe.
+func (b *Bindings) Touch(key Key, current Binding) (Binding, bool) {
 	name := key.digest()
 	if latest, ok := b.near.get(name); ok {
 		current = latest // a call routed at the same time may have been first
@@ -34,10 +37,16 @@ func (b *Bindings) Touch(key Key, current Binding) {
 	now := time.Now()
 	idle := b.options.SessionIdle
 	if current.Expires.Sub(now) > idle-min(touchEvery, idle/2) {
-		return
+		return current, false
 	}
 	current.Expires = now.Add(idle)
 	b.refresh(entry{key.Kind, name, current})
+	return current, true
+}
+
+// Keep has binding written as it is, by Run, over what stands of the same owner.
+func (b *Bindings) Keep(key Key, binding Binding) {
+	b.refresh(entry{key.Kind, key.digest(), binding})
 }
 
 // refresh lets this process know e at once and the store soon. It never blocks:
