@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"testing"
@@ -51,5 +52,24 @@ func TestEventsOfOtherTypesAreNoMessages(t *testing.T) {
 		if record := b.record(); record["source"] != "bound" {
 			t.Errorf("%d: got source %v, want bound: the task in the stream was not seen", status, record["source"])
 		}
+	}
+}
+
+// TestOwnRequestsBearNothingOfTheCall: what berth asks on its own is in the caller's
+// name, but it is not the caller's call.
+func TestOwnRequestsBearNothingOfTheCall(t *testing.T) {
+	withdrawn := make(chan http.Header, 1)
+	b := start(t, setup{handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if bytes.Contains(body, []byte("tasks/cancel")) {
+			withdrawn <- r.Header
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t1","taskId":"t2"}}`)
+	})})
+	b.modern("tools/call", "x", `"name":"x"`, "Mcp-Param-Cart", "7", "Idempotency-Key", "k", "Authorization", "Bearer t")
+	h := <-withdrawn
+	if h.Get("Mcp-Param-Cart") != "" || h.Get("Idempotency-Key") != "" || h.Get("Authorization") != "Bearer t" {
+		t.Errorf("got %v, want the caller's credentials and nothing of the call", h)
 	}
 }

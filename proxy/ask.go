@@ -75,12 +75,13 @@ func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, task
 	h.Del(mcp.HeaderMethod)
 	h.Del(mcp.HeaderName)
 	h.Del(mcp.HeaderLastEvent)
+	dropCallsOwn(h)
 	if x.session != "" {
 		// The question is about it, or about a task that lives in it.
 		h.Set(mcp.HeaderSession, x.session)
 	}
 	if x.era() == mcp.EraModern {
-		h.Set(mcp.HeaderVersion, x.ownVersion())
+		h.Set(mcp.HeaderVersion, x.version())
 		h.Set(mcp.HeaderMethod, method)
 		h.Set(mcp.HeaderName, mcp.EncodeName(taskID))
 	}
@@ -103,15 +104,6 @@ func postJSON(h http.Header) {
 	h.Set("Accept", "application/json, text/event-stream")
 }
 
-// ownVersion is the protocol version of requests of berth's own: that of the call,
-// or of a GET, which has none.
-func (x *request) ownVersion() string {
-	if c := x.call(); c != nil {
-		return c.Version
-	}
-	return x.version()
-}
-
 // ownBody is the body of sendOwn's request.
 func (x *request) ownBody(method, taskID string) []byte {
 	params := map[string]any{}
@@ -119,7 +111,7 @@ func (x *request) ownBody(method, taskID string) []byte {
 		params["taskId"] = taskID
 	}
 	if x.era() == mcp.EraModern {
-		params["_meta"] = mcp.OwnMeta(x.ownVersion())
+		params["_meta"] = mcp.OwnMeta(x.version())
 	}
 	message := map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(probeID), "method": method}
 	if len(params) > 0 {

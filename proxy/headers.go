@@ -68,6 +68,16 @@ func dropLookalikes(h http.Header, principalHeader string) {
 	}
 }
 
+// dropCallsOwn removes what a client said of its own call and not of itself.
+func dropCallsOwn(h http.Header) {
+	h.Del("Idempotency-Key")
+	for name := range h {
+		if strings.HasPrefix(name, mcp.HeaderParamPrefix) {
+			delete(h, name)
+		}
+	}
+}
+
 // isForwarding: headers by which a proxy tells of the one before it.
 func isForwarding(name string) bool {
 	return strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" || name == "X-Real-Ip" || name == "Via"

@@ -68,8 +68,14 @@ func (x *request) era() mcp.Era {
 	return mcp.EraLegacy
 }
 
-// version is what the client's header says of its protocol version, "" if nothing.
-func (x *request) version() string { return x.r.Header.Get(mcp.HeaderVersion) }
+// version is the protocol version that the client claims, "" if none: its call's, or
+// its header's where there is no single call.
+func (x *request) version() string {
+	if c := x.call(); c != nil && c.Version != "" {
+		return c.Version
+	}
+	return x.r.Header.Get(mcp.HeaderVersion)
+}
 
 // serve takes the request through its life. What it returns is answered by fail.
 func (x *request) serve() error {

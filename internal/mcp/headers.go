@@ -7,11 +7,12 @@ import (
 
 // Names of MCP's HTTP headers, in canonical form.
 const (
-	HeaderVersion   = "Mcp-Protocol-Version"
-	HeaderMethod    = "Mcp-Method"
-	HeaderName      = "Mcp-Name"
-	HeaderSession   = "Mcp-Session-Id"
-	HeaderLastEvent = "Last-Event-Id"
+	HeaderVersion     = "Mcp-Protocol-Version"
+	HeaderMethod      = "Mcp-Method"
+	HeaderName        = "Mcp-Name"
+	HeaderSession     = "Mcp-Session-Id"
+	HeaderParamPrefix = "Mcp-Param-" // begins the headers that mirror a tool's parameters
+	HeaderLastEvent   = "Last-Event-Id"
 )
 
 // Headers is the view of a request's headers that this package needs.
