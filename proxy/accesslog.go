@@ -83,7 +83,7 @@ func clip(s string) string {
 		s = s[:most] + "…"
 	}
 	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0xfffd {
+		if mcp.IsUnfit(r) {
 			return '?'
 		}
 		return r

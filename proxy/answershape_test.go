@@ -34,10 +34,10 @@ func TestBrokenBatchAnswersAreWithheld(t *testing.T) {
 	}
 }
 
-// TestEventsOfOtherTypesAreNoMessages: clients pass them over, and so they do not end
-// an answer. What follows them is looked at, with any status of success.
+// TestEventsOfOtherTypesAreNoMessages: clients pass them over, and so neither they
+// nor data that is no JSON end an answer. What follows them is looked at, with any status of success.
 func TestEventsOfOtherTypesAreNoMessages(t *testing.T) {
-	const answer = "event: ping\ndata: it is noon\n\nevent: message\ndata: " + `{"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"t1","status":"working"}}}` + "\n\n"
+	const answer = "event: ping\ndata: it is noon\n\ndata: still here\n\nevent: message\ndata: " + `{"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"t1","status":"working"}}}` + "\n\n"
 	for _, status := range []int{200, 201} {
 		b := start(t, setup{handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")

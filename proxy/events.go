@@ -107,7 +107,7 @@ func (s *stream) take(a arrival) (done bool, err error) {
 	}
 	// What breaks off at the end of the stream is no event, and clients drop it.
 	whole := a.piece.Between || a.piece.Cut
-	instead, failure := s.x.observe(s.u, a.piece, whole && s.x.mustBeClear())
+	instead, failure := s.x.observe(s.u, a.piece, whole && mcp.MayBeMessage(a.piece.Message) && s.x.mustBeClear())
 	if failure != nil {
 		s.x.err = failure
 		answer := s.x.ladder(failure)

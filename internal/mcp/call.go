@@ -1,6 +1,10 @@
 package mcp
 
-import "errors"
+import (
+	"errors"
+	"strings"
+	"unicode"
+)
 
 // Kind tells what a JSON-RPC message is.
 type Kind uint8
@@ -58,16 +62,14 @@ func (c *Call) CheckTaskID(limit int) error {
 	return nil
 }
 
-// validID reports whether id is fit to be a task's identifier. A lone surrogate
-// was decoded to U+FFFD, which no identifier holds in earnest.
+// validID reports whether id is fit to be a task's identifier.
 func validID(id string, limit int) bool {
-	if id == "" || len(id) > limit {
-		return false
-	}
-	for _, r := range id {
-		if r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0xfffd {
-			return false
-		}
-	}
-	return true
+	return id != "" && len(id) <= limit && !strings.ContainsFunc(id, IsUnfit)
+}
+
+// IsUnfit reports whether r has no place in an identifier or on one line of a log:
+// control characters, what ends a line, and U+FFFD, to which a lone surrogate was
+// decoded.
+func IsUnfit(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar
 }

@@ -31,6 +31,14 @@ func Messages(data []byte) iter.Seq2[[]byte, error] {
 	}
 }
 
+// MayBeMessage reports whether data begins as a JSON-RPC message or a batch does.
+// What does not, a word that keeps a stream alive for example, says nothing that two
+// readers could understand differently.
+func MayBeMessage(data []byte) bool {
+	trimmed := bytes.TrimLeft(data, " \t\r\n\ufeff")
+	return len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[')
+}
+
 // isBatch reports whether data begins as an array.
 func isBatch(data []byte) bool {
 	trimmed := bytes.TrimLeft(data, " \t\r\n")

@@ -299,6 +299,7 @@ func TestTaskIDsThatNoServerGivesOutAreRefused(t *testing.T) {
 		"a newline":            {`"a\nb"`, false},
 		"DEL":                  {`"a\u007fb"`, false},
 		"C1":                   {`"a\u0085b"`, false},
+		"a line separator":     {`"a\u2028b"`, false},
 		"a lone surrogate":     {`"a\ud800b"`, false},
 		"a lone low surrogate": {`"\udc00"`, false},
 		"the wrong order":      {`"\ude00\ud83d"`, false},
