@@ -192,10 +192,8 @@ func (x *request) patience() time.Duration {
 	case x.readsOnly():
 		return t.Read
 	}
-	for i := range x.message.Calls {
-		if c := &x.message.Calls[i]; c.Kind == mcp.KindRequest && mcp.MayWait(c.Method) {
-			return t.Call
-		}
+	if x.anyRequest(mcp.MayWait) {
+		return t.Call
 	}
 	return t.Control
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"time"
 
 	"berth/internal/exchange"
@@ -51,9 +50,7 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, strict bool
 func (x *request) mustBeClear() bool { return x.mayCreateTask() || x.aboutTask() }
 
 func (x *request) mayCreateTask() bool {
-	return slices.ContainsFunc(x.message.Calls, func(c mcp.Call) bool {
-		return c.Kind == mcp.KindRequest && mcp.MayCreateTask(c.Method)
-	})
+	return x.anyRequest(mcp.MayCreateTask)
 }
 
 // record notes what one message of an answer tells.

@@ -55,6 +55,13 @@ func (x *request) call() *mcp.Call {
 	return &x.message.Calls[0]
 }
 
+// anyRequest reports whether the message holds a request of such a method.
+func (x *request) anyRequest(such func(method string) bool) bool {
+	return slices.ContainsFunc(x.message.Calls, func(c mcp.Call) bool {
+		return c.Kind == mcp.KindRequest && such(c.Method)
+	})
+}
+
 // era is the era of the request. A GET or DELETE is legacy unless its version says
 // otherwise; one that bears a session is legacy whatever it says, for no modern one
 // does, and a label must not take a session out of its principal's hands.

@@ -12,12 +12,16 @@ import (
 // so that there is no moment at which only the claim has expired.
 const claimOutlives = 5 * time.Minute
 
+// claims reports whether ids are claimed: where the fleet may be asked for what is
+// one principal's and not another's.
+func (r *Router) claims() bool { return r.Principals && r.Recover }
+
 // Bind makes binding.Upstream the owner of key, as sticky.Bindings.Bind does.
 // Where principals may ask the fleet for what the map does not know, the id is
 // claimed besides: what the fleet knows is the caller's only if it is not known to
 // be somebody else's.
 func (r *Router) Bind(ctx context.Context, key sticky.Key, binding sticky.Binding, ttl time.Duration) error {
-	if r.Principals && r.Recover {
+	if r.claims() {
 		claim := sticky.Binding{Upstream: binding.Upstream, Principal: key.Principal}
 		life := ttl
 		if ttl > 0 {
@@ -45,7 +49,7 @@ func (r *Router) touch(key sticky.Key, current sticky.Binding) {
 }
 
 func (r *Router) extendClaim(key sticky.Key, binding sticky.Binding) {
-	if r.Principals && r.Recover {
+	if r.claims() {
 		r.Bindings.Keep(key.Claim(), sticky.Binding{Upstream: binding.Upstream, Principal: key.Principal, Expires: binding.Expires.Add(claimOutlives)})
 	}
 }
@@ -53,7 +57,7 @@ func (r *Router) extendClaim(key sticky.Key, binding sticky.Binding) {
 // isForeign reports whether the id is claimed for another principal. If the store
 // cannot tell, the error says so: the fleet must not be believed then.
 func (r *Router) isForeign(ctx context.Context, key sticky.Key) (bool, error) {
-	if !r.Principals {
+	if !r.claims() {
 		return false, nil
 	}
 	claim, _, err := r.Bindings.Lookup(ctx, key.Claim())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
@@ -114,12 +115,7 @@ func subscribes(calls []mcp.Call) bool {
 }
 
 func listsTasks(calls []mcp.Call) bool {
-	for i := range calls {
-		if calls[i].Method == mcp.MethodListTasks {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(calls, func(c mcp.Call) bool { return c.Method == mcp.MethodListTasks })
 }
 
 // bySession: on legacy calls the session decides alone. With principals a task
