@@ -53,7 +53,8 @@ type rig struct {
 	router   *routing.Router
 	bindings *sticky.Bindings
 	proxy    *proxy.Proxy
-	base     string // URL of the berth's MCP endpoint
+	outbound *exchange.Client // of the berth, to its upstreams
+	base     string           // URL of the berth's MCP endpoint
 	client   *http.Client
 }
 
@@ -85,6 +86,7 @@ func (f *rig) assemble(o rigOptions, upstreams []*routing.Upstream) {
 		store = openStore(f.t, "memory:")
 	}
 	client := exchange.NewClientOver(f.network.dial, 2*time.Second)
+	f.outbound = client
 	pool := routing.PoolOptions{Name: "p", Upstreams: upstreams, Picker: o.picker}
 	if o.picker == nil {
 		pool.Picker = firstCandidate{}

@@ -84,10 +84,11 @@ func (n *rigNetwork) mend(host string) {
 // rigServer is one instance of the fleet, which can be killed.
 type rigServer struct {
 	*fleet.Server
-	f     *rig
-	addr  string
-	http  *http.Server
-	fault atomic.Pointer[faultFunc]
+	f        *rig
+	addr     string
+	listener net.Listener
+	http     *http.Server
+	fault    atomic.Pointer[faultFunc]
 }
 
 // faultFunc answers a request in the instance's place; false lets it through.
@@ -114,14 +115,19 @@ func (f *rig) newServer(name string, setUp func(*fleet.Server)) *rigServer {
 // start listens under name and serves.
 func (s *rigServer) start(name string) {
 	s.f.t.Helper()
-	l := s.f.network.listen(s.f.t, s.f.tcp, name)
-	s.addr = l.Addr().String()
+	s.listener = s.f.network.listen(s.f.t, s.f.tcp, name)
+	s.addr = s.listener.Addr().String()
 	s.http = &http.Server{Handler: s.Server}
-	go s.http.Serve(l)
+	go s.http.Serve(s.listener)
 }
 
-// kill closes the instance's port and breaks its connections.
-func (s *rigServer) kill() { s.http.Close() }
+// kill closes the instance's port and breaks its connections. The port first, and
+// here: a server that has not come to serve yet does not know of it, and would leave
+// it open until it does.
+func (s *rigServer) kill() {
+	s.listener.Close()
+	s.http.Close()
+}
 
 // inject sets the instance's fault; nil ends it.
 func (s *rigServer) inject(fault faultFunc) {
