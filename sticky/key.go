@@ -16,6 +16,8 @@ const (
 	Session Kind = "session" // an Mcp-Session-Id
 	Claim   Kind = "claim"   // a task or session of any principal: whose it is
 	Hint    Kind = "hint"    // a list cursor or a requestState: where it came from is preferred, no more
+
+	Handshake Kind = "handshake" // what it takes to open a session anew; it has no binding
 )
 
 // Key names one binding. Equal ids of different pools or principals are
@@ -31,6 +33,12 @@ type Key struct {
 // principal, whoever looks for it.
 func (k Key) Claim() Key {
 	return Key{Kind: Claim, Pool: k.Pool, ID: string(k.Kind) + "\x00" + k.ID}
+}
+
+// handshake returns the key of the handshake of the session that k names.
+func (k Key) handshake() Key {
+	k.Kind = Handshake
+	return k
 }
 
 // digest returns the key's name in the store. Ids and principals do not appear
