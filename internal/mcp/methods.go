@@ -14,6 +14,12 @@ const (
 	MethodCancelTask = "tasks/cancel"
 	MethodUpdateTask = "tasks/update"
 	MethodListen     = "subscriptions/listen"
+
+	MethodInitialized = "notifications/initialized"
+	MethodCancelled   = "notifications/cancelled"
+	MethodSetLevel    = "logging/setLevel"
+	MethodSubscribe   = "resources/subscribe"
+	MethodUnsubscribe = "resources/unsubscribe"
 )
 
 const taskPrefix = "tasks/"
@@ -40,7 +46,7 @@ func MayCreateTask(method string) bool {
 		return false
 	}
 	switch method {
-	case "", MethodInitialize, MethodListen, "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
+	case "", MethodInitialize, MethodListen, MethodSetLevel, MethodSubscribe, MethodUnsubscribe:
 		return false
 	}
 	return !strings.HasPrefix(method, "notifications/")
@@ -84,8 +90,8 @@ func IsKnownMethod(method string) bool {
 	case MethodInitialize, MethodPing, MethodCallTool, MethodListen,
 		MethodGetTask, MethodTaskResult, MethodListTasks, MethodCancelTask, MethodUpdateTask,
 		"server/discover", "tools/list", "prompts/list", MethodGetPrompt, "completion/complete",
-		"resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe",
-		"logging/setLevel", "notifications/initialized", "notifications/cancelled",
+		"resources/list", "resources/templates/list", "resources/read", MethodSubscribe, MethodUnsubscribe,
+		MethodSetLevel, MethodInitialized, MethodCancelled,
 		"notifications/progress", "notifications/roots/list_changed":
 		return true
 	}
