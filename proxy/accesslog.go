@@ -17,6 +17,7 @@ import (
 //	source              how the upstream was found: bound, lru, store, asked, picked,
 //	                    or last_seen where berth answered in its place
 //	upstream            who got the request last
+//	moved_from          who held the session before this request moved it
 //	status, code        HTTP status, JSON-RPC error code
 //	outcome             ok, upstream_error, refused, failed, client_gone
 //	ms, bytes           duration, and bytes of the answer's body
@@ -43,6 +44,7 @@ func (x *request) accessRecord(took time.Duration) []any {
 	}
 	add("source", string(x.decision.Source))
 	add("upstream", x.upstream)
+	add("moved_from", x.movedFrom)
 	record = append(record, "status", x.status)
 	if x.code != 0 {
 		record = append(record, "code", x.code)

@@ -119,8 +119,12 @@ func (s *stream) take(a arrival) (done bool, err error) {
 		s.release(event(instead))
 		return true, nil
 	}
+	raw := a.piece.Raw
+	if s.between {
+		raw = s.x.marked(a.piece)
+	}
 	s.between = a.piece.Between
-	s.release(a.piece.Raw)
+	s.release(raw)
 	return false, nil
 }
 

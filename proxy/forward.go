@@ -19,6 +19,9 @@ func (x *request) forward() error {
 	if err := x.route(); err != nil {
 		return x.unroutable(err)
 	}
+	if x.isStray() {
+		return x.dropStray()
+	}
 	if x.decision.Owner != nil {
 		return x.forwardOwned(x.decision.Owner)
 	}
@@ -37,7 +40,12 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		response, err = x.send(u)
 	}
 	if err != nil {
+		lease.Release() // the request may go elsewhere
 		return x.ownerFailed(u, err)
+	}
+	if x.lacksSession(u, response) {
+		lease.Release()
+		return x.sessionDenied(u, response)
 	}
 	return x.relay(u, response)
 }
@@ -59,6 +67,11 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 		return errClientGone
 	}
 	x.noteFailure(u, failed)
+	if !failed.Sent {
+		if done, err := x.failOver(u); done {
+			return err
+		}
+	}
 	return x.outOfReach(u, failed)
 }
 
@@ -74,7 +87,7 @@ func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) er
 	sent := failed != nil && failed.Sent
 	refused := u.Refuses() || failed != nil && failed.Refused
 	switch {
-	case x.session != "" && (refused || !sent && u.DownFor() > x.endpoint.OwnerGrace):
+	case x.session != "" && !x.staysBehind() && (refused || !sent && u.DownFor() > x.endpoint.OwnerGrace):
 		return routing.ErrUnknownSession
 	case !sent, x.aboutTask() && !(failed.TimedOut && x.call().Method == mcp.MethodGetTask):
 		return errOwnerSilent

@@ -75,6 +75,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 	case c.Method == mcp.MethodInitialize:
 		return nil, x.bindSession(u, a.Version)
 	}
+	x.recordHandshake(c)
 	x.recordHint(u, c, a)
 	return nil, nil
 }
@@ -84,7 +85,7 @@ func (x *request) recordCreation(u *routing.Upstream, a *mcp.Answer) error {
 	ctx, cancel := x.recording()
 	defer cancel()
 	key := x.endpoint.Router.TaskKey(x.principal, a.Task.ID)
-	binding := sticky.Binding{Upstream: u.Name, Dialect: a.Dialect.String(), Status: a.Task.Status}
+	binding := sticky.Binding{Upstream: u.Name, Dialect: a.Dialect.String(), Status: a.Task.Status, Alias: x.decision.Alias}
 	if x.session != "" {
 		binding.Session = digest(x.session)
 	}
@@ -173,7 +174,7 @@ func (x *request) bindSession(u *routing.Upstream, version string) error {
 	defer cancel()
 	router := x.endpoint.Router
 	key := router.SessionKey(x.principal, x.newSession)
-	binding := sticky.Binding{Upstream: u.Name, Version: version}
+	binding := sticky.Binding{Upstream: u.Name, Version: version, Kept: x.keepHandshake(ctx, key, version)}
 	if x.boundSession {
 		router.Bindings.Amend(ctx, key, binding)
 		return nil
@@ -194,5 +195,5 @@ func (x *request) recordSessionEnd(response *http.Response) {
 	}
 	ctx, cancel := x.recording()
 	defer cancel()
-	x.endpoint.Router.Bindings.Unbind(ctx, x.decision.Key)
+	x.forgetSession(ctx)
 }

@@ -16,6 +16,7 @@ import (
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/sync/singleflight"
 )
 
 // Endpoint is the face of one pool: where clients reach it and how it is spoken
@@ -31,6 +32,10 @@ type Endpoint struct {
 	Timeouts   Timeouts
 	OwnerGrace time.Duration // how long polls are answered for a silent owner; 0: not at all
 	KeepAlive  time.Duration // silence on an event stream before a comment is sent; 0: 15 s
+
+	// Reinit opens a session whose upstream lost it anew on another, with what its
+	// client told the first one. Without it the client gets 404 and does so itself.
+	Reinit bool
 }
 
 // Timeouts bound how long an answer's headers may take, where nothing else is
@@ -76,6 +81,7 @@ type Proxy struct {
 	draining  chan struct{} // closed by Drain
 	drainOnce sync.Once
 	lingering atomic.Int64 // exchanges read on without a client
+	moves     singleflight.Group
 }
 
 // New returns a proxy for the given endpoints.

@@ -33,6 +33,9 @@ type request struct {
 	ctx      context.Context // of the upstream's side; set by forward
 	opaque   bool            // passed through unread: what lies beside the MCP endpoint
 
+	alias     string // what the session is called at the upstream; "": what the client calls it
+	movedFrom string // the upstream that the session was moved away from for this request
+
 	newSession   string // the session that the answer hands out
 	boundSession bool   // it is bound
 

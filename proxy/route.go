@@ -24,6 +24,12 @@ func (x *request) route() error {
 		return err
 	}
 	x.decision = d
+	if err := x.openAlias(); err != nil {
+		return err
+	}
+	if x.alias != "" && x.message.Batch && x.hasResponse() {
+		return errAnswersMoved
+	}
 	if x.message.Batch && x.version() == "" && !mcp.AllowsBatches(d.Binding.Version) {
 		return errNoBatches
 	}
@@ -36,6 +42,9 @@ func (x *request) route() error {
 // unroutable answers a call about a task that could not be routed with the task
 // as it was last seen, if this berth saw its end, or did not lose it for long.
 func (x *request) unroutable(err error) error {
+	if errors.Is(err, routing.ErrUnknownSession) {
+		return x.orphaned()
+	}
 	if !x.aboutTask() {
 		return err
 	}

@@ -55,8 +55,12 @@ type Decision struct {
 	Task    sticky.Key     // of the task that the call is about, if it is about one
 
 	// TaskBinding is the task's own binding, if it was looked up: not in a session
-	// without principals, which decides alone.
+	// without principals that never moved, which decides alone.
 	TaskBinding sticky.Binding
+
+	// Alias is the Binding.Alias that holds at Owner: what the session is called there.
+	// "": what the client calls it.
+	Alias string
 
 	// ListenIDs are the task ids of a subscription that the caller owns. Where Narrow
 	// is set they replace those asked for; elsewhere they may be only some.
@@ -127,6 +131,7 @@ func (r *Router) bySession(ctx context.Context, q Query) (Decision, error) {
 		return Decision{}, err
 	}
 	r.touch(key, d.Binding)
+	d.Alias = d.Binding.Alias
 	if r.Principals && subscribes(q.Calls) {
 		own, err := r.byListen(ctx, q)
 		if err != nil {
@@ -139,14 +144,18 @@ func (r *Router) bySession(ctx context.Context, q Query) (Decision, error) {
 			continue
 		}
 		d.Task = r.key(sticky.Task, q.Principal, q.Calls[i].TaskID)
-		if !r.Principals {
-			continue
+		if r.Principals {
+			own, err := r.byTask(ctx, q, &q.Calls[i])
+			if err != nil {
+				return Decision{}, err
+			}
+			d.TaskBinding = own.Binding
 		}
-		own, err := r.byTask(ctx, q, &q.Calls[i])
-		if err != nil {
-			return Decision{}, err
+		if d.Binding.Alias != "" {
+			if err := r.followTask(ctx, q, &d); err != nil {
+				return Decision{}, err
+			}
 		}
-		d.TaskBinding = own.Binding
 	}
 	return d, nil
 }

@@ -65,6 +65,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"path with a pattern", "pools[0].path", func(c *Config) { c.Pools[0].Path = "/{id}" }},
 		{"path of OAuth", "pools[0].path", func(c *Config) { c.Pools[0].Path = "/.well-known/mcp" }},
 		{"host with a port", "pools[0].hosts[0]", func(c *Config) { c.Pools[0].Hosts = []string{"a:1"} }},
+		{"session_failover", "pools[0].session_failover", func(c *Config) { c.Pools[0].SessionFailover = "retry" }},
 		{"picker", "pools[0].picker", func(c *Config) { c.Pools[0].Picker = "random" }},
 		{"host header", "pools[0].host", func(c *Config) { c.Pools[0].Host = "a/b" }},
 		{"no host header", "pools[0].host", func(c *Config) { c.Pools[0].Host = "" }},

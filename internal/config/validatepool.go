@@ -64,6 +64,7 @@ func (v *validator) pool(key string, p Pool) {
 		v.origin(elementKey(key+".origins", i), origin)
 	}
 	within(v, key+".owner_grace", p.OwnerGrace, shortest, day)
+	v.oneOf(key+".session_failover", p.SessionFailover, SessionNotFound, SessionReinit)
 	within(v, key+".sse_keepalive", p.SSEKeepalive, shortest, hour)
 	v.timeouts(key+".timeouts", p.Timeouts)
 	v.upstreams(key+".upstreams", p.Upstreams)
