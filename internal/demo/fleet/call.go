@@ -20,6 +20,8 @@ type params struct {
 	Arguments       json.RawMessage `json:"arguments"`
 	TaskID          string          `json:"taskId"`
 	ProtocolVersion string          `json:"protocolVersion"`
+	URI             string          `json:"uri"`
+	Level           string          `json:"level"`
 	Task            *taskParams     `json:"task"`
 	Meta            metaParams      `json:"_meta"`
 }

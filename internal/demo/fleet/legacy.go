@@ -25,6 +25,9 @@ func (s *Server) legacy(w http.ResponseWriter, r *http.Request, in inbound) {
 		return
 	}
 	if !c.isRequest() {
+		if c.Method == "notifications/initialized" {
+			s.sessions.change(sess.id, func(sess *session) { sess.initialized = true })
+		}
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
@@ -92,6 +95,9 @@ func (s *Server) legacyCall(ctx context.Context, sessionID string, c call) (any,
 		return s.coreList(sessionID), nil
 	case "tasks/cancel":
 		return s.coreCancel(sessionID, c.Params.TaskID)
+	}
+	if s.setUp(sessionID, c) {
+		return struct{}{}, nil
 	}
 	return nil, &failure{Code: codeMethodNotFound, Message: "Method not found"}
 }
