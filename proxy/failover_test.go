@@ -1,7 +1,9 @@
 package proxy_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -201,10 +203,7 @@ func TestNothingMovesInMidCall(t *testing.T) {
 func TestSessionThatCannotBeOpenedAnewEnds(t *testing.T) {
 	refuse := say(jsonType, `{"jsonrpc":"2.0","id":"berth","error":{"code":-32603,"message":"no"}}`)
 	for name, fault := range map[string]faultFunc{
-		"another version": onMethod("initialize", func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
-			w.Header().Set("Mcp-Session-Id", "half-made")
-			return say(jsonType, `{"jsonrpc":"2.0","id":"berth","result":{"protocolVersion":"2025-06-18","capabilities":{}}}`)(w, nil, nil)
-		}),
+		"another version": nil,
 		"a subscription refused": onMethod("resources/subscribe", refuse),
 		"the level refused":      onMethod("logging/setLevel", refuse),
 		"a broken exchange":      onMethod("resources/subscribe", reset),
@@ -219,6 +218,9 @@ func TestSessionThatCannotBeOpenedAnewEnds(t *testing.T) {
 			session := f.initialize()
 			f.furnish(session)
 			f.lose(f.servers[0])
+			if fault == nil {
+				fault = b.negotiates("2025-06-18")
+			}
 			b.inject(fault)
 			if r := f.legacy(session, "tools/call", `"name":"who"`); r.status != http.StatusNotFound || r.message(t).Error.Code != -32600 {
 				t.Errorf("got %d %s, want 404", r.status, r.body)
@@ -231,6 +233,20 @@ func TestSessionThatCannotBeOpenedAnewEnds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// negotiates has the instance take every client for one that asked for version.
+func (s *rigServer) negotiates(version string) faultFunc {
+	const again = "X-Again"
+	return onMethod("initialize", func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		if r.Header.Get(again) != "" {
+			return false
+		}
+		r.Header.Set(again, "1")
+		r.Body = io.NopCloser(bytes.NewReader(bytes.Replace(body, []byte("2025-11-25"), []byte(version), 1)))
+		s.ServeHTTP(w, r)
+		return true
+	})
 }
 
 // An upstream that nothing could be sent to is passed over; one that is alone takes
