@@ -128,6 +128,8 @@ func TestWhatMovesASession(t *testing.T) {
 		"poll":            {http.MethodPost, message("tasks/get", byID("of a")), 503, false},
 		"cancellation":    {http.MethodPost, message("tasks/cancel", byID("of a")), 503, false},
 		"end":             {http.MethodDelete, "", 404, false},
+		"batch":           {http.MethodPost, "[" + message("tools/list", "") + "," + message("ping", "") + "]", 200, true},
+		"batch of answer": {http.MethodPost, `[{"jsonrpc":"2.0","id":0,"result":{}},` + message("ping", "") + "]", 404, false},
 		"batch with poll": {http.MethodPost, "[" + message("tasks/get", byID("of a")) + "," + message("ping", "") + "]", 404, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -269,6 +271,25 @@ func TestWhereASessionMovesTo(t *testing.T) {
 		}
 		if r := f.legacy(session, "ping", ""); r.status != http.StatusNotFound {
 			t.Errorf("got %d %s, want 404", r.status, r.body)
+		}
+	})
+	t.Run("the next breaks off", func(t *testing.T) {
+		f := newRig(t, reinit(rigOptions{tcp: true}))
+		session := f.initialize()
+		f.lose(f.servers[0])
+		f.servers[1].inject(onMethod("initialize", reset))
+		if r := f.legacy(session, "ping", ""); r.status != http.StatusNotFound || f.servers[2].Calls("initialize") != 0 {
+			t.Errorf("got %d %s, and %d sessions opened at c; want 404 and none", r.status, r.body, f.servers[2].Calls("initialize"))
+		}
+	})
+	t.Run("the next forgets at once", func(t *testing.T) {
+		f := newRig(t, reinit(rigOptions{tcp: true}))
+		session := f.initialize()
+		f.lose(f.servers[0])
+		b := f.servers[1]
+		b.inject(onMethod("tools/call", func(http.ResponseWriter, *http.Request, []byte) bool { b.Restart(); return false }))
+		if r := f.legacy(session, "tools/call", `"name":"who"`); r.status != http.StatusNotFound || f.calls("initialize") != 2 {
+			t.Errorf("got %d %s, and %d sessions opened; want 404 and one move", r.status, r.body, f.calls("initialize"))
 		}
 	})
 	t.Run("none drains", func(t *testing.T) {

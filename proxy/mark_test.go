@@ -134,8 +134,25 @@ func TestAnswersToTheOldInstanceAreDropped(t *testing.T) {
 	if got := events.event(); !strings.Contains(got, `"id":1,"result"`) {
 		t.Errorf("the call ended with %s", got)
 	}
-	batch := f.do(f.request(t.Context(), http.MethodPost, "["+answer+"]", "Mcp-Session-Id", session))
-	if batch.status != http.StatusBadRequest || len(heard) != 0 {
-		t.Errorf("an answer in a batch got %d %s", batch.status, batch.body)
+}
+
+// In a batch it could not be told whom an answer is for.
+func TestAnswersInABatchAreRefusedAfterAMove(t *testing.T) {
+	f := newRig(t, reinit(rigOptions{tcp: true}))
+	session := f.open(f.request(t.Context(), http.MethodPost, message("initialize", `"protocolVersion":"2025-03-26"`))).Header.Get("Mcp-Session-Id")
+	batch := func(messages string) reply {
+		return f.do(f.request(t.Context(), http.MethodPost, "["+messages+"]", "Mcp-Session-Id", session))
+	}
+	answer := `{"jsonrpc":"2.0","id":0,"result":{}}`
+	if r := batch(answer); r.status != http.StatusAccepted {
+		t.Errorf("before the move got %d %s", r.status, r.body)
+	}
+	f.lose(f.servers[0])
+	if r := batch(message("ping", "")); r.status != http.StatusOK {
+		t.Errorf("a batch without answers got %d %s", r.status, r.body)
+	}
+	before := f.servers[1].Calls("")
+	if r := batch(answer + "," + message("ping", "")); r.status != http.StatusBadRequest || f.servers[1].Calls("") != before {
+		t.Errorf("an answer in a batch got %d %s", r.status, r.body)
 	}
 }
