@@ -205,7 +205,7 @@ func TestNothingMovesInMidCall(t *testing.T) {
 func TestSessionThatCannotBeOpenedAnewEnds(t *testing.T) {
 	refuse := say(jsonType, `{"jsonrpc":"2.0","id":"berth","error":{"code":-32603,"message":"no"}}`)
 	for name, fault := range map[string]faultFunc{
-		"another version": nil,
+		"another version":        nil,
 		"a subscription refused": onMethod("resources/subscribe", refuse),
 		"the level refused":      onMethod("logging/setLevel", refuse),
 		"a broken exchange":      onMethod("resources/subscribe", reset),
@@ -289,6 +289,20 @@ func TestWhereASessionMovesTo(t *testing.T) {
 		b := f.servers[1]
 		b.inject(onMethod("tools/call", func(http.ResponseWriter, *http.Request, []byte) bool { b.Restart(); return false }))
 		if r := f.legacy(session, "tools/call", `"name":"who"`); r.status != http.StatusNotFound || f.calls("initialize") != 2 {
+			t.Errorf("got %d %s, and %d sessions opened; want 404 and one move", r.status, r.body, f.calls("initialize"))
+		}
+	})
+	t.Run("the next goes at once", func(t *testing.T) {
+		f := newRig(t, reinit(rigOptions{tcp: true}))
+		session := f.initialize()
+		f.lose(f.servers[0])
+		b := f.servers[1]
+		b.inject(onMethod("notifications/initialized", func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+			w.Header().Set("Connection", "close")
+			b.listener.Close()
+			return false
+		}))
+		if r := f.legacy(session, "ping", ""); r.status != http.StatusNotFound || f.calls("initialize") != 2 {
 			t.Errorf("got %d %s, and %d sessions opened; want 404 and one move", r.status, r.body, f.calls("initialize"))
 		}
 	})
