@@ -35,14 +35,13 @@ func (x *request) askTask(ctx context.Context, u *routing.Upstream, taskID strin
 	return routing.Unclear
 }
 
-// askSession asks u whether it holds the caller's session. Servers deny one with
-// 404, or with 400 (SDKs for TypeScript).
+// askSession asks u whether it holds the caller's session.
 func (x *request) askSession(ctx context.Context, u *routing.Upstream) routing.Verdict {
 	status, _, err := x.sendOwn(ctx, u, mcp.MethodPing, "")
 	switch {
 	case err != nil:
 		return routing.Unclear
-	case status == http.StatusNotFound, status == http.StatusBadRequest:
+	case deniesSession(status):
 		return routing.Denies
 	case status/100 == 2:
 		return routing.Knows

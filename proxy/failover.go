@@ -30,7 +30,7 @@ const (
 // what it gets where none are.
 var errNotMoved = errors.New("proxy: the session was not moved")
 
-// confirmTime bounds the question whether a 404 is about the session.
+// confirmTime bounds the question whether a 404 or 400 is about the session.
 const confirmTime = 3 * time.Second
 
 // mayReopen reports whether the request is in a session that could be opened anew.
@@ -193,16 +193,30 @@ func (x *request) reopen(ctx context.Context, lost *routing.Upstream, alive bool
 	}
 }
 
-// lacksSession reports whether u, which answered 404, does not hold the session. That
-// is asked for: a server may mean something else by it, and have done its work.
+// lacksSession reports whether u, which answered 404 or 400, does not hold the session.
+// That is asked for: a server may mean something else by it, and have done its work.
 func (x *request) lacksSession(u *routing.Upstream, response *http.Response) bool {
-	if response.StatusCode != http.StatusNotFound || !x.mayReopen() || x.movedFrom != "" || x.r.Method == http.MethodDelete {
+	if !deniesSession(response.StatusCode) || !x.mayReopen() || x.movedFrom != "" || x.r.Method == http.MethodDelete {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(x.ctx, confirmTime)
 	defer cancel()
-	status, _, err := x.sendOwn(ctx, u, mcp.MethodPing, "")
-	return err == nil && status == http.StatusNotFound
+	out := x.ownPost(ctx, u, x.ownBody(mcp.MethodPing, ""))
+	out.Header.Set(mcp.HeaderSession, x.sessionAt(ctx, u))
+	// A version that the client makes up is refused with 400 as well.
+	out.Header.Set(mcp.HeaderVersion, x.decision.Binding.Version)
+	answer, err := x.endpoint.Client.Send(out, confirmTime)
+	if err != nil {
+		return false
+	}
+	_ = answer.Body.Close() // the status says it
+	return deniesSession(answer.StatusCode)
+}
+
+// deniesSession: servers say 404 of a session that they do not hold, or 400 (SDKs for
+// TypeScript).
+func deniesSession(status int) bool {
+	return status == http.StatusNotFound || status == http.StatusBadRequest
 }
 
 // sessionDenied serves a request whose upstream u does not hold the session any more:

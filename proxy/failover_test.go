@@ -73,6 +73,14 @@ func (s *rigServer) wantSession(t *testing.T) {
 var losses = map[string]func(f *rig, s *rigServer){
 	"killed":    (*rig).lose,
 	"restarted": func(_ *rig, s *rigServer) { s.Restart() },
+	"restarted, and says 400": func(_ *rig, s *rigServer) {
+		s.inject(func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+			if r.Header.Get("Mcp-Session-Id") != "" {
+				w.WriteHeader(http.StatusBadRequest)
+			}
+			return r.Header.Get("Mcp-Session-Id") != ""
+		})
+	},
 }
 
 // lose kills an instance to which berth has no idle connection: what is written to
@@ -197,6 +205,16 @@ func TestNothingMovesInMidCall(t *testing.T) {
 				t.Errorf("afterwards answered by %s, want a", got)
 			}
 		})
+	}
+}
+
+// A 400 is seldom about the session; here it is about a version that nobody negotiated.
+func TestRefusalOfARequestMovesNothing(t *testing.T) {
+	f := newRig(t, reinit(rigOptions{tcp: true}))
+	session := f.initialize()
+	r := f.do(f.request(t.Context(), http.MethodPost, message("ping", ""), "Mcp-Session-Id", session, "Mcp-Protocol-Version", "1999-12-31"))
+	if r.status != http.StatusBadRequest || f.calls("initialize") != 1 {
+		t.Errorf("got %d %s, and %d sessions opened anew", r.status, r.body, f.calls("initialize")-1)
 	}
 }
 
