@@ -62,6 +62,7 @@ func (r *refusedFeed) repeat() func() error {
 
 // feed is a subscription's stream at one upstream, after its acknowledgement.
 type feed struct {
+	upstream *routing.Upstream
 	response *http.Response
 	agreed   mcp.Filter // what the upstream agreed to
 	reader   *exchange.Reader
@@ -85,14 +86,14 @@ func newFeed(u *routing.Upstream, response *http.Response) (*feed, error) {
 	if exchange.ShapeOf(response) != exchange.EventStream || response.StatusCode/100 != 2 {
 		return nil, &refusedFeed{upstream: u, response: response}
 	}
-	f := &feed{response: response, reader: exchange.NewReader(exchange.EventStream, response.Body)}
+	f := &feed{upstream: u, response: response, reader: exchange.NewReader(exchange.EventStream, response.Body)}
 	for {
 		piece, err := f.reader.Next()
 		if err != nil {
 			f.close()
 			return nil, unended(err)
 		}
-		done, err := f.acknowledged(u, piece)
+		done, err := f.acknowledged(piece)
 		if err != nil {
 			f.close()
 			return nil, err
@@ -113,7 +114,7 @@ func unended(err error) error {
 
 // acknowledged takes one piece of what precedes the acknowledgement, and reports
 // whether it is that.
-func (f *feed) acknowledged(u *routing.Upstream, piece exchange.Piece) (bool, error) {
+func (f *feed) acknowledged(piece exchange.Piece) (bool, error) {
 	if len(piece.Message) == 0 || !piece.Between {
 		return false, nil
 	}
@@ -127,7 +128,7 @@ func (f *feed) acknowledged(u *routing.Upstream, piece exchange.Piece) (bool, er
 	case a.Method != "":
 		return false, nil
 	case a.IsError:
-		return false, &refusedFeed{upstream: u, message: bytes.Clone(piece.Message)}
+		return false, &refusedFeed{upstream: f.upstream, message: bytes.Clone(piece.Message)}
 	}
 	return false, errFeedEnded
 }

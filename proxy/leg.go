@@ -23,8 +23,9 @@ type leg struct {
 	shared   bool // it is a place at a stream that subscribers share
 	end      context.CancelFunc
 
-	state  legState   // these two are the listening's
+	state  legState   // these three are the listening's
 	agreed mcp.Filter // the last time that it was acknowledged
+	at     string     // and by which upstream
 
 	states states // of its tasks; the goroutine's
 }
@@ -51,7 +52,9 @@ type legEvent struct {
 }
 
 // stand notes that the leg was acknowledged.
-func (g *leg) stand(f *feed) { g.state, g.agreed = legStanding, f.agreed.Within(g.asked) }
+func (g *leg) stand(f *feed) {
+	g.state, g.agreed, g.at = legStanding, f.agreed.Within(g.asked), f.upstream.Name
+}
 
 // run keeps the leg joined until it is ended or refused.
 func (g *leg) run(ctx context.Context) {

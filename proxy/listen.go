@@ -119,12 +119,12 @@ func (l *listening) dropIfIdle(g *leg) {
 	}
 }
 
-// names are the upstreams that the client's own legs are at.
+// names are the upstreams that the client's own legs stand at.
 func (l *listening) names() string {
 	var names []string
 	for _, g := range l.legs {
-		if g.upstream != nil && !g.shared {
-			names = append(names, g.upstream.Name)
+		if g.state == legStanding && !g.shared {
+			names = append(names, g.at)
 		}
 	}
 	return strings.Join(names, ",")

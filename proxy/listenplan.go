@@ -32,7 +32,6 @@ func (l *listening) plan(audience routing.Audience) {
 			l.share(u, rest)
 		}
 	}
-	l.x.upstream = l.names()
 	l.x.decision.Source = routing.SourcePicked
 	if len(audience.Tasks) > 0 {
 		l.x.decision.Source = audience.Tasks[0].Source
