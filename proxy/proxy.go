@@ -36,6 +36,13 @@ type Endpoint struct {
 	// Reinit opens a session whose upstream lost it anew on another, with what its
 	// client told the first one. Without it the client gets 404 and does so itself.
 	Reinit bool
+
+	// FleetNotifications has subscriptions hear of every upstream's lists and
+	// resources, over streams that subscribers with equal credentials share. False:
+	// they hear of one upstream's.
+	FleetNotifications bool
+
+	feeds fleetFeeds
 }
 
 // Timeouts bound how long an answer's headers may take, where nothing else is

@@ -97,7 +97,7 @@ func (r *replay) post(ctx context.Context, body []byte) (mcp.Answer, error) {
 		return mcp.Answer{}, r.failed(err)
 	}
 	defer response.Body.Close()
-	r.x.noteAnswer(r.upstream, response.StatusCode)
+	r.x.endpoint.noteAnswer(r.upstream, response.StatusCode)
 	if r.session == "" && response.StatusCode/100 == 2 {
 		r.session = response.Header.Get(mcp.HeaderSession)
 	}
@@ -124,7 +124,7 @@ func (r *replay) inSession(h http.Header) {
 func (r *replay) failed(err error) error {
 	var failed *exchange.SendError
 	if errors.As(err, &failed) {
-		r.x.noteFailure(r.upstream, failed)
+		r.x.endpoint.noteFailure(r.upstream, failed)
 	}
 	if r.session != "" {
 		return fmt.Errorf("%w: %v", errReplayRefused, err)

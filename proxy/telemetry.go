@@ -28,6 +28,7 @@ type telemetry struct {
 	operations mcpconv.ServerOperationDuration
 	exchanges  mcpconv.ClientOperationDuration
 	moves      metric.Int64Counter
+	streams    metric.Int64UpDownCounter
 }
 
 func newTelemetry(meters metric.MeterProvider, tracers trace.TracerProvider) telemetry {
@@ -44,7 +45,13 @@ func newTelemetry(meters metric.MeterProvider, tracers trace.TracerProvider) tel
 	t.moves, _ = meter.Int64Counter("berth.sessions.moved", metric.WithDescription("Sessions that lost their upstream and were to be opened on another, by outcome."))
 	t.operations, _ = mcpconv.NewServerOperationDuration(meter)
 	t.exchanges, _ = mcpconv.NewClientOperationDuration(meter)
+	t.streams, _ = meter.Int64UpDownCounter("berth.subscription.streams", metric.WithDescription("Subscriptions that stand at upstreams, by whether subscribers share them."))
 	return t
+}
+
+// subscribed counts a stream at an upstream that stands now (1), or no more (-1).
+func (t telemetry) subscribed(pool string, shared bool, n int64) {
+	t.streams.Add(context.Background(), n, metric.WithAttributes(attribute.String("pool", pool), attribute.Bool("shared", shared)))
 }
 
 // served counts and times a request.

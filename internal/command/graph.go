@@ -130,6 +130,8 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 		OwnerGrace: time.Duration(cfg.OwnerGrace),
 		KeepAlive:  time.Duration(cfg.SSEKeepalive),
 		Reinit:     cfg.SessionFailover == config.SessionReinit,
+
+		FleetNotifications: cfg.FleetNotifications,
 	}, nil
 }
 
