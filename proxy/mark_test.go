@@ -56,9 +56,9 @@ func TestEventIDsOfTheOldInstanceAreNotResumedFrom(t *testing.T) {
 	}
 }
 
-// asks has an instance answer a tool call with a question to the client, id 0, and
+// questions has an instance answer a tool call with a question to the client, id 0, and
 // then with what it was told.
-func asks(question string) (fault faultFunc, told chan string) {
+func questions(question string) (fault faultFunc, told chan string) {
 	told = make(chan string, 1)
 	return func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 		switch {
@@ -88,7 +88,7 @@ func TestAnswersToTheOldInstanceAreDropped(t *testing.T) {
 	f := newRig(t, reinit(rigOptions{tcp: true, server: func(s *fleet.Server) { s.SSE = true }}))
 	a, b := f.servers[0], f.servers[1]
 	session := f.initialize()
-	ask, _ := asks("of a")
+	ask, _ := questions("of a")
 	a.inject(ask)
 	call := f.open(f.legacyRequest(t.Context(), session, "tools/call", `"name":"ask"`))
 	defer call.Body.Close()
@@ -103,7 +103,7 @@ func TestAnswersToTheOldInstanceAreDropped(t *testing.T) {
 	if got := f.who(session); got != "b" {
 		t.Fatalf("answered by %s, want b", got)
 	}
-	ask, told := asks("of b")
+	ask, told := questions("of b")
 	heard := make(chan string, 1)
 	b.inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 		if strings.Contains(string(body), `"result"`) {
