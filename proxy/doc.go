@@ -25,6 +25,9 @@
 // after the second step: listen.go is its stream to the client, listenplan.go says
 // who serves which part, leg.go and fleetfeeds.go are the upstreams' sides.
 //
+// A session whose upstream is lost is moved between 4 and 5, where the pool allows it
+// (failover.go, replay.go, handshake.go, alias.go, mark.go, seal.go).
+//
 // Beside it lie what berth answers for an owner that is silent (silent.go,
 // lastseen.go) and what passes unread at the endpoint's origin (passthrough.go).
 //
