@@ -145,13 +145,13 @@ func TestStoreTellsNothingOfAMovedSession(t *testing.T) {
 	if err != nil || len(keys) < 2 {
 		t.Fatalf("keys: %v, %v", keys, err)
 	}
-	kinds := ""
+	var kinds strings.Builder
 	for _, key := range keys {
 		value, err := client.Get(t.Context(), key).Result()
 		if err != nil {
 			t.Fatal(err)
 		}
-		kinds += key
+		kinds.WriteString(key)
 		for _, secret := range []string{session, alias, "private"} {
 			plain, encoded := []byte(key+value), base64.StdEncoding.EncodeToString([]byte(secret))
 			if secret == "" || bytes.Contains(plain, []byte(secret)) || bytes.Contains(plain, []byte(strings.TrimRight(encoded, "="))) {
@@ -159,7 +159,7 @@ func TestStoreTellsNothingOfAMovedSession(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(kinds, "handshake:") || !strings.Contains(kinds, "session:") {
+	if !strings.Contains(kinds.String(), "handshake:") || !strings.Contains(kinds.String(), "session:") {
 		t.Errorf("keys: %v", keys)
 	}
 }
