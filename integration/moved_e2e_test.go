@@ -3,6 +3,8 @@
 package integration
 
 import (
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,4 +87,66 @@ func loseUnder(t *testing.T, url string, fleet fleet, lose func(t testing.TB, i 
 	got := work.report(t)
 	t.Logf("%v", got)
 	got.wantAllRight(t)
+}
+
+// Each server's own name for the session stays behind berth: server-everything puts it
+// into every answer, go-sdk's server into the first.
+func TestClientHearsOneNameOfAMovedSession(t *testing.T) {
+	for name, c := range map[string]struct {
+		fleet  func(testing.TB) fleet
+		echoes bool
+	}{
+		"server-everything": {func(t testing.TB) fleet { return everythingFleet(t, 3) }, true},
+		"go-sdk":            {func(t testing.TB) fleet { return goFleet(t, 3, true) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fleet := c.fleet(t)
+			b := startBerth(t, fleet, "--config", reinitConfig(t, fleet))
+			_, session := legacyPost(t, b.url(), "", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+			legacyPost(t, b.url(), session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+			want := map[bool]string{true: session}[c.echoes]
+			list := func(when string) {
+				t.Helper()
+				status, named := legacyPost(t, b.url(), session, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+				if session == "" || status != http.StatusOK || named != want {
+					t.Errorf("%s: got %d in session %q, want 200 in %q", when, status, named, want)
+				}
+			}
+			list("before")
+			held := b.count(func(r record) string { return r.Upstream })
+			for _, i := range fleet {
+				if held[i.name] > 0 {
+					i.kill()
+				}
+			}
+			list("after the loss")
+			list("again")
+		})
+	}
+}
+
+// legacyPost sends one message in a session, or in none, and reads the answer to its
+// end. It returns the status and what the answer calls the session.
+func legacyPost(t testing.TB, url, session, body string) (status int, named string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json, text/event-stream")
+	if session != "" {
+		request.Header.Set("Mcp-Session-Id", session)
+		request.Header.Set("MCP-Protocol-Version", "2025-11-25")
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, response.Header.Get("Mcp-Session-Id")
 }
