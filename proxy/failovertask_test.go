@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -69,6 +70,75 @@ func TestTaskIsFoundAgainWhenItsInstanceReturns(t *testing.T) {
 		}
 		if n := f.servers[0].Denied("tasks/get") + f.servers[1].Denied("tasks/get"); n != 0 {
 			t.Errorf("%d polls went to the wrong session", n)
+		}
+	})
+}
+
+// A task whose binding is lost is asked for under the name that each instance knows
+// the session by, and is learned with it.
+func TestLostTaskOfAMovedSessionIsLearnedAgain(t *testing.T) {
+	f := newRig(t, reinit(rigOptions{tcp: true, principals: true}))
+	f.router.Recover = true
+	alice := func(session, method, params string) reply {
+		return f.do(f.request(t.Context(), http.MethodPost, message(method, params), append(legacyHeader(session), userHeader, "alice")...))
+	}
+	session := alice("", "initialize", `"protocolVersion":"2025-11-25"`).header.Get("Mcp-Session-Id")
+	f.servers[0].Restart()
+	r := alice(session, "tools/call", slowCompute(3600)+`,"task":{"ttl":60000}`)
+	id := r.message(t).Result.Task.TaskID
+	f.bindings.Unbind(t.Context(), f.router.TaskKey("alice", id))
+	for range 2 {
+		if r := alice(session, "tasks/get", byID(id)); r.message(t).Result == nil {
+			t.Errorf("got %d %s, want the task", r.status, r.body)
+		}
+	}
+}
+
+// The next instance takes the request to open a session and says nothing: the client
+// waits as long as for a short call, and begins anew.
+func TestMoveIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newRig(t, reinit(rigOptions{}))
+		session := f.initialize()
+		f.lose(f.servers[0])
+		f.servers[1].freeze()
+		before := time.Now()
+		if r := f.legacy(session, "tools/call", `"name":"who"`); r.status != http.StatusNotFound {
+			t.Errorf("got %d %s, want 404", r.status, r.body)
+		}
+		if took := time.Since(before); took != 30*time.Second {
+			t.Errorf("took %v, want timeouts.control, 30s", took)
+		}
+		if n := f.servers[2].Calls("initialize"); n != 0 {
+			t.Errorf("%d sessions opened elsewhere", n)
+		}
+	})
+}
+
+// Who begins a move may leave; the others who wait for it do not suffer.
+func TestMoveOutlivesItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newRig(t, reinit(rigOptions{}))
+		session := f.initialize()
+		f.lose(f.servers[0])
+		f.servers[1].inject(onMethod("initialize", func(http.ResponseWriter, *http.Request, []byte) bool {
+			time.Sleep(5 * time.Second)
+			return false
+		}))
+		ctx, leave := context.WithCancel(t.Context())
+		go func() {
+			response, err := f.client.Do(f.request(ctx, http.MethodGet, "", legacyHeader(session)...))
+			if err == nil {
+				response.Body.Close()
+			}
+		}()
+		time.Sleep(time.Second)
+		go func() {
+			time.Sleep(time.Second)
+			leave()
+		}()
+		if got := f.who(session); got != "b" || f.calls("initialize") != 2 {
+			t.Errorf("answered by %s with %d sessions opened, want b and 2", got, f.calls("initialize"))
 		}
 	})
 }

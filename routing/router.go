@@ -40,6 +40,8 @@ type Query struct {
 	// session, with the caller's credentials.
 	AskTask    func(ctx context.Context, u *Upstream, taskID string) Verdict
 	AskSession func(ctx context.Context, u *Upstream) Verdict
+
+	home sticky.Binding // of the session that a task is looked for in; zero: none
 }
 
 // Decision says where a request goes.
@@ -125,7 +127,7 @@ func (r *Router) bySession(ctx context.Context, q Query) (Decision, error) {
 		return Decision{}, err
 	}
 	r.touch(key, d.Binding)
-	d.Alias = d.Binding.Alias
+	d.Alias, q.home = d.Binding.Alias, d.Binding
 	if r.Principals && subscribes(q.Calls) {
 		own, err := r.Audience(ctx, q)
 		if err != nil {
@@ -203,6 +205,9 @@ func (r *Router) owner(ctx context.Context, q Query, key sticky.Key, learned sti
 		return Decision{}, err
 	case foreign:
 		return Decision{}, denied(key.Kind, sticky.ErrUnknown)
+	}
+	if u.Name == q.home.Upstream {
+		learned.Alias = q.home.Alias // it was asked under that name
 	}
 	return r.learn(ctx, key, learned, u, missing)
 }
