@@ -239,13 +239,18 @@ func TestSessionOutlivesItsUpstreamsName(t *testing.T) {
 	f := newRig(t, reinit(rigOptions{tcp: true}))
 	session := f.initialize()
 	f.furnish(session)
-	others := slices.Clone(f.pool.Upstreams()[1:])
-	pool := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: others, Picker: firstCandidate{}})
-	f.router.Pool, f.router.Asker = pool, routing.NewAsker(pool)
+	f.removeFirst()
 	if got := f.who(session); got != "b" {
 		t.Errorf("answered by %s, want b", got)
 	}
 	f.servers[1].wantSession(t)
+}
+
+// removeFirst takes the first upstream out of the configuration.
+func (f *rig) removeFirst() {
+	others := slices.Clone(f.pool.Upstreams()[1:])
+	pool := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: others, Picker: firstCandidate{}})
+	f.router.Pool, f.router.Asker = pool, routing.NewAsker(pool)
 }
 
 // The id that the client knows is the only one that it sees, and the instance's own
@@ -293,12 +298,17 @@ func TestSessionTooLargeToBeKeptEnds(t *testing.T) {
 
 // With principals, nobody moves what is another's.
 func TestOnlyItsPrincipalMovesASession(t *testing.T) {
+	t.Run("killed", func(t *testing.T) { onlyItsPrincipalMoves(t, func(f *rig) { f.lose(f.servers[0]) }) })
+	t.Run("removed", func(t *testing.T) { onlyItsPrincipalMoves(t, (*rig).removeFirst) })
+}
+
+func onlyItsPrincipalMoves(t *testing.T, lose func(f *rig)) {
 	f := newRig(t, reinit(rigOptions{tcp: true, principals: true}))
 	as := func(user, session, method, params string) reply {
 		return f.do(f.request(t.Context(), http.MethodPost, message(method, params), append(legacyHeader(session), userHeader, user)...))
 	}
 	session := as("alice", "", "initialize", `"protocolVersion":"2025-11-25"`).header.Get("Mcp-Session-Id")
-	f.lose(f.servers[0])
+	lose(f)
 	if r := as("mallory", session, "ping", ""); r.status != http.StatusNotFound || f.calls("initialize") != 1 {
 		t.Errorf("mallory got %d, and %d sessions opened anew", r.status, f.calls("initialize")-1)
 	}

@@ -92,6 +92,9 @@ func TestLostTaskOfAMovedSessionIsLearnedAgain(t *testing.T) {
 			t.Errorf("got %d %s, want the task", r.status, r.body)
 		}
 	}
+	if b := f.servers[1]; b.Denied("tasks/get")+b.Denied("ping") != 0 {
+		t.Errorf("b was asked in a session that it does not know")
+	}
 }
 
 // The next instance takes the request to open a session and says nothing: the client
