@@ -150,8 +150,7 @@ func (x *request) readsOn() bool {
 
 // endOfStanding is closed when streams that never end by themselves are to end.
 func (x *request) endOfStanding() <-chan struct{} {
-	c := x.call()
-	if c == nil && x.r.Method == http.MethodGet || c != nil && c.Method == mcp.MethodListen {
+	if x.stands() {
 		return x.p.draining
 	}
 	return nil

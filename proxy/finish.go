@@ -39,6 +39,7 @@ func (x *request) finish() {
 			caught = http.ErrAbortHandler
 		}
 	}
+	x.leave()
 	x.limitWrite()
 	x.report()
 	if caught != nil {
