@@ -102,6 +102,8 @@ func (x *request) orNoSuchMethod(e *mcp.Error) *mcp.Error {
 // upstream must not look as if it could be repeated, unless it was a read.
 func (x *request) sendFailed(e *exchange.SendError) *mcp.Error {
 	switch {
+	case e.Starved:
+		return errOverloaded
 	case !e.Sent:
 		return unavailable(mcp.ReasonNoUpstream, "no upstream can be reached")
 	case e.TimedOut:

@@ -74,6 +74,8 @@ func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) er
 	sent := failed != nil && failed.Sent
 	refused := u.Refuses() || failed != nil && failed.Refused
 	switch {
+	case failed != nil && failed.Starved:
+		return failed
 	case x.session != "" && (refused || !sent && u.DownFor() > x.endpoint.OwnerGrace):
 		return routing.ErrUnknownSession
 	case !sent, x.aboutTask() && !(failed.TimedOut && x.call().Method == mcp.MethodGetTask):
@@ -136,8 +138,13 @@ func (x *request) send(u *routing.Upstream) (*http.Response, error) {
 	return response, err
 }
 
-// noteFailure feeds the health of an upstream that gave no answer.
+// noteFailure feeds the health of an upstream that gave no answer. That berth could
+// not ask is no failure of the upstream's.
 func (x *request) noteFailure(u *routing.Upstream, failed *exchange.SendError) {
+	if failed.Starved {
+		x.p.load.shed(shedConnections)
+		return
+	}
 	x.pool().Failed(u, failed)
 	if failed.TimedOut || !failed.Sent {
 		x.pool().FellSilent(u, failed)

@@ -23,6 +23,7 @@ const (
 	shedBuffered      = "buffered"       // too many bytes of bodies
 	shedStreams       = "streams"        // too many standing streams
 	shedCallerStreams = "caller_streams" // too many of this caller
+	shedConnections   = "connections"    // no file descriptor or port for one to an upstream
 	shedPolls         = "polls"          // this caller polls too often
 	shedUnknownIDs    = "unknown_ids"    // this caller names too many ids that nobody knows
 )
@@ -101,12 +102,17 @@ func (d *load) measure(meters metric.MeterProvider) {
 
 // full turns a request away because the process has no room for it.
 func (d *load) full(why string) error {
+	d.shed(why)
+	return errOverloaded
+}
+
+// shed notes that the process has no room for a request.
+func (d *load) shed(why string) {
 	d.count(why)
 	d.lastShed.Store(time.Now().UnixNano())
 	if d.shedding.CompareAndSwap(false, true) {
 		d.log.Warn("load is shed", "reason", why)
 	}
-	return errOverloaded
 }
 
 // tooMuch turns a request away because its caller takes too much. wait is after how
