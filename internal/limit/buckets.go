@@ -60,14 +60,15 @@ func (b *Buckets) Wait(caller string) time.Duration {
 	return b.until(b.of(caller), time.Now(), 1)
 }
 
-// until is how long it takes the bucket to hold n tokens, in whole milliseconds.
+// until is how long it takes the bucket to hold n tokens, in milliseconds,
+// rounded up.
 func (b *Buckets) until(bucket *rate.Limiter, now time.Time, n int) time.Duration {
 	missing := float64(n) - bucket.TokensAt(now)
 	if missing <= 0 {
 		return 0
 	}
 	wait := time.Duration(missing / float64(b.rate) * float64(time.Second))
-	return wait.Truncate(time.Millisecond) + time.Millisecond
+	return (wait + time.Millisecond - 1).Truncate(time.Millisecond)
 }
 
 func (b *Buckets) of(caller string) *rate.Limiter {
