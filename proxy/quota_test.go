@@ -104,6 +104,45 @@ func TestGuessingIsSlowed(t *testing.T) {
 	}
 }
 
+// TestACallerIsWhereItComesFrom: the proxies in front are believed as far as they are
+// trusted, and nobody else is.
+func TestACallerIsWhereItComesFrom(t *testing.T) {
+	limited := func(o *proxy.Options) { o.Limits.UnknownIDs = once }
+	guess := func(b *berth, forwarded ...string) int {
+		var header []string
+		for _, value := range forwarded {
+			header = append(header, "X-Forwarded-For", value)
+		}
+		return b.modern("tasks/get", "guess", byID("guess"), header...).status
+	}
+	b := start(t, setup{upstreams: 1, options: func(o *proxy.Options) { limited(o); o.TrustedProxies = loopbackPeers }})
+	for _, c := range []struct {
+		forwarded []string
+		same      bool // as a caller before
+	}{
+		{[]string{"192.0.2.1"}, false},
+		{[]string{"192.0.2.1:4711"}, true},
+		{[]string{"192.0.2.9, 192.0.2.1"}, true},
+		{[]string{"192.0.2.9", "192.0.2.1, 127.0.0.9"}, true},
+		{[]string{"192.0.2.1, 192.0.2.2"}, false},
+		{[]string{"2001:db8::1"}, false},
+		{[]string{"[2001:db8::ffff]:4711"}, true},
+		{[]string{"2001:db8:0:1::1"}, false},
+		{[]string{"192.0.2.3, unknown"}, false}, // the peer
+		{nil, true},
+		{[]string{"127.0.0.9"}, false},
+		{[]string{"192.0.2.4, unknown, 127.0.0.9"}, true},
+	} {
+		if got := guess(b, c.forwarded...) == 429; got != c.same {
+			t.Errorf("%q: counted with one before %v, want %v", c.forwarded, got, c.same)
+		}
+	}
+	b = start(t, setup{upstreams: 1, options: limited})
+	if guess(b, "192.0.2.1"); guess(b, "192.0.2.2") != 429 {
+		t.Error("a peer that is not trusted made up where it comes from")
+	}
+}
+
 // TestUnknownSessionsCountAsGuesses: they are 404 until there are too many.
 func TestUnknownSessionsCountAsGuesses(t *testing.T) {
 	b := start(t, setup{upstreams: 1, options: func(o *proxy.Options) { o.Limits.UnknownIDs = once }})

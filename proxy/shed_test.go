@@ -9,12 +9,14 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
 	"berth/internal/demo/fleet"
 	"berth/internal/exchange"
 	"berth/proxy"
+	"berth/routing"
 
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
@@ -59,7 +61,9 @@ func busy(t *testing.T, inFlight int) (b *berth, release func()) {
 		},
 		options: func(o *proxy.Options) { o.Limits.InFlight = inFlight },
 	})
-	return b, func() { close(gate) }
+	release = sync.OnceFunc(func() { close(gate) })
+	t.Cleanup(release)
+	return b, release
 }
 
 // hold begins n calls that wait at the upstream, and returns how they end.
@@ -93,7 +97,7 @@ func TestOverloadIsShedAndOver(t *testing.T) {
 	fmt.Fprintf(next, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
 	line, err := bufio.NewReader(next).ReadString('\n')
 	if err != nil || !strings.HasPrefix(line, "HTTP/1.1 503 ") {
-		t.Errorf("got %q, %v, want 503 at once", line, err)
+		t.Fatalf("got %q, %v, want 503 at once", line, err)
 	}
 	last.Close()
 	release()
@@ -241,7 +245,10 @@ func TestBerthsOwnWantIsNoFailureOfTheUpstream(t *testing.T) {
 	starved := true
 	var dialer net.Dialer
 	var endpoint *proxy.Endpoint
-	b := start(t, setup{upstreams: 1, endpoint: func(ep *proxy.Endpoint) {
+	probed := func(o *routing.PoolOptions) {
+		o.Probe = func(context.Context, *routing.Upstream) error { return nil }
+	}
+	b := start(t, setup{pool: probed, endpoint: func(ep *proxy.Endpoint) {
 		endpoint = ep
 		ep.Client = exchange.NewClientOver(func(ctx context.Context, network, address string) (net.Conn, error) {
 			if starved {
@@ -253,8 +260,10 @@ func TestBerthsOwnWantIsNoFailureOfTheUpstream(t *testing.T) {
 	for range 10 {
 		b.post(message("ping", "")).fails(t, 503, -31503, "overloaded", true)
 	}
-	if u := endpoint.Router.Pool.Upstreams()[0]; u.Silent() || u.Ejected() {
-		t.Error("the upstream is blamed")
+	for _, u := range endpoint.Router.Pool.Upstreams() {
+		if u.Silent() || u.Ejected() {
+			t.Errorf("upstream %s is blamed", u.Name)
+		}
 	}
 	starved = false
 	if r := b.post(message("ping", "")); r.status != 200 {
