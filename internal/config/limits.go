@@ -66,7 +66,7 @@ func defaultLimits() Limits {
 		TaskID:                256,
 		SessionID:             2048,
 		Batch:                 100,
-		InFlight:              10_000,
+		InFlight:              5000,
 		Buffered:              256 * MiB,
 		Streams:               20_000,
 		StreamsPerCaller:      10_000,

@@ -69,7 +69,7 @@ func NewClientOver(dial Dial, connectTimeout time.Duration) *Client {
 		},
 		TLSHandshakeTimeout:    connectTimeout,
 		DisableCompression:     true,
-		MaxIdleConnsPerHost:    512,
+		MaxIdleConnsPerHost:    4096,
 		IdleConnTimeout:        idleConnection,
 		MaxResponseHeaderBytes: 256 << 10,
 		Protocols:              protocols,
