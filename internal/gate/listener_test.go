@@ -79,13 +79,26 @@ func TestAnAddressHoldsSoManyConnections(t *testing.T) {
 	if n := journal.Count("more are refused"); n != 1 {
 		t.Errorf("told of %d times, want once:\n%s", n, &journal)
 	}
-	for _, c := range held[:2] {
+	again := func() {
+		t.Helper()
+		realtest.Eventually(t, "room again", func() bool {
+			c, ok := dial(t, address)
+			held = append(held, c)
+			return ok
+		})
+	}
+	held[0].Close()
+	again()
+	if _, ok := dial(t, address); ok {
+		t.Fatal("a connection too many stands")
+	}
+	if n := journal.Count("more are refused") + journal.Count("few connections again"); n != 1 {
+		t.Errorf("told of %d times, though it still is at its limit:\n%s", n, &journal)
+	}
+	for _, c := range held {
 		c.Close()
 	}
-	realtest.Eventually(t, "room again", func() bool {
-		_, ok := dial(t, address)
-		return ok
-	})
+	again()
 	if n := journal.Count("few connections again"); n != 1 {
 		t.Errorf("the end told of %d times, want once:\n%s", n, &journal)
 	}
