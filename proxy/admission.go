@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"berth/internal/exchange"
 	"berth/internal/limit"
 	"berth/internal/mcp"
 )
@@ -102,6 +103,14 @@ func (x *request) hold(n int64) error {
 	}
 	x.held.body += n
 	return nil
+}
+
+// noteStarved notes that berth itself had nothing to ask an upstream with.
+func (x *request) noteStarved(err error) {
+	var failed *exchange.SendError
+	if errors.As(err, &failed) && failed.Starved {
+		x.p.load.shed(shedConnections)
+	}
 }
 
 func (x *request) leaveCalls() {

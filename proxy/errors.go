@@ -35,6 +35,7 @@ var (
 	errOwnerSilent   = unavailable(mcp.ReasonOwnerUnavailable, "the server instance that holds this does not answer")
 	errLongID        = refused(http.StatusBadRequest, "request id too long")
 	errOverloaded    = unavailable(mcp.ReasonOverloaded, "too much is under way")
+	errDraining      = unavailable(mcp.ReasonDraining, "this berth is about to end")
 	errInternal      = &mcp.Error{Status: http.StatusInternalServerError, Code: mcp.CodeInternal, Message: "internal error"}
 )
 
@@ -61,7 +62,7 @@ func (x *request) ladder(err error) *mcp.Error {
 	switch {
 	case errors.As(err, &worded):
 		return worded
-	case errors.Is(err, errClientGone), errors.Is(err, context.Canceled) && x.r.Context().Err() != nil:
+	case errors.Is(err, errClientGone), errors.Is(err, errNobodyLeft), errors.Is(err, context.Canceled) && x.r.Context().Err() != nil:
 		return nil
 	case errors.Is(err, routing.ErrUnknownTask), errors.Is(err, mcp.ErrTaskID):
 		return x.orNoSuchMethod(mcp.ErrUnknownTask)
