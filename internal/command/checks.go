@@ -24,6 +24,8 @@ func (g *graph) checks() []admin.Check {
 func (g *graph) storeDegraded() string {
 	health := g.store.Health()
 	switch {
+	case health.Healthy && health.Evicts != "":
+		return fmt.Sprintf("%s drops bindings when its memory is full: maxmemory-policy is %s", g.store, health.Evicts)
 	case health.Healthy:
 		return ""
 	case health.LastError == "":
