@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"go.opentelemetry.io/otel/metric"
 )
@@ -27,7 +28,8 @@ type Listener struct {
 	log       *slog.Logger
 	metrics   metrics
 	addresses *addresses
-	starved   atomic.Bool // the last Accept failed
+	starved   atomic.Bool  // accepting failed, and has not worked for a while since
+	failed    atomic.Int64 // when it failed last, in nanoseconds since the epoch
 }
 
 // NewListener returns a listener that takes over inner.
@@ -56,14 +58,21 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
+// calm is how long accepting must have worked to be told as well again: at the brink
+// each connection that ends lets another in, and the next one fails.
+const calm = 5 * time.Second
+
 // note tells when accepting begins to fail, and when it works again. That the
 // listener was closed is no failure.
 func (l *Listener) note(err error) {
-	failed := err != nil && !errors.Is(err, net.ErrClosed)
 	switch {
-	case failed && l.starved.CompareAndSwap(false, true):
-		l.log.Warn("connections cannot be accepted; it is tried again", "error", err)
-	case err == nil && l.starved.CompareAndSwap(true, false):
+	case errors.Is(err, net.ErrClosed):
+	case err != nil:
+		l.failed.Store(time.Now().UnixNano())
+		if l.starved.CompareAndSwap(false, true) {
+			l.log.Warn("connections cannot be accepted; it is tried again", "error", err)
+		}
+	case time.Since(time.Unix(0, l.failed.Load())) > calm && l.starved.CompareAndSwap(true, false):
 		l.log.Info("connections are accepted again")
 	}
 }

@@ -8,9 +8,11 @@ import (
 	"net/netip"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"berth/internal/gate"
+	"berth/internal/memnet"
 	"berth/internal/realtest"
 )
 
@@ -148,40 +150,48 @@ func (s *starving) Accept() (net.Conn, error) {
 }
 
 // TestAcceptErrorsAreToldOnce: they stay temporary to net/http's server, which tries
-// again, and the operator hears of the beginning and the end.
+// again, and the operator hears of the beginning and the end, however often accepting
+// works in between.
 func TestAcceptErrorsAreToldOnce(t *testing.T) {
-	inner, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var journal realtest.Journal
-	l := gate.NewListener(&starving{inner, 3}, gate.Options{Logger: slog.New(slog.NewTextHandler(&journal, nil))})
-	defer l.Close()
-	for range 3 {
-		_, err := l.Accept()
-		var temporary interface{ Temporary() bool }
-		if !errors.As(err, &temporary) || !temporary.Temporary() {
-			t.Fatalf("got %v, want an error that is temporary", err)
+	synctest.Test(t, func(t *testing.T) {
+		var journal realtest.Journal
+		inner := &starving{Listener: memnet.Listen("berth")}
+		l := gate.NewListener(inner, gate.Options{Logger: slog.New(slog.NewTextHandler(&journal, nil))})
+		accept := func() {
+			t.Helper()
+			go func() {
+				if c, err := inner.Listener.(*memnet.Listener).Dial(t.Context()); err == nil {
+					c.Close()
+				}
+			}()
+			c, err := l.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Close()
 		}
-	}
-	client, err := net.Dial("tcp", inner.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	c, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Close()
-	if journal.Count("cannot be accepted") != 1 || journal.Count("accepted again") != 1 {
-		t.Errorf("want one line each of the beginning and the end:\n%s", &journal)
-	}
-	l.Close()
-	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("got %v, want %v", err, net.ErrClosed)
-	}
-	if journal.Count("cannot be accepted") != 1 {
-		t.Errorf("the end of the listener is told as a failure:\n%s", &journal)
-	}
+		for range 3 {
+			inner.failures = 2
+			for range 2 {
+				_, err := l.Accept()
+				var temporary interface{ Temporary() bool }
+				if !errors.As(err, &temporary) || !temporary.Temporary() {
+					t.Fatalf("got %v, want an error that is temporary", err)
+				}
+			}
+			accept()
+		}
+		if journal.Count("cannot be accepted") != 1 || journal.Count("accepted again") != 0 {
+			t.Errorf("want one line of the beginning, and none of an end yet:\n%s", &journal)
+		}
+		time.Sleep(time.Minute)
+		accept()
+		if journal.Count("accepted again") != 1 {
+			t.Errorf("want one line of the end:\n%s", &journal)
+		}
+		l.Close()
+		if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) || journal.Count("cannot be accepted") != 1 {
+			t.Errorf("the end of the listener, %v, is told as a failure:\n%s", err, &journal)
+		}
+	})
 }
