@@ -26,7 +26,7 @@ type Resource struct {
 // MetadataPath is the path of the document about the resource: the well-known one,
 // with the resource's own path behind it.
 func (r Resource) MetadataPath() string {
-	return metadataPath + strings.TrimSuffix(r.URL.EscapedPath(), "/")
+	return metadataPath + strings.TrimSuffix(r.URL.Path, "/")
 }
 
 // Metadata is that document (RFC 9728, 2).
