@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/internal/realtest"
 	"berth/internal/reload"
 )
 
@@ -18,7 +19,7 @@ import (
 type source struct {
 	t     *testing.T
 	files []reload.File
-	logs  bytes.Buffer
+	logs  realtest.Journal
 	made  int // how often a value was made of them
 }
 
@@ -85,8 +86,8 @@ func TestOnlyContentCounts(t *testing.T) {
 		}
 		s.write(0, "1")
 		settle()
-		if s.made != 1 || s.logs.Len() != 0 {
-			t.Errorf("made %d times, logged %q, want once and nothing", s.made, &s.logs)
+		if s.made != 1 || s.logs.String() != "" {
+			t.Errorf("made %d times, logged %q, want once and nothing", s.made, s.logs.String())
 		}
 		info, err := os.Stat(s.files[0].Path)
 		if err != nil {
@@ -116,12 +117,12 @@ func TestWhatCannotBeUsedIsToldOnce(t *testing.T) {
 			func() { s.write(0, strings.Repeat("x", reload.MaxFile+1)) },
 			func() { os.Remove(s.files[0].Path) },
 		} {
-			s.logs.Reset()
+			before := s.logs.Count("key.a")
 			worsen()
 			settle()
 			settle()
-			if n := strings.Count(s.logs.String(), "key.a"); n != 1 || v.Get() != "1" {
-				t.Errorf("got %q, logged\n%s\nwant 1, and the key once", v.Get(), &s.logs)
+			if n := s.logs.Count("key.a") - before; n != 1 || v.Get() != "1" {
+				t.Errorf("got %q, logged\n%s\nwant 1, and the key once", v.Get(), s.logs.String())
 			}
 			if since, err := v.Fault(); err == nil || since.IsZero() || !strings.Contains(err.Error(), s.files[0].Path) {
 				t.Errorf("got fault %v since %v, want one that names the file", err, since)
