@@ -113,9 +113,8 @@ func (j *JWT) algorithms() []jose.SignatureAlgorithm {
 
 // check reads claims and judges them.
 func (j *JWT) check(payload []byte, claims *jwt.Claims) error {
-	// The library's JSON knows no case folding and no duplicates. What is no UTF-8 it
-	// would read as U+FFFD, and two subjects as one.
-	if !utf8.Valid(payload) || json.Unmarshal(payload, claims) != nil {
+	// The library's JSON knows no case folding and no duplicates.
+	if json.Unmarshal(payload, claims) != nil {
 		return j.Resource.invalid("the token's claims are malformed")
 	}
 	audience := j.Audience
@@ -139,8 +138,8 @@ func (j *JWT) check(payload []byte, claims *jwt.Claims) error {
 	return nil
 }
 
-// isSubject judges a subject: there must be one, of bounded length, and it must not
-// have come from an escape that stands for no character, as two different ones could.
+// isSubject judges a subject: there must be one, of bounded length. What stands for no
+// character is read as U+FFFD, so that two subjects could be read as one.
 func isSubject(s string) bool {
 	return s != "" && len(s) <= maxPrincipal && !strings.ContainsRune(s, utf8.RuneError)
 }

@@ -135,6 +135,19 @@ func TestConfiguredAudienceTakesTheResourcesPlace(t *testing.T) {
 	}
 }
 
+// TestOnlyListedAlgorithmsAreAccepted, however good the key.
+func TestOnlyListedAlgorithmsAreAccepted(t *testing.T) {
+	issuer := issuertest.Make(t)
+	j := verifier(t, inFile(t, issuer))
+	j.Algorithms = []string{"PS256"}
+	for algorithm, want := range map[string]bool{"PS256": true, "RS256": false} {
+		token := "Bearer " + issuer.Sign(algorithm, "rsa", nil, issuertest.Claims("alice", nil))
+		if who, err := identify(t, j, token); (err == nil) != want {
+			t.Errorf("%s: got %q, %v, want accepted: %v", algorithm, who, err, want)
+		}
+	}
+}
+
 // TestClocksMayDifferByTheLeeway: a second less is good, a second more is not.
 func TestClocksMayDifferByTheLeeway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
