@@ -10,15 +10,23 @@ type Authorization struct {
 	Value func() string
 }
 
-// authorize changes h as the endpoint wants it. What a client may ask before it is
-// authorised goes without berth's own authority.
-func (x *request) authorize(h http.Header) {
-	rule := x.endpoint.Authorization
-	if rule == nil {
+// authorize changes the headers of a request that goes upstream as the endpoint wants
+// it.
+func (ep *Endpoint) authorize(h http.Header) {
+	if ep.Authorization == nil {
 		return
 	}
 	h.Del("Authorization")
-	if rule.Value != nil && !x.opaque {
-		h.Set("Authorization", rule.Value())
+	if ep.Authorization.Value != nil {
+		h.Set("Authorization", ep.Authorization.Value())
+	}
+}
+
+// authorize does the same for the request's own. What a client may ask before it is
+// authorised goes without berth's own authority.
+func (x *request) authorize(h http.Header) {
+	x.endpoint.authorize(h)
+	if x.opaque && x.endpoint.Authorization != nil {
+		h.Del("Authorization")
 	}
 }

@@ -184,11 +184,14 @@ func TestWhatComesBeforeAuthorizationNeedsNone(t *testing.T) {
 // TestDocumentOfSeveralEndpointsIsFoundByItsPathOnly.
 func TestDocumentOfSeveralEndpointsIsFoundByItsPathOnly(t *testing.T) {
 	b := start(t, setup{endpoint: tokens(t, issuertest.Make(t)), options: func(o *proxy.Options) {
-		other := *o.Endpoints[0]
-		other.Path, other.Resource = "/other", &proxy.Resource{Path: resourcePath + "/other", Document: []byte(`"other's"`)}
-		apart := other
-		apart.Hosts, apart.Resource = []string{"apart.localhost"}, &proxy.Resource{Path: resourcePath + "/x/y", Document: []byte(`"apart"`)}
-		o.Endpoints = append(o.Endpoints, &other, &apart)
+		first := o.Endpoints[0]
+		o.Endpoints = append(o.Endpoints, &proxy.Endpoint{
+			Path: "/other", Identifier: first.Identifier, Router: first.Router, Client: first.Client,
+			Resource: &proxy.Resource{Path: resourcePath + "/other", Document: []byte(`"other's"`)},
+		}, &proxy.Endpoint{
+			Path: "/other", Hosts: []string{"apart.localhost"}, Identifier: first.Identifier, Router: first.Router, Client: first.Client,
+			Resource: &proxy.Resource{Path: resourcePath + "/x/y", Document: []byte(`"apart"`)},
+		})
 	}})
 	for _, c := range []struct{ host, path, want string }{
 		{"localhost", resourcePath + "/other", `"other's"`},
