@@ -96,6 +96,12 @@ func TestTokensTellCallersApart(t *testing.T) {
 		!strings.Contains(text, `"resource":"https://berth.test/mcp","authorization_servers":["`+issuertest.Name+`"]`) {
 		t.Errorf("got %d %s, want the resource's document", status, text)
 	}
+	if n := b.metric(t, "berth_jwks_keys"); n != 3 {
+		t.Errorf("keys: got %d, want 3", n)
+	}
+	if n := b.metric(t, "berth_jwks_fetches_total", `outcome="ok"`); n != 1 {
+		t.Errorf("fetches: got %d, want 1", n)
+	}
 	if log := b.output.String(); strings.Contains(log, "alice") || strings.Contains(log, "mallory") {
 		t.Error("a principal is in the log")
 	}
@@ -180,6 +186,12 @@ func TestCertificatesTellCallersApart(t *testing.T) {
 	if !await(t, healedWithin, func() bool { return s.shown(t, alice, b) == "second" }) {
 		t.Error("the renewed certificate is not shown")
 	}
+	if n := b.metric(t, "berth_tls_certificate_expiry_seconds"); n < 1e9 {
+		t.Errorf("expiry of the certificate: got %d, want a time to come", n)
+	}
+	if n := b.metric(t, "berth_tls_handshakes_total", `outcome="failed"`); n < 2 {
+		t.Errorf("failed handshakes: got %d, want 2 or more", n)
+	}
 	if n := b.metric(t, "berth_reloads_total", `what="tls"`, `outcome="ok"`); n != 1 {
 		t.Errorf("reloads: got %d, want 1", n)
 	}
@@ -195,4 +207,18 @@ func (s *site) shown(t testing.TB, client *modernClient, b *watched) string {
 	defer response.Body.Close()
 	_, _ = io.Copy(io.Discard, response.Body) // only the handshake matters
 	return response.TLS.PeerCertificates[0].Subject.CommonName
+}
+
+// Whoever starts berth learns at once which key and file is wrong; whoever checks the
+// file on another machine is not asked for the files that it names.
+func TestMissingCertificateIsNamedAtTheStart(t *testing.T) {
+	t.Parallel()
+	path := configFile(t, "listen = \"127.0.0.1:0\"\n[tls]\ncert = \"nowhere.pem\"\nkey = \"nowhere.key\"\n"+
+		"[[pools]]\n[[pools.upstreams]]\nurl = \"http://127.0.0.1:9/mcp\"\n")
+	if got := runBerth(t, "serve", "--config", path); got.code != 1 || !strings.Contains(got.stderr, "tls.cert") || !strings.Contains(got.stderr, "nowhere.pem") {
+		t.Errorf("serve: got %d %q, want 1, key and file", got.code, got.stderr)
+	}
+	if got := runBerth(t, "check", path); got.code != 0 {
+		t.Errorf("check: got %d %q, want 0", got.code, got.stderr)
+	}
 }

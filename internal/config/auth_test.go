@@ -26,13 +26,15 @@ func TestTokensNeedIssuerKeysAndResource(t *testing.T) {
 }
 
 func TestResourceOfAPool(t *testing.T) {
-	for resource, want := range map[string]string{
-		"https://h":           "https://h/mcp",
-		"https://h/":          "https://h/mcp",
-		"https://h/tools/mcp": "https://h/tools/mcp",
+	for _, c := range []struct{ resource, path, want string }{
+		{"https://h", "/mcp", "https://h/mcp"},
+		{"https://h/", "/mcp", "https://h/mcp"},
+		{"https://h", "/mcp/", "https://h/mcp"},
+		{"https://h/", "/", "https://h"},
+		{"https://h/tools/mcp", "/mcp", "https://h/tools/mcp"},
 	} {
-		if got := (JWT{Resource: resource}).ResourceOf(Pool{Path: "/mcp"}); got != want {
-			t.Errorf("%s: got %s, want %s", resource, got, want)
+		if got := (JWT{Resource: c.resource}).ResourceOf(Pool{Path: c.path}); got != c.want {
+			t.Errorf("%s of %s: got %s, want %s", c.resource, c.path, got, c.want)
 		}
 	}
 }

@@ -46,13 +46,14 @@ func defaultJWT() JWT {
 // JWKSIsURL tells a URL from a path.
 func (j JWT) JWKSIsURL() bool { return strings.Contains(j.JWKS, "://") }
 
-// ResourceOf returns the resource of a pool: the URL that clients know it by.
+// ResourceOf returns the resource of a pool: the URL that clients know it by, without
+// a slash at its end (2026-07-28, authorization, "Canonical Server URI").
 func (j JWT) ResourceOf(p Pool) string {
 	u, err := url.Parse(j.Resource)
 	if err != nil || u.Path != "" && u.Path != "/" {
 		return j.Resource
 	}
-	return strings.TrimSuffix(j.Resource, "/") + p.Path
+	return strings.TrimSuffix(strings.TrimSuffix(j.Resource, "/")+p.Path, "/")
 }
 
 func (v *validator) jwt(c *Config) {
