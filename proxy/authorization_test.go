@@ -3,7 +3,10 @@ package proxy_test
 import (
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"berth/proxy"
 )
@@ -48,4 +51,29 @@ func TestOwnAuthorityIsNotLentBeforeAuthorization(t *testing.T) {
 			t.Errorf("got %q, want none", got)
 		}
 	}
+}
+
+// TestStreamThatIsJoinedAgainBearsTheRenewedCredential: the one that it began with may
+// have expired.
+func TestStreamThatIsJoinedAgainBearsTheRenewedCredential(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var value atomic.Value
+		value.Store("Bearer first")
+		f := newRig(t, rigOptions{probe: true, endpoint: func(ep *proxy.Endpoint) {
+			ep.FleetNotifications = true
+			ep.Authorization = &proxy.Authorization{Value: func() string { return value.Load().(string) }}
+		}})
+		f.subscribe("1", listsFilter)
+		seen := func() string { return f.servers[1].LastHeader("subscriptions/listen").Get("Authorization") }
+		if got := seen(); got != "Bearer first" {
+			t.Errorf("got %q, want the first", got)
+		}
+		value.Store("Bearer second")
+		f.servers[1].kill()
+		f.servers[1].start("b")
+		time.Sleep(30 * time.Second)
+		if got := seen(); got != "Bearer second" {
+			t.Errorf("joined again: got %q, want the second", got)
+		}
+	})
 }
