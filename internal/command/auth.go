@@ -85,6 +85,16 @@ func (c *callers) tokens(pool config.Pool) (proxy.Identifier, *proxy.Resource, e
 	return identifier, &proxy.Resource{Path: resource.MetadataPath(), Document: resource.Metadata()}, nil
 }
 
+// authorize tells an endpoint who calls it, where tokens for it are to be had, and what
+// goes upstream in the place of those.
+func (g *graph) authorize(ep *proxy.Endpoint, pool config.Pool, o observers) (err error) {
+	if ep.Identifier, ep.Resource, err = g.callers.at(pool); err != nil {
+		return err
+	}
+	ep.Authorization, err = g.newAuthorization(pool, o)
+	return err
+}
+
 // openCerts reads the certificates of the listener, if it has any.
 func (g *graph) openCerts(cfg config.TLS, o observers) (err error) {
 	if !cfg.Enabled() {

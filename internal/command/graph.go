@@ -116,29 +116,16 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 		Meter:     o.meter,
 	})
 	g.pools, g.clients = append(g.pools, pool), append(g.clients, client)
-	authorization, err := g.newAuthorization(cfg, o)
-	if err != nil {
-		return nil, err
-	}
-	identifier, resource, err := g.callers.at(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return &proxy.Endpoint{
+	ep := &proxy.Endpoint{
 		Path:    cfg.Path,
 		Hosts:   cfg.Hosts,
 		Origins: cfg.Origins,
 		Host:    cfg.Host,
-
-		Identifier:    identifier,
-		Resource:      resource,
-		Authorization: authorization,
-
 		Router: &routing.Router{
 			Pool:       pool,
 			Bindings:   g.bindings,
 			Asker:      routing.NewAsker(pool),
-			Principals: identifier != nil,
+			Principals: auth.Principals(),
 			Recover:    auth.Recover == config.RecoverAsk,
 		},
 		Client: client,
@@ -152,7 +139,8 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 		KeepAlive:  time.Duration(cfg.SSEKeepalive),
 
 		FleetNotifications: cfg.FleetNotifications,
-	}, nil
+	}
+	return ep, g.authorize(ep, cfg, o)
 }
 
 func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
@@ -168,7 +156,8 @@ func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
 }
 
 // Run runs what goes on beside requests until ctx ends: probing, write-backs,
-// refreshes, the reading of changed files. Bindings are written back a last time before it returns.
+// refreshes, the reading of changed files. Bindings are written back a last time
+// before it returns.
 func (g *graph) Run(ctx context.Context) error {
 	// The store outlives the bindings, which use it to the last.
 	storeCtx, stopStore := context.WithCancel(context.WithoutCancel(ctx))
