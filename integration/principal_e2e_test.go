@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/internal/certs/certstest"
 	"berth/internal/identity/issuertest"
@@ -194,6 +196,40 @@ func TestCertificatesTellCallersApart(t *testing.T) {
 	}
 	if n := b.metric(t, "berth_reloads_total", `what="tls"`, `outcome="ok"`); n != 1 {
 		t.Errorf("reloads: got %d, want 1", n)
+	}
+}
+
+// TLS hides nothing of what berth watches a connection for: a client that hangs up has
+// cancelled its call.
+func TestHangUpOverTLSCancelsTheCall(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	arrived, gone := make(chan struct{}), make(chan struct{})
+	fleet := startLocalFleet(t, func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
+		if r.Header.Get("Mcp-Method") != "tools/call" {
+			return false
+		}
+		close(arrived)
+		<-r.Context().Done()
+		close(gone)
+		return true
+	})
+	b := startBerth(t, fleet.fleet, "--config", configFile(t, fmt.Sprintf("[tls]\ncert = %q\nkey = %q\n[[pools]]\n", s.path("cert.pem"), s.path("key.pem"))))
+	ctx, hangUp := context.WithCancel(t.Context())
+	call := modernRequest(t, strings.Replace(b.url(), "http://", "https://", 1), "tools/call", "greet", map[string]any{"name": "greet"}).WithContext(ctx)
+	go func() {
+		<-arrived
+		hangUp()
+	}()
+	if response, err := s.client(t).http.Do(call); err == nil {
+		response.Body.Close()
+		t.Errorf("got %s, want no answer", response.Status)
+	}
+	select {
+	case <-gone:
+	case <-t.Context().Done():
+	case <-time.After(healedWithin):
+		t.Error("the upstream still works for a client that is gone")
 	}
 }
 
