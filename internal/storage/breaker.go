@@ -13,9 +13,10 @@ const (
 	// frozen server that takes three timeouts: 0.75 s by default.
 	failuresToOpen = 3
 
-	// breakerOpen is how long nobody but the clock is asked. gobreaker's own
-	// default is a minute, which outlives most outages.
-	breakerOpen = time.Second
+	// breakerOpen is how long nobody but the clock is asked. A fail-over takes Redis
+	// two seconds or three, and this is added to it. gobreaker's own default is a
+	// minute, which outlives most outages.
+	breakerOpen = 500 * time.Millisecond
 )
 
 // breaker keeps operations from a server that does not answer, and feeds health.

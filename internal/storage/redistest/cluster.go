@@ -49,7 +49,9 @@ func StartCluster(t testing.TB, masters, replicas int) *Cluster {
 	for i, node := range c.Nodes[masters:] {
 		node.want("OK", "CLUSTER", "REPLICATE", c.Nodes[i%masters].id())
 	}
-	c.awaitWhole(masters * replicas)
+	for _, master := range c.Nodes[:masters] {
+		master.awaitReplicas(replicas)
+	}
 	return c
 }
 
@@ -87,18 +89,6 @@ func (c *Cluster) meet(nodes ...*Server) {
 	known := fmt.Sprintf("cluster_known_nodes:%d\r\n", len(c.Nodes))
 	realtest.Eventually(c.t, "all nodes know each other and their slots", func() bool {
 		return c.all(known) && c.all("cluster_state:ok")
-	})
-}
-
-// awaitWhole waits until that many replicas are up to date.
-func (c *Cluster) awaitWhole(replicas int) {
-	c.t.Helper()
-	realtest.Eventually(c.t, "all replicas are up to date", func() bool {
-		online := 0
-		for _, node := range c.Nodes {
-			online += strings.Count(node.Do("INFO", "replication"), "state=online")
-		}
-		return online == replicas && c.all("cluster_state:ok")
 	})
 }
 
