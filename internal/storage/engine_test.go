@@ -22,6 +22,7 @@ func TestRedisKeepsTheContract(t *testing.T) {
 }
 
 func TestSentinelKeepsTheContract(t *testing.T) {
+	t.Parallel()
 	sentinels := redistest.StartSentinels(t, 1)
 	for _, durability := range []string{"ack", "replicas:1"} {
 		t.Run(durability, func(t *testing.T) { keepsTheContract(t, sentinels.URL(), durability) })
@@ -29,6 +30,7 @@ func TestSentinelKeepsTheContract(t *testing.T) {
 }
 
 func TestClusterKeepsTheContract(t *testing.T) {
+	t.Parallel()
 	cluster := redistest.StartCluster(t, 3, 1)
 	for _, durability := range []string{"ack", "replicas:1"} {
 		t.Run(durability, func(t *testing.T) { keepsTheContract(t, cluster.URL(), durability) })

@@ -103,7 +103,9 @@ func (r *redisEngine) Get(ctx context.Context, key string) (Record, error) {
 	defer cancel()
 	get := redis.NewStringCmd(bounded, "get", r.prefix+key)
 	err := r.client.Process(bounded, once{get})
-	if errors.Is(err, redis.Nil) {
+	// Not errors.Is: a sentinel that does not know the master is also told of with a
+	// Nil, inside of another error.
+	if err == redis.Nil {
 		return Record{}, ErrNotFound
 	}
 	if err != nil {

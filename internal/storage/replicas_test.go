@@ -2,6 +2,8 @@ package storage_test
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"testing"
 
 	"berth/internal/realtest"
@@ -26,6 +28,7 @@ func waiting(t *testing.T, server *redistest.Server) *storage.Store {
 
 // A write that no replica has is not acknowledged, and one that a replica has is.
 func TestUnreplicatedWritesAreNotAcknowledged(t *testing.T) {
+	t.Parallel()
 	master, replica := withReplica(t)
 	s := waiting(t, master)
 	replica.Stop()
@@ -52,6 +55,7 @@ func TestUnreplicatedWritesAreNotAcknowledged(t *testing.T) {
 // Finding a record in place is no proof that a replica has it, over whichever
 // connection it was written: it is the same promise as to have written it.
 func TestStandingRecordsAreConfirmedToo(t *testing.T) {
+	t.Parallel()
 	master, replica := withReplica(t)
 	first, second := waiting(t, master), waiting(t, master)
 	replica.Stop()
@@ -73,9 +77,44 @@ func TestStandingRecordsAreConfirmedToo(t *testing.T) {
 	}
 }
 
+// WAIT answers for the connection that it comes in on, and since Redis 7.2 only for
+// what that connection wrote: both writes, and of a record that stands too, have to go
+// out on one. Older servers forgive what newer do not, so the commands are looked at.
+func TestWaitFollowsTheWriteOnItsConnection(t *testing.T) {
+	t.Parallel()
+	master, _ := withReplica(t)
+	s := waiting(t, master)
+	said := master.Monitor()
+	for range 2 {
+		if _, _, err := s.PutIfAbsent(t.Context(), "k", []byte("v"), longLife); err != nil {
+			t.Fatalf("PutIfAbsent: %v", err)
+		}
+	}
+	// time [db client] "command" ...; "lua" is the client of what the script does.
+	executed := regexp.MustCompile(`\[0 (\S+)\] "(\w+)"`)
+	var commands, clients []string
+	realtest.Eventually(t, "both are seen", func() bool {
+		commands, clients = nil, nil
+		for _, match := range executed.FindAllStringSubmatch(said.String(), -1) {
+			clients, commands = append(clients, match[1]), append(commands, match[2])
+		}
+		return said.Count(`"wait"`) == 2
+	})
+	want := []string{"evalsha", "GET", "SET", "wait", "evalsha", "GET", "SET", "wait"}
+	if !slices.Equal(commands, want) {
+		t.Fatalf("commands: got %q, want %q", commands, want)
+	}
+	for _, at := range []int{0, 4} {
+		if clients[at] != clients[at+3] {
+			t.Errorf("got a write over %s and its WAIT over %s, want one connection", clients[at], clients[at+3])
+		}
+	}
+}
+
 // D15: a server that forgot the script is sent its text, and the write is confirmed
 // like any other.
 func TestForgottenScriptIsConfirmedToo(t *testing.T) {
+	t.Parallel()
 	master, replica := withReplica(t)
 	s := waiting(t, master)
 	master.Do("SCRIPT", "FLUSH")
@@ -88,6 +127,7 @@ func TestForgottenScriptIsConfirmedToo(t *testing.T) {
 
 // Without any replica every write is refused, and reads go on.
 func TestNoReplicaAtAll(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	put(t, open(t, server.URL(), storage.Options{}), "k", "v")
 	s := open(t, server.URL(), storage.Options{Durability: "replicas:1"})
@@ -103,6 +143,7 @@ func TestNoReplicaAtAll(t *testing.T) {
 // A master that answers the write and freezes before it answers WAIT has confirmed
 // nothing: that is an outage, not a refusal.
 func TestFrozenMasterConfirmsNothing(t *testing.T) {
+	t.Parallel()
 	master, _ := withReplica(t)
 	s := waiting(t, master)
 	master.Stop()
@@ -114,6 +155,7 @@ func TestFrozenMasterConfirmsNothing(t *testing.T) {
 }
 
 func TestDurabilityHasToFitTheStore(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		url, durability string
 		valid           bool

@@ -59,7 +59,10 @@ func meaning(err error) (why reason, refusal bool) {
 	}
 	if answer, ok := errors.AsType[redis.Error](err); ok {
 		known := lookup(answer.Error())
-		return known.reason, known.refusal
+		// What was said while the connection was made, by a sentinel or in answer to
+		// the password, is about every command.
+		_, toCommand := err.(redis.Error)
+		return known.reason, known.refusal && toCommand
 	}
 	return transportReason(err), false
 }

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -206,6 +207,28 @@ func (s *Server) Do(args ...string) string {
 		s.t.Fatalf("redis-server: %v: %v", args, err)
 	}
 	return answer
+}
+
+// Monitor returns what the server executes from now on, as MONITOR writes it, until
+// the test ends.
+func (s *Server) Monitor() *realtest.Journal {
+	s.t.Helper()
+	conn, err := net.Dial("tcp", s.Addr)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	said := new(realtest.Journal)
+	var copying sync.WaitGroup
+	copying.Go(func() { _, _ = io.Copy(said, conn) }) // ends with the connection
+	s.t.Cleanup(func() {
+		_ = conn.Close()
+		copying.Wait()
+	})
+	if _, err := conn.Write([]byte("MONITOR\r\n")); err != nil {
+		s.t.Fatal(err)
+	}
+	realtest.Eventually(s.t, "the monitor is on", func() bool { return said.Count("+OK") > 0 })
+	return said
 }
 
 func (s *Server) ask(ctx context.Context, args ...string) (string, error) {

@@ -1,0 +1,68 @@
+package storage_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"berth/internal/realtest"
+	"berth/internal/storage"
+	"berth/internal/storage/redistest"
+)
+
+// A set that the sentinels do not know is away: they say nil, which is not "no such
+// key".
+func TestUnknownMasterIsUnavailable(t *testing.T) {
+	t.Parallel()
+	sentinels := redistest.StartSentinels(t, 0)
+	s := open(t, strings.Replace(sentinels.URL(), "/bindings", "/another", 1), storage.Options{})
+	for range 3 {
+		_, err := s.Get(t.Context(), "k")
+		unavailable(t, err, "other")
+	}
+	_, err := s.Get(t.Context(), "k")
+	unavailable(t, err, "breaker_open")
+}
+
+// D18 for sentinels: they may ask for a password of their own.
+func TestSentinelSecretsAreUnspoken(t *testing.T) {
+	t.Parallel()
+	sentinels := redistest.StartSentinels(t, 0)
+	for _, watcher := range sentinels.Watchers {
+		watcher.Do("ACL", "SETUSER", "default", ">"+canary)
+	}
+	put(t, open(t, sentinels.URL()+"?sentinel_password="+canary, storage.Options{}), "k", "v")
+	for name, url := range map[string]string{
+		"none":            sentinels.URL(),
+		"wrong":           sentinels.URL() + "?sentinel_password=not-" + canary,
+		"wrong user":      sentinels.URL() + "?sentinel_user=nobody&sentinel_password=" + canary,
+		"of the servers'": strings.Replace(sentinels.URL(), "://", "://:"+canary+"@", 1) + "?sentinel_password=" + canary,
+	} {
+		t.Run(name, func(t *testing.T) {
+			sentinels.Servers[0].Do("CONFIG", "SET", "requirepass", "another")
+			var log realtest.Journal
+			s := open(t, url, storage.Options{Logger: logger(&log)})
+			_, err := s.Get(t.Context(), "k")
+			unavailable(t, err, "auth")
+			silent(t, s, &log, err)
+			if log.Count("store lost") != 1 {
+				t.Errorf("log: got %q, want the outage", log.String())
+			}
+		})
+	}
+}
+
+// One sentinel that hangs or is gone, though it is the first in the URL, keeps nobody
+// from the master.
+func TestOneSentinelIsEnough(t *testing.T) {
+	t.Parallel()
+	sentinels := redistest.StartSentinels(t, 0)
+	sentinels.Watchers[0].Stop()
+	sentinels.Watchers[1].Kill()
+	s := open(t, sentinels.URL(), storage.Options{})
+	run(t, s)
+	realtest.Eventually(t, "healthy", s.Healthy)
+	for i := range 20 {
+		put(t, s, fmt.Sprint(i), "v")
+	}
+}
