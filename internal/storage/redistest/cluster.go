@@ -139,6 +139,22 @@ func (c *Cluster) Moved(slot int, from, to *Server) {
 	}
 }
 
+// Move moves a slot and all its keys from one node to another.
+func (c *Cluster) Move(slot int, from, to *Server) {
+	c.t.Helper()
+	c.Migrate(slot, from, to)
+	for {
+		keys := from.strings("CLUSTER", "GETKEYSINSLOT", strconv.Itoa(slot), "100")
+		for _, key := range keys {
+			c.MoveKey(key, from, to)
+		}
+		if len(keys) == 0 {
+			break
+		}
+	}
+	c.Moved(slot, from, to)
+}
+
 // id is the node's name among its peers.
 func (s *Server) id() string {
 	s.t.Helper()

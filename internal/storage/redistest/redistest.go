@@ -6,19 +6,14 @@
 package redistest
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
-	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -193,78 +188,6 @@ func (s *Server) awaitAnswer() error {
 		case <-poll.C:
 		}
 	}
-}
-
-// Do sends one command with its arguments on a connection of its own and returns
-// the answer: the text of a bulk string, the first line of any other. The test fails if
-// there is none.
-func (s *Server) Do(args ...string) string {
-	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
-	defer cancel()
-	answer, err := s.ask(ctx, args...)
-	if err != nil {
-		s.t.Fatalf("redis-server: %v: %v", args, err)
-	}
-	return answer
-}
-
-// Monitor returns what the server executes from now on, as MONITOR writes it, until
-// the test ends.
-func (s *Server) Monitor() *realtest.Journal {
-	s.t.Helper()
-	conn, err := net.Dial("tcp", s.Addr)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	said := new(realtest.Journal)
-	var copying sync.WaitGroup
-	copying.Go(func() { _, _ = io.Copy(said, conn) }) // ends with the connection
-	s.t.Cleanup(func() {
-		_ = conn.Close()
-		copying.Wait()
-	})
-	if _, err := conn.Write([]byte("MONITOR\r\n")); err != nil {
-		s.t.Fatal(err)
-	}
-	realtest.Eventually(s.t, "the monitor is on", func() bool { return said.Count("+OK") > 0 })
-	return said
-}
-
-func (s *Server) ask(ctx context.Context, args ...string) (string, error) {
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "tcp", s.Addr)
-	if err != nil {
-		return "", err
-	}
-	defer conn.Close()
-	if deadline, ok := ctx.Deadline(); ok {
-		if err := conn.SetDeadline(deadline); err != nil {
-			return "", err
-		}
-	}
-	request := fmt.Appendf(nil, "*%d\r\n", len(args))
-	for _, arg := range args {
-		request = fmt.Appendf(request, "$%d\r\n%s\r\n", len(arg), arg)
-	}
-	if _, err := conn.Write(request); err != nil {
-		return "", err
-	}
-	return read(bufio.NewReader(conn))
-}
-
-// read reads one answer.
-func read(r *bufio.Reader) (string, error) {
-	line, err := r.ReadString('\n')
-	line = strings.TrimSpace(line)
-	length, bulk := strings.CutPrefix(line, "$")
-	size, notNumber := strconv.Atoi(length)
-	if err != nil || !bulk || notNumber != nil || size < 0 {
-		return line, err
-	}
-	text := make([]byte, size)
-	_, err = io.ReadFull(r, text)
-	return string(text), err
 }
 
 // freeAddr finds a port that nobody listens on just now.
