@@ -3,6 +3,7 @@ package storage_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -16,6 +17,20 @@ const slots = 16384
 
 // inSlotOf names the i-th of the keys that live where the test's first one does.
 func inSlotOf(tag string, i int) string { return fmt.Sprintf("{%s}%d", tag, i) }
+
+// homeOf is the node of a new cluster of three masters that holds a record.
+func homeOf(cluster *redistest.Cluster, prefix, key string) int {
+	return cluster.Slot(prefix+key) * 3 / slots
+}
+
+// keyOf is a key that the i-th master of a new cluster holds.
+func keyOf(cluster *redistest.Cluster, prefix string, i int) string {
+	for n := 0; ; n++ {
+		if key := fmt.Sprint("key ", n); homeOf(cluster, prefix, key) == i {
+			return key
+		}
+	}
+}
 
 // D17: while a slot moves, each operation on its keys is answered, wherever they are,
 // and once.
@@ -33,8 +48,7 @@ func TestMovingSlotsAreFollowed(t *testing.T) {
 			for i := range keys {
 				put(t, s, inSlotOf(tag, i), "v")
 			}
-			slot := cluster.Slot("berth:" + inSlotOf(tag, 0))
-			at := slot * 3 / slots
+			slot, at := cluster.Slot("berth:"+inSlotOf(tag, 0)), homeOf(cluster, "berth:", inSlotOf(tag, 0))
 			from, to := cluster.Nodes[at], cluster.Nodes[(at+1)%3]
 
 			cluster.Migrate(slot, from, to)
@@ -88,7 +102,7 @@ func TestSlotsMoveToANewNode(t *testing.T) {
 	const tag = "moving"
 	put(t, s, inSlotOf(tag, 0), "v")
 	slot := cluster.Slot("berth:" + inSlotOf(tag, 0))
-	from, to := cluster.Nodes[slot*3/slots], cluster.AddNode()
+	from, to := cluster.Nodes[homeOf(cluster, "berth:", inSlotOf(tag, 0))], cluster.AddNode()
 	cluster.Join(to)
 	cluster.Migrate(slot, from, to)
 	put(t, s, inSlotOf(tag, 1), "v")
@@ -107,7 +121,7 @@ func TestWritesToAClusterAreSentOnce(t *testing.T) {
 	cluster := redistest.StartCluster(t, 3, 0)
 	s := open(t, cluster.URL(), storage.Options{})
 	put(t, s, "k", "v")
-	owner := cluster.Nodes[cluster.Slot("berth:k")*3/slots]
+	owner := cluster.Nodes[homeOf(cluster, "berth:", "k")]
 	var running sync.WaitGroup
 	for range 50 { // idle connections that a repetition could take at once
 		running.Go(func() { reads(t, s, "k", "v") })
@@ -141,13 +155,12 @@ func TestFrozenNodeCostsItsOwnKeysOnly(t *testing.T) {
 	}
 	realtest.Eventually(t, "healthy", s.Healthy)
 	frozen := cluster.Nodes[1]
-	of := func(i int) *redistest.Server { return cluster.Nodes[cluster.Slot("berth:"+fmt.Sprint(i))*3/slots] }
 	var theirs, others []string
 	for i := range keys {
-		if of(i) == frozen {
-			theirs = append(theirs, fmt.Sprint(i))
+		if key := fmt.Sprint(i); homeOf(cluster, "berth:", key) == 1 {
+			theirs = append(theirs, key)
 		} else {
-			others = append(others, fmt.Sprint(i))
+			others = append(others, key)
 		}
 	}
 
@@ -177,6 +190,43 @@ func TestFrozenNodeCostsItsOwnKeysOnly(t *testing.T) {
 	for _, key := range theirs {
 		if !reads(t, s, key, "v") {
 			t.Errorf("%s is not read after the freeze", key)
+		}
+	}
+}
+
+// D11: a cluster that finds itself incomplete refuses every key and answers PING. It is
+// away, not empty, until it is whole again.
+func TestIncompleteClusterIsUnavailable(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t, 3, 0)
+	var log realtest.Journal
+	s := open(t, cluster.URL(), storage.Options{Logger: logger(&log)})
+	run(t, s)
+	for i := range cluster.Nodes {
+		put(t, s, keyOf(cluster, "berth:", i), "v")
+	}
+	realtest.Eventually(t, "healthy", s.Healthy)
+	for _, node := range cluster.Nodes {
+		node.Do("CLUSTER", "DELSLOTS", "0")
+	}
+	const refused = 4 // with three the breaker opens
+	for loading := 0; loading < refused; {
+		_, err := s.Get(t.Context(), keyOf(cluster, "berth:", 1))
+		switch {
+		case errors.Is(err, storage.ErrNotFound):
+			t.Fatal("Get: got ErrNotFound for a key that exists")
+		case err != nil && strings.Contains(err.Error(), "CLUSTERDOWN Hash slot"):
+			loading++
+		}
+	}
+	if s.Healthy() || log.Count("store is back") != 0 {
+		t.Errorf("healthy %v, want an outage until it ends:\n%s", s.Healthy(), log.String())
+	}
+	cluster.Nodes[0].Do("CLUSTER", "ADDSLOTS", "0")
+	realtest.Eventually(t, "healthy", s.Healthy)
+	for i := range cluster.Nodes {
+		if !reads(t, s, keyOf(cluster, "berth:", i), "v") {
+			t.Errorf("a record of node %d is not read", i)
 		}
 	}
 }

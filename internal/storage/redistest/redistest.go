@@ -61,7 +61,12 @@ func Start(t testing.TB, args ...string) *Server {
 func (s *Server) start(free func() string) {
 	s.t.Helper()
 	requireRedis(s.t)
-	s.t.Cleanup(s.Kill)
+	s.t.Cleanup(func() {
+		s.Kill()
+		if s.t.Failed() {
+			s.t.Logf("redis-server at %s:\n%s", s.Addr, &s.output)
+		}
+	})
 	var err error
 	for range startAttempts {
 		s.Addr = free()

@@ -63,7 +63,8 @@ sentinel failover-timeout %[1]s 5000
 func (s *Sentinels) ready(replicas int) bool {
 	want := fmt.Sprintf("status=ok,address=%s,slaves=%d,sentinels=%d", s.Servers[0].Addr, replicas, sentinelCount)
 	for _, watcher := range s.Watchers {
-		if !strings.Contains(watcher.Do("INFO", "sentinel"), want) {
+		info := watcher.Do("INFO", "sentinel")
+		if !strings.Contains(info, want) || !strings.Contains(info, "sentinel_tilt:0") {
 			return false
 		}
 	}
