@@ -2,7 +2,9 @@ package storage_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"berth/internal/realtest"
@@ -65,4 +67,33 @@ func TestOneSentinelIsEnough(t *testing.T) {
 	for i := range 20 {
 		put(t, s, fmt.Sprint(i), "v")
 	}
+}
+
+// Where nobody answers, neither sentinels nor servers, an operation ends as it does on a
+// single frozen server: the first ones of stores that were connected and of some that
+// were not.
+func TestEachOperationOnFrozenSetsEnds(t *testing.T) {
+	t.Parallel()
+	sentinels, cluster := redistest.StartSentinels(t, 0), redistest.StartCluster(t, 3, 0)
+	var opened []*storage.Store
+	for _, url := range []string{sentinels.URL(), cluster.URL()} {
+		connected := open(t, url, storage.Options{})
+		put(t, connected, "k", "v")
+		opened = append(opened, connected, open(t, url, storage.Options{}))
+	}
+	for _, server := range slices.Concat(sentinels.Servers, sentinels.Watchers, cluster.Nodes) {
+		server.Stop()
+	}
+	ends(t, 5*boundOnFrozen, func() {
+		var callers sync.WaitGroup
+		for _, s := range opened {
+			callers.Go(func() {
+				_, err := s.Get(t.Context(), "k")
+				unavailable(t, err, "timeout")
+				_, err = s.Swap(t.Context(), "k", 1, nil, longLife)
+				unavailable(t, err, "timeout")
+			})
+		}
+		callers.Wait()
+	})
 }
