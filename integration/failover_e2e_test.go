@@ -152,12 +152,13 @@ func (d *trio) wantAllStored(t testing.TB, url string, ids []string) {
 	d.fleet.wantExecutions(t, len(ids))
 }
 
-// outageBound is what a fail-over may cost after the sentinels' second of silence or
-// the cluster's node time-out, and some for the machine that all of this shares.
-const outageBound = 15 * time.Second
+// outageBound bounds an outage. Sentinels and nodes need two to four seconds, which the
+// log tells; but sentinels that a busy machine kept waiting look on for half a minute
+// before they act.
+const outageBound = time.Minute
 
-// D9: the master is killed. Clients notice nothing, the store is another one within
-// seconds, and with replicas:1 no binding that counted as stored is lost with it.
+// D9: the master is killed. Clients notice nothing, the store is back within seconds,
+// and with replicas:1 no binding that counted as stored is lost.
 func TestKilledMasterCostsNoTask(t *testing.T) {
 	t.Parallel()
 	sentinels := redistest.StartSentinels(t, 2)
@@ -237,7 +238,12 @@ func TestKilledNodeCostsNoTask(t *testing.T) {
 	d.awaitOutage(t)
 	load.goesOn(t, 50)
 	load.wait()
-	wantNothingCrossed(t, d)
+	d.settled(t)
+	d.wantAllStored(t, cluster.URL(), load.ids)
+	for i, b := range d.berths {
+		// A CROSSSLOT would be one of these, and so would a redirection that nobody followed.
+		if got := b.metric(t, "berth_store_errors_total", `reason="other"`); got != 0 {
+			t.Errorf("berth %d: operations that failed for a reason of their own: got %d, want none", i, got)
+		}
+	}
 }
-
-func wantNothingCrossed(t testing.TB, d *trio) { _ = d }
