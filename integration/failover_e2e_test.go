@@ -237,6 +237,8 @@ func TestKilledNodeCostsNoTask(t *testing.T) {
 	cluster.Nodes[0].Kill()
 	d.awaitOutage(t)
 	load.goesOn(t, 50)
+	cluster.Nodes[0].Restart() // as the replica that its replica needs, to have bindings confirmed
+	load.goesOn(t, 50)
 	load.wait()
 	d.settled(t)
 	d.wantAllStored(t, cluster.URL(), load.ids)
