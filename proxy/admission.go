@@ -9,6 +9,9 @@ import (
 	"berth/internal/mcp"
 )
 
+// anybody stands for the caller where callers are not told apart.
+const anybody = ""
+
 // admission is what a request takes of the load, until it ends.
 type admission struct {
 	caller string
@@ -17,15 +20,14 @@ type admission struct {
 	body   int64 // bytes of its body
 }
 
-// admit lets the request in, as a call, if there is room for one: before its body is
-// read.
+// admit lets the request in, as a call, if there is room for one: before anybody looks
+// who calls, and before its body is read.
 func (x *request) admit() error {
 	d := x.p.load
-	x.held.caller = x.p.callerOf(x.r, x.principal, x.trusted)
 	if d.memory.Short() {
 		return d.full(shedMemory)
 	}
-	if d.calls.Take(x.held.caller, 1) != nil {
+	if d.calls.Take(anybody, 1) != nil {
 		return d.full(shedInFlight)
 	}
 	x.held.call = true
@@ -115,7 +117,7 @@ func (x *request) noteStarved(err error) {
 
 func (x *request) leaveCalls() {
 	if x.held.call {
-		x.p.load.calls.Give(x.held.caller, 1)
+		x.p.load.calls.Give(anybody, 1)
 		x.held.call = false
 	}
 }

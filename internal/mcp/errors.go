@@ -35,6 +35,7 @@ const (
 	ReasonRateLimited      = "rate_limited"
 	ReasonTooManyStreams   = "too_many_streams"
 	ReasonAnswerTooLarge   = "answer_too_large"
+	ReasonKeysUnavailable  = "keys_unavailable"
 )
 
 // Error is an answer that berth words itself: an HTTP status and a JSON-RPC
@@ -46,6 +47,7 @@ type Error struct {
 	Reason     string        // data.reason
 	RetryAfter time.Duration // > 0: retryable, and after how long (Retry-After, data.retryAfterMs)
 	Data       any           // replaces the data that Reason and RetryAfter make
+	Challenge  string        // WWW-Authenticate: how to authorise the request
 }
 
 // Error describes e for logs.
