@@ -71,16 +71,13 @@ func (m *Memory) Short() bool {
 }
 
 // sample looks at the memory that cannot be given up: the heap that the last
-// collection left, and what is no heap, such as stacks. What was allocated since
-// may be as much garbage as not, until it fills the limit: then it counts.
+// collection left, and what is no heap, such as stacks. What was allocated since is
+// judged by the next collection, which comes before it exceeds the limit by much.
 func (m *Memory) sample() bool {
 	samples := []metrics.Sample{{Name: mapped}, {Name: released}, {Name: free}, {Name: unused}, {Name: objects}, {Name: live}}
 	metrics.Read(samples)
 	value := func(i int) uint64 { return samples[i].Value.Uint64() }
 	held := value(0) - value(1)
-	if held > m.limit {
-		return true
-	}
 	rest := held - min(held, value(2)+value(3)+value(4))
 	return float64(rest+value(5)) > enough*float64(m.limit)
 }
