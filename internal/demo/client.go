@@ -7,7 +7,12 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"berth/internal/client"
 )
+
+// clientName is what the demonstration's clients call themselves.
+const clientName = "berth demo"
 
 // fallbackInterval is the wait between polls where a server suggests none.
 const fallbackInterval = 100 * time.Millisecond
@@ -65,10 +70,10 @@ func (v *conversation) open(ctx context.Context) error {
 	if v.client.Kind != LegacySession {
 		return nil
 	}
-	_, err := v.call(ctx, "initialize", "", map[string]any{
-		"protocolVersion": legacyVersion,
+	_, err := v.call(ctx, "initialize", map[string]any{
+		"protocolVersion": client.Legacy,
 		"capabilities":    struct{}{},
-		"clientInfo":      clientInfo(),
+		"clientInfo":      client.Info(clientName),
 	})
 	if err != nil {
 		return fmt.Errorf("initialise: %w", err)
@@ -89,7 +94,7 @@ func (v *conversation) create(ctx context.Context, label string, d time.Duration
 	if v.client.Kind != Modern {
 		params["task"] = map[string]any{"ttl": time.Minute.Milliseconds()}
 	}
-	raw, err := v.call(ctx, "tools/call", "slow_compute", params)
+	raw, err := v.call(ctx, "tools/call", params)
 	if err != nil {
 		return taskView{}, v.sessionError("call the tool", err)
 	}
@@ -138,7 +143,7 @@ func (v *conversation) await(ctx context.Context, task taskView, out *Outcome) (
 // poll sends one tasks/* call and counts it.
 func (v *conversation) poll(ctx context.Context, method, id string, out *Outcome) (json.RawMessage, error) {
 	out.Polls++
-	raw, err := v.call(ctx, method, id, map[string]any{"taskId": id})
+	raw, err := v.call(ctx, method, map[string]any{"taskId": id})
 	if err != nil {
 		out.Lost++
 		return nil, fmt.Errorf("%w: %s: %w", ErrTaskLost, method, err)
