@@ -38,7 +38,7 @@ type Error struct {
 // Accepted reports whether a request was answered with a result, or a notification
 // was taken.
 func (a *Answer) Accepted() bool {
-	return a.Result != nil || a.Error == nil && (a.Status == http.StatusAccepted || a.Status == http.StatusNoContent)
+	return a.Result != nil || a.Error == nil && a.Status < http.StatusMultipleChoices
 }
 
 // Incoming is a JSON-RPC message from a server.
@@ -63,7 +63,7 @@ func Read(response *http.Response, id int) (*Answer, error) {
 	switch {
 	case err == nil && message.Error != nil:
 		answer.Error = message.Error
-	case id == 0 || response.StatusCode != http.StatusOK:
+	case id == 0 || response.StatusCode >= http.StatusMultipleChoices:
 		// The status says it all.
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
