@@ -1,0 +1,124 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"berth/internal/client"
+	"berth/internal/mcp"
+)
+
+const (
+	ackWithin  = 5 * time.Second // from a stream's head to its acknowledgement
+	toldWithin = 2 * time.Second // from the end of a task to its notification
+)
+
+// listen opens a stream about some of the tasks and counts those that it acknowledges.
+// One that acknowledges none may come from an instance that has none of them: others
+// are tried. It returns nil where nothing can be heard.
+func (r *run) listen(ctx context.Context, tasks []*task) *listener {
+	about := working(tasks)
+	if len(about) == 0 {
+		r.skip(client.Modern, checkListened, "all tasks had ended at once")
+		return nil
+	}
+	for range listenAttempts {
+		l, answered := r.subscribe(ctx, about)
+		switch {
+		case answered.noMethod():
+			r.skip(client.Modern, checkListened, "the server has no subscriptions/listen")
+			return nil
+		case l == nil:
+			r.book(r.check(client.Modern, checkListened), answered)
+			return nil
+		case !l.awaitAck(ctx):
+			r.unheard(ctx, l)
+			return nil
+		case len(l.agreed) > 0:
+			r.countListened(l)
+			return l
+		}
+		l.close()
+	}
+	r.skip(client.Modern, checkListened, "no stream acknowledged any task: the server seems to notify of none")
+	return nil
+}
+
+// working are the first tasks that have not ended, as many as a stream may be about.
+func working(tasks []*task) []*task {
+	var some []*task
+	for _, t := range shuffled(tasks) {
+		if !t.over && len(some) < streams {
+			some = append(some, t)
+		}
+	}
+	return some
+}
+
+// subscribe opens one stream. Without one the reply says why.
+func (r *run) subscribe(ctx context.Context, about []*task) (*listener, reply) {
+	ids := make([]string, len(about))
+	for i, t := range about {
+		ids[i] = t.ID
+	}
+	ctx, stop := context.WithCancel(ctx)
+	response, answered := r.wire.open(ctx, about[0].scope, mcp.MethodListen, map[string]any{
+		"notifications": map[string]any{"taskIds": ids},
+	})
+	if response == nil {
+		stop()
+		return nil, answered
+	}
+	return newListener(response, about, stop), answered
+}
+
+// unheard counts a stream that began and said nothing: what the server must say at once
+// is held back on the way.
+func (r *run) unheard(ctx context.Context, l *listener) {
+	l.close()
+	if ctx.Err() != nil {
+		return
+	}
+	c := r.check(client.Modern, checkListened)
+	c.Asked += len(l.about)
+	r.lose(c, len(l.about), fmt.Sprintf("no acknowledgement in %v: does something on the way hold streams back?", ackWithin))
+}
+
+func (r *run) countListened(l *listener) {
+	c := r.check(client.Modern, checkListened)
+	c.Asked += len(l.about)
+	if missing := len(l.about) - len(l.agreed); missing > 0 {
+		r.lose(c, missing, fmt.Sprintf("%d of %d tasks acknowledged", len(l.agreed), len(l.about)))
+	}
+}
+
+// notified counts the tasks that ended while l listened to them, and those of them
+// whose end it was told of. Whether they ended is looked up; that look is not counted
+// as a poll, for servers may drop a cancelled task.
+func (r *run) notified(ctx context.Context, l *listener) {
+	if l == nil {
+		return
+	}
+	ended := map[string]bool{}
+	for _, t := range l.about {
+		if !l.agreed[t.ID] {
+			continue
+		}
+		answered := r.wire.request(ctx, t.scope, mcp.MethodGetTask, t.params())
+		if answered.judge() != held {
+			continue
+		}
+		if now, ok := client.ReadTask(answered.answer.Result); ok && now.ID == t.ID && now.Terminal() {
+			ended[t.ID] = true
+		}
+	}
+	all := len(ended)
+	missing := l.awaitEnds(ctx, ended)
+	if all == 0 || ctx.Err() != nil {
+		return
+	}
+	c := r.check(client.Modern, checkNotified)
+	c.Asked += all
+	r.lose(c, len(missing), "a task ended, and its listener was not told")
+}

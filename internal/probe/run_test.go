@@ -1,0 +1,63 @@
+package probe_test
+
+import (
+	"testing"
+
+	"berth/internal/demo/fleet"
+	"berth/internal/probe"
+)
+
+func TestOneInstanceLosesNothing(t *testing.T) {
+	for name, s := range map[string]*fleet.Server{
+		"JSON":      {Name: "a"},
+		"events":    {Name: "a", SSE: true},
+		"stateless": {Name: "a", Stateless: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFakeTime(t, func(t *testing.T) {
+				report := probed(t, s)
+				if report.Verdict != probe.Clean || report.Reason != "" || report.Left != (probe.Left{}) {
+					t.Errorf("got %v (%s), left %+v, want clean and nothing", report.Verdict, report.Reason, report.Left)
+				}
+				for _, c := range report.Checks {
+					if c.Lost+c.Failed+c.Leaked+c.Expired != 0 {
+						t.Errorf("got %+v, want nothing lost", c)
+					}
+				}
+				for _, era := range []string{modern, legacy} {
+					if got := check(t, report, era, "polls").Asked; got != 30 {
+						t.Errorf("%s: %d polls, want 30", era, got)
+					}
+					if got := check(t, report, era, "cancels").Asked; got != 10 {
+						t.Errorf("%s: %d cancels, want 10", era, got)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestRoundRobinLosesTasksAndSessions(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		balancer, servers := robin(t, nil)
+		report := probed(t, balancer)
+		if report.Verdict != probe.Lost || len(report.Findings) == 0 || report.Command == "" {
+			t.Errorf("got %v, findings %v, command %q, want losses and what to do", report.Verdict, report.Findings, report.Command)
+		}
+		polls := check(t, report, modern, "polls")
+		denied := 0
+		for _, s := range servers {
+			denied += s.Denied("tasks/get")
+		}
+		kept := check(t, report, modern, "kept connection")
+		if polls.Lost == 0 || polls.Lost+kept.Lost != denied {
+			t.Errorf("got %d and %d polls lost, want the %d that servers denied", polls.Lost, kept.Lost, denied)
+		}
+		if sessions := check(t, report, legacy, "sessions"); sessions.Lost == 0 {
+			t.Errorf("got %+v, want broken sessions", sessions)
+		}
+		if got := len(report.Instances); got != 3 {
+			t.Errorf("got instances %v, want all three", report.Instances)
+		}
+	})
+}
