@@ -36,12 +36,12 @@ func (r *run) cleanUp(ctx context.Context) {
 // did not answer is asked once more.
 func (r *run) mayCleanUp(ctx context.Context) bool {
 	switch {
-	case r.wire.halt == nil:
-		return true
-	case errors.Is(r.wire.halt, errThrottled) && r.wire.wait <= longestWait && r.left().any():
-		pause(ctx, r.wire.wait)
-	case !errors.Is(r.wire.halt, errUnreachable):
+	case errors.Is(r.wire.halt, errUnauthorized):
 		return false
+	case errors.Is(r.wire.halt, errThrottled) && r.wire.wait > longestWait:
+		return false
+	case errors.Is(r.wire.halt, errThrottled) && r.left().any():
+		pause(ctx, r.wire.wait)
 	}
 	r.wire.halt = nil
 	return true

@@ -63,7 +63,7 @@ func (r *run) lists(ctx context.Context, tasks []*task) {
 			return
 		}
 		c := r.check(t.scope.version, checkLists)
-		if r.bookTask(c, t, answered) == held && !lists(answered.answer.Result, t.ID) {
+		if r.bookTask(c, t, answered) == held && !t.expired() && !lists(answered.answer.Result, t.ID) {
 			r.lose(c, 1, "the list lacks the task")
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"berth/internal/client"
@@ -79,8 +80,8 @@ func (l *listener) awaitAck(ctx context.Context) bool {
 	select {
 	case ids := <-l.acks:
 		for _, t := range l.about {
-			for _, id := range ids {
-				l.agreed[t.ID] = l.agreed[t.ID] || id == t.ID
+			if slices.Contains(ids, t.ID) {
+				l.agreed[t.ID] = true
 			}
 		}
 		return true

@@ -1,11 +1,14 @@
 package probe
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 
 	"berth/internal/client"
+	"berth/internal/exchange"
 	"berth/internal/mcp"
 )
 
@@ -85,6 +88,17 @@ func (r reply) noMethod() bool {
 // forbids reports whether the caller may not have what it asked for.
 func (r reply) forbids() bool {
 	return r.answer != nil && (r.answer.Status == http.StatusForbidden || r.answer.Status == http.StatusUnauthorized)
+}
+
+// throttles reports whether the request was turned away for its number.
+func (r reply) throttles() bool {
+	return r.answer != nil && r.answer.Status == http.StatusTooManyRequests
+}
+
+// timedOut reports whether no answer came in time.
+func (r reply) timedOut() bool {
+	send, ok := errors.AsType[*exchange.SendError](r.err)
+	return ok && send.TimedOut || errors.Is(r.err, context.DeadlineExceeded)
 }
 
 // tooLate reports whether a cancel was refused because the task had ended: core answers

@@ -2,7 +2,9 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"time"
 )
@@ -28,7 +30,7 @@ type run struct {
 // The options must be valid.
 func Run(ctx context.Context, o Options) *Report {
 	r := &run{options: o, wire: newWire(o), began: time.Now(), tools: map[string]string{}}
-	r.secrets = secretsOf(append(o.Principals, o.Header)...)
+	r.secrets = secretsOf(slices.Concat(o.Principals, []http.Header{o.Header})...)
 	defer r.wire.close()
 	measuring, cancel := context.WithTimeoutCause(ctx, o.Limit, errTime)
 	defer cancel()
@@ -36,8 +38,11 @@ func Run(ctx context.Context, o Options) *Report {
 	if r.end == nil {
 		r.end = r.wire.halt
 	}
-	if r.end == nil {
+	if r.end == nil && measuring.Err() != nil {
 		r.end = context.Cause(measuring)
+	}
+	if errors.Is(r.end, context.Canceled) {
+		r.end = errInterrupted
 	}
 	r.cleanUp(context.WithoutCancel(ctx))
 	return r.report()

@@ -70,12 +70,12 @@ func (r *run) makeTask(ctx context.Context, c *Check, s scope) (made *task, goOn
 	switch {
 	case answered.unsent:
 		return nil, false
-	case answered.err != nil:
-		r.unknown++
-		fallthrough
 	case answered.judge() == failed:
 		r.book(c, answered)
-		return nil, true
+		if !answered.throttles() {
+			r.unknown++
+		}
+		return nil, !answered.timedOut()
 	case answered.breaksSession(s):
 		r.book(c, answered)
 		s.session.broken = true

@@ -31,6 +31,7 @@ var (
 	errUnreachable  = fmt.Errorf("%d requests in a row got no answer", maxFailures)
 	errBudget       = errors.New("all requests that a run may send are sent")
 	errTime         = errors.New("the time is over")
+	errInterrupted  = errors.New("it was interrupted")
 )
 
 // scope is where and by whom a message is sent. The zero value is the first principal
@@ -105,6 +106,10 @@ func (w *wire) call(ctx context.Context, s scope, m client.Message) reply {
 	}
 	if err := w.admit(ctx); err != nil {
 		return reply{err: err, unsent: true}
+	}
+	if m.Method == mcp.MethodCallTool || m.Method == mcp.MethodInitialize {
+		// What is made must be known in order to be cleaned up: an interruption waits.
+		ctx = context.WithoutCancel(ctx)
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -184,6 +189,7 @@ func (w *wire) admit(ctx context.Context) error {
 	case w.halt != nil:
 		return w.halt
 	case w.sent >= w.most:
+		w.halt = errBudget
 		return errBudget
 	}
 	if err := w.pace.Wait(ctx); err != nil {
