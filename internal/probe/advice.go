@@ -23,7 +23,7 @@ func (rep *Report) advise(o Options) {
 	say(rep.lost(checkPolls, checkResults, checkCancels, checkLists) > 0,
 		"tasks: nothing to configure; berth binds a task's id to the instance whose answer bore it")
 	say(rep.lost(checkListened, checkNotified) > 0,
-		"subscriptions/listen: nothing to configure for tasks; berth does not hold streams back")
+		"subscriptions/listen: nothing to configure; berth passes events on at once")
 	say(rep.lost(checkSecond) > 0, "several addresses: one berth behind each, all with the same --store redis://HOST:6379/0")
 	say(rep.lost(checkSecond) == 0, "several berths, or restarts that must not ask the fleet again: --store redis://HOST:6379/0")
 	say(rep.leaks(), "principals: [auth] principal = \""+principalOf(o)+"\" in a configuration file; tasks and sessions of others then look like ids that do not exist")

@@ -13,8 +13,8 @@ import (
 const cleanLimit = 30 * time.Second
 
 // cleanUp cancels the tasks and ends the sessions that still are, as far as the URL lets
-// these requests through. It goes round all of them several times rather than at each
-// one until it gives in.
+// these requests through. It keeps at each thing in turn: requests in a row come to
+// another instance each where a balancer takes turns, and so soon to the right one.
 func (r *run) cleanUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeoutCause(ctx, cleanLimit, errTime)
 	defer cancel()
@@ -22,11 +22,13 @@ func (r *run) cleanUp(ctx context.Context) {
 	if !r.mayCleanUp(ctx) {
 		return
 	}
-	for range cleanAttempts {
-		for _, t := range r.tasks {
+	for _, t := range r.tasks {
+		for range cleanAttempts {
 			r.drop(ctx, t)
 		}
-		for _, s := range r.sessions {
+	}
+	for _, s := range r.sessions {
+		for range cleanAttempts {
 			r.dropSession(ctx, s)
 		}
 	}

@@ -56,4 +56,4 @@ func add(set *map[string]bool, value string) {
 	}
 }
 
-func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
+func sorted(set map[string]bool) []string { return some(slices.Sorted(maps.Keys(set))) }

@@ -29,11 +29,15 @@ func (r *run) listen(ctx context.Context, tasks []*task) *listener {
 		case answered.noMethod():
 			r.skip(client.Modern, checkListened, "the server has no subscriptions/listen")
 			return nil
+		case answered.timedOut():
+			r.unheard(ctx, about)
+			return nil
 		case l == nil:
 			r.book(r.check(client.Modern, checkListened), answered)
 			return nil
 		case !l.awaitAck(ctx):
-			r.unheard(ctx, l)
+			l.close()
+			r.unheard(ctx, about)
 			return nil
 		case len(l.agreed) > 0:
 			r.countListened(l)
@@ -73,16 +77,15 @@ func (r *run) subscribe(ctx context.Context, about []*task) (*listener, reply) {
 	return newListener(response, about, stop), answered
 }
 
-// unheard counts a stream that began and said nothing: what the server must say at once
-// is held back on the way.
-func (r *run) unheard(ctx context.Context, l *listener) {
-	l.close()
+// unheard counts a stream that said nothing, though its server must acknowledge it at
+// once. Proxies that buffer answers hold such streams back, head and all.
+func (r *run) unheard(ctx context.Context, about []*task) {
 	if ctx.Err() != nil {
 		return
 	}
 	c := r.check(client.Modern, checkListened)
-	c.Asked += len(l.about)
-	r.lose(c, len(l.about), fmt.Sprintf("no acknowledgement in %v: does something on the way hold streams back?", ackWithin))
+	c.Asked += len(about)
+	r.lose(c, len(about), "no acknowledgement in time: does something on the way hold streams back?")
 }
 
 func (r *run) countListened(l *listener) {

@@ -24,7 +24,7 @@ const (
 	listenAttempts  = 3  // subscriptions/listen, while no task is acknowledged
 	foreignLooks    = 3  // at a task or session of the other principal
 	keptTasks       = 2  // made on the kept connection
-	cleanAttempts   = 6  // to cancel a task or end a session, for cleaning up
+	cleanAttempts   = 8  // to cancel a task or end a session, for cleaning up
 	maxFailures     = 5  // in a row, and the run ends
 	overhead        = 16 // requests that come once a run: discover, lists of tools, the other principal's session
 )

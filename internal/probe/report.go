@@ -40,9 +40,9 @@ type Report struct {
 
 func (r *run) report() *Report {
 	rep := &Report{
-		URL: shown(r.options.URL), Second: shown(r.options.Second), Revisions: r.revisions, Tool: r.text(r.tool),
+		URL: shown(r.options.URL), Second: shown(r.options.Second), Revisions: some(r.revisions), Tool: r.text(r.tool),
 		Instances: sorted(r.wire.hints.names), Cookies: sorted(r.wire.hints.cookies), Via: sorted(r.wire.hints.via),
-		Skipped: r.skipped, Left: r.left(), Requests: r.wire.sent,
+		Checks: []Check{}, Skipped: some(r.skipped), Left: r.left(), Requests: r.wire.sent,
 		Seconds: time.Since(r.began).Round(100 * time.Millisecond).Seconds(),
 	}
 	for _, c := range r.checks {
@@ -54,9 +54,18 @@ func (r *run) report() *Report {
 		rep.Reason = r.text(r.end.Error())
 	}
 	r.judge(rep)
-	rep.Findings = findings(rep)
+	rep.Findings = some(findings(rep))
+	rep.Advice = []string{}
 	rep.advise(r.options)
 	return rep
+}
+
+// some makes a list without elements one in JSON too.
+func some[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }
 
 // judge sets the verdict, and the reason of one that is unknown.

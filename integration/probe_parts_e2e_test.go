@@ -1,0 +1,66 @@
+//go:build e2e
+
+package integration
+
+import (
+	"strings"
+	"testing"
+
+	"berth/internal/probe"
+)
+
+// What published servers hold by themselves, the probe must not call lost.
+func TestProbeFindsNothingLostAtOnePublishedServer(t *testing.T) {
+	t.Parallel()
+	servers := []struct {
+		name  string
+		fleet func(t testing.TB) fleet
+		args  []string
+		asked map[string][]string // by revision, checks that must have been made
+	}{
+		{"tasks-server, JSON", func(t testing.TB) fleet { return tasksFleet(t, 1, jsonAnswers) }, longTask,
+			map[string][]string{modernRevision: {"tasks", "polls", "cancels", "listened", "notified"}}},
+		{"tasks-server, events", func(t testing.TB) fleet { return tasksFleet(t, 1, sseAnswers) }, longTask,
+			map[string][]string{modernRevision: {"tasks", "polls", "cancels", "listened", "notified"}}},
+		{"server-everything", func(t testing.TB) fleet { return everythingFleet(t, 1) },
+			[]string{"--tool", "simulate-research-query", "--args", `{"topic":"berths","ambiguous":false}`},
+			map[string][]string{legacyRevision: {"sessions", "streams", "tasks", "polls", "session ends"}}},
+		{"go-sdk, taskless", func(t testing.TB) fleet { return goFleet(t, 1, true) }, nil,
+			map[string][]string{legacyRevision: {"sessions", "streams", "session ends"}}},
+	}
+	for _, s := range servers {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			got := runProbe(t, s.fleet(t)[0].url(), s.args...)
+			if got.code != 0 || got.Verdict != probe.Clean || got.Left != (probe.Left{}) {
+				t.Errorf("got exit code %d, %v (%s), left %+v, want 0, clean and nothing", got.code, got.Verdict, got.Reason, got.Left)
+			}
+			for revision, names := range s.asked {
+				for _, name := range names {
+					if c := got.check(revision, name); c.Asked == 0 {
+						t.Errorf("%s %s: not checked: %+v", revision, name, got.Skipped)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A stream lands at one instance, which tells of its own tasks only; and nginx holds it
+// back unless told otherwise.
+func TestProbeSeesWhatNginxDoesToSubscriptions(t *testing.T) {
+	t.Parallel()
+	for proxying, want := range map[string]string{
+		"":                     "hold streams back",
+		"proxy_buffering off;": "of 5 tasks acknowledged",
+	} {
+		t.Run(proxying, func(t *testing.T) {
+			t.Parallel()
+			got := runProbe(t, startNginx(t, tasksFleet(t, 3, jsonAnswers), "", proxying), longTask...)
+			c := got.check(modernRevision, "listened")
+			if got.code != 1 || c.Lost == 0 || !strings.Contains(c.Example, want) {
+				t.Errorf("got exit code %d and %+v, want 1 and an example with %q", got.code, c, want)
+			}
+		})
+	}
+}
