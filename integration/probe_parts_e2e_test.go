@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,5 +63,22 @@ func TestProbeSeesWhatNginxDoesToSubscriptions(t *testing.T) {
 				t.Errorf("got exit code %d and %+v, want 1 and an example with %q", got.code, c, want)
 			}
 		})
+	}
+}
+
+// Servers that do not tell callers apart show everything to everybody; berth in front,
+// told who calls, does not.
+func TestProbeSeesWhetherPrincipalsAreKeptApart(t *testing.T) {
+	t.Parallel()
+	two := slices.Concat(longTask, []string{"--principal", "X-User: alice", "--principal", "X-User: robert"})
+	f := startLocalFleet(t, nil)
+	open := runProbe(t, f.fleet[0].url(), two...)
+	if task, session := open.check(modernRevision, "other principal"), open.check(legacyRevision, "other principal"); open.code != 1 || task.Leaked == 0 || session.Leaked == 0 {
+		t.Errorf("directly: got exit code %d, %+v and %+v, want 1 and leaks", open.code, task, session)
+	}
+	told := startBerth(t, f.fleet, "--config", configFile(t, "[auth]\nprincipal = \"header:X-User\"\n"))
+	kept := runProbe(t, told.url(), two...)
+	if task, session := kept.check(modernRevision, "other principal"), kept.check(legacyRevision, "other principal"); kept.code != 0 || task.Asked == 0 || session.Asked == 0 {
+		t.Errorf("through berth: got exit code %d, %+v and %+v, want 0 and both asked for", kept.code, task, session)
 	}
 }
