@@ -79,18 +79,19 @@ func TestProbeTable(t *testing.T) {
 		{"berth", func(t testing.TB, f *localFleet) string { return startBerth(t, f.fleet).url() }, 0, false, false},
 	}
 	var table strings.Builder
-	fmt.Fprintf(&table, "| in front | polls lost | cancels lost | sessions broken |\n| --- | --- | --- | --- |\n")
+	fmt.Fprintf(&table, "| in front | polls lost | cancels lost | tasks left out of streams | sessions broken |\n| --- | --- | --- | --- | --- |\n")
 	for _, front := range fronts {
 		f := startLocalFleet(t, nil)
 		got := runProbe(t, front.start(t, f), longTask...)
-		polls, cancels, sessions := got.check(modernRevision, "polls"), got.check(modernRevision, "cancels"), got.check(legacyRevision, "sessions")
-		fmt.Fprintf(&table, "| %s | %s | %s | %s |\n", front.name,
-			got.lost(modernRevision, "polls"), got.lost(modernRevision, "cancels"), got.lost(legacyRevision, "sessions"))
-		if got.code != front.code || polls.Asked != 30 || cancels.Asked != 10 || sessions.Asked != 10 {
-			t.Errorf("%s: got exit code %d, %+v, %+v, %+v, want %d and all asked", front.name, got.code, polls, cancels, sessions, front.code)
+		polls, sessions := got.check(modernRevision, "polls"), got.check(legacyRevision, "sessions")
+		cancels, listened := got.check(modernRevision, "cancels"), got.check(modernRevision, "listened")
+		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s |\n", front.name, got.lost(modernRevision, "polls"),
+			got.lost(modernRevision, "cancels"), got.lost(modernRevision, "listened"), got.lost(legacyRevision, "sessions"))
+		if got.code != front.code || polls.Asked != 30 || cancels.Asked != 10 || sessions.Asked != 10 || listened.Asked != 15 {
+			t.Errorf("%s: got exit code %d, %+v, %+v, %+v, %+v, want %d and all asked", front.name, got.code, polls, cancels, sessions, listened, front.code)
 		}
-		if (polls.Lost > 0) != front.polls || (sessions.Lost > 0) != front.sessions {
-			t.Errorf("%s: got %+v and %+v, want lost polls: %v, broken sessions: %v", front.name, polls, sessions, front.polls, front.sessions)
+		if (polls.Lost > 0) != front.polls || (listened.Lost > 0) != front.polls || (sessions.Lost > 0) != front.sessions {
+			t.Errorf("%s: got %+v and %+v, want lost polls, and tasks of listeners: %v, broken sessions: %v", front.name, polls, sessions, front.polls, front.sessions)
 		}
 		wantAsSeen(t, f, got)
 	}

@@ -47,6 +47,21 @@ func TestProbeFindsNothingLostAtOnePublishedServer(t *testing.T) {
 	}
 }
 
+// What nginx and a round robin do to subscriptions, berth does not.
+func TestProbeFindsNothingLostBehindTwoBerths(t *testing.T) {
+	t.Parallel()
+	pair := startPair(t, tasksFleet(t, 3, jsonAnswers))
+	got := runProbe(t, pair.url, slices.Concat(longTask, []string{"--second", pair.berths[1].url()})...)
+	if got.code != 0 || got.Verdict != probe.Clean {
+		t.Errorf("got exit code %d, %v (%s), want 0 and clean", got.code, got.Verdict, got.Reason)
+	}
+	for name, asked := range map[string]int{"polls": 30, "cancels": 10, "listened": 15, "notified": 5, "second address": 10} {
+		if c := got.check(modernRevision, name); c.Asked != asked {
+			t.Errorf("got %+v, want %d asked", c, asked)
+		}
+	}
+}
+
 // A stream lands at one instance, which tells of its own tasks only; and nginx holds it
 // back unless told otherwise.
 func TestProbeSeesWhatNginxDoesToSubscriptions(t *testing.T) {

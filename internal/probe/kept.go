@@ -12,9 +12,9 @@ import (
 // notice until it breaks.
 func (r *run) keptConnection(ctx context.Context) {
 	switch {
-	case r.lostIn(client.Modern) && r.madeTasks(client.Modern):
+	case r.lost(checkPolls) && r.madeTasks(client.Modern):
 		r.keptTasks(ctx)
-	case r.lostIn("") && len(r.sessions) > 0:
+	case r.lost(checkSessions):
 		r.keptSession(ctx)
 	}
 }
@@ -45,10 +45,10 @@ func (r *run) keptSession(ctx context.Context) {
 	}
 }
 
-// lostIn reports whether something was lost of a revision, or of any if it is empty.
-func (r *run) lostIn(revision string) bool {
+// lost reports whether a check of that name lost something.
+func (r *run) lost(name string) bool {
 	for _, c := range r.checks {
-		if (revision == "" || c.Revision == revision) && c.decides() && c.Lost > 0 {
+		if c.Name == name && c.Lost > 0 {
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"berth/internal/client"
@@ -14,38 +15,51 @@ const (
 	toldWithin = 2 * time.Second // from the end of a task to its notification
 )
 
-// listen opens a stream about some of the tasks and counts those that it acknowledges.
-// One that acknowledges none may come from an instance that has none of them: others
-// are tried. It returns nil where nothing can be heard.
+// listen opens a few streams about some of the tasks, one after the other since each may
+// come to another instance, counts the tasks that they acknowledge, and leaves the last
+// one open. It returns nil where nothing can be heard.
 func (r *run) listen(ctx context.Context, tasks []*task) *listener {
 	about := working(tasks)
 	if len(about) == 0 {
 		r.skip(client.Modern, checkListened, "all tasks had ended at once")
 		return nil
 	}
-	for range listenAttempts {
-		l, answered := r.subscribe(ctx, about)
-		switch {
-		case answered.noMethod():
-			r.skip(client.Modern, checkListened, "the server has no subscriptions/listen")
-			return nil
-		case answered.timedOut():
-			r.unheard(ctx, about)
-			return nil
-		case l == nil:
-			r.book(r.check(client.Modern, checkListened), answered)
-			return nil
-		case !l.awaitAck(ctx):
-			l.close()
-			r.unheard(ctx, about)
-			return nil
-		case len(l.agreed) > 0:
-			r.countListened(l)
-			return l
+	var last *listener
+	agreed := make([]int, 0, listenStreams)
+	for range listenStreams {
+		last.close()
+		if last = r.listenOnce(ctx, about); last == nil {
+			break
 		}
-		l.close()
+		agreed = append(agreed, len(last.agreed))
 	}
-	r.skip(client.Modern, checkListened, "no stream acknowledged any task: the server seems to notify of none")
+	if len(agreed) > 0 && slices.Max(agreed) == 0 {
+		r.skip(client.Modern, checkListened, "no stream acknowledged any task: the server seems to notify of none")
+		return last
+	}
+	for _, n := range agreed {
+		r.countListened(len(about), n)
+	}
+	return last
+}
+
+// listenOnce opens one stream and waits until it is acknowledged. What keeps it from
+// that is noted.
+func (r *run) listenOnce(ctx context.Context, about []*task) *listener {
+	l, answered := r.subscribe(ctx, about)
+	switch {
+	case answered.noMethod():
+		r.skip(client.Modern, checkListened, "the server has no subscriptions/listen")
+	case answered.timedOut():
+		r.unheard(ctx, about)
+	case l == nil:
+		r.book(r.check(client.Modern, checkListened), answered)
+	case !l.awaitAck(ctx):
+		l.close()
+		r.unheard(ctx, about)
+	default:
+		return l
+	}
 	return nil
 }
 
@@ -88,24 +102,23 @@ func (r *run) unheard(ctx context.Context, about []*task) {
 	r.lose(c, len(about), "no acknowledgement in time: does something on the way hold streams back?")
 }
 
-func (r *run) countListened(l *listener) {
+func (r *run) countListened(asked, agreed int) {
 	c := r.check(client.Modern, checkListened)
-	c.Asked += len(l.about)
-	if missing := len(l.about) - len(l.agreed); missing > 0 {
-		r.lose(c, missing, fmt.Sprintf("%d of %d tasks acknowledged", len(l.agreed), len(l.about)))
-	}
+	c.Asked += asked
+	r.lose(c, asked-agreed, fmt.Sprintf("%d of %d tasks acknowledged", agreed, asked))
 }
 
 // notified counts the tasks that ended while l listened to them, and those of them
-// whose end it was told of. Whether they ended is looked up; that look is not counted
-// as a poll, for servers may drop a cancelled task.
+// whose end it was told of. A poll must have seen them alive after the stream began.
+// Whether they ended is looked up; that look is not counted as a poll, for servers may
+// drop a cancelled task.
 func (r *run) notified(ctx context.Context, l *listener) {
 	if l == nil {
 		return
 	}
 	ended := map[string]bool{}
 	for _, t := range l.about {
-		if !l.agreed[t.ID] {
+		if !l.agreed[t.ID] || !t.alive.After(l.since) {
 			continue
 		}
 		answered := r.wire.request(ctx, t.scope, mcp.MethodGetTask, t.params())

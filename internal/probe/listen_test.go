@@ -60,12 +60,12 @@ func TestListening(t *testing.T) {
 		subscriptions
 		listened, notified probe.Check // Asked and Lost count
 	}{
-		"all":        {subscriptions{agree: all, tell: all}, probe.Check{Asked: 5}, probe.Check{Asked: 5}},
-		"some":       {subscriptions{agree: func(ids []string) []string { return ids[:2] }, tell: all}, probe.Check{Asked: 5, Lost: 3}, probe.Check{Asked: 2}},
-		"not told":   {subscriptions{agree: all, tell: func(ids []string) []string { return ids[1:] }}, probe.Check{Asked: 5}, probe.Check{Asked: 5, Lost: 1}},
+		"all":        {subscriptions{agree: all, tell: all}, probe.Check{Asked: 15}, probe.Check{Asked: 5}},
+		"some":       {subscriptions{agree: func(ids []string) []string { return ids[:2] }, tell: all}, probe.Check{Asked: 15, Lost: 9}, probe.Check{Asked: 2}},
+		"not told":   {subscriptions{agree: all, tell: func(ids []string) []string { return ids[1:] }}, probe.Check{Asked: 15}, probe.Check{Asked: 5, Lost: 1}},
 		"held back":  {subscriptions{silent: true}, probe.Check{Asked: 5, Lost: 5}, probe.Check{}},
 		"no task":    {subscriptions{agree: none, tell: none}, probe.Check{}, probe.Check{}},
-		"told twice": {subscriptions{agree: all, tell: func(ids []string) []string { return slices.Concat(ids, ids) }}, probe.Check{Asked: 5}, probe.Check{Asked: 5}},
+		"told twice": {subscriptions{agree: all, tell: func(ids []string) []string { return slices.Concat(ids, ids) }}, probe.Check{Asked: 15}, probe.Check{Asked: 5}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

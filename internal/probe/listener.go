@@ -16,6 +16,7 @@ import (
 type listener struct {
 	about  []*task
 	agreed map[string]bool // ids of the tasks that were acknowledged
+	since  time.Time       // when they were
 
 	stop context.CancelFunc
 	acks chan []string // ids in an acknowledgement; buffered, the first counts
@@ -79,6 +80,7 @@ func (l *listener) awaitAck(ctx context.Context) bool {
 	defer timer.Stop()
 	select {
 	case ids := <-l.acks:
+		l.since = time.Now()
 		for _, t := range l.about {
 			if slices.Contains(ids, t.ID) {
 				l.agreed[t.ID] = true

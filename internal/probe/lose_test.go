@@ -26,14 +26,30 @@ func TestResultsOfEndedTasksAreAskedFor(t *testing.T) {
 			t.Errorf("got %+v, want 10 results, none lost", got)
 		}
 	})
+}
+
+func TestDeniedResultsAndListsThatLackTasksAreLost(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
-		balancer, _ := robin(t, func(s *fleet.Server) { s.Stateless = true })
-		report := probed(t, balancer, quick)
-		if got := check(t, report, legacy, "results"); got.Lost == 0 {
-			t.Errorf("got %+v, want lost results", got)
+		s := &fleet.Server{Name: "a"}
+		s.Intercept = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			var call struct {
+				ID     int
+				Method string
+			}
+			_ = json.Unmarshal(body, &call)
+			said := map[string]string{
+				"tasks/result": `"error":{"code":-32602,"message":"unknown"}`,
+				"tasks/list":   `"result":{"tasks":[{"taskId":"another"}]}`,
+			}[call.Method]
+			if said == "" {
+				return false
+			}
+			answering(200, "Content-Type: application/json", fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,%s}`, call.ID, said))(w, r)
+			return true
 		}
-		if got := check(t, report, legacy, "lists"); got.Lost == 0 {
-			t.Errorf("got %+v, want lists that lack tasks", got)
+		report := probed(t, s, quick)
+		if results, lists := check(t, report, legacy, "results"), check(t, report, legacy, "lists"); results.Lost != 10 || lists.Lost != 5 {
+			t.Errorf("got %+v and %+v, want all lost", results, lists)
 		}
 	})
 }

@@ -21,7 +21,7 @@ const (
 	pollsPerTask    = 3  // tasks/get
 	pingsPerSession = 2  // ping
 	streams         = 5  // at most: standing streams opened, lists asked for, tasks listened to
-	listenAttempts  = 3  // subscriptions/listen, while no task is acknowledged
+	listenStreams   = 3  // subscriptions/listen, one after the other
 	foreignLooks    = 3  // at a task or session of the other principal
 	keptTasks       = 2  // made on the kept connection
 	cleanAttempts   = 8  // to cancel a task or end a session, for cleaning up
@@ -145,7 +145,7 @@ func (o Options) MaxRequests() int { return o.maxMeasuring() + o.maxCleaning() }
 func (o Options) maxMeasuring() int {
 	task := 1 + pollsPerTask + 1 + 1 + 1 + 1
 	session := 2 + pingsPerSession + 1 + 1 + 1
-	return o.MaxTasks()*task + o.MaxSessions()*session + listenAttempts + 2*foreignLooks + overhead
+	return o.MaxTasks()*task + o.MaxSessions()*session + listenStreams + 2*foreignLooks + overhead
 }
 
 func (o Options) maxCleaning() int { return cleanAttempts * (o.MaxTasks() + o.MaxSessions()) }

@@ -54,8 +54,9 @@ func TestRoundRobinLosesTasksAndSessions(t *testing.T) {
 		for _, s := range servers {
 			denied += s.Denied("tasks/get")
 		}
-		if polls.Lost == 0 || lost != denied {
-			t.Errorf("got %d polls lost, want the %d that servers denied", lost, denied)
+		const uncounted = 5 // looks whether a task that was listened to has ended
+		if polls.Lost == 0 || lost > denied || lost < denied-uncounted {
+			t.Errorf("got %d polls lost, want about the %d that servers denied", lost, denied)
 		}
 		if sessions := check(t, report, legacy, "sessions"); sessions.Lost == 0 {
 			t.Errorf("got %+v, want broken sessions", sessions)

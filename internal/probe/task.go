@@ -15,6 +15,7 @@ type task struct {
 	client.Task           // as last seen
 	scope       scope     // in which it was made
 	made        time.Time // when its call was sent, so not after the server made it
+	alive       time.Time // when it was last seen not to have ended
 	over        bool      // it has ended, or its cancelling was acknowledged
 }
 
@@ -26,7 +27,11 @@ func (t *task) expired() bool { return t.TTL > 0 && time.Since(t.made) >= t.TTL 
 // see takes a newer state of the task.
 func (t *task) see(now client.Task) {
 	t.Task = now
-	t.over = t.over || now.Terminal()
+	if now.Terminal() {
+		t.over = true
+		return
+	}
+	t.alive = time.Now()
 }
 
 // coreTTL is how long core tasks are asked to live: no task of a probe is to outlive
