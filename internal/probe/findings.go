@@ -1,19 +1,29 @@
 package probe
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// findings says in sentences what is lost, in the order of the checks.
+// gravest are the checks whose losses are told of first.
+var gravest = []string{checkForeign, checkPolls, checkSessions}
+
+// findings says in sentences what is lost, the gravest first.
 func findings(rep *Report) []string {
-	var all []string
+	var first, rest []string
 	for _, c := range rep.Checks {
-		if sentence := finding(c); sentence != "" {
-			all = append(all, sentence)
+		switch sentence := finding(c); {
+		case sentence == "":
+		case slices.Contains(gravest, c.Name):
+			first = append(first, sentence)
+		default:
+			rest = append(rest, sentence)
 		}
 	}
 	if kept := rep.kept(); kept != "" {
-		all = append(all, kept)
+		rest = append(rest, kept)
 	}
-	return all
+	return slices.Concat(first, rest)
 }
 
 func finding(c Check) string {
@@ -27,7 +37,7 @@ func finding(c Check) string {
 	case checkTasks:
 		return fmt.Sprintf("%s: %d of %d tool calls were denied with their session", c.Revision, c.Lost, c.Asked)
 	case checkPolls:
-		return fmt.Sprintf("%s: %s of polls lost", c.Revision, percent(c.Lost, c.Asked))
+		return fmt.Sprintf("%s: %s of polls lost (%d of %d)", c.Revision, percent(c.Lost, c.Asked), c.Lost, c.Asked)
 	case checkSessions:
 		return fmt.Sprintf("%s: sessions break in %d of %d", c.Revision, c.Lost, c.Asked)
 	case checkResults:

@@ -57,6 +57,9 @@ func (r *run) coreTasks(ctx context.Context, shook *handshake, scopes []scope) {
 // lists asks for the tasks where some were made: each must be in it.
 func (r *run) lists(ctx context.Context, tasks []*task) {
 	for _, t := range shuffled(tasks)[:min(len(tasks), streams)] {
+		if !t.inReach() {
+			continue
+		}
 		answered := r.wire.request(ctx, t.scope, mcp.MethodListTasks, nil)
 		if answered.noMethod() {
 			r.skip(t.scope.version, checkLists, "the server has no tasks/list")

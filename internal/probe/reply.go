@@ -18,6 +18,7 @@ type reply struct {
 	err    error          // why not
 	unsent bool           // the request never left
 	wanted bool           // it asked for a result
+	scope  scope          // in which it was sent
 }
 
 // judgement is what a reply says of the thing that its request was about: a task or a

@@ -20,8 +20,8 @@ type session struct {
 // breaksSession reports whether the reply says that the session it was sent in does not
 // exist: 404 (2025-11-25, transports, "Session Management"), or, with older servers, 400
 // for something else than parameters.
-func (r reply) breaksSession(s scope) bool {
-	if s.session == nil || r.judge() != lost || r.noMethod() {
+func (r reply) breaksSession() bool {
+	if r.scope.session == nil || r.scope.second || r.judge() != lost || r.noMethod() {
 		return false
 	}
 	status, fault := r.answer.Status, r.answer.Error
@@ -68,7 +68,7 @@ func (r *run) use(ctx context.Context, open []*session) {
 func (r *run) observe(s *session, answered reply) {
 	c := r.check(s.scope.version, checkSessions)
 	switch {
-	case answered.breaksSession(s.scope):
+	case answered.breaksSession():
 		s.broken = true
 		if c.Example == "" {
 			c.Example = r.text(answered.String())
@@ -112,6 +112,7 @@ func (r *run) standing(ctx context.Context, open []*session) {
 			return
 		}
 		r.book(r.check(s.scope.version, checkStreams), answered)
+		s.broken = s.broken || answered.breaksSession()
 	}
 }
 

@@ -24,6 +24,10 @@ func (t *task) params() map[string]any { return map[string]any{"taskId": t.ID} }
 // expired reports whether the server may have dropped the task by now.
 func (t *task) expired() bool { return t.TTL > 0 && time.Since(t.made) >= t.TTL }
 
+// inReach reports whether there is a way to ask for the task: a broken session is used
+// no further, as clients do.
+func (t *task) inReach() bool { return t.scope.session == nil || !t.scope.session.broken }
+
 // see takes a newer state of the task.
 func (t *task) see(now client.Task) {
 	t.Task = now
@@ -81,7 +85,7 @@ func (r *run) makeTask(ctx context.Context, c *Check, s scope) (made *task, goOn
 			r.unknown++
 		}
 		return nil, !answered.timedOut()
-	case answered.breaksSession(s):
+	case answered.breaksSession():
 		r.book(c, answered)
 		s.session.broken = true
 		return nil, true
@@ -128,7 +132,9 @@ func (r *run) pollAll(ctx context.Context, tasks []*task) {
 	for range pollsPerTask {
 		pause(ctx, pauseFor(tasks))
 		for _, t := range shuffled(tasks) {
-			r.poll(ctx, c, t, t.scope)
+			if t.inReach() {
+				r.poll(ctx, c, t, t.scope)
+			}
 		}
 	}
 }
@@ -158,7 +164,7 @@ func (r *run) bookTask(c *Check, t *task, answered reply) judgement {
 		t.over = true
 		return unsent
 	}
-	if answered.breaksSession(t.scope) {
+	if answered.breaksSession() {
 		t.scope.session.broken = true
 	}
 	return r.book(c, answered)
@@ -169,7 +175,7 @@ func (r *run) bookTask(c *Check, t *task, answered reply) judgement {
 func (r *run) results(ctx context.Context, tasks []*task) {
 	c := r.check(tasks[0].scope.version, checkResults)
 	for _, t := range shuffled(tasks) {
-		if t.Status == "completed" {
+		if t.inReach() && t.Status == "completed" {
 			r.bookTask(c, t, r.wire.request(ctx, t.scope, mcp.MethodTaskResult, t.params()))
 		}
 	}
@@ -179,7 +185,7 @@ func (r *run) results(ctx context.Context, tasks []*task) {
 func (r *run) cancelAll(ctx context.Context, tasks []*task) {
 	c := r.check(tasks[0].scope.version, checkCancels)
 	for _, t := range shuffled(tasks) {
-		if t.over {
+		if t.over || !t.inReach() {
 			continue
 		}
 		answered := r.wire.request(ctx, t.scope, mcp.MethodCancelTask, t.params())
@@ -200,8 +206,10 @@ func (r *run) secondAddress(ctx context.Context, tasks []*task) {
 	}
 	c := r.check(tasks[0].scope.version, checkSecond)
 	for _, t := range tasks {
-		s := t.scope
-		s.second = true
-		r.poll(ctx, c, t, s)
+		if t.inReach() {
+			s := t.scope
+			s.second = true
+			r.poll(ctx, c, t, s)
+		}
 	}
 }

@@ -8,22 +8,21 @@ import (
 )
 
 // WriteText writes the report for people: a table of the checks, what was not checked,
-// and the verdict.
+// and the verdict, with an empty line between them.
 func (rep *Report) WriteText(w io.Writer) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s\n", rep.URL)
-	rep.writeFacts(&b)
-	rep.writeChecks(&b)
-	for _, s := range rep.Skipped {
-		fmt.Fprintf(&b, "not checked: %s%s: %s\n", prefix(s.Revision), s.Name, s.Why)
+	var parts [][]byte
+	for _, write := range []func(*bytes.Buffer){rep.writeFacts, rep.writeChecks, rep.writeGaps, rep.writeVerdict, rep.writeAdvice} {
+		var b bytes.Buffer
+		if write(&b); b.Len() > 0 {
+			parts = append(parts, b.Bytes())
+		}
 	}
-	rep.writeLeft(&b)
-	rep.writeVerdict(&b)
-	_, err := w.Write(b.Bytes())
+	_, err := w.Write(bytes.Join(parts, []byte("\n")))
 	return err
 }
 
 func (rep *Report) writeFacts(b *bytes.Buffer) {
+	fmt.Fprintf(b, "%s\n", rep.URL)
 	if len(rep.Revisions) > 0 {
 		fmt.Fprintf(b, "speaks %s", strings.Join(rep.Revisions, " and "))
 	} else {
@@ -45,11 +44,10 @@ func (rep *Report) writeChecks(b *bytes.Buffer) {
 	if len(rep.Checks) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n%-10s  %-15s  %5s  %5s  %6s\n", "revision", "what", "asked", "lost", "failed")
+	fmt.Fprintf(b, "%-10s  %-15s  %5s  %5s  %6s\n", "revision", "what", "asked", "lost", "failed")
 	for _, c := range rep.Checks {
 		fmt.Fprintf(b, "%-10s  %-15s  %5d  %5d  %6d%s\n", c.Revision, c.Name, c.Asked, c.Lost+c.Leaked, c.Failed, remark(c))
 	}
-	b.WriteByte('\n')
 }
 
 // remark is what stands behind a check's numbers.
@@ -64,7 +62,11 @@ func remark(c Check) string {
 	return s
 }
 
-func (rep *Report) writeLeft(b *bytes.Buffer) {
+// writeGaps writes what was not checked, and what was left behind.
+func (rep *Report) writeGaps(b *bytes.Buffer) {
+	for _, s := range rep.Skipped {
+		fmt.Fprintf(b, "not checked: %s%s: %s\n", prefix(s.Revision), s.Name, s.Why)
+	}
 	if !rep.Left.any() {
 		return
 	}
@@ -78,21 +80,24 @@ func (rep *Report) writeLeft(b *bytes.Buffer) {
 func (rep *Report) writeVerdict(b *bytes.Buffer) {
 	switch {
 	case rep.Verdict == Lost && rep.Reason != "":
-		fmt.Fprintf(b, "\nlost (and it ended early: %s):\n", rep.Reason)
+		fmt.Fprintf(b, "lost (and it ended early: %s):\n", rep.Reason)
 	case rep.Verdict == Lost:
-		b.WriteString("\nlost:\n")
+		b.WriteString("lost:\n")
 	case rep.Verdict == Clean:
-		b.WriteString("\nnothing lost, as seen from this one address: a balancer that sorts clients by address would look the same\n")
+		b.WriteString("nothing lost, as seen from this one address: a balancer that sorts clients by address would look the same\n")
 	default:
-		fmt.Fprintf(b, "\nno verdict: %s\n", rep.Reason)
+		fmt.Fprintf(b, "no verdict: %s\n", rep.Reason)
 	}
 	for _, f := range rep.Findings {
 		fmt.Fprintf(b, "  %s\n", f)
 	}
+}
+
+func (rep *Report) writeAdvice(b *bytes.Buffer) {
 	if rep.Command == "" {
 		return
 	}
-	fmt.Fprintf(b, "\nwhat berth would need in front:\n  %s\n", rep.Command)
+	fmt.Fprintf(b, "what berth would need in front:\n  %s\n", rep.Command)
 	for _, a := range rep.Advice {
 		fmt.Fprintf(b, "  - %s\n", a)
 	}

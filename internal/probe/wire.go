@@ -202,6 +202,7 @@ func (w *wire) admit(ctx context.Context) error {
 // note learns from a reply, above all whether to go on. That another principal than the
 // first may not do something is no reason to stop.
 func (w *wire) note(s scope, r reply) reply {
+	r.scope = s
 	if r.err != nil {
 		if w.failures++; w.failures >= maxFailures {
 			w.halt = errUnreachable
