@@ -90,3 +90,24 @@ func TestListening(t *testing.T) {
 		})
 	}
 }
+
+// Tasks that ended before anybody listened are not told of, and nobody missed anything.
+func TestTasksThatEndedBeforeAreNotMissed(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		s := subscriptions{agree: all, tell: none}
+		report := probed(t, &fleet.Server{Name: "a", Intercept: s.intercept}, quick)
+		if got := check(t, report, modern, "listened"); got.Asked != 15 || report.Verdict != probe.Clean {
+			t.Errorf("got %v and %+v, want clean", report.Verdict, got)
+		}
+	})
+}
+
+// The fleet's own subscriptions tell of the cancelled tasks.
+func TestListeningToAFleetServer(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		report := probed(t, &fleet.Server{Name: "a"})
+		if listened, notified := check(t, report, modern, "listened"), check(t, report, modern, "notified"); listened.Asked != 15 || notified.Asked != 5 || notified.Lost != 0 {
+			t.Errorf("got %+v and %+v, want all acknowledged and told", listened, notified)
+		}
+	})
+}
