@@ -176,6 +176,9 @@ func TestLongRetryAfterLeavesThingsBehindAndSaysSo(t *testing.T) {
 		if report.Left.Tasks != 10 || s.Calls("tasks/cancel") != 0 {
 			t.Errorf("left %+v after %d cancels, want 10 tasks, none", report.Left, s.Calls("tasks/cancel"))
 		}
+		if report.Seconds > 20 {
+			t.Errorf("took %v s, want no waiting in vain", report.Seconds)
+		}
 	})
 }
 
@@ -209,6 +212,50 @@ func TestTimeEndsTheRun(t *testing.T) {
 		}
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("took %v, want little more than 2 s", took)
+		}
+	})
+}
+
+// Where cancelling is lost too, it is tried again, task by task.
+func TestCleaningUpIsTriedSeveralTimes(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		tried := map[string]int{}
+		s := &fleet.Server{Name: "a", Stateless: true}
+		s.Intercept = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			id := r.Header.Get("Mcp-Name")
+			if r.Header.Get("Mcp-Method") != "tasks/cancel" {
+				return false
+			}
+			if tried[id]++; tried[id] > 5 {
+				return false
+			}
+			answering(404, "", "")(w, r)
+			return true
+		}
+		report := probed(t, s)
+		if got := check(t, report, modern, "cancels"); got.Lost != 10 || report.Left != (probe.Left{}) {
+			t.Errorf("got %+v, left %+v, want all lost at first and nothing left", got, report.Left)
+		}
+	})
+}
+
+// A tool that is not answered in time is not called again, and what it may have made is
+// told of.
+func TestToolThatNeverAnswersIsCalledOnce(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		calls := 0
+		s := &fleet.Server{Name: "a", Stateless: true}
+		s.Intercept = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			if !bytes.Contains(body, []byte("tools/call")) {
+				return false
+			}
+			calls++
+			silent(w, r)
+			return true
+		}
+		report := probed(t, s)
+		if calls != 2 || report.Left.Unknown != 2 || report.Verdict != probe.Unknown {
+			t.Errorf("got %v, %d calls, left %+v, want unknown, one call an era, and both told of", report.Verdict, calls, report.Left)
 		}
 	})
 }

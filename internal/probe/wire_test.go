@@ -44,7 +44,7 @@ func TestRetryAfterInBothForms(t *testing.T) {
 			"-7":  time.Second,
 			"now": time.Second,
 			time.Now().Add(9 * time.Second).UTC().Format(http.TimeFormat): 9 * time.Second,
-			"Thu, 01 Jan 1970 00:00:00 GMT":                                0,
+			"Thu, 01 Jan 1970 00:00:00 GMT":                               0,
 		} {
 			if got := retryAfter(http.Header{"Retry-After": {value}}); got != want {
 				t.Errorf("%q: got %v, want %v", value, got, want)
