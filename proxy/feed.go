@@ -79,6 +79,15 @@ type said struct {
 	ends    bool     // raw is the end of the event
 }
 
+// bytes returns a copy of raw. An event that ends in a CR alone, whose LF is still on
+// its way and will be left out, is completed: some parsers wait for what follows a CR.
+func (s *said) bytes() []byte {
+	if s.ends && bytes.HasSuffix(s.raw, []byte("\r")) {
+		return append(bytes.Clone(s.raw), '\n')
+	}
+	return bytes.Clone(s.raw)
+}
+
 // newFeed reads the answer to a subscription up to the acknowledgement. What comes
 // before that has no business there and is dropped. An answer that is no subscription
 // is a *refusedFeed, which then holds the response.

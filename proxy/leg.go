@@ -1,7 +1,7 @@
 package proxy
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -73,13 +73,12 @@ func dropRefusal(err error) {
 
 // serve joins the upstream and passes on what it says until that ends.
 func (g *leg) serve(ctx context.Context) error {
-	f, u, err := g.join(ctx)
+	f, lease, err := g.join(ctx)
 	if err != nil {
 		return err
 	}
-	defer f.close()
-	lease := g.l.x.pool().Own(u)
 	defer lease.Release()
+	defer f.close()
 	g.l.x.p.telemetry.subscribed(g.l.x.poolName(), false, 1)
 	defer g.l.x.p.telemetry.subscribed(g.l.x.poolName(), false, -1)
 	if err := g.tell(ctx, legEvent{joined: f}); err != nil {
@@ -90,42 +89,49 @@ func (g *leg) serve(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if err := g.tellStates(ctx, u, f.agreed.TaskIDs()); err != nil {
+	if err := g.tellStates(ctx, f.upstream, f.agreed.TaskIDs()); err != nil {
 		return err
 	}
 	return g.pass(ctx, f)
 }
 
 // join sends the leg's request to its upstream, or to one after the other that the
-// picker chooses until one answers: to subscribe twice does no harm.
-func (g *leg) join(ctx context.Context) (*feed, *routing.Upstream, error) {
+// picker chooses until one answers: to subscribe twice does no harm. The lease is to be
+// released when the feed has ended.
+func (g *leg) join(ctx context.Context) (*feed, *routing.Lease, error) {
 	if g.upstream != nil {
-		f, err := g.joinAt(ctx, g.upstream)
-		return f, g.upstream, err
+		return g.joinLeased(ctx, g.l.x.pool().Own(g.upstream))
 	}
 	var tried []*routing.Upstream
 	var last error
 	for {
 		lease, err := g.l.x.pool().Pick("", tried)
-		if err != nil && last != nil {
-			return nil, nil, last
-		}
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, cmp.Or(last, err)
 		}
-		lease.Release()
-		f, err := g.joinAt(ctx, lease.Upstream)
-		var failed *exchange.SendError
-		if err == nil || !errors.As(err, &failed) || ctx.Err() != nil {
-			return f, lease.Upstream, err
+		f, lease, err := g.joinLeased(ctx, lease)
+		if _, unanswered := errors.AsType[*exchange.SendError](err); !unanswered || ctx.Err() != nil {
+			return f, lease, err
 		}
 		tried, last = append(tried, lease.Upstream), err
 	}
 }
 
-func (g *leg) joinAt(ctx context.Context, u *routing.Upstream) (*feed, error) {
-	x := g.l.x
-	return subscribe(x.endpoint, u, x.newUpstreamRequest(ctx, u, http.MethodPost, x.endpointURL(u), g.body))
+// joinLeased joins the leased upstream, and gives the lease back if that fails. A
+// connection that breaks is tried once more: it may have been a kept one at its end.
+func (g *leg) joinLeased(ctx context.Context, lease *routing.Lease) (f *feed, _ *routing.Lease, err error) {
+	x, u := g.l.x, lease.Upstream
+	for range 2 {
+		f, err = subscribe(x.endpoint, u, x.newUpstreamRequest(ctx, u, http.MethodPost, x.endpointURL(u), g.body))
+		failed, unanswered := errors.AsType[*exchange.SendError](err)
+		if !unanswered || failed.TimedOut || failed.Refused || ctx.Err() != nil {
+			break
+		}
+	}
+	if err != nil {
+		lease.Release()
+	}
+	return f, lease, err
 }
 
 // subscribe sends a subscription to u and reads up to its acknowledgement.
@@ -153,7 +159,7 @@ func (g *leg) pass(ctx context.Context, f *feed) error {
 		case !g.states.note(s.task):
 			f.skip()
 		case s.ends:
-			err = g.say(ctx, bytes.Clone(s.raw))
+			err = g.say(ctx, s.bytes())
 		default:
 			err = g.sayLong(ctx, f, s)
 		}
@@ -172,7 +178,7 @@ func (g *leg) say(ctx context.Context, raw []byte) error {
 func (g *leg) sayLong(ctx context.Context, f *feed, s said) error {
 	return g.withFloor(ctx, func() error {
 		for {
-			err := g.tell(ctx, legEvent{raw: bytes.Clone(s.raw), within: !s.ends})
+			err := g.tell(ctx, legEvent{raw: s.bytes(), within: !s.ends})
 			if err != nil || s.ends {
 				return err
 			}

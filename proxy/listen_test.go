@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -187,6 +188,37 @@ func TestEndOfATaskIsTheLastThatIsTold(t *testing.T) {
 			t.Errorf("told %v, want %v", got, want)
 		}
 	})
+}
+
+// Whichever way an upstream ends its lines, an event is whole when it is passed on.
+func TestEventsOfASubscriptionAreWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newRig(t, rigOptions{})
+		f.servers[0].inject(onMethod("subscriptions/listen", streams(func(ctx context.Context, write func(string)) {
+			write("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\",\"params\":{\"notifications\":{\"toolsListChanged\":true}}}\r\n\r")
+			time.Sleep(time.Second)
+			write("\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\r\n\r")
+			<-ctx.Done()
+		})))
+		resp := f.open(f.modernRequest(t.Context(), "subscriptions/listen", "", `"notifications":{"toolsListChanged":true}`))
+		defer resp.Body.Close()
+		lines := newEventLines(t, resp)
+		lines.event()
+		want := "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\r\n\r\n"
+		got := make([]byte, len(want))
+		if _, err := io.ReadFull(lines.r, got); err != nil || string(got) != want {
+			t.Errorf("got %q, %v, want %q", got, err, want)
+		}
+	})
+}
+
+// A kept connection that its upstream has just closed does not cost a subscription.
+func TestSubscriptionIsSentAgainWhereTheConnectionBroke(t *testing.T) {
+	f := newRig(t, rigOptions{tcp: true, size: 1})
+	f.servers[0].inject(onMethod("subscriptions/listen", onlyOnce(reset)))
+	if s := f.subscribe("1", tasksFilter("", f.newTask(60))); s.status != 200 {
+		t.Errorf("got %d, want 200", s.status)
+	}
 }
 
 // A gateway's 503 in place of an owner that restarts is no refusal.
