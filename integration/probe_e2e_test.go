@@ -71,11 +71,11 @@ func TestProbeTable(t *testing.T) {
 		// what must be lost
 		polls, sessions bool
 	}{
-		{"nothing: one instance", func(_ testing.TB, f *localFleet) string { return f.fleet[0].url() }, 0, false, false},
-		{"round robin", func(t testing.TB, f *localFleet) string { return roundRobin(t, f.urls()) }, 1, true, true},
+		{"nothing, and one instance only", func(_ testing.TB, f *localFleet) string { return f.fleet[0].url() }, 0, false, false},
+		{"a round robin", func(t testing.TB, f *localFleet) string { return roundRobin(t, f.urls()) }, 1, true, true},
 		{"nginx", func(t testing.TB, f *localFleet) string { return startNginx(t, f.fleet, "", "") }, 1, true, true},
 		{"nginx, `hash $http_mcp_name`", func(t testing.TB, f *localFleet) string { return startNginx(t, f.fleet, "hash $http_mcp_name;", "") }, 1, true, true},
-		{"nginx, `ip_hash` (all calls come from one address)", func(t testing.TB, f *localFleet) string { return startNginx(t, f.fleet, "ip_hash;", "") }, 0, false, false},
+		{"nginx, `ip_hash`, for calls from one address", func(t testing.TB, f *localFleet) string { return startNginx(t, f.fleet, "ip_hash;", "") }, 0, false, false},
 		{"berth", func(t testing.TB, f *localFleet) string { return startBerth(t, f.fleet).url() }, 0, false, false},
 	}
 	var table strings.Builder
