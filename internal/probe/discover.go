@@ -57,11 +57,8 @@ func (r *run) discover(ctx context.Context) speech {
 	if s.legacy = shook; shook != nil {
 		r.revisions = append(r.revisions, shook.Version)
 	}
-	if !s.modern && shook == nil {
-		r.end = fmt.Errorf("it does not speak MCP: server/discover: %s; initialize: %s", modern, legacy)
-		if r.wire.halt != nil {
-			r.end = r.wire.halt
-		}
+	if !s.modern && shook == nil && r.wire.halt == nil && ctx.Err() == nil {
+		r.end = fmt.Errorf("no MCP there: server/discover: %s; initialize: %s", modern, legacy)
 	}
 	return s
 }

@@ -12,7 +12,7 @@ import (
 
 const (
 	ackWithin  = 5 * time.Second // from a stream's head to its acknowledgement
-	toldWithin = 2 * time.Second // from the end of a task to its notification
+	toldWithin = 5 * time.Second // from the end of a task to its notification
 )
 
 // listen opens a few streams about some of the tasks, one after the other since each may

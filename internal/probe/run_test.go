@@ -1,11 +1,30 @@
 package probe_test
 
 import (
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"berth/internal/demo/fleet"
 	"berth/internal/probe"
 )
+
+// Certificates are verified, and nothing is sent to who has none that is known.
+func TestUnknownAuthorityIsRefused(t *testing.T) {
+	h := &counted{h: http.NotFoundHandler()}
+	server := httptest.NewUnstartedServer(h)
+	server.Config.ErrorLog = log.New(t.Output(), "server: ", 0)
+	server.StartTLS()
+	defer server.Close()
+	o := options()
+	o.URL, o.Dial = server.URL, nil
+	report := probe.Run(t.Context(), o)
+	if report.Verdict != probe.Unknown || !strings.Contains(report.Reason, "certificate") || h.seen.Load() != 0 {
+		t.Errorf("got %v (%s) after %d requests, want unknown, the certificate, none", report.Verdict, report.Reason, h.seen.Load())
+	}
+}
 
 func TestOneInstanceLosesNothing(t *testing.T) {
 	for name, s := range map[string]*fleet.Server{

@@ -43,13 +43,13 @@ func TestWhatIsNoMCPHasNoVerdict(t *testing.T) {
 		most   int64 // requests
 		reason string
 	}{
-		"page":          {answering(200, html, "<html>hello</html>"), 2, "does not speak MCP"},
+		"page":          {answering(200, html, "<html>hello</html>"), 2, "no MCP there"},
 		"not found":     {answering(404, html, "<html>"), 2, "HTTP 404"},
 		"redirect":      {answering(307, "Location: http://elsewhere/mcp", ""), 2, "HTTP 307"},
 		"unauthorized":  {answering(401, json, `{}`), 1, "401"},
 		"throttled":     {answering(429, "Retry-After: 3", ""), 1, "429"},
 		"another's id":  {answering(200, json, `{"jsonrpc":"2.0","id":99,"result":{}}`), 2, "belongs to no request"},
-		"null result":   {answering(200, json, `{"jsonrpc":"2.0","id":1,"result":null}`), 2, "does not speak MCP"},
+		"null result":   {answering(200, json, `{"jsonrpc":"2.0","id":1,"result":null}`), 2, "no MCP there"},
 		"array":         {answering(200, json, `[]`), 2, "unreadable"},
 		"broken":        {answering(200, json, `{"jsonrpc":`), 2, "unreadable"},
 		"odd events":    {answering(200, "Content-Type: text/event-stream", "data: {\n\ndata: 1\n\n"), 2, "unreadable"},
