@@ -9,14 +9,16 @@ import (
 	"berth/internal/mcp"
 )
 
-// cleanLimit bounds the time of cleaning up.
+// cleanLimit bounds the time of cleaning up, besides that of one request for each thing.
 const cleanLimit = 30 * time.Second
 
 // cleanUp cancels the tasks and ends the sessions that still are, as far as the URL lets
 // these requests through. It keeps at each thing in turn: requests in a row come to
 // another instance each where a balancer takes turns, and so soon to the right one.
 func (r *run) cleanUp(ctx context.Context) {
-	ctx, cancel := context.WithTimeoutCause(ctx, cleanLimit, errTime)
+	things := float64(len(r.tasks) + len(r.sessions))
+	limit := cleanLimit + time.Duration(things/r.options.Rate*float64(time.Second))
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTime)
 	defer cancel()
 	r.wire.most += r.options.maxCleaning()
 	if !r.mayCleanUp(ctx) {

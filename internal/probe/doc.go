@@ -6,8 +6,9 @@
 // What it sends, and where it stops:
 //
 //   - one request at a time, at most Options.Rate a second, at most
-//     Options.MaxRequests in all, for at most Options.Limit, and then cleanLimit for
-//     cleaning up; besides at most one stream that listens;
+//     Options.MaxRequests in all, for at most Options.Limit, and then cleanLimit (and
+//     the time of one request each) for cleaning up; besides at most one stream that
+//     listens;
 //   - one tool and no other: the one that is named, or else one that its server
 //     annotates as read-only and that needs no arguments;
 //   - at most Options.MaxTasks calls of that tool and Options.MaxSessions sessions;

@@ -80,15 +80,13 @@ func (r *run) subscribe(ctx context.Context, about []*task) (*listener, reply) {
 	for i, t := range about {
 		ids[i] = t.ID
 	}
-	ctx, stop := context.WithCancel(ctx)
-	response, answered := r.wire.open(ctx, about[0].scope, mcp.MethodListen, map[string]any{
+	stream, stop, answered := r.wire.open(ctx, about[0].scope, mcp.MethodListen, map[string]any{
 		"notifications": map[string]any{"taskIds": ids},
 	})
-	if response == nil {
-		stop()
+	if stream == nil {
 		return nil, answered
 	}
-	return newListener(response, about, stop), answered
+	return newListener(stream, about, stop), answered
 }
 
 // unheard counts a stream that said nothing, though its server must acknowledge it at

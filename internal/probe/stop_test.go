@@ -112,6 +112,26 @@ func TestServerThatNeverAnswersTakesBoundedTime(t *testing.T) {
 	})
 }
 
+func TestHalfAnAnswerTakesBoundedTime(t *testing.T) {
+	inFakeTime(t, func(t *testing.T) {
+		s := &fleet.Server{Name: "a", Stateless: true}
+		s.Intercept = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+			if r.Header.Get("Mcp-Method") != "subscriptions/listen" {
+				return false
+			}
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, `{"jsonrpc":`)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+			return true
+		}
+		report := probed(t, s)
+		if got := check(t, report, modern, "listened"); got.Failed+got.Lost == 0 || report.Seconds > 30 {
+			t.Errorf("got %+v after %v s, want it noted, and soon", got, report.Seconds)
+		}
+	})
+}
+
 func TestServerThatFallsSilentEndsTheRun(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
 		s := &fleet.Server{Name: "a"}

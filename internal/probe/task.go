@@ -130,7 +130,9 @@ func (r *run) toolParams(version string) map[string]any {
 func (r *run) pollAll(ctx context.Context, tasks []*task) {
 	c := r.check(tasks[0].scope.version, checkPolls)
 	for range pollsPerTask {
-		pause(ctx, pauseFor(tasks))
+		if r.wire.halt == nil {
+			pause(ctx, pauseFor(tasks))
+		}
 		for _, t := range shuffled(tasks) {
 			if t.inReach() {
 				r.poll(ctx, c, t, t.scope)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -28,7 +29,7 @@ const (
 var (
 	errUnauthorized = errors.New("it answers 401: it wants credentials (--header)")
 	errThrottled    = errors.New("it answers 429: asked to slow down, the probe stopped")
-	errUnreachable  = fmt.Errorf("%d requests in a row got no answer", maxFailures)
+	errUnreachable  = fmt.Errorf("%d requests in a row got no answer that can be read", maxFailures)
 	errBudget       = errors.New("all requests that a run may send are sent")
 	errTime         = errors.New("the time is over")
 	errInterrupted  = errors.New("it was interrupted")
@@ -80,9 +81,7 @@ func merged(a, b http.Header) http.Header {
 	if all == nil {
 		all = http.Header{}
 	}
-	for name, values := range b {
-		all[name] = values
-	}
+	maps.Copy(all, b)
 	return all
 }
 
@@ -144,28 +143,30 @@ func (w *wire) bare(ctx context.Context, s scope, method string) reply {
 	return w.note(s, reply{answer: &client.Answer{Status: response.StatusCode, Header: response.Header}})
 }
 
-// open sends a request whose answer is a stream, which lasts as long as ctx and is the
-// caller's to close. Anything but a stream is a reply.
-func (w *wire) open(ctx context.Context, s scope, method string, params map[string]any) (*http.Response, reply) {
+// open sends a request whose answer is a stream. The stream lasts until ctx ends or its
+// reader calls stop, which it must. Anything but a stream is a reply, and stop is nil.
+func (w *wire) open(ctx context.Context, s scope, method string, params map[string]any) (stream *http.Response, stop context.CancelFunc, r reply) {
 	if err := w.admit(ctx); err != nil {
-		return nil, reply{err: err, unsent: true}
+		return nil, nil, reply{err: err, unsent: true}
 	}
 	w.id++
+	ctx, stop = context.WithCancel(ctx)
+	limit := time.AfterFunc(answerWithin, stop) // for what is no stream
 	endpoint := w.endpoint(s)
 	request, err := endpoint.Post(ctx, client.Message{Version: s.version, ID: w.id, Method: method, Params: params})
+	if err == nil {
+		stream, err = endpoint.Send(request)
+	}
+	if err == nil && stream.StatusCode == http.StatusOK && exchange.ShapeOf(stream) == exchange.EventStream && limit.Stop() {
+		return stream, stop, w.note(s, reply{answer: &client.Answer{Status: stream.StatusCode, Header: stream.Header}})
+	}
+	defer stop()
 	if err != nil {
-		return nil, reply{err: err, unsent: true}
+		return nil, nil, w.note(s, reply{err: err})
 	}
-	response, err := endpoint.Send(request)
-	if err != nil {
-		return nil, w.note(s, reply{err: err})
-	}
-	if response.StatusCode == http.StatusOK && exchange.ShapeOf(response) == exchange.EventStream {
-		return response, w.note(s, reply{answer: &client.Answer{Status: response.StatusCode, Header: response.Header}})
-	}
-	defer response.Body.Close()
-	answer, err := client.Read(response, w.id)
-	return nil, w.note(s, reply{answer: answer, err: err, wanted: true})
+	defer stream.Body.Close()
+	answer, err := client.Read(stream, w.id)
+	return nil, nil, w.note(s, reply{answer: answer, err: err, wanted: true})
 }
 
 func (w *wire) endpoint(s scope) client.Endpoint {
