@@ -183,30 +183,30 @@ func (x *request) reopen(ctx context.Context, lost *routing.Upstream, alive bool
 			return nil, moveVersion, err
 		case !errors.As(err, &failed) || failed.Sent:
 			return nil, moveRejected, err
+		case failed.Starved:
+			return nil, moveNowhere, errors.Join(errNotMoved, err) // nobody else would get it either
 		}
 		tried = append(tried, lease.Upstream)
 	}
 }
 
 // orphaned serves a request in a session whose upstream is not in the pool any more,
-// and which nobody else holds.
-func (x *request) orphaned() error {
-	if !x.endpoint.Reinit {
-		return routing.ErrUnknownSession
+// and which nobody else holds, as unknown says. done is false if it is not such a one,
+// or cannot be moved.
+func (x *request) orphaned(unknown error) (done bool, err error) {
+	if !x.endpoint.Reinit || !errors.Is(unknown, routing.ErrUnknownSession) {
+		return false, nil
 	}
 	ctx, cancel := x.recording()
 	defer cancel()
 	key := x.endpoint.Router.SessionKey(x.principal, x.session)
 	binding, err := x.endpoint.Router.Bindings.Reload(ctx, key)
 	if err != nil || x.pool().Find(binding.Upstream) != nil {
-		return routing.ErrUnknownSession
+		return false, nil
 	}
 	x.decision = routing.Decision{Source: sticky.SourceStore, Key: key, Binding: binding, Alias: binding.Alias}
 	if x.staysBehind() {
-		return errOwnerSilent
+		return true, errOwnerSilent
 	}
-	if done, err := x.failOver(nil); done {
-		return err
-	}
-	return routing.ErrUnknownSession
+	return x.failOver(nil)
 }

@@ -33,36 +33,42 @@ func (x *request) route() error {
 
 // query is what the router needs to know of the request.
 func (x *request) query() routing.Query {
+	// A question may still be ending when the request goes on: it has the request as it
+	// is now.
+	asked := *x
 	return routing.Query{
 		Calls:      x.message.Calls,
 		Session:    x.session,
 		Version:    x.version(),
 		Principal:  x.principal,
 		Credential: x.credential,
-		AskTask:    x.askTask,
-		AskSession: x.askSession,
+		Caller:     x.held.caller,
+		Miss:       x.mayMiss,
+		AskTask:    asked.askTask,
+		AskSession: asked.askSession,
 	}
 }
 
 // unroutable answers a call about a task that could not be routed with the task
 // as it was last seen, if this berth saw its end, or did not lose it for long.
 func (x *request) unroutable(err error) error {
-	if errors.Is(err, routing.ErrUnknownSession) {
-		return x.orphaned()
-	}
-	if !x.aboutTask() {
+	if done, err := x.orphaned(err); done {
 		return err
 	}
+	if x.aboutTask() && x.serveUnrouted(err) {
+		return nil
+	}
+	x.noteMiss(err)
+	return err
+}
+
+func (x *request) serveUnrouted(err error) bool {
 	switch {
 	case errors.Is(err, routing.ErrUnknownTask):
-		if x.serveTerminal() {
-			return nil
-		}
+		return x.serveTerminal()
 	case errors.Is(err, routing.ErrUnclear), errors.Is(err, routing.ErrBusy), errors.Is(err, routing.ErrOwnerGone),
 		errors.Is(err, storage.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
-		if x.serveLastSeen(0) {
-			return nil
-		}
+		return x.serveLastSeen(0)
 	}
-	return err
+	return false
 }
