@@ -2,10 +2,17 @@ package proxy_test
 
 import (
 	"bytes"
+	"context"
 	"io"
+	"net"
 	"net/http"
+	"os"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
+	"berth/internal/exchange"
+	"berth/proxy"
 	"berth/routing"
 )
 
@@ -145,4 +152,30 @@ func TestWhereASessionMovesTo(t *testing.T) {
 		}
 		f.servers[2].wantSession(t)
 	})
+}
+
+// That berth has no file descriptor left says nothing of the upstream: its sessions stay.
+func TestBerthsOwnWantMovesNothing(t *testing.T) {
+	var starved atomic.Bool
+	var dialer net.Dialer
+	var client *exchange.Client
+	f := newRig(t, reinit(rigOptions{tcp: true, endpoint: func(ep *proxy.Endpoint) {
+		client = exchange.NewClientOver(func(ctx context.Context, network, address string) (net.Conn, error) {
+			if starved.CompareAndSwap(true, false) {
+				return nil, &net.OpError{Op: "dial", Net: network, Err: os.NewSyscallError("socket", syscall.EMFILE)}
+			}
+			return dialer.DialContext(ctx, network, address)
+		}, 0)
+		t.Cleanup(client.Close)
+		ep.Client = client
+	}}))
+	session := f.initialize()
+	client.Close() // idle connections need no descriptor
+	starved.Store(true)
+	if r := f.legacy(session, "tools/call", `"name":"who"`); r.status != http.StatusServiceUnavailable || f.calls("initialize") != 1 {
+		t.Errorf("got %d %s, and %d sessions opened; want 503 and one", r.status, r.body, f.calls("initialize"))
+	}
+	if got := f.who(session); got != "a" {
+		t.Errorf("afterwards answered by %s, want a", got)
+	}
 }
