@@ -156,12 +156,12 @@ func TestWhereASessionMovesTo(t *testing.T) {
 
 // That berth has no file descriptor left says nothing of the upstream: its sessions stay.
 func TestBerthsOwnWantMovesNothing(t *testing.T) {
-	var starved atomic.Bool
+	var starved atomic.Value // the address that no descriptor is left for
 	var dialer net.Dialer
 	var client *exchange.Client
 	f := newRig(t, reinit(rigOptions{tcp: true, endpoint: func(ep *proxy.Endpoint) {
 		client = exchange.NewClientOver(func(ctx context.Context, network, address string) (net.Conn, error) {
-			if starved.CompareAndSwap(true, false) {
+			if starved.Load() == address {
 				return nil, &net.OpError{Op: "dial", Net: network, Err: os.NewSyscallError("socket", syscall.EMFILE)}
 			}
 			return dialer.DialContext(ctx, network, address)
@@ -171,10 +171,11 @@ func TestBerthsOwnWantMovesNothing(t *testing.T) {
 	}}))
 	session := f.initialize()
 	client.Close() // idle connections need no descriptor
-	starved.Store(true)
+	starved.Store(f.servers[0].addr)
 	if r := f.legacy(session, "tools/call", `"name":"who"`); r.status != http.StatusServiceUnavailable || f.calls("initialize") != 1 {
 		t.Errorf("got %d %s, and %d sessions opened; want 503 and one", r.status, r.body, f.calls("initialize"))
 	}
+	starved.Store("")
 	if got := f.who(session); got != "a" {
 		t.Errorf("afterwards answered by %s, want a", got)
 	}
