@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/sticky"
 )
 
 // confirmTime bounds the question whether a 404 or 400 is about the session.
@@ -17,7 +18,7 @@ const confirmTime = 3 * time.Second
 // lacksSession reports whether u, which answered 404 or 400, does not hold the session.
 // That is asked for: a server may mean something else by it, and have done its work.
 func (x *request) lacksSession(u *routing.Upstream, response *http.Response) bool {
-	if !deniesSession(response.StatusCode) || !x.mayReopen() || x.movedFrom != "" || x.r.Method == http.MethodDelete {
+	if !deniesSession(response.StatusCode) || !x.mayReopen() || x.movedFrom != "" {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(x.ctx, confirmTime)
@@ -44,7 +45,12 @@ func deniesSession(status int) bool {
 // by moving that; or with what u said, if that cannot be. A task is out of reach then,
 // which is not the same as gone.
 func (x *request) sessionDenied(u *routing.Upstream, response *http.Response) error {
-	binding, err := x.relocate(u, true)
+	outdated := x.isOutdated()
+	var binding sticky.Binding
+	var err error
+	if !outdated {
+		binding, err = x.relocate(u, true)
+	}
 	if errors.Is(err, errNotMoved) && !x.aboutTask() && !x.isResponse() {
 		return x.relay(u, response)
 	}
@@ -52,6 +58,8 @@ func (x *request) sessionDenied(u *routing.Upstream, response *http.Response) er
 	x.endpoint.noteAnswer(u, response.StatusCode)
 	x.endExchange(strconv.Itoa(response.StatusCode))
 	switch {
+	case outdated:
+		return x.reroute()
 	case x.isResponse():
 		return x.dropStray()
 	case x.aboutTask() && x.serveLastSeen(0):

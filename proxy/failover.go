@@ -49,6 +49,9 @@ func (x *request) movesAlong() bool {
 // failOver serves a request that the session's upstream u could not be sent. done is
 // false where the client gets what it gets without a move.
 func (x *request) failOver(u *routing.Upstream) (done bool, err error) {
+	if x.isOutdated() {
+		return true, x.reroute()
+	}
 	if x.mayReopen() && x.isResponse() {
 		return true, x.dropStray()
 	}
@@ -65,6 +68,24 @@ func (x *request) failOver(u *routing.Upstream) (done bool, err error) {
 		return true, err
 	}
 	return true, x.follow(binding)
+}
+
+// isOutdated reports whether the request was routed by what another berth has changed
+// since: it moved the session, and the near cache did not know.
+func (x *request) isOutdated() bool {
+	if !x.mayReopen() || x.movedFrom != "" {
+		return false
+	}
+	standing, err := x.endpoint.Router.Bindings.Reload(x.ctx, x.decision.Key)
+	return err == nil && !standing.SameOwner(x.decision.Binding)
+}
+
+// reroute begins anew, once, with what isOutdated has read. That goes for all kinds of
+// requests: what does not move with a session is told so by where the session is.
+func (x *request) reroute() error {
+	x.movedFrom = x.decision.Binding.Upstream
+	x.p.telemetry.moved(x, moveJoined)
+	return x.dispatch()
 }
 
 // relocate moves the session away from u and returns its new binding; or back to u, if

@@ -130,6 +130,36 @@ func TestStaleCacheMovesNothing(t *testing.T) {
 	}
 }
 
+// What does not move with a session goes, through a berth that does not know of the
+// move, where the session is by now.
+func TestStaleCacheLeadsToTheNewInstance(t *testing.T) {
+	for name, lose := range map[string]func(one, two *rig){
+		"killed":    func(one, two *rig) { one.loseAt(two, one.servers[0]) },
+		"restarted": func(one, _ *rig) { one.servers[0].Restart() },
+	} {
+		for kind, request := range map[string]func(f *rig, session, task, answer string) reply{
+			"poll":   func(f *rig, session, task, _ string) reply { return f.legacy(session, "tasks/get", byID(task)) },
+			"answer": func(f *rig, session, _, answer string) reply { return f.in(session, http.MethodPost, answer) },
+			"end":    func(f *rig, session, _, _ string) reply { return f.in(session, http.MethodDelete, "") },
+		} {
+			t.Run(kind+", "+name, func(t *testing.T) {
+				one, two, _ := newPair(t)
+				session := one.initialize()
+				two.who(session)
+				lose(one, two)
+				task := one.newCoreTask(session, 3600) // at b
+				event := one.resume(session, "")
+				mark := event[len("id: "):len("id: berth-12345678-")]
+				r := request(two, session, task, `{"jsonrpc":"2.0","id":"`+mark+`7","result":{}}`)
+				b := one.servers[1]
+				if n := b.Calls("tasks/get") + b.Calls("") + b.Calls(http.MethodDelete); r.status/100 != 2 || n != 1 {
+					t.Errorf("got %d %s, and %d requests at b, want one", r.status, r.body, n)
+				}
+			})
+		}
+	}
+}
+
 // Neither what the client said of itself nor an id of a session can be read in Redis.
 func TestStoreTellsNothingOfAMovedSession(t *testing.T) {
 	one, _, server := newPair(t)

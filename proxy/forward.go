@@ -19,6 +19,11 @@ func (x *request) forward() error {
 	if x.subscribes() {
 		return x.listen()
 	}
+	return x.dispatch()
+}
+
+// dispatch routes the request and sends it where that says.
+func (x *request) dispatch() error {
 	if err := x.route(); err != nil {
 		return x.unroutable(err)
 	}
@@ -34,6 +39,9 @@ func (x *request) forward() error {
 // forwardOwned sends an owned call to its owner, and to nobody else.
 func (x *request) forwardOwned(u *routing.Upstream) error {
 	if u.Silent() && x.aboutTask() {
+		if x.isOutdated() {
+			return x.reroute()
+		}
 		return x.outOfReach(u, nil)
 	}
 	lease := x.pool().Own(u)
