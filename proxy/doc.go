@@ -27,9 +27,10 @@
 // after the second step: listen.go is its stream to the client, listenplan.go says
 // who serves which part, leg.go and fleetfeeds.go are the upstreams' sides.
 //
-// Beside it lie what guesses of ids are told (unknown.go), what berth answers for an owner that is silent (silent.go,
-// lastseen.go), what passes unread at the endpoint's origin (passthrough.go), and what
-// clients without a token are told there (resource.go).
+// Beside it lie what guesses of ids are told (unknown.go), what berth answers for an
+// owner that is silent (silent.go, lastseen.go), what passes unread at the endpoint's
+// origin (passthrough.go), and what clients without a token are told there
+// (resource.go).
 //
 // Any other request of a client is one exchange with an upstream at a time: answers
 // cannot cross. Every refusal and failure that berth words itself comes from one
