@@ -25,8 +25,10 @@ func (x *request) route() error {
 	return nil
 }
 
-// query is what the router needs to know of the request.
+// query is what the router needs to know of the request. Questions to the fleet may
+// outlive the decision that they serve, and are put from the request as it is now.
 func (x *request) query() routing.Query {
+	asking := *x
 	return routing.Query{
 		Calls:      x.message.Calls,
 		Session:    x.session,
@@ -35,8 +37,8 @@ func (x *request) query() routing.Query {
 		Credential: x.credential,
 		Caller:     x.held.caller,
 		Miss:       x.mayMiss,
-		AskTask:    x.askTask,
-		AskSession: x.askSession,
+		AskTask:    asking.askTask,
+		AskSession: asking.askSession,
 	}
 }
 
