@@ -44,7 +44,11 @@ type graph struct {
 // newGraph connects the parts that cfg asks for. It reads the files that cfg names
 // and opens no connection.
 func newGraph(cfg config.Config, loopback bool, o observers) (*graph, error) {
-	store, err := storage.Open(string(cfg.Store.URL), storage.Options{Logger: o.log, MeterProvider: o.meter})
+	store, err := storage.Open(string(cfg.Store.URL), storage.Options{
+		Logger:        o.log,
+		MeterProvider: o.meter,
+		Durability:    cfg.Store.Durability,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}

@@ -65,9 +65,12 @@ type Admin struct {
 
 // Store is the [store] table.
 type Store struct {
-	// URL names the store: memory:, redis://… or rediss://…. It may carry a
-	// password.
+	// URL names the store: memory:, redis://…, unix://…, redis+sentinel://… or
+	// redis+cluster://…, with rediss for TLS. It may carry passwords.
 	URL Secret `toml:"url"`
+	// Durability is what has to have a binding before it counts as stored: "ack", the
+	// server that acknowledges it; "replicas:N", N of its Redis replicas as well.
+	Durability string `toml:"durability"`
 	// Near is the number of bindings kept in the LRU in front of a shared store.
 	Near int `toml:"near"`
 	// MaxTTL caps the life of a task's binding, whatever TTL its server names.
@@ -119,6 +122,7 @@ func Default() Config {
 		TLS:            defaultTLS(),
 		Store: Store{
 			URL:         "memory:",
+			Durability:  "ack",
 			Near:        100_000,
 			MaxTTL:      Duration(7 * 24 * time.Hour),
 			SessionIdle: Duration(24 * time.Hour),

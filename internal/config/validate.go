@@ -90,6 +90,9 @@ func (v *validator) store(s Store) {
 	if err := storage.CheckURL(string(s.URL)); err != nil {
 		v.fault("store.url", "%v", err)
 	}
+	if err := storage.CheckDurability(string(s.URL), s.Durability); err != nil {
+		v.fault("store.durability", "%v", err)
+	}
 	within(v, "store.near", s.Near, 1, 100_000_000)
 	within(v, "store.max_ttl", s.MaxTTL, hour/60, year)
 	within(v, "store.session_idle", s.SessionIdle, hour/60, year)
