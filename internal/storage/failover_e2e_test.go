@@ -182,6 +182,27 @@ func (l *load) wantNothingLost(t *testing.T) {
 	t.Logf("%d records acknowledged; %v without any", len(l.acked), l.gap.Round(time.Millisecond))
 }
 
+// D11: a master that is demoted though it is well goes on answering, as a replica. It is
+// left for the new one; in between it is unavailable at worst, and knows what it knew.
+func TestDemotedMasterIsLeft(t *testing.T) {
+	sentinels := redistest.StartSentinels(t, 2)
+	s := open(t, sentinels.URL(), storage.Options{Durability: "replicas:1"})
+	run(t, s)
+	put(t, s, "known", "v")
+	load := startLoad(t, s, 4)
+	load.goesOn(t, 200)
+	before := sentinels.Master()
+	sentinels.FailOver()
+	eventually(t, "there is another master", func() bool {
+		reads(t, s, "known", "v")
+		now := sentinels.Master()
+		return now != nil && now != before
+	})
+	load.goesOn(t, 200)
+	load.end()
+	load.wantNothingLost(t)
+}
+
 // D17: a node dies and its replica takes over. The other nodes' keys go on, apart from
 // the moment in which the cluster finds itself incomplete; nothing that was confirmed
 // is lost; and the dead node is not waited for when nobody needs it any more.
