@@ -27,6 +27,8 @@ type Config struct {
 
 	// Log says what is written to stderr.
 	Log Log `toml:"log"`
+	// TLS is what the listener for clients speaks, if it speaks TLS.
+	TLS TLS `toml:"tls"`
 	// Admin is the listener for probes and metrics.
 	Admin Admin `toml:"admin"`
 	// Store is where bindings live.
@@ -117,6 +119,7 @@ func Default() Config {
 		Drain:          Duration(30 * time.Second),
 		TrustedProxies: []Prefix{mustPrefix("127.0.0.0/8"), mustPrefix("::1/128")},
 		Log:            Log{Level: "info", Access: true},
+		TLS:            defaultTLS(),
 		Store: Store{
 			URL:         "memory:",
 			Durability:  "ack",
@@ -124,7 +127,7 @@ func Default() Config {
 			MaxTTL:      Duration(7 * 24 * time.Hour),
 			SessionIdle: Duration(24 * time.Hour),
 		},
-		Auth:   Auth{Principal: PrincipalNone, Recover: RecoverNever},
+		Auth:   Auth{Principal: PrincipalNone, Recover: RecoverNever, JWT: defaultJWT()},
 		Limits: defaultLimits(),
 	}
 }
