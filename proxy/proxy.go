@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/seal"
 	"berth/routing"
 
 	"go.opentelemetry.io/otel/metric"
@@ -60,6 +61,7 @@ type Options struct {
 	PrincipalHeader string         // header that names the principal; "": no principals
 	Limits          Limits
 	LastSeen        *LastSeen            // nil: one with default bounds
+	Keys            *seal.Keyring        // seals what clients carry; required where tasks are listed over a pool
 	Logger          *slog.Logger         // nil: discarded
 	AccessLog       *slog.Logger         // nil: no access records
 	Meter           metric.MeterProvider // nil: nothing is measured

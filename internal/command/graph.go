@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -10,6 +11,7 @@ import (
 
 	"berth/internal/config"
 	"berth/internal/exchange"
+	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/proxy"
 	"berth/routing"
@@ -43,6 +45,10 @@ func newGraph(cfg config.Config, loopback bool, o observers) (*graph, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
+	keys, err := newKeyring(cfg.Store, store)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("store: %w", err), store.Close())
+	}
 	g := &graph{store: store, bindings: sticky.New(store, sticky.Options{
 		Near:        cfg.Store.Near,
 		MaxTTL:      time.Duration(cfg.Store.MaxTTL),
@@ -58,8 +64,23 @@ func newGraph(cfg config.Config, loopback bool, o observers) (*graph, error) {
 		}
 		endpoints = append(endpoints, ep)
 	}
-	g.proxy = proxy.New(proxyOptions(cfg, endpoints, loopback, o))
+	options := proxyOptions(cfg, endpoints, loopback, o)
+	options.Keys = keys
+	g.proxy = proxy.New(options)
 	return g, nil
+}
+
+// newKeyring returns what seals with the key that is configured, or with one that is
+// kept in store.
+func newKeyring(cfg config.Store, store *storage.Store) (*seal.Keyring, error) {
+	key, err := cfg.ReadSealKey()
+	if err != nil {
+		return nil, err
+	}
+	if key == nil {
+		return seal.NewStoredKeyring(store), nil
+	}
+	return seal.NewKeyring(key)
 }
 
 func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool, o observers) proxy.Options {
