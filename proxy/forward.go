@@ -16,8 +16,14 @@ func (x *request) forward() error {
 	x.startSpan()
 	end := x.detach()
 	defer end()
+	if x.mayNotList() {
+		return mcp.ErrNoSuchMethod
+	}
 	if err := x.route(); err != nil {
 		return x.unroutable(err)
+	}
+	if x.makesList() {
+		return x.listTasks()
 	}
 	if x.decision.Owner != nil {
 		return x.forwardOwned(x.decision.Owner)

@@ -77,7 +77,8 @@ type Proxy struct {
 	telemetry telemetry
 	draining  chan struct{} // closed by Drain
 	drainOnce sync.Once
-	lingering atomic.Int64 // exchanges read on without a client
+	lingering atomic.Int64  // exchanges read on without a client
+	lists     chan struct{} // one for each list of tasks that is being made
 }
 
 // New returns a proxy for the given endpoints.
@@ -89,6 +90,7 @@ func New(o Options) *Proxy {
 		log:       o.Logger,
 		telemetry: newTelemetry(o.Meter, o.Tracer),
 		draining:  make(chan struct{}),
+		lists:     make(chan struct{}, listsAtOnce),
 	}
 	if p.seen == nil {
 		p.seen = NewLastSeen(0, 0)

@@ -22,7 +22,7 @@ type Event struct {
 // what is longer is handed out in pieces.
 type EventReader struct {
 	r    io.Reader
-	most int   // bytes of one event that are held
+	most int // bytes of one event that are held
 	buf  []byte
 	from int   // start of what was not handed out
 	pos  int   // how far buf was scanned

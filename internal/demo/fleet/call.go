@@ -19,6 +19,7 @@ type params struct {
 	Name            string          `json:"name"`
 	Arguments       json.RawMessage `json:"arguments"`
 	TaskID          string          `json:"taskId"`
+	Cursor          string          `json:"cursor"`
 	ProtocolVersion string          `json:"protocolVersion"`
 	Task            *taskParams     `json:"task"`
 	Meta            metaParams      `json:"_meta"`
