@@ -21,10 +21,11 @@
 //  8. finish: one access record, metrics and a span are written (finish.go,
 //     accesslog.go, telemetry.go, span.go).
 //
-// Beside it lie what berth answers for an owner that is silent (silent.go,
-// lastseen.go) and what passes unread at the endpoint's origin (passthrough.go).
+// Beside it lie what has no single owner, a list of a pool's tasks (fanout.go,
+// fanoutpage.go, fanoutown.go), what berth answers for an owner that is silent
+// (silent.go, lastseen.go), and what passes unread at the endpoint's origin (passthrough.go).
 //
-// One request of a client is one exchange with an upstream at a time: answers
-// cannot cross. Every refusal and failure that berth words itself comes from one
+// One request of a client is one exchange with an upstream at a time, except for such
+// a list: answers cannot cross. Every refusal and failure that berth words itself comes from one
 // ladder (errors.go, answer.go).
 package proxy

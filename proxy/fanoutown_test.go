@@ -79,6 +79,7 @@ func TestCursorIsItsCallersOnly(t *testing.T) {
 		if r := b.legacy(s, "tasks/list", cursorParam(cursor), userHeader, "alice"); len(r.taskPage(t).Result.Tasks) != 1 {
 			t.Errorf("in session %v: got %v, want the second page", s != "", r)
 		}
+		before := b.contacted()
 		elsewhere := map[string]reply{
 			"bob":    b.legacy("", "tasks/list", cursorParam(cursor), userHeader, "bob"),
 			"nobody": b.legacy("", "tasks/list", cursorParam(cursor)),
@@ -93,6 +94,24 @@ func TestCursorIsItsCallersOnly(t *testing.T) {
 				t.Errorf("%s: got %v, want -32602", name, r)
 			}
 		}
+		if b.contacted() != before {
+			t.Errorf("in session %v: the instance heard of a cursor in other hands", s != "")
+		}
+	}
+}
+
+// TestOnlyTheOwnerTellsOfATask: that another instance lists it, too, does not count.
+func TestOnlyTheOwnerTellsOfATask(t *testing.T) {
+	var id string
+	b := start(t, setup{principals: true, pool: inTurn, server: func(s *fleet.Server) {
+		s.Intercept = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			return s.Name == "a" && onList(say(jsonType, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"tasks":[{"taskId":%q,"status":"failed"}]}}`, id)))(w, r, body)
+		}
+	}})
+	b.makeCoreTask("", userHeader, "bob")
+	id = b.makeCoreTask("", userHeader, "alice")
+	if got, _ := b.listAll("", userHeader, "alice"); len(got) != 1 || !strings.Contains(got[0], "b is computing") {
+		t.Errorf("got %v, want the task as its owner b tells it", got)
 	}
 }
 
