@@ -31,6 +31,7 @@ type Endpoint struct {
 	Client     *exchange.Client // sends to the pool's upstreams; required
 	Timeouts   Timeouts
 	OwnerGrace time.Duration // how long polls are answered for a silent owner; 0: not at all
+	Coalesce   time.Duration // how long after it came the answer to a poll is given to others like it; at most 5 s; 0: to those only who asked meanwhile
 	KeepAlive  time.Duration // silence on an event stream before a comment is sent; 0: 15 s
 }
 
@@ -77,7 +78,8 @@ type Proxy struct {
 	telemetry telemetry
 	draining  chan struct{} // closed by Drain
 	drainOnce sync.Once
-	lingering atomic.Int64  // exchanges read on without a client
+	lingering atomic.Int64 // exchanges read on without a client
+	flights   *flights
 	lists     chan struct{} // one for each list of tasks that is being made
 }
 
@@ -90,6 +92,7 @@ func New(o Options) *Proxy {
 		log:       o.Logger,
 		telemetry: newTelemetry(o.Meter, o.Tracer),
 		draining:  make(chan struct{}),
+		flights:   newFlights(),
 		lists:     make(chan struct{}, listsAtOnce),
 	}
 	if p.seen == nil {

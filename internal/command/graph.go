@@ -149,6 +149,7 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 			Linger:  time.Duration(cfg.Timeouts.Linger),
 		},
 		OwnerGrace: time.Duration(cfg.OwnerGrace),
+		Coalesce:   time.Duration(cfg.Coalesce),
 		KeepAlive:  time.Duration(cfg.SSEKeepalive),
 	}, nil
 }
