@@ -275,6 +275,23 @@ func TestSlowFlightTakesNoMoreRiders(t *testing.T) {
 	})
 }
 
+// TestSlowAnswerIsNotKept: it is as old as its request.
+func TestSlowAnswerIsNotKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newRig(t, rigOptions{endpoint: func(ep *proxy.Endpoint) { ep.Coalesce = 5 * time.Second }})
+		id := f.newTask(3600)
+		g, polls := f.shut(), f.later()
+		polls.do("slow", f.pollAs(t.Context(), "1", id))
+		time.Sleep(5 * time.Second)
+		close(g.open)
+		polls.all()
+		f.poll(id)
+		if n := f.calls("tasks/get"); n != 2 {
+			t.Errorf("the upstream saw %d polls, want 2", n)
+		}
+	})
+}
+
 // TestRiderIsRecordedAsSuch: nobody was asked for it.
 func TestRiderIsRecordedAsSuch(t *testing.T) {
 	b := start(t, setup{endpoint: func(ep *proxy.Endpoint) { ep.Coalesce = 5 * time.Second }})

@@ -141,7 +141,7 @@ func (fs *flights) land(f *flight, answer *sharedAnswer, keep time.Duration) {
 	now := time.Now()
 	f.answer, f.until = answer, now.Add(keep)
 	close(f.landed)
-	if answer == nil || keep <= 0 || now.Sub(f.began) >= boarding || fs.kept+len(answer.message) > keptBytes || fs.byKey[f.key] != f {
+	if answer == nil || keep <= 0 || now.Sub(f.began) >= boarding || fs.kept+len(answer.message) > keptBytes {
 		fs.drop(f)
 		return
 	}
