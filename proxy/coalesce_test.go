@@ -116,6 +116,7 @@ func TestPollsThatAskOtherwiseAreRequestsOfTheirOwn(t *testing.T) {
 		requests := map[string]*http.Request{
 			"plain":               f.request(t.Context(), http.MethodPost, plain, header...),
 			"with a token":        f.request(t.Context(), http.MethodPost, plain, append(header, "Authorization", "Bearer x")...),
+			"with another token":  f.request(t.Context(), http.MethodPost, plain, append(header, "Authorization", "Bearer y")...),
 			"with a cookie":       f.request(t.Context(), http.MethodPost, plain, append(header, "Cookie", "x=1")...),
 			"with a key":          f.request(t.Context(), http.MethodPost, plain, append(header, "X-Api-Key", "x")...),
 			"another capability":  f.request(t.Context(), http.MethodPost, strings.Replace(plain, `"extensions"`, `"roots":{},"extensions"`, 1), header...),
