@@ -21,11 +21,18 @@
 //  8. finish: one access record, metrics and a span are written (finish.go,
 //     accesslog.go, telemetry.go, span.go).
 //
-// Beside it lie what has no single owner, a list of a pool's tasks (fanout.go,
-// fanoutpage.go, fanoutown.go), what berth answers for an owner that is silent
-// (silent.go, lastseen.go), and what passes unread at the endpoint's origin (passthrough.go).
+// A subscription may need several upstreams at once, and so takes a way of its own
+// after the second step: listen.go is its stream to the client, listenplan.go says
+// who serves which part, leg.go and fleetfeeds.go are the upstreams' sides. So does a
+// list of a pool's tasks after the third: fanout.go, fanoutpage.go, fanoutown.go.
 //
-// One request of a client is one exchange with an upstream at a time, except for such
-// a list: answers cannot cross. Every refusal and failure that berth words itself comes from one
+// A poll may be given the answer to another one like it: coalesce.go and flights.go
+// say whose, stir.go marks the changes that end it.
+//
+// Beside it lie what berth answers for an owner that is silent (silent.go,
+// lastseen.go) and what passes unread at the endpoint's origin (passthrough.go).
+//
+// Any other request of a client is one exchange with an upstream at a time: answers
+// cannot cross. Every refusal and failure that berth words itself comes from one
 // ladder (errors.go, answer.go).
 package proxy

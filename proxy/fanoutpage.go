@@ -112,7 +112,7 @@ func (l *listing) askOne(p place) (mcp.TaskList, error) {
 	case errors.As(err, &failed) && x.session != "":
 		return list, x.ownerFailed(p.upstream, err)
 	case errors.As(err, &failed):
-		x.noteFailure(p.upstream, failed)
+		x.endpoint.noteFailure(p.upstream, failed)
 		return list, errListSilent
 	}
 	return list, err
@@ -129,7 +129,7 @@ func (l *listing) exchange(ctx context.Context, p place) (mcp.TaskList, error) {
 		return mcp.TaskList{}, err
 	}
 	defer response.Body.Close()
-	x.noteAnswer(p.upstream, response.StatusCode)
+	x.endpoint.noteAnswer(p.upstream, response.StatusCode)
 	list, err := readPage(response)
 	x.closeExchange(span, pageErrorType(err))
 	var refused *refusal

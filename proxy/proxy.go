@@ -33,6 +33,13 @@ type Endpoint struct {
 	OwnerGrace time.Duration // how long polls are answered for a silent owner; 0: not at all
 	Coalesce   time.Duration // how long after it came the answer to a poll is given to others like it; at most 5 s; 0: to those only who asked meanwhile
 	KeepAlive  time.Duration // silence on an event stream before a comment is sent; 0: 15 s
+
+	// FleetNotifications has subscriptions hear of every upstream's lists and
+	// resources, over streams that subscribers with equal credentials share. False:
+	// they hear of one upstream's.
+	FleetNotifications bool
+
+	feeds fleetFeeds
 }
 
 // Timeouts bound how long an answer's headers may take, where nothing else is

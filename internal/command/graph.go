@@ -151,6 +151,8 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 		OwnerGrace: time.Duration(cfg.OwnerGrace),
 		Coalesce:   time.Duration(cfg.Coalesce),
 		KeepAlive:  time.Duration(cfg.SSEKeepalive),
+
+		FleetNotifications: cfg.FleetNotifications,
 	}, nil
 }
 

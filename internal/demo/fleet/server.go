@@ -62,6 +62,7 @@ type Server struct {
 	counters counters
 	tasks    taskTable
 	sessions sessionTable
+	board    board
 
 	closeOnce sync.Once
 	doneOnce  sync.Once
