@@ -31,6 +31,7 @@ func (x *request) coalesce(u *routing.Upstream) (answered bool, err error) {
 	key, came := x.flightKey(u), time.Now()
 	f, leads := x.p.flights.board(x.ctx, key, "")
 	if !leads {
+		// A process that was stopped in between may find that a mark has expired since.
 		mark, known := x.lastMark(key)
 		if !known || time.Since(came) > boarding {
 			x.p.flights.leave(f)
@@ -96,29 +97,40 @@ func (x *request) ride(f *flight) (answered bool, err error) {
 	return true, nil
 }
 
-// share lands the flight that the request leads with the message in piece, and without
-// an answer if nobody but the leader may be given it. Notifications, and requests of
-// the upstream's, do not land it.
-func (x *request) share(status int, piece exchange.Piece) {
+// share lands the flight that the request leads once the response is there: with the
+// message in piece, if it may be given to others. What stands before it on an event
+// stream does not land it; last says that nothing comes after piece.
+func (x *request) share(status int, piece exchange.Piece, last bool) {
 	if x.flight == nil {
 		return
 	}
 	keep := min(x.endpoint.Coalesce, maxCoalesce)
-	if status != http.StatusOK || piece.Cut || !x.p.flights.awaited(x.flight, keep) {
-		x.p.flights.land(x.flight, nil, 0)
-		return
+	if last && !x.p.flights.awaited(x.flight, keep) {
+		return // spares a poll alone the second look
 	}
-	if !mcp.MayBeMessage(piece.Message) {
-		return
+	answer, responds := x.shareable(status, piece)
+	if responds || last {
+		x.p.flights.land(x.flight, answer, keep)
+	}
+}
+
+// shareable returns the answer that piece bears for others as well, nil if there is
+// none, and whether piece is, or begins, a response at all.
+func (x *request) shareable(status int, piece exchange.Piece) (answer *sharedAnswer, responds bool) {
+	switch {
+	case piece.Cut:
+		return nil, true
+	case !mcp.MayBeMessage(piece.Message):
+		return nil, false
 	}
 	a, err := mcp.PeekAnswer(piece.Message, false)
 	switch {
 	case err == nil && a.Method != "":
-	case err == nil && bytes.Equal(a.ID, x.id) && (a.IsError || a.Task.ID == x.call().TaskID):
-		x.p.flights.land(x.flight, &sharedAnswer{bytes.Clone(piece.Message), a.ErrorCode}, keep)
-	default:
-		x.p.flights.land(x.flight, nil, 0)
+		return nil, false
+	case err != nil, status != http.StatusOK, !bytes.Equal(a.ID, x.id), !a.IsError && a.Task.ID != x.call().TaskID:
+		return nil, true
 	}
+	return &sharedAnswer{bytes.Clone(piece.Message), a.ErrorCode}, true
 }
 
 // hasRiders reports whether others wait for the answer to this request.

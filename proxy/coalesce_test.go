@@ -105,6 +105,36 @@ func TestConcurrentPollsAreOneRequest(t *testing.T) {
 	}
 }
 
+// TestPollRidesOnAStreamThatHasBegun: what stands before the response ends nothing.
+func TestPollRidesOnAStreamThatHasBegun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newRig(t, rigOptions{})
+		id := f.newTask(3600)
+		polls, open := f.later(), make(chan struct{})
+		f.servers[0].inject(func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+			w.Header().Set("Content-Type", eventsType)
+			_, _ = fmt.Fprint(w, "id: 1\ndata:\n\n: comment\n\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n")
+			_ = http.NewResponseController(w).Flush()
+			<-open
+			_, _ = fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"taskId\":%q,\"status\":\"working\"}}\n\n", id)
+			return true
+		})
+		for i := range 3 {
+			polls.do(fmt.Sprint(i), f.pollAs(t.Context(), "1", id))
+			synctest.Wait()
+		}
+		close(open)
+		for i, r := range polls.all() {
+			if m := r.message(t); m.Result == nil || m.Result.TaskID != id {
+				t.Errorf("%s: got %d %s", i, r.status, r.body)
+			}
+		}
+		if n := f.calls("tasks/get"); n != 1 {
+			t.Errorf("the upstream saw %d polls, want 1", n)
+		}
+	})
+}
+
 // TestPollsThatAskOtherwiseAreRequestsOfTheirOwn: an answer is shared among equals.
 func TestPollsThatAskOtherwiseAreRequestsOfTheirOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

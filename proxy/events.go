@@ -124,7 +124,7 @@ func (s *stream) take(a arrival) (done bool, err error) {
 		s.release(event(instead))
 		return true, nil
 	}
-	s.x.share(s.x.status, a.piece)
+	s.x.share(s.x.status, a.piece, false)
 	s.between = a.piece.Between
 	s.release(a.piece.Raw)
 	return false, nil

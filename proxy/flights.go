@@ -10,8 +10,8 @@ import (
 
 // Bounds of sharing answers to polls.
 const (
-	// boarding is how long a poll under way takes riders on, and the most that Endpoint.
-	// Coalesce can be: together they bound how old an answer is that a poll is given.
+	// boarding is how long a poll under way takes riders on. With maxCoalesce, the most
+	// that an endpoint's Coalesce can be, it bounds how old the answer to a poll is.
 	boarding    = 5 * time.Second
 	maxCoalesce = 5 * time.Second
 
