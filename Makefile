@@ -14,7 +14,7 @@ test: setup ## unit tests, the stores on real Redis, the conformance suite with 
 	go test -race -shuffle=on -timeout=10m ./...
 
 e2e: setup ## real clients against real servers through berth, and what may fail in between; at most 30 minutes
-	go test -race -shuffle=on -timeout=30m -tags=e2e ./integration/...
+	go test -race -shuffle=on -timeout=30m -tags=e2e ./integration/... ./internal/storage
 
 SOAK ?= 30m
 soak: setup ## every real client through two berths on one Redis that fails at random, for SOAK=30m; by hand

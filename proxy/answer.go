@@ -27,6 +27,9 @@ func (x *request) answer(e *mcp.Error) {
 	if e.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
 	}
+	if e.Challenge != "" {
+		x.challenge(e.Challenge)
+	}
 	if e.Status == http.StatusMethodNotAllowed {
 		h.Set("Allow", strings.Join(x.methods(), ", "))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"slices"
 	"time"
 
@@ -99,7 +100,7 @@ func (x *request) listTasks() error {
 	if l.page.NextCursor, err = l.cursor(); err != nil {
 		return err
 	}
-	x.respond(200, mcp.Response(x.id, l.page.Result()))
+	x.respond(http.StatusOK, mcp.Response(x.id, l.page.Result()))
 	return nil
 }
 

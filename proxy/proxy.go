@@ -27,6 +27,17 @@ type Endpoint struct {
 	Origins []string // browser origins allowed; none: any, or, with Options.Loopback, those on loopback
 	Host    string   // Host header sent upstream: "forward" (or ""), "upstream", or a literal
 
+	// Identifier tells who calls; nil: everybody is nobody. It is set where, and
+	// only where, Router binds to principals.
+	Identifier Identifier
+	// Resource tells clients where to get a token for this endpoint; nil: what an
+	// upstream says of it is passed on.
+	Resource *Resource
+
+	// Authorization says what becomes of the caller's Authorization header upstream;
+	// nil: it is passed on.
+	Authorization *Authorization
+
 	Router     *routing.Router  // finds the upstream; required
 	Client     *exchange.Client // sends to the pool's upstreams; required
 	Timeouts   Timeouts
@@ -63,17 +74,16 @@ type Limits struct {
 
 // Options are what a Proxy is made of.
 type Options struct {
-	Endpoints       []*Endpoint    // where several fit a request equally well, the first gets it
-	Loopback        bool           // the listener is on loopback: only loopback hosts and origins are welcome
-	TrustedProxies  []netip.Prefix // peers whose forwarding and principal headers are believed
-	PrincipalHeader string         // header that names the principal; "": no principals
-	Limits          Limits
-	LastSeen        *LastSeen            // nil: one with default bounds
-	Keys            *seal.Keyring        // seals what clients carry; required where tasks are listed over a pool
-	Logger          *slog.Logger         // nil: discarded
-	AccessLog       *slog.Logger         // nil: no access records
-	Meter           metric.MeterProvider // nil: nothing is measured
-	Tracer          trace.TracerProvider // nil: nothing is traced
+	Endpoints      []*Endpoint    // where several fit a request equally well, the first gets it
+	Loopback       bool           // the listener is on loopback: only loopback hosts and origins are welcome
+	TrustedProxies []netip.Prefix // peers whose forwarding and principal headers are believed
+	Limits         Limits
+	LastSeen       *LastSeen            // nil: one with default bounds
+	Keys           *seal.Keyring        // seals what clients carry; required where tasks are listed over a pool
+	Logger         *slog.Logger         // nil: discarded
+	AccessLog      *slog.Logger         // nil: no access records
+	Meter          metric.MeterProvider // nil: nothing is measured
+	Tracer         trace.TracerProvider // nil: nothing is traced
 }
 
 // Proxy is the http.Handler in front of all pools.

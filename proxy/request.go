@@ -95,15 +95,20 @@ func (x *request) serve() error {
 		return err
 	}
 	x.trusted = x.p.trusted(x.r.RemoteAddr)
-	x.principal = x.p.principalOf(x.r, x.trusted)
-	x.credential = credentialOf(x.r.Header)
 	if !slices.Contains(x.methods(), x.r.Method) {
 		return errMethod
 	}
+	if err := x.identify(); err != nil {
+		return err
+	}
+	x.credential = credentialOf(x.r.Header)
 	if err := x.read(); err != nil {
 		return err
 	}
-	if x.r.Method == http.MethodOptions || isWellKnown(x.r.URL.Path) {
+	if x.asksForResource() {
+		return x.serveResource()
+	}
+	if x.beforeAuthorization() {
 		return x.passThrough()
 	}
 	if x.r.Method == http.MethodPost {

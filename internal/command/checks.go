@@ -15,7 +15,7 @@ func (g *graph) checks() []admin.Check {
 	for _, pool := range g.pools {
 		checks = append(checks, admin.Check{Name: "pool " + pool.Name(), Probe: func() (bool, string) { return poolAnswers(pool) }})
 	}
-	return checks
+	return append(checks, g.authChecks()...)
 }
 
 // storeDegraded says what is wrong with the store, "" if nothing is.

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"berth/internal/certs"
 	"berth/internal/config"
 	"berth/internal/exchange"
 	"berth/internal/seal"
@@ -36,12 +37,20 @@ type graph struct {
 	bindings *sticky.Bindings
 	pools    []*routing.Pool
 	clients  []*exchange.Client
+	certs    *certs.Certs // nil: clients are spoken to without TLS
+	callers  *callers
+	runners  []func(context.Context) error // what else goes on beside requests
 	proxy    *proxy.Proxy
 }
 
-// newGraph connects the parts that cfg asks for. It opens no connection.
+// newGraph connects the parts that cfg asks for. It reads the files that cfg names
+// and opens no connection.
 func newGraph(cfg config.Config, loopback bool, o observers) (*graph, error) {
-	store, err := storage.Open(string(cfg.Store.URL), storage.Options{Logger: o.log, MeterProvider: o.meter})
+	store, err := storage.Open(string(cfg.Store.URL), storage.Options{
+		Logger:        o.log,
+		MeterProvider: o.meter,
+		Durability:    cfg.Store.Durability,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
@@ -56,6 +65,12 @@ func newGraph(cfg config.Config, loopback bool, o observers) (*graph, error) {
 		Logger:      o.log,
 		Meter:       o.meter,
 	})}
+	if err := g.openCerts(cfg.TLS, o); err != nil {
+		return nil, err
+	}
+	if g.callers, err = g.newCallers(cfg.Auth, o); err != nil {
+		return nil, err
+	}
 	var endpoints []*proxy.Endpoint
 	for _, pool := range cfg.Pools {
 		ep, err := g.newEndpoint(cfg.Auth, pool, o)
@@ -84,16 +99,14 @@ func newKeyring(cfg config.Store, store *storage.Store) (*seal.Keyring, error) {
 }
 
 func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool, o observers) proxy.Options {
-	header, _ := cfg.Auth.Header()
 	var trusted []netip.Prefix
 	for _, prefix := range cfg.TrustedProxies {
 		trusted = append(trusted, prefix.Prefix)
 	}
 	return proxy.Options{
-		Endpoints:       endpoints,
-		Loopback:        loopback,
-		TrustedProxies:  trusted,
-		PrincipalHeader: header,
+		Endpoints:      endpoints,
+		Loopback:       loopback,
+		TrustedProxies: trusted,
 		Limits: proxy.Limits{
 			Body:       int64(cfg.Limits.Body),
 			BodyRead:   time.Duration(cfg.Limits.BodyRead),
@@ -128,8 +141,7 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 		Meter:     o.meter,
 	})
 	g.pools, g.clients = append(g.pools, pool), append(g.clients, client)
-	_, principals := auth.Header()
-	return &proxy.Endpoint{
+	ep := &proxy.Endpoint{
 		Path:    cfg.Path,
 		Hosts:   cfg.Hosts,
 		Origins: cfg.Origins,
@@ -138,7 +150,7 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 			Pool:       pool,
 			Bindings:   g.bindings,
 			Asker:      routing.NewAsker(pool),
-			Principals: principals,
+			Principals: auth.Principals(),
 			Recover:    auth.Recover == config.RecoverAsk,
 		},
 		Client: client,
@@ -153,7 +165,8 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 		KeepAlive:  time.Duration(cfg.SSEKeepalive),
 
 		FleetNotifications: cfg.FleetNotifications,
-	}, nil
+	}
+	return ep, g.authorize(ep, cfg, o)
 }
 
 func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
@@ -169,7 +182,8 @@ func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
 }
 
 // Run runs what goes on beside requests until ctx ends: probing, write-backs,
-// refreshes. Bindings are written back a last time before it returns.
+// refreshes, the reading of changed files. Bindings are written back a last time
+// before it returns.
 func (g *graph) Run(ctx context.Context) error {
 	// The store outlives the bindings, which use it to the last.
 	storeCtx, stopStore := context.WithCancel(context.WithoutCancel(ctx))
@@ -179,6 +193,9 @@ func (g *graph) Run(ctx context.Context) error {
 	group.Go(func() error { return g.bindings.Run(ctx) })
 	for _, pool := range g.pools {
 		group.Go(func() error { return pool.Run(ctx) })
+	}
+	for _, run := range g.runners {
+		group.Go(func() error { return run(ctx) })
 	}
 	err := group.Wait()
 	stopStore()

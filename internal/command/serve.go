@@ -66,6 +66,9 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if g.certs != nil {
+		listener = g.certs.Listener(listener)
+	}
 	p := &process{graph: g, log: log, drain: cfg.Drain, server: newServer(cfg, g.proxy, log)}
 	if cfg.Admin.Listen != "" {
 		if p.admin, err = newAdmin(ctx, cfg.Admin, g, tel, log); err != nil {
@@ -111,7 +114,7 @@ func announce(log *slog.Logger, cfg config.Config, addr net.Addr, g *graph) {
 		log.Info("bindings are kept in memory: a restart forgets which instance owns which task and session, " +
 			"and asks the fleet for each anew; another berth does not see them (--store redis://… shares and keeps them)")
 	}
-	log.Info("serving", "address", addr.String(), "store", g.store.String(), "version", Version)
+	log.Info("serving", "address", addr.String(), "tls", cfg.TLS.Enabled(), "store", g.store.String(), "version", Version)
 }
 
 func isLoopback(addr net.Addr) bool {

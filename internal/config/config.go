@@ -27,6 +27,8 @@ type Config struct {
 
 	// Log says what is written to stderr.
 	Log Log `toml:"log"`
+	// TLS is what the listener for clients speaks, if it speaks TLS.
+	TLS TLS `toml:"tls"`
 	// Admin is the listener for probes and metrics.
 	Admin Admin `toml:"admin"`
 	// Store is where bindings live.
@@ -63,9 +65,12 @@ type Admin struct {
 
 // Store is the [store] table.
 type Store struct {
-	// URL names the store: memory:, redis://… or rediss://…. It may carry a
-	// password.
+	// URL names the store: memory:, redis://…, unix://…, redis+sentinel://… or
+	// redis+cluster://…, with rediss for TLS. It may carry passwords.
 	URL Secret `toml:"url"`
+	// Durability is what has to have a binding before it counts as stored: "ack", the
+	// server that acknowledges it; "replicas:N", N of its Redis replicas as well.
+	Durability string `toml:"durability"`
 	// Near is the number of bindings kept in the LRU in front of a shared store.
 	Near int `toml:"near"`
 	// MaxTTL caps the life of a task's binding, whatever TTL its server names.
@@ -121,13 +126,15 @@ func Default() Config {
 		Drain:          Duration(30 * time.Second),
 		TrustedProxies: []Prefix{mustPrefix("127.0.0.0/8"), mustPrefix("::1/128")},
 		Log:            Log{Level: "info", Access: true},
+		TLS:            defaultTLS(),
 		Store: Store{
 			URL:         "memory:",
+			Durability:  "ack",
 			Near:        100_000,
 			MaxTTL:      Duration(7 * 24 * time.Hour),
 			SessionIdle: Duration(24 * time.Hour),
 		},
-		Auth:   Auth{Principal: PrincipalNone, Recover: RecoverNever},
+		Auth:   Auth{Principal: PrincipalNone, Recover: RecoverNever, JWT: defaultJWT()},
 		Limits: defaultLimits(),
 	}
 }

@@ -30,9 +30,11 @@ func (c *Config) Validate() []Fault {
 	v.address("listen", c.Listen)
 	within(&v, "drain", c.Drain, shortest, day)
 	v.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
+	v.tls(c.TLS)
 	v.admin(c)
 	v.store(c.Store)
 	v.auth(c)
+	v.jwt(c)
 	v.limits(c.Limits)
 	if c.Telemetry.Traces != "" {
 		v.url("telemetry.traces", c.Telemetry.Traces)
@@ -88,6 +90,9 @@ func (v *validator) store(s Store) {
 	if err := storage.CheckURL(string(s.URL)); err != nil {
 		v.fault("store.url", "%v", err)
 	}
+	if err := storage.CheckDurability(string(s.URL), s.Durability); err != nil {
+		v.fault("store.durability", "%v", err)
+	}
 	within(v, "store.near", s.Near, 1, 100_000_000)
 	within(v, "store.max_ttl", s.MaxTTL, hour/60, year)
 	within(v, "store.session_idle", s.SessionIdle, hour/60, year)
@@ -103,9 +108,13 @@ func (v *validator) auth(c *Config) {
 	v.oneOf("auth.recover", c.Auth.Recover, RecoverNever, RecoverAsk)
 	name, ok := c.Auth.Header()
 	switch {
-	case c.Auth.Principal == PrincipalNone:
+	case c.Auth.Principal == PrincipalNone, c.Auth.Principal == PrincipalJWT:
+	case c.Auth.Principal == PrincipalCert:
+		if c.TLS.ClientCA == "" {
+			v.fault("tls.client_ca", `is missing: auth.principal is "cert"`)
+		}
 	case !ok:
-		v.fault("auth.principal", `must be "none" or "header:NAME", got %s`, quote(c.Auth.Principal))
+		v.fault("auth.principal", `must be "none", "header:NAME", "cert" or "jwt", got %s`, quote(c.Auth.Principal))
 	case !httpguts.ValidHeaderFieldName(name):
 		v.fault("auth.principal", "must name a header, got %s", quote(name))
 	case isReserved(name):

@@ -31,6 +31,7 @@ const (
 	ReasonBadUpstream      = "bad_upstream_response"
 	ReasonCollision        = "task_id_collision"
 	ReasonUpstreamReset    = "upstream_reset"
+	ReasonKeysUnavailable  = "keys_unavailable"
 )
 
 // Error is an answer that berth words itself: an HTTP status and a JSON-RPC
@@ -42,6 +43,7 @@ type Error struct {
 	Reason     string        // data.reason
 	RetryAfter time.Duration // > 0: retryable, and after how long (Retry-After, data.retryAfterMs)
 	Data       any           // replaces the data that Reason and RetryAfter make
+	Challenge  string        // WWW-Authenticate: how to authorise the request
 }
 
 // Error describes e for logs.

@@ -11,7 +11,9 @@ const (
 	reasonReadonly    reason = "readonly"     // a replica; reads go on
 	reasonLoading     reason = "loading"      // up, without data to serve: LOADING, MASTERDOWN, CLUSTERDOWN
 	reasonAuth        reason = "auth"         // wrong password, or a command not permitted
-	reasonOther       reason = "other"
+	// reasonUnreplicated: written on the master, and not by enough replicas in time.
+	reasonUnreplicated reason = "unreplicated"
+	reasonOther        reason = "other"
 )
 
 // fault is why an operation found the store unavailable. It is ErrUnavailable by
