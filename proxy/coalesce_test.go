@@ -267,6 +267,29 @@ func TestAnUpstreamsErrorIsSharedAndABreakIsNot(t *testing.T) {
 	}
 }
 
+// TestRidersDoNotWaitTwiceForAFrozenOwner: what the first found out holds for all.
+func TestRidersDoNotWaitTwiceForAFrozenOwner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newRig(t, rigOptions{probe: true})
+		id := f.newTask(3600)
+		f.servers[0].freeze()
+		polls := f.later()
+		if took := elapsed(func() {
+			for i := range 5 {
+				polls.do(fmt.Sprint(i), f.pollAs(t.Context(), "1", id, otherCaller...))
+			}
+			polls.all()
+		}); took != 10*time.Second {
+			t.Errorf("took %v, want 10s", took)
+		}
+		for i, r := range polls.replies {
+			if m := r.message(t); m.Error == nil || m.Error.Code != -31504 && m.Error.Code != -31503 {
+				t.Errorf("%s: got %d %s", i, r.status, r.body)
+			}
+		}
+	})
+}
+
 // TestAnswerIsKeptForAsLongAsConfigured: and no longer.
 func TestAnswerIsKeptForAsLongAsConfigured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
