@@ -142,25 +142,25 @@ func (x *request) hasRiders() bool {
 // request's own, and all headers but for those that are a request's or a way's own.
 // Credentials may stand in headers that berth does not know.
 func (x *request) flightKey(u *routing.Upstream) flightKey {
-	h := sha256.New()
-	add := func(parts ...string) {
-		for _, part := range parts {
-			var length [8]byte
-			binary.BigEndian.PutUint64(length[:], uint64(len(part)))
-			h.Write(length[:])
-			h.Write([]byte(part))
-		}
+	asks := make([]byte, 0, 2<<10)
+	add := func(part string) {
+		asks = append(binary.BigEndian.AppendUint64(asks, uint64(len(part))), part...)
 	}
-	add(u.Name, x.r.Host, x.r.URL.RawQuery)
+	add(u.Name)
+	add(x.r.Host)
+	add(x.r.URL.RawQuery)
 	for _, name := range slices.Sorted(maps.Keys(x.r.Header)) {
-		if !isOfOneRequest(name) {
+		if isOfOneRequest(name) {
+			continue
+		}
+		for _, value := range x.r.Header[name] {
 			add(name)
-			add(x.r.Header[name]...)
-			add("")
+			add(value)
 		}
 	}
-	add(string(mcp.Question(x.body)))
-	key := flightKey{task: x.taskKey(), asks: string(h.Sum(nil))}
+	add("") // the name of no header: here the body begins
+	asks = append(asks, mcp.Question(x.body)...)
+	key := flightKey{task: x.taskKey(), asks: sha256.Sum256(asks)}
 	if x.session != "" {
 		key.session = x.endpoint.Router.SessionKey(x.principal, x.session)
 	}

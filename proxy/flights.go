@@ -27,7 +27,7 @@ const (
 // principal that ask the same in the same way.
 type flightKey struct {
 	task, session sticky.Key // session is zero outside of one
-	asks          string     // digest of what else bears on the answer
+	asks          [32]byte   // digest of what else bears on the answer
 }
 
 // flight is one poll under way to its upstream, and those who wait for its answer. The
