@@ -15,7 +15,11 @@ func (p *Proxy) trusted(remote string) bool {
 	if err != nil {
 		return false
 	}
-	addr := peer.Addr().Unmap().WithZone("")
+	return p.trustsAddress(peer.Addr())
+}
+
+func (p *Proxy) trustsAddress(addr netip.Addr) bool {
+	addr = addr.Unmap().WithZone("")
 	return slices.ContainsFunc(p.options.TrustedProxies, func(prefix netip.Prefix) bool { return prefix.Contains(addr) })
 }
 

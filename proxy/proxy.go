@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"cmp"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -62,16 +61,6 @@ type Timeouts struct {
 	Linger  time.Duration // how long a legacy call is read on after its client left; 0: 5 min
 }
 
-// Limits bound what one client may cost. Zero values are the defaults given.
-type Limits struct {
-	Body       int64         // bytes of a request's body; 4 MiB
-	BodyRead   time.Duration // time for it to arrive; 30 s
-	WriteStall time.Duration // time that one write to the client may take; 30 s
-	Headers    int           // header lines of a request; 200
-	TaskID     int           // bytes of a task id; 256
-	Batch      int           // messages in a batch; 100
-}
-
 // Options are what a Proxy is made of.
 type Options struct {
 	Endpoints      []*Endpoint    // where several fit a request equally well, the first gets it
@@ -93,6 +82,7 @@ type Proxy struct {
 	seen      *LastSeen
 	log       *slog.Logger
 	telemetry telemetry
+	load      *load
 	draining  chan struct{} // closed by Drain
 	drainOnce sync.Once
 	lingering atomic.Int64 // exchanges read on without a client
@@ -118,17 +108,8 @@ func New(o Options) *Proxy {
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
+	p.load = newLoad(p.limits, o.Meter, p.log)
 	return p
-}
-
-func (l Limits) withDefaults() Limits {
-	l.Body = cmp.Or(l.Body, 4<<20)
-	l.BodyRead = cmp.Or(l.BodyRead, 30*time.Second)
-	l.WriteStall = cmp.Or(l.WriteStall, 30*time.Second)
-	l.Headers = cmp.Or(l.Headers, 200)
-	l.TaskID = cmp.Or(l.TaskID, 256)
-	l.Batch = cmp.Or(l.Batch, 100)
-	return l
 }
 
 // Drain ends the streams that would never end by themselves: subscriptions with

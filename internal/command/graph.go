@@ -99,20 +99,26 @@ func newKeyring(cfg config.Store, store *storage.Store) (*seal.Keyring, error) {
 }
 
 func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool, o observers) proxy.Options {
-	var trusted []netip.Prefix
-	for _, prefix := range cfg.TrustedProxies {
-		trusted = append(trusted, prefix.Prefix)
-	}
 	return proxy.Options{
 		Endpoints:      endpoints,
 		Loopback:       loopback,
-		TrustedProxies: trusted,
+		TrustedProxies: trustedProxies(cfg),
 		Limits: proxy.Limits{
 			Body:       int64(cfg.Limits.Body),
 			BodyRead:   time.Duration(cfg.Limits.BodyRead),
+			Answer:     int64(cfg.Limits.Answer),
 			WriteStall: time.Duration(cfg.Limits.WriteStall),
+			Headers:    cfg.Limits.HeaderLines,
 			TaskID:     cfg.Limits.TaskID,
+			SessionID:  cfg.Limits.SessionID,
 			Batch:      cfg.Limits.Batch,
+
+			InFlight:         cfg.Limits.InFlight,
+			Buffered:         int64(cfg.Limits.Buffered),
+			Streams:          cfg.Limits.Streams,
+			StreamsPerCaller: cfg.Limits.StreamsPerCaller,
+			Polls:            float64(cfg.Limits.Polls),
+			UnknownIDs:       float64(cfg.Limits.UnknownIDs),
 		},
 		LastSeen:  proxy.NewLastSeen(int(cfg.Limits.LastSeenEntry), int(cfg.Limits.LastSeenTotal)),
 		Logger:    o.log,
@@ -120,6 +126,13 @@ func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool,
 		Meter:     o.meter,
 		Tracer:    o.tracer,
 	}
+}
+
+func trustedProxies(cfg config.Config) (trusted []netip.Prefix) {
+	for _, prefix := range cfg.TrustedProxies {
+		trusted = append(trusted, prefix.Prefix)
+	}
+	return trusted
 }
 
 func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*proxy.Endpoint, error) {

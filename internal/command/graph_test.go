@@ -1,6 +1,7 @@
 package command
 
 import (
+	"reflect"
 	"testing"
 
 	"berth/internal/config"
@@ -35,6 +36,35 @@ func TestPrincipalsAreWiredWhole(t *testing.T) {
 		}
 		if (ep.Resource != nil) != (principal == config.PrincipalJWT) {
 			t.Errorf("%s: got resource %v", principal, ep.Resource)
+		}
+	}
+}
+
+// A limit that is configured and not handed on would bound nothing, and nobody would
+// notice.
+func TestLimitsAreWiredWhole(t *testing.T) {
+	cfg := config.Default()
+	limits := reflect.ValueOf(&cfg.Limits).Elem()
+	set := map[float64]string{} // a value of its own for each key
+	for i := range limits.NumField() {
+		value := 1000 + i
+		switch field := limits.Field(i); field.Kind() {
+		case reflect.Float64:
+			field.SetFloat(float64(value))
+		default:
+			field.SetInt(int64(value))
+		}
+		set[float64(value)] = limits.Type().Field(i).Name
+	}
+	wired := reflect.ValueOf(proxyOptions(cfg, nil, true, observers{}).Limits)
+	for i := range wired.NumField() {
+		name, got := wired.Type().Field(i).Name, wired.Field(i).Convert(reflect.TypeFor[float64]()).Float()
+		want := map[string]string{"Headers": "HeaderLines"}[name]
+		if want == "" {
+			want = name
+		}
+		if set[got] != want {
+			t.Errorf("%s is given limits.%s, want %s", name, set[got], want)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"berth/internal/admin"
 	"berth/internal/config"
 	"berth/internal/framing"
+	"berth/internal/gate"
 	"berth/internal/telemetry"
 
 	"github.com/urfave/cli/v2"
@@ -66,6 +67,9 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 	if err != nil {
 		return err
 	}
+	listener = gate.NewListener(listener, gate.Options{
+		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: log, Meter: o.meter,
+	})
 	if g.certs != nil {
 		listener = g.certs.Listener(listener)
 	}

@@ -86,31 +86,6 @@ type Store struct {
 	SealKeyFile string `toml:"seal_key_file"`
 }
 
-// Limits is the [limits] table.
-type Limits struct {
-	// Body is the largest request body, in bytes.
-	Body Size `toml:"body"`
-	// Headers is the largest request header, in bytes.
-	Headers Size `toml:"headers"`
-	// HeaderRead is how long a client may take to send its header.
-	HeaderRead Duration `toml:"header_read"`
-	// BodyRead is how long a client may take to send its body.
-	BodyRead Duration `toml:"body_read"`
-	// Idle is how long an unused client connection is kept.
-	Idle Duration `toml:"idle"`
-	// WriteStall is how long a client may take to read each 16 KiB of an answer.
-	WriteStall Duration `toml:"write_stall"`
-	// TaskID is the longest task id looked up, in bytes.
-	TaskID int `toml:"task_id"`
-	// Batch is the largest JSON-RPC batch of protocol 2025-03-26, in messages.
-	Batch int `toml:"batch"`
-	// LastSeenEntry is the largest task remembered for the time its owner is
-	// silent, in bytes.
-	LastSeenEntry Size `toml:"last_seen_entry"`
-	// LastSeenTotal bounds all tasks so remembered, in bytes.
-	LastSeenTotal Size `toml:"last_seen_total"`
-}
-
 // Telemetry is the [telemetry] table.
 type Telemetry struct {
 	// Traces is the OTLP endpoint's URL. Empty: traces are exported only where
@@ -136,20 +111,5 @@ func Default() Config {
 		},
 		Auth:   Auth{Principal: PrincipalNone, Recover: RecoverNever, JWT: defaultJWT()},
 		Limits: defaultLimits(),
-	}
-}
-
-func defaultLimits() Limits {
-	return Limits{
-		Body:          4 * MiB,
-		Headers:       32 * KiB,
-		HeaderRead:    Duration(5 * time.Second),
-		BodyRead:      Duration(30 * time.Second),
-		Idle:          Duration(180 * time.Second),
-		WriteStall:    Duration(30 * time.Second),
-		TaskID:        256,
-		Batch:         100,
-		LastSeenEntry: 64 * KiB,
-		LastSeenTotal: 64 * MiB,
 	}
 }

@@ -123,19 +123,3 @@ func (v *validator) auth(c *Config) {
 		v.fault("auth.principal", "is believed from trusted_proxies only, and there are none")
 	}
 }
-
-func (v *validator) limits(l Limits) {
-	within(v, "limits.body", l.Body, KiB, GiB)
-	within(v, "limits.headers", l.Headers, KiB, MiB)
-	within(v, "limits.header_read", l.HeaderRead, shortest, hour)
-	within(v, "limits.body_read", l.BodyRead, shortest, hour)
-	within(v, "limits.idle", l.Idle, shortest, day)
-	within(v, "limits.write_stall", l.WriteStall, shortest, hour)
-	within(v, "limits.task_id", l.TaskID, 16, 4096)
-	within(v, "limits.batch", l.Batch, 1, 10_000)
-	within(v, "limits.last_seen_entry", l.LastSeenEntry, KiB, GiB)
-	within(v, "limits.last_seen_total", l.LastSeenTotal, KiB, 64*GiB)
-	if l.LastSeenTotal < l.LastSeenEntry {
-		v.fault("limits.last_seen_total", "must be at least limits.last_seen_entry (%v), got %v", l.LastSeenEntry, l.LastSeenTotal)
-	}
-}

@@ -16,6 +16,7 @@ const (
 	CodeInternal          = -32603
 	CodeHeaderMismatch    = -32020 // 2026-07-28, Streamable HTTP, "Server Validation"
 	CodeMissingCapability = -32021 // 2026-07-28, basic, "Error Codes"
+	CodeRateLimited       = -31429 // the caller takes more than its share; try again later
 	CodeUnavailable       = -31503 // nothing is known to be wrong with the request; try again
 	CodeTimeout           = -31504 // the upstream did not answer in time
 )
@@ -31,6 +32,9 @@ const (
 	ReasonBadUpstream      = "bad_upstream_response"
 	ReasonCollision        = "task_id_collision"
 	ReasonUpstreamReset    = "upstream_reset"
+	ReasonRateLimited      = "rate_limited"
+	ReasonTooManyStreams   = "too_many_streams"
+	ReasonAnswerTooLarge   = "answer_too_large"
 	ReasonKeysUnavailable  = "keys_unavailable"
 )
 

@@ -21,6 +21,7 @@ func (s *Store) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { s.probe(ctx) })
 	running.Go(func() { s.tell(ctx) })
+	running.Go(func() { s.watchEviction(ctx) })
 	running.Wait()
 	return nil
 }
