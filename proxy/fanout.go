@@ -113,6 +113,7 @@ func (p *Proxy) listTurn(ctx context.Context) (done func(), err error) {
 	case p.lists <- struct{}{}:
 		return func() { <-p.lists }, nil
 	case <-timer.C:
+		p.load.count(shedLists)
 		return nil, errListsBusy
 	case <-ctx.Done():
 		return nil, errClientGone

@@ -111,6 +111,8 @@ func (l *listing) askOne(p place) (mcp.TaskList, error) {
 		return list, errClientGone
 	case errors.As(err, &failed) && x.session != "":
 		return list, x.ownerFailed(p.upstream, err)
+	case errors.As(err, &failed) && failed.Starved:
+		return list, errOverloaded
 	case errors.As(err, &failed):
 		x.endpoint.noteFailure(p.upstream, failed)
 		return list, errListSilent
@@ -126,6 +128,7 @@ func (l *listing) exchange(ctx context.Context, p place) (mcp.TaskList, error) {
 	response, err := x.endpoint.Client.Send(out, x.endpoint.Timeouts.Read)
 	if err != nil {
 		x.closeExchange(span, exchangeErrorType(err))
+		x.noteStarved(err)
 		return mcp.TaskList{}, err
 	}
 	defer response.Body.Close()
