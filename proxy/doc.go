@@ -25,7 +25,11 @@
 //
 // A subscription may need several upstreams at once, and so takes a way of its own
 // after the second step: listen.go is its stream to the client, listenplan.go says
-// who serves which part, leg.go and fleetfeeds.go are the upstreams' sides.
+// who serves which part, leg.go and fleetfeeds.go are the upstreams' sides. So does a
+// list of a pool's tasks after the third: fanout.go, fanoutpage.go, fanoutown.go.
+//
+// A poll may be given the answer to another one like it: coalesce.go and flights.go
+// say whose, stir.go marks the changes that end it.
 //
 // Beside it lie what guesses of ids are told (unknown.go), what berth answers for an
 // owner that is silent (silent.go, lastseen.go), what passes unread at the endpoint's

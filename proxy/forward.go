@@ -16,11 +16,17 @@ func (x *request) forward() error {
 	x.startSpan()
 	end := x.detach()
 	defer end()
-	if x.subscribes() {
+	switch {
+	case x.subscribes():
 		return x.listen()
+	case x.mayNotList():
+		return mcp.ErrNoSuchMethod
 	}
 	if err := x.route(); err != nil {
 		return x.unroutable(err)
+	}
+	if x.makesList() {
+		return x.listTasks()
 	}
 	if x.decision.Owner != nil {
 		return x.forwardOwned(x.decision.Owner)
@@ -30,16 +36,22 @@ func (x *request) forward() error {
 
 // forwardOwned sends an owned call to its owner, and to nobody else.
 func (x *request) forwardOwned(u *routing.Upstream) error {
+	if answered, err := x.coalesce(u); answered {
+		return err
+	}
+	defer x.arrive()
 	if u.Silent() && x.aboutTask() {
 		return x.outOfReach(u, nil)
 	}
 	lease := x.pool().Own(u)
 	defer lease.Release()
+	x.stir()
 	response, err := x.send(u)
 	if err != nil && x.mayRepeat(err) {
 		response, err = x.send(u)
 	}
 	if err != nil {
+		x.settle()
 		return x.ownerFailed(u, err)
 	}
 	return x.relay(u, response)

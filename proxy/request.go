@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/sticky"
 )
 
 // maxRequestID bounds the JSON-RPC id of a request, in bytes: answers of berth's own
@@ -37,6 +38,10 @@ type request struct {
 	decision routing.Decision
 	ctx      context.Context // of the upstream's side; set by forward
 	opaque   bool            // passed through unread: what lies beside the MCP endpoint
+
+	flight    *flight      // the poll that this request leads; nil: none
+	disembark func()       // ends it
+	stirred   []sticky.Key // tasks and sessions that the request may change
 
 	newSession   string // the session that the answer hands out
 	boundSession bool   // it is bound

@@ -46,6 +46,10 @@ type Pool struct {
 	// OwnerGrace is how long polls are answered with the last task seen while the
 	// task's owner is silent.
 	OwnerGrace Duration `toml:"owner_grace"`
+	// Coalesce is how long after it came the answer to a poll is given to other polls of
+	// the same task by the same caller. Zero: only to those that came while it was
+	// under way.
+	Coalesce Duration `toml:"coalesce"`
 	// SSEKeepalive is the silence on an event stream after which a comment is
 	// sent.
 	SSEKeepalive Duration `toml:"sse_keepalive"`
