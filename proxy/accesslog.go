@@ -15,7 +15,8 @@ import (
 //	tool, prompt        its name, as the client gave it
 //	task                task id that the call is about
 //	source              how the upstream was found: bound, lru, store, asked, picked,
-//	                    or last_seen where berth answered in its place
+//	                    fanout where all were asked, coalesced where another poll's
+//	                    answer was given, or last_seen where berth answered in its place
 //	upstream            who got the request last; of a subscription all that serve it
 //	moved_from          who held the session before this request moved it
 //	status, code        HTTP status, JSON-RPC error code

@@ -11,7 +11,7 @@ import (
 
 // sealedAlias is an upstream's id of a moved session as bindings hold it.
 func (x *request) sealedAlias(id string) string {
-	return base64.RawStdEncoding.EncodeToString(seal(x.session, sealAlias, []byte(id)))
+	return base64.RawStdEncoding.EncodeToString(sealFor(x.session, sealAlias, []byte(id)))
 }
 
 // aliasIn opens what sealedAlias made. "" stays "".
@@ -23,7 +23,7 @@ func (x *request) aliasIn(sealed string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	id, err := unseal(x.session, sealAlias, data)
+	id, err := unsealFor(x.session, sealAlias, data)
 	return string(id), err
 }
 

@@ -72,8 +72,6 @@ func (x *request) ladder(err error) *mcp.Error {
 		return x.orNoSuchMethod(mcp.ErrMissingTasks)
 	case errors.Is(err, routing.ErrUnknownSession):
 		return mcp.ErrUnknownSession
-	case errors.Is(err, routing.ErrNoListing):
-		return mcp.ErrNoSuchMethod
 	case errors.Is(err, routing.ErrSeveralOwners):
 		return refused(http.StatusBadRequest, "the batch is about tasks of several owners")
 	case errors.Is(err, routing.ErrNoUpstream):

@@ -16,8 +16,11 @@ func (x *request) forward() error {
 	x.startSpan()
 	end := x.detach()
 	defer end()
-	if x.subscribes() {
+	switch {
+	case x.subscribes():
 		return x.listen()
+	case x.mayNotList():
+		return mcp.ErrNoSuchMethod
 	}
 	return x.dispatch()
 }
@@ -30,6 +33,9 @@ func (x *request) dispatch() error {
 	if x.isStray() {
 		return x.dropStray()
 	}
+	if x.makesList() {
+		return x.listTasks()
+	}
 	if x.decision.Owner != nil {
 		return x.forwardOwned(x.decision.Owner)
 	}
@@ -38,6 +44,10 @@ func (x *request) dispatch() error {
 
 // forwardOwned sends an owned call to its owner, and to nobody else.
 func (x *request) forwardOwned(u *routing.Upstream) error {
+	if answered, err := x.coalesce(u); answered {
+		return err
+	}
+	defer x.arrive()
 	if u.Silent() && x.aboutTask() {
 		if x.isOutdated() {
 			return x.reroute()
@@ -46,12 +56,14 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 	}
 	lease := x.pool().Own(u)
 	defer lease.Release()
+	x.stir()
 	response, err := x.send(u)
 	if err != nil && x.mayRepeat(err) {
 		response, err = x.send(u)
 	}
 	if err != nil {
 		lease.Release() // the request may go elsewhere
+		x.settle()
 		return x.ownerFailed(u, err)
 	}
 	if x.lacksSession(u, response) {

@@ -36,11 +36,11 @@ func (h *handshake) seal(session string) ([]byte, error) {
 	if len(data) > maxHandshake {
 		return nil, errHandshakeTooLarge
 	}
-	return seal(session, sealHandshake, data), nil
+	return sealFor(session, sealHandshake, data), nil
 }
 
 func openHandshake(session string, sealed []byte) (*handshake, error) {
-	data, err := unseal(session, sealHandshake, sealed)
+	data, err := unsealFor(session, sealHandshake, sealed)
 	if err != nil {
 		return nil, err
 	}

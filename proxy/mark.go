@@ -10,9 +10,9 @@ import (
 	"berth/internal/mcp"
 )
 
-// mark is what stands, in a session that has moved, before the numbers that the
+// sessionMark is what stands, in a session that has moved, before the numbers that the
 // session's present upstream makes; see mcp.MarkEvent.
-func (x *request) mark() string { return "berth-" + digest(x.alias)[:8] + "-" }
+func (x *request) sessionMark() string { return "berth-" + digest(x.alias)[:8] + "-" }
 
 // marked returns the bytes of an event, with the mark where the session has moved.
 func (x *request) marked(piece exchange.Piece) []byte {
@@ -23,11 +23,11 @@ func (x *request) marked(piece exchange.Piece) []byte {
 	if piece.Cut {
 		message = nil // only its beginning is here
 	}
-	return mcp.MarkEvent(piece.Raw, message, x.mark())
+	return mcp.MarkEvent(piece.Raw, message, x.sessionMark())
 }
 
 func (x *request) unmarkedEvent(id string) (string, bool) {
-	return strings.CutPrefix(id, x.mark())
+	return strings.CutPrefix(id, x.sessionMark())
 }
 
 // isResponse reports whether the request is a client's answer to a server's request.
@@ -48,7 +48,7 @@ func (x *request) isStray() bool {
 	if x.alias == "" || !x.isResponse() {
 		return false
 	}
-	body, ok := mcp.UnmarkResponse(bytes.TrimSpace(x.body), x.mark())
+	body, ok := mcp.UnmarkResponse(bytes.TrimSpace(x.body), x.sessionMark())
 	if ok {
 		x.body = body
 	}

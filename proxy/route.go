@@ -31,11 +31,10 @@ func (x *request) route() error {
 	return nil
 }
 
-// query is what the router needs to know of the request.
+// query is what the router needs to know of the request. Questions to the fleet may
+// outlive the decision that they serve, and are put from the request as it is now.
 func (x *request) query() routing.Query {
-	// A question may still be ending when the request goes on: it has the request as it
-	// is now.
-	asked := *x
+	asking := *x
 	return routing.Query{
 		Calls:      x.message.Calls,
 		Session:    x.session,
@@ -44,8 +43,8 @@ func (x *request) query() routing.Query {
 		Credential: x.credential,
 		Caller:     x.held.caller,
 		Miss:       x.mayMiss,
-		AskTask:    asked.askTask,
-		AskSession: asked.askSession,
+		AskTask:    asking.askTask,
+		AskSession: asking.askSession,
 	}
 }
 

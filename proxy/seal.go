@@ -8,20 +8,20 @@ import (
 	"fmt"
 )
 
-// What seal is used for. What was sealed for one use cannot be opened for another.
+// What sealFor is used for. What was sealed for one use cannot be opened for another.
 const (
 	sealAlias     = "alias"
 	sealHandshake = "handshake"
 )
 
-// seal encrypts what the store keeps of a session under a key that is made of the
+// sealFor encrypts what the store keeps of a session under a key that is made of the
 // session's id: whoever reads the store, which has no id in clear, learns nothing.
-func seal(session, use string, plain []byte) []byte {
+func sealFor(session, use string, plain []byte) []byte {
 	return sealer(session).Seal(nil, nil, plain, []byte(use))
 }
 
-// unseal undoes seal.
-func unseal(session, use string, sealed []byte) ([]byte, error) {
+// unsealFor undoes sealFor.
+func unsealFor(session, use string, sealed []byte) ([]byte, error) {
 	plain, err := sealer(session).Open(nil, nil, sealed, []byte(use))
 	if err != nil {
 		return nil, fmt.Errorf("proxy: opening what is kept of a session: %w", err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
@@ -18,7 +17,6 @@ var (
 	ErrUndeclared     = errors.New("routing: unknown task, and the call does not declare the Tasks extension")
 	ErrOwnerGone      = errors.New("routing: the owner is not in the pool any more")
 	ErrSeveralOwners  = errors.New("routing: the batch is about tasks of several owners")
-	ErrNoListing      = errors.New("routing: listing tasks would name those of other principals")
 )
 
 // SourcePicked and SourceAsked complete sticky's sources: unbound work, and an
@@ -86,9 +84,6 @@ type Router struct {
 // Errors: those of this file, Query.Miss's, ErrUnclear, ErrBusy, or one that wraps
 // storage.ErrUnavailable: then nobody can say whether the id exists.
 func (r *Router) Decide(ctx context.Context, q Query) (Decision, error) {
-	if r.Principals && listsTasks(q.Calls) {
-		return Decision{}, ErrNoListing
-	}
 	if q.Session != "" && !initializes(q.Calls) {
 		return r.bySession(ctx, q)
 	}
@@ -118,10 +113,6 @@ func initializes(calls []mcp.Call) bool {
 
 func subscribes(calls []mcp.Call) bool {
 	return len(calls) == 1 && calls[0].Method == mcp.MethodListen
-}
-
-func listsTasks(calls []mcp.Call) bool {
-	return slices.ContainsFunc(calls, func(c mcp.Call) bool { return c.Method == mcp.MethodListTasks })
 }
 
 // bySession: on legacy calls the session decides alone. With principals a task
@@ -270,12 +261,13 @@ func (r *Router) preferred(ctx context.Context, q Query) string {
 }
 
 // HintID names a requestState or, failing that, a list's cursor; "" if there is
-// neither.
+// neither. A list of tasks needs no hint: its session has an owner, and without one
+// its cursor says where it goes on.
 func HintID(method, requestState, cursor string) string {
 	switch {
 	case requestState != "":
 		return "state\x00" + requestState
-	case cursor != "":
+	case cursor != "" && method != mcp.MethodListTasks:
 		return method + "\x00" + cursor
 	}
 	return ""

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -11,6 +12,7 @@ import (
 	"berth/internal/certs"
 	"berth/internal/config"
 	"berth/internal/exchange"
+	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/proxy"
 	"berth/routing"
@@ -52,6 +54,10 @@ func newGraph(cfg config.Config, loopback bool, o observers) (*graph, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
+	keys, err := newKeyring(cfg.Store, store)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("store: %w", err), store.Close())
+	}
 	g := &graph{store: store, bindings: sticky.New(store, sticky.Options{
 		Near:        cfg.Store.Near,
 		MaxTTL:      time.Duration(cfg.Store.MaxTTL),
@@ -73,8 +79,23 @@ func newGraph(cfg config.Config, loopback bool, o observers) (*graph, error) {
 		}
 		endpoints = append(endpoints, ep)
 	}
-	g.proxy = proxy.New(proxyOptions(cfg, endpoints, loopback, o))
+	options := proxyOptions(cfg, endpoints, loopback, o)
+	options.Keys = keys
+	g.proxy = proxy.New(options)
 	return g, nil
+}
+
+// newKeyring returns what seals with the key that is configured, or with one that is
+// kept in store.
+func newKeyring(cfg config.Store, store *storage.Store) (*seal.Keyring, error) {
+	key, err := cfg.ReadSealKey()
+	if err != nil {
+		return nil, err
+	}
+	if key == nil {
+		return seal.NewStoredKeyring(store), nil
+	}
+	return seal.NewKeyring(key)
 }
 
 func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool, o observers) proxy.Options {
@@ -153,6 +174,7 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 			Linger:  time.Duration(cfg.Timeouts.Linger),
 		},
 		OwnerGrace: time.Duration(cfg.OwnerGrace),
+		Coalesce:   time.Duration(cfg.Coalesce),
 		KeepAlive:  time.Duration(cfg.SSEKeepalive),
 		Reinit:     cfg.SessionFailover == config.SessionReinit,
 

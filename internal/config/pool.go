@@ -54,6 +54,10 @@ type Pool struct {
 	// SessionFailover is what becomes of a session whose upstream is gone or has
 	// forgotten it: "notfound" or "reinit".
 	SessionFailover string `toml:"session_failover"`
+	// Coalesce is how long after it came the answer to a poll is given to other polls of
+	// the same task by the same caller. Zero: only to those that came while it was
+	// under way.
+	Coalesce Duration `toml:"coalesce"`
 	// SSEKeepalive is the silence on an event stream after which a comment is
 	// sent.
 	SSEKeepalive Duration `toml:"sse_keepalive"`

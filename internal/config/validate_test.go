@@ -3,6 +3,7 @@ package config
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestValidateRefuses(t *testing.T) {
@@ -21,6 +22,12 @@ func TestValidateRefuses(t *testing.T) {
 		{"admin without token on a name", "admin.listen", func(c *Config) { c.Admin.Listen = "box.example:9901" }},
 		{"admin among the clients", "admin.listen", func(c *Config) { c.Admin.Listen = c.Listen }},
 		{"admin on no path", "admin.listen", func(c *Config) { c.Admin.Listen = "unix:" }},
+		{"two seal keys", "store.seal_key_file", func(c *Config) {
+			c.Store.SealKey, c.Store.SealKeyFile = Secret(strings.Repeat("A", 44)), "b"
+		}},
+		{"short seal key", "store.seal_key", func(c *Config) { c.Store.SealKey = "c2hvcnQ=" }},
+		{"seal key that is no base64", "store.seal_key", func(c *Config) { c.Store.SealKey = Secret(strings.Repeat("?", 44)) }},
+		{"answers kept for too long", "pools[0].coalesce", func(c *Config) { c.Pools[0].Coalesce = Duration(6 * time.Second) }},
 		{"two tokens", "admin.token_file", func(c *Config) { c.Admin.Token, c.Admin.TokenFile = "a", "b" }},
 		{"token with a blank", "admin.token", func(c *Config) { c.Admin.Token = "a b" }},
 		{"no store", "store.url", func(c *Config) { c.Store.URL = "" }},

@@ -109,9 +109,6 @@ func UnmarkResponse(response []byte, mark string) (body []byte, ok bool) {
 	return replace(response, id, "id"), true
 }
 
-// WithID returns a request with its id replaced by id, raw JSON.
-func WithID(request, id []byte) []byte { return replace(request, id, "id") }
-
 // ResourceURI returns params.uri of a message, "" if there is none.
 func ResourceURI(message []byte) string {
 	from, to, ok := locate(message, "params", "uri")

@@ -37,6 +37,9 @@ func IsPureRead(method string) bool {
 	return strings.HasSuffix(method, "/list") && !isTaskMethod(method)
 }
 
+// ReadsTask reports whether a request of this method leaves its task as it is.
+func ReadsTask(method string) bool { return method == MethodGetTask || method == MethodTaskResult }
+
 // MayCreateTask reports whether the answer to a request of this method may bear
 // a task's handle. Only tools/call does today; the Tasks extension asks readers
 // to expect it of others ("Supported Methods"), so methods berth does not know
