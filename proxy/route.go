@@ -27,6 +27,9 @@ func (x *request) route() error {
 
 // query is what the router needs to know of the request.
 func (x *request) query() routing.Query {
+	// Questions may still be ending when their answer is acted on: they read the
+	// request as it is now.
+	asker := *x
 	return routing.Query{
 		Calls:      x.message.Calls,
 		Session:    x.session,
@@ -35,8 +38,8 @@ func (x *request) query() routing.Query {
 		Credential: x.credential,
 		Caller:     x.held.caller,
 		Miss:       x.mayMiss,
-		AskTask:    x.askTask,
-		AskSession: x.askSession,
+		AskTask:    asker.askTask,
+		AskSession: asker.askSession,
 	}
 }
 
