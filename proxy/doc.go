@@ -3,11 +3,13 @@
 //
 // The life of a request:
 //
-//  1. accept: find the endpoint, check Host and Origin, ask who calls (proxy.go,
-//     guard.go, principal.go; package identity knows).
+//  1. accept: find the endpoint, check Host and Origin, see whether there is room,
+//     ask who calls (proxy.go, guard.go, admission.go, principal.go; package identity
+//     knows).
 //  2. classify: read the body within its limits, peek at the envelope, hold the
 //     routing headers against it (body.go, request.go). The bytes are kept as they
-//     came.
+//     came. Give it the place that is due to it (admission.go; limits.go lists what
+//     bounds callers, load.go counts, caller.go says who a caller is).
 //  3. route: the owner of the task or session, or none for unbound work
 //     (route.go; package routing decides, and asks the fleet by ask.go).
 //  4. forward: an owned call to its owner only; unbound work to the picker's
@@ -29,9 +31,10 @@
 // A poll may be given the answer to another one like it: coalesce.go and flights.go
 // say whose, stir.go marks the changes that end it.
 //
-// Beside it lie what berth answers for an owner that is silent (silent.go,
-// lastseen.go), what passes unread at the endpoint's origin (passthrough.go), and what
-// clients without a token are told there (resource.go).
+// Beside it lie what guesses of ids are told (unknown.go), what berth answers for an
+// owner that is silent (silent.go, lastseen.go), what passes unread at the endpoint's
+// origin (passthrough.go), and what clients without a token are told there
+// (resource.go).
 //
 // Any other request of a client is one exchange with an upstream at a time: answers
 // cannot cross. Every refusal and failure that berth words itself comes from one

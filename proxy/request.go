@@ -106,11 +106,9 @@ func (x *request) serve() error {
 	if err := x.admit(); err != nil {
 		return err
 	}
-	if err := x.identify(); err != nil {
+	if err := x.recognise(); err != nil {
 		return err
 	}
-	x.held.caller = x.p.callerOf(x.r, x.principal, x.trusted)
-	x.credential = credentialOf(x.r.Header)
 	if err := x.read(); err != nil {
 		return err
 	}

@@ -25,11 +25,10 @@ func (x *request) route() error {
 	return nil
 }
 
-// query is what the router needs to know of the request.
+// query is what the router needs to know of the request. Questions to the fleet may
+// outlive the decision that they serve, and are put from the request as it is now.
 func (x *request) query() routing.Query {
-	// Questions may still be ending when their answer is acted on: they read the
-	// request as it is now.
-	asker := *x
+	asking := *x
 	return routing.Query{
 		Calls:      x.message.Calls,
 		Session:    x.session,
@@ -38,8 +37,8 @@ func (x *request) query() routing.Query {
 		Credential: x.credential,
 		Caller:     x.held.caller,
 		Miss:       x.mayMiss,
-		AskTask:    asker.askTask,
-		AskSession: asker.askSession,
+		AskTask:    asking.askTask,
+		AskSession: asking.askSession,
 	}
 }
 

@@ -270,3 +270,24 @@ func TestBerthsOwnWantIsNoFailureOfTheUpstream(t *testing.T) {
 		t.Errorf("afterwards a call gets %v", r)
 	}
 }
+
+// TestSmallRequestThatIsShedKeepsItsConnection: under load the client's next connection
+// would cost more than the rest of its body, which came with the head.
+func TestSmallRequestThatIsShedKeepsItsConnection(t *testing.T) {
+	b, release := busy(t, 1)
+	ended := b.hold(1)
+	for size, closes := range map[int]bool{100: false, 100 << 10: true} {
+		conn := b.dial()
+		fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", size, strings.Repeat(" ", min(size, 100)))
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusServiceUnavailable || response.Close != closes {
+			t.Errorf("%d bytes: got %d, closing %v, want 503, closing %v", size, response.StatusCode, response.Close, closes)
+		}
+	}
+	release()
+	<-ended
+}

@@ -9,7 +9,7 @@ const (
 	reasonBreakerOpen reason = "breaker_open" // not asked: the breaker is open
 	reasonOOM         reason = "oom"          // the server's memory is full; reads go on
 	reasonReadonly    reason = "readonly"     // a replica; reads go on
-	reasonLoading     reason = "loading"      // up, without data to serve: LOADING, MASTERDOWN, CLUSTERDOWN
+	reasonLoading     reason = "loading"      // up, without data to serve: LOADING, MASTERDOWN, CLUSTERDOWN, MOVED
 	reasonAuth        reason = "auth"         // wrong password, or a command not permitted
 	// reasonUnreplicated: written on the master, and not by enough replicas in time.
 	reasonUnreplicated reason = "unreplicated"
