@@ -18,7 +18,7 @@ const mask = "xxxxx"
 // those pieces are the password.
 var (
 	errURL       = errors.New("storage: malformed store URL (special characters in a password must be percent-encoded)")
-	errScheme    = errors.New("storage: unknown store, want memory:, redis://, rediss:// or unix://")
+	errScheme    = errors.New("storage: unknown store, want memory:, file:, redis://, rediss:// or unix://")
 	errMemoryURL = errors.New("storage: memory: takes nothing after the colon")
 	errRedisURL  = errors.New("storage: malformed Redis URL, want redis://[user:password@]host[:port][/db] or unix://[user:password@]/path[?db=n]")
 	errRedisOpt  = errors.New("storage: unknown option in the Redis URL, want db, client_name, pool_size or (rediss) skip_verify")
@@ -31,7 +31,8 @@ var redisOptions = []string{"db", "client_name", "pool_size", "skip_verify"}
 // target is a store URL taken apart.
 type target struct {
 	name   string         // the URL without its secret
-	redis  *redis.Options // nil for memory:
+	redis  *redis.Options // nil for memory: and file:
+	file   string         // the path of file:, else empty
 	secret string         // what must not appear in any text; empty if there is none
 }
 
@@ -44,6 +45,9 @@ func CheckURL(raw string) error {
 
 // parseURL reads a store URL. Its errors quote nothing of it.
 func parseURL(raw string) (target, error) {
+	if path, ok := strings.CutPrefix(raw, "file:"); ok {
+		return parseFileURL(path)
+	}
 	u, err := url.Parse(raw)
 	if err != nil {
 		return target{}, errURL
