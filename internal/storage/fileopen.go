@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -64,18 +65,29 @@ func openFile(ctx context.Context, path string, opts Options) (*bbolt.DB, error)
 	return db, nil
 }
 
+// buckets are those of a file of ours, each and no others.
+var buckets = [][]byte{bucketFormat, bucketRecords, bucketExpiries}
+
 // prepare makes the buckets of a new file. An old one is not written to: it is opened on
 // a full disk too.
 func prepare(db *bbolt.DB) error {
-	ready := false
-	if err := db.View(func(tx *bbolt.Tx) error {
-		ready = tx.Bucket(bucketFormat) != nil
+	there := 0
+	err := db.View(func(tx *bbolt.Tx) error {
+		for _, name := range buckets {
+			if tx.Bucket(name) != nil {
+				there++
+			}
+		}
 		return nil
-	}); err != nil || ready {
+	})
+	switch {
+	case err != nil || there == len(buckets):
 		return err
+	case there > 0:
+		return fmt.Errorf("%w: it lacks a part", errCorrupt)
 	}
 	return db.Update(func(tx *bbolt.Tx) error {
-		for _, name := range [][]byte{bucketFormat, bucketRecords, bucketExpiries} {
+		for _, name := range buckets {
 			if _, err := tx.CreateBucket(name); err != nil {
 				return err
 			}
@@ -182,6 +194,8 @@ func (o *opening) check(f *os.File, size int64) error {
 		case bytes.Equal(bucket, bucketRecords):
 			_, err := decodeFile(string(key), value)
 			return err
+		case !slices.ContainsFunc(buckets, func(name []byte) bool { return bytes.Equal(name, bucket) }):
+			return fmt.Errorf("%w: it holds a part that is none of a store's", errCorrupt)
 		}
 		return nil
 	})
