@@ -37,12 +37,9 @@ type graph struct {
 	proxy    *proxy.Proxy
 }
 
-// newGraph connects the parts that cfg asks for. It opens no connection.
-func newGraph(cfg config.Config, loopback bool, o observers) (*graph, error) {
-	store, err := storage.Open(string(cfg.Store.URL), storage.Options{Logger: o.log, MeterProvider: o.meter})
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
+// newGraph connects the parts that cfg asks for, over store, which is the graph's from
+// then on. It opens no connection.
+func newGraph(store *storage.Store, cfg config.Config, loopback bool, o observers) (*graph, error) {
 	g := &graph{store: store, bindings: sticky.New(store, sticky.Options{
 		Near:        cfg.Store.Near,
 		MaxTTL:      time.Duration(cfg.Store.MaxTTL),

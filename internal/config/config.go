@@ -63,8 +63,8 @@ type Admin struct {
 
 // Store is the [store] table.
 type Store struct {
-	// URL names the store: memory:, redis://… or rediss://…. It may carry a
-	// password.
+	// URL names the store: memory:, file:PATH, redis://… or rediss://…. It may
+	// carry a password. Empty: see [Store.EffectiveURL].
 	URL Secret `toml:"url"`
 	// Near is the number of bindings kept in the LRU in front of a shared store.
 	Near int `toml:"near"`
@@ -115,7 +115,6 @@ func Default() Config {
 		TrustedProxies: []Prefix{mustPrefix("127.0.0.0/8"), mustPrefix("::1/128")},
 		Log:            Log{Level: "info", Access: true},
 		Store: Store{
-			URL:         "memory:",
 			Near:        100_000,
 			MaxTTL:      Duration(7 * 24 * time.Hour),
 			SessionIdle: Duration(24 * time.Hour),

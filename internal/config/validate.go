@@ -85,7 +85,7 @@ func (v *validator) admin(c *Config) {
 }
 
 func (v *validator) store(s Store) {
-	if err := storage.CheckURL(string(s.URL)); err != nil {
+	if err := storage.CheckURL(string(s.URL)); s.URL != "" && err != nil {
 		v.fault("store.url", "%v", err)
 	}
 	within(v, "store.near", s.Near, 1, 100_000_000)

@@ -23,7 +23,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"admin on no path", "admin.listen", func(c *Config) { c.Admin.Listen = "unix:" }},
 		{"two tokens", "admin.token_file", func(c *Config) { c.Admin.Token, c.Admin.TokenFile = "a", "b" }},
 		{"token with a blank", "admin.token", func(c *Config) { c.Admin.Token = "a b" }},
-		{"no store", "store.url", func(c *Config) { c.Store.URL = "" }},
+		{"file without a path", "store.url", func(c *Config) { c.Store.URL = "file:" }},
 		{"another store", "store.url", func(c *Config) { c.Store.URL = "postgres://h/db" }},
 		{"store without scheme", "store.url", func(c *Config) { c.Store.URL = "127.0.0.1:6379" }},
 		{"memory with a path", "store.url", func(c *Config) { c.Store.URL = "memory:///x" }},
