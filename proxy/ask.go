@@ -89,7 +89,7 @@ func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, task
 	if err != nil {
 		var failed *exchange.SendError
 		if errors.As(err, &failed) && !failed.Sent && ctx.Err() == nil {
-			x.noteFailure(u, failed)
+			x.endpoint.noteFailure(u, failed)
 		}
 		return 0, mcp.Answer{}, err
 	}

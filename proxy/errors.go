@@ -33,6 +33,7 @@ var (
 	errRedirect      = broken(mcp.ReasonBadUpstream, "the upstream redirects, which is not followed")
 	errCollision     = broken(mcp.ReasonCollision, "the upstream gave out a task id that another upstream owns")
 	errOwnerSilent   = unavailable(mcp.ReasonOwnerUnavailable, "the server instance that holds this does not answer")
+	errDraining      = unavailable(mcp.ReasonDraining, "this berth is about to end")
 	errInternal      = &mcp.Error{Status: http.StatusInternalServerError, Code: mcp.CodeInternal, Message: "internal error"}
 )
 
@@ -49,7 +50,7 @@ func (x *request) ladder(err error) *mcp.Error {
 	switch {
 	case errors.As(err, &worded):
 		return worded
-	case errors.Is(err, errClientGone), errors.Is(err, context.Canceled) && x.r.Context().Err() != nil:
+	case errors.Is(err, errClientGone), errors.Is(err, errNobodyLeft), errors.Is(err, context.Canceled) && x.r.Context().Err() != nil:
 		return nil
 	case errors.Is(err, routing.ErrUnknownTask), errors.Is(err, mcp.ErrTaskID):
 		return x.orNoSuchMethod(mcp.ErrUnknownTask)

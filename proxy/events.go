@@ -41,9 +41,7 @@ func (x *request) relayEvents(u *routing.Upstream, response *http.Response) erro
 	if err := x.bindSession(u, ""); err != nil {
 		return err
 	}
-	x.inboundHeaders(response)
-	x.w.Header().Del("Content-Length")
-	x.w.Header().Set("X-Accel-Buffering", "no")
+	x.streamHeaders(response)
 	x.writeHeader(response.StatusCode)
 	if err := x.flush(); err != nil && !x.readsOn() {
 		return err
@@ -53,6 +51,13 @@ func (x *request) relayEvents(u *routing.Upstream, response *http.Response) erro
 	defer response.Body.Close() // frees a reader that waits, before it is told to end
 	s := &stream{x: x, u: u, pieces: pieces, next: next, between: true}
 	return s.run()
+}
+
+// streamHeaders copies the headers of an upstream's event stream to the client.
+func (x *request) streamHeaders(response *http.Response) {
+	x.inboundHeaders(response)
+	x.w.Header().Del("Content-Length")
+	x.w.Header().Set("X-Accel-Buffering", "no")
 }
 
 // readAhead reads pieces in a goroutine of its own, one for each word on next,
@@ -164,6 +169,5 @@ func (s *stream) sayGoodbye() {
 	if c == nil || !s.between {
 		return
 	}
-	result := append([]byte(`{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":`), c.ID...)
-	s.release(event(mcp.Response(c.ID, append(result, "}}"...))))
+	s.release(event(mcp.SubscriptionEnd(c.ID)))
 }

@@ -51,7 +51,7 @@ func (x *request) outcome() string {
 	switch {
 	case errors.Is(x.err, errClientGone), x.err != nil && x.r.Context().Err() != nil:
 		return "client_gone"
-	case x.err != nil && x.status >= 500, errors.Is(x.err, errBadUpstream), errors.Is(x.err, errCollision):
+	case x.err != nil && x.status >= 500, errors.Is(x.err, errBadUpstream), errors.Is(x.err, errCollision), errors.Is(x.err, errNobodyLeft):
 		return "failed"
 	case x.err != nil:
 		return "refused"

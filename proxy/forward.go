@@ -16,6 +16,9 @@ func (x *request) forward() error {
 	x.startSpan()
 	end := x.detach()
 	defer end()
+	if x.subscribes() {
+		return x.listen()
+	}
 	if err := x.route(); err != nil {
 		return x.unroutable(err)
 	}
@@ -58,7 +61,7 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 	if x.gone() || !errors.As(err, &failed) {
 		return errClientGone
 	}
-	x.noteFailure(u, failed)
+	x.endpoint.noteFailure(u, failed)
 	return x.outOfReach(u, failed)
 }
 
@@ -113,7 +116,7 @@ func (x *request) forwardLeased(lease *routing.Lease) (done bool, err error) {
 	if x.gone() || !errors.As(err, &failed) {
 		return true, errClientGone
 	}
-	x.noteFailure(u, failed)
+	x.endpoint.noteFailure(u, failed)
 	return failed.Sent && !x.readsOnly(), err
 }
 
@@ -137,26 +140,33 @@ func (x *request) send(u *routing.Upstream) (*http.Response, error) {
 }
 
 // noteFailure feeds the health of an upstream that gave no answer.
-func (x *request) noteFailure(u *routing.Upstream, failed *exchange.SendError) {
-	x.pool().Failed(u, failed)
+func (ep *Endpoint) noteFailure(u *routing.Upstream, failed *exchange.SendError) {
+	ep.Router.Pool.Failed(u, failed)
 	if failed.TimedOut || !failed.Sent {
-		x.pool().FellSilent(u, failed)
+		ep.Router.Pool.FellSilent(u, failed)
 	}
 }
 
 // noteAnswer feeds the health of an upstream that answered. A gateway's errors
 // say that the server behind is in trouble; what a server says itself, whatever
 // it says, does not.
-func (x *request) noteAnswer(u *routing.Upstream, status int) {
+func (ep *Endpoint) noteAnswer(u *routing.Upstream, status int) {
 	switch status {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		x.pool().Failed(u, errors.New(http.StatusText(status)))
+		ep.Router.Pool.Failed(u, errors.New(http.StatusText(status)))
 	default:
-		x.pool().Succeeded(u)
+		ep.Router.Pool.Succeeded(u)
 	}
 }
 
 func (x *request) pool() *routing.Pool { return x.endpoint.Router.Pool }
+
+// subscribes reports whether the request opens a subscription. What calls itself one
+// within a session is its upstream's to judge.
+func (x *request) subscribes() bool {
+	c := x.call()
+	return c != nil && c.Kind == mcp.KindRequest && c.Method == mcp.MethodListen && x.session == ""
+}
 
 // aboutTask reports whether the request is one call about one task.
 func (x *request) aboutTask() bool {

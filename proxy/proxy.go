@@ -31,6 +31,13 @@ type Endpoint struct {
 	Timeouts   Timeouts
 	OwnerGrace time.Duration // how long polls are answered for a silent owner; 0: not at all
 	KeepAlive  time.Duration // silence on an event stream before a comment is sent; 0: 15 s
+
+	// FleetNotifications has subscriptions hear of every upstream's lists and
+	// resources, over streams that subscribers with equal credentials share. False:
+	// they hear of one upstream's.
+	FleetNotifications bool
+
+	feeds fleetFeeds
 }
 
 // Timeouts bound how long an answer's headers may take, where nothing else is

@@ -12,10 +12,15 @@ import (
 	"berth/routing"
 )
 
-// relay passes an answer on to the client, message by message.
+// relay notes that u answered and passes the answer on to the client.
 func (x *request) relay(u *routing.Upstream, response *http.Response) error {
+	x.endpoint.noteAnswer(u, response.StatusCode)
+	return x.relayAnswer(u, response)
+}
+
+// relayAnswer passes an answer on to the client, message by message.
+func (x *request) relayAnswer(u *routing.Upstream, response *http.Response) error {
 	defer response.Body.Close()
-	x.noteAnswer(u, response.StatusCode)
 	if x.opaque {
 		return x.relayBody(u, response, exchange.Opaque)
 	}

@@ -11,15 +11,7 @@ import (
 
 // route finds the owner of what the request is about, if it has one.
 func (x *request) route() error {
-	d, err := x.endpoint.Router.Decide(x.ctx, routing.Query{
-		Calls:      x.message.Calls,
-		Session:    x.session,
-		Version:    x.version(),
-		Principal:  x.principal,
-		Credential: x.credential,
-		AskTask:    x.askTask,
-		AskSession: x.askSession,
-	})
+	d, err := x.endpoint.Router.Decide(x.ctx, x.query())
 	if err != nil {
 		return err
 	}
@@ -31,6 +23,19 @@ func (x *request) route() error {
 		x.body = mcp.NarrowListen(x.body, d.ListenIDs)
 	}
 	return nil
+}
+
+// query is what the router needs to know of the request.
+func (x *request) query() routing.Query {
+	return routing.Query{
+		Calls:      x.message.Calls,
+		Session:    x.session,
+		Version:    x.version(),
+		Principal:  x.principal,
+		Credential: x.credential,
+		AskTask:    x.askTask,
+		AskSession: x.askSession,
+	}
 }
 
 // unroutable answers a call about a task that could not be routed with the task

@@ -27,6 +27,7 @@ type telemetry struct {
 	requests   metric.Int64Counter
 	operations mcpconv.ServerOperationDuration
 	exchanges  mcpconv.ClientOperationDuration
+	streams    metric.Int64UpDownCounter
 }
 
 func newTelemetry(meters metric.MeterProvider, tracers trace.TracerProvider) telemetry {
@@ -42,7 +43,13 @@ func newTelemetry(meters metric.MeterProvider, tracers trace.TracerProvider) tel
 	t.requests, _ = meter.Int64Counter("berth.requests", metric.WithDescription("Requests of clients, by outcome and by how their upstream was found."))
 	t.operations, _ = mcpconv.NewServerOperationDuration(meter)
 	t.exchanges, _ = mcpconv.NewClientOperationDuration(meter)
+	t.streams, _ = meter.Int64UpDownCounter("berth.subscription.streams", metric.WithDescription("Subscriptions that stand at upstreams, by whether subscribers share them."))
 	return t
+}
+
+// subscribed counts a stream at an upstream that stands now (1), or no more (-1).
+func (t telemetry) subscribed(pool string, shared bool, n int64) {
+	t.streams.Add(context.Background(), n, metric.WithAttributes(attribute.String("pool", pool), attribute.Bool("shared", shared)))
 }
 
 // served counts and times a request.

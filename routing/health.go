@@ -18,8 +18,9 @@ type health struct {
 	failures     int        // consecutive
 	ejections    int        // in a row; each makes the next one longer
 	ejectedUntil time.Time
-	silentSince  time.Time // zero: it answers, or nobody has noticed yet
-	refuses      bool      // silent because nobody listens at its address
+	silentSince  time.Time     // zero: it answers, or nobody has noticed yet
+	refuses      bool          // silent because nobody listens at its address
+	answers      chan struct{} // closed with the end of the silence; nil without one
 }
 
 // succeed notes an answer: whatever it says, the upstream is there.
@@ -27,6 +28,9 @@ func (h *health) succeed() (back bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	back = !h.silentSince.IsZero()
+	if back {
+		close(h.answers)
+	}
 	h.failures, h.silentSince, h.refuses = 0, time.Time{}, false
 	if !time.Now().Before(h.ejectedUntil) {
 		h.ejections = 0
@@ -68,7 +72,7 @@ func (h *health) setSilent(refuses bool) (first bool) {
 	h.refuses = refuses
 	first = h.silentSince.IsZero()
 	if first {
-		h.silentSince = time.Now()
+		h.silentSince, h.answers = time.Now(), make(chan struct{})
 	}
 	return first
 }
@@ -88,6 +92,24 @@ func (u *Upstream) Silent() bool {
 	defer u.health.mu.Unlock()
 	return !u.health.silentSince.IsZero()
 }
+
+// Answering returns a channel that is closed once the upstream is not silent; it is
+// closed already if it answers.
+func (u *Upstream) Answering() <-chan struct{} {
+	u.health.mu.Lock()
+	defer u.health.mu.Unlock()
+	if u.health.silentSince.IsZero() {
+		return answering
+	}
+	return u.health.answers
+}
+
+// answering is what Answering returns for who answers.
+var answering = func() <-chan struct{} {
+	closed := make(chan struct{})
+	close(closed)
+	return closed
+}()
 
 // Refuses reports whether the upstream is silent because nobody listens at its
 // address, as far as the last attempt showed.

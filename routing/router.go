@@ -28,9 +28,6 @@ const (
 	SourceAsked  sticky.Source = "asked"
 )
 
-// maxListenIDs bounds the look-ups that one subscription may cause.
-const maxListenIDs = 256
-
 // Query is what the router needs to know of a request.
 type Query struct {
 	Calls      []mcp.Call // one, or a batch; none for GET and DELETE
@@ -58,8 +55,8 @@ type Decision struct {
 	// without principals, which decides alone.
 	TaskBinding sticky.Binding
 
-	// ListenIDs are the task ids of a subscription that the caller owns. Where Narrow
-	// is set they replace those asked for; elsewhere they may be only some.
+	// ListenIDs are, where Narrow is set, the task ids that replace those of a
+	// subscription within a session: the caller's own.
 	ListenIDs []string
 	Narrow    bool
 }
@@ -82,9 +79,6 @@ func (r *Router) Decide(ctx context.Context, q Query) (Decision, error) {
 	}
 	if q.Session != "" && !initializes(q.Calls) {
 		return r.bySession(ctx, q)
-	}
-	if subscribes(q.Calls) {
-		return r.byListen(ctx, q)
 	}
 	d := Decision{Source: SourcePicked}
 	for i := range q.Calls {
@@ -128,11 +122,14 @@ func (r *Router) bySession(ctx context.Context, q Query) (Decision, error) {
 	}
 	r.touch(key, d.Binding)
 	if r.Principals && subscribes(q.Calls) {
-		own, err := r.byListen(ctx, q)
+		own, err := r.Audience(ctx, q)
 		if err != nil {
 			return Decision{}, err
 		}
-		d.ListenIDs, d.Narrow = own.ListenIDs, true
+		for _, task := range own.Tasks {
+			d.ListenIDs = append(d.ListenIDs, task.ID)
+		}
+		d.Narrow = true
 	}
 	for i := range q.Calls {
 		if !q.Calls[i].IsTask() {
@@ -164,36 +161,6 @@ func (r *Router) byTask(ctx context.Context, q Query, call *mcp.Call) (Decision,
 	d, err := r.owner(ctx, q, key, learned, ask)
 	d.Task, d.TaskBinding = key, d.Binding
 	return d, err
-}
-
-// byListen routes a subscription to the owner of its task ids. Ids of other
-// owners stay in: their upstream will not acknowledge them, and says so. What the
-// store cannot tell is not left out of it as if it were another's.
-func (r *Router) byListen(ctx context.Context, q Query) (Decision, error) {
-	d := Decision{Source: SourcePicked, Narrow: r.Principals}
-	ids := q.Calls[0].ListenTaskIDs
-	var away error
-	for _, id := range ids[:min(len(ids), maxListenIDs)] {
-		key := r.key(sticky.Task, q.Principal, id)
-		binding, source, err := r.Bindings.Lookup(ctx, key)
-		if err != nil {
-			if !errors.Is(err, sticky.ErrUnknown) {
-				away = err
-			}
-			continue
-		}
-		d.ListenIDs = append(d.ListenIDs, id)
-		if owner := r.Pool.Find(binding.Upstream); d.Owner == nil && owner != nil {
-			d.Owner, d.Source, d.Key, d.Binding = owner, source, key, binding
-		}
-		if d.Owner != nil && !d.Narrow {
-			return d, nil
-		}
-	}
-	if away != nil {
-		return Decision{}, denied(sticky.Task, away)
-	}
-	return d, nil
 }
 
 // owner looks key up and, if the map cannot tell, asks the fleet. A nil ask means

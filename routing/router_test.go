@@ -249,7 +249,7 @@ func TestIssuerOfACursorOrStateIsPreferred(t *testing.T) {
 
 // listen is a subscription to these tasks.
 func listen(ids ...string) mcp.Call {
-	return mcp.Call{Method: mcp.MethodListen, Era: mcp.EraModern, ListenTaskIDs: ids}
+	return mcp.Call{Method: mcp.MethodListen, Era: mcp.EraModern, Listen: mcp.Filter(nil).WithTasks(ids)}
 }
 
 func TestListenGoesToTheOwnerOfItsTasks(t *testing.T) {

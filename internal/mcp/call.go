@@ -25,14 +25,14 @@ type Call struct {
 	Era     Era    // set by Classify
 	Version string // protocol version that the client claims, "" if none; set by Classify
 
-	Name          string   // params.name or params.uri, whichever the method mirrors in Mcp-Name
-	TaskID        string   // params.taskId
-	HasTaskID     bool     // params.taskId is there, valid or not
-	Cursor        string   // params.cursor
-	RequestState  string   // params.requestState of a multi round-trip retry
-	DeclaresTasks bool     // params._meta declares the Tasks extension
-	Trace         Trace    // trace context in params._meta
-	ListenTaskIDs []string // params.notifications.taskIds of subscriptions/listen
+	Name          string // params.name or params.uri, whichever the method mirrors in Mcp-Name
+	TaskID        string // params.taskId
+	HasTaskID     bool   // params.taskId is there, valid or not
+	Cursor        string // params.cursor
+	RequestState  string // params.requestState of a multi round-trip retry
+	DeclaresTasks bool   // params._meta declares the Tasks extension
+	Trace         Trace  // trace context in params._meta
+	Listen        Filter // params.notifications of subscriptions/listen
 
 	badName        bool   // the mirrored member is there and no string
 	badTaskID      bool   // params.taskId is no string

@@ -203,7 +203,7 @@ func judgeBody(body []byte, maxBatch int) (all []verdict, ok bool) {
 }
 
 func verdictOf(c *Call) verdict {
-	v := verdict{c.Method, c.TaskID, c.Name, c.metaVersion, absent{}, c.ListenTaskIDs}
+	v := verdict{c.Method, c.TaskID, c.Name, c.metaVersion, absent{}, c.Listen.TaskIDs()}
 	if c.ID != nil {
 		v.id, _ = parseTree(c.ID)
 	}

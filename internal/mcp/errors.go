@@ -26,6 +26,7 @@ const (
 	ReasonOwnerUnavailable = "owner_unavailable"
 	ReasonNoUpstream       = "no_upstream"
 	ReasonOverloaded       = "overloaded"
+	ReasonDraining         = "draining"
 	ReasonTimeout          = "upstream_timeout"
 	ReasonBadUpstream      = "bad_upstream_response"
 	ReasonCollision        = "task_id_collision"

@@ -86,31 +86,15 @@ func (c *Call) fillCapabilities(caps jsontext.Value) error {
 	})
 }
 
-// fillListen reads the task ids of a subscription.
+// fillListen reads what a subscription asks for.
 func (c *Call) fillListen(filter jsontext.Value) error {
-	if filter.Kind() != '{' {
-		return nil
+	asked, err := ParseFilter(filter)
+	if err != nil {
+		return err
 	}
-	return members(filter, []string{"taskIds"}, func(name string, value jsontext.Value) error {
-		if name != "taskIds" || value.Kind() != '[' {
-			return nil
-		}
-		return c.fillListenTaskIDs(value)
-	})
-}
-
-func (c *Call) fillListenTaskIDs(list jsontext.Value) error {
-	dec := newDecoder(list)
-	_, _ = dec.ReadToken() // the list is known to be well formed
-	for dec.PeekKind() == '"' {
-		id, err := dec.ReadToken()
-		if err != nil {
-			return err
-		}
-		c.ListenTaskIDs = append(c.ListenTaskIDs, id.String())
-	}
-	if dec.PeekKind() != ']' {
+	if tasks, ok := asked.Find(FilterTasks); ok && tasks.List == nil && tasks.Raw.Kind() == '[' {
 		return errInvalid("taskIds is no list of strings", "")
 	}
+	c.Listen = asked
 	return nil
 }

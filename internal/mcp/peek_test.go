@@ -246,7 +246,7 @@ func TestPeekReadsWhatRoutesACall(t *testing.T) {
 		"a list's cursor":        {request("tools/list", `"cursor":"c","name":"no"`), Call{Method: "tools/list", Cursor: "c"}},
 		"a subscription": {
 			request(MethodListen, `"notifications":{"taskIds":["a","b"],"toolsListChanged":true}`),
-			Call{Method: MethodListen, ListenTaskIDs: []string{"a", "b"}},
+			Call{Method: MethodListen, Listen: Filter{{Name: "taskIds", List: []string{"a", "b"}}, {Name: "toolsListChanged", Raw: []byte("true")}}},
 		},
 		"a task id of a wrong kind": {request("tasks/get", `"taskId":12`), Call{Method: "tasks/get", HasTaskID: true, badTaskID: true}},
 		"a member without a name":   {request("ping", `"":"x"`), Call{Method: "ping"}},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"strings"
 )
 
 // A call is one JSON-RPC message from a client.
@@ -21,6 +22,7 @@ type params struct {
 	TaskID          string          `json:"taskId"`
 	ProtocolVersion string          `json:"protocolVersion"`
 	Task            *taskParams     `json:"task"`
+	Notifications   filter          `json:"notifications"`
 	Meta            metaParams      `json:"_meta"`
 }
 
@@ -45,6 +47,11 @@ func (c call) isRequest() bool { return c.Method != "" && c.ID != nil }
 func (c call) takesTasks() bool {
 	_, ok := c.Params.Meta.Capabilities.Extensions[extensionTasks]
 	return ok
+}
+
+// aboutTasks reports whether the call needs the tasks extension.
+func (c call) aboutTasks() bool {
+	return strings.HasPrefix(c.Method, "tasks/") || c.Method == methodListen && c.Params.Notifications.TaskIDs != nil
 }
 
 // An inbound is the body of one request: one call, or a batch of them.

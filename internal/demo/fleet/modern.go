@@ -4,13 +4,12 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 )
 
 // modernMethods are the requests served in the modern era.
 var modernMethods = []string{
-	"server/discover", "tools/list", "tools/call", "tasks/get", "tasks/update", "tasks/cancel",
+	"server/discover", "tools/list", "tools/call", "tasks/get", "tasks/update", "tasks/cancel", methodListen,
 }
 
 // modern serves one POST of the modern era.
@@ -26,6 +25,10 @@ func (s *Server) modern(w http.ResponseWriter, r *http.Request, in inbound) {
 	}
 	if no := refuseModern(r.Header, c); no != nil {
 		refuse(w, c.ID, *no)
+		return
+	}
+	if c.Method == methodListen {
+		s.listen(w, r, c)
 		return
 	}
 	s.respond(w, r, c, nil, func(ctx context.Context) (any, *failure) { return s.modernCall(ctx, c) })
@@ -45,7 +48,7 @@ func refuseModern(h http.Header, c call) *refusal {
 	if !slices.Contains(modernMethods, c.Method) {
 		return &refusal{http.StatusNotFound, failure{Code: codeMethodNotFound, Message: "Method not found"}}
 	}
-	if strings.HasPrefix(c.Method, "tasks/") && !c.takesTasks() {
+	if c.aboutTasks() && !c.takesTasks() {
 		return &refusal{http.StatusBadRequest, failure{Code: codeMissingCapability, Message: "Missing required client capability", Data: requiredCapabilities()}}
 	}
 	return nil
@@ -81,6 +84,7 @@ func (s *Server) modernCall(ctx context.Context, c call) (any, *failure) {
 	if c.Method == "tasks/cancel" {
 		// A terminal task acknowledges too: cancelling only signals intent.
 		s.tasks.cancel(t.id, "", now)
+		s.board.post(nil)
 	}
 	// tasks/update: nothing here ever asks for input, and responses to keys
 	// that are not outstanding are to be ignored.

@@ -58,6 +58,7 @@ type Server struct {
 	counters counters
 	tasks    taskTable
 	sessions sessionTable
+	board    board
 
 	closeOnce sync.Once
 	doneOnce  sync.Once
