@@ -36,7 +36,7 @@ func TestFullDiskRefusesWritesOnly(t *testing.T) {
 
 	room()
 	realtest.Eventually(t, "the store is healthy again", s.Healthy)
-	<-recovered
+	realtest.Eventually(t, "the recovery is told", func() bool { return len(recovered) == 1 })
 	put(t, s, "after", large)
 	if !strings.Contains(journal.String(), "store lost") || !strings.Contains(journal.String(), "store is back") {
 		t.Errorf("logged %q, want the outage and its end", journal.String())
