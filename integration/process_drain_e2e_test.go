@@ -89,7 +89,7 @@ func subscribe(t testing.TB, client *modernClient, b *watched, n int) subscribed
 			return
 		}
 		events := bufio.NewReader(response.Body)
-		if first, err := events.ReadString('\n'); err != nil || !strings.Contains(first, "acknowledged") {
+		if first, err := readEvent(events); err != nil || !strings.Contains(first, "acknowledged") {
 			t.Errorf("listening: got %q, %v, want an acknowledgement", first, err)
 		}
 		go func() {
@@ -99,6 +99,18 @@ func subscribe(t testing.TB, client *modernClient, b *watched, n int) subscribed
 		}()
 	})
 	return s
+}
+
+// readEvent reads a stream up to the empty line that ends an event.
+func readEvent(r *bufio.Reader) (string, error) {
+	var event strings.Builder
+	for {
+		line, err := r.ReadString('\n')
+		event.WriteString(line)
+		if err != nil || line == "\n" {
+			return event.String(), err
+		}
+	}
 }
 
 // wantCompleted waits for the end of n streams: the completion result, and no broken

@@ -16,7 +16,7 @@ import (
 //	task                task id that the call is about
 //	source              how the upstream was found: bound, lru, store, asked, picked,
 //	                    or last_seen where berth answered in its place
-//	upstream            who got the request last
+//	upstream            who got the request last; of a subscription all that serve it
 //	status, code        HTTP status, JSON-RPC error code
 //	outcome             ok, upstream_error, refused, failed, client_gone
 //	ms, bytes           duration, and bytes of the answer's body

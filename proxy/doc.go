@@ -21,10 +21,14 @@
 //  8. finish: one access record, metrics and a span are written (finish.go,
 //     accesslog.go, telemetry.go, span.go).
 //
+// A subscription may need several upstreams at once, and so takes a way of its own
+// after the second step: listen.go is its stream to the client, listenplan.go says
+// who serves which part, leg.go and fleetfeeds.go are the upstreams' sides.
+//
 // Beside it lie what berth answers for an owner that is silent (silent.go,
 // lastseen.go) and what passes unread at the endpoint's origin (passthrough.go).
 //
-// One request of a client is one exchange with an upstream at a time: answers
+// Any other request of a client is one exchange with an upstream at a time: answers
 // cannot cross. Every refusal and failure that berth words itself comes from one
 // ladder (errors.go, answer.go).
 package proxy

@@ -156,7 +156,7 @@ func TestPatienceGoesByTheMethod(t *testing.T) {
 		{"server/discover", "", 10 * time.Second},
 		{"logging/setLevel", "", 30 * time.Second},
 		{"tools/call", "", forEver},
-		{"subscriptions/listen", "", forEver},
+		{"subscriptions/listen", "", 30 * time.Second},
 		{"something/new", "", forEver},
 	} {
 		t.Run(c.method, func(t *testing.T) {

@@ -15,19 +15,39 @@ func as(principal string, q routing.Query) routing.Query {
 	return q
 }
 
+// ids are the tasks that an audience has an owner for, each with its owner.
+func ids(a routing.Audience) (out []string) {
+	for _, task := range a.Tasks {
+		out = append(out, task.ID+"@"+task.Owner.Name)
+	}
+	return out
+}
+
+func audience(t *testing.T, f *fleet, q routing.Query) routing.Audience {
+	t.Helper()
+	a, err := f.Audience(t.Context(), q)
+	if err != nil {
+		t.Fatalf("Audience: %v", err)
+	}
+	return a
+}
+
 func TestListenIsNarrowedToOwnTasks(t *testing.T) {
 	f := newFleet(t, "memory:")
 	f.Principals = true
 	f.bind(t, f.TaskKey("alice", "1"), "b")
 	f.bind(t, f.TaskKey("bob", "2"), "a")
-	f.bind(t, f.TaskKey("alice", "3"), "b")
-	d := routes(t, f.Router, as("alice", f.query(listen("2", "1", "3", "4"))), "b", sticky.SourceBound)
-	if !d.Narrow || !slices.Equal(d.ListenIDs, []string{"1", "3"}) {
-		t.Errorf("got narrow %v, %v, want 1 and 3", d.Narrow, d.ListenIDs)
+	f.bind(t, f.TaskKey("alice", "3"), "c")
+	a := audience(t, f, as("alice", f.query(listen("2", "1", "3", "4", "1"))))
+	if got := ids(a); !slices.Equal(got, []string{"1@b", "3@c"}) || a.Unjudged != nil {
+		t.Errorf("got %v, unjudged %v, want 1@b and 3@c", got, a.Unjudged)
 	}
-	d = unbound(t, f.Router, as("mallory", f.query(listen("1", "2"))))
-	if !d.Narrow || len(d.ListenIDs) != 0 {
-		t.Errorf("mallory: got narrow %v, %v, want none", d.Narrow, d.ListenIDs)
+	a = audience(t, f, as("mallory", f.query(listen("1", "2"))))
+	if len(a.Tasks) != 0 || a.Unjudged != nil {
+		t.Errorf("mallory: got %v, unjudged %v, want none", ids(a), a.Unjudged)
+	}
+	if f.questions() != 0 {
+		t.Errorf("asked: %v", f.asked)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/url"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -184,11 +185,13 @@ func TestNothingIsUnknownWhileTheStoreIsAway(t *testing.T) {
 		"modern":  f.query(modern("tasks/get", "1")),
 		"legacy":  f.query(legacy("tasks/get", "1")),
 		"session": f.inSession(),
-		"listen":  f.query(listen("1", "2")),
 	} {
 		if _, err := f.Decide(t.Context(), q); !errors.Is(err, storage.ErrUnavailable) {
 			t.Errorf("%s: got %v, want ErrUnavailable", name, err)
 		}
+	}
+	if _, err := f.Audience(t.Context(), f.query(listen("1", "2"))); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("listen: got %v, want ErrUnavailable", err)
 	}
 	f.give("2", "b")
 	routes(t, f.Router, f.query(modern("tasks/get", "2")), "b", routing.SourceAsked)
@@ -252,16 +255,24 @@ func listen(ids ...string) mcp.Call {
 	return mcp.Call{Method: mcp.MethodListen, Era: mcp.EraModern, Listen: mcp.Filter(nil).WithTasks(ids)}
 }
 
-func TestListenGoesToTheOwnerOfItsTasks(t *testing.T) {
+// A subscription's tasks may have several owners. Who declares the extension has the
+// fleet asked for what the map lost; for others an upstream judges.
+func TestAudienceOfSeveralOwners(t *testing.T) {
 	f := newFleet(t, "memory:")
 	f.bind(t, f.TaskKey("", "2"), "b")
-	d := routes(t, f.Router, f.query(listen("1", "2")), "b", sticky.SourceBound)
-	if d.Narrow {
-		t.Error("narrowed without principals")
+	f.bind(t, f.TaskKey("", "3"), "a")
+	f.give("lost", "c")
+	a := audience(t, f, f.query(listen("1", "2", "3", "lost")))
+	if got := ids(a); !slices.Equal(got, []string{"2@b", "3@a"}) || !slices.Equal(a.Unjudged, []string{"1", "lost"}) {
+		t.Errorf("got %v, unjudged %v", got, a.Unjudged)
 	}
-	unbound(t, f.Router, f.query(listen()))
-	unbound(t, f.Router, f.query(listen("unknown")))
 	if f.questions() != 0 {
 		t.Errorf("asked: %v", f.asked)
+	}
+	declared := listen("1", "2", "3", "lost")
+	declared.DeclaresTasks = true
+	a = audience(t, f, f.query(declared))
+	if got := ids(a); !slices.Equal(got, []string{"2@b", "3@a", "lost@c"}) || a.Unjudged != nil {
+		t.Errorf("got %v, unjudged %v, want lost@c as well", got, a.Unjudged)
 	}
 }

@@ -126,6 +126,8 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 		},
 		OwnerGrace: time.Duration(cfg.OwnerGrace),
 		KeepAlive:  time.Duration(cfg.SSEKeepalive),
+
+		FleetNotifications: cfg.FleetNotifications,
 	}, nil
 }
 

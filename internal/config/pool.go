@@ -41,6 +41,9 @@ type Pool struct {
 	// SSEKeepalive is the silence on an event stream after which a comment is
 	// sent.
 	SSEKeepalive Duration `toml:"sse_keepalive"`
+	// FleetNotifications has subscriptions hear of every instance's lists and
+	// resources, not of one's.
+	FleetNotifications bool `toml:"fleet_notifications"`
 	// Timeouts bound one exchange with an upstream.
 	Timeouts Timeouts `toml:"timeouts"`
 	// Upstreams are the instances; at least one.

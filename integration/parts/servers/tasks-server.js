@@ -5,7 +5,8 @@
 //   node tasks-server.js --port 7101 --name a [--answers json|sse]
 //
 // GET /__stats tells how much work this instance has done, so that a test can
-// see which instance served what and that no tool ran twice.
+// see which instance served what and that no tool ran twice. POST /__changed has
+// it say that its tools have changed.
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
@@ -79,7 +80,7 @@ function cancelTask({ taskId }, ctx) {
 function newServer() {
   const server = new Server(
     { name: flags.name, version: '1.0.0' },
-    { capabilities: { tools: {}, extensions: { [TASKS_EXTENSION]: {} } } },
+    { capabilities: { tools: { listChanged: true }, extensions: { [TASKS_EXTENSION]: {} } } },
   );
   const params = z.looseObject({ taskId: z.string() });
   const tools = Object.entries(TOOLS).map(([name, { inputSchema }]) => ({ name, inputSchema }));
@@ -101,7 +102,8 @@ async function readJSON(req) {
   }
 }
 
-const handle = toNodeHandler(createMcpHandler(newServer, { responseMode: flags.answers }));
+const served = createMcpHandler(newServer, { responseMode: flags.answers });
+const handle = toNodeHandler(served);
 
 function refuseUnparsable(res) {
   res.writeHead(400, { 'content-type': 'application/json' });
@@ -111,6 +113,11 @@ function refuseUnparsable(res) {
 createServer(async (req, res) => {
   if (req.url === '/__stats') {
     res.setHeader('content-type', 'application/json').end(JSON.stringify(stats));
+    return;
+  }
+  if (req.url === '/__changed') {
+    served.notify.toolsChanged();
+    res.end();
     return;
   }
   if (req.method !== 'POST') {

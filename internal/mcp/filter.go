@@ -1,0 +1,164 @@
+package mcp
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Filter is what a subscription asks for, or what was agreed to: the members of
+// `notifications` in their order (2026-07-28, subscriptions, "Notification Filter").
+// Members that berth does not know are kept: extensions add to them.
+type Filter []Wish
+
+// Wish is one member of a Filter.
+type Wish struct {
+	Name string         // toolsListChanged, taskIds, …
+	List []string       // of a member that is a list of strings, nil otherwise
+	Raw  jsontext.Value // of any other
+}
+
+// FilterTasks is the member that names tasks (Tasks extension, "Task Status
+// Notifications").
+const FilterTasks = "taskIds"
+
+// ParseFilter reads a filter. What is no object asks for nothing.
+func ParseFilter(raw []byte) (Filter, error) {
+	if jsontext.Value(raw).Kind() != '{' {
+		return nil, nil
+	}
+	var f Filter
+	err := members(raw, []string{FilterTasks}, func(name string, value jsontext.Value) error {
+		wish := Wish{Name: name, Raw: slices.Clone(value)}
+		if list, ok := textList(value); ok {
+			wish = Wish{Name: name, List: list}
+		}
+		f = append(f, wish)
+		return nil
+	})
+	return f, err
+}
+
+// textList returns the list of strings in value, not nil; ok is false if it is
+// something else.
+func textList(value jsontext.Value) (list []string, ok bool) {
+	list = []string{}
+	if value.Kind() != '[' {
+		return nil, false
+	}
+	dec := newDecoder(value)
+	_, _ = dec.ReadToken() // the list is known to be well formed
+	for dec.PeekKind() == '"' {
+		s, err := dec.ReadToken()
+		if err != nil {
+			return nil, false
+		}
+		list = append(list, s.String())
+	}
+	return list, dec.PeekKind() == ']'
+}
+
+// wants reports whether the wish is for anything.
+func (w Wish) wants() bool {
+	if w.List != nil {
+		return len(w.List) > 0
+	}
+	return w.Raw.Kind() != 'f' && w.Raw.Kind() != 'n'
+}
+
+// Empty reports whether the filter is for nothing.
+func (f Filter) Empty() bool { return !slices.ContainsFunc(f, Wish.wants) }
+
+// Find returns the wish with this name, and whether there is one.
+func (f Filter) Find(name string) (Wish, bool) {
+	i := slices.IndexFunc(f, func(w Wish) bool { return w.Name == name })
+	if i < 0 {
+		return Wish{}, false
+	}
+	return f[i], true
+}
+
+// TaskIDs returns the tasks that the filter names.
+func (f Filter) TaskIDs() []string {
+	tasks, _ := f.Find(FilterTasks)
+	return tasks.List
+}
+
+// WithTasks returns the filter for these tasks; nil leaves the member out.
+func (f Filter) WithTasks(ids []string) Filter {
+	out := slices.DeleteFunc(slices.Clone(f), func(w Wish) bool { return w.Name == FilterTasks })
+	if ids == nil {
+		return out
+	}
+	return append(out, Wish{Name: FilterTasks, List: ids})
+}
+
+// Within returns what of f was asked for, in the order of asked.
+func (f Filter) Within(asked Filter) Filter {
+	var out Filter
+	for _, want := range asked {
+		got, ok := f.Find(want.Name)
+		switch {
+		case !ok || !want.wants() || !got.wants():
+		case want.List == nil || got.List == nil:
+			out = append(out, got)
+		default:
+			agreed := []string{}
+			for _, s := range want.List {
+				if slices.Contains(got.List, s) {
+					agreed = append(agreed, s)
+				}
+			}
+			out = append(out, Wish{Name: want.Name, List: agreed})
+		}
+	}
+	return out
+}
+
+// And returns what f or other agree to.
+func (f Filter) And(other Filter) Filter {
+	out := slices.Clone(f)
+	for _, w := range other {
+		i := slices.IndexFunc(out, func(have Wish) bool { return have.Name == w.Name })
+		switch {
+		case i < 0:
+			out = append(out, w)
+		case out[i].List != nil && w.List != nil:
+			out[i].List = slices.Concat(out[i].List, w.List)
+		}
+	}
+	return out
+}
+
+// Sorted returns the filter in the one order that all filters for the same have.
+func (f Filter) Sorted() Filter {
+	out := slices.Clone(f)
+	for i := range out {
+		if out[i].List != nil {
+			out[i].List = slices.Compact(slices.Sorted(slices.Values(out[i].List)))
+		}
+	}
+	slices.SortFunc(out, func(a, b Wish) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Encode returns the filter as JSON.
+func (f Filter) Encode() []byte {
+	out := []byte{'{'}
+	for i, w := range f {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		name, _ := json.Marshal(w.Name) // strings always marshal
+		out = append(append(out, name...), ':')
+		if w.List == nil {
+			out = append(out, w.Raw...)
+			continue
+		}
+		list, _ := json.Marshal(w.List)
+		out = append(out, list...)
+	}
+	return append(out, '}')
+}

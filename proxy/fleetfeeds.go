@@ -1,0 +1,209 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+// fleetFeeds are the streams at a pool's upstreams that subscribers share: one for each
+// upstream and filter, however many clients listen. Only callers whom an upstream could
+// not tell apart share one. The zero value has none.
+type fleetFeeds struct {
+	mu    sync.Mutex // guards the field below
+	feeds map[feedKey]*fleetFeed
+}
+
+// feedKey is equal for those who may share a stream.
+type feedKey struct {
+	upstream, filter               string
+	principal, credential, version string
+	host, query                    string
+}
+
+// fleetFeed is one shared stream. It runs while it has members.
+type fleetFeed struct {
+	key      feedKey
+	ep       *Endpoint
+	p        *Proxy
+	upstream *routing.Upstream
+	target   *url.URL
+	host     string
+	header   http.Header
+	body     []byte
+	stop     context.CancelFunc
+	done     chan struct{}
+
+	mu      sync.Mutex // guards the fields below
+	members map[*leg]bool
+	stands  *feed // nil: it does not
+}
+
+// share makes a leg that is a place at the shared stream of u.
+func (l *listening) share(u *routing.Upstream, filter mcp.Filter) {
+	g := &leg{l: l, upstream: u, asked: filter, shared: true}
+	l.legs = append(l.legs, g)
+	feeds := &l.x.endpoint.feeds
+	feed := feeds.join(g)
+	g.end = sync.OnceFunc(func() { feeds.leave(feed, g) })
+}
+
+// join gives g a place at its stream, which it opens if there is none.
+func (s *fleetFeeds) join(g *leg) *fleetFeed {
+	key := g.feedKey()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	feed := s.feeds[key]
+	if feed == nil {
+		feed = newFleetFeed(g, key)
+		if s.feeds == nil {
+			s.feeds = make(map[feedKey]*fleetFeed)
+		}
+		s.feeds[key] = feed
+	}
+	feed.add(g)
+	return feed
+}
+
+// leave takes g's place away. The last one to leave waits for the stream's end.
+func (s *fleetFeeds) leave(feed *fleetFeed, g *leg) {
+	s.mu.Lock()
+	last := feed.remove(g)
+	if last {
+		s.forget(feed)
+	}
+	s.mu.Unlock()
+	if last {
+		feed.stop()
+		<-feed.done
+	}
+}
+
+// forget keeps newcomers from a stream that has ended. s.mu must be held.
+func (s *fleetFeeds) forget(feed *fleetFeed) {
+	if s.feeds[feed.key] == feed {
+		delete(s.feeds, feed.key)
+	}
+}
+
+func (g *leg) feedKey() feedKey {
+	x := g.l.x
+	return feedKey{
+		upstream:  g.upstream.Name,
+		filter:    string(g.asked.Sorted().Encode()),
+		principal: x.principal, credential: x.credential, version: x.version(),
+		host: x.hostFor(g.upstream), query: x.r.URL.RawQuery,
+	}
+}
+
+// newFleetFeed opens a stream in the name of g's caller, with a request of berth's own.
+func newFleetFeed(g *leg, key feedKey) *fleetFeed {
+	x := g.l.x
+	ctx, stop := context.WithCancel(context.Background())
+	template := x.newUpstreamRequest(ctx, g.upstream, http.MethodPost, x.endpointURL(g.upstream), nil)
+	template.Header.Del("X-Forwarded-For") // it speaks for several
+	dropCallsOwn(template.Header)
+	f := &fleetFeed{
+		key: key, ep: x.endpoint, p: x.p, upstream: g.upstream,
+		target: template.URL, host: template.Host, header: template.Header, body: ownListen(x.version(), g.asked),
+		stop: stop, done: make(chan struct{}), members: make(map[*leg]bool),
+	}
+	go f.run(ctx)
+	return f
+}
+
+// ownListen is the body of a subscription of berth's own.
+func ownListen(version string, filter mcp.Filter) []byte {
+	body, _ := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": json.RawMessage(probeID), "method": mcp.MethodListen,
+		"params": map[string]any{"_meta": mcp.OwnMeta(version), "notifications": json.RawMessage(filter.Sorted().Encode())},
+	}) // strings, maps and a filter always marshal
+	return body
+}
+
+// add gives g a place, and tells it at once if the stream stands.
+func (f *fleetFeed) add(g *leg) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.members[g] = true
+	if f.stands != nil {
+		g.l.inbox.post(legEvent{leg: g, joined: f.stands})
+	}
+}
+
+// remove reports whether g was the last.
+func (f *fleetFeed) remove(g *leg) (last bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.members, g)
+	return len(f.members) == 0
+}
+
+// run keeps the stream joined until its last member has left, or the upstream refuses
+// it.
+func (f *fleetFeed) run(ctx context.Context) {
+	defer close(f.done)
+	keepJoined(ctx, f.upstream, func() error { return f.serve(ctx) }, func(err error) {
+		refused, ok := errors.AsType[*refusedFeed](err)
+		if !ok {
+			f.tell(nil, func() legEvent { return legEvent{lost: err} })
+			return
+		}
+		f.ep.feeds.mu.Lock()
+		f.ep.feeds.forget(f)
+		f.ep.feeds.mu.Unlock()
+		again := refused.repeat()
+		f.tell(nil, func() legEvent { return legEvent{lost: again()} })
+	})
+}
+
+func (f *fleetFeed) serve(ctx context.Context) error {
+	stream, err := subscribe(f.ep, f.upstream, f.request(ctx))
+	if err != nil {
+		return err
+	}
+	defer stream.close()
+	lease := f.ep.Router.Pool.Own(f.upstream)
+	defer lease.Release()
+	f.p.telemetry.subscribed(f.ep.Router.Pool.Name(), true, 1)
+	defer f.p.telemetry.subscribed(f.ep.Router.Pool.Name(), true, -1)
+	f.tell(stream, func() legEvent { return legEvent{joined: stream} })
+	for {
+		s, err := stream.next()
+		if err != nil {
+			return err
+		}
+		if s.message != nil {
+			message := bytes.Clone(s.message)
+			f.tell(stream, func() legEvent { return legEvent{raw: message} })
+		}
+	}
+}
+
+func (f *fleetFeed) request(ctx context.Context) *http.Request {
+	out := &http.Request{
+		Method: http.MethodPost, URL: f.target, Host: f.host, Header: f.header.Clone(),
+		Body: io.NopCloser(bytes.NewReader(f.body)), ContentLength: int64(len(f.body)),
+	}
+	return out.WithContext(ctx)
+}
+
+// tell tells each member what event makes. stands is the stream as it stands now.
+func (f *fleetFeed) tell(stands *feed, event func() legEvent) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stands = stands
+	for g := range f.members {
+		e := event()
+		e.leg = g
+		g.l.inbox.post(e)
+	}
+}

@@ -1,0 +1,211 @@
+package proxy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+// leg is the part of a client's subscription that one upstream serves. It runs in a
+// goroutine of its own, or is a place at a stream that subscribers share; either way
+// it only ever tells the listening what happened.
+type leg struct {
+	l        *listening
+	upstream *routing.Upstream // nil: the picker chooses, each time anew
+	asked    mcp.Filter        // what it is for
+	body     []byte            // of its request
+	tasks    []routing.Listened
+	shared   bool // it is a place at a stream that subscribers share
+	end      context.CancelFunc
+
+	state  legState   // these three are the listening's
+	agreed mcp.Filter // the last time that it was acknowledged
+	at     string     // and by which upstream
+
+	states states // of its tasks; the goroutine's
+}
+
+// legState is how a leg stands.
+type legState uint8
+
+const (
+	legJoining  legState = iota // not acknowledged yet
+	legStanding                 // acknowledged
+	legLost                     // broke, and is to be joined again
+	legOver                     // ended in order; joined again if its upstream comes back
+	legRefused                  // will not be joined again
+)
+
+// legEvent is what happened to a leg.
+type legEvent struct {
+	leg *leg
+
+	joined *feed  // it was acknowledged
+	lost   error  // it ended, broke or was refused
+	raw    []byte // it says this, one event
+	within bool   // and the event goes on
+}
+
+// stand notes that the leg was acknowledged.
+func (g *leg) stand(f *feed) {
+	g.state, g.agreed, g.at = legStanding, f.agreed.Within(g.asked), f.upstream.Name
+}
+
+// run keeps the leg joined until it is ended or refused.
+func (g *leg) run(ctx context.Context) {
+	keepJoined(ctx, g.upstream, func() error { return g.serve(ctx) }, func(err error) {
+		if g.tell(ctx, legEvent{lost: err}) != nil {
+			dropRefusal(err)
+		}
+	})
+}
+
+func dropRefusal(err error) {
+	if refused, ok := errors.AsType[*refusedFeed](err); ok {
+		refused.drop()
+	}
+}
+
+// serve joins the upstream and passes on what it says until that ends.
+func (g *leg) serve(ctx context.Context) error {
+	f, lease, err := g.join(ctx)
+	if err != nil {
+		return err
+	}
+	defer lease.Release()
+	defer f.close()
+	g.l.x.p.telemetry.subscribed(g.l.x.poolName(), false, 1)
+	defer g.l.x.p.telemetry.subscribed(g.l.x.poolName(), false, -1)
+	if err := g.tell(ctx, legEvent{joined: f}); err != nil {
+		return err
+	}
+	select {
+	case <-g.l.acknowledged:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if err := g.tellStates(ctx, f.upstream, f.agreed.TaskIDs()); err != nil {
+		return err
+	}
+	return g.pass(ctx, f)
+}
+
+// join sends the leg's request to its upstream, or to one after the other that the
+// picker chooses until one answers: to subscribe twice does no harm. The lease is to be
+// released when the feed has ended.
+func (g *leg) join(ctx context.Context) (*feed, *routing.Lease, error) {
+	if g.upstream != nil {
+		return g.joinLeased(ctx, g.l.x.pool().Own(g.upstream))
+	}
+	var tried []*routing.Upstream
+	var last error
+	for {
+		lease, err := g.l.x.pool().Pick("", tried)
+		if err != nil {
+			return nil, nil, cmp.Or(last, err)
+		}
+		f, lease, err := g.joinLeased(ctx, lease)
+		if _, unanswered := errors.AsType[*exchange.SendError](err); !unanswered || ctx.Err() != nil {
+			return f, lease, err
+		}
+		tried, last = append(tried, lease.Upstream), err
+	}
+}
+
+// joinLeased joins the leased upstream, and gives the lease back if that fails. A
+// connection that breaks is tried once more: it may have been a kept one at its end.
+func (g *leg) joinLeased(ctx context.Context, lease *routing.Lease) (f *feed, _ *routing.Lease, err error) {
+	x, u := g.l.x, lease.Upstream
+	for range 2 {
+		f, err = subscribe(x.endpoint, u, x.newUpstreamRequest(ctx, u, http.MethodPost, x.endpointURL(u), g.body))
+		failed, unanswered := errors.AsType[*exchange.SendError](err)
+		if !unanswered || failed.TimedOut || failed.Refused || ctx.Err() != nil {
+			break
+		}
+	}
+	if err != nil {
+		lease.Release()
+	}
+	return f, lease, err
+}
+
+// subscribe sends a subscription to u and reads up to its acknowledgement.
+func subscribe(ep *Endpoint, u *routing.Upstream, out *http.Request) (*feed, error) {
+	response, err := ep.Client.Send(out, ep.Timeouts.Control)
+	if err != nil {
+		var failed *exchange.SendError
+		if errors.As(err, &failed) && out.Context().Err() == nil {
+			ep.noteFailure(u, failed)
+		}
+		return nil, err
+	}
+	ep.noteAnswer(u, response.StatusCode)
+	return newFeed(u, response)
+}
+
+// pass passes on what the upstream says, one event at a time: an event that comes in
+// pieces is not interrupted by other legs.
+func (g *leg) pass(ctx context.Context, f *feed) error {
+	for {
+		s, err := f.next()
+		switch {
+		case err != nil:
+			return err
+		case !g.states.note(s.task):
+			f.skip()
+		case s.ends:
+			err = g.say(ctx, s.bytes())
+		default:
+			err = g.sayLong(ctx, f, s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// say has one event passed on when no other leg is in the middle of one.
+func (g *leg) say(ctx context.Context, raw []byte) error {
+	return g.withFloor(ctx, func() error { return g.tell(ctx, legEvent{raw: raw}) })
+}
+
+// sayLong passes on an event that comes in pieces, of which s is the first.
+func (g *leg) sayLong(ctx context.Context, f *feed, s said) error {
+	return g.withFloor(ctx, func() error {
+		for {
+			err := g.tell(ctx, legEvent{raw: s.bytes(), within: !s.ends})
+			if err != nil || s.ends {
+				return err
+			}
+			if s, err = f.next(); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+func (g *leg) withFloor(ctx context.Context, speak func() error) error {
+	select {
+	case g.l.floor <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-g.l.floor }()
+	return speak()
+}
+
+// tell hands an event to the listening, which takes them one at a time.
+func (g *leg) tell(ctx context.Context, e legEvent) error {
+	e.leg = g
+	select {
+	case g.l.events <- e:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,94 @@
+package proxy
+
+import (
+	"context"
+	"slices"
+
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+// plan makes the subscription's legs: one for each owner of its tasks, and for its
+// other wishes a part in the first of these, or in the streams to the whole fleet that
+// subscribers share. What nobody is known to own goes to the first as well, for an
+// upstream to judge. Owners that are known to be silent are left out.
+func (l *listening) plan(audience routing.Audience) {
+	rest := l.asked.WithTasks(nil)
+	fleetwide := l.x.endpoint.FleetNotifications && !rest.Empty()
+	own := byOwner(audience.Tasks)
+	if len(own) == 0 && l.needsAnybody(audience, rest, fleetwide) {
+		own = []portion{{}}
+	}
+	for i, p := range own {
+		ids := p.ids()
+		if i > 0 || fleetwide {
+			l.add(p, nil, ids)
+			continue
+		}
+		l.add(p, rest, append(ids, audience.Unjudged...))
+	}
+	if fleetwide {
+		for _, u := range l.x.pool().Upstreams() {
+			l.share(u, rest)
+		}
+	}
+	l.x.decision.Source = routing.SourcePicked
+	if len(audience.Tasks) > 0 {
+		l.x.decision.Source = audience.Tasks[0].Source
+	}
+}
+
+// needsAnybody reports whether a leg at any upstream is needed where no owner is to be
+// had: for wishes that concern no task, or so that an upstream words its refusal.
+func (l *listening) needsAnybody(audience routing.Audience, rest mcp.Filter, fleetwide bool) bool {
+	return !fleetwide && (!rest.Empty() || len(audience.Tasks) == 0)
+}
+
+// portion is what one owner has of a subscription's tasks; without an owner it is for
+// any upstream.
+type portion struct {
+	owner *routing.Upstream
+	tasks []routing.Listened
+}
+
+func (p portion) ids() []string {
+	ids := []string{}
+	for _, task := range p.tasks {
+		ids = append(ids, task.ID)
+	}
+	return ids
+}
+
+// byOwner sorts tasks by their owners, in the order in which these first appear.
+func byOwner(tasks []routing.Listened) []portion {
+	var portions []portion
+	for _, task := range tasks {
+		if task.Owner.Silent() {
+			continue
+		}
+		i := slices.IndexFunc(portions, func(p portion) bool { return p.owner == task.Owner })
+		if i < 0 {
+			i, portions = len(portions), append(portions, portion{owner: task.Owner})
+		}
+		portions[i].tasks = append(portions[i].tasks, task)
+	}
+	return portions
+}
+
+// add starts a leg of the client's own.
+func (l *listening) add(p portion, rest mcp.Filter, ids []string) {
+	ctx, end := context.WithCancel(l.ctx)
+	g := &leg{l: l, upstream: p.owner, tasks: p.tasks, states: newStates(p.tasks), end: end}
+	g.asked, g.body = rest, l.x.body
+	if named, ok := l.asked.Find(mcp.FilterTasks); ok {
+		g.asked = rest.WithTasks(ids)
+		if !slices.Equal(named.List, ids) {
+			g.body = mcp.NarrowListen(l.x.body, ids)
+		}
+	}
+	if len(rest) < len(l.asked.WithTasks(nil)) {
+		g.body = mcp.ListenFor(l.x.body, g.asked)
+	}
+	l.legs = append(l.legs, g)
+	l.running.Go(func() { g.run(ctx) })
+}
