@@ -22,8 +22,10 @@ func (x *request) forward() error {
 	if err := x.route(); err != nil {
 		return x.unroutable(err)
 	}
-	if x.decision.Owner != nil {
-		return x.forwardOwned(x.decision.Owner)
+	defer x.releaseMade()
+	if owner := x.decision.Owner; owner != nil {
+		_, _ = x.bindMade(owner) // the owner gets the request, whoever had one of the ids before
+		return x.forwardOwned(owner)
 	}
 	return x.forwardUnbound()
 }
@@ -108,6 +110,14 @@ func (x *request) forwardUnbound() error {
 func (x *request) forwardLeased(lease *routing.Lease) (done bool, err error) {
 	defer lease.Release()
 	u := lease.Upstream
+	owner, err := x.bindMade(u)
+	if err != nil {
+		return true, err
+	}
+	if owner != u {
+		lease.Release()
+		return true, x.forwardOwned(owner)
+	}
 	response, err := x.send(u)
 	if err == nil {
 		return true, x.relay(u, response)
@@ -133,6 +143,8 @@ func (x *request) send(u *routing.Upstream) (*http.Response, error) {
 	}
 	x.startExchange(u)
 	response, err := x.endpoint.Client.Send(out, x.patience())
+	var failed *exchange.SendError
+	x.sent = x.sent || !errors.As(err, &failed) || failed.Sent
 	if err != nil {
 		x.endExchange(exchangeErrorType(err))
 	}
@@ -180,6 +192,9 @@ func (x *request) readsOnly() bool {
 	if len(x.message.Calls) == 0 {
 		return x.r.Method != http.MethodDelete
 	}
+	if x.makesTask() {
+		return false
+	}
 	for i := range x.message.Calls {
 		c := &x.message.Calls[i]
 		if c.Kind != mcp.KindRequest || !mcp.IsPureRead(c.Method) && c.Method != mcp.MethodGetTask {
@@ -202,7 +217,7 @@ func (x *request) patience() time.Duration {
 	case x.readsOnly():
 		return t.Read
 	}
-	if x.anyRequest(mcp.MayWait) {
+	if x.makesTask() || x.anyRequest(mcp.MayWait) {
 		return t.Call
 	}
 	return t.Control

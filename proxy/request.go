@@ -33,6 +33,9 @@ type request struct {
 	ctx      context.Context // of the upstream's side; set by forward
 	opaque   bool            // passed through unread: what lies beside the MCP endpoint
 
+	madeAt *routing.Upstream // what Decision.Made is bound to; nil: to nobody yet
+	sent   bool              // some of the request may have reached an upstream
+
 	newSession   string // the session that the answer hands out
 	boundSession bool   // it is bound
 
@@ -139,8 +142,8 @@ func (x *request) classify() error {
 		if c.Method == mcp.MethodListen && x.message.Batch {
 			return errListenInBatch
 		}
-		if c.IsTask() && c.CheckTaskID(x.p.limits.TaskID) != nil {
-			return mcp.ErrTaskID
+		if err := x.checkTaskIDs(c); err != nil {
+			return err
 		}
 	}
 	return nil

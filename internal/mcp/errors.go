@@ -102,6 +102,10 @@ var (
 	// or belongs to somebody else. Which of these it is must not show.
 	ErrUnknownTask = &Error{Status: 200, Code: CodeInvalidParams, Message: "Task not found"}
 
+	// ErrInvalidTaskID answers a request that is to become a task of an id that no task
+	// can have.
+	ErrInvalidTaskID = &Error{Status: 200, Code: CodeInvalidParams, Message: "Invalid task id"}
+
 	// ErrNoSuchMethod answers a method that the era does not have.
 	ErrNoSuchMethod = &Error{Status: 404, Code: CodeMethodNotFound, Message: "Method not found"}
 

@@ -13,6 +13,7 @@ const (
 	MethodListTasks  = "tasks/list"
 	MethodCancelTask = "tasks/cancel"
 	MethodUpdateTask = "tasks/update"
+	MethodDeleteTask = "tasks/delete" // first draft only
 	MethodListen     = "subscriptions/listen"
 )
 
@@ -78,11 +79,12 @@ func namesTask(method string) bool {
 	return false
 }
 
-// IsKnownMethod reports whether method is one that the published revisions have.
+// IsKnownMethod reports whether method is one that the published revisions, or the first
+// draft of tasks, have.
 func IsKnownMethod(method string) bool {
 	switch method {
 	case MethodInitialize, MethodPing, MethodCallTool, MethodListen,
-		MethodGetTask, MethodTaskResult, MethodListTasks, MethodCancelTask, MethodUpdateTask,
+		MethodGetTask, MethodTaskResult, MethodListTasks, MethodCancelTask, MethodUpdateTask, MethodDeleteTask,
 		"server/discover", "tools/list", "prompts/list", MethodGetPrompt, "completion/complete",
 		"resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe",
 		"logging/setLevel", "notifications/initialized", "notifications/cancelled",
