@@ -1,5 +1,5 @@
 # The verbs of the project. `make demo` needs nothing but Go; `make test` installs what the tests need.
-.PHONY: demo build setup test e2e soak lint
+.PHONY: demo build setup test e2e probe-table soak lint
 
 demo: ## embedded fleet, berth in front of it, and what a round robin loses
 	go run . demo
@@ -14,7 +14,10 @@ test: setup ## unit tests, the stores on real Redis, the conformance suite with 
 	go test -race -shuffle=on -timeout=10m ./...
 
 e2e: setup ## real clients against real servers through berth, and what may fail in between; at most 30 minutes
-	go test -race -shuffle=on -timeout=30m -tags=e2e ./integration/...
+	go test -race -shuffle=on -timeout=30m -tags=e2e ./integration/... ./internal/storage
+
+probe-table: ## what berth probe finds lost behind a round robin, nginx and berth; needs nginx
+	go test -count=1 -tags=e2e -run='^TestProbeTable$$' -v ./integration
 
 SOAK ?= 30m
 soak: setup ## every real client through two berths on one Redis that fails at random, for SOAK=30m; by hand

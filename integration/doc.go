@@ -1,5 +1,5 @@
 // Package integration runs the built berth program against real parts: published
-// MCP servers and clients, the official conformance suite, redis-server. Nothing in
+// MCP servers and clients, the official conformance suite, redis-server, nginx. Nothing in
 // it is a mock; the fixture server of parts/servers is built on a published package
 // because none comes with a task table. Tests of faults put internal/demo/fleet behind
 // berth, real servers within the test process, which count what reaches them and hold

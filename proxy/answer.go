@@ -27,14 +27,25 @@ func (x *request) answer(e *mcp.Error) {
 	if e.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
 	}
+	if e.Challenge != "" {
+		x.challenge(e.Challenge)
+	}
 	if e.Status == http.StatusMethodNotAllowed {
 		h.Set("Allow", strings.Join(x.methods(), ", "))
 	}
-	if x.r.ContentLength != 0 && !x.bodyRead {
+	if x.r.ContentLength != 0 && !x.bodyRead && !x.mayKeep(e) {
 		h.Set("Connection", "close") // the answer must not wait for the rest of the body
 	}
 	x.code = e.Code
 	x.respond(e.Status, e.Body(x.id))
+}
+
+// mayKeep reports whether the connection of a request that was turned away unread is
+// kept. net/http reads on to a body's end before it answers, and one so small came with
+// the head: under load that costs less than the client's next connection. Where memory
+// is short the connection is in the way.
+func (x *request) mayKeep(e *mcp.Error) bool {
+	return e == errOverloaded && x.r.ContentLength > 0 && x.r.ContentLength <= firstRead && !x.p.load.memory.Short()
 }
 
 // respond writes a JSON answer of our own.

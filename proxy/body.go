@@ -20,9 +20,9 @@ func (x *request) read() error {
 	if x.r.ContentLength == 0 {
 		return nil
 	}
-	body, err := readBounded(x.r.Body, x.r.ContentLength, x.p.limits.Body)
+	body, err := x.readBounded(x.r.Body)
 	switch {
-	case errors.Is(err, errBodyTooLarge):
+	case errors.Is(err, errBodyTooLarge), errors.Is(err, errOverloaded):
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return errBodySlow
@@ -33,17 +33,26 @@ func (x *request) read() error {
 	return nil
 }
 
-// readBounded reads at most limit bytes. Its buffer grows by four, so that what
-// it outgrew is a fraction of what it holds.
-func readBounded(r io.Reader, declared, limit int64) ([]byte, error) {
-	size := int64(16 << 10)
-	if declared > 0 {
-		size = declared
+// firstRead is how much memory a body gets before any of it is there.
+const firstRead = 16 << 10
+
+// readBounded reads the body within its limit. Memory for it is taken as it comes:
+// who announces much and sends little holds little. The buffer grows by four, so that
+// what it outgrew is a fraction of what it holds.
+func (x *request) readBounded(r io.Reader) ([]byte, error) {
+	limit := x.p.limits.Body
+	most := limit + 1 // one more shows that it is too large, or that it has ended
+	if declared := x.r.ContentLength; declared > 0 {
+		most = declared + 1
 	}
-	buffer := make([]byte, 0, min(size, limit)+1)
+	var buffer []byte
 	for {
 		if len(buffer) == cap(buffer) {
-			buffer = append(make([]byte, 0, min(4*int64(cap(buffer)), limit+1)), buffer...)
+			size := min(max(firstRead, 4*int64(cap(buffer))), most)
+			if err := x.hold(size - int64(cap(buffer))); err != nil {
+				return nil, err
+			}
+			buffer = append(make([]byte, 0, size), buffer...)
 		}
 		n, err := r.Read(buffer[len(buffer):cap(buffer)])
 		buffer = buffer[:len(buffer)+n]

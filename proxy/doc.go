@@ -3,8 +3,8 @@
 //
 // The life of a request:
 //
-//  1. accept: find the endpoint, check Host and Origin, tell the principal
-//     (proxy.go, guard.go, principal.go).
+//  1. accept: find the endpoint, check Host and Origin, ask who calls (proxy.go,
+//     guard.go, principal.go; package identity knows).
 //  2. classify: read the body within its limits, peek at the envelope, hold the
 //     routing headers against it (body.go, request.go). The bytes are kept as they
 //     came.
@@ -26,7 +26,8 @@
 // who serves which part, leg.go and fleetfeeds.go are the upstreams' sides.
 //
 // Beside it lie what berth answers for an owner that is silent (silent.go,
-// lastseen.go) and what passes unread at the endpoint's origin (passthrough.go).
+// lastseen.go), what passes unread at the endpoint's origin (passthrough.go), and what
+// clients without a token are told there (resource.go).
 //
 // Any other request of a client is one exchange with an upstream at a time: answers
 // cannot cross. Every refusal and failure that berth words itself comes from one

@@ -33,9 +33,21 @@ var (
 	errRedirect      = broken(mcp.ReasonBadUpstream, "the upstream redirects, which is not followed")
 	errCollision     = broken(mcp.ReasonCollision, "the upstream gave out a task id that another upstream owns")
 	errOwnerSilent   = unavailable(mcp.ReasonOwnerUnavailable, "the server instance that holds this does not answer")
+	errLongID        = refused(http.StatusBadRequest, "request id too long")
+	errOverloaded    = unavailable(mcp.ReasonOverloaded, "too much is under way")
 	errDraining      = unavailable(mcp.ReasonDraining, "this berth is about to end")
 	errInternal      = &mcp.Error{Status: http.StatusInternalServerError, Code: mcp.CodeInternal, Message: "internal error"}
 )
+
+// What a caller is told who takes more than one may; load.tooMuch says until when.
+var (
+	errTooManyPolls   = limited(mcp.ReasonRateLimited, "tasks are asked for too often")
+	errTooManyUnknown = limited(mcp.ReasonRateLimited, "too many unknown ids are asked for")
+	errTooManyStreams = limited(mcp.ReasonTooManyStreams, "too many streams are open")
+)
+
+// errAnswerTooLarge withholds an answer that is larger than configured.
+var errAnswerTooLarge = broken(mcp.ReasonAnswerTooLarge, "the upstream's answer is too large")
 
 // errClientGone says that nobody is there to be answered.
 var errClientGone = errors.New("proxy: client gone")
@@ -91,6 +103,8 @@ func (x *request) orNoSuchMethod(e *mcp.Error) *mcp.Error {
 // upstream must not look as if it could be repeated, unless it was a read.
 func (x *request) sendFailed(e *exchange.SendError) *mcp.Error {
 	switch {
+	case e.Starved:
+		return errOverloaded
 	case !e.Sent:
 		return unavailable(mcp.ReasonNoUpstream, "no upstream can be reached")
 	case e.TimedOut:
@@ -115,6 +129,10 @@ func refused(status int, message string) *mcp.Error {
 
 func broken(reason, message string) *mcp.Error {
 	return &mcp.Error{Status: http.StatusBadGateway, Code: mcp.CodeInternal, Message: message, Reason: reason}
+}
+
+func limited(reason, message string) *mcp.Error {
+	return &mcp.Error{Status: http.StatusTooManyRequests, Code: mcp.CodeRateLimited, Message: message, Reason: reason}
 }
 
 func unavailable(reason, message string) *mcp.Error {

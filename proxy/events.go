@@ -27,6 +27,7 @@ type stream struct {
 	pieces  <-chan arrival
 	next    chan<- struct{} // asks for the next piece; the last one is not valid any more
 	between bool            // the client stands between two events
+	event   int64           // bytes of the event under way
 	gone    bool            // the client left; what comes is still recorded
 }
 
@@ -110,14 +111,18 @@ func (s *stream) take(a arrival) (done bool, err error) {
 	if a.err != nil {
 		return true, brokenOff(a.err)
 	}
+	if s.grow(len(a.piece.Raw), a.piece.Between) {
+		if s.between {
+			s.refuse(errAnswerTooLarge)
+			return true, nil
+		}
+		return true, errAnswerTooLarge
+	}
 	// What breaks off at the end of the stream is no event, and clients drop it.
 	whole := a.piece.Between || a.piece.Cut
 	instead, failure := s.x.observe(s.u, a.piece, whole && mcp.MayBeMessage(a.piece.Message) && s.x.mustBeClear())
 	if failure != nil {
-		s.x.err = failure
-		answer := s.x.ladder(failure)
-		s.x.code = answer.Code
-		s.release(event(answer.Body(s.x.id)))
+		s.refuse(failure)
 		return true, nil
 	}
 	if instead != nil {
@@ -127,6 +132,14 @@ func (s *stream) take(a arrival) (done bool, err error) {
 	s.between = a.piece.Between
 	s.release(a.piece.Raw)
 	return false, nil
+}
+
+// refuse puts an error in the place of an event.
+func (s *stream) refuse(failure error) {
+	s.x.err = failure
+	answer := s.x.ladder(failure)
+	s.x.code = answer.Code
+	s.release(event(answer.Body(s.x.id)))
 }
 
 // release hands bytes to the client, flushed.
@@ -155,8 +168,7 @@ func (x *request) readsOn() bool {
 
 // endOfStanding is closed when streams that never end by themselves are to end.
 func (x *request) endOfStanding() <-chan struct{} {
-	c := x.call()
-	if c == nil && x.r.Method == http.MethodGet || c != nil && c.Method == mcp.MethodListen {
+	if x.stands() {
 		return x.p.draining
 	}
 	return nil

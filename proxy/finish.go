@@ -39,6 +39,7 @@ func (x *request) finish() {
 			caught = http.ErrAbortHandler
 		}
 	}
+	x.leave()
 	x.limitWrite()
 	x.report()
 	if caught != nil {
@@ -51,7 +52,7 @@ func (x *request) outcome() string {
 	switch {
 	case errors.Is(x.err, errClientGone), x.err != nil && x.r.Context().Err() != nil:
 		return "client_gone"
-	case x.err != nil && x.status >= 500, errors.Is(x.err, errBadUpstream), errors.Is(x.err, errCollision), errors.Is(x.err, errNobodyLeft):
+	case x.err != nil && x.status >= 500, errors.Is(x.err, errBadUpstream), errors.Is(x.err, errCollision), errors.Is(x.err, errNobodyLeft), errors.Is(x.err, errAnswerTooLarge):
 		return "failed"
 	case x.err != nil:
 		return "refused"

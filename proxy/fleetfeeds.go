@@ -193,6 +193,7 @@ func (f *fleetFeed) request(ctx context.Context) *http.Request {
 		Method: http.MethodPost, URL: f.target, Host: f.host, Header: f.header.Clone(),
 		Body: io.NopCloser(bytes.NewReader(f.body)), ContentLength: int64(len(f.body)),
 	}
+	f.ep.authorize(out.Header) // berth's own may be another one since
 	return out.WithContext(ctx)
 }
 

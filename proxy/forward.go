@@ -79,6 +79,8 @@ func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) er
 	sent := failed != nil && failed.Sent
 	refused := u.Refuses() || failed != nil && failed.Refused
 	switch {
+	case failed != nil && failed.Starved:
+		return failed
 	case x.session != "" && (refused || !sent && u.DownFor() > x.endpoint.OwnerGrace):
 		return routing.ErrUnknownSession
 	case !sent, x.aboutTask() && !(failed.TimedOut && x.call().Method == mcp.MethodGetTask):
@@ -147,12 +149,17 @@ func (x *request) send(u *routing.Upstream) (*http.Response, error) {
 	x.sent = x.sent || !errors.As(err, &failed) || failed.Sent
 	if err != nil {
 		x.endExchange(exchangeErrorType(err))
+		x.noteStarved(err)
 	}
 	return response, err
 }
 
-// noteFailure feeds the health of an upstream that gave no answer.
+// noteFailure feeds the health of an upstream that gave no answer. That berth could
+// not ask is no failure of the upstream's.
 func (ep *Endpoint) noteFailure(u *routing.Upstream, failed *exchange.SendError) {
+	if failed.Starved {
+		return
+	}
 	ep.Router.Pool.Failed(u, failed)
 	if failed.TimedOut || !failed.Sent {
 		ep.Router.Pool.FellSilent(u, failed)

@@ -30,7 +30,7 @@ func (x *request) guard() error {
 	if !p.originAllowed(x.endpoint, r.Header.Values("Origin")) {
 		return errForbiddenOrigin
 	}
-	if namesCriticalHop(r.Header, p.options.PrincipalHeader) {
+	if namesCriticalHop(r.Header, x.endpoint.principalHeader()) {
 		return errCriticalHop
 	}
 	return nil

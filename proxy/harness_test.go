@@ -16,6 +16,7 @@ import (
 	"berth/internal/demo/fleet"
 	"berth/internal/exchange"
 	"berth/internal/framing"
+	"berth/internal/identity"
 	"berth/internal/storage"
 	"berth/proxy"
 	"berth/routing"
@@ -84,7 +85,7 @@ func start(t testing.TB, s setup) *berth {
 		Tracer:    sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(b.spans)),
 	}
 	if s.principals {
-		options.PrincipalHeader, options.TrustedProxies = userHeader, loopbackPeers
+		options.TrustedProxies = loopbackPeers
 	}
 	if s.options != nil {
 		s.options(&options)
@@ -151,6 +152,9 @@ func newEndpoint(t testing.TB, o routing.PoolOptions, bindings *sticky.Bindings,
 		Router:     &routing.Router{Pool: pool, Bindings: bindings, Asker: routing.NewAsker(pool), Principals: s.principals},
 		Client:     client,
 		OwnerGrace: 30 * time.Second,
+	}
+	if s.principals {
+		ep.Identifier = identity.Header(userHeader)
 	}
 	if s.endpoint != nil {
 		s.endpoint(ep)

@@ -88,21 +88,22 @@ func isForwarding(name string) bool {
 func (x *request) outboundHeaders() http.Header {
 	h := x.r.Header.Clone()
 	dropHopByHop(h)
-	dropLookalikes(h, x.p.options.PrincipalHeader)
+	dropLookalikes(h, x.endpoint.principalHeader())
 	if !x.trusted {
 		for name := range h {
 			if isForwarding(name) {
 				delete(h, name)
 			}
 		}
-		if name := x.p.options.PrincipalHeader; name != "" {
+		if name := x.endpoint.principalHeader(); name != "" {
 			h.Del(name)
 		}
 	}
-	if x.p.options.PrincipalHeader != "" && x.decision.Key.Kind != sticky.Session {
+	if x.endpoint.Identifier != nil && x.decision.Key.Kind != sticky.Session {
 		// Only a session that was found to be the caller's own may be acted in.
 		h.Del(mcp.HeaderSession)
 	}
+	x.authorize(h)
 	x.addForwarded(h)
 	// Answers are looked into, so they must come as they are.
 	h.Set("Accept-Encoding", "identity")

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"net/http"
 	"net/url"
 	pathpkg "path"
 	"strings"
@@ -22,6 +23,12 @@ func isWellKnown(path string) bool {
 func (ep *Endpoint) isSubject(path string) bool {
 	name, subject, found := strings.Cut(strings.TrimPrefix(path, wellKnown), "/")
 	return found && name != "" && "/"+subject == ep.Path
+}
+
+// beforeAuthorization reports whether the request lies beside the MCP endpoint, where
+// clients look before they have a token: a discovery document or a CORS preflight.
+func (x *request) beforeAuthorization() bool {
+	return x.r.Method == http.MethodOptions || isWellKnown(x.r.URL.Path)
 }
 
 // passThrough forwards what lies beside the MCP endpoint at the pool's origin,

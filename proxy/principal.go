@@ -15,21 +15,42 @@ func (p *Proxy) trusted(remote string) bool {
 	if err != nil {
 		return false
 	}
-	addr := peer.Addr().Unmap().WithZone("")
+	return p.trustsAddress(peer.Addr())
+}
+
+func (p *Proxy) trustsAddress(addr netip.Addr) bool {
+	addr = addr.Unmap().WithZone("")
 	return slices.ContainsFunc(p.options.TrustedProxies, func(prefix netip.Prefix) bool { return prefix.Contains(addr) })
 }
 
-// principalOf returns who is calling: what the principal header says, if the
-// peer is believed and names exactly one. Everybody else is nobody.
-func (p *Proxy) principalOf(r *http.Request, trusted bool) string {
-	if p.options.PrincipalHeader == "" || !trusted {
+// Identifier tells who is calling. It is asked by many requests at once.
+type Identifier interface {
+	// Identify returns the principal of a request, before its body is read; "" is
+	// nobody. trusted says whether the peer's headers about others are believed. An
+	// error refuses the request: an *mcp.Error in its own words, any other as a fault
+	// of berth's.
+	Identify(r *http.Request, trusted bool) (principal string, err error)
+	// Header is the header by which a trusted peer names the principal, "" if there
+	// is none. Nobody else's reaches an upstream.
+	Header() string
+}
+
+// identify finds out who is calling. What may be asked before a client is
+// authorised, discovery documents and CORS preflights, nobody asks.
+func (x *request) identify() (err error) {
+	if x.endpoint.Identifier == nil || x.beforeAuthorization() {
+		return nil
+	}
+	x.principal, err = x.endpoint.Identifier.Identify(x.r, x.trusted)
+	return err
+}
+
+// principalHeader is the header that names the principal, "" if there is none.
+func (ep *Endpoint) principalHeader() string {
+	if ep.Identifier == nil {
 		return ""
 	}
-	values := r.Header.Values(p.options.PrincipalHeader)
-	if len(values) != 1 {
-		return ""
-	}
-	return values[0]
+	return ep.Identifier.Header()
 }
 
 // credentialOf returns a digest of what the caller authenticates with. It is

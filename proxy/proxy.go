@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"cmp"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -26,6 +25,17 @@ type Endpoint struct {
 	Origins []string // browser origins allowed; none: any, or, with Options.Loopback, those on loopback
 	Host    string   // Host header sent upstream: "forward" (or ""), "upstream", or a literal
 
+	// Identifier tells who calls; nil: everybody is nobody. It is set where, and
+	// only where, Router binds to principals.
+	Identifier Identifier
+	// Resource tells clients where to get a token for this endpoint; nil: what an
+	// upstream says of it is passed on.
+	Resource *Resource
+
+	// Authorization says what becomes of the caller's Authorization header upstream;
+	// nil: it is passed on.
+	Authorization *Authorization
+
 	Router     *routing.Router  // finds the upstream; required
 	Client     *exchange.Client // sends to the pool's upstreams; required
 	Timeouts   Timeouts
@@ -49,28 +59,17 @@ type Timeouts struct {
 	Linger  time.Duration // how long a legacy call is read on after its client left; 0: 5 min
 }
 
-// Limits bound what one client may cost. Zero values are the defaults given.
-type Limits struct {
-	Body       int64         // bytes of a request's body; 4 MiB
-	BodyRead   time.Duration // time for it to arrive; 30 s
-	WriteStall time.Duration // time that one write to the client may take; 30 s
-	Headers    int           // header lines of a request; 200
-	TaskID     int           // bytes of a task id; 256
-	Batch      int           // messages in a batch; 100
-}
-
 // Options are what a Proxy is made of.
 type Options struct {
-	Endpoints       []*Endpoint    // where several fit a request equally well, the first gets it
-	Loopback        bool           // the listener is on loopback: only loopback hosts and origins are welcome
-	TrustedProxies  []netip.Prefix // peers whose forwarding and principal headers are believed
-	PrincipalHeader string         // header that names the principal; "": no principals
-	Limits          Limits
-	LastSeen        *LastSeen            // nil: one with default bounds
-	Logger          *slog.Logger         // nil: discarded
-	AccessLog       *slog.Logger         // nil: no access records
-	Meter           metric.MeterProvider // nil: nothing is measured
-	Tracer          trace.TracerProvider // nil: nothing is traced
+	Endpoints      []*Endpoint    // where several fit a request equally well, the first gets it
+	Loopback       bool           // the listener is on loopback: only loopback hosts and origins are welcome
+	TrustedProxies []netip.Prefix // peers whose forwarding and principal headers are believed
+	Limits         Limits
+	LastSeen       *LastSeen            // nil: one with default bounds
+	Logger         *slog.Logger         // nil: discarded
+	AccessLog      *slog.Logger         // nil: no access records
+	Meter          metric.MeterProvider // nil: nothing is measured
+	Tracer         trace.TracerProvider // nil: nothing is traced
 }
 
 // Proxy is the http.Handler in front of all pools.
@@ -80,6 +79,7 @@ type Proxy struct {
 	seen      *LastSeen
 	log       *slog.Logger
 	telemetry telemetry
+	load      *load
 	draining  chan struct{} // closed by Drain
 	drainOnce sync.Once
 	lingering atomic.Int64 // exchanges read on without a client
@@ -101,17 +101,8 @@ func New(o Options) *Proxy {
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
+	p.load = newLoad(p.limits, o.Meter, p.log)
 	return p
-}
-
-func (l Limits) withDefaults() Limits {
-	l.Body = cmp.Or(l.Body, 4<<20)
-	l.BodyRead = cmp.Or(l.BodyRead, 30*time.Second)
-	l.WriteStall = cmp.Or(l.WriteStall, 30*time.Second)
-	l.Headers = cmp.Or(l.Headers, 200)
-	l.TaskID = cmp.Or(l.TaskID, 256)
-	l.Batch = cmp.Or(l.Batch, 100)
-	return l
 }
 
 // Drain ends the streams that would never end by themselves: subscriptions with

@@ -47,10 +47,16 @@ func (x *request) strict(response *http.Response) bool {
 // relayBody passes on an answer that is no event stream. Its first piece is
 // looked at, and what it creates is recorded, before even the status goes out.
 func (x *request) relayBody(u *routing.Upstream, response *http.Response, shape exchange.Shape) error {
+	if x.tooLarge(response.ContentLength) {
+		return errAnswerTooLarge
+	}
 	reader := exchange.NewReader(shape, response.Body)
 	piece, err := reader.Next()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return brokenOff(err)
+	}
+	if x.tooLarge(int64(len(piece.Raw))) {
+		return errAnswerTooLarge
 	}
 	if len(piece.Raw) == 0 && shape == exchange.JSON && x.strict(response) {
 		return errBadUpstream
@@ -71,10 +77,13 @@ func (x *request) relayBody(u *routing.Upstream, response *http.Response, shape 
 	return x.copyPieces(reader, piece, response.ContentLength < 0)
 }
 
-// copyPieces writes piece and all that follow. An answer of unknown length is
-// flushed as it comes.
+// copyPieces writes piece and all that follow, as long as it is no more than an answer
+// may have. One of unknown length is flushed as it comes.
 func (x *request) copyPieces(reader *exchange.Reader, piece exchange.Piece, flush bool) error {
 	for {
+		if x.tooLarge(x.written + int64(len(piece.Raw))) {
+			return errAnswerTooLarge
+		}
 		if len(piece.Raw) > 0 {
 			if err := x.write(piece.Raw); err != nil {
 				return err

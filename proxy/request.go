@@ -11,6 +11,10 @@ import (
 	"berth/routing"
 )
 
+// maxRequestID bounds the JSON-RPC id of a request, in bytes: answers of berth's own
+// repeat it, and a standing stream keeps it.
+const maxRequestID = 1 << 10
+
 // request is one request of a client on its way through the proxy. It lives in
 // one goroutine.
 type request struct {
@@ -22,6 +26,7 @@ type request struct {
 	endpoint   *Endpoint
 	trusted    bool   // the peer's headers about others are believed
 	principal  string // "" is nobody
+	held       admission
 	credential string // digest of what the caller authenticates with
 	session    string // Mcp-Session-Id in the legacy era
 
@@ -93,15 +98,24 @@ func (x *request) serve() error {
 		return err
 	}
 	x.trusted = x.p.trusted(x.r.RemoteAddr)
-	x.principal = x.p.principalOf(x.r, x.trusted)
-	x.credential = credentialOf(x.r.Header)
 	if !slices.Contains(x.methods(), x.r.Method) {
 		return errMethod
 	}
+	if err := x.admit(); err != nil {
+		return err
+	}
+	if err := x.identify(); err != nil {
+		return err
+	}
+	x.held.caller = x.p.callerOf(x.r, x.principal, x.trusted)
+	x.credential = credentialOf(x.r.Header)
 	if err := x.read(); err != nil {
 		return err
 	}
-	if x.r.Method == http.MethodOptions || isWellKnown(x.r.URL.Path) {
+	if x.asksForResource() {
+		return x.serveResource()
+	}
+	if x.beforeAuthorization() {
 		return x.passThrough()
 	}
 	if x.r.Method == http.MethodPost {
@@ -110,6 +124,9 @@ func (x *request) serve() error {
 		}
 	}
 	if err := x.findSession(); err != nil {
+		return err
+	}
+	if err := x.place(); err != nil {
 		return err
 	}
 	return x.forward()
@@ -139,6 +156,10 @@ func (x *request) classify() error {
 	}
 	for i := range x.message.Calls {
 		c := &x.message.Calls[i]
+		if len(c.ID) > maxRequestID {
+			x.id = nil // nobody is told what is not to be kept
+			return errLongID
+		}
 		if c.Method == mcp.MethodListen && x.message.Batch {
 			return errListenInBatch
 		}
@@ -161,5 +182,12 @@ func (x *request) findSession() error {
 	if len(values) == 1 {
 		x.session = strings.Trim(values[0], " \t")
 	}
+	if len(x.session) > x.p.limits.SessionID || strings.ContainsFunc(x.session, isUnfitForSession) {
+		return routing.ErrUnknownSession
+	}
 	return nil
 }
+
+// isUnfitForSession: session ids are visible ASCII (2025-11-25, transports, "Session
+// Management"), so that nobody can hold one with anything else in it.
+func isUnfitForSession(r rune) bool { return r < 0x21 || r > 0x7e }

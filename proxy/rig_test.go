@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/demo/fleet"
 	"berth/internal/exchange"
+	"berth/internal/identity"
 	"berth/internal/storage"
 	"berth/proxy"
 	"berth/routing"
@@ -102,12 +103,15 @@ func (f *rig) assemble(o rigOptions, upstreams []*routing.Upstream) {
 		Path: "/mcp", Router: f.router, Client: client, OwnerGrace: 30 * time.Second,
 		Timeouts: proxy.Timeouts{Read: 10 * time.Second, Control: 30 * time.Second},
 	}
+	if o.principals {
+		ep.Identifier = identity.Header(userHeader)
+	}
 	if o.endpoint != nil {
 		o.endpoint(ep)
 	}
 	options := proxy.Options{Endpoints: []*proxy.Endpoint{ep}}
 	if o.principals {
-		options.PrincipalHeader, options.TrustedProxies = userHeader, loopbackPeers
+		options.TrustedProxies = loopbackPeers
 	}
 	if o.options != nil {
 		o.options(&options)

@@ -33,6 +33,8 @@ func (x *request) query() routing.Query {
 		Version:    x.version(),
 		Principal:  x.principal,
 		Credential: x.credential,
+		Caller:     x.held.caller,
+		Miss:       x.mayMiss,
 		AskTask:    x.askTask,
 		AskSession: x.askSession,
 	}
@@ -41,19 +43,20 @@ func (x *request) query() routing.Query {
 // unroutable answers a call about a task that could not be routed with the task
 // as it was last seen, if this berth saw its end, or did not lose it for long.
 func (x *request) unroutable(err error) error {
-	if !x.aboutTask() {
-		return err
+	if x.aboutTask() && x.serveUnrouted(err) {
+		return nil
 	}
+	x.noteMiss(err)
+	return err
+}
+
+func (x *request) serveUnrouted(err error) bool {
 	switch {
 	case errors.Is(err, routing.ErrUnknownTask):
-		if x.serveTerminal() {
-			return nil
-		}
+		return x.serveTerminal()
 	case errors.Is(err, routing.ErrUnclear), errors.Is(err, routing.ErrBusy), errors.Is(err, routing.ErrOwnerGone),
 		errors.Is(err, storage.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
-		if x.serveLastSeen(0) {
-			return nil
-		}
+		return x.serveLastSeen(0)
 	}
-	return err
+	return false
 }

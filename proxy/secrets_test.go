@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/identity"
 	"berth/internal/storage/redistest"
 	"berth/proxy"
 	"berth/routing"
@@ -47,10 +48,10 @@ func TestSecretsAppearNowhere(t *testing.T) {
 			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"result":{"content":%q,"resultType":"complete"}}`, canaryResult)
 		}),
 		pool: func(o *routing.PoolOptions) { o.Picker = hook },
-		options: func(o *proxy.Options) {
-			o.PrincipalHeader = userHeader // and nobody is trusted to say it
+		endpoint: func(ep *proxy.Endpoint) {
+			ep.Identifier = identity.Header(userHeader) // and nobody is trusted to say it
+			ep.Router.Principals, ep.Router.Recover = true, true
 		},
-		endpoint: func(ep *proxy.Endpoint) { ep.Router.Principals, ep.Router.Recover = true, true },
 	})
 	misbehave(b, hook)
 	await(t, "all records", func() bool { return strings.Count(b.access.String(), "\n") >= 18 })

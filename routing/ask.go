@@ -13,7 +13,8 @@ import (
 
 // Bounds of asking the fleet, for each pool.
 const (
-	askInFlight = 4               // questions under way at once
+	askInFlight = 5               // questions under way at once
+	askByCaller = 4               // questions of one caller under way at once
 	askRate     = 20              // questions a second
 	askPatience = 2 * time.Second // how long a question waits for its turn
 	askTimeout  = 3 * time.Second // how long a question waits for its answers
@@ -46,6 +47,8 @@ type Question struct {
 	// Key is equal for questions that may share an answer: same id, same
 	// credentials. Who may not see a task must not speak for who may.
 	Key string
+	// Caller is who asks; callers take turns.
+	Caller string
 	// Ask puts the question to one upstream. It is called concurrently, ends when its
 	// context does, and may still be ending when Asker.Ask has returned.
 	Ask func(ctx context.Context, u *Upstream) Verdict
@@ -54,7 +57,7 @@ type Question struct {
 // Asker asks a pool's upstreams for an id that the map does not know.
 type Asker struct {
 	pool    *Pool
-	slots   chan struct{}
+	turns   *turns
 	limiter *rate.Limiter
 	flight  singleflight.Group
 	denied  *lru.Cache[string, time.Time] // until when
@@ -68,7 +71,7 @@ func NewAsker(pool *Pool) *Asker {
 	}
 	return &Asker{
 		pool:    pool,
-		slots:   make(chan struct{}, askInFlight),
+		turns:   newTurns(askInFlight, askByCaller),
 		limiter: rate.NewLimiter(askRate, 1),
 		denied:  denied,
 	}
@@ -98,7 +101,7 @@ func (a *Asker) Ask(ctx context.Context, q Question) (*Upstream, error) {
 }
 
 func (a *Asker) ask(ctx context.Context, q Question) (*Upstream, error) {
-	if err := a.turn(ctx); err != nil {
+	if err := a.turn(ctx, q.Caller); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
@@ -112,7 +115,7 @@ func (a *Asker) ask(ctx context.Context, q Question) (*Upstream, error) {
 	// The slot counts what is under way, also what is being cancelled.
 	go func() {
 		asking.Wait()
-		<-a.slots
+		a.turns.end(q.Caller)
 	}()
 	return collect(ctx, verdicts, n)
 }
@@ -155,16 +158,14 @@ func (a *Asker) verdict(ctx context.Context, u *Upstream, q Question) Verdict {
 }
 
 // turn waits for a slot and for the rate, for a short while.
-func (a *Asker) turn(ctx context.Context) error {
+func (a *Asker) turn(ctx context.Context, caller string) error {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
-	select {
-	case a.slots <- struct{}{}:
-	case <-ctx.Done():
+	if a.turns.begin(ctx, caller) != nil {
 		return ErrBusy
 	}
 	if a.limiter.Wait(ctx) != nil {
-		<-a.slots
+		a.turns.end(caller)
 		return ErrBusy
 	}
 	return nil

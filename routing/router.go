@@ -35,6 +35,12 @@ type Query struct {
 	Version    string     // protocol version the client claims
 	Principal  string     // "" is nobody
 	Credential string     // digest of the caller's credentials: equal ones may share a question
+	Caller     string     // who takes turns in asking the fleet
+
+	// Miss is called when the map does not know an id, before the fleet is asked for it
+	// or it is called unknown; its error, if there is one, is told instead. nil: nothing
+	// is called.
+	Miss func() error
 
 	// AskTask and AskSession ask one upstream whether it knows the task, or the
 	// session, with the caller's credentials.
@@ -75,7 +81,7 @@ type Router struct {
 }
 
 // Decide finds the owner of what the request is about, or none for unbound work.
-// Errors: those of this file, ErrUnclear, ErrBusy, or one that wraps
+// Errors: those of this file, Query.Miss's, ErrUnclear, ErrBusy, or one that wraps
 // storage.ErrUnavailable: then nobody can say whether the id exists.
 func (r *Router) Decide(ctx context.Context, q Query) (Decision, error) {
 	if r.Principals && listsTasks(q.Calls) {
@@ -203,6 +209,11 @@ func (r *Router) owner(ctx context.Context, q Query, key sticky.Key, learned sti
 	if ask == nil {
 		return Decision{}, ErrUndeclared
 	}
+	if q.Miss != nil && !errors.Is(missing, ErrOwnerGone) {
+		if err := q.Miss(); err != nil {
+			return Decision{}, err
+		}
+	}
 	if r.Principals && !r.Recover {
 		return Decision{}, denied(key.Kind, missing)
 	}
@@ -210,7 +221,7 @@ func (r *Router) owner(ctx context.Context, q Query, key sticky.Key, learned sti
 	if err != nil {
 		return Decision{}, err
 	}
-	u, err := r.Asker.Ask(ctx, Question{Key: string(key.Kind) + "\x00" + key.Principal + "\x00" + q.Credential + "\x00" + key.ID, Ask: ask})
+	u, err := r.Asker.Ask(ctx, Question{Key: string(key.Kind) + "\x00" + key.Principal + "\x00" + q.Credential + "\x00" + key.ID, Caller: q.Caller, Ask: ask})
 	switch {
 	case errors.Is(err, ErrDenied), errors.Is(err, ErrUnclear) && errors.Is(missing, storage.ErrUnavailable):
 		return Decision{}, denied(key.Kind, missing)

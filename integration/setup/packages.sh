@@ -1,7 +1,10 @@
 #!/bin/sh
-# Installs redis-server, and npm where there is none, with apt-get if this
+# Installs redis-server, nginx, and npm where there is none, with apt-get if this
 # account may; otherwise says what to install.
 set -eu
+
+# Debian keeps nginx where only root looks.
+PATH=$PATH:/usr/sbin
 
 # apt runs apt-get with the rights that it needs, if they can be had.
 apt() {
@@ -31,5 +34,6 @@ provide() {
 }
 
 provide redis-server redis-server
+provide nginx nginx-light
 provide npm nodejs npm
 [ "${incomplete:-}" != yes ]

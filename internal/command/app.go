@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -9,14 +10,24 @@ import (
 )
 
 // Run runs berth's command line and returns the process's exit code: 0, or 1 if
-// something failed or was found wanting. ctx ends a running verb in order.
+// something failed or was found wanting; 2 is a probe's that has no verdict. ctx ends a
+// running verb in order.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	app := newApp(stdout, stderr)
-	if err := app.RunContext(ctx, args); err != nil {
-		fmt.Fprintln(stderr, err)
-		return 1
+	if err := app.RunContext(ctx, flagsFirst(app.Commands, args)); err != nil {
+		if text := err.Error(); text != "" {
+			fmt.Fprintln(stderr, text)
+		}
+		return exitCode(err)
 	}
 	return 0
+}
+
+func exitCode(err error) int {
+	if coded, ok := errors.AsType[cli.ExitCoder](err); ok {
+		return coded.ExitCode()
+	}
+	return 1
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {
@@ -36,11 +47,13 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			}
 			return cli.ShowAppHelp(c)
 		},
-		Commands: []*cli.Command{serveCommand(), checkCommand(), demoCommand(), versionCommand()},
+		Commands: []*cli.Command{serveCommand(), checkCommand(), probeCommand(), demoCommand(), versionCommand()},
 	}
 	for _, verb := range app.Commands {
 		// The library asks a verb's own handler only.
-		verb.OnUsageError = usageError
+		if verb.OnUsageError == nil {
+			verb.OnUsageError = usageError
+		}
 	}
 	return app
 }

@@ -8,20 +8,24 @@ import (
 )
 
 // checks are berth's conditions of readiness. A store that is away degrades it:
-// what the cache knows goes on, the rest is asked for. A pool of which nobody
+// what the cache knows goes on, the rest is asked for. So does more load than there is
+// room for: to take it out would put its load on the others. A pool of which nobody
 // answers makes it useless.
 func (g *graph) checks() []admin.Check {
 	checks := []admin.Check{{Name: "store", Probe: func() (bool, string) { return true, g.storeDegraded() }}}
+	checks = append(checks, admin.Check{Name: "load", Probe: func() (bool, string) { return true, g.proxy.Shedding() }})
 	for _, pool := range g.pools {
 		checks = append(checks, admin.Check{Name: "pool " + pool.Name(), Probe: func() (bool, string) { return poolAnswers(pool) }})
 	}
-	return checks
+	return append(checks, g.authChecks()...)
 }
 
 // storeDegraded says what is wrong with the store, "" if nothing is.
 func (g *graph) storeDegraded() string {
 	health := g.store.Health()
 	switch {
+	case health.Healthy && health.Evicts != "":
+		return fmt.Sprintf("%s drops bindings when its memory is full: maxmemory-policy is %s", g.store, health.Evicts)
 	case health.Healthy:
 		return ""
 	case health.LastError == "":

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"berth/internal/certs"
 	"berth/internal/config"
 	"berth/internal/exchange"
 	"berth/internal/storage"
@@ -34,11 +35,14 @@ type graph struct {
 	bindings *sticky.Bindings
 	pools    []*routing.Pool
 	clients  []*exchange.Client
+	certs    *certs.Certs // nil: clients are spoken to without TLS
+	callers  *callers
+	runners  []func(context.Context) error // what else goes on beside requests
 	proxy    *proxy.Proxy
 }
 
 // newGraph connects the parts that cfg asks for, over store, which is the graph's from
-// then on. It opens no connection.
+// then on. It reads the files that cfg names and opens no connection.
 func newGraph(store *storage.Store, cfg config.Config, loopback bool, o observers) (*graph, error) {
 	g := &graph{store: store, bindings: sticky.New(store, sticky.Options{
 		Near:        cfg.Store.Near,
@@ -47,6 +51,13 @@ func newGraph(store *storage.Store, cfg config.Config, loopback bool, o observer
 		Logger:      o.log,
 		Meter:       o.meter,
 	})}
+	err := g.openCerts(cfg.TLS, o)
+	if err != nil {
+		return nil, err
+	}
+	if g.callers, err = g.newCallers(cfg.Auth, o); err != nil {
+		return nil, err
+	}
 	var endpoints []*proxy.Endpoint
 	for _, pool := range cfg.Pools {
 		ep, err := g.newEndpoint(cfg.Auth, pool, o)
@@ -60,22 +71,26 @@ func newGraph(store *storage.Store, cfg config.Config, loopback bool, o observer
 }
 
 func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool, o observers) proxy.Options {
-	header, _ := cfg.Auth.Header()
-	var trusted []netip.Prefix
-	for _, prefix := range cfg.TrustedProxies {
-		trusted = append(trusted, prefix.Prefix)
-	}
 	return proxy.Options{
-		Endpoints:       endpoints,
-		Loopback:        loopback,
-		TrustedProxies:  trusted,
-		PrincipalHeader: header,
+		Endpoints:      endpoints,
+		Loopback:       loopback,
+		TrustedProxies: trustedProxies(cfg),
 		Limits: proxy.Limits{
 			Body:       int64(cfg.Limits.Body),
 			BodyRead:   time.Duration(cfg.Limits.BodyRead),
+			Answer:     int64(cfg.Limits.Answer),
 			WriteStall: time.Duration(cfg.Limits.WriteStall),
+			Headers:    cfg.Limits.HeaderLines,
 			TaskID:     cfg.Limits.TaskID,
+			SessionID:  cfg.Limits.SessionID,
 			Batch:      cfg.Limits.Batch,
+
+			InFlight:         cfg.Limits.InFlight,
+			Buffered:         int64(cfg.Limits.Buffered),
+			Streams:          cfg.Limits.Streams,
+			StreamsPerCaller: cfg.Limits.StreamsPerCaller,
+			Polls:            float64(cfg.Limits.Polls),
+			UnknownIDs:       float64(cfg.Limits.UnknownIDs),
 		},
 		LastSeen:  proxy.NewLastSeen(int(cfg.Limits.LastSeenEntry), int(cfg.Limits.LastSeenTotal)),
 		Logger:    o.log,
@@ -83,6 +98,13 @@ func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool,
 		Meter:     o.meter,
 		Tracer:    o.tracer,
 	}
+}
+
+func trustedProxies(cfg config.Config) (trusted []netip.Prefix) {
+	for _, prefix := range cfg.TrustedProxies {
+		trusted = append(trusted, prefix.Prefix)
+	}
+	return trusted
 }
 
 func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*proxy.Endpoint, error) {
@@ -104,8 +126,7 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 		Meter:     o.meter,
 	})
 	g.pools, g.clients = append(g.pools, pool), append(g.clients, client)
-	_, principals := auth.Header()
-	return &proxy.Endpoint{
+	ep := &proxy.Endpoint{
 		Path:    cfg.Path,
 		Hosts:   cfg.Hosts,
 		Origins: cfg.Origins,
@@ -114,7 +135,7 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 			Pool:       pool,
 			Bindings:   g.bindings,
 			Asker:      routing.NewAsker(pool),
-			Principals: principals,
+			Principals: auth.Principals(),
 			Recover:    auth.Recover == config.RecoverAsk,
 		},
 		Client: client,
@@ -128,7 +149,8 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 		KeepAlive:  time.Duration(cfg.SSEKeepalive),
 
 		FleetNotifications: cfg.FleetNotifications,
-	}, nil
+	}
+	return ep, g.authorize(ep, cfg, o)
 }
 
 func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
@@ -144,7 +166,8 @@ func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
 }
 
 // Run runs what goes on beside requests until ctx ends: probing, write-backs,
-// refreshes. Bindings are written back a last time before it returns.
+// refreshes, the reading of changed files. Bindings are written back a last time
+// before it returns.
 func (g *graph) Run(ctx context.Context) error {
 	// The store outlives the bindings, which use it to the last.
 	storeCtx, stopStore := context.WithCancel(context.WithoutCancel(ctx))
@@ -154,6 +177,9 @@ func (g *graph) Run(ctx context.Context) error {
 	group.Go(func() error { return g.bindings.Run(ctx) })
 	for _, pool := range g.pools {
 		group.Go(func() error { return pool.Run(ctx) })
+	}
+	for _, run := range g.runners {
+		group.Go(func() error { return run(ctx) })
 	}
 	err := group.Wait()
 	stopStore()

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"reflect"
 	"testing"
 
 	"berth/internal/config"
@@ -9,22 +10,61 @@ import (
 // Whether there are principals is asked at two places, the router's and the proxy's.
 // They must agree, or what is bound to nobody is told to everybody.
 func TestPrincipalsAreWiredWhole(t *testing.T) {
-	for principal, want := range map[string]string{config.PrincipalNone: "", config.PrincipalHeader + "X-User": "X-User"} {
-		cfg := config.Default()
-		cfg.Auth.Principal = principal
+	for principal, header := range map[string]string{
+		config.PrincipalNone: "", config.PrincipalHeader + "X-User": "X-User", config.PrincipalCert: "", config.PrincipalJWT: "",
+	} {
+		auth := config.Default().Auth
+		auth.Principal = principal
+		auth.JWT.Issuer, auth.JWT.JWKS, auth.JWT.Resource = "https://issuer.test", "https://issuer.test/keys", "https://berth.test"
 		pool := config.DefaultPool()
 		pool.Upstreams = []config.Upstream{{URL: "http://127.0.0.1:9/mcp"}}
-		cfg.Pools = []config.Pool{pool}
-		options := proxyOptions(cfg, nil, true, observers{})
-		if options.PrincipalHeader != want {
-			t.Errorf("%s: got header %q, want %q", principal, options.PrincipalHeader, want)
+		var g graph
+		var err error
+		if g.callers, err = g.newCallers(auth, observers{}); err != nil {
+			t.Fatal(err)
 		}
-		ep, err := new(graph).newEndpoint(cfg.Auth, pool, observers{})
+		ep, err := g.newEndpoint(auth, pool, observers{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ep.Router.Principals != (want != "") {
-			t.Errorf("%s: got principals %v in the router", principal, ep.Router.Principals)
+		known := principal != config.PrincipalNone
+		if ep.Router.Principals != known || (ep.Identifier != nil) != known {
+			t.Errorf("%s: got principals %v in the router, identifier %v", principal, ep.Router.Principals, ep.Identifier)
+		}
+		if known && ep.Identifier.Header() != header {
+			t.Errorf("%s: got header %q, want %q", principal, ep.Identifier.Header(), header)
+		}
+		if (ep.Resource != nil) != (principal == config.PrincipalJWT) {
+			t.Errorf("%s: got resource %v", principal, ep.Resource)
+		}
+	}
+}
+
+// A limit that is configured and not handed on would bound nothing, and nobody would
+// notice.
+func TestLimitsAreWiredWhole(t *testing.T) {
+	cfg := config.Default()
+	limits := reflect.ValueOf(&cfg.Limits).Elem()
+	set := map[float64]string{} // a value of its own for each key
+	for i := range limits.NumField() {
+		value := 1000 + i
+		switch field := limits.Field(i); field.Kind() {
+		case reflect.Float64:
+			field.SetFloat(float64(value))
+		default:
+			field.SetInt(int64(value))
+		}
+		set[float64(value)] = limits.Type().Field(i).Name
+	}
+	wired := reflect.ValueOf(proxyOptions(cfg, nil, true, observers{}).Limits)
+	for i := range wired.NumField() {
+		name, got := wired.Type().Field(i).Name, wired.Field(i).Convert(reflect.TypeFor[float64]()).Float()
+		want := map[string]string{"Headers": "HeaderLines"}[name]
+		if want == "" {
+			want = name
+		}
+		if set[got] != want {
+			t.Errorf("%s is given limits.%s, want %s", name, set[got], want)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"berth/internal/admin"
 	"berth/internal/config"
 	"berth/internal/framing"
+	"berth/internal/gate"
 	"berth/internal/telemetry"
 
 	"github.com/urfave/cli/v2"
@@ -72,6 +73,12 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 	if err != nil {
 		return err
 	}
+	listener = gate.NewListener(listener, gate.Options{
+		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: log, Meter: o.meter,
+	})
+	if g.certs != nil {
+		listener = g.certs.Listener(listener)
+	}
 	p := &process{graph: g, log: log, drain: cfg.Drain, server: newServer(cfg, g.proxy, log)}
 	if cfg.Admin.Listen != "" {
 		if p.admin, err = newAdmin(ctx, cfg.Admin, g, tel, log); err != nil {
@@ -114,7 +121,7 @@ func announce(log *slog.Logger, cfg config.Config, addr net.Addr, g *graph) {
 		log.Info("pool", "name", pool.Name, "path", pool.Path, "upstreams", len(pool.Upstreams), "picker", pool.Picker)
 	}
 	announceStore(log, g.store)
-	log.Info("serving", "address", addr.String(), "store", g.store.String(), "version", Version)
+	log.Info("serving", "address", addr.String(), "tls", cfg.TLS.Enabled(), "store", g.store.String(), "version", Version)
 }
 
 func isLoopback(addr net.Addr) bool {

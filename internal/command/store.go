@@ -20,7 +20,10 @@ func stateDirectory() string { return os.Getenv("STATE_DIRECTORY") }
 func openStore(ctx context.Context, cfg config.Config, o observers) (*storage.Store, error) {
 	url, given := cfg.Store.EffectiveURL(stateDirectory())
 	store, err := storage.OpenContext(ctx, string(url), storage.Options{
-		Logger: o.log, MeterProvider: o.meter, Wait: time.Duration(cfg.Drain) + lastWords,
+		Logger:        o.log,
+		MeterProvider: o.meter,
+		Durability:    cfg.Store.Durability,
+		Wait:          time.Duration(cfg.Drain) + lastWords,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)

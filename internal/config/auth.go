@@ -8,6 +8,10 @@ const (
 	PrincipalNone = "none"
 	// PrincipalHeader is the prefix of "header:NAME".
 	PrincipalHeader = "header:"
+	// PrincipalCert takes the name in the client's certificate.
+	PrincipalCert = "cert"
+	// PrincipalJWT takes issuer and subject of an access token.
+	PrincipalJWT = "jwt"
 	// RecoverNever takes an id that the store does not know for unknown.
 	RecoverNever = "never"
 	// RecoverAsk asks the fleet for it.
@@ -16,15 +20,21 @@ const (
 
 // Auth is the [auth] table.
 type Auth struct {
-	// Principal is "none", or "header:NAME" for a header that a trusted proxy
-	// sets after it has verified the caller.
+	// Principal is "none"; "header:NAME" for a header that a trusted proxy sets after
+	// it has verified the caller; "cert" for the name in the client's certificate, which
+	// needs [TLS.ClientCA]; or "jwt" for an access token, see [JWT].
 	Principal string `toml:"principal"`
 	// Recover says, where principals are known, whether the fleet is asked for an id
 	// that the store does not know. With "ask" one that nobody is known to own
 	// belongs to whoever asks first, hence "never" by default. Without principals
 	// berth always asks.
 	Recover string `toml:"recover"`
+	// JWT says which access tokens are accepted.
+	JWT JWT `toml:"jwt"`
 }
+
+// Principals reports whether callers are told apart.
+func (a Auth) Principals() bool { return a.Principal != PrincipalNone }
 
 // Header returns the name of the header that carries the principal, and whether
 // there is one; "" if there is none.

@@ -1,6 +1,9 @@
 package config
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // A principal that is no header has no header's name: what asks for the name alone
 // must not take "none" for one.
@@ -8,6 +11,30 @@ func TestHeaderIsNamedOnlyIfThereIsOne(t *testing.T) {
 	for principal, want := range map[string]string{"none": "", "": "", "header:X-User": "X-User"} {
 		if name, ok := (Auth{Principal: principal}).Header(); name != want || ok != (want != "") {
 			t.Errorf("%q: got %q, %v, want %q", principal, name, ok, want)
+		}
+	}
+}
+
+// A file without the keys that tokens need says so once for each.
+func TestTokensNeedIssuerKeysAndResource(t *testing.T) {
+	_, err := Parse("berth.toml", []byte("[auth]\nprincipal = \"jwt\"\n[[pools]]\n[[pools.upstreams]]\nurl = \"http://h/mcp\"\n"))
+	for _, key := range []string{"auth.jwt.issuer", "auth.jwt.jwks", "auth.jwt.resource"} {
+		if err == nil || strings.Count(err.Error(), key+": is missing") != 1 {
+			t.Errorf("got %v, want that %s is missing", err, key)
+		}
+	}
+}
+
+func TestResourceOfAPool(t *testing.T) {
+	for _, c := range []struct{ resource, path, want string }{
+		{"https://h", "/mcp", "https://h/mcp"},
+		{"https://h/", "/mcp", "https://h/mcp"},
+		{"https://h", "/mcp/", "https://h/mcp"},
+		{"https://h/", "/", "https://h"},
+		{"https://h/tools/mcp", "/mcp", "https://h/tools/mcp"},
+	} {
+		if got := (JWT{Resource: c.resource}).ResourceOf(Pool{Path: c.path}); got != c.want {
+			t.Errorf("%s of %s: got %s, want %s", c.resource, c.path, got, c.want)
 		}
 	}
 }

@@ -27,6 +27,8 @@ type Config struct {
 
 	// Log says what is written to stderr.
 	Log Log `toml:"log"`
+	// TLS is what the listener for clients speaks, if it speaks TLS.
+	TLS TLS `toml:"tls"`
 	// Admin is the listener for probes and metrics.
 	Admin Admin `toml:"admin"`
 	// Store is where bindings live.
@@ -63,40 +65,19 @@ type Admin struct {
 
 // Store is the [store] table.
 type Store struct {
-	// URL names the store: memory:, file:PATH, redis://… or rediss://…. It may
-	// carry a password. Empty: see [Store.EffectiveURL].
+	// URL names the store: memory:, file:PATH, redis://…, unix://…, redis+sentinel://…
+	// or redis+cluster://…, with rediss for TLS. It may carry passwords. Empty: see
+	// [Store.EffectiveURL].
 	URL Secret `toml:"url"`
+	// Durability is what has to have a binding before it counts as stored: "ack", the
+	// server that acknowledges it; "replicas:N", N of its Redis replicas as well.
+	Durability string `toml:"durability"`
 	// Near is the number of bindings kept in the LRU in front of a shared store.
 	Near int `toml:"near"`
 	// MaxTTL caps the life of a task's binding, whatever TTL its server names.
 	MaxTTL Duration `toml:"max_ttl"`
 	// SessionIdle is how long the binding of an unused session is kept.
 	SessionIdle Duration `toml:"session_idle"`
-}
-
-// Limits is the [limits] table.
-type Limits struct {
-	// Body is the largest request body, in bytes.
-	Body Size `toml:"body"`
-	// Headers is the largest request header, in bytes.
-	Headers Size `toml:"headers"`
-	// HeaderRead is how long a client may take to send its header.
-	HeaderRead Duration `toml:"header_read"`
-	// BodyRead is how long a client may take to send its body.
-	BodyRead Duration `toml:"body_read"`
-	// Idle is how long an unused client connection is kept.
-	Idle Duration `toml:"idle"`
-	// WriteStall is how long a client may take to read each 16 KiB of an answer.
-	WriteStall Duration `toml:"write_stall"`
-	// TaskID is the longest task id looked up, in bytes.
-	TaskID int `toml:"task_id"`
-	// Batch is the largest JSON-RPC batch of protocol 2025-03-26, in messages.
-	Batch int `toml:"batch"`
-	// LastSeenEntry is the largest task remembered for the time its owner is
-	// silent, in bytes.
-	LastSeenEntry Size `toml:"last_seen_entry"`
-	// LastSeenTotal bounds all tasks so remembered, in bytes.
-	LastSeenTotal Size `toml:"last_seen_total"`
 }
 
 // Telemetry is the [telemetry] table.
@@ -114,27 +95,14 @@ func Default() Config {
 		Drain:          Duration(30 * time.Second),
 		TrustedProxies: []Prefix{mustPrefix("127.0.0.0/8"), mustPrefix("::1/128")},
 		Log:            Log{Level: "info", Access: true},
+		TLS:            defaultTLS(),
 		Store: Store{
+			Durability:  "ack",
 			Near:        100_000,
 			MaxTTL:      Duration(7 * 24 * time.Hour),
 			SessionIdle: Duration(24 * time.Hour),
 		},
-		Auth:   Auth{Principal: PrincipalNone, Recover: RecoverNever},
+		Auth:   Auth{Principal: PrincipalNone, Recover: RecoverNever, JWT: defaultJWT()},
 		Limits: defaultLimits(),
-	}
-}
-
-func defaultLimits() Limits {
-	return Limits{
-		Body:          4 * MiB,
-		Headers:       32 * KiB,
-		HeaderRead:    Duration(5 * time.Second),
-		BodyRead:      Duration(30 * time.Second),
-		Idle:          Duration(180 * time.Second),
-		WriteStall:    Duration(30 * time.Second),
-		TaskID:        256,
-		Batch:         100,
-		LastSeenEntry: 64 * KiB,
-		LastSeenTotal: 64 * MiB,
 	}
 }

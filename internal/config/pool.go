@@ -32,6 +32,14 @@ type Pool struct {
 	Picker string `toml:"picker"`
 	// Host is the Host header sent upstream: "forward", "upstream", or a literal.
 	Host string `toml:"host"`
+	// Authorization says what becomes of the caller's Authorization header upstream:
+	// "forward", "strip" or "replace".
+	Authorization string `toml:"authorization"`
+	// AuthorizationValue is what replaces it: the header's whole value.
+	AuthorizationValue Secret `toml:"authorization_value"`
+	// AuthorizationValueFile is the path of a file that holds that value, read when
+	// berth serves and anew when it changes. One of the two is set with "replace".
+	AuthorizationValueFile string `toml:"authorization_value_file"`
 	// Origins are the browser origins let in. Empty: loopback origins on a
 	// loopback listener, and any elsewhere.
 	Origins []string `toml:"origins"`
@@ -82,12 +90,13 @@ type Upstream struct {
 // no upstreams.
 func DefaultPool() Pool {
 	return Pool{
-		Name:         "default",
-		Path:         "/mcp",
-		Picker:       PickerP2C,
-		Host:         HostForward,
-		OwnerGrace:   Duration(30 * time.Second),
-		SSEKeepalive: Duration(15 * time.Second),
+		Name:          "default",
+		Path:          "/mcp",
+		Picker:        PickerP2C,
+		Host:          HostForward,
+		Authorization: AuthorizationForward,
+		OwnerGrace:    Duration(30 * time.Second),
+		SSEKeepalive:  Duration(15 * time.Second),
 		Timeouts: Timeouts{
 			Connect: Duration(2 * time.Second),
 			Read:    Duration(10 * time.Second),

@@ -34,6 +34,8 @@ func TestNoFaultRepeatsASecret(t *testing.T) {
 		"[store]\nurl = \"redis://u:" + canary + "%zz@h/0\"",
 		"[store]\nurl = \"redis://u:" + canary + "\\u0001@h/0\"",
 		"[store]\nurl = \"reds://u:" + canary + "@h/0\"",
+		"[store]\nurl = \"redis+sentinel://u:" + canary + "@h1,h2\"",
+		"[store]\nurl = \"redis+cluster://h1,h2/0?sentinel_password=" + canary + "\"",
 		"[store]\nurl = \"redis://" + canary + "@/0\"",
 		"[store]\nurl = \"" + canary + "\"",
 		"[store]\nurl = redis://u:" + canary + "@h/0",

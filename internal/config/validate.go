@@ -30,9 +30,11 @@ func (c *Config) Validate() []Fault {
 	v.address("listen", c.Listen)
 	within(&v, "drain", c.Drain, shortest, day)
 	v.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
+	v.tls(c.TLS)
 	v.admin(c)
 	v.store(c.Store)
 	v.auth(c)
+	v.jwt(c)
 	v.limits(c.Limits)
 	if c.Telemetry.Traces != "" {
 		v.url("telemetry.traces", c.Telemetry.Traces)
@@ -85,8 +87,12 @@ func (v *validator) admin(c *Config) {
 }
 
 func (v *validator) store(s Store) {
-	if err := storage.CheckURL(string(s.URL)); s.URL != "" && err != nil {
+	url, _ := s.EffectiveURL("")
+	if err := storage.CheckURL(string(url)); err != nil {
 		v.fault("store.url", "%v", err)
+	}
+	if err := storage.CheckDurability(string(url), s.Durability); err != nil {
+		v.fault("store.durability", "%v", err)
 	}
 	within(v, "store.near", s.Near, 1, 100_000_000)
 	within(v, "store.max_ttl", s.MaxTTL, hour/60, year)
@@ -97,30 +103,18 @@ func (v *validator) auth(c *Config) {
 	v.oneOf("auth.recover", c.Auth.Recover, RecoverNever, RecoverAsk)
 	name, ok := c.Auth.Header()
 	switch {
-	case c.Auth.Principal == PrincipalNone:
+	case c.Auth.Principal == PrincipalNone, c.Auth.Principal == PrincipalJWT:
+	case c.Auth.Principal == PrincipalCert:
+		if c.TLS.ClientCA == "" {
+			v.fault("tls.client_ca", `is missing: auth.principal is "cert"`)
+		}
 	case !ok:
-		v.fault("auth.principal", `must be "none" or "header:NAME", got %s`, quote(c.Auth.Principal))
+		v.fault("auth.principal", `must be "none", "header:NAME", "cert" or "jwt", got %s`, quote(c.Auth.Principal))
 	case !httpguts.ValidHeaderFieldName(name):
 		v.fault("auth.principal", "must name a header, got %s", quote(name))
 	case isReserved(name):
 		v.fault("auth.principal", "must not be %s, which has a meaning of its own", quote(name))
 	case len(c.TrustedProxies) == 0:
 		v.fault("auth.principal", "is believed from trusted_proxies only, and there are none")
-	}
-}
-
-func (v *validator) limits(l Limits) {
-	within(v, "limits.body", l.Body, KiB, GiB)
-	within(v, "limits.headers", l.Headers, KiB, MiB)
-	within(v, "limits.header_read", l.HeaderRead, shortest, hour)
-	within(v, "limits.body_read", l.BodyRead, shortest, hour)
-	within(v, "limits.idle", l.Idle, shortest, day)
-	within(v, "limits.write_stall", l.WriteStall, shortest, hour)
-	within(v, "limits.task_id", l.TaskID, 16, 4096)
-	within(v, "limits.batch", l.Batch, 1, 10_000)
-	within(v, "limits.last_seen_entry", l.LastSeenEntry, KiB, GiB)
-	within(v, "limits.last_seen_total", l.LastSeenTotal, KiB, 64*GiB)
-	if l.LastSeenTotal < l.LastSeenEntry {
-		v.fault("limits.last_seen_total", "must be at least limits.last_seen_entry (%v), got %v", l.LastSeenEntry, l.LastSeenTotal)
 	}
 }

@@ -28,6 +28,10 @@ func TestValidateRefuses(t *testing.T) {
 		{"store without scheme", "store.url", func(c *Config) { c.Store.URL = "127.0.0.1:6379" }},
 		{"memory with a path", "store.url", func(c *Config) { c.Store.URL = "memory:///x" }},
 		{"redis without host", "store.url", func(c *Config) { c.Store.URL = "redis:///0" }},
+		{"sentinels without a master", "store.url", func(c *Config) { c.Store.URL = "redis+sentinel://h1,h2" }},
+		{"cluster with a database", "store.url", func(c *Config) { c.Store.URL = "redis+cluster://h1,h2/1" }},
+		{"no durability", "store.durability", func(c *Config) { c.Store.Durability = "replicas:0" }},
+		{"replicas of memory", "store.durability", func(c *Config) { c.Store.Durability = "replicas:1" }},
 		{"near", "store.near", func(c *Config) { c.Store.Near = 0 }},
 		{"ttl", "store.max_ttl", func(c *Config) { c.Store.MaxTTL = 0 }},
 		{"session idle", "store.session_idle", func(c *Config) { c.Store.SessionIdle = 2 * year }},
@@ -37,6 +41,41 @@ func TestValidateRefuses(t *testing.T) {
 		{"principal from Authorization", "auth.principal", func(c *Config) { c.Auth.Principal = "header:authorization" }},
 		{"principal from Mcp-Session-Id", "auth.principal", func(c *Config) { c.Auth.Principal = "header:Mcp-Session-Id" }},
 		{"principal that nobody may name", "auth.principal", func(c *Config) { c.Auth.Principal, c.TrustedProxies = "header:X-User", nil }},
+		{"certificate without key", "tls.key", func(c *Config) { c.TLS.Cert = "c" }},
+		{"key without certificate", "tls.cert", func(c *Config) { c.TLS.Key = "k" }},
+		{"client authority without TLS", "tls.client_ca", func(c *Config) { c.TLS.ClientCA = "a" }},
+		{"client certificates", "tls.client_auth", func(c *Config) { c.TLS.ClientAuth = "ask" }},
+		{"TLS 1.1", "tls.min_version", func(c *Config) { c.TLS.MinVersion = "1.1" }},
+		{"principal from a certificate that nobody asks for", "tls.client_ca", func(c *Config) { c.Auth.Principal, c.TLS.Cert, c.TLS.Key = "cert", "c", "k" }},
+		{"tokens that nobody looks at", "auth.principal", func(c *Config) { byTokens(c).Auth.Principal = "none" }},
+		{"no issuer", "auth.jwt.issuer", func(c *Config) { byTokens(c).Auth.JWT.Issuer = "" }},
+		{"issuer that is no place to go to", "auth.jwt.issuer", func(c *Config) { byTokens(c).Auth.JWT.Issuer = "me" }},
+		{"an empty audience", "auth.jwt.audience[1]", func(c *Config) { byTokens(c).Auth.JWT.Audience = []string{"a", ""} }},
+		{"no keys", "auth.jwt.jwks", func(c *Config) { byTokens(c).Auth.JWT.JWKS = "" }},
+		{"keys from afar without TLS", "auth.jwt.jwks", func(c *Config) { byTokens(c).Auth.JWT.JWKS = "http://issuer.example/keys" }},
+		{"keys by another scheme", "auth.jwt.jwks", func(c *Config) { byTokens(c).Auth.JWT.JWKS = "file:///keys" }},
+		{"no algorithms", "auth.jwt.algorithms", func(c *Config) { byTokens(c).Auth.JWT.Algorithms = nil }},
+		{"algorithm none", "auth.jwt.algorithms[0]", func(c *Config) { byTokens(c).Auth.JWT.Algorithms = []string{"none"} }},
+		{"algorithm of a shared key", "auth.jwt.algorithms[1]", func(c *Config) { byTokens(c).Auth.JWT.Algorithms = []string{"RS256", "HS256"} }},
+		{"leeway", "auth.jwt.leeway", func(c *Config) { byTokens(c).Auth.JWT.Leeway = hour }},
+		{"no resource", "auth.jwt.resource", func(c *Config) { byTokens(c).Auth.JWT.Resource = "" }},
+		{"one resource of several pools", "auth.jwt.resource", func(c *Config) {
+			byTokens(c).Auth.JWT.Resource = "https://berth.example/mcp"
+			p := twin(c)
+			p.Name, p.Path = "other", "/other"
+		}},
+		{"authorization server", "auth.jwt.authorization_servers[0]", func(c *Config) { byTokens(c).Auth.JWT.AuthorizationServers = []string{"x"} }},
+		{"scope", "auth.jwt.scopes[0]", func(c *Config) { byTokens(c).Auth.JWT.Scopes = []string{`a"b`} }},
+		{"authorization", "pools[0].authorization", func(c *Config) { c.Pools[0].Authorization = "drop" }},
+		{"authorization by nothing", "pools[0].authorization_value", func(c *Config) { c.Pools[0].Authorization = "replace" }},
+		{"authorization by two", "pools[0].authorization_value", func(c *Config) {
+			p := &c.Pools[0]
+			p.Authorization, p.AuthorizationValue, p.AuthorizationValueFile = "replace", "Bearer x", "f"
+		}},
+		{"authorization without a scheme", "pools[0].authorization_value", func(c *Config) {
+			c.Pools[0].Authorization, c.Pools[0].AuthorizationValue = "replace", "x"
+		}},
+		{"authorization that is not sent", "pools[0].authorization", func(c *Config) { c.Pools[0].AuthorizationValueFile = "f" }},
 		{"recover", "auth.recover", func(c *Config) { c.Auth.Recover = "maybe" }},
 		{"body", "limits.body", func(c *Config) { c.Limits.Body = 0 }},
 		{"headers", "limits.headers", func(c *Config) { c.Limits.Headers = 2 * MiB }},
@@ -46,6 +85,14 @@ func TestValidateRefuses(t *testing.T) {
 		{"write stall", "limits.write_stall", func(c *Config) { c.Limits.WriteStall = 0 }},
 		{"task id", "limits.task_id", func(c *Config) { c.Limits.TaskID = 4097 }},
 		{"batch", "limits.batch", func(c *Config) { c.Limits.Batch = 0 }},
+		{"answer", "limits.answer", func(c *Config) { c.Limits.Answer = 1 }},
+		{"header lines", "limits.header_lines", func(c *Config) { c.Limits.HeaderLines = 1 }},
+		{"session id", "limits.session_id", func(c *Config) { c.Limits.SessionID = 0 }},
+		{"in flight", "limits.in_flight", func(c *Config) { c.Limits.InFlight = 0 }},
+		{"buffered less than two bodies", "limits.buffered", func(c *Config) { c.Limits.Buffered = 5 * MiB }},
+		{"streams", "limits.streams", func(c *Config) { c.Limits.Streams = 0 }},
+		{"streams per caller", "limits.streams_per_caller", func(c *Config) { c.Limits.StreamsPerCaller = -1 }},
+		{"connections per address", "limits.connections_per_address", func(c *Config) { c.Limits.ConnectionsPerAddress = 0 }},
 		{"last seen entry", "limits.last_seen_entry", func(c *Config) { c.Limits.LastSeenEntry = 1 }},
 		{"last seen smaller than an entry", "limits.last_seen_total", func(c *Config) { c.Limits.LastSeenTotal = 32 * KiB }},
 		{"traces", "telemetry.traces", func(c *Config) { c.Telemetry.Traces = "localhost:4318" }},
@@ -103,6 +150,13 @@ func TestValidateRefuses(t *testing.T) {
 	}
 }
 
+// byTokens tells callers apart by access tokens, and returns c.
+func byTokens(c *Config) *Config {
+	c.Auth.Principal = PrincipalJWT
+	c.Auth.JWT.Issuer, c.Auth.JWT.JWKS, c.Auth.JWT.Resource = "https://issuer.example", "https://issuer.example/keys", "https://berth.example"
+	return c
+}
+
 // twin adds a second pool, equal to the first, and returns it.
 func twin(c *Config) *Pool {
 	c.Pools = append(c.Pools, c.Pools[0])
@@ -125,6 +179,23 @@ func TestValidateAccepts(t *testing.T) {
 		{"redis", func(c *Config) { c.Store.URL = "redis://u:p@h:6379/0" }},
 		{"rediss", func(c *Config) { c.Store.URL = "rediss://h" }},
 		{"principal", func(c *Config) { c.Auth.Principal = "header:X-User" }},
+		{"TLS", func(c *Config) { c.TLS.Cert, c.TLS.Key, c.TLS.MinVersion = "c", "k", "1.3" }},
+		{"client certificates that name nobody", func(c *Config) {
+			c.TLS.Cert, c.TLS.Key, c.TLS.ClientCA, c.TLS.ClientAuth = "c", "k", "a", "optional"
+		}},
+		{"principal from certificates", func(c *Config) {
+			c.Auth.Principal, c.TLS.Cert, c.TLS.Key, c.TLS.ClientCA = "cert", "c", "k", "a"
+		}},
+		{"principal from tokens", func(c *Config) { byTokens(c) }},
+		{"keys in a file", func(c *Config) { byTokens(c).Auth.JWT.JWKS = "/etc/berth/keys.json" }},
+		{"keys on loopback", func(c *Config) { byTokens(c).Auth.JWT.JWKS = "http://127.0.0.1:1/keys" }},
+		{"issuer beside authorization servers", func(c *Config) {
+			byTokens(c).Auth.JWT.Issuer, c.Auth.JWT.AuthorizationServers = "me", []string{"https://login.example"}
+		}},
+		{"authorization stripped", func(c *Config) { c.Pools[0].Authorization = "strip" }},
+		{"authorization replaced", func(c *Config) {
+			c.Pools[0].Authorization, c.Pools[0].AuthorizationValue = "replace", "Bearer x"
+		}},
 		{"traces", func(c *Config) { c.Telemetry.Traces = "http://localhost:4318" }},
 		{"same path, other host", func(c *Config) { p := twin(c); p.Name, p.Hosts = "b", []string{"b.example"} }},
 		{"root", func(c *Config) { c.Pools[0].Path = "/" }},

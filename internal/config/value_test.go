@@ -51,6 +51,29 @@ func TestDurationRefuses(t *testing.T) {
 	}
 }
 
+func TestRateReadsWhatItWrites(t *testing.T) {
+	for text, want := range map[string]Rate{
+		"0/s": 0, "50/s": 50, "1/m": 1. / 60, "7/m": 7. / 60, "600/m": 10, "1000000/s": 1_000_000, " 5 / s ": 5,
+	} {
+		var got, again Rate
+		if err := got.UnmarshalText([]byte(text)); err != nil || got != want {
+			t.Errorf("%q: got %v, %v, want %v", text, float64(got), err, float64(want))
+		}
+		if err := again.UnmarshalText([]byte(got.String())); err != nil || again != got {
+			t.Errorf("%q: read back from %q: got %v, %v, want %v", text, got, float64(again), err, float64(got))
+		}
+	}
+}
+
+func TestRateRefuses(t *testing.T) {
+	for _, text := range []string{"", "50", "/s", "-1/s", "1.5/s", "5/h", "5/s/s", "1000001/s", "1e3/s", "Inf/s"} {
+		var got Rate
+		if err := got.UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q: got %v, want an error", text, got)
+		}
+	}
+}
+
 func TestPrefixReadsAddressesAndCIDRs(t *testing.T) {
 	for text, want := range map[string]string{
 		"10.0.0.0/8": "10.0.0.0/8", "10.1.2.3": "10.1.2.3/32", "::1": "::1/128", "fd00::/8": "fd00::/8", "::ffff:10.0.0.1": "10.0.0.1/32",

@@ -1,13 +1,19 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"time"
+
+	"berth/internal/client"
 )
+
+// clientName is what the demonstration's clients call themselves.
+const clientName = "berth demo"
 
 // fallbackInterval is the wait between polls where a server suggests none.
 const fallbackInterval = 100 * time.Millisecond
@@ -18,23 +24,6 @@ type Client struct {
 	URL  string       // the MCP endpoint
 	HTTP *http.Client // nil means http.DefaultClient
 	Kind Kind
-}
-
-// A taskView is a task as either dialect shows it.
-type taskView struct {
-	ResultType     string          `json:"resultType"`
-	TaskID         string          `json:"taskId"`
-	Status         string          `json:"status"`
-	PollIntervalMs int64           `json:"pollIntervalMs"` // extension
-	PollInterval   int64           `json:"pollInterval"`   // core
-	Result         json.RawMessage `json:"result"`         // extension, once completed
-}
-
-func (t taskView) interval() time.Duration {
-	if ms := max(t.PollIntervalMs, t.PollInterval); ms > 0 {
-		return time.Duration(ms) * time.Millisecond
-	}
-	return fallbackInterval
 }
 
 // Compute calls slow_compute as a task, polls it to its end and checks that
@@ -65,10 +54,10 @@ func (v *conversation) open(ctx context.Context) error {
 	if v.client.Kind != LegacySession {
 		return nil
 	}
-	_, err := v.call(ctx, "initialize", "", map[string]any{
-		"protocolVersion": legacyVersion,
+	_, err := v.call(ctx, "initialize", map[string]any{
+		"protocolVersion": client.Legacy,
 		"capabilities":    struct{}{},
-		"clientInfo":      clientInfo(),
+		"clientInfo":      client.Info(clientName),
 	})
 	if err != nil {
 		return fmt.Errorf("initialise: %w", err)
@@ -80,7 +69,7 @@ func (v *conversation) open(ctx context.Context) error {
 }
 
 // create calls the tool and returns the task that stands for it.
-func (v *conversation) create(ctx context.Context, label string, d time.Duration) (taskView, error) {
+func (v *conversation) create(ctx context.Context, label string, d time.Duration) (client.Task, error) {
 	params := map[string]any{
 		"name":      "slow_compute",
 		"arguments": map[string]any{"seconds": d.Seconds(), "label": label},
@@ -89,39 +78,29 @@ func (v *conversation) create(ctx context.Context, label string, d time.Duration
 	if v.client.Kind != Modern {
 		params["task"] = map[string]any{"ttl": time.Minute.Milliseconds()}
 	}
-	raw, err := v.call(ctx, "tools/call", "slow_compute", params)
+	raw, err := v.call(ctx, "tools/call", params)
 	if err != nil {
-		return taskView{}, v.sessionError("call the tool", err)
+		return client.Task{}, v.sessionError("call the tool", err)
 	}
-	var created struct {
-		taskView
-		Task *taskView `json:"task"`
+	task, ok := client.ReadMade(v.version("tools/call"), raw)
+	if !ok {
+		return client.Task{}, fmt.Errorf("%w: no task was made", ErrWrongResult)
 	}
-	if err := json.Unmarshal(raw, &created); err != nil {
-		return taskView{}, fmt.Errorf("created task: %w", err)
-	}
-	switch {
-	case v.client.Kind == Modern && created.ResultType == "task" && created.TaskID != "":
-		return created.taskView, nil
-	case v.client.Kind != Modern && created.Task != nil && created.Task.TaskID != "":
-		return *created.Task, nil
-	}
-	return taskView{}, fmt.Errorf("%w: no task was made", ErrWrongResult)
+	return task, nil
 }
 
 // await polls the task to its end and returns the result of the call.
-func (v *conversation) await(ctx context.Context, task taskView, out *Outcome) (json.RawMessage, error) {
-	id := task.TaskID
+func (v *conversation) await(ctx context.Context, task client.Task, out *Outcome) (json.RawMessage, error) {
+	id := task.ID
 	for task.Status == "working" {
-		if err := sleep(ctx, task.interval()); err != nil {
+		if err := sleep(ctx, cmp.Or(task.PollEvery, fallbackInterval)); err != nil {
 			return nil, err
 		}
 		raw, err := v.poll(ctx, "tasks/get", id, out)
 		if err != nil {
 			return nil, err
 		}
-		task = taskView{}
-		if err := json.Unmarshal(raw, &task); err != nil || task.TaskID != id {
+		if task, _ = client.ReadTask(raw); task.ID != id {
 			out.Lost++
 			return nil, fmt.Errorf("%w: tasks/get answered with another task", ErrTaskLost)
 		}
@@ -138,7 +117,7 @@ func (v *conversation) await(ctx context.Context, task taskView, out *Outcome) (
 // poll sends one tasks/* call and counts it.
 func (v *conversation) poll(ctx context.Context, method, id string, out *Outcome) (json.RawMessage, error) {
 	out.Polls++
-	raw, err := v.call(ctx, method, id, map[string]any{"taskId": id})
+	raw, err := v.call(ctx, method, map[string]any{"taskId": id})
 	if err != nil {
 		out.Lost++
 		return nil, fmt.Errorf("%w: %s: %w", ErrTaskLost, method, err)

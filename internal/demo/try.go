@@ -38,6 +38,10 @@ curl -s {{.}} \
        "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
        "io.modelcontextprotocol/clientCapabilities": {
        "extensions": {"io.modelcontextprotocol/tasks": {}}}}}}'
+
+Or probe it, as you may your own balancer (berth probe --help):
+
+berth probe {{.}} --tool slow_compute --args '{"seconds": 60}'
 `))
 
 func writeTry(w io.Writer, url string) error {

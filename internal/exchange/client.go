@@ -24,6 +24,7 @@ type SendError struct {
 	Sent     bool  // some of the request may have reached the upstream
 	Refused  bool  // nobody listens at the upstream's address
 	TimedOut bool  // no connection, or no answer's headers, in time
+	Starved  bool  // this process has no file descriptor or port left: nobody was tried
 }
 
 // Error describes the failure for logs.
@@ -68,7 +69,7 @@ func NewClientOver(dial Dial, connectTimeout time.Duration) *Client {
 		},
 		TLSHandshakeTimeout:    connectTimeout,
 		DisableCompression:     true,
-		MaxIdleConnsPerHost:    512,
+		MaxIdleConnsPerHost:    4096,
 		IdleConnTimeout:        idleConnection,
 		MaxResponseHeaderBytes: 256 << 10,
 		Protocols:              protocols,
@@ -125,13 +126,24 @@ func waitOrForever(wait time.Duration) time.Duration {
 }
 
 func sendError(ctx context.Context, err error, sent bool) *SendError {
-	e := &SendError{Err: err, Sent: sent, Refused: errors.Is(err, syscall.ECONNREFUSED)}
+	e := &SendError{Err: err, Sent: sent, Refused: errors.Is(err, syscall.ECONNREFUSED), Starved: !sent && isStarved(err)}
 	if cause := context.Cause(ctx); cause != nil {
 		e.Err = cause
 	}
 	var timeout net.Error
 	e.TimedOut = errors.Is(e.Err, errHeaderTimeout) || errors.As(err, &timeout) && timeout.Timeout()
 	return e
+}
+
+// isStarved reports whether err says that this machine, and not the upstream, lacks
+// what a connection takes.
+func isStarved(err error) bool {
+	for _, lack := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS, syscall.ENOMEM} {
+		if errors.Is(err, lack) {
+			return true
+		}
+	}
+	return false
 }
 
 // endingBody ends the exchange with the body.

@@ -23,7 +23,8 @@ type listener struct {
 // head with 431, whatever its own MaxHeaderBytes is.
 //
 // For TLS, inner is the listener of package tls: what is judged is the plain text.
-// Request.TLS is set as usual. Its configuration must not offer HTTP/2.
+// Request.TLS is set as usual. Its configuration must not offer HTTP/2. If inner has a
+// method HandshakeEnded(net.Addr, error), it hears how each handshake ended.
 func NewListener(inner net.Listener, maxHeader int) net.Listener {
 	if maxHeader <= 0 {
 		maxHeader = defaultMaxHeader
@@ -40,7 +41,8 @@ func (l *listener) Accept() (net.Conn, error) {
 	gated := &conn{Conn: inner, stream: stream{maxHeader: l.maxHeader}}
 	gated.stream.next()
 	if secure, ok := inner.(*tls.Conn); ok {
-		return &secureConn{conn: gated, tls: secure}, nil
+		watcher, _ := l.Listener.(handshakeWatcher)
+		return &secureConn{conn: gated, tls: secure, watcher: watcher}, nil
 	}
 	return gated, nil
 }

@@ -3,17 +3,24 @@ package framing
 import (
 	"context"
 	"crypto/tls"
+	"net"
 	"time"
 )
 
 // handshakeTimeout is how long a client may take for its TLS handshake.
 const handshakeTimeout = 5 * time.Second
 
+// handshakeWatcher is a listener that wants to know how handshakes ended.
+type handshakeWatcher interface {
+	HandshakeEnded(peer net.Addr, err error)
+}
+
 // secureConn is a conn over TLS.
 type secureConn struct {
 	*conn
 
-	tls *tls.Conn
+	tls     *tls.Conn
+	watcher handshakeWatcher // nil: nobody wants to know
 }
 
 // ConnectionState returns the state after the handshake. net/http asks for it
@@ -23,6 +30,9 @@ type secureConn struct {
 func (c *secureConn) ConnectionState() tls.ConnectionState {
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
 	defer cancel()
-	_ = c.tls.HandshakeContext(ctx)
+	err := c.tls.HandshakeContext(ctx)
+	if c.watcher != nil {
+		c.watcher.HandshakeEnded(c.RemoteAddr(), err)
+	}
 	return c.tls.ConnectionState()
 }

@@ -16,6 +16,7 @@ const (
 	CodeInternal          = -32603
 	CodeHeaderMismatch    = -32020 // 2026-07-28, Streamable HTTP, "Server Validation"
 	CodeMissingCapability = -32021 // 2026-07-28, basic, "Error Codes"
+	CodeRateLimited       = -31429 // the caller takes more than its share; try again later
 	CodeUnavailable       = -31503 // nothing is known to be wrong with the request; try again
 	CodeTimeout           = -31504 // the upstream did not answer in time
 )
@@ -31,6 +32,10 @@ const (
 	ReasonBadUpstream      = "bad_upstream_response"
 	ReasonCollision        = "task_id_collision"
 	ReasonUpstreamReset    = "upstream_reset"
+	ReasonRateLimited      = "rate_limited"
+	ReasonTooManyStreams   = "too_many_streams"
+	ReasonAnswerTooLarge   = "answer_too_large"
+	ReasonKeysUnavailable  = "keys_unavailable"
 )
 
 // Error is an answer that berth words itself: an HTTP status and a JSON-RPC
@@ -42,6 +47,7 @@ type Error struct {
 	Reason     string        // data.reason
 	RetryAfter time.Duration // > 0: retryable, and after how long (Retry-After, data.retryAfterMs)
 	Data       any           // replaces the data that Reason and RetryAfter make
+	Challenge  string        // WWW-Authenticate: how to authorise the request
 }
 
 // Error describes e for logs.

@@ -13,20 +13,23 @@ const (
 	// frozen server that takes three timeouts: 0.75 s by default.
 	failuresToOpen = 3
 
-	// breakerOpen is how long nobody but the clock is asked. gobreaker's own
-	// default is a minute, which outlives most outages.
-	breakerOpen = time.Second
+	// breakerOpen is how long nobody but the clock is asked. A fail-over takes Redis
+	// two seconds or three, and this is added to it. gobreaker's own default is a
+	// minute, which outlives most outages.
+	breakerOpen = 500 * time.Millisecond
 )
 
 // breaker keeps operations from a server that does not answer, and feeds health.
 type breaker struct {
-	circuit *gobreaker.CircuitBreaker[struct{}]
-	health  *health
+	circuit   *gobreaker.CircuitBreaker[struct{}]
+	health    *health
+	allClosed func() bool // of the store's breakers
 }
 
-func newBreaker(h *health) *breaker {
+func newBreaker(h *health, allClosed func() bool) *breaker {
 	return &breaker{
-		health: h,
+		health:    h,
+		allClosed: allClosed,
 		circuit: gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
 			Timeout:      breakerOpen,
 			ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= failuresToOpen },
@@ -45,7 +48,7 @@ func (b *breaker) do(op string, f func() error) error {
 		return &fault{op: op, reason: reasonBreakerOpen, detail: err.Error()}
 	}
 	if !meaningless(err) {
-		b.health.report(b.closed, err)
+		b.health.report(b.allClosed, err)
 	}
 	return err
 }

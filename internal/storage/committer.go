@@ -11,6 +11,10 @@ import (
 )
 
 const (
+	// tidyEvery is how often expired records are removed while nobody writes, and a disk
+	// that refuses writes is tried.
+	tidyEvery = 500 * time.Millisecond
+
 	// groupMost is how many writes share one commit.
 	groupMost = 512
 
@@ -92,7 +96,7 @@ func (c *committer) close() (whole bool) {
 // refuses writes, tries whether it still does.
 func (c *committer) run() {
 	defer close(c.ended)
-	tick := time.NewTicker(probeInterval)
+	tick := time.NewTicker(tidyEvery)
 	defer tick.Stop()
 	for {
 		select {

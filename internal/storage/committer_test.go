@@ -188,7 +188,7 @@ func TestFileCollectsWhatExpired(t *testing.T) {
 // However much expires at once, one commit pays for little of it.
 func TestFileCollectsLittleAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const keys, life = 3 * collectAtOnce, probeInterval + probeInterval/2
+		const keys, life = 3 * collectAtOnce, tidyEvery + tidyEvery/2
 		e := openEngine(t)
 		if err := e.db.Update(func(tx *bbolt.Tx) error {
 			for i := range keys {
@@ -203,7 +203,7 @@ func TestFileCollectsLittleAtATime(t *testing.T) {
 		time.Sleep(life)
 		e.mustPut(t, "k", time.Hour)
 		e.kept(t, keys-collectAlways+1)
-		time.Sleep(probeInterval)
+		time.Sleep(tidyEvery)
 		synctest.Wait()
 		e.kept(t, keys-collectAlways+1-collectAtOnce)
 	})

@@ -11,8 +11,13 @@
 //     [Options.Timeout] (500 ms by default), whether Redis is frozen, unreachable
 //     or behind a link that swallows packets. Once three operations in a row have
 //     failed, the breaker opens and the next ones fail at once.
-//   - The breaker cannot stay open for good: [Store.Run] probes twice a second and
-//     closes it within two seconds of the server's return, traffic or not.
+//   - The breaker cannot stay open for good: [Store.Run] probes four times a second
+//     and closes it within two seconds of the server's return, traffic or not.
+//   - A server that is replaced is left. The master that sentinels name, and the
+//     nodes that hold a cluster's slots, are asked for anew with each probe or each
+//     connection; redirections within a cluster are followed within the bound of
+//     the operation.
+//   - A node of a cluster that is away costs its own keys. Each has a breaker.
 //   - Unknown is not unavailable. [ErrNotFound] is said only by a server that was
 //     asked and has no such key. Everything that keeps the question from being
 //     answered is [ErrUnavailable].
@@ -22,7 +27,10 @@
 //     is not found. A full disk refuses writes; reads go on.
 //   - A write is sent once. What stands is told apart from what was asked for:
 //     the version in [Record], and the record that stands on a lost race.
-//   - The password in the URL appears nowhere: not in errors, not in logs, not in
+//   - With "replicas:N" ([Options.Durability]) a write that returned no error is at
+//     the master and at N of its replicas. So is the record that a write found
+//     standing, whoever wrote it.
+//   - The passwords in the URL appear nowhere: not in errors, not in logs, not in
 //     [Store.String].
 //
 // # What it does not promise
@@ -31,9 +39,12 @@
 //     time-out: the driver heeds deadlines on its sockets, not cancellations.
 //   - A write that ended in ErrUnavailable may have happened. Whoever repeats it
 //     compares the bytes that stand with its own; see [Engine].
-//   - Redis acknowledges before it replicates or syncs: what a failover or a crash
-//     of the server loses, this package cannot bring back. memory: loses
-//     everything with the process.
+//   - Redis acknowledges before it syncs, and with "ack" before it replicates: what a
+//     fail-over or a crash of the server loses, this package cannot bring back.
+//     memory: loses everything with the process.
+//   - "replicas:N" is no quorum: reads are the master's alone, and a record that was
+//     refused as unreplicated is read like any other until a fail-over loses it.
+//     Neither waits Delete.
 //   - Of a file whose newest state cannot be read the one before counts, with a warning:
 //     the last commit may be lost then. A disk that says that it has written what it
 //     has not is beyond this package.
@@ -49,20 +60,31 @@
 //
 // The breaker counts what PING would share: no connection, no answer in time, a
 // wrong password, a server that is loading or has lost its master. A refusal of one
-// command by a server that answers others (memory is full, a read-only replica, a
-// missing permission) is ErrUnavailable to its caller and nothing to the breaker,
-// so that reads go on while writes are refused. A caller that goes away is not
-// counted either; a caller's own deadline that passes is. A file has no breaker: it is
-// unhealthy from the first write that the disk refuses to the next that it takes, and
-// one is tried every half second.
+// command by a server that answers others (memory is full, a read-only replica, too
+// few replicas, a missing permission) is ErrUnavailable to its caller and nothing to
+// the breaker, so that reads go on while writes are refused. A caller that goes away
+// is not counted either; a caller's own deadline that passes is. A file has no breaker:
+// it is unhealthy from the first write that the disk refuses to the next that it takes,
+// and one is tried every half second.
+//
+// A cluster is healthy while all of its masters are: a node is asked for the state of
+// the cluster, since it answers PING even while it refuses every key.
+//
+// # Keys
+//
+// An operation touches one key, so nothing crosses the slots of a cluster. Keys that
+// are to lie together share a hash tag: the part of their name in braces, if the
+// prefix has none.
 //
 // # What it costs
 //
 // A Get is one GET; every write is one EVALSHA that reads the key and sets it. A
 // record is its value and a few bytes of version. In memory: a map entry, a heap
 // entry if it expires, and one mutex; each operation also collects at most two
-// expired entries, so that a million keys expiring together stall nobody. A probe
-// is one PING every half second.
+// expired entries, so that a million keys expiring together stall nobody. A probe is
+// one PING four times a second; of a cluster, one CLUSTER SLOTS and one CLUSTER INFO
+// a master. "replicas:N" adds a WAIT in the write's own round trip, and what the
+// replicas take to answer the master: at most three fifths of [Options.Timeout].
 //
 // In a file: about 500 bytes a record of 130, and one sync a write; writers at the same
 // time share one (3,800 writes a second alone, 17,000 by 32, on a disk that syncs in

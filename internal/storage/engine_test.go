@@ -18,10 +18,34 @@ func TestMemoryKeepsTheContract(t *testing.T) {
 }
 
 func TestRedisKeepsTheContract(t *testing.T) {
-	server := redistest.Start(t)
+	keepsTheContract(t, redistest.Start(t).URL(), "ack")
+}
+
+func TestSentinelKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	sentinels := redistest.StartSentinels(t, 1)
+	for _, durability := range []string{"ack", "replicas:1"} {
+		t.Run(durability, func(t *testing.T) { keepsTheContract(t, sentinels.URL(), durability) })
+	}
+}
+
+func TestClusterKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t, 3, 1)
+	for _, durability := range []string{"ack", "replicas:1"} {
+		t.Run(durability, func(t *testing.T) { keepsTheContract(t, cluster.URL(), durability) })
+	}
+}
+
+// keepsTheContract runs the contract on a Redis that the cases share.
+func keepsTheContract(t *testing.T, url, durability string) {
+	t.Helper()
 	var opened atomic.Int64
 	storagetest.TestEngine(t, func(t *testing.T) storage.Engine {
-		return open(t, server.URL(), storage.Options{Prefix: fmt.Sprintf("test%d:", opened.Add(1))})
+		return open(t, url, storage.Options{
+			Prefix:     fmt.Sprintf("%s%d:", t.Name(), opened.Add(1)),
+			Durability: durability,
+		})
 	})
 }
 

@@ -13,7 +13,9 @@ const (
 	reasonAuth        reason = "auth"         // wrong password, or a command not permitted
 	reasonDisk        reason = "disk"         // the file cannot be written: full or failing; reads go on
 	reasonCorrupt     reason = "corrupt"      // the file does not hold what was written to it
-	reasonOther       reason = "other"
+	// reasonUnreplicated: written on the master, and not by enough replicas in time.
+	reasonUnreplicated reason = "unreplicated"
+	reasonOther        reason = "other"
 )
 
 // fault is why an operation found the store unavailable. It is ErrUnavailable by

@@ -18,12 +18,17 @@ type Health struct {
 	// LastError says why the store is not healthy, without secrets. Empty while it
 	// is, and before the first answer.
 	LastError string
+
+	// Evicts is the rule by which the server drops keys that have not expired when its
+	// memory is full; empty if it drops none, or would not say. It is asked for by Run.
+	Evicts string
 }
 
 // health follows a store through its outages. It logs changes, not failures.
 type health struct {
 	log       *slog.Logger
 	recovered chan struct{} // holds one recovery that nobody was told of yet
+	eviction  eviction
 
 	mu  sync.Mutex // guards the fields below
 	now Health
@@ -79,5 +84,7 @@ func (h *health) announce(before, after Health, first bool) {
 func (h *health) snapshot() Health {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.now
+	now := h.now
+	now.Evicts = h.eviction.evicts()
+	return now
 }

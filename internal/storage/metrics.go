@@ -19,6 +19,7 @@ const (
 	opPut         = "put"
 	opDelete      = "delete"
 	opPing        = "ping"
+	opInfo        = "info" // not counted: nobody waits for it
 )
 
 // durationBuckets reach from a Redis on the same host to an operation that waited

@@ -21,32 +21,57 @@ const (
 	// idleConnection is how long an unused connection is kept: less than what
 	// firewalls and cloud Redis usually forget after.
 	idleConnection = 5 * time.Minute
+
+	// masterTrusted is how long a connection is used without asking the sentinels
+	// again who is master. They tell of a fail-over at once; this is for the berth
+	// that did not hear them, and a former master that still takes itself for one.
+	masterTrusted = 10 * time.Second
 )
 
-// redisEngine is the Engine on one Redis server.
+// redisEngine is the Engine on Redis: one server, or the master that sentinels name.
 type redisEngine struct {
-	client *redis.Client
-	target target
-	prefix string
-	bound  time.Duration // of one operation, waiting for a connection included
+	client   redis.UniversalClient
+	target   target
+	prefix   string
+	bound    time.Duration // of one operation, waiting for a connection included
+	replicas int           // that have to have a write before it counts
+
+	// relocate asks anew which servers hold the keys. Nil where that needs no asking.
+	relocate func()
 }
 
-func newRedisEngine(t target, opts Options) *redisEngine {
+func newRedisEngine(t target, opts Options, durability durability) Engine {
 	// The driver's log repeats every dial error, and is global to the process.
 	// State changes are logged by health, once.
 	logging.Disable()
-	return &redisEngine{
-		client: redis.NewClient(clientOptions(*t.redis, opts)),
-		target: t,
-		prefix: opts.Prefix,
-		bound:  2 * opts.Timeout,
+	bounded := boundedOptions(*t.redis, opts)
+	engine := &redisEngine{target: t, prefix: opts.Prefix, bound: 2 * opts.Timeout, replicas: durability.replicas}
+	wait := waiter{replicas: durability.replicas, timeout: opts.Timeout * 3 / 5}
+	if bounded.IsClusterMode {
+		return newClusterEngine(engine, bounded, wait)
 	}
+	client := singleClient(bounded)
+	wait.follow(client)
+	engine.client = client
+	return engine
 }
 
-// clientOptions bounds what the driver would otherwise retry and wait for. By
+// singleClient speaks to one server at a time.
+func singleClient(o *redis.UniversalOptions) *redis.Client {
+	if o.MasterName == "" {
+		return redis.NewClient(o.Simple())
+	}
+	failover := o.Failover()
+	// Who is master has to be asked before a connection can be made.
+	failover.DialTimeout = 2 * o.DialTimeout
+	failover.ConnMaxLifetime = masterTrusted
+	return redis.NewFailoverClient(failover)
+}
+
+// boundedOptions bounds what the driver would otherwise retry and wait for. By
 // default it sends one command up to four times and outlives its context's
 // deadline by seconds.
-func clientOptions(o redis.Options, opts Options) *redis.Options {
+func boundedOptions(o redis.UniversalOptions, opts Options) *redis.UniversalOptions {
 	o.ContextTimeoutEnabled = true
 	o.MaxRetries = -1
 	o.DialerRetries = 1
@@ -76,14 +101,17 @@ func clientOptions(o redis.Options, opts Options) *redis.Options {
 func (r *redisEngine) Get(ctx context.Context, key string) (Record, error) {
 	bounded, cancel := context.WithTimeout(ctx, r.bound)
 	defer cancel()
-	text, err := r.client.Get(bounded, r.prefix+key).Result()
-	if errors.Is(err, redis.Nil) {
+	get := redis.NewStringCmd(bounded, "get", r.prefix+key)
+	err := r.client.Process(bounded, once{get})
+	// Not errors.Is: a sentinel that does not know the master is also told of with a
+	// Nil, inside of another error.
+	if err == redis.Nil {
 		return Record{}, ErrNotFound
 	}
 	if err != nil {
 		return Record{}, r.fail(ctx, opGet, err)
 	}
-	return r.decode(opGet, text)
+	return r.decode(opGet, get.Val())
 }
 
 func (r *redisEngine) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (Record, bool, error) {
@@ -124,14 +152,18 @@ func (r *redisEngine) Put(ctx context.Context, key string, value []byte, ttl tim
 func (r *redisEngine) Delete(ctx context.Context, key string) error {
 	bounded, cancel := context.WithTimeout(ctx, r.bound)
 	defer cancel()
-	return r.fail(ctx, opDelete, r.client.Del(bounded, r.prefix+key).Err())
+	return r.fail(ctx, opDelete, r.client.Process(bounded, once{redis.NewIntCmd(bounded, "del", r.prefix+key)}))
 }
 
 func (r *redisEngine) Ping(ctx context.Context) error {
 	bounded, cancel := context.WithTimeout(ctx, r.bound)
 	defer cancel()
-	err := r.fail(ctx, opPing, r.client.Ping(bounded).Err())
-	// A server that refuses even PING serves nobody.
+	return outage(r.fail(ctx, opPing, r.client.Ping(bounded).Err()))
+}
+
+// outage makes err one that the breaker counts: a server that refuses even to say
+// that it is there serves nobody.
+func outage(err error) error {
 	if f, ok := errors.AsType[*fault](err); ok {
 		f.refusal = false
 	}
@@ -144,7 +176,8 @@ func (r *redisEngine) run(ctx context.Context, name string, c command) (outcome,
 	bounded, cancel := context.WithTimeout(ctx, r.bound)
 	defer cancel()
 	c.key = r.prefix + c.key
-	out, err := c.run(bounded, r.client)
+	c.confirm = r.replicas > 0
+	out, err := c.run(bounded, r.client, r.replicas)
 	return out, r.fail(ctx, name, err)
 }
 

@@ -42,13 +42,29 @@ func (r *redisEngine) fail(ctx context.Context, op string, err error) error {
 		return fmt.Errorf("storage: %s: %w", op, context.Canceled)
 	}
 	f := &fault{op: op, detail: r.target.scrub(err.Error()), deadline: ctx.Err()}
-	if answer, ok := errors.AsType[redis.Error](err); ok {
-		known := lookup(answer.Error())
-		f.reason, f.refusal = known.reason, known.refusal
-	} else {
-		f.reason = transportReason(err)
+	f.reason, f.refusal = meaning(err)
+	if !f.refusal && r.relocate != nil {
+		r.relocate()
 	}
 	return f
+}
+
+// meaning sorts what a driver said, and tells whether it is a refusal.
+func meaning(err error) (why reason, refusal bool) {
+	if errors.Is(err, errUnreplicated) {
+		return reasonUnreplicated, true
+	}
+	if errors.Is(err, errClusterState) {
+		return reasonLoading, false
+	}
+	if answer, ok := errors.AsType[redis.Error](err); ok {
+		known := lookup(answer.Error())
+		// What was said while the connection was made, by a sentinel or in answer to
+		// the password, is about every command.
+		_, toCommand := err.(redis.Error)
+		return known.reason, known.refusal && toCommand
+	}
+	return transportReason(err), false
 }
 
 // lookup finds an error answer. Redis before 7 quotes the error of a command that a

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// probeInterval is how often Run asks for a sign of life. Together with the second
-// that the breaker stays open it bounds how late a recovery is noticed.
-const probeInterval = 500 * time.Millisecond
+// probeInterval is how often Run asks for a sign of life, and which servers hold the
+// keys. Together with the time that a breaker stays open it bounds how late a
+// recovery is noticed.
+const probeInterval = 250 * time.Millisecond
 
 // Run probes a shared store until ctx ends, and then returns nil. Without it a store
 // heals only by traffic and OnRecover is not called. Call it once.
@@ -18,6 +19,7 @@ func (s *Store) Run(ctx context.Context) error {
 		running.Go(func() { s.probe(ctx) })
 	}
 	running.Go(func() { s.tell(ctx) })
+	running.Go(func() { s.watchEviction(ctx) })
 	running.Wait()
 	return nil
 }

@@ -24,12 +24,18 @@ const (
 // was written, else the record that stands, or nil.
 //
 // The version is compared as text and counted as a double, exact up to 2^53.
-var script = redis.NewScript(`
-local key, op, version, ttl, value = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+//
+// To confirm, a record that stands is written again as it is: WAIT answers for what
+// its own connection wrote, and this record came over another one.
+const script = `
+local key, op, version, ttl, value, confirm = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
 
 local standing = redis.call('GET', key)
 local at = standing and string.match(standing, '^(%d+):')
 if (op == 'absent' and standing) or (op == 'swap' and at ~= version) then
+  if standing and confirm == '1' then
+    redis.call('SET', key, standing, 'KEEPTTL')
+  end
   return {0, standing}
 end
 
@@ -40,7 +46,10 @@ else
   redis.call('SET', key, nextVersion .. ':' .. value)
 end
 return {1, nextVersion}
-`)
+`
+
+// digest is what Redis knows the script by once it has seen it.
+var digest = redis.NewScript(script).Hash()
 
 // errMalformed means that a key under our prefix was not written by this package.
 var errMalformed = errors.New("not a record of ours")
@@ -52,6 +61,7 @@ type command struct {
 	version uint64 // writeIfVersion: the one that must stand
 	value   []byte
 	ttl     time.Duration
+	confirm bool // write the record that stands again
 }
 
 // outcome is the script's answer.
@@ -61,10 +71,36 @@ type outcome struct {
 }
 
 // run sends c: by the script's digest, and with its text if the server does not
-// know the digest (after SCRIPT FLUSH, a restart, a failover).
-func (c command) run(ctx context.Context, client redis.Scripter) (outcome, error) {
-	answer, err := script.Run(ctx, client, []string{c.key},
-		c.op, strconv.FormatUint(c.version, 10), milliseconds(c.ttl), c.value).Slice()
+// know the digest (after SCRIPT FLUSH, a restart, a fail-over, or because the key has
+// moved). A write that fewer replicas have than asked for is errUnreplicated.
+func (c command) run(ctx context.Context, client redis.UniversalClient, replicas int) (outcome, error) {
+	w := c.write(ctx, "evalsha", digest)
+	err := client.Process(ctx, w)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+		w = c.write(ctx, "eval", script)
+		err = client.Process(ctx, w)
+	}
+	if err != nil {
+		return outcome{}, err
+	}
+	out, err := c.outcome(w.answer)
+	if err != nil {
+		return outcome{}, err
+	}
+	return out, w.confirmed(replicas)
+}
+
+func (c command) write(ctx context.Context, name, program string) *write {
+	confirm := "0"
+	if c.confirm {
+		confirm = "1"
+	}
+	return newWrite(redis.NewCmd(ctx, name, program, 1, c.key,
+		c.op, strconv.FormatUint(c.version, 10), milliseconds(c.ttl), c.value, confirm))
+}
+
+func (c command) outcome(cmd *redis.Cmd) (outcome, error) {
+	answer, err := cmd.Slice()
 	if err != nil {
 		return outcome{}, err
 	}

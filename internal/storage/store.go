@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -37,6 +38,12 @@ type Options struct {
 	// at all.
 	Wait time.Duration
 
+	// Durability is what has to have a write before it counts: "ack", the master, which
+	// acknowledges it; "replicas:N", N of its replicas as well. Empty means "ack".
+	// Redis only. A write that too few replicas have in time is ErrUnavailable: it
+	// stands at the master, and is confirmed when its caller repeats it.
+	Durability string
+
 	// TLS adds roots or a client certificate for rediss://. Nil trusts the system's
 	// roots. The server's name, and whether it is verified, come from the URL.
 	TLS *tls.Config
@@ -58,14 +65,14 @@ func (o Options) withDefaults() Options {
 // Store is an engine behind a breaker, with a health. It is itself an Engine, safe
 // for concurrent use; Open makes one.
 type Store struct {
-	engine  Engine
-	breaker *breaker // nil for memory: and file:, which answer at once
-	health  *health
-	metrics *metrics
-	name    string
-	shared  bool
-	durable bool
-	closed  atomic.Bool
+	engine   Engine
+	breakers *breakers // nil for memory: and file:, which answer at once
+	health   *health
+	metrics  *metrics
+	name     string
+	shared   bool
+	durable  bool
+	closed   atomic.Bool
 
 	mu    sync.Mutex // guards hooks
 	hooks []func()
@@ -77,13 +84,19 @@ func Open(url string, opts Options) (*Store, error) {
 }
 
 // OpenContext makes the store that url names: memory:, file:PATH,
-// redis://[user:password@]host:port/db, rediss:// for TLS, or
-// unix://[user:password@]/path?db=n. It does not connect: a server that is away makes
-// the store unhealthy, not Open fail. A file is opened and read through, once no other
-// process holds it: ctx and Options.Wait bound the wait. Errors about the URL quote
-// nothing of it; those about a file name its path.
+// redis://[user:password@]host:port/db, unix://[user:password@]/path?db=n,
+// redis+sentinel://[user:password@]host:port,…/MASTER/db or
+// redis+cluster://[user:password@]host:port,…; with rediss in place of redis for TLS.
+// It does not connect: a server that is away makes the store unhealthy, not Open fail. A
+// file is opened and read through, once no other process holds it: ctx and Options.Wait
+// bound the wait. Errors about the URL quote nothing of it; those about a file name its
+// path.
 func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) {
 	t, err := parseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	durability, err := t.durability(opts.Durability)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +108,8 @@ func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) 
 	}
 	switch {
 	case t.redis != nil:
-		s.engine = newRedisEngine(t, opts)
-		s.breaker = newBreaker(s.health)
+		s.engine = newRedisEngine(t, opts, durability)
+		s.breakers = newBreakers(s.health)
 	case t.file != "":
 		s.engine, err = newFileEngine(ctx, t, opts, s.health)
 	default:
@@ -126,7 +139,7 @@ func (s *Store) String() string { return s.name }
 
 // Get implements Engine.
 func (s *Store) Get(ctx context.Context, key string) (record Record, err error) {
-	err = s.do(ctx, opGet, func() (err error) {
+	err = s.do(ctx, opGet, s.part(key), func() (err error) {
 		record, err = s.engine.Get(ctx, key)
 		return err
 	})
@@ -135,7 +148,7 @@ func (s *Store) Get(ctx context.Context, key string) (record Record, err error) 
 
 // PutIfAbsent implements Engine.
 func (s *Store) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (standing Record, created bool, err error) {
-	err = s.do(ctx, opPutIfAbsent, func() (err error) {
+	err = s.do(ctx, opPutIfAbsent, s.part(key), func() (err error) {
 		standing, created, err = s.engine.PutIfAbsent(ctx, key, value, ttl)
 		return err
 	})
@@ -144,7 +157,7 @@ func (s *Store) PutIfAbsent(ctx context.Context, key string, value []byte, ttl t
 
 // Swap implements Engine.
 func (s *Store) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (record Record, err error) {
-	err = s.do(ctx, opSwap, func() (err error) {
+	err = s.do(ctx, opSwap, s.part(key), func() (err error) {
 		record, err = s.engine.Swap(ctx, key, version, value, ttl)
 		return err
 	})
@@ -153,17 +166,40 @@ func (s *Store) Swap(ctx context.Context, key string, version uint64, value []by
 
 // Put implements Engine.
 func (s *Store) Put(ctx context.Context, key string, value []byte, ttl time.Duration) error {
-	return s.do(ctx, opPut, func() error { return s.engine.Put(ctx, key, value, ttl) })
+	return s.do(ctx, opPut, s.part(key), func() error { return s.engine.Put(ctx, key, value, ttl) })
 }
 
 // Delete implements Engine.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	return s.do(ctx, opDelete, func() error { return s.engine.Delete(ctx, key) })
+	return s.do(ctx, opDelete, s.part(key), func() error { return s.engine.Delete(ctx, key) })
 }
 
-// Ping implements Engine.
+// Ping implements Engine. Of a store on several servers it asks each.
 func (s *Store) Ping(ctx context.Context) error {
-	return s.do(ctx, opPing, func() error { return s.engine.Ping(ctx) })
+	several, ok := s.engine.(parted)
+	if !ok {
+		return s.do(ctx, opPing, "", func() error { return s.engine.Ping(ctx) })
+	}
+	pings, err := several.parts(ctx)
+	if err != nil {
+		return s.do(ctx, opPing, "", func() error { return err })
+	}
+	s.breakers.keep(pings)
+	var group errgroup.Group
+	for part, ping := range pings {
+		group.Go(func() error {
+			return s.do(ctx, opPing, part, func() error { return ping(ctx) })
+		})
+	}
+	return group.Wait()
+}
+
+// part names the server that is to be asked for key; empty if there is but one.
+func (s *Store) part(key string) string {
+	if several, ok := s.engine.(parted); ok {
+		return several.part(key)
+	}
+	return ""
 }
 
 // Close implements Engine. It may be called more than once, and does not wait for
@@ -176,8 +212,8 @@ func (s *Store) Close() error {
 }
 
 // do runs one operation the way all of them run: not for a caller who has left,
-// through the breaker, measured.
-func (s *Store) do(ctx context.Context, op string, f func() error) error {
+// through the breaker of the part that it asks, measured.
+func (s *Store) do(ctx context.Context, op, part string, f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("storage: %s: %w", op, err)
 	}
@@ -186,10 +222,10 @@ func (s *Store) do(ctx context.Context, op string, f func() error) error {
 	}
 	start := time.Now()
 	var err error
-	if s.breaker == nil {
+	if s.breakers == nil {
 		err = f()
 	} else {
-		err = s.breaker.do(op, f)
+		err = s.breakers.of(part).do(op, f)
 	}
 	s.metrics.record(ctx, op, time.Since(start), err)
 	return err

@@ -15,7 +15,13 @@ type tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"`
+	Annotations annotations     `json:"annotations"`
 	Execution   *execution      `json:"execution,omitempty"`
+}
+
+// annotations tell what a tool does to the world: none of these does anything.
+type annotations struct {
+	ReadOnly bool `json:"readOnlyHint"`
 }
 
 // execution says whether a core task may be asked for (2025-11-25 tasks,
@@ -56,17 +62,20 @@ func toolList() []tool {
 			Name:        "greet",
 			Description: "Greets somebody, at once.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`),
+			Annotations: annotations{ReadOnly: true},
 		},
 		{
 			Name:        "slow_compute",
 			Description: "Takes its time, as a task where the client takes tasks.",
-			InputSchema: json.RawMessage(`{"type":"object","properties":{"seconds":{"type":"number"},"label":{"type":"string"}},"required":["seconds"]}`),
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"seconds":{"type":"number"},"label":{"type":"string"}}}`),
+			Annotations: annotations{ReadOnly: true},
 			Execution:   &execution{TaskSupport: "optional"},
 		},
 		{
 			Name:        "who",
 			Description: "Names the instance that answers.",
 			InputSchema: json.RawMessage(`{"type":"object"}`),
+			Annotations: annotations{ReadOnly: true},
 		},
 	}
 }

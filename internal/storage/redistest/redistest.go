@@ -1,11 +1,11 @@
 // Package redistest starts real redis-servers for tests: on a free port of the
 // loopback interface, in a directory of their own, without persistence unless asked
-// for. They are killed by their process id when the test ends, and on Linux with the
-// test process, should that end first. A Relay worsens the line to one.
+// for; alone, as a master with replicas and sentinels, or as a cluster. They are
+// killed by their process id when the test ends, and on Linux with the test process,
+// should that end first. A Relay worsens the line to one.
 package redistest
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -39,6 +39,7 @@ type Server struct {
 	Dir string
 
 	t       testing.TB
+	config  string // file of a sentinel; empty: a server
 	args    []string
 	process *exec.Cmd
 	output  bytes.Buffer  // of process; to be read once it has exited
@@ -51,19 +52,30 @@ type Server struct {
 // BERTH_REQUIRE_PARTS=1 is set.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
-	requireRedis(t)
 	s := &Server{t: t, Dir: t.TempDir(), args: args}
-	t.Cleanup(s.Kill)
+	s.start(func() string { return freeAddr(t) })
+	return s
+}
+
+// start starts s on one of the addresses that free finds.
+func (s *Server) start(free func() string) {
+	s.t.Helper()
+	requireRedis(s.t)
+	s.t.Cleanup(func() {
+		s.Kill()
+		if s.t.Failed() {
+			s.t.Logf("redis-server at %s:\n%s", s.Addr, &s.output)
+		}
+	})
 	var err error
 	for range startAttempts {
-		s.Addr = freeAddr(t)
+		s.Addr = free()
 		if err = s.launch(); err == nil {
-			return s
+			return
 		}
 		s.Kill()
 	}
-	t.Fatalf("redis-server did not start: %v\n%s", err, &s.output)
-	return nil
+	s.t.Fatalf("redis-server did not start: %v\n%s", err, &s.output)
 }
 
 func requireRedis(t testing.TB) {
@@ -128,14 +140,8 @@ func (s *Server) Restart(args ...string) {
 
 // launch starts the process and waits for its first answer.
 func (s *Server) launch() error {
-	host, port, err := net.SplitHostPort(s.Addr)
-	if err != nil {
-		return err
-	}
-	args := append([]string{"--bind", host, "--port", port, "--dir", s.Dir,
-		"--save", "", "--appendonly", "no", "--daemonize", "no"}, s.args...)
 	s.output.Reset()
-	process := exec.Command("redis-server", args...)
+	process := exec.Command("redis-server", s.line()...)
 	process.Stdout, process.Stderr = &s.output, &s.output
 	realtest.Tie(process)
 	if err := process.Start(); err != nil {
@@ -147,6 +153,25 @@ func (s *Server) launch() error {
 		_ = process.Wait() // how it ended is in its output
 	}()
 	return s.awaitAnswer()
+}
+
+// line is the command line, after the program's name.
+func (s *Server) line() []string {
+	where := []string{"--bind", s.host(), "--port", s.port(), "--dir", s.Dir, "--daemonize", "no"}
+	if s.config != "" {
+		return append(append([]string{s.config, "--sentinel"}, where...), s.args...)
+	}
+	return append(append(where, "--save", "", "--appendonly", "no"), s.args...)
+}
+
+func (s *Server) host() string {
+	host, _, _ := net.SplitHostPort(s.Addr) // an address that we have made
+	return host
+}
+
+func (s *Server) port() string {
+	_, port, _ := net.SplitHostPort(s.Addr)
+	return port
 }
 
 // awaitAnswer polls with PING until any answer comes.
@@ -168,42 +193,6 @@ func (s *Server) awaitAnswer() error {
 		case <-poll.C:
 		}
 	}
-}
-
-// Do sends one command with its arguments on a connection of its own and returns
-// the first line of the answer. The test fails if there is none.
-func (s *Server) Do(args ...string) string {
-	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
-	defer cancel()
-	answer, err := s.ask(ctx, args...)
-	if err != nil {
-		s.t.Fatalf("redis-server: %v: %v", args, err)
-	}
-	return answer
-}
-
-func (s *Server) ask(ctx context.Context, args ...string) (string, error) {
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "tcp", s.Addr)
-	if err != nil {
-		return "", err
-	}
-	defer conn.Close()
-	if deadline, ok := ctx.Deadline(); ok {
-		if err := conn.SetDeadline(deadline); err != nil {
-			return "", err
-		}
-	}
-	request := fmt.Appendf(nil, "*%d\r\n", len(args))
-	for _, arg := range args {
-		request = fmt.Appendf(request, "$%d\r\n%s\r\n", len(arg), arg)
-	}
-	if _, err := conn.Write(request); err != nil {
-		return "", err
-	}
-	line, err := bufio.NewReader(conn).ReadString('\n')
-	return string(bytes.TrimSpace([]byte(line))), err
 }
 
 // freeAddr finds a port that nobody listens on just now.

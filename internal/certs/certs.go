@@ -1,0 +1,128 @@
+package certs
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"berth/internal/reload"
+
+	"go.opentelemetry.io/otel/metric"
+)
+
+// Options say what [Open] reads.
+type Options struct {
+	// Cert and Key are the paths of the PEM files of the certificate, with its chain,
+	// and of its key. Required.
+	Cert, Key string
+	// ClientCA is the path of the PEM file of the authorities that client certificates
+	// must lead to. Empty: clients are not asked for any.
+	ClientCA string
+	// Optional lets clients in that show no certificate. One that is shown must be good.
+	Optional bool
+	// MinVersion is the lowest version spoken, such as tls.VersionTLS13. 0: TLS 1.2.
+	MinVersion uint16
+	// Logger hears of changes and, at debug, of failed handshakes. Nil: nobody does.
+	Logger *slog.Logger
+	// Meter measures handshakes, reloads and the certificate's expiry. Nil: nobody does.
+	Meter metric.MeterProvider
+}
+
+// Certs are the certificates in use. Make them with [Open].
+type Certs struct {
+	options Options
+	current *reload.Value[*snapshot]
+	log     *slog.Logger
+	metrics metrics
+}
+
+// snapshot is one reading of the files. It does not change.
+type snapshot struct {
+	config *tls.Config
+	expiry time.Time // of the certificate that berth shows
+}
+
+// Open reads the files. Its errors name the key and the file at fault.
+func Open(o Options) (*Certs, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	files := []reload.File{{Key: "tls.cert", Path: o.Cert}, {Key: "tls.key", Path: o.Key}}
+	if o.ClientCA != "" {
+		files = append(files, reload.File{Key: "tls.client_ca", Path: o.ClientCA})
+	}
+	c := &Certs{options: o, log: o.Logger}
+	current, err := reload.Open(reload.Options{What: "tls", Files: files, Logger: o.Logger, Meter: o.Meter}, c.parse)
+	if err != nil {
+		return nil, err
+	}
+	c.current = current
+	c.metrics = newMetrics(o.Meter, c)
+	return c, nil
+}
+
+// Run takes over changed files until ctx ends. It returns nil.
+func (c *Certs) Run(ctx context.Context) error { return c.current.Run(ctx) }
+
+// Fault says what is wrong: the files cannot be used as they are, or the certificate
+// in use has expired; "" if nothing is.
+func (c *Certs) Fault() string {
+	if since, err := c.current.Fault(); err != nil {
+		return fmt.Sprintf("files changed at %s and cannot be used: %v", since.UTC().Format("15:04:05Z"), err)
+	}
+	if expiry := c.Expiry(); time.Now().After(expiry) {
+		return "the certificate expired at " + expiry.UTC().Format(time.RFC3339)
+	}
+	return ""
+}
+
+// Expiry is when the certificate in use expires.
+func (c *Certs) Expiry() time.Time { return c.current.Get().expiry }
+
+// parse makes a snapshot of the files' contents, in Open's order.
+func (c *Certs) parse(contents [][]byte) (*snapshot, error) {
+	pair, err := tls.X509KeyPair(contents[0], contents[1])
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot{expiry: pair.Leaf.NotAfter, config: &tls.Config{
+		Certificates: []tls.Certificate{pair},
+		MinVersion:   max(c.options.MinVersion, tls.VersionTLS12),
+		NextProtos:   []string{"http/1.1"},
+	}}
+	if len(contents) == 3 {
+		if err := c.askClients(s.config, contents[2]); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// askClients makes config ask for client certificates of these authorities.
+func (c *Certs) askClients(config *tls.Config, authorities []byte) error {
+	config.ClientCAs = x509.NewCertPool()
+	if !config.ClientCAs.AppendCertsFromPEM(authorities) {
+		return errors.New("tls.client_ca: no certificate in PEM form")
+	}
+	config.ClientAuth = tls.RequireAndVerifyClientCert
+	if c.options.Optional {
+		config.ClientAuth = tls.VerifyClientCertIfGiven
+	}
+	config.SessionTicketsDisabled = true
+	return nil
+}
+
+// serverConfig is the configuration of a listener: each handshake gets the snapshot
+// of its time.
+func (c *Certs) serverConfig() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12, // each snapshot says the same or more
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			return c.current.Get().config, nil
+		},
+	}
+}

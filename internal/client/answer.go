@@ -1,0 +1,138 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+)
+
+// MaxAnswer is how much of one answer is read, in bytes.
+const MaxAnswer = 4 << 20
+
+// ErrUnreadable says that a request was answered with something that is no answer to
+// it: not MCP, cut off, too long, or meant for another request.
+var ErrUnreadable = errors.New("client: unreadable answer")
+
+// Answer is what a server said to a request or a notification: a result, or what
+// speaks against it.
+type Answer struct {
+	Status int             // HTTP status
+	Header http.Header     // of the answer
+	Result json.RawMessage // nil unless the request succeeded
+	Error  *Error          // the JSON-RPC error; nil if there is none
+}
+
+// Error is a JSON-RPC error object.
+type Error struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data"`
+}
+
+// Accepted reports whether a request was answered with a result, or a notification
+// was taken.
+func (a *Answer) Accepted() bool {
+	return a.Result != nil || a.Error == nil && a.Status < http.StatusMultipleChoices
+}
+
+// Incoming is a JSON-RPC message from a server.
+type Incoming struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"` // empty in a response
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *Error          `json:"error"`
+}
+
+func (m *Incoming) answers(id int) bool {
+	return m.Method == "" && string(m.ID) == fmt.Sprint(id)
+}
+
+// Read reads the answer to the request with that id, 0 for a notification, from
+// response; closing its body is the caller's. A status that tells of a failure may
+// have any body.
+func Read(response *http.Response, id int) (*Answer, error) {
+	answer := &Answer{Status: response.StatusCode, Header: response.Header}
+	message, err := readMessage(response, id)
+	switch {
+	case err == nil && message.Error != nil:
+		answer.Error = message.Error
+	case id == 0 || response.StatusCode >= http.StatusMultipleChoices:
+		// The status says it all.
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
+	case message.Result == nil || !message.answers(id):
+		return nil, fmt.Errorf("%w: it belongs to no request", ErrUnreadable)
+	default:
+		answer.Result = message.Result
+	}
+	return answer, nil
+}
+
+func readMessage(response *http.Response, id int) (*Incoming, error) {
+	body := io.LimitReader(response.Body, MaxAnswer)
+	switch exchange.ShapeOf(response) {
+	case exchange.EventStream:
+		return readStream(body, id)
+	case exchange.JSON:
+		return readJSON(body)
+	}
+	return nil, errors.New("neither JSON nor events")
+}
+
+func readJSON(body io.Reader) (*Incoming, error) {
+	data, err := io.ReadAll(body)
+	if err != nil {
+		return nil, err
+	}
+	return parse(data)
+}
+
+// parse drops a byte order mark, with which some servers begin.
+func parse(data []byte) (*Incoming, error) {
+	message := &Incoming{}
+	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), message); err != nil {
+		return nil, err
+	}
+	return message, nil
+}
+
+// readStream reads events up to the answer to the request with that id.
+func readStream(body io.Reader, id int) (*Incoming, error) {
+	events := mcp.NewEventReader(body)
+	for {
+		message, err := NextMessage(events)
+		if err != nil {
+			return nil, err
+		}
+		if message.answers(id) {
+			return message, nil
+		}
+	}
+}
+
+// NextMessage returns the next message of a stream of events, and io.ErrUnexpectedEOF
+// at its end. Events without one are passed over.
+func NextMessage(events *mcp.EventReader) (*Incoming, error) {
+	for {
+		event, err := events.Next()
+		if errors.Is(err, io.EOF) {
+			return nil, io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return nil, err
+		}
+		if event.Cut {
+			return nil, errors.New("an event is too long")
+		}
+		if mcp.MayBeMessage(event.Data) {
+			return parse(event.Data)
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package command
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFlagsMayComeAfterArguments(t *testing.T) {
+	verbs := newApp(io.Discard, io.Discard).Commands
+	for line, want := range map[string]string{
+		"berth":                                  "berth",
+		"berth --help":                           "berth --help",
+		"berth probe":                            "berth probe",
+		"berth probe U --json --tool t":          "berth probe --json --tool t U",
+		"berth probe --json U --tool=t --rate 2": "berth probe --json --tool=t --rate 2 U",
+		"berth probe --header -x U":              "berth probe --header -x U",
+		"berth probe U --tool":                   "berth probe --tool U",
+		"berth probe U --json -- --tool":         "berth probe --json -- U --tool",
+		"berth probe U --unknown V":              "berth probe --unknown U V",
+		"berth check FILE":                       "berth check FILE",
+		"berth moor U --json":                    "berth moor U --json",
+	} {
+		got := flagsFirst(verbs, strings.Fields(line))
+		if !slices.Equal(got, strings.Fields(want)) {
+			t.Errorf("%q: got %q, want %q", line, got, want)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package command
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"berth/internal/admin"
+	"berth/internal/certs"
+	"berth/internal/config"
+	"berth/internal/identity"
+	"berth/internal/reload"
+	"berth/proxy"
+)
+
+// keys are an issuer's keys, wherever they come from.
+type keys interface {
+	identity.Keys
+	Run(ctx context.Context) error
+	Ready() (ok bool, detail string)
+}
+
+// callers tells how it is told who calls. The keys of tokens are one for all pools.
+type callers struct {
+	auth config.Auth
+	keys keys // nil: there are no tokens
+}
+
+// newCallers opens what telling callers apart needs.
+func (g *graph) newCallers(auth config.Auth, o observers) (*callers, error) {
+	c := &callers{auth: auth}
+	if auth.Principal != config.PrincipalJWT {
+		return c, nil
+	}
+	if auth.JWT.JWKSIsURL() {
+		c.keys = identity.NewKeyFetcher(identity.FetcherOptions{URL: auth.JWT.JWKS, Logger: o.log, Meter: o.meter})
+	} else {
+		file, err := identity.OpenKeyFile("auth.jwt.jwks", auth.JWT.JWKS, o.log, o.meter)
+		if err != nil {
+			return nil, err
+		}
+		c.keys = file
+	}
+	g.runners = append(g.runners, c.keys.Run)
+	return c, nil
+}
+
+// at returns what tells who calls a pool, nil if nobody is told apart, and what
+// clients without a token are told of it, nil if there are no tokens.
+func (c *callers) at(pool config.Pool) (proxy.Identifier, *proxy.Resource, error) {
+	if name, ok := c.auth.Header(); ok {
+		return identity.Header(name), nil, nil
+	}
+	switch c.auth.Principal {
+	case config.PrincipalCert:
+		return identity.Cert{}, nil, nil
+	case config.PrincipalJWT:
+		return c.tokens(pool)
+	}
+	return nil, nil, nil
+}
+
+func (c *callers) tokens(pool config.Pool) (proxy.Identifier, *proxy.Resource, error) {
+	cfg := c.auth.JWT
+	target, err := url.Parse(cfg.ResourceOf(pool))
+	if err != nil {
+		return nil, nil, fmt.Errorf("auth.jwt.resource: %w", err)
+	}
+	resource := identity.Resource{URL: target, AuthorizationServers: cfg.AuthorizationServers, Scopes: cfg.Scopes}
+	if len(resource.AuthorizationServers) == 0 {
+		resource.AuthorizationServers = []string{cfg.Issuer}
+	}
+	identifier := &identity.JWT{
+		Issuer:     cfg.Issuer,
+		Audience:   cfg.Audience,
+		Algorithms: cfg.Algorithms,
+		Leeway:     time.Duration(cfg.Leeway),
+		Resource:   resource,
+		Keys:       c.keys,
+	}
+	return identifier, &proxy.Resource{Path: resource.MetadataPath(), Document: resource.Metadata()}, nil
+}
+
+// authorize tells an endpoint who calls it, where tokens for it are to be had, and what
+// goes upstream in the place of those.
+func (g *graph) authorize(ep *proxy.Endpoint, pool config.Pool, o observers) (err error) {
+	if ep.Identifier, ep.Resource, err = g.callers.at(pool); err != nil {
+		return err
+	}
+	ep.Authorization, err = g.newAuthorization(pool, o)
+	return err
+}
+
+// openCerts reads the certificates of the listener, if it has any.
+func (g *graph) openCerts(cfg config.TLS, o observers) (err error) {
+	if !cfg.Enabled() {
+		return nil
+	}
+	options := certs.Options{
+		Cert: cfg.Cert, Key: cfg.Key, ClientCA: cfg.ClientCA,
+		Optional: cfg.ClientAuth == config.ClientAuthOptional,
+		Logger:   o.log, Meter: o.meter,
+	}
+	if cfg.MinVersion == "1.3" {
+		options.MinVersion = tls.VersionTLS13
+	}
+	if g.certs, err = certs.Open(options); err != nil {
+		return err
+	}
+	g.runners = append(g.runners, g.certs.Run)
+	return nil
+}
+
+// errAuthorization reports a value that cannot travel in an Authorization header.
+var errAuthorization = errors.New(`must hold what stands in the header, such as "Bearer …"`)
+
+// newAuthorization returns what a pool wants in the callers' Authorization header's
+// place; nil if that is passed on.
+func (g *graph) newAuthorization(pool config.Pool, o observers) (*proxy.Authorization, error) {
+	switch {
+	case pool.Authorization == config.AuthorizationForward:
+		return nil, nil
+	case pool.Authorization == config.AuthorizationStrip:
+		return new(proxy.Authorization), nil
+	case pool.AuthorizationValueFile == "":
+		return &proxy.Authorization{Value: func() string { return string(pool.AuthorizationValue) }}, nil
+	}
+	value, err := reload.Open(reload.Options{
+		What:   "authorization",
+		Files:  []reload.File{{Key: "authorization_value_file", Path: pool.AuthorizationValueFile}},
+		Logger: o.log, Meter: o.meter,
+	}, parseAuthorization)
+	if err != nil {
+		return nil, err
+	}
+	g.runners = append(g.runners, value.Run)
+	return &proxy.Authorization{Value: value.Get}, nil
+}
+
+func parseAuthorization(contents [][]byte) (string, error) {
+	value := strings.TrimSpace(string(contents[0]))
+	if !config.ValidAuthorization(value) {
+		return "", errAuthorization
+	}
+	return value, nil
+}
+
+// authChecks are the conditions of readiness of certificates and keys.
+func (g *graph) authChecks() (checks []admin.Check) {
+	if g.certs != nil {
+		checks = append(checks, admin.Check{Name: "tls", Probe: func() (bool, string) { return true, g.certs.Fault() }})
+	}
+	if g.callers.keys != nil {
+		checks = append(checks, admin.Check{Name: "jwks", Probe: g.callers.keys.Ready})
+	}
+	return checks
+}

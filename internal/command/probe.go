@@ -1,0 +1,120 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"berth/internal/probe"
+
+	"github.com/urfave/cli/v2"
+)
+
+// codeUnknown is the exit code of a probe without a verdict.
+const codeUnknown = 2
+
+func probeCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "probe",
+		Usage:     "find out what an MCP URL loses: tasks, sessions, streams",
+		ArgsUsage: "URL",
+		Description: "Makes tasks and opens sessions at URL, asks for them again, cancels and ends them, and says what was lost.\n" +
+			"Exit code 0: nothing was; 1: something was; 2: no verdict.",
+		Flags: probeFlags(),
+		OnUsageError: func(c *cli.Context, err error, sub bool) error {
+			return cli.Exit(usageError(c, err, sub), codeUnknown)
+		},
+		Action: func(c *cli.Context) error {
+			options, err := probeOptions(c)
+			if err != nil {
+				return cli.Exit(fmt.Errorf("berth probe: %w", err), codeUnknown)
+			}
+			if !options.OnLoopback() && !c.Bool("yes") {
+				return cli.Exit(announceProbe(options)+"\nNothing was sent. --yes sends it.", codeUnknown)
+			}
+			return runProbe(c.Context, options, c.Bool("json"), c.App.Writer, c.App.ErrWriter)
+		},
+	}
+}
+
+func probeFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "tool", Usage: "`NAME` of the tool to call for tasks (default: one that is annotated as read-only and needs no arguments)"},
+		&cli.StringFlag{Name: "args", Usage: "its arguments, a `JSON` object"},
+		&cli.StringSliceFlag{Name: "header", Usage: "`'NAME: VALUE'` to send with every request, or @FILE with one a line; repeat it for more"},
+		&cli.StringSliceFlag{Name: "principal", Usage: "`'NAME: VALUE'` that makes a caller, or @FILE; given twice, what is the first caller's must not be shown to the second"},
+		&cli.StringFlag{Name: "second", Usage: "another `URL` of the same service, where all must be found too"},
+		&cli.IntFlag{Name: "rounds", Value: 10, Usage: "`N` tasks and N sessions in each era"},
+		&cli.Float64Flag{Name: "rate", Value: 10, Usage: "at most `N` requests a second"},
+		&cli.DurationFlag{Name: "limit", Value: 2 * time.Minute, Usage: "`TIME` for all of it, but for cleaning up"},
+		&cli.BoolFlag{Name: "json", Usage: "report as JSON"},
+		&cli.BoolFlag{Name: "yes", Usage: "probe an address that is not loopback"},
+	}
+}
+
+func probeOptions(c *cli.Context) (probe.Options, error) {
+	if c.NArg() != 1 {
+		return probe.Options{}, errors.New("give one URL")
+	}
+	o := probe.Options{
+		URL: c.Args().First(), Second: c.String("second"), Tool: c.String("tool"),
+		Rounds: c.Int("rounds"), Rate: c.Float64("rate"), Limit: c.Duration("limit"),
+	}
+	if args := c.String("args"); args != "" {
+		o.Args = json.RawMessage(args)
+	}
+	var err error
+	if o.Header, err = readHeaders("--header", c.StringSlice("header")...); err != nil {
+		return probe.Options{}, err
+	}
+	for _, principal := range c.StringSlice("principal") {
+		header, err := readHeaders("--principal", principal)
+		if err != nil {
+			return probe.Options{}, err
+		}
+		o.Principals = append(o.Principals, header)
+	}
+	return o, o.Validate()
+}
+
+// announceProbe says what a probe would do.
+func announceProbe(o probe.Options) string {
+	tool := "a tool that is annotated as read-only"
+	if o.Tool != "" {
+		tool = fmt.Sprintf("the tool %q", o.Tool)
+	}
+	return fmt.Sprintf("berth probe: %s: at most %d requests, %g a second, one at a time, for at most %v; "+
+		"they call %s at most %d times and open at most %d sessions, to be cancelled and ended again.",
+		strings.Join(o.Addresses(), " and "), o.MaxRequests(), o.Rate, o.Limit, tool, o.MaxTasks(), o.MaxSessions())
+}
+
+// runProbe probes and reports. An error carries the exit code.
+func runProbe(ctx context.Context, o probe.Options, asJSON bool, stdout, stderr io.Writer) error {
+	fmt.Fprintln(stderr, announceProbe(o))
+	stop := context.AfterFunc(ctx, func() { fmt.Fprintln(stderr, "berth probe: interrupted, cleaning up") })
+	defer stop()
+	report := probe.Run(ctx, o)
+	if err := writeReport(stdout, report, asJSON); err != nil {
+		return cli.Exit(fmt.Errorf("berth probe: %w", err), codeUnknown)
+	}
+	switch report.Verdict {
+	case probe.Clean:
+		return nil
+	case probe.Lost:
+		return cli.Exit("", 1)
+	}
+	return cli.Exit("", codeUnknown)
+}
+
+func writeReport(w io.Writer, report *probe.Report, asJSON bool) error {
+	if !asJSON {
+		return report.WriteText(w)
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(report)
+}

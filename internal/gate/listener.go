@@ -1,0 +1,108 @@
+package gate
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"net/netip"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/metric"
+)
+
+// Options are what a Listener is made of.
+type Options struct {
+	PerAddress int                  // connections that one address may hold; 0: any number
+	Exempt     []netip.Prefix       // peers that may hold any number
+	Logger     *slog.Logger         // nil: discarded
+	Meter      metric.MeterProvider // nil: nothing is measured
+}
+
+// Listener accepts connections within the bounds. Make it with NewListener.
+type Listener struct {
+	net.Listener
+
+	options   Options
+	log       *slog.Logger
+	metrics   metrics
+	addresses *addresses
+	starved   atomic.Bool  // accepting failed, and has not worked for a while since
+	failed    atomic.Int64 // when it failed last, in nanoseconds since the epoch
+}
+
+// NewListener returns a listener that takes over inner.
+func NewListener(inner net.Listener, o Options) *Listener {
+	l := &Listener{Listener: inner, options: o, log: o.Logger, addresses: newAddresses(o.PerAddress)}
+	if l.log == nil {
+		l.log = slog.New(slog.DiscardHandler)
+	}
+	l.metrics = newMetrics(o.Meter, l.addresses.open)
+	return l
+}
+
+// Accept waits for the next connection that may stand. Its errors are inner's.
+func (l *Listener) Accept() (net.Conn, error) {
+	for {
+		inner, err := l.Listener.Accept()
+		l.note(err)
+		if err != nil {
+			return nil, err
+		}
+		address := l.addressOf(inner)
+		if l.enter(address) {
+			return &conn{Conn: inner, leave: func() { l.leave(address) }}, nil
+		}
+		_ = inner.Close() // nothing was sent on it
+	}
+}
+
+// calm is how long accepting must have worked to be told as well again: at the brink
+// each connection that ends lets another in, and the next one fails.
+const calm = 5 * time.Second
+
+// note tells when accepting begins to fail, and when it works again. That the
+// listener was closed is no failure.
+func (l *Listener) note(err error) {
+	switch {
+	case errors.Is(err, net.ErrClosed):
+	case err != nil:
+		l.failed.Store(time.Now().UnixNano())
+		if l.starved.CompareAndSwap(false, true) {
+			l.log.Warn("connections cannot be accepted; it is tried again", "error", err)
+		}
+	case time.Since(time.Unix(0, l.failed.Load())) > calm && l.starved.CompareAndSwap(true, false):
+		l.log.Info("connections are accepted again")
+	}
+}
+
+// addressOf returns whose connection it is, "" for a peer that is exempt.
+func (l *Listener) addressOf(c net.Conn) string {
+	peer, err := netip.ParseAddrPort(c.RemoteAddr().String())
+	if err != nil {
+		return ""
+	}
+	addr := peer.Addr().Unmap().WithZone("")
+	if slices.ContainsFunc(l.options.Exempt, func(p netip.Prefix) bool { return p.Contains(addr) }) {
+		return ""
+	}
+	return Address(addr)
+}
+
+func (l *Listener) enter(address string) bool {
+	ok, first := l.addresses.enter(address)
+	if !ok {
+		l.metrics.refused()
+	}
+	if first {
+		l.log.Warn("an address holds as many connections as it may, more are refused", "address", address, "limit", l.options.PerAddress)
+	}
+	return ok
+}
+
+func (l *Listener) leave(address string) {
+	if refused := l.addresses.leave(address); refused > 0 {
+		l.log.Info("an address holds few connections again", "address", address, "refused", refused)
+	}
+}

@@ -1,0 +1,162 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"berth/internal/mcp"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/json"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+// maxToken bounds a token, in bytes.
+const maxToken = 8 << 10
+
+// Keys are the keys of an issuer.
+type Keys interface {
+	// Find returns the public key that a token of this header must be signed by; kid is
+	// "" if it names none. The errors are ErrUnknownKey, ErrUnfitKey or ErrKeysAway.
+	Find(ctx context.Context, kid string, algorithm jose.SignatureAlgorithm) (*jose.JSONWebKey, error)
+}
+
+// JWT identifies callers by an access token: a signed JWT in the Authorization header
+// (RFC 6750, 2.1; RFC 9068). The principal is "iss|sub". Nobody gets in without one.
+type JWT struct {
+	// Issuer is the iss of every token.
+	Issuer string
+	// Audience are the values of which a token's aud must have one; none: the
+	// resource's URL.
+	Audience []string
+	// Algorithms are those that a token may be signed by. They must be asymmetric.
+	Algorithms []string
+	// Leeway is how far the issuer's clock may be off.
+	Leeway time.Duration
+	// Resource is the endpoint that tokens are for.
+	Resource Resource
+	// Keys are the issuer's. Required.
+	Keys Keys
+}
+
+// Header returns "": the token names the principal, and is verified.
+func (j *JWT) Header() string { return "" }
+
+// Identify verifies the request's token. Without one, and with one that is no good,
+// the request is refused with 401 and told where to get one; while the issuer's keys
+// are not to be had with 503, for that says nothing about the token.
+func (j *JWT) Identify(r *http.Request, _ bool) (string, error) {
+	token, err := j.bearer(r.Header)
+	if err != nil {
+		return "", err
+	}
+	claims, err := j.verify(r.Context(), token)
+	if err != nil {
+		return "", err
+	}
+	return claims.Issuer + "|" + claims.Subject, nil
+}
+
+// bearer returns the token of a request that has exactly one.
+func (j *JWT) bearer(h http.Header) (string, error) {
+	values := h.Values("Authorization")
+	if len(values) > 1 {
+		return "", j.Resource.refuse(http.StatusBadRequest, "invalid_request", "several Authorization headers")
+	}
+	scheme, token, _ := strings.Cut(strings.Join(values, ""), " ")
+	token = strings.Trim(token, " ")
+	switch {
+	case !strings.EqualFold(scheme, "Bearer"):
+		return "", j.Resource.refuse(http.StatusUnauthorized, "", "a bearer token is required")
+	case len(token) > maxToken:
+		return "", j.Resource.invalid("the token is too long")
+	}
+	return token, nil
+}
+
+// verify judges a token: the cheap things first, none of which is believed before the
+// signature is verified.
+func (j *JWT) verify(ctx context.Context, token string) (jwt.Claims, error) {
+	var claims jwt.Claims
+	signed, err := jose.ParseSignedCompact(token, j.algorithms())
+	if err != nil {
+		return claims, j.Resource.invalid("the token is malformed, or its algorithm is not accepted")
+	}
+	header := signed.Signatures[0].Header
+	if _, critical := header.ExtraHeaders["crit"]; critical {
+		return claims, j.Resource.invalid("the token has critical headers, none of which is understood")
+	}
+	if err := j.check(signed.UnsafePayloadWithoutVerification(), &claims); err != nil {
+		return claims, err
+	}
+	key, err := j.Keys.Find(ctx, header.KeyID, jose.SignatureAlgorithm(header.Algorithm))
+	if err != nil {
+		return claims, j.noKey(err)
+	}
+	if _, err := signed.Verify(key); err != nil {
+		return claims, j.Resource.invalid("the token's signature does not verify")
+	}
+	return claims, nil
+}
+
+func (j *JWT) algorithms() []jose.SignatureAlgorithm {
+	algorithms := make([]jose.SignatureAlgorithm, len(j.Algorithms))
+	for i, name := range j.Algorithms {
+		algorithms[i] = jose.SignatureAlgorithm(name)
+	}
+	return algorithms
+}
+
+// check reads claims and judges them.
+func (j *JWT) check(payload []byte, claims *jwt.Claims) error {
+	// The library's JSON knows no case folding and no duplicates.
+	if json.Unmarshal(payload, claims) != nil {
+		return j.Resource.invalid("the token's claims are malformed")
+	}
+	audience := j.Audience
+	if len(audience) == 0 {
+		audience = []string{j.Resource.URL.String()}
+	}
+	switch err := claims.ValidateWithLeeway(jwt.Expected{Issuer: j.Issuer, AnyAudience: audience}, j.Leeway); {
+	case errors.Is(err, jwt.ErrInvalidIssuer):
+		return j.Resource.invalid("the token is of another issuer")
+	case errors.Is(err, jwt.ErrInvalidAudience):
+		return j.Resource.invalid("the token is for another audience")
+	case errors.Is(err, jwt.ErrExpired):
+		return j.Resource.invalid("the token has expired")
+	case err != nil:
+		return j.Resource.invalid("the token is not valid yet")
+	case claims.Expiry == nil:
+		return j.Resource.invalid("the token never expires")
+	case !isSubject(claims.Subject):
+		return j.Resource.invalid("the token names no usable subject")
+	}
+	return nil
+}
+
+// isSubject judges a subject: there must be one, of bounded length. What stands for no
+// character is read as U+FFFD, so that two subjects could be read as one.
+func isSubject(s string) bool {
+	return s != "" && len(s) <= maxPrincipal && !strings.ContainsRune(s, utf8.RuneError)
+}
+
+// noKey words why a token's key was not found.
+func (j *JWT) noKey(err error) *mcp.Error {
+	switch {
+	case errors.Is(err, ErrUnknownKey):
+		return j.Resource.invalid("the token is signed by a key that its issuer does not have")
+	case errors.Is(err, ErrUnfitKey):
+		return j.Resource.invalid("the token does not tell its key, or that is not for its algorithm")
+	}
+	return &mcp.Error{
+		Status: http.StatusServiceUnavailable, Code: mcp.CodeUnavailable, Message: "the issuer's keys cannot be had",
+		Reason: mcp.ReasonKeysUnavailable, RetryAfter: retryKeys,
+	}
+}
+
+// retryKeys is when a request without keys to judge it by may be tried again.
+const retryKeys = 2 * time.Second

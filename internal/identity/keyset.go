@@ -1,0 +1,114 @@
+package identity
+
+import (
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// What [Keys] cannot find, and why.
+var (
+	// ErrUnknownKey says that the issuer has no such key.
+	ErrUnknownKey = errors.New("identity: the issuer has no such key")
+	// ErrUnfitKey says that the key is not for the algorithm; or that a token names
+	// none where the issuer has not exactly one for it.
+	ErrUnfitKey = errors.New("identity: no key of the issuer's fits")
+	// ErrKeysAway says that the issuer's keys could not be fetched: nobody can tell
+	// whether it has such a key.
+	ErrKeysAway = errors.New("identity: the issuer's keys are not to be had")
+)
+
+const (
+	maxKeys    = 256  // keys of an issuer; what comes after is not looked at
+	minRSABits = 2048 // RFC 7518, 3.3
+)
+
+// keySet is one reading of an issuer's keys (RFC 7517, 5). It does not change.
+type keySet struct {
+	keys []jose.JSONWebKey
+}
+
+// parseKeys reads a JSON Web Key Set. Keys that verify no signature, and those of a
+// kind not known here, are left out, as RFC 7517 wants.
+func parseKeys(document []byte) (*keySet, error) {
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := json.Unmarshal(document, &set); err != nil {
+		return nil, errors.New("no JSON Web Key Set")
+	}
+	var s keySet
+	for _, raw := range set.Keys[:min(len(set.Keys), maxKeys)] {
+		if key, ok := parseKey(raw); ok {
+			s.keys = append(s.keys, key)
+		}
+	}
+	if len(s.keys) == 0 {
+		return nil, errors.New("no usable key in the set")
+	}
+	return &s, nil
+}
+
+// parseKey reads one key and reports whether it may verify signatures.
+func parseKey(raw []byte) (jose.JSONWebKey, bool) {
+	var key jose.JSONWebKey
+	var use struct {
+		Operations []string `json:"key_ops"`
+	}
+	if json.Unmarshal(raw, &key) != nil || json.Unmarshal(raw, &use) != nil {
+		return key, false
+	}
+	if key.Use != "" && key.Use != "sig" || use.Operations != nil && !slices.Contains(use.Operations, "verify") {
+		return key, false
+	}
+	return key, key.Valid() && key.IsPublic()
+}
+
+// find is [Keys.Find] within the set.
+func (s *keySet) find(kid string, algorithm jose.SignatureAlgorithm) (*jose.JSONWebKey, error) {
+	var fitting []*jose.JSONWebKey
+	named := false
+	for i := range s.keys {
+		key := &s.keys[i]
+		if kid != "" && key.KeyID != kid {
+			continue
+		}
+		named = true
+		if fits(key, algorithm) {
+			fitting = append(fitting, key)
+		}
+	}
+	switch {
+	case !named:
+		return nil, ErrUnknownKey
+	case len(fitting) != 1:
+		return nil, ErrUnfitKey
+	}
+	return fitting[0], nil
+}
+
+// fits reports whether a key is made for an algorithm, by its own word and by its
+// kind (RFC 7518, 3.1).
+func fits(key *jose.JSONWebKey, algorithm jose.SignatureAlgorithm) bool {
+	if key.Algorithm != "" && key.Algorithm != string(algorithm) {
+		return false
+	}
+	switch public := key.Key.(type) {
+	case *rsa.PublicKey:
+		return slices.Contains([]jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512}, algorithm) &&
+			public.N.BitLen() >= minRSABits
+	case *ecdsa.PublicKey:
+		return public.Curve == map[jose.SignatureAlgorithm]elliptic.Curve{
+			jose.ES256: elliptic.P256(), jose.ES384: elliptic.P384(), jose.ES512: elliptic.P521(),
+		}[algorithm]
+	case ed25519.PublicKey:
+		return algorithm == jose.EdDSA
+	}
+	return false
+}

@@ -1,0 +1,72 @@
+package identity
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"berth/internal/mcp"
+)
+
+// metadataPath is where the document about a resource lies (RFC 9728, 3).
+const metadataPath = "/.well-known/oauth-protected-resource"
+
+// Resource is an MCP endpoint as OAuth knows it: what tokens are for, and where they
+// are to be had (RFC 9728; 2026-07-28, authorization).
+type Resource struct {
+	// URL is the endpoint as clients know it.
+	URL *url.URL
+	// AuthorizationServers are the issuer URLs where tokens are to be had.
+	AuthorizationServers []string
+	// Scopes are those that a client should ask for. None: it asks for what it likes.
+	Scopes []string
+}
+
+// MetadataPath is the path of the document about the resource: the well-known one,
+// with the resource's own path behind it.
+func (r Resource) MetadataPath() string {
+	return metadataPath + strings.TrimSuffix(r.URL.Path, "/")
+}
+
+// Metadata is that document (RFC 9728, 2).
+func (r Resource) Metadata() []byte {
+	// Marshal cannot fail on strings.
+	document, _ := json.Marshal(struct {
+		Resource             string   `json:"resource"`
+		AuthorizationServers []string `json:"authorization_servers"`
+		BearerMethods        []string `json:"bearer_methods_supported"`
+		Scopes               []string `json:"scopes_supported,omitempty"`
+	}{r.URL.String(), r.AuthorizationServers, []string{"header"}, r.Scopes})
+	return document
+}
+
+// challenge is the value of WWW-Authenticate (RFC 6750, 3; RFC 9728, 5.1). problem ""
+// is a request without a token, which is told no error.
+func (r Resource) challenge(problem, description string) string {
+	metadata := url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host, Path: r.MetadataPath()}
+	var parameters []string
+	add := func(name, value string) { parameters = append(parameters, name+`="`+value+`"`) }
+	if problem != "" {
+		add("error", problem)
+		add("error_description", description)
+	}
+	if len(r.Scopes) > 0 {
+		add("scope", strings.Join(r.Scopes, " "))
+	}
+	add("resource_metadata", metadata.String())
+	return "Bearer " + strings.Join(parameters, ", ")
+}
+
+// refuse words a refusal, which names the problem as RFC 6750, 3.1 does.
+func (r Resource) refuse(status int, problem, description string) *mcp.Error {
+	return &mcp.Error{
+		Status: status, Code: mcp.CodeInvalidRequest, Message: description,
+		Challenge: r.challenge(problem, description),
+	}
+}
+
+// invalid refuses a token.
+func (r Resource) invalid(description string) *mcp.Error {
+	return r.refuse(http.StatusUnauthorized, "invalid_token", description)
+}

@@ -1,0 +1,83 @@
+package limit
+
+import (
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/time/rate"
+)
+
+const (
+	// Burst is how many seconds' worth of its rate a bucket holds: a caller that was
+	// quiet may be busy for a while, as one that comes back after an outage is.
+	Burst = 10
+
+	// remembered is how many callers have a bucket of their own.
+	remembered = 10_000
+)
+
+// Buckets bound a rate for each caller. The methods may be called from any
+// goroutine. A nil *Buckets bounds nothing.
+type Buckets struct {
+	rate    rate.Limit
+	burst   int
+	callers *lru.Cache[string, *rate.Limiter]
+}
+
+// NewBuckets returns buckets that fill at perSecond and hold Burst seconds' worth,
+// at least one; nil if perSecond is 0.
+func NewBuckets(perSecond float64) *Buckets {
+	if perSecond <= 0 {
+		return nil
+	}
+	callers, err := lru.New[string, *rate.Limiter](remembered)
+	if err != nil {
+		panic(err) // for sizes below one only
+	}
+	return &Buckets{rate: rate.Limit(perSecond), burst: max(1, int(perSecond*Burst)), callers: callers}
+}
+
+// Take takes n tokens, or as many as a bucket holds if that is fewer, all or none.
+// It returns 0, or how long it is until there are enough.
+func (b *Buckets) Take(caller string, n int) (wait time.Duration) {
+	if b == nil {
+		return 0
+	}
+	bucket, now := b.of(caller), time.Now()
+	n = min(n, b.burst)
+	if bucket.AllowN(now, n) {
+		return 0
+	}
+	return b.until(bucket, now, n)
+}
+
+// Wait returns how long it is until caller's bucket holds a token, 0 if it does. It
+// takes none.
+func (b *Buckets) Wait(caller string) time.Duration {
+	if b == nil {
+		return 0
+	}
+	return b.until(b.of(caller), time.Now(), 1)
+}
+
+// until is how long it takes the bucket to hold n tokens, in milliseconds,
+// rounded up.
+func (b *Buckets) until(bucket *rate.Limiter, now time.Time, n int) time.Duration {
+	missing := float64(n) - bucket.TokensAt(now)
+	if missing <= 0 {
+		return 0
+	}
+	wait := time.Duration(missing / float64(b.rate) * float64(time.Second))
+	return (wait + time.Millisecond - 1).Truncate(time.Millisecond)
+}
+
+func (b *Buckets) of(caller string) *rate.Limiter {
+	if bucket, ok := b.callers.Get(caller); ok {
+		return bucket
+	}
+	bucket := rate.NewLimiter(b.rate, b.burst)
+	if standing, ok, _ := b.callers.PeekOrAdd(caller, bucket); ok {
+		return standing
+	}
+	return bucket
+}

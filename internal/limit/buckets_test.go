@@ -1,0 +1,78 @@
+package limit_test
+
+import (
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/limit"
+)
+
+func TestBucketsHoldTenSecondsWorthForEachCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := limit.NewBuckets(2)
+		for i := range 2 * limit.Burst {
+			if wait := b.Take("a", 1); wait != 0 {
+				t.Fatalf("token %d: told to wait %v", i, wait)
+			}
+		}
+		wait := b.Take("a", 1)
+		if wait <= 0 || wait > 510*time.Millisecond {
+			t.Errorf("empty bucket: told to wait %v, want half a second", wait)
+		}
+		if got := b.Wait("a"); got != wait {
+			t.Errorf("got %v, want %v as before: asking takes nothing", got, wait)
+		}
+		if wait := b.Take("b", 1); wait != 0 {
+			t.Errorf("another caller waits %v for it", wait)
+		}
+		time.Sleep(wait)
+		if wait := b.Take("a", 1); wait != 0 {
+			t.Errorf("after the time told: told to wait %v more", wait)
+		}
+	})
+}
+
+func TestBucketsTakeAtMostWhatABucketHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := limit.NewBuckets(1)
+		if wait := b.Take("a", 1000); wait != 0 {
+			t.Errorf("a full bucket: told to wait %v", wait)
+		}
+		wait := b.Take("a", 1000)
+		if wait == 0 {
+			t.Fatal("an empty bucket gave a thousand tokens")
+		}
+		time.Sleep(wait)
+		if wait := b.Take("a", 1000); wait != 0 {
+			t.Errorf("after the time told: told to wait %v more", wait)
+		}
+	})
+}
+
+func TestNoBucketsBoundNothing(t *testing.T) {
+	if b := limit.NewBuckets(0); b.Take("a", 1) != 0 || b.Wait("a") != 0 {
+		t.Error("told to wait")
+	}
+}
+
+// TestBucketsRememberTheMostRecentCallers: whoever makes callers up costs no memory.
+func TestBucketsRememberTheMostRecentCallers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := limit.NewBuckets(0.1)
+		b.Take("old", 1)
+		for i := range 9_999 {
+			b.Take(strconv.Itoa(i), 1)
+		}
+		if b.Take("old", 1) == 0 {
+			t.Fatal("forgotten too early")
+		}
+		for i := range 10_000 {
+			b.Take(strconv.Itoa(i), 1)
+		}
+		if b.Take("old", 1) != 0 {
+			t.Error("still remembered, beside 10,000 more recent ones")
+		}
+	})
+}

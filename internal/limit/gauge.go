@@ -1,0 +1,65 @@
+package limit
+
+import (
+	"errors"
+	"sync"
+)
+
+// What a Gauge has no room for.
+var (
+	ErrFull       = errors.New("limit: no room left")
+	ErrCallerFull = errors.New("limit: no room left for this caller")
+)
+
+// Gauge counts what is held at once, in all and by caller. The methods may be
+// called from any goroutine.
+type Gauge struct {
+	all, each int64
+
+	mu   sync.Mutex // guards the fields below
+	held int64
+	by   map[string]int64
+}
+
+// NewGauge returns a gauge with room for all units, of which one caller may hold
+// each; 0 means that one caller may hold them all, and callers are not told apart.
+func NewGauge(all, each int64) *Gauge {
+	return &Gauge{all: all, each: each, by: make(map[string]int64)}
+}
+
+// Take takes n units for caller, all or none. Errors: ErrFull, ErrCallerFull.
+func (g *Gauge) Take(caller string, n int64) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.each > 0 && g.by[caller]+n > g.each:
+		return ErrCallerFull
+	case g.held+n > g.all:
+		return ErrFull
+	}
+	g.held += n
+	if g.each > 0 {
+		g.by[caller] += n
+	}
+	return nil
+}
+
+// Give gives back n units that caller took.
+func (g *Gauge) Give(caller string, n int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held -= n
+	if g.each == 0 {
+		return
+	}
+	if g.by[caller] -= n; g.by[caller] <= 0 {
+		delete(g.by, caller)
+	}
+}
+
+// Held is how many units are held at present.
+func (g *Gauge) Held() int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.held
+}

@@ -1,0 +1,83 @@
+package limit
+
+import (
+	"math"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// enough is the share of the memory limit from which on the process has too much
+	// that it cannot give up.
+	enough = 0.85
+
+	// sampleEvery is how long a sample of the memory is good for. One takes some
+	// microseconds.
+	sampleEvery = 20 * time.Millisecond
+)
+
+// The parts of the process's memory that Memory looks at, as package runtime/metrics
+// names them.
+const (
+	mapped   = "/memory/classes/total:bytes"
+	released = "/memory/classes/heap/released:bytes"
+	free     = "/memory/classes/heap/free:bytes"
+	unused   = "/memory/classes/heap/unused:bytes"
+	objects  = "/memory/classes/heap/objects:bytes"
+	live     = "/gc/heap/live:bytes"
+)
+
+// Memory tells when the process comes near its memory limit (GOMEMLIMIT). That
+// limit is soft: the runtime collects harder and harder and then exceeds it, and
+// whoever enforces a hard one kills the process. What counts is what a collection
+// would leave: garbage may fill the limit to the brim and does no harm.
+//
+// The zero value is not for use; a nil *Memory is never short.
+type Memory struct {
+	limit   uint64
+	sampled atomic.Int64 // when, in nanoseconds since the epoch
+	short   atomic.Bool
+}
+
+// NewMemory returns the watch over the process's memory; nil if it has no limit.
+func NewMemory() *Memory {
+	limit := debug.SetMemoryLimit(-1)
+	if limit == math.MaxInt64 {
+		return nil
+	}
+	return &Memory{limit: uint64(limit)}
+}
+
+// Limit is the memory limit in bytes; 0 if there is none.
+func (m *Memory) Limit() int64 {
+	if m == nil {
+		return 0
+	}
+	return int64(m.limit)
+}
+
+// Short reports whether the process has too little memory left to take on more.
+func (m *Memory) Short() bool {
+	if m == nil {
+		return false
+	}
+	now, last := time.Now().UnixNano(), m.sampled.Load()
+	if now-last >= int64(sampleEvery) && m.sampled.CompareAndSwap(last, now) {
+		m.short.Store(m.sample())
+	}
+	return m.short.Load()
+}
+
+// sample looks at the memory that cannot be given up: the heap that the last
+// collection left, and what is no heap, such as stacks. What was allocated since is
+// judged by the next collection, which comes before it exceeds the limit by much.
+func (m *Memory) sample() bool {
+	samples := []metrics.Sample{{Name: mapped}, {Name: released}, {Name: free}, {Name: unused}, {Name: objects}, {Name: live}}
+	metrics.Read(samples)
+	value := func(i int) uint64 { return samples[i].Value.Uint64() }
+	held := value(0) - value(1)
+	rest := held - min(held, value(2)+value(3)+value(4))
+	return float64(rest+value(5)) > enough*float64(m.limit)
+}

@@ -1,0 +1,181 @@
+package reload
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/metric"
+)
+
+const (
+	// Every is how often files are read.
+	Every = 5 * time.Second
+
+	// MaxFile is the size of the largest file that is read, in bytes.
+	MaxFile = 1 << 20
+)
+
+// File is one file to read.
+type File struct {
+	// Key is the configuration's key that names the file; errors begin with it.
+	Key string
+	// Path is where the file lies.
+	Path string
+}
+
+// Options say what [Open] reads. Only Files is required.
+type Options struct {
+	// What names the thing in logs and metrics: "tls".
+	What string
+	// Files are read together, in this order.
+	Files []File
+	// Logger hears of each change, good or bad. Nil: nobody does.
+	Logger *slog.Logger
+	// Meter counts readings of changed files. Nil: nobody does.
+	Meter metric.MeterProvider
+}
+
+// Value is what was last read and found good. Make it with [Open], run it with
+// [Value.Run]; without that it stays what it is. Its methods may be called by many
+// goroutines at once.
+type Value[T any] struct {
+	options Options
+	parse   func(contents [][]byte) (T, error)
+	metrics metrics
+	now     atomic.Pointer[T]
+
+	mu    sync.Mutex // guards the fields below
+	seen  string     // digest, or error, of the last reading
+	fault error
+	since time.Time
+}
+
+// Open reads the files and makes a value of what they hold. parse gets one content
+// for each file; its errors, and Open's, must not repeat them.
+func Open[T any](o Options, parse func(contents [][]byte) (T, error)) (*Value[T], error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	v := &Value[T]{options: o, parse: parse}
+	var value T
+	contents, err := readAll(o.Files)
+	if err == nil {
+		value, err = v.make(contents)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v.now.Store(&value)
+	v.seen = digest(contents)
+	v.metrics = newMetrics(o.Meter, o.What)
+	return v, nil
+}
+
+// Get returns the value in use.
+func (v *Value[T]) Get() T { return *v.now.Load() }
+
+// Fault tells why the files as they are cannot be used, and since when that is known;
+// nil if what they hold is in use.
+func (v *Value[T]) Fault() (since time.Time, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.since, v.fault
+}
+
+// Run reads the files anew until ctx ends. It returns nil.
+func (v *Value[T]) Run(ctx context.Context) error {
+	ticker := time.NewTicker(Every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			v.reload()
+		}
+	}
+}
+
+// reload takes over what the files hold if that changed, and is good.
+func (v *Value[T]) reload() {
+	contents, err := readAll(v.options.Files)
+	seen := digest(contents)
+	if err != nil {
+		seen = err.Error()
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if seen == v.seen {
+		return
+	}
+	v.seen = seen
+	var value T
+	if err == nil {
+		value, err = v.make(contents)
+	}
+	v.metrics.reloaded(err)
+	v.fault, v.since = err, time.Now()
+	if err != nil {
+		v.options.Logger.Warn("files changed and cannot be used, what was read before stays", "what", v.options.What, "error", err)
+		return
+	}
+	v.now.Store(&value)
+	v.options.Logger.Info("files changed and are in use", "what", v.options.What)
+}
+
+// make parses the contents; its errors say whose they are.
+func (v *Value[T]) make(contents [][]byte) (T, error) {
+	value, err := v.parse(contents)
+	if err != nil {
+		names := make([]string, len(v.options.Files))
+		for i, f := range v.options.Files {
+			names[i] = f.Key + " " + f.Path
+		}
+		err = fmt.Errorf("reading %s: %w", strings.Join(names, ", "), err)
+	}
+	return value, err
+}
+
+func readAll(files []File) ([][]byte, error) {
+	contents := make([][]byte, len(files))
+	for i, file := range files {
+		content, err := read(file.Path)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", file.Key, err)
+		}
+		contents[i] = content
+	}
+	return contents, nil
+}
+
+func read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
+	if err == nil && len(content) > MaxFile {
+		err = fmt.Errorf("%s is larger than %d bytes", path, MaxFile)
+	}
+	return content, err
+}
+
+// digest tells one reading from another without keeping it: a key is among what is
+// read.
+func digest(contents [][]byte) string {
+	sum := sha256.New()
+	for _, content := range contents {
+		one := sha256.Sum256(content)
+		sum.Write(one[:])
+	}
+	return string(sum.Sum(nil))
+}

@@ -1,0 +1,86 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// errClusterState means that a node is there and would answer CLUSTERDOWN.
+var errClusterState = errors.New("CLUSTERDOWN the node's cluster_state is not ok")
+
+// clusterEngine is the Engine on a Redis Cluster. Every operation touches one key, so
+// that nothing crosses slots, and goes to the master that holds it.
+type clusterEngine struct {
+	*redisEngine
+	cluster *redis.ClusterClient
+}
+
+func newClusterEngine(r *redisEngine, o *redis.UniversalOptions, wait waiter) *clusterEngine {
+	options := o.Cluster()
+	// Where a command goes is decided by its key alone, without asking a server for
+	// the list of its commands first.
+	options.DisableRoutingPolicies = true
+	cluster := redis.NewClusterClient(options)
+	cluster.OnNewNode(wait.follow)
+	r.client = cluster
+	// The driver keeps its map of the slots for a minute unless a server contradicts
+	// it. One that is dead does not.
+	r.relocate = func() { cluster.ReloadState(context.Background()) }
+	return &clusterEngine{redisEngine: r, cluster: cluster}
+}
+
+// part implements parted. It asks nobody: it reads the driver's map, which a context
+// that has ended keeps from loading.
+func (c *clusterEngine) part(key string) string {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	node, err := c.cluster.MasterForKey(ended, c.prefix+key)
+	if err != nil {
+		return ""
+	}
+	return node.Options().Addr
+}
+
+// parts implements parted. It loads the map of the slots anew.
+func (c *clusterEngine) parts(ctx context.Context) (map[string]func(context.Context) error, error) {
+	bounded, cancel := context.WithTimeout(ctx, c.bound)
+	defer cancel()
+	var mu sync.Mutex // guards pings
+	pings := make(map[string]func(context.Context) error)
+	err := c.cluster.ForEachMaster(bounded, func(_ context.Context, node *redis.Client) error {
+		mu.Lock()
+		defer mu.Unlock()
+		pings[node.Options().Addr] = func(ctx context.Context) error { return c.ping(ctx, node) }
+		return nil
+	})
+	return pings, outage(c.fail(ctx, opPing, err))
+}
+
+// ping asks one master for the cluster's state: it answers PING even while it would
+// refuse every key.
+func (c *clusterEngine) ping(ctx context.Context, node *redis.Client) error {
+	bounded, cancel := context.WithTimeout(ctx, c.bound)
+	defer cancel()
+	info, err := node.ClusterInfo(bounded).Result()
+	if err == nil && !strings.Contains(info, "cluster_state:ok") {
+		err = errClusterState
+	}
+	return outage(c.fail(ctx, opPing, err))
+}
+
+// Ping implements Engine: it fails if any master does.
+func (c *clusterEngine) Ping(ctx context.Context) error {
+	pings, err := c.parts(ctx)
+	if err != nil {
+		return err
+	}
+	failed := make([]error, 0, len(pings))
+	for _, ping := range pings {
+		failed = append(failed, ping(ctx))
+	}
+	return errors.Join(failed...)
+}

@@ -1,0 +1,206 @@
+package storage
+
+import (
+	"cmp"
+	"errors"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	redisPort    = "6379"
+	sentinelPort = "26379"
+)
+
+var (
+	errRedisURL    = errors.New("storage: malformed Redis URL, want redis://[user:password@]host[:port][/db] or unix://[user:password@]/path[?db=n]")
+	errSentinelURL = errors.New("storage: malformed Sentinel URL, want redis+sentinel://[user:password@]host[:port][,host[:port]…]/MASTER[/db]")
+	errClusterURL  = errors.New("storage: malformed Cluster URL, want redis+cluster://[user:password@]host[:port][,host[:port]…]")
+	errRedisOpt    = errors.New("storage: unknown option in the Redis URL, want db, client_name, pool_size or (rediss) skip_verify; with Sentinel also sentinel_user and sentinel_password; with Cluster not db")
+)
+
+// Options that a Redis URL may carry. The driver knows more, but those would undo
+// what this package promises about time and retries.
+const (
+	optDB               = "db"
+	optName             = "client_name"
+	optPool             = "pool_size"
+	optVerify           = "skip_verify"
+	optSentinelUser     = "sentinel_user"
+	optSentinelPassword = "sentinel_password"
+)
+
+// parseRedisURL reads redis://, rediss:// and unix://.
+func parseRedisURL(raw string) (target, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return target{}, errURL
+	}
+	if (u.Hostname() == "") != (u.Scheme == "unix") {
+		return target{}, errRedisURL
+	}
+	options, err := redisOptions(u, errRedisURL, optDB, optName, optPool, optVerify)
+	if err != nil {
+		return target{}, err
+	}
+	return target{name: masked(u), redis: options, secrets: secretsOf(u.User, "")}, nil
+}
+
+// parseSentinelURL reads redis+sentinel://: the hosts are sentinels, the path is the
+// master's name and perhaps a database. User and password are those of the servers.
+func parseSentinelURL(raw string) (target, error) {
+	u, hosts, err := parseHosts(raw, sentinelPort, errSentinelURL)
+	if err != nil {
+		return target{}, err
+	}
+	master, db, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
+	if master == "" {
+		return target{}, errSentinelURL
+	}
+	query := u.Query()
+	user, password := query.Get(optSentinelUser), query.Get(optSentinelPassword)
+	if user != "" && password == "" {
+		return target{}, errSentinelURL
+	}
+	query.Del(optSentinelUser)
+	query.Del(optSentinelPassword)
+	server := url.URL{Scheme: u.Scheme, User: u.User, Host: u.Host, Path: "/" + db, RawQuery: query.Encode()}
+	options, err := redisOptions(&server, errSentinelURL, optDB, optName, optPool, optVerify)
+	if err != nil {
+		return target{}, err
+	}
+	options.MasterName = master
+	options.SentinelUsername, options.SentinelPassword = user, password
+	several(options, hosts)
+	return target{name: maskedSet(u, "sentinel", hosts), redis: options, secrets: secretsOf(u.User, password)}, nil
+}
+
+// parseClusterURL reads redis+cluster://: the hosts are some of the cluster's nodes.
+func parseClusterURL(raw string) (target, error) {
+	u, hosts, err := parseHosts(raw, redisPort, errClusterURL)
+	if err != nil {
+		return target{}, err
+	}
+	if u.Path != "" && u.Path != "/" && u.Path != "/0" {
+		return target{}, errClusterURL
+	}
+	options, err := redisOptions(u, errClusterURL, optName, optPool, optVerify)
+	if err != nil {
+		return target{}, err
+	}
+	options.IsClusterMode = true
+	several(options, hosts)
+	return target{name: maskedSet(u, "cluster", hosts), redis: options, secrets: secretsOf(u.User, "")}, nil
+}
+
+// parseHosts reads a URL with several hosts, which package url has no idea of: as one
+// with the first of them and a plain scheme, beside all of them with their ports.
+func parseHosts(raw, port string, malformed error) (*url.URL, []string, error) {
+	scheme, rest, ok := strings.Cut(raw, "://")
+	if !ok {
+		return nil, nil, malformed
+	}
+	plain, _, _ := strings.Cut(scheme, "+")
+	end := len(rest)
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		end = i
+	}
+	begin := strings.LastIndex(rest[:end], "@") + 1
+	hosts := strings.Split(rest[begin:end], ",")
+	for i, host := range hosts {
+		one, err := url.Parse(plain + "://" + host)
+		if err != nil || one.Hostname() == "" || one.Host != host || !validPort(one) {
+			return nil, nil, malformed
+		}
+		hosts[i] = net.JoinHostPort(one.Hostname(), cmp.Or(one.Port(), port))
+	}
+	u, err := url.Parse(plain + "://" + rest[:begin] + hosts[0] + rest[end:])
+	if err != nil {
+		return nil, nil, errURL
+	}
+	return u, hosts, nil
+}
+
+// redisOptions reads what the URL of one server says, with those options only.
+func redisOptions(u *url.URL, malformed error, allowed ...string) (*redis.UniversalOptions, error) {
+	if u.Opaque != "" || u.Fragment != "" || !validPort(u) {
+		return nil, malformed
+	}
+	for option := range u.Query() {
+		if !slices.Contains(allowed, option) {
+			return nil, errRedisOpt
+		}
+	}
+	o, err := redis.ParseURL(u.String())
+	if err != nil || o.DB < 0 || o.PoolSize < 0 {
+		return nil, malformed
+	}
+	return &redis.UniversalOptions{
+		Addrs:      []string{o.Addr},
+		Username:   o.Username,
+		Password:   o.Password,
+		DB:         o.DB,
+		ClientName: o.ClientName,
+		PoolSize:   o.PoolSize,
+		TLSConfig:  o.TLSConfig,
+	}, nil
+}
+
+// several makes o lead to servers of which hosts are the first to be asked. Each is
+// verified by the name that it is reached under.
+func several(o *redis.UniversalOptions, hosts []string) {
+	o.Addrs = hosts
+	if o.TLSConfig != nil {
+		o.TLSConfig.ServerName = ""
+	}
+}
+
+func validPort(u *url.URL) bool {
+	if u.Port() == "" {
+		return true
+	}
+	n, err := strconv.ParseUint(u.Port(), 10, 16)
+	return err == nil && n > 0
+}
+
+// masked is the URL as it may be shown. A user without a password is masked too:
+// it is most likely a password without its colon. The query is left out.
+func masked(u *url.URL) string {
+	shown := url.URL{Scheme: u.Scheme, User: maskedUser(u.User), Host: u.Host, Path: u.Path}
+	return shown.String()
+}
+
+// maskedSet is the same for a URL that parseHosts took apart.
+func maskedSet(u *url.URL, form string, hosts []string) string {
+	shown := url.URL{Scheme: u.Scheme + "+" + form, User: maskedUser(u.User), Host: strings.Join(hosts, ","), Path: u.Path}
+	return shown.String()
+}
+
+func maskedUser(user *url.Userinfo) *url.Userinfo {
+	if user == nil {
+		return nil
+	}
+	if _, ok := user.Password(); ok {
+		return url.UserPassword(user.Username(), mask)
+	}
+	return url.User(mask)
+}
+
+// secretsOf are the password in the URL, decoded as the driver sends it, and
+// another, where there are such.
+func secretsOf(user *url.Userinfo, another string) []string {
+	var secrets []string
+	if user != nil {
+		password, ok := user.Password()
+		if !ok {
+			password = user.Username()
+		}
+		secrets = append(secrets, password)
+	}
+	return slices.DeleteFunc(append(secrets, another), func(s string) bool { return s == "" })
+}

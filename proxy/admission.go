@@ -1,0 +1,136 @@
+package proxy
+
+import (
+	"errors"
+	"net/http"
+
+	"berth/internal/exchange"
+	"berth/internal/limit"
+	"berth/internal/mcp"
+)
+
+// anybody stands for the caller where callers are not told apart.
+const anybody = ""
+
+// admission is what a request takes of the load, until it ends.
+type admission struct {
+	caller string
+	call   bool  // counts as a call under way
+	stream bool  // counts as a standing stream
+	body   int64 // bytes of its body
+}
+
+// admit lets the request in, as a call, if there is room for one: before anybody looks
+// who calls, and before its body is read.
+func (x *request) admit() error {
+	d := x.p.load
+	if d.memory.Short() {
+		return d.full(shedMemory)
+	}
+	if d.calls.Take(anybody, 1) != nil {
+		return d.full(shedInFlight)
+	}
+	x.held.call = true
+	d.admitted()
+	return nil
+}
+
+// place gives the request the place that is due to what it asks for, now that this is
+// known: a standing stream one among streams, a poll one within its caller's rate, and
+// new work none that is kept for work that has begun.
+func (x *request) place() error {
+	d := x.p.load
+	switch {
+	case x.stands():
+		return x.placeStream()
+	case !x.concernsBegun() && d.calls.Held() > d.inFlight-d.inFlight/reserve:
+		return d.full(shedReserve)
+	}
+	if wait := d.polls.Take(x.held.caller, x.polls()); wait > 0 {
+		return d.tooMuch(shedPolls, errTooManyPolls, wait)
+	}
+	return nil
+}
+
+// placeStream moves the request from the calls to the standing streams.
+func (x *request) placeStream() error {
+	d := x.p.load
+	switch err := d.streams.Take(x.held.caller, 1); {
+	case errors.Is(err, limit.ErrCallerFull):
+		return d.tooMuch(shedCallerStreams, errTooManyStreams, retrySoon)
+	case err != nil:
+		return d.full(shedStreams)
+	}
+	x.held.stream = true
+	x.leaveCalls()
+	return nil
+}
+
+// stands reports whether the request is for a stream that never ends by itself.
+func (x *request) stands() bool {
+	c := x.call()
+	return c == nil && x.r.Method == http.MethodGet || c != nil && c.Method == mcp.MethodListen
+}
+
+// concernsBegun reports whether the request is about work that has begun: a task, an
+// answer or a word to a server that waits for it, the end of a session.
+func (x *request) concernsBegun() bool {
+	if x.r.Method == http.MethodDelete {
+		return true
+	}
+	for i := range x.message.Calls {
+		if c := &x.message.Calls[i]; c.Kind == mcp.KindRequest && !c.IsTask() {
+			return false
+		}
+	}
+	return len(x.message.Calls) > 0
+}
+
+// polls is how many tasks the request asks for.
+func (x *request) polls() int {
+	n := 0
+	for i := range x.message.Calls {
+		if m := x.message.Calls[i].Method; m == mcp.MethodGetTask || m == mcp.MethodTaskResult {
+			n++
+		}
+	}
+	return n
+}
+
+// hold takes n more bytes for the request's body. They count until the request ends:
+// what was peeked at refers to them.
+func (x *request) hold(n int64) error {
+	if x.p.load.bodies.Take(x.held.caller, n) != nil {
+		return x.p.load.full(shedBuffered)
+	}
+	x.held.body += n
+	return nil
+}
+
+// noteStarved notes that berth itself had nothing to ask an upstream with.
+func (x *request) noteStarved(err error) {
+	var failed *exchange.SendError
+	if errors.As(err, &failed) && failed.Starved {
+		x.p.load.shed(shedConnections)
+	}
+}
+
+func (x *request) leaveCalls() {
+	if x.held.call {
+		x.p.load.calls.Give(anybody, 1)
+		x.held.call = false
+	}
+}
+
+// leave gives back all that the request took.
+func (x *request) leave() {
+	x.leaveCalls()
+	if x.held.stream {
+		x.p.load.streams.Give(x.held.caller, 1)
+		x.held.stream = false
+	}
+	if x.held.body > 0 {
+		x.p.load.bodies.Give(x.held.caller, x.held.body)
+		x.held.body = 0
+	}
+}

@@ -1,0 +1,32 @@
+package proxy
+
+import "net/http"
+
+// Authorization says what goes upstream in place of the caller's Authorization
+// header. The zero value sends none.
+type Authorization struct {
+	// Value returns what the header says instead; nil: nothing. It is asked for each
+	// request, by many at once.
+	Value func() string
+}
+
+// authorize changes the headers of a request that goes upstream as the endpoint wants
+// it.
+func (ep *Endpoint) authorize(h http.Header) {
+	if ep.Authorization == nil {
+		return
+	}
+	h.Del("Authorization")
+	if ep.Authorization.Value != nil {
+		h.Set("Authorization", ep.Authorization.Value())
+	}
+}
+
+// authorize does the same for the request's own. What a client may ask before it is
+// authorised goes without berth's own authority.
+func (x *request) authorize(h http.Header) {
+	x.endpoint.authorize(h)
+	if x.opaque && x.endpoint.Authorization != nil {
+		h.Del("Authorization")
+	}
+}

@@ -1,0 +1,53 @@
+package proxy
+
+import (
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"berth/internal/gate"
+)
+
+// callerOf names who a request counts for: its principal, or else the address that
+// it comes from. Callers behind one address are one caller.
+func (p *Proxy) callerOf(r *http.Request, principal string, trusted bool) string {
+	if principal != "" {
+		return "principal " + digest(principal)
+	}
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return "address" // all of a network without addresses
+	}
+	addr := peer.Addr()
+	if trusted {
+		addr = p.client(addr, r.Header.Values("X-Forwarded-For"))
+	}
+	return "address " + gate.Address(addr)
+}
+
+// client returns the address that the proxies in front say the request comes from.
+// Each appended the address of its own peer, so the entries are believed from the
+// last on backwards, as long as they name trusted proxies: the first that does not is
+// the client. Beyond one that is no address nobody can be believed.
+func (p *Proxy) client(peer netip.Addr, forwarded []string) netip.Addr {
+	for _, entry := range slices.Backward(strings.Split(strings.Join(forwarded, ","), ",")) {
+		addr, ok := parseForwarded(strings.TrimSpace(entry))
+		if !ok {
+			return peer
+		}
+		if peer = addr; !p.trustsAddress(addr) {
+			return peer
+		}
+	}
+	return peer
+}
+
+// parseForwarded reads an entry of X-Forwarded-For. Some proxies add a port.
+func parseForwarded(entry string) (netip.Addr, bool) {
+	if addr, err := netip.ParseAddr(strings.Trim(entry, "[]")); err == nil {
+		return addr, true
+	}
+	withPort, err := netip.ParseAddrPort(entry)
+	return withPort.Addr(), err == nil
+}

@@ -1,0 +1,272 @@
+package proxy_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"berth/internal/demo/fleet"
+	"berth/internal/exchange"
+	"berth/proxy"
+	"berth/routing"
+
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+)
+
+// gauge is what an instrument without attributes says now.
+func (b *berth) gauge(name string) int64 {
+	b.t.Helper()
+	for _, m := range b.collect() {
+		if m.Name == name {
+			return m.Data.(metricdata.Gauge[int64]).DataPoints[0].Value
+		}
+	}
+	b.t.Fatalf("no instrument %s", name)
+	return 0
+}
+
+// atRest waits until berth holds nothing for anybody.
+func (b *berth) atRest() {
+	b.t.Helper()
+	for _, name := range []string{"berth.calls.open", "berth.streams.open", "berth.bodies.bytes"} {
+		await(b.t, name+" to be 0", func() bool { return b.gauge(name) == 0 })
+	}
+}
+
+// busy is a berth before an upstream that holds each tools/call of the tool "hold"
+// until release.
+func busy(t *testing.T, inFlight int) (b *berth, release func()) {
+	t.Helper()
+	gate := make(chan struct{})
+	b = start(t, setup{
+		upstreams: 1,
+		server: func(s *fleet.Server) {
+			s.Intercept = func(_ http.ResponseWriter, r *http.Request, body []byte) bool {
+				if strings.Contains(string(body), `"name":"hold"`) {
+					select {
+					case <-gate:
+					case <-r.Context().Done():
+					}
+				}
+				return false
+			}
+		},
+		options: func(o *proxy.Options) { o.Limits.InFlight = inFlight },
+	})
+	release = sync.OnceFunc(func() { close(gate) })
+	t.Cleanup(release)
+	return b, release
+}
+
+// hold begins n calls that wait at the upstream, and returns how they end.
+func (b *berth) hold(n int) <-chan reply {
+	b.t.Helper()
+	ended := make(chan reply, n)
+	for range n {
+		go func() { ended <- b.modern("tools/call", "hold", `"name":"hold","arguments":{}`) }()
+	}
+	await(b.t, "the calls to be under way", func() bool { return b.contacted() >= n })
+	return ended
+}
+
+// TestOverloadIsShedAndOver: a call too many is told so before it sends its body, the
+// last places are for those who wait for work that has begun, and all is as before once
+// the others have ended.
+func TestOverloadIsShedAndOver(t *testing.T) {
+	b, release := busy(t, 10)
+	task := b.makeTask()
+	ended := b.hold(9)
+	call := func() reply { return b.modern("tools/call", "greet", `"name":"greet","arguments":{"name":"x"}`) }
+	call().fails(t, 503, -31503, "overloaded", true)
+	if r := b.modern("tasks/get", task, byID(task)); r.status != 200 || r.code() != 0 {
+		t.Errorf("a poll gets %v, want the task", r)
+	}
+	poll := modernMessage("tasks/get", byID(task))
+	last := b.dial() // takes the last place, and does not send its body
+	fmt.Fprintf(last, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", len(poll))
+	await(t, "ten calls", func() bool { return b.gauge("berth.calls.open") == 10 })
+	next := b.dial()
+	fmt.Fprintf(next, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
+	line, err := bufio.NewReader(next).ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, "HTTP/1.1 503 ") {
+		t.Fatalf("got %q, %v, want 503 at once", line, err)
+	}
+	last.Close()
+	release()
+	for range 9 {
+		if r := <-ended; r.status != 200 {
+			t.Errorf("a call that was let in got %v", r)
+		}
+	}
+	b.atRest()
+	if r := call(); r.status != 200 {
+		t.Errorf("afterwards a call gets %v", r)
+	}
+	for _, reason := range []string{"reserve", "in_flight"} {
+		if !b.labels("berth.shed", "reason")[reason] {
+			t.Errorf("not counted: %s", reason)
+		}
+	}
+	if n := strings.Count(b.logs.String(), "load is shed"); n != 1 {
+		t.Errorf("told of %d times, want once", n)
+	}
+}
+
+// TestSlowBodiesAreBounded: what clients have begun to send is memory; one of them may
+// hold half of it.
+func TestSlowBodiesAreBounded(t *testing.T) {
+	b := start(t, setup{options: func(o *proxy.Options) {
+		o.Limits.Body, o.Limits.Buffered, o.TrustedProxies = 64<<10, 128<<10, loopbackPeers
+	}})
+	slow := func(client string) net.Conn {
+		conn := b.dial()
+		fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: %s\r\nContent-Length: 65535\r\n\r\n%s", client, strings.Repeat(" ", 40_000))
+		return conn
+	}
+	first := slow("192.0.2.1")
+	await(t, "its body to be held", func() bool { return b.gauge("berth.bodies.bytes") > 40_000 })
+	post := func(client string) reply { return b.post(message("ping", ""), "X-Forwarded-For", client) }
+	post("192.0.2.1").fails(t, 503, -31503, "overloaded", true)
+	if r := post("192.0.2.2"); r.status != 200 {
+		t.Fatalf("another caller gets %v", r)
+	}
+	second := slow("192.0.2.2")
+	await(t, "both bodies to be held", func() bool { return b.gauge("berth.bodies.bytes") > 80_000 })
+	post("192.0.2.3").fails(t, 503, -31503, "overloaded", true)
+	first.Close()
+	second.Close()
+	b.atRest()
+	if r := post("192.0.2.3"); r.status != 200 {
+		t.Errorf("afterwards a call gets %v", r)
+	}
+}
+
+// TestAnnouncedBodyTakesNoMemory: only what has come counts, or whoever announces much
+// could starve everybody with a few bytes.
+func TestAnnouncedBodyTakesNoMemory(t *testing.T) {
+	b := start(t, setup{})
+	conn := b.dial()
+	fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n{", bodyLimit)
+	await(t, "the body to be begun", func() bool { return b.gauge("berth.bodies.bytes") > 0 })
+	if n := b.gauge("berth.bodies.bytes"); n > 64<<10 {
+		t.Errorf("%d bytes are held for a body of one", n)
+	}
+	conn.Close()
+	b.atRest()
+}
+
+// stand opens a standing stream and returns its answer's header; the stream ends with
+// the returned function.
+func (b *berth) stand(header ...string) (*http.Response, func()) {
+	b.t.Helper()
+	ctx, cancel := context.WithCancel(b.t.Context())
+	b.t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+b.address+"/mcp", nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	response, err := plain.RoundTrip(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { response.Body.Close() })
+	return response, cancel
+}
+
+// streaming is an upstream whose GETs stand until the client leaves, and whose other
+// calls are answered at once.
+func streaming(limits func(*proxy.Limits)) setup {
+	return setup{
+		handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodGet {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+				return
+			}
+			w.Header().Set("Content-Type", "text/event-stream")
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}),
+		options: func(o *proxy.Options) {
+			o.TrustedProxies = loopbackPeers
+			limits(&o.Limits)
+		},
+	}
+}
+
+// TestStandingStreamsAreBounded: of one caller, and in all; they are no calls under way.
+func TestStandingStreamsAreBounded(t *testing.T) {
+	b := start(t, streaming(func(l *proxy.Limits) { l.InFlight, l.Streams, l.StreamsPerCaller = 1, 3, 2 }))
+	from := func(client string) reply {
+		response, _ := b.stand("X-Forwarded-For", client)
+		if response.StatusCode == 200 {
+			return reply{status: 200}
+		}
+		body, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply{response.StatusCode, response.Header, string(body)}
+	}
+	_, end := b.stand("X-Forwarded-For", "192.0.2.1")
+	if r := from("192.0.2.1"); r.status != 200 {
+		t.Fatalf("the second stream gets %v", r)
+	}
+	from("192.0.2.1").fails(t, 429, -31429, "too_many_streams", true)
+	if r := from("192.0.2.2"); r.status != 200 {
+		t.Fatalf("another caller's stream gets %v", r)
+	}
+	from("192.0.2.3").fails(t, 503, -31503, "overloaded", true)
+	if r := b.post(message("ping", ""), "X-Forwarded-For", "192.0.2.1"); r.status != 200 {
+		t.Errorf("a call beside the streams gets %v", r)
+	}
+	end()
+	await(t, "the stream to end", func() bool { return b.gauge("berth.streams.open") == 2 })
+	if r := from("192.0.2.1"); r.status != 200 {
+		t.Errorf("a stream in the place of one that ended gets %v", r)
+	}
+}
+
+// TestBerthsOwnWantIsNoFailureOfTheUpstream: without a file descriptor nobody can be
+// asked; that says nothing about those who were not.
+func TestBerthsOwnWantIsNoFailureOfTheUpstream(t *testing.T) {
+	starved := true
+	var dialer net.Dialer
+	var endpoint *proxy.Endpoint
+	probed := func(o *routing.PoolOptions) {
+		o.Probe = func(context.Context, *routing.Upstream) error { return nil }
+	}
+	b := start(t, setup{pool: probed, endpoint: func(ep *proxy.Endpoint) {
+		endpoint = ep
+		ep.Client = exchange.NewClientOver(func(ctx context.Context, network, address string) (net.Conn, error) {
+			if starved {
+				return nil, &net.OpError{Op: "dial", Net: network, Err: os.NewSyscallError("socket", syscall.EMFILE)}
+			}
+			return dialer.DialContext(ctx, network, address)
+		}, 0)
+	}})
+	for range 10 {
+		b.post(message("ping", "")).fails(t, 503, -31503, "overloaded", true)
+	}
+	for _, u := range endpoint.Router.Pool.Upstreams() {
+		if u.Silent() || u.Ejected() {
+			t.Errorf("upstream %s is blamed", u.Name)
+		}
+	}
+	starved = false
+	if r := b.post(message("ping", "")); r.status != 200 {
+		t.Errorf("afterwards a call gets %v", r)
+	}
+}

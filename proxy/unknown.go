@@ -1,0 +1,30 @@
+package proxy
+
+import (
+	"errors"
+
+	"berth/routing"
+)
+
+// mayMiss is asked when the map does not know an id, before the fleet is asked for it
+// and before it is called unknown: a caller who names too many unknown ids is told to
+// slow down in place of both. What the map knows is not concerned, so that nobody is
+// kept from a task of his own by what others at the same address guess. It is the same
+// for an id that is another's and for one that nobody has.
+func (x *request) mayMiss() error {
+	if x.aboutTask() && x.terminal() != nil {
+		return nil // its end was seen here: it is no guess
+	}
+	if wait := x.p.load.unknown.Wait(x.held.caller); wait > 0 {
+		return x.p.load.tooMuch(shedUnknownIDs, errTooManyUnknown, wait)
+	}
+	return nil
+}
+
+// noteMiss counts an id that the caller was told is unknown. One that the fleet knew
+// was none.
+func (x *request) noteMiss(err error) {
+	if errors.Is(err, routing.ErrUnknownTask) || errors.Is(err, routing.ErrUnknownSession) {
+		x.p.load.unknown.Take(x.held.caller, 1)
+	}
+}
