@@ -23,6 +23,9 @@ func (x *request) forward() error {
 		return x.unroutable(err)
 	}
 	defer x.releaseMade()
+	if x.keptTogether() && x.lost(x.decision.Owner, nil) {
+		x.leaveOwner()
+	}
 	if owner := x.decision.Owner; owner != nil {
 		_, _ = x.bindMade(owner) // the owner gets the request, whoever had one of the ids before
 		return x.forwardOwned(owner)
@@ -32,7 +35,7 @@ func (x *request) forward() error {
 
 // forwardOwned sends an owned call to its owner, and to nobody else.
 func (x *request) forwardOwned(u *routing.Upstream) error {
-	if u.Silent() && x.aboutTask() {
+	if u.Silent() && (x.aboutTask() || x.keptTogether()) {
 		return x.outOfReach(u, nil)
 	}
 	lease := x.pool().Own(u)
@@ -64,6 +67,10 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 		return errClientGone
 	}
 	x.endpoint.noteFailure(u, failed)
+	if x.keptTogether() && !failed.Sent && x.lost(u, failed) {
+		x.leaveOwner()
+		return x.forwardUnbound()
+	}
 	return x.outOfReach(u, failed)
 }
 
@@ -77,11 +84,10 @@ func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) er
 		return nil
 	}
 	sent := failed != nil && failed.Sent
-	refused := u.Refuses() || failed != nil && failed.Refused
 	switch {
 	case failed != nil && failed.Starved:
 		return failed
-	case x.session != "" && (refused || !sent && u.DownFor() > x.endpoint.OwnerGrace):
+	case x.session != "" && x.lost(u, failed):
 		return routing.ErrUnknownSession
 	case !sent, x.aboutTask() && !(failed.TimedOut && x.call().Method == mcp.MethodGetTask):
 		return errOwnerSilent

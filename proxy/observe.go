@@ -64,6 +64,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 		x.code = a.ErrorCode
 		return x.recordError(u, c, a), nil
 	}
+	x.learnAffinity(u, c, a)
 	switch {
 	case c != nil && c.IsTask() && c.Method == mcp.MethodDeleteTask:
 		x.forgetTask(u)

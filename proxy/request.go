@@ -38,6 +38,9 @@ type request struct {
 	ctx      context.Context // of the upstream's side; set by forward
 	opaque   bool            // passed through unread: what lies beside the MCP endpoint
 
+	affinity []string // the values that keep calls together
+	left     string   // name of the lost upstream that one of them was bound to
+
 	madeAt *routing.Upstream // what Decision.Made is bound to; nil: to nobody yet
 	sent   bool              // some of the request may have reached an upstream
 
@@ -124,6 +127,9 @@ func (x *request) serve() error {
 		}
 	}
 	if err := x.findSession(); err != nil {
+		return err
+	}
+	if err := x.findAffinity(); err != nil {
 		return err
 	}
 	if err := x.place(); err != nil {

@@ -35,6 +35,7 @@ func (x *request) query() routing.Query {
 		Credential: x.credential,
 		Caller:     x.held.caller,
 		Miss:       x.mayMiss,
+		Affinity:   x.affinity,
 		AskTask:    x.askTask,
 		AskSession: x.askSession,
 	}

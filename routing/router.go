@@ -37,6 +37,10 @@ type Query struct {
 	Credential string     // digest of the caller's credentials: equal ones may share a question
 	Caller     string     // who takes turns in asking the fleet
 
+	// Affinity are the values that keep calls together, those first that count more.
+	// They matter to what is about no task and in no session.
+	Affinity []string
+
 	// Miss is called when the map does not know an id, before the fleet is asked for it
 	// or it is called unknown; its error, if there is one, is told instead. nil: nothing
 	// is called.
@@ -69,6 +73,10 @@ type Decision struct {
 	// Made are the keys of the tasks whose ids the caller makes, as far as nobody owns
 	// them: to be bound to whoever gets the request, before it is sent (BindNew).
 	Made []sticky.Key
+
+	// Affinities are the request's values that keep calls together, if nothing else
+	// decided.
+	Affinities []Affinity
 }
 
 // Router routes the calls of one pool.
@@ -107,6 +115,9 @@ func (r *Router) Decide(ctx context.Context, q Query) (Decision, error) {
 		d = next
 	}
 	d.Made = made
+	if d.Owner == nil {
+		r.byAffinity(ctx, q, &d)
+	}
 	if d.Owner == nil && len(q.Calls) == 1 {
 		d.Prefer = r.preferred(ctx, q)
 	}

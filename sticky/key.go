@@ -12,10 +12,11 @@ type Kind string
 
 // The kinds of keys.
 const (
-	Task    Kind = "task"    // a task id
-	Session Kind = "session" // an Mcp-Session-Id
-	Claim   Kind = "claim"   // a task or session of any principal: whose it is
-	Hint    Kind = "hint"    // a list cursor or a requestState: where it came from is preferred, no more
+	Task     Kind = "task"     // a task id
+	Session  Kind = "session"  // an Mcp-Session-Id
+	Claim    Kind = "claim"    // a task or session of any principal: whose it is
+	Affinity Kind = "affinity" // a value that calls carry: where the calls that carry it go
+	Hint     Kind = "hint"     // a list cursor or a requestState: where it came from is preferred, no more
 )
 
 // Key names one binding. Equal ids of different pools or principals are

@@ -103,3 +103,41 @@ func TestProvisionalBindingMovesWithoutRedis(t *testing.T) {
 	realtest.Eventually(t, "it is written back", func() bool { return b.Pending() == 0 })
 	newBerth(t, server.URL(), Options{}, 0).owns(t, "c", task("1"), SourceStore)
 }
+
+// A value whose upstream is gone belongs to the next one; of two that try, one wins, and
+// whoever followed the old binding learns of it at the next touch.
+func TestValueIsReboundOnce(t *testing.T) {
+	server := redistest.Start(t)
+	value := Key{Kind: Affinity, Pool: "p", ID: "cart 7"}
+	one, two := onRedis(t, server), onRedis(t, server)
+	one.mustBind(t, value, "gone", 0)
+	stale := two.owns(t, "gone", value, SourceStore)
+	if err := one.Rebind(t.Context(), value, "gone", Binding{Upstream: "a"}); err != nil {
+		t.Fatalf("Rebind: %v", err)
+	}
+	one.owns(t, "a", value, SourceLRU)
+	if err := two.Rebind(t.Context(), value, "gone", Binding{Upstream: "b"}); !errors.Is(err, ErrOwned) {
+		t.Errorf("a second Rebind: got %v, want ErrOwned", err)
+	}
+	two.owns(t, "a", value, SourceStore)
+
+	three := onRedis(t, server)
+	stale.Expires = stale.Expires.Add(-time.Hour) // long since touched
+	three.near.add(entry{Affinity, value.digest(), stale})
+	three.Touch(value, stale)
+	realtest.Eventually(t, "a touch finds out", func() bool { return three.finds(t, "a", value) })
+}
+
+func TestValuesIdleOutAsSessionsDo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		value := Key{Kind: Affinity, Pool: "p", ID: "cart 7"}
+		b := inMemory(t, Options{SessionIdle: time.Hour})
+		b.mustBind(t, value, "a", 0)
+		for range 3 {
+			pass(50 * time.Minute)
+			b.Touch(value, b.owns(t, "a", value, SourceBound))
+		}
+		pass(time.Hour + time.Second)
+		b.unknown(t, value)
+	})
+}

@@ -48,14 +48,13 @@ func (p *pending) amend(e entry) bool {
 	return true
 }
 
-// move puts e in the place of what is pending under its name, or nothing if e is nil,
-// provided that this is still provisional and of the upstream from. false: nothing is
-// pending, or something else.
-func (p *pending) move(name, from string, e *entry) bool {
+// move puts e in the place of what is pending under its name, or nothing if e is nil, if
+// may allows it. false: nothing is pending, or something else.
+func (p *pending) move(name string, may func(Binding) bool, e *entry) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	have, ok := p.entries[name]
-	if !ok || have.binding.Upstream != from || !have.binding.Provisional() {
+	if !ok || !may(have.binding) {
 		return false
 	}
 	if e == nil {

@@ -127,10 +127,11 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 	})
 	g.pools, g.clients = append(g.pools, pool), append(g.clients, client)
 	ep := &proxy.Endpoint{
-		Path:    cfg.Path,
-		Hosts:   cfg.Hosts,
-		Origins: cfg.Origins,
-		Host:    cfg.Host,
+		Path:     cfg.Path,
+		Hosts:    cfg.Hosts,
+		Origins:  cfg.Origins,
+		Host:     cfg.Host,
+		Affinity: cfg.AffinityHeaders(),
 		Router: &routing.Router{
 			Pool:       pool,
 			Bindings:   g.bindings,

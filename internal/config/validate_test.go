@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -113,6 +114,17 @@ func TestValidateRefuses(t *testing.T) {
 		{"path of OAuth", "pools[0].path", func(c *Config) { c.Pools[0].Path = "/.well-known/mcp" }},
 		{"host with a port", "pools[0].hosts[0]", func(c *Config) { c.Pools[0].Hosts = []string{"a:1"} }},
 		{"picker", "pools[0].picker", func(c *Config) { c.Pools[0].Picker = "random" }},
+		{"affinity without a header", "pools[0].affinity[0]", func(c *Config) { c.Pools[0].Affinity = []string{"Mcp-Param-Cart"} }},
+		{"affinity to no header's name", "pools[0].affinity[0]", func(c *Config) { c.Pools[0].Affinity = []string{"header:a b"} }},
+		{"affinity to a session", "pools[0].affinity[0]", func(c *Config) { c.Pools[0].Affinity = []string{"header:Mcp-Session-Id"} }},
+		{"affinity to any parameter", "pools[0].affinity[0]", func(c *Config) { c.Pools[0].Affinity = []string{"header:Mcp-Param-"} }},
+		{"affinity to credentials", "pools[0].affinity[0]", func(c *Config) { c.Pools[0].Affinity = []string{"header:authorization"} }},
+		{"affinity twice", "pools[0].affinity[1]", func(c *Config) { c.Pools[0].Affinity = []string{"header:X-Cart", "header:x-cart"} }},
+		{"affinity to too much", "pools[0].affinity", func(c *Config) {
+			for i := range 9 {
+				c.Pools[0].Affinity = append(c.Pools[0].Affinity, "header:X-"+strconv.Itoa(i))
+			}
+		}},
 		{"host header", "pools[0].host", func(c *Config) { c.Pools[0].Host = "a/b" }},
 		{"no host header", "pools[0].host", func(c *Config) { c.Pools[0].Host = "" }},
 		{"origin with a path", "pools[0].origins[1]", func(c *Config) { c.Pools[0].Origins = []string{"https://a", "https://a/"} }},
