@@ -2,6 +2,7 @@ package boltcheck_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -97,17 +98,23 @@ func TestOlderStateCountsWhereTheNewestCannotBeRead(t *testing.T) {
 	}
 }
 
-// Keys out of order are keys that bbolt does not find.
+// Keys out of order, or not below the key that leads to them, are keys that bbolt does not
+// find.
 func TestKeysOutOfOrderAreDamage(t *testing.T) {
 	content := database(t, 2000)
-	for _, change := range []struct{ key, with string }{
-		{"key 000017", "key 000117"}, // on a leaf
-		{"key 001", "kex 001"},       // wherever it stands, on branches too
-	} {
-		damaged := []byte(strings.ReplaceAll(string(content), change.key, change.with))
-		if _, err := check(damaged, ignore); !errors.Is(err, boltcheck.ErrDamaged) {
-			t.Errorf("%s for %s: got %v, want ErrDamaged", change.with, change.key, err)
+	order := []byte(strings.ReplaceAll(string(content), "key 000017", "key 000016"))
+	if _, err := check(order, ignore); !errors.Is(err, boltcheck.ErrDamaged) {
+		t.Errorf("a key twice: got %v, want ErrDamaged", err)
+	}
+	bounds := bytes.Clone(content)
+	for at := 0; at < len(bounds); at += os.Getpagesize() {
+		first := at + 16 + int(binary.NativeEndian.Uint32(bounds[at+16+4:]))
+		if bounds[at+8] == 2 && first+7 < len(bounds) && string(bounds[first:first+7]) == "key 001" {
+			bounds[first] = 'a' // the first key of a leaf
 		}
+	}
+	if _, err := check(bounds, ignore); !errors.Is(err, boltcheck.ErrDamaged) {
+		t.Errorf("a key below its branch's: got %v, want ErrDamaged", err)
 	}
 }
 
