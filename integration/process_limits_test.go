@@ -2,6 +2,7 @@ package integration
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"berth/internal/realtest"
 )
@@ -146,4 +148,46 @@ func (p *process) peakMemory(t testing.TB) (peak int64) {
 		t.Fatal(err)
 	}
 	return peak << 10
+}
+
+// TestAnAddressHoldsSoManyConnectionsOfABerth: as configured, and trusted peers are not
+// counted.
+func TestAnAddressHoldsSoManyConnectionsOfABerth(t *testing.T) {
+	t.Parallel()
+	fleet := startLocalFleet(t, nil)
+	for name, c := range map[string]struct {
+		trusted string
+		stand   bool // a connection more than the limit
+	}{
+		"anybody":       {"[]", false},
+		"trusted peers": {`["127.0.0.1"]`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := configFile(t, "trusted_proxies = "+c.trusted+"\n[limits]\nconnections_per_address = 3\n")
+			b := startBerth(t, fleet.fleet, "--config", file)
+			at, err := url.Parse(b.base)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stands := func() bool {
+				conn, err := net.Dial("tcp", at.Host)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = conn.Close() })
+				if err := conn.SetDeadline(time.Now().Add(realtest.Within)); err != nil {
+					t.Fatal(err)
+				}
+				_, _ = io.WriteString(conn, "OPTIONS / HTTP/1.1\r\nHost: localhost\r\n\r\n") // refused or not, it is answered
+				_, err = conn.Read(make([]byte, 1))
+				return err == nil
+			}
+			for range 3 { // the one that saw berth start may count for a moment still
+				realtest.Eventually(t, "a connection within the limit", stands)
+			}
+			if got := stands(); got != c.stand {
+				t.Errorf("the fourth connection stands: %v, want %v", got, c.stand)
+			}
+		})
+	}
 }

@@ -20,8 +20,8 @@ func together(t *testing.T, o rigOptions) *rig {
 	return newRig(t, o)
 }
 
-// who calls a tool that names the instance it runs on; header are pairs.
-func (f *rig) who(header ...string) string {
+// whoWith calls a tool that names the instance it runs on; header are pairs.
+func (f *rig) whoWith(header ...string) string {
 	f.t.Helper()
 	m := f.modern("tools/call", "who", `"name":"who"`, header...).message(f.t)
 	if m.Result == nil {
@@ -35,17 +35,17 @@ func label(value string) []string { return []string{"Mcp-Param-Label", value} }
 
 func TestCallsOfOneValueStayTogether(t *testing.T) {
 	f := together(t, rigOptions{})
-	first := f.who(label("7")...)
+	first := f.whoWith(label("7")...)
 	for range 5 {
-		if got := f.who(label("7")...); got != first {
+		if got := f.whoWith(label("7")...); got != first {
 			t.Errorf("got %s, want %s as the first time", got, first)
 		}
 	}
-	if a, b, c := f.who(), f.who(), f.who(); a == b || b == c {
+	if a, b, c := f.whoWith(), f.whoWith(), f.whoWith(); a == b || b == c {
 		t.Errorf("calls without the header went to %s, %s, %s, want turns", a, b, c)
 	}
 	// The same value, encoded as a client must where it is not plain ASCII.
-	if got := f.who(label("=?base64?Nw==?=")...); got != first {
+	if got := f.whoWith(label("=?base64?Nw==?=")...); got != first {
 		t.Errorf("encoded: got %s, want %s", got, first)
 	}
 }
@@ -54,9 +54,9 @@ func TestCallsOfOneValueStayTogether(t *testing.T) {
 // the handle is led to who made it, at once.
 func TestHandleLeadsToItsMaker(t *testing.T) {
 	f := together(t, rigOptions{})
-	maker := f.who() // its answer says {"instance": maker}
+	maker := f.whoWith() // its answer says {"instance": maker}
 	for range 4 {
-		if got := f.who("Mcp-Param-Instance", maker); got != maker {
+		if got := f.whoWith("Mcp-Param-Instance", maker); got != maker {
 			t.Errorf("got %s, want the maker, %s", got, maker)
 		}
 	}
@@ -69,7 +69,7 @@ func TestHandleOfATaskLeadsToItsMaker(t *testing.T) {
 	maker := f.owner(id)
 	f.poll(id)
 	for range 3 {
-		if got := f.who("Mcp-Param-Instance", maker); got != maker {
+		if got := f.whoWith("Mcp-Param-Instance", maker); got != maker {
 			t.Errorf("got %s, want the maker, %s", got, maker)
 		}
 	}
@@ -91,9 +91,9 @@ func TestFailureBindsNoValue(t *testing.T) {
 					return true
 				})
 			}
-			f.eventually("the one that knows it is found", func() bool { return f.who(label("7")...) == "c" })
+			f.eventually("the one that knows it is found", func() bool { return f.whoWith(label("7")...) == "c" })
 			for range 3 {
-				if got := f.who(label("7")...); got != "c" {
+				if got := f.whoWith(label("7")...); got != "c" {
 					t.Errorf("got %s, want c", got)
 				}
 			}
@@ -104,17 +104,17 @@ func TestFailureBindsNoValue(t *testing.T) {
 // The first header of the list that is bound decides; what the others say is learned.
 func TestFirstAffinityCounts(t *testing.T) {
 	f := together(t, rigOptions{})
-	one, two := f.who(label("1")...), f.who(label("2")...)
+	one, two := f.whoWith(label("1")...), f.whoWith(label("2")...)
 	if one == two {
 		t.Fatalf("both went to %s", one)
 	}
-	if got := f.who("Mcp-Param-Label", "2", "Mcp-Param-Instance", one); got != two {
+	if got := f.whoWith("Mcp-Param-Label", "2", "Mcp-Param-Instance", one); got != two {
 		t.Errorf("got %s, want %s, which the first header names", got, two)
 	}
-	if got := f.who("Mcp-Param-Label", "new", "Mcp-Param-Instance", one); got != one {
+	if got := f.whoWith("Mcp-Param-Label", "new", "Mcp-Param-Instance", one); got != one {
 		t.Errorf("got %s, want %s, which the only one that is bound names", got, one)
 	}
-	if got := f.who(label("new")...); got != one {
+	if got := f.whoWith(label("new")...); got != one {
 		t.Errorf("got %s, want %s, where the value went along", got, one)
 	}
 }
@@ -126,7 +126,7 @@ func TestTasksAndSessionsBeatAffinity(t *testing.T) {
 	session := f.initialize()
 	owner, holder := f.owner(id), ownerOf(f.bindings, f.router.SessionKey("", session))
 	for _, u := range f.pool.Upstreams() {
-		f.who(label(u.Name)...) // three values, each with its own upstream
+		f.whoWith(label(u.Name)...) // three values, each with its own upstream
 	}
 	for _, u := range f.pool.Upstreams() {
 		if m := f.poll(id, label(u.Name)...).message(t); m.Result == nil || m.Result.Status != "working" {
@@ -143,9 +143,9 @@ func TestTasksAndSessionsBeatAffinity(t *testing.T) {
 // Values of callers who are told apart are theirs.
 func TestValuesAreTheirPrincipals(t *testing.T) {
 	f := together(t, rigOptions{principals: true})
-	alice := f.who("Mcp-Param-Label", "7", userHeader, "alice")
+	alice := f.whoWith("Mcp-Param-Label", "7", userHeader, "alice")
 	for _, header := range []string{"alice", "bob"} {
-		if got := f.who("Mcp-Param-Label", "7", userHeader, header); header == "alice" && got != alice || header == "bob" && got == alice {
+		if got := f.whoWith("Mcp-Param-Label", "7", userHeader, header); header == "alice" && got != alice || header == "bob" && got == alice {
 			t.Errorf("%s got %s; alice's is at %s", header, got, alice)
 		}
 	}
@@ -154,9 +154,9 @@ func TestValuesAreTheirPrincipals(t *testing.T) {
 // Drained and ejected instances keep what they hold.
 func TestValueStaysWithADrainingOwner(t *testing.T) {
 	f := together(t, rigOptions{})
-	owner := f.who(label("7")...)
+	owner := f.whoWith(label("7")...)
 	f.pool.Find(owner).Draining = true
-	if got := f.who(label("7")...); got != owner {
+	if got := f.whoWith(label("7")...); got != owner {
 		t.Errorf("got %s, want %s, which drains", got, owner)
 	}
 }
@@ -165,19 +165,19 @@ func TestValueStaysWithADrainingOwner(t *testing.T) {
 // somebody who says so in the server's own words, and the value is that one's then.
 func TestValueLeavesAnOwnerThatIsGone(t *testing.T) {
 	f := together(t, rigOptions{tcp: true, probe: true})
-	owner := f.who(label("7")...)
+	owner := f.whoWith(label("7")...)
 	for _, s := range f.servers {
 		if s.Name == owner {
 			s.kill()
 		}
 	}
 	f.outbound.Close()
-	next := f.who(label("7")...)
+	next := f.whoWith(label("7")...)
 	if next == owner || len(next) != 1 {
 		t.Fatalf("got %s, want another one than %s", next, owner)
 	}
 	for range 4 {
-		if got := f.who(label("7")...); got != next {
+		if got := f.whoWith(label("7")...); got != next {
 			t.Errorf("got %s, want %s", got, next)
 		}
 	}
@@ -188,7 +188,7 @@ func TestValueLeavesAnOwnerThatIsGone(t *testing.T) {
 func TestValueWaitsForASilentOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := together(t, rigOptions{probe: true})
-		owner := f.who(label("7")...)
+		owner := f.whoWith(label("7")...)
 		f.outbound.Close()
 		f.network.cut(owner)
 		for range 3 {
@@ -196,13 +196,13 @@ func TestValueWaitsForASilentOwner(t *testing.T) {
 			r.fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
 		}
 		f.network.mend(owner)
-		f.eventually("the owner answers", func() bool { return f.who(label("7")...) == owner })
+		f.eventually("the owner answers", func() bool { return f.whoWith(label("7")...) == owner })
 
 		f.network.cut(owner)
 		f.outbound.Close()
 		f.modern("tools/call", "who", `"name":"who"`, label("7")...)
 		time.Sleep(31 * time.Second)
-		if got := f.who(label("7")...); got == owner || len(got) != 1 {
+		if got := f.whoWith(label("7")...); got == owner || len(got) != 1 {
 			t.Errorf("after its grace: got %s, want another one than %s", got, owner)
 		}
 		f.network.mend(owner)
@@ -212,7 +212,7 @@ func TestValueWaitsForASilentOwner(t *testing.T) {
 // A tool call that may have arrived is nobody else's, handle or not.
 func TestBrokenCallWithAValueIsNotRepeated(t *testing.T) {
 	f := together(t, rigOptions{tcp: true})
-	f.who(label("7")...)
+	f.whoWith(label("7")...)
 	for _, s := range f.servers {
 		s.inject(reset)
 	}

@@ -9,6 +9,17 @@ import (
 	"berth/internal/gate"
 )
 
+// recognise tells who is calling: as whom, what the request counts for, and what it is
+// compared by.
+func (x *request) recognise() error {
+	if err := x.identify(); err != nil {
+		return err
+	}
+	x.held.caller = x.p.callerOf(x.r, x.principal, x.trusted)
+	x.credential = credentialOf(x.r.Header)
+	return nil
+}
+
 // callerOf names who a request counts for: its principal, or else the address that
 // it comes from. Callers behind one address are one caller.
 func (p *Proxy) callerOf(r *http.Request, principal string, trusted bool) string {

@@ -262,3 +262,21 @@ func TestClientsTaskIsToldForItsKeepAlive(t *testing.T) {
 		f.draftPoll("mine").fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
 	})
 }
+
+// In a session that moves, the task is bound where the session goes.
+func TestClientsTaskMovesWithItsSession(t *testing.T) {
+	for name, lose := range losses {
+		t.Run(name, func(t *testing.T) {
+			f := newRig(t, reinit(rigOptions{tcp: true}))
+			session := f.initialize() // at a
+			f.furnish(session)
+			lose(f, f.servers[0])
+			r := f.legacy(session, "tools/call", slowCompute(0)+draftMeta("mine"))
+			if m := r.message(t); m.Result == nil {
+				t.Fatalf("got %d %s, want a result", r.status, r.body)
+			} else if got := f.owner("mine"); got != m.Result.StructuredContent.Instance {
+				t.Errorf("bound to %q, want %s, which ran it", got, m.Result.StructuredContent.Instance)
+			}
+		})
+	}
+}

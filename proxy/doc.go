@@ -3,11 +3,13 @@
 //
 // The life of a request:
 //
-//  1. accept: find the endpoint, check Host and Origin, ask who calls (proxy.go,
-//     guard.go, principal.go; package identity knows).
+//  1. accept: find the endpoint, check Host and Origin, see whether there is room,
+//     ask who calls (proxy.go, guard.go, admission.go, principal.go; package identity
+//     knows).
 //  2. classify: read the body within its limits, peek at the envelope, hold the
 //     routing headers against it (body.go, request.go). The bytes are kept as they
-//     came.
+//     came. Give it the place that is due to it (admission.go; limits.go lists what
+//     bounds callers, load.go counts, caller.go says who a caller is).
 //  3. route: the owner of the task or session, or of a value that keeps calls together
 //     (affinity.go), or none for unbound work (route.go; package routing decides, and
 //     asks the fleet by ask.go).
@@ -25,11 +27,19 @@
 //
 // A subscription may need several upstreams at once, and so takes a way of its own
 // after the second step: listen.go is its stream to the client, listenplan.go says
-// who serves which part, leg.go and fleetfeeds.go are the upstreams' sides.
+// who serves which part, leg.go and fleetfeeds.go are the upstreams' sides. So does a
+// list of a pool's tasks after the third: fanout.go, fanoutpage.go, fanoutown.go.
 //
-// Beside it lie what berth answers for an owner that is silent (silent.go,
-// lastseen.go), what passes unread at the endpoint's origin (passthrough.go), and what
-// clients without a token are told there (resource.go).
+// A session whose upstream is lost is moved between 4 and 5, where the pool allows it
+// (failover.go, replay.go, handshake.go, alias.go, mark.go, seal.go).
+//
+// A poll may be given the answer to another one like it: coalesce.go and flights.go
+// say whose, stir.go marks the changes that end it.
+//
+// Beside it lie what guesses of ids are told (unknown.go), what berth answers for an
+// owner that is silent (silent.go, lastseen.go), what passes unread at the endpoint's
+// origin (passthrough.go), and what clients without a token are told there
+// (resource.go).
 //
 // Any other request of a client is one exchange with an upstream at a time: answers
 // cannot cross. Every refusal and failure that berth words itself comes from one

@@ -129,8 +129,13 @@ func (s *stream) take(a arrival) (done bool, err error) {
 		s.release(event(instead))
 		return true, nil
 	}
+	s.x.share(s.x.status, a.piece, false)
+	raw := a.piece.Raw
+	if s.between {
+		raw = s.x.marked(a.piece)
+	}
 	s.between = a.piece.Between
-	s.release(a.piece.Raw)
+	s.release(raw)
 	return false, nil
 }
 
@@ -161,9 +166,10 @@ func event(message []byte) []byte {
 	return append(out, '\n')
 }
 
-// readsOn reports whether an answer is read to its end although nobody takes it.
+// readsOn reports whether an answer is read to its end although its client does not
+// take it.
 func (x *request) readsOn() bool {
-	return x.era() == mcp.EraLegacy && x.r.Method == http.MethodPost
+	return x.era() == mcp.EraLegacy && x.r.Method == http.MethodPost || x.hasRiders()
 }
 
 // endOfStanding is closed when streams that never end by themselves are to end.

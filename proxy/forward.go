@@ -16,11 +16,25 @@ func (x *request) forward() error {
 	x.startSpan()
 	end := x.detach()
 	defer end()
-	if x.subscribes() {
+	switch {
+	case x.subscribes():
 		return x.listen()
+	case x.mayNotList():
+		return mcp.ErrNoSuchMethod
 	}
+	return x.dispatch()
+}
+
+// dispatch routes the request and sends it where that says.
+func (x *request) dispatch() error {
 	if err := x.route(); err != nil {
 		return x.unroutable(err)
+	}
+	if x.isStray() {
+		return x.dropStray()
+	}
+	if x.makesList() {
+		return x.listTasks()
 	}
 	defer x.releaseMade()
 	if x.keptTogether() && x.lost(x.decision.Owner, nil) {
@@ -35,17 +49,31 @@ func (x *request) forward() error {
 
 // forwardOwned sends an owned call to its owner, and to nobody else.
 func (x *request) forwardOwned(u *routing.Upstream) error {
+	if answered, err := x.coalesce(u); answered {
+		return err
+	}
+	defer x.arrive()
 	if u.Silent() && (x.aboutTask() || x.keptTogether()) {
+		if x.isOutdated() {
+			return x.reroute()
+		}
 		return x.outOfReach(u, nil)
 	}
 	lease := x.pool().Own(u)
 	defer lease.Release()
+	x.stir()
 	response, err := x.send(u)
 	if err != nil && x.mayRepeat(err) {
 		response, err = x.send(u)
 	}
 	if err != nil {
+		lease.Release() // the request may go elsewhere
+		x.settle()
 		return x.ownerFailed(u, err)
+	}
+	if x.lacksSession(u, response) {
+		lease.Release()
+		return x.sessionDenied(u, response)
 	}
 	return x.relay(u, response)
 }
@@ -67,9 +95,14 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 		return errClientGone
 	}
 	x.endpoint.noteFailure(u, failed)
-	if x.keptTogether() && !failed.Sent && x.lost(u, failed) {
+	if x.keptTogether() && !failed.Sent && !failed.Starved && x.lost(u, failed) {
 		x.leaveOwner()
 		return x.forwardUnbound()
+	}
+	if !failed.Sent && !failed.Starved {
+		if done, err := x.failOver(u); done {
+			return err
+		}
 	}
 	return x.outOfReach(u, failed)
 }
@@ -87,7 +120,7 @@ func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) er
 	switch {
 	case failed != nil && failed.Starved:
 		return failed
-	case x.session != "" && x.lost(u, failed):
+	case x.session != "" && !x.staysBehind() && x.lost(u, failed):
 		return routing.ErrUnknownSession
 	case !sent, x.aboutTask() && !(failed.TimedOut && x.call().Method == mcp.MethodGetTask):
 		return errOwnerSilent

@@ -17,6 +17,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/framing"
 	"berth/internal/identity"
+	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/proxy"
 	"berth/routing"
@@ -40,6 +41,7 @@ type setup struct {
 	path       string                     // the upstreams' own endpoint; "": /mcp
 	principals bool                       // told by userHeader, believed from loopback
 	store      string                     // URL; "": memory:
+	with       func(*storage.Store)       // is handed the store
 	pool       func(*routing.PoolOptions) // changes the pool
 	endpoint   func(*proxy.Endpoint)      // changes the endpoint
 	options    func(*proxy.Options)       // changes the proxy; its endpoints may be added to
@@ -71,6 +73,9 @@ func start(t testing.TB, s setup) *berth {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if s.with != nil {
+		s.with(store)
+	}
 	bindings := sticky.New(store, sticky.Options{Logger: log, Meter: meters, Near: 1000})
 	pool := routing.PoolOptions{Name: "main", Upstreams: b.startUpstreams(s), Logger: log, Meter: meters}
 	if s.pool != nil {
@@ -81,6 +86,7 @@ func start(t testing.TB, s setup) *berth {
 		Loopback:  true,
 		Logger:    log,
 		AccessLog: slog.New(slog.NewJSONHandler(b.access, nil)),
+		Keys:      seal.NewStoredKeyring(store),
 		Meter:     meters,
 		Tracer:    sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(b.spans)),
 	}

@@ -24,6 +24,7 @@ const (
 	shedStreams       = "streams"        // too many standing streams
 	shedCallerStreams = "caller_streams" // too many of this caller
 	shedConnections   = "connections"    // no file descriptor or port for one to an upstream
+	shedLists         = "lists"          // too many lists of tasks being made
 	shedPolls         = "polls"          // this caller polls too often
 	shedUnknownIDs    = "unknown_ids"    // this caller names too many ids that nobody knows
 )

@@ -20,6 +20,7 @@ const recordTime = time.Second
 // client in its place; an error means that it must be withheld. strict says that
 // an answer which cannot be understood is one of these.
 func (x *request) observe(u *routing.Upstream, piece exchange.Piece, strict bool) (instead []byte, err error) {
+	x.settle()
 	if len(piece.Message) == 0 {
 		return nil, nil
 	}
@@ -79,6 +80,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 	case c.Method == mcp.MethodInitialize:
 		return nil, x.bindSession(u, a.Version)
 	}
+	x.recordHandshake(c)
 	x.recordHint(u, c, a)
 	return nil, nil
 }
@@ -88,7 +90,7 @@ func (x *request) recordCreation(u *routing.Upstream, a *mcp.Answer) error {
 	ctx, cancel := x.recording()
 	defer cancel()
 	key := x.endpoint.Router.TaskKey(x.principal, a.Task.ID)
-	binding := sticky.Binding{Upstream: u.Name, Dialect: a.Dialect.String(), Status: a.Task.Status}
+	binding := sticky.Binding{Upstream: u.Name, Dialect: a.Dialect.String(), Status: a.Task.Status, Alias: x.decision.Alias}
 	if x.session != "" {
 		binding.Session = digest(x.session)
 	}
@@ -179,7 +181,7 @@ func (x *request) bindSession(u *routing.Upstream, version string) error {
 	defer cancel()
 	router := x.endpoint.Router
 	key := router.SessionKey(x.principal, x.newSession)
-	binding := sticky.Binding{Upstream: u.Name, Version: version}
+	binding := sticky.Binding{Upstream: u.Name, Version: version, Kept: x.keepHandshake(ctx, key, version)}
 	if x.boundSession {
 		router.Bindings.Amend(ctx, key, binding)
 		return nil
@@ -200,5 +202,5 @@ func (x *request) recordSessionEnd(response *http.Response) {
 	}
 	ctx, cancel := x.recording()
 	defer cancel()
-	x.endpoint.Router.Bindings.Unbind(ctx, x.decision.Key)
+	x.forgetSession(ctx)
 }

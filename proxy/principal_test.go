@@ -146,31 +146,6 @@ func TestPrincipalKeepsItsTasksWithANewToken(t *testing.T) {
 	}
 }
 
-// TestNoListOfTasksWithPrincipals: an upstream that knows no callers would name
-// everybody's.
-func TestNoListOfTasksWithPrincipals(t *testing.T) {
-	b := start(t, setup{principals: true})
-	session := b.open("2025-11-25", userHeader, "alice")
-	before := b.contacted()
-	for name, r := range map[string]reply{
-		"legacy":     b.legacy("", "tasks/list", "", userHeader, "alice"),
-		"in session": b.legacy(session, "tasks/list", "", userHeader, "alice"),
-		"modern":     b.modern("tasks/list", "", "", userHeader, "alice"),
-		"batch":      b.post("["+message("ping", "")+","+message("tasks/list", "")+"]", userHeader, "alice"),
-	} {
-		if r.status != 404 || r.code() != -32601 {
-			t.Errorf("%s: got %v, want 404 -32601", name, r)
-		}
-	}
-	if n := b.contacted() - before; n != 0 {
-		t.Errorf("upstreams saw %d requests, want none", n)
-	}
-	plain := start(t, setup{})
-	if r := plain.legacy("", "tasks/list", ""); r.status != 200 || r.code() != 0 {
-		t.Errorf("without principals: got %v, want the upstream's list", r)
-	}
-}
-
 // TestLostBindingIsLearnedAgainWhereAllowed: with principals only a setting lets
 // berth ask the fleet, since whoever asks is taken for the owner.
 func TestLostBindingIsLearnedAgainWhereAllowed(t *testing.T) {

@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/seal"
 	"berth/routing"
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/sync/singleflight"
 )
 
 // Endpoint is the face of one pool: where clients reach it and how it is spoken
@@ -44,7 +46,12 @@ type Endpoint struct {
 	Client     *exchange.Client // sends to the pool's upstreams; required
 	Timeouts   Timeouts
 	OwnerGrace time.Duration // how long polls are answered for a silent owner; 0: not at all
+	Coalesce   time.Duration // how long after it came the answer to a poll is given to others like it; at most 5 s; 0: to those only who asked meanwhile
 	KeepAlive  time.Duration // silence on an event stream before a comment is sent; 0: 15 s
+
+	// Reinit opens a session whose upstream lost it anew on another, with what its
+	// client told the first one. Without it the client gets 404 and does so itself.
+	Reinit bool
 
 	// FleetNotifications has subscriptions hear of every upstream's lists and
 	// resources, over streams that subscribers with equal credentials share. False:
@@ -70,6 +77,7 @@ type Options struct {
 	TrustedProxies []netip.Prefix // peers whose forwarding and principal headers are believed
 	Limits         Limits
 	LastSeen       *LastSeen            // nil: one with default bounds
+	Keys           *seal.Keyring        // seals what clients carry; required where tasks are listed over a pool
 	Logger         *slog.Logger         // nil: discarded
 	AccessLog      *slog.Logger         // nil: no access records
 	Meter          metric.MeterProvider // nil: nothing is measured
@@ -87,6 +95,9 @@ type Proxy struct {
 	draining  chan struct{} // closed by Drain
 	drainOnce sync.Once
 	lingering atomic.Int64 // exchanges read on without a client
+	moves     singleflight.Group
+	flights   *flights
+	lists     chan struct{} // one for each list of tasks that is being made
 }
 
 // New returns a proxy for the given endpoints.
@@ -98,6 +109,8 @@ func New(o Options) *Proxy {
 		log:       o.Logger,
 		telemetry: newTelemetry(o.Meter, o.Tracer),
 		draining:  make(chan struct{}),
+		flights:   newFlights(),
+		lists:     make(chan struct{}, listsAtOnce),
 	}
 	if p.seen == nil {
 		p.seen = NewLastSeen(0, 0)

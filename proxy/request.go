@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/sticky"
 )
 
 // maxRequestID bounds the JSON-RPC id of a request, in bytes: answers of berth's own
@@ -43,6 +44,13 @@ type request struct {
 
 	madeAt *routing.Upstream // what Decision.Made is bound to; nil: to nobody yet
 	sent   bool              // some of the request may have reached an upstream
+
+	alias     string // what the session is called at the upstream; "": what the client calls it
+	movedFrom string // the upstream that the session was moved away from for this request
+
+	flight    *flight      // the poll that this request leads; nil: none
+	disembark func()       // ends it
+	stirred   []sticky.Key // tasks and sessions that the request may change
 
 	newSession   string // the session that the answer hands out
 	boundSession bool   // it is bound
@@ -107,11 +115,9 @@ func (x *request) serve() error {
 	if err := x.admit(); err != nil {
 		return err
 	}
-	if err := x.identify(); err != nil {
+	if err := x.recognise(); err != nil {
 		return err
 	}
-	x.held.caller = x.p.callerOf(x.r, x.principal, x.trusted)
-	x.credential = credentialOf(x.r.Header)
 	if err := x.read(); err != nil {
 		return err
 	}

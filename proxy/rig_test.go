@@ -11,6 +11,7 @@ import (
 	"berth/internal/demo/fleet"
 	"berth/internal/exchange"
 	"berth/internal/identity"
+	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/proxy"
 	"berth/routing"
@@ -109,7 +110,7 @@ func (f *rig) assemble(o rigOptions, upstreams []*routing.Upstream) {
 	if o.endpoint != nil {
 		o.endpoint(ep)
 	}
-	options := proxy.Options{Endpoints: []*proxy.Endpoint{ep}}
+	options := proxy.Options{Endpoints: []*proxy.Endpoint{ep}, Keys: seal.NewStoredKeyring(store)}
 	if o.principals {
 		options.TrustedProxies = loopbackPeers
 	}

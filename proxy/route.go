@@ -16,6 +16,12 @@ func (x *request) route() error {
 		return err
 	}
 	x.decision = d
+	if err := x.openAlias(); err != nil {
+		return err
+	}
+	if x.alias != "" && x.message.Batch && x.hasResponse() {
+		return errAnswersMoved
+	}
 	if x.message.Batch && x.version() == "" && !mcp.AllowsBatches(d.Binding.Version) {
 		return errNoBatches
 	}
@@ -25,8 +31,10 @@ func (x *request) route() error {
 	return nil
 }
 
-// query is what the router needs to know of the request.
+// query is what the router needs to know of the request. Questions to the fleet may
+// outlive the decision that they serve, and are put from the request as it is now.
 func (x *request) query() routing.Query {
+	asking := *x
 	return routing.Query{
 		Calls:      x.message.Calls,
 		Session:    x.session,
@@ -36,14 +44,17 @@ func (x *request) query() routing.Query {
 		Caller:     x.held.caller,
 		Miss:       x.mayMiss,
 		Affinity:   x.affinity,
-		AskTask:    x.askTask,
-		AskSession: x.askSession,
+		AskTask:    asking.askTask,
+		AskSession: asking.askSession,
 	}
 }
 
 // unroutable answers a call about a task that could not be routed with the task
 // as it was last seen, if this berth saw its end, or did not lose it for long.
 func (x *request) unroutable(err error) error {
+	if done, err := x.orphaned(err); done {
+		return err
+	}
 	if x.aboutTask() && x.serveUnrouted(err) {
 		return nil
 	}

@@ -69,11 +69,11 @@ func busy(t *testing.T, inFlight int) (b *berth, release func()) {
 // hold begins n calls that wait at the upstream, and returns how they end.
 func (b *berth) hold(n int) <-chan reply {
 	b.t.Helper()
-	ended := make(chan reply, n)
+	ended, before := make(chan reply, n), b.contacted()
 	for range n {
 		go func() { ended <- b.modern("tools/call", "hold", `"name":"hold","arguments":{}`) }()
 	}
-	await(b.t, "the calls to be under way", func() bool { return b.contacted() >= n })
+	await(b.t, "the calls to be under way", func() bool { return b.contacted() >= before+n })
 	return ended
 }
 
@@ -269,4 +269,25 @@ func TestBerthsOwnWantIsNoFailureOfTheUpstream(t *testing.T) {
 	if r := b.post(message("ping", "")); r.status != 200 {
 		t.Errorf("afterwards a call gets %v", r)
 	}
+}
+
+// TestSmallRequestThatIsShedKeepsItsConnection: under load the client's next connection
+// would cost more than the rest of its body, which came with the head.
+func TestSmallRequestThatIsShedKeepsItsConnection(t *testing.T) {
+	b, release := busy(t, 1)
+	ended := b.hold(1)
+	for size, closes := range map[int]bool{100: false, 100 << 10: true} {
+		conn := b.dial()
+		fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", size, strings.Repeat(" ", min(size, 100)))
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusServiceUnavailable || response.Close != closes {
+			t.Errorf("%d bytes: got %d, closing %v, want 503, closing %v", size, response.StatusCode, response.Close, closes)
+		}
+	}
+	release()
+	<-ended
 }

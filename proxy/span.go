@@ -157,7 +157,11 @@ func (x *request) from() []attribute.KeyValue {
 
 // startExchange begins the span and the measure of one exchange with an upstream.
 // It lasts until the answer's last byte, or until endExchange.
-func (x *request) startExchange(u *routing.Upstream) {
+func (x *request) startExchange(u *routing.Upstream) { x.span.exchange = x.newExchange(u) }
+
+// newExchange is startExchange for one of several exchanges at a time; closeExchange
+// ends it.
+func (x *request) newExchange(u *routing.Upstream) *exchangeSpan {
 	attributes := []attribute.KeyValue{
 		semconv.McpMethodNameKey.String(x.methodLabel()), attribute.String("berth.upstream", u.Name),
 		semconv.ServerAddress(u.URL.Hostname()),
@@ -166,13 +170,16 @@ func (x *request) startExchange(u *routing.Upstream) {
 		attributes = append(attributes, semconv.ServerPort(port))
 	}
 	_, span := x.p.telemetry.tracer.Start(x.span.ctx, x.spanName(), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attributes...))
-	x.span.exchange = &exchangeSpan{Span: span, upstream: u, started: time.Now()}
+	return &exchangeSpan{Span: span, upstream: u, started: time.Now()}
 }
 
 // endExchange ends the exchange under way; errorType "" says that it went well.
 func (x *request) endExchange(errorType string) {
-	e := x.span.exchange
+	x.closeExchange(x.span.exchange, errorType)
 	x.span.exchange = nil
+}
+
+func (x *request) closeExchange(e *exchangeSpan, errorType string) {
 	if e.IsRecording() {
 		e.SetAttributes(x.about()...)
 	}

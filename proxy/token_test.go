@@ -77,12 +77,14 @@ func TestRequestsWithoutAGoodTokenReachNoUpstream(t *testing.T) {
 	issuer := issuertest.Make(t)
 	b := start(t, setup{endpoint: tokens(t, issuer)})
 	expired := issuer.Sign("ES256", "ec", nil, issuertest.Claims("alice", map[string]any{"exp": 1}))
+	huge := issuer.Sign("ES256", "ec", nil, issuertest.Claims("alice", map[string]any{"x": strings.Repeat("x", 12<<10)}))
 	for name, c := range map[string]struct {
 		header []string
 		want   string
 	}{
 		"none":    {nil, "Bearer " + challenged},
 		"forged":  {bearer(issuertest.Make(t).Token("alice")), `Bearer error="invalid_token", error_description="the token's signature does not verify", ` + challenged},
+		"16 kB":   {bearer(huge), `Bearer error="invalid_token", error_description="the token is too long", ` + challenged},
 		"expired": {bearer(expired), `Bearer error="invalid_token", error_description="the token has expired", ` + challenged},
 	} {
 		for method, body := range map[string]string{http.MethodPost: message("ping", ""), http.MethodGet: "", http.MethodDelete: ""} {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
@@ -18,7 +17,6 @@ var (
 	ErrUndeclared     = errors.New("routing: unknown task, and the call does not declare the Tasks extension")
 	ErrOwnerGone      = errors.New("routing: the owner is not in the pool any more")
 	ErrSeveralOwners  = errors.New("routing: the batch is about tasks of several owners")
-	ErrNoListing      = errors.New("routing: listing tasks would name those of other principals")
 )
 
 // SourcePicked and SourceAsked complete sticky's sources: unbound work, and an
@@ -50,6 +48,8 @@ type Query struct {
 	// session, with the caller's credentials.
 	AskTask    func(ctx context.Context, u *Upstream, taskID string) Verdict
 	AskSession func(ctx context.Context, u *Upstream) Verdict
+
+	home sticky.Binding // of the session that a task is looked for in; zero: none
 }
 
 // Decision says where a request goes.
@@ -62,8 +62,12 @@ type Decision struct {
 	Task    sticky.Key     // of the task that the call is about, if it is about one
 
 	// TaskBinding is the task's own binding, if it was looked up: not in a session
-	// without principals, which decides alone.
+	// without principals that never moved, which decides alone.
 	TaskBinding sticky.Binding
+
+	// Alias is the Binding.Alias that holds at Owner: what the session is called there.
+	// "": what the client calls it.
+	Alias string
 
 	// ListenIDs are, where Narrow is set, the task ids that replace those of a
 	// subscription within a session: the caller's own.
@@ -92,9 +96,6 @@ type Router struct {
 // Errors: those of this file, Query.Miss's, ErrUnclear, ErrBusy, or one that wraps
 // storage.ErrUnavailable: then nobody can say whether the id exists.
 func (r *Router) Decide(ctx context.Context, q Query) (Decision, error) {
-	if r.Principals && listsTasks(q.Calls) {
-		return Decision{}, ErrNoListing
-	}
 	if q.Session != "" && !initializes(q.Calls) {
 		return r.bySession(ctx, q)
 	}
@@ -146,10 +147,6 @@ func subscribes(calls []mcp.Call) bool {
 	return len(calls) == 1 && calls[0].Method == mcp.MethodListen
 }
 
-func listsTasks(calls []mcp.Call) bool {
-	return slices.ContainsFunc(calls, func(c mcp.Call) bool { return c.Method == mcp.MethodListTasks })
-}
-
 // bySession: on legacy calls the session decides alone. With principals a task
 // must be the caller's own besides, or the session would be a way around.
 func (r *Router) bySession(ctx context.Context, q Query) (Decision, error) {
@@ -159,6 +156,7 @@ func (r *Router) bySession(ctx context.Context, q Query) (Decision, error) {
 		return Decision{}, err
 	}
 	r.touch(key, d.Binding)
+	d.Alias, q.home = d.Binding.Alias, d.Binding
 	if r.Principals && subscribes(q.Calls) {
 		own, err := r.Audience(ctx, q)
 		if err != nil {
@@ -177,14 +175,18 @@ func (r *Router) bySession(ctx context.Context, q Query) (Decision, error) {
 			continue
 		}
 		d.Task = r.key(sticky.Task, q.Principal, q.Calls[i].TaskID)
-		if !r.Principals {
-			continue
+		if r.Principals {
+			own, err := r.byTask(ctx, q, &q.Calls[i])
+			if err != nil {
+				return Decision{}, err
+			}
+			d.TaskBinding = own.Binding
 		}
-		own, err := r.byTask(ctx, q, &q.Calls[i])
-		if err != nil {
-			return Decision{}, err
+		if d.Binding.Alias != "" {
+			if err := r.followTask(ctx, q, &d); err != nil {
+				return Decision{}, err
+			}
 		}
-		d.TaskBinding = own.Binding
 	}
 	return d, nil
 }
@@ -241,6 +243,9 @@ func (r *Router) owner(ctx context.Context, q Query, key sticky.Key, learned sti
 	case foreign:
 		return Decision{}, denied(key.Kind, sticky.ErrUnknown)
 	}
+	if u.Name == q.home.Upstream {
+		learned.Alias = q.home.Alias // it was asked under that name
+	}
 	return r.learn(ctx, key, learned, u, missing)
 }
 
@@ -291,12 +296,13 @@ func (r *Router) preferred(ctx context.Context, q Query) string {
 }
 
 // HintID names a requestState or, failing that, a list's cursor; "" if there is
-// neither.
+// neither. A list of tasks needs no hint: its session has an owner, and without one
+// its cursor says where it goes on.
 func HintID(method, requestState, cursor string) string {
 	switch {
 	case requestState != "":
 		return "state\x00" + requestState
-	case cursor != "":
+	case cursor != "" && method != mcp.MethodListTasks:
 		return method + "\x00" + cursor
 	}
 	return ""

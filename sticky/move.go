@@ -3,79 +3,69 @@ package sticky
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"berth/internal/storage"
 )
 
-// Move gives a provisional binding that this process made for the upstream from to
-// another one, because from got nothing of the request. It returns nil or ErrOwned: what
-// stands by then is another's, or is provisional no more, and counts.
-func (b *Bindings) Move(ctx context.Context, key Key, from string, binding Binding) error {
-	return b.move(ctx, b.entry(key, binding, 0), provisionalOf(from))
+// ErrMoved says that a session was moved meanwhile, to another owner than one's own.
+var ErrMoved = errors.New("sticky: moved by another")
+
+// Reload returns the binding of key as the store has it, whatever the near cache
+// says: a session may have been moved by another berth. The error is ErrUnknown, or
+// wraps storage.ErrUnavailable or ctx's.
+func (b *Bindings) Reload(ctx context.Context, key Key) (Binding, error) {
+	binding, _, err := b.standing(ctx, key)
+	return binding, err
 }
 
-// Rebind gives a value of an affinity that the upstream from holds to another one,
-// because from is gone. It returns nil or ErrOwned: somebody was first. Other processes
-// may follow the old binding until they touch it.
-func (b *Bindings) Rebind(ctx context.Context, key Key, from string, binding Binding) error {
-	e := b.entry(key, binding, 0)
-	b.near.remove(e.name)
-	return b.move(ctx, e, func(have Binding) bool { return have.Upstream == from })
+// Move makes to the owner of the session that key names, if from still is, and
+// returns the binding that stands then. Of several who move a session one wins; the
+// others get its binding beside ErrMoved. Other errors are ErrUnknown, for a session
+// that has ended, and those that wrap storage.ErrUnavailable or ctx's: then nobody can
+// say who owns it. What this process alone knows, the store being away, is not moved.
+func (b *Bindings) Move(ctx context.Context, key Key, from, to Binding) (Binding, error) {
+	to.Principal = key.Principal
+	to.Expires = time.Now().Add(b.options.SessionIdle)
+	for range maxRevisions {
+		standing, version, err := b.standing(ctx, key)
+		if err != nil {
+			return Binding{}, err
+		}
+		if !standing.SameOwner(from) {
+			return standing, ErrMoved
+		}
+		_, err = b.store.Swap(ctx, key.digest(), version, to.encode(), b.options.SessionIdle)
+		switch {
+		case err == nil:
+			b.near.add(entry{key.Kind, key.digest(), to})
+			return to, nil
+		case errors.Is(err, storage.ErrConflict):
+			// A refresh came between, or another move; the next round tells.
+		case errors.Is(err, storage.ErrNotFound):
+			return Binding{}, ErrUnknown
+		default:
+			return Binding{}, fmt.Errorf("sticky: moving a session: %w", err)
+		}
+	}
+	return Binding{}, fmt.Errorf("sticky: moving a session: %w", storage.ErrConflict)
 }
 
-// Release gives a provisional binding up that this process made for the upstream from,
-// because nobody got anything of the request. One that stands for want of a store costs
-// the next use of its id a detour: that goes to from.
-func (b *Bindings) Release(ctx context.Context, key Key, from string) {
+// standing reads what the store has under key, and lets the near cache know.
+func (b *Bindings) standing(ctx context.Context, key Key) (Binding, uint64, error) {
 	name := key.digest()
-	if b.pending.move(name, provisionalOf(from), nil) {
-		return
-	}
-	// An engine deletes without a condition; the shortest life is as good.
-	err := b.replace(ctx, name, provisionalOf(from), Binding{Upstream: from, Dialect: draft}, time.Nanosecond)
-	if err != nil && !errors.Is(err, ErrOwned) {
-		b.log.Debug("a provisional binding could not be released", "kind", string(key.Kind), "error", err)
-	}
-}
-
-func provisionalOf(upstream string) func(Binding) bool {
-	return func(have Binding) bool { return have.Upstream == upstream && have.Provisional() }
-}
-
-// move puts e in the place of what stands, if may allows it.
-func (b *Bindings) move(ctx context.Context, e entry, may func(Binding) bool) error {
-	if b.pending.move(e.name, may, &e) {
-		return nil
-	}
-	err := b.replace(ctx, e.name, may, e.binding, time.Until(e.binding.Expires))
-	if errors.Is(err, ErrOwned) {
-		return err
-	}
-	if err != nil {
-		_, err = b.bindLocally(e, err)
-		return err
-	}
-	b.near.add(e)
-	return nil
-}
-
-// replace swaps what stands in the store for another binding, if may allows it.
-func (b *Bindings) replace(ctx context.Context, name string, may func(Binding) bool, next Binding, life time.Duration) error {
 	record, err := b.store.Get(ctx, name)
 	if errors.Is(err, storage.ErrNotFound) {
-		return ErrOwned // given up, or lost: whoever binds it next is first
+		return Binding{}, 0, ErrUnknown
 	}
 	if err != nil {
-		return err
+		return Binding{}, 0, fmt.Errorf("sticky: look-up: %w", err)
 	}
-	standing, err := decode(record.Value)
-	if err != nil || !may(standing) {
-		return ErrOwned
+	binding, err := decode(record.Value)
+	if err != nil {
+		return Binding{}, 0, ErrUnknown
 	}
-	_, err = b.store.Swap(ctx, name, record.Version, next.encode(), life)
-	if errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrNotFound) {
-		return ErrOwned
-	}
-	return err
+	b.near.add(entry{key.Kind, name, binding})
+	return binding, record.Version, nil
 }

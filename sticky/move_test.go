@@ -2,6 +2,8 @@ package sticky
 
 import (
 	"errors"
+	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,134 +12,152 @@ import (
 	"berth/internal/storage/redistest"
 )
 
-// made is a binding of a task whose id its client made.
-func made(upstream string) Binding { return Binding{Upstream: upstream, Dialect: draft} }
-
-// bindMade binds task 1 provisionally.
-func (b *berth) bindMade(t *testing.T, upstream string) {
-	t.Helper()
-	if err := b.Bind(t.Context(), task("1"), made(upstream), 0); err != nil {
-		t.Fatalf("Bind: %v", err)
-	}
-}
-
-// A binding that moves is found where it is by every berth at once, for none keeps a
-// copy of it.
-func TestProvisionalBindingMoves(t *testing.T) {
+// Of those who move a session one wins, and all are told of it.
+func TestOneMoveWins(t *testing.T) {
+	const movers = 16
 	server := redistest.Start(t)
 	one, two := onRedis(t, server), onRedis(t, server)
-	one.bindMade(t, "a")
-	two.owns(t, "a", task("1"), SourceStore)
-	if err := one.Move(t.Context(), task("1"), "a", made("b")); err != nil {
-		t.Fatalf("Move: %v", err)
+	one.mustBind(t, session("1"), "a", 0)
+	from, err := one.Reload(t.Context(), session("1"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	one.owns(t, "b", task("1"), SourceStore)
-	binding := two.owns(t, "b", task("1"), SourceStore)
-
-	two.Observe(task("1"), binding, "submitted", 0)
-	realtest.Eventually(t, "the store hears that the owner knows the task", func() bool {
-		binding, _, err := one.Lookup(t.Context(), task("1"))
-		return err == nil && !binding.Provisional()
-	})
-	two.owns(t, "b", task("1"), SourceLRU)
+	var moving sync.WaitGroup
+	var told [movers]Binding
+	var won [movers]bool
+	for i := range movers {
+		moving.Go(func() {
+			b := []*berth{one, two}[i%2]
+			binding, err := b.Move(t.Context(), session("1"), from, Binding{Upstream: "b", Alias: fmt.Sprint(i)})
+			if err != nil && !errors.Is(err, ErrMoved) {
+				t.Errorf("Move: %v", err)
+			}
+			told[i], won[i] = binding, err == nil
+		})
+	}
+	moving.Wait()
+	winners := 0
+	for i := range movers {
+		if won[i] {
+			winners++
+		}
+		if !told[i].SameOwner(told[0]) {
+			t.Errorf("mover %d was told of %v, mover 0 of %v", i, told[i], told[0])
+		}
+	}
+	if winners != 1 {
+		t.Errorf("winners: got %d, want 1", winners)
+	}
 }
 
-// What the owner has told of, what another holds, and what is gone, stays as it is.
-func TestOnlyAProvisionalBindingOfOursMoves(t *testing.T) {
-	for name, stands := range map[string]Binding{
-		"told of":    {Upstream: "a", Dialect: draft, Status: "working"},
-		"another's":  made("c"),
-		"a server's": {Upstream: "a", Dialect: "core"},
-		"given up":   {},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBerth(t, "memory:", Options{}, 0)
-			if stands.Upstream != "" {
-				if err := b.Bind(t.Context(), task("1"), stands, 0); err != nil {
-					t.Fatal(err)
+// A refresh is no other owner: who moves the session goes on over it.
+func TestRefreshDoesNotStopAMove(t *testing.T) {
+	server := redistest.Start(t)
+	b := onRedis(t, server)
+	b.mustBind(t, session("1"), "a", 0)
+	from := b.owns(t, "a", session("1"), SourceLRU)
+	later := from
+	later.Expires = later.Expires.Add(time.Hour)
+	if err := b.apply(t.Context(), entry{Session, session("1").digest(), later}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Move(t.Context(), session("1"), from, Binding{Upstream: "b"}); err != nil {
+		t.Errorf("Move: %v", err)
+	}
+}
+
+// What was read before a move is not written over it, though the session came back to
+// the same upstream: there it has another name.
+func TestRefreshFromBeforeAMoveIsDropped(t *testing.T) {
+	server := redistest.Start(t)
+	one, two := onRedis(t, server), onRedis(t, server)
+	one.mustBind(t, session("1"), "a", 0)
+	before := two.owns(t, "a", session("1"), SourceStore)
+	if _, err := one.Move(t.Context(), session("1"), before, Binding{Upstream: "a", Alias: "new"}); err != nil {
+		t.Fatal(err)
+	}
+	before.Expires = before.Expires.Add(time.Hour)
+	two.Keep(session("1"), before)
+	realtest.Eventually(t, "the refresh is dropped", func() bool {
+		binding, _, err := two.Lookup(t.Context(), session("1"))
+		return err == nil && binding.Alias == "new"
+	})
+	if now, err := one.Reload(t.Context(), session("1")); err != nil || now.Alias != "new" {
+		t.Errorf("the store says %+v, %v; want the move", now, err)
+	}
+}
+
+// A session that has ended is not moved, nor one that the store never heard of.
+func TestOnlyABoundSessionMoves(t *testing.T) {
+	b := newBerth(t, "memory:", Options{}, 0)
+	b.mustBind(t, session("1"), "a", 0)
+	from := b.owns(t, "a", session("1"), SourceBound)
+	b.Unbind(t.Context(), session("1"))
+	if _, err := b.Move(t.Context(), session("1"), from, Binding{Upstream: "b"}); !errors.Is(err, ErrUnknown) {
+		t.Errorf("Move: got %v, want ErrUnknown", err)
+	}
+	b.unknown(t, session("1"))
+}
+
+// The handshake lives as long as the session is used, and not for ever after; and it
+// is not written each time that the session is.
+func TestHandshakeLivesWithItsSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const idle = time.Hour
+		b := inMemory(t, Options{SessionIdle: idle})
+		key := session("1")
+		kept, err := b.KeepHandshake(t.Context(), key, []byte("hello"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Bind(t.Context(), key, Binding{Upstream: "a", Kept: kept}, 0); err != nil {
+			t.Fatal(err)
+		}
+		for range 50 {
+			pass(idle / 10)
+			b.Touch(key, b.owns(t, "a", key, SourceBound))
+		}
+		pass(0)
+		if got, err := b.Handshake(t.Context(), key); err != nil || string(got) != "hello" {
+			t.Fatalf("after five lives of the session: got %q, %v", got, err)
+		}
+		if n := b.version(t, key.handshake()); n > 7 {
+			t.Errorf("written %d times, want once for each life of the session", n)
+		}
+		pass(2*idle + time.Minute)
+		if _, err := b.Handshake(t.Context(), key); !errors.Is(err, ErrUnknown) {
+			t.Errorf("of a session out of use: got %v, want ErrUnknown", err)
+		}
+	})
+}
+
+// Two berths that add to one handshake lose nothing.
+func TestRevisionsOfAHandshakeLoseNothing(t *testing.T) {
+	const each = maxRevisions - 1 // nobody can lose more often than the other writes
+	server := redistest.Start(t)
+	one, two := onRedis(t, server), onRedis(t, server)
+	if _, err := one.KeepHandshake(t.Context(), session("1"), nil); err != nil {
+		t.Fatal(err)
+	}
+	var revising sync.WaitGroup
+	for _, b := range []*berth{one, two} {
+		revising.Go(func() {
+			for range each {
+				err := b.ReviseHandshake(t.Context(), session("1"), func(h []byte) ([]byte, error) { return append([]byte("x"), h...), nil })
+				if err != nil {
+					t.Errorf("Revise: %v", err)
 				}
-			}
-			if err := b.Move(t.Context(), task("1"), "a", made("b")); !errors.Is(err, ErrOwned) {
-				t.Errorf("Move: got %v, want ErrOwned", err)
-			}
-			b.Release(t.Context(), task("1"), "a")
-			if stands.Upstream != "" {
-				b.owns(t, stands.Upstream, task("1"), SourceBound)
-			} else {
-				b.unknown(t, task("1"))
 			}
 		})
 	}
-}
-
-func TestReleasedBindingIsFree(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := inMemory(t, Options{})
-		b.bindMade(t, "a")
-		b.Release(t.Context(), task("1"), "a")
-		pass(time.Millisecond)
-		b.unknown(t, task("1"))
-		b.bindMade(t, "b")
-		b.owns(t, "b", task("1"), SourceBound)
-	})
-}
-
-// With the store away, a binding moves in the process that made it, and is written back
-// from where it is.
-func TestProvisionalBindingMovesWithoutRedis(t *testing.T) {
-	server := redistest.Start(t)
-	b := newBerth(t, server.URL(), Options{Near: 10}, 0)
-	server.Kill()
-	b.bindMade(t, "a")
-	if err := b.Move(t.Context(), task("1"), "a", made("b")); err != nil {
-		t.Fatalf("Move: %v", err)
+	revising.Wait()
+	if got, err := two.Handshake(t.Context(), session("1")); err != nil || len(got) != 2*each {
+		t.Errorf("got %d revisions, %v; want %d", len(got), err, 2*each)
 	}
-	b.owns(t, "b", task("1"), SourceBound)
-	b.Release(t.Context(), task("1"), "b")
-	if b.Pending() != 0 {
-		t.Errorf("pending after Release: got %d, want 0", b.Pending())
+	if err := one.ReviseHandshake(t.Context(), session("1"), func([]byte) ([]byte, error) { return nil, nil }); err != nil {
+		t.Fatal(err)
 	}
-	b.bindMade(t, "c")
-	server.Restart()
-	b.run(t)
-	realtest.Eventually(t, "it is written back", func() bool { return b.Pending() == 0 })
-	newBerth(t, server.URL(), Options{}, 0).owns(t, "c", task("1"), SourceStore)
-}
-
-// A value whose upstream is gone belongs to the next one; of two that try, one wins, and
-// whoever followed the old binding learns of it at the next touch.
-func TestValueIsReboundOnce(t *testing.T) {
-	server := redistest.Start(t)
-	value := Key{Kind: Affinity, Pool: "p", ID: "cart 7"}
-	one, two := onRedis(t, server), onRedis(t, server)
-	one.mustBind(t, value, "gone", 0)
-	stale := two.owns(t, "gone", value, SourceStore)
-	if err := one.Rebind(t.Context(), value, "gone", Binding{Upstream: "a"}); err != nil {
-		t.Fatalf("Rebind: %v", err)
+	if _, err := two.Handshake(t.Context(), session("1")); !errors.Is(err, ErrUnknown) {
+		t.Errorf("a dropped one: got %v, want ErrUnknown", err)
 	}
-	one.owns(t, "a", value, SourceLRU)
-	if err := two.Rebind(t.Context(), value, "gone", Binding{Upstream: "b"}); !errors.Is(err, ErrOwned) {
-		t.Errorf("a second Rebind: got %v, want ErrOwned", err)
-	}
-	two.owns(t, "a", value, SourceStore)
-
-	three := onRedis(t, server)
-	stale.Expires = stale.Expires.Add(-time.Hour) // long since touched
-	three.near.add(entry{Affinity, value.digest(), stale})
-	three.Touch(value, stale)
-	realtest.Eventually(t, "a touch finds out", func() bool { return three.finds(t, "a", value) })
-}
-
-func TestValuesIdleOutAsSessionsDo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		value := Key{Kind: Affinity, Pool: "p", ID: "cart 7"}
-		b := inMemory(t, Options{SessionIdle: time.Hour})
-		b.mustBind(t, value, "a", 0)
-		for range 3 {
-			pass(50 * time.Minute)
-			b.Touch(value, b.owns(t, "a", value, SourceBound))
-		}
-		pass(time.Hour + time.Second)
-		b.unknown(t, value)
-	})
 }

@@ -68,9 +68,11 @@ func newSite(t *testing.T, o certs.Options, clients *certstest.Authority) *site 
 	t.Cleanup(func() {
 		cancel()
 		<-done
-		_ = server.Close()
-		// Both ends say goodbye at once, and an unbuffered pipe hears neither.
+		// Both ends of a connection say goodbye at once, and an unbuffered pipe hears
+		// neither: that takes TLS 5 s. Close would hold the server's lock meanwhile, and a
+		// lock that others wait for stops a bubble's time.
 		time.Sleep(time.Minute)
+		_ = server.Close()
 	})
 	return s
 }

@@ -11,6 +11,7 @@ import (
 	"berth/internal/certs"
 	"berth/internal/config"
 	"berth/internal/exchange"
+	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/proxy"
 	"berth/routing"
@@ -44,6 +45,10 @@ type graph struct {
 // newGraph connects the parts that cfg asks for, over store, which is the graph's from
 // then on. It reads the files that cfg names and opens no connection.
 func newGraph(store *storage.Store, cfg config.Config, loopback bool, o observers) (*graph, error) {
+	keys, err := newKeyring(cfg.Store, store)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
 	g := &graph{store: store, bindings: sticky.New(store, sticky.Options{
 		Near:        cfg.Store.Near,
 		MaxTTL:      time.Duration(cfg.Store.MaxTTL),
@@ -51,8 +56,7 @@ func newGraph(store *storage.Store, cfg config.Config, loopback bool, o observer
 		Logger:      o.log,
 		Meter:       o.meter,
 	})}
-	err := g.openCerts(cfg.TLS, o)
-	if err != nil {
+	if err := g.openCerts(cfg.TLS, o); err != nil {
 		return nil, err
 	}
 	if g.callers, err = g.newCallers(cfg.Auth, o); err != nil {
@@ -66,8 +70,23 @@ func newGraph(store *storage.Store, cfg config.Config, loopback bool, o observer
 		}
 		endpoints = append(endpoints, ep)
 	}
-	g.proxy = proxy.New(proxyOptions(cfg, endpoints, loopback, o))
+	options := proxyOptions(cfg, endpoints, loopback, o)
+	options.Keys = keys
+	g.proxy = proxy.New(options)
 	return g, nil
+}
+
+// newKeyring returns what seals with the key that is configured, or with one that is
+// kept in store.
+func newKeyring(cfg config.Store, store *storage.Store) (*seal.Keyring, error) {
+	key, err := cfg.ReadSealKey()
+	if err != nil {
+		return nil, err
+	}
+	if key == nil {
+		return seal.NewStoredKeyring(store), nil
+	}
+	return seal.NewKeyring(key)
 }
 
 func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool, o observers) proxy.Options {
@@ -147,7 +166,9 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 			Linger:  time.Duration(cfg.Timeouts.Linger),
 		},
 		OwnerGrace: time.Duration(cfg.OwnerGrace),
+		Coalesce:   time.Duration(cfg.Coalesce),
 		KeepAlive:  time.Duration(cfg.SSEKeepalive),
+		Reinit:     cfg.SessionFailover == config.SessionReinit,
 
 		FleetNotifications: cfg.FleetNotifications,
 	}

@@ -78,6 +78,13 @@ type Store struct {
 	MaxTTL Duration `toml:"max_ttl"`
 	// SessionIdle is how long the binding of an unused session is kept.
 	SessionIdle Duration `toml:"session_idle"`
+	// SealKey is the secret under which berth seals what clients carry for it, such
+	// as the cursor of a pool's tasks: base64 of at least 32 random bytes, the same at
+	// all berths that share the store. Empty: a random one, kept in the store.
+	SealKey Secret `toml:"seal_key"`
+	// SealKeyFile is the path of a file that holds the key. At most one of the two is
+	// set. See [Store.ReadSealKey].
+	SealKeyFile string `toml:"seal_key_file"`
 }
 
 // Telemetry is the [telemetry] table.

@@ -71,8 +71,8 @@ func defaultLimits() Limits {
 		Streams:               20_000,
 		StreamsPerCaller:      10_000,
 		ConnectionsPerAddress: 4096,
-		Polls:                 2000,
-		UnknownIDs:            100,
+		Polls:                 10_000,
+		UnknownIDs:            20,
 		LastSeenEntry:         64 * KiB,
 		LastSeenTotal:         64 * MiB,
 	}

@@ -30,6 +30,7 @@ func TestNoFaultRepeatsASecret(t *testing.T) {
 		"[admin]\ntokn = \"" + canary + "\"",
 		"[admin]\ntoken = 1-" + canary,
 		"[admin]\ntoken = 0x" + canary,
+		"[store]\nseal_key = \"" + canary + "\"",
 		"[store]\nurl = \"redis://u:" + canary + "@h:port/0\"",
 		"[store]\nurl = \"redis://u:" + canary + "%zz@h/0\"",
 		"[store]\nurl = \"redis://u:" + canary + "\\u0001@h/0\"",

@@ -3,8 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 )
 
@@ -22,16 +20,10 @@ func (a Admin) ReadToken() (string, error) {
 	if a.TokenFile == "" {
 		return string(a.Token), nil
 	}
-	f, err := os.Open(a.TokenFile)
+	token, err := readSecretFile("admin.token_file", a.TokenFile, maxToken)
 	if err != nil {
-		return "", fmt.Errorf("config: opening admin.token_file: %w", err)
+		return "", err
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxToken+1))
-	if err != nil {
-		return "", fmt.Errorf("config: reading admin.token_file: %w", err)
-	}
-	token := strings.TrimSpace(string(data))
 	if !validToken(token) {
 		return "", fmt.Errorf("config: reading admin.token_file: %w", ErrToken)
 	}

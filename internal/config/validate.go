@@ -97,6 +97,12 @@ func (v *validator) store(s Store) {
 	within(v, "store.near", s.Near, 1, 100_000_000)
 	within(v, "store.max_ttl", s.MaxTTL, hour/60, year)
 	within(v, "store.session_idle", s.SessionIdle, hour/60, year)
+	if s.SealKey != "" && s.SealKeyFile != "" {
+		v.fault("store.seal_key_file", "must not be set together with store.seal_key")
+	}
+	if _, err := decodeSealKey(string(s.SealKey)); s.SealKey != "" && err != nil {
+		v.fault("store.seal_key", "must be the base64 form of at least 32 random bytes (openssl rand -base64 32)")
+	}
 }
 
 func (v *validator) auth(c *Config) {

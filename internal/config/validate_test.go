@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestValidateRefuses(t *testing.T) {
@@ -22,6 +23,12 @@ func TestValidateRefuses(t *testing.T) {
 		{"admin without token on a name", "admin.listen", func(c *Config) { c.Admin.Listen = "box.example:9901" }},
 		{"admin among the clients", "admin.listen", func(c *Config) { c.Admin.Listen = c.Listen }},
 		{"admin on no path", "admin.listen", func(c *Config) { c.Admin.Listen = "unix:" }},
+		{"two seal keys", "store.seal_key_file", func(c *Config) {
+			c.Store.SealKey, c.Store.SealKeyFile = Secret(strings.Repeat("A", 44)), "b"
+		}},
+		{"short seal key", "store.seal_key", func(c *Config) { c.Store.SealKey = "c2hvcnQ=" }},
+		{"seal key that is no base64", "store.seal_key", func(c *Config) { c.Store.SealKey = Secret(strings.Repeat("?", 44)) }},
+		{"answers kept for too long", "pools[0].coalesce", func(c *Config) { c.Pools[0].Coalesce = Duration(6 * time.Second) }},
 		{"two tokens", "admin.token_file", func(c *Config) { c.Admin.Token, c.Admin.TokenFile = "a", "b" }},
 		{"token with a blank", "admin.token", func(c *Config) { c.Admin.Token = "a b" }},
 		{"file without a path", "store.url", func(c *Config) { c.Store.URL = "file:" }},
@@ -113,6 +120,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"path with a pattern", "pools[0].path", func(c *Config) { c.Pools[0].Path = "/{id}" }},
 		{"path of OAuth", "pools[0].path", func(c *Config) { c.Pools[0].Path = "/.well-known/mcp" }},
 		{"host with a port", "pools[0].hosts[0]", func(c *Config) { c.Pools[0].Hosts = []string{"a:1"} }},
+		{"session_failover", "pools[0].session_failover", func(c *Config) { c.Pools[0].SessionFailover = "retry" }},
 		{"picker", "pools[0].picker", func(c *Config) { c.Pools[0].Picker = "random" }},
 		{"affinity without a header", "pools[0].affinity[0]", func(c *Config) { c.Pools[0].Affinity = []string{"Mcp-Param-Cart"} }},
 		{"affinity to no header's name", "pools[0].affinity[0]", func(c *Config) { c.Pools[0].Affinity = []string{"header:a b"} }},

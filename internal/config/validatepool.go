@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"time"
 )
 
 // maxName bounds the names of pools and upstreams, which are metric labels and
@@ -66,6 +67,8 @@ func (v *validator) pool(key string, p Pool) {
 		v.origin(elementKey(key+".origins", i), origin)
 	}
 	within(v, key+".owner_grace", p.OwnerGrace, shortest, day)
+	v.oneOf(key+".session_failover", p.SessionFailover, SessionNotFound, SessionReinit)
+	within(v, key+".coalesce", p.Coalesce, 0, 5*Duration(time.Second))
 	within(v, key+".sse_keepalive", p.SSEKeepalive, shortest, hour)
 	v.timeouts(key+".timeouts", p.Timeouts)
 	v.upstreams(key+".upstreams", p.Upstreams)

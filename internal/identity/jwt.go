@@ -159,4 +159,4 @@ func (j *JWT) noKey(err error) *mcp.Error {
 }
 
 // retryKeys is when a request without keys to judge it by may be tried again.
-const retryKeys = 2 * time.Second
+const retryKeys = time.Second

@@ -5,6 +5,7 @@ import (
 	"crypto/rsa"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
@@ -40,9 +41,7 @@ func rsaKey(t *testing.T, bits int, changes map[string]any) map[string]any {
 	if err := json.Unmarshal(text, &members); err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range changes {
-		members[name] = value
-	}
+	maps.Copy(members, changes)
 	return members
 }
 
@@ -52,9 +51,7 @@ func TestKeyIsUsedForWhatItIsMadeForOnly(t *testing.T) {
 	b := rsaKey(t, 2048, map[string]any{"kid": "b"})
 	with := func(name string, value any) map[string]any {
 		changed := map[string]any{name: value}
-		for name, value := range a {
-			changed[name] = value
-		}
+		maps.Copy(changed, a)
 		return changed
 	}
 	for name, c := range map[string]struct {

@@ -112,6 +112,10 @@ var (
 	// can have.
 	ErrInvalidTaskID = &Error{Status: 200, Code: CodeInvalidParams, Message: "Invalid task id"}
 
+	// ErrInvalidCursor answers a cursor that is not good for this caller, or not any
+	// more (2025-11-25, "Listing Tasks", "Error Handling"): the list begins anew.
+	ErrInvalidCursor = &Error{Status: 200, Code: CodeInvalidParams, Message: "Invalid cursor"}
+
 	// ErrNoSuchMethod answers a method that the era does not have.
 	ErrNoSuchMethod = &Error{Status: 404, Code: CodeMethodNotFound, Message: "Method not found"}
 

@@ -15,6 +15,12 @@ const (
 	MethodUpdateTask = "tasks/update"
 	MethodDeleteTask = "tasks/delete" // first draft only
 	MethodListen     = "subscriptions/listen"
+
+	MethodInitialized = "notifications/initialized"
+	MethodCancelled   = "notifications/cancelled"
+	MethodSetLevel    = "logging/setLevel"
+	MethodSubscribe   = "resources/subscribe"
+	MethodUnsubscribe = "resources/unsubscribe"
 )
 
 const taskPrefix = "tasks/"
@@ -32,6 +38,9 @@ func IsPureRead(method string) bool {
 	return strings.HasSuffix(method, "/list") && !isTaskMethod(method)
 }
 
+// ReadsTask reports whether a request of this method leaves its task as it is.
+func ReadsTask(method string) bool { return method == MethodGetTask || method == MethodTaskResult }
+
 // MayCreateTask reports whether the answer to a request of this method may bear
 // a task's handle. Only tools/call does today; the Tasks extension asks readers
 // to expect it of others ("Supported Methods"), so methods berth does not know
@@ -41,7 +50,7 @@ func MayCreateTask(method string) bool {
 		return false
 	}
 	switch method {
-	case "", MethodInitialize, MethodListen, "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
+	case "", MethodInitialize, MethodListen, MethodSetLevel, MethodSubscribe, MethodUnsubscribe:
 		return false
 	}
 	return !strings.HasPrefix(method, "notifications/")
@@ -86,8 +95,8 @@ func IsKnownMethod(method string) bool {
 	case MethodInitialize, MethodPing, MethodCallTool, MethodListen,
 		MethodGetTask, MethodTaskResult, MethodListTasks, MethodCancelTask, MethodUpdateTask, MethodDeleteTask,
 		"server/discover", "tools/list", "prompts/list", MethodGetPrompt, "completion/complete",
-		"resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe",
-		"logging/setLevel", "notifications/initialized", "notifications/cancelled",
+		"resources/list", "resources/templates/list", "resources/read", MethodSubscribe, MethodUnsubscribe,
+		MethodSetLevel, MethodInitialized, MethodCancelled,
 		"notifications/progress", "notifications/roots/list_changed":
 		return true
 	}

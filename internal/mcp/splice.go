@@ -79,6 +79,10 @@ func WithStatusMessage(result []byte, message string) []byte {
 	return append(out, result[end:]...)
 }
 
+// WithID returns the JSON-RPC response message with its id replaced; every other byte
+// stays as it came.
+func WithID(message, id []byte) []byte { return replace(message, id, "id") }
+
 // Response returns a JSON-RPC response with this result for the request with
 // this id.
 func Response(id, result []byte) []byte {

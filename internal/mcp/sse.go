@@ -22,6 +22,7 @@ type Event struct {
 // what is longer is handed out in pieces.
 type EventReader struct {
 	r    io.Reader
+	most int // bytes of one event that are held
 	buf  []byte
 	from int   // start of what was not handed out
 	pos  int   // how far buf was scanned
@@ -38,7 +39,11 @@ type EventReader struct {
 const initialBuffer = 4 << 10
 
 // NewEventReader reads events from r.
-func NewEventReader(r io.Reader) *EventReader { return &EventReader{r: r} }
+func NewEventReader(r io.Reader) *EventReader { return &EventReader{r: r, most: MaxPeek} }
+
+// NewLongEventReader reads events from r of which it holds up to limit bytes, in place
+// of MaxPeek.
+func NewLongEventReader(r io.Reader, limit int) *EventReader { return &EventReader{r: r, most: limit} }
 
 // Next returns the next event, or the piece of one. At the end of the stream it
 // returns what is left, if anything, and then io.EOF; any other error is the
@@ -54,7 +59,7 @@ func (er *EventReader) Next() (Event, error) {
 		switch {
 		case er.scan():
 			return er.take(er.pos, true), nil
-		case er.to-er.from >= MaxPeek, er.cut && er.to > er.from:
+		case er.to-er.from >= er.most, er.cut && er.to > er.from:
 			return er.take(er.to, false), nil
 		case er.err != nil && er.to > er.from:
 			return er.rest(), nil

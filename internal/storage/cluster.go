@@ -9,8 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// errClusterState means that a node is there and would answer CLUSTERDOWN.
-var errClusterState = errors.New("CLUSTERDOWN the node's cluster_state is not ok")
+// errClusterState means that nodes are there and would answer CLUSTERDOWN.
+var errClusterState = errors.New("the cluster is down: cluster_state is not ok")
 
 // clusterEngine is the Engine on a Redis Cluster. Every operation touches one key, so
 // that nothing crosses slots, and goes to the master that holds it.
@@ -57,6 +57,9 @@ func (c *clusterEngine) parts(ctx context.Context) (map[string]func(context.Cont
 		pings[node.Options().Addr] = func(ctx context.Context) error { return c.ping(ctx, node) }
 		return nil
 	})
+	if err == nil && len(pings) == 0 {
+		err = errClusterState // nobody holds any slot
+	}
 	return pings, outage(c.fail(ctx, opPing, err))
 }
 

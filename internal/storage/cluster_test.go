@@ -231,6 +231,21 @@ func TestIncompleteClusterIsUnavailable(t *testing.T) {
 	}
 }
 
+// A node of a cluster under the URL of a single server knows of other nodes' keys only
+// where they are: that is no store, and not "no such key".
+func TestNodeOfAClusterIsNoServer(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t, 3, 0)
+	s := open(t, cluster.Nodes[0].URL(), storage.Options{})
+	for range 3 {
+		_, err := s.Get(t.Context(), keyOf(cluster, "berth:", 1))
+		unavailable(t, err, "loading")
+	}
+	if s.Healthy() {
+		t.Error("Healthy: got true, want false")
+	}
+}
+
 // D18 for a cluster, and one that is not there at all.
 func TestClusterSecretsAreUnspoken(t *testing.T) {
 	t.Parallel()

@@ -177,9 +177,32 @@ func lag(t *testing.T, s *storage.Store, master *redistest.Server, replicas []*r
 func (l *load) wantNothingLost(t *testing.T) {
 	t.Helper()
 	if lost := l.lost(t); len(lost) > 0 {
-		t.Errorf("lost: got %d of %d acknowledged records, want none: %q", len(lost), len(l.acked), lost)
+		t.Errorf("lost: got %d of %d acknowledged records, want none: %.100q", len(lost), len(l.acked), lost)
 	}
 	t.Logf("%d records acknowledged; %v without any", len(l.acked), l.gap.Round(time.Millisecond))
+}
+
+// D11: a master that is demoted though it is well goes on answering, as a replica. It is
+// left for the new one; in between it is unavailable at worst, and knows what it knew.
+// For a second it and its other replica do not know of the new master: with
+// replicas:1 the two of them would confirm what is lost when they do.
+func TestDemotedMasterIsLeft(t *testing.T) {
+	sentinels := redistest.StartSentinels(t, 2)
+	s := open(t, sentinels.URL(), storage.Options{Durability: "replicas:2"})
+	run(t, s)
+	put(t, s, "known", "v")
+	load := startLoad(t, s, 4)
+	load.goesOn(t, 200)
+	before := sentinels.Master()
+	sentinels.FailOver()
+	eventually(t, "there is another master", func() bool {
+		reads(t, s, "known", "v")
+		now := sentinels.Master()
+		return now != nil && now != before
+	})
+	load.goesOn(t, 200)
+	load.end()
+	load.wantNothingLost(t)
 }
 
 // D17: a node dies and its replica takes over. The other nodes' keys go on, apart from

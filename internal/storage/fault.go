@@ -9,7 +9,7 @@ const (
 	reasonBreakerOpen reason = "breaker_open" // not asked: the breaker is open
 	reasonOOM         reason = "oom"          // the server's memory is full; reads go on
 	reasonReadonly    reason = "readonly"     // a replica; reads go on
-	reasonLoading     reason = "loading"      // up, without data to serve: LOADING, MASTERDOWN, CLUSTERDOWN
+	reasonLoading     reason = "loading"      // up, without data to serve: LOADING, MASTERDOWN, CLUSTERDOWN, MOVED
 	reasonAuth        reason = "auth"         // wrong password, or a command not permitted
 	reasonDisk        reason = "disk"         // the file cannot be written: full or failing; reads go on
 	reasonCorrupt     reason = "corrupt"      // the file does not hold what was written to it

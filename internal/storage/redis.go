@@ -46,7 +46,7 @@ func newRedisEngine(t target, opts Options, durability durability) Engine {
 	logging.Disable()
 	bounded := boundedOptions(*t.redis, opts)
 	engine := &redisEngine{target: t, prefix: opts.Prefix, bound: 2 * opts.Timeout, replicas: durability.replicas}
-	wait := waiter{replicas: durability.replicas, timeout: opts.Timeout * 3 / 5}
+	wait := waiter{replicas: durability.replicas, timeout: waitShare(opts.Timeout)}
 	if bounded.IsClusterMode {
 		return newClusterEngine(engine, bounded, wait)
 	}

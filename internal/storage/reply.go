@@ -26,6 +26,8 @@ var replies = []reply{
 	{code: "LOADING", reason: reasonLoading},
 	{code: "MASTERDOWN", reason: reasonLoading},
 	{code: "CLUSTERDOWN", reason: reasonLoading},
+	{code: "MOVED", reason: reasonLoading}, // again and again, or by a node of a cluster that was named as a single server
+	{code: "ASK", reason: reasonLoading},
 	{code: "NOAUTH", reason: reasonAuth},
 	{code: "WRONGPASS", reason: reasonAuth},
 	{code: "BUSY", reason: reasonTimeout},

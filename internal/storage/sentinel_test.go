@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -96,4 +97,25 @@ func TestEachOperationOnFrozenSetsEnds(t *testing.T) {
 		}
 		callers.Wait()
 	})
+}
+
+// D20: "no such key" is an answer here as well.
+func TestMissesInSetsAreNoFailures(t *testing.T) {
+	t.Parallel()
+	const askers, misses, patient = 10, 1000, 5 * time.Second
+	for _, url := range []string{redistest.StartSentinels(t, 0).URL(), redistest.StartCluster(t, 3, 0).URL()} {
+		s := open(t, url, storage.Options{Timeout: patient}) // it is misses that are counted here
+		var running sync.WaitGroup
+		for asker := range askers {
+			running.Go(func() {
+				for i := range misses {
+					if _, err := s.Get(t.Context(), fmt.Sprint(asker, i)); !errors.Is(err, storage.ErrNotFound) {
+						t.Errorf("Get: got %v, want ErrNotFound", err)
+						return
+					}
+				}
+			})
+		}
+		running.Wait()
+	}
 }

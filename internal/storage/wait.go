@@ -47,6 +47,10 @@ type waiter struct {
 	timeout  time.Duration // of WAIT; shorter than that of the connection
 }
 
+// waitShare is how much of the time for an answer WAIT may take: what is left is for the
+// write before it and for the line, so that "too few" is told apart from silence.
+func waitShare(answer time.Duration) time.Duration { return answer * 3 / 5 }
+
 // follow makes w a hook of client, unless there is nothing to wait for.
 func (w waiter) follow(client *redis.Client) {
 	if w.replicas > 0 {

@@ -20,7 +20,10 @@ type params struct {
 	Name            string          `json:"name"`
 	Arguments       json.RawMessage `json:"arguments"`
 	TaskID          string          `json:"taskId"`
+	Cursor          string          `json:"cursor"`
 	ProtocolVersion string          `json:"protocolVersion"`
+	URI             string          `json:"uri"`
+	Level           string          `json:"level"`
 	Task            *taskParams     `json:"task"`
 	Notifications   filter          `json:"notifications"`
 	Meta            metaParams      `json:"_meta"`

@@ -26,6 +26,9 @@ func (s *Server) legacy(w http.ResponseWriter, r *http.Request, in inbound) {
 	}
 	if !c.isRequest() {
 		s.draftCancel(sess.id, c)
+		if c.Method == "notifications/initialized" {
+			s.sessions.change(sess.id, func(sess *session) { sess.initialized = true })
+		}
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
@@ -90,11 +93,14 @@ func (s *Server) legacyCall(ctx context.Context, sessionID string, c call) (any,
 	case "tasks/result":
 		return s.coreResult(ctx, sessionID, c.Params.TaskID)
 	case "tasks/list":
-		return s.coreList(sessionID), nil
+		return s.coreList(sessionID, c.Params.Cursor)
 	case "tasks/cancel":
 		return s.coreCancel(sessionID, c.Params.TaskID)
 	case "tasks/delete":
 		return s.draftDelete(sessionID, c.Params.TaskID)
+	}
+	if s.setUp(sessionID, c) {
+		return struct{}{}, nil
 	}
 	return nil, &failure{Code: codeMethodNotFound, Message: "Method not found"}
 }
@@ -148,13 +154,28 @@ func (s *Server) coreResult(ctx context.Context, sessionID, id string) (any, *fa
 	return result, nil
 }
 
-func (s *Server) coreList(sessionID string) any {
+// coreList pages the session's tasks (2025-11-25 tasks, "Listing Tasks").
+func (s *Server) coreList(sessionID, cursor string) (any, *failure) {
 	now := time.Now()
+	own := s.tasks.list(sessionID, now)
+	if cursor != "" {
+		last := slices.IndexFunc(own, func(t task) bool { return t.id == cursor })
+		if last < 0 {
+			return nil, &failure{Code: codeInvalidParams, Message: "Invalid cursor"}
+		}
+		own = own[last+1:]
+	}
+	page := map[string]any{}
+	if n := s.TasksPerPage; n > 0 && len(own) > n {
+		own = own[:n]
+		page["nextCursor"] = own[n-1].id
+	}
 	views := []coreTask{}
-	for _, t := range s.tasks.list(sessionID, now) {
+	for _, t := range own {
 		views = append(views, s.coreView(t, now))
 	}
-	return map[string]any{"tasks": views}
+	page["tasks"] = views
+	return page, nil
 }
 
 // coreCancel refuses terminal tasks, unlike the extension (2025-11-25 tasks,

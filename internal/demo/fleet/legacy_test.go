@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -233,4 +235,47 @@ func TestLegacyHangupDoesNotCancel(t *testing.T) {
 			t.Error("the tool did not come to its end")
 		}
 	})
+}
+
+func TestSessionKeepsWhatItsClientAskedFor(t *testing.T) {
+	s := &fleet.Server{Name: "a"}
+	b := newBench(t, s)
+	session := b.open("2025-11-25")
+	b.legacy(session, "logging/setLevel", `"level":"error"`)
+	b.legacy(session, "resources/subscribe", `"uri":"file:///one"`)
+	b.legacy(session, "resources/subscribe", `"uri":"file:///two"`)
+	b.legacy(session, "resources/unsubscribe", `"uri":"file:///one"`)
+	got := s.Sessions()
+	if len(got) != 1 || got[0].Level != "error" || len(got[0].URIs) != 1 || got[0].URIs[0] != "file:///two" || got[0].Initialized {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestListOfTasksHasPages(t *testing.T) {
+	b := newBench(t, &fleet.Server{SessionOptional: true, TasksPerPage: 2})
+	type list struct {
+		Tasks      []task
+		NextCursor string
+	}
+	var want []string
+	for range 5 {
+		want = append(want, result[struct{ Task task }](t, b.legacy("", "tools/call", slow(60)+`,"task":{}`)).Task.TaskID)
+	}
+	var got []string
+	pages := 0
+	for cursor := ""; pages == 0 || cursor != ""; pages++ {
+		page := result[list](t, b.legacy("", "tasks/list", fmt.Sprintf(`"cursor":%q`, cursor)))
+		for _, task := range page.Tasks {
+			got = append(got, task.TaskID)
+		}
+		cursor = page.NextCursor
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if pages != 3 || !slices.Equal(got, want) {
+		t.Errorf("got %v on %d pages, want %v on 3", got, pages, want)
+	}
+	if r := b.legacy("", "tasks/list", `"cursor":"none"`); r.code() != -32602 {
+		t.Errorf("a cursor that is none: got %v, want -32602", r)
+	}
 }

@@ -50,6 +50,10 @@ type Server struct {
 	// 100 ms.
 	PollInterval time.Duration
 
+	// TasksPerPage is how many tasks one page of a core tasks/list holds; 0 means
+	// all. The cursor is the id of the page's last task, as in the TypeScript SDK.
+	TasksPerPage int
+
 	// Intercept, if set, sees every request after it was counted and before
 	// it is looked at. It returns true if it has answered the request itself:
 	// the place where tests put faults. It is called concurrently.

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -161,9 +162,7 @@ func (sub *subscription) nextDue() time.Duration {
 
 func (sub *subscription) send(method string, params map[string]any) {
 	out := map[string]any{"_meta": map[string]any{metaSubscription: sub.call.ID}}
-	for name, value := range params {
-		out[name] = value
-	}
+	maps.Copy(out, params)
 	sub.stream.send(notification(method, out))
 }
 

@@ -1,9 +1,11 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -90,7 +92,9 @@ func (tt *taskTable) list(session string, now time.Time) []task {
 			own = append(own, *t)
 		}
 	}
-	slices.SortFunc(own, func(a, b task) int { return a.created.Compare(b.created) })
+	slices.SortFunc(own, func(a, b task) int {
+		return cmp.Or(a.created.Compare(b.created), strings.Compare(a.id, b.id))
+	})
 	return own
 }
 

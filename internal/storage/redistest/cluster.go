@@ -30,14 +30,16 @@ type Cluster struct {
 	// Nodes are the masters and then their replicas.
 	Nodes []*Server
 
-	t testing.TB
+	t    testing.TB
+	args []string
 }
 
 // StartCluster starts a cluster whose masters hold equal shares of the slots and have
-// as many replicas each, and waits until all nodes find it whole.
-func StartCluster(t testing.TB, masters, replicas int) *Cluster {
+// as many replicas each, and waits until all nodes find it whole. args are added to
+// the command lines of all nodes.
+func StartCluster(t testing.TB, masters, replicas int, args ...string) *Cluster {
 	t.Helper()
-	c := &Cluster{t: t}
+	c := &Cluster{t: t, args: append(args, syncAtOnce...)}
 	for range masters * (1 + replicas) {
 		c.AddNode()
 	}
@@ -68,7 +70,7 @@ func share(i, n int) []string {
 func (c *Cluster) AddNode() *Server {
 	c.t.Helper()
 	node := &Server{t: c.t, Dir: c.t.TempDir(), args: append([]string{
-		"--cluster-enabled", "yes", "--cluster-node-timeout", strconv.Itoa(NodeTimeout)}, syncAtOnce...)}
+		"--cluster-enabled", "yes", "--cluster-node-timeout", strconv.Itoa(NodeTimeout)}, c.args...)}
 	node.start(func() string { return freeAddrWithBus(c.t) })
 	c.Nodes = append(c.Nodes, node)
 	return node

@@ -1,0 +1,141 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// TaskList is one page of a tasks/list (2025-11-25, "Listing Tasks").
+type TaskList struct {
+	Tasks      []ListedTask
+	NextCursor string // "": the list ends here
+}
+
+// ListedTask is one task of a list.
+type ListedTask struct {
+	ID  string
+	Raw []byte // the task as its upstream wrote it
+}
+
+var errNoTaskList = errors.New("mcp: not a list of tasks")
+
+// ReadTaskList reads the result of a tasks/list. It is strict where two readers could
+// see different tasks: whose a task is hangs on its id.
+func ReadTaskList(result []byte) (TaskList, error) {
+	var list TaskList
+	var tasks, cursor jsontext.Value
+	err := objectMembers(result, []string{"tasks", "nextCursor"}, func(name string, value jsontext.Value) error {
+		switch name {
+		case "tasks":
+			tasks = value
+		case "nextCursor":
+			cursor = value
+		}
+		return nil
+	})
+	if err != nil {
+		return list, err
+	}
+	if tasks.Kind() != '[' || cursor != nil && cursor.Kind() != '"' && cursor.Kind() != 'n' {
+		return list, errNoTaskList
+	}
+	list.NextCursor, _ = text(cursor)
+	list.Tasks, err = readTasks(tasks)
+	return list, err
+}
+
+func readTasks(list jsontext.Value) ([]ListedTask, error) {
+	var tasks []ListedTask
+	dec := newDecoder(list)
+	_, err := dec.ReadToken()
+	for err == nil && dec.PeekKind() != ']' {
+		var value jsontext.Value
+		if value, err = dec.ReadValue(); err != nil {
+			break
+		}
+		t := ListedTask{Raw: value}
+		if t.ID, err = listedID(value); err == nil {
+			tasks = append(tasks, t)
+		}
+	}
+	return tasks, err
+}
+
+// listedID returns the id of a task in a list. A task without one is nobody's.
+func listedID(task jsontext.Value) (id string, err error) {
+	err = objectMembers(task, []string{"taskId"}, func(name string, value jsontext.Value) error {
+		if name == "taskId" {
+			id, _ = text(value)
+		}
+		return nil
+	})
+	if err == nil && id == "" {
+		err = errNoTaskList
+	}
+	return id, err
+}
+
+// objectMembers is members for a value that may be something else than an object.
+func objectMembers(data []byte, known []string, visit func(name string, value jsontext.Value) error) error {
+	if jsontext.Value(data).Kind() != '{' {
+		return errNotObject
+	}
+	return members(data, known, visit)
+}
+
+// Result returns the page as the result of a tasks/list. The tasks' bytes are theirs.
+func (l TaskList) Result() []byte {
+	out := []byte(`{"tasks":[`)
+	for i, t := range l.Tasks {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, t.Raw...)
+	}
+	out = append(out, ']')
+	if l.NextCursor != "" {
+		cursor, _ := json.Marshal(l.NextCursor) // strings always marshal
+		out = append(append(out, `,"nextCursor":`...), cursor...)
+	}
+	return append(out, '}')
+}
+
+// WithCursor returns the body of a single request with its params.cursor replaced, or
+// left out if cursor is "". The body must be one that Peek takes.
+func WithCursor(body []byte, cursor string) []byte {
+	params := []byte("{}")
+	if from, to, ok := locate(body, "params"); ok && body[from] == '{' {
+		params = body[from:to]
+	}
+	var value []byte
+	if cursor != "" {
+		value, _ = json.Marshal(cursor) // strings always marshal
+	}
+	return withMember(body, "params", withMember(params, "cursor", value))
+}
+
+// withMember returns object with one of its members replaced by value, which goes to
+// the end; nil leaves it out.
+func withMember(object []byte, name string, value []byte) []byte {
+	var out bytes.Buffer
+	add := func(name string, value []byte) {
+		if out.Len() > 0 {
+			out.WriteByte(',')
+		}
+		quoted, _ := jsontext.AppendQuote(nil, name)
+		out.Write(append(append(quoted, ':'), value...))
+	}
+	_ = members(object, nil, func(other string, value jsontext.Value) error {
+		if other != name {
+			add(other, value)
+		}
+		return nil
+	})
+	if value != nil {
+		add(name, value)
+	}
+	return append(append([]byte("{"), out.Bytes()...), '}')
+}

@@ -1,0 +1,16 @@
+// Package seal makes tokens that clients carry and cannot read, change or make up.
+//
+// It promises that a token opens only for the purpose that it was sealed for, about
+// the same things (a pool, a principal), until it expires, and under the deployment's
+// secret: at any berth that has the same one. A token tells nothing but its length.
+// What does not open does not say why.
+//
+// It does not promise that a token is used once, and it keeps no list of tokens: what
+// was sealed cannot be called back before it expires. A secret that is kept in the
+// store is as safe as the store: whoever can read there can open and make tokens.
+//
+// A token is AES-256-GCM under a key of its own, derived by HKDF-SHA-256 from the
+// secret, the purpose and 24 random bytes. Sealing and opening cost some microseconds.
+// A secret in the store costs one GET the first time, and one for each token that does
+// not open; what has not the form of a token costs none.
+package seal

@@ -1,0 +1,109 @@
+package seal
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"berth/internal/storage"
+)
+
+// keyName is where the secret stands in a store that keeps it.
+const keyName = "seal:key"
+
+// Keyring seals and opens with the deployment's secret: the one it was given, or one
+// that the berths of a store share through it. Its methods may be called concurrently.
+type Keyring struct {
+	store *storage.Store // nil: the secret was given
+
+	mu     sync.Mutex // guards the field below
+	sealer *sealer    // nil: not fetched yet
+}
+
+// NewKeyring returns a keyring of secret, which needs MinSecret bytes. It must be the
+// same at all berths that clients may be sent to.
+func NewKeyring(secret []byte) (*Keyring, error) {
+	s, err := newSealer(bytes.Clone(secret))
+	if err != nil {
+		return nil, err
+	}
+	return &Keyring{sealer: s}, nil
+}
+
+// NewStoredKeyring returns a keyring whose secret is kept in store, where the first
+// berth that needs it puts a random one. It is fetched when it is needed first.
+func NewStoredKeyring(store *storage.Store) *Keyring { return &Keyring{store: store} }
+
+// Seal returns text as a token. Open gives it back for life, to whoever names the same
+// purpose and about. The error wraps storage.ErrUnavailable: there is no secret yet,
+// and the store cannot be asked for it.
+func (k *Keyring) Seal(ctx context.Context, purpose string, about []string, text []byte, life time.Duration) (string, error) {
+	s := k.known()
+	if s == nil {
+		var err error
+		if s, err = k.fetch(ctx); err != nil {
+			return "", err
+		}
+	}
+	return s.seal(purpose, about, text, life), nil
+}
+
+// Open returns the text of a token. The error is ErrInvalid, or wraps
+// storage.ErrUnavailable: then nobody can say whether the token is valid.
+func (k *Keyring) Open(ctx context.Context, purpose string, about []string, token string) ([]byte, error) {
+	raw, err := decode(token)
+	if err != nil {
+		return nil, err
+	}
+	known := k.known()
+	if known != nil {
+		if text, err := known.open(purpose, about, raw); err == nil || k.store == nil {
+			return text, err
+		}
+	}
+	// The store may have been flushed, and another berth may have made a new secret.
+	s, err := k.fetch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.open(purpose, about, raw)
+}
+
+func (k *Keyring) known() *sealer {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.sealer
+}
+
+// fetch takes over the secret that stands in the store. If there is none, it puts its
+// own there, or a new one.
+func (k *Keyring) fetch(ctx context.Context) (*sealer, error) {
+	record, err := k.store.Get(ctx, keyName)
+	if errors.Is(err, storage.ErrNotFound) {
+		record, _, err = k.store.PutIfAbsent(ctx, keyName, k.offer(), 0)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("seal: the secret in the store: %w", err)
+	}
+	s, err := newSealer(record.Value)
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.sealer = s
+	return s, nil
+}
+
+func (k *Keyring) offer() []byte {
+	if s := k.known(); s != nil {
+		return s.secret
+	}
+	secret := make([]byte, MinSecret)
+	_, _ = rand.Read(secret) // never fails: it crashes the process instead
+	return secret
+}

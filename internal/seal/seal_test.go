@@ -1,0 +1,191 @@
+package seal
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/storage"
+)
+
+var secret = bytes.Repeat([]byte{7}, MinSecret)
+
+func newKeyring(t *testing.T, secret []byte) *Keyring {
+	t.Helper()
+	k, err := NewKeyring(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func openStore(t *testing.T) *storage.Store {
+	t.Helper()
+	store, err := storage.Open("memory:", storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+func mustSeal(t *testing.T, k *Keyring, purpose string, about []string, text string) string {
+	t.Helper()
+	token, err := k.Seal(t.Context(), purpose, about, []byte(text), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+func TestTokenOpensOnlyWhereItWasSealedFor(t *testing.T) {
+	k := newKeyring(t, secret)
+	about := []string{"pool", "alice"}
+	token := mustSeal(t, k, "list", about, "text")
+	if text, err := k.Open(t.Context(), "list", about, token); err != nil || string(text) != "text" {
+		t.Fatalf("got %q, %v", text, err)
+	}
+	for name, place := range map[string]struct {
+		purpose string
+		about   []string
+		key     *Keyring
+	}{
+		"another purpose":        {"lists", about, k},
+		"another principal":      {"list", []string{"pool", "bob"}, k},
+		"split elsewhere":        {"list", []string{"poola", "lice"}, k},
+		"one part more":          {"list", append(slices.Clone(about), ""), k},
+		"nothing":                {"list", nil, k},
+		"another deployment":     {"list", about, newKeyring(t, bytes.Repeat([]byte{8}, MinSecret))},
+		"a store's own secret":   {"list", about, NewStoredKeyring(openStore(t))},
+		"purpose and part moved": {"listpool", []string{"alice"}, k},
+	} {
+		if text, err := place.key.Open(t.Context(), place.purpose, place.about, token); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: got %q, %v, want ErrInvalid", name, text, err)
+		}
+	}
+}
+
+// TestNoBitOfATokenMayChange: neither may a token be cut, or written differently.
+func TestNoBitOfATokenMayChange(t *testing.T) {
+	k := newKeyring(t, secret)
+	token := mustSeal(t, k, "list", nil, "text")
+	raw, _ := base64.RawURLEncoding.DecodeString(token)
+	forged := []string{"", "x", token + "A", token + "=", token[:len(token)-4], " " + token, strings.ToUpper(token)}
+	for i := range raw {
+		for bit := range 8 {
+			changed := bytes.Clone(raw)
+			changed[i] ^= 1 << bit
+			forged = append(forged, base64.RawURLEncoding.EncodeToString(changed))
+		}
+	}
+	for _, f := range forged {
+		if text, err := k.Open(t.Context(), "list", nil, f); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: got %q, %v, want ErrInvalid", f, text, err)
+		}
+	}
+}
+
+func TestTokenTellsNothingAndNoTwoAreAlike(t *testing.T) {
+	k := newKeyring(t, secret)
+	a, b := mustSeal(t, k, "list", nil, "task-of-somebody"), mustSeal(t, k, "list", nil, "task-of-somebody")
+	raw, _ := base64.RawURLEncoding.DecodeString(a)
+	if a == b || bytes.Contains(raw, []byte("task-of")) {
+		t.Errorf("got %q and %q", a, b)
+	}
+}
+
+func TestTokenExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeyring(t, secret)
+		token := mustSeal(t, k, "list", nil, "text")
+		time.Sleep(time.Minute)
+		if _, err := k.Open(t.Context(), "list", nil, token); err != nil {
+			t.Errorf("within its life: %v", err)
+		}
+		time.Sleep(time.Millisecond)
+		if _, err := k.Open(t.Context(), "list", nil, token); !errors.Is(err, ErrInvalid) {
+			t.Errorf("after its life: got %v, want ErrInvalid", err)
+		}
+	})
+}
+
+func TestShortSecretIsRefused(t *testing.T) {
+	if _, err := NewKeyring(secret[1:]); err == nil {
+		t.Error("31 bytes were taken")
+	}
+}
+
+// TestBerthsOfAStoreShareASecret: also once the store has lost it, whoever is first.
+func TestBerthsOfAStoreShareASecret(t *testing.T) {
+	store := openStore(t)
+	a, b := NewStoredKeyring(store), NewStoredKeyring(store)
+	before := mustSeal(t, a, "list", nil, "text")
+	check := func(name string, k *Keyring, token string) {
+		t.Helper()
+		if text, err := k.Open(t.Context(), "list", nil, token); err != nil || string(text) != "text" {
+			t.Errorf("%s: got %q, %v", name, text, err)
+		}
+	}
+	check("the other berth", b, before)
+	lose := func() {
+		t.Helper()
+		if err := store.Delete(t.Context(), keyName); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lose()
+	restarted := NewStoredKeyring(store)
+	check("sealed after the loss", a, mustSeal(t, restarted, "list", nil, "text"))
+	if _, err := b.Open(t.Context(), "list", nil, mustSeal(t, a, "list", nil, "text")); err != nil {
+		t.Errorf("the other berth after the loss: %v", err)
+	}
+	lose()
+	if _, err := a.Open(t.Context(), "list", nil, before); !errors.Is(err, ErrInvalid) {
+		t.Errorf("got %v", err)
+	}
+	check("put back by a berth that knew it", NewStoredKeyring(store), mustSeal(t, a, "list", nil, "text"))
+}
+
+func TestStoreAwayIsNoInvalidToken(t *testing.T) {
+	store := openStore(t)
+	k := NewStoredKeyring(store)
+	foreign := mustSeal(t, newKeyring(t, secret), "list", nil, "text")
+	away, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := k.Seal(away, "list", nil, nil, time.Minute); err == nil || errors.Is(err, ErrInvalid) {
+		t.Errorf("sealing without a secret: got %v", err)
+	}
+	known := mustSeal(t, k, "list", nil, "text")
+	_ = store.Close()
+	if _, err := k.Open(t.Context(), "list", nil, known); err != nil {
+		t.Errorf("a token of the known secret: %v", err)
+	}
+	if _, err := k.Open(t.Context(), "list", nil, foreign); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("a token of a secret that may be new: got %v, want ErrUnavailable", err)
+	}
+	if _, err := k.Open(t.Context(), "list", nil, "made-up"); !errors.Is(err, ErrInvalid) {
+		t.Errorf("what is no token: got %v, want ErrInvalid", err)
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	k, err := NewKeyring(secret)
+	if err != nil {
+		f.Fatal(err)
+	}
+	token, _ := k.Seal(context.Background(), "list", nil, []byte("text"), time.Hour)
+	f.Add(token)
+	f.Add("")
+	f.Add(strings.Repeat("A", 100))
+	f.Fuzz(func(t *testing.T, s string) {
+		if text, err := k.Open(t.Context(), "list", nil, s); err == nil && s != token {
+			t.Errorf("%q opened to %q", s, text)
+		}
+	})
+}

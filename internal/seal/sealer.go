@@ -1,0 +1,112 @@
+package seal
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrInvalid says that a token opens nothing here: it is damaged, forged, expired, or
+// was sealed for something else, or under another secret. Which of these it is must
+// not show.
+var ErrInvalid = errors.New("seal: invalid token")
+
+// MinSecret is the least length of a secret, in bytes.
+const MinSecret = 32
+
+// Layout of a token before it is encoded: version, salt, sealed text. The text begins
+// with the expiry in Unix milliseconds.
+const (
+	version    = 1
+	saltSize   = 24
+	expirySize = 8
+	shortest   = 1 + saltSize + expirySize + tagSize
+)
+
+// Sizes of AES-256-GCM.
+const (
+	keySize   = 32
+	nonceSize = 12
+	tagSize   = 16
+)
+
+// sealer seals and opens under one secret.
+type sealer struct{ secret []byte }
+
+// newSealer returns a sealer, or an error if the secret is too short.
+func newSealer(secret []byte) (*sealer, error) {
+	if len(secret) < MinSecret {
+		return nil, fmt.Errorf("seal: a secret has at least %d bytes, this one has %d", MinSecret, len(secret))
+	}
+	return &sealer{secret}, nil
+}
+
+// seal returns text as a token that open opens for life, given the same purpose and
+// the same about.
+func (s *sealer) seal(purpose string, about []string, text []byte, life time.Duration) string {
+	token := make([]byte, 1+saltSize, shortest+len(text))
+	token[0] = version
+	_, _ = rand.Read(token[1:]) // never fails: it crashes the process instead
+	aead, nonce := s.cipher(purpose, token[1:])
+	plain := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(life).UnixMilli()))
+	return base64.RawURLEncoding.EncodeToString(aead.Seal(token, nonce, append(plain, text...), associated(about)))
+}
+
+// open returns the text of a token, or ErrInvalid.
+func (s *sealer) open(purpose string, about []string, token []byte) ([]byte, error) {
+	aead, nonce := s.cipher(purpose, token[1:1+saltSize])
+	plain, err := aead.Open(nil, nonce, token[1+saltSize:], associated(about))
+	if err != nil {
+		return nil, ErrInvalid
+	}
+	if time.Now().UnixMilli() > int64(binary.BigEndian.Uint64(plain)) {
+		return nil, ErrInvalid
+	}
+	return plain[expirySize:], nil
+}
+
+// decode returns the bytes of a token that has the form of one. It costs nothing to
+// find out that what a client made up has not.
+func decode(token string) ([]byte, error) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(raw) < shortest || raw[0] != version {
+		return nil, ErrInvalid
+	}
+	return raw, nil
+}
+
+// cipher derives key and nonce of one token from the secret, the purpose and the
+// token's own salt. A key seals one text only, so that random nonces, of which one
+// key bears 2^32, set no bound on how many tokens a secret is good for.
+func (s *sealer) cipher(purpose string, salt []byte) (cipher.AEAD, []byte) {
+	derived, err := hkdf.Key(sha256.New, s.secret, salt, "berth token 1: "+purpose, keySize+nonceSize)
+	if err != nil {
+		panic(err) // for longer keys only
+	}
+	block, err := aes.NewCipher(derived[:keySize])
+	if err != nil {
+		panic(err) // for keys of other sizes only
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		panic(err) // for ciphers of other block sizes only
+	}
+	return aead, derived[keySize:]
+}
+
+// associated joins about so that no two lists join alike.
+func associated(about []string) []byte {
+	var out []byte
+	for _, part := range about {
+		out = binary.BigEndian.AppendUint64(out, uint64(len(part)))
+		out = append(out, part...)
+	}
+	return out
+}

@@ -1,0 +1,224 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/internal/seal"
+	"berth/routing"
+	"berth/sticky"
+)
+
+// sourceFanout marks access records of requests that have no single owner.
+const sourceFanout sticky.Source = "fanout"
+
+// Bounds of a list of tasks that berth makes of its upstreams' own.
+const (
+	listsAtOnce  = 8                // in this process; others wait
+	listPatience = 2 * time.Second  // for how long they do
+	asksAtOnce   = 16               // upstreams that one list asks at a time
+	listBytes    = 4 << 20          // of one upstream's page, and of the page for the client
+	listRounds   = 8                // how often one request asks on while nothing was there for the caller
+	cursorLife   = 30 * time.Minute // how long a list may pause between two pages
+)
+
+// cursorPurpose is what cursors are sealed for.
+const cursorPurpose = mcp.MethodListTasks
+
+var (
+	errListSilent = unavailable(mcp.ReasonOwnerUnavailable, "a server instance does not answer, so the list of tasks would not be whole")
+	errListUneven = unavailable(mcp.ReasonOwnerUnavailable, "a server instance does not list its tasks, so the list would not be whole")
+	errListsBusy  = unavailable(mcp.ReasonOverloaded, "too many lists of tasks are being made")
+)
+
+// place is where a list goes on at one upstream.
+type place struct {
+	Upstream string `json:"u"`
+	Cursor   string `json:"c,omitempty"` // the upstream's own; "": at its beginning
+
+	upstream *routing.Upstream
+}
+
+// listing is a request for a list of tasks that berth makes of its upstreams' own: of
+// all of the pool's, or of a session's owner, of whose list the caller may see a part.
+type listing struct {
+	x      *request
+	about  []string // what its cursors are good for
+	places []place  // where the list goes on, in the pool's order
+	page   mcp.TaskList
+	bytes  int                 // of the page's tasks
+	listed map[string]struct{} // ids on the page
+}
+
+// mayNotList reports whether the request asks for a list that there is none of: the
+// modern era has none, and neither has the revision that has batches. Without
+// principals it is the upstream that says so; with them its answer may be a list of
+// everybody's tasks, and in a batch without a session it would be one upstream's.
+func (x *request) mayNotList() bool {
+	if !x.anyRequest(isListOfTasks) {
+		return false
+	}
+	principals := x.endpoint.Router.Principals
+	return principals && x.era() == mcp.EraModern || x.message.Batch && (principals || x.session == "")
+}
+
+// makesList reports whether the request asks for a list that berth has to make. In a
+// session without principals its owner's list is the answer.
+func (x *request) makesList() bool {
+	c := x.call()
+	return c != nil && c.Kind == mcp.KindRequest && isListOfTasks(c.Method) && c.Era == mcp.EraLegacy &&
+		(x.session == "" || x.endpoint.Router.Principals)
+}
+
+func isListOfTasks(method string) bool { return method == mcp.MethodListTasks }
+
+// listTasks answers with one page of the list. It is whole or it is an error: an
+// upstream that does not answer is not left out.
+func (x *request) listTasks() error {
+	done, err := x.p.listTurn(x.ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	l, err := x.newListing()
+	if err != nil {
+		return err
+	}
+	for range listRounds {
+		if err := l.round(); err != nil {
+			return x.passRefusal(err)
+		}
+		if len(l.page.Tasks) > 0 || len(l.places) == 0 {
+			break
+		}
+	}
+	if l.page.NextCursor, err = l.cursor(); err != nil {
+		return err
+	}
+	x.respond(http.StatusOK, mcp.Response(x.id, l.page.Result()))
+	return nil
+}
+
+// listTurn waits for a turn to make a list, for a short while: each costs a request to
+// every upstream.
+func (p *Proxy) listTurn(ctx context.Context) (done func(), err error) {
+	timer := time.NewTimer(listPatience)
+	defer timer.Stop()
+	select {
+	case p.lists <- struct{}{}:
+		return func() { <-p.lists }, nil
+	case <-timer.C:
+		p.load.count(shedLists)
+		return nil, errListsBusy
+	case <-ctx.Done():
+		return nil, errClientGone
+	}
+}
+
+// newListing returns the list where its cursor says that it goes on. A cursor is good
+// for this caller and session, and for the very upstreams that it was given out over:
+// where one has come or gone since, only a list from the beginning is whole.
+func (x *request) newListing() (*listing, error) {
+	l := &listing{x: x, about: []string{x.poolName(), x.principal, x.session}, listed: map[string]struct{}{}}
+	upstreams := x.pool().Upstreams()
+	if owner := x.decision.Owner; owner != nil {
+		upstreams, x.upstream = []*routing.Upstream{owner}, owner.Name
+	} else {
+		x.decision.Source = sourceFanout
+	}
+	for _, u := range upstreams {
+		l.places = append(l.places, place{Upstream: u.Name, upstream: u})
+		l.about = append(l.about, u.Name)
+	}
+	slices.Sort(l.about[3:])
+	if len(l.places) == 0 {
+		return nil, routing.ErrNoUpstream
+	}
+	if x.call().Cursor == "" {
+		return l, nil
+	}
+	return l, l.resume(x.call().Cursor)
+}
+
+// resume goes to where cursor says.
+func (l *listing) resume(cursor string) error {
+	text, err := l.x.p.options.Keys.Open(l.x.ctx, cursorPurpose, l.about, cursor)
+	if errors.Is(err, seal.ErrInvalid) {
+		return mcp.ErrInvalidCursor
+	}
+	if err != nil {
+		return err
+	}
+	l.places = nil
+	if err := json.Unmarshal(text, &l.places); err != nil {
+		return mcp.ErrInvalidCursor
+	}
+	for i := range l.places {
+		// It is there: the cursor is sealed about the pool's upstreams.
+		l.places[i].upstream = l.x.pool().Find(l.places[i].Upstream)
+	}
+	return nil
+}
+
+// cursor returns where the list goes on, for this caller only; "" at its end. An
+// upstream's own cursor may tell of others' tasks: in some SDKs it is a task's id.
+func (l *listing) cursor() (string, error) {
+	if len(l.places) == 0 {
+		return "", nil
+	}
+	text, err := json.Marshal(l.places)
+	if err != nil {
+		return "", err
+	}
+	return l.x.p.options.Keys.Seal(l.x.ctx, cursorPurpose, l.about, text, cursorLife)
+}
+
+// round asks each upstream that has more for its next page, and adds what is the
+// caller's to the client's page.
+func (l *listing) round() error {
+	pages, err := l.ask()
+	if err != nil {
+		return err
+	}
+	var rest []place
+	for i, p := range l.places {
+		tasks, err := l.own(p.upstream, pages[i].Tasks)
+		if err != nil {
+			return err
+		}
+		if !l.add(tasks) {
+			rest = append(rest, p) // too much for this page: asked again for the next one
+			continue
+		}
+		if p.Cursor = pages[i].NextCursor; p.Cursor != "" {
+			rest = append(rest, p)
+		}
+	}
+	l.places = rest
+	return nil
+}
+
+// add puts tasks on the page, unless they would make it too long. Upstreams that share
+// their tasks each list all of them: a task stands on a page once.
+func (l *listing) add(tasks []mcp.ListedTask) bool {
+	size := 0
+	for _, t := range tasks {
+		size += len(t.Raw)
+	}
+	if l.bytes > 0 && l.bytes+size > listBytes {
+		return false
+	}
+	l.bytes += size
+	for _, t := range tasks {
+		if _, twice := l.listed[t.ID]; !twice {
+			l.listed[t.ID] = struct{}{}
+			l.page.Tasks = append(l.page.Tasks, t)
+		}
+	}
+	return true
+}

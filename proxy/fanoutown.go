@@ -1,0 +1,46 @@
+package proxy
+
+import (
+	"errors"
+
+	"berth/internal/mcp"
+	"berth/routing"
+	"berth/sticky"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// lookupsAtOnce bounds the look-ups under way for one upstream's page.
+const lookupsAtOnce = 16
+
+// own returns the tasks of u that are bound to the caller, or all of them where there
+// are no principals. A store that cannot tell whose a task is makes the list an error.
+func (l *listing) own(u *routing.Upstream, tasks []mcp.ListedTask) ([]mcp.ListedTask, error) {
+	router := l.x.endpoint.Router
+	if !router.Principals {
+		return tasks, nil
+	}
+	mine := make([]bool, len(tasks))
+	looking, ctx := errgroup.WithContext(l.x.ctx)
+	looking.SetLimit(lookupsAtOnce)
+	for i, t := range tasks {
+		looking.Go(func() error {
+			binding, _, err := router.Bindings.Lookup(ctx, router.TaskKey(l.x.principal, t.ID))
+			if errors.Is(err, sticky.ErrUnknown) {
+				return nil
+			}
+			mine[i] = err == nil && binding.Upstream == u.Name
+			return err
+		})
+	}
+	if err := looking.Wait(); err != nil {
+		return nil, err
+	}
+	var own []mcp.ListedTask
+	for i, t := range tasks {
+		if mine[i] {
+			own = append(own, t)
+		}
+	}
+	return own, nil
+}

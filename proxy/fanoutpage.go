@@ -1,0 +1,216 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// refusal is what an upstream answers in place of a list.
+type refusal struct {
+	response *http.Response
+	body     []byte
+	code     int // of the JSON-RPC error; 0 if there is none
+}
+
+// Error describes the refusal for logs.
+func (r *refusal) Error() string {
+	return "proxy: an upstream refused the list: " + strconv.Itoa(r.response.StatusCode)
+}
+
+// concernsCaller reports whether it is the caller who must act on the refusal, whoever
+// of the pool says it: by logging in, or by waiting.
+func (r *refusal) concernsCaller() bool {
+	switch r.response.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
+		return true
+	}
+	return false
+}
+
+// ask returns the next page of each of the list's places, or why the list cannot be
+// whole. An upstream that is known not to answer spares the others the question.
+func (l *listing) ask() ([]mcp.TaskList, error) {
+	if l.x.session == "" {
+		for _, p := range l.places {
+			if p.upstream.Silent() {
+				return nil, errListSilent
+			}
+		}
+	}
+	pages, faults := make([]mcp.TaskList, len(l.places)), make([]error, len(l.places))
+	var asking errgroup.Group
+	asking.SetLimit(asksAtOnce)
+	for i, p := range l.places {
+		asking.Go(func() error {
+			pages[i], faults[i] = l.askOne(p)
+			return nil
+		})
+	}
+	_ = asking.Wait()
+	return pages, judge(faults)
+}
+
+// judge sums up why upstreams gave no page. What all of them say instead is the answer;
+// what only some say leaves a gap.
+func judge(faults []error) error {
+	var first *refusal
+	var fault error
+	refused := 0
+	for _, err := range faults {
+		var r *refusal
+		switch {
+		case errors.As(err, &r) && r.concernsCaller():
+			return r
+		case errors.As(err, &r):
+			refused++
+			if first == nil {
+				first = r
+			}
+		case err != nil && fault == nil:
+			fault = err
+		}
+	}
+	switch {
+	case fault != nil:
+		return fault
+	case refused == len(faults):
+		return first
+	case refused > 0:
+		return errListUneven
+	}
+	return nil
+}
+
+// askOne asks one upstream for a page. A list is a read: it is asked for once more if
+// the exchange breaks.
+func (l *listing) askOne(p place) (mcp.TaskList, error) {
+	x := l.x
+	lease := x.pool().Own(p.upstream)
+	defer lease.Release()
+	ctx, cancel := x.ctx, context.CancelFunc(func() {})
+	if read := x.endpoint.Timeouts.Read; read > 0 {
+		ctx, cancel = context.WithTimeout(ctx, 2*read) // the body is bounded, too
+	}
+	defer cancel()
+	list, err := l.exchange(ctx, p)
+	var failed *exchange.SendError
+	if errors.As(err, &failed) && !failed.TimedOut && !failed.Refused && ctx.Err() == nil {
+		list, err = l.exchange(ctx, p)
+	}
+	switch {
+	case err == nil:
+		return list, nil
+	case x.gone():
+		return list, errClientGone
+	case errors.As(err, &failed) && x.session != "":
+		return list, x.ownerFailed(p.upstream, err)
+	case errors.As(err, &failed) && failed.Starved:
+		return list, errOverloaded
+	case errors.As(err, &failed):
+		x.endpoint.noteFailure(p.upstream, failed)
+		return list, errListSilent
+	}
+	return list, err
+}
+
+// exchange sends the request to one upstream and reads the page that it answers.
+func (l *listing) exchange(ctx context.Context, p place) (mcp.TaskList, error) {
+	x := l.x
+	out := x.newUpstreamRequest(ctx, p.upstream, http.MethodPost, x.endpointURL(p.upstream), l.bodyFor(p))
+	span := x.newExchange(p.upstream)
+	response, err := x.endpoint.Client.Send(out, x.endpoint.Timeouts.Read)
+	if err != nil {
+		x.closeExchange(span, exchangeErrorType(err))
+		x.noteStarved(err)
+		return mcp.TaskList{}, err
+	}
+	defer response.Body.Close()
+	x.endpoint.noteAnswer(p.upstream, response.StatusCode)
+	list, err := readPage(response)
+	x.closeExchange(span, pageErrorType(err))
+	var refused *refusal
+	switch {
+	case errors.As(err, &refused) && refused.code == mcp.CodeInvalidParams && p.Cursor != "":
+		return list, mcp.ErrInvalidCursor
+	case err == nil && list.NextCursor != "" && list.NextCursor == p.Cursor:
+		return list, errBadUpstream // it would never end
+	}
+	return list, err
+}
+
+// pageErrorType is error.type of an exchange that brought a page, or an answer that
+// is none.
+func pageErrorType(err error) string {
+	var refused *refusal
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &refused) && refused.code != 0:
+		return strconv.Itoa(refused.code)
+	}
+	return exchangeErrorType(err)
+}
+
+// bodyFor is the client's request with the upstream's own cursor in the place of the
+// client's. Without either it goes as it came.
+func (l *listing) bodyFor(p place) []byte {
+	if p.Cursor == "" && l.x.call().Cursor == "" {
+		return l.x.body
+	}
+	return mcp.WithCursor(l.x.body, p.Cursor)
+}
+
+// readPage reads one upstream's page, or its refusal. What breaks off or takes too
+// long is as good as silence.
+func readPage(response *http.Response) (mcp.TaskList, error) {
+	if response.StatusCode >= 300 && response.StatusCode < 400 {
+		return mcp.TaskList{}, errRedirect
+	}
+	body, err := exchange.ReadWhole(response, listBytes)
+	switch {
+	case errors.Is(err, exchange.ErrTooLong), errors.Is(err, exchange.ErrNoResponse):
+		return mcp.TaskList{}, brokenOff(err)
+	case err != nil:
+		return mcp.TaskList{}, errListSilent
+	}
+	a, err := mcp.PeekAnswer(body, false)
+	if !a.HasResult && (a.IsError && err == nil || response.StatusCode >= 400) {
+		return mcp.TaskList{}, &refusal{response, body, a.ErrorCode}
+	}
+	if err != nil {
+		return mcp.TaskList{}, brokenOff(err)
+	}
+	if response.StatusCode >= 400 {
+		return mcp.TaskList{}, errBadUpstream // a result with an error's status
+	}
+	list, err := mcp.ReadTaskList(a.Result)
+	if err != nil {
+		return list, brokenOff(err)
+	}
+	return list, nil
+}
+
+// passRefusal gives the client what the upstreams say in place of a list, as it came.
+// Any other error it returns.
+func (x *request) passRefusal(err error) error {
+	var r *refusal
+	if !errors.As(err, &r) {
+		return err
+	}
+	x.code = r.code
+	if exchange.ShapeOf(r.response) == exchange.EventStream {
+		x.respond(r.response.StatusCode, r.body)
+		return nil
+	}
+	x.inboundHeaders(r.response)
+	x.w.Header().Set("Content-Length", strconv.Itoa(len(r.body)))
+	x.writeHeader(r.response.StatusCode)
+	return x.write(r.body)
+}

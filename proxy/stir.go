@@ -1,0 +1,67 @@
+package proxy
+
+import (
+	"crypto/rand"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/sticky"
+)
+
+// changing is the mark of a change that is under way. Any other is that of one change
+// that was acknowledged.
+const changing = "changing"
+
+// stir marks, for every berth, what the request is about to change, so that no poll is
+// given an answer from before. The request goes on without the store, too: what is
+// left then is in docs/guarantees.md.
+func (x *request) stir() {
+	for i := range x.message.Calls {
+		switch c := &x.message.Calls[i]; {
+		case c.Kind == mcp.KindResponse && x.session != "":
+			// It answers what a task asked for; which one it does not say.
+			x.stirred = append(x.stirred, x.endpoint.Router.SessionKey(x.principal, x.session))
+		case c.Kind == mcp.KindRequest && c.IsTask() && !mcp.ReadsTask(c.Method):
+			x.stirred = append(x.stirred, x.endpoint.Router.TaskKey(x.principal, c.TaskID))
+		}
+	}
+	x.mark(changing, "", markLife+x.patience())
+}
+
+// settle marks anew what the request has changed, before the client learns of it: polls
+// that begin from now on see the change, and may share answers again.
+func (x *request) settle() {
+	if len(x.stirred) > 0 {
+		mark := rand.Text()
+		x.mark(mark, mark, markLife)
+	}
+}
+
+// mark writes mark for what the request changes, to the store and, as own, to this
+// process' flights.
+func (x *request) mark(mark, own string, life time.Duration) {
+	if len(x.stirred) == 0 {
+		return
+	}
+	ctx, cancel := x.recording()
+	defer cancel()
+	for _, key := range x.stirred {
+		x.p.flights.stir(key, own)
+		if err := x.endpoint.Router.Bindings.Mark(ctx, key.Stirred(), mark, life); err != nil {
+			x.p.log.Debug("a change could not be marked", "kind", string(key.Kind), "error", err)
+		}
+	}
+}
+
+// lastMark returns the mark of the last change of what key's polls depend on, "" if
+// there was none of late. known is false if a change is under way, or if the store
+// cannot tell.
+func (x *request) lastMark(key flightKey) (mark string, known bool) {
+	known = true
+	mark = joinMarks(key, func(k sticky.Key) string {
+		m, err := x.endpoint.Router.Bindings.MarkOf(x.ctx, k.Stirred())
+		known = known && err == nil && m != changing
+		return m
+	})
+	return mark, known
+}
