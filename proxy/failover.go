@@ -115,6 +115,7 @@ func (x *request) follow(binding sticky.Binding) error {
 	if err := x.openAlias(); err != nil {
 		return err
 	}
+	_, _ = x.bindMade(x.decision.Owner) // the tasks whose ids the client makes move along
 	return x.forwardOwned(x.decision.Owner)
 }
 

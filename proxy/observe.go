@@ -65,7 +65,11 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 		x.code = a.ErrorCode
 		return x.recordError(u, c, a), nil
 	}
+	x.learnAffinity(u, c, a)
 	switch {
+	case c != nil && c.IsTask() && c.Method == mcp.MethodDeleteTask:
+		x.forgetTask(u)
+		return nil, nil
 	case c != nil && c.IsTask():
 		x.recordTask(u, c, a)
 		return nil, nil
@@ -136,7 +140,9 @@ func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (
 	if body := x.terminal(); body != nil {
 		return body
 	}
-	if c.Method == mcp.MethodGetTask && x.decision.TaskBinding.Upstream == u.Name {
+	// A client that made the id may poll before the owner has begun; that one will know it.
+	binding := x.decision.TaskBinding
+	if c.Method == mcp.MethodGetTask && binding.Upstream == u.Name && !binding.Provisional() {
 		ctx, cancel := x.recording()
 		defer cancel()
 		x.endpoint.Router.Bindings.Unbind(ctx, x.decision.Task)

@@ -38,6 +38,10 @@ type Endpoint struct {
 	// nil: it is passed on.
 	Authorization *Authorization
 
+	// Affinity are the headers, in canonical form, whose values keep calls at one
+	// upstream: of those that a call carries, the first that is bound counts.
+	Affinity []string
+
 	Router     *routing.Router  // finds the upstream; required
 	Client     *exchange.Client // sends to the pool's upstreams; required
 	Timeouts   Timeouts

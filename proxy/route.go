@@ -43,6 +43,7 @@ func (x *request) query() routing.Query {
 		Credential: x.credential,
 		Caller:     x.held.caller,
 		Miss:       x.mayMiss,
+		Affinity:   x.affinity,
 		AskTask:    asking.askTask,
 		AskSession: asking.askSession,
 	}

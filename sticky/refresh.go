@@ -27,7 +27,7 @@ func (b *Bindings) Observe(key Key, current Binding, status string, ttl time.Dur
 	return next, true
 }
 
-// Touch notes that a session is in use. current is the binding that the call was
+// Touch notes that a session, or a value of an affinity, is in use. current is the binding that the call was
 // routed by. The store hears of it once a minute at most. Results as of Observe.
 func (b *Bindings) Touch(key Key, current Binding) (Binding, bool) {
 	name := key.digest()

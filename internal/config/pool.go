@@ -35,6 +35,9 @@ type Pool struct {
 	Hosts []string `toml:"hosts"`
 	// Picker chooses an upstream for unbound work: "p2c" or "round-robin".
 	Picker string `toml:"picker"`
+	// Affinity are headers, "header:NAME", whose values keep calls at one upstream,
+	// those first that count more. Empty: none.
+	Affinity []string `toml:"affinity"`
 	// Host is the Host header sent upstream: "forward", "upstream", or a literal.
 	Host string `toml:"host"`
 	// Authorization says what becomes of the caller's Authorization header upstream:

@@ -60,6 +60,7 @@ func (v *validator) pool(key string, p Pool) {
 		}
 	}
 	v.oneOf(key+".picker", p.Picker, PickerP2C, PickerRoundRobin)
+	v.affinity(key+".affinity", p.Affinity)
 	v.hostHeader(key+".host", p.Host)
 	v.authorization(key, p)
 	for i, origin := range p.Origins {

@@ -13,6 +13,7 @@ const (
 	MethodListTasks  = "tasks/list"
 	MethodCancelTask = "tasks/cancel"
 	MethodUpdateTask = "tasks/update"
+	MethodDeleteTask = "tasks/delete" // first draft only
 	MethodListen     = "subscriptions/listen"
 
 	MethodInitialized = "notifications/initialized"
@@ -87,11 +88,12 @@ func namesTask(method string) bool {
 	return false
 }
 
-// IsKnownMethod reports whether method is one that the published revisions have.
+// IsKnownMethod reports whether method is one that the published revisions, or the first
+// draft of tasks, have.
 func IsKnownMethod(method string) bool {
 	switch method {
 	case MethodInitialize, MethodPing, MethodCallTool, MethodListen,
-		MethodGetTask, MethodTaskResult, MethodListTasks, MethodCancelTask, MethodUpdateTask,
+		MethodGetTask, MethodTaskResult, MethodListTasks, MethodCancelTask, MethodUpdateTask, MethodDeleteTask,
 		"server/discover", "tools/list", "prompts/list", MethodGetPrompt, "completion/complete",
 		"resources/list", "resources/templates/list", "resources/read", MethodSubscribe, MethodUnsubscribe,
 		MethodSetLevel, MethodInitialized, MethodCancelled,
