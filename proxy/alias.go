@@ -40,8 +40,8 @@ func (x *request) openAlias() error {
 }
 
 // renameSession puts the upstream's own id of the session into the headers of a
-// request, and takes the mark off what the client resumes from. An event id without
-// the mark is another upstream's.
+// request, and takes the tag off what the client resumes from. An event id without
+// the tag is another upstream's.
 func (x *request) renameSession(h http.Header) {
 	if x.alias == "" {
 		return
@@ -50,7 +50,7 @@ func (x *request) renameSession(h http.Header) {
 		h.Set(mcp.HeaderSession, x.alias)
 	}
 	if last := h.Get(mcp.HeaderLastEvent); last != "" {
-		if id, ok := x.unmarkedEvent(last); ok {
+		if id, ok := x.untaggedEvent(last); ok {
 			h.Set(mcp.HeaderLastEvent, id)
 		} else {
 			h.Del(mcp.HeaderLastEvent)

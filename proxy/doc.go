@@ -31,10 +31,10 @@
 // list of a pool's tasks after the third: fanout.go, fanoutpage.go, fanoutown.go.
 //
 // A session whose upstream is lost is moved between 4 and 5, where the pool allows it
-// (failover.go, replay.go, handshake.go, alias.go, mark.go, seal.go).
+// (failover.go, replay.go, handshake.go, alias.go, tag.go, seal.go).
 //
 // A poll may be given the answer to another one like it: coalesce.go and flights.go
-// say whose, stir.go marks the changes that end it.
+// say whose, change.go marks the changes that end it.
 //
 // Beside it lie what guesses of ids are told (unknown.go), what berth answers for an
 // owner that is silent (silent.go, lastseen.go), what passes unread at the endpoint's

@@ -48,7 +48,7 @@ type fleetFeed struct {
 }
 
 // share makes a leg that is a place at the shared stream of u.
-func (l *listening) share(u *routing.Upstream, filter mcp.Filter) {
+func (l *subscription) share(u *routing.Upstream, filter mcp.Filter) {
 	g := &leg{l: l, upstream: u, asked: filter, shared: true}
 	l.legs = append(l.legs, g)
 	feeds := &l.x.endpoint.feeds

@@ -61,14 +61,14 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 	}
 	lease := x.pool().Own(u)
 	defer lease.Release()
-	x.stir()
+	x.beginChange()
 	response, err := x.send(u)
 	if err != nil && x.mayRepeat(err) {
 		response, err = x.send(u)
 	}
 	if err != nil {
 		lease.Release() // the request may go elsewhere
-		x.settle()
+		x.endChange()
 		return x.ownerFailed(u, err)
 	}
 	if x.lacksSession(u, response) {
