@@ -6,12 +6,16 @@ import (
 	"net/http"
 
 	"berth/internal/mcp"
+	"berth/internal/seal"
 	"berth/routing"
 )
 
+// sealAlias is what an alias is sealed for.
+const sealAlias = "alias"
+
 // sealedAlias is an upstream's id of a moved session as bindings hold it.
 func (x *request) sealedAlias(id string) string {
-	return base64.RawStdEncoding.EncodeToString(sealFor(x.session, sealAlias, []byte(id)))
+	return base64.RawStdEncoding.EncodeToString(seal.Session(x.session, sealAlias, []byte(id)))
 }
 
 // aliasIn opens what sealedAlias made. "" stays "".
@@ -23,7 +27,7 @@ func (x *request) aliasIn(sealed string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	id, err := unsealFor(x.session, sealAlias, data)
+	id, err := seal.OpenSession(x.session, sealAlias, data)
 	return string(id), err
 }
 

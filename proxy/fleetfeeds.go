@@ -123,7 +123,7 @@ func newFleetFeed(g *leg, key feedKey) *fleetFeed {
 // ownListen is the body of a subscription of berth's own.
 func ownListen(version string, filter mcp.Filter) []byte {
 	body, _ := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": json.RawMessage(probeID), "method": mcp.MethodListen,
+		"jsonrpc": "2.0", "id": json.RawMessage(ownID), "method": mcp.MethodListen,
 		"params": map[string]any{"_meta": mcp.OwnMeta(version), "notifications": json.RawMessage(filter.Sorted().Encode())},
 	}) // strings, maps and a filter always marshal
 	return body
