@@ -94,13 +94,13 @@ func TestProvisionalBindingMovesWithoutRedis(t *testing.T) {
 	}
 	b.owns(t, "b", task("1"), SourceBound)
 	b.ReleaseProvisional(t.Context(), task("1"), "b")
-	if b.Pending() != 0 {
-		t.Errorf("pending after ReleaseProvisional: got %d, want 0", b.Pending())
+	if b.pending.len() != 0 {
+		t.Errorf("pending after ReleaseProvisional: got %d, want 0", b.pending.len())
 	}
 	b.bindMade(t, "c")
 	server.Restart()
 	b.run(t)
-	realtest.Eventually(t, "it is written back", func() bool { return b.Pending() == 0 })
+	realtest.Eventually(t, "it is written back", func() bool { return b.pending.len() == 0 })
 	newBerth(t, server.URL(), Options{}, 0).owns(t, "c", task("1"), SourceStore)
 }
 

@@ -52,9 +52,6 @@ func (b *Bindings) wakeUp() {
 	}
 }
 
-// Pending returns how many bindings wait for the store.
-func (b *Bindings) Pending() int { return b.pending.len() }
-
 // writeBack offers the pending bindings to the store until it refuses one.
 func (b *Bindings) writeBack(ctx context.Context) {
 	before := b.pending.len()

@@ -59,8 +59,8 @@ func TestBoundThroughOneIsFoundThroughTheOther(t *testing.T) {
 		})
 	}
 	running.Wait()
-	if one.Pending() != 0 {
-		t.Errorf("pending: got %d, want 0: Redis was never away", one.Pending())
+	if one.pending.len() != 0 {
+		t.Errorf("pending: got %d, want 0: Redis was never away", one.pending.len())
 	}
 }
 

@@ -61,6 +61,7 @@ func packages(t *testing.T) []string {
 	if err != nil {
 		t.Fatalf("WalkDir: %v", err)
 	}
+	slices.Sort(dirs) // files and folders of one package alternate
 	return slices.Compact(dirs)
 }
 
@@ -101,5 +102,56 @@ func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
 				t.Errorf("%s imports %s", dir, path)
 			}
 		}
+	}
+}
+
+// layers are the packages of the module, those first that know of no other. One may
+// import from the layers before its own.
+var layers = [][]string{
+	{"internal/admin", "internal/demo/fleet", "internal/framing", "internal/gate", "internal/limit", "internal/mcp", "internal/reload", "internal/storage/boltcheck", "internal/telemetry"},
+	{"internal/certs", "internal/exchange", "internal/identity", "internal/storage"},
+	{"internal/client", "internal/seal", "sticky"},
+	{"internal/config", "internal/demo", "internal/probe", "routing"},
+	{"proxy"},
+	{"internal/command"},
+	{"."},
+}
+
+// forTests reports whether dir is a package that tests share.
+func forTests(dir string) bool {
+	return strings.HasSuffix(dir, "test") || dir == "internal/memnet" || strings.HasPrefix(dir, "integration")
+}
+
+// Dependencies run one way (docs/design.md), and what tests share is in no binary.
+func TestPackagesImportFromTheLayersBelow(t *testing.T) {
+	layerOf := make(map[string]int)
+	for i, layer := range layers {
+		for _, dir := range layer {
+			layerOf[dir] = i
+		}
+	}
+	seen := 0
+	for _, dir := range packages(t) {
+		if forTests(dir) {
+			continue
+		}
+		own, ok := layerOf[dir]
+		if !ok {
+			t.Errorf("%s is in no layer", dir)
+			continue
+		}
+		seen++
+		for _, path := range imports(t, filepath.Join(module, dir)) {
+			below, berths := strings.CutPrefix(path, "berth/")
+			if !berths {
+				continue
+			}
+			if layer, ok := layerOf[below]; !ok || layer >= own {
+				t.Errorf("%s imports %s, which is not below it", dir, below)
+			}
+		}
+	}
+	if seen != len(layerOf) {
+		t.Errorf("got %d packages, want the %d of the layers", seen, len(layerOf))
 	}
 }
