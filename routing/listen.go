@@ -24,7 +24,7 @@ const (
 
 // Listened is a task that a subscription names, and its owner.
 type Listened struct {
-	ID      string
+	ID      string // as the client wrote it
 	Owner   *Upstream
 	Source  sticky.Source  // where the owner was found
 	Key     sticky.Key     // of the task's binding

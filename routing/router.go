@@ -83,7 +83,7 @@ type Decision struct {
 
 // Router routes the calls of one pool.
 type Router struct {
-	Pool       *Pool
+	Pool       *Pool            // whose calls it routes
 	Bindings   *sticky.Bindings // of all pools
 	Asker      *Asker           // of Pool
 	Principals bool             // tasks and sessions are bound to principals

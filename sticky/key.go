@@ -25,7 +25,7 @@ const (
 // Key names one binding. Equal ids of different pools or principals are
 // different keys: what another principal owns cannot even be looked up.
 type Key struct {
-	Kind      Kind
+	Kind      Kind   // what ID is the id of
 	Pool      string // the pool's name
 	Principal string // who is calling; "" is nobody
 	ID        string // as clients and servers write it

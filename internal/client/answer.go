@@ -30,9 +30,9 @@ type Answer struct {
 
 // Error is a JSON-RPC error object.
 type Error struct {
-	Code    int             `json:"code"`
-	Message string          `json:"message"`
-	Data    json.RawMessage `json:"data"`
+	Code    int             `json:"code"`    // see package mcp
+	Message string          `json:"message"` // as the server worded it
+	Data    json.RawMessage `json:"data"`    // nil if there is none
 }
 
 // Accepted reports whether a request was answered with a result, or a notification
@@ -43,11 +43,11 @@ func (a *Answer) Accepted() bool {
 
 // Incoming is a JSON-RPC message from a server.
 type Incoming struct {
-	ID     json.RawMessage `json:"id"`
+	ID     json.RawMessage `json:"id"`     // nil in a notification
 	Method string          `json:"method"` // empty in a response
-	Params json.RawMessage `json:"params"`
-	Result json.RawMessage `json:"result"`
-	Error  *Error          `json:"error"`
+	Params json.RawMessage `json:"params"` // of a request or notification
+	Result json.RawMessage `json:"result"` // of a response; nil if it is an error
+	Error  *Error          `json:"error"`  // of a response; nil if it is a result
 }
 
 func (m *Incoming) answers(id int) bool {

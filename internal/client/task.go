@@ -7,7 +7,7 @@ import (
 
 // Task is a task as either dialect shows it.
 type Task struct {
-	ID        string
+	ID        string          // as the server made it
 	Status    string          // as the specification spells it
 	TTL       time.Duration   // from its creation; 0: unlimited, or not said
 	PollEvery time.Duration   // as the server suggests; 0: it does not

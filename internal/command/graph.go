@@ -137,12 +137,7 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 	}
 	client := exchange.NewClient(time.Duration(cfg.Timeouts.Connect))
 	pool := routing.NewPool(routing.PoolOptions{
-		Name:      cfg.Name,
-		Upstreams: upstreams,
-		Picker:    picker,
-		Probe:     proxy.Probe(client),
-		Logger:    o.log,
-		Meter:     o.meter,
+		Name: cfg.Name, Upstreams: upstreams, Picker: picker, Probe: proxy.Probe(client), Logger: o.log, Meter: o.meter,
 	})
 	g.pools, g.clients = append(g.pools, pool), append(g.clients, client)
 	ep := &proxy.Endpoint{
@@ -158,13 +153,8 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 			Principals: auth.Principals(),
 			Recover:    auth.Recover == config.RecoverAsk,
 		},
-		Client: client,
-		Timeouts: proxy.Timeouts{
-			Read:    time.Duration(cfg.Timeouts.Read),
-			Control: time.Duration(cfg.Timeouts.Control),
-			Call:    time.Duration(cfg.Timeouts.Call),
-			Linger:  time.Duration(cfg.Timeouts.Linger),
-		},
+		Client:     client,
+		Timeouts:   timeouts(cfg.Timeouts),
 		OwnerGrace: time.Duration(cfg.OwnerGrace),
 		Coalesce:   time.Duration(cfg.Coalesce),
 		KeepAlive:  time.Duration(cfg.SSEKeepalive),
@@ -173,6 +163,15 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 		FleetNotifications: cfg.FleetNotifications,
 	}
 	return ep, g.authorize(ep, cfg, o)
+}
+
+func timeouts(cfg config.Timeouts) proxy.Timeouts {
+	return proxy.Timeouts{
+		Read:    time.Duration(cfg.Read),
+		Control: time.Duration(cfg.Control),
+		Call:    time.Duration(cfg.Call),
+		Linger:  time.Duration(cfg.Linger),
+	}
 }
 
 func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {

@@ -54,10 +54,7 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		return fmt.Errorf("telemetry: %w", err)
 	}
 	defer flush(tel, log)
-	o := observers{log: log, meter: tel.MeterProvider(), tracer: tel.TracerProvider()}
-	if cfg.Log.Access {
-		o.access = log
-	}
+	o := newObservers(cfg.Log, log, tel)
 	// Before the listener: clients are better refused than left waiting for the store.
 	store, err := openStore(ctx, cfg, o)
 	if err != nil {
@@ -73,12 +70,6 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	listener = gate.NewListener(listener, gate.Options{
-		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: log, Meter: o.meter,
-	})
-	if g.certs != nil {
-		listener = g.certs.Listener(listener)
-	}
 	p := &process{graph: g, log: log, drain: cfg.Drain, server: newServer(cfg, g.proxy, log)}
 	if cfg.Admin.Listen != "" {
 		if p.admin, err = newAdmin(ctx, cfg.Admin, g, tel, log); err != nil {
@@ -86,7 +77,27 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		}
 	}
 	announce(log, cfg, listener.Addr(), g)
-	return p.run(ctx, framing.NewListener(listener, int(cfg.Limits.Headers)))
+	return p.run(ctx, g.guarded(listener, cfg, o))
+}
+
+func newObservers(cfg config.Log, log *slog.Logger, tel *telemetry.Telemetry) observers {
+	o := observers{log: log, meter: tel.MeterProvider(), tracer: tel.TracerProvider()}
+	if cfg.Access {
+		o.access = log
+	}
+	return o
+}
+
+// guarded returns what requests are read from: inner's connections, as many as an
+// address may hold, over TLS if that is configured, framed beyond doubt.
+func (g *graph) guarded(inner net.Listener, cfg config.Config, o observers) net.Listener {
+	listener := net.Listener(gate.NewListener(inner, gate.Options{
+		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: o.log, Meter: o.meter,
+	}))
+	if g.certs != nil {
+		listener = g.certs.Listener(listener)
+	}
+	return framing.NewListener(listener, int(cfg.Limits.Headers))
 }
 
 func newLogger(level string, out io.Writer) (*slog.Logger, error) {

@@ -18,7 +18,7 @@ const (
 // Call is one JSON-RPC message from a client, classified. Strings are decoded;
 // ID aliases the body it was read from.
 type Call struct {
-	Kind   Kind
+	Kind   Kind   // request, notification or response
 	ID     []byte // raw JSON of the id; nil in a notification and in an error response without one
 	Method string // "" in a response
 

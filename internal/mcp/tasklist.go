@@ -10,13 +10,13 @@ import (
 
 // TaskList is one page of a tasks/list (2025-11-25, "Listing Tasks").
 type TaskList struct {
-	Tasks      []ListedTask
-	NextCursor string // "": the list ends here
+	Tasks      []ListedTask // in the upstream's order
+	NextCursor string       // "": the list ends here
 }
 
 // ListedTask is one task of a list.
 type ListedTask struct {
-	ID  string
+	ID  string // taskId
 	Raw []byte // the task as its upstream wrote it
 }
 
