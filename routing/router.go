@@ -34,6 +34,7 @@ type Query struct {
 	Principal  string     // "" is nobody
 	Credential string     // digest of the caller's credentials: equal ones may share a question
 	Caller     string     // who takes turns in asking the fleet
+	LongestID  int        // bytes of the longest task id in a subscription that is looked up; 0: any
 
 	// Miss is called when the map does not know an id, before the fleet is asked for it
 	// or it is called unknown; its error, if there is one, is told instead. nil: nothing
