@@ -214,7 +214,7 @@ func (f *fleetFeed) serve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if s.message != nil {
+		if s.message != nil && s.task.ID == "" { // of tasks nothing was asked for
 			message := bytes.Clone(s.message)
 			f.tell(stream, func(*leg) legEvent { return legEvent{raw: message} })
 		}

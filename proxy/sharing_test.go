@@ -1,10 +1,12 @@
 package proxy_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"berth/proxy"
 )
@@ -118,4 +120,29 @@ func TestTaskLastSeenIsToldToTheSameKeyOnly(t *testing.T) {
 			t.Errorf("another key: got %d %s", r.status, r.body)
 		}
 	})
+}
+
+// An upstream that says more than it was asked for may speak of somebody else's task.
+func TestWhatIsSaidOfOtherTasksReachesNobody(t *testing.T) {
+	for name, fleetwide := range map[string]bool{"own stream": false, "shared stream": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newRig(t, rigOptions{size: 1, endpoint: func(ep *proxy.Endpoint) { ep.FleetNotifications = fleetwide }})
+				filter := `{"toolsListChanged":true}`
+				f.servers[0].inject(onMethod("subscriptions/listen", streams(func(ctx context.Context, write func(string)) {
+					write(`data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":` + filter + `}}` + "\n\n")
+					time.Sleep(time.Second)
+					write(`data: {"jsonrpc":"2.0","method":"notifications/tasks","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"taskId":"x","status":"working"}}` + "\n\n")
+					write(`data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}` + "\n\n")
+					<-ctx.Done()
+				})))
+				s := f.subscribe("1", filter)
+				time.Sleep(2 * time.Second)
+				synctest.Wait()
+				if got := s.told(); len(got) != 1 || got[0] != "tools/list_changed" {
+					t.Errorf("told %v, want the change of the list only", got)
+				}
+			})
+		})
+	}
 }
