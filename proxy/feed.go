@@ -34,9 +34,13 @@ func (r *refusedFeed) drop() {
 	}
 }
 
-// passing reports whether the refusal is that of a gateway whose server is away.
+// passing reports whether the refusal says nothing about the subscription: that of a
+// gateway whose server is away, of a server that has just begun, or has too much to do.
 func (r *refusedFeed) passing() bool {
-	return r.response != nil && r.response.StatusCode >= http.StatusBadGateway && r.response.StatusCode <= http.StatusGatewayTimeout
+	if r.response == nil || r.response.StatusCode == http.StatusNotImplemented {
+		return false
+	}
+	return r.response.StatusCode == http.StatusTooManyRequests || r.response.StatusCode/100 == 5
 }
 
 // maxRefusal bounds what is kept of a refusal that several are told of, in bytes.

@@ -214,3 +214,30 @@ func TestTasksAndFleetNotificationsAreOneStream(t *testing.T) {
 		}
 	})
 }
+
+// An instance that answers, but cannot serve yet, is not given up.
+func TestInstanceThatIsNotReadyYetIsJoinedLater(t *testing.T) {
+	for _, status := range []int{http.StatusInternalServerError, http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFleetwide(t)
+				s := f.subscribe("1", listsFilter)
+				synctest.Wait()
+				f.servers[1].kill()
+				f.servers[1].inject(onMethod("subscriptions/listen", func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+					w.WriteHeader(status)
+					return true
+				}))
+				f.servers[1].start("b")
+				time.Sleep(10 * time.Second)
+				f.servers[1].inject(nil)
+				time.Sleep(30 * time.Second)
+				f.servers[1].Announce("notifications/tools/list_changed", nil)
+				synctest.Wait()
+				if got := s.told(); len(got) != 1 {
+					t.Errorf("told %v, want the change", got)
+				}
+			})
+		})
+	}
+}
