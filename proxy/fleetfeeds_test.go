@@ -1,9 +1,12 @@
 package proxy_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -133,6 +136,41 @@ func TestSlowSubscriberHoldsUpNobody(t *testing.T) {
 		}
 		if told < 2 || told > 6 {
 			t.Errorf("the slow one was told %d times, want the acknowledgement and a few", told)
+		}
+	})
+}
+
+// An instance may change all that it has at once. Whoever comes to read it in time is
+// told of each change; only who falls behind for good is cut off.
+func TestManyChangesAtOnceCutNobodyOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most = 8000
+		f := newFleetwide(t)
+		uris := make([]string, most)
+		for i := range uris {
+			uris[i] = fmt.Sprintf("file:///%d", i)
+		}
+		list, _ := json.Marshal(uris) // strings always marshal
+		request := f.modernRequest(t.Context(), "subscriptions/listen", "", `"notifications":{"resourceSubscriptions":`+string(list)+`}`)
+		slow := f.open(request)
+		defer slow.Body.Close()
+		synctest.Wait()
+		change := func(from, to int) {
+			for _, uri := range uris[from:to] {
+				f.servers[0].Announce("notifications/resources/updated", map[string]any{"uri": uri})
+			}
+			synctest.Wait()
+		}
+		change(0, 1000)
+		lines := newEventLines(t, slow)
+		for told := 0; told < 1000; {
+			if strings.Contains(lines.event(), "resources/updated") {
+				told++
+			}
+		}
+		change(0, most)
+		if _, err := io.Copy(io.Discard, slow.Body); err == nil {
+			t.Error("the stream of a client that was left behind ended as if it were whole")
 		}
 	})
 }
