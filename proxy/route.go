@@ -16,6 +16,12 @@ func (x *request) route() error {
 		return err
 	}
 	x.decision = d
+	if err := x.openAlias(); err != nil {
+		return err
+	}
+	if x.alias != "" && x.message.Batch && x.hasResponse() {
+		return errAnswersMoved
+	}
 	if x.message.Batch && x.version() == "" && !mcp.AllowsBatches(d.Binding.Version) {
 		return errNoBatches
 	}
@@ -38,6 +44,7 @@ func (x *request) query() routing.Query {
 		Caller:     x.held.caller,
 		LongestID:  x.p.limits.TaskID,
 		Miss:       x.mayMiss,
+		Affinity:   x.affinity,
 		AskTask:    asking.askTask,
 		AskSession: asking.askSession,
 	}
@@ -46,6 +53,9 @@ func (x *request) query() routing.Query {
 // unroutable answers a call about a task that could not be routed with the task
 // as it was last seen, if this berth saw its end, or did not lose it for long.
 func (x *request) unroutable(err error) error {
+	if done, err := x.orphaned(err); done {
+		return err
+	}
 	if x.aboutTask() && x.serveUnrouted(err) {
 		return nil
 	}

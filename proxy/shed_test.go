@@ -69,11 +69,11 @@ func busy(t *testing.T, inFlight int) (b *berth, release func()) {
 // hold begins n calls that wait at the upstream, and returns how they end.
 func (b *berth) hold(n int) <-chan reply {
 	b.t.Helper()
-	ended := make(chan reply, n)
+	ended, before := make(chan reply, n), b.contacted()
 	for range n {
 		go func() { ended <- b.modern("tools/call", "hold", `"name":"hold","arguments":{}`) }()
 	}
-	await(b.t, "the calls to be under way", func() bool { return b.contacted() >= n })
+	await(b.t, "the calls to be under way", func() bool { return b.contacted() >= before+n })
 	return ended
 }
 
