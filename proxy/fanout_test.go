@@ -104,6 +104,19 @@ func TestListOfTasksIsTheWholePools(t *testing.T) {
 	}
 }
 
+// TestListOfTasksIsAboutNoTask: what else stands in its params does not make it the list
+// of one task's owner.
+func TestListOfTasksIsAboutNoTask(t *testing.T) {
+	b := start(t, setup{pool: inTurn})
+	want := []string{b.makeCoreTask(""), b.makeCoreTask(""), b.makeCoreTask("")}
+	for _, id := range []string{want[0], "nobody-knows-it", ""} {
+		page := b.legacy("", "tasks/list", fmt.Sprintf(`"taskId":%q`, id)).taskPage(t)
+		if len(page.Result.Tasks) != len(want) {
+			t.Errorf("with the task %q: got %d tasks, want %d", id, len(page.Result.Tasks), len(want))
+		}
+	}
+}
+
 // lastEvent is r as if its last event were its body, where it has events.
 func (r reply) lastEvent() reply {
 	if strings.HasPrefix(r.header.Get("Content-Type"), eventsType) {
