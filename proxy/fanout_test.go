@@ -224,7 +224,7 @@ func TestLongListGoesOnWithTheNextPage(t *testing.T) {
 		s.Intercept = say(jsonType, `{"jsonrpc":"2.0","id":1,"result":{"tasks":[`+task+`]}}`)
 	}})
 	got, pages := b.listAll("")
-	if ids := idsOf(got); !slices.Equal(ids, []string{"of-a", "of-b", "of-c"}) || pages != 2 {
+	if ids := sorted(idsOf(got)); !slices.Equal(ids, []string{"of-a", "of-b", "of-c"}) || pages != 2 {
 		t.Errorf("got %v on %d pages", ids, pages)
 	}
 }
