@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -55,6 +57,10 @@ type listing struct {
 	page   mcp.TaskList
 	kept   atomic.Int64        // bytes of the upstreams' pages that this round holds
 	listed map[string]struct{} // ids on the page
+
+	mu    sync.Mutex  // guards the fields below
+	ruled bool        // an upstream has answered
+	rule  http.Header // which pages may read the list: those that all upstreams let
 }
 
 // mayNotList reports whether the request asks for a list that there is none of: the
@@ -102,6 +108,7 @@ func (x *request) listTasks() error {
 	if l.page.NextCursor, err = l.cursor(); err != nil {
 		return err
 	}
+	maps.Copy(x.w.Header(), l.rule)
 	x.respond(http.StatusOK, mcp.Response(x.id, l.page.Result()))
 	return nil
 }
@@ -221,6 +228,17 @@ func (l *listing) keeps(page mcp.TaskList) bool {
 	}
 	l.kept.Add(-size)
 	return false
+}
+
+// ruledBy notes which pages one of the upstreams lets read its list. Where they differ
+// none may read the whole.
+func (l *listing) ruledBy(rule http.Header) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ruled && !sameRule(l.rule, rule) {
+		rule = nil
+	}
+	l.ruled, l.rule = true, rule
 }
 
 // add puts tasks on the page. Upstreams that share their tasks each list all of them: a

@@ -136,6 +136,7 @@ func (l *listing) exchange(ctx context.Context, p place) (mcp.TaskList, error) {
 	}
 	defer response.Body.Close()
 	x.endpoint.noteAnswer(p.upstream, response.StatusCode)
+	l.ruledBy(crossOrigin(response.Header))
 	list, err := readPage(response)
 	x.closeExchange(span, pageErrorType(err))
 	var refused *refusal
