@@ -4,8 +4,6 @@ package integration
 
 import (
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -25,10 +23,7 @@ type trio struct {
 // startTrio starts them with what the configuration's [store] says beside the URL.
 func startTrio(t testing.TB, store string) *trio {
 	t.Helper()
-	config := filepath.Join(t.TempDir(), "berth.toml")
-	if err := os.WriteFile(config, []byte("[store]\n"+store), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	config := configFile(t, "[store]\n"+store)
 	d := &trio{fleet: startLocalFleet(t, nil), client: newModernClient(t)}
 	for i := range d.berths {
 		d.berths[i] = startWatched(t, d.fleet.fleet, "--config", config)

@@ -6,9 +6,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"net/http"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -104,10 +102,7 @@ func (h *heard) toolChanges() (n int) {
 func TestSubscriptionOutlivesAKilledInstance(t *testing.T) {
 	t.Parallel()
 	const tasks = 12
-	config := filepath.Join(t.TempDir(), "berth.toml")
-	if err := os.WriteFile(config, []byte("[[pools]]\nfleet_notifications = true\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	config := configFile(t, "[[pools]]\nfleet_notifications = true\n")
 	fleet := tasksFleet(t, 3, jsonAnswers)
 	redis := redistest.Start(t)
 	berths := []*berth{

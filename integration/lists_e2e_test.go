@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -110,10 +108,7 @@ func (c *legacyCaller) list(t testing.TB) (ids, cursors []string) {
 // and knows no principals.
 func TestPublishedServersTasksAreListedToTheirPrincipalsOnly(t *testing.T) {
 	t.Parallel()
-	config := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(config, []byte("[auth]\nprincipal = \"header:X-User\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	config := configFile(t, "[auth]\nprincipal = \"header:X-User\"\n")
 	berth := startBerth(t, everythingFleet(t, 3), "--config", config)
 	var all []string
 	for _, who := range []string{"alice", "bob"} {

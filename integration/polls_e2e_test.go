@@ -3,8 +3,6 @@
 package integration
 
 import (
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,10 +13,7 @@ import (
 // coalescingPair is a pair whose answers to polls serve for as long as they may.
 func coalescingPair(t testing.TB, f fleet) *pair {
 	t.Helper()
-	config := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(config, []byte("[[pools]]\ncoalesce = \"5s\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	config := configFile(t, "[[pools]]\ncoalesce = \"5s\"\n")
 	p := &pair{redis: redistest.Start(t)}
 	for i := range p.berths {
 		p.berths[i] = startBerth(t, f, "--config", config, "--store", p.redis.URL())

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"path/filepath"
 	"testing"
 
 	"berth/internal/storage/redistest"
@@ -10,12 +11,13 @@ import (
 // owner, or the fleet is asked.
 func TestRunningTasksOutliveAKilledBerth(t *testing.T) {
 	stores := []struct {
-		name  string
-		url   func(testing.TB) string
-		asked bool // the fleet, for the owners afterwards
+		name   string
+		url    func(testing.TB) string
+		source string // where the owners are found afterwards
 	}{
-		{"memory", func(testing.TB) string { return "memory:" }, true},
-		{"redis", func(t testing.TB) string { return redistest.Start(t).URL() }, false},
+		{"memory", func(testing.TB) string { return "memory:" }, "asked"},
+		{"redis", func(t testing.TB) string { return redistest.Start(t).URL() }, "store"},
+		{"file", fileStore, "bound"},
 	}
 	for _, store := range stores {
 		t.Run(store.name, func(t *testing.T) {
@@ -27,14 +29,17 @@ func TestRunningTasksOutliveAKilledBerth(t *testing.T) {
 
 			after := startWatched(t, fleet.fleet, "--store", url)
 			wantTasks(t, client, after.url(), told, askingAtOnce)
-			if !store.asked {
+			if store.source == "store" {
 				after.wantByStore(t, tally{}, len(told))
-			} else if got := after.polls(t, "asked"); got != len(told) {
-				t.Errorf("polls that the fleet was asked for: got %d, want all %d", got, len(told))
+			} else if got := after.polls(t, store.source); got != len(told) {
+				t.Errorf("polls whose owner was found in %q: got %d, want all %d", store.source, got, len(told))
 			}
 		})
 	}
 }
+
+// fileStore is the URL of a store in a file of the test's own.
+func fileStore(t testing.TB) string { return "file:" + filepath.Join(t.TempDir(), "berth.db") }
 
 // killAmidst kills berth while clients make tasks, and returns the ids that they were
 // told.

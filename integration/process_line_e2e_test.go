@@ -63,7 +63,7 @@ func TestManyMissesAreNoOutage(t *testing.T) {
 	streams := newGate("") // holds no tool
 	fleet := startLocalFleet(t, streams.listen)
 	redis := redistest.Start(t)
-	b := startWatched(t, fleet.fleet, "--store", redis.URL())
+	b := startWatched(t, fleet.fleet, "--store", redis.URL(), "--config", configFile(t, "[limits]\nunknown_ids = \"0/s\"\n"))
 	b.awaitReadyz(t, storeOK)
 	client := newModernClient(t)
 	streams.open()

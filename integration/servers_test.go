@@ -41,16 +41,19 @@ func tasksFleet(t testing.TB, n int, answers answers) fleet {
 // everythingFleet is the published legacy server with sessions and core tasks.
 func everythingFleet(t testing.TB, n int) fleet {
 	t.Helper()
+	return newFleet(t, n, func(name, address string) *exec.Cmd { return everythingCommand(t, name, address) })
+}
+
+func everythingCommand(t testing.TB, name, address string) *exec.Cmd {
+	t.Helper()
 	script := filepath.Join(packagesDir, "server-everything/dist/index.js")
 	requireFile(t, script)
-	return newFleet(t, n, func(name, address string) *exec.Cmd {
-		command := exec.Command(node(t),
-			"--import", "./"+filepath.Join(serversDir, "loopback.js"),
-			"--import", "./"+filepath.Join(serversDir, "counted.js"),
-			script, "streamableHttp")
-		command.Env = append(command.Environ(), "PORT="+portOf(t, address), "INSTANCE="+name)
-		return command
-	})
+	command := exec.Command(node(t),
+		"--import", "./"+filepath.Join(serversDir, "loopback.js"),
+		"--import", "./"+filepath.Join(serversDir, "counted.js"),
+		script, "streamableHttp")
+	command.Env = append(command.Environ(), "PORT="+portOf(t, address), "INSTANCE="+name)
+	return command
 }
 
 // goFleet is go-sdk's own fixture for the suite's core scenarios: with sessions for

@@ -18,6 +18,7 @@ import (
 //	                    fanout where all were asked, coalesced where another poll's
 //	                    answer was given, or last_seen where berth answered in its place
 //	upstream            who got the request last; of a subscription all that serve it
+//	moved_from          who held the session before this request moved it
 //	status, code        HTTP status, JSON-RPC error code
 //	outcome             ok, upstream_error, refused, failed, client_gone
 //	ms, bytes           duration, and bytes of the answer's body
@@ -44,6 +45,7 @@ func (x *request) accessRecord(took time.Duration) []any {
 	}
 	add("source", string(x.decision.Source))
 	add("upstream", x.upstream)
+	add("moved_from", x.movedFrom)
 	record = append(record, "status", x.status)
 	if x.code != 0 {
 		record = append(record, "code", x.code)

@@ -35,14 +35,13 @@ func (x *request) askTask(ctx context.Context, u *routing.Upstream, taskID strin
 	return routing.Unclear
 }
 
-// askSession asks u whether it holds the caller's session. Servers deny one with
-// 404, or with 400 (SDKs for TypeScript).
+// askSession asks u whether it holds the caller's session.
 func (x *request) askSession(ctx context.Context, u *routing.Upstream) routing.Verdict {
 	status, _, err := x.sendOwn(ctx, u, mcp.MethodPing, "")
 	switch {
 	case err != nil:
 		return routing.Unclear
-	case status == http.StatusNotFound, status == http.StatusBadRequest:
+	case deniesSession(status):
 		return routing.Denies
 	case status/100 == 2:
 		return routing.Knows
@@ -69,16 +68,11 @@ func (x *request) withdraw(u *routing.Upstream, taskID string) {
 // sendOwn sends a request of berth's own to u in the caller's name and era, and
 // returns the HTTP status and the answer's message. taskID "" means none.
 func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, taskID string) (int, mcp.Answer, error) {
-	out := x.newUpstreamRequest(ctx, u, http.MethodPost, x.endpointURL(u), x.ownBody(method, taskID))
+	out := x.ownPost(ctx, u, x.ownBody(method, taskID))
 	h := out.Header
-	postJSON(h)
-	h.Del(mcp.HeaderMethod)
-	h.Del(mcp.HeaderName)
-	h.Del(mcp.HeaderLastEvent)
-	dropCallsOwn(h)
 	if x.session != "" {
 		// The question is about it, or about a task that lives in it.
-		h.Set(mcp.HeaderSession, x.session)
+		h.Set(mcp.HeaderSession, x.sessionAt(ctx, u))
 	}
 	if x.era() == mcp.EraModern {
 		h.Set(mcp.HeaderVersion, x.version())
@@ -96,6 +90,19 @@ func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, task
 	defer response.Body.Close()
 	a, err := ownAnswer(response)
 	return response.StatusCode, a, err
+}
+
+// ownPost makes a POST of berth's own to u: the caller's headers, less what they say
+// of the caller's call.
+func (x *request) ownPost(ctx context.Context, u *routing.Upstream, body []byte) *http.Request {
+	out := x.newUpstreamRequest(ctx, u, http.MethodPost, x.endpointURL(u), body)
+	h := out.Header
+	postJSON(h)
+	h.Del(mcp.HeaderMethod)
+	h.Del(mcp.HeaderName)
+	h.Del(mcp.HeaderLastEvent)
+	dropCallsOwn(h)
+	return out
 }
 
 // postJSON sets what Streamable HTTP asks of every POST.

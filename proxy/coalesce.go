@@ -25,8 +25,8 @@ const sourceCoalesced sticky.Source = "coalesced"
 // one whose answer others may be given, or, where it must not be given an older answer
 // than its own, alone.
 func (x *request) coalesce(u *routing.Upstream) (answered bool, err error) {
-	if !x.mayCoalesce() {
-		return false, nil
+	if x.movedFrom != "" || !x.mayCoalesce() {
+		return false, nil // one that was sent elsewhere first leads a flight already
 	}
 	key, came := x.flightKey(u), time.Now()
 	f, leads := x.p.flights.board(x.ctx, key, "")
@@ -78,6 +78,7 @@ func (x *request) lead(f *flight) {
 func (x *request) arrive() {
 	if x.disembark != nil {
 		x.disembark()
+		x.disembark = nil
 	}
 }
 

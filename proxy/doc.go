@@ -10,12 +10,14 @@
 //     routing headers against it (body.go, request.go). The bytes are kept as they
 //     came. Give it the place that is due to it (admission.go; limits.go lists what
 //     bounds callers, load.go counts, caller.go says who a caller is).
-//  3. route: the owner of the task or session, or none for unbound work
-//     (route.go; package routing decides, and asks the fleet by ask.go).
+//  3. route: the owner of the task or session, or of a value that keeps calls together
+//     (affinity.go), or none for unbound work (route.go; package routing decides, and
+//     asks the fleet by ask.go).
 //  4. forward: an owned call to its owner only; unbound work to the picker's
 //     choice, and to another only while nothing was sent or for a pure read
 //     (forward.go, outbound.go, headers.go). How the exchange goes feeds the
-//     upstream's health. linger.go says what the client's departure means.
+//     upstream's health. linger.go says what the client's departure means. A task whose
+//     id the client made is bound before the request goes out (clientmade.go).
 //  5. observe: each message of the answer, JSON whole (relay.go), event streams
 //     event by event (events.go, observe.go).
 //  6. record: what creates a task or a session is bound, and only then
@@ -27,6 +29,9 @@
 // after the second step: listen.go is its stream to the client, listenplan.go says
 // who serves which part, leg.go and fleetfeeds.go are the upstreams' sides. So does a
 // list of a pool's tasks after the third: fanout.go, fanoutpage.go, fanoutown.go.
+//
+// A session whose upstream is lost is moved between 4 and 5, where the pool allows it
+// (failover.go, replay.go, handshake.go, alias.go, mark.go, seal.go).
 //
 // A poll may be given the answer to another one like it: coalesce.go and flights.go
 // say whose, stir.go marks the changes that end it.

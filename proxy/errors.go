@@ -29,14 +29,16 @@ var (
 	errNoBatches       = refused(http.StatusBadRequest, "this protocol version has no batches")
 	// The era of subscriptions has no batches, and in one it could not be narrowed.
 	errListenInBatch = refused(http.StatusBadRequest, "a subscription stands in a batch")
-	errBadUpstream   = broken(mcp.ReasonBadUpstream, "the upstream's answer cannot be used")
-	errRedirect      = broken(mcp.ReasonBadUpstream, "the upstream redirects, which is not followed")
-	errCollision     = broken(mcp.ReasonCollision, "the upstream gave out a task id that another upstream owns")
-	errOwnerSilent   = unavailable(mcp.ReasonOwnerUnavailable, "the server instance that holds this does not answer")
-	errLongID        = refused(http.StatusBadRequest, "request id too long")
-	errOverloaded    = unavailable(mcp.ReasonOverloaded, "too much is under way")
-	errDraining      = unavailable(mcp.ReasonDraining, "this berth is about to end")
-	errInternal      = &mcp.Error{Status: http.StatusInternalServerError, Code: mcp.CodeInternal, Message: "internal error"}
+	// Whom an answer is for could be told only if it stood alone.
+	errAnswersMoved = refused(http.StatusBadRequest, "a batch bears answers, and the session has moved")
+	errBadUpstream  = broken(mcp.ReasonBadUpstream, "the upstream's answer cannot be used")
+	errRedirect     = broken(mcp.ReasonBadUpstream, "the upstream redirects, which is not followed")
+	errCollision    = broken(mcp.ReasonCollision, "the upstream gave out a task id that another upstream owns")
+	errOwnerSilent  = unavailable(mcp.ReasonOwnerUnavailable, "the server instance that holds this does not answer")
+	errLongID       = refused(http.StatusBadRequest, "request id too long")
+	errOverloaded   = unavailable(mcp.ReasonOverloaded, "too much is under way")
+	errDraining     = unavailable(mcp.ReasonDraining, "this berth is about to end")
+	errInternal     = &mcp.Error{Status: http.StatusInternalServerError, Code: mcp.CodeInternal, Message: "internal error"}
 )
 
 // What a caller is told who takes more than one may; load.tooMuch says until when.

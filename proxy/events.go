@@ -130,8 +130,12 @@ func (s *stream) take(a arrival) (done bool, err error) {
 		return true, nil
 	}
 	s.x.share(s.x.status, a.piece, false)
+	raw := a.piece.Raw
+	if s.between {
+		raw = s.x.marked(a.piece)
+	}
 	s.between = a.piece.Between
-	s.release(a.piece.Raw)
+	s.release(raw)
 	return false, nil
 }
 

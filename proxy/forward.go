@@ -22,14 +22,27 @@ func (x *request) forward() error {
 	case x.mayNotList():
 		return mcp.ErrNoSuchMethod
 	}
+	return x.dispatch()
+}
+
+// dispatch routes the request and sends it where that says.
+func (x *request) dispatch() error {
 	if err := x.route(); err != nil {
 		return x.unroutable(err)
+	}
+	if x.isStray() {
+		return x.dropStray()
 	}
 	if x.makesList() {
 		return x.listTasks()
 	}
-	if x.decision.Owner != nil {
-		return x.forwardOwned(x.decision.Owner)
+	defer x.releaseMade()
+	if x.keptTogether() && x.lost(x.decision.Owner, nil) {
+		x.leaveOwner()
+	}
+	if owner := x.decision.Owner; owner != nil {
+		_, _ = x.bindMade(owner) // the owner gets the request, whoever had one of the ids before
+		return x.forwardOwned(owner)
 	}
 	return x.forwardUnbound()
 }
@@ -40,7 +53,10 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		return err
 	}
 	defer x.arrive()
-	if u.Silent() && x.aboutTask() {
+	if u.Silent() && (x.aboutTask() || x.keptTogether()) {
+		if x.isOutdated() {
+			return x.reroute()
+		}
 		return x.outOfReach(u, nil)
 	}
 	lease := x.pool().Own(u)
@@ -51,8 +67,13 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		response, err = x.send(u)
 	}
 	if err != nil {
+		lease.Release() // the request may go elsewhere
 		x.settle()
 		return x.ownerFailed(u, err)
+	}
+	if x.lacksSession(u, response) {
+		lease.Release()
+		return x.sessionDenied(u, response)
 	}
 	return x.relay(u, response)
 }
@@ -74,6 +95,15 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 		return errClientGone
 	}
 	x.endpoint.noteFailure(u, failed)
+	if x.keptTogether() && !failed.Sent && !failed.Starved && x.lost(u, failed) {
+		x.leaveOwner()
+		return x.forwardUnbound()
+	}
+	if !failed.Sent && !failed.Starved {
+		if done, err := x.failOver(u); done {
+			return err
+		}
+	}
 	return x.outOfReach(u, failed)
 }
 
@@ -87,11 +117,10 @@ func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) er
 		return nil
 	}
 	sent := failed != nil && failed.Sent
-	refused := u.Refuses() || failed != nil && failed.Refused
 	switch {
 	case failed != nil && failed.Starved:
 		return failed
-	case x.session != "" && (refused || !sent && u.DownFor() > x.endpoint.OwnerGrace):
+	case x.session != "" && !x.staysBehind() && x.lost(u, failed):
 		return routing.ErrUnknownSession
 	case !sent, x.aboutTask() && !(failed.TimedOut && x.call().Method == mcp.MethodGetTask):
 		return errOwnerSilent
@@ -122,6 +151,14 @@ func (x *request) forwardUnbound() error {
 func (x *request) forwardLeased(lease *routing.Lease) (done bool, err error) {
 	defer lease.Release()
 	u := lease.Upstream
+	owner, err := x.bindMade(u)
+	if err != nil {
+		return true, err
+	}
+	if owner != u {
+		lease.Release()
+		return true, x.forwardOwned(owner)
+	}
 	response, err := x.send(u)
 	if err == nil {
 		return true, x.relay(u, response)
@@ -147,6 +184,8 @@ func (x *request) send(u *routing.Upstream) (*http.Response, error) {
 	}
 	x.startExchange(u)
 	response, err := x.endpoint.Client.Send(out, x.patience())
+	var failed *exchange.SendError
+	x.sent = x.sent || !errors.As(err, &failed) || failed.Sent
 	if err != nil {
 		x.endExchange(exchangeErrorType(err))
 		x.noteStarved(err)
@@ -199,6 +238,9 @@ func (x *request) readsOnly() bool {
 	if len(x.message.Calls) == 0 {
 		return x.r.Method != http.MethodDelete
 	}
+	if x.makesTask() {
+		return false
+	}
 	for i := range x.message.Calls {
 		c := &x.message.Calls[i]
 		if c.Kind != mcp.KindRequest || !mcp.IsPureRead(c.Method) && c.Method != mcp.MethodGetTask {
@@ -221,7 +263,7 @@ func (x *request) patience() time.Duration {
 	case x.readsOnly():
 		return t.Read
 	}
-	if x.anyRequest(mcp.MayWait) {
+	if x.makesTask() || x.anyRequest(mcp.MayWait) {
 		return t.Call
 	}
 	return t.Control

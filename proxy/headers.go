@@ -103,6 +103,7 @@ func (x *request) outboundHeaders() http.Header {
 		// Only a session that was found to be the caller's own may be acted in.
 		h.Del(mcp.HeaderSession)
 	}
+	x.renameSession(h)
 	x.authorize(h)
 	x.addForwarded(h)
 	// Answers are looked into, so they must come as they are.
@@ -154,6 +155,9 @@ func (x *request) inboundHeaders(response *http.Response) {
 	dropHopByHop(h)
 	if _, typed := h["Content-Type"]; !typed {
 		h["Content-Type"] = nil // keeps net/http from guessing one
+	}
+	if x.alias != "" && h.Get(mcp.HeaderSession) != "" {
+		h.Set(mcp.HeaderSession, x.session)
 	}
 	addVia(h, response.ProtoMajor, response.ProtoMinor)
 }

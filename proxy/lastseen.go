@@ -74,13 +74,27 @@ func (s *LastSeen) put(key seenKey, a *mcp.Answer) {
 		}
 		t.poll, t.at = bytes.Clone(a.PollResult()), time.Now()
 		t.ended = a.Task.Terminal() && t.poll != nil
-		life := maxSeenLife
-		if a.Task.TTL > 0 {
-			life = min(a.Task.TTL, maxSeenLife)
-		}
-		// A TTL counts from the task's creation, not from this answer.
-		t.expires = t.since.Add(life)
+		t.expires = t.until(&a.Task)
 	})
+}
+
+// until is when nothing is told any more of a task that was just seen. A TTL counts from
+// its creation; the first draft's keepAlive from its end.
+func (t *seenTask) until(task *mcp.Task) time.Time {
+	switch {
+	case task.TTL > 0:
+		return t.since.Add(min(task.TTL, maxSeenLife))
+	case task.KeepAlive > 0 && task.Terminal():
+		return t.at.Add(min(task.KeepAlive, maxSeenLife))
+	}
+	return t.since.Add(maxSeenLife)
+}
+
+// drop forgets a task.
+func (s *LastSeen) drop(key seenKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tasks.Remove(key)
 }
 
 // putResult keeps the answer to a tasks/result, which ends a core task. One that

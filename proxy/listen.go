@@ -43,6 +43,9 @@ func (x *request) listen() error {
 	if err != nil {
 		return err
 	}
+	if err := x.chargeMisses(audience.Unknown); err != nil {
+		return err
+	}
 	l := newListening(x)
 	defer l.close()
 	l.plan(audience)

@@ -65,7 +65,11 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 		x.code = a.ErrorCode
 		return x.recordError(u, c, a), nil
 	}
+	x.learnAffinity(u, c, a)
 	switch {
+	case c != nil && c.IsTask() && c.Method == mcp.MethodDeleteTask:
+		x.forgetTask(u)
+		return nil, nil
 	case c != nil && c.IsTask():
 		x.recordTask(u, c, a)
 		return nil, nil
@@ -76,6 +80,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 	case c.Method == mcp.MethodInitialize:
 		return nil, x.bindSession(u, a.Version)
 	}
+	x.recordHandshake(c)
 	x.recordHint(u, c, a)
 	return nil, nil
 }
@@ -85,7 +90,7 @@ func (x *request) recordCreation(u *routing.Upstream, a *mcp.Answer) error {
 	ctx, cancel := x.recording()
 	defer cancel()
 	key := x.endpoint.Router.TaskKey(x.principal, a.Task.ID)
-	binding := sticky.Binding{Upstream: u.Name, Dialect: a.Dialect.String(), Status: a.Task.Status}
+	binding := sticky.Binding{Upstream: u.Name, Dialect: a.Dialect.String(), Status: a.Task.Status, Alias: x.decision.Alias}
 	if x.session != "" {
 		binding.Session = digest(x.session)
 	}
@@ -135,7 +140,9 @@ func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (
 	if body := x.terminal(); body != nil {
 		return body
 	}
-	if c.Method == mcp.MethodGetTask && x.decision.TaskBinding.Upstream == u.Name {
+	// A client that made the id may poll before the owner has begun; that one will know it.
+	binding := x.decision.TaskBinding
+	if c.Method == mcp.MethodGetTask && binding.Upstream == u.Name && !binding.Provisional() {
 		ctx, cancel := x.recording()
 		defer cancel()
 		x.endpoint.Router.Bindings.Unbind(ctx, x.decision.Task)
@@ -174,7 +181,7 @@ func (x *request) bindSession(u *routing.Upstream, version string) error {
 	defer cancel()
 	router := x.endpoint.Router
 	key := router.SessionKey(x.principal, x.newSession)
-	binding := sticky.Binding{Upstream: u.Name, Version: version}
+	binding := sticky.Binding{Upstream: u.Name, Version: version, Kept: x.keepHandshake(ctx, key, version)}
 	if x.boundSession {
 		router.Bindings.Amend(ctx, key, binding)
 		return nil
@@ -195,5 +202,5 @@ func (x *request) recordSessionEnd(response *http.Response) {
 	}
 	ctx, cancel := x.recording()
 	defer cancel()
-	x.endpoint.Router.Bindings.Unbind(ctx, x.decision.Key)
+	x.forgetSession(ctx)
 }

@@ -16,6 +16,7 @@ import (
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/sync/singleflight"
 )
 
 // Endpoint is the face of one pool: where clients reach it and how it is spoken
@@ -37,12 +38,20 @@ type Endpoint struct {
 	// nil: it is passed on.
 	Authorization *Authorization
 
+	// Affinity are the headers, in canonical form, whose values keep calls at one
+	// upstream: of those that a call carries, the first that is bound counts.
+	Affinity []string
+
 	Router     *routing.Router  // finds the upstream; required
 	Client     *exchange.Client // sends to the pool's upstreams; required
 	Timeouts   Timeouts
 	OwnerGrace time.Duration // how long polls are answered for a silent owner; 0: not at all
 	Coalesce   time.Duration // how long after it came the answer to a poll is given to others like it; at most 5 s; 0: to those only who asked meanwhile
 	KeepAlive  time.Duration // silence on an event stream before a comment is sent; 0: 15 s
+
+	// Reinit opens a session whose upstream lost it anew on another, with what its
+	// client told the first one. Without it the client gets 404 and does so itself.
+	Reinit bool
 
 	// FleetNotifications has subscriptions hear of every upstream's lists and
 	// resources, over streams that subscribers with equal credentials share. False:
@@ -86,6 +95,7 @@ type Proxy struct {
 	draining  chan struct{} // closed by Drain
 	drainOnce sync.Once
 	lingering atomic.Int64 // exchanges read on without a client
+	moves     singleflight.Group
 	flights   *flights
 	lists     chan struct{} // one for each list of tasks that is being made
 }

@@ -104,6 +104,25 @@ func TestGuessingIsSlowed(t *testing.T) {
 	}
 }
 
+// TestSubscriptionsAreNoWayToGuess: what a subscription leaves out of its
+// acknowledgement counts as the guesses that it is.
+func TestSubscriptionsAreNoWayToGuess(t *testing.T) {
+	f := newRig(t, rigOptions{options: func(o *proxy.Options) { o.Limits.UnknownIDs = once }})
+	task := f.newTask(60)
+	for _, c := range []struct {
+		ids    []string
+		status int
+	}{
+		{[]string{task, "guess"}, 200},
+		{[]string{task, "another"}, 429},
+		{[]string{task}, 200},
+	} {
+		if s := f.subscribe("1", tasksFilter("", c.ids...)); s.status != c.status {
+			t.Errorf("%v: got %d, want %d", c.ids, s.status, c.status)
+		}
+	}
+}
+
 // TestACallerIsWhereItComesFrom: the proxies in front are believed as far as they are
 // trusted, and nobody else is.
 func TestACallerIsWhereItComesFrom(t *testing.T) {

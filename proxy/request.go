@@ -39,6 +39,15 @@ type request struct {
 	ctx      context.Context // of the upstream's side; set by forward
 	opaque   bool            // passed through unread: what lies beside the MCP endpoint
 
+	affinity []string // the values that keep calls together
+	left     string   // name of the lost upstream that one of them was bound to
+
+	madeAt *routing.Upstream // what Decision.Made is bound to; nil: to nobody yet
+	sent   bool              // some of the request may have reached an upstream
+
+	alias     string // what the session is called at the upstream; "": what the client calls it
+	movedFrom string // the upstream that the session was moved away from for this request
+
 	flight    *flight      // the poll that this request leads; nil: none
 	disembark func()       // ends it
 	stirred   []sticky.Key // tasks and sessions that the request may change
@@ -126,6 +135,9 @@ func (x *request) serve() error {
 	if err := x.findSession(); err != nil {
 		return err
 	}
+	if err := x.findAffinity(); err != nil {
+		return err
+	}
 	if err := x.place(); err != nil {
 		return err
 	}
@@ -163,8 +175,8 @@ func (x *request) classify() error {
 		if c.Method == mcp.MethodListen && x.message.Batch {
 			return errListenInBatch
 		}
-		if c.IsTask() && c.CheckTaskID(x.p.limits.TaskID) != nil {
-			return mcp.ErrTaskID
+		if err := x.checkTaskIDs(c); err != nil {
+			return err
 		}
 	}
 	return nil

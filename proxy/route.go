@@ -16,6 +16,12 @@ func (x *request) route() error {
 		return err
 	}
 	x.decision = d
+	if err := x.openAlias(); err != nil {
+		return err
+	}
+	if x.alias != "" && x.message.Batch && x.hasResponse() {
+		return errAnswersMoved
+	}
 	if x.message.Batch && x.version() == "" && !mcp.AllowsBatches(d.Binding.Version) {
 		return errNoBatches
 	}
@@ -37,6 +43,7 @@ func (x *request) query() routing.Query {
 		Credential: x.credential,
 		Caller:     x.held.caller,
 		Miss:       x.mayMiss,
+		Affinity:   x.affinity,
 		AskTask:    asking.askTask,
 		AskSession: asking.askSession,
 	}
@@ -45,6 +52,9 @@ func (x *request) query() routing.Query {
 // unroutable answers a call about a task that could not be routed with the task
 // as it was last seen, if this berth saw its end, or did not lose it for long.
 func (x *request) unroutable(err error) error {
+	if done, err := x.orphaned(err); done {
+		return err
+	}
 	if x.aboutTask() && x.serveUnrouted(err) {
 		return nil
 	}

@@ -27,6 +27,7 @@ type telemetry struct {
 	requests   metric.Int64Counter
 	operations mcpconv.ServerOperationDuration
 	exchanges  mcpconv.ClientOperationDuration
+	moves      metric.Int64Counter
 	streams    metric.Int64UpDownCounter
 }
 
@@ -41,6 +42,7 @@ func newTelemetry(meters metric.MeterProvider, tracers trace.TracerProvider) tel
 	t := telemetry{tracer: tracers.Tracer("berth/proxy")}
 	// Creating an instrument fails on a malformed name only.
 	t.requests, _ = meter.Int64Counter("berth.requests", metric.WithDescription("Requests of clients, by outcome and by how their upstream was found."))
+	t.moves, _ = meter.Int64Counter("berth.sessions.moved", metric.WithDescription("Sessions that lost their upstream and were to be opened on another, by outcome."))
 	t.operations, _ = mcpconv.NewServerOperationDuration(meter)
 	t.exchanges, _ = mcpconv.NewClientOperationDuration(meter)
 	t.streams, _ = meter.Int64UpDownCounter("berth.subscription.streams", metric.WithDescription("Subscriptions that stand at upstreams, by whether subscribers share them."))
@@ -64,6 +66,11 @@ func (t telemetry) served(x *request, took time.Duration) {
 		attribute.String("status", statusClass(x.status)),
 	))
 	t.operations.Record(ctx, took.Seconds(), mcpconv.MethodNameAttr(method), withErrorType(x.errorType(), pool)...)
+}
+
+// moved counts an attempt to move a session.
+func (t telemetry) moved(x *request, outcome string) {
+	t.moves.Add(context.Background(), 1, metric.WithAttributes(attribute.String("pool", x.poolName()), attribute.String("outcome", outcome)))
 }
 
 // exchanged measures one exchange with an upstream.

@@ -28,3 +28,16 @@ func (x *request) noteMiss(err error) {
 		x.p.load.unknown.Take(x.held.caller, 1)
 	}
 }
+
+// chargeMisses counts the ids of a subscription that nobody knows: what is left out of
+// its acknowledgement tells as much as an answer to each would. A caller who has named
+// too many is told to slow down in place of it.
+func (x *request) chargeMisses(n int) error {
+	if n == 0 {
+		return nil
+	}
+	if wait := x.p.load.unknown.Take(x.held.caller, n); wait > 0 {
+		return x.p.load.tooMuch(shedUnknownIDs, errTooManyUnknown, wait)
+	}
+	return nil
+}

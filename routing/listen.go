@@ -38,6 +38,9 @@ type Audience struct {
 	// Unjudged are ids that the map does not know and the fleet was not asked for.
 	// Without principals an upstream may judge them; with principals there are none.
 	Unjudged []string
+
+	// Unknown counts the ids that the map does not know and the fleet did not find.
+	Unknown int
 }
 
 // Audience finds the owners of the task ids of a subscription, which is q's only
@@ -61,6 +64,9 @@ func (r *Router) Audience(ctx context.Context, q Query) (Audience, error) {
 			return Audience{}, f.err
 		case f.unjudged && !r.Principals:
 			a.Unjudged = append(a.Unjudged, f.ID)
+		}
+		if f.err != nil && !errors.Is(f.err, ErrOwnerGone) {
+			a.Unknown++
 		}
 	}
 	return a, nil

@@ -35,6 +35,10 @@ type Query struct {
 	Credential string     // digest of the caller's credentials: equal ones may share a question
 	Caller     string     // who takes turns in asking the fleet
 
+	// Affinity are the values that keep calls together, those first that count more.
+	// They matter to what is about no task and in no session.
+	Affinity []string
+
 	// Miss is called when the map does not know an id, before the fleet is asked for it
 	// or it is called unknown; its error, if there is one, is told instead. nil: nothing
 	// is called.
@@ -44,6 +48,8 @@ type Query struct {
 	// session, with the caller's credentials.
 	AskTask    func(ctx context.Context, u *Upstream, taskID string) Verdict
 	AskSession func(ctx context.Context, u *Upstream) Verdict
+
+	home sticky.Binding // of the session that a task is looked for in; zero: none
 }
 
 // Decision says where a request goes.
@@ -56,13 +62,25 @@ type Decision struct {
 	Task    sticky.Key     // of the task that the call is about, if it is about one
 
 	// TaskBinding is the task's own binding, if it was looked up: not in a session
-	// without principals, which decides alone.
+	// without principals that never moved, which decides alone.
 	TaskBinding sticky.Binding
+
+	// Alias is the Binding.Alias that holds at Owner: what the session is called there.
+	// "": what the client calls it.
+	Alias string
 
 	// ListenIDs are, where Narrow is set, the task ids that replace those of a
 	// subscription within a session: the caller's own.
 	ListenIDs []string
 	Narrow    bool
+
+	// Made are the keys of the tasks whose ids the caller makes, as far as nobody owns
+	// them: to be bound to whoever gets the request, before it is sent (BindNew).
+	Made []sticky.Key
+
+	// Affinities are the request's values that keep calls together, if nothing else
+	// decided.
+	Affinities []Affinity
 }
 
 // Router routes the calls of one pool.
@@ -82,23 +100,43 @@ func (r *Router) Decide(ctx context.Context, q Query) (Decision, error) {
 		return r.bySession(ctx, q)
 	}
 	d := Decision{Source: SourcePicked}
+	var made []sticky.Key
 	for i := range q.Calls {
-		if !q.Calls[i].IsTask() {
-			continue
-		}
-		next, err := r.byTask(ctx, q, &q.Calls[i])
+		next, err := r.byCall(ctx, q, &q.Calls[i])
 		if err != nil {
 			return Decision{}, err
+		}
+		made = append(made, next.Made...)
+		if next.Owner == nil {
+			continue
 		}
 		if d.Owner != nil && d.Owner != next.Owner {
 			return Decision{}, ErrSeveralOwners
 		}
 		d = next
 	}
+	d.Made = made
+	if d.Owner == nil {
+		r.byAffinity(ctx, q, &d)
+	}
 	if d.Owner == nil && len(q.Calls) == 1 {
 		d.Prefer = r.preferred(ctx, q)
 	}
 	return d, nil
+}
+
+// byCall finds the owner of what one call without a session is about; none if it is about
+// nothing that is owned.
+func (r *Router) byCall(ctx context.Context, q Query, call *mcp.Call) (Decision, error) {
+	switch {
+	case call.IsTask():
+		return r.byTask(ctx, q, call)
+	case call.MakesTask():
+		return r.byNewTask(ctx, q, call)
+	case call.Era == mcp.EraLegacy && call.Kind == mcp.KindNotification && call.RelatedTaskID != "":
+		return r.byRelatedTask(ctx, q, call), nil
+	}
+	return Decision{}, nil
 }
 
 func initializes(calls []mcp.Call) bool {
@@ -118,6 +156,7 @@ func (r *Router) bySession(ctx context.Context, q Query) (Decision, error) {
 		return Decision{}, err
 	}
 	r.touch(key, d.Binding)
+	d.Alias, q.home = d.Binding.Alias, d.Binding
 	if r.Principals && subscribes(q.Calls) {
 		own, err := r.Audience(ctx, q)
 		if err != nil {
@@ -129,18 +168,25 @@ func (r *Router) bySession(ctx context.Context, q Query) (Decision, error) {
 		d.Narrow = true
 	}
 	for i := range q.Calls {
+		if q.Calls[i].MakesTask() {
+			d.Made = append(d.Made, r.key(sticky.Task, q.Principal, q.Calls[i].NewTaskID))
+		}
 		if !q.Calls[i].IsTask() {
 			continue
 		}
 		d.Task = r.key(sticky.Task, q.Principal, q.Calls[i].TaskID)
-		if !r.Principals {
-			continue
+		if r.Principals {
+			own, err := r.byTask(ctx, q, &q.Calls[i])
+			if err != nil {
+				return Decision{}, err
+			}
+			d.TaskBinding = own.Binding
 		}
-		own, err := r.byTask(ctx, q, &q.Calls[i])
-		if err != nil {
-			return Decision{}, err
+		if d.Binding.Alias != "" {
+			if err := r.followTask(ctx, q, &d); err != nil {
+				return Decision{}, err
+			}
 		}
-		d.TaskBinding = own.Binding
 	}
 	return d, nil
 }
@@ -196,6 +242,9 @@ func (r *Router) owner(ctx context.Context, q Query, key sticky.Key, learned sti
 		return Decision{}, err
 	case foreign:
 		return Decision{}, denied(key.Kind, sticky.ErrUnknown)
+	}
+	if u.Name == q.home.Upstream {
+		learned.Alias = q.home.Alias // it was asked under that name
 	}
 	return r.learn(ctx, key, learned, u, missing)
 }

@@ -11,11 +11,32 @@ type Binding struct {
 	Upstream  string    `json:"up"`                  // the owner's name
 	Principal string    `json:"principal,omitempty"` // whose it is
 	Session   string    `json:"session,omitempty"`   // digest of the session that a task was made in
-	Dialect   string    `json:"dialect,omitempty"`   // "core" or "extension", of a task
+	Dialect   string    `json:"dialect,omitempty"`   // "core", "extension" or "draft", of a task
 	Version   string    `json:"version,omitempty"`   // negotiated protocol version, of a session
 	Status    string    `json:"status,omitempty"`    // a task's status when berth last saw it
 	Expires   time.Time `json:"expires"`             // when the binding may be forgotten
+
+	// Alias is set where the upstream knows the session under another id than the client
+	// does, because it was moved: of a session, its id there; of a task, the id of the
+	// session that it was made in. It is what the caller of this package makes of the id.
+	Alias string `json:"alias,omitempty"`
+	// Kept is how long the session's handshake is kept at least; zero: there is none.
+	Kept time.Time `json:"kept,omitzero"`
 }
+
+// SameOwner reports whether b and other name one owner: an upstream, under one id of
+// the session.
+func (b Binding) SameOwner(other Binding) bool {
+	return b.Upstream == other.Upstream && b.Alias == other.Alias
+}
+
+// Provisional reports whether a task was bound before its upstream heard of it, and has
+// not been told of since: its id was made by the client. Such a binding may still move
+// (see Readdress), so it is looked up in the store each time.
+func (b Binding) Provisional() bool { return b.Dialect == draft && b.Status == "" }
+
+// draft is the dialect whose ids clients make, as package mcp spells it.
+const draft = "draft"
 
 // format is the version of the stored form.
 const format = 1

@@ -197,7 +197,7 @@ func (b *Bindings) life(kind Kind, ttl time.Duration) time.Duration {
 	switch {
 	case kind == Hint:
 		return hintLife
-	case kind == Session:
+	case kind == Session, kind == Affinity:
 		return b.options.SessionIdle
 	case ttl <= 0 || ttl > b.options.MaxTTL-keptAfter:
 		return b.options.MaxTTL

@@ -5,7 +5,9 @@
 // returned nil for is found by every other berth from then on, or, while the
 // store is away, by this process, and is written back when the store returns. A
 // binding of a task never changes its upstream, so the cache in front of a shared
-// store is never wrong about the owner: it may forget, the store may not.
+// store is never wrong about the owner: it may forget, the store may not. A session
+// may be moved, by compare-and-swap; then a cache elsewhere is wrong until it is told
+// to Reload, or at its next refresh. Nothing read before a move is written over it.
 //
 // It does not promise that a binding outlives the store: what is lost there is
 // learned again by asking the fleet (package routing).

@@ -14,5 +14,17 @@ type entry struct {
 // so it is left there, and the fleet is asked instead.
 func (e entry) taken(standing storage.Record) bool {
 	binding, err := decode(standing.Value)
-	return err == nil && binding.Upstream != e.binding.Upstream
+	return err == nil && !e.agrees(binding)
+}
+
+// agrees reports whether standing says the same of the owner as e does. A session may
+// have moved, and then more than the upstream counts; a claim is about its principal.
+func (e entry) agrees(standing Binding) bool {
+	switch e.kind {
+	case Session:
+		return standing.SameOwner(e.binding)
+	case Claim:
+		return standing.Principal == e.binding.Principal
+	}
+	return standing.Upstream == e.binding.Upstream
 }

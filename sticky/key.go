@@ -12,11 +12,14 @@ type Kind string
 
 // The kinds of keys.
 const (
-	Task    Kind = "task"    // a task id
-	Session Kind = "session" // an Mcp-Session-Id
-	Claim   Kind = "claim"   // a task or session of any principal: whose it is
-	Stir    Kind = "stir"    // a task or session that was just changed, or is being changed
-	Hint    Kind = "hint"    // a list cursor or a requestState: where it came from is preferred, no more
+	Task     Kind = "task"     // a task id
+	Session  Kind = "session"  // an Mcp-Session-Id
+	Claim    Kind = "claim"    // a task or session of any principal: whose it is
+	Stir     Kind = "stir"     // a task or session that was just changed, or is being changed
+	Affinity Kind = "affinity" // a value that calls carry: where the calls that carry it go
+	Hint     Kind = "hint"     // a list cursor or a requestState: where it came from is preferred, no more
+
+	Handshake Kind = "handshake" // what it takes to open a session anew; it has no binding
 )
 
 // Key names one binding. Equal ids of different pools or principals are
@@ -32,6 +35,12 @@ type Key struct {
 // principal, whoever looks for it.
 func (k Key) Claim() Key {
 	return Key{Kind: Claim, Pool: k.Pool, ID: string(k.Kind) + "\x00" + k.ID}
+}
+
+// handshake returns the key of the handshake of the session that k names.
+func (k Key) handshake() Key {
+	k.Kind = Handshake
+	return k
 }
 
 // digest returns the key's name in the store. Ids and principals do not appear

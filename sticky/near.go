@@ -37,8 +37,9 @@ func (n *near) get(name string) (Binding, bool) {
 	return binding, ok
 }
 
+// add remembers e, unless it may change its upstream.
 func (n *near) add(e entry) {
-	if n != nil {
+	if n != nil && !e.binding.Provisional() {
 		n.cache.Add(e.name, e.binding)
 	}
 }

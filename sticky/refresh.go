@@ -27,7 +27,7 @@ func (b *Bindings) Observe(key Key, current Binding, status string, ttl time.Dur
 	return next, true
 }
 
-// Touch notes that a session is in use. current is the binding that the call was
+// Touch notes that a session, or a value of an affinity, is in use. current is the binding that the call was
 // routed by. The store hears of it once a minute at most. Results as of Observe.
 func (b *Bindings) Touch(key Key, current Binding) (Binding, bool) {
 	name := key.digest()
@@ -40,6 +40,7 @@ func (b *Bindings) Touch(key Key, current Binding) (Binding, bool) {
 		return current, false
 	}
 	current.Expires = now.Add(idle)
+	current.Kept = b.prolonged(key, current.Kept)
 	b.refresh(entry{key.Kind, name, current})
 	return current, true
 }
@@ -53,16 +54,26 @@ func (b *Bindings) Keep(key Key, binding Binding) {
 // what is dropped is told again when the next answer extends the binding.
 func (b *Bindings) refresh(e entry) {
 	b.near.add(e)
+	b.enqueue(e)
+}
+
+// enqueue hands e to Run, if there is room.
+func (b *Bindings) enqueue(e entry) bool {
 	select {
 	case b.updates <- e:
+		return true
 	default:
 		b.metrics.dropped()
+		return false
 	}
 }
 
 // apply writes e over the binding that stands, if that has the same owner; a
 // binding that the store lost is put back.
 func (b *Bindings) apply(ctx context.Context, e entry) error {
+	if e.kind == Handshake {
+		return b.prolong(ctx, e.name)
+	}
 	life := time.Until(e.binding.Expires)
 	if life <= 0 {
 		return nil
@@ -79,7 +90,7 @@ func (b *Bindings) apply(ctx context.Context, e entry) error {
 	if err != nil {
 		return err
 	}
-	if standing.Upstream != e.binding.Upstream {
+	if !e.agrees(standing) {
 		b.near.remove(e.name)
 		return nil
 	}

@@ -27,7 +27,11 @@ func checkCommand() *cli.Command {
 			for _, pool := range cfg.Pools {
 				upstreams += len(pool.Upstreams)
 			}
-			_, err = fmt.Fprintf(c.App.Writer, "%s: ok, %d pools, %d upstreams\n", file, len(cfg.Pools), upstreams)
+			note := ""
+			if url, given := cfg.Store.EffectiveURL(stateDirectory()); given {
+				note = ", store " + string(url) + " (by $STATE_DIRECTORY)"
+			}
+			_, err = fmt.Fprintf(c.App.Writer, "%s: ok, %d pools, %d upstreams%s\n", file, len(cfg.Pools), upstreams, note)
 			return err
 		},
 	}

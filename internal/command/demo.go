@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/config"
 	"berth/internal/demo"
+	"berth/internal/storage"
 
 	"github.com/urfave/cli/v2"
 )
@@ -32,7 +33,11 @@ func demoFront(upstreams map[string]string) (http.Handler, func(), error) {
 	}
 	slices.SortFunc(pool.Upstreams, func(a, b config.Upstream) int { return strings.Compare(a.Name, b.Name) })
 	cfg.Pools = []config.Pool{pool}
-	g, err := newGraph(cfg, true, observers{})
+	store, err := storage.Open("memory:", storage.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := newGraph(store, cfg, true, observers{})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -43,20 +42,12 @@ type graph struct {
 	proxy    *proxy.Proxy
 }
 
-// newGraph connects the parts that cfg asks for. It reads the files that cfg names
-// and opens no connection.
-func newGraph(cfg config.Config, loopback bool, o observers) (*graph, error) {
-	store, err := storage.Open(string(cfg.Store.URL), storage.Options{
-		Logger:        o.log,
-		MeterProvider: o.meter,
-		Durability:    cfg.Store.Durability,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
+// newGraph connects the parts that cfg asks for, over store, which is the graph's from
+// then on. It reads the files that cfg names and opens no connection.
+func newGraph(store *storage.Store, cfg config.Config, loopback bool, o observers) (*graph, error) {
 	keys, err := newKeyring(cfg.Store, store)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("store: %w", err), store.Close())
+		return nil, fmt.Errorf("store: %w", err)
 	}
 	g := &graph{store: store, bindings: sticky.New(store, sticky.Options{
 		Near:        cfg.Store.Near,
@@ -155,10 +146,11 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 	})
 	g.pools, g.clients = append(g.pools, pool), append(g.clients, client)
 	ep := &proxy.Endpoint{
-		Path:    cfg.Path,
-		Hosts:   cfg.Hosts,
-		Origins: cfg.Origins,
-		Host:    cfg.Host,
+		Path:     cfg.Path,
+		Hosts:    cfg.Hosts,
+		Origins:  cfg.Origins,
+		Host:     cfg.Host,
+		Affinity: cfg.AffinityHeaders(),
 		Router: &routing.Router{
 			Pool:       pool,
 			Bindings:   g.bindings,
@@ -176,6 +168,7 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 		OwnerGrace: time.Duration(cfg.OwnerGrace),
 		Coalesce:   time.Duration(cfg.Coalesce),
 		KeepAlive:  time.Duration(cfg.SSEKeepalive),
+		Reinit:     cfg.SessionFailover == config.SessionReinit,
 
 		FleetNotifications: cfg.FleetNotifications,
 	}

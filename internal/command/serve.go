@@ -54,16 +54,22 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		return fmt.Errorf("telemetry: %w", err)
 	}
 	defer flush(tel, log)
+	o := observers{log: log, meter: tel.MeterProvider(), tracer: tel.TracerProvider()}
+	if cfg.Log.Access {
+		o.access = log
+	}
+	// Before the listener: clients are better refused than left waiting for the store.
+	store, err := openStore(ctx, cfg, o)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	defer listener.Close()
-	o := observers{log: log, meter: tel.MeterProvider(), tracer: tel.TracerProvider()}
-	if cfg.Log.Access {
-		o.access = log
-	}
-	g, err := newGraph(cfg, isLoopback(listener.Addr()), o)
+	g, err := newGraph(store, cfg, isLoopback(listener.Addr()), o)
 	if err != nil {
 		return err
 	}
@@ -114,10 +120,7 @@ func announce(log *slog.Logger, cfg config.Config, addr net.Addr, g *graph) {
 	for _, pool := range cfg.Pools {
 		log.Info("pool", "name", pool.Name, "path", pool.Path, "upstreams", len(pool.Upstreams), "picker", pool.Picker)
 	}
-	if !g.store.Shared() {
-		log.Info("bindings are kept in memory: a restart forgets which instance owns which task and session, " +
-			"and asks the fleet for each anew; another berth does not see them (--store redis://… shares and keeps them)")
-	}
+	announceStore(log, g.store)
 	log.Info("serving", "address", addr.String(), "tls", cfg.TLS.Enabled(), "store", g.store.String(), "version", Version)
 }
 

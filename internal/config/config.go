@@ -65,8 +65,9 @@ type Admin struct {
 
 // Store is the [store] table.
 type Store struct {
-	// URL names the store: memory:, redis://…, unix://…, redis+sentinel://… or
-	// redis+cluster://…, with rediss for TLS. It may carry passwords.
+	// URL names the store: memory:, file:PATH, redis://…, unix://…, redis+sentinel://…
+	// or redis+cluster://…, with rediss for TLS. It may carry passwords. Empty: see
+	// [Store.EffectiveURL].
 	URL Secret `toml:"url"`
 	// Durability is what has to have a binding before it counts as stored: "ack", the
 	// server that acknowledges it; "replicas:N", N of its Redis replicas as well.
@@ -103,7 +104,6 @@ func Default() Config {
 		Log:            Log{Level: "info", Access: true},
 		TLS:            defaultTLS(),
 		Store: Store{
-			URL:         "memory:",
 			Durability:  "ack",
 			Near:        100_000,
 			MaxTTL:      Duration(7 * 24 * time.Hour),

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// The values of [Pool.Picker] and the two reserved ones of [Pool.Host].
+// The values of [Pool.Picker] and [Pool.SessionFailover], and the two reserved ones of
+// [Pool.Host].
 const (
 	// PickerP2C is power of two choices on requests in flight.
 	PickerP2C = "p2c"
@@ -16,6 +17,10 @@ const (
 	HostForward = "forward"
 	// HostUpstream sends the host of the upstream's URL.
 	HostUpstream = "upstream"
+	// SessionNotFound tells the client that its session is gone.
+	SessionNotFound = "notfound"
+	// SessionReinit opens the session anew on another upstream.
+	SessionReinit = "reinit"
 )
 
 // Pool is one [[pools]] table: the upstreams that offer the same MCP server.
@@ -30,6 +35,9 @@ type Pool struct {
 	Hosts []string `toml:"hosts"`
 	// Picker chooses an upstream for unbound work: "p2c" or "round-robin".
 	Picker string `toml:"picker"`
+	// Affinity are headers, "header:NAME", whose values keep calls at one upstream,
+	// those first that count more. Empty: none.
+	Affinity []string `toml:"affinity"`
 	// Host is the Host header sent upstream: "forward", "upstream", or a literal.
 	Host string `toml:"host"`
 	// Authorization says what becomes of the caller's Authorization header upstream:
@@ -46,6 +54,9 @@ type Pool struct {
 	// OwnerGrace is how long polls are answered with the last task seen while the
 	// task's owner is silent.
 	OwnerGrace Duration `toml:"owner_grace"`
+	// SessionFailover is what becomes of a session whose upstream is gone or has
+	// forgotten it: "notfound" or "reinit".
+	SessionFailover string `toml:"session_failover"`
 	// Coalesce is how long after it came the answer to a poll is given to other polls of
 	// the same task by the same caller. Zero: only to those that came while it was
 	// under way.
@@ -94,13 +105,14 @@ type Upstream struct {
 // no upstreams.
 func DefaultPool() Pool {
 	return Pool{
-		Name:          "default",
-		Path:          "/mcp",
-		Picker:        PickerP2C,
-		Host:          HostForward,
-		Authorization: AuthorizationForward,
-		OwnerGrace:    Duration(30 * time.Second),
-		SSEKeepalive:  Duration(15 * time.Second),
+		Name:            "default",
+		Path:            "/mcp",
+		Picker:          PickerP2C,
+		Host:            HostForward,
+		Authorization:   AuthorizationForward,
+		OwnerGrace:      Duration(30 * time.Second),
+		SessionFailover: SessionNotFound,
+		SSEKeepalive:    Duration(15 * time.Second),
 		Timeouts: Timeouts{
 			Connect: Duration(2 * time.Second),
 			Read:    Duration(10 * time.Second),

@@ -87,10 +87,11 @@ func (v *validator) admin(c *Config) {
 }
 
 func (v *validator) store(s Store) {
-	if err := storage.CheckURL(string(s.URL)); err != nil {
+	url, _ := s.EffectiveURL("")
+	if err := storage.CheckURL(string(url)); err != nil {
 		v.fault("store.url", "%v", err)
 	}
-	if err := storage.CheckDurability(string(s.URL), s.Durability); err != nil {
+	if err := storage.CheckDurability(string(url), s.Durability); err != nil {
 		v.fault("store.durability", "%v", err)
 	}
 	within(v, "store.near", s.Near, 1, 100_000_000)

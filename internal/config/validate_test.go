@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"answers kept for too long", "pools[0].coalesce", func(c *Config) { c.Pools[0].Coalesce = Duration(6 * time.Second) }},
 		{"two tokens", "admin.token_file", func(c *Config) { c.Admin.Token, c.Admin.TokenFile = "a", "b" }},
 		{"token with a blank", "admin.token", func(c *Config) { c.Admin.Token = "a b" }},
-		{"no store", "store.url", func(c *Config) { c.Store.URL = "" }},
+		{"file without a path", "store.url", func(c *Config) { c.Store.URL = "file:" }},
 		{"another store", "store.url", func(c *Config) { c.Store.URL = "postgres://h/db" }},
 		{"store without scheme", "store.url", func(c *Config) { c.Store.URL = "127.0.0.1:6379" }},
 		{"memory with a path", "store.url", func(c *Config) { c.Store.URL = "memory:///x" }},
@@ -119,7 +120,19 @@ func TestValidateRefuses(t *testing.T) {
 		{"path with a pattern", "pools[0].path", func(c *Config) { c.Pools[0].Path = "/{id}" }},
 		{"path of OAuth", "pools[0].path", func(c *Config) { c.Pools[0].Path = "/.well-known/mcp" }},
 		{"host with a port", "pools[0].hosts[0]", func(c *Config) { c.Pools[0].Hosts = []string{"a:1"} }},
+		{"session_failover", "pools[0].session_failover", func(c *Config) { c.Pools[0].SessionFailover = "retry" }},
 		{"picker", "pools[0].picker", func(c *Config) { c.Pools[0].Picker = "random" }},
+		{"affinity without a header", "pools[0].affinity[0]", func(c *Config) { c.Pools[0].Affinity = []string{"Mcp-Param-Cart"} }},
+		{"affinity to no header's name", "pools[0].affinity[0]", func(c *Config) { c.Pools[0].Affinity = []string{"header:a b"} }},
+		{"affinity to a session", "pools[0].affinity[0]", func(c *Config) { c.Pools[0].Affinity = []string{"header:Mcp-Session-Id"} }},
+		{"affinity to any parameter", "pools[0].affinity[0]", func(c *Config) { c.Pools[0].Affinity = []string{"header:Mcp-Param-"} }},
+		{"affinity to credentials", "pools[0].affinity[0]", func(c *Config) { c.Pools[0].Affinity = []string{"header:authorization"} }},
+		{"affinity twice", "pools[0].affinity[1]", func(c *Config) { c.Pools[0].Affinity = []string{"header:X-Cart", "header:x-cart"} }},
+		{"affinity to too much", "pools[0].affinity", func(c *Config) {
+			for i := range 9 {
+				c.Pools[0].Affinity = append(c.Pools[0].Affinity, "header:X-"+strconv.Itoa(i))
+			}
+		}},
 		{"host header", "pools[0].host", func(c *Config) { c.Pools[0].Host = "a/b" }},
 		{"no host header", "pools[0].host", func(c *Config) { c.Pools[0].Host = "" }},
 		{"origin with a path", "pools[0].origins[1]", func(c *Config) { c.Pools[0].Origins = []string{"https://a", "https://a/"} }},

@@ -60,12 +60,14 @@ func (v *validator) pool(key string, p Pool) {
 		}
 	}
 	v.oneOf(key+".picker", p.Picker, PickerP2C, PickerRoundRobin)
+	v.affinity(key+".affinity", p.Affinity)
 	v.hostHeader(key+".host", p.Host)
 	v.authorization(key, p)
 	for i, origin := range p.Origins {
 		v.origin(elementKey(key+".origins", i), origin)
 	}
 	within(v, key+".owner_grace", p.OwnerGrace, shortest, day)
+	v.oneOf(key+".session_failover", p.SessionFailover, SessionNotFound, SessionReinit)
 	within(v, key+".coalesce", p.Coalesce, 0, 5*Duration(time.Second))
 	within(v, key+".sse_keepalive", p.SSEKeepalive, shortest, hour)
 	v.timeouts(key+".timeouts", p.Timeouts)

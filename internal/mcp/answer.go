@@ -39,18 +39,27 @@ type Task struct {
 	ID     string        // "" if the message tells of no task
 	Status string        // as the specification spells it; "" if it is not said
 	TTL    time.Duration // time to live since creation; 0 = unlimited or not said
+
+	// KeepAlive is how long the first draft keeps a task since its end; 0 = unlimited or
+	// not said.
+	KeepAlive time.Duration
 }
 
-// Terminal reports whether the task's state will not change any more.
+// Terminal reports whether the task's state will not change any more. "unknown" is an end
+// in the first draft (SEP-1686, 4.3) and a state in no other.
 func (t *Task) Terminal() bool {
-	return t.Status == "completed" || t.Status == "failed" || t.Status == "cancelled"
+	switch t.Status {
+	case "completed", "failed", "cancelled", "unknown":
+		return true
+	}
+	return false
 }
 
 // plausible reports whether the status, if there is one, is one that a task can
-// have in any revision (2025-11-25, tasks, "Task Status"; SEP-1686 had two more).
+// have in any revision (2025-11-25, tasks, "Task Status"; the first draft has two more).
 func (t *Task) plausible() bool {
 	switch t.Status {
-	case "", "working", "input_required", "submitted", "unknown":
+	case "", "working", "input_required", "submitted":
 		return true
 	}
 	return t.Terminal()

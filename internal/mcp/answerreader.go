@@ -24,7 +24,7 @@ type answerReader struct {
 // Members of an answer that are read, and so may not stand there twice.
 var (
 	messageNames = []string{"id", "method", "params", "result", "error"}
-	taskNames    = []string{"taskId", "status", "statusMessage", "ttlMs", "ttl"}
+	taskNames    = []string{"taskId", "status", "statusMessage", "ttlMs", "ttl", "keepAlive"}
 	resultNames  = append([]string{"resultType", "requestState", "nextCursor", "protocolVersion", "task"}, taskNames...)
 	errorNames   = []string{"code"}
 )
@@ -137,13 +137,20 @@ func (r *answerReader) task(into *Task, name string) error {
 	case "status":
 		return r.text(&into.Status)
 	case "ttlMs", "ttl":
-		value, err := r.value()
-		if ms, bad := strconv.ParseFloat(string(value), 64); err == nil && bad == nil {
-			into.TTL = milliseconds(ms)
-		}
-		return err
+		return r.duration(&into.TTL)
+	case "keepAlive":
+		return r.duration(&into.KeepAlive)
 	}
 	return r.dec.SkipValue()
+}
+
+// duration reads the next value into d if it is a number of milliseconds.
+func (r *answerReader) duration(d *time.Duration) error {
+	value, err := r.value()
+	if ms, bad := strconv.ParseFloat(string(value), 64); err == nil && bad == nil {
+		*d = milliseconds(ms)
+	}
+	return err
 }
 
 // milliseconds converts without overflow; a century is for ever.

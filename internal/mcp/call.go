@@ -33,9 +33,13 @@ type Call struct {
 	DeclaresTasks bool   // params._meta declares the Tasks extension
 	Trace         Trace  // trace context in params._meta
 	Listen        Filter // params.notifications of subscriptions/listen
+	NewTaskID     string // the id that the client gives the task which the request is to become (see MakesTask)
+	RelatedTaskID string // the task that a message of the first draft belongs to (SEP-1686, 4.7)
 
 	badName        bool   // the mirrored member is there and no string
 	badTaskID      bool   // params.taskId is no string
+	hasNewTaskID   bool   // NewTaskID is there, valid or not
+	badNewTaskID   bool   // it is no string
 	hasMetaVersion bool   // params._meta has a protocol version, of whatever kind
 	metaVersion    string // it, if it is a string
 }

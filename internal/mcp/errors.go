@@ -108,6 +108,10 @@ var (
 	// or belongs to somebody else. Which of these it is must not show.
 	ErrUnknownTask = &Error{Status: 200, Code: CodeInvalidParams, Message: "Task not found"}
 
+	// ErrInvalidTaskID answers a request that is to become a task of an id that no task
+	// can have.
+	ErrInvalidTaskID = &Error{Status: 200, Code: CodeInvalidParams, Message: "Invalid task id"}
+
 	// ErrInvalidCursor answers a cursor that is not good for this caller, or not any
 	// more (2025-11-25, "Listing Tasks", "Error Handling"): the list begins anew.
 	ErrInvalidCursor = &Error{Status: 200, Code: CodeInvalidParams, Message: "Invalid cursor"}

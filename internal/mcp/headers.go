@@ -45,6 +45,23 @@ func decodeName(value string) (name string, ok bool) {
 	return string(decoded), true
 }
 
+// HeaderValue returns the value of a header that stands for something in the body, with
+// its encoding undone if it mirrors a parameter; present says that there is one. What two
+// readers could understand differently is refused as Classify refuses it.
+func HeaderValue(h Headers, name string) (value string, present bool, refusal *Error) {
+	value, present, ok := single(h, name)
+	if !ok {
+		return "", false, errMismatch("several values of a header that routes")
+	}
+	if !strings.HasPrefix(name, HeaderParamPrefix) {
+		return value, present, nil
+	}
+	if value, ok = decodeName(value); !ok {
+		return "", false, errMismatch("an Mcp-Param header holds no valid base64")
+	}
+	return value, present, nil
+}
+
 // EncodeName returns value as an Mcp-Name header may carry it.
 func EncodeName(value string) string {
 	if isPlainHeader(value) {

@@ -13,7 +13,14 @@ const (
 	MethodListTasks  = "tasks/list"
 	MethodCancelTask = "tasks/cancel"
 	MethodUpdateTask = "tasks/update"
+	MethodDeleteTask = "tasks/delete" // first draft only
 	MethodListen     = "subscriptions/listen"
+
+	MethodInitialized = "notifications/initialized"
+	MethodCancelled   = "notifications/cancelled"
+	MethodSetLevel    = "logging/setLevel"
+	MethodSubscribe   = "resources/subscribe"
+	MethodUnsubscribe = "resources/unsubscribe"
 )
 
 const taskPrefix = "tasks/"
@@ -43,7 +50,7 @@ func MayCreateTask(method string) bool {
 		return false
 	}
 	switch method {
-	case "", MethodInitialize, MethodListen, "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
+	case "", MethodInitialize, MethodListen, MethodSetLevel, MethodSubscribe, MethodUnsubscribe:
 		return false
 	}
 	return !strings.HasPrefix(method, "notifications/")
@@ -81,14 +88,15 @@ func namesTask(method string) bool {
 	return false
 }
 
-// IsKnownMethod reports whether method is one that the published revisions have.
+// IsKnownMethod reports whether method is one that the published revisions, or the first
+// draft of tasks, have.
 func IsKnownMethod(method string) bool {
 	switch method {
 	case MethodInitialize, MethodPing, MethodCallTool, MethodListen,
-		MethodGetTask, MethodTaskResult, MethodListTasks, MethodCancelTask, MethodUpdateTask,
+		MethodGetTask, MethodTaskResult, MethodListTasks, MethodCancelTask, MethodUpdateTask, MethodDeleteTask,
 		"server/discover", "tools/list", "prompts/list", MethodGetPrompt, "completion/complete",
-		"resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe",
-		"logging/setLevel", "notifications/initialized", "notifications/cancelled",
+		"resources/list", "resources/templates/list", "resources/read", MethodSubscribe, MethodUnsubscribe,
+		MethodSetLevel, MethodInitialized, MethodCancelled,
 		"notifications/progress", "notifications/roots/list_changed":
 		return true
 	}

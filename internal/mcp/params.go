@@ -15,7 +15,7 @@ func paramsNames(method string) []string {
 	return names
 }
 
-var metaNames = []string{metaVersion, metaCapabilities}
+var metaNames = []string{metaVersion, metaCapabilities, metaNewTask, metaRelatedTask}
 
 func (c *Call) fillParams(params jsontext.Value) error {
 	field := nameField(c.Method)
@@ -60,6 +60,8 @@ func (c *Call) fillMeta(meta jsontext.Value) error {
 			c.metaVersion, _ = text(value)
 		case metaCapabilities:
 			return c.fillCapabilities(value)
+		case metaNewTask, metaRelatedTask:
+			return c.fillDraftTask(name, value)
 		case "traceparent":
 			c.Trace.Parent, _ = text(value)
 		case "tracestate":

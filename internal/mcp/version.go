@@ -49,15 +49,19 @@ const (
 	DialectCore
 	// DialectExtension is the Tasks extension: `resultType: "task"`.
 	DialectExtension
+	// DialectDraft is the first draft of tasks, in which the client makes the id.
+	DialectDraft
 )
 
-// String returns the name used in stored bindings: "core", "extension" or "".
+// String returns the name used in stored bindings: "core", "extension", "draft" or "".
 func (d Dialect) String() string {
 	switch d {
 	case DialectCore:
 		return "core"
 	case DialectExtension:
 		return "extension"
+	case DialectDraft:
+		return "draft"
 	}
 	return ""
 }

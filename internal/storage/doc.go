@@ -4,7 +4,9 @@
 // # What it promises
 //
 //   - [Open] never waits for a server. A store that is away at start heals later
-//     without help; so does one that was away for an hour.
+//     without help; so does one that was away for an hour. A file is another matter:
+//     it is waited for while another process holds it, read through, and what is
+//     wrong with it is Open's error.
 //   - Nothing waits for long. An operation on Redis ends within twice
 //     [Options.Timeout] (500 ms by default), whether Redis is frozen, unreachable
 //     or behind a link that swallows packets. Once three operations in a row have
@@ -19,6 +21,10 @@
 //   - Unknown is not unavailable. [ErrNotFound] is said only by a server that was
 //     asked and has no such key. Everything that keeps the question from being
 //     answered is [ErrUnavailable].
+//   - A write to file: is answered when it is on the disk, and then outlives the
+//     process, however that ends. What the disk gives back is believed only if its
+//     checksum is right: damage is an error, at start or to who asks, never a key that
+//     is not found. A full disk refuses writes; reads go on.
 //   - A write is sent once. What stands is told apart from what was asked for:
 //     the version in [Record], and the record that stands on a lost race.
 //   - With "replicas:N" ([Options.Durability]) a write that returned no error is at
@@ -39,6 +45,12 @@
 //   - "replicas:N" is no quorum: reads are the master's alone, and a record that was
 //     refused as unreplicated is read like any other until a fail-over loses it.
 //     Neither waits Delete.
+//   - Of a file whose newest state cannot be read the one before counts, with a warning:
+//     the last commit may be lost then. A disk that says that it has written what it
+//     has not is beyond this package.
+//   - A file belongs to one process at a time. Its lock is the operating system's, which
+//     network file systems keep badly or not at all.
+//   - A disk that hangs holds a write up for as long as its caller's context.
 //   - A key that was deleted or expired and is made anew starts at version 1
 //     again. Values whose keys are deleted while others swap them need a nonce.
 //   - Redis must run with maxmemory-policy noeviction (or volatile-ttl at the
@@ -51,7 +63,9 @@
 // command by a server that answers others (memory is full, a read-only replica, too
 // few replicas, a missing permission) is ErrUnavailable to its caller and nothing to
 // the breaker, so that reads go on while writes are refused. A caller that goes away
-// is not counted either; a caller's own deadline that passes is.
+// is not counted either; a caller's own deadline that passes is. A file has no breaker:
+// it is unhealthy from the first write that the disk refuses to the next that it takes,
+// and one is tried every half second.
 //
 // A cluster is healthy while all of its masters are: a node is asked for the state of
 // the cluster, since it answers PING even while it refuses every key.
@@ -71,4 +85,11 @@
 // one PING four times a second; of a cluster, one CLUSTER SLOTS and one CLUSTER INFO
 // a master. "replicas:N" adds a WAIT in the write's own round trip, and what the
 // replicas take to answer the master: at most three fifths of [Options.Timeout].
+//
+// In a file: about 500 bytes a record of 130, and one sync a write; writers at the same
+// time share one (3,800 writes a second alone, 17,000 by 32, on a disk that syncs in
+// 0.2 ms). A Get reads the map of the file in memory, 2.5 µs. What expired is removed
+// two records a write, and 256 every half second. Its room is used again; the file does
+// not become smaller. Opening reads the file once: half a second for a million records,
+// from the page cache.
 package storage

@@ -11,6 +11,8 @@ const (
 	reasonReadonly    reason = "readonly"     // a replica; reads go on
 	reasonLoading     reason = "loading"      // up, without data to serve: LOADING, MASTERDOWN, CLUSTERDOWN, MOVED
 	reasonAuth        reason = "auth"         // wrong password, or a command not permitted
+	reasonDisk        reason = "disk"         // the file cannot be written: full or failing; reads go on
+	reasonCorrupt     reason = "corrupt"      // the file does not hold what was written to it
 	// reasonUnreplicated: written on the master, and not by enough replicas in time.
 	reasonUnreplicated reason = "unreplicated"
 	reasonOther        reason = "other"

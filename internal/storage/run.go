@@ -11,15 +11,13 @@ import (
 // recovery is noticed.
 const probeInterval = 250 * time.Millisecond
 
-// Run probes the store until ctx ends, and then returns nil. Without it a store
+// Run probes a shared store until ctx ends, and then returns nil. Without it a store
 // heals only by traffic and OnRecover is not called. Call it once.
 func (s *Store) Run(ctx context.Context) error {
-	if !s.shared {
-		<-ctx.Done()
-		return nil
-	}
 	var running sync.WaitGroup
-	running.Go(func() { s.probe(ctx) })
+	if s.shared {
+		running.Go(func() { s.probe(ctx) })
+	}
 	running.Go(func() { s.tell(ctx) })
 	running.Go(func() { s.watchEviction(ctx) })
 	running.Wait()

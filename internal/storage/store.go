@@ -34,6 +34,10 @@ type Options struct {
 	// for an answer. One operation ends within twice this. Zero means 250 ms.
 	Timeout time.Duration
 
+	// Wait is how long opening a file waits for the process that holds it. Zero: not
+	// at all.
+	Wait time.Duration
+
 	// Durability is what has to have a write before it counts: "ack", the master, which
 	// acknowledges it; "replicas:N", N of its replicas as well. Empty means "ack".
 	// Redis only. A write that too few replicas have in time is ErrUnavailable: it
@@ -62,23 +66,32 @@ func (o Options) withDefaults() Options {
 // for concurrent use; Open makes one.
 type Store struct {
 	engine   Engine
-	breakers *breakers // nil for memory:, which cannot be away
+	breakers *breakers // nil for memory: and file:, which answer at once
 	health   *health
 	metrics  *metrics
 	name     string
 	shared   bool
+	durable  bool
 	closed   atomic.Bool
 
 	mu    sync.Mutex // guards hooks
 	hooks []func()
 }
 
-// Open makes the store that url names: memory:, redis://[user:password@]host:port/db,
-// unix://[user:password@]/path?db=n, redis+sentinel://[user:password@]host:port,…/MASTER/db
-// or redis+cluster://[user:password@]host:port,…; with rediss in place of redis for
-// TLS. It does not connect: a server that is away makes the store unhealthy, not Open
-// fail. Its errors say what is wrong with the URL and quote nothing of it.
+// Open is OpenContext without an end to its wait but Options.Wait.
 func Open(url string, opts Options) (*Store, error) {
+	return OpenContext(context.Background(), url, opts)
+}
+
+// OpenContext makes the store that url names: memory:, file:PATH,
+// redis://[user:password@]host:port/db, unix://[user:password@]/path?db=n,
+// redis+sentinel://[user:password@]host:port,…/MASTER/db or
+// redis+cluster://[user:password@]host:port,…; with rediss in place of redis for TLS.
+// It does not connect: a server that is away makes the store unhealthy, not Open fail. A
+// file is opened and read through, once no other process holds it: ctx and Options.Wait
+// bound the wait. Errors about the URL quote nothing of it; those about a file name its
+// path.
+func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) {
 	t, err := parseURL(url)
 	if err != nil {
 		return nil, err
@@ -88,17 +101,23 @@ func Open(url string, opts Options) (*Store, error) {
 		return nil, err
 	}
 	opts = opts.withDefaults()
-	s := &Store{name: t.name, shared: t.redis != nil}
+	s := &Store{name: t.name, shared: t.redis != nil, durable: t.redis != nil || t.file != ""}
 	s.health = newHealth(opts.Logger.With("store", t.name), !s.shared)
 	if s.metrics, err = newMetrics(opts.MeterProvider, s.Healthy); err != nil {
 		return nil, err
 	}
-	if !s.shared {
+	switch {
+	case t.redis != nil:
+		s.engine = newRedisEngine(t, opts, durability)
+		s.breakers = newBreakers(s.health)
+	case t.file != "":
+		s.engine, err = newFileEngine(ctx, t, opts, s.health)
+	default:
 		s.engine = newMemoryEngine()
-		return s, nil
 	}
-	s.engine = newRedisEngine(t, opts, durability)
-	s.breakers = newBreakers(s.health)
+	if err != nil {
+		return nil, errors.Join(err, s.metrics.close())
+	}
 	return s, nil
 }
 
@@ -108,9 +127,12 @@ func (s *Store) Healthy() bool { return s.health.snapshot().Healthy }
 // Health tells the same, since when, and why not.
 func (s *Store) Health() Health { return s.health.snapshot() }
 
-// Shared reports whether other processes see the same records. False for memory:,
-// where a cache in front gains nothing.
+// Shared reports whether other processes see the same records. False for memory: and
+// file:, where a cache in front gains nothing.
 func (s *Store) Shared() bool { return s.shared }
+
+// Durable reports whether records outlive the process. False for memory:.
+func (s *Store) Durable() bool { return s.durable }
 
 // String is the URL with the password masked.
 func (s *Store) String() string { return s.name }

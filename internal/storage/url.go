@@ -15,14 +15,15 @@ const mask = "xxxxx"
 // those pieces are the password.
 var (
 	errURL       = errors.New("storage: malformed store URL (special characters in a password must be percent-encoded)")
-	errScheme    = errors.New("storage: unknown store, want memory:, redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://")
+	errScheme    = errors.New("storage: unknown store, want memory:, file:, redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://")
 	errMemoryURL = errors.New("storage: memory: takes nothing after the colon")
 )
 
 // target is a store URL taken apart.
 type target struct {
 	name    string                  // the URL without its secrets
-	redis   *redis.UniversalOptions // nil for memory:
+	redis   *redis.UniversalOptions // nil for memory: and file:
+	file    string                  // the path of file:, else empty
 	secrets []string                // what must not appear in any text
 }
 
@@ -35,7 +36,7 @@ func CheckURL(raw string) error {
 
 // parseURL reads a store URL. Its errors quote nothing of it.
 func parseURL(raw string) (target, error) {
-	scheme, _, found := strings.Cut(raw, ":")
+	scheme, rest, found := strings.Cut(raw, ":")
 	if !found {
 		return target{}, errScheme
 	}
@@ -45,6 +46,8 @@ func parseURL(raw string) (target, error) {
 			return target{}, errMemoryURL
 		}
 		return target{name: raw}, nil
+	case "file":
+		return parseFileURL(rest)
 	case "redis", "rediss", "unix":
 		return parseRedisURL(raw)
 	case "redis+sentinel", "rediss+sentinel":

@@ -4,9 +4,9 @@ import { parseArgs } from 'node:util';
 
 export function flags() {
   const { values } = parseArgs({
-    options: { url: { type: 'string' }, calls: { type: 'string', default: '12' } },
+    options: { url: { type: 'string' }, calls: { type: 'string', default: '12' }, resume: { type: 'string' } },
   });
-  return { url: values.url, calls: Number(values.calls) };
+  return { url: values.url, calls: Number(values.calls), resume: values.resume };
 }
 
 /** Report counts calls and polls; a poll is any tasks/* request, lost when its answer is an error or none. */

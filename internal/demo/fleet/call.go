@@ -22,6 +22,8 @@ type params struct {
 	TaskID          string          `json:"taskId"`
 	Cursor          string          `json:"cursor"`
 	ProtocolVersion string          `json:"protocolVersion"`
+	URI             string          `json:"uri"`
+	Level           string          `json:"level"`
 	Task            *taskParams     `json:"task"`
 	Notifications   filter          `json:"notifications"`
 	Meta            metaParams      `json:"_meta"`
@@ -39,6 +41,14 @@ type metaParams struct {
 	Capabilities  struct {
 		Extensions map[string]json.RawMessage `json:"extensions"`
 	} `json:"io.modelcontextprotocol/clientCapabilities"`
+	NewTask     *draftTask `json:"modelcontextprotocol.io/task"`
+	RelatedTask draftTask  `json:"modelcontextprotocol.io/related-task"`
+}
+
+// draftTask names a task in the first draft (SEP-1686, 3.1 and 4.7).
+type draftTask struct {
+	TaskID    string `json:"taskId"`
+	KeepAlive int64  `json:"keepAlive"` // milliseconds since its end, 0 if not given
 }
 
 // isRequest tells a message that wants an answer from one that wants none.

@@ -5,7 +5,9 @@
 // One URL serves both eras of Streamable HTTP. Modern calls (2026-07-28) are
 // checked against their routing headers and get tasks of the extension
 // io.modelcontextprotocol/tasks, and subscriptions; legacy calls (2025-03-26 …
-// 2025-11-25) get sessions, standing streams, batches and core tasks.
+// 2025-11-25) get sessions, standing streams, batches and core tasks, or tasks of
+// the first draft, whose ids they make themselves; sessions keep what their clients
+// subscribe to and the log level, and make no use of it.
 //
 // What it promises: an instance knows its own tasks and sessions and nobody
 // else's, so a call that reaches the wrong instance is denied, never answered

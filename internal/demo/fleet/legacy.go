@@ -25,6 +25,10 @@ func (s *Server) legacy(w http.ResponseWriter, r *http.Request, in inbound) {
 		return
 	}
 	if !c.isRequest() {
+		s.draftCancel(sess.id, c)
+		if c.Method == "notifications/initialized" {
+			s.sessions.change(sess.id, func(sess *session) { sess.initialized = true })
+		}
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
@@ -92,6 +96,11 @@ func (s *Server) legacyCall(ctx context.Context, sessionID string, c call) (any,
 		return s.coreList(sessionID, c.Params.Cursor)
 	case "tasks/cancel":
 		return s.coreCancel(sessionID, c.Params.TaskID)
+	case "tasks/delete":
+		return s.draftDelete(sessionID, c.Params.TaskID)
+	}
+	if s.setUp(sessionID, c) {
+		return struct{}{}, nil
 	}
 	return nil, &failure{Code: codeMethodNotFound, Message: "Method not found"}
 }
@@ -104,6 +113,9 @@ func (s *Server) legacyTool(ctx context.Context, sessionID string, c call) (any,
 		}
 		return map[string]any{"task": s.coreView(t, t.created)}, nil
 	}
+	if c.Params.Meta.NewTask != nil && c.Params.Name == "slow_compute" {
+		return s.draftTool(ctx, sessionID, c)
+	}
 	// A hang-up is no cancellation in this era: the tool runs to its end.
 	result, fail := s.runTool(context.WithoutCancel(ctx), c)
 	return result, fail
@@ -115,12 +127,18 @@ func (s *Server) coreGet(sessionID, id string) (any, *failure) {
 	if !ok {
 		return nil, s.unknownTask("tasks/get")
 	}
+	if t.draft {
+		return draftView(t, now), nil
+	}
 	return s.coreView(t, now), nil
 }
 
 // coreResult blocks until the task is terminal (2025-11-25 tasks, "Result
 // Retrieval"). The call that a cancelled task stood for ended in an error.
 func (s *Server) coreResult(ctx context.Context, sessionID, id string) (any, *failure) {
+	if now := time.Now(); s.isDraft(id, sessionID, now) {
+		return s.draftResult(id, sessionID, now)
+	}
 	t, ok, err := s.tasks.wait(ctx, id, sessionID, s.closed())
 	if err != nil {
 		return nil, &failure{Code: codeInternal, Message: err.Error()}

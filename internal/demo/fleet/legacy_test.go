@@ -237,6 +237,20 @@ func TestLegacyHangupDoesNotCancel(t *testing.T) {
 	})
 }
 
+func TestSessionKeepsWhatItsClientAskedFor(t *testing.T) {
+	s := &fleet.Server{Name: "a"}
+	b := newBench(t, s)
+	session := b.open("2025-11-25")
+	b.legacy(session, "logging/setLevel", `"level":"error"`)
+	b.legacy(session, "resources/subscribe", `"uri":"file:///one"`)
+	b.legacy(session, "resources/subscribe", `"uri":"file:///two"`)
+	b.legacy(session, "resources/unsubscribe", `"uri":"file:///one"`)
+	got := s.Sessions()
+	if len(got) != 1 || got[0].Level != "error" || len(got[0].URIs) != 1 || got[0].URIs[0] != "file:///two" || got[0].Initialized {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestListOfTasksHasPages(t *testing.T) {
 	b := newBench(t, &fleet.Server{SessionOptional: true, TasksPerPage: 2})
 	type list struct {

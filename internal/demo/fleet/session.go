@@ -14,11 +14,15 @@ type sessionTable struct {
 	byID map[string]session
 }
 
-// A session is what initialize negotiated.
+// A session is what initialize negotiated, and what the client asked for since.
 type session struct {
 	id      string
 	version string
 	ended   chan struct{} // closed by DELETE
+
+	initialized bool     // notifications/initialized came
+	level       string   // of the last logging/setLevel
+	uris        []string // resources subscribed to, in order
 }
 
 func (st *sessionTable) add(version string) session {
@@ -37,6 +41,17 @@ func (st *sessionTable) get(id string) (session, bool) {
 	defer st.mu.Unlock()
 	s, ok := st.byID[id]
 	return s, ok
+}
+
+// change lets f change what is kept of a session.
+func (st *sessionTable) change(id string, f func(*session)) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if s, ok := st.byID[id]; ok {
+		s.uris = slices.Clone(s.uris)
+		f(&s)
+		st.byID[id] = s
+	}
 }
 
 // end removes a session and ends its standing streams.

@@ -13,6 +13,7 @@ const (
 // until due, completed from then on, unless it was cancelled before.
 type task struct {
 	id        string
+	draft     bool   // it is of the first draft, and its client made the id
 	session   string // the legacy session it belongs to, or empty
 	label     string
 	created   time.Time

@@ -21,9 +21,12 @@ type taskTable struct {
 // newID makes a task or session id of at least 128 random bits.
 func newID() string { return rand.Text() }
 
-// add stores t under a new id and drops what has expired by now.
-func (tt *taskTable) add(t task, now time.Time) task {
-	t.id = newID()
+// add stores t, under a new id unless it has one, and drops what has expired by now. It
+// fails if the id is taken.
+func (tt *taskTable) add(t task, now time.Time) (task, bool) {
+	if t.id == "" {
+		t.id = newID()
+	}
 	t.stopped = make(chan struct{})
 	tt.mu.Lock()
 	defer tt.mu.Unlock()
@@ -35,8 +38,22 @@ func (tt *taskTable) add(t task, now time.Time) task {
 			delete(tt.byID, id)
 		}
 	}
+	if _, taken := tt.byID[t.id]; taken {
+		return task{}, false
+	}
 	tt.byID[t.id] = &t
-	return t
+	return t, true
+}
+
+// remove forgets a task, and reports whether there was one.
+func (tt *taskTable) remove(id, session string, now time.Time) bool {
+	if _, ok := tt.get(id, session, now); !ok {
+		return false
+	}
+	tt.mu.Lock()
+	defer tt.mu.Unlock()
+	delete(tt.byID, id)
+	return true
 }
 
 func (tt *taskTable) get(id, session string, now time.Time) (task, bool) {

@@ -135,16 +135,24 @@ func (s *Server) startTask(c call, session string, ttl time.Duration) (task, *fa
 	if ttl <= 0 || ttl > s.ttl() {
 		ttl = s.ttl()
 	}
-	s.countExecution()
 	now := time.Now()
-	return s.tasks.add(task{
+	t := task{
 		session: session,
 		label:   args.Label,
 		created: now,
 		due:     now.Add(max(1, args.duration())), // tasks begin as working
 		ttl:     ttl,
 		poll:    s.pollInterval(),
-	}, now), nil
+	}
+	if given := c.Params.Meta.NewTask; given != nil && c.Params.Meta.Version == "" {
+		t.id, t.draft = given.TaskID, true
+	}
+	t, ok := s.tasks.add(t, now)
+	if !ok {
+		return task{}, &failure{Code: codeInvalidParams, Message: "the task id is taken"}
+	}
+	s.countExecution()
+	return t, nil
 }
 
 // computed is what slow_compute results in.

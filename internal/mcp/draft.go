@@ -1,0 +1,45 @@
+package mcp
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// Names of `_meta` members in the first draft of tasks (SEP-1686 of October 2025, 3.1
+// and 4.7). Both hold an object with a taskId.
+const (
+	metaNewTask     = "modelcontextprotocol.io/task"
+	metaRelatedTask = "modelcontextprotocol.io/related-task"
+)
+
+// MakesTask reports whether the call is to become a task whose id the client made: a
+// request of any method, for that draft lets each be one. The draft was never part of
+// a modern revision, where the member means nothing.
+func (c *Call) MakesTask() bool {
+	return c.hasNewTaskID && c.Era == EraLegacy && c.Kind == KindRequest && !isTaskMethod(c.Method) && c.Method != MethodInitialize
+}
+
+// CheckNewTaskID is CheckTaskID for the id that the client made.
+func (c *Call) CheckNewTaskID(limit int) error {
+	if c.badNewTaskID || !validID(c.NewTaskID, limit) {
+		return ErrTaskID
+	}
+	return nil
+}
+
+// fillDraftTask reads a member of `_meta` that names a task. What is no object, or names
+// none, is nothing that a server acts on.
+func (c *Call) fillDraftTask(member string, value jsontext.Value) error {
+	if value.Kind() != '{' {
+		return nil
+	}
+	return members(value, []string{"taskId"}, func(name string, value jsontext.Value) error {
+		if name != "taskId" {
+			return nil
+		}
+		id, ok := text(value)
+		if member == metaNewTask {
+			c.NewTaskID, c.hasNewTaskID, c.badNewTaskID = id, true, !ok
+		} else {
+			c.RelatedTaskID = id
+		}
+		return nil
+	})
+}

@@ -1,0 +1,209 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+const (
+	// tidyEvery is how often expired records are removed while nobody writes, and a disk
+	// that refuses writes is tried.
+	tidyEvery = 500 * time.Millisecond
+
+	// groupMost is how many writes share one commit.
+	groupMost = 512
+
+	// collectAlways is how many expired records a commit removes beside each write,
+	// so that a file in use does not grow without end.
+	collectAlways = 2
+
+	// collectAtOnce is how many a commit removes that was begun for it. It bounds how
+	// long a write may wait for it.
+	collectAtOnce = 256
+)
+
+var (
+	errFileClosed = errors.New("store is closed")
+	// errUnchanged rolls back a transaction that changed nothing: no sync for it.
+	errUnchanged = errors.New("storage: nothing to commit")
+)
+
+// committer writes to a file: everything that is waiting in one transaction, so that
+// writers at the same time share one sync. While one is under way the next gathers,
+// and a write that is alone waits for nobody.
+type committer struct {
+	db     *bbolt.DB
+	health *health
+	writes chan *fileWrite
+	stop   chan struct{} // closed by close
+	ended  chan struct{} // closed by run
+	once   sync.Once
+	broken atomic.Bool // a commit panicked: bbolt's locks may be held for good
+}
+
+// fileWrite is one write that waits.
+type fileWrite struct {
+	// change does it, and reports whether it changed anything. It may be run more than
+	// once: of a transaction that failed nothing remains.
+	change func(tx *bbolt.Tx, now time.Time) (changed bool, err error)
+	done   chan error // holds one
+}
+
+func newCommitter(db *bbolt.DB, h *health) *committer {
+	c := &committer{
+		db: db, health: h,
+		writes: make(chan *fileWrite),
+		stop:   make(chan struct{}),
+		ended:  make(chan struct{}),
+	}
+	go c.run()
+	return c
+}
+
+// do returns once change is on the disk, or nothing of it will be: with an error that
+// says why, or with ctx's, when nobody knows.
+func (c *committer) do(ctx context.Context, change func(*bbolt.Tx, time.Time) (bool, error)) error {
+	w := &fileWrite{change: change, done: make(chan error, 1)}
+	select {
+	case c.writes <- w:
+	case <-c.ended:
+		return errFileClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-w.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// close waits for the commit under way. whole is false if bbolt must not be touched
+// any more.
+func (c *committer) close() (whole bool) {
+	c.once.Do(func() { close(c.stop) })
+	<-c.ended
+	return !c.broken.Load()
+}
+
+// run commits until close. Between writes it removes what expired and, while the disk
+// refuses writes, tries whether it still does.
+func (c *committer) run() {
+	defer close(c.ended)
+	tick := time.NewTicker(tidyEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case w := <-c.writes:
+			c.commit(c.gather(w))
+		case <-tick.C:
+			c.tidy()
+		case <-c.stop:
+			return
+		}
+	}
+}
+
+// gather returns w and what else waits.
+func (c *committer) gather(w *fileWrite) []*fileWrite {
+	group := []*fileWrite{w}
+	for len(group) < groupMost {
+		select {
+		case w := <-c.writes:
+			group = append(group, w)
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+// commit does all of group in one transaction and answers each. A write that fails for
+// a reason of its own fails alone: the others are done without it.
+func (c *committer) commit(group []*fileWrite) {
+	for len(group) > 0 {
+		failed := -1
+		err := c.update(collectAlways*len(group), func(tx *bbolt.Tx, now time.Time) (changed bool, err error) {
+			for i, w := range group {
+				done, err := w.change(tx, now)
+				if err != nil {
+					failed = i
+					return false, err
+				}
+				changed = changed || done
+			}
+			return changed, nil
+		})
+		if failed < 0 || c.broken.Load() {
+			answer(group, err)
+			return
+		}
+		answer(group[failed:failed+1], err)
+		group = append(group[:failed:failed], group[failed+1:]...)
+	}
+}
+
+func answer(group []*fileWrite, err error) {
+	for _, w := range group {
+		w.done <- err
+	}
+}
+
+// tidy removes what expired, if there is something, and writes nothing else unless the
+// disk refused the last write.
+func (c *committer) tidy() {
+	refused := !c.health.snapshot().Healthy
+	// What goes wrong is health's to know.
+	_ = c.update(collectAtOnce, func(tx *bbolt.Tx, now time.Time) (bool, error) {
+		if !refused {
+			return false, nil
+		}
+		return true, tx.Bucket(bucketFormat).Put(keyTried, now.AppendFormat(nil, time.RFC3339))
+	})
+}
+
+// update runs change in a transaction, removes a few expired records in it, and commits
+// if anything changed. Health hears of each commit, and of nothing else.
+func (c *committer) update(most int, change func(*bbolt.Tx, time.Time) (bool, error)) error {
+	if c.broken.Load() {
+		return errCorrupt
+	}
+	var own error
+	err := guarded(func() error {
+		return c.db.Update(func(tx *bbolt.Tx) error {
+			now := time.Now()
+			changed, err := change(tx, now)
+			if err != nil {
+				own = err
+				return err
+			}
+			collected, err := collect(tx, now, most)
+			if err == nil && !changed && !collected {
+				err = errUnchanged
+			}
+			return err
+		})
+	})
+	switch {
+	case errors.Is(err, errUnchanged):
+		return nil
+	case own != nil:
+		return own
+	case errors.Is(err, errCorrupt):
+		c.broken.Store(true)
+	}
+	c.report(err)
+	return err
+}
+
+// report tells health how a commit went. Each speaks for itself: there is no breaker
+// that waits for more.
+func (c *committer) report(err error) {
+	c.health.report(func() bool { return err == nil }, fileFault(opPut, err))
+}

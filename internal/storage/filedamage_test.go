@@ -1,0 +1,171 @@
+package storage_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"berth/internal/realtest"
+	"berth/internal/storage"
+)
+
+// sampleRecords fill several pages, and leave free ones.
+const sampleRecords = 150
+
+func sampleKey(i int) string { return fmt.Sprintf("key %d", i) }
+
+// sampleFile returns the content of a file with records that a test knows.
+func sampleFile(t testing.TB) []byte { return fileOf(t, sampleRecords) }
+
+// fileOf returns the content of a file with the first n records of the sample.
+func fileOf(t testing.TB, n int) []byte {
+	path := filepath.Join(t.TempDir(), "sample.db")
+	s, err := storage.Open("file:"+path, storage.Options{})
+	if err != nil {
+		t.Fatalf("Open: %v", err)
+	}
+	for i := range n {
+		if err := s.Put(t.Context(), sampleKey(i), []byte("v"), longLife); err != nil {
+			t.Fatalf("Put: %v", err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatalf("Close: %v", err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// openContent opens a file with this content; says is what was logged.
+func openContent(t testing.TB, content []byte) (s *storage.Store, says string, err error) {
+	t.Helper()
+	path, url := inFile(t)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var journal realtest.Journal
+	s, err = storage.Open(url, storage.Options{Logger: logger(&journal)})
+	if err == nil {
+		t.Cleanup(func() { _ = s.Close() })
+	}
+	return s, journal.String(), err
+}
+
+// lost counts the records of the sample that cannot be read as they were written.
+func lost(t testing.TB, s *storage.Store) (n int) {
+	for i := range sampleRecords {
+		if record, err := s.Get(t.Context(), sampleKey(i)); err != nil || string(record.Value) != "v" {
+			n++
+		}
+	}
+	return n
+}
+
+// Whichever byte of a file is another than was written: opening it says so, or nothing
+// is lost. Only the last commit may be, and then it is said.
+func TestNoDamageIsSilentLoss(t *testing.T) {
+	sample := sampleFile(t)
+	const stride = 61 // finds each field of each page, in time
+	refused := 0
+	for at := 0; at < len(sample); at += stride {
+		damaged := bytes.Clone(sample)
+		damaged[at] ^= 0x55
+		s, says, err := openContent(t, damaged)
+		if err != nil {
+			refused++
+			if !strings.Contains(err.Error(), "the file is damaged") && !strings.Contains(err.Error(), "another program") && !strings.Contains(err.Error(), "newer berth") {
+				t.Errorf("byte %d: got %v, want it to say that the file is damaged", at, err)
+			}
+			continue
+		}
+		// A page that is wrongly taken for free is lost when something is written.
+		put(t, s, "large", strings.Repeat("x", 64<<10))
+		if n := lost(t, s); n > 1 || n == 1 && !strings.Contains(says, "the last writes may be lost") {
+			t.Errorf("byte %d: opened, with %d records lost; logged %q", at, n, says)
+		}
+		if err := s.Close(); err != nil {
+			t.Errorf("byte %d: Close: %v", at, err)
+		}
+	}
+	if refused == 0 {
+		t.Error("no damage was noticed")
+	}
+}
+
+// A file that was cut off is refused, unless only room that nothing was written to is
+// missing.
+func TestCutOffFileIsRefused(t *testing.T) {
+	sample := sampleFile(t)
+	for size := 1; size < len(sample); size += 509 {
+		s, _, err := openContent(t, sample[:size])
+		if err == nil && lost(t, s) > 0 {
+			t.Errorf("cut off at %d of %d: opened, with records lost", size, len(sample))
+		}
+	}
+	if _, _, err := openContent(t, sample[:len(sample)/2]); err == nil || !strings.Contains(err.Error(), "are missing") {
+		t.Errorf("cut in half: got %v, want an error that says so", err)
+	}
+}
+
+// What is overwritten beneath an open file is told to who asks for it; the rest is
+// served, and the process lives.
+func TestDamageBeneathAnOpenFileIsNotFatal(t *testing.T) {
+	path, url := inFile(t)
+	s := open(t, url, storage.Options{})
+	for i := range sampleRecords {
+		put(t, s, sampleKey(i), "v")
+	}
+	if err := os.Truncate(path, 4096*3); err != nil {
+		t.Fatal(err)
+	}
+	for i := range sampleRecords {
+		if _, err := s.Get(t.Context(), sampleKey(i)); err != nil {
+			unavailable(t, err, "corrupt")
+		}
+	}
+	if _, err := s.Get(t.Context(), sampleKey(0)); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("Get of what was cut off: got %v, want ErrUnavailable", err)
+	}
+	unavailable(t, s.Put(t.Context(), "k", nil, longLife), "corrupt")
+	if s.Healthy() {
+		t.Error("healthy: got true")
+	}
+}
+
+// Whatever a file holds, opening it ends, with an error or with a store that works. A
+// case is a content of its own or, where that is empty, a good file with some bytes
+// changed (edits: place and value, three bytes each) and its end cut off.
+func FuzzOpenFile(f *testing.F) {
+	sample := fileOf(f, 3)
+	f.Add([]byte(nil), []byte(nil), uint16(0))
+	f.Add([]byte(nil), []byte{0x10, 0x0a, 0xff, 0x30, 0x08, 0x10}, uint16(0))
+	f.Add([]byte(nil), []byte{0x40, 0x08, 0x01}, uint16(5000))
+	f.Add([]byte("not a database"), []byte(nil), uint16(0))
+	f.Add(make([]byte, 16<<10), []byte(nil), uint16(0))
+	f.Fuzz(func(t *testing.T, content, edits []byte, less uint16) {
+		if len(content) == 0 {
+			content = bytes.Clone(sample)
+		}
+		for edit := range slices.Chunk(edits, 3) {
+			if len(edit) == 3 {
+				content[(int(edit[0])<<8|int(edit[1]))%len(content)] = edit[2]
+			}
+		}
+		s, _, err := openContent(t, content[:len(content)-int(less)%len(content)])
+		if err != nil {
+			return
+		}
+		put(t, s, "k", "v")
+		if !reads(t, s, "k", "v") {
+			t.Error("what was put was not read")
+		}
+	})
+}

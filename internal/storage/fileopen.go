@@ -1,0 +1,226 @@
+package storage
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"berth/internal/storage/boltcheck"
+
+	"go.etcd.io/bbolt"
+)
+
+// fileFormat is the version of what a file holds. A berth refuses files of later ones.
+const fileFormat = 1
+
+var (
+	keyFormat = []byte("format")
+	keyTried  = []byte("tried") // when a full disk was last tried
+)
+
+// fileMode lets nobody else read who owns what.
+const fileMode = 0o600
+
+// lockPoll is how often a lock that another process holds is tried.
+const lockPoll = 50 * time.Millisecond
+
+// opening is the opening of one file.
+type opening struct {
+	ctx  context.Context // of Open: it ends the wait for the lock
+	path string
+	wait time.Duration
+	log  *slog.Logger
+}
+
+// openFile opens the file at path once no other process holds it, and makes it if there
+// is none. It believes nothing that it has not checked.
+func openFile(ctx context.Context, path string, opts Options) (*bbolt.DB, error) {
+	o := &opening{ctx: ctx, path: path, wait: opts.Wait, log: opts.Logger}
+	var db *bbolt.DB
+	err := guarded(func() (err error) {
+		db, err = bbolt.Open(path, fileMode, &bbolt.Options{
+			OpenFile: o.open,
+			// bbolt asks for the lock again, on a file that is locked by then.
+			Timeout: lockPoll,
+			// A list of free pages that is kept makes opening, and giving up a commit, cheap.
+			FreelistType: bbolt.FreelistMapType,
+			NoStatistics: true,
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := guarded(func() error { return prepare(db) }); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// buckets are those of a file of ours, each and no others.
+var buckets = [][]byte{bucketFormat, bucketRecords, bucketExpiries}
+
+// prepare makes the buckets of a new file. An old one is not written to: it is opened on
+// a full disk too.
+func prepare(db *bbolt.DB) error {
+	there := 0
+	err := db.View(func(tx *bbolt.Tx) error {
+		for _, name := range buckets {
+			if tx.Bucket(name) != nil {
+				there++
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil || there == len(buckets):
+		return err
+	case there > 0:
+		return fmt.Errorf("%w: it lacks a part", errCorrupt)
+	}
+	return db.Update(func(tx *bbolt.Tx) error {
+		for _, name := range buckets {
+			if _, err := tx.CreateBucket(name); err != nil {
+				return err
+			}
+		}
+		return tx.Bucket(bucketFormat).Put(keyFormat, strconv.AppendInt(nil, fileFormat, 10))
+	})
+}
+
+// open opens the file for bbolt: locked, and found whole.
+func (o *opening) open(path string, flag int, mode os.FileMode) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(path, flag, mode)
+		if err != nil {
+			return nil, explain(path, err)
+		}
+		current, err := o.admit(f)
+		if current && err == nil {
+			return f, nil
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// explain says what keeps a file from being opened, where the system's words leave
+// that open.
+func explain(path string, err error) error {
+	directory := filepath.Dir(path)
+	if _, missing := os.Stat(directory); errors.Is(missing, fs.ErrNotExist) {
+		return fmt.Errorf("there is no directory %s", directory)
+	}
+	return err
+}
+
+// admit locks f and checks it. current is false if another file lies at its path by
+// then, or none.
+func (o *opening) admit(f *os.File) (current bool, err error) {
+	if err := o.lock(f); err != nil {
+		return false, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	if !info.Mode().IsRegular() {
+		return false, errors.New("it is no regular file")
+	}
+	there, err := os.Stat(o.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(there, info) {
+		return false, nil
+	}
+	if err == nil && info.Size() == 0 {
+		return true, syncDirectory(o.path)
+	}
+	if err == nil {
+		err = o.check(f, info.Size())
+	}
+	return true, err
+}
+
+// syncDirectory makes the name of a new file as durable as what will be in it.
+func syncDirectory(path string) error {
+	directory, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(directory.Sync(), directory.Close())
+}
+
+// lock waits for the process that holds the file, which may be a berth that drains.
+func (o *opening) lock(f *os.File) error {
+	deadline := time.NewTimer(o.wait)
+	defer deadline.Stop()
+	poll := time.NewTicker(lockPoll)
+	defer poll.Stop()
+	for waited := false; ; waited = true {
+		if err := lockFile(f); !errors.Is(err, errLocked) {
+			return err
+		}
+		if !waited && o.wait > 0 {
+			o.log.Info("another berth holds the store's file, waiting for it to end", "path", o.path, "for", o.wait.String())
+		}
+		select {
+		case <-poll.C:
+		case <-deadline.C:
+			return fmt.Errorf("another berth holds this file, and did not end within %v", o.wait)
+		case <-o.ctx.Done():
+			return context.Cause(o.ctx)
+		}
+	}
+}
+
+// check reads the whole file: its pages, its format, the checksum of each record.
+func (o *opening) check(f *os.File, size int64) error {
+	stranger := true
+	stale, err := boltcheck.Check(f, size, func(bucket, key, value []byte) error {
+		switch {
+		case bytes.Equal(bucket, bucketFormat) && bytes.Equal(key, keyFormat):
+			stranger = false
+			return checkFormat(value)
+		case stranger:
+			return errStranger
+		case bytes.Equal(bucket, bucketRecords):
+			_, err := decodeFile(string(key), value)
+			return err
+		case !slices.ContainsFunc(buckets, func(name []byte) bool { return bytes.Equal(name, bucket) }):
+			return fmt.Errorf("%w: it holds a part that is none of a store's", errCorrupt)
+		}
+		return nil
+	})
+	if errors.Is(err, errCorrupt) {
+		return fmt.Errorf("%w; put a copy in its place, or move it away to begin anew", err)
+	}
+	if err != nil {
+		return err
+	}
+	if stale {
+		o.log.Warn("the newest state of the store's file cannot be read, the one before it counts: the last writes may be lost", "path", o.path)
+	}
+	return nil
+}
+
+// errStranger: the bucket with the format is the first of a file of ours.
+var errStranger = errors.New("it is a database of another program")
+
+func checkFormat(value []byte) error {
+	format, err := strconv.Atoi(string(value))
+	switch {
+	case err != nil || format < 1:
+		return fmt.Errorf("%w: its format is no number", errCorrupt)
+	case format > fileFormat:
+		return fmt.Errorf("a newer berth wrote it, in format %d; this one knows formats up to %d", format, fileFormat)
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/routing"
+	"berth/sticky"
+)
+
+// findAffinity reads the values that keep calls together.
+func (x *request) findAffinity() error {
+	for _, header := range x.endpoint.Affinity {
+		value, present, refusal := mcp.HeaderValue(x.r.Header, header)
+		if refusal != nil {
+			return refusal
+		}
+		if present && value != "" {
+			x.affinity = append(x.affinity, affinityID(header, value))
+		}
+	}
+	return nil
+}
+
+// affinityID names a value of a header.
+func affinityID(header, value string) string { return strings.ToLower(header) + "\x00" + value }
+
+// keptTogether reports whether the owner is the request's for the sake of a value that it
+// carries.
+func (x *request) keptTogether() bool {
+	return x.decision.Owner != nil && x.decision.Key.Kind == sticky.Affinity
+}
+
+// lost reports whether what u held in its memory is as good as gone: nobody listens at its
+// address, or it has been silent for longer than anybody is told to wait for it. failed is
+// how the request to it failed, nil if there was none.
+func (x *request) lost(u *routing.Upstream, failed *exchange.SendError) bool {
+	sent := failed != nil && failed.Sent
+	return u.Refuses() || failed != nil && failed.Refused || !sent && u.DownFor() > x.endpoint.OwnerGrace
+}
+
+// leaveOwner makes unbound work of a request whose owner is lost: another instance says in
+// its server's own words that it does not know the handle, which a model can act on.
+func (x *request) leaveOwner() {
+	x.left = x.decision.Owner.Name
+	x.decision.Owner, x.decision.Source = nil, routing.SourcePicked
+}
+
+// learnAffinity binds what an answer tells of values that keep calls together: those that
+// the call carried, and those that the answer hands out. A failure tells nothing, for an
+// instance that does not know a handle fails.
+func (x *request) learnAffinity(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) {
+	if len(x.endpoint.Affinity) == 0 || c == nil || x.session != "" || !a.HasResult || a.ToolFailed {
+		return
+	}
+	ctx, cancel := x.recording()
+	defer cancel()
+	for _, carried := range x.decision.Affinities {
+		x.holdTogether(ctx, u, carried)
+	}
+	for _, key := range x.handedOut(c, a) {
+		if _, _, err := x.endpoint.Router.Bindings.Lookup(ctx, key); errors.Is(err, sticky.ErrUnknown) {
+			_ = x.endpoint.Router.Bindings.Bind(ctx, key, sticky.Binding{Upstream: u.Name}, 0) // the first stands
+		}
+	}
+}
+
+// holdTogether binds a value that the call carried to u, which served it.
+func (x *request) holdTogether(ctx context.Context, u *routing.Upstream, carried routing.Affinity) {
+	bindings, next := x.endpoint.Router.Bindings, sticky.Binding{Upstream: u.Name}
+	switch owner := carried.Binding.Upstream; {
+	case owner == "":
+		_ = bindings.Bind(ctx, carried.Key, next, 0) // whoever was first meanwhile stands
+	case owner == u.Name:
+		bindings.Touch(carried.Key, carried.Binding)
+	case owner == x.left, x.pool().Find(owner) == nil:
+		_ = bindings.Rebind(ctx, carried.Key, owner, next)
+	}
+}
+
+// handedOut are the keys of the values in a tool's structured content that later calls
+// will carry in a header of the same name.
+func (x *request) handedOut(c *mcp.Call, a *mcp.Answer) (keys []sticky.Key) {
+	if !slices.Contains([]string{mcp.MethodCallTool, mcp.MethodGetTask, mcp.MethodTaskResult}, c.Method) {
+		return nil
+	}
+	for _, header := range x.endpoint.Affinity {
+		parameter, mirrors := strings.CutPrefix(header, mcp.HeaderParamPrefix)
+		if !mirrors {
+			continue
+		}
+		value, ok := mcp.StructuredValue(a.Result, parameter)
+		id := affinityID(header, value)
+		if ok && value != "" && !slices.Contains(x.affinity, id) {
+			keys = append(keys, x.endpoint.Router.AffinityKey(x.principal, id))
+		}
+	}
+	return keys
+}

@@ -1,0 +1,79 @@
+package proxy
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+// sealedAlias is an upstream's id of a moved session as bindings hold it.
+func (x *request) sealedAlias(id string) string {
+	return base64.RawStdEncoding.EncodeToString(sealFor(x.session, sealAlias, []byte(id)))
+}
+
+// aliasIn opens what sealedAlias made. "" stays "".
+func (x *request) aliasIn(sealed string) (string, error) {
+	if sealed == "" {
+		return "", nil
+	}
+	data, err := base64.RawStdEncoding.DecodeString(sealed)
+	if err != nil {
+		return "", err
+	}
+	id, err := unsealFor(x.session, sealAlias, data)
+	return string(id), err
+}
+
+// openAlias reads the alias that the decision bears. One that cannot be opened is no
+// way to the session.
+func (x *request) openAlias() error {
+	alias, err := x.aliasIn(x.decision.Alias)
+	if err != nil {
+		x.p.log.Warn("the alias of a session cannot be read", "pool", x.poolName(), "error", err)
+		return mcp.ErrUnknownSession
+	}
+	x.alias = alias
+	return nil
+}
+
+// renameSession puts the upstream's own id of the session into the headers of a
+// request, and takes the mark off what the client resumes from. An event id without
+// the mark is another upstream's.
+func (x *request) renameSession(h http.Header) {
+	if x.alias == "" {
+		return
+	}
+	if h.Get(mcp.HeaderSession) != "" {
+		h.Set(mcp.HeaderSession, x.alias)
+	}
+	if last := h.Get(mcp.HeaderLastEvent); last != "" {
+		if id, ok := x.unmarkedEvent(last); ok {
+			h.Set(mcp.HeaderLastEvent, id)
+		} else {
+			h.Del(mcp.HeaderLastEvent)
+		}
+	}
+}
+
+// sessionAt is what u calls the session: also before the request is routed, when u is
+// asked for a task that lives in it.
+func (x *request) sessionAt(ctx context.Context, u *routing.Upstream) string {
+	if x.decision.Owner == u && x.alias != "" {
+		return x.alias
+	}
+	router := x.endpoint.Router
+	if !x.endpoint.Reinit || x.decision.Owner != nil {
+		return x.session
+	}
+	binding, _, err := router.Bindings.Lookup(ctx, router.SessionKey(x.principal, x.session))
+	if err != nil || binding.Upstream != u.Name {
+		return x.session
+	}
+	if alias, err := x.aliasIn(binding.Alias); err == nil && alias != "" {
+		return alias
+	}
+	return x.session
+}

@@ -1,0 +1,74 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/routing"
+	"berth/sticky"
+)
+
+// confirmTime bounds the question whether a 404 or 400 is about the session.
+const confirmTime = 3 * time.Second
+
+// lacksSession reports whether u, which answered 404 or 400, does not hold the session.
+// That is asked for: a server may mean something else by it, and have done its work.
+func (x *request) lacksSession(u *routing.Upstream, response *http.Response) bool {
+	if !deniesSession(response.StatusCode) || !x.mayReopen() || x.movedFrom != "" {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(x.ctx, confirmTime)
+	defer cancel()
+	out := x.ownPost(ctx, u, x.ownBody(mcp.MethodPing, ""))
+	out.Header.Set(mcp.HeaderSession, x.sessionAt(ctx, u))
+	// A version that the client makes up is refused with 400 as well.
+	out.Header.Set(mcp.HeaderVersion, x.decision.Binding.Version)
+	answer, err := x.endpoint.Client.Send(out, confirmTime)
+	if err != nil {
+		return false
+	}
+	_ = answer.Body.Close() // the status says it
+	return deniesSession(answer.StatusCode)
+}
+
+// deniesSession: servers say 404 of a session that they do not hold, or 400 (SDKs for
+// TypeScript).
+func deniesSession(status int) bool {
+	return status == http.StatusNotFound || status == http.StatusBadRequest
+}
+
+// sessionDenied serves a request whose upstream u does not hold the session any more:
+// by moving that; or with what u said, if that cannot be. A task is out of reach then,
+// which is not the same as gone.
+func (x *request) sessionDenied(u *routing.Upstream, response *http.Response) error {
+	outdated := x.isOutdated()
+	var binding sticky.Binding
+	var err error
+	if !outdated {
+		binding, err = x.relocate(u, true)
+	}
+	if errors.Is(err, errNotMoved) && !x.aboutTask() && !x.isResponse() {
+		return x.relay(u, response)
+	}
+	_ = response.Body.Close() // nothing in it is needed
+	x.settle()                // it changed nothing
+	x.endpoint.noteAnswer(u, response.StatusCode)
+	x.endExchange(strconv.Itoa(response.StatusCode))
+	switch {
+	case outdated:
+		return x.reroute()
+	case x.isResponse():
+		return x.dropStray()
+	case x.aboutTask() && x.serveLastSeen(0):
+		return nil
+	case x.aboutTask():
+		return errOwnerSilent
+	case err != nil:
+		return err
+	}
+	return x.follow(binding)
+}

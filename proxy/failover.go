@@ -1,0 +1,234 @@
+package proxy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/routing"
+	"berth/sticky"
+)
+
+// Outcomes of an attempt to move a session; labels of a metric.
+const (
+	moveDone     = "moved"
+	moveJoined   = "joined"      // it was moved already, by another request or berth
+	moveLost     = "lost"        // another berth moved it at the same time
+	moveUnkept   = "unkept"      // what it takes is not kept, or the store cannot tell
+	moveNowhere  = "no_upstream" // no other upstream could be reached
+	moveVersion  = "version"     // the other upstream negotiates another protocol version
+	moveRejected = "failed"      // it refused, or did not answer
+)
+
+// errNotMoved says that the session could not be moved, and that its client is to get
+// what it gets where none are.
+var errNotMoved = errors.New("proxy: the session was not moved")
+
+// mayReopen reports whether the request is in a session that could be opened anew.
+func (x *request) mayReopen() bool {
+	return x.endpoint.Reinit && x.decision.Key.Kind == sticky.Session && !x.decision.Binding.Kept.IsZero()
+}
+
+// staysBehind reports whether the request is about a task whose session could move:
+// the task does not move with it, and the end of the session is not the task's.
+func (x *request) staysBehind() bool { return x.mayReopen() && x.aboutTask() }
+
+// movesAlong reports whether the request may go to another upstream with its session.
+// What is about a task, or answers the upstream that was lost, means that one; the end
+// of a session needs no new one.
+func (x *request) movesAlong() bool {
+	isTask := func(c mcp.Call) bool { return c.IsTask() }
+	return x.mayReopen() && x.movedFrom == "" && x.r.Method != http.MethodDelete &&
+		!x.hasResponse() && !slices.ContainsFunc(x.message.Calls, isTask)
+}
+
+// failOver serves a request that the session's upstream u could not be sent. done is
+// false where the client gets what it gets without a move.
+func (x *request) failOver(u *routing.Upstream) (done bool, err error) {
+	if x.isOutdated() {
+		return true, x.reroute()
+	}
+	if x.mayReopen() && x.isResponse() {
+		return true, x.dropStray()
+	}
+	if x.mayReopen() && x.r.Method == http.MethodDelete {
+		ctx, cancel := x.recording()
+		defer cancel()
+		x.forgetSession(ctx) // nobody is to open it anew
+	}
+	binding, err := x.relocate(u, false)
+	if errors.Is(err, errNotMoved) {
+		return false, nil
+	}
+	if err != nil {
+		return true, err
+	}
+	return true, x.follow(binding)
+}
+
+// isOutdated reports whether the request was routed by what another berth has changed
+// since: it moved the session, and the near cache did not know.
+func (x *request) isOutdated() bool {
+	if !x.mayReopen() || x.movedFrom != "" {
+		return false
+	}
+	standing, err := x.endpoint.Router.Bindings.Reload(x.ctx, x.decision.Key)
+	return err == nil && !standing.SameOwner(x.decision.Binding)
+}
+
+// reroute begins anew, once, with what isOutdated has read. That goes for all kinds of
+// requests: what does not move with a session is told so by where the session is.
+func (x *request) reroute() error {
+	x.movedFrom = x.decision.Binding.Upstream
+	x.p.telemetry.moved(x, moveJoined)
+	return x.dispatch()
+}
+
+// relocate moves the session away from u and returns its new binding; or back to u, if
+// that is alive, only denies the session, and nobody else is there. The error is
+// errNotMoved, or routing.ErrUnknownSession after an attempt that ended the session.
+func (x *request) relocate(u *routing.Upstream, alive bool) (sticky.Binding, error) {
+	if !x.movesAlong() {
+		return sticky.Binding{}, errNotMoved
+	}
+	// Requests of one session share a move, as far as they bear the same credentials.
+	flight := x.poolName() + "\x00" + x.principal + "\x00" + x.credential + "\x00" + x.session
+	moved, err, _ := x.p.moves.Do(flight, func() (any, error) { return x.move(u, alive) })
+	if err != nil && !errors.Is(err, errNotMoved) {
+		err = routing.ErrUnknownSession
+	}
+	return moved.(sticky.Binding), err
+}
+
+// follow sends the request to where its session is now, once.
+func (x *request) follow(binding sticky.Binding) error {
+	x.movedFrom = x.decision.Binding.Upstream
+	x.decision.Binding, x.decision.Alias = binding, binding.Alias
+	x.decision.Owner = x.pool().Find(binding.Upstream)
+	if x.decision.Owner == nil {
+		return routing.ErrUnknownSession // only another berth's configuration knows it
+	}
+	if err := x.openAlias(); err != nil {
+		return err
+	}
+	_, _ = x.bindMade(x.decision.Owner) // the tasks whose ids the client makes move along
+	return x.forwardOwned(x.decision.Owner)
+}
+
+// move moves the session away from u, which may be nil if that is not in the pool any
+// more, and returns the binding that stands then. It does not end with its caller,
+// for whom others wait. Errors other than errNotMoved end the session.
+func (x *request) move(u *routing.Upstream, alive bool) (sticky.Binding, error) {
+	limit := 2 * cmp.Or(x.endpoint.Timeouts.Control, defaultReplayStep)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), limit)
+	defer cancel()
+	binding, outcome, err := x.tryMove(ctx, u, alive)
+	x.p.telemetry.moved(x, outcome)
+	log := x.p.log.With("pool", x.poolName(), "from", x.decision.Binding.Upstream)
+	switch {
+	case outcome == moveDone:
+		log.Info("session moved", "to", binding.Upstream)
+	case outcome == moveUnkept:
+		log.Debug("session not moved", "outcome", outcome, "error", err)
+	case err != nil:
+		log.Warn("session not moved", "outcome", outcome, "error", err)
+	}
+	return binding, err
+}
+
+func (x *request) tryMove(ctx context.Context, u *routing.Upstream, alive bool) (sticky.Binding, string, error) {
+	bindings, key := x.endpoint.Router.Bindings, x.decision.Key
+	standing, err := bindings.Reload(ctx, key)
+	if err != nil {
+		return sticky.Binding{}, moveUnkept, errors.Join(errNotMoved, err)
+	}
+	if !standing.SameOwner(x.decision.Binding) {
+		return standing, moveJoined, nil
+	}
+	kept, err := x.recall(ctx)
+	if err != nil {
+		return sticky.Binding{}, moveUnkept, errors.Join(errNotMoved, err)
+	}
+	opened, outcome, err := x.reopen(ctx, u, alive, kept)
+	if err != nil {
+		return sticky.Binding{}, outcome, err
+	}
+	next := sticky.Binding{
+		Upstream: opened.upstream.Name, Alias: x.sealedAlias(opened.session),
+		Version: kept.Version, Kept: standing.Kept,
+	}
+	now, err := bindings.Move(ctx, key, standing, next)
+	switch {
+	case err == nil:
+		return now, moveDone, nil
+	case errors.Is(err, sticky.ErrMoved):
+		opened.end()
+		return now, moveLost, nil
+	}
+	opened.end()
+	return sticky.Binding{}, moveUnkept, errors.Join(errNotMoved, err)
+}
+
+// recall reads what is kept of the session.
+func (x *request) recall(ctx context.Context) (*handshake, error) {
+	sealed, err := x.endpoint.Router.Bindings.Handshake(ctx, x.decision.Key)
+	if err != nil {
+		return nil, err
+	}
+	return openHandshake(x.session, sealed)
+}
+
+// reopen opens the session on an upstream that is fit for new work. It goes on to
+// another one only while nothing was sent.
+func (x *request) reopen(ctx context.Context, lost *routing.Upstream, alive bool, kept *handshake) (*replay, string, error) {
+	tried := []*routing.Upstream{lost}
+	for {
+		lease, err := x.pool().Pick("", tried)
+		if err != nil && alive {
+			lease, err, alive = x.pool().Own(lost), nil, false
+		}
+		if err != nil {
+			return nil, moveNowhere, errors.Join(errNotMoved, err)
+		}
+		r := &replay{x: x, upstream: lease.Upstream, kept: kept}
+		err = r.run(ctx)
+		lease.Release()
+		var failed *exchange.SendError
+		switch {
+		case err == nil:
+			return r, moveDone, nil
+		case errors.Is(err, errVersionDiffers):
+			return nil, moveVersion, err
+		case !errors.As(err, &failed) || failed.Sent:
+			return nil, moveRejected, err
+		case failed.Starved:
+			return nil, moveNowhere, errors.Join(errNotMoved, err) // nobody else would get it either
+		}
+		tried = append(tried, lease.Upstream)
+	}
+}
+
+// orphaned serves a request in a session whose upstream is not in the pool any more,
+// and which nobody else holds, as unknown says. done is false if it is not such a one,
+// or cannot be moved.
+func (x *request) orphaned(unknown error) (done bool, err error) {
+	if !x.endpoint.Reinit || !errors.Is(unknown, routing.ErrUnknownSession) {
+		return false, nil
+	}
+	ctx, cancel := x.recording()
+	defer cancel()
+	key := x.endpoint.Router.SessionKey(x.principal, x.session)
+	binding, err := x.endpoint.Router.Bindings.Reload(ctx, key)
+	if err != nil || x.pool().Find(binding.Upstream) != nil {
+		return false, nil
+	}
+	x.decision = routing.Decision{Source: sticky.SourceStore, Key: key, Binding: binding, Alias: binding.Alias}
+	if x.staysBehind() {
+		return true, errOwnerSilent
+	}
+	return x.failOver(nil)
+}

@@ -1,0 +1,66 @@
+package proxy
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strings"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+)
+
+// sessionMark is what stands, in a session that has moved, before the numbers that the
+// session's present upstream makes; see mcp.MarkEvent.
+func (x *request) sessionMark() string { return "berth-" + digest(x.alias)[:8] + "-" }
+
+// marked returns the bytes of an event, with the mark where the session has moved.
+func (x *request) marked(piece exchange.Piece) []byte {
+	if x.alias == "" {
+		return piece.Raw
+	}
+	message := piece.Message
+	if piece.Cut {
+		message = nil // only its beginning is here
+	}
+	return mcp.MarkEvent(piece.Raw, message, x.sessionMark())
+}
+
+func (x *request) unmarkedEvent(id string) (string, bool) {
+	return strings.CutPrefix(id, x.sessionMark())
+}
+
+// isResponse reports whether the request is a client's answer to a server's request.
+func (x *request) isResponse() bool {
+	c := x.call()
+	return c != nil && c.Kind == mcp.KindResponse
+}
+
+// hasResponse reports whether an answer is among what the request bears.
+func (x *request) hasResponse() bool {
+	return slices.ContainsFunc(x.message.Calls, func(c mcp.Call) bool { return c.Kind == mcp.KindResponse })
+}
+
+// isStray takes the mark off a client's answer in a session that has moved, and
+// reports whether there is none: it answers an upstream that does not hold the session
+// any more. The present one may have asked something else under the same id.
+func (x *request) isStray() bool {
+	if x.alias == "" || !x.isResponse() {
+		return false
+	}
+	body, ok := mcp.UnmarkResponse(bytes.TrimSpace(x.body), x.sessionMark())
+	if ok {
+		x.body = body
+	}
+	return !ok
+}
+
+// dropStray takes an answer that nobody waits for, as a server does (2025-11-25,
+// transports, "Sending Messages to the Server": 202). An error would end the session,
+// or the connection, of a client that can do nothing about it.
+func (x *request) dropStray() error {
+	x.p.log.Debug("an answer to an upstream that lost the session is dropped", "pool", x.poolName())
+	x.w.Header().Set("Content-Length", "0")
+	x.writeHeader(http.StatusAccepted)
+	return nil
+}

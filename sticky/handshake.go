@@ -1,0 +1,106 @@
+package sticky
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"berth/internal/storage"
+)
+
+// maxRevisions bounds how often Revise begins anew because another writer was first.
+const maxRevisions = 16
+
+// handshakeLife is how long a handshake is kept from when it was last prolonged:
+// as long as its session may be unused, twice, so that it need not be written each
+// time that the session is.
+func (b *Bindings) handshakeLife() time.Duration { return 2 * b.options.SessionIdle }
+
+// KeepHandshake keeps what it takes to open a session anew, and returns for how long
+// at least: what Binding.Kept of the session is to say. The bytes are the caller's to
+// read and write. What is kept under the session's id already stays.
+func (b *Bindings) KeepHandshake(ctx context.Context, session Key, handshake []byte) (until time.Time, err error) {
+	life := b.handshakeLife()
+	until = time.Now().Add(life)
+	if _, _, err := b.store.PutIfAbsent(ctx, session.handshake().digest(), handshake, life); err != nil {
+		return time.Time{}, fmt.Errorf("sticky: keeping a handshake: %w", err)
+	}
+	return until, nil
+}
+
+// Handshake returns what KeepHandshake kept of a session. The error is ErrUnknown, or
+// wraps storage.ErrUnavailable or ctx's.
+func (b *Bindings) Handshake(ctx context.Context, session Key) ([]byte, error) {
+	record, err := b.handshake(ctx, session.handshake().digest())
+	return record.Value, err
+}
+
+func (b *Bindings) handshake(ctx context.Context, name string) (storage.Record, error) {
+	record, err := b.store.Get(ctx, name)
+	if errors.Is(err, storage.ErrNotFound) {
+		return storage.Record{}, ErrUnknown
+	}
+	if err != nil {
+		return storage.Record{}, fmt.Errorf("sticky: handshake: %w", err)
+	}
+	return record, nil
+}
+
+// ReviseHandshake replaces what is kept of a session by what change makes of it; nil
+// drops it. Writers that meet begin anew, so that none undoes another's change.
+func (b *Bindings) ReviseHandshake(ctx context.Context, session Key, change func(handshake []byte) ([]byte, error)) error {
+	name := session.handshake().digest()
+	for range maxRevisions {
+		record, err := b.handshake(ctx, name)
+		if err != nil {
+			return err
+		}
+		next, err := change(record.Value)
+		if err != nil {
+			return err
+		}
+		if next == nil {
+			return b.store.Delete(ctx, name)
+		}
+		_, err = b.store.Swap(ctx, name, record.Version, next, b.handshakeLife())
+		if !errors.Is(err, storage.ErrConflict) {
+			return err
+		}
+	}
+	return fmt.Errorf("sticky: handshake: %w", storage.ErrConflict)
+}
+
+// DropHandshake forgets what is kept of a session that has ended.
+func (b *Bindings) DropHandshake(ctx context.Context, session Key) {
+	if err := b.store.Delete(ctx, session.handshake().digest()); err != nil {
+		b.log.Debug("a handshake could not be dropped", "error", err)
+	}
+}
+
+// prolonged has the handshake of a session in use kept longer, if it is time to, and
+// returns until when it is kept.
+func (b *Bindings) prolonged(session Key, kept time.Time) time.Time {
+	now := time.Now()
+	if kept.IsZero() || kept.Sub(now) > b.options.SessionIdle+touchEvery {
+		return kept
+	}
+	if !b.enqueue(entry{kind: Handshake, name: session.handshake().digest()}) {
+		return kept
+	}
+	return now.Add(b.handshakeLife())
+}
+
+// prolong writes a handshake anew as it stands, for another life. One that is gone
+// stays gone: its session is not moved then.
+func (b *Bindings) prolong(ctx context.Context, name string) error {
+	record, err := b.handshake(ctx, name)
+	if err != nil {
+		return err
+	}
+	_, err = b.store.Swap(ctx, name, record.Version, record.Value, b.handshakeLife())
+	if errors.Is(err, storage.ErrConflict) {
+		return nil // somebody else has just written it, for as long
+	}
+	return err
+}

@@ -1,0 +1,163 @@
+package sticky
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/realtest"
+	"berth/internal/storage/redistest"
+)
+
+// Of those who move a session one wins, and all are told of it.
+func TestOneMoveWins(t *testing.T) {
+	const movers = 16
+	server := redistest.Start(t)
+	one, two := onRedis(t, server), onRedis(t, server)
+	one.mustBind(t, session("1"), "a", 0)
+	from, err := one.Reload(t.Context(), session("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var moving sync.WaitGroup
+	var told [movers]Binding
+	var won [movers]bool
+	for i := range movers {
+		moving.Go(func() {
+			b := []*berth{one, two}[i%2]
+			binding, err := b.Move(t.Context(), session("1"), from, Binding{Upstream: "b", Alias: fmt.Sprint(i)})
+			if err != nil && !errors.Is(err, ErrMoved) {
+				t.Errorf("Move: %v", err)
+			}
+			told[i], won[i] = binding, err == nil
+		})
+	}
+	moving.Wait()
+	winners := 0
+	for i := range movers {
+		if won[i] {
+			winners++
+		}
+		if !told[i].SameOwner(told[0]) {
+			t.Errorf("mover %d was told of %v, mover 0 of %v", i, told[i], told[0])
+		}
+	}
+	if winners != 1 {
+		t.Errorf("winners: got %d, want 1", winners)
+	}
+}
+
+// A refresh is no other owner: who moves the session goes on over it.
+func TestRefreshDoesNotStopAMove(t *testing.T) {
+	server := redistest.Start(t)
+	b := onRedis(t, server)
+	b.mustBind(t, session("1"), "a", 0)
+	from := b.owns(t, "a", session("1"), SourceLRU)
+	later := from
+	later.Expires = later.Expires.Add(time.Hour)
+	if err := b.apply(t.Context(), entry{Session, session("1").digest(), later}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Move(t.Context(), session("1"), from, Binding{Upstream: "b"}); err != nil {
+		t.Errorf("Move: %v", err)
+	}
+}
+
+// What was read before a move is not written over it, though the session came back to
+// the same upstream: there it has another name.
+func TestRefreshFromBeforeAMoveIsDropped(t *testing.T) {
+	server := redistest.Start(t)
+	one, two := onRedis(t, server), onRedis(t, server)
+	one.mustBind(t, session("1"), "a", 0)
+	before := two.owns(t, "a", session("1"), SourceStore)
+	if _, err := one.Move(t.Context(), session("1"), before, Binding{Upstream: "a", Alias: "new"}); err != nil {
+		t.Fatal(err)
+	}
+	before.Expires = before.Expires.Add(time.Hour)
+	two.Keep(session("1"), before)
+	realtest.Eventually(t, "the refresh is dropped", func() bool {
+		binding, _, err := two.Lookup(t.Context(), session("1"))
+		return err == nil && binding.Alias == "new"
+	})
+	if now, err := one.Reload(t.Context(), session("1")); err != nil || now.Alias != "new" {
+		t.Errorf("the store says %+v, %v; want the move", now, err)
+	}
+}
+
+// A session that has ended is not moved, nor one that the store never heard of.
+func TestOnlyABoundSessionMoves(t *testing.T) {
+	b := newBerth(t, "memory:", Options{}, 0)
+	b.mustBind(t, session("1"), "a", 0)
+	from := b.owns(t, "a", session("1"), SourceBound)
+	b.Unbind(t.Context(), session("1"))
+	if _, err := b.Move(t.Context(), session("1"), from, Binding{Upstream: "b"}); !errors.Is(err, ErrUnknown) {
+		t.Errorf("Move: got %v, want ErrUnknown", err)
+	}
+	b.unknown(t, session("1"))
+}
+
+// The handshake lives as long as the session is used, and not for ever after; and it
+// is not written each time that the session is.
+func TestHandshakeLivesWithItsSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const idle = time.Hour
+		b := inMemory(t, Options{SessionIdle: idle})
+		key := session("1")
+		kept, err := b.KeepHandshake(t.Context(), key, []byte("hello"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Bind(t.Context(), key, Binding{Upstream: "a", Kept: kept}, 0); err != nil {
+			t.Fatal(err)
+		}
+		for range 50 {
+			pass(idle / 10)
+			b.Touch(key, b.owns(t, "a", key, SourceBound))
+		}
+		pass(0)
+		if got, err := b.Handshake(t.Context(), key); err != nil || string(got) != "hello" {
+			t.Fatalf("after five lives of the session: got %q, %v", got, err)
+		}
+		if n := b.version(t, key.handshake()); n > 7 {
+			t.Errorf("written %d times, want once for each life of the session", n)
+		}
+		pass(2*idle + time.Minute)
+		if _, err := b.Handshake(t.Context(), key); !errors.Is(err, ErrUnknown) {
+			t.Errorf("of a session out of use: got %v, want ErrUnknown", err)
+		}
+	})
+}
+
+// Two berths that add to one handshake lose nothing.
+func TestRevisionsOfAHandshakeLoseNothing(t *testing.T) {
+	const each = maxRevisions - 1 // nobody can lose more often than the other writes
+	server := redistest.Start(t)
+	one, two := onRedis(t, server), onRedis(t, server)
+	if _, err := one.KeepHandshake(t.Context(), session("1"), nil); err != nil {
+		t.Fatal(err)
+	}
+	var revising sync.WaitGroup
+	for _, b := range []*berth{one, two} {
+		revising.Go(func() {
+			for range each {
+				err := b.ReviseHandshake(t.Context(), session("1"), func(h []byte) ([]byte, error) { return append([]byte("x"), h...), nil })
+				if err != nil {
+					t.Errorf("Revise: %v", err)
+				}
+			}
+		})
+	}
+	revising.Wait()
+	if got, err := two.Handshake(t.Context(), session("1")); err != nil || len(got) != 2*each {
+		t.Errorf("got %d revisions, %v; want %d", len(got), err, 2*each)
+	}
+	if err := one.ReviseHandshake(t.Context(), session("1"), func([]byte) ([]byte, error) { return nil, nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := two.Handshake(t.Context(), session("1")); !errors.Is(err, ErrUnknown) {
+		t.Errorf("a dropped one: got %v, want ErrUnknown", err)
+	}
+}

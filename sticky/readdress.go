@@ -1,0 +1,81 @@
+package sticky
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"berth/internal/storage"
+)
+
+// Readdress gives a provisional binding that this process made for the upstream from to
+// another one, because from got nothing of the request. It returns nil or ErrOwned: what
+// stands by then is another's, or is provisional no more, and counts.
+func (b *Bindings) Readdress(ctx context.Context, key Key, from string, binding Binding) error {
+	return b.readdress(ctx, b.entry(key, binding, 0), provisionalOf(from))
+}
+
+// Rebind gives a value of an affinity that the upstream from holds to another one,
+// because from is gone. It returns nil or ErrOwned: somebody was first. Other processes
+// may follow the old binding until they touch it.
+func (b *Bindings) Rebind(ctx context.Context, key Key, from string, binding Binding) error {
+	e := b.entry(key, binding, 0)
+	b.near.remove(e.name)
+	return b.readdress(ctx, e, func(have Binding) bool { return have.Upstream == from })
+}
+
+// Release gives a provisional binding up that this process made for the upstream from,
+// because nobody got anything of the request. One that stands for want of a store costs
+// the next use of its id a detour: that goes to from.
+func (b *Bindings) Release(ctx context.Context, key Key, from string) {
+	name := key.digest()
+	if b.pending.move(name, provisionalOf(from), nil) {
+		return
+	}
+	// An engine deletes without a condition; the shortest life is as good.
+	err := b.replace(ctx, name, provisionalOf(from), Binding{Upstream: from, Dialect: draft}, time.Nanosecond)
+	if err != nil && !errors.Is(err, ErrOwned) {
+		b.log.Debug("a provisional binding could not be released", "kind", string(key.Kind), "error", err)
+	}
+}
+
+func provisionalOf(upstream string) func(Binding) bool {
+	return func(have Binding) bool { return have.Upstream == upstream && have.Provisional() }
+}
+
+// readdress puts e in the place of what stands, if may allows it.
+func (b *Bindings) readdress(ctx context.Context, e entry, may func(Binding) bool) error {
+	if b.pending.move(e.name, may, &e) {
+		return nil
+	}
+	err := b.replace(ctx, e.name, may, e.binding, time.Until(e.binding.Expires))
+	if errors.Is(err, ErrOwned) {
+		return err
+	}
+	if err != nil {
+		_, err = b.bindLocally(e, err)
+		return err
+	}
+	b.near.add(e)
+	return nil
+}
+
+// replace swaps what stands in the store for another binding, if may allows it.
+func (b *Bindings) replace(ctx context.Context, name string, may func(Binding) bool, next Binding, life time.Duration) error {
+	record, err := b.store.Get(ctx, name)
+	if errors.Is(err, storage.ErrNotFound) {
+		return ErrOwned // given up, or lost: whoever binds it next is first
+	}
+	if err != nil {
+		return err
+	}
+	standing, err := decode(record.Value)
+	if err != nil || !may(standing) {
+		return ErrOwned
+	}
+	_, err = b.store.Swap(ctx, name, record.Version, next.encode(), life)
+	if errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrNotFound) {
+		return ErrOwned
+	}
+	return err
+}
