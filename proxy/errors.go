@@ -27,6 +27,9 @@ var (
 	errBodyUnread      = &mcp.Error{Status: http.StatusBadRequest, Code: mcp.CodeParse, Message: "the body could not be read"}
 	errSeveralSessions = refused(http.StatusBadRequest, "several Mcp-Session-Id values")
 	errNoBatches       = refused(http.StatusBadRequest, "this protocol version has no batches")
+	// Where callers are told apart: some servers read a body whatever the method, and take
+	// it for a call.
+	errBodyBesidePost = refused(http.StatusBadRequest, "only a POST has a body")
 	// The era of subscriptions has no batches, and in one it could not be narrowed.
 	errListenInBatch = refused(http.StatusBadRequest, "a subscription stands in a batch")
 	// Whom an answer is for could be told only if it stood alone.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -156,7 +157,7 @@ func (g *leg) pass(ctx context.Context, f *feed) error {
 		switch {
 		case err != nil:
 			return err
-		case !g.states.note(s.task):
+		case !g.asksFor(s.task), !g.states.note(s.task):
 			f.skip()
 		case s.ends:
 			err = g.say(ctx, s.bytes())
@@ -167,6 +168,12 @@ func (g *leg) pass(ctx context.Context, f *feed) error {
 			return err
 		}
 	}
+}
+
+// asksFor reports whether the leg is for what is said of this task, if it is said of
+// one: another may be somebody else's.
+func (g *leg) asksFor(task mcp.Task) bool {
+	return task.ID == "" || slices.Contains(g.asked.TaskIDs(), task.ID)
 }
 
 // say has one event passed on when no other leg is in the middle of one.

@@ -118,6 +118,9 @@ func (x *request) serve() error {
 	if err := x.recognise(); err != nil {
 		return err
 	}
+	if x.endpoint.Identifier != nil && x.r.Method != http.MethodPost && x.r.ContentLength != 0 {
+		return errBodyBesidePost
+	}
 	if err := x.read(); err != nil {
 		return err
 	}

@@ -32,6 +32,7 @@ type Query struct {
 	Principal  string     // "" is nobody
 	Credential string     // digest of the caller's credentials: equal ones may share a question
 	Caller     string     // who takes turns in asking the fleet
+	LongestID  int        // bytes of the longest task id in a subscription that is looked up; 0: any
 
 	// Affinity are the values that keep calls together, those first that count more.
 	// They matter to what is about no task and in no session.

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -63,8 +64,12 @@ func (s *sealer) open(purpose string, about []string, token []byte) ([]byte, err
 }
 
 // decode returns the bytes of a token that has the form of one. It costs nothing to
-// find out that what a client made up has not.
+// find out that what a client made up has not. The decoder passes over
+// line ends.
 func decode(token string) ([]byte, error) {
+	if strings.ContainsAny(token, "\r\n") {
+		return nil, ErrInvalid
+	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(raw) < shortest || raw[0] != version {
 		return nil, ErrInvalid
