@@ -29,10 +29,12 @@
 // A subscription may need several upstreams at once, and so takes a way of its own
 // after the second step: listen.go is its stream to the client, listenplan.go says who
 // serves which part, listengather.go waits for what is agreed to, listenstate.go tells
-// what moved meanwhile. leg.go and feed.go are one upstream's side, fleetfeeds.go and
-// inbox.go that of streams which subscribers share. So does a list of a pool's tasks
-// after the third: fanout.go asks all upstreams, fanoutpage.go reads a page of one,
-// fanoutown.go says what of it is the caller's.
+// what moved meanwhile, listenrun.go passes on what is said. leg.go and feed.go are one
+// upstream's side, fleetfeeds.go and inbox.go that of streams which subscribers share;
+// both join again what they lost (rejoin.go), unless it was refused (refusedfeed.go). So
+// does a list of a pool's tasks after the third: fanout.go asks all upstreams,
+// fanoutcursor.go says where it goes on, fanoutpage.go reads a page of one, fanoutown.go
+// says what of it is the caller's.
 //
 // A session whose upstream is lost is moved between 4 and 5, where the pool allows it
 // (failover.go, denial.go, replay.go, handshake.go, alias.go, tag.go).

@@ -2,8 +2,6 @@ package proxy
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -12,7 +10,6 @@ import (
 	"time"
 
 	"berth/internal/mcp"
-	"berth/internal/seal"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -30,23 +27,11 @@ const (
 	cursorLife   = 30 * time.Minute // how long a list may pause between two pages
 )
 
-// cursorPurpose is what cursors are sealed for.
-const cursorPurpose = mcp.MethodListTasks
-
 var (
 	errListSilent = unavailable(mcp.ReasonOwnerUnavailable, "a server instance does not answer, so the list of tasks would not be whole")
 	errListUneven = unavailable(mcp.ReasonOwnerUnavailable, "a server instance does not list its tasks, so the list would not be whole")
 	errListsBusy  = unavailable(mcp.ReasonOverloaded, "too many lists of tasks are being made")
 )
-
-// place is where a list goes on at one upstream.
-type place struct {
-	Upstream string `json:"u"`
-	Cursor   string `json:"c,omitempty"` // the upstream's own; "": at its beginning
-
-	upstream *routing.Upstream
-	later    bool // its next page did not fit, and is asked for again
-}
 
 // listing is a request for a list of tasks that berth makes of its upstreams' own: of
 // all of the pool's, or of a session's owner, of whose list the caller may see a part.
@@ -152,39 +137,6 @@ func (x *request) newListing() (*listing, error) {
 		return l, nil
 	}
 	return l, l.resume(x.call().Cursor)
-}
-
-// resume goes to where cursor says.
-func (l *listing) resume(cursor string) error {
-	text, err := l.x.p.options.Keys.Open(l.x.ctx, cursorPurpose, l.about, cursor)
-	if errors.Is(err, seal.ErrInvalid) {
-		return mcp.ErrInvalidCursor
-	}
-	if err != nil {
-		return err
-	}
-	l.places = nil
-	if err := json.Unmarshal(text, &l.places); err != nil {
-		return mcp.ErrInvalidCursor
-	}
-	for i := range l.places {
-		// It is there: the cursor is sealed about the pool's upstreams.
-		l.places[i].upstream = l.x.pool().Find(l.places[i].Upstream)
-	}
-	return nil
-}
-
-// cursor returns where the list goes on, for this caller only; "" at its end. An
-// upstream's own cursor may tell of others' tasks: in some SDKs it is a task's id.
-func (l *listing) cursor() (string, error) {
-	if len(l.places) == 0 {
-		return "", nil
-	}
-	text, err := json.Marshal(l.places)
-	if err != nil {
-		return "", err
-	}
-	return l.x.p.options.Keys.Seal(l.x.ctx, cursorPurpose, l.about, text, cursorLife)
 }
 
 // round asks each upstream that has more for its next page, and adds what is the

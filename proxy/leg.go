@@ -66,12 +66,6 @@ func (g *leg) run(ctx context.Context) {
 	})
 }
 
-func dropRefusal(err error) {
-	if refused, ok := errors.AsType[*refusedFeed](err); ok {
-		refused.drop()
-	}
-}
-
 // serve joins the upstream and passes on what it says until that ends.
 func (g *leg) serve(ctx context.Context) error {
 	f, lease, err := g.join(ctx)

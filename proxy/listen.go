@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -11,9 +10,6 @@ import (
 
 	"berth/internal/mcp"
 )
-
-// errNobodyLeft says that no upstream serves the subscription any more.
-var errNobodyLeft = errors.New("proxy: no upstream serves the subscription any more")
 
 // subscription is a client's subscription: one stream to the client, made of legs. All
 // but running belongs to the request's goroutine.
@@ -131,145 +127,4 @@ func (l *subscription) names() string {
 		}
 	}
 	return strings.Join(names, ",")
-}
-
-// run passes on what the legs say until all have ended, the client is gone, or berth
-// drains.
-func (l *subscription) run() error {
-	interval := cmp.Or(l.x.endpoint.KeepAlive, defaultKeepAlive)
-	silence := time.NewTimer(interval)
-	defer silence.Stop()
-	err := l.judge()
-	for err == nil {
-		err = l.turn(silence.C)
-		silence.Reset(interval)
-	}
-	if errors.Is(err, errFeedEnded) {
-		return l.goodbye()
-	}
-	return err
-}
-
-// turn waits for the next thing to happen. In the middle of an event only the leg that
-// speaks may go on.
-func (l *subscription) turn(silence <-chan time.Time) error {
-	between := l.inbox.wake
-	if l.speaking != nil {
-		between = nil
-	}
-	select {
-	case e := <-l.events:
-		return l.take(e)
-	case <-between:
-		return l.takeShared()
-	case <-silence:
-		if l.speaking != nil {
-			return nil
-		}
-		return l.send(comment)
-	case <-l.alone.C:
-		return errNobodyLeft
-	case <-l.x.p.draining:
-		return errFeedEnded
-	case <-l.ctx.Done():
-		return errClientGone
-	}
-}
-
-func (l *subscription) takeShared() error {
-	events, err := l.inbox.take()
-	for _, e := range events {
-		err = cmp.Or(err, l.take(e))
-	}
-	return err
-}
-
-// take acts on what happened to a leg. errFeedEnded says that all have ended.
-func (l *subscription) take(e legEvent) error {
-	switch {
-	case !slices.Contains(l.legs, e.leg):
-		dropRefusal(e.lost)
-		return nil
-	case e.raw != nil:
-		return l.pass(e)
-	case e.joined != nil:
-		e.leg.stand(e.joined)
-		if len(l.legs) == 1 && e.leg.agreed.Empty() && !e.leg.asked.Empty() {
-			return errFeedEnded // what it had agreed to is gone, and with it the last purpose
-		}
-		l.dropIfIdle(e.leg)
-	default:
-		if l.speaking == e.leg {
-			return brokenOff(e.lost) // the client has half an event
-		}
-		l.lose(e)
-	}
-	return l.judge()
-}
-
-// pass passes an event on, or a piece of one.
-func (l *subscription) pass(e legEvent) error {
-	if e.leg.shared {
-		return l.send(event(mcp.ForSubscription(e.raw, l.x.id)))
-	}
-	l.speaking = nil
-	if e.within {
-		l.speaking = e.leg
-	}
-	return l.send(e.raw)
-}
-
-// lose notes that a leg's stream is lost. One that was refused is not joined again.
-func (l *subscription) lose(e legEvent) {
-	refused, answered := errors.AsType[*refusedFeed](e.lost)
-	switch {
-	case errors.Is(e.lost, errFeedEnded):
-		e.leg.state = legOver
-	case answered && !refused.passing():
-		l.drop(e.leg)
-	default:
-		e.leg.state = legLost
-	}
-	dropRefusal(e.lost)
-}
-
-// judge ends the subscription in order when all legs have ended in order, and gives
-// those that broke the owner's grace to come back when none stands.
-func (l *subscription) judge() error {
-	standing, lost := 0, 0
-	for _, g := range l.legs {
-		switch g.state {
-		case legStanding:
-			standing++
-		case legLost, legJoining:
-			lost++
-		}
-	}
-	switch {
-	case standing == 0 && lost == 0:
-		return errFeedEnded
-	case standing > 0 && l.deserted:
-		l.alone.Stop()
-	case standing == 0 && !l.deserted:
-		l.alone.Reset(l.x.endpoint.OwnerGrace)
-	}
-	l.deserted = standing == 0
-	return nil
-}
-
-// send writes to the client, flushed.
-func (l *subscription) send(b []byte) error {
-	if err := l.x.write(b); err != nil {
-		return err
-	}
-	return l.x.flush()
-}
-
-// goodbye ends the subscription in order: its completion result tells the client that
-// nothing broke (2026-07-28, subscriptions, "Graceful Closure").
-func (l *subscription) goodbye() error {
-	if l.speaking != nil {
-		return errNobodyLeft
-	}
-	return l.send(event(mcp.SubscriptionEnd(l.x.id)))
 }
