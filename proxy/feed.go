@@ -132,7 +132,7 @@ func (s *said) judge(piece exchange.Piece) (wanted bool, err error) {
 		return false, nil // neither garbage nor requests belong on this stream
 	case a.Method == "":
 		return false, errFeedEnded
-	case a.Method == mcp.NotificationAcknowledged, a.Method == mcp.NotificationCancelled:
+	case a.Method == mcp.NotificationAcknowledged, a.Method == mcp.MethodCancelled:
 		return false, nil
 	}
 	s.task = a.Task

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/client"
+	"berth/internal/mcp"
 )
 
 // clientName is what the demonstration's clients call themselves.
@@ -62,7 +63,7 @@ func (v *conversation) open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("initialise: %w", err)
 	}
-	if err := v.notify(ctx, "notifications/initialized"); err != nil {
+	if err := v.notify(ctx, mcp.MethodInitialized); err != nil {
 		return v.sessionError("initialised", err)
 	}
 	return nil

@@ -10,8 +10,7 @@ import (
 // "Task Status Notifications").
 const (
 	NotificationAcknowledged = "notifications/subscriptions/acknowledged"
-	NotificationCancelled    = "notifications/cancelled"
-	notificationTask         = "notifications/tasks"
+	NotificationTask         = "notifications/tasks"
 
 	metaSubscription = "io.modelcontextprotocol/subscriptionId"
 )
@@ -56,7 +55,7 @@ func TaskNotification(id, result []byte) []byte {
 	if err != nil {
 		return nil
 	}
-	return notification(notificationTask, id, task)
+	return notification(NotificationTask, id, task)
 }
 
 // ForSubscription returns a notification as the subscription with this id gets it.

@@ -57,7 +57,7 @@ func (r *run) foreignSession(ctx context.Context, second map[string][]string) bo
 	if shook == nil || shook.session == nil {
 		return false
 	}
-	r.wire.notify(ctx, shook.session.scope, "notifications/initialized")
+	r.wire.notify(ctx, shook.session.scope, mcp.MethodInitialized)
 	s := shook.session.scope
 	s.header = second
 	for range foreignLooks {

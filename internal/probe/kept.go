@@ -39,7 +39,7 @@ func (r *run) keptSession(ctx context.Context) {
 	}
 	c := r.check(shook.Version, checkKept)
 	s := shook.session.scope
-	r.book(c, r.wire.notify(ctx, s, "notifications/initialized"))
+	r.book(c, r.wire.notify(ctx, s, mcp.MethodInitialized))
 	for range pollsPerTask {
 		r.book(c, r.wire.request(ctx, s, mcp.MethodPing, nil))
 	}

@@ -12,7 +12,7 @@ import (
 func (r *run) legacy(ctx context.Context, first *handshake) {
 	if first.session == nil {
 		r.skip(first.Version, checkSessions, "the server hands out no sessions")
-		r.wire.notify(ctx, scope{version: first.Version}, "notifications/initialized")
+		r.wire.notify(ctx, scope{version: first.Version}, mcp.MethodInitialized)
 		scopes := make([]scope, r.options.Rounds)
 		for i := range scopes {
 			scopes[i].version = first.Version

@@ -50,7 +50,7 @@ func (l *listener) read(response *http.Response) {
 // hear notes an acknowledgement, and the end of a task. More than fits is repetition.
 func (l *listener) hear(message *client.Incoming) {
 	switch message.Method {
-	case "notifications/subscriptions/acknowledged":
+	case mcp.NotificationAcknowledged:
 		var ack struct {
 			Notifications struct {
 				TaskIDs []string `json:"taskIds"`
@@ -59,7 +59,7 @@ func (l *listener) hear(message *client.Incoming) {
 		if json.Unmarshal(message.Params, &ack) == nil {
 			offer(l.acks, ack.Notifications.TaskIDs)
 		}
-	case "notifications/tasks":
+	case mcp.NotificationTask:
 		if t, ok := client.ReadTask(message.Params); ok && t.Terminal() {
 			offer(l.ends, t.ID)
 		}

@@ -58,7 +58,7 @@ func (r *run) use(ctx context.Context, open []*session) {
 			}
 		}
 	}
-	step(func(s *session) reply { return r.wire.notify(ctx, s.scope, "notifications/initialized") })
+	step(func(s *session) reply { return r.wire.notify(ctx, s.scope, mcp.MethodInitialized) })
 	for range pingsPerSession {
 		step(func(s *session) reply { return r.wire.request(ctx, s.scope, mcp.MethodPing, nil) })
 	}

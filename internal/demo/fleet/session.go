@@ -75,9 +75,9 @@ func (st *sessionTable) clear() {
 	st.byID = nil
 }
 
-// sessionOf finds the session of a legacy request; the method is for counting. Without one, where that is
-// allowed, it returns a session with an empty id. An unknown session is 404,
-// so that the client initialises anew (2025-11-25 transports, "Session
+// sessionOf finds the session of a legacy request; the method is for counting. Without
+// one, where that is allowed, it returns a session with an empty id. An unknown session
+// is 404, so that the client initialises anew (2025-11-25 transports, "Session
 // Management", items 3 and 4).
 func (s *Server) sessionOf(r *http.Request, method string) (session, *refusal) {
 	version, id := versionOf(r), r.Header.Get(headerSession)
