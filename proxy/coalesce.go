@@ -94,12 +94,14 @@ func (x *request) ride(f *flight) (answered bool, err error) {
 		return false, nil
 	}
 	x.decision.Source, x.code = sourceCoalesced, f.answer.code
+	maps.Copy(x.w.Header(), f.answer.rule)
 	x.respond(http.StatusOK, mcp.WithID(f.answer.message, x.id))
 	return true, nil
 }
 
 // share lands the flight that the request leads once the response is there: with the
-// message in piece, if it may be given to others. What stands before it on an event
+// message in piece, if it may be given to others. The answer's headers have been copied.
+// What stands before it on an event
 // stream does not land it; last says that nothing comes after piece.
 func (x *request) share(status int, piece exchange.Piece, last bool) {
 	if x.flight == nil {
@@ -131,7 +133,7 @@ func (x *request) shareable(status int, piece exchange.Piece) (answer *sharedAns
 	case err != nil, status != http.StatusOK, !bytes.Equal(a.ID, x.id), !a.IsError && a.Task.ID != x.call().TaskID:
 		return nil, true
 	}
-	return &sharedAnswer{bytes.Clone(piece.Message), a.ErrorCode}, true
+	return &sharedAnswer{bytes.Clone(piece.Message), a.ErrorCode, crossOrigin(x.w.Header())}, true
 }
 
 // hasRiders reports whether others wait for the answer to this request.

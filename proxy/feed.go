@@ -73,7 +73,7 @@ func (r *refusedFeed) repeat() func(id []byte) error {
 // inPlaceOfOwn returns the answer to a request of berth's own as one to the request
 // with this id. A message without that id, or none at all, stays as it is.
 func inPlaceOfOwn(message, id []byte) []byte {
-	if a, err := mcp.PeekAnswer(message, false); err != nil || string(a.ID) != probeID {
+	if a, err := mcp.PeekAnswer(message, false); err != nil || string(a.ID) != ownID {
 		return message
 	}
 	return mcp.WithID(message, id)

@@ -51,7 +51,7 @@ type fleetFeed struct {
 }
 
 // share makes a leg that is a place at the shared stream of u.
-func (l *listening) share(u *routing.Upstream, filter mcp.Filter) {
+func (l *subscription) share(u *routing.Upstream, filter mcp.Filter) {
 	g := &leg{l: l, upstream: u, asked: filter, shared: true}
 	l.legs = append(l.legs, g)
 	feeds := &l.x.endpoint.feeds
@@ -149,7 +149,7 @@ func newFleetFeed(g *leg, key feedKey, header http.Header) *fleetFeed {
 // ownListen is the body of a subscription of berth's own.
 func ownListen(version string, filter mcp.Filter) []byte {
 	body, _ := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": json.RawMessage(probeID), "method": mcp.MethodListen,
+		"jsonrpc": "2.0", "id": json.RawMessage(ownID), "method": mcp.MethodListen,
 		"params": map[string]any{"_meta": mcp.OwnMeta(version), "notifications": json.RawMessage(filter.Sorted().Encode())},
 	}) // strings, maps and a filter always marshal
 	return body

@@ -14,9 +14,9 @@ import (
 
 // leg is the part of a client's subscription that one upstream serves. It runs in a
 // goroutine of its own, or is a place at a stream that subscribers share; either way
-// it only ever tells the listening what happened.
+// it only ever tells the subscription what happened.
 type leg struct {
-	l        *listening
+	l        *subscription
 	upstream *routing.Upstream // nil: the picker chooses, each time anew
 	asked    mcp.Filter        // what it is for
 	body     []byte            // of its request
@@ -24,7 +24,7 @@ type leg struct {
 	shared   bool // it is a place at a stream that subscribers share
 	end      context.CancelFunc
 
-	state  legState   // these three are the listening's
+	state  legState   // these three are the subscription's
 	agreed mcp.Filter // the last time that it was acknowledged
 	at     string     // and by which upstream
 
@@ -206,7 +206,7 @@ func (g *leg) withFloor(ctx context.Context, speak func() error) error {
 	return speak()
 }
 
-// tell hands an event to the listening, which takes them one at a time.
+// tell hands an event to the subscription, which takes them one at a time.
 func (g *leg) tell(ctx context.Context, e legEvent) error {
 	e.leg = g
 	select {

@@ -51,8 +51,11 @@ type Trace struct {
 	State  string // tracestate
 }
 
-// IsTask reports whether the call is about one existing task.
-func (c *Call) IsTask() bool { return c.HasTaskID && isTaskMethod(c.Method) }
+// IsTask reports whether the call is about one existing task. A list is about none,
+// whatever else stands in its params: it must not become that of one task's owner.
+func (c *Call) IsTask() bool {
+	return c.HasTaskID && isTaskMethod(c.Method) && c.Method != MethodListTasks
+}
 
 // ErrTaskID says why a task id is refused without looking for it.
 var ErrTaskID = errors.New("mcp: not a valid task id")
