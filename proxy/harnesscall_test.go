@@ -206,10 +206,13 @@ func (b *berth) raw(request string) reply {
 	return reply{response.StatusCode, response.Header, string(body)}
 }
 
-// firstEvent opens a standing stream, returns its first event and leaves.
-func (b *berth) firstEvent(header ...string) string {
+// stand opens a standing stream and returns its answer's header; the stream ends with
+// the returned function.
+func (b *berth) stand(header ...string) (*http.Response, func()) {
 	b.t.Helper()
-	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, "http://"+b.address+"/mcp", nil)
+	ctx, cancel := context.WithCancel(b.t.Context())
+	b.t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+b.address+"/mcp", nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -221,7 +224,15 @@ func (b *berth) firstEvent(header ...string) string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	defer response.Body.Close()
+	b.t.Cleanup(func() { response.Body.Close() })
+	return response, cancel
+}
+
+// firstEvent opens a standing stream, returns its first event and leaves.
+func (b *berth) firstEvent(header ...string) string {
+	b.t.Helper()
+	response, leave := b.stand(header...)
+	defer leave()
 	var event strings.Builder
 	for reader := bufio.NewReader(response.Body); !strings.HasSuffix(event.String(), "\n\n"); {
 		line, err := reader.ReadString('\n')

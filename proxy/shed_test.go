@@ -165,28 +165,6 @@ func TestAnnouncedBodyTakesNoMemory(t *testing.T) {
 	b.atRest()
 }
 
-// stand opens a standing stream and returns its answer's header; the stream ends with
-// the returned function.
-func (b *berth) stand(header ...string) (*http.Response, func()) {
-	b.t.Helper()
-	ctx, cancel := context.WithCancel(b.t.Context())
-	b.t.Cleanup(cancel)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+b.address+"/mcp", nil)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	r.Header.Set("Accept", "text/event-stream")
-	for i := 0; i < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
-	response, err := plain.RoundTrip(r)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	b.t.Cleanup(func() { response.Body.Close() })
-	return response, cancel
-}
-
 // streaming is an upstream whose GETs stand until the client leaves, and whose other
 // calls are answered at once.
 func streaming(limits func(*proxy.Limits)) setup {
