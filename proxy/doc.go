@@ -20,7 +20,7 @@
 //     client's departure means. A task whose id the client made is bound before the
 //     request goes out (clientmade.go).
 //  5. observe: each message of the answer, JSON whole (relay.go), event streams
-//     event by event (events.go, observe.go).
+//     event by event (events.go, observe.go), within its bounds (answersize.go).
 //  6. record: what creates a task or a session is bound, and only then
 //  7. release: its bytes go to the client and are flushed.
 //  8. finish: one access record, metrics and a span are written (finish.go,
@@ -40,7 +40,8 @@
 // (failover.go, denial.go, replay.go, handshake.go, alias.go, tag.go).
 //
 // A poll may be given the answer to another one like it: coalesce.go and flights.go
-// say whose, change.go marks the changes that end it.
+// say whose, change.go marks the changes that end it. Which pages of a browser may read
+// an answer that berth makes of others' stays what their upstreams say (crossorigin.go).
 //
 // Beside it lie what guesses of ids are told (unknown.go), what berth answers for an
 // owner that is silent (silent.go, lastseen.go), what passes unread at the endpoint's

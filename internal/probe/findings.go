@@ -26,6 +26,20 @@ func findings(rep *Report) []string {
 	return slices.Concat(first, rest)
 }
 
+// losses word how many of how many were lost, by the check's name.
+var losses = map[string]string{
+	checkTasks:    "%d of %d tool calls were denied with their session",
+	checkSessions: "sessions break in %d of %d",
+	checkResults:  "%d of %d results lost",
+	checkCancels:  "%d of %d cancels lost: what was cancelled runs on",
+	checkLists:    "%d of %d lists of tasks lack tasks",
+	checkListened: "streams leave out %d of %d tasks that they were asked to tell of",
+	checkNotified: "%d of %d ends of tasks were not told",
+	checkStreams:  "%d of %d standing streams denied",
+	checkEnds:     "%d of %d sessions could not be ended",
+	checkSecond:   "%d of %d tasks are unknown at the second address",
+}
+
 func finding(c Check) string {
 	if c.Leaked > 0 {
 		return fmt.Sprintf("%s: leaks: what is one principal's was shown to another in %d of %d looks", c.Revision, c.Leaked, c.Asked)
@@ -33,29 +47,11 @@ func finding(c Check) string {
 	if c.Lost == 0 {
 		return ""
 	}
-	switch c.Name {
-	case checkTasks:
-		return fmt.Sprintf("%s: %d of %d tool calls were denied with their session", c.Revision, c.Lost, c.Asked)
-	case checkPolls:
+	if c.Name == checkPolls {
 		return fmt.Sprintf("%s: %s of polls lost (%d of %d)", c.Revision, percent(c.Lost, c.Asked), c.Lost, c.Asked)
-	case checkSessions:
-		return fmt.Sprintf("%s: sessions break in %d of %d", c.Revision, c.Lost, c.Asked)
-	case checkResults:
-		return fmt.Sprintf("%s: %d of %d results lost", c.Revision, c.Lost, c.Asked)
-	case checkCancels:
-		return fmt.Sprintf("%s: %d of %d cancels lost: what was cancelled runs on", c.Revision, c.Lost, c.Asked)
-	case checkLists:
-		return fmt.Sprintf("%s: %d of %d lists of tasks lack tasks", c.Revision, c.Lost, c.Asked)
-	case checkListened:
-		return fmt.Sprintf("%s: streams leave out %d of %d tasks that they were asked to tell of", c.Revision, c.Lost, c.Asked)
-	case checkNotified:
-		return fmt.Sprintf("%s: %d of %d ends of tasks were not told", c.Revision, c.Lost, c.Asked)
-	case checkStreams:
-		return fmt.Sprintf("%s: %d of %d standing streams denied", c.Revision, c.Lost, c.Asked)
-	case checkEnds:
-		return fmt.Sprintf("%s: %d of %d sessions could not be ended", c.Revision, c.Lost, c.Asked)
-	case checkSecond:
-		return fmt.Sprintf("%s: %d of %d tasks are unknown at the second address", c.Revision, c.Lost, c.Asked)
+	}
+	if loss, ok := losses[c.Name]; ok {
+		return fmt.Sprintf("%s: "+loss, c.Revision, c.Lost, c.Asked)
 	}
 	return ""
 }

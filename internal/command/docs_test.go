@@ -1,0 +1,60 @@
+package command
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	testNamed   = regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`)
+	testWritten = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Z]\w+)\(`)
+)
+
+// A promise names the test that checks it (docs/guarantees.md). It is there, whatever
+// its build tag.
+func TestTestsThatTheGuidesNameAreThere(t *testing.T) {
+	written := make(map[string]bool)
+	err := filepath.WalkDir(module, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && entry.Name() == "node_modules" {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		source, err := os.ReadFile(path)
+		for _, match := range testWritten.FindAllStringSubmatch(string(source), -1) {
+			written[match[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guides, err := filepath.Glob(filepath.Join(module, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for _, guide := range guides {
+		text, err := os.ReadFile(guide)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range testNamed.FindAllString(string(text), -1) {
+			named++
+			if !written[name] {
+				t.Errorf("%s names %s, which is nowhere", filepath.Base(guide), name)
+			}
+		}
+	}
+	if named == 0 {
+		t.Errorf("no guide of %d names a test", len(guides))
+	}
+}
