@@ -2,7 +2,9 @@ package probe
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -25,7 +27,7 @@ func (rep *Report) advise(o Options) {
 	say(rep.lost(checkListened, checkNotified) > 0,
 		"subscriptions/listen: nothing to configure; berth passes events on at once")
 	say(rep.lost(checkSecond) > 0, "several addresses: one berth behind each, all with the same --store redis://HOST:6379/0")
-	say(rep.lost(checkSecond) == 0, "several berths, or restarts that must not ask the fleet again: --store redis://HOST:6379/0")
+	say(rep.lost(checkSecond) == 0, "restarts that must not ask the fleet again: --store file:PATH; several berths: --store redis://HOST:6379/0")
 	say(rep.leaks(), "principals: [auth] principal = \""+principalOf(o)+"\" in a configuration file; tasks and sessions of others then look like ids that do not exist")
 	say(len(rep.Cookies) > 0, "the cookie ("+strings.Join(rep.Cookies, ", ")+") does not help, if it is to keep clients at one instance: MCP clients keep none")
 }
@@ -39,16 +41,19 @@ func upstreamFlags(address string) string {
 	return fmt.Sprintf("--upstream a=http://INSTANCE-A:PORT%s --upstream b=http://INSTANCE-B:PORT%s", path, path)
 }
 
-// principalOf names the kind of principal that the probe was given, not its value.
+// principalOf names the kind of principal that the probe was given, not its value. An
+// Authorization header is most likely an access token.
 func principalOf(o Options) string {
+	kind := "header:NAME"
 	for _, header := range o.Principals {
-		for name := range header {
+		for _, name := range slices.Sorted(maps.Keys(header)) {
 			if name != "Authorization" {
 				return "header:" + name
 			}
+			kind = "jwt"
 		}
 	}
-	return "header:NAME"
+	return kind
 }
 
 func (rep *Report) leaks() bool {
