@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/routing"
 	"berth/sticky"
@@ -33,14 +32,6 @@ func affinityID(header, value string) string { return strings.ToLower(header) + 
 // carries.
 func (x *request) keptTogether() bool {
 	return x.decision.Owner != nil && x.decision.Key.Kind == sticky.Affinity
-}
-
-// lost reports whether what u held in its memory is as good as gone: nobody listens at its
-// address, or it has been silent for longer than anybody is told to wait for it. failed is
-// how the request to it failed, nil if there was none.
-func (x *request) lost(u *routing.Upstream, failed *exchange.SendError) bool {
-	sent := failed != nil && failed.Sent
-	return u.Refuses() || failed != nil && failed.Refused || !sent && u.DownFor() > x.endpoint.OwnerGrace
 }
 
 // leaveOwner makes unbound work of a request whose owner is lost: another instance says in

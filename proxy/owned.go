@@ -113,3 +113,11 @@ func (ep *Endpoint) noteAnswer(u *routing.Upstream, status int) {
 		ep.Router.Pool.Succeeded(u)
 	}
 }
+
+// lost reports whether what u held in its memory is as good as gone: nobody listens at its
+// address, or it has been silent for longer than anybody is told to wait for it. failed is
+// how the request to it failed, nil if there was none.
+func (x *request) lost(u *routing.Upstream, failed *exchange.SendError) bool {
+	sent := failed != nil && failed.Sent
+	return u.Refuses() || failed != nil && failed.Refused || !sent && u.DownFor() > x.endpoint.OwnerGrace
+}

@@ -48,9 +48,9 @@ func (p *pending) amend(e entry) bool {
 	return true
 }
 
-// move puts e in the place of what is pending under its name, or nothing if e is nil, if
+// swap puts e in the place of what is pending under its name, or nothing if e is nil, if
 // may allows it. false: nothing is pending, or something else.
-func (p *pending) move(name string, may func(Binding) bool, e *entry) bool {
+func (p *pending) swap(name string, may func(Binding) bool, e *entry) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	have, ok := p.entries[name]

@@ -29,7 +29,7 @@ func (b *Bindings) RebindAffinity(ctx context.Context, key Key, from string, bin
 // a store costs the next use of its id a detour: that goes to from.
 func (b *Bindings) ReleaseProvisional(ctx context.Context, key Key, from string) {
 	name := key.digest()
-	if b.pending.move(name, provisionalOf(from), nil) {
+	if b.pending.swap(name, provisionalOf(from), nil) {
 		return
 	}
 	// An engine deletes without a condition; the shortest life is as good.
@@ -45,7 +45,7 @@ func provisionalOf(upstream string) func(Binding) bool {
 
 // rebind puts e in the place of what stands, if may allows it.
 func (b *Bindings) rebind(ctx context.Context, e entry, may func(Binding) bool) error {
-	if b.pending.move(e.name, may, &e) {
+	if b.pending.swap(e.name, may, &e) {
 		return nil
 	}
 	err := b.replace(ctx, e.name, may, e.binding, time.Until(e.binding.Expires))
