@@ -105,21 +105,8 @@ func (x *request) version() string {
 
 // serve takes the request through its life. What it returns is answered by fail.
 func (x *request) serve() error {
-	if err := x.guard(); err != nil {
+	if err := x.accept(); err != nil {
 		return err
-	}
-	x.trusted = x.p.trusted(x.r.RemoteAddr)
-	if !slices.Contains(x.methods(), x.r.Method) {
-		return errMethod
-	}
-	if err := x.admit(); err != nil {
-		return err
-	}
-	if err := x.recognise(); err != nil {
-		return err
-	}
-	if x.endpoint.Identifier != nil && x.r.Method != http.MethodPost && x.r.ContentLength != 0 {
-		return errBodyBesidePost
 	}
 	if err := x.read(); err != nil {
 		return err
@@ -145,6 +132,27 @@ func (x *request) serve() error {
 		return err
 	}
 	return x.forward()
+}
+
+// accept judges what the header says, before the body is read.
+func (x *request) accept() error {
+	if err := x.guard(); err != nil {
+		return err
+	}
+	x.trusted = x.p.trusted(x.r.RemoteAddr)
+	if !slices.Contains(x.methods(), x.r.Method) {
+		return errMethod
+	}
+	if err := x.admit(); err != nil {
+		return err
+	}
+	if err := x.recognise(); err != nil {
+		return err
+	}
+	if x.endpoint.Identifier != nil && x.r.Method != http.MethodPost && x.r.ContentLength != 0 {
+		return errBodyBesidePost
+	}
+	return nil
 }
 
 // methods are the HTTP methods that the request's path has.
