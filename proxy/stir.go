@@ -53,15 +53,35 @@ func (x *request) mark(mark, own string, life time.Duration) {
 	}
 }
 
+// markPatience is how long a poll waits to learn whether it may share an answer: where
+// the store is slower, asking the owner is the shorter way.
+const markPatience = 25 * time.Millisecond
+
 // lastMark returns the mark of the last change of what key's polls depend on, "" if
 // there was none of late. known is false if a change is under way, or if the store
-// cannot tell.
+// cannot tell in time.
 func (x *request) lastMark(key flightKey) (mark string, known bool) {
-	known = true
-	mark = joinMarks(key, func(k sticky.Key) string {
-		m, err := x.endpoint.Router.Bindings.MarkOf(x.ctx, k.Stirred())
-		known = known && err == nil && m != changing
-		return m
-	})
-	return mark, known
+	type told struct {
+		mark  string
+		known bool
+	}
+	answer := make(chan told, 1) // nobody waits for one who comes late
+	ctx, bindings := x.ctx, x.endpoint.Router.Bindings
+	go func() {
+		t := told{known: true}
+		t.mark = joinMarks(key, func(k sticky.Key) string {
+			m, err := bindings.MarkOf(ctx, k.Stirred())
+			t.known = t.known && err == nil && m != changing
+			return m
+		})
+		answer <- t
+	}()
+	patience := time.NewTimer(markPatience)
+	defer patience.Stop()
+	select {
+	case t := <-answer:
+		return t.mark, t.known
+	case <-patience.C:
+		return "", false
+	}
 }
