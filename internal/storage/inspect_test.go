@@ -64,7 +64,8 @@ func TestInspectFindsMissingPermissions(t *testing.T) {
 	const untold = "warning: the server does not tell its maxmemory-policy"
 	inspected(t, may("reader", "~*", "+get", "+info"), storage.Options{}, "NOPERM")
 	inspected(t, may("stranger", "~other:*", "+@all"), storage.Options{}, "NOPERM")
-	inspected(t, may("berth", "~berth:*", "+get", "+set", "+del", "+eval", "+evalsha"), storage.Options{}, untold)
+	inspected(t, may("documented", "~berth:*", "-@all", "+get", "+set", "+del", "+ping", "+info", "+eval", "+evalsha", "+hello", "+auth", "+select"), storage.Options{})
+	inspected(t, may("silent", "~berth:*", "+get", "+set", "+del", "+eval", "+evalsha"), storage.Options{}, untold)
 }
 
 func TestInspectCountsReplicas(t *testing.T) {
