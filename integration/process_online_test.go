@@ -17,11 +17,12 @@ import (
 // line for each of doubtful.
 func checkedOnline(t *testing.T, settings string, upstreams fleet, broken, doubtful []string) {
 	t.Helper()
-	text := settings + "\n[[pools]]\n"
+	text := new(strings.Builder)
+	fmt.Fprintf(text, "%s\n[[pools]]\n", settings)
 	for _, u := range upstreams {
-		text += fmt.Sprintf("[[pools.upstreams]]\nname = %q\nurl = %q\n", u.name, u.url())
+		fmt.Fprintf(text, "[[pools.upstreams]]\nname = %q\nurl = %q\n", u.name, u.url())
 	}
-	got := runBerth(t, "check", "--online", configFile(t, text))
+	got := runBerth(t, "check", "--online", configFile(t, text.String()))
 	if want := min(len(broken), 1); got.code != want {
 		t.Errorf("exit code: got %d, want %d", got.code, want)
 	}
