@@ -94,12 +94,14 @@ func (x *request) ride(f *flight) (answered bool, err error) {
 		return false, nil
 	}
 	x.decision.Source, x.code = sourceCoalesced, f.answer.code
+	maps.Copy(x.w.Header(), f.answer.rule)
 	x.respond(http.StatusOK, mcp.WithID(f.answer.message, x.id))
 	return true, nil
 }
 
 // share lands the flight that the request leads once the response is there: with the
-// message in piece, if it may be given to others. What stands before it on an event
+// message in piece, if it may be given to others. The answer's headers have been copied.
+// What stands before it on an event
 // stream does not land it; last says that nothing comes after piece.
 func (x *request) share(status int, piece exchange.Piece, last bool) {
 	if x.flight == nil {
@@ -131,7 +133,7 @@ func (x *request) shareable(status int, piece exchange.Piece) (answer *sharedAns
 	case err != nil, status != http.StatusOK, !bytes.Equal(a.ID, x.id), !a.IsError && a.Task.ID != x.call().TaskID:
 		return nil, true
 	}
-	return &sharedAnswer{bytes.Clone(piece.Message), a.ErrorCode}, true
+	return &sharedAnswer{bytes.Clone(piece.Message), a.ErrorCode, crossOrigin(x.w.Header())}, true
 }
 
 // hasRiders reports whether others wait for the answer to this request.
@@ -168,6 +170,10 @@ func (x *request) flightKey(u *routing.Upstream) flightKey {
 	return key
 }
 
+// ofTheWay are the headers that tell which way a request came. Others that begin with
+// X-Forwarded-, User for one, may tell who sent it.
+var ofTheWay = []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via"}
+
 // isOfOneRequest: headers that differ between requests that ask the same, because they
 // name the request, trace it, or tell which way it came.
 func isOfOneRequest(name string) bool {
@@ -177,5 +183,5 @@ func isOfOneRequest(name string) bool {
 		"X-Request-Id", "X-Correlation-Id", "X-Amzn-Trace-Id", "X-Cloud-Trace-Context", "Cf-Ray":
 		return true
 	}
-	return isForwarding(name) || slices.Contains(hopByHop, name)
+	return slices.Contains(ofTheWay, name) || slices.Contains(hopByHop, name)
 }

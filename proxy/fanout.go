@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"berth/internal/mcp"
@@ -42,6 +45,7 @@ type place struct {
 	Cursor   string `json:"c,omitempty"` // the upstream's own; "": at its beginning
 
 	upstream *routing.Upstream
+	later    bool // its next page did not fit, and is asked for again
 }
 
 // listing is a request for a list of tasks that berth makes of its upstreams' own: of
@@ -51,8 +55,12 @@ type listing struct {
 	about  []string // what its cursors are good for
 	places []place  // where the list goes on, in the pool's order
 	page   mcp.TaskList
-	bytes  int                 // of the page's tasks
+	kept   atomic.Int64        // bytes of the upstreams' pages that this round holds
 	listed map[string]struct{} // ids on the page
+
+	mu    sync.Mutex  // guards the fields below
+	ruled bool        // an upstream has answered
+	rule  http.Header // which pages may read the list: those that all upstreams let
 }
 
 // mayNotList reports whether the request asks for a list that there is none of: the
@@ -100,6 +108,7 @@ func (x *request) listTasks() error {
 	if l.page.NextCursor, err = l.cursor(); err != nil {
 		return err
 	}
+	maps.Copy(x.w.Header(), l.rule)
 	x.respond(http.StatusOK, mcp.Response(x.id, l.page.Result()))
 	return nil
 }
@@ -181,20 +190,23 @@ func (l *listing) cursor() (string, error) {
 // round asks each upstream that has more for its next page, and adds what is the
 // caller's to the client's page.
 func (l *listing) round() error {
+	l.kept.Store(0)
 	pages, err := l.ask()
 	if err != nil {
 		return err
 	}
 	var rest []place
 	for i, p := range l.places {
+		if p.later {
+			p.later = false
+			rest = append(rest, p)
+			continue
+		}
 		tasks, err := l.own(p.upstream, pages[i].Tasks)
 		if err != nil {
 			return err
 		}
-		if !l.add(tasks) {
-			rest = append(rest, p) // too much for this page: asked again for the next one
-			continue
-		}
+		l.add(tasks)
 		if p.Cursor = pages[i].NextCursor; p.Cursor != "" {
 			rest = append(rest, p)
 		}
@@ -203,22 +215,39 @@ func (l *listing) round() error {
 	return nil
 }
 
-// add puts tasks on the page, unless they would make it too long. Upstreams that share
-// their tasks each list all of them: a task stands on a page once.
-func (l *listing) add(tasks []mcp.ListedTask) bool {
-	size := 0
-	for _, t := range tasks {
-		size += len(t.Raw)
+// keeps reports whether a page may stay in memory beside those that came before it:
+// all together make the client's page, and a pool may have any number of upstreams.
+// The first one always may.
+func (l *listing) keeps(page mcp.TaskList) bool {
+	var size int64
+	for _, t := range page.Tasks {
+		size += int64(len(t.Raw))
 	}
-	if l.bytes > 0 && l.bytes+size > listBytes {
-		return false
+	if sum := l.kept.Add(size); sum == size || sum <= listBytes {
+		return true
 	}
-	l.bytes += size
+	l.kept.Add(-size)
+	return false
+}
+
+// ruledBy notes which pages one of the upstreams lets read its list. Where they differ
+// none may read the whole.
+func (l *listing) ruledBy(rule http.Header) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ruled && !sameRule(l.rule, rule) {
+		rule = nil
+	}
+	l.ruled, l.rule = true, rule
+}
+
+// add puts tasks on the page. Upstreams that share their tasks each list all of them: a
+// task stands on a page once.
+func (l *listing) add(tasks []mcp.ListedTask) {
 	for _, t := range tasks {
 		if _, twice := l.listed[t.ID]; !twice {
 			l.listed[t.ID] = struct{}{}
 			l.page.Tasks = append(l.page.Tasks, t)
 		}
 	}
-	return true
 }

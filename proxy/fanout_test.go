@@ -104,6 +104,19 @@ func TestListOfTasksIsTheWholePools(t *testing.T) {
 	}
 }
 
+// TestListOfTasksIsAboutNoTask: what else stands in its params does not make it the list
+// of one task's owner.
+func TestListOfTasksIsAboutNoTask(t *testing.T) {
+	b := start(t, setup{pool: inTurn})
+	want := []string{b.makeCoreTask(""), b.makeCoreTask(""), b.makeCoreTask("")}
+	for _, id := range []string{want[0], "nobody-knows-it", ""} {
+		page := b.legacy("", "tasks/list", fmt.Sprintf(`"taskId":%q`, id)).taskPage(t)
+		if len(page.Result.Tasks) != len(want) {
+			t.Errorf("with the task %q: got %d tasks, want %d", id, len(page.Result.Tasks), len(want))
+		}
+	}
+}
+
 // lastEvent is r as if its last event were its body, where it has events.
 func (r reply) lastEvent() reply {
 	if strings.HasPrefix(r.header.Get("Content-Type"), eventsType) {
@@ -211,7 +224,7 @@ func TestLongListGoesOnWithTheNextPage(t *testing.T) {
 		s.Intercept = say(jsonType, `{"jsonrpc":"2.0","id":1,"result":{"tasks":[`+task+`]}}`)
 	}})
 	got, pages := b.listAll("")
-	if ids := idsOf(got); !slices.Equal(ids, []string{"of-a", "of-b", "of-c"}) || pages != 2 {
+	if ids := sorted(idsOf(got)); !slices.Equal(ids, []string{"of-a", "of-b", "of-c"}) || pages != 2 {
 		t.Errorf("got %v on %d pages", ids, pages)
 	}
 }

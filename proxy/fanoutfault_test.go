@@ -82,9 +82,13 @@ func halfway(w http.ResponseWriter, r *http.Request, body []byte) bool {
 
 // TestKeptConnectionThatDiedCostsNoList: a list reads, so it may be asked for again.
 func TestKeptConnectionThatDiedCostsNoList(t *testing.T) {
-	f := newRig(t, rigOptions{})
-	f.servers[1].inject(onlyOnce(onList(reset)))
-	f.legacy("", "tasks/list", "").taskPage(t)
+	for name, fault := range map[string]faultFunc{"before the answer": reset, "in its middle": halfway} {
+		f := newRig(t, rigOptions{})
+		f.servers[1].inject(onlyOnce(onList(fault)))
+		if r := f.legacy("", "tasks/list", ""); r.status != 200 {
+			t.Errorf("%s: got %v", name, r)
+		}
+	}
 }
 
 // TestSilentInstanceSparesTheOthers: what is known in vain is not asked.

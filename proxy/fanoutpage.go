@@ -49,7 +49,9 @@ func (l *listing) ask() ([]mcp.TaskList, error) {
 	asking.SetLimit(asksAtOnce)
 	for i, p := range l.places {
 		asking.Go(func() error {
-			pages[i], faults[i] = l.askOne(p)
+			if pages[i], faults[i] = l.askOne(p); !l.keeps(pages[i]) {
+				pages[i], l.places[i].later = mcp.TaskList{}, true
+			}
 			return nil
 		})
 	}
@@ -89,7 +91,7 @@ func judge(faults []error) error {
 }
 
 // askOne asks one upstream for a page. A list is a read: it is asked for once more if
-// the exchange breaks.
+// the exchange breaks, before the answer began or after.
 func (l *listing) askOne(p place) (mcp.TaskList, error) {
 	x := l.x
 	lease := x.pool().Own(p.upstream)
@@ -101,7 +103,8 @@ func (l *listing) askOne(p place) (mcp.TaskList, error) {
 	defer cancel()
 	list, err := l.exchange(ctx, p)
 	var failed *exchange.SendError
-	if errors.As(err, &failed) && !failed.TimedOut && !failed.Refused && ctx.Err() == nil {
+	broke := errors.Is(err, errListSilent) || errors.As(err, &failed) && !failed.TimedOut && !failed.Refused
+	if broke && ctx.Err() == nil {
 		list, err = l.exchange(ctx, p)
 	}
 	switch {
@@ -133,6 +136,7 @@ func (l *listing) exchange(ctx context.Context, p place) (mcp.TaskList, error) {
 	}
 	defer response.Body.Close()
 	x.endpoint.noteAnswer(p.upstream, response.StatusCode)
+	l.ruledBy(crossOrigin(response.Header))
 	list, err := readPage(response)
 	x.closeExchange(span, pageErrorType(err))
 	var refused *refusal

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"time"
 
@@ -51,8 +52,9 @@ type flight struct {
 
 // sharedAnswer is an answer that several callers may be given.
 type sharedAnswer struct {
-	message []byte // a JSON-RPC response, with the leader's id
-	code    int    // of the error in it; 0 if there is none
+	message []byte      // a JSON-RPC response, with the leader's id
+	code    int         // of the error in it; 0 if there is none
+	rule    http.Header // which pages may read it
 }
 
 // flights are the polls under way, and those whose answers are kept for a moment. A
@@ -161,9 +163,9 @@ func (fs *flights) drop(f *flight) {
 	}
 }
 
-// stir notes that what key names, a task or a session, is being changed, or, with a
+// invalidate notes that what key names, a task or a session, is being changed, or, with a
 // mark, that it was: nobody who comes from now on is given what was asked for before.
-func (fs *flights) stir(key sticky.Key, mark string) {
+func (fs *flights) invalidate(key sticky.Key, mark string) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	for k := range fs.byKey {

@@ -72,8 +72,8 @@ func (x *request) relayBody(u *routing.Upstream, response *http.Response, shape 
 	if err := x.bindSession(u, ""); err != nil {
 		return err
 	}
-	x.share(response.StatusCode, piece, true)
 	x.inboundHeaders(response)
+	x.share(response.StatusCode, piece, true)
 	x.writeHeader(response.StatusCode)
 	return x.copyPieces(reader, piece, response.ContentLength < 0)
 }

@@ -76,7 +76,7 @@ func TestNoBitOfATokenMayChange(t *testing.T) {
 	k := newKeyring(t, secret)
 	token := mustSeal(t, k, "list", nil, "text")
 	raw, _ := base64.RawURLEncoding.DecodeString(token)
-	forged := []string{"", "x", token + "A", token + "=", token[:len(token)-4], " " + token, strings.ToUpper(token)}
+	forged := []string{"", "x", token + "A", token + "=", token[:len(token)-4], " " + token, token + "\n", "\r" + token, strings.ToUpper(token)}
 	for i := range raw {
 		for bit := range 8 {
 			changed := bytes.Clone(raw)

@@ -41,7 +41,7 @@ func parseRedisURL(raw string) (target, error) {
 	if err != nil {
 		return target{}, errURL
 	}
-	if (u.Hostname() == "") != (u.Scheme == "unix") {
+	if (u.Hostname() == "") != (u.Scheme == "unix") || !isOneHost(u) {
 		return target{}, errRedisURL
 	}
 	options, err := redisOptions(u, errRedisURL, optDB, optName, optPool, optVerify)
@@ -99,7 +99,8 @@ func parseClusterURL(raw string) (target, error) {
 }
 
 // parseHosts reads a URL with several hosts, which package url has no idea of: as one
-// with the first of them and a plain scheme, beside all of them with their ports.
+// with the first of them and a plain scheme, beside all of them with their ports. User
+// and password stand once, before all hosts: a second @ would make hosts a password.
 func parseHosts(raw, port string, malformed error) (*url.URL, []string, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {
@@ -110,11 +111,14 @@ func parseHosts(raw, port string, malformed error) (*url.URL, []string, error) {
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		end = i
 	}
-	begin := strings.LastIndex(rest[:end], "@") + 1
+	if strings.Count(rest[:end], "@") > 1 {
+		return nil, nil, malformed
+	}
+	begin := strings.Index(rest[:end], "@") + 1
 	hosts := strings.Split(rest[begin:end], ",")
 	for i, host := range hosts {
 		one, err := url.Parse(plain + "://" + host)
-		if err != nil || one.Hostname() == "" || one.Host != host || !validPort(one) {
+		if err != nil || one.Hostname() == "" || one.Host != host || !isOneHost(one) || !validPort(one) {
 			return nil, nil, malformed
 		}
 		hosts[i] = net.JoinHostPort(one.Hostname(), cmp.Or(one.Port(), port))
@@ -158,6 +162,12 @@ func several(o *redis.UniversalOptions, hosts []string) {
 	if o.TLSConfig != nil {
 		o.TLSConfig.ServerName = ""
 	}
+}
+
+// isOneHost reports whether u names one host. Package url takes several for a name, and
+// an IPv6 address without brackets for one that its port belongs to.
+func isOneHost(u *url.URL) bool {
+	return !strings.Contains(u.Host, ",") && (strings.HasPrefix(u.Host, "[") || strings.Count(u.Host, ":") <= 1)
 }
 
 func validPort(u *url.URL) bool {

@@ -12,42 +12,42 @@ import (
 // that was acknowledged.
 const changing = "changing"
 
-// stir marks, for every berth, what the request is about to change, so that no poll is
+// beginChange marks, for every berth, what the request is about to change, so that no poll is
 // given an answer from before. The request goes on without the store, too: what is
 // left then is in docs/guarantees.md.
-func (x *request) stir() {
+func (x *request) beginChange() {
 	for i := range x.message.Calls {
 		switch c := &x.message.Calls[i]; {
 		case c.Kind == mcp.KindResponse && x.session != "":
 			// It answers what a task asked for; which one it does not say.
-			x.stirred = append(x.stirred, x.endpoint.Router.SessionKey(x.principal, x.session))
+			x.changes = append(x.changes, x.endpoint.Router.SessionKey(x.principal, x.session))
 		case c.Kind == mcp.KindRequest && c.IsTask() && !mcp.ReadsTask(c.Method):
-			x.stirred = append(x.stirred, x.endpoint.Router.TaskKey(x.principal, c.TaskID))
+			x.changes = append(x.changes, x.endpoint.Router.TaskKey(x.principal, c.TaskID))
 		}
 	}
-	x.mark(changing, "", markLife+x.patience())
+	x.markChanges(changing, "", markLife+x.patience())
 }
 
-// settle marks anew what the request has changed, before the client learns of it: polls
+// endChange marks anew what the request has changed, before the client learns of it: polls
 // that begin from now on see the change, and may share answers again.
-func (x *request) settle() {
-	if len(x.stirred) > 0 {
+func (x *request) endChange() {
+	if len(x.changes) > 0 {
 		mark := rand.Text()
-		x.mark(mark, mark, markLife)
+		x.markChanges(mark, mark, markLife)
 	}
 }
 
-// mark writes mark for what the request changes, to the store and, as own, to this
+// markChanges writes mark for what the request changes, to the store and, as own, to this
 // process' flights.
-func (x *request) mark(mark, own string, life time.Duration) {
-	if len(x.stirred) == 0 {
+func (x *request) markChanges(mark, own string, life time.Duration) {
+	if len(x.changes) == 0 {
 		return
 	}
 	ctx, cancel := x.recording()
 	defer cancel()
-	for _, key := range x.stirred {
-		x.p.flights.stir(key, own)
-		if err := x.endpoint.Router.Bindings.Mark(ctx, key.Stirred(), mark, life); err != nil {
+	for _, key := range x.changes {
+		x.p.flights.invalidate(key, own)
+		if err := x.endpoint.Router.Bindings.Mark(ctx, key.Change(), mark, life); err != nil {
 			x.p.log.Debug("a change could not be marked", "kind", string(key.Kind), "error", err)
 		}
 	}
@@ -70,7 +70,7 @@ func (x *request) lastMark(key flightKey) (mark string, known bool) {
 	go func() {
 		t := told{known: true}
 		t.mark = joinMarks(key, func(k sticky.Key) string {
-			m, err := bindings.MarkOf(ctx, k.Stirred())
+			m, err := bindings.MarkOf(ctx, k.Change())
 			t.known = t.known && err == nil && m != changing
 			return m
 		})
