@@ -253,3 +253,22 @@ func TestCertificateOfTheFutureIsTold(t *testing.T) {
 		}
 	})
 }
+
+// TestExpiredAuthoritiesAreTold: while one of several is good, clients get in.
+func TestExpiredAuthoritiesAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clients := certstest.New(t)
+		s := newSite(t, certs.Options{}, clients)
+		expired := clients.Issue(x509.Certificate{NotAfter: time.Now().Add(-time.Minute)}).Cert
+		s.write("ca.pem", append(expired[:len(expired):len(expired)], clients.PEM()...))
+		s.settle()
+		if got := s.certs.Fault(); got != "" {
+			t.Errorf("one of two has expired: got fault %q, want none", got)
+		}
+		s.write("ca.pem", expired)
+		s.settle()
+		if got := s.certs.Fault(); !strings.Contains(got, "tls.client_ca") {
+			t.Errorf("all have expired: got fault %q, want that they have", got)
+		}
+	})
+}

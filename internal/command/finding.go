@@ -1,6 +1,9 @@
 package command
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"unicode"
 )
@@ -12,7 +15,15 @@ type finding struct {
 	warning bool   // berth keeps its promises all the same
 }
 
-func fault(key string, err error) finding { return finding{key: key, text: err.Error()} }
+func fault(key string, err error) finding { return finding{key: key, text: worded(err)} }
+
+// worded is what err says, but for a silence.
+func worded(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Sprintf("no answer within %v", lookWithin)
+	}
+	return err.Error()
+}
 
 // String returns "key: text" in one line, with "warning" between them if it is one.
 // Some of the words may be another's: a server's, or the system's.

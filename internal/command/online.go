@@ -63,7 +63,7 @@ func (g *graph) lookAtCerts(cfg config.TLS) []finding {
 	case g.certs == nil:
 		return nil
 	case g.certs.Fault() != "":
-		return []finding{{key: "tls.cert", text: g.certs.Fault()}}
+		return []finding{{key: "tls", text: g.certs.Fault()}}
 	case g.certs.Overdue() != "":
 		return []finding{{key: "tls.cert", text: g.certs.Overdue(), warning: true}}
 	}
@@ -100,7 +100,7 @@ func lookAtUpstream(key string, pool config.Pool, ep *proxy.Endpoint, u *routing
 		}
 		return []finding{{
 			key:     key,
-			text:    fmt.Sprintf("%s (%s): %v", u.Name, u.URL.Redacted(), err),
+			text:    fmt.Sprintf("%s (%s): %s", u.Name, u.URL.Redacted(), worded(err)),
 			warning: u.Draining || errors.Is(err, proxy.ErrUnclear),
 		}}
 	}}

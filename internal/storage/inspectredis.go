@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/redis/go-redis/v9"
-	"golang.org/x/sync/errgroup"
 )
 
 // inspectAttempts is how often a server is greeted. Run does that for ever; one lost
@@ -82,19 +81,20 @@ func (i *redisInspection) inspectNamed(ctx context.Context) {
 	if i.named.MasterName == "" && !i.named.IsClusterMode {
 		return
 	}
-	var group errgroup.Group
-	for _, address := range i.named.Addrs {
-		group.Go(func() error {
-			switch err := i.askNamed(ctx, address); {
-			case errors.Is(err, redis.Nil):
-				i.finds(true, "the sentinel %s knows no master %q", address, i.named.MasterName)
-			case err != nil:
-				i.finds(true, "%s does not answer: %v", address, err)
-			}
-			return nil
-		})
+	answers := make([]error, len(i.named.Addrs))
+	var asking sync.WaitGroup
+	for at, address := range i.named.Addrs {
+		asking.Go(func() { answers[at] = i.askNamed(ctx, address) })
 	}
-	_ = group.Wait()
+	asking.Wait()
+	for at, err := range answers {
+		switch address := i.named.Addrs[at]; {
+		case errors.Is(err, redis.Nil):
+			i.finds(true, "the sentinel %s knows no master %q", address, i.named.MasterName)
+		case err != nil:
+			i.finds(true, "%s does not answer: %v", address, err)
+		}
+	}
 }
 
 // askNamed asks the sentinel at address who is master, or a node whether it is there.
