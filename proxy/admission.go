@@ -41,14 +41,26 @@ func (x *request) admit() error {
 // new work none that is kept for work that has begun.
 func (x *request) place() error {
 	d := x.p.load
-	if !x.stands() && !x.concernsBegun() && d.calls.Held() > d.inFlight-d.inFlight/reserve {
-		return d.full(shedReserve)
+	if !x.stands() {
+		if err := x.spareReserve(); err != nil {
+			return err
+		}
 	}
 	if wait := d.polls.Take(x.held.caller, x.polls()); wait > 0 {
 		return d.tooMuch(shedPolls, errTooManyPolls, wait)
 	}
 	if x.stands() {
 		return x.placeStream()
+	}
+	return nil
+}
+
+// spareReserve turns the request away if what room there is is kept for work that has
+// begun, and it is not about such.
+func (x *request) spareReserve() error {
+	d := x.p.load
+	if !x.concernsBegun() && d.calls.Held() > d.inFlight-d.inFlight/reserve {
+		return d.full(shedReserve)
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func (g *leg) feedKey(header http.Header) feedKey {
 		filter:    string(g.asked.Sorted().Encode()),
 		principal: x.principal, credential: x.credential, version: x.version(),
 		host: x.hostFor(g.upstream), query: x.r.URL.RawQuery,
-		header: digestOf(header),
+		header: digestOf(header, func(string) bool { return false }),
 	}
 }
 
@@ -131,12 +131,6 @@ func (g *leg) sharedHeader() http.Header {
 		h.Set(mcp.HeaderMethod, mcp.MethodListen)
 	}
 	return h
-}
-
-// digestOf is equal for equal headers.
-func digestOf(h http.Header) [sha256.Size]byte {
-	encoded, _ := json.Marshal(h) // sorts the names; lists of strings always marshal
-	return sha256.Sum256(encoded)
 }
 
 // newFleetFeed opens a stream in the name of g's caller, with a request of berth's own.

@@ -61,16 +61,23 @@ func (ep *Endpoint) principalHeader() string {
 // but those of one request or one call, for only the upstream knows which of the others
 // are credentials. It is compared, never stored elsewhere nor logged.
 func credentialOf(h http.Header) string {
-	sum := sha256.New()
+	sum := digestOf(h, func(name string) bool { return isOfOneRequest(name) || isOfOneCall(name) })
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+// digestOf is equal for headers that are equal byte by byte, but for the names that are
+// left out.
+func digestOf(h http.Header, without func(name string) bool) [sha256.Size]byte {
+	var all []byte
 	for _, name := range slices.Sorted(maps.Keys(h)) {
-		if isOfOneRequest(name) || isOfOneCall(name) {
+		if without(name) {
 			continue
 		}
 		for _, value := range h[name] {
-			sum.Write([]byte(name + "\x00" + value + "\x00"))
+			all = append(append(append(append(all, name...), 0), value...), 0) // neither holds a NUL
 		}
 	}
-	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:16])
+	return sha256.Sum256(all)
 }
 
 // isOfOneCall: headers that tell what one call is and how its answer is to come.
