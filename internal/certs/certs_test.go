@@ -260,10 +260,10 @@ func TestExpiredAuthoritiesAreTold(t *testing.T) {
 		clients := certstest.New(t)
 		s := newSite(t, certs.Options{}, clients)
 		expired := clients.Issue(x509.Certificate{NotAfter: time.Now().Add(-time.Minute)}).Cert
-		s.write("ca.pem", append(expired[:len(expired):len(expired)], clients.PEM()...))
+		s.write("ca.pem", slices.Concat(expired, clients.PEM(), expired))
 		s.settle()
 		if got := s.certs.Fault(); got != "" {
-			t.Errorf("one of two has expired: got fault %q, want none", got)
+			t.Errorf("two of three have expired: got fault %q, want none", got)
 		}
 		s.write("ca.pem", expired)
 		s.settle()

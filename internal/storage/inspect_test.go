@@ -131,6 +131,17 @@ func TestInspectLeavesFilesAsTheyAre(t *testing.T) {
 	inspected(t, "file:"+filepath.Join(t.TempDir(), "no", "berth.db"), storage.Options{}, "there is no directory")
 }
 
+func TestInspectFindsADirectoryThatCannotBeWritten(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	directory := t.TempDir()
+	if err := os.Chmod(directory, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	inspected(t, "file:"+filepath.Join(directory, "berth.db"), storage.Options{}, "no file can be made in "+directory)
+}
+
 func content(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
