@@ -15,10 +15,22 @@ import (
 // that this berth does not know, whoever asks, and nothing for one that it knows.
 func TestSlowLineToRedisIsPaidOncePerUnknownID(t *testing.T) {
 	t.Parallel()
+	for name, line := range map[string]*redistest.Relay{
+		"100 ms":  {Delay: 100 * time.Millisecond},
+		"10 kB/s": {Rate: 10_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			slowLineIsPaidOnce(t, line)
+		})
+	}
+}
+
+func slowLineIsPaidOnce(t *testing.T, line *redistest.Relay) {
+	t.Helper()
 	const tasks, clients = 20, 5
 	fleet := startLocalFleet(t, nil)
 	redis := redistest.Start(t)
-	line := redistest.Relay{Delay: 100 * time.Millisecond}
 	line.Start(t, redis.Addr)
 	url := "redis://" + line.Addr() + "/0"
 	a := startWatched(t, fleet.fleet, "--store", url)

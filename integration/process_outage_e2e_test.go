@@ -51,16 +51,23 @@ func awaitKeys(t testing.TB, redis *redistest.Server, n int) {
 	t.Logf("%d keys were in Redis after %v", n, time.Since(began).Round(time.Millisecond))
 }
 
-// What a berth knows it goes on knowing, however long Redis is away.
+// What a berth knows it goes on knowing, however long Redis is away: what it bound
+// itself, and what it once found there. Such polls do not try Redis, and so do not wait
+// for it.
 func TestKnownTasksArePolledThroughALongOutage(t *testing.T) {
 	t.Parallel()
-	const outage = 15 * time.Second
+	const outage = time.Minute
 	fleet := startLocalFleet(t, nil)
 	redis := redistest.Start(t)
+	a := startWatched(t, fleet.fleet, "--store", redis.URL())
 	b := startWatched(t, fleet.fleet, "--store", redis.URL())
+	b.awaitReadyz(t, storeOK)
 	client := newModernClient(t)
-	ids := tasksMade(t, client, b.url(), 50)
-	before := b.held(t)
+	found := tasksMade(t, client, a.url(), 25)
+	wantTasks(t, client, b.url(), found, askingAtOnce)
+	b.wantByStore(t, tally{}, len(found))
+	ids := append(found, tasksMade(t, client, b.url(), 25)...)
+	before, gets := b.held(t), b.gets(t)
 
 	redis.Kill()
 	polling := startLoad(t, client, b, ids, 4)
@@ -68,6 +75,9 @@ func TestKnownTasksArePolledThroughALongOutage(t *testing.T) {
 	polling.end(t)
 	if asked := b.metric(t, "berth_asks_total"); asked != 0 {
 		t.Errorf("questions to the fleet: got %d, want none: the owners are known", asked)
+	}
+	if got := b.gets(t) - gets; got != 0 {
+		t.Errorf("GETs tried meanwhile: got %d, want none: the owners are known", got)
 	}
 	redis.Restart()
 	b.awaitReadyz(t, storeOK)

@@ -150,21 +150,3 @@ func ownAnswer(response *http.Response) (mcp.Answer, error) {
 		}
 	}
 }
-
-// Probe returns a function that asks an upstream for any sign of life, over client.
-// Whatever the upstream answers, it is there; an error means that it did not.
-func Probe(client *exchange.Client) func(ctx context.Context, u *routing.Upstream) error {
-	return func(ctx context.Context, u *routing.Upstream) error {
-		body := []byte(`{"jsonrpc":"2.0","id":` + ownID + `,"method":"ping"}`)
-		out, err := http.NewRequestWithContext(ctx, http.MethodPost, u.URL.String(), bytes.NewReader(body))
-		if err != nil {
-			return err
-		}
-		postJSON(out.Header)
-		response, err := client.Send(out, 0)
-		if err != nil {
-			return err
-		}
-		return response.Body.Close()
-	}
-}

@@ -32,15 +32,17 @@ func heap() uint64 {
 }
 
 // What is large streams: of a message some 256 KiB are held, of the rest one
-// buffer's worth.
+// buffer's worth, and nothing of each event of many.
 func TestLargeAnswersStream(t *testing.T) {
-	filler := []byte(strings.Repeat("x", 64<<10))
+	text := strings.Repeat("x", 64<<10)
+	events := strings.Repeat(progressEvent, 100)
 	cases := map[string]struct {
-		contentType, begin, end string
-		size                    int64
+		contentType, begin, filler, end string
+		size                            int64
 	}{
-		"100 MiB of JSON":             {jsonType, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"`, `"}]}}`, 100 << 20},
-		"one line of 64 MiB in event": {eventsType, `data: {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"`, "\"}]}}\n\n", 64 << 20},
+		"100 MiB of JSON":             {jsonType, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"`, text, `"}]}}`, 100 << 20},
+		"one line of 64 MiB in event": {eventsType, `data: {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"`, text, "\"}]}}\n\n", 64 << 20},
+		"200,000 events":              {eventsType, "", events, doneEvent, int64(2000 * len(events))},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -49,6 +51,7 @@ func TestLargeAnswersStream(t *testing.T) {
 			f.servers[0].inject(func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
 				w.Header().Set("Content-Type", c.contentType)
 				_, _ = io.WriteString(w, c.begin)
+				filler := []byte(c.filler)
 				for i := range c.size / int64(len(filler)) {
 					_, _ = w.Write(filler)
 					if i%400 == 399 {

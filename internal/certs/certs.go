@@ -41,7 +41,10 @@ type Certs struct {
 // snapshot is one reading of the files. It does not change.
 type snapshot struct {
 	config *tls.Config
-	expiry time.Time // of the certificate that berth shows
+	begin  time.Time // of the validity of the certificate that berth shows
+	expiry time.Time // of the same
+
+	authorities time.Time // when the last of those that vouch for clients expires; zero: there are none
 }
 
 // Open reads the files. Its errors name the key and the file at fault.
@@ -67,13 +70,20 @@ func Open(o Options) (*Certs, error) {
 func (c *Certs) Run(ctx context.Context) error { return c.current.Run(ctx) }
 
 // Fault says what is wrong: the files cannot be used as they are, or the certificate
-// in use has expired; "" if nothing is.
+// in use has expired or is not valid yet, or all authorities have expired; "" if nothing
+// is.
 func (c *Certs) Fault() string {
 	if since, err := c.current.Fault(); err != nil {
 		return fmt.Sprintf("files changed at %s and cannot be used: %v", since.UTC().Format("15:04:05Z"), err)
 	}
 	if expiry := c.Expiry(); time.Now().After(expiry) {
 		return "the certificate expired at " + expiry.UTC().Format(time.RFC3339)
+	}
+	if begin := c.current.Get().begin; time.Now().Before(begin) {
+		return "the certificate is not valid before " + begin.UTC().Format(time.RFC3339)
+	}
+	if last := c.current.Get().authorities; !last.IsZero() && time.Now().After(last) {
+		return "the last of the authorities in tls.client_ca expired at " + last.UTC().Format(time.RFC3339)
 	}
 	return ""
 }
@@ -87,7 +97,7 @@ func (c *Certs) parse(contents [][]byte) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &snapshot{expiry: pair.Leaf.NotAfter, config: &tls.Config{
+	s := &snapshot{begin: pair.Leaf.NotBefore, expiry: pair.Leaf.NotAfter, config: &tls.Config{
 		Certificates: []tls.Certificate{pair},
 		MinVersion:   max(c.options.MinVersion, tls.VersionTLS12),
 		NextProtos:   []string{"http/1.1"},
@@ -96,6 +106,7 @@ func (c *Certs) parse(contents [][]byte) (*snapshot, error) {
 		if err := c.askClients(s.config, contents[2]); err != nil {
 			return nil, err
 		}
+		s.authorities = lastExpiry(contents[2])
 	}
 	return s, nil
 }

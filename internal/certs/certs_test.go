@@ -224,3 +224,51 @@ func TestErrorsAtTheStartNameKeyAndFile(t *testing.T) {
 		}
 	}
 }
+
+// TestOverdueRenewalIsTold, measured by the certificate's own life.
+func TestOverdueRenewalIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, certs.Options{}, nil)
+		if got := s.certs.Overdue(); got != "" {
+			t.Errorf("got %q of a new certificate, want nothing", got)
+		}
+		time.Sleep(time.Until(s.certs.Expiry().Add(-time.Hour)))
+		if got := s.certs.Overdue(); !strings.Contains(got, "expires at") {
+			t.Errorf("an hour before its end: got %q, want that it expires", got)
+		}
+		if got := s.certs.Fault(); got != "" {
+			t.Errorf("an hour before its end: got fault %q, want none", got)
+		}
+	})
+}
+
+func TestCertificateOfTheFutureIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		root := certstest.New(t)
+		s := newSite(t, certs.Options{}, nil)
+		s.show(root.Issue(x509.Certificate{NotBefore: time.Now().Add(time.Hour), NotAfter: time.Now().Add(2 * time.Hour)}))
+		s.settle()
+		if got := s.certs.Fault(); !strings.Contains(got, "not valid before") {
+			t.Errorf("got fault %q, want that it is not valid yet", got)
+		}
+	})
+}
+
+// TestExpiredAuthoritiesAreTold: while one of several is good, clients get in.
+func TestExpiredAuthoritiesAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clients := certstest.New(t)
+		s := newSite(t, certs.Options{}, clients)
+		expired := clients.Issue(x509.Certificate{NotAfter: time.Now().Add(-time.Minute)}).Cert
+		s.write("ca.pem", slices.Concat(expired, clients.PEM(), expired))
+		s.settle()
+		if got := s.certs.Fault(); got != "" {
+			t.Errorf("two of three have expired: got fault %q, want none", got)
+		}
+		s.write("ca.pem", expired)
+		s.settle()
+		if got := s.certs.Fault(); !strings.Contains(got, "tls.client_ca") {
+			t.Errorf("all have expired: got fault %q, want that they have", got)
+		}
+	})
+}

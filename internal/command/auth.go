@@ -22,6 +22,7 @@ type keys interface {
 	identity.Keys
 	Run(ctx context.Context) error
 	Ready() (ok bool, detail string)
+	Usable(ctx context.Context, algorithms []string) (int, error)
 }
 
 // callers tells how it is told who calls. The keys of tokens are one for all pools.

@@ -1,8 +1,10 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"berth/internal/config"
 
@@ -14,6 +16,9 @@ func checkCommand() *cli.Command {
 		Name:      "check",
 		Usage:     "judge a configuration file: every fault at once, with its key and line",
 		ArgsUsage: "FILE",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "online", Usage: "look at what the file names as well: store, upstreams, certificates, keys, secrets"},
+		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
 				return errors.New("berth check: give one configuration file")
@@ -23,16 +28,42 @@ func checkCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			upstreams := 0
-			for _, pool := range cfg.Pools {
-				upstreams += len(pool.Upstreams)
+			if c.Bool("online") {
+				if err := checkOnline(c.Context, cfg, c.App.Writer); err != nil {
+					return err
+				}
 			}
-			note := ""
-			if url, given := cfg.Store.EffectiveURL(stateDirectory()); given {
-				note = ", store " + string(url) + " (by $STATE_DIRECTORY)"
-			}
-			_, err = fmt.Fprintf(c.App.Writer, "%s: ok, %d pools, %d upstreams%s\n", file, len(cfg.Pools), upstreams, note)
-			return err
+			return announceChecked(c.App.Writer, file, cfg)
 		},
 	}
+}
+
+// checkOnline looks at what cfg names. Warnings are written, the other findings are the
+// error.
+func checkOnline(ctx context.Context, cfg config.Config, warnings io.Writer) error {
+	var broken findings
+	for _, f := range lookAround(ctx, cfg) {
+		if !f.warning {
+			broken = append(broken, f)
+		} else if _, err := fmt.Fprintln(warnings, f); err != nil {
+			return err
+		}
+	}
+	if len(broken) > 0 {
+		return broken
+	}
+	return nil
+}
+
+func announceChecked(w io.Writer, file string, cfg config.Config) error {
+	upstreams := 0
+	for _, pool := range cfg.Pools {
+		upstreams += len(pool.Upstreams)
+	}
+	note := ""
+	if url, given := cfg.Store.EffectiveURL(stateDirectory()); given {
+		note = ", store " + string(url) + " (by $STATE_DIRECTORY)"
+	}
+	_, err := fmt.Fprintf(w, "%s: ok, %d pools, %d upstreams%s\n", file, len(cfg.Pools), upstreams, note)
+	return err
 }

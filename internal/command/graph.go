@@ -212,8 +212,12 @@ func (g *graph) Run(ctx context.Context) error {
 
 // Close releases connections. Call it after Run has returned.
 func (g *graph) Close() error {
+	g.closeClients()
+	return g.store.Close()
+}
+
+func (g *graph) closeClients() {
 	for _, client := range g.clients {
 		client.Close()
 	}
-	return g.store.Close()
 }

@@ -9,7 +9,7 @@ const (
 )
 
 // TLS is the [tls] table: TLS towards clients. The files are read when berth serves,
-// not when a file is merely checked, and read anew when they change.
+// not when a file is judged, and read anew when they change.
 type TLS struct {
 	// Cert is the path of a PEM file: the certificate that clients are shown, and its
 	// chain. Empty: berth speaks plain HTTP.

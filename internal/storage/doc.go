@@ -30,6 +30,8 @@
 //   - With "replicas:N" ([Options.Durability]) a write that returned no error is at
 //     the master and at N of its replicas. So is the record that a write found
 //     standing, whoever wrote it.
+//   - [Inspect] finds what would break these promises before anything depends on them,
+//     and writes nothing.
 //   - The passwords in the URL appear nowhere: not in errors, not in logs, not in
 //     [Store.String].
 //

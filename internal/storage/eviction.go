@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 )
@@ -103,14 +102,12 @@ func (s *Store) notePolicy(policy string) {
 func (r *redisEngine) policy(ctx context.Context) (string, error) {
 	bounded, cancel := context.WithTimeout(ctx, r.bound)
 	defer cancel()
-	info, err := r.client.Info(bounded, "memory").Result()
+	memory, err := serverInfo(bounded, r.client, "memory")
 	if err != nil {
 		return "", r.fail(ctx, opInfo, err)
 	}
-	for line := range strings.Lines(info) {
-		if value, ok := strings.CutPrefix(line, "maxmemory_policy:"); ok {
-			return strings.TrimSpace(value), nil
-		}
+	if policy, told := memory["maxmemory_policy"]; told {
+		return policy, nil
 	}
 	return "", errNoPolicy
 }

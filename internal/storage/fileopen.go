@@ -38,7 +38,15 @@ type opening struct {
 	path string
 	wait time.Duration
 	log  *slog.Logger
+
+	stale bool // found by check: the newest state cannot be read
 }
+
+// errHeld says that another process holds the file.
+var errHeld = errors.New("another berth holds this file")
+
+// staleFile is what is said of a file whose newest state cannot be read.
+const staleFile = "the newest state of the store's file cannot be read, the one before it counts: the last writes may be lost"
 
 // openFile opens the file at path once no other process holds it, and makes it if there
 // is none. It believes nothing that it has not checked.
@@ -174,7 +182,7 @@ func (o *opening) lock(f *os.File) error {
 		select {
 		case <-poll.C:
 		case <-deadline.C:
-			return fmt.Errorf("another berth holds this file, and did not end within %v", o.wait)
+			return fmt.Errorf("%w, and did not end within %v", errHeld, o.wait)
 		case <-o.ctx.Done():
 			return context.Cause(o.ctx)
 		}
@@ -205,8 +213,8 @@ func (o *opening) check(f *os.File, size int64) error {
 	if err != nil {
 		return err
 	}
-	if stale {
-		o.log.Warn("the newest state of the store's file cannot be read, the one before it counts: the last writes may be lost", "path", o.path)
+	if o.stale = stale; stale {
+		o.log.Warn(staleFile, "path", o.path)
 	}
 	return nil
 }

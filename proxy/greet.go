@@ -1,0 +1,89 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+// What an upstream's answer to a greeting says, if not that MCP is spoken there.
+var (
+	// ErrNotMCP says that this is no MCP endpoint, or none that works.
+	ErrNotMCP = errors.New("proxy: no MCP endpoint answers there")
+	// ErrUnclear says that it may be one: some servers refuse what they did not expect
+	// in plain words.
+	ErrUnclear = errors.New("proxy: it cannot be told whether an MCP endpoint answers there")
+	// ErrCredentials says that other credentials are asked for than berth has.
+	ErrCredentials = errors.New("proxy: the upstream asks for other credentials")
+)
+
+// Greet sends u a ping, as calls are sent to it, and returns nil if the answer is
+// JSON-RPC, be it an error; else one of ErrNotMCP, ErrUnclear and ErrCredentials,
+// or why there was no answer. ctx bounds it. The errors repeat nothing of what was sent.
+func (ep *Endpoint) Greet(ctx context.Context, u *routing.Upstream) error {
+	out, err := newPing(ctx, u)
+	if err != nil {
+		return err
+	}
+	if ep.Host != "" && ep.Host != "forward" && ep.Host != "upstream" {
+		out.Host = ep.Host
+	}
+	ep.authorize(out.Header)
+	response, err := ep.Client.Send(out, 0)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	switch status := response.StatusCode; {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return fmt.Errorf("%w: it answers %d", ErrCredentials, status)
+	case speaksMCP(response):
+		return nil
+	case status >= 300 && status < 400:
+		return fmt.Errorf("%w: it answers %d, and redirects are not followed", ErrNotMCP, status)
+	case status < 400 || status >= 500 || status == http.StatusNotFound || status == http.StatusMethodNotAllowed:
+		return fmt.Errorf("%w: it answers %d, not in JSON-RPC", ErrNotMCP, status)
+	default:
+		return fmt.Errorf("%w: it answers %d, not in JSON-RPC", ErrUnclear, status)
+	}
+}
+
+// speaksMCP reports whether response holds an answer in JSON-RPC.
+func speaksMCP(response *http.Response) bool {
+	a, err := ownAnswer(response)
+	return err == nil && (a.IsError || a.HasResult)
+}
+
+// newPing makes the request to which whoever is there has something to say, and which
+// changes nothing.
+func newPing(ctx context.Context, u *routing.Upstream) (*http.Request, error) {
+	body := []byte(`{"jsonrpc":"2.0","id":` + ownID + `,"method":"` + mcp.MethodPing + `"}`)
+	out, err := http.NewRequestWithContext(ctx, http.MethodPost, u.URL.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	postJSON(out.Header)
+	return out, nil
+}
+
+// Probe returns a function that asks an upstream for any sign of life, over client.
+// Whatever the upstream answers, it is there; an error means that it did not.
+func Probe(client *exchange.Client) func(ctx context.Context, u *routing.Upstream) error {
+	return func(ctx context.Context, u *routing.Upstream) error {
+		out, err := newPing(ctx, u)
+		if err != nil {
+			return err
+		}
+		response, err := client.Send(out, 0)
+		if err != nil {
+			return err
+		}
+		return response.Body.Close()
+	}
+}

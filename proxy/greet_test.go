@@ -1,0 +1,84 @@
+package proxy_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+
+	"berth/internal/demo/fleet"
+	"berth/proxy"
+)
+
+// greeted greets the upstream that handler is, or an instance of the fleet.
+func greeted(t *testing.T, s setup) error {
+	t.Helper()
+	var ep *proxy.Endpoint
+	s.upstreams = 1
+	s.endpoint = func(e *proxy.Endpoint) { ep = e }
+	start(t, s)
+	return ep.Greet(t.Context(), ep.Router.Pool.Upstreams()[0])
+}
+
+// Servers of either era answer a greeting, if only to say that they want a session first.
+func TestGreetingIsAnsweredInJSONRPC(t *testing.T) {
+	for name, server := range map[string]func(*fleet.Server){
+		"sessions":          nil,
+		"sessions required": func(s *fleet.Server) { s.SessionOptional = false },
+		"stateless":         func(s *fleet.Server) { s.Stateless = true },
+		"events":            func(s *fleet.Server) { s.SSE = true },
+	} {
+		if err := greeted(t, setup{server: server}); err != nil {
+			t.Errorf("%s: got %v, want none", name, err)
+		}
+	}
+}
+
+func TestGreetingTellsWhatIsThere(t *testing.T) {
+	for name, c := range map[string]struct {
+		status      int
+		media, body string
+		want        error
+	}{
+		"an error in JSON-RPC":      {400, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no session"}}`, nil},
+		"refused in words":          {422, "text/plain", "expected initialize", proxy.ErrUnclear},
+		"too many":                  {429, "text/plain", "slow down", proxy.ErrUnclear},
+		"credentials":               {401, "application/json", `{"error":"login"}`, proxy.ErrCredentials},
+		"forbidden":                 {403, "text/plain", "no", proxy.ErrCredentials},
+		"another path":              {404, "text/html", "<h1>not found</h1>", proxy.ErrNotMCP},
+		"a site":                    {200, "text/html", "<h1>welcome</h1>", proxy.ErrNotMCP},
+		"JSON of another kind":      {200, "application/json", `{"status":"up"}`, proxy.ErrNotMCP},
+		"elsewhere":                 {307, "text/html", "", proxy.ErrNotMCP},
+		"a balancer without a pool": {503, "text/html", "<h1>no server</h1>", proxy.ErrNotMCP},
+	} {
+		err := greeted(t, setup{handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", c.media)
+			w.WriteHeader(c.status)
+			_, _ = io.WriteString(w, c.body)
+		})})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+// An upstream is greeted as it is called: by the name that it knows, with the
+// credentials that it takes.
+func TestGreetingIsSentAsCallsAre(t *testing.T) {
+	seen := make(chan *http.Request, 1)
+	var ep *proxy.Endpoint
+	start(t, setup{
+		upstreams: 1,
+		endpoint: func(e *proxy.Endpoint) {
+			ep = e
+			ep.Host = "tools.test"
+			ep.Authorization = &proxy.Authorization{Value: func() string { return "Bearer berth's" }}
+		},
+		handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen <- r }),
+	})
+	_ = ep.Greet(t.Context(), ep.Router.Pool.Upstreams()[0])
+	r := <-seen
+	if got := r.Header.Get("Authorization"); r.Host != "tools.test" || got != "Bearer berth's" {
+		t.Errorf("got host %q and authorization %q, want the pool's", r.Host, got)
+	}
+}
