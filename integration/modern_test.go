@@ -14,7 +14,8 @@ import (
 // which berth gets which request and when. Real clients do all else. It may be used
 // by many goroutines at once.
 type modernClient struct {
-	http http.Client
+	http  http.Client
+	token string // bearer token; empty: none. Clients of different tokens share no polls
 }
 
 func newModernClient(t testing.TB) *modernClient {
@@ -87,7 +88,11 @@ func (c *modernClient) call(t testing.TB, url, method, name string, params map[s
 // JSON has a body only.
 func (c *modernClient) send(t testing.TB, url, method, name string, params map[string]any) (answer, error) {
 	t.Helper()
-	response, err := c.http.Do(modernRequest(t, url, method, name, params))
+	request := modernRequest(t, url, method, name, params)
+	if c.token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	response, err := c.http.Do(request)
 	if err != nil {
 		return answer{}, err
 	}

@@ -33,9 +33,14 @@ func TestSlowLineToRedisIsPaidOncePerUnknownID(t *testing.T) {
 	if got := a.gets(t); got != 0 {
 		t.Errorf("GETs of the berth that made the tasks: got %d, want none", got)
 	}
+	callers := make([]*modernClient, clients)
+	for i := range callers {
+		callers[i] = newModernClient(t)
+		callers[i].token = fmt.Sprint(i)
+	}
 	crowd(t, tasks*clients, clients, func(i int) {
 		id := ids[i/clients]
-		if got, err := client.poll(t, b.url(), id); err != nil || got.Result.TaskID != id {
+		if got, err := callers[i%clients].poll(t, b.url(), id); err != nil || got.Result.TaskID != id {
 			t.Errorf("polling %s: got %v, %v, want the task", id, got, err)
 		}
 	})

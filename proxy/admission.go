@@ -7,6 +7,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/limit"
 	"berth/internal/mcp"
+	"berth/routing"
 )
 
 // anybody stands for the caller where callers are not told apart.
@@ -40,14 +41,26 @@ func (x *request) admit() error {
 // new work none that is kept for work that has begun.
 func (x *request) place() error {
 	d := x.p.load
-	switch {
-	case x.stands():
-		return x.placeStream()
-	case !x.concernsBegun() && d.calls.Held() > d.inFlight-d.inFlight/reserve:
-		return d.full(shedReserve)
+	if !x.stands() {
+		if err := x.spareReserve(); err != nil {
+			return err
+		}
 	}
 	if wait := d.polls.Take(x.held.caller, x.polls()); wait > 0 {
 		return d.tooMuch(shedPolls, errTooManyPolls, wait)
+	}
+	if x.stands() {
+		return x.placeStream()
+	}
+	return nil
+}
+
+// spareReserve turns the request away if what room there is is kept for work that has
+// begun, and it is not about such.
+func (x *request) spareReserve() error {
+	d := x.p.load
+	if !x.concernsBegun() && d.calls.Held() > d.inFlight-d.inFlight/reserve {
+		return d.full(shedReserve)
 	}
 	return nil
 }
@@ -86,12 +99,16 @@ func (x *request) concernsBegun() bool {
 	return len(x.message.Calls) > 0
 }
 
-// polls is how many tasks the request asks for.
+// polls is how many tasks the request asks for. Those of a subscription are looked up,
+// and polled once each.
 func (x *request) polls() int {
 	n := 0
 	for i := range x.message.Calls {
-		if m := x.message.Calls[i].Method; m == mcp.MethodGetTask || m == mcp.MethodTaskResult {
+		switch c := &x.message.Calls[i]; c.Method {
+		case mcp.MethodGetTask, mcp.MethodTaskResult:
 			n++
+		case mcp.MethodListen:
+			n += min(len(c.Listen.TaskIDs()), routing.MaxListenIDs)
 		}
 	}
 	return n

@@ -78,7 +78,7 @@ func (x *request) holdTogether(ctx context.Context, u *routing.Upstream, carried
 	case owner == u.Name:
 		bindings.Touch(carried.Key, carried.Binding)
 	case owner == x.left, x.pool().Find(owner) == nil:
-		_ = bindings.Rebind(ctx, carried.Key, owner, next)
+		_ = bindings.RebindAffinity(ctx, carried.Key, owner, next)
 	}
 }
 

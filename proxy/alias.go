@@ -6,12 +6,16 @@ import (
 	"net/http"
 
 	"berth/internal/mcp"
+	"berth/internal/seal"
 	"berth/routing"
 )
 
+// sealAlias is what an alias is sealed for.
+const sealAlias = "alias"
+
 // sealedAlias is an upstream's id of a moved session as bindings hold it.
 func (x *request) sealedAlias(id string) string {
-	return base64.RawStdEncoding.EncodeToString(sealFor(x.session, sealAlias, []byte(id)))
+	return base64.RawStdEncoding.EncodeToString(seal.Session(x.session, sealAlias, []byte(id)))
 }
 
 // aliasIn opens what sealedAlias made. "" stays "".
@@ -23,7 +27,7 @@ func (x *request) aliasIn(sealed string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	id, err := unsealFor(x.session, sealAlias, data)
+	id, err := seal.OpenSession(x.session, sealAlias, data)
 	return string(id), err
 }
 
@@ -40,8 +44,8 @@ func (x *request) openAlias() error {
 }
 
 // renameSession puts the upstream's own id of the session into the headers of a
-// request, and takes the mark off what the client resumes from. An event id without
-// the mark is another upstream's.
+// request, and takes the tag off what the client resumes from. An event id without
+// the tag is another upstream's.
 func (x *request) renameSession(h http.Header) {
 	if x.alias == "" {
 		return
@@ -50,7 +54,7 @@ func (x *request) renameSession(h http.Header) {
 		h.Set(mcp.HeaderSession, x.alias)
 	}
 	if last := h.Get(mcp.HeaderLastEvent); last != "" {
-		if id, ok := x.unmarkedEvent(last); ok {
+		if id, ok := x.untaggedEvent(last); ok {
 			h.Set(mcp.HeaderLastEvent, id)
 		} else {
 			h.Del(mcp.HeaderLastEvent)

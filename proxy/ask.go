@@ -14,9 +14,9 @@ import (
 	"berth/routing"
 )
 
-// probeID is the JSON-RPC id of the requests that berth makes itself. Each is the
+// ownID is the JSON-RPC id of the requests that berth makes itself. Each is the
 // only request of its exchange, so that one id does.
-const probeID = `"berth"`
+const ownID = `"berth"`
 
 // askTask asks u, with the caller's credentials, whether it knows a task.
 func (x *request) askTask(ctx context.Context, u *routing.Upstream, taskID string) routing.Verdict {
@@ -120,7 +120,7 @@ func (x *request) ownBody(method, taskID string) []byte {
 	if x.era() == mcp.EraModern {
 		params["_meta"] = mcp.OwnMeta(x.version())
 	}
-	message := map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(probeID), "method": method}
+	message := map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(ownID), "method": method}
 	if len(params) > 0 {
 		message["params"] = params
 	}
@@ -145,7 +145,7 @@ func ownAnswer(response *http.Response) (mcp.Answer, error) {
 			return mcp.Answer{}, err
 		}
 		a, err := mcp.PeekAnswer(piece.Message, piece.Cut)
-		if err == nil && a.Method == "" && bytes.Equal(bytes.TrimSpace(a.ID), []byte(probeID)) || shape == exchange.JSON {
+		if err == nil && a.Method == "" && bytes.Equal(bytes.TrimSpace(a.ID), []byte(ownID)) || shape == exchange.JSON {
 			return a, nil
 		}
 	}
@@ -155,7 +155,7 @@ func ownAnswer(response *http.Response) (mcp.Answer, error) {
 // Whatever the upstream answers, it is there; an error means that it did not.
 func Probe(client *exchange.Client) func(ctx context.Context, u *routing.Upstream) error {
 	return func(ctx context.Context, u *routing.Upstream) error {
-		body := []byte(`{"jsonrpc":"2.0","id":` + probeID + `,"method":"ping"}`)
+		body := []byte(`{"jsonrpc":"2.0","id":` + ownID + `,"method":"ping"}`)
 		out, err := http.NewRequestWithContext(ctx, http.MethodPost, u.URL.String(), bytes.NewReader(body))
 		if err != nil {
 			return err

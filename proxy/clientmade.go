@@ -41,7 +41,7 @@ func (x *request) releaseMade() {
 	ctx, cancel := x.recording()
 	defer cancel()
 	for _, key := range x.decision.Made {
-		x.endpoint.Router.Bindings.Release(ctx, key, x.madeAt.Name)
+		x.endpoint.Router.Bindings.ReleaseProvisional(ctx, key, x.madeAt.Name)
 	}
 }
 

@@ -170,6 +170,10 @@ func (x *request) flightKey(u *routing.Upstream) flightKey {
 	return key
 }
 
+// ofTheWay are the headers that tell which way a request came. Others that begin with
+// X-Forwarded-, User for one, may tell who sent it.
+var ofTheWay = []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via"}
+
 // isOfOneRequest: headers that differ between requests that ask the same, because they
 // name the request, trace it, or tell which way it came.
 func isOfOneRequest(name string) bool {
@@ -179,5 +183,5 @@ func isOfOneRequest(name string) bool {
 		"X-Request-Id", "X-Correlation-Id", "X-Amzn-Trace-Id", "X-Cloud-Trace-Context", "Cf-Ray":
 		return true
 	}
-	return isForwarding(name) || slices.Contains(hopByHop, name)
+	return slices.Contains(ofTheWay, name) || slices.Contains(hopByHop, name)
 }

@@ -55,7 +55,7 @@ func (x *request) sessionDenied(u *routing.Upstream, response *http.Response) er
 		return x.relay(u, response)
 	}
 	_ = response.Body.Close() // nothing in it is needed
-	x.settle()                // it changed nothing
+	x.endChange()             // it changed nothing
 	x.endpoint.noteAnswer(u, response.StatusCode)
 	x.endExchange(strconv.Itoa(response.StatusCode))
 	switch {

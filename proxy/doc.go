@@ -15,9 +15,10 @@
 //     asks the fleet by ask.go).
 //  4. forward: an owned call to its owner only; unbound work to the picker's
 //     choice, and to another only while nothing was sent or for a pure read
-//     (forward.go, outbound.go, headers.go). How the exchange goes feeds the
-//     upstream's health. linger.go says what the client's departure means. A task whose
-//     id the client made is bound before the request goes out (clientmade.go).
+//     (forward.go, owned.go, outbound.go, headers.go; authorization.go says in whose
+//     name). How the exchange goes feeds the upstream's health. linger.go says what the
+//     client's departure means. A task whose id the client made is bound before the
+//     request goes out (clientmade.go).
 //  5. observe: each message of the answer, JSON whole (relay.go), event streams
 //     event by event (events.go, observe.go).
 //  6. record: what creates a task or a session is bound, and only then
@@ -26,15 +27,18 @@
 //     accesslog.go, telemetry.go, span.go).
 //
 // A subscription may need several upstreams at once, and so takes a way of its own
-// after the second step: listen.go is its stream to the client, listenplan.go says
-// who serves which part, leg.go and fleetfeeds.go are the upstreams' sides. So does a
-// list of a pool's tasks after the third: fanout.go, fanoutpage.go, fanoutown.go.
+// after the second step: listen.go is its stream to the client, listenplan.go says who
+// serves which part, listengather.go waits for what is agreed to, listenstate.go tells
+// what moved meanwhile. leg.go and feed.go are one upstream's side, fleetfeeds.go and
+// inbox.go that of streams which subscribers share. So does a list of a pool's tasks
+// after the third: fanout.go asks all upstreams, fanoutpage.go reads a page of one,
+// fanoutown.go says what of it is the caller's.
 //
 // A session whose upstream is lost is moved between 4 and 5, where the pool allows it
-// (failover.go, replay.go, handshake.go, alias.go, mark.go, seal.go).
+// (failover.go, denial.go, replay.go, handshake.go, alias.go, tag.go).
 //
 // A poll may be given the answer to another one like it: coalesce.go and flights.go
-// say whose, stir.go marks the changes that end it.
+// say whose, change.go marks the changes that end it.
 //
 // Beside it lie what guesses of ids are told (unknown.go), what berth answers for an
 // owner that is silent (silent.go, lastseen.go), what passes unread at the endpoint's

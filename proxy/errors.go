@@ -48,6 +48,10 @@ var (
 	errTooManyStreams = limited(mcp.ReasonTooManyStreams, "too many streams are open")
 )
 
+// errBodyBesidePost refuses, where callers are told apart, a body that berth would pass on
+// unread: some servers read one whatever the method, and take it for a call.
+var errBodyBesidePost = refused(http.StatusBadRequest, "only a POST has a body")
+
 // errAnswerTooLarge withholds an answer that is larger than configured.
 var errAnswerTooLarge = broken(mcp.ReasonAnswerTooLarge, "the upstream's answer is too large")
 

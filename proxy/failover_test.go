@@ -4,89 +4,16 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"berth/internal/demo/fleet"
 	"berth/internal/realtest"
 	"berth/proxy"
-	"berth/routing"
 
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 )
-
-// reinit is a rig whose sessions outlive their instances, which demand one.
-func reinit(o rigOptions) rigOptions {
-	setUp, endpoint := o.server, o.endpoint
-	o.server = func(s *fleet.Server) {
-		s.SessionOptional = false
-		if setUp != nil {
-			setUp(s)
-		}
-	}
-	o.endpoint = func(ep *proxy.Endpoint) {
-		ep.Reinit = true
-		if endpoint != nil {
-			endpoint(ep)
-		}
-	}
-	return o
-}
-
-// furnish does in a session what another instance would have to be told.
-func (f *rig) furnish(session string) {
-	f.t.Helper()
-	f.in(session, http.MethodPost, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	f.legacy(session, "logging/setLevel", `"level":"debug"`)
-	f.legacy(session, "logging/setLevel", `"level":"error"`)
-	f.legacy(session, "resources/subscribe", `"uri":"file:///one"`)
-	f.legacy(session, "resources/subscribe", `"uri":"file:///two"`)
-	f.legacy(session, "resources/unsubscribe", `"uri":"file:///one"`)
-}
-
-// who calls the tool that names its instance.
-func (f *rig) who(session string) string {
-	f.t.Helper()
-	r := f.legacy(session, "tools/call", `"name":"who"`)
-	m := r.message(f.t)
-	if m.Result == nil {
-		return fmt.Sprint(r.status)
-	}
-	return m.Result.StructuredContent.Instance
-}
-
-// wantSession fails the test unless the instance holds one session, furnished.
-func (s *rigServer) wantSession(t *testing.T) {
-	t.Helper()
-	want := fleet.SessionView{Version: "2025-11-25", Initialized: true, Level: "error", URIs: []string{"file:///two"}}
-	if got := s.Sessions(); len(got) != 1 || fmt.Sprint(got[0]) != fmt.Sprint(want) {
-		t.Errorf("sessions at %s: got %v, want %v", s.Name, got, want)
-	}
-}
-
-// losses are ways in which an instance loses a session.
-var losses = map[string]func(f *rig, s *rigServer){
-	"killed":    (*rig).lose,
-	"restarted": func(_ *rig, s *rigServer) { s.Restart() },
-	"restarted, and says 400": func(_ *rig, s *rigServer) {
-		s.inject(func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
-			if r.Header.Get("Mcp-Session-Id") != "" {
-				w.WriteHeader(http.StatusBadRequest)
-			}
-			return r.Header.Get("Mcp-Session-Id") != ""
-		})
-	},
-}
-
-// lose kills an instance to which berth has no idle connection: what is written to
-// one that is just breaking counts as sent.
-func (f *rig) lose(s *rigServer) {
-	f.outbound.Close()
-	s.kill()
-}
 
 // The client goes on in its session and notices nothing: the next instance was told
 // what the first one was, the tool runs once, and what follows goes there at once.
@@ -244,13 +171,6 @@ func TestSessionOutlivesItsUpstreamsName(t *testing.T) {
 		t.Errorf("answered by %s, want b", got)
 	}
 	f.servers[1].wantSession(t)
-}
-
-// removeFirst takes the first upstream out of the configuration.
-func (f *rig) removeFirst() {
-	others := slices.Clone(f.pool.Upstreams()[1:])
-	pool := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: others, Picker: firstCandidate{}})
-	f.router.Pool, f.router.Asker = pool, routing.NewAsker(pool)
 }
 
 // The id that the client knows is the only one that it sees, and the instance's own

@@ -149,8 +149,8 @@ func TestStaleCacheLeadsToTheNewInstance(t *testing.T) {
 				lose(one, two)
 				task := one.newCoreTask(session, 3600) // at b
 				event := one.resume(session, "")
-				mark := event[len("id: "):len("id: berth-12345678-")]
-				r := request(two, session, task, `{"jsonrpc":"2.0","id":"`+mark+`7","result":{}}`)
+				tag := event[len("id: "):len("id: berth-12345678-")]
+				r := request(two, session, task, `{"jsonrpc":"2.0","id":"`+tag+`7","result":{}}`)
 				b := one.servers[1]
 				if n := b.Calls("tasks/get") + b.Calls("") + b.Calls(http.MethodDelete); r.status/100 != 2 || n != 1 {
 					t.Errorf("got %d %s, and %d requests at b, want one", r.status, r.body, n)

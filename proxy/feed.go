@@ -34,30 +34,55 @@ func (r *refusedFeed) drop() {
 	}
 }
 
-// passing reports whether the refusal is that of a gateway whose server is away.
+// passing reports whether the refusal says nothing about the subscription: that of a
+// gateway whose server is away, of a server that has just begun, or has too much to do.
 func (r *refusedFeed) passing() bool {
-	return r.response != nil && r.response.StatusCode >= http.StatusBadGateway && r.response.StatusCode <= http.StatusGatewayTimeout
+	if r.response == nil || r.response.StatusCode == http.StatusNotImplemented {
+		return false
+	}
+	return r.response.StatusCode == http.StatusTooManyRequests || r.response.StatusCode/100 == 5
 }
 
 // maxRefusal bounds what is kept of a refusal that several are told of, in bytes.
 const maxRefusal = 64 << 10
 
-// repeat reads the refusal, as far as maxRefusal, and returns a function that tells it
-// anew.
-func (r *refusedFeed) repeat() func() error {
+// repeat reads the refusal of a request of berth's own, as far as maxRefusal, and
+// returns a function that tells it anew, to the request with this JSON-RPC id.
+func (r *refusedFeed) repeat() func(id []byte) error {
 	if r.response == nil {
-		return func() error { return r }
+		return func(id []byte) error { return &refusedFeed{upstream: r.upstream, message: inPlaceOfOwn(r.message, id)} }
 	}
 	defer r.drop()
-	body, err := io.ReadAll(io.LimitReader(r.response.Body, maxRefusal))
+	message, err := io.ReadAll(io.LimitReader(r.response.Body, maxRefusal))
 	if err != nil {
-		return func() error { return err }
+		return func([]byte) error { return err }
 	}
-	return func() error {
-		response := *r.response
+	return func(id []byte) error {
+		body, response := message, *r.response
+		if exchange.ShapeOf(r.response) == exchange.JSON {
+			body = inPlaceOfOwn(message, id)
+		}
+		response.Header = r.response.Header.Clone()
+		dropOneCallers(response.Header)
+		response.Header.Del("Content-Length")
 		response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		return &refusedFeed{upstream: r.upstream, response: &response}
 	}
+}
+
+// inPlaceOfOwn returns the answer to a request of berth's own as one to the request
+// with this id. A message without that id, or none at all, stays as it is.
+func inPlaceOfOwn(message, id []byte) []byte {
+	if a, err := mcp.PeekAnswer(message, false); err != nil || string(a.ID) != ownID {
+		return message
+	}
+	return mcp.WithID(message, id)
+}
+
+// dropOneCallers removes from an answer that several are given what is meant for one.
+func dropOneCallers(h http.Header) {
+	h.Del("Set-Cookie")
+	h.Del(mcp.HeaderSession)
 }
 
 // feed is a subscription's stream at one upstream, after its acknowledgement.

@@ -3,9 +3,11 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"sync"
@@ -27,6 +29,7 @@ type feedKey struct {
 	upstream, filter               string
 	principal, credential, version string
 	host, query                    string
+	header                         [sha256.Size]byte // of sharedHeader
 }
 
 // fleetFeed is one shared stream. It runs while it has members.
@@ -48,7 +51,7 @@ type fleetFeed struct {
 }
 
 // share makes a leg that is a place at the shared stream of u.
-func (l *listening) share(u *routing.Upstream, filter mcp.Filter) {
+func (l *subscription) share(u *routing.Upstream, filter mcp.Filter) {
 	g := &leg{l: l, upstream: u, asked: filter, shared: true}
 	l.legs = append(l.legs, g)
 	feeds := &l.x.endpoint.feeds
@@ -58,12 +61,13 @@ func (l *listening) share(u *routing.Upstream, filter mcp.Filter) {
 
 // join gives g a place at its stream, which it opens if there is none.
 func (s *fleetFeeds) join(g *leg) *fleetFeed {
-	key := g.feedKey()
+	header := g.sharedHeader()
+	key := g.feedKey(header)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	feed := s.feeds[key]
 	if feed == nil {
-		feed = newFleetFeed(g, key)
+		feed = newFleetFeed(g, key, header)
 		if s.feeds == nil {
 			s.feeds = make(map[feedKey]*fleetFeed)
 		}
@@ -94,26 +98,48 @@ func (s *fleetFeeds) forget(feed *fleetFeed) {
 	}
 }
 
-func (g *leg) feedKey() feedKey {
+func (g *leg) feedKey(header http.Header) feedKey {
 	x := g.l.x
 	return feedKey{
 		upstream:  g.upstream.Name,
 		filter:    string(g.asked.Sorted().Encode()),
 		principal: x.principal, credential: x.credential, version: x.version(),
 		host: x.hostFor(g.upstream), query: x.r.URL.RawQuery,
+		header: digestOf(header, func(string) bool { return false }),
 	}
 }
 
+// sharedHeader is the header of the request for a shared stream: that of g's caller,
+// less what tells of one call or of the way that it came. What is left is all that an
+// upstream can tell callers by, whichever header they authenticate with.
+func (g *leg) sharedHeader() http.Header {
+	x := g.l.x
+	h := x.outboundHeaders()
+	maps.DeleteFunc(h, func(name string, _ []string) bool { return isOfOneRequest(name) })
+	dropCallsOwn(h)
+	for _, name := range []string{mcp.HeaderName, mcp.HeaderSession, mcp.HeaderLastEvent} {
+		h.Del(name)
+	}
+	if x.endpoint.Authorization != nil {
+		h.Del("Authorization") // berth's own may change, and is set anew for each request
+	}
+	postJSON(h)
+	h.Set("Accept-Encoding", "identity")
+	addVia(h, 1, 1)
+	if x.era() == mcp.EraModern {
+		h.Set(mcp.HeaderVersion, x.version())
+		h.Set(mcp.HeaderMethod, mcp.MethodListen)
+	}
+	return h
+}
+
 // newFleetFeed opens a stream in the name of g's caller, with a request of berth's own.
-func newFleetFeed(g *leg, key feedKey) *fleetFeed {
+func newFleetFeed(g *leg, key feedKey, header http.Header) *fleetFeed {
 	x := g.l.x
 	ctx, stop := context.WithCancel(context.Background())
-	template := x.newUpstreamRequest(ctx, g.upstream, http.MethodPost, x.endpointURL(g.upstream), nil)
-	template.Header.Del("X-Forwarded-For") // it speaks for several
-	dropCallsOwn(template.Header)
 	f := &fleetFeed{
 		key: key, ep: x.endpoint, p: x.p, upstream: g.upstream,
-		target: template.URL, host: template.Host, header: template.Header, body: ownListen(x.version(), g.asked),
+		target: x.endpointURL(g.upstream), host: key.host, header: header, body: ownListen(x.version(), g.asked),
 		stop: stop, done: make(chan struct{}), members: make(map[*leg]bool),
 	}
 	go f.run(ctx)
@@ -123,7 +149,7 @@ func newFleetFeed(g *leg, key feedKey) *fleetFeed {
 // ownListen is the body of a subscription of berth's own.
 func ownListen(version string, filter mcp.Filter) []byte {
 	body, _ := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": json.RawMessage(probeID), "method": mcp.MethodListen,
+		"jsonrpc": "2.0", "id": json.RawMessage(ownID), "method": mcp.MethodListen,
 		"params": map[string]any{"_meta": mcp.OwnMeta(version), "notifications": json.RawMessage(filter.Sorted().Encode())},
 	}) // strings, maps and a filter always marshal
 	return body
@@ -154,14 +180,14 @@ func (f *fleetFeed) run(ctx context.Context) {
 	keepJoined(ctx, f.upstream, func() error { return f.serve(ctx) }, func(err error) {
 		refused, ok := errors.AsType[*refusedFeed](err)
 		if !ok {
-			f.tell(nil, func() legEvent { return legEvent{lost: err} })
+			f.tell(nil, func(*leg) legEvent { return legEvent{lost: err} })
 			return
 		}
 		f.ep.feeds.mu.Lock()
 		f.ep.feeds.forget(f)
 		f.ep.feeds.mu.Unlock()
 		again := refused.repeat()
-		f.tell(nil, func() legEvent { return legEvent{lost: again()} })
+		f.tell(nil, func(g *leg) legEvent { return legEvent{lost: again(g.l.x.id)} })
 	})
 }
 
@@ -170,20 +196,21 @@ func (f *fleetFeed) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	dropOneCallers(stream.response.Header)
 	defer stream.close()
 	lease := f.ep.Router.Pool.Own(f.upstream)
 	defer lease.Release()
 	f.p.telemetry.subscribed(f.ep.Router.Pool.Name(), true, 1)
 	defer f.p.telemetry.subscribed(f.ep.Router.Pool.Name(), true, -1)
-	f.tell(stream, func() legEvent { return legEvent{joined: stream} })
+	f.tell(stream, func(*leg) legEvent { return legEvent{joined: stream} })
 	for {
 		s, err := stream.next()
 		if err != nil {
 			return err
 		}
-		if s.message != nil {
+		if s.message != nil && s.task.ID == "" { // of tasks nothing was asked for
 			message := bytes.Clone(s.message)
-			f.tell(stream, func() legEvent { return legEvent{raw: message} })
+			f.tell(stream, func(*leg) legEvent { return legEvent{raw: message} })
 		}
 	}
 }
@@ -198,12 +225,12 @@ func (f *fleetFeed) request(ctx context.Context) *http.Request {
 }
 
 // tell tells each member what event makes. stands is the stream as it stands now.
-func (f *fleetFeed) tell(stands *feed, event func() legEvent) {
+func (f *fleetFeed) tell(stands *feed, event func(*leg) legEvent) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stands = stands
 	for g := range f.members {
-		e := event()
+		e := event(g)
 		e.leg = g
 		g.l.inbox.post(e)
 	}

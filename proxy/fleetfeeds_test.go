@@ -1,9 +1,12 @@
 package proxy_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -137,6 +140,41 @@ func TestSlowSubscriberHoldsUpNobody(t *testing.T) {
 	})
 }
 
+// An instance may change all that it has at once. Whoever comes to read it in time is
+// told of each change; only who falls behind for good is cut off.
+func TestManyChangesAtOnceCutNobodyOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most = 8000
+		f := newFleetwide(t)
+		uris := make([]string, most)
+		for i := range uris {
+			uris[i] = fmt.Sprintf("file:///%d", i)
+		}
+		list, _ := json.Marshal(uris) // strings always marshal
+		request := f.modernRequest(t.Context(), "subscriptions/listen", "", `"notifications":{"resourceSubscriptions":`+string(list)+`}`)
+		slow := f.open(request)
+		defer slow.Body.Close()
+		synctest.Wait()
+		change := func(from, to int) {
+			for _, uri := range uris[from:to] {
+				f.servers[0].Announce("notifications/resources/updated", map[string]any{"uri": uri})
+			}
+			synctest.Wait()
+		}
+		change(0, 1000)
+		lines := newEventLines(t, slow)
+		for told := 0; told < 1000; {
+			if strings.Contains(lines.event(), "resources/updated") {
+				told++
+			}
+		}
+		change(0, most)
+		if _, err := io.Copy(io.Discard, slow.Body); err == nil {
+			t.Error("the stream of a client that was left behind ended as if it were whole")
+		}
+	})
+}
+
 // A refusal is each subscriber's own, and who comes later asks anew.
 func TestRefusalOfASharedStreamReachesEachSubscriber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -213,4 +251,31 @@ func TestTasksAndFleetNotificationsAreOneStream(t *testing.T) {
 			t.Errorf("told %v", got)
 		}
 	})
+}
+
+// An instance that answers, but cannot serve yet, is not given up.
+func TestInstanceThatIsNotReadyYetIsJoinedLater(t *testing.T) {
+	for _, status := range []int{http.StatusInternalServerError, http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFleetwide(t)
+				s := f.subscribe("1", listsFilter)
+				synctest.Wait()
+				f.servers[1].kill()
+				f.servers[1].inject(onMethod("subscriptions/listen", func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+					w.WriteHeader(status)
+					return true
+				}))
+				f.servers[1].start("b")
+				time.Sleep(10 * time.Second)
+				f.servers[1].inject(nil)
+				time.Sleep(30 * time.Second)
+				f.servers[1].Announce("notifications/tools/list_changed", nil)
+				synctest.Wait()
+				if got := s.told(); len(got) != 1 {
+					t.Errorf("told %v, want the change", got)
+				}
+			})
+		})
+	}
 }

@@ -163,9 +163,9 @@ func (fs *flights) drop(f *flight) {
 	}
 }
 
-// stir notes that what key names, a task or a session, is being changed, or, with a
+// invalidate notes that what key names, a task or a session, is being changed, or, with a
 // mark, that it was: nobody who comes from now on is given what was asked for before.
-func (fs *flights) stir(key sticky.Key, mark string) {
+func (fs *flights) invalidate(key sticky.Key, mark string) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	for k := range fs.byKey {

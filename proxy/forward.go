@@ -47,87 +47,6 @@ func (x *request) dispatch() error {
 	return x.forwardUnbound()
 }
 
-// forwardOwned sends an owned call to its owner, and to nobody else.
-func (x *request) forwardOwned(u *routing.Upstream) error {
-	if answered, err := x.coalesce(u); answered {
-		return err
-	}
-	defer x.arrive()
-	if u.Silent() && (x.aboutTask() || x.keptTogether()) {
-		if x.isOutdated() {
-			return x.reroute()
-		}
-		return x.outOfReach(u, nil)
-	}
-	lease := x.pool().Own(u)
-	defer lease.Release()
-	x.stir()
-	response, err := x.send(u)
-	if err != nil && x.mayRepeat(err) {
-		response, err = x.send(u)
-	}
-	if err != nil {
-		lease.Release() // the request may go elsewhere
-		x.settle()
-		return x.ownerFailed(u, err)
-	}
-	if x.lacksSession(u, response) {
-		lease.Release()
-		return x.sessionDenied(u, response)
-	}
-	return x.relay(u, response)
-}
-
-// mayRepeat allows one repetition of an owned call at the same owner: nothing was
-// sent, or it was a read. Waiting a second time in vain helps nobody.
-func (x *request) mayRepeat(err error) bool {
-	var failed *exchange.SendError
-	if !errors.As(err, &failed) || failed.TimedOut || failed.Refused || x.gone() {
-		return false
-	}
-	return !failed.Sent || x.readsOnly()
-}
-
-// ownerFailed decides what it means that an owner gave no answer.
-func (x *request) ownerFailed(u *routing.Upstream, err error) error {
-	var failed *exchange.SendError
-	if x.gone() || !errors.As(err, &failed) {
-		return errClientGone
-	}
-	x.endpoint.noteFailure(u, failed)
-	if x.keptTogether() && !failed.Sent && !failed.Starved && x.lost(u, failed) {
-		x.leaveOwner()
-		return x.forwardUnbound()
-	}
-	if !failed.Sent && !failed.Starved {
-		if done, err := x.failOver(u); done {
-			return err
-		}
-	}
-	return x.outOfReach(u, failed)
-}
-
-// outOfReach answers an owned call whose owner does not answer: with the task as
-// it was last seen where that is allowed; with the end of the session if that is
-// gone with its instance, so that the client begins anew; or with an error that
-// says that what it wants is out of reach, not gone. failed is nil if the call was
-// not sent, because the owner is known to be silent.
-func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) error {
-	if x.aboutTask() && x.serveLastSeen(u.DownFor()) {
-		return nil
-	}
-	sent := failed != nil && failed.Sent
-	switch {
-	case failed != nil && failed.Starved:
-		return failed
-	case x.session != "" && !x.staysBehind() && x.lost(u, failed):
-		return routing.ErrUnknownSession
-	case !sent, x.aboutTask() && !(failed.TimedOut && x.call().Method == mcp.MethodGetTask):
-		return errOwnerSilent
-	}
-	return failed
-}
-
 // forwardUnbound sends unbound work to the picker's choice, and on to another
 // upstream only while nothing was sent, or if it is a pure read.
 func (x *request) forwardUnbound() error {
@@ -191,30 +110,6 @@ func (x *request) send(u *routing.Upstream) (*http.Response, error) {
 		x.noteStarved(err)
 	}
 	return response, err
-}
-
-// noteFailure feeds the health of an upstream that gave no answer. That berth could
-// not ask is no failure of the upstream's.
-func (ep *Endpoint) noteFailure(u *routing.Upstream, failed *exchange.SendError) {
-	if failed.Starved {
-		return
-	}
-	ep.Router.Pool.Failed(u, failed)
-	if failed.TimedOut || !failed.Sent {
-		ep.Router.Pool.FellSilent(u, failed)
-	}
-}
-
-// noteAnswer feeds the health of an upstream that answered. A gateway's errors
-// say that the server behind is in trouble; what a server says itself, whatever
-// it says, does not.
-func (ep *Endpoint) noteAnswer(u *routing.Upstream, status int) {
-	switch status {
-	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		ep.Router.Pool.Failed(u, errors.New(http.StatusText(status)))
-	default:
-		ep.Router.Pool.Succeeded(u)
-	}
 }
 
 func (x *request) pool() *routing.Pool { return x.endpoint.Router.Pool }

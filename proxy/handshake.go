@@ -9,12 +9,16 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/seal"
 	"berth/sticky"
 )
 
 // maxHandshake bounds what is kept of one session, in bytes. A session with more is
 // not moved.
 const maxHandshake = 64 << 10
+
+// sealHandshake is what a handshake is sealed for.
+const sealHandshake = "handshake"
 
 var errHandshakeTooLarge = errors.New("proxy: handshake too large to be kept")
 
@@ -36,11 +40,11 @@ func (h *handshake) seal(session string) ([]byte, error) {
 	if len(data) > maxHandshake {
 		return nil, errHandshakeTooLarge
 	}
-	return sealFor(session, sealHandshake, data), nil
+	return seal.Session(session, sealHandshake, data), nil
 }
 
 func openHandshake(session string, sealed []byte) (*handshake, error) {
-	data, err := unsealFor(session, sealHandshake, sealed)
+	data, err := seal.OpenSession(session, sealHandshake, sealed)
 	if err != nil {
 		return nil, err
 	}

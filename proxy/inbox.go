@@ -1,9 +1,8 @@
 package proxy
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
+	"hash/maphash"
 	"sync"
 )
 
@@ -12,28 +11,47 @@ import (
 // and of equal ones that wait one is as good as many.
 type inbox struct {
 	wake chan struct{} // holds one while there is something to take
+	seed maphash.Seed  // keeps upstreams from making notifications that are taken for equal
 
-	mu     sync.Mutex // guards the fields below
-	events []legEvent
-	full   bool
+	mu      sync.Mutex // guards the fields below
+	events  []legEvent
+	waiting map[uint64]bool // hashes of the notifications among events
+	size    int             // of events, in bytes
+	full    bool
 }
 
-// maxInbox bounds what waits for one client. A client that is further behind has to
-// begin anew, and then to read anew what it was to be told of.
-const maxInbox = 256
+const (
+	// maxInbox bounds what waits for one client, in bytes: some thousands of hints. A
+	// client that takes them at once may well find that many, after an instance changed
+	// all it has. One that is further behind has to begin anew, and then to read anew
+	// what it was to be told of.
+	maxInbox = 1 << 20
+
+	// eventSize is what an event takes besides its notification.
+	eventSize = 64
+)
 
 // errClientBehind ends the stream of a client that took nothing for too long.
 var errClientBehind = fmt.Errorf("%w: too much waits for it", errClientGone)
 
-func newInbox() *inbox { return &inbox{wake: make(chan struct{}, 1)} }
+func newInbox() *inbox {
+	return &inbox{wake: make(chan struct{}, 1), seed: maphash.MakeSeed()}
+}
 
 func (b *inbox) post(e legEvent) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if e.raw != nil && slices.ContainsFunc(b.events, func(other legEvent) bool { return bytes.Equal(other.raw, e.raw) }) {
-		return
+	if e.raw != nil {
+		hash := maphash.Bytes(b.seed, e.raw)
+		if b.waiting[hash] {
+			return
+		}
+		if b.waiting == nil {
+			b.waiting = make(map[uint64]bool)
+		}
+		b.waiting[hash] = true
 	}
-	if len(b.events) < maxInbox {
+	if b.size += eventSize + len(e.raw); b.size <= maxInbox {
 		b.events = append(b.events, e)
 	} else {
 		b.full = true
@@ -52,6 +70,6 @@ func (b *inbox) take() ([]legEvent, error) {
 		return nil, errClientBehind
 	}
 	events := b.events
-	b.events = nil
+	b.events, b.waiting, b.size = nil, nil, 0
 	return events, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -13,9 +14,9 @@ import (
 
 // leg is the part of a client's subscription that one upstream serves. It runs in a
 // goroutine of its own, or is a place at a stream that subscribers share; either way
-// it only ever tells the listening what happened.
+// it only ever tells the subscription what happened.
 type leg struct {
-	l        *listening
+	l        *subscription
 	upstream *routing.Upstream // nil: the picker chooses, each time anew
 	asked    mcp.Filter        // what it is for
 	body     []byte            // of its request
@@ -23,7 +24,7 @@ type leg struct {
 	shared   bool // it is a place at a stream that subscribers share
 	end      context.CancelFunc
 
-	state  legState   // these three are the listening's
+	state  legState   // these three are the subscription's
 	agreed mcp.Filter // the last time that it was acknowledged
 	at     string     // and by which upstream
 
@@ -156,7 +157,7 @@ func (g *leg) pass(ctx context.Context, f *feed) error {
 		switch {
 		case err != nil:
 			return err
-		case !g.states.note(s.task):
+		case !g.asksFor(s.task), !g.states.note(s.task):
 			f.skip()
 		case s.ends:
 			err = g.say(ctx, s.bytes())
@@ -167,6 +168,12 @@ func (g *leg) pass(ctx context.Context, f *feed) error {
 			return err
 		}
 	}
+}
+
+// asksFor reports whether the leg is for what is said of this task, if it is said of
+// one: another may be somebody else's.
+func (g *leg) asksFor(task mcp.Task) bool {
+	return task.ID == "" || slices.Contains(g.asked.TaskIDs(), task.ID)
 }
 
 // say has one event passed on when no other leg is in the middle of one.
@@ -199,7 +206,7 @@ func (g *leg) withFloor(ctx context.Context, speak func() error) error {
 	return speak()
 }
 
-// tell hands an event to the listening, which takes them one at a time.
+// tell hands an event to the subscription, which takes them one at a time.
 func (g *leg) tell(ctx context.Context, e legEvent) error {
 	e.leg = g
 	select {

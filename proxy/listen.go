@@ -15,11 +15,11 @@ import (
 // errNobodyLeft says that no upstream serves the subscription any more.
 var errNobodyLeft = errors.New("proxy: no upstream serves the subscription any more")
 
-// listening is a client's subscription: one stream to the client, made of legs. All
+// subscription is a client's subscription: one stream to the client, made of legs. All
 // but running belongs to the request's goroutine.
-type listening struct {
+type subscription struct {
 	x     *request
-	ctx   context.Context // ends with the client, or with the listening
+	ctx   context.Context // ends with the client, or with the subscription
 	end   context.CancelFunc
 	asked mcp.Filter
 	legs  []*leg // those that have not ended for good
@@ -46,7 +46,7 @@ func (x *request) listen() error {
 	if err := x.chargeMisses(audience.Unknown); err != nil {
 		return err
 	}
-	l := newListening(x)
+	l := newSubscription(x)
 	defer l.close()
 	l.plan(audience)
 	first, err := l.gather()
@@ -62,8 +62,8 @@ func (x *request) listen() error {
 	return l.run()
 }
 
-func newListening(x *request) *listening {
-	l := &listening{
+func newSubscription(x *request) *subscription {
+	l := &subscription{
 		x:            x,
 		asked:        x.call().Listen,
 		events:       make(chan legEvent),
@@ -78,7 +78,7 @@ func newListening(x *request) *listening {
 }
 
 // close ends all legs and waits for them.
-func (l *listening) close() {
+func (l *subscription) close() {
 	l.end()
 	for _, g := range l.legs {
 		g.end()
@@ -88,7 +88,7 @@ func (l *listening) close() {
 }
 
 // drop ends a leg for good.
-func (l *listening) drop(g *leg) {
+func (l *subscription) drop(g *leg) {
 	g.end()
 	l.legs = slices.DeleteFunc(l.legs, func(other *leg) bool { return other == g })
 }
@@ -96,7 +96,7 @@ func (l *listening) drop(g *leg) {
 // acknowledge tells the client what was agreed to, as the first thing at all. Those
 // that have not agreed by now are left out; only what serves all subscribers may still
 // join.
-func (l *listening) acknowledge(first *feed) error {
+func (l *subscription) acknowledge(first *feed) error {
 	var agreed mcp.Filter
 	for _, g := range slices.Clone(l.legs) {
 		switch {
@@ -116,14 +116,14 @@ func (l *listening) acknowledge(first *feed) error {
 
 // dropIfIdle drops a leg that agreed to nothing of what it is for. The last one stays:
 // whether to end is its upstream's to say.
-func (l *listening) dropIfIdle(g *leg) {
+func (l *subscription) dropIfIdle(g *leg) {
 	if g.agreed.Empty() && !g.asked.Empty() && len(l.legs) > 1 {
 		l.drop(g)
 	}
 }
 
 // names are the upstreams that the client's own legs stand at.
-func (l *listening) names() string {
+func (l *subscription) names() string {
 	var names []string
 	for _, g := range l.legs {
 		if g.state == legStanding && !g.shared {
@@ -135,7 +135,7 @@ func (l *listening) names() string {
 
 // run passes on what the legs say until all have ended, the client is gone, or berth
 // drains.
-func (l *listening) run() error {
+func (l *subscription) run() error {
 	interval := cmp.Or(l.x.endpoint.KeepAlive, defaultKeepAlive)
 	silence := time.NewTimer(interval)
 	defer silence.Stop()
@@ -152,7 +152,7 @@ func (l *listening) run() error {
 
 // turn waits for the next thing to happen. In the middle of an event only the leg that
 // speaks may go on.
-func (l *listening) turn(silence <-chan time.Time) error {
+func (l *subscription) turn(silence <-chan time.Time) error {
 	between := l.inbox.wake
 	if l.speaking != nil {
 		between = nil
@@ -176,7 +176,7 @@ func (l *listening) turn(silence <-chan time.Time) error {
 	}
 }
 
-func (l *listening) takeShared() error {
+func (l *subscription) takeShared() error {
 	events, err := l.inbox.take()
 	for _, e := range events {
 		err = cmp.Or(err, l.take(e))
@@ -185,7 +185,7 @@ func (l *listening) takeShared() error {
 }
 
 // take acts on what happened to a leg. errFeedEnded says that all have ended.
-func (l *listening) take(e legEvent) error {
+func (l *subscription) take(e legEvent) error {
 	switch {
 	case !slices.Contains(l.legs, e.leg):
 		dropRefusal(e.lost)
@@ -208,7 +208,7 @@ func (l *listening) take(e legEvent) error {
 }
 
 // pass passes an event on, or a piece of one.
-func (l *listening) pass(e legEvent) error {
+func (l *subscription) pass(e legEvent) error {
 	if e.leg.shared {
 		return l.send(event(mcp.ForSubscription(e.raw, l.x.id)))
 	}
@@ -220,7 +220,7 @@ func (l *listening) pass(e legEvent) error {
 }
 
 // lose notes that a leg's stream is lost. One that was refused is not joined again.
-func (l *listening) lose(e legEvent) {
+func (l *subscription) lose(e legEvent) {
 	refused, answered := errors.AsType[*refusedFeed](e.lost)
 	switch {
 	case errors.Is(e.lost, errFeedEnded):
@@ -235,7 +235,7 @@ func (l *listening) lose(e legEvent) {
 
 // judge ends the subscription in order when all legs have ended in order, and gives
 // those that broke the owner's grace to come back when none stands.
-func (l *listening) judge() error {
+func (l *subscription) judge() error {
 	standing, lost := 0, 0
 	for _, g := range l.legs {
 		switch g.state {
@@ -258,7 +258,7 @@ func (l *listening) judge() error {
 }
 
 // send writes to the client, flushed.
-func (l *listening) send(b []byte) error {
+func (l *subscription) send(b []byte) error {
 	if err := l.x.write(b); err != nil {
 		return err
 	}
@@ -267,7 +267,7 @@ func (l *listening) send(b []byte) error {
 
 // goodbye ends the subscription in order: its completion result tells the client that
 // nothing broke (2026-07-28, subscriptions, "Graceful Closure").
-func (l *listening) goodbye() error {
+func (l *subscription) goodbye() error {
 	if l.speaking != nil {
 		return errNobodyLeft
 	}

@@ -12,7 +12,7 @@ import (
 // other wishes a part in the first of these, or in the streams to the whole fleet that
 // subscribers share. What nobody is known to own goes to the first as well, for an
 // upstream to judge. Owners that are known to be silent are left out.
-func (l *listening) plan(audience routing.Audience) {
+func (l *subscription) plan(audience routing.Audience) {
 	rest := l.asked.WithTasks(nil)
 	fleetwide := l.x.endpoint.FleetNotifications && !rest.Empty()
 	own := byOwner(audience.Tasks)
@@ -40,7 +40,7 @@ func (l *listening) plan(audience routing.Audience) {
 
 // needsAnybody reports whether a leg at any upstream is needed where no owner is to be
 // had: for wishes that concern no task, or so that an upstream words its refusal.
-func (l *listening) needsAnybody(audience routing.Audience, rest mcp.Filter, fleetwide bool) bool {
+func (l *subscription) needsAnybody(audience routing.Audience, rest mcp.Filter, fleetwide bool) bool {
 	return !fleetwide && (!rest.Empty() || len(audience.Tasks) == 0)
 }
 
@@ -76,7 +76,7 @@ func byOwner(tasks []routing.Listened) []portion {
 }
 
 // add starts a leg of the client's own.
-func (l *listening) add(p portion, rest mcp.Filter, ids []string) {
+func (l *subscription) add(p portion, rest mcp.Filter, ids []string) {
 	ctx, end := context.WithCancel(l.ctx)
 	g := &leg{l: l, upstream: p.owner, tasks: p.tasks, states: newStates(p.tasks), end: end}
 	g.asked, g.body = rest, l.x.body

@@ -20,7 +20,7 @@ const recordTime = time.Second
 // client in its place; an error means that it must be withheld. strict says that
 // an answer which cannot be understood is one of these.
 func (x *request) observe(u *routing.Upstream, piece exchange.Piece, strict bool) (instead []byte, err error) {
-	x.settle()
+	x.endChange()
 	if len(piece.Message) == 0 {
 		return nil, nil
 	}

@@ -34,6 +34,9 @@ func (x *request) beforeAuthorization() bool {
 // passThrough forwards what lies beside the MCP endpoint at the pool's origin,
 // discovery documents and CORS preflights, to any upstream, unread.
 func (x *request) passThrough() error {
+	if err := x.spareReserve(); err != nil {
+		return err
+	}
 	x.opaque = true
 	x.ctx = x.r.Context()
 	x.startSpan()

@@ -3,9 +3,13 @@ package proxy
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
+
+	"berth/internal/mcp"
 )
 
 // trusted reports whether the peer that connected is one whose headers about
@@ -53,16 +57,36 @@ func (ep *Endpoint) principalHeader() string {
 	return ep.Identifier.Header()
 }
 
-// credentialOf returns a digest of what the caller authenticates with. It is
-// compared, never stored elsewhere nor logged.
+// credentialOf returns a digest of what the caller may authenticate with: all headers
+// but those of one request or one call, for only the upstream knows which of the others
+// are credentials. It is compared, never stored elsewhere nor logged.
 func credentialOf(h http.Header) string {
-	sum := sha256.New()
-	for _, name := range []string{"Authorization", "Cookie"} {
-		for _, value := range h.Values(name) {
-			sum.Write([]byte(name + "\x00" + value + "\x00"))
+	sum := digestOf(h, func(name string) bool { return isOfOneRequest(name) || isOfOneCall(name) })
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+// digestOf is equal for headers that are equal byte by byte, but for the names that are
+// left out.
+func digestOf(h http.Header, without func(name string) bool) [sha256.Size]byte {
+	var all []byte
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		if without(name) {
+			continue
+		}
+		for _, value := range h[name] {
+			all = append(append(append(append(all, name...), 0), value...), 0) // neither holds a NUL
 		}
 	}
-	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:16])
+	return sha256.Sum256(all)
+}
+
+// isOfOneCall: headers that tell what one call is and how its answer is to come.
+func isOfOneCall(name string) bool {
+	switch name {
+	case "Accept", "Content-Type", "Idempotency-Key", mcp.HeaderLastEvent:
+		return true
+	}
+	return strings.HasPrefix(name, "Mcp-")
 }
 
 // digest names a secret without telling it.

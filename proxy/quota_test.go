@@ -54,6 +54,19 @@ func TestEachPollOfABatchCounts(t *testing.T) {
 	b.post(message("tasks/get", byID("x"))).fails(t, 429, -31429, "rate_limited", true)
 }
 
+// TestTasksOfSubscriptionsCount: they are no way around either.
+func TestTasksOfSubscriptionsCount(t *testing.T) {
+	b := start(t, setup{upstreams: 1, options: func(o *proxy.Options) { o.Limits.Polls = once }})
+	looked := b.storeOperations()
+	filter := tasksFilter("", strings.Split("0123456789", "")...)
+	listen := func() reply { return b.modern("subscriptions/listen", "", `"notifications":`+filter) }
+	b.modern("tasks/get", "x", byID("x"))
+	listen().fails(t, 429, -31429, "rate_limited", true)
+	if n := b.storeOperations() - looked; n > 2 {
+		t.Errorf("%d look-ups for a refused subscription", n)
+	}
+}
+
 // TestPollsGoOnAfterTheTimeTold: a refusal says when, and then it is so.
 func TestPollsGoOnAfterTheTimeTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

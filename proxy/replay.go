@@ -54,7 +54,7 @@ func (r *replay) run(ctx context.Context) (err error) {
 // initialize sends the client's own request, under an id of berth's. The client goes
 // on in what it negotiated, so that the answer must be the same version.
 func (r *replay) initialize(ctx context.Context) error {
-	a, err := r.post(ctx, mcp.WithID(r.kept.Initialize, []byte(probeID)))
+	a, err := r.post(ctx, mcp.WithID(r.kept.Initialize, []byte(ownID)))
 	switch {
 	case err != nil:
 		return err
@@ -73,11 +73,11 @@ func (r *replay) rest() (bodies [][]byte) {
 		bodies = append(bodies, []byte(`{"jsonrpc":"2.0","method":"`+mcp.MethodInitialized+`"}`))
 	}
 	if r.kept.Level != nil {
-		bodies = append(bodies, mcp.WithID(r.kept.Level, []byte(probeID)))
+		bodies = append(bodies, mcp.WithID(r.kept.Level, []byte(ownID)))
 	}
 	for _, uri := range r.kept.URIs {
 		body, _ := json.Marshal(map[string]any{ // strings and maps always marshal
-			"jsonrpc": "2.0", "id": json.RawMessage(probeID), "method": mcp.MethodSubscribe, "params": map[string]any{"uri": uri},
+			"jsonrpc": "2.0", "id": json.RawMessage(ownID), "method": mcp.MethodSubscribe, "params": map[string]any{"uri": uri},
 		})
 		bodies = append(bodies, body)
 	}

@@ -50,7 +50,7 @@ type request struct {
 
 	flight    *flight      // the poll that this request leads; nil: none
 	disembark func()       // ends it
-	stirred   []sticky.Key // tasks and sessions that the request may change
+	changes   []sticky.Key // tasks and sessions that the request may change
 
 	newSession   string // the session that the answer hands out
 	boundSession bool   // it is bound
@@ -117,6 +117,9 @@ func (x *request) serve() error {
 	}
 	if err := x.recognise(); err != nil {
 		return err
+	}
+	if x.endpoint.Identifier != nil && x.r.Method != http.MethodPost && x.r.ContentLength != 0 {
+		return errBodyBesidePost
 	}
 	if err := x.read(); err != nil {
 		return err

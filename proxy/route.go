@@ -42,6 +42,7 @@ func (x *request) query() routing.Query {
 		Principal:  x.principal,
 		Credential: x.credential,
 		Caller:     x.held.caller,
+		LongestID:  x.p.limits.TaskID,
 		Miss:       x.mayMiss,
 		Affinity:   x.affinity,
 		AskTask:    asking.askTask,

@@ -86,6 +86,8 @@ func TestOverloadIsShedAndOver(t *testing.T) {
 	ended := b.hold(9)
 	call := func() reply { return b.modern("tools/call", "greet", `"name":"greet","arguments":{"name":"x"}`) }
 	call().fails(t, 503, -31503, "overloaded", true)
+	b.send(http.MethodOptions, "/mcp", "").fails(t, 503, -31503, "overloaded", true)
+	b.send(http.MethodGet, "/.well-known/x", "").fails(t, 503, -31503, "overloaded", true)
 	if r := b.modern("tasks/get", task, byID(task)); r.status != 200 || r.code() != 0 {
 		t.Errorf("a poll gets %v, want the task", r)
 	}

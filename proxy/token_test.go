@@ -183,6 +183,26 @@ func TestWhatComesBeforeAuthorizationNeedsNone(t *testing.T) {
 	}
 }
 
+// TestOnlyAPostHasABodyWithPrincipals: what berth does not read, nobody else is to take
+// for a call, neither without a token nor past the look at whose a task is.
+func TestOnlyAPostHasABodyWithPrincipals(t *testing.T) {
+	issuer := issuertest.Make(t)
+	b := start(t, setup{endpoint: tokens(t, issuer)})
+	for _, c := range []struct{ method, path string }{
+		{http.MethodOptions, "/mcp"},
+		{http.MethodGet, "/.well-known/oauth-authorization-server"},
+		{http.MethodGet, "/mcp"},
+		{http.MethodDelete, "/mcp"},
+	} {
+		if r := b.send(c.method, c.path, message("tools/call", `"name":"x"`), bearer(issuer.Token("alice"))...); r.status != 400 {
+			t.Errorf("%s %s: got %v", c.method, c.path, r)
+		}
+	}
+	if n := b.contacted(); n != 0 {
+		t.Errorf("upstreams saw %d requests, want none", n)
+	}
+}
+
 // TestDocumentOfSeveralEndpointsIsFoundByItsPathOnly.
 func TestDocumentOfSeveralEndpointsIsFoundByItsPathOnly(t *testing.T) {
 	b := start(t, setup{endpoint: tokens(t, issuertest.Make(t)), options: func(o *proxy.Options) {

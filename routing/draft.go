@@ -48,7 +48,7 @@ func (r *Router) BindNew(ctx context.Context, key sticky.Key, from, u *Upstream,
 	if from == nil {
 		err = r.Bind(ctx, key, binding, 0)
 	} else {
-		err = r.Bindings.Readdress(ctx, key, from.Name, binding)
+		err = r.Bindings.RebindProvisional(ctx, key, from.Name, binding)
 	}
 	if !errors.Is(err, sticky.ErrOwned) {
 		return u

@@ -1,8 +1,11 @@
 package routing
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,9 +16,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Bounds of what one subscription may cause.
+// MaxListenIDs is how many task ids of one subscription are looked up.
+const MaxListenIDs = 256
+
+// Other bounds of what one subscription may cause.
 const (
-	maxListenIDs    = 256             // task ids that are looked up
 	maxListenAsks   = 8               // of these, ids that the fleet is asked for
 	listenAtOnce    = 8               // look-ups under way
 	listenPatience  = 2 * time.Second // for all of them; then an acknowledgement is due
@@ -44,14 +49,15 @@ type Audience struct {
 }
 
 // Audience finds the owners of the task ids of a subscription, which is q's only
-// call. Ids that do not exist, are another principal's, or whose owner cannot be
-// found now are left out. The error wraps storage.ErrUnavailable if the store cannot
+// call. Ids that do not exist or cannot, are another principal's, or whose owner cannot
+// be found now are left out. The error wraps storage.ErrUnavailable if the store cannot
 // tell whose an id is: such an id is not to be left out as if it were another's.
 func (r *Router) Audience(ctx context.Context, q Query) (Audience, error) {
 	ctx, cancel := context.WithTimeout(ctx, listenPatience)
 	defer cancel()
 	call := &q.Calls[0]
-	ids := distinct(call.Listen.TaskIDs())
+	longest := cmp.Or(q.LongestID, math.MaxInt)
+	ids := slices.DeleteFunc(distinct(call.Listen.TaskIDs()), func(id string) bool { return !mcp.IsTaskID(id, longest) })
 	found := make([]lookedUp, len(ids))
 	r.lookUpAll(ctx, q.Principal, ids, found)
 	r.askForAll(ctx, q, call, found)
@@ -145,7 +151,7 @@ func distinct(ids []string) []string {
 	seen := make(map[string]bool, len(ids))
 	var out []string
 	for _, id := range ids {
-		if !seen[id] && len(out) < maxListenIDs {
+		if !seen[id] && len(out) < MaxListenIDs {
 			seen[id] = true
 			out = append(out, id)
 		}

@@ -276,3 +276,14 @@ func TestAudienceOfSeveralOwners(t *testing.T) {
 		t.Errorf("got %v, unjudged %v, want lost@c as well", got, a.Unjudged)
 	}
 }
+
+// What no task can be called is neither looked up nor sent to anybody.
+func TestAudienceOfImpossibleIDs(t *testing.T) {
+	f := newFleet(t, "memory:")
+	f.bind(t, f.TaskKey("", "1"), "b")
+	q := f.query(listen("1", "", "a\nb", "\ufffd", "12345"))
+	q.LongestID = 4
+	if a := audience(t, f, q); !slices.Equal(ids(a), []string{"1@b"}) || a.Unjudged != nil {
+		t.Errorf("got %v, unjudged %q", ids(a), a.Unjudged)
+	}
+}

@@ -32,7 +32,7 @@ func (b Binding) SameOwner(other Binding) bool {
 
 // Provisional reports whether a task was bound before its upstream heard of it, and has
 // not been told of since: its id was made by the client. Such a binding may still move
-// (see Readdress), so it is looked up in the store each time.
+// (see RebindProvisional), so it is looked up in the store each time.
 func (b Binding) Provisional() bool { return b.Dialect == draft && b.Status == "" }
 
 // draft is the dialect whose ids clients make, as package mcp spells it.

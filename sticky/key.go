@@ -15,7 +15,7 @@ const (
 	Task     Kind = "task"     // a task id
 	Session  Kind = "session"  // an Mcp-Session-Id
 	Claim    Kind = "claim"    // a task or session of any principal: whose it is
-	Stir     Kind = "stir"     // a task or session that was just changed, or is being changed
+	Change   Kind = "change"   // a task or session that was just changed, or is being changed
 	Affinity Kind = "affinity" // a value that calls carry: where the calls that carry it go
 	Hint     Kind = "hint"     // a list cursor or a requestState: where it came from is preferred, no more
 

@@ -9,9 +9,9 @@ import (
 	"berth/internal/storage"
 )
 
-// Stirred returns the key under which changes of what k names are marked.
-func (k Key) Stirred() Key {
-	return Key{Kind: Stir, Pool: k.Pool, Principal: k.Principal, ID: string(k.Kind) + "\x00" + k.ID}
+// Change returns the key under which changes of what k names are marked.
+func (k Key) Change() Key {
+	return Key{Kind: Change, Pool: k.Pool, Principal: k.Principal, ID: string(k.Kind) + "\x00" + k.ID}
 }
 
 // Mark has every berth on the store see mark under key, for life, once it returned

@@ -1,4 +1,4 @@
-// Package admin is berth's own face, for probes, scrapers and operators: a
+// Package admin is berth's own face, for health checks, scrapers and operators: a
 // listener apart from the one that clients reach.
 //
 // It promises that liveness says nothing but that the process serves, that

@@ -3,8 +3,6 @@ package certs
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -104,10 +102,11 @@ func (c *Certs) parse(contents [][]byte) (*snapshot, error) {
 
 // askClients makes config ask for client certificates of these authorities.
 func (c *Certs) askClients(config *tls.Config, authorities []byte) error {
-	config.ClientCAs = x509.NewCertPool()
-	if !config.ClientCAs.AppendCertsFromPEM(authorities) {
-		return errors.New("tls.client_ca: no certificate in PEM form")
+	pool, err := parseAuthorities(authorities)
+	if err != nil {
+		return fmt.Errorf("tls.client_ca: %w", err)
 	}
+	config.ClientCAs = pool
 	config.ClientAuth = tls.RequireAndVerifyClientCert
 	if c.options.Optional {
 		config.ClientAuth = tls.VerifyClientCertIfGiven

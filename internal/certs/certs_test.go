@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -200,6 +201,9 @@ func TestErrorsAtTheStartNameKeyAndFile(t *testing.T) {
 		"no key":          {good.Cert, nil, root.PEM(), []string{"tls.key", "key.pem"}},
 		"no authority":    {good.Cert, good.Key, nil, []string{"tls.client_ca", "ca.pem"}},
 		"another's key":   {good.Cert, other.Key, root.PEM(), []string{"tls.key", "key.pem"}},
+		"half written":    {good.Cert, good.Key, slices.Concat(root.PEM(), root.PEM()[:100]), []string{"tls.client_ca", "of 2 certificates 1"}},
+		"bad block":       {good.Cert, good.Key, slices.Concat([]byte("-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"), root.PEM()), []string{"tls.client_ca", "certificate 1"}},
+		"no base64":       {good.Cert, good.Key, slices.Concat([]byte("-----BEGIN CERTIFICATE-----\n%\n-----END CERTIFICATE-----\n"), root.PEM()), []string{"tls.client_ca", "of 2 certificates 1"}},
 		"empty authority": {good.Cert, good.Key, []byte("\n"), []string{"tls.client_ca", "ca.pem"}},
 	} {
 		dir := t.TempDir()

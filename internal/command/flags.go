@@ -16,7 +16,7 @@ func serveFlags() []cli.Flag {
 		&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` where clients connect (default 127.0.0.1:8080)"},
 		&cli.StringSliceFlag{Name: "upstream", Usage: "`[NAME=]URL` of an MCP server's endpoint; repeat it for each instance"},
 		&cli.StringFlag{Name: "store", Usage: "`URL` of the store of bindings: memory:, file:PATH, redis://HOST:PORT/DB, redis+sentinel://…, redis+cluster://… (default file:$STATE_DIRECTORY/berth.db if that is set, else memory:)"},
-		&cli.StringFlag{Name: "admin", Usage: "`HOST:PORT` or unix:PATH of probes and metrics (default: none)"},
+		&cli.StringFlag{Name: "admin", Usage: "`HOST:PORT` or unix:PATH of health and metrics (default: none)"},
 	}
 }
 

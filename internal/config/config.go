@@ -29,7 +29,7 @@ type Config struct {
 	Log Log `toml:"log"`
 	// TLS is what the listener for clients speaks, if it speaks TLS.
 	TLS TLS `toml:"tls"`
-	// Admin is the listener for probes and metrics.
+	// Admin is the listener for health and metrics.
 	Admin Admin `toml:"admin"`
 	// Store is where bindings live.
 	Store Store `toml:"store"`

@@ -79,7 +79,7 @@ func (v *validator) admin(c *Config) {
 	}
 	v.address("admin.listen", a.Listen)
 	if a.Listen == c.Listen && !strings.HasSuffix(a.Listen, ":0") {
-		v.fault("admin.listen", "must differ from listen: probes and metrics are not for clients")
+		v.fault("admin.listen", "must differ from listen: health and metrics are not for clients")
 	}
 	if a.Token == "" && a.TokenFile == "" && !onLoopback(a.Listen) {
 		v.fault("admin.listen", "needs admin.token or admin.token_file off loopback")

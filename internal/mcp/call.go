@@ -63,14 +63,15 @@ var ErrTaskID = errors.New("mcp: not a valid task id")
 // CheckTaskID refuses a task id that no server can have given out: no string,
 // empty, longer than limit bytes, or with control characters or lone surrogates.
 func (c *Call) CheckTaskID(limit int) error {
-	if c.badTaskID || !validID(c.TaskID, limit) {
+	if c.badTaskID || !IsTaskID(c.TaskID, limit) {
 		return ErrTaskID
 	}
 	return nil
 }
 
-// validID reports whether id is fit to be a task's identifier.
-func validID(id string, limit int) bool {
+// IsTaskID reports whether id, of at most limit bytes, is fit to be a task's
+// identifier.
+func IsTaskID(id string, limit int) bool {
 	return id != "" && len(id) <= limit && !strings.ContainsFunc(id, IsUnfit)
 }
 

@@ -6,7 +6,7 @@ package mcp
 // routing headers mean nothing and are not looked at.
 //
 // What has no place in its protocol version at all (a batch, a response, a task
-// call without an id, which could not be answered) is refused before (-32600).
+// call or a subscription without an id, which could not be answered) is refused before (-32600).
 func Classify(msg *Message, h Headers) *Error {
 	version, hasVersion, ok := single(h, HeaderVersion)
 	if !ok {
@@ -68,6 +68,8 @@ func checkForm(c *Call) *Error {
 	switch {
 	case c.Kind == KindNotification && isTaskMethod(c.Method):
 		return errInvalid("a task call needs an id", "")
+	case c.Kind == KindNotification && c.Method == MethodListen:
+		return errInvalid("a subscription needs an id", "")
 	case c.Kind == KindResponse && c.Era == EraModern:
 		return errInvalid("a client sends no responses in this protocol version", "")
 	}

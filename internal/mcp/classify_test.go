@@ -160,6 +160,7 @@ func TestHeadersAreHeldAgainstTheBody(t *testing.T) {
 		"a task call without an id, legacy":   {`{"jsonrpc":"2.0","method":"tasks/cancel","params":{"taskId":"A"}}`, nil, CodeInvalidRequest},
 		"tasks/list without an id":            {`{"jsonrpc":"2.0","method":"tasks/list"}`, nil, CodeInvalidRequest},
 		"a method to come, without an id":     {`{"jsonrpc":"2.0","method":"tasks/rewind","params":{"taskId":"A"}}`, version(), CodeInvalidRequest},
+		"a subscription without an id":        {`{"jsonrpc":"2.0","method":"subscriptions/listen","params":{"notifications":{"taskIds":["A"]}}}`, version(), CodeInvalidRequest},
 		"a task call without an id, in batch": {`[` + request("ping", "") + `,{"jsonrpc":"2.0","method":"tasks/get"}]`, nil, CodeInvalidRequest},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -163,7 +163,10 @@ func (v *verdict) judgeParams(params tree) bool {
 
 func (v *verdict) judgeListen(value any) bool {
 	filter, _ := value.(tree)
-	ids, _ := filter.get("taskIds").([]any)
+	ids, isList := filter.get("taskIds").([]any)
+	if !isList && filter.get("taskIds") != nil {
+		return false
+	}
 	for _, id := range ids {
 		s, isString := id.(string)
 		if !isString {

@@ -18,7 +18,7 @@ func (c *Call) MakesTask() bool {
 
 // CheckNewTaskID is CheckTaskID for the id that the client made.
 func (c *Call) CheckNewTaskID(limit int) error {
-	if c.badNewTaskID || !validID(c.NewTaskID, limit) {
+	if c.badNewTaskID || !IsTaskID(c.NewTaskID, limit) {
 		return ErrTaskID
 	}
 	return nil

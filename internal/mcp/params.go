@@ -94,7 +94,8 @@ func (c *Call) fillListen(filter jsontext.Value) error {
 	if err != nil {
 		return err
 	}
-	if tasks, ok := asked.Find(FilterTasks); ok && tasks.List == nil && tasks.Raw.Kind() == '[' {
+	// Of what is something else, an upstream could read names that berth does not see.
+	if tasks, ok := asked.Find(FilterTasks); ok && tasks.List == nil && tasks.Raw.Kind() != 'n' {
 		return errInvalid("taskIds is no list of strings", "")
 	}
 	c.Listen = asked

@@ -130,6 +130,8 @@ func TestPeekRefuses(t *testing.T) {
 		"Notifications":              {request(MethodListen, `"notifications":{"taskIds":["mine"]},"Notifications":{"taskIds":["yours"]}`), CodeInvalidRequest, "key_case", "1"},
 		"TaskIds":                    {request(MethodListen, `"notifications":{"taskIds":["mine"],"TaskIds":["yours"]}`), CodeInvalidRequest, "key_case", "1"},
 		"taskIds with a null":        {request(MethodListen, `"notifications":{"taskIds":["mine",null]}`), CodeInvalidRequest, "", "1"},
+		"taskIds that are one name":  {request(MethodListen, `"notifications":{"taskIds":"yours"}`), CodeInvalidRequest, "", "1"},
+		"taskIds that are an object": {request(MethodListen, `"notifications":{"taskIds":{"yours":true}}`), CodeInvalidRequest, "", "1"},
 		"taskIds that are not names": {request(MethodListen, `"notifications":{"taskIds":["mine",2]}`), CodeInvalidRequest, "", "1"},
 
 		"too many members":           {`{"jsonrpc":"2.0","id":1,"method":"ping"` + surplus(maxMembers-2) + `}`, CodeInvalidRequest, "too_many_members", "1"},
@@ -177,7 +179,7 @@ func TestPeekAccepts(t *testing.T) {
 		"capabilities that are none":      request("tools/call", `"_meta":{"`+metaCapabilities+`":[]}`),
 		"extensions that are none":        request("tools/call", `"_meta":{"`+metaCapabilities+`":{"extensions":null}}`),
 		"a filter that is none":           request(MethodListen, `"notifications":null`),
-		"taskIds that are no list":        request(MethodListen, `"notifications":{"taskIds":null}`),
+		"taskIds that are none":           request(MethodListen, `"notifications":{"taskIds":null}`),
 		"params of every kind":            request("tasks/get", `"taskId":"a","task":{"ttl":1},"inputResponses":[null,true]`),
 		"a member without a name":         request("ping", `"":"x"`),
 		"a lone surrogate in an argument": request("tools/call", `"name":"a","arguments":{"x":"\ud800"}`),

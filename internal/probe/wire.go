@@ -150,8 +150,9 @@ func (w *wire) open(ctx context.Context, s scope, method string, params map[stri
 		return nil, nil, reply{err: err, unsent: true}
 	}
 	w.id++
-	ctx, stop = context.WithCancel(ctx)
-	limit := time.AfterFunc(answerWithin, stop) // for what is no stream
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop = func() { cancel(nil) }
+	limit := time.AfterFunc(answerWithin, func() { cancel(context.DeadlineExceeded) }) // for what is no stream
 	endpoint := w.endpoint(s)
 	request, err := endpoint.Post(ctx, client.Message{Version: s.version, ID: w.id, Method: method, Params: params})
 	if err == nil {

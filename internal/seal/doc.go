@@ -1,4 +1,5 @@
-// Package seal makes tokens that clients carry and cannot read, change or make up.
+// Package seal makes tokens that clients carry and cannot read, change or make up, and
+// seals what the store keeps of sessions (Session).
 //
 // It promises that a token opens only for the purpose that it was sealed for, about
 // the same things (a pool, a principal), until it expires, and under the deployment's

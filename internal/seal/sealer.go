@@ -1,11 +1,8 @@
 package seal
 
 import (
-	"crypto/aes"
 	"crypto/cipher"
-	"crypto/hkdf"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -29,13 +26,6 @@ const (
 	saltSize   = 24
 	expirySize = 8
 	shortest   = 1 + saltSize + expirySize + tagSize
-)
-
-// Sizes of AES-256-GCM.
-const (
-	keySize   = 32
-	nonceSize = 12
-	tagSize   = 16
 )
 
 // sealer seals and opens under one secret.
@@ -91,15 +81,8 @@ func decode(token string) ([]byte, error) {
 // token's own salt. A key seals one text only, so that random nonces, of which one
 // key bears 2^32, set no bound on how many tokens a secret is good for.
 func (s *sealer) cipher(purpose string, salt []byte) (cipher.AEAD, []byte) {
-	derived, err := hkdf.Key(sha256.New, s.secret, salt, "berth token 1: "+purpose, keySize+nonceSize)
-	if err != nil {
-		panic(err) // for longer keys only
-	}
-	block, err := aes.NewCipher(derived[:keySize])
-	if err != nil {
-		panic(err) // for keys of other sizes only
-	}
-	aead, err := cipher.NewGCM(block)
+	derived := derive(s.secret, salt, "berth token 1: "+purpose, keySize+nonceSize)
+	aead, err := cipher.NewGCM(newBlock(derived[:keySize]))
 	if err != nil {
 		panic(err) // for ciphers of other block sizes only
 	}

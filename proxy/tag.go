@@ -10,12 +10,12 @@ import (
 	"berth/internal/mcp"
 )
 
-// sessionMark is what stands, in a session that has moved, before the numbers that the
-// session's present upstream makes; see mcp.MarkEvent.
-func (x *request) sessionMark() string { return "berth-" + digest(x.alias)[:8] + "-" }
+// sessionTag is what stands, in a session that has moved, before the numbers that the
+// session's present upstream makes; see mcp.TagEvent.
+func (x *request) sessionTag() string { return "berth-" + digest(x.alias)[:8] + "-" }
 
-// marked returns the bytes of an event, with the mark where the session has moved.
-func (x *request) marked(piece exchange.Piece) []byte {
+// tagged returns the bytes of an event, with the tag where the session has moved.
+func (x *request) tagged(piece exchange.Piece) []byte {
 	if x.alias == "" {
 		return piece.Raw
 	}
@@ -23,11 +23,11 @@ func (x *request) marked(piece exchange.Piece) []byte {
 	if piece.Cut {
 		message = nil // only its beginning is here
 	}
-	return mcp.MarkEvent(piece.Raw, message, x.sessionMark())
+	return mcp.TagEvent(piece.Raw, message, x.sessionTag())
 }
 
-func (x *request) unmarkedEvent(id string) (string, bool) {
-	return strings.CutPrefix(id, x.sessionMark())
+func (x *request) untaggedEvent(id string) (string, bool) {
+	return strings.CutPrefix(id, x.sessionTag())
 }
 
 // isResponse reports whether the request is a client's answer to a server's request.
@@ -41,14 +41,14 @@ func (x *request) hasResponse() bool {
 	return slices.ContainsFunc(x.message.Calls, func(c mcp.Call) bool { return c.Kind == mcp.KindResponse })
 }
 
-// isStray takes the mark off a client's answer in a session that has moved, and
+// isStray takes the tag off a client's answer in a session that has moved, and
 // reports whether there is none: it answers an upstream that does not hold the session
 // any more. The present one may have asked something else under the same id.
 func (x *request) isStray() bool {
 	if x.alias == "" || !x.isResponse() {
 		return false
 	}
-	body, ok := mcp.UnmarkResponse(bytes.TrimSpace(x.body), x.sessionMark())
+	body, ok := mcp.UntagResponse(bytes.TrimSpace(x.body), x.sessionTag())
 	if ok {
 		x.body = body
 	}

@@ -8,26 +8,26 @@ import (
 	"berth/internal/storage"
 )
 
-// Readdress gives a provisional binding that this process made for the upstream from to
-// another one, because from got nothing of the request. It returns nil or ErrOwned: what
-// stands by then is another's, or is provisional no more, and counts.
-func (b *Bindings) Readdress(ctx context.Context, key Key, from string, binding Binding) error {
-	return b.readdress(ctx, b.entry(key, binding, 0), provisionalOf(from))
+// RebindProvisional gives a provisional binding that this process made for the upstream
+// from to another one, because from got nothing of the request. It returns nil or
+// ErrOwned: what stands by then is another's, or is provisional no more, and counts.
+func (b *Bindings) RebindProvisional(ctx context.Context, key Key, from string, binding Binding) error {
+	return b.rebind(ctx, b.entry(key, binding, 0), provisionalOf(from))
 }
 
-// Rebind gives a value of an affinity that the upstream from holds to another one,
-// because from is gone. It returns nil or ErrOwned: somebody was first. Other processes
-// may follow the old binding until they touch it.
-func (b *Bindings) Rebind(ctx context.Context, key Key, from string, binding Binding) error {
+// RebindAffinity gives a value of an affinity that the upstream from holds to another
+// one, because from is gone. It returns nil or ErrOwned: somebody was first. Other
+// processes may follow the old binding until they touch it.
+func (b *Bindings) RebindAffinity(ctx context.Context, key Key, from string, binding Binding) error {
 	e := b.entry(key, binding, 0)
 	b.near.remove(e.name)
-	return b.readdress(ctx, e, func(have Binding) bool { return have.Upstream == from })
+	return b.rebind(ctx, e, func(have Binding) bool { return have.Upstream == from })
 }
 
-// Release gives a provisional binding up that this process made for the upstream from,
-// because nobody got anything of the request. One that stands for want of a store costs
-// the next use of its id a detour: that goes to from.
-func (b *Bindings) Release(ctx context.Context, key Key, from string) {
+// ReleaseProvisional gives a provisional binding up that this process made for the
+// upstream from, because nobody got anything of the request. One that stands for want of
+// a store costs the next use of its id a detour: that goes to from.
+func (b *Bindings) ReleaseProvisional(ctx context.Context, key Key, from string) {
 	name := key.digest()
 	if b.pending.move(name, provisionalOf(from), nil) {
 		return
@@ -43,8 +43,8 @@ func provisionalOf(upstream string) func(Binding) bool {
 	return func(have Binding) bool { return have.Upstream == upstream && have.Provisional() }
 }
 
-// readdress puts e in the place of what stands, if may allows it.
-func (b *Bindings) readdress(ctx context.Context, e entry, may func(Binding) bool) error {
+// rebind puts e in the place of what stands, if may allows it.
+func (b *Bindings) rebind(ctx context.Context, e entry, may func(Binding) bool) error {
 	if b.pending.move(e.name, may, &e) {
 		return nil
 	}

@@ -28,8 +28,8 @@ func TestProvisionalBindingMoves(t *testing.T) {
 	one, two := onRedis(t, server), onRedis(t, server)
 	one.bindMade(t, "a")
 	two.owns(t, "a", task("1"), SourceStore)
-	if err := one.Readdress(t.Context(), task("1"), "a", made("b")); err != nil {
-		t.Fatalf("Readdress: %v", err)
+	if err := one.RebindProvisional(t.Context(), task("1"), "a", made("b")); err != nil {
+		t.Fatalf("RebindProvisional: %v", err)
 	}
 	one.owns(t, "b", task("1"), SourceStore)
 	binding := two.owns(t, "b", task("1"), SourceStore)
@@ -57,10 +57,10 @@ func TestOnlyAProvisionalBindingOfOursMoves(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := b.Readdress(t.Context(), task("1"), "a", made("b")); !errors.Is(err, ErrOwned) {
-				t.Errorf("Readdress: got %v, want ErrOwned", err)
+			if err := b.RebindProvisional(t.Context(), task("1"), "a", made("b")); !errors.Is(err, ErrOwned) {
+				t.Errorf("RebindProvisional: got %v, want ErrOwned", err)
 			}
-			b.Release(t.Context(), task("1"), "a")
+			b.ReleaseProvisional(t.Context(), task("1"), "a")
 			if stands.Upstream != "" {
 				b.owns(t, stands.Upstream, task("1"), SourceBound)
 			} else {
@@ -74,7 +74,7 @@ func TestReleasedBindingIsFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := inMemory(t, Options{})
 		b.bindMade(t, "a")
-		b.Release(t.Context(), task("1"), "a")
+		b.ReleaseProvisional(t.Context(), task("1"), "a")
 		pass(time.Millisecond)
 		b.unknown(t, task("1"))
 		b.bindMade(t, "b")
@@ -89,13 +89,13 @@ func TestProvisionalBindingMovesWithoutRedis(t *testing.T) {
 	b := newBerth(t, server.URL(), Options{Near: 10}, 0)
 	server.Kill()
 	b.bindMade(t, "a")
-	if err := b.Readdress(t.Context(), task("1"), "a", made("b")); err != nil {
-		t.Fatalf("Readdress: %v", err)
+	if err := b.RebindProvisional(t.Context(), task("1"), "a", made("b")); err != nil {
+		t.Fatalf("RebindProvisional: %v", err)
 	}
 	b.owns(t, "b", task("1"), SourceBound)
-	b.Release(t.Context(), task("1"), "b")
+	b.ReleaseProvisional(t.Context(), task("1"), "b")
 	if b.Pending() != 0 {
-		t.Errorf("pending after Release: got %d, want 0", b.Pending())
+		t.Errorf("pending after ReleaseProvisional: got %d, want 0", b.Pending())
 	}
 	b.bindMade(t, "c")
 	server.Restart()
@@ -112,12 +112,12 @@ func TestValueIsReboundOnce(t *testing.T) {
 	one, two := onRedis(t, server), onRedis(t, server)
 	one.mustBind(t, value, "gone", 0)
 	stale := two.owns(t, "gone", value, SourceStore)
-	if err := one.Rebind(t.Context(), value, "gone", Binding{Upstream: "a"}); err != nil {
-		t.Fatalf("Rebind: %v", err)
+	if err := one.RebindAffinity(t.Context(), value, "gone", Binding{Upstream: "a"}); err != nil {
+		t.Fatalf("RebindAffinity: %v", err)
 	}
 	one.owns(t, "a", value, SourceLRU)
-	if err := two.Rebind(t.Context(), value, "gone", Binding{Upstream: "b"}); !errors.Is(err, ErrOwned) {
-		t.Errorf("a second Rebind: got %v, want ErrOwned", err)
+	if err := two.RebindAffinity(t.Context(), value, "gone", Binding{Upstream: "b"}); !errors.Is(err, ErrOwned) {
+		t.Errorf("a second RebindAffinity: got %v, want ErrOwned", err)
 	}
 	two.owns(t, "a", value, SourceStore)
 

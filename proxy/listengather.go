@@ -32,7 +32,7 @@ type gathered struct {
 // gather waits for the legs' acknowledgements: for all of them, but no longer than
 // ackPatience if there is one. It returns the first feed. Without any the error is a
 // *refusedFeed, or why nobody answered.
-func (l *listening) gather() (*feed, error) {
+func (l *subscription) gather() (*feed, error) {
 	patience, most := time.NewTimer(ackPatience), time.NewTimer(cmp.Or(l.x.endpoint.Timeouts.Control, ackMost)+ackPatience)
 	defer patience.Stop()
 	defer most.Stop()
@@ -64,7 +64,7 @@ func (l *listening) gather() (*feed, error) {
 }
 
 // nobody says what it means that no upstream has answered.
-func (l *listening) nobody() error {
+func (l *subscription) nobody() error {
 	if len(l.legs) == 0 || slices.ContainsFunc(l.legs, func(g *leg) bool { return !g.shared && g.upstream != nil }) {
 		return errOwnerSilent
 	}
@@ -72,7 +72,7 @@ func (l *listening) nobody() error {
 }
 
 // awaited counts the legs that may still acknowledge soon.
-func (l *listening) awaited() int {
+func (l *subscription) awaited() int {
 	n := 0
 	for _, g := range l.legs {
 		if g.state == legJoining && (g.upstream == nil || !g.upstream.Silent()) {
@@ -84,7 +84,7 @@ func (l *listening) awaited() int {
 
 // note takes in what happened to a leg before the acknowledgement. What is said before
 // it is said to nobody.
-func (l *listening) note(g *gathered, e legEvent) {
+func (l *subscription) note(g *gathered, e legEvent) {
 	switch {
 	case e.joined != nil:
 		e.leg.stand(e.joined)
@@ -94,7 +94,7 @@ func (l *listening) note(g *gathered, e legEvent) {
 	}
 }
 
-func (l *listening) noteLoss(g *gathered, e legEvent) {
+func (l *subscription) noteLoss(g *gathered, e legEvent) {
 	e.leg.state = legLost
 	refused, answered := errors.AsType[*refusedFeed](e.lost)
 	failed, unanswered := errors.AsType[*exchange.SendError](e.lost)

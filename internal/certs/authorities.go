@@ -1,0 +1,37 @@
+package certs
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+)
+
+// beginCertificate begins a certificate in PEM form.
+var beginCertificate = []byte("-----BEGIN CERTIFICATE-----")
+
+// parseAuthorities reads the certificates in a PEM file. All of them must be good: of a
+// file that is half written, or has one bad block, the clients of some authorities
+// would be turned away as if these had been taken out.
+func parseAuthorities(content []byte) (*x509.CertPool, error) {
+	pool, n := x509.NewCertPool(), 0
+	for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		authority, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("certificate %d: %w", n+1, err)
+		}
+		pool.AddCert(authority)
+		n++
+	}
+	switch begun := bytes.Count(content, beginCertificate); {
+	case n < begun: // package pem passes over what it cannot read
+		return nil, fmt.Errorf("of %d certificates %d cannot be read", begun, begun-n)
+	case n == 0:
+		return nil, errors.New("no certificate in PEM form")
+	}
+	return pool, nil
+}

@@ -1,0 +1,40 @@
+package routing
+
+import (
+	"context"
+
+	"berth/internal/mcp"
+	"berth/sticky"
+)
+
+// preferred returns the upstream that issued the call's requestState or cursor.
+func (r *Router) preferred(ctx context.Context, q Query) string {
+	c := &q.Calls[0]
+	hint := HintID(c.Method, c.RequestState, c.Cursor)
+	if hint == "" {
+		return ""
+	}
+	binding, _, err := r.Bindings.Lookup(ctx, r.key(sticky.Hint, q.Principal, hint))
+	if err != nil {
+		return ""
+	}
+	return binding.Upstream
+}
+
+// HintID names a requestState or, failing that, a list's cursor; "" if there is
+// neither. A list of tasks needs no hint: its session has an owner, and without one
+// its cursor says where it goes on.
+func HintID(method, requestState, cursor string) string {
+	switch {
+	case requestState != "":
+		return "state\x00" + requestState
+	case cursor != "" && method != mcp.MethodListTasks:
+		return method + "\x00" + cursor
+	}
+	return ""
+}
+
+// HintKey returns the key of a cursor or requestState of this pool.
+func (r *Router) HintKey(principal, hint string) sticky.Key {
+	return r.key(sticky.Hint, principal, hint)
+}

@@ -1,0 +1,95 @@
+package routing
+
+import (
+	"context"
+	"errors"
+
+	"berth/internal/mcp"
+	"berth/sticky"
+)
+
+// bySession: on legacy calls the session decides alone. With principals a task
+// must be the caller's own besides, or the session would be a way around.
+func (r *Router) bySession(ctx context.Context, q Query) (Decision, error) {
+	key := r.key(sticky.Session, q.Principal, q.Session)
+	d, err := r.owner(ctx, q, key, sticky.Binding{Version: q.Version}, q.AskSession)
+	if err != nil {
+		return Decision{}, err
+	}
+	r.touch(key, d.Binding)
+	d.Alias, q.home = d.Binding.Alias, d.Binding
+	if r.Principals && subscribes(q.Calls) {
+		own, err := r.Audience(ctx, q)
+		if err != nil {
+			return Decision{}, err
+		}
+		for _, task := range own.Tasks {
+			d.ListenIDs = append(d.ListenIDs, task.ID)
+		}
+		d.Narrow = true
+	}
+	for i := range q.Calls {
+		if err := r.inSession(ctx, q, &q.Calls[i], &d); err != nil {
+			return Decision{}, err
+		}
+	}
+	return d, nil
+}
+
+// inSession adds to d what one call of a session is about.
+func (r *Router) inSession(ctx context.Context, q Query, call *mcp.Call, d *Decision) error {
+	if call.MakesTask() {
+		d.Made = append(d.Made, r.key(sticky.Task, q.Principal, call.NewTaskID))
+	}
+	if !call.IsTask() {
+		return nil
+	}
+	d.Task = r.key(sticky.Task, q.Principal, call.TaskID)
+	if r.Principals {
+		own, err := r.byTask(ctx, q, call)
+		if err != nil {
+			return err
+		}
+		d.TaskBinding = own.Binding
+	}
+	if d.Binding.Alias == "" {
+		return nil
+	}
+	return r.followTask(ctx, q, d)
+}
+
+func initializes(calls []mcp.Call) bool {
+	return len(calls) == 1 && calls[0].Method == mcp.MethodInitialize
+}
+
+func subscribes(calls []mcp.Call) bool {
+	return len(calls) == 1 && calls[0].Method == mcp.MethodListen
+}
+
+// followTask leads a call about d.Task, in a session that has moved, to where the
+// task was made: the upstream that the session moved to does not know it, and would
+// say so for good. A task that the map does not know stays with the session.
+func (r *Router) followTask(ctx context.Context, q Query, d *Decision) error {
+	if d.TaskBinding.Upstream == "" {
+		own, _, err := r.Bindings.Lookup(ctx, d.Task)
+		if errors.Is(err, sticky.ErrUnknown) {
+			return nil
+		}
+		if err != nil {
+			return denied(sticky.Task, err)
+		}
+		d.TaskBinding = own
+	}
+	switch own := d.TaskBinding; {
+	case own.SameOwner(d.Binding):
+		return nil
+	case len(q.Calls) > 1:
+		return ErrSeveralOwners
+	default:
+		d.Owner, d.Alias = r.Pool.Find(own.Upstream), own.Alias
+	}
+	if d.Owner == nil {
+		return ErrOwnerGone
+	}
+	return nil
+}
