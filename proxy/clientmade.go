@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"slices"
 
 	"berth/internal/mcp"
@@ -23,13 +24,25 @@ func (x *request) bindMade(u *routing.Upstream) (owner *routing.Upstream, err er
 	from := x.madeAt
 	x.madeAt = u
 	for _, key := range x.decision.Made {
-		one := x.endpoint.Router.BindNew(ctx, key, from, u, session)
+		one, err := x.endpoint.Router.BindNew(ctx, key, from, u, session)
+		if err != nil {
+			return nil, err
+		}
 		if owner != nil && owner != one {
 			return nil, routing.ErrSeveralOwners
 		}
 		owner = one
 	}
 	return owner, nil
+}
+
+// bindMadeTo binds those tasks to owner, who gets the request, whoever had one of the
+// caller's ids before.
+func (x *request) bindMadeTo(owner *routing.Upstream) error {
+	if _, err := x.bindMade(owner); !errors.Is(err, routing.ErrSeveralOwners) {
+		return err
+	}
+	return nil
 }
 
 // releaseMade gives up what bindMade bound for a request that nobody got anything of, so

@@ -280,3 +280,33 @@ func TestClientsTaskMovesWithItsSession(t *testing.T) {
 		})
 	}
 }
+
+// TestAnothersTaskCannotBeMade: an id that is another principal's, whoever made it, leads
+// to nobody, in a session or outside, and does not become the caller's.
+func TestAnothersTaskCannotBeMade(t *testing.T) {
+	b := start(t, setup{principals: true, upstreams: 1})
+	alice, mallory := []string{userHeader, "alice"}, []string{userHeader, "mallory"}
+	session := b.open("2025-11-25", mallory...)
+	for name, id := range map[string]string{
+		"of the client's": "alices-own",
+		"core":            b.makeCoreTask("", alice...),
+		"modern":          b.makeTask(alice...),
+	} {
+		if name == "of the client's" {
+			b.legacy("", "tools/call", slowCompute(0)+draftMeta(id), alice...)
+		}
+		for _, session := range []string{"", session} {
+			before := b.contacted()
+			r := b.legacy(session, "tools/list", draftMeta(id)[1:], mallory...)
+			if r.parsed().Error.Code != -32602 || b.contacted() != before {
+				t.Errorf("%s, session %q: got %v", name, session, r)
+			}
+			if r := b.legacy("", "tasks/get", byID(id), mallory...); r.parsed().Error.Code != -32602 {
+				t.Errorf("%s: the task is shown to another: %v", name, r)
+			}
+		}
+		if r := b.legacy("", "tasks/get", byID(id), alice...); r.status != 200 || r.parsed().Error.Code == -32602 {
+			t.Errorf("%s: lost to its owner: %v", name, r)
+		}
+	}
+}

@@ -23,3 +23,14 @@ func crossOrigin(h http.Header) http.Header {
 
 // sameRule reports whether two answers may be read by the same pages.
 func sameRule(a, b http.Header) bool { return maps.EqualFunc(a, b, slices.Equal) }
+
+// ruledBy notes which pages one of the upstreams lets read its list. Where they differ
+// none may read the whole.
+func (l *listing) ruledBy(rule http.Header) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ruled && !sameRule(l.rule, rule) {
+		rule = nil
+	}
+	l.ruled, l.rule = true, rule
+}

@@ -115,7 +115,9 @@ func (x *request) follow(binding sticky.Binding) error {
 	if err := x.openAlias(); err != nil {
 		return err
 	}
-	_, _ = x.bindMade(x.decision.Owner) // the tasks whose ids the client makes move along
+	if err := x.bindMadeTo(x.decision.Owner); err != nil { // what the client makes moves along
+		return err
+	}
 	return x.forwardOwned(x.decision.Owner)
 }
 

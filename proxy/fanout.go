@@ -182,17 +182,6 @@ func (l *listing) keeps(page mcp.TaskList) bool {
 	return false
 }
 
-// ruledBy notes which pages one of the upstreams lets read its list. Where they differ
-// none may read the whole.
-func (l *listing) ruledBy(rule http.Header) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.ruled && !sameRule(l.rule, rule) {
-		rule = nil
-	}
-	l.ruled, l.rule = true, rule
-}
-
 // add puts tasks on the page. Upstreams that share their tasks each list all of them: a
 // task stands on a page once.
 func (l *listing) add(tasks []mcp.ListedTask) {

@@ -41,7 +41,9 @@ func (x *request) dispatch() error {
 		x.leaveOwner()
 	}
 	if owner := x.decision.Owner; owner != nil {
-		_, _ = x.bindMade(owner) // the owner gets the request, whoever had one of the ids before
+		if err := x.bindMadeTo(owner); err != nil {
+			return err
+		}
 		return x.forwardOwned(owner)
 	}
 	return x.forwardUnbound()

@@ -12,16 +12,19 @@ import (
 // so that there is no moment at which only the claim has expired.
 const claimOutlives = 5 * time.Minute
 
-// claims reports whether ids are claimed: where the fleet may be asked for what is
-// one principal's and not another's.
-func (r *Router) claims() bool { return r.Principals && r.Recover }
+// claims reports whether ids of this kind are claimed: those of tasks, since callers may
+// name the ids of tasks to come, and all where the fleet may be asked for what is one
+// principal's and not another's.
+func (r *Router) claims(kind sticky.Kind) bool {
+	return r.Principals && (r.Recover || kind == sticky.Task)
+}
 
 // Bind makes binding.Upstream the owner of key, as sticky.Bindings.Bind does.
-// Where principals may ask the fleet for what the map does not know, the id is
-// claimed besides: what the fleet knows is the caller's only if it is not known to
-// be somebody else's.
+// Where principals could come by what is another's without the map, the id is claimed
+// besides: what a caller makes up, and what the fleet knows, is the caller's only if it
+// is not known to be somebody else's.
 func (r *Router) Bind(ctx context.Context, key sticky.Key, binding sticky.Binding, ttl time.Duration) error {
-	if r.claims() {
+	if r.claims(key.Kind) {
 		claim := sticky.Binding{Upstream: binding.Upstream, Principal: key.Principal}
 		life := ttl
 		if ttl > 0 {
@@ -49,7 +52,7 @@ func (r *Router) touch(key sticky.Key, current sticky.Binding) {
 }
 
 func (r *Router) extendClaim(key sticky.Key, binding sticky.Binding) {
-	if r.claims() {
+	if r.claims(key.Kind) {
 		r.Bindings.Keep(key.Claim(), sticky.Binding{Upstream: binding.Upstream, Principal: key.Principal, Expires: binding.Expires.Add(claimOutlives)})
 	}
 }
@@ -57,7 +60,7 @@ func (r *Router) extendClaim(key sticky.Key, binding sticky.Binding) {
 // isForeign reports whether the id is claimed for another principal. If the store
 // cannot tell, the error says so: the fleet must not be believed then.
 func (r *Router) isForeign(ctx context.Context, key sticky.Key) (bool, error) {
-	if !r.claims() {
+	if !r.claims(key.Kind) {
 		return false, nil
 	}
 	claim, _, err := r.Bindings.Lookup(ctx, key.Claim())

@@ -39,7 +39,11 @@ func (r *Router) bySession(ctx context.Context, q Query) (Decision, error) {
 // inSession adds to d what one call of a session is about.
 func (r *Router) inSession(ctx context.Context, q Query, call *mcp.Call, d *Decision) error {
 	if call.MakesTask() {
-		d.Made = append(d.Made, r.key(sticky.Task, q.Principal, call.NewTaskID))
+		key, err := r.newTaskKey(ctx, q, call)
+		if err != nil {
+			return err
+		}
+		d.Made = append(d.Made, key)
 	}
 	if !call.IsTask() {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"berth/internal/client"
@@ -120,5 +121,17 @@ func (r reply) String() string {
 	case r.answer.Error != nil:
 		return fmt.Sprintf("HTTP %d, %d %q", r.answer.Status, r.answer.Error.Code, printable(r.answer.Error.Message, 80))
 	}
-	return fmt.Sprintf("HTTP %d", r.answer.Status)
+	return fmt.Sprintf("HTTP %d", r.answer.Status) + r.elsewhere()
+}
+
+// elsewhere is where a redirect leads, which is most likely where the probe should have
+// been pointed: https, a slash, a page to log in at. What stands in its query may be
+// the caller's.
+func (r reply) elsewhere() string {
+	to, err := url.Parse(r.answer.Header.Get("Location"))
+	if r.answer.Status/100 != 3 || err != nil || to.Path == "" && to.Host == "" {
+		return ""
+	}
+	place := url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}
+	return fmt.Sprintf(", a redirect to %s, which is not followed", printable(place.String(), 80))
 }

@@ -44,7 +44,7 @@ func TestWhatIsNoMCPHasNoVerdict(t *testing.T) {
 	}{
 		"page":          {answering(200, html, "<html>hello</html>"), 2, "no MCP there"},
 		"not found":     {answering(404, html, "<html>"), 2, "HTTP 404"},
-		"redirect":      {answering(307, "Location: http://elsewhere/mcp", ""), 2, "HTTP 307"},
+		"redirect":      {answering(307, "Location: http://u:p@elsewhere/mcp?secret", ""), 2, "HTTP 307, a redirect to http://elsewhere/mcp, which is not followed;"},
 		"unauthorized":  {answering(401, json, `{}`), 1, "401"},
 		"throttled":     {answering(429, "Retry-After: 3", ""), 1, "429"},
 		"another's id":  {answering(200, json, `{"jsonrpc":"2.0","id":99,"result":{}}`), 2, "belongs to no request"},

@@ -22,6 +22,11 @@ const (
 	// so that a file in use does not grow without end.
 	collectAlways = 2
 
+	// tryRoom is the room that a disk which refused a write must have before it is
+	// believed again, in bytes: more than some writes at once take. What fits into
+	// pages that are free by chance says nothing.
+	tryRoom = 64 << 10
+
 	// collectAtOnce is how many a commit removes that was begun for it. It bounds how
 	// long a write may wait for it.
 	collectAtOnce = 256
@@ -155,21 +160,35 @@ func answer(group []*fileWrite, err error) {
 	}
 }
 
-// tidy removes what expired, if there is something, and writes nothing else unless the
-// disk refused the last write.
+// tidy removes what expired, if there is something, and tries the disk if it refused
+// a write.
 func (c *committer) tidy() {
-	refused := !c.health.snapshot().Healthy
 	// What goes wrong is health's to know.
-	_ = c.update(collectAtOnce, func(tx *bbolt.Tx, now time.Time) (bool, error) {
-		if !refused {
-			return false, nil
-		}
-		return true, tx.Bucket(bucketFormat).Put(keyTried, now.AppendFormat(nil, time.RFC3339))
+	_ = c.update(collectAtOnce, func(*bbolt.Tx, time.Time) (bool, error) { return false, nil })
+	if !c.health.snapshot().Healthy {
+		c.try()
+	}
+}
+
+// try asks a disk that refused a write for room, and gives it back to the writes that
+// wait for it.
+func (c *committer) try() {
+	err := c.update(0, func(tx *bbolt.Tx, _ time.Time) (bool, error) {
+		return true, tx.Bucket(bucketFormat).Put(keyTried, make([]byte, tryRoom))
 	})
+	if err == nil {
+		err = c.update(0, func(tx *bbolt.Tx, _ time.Time) (bool, error) {
+			return true, tx.Bucket(bucketFormat).Delete(keyTried)
+		})
+	}
+	if err == nil {
+		c.report(nil)
+	}
 }
 
 // update runs change in a transaction, removes a few expired records in it, and commits
-// if anything changed. Health hears of each commit, and of nothing else.
+// if anything changed. Health hears of each commit that fails; that the disk takes
+// writes again is for try to say, or a full one would be lost and found with each write.
 func (c *committer) update(most int, change func(*bbolt.Tx, time.Time) (bool, error)) error {
 	if c.broken.Load() {
 		return errCorrupt
@@ -198,7 +217,9 @@ func (c *committer) update(most int, change func(*bbolt.Tx, time.Time) (bool, er
 	case errors.Is(err, errCorrupt):
 		c.broken.Store(true)
 	}
-	c.report(err)
+	if err != nil {
+		c.report(err)
+	}
 	return err
 }
 

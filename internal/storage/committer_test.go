@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/internal/realtest"
 
 	"go.etcd.io/bbolt"
 )
@@ -144,6 +147,33 @@ func TestAFailedWriteFailsAlone(t *testing.T) {
 		running.Wait()
 		e.kept(t, 10)
 	})
+}
+
+// What fits into pages that are free by chance, and what expires, ends no outage: it
+// would end and begin again with every write, and the alarm would never go off.
+func TestAFullDiskIsOneOutage(t *testing.T) {
+	e := openEngine(t)
+	e.mustPut(t, "k", time.Hour)
+	info, err := os.Stat(e.db.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := realtest.FillDisk(t, uint64(info.Size()))
+	for i := 0; e.commits.health.snapshot().Healthy; i++ {
+		_ = e.Put(t.Context(), fmt.Sprint(i), make([]byte, 1024), time.Hour)
+	}
+	for range 10 {
+		_ = e.Put(t.Context(), "k", nil, time.Hour) // finds room or does not
+		e.commits.tidy()
+		if e.commits.health.snapshot().Healthy {
+			t.Fatal("healthy on a disk that is full: got true")
+		}
+	}
+	room()
+	e.commits.tidy()
+	if !e.commits.health.snapshot().Healthy {
+		t.Error("healthy once there is room: got false")
+	}
 }
 
 // A panic in a commit may leave bbolt locked for good: nobody touches it again, and

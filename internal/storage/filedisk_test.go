@@ -1,9 +1,7 @@
 package storage_test
 
 import (
-	"os"
 	"strings"
-	"syscall"
 	"testing"
 
 	"berth/internal/realtest"
@@ -13,7 +11,7 @@ import (
 // A disk that takes no more: writes are refused and say why, reads go on, the store is
 // known to be unwell, and heals without traffic when there is room again.
 func TestFullDiskRefusesWritesOnly(t *testing.T) {
-	path, url := inFile(t)
+	_, url := inFile(t)
 	var journal realtest.Journal
 	s := open(t, url, storage.Options{Logger: logger(&journal)})
 	run(t, s)
@@ -21,7 +19,7 @@ func TestFullDiskRefusesWritesOnly(t *testing.T) {
 	s.OnRecover(func() { recovered <- struct{}{} })
 	put(t, s, "before", "v")
 
-	room := fillDisk(t, path)
+	room := realtest.FillDisk(t, 4096) // nothing fits, not even what is written in place
 	large := strings.Repeat("x", 1<<20)
 	unavailable(t, s.Put(t.Context(), "k", []byte(large), longLife), "disk")
 	if s.Healthy() {
@@ -41,29 +39,4 @@ func TestFullDiskRefusesWritesOnly(t *testing.T) {
 	if !strings.Contains(journal.String(), "store lost") || !strings.Contains(journal.String(), "store is back") {
 		t.Errorf("logged %q, want the outage and its end", journal.String())
 	}
-}
-
-// fillDisk lets no file of this process grow beyond where path ends, as a full disk
-// does; room ends that.
-func fillDisk(t *testing.T, path string) (room func()) {
-	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var before syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
-		t.Fatal(err)
-	}
-	limit := func(most uint64) {
-		now := before
-		now.Cur = most
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &now); err != nil {
-			t.Errorf("Setrlimit: %v", err)
-		}
-	}
-	// Nothing fits, not even what is written in place.
-	limit(uint64(min(info.Size(), 4096)))
-	t.Cleanup(func() { limit(before.Cur) })
-	return func() { limit(before.Cur) }
 }

@@ -23,7 +23,7 @@ const fileFormat = 1
 
 var (
 	keyFormat = []byte("format")
-	keyTried  = []byte("tried") // when a full disk was last tried
+	keyTried  = []byte("tried") // stands while a full disk is tried
 )
 
 // fileMode lets nobody else read who owns what.
