@@ -10,9 +10,6 @@ import (
 	"berth/routing"
 )
 
-// anybody stands for the caller where callers are not told apart.
-const anybody = ""
-
 // admission is what a request takes of the load, until it ends.
 type admission struct {
 	caller string
@@ -21,14 +18,27 @@ type admission struct {
 	body   int64 // bytes of its body
 }
 
-// admit lets the request in, as a call, if there is room for one: before anybody looks
+// admit turns the request away if there is no room for one more: before anybody looks
 // who calls, and before its body is read.
 func (x *request) admit() error {
 	d := x.p.load
 	if d.memory.Short() {
 		return d.full(shedMemory)
 	}
-	if d.calls.Take(anybody, 1) != nil {
+	if d.calls.Held() >= d.inFlight {
+		return d.full(shedInFlight)
+	}
+	return nil
+}
+
+// enter lets the request in, as a call of its caller's. Its body is here by then: those
+// that come slowly keep nobody out.
+func (x *request) enter() error {
+	d := x.p.load
+	switch err := d.calls.Take(x.held.caller, 1); {
+	case errors.Is(err, limit.ErrCallerFull):
+		return d.tooMuch(shedCallerCalls, errTooManyCalls, retrySoon)
+	case err != nil:
 		return d.full(shedInFlight)
 	}
 	x.held.call = true
@@ -134,7 +144,7 @@ func (x *request) noteStarved(err error) {
 
 func (x *request) leaveCalls() {
 	if x.held.call {
-		x.p.load.calls.Give(anybody, 1)
+		x.p.load.calls.Give(x.held.caller, 1)
 		x.held.call = false
 	}
 }

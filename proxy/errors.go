@@ -49,6 +49,7 @@ var (
 var (
 	errTooManyPolls   = limited(mcp.ReasonRateLimited, "tasks are asked for too often")
 	errTooManyUnknown = limited(mcp.ReasonRateLimited, "too many unknown ids are asked for")
+	errTooManyCalls   = limited(mcp.ReasonTooManyCalls, "too many calls are under way")
 	errTooManyStreams = limited(mcp.ReasonTooManyStreams, "too many streams are open")
 )
 

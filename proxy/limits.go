@@ -17,12 +17,13 @@ type Limits struct {
 	SessionID  int           // bytes of a session id; 2048
 	Batch      int           // messages in a batch; 100
 
-	InFlight         int     // calls under way at once; 5000
-	Buffered         int64   // bytes of request bodies in memory; 256 MiB, one caller half of it
-	Streams          int     // standing streams at once; 20,000
-	StreamsPerCaller int     // standing streams of one caller; 10,000
-	Polls            float64 // tasks that one caller asks for in a second; 0: any number
-	UnknownIDs       float64 // unknown ids that one caller names in a second; 0: any number
+	InFlight          int     // calls under way at once; 5000
+	InFlightPerCaller int     // of these, calls of one caller; 2500
+	Buffered          int64   // bytes of request bodies in memory; 256 MiB, one caller half of it
+	Streams           int     // standing streams at once; 20,000
+	StreamsPerCaller  int     // standing streams of one caller; 10,000
+	Polls             float64 // tasks that one caller asks for in a second; 0: any number
+	UnknownIDs        float64 // unknown ids that one caller names in a second; 0: any number
 }
 
 func (l Limits) withDefaults() Limits {
@@ -34,6 +35,7 @@ func (l Limits) withDefaults() Limits {
 	l.SessionID = cmp.Or(l.SessionID, 2048)
 	l.Batch = cmp.Or(l.Batch, 100)
 	l.InFlight = cmp.Or(l.InFlight, 5000)
+	l.InFlightPerCaller = cmp.Or(l.InFlightPerCaller, 2500)
 	l.Buffered = cmp.Or(l.Buffered, 256<<20)
 	l.Streams = cmp.Or(l.Streams, 20_000)
 	l.StreamsPerCaller = cmp.Or(l.StreamsPerCaller, 10_000)

@@ -23,6 +23,7 @@ const (
 	shedBuffered      = "buffered"       // too many bytes of bodies
 	shedStreams       = "streams"        // too many standing streams
 	shedCallerStreams = "caller_streams" // too many of this caller
+	shedCallerCalls   = "caller_calls"   // too many calls of this caller under way
 	shedConnections   = "connections"    // no file descriptor or port for one to an upstream
 	shedLists         = "lists"          // too many lists of tasks being made
 	shedPolls         = "polls"          // this caller polls too often
@@ -72,7 +73,7 @@ func newLoad(l Limits, meters metric.MeterProvider, log *slog.Logger) *load {
 	}
 	d := &load{
 		inFlight: int64(l.InFlight),
-		calls:    limit.NewGauge(int64(l.InFlight), 0),
+		calls:    limit.NewGauge(int64(l.InFlight), int64(l.InFlightPerCaller)),
 		bodies:   limit.NewGauge(buffered, buffered/perCaller),
 		streams:  limit.NewGauge(int64(l.Streams), int64(l.StreamsPerCaller)),
 		memory:   memory,

@@ -111,6 +111,9 @@ func (x *request) serve() error {
 	if err := x.read(); err != nil {
 		return err
 	}
+	if err := x.enter(); err != nil {
+		return err
+	}
 	if x.asksForResource() {
 		return x.serveResource()
 	}

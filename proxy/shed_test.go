@@ -41,8 +41,8 @@ func (b *berth) atRest() {
 	}
 }
 
-// busy is a berth before an upstream that holds each tools/call of the tool "hold"
-// until release.
+// busy is a berth before an upstream that holds each tools/call of the tool "hold", and
+// each tasks/update, until release.
 func busy(t *testing.T, inFlight int) (b *berth, release func()) {
 	t.Helper()
 	gate := make(chan struct{})
@@ -50,7 +50,7 @@ func busy(t *testing.T, inFlight int) (b *berth, release func()) {
 		upstreams: 1,
 		server: func(s *fleet.Server) {
 			s.Intercept = func(_ http.ResponseWriter, r *http.Request, body []byte) bool {
-				if strings.Contains(string(body), `"name":"hold"`) {
+				if strings.Contains(string(body), `"name":"hold"`) || methodIn(body) == "tasks/update" {
 					select {
 					case <-gate:
 					case <-r.Context().Done():
@@ -91,9 +91,8 @@ func TestOverloadIsShedAndOver(t *testing.T) {
 	if r := b.modern("tasks/get", task, byID(task)); r.status != 200 || r.code() != 0 {
 		t.Errorf("a poll gets %v, want the task", r)
 	}
-	poll := modernMessage("tasks/get", byID(task))
-	last := b.dial() // takes the last place, and does not send its body
-	fmt.Fprintf(last, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", len(poll))
+	last := make(chan reply)
+	go func() { last <- b.modern("tasks/update", task, byID(task)) }()
 	await(t, "ten calls", func() bool { return b.gauge("berth.calls.open") == 10 })
 	next := b.dial()
 	fmt.Fprintf(next, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
@@ -101,8 +100,10 @@ func TestOverloadIsShedAndOver(t *testing.T) {
 	if err != nil || !strings.HasPrefix(line, "HTTP/1.1 503 ") {
 		t.Fatalf("got %q, %v, want 503 at once", line, err)
 	}
-	last.Close()
 	release()
+	if r := <-last; r.status != 200 {
+		t.Errorf("the last call that was let in got %v", r)
+	}
 	for range 9 {
 		if r := <-ended; r.status != 200 {
 			t.Errorf("a call that was let in got %v", r)
@@ -119,6 +120,56 @@ func TestOverloadIsShedAndOver(t *testing.T) {
 	}
 	if n := strings.Count(b.logs.String(), "load is shed"); n != 1 {
 		t.Errorf("told of %d times, want once", n)
+	}
+}
+
+// TestOneCallersCallsAreBounded: the others still get in.
+func TestOneCallersCallsAreBounded(t *testing.T) {
+	gate := make(chan struct{})
+	release := sync.OnceFunc(func() { close(gate) })
+	t.Cleanup(release)
+	b := start(t, setup{
+		upstreams: 1,
+		server: func(s *fleet.Server) {
+			s.Intercept = func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
+				select {
+				case <-gate:
+				case <-r.Context().Done():
+				}
+				return false
+			}
+		},
+		options: func(o *proxy.Options) {
+			o.Limits.InFlight, o.Limits.InFlightPerCaller, o.TrustedProxies = 100, 2, loopbackPeers
+		},
+	})
+	call := func(from string) reply { return b.post(message("ping", ""), "X-Forwarded-For", from) }
+	ended := make(chan reply, 3)
+	for range 2 {
+		go func() { ended <- call("192.0.2.1") }()
+	}
+	await(t, "two calls", func() bool { return b.gauge("berth.calls.open") == 2 })
+	call("192.0.2.1").fails(t, 429, -31429, "too_many_calls", true)
+	go func() { ended <- call("192.0.2.2") }()
+	await(t, "the other's call", func() bool { return b.gauge("berth.calls.open") == 3 })
+	release()
+	for range 3 {
+		if r := <-ended; r.status != 200 {
+			t.Errorf("a call that was let in got %v", r)
+		}
+	}
+	b.atRest()
+}
+
+// TestSlowBodiesHoldNoPlace: a call counts from when its body is here.
+func TestSlowBodiesHoldNoPlace(t *testing.T) {
+	b := start(t, setup{options: func(o *proxy.Options) { o.Limits.InFlight = 2 }})
+	for range 5 {
+		fmt.Fprintf(b.dial(), "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
+	}
+	await(t, "the bodies to be begun", func() bool { return b.gauge("berth.bodies.bytes") > 0 })
+	if r := b.post(message("ping", "")); r.status != 200 {
+		t.Errorf("a call beside slow bodies gets %v", r)
 	}
 }
 

@@ -31,6 +31,8 @@ type Limits struct {
 	// InFlight is how many calls may be under way at once; the last tenth is for
 	// calls about work that has begun.
 	InFlight int `toml:"in_flight"`
+	// InFlightPerCaller is how many of them one caller may have.
+	InFlightPerCaller int `toml:"in_flight_per_caller"`
 	// Buffered bounds the request bodies in memory, in bytes, of which one caller may
 	// hold half. It is at most a quarter of GOMEMLIMIT, where that is set.
 	Buffered Size `toml:"buffered"`
@@ -67,6 +69,7 @@ func defaultLimits() Limits {
 		SessionID:             2048,
 		Batch:                 100,
 		InFlight:              5000,
+		InFlightPerCaller:     2500,
 		Buffered:              256 * MiB,
 		Streams:               20_000,
 		StreamsPerCaller:      10_000,
@@ -105,6 +108,7 @@ func (v *validator) limits(l Limits) {
 func (v *validator) shares(l Limits) {
 	const most = 10_000_000
 	within(v, "limits.in_flight", l.InFlight, 1, most)
+	within(v, "limits.in_flight_per_caller", l.InFlightPerCaller, 1, most)
 	within(v, "limits.streams", l.Streams, 1, most)
 	within(v, "limits.streams_per_caller", l.StreamsPerCaller, 1, most)
 	within(v, "limits.connections_per_address", l.ConnectionsPerAddress, 1, most)

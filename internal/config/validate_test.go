@@ -99,6 +99,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"in flight", "limits.in_flight", func(c *Config) { c.Limits.InFlight = 0 }},
 		{"buffered less than two bodies", "limits.buffered", func(c *Config) { c.Limits.Buffered = 5 * MiB }},
 		{"streams", "limits.streams", func(c *Config) { c.Limits.Streams = 0 }},
+		{"in flight per caller", "limits.in_flight_per_caller", func(c *Config) { c.Limits.InFlightPerCaller = 0 }},
 		{"streams per caller", "limits.streams_per_caller", func(c *Config) { c.Limits.StreamsPerCaller = -1 }},
 		{"connections per address", "limits.connections_per_address", func(c *Config) { c.Limits.ConnectionsPerAddress = 0 }},
 		{"last seen entry", "limits.last_seen_entry", func(c *Config) { c.Limits.LastSeenEntry = 1 }},

@@ -33,6 +33,7 @@ const (
 	ReasonCollision        = "task_id_collision"
 	ReasonUpstreamReset    = "upstream_reset"
 	ReasonRateLimited      = "rate_limited"
+	ReasonTooManyCalls     = "too_many_calls"
 	ReasonTooManyStreams   = "too_many_streams"
 	ReasonAnswerTooLarge   = "answer_too_large"
 	ReasonKeysUnavailable  = "keys_unavailable"
