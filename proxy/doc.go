@@ -45,8 +45,8 @@
 //
 // Beside it lie what guesses of ids are told (unknown.go), what berth answers for an
 // owner that is silent (silent.go, lastseen.go), what passes unread at the endpoint's
-// origin (passthrough.go), and what clients without a token are told there
-// (resource.go).
+// origin (passthrough.go), what clients without a token are told there (resource.go),
+// and how an upstream is looked at without a client (greet.go).
 //
 // Any other request of a client is one exchange with an upstream at a time: answers
 // cannot cross. Every refusal and failure that berth words itself comes from one
