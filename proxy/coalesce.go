@@ -101,8 +101,8 @@ func (x *request) ride(f *flight) (answered bool, err error) {
 
 // share lands the flight that the request leads once the response is there: with the
 // message in piece, if it may be given to others. The answer's headers have been copied.
-// What stands before it on an event
-// stream does not land it; last says that nothing comes after piece.
+// What stands before it on an event stream does not land it; last says that nothing
+// comes after piece.
 func (x *request) share(status int, piece exchange.Piece, last bool) {
 	if x.flight == nil {
 		return

@@ -119,9 +119,7 @@ func (l *subscription) noteLoss(g *gathered, e legEvent) {
 func (g *gathered) outcome(otherwise error) (*feed, error) {
 	switch {
 	case g.first != nil:
-		if g.refused != nil {
-			g.refused.drop()
-		}
+		g.refused.drop()
 		return g.first, nil
 	case g.refused != nil:
 		return nil, g.refused
@@ -131,9 +129,7 @@ func (g *gathered) outcome(otherwise error) (*feed, error) {
 
 // instead drops what was gathered for a reason that counts more.
 func (g *gathered) instead(err error) (*feed, error) {
-	if g.refused != nil {
-		g.refused.drop()
-	}
+	g.refused.drop()
 	return nil, err
 }
 

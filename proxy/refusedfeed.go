@@ -21,9 +21,9 @@ type refusedFeed struct {
 
 func (*refusedFeed) Error() string { return "proxy: the upstream refused the subscription" }
 
-// drop ends the exchange of a refusal that nobody is told of.
+// drop ends the exchange of a refusal that nobody is told of; nil is none.
 func (r *refusedFeed) drop() {
-	if r.response != nil {
+	if r != nil && r.response != nil {
 		r.response.Body.Close()
 	}
 }
