@@ -199,7 +199,8 @@ func FuzzRoundBody(f *testing.F) {
 }
 
 func TestRoundCopiesALargeCallOnce(t *testing.T) {
-	original := []byte(request("tools/call", `"name":"x","arguments":{"data":"`+strings.Repeat("x", 1<<20)+`"}`))
+	half := strings.Repeat("x", 1<<20)
+	original := []byte(request("tools/call", `"arguments":{"data":"`+half+`"},"_meta":{"progressToken":1},"more":"`+half+`"`))
 	got := allocated(func() { _, _ = Round{ID: []byte("2"), ProgressToken: "p"}.Body(original) })
 	if got > uint64(len(original))*3/2 {
 		t.Errorf("%d bytes allocated for a call of %d", got, len(original))

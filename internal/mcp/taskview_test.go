@@ -84,8 +84,9 @@ func TestCompletedResultSaysSo(t *testing.T) {
 }
 
 func TestDetailedCopiesALargeResultOnce(t *testing.T) {
+	half := strings.Repeat("x", 1<<20)
 	v := view(func(v *TaskView) {
-		v.Status, v.Result = "completed", []byte(`{"content":"`+strings.Repeat("x", 1<<20)+`"}`)
+		v.Status, v.Result = "completed", []byte(`{"content":"`+half+`","resultType":"complete","more":"`+half+`"}`)
 	})
 	if got := allocated(func() { v.Detailed() }); got > uint64(len(v.Result))*3/2 {
 		t.Errorf("%d bytes allocated for a result of %d", got, len(v.Result))
