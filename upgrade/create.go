@@ -42,13 +42,15 @@ func (t *Tasks) Create(ctx context.Context, c Creation) (*Held, error) {
 		return nil, unavailable(err)
 	}
 	task := c.task(id, t.holder)
+	t.claim(id)
+	defer t.unclaim(id)
 	e, err := t.record(ctx, task, c)
 	if err != nil {
 		t.regret(task)
 		return nil, unavailable(err)
 	}
 	t.metrics.created(ctx)
-	return t.hold(e, c.Call, nil), nil
+	return t.hold(e, c.Call), nil
 }
 
 // fit refuses tasks while the store would not keep them. A server that drops keys when

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/routing"
 )
 
 // Why a held call is given up.
@@ -23,7 +23,7 @@ var (
 type Held struct {
 	t     *Tasks
 	call  *Call
-	send  Send // nil: the pool's
+	guest Attended // nil: nobody waits for the answer itself
 	ctx   context.Context
 	end   context.CancelCauseFunc
 	done  chan struct{} // closed when nothing is held any more
@@ -36,9 +36,18 @@ type Held struct {
 	spoke  time.Time
 }
 
-// hold makes the call of e this process's. send, if not nil, sends the first round.
-func (t *Tasks) hold(e entry, c *Call, send Send) *Held {
-	h := &Held{t: t, call: c, send: send, entry: e, done: make(chan struct{}), token: "berth-" + newName(9)}
+// Attended is a client that still waits for the answer itself.
+type Attended interface {
+	// Send sends the first round, in place of the pool's.
+	Send(ctx context.Context, u *routing.Upstream, c *Call, maxAnswer int64) (Exchange, error)
+	// Failed is told why the round was not sent, or has failed. It reports whether the
+	// client was told so, and so needs no task.
+	Failed(err error) bool
+}
+
+// hold makes the call of e this process's.
+func (t *Tasks) hold(e entry, c *Call) *Held {
+	h := &Held{t: t, call: c, entry: e, done: make(chan struct{}), token: "berth-" + newName(9)}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -59,10 +68,10 @@ func (h *Held) Done() <-chan struct{} { return h.done }
 // Err says why the call was given up, nil if it was not.
 func (h *Held) Err() error { return context.Cause(h.ctx) }
 
-// Start begins the call, in a goroutine of its own that no client's departure ends. send,
-// if not nil, sends the first round in place of the pool's.
-func (h *Held) Start(send Send) {
-	h.send = send
+// Start begins the call, in a goroutine of its own that no client's departure ends. guest
+// is nil where the client has the task's handle already.
+func (h *Held) Start(guest Attended) {
+	h.guest = guest
 	h.start()
 }
 
@@ -143,6 +152,9 @@ func (h *Held) run() {
 			return
 		case errors.Is(err, errFenced), errors.Is(err, errCancelled):
 			return
+		case err != nil && h.guest != nil && h.guest.Failed(err):
+			h.end(errDiscarded)
+			return
 		case err != nil:
 			h.fail(err)
 			return
@@ -175,7 +187,7 @@ func (h *Held) release() {
 
 // fail ends the task with what went wrong.
 func (h *Held) fail(err error) {
-	failure := h.t.word(err, h.Task())
+	failure := wordFailure(err, h.Task())
 	h.finish(Failed, failure.Object(), failure.Message)
 }
 
@@ -186,8 +198,11 @@ func (h *Held) finish(end State, outcome []byte, message string) {
 	ctx := context.WithoutCancel(h.ctx)
 	op := h.t.op(Finish)
 	op.End, op.Message, op.Outcome, op.Round = end, message, op.ID, h.Task().Round
-	release := h.t.unstored(int64(len(outcome)))
-	defer release()
+	if size := int64(len(outcome)); h.t.unkept.take(size) {
+		defer h.t.unkept.give(size)
+	} else {
+		op.End, op.Message, outcome = Failed, errUnkept.Message, errUnkept.Object()
+	}
 	err := h.insist(ctx, func(ctx context.Context) error { return h.store(ctx, op, outcome) })
 	switch {
 	case err == nil:
@@ -214,9 +229,4 @@ func (h *Held) store(ctx context.Context, op Op, outcome []byte) error {
 	}
 	_, err := h.step(ctx, op)
 	return err
-}
-
-// word returns what a task fails with.
-func (t *Tasks) word(err error, task Task) *mcp.Error {
-	return wordFailure(err, task)
 }

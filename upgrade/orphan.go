@@ -98,14 +98,14 @@ func (t *Tasks) inherit(ctx context.Context, id, holder string) error {
 		t.freeOrphaned(ctx, &e.Task)
 		return nil
 	}
-	if c, err := t.heir(ctx, &e.Task); c != nil || errors.Is(err, storage.ErrUnavailable) {
-		if err != nil {
-			return err
-		}
+	c, err := t.heir(ctx, &e.Task)
+	switch {
+	case errors.Is(err, storage.ErrUnavailable):
+		return err
+	case c != nil:
 		return t.adopt(ctx, e, c)
-	} else {
-		return t.orphan(ctx, e, err)
 	}
+	return t.orphan(ctx, e, err)
 }
 
 // heir returns the call with which this berth can go on with a task of a dead holder; nil
@@ -121,6 +121,8 @@ func (t *Tasks) heir(ctx context.Context, task *Task) (*Call, error) {
 
 // adopt goes on with a task as its holder.
 func (t *Tasks) adopt(ctx context.Context, e entry, c *Call) error {
+	t.claim(e.ID)
+	defer t.unclaim(e.ID)
 	t.freeOrphaned(ctx, &e.Task)
 	if err := t.lists.enlist(ctx, t.lists.tasksOf(t.holder), e.ID, time.Until(e.Expires())+spare, 0); err != nil {
 		return err
@@ -138,7 +140,7 @@ func (t *Tasks) adopt(ctx context.Context, e entry, c *Call) error {
 		return nil
 	}
 	t.metrics.adopted.Add(ctx, 1)
-	t.hold(after, c, nil).start()
+	t.hold(after, c).start()
 	return nil
 }
 
@@ -181,7 +183,7 @@ func (t *Tasks) freeOrphaned(ctx context.Context, task *Task) {
 
 // abandon fails a task that this process has taken and cannot go on with.
 func (t *Tasks) abandon(e entry, reason error) {
-	h := t.hold(e, &Call{}, nil)
+	h := t.hold(e, &Call{})
 	h.fail(reason)
 	h.release()
 }

@@ -28,8 +28,7 @@ func (t *Tasks) putAllBack(ctx context.Context) {
 			return nil
 		})
 	}
-	_ = group.Wait() // what could not be compared is at the next beat
-	t.reconcile(ctx)
+	_ = group.Wait() // what could not be compared is put right by its next step
 }
 
 // look compares the record with what this process knows of it: a call of a task that has
@@ -94,25 +93,20 @@ func (h *Held) putBack(ctx context.Context) error {
 	return err
 }
 
-// reconcile fails the tasks that are listed as this process's and that it does not hold:
-// the store has fallen back to a time when it did.
+// reconcile sees to the tasks that are listed as this process's and that it does not hold:
+// a step was taken of which it never heard, or the store has fallen back to a time when it
+// held them.
 func (t *Tasks) reconcile(ctx context.Context) {
 	listed, err := t.store.Members(ctx, t.lists.tasksOf(t.holder))
 	if err != nil {
 		return
 	}
 	for _, id := range listed {
-		if t.holds(id) != nil {
+		if t.minds(id) {
 			continue
 		}
-		e, err := t.records.get(ctx, id)
-		switch {
-		case err == nil && e.Holder == t.holder && t.holds(id) == nil:
-			_ = t.orphan(ctx, e, nil)
-		case err == nil, errors.Is(err, ErrUnknown):
-			if t.holds(id) == nil {
-				t.lists.strike(ctx, t.lists.tasksOf(t.holder), id)
-			}
+		if t.inherit(ctx, id, t.holder) == nil && !t.minds(id) {
+			t.lists.strike(ctx, t.lists.tasksOf(t.holder), id)
 		}
 	}
 }

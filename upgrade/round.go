@@ -115,8 +115,8 @@ func (h *Held) dispatch(ctx context.Context, lease *routing.Lease) (Exchange, *r
 }
 
 func (h *Held) sender() Send {
-	if h.send != nil {
-		return h.send
+	if h.guest != nil {
+		return h.guest.Send
 	}
 	return h.t.pools[h.Task().Pool].Send
 }
@@ -222,7 +222,7 @@ func (h *Held) pause(ctx context.Context, r reply) (again bool, err error) {
 	case err != nil:
 		return false, h.cause(ctx, err)
 	}
-	h.send = nil
+	h.guest = nil
 	h.t.changed(ctx, h.Task().ID)
 	return len(asks) == 0, nil
 }

@@ -88,6 +88,7 @@ func (t *Tasks) pulse(ctx context.Context, after bool) {
 	}
 	t.lookAtMail(ctx)
 	t.backlog.work(ctx)
+	t.reconcile(ctx)
 }
 
 // errLeaseLost says that the store had forgotten the lease: it had run out, or was lost.

@@ -78,9 +78,14 @@ type Tasks struct {
 	hub     *hub
 	trust   trust
 	backlog *backlog
+	unkept  unstoredBytes
+	woken   chan struct{} // holds one: the next beat is due at once
+
+	leaseVersion uint64 // of the lease as it was last renewed; the beat's
 
 	mu       sync.Mutex // guards the fields below
 	held     map[string]*Held
+	claimed  map[string]bool // tasks that are about to be held
 	draining bool
 	running  sync.WaitGroup // one for each held call
 }
@@ -100,6 +105,8 @@ func New(o Options) *Tasks {
 		hub:     newHub(),
 		backlog: newBacklog(),
 		held:    map[string]*Held{},
+		claimed: map[string]bool{},
+		woken:   make(chan struct{}, 1),
 	}
 	for i := range o.Pools {
 		t.pools[o.Pools[i].Routing.Name()] = &o.Pools[i]
@@ -178,27 +185,45 @@ func (t *Tasks) find(ctx context.Context, id string, who Asker) (entry, error) {
 
 // Update gives a task its client's answers. c is the request that brought them: its
 // envelope goes with the next round. Answers that nobody waits for are ignored.
-func (t *Tasks) Update(ctx context.Context, id string, who Asker, answers []mcp.Input, c *Call) error {
+func (t *Tasks) Update(ctx context.Context, id string, who Asker, answers []mcp.Input, with *Envelope) error {
 	e, err := t.find(ctx, id, who)
 	if err != nil || e.State != InputRequired {
 		return err
 	}
+	if err := t.awaitRelease(ctx, id); err != nil {
+		return err
+	}
 	op := t.op(Answer)
 	op.Answers = answers
-	completes := completes(&e.Task, op)
-	if completes {
-		if err := t.lists.enlist(ctx, t.lists.tasksOf(t.holder), id, time.Until(e.Expires())+spare, 0); err != nil {
+	take := func(ctx context.Context) error { return t.take(ctx, e, op, with) }
+	err = take(ctx)
+	if errors.Is(err, storage.ErrUnavailable) {
+		// The answers may be stored, and with them that this process goes on with the task.
+		t.backlog.add(take)
+	}
+	return err
+}
+
+// take does what op says, and goes on with the task if that made it this process's.
+func (t *Tasks) take(ctx context.Context, e entry, op Op, with *Envelope) error {
+	t.claim(e.ID)
+	defer t.unclaim(e.ID)
+	if completes(&e.Task, op) {
+		if err := t.lists.enlist(ctx, t.lists.tasksOf(t.holder), e.ID, time.Until(e.Expires())+spare, 0); err != nil {
 			return err
 		}
 	}
-	e, err = t.records.apply(ctx, e, op)
+	after, err := t.records.apply(ctx, e, op)
 	if err != nil {
-		return err
+		if errors.Is(err, storage.ErrUnavailable) {
+			return err
+		}
+		return nil // it has ended, or expired, meanwhile
 	}
-	if t.tookOver(&e.Task, op) {
-		return t.resume(ctx, e, &c.Envelope)
+	if t.tookOver(&after.Task, op) {
+		return t.resume(ctx, after, with)
 	}
-	t.changed(ctx, id)
+	t.changed(ctx, e.ID)
 	return nil
 }
 
@@ -216,16 +241,32 @@ func (t *Tasks) tookOver(task *Task, op Op) bool {
 // resume holds the next round of a task, sent with the envelope of who answered.
 func (t *Tasks) resume(ctx context.Context, e entry, with *Envelope) error {
 	c, _, err := t.loadCall(ctx, e.ID)
+	if errors.Is(err, storage.ErrUnavailable) {
+		return err
+	}
 	if err != nil {
-		// The answers are kept, and so is this process as the holder: what cannot go on is
-		// told to the task.
 		t.log.Error("the call of a task cannot be read", "task", e.ID, "error", err)
 		t.abandon(e, err)
 		return nil
 	}
 	c.Envelope = *with
-	t.hold(e, c, nil).start()
+	t.hold(e, c).start()
+	t.changed(ctx, e.ID)
 	return nil
+}
+
+// awaitRelease waits until this process has let go of a round that is over.
+func (t *Tasks) awaitRelease(ctx context.Context, id string) error {
+	h := t.holds(id)
+	if h == nil {
+		return nil
+	}
+	select {
+	case <-h.Done():
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // Cancel ends a task. A task that has ended stays as it is.
@@ -238,11 +279,11 @@ func (t *Tasks) Cancel(ctx context.Context, id string, who Asker) error {
 	if err != nil {
 		return err
 	}
-	if after.State != Cancelled || !after.did(after.Ops[len(after.Ops)-1]) {
-		return nil
-	}
 	t.leave(ctx, &after.Task)
-	if e.Holder != "" && e.Holder != t.holder {
+	switch h := t.holds(id); {
+	case h != nil:
+		h.end(errCancelled)
+	case e.Holder != "":
 		// If this is lost, the holder learns of it when its result is refused.
 		_ = t.lists.enlist(ctx, t.lists.mailOf(e.Holder), id, t.lease, 0)
 	}
@@ -257,6 +298,26 @@ func (t *Tasks) op(kind Kind) Op {
 
 // now is the time as records have it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// claim keeps reconcile from a task that is about to be held.
+func (t *Tasks) claim(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.claimed[id] = true
+}
+
+func (t *Tasks) unclaim(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.claimed, id)
+}
+
+// minds reports whether this process holds the task, or is about to.
+func (t *Tasks) minds(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.held[id] != nil || t.claimed[id]
+}
 
 func (t *Tasks) holds(id string) *Held {
 	t.mu.Lock()
