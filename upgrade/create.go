@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"berth/internal/mcp"
 	"berth/internal/storage"
 )
 
@@ -23,8 +24,8 @@ type Creation struct {
 }
 
 // Create records a task, and returns its call, which is this process's to start or to
-// discard. Nothing was sent. Errors: ErrDraining, ErrTooMany, or one that wraps
-// storage.ErrUnavailable: then there is no task.
+// discard. Nothing was sent. Errors: ErrDraining, ErrTooMany, an *mcp.Error that refuses
+// the call, or one that wraps storage.ErrUnavailable. With any of them there is no task.
 func (t *Tasks) Create(ctx context.Context, c Creation) (*Held, error) {
 	if t.isDraining() {
 		return nil, ErrDraining
@@ -33,6 +34,9 @@ func (t *Tasks) Create(ctx context.Context, c Creation) (*Held, error) {
 		return nil, ErrTooMany
 	}
 	if err := t.fit(); err != nil {
+		return nil, err
+	}
+	if _, err := (mcp.Round{}).Body(c.Call.Body); err != nil {
 		return nil, err
 	}
 	ctx, cancel := t.creating(ctx)

@@ -121,7 +121,8 @@ func (h *Held) stepLocked(ctx context.Context, op Op) (entry, error) {
 // insist takes a step as soon as the store takes it. It ends with the call, or with the
 // life of the task.
 func (h *Held) insist(ctx context.Context, take func(ctx context.Context) error) error {
-	ctx, cancel := context.WithDeadline(ctx, h.standing().Expires())
+	task := h.Task()
+	ctx, cancel := context.WithDeadline(ctx, task.Expires())
 	defer cancel()
 	for {
 		err := take(ctx)
