@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -40,6 +41,15 @@ func TestRulesAloneServeTheFleetOfFlags(t *testing.T) {
 			t.Errorf("%s: got\n%s\nwant not %q", tt.name, &b.output, tt.denies)
 		}
 	}
+}
+
+// On memory: rules keep less than they promise, which is no reason to fail.
+func TestOnlineCheckOfRules(t *testing.T) {
+	t.Parallel()
+	fleet := startLocalFleet(t, nil)
+	checkedOnline(t, storeAt("memory:")+oneRule, fleet.fleet, nil, []string{"upgrade: warning: |a restart forgets them and their results"})
+	inFile := storeAt("file:" + filepath.Join(t.TempDir(), "berth.db"))
+	checkedOnline(t, inFile+oneRule, fleet.fleet, nil, nil)
 }
 
 // A file is judged by itself: rules are counted, and rules alone lack their fleet.
