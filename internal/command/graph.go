@@ -70,6 +70,9 @@ func newGraph(store *storage.Store, cfg config.Config, loopback bool, o observer
 		}
 		endpoints = append(endpoints, ep)
 	}
+	if len(cfg.Upgrades) > 0 {
+		g.runners = append(g.runners, func(ctx context.Context) error { return warnOfEviction(ctx, o.log, store.Health) })
+	}
 	options := proxyOptions(cfg, endpoints, loopback, o)
 	options.Keys = keys
 	g.proxy = proxy.New(options)
