@@ -132,7 +132,7 @@ func (s *stream) take(a arrival) (done bool, err error) {
 	s.x.share(s.x.status, a.piece, false)
 	raw := a.piece.Raw
 	if s.between {
-		raw = s.x.tagged(a.piece)
+		raw = s.x.discoveredEvent(a.piece, s.x.tagged(a.piece))
 	}
 	s.between = a.piece.Between
 	s.release(raw)

@@ -13,6 +13,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/seal"
 	"berth/routing"
+	"berth/upgrade"
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
@@ -77,6 +78,7 @@ type Options struct {
 	TrustedProxies []netip.Prefix // peers whose forwarding and principal headers are believed
 	Limits         Limits
 	LastSeen       *LastSeen            // nil: one with default bounds
+	Rules          upgrade.Rules        // which tools' calls become tasks; none: no tool's
 	Keys           *seal.Keyring        // seals what clients carry; required where tasks are listed over a pool
 	Logger         *slog.Logger         // nil: discarded
 	AccessLog      *slog.Logger         // nil: no access records

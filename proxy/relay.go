@@ -73,6 +73,7 @@ func (x *request) relayBody(u *routing.Upstream, response *http.Response, shape 
 		return err
 	}
 	x.inboundHeaders(response)
+	piece = x.discovered(response, piece)
 	x.share(response.StatusCode, piece, true)
 	x.writeHeader(response.StatusCode)
 	return x.copyPieces(reader, piece, response.ContentLength < 0)
