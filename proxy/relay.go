@@ -51,7 +51,7 @@ func (x *request) relayBody(u *routing.Upstream, response *http.Response, shape 
 		return errAnswerTooLarge
 	}
 	reader := exchange.NewReader(shape, response.Body)
-	piece, err := reader.Next()
+	piece, err := x.firstPiece(reader)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return brokenOff(err)
 	}
@@ -68,6 +68,9 @@ func (x *request) relayBody(u *routing.Upstream, response *http.Response, shape 
 	if instead != nil {
 		x.respond(http.StatusOK, instead)
 		return nil
+	}
+	if x.stopgap.isOpen() {
+		return x.endStopgap(response, reader, piece)
 	}
 	if err := x.bindSession(u, ""); err != nil {
 		return err
