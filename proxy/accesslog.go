@@ -19,7 +19,7 @@ import (
 //	                    answer was given, or last_seen where berth answered in its place
 //	upstream            who got the request last; of a subscription all that serve it
 //	moved_from          who held the session before this request moved it
-//	status, code        HTTP status, JSON-RPC error code
+//	status, code        HTTP status, JSON-RPC error code; of a stopgap the status is 200
 //	outcome             ok, upstream_error, refused, failed, client_gone
 //	ms, bytes           duration, and bytes of the answer's body
 //	error               why berth refused or failed

@@ -39,6 +39,11 @@
 // A session whose upstream is lost is moved between 4 and 5, where the pool allows it
 // (failover.go, denial.go, replay.go, handshake.go, alias.go, tag.go).
 //
+// A client that waits long for the plain answer to a call whose tool a rule names
+// (upgraderule.go) gets an event stream of berth's own meanwhile, if it takes one
+// (accepts.go): stopgap.go keeps it alive, stopgapend.go puts the answer there. Where
+// there are rules, what a server says of itself gains the Tasks extension (discovery.go).
+//
 // A poll may be given the answer to another one like it: coalesce.go and flights.go
 // say whose, change.go marks the changes that end it. Which pages of a browser may read
 // an answer that berth makes of others' stays what their upstreams say (crossorigin.go).

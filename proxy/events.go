@@ -42,9 +42,7 @@ func (x *request) relayEvents(u *routing.Upstream, response *http.Response) erro
 	if err := x.bindSession(u, ""); err != nil {
 		return err
 	}
-	x.streamHeaders(response)
-	x.writeHeader(response.StatusCode)
-	if err := x.flush(); err != nil && !x.readsOn() {
+	if err := x.beginEvents(response); err != nil {
 		return err
 	}
 	pieces, next := readAhead(exchange.NewReader(exchange.EventStream, response.Body))
@@ -92,6 +90,10 @@ func (s *stream) run() error {
 			if s.between {
 				s.release(comment)
 			}
+		case <-s.x.stopgap.beats():
+			if s.between {
+				s.release(s.x.stopgap.progress())
+			}
 		case <-s.x.endOfStanding():
 			s.sayGoodbye()
 			return nil
@@ -129,10 +131,11 @@ func (s *stream) take(a arrival) (done bool, err error) {
 		s.release(event(instead))
 		return true, nil
 	}
+	s.x.stopgap.heed(a.piece)
 	s.x.share(s.x.status, a.piece, false)
 	raw := a.piece.Raw
 	if s.between {
-		raw = s.x.tagged(a.piece)
+		raw = s.x.discoveredEvent(a.piece, s.x.tagged(a.piece))
 	}
 	s.between = a.piece.Between
 	s.release(raw)

@@ -117,7 +117,7 @@ func (x *request) send(u *routing.Upstream) (*http.Response, error) {
 		out.Header["Accept-Encoding"] = x.r.Header["Accept-Encoding"]
 	}
 	x.startExchange(u)
-	response, err := x.endpoint.Client.Send(out, x.patience())
+	response, err := x.sendOver(out)
 	var failed *exchange.SendError
 	x.sent = x.sent || !errors.As(err, &failed) || failed.Sent
 	if err != nil {

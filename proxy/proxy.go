@@ -13,6 +13,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/seal"
 	"berth/routing"
+	"berth/upgrade"
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
@@ -78,6 +79,7 @@ type Options struct {
 	Limits         Limits
 	Tasks          *upgrade.Tasks       // the tasks of berth's own making; nil: calls stay plain
 	LastSeen       *LastSeen            // nil: one with default bounds
+	Rules          upgrade.Rules        // which tools' calls become tasks; none: no tool's
 	Keys           *seal.Keyring        // seals what clients carry; required where tasks are listed over a pool
 	Logger         *slog.Logger         // nil: discarded
 	AccessLog      *slog.Logger         // nil: no access records
