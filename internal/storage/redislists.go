@@ -34,7 +34,7 @@ end
 if stands then
   redis.call('ZREM', list, member)
 else
-  if most > 0 and redis.call('ZCOUNT', list, '(' .. string.format('%.0f', now), '+inf') >= most then
+  if most > 0 and redis.call('ZCOUNT', list, string.format('(%.0f', now), '+inf') >= most then
     return 0
   end
   at = ttl > 0 and now + ttl * 1000 or endless + now
@@ -57,7 +57,7 @@ return 1
 // where writes are refused.
 const membersScript = `
 local time = redis.call('TIME')
-return redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. time[1] * 1000000 + time[2], '+inf')
+return redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', time[1] * 1000000 + time[2]), '+inf')
 `
 
 var (
