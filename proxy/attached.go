@@ -40,6 +40,9 @@ func (x *request) attend(held *upgrade.Held, after time.Duration) error {
 	defer close(a.left)
 	timer := time.NewTimer(after)
 	defer timer.Stop()
+	// The answer is read under the held call's context, not the request's.
+	stop := context.AfterFunc(x.r.Context(), held.Discard)
+	defer stop()
 	held.Start(a)
 	for {
 		select {
@@ -50,9 +53,11 @@ func (x *request) attend(held *upgrade.Held, after time.Duration) error {
 				return err
 			}
 		case <-timer.C:
+			if !stop() {
+				return errClientGone
+			}
 			return a.hand(held)
 		case <-x.r.Context().Done():
-			held.Discard()
 			return errClientGone
 		}
 	}

@@ -46,7 +46,7 @@ var (
 	// The words of 2025-11-25, "Task Negotiation", for a tool that must be called as a task.
 	errTaskRequired = &mcp.Error{Status: http.StatusOK, Code: mcp.CodeMethodNotFound, Message: "this tool is called as a task only"}
 	errTooManyTasks = limited(mcp.ReasonTooManyTasks, "too many tasks are live")
-	errInternal       = &mcp.Error{Status: http.StatusInternalServerError, Code: mcp.CodeInternal, Message: "internal error"}
+	errInternal     = &mcp.Error{Status: http.StatusInternalServerError, Code: mcp.CodeInternal, Message: "internal error"}
 )
 
 // What a caller is told who takes more than one may; load.tooMuch says until when.

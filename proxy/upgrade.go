@@ -7,8 +7,12 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/sticky"
 	"berth/upgrade"
 )
+
+// sourceUpgraded: berth itself answers for the task.
+const sourceUpgraded sticky.Source = "upgraded"
 
 // upgradable reports whether the request is a call that becomes a task: one to a tool
 // that a rule names, by a client that takes tasks.
@@ -33,9 +37,10 @@ func (x *request) mustTakeTasks() error {
 // for a store that is away.
 func (x *request) upgradeCall() error {
 	rule := x.rule()
+	x.decision.Source = sourceUpgraded
 	held, err := x.p.options.Tasks.Create(x.ctx, upgrade.Creation{
 		Rule: rule, Tool: x.call().Name, Version: x.version(),
-		Asker: x.asker(), Creator: x.creator(), Call: x.heldCall(),
+		Asker: x.asker(), Creator: x.creator(), Prefer: x.preferred(), Call: x.heldCall(),
 	})
 	switch {
 	case errors.Is(err, storage.ErrUnavailable) && rule.OnStoreDown != upgrade.StoreRefuse && x.r.Context().Err() == nil:
@@ -52,6 +57,19 @@ func (x *request) upgradeCall() error {
 	held.Start(nil)
 	held.Handed()
 	return nil
+}
+
+// preferred names the upstream that the call would go to as a plain one, "" if any will
+// do: it may be kept together with others, or continue what another call began.
+func (x *request) preferred() string {
+	d, err := x.endpoint.Router.Decide(x.ctx, x.query())
+	switch {
+	case err != nil:
+		return ""
+	case d.Owner != nil:
+		return d.Owner.Name
+	}
+	return d.Prefer
 }
 
 // hand gives the client the task's handle as the whole answer.

@@ -20,6 +20,7 @@ type Creation struct {
 	Version string // protocol version of its client
 	Asker          // who makes it, and where
 	Creator string // digest of the caller's Authorization; see Task.Creator
+	Prefer  string // upstream that the call had best go to; "" for any
 	Call    *Call
 }
 
@@ -90,7 +91,7 @@ func (c *Creation) task(id, holder string) Task {
 	at := now()
 	return Task{
 		ID: id, Pool: c.Pool, Tool: c.Tool, Version: c.Version,
-		Principal: c.Principal, Creator: c.Creator,
+		Principal: c.Principal, Creator: c.Creator, Upstream: c.Prefer,
 		State: state, Created: at, Updated: at, Holder: holder, Terms: c.Rule.terms(c.Pool),
 	}
 }

@@ -27,6 +27,7 @@ type Held struct {
 	ctx   context.Context
 	end   context.CancelCauseFunc
 	done  chan struct{} // closed when nothing is held any more
+	begun sync.Once     // run was begun
 	token string        // progressToken of the rounds
 
 	mu     sync.Mutex // held while a step is taken; guards the fields below
@@ -75,10 +76,13 @@ func (h *Held) Start(guest Attended) {
 	h.start()
 }
 
-func (h *Held) start() { go h.run() }
+func (h *Held) start() { h.begun.Do(func() { go h.run() }) }
 
 // Discard gives the call up together with its task, which nobody was told of.
-func (h *Held) Discard() { h.end(errDiscarded) }
+func (h *Held) Discard() {
+	h.end(errDiscarded)
+	h.start()
+}
 
 // Handed notes that the client has the handle: from then on another berth may go on with
 // what was not sent yet.

@@ -20,7 +20,7 @@ func (h *Held) takePlace(tried []*routing.Upstream) (*routing.Lease, error) {
 	task := h.Task()
 	pool := h.t.pools[task.Pool].Routing
 	if task.Terms.Slots == 0 {
-		return pool.Pick("", tried)
+		return pool.Pick(task.Upstream, tried)
 	}
 	ctx, cancel := context.WithDeadlineCause(h.ctx, task.Expires(), errTimeout)
 	defer cancel()
@@ -60,7 +60,7 @@ func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tri
 	}
 	full := slices.Clone(tried)
 	for {
-		lease, err := pool.Pick("", full)
+		lease, err := pool.Pick(task.Upstream, full)
 		if errors.Is(err, routing.ErrNoUpstream) && len(full) > len(tried) {
 			return nil, nil // all are full, none is gone
 		}

@@ -32,8 +32,8 @@ type entry struct {
 // compare-and-swap.
 type records struct{ store *storage.Store }
 
-func taskKey(id string) string         { return "upgrade:{" + id + "}" }
-func callKey(id string) string         { return taskKey(id) + ":call" }
+func taskKey(id string) string          { return "upgrade:{" + id + "}" }
+func callKey(id string) string          { return taskKey(id) + ":call" }
 func outcomeKey(id, name string) string { return taskKey(id) + ":out:" + name }
 
 // get returns the record of a task.

@@ -27,6 +27,9 @@ func (h *Held) round(bare int) (again bool, err error) {
 	if err := h.backOff(bare); err != nil {
 		return false, err
 	}
+	if err := h.Err(); err != nil {
+		return false, err
+	}
 	lease, err := h.takePlace(nil)
 	if err != nil {
 		return false, err

@@ -47,7 +47,7 @@ type Task struct {
 
 	Holder   string `json:"holder,omitempty"`   // the process that keeps the call; "" if nothing is in flight
 	Round    int    `json:"round,omitempty"`    // how often it was dispatched
-	Upstream string `json:"upstream,omitempty"` // that the last round went to
+	Upstream string `json:"upstream,omitempty"` // that the last round went to, and the next one had best go to
 	Handed   bool   `json:"handed,omitempty"`   // its client has the handle, as far as berth can know
 
 	Asks         []Ask           `json:"asks,omitempty"`    // what the client is asked, or has answered
