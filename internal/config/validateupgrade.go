@@ -11,8 +11,10 @@ const (
 	// maxUpgrades and maxTools bound what each call of a tool is compared with.
 	maxUpgrades = 64
 	maxTools    = 256
-	// maxLive and maxResult are beyond what one berth holds, and one value in Redis.
-	maxLive   = 10_000_000
+	// maxLive is more than one berth can hold.
+	maxLive = 10_000_000
+	// maxResult leaves room for what is stored beside a result: a value in Redis has at
+	// most 512 MiB.
 	maxResult = 256 * MiB
 )
 
@@ -108,6 +110,9 @@ func (v *validator) reached(key string, rule Upgrade, earlier []namedTools) []na
 	all := earlier
 	for i, tools := range rule.Tools {
 		glob, at := upgrade.Glob(tools), elementKey(key, i)
+		if glob.Check() != nil {
+			continue // Reported already.
+		}
 		first := slices.IndexFunc(earlier, func(e namedTools) bool {
 			return (e.pool == "" || e.pool == rule.Pool) && e.glob.Covers(glob)
 		})
@@ -116,9 +121,7 @@ func (v *validator) reached(key string, rule Upgrade, earlier []namedTools) []na
 		} else if twice := slices.Index(rule.Tools[:i], tools); twice >= 0 {
 			v.fault(at, "is %s already", elementKey(key, twice))
 		}
-		if glob.Check() == nil {
-			all = append(all, namedTools{key: at, pool: rule.Pool, glob: glob})
-		}
+		all = append(all, namedTools{key: at, pool: rule.Pool, glob: glob})
 	}
 	return all
 }

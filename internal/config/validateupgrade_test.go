@@ -34,6 +34,7 @@ func TestValidateRefusesRules(t *testing.T) {
 		{"no tools", "upgrade[0].tools", func(c *Config) { upgrading(c) }},
 		{"too many tools", "upgrade[0].tools", func(c *Config) { upgrading(c, numbered(257)...) }},
 		{"an empty glob", "upgrade[0].tools[1]", func(c *Config) { upgrading(c, "a", "") }},
+		{"an empty glob behind one of every tool", "upgrade[1].tools[0]", func(c *Config) { upgrading(c, "*").Pool = "default"; upgrading(c, "").Pool = "default" }},
 		{"a glob of another kind", "upgrade[0].tools[0]", func(c *Config) { upgrading(c, "gen_[ab]") }},
 		{"a tool named twice", "upgrade[0].tools[2]", func(c *Config) { upgrading(c, "a", "b", "a") }},
 		{"a tool named before", "upgrade[1].tools[1]", func(c *Config) { upgrading(c, "a"); upgrading(c, "b", "a") }},
