@@ -1,11 +1,14 @@
 package command
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
 	"berth/internal/config"
 	"berth/internal/storage"
+	"berth/proxy"
 	"berth/upgrade"
 )
 
@@ -35,6 +38,43 @@ func upgradeRules(cfg config.Config) upgrade.Rules {
 		}
 	}
 	return rules
+}
+
+// addTasks makes what the rules need, if there are any.
+func (g *graph) addTasks(cfg config.Config, o observers) {
+	if len(cfg.Upgrades) == 0 {
+		return
+	}
+	options := upgrade.Options{
+		Store: g.store, Keys: g.keys, Lease: time.Duration(cfg.Store.HolderLease), Logger: o.log, Meter: o.meter,
+	}
+	for _, ep := range g.faces {
+		options.Pools = append(options.Pools, upgrade.Pool{
+			Routing: ep.Router.Pool, Send: proxy.Sender(ep), OwnCredentials: ep.Authorization != nil,
+		})
+	}
+	g.tasks = upgrade.New(options)
+	g.runners = append(g.runners, g.tasks.Run, func(ctx context.Context) error {
+		return warnOfEviction(ctx, o.log, g.store.Health)
+	})
+}
+
+// drainTasks waits for held calls until ctx ends, and then ends them.
+func (g *graph) drainTasks(ctx context.Context) {
+	if g.tasks != nil {
+		g.tasks.Drain(ctx)
+	}
+}
+
+// inherit sees to the tasks that the berth before this one held, where no other can.
+func (g *graph) inherit(ctx context.Context) error {
+	if g.tasks == nil {
+		return nil
+	}
+	if err := g.tasks.Open(ctx); err != nil {
+		return fmt.Errorf("tasks of the berth before: %w", err)
+	}
+	return nil
 }
 
 // announceUpgrades says whose calls become tasks, and what becomes of those.
