@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"strings"
 	"testing"
 
 	"berth/internal/storage/redistest"
@@ -53,6 +54,30 @@ func TestTasklessServerPassesTheTaskScenariosThroughThreeBerths(t *testing.T) {
 			three := startUpgraders(t, tasklessFleet(t, 3, answers))
 			wantTaskScenarios(t, three.url)
 			three.wantAllAtWork(t)
+		})
+	}
+}
+
+// A berth in front takes the tasks of the one behind it for what they are to it: those of
+// an upstream.
+func TestTasklessServerPassesTheTaskScenariosThroughABerthBeforeABerth(t *testing.T) {
+	t.Parallel()
+	behind := upgrader(t, tasklessFleet(t, 3, jsonAnswers), "memory:")
+	before := startBerth(t, fleet{{process: behind.process, base: behind.base}})
+	wantTaskScenarios(t, before.url())
+}
+
+// Who knows no tasks sees no difference, whatever the rules name.
+func TestRulesChangeNothingForOtherClients(t *testing.T) {
+	for _, c := range conformance {
+		if !strings.HasPrefix(c.set.name, "core-") {
+			continue
+		}
+		t.Run(c.set.name, func(t *testing.T) {
+			t.Parallel()
+			fleet := c.fleet(t, c.size)
+			everything := configFile(t, "[[upgrade]]\ntools = [\"*\"]\n")
+			wantGolden(t, c.set, runSuite(t, c.set, startBerth(t, fleet, "--config", everything).url()))
 		})
 	}
 }
