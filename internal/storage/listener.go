@@ -68,7 +68,7 @@ func (l *listener) subscribe(ctx context.Context, subscription *redis.PubSub) er
 	ctx, cancel := context.WithTimeout(ctx, l.bound)
 	defer cancel()
 	l.await()
-	return subscription.Subscribe(ctx, l.prefix+l.topic, l.prefix+l.echo)
+	return subscription.Subscribe(ctx, l.channel(l.topic), l.channel(l.echo))
 }
 
 // call has the listener hear from itself.
@@ -93,7 +93,7 @@ func (l *listener) take(said any) {
 		}
 	case *redis.Message:
 		l.called = false
-		if said.Channel == l.prefix+l.topic {
+		if said.Channel == l.channel(l.topic) {
 			l.heard(said.Payload)
 		}
 	}

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"berth/internal/realtest"
 	"berth/internal/storage"
@@ -37,6 +39,21 @@ func TestNoticesBetweenProcesses(t *testing.T) {
 				return open(t, url, opts), open(t, url, opts)
 			})
 		})
+	}
+}
+
+// Databases separate records, and the channels of Redis are of no database: what is said
+// in one is not heard in the other all the same.
+func TestDatabasesSeparateNotices(t *testing.T) {
+	server := redistest.Start(t)
+	first, second := open(t, server.URL(), storage.Options{}), open(t, "redis://"+server.Addr+"/1", storage.Options{})
+	here, _ := storagetest.Watch(t, first, "topic")
+	there, _ := storagetest.Watch(t, second, "topic")
+	notified(t, first, here, "here")
+	notified(t, second, there, "there")
+	notified(t, first, here, "here again")
+	if here.Count("there") != 0 || there.Count("here") != 0 {
+		t.Errorf("heard %q and %q, want neither to hear the other's", here.All(), there.All())
 	}
 }
 
@@ -81,6 +98,9 @@ func TestDeafWatcherIsTold(t *testing.T) {
 		realtest.Eventually(t, "the watcher is told", func() bool { return heard.Count("") >= outages+2 })
 		notified(t, other, heard, fmt.Sprint("after outage ", outages))
 	}
+	realtest.Eventually(t, "one connection is left", func() bool {
+		return strings.Count(server.Do("CLIENT", "LIST", "TYPE", "pubsub"), "cmd=") == 1
+	})
 }
 
 // A watcher says nothing about the store's health, and leaves nothing behind.
@@ -97,6 +117,13 @@ func TestWatchersAreNoTraffic(t *testing.T) {
 	if !reads(t, s, "k", "v") || !s.Healthy() {
 		t.Error("the watch was taken for an outage")
 	}
+}
+
+// Nothing that a watcher waits for keeps it from ending.
+func TestAWatchEndsAtOnce(t *testing.T) {
+	s := open(t, redistest.Start(t).URL(), storage.Options{Timeout: time.Hour})
+	_, end := storagetest.Watch(t, s, "topic")
+	ends(t, realtest.Within, end)
 }
 
 func TestWatchEndsWithTheStore(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 )
 
 // enlistScript makes a member of a list. A list is kept as a sorted set whose scores are
-// the members' expiries in microseconds of Redis' own clock, so that equal lives stand in
-// the order of their arrival; a tie counts up. Scores of 2^52 and more, some 140 years
-// from 1970, are of members that do not expire, in the order of theirs; both are exact
-// in a double. The set expires with its last member. What has expired is removed some
-// at a time: a list whose members expire together stalls nobody.
+// the members' expiries in microseconds of Redis' own clock: two runs of the script take
+// more than one, so that equal lives stand in the order of their arrival. Scores of 2^52
+// and more, some 140 years from 1970, are of members that do not expire; all are exact in
+// a double. The set expires with its last member. What has expired is removed some at a
+// time: a list whose members expire together stalls nobody.
 //
 // To confirm, a member that stands is written again in its place, as a record is.
 const enlistScript = `
@@ -38,9 +38,6 @@ else
     return 0
   end
   at = ttl > 0 and now + ttl * 1000 or endless + now
-  while redis.call('ZCOUNT', list, at, at) > 0 do
-    at = at + 1
-  end
 end
 redis.call('ZADD', list, at, member)
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/realtest"
 	"berth/internal/storage"
 	"berth/internal/storage/redistest"
 )
@@ -53,6 +54,27 @@ func TestListExpiresWithItsLastMember(t *testing.T) {
 		}
 	}
 	members(t, s, "l", "c", "a", "e", "b", "d")
+}
+
+// What expired is removed by those who come later, little at a time.
+func TestListsInRedisDoNotGrow(t *testing.T) {
+	const many = 100
+	server := redistest.Start(t)
+	s := open(t, server.URL(), storage.Options{})
+	enlist(t, s, "l", "stays", longLife)
+	for i := range many {
+		enlist(t, s, "l", fmt.Sprint(i), time.Millisecond)
+	}
+	realtest.Eventually(t, "they have expired", func() bool {
+		standing, err := s.Members(t.Context(), "l")
+		return err == nil && len(standing) == 1
+	})
+	for i := range many/32 + 1 {
+		enlist(t, s, "l", fmt.Sprint("later ", i), longLife)
+	}
+	if got := server.Do("ZCARD", "berth:l"); got != ":5" {
+		t.Errorf("kept: got %s members, want 5", got)
+	}
 }
 
 // A refusal is an answer: it opens no breaker.

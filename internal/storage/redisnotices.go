@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -22,9 +23,17 @@ func (r *redisEngine) Notify(ctx context.Context, topic, message string) error {
 // publish tells message to the topic's subscribers. In a cluster any node would do; the
 // one that would hold a key of that name is the one whose breaker is asked.
 func (r *redisEngine) publish(ctx context.Context, topic, message string) error {
-	cmd := redis.NewIntCmd(ctx, "publish", r.prefix+topic, message)
+	cmd := redis.NewIntCmd(ctx, "publish", r.channel(topic), message)
 	cmd.SetFirstKeyPos(1)
 	return r.client.Process(ctx, once{cmd})
+}
+
+// channel is where a topic is spoken of. Databases do not separate channels; names do.
+func (r *redisEngine) channel(topic string) string {
+	if db := r.target.redis.DB; db != 0 {
+		return r.prefix + strconv.Itoa(db) + ":" + topic
+	}
+	return r.prefix + topic
 }
 
 func (r *redisEngine) Watch(ctx context.Context, topic string, heard func(string)) error {
