@@ -1,0 +1,114 @@
+//go:build e2e
+
+package integration
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/storage/redistest"
+)
+
+// E15: a client that has its handle polls it through another berth, at once.
+func TestHandleResolvesThroughTheOtherBerthAtOnce(t *testing.T) {
+	t.Parallel()
+	const tasks = 2000
+	h := startHolders(t, 2, sharedStore(t), "", heldRules)
+	h.tool.letAll()
+	crowd(t, tasks, 4, func(i int) {
+		call := "work-" + strconv.Itoa(i)
+		made, err := h.call(t, h.berths[i%2], "work", call)
+		if err != nil || made.Result.TaskID == "" {
+			t.Errorf("making a task: got %v, %v, want its handle", made, err)
+			return
+		}
+		if got, err := h.client.poll(t, h.berths[1-i%2].url(), made.Result.TaskID); err != nil || got.Result.TaskID != made.Result.TaskID {
+			t.Errorf("polling %s: got %v, %v, want the task", call, got, err)
+		}
+	})
+	h.tool.wantNoneTwice(t)
+}
+
+// E4: a berth dies before its client has the handle. Nobody goes on with such a call, and
+// nothing stays of it.
+func TestTaskThatNobodyWasToldOfIsNeverSent(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	h := startHolders(t, 2, redis.URL(), "", `
+[[upgrade]]
+tools = ["queued"]
+concurrency = 1
+ttl = "3s"
+`)
+	victim, other := h.berths[0], h.berths[1]
+	h.make(t, other, "queued", len(h.fleet.fleet)) // takes all places
+	h.tool.awaitRuns(t, len(h.fleet.fleet))
+	said := redis.Monitor()
+	go func() { _, _ = h.call(t, victim, "queued", "untold") }() // its connection breaks
+	// The record stands once it is written; the answer comes after.
+	if !await(t, readyWithin, func() bool { return strings.Contains(said.String(), "untold") }) {
+		t.Fatal("the call was not stored")
+	}
+	victim.kill()
+	if !await(t, readyWithin, func() bool { return other.metric(t, "berth_upgrade_orphans_total")+other.metric(t, "berth_upgrade_adopted_total") > 0 }) {
+		t.Fatal("nobody saw to what was left")
+	}
+	if n := other.metric(t, "berth_upgrade_adopted_total"); n != 0 {
+		t.Errorf("calls gone on with: got %d, want none", n)
+	}
+	h.tool.letAll()
+	if n := h.tool.ran("untold"); n != 0 {
+		t.Errorf("runs of the call: got %d, want none", n)
+	}
+}
+
+// A store that is down keeps no client waiting: the call stays a plain one, or is refused
+// before the tool runs.
+func TestStoreThatIsDownIsToldAsTheRuleSays(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	h := startHolders(t, 1, redis.URL(), "", `
+[[upgrade]]
+tools = ["work"]
+on_store_down = "sync"
+[[upgrade]]
+tools = ["careful"]
+on_store_down = "refuse"
+`)
+	h.tool.letAll()
+	for _, fault := range []struct {
+		name        string
+		befall, end func()
+	}{
+		{"frozen", redis.Stop, redis.Cont},
+		{"killed", redis.Kill, func() { redis.Restart() }},
+	} {
+		b := h.berths[0]
+		b.awaitReadyz(t, storeOK)
+		before := h.tool.running()
+		fault.befall()
+		for _, when := range []string{"at once", "known"} {
+			began := time.Now()
+			got, err := h.call(t, b, "careful", "never")
+			t.Logf("%s, %s: refused after %v", fault.name, when, time.Since(began).Round(time.Millisecond))
+			if err != nil || got.status != http.StatusServiceUnavailable || got.Error.Code != -31503 {
+				t.Errorf("%s, %s: got %v, %v, want 503 and -31503", fault.name, when, got, err)
+			}
+			if n := h.tool.running(); n != before {
+				t.Errorf("%s, %s: tools run: got %d, want none", fault.name, when, n-before)
+			}
+			b.awaitReadyz(t, storeAway)
+		}
+		began := time.Now()
+		got, err := h.call(t, b, "work", fault.name)
+		t.Logf("%s: answered after %v", fault.name, time.Since(began).Round(time.Millisecond))
+		if err != nil || !strings.Contains(got.body, "done "+fault.name) {
+			t.Errorf("%s: got %v, %v, want the plain answer", fault.name, got, err)
+		}
+		fault.end()
+	}
+	h.tool.wantNoneTwice(t)
+}
