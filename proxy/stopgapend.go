@@ -31,7 +31,7 @@ func (x *request) endStopgap(response *http.Response, reader *exchange.Reader, p
 	s := x.stopgap
 	a, err := mcp.PeekAnswer(piece.Message, piece.Cut)
 	switch {
-	case err != nil || a.Method != "" || exchange.ShapeOf(response) != exchange.JSON:
+	case err != nil || exchange.ShapeOf(response) != exchange.JSON:
 		return notJSONRPC(response.StatusCode)
 	case a.HasResult && !a.IsError:
 		s.status = response.StatusCode
