@@ -36,6 +36,11 @@
 // fanoutcursor.go says where it goes on, fanoutpage.go reads a page of one, fanoutown.go
 // says what of it is the caller's.
 //
+// A call that a rule makes a task of leaves this way before 3: upgrade.go has it recorded
+// and hands out the task, or attached.go passes its answer on while the client still
+// waits; heldcall.go sends it, whenever package upgrade says so. What is asked about such
+// a task is answered in upgrade.go, too.
+//
 // A session whose upstream is lost is moved between 4 and 5, where the pool allows it
 // (failover.go, denial.go, replay.go, handshake.go, alias.go, tag.go).
 //

@@ -16,7 +16,20 @@ func (x *request) forward() error {
 	x.startSpan()
 	end := x.detach()
 	defer end()
+	upgraded, err := x.isUpgraded(x.ctx)
+	if err != nil {
+		return err
+	}
+	if err := x.mustTakeTasks(); err != nil {
+		return err
+	}
 	switch {
+	case upgraded:
+		return x.serveUpgraded()
+	case x.upgradable():
+		return x.upgradeCall()
+	case x.hasNoSuchMethod():
+		return mcp.ErrNoSuchMethod
 	case x.subscribes():
 		return x.listen()
 	case x.mayNotList():

@@ -77,6 +77,7 @@ type Options struct {
 	Loopback       bool           // the listener is on loopback: only loopback hosts and origins are welcome
 	TrustedProxies []netip.Prefix // peers whose forwarding and principal headers are believed
 	Limits         Limits
+	Tasks          *upgrade.Tasks       // the tasks of berth's own making; nil: calls stay plain
 	LastSeen       *LastSeen            // nil: one with default bounds
 	Rules          upgrade.Rules        // which tools' calls become tasks; none: no tool's
 	Keys           *seal.Keyring        // seals what clients carry; required where tasks are listed over a pool

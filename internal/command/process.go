@@ -7,6 +7,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
 	"time"
 
 	"berth/internal/admin"
@@ -74,11 +78,20 @@ func (p *process) shutDown(ctx context.Context) {
 	}
 	p.log.Info("draining", "for", p.drain.String())
 	p.graph.proxy.Drain()
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(p.drain))
+	// A second signal is taken for the end of the time to drain.
+	hurry, calm := signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt, syscall.SIGTERM)
+	defer calm()
+	limit, cancel := context.WithTimeout(hurry, time.Duration(p.drain))
 	defer cancel()
-	if err := p.server.Shutdown(limit); err != nil {
-		p.log.Warn("drain time is over, what is left is cut", "error", err)
-	}
+	var draining sync.WaitGroup
+	draining.Go(func() {
+		if err := p.server.Shutdown(limit); err != nil {
+			p.log.Warn("drain time is over, what is left is cut", "error", err)
+			p.server.Close()
+		}
+	})
+	draining.Go(func() { p.graph.drainTasks(limit) })
+	draining.Wait()
 }
 
 func ignoreClosed(err error) error {

@@ -11,5 +11,6 @@
 // everywhere else: unknown methods, versions and members pass.
 //
 // Cost: a client's message is scanned two to three times, without building a
-// tree; an answer is scanned once, and only its first MaxPeek bytes.
+// tree; an answer is scanned once, and only its first MaxPeek bytes. The answer to a
+// held call is read whole, and its result copied once for each time that it is shown.
 package mcp

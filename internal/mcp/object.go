@@ -68,7 +68,6 @@ func members(data []byte, known []string, visit func(name string, value jsontext
 type span struct {
 	name     string
 	lead     int // where the comma and the blanks before the name begin
-	start    int // the name
 	from, to int // the value
 }
 
@@ -87,7 +86,6 @@ func walk(data []byte, known []string, visit func(s span) error) error {
 			return err
 		}
 		s.name = tok.String()
-		s.start = s.lead + bytes.IndexByte(data[s.lead:], '"')
 		if len(seen) == maxMembers {
 			return errTooManyMembers
 		}

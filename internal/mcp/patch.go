@@ -64,6 +64,12 @@ func (p patch) layout(data []byte) (spans []span, err error) {
 	return spans, err
 }
 
+// cut returns the comma and the blanks before a member, and its name up to the value.
+func (s span) cut(data []byte) (lead, name []byte) {
+	start := s.lead + bytes.IndexByte(data[s.lead:], '"')
+	return data[s.lead:start], data[start:s.from]
+}
+
 func (p patch) appendTo(out, data []byte) ([]byte, error) {
 	spans, err := p.layout(data)
 	if err != nil {
@@ -78,11 +84,11 @@ func (p patch) appendTo(out, data []byte) ([]byte, error) {
 		if named && c.removes() {
 			continue
 		}
-		lead := data[s.lead:s.start]
+		lead, name := s.cut(data)
 		if stay++; stay == 1 { // no comma before what is now the first
-			lead = data[open:spans[0].start]
+			lead, _ = spans[0].cut(data)
 		}
-		out = append(append(out, lead...), data[s.start:s.from]...)
+		out = append(append(out, lead...), name...)
 		if !named {
 			out = append(out, data[s.from:s.to]...)
 			continue

@@ -73,7 +73,7 @@ func (p Progress) Text() string {
 	if p.Total != "" {
 		line += "/" + p.Total
 	}
-	if message := oneLine(p.Message); message != "" {
+	if message := OneLine(p.Message); message != "" {
 		line += ": " + message
 	}
 	if len(line) > maxProgressText {
@@ -82,8 +82,8 @@ func (p Progress) Text() string {
 	return line
 }
 
-// oneLine returns s with one blank for whatever has no place on a line.
-func oneLine(s string) string {
+// OneLine returns s with one blank for whatever has no place on a line.
+func OneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || IsUnfit(r) }), " ")
 }
 

@@ -57,7 +57,7 @@ func (b *breaker) closed() bool { return b.circuit.State() == gobreaker.StateClo
 
 // answered reports whether the server served, be it with "no such key".
 func answered(err error) bool {
-	return err == nil || errors.Is(err, ErrNotFound) || errors.Is(err, ErrConflict)
+	return err == nil || errors.Is(err, ErrNotFound) || errors.Is(err, ErrConflict) || errors.Is(err, ErrFull)
 }
 
 // meaningless reports whether err says nothing about the server's health: the

@@ -2,12 +2,14 @@ package storage
 
 import "time"
 
-// entry is one record in memory.
+// entry is one record in memory, or one member of a list.
 type entry struct {
-	key     string
+	key     string // or the member
 	record  Record
-	expires time.Time // zero: never
-	place   int       // in the expiry queue; -1 if it never expires
+	list    *memoryList // of a member, else nil
+	arrived uint64      // of a member: its number in the order of arrival
+	expires time.Time   // zero: never
+	place   int         // in the expiry queue; -1 if it never expires
 }
 
 // live reports whether the entry may still be read.

@@ -16,6 +16,7 @@ import (
 type fileEngine struct {
 	db      *bbolt.DB
 	commits *committer
+	notices switchboard // a file belongs to one process
 }
 
 // newFileEngine opens the file of t, or makes it.

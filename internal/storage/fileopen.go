@@ -18,8 +18,11 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// fileFormat is the version of what a file holds. A berth refuses files of later ones.
-const fileFormat = 1
+// Versions of what a file holds. A berth refuses files of later ones than it knows.
+const (
+	plainFormat = 1 // of a file without lists, which berths of before lists may open
+	fileFormat  = 2
+)
 
 var (
 	keyFormat = []byte("format")
@@ -73,25 +76,25 @@ func openFile(ctx context.Context, path string, opts Options) (*bbolt.DB, error)
 	return db, nil
 }
 
-// buckets are those of a file of ours, each and no others.
-var buckets = [][]byte{bucketFormat, bucketRecords, bucketExpiries}
+// Of a file of ours: the buckets that each has, and those that lists add.
+var (
+	buckets     = [][]byte{bucketFormat, bucketRecords, bucketExpiries}
+	listBuckets = [][]byte{bucketMembers, bucketDepartures}
+)
 
 // prepare makes the buckets of a new file. An old one is not written to: it is opened on
 // a full disk too.
 func prepare(db *bbolt.DB) error {
-	there := 0
+	var there, forLists int
 	err := db.View(func(tx *bbolt.Tx) error {
-		for _, name := range buckets {
-			if tx.Bucket(name) != nil {
-				there++
-			}
-		}
+		there, forLists = countBuckets(tx, buckets), countBuckets(tx, listBuckets)
 		return nil
 	})
+	whole := forLists == 0 || forLists == len(listBuckets)
 	switch {
-	case err != nil || there == len(buckets):
+	case err != nil || whole && there == len(buckets):
 		return err
-	case there > 0:
+	case there > 0 || !whole:
 		return fmt.Errorf("%w: it lacks a part", errCorrupt)
 	}
 	return db.Update(func(tx *bbolt.Tx) error {
@@ -100,8 +103,35 @@ func prepare(db *bbolt.DB) error {
 				return err
 			}
 		}
-		return tx.Bucket(bucketFormat).Put(keyFormat, strconv.AppendInt(nil, fileFormat, 10))
+		return writeFormat(tx, plainFormat)
 	})
+}
+
+func countBuckets(tx *bbolt.Tx, names [][]byte) (there int) {
+	for _, name := range names {
+		if tx.Bucket(name) != nil {
+			there++
+		}
+	}
+	return there
+}
+
+// forLists makes the buckets of lists in a file that has none yet, and tells berths that
+// do not know them.
+func forLists(tx *bbolt.Tx) error {
+	if tx.Bucket(bucketMembers) != nil {
+		return nil
+	}
+	for _, name := range listBuckets {
+		if _, err := tx.CreateBucket(name); err != nil {
+			return err
+		}
+	}
+	return writeFormat(tx, fileFormat)
+}
+
+func writeFormat(tx *bbolt.Tx, format int64) error {
+	return tx.Bucket(bucketFormat).Put(keyFormat, strconv.AppendInt(nil, format, 10))
 }
 
 // open opens the file for bbolt: locked, and found whole.
@@ -202,7 +232,10 @@ func (o *opening) check(f *os.File, size int64) error {
 		case bytes.Equal(bucket, bucketRecords):
 			_, err := decodeFile(string(key), value)
 			return err
-		case !slices.ContainsFunc(buckets, func(name []byte) bool { return bytes.Equal(name, bucket) }):
+		case bytes.Equal(bucket, bucketMembers):
+			_, err := decodeMember(key, value)
+			return err
+		case !isOurs(bucket):
 			return fmt.Errorf("%w: it holds a part that is none of a store's", errCorrupt)
 		}
 		return nil
@@ -217,6 +250,10 @@ func (o *opening) check(f *os.File, size int64) error {
 		o.log.Warn(staleFile, "path", o.path)
 	}
 	return nil
+}
+
+func isOurs(bucket []byte) bool {
+	return slices.ContainsFunc(slices.Concat(buckets, listBuckets), func(name []byte) bool { return bytes.Equal(name, bucket) })
 }
 
 // errStranger: the bucket with the format is the first of a file of ours.

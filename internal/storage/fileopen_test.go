@@ -122,7 +122,7 @@ func TestWhatIsNoFileOfOursIsRefused(t *testing.T) {
 		{"/dev/null", "no regular file"},
 		{text, "it is no database"},
 		{foreign("foreign", "accounts", "k", "v"), "another program"},
-		{foreign("newer", "berth", "format", "2"), "a newer berth wrote it, in format 2"},
+		{foreign("newer", "berth", "format", "3"), "a newer berth wrote it, in format 3"},
 	} {
 		notOpened(t, "file:"+c.path, "file:"+c.path, c.says)
 	}

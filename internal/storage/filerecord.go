@@ -92,7 +92,10 @@ func writeRecord(tx *bbolt.Tx, key string, value []byte, now time.Time, ttl time
 	if found && before.live(now) {
 		next.Version = before.Version + 1
 	}
-	if ttl > 0 {
+	switch {
+	case ttl == KeepTTL && found && before.live(now):
+		next.expires = before.expires
+	case ttl > 0:
 		next.expires = now.UnixMilli() + milliseconds(ttl)
 	}
 	if found && before.expires != next.expires {
@@ -129,24 +132,43 @@ func unschedule(tx *bbolt.Tx, key string, expires int64) error {
 	return tx.Bucket(bucketExpiries).Delete(expiryKey(expires, key))
 }
 
-// collect removes at most limit records that have expired, and reports whether there
-// was one. A record that lives longer by now has another entry.
+// collect removes at most limit records, and as many members of lists, that have
+// expired, and reports whether there was one.
 func collect(tx *bbolt.Tx, now time.Time, limit int) (some bool, err error) {
+	records, err := collectDue(tx.Bucket(bucketExpiries), now, limit, func(key []byte) error {
+		record, found, err := loadRecord(tx, string(key))
+		if err != nil || !found || record.live(now) {
+			return nil // what is damaged stays, and is told to whoever asks for it
+		}
+		return tx.Bucket(bucketRecords).Delete(key)
+	})
+	departures := tx.Bucket(bucketDepartures)
+	if err != nil || departures == nil {
+		return records, err
+	}
+	members, err := collectDue(departures, now, limit, func(key []byte) error {
+		member, found, err := loadMember(tx, key)
+		if err != nil || !found || member.live(now) {
+			return nil
+		}
+		return tx.Bucket(bucketMembers).Delete(key)
+	})
+	return records || members, err
+}
+
+// collectDue has forget forget the keys of a schedule's first entries that are due. What
+// lives longer by now has another entry.
+func collectDue(schedule *bbolt.Bucket, now time.Time, limit int, forget func(key []byte) error) (some bool, err error) {
 	var due [][]byte // not to be deleted under the cursor
-	entries := tx.Bucket(bucketExpiries).Cursor()
+	entries := schedule.Cursor()
 	for entry, _ := entries.First(); entry != nil && len(due) < limit && expired(entry, now); entry, _ = entries.Next() {
 		due = append(due, bytes.Clone(entry))
 	}
 	for _, entry := range due {
-		if err := tx.Bucket(bucketExpiries).Delete(entry); err != nil {
+		if err := schedule.Delete(entry); err != nil {
 			return false, err
 		}
-		key := entry[min(8, len(entry)):]
-		record, found, err := loadRecord(tx, string(key))
-		if err != nil || !found || record.live(now) {
-			continue // what is damaged stays, and is told to whoever asks for it
-		}
-		if err := tx.Bucket(bucketRecords).Delete(key); err != nil {
+		if err := forget(entry[min(8, len(entry)):]); err != nil {
 			return false, err
 		}
 	}

@@ -64,8 +64,14 @@ func TestInspectFindsMissingPermissions(t *testing.T) {
 	const untold = "warning: the server does not tell its maxmemory-policy"
 	inspected(t, may("reader", "~*", "+get", "+info"), storage.Options{}, "NOPERM")
 	inspected(t, may("stranger", "~other:*", "+@all"), storage.Options{}, "NOPERM")
-	inspected(t, may("documented", "~berth:*", "-@all", "+get", "+set", "+del", "+ping", "+info", "+eval", "+evalsha", "+hello", "+auth", "+select"), storage.Options{})
-	inspected(t, may("silent", "~berth:*", "+get", "+set", "+del", "+eval", "+evalsha"), storage.Options{}, untold)
+	inspected(t, may("documented", "~berth:*", "&berth:*", "-@all", "+get", "+set", "+del", "+@sortedset", "+pexpireat", "+persist", "+time",
+		"+publish", "+subscribe", "+ping", "+info", "+eval", "+evalsha", "+hello", "+auth", "+select"), storage.Options{})
+	records := []string{"~berth:*", "+get", "+set", "+del", "+eval", "+evalsha", "+info"}
+	inspected(t, may("former", records...), storage.Options{}, "lists cannot be read: ", "cannot be notified")
+	lists := append(records, "+@sortedset", "+pexpireat", "+persist", "+time")
+	inspected(t, may("mute", append(lists, "+subscribe", "&berth:*")...), storage.Options{}, "cannot be notified")
+	inspected(t, may("deaf", append(lists, "+publish", "&berth:*")...), storage.Options{}, "cannot be heard")
+	inspected(t, may("silent", append(lists, "+publish", "+subscribe", "&berth:*", "-info")...), storage.Options{}, untold)
 }
 
 func TestInspectCountsReplicas(t *testing.T) {

@@ -121,6 +121,25 @@ func (i *redisInspection) tryToWrite(ctx context.Context) {
 	nothing := command{op: writeIfVersion, key: i.engine.prefix + inspectKey, version: 1}
 	if _, err := nothing.run(ctx, i.engine.client, 0); err != nil {
 		i.finds(false, "scripts, by which all is written, cannot be run: %v", err)
+		return
+	}
+	if _, err := i.engine.Members(ctx, inspectKey); err != nil {
+		i.finds(false, "lists cannot be read: %v", err)
+	}
+	i.tryNotices(ctx)
+}
+
+// tryNotices watches and notifies where nobody else does.
+func (i *redisInspection) tryNotices(ctx context.Context) {
+	if err := i.engine.Notify(ctx, inspectKey, ""); err != nil {
+		i.finds(false, "other processes cannot be notified: %v", err)
+		return
+	}
+	ctx, hears := context.WithCancel(ctx)
+	defer hears()
+	l := i.engine.newListener(inspectKey, func(string) { hears() })
+	if err := l.listen(ctx); !l.subscribed {
+		i.finds(false, "notices of other processes cannot be heard: %v", err)
 	}
 }
 

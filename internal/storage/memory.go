@@ -15,13 +15,17 @@ const collectPerOperation = 2
 
 // memoryEngine is the Engine inside this process. It forgets everything at exit.
 type memoryEngine struct {
+	notices switchboard
+
 	mu      sync.Mutex // guards the fields below
 	entries map[string]*entry
+	lists   map[string]*memoryList
 	queue   expiryQueue
+	arrived uint64 // members so far
 }
 
 func newMemoryEngine() *memoryEngine {
-	return &memoryEngine{entries: map[string]*entry{}}
+	return &memoryEngine{entries: map[string]*entry{}, lists: map[string]*memoryList{}}
 }
 
 func (m *memoryEngine) Get(_ context.Context, key string) (Record, error) {
@@ -75,24 +79,40 @@ func (m *memoryEngine) Delete(_ context.Context, key string) error {
 	return nil
 }
 
+func (m *memoryEngine) Notify(_ context.Context, topic, message string) error {
+	m.notices.notify(topic, message)
+	return nil
+}
+
+func (m *memoryEngine) Watch(ctx context.Context, topic string, heard func(string)) error {
+	m.notices.watch(ctx, topic, heard)
+	return nil
+}
+
 func (m *memoryEngine) Ping(context.Context) error { return nil }
 
 func (m *memoryEngine) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	clear(m.entries)
+	clear(m.lists)
 	m.queue = nil
 	return nil
 }
 
-// find returns the live entry at key, or nil, and collects a few that expired.
-func (m *memoryEngine) find(key string, now time.Time) *entry {
+// collect removes a few entries that expired.
+func (m *memoryEngine) collect(now time.Time) {
 	for range collectPerOperation {
 		if len(m.queue) == 0 || m.queue[0].live(now) {
 			break
 		}
 		m.remove(m.queue[0])
 	}
+}
+
+// find returns the live entry at key, or nil.
+func (m *memoryEngine) find(key string, now time.Time) *entry {
+	m.collect(now)
 	standing := m.entries[key]
 	if standing != nil && !standing.live(now) {
 		m.remove(standing)
@@ -108,7 +128,9 @@ func (m *memoryEngine) write(key string, standing *entry, value []byte, now time
 		m.entries[key] = standing
 	}
 	standing.record = Record{Value: bytes.Clone(value), Version: standing.record.Version + 1}
-	m.schedule(standing, deadline(now, ttl))
+	if ttl != KeepTTL {
+		m.schedule(standing, deadline(now, ttl))
+	}
 	return standing.record
 }
 
@@ -129,7 +151,14 @@ func (m *memoryEngine) remove(e *entry) {
 	if e.place >= 0 {
 		heap.Remove(&m.queue, e.place)
 	}
-	delete(m.entries, e.key)
+	if e.list == nil {
+		delete(m.entries, e.key)
+		return
+	}
+	e.list.remove(e)
+	if len(e.list.members) == 0 {
+		delete(m.lists, e.list.name)
+	}
 }
 
 // deadline is when a life of ttl ends; zero if it does not.

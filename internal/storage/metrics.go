@@ -18,8 +18,13 @@ const (
 	opSwap        = "swap"
 	opPut         = "put"
 	opDelete      = "delete"
+	opEnlist      = "enlist"
+	opDelist      = "delist"
+	opMembers     = "members"
+	opNotify      = "notify"
 	opPing        = "ping"
-	opInfo        = "info" // not counted: nobody waits for it
+	opInfo        = "info"  // not counted: nobody waits for it
+	opWatch       = "watch" // not counted: it never ends
 )
 
 // durationBuckets reach from a Redis on the same host to an operation that waited

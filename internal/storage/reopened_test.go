@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -69,6 +70,29 @@ func (r *reopened) Put(ctx context.Context, key string, value []byte, ttl time.D
 func (r *reopened) Delete(ctx context.Context, key string) error {
 	return r.with(func(s *storage.Store) error { return s.Delete(ctx, key) })
 }
+
+func (r *reopened) Enlist(ctx context.Context, list, member string, ttl time.Duration, most int) error {
+	return r.with(func(s *storage.Store) error { return s.Enlist(ctx, list, member, ttl, most) })
+}
+
+func (r *reopened) Delist(ctx context.Context, list, member string) error {
+	return r.with(func(s *storage.Store) error { return s.Delist(ctx, list, member) })
+}
+
+func (r *reopened) Members(ctx context.Context, list string) (members []string, err error) {
+	err = r.with(func(s *storage.Store) (err error) {
+		members, err = s.Members(ctx, list)
+		return err
+	})
+	return members, err
+}
+
+func (r *reopened) Notify(ctx context.Context, topic, message string) error {
+	return r.with(func(s *storage.Store) error { return s.Notify(ctx, topic, message) })
+}
+
+// Watch is for those who hold a store open.
+func (r *reopened) Watch(context.Context, string, func(string)) error { return errors.ErrUnsupported }
 
 func (r *reopened) Ping(ctx context.Context) error {
 	return r.with(func(s *storage.Store) error { return s.Ping(ctx) })

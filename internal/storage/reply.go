@@ -85,11 +85,16 @@ func transportReason(err error) reason {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, redis.ErrPoolTimeout) {
 		return reasonTimeout
 	}
-	if network, ok := errors.AsType[net.Error](err); ok && network.Timeout() {
+	if isTimeout(err) {
 		return reasonTimeout
 	}
 	if _, ok := errors.AsType[*net.OpError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return reasonRefused
 	}
 	return reasonOther
+}
+
+func isTimeout(err error) bool {
+	network, ok := errors.AsType[net.Error](err)
+	return ok && network.Timeout()
 }

@@ -18,7 +18,7 @@ const (
 	writeAlways    = "put"
 )
 
-// script is the one program that runs inside Redis: writing under a condition. A
+// recordScript is the program that writes a record under a condition. A
 // record is kept as "<version>:<value>", so that one GET reads both and an operator
 // can read it too. The answer is {done, text}: text is the new version if a record
 // was written, else the record that stands, or nil.
@@ -27,7 +27,7 @@ const (
 //
 // To confirm, a record that stands is written again as it is: WAIT answers for what
 // its own connection wrote, and this record came over another one.
-const script = `
+const recordScript = `
 local key, op, version, ttl, value, confirm = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
 
 local standing = redis.call('GET', key)
@@ -42,14 +42,15 @@ end
 local nextVersion = string.format('%.0f', tonumber(at or 0) + 1)
 if ttl > 0 then
   redis.call('SET', key, nextVersion .. ':' .. value, 'PX', ttl)
+elseif ttl < 0 then
+  redis.call('SET', key, nextVersion .. ':' .. value, 'KEEPTTL')
 else
   redis.call('SET', key, nextVersion .. ':' .. value)
 end
 return {1, nextVersion}
 `
 
-// digest is what Redis knows the script by once it has seen it.
-var digest = redis.NewScript(script).Hash()
+var recordProgram = newProgram(recordScript)
 
 // errMalformed means that a key under our prefix was not written by this package.
 var errMalformed = errors.New("not a record of ours")
@@ -70,16 +71,13 @@ type outcome struct {
 	text string // the new version, or the record that stands; empty if there is none
 }
 
-// run sends c: by the script's digest, and with its text if the server does not
-// know the digest (after SCRIPT FLUSH, a restart, a fail-over, or because the key has
-// moved). A write that fewer replicas have than asked for is errUnreplicated.
+// run sends c. A write that fewer replicas have than asked for is errUnreplicated.
 func (c command) run(ctx context.Context, client redis.UniversalClient, replicas int) (outcome, error) {
-	w := c.write(ctx, "evalsha", digest)
-	err := client.Process(ctx, w)
-	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		w = c.write(ctx, "eval", script)
-		err = client.Process(ctx, w)
-	}
+	var w *write
+	err := recordProgram.run(func(by, program string) error {
+		w = c.write(ctx, by, program)
+		return client.Process(ctx, w)
+	})
 	if err != nil {
 		return outcome{}, err
 	}
@@ -96,7 +94,15 @@ func (c command) write(ctx context.Context, name, program string) *write {
 		confirm = "1"
 	}
 	return newWrite(redis.NewCmd(ctx, name, program, 1, c.key,
-		c.op, strconv.FormatUint(c.version, 10), milliseconds(c.ttl), c.value, confirm))
+		c.op, strconv.FormatUint(c.version, 10), c.life(), c.value, confirm))
+}
+
+// life is the time to live as the script reads it.
+func (c command) life() int64 {
+	if c.ttl == KeepTTL {
+		return -1
+	}
+	return milliseconds(c.ttl)
 }
 
 func (c command) outcome(cmd *redis.Cmd) (outcome, error) {

@@ -3,8 +3,13 @@ package storage
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 )
+
+// KeepTTL as the time to live of Swap or Put leaves the key's expiry as it stands. A key
+// that Put makes with it never expires.
+const KeepTTL time.Duration = math.MinInt64
 
 var (
 	// ErrNotFound says that the store was asked and has no such key.
@@ -12,6 +17,9 @@ var (
 
 	// ErrConflict says that another version stands than the one a Swap named.
 	ErrConflict = errors.New("storage: version conflict")
+
+	// ErrFull says that a list holds as many members as an Enlist named.
+	ErrFull = errors.New("storage: list is full")
 
 	// ErrUnavailable says that the store could not be asked or would not serve: no
 	// connection, no answer in time, breaker open, loading, out of memory, wrong
@@ -33,10 +41,12 @@ type Record struct {
 
 // Engine is one storage engine, safe for concurrent use.
 //
-// Every error is ErrNotFound, ErrConflict, ErrUnavailable or the error of a context
-// that its caller ended. A time to live of zero or less means that the key never
-// expires; others are rounded up to a millisecond. Values are copied or sent
-// before a method returns, so the caller may reuse its buffer.
+// Every error is ErrNotFound, ErrConflict, ErrFull, ErrUnavailable or the error of a
+// context that its caller ended. A time to live of zero or less means that the key never
+// expires, but for KeepTTL; others are rounded up to a millisecond. Values are copied or
+// sent before a method returns, so the caller may reuse its buffer.
+//
+// A name is that of a record or that of a list, never both.
 //
 // A caller that got ErrUnavailable from a write and repeats it may meet its own
 // first attempt. That is why PutIfAbsent and Swap hand back the record that
@@ -51,17 +61,20 @@ type Engine interface {
 	// expiry; after a lost answer created is false though the bytes are ours.
 	PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (standing Record, created bool, err error)
 
-	// Swap replaces the value if key stands at version, and sets its expiry anew. It
-	// fails with ErrNotFound if there is no such key and with ErrConflict, beside
-	// the record that stands, if the version differs.
+	// Swap replaces the value if key stands at version, and sets its expiry anew, or
+	// leaves it (KeepTTL). It fails with ErrNotFound if there is no such key and with
+	// ErrConflict, beside the record that stands, if the version differs.
 	Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (Record, error)
 
-	// Put writes value and expiry, whatever stood before. The version grows all the
-	// same. It is meant for hints: the last writer wins.
+	// Put writes value and expiry, or leaves that (KeepTTL), whatever stood before. The
+	// version grows all the same. It is meant for hints: the last writer wins.
 	Put(ctx context.Context, key string, value []byte, ttl time.Duration) error
 
 	// Delete removes key. A key that does not exist is no error.
 	Delete(ctx context.Context, key string) error
+
+	Lists
+	Notices
 
 	// Ping asks whether the engine answers. It fails with whatever would keep every
 	// other method from being served.

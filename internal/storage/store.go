@@ -73,6 +73,7 @@ type Store struct {
 	shared   bool
 	durable  bool
 	closed   atomic.Bool
+	ended    chan struct{} // closed with the store
 
 	mu    sync.Mutex // guards hooks
 	hooks []func()
@@ -101,7 +102,7 @@ func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) 
 		return nil, err
 	}
 	opts = opts.withDefaults()
-	s := &Store{name: t.name, shared: t.redis != nil, durable: t.redis != nil || t.file != ""}
+	s := &Store{name: t.name, shared: t.redis != nil, durable: t.redis != nil || t.file != "", ended: make(chan struct{})}
 	s.health = newHealth(opts.Logger.With("store", t.name), !s.shared)
 	if s.metrics, err = newMetrics(opts.MeterProvider, s.Healthy); err != nil {
 		return nil, err
@@ -203,11 +204,12 @@ func (s *Store) part(key string) string {
 }
 
 // Close implements Engine. It may be called more than once, and does not wait for
-// Run, which ends with its context.
+// Run, which ends with its context, nor for those who watch.
 func (s *Store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
+	close(s.ended)
 	return errors.Join(s.metrics.close(), s.engine.Close())
 }
 
@@ -218,7 +220,7 @@ func (s *Store) do(ctx context.Context, op, part string, f func() error) error {
 		return fmt.Errorf("storage: %s: %w", op, err)
 	}
 	if s.closed.Load() {
-		return &fault{op: op, reason: reasonOther, detail: "store is closed"}
+		return closedFault(op)
 	}
 	start := time.Now()
 	var err error
@@ -229,4 +231,8 @@ func (s *Store) do(ctx context.Context, op, part string, f func() error) error {
 	}
 	s.metrics.record(ctx, op, time.Since(start), err)
 	return err
+}
+
+func closedFault(op string) error {
+	return &fault{op: op, reason: reasonOther, detail: "store is closed"}
 }

@@ -47,7 +47,7 @@ func (r *Relay) Start(t testing.TB, upstream string) {
 	r.running.Go(func() { r.serve(listener) })
 	t.Cleanup(func() {
 		_ = listener.Close()
-		r.cut()
+		r.Cut()
 		r.running.Wait()
 	})
 }
@@ -106,8 +106,8 @@ func (r *Relay) answer(size int) bool {
 	return !r.Mute.Load()
 }
 
-// cut closes every connection.
-func (r *Relay) cut() {
+// Cut closes every connection. New ones can be made.
+func (r *Relay) Cut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, conn := range r.conns {

@@ -44,6 +44,37 @@ func (c *contract) swapExpiry() {
 	c.awaitGone("k")
 }
 
+func (c *contract) swapKeepsExpiry() {
+	c.create("k", "a", short)
+	c.create("endless", "a", 0)
+	for _, key := range []string{"k", "endless"} {
+		_, err := c.engine.Swap(c.Context(), key, 1, []byte("b"), storage.KeepTTL)
+		if err != nil && !errors.Is(err, storage.ErrNotFound) { // a busy machine was slow
+			c.Fatalf("Swap: %v", err)
+		}
+	}
+	c.awaitGone("k")
+	c.stands("endless", "b", 2)
+	c.create("k", "a", long)
+	if _, err := c.engine.Swap(c.Context(), "k", 1, []byte("b"), storage.KeepTTL); err != nil {
+		c.Fatalf("Swap: %v", err)
+	}
+	c.stands("k", "b", 2)
+}
+
+func (c *contract) putKeepsExpiry() {
+	c.create("k", "a", short)
+	for _, key := range []string{"k", "new"} {
+		if err := c.engine.Put(c.Context(), key, []byte("b"), storage.KeepTTL); err != nil {
+			c.Fatalf("Put: %v", err)
+		}
+	}
+	if record, err := c.engine.Get(c.Context(), "k"); err == nil && record.Version == 2 {
+		c.awaitGone("k")
+	}
+	c.stands("new", "b", 1)
+}
+
 // awaitGone polls until key is not found, or the case's deadline ends it.
 func (c *contract) awaitGone(key string) {
 	c.Helper()

@@ -1,0 +1,164 @@
+package storage
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// MaxBlob is the size of the largest blob, in bytes.
+	MaxBlob = 64 << 20
+
+	// blobPiece is the size of a piece: small enough that an operation with one ends
+	// within the store's bound on a line of 10 Mbit/s.
+	blobPiece = 256 << 10
+
+	// blobGrace is how much longer pieces live than their head, so that no blob falls to
+	// pieces: more than writing or reading the largest takes.
+	blobGrace = 5 * time.Minute
+
+	digestBytes = 2 * sha256.Size
+)
+
+var (
+	errBlobSize = errors.New("storage: a blob is larger than MaxBlob")
+	errBlobLife = errors.New("storage: a blob has a life of its own, not KeepTTL")
+)
+
+// blobHead is the record at a blob's key. It is kept as "<size>:<SHA-256 in hex>:", and
+// after that the value, if it is not larger than a piece. The pieces of a larger one are
+// records beside it, named by the digest: those of another value are others.
+type blobHead struct {
+	size   int
+	digest string
+	inline []byte // the whole value, if it has no pieces
+}
+
+// PutBlob writes value, of at most MaxBlob bytes, as a blob at key, whatever stood there.
+// It is written in pieces, which are no more than any record to the engine, and found
+// once all of it is there: the head is written last. After an error nobody knows whether
+// it is there or what stood before; writing the same value again is harmless.
+//
+// The pieces of another value that stood at key are left to their expiry: a blob that
+// never expires is deleted before it is replaced. Head and pieces share a hash tag; a key
+// without one is put into braces.
+func PutBlob(ctx context.Context, e Engine, key string, value []byte, ttl time.Duration) error {
+	if len(value) > MaxBlob {
+		return errBlobSize
+	}
+	if ttl == KeepTTL {
+		return errBlobLife
+	}
+	sum := sha256.Sum256(value)
+	head := blobHead{size: len(value), digest: hex.EncodeToString(sum[:])}
+	key = tagged(key)
+	if head.pieces() == 0 {
+		head.inline = value
+		return e.Put(ctx, key, head.encode(), ttl)
+	}
+	longer := ttl
+	if ttl > 0 {
+		longer = max(ttl, ttl+blobGrace) // or it overflows
+	}
+	for i := range head.pieces() {
+		piece := value[i*blobPiece : min((i+1)*blobPiece, len(value))]
+		if err := e.Put(ctx, head.piece(key, i), piece, longer); err != nil {
+			return fmt.Errorf("piece %d of a blob: %w", i, err)
+		}
+	}
+	return e.Put(ctx, key, head.encode(), ttl)
+}
+
+// GetBlob reads the blob at key. It fails with ErrNotFound if there is none, or a piece of
+// it is missing, and with ErrUnavailable if what stands there is not what PutBlob wrote.
+func GetBlob(ctx context.Context, e Engine, key string) ([]byte, error) {
+	key = tagged(key)
+	head, err := getHead(ctx, e, key)
+	if err != nil {
+		return nil, err
+	}
+	value := head.inline
+	for i := range head.pieces() {
+		piece, err := e.Get(ctx, head.piece(key, i))
+		if err != nil {
+			return nil, fmt.Errorf("piece %d of a blob: %w", i, err)
+		}
+		value = append(value, piece.Value...)
+	}
+	if sum := sha256.Sum256(value); len(value) != head.size || hex.EncodeToString(sum[:]) != head.digest {
+		return nil, errBlobDamaged()
+	}
+	return value, nil
+}
+
+// DeleteBlob removes the blob at key. One that does not exist is no error. If it fails it
+// can be repeated: the head goes last, and is what tells of the pieces.
+func DeleteBlob(ctx context.Context, e Engine, key string) error {
+	key = tagged(key)
+	head, err := getHead(ctx, e, key)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for i := range head.pieces() {
+		if err := e.Delete(ctx, head.piece(key, i)); err != nil {
+			return fmt.Errorf("piece %d of a blob: %w", i, err)
+		}
+	}
+	return e.Delete(ctx, key)
+}
+
+func getHead(ctx context.Context, e Engine, key string) (blobHead, error) {
+	record, err := e.Get(ctx, key)
+	if err != nil {
+		return blobHead{}, err
+	}
+	return decodeHead(record.Value)
+}
+
+func (h blobHead) encode() []byte {
+	return append(fmt.Appendf(nil, "%d:%s:", h.size, h.digest), h.inline...)
+}
+
+func decodeHead(b []byte) (blobHead, error) {
+	size, rest, found := bytes.Cut(b, []byte(":"))
+	n, err := strconv.Atoi(string(size))
+	if !found || err != nil || n < 0 || n > MaxBlob || len(rest) <= digestBytes || rest[digestBytes] != ':' {
+		return blobHead{}, errBlobDamaged()
+	}
+	return blobHead{size: n, digest: string(rest[:digestBytes]), inline: bytes.Clone(rest[digestBytes+1:])}, nil
+}
+
+func errBlobDamaged() error {
+	return fmt.Errorf("%w: what stands there is no whole blob", ErrUnavailable)
+}
+
+// pieces is how many the blob has; none if it fits into its head.
+func (h blobHead) pieces() int {
+	if h.size <= blobPiece {
+		return 0
+	}
+	return (h.size + blobPiece - 1) / blobPiece
+}
+
+func (h blobHead) piece(key string, i int) string {
+	return key + ":" + h.digest + ":" + strconv.Itoa(i)
+}
+
+// tagged is key with a hash tag, by Redis' rule: what the first braces hold, if they hold
+// something.
+func tagged(key string) string {
+	if _, rest, open := strings.Cut(key, "{"); open && strings.Index(rest, "}") > 0 {
+		return key
+	}
+	return "{" + key + "}"
+}

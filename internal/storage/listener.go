@@ -1,0 +1,100 @@
+package storage
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// echoEvery is how often a listener that hears nothing calls to itself, by way of the
+// server that notices are sent to. One that has not heard itself by the next time is deaf,
+// whatever its connection looks like: a frozen server, a link that swallows packets, a
+// master that was replaced and lives on are all noticed within twice this.
+const echoEvery = time.Second
+
+// errDeaf means that a listener does not hear what is said.
+var errDeaf = errors.New("notices do not arrive")
+
+// listener is one connection on which a topic is heard, until it is lost.
+type listener struct {
+	*redisEngine
+	topic string
+	echo  string // the topic on which it calls to itself
+	heard func(string)
+
+	subscribed bool
+	called     bool // and has heard nothing since
+	next       time.Time
+}
+
+func (r *redisEngine) newListener(topic string, heard func(string)) *listener {
+	return &listener{redisEngine: r, topic: topic, echo: topic + ":echo:" + rand.Text(), heard: heard}
+}
+
+// listen connects, and listens until ctx ends or the connection is no good any more.
+func (l *listener) listen(ctx context.Context) error {
+	subscription := l.client.Subscribe(ctx)
+	defer subscription.Close()
+	// The driver's reads heed deadlines, not cancellations.
+	defer context.AfterFunc(ctx, func() { _ = subscription.Close() })()
+	if err := l.subscribe(ctx, subscription); err != nil {
+		return err
+	}
+	for {
+		// One that is late still takes in what has come.
+		said, err := subscription.ReceiveTimeout(ctx, max(time.Until(l.next), time.Millisecond))
+		silent := isTimeout(err)
+		switch {
+		case err == nil:
+			l.take(said)
+		case !silent || ctx.Err() != nil:
+			return err
+		case l.called:
+			return errDeaf
+		}
+		if silent || time.Now().After(l.next) {
+			if err := l.call(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// subscribe asks for both topics. The server's word that it has them is the first echo.
+func (l *listener) subscribe(ctx context.Context, subscription *redis.PubSub) error {
+	ctx, cancel := context.WithTimeout(ctx, l.bound)
+	defer cancel()
+	l.await()
+	return subscription.Subscribe(ctx, l.channel(l.topic), l.channel(l.echo))
+}
+
+// call has the listener hear from itself.
+func (l *listener) call(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, l.bound)
+	defer cancel()
+	l.await()
+	return l.publish(ctx, l.echo, "")
+}
+
+func (l *listener) await() {
+	l.called, l.next = true, time.Now().Add(max(echoEvery, l.bound))
+}
+
+// take takes in what came over the connection.
+func (l *listener) take(said any) {
+	switch said := said.(type) {
+	case *redis.Subscription:
+		if said.Count == 2 { // both topics
+			l.subscribed, l.called = true, false
+			l.heard("")
+		}
+	case *redis.Message:
+		l.called = false
+		if said.Channel == l.channel(l.topic) {
+			l.heard(said.Payload)
+		}
+	}
+}

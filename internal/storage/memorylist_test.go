@@ -1,0 +1,75 @@
+package storage
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func (m *memoryEngine) mustEnlist(t *testing.T, list, member string, ttl time.Duration) {
+	t.Helper()
+	if err := m.Enlist(t.Context(), list, member, ttl, 0); err != nil {
+		t.Fatalf("Enlist: %v", err)
+	}
+}
+
+// Where the clock stands still members are in the order of their arrival all the same.
+func TestMemoryMembersStandInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemoryEngine()
+		var want []string
+		for i := range 100 {
+			want = append(want, fmt.Sprint((i*37)%100))
+			m.mustEnlist(t, "l", want[i], time.Hour)
+		}
+		if got, err := m.Members(t.Context(), "l"); err != nil || !slices.Equal(got, want) {
+			t.Errorf("got %q, %v, want %q", got, err, want)
+		}
+	})
+}
+
+// Lists whose members have expired do not pile up, though nobody asks for them again.
+func TestMemoryCollectsMembersThatExpired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const rounds, perRound = 100, 50
+		m := newMemoryEngine()
+		for round := range rounds {
+			for i := range perRound {
+				m.mustEnlist(t, fmt.Sprint(round, i%9), fmt.Sprint(i), time.Second)
+			}
+			time.Sleep(time.Second)
+		}
+		members := 0
+		for _, list := range m.lists {
+			members += len(list.ordered)
+		}
+		if members > 2*perRound || len(m.queue) != members || len(m.lists) > 2*9 {
+			t.Errorf("got %d members of %d lists, %d in the queue; want at most %d", members, len(m.lists), len(m.queue), 2*perRound)
+		}
+	})
+}
+
+// A member stands to the last instant of its life, and a place that is free is free at
+// once.
+func TestMemoryMembersExpireOnTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemoryEngine()
+		for i := range 10 { // more than one operation collects
+			m.mustEnlist(t, "l", fmt.Sprint(i), time.Minute)
+		}
+		time.Sleep(time.Minute - time.Nanosecond)
+		if err := m.Enlist(t.Context(), "l", "late", time.Minute, 10); err != ErrFull {
+			t.Errorf("Enlist before the end: got %v, want ErrFull", err)
+		}
+		time.Sleep(time.Nanosecond)
+		m.mustEnlist(t, "l", "0", time.Minute)
+		if err := m.Enlist(t.Context(), "l", "late", time.Minute, 2); err != nil {
+			t.Errorf("Enlist after the end: got %v", err)
+		}
+		if got, err := m.Members(t.Context(), "l"); err != nil || !slices.Equal(got, []string{"0", "late"}) {
+			t.Errorf("got %q, %v, want 0 and late", got, err)
+		}
+	})
+}

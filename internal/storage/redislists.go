@@ -1,0 +1,109 @@
+package storage
+
+import (
+	"context"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// enlistScript makes a member of a list. A list is kept as a sorted set whose scores are
+// the members' expiries in microseconds of Redis' own clock: two runs of the script take
+// more than one, so that equal lives stand in the order of their arrival. Scores of 2^52
+// and more, some 140 years from 1970, are of members that do not expire; all are exact in
+// a double. The set expires with its last member. What has expired is removed some at a
+// time: a list whose members expire together stalls nobody.
+//
+// To confirm, a member that stands is written again in its place, as a record is.
+const enlistScript = `
+local list, member, ttl, most, confirm = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local endless, collected = 2^52, 32
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+
+local gone = redis.call('ZRANGEBYSCORE', list, '-inf', now, 'LIMIT', 0, collected)
+if #gone > 0 then
+  redis.call('ZREM', list, unpack(gone))
+end
+
+local at = tonumber(redis.call('ZSCORE', list, member) or 0)
+local stands = at > now
+if stands and confirm == '0' then
+  return 1
+end
+if stands then
+  redis.call('ZREM', list, member)
+else
+  if most > 0 and redis.call('ZCOUNT', list, string.format('(%.0f', now), '+inf') >= most then
+    return 0
+  end
+  at = ttl > 0 and now + ttl * 1000 or endless + now
+end
+redis.call('ZADD', list, at, member)
+
+local last = tonumber(redis.call('ZRANGE', list, -1, -1, 'WITHSCORES')[2])
+if last < endless then
+  redis.call('PEXPIREAT', list, string.format('%.0f', math.ceil(last / 1000)))
+else
+  redis.call('PERSIST', list)
+end
+return 1
+`
+
+// membersScript reads the members that stand. It writes nothing, so that it is served
+// where writes are refused.
+const membersScript = `
+local time = redis.call('TIME')
+return redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', time[1] * 1000000 + time[2]), '+inf')
+`
+
+var (
+	enlistProgram  = newProgram(enlistScript)
+	membersProgram = newProgram(membersScript)
+)
+
+func (r *redisEngine) Enlist(ctx context.Context, list, member string, ttl time.Duration, most int) error {
+	bounded, cancel := context.WithTimeout(ctx, r.bound)
+	defer cancel()
+	confirm := 0
+	if r.replicas > 0 {
+		confirm = 1
+	}
+	var w *write
+	err := enlistProgram.run(func(by, program string) error {
+		w = newWrite(redis.NewCmd(bounded, by, program, 1, r.prefix+list, member, milliseconds(ttl), most, confirm))
+		return r.client.Process(bounded, w)
+	})
+	if err != nil {
+		return r.fail(ctx, opEnlist, err)
+	}
+	done, err := w.answer.Int()
+	switch {
+	case err != nil:
+		return r.fail(ctx, opEnlist, err)
+	case done == 0:
+		return ErrFull
+	}
+	return r.fail(ctx, opEnlist, w.confirmed(r.replicas))
+}
+
+func (r *redisEngine) Delist(ctx context.Context, list, member string) error {
+	bounded, cancel := context.WithTimeout(ctx, r.bound)
+	defer cancel()
+	w := newWrite(redis.NewCmd(bounded, "zrem", r.prefix+list, member))
+	if err := r.client.Process(bounded, w); err != nil {
+		return r.fail(ctx, opDelist, err)
+	}
+	return r.fail(ctx, opDelist, w.confirmed(r.replicas))
+}
+
+func (r *redisEngine) Members(ctx context.Context, list string) ([]string, error) {
+	bounded, cancel := context.WithTimeout(ctx, r.bound)
+	defer cancel()
+	var members *redis.StringSliceCmd
+	err := membersProgram.run(func(by, program string) error {
+		members = redis.NewStringSliceCmd(bounded, by, program, 1, r.prefix+list)
+		return r.client.Process(bounded, once{members})
+	})
+	return members.Val(), r.fail(ctx, opMembers, err)
+}
