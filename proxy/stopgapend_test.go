@@ -29,6 +29,7 @@ func TestStopgapEndsWithWhatCame(t *testing.T) {
 		"result":                     {answer: say(jsonType, doneJSON), body: doneJSON, outcome: "ok"},
 		"result on several lines":    {answer: say(jsonType, "\ufeff{\r\n\"jsonrpc\":\"2.0\",\n\n\"id\":1,\"result\":{}}\n"), body: `{  "jsonrpc":"2.0",  "id":1,"result":{}} `, outcome: "ok"},
 		"error":                      {answer: say(jsonType, `{"jsonrpc":"2.0","id":1,"error":`+refusal+`}`), body: `{"jsonrpc":"2.0","id":1,"error":` + refusal + `}`, outcome: "ok"},
+		"error with an order mark":   {answer: say(jsonType, "\ufeff"+`{"jsonrpc":"2.0","id":1,"error":`+refusal+`}`), body: `{"jsonrpc":"2.0","id":1,"error":` + refusal + `}`, outcome: "ok"},
 		"error with a status":        {answer: sayStatus(400, jsonType, `{"jsonrpc":"2.0","id":1,"error":`+refusal+`,"x":0}`), body: `{"jsonrpc":"2.0","id":1,"error":` + refusal + `,"x":0}`, outcome: "ok"},
 		"error of nobody's":          {answer: sayStatus(500, jsonType, `{"jsonrpc":"2.0","error":`+refusal+`,"id":null}`), body: `{"jsonrpc":"2.0","id":1,"error":` + refusal + `}`, outcome: "upstream_error"},
 		"error without an id":        {answer: sayStatus(503, jsonType, `{"jsonrpc":"2.0","error":`+refusal+`}`), body: `{"jsonrpc":"2.0","id":1,"error":` + refusal + `}`, outcome: "upstream_error"},
