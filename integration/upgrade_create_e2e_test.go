@@ -32,36 +32,44 @@ func TestHandleResolvesThroughTheOtherBerthAtOnce(t *testing.T) {
 	h.tool.wantNoneTwice(t)
 }
 
-// E4: a berth dies before its client has the handle. Nobody goes on with such a call, and
-// nothing stays of it.
+// E4: a berth dies between the record and its client's handle. Nobody goes on with such a
+// call, and nothing stays of it for longer than it would have lived.
 func TestTaskThatNobodyWasToldOfIsNeverSent(t *testing.T) {
 	t.Parallel()
+	const untold = "untold"
 	redis := redistest.Start(t)
-	h := startHolders(t, 2, redis.URL(), "", `
+	h := newHolders(t, redis.URL(), "", `
 [[upgrade]]
-tools = ["queued"]
-concurrency = 1
-ttl = "3s"
+tools = ["`+untold+`"]
+ttl = "2s"
 `)
-	victim, other := h.berths[0], h.berths[1]
-	h.make(t, other, "queued", len(h.fleet.fleet)) // takes all places
-	h.tool.awaitRuns(t, len(h.fleet.fleet))
-	said := redis.Monitor()
-	go func() { _, _ = h.call(t, victim, "queued", "untold") }() // its connection breaks
-	// The record stands once it is written; the answer comes after.
-	if !await(t, readyWithin, func() bool { return strings.Contains(said.String(), "untold") }) {
-		t.Fatal("the call was not stored")
-	}
+	relay := &redistest.Relay{MuteAfter: `"tool":"` + untold, Muted: make(chan struct{})}
+	victim, other := h.startBehind(t, relay, redis), h.start(t)
+	told := make(chan answer, 1)
+	go func() {
+		got, _ := h.call(t, victim, untold, untold) // its connection breaks
+		told <- got
+	}()
+	<-relay.Muted
 	victim.kill()
-	if !await(t, readyWithin, func() bool { return other.metric(t, "berth_upgrade_orphans_total")+other.metric(t, "berth_upgrade_adopted_total") > 0 }) {
-		t.Fatal("nobody saw to what was left")
+	if got := <-told; got.status != 0 {
+		t.Fatalf("the client was told %v", got)
 	}
-	if n := other.metric(t, "berth_upgrade_adopted_total"); n != 0 {
-		t.Errorf("calls gone on with: got %d, want none", n)
+	if !await(t, readyWithin, func() bool { return other.orphans(t) == 1 }) {
+		t.Error("nobody ended the task")
 	}
-	h.tool.letAll()
-	if n := h.tool.ran("untold"); n != 0 {
-		t.Errorf("runs of the call: got %d, want none", n)
+	if n := other.metric(t, "berth_upgrade_adopted_total"); n != 0 || h.tool.ran(untold) != 0 {
+		t.Errorf("got %d berths that went on with the call, and %d runs, want none", n, h.tool.ran(untold))
+	}
+	var left []string
+	if !await(t, readyWithin, func() bool {
+		left = redis.Keys("berth:upgrade:{T*", "berth:upgrade:holder:*:*")
+		return len(left) == 0
+	}) {
+		t.Errorf("keys after the task's life: got %q, want none", left)
+	}
+	if leases := redis.Keys("berth:upgrade:holder:*"); len(leases) != 1 {
+		t.Errorf("leases: got %q, want that of the berth that lives", leases)
 	}
 }
 

@@ -14,11 +14,16 @@ import (
 func (h *holders) startBehindRelay(t testing.TB, redis *redistest.Server) (*watched, *redistest.Relay) {
 	t.Helper()
 	relay := &redistest.Relay{}
+	return h.startBehind(t, relay, redis), relay
+}
+
+func (h *holders) startBehind(t testing.TB, relay *redistest.Relay, redis *redistest.Server) *watched {
+	t.Helper()
 	relay.Start(t, redis.Addr)
 	b := startWatched(t, h.fleet.fleet, "--config", h.config, "--store", "redis://"+relay.Addr()+"/0")
 	b.awaitReadyz(t, storeOK)
 	h.berths = append(h.berths, b)
-	return b, relay
+	return b
 }
 
 // makeWhileItLives makes up to n tasks of "work" through a berth that may die meanwhile.
@@ -54,4 +59,10 @@ func (h *holders) authorize(t testing.TB, own string) {
 	}
 	h.config = configFile(t, string(text)+pool)
 	h.pooled = true
+}
+
+// orphans counts the tasks that a berth has failed because their holder was gone.
+func (b *watched) orphans(t testing.TB) int {
+	t.Helper()
+	return b.metric(t, "berth_upgrade_orphans_total")
 }

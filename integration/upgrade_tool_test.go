@@ -15,7 +15,7 @@ import (
 type plainTool struct {
 	// answer, if set, answers a call that was let go, in place of its result. It runs in
 	// the request's goroutine.
-	answer func(w http.ResponseWriter, id json.RawMessage)
+	answer func(w http.ResponseWriter, r *http.Request, id json.RawMessage)
 
 	mu      sync.Mutex // guards the fields below
 	runs    map[string]int
@@ -48,12 +48,12 @@ func (p *plainTool) serve(w http.ResponseWriter, r *http.Request, body []byte) b
 		return true
 	}
 	if p.answer != nil {
-		p.answer(w, call.ID)
-		return true
+		p.answer(w, r, call.ID)
+	} else {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, call.ID, resultOf(name))
+		_ = http.NewResponseController(w).Flush() // whoever is gone is gone
 	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, call.ID, resultOf(name))
-	_ = http.NewResponseController(w).Flush() // whoever is gone is gone
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.answers++

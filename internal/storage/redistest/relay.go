@@ -1,6 +1,7 @@
 package redistest
 
 import (
+	"bytes"
 	"crypto/tls"
 	"net"
 	"sync"
@@ -28,6 +29,13 @@ type Relay struct {
 
 	// Mute makes the relay throw answers away; it may be set at any time.
 	Mute atomic.Bool
+
+	// MuteAfter is text; once the server was asked something with it, Mute is set and Muted
+	// closed. Empty: never.
+	MuteAfter string
+
+	// Muted is closed by MuteAfter; nil: nobody is told.
+	Muted chan struct{}
 
 	// Drop makes the relay throw everything away, both ways; it may be set at any time.
 	Drop atomic.Bool
@@ -106,13 +114,13 @@ func (r *Relay) serve(listener net.Listener) {
 }
 
 // copy relays one direction; pass may wait, and says what becomes of a piece.
-func (r *Relay) copy(to, from net.Conn, pass func(size int) fate) {
+func (r *Relay) copy(to, from net.Conn, pass func(piece []byte) fate) {
 	defer to.Close()
 	buffer := make([]byte, 512)
 	for {
 		n, err := from.Read(buffer)
 		if n > 0 {
-			switch pass(n) {
+			switch pass(buffer[:n]) {
 			case goesOn:
 				if _, err := to.Write(buffer[:n]); err != nil {
 					return
@@ -137,17 +145,20 @@ const (
 	endsAll // and the connection with it
 )
 
-func (r *Relay) question(int) fate {
+func (r *Relay) question(piece []byte) fate {
 	if r.Drop.Load() {
 		return vanishes
+	}
+	if r.MuteAfter != "" && bytes.Contains(piece, []byte(r.MuteAfter)) && !r.Mute.Swap(true) && r.Muted != nil {
+		close(r.Muted)
 	}
 	return goesOn
 }
 
-func (r *Relay) answer(size int) fate {
+func (r *Relay) answer(piece []byte) fate {
 	wait := r.Delay
 	if r.Rate > 0 {
-		wait += time.Duration(size) * time.Second / time.Duration(r.Rate)
+		wait += time.Duration(len(piece)) * time.Second / time.Duration(r.Rate)
 	}
 	if wait > 0 {
 		<-time.After(wait)
