@@ -157,6 +157,13 @@ func (t *Tasks) Get(ctx context.Context, id string, who Asker) (View, error) {
 	return v, err
 }
 
+// Peek returns a task's record alone: an outcome may be large, and to find a place in a
+// queue takes a look at the queue. Errors are those of Get.
+func (t *Tasks) Peek(ctx context.Context, id string, who Asker) (Task, error) {
+	e, err := t.find(ctx, id, who)
+	return e.Task, err
+}
+
 // find returns the record of a task that is who's. While the store is away a holder
 // answers for what it holds.
 func (t *Tasks) find(ctx context.Context, id string, who Asker) (entry, error) {
