@@ -75,7 +75,7 @@ func TestEachTaskEndsOnceWheneverItsHolderDies(t *testing.T) {
 	h.awaitEach(t, []*watched{witness}, all, "ended", func(task heldTask, s seen) bool {
 		switch {
 		case s.Status == "completed":
-			return string(s.Result) == resultOf(task.call)
+			return string(s.Result) == h.tool.result(task.call)
 		case s.lost(false):
 			return h.tool.ran(task.call) == 0
 		}

@@ -5,6 +5,7 @@ package integration
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"berth/internal/storage/redistest"
@@ -49,15 +50,11 @@ func (b *watched) late(t testing.TB) int {
 // Authorization. The fleet is a pool of the file then.
 func (h *holders) authorize(t testing.TB, own string) {
 	t.Helper()
-	text, err := os.ReadFile(h.config)
-	if err != nil {
-		t.Fatal(err)
-	}
 	pool := fmt.Sprintf("[[pools]]\nauthorization = \"replace\"\nauthorization_value = %q\n", own)
 	for _, i := range h.fleet.fleet {
 		pool += fmt.Sprintf("[[pools.upstreams]]\nname = %q\nurl = %q\n", i.name, i.url())
 	}
-	h.config = configFile(t, string(text)+pool)
+	h.config = h.reconfigured(t, "[store]", pool+"[store]")
 	h.pooled = true
 }
 
@@ -65,4 +62,17 @@ func (h *holders) authorize(t testing.TB, own string) {
 func (b *watched) orphans(t testing.TB) int {
 	t.Helper()
 	return b.metric(t, "berth_upgrade_orphans_total")
+}
+
+// reconfigured is a file like that of the berths, with one thing in place of another.
+func (h *holders) reconfigured(t testing.TB, this, that string) (path string) {
+	t.Helper()
+	text, err := os.ReadFile(h.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), this) {
+		t.Fatalf("the configuration has no %q", this)
+	}
+	return configFile(t, strings.Replace(string(text), this, that, 1))
 }

@@ -179,7 +179,7 @@ func (h *holders) awaitEach(t testing.TB, berths []*watched, tasks []heldTask, w
 func (h *holders) awaitDone(t testing.TB, berths []*watched, tasks []heldTask) {
 	t.Helper()
 	h.awaitEach(t, berths, tasks, "completed with its result", func(task heldTask, s seen) bool {
-		return s.Status == "completed" && string(s.Result) == resultOf(task.call)
+		return s.Status == "completed" && string(s.Result) == h.tool.result(task.call)
 	})
 }
 

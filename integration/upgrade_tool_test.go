@@ -17,6 +17,9 @@ type plainTool struct {
 	// the request's goroutine.
 	answer func(w http.ResponseWriter, r *http.Request, id json.RawMessage)
 
+	// padding makes results longer.
+	padding string
+
 	mu      sync.Mutex // guards the fields below
 	runs    map[string]int
 	hangups map[string]int
@@ -51,7 +54,7 @@ func (p *plainTool) serve(w http.ResponseWriter, r *http.Request, body []byte) b
 		p.answer(w, r, call.ID)
 	} else {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, call.ID, resultOf(name))
+		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, call.ID, p.result(name))
 		_ = http.NewResponseController(w).Flush() // whoever is gone is gone
 	}
 	p.mu.Lock()
@@ -60,9 +63,9 @@ func (p *plainTool) serve(w http.ResponseWriter, r *http.Request, body []byte) b
 	return true
 }
 
-// resultOf is what the tool returns to the call of that name.
-func resultOf(name string) string {
-	return fmt.Sprintf(`{"resultType":"complete","content":[{"type":"text","text":%q}],"isError":false}`, "done "+name)
+// result is what the tool returns to the call of that name.
+func (p *plainTool) result(name string) string {
+	return fmt.Sprintf(`{"resultType":"complete","content":[{"type":"text","text":%q}],"isError":false}`, "done "+name+p.padding)
 }
 
 // run counts a call and holds it until it may go. It reports false if the caller hung up
