@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -17,10 +18,8 @@ type plainTool struct {
 	// the request's goroutine.
 	answer func(w http.ResponseWriter, r *http.Request, id json.RawMessage)
 
-	// padding makes results longer.
-	padding string
-
 	mu      sync.Mutex // guards the fields below
+	padding string     // of results
 	runs    map[string]int
 	hangups map[string]int
 	answers int                      // that went out
@@ -65,7 +64,16 @@ func (p *plainTool) serve(w http.ResponseWriter, r *http.Request, body []byte) b
 
 // result is what the tool returns to the call of that name.
 func (p *plainTool) result(name string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return fmt.Sprintf(`{"resultType":"complete","content":[{"type":"text","text":%q}],"isError":false}`, "done "+name+p.padding)
+}
+
+// pad makes results to come so many bytes longer.
+func (p *plainTool) pad(size int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.padding = strings.Repeat(".", size)
 }
 
 // run counts a call and holds it until it may go. It reports false if the caller hung up
