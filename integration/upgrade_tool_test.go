@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // plainTool is a tool that knows nothing of tasks, in place of a fleet's own: a call ends
@@ -17,6 +18,9 @@ type plainTool struct {
 	// answer, if set, answers a call that was let go, in place of its result. It runs in
 	// the request's goroutine.
 	answer func(w http.ResponseWriter, r *http.Request, id json.RawMessage)
+
+	// lasts is how long a call takes that nobody lets go; nil: for ever.
+	lasts func() time.Duration
 
 	mu      sync.Mutex // guards the fields below
 	padding string     // of results
@@ -87,8 +91,14 @@ func (p *plainTool) run(ctx context.Context, name, author string) bool {
 	p.authors[name] = author
 	gate := p.gate(name)
 	p.mu.Unlock()
+	var over <-chan time.Time
+	if p.lasts != nil {
+		over = time.After(p.lasts())
+	}
 	select {
 	case <-gate:
+		return true
+	case <-over:
 		return true
 	case <-ctx.Done():
 		p.mu.Lock()
