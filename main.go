@@ -13,8 +13,8 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal ends berth in order; with the handler gone, a second one
-	// ends it at once.
+	// The first signal ends berth in order; with the handler gone, a second one is
+	// whoever drains to mind, or ends the process.
 	context.AfterFunc(ctx, stop)
 	os.Exit(command.Run(ctx, os.Args, os.Stdout, os.Stderr))
 }

@@ -1,13 +1,14 @@
 // Package integration runs the built berth program against real parts: published
 // MCP servers and clients, the official conformance suite, redis-server, nginx. Nothing in
-// it is a mock; the fixture server of parts/servers is built on a published package
-// because none comes with a task table. Tests of faults put internal/demo/fleet behind
-// berth, real servers within the test process, which count what reaches them and hold
-// answers back on demand.
+// it is a mock; the fixture servers of parts/servers and godriver/taskless are built on
+// published packages, because none comes with a task table or with the suite's tools.
+// Tests of faults put internal/demo/fleet behind berth, real servers within the test
+// process, which count what reaches them and hold answers back on demand.
 //
 // What the tests hold berth to: through berth and a fleet of three, the suite gives
-// the verdicts that it gives to a single instance without berth (testdata/golden),
-// every call of a real client comes back right, no poll is lost, and all instances
+// the verdicts that it gives to a single instance without berth (testdata/golden), and
+// where rules upgrade the tools of a server that knows no tasks, those of one that has
+// them; every call of a real client comes back right, no poll is lost, and all instances
 // of the fleet share the work. A plain round robin in berth's place fails the same
 // checks, and a test sees it fail.
 //

@@ -25,6 +25,12 @@ type stats struct {
 	Tasks        int `json:"tasks"`        // tasks created
 	Polls        int `json:"polls"`        // tasks/get received
 	UnknownPolls int `json:"unknownPolls"` // of these, for a task of another instance
+
+	// The taskless server's own: it counts a tool in ToolCalls when that has ended.
+	Questions int `json:"questions"` // rounds that ended with a question
+	CutOff    int `json:"cutOff"`    // tools that stopped because the call was withdrawn
+	Running   int `json:"running"`   // rounds under way
+	Repeats   int `json:"repeats"`   // rounds that came before with the same arguments
 }
 
 // What a check may pick of the counts.

@@ -59,7 +59,15 @@ type check struct {
 	ErrorMessage string `json:"errorMessage"`
 }
 
-func (c check) String() string { return fmt.Sprintf("%-44s %-64s %s", c.Scenario, c.ID, c.Status) }
+// String is the check's line among the golden verdicts. One that the suite does not run
+// says why.
+func (c check) String() string {
+	line := fmt.Sprintf("%-44s %-64s %s", c.Scenario, c.ID, c.Status)
+	if c.Status == "SKIPPED" {
+		line += ": " + c.ErrorMessage
+	}
+	return line
+}
 
 // runSuite runs a set against an MCP endpoint and returns the verdicts, scenario by
 // scenario in alphabetical order, within one in the order of the suite.

@@ -10,11 +10,11 @@ import (
 )
 
 // fail answers the client with what the ladder says of err. After headers are out
-// an answer can only be broken off.
+// an answer can only be broken off, unless they are a stopgap's.
 func (x *request) fail(err error) {
 	x.err = err
 	answer := x.ladder(err)
-	if answer == nil || x.status != 0 {
+	if answer == nil || !x.mayAnswer() {
 		// Returning would let net/http make an answer up, or end one as if it were whole.
 		panic(http.ErrAbortHandler)
 	}
@@ -48,13 +48,20 @@ func (x *request) mayKeep(e *mcp.Error) bool {
 	return e == errOverloaded && x.r.ContentLength > 0 && x.r.ContentLength <= firstRead && !x.p.load.memory.Short()
 }
 
-// respond writes a JSON answer of our own.
+// respond writes a JSON answer of our own; where a stopgap is open, as its last event.
 func (x *request) respond(status int, body []byte) {
+	if err := x.writeAnswer(status, body); err != nil && x.err == nil {
+		x.err = err
+	}
+}
+
+func (x *request) writeAnswer(status int, body []byte) error {
+	if x.stopgap.isOpen() {
+		return x.stopgap.end(status, body)
+	}
 	h := x.w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	x.writeHeader(status)
-	if err := x.write(body); err != nil && x.err == nil {
-		x.err = err
-	}
+	return x.write(body)
 }

@@ -31,13 +31,26 @@
 // serves which part, listengather.go waits for what is agreed to, listenstate.go tells
 // what moved meanwhile, listenrun.go passes on what is said. leg.go and feed.go are one
 // upstream's side, fleetfeeds.go and inbox.go that of streams which subscribers share;
-// both join again what they lost (rejoin.go), unless it was refused (refusedfeed.go). So
-// does a list of a pool's tasks after the third: fanout.go asks all upstreams,
+// both join again what they lost (rejoin.go), unless it was refused (refusedfeed.go).
+// Tasks of berth's own making are a leg of berth's own: upgradedaudience.go finds them,
+// upgradedtask.go says when there is something to tell of one, upgradedleg.go tells it,
+// lookout.go bounds what that costs the store. A list of a pool's tasks takes a way of
+// its own after the third step: fanout.go asks all upstreams,
 // fanoutcursor.go says where it goes on, fanoutpage.go reads a page of one, fanoutown.go
 // says what of it is the caller's.
 //
+// A call that a rule makes a task of leaves this way before 3: upgrade.go has it recorded
+// and hands out the task, or attached.go passes its answer on while the client still
+// waits; heldcall.go sends it, whenever package upgrade says so. What is asked about such
+// a task is answered in upgrade.go, too.
+//
 // A session whose upstream is lost is moved between 4 and 5, where the pool allows it
 // (failover.go, denial.go, replay.go, handshake.go, alias.go, tag.go).
+//
+// A client that waits long for the plain answer to a call whose tool a rule names
+// (upgraderule.go) gets an event stream of berth's own meanwhile, if it takes one
+// (accepts.go): stopgap.go keeps it alive, stopgapend.go puts the answer there. Where
+// there are rules, what a server says of itself gains the Tasks extension (discovery.go).
 //
 // A poll may be given the answer to another one like it: coalesce.go and flights.go
 // say whose, change.go marks the changes that end it. Which pages of a browser may read

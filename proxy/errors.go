@@ -10,6 +10,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/routing"
+	"berth/upgrade"
 )
 
 // What is refused or fails outside of routing and exchange, in the words that the
@@ -42,7 +43,10 @@ var (
 	errLongID         = refused(http.StatusBadRequest, "request id too long")
 	errOverloaded     = unavailable(mcp.ReasonOverloaded, "too much is under way")
 	errDraining       = unavailable(mcp.ReasonDraining, "this berth is about to end")
-	errInternal       = &mcp.Error{Status: http.StatusInternalServerError, Code: mcp.CodeInternal, Message: "internal error"}
+	// The words of 2025-11-25, "Task Negotiation", for a tool that must be called as a task.
+	errTaskRequired = &mcp.Error{Status: http.StatusOK, Code: mcp.CodeMethodNotFound, Message: "this tool is called as a task only"}
+	errTooManyTasks = limited(mcp.ReasonTooManyTasks, "too many tasks are live")
+	errInternal     = &mcp.Error{Status: http.StatusInternalServerError, Code: mcp.CodeInternal, Message: "internal error"}
 )
 
 // What a caller is told who takes more than one may; load.tooMuch says until when.
@@ -68,7 +72,7 @@ func (x *request) ladder(err error) *mcp.Error {
 		return worded
 	case errors.Is(err, errClientGone), errors.Is(err, errNobodyLeft), errors.Is(err, context.Canceled) && x.r.Context().Err() != nil:
 		return nil
-	case errors.Is(err, routing.ErrUnknownTask), errors.Is(err, mcp.ErrTaskID):
+	case errors.Is(err, routing.ErrUnknownTask), errors.Is(err, mcp.ErrTaskID), errors.Is(err, upgrade.ErrUnknown):
 		return x.orNoSuchMethod(mcp.ErrUnknownTask)
 	case errors.Is(err, routing.ErrUndeclared):
 		return x.orNoSuchMethod(mcp.ErrMissingTasks)
@@ -76,6 +80,12 @@ func (x *request) ladder(err error) *mcp.Error {
 		return mcp.ErrUnknownSession
 	case errors.Is(err, routing.ErrSeveralOwners):
 		return refused(http.StatusBadRequest, "the batch is about tasks of several owners")
+	case errors.Is(err, upgrade.ErrDraining):
+		return errDraining
+	case errors.Is(err, upgrade.ErrTooMany):
+		tooMany := *errTooManyTasks
+		tooMany.RetryAfter = retrySoon
+		return &tooMany
 	case errors.Is(err, routing.ErrNoUpstream):
 		return unavailable(mcp.ReasonNoUpstream, "no upstream is available")
 	case errors.Is(err, routing.ErrOwnerGone):

@@ -42,9 +42,7 @@ func (x *request) relayEvents(u *routing.Upstream, response *http.Response) erro
 	if err := x.bindSession(u, ""); err != nil {
 		return err
 	}
-	x.streamHeaders(response)
-	x.writeHeader(response.StatusCode)
-	if err := x.flush(); err != nil && !x.readsOn() {
+	if err := x.beginEvents(response); err != nil {
 		return err
 	}
 	pieces, next := readAhead(exchange.NewReader(exchange.EventStream, response.Body))
@@ -59,6 +57,14 @@ func (x *request) streamHeaders(response *http.Response) {
 	x.inboundHeaders(response)
 	x.w.Header().Del("Content-Length")
 	x.w.Header().Set("X-Accel-Buffering", "no")
+}
+
+// ownStreamHeaders sets the headers of an event stream that berth itself begins.
+func (x *request) ownStreamHeaders() {
+	h := x.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("X-Accel-Buffering", "no")
 }
 
 // readAhead reads pieces in a goroutine of its own, one for each word on next,
@@ -91,6 +97,10 @@ func (s *stream) run() error {
 		case <-silence.C:
 			if s.between {
 				s.release(comment)
+			}
+		case <-s.x.stopgap.beats():
+			if s.between {
+				s.release(s.x.stopgap.progress())
 			}
 		case <-s.x.endOfStanding():
 			s.sayGoodbye()
@@ -129,10 +139,11 @@ func (s *stream) take(a arrival) (done bool, err error) {
 		s.release(event(instead))
 		return true, nil
 	}
+	s.x.stopgap.heed(a.piece)
 	s.x.share(s.x.status, a.piece, false)
 	raw := a.piece.Raw
 	if s.between {
-		raw = s.x.tagged(a.piece)
+		raw = s.x.discoveredEvent(a.piece, s.x.tagged(a.piece))
 	}
 	s.between = a.piece.Between
 	s.release(raw)

@@ -32,7 +32,7 @@ func (x *request) finish() {
 		// The value may hold anything a client sent; its type and the stack do not.
 		x.p.log.Error("panic while serving a request", "type", fmt.Sprintf("%T", caught), "stack", string(debug.Stack()))
 		x.err = errInternal
-		if x.status == 0 {
+		if x.mayAnswer() {
 			x.answer(errInternal)
 			caught = nil
 		} else {
@@ -52,11 +52,11 @@ func (x *request) outcome() string {
 	switch {
 	case errors.Is(x.err, errClientGone), x.err != nil && x.r.Context().Err() != nil:
 		return "client_gone"
-	case x.err != nil && x.status >= 500, errors.Is(x.err, errBadUpstream), errors.Is(x.err, errCollision), errors.Is(x.err, errNobodyLeft), errors.Is(x.err, errAnswerTooLarge):
+	case x.err != nil && x.meant() >= 500, errors.Is(x.err, errBadUpstream), errors.Is(x.err, errCollision), errors.Is(x.err, errNobodyLeft), errors.Is(x.err, errAnswerTooLarge):
 		return "failed"
 	case x.err != nil:
 		return "refused"
-	case x.status >= 500:
+	case x.meant() >= 500:
 		return "upstream_error"
 	}
 	return "ok"

@@ -104,7 +104,7 @@ func (g *leg) feedKey(header http.Header) feedKey {
 		upstream:  g.upstream.Name,
 		filter:    string(g.asked.Sorted().Encode()),
 		principal: x.principal, credential: x.credential, version: x.version(),
-		host: x.hostFor(g.upstream), query: x.r.URL.RawQuery,
+		host: x.endpoint.hostFor(g.upstream, x.r.Host), query: x.r.URL.RawQuery,
 		header: digestOf(header, func(string) bool { return false }),
 	}
 }

@@ -16,7 +16,20 @@ func (x *request) forward() error {
 	x.startSpan()
 	end := x.detach()
 	defer end()
+	upgraded, err := x.isUpgraded(x.ctx)
+	if err != nil {
+		return err
+	}
+	if err := x.mustTakeTasks(); err != nil {
+		return err
+	}
 	switch {
+	case upgraded:
+		return x.serveUpgraded()
+	case x.upgradable():
+		return x.upgradeCall()
+	case x.hasNoSuchMethod():
+		return mcp.ErrNoSuchMethod
 	case x.subscribes():
 		return x.listen()
 	case x.mayNotList():
@@ -104,7 +117,7 @@ func (x *request) send(u *routing.Upstream) (*http.Response, error) {
 		out.Header["Accept-Encoding"] = x.r.Header["Accept-Encoding"]
 	}
 	x.startExchange(u)
-	response, err := x.endpoint.Client.Send(out, x.patience())
+	response, err := x.sendOver(out)
 	var failed *exchange.SendError
 	x.sent = x.sent || !errors.As(err, &failed) || failed.Sent
 	if err != nil {

@@ -15,7 +15,7 @@ func (x *request) newUpstreamRequest(ctx context.Context, u *routing.Upstream, m
 	out := &http.Request{
 		Method: method,
 		URL:    target,
-		Host:   x.hostFor(u),
+		Host:   x.endpoint.hostFor(u, x.r.Host),
 		Header: x.outboundHeaders(),
 	}
 	if body != nil {
@@ -26,15 +26,16 @@ func (x *request) newUpstreamRequest(ctx context.Context, u *routing.Upstream, m
 	return out.WithContext(ctx)
 }
 
-// hostFor returns the Host header for u, as the pool is configured.
-func (x *request) hostFor(u *routing.Upstream) string {
-	switch x.endpoint.Host {
+// hostFor returns the Host header for u, as the pool is configured; received is the
+// client's.
+func (ep *Endpoint) hostFor(u *routing.Upstream, received string) string {
+	switch ep.Host {
 	case "", "forward":
-		return x.r.Host
+		return received
 	case "upstream":
 		return u.URL.Host
 	}
-	return x.endpoint.Host
+	return ep.Host
 }
 
 // endpointURL is u's MCP endpoint with the client's query.

@@ -13,6 +13,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/seal"
 	"berth/routing"
+	"berth/upgrade"
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
@@ -76,7 +77,9 @@ type Options struct {
 	Loopback       bool           // the listener is on loopback: only loopback hosts and origins are welcome
 	TrustedProxies []netip.Prefix // peers whose forwarding and principal headers are believed
 	Limits         Limits
+	Tasks          *upgrade.Tasks       // the tasks of berth's own making; nil: calls stay plain
 	LastSeen       *LastSeen            // nil: one with default bounds
+	Rules          upgrade.Rules        // which tools' calls become tasks; none: no tool's
 	Keys           *seal.Keyring        // seals what clients carry; required where tasks are listed over a pool
 	Logger         *slog.Logger         // nil: discarded
 	AccessLog      *slog.Logger         // nil: no access records
@@ -98,6 +101,7 @@ type Proxy struct {
 	moves     singleflight.Group
 	flights   *flights
 	lists     chan struct{} // one for each list of tasks that is being made
+	lookout   lookout
 }
 
 // New returns a proxy for the given endpoints.
@@ -111,6 +115,7 @@ func New(o Options) *Proxy {
 		draining:  make(chan struct{}),
 		flights:   newFlights(),
 		lists:     make(chan struct{}, listsAtOnce),
+		lookout:   lookout{tasks: o.Tasks, reads: make(chan struct{}, looksAtOnce)},
 	}
 	if p.seen == nil {
 		p.seen = NewLastSeen(0, 0)

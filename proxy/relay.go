@@ -51,7 +51,7 @@ func (x *request) relayBody(u *routing.Upstream, response *http.Response, shape 
 		return errAnswerTooLarge
 	}
 	reader := exchange.NewReader(shape, response.Body)
-	piece, err := reader.Next()
+	piece, err := x.firstPiece(reader)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return brokenOff(err)
 	}
@@ -69,10 +69,14 @@ func (x *request) relayBody(u *routing.Upstream, response *http.Response, shape 
 		x.respond(http.StatusOK, instead)
 		return nil
 	}
+	if x.stopgap.isOpen() {
+		return x.endStopgap(response, reader, piece)
+	}
 	if err := x.bindSession(u, ""); err != nil {
 		return err
 	}
 	x.inboundHeaders(response)
+	piece = x.discovered(response, piece)
 	x.share(response.StatusCode, piece, true)
 	x.writeHeader(response.StatusCode)
 	return x.copyPieces(reader, piece, response.ContentLength < 0)

@@ -48,6 +48,8 @@ type request struct {
 	alias     string // what the session is called at the upstream; "": what the client calls it
 	movedFrom string // the upstream that the session was moved away from for this request
 
+	stopgap *stopgap // what keeps the client waiting; nil: nothing
+
 	flight    *flight      // the poll that this request leads; nil: none
 	disembark func()       // ends it
 	changes   []sticky.Key // tasks and sessions that the request may change

@@ -168,6 +168,16 @@ func say(contentType, body string) faultFunc {
 	}
 }
 
+// sayStatus is say with a status.
+func sayStatus(status int, contentType, body string) faultFunc {
+	return func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+		w.Header().Set("Content-Type", contentType)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+		return true
+	}
+}
+
 // Content types of answers.
 const (
 	jsonType   = "application/json"

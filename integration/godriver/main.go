@@ -1,7 +1,7 @@
 // Command godriver drives the Tasks extension (2026-07-28) with the published
-// Go client trpc-mcp-go against tasks-server.js, and prints one line of JSON
-// like the drivers in parts/clients: a job, a job that asks for input and a
-// job that is cancelled, in turn, all at once.
+// Go client trpc-mcp-go against tasks-server.js, or the taskless server behind
+// berth, and prints one line of JSON like the drivers in parts/clients: a job,
+// a job that asks for input and a job that is cancelled, in turn, all at once.
 //
 // It is a module of its own, so that the client's dependencies stay out of
 // berth's.

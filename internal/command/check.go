@@ -61,8 +61,11 @@ func announceChecked(w io.Writer, file string, cfg config.Config) error {
 		upstreams += len(pool.Upstreams)
 	}
 	note := ""
+	if rules := len(cfg.Upgrades); rules > 0 {
+		note = fmt.Sprintf(", %d upgrade rules", rules)
+	}
 	if url, given := cfg.Store.EffectiveURL(stateDirectory()); given {
-		note = ", store " + string(url) + " (by $STATE_DIRECTORY)"
+		note += ", store " + string(url) + " (by $STATE_DIRECTORY)"
 	}
 	_, err := fmt.Fprintf(w, "%s: ok, %d pools, %d upstreams%s\n", file, len(cfg.Pools), upstreams, note)
 	return err

@@ -37,10 +37,11 @@ func demoFront(upstreams map[string]string) (http.Handler, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := newGraph(store, cfg, true, observers{})
+	g, err := newGraph(store, cfg, observers{})
 	if err != nil {
 		return nil, nil, err
 	}
+	g.open(cfg, true, observers{})
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

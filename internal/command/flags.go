@@ -16,6 +16,7 @@ func serveFlags() []cli.Flag {
 		&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` where clients connect (default 127.0.0.1:8080)"},
 		&cli.StringSliceFlag{Name: "upstream", Usage: "`[NAME=]URL` of an MCP server's endpoint; repeat it for each instance"},
 		&cli.StringFlag{Name: "store", Usage: "`URL` of the store of bindings: memory:, file:PATH, redis://HOST:PORT/DB, redis+sentinel://…, redis+cluster://… (default file:$STATE_DIRECTORY/berth.db if that is set, else memory:)"},
+		&cli.StringSliceFlag{Name: "upgrade", Usage: "`GLOB` of tools whose calls become tasks; repeat it for each; a rule of defaults behind those of the file"},
 		&cli.StringFlag{Name: "admin", Usage: "`HOST:PORT` or unix:PATH of health and metrics (default: none)"},
 	}
 }
@@ -59,6 +60,11 @@ func applyFlags(c *cli.Context, cfg *config.Config, upstreams []config.Upstream)
 	}
 	if c.IsSet("admin") {
 		cfg.Admin.Listen = c.String("admin")
+	}
+	if c.IsSet("upgrade") {
+		rule := config.DefaultUpgrade()
+		rule.Tools = c.StringSlice("upgrade")
+		cfg.Upgrades = append(cfg.Upgrades, rule)
 	}
 	if len(upstreams) == 0 {
 		return

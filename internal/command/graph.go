@@ -16,6 +16,7 @@ import (
 	"berth/proxy"
 	"berth/routing"
 	"berth/sticky"
+	"berth/upgrade"
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
@@ -39,17 +40,20 @@ type graph struct {
 	certs    *certs.Certs // nil: clients are spoken to without TLS
 	callers  *callers
 	runners  []func(context.Context) error // what else goes on beside requests
-	proxy    *proxy.Proxy
+	faces    []*proxy.Endpoint
+	keys     *seal.Keyring
+	tasks    *upgrade.Tasks // nil: no rule makes any
+	proxy    *proxy.Proxy   // made by open
 }
 
 // newGraph connects the parts that cfg asks for, over store, which is the graph's from
-// then on. It reads the files that cfg names and opens no connection.
-func newGraph(store *storage.Store, cfg config.Config, loopback bool, o observers) (*graph, error) {
+// then on; open completes it. It reads the files that cfg names and opens no connection.
+func newGraph(store *storage.Store, cfg config.Config, o observers) (*graph, error) {
 	keys, err := newKeyring(cfg.Store, store)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	g := &graph{store: store, bindings: sticky.New(store, sticky.Options{
+	g := &graph{store: store, keys: keys, bindings: sticky.New(store, sticky.Options{
 		Near:        cfg.Store.Near,
 		MaxTTL:      time.Duration(cfg.Store.MaxTTL),
 		SessionIdle: time.Duration(cfg.Store.SessionIdle),
@@ -62,18 +66,22 @@ func newGraph(store *storage.Store, cfg config.Config, loopback bool, o observer
 	if g.callers, err = g.newCallers(cfg.Auth, o); err != nil {
 		return nil, err
 	}
-	var endpoints []*proxy.Endpoint
 	for _, pool := range cfg.Pools {
 		ep, err := g.newEndpoint(cfg.Auth, pool, o)
 		if err != nil {
 			return nil, fmt.Errorf("pool %s: %w", pool.Name, err)
 		}
-		endpoints = append(endpoints, ep)
+		g.faces = append(g.faces, ep)
 	}
-	options := proxyOptions(cfg, endpoints, loopback, o)
-	options.Keys = keys
-	g.proxy = proxy.New(options)
+	g.addTasks(cfg, o)
 	return g, nil
+}
+
+// open makes the proxy in front of the parts, once it is known where clients connect.
+func (g *graph) open(cfg config.Config, loopback bool, o observers) {
+	options := proxyOptions(cfg, g.faces, loopback, o)
+	options.Keys, options.Rules, options.Tasks = g.keys, upgradeRules(cfg), g.tasks
+	g.proxy = proxy.New(options)
 }
 
 // newKeyring returns what seals with the key that is configured, or with one that is

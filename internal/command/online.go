@@ -17,6 +17,7 @@ func lookAround(ctx context.Context, cfg config.Config) []finding {
 	g := new(graph)
 	defer g.closeClients()
 	found, looks := g.openFiles(cfg)
+	found = append(found, lookAtRules(cfg)...)
 	looks = append([]look{lookAtStore(cfg.Store)}, looks...)
 	for i, pool := range cfg.Pools {
 		key := fmt.Sprintf("pools[%d]", i)

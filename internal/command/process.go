@@ -7,6 +7,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"berth/internal/admin"
@@ -74,11 +77,18 @@ func (p *process) shutDown(ctx context.Context) {
 	}
 	p.log.Info("draining", "for", p.drain.String())
 	p.graph.proxy.Drain()
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(p.drain))
+	p.graph.stopCreating()
+	// A second signal is taken for the end of the time to drain.
+	hurry, calm := signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt, syscall.SIGTERM)
+	defer calm()
+	limit, cancel := context.WithTimeout(hurry, time.Duration(p.drain))
 	defer cancel()
 	if err := p.server.Shutdown(limit); err != nil {
 		p.log.Warn("drain time is over, what is left is cut", "error", err)
+		p.server.Close()
 	}
+	// After the requests: what these still begin, or answer, is held to its end as well.
+	p.graph.drainTasks(limit)
 }
 
 func ignoreClosed(err error) error {

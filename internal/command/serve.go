@@ -61,15 +61,19 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		return err
 	}
 	defer store.Close()
+	g, err := newGraph(store, cfg, o)
+	if err != nil {
+		return err
+	}
+	if err := g.inherit(ctx); err != nil {
+		return err
+	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	defer listener.Close()
-	g, err := newGraph(store, cfg, isLoopback(listener.Addr()), o)
-	if err != nil {
-		return err
-	}
+	g.open(cfg, isLoopback(listener.Addr()), o)
 	p := &process{graph: g, log: log, drain: cfg.Drain, server: newServer(cfg, g.proxy, log)}
 	if cfg.Admin.Listen != "" {
 		if p.admin, err = newAdmin(ctx, cfg.Admin, g, tel, log); err != nil {
@@ -132,6 +136,7 @@ func announce(log *slog.Logger, cfg config.Config, addr net.Addr, g *graph) {
 		log.Info("pool", "name", pool.Name, "path", pool.Path, "upstreams", len(pool.Upstreams), "picker", pool.Picker)
 	}
 	announceStore(log, g.store)
+	announceUpgrades(log, upgradeRules(cfg), g.store)
 	log.Info("serving", "address", addr.String(), "tls", cfg.TLS.Enabled(), "store", g.store.String(), "version", Version)
 }
 

@@ -41,6 +41,9 @@ type Config struct {
 	Telemetry Telemetry `toml:"telemetry"`
 	// Pools are the MCP servers that berth stands in front of; at least one.
 	Pools []Pool `toml:"pools"`
+	// Upgrades name the tools whose calls become tasks; of several rules the first that
+	// names a tool counts. Empty: no call does.
+	Upgrades []Upgrade `toml:"upgrade"`
 }
 
 // Log is the [log] table.
@@ -74,10 +77,14 @@ type Store struct {
 	Durability string `toml:"durability"`
 	// Near is the number of bindings kept in the LRU in front of a shared store.
 	Near int `toml:"near"`
-	// MaxTTL caps the life of a task's binding, whatever TTL its server names.
+	// MaxTTL caps the life of a task's binding, whatever TTL its server names, and the
+	// TTL of upgraded tasks.
 	MaxTTL Duration `toml:"max_ttl"`
 	// SessionIdle is how long the binding of an unused session is kept.
 	SessionIdle Duration `toml:"session_idle"`
+	// HolderLease is how long a berth that keeps calls and does not renew its lease is
+	// taken for alive. It renews it every third of that.
+	HolderLease Duration `toml:"holder_lease"`
 	// SealKey is the secret under which berth seals what clients carry for it, such
 	// as the cursor of a pool's tasks: base64 of at least 32 random bytes, the same at
 	// all berths that share the store. Empty: a random one, kept in the store.
@@ -108,6 +115,7 @@ func Default() Config {
 			Near:        100_000,
 			MaxTTL:      Duration(7 * 24 * time.Hour),
 			SessionIdle: Duration(24 * time.Hour),
+			HolderLease: Duration(15 * time.Second),
 		},
 		Auth:   Auth{Principal: PrincipalNone, Recover: RecoverNever, JWT: defaultJWT()},
 		Limits: defaultLimits(),

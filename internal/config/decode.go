@@ -96,8 +96,11 @@ func (d *decoder) list(key string, list []any, into reflect.Value) {
 	}
 	for i, raw := range list {
 		element := slice.Index(i)
-		if pool, ok := element.Addr().Interface().(*Pool); ok {
-			*pool = DefaultPool()
+		switch table := element.Addr().Interface().(type) {
+		case *Pool:
+			*table = DefaultPool()
+		case *Upgrade:
+			*table = DefaultUpgrade()
 		}
 		d.value(elementKey(key, i), raw, element)
 	}

@@ -14,9 +14,11 @@ import (
 
 const exampleFile = "../../config.example.toml"
 
-// optional are the keys that the example shows commented out, because its value
-// is not the default.
-var optional = []string{"admin.listen"}
+// isOptional reports whether the example shows key commented out, because its value is
+// not the default, or its table not there by default.
+func isOptional(key string) bool {
+	return key == "admin.listen" || strings.HasPrefix(key, "upgrade[].")
+}
 
 func readText(t *testing.T, path string) string {
 	t.Helper()
@@ -48,8 +50,8 @@ func TestExampleShowsTheDefaults(t *testing.T) {
 	}
 }
 
-// commented matches a key that is commented out, but not prose.
-var commented = regexp.MustCompile(`(?m)^# ([a-z_]+ = )`)
+// commented matches a key or a table that is commented out, but not prose.
+var commented = regexp.MustCompile(`(?m)^# ([a-z_]+ = |\[\[[a-z]+\]\]$)`)
 
 func TestExampleShowsEveryKeyAndCommentsOutOnlyTheOptional(t *testing.T) {
 	shown := exampleKeys(t, readText(t, exampleFile))
@@ -59,7 +61,7 @@ func TestExampleShowsEveryKeyAndCommentsOutOnlyTheOptional(t *testing.T) {
 		if !slices.Contains(every, key) {
 			t.Errorf("the example lacks %s", key)
 		}
-		if hidden := !slices.Contains(shown, key); hidden != slices.Contains(optional, key) {
+		if hidden := !slices.Contains(shown, key); hidden != isOptional(key) {
 			t.Errorf("%s: commented out %v, want %v", key, hidden, !hidden)
 		}
 	}
@@ -78,6 +80,11 @@ func TestExampleWithItsOptionalKeysIsValid(t *testing.T) {
 	}
 	if cfg.Admin.Listen != "127.0.0.1:9901" {
 		t.Errorf("got admin.listen %q, want 127.0.0.1:9901", cfg.Admin.Listen)
+	}
+	rule := DefaultUpgrade()
+	rule.Tools = []string{"generate_*", "slow_compute"}
+	if want := []Upgrade{rule}; !reflect.DeepEqual(cfg.Upgrades, want) {
+		t.Errorf("got rules %+v, want %+v", cfg.Upgrades, want)
 	}
 }
 
@@ -134,6 +141,7 @@ func TestGuideShowsEveryKeyWithItsDefault(t *testing.T) {
 	defaults := Default()
 	defaults.Pools = []Pool{DefaultPool()}
 	defaults.Pools[0].Upstreams = []Upstream{{}}
+	defaults.Upgrades = []Upgrade{DefaultUpgrade()}
 	for _, key := range tableKeys("", reflect.TypeFor[Config]()) {
 		literal, ok := shown[key]
 		if !ok {

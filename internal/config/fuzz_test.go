@@ -16,6 +16,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(minimal)
 	f.Add(awkward)
 	f.Add("listen = 1\npools = [{ upstreams = [ { url = 1 } ] }]")
+	f.Add(minimal + "[[upgrade]]\ntools = [\"a*\", \"?\"]\n[[upgrade]]\ntools = [\"a\", 1]\nafter = \"1s\"")
 	f.Add("a = {\n  b = 1, # TOML 1.1\n}\n[\"\\e\"]\n'' = \"\"")
 	f.Fuzz(func(t *testing.T, text string) {
 		checkEveryKeyHasALine(t, text)

@@ -40,6 +40,7 @@ func (c *Config) Validate() []Fault {
 		v.url("telemetry.traces", c.Telemetry.Traces)
 	}
 	v.pools(c.Pools)
+	v.upgrades(c)
 	return v.faults
 }
 
@@ -97,6 +98,7 @@ func (v *validator) store(s Store) {
 	within(v, "store.near", s.Near, 1, 100_000_000)
 	within(v, "store.max_ttl", s.MaxTTL, hour/60, year)
 	within(v, "store.session_idle", s.SessionIdle, hour/60, year)
+	within(v, "store.holder_lease", s.HolderLease, 500*shortest, hour/12)
 	if s.SealKey != "" && s.SealKeyFile != "" {
 		v.fault("store.seal_key_file", "must not be set together with store.seal_key")
 	}

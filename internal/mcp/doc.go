@@ -4,12 +4,13 @@
 // error.
 //
 // It reads; it never re-encodes. What it is given is forwarded by others byte
-// for byte, but for the task ids that a subscription asks for (NarrowListen). It
+// for byte, but for single members that berth has to set (splice.go, patch.go). It
 // is strict where two readers could disagree about a message (duplicate names,
 // names that differ only in case, invalid UTF-8), because a router that reads one
 // value while the server acts on another is a smuggling tool, and lenient
 // everywhere else: unknown methods, versions and members pass.
 //
 // Cost: a client's message is scanned two to three times, without building a
-// tree; an answer is scanned once, and only its first MaxPeek bytes.
+// tree; an answer is scanned once, and only its first MaxPeek bytes. The answer to a
+// held call is read whole, and its result copied once for each time that it is shown.
 package mcp

@@ -37,6 +37,12 @@ const (
 	ReasonTooManyStreams   = "too_many_streams"
 	ReasonAnswerTooLarge   = "answer_too_large"
 	ReasonKeysUnavailable  = "keys_unavailable"
+	ReasonHolderLost       = "holder_lost"
+	ReasonShutdown         = "shutdown"
+	ReasonResultTooLarge   = "result_too_large"
+	ReasonEventTooLarge    = "event_too_large"
+	ReasonTooManyTasks     = "too_many_tasks"
+	ReasonKeyReused        = "idempotency_key_reused"
 )
 
 // Error is an answer that berth words itself: an HTTP status and a JSON-RPC
@@ -47,8 +53,13 @@ type Error struct {
 	Message    string        // one sentence; never holds what a client sent
 	Reason     string        // data.reason
 	RetryAfter time.Duration // > 0: retryable, and after how long (Retry-After, data.retryAfterMs)
-	Data       any           // replaces the data that Reason and RetryAfter make
-	Challenge  string        // WWW-Authenticate: how to authorise the request
+	Data       any           // replaces the data that Reason, RetryAfter and MayHaveExecuted make
+
+	// MayHaveExecuted says, in a data with a Reason, whether the upstream may have acted
+	// on the call (data.mayHaveExecuted); nil says nothing of it.
+	MayHaveExecuted *bool
+
+	Challenge string // WWW-Authenticate: how to authorise the request
 }
 
 // Error describes e for logs.
@@ -61,30 +72,37 @@ func (e *Error) Error() string {
 }
 
 type errorData struct {
-	Reason       string `json:"reason"`
-	Retryable    bool   `json:"retryable"`
-	RetryAfterMs int64  `json:"retryAfterMs,omitempty"`
+	Reason          string `json:"reason"`
+	Retryable       bool   `json:"retryable"`
+	RetryAfterMs    int64  `json:"retryAfterMs,omitempty"`
+	MayHaveExecuted *bool  `json:"mayHaveExecuted,omitempty"`
+}
+
+// Object returns the JSON-RPC error object, as an error response and a failed task
+// bear it.
+func (e *Error) Object() []byte {
+	data := e.Data
+	if data == nil && e.Reason != "" {
+		data = errorData{e.Reason, e.RetryAfter > 0, e.RetryAfter.Milliseconds(), e.MayHaveExecuted}
+	}
+	// Marshal cannot fail: Data holds plain structs and maps only.
+	object, _ := json.Marshal(struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+		Data    any    `json:"data,omitempty"`
+	}{e.Code, e.Message, data})
+	return object
 }
 
 // Body returns the JSON-RPC error response for the request with this id. A nil
 // id leaves the member out, as MCP wants where the id could not be read.
 func (e *Error) Body(id []byte) []byte {
-	type rpcError struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-		Data    any    `json:"data,omitempty"`
-	}
-	data := e.Data
-	if data == nil && e.Reason != "" {
-		data = errorData{e.Reason, e.RetryAfter > 0, e.RetryAfter.Milliseconds()}
-	}
-	// Marshal cannot fail: Data holds plain structs and maps only, and id is
-	// JSON that was parsed before.
+	// Marshal cannot fail: id is JSON that was parsed before.
 	body, _ := json.Marshal(struct {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id,omitempty"`
-		Error   rpcError        `json:"error"`
-	}{"2.0", id, rpcError{e.Code, e.Message, data}})
+		Error   json.RawMessage `json:"error"`
+	}{"2.0", id, e.Object()})
 	return body
 }
 
@@ -96,6 +114,10 @@ func errParse() *Error {
 
 func errInvalid(message, reason string) *Error {
 	return &Error{Status: 400, Code: CodeInvalidRequest, Message: message, Reason: reason}
+}
+
+func errParams(message string) *Error {
+	return &Error{Status: 200, Code: CodeInvalidParams, Message: "Invalid params: " + message}
 }
 
 func errMismatch(message string) *Error {

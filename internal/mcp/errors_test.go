@@ -34,6 +34,22 @@ func TestErrorBodies(t *testing.T) {
 	}
 }
 
+func TestErrorObjectIsThatOfTheBody(t *testing.T) {
+	yes, no := true, false
+	for want, e := range map[string]*Error{
+		`{"code":-32603,"message":"gone","data":{"reason":"holder_lost","retryable":false,"mayHaveExecuted":true}}`:                  {Code: CodeInternal, Message: "gone", Reason: ReasonHolderLost, MayHaveExecuted: &yes},
+		`{"code":-32603,"message":"over","data":{"reason":"shutdown","retryable":true,"retryAfterMs":1000,"mayHaveExecuted":false}}`: {Code: CodeInternal, Message: "over", Reason: ReasonShutdown, RetryAfter: time.Second, MayHaveExecuted: &no},
+		`{"code":-32602,"message":"Task not found"}`: ErrUnknownTask,
+	} {
+		if got := string(e.Object()); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		if got := string(ErrorObject(e.Body([]byte("1")))); got != want {
+			t.Errorf("in a body %s\nwant      %s", got, want)
+		}
+	}
+}
+
 // Whatever an id that Peek lets through looks like, an error can be worded for it.
 func TestErrorBodiesBearAnyID(t *testing.T) {
 	for _, id := range []string{`"<&>\u2028"`, `"\ud800"`, `-1e999`, `"` + strings.Repeat("x", 1<<20) + `"`} {

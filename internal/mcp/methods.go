@@ -4,6 +4,7 @@ import "strings"
 
 // Methods that berth treats on their own.
 const (
+	MethodDiscover   = "server/discover"
 	MethodInitialize = "initialize"
 	MethodPing       = "ping"
 	MethodCallTool   = "tools/call"
@@ -18,6 +19,7 @@ const (
 
 	MethodInitialized = "notifications/initialized"
 	MethodCancelled   = "notifications/cancelled"
+	MethodProgress    = "notifications/progress"
 	MethodSetLevel    = "logging/setLevel"
 	MethodSubscribe   = "resources/subscribe"
 	MethodUnsubscribe = "resources/unsubscribe"
@@ -32,7 +34,7 @@ func isTaskMethod(method string) bool { return strings.HasPrefix(method, taskPre
 // server, so that it may be sent a second time, to another upstream.
 func IsPureRead(method string) bool {
 	switch method {
-	case "server/discover", "resources/read", MethodGetPrompt, "completion/complete", MethodPing:
+	case MethodDiscover, "resources/read", MethodGetPrompt, "completion/complete", MethodPing:
 		return true
 	}
 	return strings.HasSuffix(method, "/list") && !isTaskMethod(method)
@@ -94,10 +96,10 @@ func IsKnownMethod(method string) bool {
 	switch method {
 	case MethodInitialize, MethodPing, MethodCallTool, MethodListen,
 		MethodGetTask, MethodTaskResult, MethodListTasks, MethodCancelTask, MethodUpdateTask, MethodDeleteTask,
-		"server/discover", "tools/list", "prompts/list", MethodGetPrompt, "completion/complete",
+		MethodDiscover, "tools/list", "prompts/list", MethodGetPrompt, "completion/complete",
 		"resources/list", "resources/templates/list", "resources/read", MethodSubscribe, MethodUnsubscribe,
 		MethodSetLevel, MethodInitialized, MethodCancelled,
-		"notifications/progress", "notifications/roots/list_changed":
+		MethodProgress, "notifications/roots/list_changed":
 		return true
 	}
 	return false

@@ -61,6 +61,18 @@ var errTooManyMembers = errors.New("mcp: too many members in one object")
 // on after an ambiguous name, which it does not visit: what is no JSON at all is
 // called that, and an id that stands behind the name is still found.
 func members(data []byte, known []string, visit func(name string, value jsontext.Value) error) error {
+	return walk(data, known, func(s span) error { return visit(s.name, data[s.from:s.to:s.to]) })
+}
+
+// span is where one member of an object stands, in bytes from the start of the data.
+type span struct {
+	name     string
+	lead     int // where the comma and the blanks before the name begin
+	from, to int // the value
+}
+
+// walk is members for those who need to know where a member stands.
+func walk(data []byte, known []string, visit func(s span) error) error {
 	dec := newDecoder(data)
 	if _, err := dec.ReadToken(); err != nil {
 		return err
@@ -68,11 +80,12 @@ func members(data []byte, known []string, visit func(name string, value jsontext
 	var seen names
 	var fault error
 	for dec.PeekKind() != '}' {
+		s := span{lead: int(dec.InputOffset())}
 		tok, err := dec.ReadToken()
 		if err != nil {
 			return err
 		}
-		name := tok.String()
+		s.name = tok.String()
 		if len(seen) == maxMembers {
 			return errTooManyMembers
 		}
@@ -80,9 +93,11 @@ func members(data []byte, known []string, visit func(name string, value jsontext
 		if err != nil {
 			return err
 		}
-		err = checkName(&seen, name, known)
+		s.to = int(dec.InputOffset())
+		s.from = s.to - len(value)
+		err = checkName(&seen, s.name, known)
 		if err == nil {
-			err = visit(name, value)
+			err = visit(s)
 		}
 		fault = cmp.Or(fault, err)
 	}

@@ -83,6 +83,14 @@ func WithStatusMessage(result []byte, message string) []byte {
 // stays as it came.
 func WithID(message, id []byte) []byte { return replace(message, id, "id") }
 
+// ErrorResponse returns a JSON-RPC error response with this error object for the request
+// with this id.
+func ErrorResponse(id, object []byte) []byte {
+	out := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
+	out = append(append(out, `,"error":`...), object...)
+	return append(out, '}')
+}
+
 // Response returns a JSON-RPC response with this result for the request with
 // this id.
 func Response(id, result []byte) []byte {

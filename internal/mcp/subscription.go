@@ -40,7 +40,7 @@ func SubscriptionEnd(id []byte) []byte {
 // TaskNotification tells a subscription of a task's state, given as the result of
 // tasks/get: but for what belongs to a result, both are the same.
 func TaskNotification(id, result []byte) []byte {
-	var task []byte
+	task := make([]byte, 0, len(result))
 	err := members(result, nil, func(name string, value jsontext.Value) error {
 		if name == "resultType" || name == "_meta" {
 			return nil

@@ -17,40 +17,10 @@ import (
 // if there is none or it is not whole. What bears no id stays byte for byte.
 func TagEvent(raw, message []byte, tag string) []byte {
 	tagged := tagMessages(message, tag)
-	changed, written := !bytes.Equal(tagged, message), false
-	out := make([]byte, 0, len(raw)+2*len(tag)+16)
-	for len(raw) > 0 {
-		line, end := cutLine(raw)
-		raw = raw[len(line)+len(end):]
-		field, value, _ := bytes.Cut(line, []byte(":"))
-		value = bytes.TrimPrefix(value, []byte(" "))
-		switch name := string(field); {
-		case name == "id" && len(value) > 0 && len(end) > 0:
-			out = append(append(append(append(out, "id: "...), tag...), value...), end...)
-		case name == "data" && written: // it stands in the first one
-		case name == "data" && changed:
-			written = true
-			for data := range bytes.SplitSeq(tagged, []byte("\n")) {
-				out = append(append(append(out, "data: "...), data...), end...)
-			}
-		default:
-			out = append(append(out, line...), end...)
-		}
+	if bytes.Equal(tagged, message) {
+		tagged = nil
 	}
-	return out
-}
-
-// cutLine returns the first line of raw and what ends it, "" if nothing does.
-func cutLine(raw []byte) (line, end []byte) {
-	n := bytes.IndexAny(raw, "\r\n")
-	if n < 0 {
-		return raw, nil
-	}
-	width := 1
-	if bytes.HasPrefix(raw[n:], []byte("\r\n")) {
-		width = 2
-	}
-	return raw[:n], raw[n : n+width]
+	return rewriteEvent(raw, tagged, tag)
 }
 
 // tagMessages tags the ids of a server's requests in a message or batch, and what

@@ -1,6 +1,7 @@
 // Drives the Tasks extension (2026-07-28) with the published client package
-// and ext-tasks, against tasks-server.js: a job, a job that fails, a job that
-// asks for input and a job that is cancelled, in turn, all at once.
+// and ext-tasks, against tasks-server.js, or the taskless server behind berth:
+// a job, a job that fails, a job that asks for input and a job that is
+// cancelled, in turn, all at once.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createApplicationInputHandler, createTaskSessionFromClient } from '@modelcontextprotocol/ext-tasks/client';
 import { flags, messagesIn, Report } from './report.js';
@@ -76,8 +77,8 @@ const job = async (i) => {
   return content[0].text.startsWith(`job-${i} done`) ? undefined : `answered with ${content[0].text}`;
 };
 
-const failing = async () => {
-  const { isError } = await settled('failing_job', {});
+const failing = async (i) => {
+  const { isError } = await settled('failing_job', { label: `failing-${i}` });
   return isError ? undefined : 'the failure was lost';
 };
 

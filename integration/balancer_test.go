@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"io"
 	"log"
+	"math/rand/v2"
 	"net/http"
-
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
@@ -18,6 +18,21 @@ import (
 // client's requests over several berths.
 func roundRobin(t testing.TB, upstreams []string) string {
 	t.Helper()
+	var next atomic.Uint64
+	return balance(t, upstreams, func(n int) int { return int(next.Add(1) % uint64(n)) })
+}
+
+// atRandom is one that has no order in its choice.
+func atRandom(t testing.TB, upstreams []string) string {
+	t.Helper()
+	return balance(t, upstreams, rand.IntN)
+}
+
+// balance sends each request to the URL that pick chooses of so many. Each is one
+// exchange: the next one of the same client, on the same connection, is chosen for
+// anew.
+func balance(t testing.TB, upstreams []string, pick func(n int) int) string {
+	t.Helper()
 	targets := make([]*url.URL, 0, len(upstreams))
 	for _, upstream := range upstreams {
 		target, err := url.Parse(upstream)
@@ -26,16 +41,15 @@ func roundRobin(t testing.TB, upstreams []string) string {
 		}
 		targets = append(targets, target)
 	}
-	var next atomic.Uint64
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}
 	forward := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
-			target := targets[next.Add(1)%uint64(len(targets))]
+			target := targets[pick(len(targets))]
 			r.Out.URL.Scheme, r.Out.URL.Host = target.Scheme, target.Host
 		},
 		Transport:     transport,
 		FlushInterval: -1,
-		ErrorLog:      log.New(t.Output(), "round robin: ", 0),
+		ErrorLog:      log.New(t.Output(), "balancer: ", 0),
 	}
 	balancer := httptest.NewServer(buffered(forward))
 	t.Cleanup(func() {

@@ -1,0 +1,93 @@
+//go:build e2e
+
+package integration
+
+import "testing"
+
+// upgradedClients are the real clients that call tools of the taskless server. Each
+// makes calls of several kinds in turn, one of which asks back once and one of which is
+// cancelled.
+var upgradedClients = []struct {
+	name   string
+	driver driver
+	kinds  int
+}{
+	{"TypeScript client with ext-tasks", extensionTasks, 4},
+	{"Go client trpc-mcp-go", goTasks, 3},
+}
+
+// upgradedFronts are where those clients go: one berth, or any of three.
+var upgradedFronts = []struct {
+	name string
+	url  func(t testing.TB, f fleet) string
+}{
+	{"one berth", func(t testing.TB, f fleet) string { return upgrader(t, f, "memory:").url() }},
+	{"three berths", func(t testing.TB, f fleet) string { return startUpgraders(t, f).url }},
+}
+
+func TestClientsOfUpgradedTools(t *testing.T) {
+	for _, front := range upgradedFronts {
+		for _, client := range upgradedClients {
+			for _, answers := range []answers{jsonAnswers, sseAnswers} {
+				t.Run(front.name+"/"+client.name+"/"+string(answers), func(t *testing.T) {
+					t.Parallel()
+					fleet := tasklessFleet(t, 3, answers)
+					got := drive(t, client.driver, front.url(t, fleet), matrixCalls)
+					t.Logf("%v", got)
+					got.wantAllRight(t)
+					fleet.wantAllAtWork(t, stats.toolCalls)
+					fleet.wantRounds(t, matrixCalls, matrixCalls/client.kinds)
+				})
+			}
+		}
+	}
+}
+
+// wantRounds fails the test unless the fleet ran just what was called: so many calls, of
+// which some asked back once and as many were cancelled before their end.
+func (f fleet) wantRounds(t testing.TB, calls, some int) {
+	t.Helper()
+	f.wantToolCalls(t, calls-some)
+	for _, count := range []struct {
+		name    string
+		counted func(stats) int
+		most    int
+	}{
+		{"rounds that asked back", func(s stats) int { return s.Questions }, some},
+		{"tools cut off", func(s stats) int { return s.CutOff }, some},
+		{"rounds that came twice", func(s stats) int { return s.Repeats }, 0},
+	} {
+		if got := f.sum(t, count.counted); got > count.most {
+			t.Errorf("%s: got %d, want at most %d", count.name, got, count.most)
+		}
+	}
+	running := func(s stats) int { return s.Running }
+	if !await(t, readyWithin, func() bool { return f.sum(t, running) == 0 }) {
+		t.Error("tools of cancelled calls still run, want them stopped")
+	}
+}
+
+func TestInspectorRunsUpgradedTools(t *testing.T) {
+	for _, front := range upgradedFronts {
+		t.Run(front.name, func(t *testing.T) {
+			t.Parallel()
+			fleet := tasklessFleet(t, 3, sseAnswers)
+			url := front.url(t, fleet)
+
+			var result toolResult
+			inspect(t, &result, url, "modern", "--method", "tools/call",
+				"--tool-name", "slow_compute", "--tool-args-json", `{"seconds":0.5,"label":"inspected"}`)
+			result.wantText(t, "inspected done")
+			fleet.wantToolCalls(t, 1)
+
+			var load struct{ Requests, OK int }
+			inspect(t, &load, url, "modern", "--method", "tools/call",
+				"--tool-name", "slow_compute", "--tool-args-json", `{"seconds":0.2,"label":"load"}`,
+				"--load", "--load-concurrency", "10", "--load-requests", "100")
+			if load.OK != 100 {
+				t.Errorf("load: got %d of %d calls right, want 100 of 100", load.OK, load.Requests)
+			}
+			fleet.wantToolCalls(t, 101)
+		})
+	}
+}

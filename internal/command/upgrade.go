@@ -1,0 +1,104 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"berth/internal/config"
+	"berth/internal/storage"
+	"berth/proxy"
+	"berth/upgrade"
+)
+
+// forgetsTasks is what rules on memory: cost. Bindings are asked for in the fleet anew,
+// but of an upgraded task nobody else knows.
+const forgetsTasks = "upgraded tasks are kept in memory: a restart forgets them and their results, and loses the calls " +
+	"that are running, whose tools may have run (--store file:PATH or redis://… keeps them)"
+
+// upgradeRules are the rules of cfg, with what they leave open filled in.
+func upgradeRules(cfg config.Config) upgrade.Rules {
+	rules := make(upgrade.Rules, len(cfg.Upgrades))
+	for i, u := range cfg.Upgrades {
+		rules[i] = upgrade.Rule{
+			Pool:             u.Pool,
+			Tools:            u.Tools,
+			After:            time.Duration(u.After),
+			Required:         u.Required,
+			TTL:              time.Duration(u.TTL),
+			PollInterval:     time.Duration(u.PollInterval),
+			Timeout:          time.Duration(u.EffectiveTimeout()),
+			MaxResult:        int64(u.MaxResult),
+			Concurrency:      u.Concurrency,
+			OnOrphan:         upgrade.OrphanPolicy(u.OnOrphan),
+			OnStoreDown:      upgrade.StorePolicy(u.EffectiveOnStoreDown()),
+			LivePerPrincipal: u.LivePerPrincipal,
+			LivePerProcess:   u.LivePerProcess,
+		}
+	}
+	return rules
+}
+
+// addTasks makes what the rules need, if there are any.
+func (g *graph) addTasks(cfg config.Config, o observers) {
+	if len(cfg.Upgrades) == 0 {
+		return
+	}
+	options := upgrade.Options{
+		Store: g.store, Keys: g.keys, Lease: time.Duration(cfg.Store.HolderLease), Logger: o.log, Meter: o.meter,
+	}
+	for _, ep := range g.faces {
+		options.Pools = append(options.Pools, upgrade.Pool{
+			Routing: ep.Router.Pool, Send: proxy.Sender(ep), OwnCredentials: ep.Authorization != nil,
+		})
+	}
+	g.tasks = upgrade.New(options)
+	g.runners = append(g.runners, g.tasks.Run, func(ctx context.Context) error {
+		return warnOfEviction(ctx, o.log, g.store.Health)
+	})
+}
+
+// stopCreating has calls refused that would become tasks.
+func (g *graph) stopCreating() {
+	if g.tasks != nil {
+		g.tasks.StopCreating()
+	}
+}
+
+// drainTasks waits for held calls until ctx ends, and then ends them.
+func (g *graph) drainTasks(ctx context.Context) {
+	if g.tasks != nil {
+		g.tasks.Drain(ctx)
+	}
+}
+
+// inherit sees to the tasks that the berth before this one held, where no other can.
+func (g *graph) inherit(ctx context.Context) error {
+	if g.tasks == nil {
+		return nil
+	}
+	if err := g.tasks.Open(ctx); err != nil {
+		return fmt.Errorf("tasks of the berth before: %w", err)
+	}
+	return nil
+}
+
+// announceUpgrades says whose calls become tasks, and what becomes of those.
+func announceUpgrades(log *slog.Logger, rules upgrade.Rules, store *storage.Store) {
+	for _, rule := range rules {
+		log.Info("calls of these tools become tasks", "tools", rule.Tools, "pool", rule.Pool, "after", rule.After, "required", rule.Required)
+	}
+	if len(rules) > 0 && !store.Shared() && !store.Durable() {
+		log.Warn(forgetsTasks)
+	}
+}
+
+// lookAtRules finds rules whose tasks the store will not keep.
+func lookAtRules(cfg config.Config) []finding {
+	url, _ := cfg.Store.EffectiveURL(stateDirectory())
+	if len(cfg.Upgrades) == 0 || url != "memory:" {
+		return nil
+	}
+	return []finding{{key: "upgrade", text: forgetsTasks, warning: true}}
+}

@@ -1,0 +1,127 @@
+package config
+
+import (
+	"slices"
+	"time"
+
+	"berth/upgrade"
+)
+
+const (
+	// maxUpgrades and maxTools bound what each call of a tool is compared with.
+	maxUpgrades = 64
+	maxTools    = 256
+	// maxLive is more than one berth can hold.
+	maxLive = 10_000_000
+	// maxResult leaves room for what is stored beside a result: a value in Redis has at
+	// most 512 MiB.
+	maxResult = 256 * MiB
+)
+
+func (v *validator) upgrades(c *Config) {
+	if len(c.Upgrades) > maxUpgrades {
+		v.fault("upgrade", "there must be at most %d, got %d", maxUpgrades, len(c.Upgrades))
+		return
+	}
+	var earlier []namedTools
+	for i, rule := range c.Upgrades {
+		key := elementKey("upgrade", i)
+		v.tools(key+".tools", rule.Tools)
+		if rule.Pool != "" && !slices.Contains(poolNames(c), rule.Pool) {
+			v.fault(key+".pool", "must be the name of a pool, got %s", quote(rule.Pool))
+		}
+		v.terms(key, rule, c.Store.MaxTTL)
+		within(v, key+".max_result", rule.MaxResult, KiB, maxResult)
+		within(v, key+".concurrency", rule.Concurrency, 0, maxLive)
+		v.oneOf(key+".on_orphan", rule.OnOrphan, string(upgrade.OrphanFail), string(upgrade.OrphanRerun))
+		v.oneOf(key+".on_store_down", rule.EffectiveOnStoreDown(), string(upgrade.StoreSync), string(upgrade.StoreRefuse))
+		within(v, key+".live_per_principal", rule.LivePerPrincipal, 1, maxLive)
+		within(v, key+".live_per_process", rule.LivePerProcess, 1, maxLive)
+		earlier = v.reached(key+".tools", rule, earlier)
+	}
+}
+
+// poolNames are the names that a rule may give. A file may leave the pools to the flags,
+// which make one of the default name.
+func poolNames(c *Config) []string {
+	if len(c.Pools) == 0 {
+		return []string{DefaultPool().Name}
+	}
+	names := make([]string, len(c.Pools))
+	for i, p := range c.Pools {
+		names[i] = p.Name
+	}
+	return names
+}
+
+func (v *validator) tools(key string, tools []string) {
+	if len(tools) == 0 {
+		v.fault(key, "there must be at least one")
+	}
+	if len(tools) > maxTools {
+		v.fault(key, "must name at most %d, got %d", maxTools, len(tools))
+	}
+	for i, glob := range tools {
+		if err := upgrade.Glob(glob).Check(); err != nil {
+			v.fault(elementKey(key, i), "%v, got %s", err, quote(glob))
+		}
+	}
+}
+
+// terms judges the times of a rule, each by itself and then against the one that it
+// cannot outlast.
+func (v *validator) terms(key string, rule Upgrade, maxTTL Duration) {
+	before := len(v.faults)
+	within(v, key+".after", rule.After, 0, hour)
+	within(v, key+".ttl", rule.TTL, Duration(time.Second), year)
+	within(v, key+".poll_interval", rule.PollInterval, shortest, hour)
+	within(v, key+".timeout", rule.Timeout, shortest, year)
+	if len(v.faults) > before {
+		return
+	}
+	if rule.TTL > maxTTL {
+		v.fault(key+".ttl", "must be at most store.max_ttl (%v), got %v", maxTTL, rule.TTL)
+	}
+	if rule.PollInterval > rule.TTL {
+		v.fault(key+".poll_interval", "must be at most ttl (%v), got %v", rule.TTL, rule.PollInterval)
+	}
+	// The default gives way to a shorter ttl: who shortens that need not say both.
+	if rule.Timeout > rule.TTL && rule.Timeout != DefaultUpgrade().Timeout {
+		v.fault(key+".timeout", "must be at most ttl (%v), with which the call ends, got %v", rule.TTL, rule.Timeout)
+	}
+	if end := rule.EffectiveTimeout(); rule.After >= end {
+		v.fault(key+".after", "must be less than timeout and ttl (%v), or no call becomes a task, got %v", end, rule.After)
+	}
+}
+
+// namedTools are one glob of a rule, and where it stands.
+type namedTools struct {
+	key  string
+	pool string
+	glob upgrade.Glob
+}
+
+// reached reports globs of rule that can never count, since an earlier one names all
+// their tools. It returns the earlier ones together with those of rule.
+func (v *validator) reached(key string, rule Upgrade, earlier []namedTools) []namedTools {
+	if len(rule.Tools) > maxTools {
+		return earlier
+	}
+	all := earlier
+	for i, tools := range rule.Tools {
+		glob, at := upgrade.Glob(tools), elementKey(key, i)
+		if glob.Check() != nil {
+			continue // Reported already.
+		}
+		first := slices.IndexFunc(earlier, func(e namedTools) bool {
+			return (e.pool == "" || e.pool == rule.Pool) && e.glob.Covers(glob)
+		})
+		if first >= 0 {
+			v.fault(at, "never counts: %s, %s, comes first", earlier[first].key, quote(string(earlier[first].glob)))
+		} else if twice := slices.Index(rule.Tools[:i], tools); twice >= 0 {
+			v.fault(at, "is %s already", elementKey(key, twice))
+		}
+		all = append(all, namedTools{key: at, pool: rule.Pool, glob: glob})
+	}
+	return all
+}

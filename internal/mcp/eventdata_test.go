@@ -1,0 +1,24 @@
+package mcp
+
+import "testing"
+
+func TestWithDataChangesNothingElse(t *testing.T) {
+	for name, c := range map[string]struct{ raw, data, want string }{
+		"one line":       {": hi\nid:7\ndata:{}\n\n", `{"a":1}`, ": hi\nid:7\ndata: {\"a\":1}\n\n"},
+		"several, CRLF":  {"data: {\r\nevent: message\r\ndata: }\r\n\r\n", "{\n}", "data: {\r\ndata: }\r\nevent: message\r\n\r\n"},
+		"no data":        {"id: 7\n\n", `{}`, "id: 7\n\n"},
+		"an empty one":   {"data\n\n", `{}`, "data: {}\n\n"},
+		"something like": {"database: x\n\n", `{}`, "database: x\n\n"},
+	} {
+		if got := string(WithData([]byte(c.raw), []byte(c.data))); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestErrorResponse(t *testing.T) {
+	const want = `{"jsonrpc":"2.0","id":"x","error":{"code": 1.0}}`
+	if got := string(ErrorResponse([]byte(`"x"`), []byte(`{"code": 1.0}`))); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

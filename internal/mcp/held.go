@@ -1,0 +1,76 @@
+package mcp
+
+import (
+	"errors"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const memberProgressToken = "progressToken"
+
+// Round is one sending of a held call. A call that asks for input is sent once more for
+// each time that it was answered.
+type Round struct {
+	// ID is the raw JSON of the request's id; nil keeps the id of the original. Each
+	// round needs one of its own (2026-07-28, multi round-trip requests, "Client
+	// Requirements").
+	ID []byte
+
+	// ProgressToken becomes params._meta.progressToken, as a string; "" takes the
+	// client's out.
+	ProgressToken string
+
+	// Answered says that the round answers an input_required result, with Answers and
+	// State. Otherwise params keeps what the client put there.
+	Answered bool
+
+	// Answers become params.inputResponses, in order and under the server's own keys;
+	// without any, params has no such member.
+	Answers []Input
+
+	// State is the raw JSON of params.requestState; nil leaves the member out.
+	State []byte
+}
+
+// Body returns the body of a single request as it is sent for a task: with what r says,
+// and without a declaration of the Tasks extension, for the call is to be a plain one.
+// Every other byte stays as it came. The body must be one that Peek takes. The error is an
+// *Error to answer with: -32602 if params or `_meta` is no object where something goes
+// into it, and -32600 if two readers could understand a name in the way differently.
+func (r Round) Body(original []byte) ([]byte, error) {
+	body, err := r.patch().apply(original)
+	switch {
+	case errors.Is(err, errNotObject):
+		return nil, errParams("params or _meta is no object")
+	case err != nil:
+		return nil, refusal(err)
+	}
+	return body, nil
+}
+
+func (r Round) patch() patch {
+	var token []byte
+	if r.ProgressToken != "" {
+		token, _ = jsontext.AppendQuote(nil, r.ProgressToken)
+	}
+	params := patch{{name: "_meta", within: patch{
+		{name: memberProgressToken, value: token},
+		{name: metaCapabilities, within: patch{{name: "extensions", within: patch{{name: TasksExtension}}}}},
+	}}}
+	if r.Answered {
+		params = append(params,
+			change{name: memberInputResponses, value: r.responses()}, change{name: memberRequestState, value: r.State})
+	}
+	p := patch{{name: "params", within: params}}
+	if r.ID != nil {
+		p = append(p, change{name: "id", value: r.ID})
+	}
+	return p
+}
+
+func (r Round) responses() []byte {
+	if len(r.Answers) == 0 {
+		return nil
+	}
+	return appendInputs(make([]byte, 0, sizeOf(r.Answers)), r.Answers)
+}

@@ -1,0 +1,97 @@
+package mcp
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// TaskView is a task as berth shows one of its own in the dialect of the Tasks extension
+// ("Tasks").
+type TaskView struct {
+	ID      string // taskId
+	Status  string // as the extension spells it
+	Message string // statusMessage; "" leaves it out
+
+	Created time.Time // createdAt
+	Updated time.Time // lastUpdatedAt
+
+	TTL          time.Duration // ttlMs, since Created, in whole milliseconds; 0 = unlimited
+	PollInterval time.Duration // pollIntervalMs, in whole milliseconds; 0 leaves it out
+
+	Asks   []Input // inputRequests of an input_required task, in order
+	Result []byte  // raw JSON object: the result of a completed task; nil leaves it out
+	Error  []byte  // raw JSON object: the error of a failed task; nil leaves it out
+}
+
+// Handle returns the task as the result of the call that it was made for
+// (CreateTaskResult).
+func (v TaskView) Handle() []byte {
+	return append(v.appendTask(nil, "task"), '}')
+}
+
+// Detailed returns the task as the result of a tasks/get (GetTaskResult). The result of a
+// completed task says `resultType: "complete"` too, whatever it said before; every other
+// byte of it stays, and it is copied once.
+func (v TaskView) Detailed() []byte {
+	room := 512 + len(v.ID) + len(v.Message) + len(v.Result) + len(v.Error) + sizeOf(v.Asks)
+	out := v.appendTask(make([]byte, 0, room), "complete")
+	switch {
+	case v.Status == "input_required":
+		out = append(out, `,"`+memberInputRequests+`":`...)
+		out = appendInputs(out, v.Asks)
+	case v.Status == "completed" && v.Result != nil:
+		out = append(out, `,"result":`...)
+		out = appendCompleted(out, v.Result)
+	case v.Status == "failed" && v.Error != nil:
+		out = append(append(out, `,"error":`...), v.Error...)
+	}
+	return append(out, '}')
+}
+
+// appendTask appends what all shapes of the task have, without the closing brace.
+func (v TaskView) appendTask(out []byte, resultType string) []byte {
+	out = append(out, `{"resultType":"`+resultType+`","taskId":`...)
+	out, _ = jsontext.AppendQuote(out, v.ID)
+	out = append(out, `,"status":`...)
+	out, _ = jsontext.AppendQuote(out, v.Status)
+	if v.Message != "" {
+		out = append(out, `,"statusMessage":`...)
+		out, _ = jsontext.AppendQuote(out, v.Message)
+	}
+	out = appendTime(append(out, `,"createdAt":`...), v.Created)
+	out = appendTime(append(out, `,"lastUpdatedAt":`...), v.Updated)
+	out = append(out, `,"ttlMs":`...)
+	if v.TTL == 0 {
+		out = append(out, "null"...)
+	} else {
+		out = strconv.AppendInt(out, v.TTL.Milliseconds(), 10)
+	}
+	if v.PollInterval != 0 {
+		out = append(out, `,"pollIntervalMs":`...)
+		out = strconv.AppendInt(out, v.PollInterval.Milliseconds(), 10)
+	}
+	return out
+}
+
+// appendTime appends t as ISO 8601 in UTC, with milliseconds.
+func appendTime(out []byte, t time.Time) []byte {
+	return t.UTC().AppendFormat(out, `"2006-01-02T15:04:05.000Z"`)
+}
+
+// appendCompleted appends the result of a call with `resultType: "complete"`.
+func appendCompleted(out, result []byte) []byte {
+	const complete = `"complete"`
+	if from, to, ok := locate(result, "resultType"); ok {
+		out = append(append(out, result[:from]...), complete...)
+		return append(out, result[to:]...)
+	}
+	open := bytes.IndexByte(result, '{') + 1
+	out = append(append(out, result[:open]...), `"resultType":`+complete...)
+	if rest := bytes.TrimLeft(result[open:], " \t\r\n"); len(rest) > 0 && rest[0] != '}' {
+		out = append(out, ',')
+	}
+	return append(out, result[open:]...)
+}

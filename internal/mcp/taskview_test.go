@@ -1,0 +1,117 @@
+package mcp
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+var viewed = TaskView{
+	ID: "t<1>", Status: "working", Created: time.Date(2026, 1, 2, 4, 4, 5, 678_900_000, time.FixedZone("", 3600)),
+	Updated: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), TTL: time.Hour, PollInterval: 1500 * time.Millisecond,
+}
+
+// view is viewed with a change.
+func view(change func(v *TaskView)) TaskView {
+	v := viewed
+	change(&v)
+	return v
+}
+
+func TestHandleIsACreateTaskResult(t *testing.T) {
+	const times = `"createdAt":"2026-01-02T03:04:05.678Z","lastUpdatedAt":"2026-01-02T03:04:06.000Z"`
+	for want, v := range map[string]TaskView{
+		`{"resultType":"task","taskId":"t<1>","status":"working",` + times + `,"ttlMs":3600000,"pollIntervalMs":1500}`: viewed,
+		`{"resultType":"task","taskId":"t<1>","status":"working","statusMessage":"a \"b\"",` + times + `,"ttlMs":null}`: view(func(v *TaskView) {
+			v.Message, v.TTL, v.PollInterval, v.Result = `a "b"`, 0, 0, []byte(`{}`)
+		}),
+	} {
+		if got := string(v.Handle()); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+	a, err := PeekAnswer(Response([]byte("1"), viewed.Handle()), false)
+	if err != nil || !a.CreatesTask() || a.Dialect != DialectExtension || a.Task != (Task{ID: "t<1>", Status: "working", TTL: time.Hour}) {
+		t.Errorf("read back as %+v, %v", a, err)
+	}
+}
+
+func TestDetailedBearsWhatItsStatusCallsFor(t *testing.T) {
+	all := func(status string) TaskView {
+		return view(func(v *TaskView) {
+			v.Status, v.Result, v.Error = status, []byte(`{"content":[ ]}`), []byte(`{"code": -1}`)
+			v.Asks = []Input{{"b", []byte(`{"method": "x"}`)}, {"a", []byte(`{}`)}}
+		})
+	}
+	for status, want := range map[string]string{
+		"working":        ``,
+		"cancelled":      ``,
+		"input_required": `,"inputRequests":{"b":{"method": "x"},"a":{}}`,
+		"completed":      `,"result":{"resultType":"complete","content":[ ]}`,
+		"failed":         `,"error":{"code": -1}`,
+	} {
+		got := string(all(status).Detailed())
+		if rest, ok := strings.CutPrefix(got, `{"resultType":"complete","taskId":"t<1>","status":"`+status+`","createdAt":`); !ok ||
+			!strings.HasSuffix(rest, `"pollIntervalMs":1500`+want+`}`) || !json.Valid([]byte(got)) {
+			t.Errorf("%s: got %s", status, got)
+		}
+	}
+	for _, status := range []string{"completed", "failed", "input_required"} {
+		v := view(func(v *TaskView) { v.Status = status })
+		decode(t, v.Detailed())
+	}
+}
+
+// Both the result of tasks/get and the result within it say that they are complete.
+func TestCompletedResultSaysSo(t *testing.T) {
+	for result, want := range map[string]string{
+		`{}`:                                  `{"resultType":"complete"}`,
+		` { } `:                               ` {"resultType":"complete" } `,
+		`{ "a":1}`:                            `{"resultType":"complete", "a":1}`,
+		`{"a":{"resultType":"x"}}`:            `{"resultType":"complete","a":{"resultType":"x"}}`,
+		`{"a":1, "resultType" : "complete" }`: `{"a":1, "resultType" : "complete" }`,
+		`{"resultType":"task","a":1}`:         `{"resultType":"complete","a":1}`,
+		`{"a":1,"resultType":null}`:           `{"a":1,"resultType":"complete"}`,
+	} {
+		v := view(func(v *TaskView) { v.Status, v.Result = "completed", []byte(result) })
+		got := v.Detailed()
+		if !strings.HasSuffix(string(got), `,"result":`+want+`}`) || !json.Valid(got) {
+			t.Errorf("%s: got %s", result, got)
+		}
+	}
+}
+
+func TestDetailedCopiesALargeResultOnce(t *testing.T) {
+	half := strings.Repeat("x", 1<<20)
+	v := view(func(v *TaskView) {
+		v.Status, v.Result = "completed", []byte(`{"content":"`+half+`","resultType":"complete","more":"`+half+`"}`)
+	})
+	if got := allocated(func() { v.Detailed() }); got > uint64(len(v.Result))*3/2 {
+		t.Errorf("%d bytes allocated for a result of %d", got, len(v.Result))
+	}
+}
+
+// A notification is the same task, without what belongs to a result (Tasks extension,
+// "Task Status Notifications").
+func TestTaskNotificationOfAViewIsTheSameTask(t *testing.T) {
+	for _, status := range []string{"working", "input_required", "completed", "failed", "cancelled"} {
+		v := view(func(v *TaskView) {
+			v.Status, v.Message, v.Error = status, "so far", []byte(`{"code":-32603,"message":"no"}`)
+			v.Result = []byte(`{"content":[],"_meta":{"a":1}}`)
+			v.Asks = []Input{{"a", []byte(`{"method":"roots/list"}`)}}
+		})
+		result := decode(t, v.Detailed()).(map[string]any)
+		if result["resultType"] != "complete" || result["status"] != status {
+			t.Errorf("got the result %v", result)
+		}
+		delete(result, "resultType")
+		result["_meta"] = map[string]any{"io.modelcontextprotocol/subscriptionId": "s"}
+		got := decode(t, TaskNotification([]byte(`"s"`), v.Detailed()))
+		want := map[string]any{"jsonrpc": "2.0", "method": "notifications/tasks", "params": result}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("got  %v\nwant %v", got, want)
+		}
+	}
+}

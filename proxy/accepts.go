@@ -1,0 +1,51 @@
+package proxy
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// acceptsEvents reports whether a client takes an event stream for an answer: of the
+// ranges in Accept the most specific one counts, and a weight of 0 refuses (RFC 9110,
+// 12.5.1). Without an Accept it is not counted on, as clients must name the type
+// (2025-11-25 and 2026-07-28, "Sending Messages to the Server").
+func acceptsEvents(h http.Header) bool {
+	accepted, most := false, 0
+	for _, value := range h.Values("Accept") {
+		for part := range strings.SplitSeq(value, ",") {
+			media, parameters, _ := strings.Cut(part, ";")
+			if specific := namesEvents(media); specific > most {
+				accepted, most = !refuses(parameters), specific
+			}
+		}
+	}
+	return accepted
+}
+
+// namesEvents tells how specifically a media range names event streams, 0 if not at all.
+func namesEvents(media string) int {
+	switch strings.ToLower(strings.TrimSpace(media)) {
+	case "text/event-stream":
+		return 3
+	case "text/*":
+		return 2
+	case "*/*":
+		return 1
+	}
+	return 0
+}
+
+// refuses reports whether the parameters of a media range give it no weight. A weight
+// that cannot be read is none given.
+func refuses(parameters string) bool {
+	for parameter := range strings.SplitSeq(parameters, ";") {
+		name, value, _ := strings.Cut(parameter, "=")
+		if !strings.EqualFold(strings.TrimSpace(name), "q") {
+			continue
+		}
+		weight, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		return err == nil && weight <= 0
+	}
+	return false
+}

@@ -1,0 +1,184 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/routing"
+	"berth/upgrade"
+)
+
+// heldCall is the request as a task's call: what belongs to the call, and whatever else
+// goes upstream with it.
+func (x *request) heldCall() *upgrade.Call {
+	all := x.outboundHeaders()
+	own := map[string][]string{}
+	for name, values := range all {
+		if isCallsOwn(name) {
+			own[name] = values
+		}
+	}
+	return &upgrade.Call{Body: x.body, Own: own, Envelope: x.envelopeOf(all)}
+}
+
+// envelope is what the request bears beside its call: who makes it, from where, with what
+// right.
+func (x *request) envelope() upgrade.Envelope { return x.envelopeOf(x.outboundHeaders()) }
+
+// envelopeOf takes what belongs to one request out of headers.
+func (x *request) envelopeOf(headers http.Header) upgrade.Envelope {
+	e := upgrade.Envelope{Host: x.r.Host, Query: x.r.URL.RawQuery, Header: headers}
+	e.Bare = e.Query == ""
+	for name := range e.Header {
+		switch {
+		case isCallsOwn(name), name == "Idempotency-Key":
+			delete(e.Header, name) // of one request each
+		case !isHarmless(name):
+			e.Bare = false
+		}
+	}
+	return e
+}
+
+// isCallsOwn: headers that mirror a call's body, or say how it is to be read and answered.
+func isCallsOwn(name string) bool {
+	switch name {
+	case "Accept", "Content-Type":
+		return true
+	}
+	return strings.HasPrefix(name, "Mcp-") && name != mcp.HeaderSession
+}
+
+// isHarmless: headers that cannot be what a caller authenticates with.
+func isHarmless(name string) bool {
+	switch name {
+	case "Accept-Encoding", "Accept-Language", "User-Agent", "Origin", "Referer", "Cache-Control", "Pragma",
+		"Traceparent", "Tracestate", "Baggage", "Dnt", "Priority":
+		return true
+	}
+	return isForwarding(name) || strings.HasPrefix(name, "Sec-")
+}
+
+// Sender returns how held calls are sent to the endpoint's upstreams.
+func Sender(ep *Endpoint) upgrade.Send {
+	return func(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
+		response, err := ep.sendHeld(ctx, u, c)
+		if err != nil {
+			return nil, err
+		}
+		return newHeldAnswer(response, response.Body, maxAnswer), nil
+	}
+}
+
+// sendHeld sends a held call to u once. ctx bounds it.
+func (ep *Endpoint) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) (*http.Response, error) {
+	target := *u.URL
+	target.RawQuery = c.Query
+	out := (&http.Request{
+		Method: http.MethodPost, URL: &target, Host: ep.hostFor(u, c.Host), Header: c.Headers(),
+		Body: io.NopCloser(bytes.NewReader(c.Body)), ContentLength: int64(len(c.Body)),
+	}).WithContext(ctx)
+	ep.authorize(out.Header)
+	response, err := ep.Client.Send(out, 0)
+	if err != nil {
+		var failed *exchange.SendError
+		if errors.As(err, &failed) && ctx.Err() == nil {
+			ep.noteFailure(u, failed)
+		}
+		return nil, err
+	}
+	ep.noteAnswer(u, response.StatusCode)
+	return response, nil
+}
+
+// heldAnswer is the answer to a held call, read message by message.
+type heldAnswer struct {
+	response *http.Response
+	body     io.Reader        // of response, or what buffers it
+	events   *mcp.EventReader // nil: the body is one message
+	most     int64            // bytes of one message
+	over     bool             // the one message was read
+}
+
+var (
+	errResultTooLarge = &mcp.Error{Code: mcp.CodeInternal, Message: "the server's answer is larger than the rule allows", Reason: mcp.ReasonResultTooLarge}
+	errEventTooLarge  = &mcp.Error{Code: mcp.CodeInternal, Message: "an event of the server's answer is larger than the rule allows", Reason: mcp.ReasonEventTooLarge}
+)
+
+func newHeldAnswer(response *http.Response, body io.Reader, most int64) *heldAnswer {
+	a := &heldAnswer{response: response, body: body, most: most}
+	if isStream(response) {
+		a.events = mcp.NewLongEventReader(body, int(most))
+	}
+	return a
+}
+
+func isStream(response *http.Response) bool {
+	return exchange.ShapeOf(response) == exchange.EventStream && response.StatusCode/100 == 2
+}
+
+// Next implements upgrade.Exchange.
+func (a *heldAnswer) Next() ([]byte, error) {
+	if a.events == nil {
+		return a.whole()
+	}
+	for {
+		event, err := a.event()
+		if err != nil || event.Data != nil {
+			return event.Data, err
+		}
+	}
+}
+
+// event returns the next event; one without data bears no message. What breaks off at the
+// end of the stream is none.
+func (a *heldAnswer) event() (mcp.Event, error) {
+	event, err := a.events.Next()
+	switch {
+	case err != nil:
+		return mcp.Event{}, err
+	case event.Cut:
+		return mcp.Event{}, errEventTooLarge
+	case !event.Ends || !mcp.MayBeMessage(event.Data):
+		event.Data = nil
+	}
+	return event, nil
+}
+
+// whole returns the one message of an answer that is no stream.
+func (a *heldAnswer) whole() ([]byte, error) {
+	if a.over {
+		return nil, io.EOF
+	}
+	a.over = true
+	if a.response.ContentLength > a.most {
+		return nil, errResultTooLarge
+	}
+	body, err := io.ReadAll(io.LimitReader(a.body, a.most+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case int64(len(body)) > a.most:
+		return nil, errResultTooLarge
+	case a.response.StatusCode == http.StatusOK && exchange.ShapeOf(a.response) == exchange.JSON, a.saysError(body):
+		return body, nil
+	}
+	return nil, &mcp.Error{Code: mcp.CodeInternal, Reason: mcp.ReasonBadUpstream,
+		Message: fmt.Sprintf("the server answered %d %s", a.response.StatusCode, http.StatusText(a.response.StatusCode))}
+}
+
+// saysError reports whether an answer with another status, or of another type, bears a
+// JSON-RPC error all the same.
+func (a *heldAnswer) saysError(body []byte) bool {
+	return a.response.StatusCode >= 400 && mcp.ErrorObject(body) != nil
+}
+
+// Close implements upgrade.Exchange.
+func (a *heldAnswer) Close() { a.response.Body.Close() }

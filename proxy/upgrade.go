@@ -1,0 +1,158 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"berth/internal/mcp"
+	"berth/internal/storage"
+	"berth/sticky"
+	"berth/upgrade"
+)
+
+// sourceUpgraded: berth itself answers for the task.
+const sourceUpgraded sticky.Source = "upgraded"
+
+// upgradable reports whether the request is a call that becomes a task: one to a tool
+// that a rule names, by a client that takes tasks.
+func (x *request) upgradable() bool {
+	c := x.call()
+	return x.p.options.Tasks != nil && c != nil && c.Era == mcp.EraModern && c.DeclaresTasks && x.rule() != nil
+}
+
+// mustTakeTasks refuses a client that cannot take the task which the rule insists on.
+func (x *request) mustTakeTasks() error {
+	rule := x.rule()
+	switch {
+	case rule == nil || !rule.Required || x.upgradable():
+		return nil
+	case x.call().Era == mcp.EraModern:
+		return mcp.ErrMissingTasks
+	}
+	return errTaskRequired
+}
+
+// upgradeCall makes a task of the call, or leaves it a plain one where the rule says so
+// for a store that is away.
+func (x *request) upgradeCall() error {
+	rule := x.rule()
+	x.decision.Source = sourceUpgraded
+	held, err := x.p.options.Tasks.Create(x.ctx, upgrade.Creation{
+		Rule: rule, Tool: x.call().Name, Version: x.version(),
+		Asker: x.asker(), Creator: x.creator(), Prefer: x.preferred(), Call: x.heldCall(),
+	})
+	switch {
+	case errors.Is(err, storage.ErrUnavailable) && rule.OnStoreDown != upgrade.StoreRefuse && x.r.Context().Err() == nil:
+		return x.dispatch()
+	case err != nil:
+		return err
+	case rule.After > 0:
+		return x.attend(held, rule.After)
+	}
+	if err := x.hand(held); err != nil {
+		held.Discard()
+		return err
+	}
+	held.Start(nil)
+	held.Handed()
+	return nil
+}
+
+// preferred names the upstream that the call would go to as a plain one, "" if any will
+// do: it may be kept together with others, or continue what another call began.
+func (x *request) preferred() string {
+	d, err := x.endpoint.Router.Decide(x.ctx, x.query())
+	switch {
+	case err != nil:
+		return ""
+	case d.Owner != nil:
+		return d.Owner.Name
+	}
+	return d.Prefer
+}
+
+// hand gives the client the task's handle as the whole answer.
+func (x *request) hand(held *upgrade.Held) error {
+	if x.r.Context().Err() != nil {
+		return errClientGone
+	}
+	view := upgrade.View{Task: held.Task()}
+	x.respond(http.StatusOK, mcp.Response(x.id, view.Handle()))
+	if x.err != nil {
+		return x.err
+	}
+	return x.flush()
+}
+
+// asker says who asks for tasks, and where.
+func (x *request) asker() upgrade.Asker {
+	return upgrade.Asker{Pool: x.poolName(), Principal: x.principal}
+}
+
+// creator is a digest of what the caller is authorised by, "" if that is nothing.
+func (x *request) creator() string {
+	authorization := x.r.Header.Get("Authorization")
+	if authorization == "" {
+		return ""
+	}
+	return digest(authorization)
+}
+
+// isUpgraded reports whether the request is about a task of berth's own making. It fails
+// while nobody can say.
+func (x *request) isUpgraded(ctx context.Context) (bool, error) {
+	c := x.call()
+	if x.p.options.Tasks == nil || c == nil || !c.IsTask() || c.Era != mcp.EraModern {
+		return false, nil
+	}
+	return x.p.options.Tasks.Owns(ctx, c.TaskID)
+}
+
+// serveUpgraded answers a request about a task of berth's own making.
+func (x *request) serveUpgraded() error {
+	c := x.call()
+	x.decision.Source = sourceUpgraded
+	if !c.DeclaresTasks {
+		return mcp.ErrMissingTasks
+	}
+	tasks := x.p.options.Tasks
+	switch c.Method {
+	case mcp.MethodGetTask:
+		view, err := tasks.Get(x.ctx, c.TaskID, x.asker())
+		if err != nil {
+			return err
+		}
+		x.respond(http.StatusOK, mcp.Response(x.id, view.Detailed()))
+		return nil
+	case mcp.MethodUpdateTask:
+		answers, err := mcp.InputResponses(x.body)
+		if err != nil {
+			return err
+		}
+		envelope := x.envelope()
+		return x.acknowledge(tasks.Update(x.ctx, c.TaskID, x.asker(), answers, &envelope))
+	case mcp.MethodCancelTask:
+		return x.acknowledge(tasks.Cancel(x.ctx, c.TaskID, x.asker()))
+	}
+	return mcp.ErrNoSuchMethod
+}
+
+// acknowledge answers with an empty result, unless err says otherwise.
+func (x *request) acknowledge(err error) error {
+	if err != nil {
+		return err
+	}
+	x.respond(http.StatusOK, mcp.Response(x.id, []byte(`{"resultType":"complete"}`)))
+	return nil
+}
+
+// hasNoSuchMethod reports whether the request asks for what the Tasks extension does not
+// have, of a pool whose tasks berth makes: the servers behind know nothing of them.
+func (x *request) hasNoSuchMethod() bool {
+	c := x.call()
+	if c == nil || c.Era != mcp.EraModern || !x.p.options.Rules.In(x.poolName()) {
+		return false
+	}
+	return c.Method == mcp.MethodTaskResult || c.Method == mcp.MethodListTasks
+}

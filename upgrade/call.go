@@ -1,0 +1,131 @@
+package upgrade
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"berth/internal/seal"
+	"berth/internal/storage"
+)
+
+// errNoCredentials says that a call cannot be sent by another berth than the one that
+// took it: what authorises it is kept nowhere.
+var errNoCredentials = errors.New("upgrade: the credentials of the call are not kept")
+
+// sealPurpose is what the envelope of a call is sealed for.
+const sealPurpose = "upgraded call"
+
+// Call is a request of a client, as it can be sent upstream.
+type Call struct {
+	Body []byte // the JSON-RPC request as it came
+
+	// Own are the headers that belong to this call alone and are no secret: what mirrors
+	// the body, what says how it is to be read. They stay what they are in later rounds.
+	Own map[string][]string
+
+	Envelope // of whoever made the call, or answered for its next round
+}
+
+// Envelope is what goes upstream around a body: in it are credentials.
+type Envelope struct {
+	Host   string              // Host header of the client's request
+	Query  string              // of its URL
+	Header map[string][]string // beside Call.Own
+
+	// Bare says that nothing in it could be a credential, so that it may be stored as it is.
+	Bare bool
+}
+
+// Headers are all that go upstream.
+func (c *Call) Headers() map[string][]string {
+	all := maps.Clone(c.Header)
+	if all == nil {
+		all = map[string][]string{}
+	}
+	maps.Copy(all, c.Own)
+	return all
+}
+
+// storedCall stands before the body, on a line of its own.
+type storedCall struct {
+	Own      map[string][]string `json:"own,omitempty"`
+	Envelope *Envelope           `json:"envelope,omitempty"` // if it is bare
+	Sealed   string              `json:"sealed,omitempty"`   // if it is not, and there is a key
+}
+
+// keepCall stores a call for life, so that another berth can send it, or its next
+// round. Credentials are sealed, or else left out.
+func (t *Tasks) keepCall(ctx context.Context, id string, c *Call, life time.Duration) error {
+	head := storedCall{Own: c.Own}
+	if c.Bare {
+		head.Envelope = &c.Envelope
+	} else if t.keys.Given() {
+		sealed, err := t.sealed(ctx, id, &c.Envelope, life)
+		if err != nil {
+			return err
+		}
+		head.Sealed = sealed
+	}
+	// Strings always marshal.
+	line, _ := json.Marshal(head)
+	kept := bytes.Join([][]byte{line, c.Body}, []byte("\n"))
+	if err := storage.PutBlob(ctx, t.store, callKey(id), kept, life+spare); err != nil {
+		return fmt.Errorf("upgrade: storing a call: %w", err)
+	}
+	return nil
+}
+
+func (t *Tasks) sealed(ctx context.Context, id string, e *Envelope, life time.Duration) (string, error) {
+	text, _ := json.Marshal(e)
+	return t.keys.Seal(ctx, sealPurpose, []string{id}, text, life+spare)
+}
+
+// loadCall returns a call as it was kept. open is false if its envelope was not.
+func (t *Tasks) loadCall(ctx context.Context, id string) (c *Call, open bool, err error) {
+	kept, err := storage.GetBlob(ctx, t.store, callKey(id))
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, false, ErrUnknown
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("upgrade: reading a call: %w", err)
+	}
+	line, body, _ := bytes.Cut(kept, []byte("\n"))
+	var head storedCall
+	if err := json.Unmarshal(line, &head); err != nil {
+		return nil, false, fmt.Errorf("upgrade: stored call: %w", err)
+	}
+	c = &Call{Body: body, Own: head.Own}
+	switch {
+	case head.Envelope != nil:
+		c.Envelope = *head.Envelope
+		return c, true, nil
+	case head.Sealed == "":
+		return c, false, nil
+	}
+	text, err := t.keys.Open(ctx, sealPurpose, []string{id}, head.Sealed)
+	if errors.Is(err, seal.ErrInvalid) {
+		return c, false, nil // another berth seals with another key
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &c.Envelope)
+	}
+	return c, err == nil, err
+}
+
+// callOf returns the call of a task as this berth can send it without its client: with
+// the envelope that was kept, or with none where the pool authorises calls itself.
+func (t *Tasks) callOf(ctx context.Context, task *Task) (*Call, error) {
+	c, open, err := t.loadCall(ctx, task.ID)
+	if err != nil {
+		return nil, err
+	}
+	if pool := t.pools[task.Pool]; !open && (pool == nil || !pool.OwnCredentials) {
+		return nil, errNoCredentials
+	}
+	return c, nil
+}

@@ -1,0 +1,159 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/internal/storage"
+)
+
+// createTime bounds what the store may take to record a task before the call goes on as
+// the rule says for a store that is down.
+const createTime = 250 * time.Millisecond
+
+// Creation is a call that is to become a task.
+type Creation struct {
+	Rule    *Rule
+	Tool    string
+	Version string // protocol version of its client
+	Asker          // who makes it, and where
+	Creator string // digest of the caller's Authorization; see Task.Creator
+	Prefer  string // upstream that the call had best go to; "" for any
+	Call    *Call
+}
+
+// Create records a task, and returns its call, which is this process's to start or to
+// discard. Nothing was sent. Errors: ErrDraining, ErrTooMany, an *mcp.Error that refuses
+// the call, or one that wraps storage.ErrUnavailable. With any of them there is no task.
+func (t *Tasks) Create(ctx context.Context, c Creation) (*Held, error) {
+	if t.isDraining() {
+		return nil, ErrDraining
+	}
+	if limit := c.Rule.LivePerProcess; limit > 0 && t.Held() >= limit {
+		return nil, ErrTooMany
+	}
+	if err := t.fit(); err != nil {
+		return nil, err
+	}
+	if _, err := (mcp.Round{}).Body(c.Call.Body); err != nil {
+		return nil, err
+	}
+	ctx, cancel := t.creating(ctx)
+	defer cancel()
+	id, err := t.ids.fresh(ctx)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	task := c.task(id, t.holder)
+	t.claim(id)
+	defer t.unclaim(id)
+	e, err := t.record(ctx, task, c)
+	if err != nil {
+		t.regret(task)
+		return nil, unavailable(err)
+	}
+	t.metrics.created(ctx)
+	return t.hold(e, c.Call), nil
+}
+
+// fit refuses tasks while the store would not keep them. A server that drops keys when
+// its memory is full keeps nothing for certain.
+func (t *Tasks) fit() error {
+	if health := t.store.Health(); !health.Healthy || health.Evicts != "" {
+		return storage.ErrUnavailable
+	}
+	return nil
+}
+
+// creating bounds the time that a creation may take at a server. A disk is waited for.
+func (t *Tasks) creating(ctx context.Context) (context.Context, context.CancelFunc) {
+	if !t.store.Shared() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, createTime)
+}
+
+// unavailable makes a creation that took too long the store's fault.
+func unavailable(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errors.Join(storage.ErrUnavailable, err)
+	}
+	return err
+}
+
+func (c *Creation) task(id, holder string) Task {
+	state := Accepted
+	if c.Rule.Concurrency > 0 {
+		state = Queued
+	}
+	at := now()
+	return Task{
+		ID: id, Pool: c.Pool, Tool: c.Tool, Version: c.Version,
+		Principal: c.Principal, Creator: c.Creator, Upstream: c.Prefer,
+		State: state, Created: at, Updated: at, Holder: holder, Terms: c.Rule.terms(c.Pool),
+	}
+}
+
+// terms are what the rule says of a task.
+func (r *Rule) terms(pool string) Terms {
+	terms := Terms{
+		TTL: r.TTL, PollInterval: r.PollInterval, Timeout: r.Timeout, MaxResult: r.MaxResult,
+		Rerun: r.OnOrphan == OrphanRerun, Slots: r.Concurrency,
+	}
+	if r.Concurrency > 0 {
+		terms.Queue = short(append([]string{pool}, r.Tools...)...)
+	}
+	return terms
+}
+
+// record stores a task and all that belongs to it, the record last: what is found
+// without one is nothing.
+func (t *Tasks) record(ctx context.Context, task Task, c Creation) (entry, error) {
+	life := task.Terms.TTL
+	if err := t.lists.enlist(ctx, t.lists.tasksOf(t.holder), task.ID, life+spare, 0); err != nil {
+		return entry{}, err
+	}
+	if limit := c.Rule.LivePerPrincipal; limit > 0 && task.Principal != "" {
+		err := t.lists.enlist(ctx, t.lists.liveOf(task.Pool, task.Principal), task.ID, life+spare, limit)
+		if errors.Is(err, storage.ErrFull) {
+			return entry{}, ErrTooMany
+		}
+		if err != nil {
+			return entry{}, err
+		}
+	}
+	if task.Terms.Slots > 0 {
+		if err := t.lists.enlist(ctx, t.lists.waitingIn(task.Terms.Queue), task.ID, life+spare, 0); err != nil {
+			return entry{}, err
+		}
+	}
+	if err := t.keepCall(ctx, task.ID, c.Call, life); err != nil {
+		return entry{}, err
+	}
+	return t.records.create(ctx, task, life)
+}
+
+// regret takes back what a creation that failed may have stored.
+func (t *Tasks) regret(task Task) {
+	t.backlog.add(func(ctx context.Context) error { return t.forget(ctx, &task) })
+}
+
+// forget removes a task that nobody was told of.
+func (t *Tasks) forget(ctx context.Context, task *Task) error {
+	if err := t.records.remove(ctx, task.ID); err != nil {
+		return err
+	}
+	t.leave(ctx, task)
+	t.lists.strike(ctx, t.lists.tasksOf(task.Holder), task.ID)
+	t.lists.strike(ctx, t.lists.waitingIn(task.Terms.Queue), task.ID)
+	return nil
+}
+
+// leave takes a task that has ended out of its principal's live ones.
+func (t *Tasks) leave(ctx context.Context, task *Task) {
+	if task.Principal != "" {
+		t.lists.strike(ctx, t.lists.liveOf(task.Pool, task.Principal), task.ID)
+	}
+}

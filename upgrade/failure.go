@@ -1,0 +1,99 @@
+package upgrade
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/storage"
+	"berth/routing"
+)
+
+var (
+	errTimeout = &mcp.Error{Code: mcp.CodeTimeout, Message: "the call took longer than a held call may", Reason: mcp.ReasonTimeout}
+	errGarbled = &mcp.Error{Code: mcp.CodeInternal, Message: "the server's answer cannot be understood", Reason: mcp.ReasonBadUpstream}
+	errUnkept  = &mcp.Error{Code: mcp.CodeInternal, Message: "the result could not be kept: too many wait for the store", Reason: mcp.ReasonStoreUnavailable}
+)
+
+// failed is a failure in words of berth's own about what the server did.
+func failed(message string) *mcp.Error {
+	return &mcp.Error{Code: mcp.CodeInternal, Message: message, Reason: mcp.ReasonBadUpstream}
+}
+
+// wordFailure returns the error that a task fails with, given why its call ended. It is
+// the only place that does.
+func wordFailure(err error, t Task) *mcp.Error {
+	var worded *mcp.Error
+	var unanswered *exchange.SendError
+	switch {
+	case errors.As(err, &worded):
+		return worded
+	case errors.Is(err, errShutdown), errors.Is(err, errLeft):
+		return lost(mcp.ReasonShutdown, "the berth that held the call was shut down", t)
+	case errors.Is(err, errNoCredentials):
+		return lost(mcp.ReasonHolderLost, "the berth that held the call is gone, and no other one has the credentials for it", t)
+	case errors.Is(err, routing.ErrNoUpstream):
+		return noUpstream("no upstream is available")
+	case errors.As(err, &unanswered):
+		return wordUnanswered(unanswered)
+	case errors.Is(err, storage.ErrUnavailable):
+		return &mcp.Error{Code: mcp.CodeUnavailable, Message: "the store did not take the task's steps", Reason: mcp.ReasonStoreUnavailable}
+	}
+	return &mcp.Error{Code: mcp.CodeInternal, Message: "the server broke the exchange off", Reason: mcp.ReasonUpstreamReset}
+}
+
+func wordUnanswered(e *exchange.SendError) *mcp.Error {
+	switch {
+	case !e.Sent:
+		return noUpstream("no upstream can be reached")
+	case e.TimedOut:
+		return &mcp.Error{Code: mcp.CodeTimeout, Message: "the server did not answer in time", Reason: mcp.ReasonTimeout}
+	}
+	return &mcp.Error{Code: mcp.CodeInternal, Message: "the server broke the exchange off", Reason: mcp.ReasonUpstreamReset}
+}
+
+func noUpstream(message string) *mcp.Error {
+	return &mcp.Error{Code: mcp.CodeUnavailable, Message: message, Reason: mcp.ReasonNoUpstream}
+}
+
+// lost is a failure after which nobody knows what the tool did, unless it was not called.
+func lost(reason, message string, t Task) *mcp.Error {
+	executed := t.mayHaveExecuted()
+	if executed {
+		message += "; the tool may have run"
+	} else {
+		message += "; the tool did not run"
+	}
+	return &mcp.Error{Code: mcp.CodeInternal, Message: message, Reason: reason, MayHaveExecuted: &executed}
+}
+
+// mayHaveExecuted reports whether a round may have reached an upstream.
+func (t *Task) mayHaveExecuted() bool { return t.Round > 0 }
+
+// messageOf returns what an upstream's JSON-RPC error says, for the statusMessage.
+func messageOf(message []byte) string {
+	var e struct{ Message string }
+	if json.Unmarshal(mcp.ErrorObject(message), &e) != nil || e.Message == "" {
+		return "the tool call failed"
+	}
+	return mcp.OneLine(e.Message)
+}
+
+// ordinal spells a place in a queue.
+func ordinal(n int) string {
+	suffix := "th"
+	switch n % 10 {
+	case 1:
+		suffix = "st"
+	case 2:
+		suffix = "nd"
+	case 3:
+		suffix = "rd"
+	}
+	if n%100 >= 11 && n%100 <= 13 {
+		suffix = "th"
+	}
+	return fmt.Sprintf("%d%s", n, suffix)
+}

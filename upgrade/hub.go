@@ -1,0 +1,117 @@
+package upgrade
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+)
+
+// topic is where berths tell each other what has changed. It is a matter of speed:
+// whoever waits looks at the store as well.
+const topic = "upgrade"
+
+// tellTime bounds what telling the others may hold anybody up.
+const tellTime = 250 * time.Millisecond
+
+func queueTopic(queue string) string { return "queue:" + queue }
+
+// hub wakes up those in this process who wait for a task, or for a place in a queue.
+type hub struct {
+	mu       sync.Mutex // guards the field below
+	watchers map[string]map[*watch]bool
+}
+
+// watch is one who waits. wake is called with the hub's lock held, and does not wait.
+type watch struct{ wake func() }
+
+func newHub() *hub { return &hub{watchers: map[string]map[*watch]bool{}} }
+
+// watch returns a channel that holds a wake-up whenever what it is about may have
+// changed, until stop is called.
+func (h *hub) watch(about string) (woken <-chan struct{}, stop func()) {
+	c := make(chan struct{}, 1)
+	return c, h.call(about, func() { signal(c) })
+}
+
+// call has wake called in place of a wake-up.
+func (h *hub) call(about string, wake func()) (stop func()) {
+	w := &watch{wake}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.watchers[about] == nil {
+		h.watchers[about] = map[*watch]bool{}
+	}
+	h.watchers[about][w] = true
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.watchers[about], w)
+		if len(h.watchers[about]) == 0 {
+			delete(h.watchers, about)
+		}
+	}
+}
+
+func (h *hub) wake(about string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for w := range h.watchers[about] {
+		w.wake()
+	}
+}
+
+func (h *hub) wakeAll() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, watchers := range h.watchers {
+		for w := range watchers {
+			w.wake()
+		}
+	}
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // the one that waits there will do
+	}
+}
+
+// Watch returns a channel that holds a wake-up when the task may have changed, until stop
+// is called. Wake-ups may be lost between berths: look at the poll interval, too.
+func (t *Tasks) Watch(id string) (woken <-chan struct{}, stop func()) { return t.hub.watch(id) }
+
+// changed tells everybody that a task has changed.
+func (t *Tasks) changed(ctx context.Context, id string) { t.tell(ctx, id) }
+
+func (t *Tasks) tell(ctx context.Context, about string) {
+	t.hub.wake(about)
+	if !t.store.Shared() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
+	defer cancel()
+	_ = t.store.Notify(ctx, topic, t.holder+" "+about) // the others look for themselves in time
+}
+
+// heard acts on what a berth has told.
+func (t *Tasks) heard(ctx context.Context, message string) {
+	from, about, ok := strings.Cut(message, " ")
+	switch {
+	case !ok:
+		t.hub.wakeAll()
+		t.lookAtMail(ctx)
+	case from == t.holder:
+	default:
+		t.hub.wake(about)
+		t.lookAt(ctx, about)
+	}
+}
+
+// lookAt gives up the call of a task that has ended, or is another's by now.
+func (t *Tasks) lookAt(ctx context.Context, id string) {
+	if h := t.holds(id); h != nil {
+		h.look(ctx)
+	}
+}

@@ -1,0 +1,56 @@
+package upgrade
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"time"
+
+	"berth/internal/storage"
+)
+
+// lists are what can be found without knowing a task's id. An entry only says where to
+// look: the record decides. It is made before the record that it is about, and goes
+// after it.
+type lists struct{ store *storage.Store }
+
+func (lists) holders() string              { return "upgrade:holders" }
+func (lists) leaseOf(holder string) string { return "upgrade:holder:{" + holder + "}" }
+func (lists) tasksOf(holder string) string { return "upgrade:holder:{" + holder + "}:tasks" }
+func (lists) mailOf(holder string) string  { return "upgrade:holder:{" + holder + "}:mail" }
+
+// liveOf lists the tasks of a principal that have not ended.
+func (lists) liveOf(pool, principal string) string { return "upgrade:live:" + short(pool, principal) }
+
+// slotsOf lists the calls of a queue that are under way at an upstream.
+func (lists) slotsOf(queue, upstream string) string {
+	return "upgrade:slots:" + queue + ":" + short(upstream)
+}
+
+// waitingIn lists the calls that wait for such a slot.
+func (lists) waitingIn(queue string) string { return "upgrade:queue:" + queue }
+
+// short names parts of any length and content.
+func short(parts ...string) string {
+	sum := sha256.New()
+	for _, part := range parts {
+		fmt.Fprintf(sum, "%d:%s", len(part), part)
+	}
+	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:12])
+}
+
+func (l lists) enlist(ctx context.Context, list, member string, life time.Duration, most int) error {
+	// A life that is over by this process's clock must not become an endless one.
+	err := l.store.Enlist(ctx, list, member, max(life, time.Second), most)
+	if err != nil {
+		return fmt.Errorf("upgrade: listing a task: %w", err)
+	}
+	return nil
+}
+
+// strike takes member out. What stays behind for an outage expires, or is found to be
+// out of date by whoever reads it.
+func (l lists) strike(ctx context.Context, list, member string) {
+	_ = l.store.Delist(ctx, list, member)
+}

@@ -1,0 +1,231 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+const (
+	// maxBare bounds how often in a row a call is sent again that asks for nothing but
+	// that (2026-07-28, multi round-trip requests: the client may retry at once).
+	maxBare = 20
+
+	bareFirst = 250 * time.Millisecond
+	bareMost  = 30 * time.Second
+)
+
+// round sends the round that is due and acts on its answer. again is true if another one
+// follows at once; bare counts those that did.
+func (h *Held) round(bare int) (again bool, err error) {
+	if err := h.backOff(bare); err != nil {
+		return false, err
+	}
+	if err := h.Err(); err != nil {
+		return false, err
+	}
+	lease, err := h.takePlace(nil)
+	if err != nil {
+		return false, err
+	}
+	ctx, cancel := h.bounded()
+	defer cancel()
+	ex, lease, err := h.dispatch(ctx, lease)
+	defer func() { h.leavePlace(lease) }()
+	if err != nil {
+		return false, h.cause(ctx, err)
+	}
+	defer ex.Close()
+	answer, err := h.read(ex)
+	if err != nil {
+		return false, h.cause(ctx, err)
+	}
+	return h.act(ctx, lease.Upstream, answer)
+}
+
+// backOff waits before a call is sent again.
+func (h *Held) backOff(bare int) error {
+	if bare == 0 {
+		return nil
+	}
+	if bare > maxBare {
+		return failed("the tool asks to be called again without an end")
+	}
+	select {
+	case <-h.ctx.Done():
+		return h.Err()
+	case <-time.After(min(bareFirst<<(bare-1), bareMost)):
+		return nil
+	}
+}
+
+// bounded is the context of one round.
+func (h *Held) bounded() (context.Context, context.CancelFunc) {
+	task := h.Task()
+	deadline := task.Expires()
+	if task.Terms.Timeout > 0 {
+		deadline = earlier(deadline, time.Now().Add(task.Terms.Timeout))
+	}
+	return context.WithDeadlineCause(h.ctx, deadline, errTimeout)
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// cause returns why a round that ctx ended has ended, else err.
+func (h *Held) cause(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, ErrAnswered) {
+		return cause
+	}
+	return err
+}
+
+// dispatch sends the round: the record says so before the first byte leaves. To another
+// upstream it goes only while nothing has left.
+func (h *Held) dispatch(ctx context.Context, lease *routing.Lease) (Exchange, *routing.Lease, error) {
+	var tried []*routing.Upstream
+	for {
+		u := lease.Upstream
+		body, err := h.commit(ctx, u)
+		if err != nil {
+			return nil, lease, err
+		}
+		c := *h.call
+		c.Body = body
+		ex, err := h.sender()(ctx, u, &c, h.Task().Terms.MaxResult)
+		failure, unanswered := errors.AsType[*exchange.SendError](err)
+		if !unanswered || failure.Sent || ctx.Err() != nil {
+			return ex, lease, err
+		}
+		h.leavePlace(lease)
+		tried = append(tried, u)
+		next, noOther := h.takePlace(tried)
+		if noOther != nil {
+			return nil, lease, err
+		}
+		lease = next
+	}
+}
+
+func (h *Held) sender() Send {
+	if h.guest != nil {
+		return h.guest.Send
+	}
+	return h.t.pools[h.Task().Pool].Send
+}
+
+// commit makes it durable that a round goes to u, and returns its body.
+func (h *Held) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) {
+	task := h.Task()
+	body, err := h.body(&task)
+	if err != nil {
+		return nil, err
+	}
+	op := h.t.op(Dispatch)
+	op.Upstream, op.Round = u.Name, task.Round
+	err = h.insist(ctx, func(ctx context.Context) error {
+		_, err := h.step(ctx, op)
+		return err
+	})
+	if errors.Is(err, ErrTerminal) || errors.Is(err, ErrStale) {
+		return nil, errFenced
+	}
+	return body, err
+}
+
+// body is the original call with what belongs to the round that is due.
+func (h *Held) body(task *Task) ([]byte, error) {
+	r := mcp.Round{ProgressToken: h.token, Answered: task.Answered}
+	if task.Round > 0 {
+		r.ID = strconv.AppendQuote(nil, h.token+"-"+strconv.Itoa(task.Round+1))
+	}
+	if task.Answered {
+		r.Answers, r.State = task.answers(), task.RequestState
+	}
+	return r.Body(h.call.Body)
+}
+
+// reply is the response that a round ended with.
+type reply struct {
+	mcp.Answer
+	message []byte // whole
+}
+
+// read reads an answer up to its response. Progress on the way is the task's message;
+// other notifications are not for tasks.
+func (h *Held) read(ex Exchange) (reply, error) {
+	for {
+		message, err := ex.Next()
+		if errors.Is(err, io.EOF) {
+			return reply{}, failed("the server ended its answer without a response")
+		}
+		if err != nil {
+			return reply{}, err
+		}
+		if p, ok := mcp.PeekProgress(message); ok {
+			h.note(p)
+			continue
+		}
+		a, err := mcp.PeekAnswer(message, false)
+		switch {
+		case err != nil:
+			return reply{}, errGarbled
+		case a.Method != "":
+			continue
+		case !a.IsError && !a.HasResult:
+			return reply{}, errGarbled
+		}
+		return reply{a, message}, nil
+	}
+}
+
+// act does what the answer to a round means for the task.
+func (h *Held) act(ctx context.Context, u *routing.Upstream, r reply) (again bool, err error) {
+	switch {
+	case r.IsError:
+		h.finish(Failed, mcp.ErrorObject(r.message), messageOf(r.message))
+	case r.ResultType == "input_required":
+		return h.pause(ctx, r)
+	case r.CreatesTask():
+		return false, h.follow(ctx, u, r)
+	case len(r.Result) == 0:
+		return false, errGarbled
+	default:
+		h.finish(Completed, r.Result, "")
+	}
+	return false, nil
+}
+
+// pause stores what the client is asked. Nothing is in flight then, and nobody holds the
+// task; unless the tool wants only to be called again.
+func (h *Held) pause(ctx context.Context, r reply) (again bool, err error) {
+	asks, state, err := mcp.InputRequired(r.Result)
+	if err != nil {
+		return false, errGarbled
+	}
+	op := h.t.op(Pause)
+	op.Asks, op.RequestState, op.Round = asks, state, h.Task().Round
+	err = h.insist(ctx, func(ctx context.Context) error {
+		_, err := h.step(ctx, op)
+		return err
+	})
+	switch {
+	case errors.Is(err, ErrTerminal), errors.Is(err, ErrStale):
+		return false, errFenced
+	case err != nil:
+		return false, h.cause(ctx, err)
+	}
+	h.guest = nil
+	h.t.changed(ctx, h.Task().ID)
+	return len(asks) == 0, nil
+}

@@ -1,0 +1,71 @@
+package upgrade
+
+import "time"
+
+// Rule says which tools' calls become tasks, and on what terms. It does not change once
+// it is in use.
+type Rule struct {
+	// Pool is the name of the pool that the rule is for. Empty: every pool.
+	Pool string
+
+	// Tools name the tools, each in the manner of [Glob]. Empty: none.
+	Tools []string
+
+	// After is how long a call's answer is waited for before its client is given a task.
+	// Zero: the client gets the task at once.
+	After time.Duration
+
+	// Required refuses clients that did not declare the Tasks extension, with -32021 and
+	// before anything is sent upstream. False: such a client gets the plain answer.
+	Required bool
+
+	// TTL is how long a task lives from its creation, which its ttlMs says, to the
+	// millisecond. It must be greater than zero.
+	TTL time.Duration
+
+	// PollInterval is what clients are told to wait between two polls. Zero: nothing is
+	// told.
+	PollInterval time.Duration
+
+	// Timeout bounds one held call, from its dispatch to the end of its answer. Zero: it
+	// may last as long as its task.
+	Timeout time.Duration
+
+	// MaxResult is the largest answer of a held call that is kept, in bytes; a larger one
+	// fails the task. It must be greater than zero.
+	MaxResult int64
+
+	// Concurrency is how many held calls of this rule one upstream is given at once; the
+	// others queue. Zero: any number.
+	Concurrency int
+
+	// OnOrphan says what becomes of a task whose holder died after its call was sent.
+	OnOrphan OrphanPolicy
+
+	// OnStoreDown says what becomes of a call whose task the store does not take.
+	OnStoreDown StorePolicy
+
+	// LivePerPrincipal is how many tasks a principal may have in a pool that have not
+	// ended, by whatever rule, for this one to make another. It does not count for callers
+	// without a principal. Zero: any number.
+	LivePerPrincipal int
+
+	// LivePerProcess is how many calls one berth may hold, by whatever rule, for this one
+	// to make another task. Zero: any number.
+	LivePerProcess int
+}
+
+// matches reports whether the rule is for calls of tool in pool.
+func (r *Rule) matches(pool, tool string) bool {
+	if !r.isFor(pool) {
+		return false
+	}
+	for _, glob := range r.Tools {
+		if Glob(glob).Match(tool) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Rule) isFor(pool string) bool { return r.Pool == "" || r.Pool == pool }

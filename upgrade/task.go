@@ -1,0 +1,144 @@
+package upgrade
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"berth/internal/mcp"
+)
+
+// State is where an upgraded task stands. Clients see the first three as "working".
+type State string
+
+const (
+	Queued        State = "queued"         // durable; waits for a place at an upstream
+	Accepted      State = "accepted"       // durable; nothing of the round that is due was sent
+	Dispatched    State = "dispatched"     // a round may have reached an upstream
+	InputRequired State = "input_required" // waits for its client; nothing is in flight, nobody holds it
+	Completed     State = "completed"      // the call returned a result
+	Failed        State = "failed"         // the call returned an error, or nobody will know what it returned
+	Cancelled     State = "cancelled"      // its client gave it up
+)
+
+// Terminal reports whether the state is an end: it never changes again.
+func (s State) Terminal() bool { return s == Completed || s == Failed || s == Cancelled }
+
+// Task is the record of an upgraded task: all that berths need to know of it, but for
+// the call and its outcome, which are blobs of their own. It is a value; Transition
+// makes the next one.
+type Task struct {
+	ID        string `json:"id"`
+	Pool      string `json:"pool"`                // the pool that it was made in, and is asked for in
+	Tool      string `json:"tool"`                // what is called
+	Version   string `json:"version"`             // protocol version of the client that made it
+	Principal string `json:"principal,omitempty"` // whose it is; "" is nobody's
+
+	// Creator is a digest of the Authorization that the task was made with, "" for none.
+	// Where nobody is told apart it is compared with that of a poll.
+	Creator string `json:"creator,omitempty"`
+
+	State   State     `json:"state"`
+	Message string    `json:"message,omitempty"` // for people; the statusMessage
+	Created time.Time `json:"created"`
+	Updated time.Time `json:"updated"`
+	Terms   Terms     `json:"terms"`
+
+	Holder   string `json:"holder,omitempty"`   // the process that keeps the call; "" if nothing is in flight
+	Round    int    `json:"round,omitempty"`    // how often it was dispatched
+	Upstream string `json:"upstream,omitempty"` // that the last round went to, and the next one had best go to
+	Handed   bool   `json:"handed,omitempty"`   // its client has the handle, as far as berth can know
+
+	Asks         []Ask           `json:"asks,omitempty"`    // what the client is asked, or has answered
+	Asked        []string        `json:"asked,omitempty"`   // keys that were shown in rounds before
+	Answered     bool            `json:"answered,omitzero"` // the next round answers Asks
+	RequestState json.RawMessage `json:"request_state,omitempty"`
+
+	Outcome string   `json:"outcome,omitempty"` // names the blob of the result or error; "" if there is none
+	Ops     []string `json:"ops,omitempty"`     // the last ops that made this record
+}
+
+// Terms are what the rule said when the task was made.
+type Terms struct {
+	TTL          time.Duration `json:"ttl"` // since Created
+	PollInterval time.Duration `json:"poll_interval"`
+	Timeout      time.Duration `json:"timeout"`    // of one held call
+	MaxResult    int64         `json:"max_result"` // bytes
+	Rerun        bool          `json:"rerun,omitzero"`
+	Slots        int           `json:"slots,omitzero"` // calls at once per upstream; 0: any number
+	Queue        string        `json:"queue,omitzero"` // names those that share the slots
+}
+
+// Ask is one thing that the upstream wants to know from the client.
+type Ask struct {
+	Key      string          `json:"key"`      // as the client is shown it
+	Upstream string          `json:"upstream"` // as the upstream named it
+	Request  json.RawMessage `json:"request"`
+	Answer   json.RawMessage `json:"answer,omitempty"` // nil: not answered yet
+}
+
+// Waiting reports whether the next round has not begun.
+func (t *Task) Waiting() bool { return t.State == Queued || t.State == Accepted }
+
+// Expires returns when the task may be forgotten, by the clock of whoever made it.
+func (t *Task) Expires() time.Time { return t.Created.Add(t.Terms.TTL) }
+
+// Status is the state as the Tasks extension spells it.
+func (t *Task) Status() string {
+	if t.Waiting() || t.State == Dispatched {
+		return "working"
+	}
+	return string(t.State)
+}
+
+// Outstanding are the asks that the client has not answered.
+func (t *Task) Outstanding() []mcp.Input {
+	var open []mcp.Input
+	if t.State != InputRequired {
+		return nil
+	}
+	for _, ask := range t.Asks {
+		if ask.Answer == nil {
+			open = append(open, mcp.Input{Key: ask.Key, Value: ask.Request})
+		}
+	}
+	return open
+}
+
+// answers are the client's, under the keys that the upstream gave.
+func (t *Task) answers() []mcp.Input {
+	var given []mcp.Input
+	for _, ask := range t.Asks {
+		given = append(given, mcp.Input{Key: ask.Upstream, Value: ask.Answer})
+	}
+	return given
+}
+
+// did reports whether op made this record or one shortly before it.
+func (t *Task) did(op string) bool { return slices.Contains(t.Ops, op) }
+
+// format is the version of the stored form.
+const format = 1
+
+type stored struct {
+	Format int `json:"v"`
+	Task
+}
+
+func (t *Task) encode() []byte {
+	// What a Task holds always marshals: its raw JSON was parsed before.
+	data, _ := json.Marshal(stored{format, *t})
+	return data
+}
+
+func decodeTask(data []byte) (Task, error) {
+	var s stored
+	if err := json.Unmarshal(data, &s); err != nil {
+		return Task{}, fmt.Errorf("upgrade: stored task: %w", err)
+	}
+	if s.Format != format || s.ID == "" {
+		return Task{}, fmt.Errorf("upgrade: stored task of format %d", s.Format)
+	}
+	return s.Task, nil
+}

@@ -1,0 +1,262 @@
+package upgrade
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"berth/internal/mcp"
+)
+
+var (
+	// ErrTerminal says that an op came after the task's end.
+	ErrTerminal = errors.New("upgrade: the task has ended")
+	// ErrStale says that an op is another holder's, or about another round, than the
+	// task's.
+	ErrStale = errors.New("upgrade: the task is held by another")
+	// ErrState says that an op has no place in the task's state.
+	ErrState = errors.New("upgrade: not in this state")
+)
+
+// Kind is what an op does.
+type Kind string
+
+const (
+	Dispatch Kind = "dispatch" // a round is about to be sent to Upstream
+	Hand     Kind = "hand"     // the client has the handle
+	Progress Kind = "progress" // the tool says Message
+	Pause    Kind = "pause"    // the round ended by asking Asks, or for another round with RequestState alone
+	Answer   Kind = "answer"   // the client gives Answers; with the last one Holder takes the task
+	Finish   Kind = "finish"   // the round ended with Outcome, in End
+	Cancel   Kind = "cancel"   // the client gives the task up
+	Orphan   Kind = "orphan"   // Of is gone: the task fails with Outcome
+	Adopt    Kind = "adopt"    // Of is gone: Holder takes over what was not sent, or may be sent again
+)
+
+// Op is one step of a task. Its ID makes a repetition harmless.
+type Op struct {
+	ID   string
+	Kind Kind
+	At   time.Time // becomes Task.Updated
+
+	Holder string // whose step it is, or who takes the task
+	Of     string // Orphan, Adopt: the holder that is gone
+	Round  int    // Progress, Pause, Finish: the round that it is about
+
+	Upstream     string
+	Message      string
+	Asks         []mcp.Input // under the upstream's keys
+	RequestState json.RawMessage
+	Answers      []mcp.Input // under the client's keys
+	End          State       // Finish: Completed or Failed
+	Outcome      string
+}
+
+// keptOps bounds how far back a repetition is known. Between two attempts of one op
+// few others can come: those of the holder follow one another.
+const keptOps = 8
+
+// Transition returns the task as op leaves it. It is the only place where a task
+// changes, and pure: equal arguments give equal results, and t stays as it is. changed
+// is false where there is nothing to store: op was done before, or does nothing. The
+// error is ErrTerminal, ErrStale or ErrState.
+func Transition(t Task, op Op) (next Task, changed bool, err error) {
+	if t.did(op.ID) {
+		return t, false, nil
+	}
+	next = t
+	switch op.Kind {
+	case Dispatch:
+		changed, err = next.dispatch(op)
+	case Hand:
+		changed = !t.Handed && !t.State.Terminal()
+		next.Handed = true
+	case Progress:
+		changed, err = next.progress(op)
+	case Pause:
+		changed, err = next.pause(op)
+	case Answer:
+		changed = next.answer(op)
+	case Finish:
+		changed, err = next.finish(op)
+	case Cancel:
+		changed = next.cancel()
+	case Orphan:
+		changed, err = next.orphan(op)
+	case Adopt:
+		changed, err = next.adopt(op)
+	default:
+		err = fmt.Errorf("%w: %q", ErrState, op.Kind)
+	}
+	if err != nil || !changed {
+		return t, false, err
+	}
+	next.Updated = op.At
+	next.Ops = append(slices.Clone(t.Ops[max(0, len(t.Ops)-keptOps+1):]), op.ID)
+	return next, true, nil
+}
+
+// held checks that op is a step of the task's holder.
+func (t *Task) held(op Op) error {
+	switch {
+	case t.State.Terminal():
+		return ErrTerminal
+	case t.Holder != op.Holder:
+		return ErrStale
+	}
+	return nil
+}
+
+// underWay checks that op is about the round that is in flight.
+func (t *Task) underWay(op Op) error {
+	if err := t.held(op); err != nil {
+		return err
+	}
+	if t.State != Dispatched || t.Round != op.Round {
+		return ErrStale
+	}
+	return nil
+}
+
+// dispatch also sends a round elsewhere that is known not to have left: it counts anew.
+func (t *Task) dispatch(op Op) (bool, error) {
+	if err := t.held(op); err != nil {
+		return false, err
+	}
+	if !t.Waiting() && (t.State != Dispatched || t.Round != op.Round) {
+		return false, ErrState
+	}
+	t.State, t.Upstream, t.Message, t.Handed = Dispatched, op.Upstream, "", true
+	t.Round++
+	return true, nil
+}
+
+func (t *Task) progress(op Op) (bool, error) {
+	if err := t.underWay(op); err != nil {
+		return false, err
+	}
+	changed := t.Message != op.Message
+	t.Message = op.Message
+	return changed, nil
+}
+
+func (t *Task) pause(op Op) (bool, error) {
+	if err := t.underWay(op); err != nil {
+		return false, err
+	}
+	t.retire()
+	t.RequestState, t.Answered, t.Message = op.RequestState, true, ""
+	if len(op.Asks) == 0 {
+		t.State = Accepted
+		return true, nil
+	}
+	t.State, t.Holder = InputRequired, ""
+	for _, ask := range op.Asks {
+		t.Asks = append(t.Asks, Ask{Key: t.fresh(ask.Key), Upstream: ask.Key, Request: ask.Value})
+	}
+	return true, nil
+}
+
+// retire puts the asks of the round before away. Their keys stay used.
+func (t *Task) retire() {
+	t.Asked = slices.Clone(t.Asked)
+	for _, ask := range t.Asks {
+		t.Asked = append(t.Asked, ask.Key)
+	}
+	t.Asks = nil
+}
+
+// fresh returns key, or one made of it that was not shown before: a key stands for one
+// request over a task's life (Tasks extension, "Task Update Requests").
+func (t *Task) fresh(key string) string {
+	used := func(key string) bool {
+		return slices.Contains(t.Asked, key) || slices.ContainsFunc(t.Asks, func(a Ask) bool { return a.Key == key })
+	}
+	name := key
+	for n := 2; used(name); n++ {
+		name = key + "#" + strconv.Itoa(n)
+	}
+	return name
+}
+
+// answer takes what answers an open ask. The rest is ignored, and so is everything in
+// another state.
+func (t *Task) answer(op Op) (changed bool) {
+	if t.State != InputRequired {
+		return false
+	}
+	t.Asks = slices.Clone(t.Asks)
+	open := 0
+	for i := range t.Asks {
+		ask := &t.Asks[i]
+		if given := slices.IndexFunc(op.Answers, func(a mcp.Input) bool { return a.Key == ask.Key }); ask.Answer == nil && given >= 0 {
+			ask.Answer, changed = op.Answers[given].Value, true
+		}
+		if ask.Answer == nil {
+			open++
+		}
+	}
+	if open == 0 {
+		t.State, t.Holder = Accepted, op.Holder
+		if t.Terms.Slots > 0 {
+			t.State = Queued
+		}
+	}
+	return changed
+}
+
+func (t *Task) finish(op Op) (bool, error) {
+	if err := t.held(op); err != nil {
+		return false, err
+	}
+	if !t.Waiting() && t.Round != op.Round {
+		return false, ErrStale
+	}
+	if op.End != Failed && (op.End != Completed || t.State != Dispatched) {
+		return false, ErrState
+	}
+	t.end(op.End, op)
+	return true, nil
+}
+
+func (t *Task) cancel() bool {
+	if t.State.Terminal() {
+		return false
+	}
+	t.end(Cancelled, Op{})
+	return true
+}
+
+func (t *Task) orphan(op Op) (bool, error) {
+	if err := t.held(Op{Holder: op.Of}); err != nil {
+		return false, err
+	}
+	t.end(Failed, op)
+	return true, nil
+}
+
+func (t *Task) adopt(op Op) (bool, error) {
+	if err := t.held(Op{Holder: op.Of}); err != nil {
+		return false, err
+	}
+	switch {
+	case t.State == Dispatched && t.Terms.Rerun:
+		t.State = Accepted
+		if t.Terms.Slots > 0 {
+			t.State = Queued
+		}
+	case !t.Waiting():
+		return false, ErrState
+	}
+	t.Holder = op.Holder
+	return true, nil
+}
+
+// end makes the task terminal. What it took to go on is not needed any more.
+func (t *Task) end(state State, op Op) {
+	t.State, t.Outcome, t.Message, t.Holder = state, op.Outcome, op.Message, ""
+	t.Asks, t.Asked, t.RequestState, t.Answered = nil, nil, nil, false
+}
