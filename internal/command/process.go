@@ -78,9 +78,11 @@ func (p *process) shutDown(ctx context.Context) {
 	p.log.Info("draining", "for", p.drain.String())
 	p.graph.proxy.Drain()
 	p.graph.stopCreating()
-	// A second signal is taken for the end of the time to drain.
+	// A second signal is taken for the end of the time to drain, a third one for that of
+	// the process.
 	hurry, calm := signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt, syscall.SIGTERM)
 	defer calm()
+	context.AfterFunc(hurry, calm)
 	limit, cancel := context.WithTimeout(hurry, time.Duration(p.drain))
 	defer cancel()
 	if err := p.server.Shutdown(limit); err != nil {
