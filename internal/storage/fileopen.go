@@ -85,12 +85,12 @@ var (
 // prepare makes the buckets of a new file. An old one is not written to: it is opened on
 // a full disk too.
 func prepare(db *bbolt.DB) error {
-	var there, forLists int
+	var there, lists int
 	err := db.View(func(tx *bbolt.Tx) error {
-		there, forLists = countBuckets(tx, buckets), countBuckets(tx, listBuckets)
+		there, lists = countBuckets(tx, buckets), countBuckets(tx, listBuckets)
 		return nil
 	})
-	whole := forLists == 0 || forLists == len(listBuckets)
+	whole := lists == 0 || lists == len(listBuckets)
 	switch {
 	case err != nil || whole && there == len(buckets):
 		return err

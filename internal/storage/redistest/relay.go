@@ -25,10 +25,10 @@ type Relay struct {
 	Mute atomic.Bool
 
 	addr     string
-	upstream string
 	accepted atomic.Int64 // connections
 	running  sync.WaitGroup
-	mu       sync.Mutex // guards conns
+	mu       sync.Mutex // guards the fields below
+	upstream string
 	conns    []net.Conn
 }
 
@@ -40,7 +40,8 @@ func (r *Relay) Start(t testing.TB, upstream string) {
 	if err != nil {
 		t.Fatalf("relay: %v", err)
 	}
-	r.addr, r.upstream = listener.Addr().String(), upstream
+	r.addr = listener.Addr().String()
+	r.Turn(upstream)
 	if r.TLS != nil {
 		listener = tls.NewListener(listener, r.TLS)
 	}
@@ -50,6 +51,19 @@ func (r *Relay) Start(t testing.TB, upstream string) {
 		r.Cut()
 		r.running.Wait()
 	})
+}
+
+// Turn makes new connections lead to upstream. Those that stand stay where they are.
+func (r *Relay) Turn(upstream string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.upstream = upstream
+}
+
+func (r *Relay) leadsTo() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.upstream
 }
 
 // Addr is the host:port that a started relay listens on.
@@ -64,7 +78,7 @@ func (r *Relay) serve(listener net.Listener) {
 		if err != nil {
 			return
 		}
-		server, err := net.Dial("tcp", r.upstream)
+		server, err := net.Dial("tcp", r.leadsTo())
 		if err != nil {
 			_ = client.Close()
 			continue
