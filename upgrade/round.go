@@ -36,13 +36,15 @@ func (h *Held) round(bare int) (again bool, err error) {
 	}
 	ctx, cancel := h.bounded()
 	defer cancel()
+	begun := time.Now()
 	ex, lease, err := h.dispatch(ctx, lease)
 	defer func() { h.leavePlace(lease) }()
-	if err != nil {
-		return false, h.cause(ctx, err)
+	var answer reply
+	if err == nil {
+		defer ex.Close()
+		answer, err = h.read(ex)
 	}
-	defer ex.Close()
-	answer, err := h.read(ex)
+	h.t.metrics.round(ctx, h.Task().Pool, lease.Upstream.Name, answer.kind(), time.Since(begun))
 	if err != nil {
 		return false, h.cause(ctx, err)
 	}
@@ -161,6 +163,22 @@ type reply struct {
 	message []byte // whole
 }
 
+// kind is what the response is, in one word.
+func (r reply) kind() string {
+	switch {
+	case r.message == nil:
+		return "failed"
+	case r.IsError:
+		return "error"
+	case r.ResultType == resultInputRequired:
+		return resultInputRequired
+	}
+	return "result"
+}
+
+// resultInputRequired is the resultType of an answer that asks for input.
+const resultInputRequired = "input_required"
+
 // read reads an answer up to its response. Progress on the way is the task's message;
 // other notifications are not for tasks.
 func (h *Held) read(ex Exchange) (reply, error) {
@@ -194,7 +212,7 @@ func (h *Held) act(ctx context.Context, u *routing.Upstream, r reply) (again boo
 	switch {
 	case r.IsError:
 		h.finish(Failed, mcp.ErrorObject(r.message), messageOf(r.message))
-	case r.ResultType == "input_required":
+	case r.ResultType == resultInputRequired:
 		return h.pause(ctx, r)
 	case r.CreatesTask():
 		return false, h.follow(ctx, u, r)
