@@ -30,6 +30,7 @@ type Held struct {
 	done  chan struct{} // closed when nothing is held any more
 	begun sync.Once     // run was begun
 	token string        // progressToken of the rounds
+	due   int           // the round that is in flight, or about to be; run's
 
 	mu     sync.Mutex // held while a step is taken; guards the fields below
 	entry  entry      // as this process last saw the record
@@ -49,7 +50,7 @@ type Attended interface {
 
 // hold makes the call of e this process's.
 func (t *Tasks) hold(e entry, c *Call) *Held {
-	h := &Held{t: t, call: c, entry: e, done: make(chan struct{}), token: "berth-" + newName(9)}
+	h := &Held{t: t, call: c, entry: e, done: make(chan struct{}), token: "berth-" + newName(9), due: e.due()}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -209,7 +210,7 @@ func (h *Held) finish(end State, outcome []byte, message string) {
 	// Neither a cancel nor a shutdown undoes what the tool has returned.
 	ctx := context.WithoutCancel(h.ctx)
 	op := h.t.op(Finish)
-	op.End, op.Message, op.Outcome, op.Round = end, message, op.ID, h.Task().Round
+	op.End, op.Message, op.Outcome, op.Round = end, message, op.ID, h.due
 	if size := int64(len(outcome)); h.t.unkept.take(size) {
 		defer h.t.unkept.give(size)
 	} else {

@@ -24,6 +24,7 @@ const (
 // round sends the round that is due and acts on its answer. again is true if another one
 // follows at once; bare counts those that did.
 func (h *Held) round(bare int) (again bool, err error) {
+	h.due = h.Task().Round + 1
 	if err := h.backOff(bare); err != nil {
 		return false, err
 	}
@@ -133,6 +134,8 @@ func (h *Held) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
+	// The store may take the step and not say so, and the round be given up meanwhile.
+	h.due = task.Round + 1
 	op := h.t.op(Dispatch)
 	op.Upstream, op.Round = u.Name, task.Round
 	err = h.insist(ctx, func(ctx context.Context) error {
