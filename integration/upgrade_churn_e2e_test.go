@@ -28,6 +28,9 @@ func (c churnCounts) String() string {
 		c.asked, c.tasks, c.completed, c.lost, c.unsent, c.kills, c.retries)
 }
 
+// churnCall is the longest that a call takes.
+const churnCall = 4 * time.Second
+
 // churnRules: half of the calls queue.
 const churnRules = `
 [[upgrade]]
@@ -37,14 +40,14 @@ poll_interval = "200ms"
 [[upgrade]]
 tools = ["queued"]
 poll_interval = "200ms"
-concurrency = 8
+concurrency = 4
 `
 
 // churnThrough makes that many tasks through three berths of which one dies every now and
 // then, and wants each to end once.
 func churnThrough(t testing.TB, tasks int, lasts, every time.Duration) {
 	h := newHolders(t, sharedStore(t), "", churnRules)
-	h.tool.lasts = func() time.Duration { return rand.N(2 * every) }
+	h.tool.lasts = func() time.Duration { return rand.N(churnCall) }
 	c := &churn{holders: h, ends: map[heldTask]string{}}
 	for range 3 {
 		c.live = append(c.live, h.start(t))
@@ -172,6 +175,7 @@ func (c *churn) wantAllEnded(t testing.TB, tasks int) {
 		c.awaitEach(t, []*watched{b}, all, "as its client saw it end", func(task heldTask, s seen) bool { return s.object == c.ends[task] })
 	}
 	c.tool.wantNoneTwice(t)
+	c.tool.wantAtMost(t, "queued", 4)
 }
 
 // Berths die every two seconds, and nobody loses anything but what died with them.

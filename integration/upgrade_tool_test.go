@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -30,6 +31,35 @@ type plainTool struct {
 	authors map[string]string        // Authorization headers
 	gates   map[string]chan struct{} // closed for a call that may go
 	open    bool                     // all may go, those to come too
+	inside  map[place]int            // calls under way
+	most    map[place]int            // of these there ever were
+}
+
+// place is where a call runs.
+type place struct{ tool, upstream string }
+
+// enter counts calls that are under way at a place.
+func (p *plainTool) enter(at place, more int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.inside == nil {
+		p.inside, p.most = map[place]int{}, map[place]int{}
+	}
+	p.inside[at] += more
+	p.most[at] = max(p.most[at], p.inside[at])
+}
+
+// wantAtMost fails the test if more calls of a tool were under way at one upstream at a
+// time.
+func (p *plainTool) wantAtMost(t testing.TB, tool string, n int) {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for at, most := range p.most {
+		if at.tool == tool && most > n {
+			t.Errorf("calls of %s at once at %s: got %d, want at most %d", tool, at.upstream, most, n)
+		}
+	}
 }
 
 // serve is an intercept: it answers calls of every tool.
@@ -40,6 +70,7 @@ func (p *plainTool) serve(w http.ResponseWriter, r *http.Request, body []byte) b
 	var call struct {
 		ID     json.RawMessage `json:"id"`
 		Params struct {
+			Name      string `json:"name"`
 			Arguments struct {
 				Call string `json:"call"`
 			} `json:"arguments"`
@@ -50,7 +81,11 @@ func (p *plainTool) serve(w http.ResponseWriter, r *http.Request, body []byte) b
 		return true
 	}
 	name := call.Params.Arguments.Call
-	if !p.run(r.Context(), name, r.Header.Get("Authorization")) {
+	at := place{call.Params.Name, r.Context().Value(http.LocalAddrContextKey).(net.Addr).String()}
+	p.enter(at, +1)
+	let := p.run(r.Context(), name, r.Header.Get("Authorization"))
+	p.enter(at, -1) // before its caller can know
+	if !let {
 		return true
 	}
 	if p.answer != nil {
