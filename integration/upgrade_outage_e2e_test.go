@@ -32,6 +32,8 @@ func TestHeldCallsOutliveTheirRedis(t *testing.T) {
 		{"killed, and back with its data", []string{"--appendonly", "yes", "--appendfsync", "always"}, (*redistest.Server).Kill, restart},
 		{"killed, and back empty", nil, (*redistest.Server).Kill, restart},
 		{"frozen", nil, (*redistest.Server).Stop, (*redistest.Server).Cont},
+		{"out of memory", nil, setting("maxmemory", "1"), setting("maxmemory", "0")},
+		{"a replica without its master", nil, func(s *redistest.Server) { s.Do("REPLICAOF", "127.0.0.1", "1") }, func(s *redistest.Server) { s.Do("REPLICAOF", "NO", "ONE") }},
 		{"flushed", nil, func(s *redistest.Server) { s.Do("FLUSHALL") }, func(*redistest.Server) {}},
 	} {
 		t.Run(fault.name, func(t *testing.T) {
@@ -41,6 +43,10 @@ func TestHeldCallsOutliveTheirRedis(t *testing.T) {
 			h.outliveOutage(t, func() { fault.befall(redis) }, func() { fault.end(redis) })
 		})
 	}
+}
+
+func setting(name, value string) func(*redistest.Server) {
+	return func(s *redistest.Server) { s.Do("CONFIG", "SET", name, value) }
 }
 
 func restart(s *redistest.Server) { s.Restart() }
@@ -66,6 +72,8 @@ func (h *holders) outliveOutage(t testing.TB, befall, end func()) {
 	const each = 10
 	all := append(h.hold(t, h.berths[0], each), h.hold(t, h.berths[1], each)...)
 	early, amidst, late := all[:3], all[3:each+3], all[each+3:]
+	late = append(late, h.make(t, h.berths[0], "queued", 9)...)
+	h.tool.awaitRuns(t, len(all)+len(h.fleet.fleet))
 	h.tool.let(names(early)...)
 	h.awaitDone(t, h.berths, early)
 	// A flush takes what had ended with it, and nobody has that any more.
@@ -89,6 +97,7 @@ func (h *holders) outliveOutage(t testing.TB, befall, end func()) {
 	h.awaitDone(t, h.berths, late)
 	watching.wait()
 	h.tool.wantNoneTwice(t)
+	h.tool.wantAtMost(t, "queued", 1)
 	for i, b := range h.berths {
 		if n := b.orphans(t); n != 0 {
 			t.Errorf("berth %d: tasks failed for a dead holder: got %d, want none", i, n)
@@ -112,7 +121,7 @@ func (h *holders) watch(t testing.TB, tasks []heldTask) *watching {
 		w.running.Go(func() {
 			pause := time.NewTicker(pollPause)
 			defer pause.Stop()
-			for {
+			for !t.Failed() {
 				select {
 				case <-w.stop:
 					return

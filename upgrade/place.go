@@ -60,7 +60,7 @@ func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tri
 		_ = h.t.lists.enlist(ctx, h.t.lists.waitingIn(task.Terms.Queue), task.ID, time.Until(task.Expires()), 0)
 		at = len(waiting)
 	}
-	if at >= task.Terms.Slots*len(pool.Upstreams()) {
+	if at >= task.Terms.Slots*len(pool.Upstreams()) || !h.t.knowsPlaces(ctx) {
 		return nil, nil
 	}
 	full := slices.Clone(tried)
@@ -102,6 +102,12 @@ func (t *Tasks) giveUpPlace(ctx context.Context, task *Task) {
 	defer cancel()
 	t.unqueue(ctx, task)
 	t.tell(ctx, queueTopic(task.Terms.Queue))
+}
+
+// knowsPlaces reports whether the store tells of every place that is taken. After a flush
+// those who hold calls have to put theirs back first.
+func (t *Tasks) knowsPlaces(ctx context.Context) bool {
+	return !t.store.Shared() || t.checkEpoch(ctx) == nil && !t.trust.doubts()
 }
 
 // leavePlace gives back what takePlace took.

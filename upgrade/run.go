@@ -76,6 +76,9 @@ func (t *Tasks) keepBeating(ctx context.Context) {
 // whatever else is lost.
 func (t *Tasks) pulse(ctx context.Context, after bool) {
 	lost := t.renew(ctx)
+	if lost != nil {
+		t.trust.interrupt()
+	}
 	if lost != nil && !errors.Is(lost, errLeaseLost) {
 		return // the store is away
 	}

@@ -20,7 +20,7 @@ type trust struct {
 	mu        sync.Mutex // guards the fields below
 	epoch     string
 	doubtedTo time.Time
-	recovered time.Time // when the store came back last; zero: it was never away
+	recovered time.Time // when the store was away last; zero: it never was
 }
 
 // doubt has the store's word not count until all holders had the time to put back what
@@ -29,6 +29,15 @@ func (d *trust) doubt(span time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.doubtedTo, d.recovered = time.Now().Add(span), time.Now()
+}
+
+// interrupt notes that the store has not kept this process's lease. It may serve reads all
+// the same, as a server does whose memory is full, and then it shows leases of others as
+// run out that nobody could renew.
+func (d *trust) interrupt() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.recovered = time.Now()
 }
 
 func (d *trust) doubts() bool {
