@@ -107,7 +107,7 @@ func (t *Tasks) giveUpPlace(ctx context.Context, task *Task) {
 // knowsPlaces reports whether the store tells of every place that is taken. After a flush
 // those who hold calls have to put theirs back first.
 func (t *Tasks) knowsPlaces(ctx context.Context) bool {
-	return !t.store.Shared() || t.checkEpoch(ctx) == nil && !t.trust.doubts()
+	return !t.store.Shared() || t.checkEpoch(ctx) == nil && !t.trust.mayLack()
 }
 
 // leavePlace gives back what takePlace took.

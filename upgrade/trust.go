@@ -19,7 +19,8 @@ const epochKey = "upgrade:epoch"
 type trust struct {
 	mu        sync.Mutex // guards the fields below
 	epoch     string
-	doubtedTo time.Time
+	doubtedTo time.Time // until when what is missing may only be lost
+	lossTo    time.Time // the same, of what this process has seen there
 	recovered time.Time // when the store was away last; zero: it never was
 }
 
@@ -28,7 +29,18 @@ type trust struct {
 func (d *trust) doubt(span time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.doubtedTo, d.recovered = time.Now().Add(span), time.Now()
+	d.recovered = time.Now()
+	d.doubtedTo = d.recovered.Add(span)
+	d.lossTo = d.doubtedTo
+}
+
+// doubtBefore is doubt where this process sees the store for the first time, and it is as
+// good as empty: most often nothing was ever there.
+func (d *trust) doubtBefore(span time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.recovered = time.Now()
+	d.doubtedTo = d.recovered.Add(span)
 }
 
 // interrupt notes that the store has not kept this process's lease. It may serve reads all
@@ -46,6 +58,13 @@ func (d *trust) doubts() bool {
 	return time.Now().Before(d.doubtedTo)
 }
 
+// mayLack reports whether something that this process has seen there may be lost still.
+func (d *trust) mayLack() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return time.Now().Before(d.lossTo)
+}
+
 // steady reports whether the store has served for this long without a break.
 func (d *trust) steady(span time.Duration) bool {
 	d.mu.Lock()
@@ -53,13 +72,12 @@ func (d *trust) steady(span time.Duration) bool {
 	return time.Since(d.recovered) >= span
 }
 
-// enter notes the epoch that stands, and reports whether there was another before.
-func (d *trust) enter(epoch string) (changed bool) {
+// enter notes the epoch that stands, and returns the one before; "" if there was none.
+func (d *trust) enter(epoch string) (before string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	changed = d.epoch != "" && d.epoch != epoch
-	d.epoch = epoch
-	return changed
+	before, d.epoch = d.epoch, epoch
+	return before
 }
 
 // miss says what it means that a task of the deployment was not found: ErrUnknown, or
@@ -88,7 +106,10 @@ func (t *Tasks) checkEpoch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.trust.enter(string(record.Value)) || fresh {
+	switch before := t.trust.enter(string(record.Value)); {
+	case before == "" && fresh:
+		t.trust.doubtBefore(t.settling())
+	case before != "" && before != string(record.Value):
 		t.trust.doubt(t.settling())
 		t.wakeBeat()
 	}
