@@ -78,6 +78,7 @@ func (x *request) hand(held *upgrade.Held) error {
 		return errClientGone
 	}
 	view := upgrade.View{Task: held.Task()}
+	x.handed = view.ID
 	x.respond(http.StatusOK, mcp.Response(x.id, view.Handle()))
 	if x.err != nil {
 		return x.err
