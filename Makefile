@@ -20,8 +20,8 @@ probe-table: ## what berth probe finds lost behind a round robin, nginx and bert
 	go test -count=1 -tags=e2e -run='^TestProbeTable$$' -v ./integration
 
 SOAK ?= 30m
-soak: setup ## every real client through two berths on one Redis that fails at random, for SOAK=30m; by hand
-	go test -race -timeout=0 -tags=e2e,soak -run='^TestSoak$$' -v ./integration -soak=$(SOAK)
+soak: setup ## every real client through two berths on one Redis that fails at random, for SOAK=30m, and tasks through berths that die; by hand
+	go test -race -timeout=0 -tags=e2e,soak -run='^TestSoak' -v ./integration -soak=$(SOAK)
 
 lint: ## what must be clean before a change is handed in
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
