@@ -34,7 +34,7 @@ func (x *request) envelope() upgrade.Envelope {
 	e.Bare = e.Query == ""
 	for name := range e.Header {
 		switch {
-		case isCallsOwn(name), name == "Idempotency-Key":
+		case isCallsOwn(name), name == headerOnce:
 			delete(e.Header, name) // of one request each
 		case !isHarmless(name):
 			e.Bare = false

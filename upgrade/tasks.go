@@ -158,6 +158,19 @@ func (t *Tasks) Get(ctx context.Context, id string, who Asker) (View, error) {
 	return v, err
 }
 
+// Standing is Get without the outcome.
+func (t *Tasks) Standing(ctx context.Context, id string, who Asker) (View, error) {
+	e, err := t.find(ctx, id, who)
+	if err != nil {
+		return View{}, err
+	}
+	v := View{Task: e.Task}
+	if e.State == Queued {
+		v.Place = t.place(ctx, &e.Task)
+	}
+	return v, nil
+}
+
 // find returns the record of a task that is who's. While the store is away a holder
 // answers for what it holds.
 func (t *Tasks) find(ctx context.Context, id string, who Asker) (entry, error) {
