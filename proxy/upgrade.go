@@ -82,6 +82,9 @@ func (x *request) preferred() string {
 
 // hand gives the client the task's handle as the whole answer.
 func (x *request) hand(held *upgrade.Held) error {
+	if x.r.Context().Err() != nil {
+		return errClientGone
+	}
 	return x.handOut(upgrade.View{Task: held.Task()})
 }
 

@@ -63,7 +63,7 @@ func (c *Creation) once(key string) Once {
 
 // CreateOnce is Create for a call that bears an idempotency key. If the same call was made
 // under the key before, held is nil and earlier is its task as it stands, without an
-// outcome. Errors are Create's, ErrKeyReused and ErrUnsettled. With any of them nothing
+// outcome or a place in a queue. Errors are Create's, ErrKeyReused and ErrUnsettled. With any of them nothing
 // was made by this call.
 func (t *Tasks) CreateOnce(ctx context.Context, c Creation, key string) (held *Held, earlier View, err error) {
 	once := c.once(key)
@@ -82,11 +82,11 @@ func (t *Tasks) CreateOnce(ctx context.Context, c Creation, key string) (held *H
 		case used.Question != once.Question:
 			return nil, View{}, ErrKeyReused
 		case used.Recorded:
-			earlier, err := t.Standing(ctx, used.Task, c.Asker)
+			task, err := t.Peek(ctx, used.Task, c.Asker)
 			if errors.Is(err, ErrUnknown) {
 				err = ErrUnsettled // the key expires in a moment, as the task has
 			}
-			return nil, earlier, err
+			return nil, View{Task: task}, err
 		}
 		select {
 		case <-time.After(settleEvery):

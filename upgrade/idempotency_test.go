@@ -89,7 +89,9 @@ func TestCreationOfUnknownEndIsNotForgottenOnceItsKeyStands(t *testing.T) {
 		if err := tasks.reconsider(ctx, task, &Call{Body: []byte(`{}`)}); err != nil {
 			t.Fatal(err)
 		}
-		tasks.running.Wait()
+		if h := tasks.holds(task.ID); h != nil {
+			<-h.Done()
+		}
 		e, err := tasks.records.get(ctx, task.ID)
 		if stands := err == nil; stands != settled || stands && e.State != Failed {
 			t.Errorf("settled %v: the record is %+v, %v", settled, e, err)
