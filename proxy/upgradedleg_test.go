@@ -285,7 +285,7 @@ func TestPlaceInTheQueueIsTold(t *testing.T) {
 func TestPlaceThatNobodyKnowsIsNotTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rule, store := greetRule(), openStore(t, "memory:")
-		rule.Concurrency = 1
+		rule.Concurrency, rule.TTL = 1, 2*time.Minute
 		f := newGreeter(t, rigOptions{size: 1, store: store}, rule)
 		f.greeting("1h")
 		synctest.Wait()
@@ -301,6 +301,7 @@ func TestPlaceThatNobodyKnowsIsNotTold(t *testing.T) {
 		if got, want := s.statuses(), []string{id + " working: queued, 1st"}; !slices.Equal(got, want) || s.fault() != nil {
 			t.Errorf("told %v, %v, want %v", got, s.fault(), want)
 		}
+		time.Sleep(rule.TTL) // until then the ends of calls wait for the store
 	})
 }
 
