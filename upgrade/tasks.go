@@ -87,7 +87,6 @@ type Tasks struct {
 	held     map[string]*Held
 	claimed  map[string]bool // tasks that are about to be held
 	draining bool
-	running  sync.WaitGroup // one for each held call
 }
 
 // New returns the tasks in o.Store. Run them before the first is made.
