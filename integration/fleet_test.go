@@ -28,7 +28,6 @@ type stats struct {
 
 	// The taskless server's own: it counts a tool in ToolCalls when that has ended.
 	Questions int `json:"questions"` // rounds that ended with a question
-	CutOff    int `json:"cutOff"`    // tools that stopped because the call was withdrawn
 	Running   int `json:"running"`   // rounds under way
 	Repeats   int `json:"repeats"`   // rounds that came before with the same arguments
 }
@@ -37,6 +36,9 @@ type stats struct {
 func (s stats) posts() int     { return s.Posts }
 func (s stats) toolCalls() int { return s.ToolCalls }
 func (s stats) tasks() int     { return s.Tasks }
+func (s stats) questions() int { return s.Questions }
+func (s stats) running() int   { return s.Running }
+func (s stats) repeats() int   { return s.Repeats }
 
 // statsWithin bounds one look at an instance's counts.
 const statsWithin = 10 * time.Second

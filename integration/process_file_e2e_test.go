@@ -145,7 +145,7 @@ func TestBerthOutlivesAFullDisk(t *testing.T) {
 
 // startOnSmallDisk starts berth with its store on a disk of 1 MiB, mounted at directory
 // in a namespace of its own, of which a file called ballast takes the larger part.
-func startOnSmallDisk(t testing.TB, f fleet, directory string) *watched {
+func startOnSmallDisk(t testing.TB, f fleet, directory string, args ...string) *watched {
 	t.Helper()
 	skipShort(t)
 	const mount = `mount -t tmpfs -o size=1m tmpfs "$0" && head -c 700K /dev/zero >"$0/ballast" && exec "$@"`
@@ -155,7 +155,7 @@ func startOnSmallDisk(t testing.TB, f fleet, directory string) *watched {
 	}
 	admin := freeAddress(t)
 	p, address := listen(t, "berth", func(address string) *exec.Cmd {
-		line := berthLine(f, "--listen", address, "--admin", admin, "--store", "file:"+filepath.Join(directory, "berth.db"))
+		line := berthLine(f, append(args, "--listen", address, "--admin", admin, "--store", "file:"+filepath.Join(directory, "berth.db"))...)
 		return exec.Command("unshare", append(inside, line.Args...)...)
 	})
 	b := &watched{admin: "http://" + admin, berth: &berth{process: p, base: "http://" + address}}

@@ -101,12 +101,12 @@ func startUpgraders(t testing.TB, f fleet) *upgraders {
 	return u
 }
 
-// wantAllAtWork fails the test if a berth had nothing to do.
+// wantAllAtWork fails the test if a berth answered for no task.
 func (u *upgraders) wantAllAtWork(t testing.TB) {
 	t.Helper()
 	for i, berth := range u.berths {
-		if used := berth.count(func(r record) string { return r.Upstream }); len(used) == 0 {
-			t.Errorf("berth %d: access records that name an upstream: got none, want some", i)
+		if sources := berth.count(func(r record) string { return r.Source }); sources["upgraded"] == 0 {
+			t.Errorf("berth %d: sources of answers: got %v, want some upgraded", i, sources)
 		}
 	}
 }

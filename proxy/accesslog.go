@@ -16,7 +16,8 @@ import (
 //	task                task id that the call is about
 //	source              how the upstream was found: bound, lru, store, asked, picked,
 //	                    fanout where all were asked, coalesced where another poll's
-//	                    answer was given, or last_seen where berth answered in its place
+//	                    answer was given, upgraded where the task is
+//	                    berth's own, or last_seen where berth answered in its place
 //	upstream            who got the request last; of a subscription all that serve it
 //	moved_from          who held the session before this request moved it
 //	status, code        HTTP status, JSON-RPC error code; of a stopgap the status is 200

@@ -23,6 +23,7 @@ func TestDiscoveryGainsTheExtension(t *testing.T) {
 	bare, added := discovery(`{"tools":{}}`), discovery(`{"tools":{},"extensions":{`+discoverExtension+`:{}}}`)
 	beside := discovery(`{"extensions":{"x/y":{"a": 1}, ` + discoverExtension + `:{"own": true}}}`)
 	failure := `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no","capabilities":{}}}`
+	brim := discovery(`{"x":"`+strings.Repeat("x", 256<<10-len(discovery(`{"x":""}`)))+`"}`) + "\n"
 	long := discovery(`{"x":"` + strings.Repeat("x", 256<<10) + `"}`)
 	for name, c := range map[string]struct {
 		rules       func(*proxy.Options)
@@ -44,6 +45,7 @@ func TestDiscoveryGainsTheExtension(t *testing.T) {
 		"an odd success":            {withRule, 203, eventsType, "data:" + bare + "\n\n", "data:" + bare + "\n\n"},
 		"not to be understood":      {withRule, 200, jsonType, bare[:40], bare[:40]},
 		"too long":                  {withRule, 200, jsonType, long, long},
+		"too long by a line end":    {withRule, 200, jsonType, brim, brim},
 		"too long, event":           {withRule, 200, eventsType, "data: " + long + "\n\n", "data: " + long + "\n\n"},
 		"an event that is not over": {withRule, 200, eventsType, "data: " + bare + "\n", "data: " + bare + "\n"},
 	} {

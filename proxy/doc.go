@@ -31,8 +31,11 @@
 // serves which part, listengather.go waits for what is agreed to, listenstate.go tells
 // what moved meanwhile, listenrun.go passes on what is said. leg.go and feed.go are one
 // upstream's side, fleetfeeds.go and inbox.go that of streams which subscribers share;
-// both join again what they lost (rejoin.go), unless it was refused (refusedfeed.go). So
-// does a list of a pool's tasks after the third: fanout.go asks all upstreams,
+// both join again what they lost (rejoin.go), unless it was refused (refusedfeed.go).
+// Tasks of berth's own making are a leg of berth's own: upgradedaudience.go finds them,
+// upgradedtask.go says when there is something to tell of one, upgradedleg.go tells it,
+// lookout.go bounds what that costs the store. A list of a pool's tasks takes a way of
+// its own after the third step: fanout.go asks all upstreams,
 // fanoutcursor.go says where it goes on, fanoutpage.go reads a page of one, fanoutown.go
 // says what of it is the caller's.
 //

@@ -59,6 +59,14 @@ func (x *request) streamHeaders(response *http.Response) {
 	x.w.Header().Set("X-Accel-Buffering", "no")
 }
 
+// ownStreamHeaders sets the headers of an event stream that berth itself begins.
+func (x *request) ownStreamHeaders() {
+	h := x.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("X-Accel-Buffering", "no")
+}
+
 // readAhead reads pieces in a goroutine of its own, one for each word on next,
 // until next is closed. A piece is valid until the next word. There is room for
 // the one piece under way, so that the goroutine ends though nobody takes it.

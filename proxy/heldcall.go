@@ -18,23 +18,27 @@ import (
 // heldCall is the request as a task's call: what belongs to the call, and whatever else
 // goes upstream with it.
 func (x *request) heldCall() *upgrade.Call {
+	all := x.outboundHeaders()
 	own := map[string][]string{}
-	for name, values := range x.outboundHeaders() {
+	for name, values := range all {
 		if isCallsOwn(name) {
 			own[name] = values
 		}
 	}
-	return &upgrade.Call{Body: x.body, Own: own, Envelope: x.envelope()}
+	return &upgrade.Call{Body: x.body, Own: own, Envelope: x.envelopeOf(all)}
 }
 
 // envelope is what the request bears beside its call: who makes it, from where, with what
 // right.
-func (x *request) envelope() upgrade.Envelope {
-	e := upgrade.Envelope{Host: x.r.Host, Query: x.r.URL.RawQuery, Header: x.outboundHeaders()}
+func (x *request) envelope() upgrade.Envelope { return x.envelopeOf(x.outboundHeaders()) }
+
+// envelopeOf takes what belongs to one request out of headers.
+func (x *request) envelopeOf(headers http.Header) upgrade.Envelope {
+	e := upgrade.Envelope{Host: x.r.Host, Query: x.r.URL.RawQuery, Header: headers}
 	e.Bare = e.Query == ""
 	for name := range e.Header {
 		switch {
-		case isCallsOwn(name), name == "Idempotency-Key":
+		case isCallsOwn(name), name == "Idempotency-Key", name == "Content-Length":
 			delete(e.Header, name) // of one request each
 		case !isHarmless(name):
 			e.Bare = false

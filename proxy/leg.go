@@ -50,6 +50,7 @@ type legEvent struct {
 	lost   error  // it ended, broke or was refused
 	raw    []byte // it says this, one event
 	within bool   // and the event goes on
+	done   bool   // it has said all that there is to say
 }
 
 // stand notes that the leg was acknowledged.

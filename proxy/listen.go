@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,8 @@ type subscription struct {
 	asked mcp.Filter
 	legs  []*leg // those that have not ended for good
 
+	upgraded *upgradedAudience // nil: no task of berth's own making is asked for
+
 	events       chan legEvent // of the client's own legs
 	inbox        *inbox        // of those at streams that subscribers share
 	floor        chan struct{} // held by the own leg whose event is being passed on
@@ -35,7 +38,12 @@ type subscription struct {
 // Status Notifications"). Its tasks may have several owners, and its other wishes may
 // be for the whole fleet; to the client it is one stream.
 func (x *request) listen() error {
-	audience, err := x.endpoint.Router.Audience(x.r.Context(), x.query())
+	upgraded, err := x.upgradedAudience()
+	if err != nil {
+		return err
+	}
+	defer upgraded.close()
+	audience, err := x.endpoint.Router.Audience(x.r.Context(), upgraded.narrow(x.query()))
 	if err != nil {
 		return err
 	}
@@ -43,6 +51,7 @@ func (x *request) listen() error {
 		return err
 	}
 	l := newSubscription(x)
+	l.upgraded = upgraded
 	defer l.close()
 	l.plan(audience)
 	first, err := l.gather()
@@ -104,10 +113,21 @@ func (l *subscription) acknowledge(first *feed) error {
 		}
 	}
 	l.x.upstream = l.names()
-	l.x.streamHeaders(first.response)
-	l.x.writeHeader(first.response.StatusCode)
+	l.beginStream(first)
 	close(l.acknowledged)
 	return l.send(event(mcp.Acknowledgement(l.x.id, agreed.Within(l.asked))))
+}
+
+// beginStream sends the header, which is that of the upstream which agreed first. Where
+// berth alone serves the subscription it is berth's own.
+func (l *subscription) beginStream(first *feed) {
+	if first == nil {
+		l.x.ownStreamHeaders()
+		l.x.writeHeader(http.StatusOK)
+		return
+	}
+	l.x.streamHeaders(first.response)
+	l.x.writeHeader(first.response.StatusCode)
 }
 
 // dropIfIdle drops a leg that agreed to nothing of what it is for. The last one stays:
@@ -122,7 +142,7 @@ func (l *subscription) dropIfIdle(g *leg) {
 func (l *subscription) names() string {
 	var names []string
 	for _, g := range l.legs {
-		if g.state == legStanding && !g.shared {
+		if g.state == legStanding && !g.shared && g.at != "" {
 			names = append(names, g.at)
 		}
 	}

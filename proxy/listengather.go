@@ -24,21 +24,22 @@ const (
 
 // gathered is what the legs have answered before the client was told anything.
 type gathered struct {
-	first   *feed        // the first that was acknowledged
+	stands  bool         // a leg does, or did
+	first   *feed        // the first that was acknowledged; nil: none at an upstream
 	refused *refusedFeed // the first that was refused
 	failed  error        // why one was lost
 }
 
 // gather waits for the legs' acknowledgements: for all of them, but no longer than
-// ackPatience if there is one. It returns the first feed. Without any the error is a
-// *refusedFeed, or why nobody answered.
+// ackPatience if there is one. It returns the first feed, nil if all that stands is
+// berth's own leg. If none stands the error is a *refusedFeed, or why nobody answered.
 func (l *subscription) gather() (*feed, error) {
 	patience, most := time.NewTimer(ackPatience), time.NewTimer(cmp.Or(l.x.endpoint.Timeouts.Control, ackMost)+ackPatience)
 	defer patience.Stop()
 	defer most.Stop()
-	var g gathered
+	g := gathered{stands: l.standing() > 0}
 	overdue := false
-	for l.awaited() > 0 && !(overdue && g.first != nil) {
+	for l.awaited() > 0 && !(overdue && g.stands) {
 		select {
 		case e := <-l.events:
 			l.note(&g, e)
@@ -82,13 +83,24 @@ func (l *subscription) awaited() int {
 	return n
 }
 
+// standing counts the legs that stand.
+func (l *subscription) standing() int {
+	n := 0
+	for _, g := range l.legs {
+		if g.state == legStanding {
+			n++
+		}
+	}
+	return n
+}
+
 // note takes in what happened to a leg before the acknowledgement. What is said before
 // it is said to nobody.
 func (l *subscription) note(g *gathered, e legEvent) {
 	switch {
 	case e.joined != nil:
 		e.leg.stand(e.joined)
-		g.first = cmp.Or(g.first, e.joined)
+		g.stands, g.first = true, cmp.Or(g.first, e.joined)
 	case e.lost != nil:
 		l.noteLoss(g, e)
 	}
@@ -118,7 +130,7 @@ func (l *subscription) noteLoss(g *gathered, e legEvent) {
 // outcome is the first feed, or what to answer in its place.
 func (g *gathered) outcome(otherwise error) (*feed, error) {
 	switch {
-	case g.first != nil:
+	case g.stands:
 		g.refused.drop()
 		return g.first, nil
 	case g.refused != nil:

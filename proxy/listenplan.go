@@ -11,7 +11,8 @@ import (
 // plan makes the subscription's legs: one for each owner of its tasks, and for its
 // other wishes a part in the first of these, or in the streams to the whole fleet that
 // subscribers share. What nobody is known to own goes to the first as well, for an
-// upstream to judge. Owners that are known to be silent are left out.
+// upstream to judge. Owners that are known to be silent are left out. Tasks of berth's own
+// making are a leg of berth's own, and no upstream hears of them.
 func (l *subscription) plan(audience routing.Audience) {
 	rest := l.asked.WithTasks(nil)
 	fleetwide := l.x.endpoint.FleetNotifications && !rest.Empty()
@@ -33,15 +34,29 @@ func (l *subscription) plan(audience routing.Audience) {
 		}
 	}
 	l.x.decision.Source = routing.SourcePicked
-	if len(audience.Tasks) > 0 {
+	switch {
+	case len(audience.Tasks) > 0:
 		l.x.decision.Source = audience.Tasks[0].Source
+	case len(l.legs) == 0 && l.upgraded != nil:
+		l.x.decision.Source = sourceUpgraded
+	}
+	if l.upgraded != nil && (len(l.upgraded.tasks) > 0 || len(l.legs) == 0) {
+		l.addUpgraded()
 	}
 }
 
 // needsAnybody reports whether a leg at any upstream is needed where no owner is to be
 // had: for wishes that concern no task, or so that an upstream words its refusal.
 func (l *subscription) needsAnybody(audience routing.Audience, rest mcp.Filter, fleetwide bool) bool {
-	return !fleetwide && (!rest.Empty() || len(audience.Tasks) == 0)
+	switch {
+	case fleetwide:
+		return false
+	case !rest.Empty():
+		return true
+	case l.upgraded != nil:
+		return len(audience.Unjudged) > 0
+	}
+	return len(audience.Tasks) == 0
 }
 
 // portion is what one owner has of a subscription's tasks; without an owner it is for
@@ -75,18 +90,20 @@ func byOwner(tasks []routing.Listened) []portion {
 	return portions
 }
 
-// add starts a leg of the client's own.
+// add starts a leg of the client's own. What is left of ids where all others are of tasks
+// of berth's own making is left out whole if it is nothing: the upstream may well know
+// nothing of tasks.
 func (l *subscription) add(p portion, rest mcp.Filter, ids []string) {
 	ctx, end := context.WithCancel(l.ctx)
 	g := &leg{l: l, upstream: p.owner, tasks: p.tasks, states: newStates(p.tasks), end: end}
 	g.asked, g.body = rest, l.x.body
-	if named, ok := l.asked.Find(mcp.FilterTasks); ok {
+	if named, ok := l.asked.Find(mcp.FilterTasks); ok && (len(ids) > 0 || l.upgraded == nil) {
 		g.asked = rest.WithTasks(ids)
 		if !slices.Equal(named.List, ids) {
 			g.body = mcp.NarrowListen(l.x.body, ids)
 		}
 	}
-	if len(rest) < len(l.asked.WithTasks(nil)) {
+	if len(g.asked) < len(l.asked) {
 		g.body = mcp.ListenFor(l.x.body, g.asked)
 	}
 	l.legs = append(l.legs, g)

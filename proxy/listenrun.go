@@ -71,6 +71,8 @@ func (l *subscription) take(e legEvent) error {
 		return nil
 	case e.raw != nil:
 		return l.pass(e)
+	case e.done:
+		l.dropIfDone(e.leg)
 	case e.joined != nil:
 		e.leg.stand(e.joined)
 		if len(l.legs) == 1 && e.leg.agreed.Empty() && !e.leg.asked.Empty() {
@@ -96,6 +98,14 @@ func (l *subscription) pass(e legEvent) error {
 		l.speaking = e.leg
 	}
 	return l.send(e.raw)
+}
+
+// dropIfDone drops a leg that will never have anything to say again. The last one stays:
+// its client may leave when it likes.
+func (l *subscription) dropIfDone(g *leg) {
+	if len(l.legs) > 1 {
+		l.drop(g)
+	}
 }
 
 // lose notes that a leg's stream is lost. One that was refused is not joined again.

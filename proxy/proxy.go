@@ -101,6 +101,7 @@ type Proxy struct {
 	moves     singleflight.Group
 	flights   *flights
 	lists     chan struct{} // one for each list of tasks that is being made
+	lookout   lookout
 }
 
 // New returns a proxy for the given endpoints.
@@ -114,6 +115,7 @@ func New(o Options) *Proxy {
 		draining:  make(chan struct{}),
 		flights:   newFlights(),
 		lists:     make(chan struct{}, listsAtOnce),
+		lookout:   lookout{tasks: o.Tasks, reads: make(chan struct{}, looksAtOnce)},
 	}
 	if p.seen == nil {
 		p.seen = NewLastSeen(0, 0)

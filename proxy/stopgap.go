@@ -80,10 +80,7 @@ func (s *stopgap) await(step func()) {
 func (s *stopgap) isOpen() bool { return s != nil && s.silence != nil }
 
 func (s *stopgap) open() {
-	h := s.x.w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-cache")
-	h.Set("X-Accel-Buffering", "no")
+	s.x.ownStreamHeaders()
 	s.x.writeHeader(http.StatusOK)
 	s.between = true
 	s.silence = time.Tick(cmp.Or(s.x.endpoint.KeepAlive, defaultKeepAlive))

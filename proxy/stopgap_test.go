@@ -148,7 +148,7 @@ func TestOnlySlowCallsThatARuleNamesAreKeptAlive(t *testing.T) {
 			return f.legacyRequest(f.t.Context(), "", "tools/call", `"name":"play"`)
 		}},
 		"another method": {time.Minute, withRule, func(f *rig) *http.Request {
-			return f.legacyRequest(f.t.Context(), "", "vendor/call", `"name":"work"`)
+			return f.legacyRequest(f.t.Context(), "", "prompts/get", `"name":"work"`)
 		}},
 		"in a batch": {time.Minute, withRule, func(f *rig) *http.Request {
 			return f.request(f.t.Context(), http.MethodPost, `[`+message("tools/call", `"name":"work"`)+`]`, "MCP-Protocol-Version", "2025-03-26")
@@ -166,7 +166,7 @@ func TestOnlySlowCallsThatARuleNamesAreKeptAlive(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newRig(t, rigOptions{options: c.rules})
+				f := newRig(t, rigOptions{options: c.rules, endpoint: func(ep *proxy.Endpoint) { ep.Timeouts.Read = 0 }})
 				f.servers[0].inject(after(c.takes, func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 					w.Header().Set("X-Upstream", "1")
 					return sayStatus(http.StatusTeapot, jsonType, doneJSON)(w, r, body)

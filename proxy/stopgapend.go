@@ -25,17 +25,21 @@ func (x *request) firstPiece(reader *exchange.Reader) (piece exchange.Piece, err
 	return piece, err
 }
 
+// byteOrderMark begins a JSON body of some servers. Readers drop it there, and not from
+// an event.
+var byteOrderMark = []byte("\ufeff")
+
 // endStopgap makes an answer that is no event stream, and whose first piece is here, the
 // stream's last event.
 func (x *request) endStopgap(response *http.Response, reader *exchange.Reader, piece exchange.Piece) error {
-	s := x.stopgap
+	piece.Raw, piece.Message = bytes.TrimPrefix(piece.Raw, byteOrderMark), bytes.TrimPrefix(piece.Message, byteOrderMark)
 	a, err := mcp.PeekAnswer(piece.Message, piece.Cut)
 	switch {
-	case err != nil || a.Method != "" || exchange.ShapeOf(response) != exchange.JSON:
+	case err != nil || exchange.ShapeOf(response) != exchange.JSON:
 		return notJSONRPC(response.StatusCode)
 	case a.HasResult && !a.IsError:
-		s.status = response.StatusCode
-		return s.pass(reader, piece)
+		x.stopgap.status = response.StatusCode
+		return x.stopgap.pass(reader, piece)
 	}
 	object := mcp.ErrorObject(piece.Message)
 	if object == nil || a.ErrorCode == 0 {
@@ -47,7 +51,7 @@ func (x *request) endStopgap(response *http.Response, reader *exchange.Reader, p
 		// would not be enough.
 		message = mcp.ErrorResponse(x.id, object)
 	}
-	return s.end(response.StatusCode, message)
+	return x.stopgap.end(response.StatusCode, message)
 }
 
 // notJSONRPC words an answer that a client cannot be given as it is, because it has the
@@ -66,14 +70,9 @@ func (s *stopgap) end(status int, message []byte) error {
 	return s.x.flush()
 }
 
-// byteOrderMark begins a JSON body of some servers. Readers drop it there, and not from
-// an event.
-var byteOrderMark = []byte("\ufeff")
-
 // pass makes a message of any length the stream's last event, piece by piece.
 func (s *stopgap) pass(reader *exchange.Reader, piece exchange.Piece) (err error) {
 	s.between = false
-	piece.Raw = bytes.TrimPrefix(piece.Raw, byteOrderMark)
 	if err := s.x.write([]byte("event: message\ndata: ")); err != nil {
 		return err
 	}

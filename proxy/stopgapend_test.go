@@ -29,11 +29,13 @@ func TestStopgapEndsWithWhatCame(t *testing.T) {
 		"result":                     {answer: say(jsonType, doneJSON), body: doneJSON, outcome: "ok"},
 		"result on several lines":    {answer: say(jsonType, "\ufeff{\r\n\"jsonrpc\":\"2.0\",\n\n\"id\":1,\"result\":{}}\n"), body: `{  "jsonrpc":"2.0",  "id":1,"result":{}} `, outcome: "ok"},
 		"error":                      {answer: say(jsonType, `{"jsonrpc":"2.0","id":1,"error":`+refusal+`}`), body: `{"jsonrpc":"2.0","id":1,"error":` + refusal + `}`, outcome: "ok"},
+		"error with an order mark":   {answer: say(jsonType, "\ufeff"+`{"jsonrpc":"2.0","id":1,"error":`+refusal+`}`), body: `{"jsonrpc":"2.0","id":1,"error":` + refusal + `}`, outcome: "ok"},
 		"error with a status":        {answer: sayStatus(400, jsonType, `{"jsonrpc":"2.0","id":1,"error":`+refusal+`,"x":0}`), body: `{"jsonrpc":"2.0","id":1,"error":` + refusal + `,"x":0}`, outcome: "ok"},
 		"error of nobody's":          {answer: sayStatus(500, jsonType, `{"jsonrpc":"2.0","error":`+refusal+`,"id":null}`), body: `{"jsonrpc":"2.0","id":1,"error":` + refusal + `}`, outcome: "upstream_error"},
 		"error without an id":        {answer: sayStatus(503, jsonType, `{"jsonrpc":"2.0","error":`+refusal+`}`), body: `{"jsonrpc":"2.0","id":1,"error":` + refusal + `}`, outcome: "upstream_error"},
 		"unauthorized, in plain":     {answer: sayStatus(401, "text/plain", "who are you?"), code: -32603, reason: "bad_upstream_response", message: " 401", outcome: "failed"},
 		"unauthorized, in JSON":      {answer: sayStatus(401, jsonType, `{"error":"invalid_token"}`), code: -32603, reason: "bad_upstream_response", message: " 401", outcome: "failed"},
+		"overloaded, in JSON":        {answer: sayStatus(529, jsonType, `{"error":{"type":"overloaded"}}`), code: -32603, reason: "bad_upstream_response", message: " 529", outcome: "failed"},
 		"a gateway's page":           {answer: sayStatus(502, "text/html", "<html>"), code: -32603, reason: "bad_upstream_response", message: " 502", outcome: "failed"},
 		"accepted, and no answer":    {answer: sayStatus(202, "", ""), code: -32603, reason: "bad_upstream_response", message: " 202", outcome: "failed"},
 		"events with an error":       {answer: sayStatus(500, eventsType, doneEvent), code: -32603, reason: "bad_upstream_response", message: " 500", outcome: "failed"},
@@ -83,30 +85,50 @@ func TestStopgapEndsWithWhatCame(t *testing.T) {
 
 // An answer of any length is one event, and one that ends in the middle is none.
 func TestLongAnswerIsOneEvent(t *testing.T) {
-	for _, whole := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			f := newRig(t, rigOptions{options: withRule})
-			answer := jsonAnswer(1 << 20)
-			f.servers[0].inject(after(time.Minute, func(w http.ResponseWriter, r *http.Request, body []byte) bool {
-				if !whole {
-					w.Header().Set("Content-Length", "1048577")
-				}
-				return say(jsonType, answer)(w, r, body)
-			}))
-			resp := f.open(plainCalls["modern"](f, ""))
-			defer resp.Body.Close()
-			got, err := io.ReadAll(resp.Body)
-			if !whole {
-				if err == nil || strings.HasSuffix(string(got), "\n\n") {
+	answer := jsonAnswer(1 << 20)
+	for name, c := range map[string]struct {
+		limit    int64
+		declared string // Content-Length, "" if none is sent
+		whole    bool
+	}{
+		"whole":      {1 << 20, "", true},
+		"broken off": {0, "1048577", false},
+		"too large":  {1<<20 - 1, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newRig(t, rigOptions{options: func(o *proxy.Options) {
+					withRule(o)
+					o.Limits.Answer = c.limit
+				}})
+				f.servers[0].inject(after(time.Minute, func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+					if c.declared != "" {
+						w.Header().Set("Content-Length", c.declared)
+					}
+					return say(jsonType, answer)(w, r, body)
+				}))
+				resp := f.open(plainCalls["modern"](f, ""))
+				defer resp.Body.Close()
+				got, err := io.ReadAll(resp.Body)
+				events := eventsIn(string(got))
+				switch {
+				case c.whole && (err != nil || len(events) != 1 || events[0] != answer):
+					t.Errorf("%d bytes in %d events, %v", len(got), len(events), err)
+				case !c.whole && (err == nil || bytes.HasSuffix(got, []byte("}\n\n"))):
 					t.Errorf("%d bytes, %v: half an answer looks whole", len(got), err)
 				}
-				return
-			}
-			if events := eventsIn(string(got)); err != nil || len(events) != 1 || events[0] != answer {
-				t.Errorf("%d bytes in %d events, %v", len(got), len(events), err)
-			}
+			})
 		})
 	}
+}
+
+// Of an error that is too long to be read nothing can be said but that it was none.
+func TestErrorTooLongToBeReadIsNoAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newRig(t, rigOptions{options: withRule})
+		f.servers[0].inject(after(time.Minute, sayStatus(400, jsonType, `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"`+strings.Repeat("x", 256<<10)+`"}}`)))
+		f.do(plainCalls["modern"](f, "")).fails(t, http.StatusOK, -32603, "bad_upstream_response", false)
+	})
 }
 
 // While nothing was sent the call goes on to another upstream, open stream or not.

@@ -74,6 +74,9 @@ func (x *request) preferred() string {
 
 // hand gives the client the task's handle as the whole answer.
 func (x *request) hand(held *upgrade.Held) error {
+	if x.r.Context().Err() != nil {
+		return errClientGone
+	}
 	view := upgrade.View{Task: held.Task()}
 	x.respond(http.StatusOK, mcp.Response(x.id, view.Handle()))
 	if x.err != nil {

@@ -57,7 +57,7 @@ func (r *Router) Audience(ctx context.Context, q Query) (Audience, error) {
 	defer cancel()
 	call := &q.Calls[0]
 	longest := cmp.Or(q.LongestID, math.MaxInt)
-	ids := slices.DeleteFunc(distinct(call.Listen.TaskIDs()), func(id string) bool { return !mcp.IsTaskID(id, longest) })
+	ids := slices.DeleteFunc(ListenIDs(call.Listen.TaskIDs()), func(id string) bool { return !mcp.IsTaskID(id, longest) })
 	found := make([]lookedUp, len(ids))
 	r.lookUpAll(ctx, q.Principal, ids, found)
 	r.askForAll(ctx, q, call, found)
@@ -146,8 +146,9 @@ func (r *Router) askForListened(ctx context.Context, q Query, call *mcp.Call, f 
 	}
 }
 
-// distinct returns the first ids, each once.
-func distinct(ids []string) []string {
+// ListenIDs returns the ids of a subscription that are looked up: the first ones, each
+// once, MaxListenIDs at most.
+func ListenIDs(ids []string) []string {
 	seen := make(map[string]bool, len(ids))
 	var out []string
 	for _, id := range ids {

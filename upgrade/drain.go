@@ -9,6 +9,9 @@ import (
 // lastWords bounds how long the store may take to hear how calls ended that were cut.
 const lastWords = 3 * time.Second
 
+// awaitEvery is how often it is seen whether all held calls have ended.
+const awaitEvery = 20 * time.Millisecond
+
 // StopCreating has Create refuse from now on.
 func (t *Tasks) StopCreating() {
 	t.mu.Lock()
@@ -42,17 +45,16 @@ func (t *Tasks) Drain(ctx context.Context) {
 
 // await waits until nothing is held, and reports whether that came before the end of ctx.
 func (t *Tasks) await(ctx context.Context) bool {
-	ended := make(chan struct{})
-	go func() {
-		t.running.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-		return true
-	case <-ctx.Done():
-		return false
+	look := time.NewTicker(awaitEvery)
+	defer look.Stop()
+	for t.Held() > 0 {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return false
+		}
 	}
+	return true
 }
 
 // cut ends all calls that are held.
@@ -60,8 +62,21 @@ func (t *Tasks) cut() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, h := range t.held {
-		h.end(errShutdown)
+		if h.canBeLeft() {
+			h.end(errLeft)
+		} else {
+			h.end(errShutdown)
+		}
 	}
+}
+
+// canBeLeft reports whether another process, or this one's successor, can go on with the
+// call: it was not sent, its client has the handle, and what authorises it is kept.
+func (h *Held) canBeLeft() bool {
+	task := h.Task()
+	pool := h.t.pools[task.Pool]
+	return h.t.store.Durable() && task.Waiting() && task.Handed &&
+		(h.call.Bare || h.t.keys.Given() || pool != nil && pool.OwnCredentials)
 }
 
 // maxUnstored bounds the outcomes in memory that the store has not taken, in bytes.

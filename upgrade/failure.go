@@ -30,7 +30,7 @@ func wordFailure(err error, t Task) *mcp.Error {
 	switch {
 	case errors.As(err, &worded):
 		return worded
-	case errors.Is(err, errShutdown):
+	case errors.Is(err, errShutdown), errors.Is(err, errLeft):
 		return lost(mcp.ReasonShutdown, "the berth that held the call was shut down", t)
 	case errors.Is(err, errNoCredentials):
 		return lost(mcp.ReasonHolderLost, "the berth that held the call is gone, and no other one has the credentials for it", t)

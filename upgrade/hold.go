@@ -16,6 +16,7 @@ var (
 	errFenced    = errors.New("upgrade: another berth has taken this one for dead")
 	errDiscarded = errors.New("upgrade: the client is gone, or has its answer")
 	errShutdown  = errors.New("upgrade: the berth that held the call was shut down")
+	errLeft      = errors.New("upgrade: left to another berth")
 )
 
 // Held is a call that this process keeps for a task: from its record on to its outcome,
@@ -29,6 +30,7 @@ type Held struct {
 	done  chan struct{} // closed when nothing is held any more
 	begun sync.Once     // run was begun
 	token string        // progressToken of the rounds
+	due   int           // the round that is in flight, or about to be; run's
 
 	mu     sync.Mutex // held while a step is taken; guards the fields below
 	entry  entry      // as this process last saw the record
@@ -48,12 +50,11 @@ type Attended interface {
 
 // hold makes the call of e this process's.
 func (t *Tasks) hold(e entry, c *Call) *Held {
-	h := &Held{t: t, call: c, entry: e, done: make(chan struct{}), token: "berth-" + newName(9)}
+	h := &Held{t: t, call: c, entry: e, done: make(chan struct{}), token: "berth-" + newName(9), due: e.due()}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.held[e.ID] = h
-	t.running.Add(1)
 	return h
 }
 
@@ -155,7 +156,7 @@ func (h *Held) run() {
 		case errors.Is(err, ErrAnswered), errors.Is(err, errDiscarded):
 			h.end(errDiscarded)
 			return
-		case errors.Is(err, errFenced), errors.Is(err, errCancelled):
+		case errors.Is(err, errFenced), errors.Is(err, errCancelled), errors.Is(err, errLeft) && h.waits():
 			return
 		case err != nil && h.guest != nil && h.guest.Failed(err):
 			h.end(errDiscarded)
@@ -169,17 +170,25 @@ func (h *Held) run() {
 	}
 }
 
+func (h *Held) waits() bool {
+	task := h.Task()
+	return task.Waiting()
+}
+
 // release gives back what the call took. A task that nobody was told of goes with it.
 func (h *Held) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
 	defer cancel()
 	task := h.Task()
 	h.silence()
-	if errors.Is(h.Err(), errDiscarded) {
+	switch err := h.Err(); {
+	case errors.Is(err, errDiscarded):
 		if h.t.forget(ctx, &task) != nil {
 			h.t.regret(task)
 		}
-	} else {
+	case errors.Is(err, errLeft) && h.waits():
+		// It stays listed, for whoever finds this process gone.
+	default:
 		h.t.lists.strike(ctx, h.t.lists.tasksOf(h.t.holder), task.ID)
 	}
 	h.t.mu.Lock()
@@ -187,7 +196,6 @@ func (h *Held) release() {
 	h.t.mu.Unlock()
 	h.end(nil)
 	close(h.done)
-	h.t.running.Done()
 }
 
 // fail ends the task with what went wrong.
@@ -202,7 +210,7 @@ func (h *Held) finish(end State, outcome []byte, message string) {
 	// Neither a cancel nor a shutdown undoes what the tool has returned.
 	ctx := context.WithoutCancel(h.ctx)
 	op := h.t.op(Finish)
-	op.End, op.Message, op.Outcome, op.Round = end, message, op.ID, h.Task().Round
+	op.End, op.Message, op.Outcome, op.Round = end, message, op.ID, h.due
 	if size := int64(len(outcome)); h.t.unkept.take(size) {
 		defer h.t.unkept.give(size)
 	} else {

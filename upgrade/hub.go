@@ -19,25 +19,34 @@ func queueTopic(queue string) string { return "queue:" + queue }
 // hub wakes up those in this process who wait for a task, or for a place in a queue.
 type hub struct {
 	mu       sync.Mutex // guards the field below
-	watchers map[string]map[chan struct{}]bool
+	watchers map[string]map[*watch]bool
 }
 
-func newHub() *hub { return &hub{watchers: map[string]map[chan struct{}]bool{}} }
+// watch is one who waits. wake is called with the hub's lock held, and does not wait.
+type watch struct{ wake func() }
+
+func newHub() *hub { return &hub{watchers: map[string]map[*watch]bool{}} }
 
 // watch returns a channel that holds a wake-up whenever what it is about may have
 // changed, until stop is called.
 func (h *hub) watch(about string) (woken <-chan struct{}, stop func()) {
 	c := make(chan struct{}, 1)
+	return c, h.call(about, func() { signal(c) })
+}
+
+// call has wake called in place of a wake-up.
+func (h *hub) call(about string, wake func()) (stop func()) {
+	w := &watch{wake}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.watchers[about] == nil {
-		h.watchers[about] = map[chan struct{}]bool{}
+		h.watchers[about] = map[*watch]bool{}
 	}
-	h.watchers[about][c] = true
-	return c, func() {
+	h.watchers[about][w] = true
+	return func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		delete(h.watchers[about], c)
+		delete(h.watchers[about], w)
 		if len(h.watchers[about]) == 0 {
 			delete(h.watchers, about)
 		}
@@ -47,8 +56,8 @@ func (h *hub) watch(about string) (woken <-chan struct{}, stop func()) {
 func (h *hub) wake(about string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for c := range h.watchers[about] {
-		signal(c)
+	for w := range h.watchers[about] {
+		w.wake()
 	}
 }
 
@@ -56,8 +65,8 @@ func (h *hub) wakeAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, watchers := range h.watchers {
-		for c := range watchers {
-			signal(c)
+		for w := range watchers {
+			w.wake()
 		}
 	}
 }

@@ -30,6 +30,9 @@ func (r *reaper) look(ctx context.Context) {
 	if !r.t.store.Shared() || time.Since(r.last) < r.t.beat()*9/10 {
 		return
 	}
+	if r.t.isDraining() {
+		return // those who stay can go on with what was not sent
+	}
 	r.last = time.Now()
 	if !r.t.store.Healthy() || !r.t.trust.steady(r.t.lease) {
 		clear(r.missed)

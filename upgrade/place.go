@@ -28,11 +28,16 @@ func (h *Held) takePlace(tried []*routing.Upstream) (*routing.Lease, error) {
 	defer stop()
 	for {
 		lease, err := h.tryPlace(ctx, pool, &task, tried)
-		if lease != nil || err != nil {
-			return lease, err
+		if err != nil {
+			h.t.giveUpPlace(ctx, &task)
+			return nil, err
+		}
+		if lease != nil {
+			return lease, nil
 		}
 		select {
 		case <-ctx.Done():
+			h.t.giveUpPlace(ctx, &task)
 			return nil, context.Cause(ctx)
 		case <-freed:
 		case <-time.After(placeEvery):
@@ -69,7 +74,7 @@ func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tri
 		}
 		err = h.t.lists.enlist(ctx, h.t.lists.slotsOf(task.Terms.Queue, lease.Upstream.Name), task.ID, time.Until(task.Expires())+spare, task.Terms.Slots)
 		if err == nil {
-			h.t.lists.strike(ctx, h.t.lists.waitingIn(task.Terms.Queue), task.ID)
+			h.t.unqueue(ctx, task)
 			return lease, nil
 		}
 		lease.Release()
@@ -78,6 +83,25 @@ func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tri
 		}
 		full = append(full, lease.Upstream)
 	}
+}
+
+// unqueue takes a call out of its queue, as soon as the store takes it: one that stayed
+// there would keep others from their turn.
+func (t *Tasks) unqueue(ctx context.Context, task *Task) {
+	leave := func(ctx context.Context) error {
+		return t.store.Delist(ctx, t.lists.waitingIn(task.Terms.Queue), task.ID)
+	}
+	if leave(ctx) != nil {
+		t.backlog.add(leave)
+	}
+}
+
+// giveUpPlace lets those behind a call have its turn: it will not take it.
+func (t *Tasks) giveUpPlace(ctx context.Context, task *Task) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	defer cancel()
+	t.unqueue(ctx, task)
+	t.tell(ctx, queueTopic(task.Terms.Queue))
 }
 
 // leavePlace gives back what takePlace took.

@@ -95,8 +95,12 @@ func (h *Held) putBack(ctx context.Context) error {
 
 // reconcile sees to the tasks that are listed as this process's and that it does not hold:
 // a step was taken of which it never heard, or the store has fallen back to a time when it
-// held them.
+// held them. At the end of the process they are for others to see to, who can go on with
+// what was not sent.
 func (t *Tasks) reconcile(ctx context.Context) {
+	if t.isDraining() {
+		return
+	}
 	listed, err := t.store.Members(ctx, t.lists.tasksOf(t.holder))
 	if err != nil {
 		return

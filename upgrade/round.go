@@ -24,6 +24,7 @@ const (
 // round sends the round that is due and acts on its answer. again is true if another one
 // follows at once; bare counts those that did.
 func (h *Held) round(bare int) (again bool, err error) {
+	h.due = h.Task().Round + 1
 	if err := h.backOff(bare); err != nil {
 		return false, err
 	}
@@ -36,13 +37,15 @@ func (h *Held) round(bare int) (again bool, err error) {
 	}
 	ctx, cancel := h.bounded()
 	defer cancel()
+	begun := time.Now()
 	ex, lease, err := h.dispatch(ctx, lease)
 	defer func() { h.leavePlace(lease) }()
-	if err != nil {
-		return false, h.cause(ctx, err)
+	var answer reply
+	if err == nil {
+		defer ex.Close()
+		answer, err = h.read(ex)
 	}
-	defer ex.Close()
-	answer, err := h.read(ex)
+	h.t.metrics.round(ctx, h.Task().Pool, lease.Upstream.Name, answer.kind(), time.Since(begun))
 	if err != nil {
 		return false, h.cause(ctx, err)
 	}
@@ -131,6 +134,8 @@ func (h *Held) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
+	// The store may take the step and not say so, and the round be given up meanwhile.
+	h.due = task.Round + 1
 	op := h.t.op(Dispatch)
 	op.Upstream, op.Round = u.Name, task.Round
 	err = h.insist(ctx, func(ctx context.Context) error {
@@ -160,6 +165,22 @@ type reply struct {
 	mcp.Answer
 	message []byte // whole
 }
+
+// kind is what the response is, in one word.
+func (r reply) kind() string {
+	switch {
+	case r.message == nil:
+		return "failed"
+	case r.IsError:
+		return "error"
+	case r.ResultType == resultInputRequired:
+		return resultInputRequired
+	}
+	return "result"
+}
+
+// resultInputRequired is the resultType of an answer that asks for input.
+const resultInputRequired = "input_required"
 
 // read reads an answer up to its response. Progress on the way is the task's message;
 // other notifications are not for tasks.
@@ -194,7 +215,7 @@ func (h *Held) act(ctx context.Context, u *routing.Upstream, r reply) (again boo
 	switch {
 	case r.IsError:
 		h.finish(Failed, mcp.ErrorObject(r.message), messageOf(r.message))
-	case r.ResultType == "input_required":
+	case r.ResultType == resultInputRequired:
 		return h.pause(ctx, r)
 	case r.CreatesTask():
 		return false, h.follow(ctx, u, r)

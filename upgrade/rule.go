@@ -45,12 +45,13 @@ type Rule struct {
 	// OnStoreDown says what becomes of a call whose task the store does not take.
 	OnStoreDown StorePolicy
 
-	// LivePerPrincipal is how many tasks of this rule one principal may have that have
-	// not ended. It does not count for callers without a principal. Zero: any number.
+	// LivePerPrincipal is how many tasks a principal may have in a pool that have not
+	// ended, by whatever rule, for this one to make another. It does not count for callers
+	// without a principal. Zero: any number.
 	LivePerPrincipal int
 
-	// LivePerProcess is how many tasks of this rule that have not ended one berth may
-	// have made. Zero: any number.
+	// LivePerProcess is how many calls one berth may hold, by whatever rule, for this one
+	// to make another task. Zero: any number.
 	LivePerProcess int
 }
 

@@ -87,7 +87,6 @@ type Tasks struct {
 	held     map[string]*Held
 	claimed  map[string]bool // tasks that are about to be held
 	draining bool
-	running  sync.WaitGroup // one for each held call
 }
 
 // New returns the tasks in o.Store. Run them before the first is made.
@@ -156,6 +155,13 @@ func (t *Tasks) Get(ctx context.Context, id string, who Asker) (View, error) {
 		v.Place = t.place(ctx, &e.Task)
 	}
 	return v, err
+}
+
+// Peek returns a task's record alone: an outcome may be large, and to find a place in a
+// queue takes a look at the queue. Errors are those of Get.
+func (t *Tasks) Peek(ctx context.Context, id string, who Asker) (Task, error) {
+	e, err := t.find(ctx, id, who)
+	return e.Task, err
 }
 
 // find returns the record of a task that is who's. While the store is away a holder

@@ -44,7 +44,7 @@ type Op struct {
 
 	Holder string // whose step it is, or who takes the task
 	Of     string // Orphan, Adopt: the holder that is gone
-	Round  int    // Progress, Pause, Finish: the round that it is about
+	Round  int    // Dispatch: the round before; Progress, Pause, Finish: the round that is in flight, or due
 
 	Upstream     string
 	Message      string
@@ -72,8 +72,7 @@ func Transition(t Task, op Op) (next Task, changed bool, err error) {
 	case Dispatch:
 		changed, err = next.dispatch(op)
 	case Hand:
-		changed = !t.Handed && !t.State.Terminal()
-		next.Handed = true
+		changed, err = next.hand(op)
 	case Progress:
 		changed, err = next.progress(op)
 	case Pause:
@@ -94,7 +93,9 @@ func Transition(t Task, op Op) (next Task, changed bool, err error) {
 	if err != nil || !changed {
 		return t, false, err
 	}
-	next.Updated = op.At
+	if op.At.After(t.Updated) {
+		next.Updated = op.At // clocks of berths differ, and clients see it grow
+	}
 	next.Ops = append(slices.Clone(t.Ops[max(0, len(t.Ops)-keptOps+1):]), op.ID)
 	return next, true, nil
 }
@@ -108,6 +109,14 @@ func (t *Task) held(op Op) error {
 		return ErrStale
 	}
 	return nil
+}
+
+// due is the round that is in flight, or else the next one.
+func (t *Task) due() int {
+	if t.State == Dispatched {
+		return t.Round
+	}
+	return t.Round + 1
 }
 
 // underWay checks that op is about the round that is in flight.
@@ -126,12 +135,24 @@ func (t *Task) dispatch(op Op) (bool, error) {
 	if err := t.held(op); err != nil {
 		return false, err
 	}
-	if !t.Waiting() && (t.State != Dispatched || t.Round != op.Round) {
+	if t.Round != op.Round {
+		return false, ErrStale
+	}
+	if !t.Waiting() && t.State != Dispatched {
 		return false, ErrState
 	}
 	t.State, t.Upstream, t.Message, t.Handed = Dispatched, op.Upstream, "", true
 	t.Round++
 	return true, nil
+}
+
+func (t *Task) hand(op Op) (bool, error) {
+	if err := t.held(op); err != nil {
+		return false, err
+	}
+	changed := !t.Handed
+	t.Handed = true
+	return changed, nil
 }
 
 func (t *Task) progress(op Op) (bool, error) {
@@ -212,7 +233,7 @@ func (t *Task) finish(op Op) (bool, error) {
 	if err := t.held(op); err != nil {
 		return false, err
 	}
-	if !t.Waiting() && t.Round != op.Round {
+	if t.due() != op.Round {
 		return false, ErrStale
 	}
 	if op.End != Failed && (op.End != Completed || t.State != Dispatched) {

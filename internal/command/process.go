@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
 	"time"
 
@@ -78,20 +77,20 @@ func (p *process) shutDown(ctx context.Context) {
 	}
 	p.log.Info("draining", "for", p.drain.String())
 	p.graph.proxy.Drain()
-	// A second signal is taken for the end of the time to drain.
+	p.graph.stopCreating()
+	// A second signal is taken for the end of the time to drain, a third one for that of
+	// the process.
 	hurry, calm := signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt, syscall.SIGTERM)
 	defer calm()
+	context.AfterFunc(hurry, calm)
 	limit, cancel := context.WithTimeout(hurry, time.Duration(p.drain))
 	defer cancel()
-	var draining sync.WaitGroup
-	draining.Go(func() {
-		if err := p.server.Shutdown(limit); err != nil {
-			p.log.Warn("drain time is over, what is left is cut", "error", err)
-			p.server.Close()
-		}
-	})
-	draining.Go(func() { p.graph.drainTasks(limit) })
-	draining.Wait()
+	if err := p.server.Shutdown(limit); err != nil {
+		p.log.Warn("drain time is over, what is left is cut", "error", err)
+		p.server.Close()
+	}
+	// After the requests: what these still begin, or answer, is held to its end as well.
+	p.graph.drainTasks(limit)
 }
 
 func ignoreClosed(err error) error {

@@ -59,6 +59,13 @@ func (g *graph) addTasks(cfg config.Config, o observers) {
 	})
 }
 
+// stopCreating has calls refused that would become tasks.
+func (g *graph) stopCreating() {
+	if g.tasks != nil {
+		g.tasks.StopCreating()
+	}
+}
+
 // drainTasks waits for held calls until ctx ends, and then ends them.
 func (g *graph) drainTasks(ctx context.Context) {
 	if g.tasks != nil {

@@ -35,11 +35,12 @@ type Upgrade struct {
 	// OnStoreDown is what becomes of a call whose task cannot be recorded: "sync", it
 	// stays a plain one, or "refuse". Empty: see [Upgrade.EffectiveOnStoreDown].
 	OnStoreDown string `toml:"on_store_down"`
-	// LivePerPrincipal is how many tasks of this rule that have not ended one principal
-	// may have; it does not count where there are no principals.
+	// LivePerPrincipal is how many tasks that have not ended, by whatever rule, a principal
+	// may have in a pool for this rule to make another; it does not count where there are
+	// no principals.
 	LivePerPrincipal int `toml:"live_per_principal"`
-	// LivePerProcess is how many tasks of this rule that have not ended one berth may
-	// have made.
+	// LivePerProcess is how many calls, by whatever rule, one berth may hold for this rule
+	// to make another task.
 	LivePerProcess int `toml:"live_per_process"`
 }
 

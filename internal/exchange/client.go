@@ -43,6 +43,13 @@ type Client struct {
 // cannot be repeated if it calls a tool.
 const idleConnection = 4 * time.Second
 
+// Buffers of a connection, in bytes. Larger reads and writes pass them by; thousands of
+// calls that wait for their answers hold little more than these.
+const (
+	readBuffer  = 2 << 10
+	writeBuffer = 1 << 10
+)
+
 // Dial makes a connection, as net.Dialer's DialContext does.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
@@ -72,6 +79,8 @@ func NewClientOver(dial Dial, connectTimeout time.Duration) *Client {
 		MaxIdleConnsPerHost:    4096,
 		IdleConnTimeout:        idleConnection,
 		MaxResponseHeaderBytes: 256 << 10,
+		ReadBufferSize:         readBuffer,
+		WriteBufferSize:        writeBuffer,
 		Protocols:              protocols,
 	}}
 }

@@ -103,6 +103,21 @@ func TestDeafWatcherIsTold(t *testing.T) {
 	})
 }
 
+// A server that was replaced and lives on answers each PING of those who are connected to
+// it. That nothing is said there any more they find out by themselves.
+func TestWatcherOfAFormerServerIsTold(t *testing.T) {
+	t.Parallel()
+	former, now := redistest.Start(t), redistest.Start(t)
+	line := &redistest.Relay{}
+	line.Start(t, former.Addr)
+	s := open(t, "redis://"+line.Addr(), storage.Options{})
+	heard, _ := storagetest.Watch(t, s, "topic")
+	line.Turn(now.Addr)
+	former.Do("CLIENT", "KILL", "TYPE", "normal")
+	realtest.Eventually(t, "the watcher is told", func() bool { return heard.Count("") == 2 })
+	notified(t, open(t, now.URL(), storage.Options{}), heard, "afterwards")
+}
+
 // A watcher says nothing about the store's health, and leaves nothing behind.
 func TestWatchersAreNoTraffic(t *testing.T) {
 	server := redistest.Start(t)

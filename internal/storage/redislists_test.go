@@ -63,14 +63,16 @@ func TestListsInRedisDoNotGrow(t *testing.T) {
 	s := open(t, server.URL(), storage.Options{})
 	enlist(t, s, "l", "stays", longLife)
 	for i := range many {
-		enlist(t, s, "l", fmt.Sprint(i), time.Millisecond)
+		enlist(t, s, "l", fmt.Sprint(i), time.Second/2) // together, or the later ones remove the earlier
 	}
 	realtest.Eventually(t, "they have expired", func() bool {
 		standing, err := s.Members(t.Context(), "l")
 		return err == nil && len(standing) == 1
 	})
 	for i := range many/32 + 1 {
-		enlist(t, s, "l", fmt.Sprint("later ", i), longLife)
+		if err := s.Enlist(t.Context(), "l", fmt.Sprint("later ", i), longLife, i+2); err != nil {
+			t.Errorf("Enlist where others have expired: %v", err)
+		}
 	}
 	if got := server.Do("ZCARD", "berth:l"); got != ":5" {
 		t.Errorf("kept: got %s members, want 5", got)
@@ -183,4 +185,19 @@ func TestUnreplicatedMembersAreNotAcknowledged(t *testing.T) {
 		t.Errorf("place of what was confirmed: got %s, want %s", after, before)
 	}
 	members(t, second, "l", "a", "good")
+}
+
+// On servers of before 7.2 WAIT answers for others' writes too, so what is written is
+// looked at: a member that stands is written again, as a record is.
+func TestStandingMembersAreConfirmedToo(t *testing.T) {
+	t.Parallel()
+	master, _ := withReplica(t)
+	s := waiting(t, master)
+	enlist(t, s, "l", "a", longLife)
+	said := master.Monitor()
+	enlist(t, s, "l", "a", longLife)
+	realtest.Eventually(t, "the wait is seen", func() bool { return said.Count(`"wait"`) == 1 })
+	if said.Count(`"ZADD" "berth:l"`) != 1 {
+		t.Errorf("commands: got %s, want the member to be written", said.String())
+	}
 }

@@ -1,6 +1,7 @@
 package redistest
 
 import (
+	"bytes"
 	"crypto/tls"
 	"net"
 	"sync"
@@ -21,14 +22,31 @@ type Relay struct {
 	// TLS is spoken towards the client; nil: none is.
 	TLS *tls.Config
 
+	// LoseEvery has the relay close the connection in place of every so-manieth piece of an
+	// answer: what was asked for is done, and nobody hears of it. It may be set at any
+	// time; 0: never.
+	LoseEvery atomic.Int64
+
 	// Mute makes the relay throw answers away; it may be set at any time.
 	Mute atomic.Bool
 
+	// MuteAfter is text; once the server was asked something with it, Mute is set and Muted
+	// closed. Empty: never.
+	MuteAfter string
+
+	// Muted is closed by MuteAfter; nil: nobody is told.
+	Muted chan struct{}
+
+	// Drop makes the relay throw everything away, both ways; it may be set at any time.
+	Drop atomic.Bool
+
 	addr     string
-	upstream string
 	accepted atomic.Int64 // connections
+	answers  atomic.Int64 // pieces
+	lost     atomic.Int64 // of these
 	running  sync.WaitGroup
-	mu       sync.Mutex // guards conns
+	mu       sync.Mutex // guards the fields below
+	upstream string
 	conns    []net.Conn
 }
 
@@ -40,7 +58,8 @@ func (r *Relay) Start(t testing.TB, upstream string) {
 	if err != nil {
 		t.Fatalf("relay: %v", err)
 	}
-	r.addr, r.upstream = listener.Addr().String(), upstream
+	r.addr = listener.Addr().String()
+	r.Turn(upstream)
 	if r.TLS != nil {
 		listener = tls.NewListener(listener, r.TLS)
 	}
@@ -52,11 +71,27 @@ func (r *Relay) Start(t testing.TB, upstream string) {
 	})
 }
 
+// Turn makes new connections lead to upstream. Those that stand stay where they are.
+func (r *Relay) Turn(upstream string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.upstream = upstream
+}
+
+func (r *Relay) leadsTo() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.upstream
+}
+
 // Addr is the host:port that a started relay listens on.
 func (r *Relay) Addr() string { return r.addr }
 
 // Accepted is how many connections were made so far.
 func (r *Relay) Accepted() int64 { return r.accepted.Load() }
+
+// Lost is how many pieces of answers LoseEvery has cost so far.
+func (r *Relay) Lost() int64 { return r.lost.Load() }
 
 func (r *Relay) serve(listener net.Listener) {
 	for {
@@ -64,7 +99,7 @@ func (r *Relay) serve(listener net.Listener) {
 		if err != nil {
 			return
 		}
-		server, err := net.Dial("tcp", r.upstream)
+		server, err := net.Dial("tcp", r.leadsTo())
 		if err != nil {
 			_ = client.Close()
 			continue
@@ -73,19 +108,25 @@ func (r *Relay) serve(listener net.Listener) {
 		r.mu.Lock()
 		r.conns = append(r.conns, client, server)
 		r.mu.Unlock()
-		r.running.Go(func() { r.copy(server, client, func(int) bool { return true }) })
+		r.running.Go(func() { r.copy(server, client, r.question) })
 		r.running.Go(func() { r.copy(client, server, r.answer) })
 	}
 }
 
-// copy relays one direction; pass may wait, and says whether a piece goes on.
-func (r *Relay) copy(to, from net.Conn, pass func(size int) bool) {
+// copy relays one direction; pass may wait, and says what becomes of a piece.
+func (r *Relay) copy(to, from net.Conn, pass func(piece []byte) fate) {
 	defer to.Close()
 	buffer := make([]byte, 512)
 	for {
 		n, err := from.Read(buffer)
-		if n > 0 && pass(n) {
-			if _, err := to.Write(buffer[:n]); err != nil {
+		if n > 0 {
+			switch pass(buffer[:n]) {
+			case goesOn:
+				if _, err := to.Write(buffer[:n]); err != nil {
+					return
+				}
+			case endsAll:
+				_ = from.Close() // the other direction ends with it
 				return
 			}
 		}
@@ -95,15 +136,41 @@ func (r *Relay) copy(to, from net.Conn, pass func(size int) bool) {
 	}
 }
 
-func (r *Relay) answer(size int) bool {
+// fate is what becomes of a piece.
+type fate int
+
+const (
+	goesOn fate = iota
+	vanishes
+	endsAll // and the connection with it
+)
+
+func (r *Relay) question(piece []byte) fate {
+	if r.Drop.Load() {
+		return vanishes
+	}
+	if r.MuteAfter != "" && bytes.Contains(piece, []byte(r.MuteAfter)) && !r.Mute.Swap(true) && r.Muted != nil {
+		close(r.Muted)
+	}
+	return goesOn
+}
+
+func (r *Relay) answer(piece []byte) fate {
 	wait := r.Delay
 	if r.Rate > 0 {
-		wait += time.Duration(size) * time.Second / time.Duration(r.Rate)
+		wait += time.Duration(len(piece)) * time.Second / time.Duration(r.Rate)
 	}
 	if wait > 0 {
 		<-time.After(wait)
 	}
-	return !r.Mute.Load()
+	if r.Mute.Load() || r.Drop.Load() {
+		return vanishes
+	}
+	if every := r.LoseEvery.Load(); every > 0 && r.answers.Add(1)%every == 0 {
+		r.lost.Add(1)
+		return endsAll
+	}
+	return goesOn
 }
 
 // Cut closes every connection. New ones can be made.

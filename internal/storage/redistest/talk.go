@@ -58,6 +58,15 @@ func (s *Server) ask(ctx context.Context, args ...string) (string, error) {
 	return answers.read()
 }
 
+// Keys are the keys that match any of the patterns, as KEYS has them.
+func (s *Server) Keys(patterns ...string) (keys []string) {
+	s.t.Helper()
+	for _, pattern := range patterns {
+		keys = append(keys, s.strings("KEYS", pattern)...)
+	}
+	return keys
+}
+
 // strings sends one command and returns the elements of its answer, an array.
 func (s *Server) strings(args ...string) []string {
 	s.t.Helper()

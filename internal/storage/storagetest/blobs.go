@@ -68,7 +68,7 @@ func (c *contract) blobPiece() {
 		c.noBlob("k")
 		c.putBlob(c.engine, "k", value, long)
 	}
-	if err := c.engine.Put(c.Context(), writes.keys[1], []byte("other"), long); err != nil {
+	if err := c.engine.Put(c.Context(), writes.keys[1], blobOf(256<<10, 9), long); err != nil {
 		c.Fatalf("Put: %v", err)
 	}
 	if _, err := storage.GetBlob(c.Context(), c.engine, "k"); !errors.Is(err, storage.ErrUnavailable) {

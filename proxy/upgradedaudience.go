@@ -1,0 +1,123 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+
+	"berth/internal/mcp"
+	"berth/routing"
+	"berth/upgrade"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// upgradedAudience is what is known of the tasks of berth's own making that a
+// subscription names. A nil one names none.
+type upgradedAudience struct {
+	tasks   []*upgradedTask  // that are the caller's, in the order of the request
+	others  []string         // the ids of no such task
+	changes *upgrade.Watcher // of those that were named
+}
+
+// upgradedAudience finds the tasks of berth's own making that the subscription names. A
+// client that does not take tasks is refused before any is looked up. The error wraps
+// storage.ErrUnavailable if the store cannot tell whose a task is.
+//
+// Those that do not exist or are another's are left out, and not counted as unknown:
+// such an id cannot be guessed.
+func (x *request) upgradedAudience() (*upgradedAudience, error) {
+	ids, others, err := x.sortListened()
+	switch {
+	case err != nil || len(ids) == 0:
+		return nil, err
+	case !x.call().DeclaresTasks:
+		return nil, mcp.ErrMissingTasks
+	}
+	// Watched before they are looked up: no change may fall between the two.
+	a := &upgradedAudience{others: others, changes: x.p.options.Tasks.WatchAll(ids)}
+	if a.tasks, err = x.lookUpUpgraded(ids); err != nil {
+		a.close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// close ends the wake-ups.
+func (a *upgradedAudience) close() {
+	if a != nil {
+		a.changes.Stop()
+	}
+}
+
+// sortListened sorts the ids that are looked up into those of berth's own making and all
+// others.
+func (x *request) sortListened() (upgraded, others []string, err error) {
+	c := x.call()
+	if x.p.options.Tasks == nil || c.Era != mcp.EraModern {
+		return nil, nil, nil
+	}
+	for _, id := range routing.ListenIDs(c.Listen.TaskIDs()) {
+		own, err := x.p.options.Tasks.Owns(x.r.Context(), id)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case own:
+			upgraded = append(upgraded, id)
+		default:
+			others = append(others, id)
+		}
+	}
+	return upgraded, others, nil
+}
+
+// lookUpUpgraded returns those of the tasks that are the caller's.
+func (x *request) lookUpUpgraded(ids []string) ([]*upgradedTask, error) {
+	ctx, cancel := context.WithTimeout(x.r.Context(), statePatience)
+	defer cancel()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(statesAtOnce)
+	found := make([]*upgradedTask, len(ids))
+	for i, id := range ids {
+		group.Go(func() error {
+			record, err := x.p.lookout.record(ctx, id, x.asker())
+			switch {
+			case errors.Is(err, upgrade.ErrUnknown):
+				return nil
+			case err != nil:
+				return err
+			}
+			found[i] = newUpgradedTask(record, x.p.lookout.interval(record.Terms.PollInterval))
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	var tasks []*upgradedTask
+	for _, task := range found {
+		if task != nil {
+			tasks = append(tasks, task)
+		}
+	}
+	return tasks, nil
+}
+
+// narrow returns the query without the tasks of berth's own making.
+func (a *upgradedAudience) narrow(q routing.Query) routing.Query {
+	if a == nil {
+		return q
+	}
+	call := q.Calls[0]
+	call.Listen = call.Listen.WithTasks(a.others)
+	q.Calls = []mcp.Call{call}
+	return q
+}
+
+// ids are those of the tasks that are the caller's.
+func (a *upgradedAudience) ids() []string {
+	ids := []string{}
+	for _, task := range a.tasks {
+		ids = append(ids, task.id)
+	}
+	return ids
+}
