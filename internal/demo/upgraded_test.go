@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,6 +72,23 @@ func TestPlainToolBecomesATask(t *testing.T) {
 			t.Errorf("got\n%swant\n%s", got, upgradedReport)
 		}
 	})
+}
+
+func TestStepsAreTheSameHoweverOftenProgressIsTold(t *testing.T) {
+	var n nap
+	for _, message := range []string{"queued, 1st", "queued, 1st", "0/10", "6/10", ""} {
+		n.see(client.Task{Status: "working", Message: message})
+	}
+	n.see(client.Task{Status: "completed"})
+	if got, want := n.steps(), []string{"queued, 1st", "working", "completed"}; !slices.Equal(got, want) {
+		t.Errorf("got steps %q, want %q", got, want)
+	}
+	if got, want := n.progress(), []string{"0/10", "6/10"}; !slices.Equal(got, want) {
+		t.Errorf("got progress %q, want %q", got, want)
+	}
+	if got, want := n.places(), []int{1}; !slices.Equal(got, want) {
+		t.Errorf("got places %v, want %v", got, want)
+	}
 }
 
 // asShown is a second part that is as it should be.
