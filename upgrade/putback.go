@@ -79,6 +79,9 @@ func (h *Held) putBack(ctx context.Context) error {
 	if err := t.keepCall(ctx, task.ID, h.call, life); err != nil {
 		return err
 	}
+	if err := t.settleKey(ctx, &task, life); err != nil && !errors.Is(err, errKeyTaken) {
+		return err
+	}
 	e, err := t.records.create(ctx, task, life)
 	if err == nil {
 		h.entry = e
