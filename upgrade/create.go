@@ -28,12 +28,6 @@ type Creation struct {
 // discard. Nothing was sent. Errors: ErrDraining, ErrTooMany, an *mcp.Error that refuses
 // the call, or one that wraps storage.ErrUnavailable. With any of them there is no task.
 func (t *Tasks) Create(ctx context.Context, c Creation) (*Held, error) {
-	if t.isDraining() {
-		return nil, ErrDraining
-	}
-	if limit := c.Rule.LivePerProcess; limit > 0 && t.Held() >= limit {
-		return nil, ErrTooMany
-	}
 	if err := t.fit(); err != nil {
 		return nil, err
 	}
@@ -46,9 +40,12 @@ func (t *Tasks) Create(ctx context.Context, c Creation) (*Held, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
+	release, err := t.custody.admit(id, c.Rule.LivePerProcess)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	task := c.task(id, t.holder)
-	t.claim(id)
-	defer t.unclaim(id)
 	e, err := t.record(ctx, task, c)
 	if err != nil {
 		t.regret(task)
@@ -108,11 +105,11 @@ func (r *Rule) terms(pool string) Terms {
 	return terms
 }
 
-// record stores a task and all that belongs to it, the record last: what is found
-// without one is nothing.
+// record stores a task and all that belongs to it. Nothing counts before the record is
+// there; only then can a task queue.
 func (t *Tasks) record(ctx context.Context, task Task, c Creation) (entry, error) {
 	life := task.Terms.TTL
-	if err := t.lists.enlist(ctx, t.lists.tasksOf(t.holder), task.ID, life+spare, 0); err != nil {
+	if err := t.takeOn(ctx, &task); err != nil {
 		return entry{}, err
 	}
 	if limit := c.Rule.LivePerPrincipal; limit > 0 && task.Principal != "" {
@@ -124,15 +121,14 @@ func (t *Tasks) record(ctx context.Context, task Task, c Creation) (entry, error
 			return entry{}, err
 		}
 	}
-	if task.Terms.Slots > 0 {
-		if err := t.lists.enlist(ctx, t.lists.waitingIn(task.Terms.Queue), task.ID, life+spare, 0); err != nil {
-			return entry{}, err
-		}
-	}
 	if err := t.keepCall(ctx, task.ID, c.Call, life); err != nil {
 		return entry{}, err
 	}
-	return t.records.create(ctx, task, life)
+	e, err := t.records.create(ctx, task, life)
+	if err == nil && task.Terms.Slots > 0 {
+		_ = t.lists.enlist(ctx, t.lists.waitingIn(task.Terms.Queue), task.ID, life, 0) // else it queues when it looks for a place
+	}
+	return e, err
 }
 
 // regret takes back what a creation that failed may have stored.

@@ -9,59 +9,24 @@ import (
 // lastWords bounds how long the store may take to hear how calls ended that were cut.
 const lastWords = 3 * time.Second
 
-// StopCreating has Create refuse from now on.
-func (t *Tasks) StopCreating() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.draining = true
-}
-
-func (t *Tasks) isDraining() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.draining
-}
+// StopCreating has Create refuse from now on, and no call be taken over from others.
+func (t *Tasks) StopCreating() { t.custody.close() }
 
 // Drain takes on no new tasks and waits for the calls that are held, until ctx ends. What
-// is left then is cut: it fails, durably, or is left to another berth that can go on with
-// it. Call it while Run goes on.
+// is left then is cut, and fails, durably. Call it while Run goes on.
 func (t *Tasks) Drain(ctx context.Context) {
 	t.StopCreating()
-	if !t.await(ctx) {
-		t.cut()
+	if !t.custody.empty(ctx) {
+		t.custody.cutAll()
 		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 		defer cancel()
-		if !t.await(limit) {
+		if !t.custody.empty(limit) {
 			t.log.Error("the ends of held calls could not be stored", "calls", t.Held())
 		}
 	}
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	t.resign(limit)
-}
-
-// await waits until nothing is held, and reports whether that came before the end of ctx.
-func (t *Tasks) await(ctx context.Context) bool {
-	ended := make(chan struct{})
-	go func() {
-		t.running.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// cut ends all calls that are held.
-func (t *Tasks) cut() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, h := range t.held {
-		h.end(errShutdown)
-	}
+	t.lease.resign(limit)
 }
 
 // maxUnstored bounds the outcomes in memory that the store has not taken, in bytes.

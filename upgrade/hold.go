@@ -27,12 +27,15 @@ type Held struct {
 	ctx   context.Context
 	end   context.CancelCauseFunc
 	done  chan struct{} // closed when nothing is held any more
-	begun sync.Once     // run was begun
+	begun sync.Once     // of run
 	token string        // progressToken of the rounds
 	due   int           // the round that is in flight, or about to be; run's
 
+	expires time.Time // when the task does
+
 	mu     sync.Mutex // held while a step is taken; guards the fields below
 	entry  entry      // as this process last saw the record
+	place  place      // where the call is; none while it waits
 	said   *time.Timer
 	saying string // progress that is not stored yet
 	spoke  time.Time
@@ -47,14 +50,11 @@ type Attended interface {
 	Failed(err error) bool
 }
 
-// hold makes the call of e this process's.
+// hold makes the call of e this process's. The caller has claimed the task.
 func (t *Tasks) hold(e entry, c *Call) *Held {
-	h := &Held{t: t, call: c, entry: e, done: make(chan struct{}), token: "berth-" + newName(9), due: e.due()}
+	h := &Held{t: t, call: c, entry: e, done: make(chan struct{}), token: "berth-" + newName(9), due: e.due(), expires: e.Expires()}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.held[e.ID] = h
-	t.running.Add(1)
+	t.custody.hold(h)
 	return h
 }
 
@@ -114,7 +114,7 @@ func (h *Held) step(ctx context.Context, op Op) (entry, error) {
 
 func (h *Held) stepLocked(ctx context.Context, op Op) (entry, error) {
 	e, err := h.t.records.apply(ctx, h.entry, op)
-	if errors.Is(err, ErrUnknown) && h.putBack(ctx) == nil {
+	if h.repair(ctx, e, err) {
 		e, err = h.t.records.apply(ctx, h.entry, op)
 	}
 	if err == nil || errors.Is(err, ErrTerminal) || errors.Is(err, ErrStale) {
@@ -147,48 +147,48 @@ func (h *Held) insist(ctx context.Context, take func(ctx context.Context) error)
 // seconds of its return.
 const retryStore = 250 * time.Millisecond
 
-// run takes the call through its rounds.
-func (h *Held) run() {
-	defer h.release()
+// run takes the call through its rounds, and lets go of it.
+func (h *Held) run() { h.release(h.rounds()) }
+
+// rounds reports whether the task is to be forgotten: nobody was told of it, or the client
+// has its answer.
+func (h *Held) rounds() (forget bool) {
 	for bare := 0; ; bare++ {
 		again, err := h.round(bare)
 		switch {
 		case errors.Is(err, ErrAnswered), errors.Is(err, errDiscarded):
-			h.end(errDiscarded)
-			return
+			return true
 		case errors.Is(err, errFenced), errors.Is(err, errCancelled):
-			return
+			return false
 		case err != nil && h.guest != nil && h.guest.Failed(err):
-			h.end(errDiscarded)
-			return
+			return true
 		case err != nil:
 			h.fail(err)
-			return
+			return errors.Is(h.Err(), errDiscarded)
 		case !again:
-			return
+			return errors.Is(h.Err(), errDiscarded)
 		}
 	}
 }
 
-// release gives back what the call took. A task that nobody was told of goes with it.
-func (h *Held) release() {
+// release gives back what the call took.
+func (h *Held) release(forget bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
 	defer cancel()
-	task := h.Task()
 	h.silence()
-	if errors.Is(h.Err(), errDiscarded) {
+	task := h.Task()
+	switch {
+	case forget:
 		if h.t.forget(ctx, &task) != nil {
 			h.t.regret(task)
 		}
-	} else {
+	case task.Holder != h.t.holder:
 		h.t.lists.strike(ctx, h.t.lists.tasksOf(h.t.holder), task.ID)
+	default: // it was not seen to end: it stays listed, and the next beat sees to it
 	}
-	h.t.mu.Lock()
-	delete(h.t.held, task.ID)
-	h.t.mu.Unlock()
+	h.t.custody.letGo(task.ID)
 	h.end(nil)
 	close(h.done)
-	h.t.running.Done()
 }
 
 // fail ends the task with what went wrong.
