@@ -15,9 +15,11 @@ func (t *Tasks) Cancel(ctx context.Context, id string, who Asker) error {
 	if err != nil || e.State.Terminal() {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	defer cancel()
 	op := t.op(Cancel)
 	drop := func(ctx context.Context) error { return t.drop(ctx, e, op) }
-	err = drop(ctx)
+	err = unavailable(drop(ctx))
 	if errors.Is(err, storage.ErrUnavailable) {
 		t.backlog.add(drop) // it may be stored, and the holder not know of it
 	}

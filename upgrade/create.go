@@ -72,7 +72,7 @@ func (t *Tasks) creating(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeout(ctx, createTime)
 }
 
-// unavailable makes a creation that took too long the store's fault.
+// unavailable makes a step that took too long the store's fault.
 func unavailable(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return errors.Join(storage.ErrUnavailable, err)

@@ -33,12 +33,13 @@ type Held struct {
 
 	expires time.Time // when the task does
 
-	mu     sync.Mutex // held while a step is taken; guards the fields below
-	entry  entry      // as this process last saw the record
-	place  place      // where the call is; none while it waits
-	said   *time.Timer
-	saying string // progress that is not stored yet
-	spoke  time.Time
+	mu      sync.Mutex // held while a step is taken; guards the fields below
+	entry   entry      // as this process last saw the record
+	place   place      // where the call is; none while it waits
+	repairs int        // how often the record was put right
+	said    *time.Timer
+	saying  string // progress that is not stored yet
+	spoke   time.Time
 }
 
 // Attended is a client that still waits for the answer itself.
@@ -131,7 +132,8 @@ func (h *Held) insist(ctx context.Context, take func(ctx context.Context) error)
 	defer cancel()
 	for {
 		err := take(ctx)
-		if !errors.Is(err, storage.ErrUnavailable) {
+		late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil // of the step: the process may have been frozen
+		if !late && !errors.Is(err, storage.ErrUnavailable) {
 			return err
 		}
 		select {
@@ -229,10 +231,21 @@ func (h *Held) finish(end State, outcome []byte, message string) {
 func (h *Held) store(ctx context.Context, op Op, outcome []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	task := h.Task()
-	if err := h.t.records.keepOutcome(ctx, task.ID, op.Outcome, outcome, time.Until(task.Expires())); err != nil {
+	id := h.Task().ID
+	keep := func() error {
+		return h.t.records.keepOutcome(ctx, id, op.Outcome, outcome, time.Until(h.expires))
+	}
+	if err := keep(); err != nil {
 		return err
 	}
-	_, err := h.step(ctx, op)
-	return err
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	before := h.repairs
+	if _, err := h.stepLocked(ctx, op); err != nil {
+		return err
+	}
+	if h.repairs != before {
+		return keep() // what lost the record has lost this too
+	}
+	return nil
 }

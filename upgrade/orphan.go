@@ -117,7 +117,7 @@ func (t *Tasks) inheritFrom(ctx context.Context, id, holder string) error {
 		return unavailable(err)
 	}
 	defer release()
-	return t.inherit(ctx, id, holder)
+	return unavailable(t.inherit(ctx, id, holder))
 }
 
 // inherit sees to a task that a dead holder had listed. The caller has claimed it.

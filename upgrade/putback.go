@@ -57,10 +57,12 @@ func (h *Held) look(ctx context.Context) {
 func (h *Held) repair(ctx context.Context, stands entry, refused error) bool {
 	switch {
 	case errors.Is(refused, ErrUnknown):
+		h.repairs++
 		return h.putBack(ctx) == nil
 	case errors.Is(refused, storage.ErrUnavailable), !h.ahead(stands):
 		return false
 	}
+	h.repairs++
 	e, err := h.t.records.replace(ctx, h.entry.Task, stands.version)
 	if err == nil {
 		h.entry = e

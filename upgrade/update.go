@@ -24,13 +24,16 @@ func (t *Tasks) Update(ctx context.Context, id string, who Asker, answers []mcp.
 		return err
 	}
 	defer release()
+	// From here on the client's departure must not leave open who goes on with the task.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	defer cancel()
 	if err := t.unsure.settle(ctx, id); err != nil {
 		return err
 	}
 	op := t.op(Answer)
 	op.Answers = answers
 	take := func(ctx context.Context) error { return t.take(ctx, e, op, with) }
-	err = take(ctx)
+	err = unavailable(take(ctx))
 	if errors.Is(err, storage.ErrUnavailable) {
 		// The answers may be stored, and with them that this process goes on with the task.
 		t.unsure.keep(id, take)
