@@ -19,9 +19,8 @@ const epochKey = "upgrade:epoch"
 type trust struct {
 	mu        sync.Mutex // guards the fields below
 	epoch     string
-	doubtedTo time.Time // until when what is missing may only be lost
-	lossTo    time.Time // the same, of what this process has seen there
-	recovered time.Time // when the store was away last; zero: it never was
+	doubtedTo time.Time
+	lost      time.Time // when the store may have lost something last
 }
 
 // doubt has the store's word not count until all holders had the time to put back what
@@ -29,27 +28,14 @@ type trust struct {
 func (d *trust) doubt(span time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.recovered = time.Now()
-	d.doubtedTo = d.recovered.Add(span)
-	d.lossTo = d.doubtedTo
+	d.doubtedTo = time.Now().Add(span)
 }
 
-// doubtBefore is doubt where this process sees the store for the first time, and it is as
-// good as empty: most often nothing was ever there.
-func (d *trust) doubtBefore(span time.Duration) {
+// lose notes that the store may have lost what it held.
+func (d *trust) lose() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.recovered = time.Now()
-	d.doubtedTo = d.recovered.Add(span)
-}
-
-// interrupt notes that the store has not kept this process's lease. It may serve reads all
-// the same, as a server does whose memory is full, and then it shows leases of others as
-// run out that nobody could renew.
-func (d *trust) interrupt() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.recovered = time.Now()
+	d.lost = time.Now()
 }
 
 func (d *trust) doubts() bool {
@@ -58,26 +44,20 @@ func (d *trust) doubts() bool {
 	return time.Now().Before(d.doubtedTo)
 }
 
-// mayLack reports whether something that this process has seen there may be lost still.
-func (d *trust) mayLack() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return time.Now().Before(d.lossTo)
-}
-
-// steady reports whether the store has served for this long without a break.
+// steady reports whether the store has kept what it held for this long.
 func (d *trust) steady(span time.Duration) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return time.Since(d.recovered) >= span
+	return time.Since(d.lost) >= span
 }
 
-// enter notes the epoch that stands, and returns the one before; "" if there was none.
-func (d *trust) enter(epoch string) (before string) {
+// enter notes the epoch that stands, and reports whether there was another before.
+func (d *trust) enter(epoch string) (changed bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	before, d.epoch = d.epoch, epoch
-	return before
+	changed = d.epoch != "" && d.epoch != epoch
+	d.epoch = epoch
+	return changed
 }
 
 // miss says what it means that a task of the deployment was not found: ErrUnknown, or
@@ -106,10 +86,11 @@ func (t *Tasks) checkEpoch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	switch before := t.trust.enter(string(record.Value)); {
-	case before == "" && fresh:
-		t.trust.doubtBefore(t.settling())
-	case before != "" && before != string(record.Value):
+	changed := t.trust.enter(string(record.Value))
+	if changed {
+		t.trust.lose()
+	}
+	if changed || fresh {
 		t.trust.doubt(t.settling())
 		t.wakeBeat()
 	}
@@ -120,4 +101,4 @@ func (t *Tasks) checkEpoch(ctx context.Context) error {
 func (t *Tasks) settling() time.Duration { return 2 * t.beat() }
 
 // beat is how often a holder renews its lease, and looks for what nobody told it.
-func (t *Tasks) beat() time.Duration { return t.lease / 3 }
+func (t *Tasks) beat() time.Duration { return t.life / 3 }
