@@ -47,6 +47,21 @@ func TestClientsOfUpgradedTools(t *testing.T) {
 	}
 }
 
+// With after one client sees it all: plain answers, questions in answers, and tasks.
+func TestClientOfToolsThatAreUpgradedWhenTheyAreSlow(t *testing.T) {
+	t.Parallel()
+	fleet := tasklessFleet(t, 3, sseAnswers)
+	rules := configFile(t, `
+[[upgrade]]
+tools = ["slow_compute", "failing_job", "confirm_delete"]
+after = "250ms"
+poll_interval = "100ms"
+`)
+	berth := startBerth(t, fleet, "--config", rules)
+	drive(t, extensionTasks, berth.url(), upgradedCalls).wantAllRight(t)
+	fleet.wantRounds(t, upgradedCalls, upgradedCalls/4)
+}
+
 // wantRounds fails the test unless the fleet ran just what was called: so many calls, of
 // which some asked back once and as many were cancelled before their end.
 func (f fleet) wantRounds(t testing.TB, calls, some int) {
