@@ -82,6 +82,10 @@ func (x *request) ladder(err error) *mcp.Error {
 		return refused(http.StatusBadRequest, "the batch is about tasks of several owners")
 	case errors.Is(err, upgrade.ErrDraining):
 		return errDraining
+	case errors.Is(err, upgrade.ErrKeyReused):
+		return errOnceReused
+	case errors.Is(err, upgrade.ErrUnsettled):
+		return errOnceUnsettled
 	case errors.Is(err, upgrade.ErrTooMany):
 		tooMany := *errTooManyTasks
 		tooMany.RetryAfter = retrySoon

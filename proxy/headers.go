@@ -70,7 +70,7 @@ func dropLookalikes(h http.Header, principalHeader string) {
 
 // dropCallsOwn removes what a client said of its own call and not of itself.
 func dropCallsOwn(h http.Header) {
-	h.Del("Idempotency-Key")
+	h.Del(headerOnce)
 	for name := range h {
 		if strings.HasPrefix(name, mcp.HeaderParamPrefix) {
 			delete(h, name)

@@ -38,7 +38,7 @@ func (x *request) envelopeOf(headers http.Header) upgrade.Envelope {
 	e.Bare = e.Query == ""
 	for name := range e.Header {
 		switch {
-		case isCallsOwn(name), name == "Idempotency-Key", name == "Content-Length":
+		case isCallsOwn(name), name == headerOnce, name == "Content-Length":
 			delete(e.Header, name) // of one request each
 		case !isHarmless(name):
 			e.Bare = false

@@ -83,7 +83,7 @@ func digestOf(h http.Header, without func(name string) bool) [sha256.Size]byte {
 // isOfOneCall: headers that tell what one call is and how its answer is to come.
 func isOfOneCall(name string) bool {
 	switch name {
-	case "Accept", "Content-Type", "Idempotency-Key", mcp.HeaderLastEvent:
+	case "Accept", "Content-Type", headerOnce, mcp.HeaderLastEvent:
 		return true
 	}
 	return strings.HasPrefix(name, "Mcp-")

@@ -38,10 +38,18 @@ func (x *request) mustTakeTasks() error {
 func (x *request) upgradeCall() error {
 	rule := x.rule()
 	x.decision.Source = sourceUpgraded
-	held, err := x.p.options.Tasks.Create(x.ctx, upgrade.Creation{
+	key, err := x.onceKey()
+	if err != nil {
+		return err
+	}
+	creation := upgrade.Creation{
 		Rule: rule, Tool: x.call().Name, Version: x.version(),
 		Asker: x.asker(), Creator: x.creator(), Prefer: x.preferred(), Call: x.heldCall(),
-	})
+	}
+	if key != "" {
+		return x.upgradeOnce(creation, key)
+	}
+	held, err := x.p.options.Tasks.Create(x.ctx, creation)
 	switch {
 	case errors.Is(err, storage.ErrUnavailable) && rule.OnStoreDown != upgrade.StoreRefuse && x.r.Context().Err() == nil:
 		return x.dispatch()
@@ -77,7 +85,12 @@ func (x *request) hand(held *upgrade.Held) error {
 	if x.r.Context().Err() != nil {
 		return errClientGone
 	}
-	view := upgrade.View{Task: held.Task()}
+	return x.handOut(upgrade.View{Task: held.Task()})
+}
+
+// handOut answers with the handle of the task in view.
+func (x *request) handOut(view upgrade.View) error {
+	x.handed = view.ID
 	x.respond(http.StatusOK, mcp.Response(x.id, view.Handle()))
 	if x.err != nil {
 		return x.err

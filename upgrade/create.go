@@ -28,6 +28,12 @@ type Creation struct {
 // discard. Nothing was sent. Errors: ErrDraining, ErrTooMany, an *mcp.Error that refuses
 // the call, or one that wraps storage.ErrUnavailable. With any of them there is no task.
 func (t *Tasks) Create(ctx context.Context, c Creation) (*Held, error) {
+	return t.create(ctx, c, Once{})
+}
+
+// create is Create for a call that may have a name. It fails with errKeyTaken if another
+// one has it.
+func (t *Tasks) create(ctx context.Context, c Creation, once Once) (*Held, error) {
 	if t.isDraining() {
 		return nil, ErrDraining
 	}
@@ -47,11 +53,12 @@ func (t *Tasks) Create(ctx context.Context, c Creation) (*Held, error) {
 		return nil, unavailable(err)
 	}
 	task := c.task(id, t.holder)
+	task.Once = once
 	t.claim(id)
 	defer t.unclaim(id)
 	e, err := t.record(ctx, task, c)
 	if err != nil {
-		t.regret(task)
+		t.giveUp(ctx, task, c.Call, err)
 		return nil, unavailable(err)
 	}
 	t.metrics.created(ctx)
@@ -112,6 +119,9 @@ func (r *Rule) terms(pool string) Terms {
 // without one is nothing.
 func (t *Tasks) record(ctx context.Context, task Task, c Creation) (entry, error) {
 	life := task.Terms.TTL
+	if err := t.claimKey(ctx, &task); err != nil {
+		return entry{}, err
+	}
 	if err := t.lists.enlist(ctx, t.lists.tasksOf(t.holder), task.ID, life+spare, 0); err != nil {
 		return entry{}, err
 	}
@@ -132,10 +142,23 @@ func (t *Tasks) record(ctx context.Context, task Task, c Creation) (entry, error
 	if err := t.keepCall(ctx, task.ID, c.Call, life); err != nil {
 		return entry{}, err
 	}
-	return t.records.create(ctx, task, life)
+	e, err := t.records.create(ctx, task, life)
+	if err != nil {
+		return entry{}, err
+	}
+	return e, t.settleKey(ctx, &task, life)
 }
 
-// regret takes back what a creation that failed may have stored.
+// giveUp takes back what a creation that failed may have stored: at once, unless the store
+// is why it failed.
+func (t *Tasks) giveUp(ctx context.Context, task Task, c *Call, reason error) {
+	undo := func(ctx context.Context) error { return t.reconsider(ctx, task, c) }
+	if unavailable := errors.Is(reason, storage.ErrUnavailable); unavailable || ctx.Err() != nil || undo(ctx) != nil {
+		t.backlog.add(undo)
+	}
+}
+
+// regret takes back, once the store takes it, what it may hold of a task.
 func (t *Tasks) regret(task Task) {
 	t.backlog.add(func(ctx context.Context) error { return t.forget(ctx, &task) })
 }
@@ -143,6 +166,9 @@ func (t *Tasks) regret(task Task) {
 // forget removes a task that nobody was told of.
 func (t *Tasks) forget(ctx context.Context, task *Task) error {
 	if err := t.records.remove(ctx, task.ID); err != nil {
+		return err
+	}
+	if err := t.freeKey(ctx, task); err != nil {
 		return err
 	}
 	t.leave(ctx, task)

@@ -39,6 +39,10 @@ type Task struct {
 	// Where nobody is told apart it is compared with that of a poll.
 	Creator string `json:"creator,omitempty"`
 
+	// Once names the call by its idempotency key, so that the key stands in the store for
+	// as long as the task does.
+	Once Once `json:"once,omitzero"`
+
 	State   State     `json:"state"`
 	Message string    `json:"message,omitempty"` // for people; the statusMessage
 	Created time.Time `json:"created"`

@@ -1,0 +1,57 @@
+package proxy
+
+import (
+	"net/http"
+	"strings"
+
+	"berth/internal/mcp"
+	"berth/upgrade"
+)
+
+// headerOnce bears a name that a client gives its call, so that the call can be repeated
+// without being made twice.
+const headerOnce = "Idempotency-Key"
+
+// maxOnce bounds such a name, in bytes.
+const maxOnce = 255
+
+var (
+	errOnceForm = refused(http.StatusBadRequest, "Idempotency-Key must be one value of 1 to 255 bytes")
+	// The status that draft-ietf-httpapi-idempotency-key gives a key that was used for
+	// another request; its 409 is for a request that may be repeated.
+	errOnceReused = &mcp.Error{
+		Status: http.StatusUnprocessableEntity, Code: mcp.CodeInvalidRequest,
+		Message: "the Idempotency-Key was used for another call", Reason: mcp.ReasonKeyReused,
+	}
+	errOnceUnsettled = unavailable(mcp.ReasonStoreUnavailable, "the first call with this Idempotency-Key is not recorded yet")
+)
+
+// onceKey returns the name that the client gave the call, "" if it gave none.
+func (x *request) onceKey() (string, error) {
+	values := x.r.Header.Values(headerOnce)
+	if len(values) == 0 {
+		return "", nil
+	}
+	key := strings.Trim(values[0], " \t")
+	if len(values) > 1 || key == "" || len(key) > maxOnce {
+		return "", errOnceForm
+	}
+	return key, nil
+}
+
+// upgradeOnce makes a task of a call that has a name, whatever the rule says of waiting
+// for its answer or of a store that is away: neither could be repeated. From its record on
+// the task does not depend on the client: another of its requests may have the handle.
+func (x *request) upgradeOnce(c upgrade.Creation, key string) error {
+	held, earlier, err := x.p.options.Tasks.CreateOnce(x.ctx, c, key)
+	switch {
+	case err != nil:
+		return err
+	case held == nil:
+		return x.handOut(earlier)
+	}
+	view := upgrade.View{Task: held.Task()}
+	held.Start(nil)
+	held.Handed()
+	return x.handOut(view)
+}

@@ -1,0 +1,202 @@
+package upgrade
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/internal/storage"
+)
+
+var (
+	// ErrKeyReused says that an idempotency key was used for another call before.
+	ErrKeyReused = errors.New("upgrade: the idempotency key was used for another call")
+	// ErrUnsettled says that the first call with an idempotency key is being recorded
+	// still, or was given up half-way. It may be made again a little later.
+	ErrUnsettled = errors.New("upgrade: the first call with this idempotency key is not recorded yet")
+
+	errKeyTaken = errors.New("upgrade: another call with this key was first")
+)
+
+const (
+	// claimTime is how long a key is taken by a creation that was not completed: longer
+	// than any creation takes. After it a repetition begins anew.
+	claimTime = 10 * time.Second
+
+	// settleTime is how long a repetition waits for the call before it.
+	settleTime = 2 * time.Second
+
+	settleEvery = 25 * time.Millisecond
+)
+
+// Once names a call that is made at most once, however often it comes. The zero value
+// names none.
+type Once struct {
+	Name     string `json:"name"`     // digest of the client's key, of whose it is, and of the pool
+	Question string `json:"question"` // digest of what the call asks
+}
+
+// usedKey is what stands in the store for a key that was used.
+type usedKey struct {
+	Task     string `json:"task"`
+	Question string `json:"question"`
+	Recorded bool   `json:"recorded,omitzero"` // the task is; before that nobody is told of it
+}
+
+func keyOf(once Once) string { return "upgrade:once:{" + once.Name + "}" }
+
+// once names the call by its idempotency key. Where there are no principals, callers are
+// told apart by what they are authorised by.
+func (c *Creation) once(key string) Once {
+	whose := "principal " + c.Principal
+	if c.Principal == "" {
+		whose = "authorization " + c.Creator
+	}
+	question := sha256.Sum256(mcp.Question(c.Call.Body))
+	return Once{short(c.Pool, whose, key), base64.RawURLEncoding.EncodeToString(question[:])}
+}
+
+// CreateOnce is Create for a call that bears an idempotency key. If the same call was made
+// under the key before, held is nil and earlier is its task as it stands, without an
+// outcome or a place in a queue. Errors are Create's, ErrKeyReused and ErrUnsettled. With any of them nothing
+// was made by this call.
+func (t *Tasks) CreateOnce(ctx context.Context, c Creation, key string) (held *Held, earlier View, err error) {
+	once := c.once(key)
+	limit, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	for {
+		used, err := t.used(limit, once)
+		switch {
+		case errors.Is(err, storage.ErrNotFound):
+			held, err := t.create(ctx, c, once)
+			if !errors.Is(err, errKeyTaken) {
+				return held, View{}, err
+			}
+		case err != nil:
+			return nil, View{}, unavailable(err)
+		case used.Question != once.Question:
+			return nil, View{}, ErrKeyReused
+		case used.Recorded:
+			task, err := t.Peek(ctx, used.Task, c.Asker)
+			if errors.Is(err, ErrUnknown) {
+				err = ErrUnsettled // the key expires in a moment, as the task has
+			}
+			return nil, View{Task: task}, err
+		}
+		select {
+		case <-time.After(settleEvery):
+		case <-limit.Done():
+			return nil, View{}, ErrUnsettled
+		}
+	}
+}
+
+// used returns what stands for a key, or fails with storage.ErrNotFound.
+func (t *Tasks) used(ctx context.Context, once Once) (usedKey, error) {
+	record, err := t.store.Get(ctx, keyOf(once))
+	if err != nil {
+		return usedKey{}, fmt.Errorf("upgrade: reading an idempotency key: %w", err)
+	}
+	return readKey(record)
+}
+
+func readKey(record storage.Record) (key usedKey, err error) {
+	if err := json.Unmarshal(record.Value, &key); err != nil {
+		return usedKey{}, fmt.Errorf("upgrade: stored idempotency key: %w", err)
+	}
+	return key, nil
+}
+
+func (k usedKey) encode() []byte {
+	// Strings always marshal.
+	data, _ := json.Marshal(k)
+	return data
+}
+
+// claimKey takes the task's key, if it has one, before anything is recorded. A claim is
+// short: if this process dies before the task is recorded, others may make it.
+func (t *Tasks) claimKey(ctx context.Context, task *Task) error {
+	if task.Once == (Once{}) {
+		return nil
+	}
+	claim := usedKey{Task: task.ID, Question: task.Once.Question}
+	standing, created, err := t.store.PutIfAbsent(ctx, keyOf(task.Once), claim.encode(), claimTime)
+	if err != nil {
+		return fmt.Errorf("upgrade: storing an idempotency key: %w", err)
+	}
+	if created {
+		return nil
+	}
+	used, err := readKey(standing)
+	if err == nil && used.Task != task.ID { // else the reply of an earlier attempt was lost
+		err = errKeyTaken
+	}
+	return err
+}
+
+// settleKey makes the recorded task the one of its key, for as long as it lives. Where a
+// claim has run out and another call took the key meanwhile, one of the two wins here,
+// before anything is sent; the other one fails with errKeyTaken.
+func (t *Tasks) settleKey(ctx context.Context, task *Task, life time.Duration) error {
+	if task.Once == (Once{}) {
+		return nil
+	}
+	settled := usedKey{task.ID, task.Once.Question, true}
+	const claimed = 1 // the version of a claim
+	standing, err := t.store.Swap(ctx, keyOf(task.Once), claimed, settled.encode(), life)
+	if errors.Is(err, storage.ErrNotFound) {
+		standing, _, err = t.store.PutIfAbsent(ctx, keyOf(task.Once), settled.encode(), life)
+	}
+	if err != nil && !errors.Is(err, storage.ErrConflict) {
+		return fmt.Errorf("upgrade: storing an idempotency key: %w", err)
+	}
+	if used, unread := readKey(standing); unread != nil || used != settled {
+		return errKeyTaken
+	}
+	return nil
+}
+
+// freeKey gives back a key whose task nobody was told of.
+func (t *Tasks) freeKey(ctx context.Context, task *Task) error {
+	if task.Once == (Once{}) {
+		return nil
+	}
+	used, err := t.used(ctx, task.Once)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case used.Task != task.ID:
+		return nil
+	}
+	return t.store.Delete(ctx, keyOf(task.Once))
+}
+
+// reconsider sees to a creation that has failed, for all that is known. A repetition may
+// have been told of its task all the same: it is gone on with then. Else it is forgotten.
+func (t *Tasks) reconsider(ctx context.Context, task Task, c *Call) error {
+	if task.Once == (Once{}) {
+		return t.forget(ctx, &task)
+	}
+	used, err := t.used(ctx, task.Once)
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	if !used.Recorded || used.Task != task.ID {
+		return t.forget(ctx, &task)
+	}
+	e, err := t.records.get(ctx, task.ID)
+	if err == nil && e.Holder == t.holder {
+		t.hold(e, c).start()
+	}
+	if errors.Is(err, ErrUnknown) {
+		return nil
+	}
+	return err
+}

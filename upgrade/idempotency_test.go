@@ -1,0 +1,124 @@
+package upgrade
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/seal"
+	"berth/internal/storage"
+	"berth/routing"
+)
+
+func newTasks(t *testing.T) *Tasks {
+	t.Helper()
+	store, err := storage.Open("memory:", storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return New(Options{Store: store, Keys: seal.NewStoredKeyring(store)})
+}
+
+func namedTask(id string) Task {
+	return Task{ID: id, Once: Once{"name", "question"}, Created: now(), Terms: Terms{TTL: time.Hour}}
+}
+
+// A process that stood still after it had claimed a key finds that another one claimed it
+// meanwhile: one of the two goes on, whichever comes to it first.
+func TestClaimThatRanOutHasOneWinner(t *testing.T) {
+	for _, first := range []int{0, 1} {
+		synctest.Test(t, func(t *testing.T) {
+			tasks, ctx := newTasks(t), t.Context()
+			claimants := []Task{namedTask("a"), namedTask("b")}
+			if err := tasks.claimKey(ctx, &claimants[0]); err != nil {
+				t.Fatal(err)
+			}
+			if err := tasks.claimKey(ctx, &claimants[0]); err != nil {
+				t.Errorf("claimed once more, since the reply was lost: %v", err)
+			}
+			if err := tasks.claimKey(ctx, &claimants[1]); !errors.Is(err, errKeyTaken) {
+				t.Fatalf("a second claim: %v", err)
+			}
+			time.Sleep(claimTime)
+			if err := tasks.claimKey(ctx, &claimants[1]); err != nil {
+				t.Fatal(err)
+			}
+			winner, loser := claimants[first], claimants[1-first]
+			if err := tasks.settleKey(ctx, &winner, time.Hour); err != nil {
+				t.Fatal(err)
+			}
+			if err := tasks.settleKey(ctx, &winner, time.Hour); err != nil {
+				t.Errorf("settled once more: %v", err)
+			}
+			if err := tasks.settleKey(ctx, &loser, time.Hour); !errors.Is(err, errKeyTaken) {
+				t.Errorf("the other one: %v", err)
+			}
+			if err := tasks.freeKey(ctx, &loser); err != nil {
+				t.Fatal(err)
+			}
+			if used, err := tasks.used(ctx, winner.Once); err != nil || used.Task != winner.ID {
+				t.Errorf("%+v stands, %v", used, err)
+			}
+		})
+	}
+}
+
+// Of a creation whose last reply was lost nobody knows whether it succeeded: what another
+// request may have been told of is not taken back.
+func TestCreationOfUnknownEndIsNotForgottenOnceItsKeyStands(t *testing.T) {
+	for _, settled := range []bool{false, true} {
+		tasks, ctx := newTasks(t), context.Background()
+		task := namedTask("a")
+		task.Holder, task.State = tasks.holder, Accepted
+		if err := tasks.claimKey(ctx, &task); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tasks.records.create(ctx, task, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if settled {
+			if err := tasks.settleKey(ctx, &task, time.Hour); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tasks.pools[""] = &Pool{Routing: emptyPool()}
+		if err := tasks.reconsider(ctx, task, &Call{Body: []byte(`{}`)}); err != nil {
+			t.Fatal(err)
+		}
+		if h := tasks.holds(task.ID); h != nil {
+			<-h.Done()
+		}
+		e, err := tasks.records.get(ctx, task.ID)
+		if stands := err == nil; stands != settled || stands && e.State != Failed {
+			t.Errorf("settled %v: the record is %+v, %v", settled, e, err)
+		}
+		if _, err := tasks.used(ctx, task.Once); (err == nil) != settled {
+			t.Errorf("settled %v: the key: %v", settled, err)
+		}
+	}
+}
+
+// A key is put back with its task.
+func TestKeyIsPutBack(t *testing.T) {
+	tasks, ctx := newTasks(t), t.Context()
+	task := namedTask("a")
+	h := tasks.hold(entry{Task: task}, &Call{Body: []byte(`{}`)})
+	defer h.end(nil)
+	if err := h.putBack(ctx); err != nil {
+		t.Fatal(err)
+	}
+	record, err := tasks.store.Get(ctx, keyOf(task.Once))
+	var used usedKey
+	if err == nil {
+		err = json.Unmarshal(record.Value, &used)
+	}
+	if err != nil || used != (usedKey{"a", "question", true}) {
+		t.Errorf("%+v stands, %v", used, err)
+	}
+}
+
+func emptyPool() *routing.Pool { return routing.NewPool(routing.PoolOptions{Name: ""}) }
