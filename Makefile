@@ -1,7 +1,7 @@
 # The verbs of the project. `make demo` needs nothing but Go; `make test` installs what the tests need.
 .PHONY: demo build setup test e2e probe-table soak lint
 
-demo: ## embedded fleet, berth in front of it, and what a round robin loses
+demo: ## embedded fleet, berth in front of it, and what a round robin loses; a plain tool as a task
 	go run . demo
 
 build: ## bin/berth
@@ -20,8 +20,8 @@ probe-table: ## what berth probe finds lost behind a round robin, nginx and bert
 	go test -count=1 -tags=e2e -run='^TestProbeTable$$' -v ./integration
 
 SOAK ?= 30m
-soak: setup ## every real client through two berths on one Redis that fails at random, for SOAK=30m; by hand
-	go test -race -timeout=0 -tags=e2e,soak -run='^TestSoak$$' -v ./integration -soak=$(SOAK)
+soak: setup ## every real client through two berths on one Redis that fails at random, for SOAK=30m, and tasks through berths that die; by hand
+	go test -race -timeout=0 -tags=e2e,soak -run='^TestSoak' -v ./integration -soak=$(SOAK)
 
 lint: ## what must be clean before a change is handed in
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }

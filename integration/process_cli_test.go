@@ -139,7 +139,7 @@ func TestVersionAsJSON(t *testing.T) {
 	}
 }
 
-// The demonstration is its own judge: its code is 0 if berth lost nothing.
+// The demonstration is its own judge: its code is 0 if berth lost nothing and kept its rule.
 func TestDemoOnceEndsWellByItself(t *testing.T) {
 	t.Parallel()
 	got := runBerth(t, "demo", "--once")

@@ -115,3 +115,29 @@ func wantExitCode(t testing.TB, b *watched, want int) {
 		t.Error("the log has errors")
 	}
 }
+
+// Two berths drain at the same time. What the first one leaves unsent, the second one,
+// which cannot go on with it, leaves to the third.
+func TestDrainingBerthEndsNothingThatOthersCanSend(t *testing.T) {
+	t.Parallel()
+	h, leaving, lingering := startDraining(t, "1s")
+	lingering.kill()
+	staying := h.config
+	h.config = h.reconfigured(t, `drain = "2s"`, `drain = "1h"`)
+	lingering = h.start(t)
+	h.config = staying
+	h.hold(t, lingering, 1)
+	before := h.tool.running()
+	queued := h.make(t, leaving, "queued", 9)
+	h.tool.awaitRuns(t, before+len(h.fleet.fleet))
+	_, unsent := h.sent(queued)
+
+	lingering.signal(t, syscall.SIGTERM)
+	lingering.awaitUnready(t)
+	leaving.signal(t, syscall.SIGTERM)
+	leaving.awaitExit(t, time.Second+lastWords)
+	<-time.After(longOutage / 2) // in which the one that drains could act
+	h.tool.letAll()
+	h.awaitDone(t, []*watched{h.start(t)}, unsent)
+	h.tool.wantNoneTwice(t)
+}

@@ -51,7 +51,7 @@ on_store_down = "sync"
 tools = ["careful"]
 on_store_down = "refuse"
 `)
-	h.tool.padding = strings.Repeat(".", 40<<10) // what stays free of a full disk has room for less
+	h.tool.pad(10 << 10)
 	b := startOnSmallDisk(t, h.fleet.fleet, directory, "--config", h.config)
 	h.berths = []*watched{b}
 	held := h.hold(t, b, 5)
@@ -75,6 +75,7 @@ on_store_down = "refuse"
 	if n := h.tool.running() - before; n != 0 {
 		t.Errorf("tools run for it: got %d, want none", n)
 	}
+	h.tool.pad(100 << 10) // what stays free of a full disk has room for less
 	answered := h.tool.finished()
 	h.tool.let(names(held)...)
 	if !await(t, readyWithin, func() bool { return h.tool.finished() == answered+len(held) }) {

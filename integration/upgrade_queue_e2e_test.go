@@ -55,6 +55,7 @@ func TestQueuedCallsGoOnWhenTheirHolderDies(t *testing.T) {
 				})
 			}
 			h.tool.wantNoneTwice(t)
+			h.tool.wantAtMost(t, "queued", 1)
 		})
 	}
 }

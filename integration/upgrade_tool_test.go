@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // plainTool is a tool that knows nothing of tasks, in place of a fleet's own: a call ends
@@ -17,16 +20,46 @@ type plainTool struct {
 	// the request's goroutine.
 	answer func(w http.ResponseWriter, r *http.Request, id json.RawMessage)
 
-	// padding makes results longer.
-	padding string
+	// lasts is how long a call takes that nobody lets go; nil: for ever.
+	lasts func() time.Duration
 
 	mu      sync.Mutex // guards the fields below
+	padding string     // of results
 	runs    map[string]int
 	hangups map[string]int
 	answers int                      // that went out
 	authors map[string]string        // Authorization headers
 	gates   map[string]chan struct{} // closed for a call that may go
 	open    bool                     // all may go, those to come too
+	inside  map[place]int            // calls under way
+	most    map[place]int            // of these there ever were
+}
+
+// place is where a call runs.
+type place struct{ tool, upstream string }
+
+// enter counts calls that are under way at a place.
+func (p *plainTool) enter(at place, more int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.inside == nil {
+		p.inside, p.most = map[place]int{}, map[place]int{}
+	}
+	p.inside[at] += more
+	p.most[at] = max(p.most[at], p.inside[at])
+}
+
+// wantAtMost fails the test if more calls of a tool were under way at one upstream at a
+// time.
+func (p *plainTool) wantAtMost(t testing.TB, tool string, n int) {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for at, most := range p.most {
+		if at.tool == tool && most > n {
+			t.Errorf("calls of %s at once at %s: got %d, want at most %d", tool, at.upstream, most, n)
+		}
+	}
 }
 
 // serve is an intercept: it answers calls of every tool.
@@ -37,6 +70,7 @@ func (p *plainTool) serve(w http.ResponseWriter, r *http.Request, body []byte) b
 	var call struct {
 		ID     json.RawMessage `json:"id"`
 		Params struct {
+			Name      string `json:"name"`
 			Arguments struct {
 				Call string `json:"call"`
 			} `json:"arguments"`
@@ -47,7 +81,11 @@ func (p *plainTool) serve(w http.ResponseWriter, r *http.Request, body []byte) b
 		return true
 	}
 	name := call.Params.Arguments.Call
-	if !p.run(r.Context(), name, r.Header.Get("Authorization")) {
+	at := place{call.Params.Name, r.Context().Value(http.LocalAddrContextKey).(net.Addr).String()}
+	p.enter(at, +1)
+	let := p.run(r.Context(), name, r.Header.Get("Authorization"))
+	p.enter(at, -1) // before its caller can know
+	if !let {
 		return true
 	}
 	if p.answer != nil {
@@ -65,7 +103,16 @@ func (p *plainTool) serve(w http.ResponseWriter, r *http.Request, body []byte) b
 
 // result is what the tool returns to the call of that name.
 func (p *plainTool) result(name string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return fmt.Sprintf(`{"resultType":"complete","content":[{"type":"text","text":%q}],"isError":false}`, "done "+name+p.padding)
+}
+
+// pad makes results to come so many bytes longer.
+func (p *plainTool) pad(size int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.padding = strings.Repeat(".", size)
 }
 
 // run counts a call and holds it until it may go. It reports false if the caller hung up
@@ -79,8 +126,14 @@ func (p *plainTool) run(ctx context.Context, name, author string) bool {
 	p.authors[name] = author
 	gate := p.gate(name)
 	p.mu.Unlock()
+	var over <-chan time.Time
+	if p.lasts != nil {
+		over = time.After(p.lasts())
+	}
 	select {
 	case <-gate:
+		return true
+	case <-over:
 		return true
 	case <-ctx.Done():
 		p.mu.Lock()

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 //	method              JSON-RPC method, known or not, "batch", "response" or the HTTP method
 //	era, version        the protocol the client speaks
 //	tool, prompt        its name, as the client gave it
-//	task                task id that the call is about
+//	task                task id that the call is about, or that berth made of it
 //	source              how the upstream was found: bound, lru, store, asked, picked,
 //	                    fanout where all were asked, coalesced where another poll's
 //	                    answer was given, upgraded where the task is
@@ -42,7 +43,7 @@ func (x *request) accessRecord(took time.Duration) []any {
 		case mcp.MethodGetPrompt:
 			add("prompt", c.Name)
 		}
-		add("task", c.TaskID)
+		add("task", cmp.Or(c.TaskID, x.handed))
 	}
 	add("source", string(x.decision.Source))
 	add("upstream", x.upstream)

@@ -73,6 +73,7 @@ func (a *attached) hand(held *upgrade.Held) error {
 		}
 	} else {
 		view := upgrade.View{Task: held.Task()}
+		a.x.handed = view.ID
 		if err := a.send(event(mcp.Response(a.x.id, view.Handle()))); err != nil {
 			held.Discard()
 			return err

@@ -12,9 +12,9 @@ import (
 	"berth/routing"
 )
 
-// leg is the part of a client's subscription that one upstream serves. It runs in a
-// goroutine of its own, or is a place at a stream that subscribers share; either way
-// it only ever tells the subscription what happened.
+// leg is the part of a client's subscription that one upstream serves, or berth itself
+// (upgradedLeg). It runs in a goroutine of its own, or is a place at a stream that
+// subscribers share; either way it only ever tells the subscription what happened.
 type leg struct {
 	l        *subscription
 	upstream *routing.Upstream // nil: the picker chooses, each time anew

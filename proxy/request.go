@@ -54,6 +54,8 @@ type request struct {
 	disembark func()       // ends it
 	changes   []sticky.Key // tasks and sessions that the request may change
 
+	handed string // id of the task that berth made of the call, once its client has it
+
 	newSession   string // the session that the answer hands out
 	boundSession bool   // it is bound
 

@@ -90,6 +90,7 @@ func (x *request) hand(held *upgrade.Held) error {
 
 // handOut answers with the handle of the task in view.
 func (x *request) handOut(view upgrade.View) error {
+	x.handed = view.ID
 	x.respond(http.StatusOK, mcp.Response(x.id, view.Handle()))
 	if x.err != nil {
 		return x.err

@@ -59,9 +59,7 @@ func (t *Tasks) await(ctx context.Context) bool {
 
 // cut ends all calls that are held.
 func (t *Tasks) cut() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, h := range t.held {
+	for _, h := range t.all() {
 		if h.canBeLeft() {
 			h.end(errLeft)
 		} else {

@@ -48,8 +48,9 @@ func newMetrics(provider metric.MeterProvider, t *Tasks) metrics {
 
 func (m metrics) created(ctx context.Context) { m.made.Add(ctx, 1) }
 
-// round notes how a round went: result, error, input_required, or failed where there was
-// no answer.
+// round notes how a round went: result, error, input_required, answered where the client
+// was given the answer itself, given_up where nobody wanted one any more, or failed where
+// none came.
 func (m metrics) round(ctx context.Context, pool, upstream, outcome string, took time.Duration) {
 	m.rounds.Record(context.WithoutCancel(ctx), took.Seconds(), metric.WithAttributes(
 		attribute.String("pool", pool), attribute.String("upstream", upstream), attribute.String("outcome", outcome)))

@@ -97,9 +97,13 @@ func (t *Tasks) inherit(ctx context.Context, id, holder string) error {
 	if err != nil {
 		return err
 	}
-	if e.Holder != holder {
+	switch e.Holder {
+	case holder:
+	case "":
 		t.freeOrphaned(ctx, &e.Task)
 		return nil
+	default:
+		return nil // its places are that holder's
 	}
 	c, err := t.heir(ctx, &e.Task)
 	switch {
@@ -126,7 +130,6 @@ func (t *Tasks) heir(ctx context.Context, task *Task) (*Call, error) {
 func (t *Tasks) adopt(ctx context.Context, e entry, c *Call) error {
 	t.claim(e.ID)
 	defer t.unclaim(e.ID)
-	t.freeOrphaned(ctx, &e.Task)
 	if err := t.lists.enlist(ctx, t.lists.tasksOf(t.holder), e.ID, time.Until(e.Expires())+spare, 0); err != nil {
 		return err
 	}
@@ -143,6 +146,7 @@ func (t *Tasks) adopt(ctx context.Context, e entry, c *Call) error {
 		return nil
 	}
 	t.metrics.adopted.Add(ctx, 1)
+	t.freeOrphaned(ctx, &e.Task) // by the one alone that goes on: it takes places of its own now
 	t.hold(after, c).start()
 	return nil
 }

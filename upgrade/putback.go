@@ -14,15 +14,9 @@ const putBackAtOnce = 16
 // putAllBack compares what this process holds with what the store says, and puts back
 // what it has lost.
 func (t *Tasks) putAllBack(ctx context.Context) {
-	t.mu.Lock()
-	held := make([]*Held, 0, len(t.held))
-	for _, h := range t.held {
-		held = append(held, h)
-	}
-	t.mu.Unlock()
 	var group errgroup.Group
 	group.SetLimit(putBackAtOnce)
-	for _, h := range held {
+	for _, h := range t.all() {
 		group.Go(func() error {
 			h.look(ctx)
 			return nil

@@ -45,7 +45,7 @@ func (h *Held) round(bare int) (again bool, err error) {
 		defer ex.Close()
 		answer, err = h.read(ex)
 	}
-	h.t.metrics.round(ctx, h.Task().Pool, lease.Upstream.Name, answer.kind(), time.Since(begun))
+	h.t.metrics.round(ctx, h.Task().Pool, lease.Upstream.Name, h.outcome(answer, err), time.Since(begun))
 	if err != nil {
 		return false, h.cause(ctx, err)
 	}
@@ -166,10 +166,14 @@ type reply struct {
 	message []byte // whole
 }
 
-// kind is what the response is, in one word.
-func (r reply) kind() string {
+// outcome is how a round ended, in one word.
+func (h *Held) outcome(r reply, err error) string {
 	switch {
-	case r.message == nil:
+	case errors.Is(err, ErrAnswered):
+		return "answered"
+	case err != nil && h.Err() != nil:
+		return "given_up"
+	case err != nil:
 		return "failed"
 	case r.IsError:
 		return "error"

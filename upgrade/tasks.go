@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -329,6 +331,14 @@ func (t *Tasks) holds(id string) *Held {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.held[id]
+}
+
+// all are the calls that this process holds. Their own locks may be held for as long as a
+// step takes, and must not be waited for under that of the process.
+func (t *Tasks) all() []*Held {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Collect(maps.Values(t.held))
 }
 
 // Held counts the calls that this process holds.

@@ -20,7 +20,7 @@ type trust struct {
 	mu        sync.Mutex // guards the fields below
 	epoch     string
 	doubtedTo time.Time
-	recovered time.Time // when the store came back last, or was first seen
+	recovered time.Time // when the store came back last; zero: it was never away
 }
 
 // doubt has the store's word not count until all holders had the time to put back what

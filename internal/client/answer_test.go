@@ -84,7 +84,7 @@ func TestTasksOfBothDialects(t *testing.T) {
 		want            Task
 		ok              bool
 	}{
-		"extension":         {Modern, `{"resultType":"task","taskId":"x","status":"working","ttlMs":60000,"pollIntervalMs":100}`, Task{ID: "x", Status: "working", TTL: time.Minute, PollEvery: 100 * time.Millisecond}, true},
+		"extension":         {Modern, `{"resultType":"task","taskId":"x","status":"working","statusMessage":"1/2","ttlMs":60000,"pollIntervalMs":100}`, Task{ID: "x", Status: "working", Message: "1/2", TTL: time.Minute, PollEvery: 100 * time.Millisecond}, true},
 		"core":              {Legacy, `{"task":{"taskId":"x","status":"working","ttl":60000,"pollInterval":100}}`, Task{ID: "x", Status: "working", TTL: time.Minute, PollEvery: 100 * time.Millisecond}, true},
 		"unlimited":         {Legacy, `{"task":{"taskId":"x","status":"working","ttl":null}}`, Task{ID: "x", Status: "working"}, true},
 		"absurd":            {Legacy, `{"task":{"taskId":"x","ttl":1e300}}`, Task{ID: "x", TTL: 1e12 * time.Millisecond}, true},
@@ -98,7 +98,7 @@ func TestTasksOfBothDialects(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, ok := ReadMade(c.version, []byte(c.result))
-			if ok != c.ok || got.ID != c.want.ID || got.Status != c.want.Status || got.TTL != c.want.TTL || got.PollEvery != c.want.PollEvery {
+			if ok != c.ok || got.ID != c.want.ID || got.Status != c.want.Status || got.Message != c.want.Message || got.TTL != c.want.TTL || got.PollEvery != c.want.PollEvery {
 				t.Errorf("got %+v, %v, want %+v, %v", got, ok, c.want, c.ok)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 type Task struct {
 	ID        string          // as the server made it
 	Status    string          // as the specification spells it
+	Message   string          // what the server says of the status; empty: nothing
 	TTL       time.Duration   // from its creation; 0: unlimited, or not said
 	PollEvery time.Duration   // as the server suggests; 0: it does not
 	Result    json.RawMessage // extension, of a completed task; nil otherwise
@@ -24,6 +25,7 @@ type taskView struct {
 	ResultType     string          `json:"resultType"`
 	TaskID         string          `json:"taskId"`
 	Status         string          `json:"status"`
+	StatusMessage  string          `json:"statusMessage"`
 	TTL            float64         `json:"ttl"`
 	TTLMs          float64         `json:"ttlMs"`
 	PollInterval   float64         `json:"pollInterval"`
@@ -33,7 +35,7 @@ type taskView struct {
 
 func (v taskView) task() Task {
 	return Task{
-		ID: v.TaskID, Status: v.Status, Result: v.Result,
+		ID: v.TaskID, Status: v.Status, Message: v.StatusMessage, Result: v.Result,
 		TTL: milliseconds(v.TTL, v.TTLMs), PollEvery: milliseconds(v.PollInterval, v.PollIntervalMs),
 	}
 }

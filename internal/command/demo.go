@@ -2,9 +2,10 @@ package command
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"net/http"
 	"slices"
-	"strings"
 
 	"berth/internal/config"
 	"berth/internal/demo"
@@ -16,33 +17,35 @@ import (
 func demoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
-		Usage: "a fleet of three servers, berth in front of it, and what a round robin loses",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "once", Usage: "end after the report; exit code 0 if berth lost nothing"}},
+		Usage: "a fleet of three servers, berth in front of it, and what a round robin loses; a plain tool as a task",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "once", Usage: "end after the reports; exit code 0 if berth lost nothing and kept its rule"}},
 		Action: func(c *cli.Context) error {
 			return demo.Run(c.Context, c.App.Writer, demo.Options{Once: c.Bool("once"), Front: demoFront})
 		},
 	}
 }
 
-// demoFront is berth as the flags of the simple case would make it.
-func demoFront(upstreams map[string]string) (http.Handler, func(), error) {
-	cfg := config.Default()
-	pool := config.DefaultPool()
-	for name, url := range upstreams {
-		pool.Upstreams = append(pool.Upstreams, config.Upstream{Name: name, URL: url})
+// demoFront is berth as the flags of the simple case and a file with those rules would
+// make it.
+func demoFront(upstreams map[string]string, rules string) (http.Handler, func(), error) {
+	cfg, err := config.Parse("demo", []byte(rules), demoFleet(upstreams))
+	if err != nil {
+		return nil, nil, err
 	}
-	slices.SortFunc(pool.Upstreams, func(a, b config.Upstream) int { return strings.Compare(a.Name, b.Name) })
-	cfg.Pools = []config.Pool{pool}
 	store, err := storage.Open("memory:", storage.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
 	g, err := newGraph(store, cfg, observers{})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, errors.Join(err, store.Close())
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	if err := g.inherit(ctx); err != nil {
+		stop()
+		return nil, nil, errors.Join(err, g.Close())
 	}
 	g.open(cfg, true, observers{})
-	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -50,7 +53,17 @@ func demoFront(upstreams map[string]string) (http.Handler, func(), error) {
 	}()
 	return g.proxy, func() {
 		stop()
+		g.drainTasks(ctx) // whoever waited for them is gone
 		<-done
 		_ = g.Close()
 	}, nil
+}
+
+// demoFleet makes one pool of upstreams.
+func demoFleet(upstreams map[string]string) func(*config.Config) {
+	pool := config.DefaultPool()
+	for _, name := range slices.Sorted(maps.Keys(upstreams)) {
+		pool.Upstreams = append(pool.Upstreams, config.Upstream{Name: name, URL: upstreams[name]})
+	}
+	return func(cfg *config.Config) { cfg.Pools = []config.Pool{pool} }
 }

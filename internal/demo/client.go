@@ -105,6 +105,7 @@ func (v *conversation) await(ctx context.Context, task client.Task, out *Outcome
 			out.Lost++
 			return nil, fmt.Errorf("%w: tasks/get answered with another task", ErrTaskLost)
 		}
+		out.see(task)
 	}
 	if task.Status != "completed" {
 		return nil, fmt.Errorf("%w: the task ended %s", ErrWrongResult, task.Status)

@@ -1,6 +1,10 @@
 package demo
 
-import "errors"
+import (
+	"errors"
+
+	"berth/internal/client"
+)
 
 // Why a tool call did not come back right.
 var (
@@ -19,4 +23,14 @@ type Outcome struct {
 	Polls int    // tasks/* calls sent
 	Lost  int    // those not answered with the task; a client stops at the first
 	Err   error  // nil if the right result came back
+
+	// Seen is the task as tasks/get showed it, once for each status and message.
+	Seen []client.Task
+}
+
+// see notes a poll's answer that is not the one before once more.
+func (o *Outcome) see(t client.Task) {
+	if n := len(o.Seen); n == 0 || o.Seen[n-1].Status != t.Status || o.Seen[n-1].Message != t.Message {
+		o.Seen = append(o.Seen, t)
+	}
 }

@@ -10,20 +10,19 @@ import (
 
 // Options say what Run puts before the fleet.
 type Options struct {
-	// Once ends Run after the report, with an error if anything was lost
-	// through berth. The zero value keeps the fleet and berth up until the
-	// context ends.
+	// Once ends Run after the reports, with an error if anything was lost
+	// through berth, or a rule was not kept. The zero value keeps the fleet and
+	// berth up until the context ends.
 	Once bool
 
-	// Front makes the handler under trial, berth, over upstreams given by name
-	// and URL, and a function that releases what it holds. Required. It is
-	// called once; the handler serves /mcp.
-	Front func(upstreams map[string]string) (http.Handler, func(), error)
+	// Front makes each berth. Required.
+	Front Front
 }
 
 // Run drives the trial through berth and through a round robin, each over a
-// fresh fleet on free loopback ports, and prints both to w. It takes two to
-// four seconds; see [Options.Once] for what follows.
+// fresh fleet on free loopback ports, and then calls a tool that knows nothing
+// of tasks, with a rule and without. It prints all that to w. It takes four to
+// six seconds; see [Options.Once] for what follows.
 func Run(ctx context.Context, w io.Writer, opts Options) error {
 	if err := writeIntro(w); err != nil {
 		return fmt.Errorf("demo: print: %w", err)
@@ -33,16 +32,11 @@ func Run(ctx context.Context, w io.Writer, opts Options) error {
 		return err
 	}
 	defer behind.Close()
-	handler, release, err := opts.Front(behind.byName())
-	if err != nil {
-		return fmt.Errorf("demo: front: %w", err)
-	}
-	defer release()
-	front, err := startHost(handler)
+	front, end, err := opts.Front.start(behind.byName(), "")
 	if err != nil {
 		return err
 	}
-	defer front.Close()
+	defer end()
 
 	berth := runTrial(ctx, front.URL.String(), behind)
 	robin, err := runRoundRobin(ctx)
@@ -52,8 +46,12 @@ func Run(ctx context.Context, w io.Writer, opts Options) error {
 	if err := writeReport(w, berth, robin); err != nil {
 		return fmt.Errorf("demo: print the report: %w", err)
 	}
+	upgraded, err := showUpgraded(ctx, w, opts.Front)
+	if err != nil {
+		return err
+	}
 	if opts.Once {
-		return berth.err()
+		return errors.Join(berth.err(), upgraded.err())
 	}
 	return stay(ctx, w, front.URL.String())
 }
@@ -73,6 +71,21 @@ func runRoundRobin(ctx context.Context) (trial, error) {
 	}
 	defer front.Close()
 	return runTrial(ctx, front.URL.String(), behind), nil
+}
+
+// showUpgraded is the second part: it says what is about to happen, and then what did.
+func showUpgraded(ctx context.Context, w io.Writer, front Front) (upgraded, error) {
+	if err := writeRule(w); err != nil {
+		return upgraded{}, fmt.Errorf("demo: print: %w", err)
+	}
+	u, err := runUpgraded(ctx, front)
+	if err := errors.Join(err, context.Cause(ctx)); err != nil {
+		return upgraded{}, err
+	}
+	if err := writeUpgraded(w, u); err != nil {
+		return upgraded{}, fmt.Errorf("demo: print the report: %w", err)
+	}
+	return u, nil
 }
 
 // stay prints what to try and waits for the context to end.

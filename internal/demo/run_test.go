@@ -17,8 +17,8 @@ import (
 
 // over makes a front that takes turns over the named upstreams; over one it
 // loses nothing.
-func over(names ...string) func(map[string]string) (http.Handler, func(), error) {
-	return func(upstreams map[string]string) (http.Handler, func(), error) {
+func over(names ...string) Front {
+	return func(upstreams map[string]string, _ string) (http.Handler, func(), error) {
 		transport := &http.Transport{}
 		var urls []*url.URL
 		for _, name := range names {
@@ -32,9 +32,9 @@ func over(names ...string) func(map[string]string) (http.Handler, func(), error)
 	}
 }
 
-func TestOnceIsContentIfNothingWasLost(t *testing.T) {
+func TestOnceIsContentIfAllIsAsItShouldBe(t *testing.T) {
 	var report bytes.Buffer
-	if err := Run(t.Context(), &report, Options{Once: true, Front: over("a")}); err != nil {
+	if err := Run(t.Context(), &report, Options{Once: true, Front: overTCP()}); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(report.String()) {
@@ -42,11 +42,17 @@ func TestOnceIsContentIfNothingWasLost(t *testing.T) {
 			t.Errorf("wider than 80 columns: %q", line)
 		}
 	}
-	if want := regexp.MustCompile(`tool calls right +30 of 30 +\d+ of 30\n`); !want.Match(report.Bytes()) {
-		t.Errorf("the report lacks %v:\n%s", want, report.String())
+	for _, want := range []string{
+		`tool calls right +30 of 30 +\d+ of 30\n`, `polls lost +0 % +[1-9]\d* %\n`,
+		`first answer +the result +a task\n`, `polls +0 +[1-9]\d*\n`, `progress they told +- +0/10`,
+		`right results +4 of 4\n`, `at a time, at most +1\n`,
+	} {
+		if !regexp.MustCompile(want).Match(report.Bytes()) {
+			t.Errorf("the report lacks %v:\n%s", want, report.String())
+		}
 	}
-	if want := regexp.MustCompile(`polls lost +0 % +[1-9]\d* %\n`); !want.Match(report.Bytes()) {
-		t.Errorf("the report lacks %v:\n%s", want, report.String())
+	if !strings.Contains(report.String(), "    concurrency = 1\n") {
+		t.Errorf("the report lacks the rule:\n%s", report.String())
 	}
 }
 
@@ -58,13 +64,30 @@ func TestOnceFailsIfBerthLost(t *testing.T) {
 	}
 }
 
+func TestOnceFailsIfARuleIsIgnored(t *testing.T) {
+	err := Run(t.Context(), &bytes.Buffer{}, Options{Once: true, Front: over("a")})
+	if !errors.Is(err, ErrWrongAnswer) {
+		t.Errorf("got %v, want %v", err, ErrWrongAnswer)
+	}
+}
+
 func TestFrontErrorEndsRun(t *testing.T) {
 	broken := errors.New("broken")
-	err := Run(t.Context(), &bytes.Buffer{}, Options{Front: func(map[string]string) (http.Handler, func(), error) {
-		return nil, nil, broken
-	}})
-	if !errors.Is(err, broken) {
-		t.Errorf("got %v, want %v", err, broken)
+	for name, breaks := range map[string]func(rules string) bool{
+		"every front":      func(string) bool { return true },
+		"those with rules": func(rules string) bool { return rules != "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := Run(t.Context(), &bytes.Buffer{}, Options{Front: func(upstreams map[string]string, rules string) (http.Handler, func(), error) {
+				if breaks(rules) {
+					return nil, nil, broken
+				}
+				return over("a")(upstreams, rules)
+			}})
+			if !errors.Is(err, broken) {
+				t.Errorf("got %v, want %v", err, broken)
+			}
+		})
 	}
 }
 

@@ -23,7 +23,7 @@ func (s *Server) modern(w http.ResponseWriter, r *http.Request, in inbound) {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	if no := refuseModern(r.Header, c); no != nil {
+	if no := refuseModern(r.Header, c, modernMethods); no != nil {
 		refuse(w, c.ID, *no)
 		return
 	}
@@ -34,10 +34,10 @@ func (s *Server) modern(w http.ResponseWriter, r *http.Request, in inbound) {
 	s.respond(w, r, c, nil, func(ctx context.Context) (any, *failure) { return s.modernCall(ctx, c) })
 }
 
-// refuseModern finds what speaks against a request, in the order that the
-// conformance suite wants: headers, version, method, capability. An unknown
-// task comes last, as an ordinary answer.
-func refuseModern(h http.Header, c call) *refusal {
+// refuseModern finds what speaks against a request to a server of these methods, in
+// the order that the conformance suite wants: headers, version, method, capability. An
+// unknown task comes last, as an ordinary answer.
+func refuseModern(h http.Header, c call, methods []string) *refusal {
 	if no := checkHeaders(h, c); no != nil {
 		return no
 	}
@@ -45,7 +45,7 @@ func refuseModern(h http.Header, c call) *refusal {
 		data := map[string]any{"supported": []string{modernVersion}, "requested": v}
 		return &refusal{http.StatusBadRequest, failure{Code: codeUnsupportedVersion, Message: "Unsupported protocol version", Data: data}}
 	}
-	if !slices.Contains(modernMethods, c.Method) {
+	if !slices.Contains(methods, c.Method) {
 		return &refusal{http.StatusNotFound, failure{Code: codeMethodNotFound, Message: "Method not found"}}
 	}
 	if c.aboutTasks() && !c.takesTasks() {

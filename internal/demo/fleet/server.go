@@ -133,8 +133,9 @@ func (s *Server) closed() <-chan struct{} {
 	return s.done
 }
 
-// pause waits for d, or for the caller or the server to go.
-func (s *Server) pause(ctx context.Context, d time.Duration) error {
+// pause waits for d, or for the caller or the server to go. A nil closed is a server that
+// goes with its callers.
+func pause(ctx context.Context, d time.Duration, closed <-chan struct{}) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -142,7 +143,7 @@ func (s *Server) pause(ctx context.Context, d time.Duration) error {
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-s.closed():
+	case <-closed:
 		return errClosed
 	}
 }

@@ -117,7 +117,7 @@ func (s *Server) runTool(ctx context.Context, c call) (toolResult, *failure) {
 		return s.result(s.Name, ""), nil
 	case "slow_compute":
 		s.countExecution()
-		if err := s.pause(ctx, args.duration()); err != nil {
+		if err := pause(ctx, args.duration(), s.closed()); err != nil {
 			return toolResult{}, &failure{Code: codeInternal, Message: err.Error()}
 		}
 		return s.computed(args.Label), nil
