@@ -152,7 +152,9 @@ func (x *request) serveUpgraded() error {
 		if err := x.mayChange(c.TaskID); err != nil {
 			return err
 		}
-		return x.acknowledge(tasks.Cancel(x.ctx, c.TaskID, x.asker()))
+		who, envelope := x.asker(), x.envelope()
+		who.Envelope = &envelope
+		return x.acknowledge(tasks.Cancel(x.ctx, c.TaskID, who))
 	}
 	return mcp.ErrNoSuchMethod
 }

@@ -144,8 +144,10 @@ func TestPollWaitsForTheWordOfThePool(t *testing.T) {
 // With principals, and where berth itself authorises calls, no upstream is asked.
 func TestWordOfThePoolIsNotAskedForInVain(t *testing.T) {
 	for name, o := range map[string]rigOptions{
-		"principals":    {principals: true},
-		"berth's token": {endpoint: func(ep *proxy.Endpoint) { ep.Authorization = &proxy.Authorization{Value: func() string { return "Bearer one" }} }},
+		"principals": {principals: true},
+		"berth's token": {endpoint: func(ep *proxy.Endpoint) {
+			ep.Authorization = &proxy.Authorization{Value: func() string { return "Bearer one" }}
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newUpgraded(t, o, func(r *upgrade.Rule) { r.LivePerPrincipal = 0 })

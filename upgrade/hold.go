@@ -170,9 +170,10 @@ func (h *Held) run() {
 	}
 }
 
+// waits reports whether another process could go on from where the call stands.
 func (h *Held) waits() bool {
 	task := h.Task()
-	return task.Waiting()
+	return task.Waiting() || task.Follows != ""
 }
 
 // release gives back what the call took. A task that nobody was told of goes with it.
