@@ -2,7 +2,10 @@ package upgrade
 
 import (
 	"context"
+	"errors"
 	"sync"
+
+	"berth/internal/storage"
 )
 
 // maxBacklog bounds what waits for the store to be tidied. More than that is left to
@@ -25,16 +28,17 @@ func (b *backlog) add(job func(ctx context.Context) error) {
 	}
 }
 
-// work does what waits, until the store refuses.
+// work does what waits, until the store refuses. What it refuses goes to the end: one job
+// must not keep the others from being done.
 func (b *backlog) work(ctx context.Context) {
 	b.mu.Lock()
 	jobs := b.jobs
 	b.jobs = nil
 	b.mu.Unlock()
 	for i, job := range jobs {
-		if job(ctx) != nil {
+		if err := job(ctx); errors.Is(err, storage.ErrUnavailable) || ctx.Err() != nil {
 			b.mu.Lock()
-			b.jobs = append(b.jobs, jobs[i:]...)
+			b.jobs = append(append(b.jobs, jobs[i+1:]...), job)
 			b.mu.Unlock()
 			return
 		}

@@ -17,6 +17,10 @@ import (
 // took it: what authorises it is kept nowhere.
 var errNoCredentials = errors.New("upgrade: the credentials of the call are not kept")
 
+// errCallLost says that a call cannot be sent by another berth because it is not in the
+// store, or is not what was put there.
+var errCallLost = errors.New("upgrade: the call is not kept any more")
+
 // sealPurpose is what the envelope of a call is sealed for.
 const sealPurpose = "upgraded call"
 
@@ -74,7 +78,7 @@ func (t *Tasks) keepCall(ctx context.Context, id string, c *Call, life time.Dura
 	// Strings always marshal.
 	line, _ := json.Marshal(head)
 	kept := bytes.Join([][]byte{line, c.Body}, []byte("\n"))
-	if err := storage.PutBlob(ctx, t.store, callKey(id), kept, life+spare); err != nil {
+	if err := storage.PutBlob(ctx, t.store, callKey(id), kept, max(life, 0)+spare); err != nil {
 		return fmt.Errorf("upgrade: storing a call: %w", err)
 	}
 	return nil
@@ -89,7 +93,7 @@ func (t *Tasks) sealed(ctx context.Context, id string, e *Envelope, life time.Du
 func (t *Tasks) loadCall(ctx context.Context, id string) (c *Call, open bool, err error) {
 	kept, err := storage.GetBlob(ctx, t.store, callKey(id))
 	if errors.Is(err, storage.ErrNotFound) {
-		return nil, false, ErrUnknown
+		return nil, false, errCallLost
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("upgrade: reading a call: %w", err)
@@ -97,7 +101,7 @@ func (t *Tasks) loadCall(ctx context.Context, id string) (c *Call, open bool, er
 	line, body, _ := bytes.Cut(kept, []byte("\n"))
 	var head storedCall
 	if err := json.Unmarshal(line, &head); err != nil {
-		return nil, false, fmt.Errorf("upgrade: stored call: %w", err)
+		return nil, false, fmt.Errorf("%w: %w", errCallLost, err)
 	}
 	c = &Call{Body: body, Own: head.Own}
 	switch {

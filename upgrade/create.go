@@ -34,12 +34,6 @@ func (t *Tasks) Create(ctx context.Context, c Creation) (*Held, error) {
 // create is Create for a call that may have a name. It fails with errKeyTaken if another
 // one has it.
 func (t *Tasks) create(ctx context.Context, c Creation, once Once) (*Held, error) {
-	if t.isDraining() {
-		return nil, ErrDraining
-	}
-	if limit := c.Rule.LivePerProcess; limit > 0 && t.Held() >= limit {
-		return nil, ErrTooMany
-	}
 	if err := t.fit(); err != nil {
 		return nil, err
 	}
@@ -52,10 +46,13 @@ func (t *Tasks) create(ctx context.Context, c Creation, once Once) (*Held, error
 	if err != nil {
 		return nil, unavailable(err)
 	}
+	release, err := t.custody.admit(id, c.Rule.LivePerProcess)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	task := c.task(id, t.holder)
 	task.Once = once
-	t.claim(id)
-	defer t.unclaim(id)
 	e, err := t.record(ctx, task, c)
 	if err != nil {
 		t.giveUp(ctx, task, c.Call, err)
@@ -82,7 +79,7 @@ func (t *Tasks) creating(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeout(ctx, createTime)
 }
 
-// unavailable makes a creation that took too long the store's fault.
+// unavailable makes a step that took too long the store's fault.
 func unavailable(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return errors.Join(storage.ErrUnavailable, err)
@@ -115,14 +112,14 @@ func (r *Rule) terms(pool string) Terms {
 	return terms
 }
 
-// record stores a task and all that belongs to it, the record last: what is found
-// without one is nothing.
+// record stores a task and all that belongs to it. Nothing counts before the record is
+// there; only then can a task queue.
 func (t *Tasks) record(ctx context.Context, task Task, c Creation) (entry, error) {
 	life := task.Terms.TTL
 	if err := t.claimKey(ctx, &task); err != nil {
 		return entry{}, err
 	}
-	if err := t.lists.enlist(ctx, t.lists.tasksOf(t.holder), task.ID, life+spare, 0); err != nil {
+	if err := t.takeOn(ctx, &task); err != nil {
 		return entry{}, err
 	}
 	if limit := c.Rule.LivePerPrincipal; limit > 0 && task.Principal != "" {
@@ -134,28 +131,33 @@ func (t *Tasks) record(ctx context.Context, task Task, c Creation) (entry, error
 			return entry{}, err
 		}
 	}
-	if task.Terms.Slots > 0 {
-		if err := t.lists.enlist(ctx, t.lists.waitingIn(task.Terms.Queue), task.ID, life+spare, 0); err != nil {
-			return entry{}, err
-		}
-	}
 	if err := t.keepCall(ctx, task.ID, c.Call, life); err != nil {
 		return entry{}, err
 	}
 	e, err := t.records.create(ctx, task, life)
-	if err != nil {
-		return entry{}, err
+	if err == nil {
+		err = t.settleKey(ctx, &task, life)
 	}
-	return e, t.settleKey(ctx, &task, life)
+	if err == nil && task.Terms.Slots > 0 {
+		_ = t.lists.enlist(ctx, t.lists.waitingIn(task.Terms.Queue), task.ID, life, 0) // else it queues when it looks for a place
+	}
+	return e, err
 }
 
 // giveUp takes back what a creation that failed may have stored: at once, unless the store
-// is why it failed.
+// is why it failed. The caller has claimed the task.
 func (t *Tasks) giveUp(ctx context.Context, task Task, c *Call, reason error) {
-	undo := func(ctx context.Context) error { return t.reconsider(ctx, task, c) }
-	if unavailable := errors.Is(reason, storage.ErrUnavailable); unavailable || ctx.Err() != nil || undo(ctx) != nil {
-		t.backlog.add(undo)
+	if !errors.Is(reason, storage.ErrUnavailable) && ctx.Err() == nil && t.reconsider(ctx, task, c) == nil {
+		return
 	}
+	t.backlog.add(func(ctx context.Context) error {
+		release, err := t.custody.claim(ctx, task.ID)
+		if err != nil {
+			return err
+		}
+		defer release()
+		return t.reconsider(ctx, task, c)
+	})
 }
 
 // regret takes back, once the store takes it, what it may hold of a task.

@@ -30,8 +30,10 @@ func wordFailure(err error, t Task) *mcp.Error {
 	switch {
 	case errors.As(err, &worded):
 		return worded
-	case errors.Is(err, errShutdown), errors.Is(err, errLeft):
+	case errors.Is(err, errShutdown):
 		return lost(mcp.ReasonShutdown, "the berth that held the call was shut down", t)
+	case errors.Is(err, errCallLost):
+		return lost(mcp.ReasonHolderLost, "the call is not kept any more", t)
 	case errors.Is(err, errNoCredentials):
 		return lost(mcp.ReasonHolderLost, "the berth that held the call is gone, and no other one has the credentials for it", t)
 	case errors.Is(err, routing.ErrNoUpstream):

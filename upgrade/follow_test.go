@@ -86,7 +86,7 @@ func TestFollowedTaskDoesNotQueue(t *testing.T) {
 func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 	for name, bare := range map[string]bool{"with credentials": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
-			tasks, ctx := newTasks(t), context.Background()
+			tasks, ctx := newTasksOn(t), context.Background()
 			u := &routing.Upstream{Name: "u", URL: &url.URL{Scheme: "http", Host: "u"}}
 			var sent []string
 			tasks.pools["p"] = &Pool{
@@ -106,7 +106,7 @@ func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 			if err := tasks.inherit(ctx, task.ID, "gone"); err != nil {
 				t.Fatal(err)
 			}
-			if h := tasks.holds(task.ID); h != nil {
+			if h := tasks.custody.get(task.ID); h != nil {
 				<-h.Done()
 			}
 			e, err := tasks.records.get(ctx, task.ID)

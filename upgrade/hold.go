@@ -16,7 +16,6 @@ var (
 	errFenced    = errors.New("upgrade: another berth has taken this one for dead")
 	errDiscarded = errors.New("upgrade: the client is gone, or has its answer")
 	errShutdown  = errors.New("upgrade: the berth that held the call was shut down")
-	errLeft      = errors.New("upgrade: left to another berth")
 )
 
 // Held is a call that this process keeps for a task: from its record on to its outcome,
@@ -28,15 +27,20 @@ type Held struct {
 	ctx   context.Context
 	end   context.CancelCauseFunc
 	done  chan struct{} // closed when nothing is held any more
-	begun sync.Once     // run was begun
+	begun sync.Once     // of run
 	token string        // progressToken of the rounds
 	due   int           // the round that is in flight, or about to be; run's
 
-	mu     sync.Mutex // held while a step is taken; guards the fields below
-	entry  entry      // as this process last saw the record
-	said   *time.Timer
-	saying string // progress that is not stored yet
-	spoke  time.Time
+	id      string    // of the task
+	expires time.Time // when the task does
+
+	mu      sync.Mutex // held while a step is taken; guards the fields below
+	entry   entry      // as this process last saw the record
+	place   place      // where the call is; none while it waits
+	repairs int        // how often the record was put right
+	said    *time.Timer
+	saying  string // progress that is not stored yet
+	spoke   time.Time
 }
 
 // Attended is a client that still waits for the answer itself.
@@ -48,13 +52,11 @@ type Attended interface {
 	Failed(err error) bool
 }
 
-// hold makes the call of e this process's.
+// hold makes the call of e this process's. The caller has claimed the task.
 func (t *Tasks) hold(e entry, c *Call) *Held {
-	h := &Held{t: t, call: c, entry: e, done: make(chan struct{}), token: "berth-" + newName(9), due: e.due()}
+	h := &Held{t: t, call: c, entry: e, id: e.ID, done: make(chan struct{}), token: "berth-" + newName(9), due: e.due(), expires: e.Expires()}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.held[e.ID] = h
+	t.custody.hold(h)
 	return h
 }
 
@@ -114,7 +116,7 @@ func (h *Held) step(ctx context.Context, op Op) (entry, error) {
 
 func (h *Held) stepLocked(ctx context.Context, op Op) (entry, error) {
 	e, err := h.t.records.apply(ctx, h.entry, op)
-	if errors.Is(err, ErrUnknown) && h.putBack(ctx) == nil {
+	if h.repair(ctx, e, err) {
 		e, err = h.t.records.apply(ctx, h.entry, op)
 	}
 	if err == nil || errors.Is(err, ErrTerminal) || errors.Is(err, ErrStale) {
@@ -131,7 +133,8 @@ func (h *Held) insist(ctx context.Context, take func(ctx context.Context) error)
 	defer cancel()
 	for {
 		err := take(ctx)
-		if !errors.Is(err, storage.ErrUnavailable) {
+		late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil // of the step: the process may have been frozen
+		if !late && !errors.Is(err, storage.ErrUnavailable) {
 			return err
 		}
 		select {
@@ -147,54 +150,58 @@ func (h *Held) insist(ctx context.Context, take func(ctx context.Context) error)
 // seconds of its return.
 const retryStore = 250 * time.Millisecond
 
-// run takes the call through its rounds.
-func (h *Held) run() {
-	defer h.release()
+// run takes the call through its rounds, and lets go of it.
+func (h *Held) run() { h.release(h.rounds()) }
+
+// rounds reports whether the task is to be forgotten: nobody was told of it, or the client
+// has its answer.
+func (h *Held) rounds() (forget bool) {
 	for bare := 0; ; bare++ {
 		again, err := h.round(bare)
 		switch {
 		case errors.Is(err, ErrAnswered), errors.Is(err, errDiscarded):
-			h.end(errDiscarded)
-			return
-		case errors.Is(err, errFenced), errors.Is(err, errCancelled), errors.Is(err, errLeft) && h.waits():
-			return
+			return true
+		case errors.Is(err, errFenced), errors.Is(err, errCancelled):
+			return false
+		case errors.Is(err, errShutdown) && h.canBeLeft():
+			return false // it stays listed, for whoever finds this process gone
 		case err != nil && h.guest != nil && h.guest.Failed(err):
-			h.end(errDiscarded)
-			return
+			return true
 		case err != nil:
 			h.fail(err)
-			return
+			return errors.Is(h.Err(), errDiscarded)
 		case !again:
-			return
+			return errors.Is(h.Err(), errDiscarded)
 		}
 	}
 }
 
-// waits reports whether another process could go on from where the call stands.
-func (h *Held) waits() bool {
+// canBeLeft reports whether another process, or this one's successor, can go on with the
+// call: it was not sent, or is followed; its client has the handle, and what authorises it
+// is kept.
+func (h *Held) canBeLeft() bool {
 	task := h.Task()
-	return task.Waiting() || task.Follows != ""
+	pool := h.t.pools[task.Pool]
+	return h.t.store.Durable() && (task.Waiting() || task.Follows != "") && task.Handed &&
+		(h.call.Bare || h.t.keys.Given() || pool != nil && pool.OwnCredentials)
 }
 
-// release gives back what the call took. A task that nobody was told of goes with it.
-func (h *Held) release() {
+// release gives back what the call took.
+func (h *Held) release(forget bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
 	defer cancel()
-	task := h.Task()
 	h.silence()
-	switch err := h.Err(); {
-	case errors.Is(err, errDiscarded):
+	task := h.Task()
+	switch {
+	case forget:
 		if h.t.forget(ctx, &task) != nil {
 			h.t.regret(task)
 		}
-	case errors.Is(err, errLeft) && h.waits():
-		// It stays listed, for whoever finds this process gone.
-	default:
+	case task.Holder != h.t.holder:
 		h.t.lists.strike(ctx, h.t.lists.tasksOf(h.t.holder), task.ID)
+	default: // it was not seen to end: it stays listed, and the next beat sees to it
 	}
-	h.t.mu.Lock()
-	delete(h.t.held, task.ID)
-	h.t.mu.Unlock()
+	h.t.custody.letGo(task.ID)
 	h.end(nil)
 	close(h.done)
 }
@@ -237,10 +244,21 @@ func (h *Held) finish(end State, outcome []byte, message string) {
 func (h *Held) store(ctx context.Context, op Op, outcome []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	task := h.Task()
-	if err := h.t.records.keepOutcome(ctx, task.ID, op.Outcome, outcome, time.Until(task.Expires())); err != nil {
+	id := h.Task().ID
+	keep := func() error {
+		return h.t.records.keepOutcome(ctx, id, op.Outcome, outcome, time.Until(h.expires))
+	}
+	if err := keep(); err != nil {
 		return err
 	}
-	_, err := h.step(ctx, op)
-	return err
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	before := h.repairs
+	if _, err := h.stepLocked(ctx, op); err != nil {
+		return err
+	}
+	if h.repairs != before {
+		return keep() // what lost the record has lost this too
+	}
+	return nil
 }

@@ -111,7 +111,7 @@ func (t *Tasks) heard(ctx context.Context, message string) {
 
 // lookAt gives up the call of a task that has ended, or is another's by now.
 func (t *Tasks) lookAt(ctx context.Context, id string) {
-	if h := t.holds(id); h != nil {
+	if h := t.custody.get(id); h != nil {
 		h.look(ctx)
 	}
 }

@@ -180,6 +180,7 @@ func (t *Tasks) freeKey(ctx context.Context, task *Task) error {
 
 // reconsider sees to a creation that has failed, for all that is known. A repetition may
 // have been told of its task all the same: it is gone on with then. Else it is forgotten.
+// The caller has claimed the task.
 func (t *Tasks) reconsider(ctx context.Context, task Task, c *Call) error {
 	if task.Once == (Once{}) {
 		return t.forget(ctx, &task)

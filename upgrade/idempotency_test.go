@@ -13,7 +13,7 @@ import (
 	"berth/routing"
 )
 
-func newTasks(t *testing.T) *Tasks {
+func newTasksOn(t *testing.T) *Tasks {
 	t.Helper()
 	store, err := storage.Open("memory:", storage.Options{})
 	if err != nil {
@@ -32,7 +32,7 @@ func namedTask(id string) Task {
 func TestClaimThatRanOutHasOneWinner(t *testing.T) {
 	for _, first := range []int{0, 1} {
 		synctest.Test(t, func(t *testing.T) {
-			tasks, ctx := newTasks(t), t.Context()
+			tasks, ctx := newTasksOn(t), t.Context()
 			claimants := []Task{namedTask("a"), namedTask("b")}
 			if err := tasks.claimKey(ctx, &claimants[0]); err != nil {
 				t.Fatal(err)
@@ -71,7 +71,7 @@ func TestClaimThatRanOutHasOneWinner(t *testing.T) {
 // request may have been told of is not taken back.
 func TestCreationOfUnknownEndIsNotForgottenOnceItsKeyStands(t *testing.T) {
 	for _, settled := range []bool{false, true} {
-		tasks, ctx := newTasks(t), context.Background()
+		tasks, ctx := newTasksOn(t), context.Background()
 		task := namedTask("a")
 		task.Holder, task.State = tasks.holder, Accepted
 		if err := tasks.claimKey(ctx, &task); err != nil {
@@ -89,7 +89,7 @@ func TestCreationOfUnknownEndIsNotForgottenOnceItsKeyStands(t *testing.T) {
 		if err := tasks.reconsider(ctx, task, &Call{Body: []byte(`{}`)}); err != nil {
 			t.Fatal(err)
 		}
-		if h := tasks.holds(task.ID); h != nil {
+		if h := tasks.custody.get(task.ID); h != nil {
 			<-h.Done()
 		}
 		e, err := tasks.records.get(ctx, task.ID)
@@ -104,7 +104,7 @@ func TestCreationOfUnknownEndIsNotForgottenOnceItsKeyStands(t *testing.T) {
 
 // A key is put back with its task.
 func TestKeyIsPutBack(t *testing.T) {
-	tasks, ctx := newTasks(t), t.Context()
+	tasks, ctx := newTasksOn(t), t.Context()
 	task := namedTask("a")
 	h := tasks.hold(entry{Task: task}, &Call{Body: []byte(`{}`)})
 	defer h.end(nil)

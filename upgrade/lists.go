@@ -6,14 +6,12 @@ import (
 	"encoding/base64"
 	"fmt"
 	"time"
-
-	"berth/internal/storage"
 )
 
 // lists are what can be found without knowing a task's id. An entry only says where to
 // look: the record decides. It is made before the record that it is about, and goes
 // after it.
-type lists struct{ store *storage.Store }
+type lists struct{ store store }
 
 func (lists) holders() string              { return "upgrade:holders" }
 func (lists) leaseOf(holder string) string { return "upgrade:holder:{" + holder + "}" }
@@ -23,10 +21,14 @@ func (lists) mailOf(holder string) string  { return "upgrade:holder:{" + holder 
 // liveOf lists the tasks of a principal that have not ended.
 func (lists) liveOf(pool, principal string) string { return "upgrade:live:" + short(pool, principal) }
 
-// slotsOf lists the calls of a queue that are under way at an upstream.
+// slotsOf lists the places that are taken at an upstream.
 func (lists) slotsOf(queue, upstream string) string {
 	return "upgrade:slots:" + queue + ":" + short(upstream)
 }
+
+// placesOf begins the names of the places that a holder takes for a task. No two are
+// named alike: what is given back late must not be what was taken since.
+func placesOf(id, holder string) string { return id + " " + holder + " " }
 
 // waitingIn lists the calls that wait for such a slot.
 func (lists) waitingIn(queue string) string { return "upgrade:queue:" + queue }

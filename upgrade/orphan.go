@@ -3,6 +3,7 @@ package upgrade
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"berth/internal/mcp"
@@ -27,14 +28,12 @@ const missesToAct = 2
 // without a break for as long as a lease lives: after an outage all of them are gone, and
 // those who live need a moment to come back. Beats that are not a tick apart do not count.
 func (r *reaper) look(ctx context.Context) {
-	if !r.t.store.Shared() || time.Since(r.last) < r.t.beat()*9/10 {
+	if !r.t.store.Shared() || r.t.custody.closed() || time.Since(r.last) < r.t.beat()*9/10 {
 		return
 	}
-	if r.t.isDraining() {
-		return // those who stay can go on with what was not sent
-	}
 	r.last = time.Now()
-	if !r.t.store.Healthy() || !r.t.trust.steady(r.t.lease) {
+	health := r.t.store.Health()
+	if !health.Healthy || time.Since(health.Since) < r.t.life || !r.t.trust.steady(r.t.life) {
 		clear(r.missed)
 		return
 	}
@@ -48,35 +47,55 @@ func (r *reaper) look(ctx context.Context) {
 		if holder == r.t.holder {
 			continue
 		}
-		switch _, err := r.t.store.Get(ctx, r.t.lists.leaseOf(holder)); {
-		case err == nil:
-		case errors.Is(err, storage.ErrNotFound):
-			still[holder] = r.missed[holder] + 1
-		default:
+		lives, err := r.t.lists.stands(ctx, holder)
+		if err != nil {
 			clear(r.missed)
 			return
+		}
+		if !lives {
+			still[holder] = r.missed[holder] + 1
 		}
 	}
 	r.missed = still
 	for holder, misses := range still {
-		if misses >= missesToAct && r.t.reap(ctx, holder) == nil {
+		if misses >= missesToAct && r.t.bury(ctx, holder) == nil {
 			delete(r.missed, holder)
 		}
 	}
 }
 
-// reap sees to all that a dead holder left. It may be repeated.
-func (t *Tasks) reap(ctx context.Context, holder string) error {
+// bury sees to all that a holder left whose lease is gone. One that comes back lists no
+// task before its lease stands again: so the lease is asked for after the list.
+func (t *Tasks) bury(ctx context.Context, holder string) error {
 	left, err := t.store.Members(ctx, t.lists.tasksOf(holder))
 	if err != nil {
 		return err
 	}
+	if lives, err := t.lists.stands(ctx, holder); lives || err != nil {
+		return err
+	}
+	if err := t.reap(ctx, holder, left); err != nil {
+		return err
+	}
+	lives, err := t.lists.stands(ctx, holder)
+	if lives {
+		err = t.lists.addHolder(ctx, holder) // it came back, and was struck
+	}
+	return err
+}
+
+// reap sees to what a dead holder left, and then forgets the holder. It may be repeated.
+func (t *Tasks) reap(ctx context.Context, holder string, left []string) error {
 	if len(left) > 0 {
 		t.log.Warn("a berth that held calls is gone", "holder", holder, "tasks", len(left))
 	}
 	for _, id := range left {
-		if err := t.inherit(ctx, id, holder); err != nil {
+		err := t.inheritFrom(ctx, id, holder)
+		if errors.Is(err, storage.ErrUnavailable) || ctx.Err() != nil {
 			return err
+		}
+		if err != nil { // repeating it would keep the others waiting
+			t.log.Error("a task of a berth that is gone is lost", "task", id, "error", err)
 		}
 		if err := t.store.Delist(ctx, t.lists.tasksOf(holder), id); err != nil {
 			return err
@@ -88,7 +107,20 @@ func (t *Tasks) reap(ctx context.Context, holder string) error {
 	return t.store.Delist(ctx, t.lists.holders(), holder)
 }
 
-// inherit sees to one task that a dead holder had listed.
+// inheritFrom claims a task of a dead holder, and sees to it.
+func (t *Tasks) inheritFrom(ctx context.Context, id, holder string) error {
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	t.lookAt(ctx, id) // this process may have held the call before that one
+	release, err := t.custody.claim(ctx, id)
+	if err != nil {
+		return unavailable(err)
+	}
+	defer release()
+	return unavailable(t.inherit(ctx, id, holder))
+}
+
+// inherit sees to a task that a dead holder had listed. The caller has claimed it.
 func (t *Tasks) inherit(ctx context.Context, id, holder string) error {
 	e, err := t.records.get(ctx, id)
 	if errors.Is(err, ErrUnknown) {
@@ -97,13 +129,10 @@ func (t *Tasks) inherit(ctx context.Context, id, holder string) error {
 	if err != nil {
 		return err
 	}
-	switch e.Holder {
-	case holder:
-	case "":
-		t.freeOrphaned(ctx, &e.Task)
+	t.vacate(ctx, &e.Task, holder)
+	if e.Holder != holder {
+		t.tidy(ctx, &e.Task)
 		return nil
-	default:
-		return nil // its places are that holder's
 	}
 	c, err := t.heir(ctx, &e.Task)
 	switch {
@@ -120,17 +149,15 @@ func (t *Tasks) inherit(ctx context.Context, id, holder string) error {
 func (t *Tasks) heir(ctx context.Context, task *Task) (*Call, error) {
 	unsent := task.Waiting() && task.Handed
 	again := task.State == Dispatched && (task.Terms.Rerun || task.Follows != "")
-	if !unsent && !again || t.isDraining() || t.pools[task.Pool] == nil {
+	if !unsent && !again || t.pools[task.Pool] == nil {
 		return nil, nil
 	}
 	return t.callOf(ctx, task)
 }
 
-// adopt goes on with a task as its holder.
+// adopt goes on with a task as its holder. The caller has claimed it.
 func (t *Tasks) adopt(ctx context.Context, e entry, c *Call) error {
-	t.claim(e.ID)
-	defer t.unclaim(e.ID)
-	if err := t.lists.enlist(ctx, t.lists.tasksOf(t.holder), e.ID, time.Until(e.Expires())+spare, 0); err != nil {
+	if err := t.takeOn(ctx, &e.Task); err != nil {
 		return err
 	}
 	op := t.op(Adopt)
@@ -146,7 +173,6 @@ func (t *Tasks) adopt(ctx context.Context, e entry, c *Call) error {
 		return nil
 	}
 	t.metrics.adopted.Add(ctx, 1)
-	t.freeOrphaned(ctx, &e.Task) // by the one alone that goes on: it takes places of its own now
 	t.hold(after, c).start()
 	return nil
 }
@@ -170,27 +196,37 @@ func (t *Tasks) orphan(ctx context.Context, e entry, reason error) error {
 	case err != nil:
 		return err
 	}
-	t.freeOrphaned(ctx, &e.Task)
-	t.leave(ctx, &after.Task)
+	t.tidy(ctx, &after.Task)
 	t.metrics.orphaned.Add(ctx, 1)
 	t.changed(ctx, e.ID)
 	return nil
 }
 
-// freeOrphaned gives back the places of a call that is not under way any more.
-func (t *Tasks) freeOrphaned(ctx context.Context, task *Task) {
-	if task.Terms.Slots == 0 || task.State == Dispatched && task.Holder != "" && t.holds(task.ID) != nil {
+// vacate gives back the places that a holder has taken for a task. Its record tells only
+// where a call was sent, so all upstreams are looked at.
+func (t *Tasks) vacate(ctx context.Context, task *Task, holder string) {
+	pool := t.pools[task.Pool]
+	if task.Terms.Slots == 0 || pool == nil {
 		return
 	}
-	t.lists.strike(ctx, t.lists.waitingIn(task.Terms.Queue), task.ID)
-	if task.Upstream != "" {
-		t.freeSlot(ctx, task.ID, task.Terms.Queue, task.Upstream)
+	for _, u := range pool.Routing.Upstreams() {
+		list := t.lists.slotsOf(task.Terms.Queue, u.Name)
+		taken, _ := t.store.Members(ctx, list) // what stays is weeded out
+		for _, name := range taken {
+			if strings.HasPrefix(name, placesOf(task.ID, holder)) {
+				t.freeSlot(ctx, list, name)
+			}
+		}
 	}
+	t.tell(ctx, queueTopic(task.Terms.Queue))
 }
 
-// abandon fails a task that this process has taken and cannot go on with.
-func (t *Tasks) abandon(e entry, reason error) {
-	h := t.hold(e, &Call{})
-	h.fail(reason)
-	h.release()
+// tidy takes a task that nobody holds out of the lists that it has no place in.
+func (t *Tasks) tidy(ctx context.Context, task *Task) {
+	if task.Holder == "" && task.Terms.Slots > 0 {
+		t.lists.strike(ctx, t.lists.waitingIn(task.Terms.Queue), task.ID)
+	}
+	if task.State.Terminal() {
+		t.leave(ctx, task)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"berth/internal/storage"
@@ -14,118 +15,180 @@ import (
 // one or not.
 const placeEvery = time.Second
 
+// place is an upstream that a call goes to, and what the call takes there.
+type place struct {
+	*routing.Lease
+	list, name string // the place among those that the rule allows; "" if it allows any number
+}
+
 // takePlace chooses an upstream that is not in tried, and takes a place there if the rule
 // bounds how many there are. It waits for one for as long as it takes.
-func (h *Held) takePlace(tried []*routing.Upstream) (*routing.Lease, error) {
+func (h *Held) takePlace(tried []*routing.Upstream) (place, error) {
 	task := h.Task()
 	pool := h.t.pools[task.Pool].Routing
 	if task.Terms.Slots == 0 {
-		return pool.Pick(task.Upstream, tried)
+		lease, err := pool.Pick(task.Upstream, tried)
+		return place{Lease: lease}, err
 	}
 	ctx, cancel := context.WithDeadlineCause(h.ctx, task.Expires(), errTimeout)
 	defer cancel()
 	freed, stop := h.t.hub.watch(queueTopic(task.Terms.Queue))
 	defer stop()
 	for {
-		lease, err := h.tryPlace(ctx, pool, &task, tried)
+		taken, err := h.tryPlace(ctx, pool, &task, tried)
+		if taken.Lease != nil {
+			return taken, nil
+		}
+		if err == nil {
+			err = waitFor(ctx, freed)
+		}
 		if err != nil {
-			h.t.giveUpPlace(ctx, &task)
-			return nil, err
-		}
-		if lease != nil {
-			return lease, nil
-		}
-		select {
-		case <-ctx.Done():
-			h.t.giveUpPlace(ctx, &task)
-			return nil, context.Cause(ctx)
-		case <-freed:
-		case <-time.After(placeEvery):
+			h.leaveQueue(&task)
+			return place{}, err
 		}
 	}
 }
 
-// tryPlace takes a place at one of the upstreams if it is this call's turn; nil if there
-// is none, or nobody can say. Nobody but the first in the queue tries, so that places are
-// given in order: as many as there are places in all.
-func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tried []*routing.Upstream) (*routing.Lease, error) {
+// waitFor waits for a word that a place is free, for as long as none is needed, or for
+// ctx's end, which it fails with.
+func waitFor(ctx context.Context, freed <-chan struct{}) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-freed:
+	case <-time.After(placeEvery):
+	}
+	return nil
+}
+
+// leaveQueue gives up the place in the queue: what stays there is in the way of others.
+func (h *Held) leaveQueue(task *Task) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), storeTime)
+	defer cancel()
+	h.t.lists.strike(ctx, h.t.lists.waitingIn(task.Terms.Queue), task.ID)
+	h.t.tell(ctx, queueTopic(task.Terms.Queue))
+}
+
+// tryPlace takes a place at one of the upstreams if it is this call's turn; none if there
+// is none, or nobody can say. Only so many of those that queue try as there are places in
+// all, the first first.
+func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tried []*routing.Upstream) (place, error) {
+	if !h.t.placesKnown(ctx) {
+		return place{}, nil
+	}
 	waiting, err := h.t.store.Members(ctx, h.t.lists.waitingIn(task.Terms.Queue))
 	if err != nil {
-		return nil, nil
+		return place{}, nil
 	}
 	at := slices.Index(waiting, task.ID)
 	if at < 0 {
-		// Put there anew: by an outage of the store it may have been lost, and a later round
-		// has left.
+		// An outage may have lost the entry, and a round before has left the queue.
 		_ = h.t.lists.enlist(ctx, h.t.lists.waitingIn(task.Terms.Queue), task.ID, time.Until(task.Expires()), 0)
 		at = len(waiting)
 	}
-	if at >= task.Terms.Slots*len(pool.Upstreams()) {
-		return nil, nil
+	if before := at - task.Terms.Slots*len(pool.Upstreams()); before >= 0 {
+		h.t.weedQueue(ctx, task.Terms.Queue, waiting[before])
+		return place{}, nil
 	}
+	taken, err := h.takeSlot(ctx, pool, task, tried)
+	switch {
+	case err != nil:
+	case taken.Lease != nil:
+		h.t.lists.strike(ctx, h.t.lists.waitingIn(task.Terms.Queue), task.ID)
+	case at == 0:
+		h.t.weedSlots(ctx, pool, task.Terms.Queue)
+	}
+	return taken, err
+}
+
+// placesKnown reports whether the store knows which places are taken: what it has lost,
+// holders need a moment to put back.
+func (t *Tasks) placesKnown(ctx context.Context) bool {
+	return !t.store.Shared() || t.checkEpoch(ctx) == nil && t.trust.steady(t.settling())
+}
+
+// takeSlot takes a place wherever one is free; none if none is, or nobody can say.
+func (h *Held) takeSlot(ctx context.Context, pool *routing.Pool, task *Task, tried []*routing.Upstream) (place, error) {
 	full := slices.Clone(tried)
 	for {
 		lease, err := pool.Pick(task.Upstream, full)
 		if errors.Is(err, routing.ErrNoUpstream) && len(full) > len(tried) {
-			return nil, nil // all are full, none is gone
+			return place{}, nil // all are full, none is gone
 		}
 		if err != nil {
-			return nil, err
+			return place{}, err
 		}
-		err = h.t.lists.enlist(ctx, h.t.lists.slotsOf(task.Terms.Queue, lease.Upstream.Name), task.ID, time.Until(task.Expires())+spare, task.Terms.Slots)
+		at := place{
+			Lease: lease, list: h.t.lists.slotsOf(task.Terms.Queue, lease.Upstream.Name),
+			name: placesOf(task.ID, h.t.holder) + newName(6),
+		}
+		err = h.t.lists.enlist(ctx, at.list, at.name, time.Until(task.Expires())+spare, task.Terms.Slots)
 		if err == nil {
-			h.t.unqueue(ctx, task)
-			return lease, nil
+			h.standAt(at)
+			return at, nil
 		}
 		lease.Release()
 		if !errors.Is(err, storage.ErrFull) {
-			return nil, nil
+			h.t.freeSlot(ctx, at.list, at.name) // it may have been taken
+			return place{}, nil
 		}
 		full = append(full, lease.Upstream)
 	}
 }
 
-// unqueue takes a call out of its queue, as soon as the store takes it: one that stayed
-// there would keep others from their turn.
-func (t *Tasks) unqueue(ctx context.Context, task *Task) {
-	leave := func(ctx context.Context) error {
-		return t.store.Delist(ctx, t.lists.waitingIn(task.Terms.Queue), task.ID)
-	}
-	if leave(ctx) != nil {
-		t.backlog.add(leave)
+// standAt notes where the call is, to be put back if the store loses it.
+func (h *Held) standAt(at place) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.place = at
+}
+
+// weedQueue strikes a task out of a queue if nobody holds it: a fail-over may have brought
+// the entry back, and in its place it is in the way of those who come after.
+func (t *Tasks) weedQueue(ctx context.Context, queue, id string) {
+	e, err := t.records.get(ctx, id)
+	if errors.Is(err, ErrUnknown) || err == nil && e.Holder == "" {
+		t.lists.strike(ctx, t.lists.waitingIn(queue), id)
 	}
 }
 
-// giveUpPlace lets those behind a call have its turn: it will not take it.
-func (t *Tasks) giveUpPlace(ctx context.Context, task *Task) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
-	defer cancel()
-	t.unqueue(ctx, task)
-	t.tell(ctx, queueTopic(task.Terms.Queue))
+// weedSlots gives back places whose holders do not hold their task any more.
+func (t *Tasks) weedSlots(ctx context.Context, pool *routing.Pool, queue string) {
+	for _, u := range pool.Upstreams() {
+		list := t.lists.slotsOf(queue, u.Name)
+		taken, _ := t.store.Members(ctx, list) // none, or another time
+		for _, name := range taken {
+			id, rest, _ := strings.Cut(name, " ")
+			e, err := t.records.get(ctx, id)
+			if errors.Is(err, ErrUnknown) || err == nil && !strings.HasPrefix(rest, e.Holder+" ") {
+				t.lists.strike(ctx, list, name)
+			}
+		}
+	}
 }
 
 // leavePlace gives back what takePlace took.
-func (h *Held) leavePlace(lease *routing.Lease) {
-	if lease == nil {
+func (h *Held) leavePlace(at place) {
+	if at.Lease == nil {
 		return
 	}
-	lease.Release()
-	task := h.Task()
-	if task.Terms.Slots == 0 {
+	at.Release()
+	h.standAt(place{})
+	if at.name == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), storeTime)
 	defer cancel()
-	h.t.freeSlot(ctx, task.ID, task.Terms.Queue, lease.Upstream.Name)
+	h.t.freeSlot(ctx, at.list, at.name)
+	h.t.tell(ctx, queueTopic(h.Task().Terms.Queue))
 }
 
-// freeSlot gives a place back, as soon as the store takes it, and tells those who wait.
-func (t *Tasks) freeSlot(ctx context.Context, id, queue, upstream string) {
-	free := func(ctx context.Context) error { return t.store.Delist(ctx, t.lists.slotsOf(queue, upstream), id) }
+// freeSlot gives a place back, as soon as the store takes it.
+func (t *Tasks) freeSlot(ctx context.Context, list, name string) {
+	free := func(ctx context.Context) error { return t.store.Delist(ctx, list, name) }
 	if free(ctx) != nil {
 		t.backlog.add(free)
 	}
-	t.tell(ctx, queueTopic(queue))
 }
 
 // place returns where a call stands in its queue, from 1; 0 if it is in none.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"berth/internal/storage"
+
 	"golang.org/x/sync/errgroup"
 )
 
@@ -16,7 +18,7 @@ const putBackAtOnce = 16
 func (t *Tasks) putAllBack(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(putBackAtOnce)
-	for _, h := range t.all() {
+	for _, h := range t.custody.all() {
 		group.Go(func() error {
 			h.look(ctx)
 			return nil
@@ -33,26 +35,48 @@ func (h *Held) look(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	stands, err := h.t.records.get(ctx, h.entry.ID)
+	if h.repair(ctx, stands, err) || err != nil {
+		return
+	}
 	switch {
-	case errors.Is(err, ErrUnknown):
-		_ = h.putBack(ctx) // it is tried anew with the next step
-	case err != nil:
 	case stands.State == Cancelled:
+		h.entry = stands
 		h.end(errCancelled)
-	case stands.State.Terminal(), stands.Holder != h.t.holder && stands.Round >= h.entry.Round && stands.State != InputRequired:
+	case stands.Holder == h.t.holder:
+	case stands.State == InputRequired && stands.Round == h.entry.Round:
+		// Its own pause, which is not acknowledged yet.
+	default:
+		h.entry = stands
 		h.end(errFenced)
-	case h.ahead(&stands.Task):
-		if e, err := h.t.records.replace(ctx, h.entry.Task, stands.version); err == nil {
-			h.entry = e
-		}
 	}
 }
 
-// ahead reports whether this process has taken steps that the record does not show: a
-// fail-over has lost them.
-func (h *Held) ahead(stands *Task) bool {
+// repair puts a record right that the store has lost, or that a fail-over has thrown back
+// behind what this process did, and reports whether it has. Given are the record that
+// stands, and why a step was refused. The caller has h.mu.
+func (h *Held) repair(ctx context.Context, stands entry, refused error) bool {
+	switch {
+	case errors.Is(refused, ErrUnknown):
+		h.repairs++
+		return h.putBack(ctx) == nil
+	case errors.Is(refused, storage.ErrUnavailable), !h.ahead(stands):
+		return false
+	}
+	h.repairs++
+	e, err := h.t.records.replace(ctx, h.entry.Task, stands.version)
+	if err == nil {
+		h.entry = e
+	}
+	return err == nil
+}
+
+// ahead reports whether this process has taken steps that the record does not come from.
+// A record keeps its last ops, and its version grows by one with each: as long as fewer
+// than it keeps have come, that of this process is among them.
+func (h *Held) ahead(stands entry) bool {
 	last := len(h.entry.Ops) - 1
-	return last >= 0 && !stands.did(h.entry.Ops[last]) && stands.Round <= h.entry.Round
+	return last >= 0 && !stands.State.Terminal() && stands.Round <= h.entry.Round &&
+		stands.version < h.entry.version+keptOps && !stands.did(h.entry.Ops[last])
 }
 
 // putBack stores the record anew, with all that belongs to it, for the rest of its life.
@@ -71,8 +95,8 @@ func (h *Held) putBack(ctx context.Context) error {
 			return err
 		}
 	}
-	if task.Terms.Slots > 0 && task.State == Dispatched {
-		if err := t.lists.enlist(ctx, t.lists.slotsOf(task.Terms.Queue, task.Upstream), task.ID, life+spare, 0); err != nil {
+	if h.place.name != "" {
+		if err := t.lists.enlist(ctx, h.place.list, h.place.name, life+spare, 0); err != nil {
 			return err
 		}
 	}
@@ -90,24 +114,35 @@ func (h *Held) putBack(ctx context.Context) error {
 	return err
 }
 
-// reconcile sees to the tasks that are listed as this process's and that it does not hold:
-// a step was taken of which it never heard, or the store has fallen back to a time when it
-// held them. At the end of the process they are for others to see to, who can go on with
-// what was not sent.
+// reconcile compares the list of this process's tasks with those that it holds. What is
+// listed and not held it sees to as to those of a dead holder: a step was taken of which
+// it never heard, or the store has fallen back to a time when it held them. What is held
+// and not listed is listed again.
 func (t *Tasks) reconcile(ctx context.Context) {
-	if t.isDraining() {
+	listed, err := t.store.Members(ctx, t.lists.tasksOf(t.holder))
+	if err != nil || t.custody.closed() {
 		return
 	}
-	listed, err := t.store.Members(ctx, t.lists.tasksOf(t.holder))
-	if err != nil {
-		return
+	missing := make(map[string]*Held)
+	for _, h := range t.custody.all() {
+		missing[h.id] = h
 	}
 	for _, id := range listed {
-		if t.minds(id) {
-			continue
-		}
-		if t.inherit(ctx, id, t.holder) == nil && !t.minds(id) {
-			t.lists.strike(ctx, t.lists.tasksOf(t.holder), id)
-		}
+		delete(missing, id)
+		t.own(ctx, id)
+	}
+	for id, h := range missing {
+		_ = t.lists.enlist(ctx, t.lists.tasksOf(t.holder), id, time.Until(h.expires)+spare, 0) // or with the next beat
+	}
+}
+
+// own sees to a task that is listed as this process's, unless somebody does already.
+func (t *Tasks) own(ctx context.Context, id string) {
+	if busy, err := t.custody.tryClaim(id); busy != nil || err != nil {
+		return
+	}
+	defer t.custody.unclaim(id)
+	if t.unsure.settle(ctx, id) == nil && t.custody.get(id) == nil && t.inherit(ctx, id, t.holder) == nil && t.custody.get(id) == nil {
+		t.lists.strike(ctx, t.lists.tasksOf(t.holder), id)
 	}
 }

@@ -30,7 +30,7 @@ type entry struct {
 
 // records keeps tasks in the store. Each change is one Transition, stored by
 // compare-and-swap.
-type records struct{ store *storage.Store }
+type records struct{ store store }
 
 func taskKey(id string) string          { return "upgrade:{" + id + "}" }
 func callKey(id string) string          { return taskKey(id) + ":call" }
@@ -88,15 +88,6 @@ func (r records) apply(ctx context.Context, e entry, op Op) (entry, error) {
 	return e, fmt.Errorf("upgrade: storing a task: %w: others were first again and again", storage.ErrUnavailable)
 }
 
-// step is apply for those who do not know what stands.
-func (r records) step(ctx context.Context, id string, op Op) (entry, error) {
-	e, err := r.get(ctx, id)
-	if err != nil {
-		return e, err
-	}
-	return r.apply(ctx, e, op)
-}
-
 // replace puts t in the place of the record that stands at version: what a store has
 // fallen back to is not what was.
 func (r records) replace(ctx context.Context, t Task, version uint64) (entry, error) {
@@ -114,7 +105,7 @@ func (r records) remove(ctx context.Context, id string) error {
 
 // keepOutcome stores what a call returned, before the op that names it.
 func (r records) keepOutcome(ctx context.Context, id, name string, outcome []byte, life time.Duration) error {
-	if err := storage.PutBlob(ctx, r.store, outcomeKey(id, name), outcome, life+spare); err != nil {
+	if err := storage.PutBlob(ctx, r.store, outcomeKey(id, name), outcome, max(life, 0)+spare); err != nil {
 		return fmt.Errorf("upgrade: storing an outcome: %w", err)
 	}
 	return nil

@@ -34,25 +34,26 @@ func (h *Held) round(bare int) (again bool, err error) {
 	if task := h.Task(); task.Follows != "" {
 		return h.rejoin()
 	}
-	lease, err := h.takePlace(nil)
+	at, err := h.takePlace(nil)
 	if err != nil {
 		return false, err
 	}
 	ctx, cancel := h.bounded()
 	defer cancel()
 	begun := time.Now()
-	ex, lease, err := h.dispatch(ctx, lease)
-	defer func() { h.leavePlace(lease) }()
+	ex, at, err := h.dispatch(ctx, at)
+	defer func() { h.leavePlace(at) }()
 	var answer reply
 	if err == nil {
 		defer ex.Close()
 		answer, err = h.read(ex)
 	}
-	h.t.metrics.round(ctx, h.Task().Pool, lease.Upstream.Name, h.outcome(answer, err), time.Since(begun))
+	task := h.Task()
+	h.t.metrics.round(ctx, task.Pool, task.Upstream, h.outcome(answer, err), time.Since(begun))
 	if err != nil {
 		return false, h.cause(ctx, err)
 	}
-	return h.act(ctx, lease.Upstream, answer)
+	return h.act(ctx, at.Upstream, answer)
 }
 
 // backOff waits before a call is sent again.
@@ -98,28 +99,28 @@ func (h *Held) cause(ctx context.Context, err error) error {
 
 // dispatch sends the round: the record says so before the first byte leaves. To another
 // upstream it goes only while nothing has left.
-func (h *Held) dispatch(ctx context.Context, lease *routing.Lease) (Exchange, *routing.Lease, error) {
+func (h *Held) dispatch(ctx context.Context, at place) (Exchange, place, error) {
 	var tried []*routing.Upstream
 	for {
-		u := lease.Upstream
+		u := at.Upstream
 		body, err := h.commit(ctx, u)
 		if err != nil {
-			return nil, lease, err
+			return nil, at, err
 		}
 		c := *h.call
 		c.Body = body
 		ex, err := h.sender()(ctx, u, &c, h.Task().Terms.MaxResult)
 		failure, unanswered := errors.AsType[*exchange.SendError](err)
 		if !unanswered || failure.Sent || ctx.Err() != nil {
-			return ex, lease, err
+			return ex, at, err
 		}
-		h.leavePlace(lease)
+		h.leavePlace(at)
 		tried = append(tried, u)
 		next, noOther := h.takePlace(tried)
 		if noOther != nil {
-			return nil, lease, err
+			return nil, place{}, err
 		}
-		lease = next
+		at = next
 	}
 }
 

@@ -5,14 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"berth/internal/storage"
-
 	"golang.org/x/sync/errgroup"
 )
-
-// farAway is longer than any process lives between two beats: an entry in the list of
-// holders stays until a reaper has seen to it.
-const farAway = 30 * 24 * time.Hour
 
 // Open does what must be done before clients are served: of a store that no other process
 // shares, every task that another process held is seen to. Call it once, before Run. The
@@ -23,9 +17,13 @@ func (t *Tasks) Open(ctx context.Context) error {
 	}
 	holders, err := t.store.Members(ctx, t.lists.holders())
 	for _, holder := range holders {
-		err = errors.Join(err, t.reap(ctx, holder))
+		left, unlisted := t.store.Members(ctx, t.lists.tasksOf(holder))
+		err = errors.Join(err, unlisted)
+		if unlisted == nil {
+			err = errors.Join(err, t.reap(ctx, holder, left))
+		}
 	}
-	return errors.Join(err, t.renew(ctx))
+	return errors.Join(err, t.lease.renew(ctx))
 }
 
 // Run keeps this process known as a holder, hears what others tell, and sees to the tasks
@@ -47,6 +45,7 @@ func (t *Tasks) Run(ctx context.Context) error {
 // recovered is told when the store is back. What it has lost meanwhile, its holders put
 // back.
 func (t *Tasks) recovered() {
+	t.trust.lose()
 	t.trust.doubt(t.settling())
 	t.wakeBeat()
 }
@@ -75,9 +74,9 @@ func (t *Tasks) keepBeating(ctx context.Context) {
 // pulse is one beat. After an outage, and when the store has lost the lease, it puts back
 // whatever else is lost.
 func (t *Tasks) pulse(ctx context.Context, after bool) {
-	lost := t.renew(ctx)
+	lost := t.lease.renew(ctx)
 	if lost != nil && !errors.Is(lost, errLeaseLost) {
-		return // the store is away
+		return // the store is away, or the lease was given up
 	}
 	_ = t.ids.refresh(ctx) // the known secret is good until another is seen
 	if t.store.Shared() {
@@ -89,44 +88,6 @@ func (t *Tasks) pulse(ctx context.Context, after bool) {
 	t.lookAtMail(ctx)
 	t.backlog.work(ctx)
 	t.reconcile(ctx)
-}
-
-// errLeaseLost says that the store had forgotten the lease: it had run out, or was lost.
-var errLeaseLost = errors.New("upgrade: the lease was lost")
-
-// renew keeps the holder lease. It is the one heartbeat of the process, however many
-// calls it holds.
-func (t *Tasks) renew(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, storeTime)
-	defer cancel()
-	key := t.lists.leaseOf(t.holder)
-	_, err := t.store.Swap(ctx, key, t.leaseVersion, []byte(t.holder), t.lease)
-	if err == nil {
-		t.leaseVersion++
-		return nil
-	}
-	first := t.leaseVersion == 0
-	if errors.Is(err, storage.ErrUnavailable) {
-		return err
-	}
-	// In the list first: whoever sees the lease run out must find the name.
-	if err := t.lists.enlist(ctx, t.lists.holders(), t.holder, farAway, 0); err != nil {
-		return err
-	}
-	record, _, err := t.store.PutIfAbsent(ctx, key, []byte(t.holder), t.lease)
-	if err != nil {
-		return err
-	}
-	t.leaseVersion = record.Version
-	if first {
-		return nil
-	}
-	return errLeaseLost
-}
-
-// resign gives the lease up: what this process still holds is for others to see to.
-func (t *Tasks) resign(ctx context.Context) {
-	_ = t.store.Delete(ctx, t.lists.leaseOf(t.holder))
 }
 
 // lookAtMail looks at the tasks that others have changed.

@@ -20,7 +20,7 @@ type trust struct {
 	mu        sync.Mutex // guards the fields below
 	epoch     string
 	doubtedTo time.Time
-	recovered time.Time // when the store came back last; zero: it was never away
+	lost      time.Time // when the store may have lost something last
 }
 
 // doubt has the store's word not count until all holders had the time to put back what
@@ -28,7 +28,14 @@ type trust struct {
 func (d *trust) doubt(span time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.doubtedTo, d.recovered = time.Now().Add(span), time.Now()
+	d.doubtedTo = time.Now().Add(span)
+}
+
+// lose notes that the store may have lost what it held.
+func (d *trust) lose() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lost = time.Now()
 }
 
 func (d *trust) doubts() bool {
@@ -37,11 +44,11 @@ func (d *trust) doubts() bool {
 	return time.Now().Before(d.doubtedTo)
 }
 
-// steady reports whether the store has served for this long without a break.
+// steady reports whether the store has kept what it held for this long.
 func (d *trust) steady(span time.Duration) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return time.Since(d.recovered) >= span
+	return time.Since(d.lost) >= span
 }
 
 // enter notes the epoch that stands, and reports whether there was another before.
@@ -79,7 +86,11 @@ func (t *Tasks) checkEpoch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.trust.enter(string(record.Value)) || fresh {
+	changed := t.trust.enter(string(record.Value))
+	if changed {
+		t.trust.lose()
+	}
+	if changed || fresh {
 		t.trust.doubt(t.settling())
 		t.wakeBeat()
 	}
@@ -90,4 +101,4 @@ func (t *Tasks) checkEpoch(ctx context.Context) error {
 func (t *Tasks) settling() time.Duration { return 2 * t.beat() }
 
 // beat is how often a holder renews its lease, and looks for what nobody told it.
-func (t *Tasks) beat() time.Duration { return t.lease / 3 }
+func (t *Tasks) beat() time.Duration { return t.life / 3 }

@@ -1,0 +1,179 @@
+package upgrade
+
+import (
+	"context"
+	"sync"
+)
+
+// custody knows which tasks this process has to do with: whose calls it holds, and which
+// of them are claimed by somebody who decides whether it shall. A task has one claim at a
+// time, and none while its call is held.
+type custody struct {
+	mu      sync.Mutex // guards the fields below
+	held    map[string]*Held
+	claimed map[string]chan struct{} // closed with the claim
+	closing bool                     // nothing more is taken on
+	cut     bool                     // what is still taken on ends at once
+}
+
+func newCustody() *custody {
+	return &custody{held: map[string]*Held{}, claimed: map[string]chan struct{}{}}
+}
+
+// admit claims a new task, unless this process has as many as most already; 0 is any
+// number.
+func (c *custody) admit(id string, most int) (release func(), err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closing:
+		return nil, ErrDraining
+	case most > 0 && len(c.held)+len(c.claimed) >= most:
+		return nil, ErrTooMany
+	}
+	c.claimed[id] = make(chan struct{})
+	return func() { c.unclaim(id) }, nil
+}
+
+// claim claims a task once nobody else has, and once this process has let go of its call.
+// Errors: ErrDraining, or the cause of ctx's end.
+func (c *custody) claim(ctx context.Context, id string) (release func(), err error) {
+	for {
+		busy, err := c.tryClaim(id)
+		switch {
+		case err != nil:
+			return nil, err
+		case busy == nil:
+			return func() { c.unclaim(id) }, nil
+		}
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// tryClaim claims a task, or returns a channel that is closed when another attempt is
+// worth while.
+func (c *custody) tryClaim(id string) (busy <-chan struct{}, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return nil, ErrDraining
+	}
+	if h := c.held[id]; h != nil {
+		return h.done, nil
+	}
+	if claimed := c.claimed[id]; claimed != nil {
+		return claimed, nil
+	}
+	c.claimed[id] = make(chan struct{})
+	return nil, nil
+}
+
+func (c *custody) unclaim(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.claimed[id])
+	delete(c.claimed, id)
+}
+
+// hold takes in the call of a task that the caller has claimed.
+func (c *custody) hold(h *Held) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held[h.id] = h
+	if c.cut {
+		h.end(errShutdown)
+	}
+}
+
+func (c *custody) letGo(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.held, id)
+}
+
+func (c *custody) get(id string) *Held {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.held[id]
+}
+
+// minds reports whether this process has anything to do with the task.
+func (c *custody) minds(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.held[id] != nil || c.claimed[id] != nil
+}
+
+func (c *custody) size() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.held)
+}
+
+// all are the calls that are held.
+func (c *custody) all() []*Held {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	held := make([]*Held, 0, len(c.held))
+	for _, h := range c.held {
+		held = append(held, h)
+	}
+	return held
+}
+
+// close has nothing more be taken on.
+func (c *custody) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closing = true
+}
+
+func (c *custody) closed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closing
+}
+
+// cutAll ends all calls that are held, and those that are about to be.
+func (c *custody) cutAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut = true
+	for _, h := range c.held {
+		h.end(errShutdown)
+	}
+}
+
+// empty waits until nothing is held or claimed, and reports whether that came before the
+// end of ctx.
+func (c *custody) empty(ctx context.Context) bool {
+	for {
+		busy := c.busy()
+		if busy == nil {
+			return true
+		}
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// busy returns a channel that is closed when one of the tasks is let go of; nil if there
+// is none.
+func (c *custody) busy() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, h := range c.held {
+		return h.done
+	}
+	for _, claimed := range c.claimed {
+		return claimed
+	}
+	return nil
+}

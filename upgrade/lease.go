@@ -1,0 +1,122 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"berth/internal/storage"
+)
+
+// errLeaseLost says that the store had forgotten the lease: it had run out, or was lost.
+var errLeaseLost = errors.New("upgrade: the lease was lost")
+
+// lease proves to others that this process lives. It is the one heartbeat of the process,
+// however many calls it holds.
+type lease struct {
+	lists  lists
+	holder string
+	life   time.Duration
+	turn   chan struct{} // holds one while the fields of the next group are in use
+
+	version  uint64 // of the lease as it was last renewed; 0: it never was
+	listed   bool   // the holder has been, since the lease was begun
+	lost     bool   // it was begun anew, and nobody was told
+	resigned bool   // it is not renewed any more
+
+	mu    sync.Mutex // guards the field below
+	until time.Time  // when it runs out, at the earliest
+}
+
+func newLease(l lists, holder string, life time.Duration) *lease {
+	return &lease{lists: l, holder: holder, life: life, turn: make(chan struct{}, 1)}
+}
+
+// fresh reports whether the lease stands for certain, unless the store has lost it.
+func (l *lease) fresh() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Now().Before(l.until)
+}
+
+// renew keeps the lease. It fails with errLeaseLost if others may have taken this process
+// for dead meanwhile, and with ErrDraining once it was given up.
+func (l *lease) renew(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	select {
+	case l.turn <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-l.turn }()
+	if l.resigned {
+		return ErrDraining
+	}
+	until := time.Now().Add(l.life)
+	if err := l.write(ctx); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	l.until = until
+	l.mu.Unlock()
+	if l.lost {
+		l.lost = false
+		return errLeaseLost
+	}
+	return nil
+}
+
+// write writes the lease anew. Where there is none the holder is listed before it begins,
+// so that whoever sees it run out finds the name, and once more after that: a reaper may
+// just have struck it.
+func (l *lease) write(ctx context.Context) error {
+	key, first := l.lists.leaseOf(l.holder), l.version == 0
+	standing, err := l.lists.store.Swap(ctx, key, l.version, []byte(l.holder), l.life)
+	if errors.Is(err, storage.ErrConflict) { // the last renewal was not acknowledged
+		standing, err = l.lists.store.Swap(ctx, key, standing.Version, []byte(l.holder), l.life)
+	}
+	if errors.Is(err, storage.ErrNotFound) {
+		l.listed, l.lost = false, l.lost || !first
+		if err := l.lists.addHolder(ctx, l.holder); err != nil {
+			return err
+		}
+		standing, _, err = l.lists.store.PutIfAbsent(ctx, key, []byte(l.holder), l.life)
+	}
+	if err != nil {
+		return err
+	}
+	l.version = standing.Version
+	if !l.listed {
+		err = l.lists.addHolder(ctx, l.holder)
+		l.listed = err == nil
+	}
+	return err
+}
+
+// resign gives the lease up for good: what this process still holds is for others to see
+// to.
+func (l *lease) resign(ctx context.Context) {
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+		l.resigned = true
+		_ = l.lists.store.Delete(ctx, l.lists.leaseOf(l.holder)) // else it runs out
+	case <-ctx.Done():
+	}
+}
+
+// stands reports whether a holder has a lease.
+func (l lists) stands(ctx context.Context, holder string) (bool, error) {
+	_, err := l.store.Get(ctx, l.leaseOf(holder))
+	if errors.Is(err, storage.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// addHolder lists a holder until a reaper has seen to it.
+func (l lists) addHolder(ctx context.Context, holder string) error {
+	return l.store.Enlist(ctx, l.holders(), holder, 0, 0)
+}

@@ -1,0 +1,110 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/internal/storage"
+)
+
+// Update gives a task its client's answers. with is what the request that brought them
+// had around its body: it goes with the next round. Answers that nobody waits for are
+// ignored. Errors: ErrUnknown, ErrDraining, or one that wraps storage.ErrUnavailable: then
+// nobody knows whether the answers were taken, and they may be given again.
+func (t *Tasks) Update(ctx context.Context, id string, who Asker, answers []mcp.Input, with *Envelope) error {
+	e, err := t.find(ctx, id, who)
+	if err != nil || e.State != InputRequired && !t.unsure.has(id) {
+		return err
+	}
+	t.lookAt(ctx, id) // a call that is not this process's any more must not stand in the way
+	release, err := t.custody.claim(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer release()
+	// From here on the client's departure must not leave open who goes on with the task.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	defer cancel()
+	if err := t.unsure.settle(ctx, id); err != nil {
+		return err
+	}
+	op := t.op(Answer)
+	op.Answers = answers
+	take := func(ctx context.Context) error { return t.take(ctx, e, op, with) }
+	err = unavailable(take(ctx))
+	if errors.Is(err, storage.ErrUnavailable) {
+		// The answers may be stored, and with them that this process goes on with the task.
+		t.unsure.keep(id, take)
+	}
+	return err
+}
+
+// take does what op says, and goes on with the task if that made it this process's. The
+// caller has claimed the task.
+func (t *Tasks) take(ctx context.Context, e entry, op Op, with *Envelope) error {
+	// Whether these are the last answers shows when they are stored. In vain, the listing
+	// is struck by the next beat.
+	if err := t.takeOn(ctx, &e.Task); err != nil {
+		return err
+	}
+	after, err := t.records.apply(ctx, e, op)
+	switch {
+	case errors.Is(err, ErrUnknown):
+		return t.miss(ctx)
+	case err != nil:
+		return err
+	}
+	if t.tookOver(&after.Task, op) {
+		return t.resume(ctx, after, with)
+	}
+	t.changed(ctx, e.ID)
+	return nil
+}
+
+// takeOn lists a task as this process's, before its record says so.
+func (t *Tasks) takeOn(ctx context.Context, task *Task) error {
+	if err := t.live(ctx); err != nil {
+		return err
+	}
+	return t.lists.enlist(ctx, t.lists.tasksOf(t.holder), task.ID, time.Until(task.Expires())+spare, 0)
+}
+
+// live sees to it that others take this process for alive. Who is taken for dead takes
+// nothing on: others see to all that is listed as his.
+func (t *Tasks) live(ctx context.Context) error {
+	if !t.store.Shared() || t.lease.fresh() {
+		return nil
+	}
+	err := t.lease.renew(ctx)
+	if errors.Is(err, errLeaseLost) {
+		t.wakeBeat()
+		return nil
+	}
+	return err
+}
+
+// tookOver reports whether op made this process the holder of a round that is due.
+func (t *Tasks) tookOver(task *Task, op Op) bool {
+	return task.did(op.ID) && task.Waiting() && task.Holder == t.holder
+}
+
+// resume holds the next round of a task, sent with the envelope of who answered.
+func (t *Tasks) resume(ctx context.Context, e entry, with *Envelope) error {
+	c, _, err := t.loadCall(ctx, e.ID)
+	if errors.Is(err, storage.ErrUnavailable) {
+		return err
+	}
+	if err != nil {
+		t.log.Error("the call of a task cannot be read", "task", e.ID, "error", err)
+		h := t.hold(e, &Call{})
+		h.end(errCallLost)
+		h.start()
+		return nil
+	}
+	c.Envelope = *with
+	t.hold(e, c).start()
+	t.changed(ctx, e.ID)
+	return nil
+}
