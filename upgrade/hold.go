@@ -177,11 +177,12 @@ func (h *Held) rounds() (forget bool) {
 }
 
 // canBeLeft reports whether another process, or this one's successor, can go on with the
-// call: it was not sent, its client has the handle, and what authorises it is kept.
+// call: it was not sent, or is followed; its client has the handle, and what authorises it
+// is kept.
 func (h *Held) canBeLeft() bool {
 	task := h.Task()
 	pool := h.t.pools[task.Pool]
-	return h.t.store.Durable() && task.Waiting() && task.Handed &&
+	return h.t.store.Durable() && (task.Waiting() || task.Follows != "") && task.Handed &&
 		(h.call.Bare || h.t.keys.Given() || pool != nil && pool.OwnCredentials)
 }
 
