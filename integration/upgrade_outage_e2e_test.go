@@ -105,6 +105,31 @@ func (h *holders) outliveOutage(t testing.TB, befall, end func()) {
 	}
 }
 
+// Redis comes back with an older state, as a replica that lagged does. Running calls go on
+// and keep their tasks, those that the state shows and those that it does not. A task whose
+// end is lost with it ends again: it does not hang, and its tool is not run again.
+func TestHeldCallsOutliveARedisThatFallsBack(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	h := startHolders(t, 2, redis.URL(), "", heldRules)
+	shown := append(h.hold(t, h.berths[0], 5), h.hold(t, h.berths[1], 5)...)
+	do(t, redis, "SAVE")
+	ended := shown[:2]
+	h.tool.let(names(ended)...)
+	h.awaitDone(t, h.berths, ended)
+	live := append(shown[2:], h.hold(t, h.berths[0], 5)...)
+	watching := h.watch(t, live)
+
+	redis.Restart()
+	h.awaitEach(t, h.berths, ended, "ended", func(_ heldTask, s seen) bool { return s.ended() })
+	<-time.After(longOutage / 2) // for a reaper that acts by mistake
+	h.tool.letAll()
+	h.awaitDone(t, h.berths, live)
+	watching.wait()
+	h.wantOneEnd(t, h.berths, append(live, ended...))
+	h.tool.wantNoneTwice(t)
+}
+
 func names(tasks []heldTask) (calls []string) {
 	for _, task := range tasks {
 		calls = append(calls, task.call)
