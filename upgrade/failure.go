@@ -75,9 +75,12 @@ func lost(reason, message string, t Task) *mcp.Error {
 func (t *Task) mayHaveExecuted() bool { return t.Round > 0 }
 
 // messageOf returns what an upstream's JSON-RPC error says, for the statusMessage.
-func messageOf(message []byte) string {
+func messageOf(message []byte) string { return messageIn(mcp.ErrorObject(message)) }
+
+// messageIn returns what an error object says.
+func messageIn(object []byte) string {
 	var e struct{ Message string }
-	if json.Unmarshal(mcp.ErrorObject(message), &e) != nil || e.Message == "" {
+	if json.Unmarshal(object, &e) != nil || e.Message == "" {
 		return "the tool call failed"
 	}
 	return mcp.OneLine(e.Message)

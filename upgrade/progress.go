@@ -18,9 +18,14 @@ func (h *Held) note(p mcp.Progress) {
 	if !bytes.Equal(p.Token, strconv.AppendQuote(nil, h.token)) {
 		return
 	}
+	h.noteText(p.Text())
+}
+
+// noteText makes text the task's message.
+func (h *Held) noteText(text string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.saying = p.Text()
+	h.saying = text
 	wait := sayEvery - time.Since(h.spoke)
 	switch {
 	case wait <= 0:

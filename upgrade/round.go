@@ -31,6 +31,9 @@ func (h *Held) round(bare int) (again bool, err error) {
 	if err := h.Err(); err != nil {
 		return false, err
 	}
+	if task := h.Task(); task.Follows != "" {
+		return h.rejoin()
+	}
 	at, err := h.takePlace(nil)
 	if err != nil {
 		return false, err
@@ -223,7 +226,7 @@ func (h *Held) act(ctx context.Context, u *routing.Upstream, r reply) (again boo
 	case r.ResultType == resultInputRequired:
 		return h.pause(ctx, r)
 	case r.CreatesTask():
-		return false, h.follow(ctx, u, r)
+		return h.follow(ctx, u, r)
 	case len(r.Result) == 0:
 		return false, errGarbled
 	default:
@@ -239,6 +242,10 @@ func (h *Held) pause(ctx context.Context, r reply) (again bool, err error) {
 	if err != nil {
 		return false, errGarbled
 	}
+	return h.pauseFor(ctx, asks, state)
+}
+
+func (h *Held) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (again bool, err error) {
 	op := h.t.op(Pause)
 	op.Asks, op.RequestState, op.Round = asks, state, h.Task().Round
 	err = h.insist(ctx, func(ctx context.Context) error {

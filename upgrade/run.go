@@ -36,6 +36,10 @@ func (t *Tasks) Run(ctx context.Context) error {
 		return nil
 	})
 	group.Go(func() error {
+		t.keepLease(ctx)
+		return nil
+	})
+	group.Go(func() error {
 		t.keepBeating(ctx)
 		return nil
 	})
@@ -85,28 +89,41 @@ func (t *Tasks) keepBeating(ctx context.Context) {
 	}
 }
 
-// pulse is one beat. After an outage, and when the store has lost the lease, it puts back
+// pulse is one beat. After an outage, and when the store has lost something, it puts back
 // whatever else is lost.
 func (t *Tasks) pulse(ctx context.Context, after bool) {
-	lost := t.lease.renew(ctx)
-	if lost != nil {
-		// The store may serve reads all the same, as one does whose memory is full: then
-		// leases of others run out that nobody could renew.
-		t.trust.lose()
-	}
-	if lost != nil && !errors.Is(lost, errLeaseLost) {
-		return // the store is away, or the lease was given up
-	}
 	_ = t.ids.refresh(ctx) // the known secret is good until another is seen
-	if t.store.Shared() {
-		_ = t.checkEpoch(ctx)
+	if t.store.Shared() && t.checkEpoch(ctx) != nil {
+		return // the store is away
 	}
-	if after || lost != nil {
+	if after {
 		t.putAllBack(ctx)
 	}
 	t.lookAtMail(ctx)
 	t.backlog.work(ctx)
 	t.reconcile(ctx)
+}
+
+// keepLease renews the lease with each beat, whatever else a beat has to do.
+func (t *Tasks) keepLease(ctx context.Context) {
+	tick := time.NewTicker(t.beat())
+	defer tick.Stop()
+	for {
+		err := t.lease.renew(ctx)
+		if err != nil {
+			// The store may serve reads all the same, as one does whose memory is full: then
+			// leases of others run out that nobody could renew.
+			t.trust.lose()
+		}
+		if errors.Is(err, errLeaseLost) {
+			t.wakeBeat()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
 }
 
 // lookAtMail looks at the tasks that others have changed.

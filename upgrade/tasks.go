@@ -135,6 +135,10 @@ func (t *Tasks) Owns(ctx context.Context, id string) (bool, error) { return t.id
 type Asker struct {
 	Pool      string
 	Principal string
+
+	// Envelope is what the request bears beside its body. Only Cancel needs it, for a task
+	// that follows one of an upstream's; nil: that is left to expire.
+	Envelope *Envelope
 }
 
 // View is a task as its client may see it.
