@@ -65,6 +65,19 @@ func TestHeldCallsOutliveAFailOver(t *testing.T) {
 	})
 }
 
+// A replica is promoted though the master is well: few operations fail, if any.
+func TestHeldCallsOutliveAPlannedFailOver(t *testing.T) {
+	t.Parallel()
+	sentinels := redistest.StartSentinels(t, 2)
+	h := startHolders(t, 2, sentinels.URL(), "durability = \"replicas:1\"\n", heldRules)
+	before := sentinels.Master()
+	h.outliveOutage(t, sentinels.FailOver, func() {
+		if !await(t, outageBound, func() bool { now := sentinels.Master(); return now != nil && now != before }) {
+			t.Error("no replica took over")
+		}
+	})
+}
+
 // outliveOutage holds calls at two berths, lets some of them end before a fault, in it
 // and after it, and wants all of them to end well.
 func (h *holders) outliveOutage(t testing.TB, befall, end func()) {
