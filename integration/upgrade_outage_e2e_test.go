@@ -65,6 +65,19 @@ func TestHeldCallsOutliveAFailOver(t *testing.T) {
 	})
 }
 
+// A replica is promoted though the master is well: few operations fail, if any.
+func TestHeldCallsOutliveAPlannedFailOver(t *testing.T) {
+	t.Parallel()
+	sentinels := redistest.StartSentinels(t, 2)
+	h := startHolders(t, 2, sentinels.URL(), "durability = \"replicas:1\"\n", heldRules)
+	before := sentinels.Master()
+	h.outliveOutage(t, sentinels.FailOver, func() {
+		if !await(t, outageBound, func() bool { now := sentinels.Master(); return now != nil && now != before }) {
+			t.Error("no replica took over")
+		}
+	})
+}
+
 // outliveOutage holds calls at two berths, lets some of them end before a fault, in it
 // and after it, and wants all of them to end well.
 func (h *holders) outliveOutage(t testing.TB, befall, end func()) {
@@ -103,6 +116,31 @@ func (h *holders) outliveOutage(t testing.TB, befall, end func()) {
 			t.Errorf("berth %d: tasks failed for a dead holder: got %d, want none", i, n)
 		}
 	}
+}
+
+// Redis comes back with an older state, as a replica that lagged does. Running calls go on
+// and keep their tasks, those that the state shows and those that it does not. A task whose
+// end is lost with it ends again: it does not hang, and its tool is not run again.
+func TestHeldCallsOutliveARedisThatFallsBack(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	h := startHolders(t, 2, redis.URL(), "", heldRules)
+	shown := append(h.hold(t, h.berths[0], 5), h.hold(t, h.berths[1], 5)...)
+	do(t, redis, "SAVE")
+	ended := shown[:2]
+	h.tool.let(names(ended)...)
+	h.awaitDone(t, h.berths, ended)
+	live := append(shown[2:], h.hold(t, h.berths[0], 5)...)
+	watching := h.watch(t, live)
+
+	redis.Restart()
+	h.awaitEach(t, h.berths, ended, "ended", func(_ heldTask, s seen) bool { return s.ended() })
+	<-time.After(longOutage / 2) // for a reaper that acts by mistake
+	h.tool.letAll()
+	h.awaitDone(t, h.berths, live)
+	watching.wait()
+	h.wantOneEnd(t, h.berths, append(live, ended...))
+	h.tool.wantNoneTwice(t)
 }
 
 func names(tasks []heldTask) (calls []string) {

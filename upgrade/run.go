@@ -32,7 +32,7 @@ func (t *Tasks) Run(ctx context.Context) error {
 	t.store.OnRecover(t.recovered)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		_ = t.store.Watch(ctx, topic, func(message string) { t.heard(ctx, message) })
+		t.listen(ctx)
 		return nil
 	})
 	group.Go(func() error {
@@ -44,6 +44,20 @@ func (t *Tasks) Run(ctx context.Context) error {
 		return nil
 	})
 	return group.Wait()
+}
+
+// listen hears what others tell. A connection that is lost, and comes back, may be one to a
+// server that has started anew since, or to another one, so quickly that no operation
+// failed: it may have lost what it held.
+func (t *Tasks) listen(ctx context.Context) {
+	begun := false
+	_ = t.store.Watch(ctx, topic, func(message string) { // it ends with ctx
+		if message == "" && begun && t.store.Shared() {
+			t.recovered()
+		}
+		begun = true
+		t.heard(ctx, message)
+	})
 }
 
 // recovered is told when the store is back. What it has lost meanwhile, its holders put
