@@ -32,7 +32,7 @@ type Held struct {
 	due   int           // the round that is in flight, or about to be; run's
 
 	id      string    // of the task
-	expires time.Time // when the task does
+	expires time.Time // when the task does, as this process counts
 
 	mu      gate      // held while a step is taken; guards the fields below
 	entry   entry     // as this process last saw the record
@@ -63,7 +63,7 @@ type Attended interface {
 func (t *Tasks) hold(e entry, c *Call) *Held {
 	h := &Held{
 		t: t, call: c, entry: e, id: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + newName(9),
-		sure: time.Now(), due: e.due(), expires: e.Expires(),
+		sure: time.Now(), due: e.due(), expires: t.Expires(e.Task),
 	}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	t.custody.hold(h)
@@ -139,8 +139,7 @@ func (h *Held) stepLocked(ctx context.Context, op Op) (entry, error) {
 // insist takes a step as soon as the store takes it. It ends with the call, or with the
 // life of the task.
 func (h *Held) insist(ctx context.Context, take func(ctx context.Context) error) error {
-	task := h.Task()
-	ctx, cancel := context.WithDeadline(ctx, task.Expires())
+	ctx, cancel := context.WithDeadline(ctx, h.expires)
 	defer cancel()
 	for {
 		err := take(ctx)

@@ -22,7 +22,8 @@ type line struct {
 	*storage.Store
 	at     *cell
 	shared bool
-	died   func() // is told of a death at an operation; nil: nobody is
+	ahead  time.Duration // of the berths' clocks the store's is
+	died   func()        // is told of a death at an operation; nil: nobody is
 
 	mu     sync.Mutex // guards the fields below
 	hooks  []func()
@@ -276,6 +277,15 @@ func (l *line) Members(ctx context.Context, list string) (members []string, err 
 		return err
 	})
 	return members, err
+}
+
+// Now implements storage.Engine.
+func (l *line) Now(ctx context.Context) (now time.Time, err error) {
+	err = l.do("now", "", false, func() (err error) {
+		now, err = l.at.Load().Now(ctx)
+		return err
+	})
+	return now.Add(l.ahead), err
 }
 
 // Notify implements storage.Engine.
