@@ -150,6 +150,20 @@ func TestForeignUpgradedTasksAreLeftOut(t *testing.T) {
 	})
 }
 
+// An owner that is silent is unavailable, also beside what is not the caller's.
+func TestForeignUpgradedTaskHidesNoSilentOwner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newGreeter(t, rigOptions{principals: true, options: trustLoopback, probe: true}, greetRule())
+		foreign := f.greeting("1s", userHeader, "alice")
+		routed := f.modern("tools/call", "slow_compute", slowCompute(60), userHeader, "mallory").message(t).Result.TaskID
+		f.servers[0].kill()
+		for range 2 { // the first finds out that it is silent
+			r := f.tryToListen(tasksFilter("", foreign, routed), userHeader, "mallory")
+			r.fails(t, 503, -31503, "owner_unavailable", true)
+		}
+	})
+}
+
 // Ids beyond the first 256 are left out, whoever made the tasks.
 func TestListenedUpgradedTasksAreBounded(t *testing.T) {
 	f := newGreeter(t, rigOptions{}, greetRule())
