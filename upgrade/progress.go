@@ -3,6 +3,7 @@ package upgrade
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -52,8 +53,11 @@ func (h *Held) say() {
 	op.Message, op.Round = h.saying, h.entry.Round
 	ctx, cancel := context.WithTimeout(h.ctx, tellTime)
 	defer cancel()
-	if _, err := h.stepLocked(ctx, op); err == nil {
+	switch _, err := h.stepLocked(ctx, op); {
+	case err == nil:
 		h.t.changed(ctx, h.entry.ID)
+	case errors.Is(err, ErrTerminal), errors.Is(err, ErrStale):
+		h.end(errFenced) // nobody waits for what the tool does any more
 	}
 }
 
