@@ -30,9 +30,10 @@ func (a act) String() string {
 	return fmt.Sprintf("%v %s berth %d task %d n %d", a.Wait, a.What, a.Berth, a.Task, a.N)
 }
 
-// requests are drawn more often than faults.
+// requests are drawn more often than faults; doomed ones meet one on their way.
 var (
 	requests = []string{"create", "create", "create", "poll", "poll", "answer", "answer", "cancel"}
+	doomed   = []string{"create dying", "create dying", "answer dying", "answer unheard", "create unheard", "cancel dying"}
 	faults   = []string{"kill", "crash", "freeze", "thaw", "cut", "mend", "mute", "drain"}
 )
 
@@ -73,7 +74,7 @@ type known struct {
 // TestWorldInMemory runs scripts on berths that share a store in memory, in fake time.
 func TestWorldInMemory(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		script := drawScript(rt, append(slices.Concat(requests, requests, faults), "flush"))
+		script := drawScript(rt, append(slices.Concat(requests, requests, doomed, faults), "flush"))
 		var wrong []string
 		synctest.Test(t, func(t *testing.T) {
 			store := openStore(t, "memory:", storage.Options{})
@@ -166,6 +167,14 @@ func (w *world) do(a act) {
 		k = w.tasks[a.Task%len(w.tasks)]
 	}
 	w.mu.Unlock()
+	what, fate, _ := strings.Cut(a.What, " ")
+	a.What = what
+	switch fate {
+	case "dying":
+		b.line.burn(1+a.N%16, a.N/16%2 == 0)
+	case "unheard":
+		b.line.mutes(1 + a.N%3)
+	}
 	switch a.What {
 	case "create":
 		w.waiting.Go(func() { w.create(b, a.N) })
