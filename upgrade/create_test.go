@@ -15,17 +15,17 @@ import (
 func TestCreationWithoutTheStore(t *testing.T) {
 	for name, spoil := range map[string]func(l *line){
 		"down":             func(l *line) { l.cut() },
-		"a write refused":  func(l *line) { l.fail = func(op, _ string) bool { return op == "make" } },
-		"no list":          func(l *line) { l.fail = func(op, _ string) bool { return op == "enlist" } },
+		"a write refused":  func(l *line) { l.refuse(func(op, _ string) bool { return op == "make" }) },
+		"no list":          func(l *line) { l.refuse(func(op, _ string) bool { return op == "enlist" }) },
 		"a write unheard":  func(l *line) { l.mutes(1) },
 		"all unheard":      func(l *line) { l.mutes(1000) },
-		"the call refused": func(l *line) { l.fail = func(op, _ string) bool { return op == "put" } },
+		"the call refused": func(l *line) { l.refuse(func(op, _ string) bool { return op == "put" }) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				up := newTool()
 				b := startBerths(t, 1, settings{shared: true}, up)[0]
-				time.Sleep(time.Second)
+				time.Sleep(testLease / 2)
 				spoil(b.line)
 				r := rule(func(r *Rule) { r.LivePerPrincipal = 1 })
 				if _, err := b.Create(t.Context(), creation(r, "call result")); !errors.Is(err, storage.ErrUnavailable) {
@@ -34,7 +34,7 @@ func TestCreationWithoutTheStore(t *testing.T) {
 				if len(up.bodies)+b.Held() > 0 {
 					t.Error("something was sent, or is held")
 				}
-				b.line.fail = nil
+				b.line.refuse(nil)
 				b.line.mutes(0)
 				b.line.mend()
 				time.Sleep(2 * testLease)

@@ -83,7 +83,7 @@ func (c *custody) unclaim(id string) {
 func (c *custody) hold(h *Held) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.held[h.entry.ID] = h
+	c.held[h.id] = h
 	if c.cut {
 		h.end(errShutdown)
 	}

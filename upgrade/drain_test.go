@@ -23,8 +23,8 @@ func TestDrainWaitsAndThenCuts(t *testing.T) {
 		queued := make([]string, 4)
 		for i := range queued {
 			queued[i] = b.hand(t, rule(func(r *Rule) { r.Concurrency = 1 }), fmt.Sprintf("queued-%d hang", i))
+			synctest.Wait()
 		}
-		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		began := time.Now()

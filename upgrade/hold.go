@@ -31,7 +31,8 @@ type Held struct {
 	token string        // progressToken of the rounds
 	due   int           // the round that is in flight, or about to be; run's
 
-	expires time.Time // when the task does
+	id      string    // of the task
+	expires time.Time // when it does
 
 	mu      gate      // held while a step is taken; guards the fields below
 	entry   entry     // as this process last saw the record
@@ -60,7 +61,7 @@ type Attended interface {
 
 // hold makes the call of e this process's. The caller has claimed the task.
 func (t *Tasks) hold(e entry, c *Call) *Held {
-	h := &Held{t: t, call: c, entry: e, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + newName(9), sure: time.Now(), due: e.due(), expires: e.Expires()}
+	h := &Held{t: t, call: c, entry: e, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + newName(9), sure: time.Now(), due: e.due(), id: e.ID, expires: e.Expires()}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	t.custody.hold(h)
 	return h
@@ -239,9 +240,8 @@ func (h *Held) finish(end State, outcome []byte, message string) {
 func (h *Held) store(ctx context.Context, op Op, outcome []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	id := h.Task().ID
 	keep := func() error {
-		return h.t.records.keepOutcome(ctx, id, op.Outcome, outcome, time.Until(h.expires))
+		return h.t.records.keepOutcome(ctx, h.id, op.Outcome, outcome, time.Until(h.expires))
 	}
 	if err := keep(); err != nil {
 		return err

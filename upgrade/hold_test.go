@@ -102,7 +102,7 @@ func TestTaskIsItsMakersAlone(t *testing.T) {
 func TestProgressIsThrottled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := startBerths(t, 1, settings{}, newTool())[0]
-		b.line.logged = true
+		b.line.note()
 		id := b.hand(t, rule(nil), "call say:1,2,3,4,5,6,7,8/100ms")
 		time.Sleep(850 * time.Millisecond)
 		if got := b.see(t, id).Message; got != "1" {
@@ -112,7 +112,7 @@ func TestProgressIsThrottled(t *testing.T) {
 		id = b.hand(t, rule(nil), "other say:1,2,3/400ms hang")
 		time.Sleep(1700 * time.Millisecond)
 		swaps := 0
-		for _, op := range b.line.ops {
+		for _, op := range b.line.asked() {
 			if op == "swap "+taskKey(id) {
 				swaps++
 			}
@@ -214,7 +214,7 @@ func TestCancelReachesTheHolderByMail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := newTool()
 		berths := startBerths(t, 2, settings{}, up)
-		berths[1].line.fail = func(op, _ string) bool { return op == "notify" }
+		berths[1].line.refuse(func(op, _ string) bool { return op == "notify" })
 		id := berths[0].hand(t, rule(nil), "call hang")
 		synctest.Wait()
 		if err := berths[1].Cancel(t.Context(), id, somebody); err != nil {
@@ -290,7 +290,6 @@ func TestLostAcknowledgementsChangeNothing(t *testing.T) {
 			b := startBerths(t, 1, settings{shared: true}, up)[0]
 			time.Sleep(time.Second)
 			writes := 0
-			b.line.fail = nil
 			r := rule(func(r *Rule) { r.Concurrency = 1 })
 			h, err := b.Create(t.Context(), creation(r, "call ask:k result"))
 			if err != nil {

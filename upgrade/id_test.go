@@ -15,7 +15,7 @@ import (
 func TestIDsAreKnownByTheirTag(t *testing.T) {
 	at := newCell(memory(t))
 	b := newBerth(settings{at: at, keys: givenKeys(t)}, newTool())
-	b.line.logged = true
+	b.line.note()
 	id, err := b.ids.fresh(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -50,8 +50,8 @@ func TestIDsAreKnownByTheirTag(t *testing.T) {
 			t.Errorf("%s: got %v, %v, want %v", name, ours, err, c.ours)
 		}
 	}
-	if len(b.line.ops) > 0 {
-		t.Errorf("looked up: %v", b.line.ops)
+	if len(b.line.asked()) > 0 {
+		t.Errorf("looked up: %v", b.line.asked())
 	}
 	if len(id) > 256 {
 		t.Errorf("an id has %d bytes", len(id))

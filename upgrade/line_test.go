@@ -204,6 +204,26 @@ func (l *line) muteOne(which func() bool) {
 	l.one = which
 }
 
+// refuse has the store not do what is told, by operation and key; nil: it does all.
+func (l *line) refuse(what func(op, key string) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fail = what
+}
+
+// note has the operations be noted from now on.
+func (l *line) note() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.logged = true
+}
+
+func (l *line) asked() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.ops)
+}
+
 // do passes an operation on the way that the line is now.
 func (l *line) do(op, key string, writes bool, f func() error) error {
 	if !l.stand() {

@@ -112,7 +112,7 @@ func TestHolderIsNotTakenForDeadByMistake(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, up)
 		time.Sleep(time.Second)
 		id := berths[0].hand(t, rule(nil), "call hang")
-		time.Sleep(testLease)
+		time.Sleep(testLease + berths[0].beat()/2)
 		lose := func() {
 			if err := berths[1].line.at.Load().Delete(t.Context(), berths[0].lists.leaseOf(berths[0].holder)); err != nil {
 				t.Fatal(err)
@@ -225,7 +225,7 @@ func TestAnswerThatIsNotAcknowledged(t *testing.T) {
 		at := newCell(memory(t))
 		up := newTool()
 		berths := startBerths(t, 2, settings{at: at, keys: seal.NewStoredKeyring(at.Load())}, up)
-		time.Sleep(time.Second)
+		time.Sleep(testLease / 2)
 		id := berths[0].hand(t, rule(nil), "call ask:k result")
 		synctest.Wait()
 		b := berths[1]
@@ -305,7 +305,7 @@ func TestRecordThatFellBackIsPutRight(t *testing.T) {
 func TestGivenUpDispatchEndsItsTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := startBerths(t, 1, settings{shared: true}, newTool())[0]
-		time.Sleep(time.Second)
+		time.Sleep(testLease / 2)
 		h, err := b.Create(t.Context(), creation(rule(func(r *Rule) { r.Timeout = 5 * time.Second }), "call result"))
 		if err != nil {
 			t.Fatal(err)

@@ -96,16 +96,14 @@ func TestPlaceGivenBackLateIsNobodyElses(t *testing.T) {
 		up := newTool()
 		b := startBerths(t, 1, settings{shared: true}, up)[0]
 		time.Sleep(time.Second)
-		b.line.fail = func(op, list string) bool {
+		b.line.refuse(func(op, list string) bool {
 			return op == "delist" && list == b.lists.slotsOf(rule(queueing).terms(poolName).Queue, "u")
-		}
+		})
 		// Its first round's place cannot be given back before the second round has another.
 		first := b.hand(t, rule(queueing), "first"+bounded+" bare hang")
 		time.Sleep(2 * bareFirst)
 		second := b.hand(t, rule(queueing), "second"+bounded+" result")
-		b.line.mu.Lock()
-		b.line.fail = nil
-		b.line.mu.Unlock()
+		b.line.refuse(nil)
 		time.Sleep(time.Minute)
 		if up.most["u"] != 1 {
 			t.Errorf("%d at once", up.most["u"])

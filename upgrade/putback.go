@@ -125,7 +125,7 @@ func (t *Tasks) reconcile(ctx context.Context) {
 	}
 	missing := make(map[string]*Held)
 	for _, h := range t.custody.all() {
-		missing[h.entry.ID] = h
+		missing[h.id] = h
 	}
 	for _, id := range listed {
 		delete(missing, id)

@@ -24,6 +24,7 @@ const bounded = "-bounded"
 // "result/2s". It counts what was executed.
 type tool struct {
 	upstreams []string
+	pace      int // how much faster than told; 0: as told
 
 	mu       sync.Mutex     // guards the fields below
 	executed map[string]int // by call and stage
@@ -85,6 +86,7 @@ func (t *tool) send(ctx context.Context, b *berth, u *routing.Upstream, c *Call)
 	word, wait, _ := strings.Cut(words[min(e.stage+1, len(words)-1)], "/")
 	e.word = word
 	e.wait, _ = time.ParseDuration(wait)
+	e.wait /= time.Duration(max(t.pace, 1))
 	if said, ok := strings.CutPrefix(word, "say:"); ok {
 		e.said = strings.Split(said, ",")
 	}
