@@ -31,7 +31,7 @@ func TestCreationWithoutTheStore(t *testing.T) {
 				if _, err := b.Create(t.Context(), creation(r, "call result")); !errors.Is(err, storage.ErrUnavailable) {
 					t.Errorf("got %v, want ErrUnavailable", err)
 				}
-				if len(up.bodies)+b.Held() > 0 {
+				if up.count()+b.Held() > 0 {
 					t.Error("something was sent, or is held")
 				}
 				b.line.refuse(nil)

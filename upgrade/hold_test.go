@@ -137,15 +137,15 @@ func TestBareRoundsBackOffAndEnd(t *testing.T) {
 		if took := time.Since(began); took < bareFirst+2*bareFirst || took > 4*bareFirst {
 			t.Errorf("three rounds took %v", took)
 		}
-		if !strings.Contains(up.bodies[2], `"requestState":"2"`) || strings.Contains(up.bodies[2], "inputResponses") {
-			t.Errorf("the third round is %s", up.bodies[2])
+		if !strings.Contains(up.sent(2).body, `"requestState":"2"`) || strings.Contains(up.sent(2).body, "inputResponses") {
+			t.Errorf("the third round is %s", up.sent(2).body)
 		}
 		endless := b.hand(t, rule(func(r *Rule) { r.TTL, r.Timeout = 24*time.Hour, time.Hour }), "endless bare")
 		time.Sleep(20 * time.Minute)
 		if f := b.see(t, endless).failure(t); f.Data.Reason != mcp.ReasonBadUpstream {
 			t.Errorf("got %+v", f)
 		}
-		if n := len(up.bodies); n != 3+1+maxBare {
+		if n := up.count(); n != 3+1+maxBare {
 			t.Errorf("%d rounds were sent in all", n)
 		}
 	})
@@ -176,11 +176,11 @@ func TestNextRoundBearsTheAnswers(t *testing.T) {
 		}
 		synctest.Wait()
 		berths[0].mustState(t, id, Completed)
-		second := up.bodies[1]
+		second := up.sent(1).body
 		if !strings.Contains(second, `"inputResponses":{"k":"first","l":"second"}`) || strings.Contains(second, `"id":1,`) {
 			t.Errorf("the second round is %s", second)
 		}
-		if got := up.headers[1]["Authorization"]; len(got) != 1 || got[0] != "Bearer of the answer" {
+		if got := up.sent(1).headers["Authorization"]; len(got) != 1 || got[0] != "Bearer of the answer" {
 			t.Errorf("it bears %v", got)
 		}
 	})
@@ -307,7 +307,7 @@ func TestLostAcknowledgementsChangeNothing(t *testing.T) {
 			time.Sleep(10 * time.Second)
 			b.mustState(t, id, Completed)
 			if up.times("call", 0) != 1 || up.times("call", 1) != 1 {
-				t.Errorf("write %d not acknowledged: ran %v", lost, up.executed)
+				t.Errorf("write %d not acknowledged: ran %v", lost, up.all())
 			}
 			if left := b.members(t, b.lists.slotsOf(r.terms(poolName).Queue, "u")); len(left) > 0 {
 				t.Errorf("write %d not acknowledged: %v is left", lost, left)

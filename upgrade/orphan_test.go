@@ -96,8 +96,8 @@ func TestUnsentCallOfADeadHolder(t *testing.T) {
 				if want := map[bool]int{true: 1}[c.goesOn]; up.times("call", 0) != want {
 					t.Errorf("ran %d times, want %d", up.times("call", 0), want)
 				}
-				if c.goesOn && name == "sealed credentials" && up.headers[0]["Authorization"][0] != "Bearer of the caller" {
-					t.Errorf("sent with %v", up.headers[0])
+				if c.goesOn && name == "sealed credentials" && up.sent(0).headers["Authorization"][0] != "Bearer of the caller" {
+					t.Errorf("sent with %v", up.sent(0).headers)
 				}
 			})
 		})
@@ -135,7 +135,7 @@ func TestHolderIsNotTakenForDeadByMistake(t *testing.T) {
 			berths[0].mustState(t, id, Dispatched)
 		}
 		if up.times("call", 0) != 1 || up.inflight() != 1 {
-			t.Errorf("ran %v, %d under way", up.executed, up.inflight())
+			t.Errorf("ran %v, %d under way", up.all(), up.inflight())
 		}
 	})
 }
@@ -237,7 +237,7 @@ func TestAnswerThatIsNotAcknowledged(t *testing.T) {
 		time.Sleep(testLease)
 		b.mustState(t, id, Completed)
 		if up.times("call", 1) != 1 {
-			t.Errorf("ran %v", up.executed)
+			t.Errorf("ran %v", up.all())
 		}
 	})
 }
@@ -296,7 +296,7 @@ func TestRecordThatFellBackIsPutRight(t *testing.T) {
 		time.Sleep(6 * time.Second)
 		berths[1].mustState(t, id, Completed)
 		if up.times("call", 0) != 1 {
-			t.Errorf("ran %v", up.executed)
+			t.Errorf("ran %v", up.all())
 		}
 	})
 }
