@@ -255,9 +255,8 @@ func (h *Held) finish(end State, outcome []byte, message string) {
 func (h *Held) store(ctx context.Context, op Op, outcome []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	id := h.Task().ID
 	keep := func() error {
-		return h.t.records.keepOutcome(ctx, id, op.Outcome, outcome, time.Until(h.expires))
+		return h.t.records.keepOutcome(ctx, h.id, op.Outcome, outcome, time.Until(h.expires))
 	}
 	if err := keep(); err != nil {
 		return err
