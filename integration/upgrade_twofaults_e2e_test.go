@@ -51,3 +51,26 @@ func TestBerthThatIsTerminatedInAnOutageEndsInTime(t *testing.T) {
 	h.awaitHungUp(t, held[50:])
 	h.tool.wantNoneTwice(t)
 }
+
+// After an outage that all leases ran out in, one holder is back later than the others,
+// who find its lease gone meanwhile. It keeps its tasks.
+func TestHolderThatIsBackLaterThanOthersKeepsItsTasks(t *testing.T) {
+	t.Parallel()
+	redis := keptRedis(t)
+	h := newHolders(t, redis.URL(), "", heldRules)
+	h.config = h.reconfigured(t, `holder_lease = "`+holderLease, `holder_lease = "3s`)
+	late, relay := h.startBehindRelay(t, redis)
+	other := h.start(t)
+	held := h.hold(t, late, 10)
+	redis.Kill()
+	relay.Drop.Store(true)
+	<-time.After(longOutage + time.Second) // longer than the lease
+	redis.Restart()
+	<-time.After(longOutage - time.Second/2) // longer than two ticks
+	relay.Drop.Store(false)
+	relay.Cut()              // what was thrown away is missing from the connections that stood
+	<-time.After(longOutage) // for a reaper that acts by mistake
+	h.tool.letAll()
+	h.awaitDone(t, []*watched{other}, held)
+	h.tool.wantNoneTwice(t)
+}
