@@ -291,7 +291,8 @@ func (t *Tasks) withdraw(ctx context.Context, followed Task, with *Envelope) {
 	if followed.Follows == "" || followed.Holder != "" || pool == nil || with == nil {
 		return
 	}
-	h := &Held{t: t, call: &Call{Envelope: *with}, entry: entry{Task: followed}, token: "berth-" + newName(9)}
+	h := t.newHeld(entry{Task: followed}, &Call{Envelope: *with})
+	defer h.end(nil)
 	u := h.upstreamOf(&followed)
 	if u == nil {
 		return
