@@ -134,10 +134,11 @@ func (f *follower) act(ctx context.Context, state mcp.FollowedTask) (over bool, 
 		h.finish(Completed, state.Result, "")
 		return true, nil
 	case "failed":
-		if state.Error == nil {
+		object, says := readable(state.Error)
+		if object == nil {
 			return true, errGarbled
 		}
-		h.finish(Failed, state.Error, messageIn(state.Error))
+		h.finish(Failed, object, says)
 		return true, nil
 	case "cancelled":
 		return true, f.cancelled(ctx)
@@ -207,7 +208,11 @@ func (f *follower) refused(r reply, err error) error {
 	if err != nil {
 		return err
 	}
-	f.h.finish(Failed, mcp.ErrorObject(r.message), messageOf(r.message))
+	object, says := errorOf(r.message)
+	if object == nil {
+		return errGarbled
+	}
+	f.h.finish(Failed, object, says)
 	return errFenced
 }
 
@@ -286,7 +291,8 @@ func (t *Tasks) withdraw(ctx context.Context, followed Task, with *Envelope) {
 	if followed.Follows == "" || followed.Holder != "" || pool == nil || with == nil {
 		return
 	}
-	h := &Held{t: t, call: &Call{Envelope: *with}, entry: entry{Task: followed}, token: "berth-" + newName(9)}
+	h := t.newHeld(entry{Task: followed}, &Call{Envelope: *with})
+	defer h.end(nil)
 	u := h.upstreamOf(&followed)
 	if u == nil {
 		return
