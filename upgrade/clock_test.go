@@ -68,7 +68,9 @@ func TestTasksAreMadeByTheClockOfTheStore(t *testing.T) {
 	eachClock(t, func(t *testing.T, ahead time.Duration) {
 		b := startBehindClock(t, 1, ahead, newTool())[0]
 		made := time.Now()
-		v := b.see(t, b.hand(t, rule(nil), "made result"))
+		id := b.hand(t, rule(nil), "made result")
+		synctest.Wait()
+		v := b.see(t, id)
 		if off := v.Created.Sub(made.Add(ahead)).Abs(); off > time.Second {
 			t.Errorf("created: %v off the store's clock", off)
 		}

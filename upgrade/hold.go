@@ -179,10 +179,10 @@ func (h *Held) rounds() (forget bool) {
 			return true
 		case errors.Is(err, errFenced), errors.Is(err, errCancelled):
 			return false
-		case errors.Is(err, errShutdown) && h.canBeLeft():
-			return false // it stays listed, for whoever finds this process gone
 		case err != nil && h.guest != nil && h.guest.Failed(err):
 			return true
+		case errors.Is(err, errShutdown) && h.canBeLeft():
+			return false // it stays listed, for whoever finds this process gone
 		case err != nil:
 			h.fail(err)
 			return errors.Is(h.Err(), errDiscarded)
@@ -193,12 +193,12 @@ func (h *Held) rounds() (forget bool) {
 }
 
 // canBeLeft reports whether another process, or this one's successor, can go on with the
-// call: it was not sent, or is followed; its client has the handle, and what authorises it
-// is kept.
+// call: it was not sent, is followed, or may run twice; its client has the handle, and what
+// authorises it is kept.
 func (h *Held) canBeLeft() bool {
 	task := h.Task()
 	pool := h.t.pools[task.Pool]
-	return h.t.store.Durable() && (task.Waiting() || task.Follows != "") && task.Handed &&
+	return h.t.store.Durable() && (task.Waiting() || task.Follows != "" || task.Terms.Rerun) && task.Handed &&
 		(h.call.Bare || h.t.keys.Given() || pool != nil && pool.OwnCredentials)
 }
 

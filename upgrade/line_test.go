@@ -22,6 +22,7 @@ type line struct {
 	*storage.Store
 	at     *cell
 	shared bool
+	lasts  bool          // pretend that records outlive the process
 	ahead  time.Duration // of the berths' clocks the store's is
 	died   func()        // is told of a death at an operation; nil: nobody is
 
@@ -56,6 +57,9 @@ func newLine(at *cell, shared bool) *line {
 
 // Shared implements store.
 func (l *line) Shared() bool { return l.shared }
+
+// Durable implements store.
+func (l *line) Durable() bool { return l.lasts || l.Store.Durable() }
 
 // OnRecover implements store.
 func (l *line) OnRecover(hook func()) {
