@@ -260,7 +260,7 @@ func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Inp
 			mcp.HeaderMethod:  {method},
 			mcp.HeaderName:    {mcp.EncodeName(f.id)},
 		},
-		Envelope: f.h.call.Envelope,
+		Envelope: f.h.call.unpack().Envelope,
 	}
 	ex, err := f.h.t.pools[task.Pool].Send(ctx, f.u, c, task.Terms.MaxResult)
 	if err != nil {
