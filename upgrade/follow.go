@@ -33,7 +33,7 @@ func (h *Held) follow(ctx context.Context, u *routing.Upstream, r reply) (again 
 // death of who followed it before.
 func (h *Held) rejoin() (again bool, err error) {
 	task := h.Task()
-	u := h.upstreamOf(&task)
+	u := h.t.upstreamOf(&task)
 	if u == nil {
 		return false, noUpstream("the server that has the task is not in the pool any more")
 	}
@@ -76,8 +76,8 @@ func (h *Held) must(ctx context.Context, op Op) error {
 }
 
 // upstreamOf returns the upstream that has the task which is followed.
-func (h *Held) upstreamOf(task *Task) *routing.Upstream {
-	all := h.t.pools[task.Pool].Routing.Upstreams()
+func (t *Tasks) upstreamOf(task *Task) *routing.Upstream {
+	all := t.pools[task.Pool].Routing.Upstreams()
 	at := slices.IndexFunc(all, func(u *routing.Upstream) bool { return u.Name == task.Upstream })
 	if at < 0 {
 		return nil
@@ -87,20 +87,24 @@ func (h *Held) upstreamOf(task *Task) *routing.Upstream {
 
 // withdraw gives up the upstream's task that a cancelled one followed while nobody held
 // it, with what authorises who cancels it.
-func (t *Tasks) withdraw(ctx context.Context, followed Task, with *Envelope) {
+func (t *Tasks) withdraw(ctx context.Context, followed *Task, with *Envelope) {
 	pool := t.pools[followed.Pool]
 	if followed.Follows == "" || followed.Holder != "" || pool == nil || with == nil {
 		return
 	}
-	h := &Held{t: t, call: &Call{Envelope: *with}, entry: entry{Task: followed}, token: "berth-" + newName(9)}
-	u := h.upstreamOf(&followed)
+	u := t.upstreamOf(followed)
 	if u == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), withdrawTime, errTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
-	f := &follower{h: h, u: u, id: followed.Follows}
-	if _, err := f.askOnce(ctx, mcp.MethodCancelTask, nil); err != nil {
+	c := aboutTheirs(followed.Follows, "berth-"+newName(9), mcp.MethodCancelTask, followed.Version, nil)
+	c.Envelope = *with
+	ex, err := pool.Send(ctx, u, c, followed.Terms.MaxResult)
+	if err != nil {
 		t.log.Debug("a task of an upstream's could not be cancelled", "upstream", u.Name, "error", err)
+		return
 	}
+	defer ex.Close()
+	_, _ = ex.Next() // whatever it says, it has been told
 }

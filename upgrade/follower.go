@@ -171,23 +171,28 @@ func isFinal(code int) bool {
 func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Input) (reply, error) {
 	task := f.h.Task()
 	f.sent++
-	c := &Call{
-		Body: mcp.TaskRequest(f.h.token+"-f"+strconv.Itoa(f.sent), method, f.id, task.Version, answers),
-		Own: map[string][]string{
-			"Accept":          {"application/json, text/event-stream"},
-			"Content-Type":    {"application/json"},
-			mcp.HeaderVersion: {task.Version},
-			mcp.HeaderMethod:  {method},
-			mcp.HeaderName:    {mcp.EncodeName(f.id)},
-		},
-		Envelope: f.h.call.Envelope,
-	}
+	c := aboutTheirs(f.id, f.h.token+"-f"+strconv.Itoa(f.sent), method, task.Version, answers)
+	c.Envelope = f.h.call.Envelope
 	ex, err := f.h.t.pools[task.Pool].Send(ctx, f.u, c, task.Terms.MaxResult)
 	if err != nil {
 		return reply{}, err
 	}
 	defer ex.Close()
 	return f.h.read(ex)
+}
+
+// aboutTheirs is a request about an upstream's task, without an envelope.
+func aboutTheirs(theirs, id, method, version string, answers []mcp.Input) *Call {
+	return &Call{
+		Body: mcp.TaskRequest(id, method, theirs, version, answers),
+		Own: map[string][]string{
+			"Accept":          {"application/json, text/event-stream"},
+			"Content-Type":    {"application/json"},
+			mcp.HeaderVersion: {version},
+			mcp.HeaderMethod:  {method},
+			mcp.HeaderName:    {mcp.EncodeName(theirs)},
+		},
+	}
 }
 
 // leave gives the upstream's task up where nobody waits for it any more.
