@@ -1,10 +1,10 @@
 package proxy
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"time"
 
@@ -179,10 +179,10 @@ func (a *attached) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Cal
 	if isStream(response) {
 		return &attachedStream{heldAnswer: newHeldAnswer(response, response.Body, maxAnswer), a: a, ctx: ctx, u: u}, nil
 	}
-	body := bufio.NewReader(response.Body)
-	if !beginsTask(body) {
+	body := readAnswer(response.Body)
+	if !beginsTask(body.head) {
 		whole := *response
-		whole.Body = buffered{body, response.Body}
+		whole.Body = body
 		if a.offer(ctx, offer{u: u, response: &whole}) {
 			response.Body.Close()
 			return nil, upgrade.ErrAnswered
@@ -191,22 +191,30 @@ func (a *attached) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Cal
 	return newHeldAnswer(response, body, maxAnswer), nil
 }
 
-// beginsTask waits for the first of an answer, and reports whether it hands out a task:
-// one that nobody asked for is followed, and not passed on.
-func beginsTask(body *bufio.Reader) bool {
-	_, _ = body.Peek(1) // what is wrong shows again when it is read
-	head, _ := body.Peek(body.Buffered())
+// wholeAnswer is how much of an answer is waited for before the client gets it, in bytes.
+// Shorter ones are not begun before they are whole: one that stalls half-way could not
+// become a task any more. Longer ones pass as they come.
+const wholeAnswer = 64 << 10
+
+// begunAnswer is a body whose beginning was read.
+type begunAnswer struct {
+	io.Reader
+	io.Closer
+	head []byte
+}
+
+// readAnswer waits for an answer, or for so much of it as is waited for.
+func readAnswer(body io.ReadCloser) begunAnswer {
+	head, _ := io.ReadAll(io.LimitReader(body, wholeAnswer)) // what is wrong shows again when it is read on
+	return begunAnswer{io.MultiReader(bytes.NewReader(head), body), body, head}
+}
+
+// beginsTask reports whether an answer hands out a task: one that nobody asked for is
+// followed, and not passed on.
+func beginsTask(head []byte) bool {
 	a, err := mcp.PeekAnswer(head, true)
 	return err == nil && a.CreatesTask()
 }
-
-// buffered is a body whose beginning was looked at.
-type buffered struct {
-	*bufio.Reader
-	body interface{ Close() error }
-}
-
-func (b buffered) Close() error { return b.body.Close() }
 
 // attachedStream is an event stream of which the client gets what comes while it waits.
 type attachedStream struct {

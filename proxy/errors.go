@@ -32,7 +32,8 @@ var (
 	// it for a call.
 	errBodyBesidePost = refused(http.StatusBadRequest, "only a POST has a body")
 	// The era of subscriptions has no batches, and in one it could not be narrowed.
-	errListenInBatch = refused(http.StatusBadRequest, "a subscription stands in a batch")
+	errListenInBatch   = refused(http.StatusBadRequest, "a subscription stands in a batch")
+	errRequiredInBatch = refused(http.StatusBadRequest, "a tool that is called as a task only stands in a batch")
 	// Whom an answer is for could be told only if it stood alone.
 	errAnswersMoved   = refused(http.StatusBadRequest, "a batch bears answers, and the session has moved")
 	errBadUpstream    = broken(mcp.ReasonBadUpstream, "the upstream's answer cannot be used")

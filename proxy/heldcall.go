@@ -109,6 +109,7 @@ type heldAnswer struct {
 
 var (
 	errResultTooLarge = &mcp.Error{Code: mcp.CodeInternal, Message: "the server's answer is larger than the rule allows", Reason: mcp.ReasonResultTooLarge}
+	errNotJSON        = &mcp.Error{Code: mcp.CodeInternal, Message: "the server's answer is not in JSON, or encoded", Reason: mcp.ReasonBadUpstream}
 	errEventTooLarge  = &mcp.Error{Code: mcp.CodeInternal, Message: "an event of the server's answer is larger than the rule allows", Reason: mcp.ReasonEventTooLarge}
 )
 
@@ -169,6 +170,8 @@ func (a *heldAnswer) whole() ([]byte, error) {
 		return nil, errResultTooLarge
 	case a.response.StatusCode == http.StatusOK && exchange.ShapeOf(a.response) == exchange.JSON, a.saysError(body):
 		return body, nil
+	case a.response.StatusCode == http.StatusOK:
+		return nil, errNotJSON
 	}
 	return nil, &mcp.Error{Code: mcp.CodeInternal, Reason: mcp.ReasonBadUpstream,
 		Message: fmt.Sprintf("the server answered %d %s", a.response.StatusCode, http.StatusText(a.response.StatusCode))}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
@@ -21,8 +22,12 @@ func (x *request) upgradable() bool {
 	return x.p.options.Tasks != nil && c != nil && c.Era == mcp.EraModern && c.DeclaresTasks && x.rule() != nil
 }
 
-// mustTakeTasks refuses a client that cannot take the task which the rule insists on.
+// mustTakeTasks refuses a client that cannot take the task which the rule insists on. In
+// a batch, of which nobody gets a task, no such tool is called.
 func (x *request) mustTakeTasks() error {
+	if x.message.Batch && slices.ContainsFunc(x.message.Calls, x.callsRequired) {
+		return errRequiredInBatch
+	}
 	rule := x.rule()
 	switch {
 	case rule == nil || !rule.Required || x.upgradable():
@@ -31,6 +36,11 @@ func (x *request) mustTakeTasks() error {
 		return mcp.ErrMissingTasks
 	}
 	return errTaskRequired
+}
+
+func (x *request) callsRequired(c mcp.Call) bool {
+	rule := x.ruleOf(&c)
+	return rule != nil && rule.Required
 }
 
 // upgradeCall makes a task of the call, or leaves it a plain one where the rule says so

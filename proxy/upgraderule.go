@@ -7,8 +7,9 @@ import (
 
 // rule returns the rule that names the tool which the request calls; nil if none does.
 // A batch has one answer for all its calls, so that none of them can become a task.
-func (x *request) rule() *upgrade.Rule {
-	c := x.call()
+func (x *request) rule() *upgrade.Rule { return x.ruleOf(x.call()) }
+
+func (x *request) ruleOf(c *mcp.Call) *upgrade.Rule {
 	if c == nil || c.Kind != mcp.KindRequest || c.Method != mcp.MethodCallTool {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,16 +75,21 @@ func lost(reason, message string, t Task) *mcp.Error {
 // mayHaveExecuted reports whether a round may have reached an upstream.
 func (t *Task) mayHaveExecuted() bool { return t.Round > 0 }
 
-// messageOf returns what an upstream's JSON-RPC error says, for the statusMessage.
-func messageOf(message []byte) string { return messageIn(mcp.ErrorObject(message)) }
+// errorOf returns the JSON-RPC error of an upstream's answer as it stands there, and what
+// it says, for the statusMessage. What is no error that clients can read (a text, no code,
+// no message) is nil: a task that bore it could be read by nobody.
+func errorOf(message []byte) (object []byte, says string) { return readable(mcp.ErrorObject(message)) }
 
-// messageIn returns what an error object says.
-func messageIn(object []byte) string {
-	var e struct{ Message string }
-	if json.Unmarshal(object, &e) != nil || e.Message == "" {
-		return "the tool call failed"
+// readable is errorOf for the error object itself.
+func readable(object []byte) (_ []byte, says string) {
+	var e struct {
+		Code    *int64
+		Message *string
 	}
-	return mcp.OneLine(e.Message)
+	if json.Unmarshal(object, &e) != nil || e.Code == nil || e.Message == nil {
+		return nil, ""
+	}
+	return object, cmp.Or(mcp.OneLine(*e.Message), "the tool call failed")
 }
 
 // ordinal spells a place in a queue.

@@ -59,10 +59,11 @@ func (f *follower) act(ctx context.Context, state mcp.FollowedTask) (over bool, 
 		h.finish(Completed, state.Result, "")
 		return true, nil
 	case "failed":
-		if state.Error == nil {
+		object, says := readable(state.Error)
+		if object == nil {
 			return true, errGarbled
 		}
-		h.finish(Failed, state.Error, messageIn(state.Error))
+		h.finish(Failed, object, says)
 		return true, nil
 	case "cancelled":
 		return true, f.cancelled(ctx)
@@ -132,7 +133,11 @@ func (f *follower) refused(r reply, err error) error {
 	if err != nil {
 		return err
 	}
-	f.h.finish(Failed, mcp.ErrorObject(r.message), messageOf(r.message))
+	object, says := errorOf(r.message)
+	if object == nil {
+		return errGarbled
+	}
+	f.h.finish(Failed, object, says)
 	return errFenced
 }
 

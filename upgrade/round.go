@@ -152,10 +152,12 @@ func (h *Held) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) 
 	return body, err
 }
 
-// body is the original call with what belongs to the round that is due.
+// body is the original call with what belongs to the round that is due. A client that may
+// get the answer itself is to find its own id there, also where the call went elsewhere
+// before and nothing of it left.
 func (h *Held) body(task *Task) ([]byte, error) {
 	r := mcp.Round{ProgressToken: h.token, Answered: task.Answered}
-	if task.Round > 0 {
+	if task.Round > 0 && h.guest == nil {
 		r.ID = strconv.AppendQuote(nil, h.token+"-"+strconv.Itoa(task.Round+1))
 	}
 	if task.Answered {
@@ -222,7 +224,11 @@ func (h *Held) read(ex Exchange) (reply, error) {
 func (h *Held) act(ctx context.Context, u *routing.Upstream, r reply) (again bool, err error) {
 	switch {
 	case r.IsError:
-		h.finish(Failed, mcp.ErrorObject(r.message), messageOf(r.message))
+		object, says := errorOf(r.message)
+		if object == nil {
+			return false, errGarbled
+		}
+		h.finish(Failed, object, says)
 	case r.ResultType == resultInputRequired:
 		return h.pause(ctx, r)
 	case r.CreatesTask():
