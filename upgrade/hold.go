@@ -238,7 +238,7 @@ func (h *Held) finish(end State, outcome []byte, message string) {
 	ctx := context.WithoutCancel(h.ctx)
 	op := h.t.op(Finish)
 	op.End, op.Message, op.Outcome, op.Round = end, message, op.ID, h.due
-	if size := int64(len(outcome)); h.t.unkept.take(size) {
+	if size := int64(len(outcome)); h.t.makeRoom(size, h.expires) {
 		defer h.t.unkept.give(size)
 	} else {
 		op.End, op.Message, outcome = Failed, errUnkept.Message, errUnkept.Object()
