@@ -75,6 +75,7 @@ type Tasks struct {
 	metrics metrics
 	holder  string // this process
 	hub     *hub
+	queues  *queues
 	trust   trust
 	custody *custody
 	unsure  *unsure
@@ -107,6 +108,7 @@ func newTasks(o Options, s store) *Tasks {
 		log:     o.Logger,
 		holder:  newName(16),
 		hub:     newHub(),
+		queues:  newQueues(lists{s}),
 		custody: newCustody(),
 		unsure:  newUnsure(),
 		backlog: newBacklog(),
