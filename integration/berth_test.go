@@ -41,6 +41,7 @@ func startBerth(t testing.TB, f fleet, args ...string) *berth {
 type record struct {
 	Upstream string `json:"upstream"` // empty if none was asked
 	Source   string `json:"source"`   // how the upstream was found
+	Code     int    `json:"code"`     // of the JSON-RPC error, if berth gave one
 }
 
 // count is the number of access records by the field that key picks.

@@ -69,7 +69,7 @@ func (h *holders) awaitHungUp(t testing.TB, tasks []heldTask) {
 	t.Helper()
 	for _, task := range tasks {
 		if !await(t, readyWithin, func() bool { return h.tool.hungUp(task.call) == 1 }) {
-			t.Errorf("%s goes on upstream, though its task has ended", task.call)
+			t.Fatalf("%s goes on upstream, though its task has ended", task.call)
 		}
 	}
 }

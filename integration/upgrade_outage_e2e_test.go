@@ -32,6 +32,8 @@ func TestHeldCallsOutliveTheirRedis(t *testing.T) {
 		{"killed, and back with its data", []string{"--appendonly", "yes", "--appendfsync", "always"}, (*redistest.Server).Kill, restart},
 		{"killed, and back empty", nil, (*redistest.Server).Kill, restart},
 		{"frozen", nil, (*redistest.Server).Stop, (*redistest.Server).Cont},
+		{"out of memory", nil, setting("maxmemory", "1"), setting("maxmemory", "0")},
+		{"a replica without its master", nil, func(s *redistest.Server) { s.Do("REPLICAOF", "127.0.0.1", "1") }, func(s *redistest.Server) { s.Do("REPLICAOF", "NO", "ONE") }},
 		{"flushed", nil, func(s *redistest.Server) { s.Do("FLUSHALL") }, func(*redistest.Server) {}},
 	} {
 		t.Run(fault.name, func(t *testing.T) {
@@ -41,6 +43,10 @@ func TestHeldCallsOutliveTheirRedis(t *testing.T) {
 			h.outliveOutage(t, func() { fault.befall(redis) }, func() { fault.end(redis) })
 		})
 	}
+}
+
+func setting(name, value string) func(*redistest.Server) {
+	return func(s *redistest.Server) { s.Do("CONFIG", "SET", name, value) }
 }
 
 func restart(s *redistest.Server) { s.Restart() }
@@ -59,6 +65,19 @@ func TestHeldCallsOutliveAFailOver(t *testing.T) {
 	})
 }
 
+// A replica is promoted though the master is well: few operations fail, if any.
+func TestHeldCallsOutliveAPlannedFailOver(t *testing.T) {
+	t.Parallel()
+	sentinels := redistest.StartSentinels(t, 2)
+	h := startHolders(t, 2, sentinels.URL(), "durability = \"replicas:1\"\n", heldRules)
+	before := sentinels.Master()
+	h.outliveOutage(t, sentinels.FailOver, func() {
+		if !await(t, outageBound, func() bool { now := sentinels.Master(); return now != nil && now != before }) {
+			t.Error("no replica took over")
+		}
+	})
+}
+
 // outliveOutage holds calls at two berths, lets some of them end before a fault, in it
 // and after it, and wants all of them to end well.
 func (h *holders) outliveOutage(t testing.TB, befall, end func()) {
@@ -66,6 +85,8 @@ func (h *holders) outliveOutage(t testing.TB, befall, end func()) {
 	const each = 10
 	all := append(h.hold(t, h.berths[0], each), h.hold(t, h.berths[1], each)...)
 	early, amidst, late := all[:3], all[3:each+3], all[each+3:]
+	late = append(late, h.make(t, h.berths[0], "queued", 9)...)
+	h.tool.awaitRuns(t, len(all)+len(h.fleet.fleet))
 	h.tool.let(names(early)...)
 	h.awaitDone(t, h.berths, early)
 	// A flush takes what had ended with it, and nobody has that any more.
@@ -89,11 +110,37 @@ func (h *holders) outliveOutage(t testing.TB, befall, end func()) {
 	h.awaitDone(t, h.berths, late)
 	watching.wait()
 	h.tool.wantNoneTwice(t)
+	h.tool.wantAtMost(t, "queued", 1)
 	for i, b := range h.berths {
 		if n := b.orphans(t); n != 0 {
 			t.Errorf("berth %d: tasks failed for a dead holder: got %d, want none", i, n)
 		}
 	}
+}
+
+// Redis comes back with an older state, as a replica that lagged does. Running calls go on
+// and keep their tasks, those that the state shows and those that it does not. A task whose
+// end is lost with it ends again: it does not hang, and its tool is not run again.
+func TestHeldCallsOutliveARedisThatFallsBack(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	h := startHolders(t, 2, redis.URL(), "", heldRules)
+	shown := append(h.hold(t, h.berths[0], 5), h.hold(t, h.berths[1], 5)...)
+	do(t, redis, "SAVE")
+	ended := shown[:2]
+	h.tool.let(names(ended)...)
+	h.awaitDone(t, h.berths, ended)
+	live := append(shown[2:], h.hold(t, h.berths[0], 5)...)
+	watching := h.watch(t, live)
+
+	redis.Restart()
+	h.awaitEach(t, h.berths, ended, "ended", func(_ heldTask, s seen) bool { return s.ended() })
+	<-time.After(longOutage / 2) // for a reaper that acts by mistake
+	h.tool.letAll()
+	h.awaitDone(t, h.berths, live)
+	watching.wait()
+	h.wantOneEnd(t, h.berths, append(live, ended...))
+	h.tool.wantNoneTwice(t)
 }
 
 func names(tasks []heldTask) (calls []string) {
@@ -112,7 +159,7 @@ func (h *holders) watch(t testing.TB, tasks []heldTask) *watching {
 		w.running.Go(func() {
 			pause := time.NewTicker(pollPause)
 			defer pause.Stop()
-			for {
+			for !t.Failed() {
 				select {
 				case <-w.stop:
 					return

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"berth/internal/storage/redistest"
 )
 
 // What was not sent when its holder died is gone on with, once, by whoever has what it
@@ -79,4 +82,23 @@ func (h *holders) wantCredentials(t testing.TB, tasks []heldTask, want string) {
 			t.Errorf("%s: Authorization: got %q, want %q", task.call, got, want)
 		}
 	}
+}
+
+// A flush takes the places with it that calls have. Nobody is given one before those who
+// have theirs could say so.
+func TestFlushGivesNoPlaceTwice(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	h := newHolders(t, redis.URL(), "", heldRules)
+	h.config = h.reconfigured(t, `holder_lease = "`+holderLease, `holder_lease = "6s`)
+	a, b := h.start(t), h.start(t)
+	tasks := h.make(t, a, "queued", 6)
+	h.tool.awaitRuns(t, len(h.fleet.fleet))
+	redis.Do("FLUSHALL")
+	tasks = append(tasks, h.make(t, b, "queued", 6)...)
+	<-time.After(longOutage) // in which those who wait look for a place more than once
+	h.tool.letAll()
+	h.awaitDone(t, h.berths, tasks)
+	h.tool.wantNoneTwice(t)
+	h.tool.wantAtMost(t, "queued", 1)
 }

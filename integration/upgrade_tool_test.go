@@ -18,7 +18,7 @@ import (
 type plainTool struct {
 	// answer, if set, answers a call that was let go, in place of its result. It runs in
 	// the request's goroutine.
-	answer func(w http.ResponseWriter, r *http.Request, id json.RawMessage)
+	answer func(w http.ResponseWriter, r *http.Request, c toolCall)
 
 	// lasts is how long a call takes that nobody lets go; nil: for ever.
 	lasts func() time.Duration
@@ -33,6 +33,18 @@ type plainTool struct {
 	open    bool                     // all may go, those to come too
 	inside  map[place]int            // calls under way
 	most    map[place]int            // of these there ever were
+}
+
+// toolCall is what a tool may look at of a call.
+type toolCall struct {
+	ID     json.RawMessage `json:"id"`
+	Params struct {
+		Name      string `json:"name"`
+		Arguments struct {
+			Call string `json:"call"`
+		} `json:"arguments"`
+		Answers map[string]json.RawMessage `json:"inputResponses"` // of a later round
+	} `json:"params"`
 }
 
 // place is where a call runs.
@@ -67,15 +79,7 @@ func (p *plainTool) serve(w http.ResponseWriter, r *http.Request, body []byte) b
 	if r.Header.Get("Mcp-Method") != "tools/call" {
 		return false
 	}
-	var call struct {
-		ID     json.RawMessage `json:"id"`
-		Params struct {
-			Name      string `json:"name"`
-			Arguments struct {
-				Call string `json:"call"`
-			} `json:"arguments"`
-		} `json:"params"`
-	}
+	var call toolCall
 	if err := json.Unmarshal(body, &call); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return true
@@ -89,7 +93,7 @@ func (p *plainTool) serve(w http.ResponseWriter, r *http.Request, body []byte) b
 		return true
 	}
 	if p.answer != nil {
-		p.answer(w, r, call.ID)
+		p.answer(w, r, call)
 	} else {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, call.ID, p.result(name))
@@ -167,6 +171,15 @@ func (p *plainTool) let(names ...string) {
 		if gate := p.gate(name); !isClosed(gate) {
 			close(gate)
 		}
+	}
+}
+
+// hold holds what these names call from now on.
+func (p *plainTool) hold(names ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, name := range names {
+		p.gates[name] = make(chan struct{})
 	}
 }
 

@@ -19,7 +19,7 @@ func TestTaskFailsInItsUpstreamsWords(t *testing.T) {
 	const own = `{"code":-32099,"message":"the printer is on fire","data":{"tray":2}}`
 	for _, c := range []struct {
 		name     string
-		answer   func(w http.ResponseWriter, r *http.Request, id json.RawMessage)
+		answer   func(w http.ResponseWriter, r *http.Request, c toolCall)
 		verbatim string // the error, if it is the upstream's
 		message  string // in the error, if it is berth's
 	}{
@@ -62,8 +62,8 @@ func TestTaskFailsInItsUpstreamsWords(t *testing.T) {
 }
 
 // cutOff begins an answer and breaks the connection.
-func cutOff(begun string) func(http.ResponseWriter, *http.Request, json.RawMessage) {
-	return func(w http.ResponseWriter, _ *http.Request, _ json.RawMessage) {
+func cutOff(begun string) func(http.ResponseWriter, *http.Request, toolCall) {
+	return func(w http.ResponseWriter, _ *http.Request, _ toolCall) {
 		conn, out, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			panic(err) // HTTP/1.1 connections can be taken over
@@ -81,27 +81,27 @@ func cutOff(begun string) func(http.ResponseWriter, *http.Request, json.RawMessa
 	}
 }
 
-func says(status int, kind, body string) func(http.ResponseWriter, *http.Request, json.RawMessage) {
-	return func(w http.ResponseWriter, _ *http.Request, _ json.RawMessage) {
+func says(status int, kind, body string) func(http.ResponseWriter, *http.Request, toolCall) {
+	return func(w http.ResponseWriter, _ *http.Request, _ toolCall) {
 		w.Header().Set("Content-Type", kind)
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(body))
 	}
 }
 
-func errs(status int, object string) func(http.ResponseWriter, *http.Request, json.RawMessage) {
-	return func(w http.ResponseWriter, r *http.Request, id json.RawMessage) {
-		says(status, "application/json", fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":%s}`, id, object))(w, r, id)
+func errs(status int, object string) func(http.ResponseWriter, *http.Request, toolCall) {
+	return func(w http.ResponseWriter, r *http.Request, c toolCall) {
+		says(status, "application/json", fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":%s}`, c.ID, object))(w, r, c)
 	}
 }
 
 // large answers more than is kept, and then nothing more: only a caller that hangs up
 // ends it.
-func large(kind, before, after string) func(http.ResponseWriter, *http.Request, json.RawMessage) {
-	return func(w http.ResponseWriter, r *http.Request, id json.RawMessage) {
+func large(kind, before, after string) func(http.ResponseWriter, *http.Request, toolCall) {
+	return func(w http.ResponseWriter, r *http.Request, c toolCall) {
 		w.Header().Set("Content-Type", kind)
 		for _, piece := range []string{
-			before, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","content":[{"type":"text","text":"`, id),
+			before, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","content":[{"type":"text","text":"`, c.ID),
 			strings.Repeat("x", tooLarge), `"}]}}`, after,
 		} {
 			if _, err := w.Write([]byte(piece)); err != nil {

@@ -2,28 +2,53 @@
 
 package integration
 
-import "testing"
+import (
+	"slices"
+	"strconv"
+	"testing"
+)
 
-// upgradedClients are the real clients that call tools of the taskless server. Each
-// makes calls of several kinds in turn, one of which asks back once and one of which is
-// cancelled.
-var upgradedClients = []struct {
+// upgradedClient is a real client that calls tools of the taskless server: calls of several
+// kinds in turn, one of which asks back once and one of which is cancelled.
+type upgradedClient struct {
 	name   string
 	driver driver
 	kinds  int
-}{
+}
+
+var upgradedClients = []upgradedClient{
 	{"TypeScript client with ext-tasks", extensionTasks, 4},
 	{"Go client trpc-mcp-go", goTasks, 3},
 }
 
 // upgradedFronts are where those clients go: one berth, or any of three.
 var upgradedFronts = []struct {
-	name string
-	url  func(t testing.TB, f fleet) string
+	name  string
+	start func(t testing.TB, f fleet) (url string, berths []*berth)
 }{
-	{"one berth", func(t testing.TB, f fleet) string { return upgrader(t, f, "memory:").url() }},
-	{"three berths", func(t testing.TB, f fleet) string { return startUpgraders(t, f).url }},
+	{"one berth", func(t testing.TB, f fleet) (string, []*berth) {
+		one := upgrader(t, f, "memory:")
+		return one.url(), []*berth{one}
+	}},
+	{"three berths", func(t testing.TB, f fleet) (string, []*berth) {
+		three := startUpgraders(t, f)
+		return three.url, three.berths[:]
+	}},
 }
+
+// storeWasLate reports whether a berth had to turn somebody away because its store did not
+// answer in time. Nothing befalls stores here: the machine was busy elsewhere for a quarter
+// of a second, and clients do not come again.
+func storeWasLate(berths []*berth) bool {
+	const unavailable = -31503
+	return slices.ContainsFunc(berths, func(b *berth) bool {
+		return b.count(func(r record) string { return strconv.Itoa(r.Code) })[strconv.Itoa(unavailable)] > 0
+	})
+}
+
+// upgradedCalls is how many calls each client makes, all at once: as many as Redis takes
+// on a busy machine within the quarter of a second that a call waits for it.
+const upgradedCalls = 24
 
 func TestClientsOfUpgradedTools(t *testing.T) {
 	for _, front := range upgradedFronts {
@@ -31,16 +56,45 @@ func TestClientsOfUpgradedTools(t *testing.T) {
 			for _, answers := range []answers{jsonAnswers, sseAnswers} {
 				t.Run(front.name+"/"+client.name+"/"+string(answers), func(t *testing.T) {
 					t.Parallel()
-					fleet := tasklessFleet(t, 3, answers)
-					got := drive(t, client.driver, front.url(t, fleet), matrixCalls)
-					t.Logf("%v", got)
-					got.wantAllRight(t)
-					fleet.wantAllAtWork(t, stats.toolCalls)
-					fleet.wantRounds(t, matrixCalls, matrixCalls/client.kinds)
+					const attempts = 3
+					for attempt := 1; ; attempt++ {
+						fleet := tasklessFleet(t, 3, answers)
+						url, berths := front.start(t, fleet)
+						got := drive(t, client.driver, url, upgradedCalls)
+						t.Logf("%v", got)
+						if attempt == attempts || !storeWasLate(berths) {
+							client.wantRight(t, fleet, got)
+							return
+						}
+						t.Log("the store was late: once more")
+					}
 				})
 			}
 		}
 	}
+}
+
+// wantRight fails the test unless all calls came out right, and the fleet ran just them.
+func (c upgradedClient) wantRight(t testing.TB, f fleet, got report) {
+	t.Helper()
+	got.wantAllRight(t)
+	f.wantAllAtWork(t, stats.toolCalls)
+	f.wantRounds(t, upgradedCalls, upgradedCalls/c.kinds)
+}
+
+// With after one client sees it all: plain answers, questions in answers, and tasks.
+func TestClientOfToolsThatAreUpgradedWhenTheyAreSlow(t *testing.T) {
+	t.Parallel()
+	fleet := tasklessFleet(t, 3, sseAnswers)
+	rules := configFile(t, `
+[[upgrade]]
+tools = ["slow_compute", "failing_job", "confirm_delete"]
+after = "250ms"
+poll_interval = "100ms"
+`)
+	berth := startBerth(t, fleet, "--config", rules)
+	drive(t, extensionTasks, berth.url(), upgradedCalls).wantAllRight(t)
+	fleet.wantRounds(t, upgradedCalls, upgradedCalls/4)
 }
 
 // wantRounds fails the test unless the fleet ran just what was called: so many calls, of
@@ -64,7 +118,7 @@ func TestInspectorRunsUpgradedTools(t *testing.T) {
 		t.Run(front.name, func(t *testing.T) {
 			t.Parallel()
 			fleet := tasklessFleet(t, 3, sseAnswers)
-			url := front.url(t, fleet)
+			url, _ := front.start(t, fleet)
 
 			var result toolResult
 			inspect(t, &result, url, "modern", "--method", "tools/call",

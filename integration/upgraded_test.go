@@ -3,12 +3,14 @@ package integration
 import "testing"
 
 // suiteRules turn the taskless server's tools into what the suite expects of them.
-// The second round of test_tool_with_task takes three seconds, its first one none.
+// The second round of test_tool_with_task takes three seconds, its first one none. That
+// calls are refused where the store is late keeps that from looking like a plain answer.
 const suiteRules = `
 [[upgrade]]
 tools = ["slow_compute"]
 after = "0s"
 poll_interval = "100ms"
+on_store_down = "refuse"
 
 [[upgrade]]
 tools = ["confirm_delete", "multi_input", "failing_job", "protocol_error_job"]

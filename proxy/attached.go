@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"time"
@@ -88,13 +89,23 @@ func (a *attached) hand(held *upgrade.Held) error {
 func (a *attached) take(o offer) (answered bool, err error) {
 	switch {
 	case o.err != nil:
-		return true, o.err
+		return true, plainly(o.err)
 	case o.event == nil:
 		a.x.upstream = o.u.Name
 		return true, a.x.relayAnswer(o.u, o.response)
 	}
 	a.x.upstream = o.u.Name
 	return a.takeEvent(o)
+}
+
+// plainly gives a failure that is worded as a task's the status that it has as an answer.
+func plainly(err error) error {
+	if worded, ok := errors.AsType[*mcp.Error](err); ok && worded.Status == 0 {
+		answer := *worded
+		answer.Status = http.StatusBadGateway
+		return &answer
+	}
+	return err
 }
 
 // takeEvent passes an event on. Progress bears the client's own token, or is not for it.

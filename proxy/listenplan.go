@@ -40,9 +40,19 @@ func (l *subscription) plan(audience routing.Audience) {
 	case len(l.legs) == 0 && l.upgraded != nil:
 		l.x.decision.Source = sourceUpgraded
 	}
-	if l.upgraded != nil && (len(l.upgraded.tasks) > 0 || len(l.legs) == 0) {
+	if l.needsOwnLeg(audience) {
 		l.addUpgraded()
 	}
+}
+
+// needsOwnLeg reports whether there are tasks of berth's own making to tell of. Where
+// such tasks are all that is asked for, and none of them is the caller's, the leg stands
+// for nothing. Where an owner is silent that is what the client has to hear.
+func (l *subscription) needsOwnLeg(audience routing.Audience) bool {
+	if l.upgraded == nil {
+		return false
+	}
+	return len(l.upgraded.tasks) > 0 || len(l.legs) == 0 && len(audience.Tasks) == 0
 }
 
 // needsAnybody reports whether a leg at any upstream is needed where no owner is to be

@@ -133,7 +133,7 @@ func TestOutageOfTheStoreEndsNoSubscription(t *testing.T) {
 	asked := line.hold()
 	<-asked
 	for range 5 {
-		r := two.modern("subscriptions/listen", "", `"notifications":`+tasksFilter("", id))
+		r := two.tryToListen(tasksFilter("", id))
 		r.fails(t, 503, -31503, "store_unavailable", true)
 	}
 	one.modern("tasks/cancel", id, byID(id))

@@ -100,6 +100,7 @@ type Proxy struct {
 	lingering atomic.Int64 // exchanges read on without a client
 	moves     singleflight.Group
 	flights   *flights
+	vouched   *vouched
 	lists     chan struct{} // one for each list of tasks that is being made
 	lookout   lookout
 }
@@ -114,6 +115,7 @@ func New(o Options) *Proxy {
 		telemetry: newTelemetry(o.Meter, o.Tracer),
 		draining:  make(chan struct{}),
 		flights:   newFlights(),
+		vouched:   newVouched(),
 		lists:     make(chan struct{}, listsAtOnce),
 		lookout:   lookout{tasks: o.Tasks, reads: make(chan struct{}, looksAtOnce)},
 	}

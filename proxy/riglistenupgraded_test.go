@@ -60,8 +60,8 @@ func newGreeter(t *testing.T, o rigOptions, rule upgrade.Rule) *rig {
 	return f
 }
 
-// greetings has greet ask for something first ("ask"), tell its progress for a while
-// ("tell"), or take its time, a duration.
+// greetings has greet ask for something first ("ask"), or for two things ("ask both"), tell
+// its progress for a while ("tell"), or take its time, a duration.
 func greetings(w http.ResponseWriter, r *http.Request, body []byte) bool {
 	var m struct {
 		ID     json.RawMessage
@@ -77,9 +77,14 @@ func greetings(w http.ResponseWriter, r *http.Request, body []byte) bool {
 		return false
 	}
 	switch does := m.Params.Arguments.Name; does {
-	case "ask":
+	case "ask", "ask both":
+		const ask = `{"method":"elicitation/create","params":{"message":"?"}}`
+		asks := `"q":` + ask
+		if does == "ask both" {
+			asks += `,"r":` + ask
+		}
 		if m.Params.InputResponses == nil {
-			return say(jsonType, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"result":{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"?"}}}}}`)(w, r, body)
+			return say(jsonType, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"result":{"resultType":"input_required","inputRequests":{`+asks+`}}}`)(w, r, body)
 		}
 	case "tell":
 		return streams(func(ctx context.Context, write func(string)) {
@@ -107,13 +112,21 @@ func (f *rig) greeting(does string, header ...string) string {
 	return ""
 }
 
-// answer gives a task that asks what it asks for.
+// answer gives a task the one thing, or the first of the two, that it asks for.
 func (f *rig) answer(id string) {
 	f.t.Helper()
 	r := f.modern("tasks/update", id, byID(id)+`,"inputResponses":{"q":{"action":"accept","content":{}}}`)
 	if m := r.message(f.t); m.Error != nil {
 		f.t.Fatalf("answered %d %q", r.status, r.body)
 	}
+}
+
+// tryToListen asks for a subscription that is to be refused.
+func (f *rig) tryToListen(filter string, header ...string) reply {
+	f.t.Helper()
+	ctx, cancel := context.WithTimeout(f.t.Context(), 10*time.Second)
+	defer cancel()
+	return f.do(f.modernRequest(ctx, "subscriptions/listen", "", `"notifications":`+filter, header...))
 }
 
 // knowsNoSubscriptions answers them as a server does that has no such method.
@@ -131,6 +144,16 @@ func first(faults ...faultFunc) faultFunc {
 			}
 		}
 		return false
+	}
+}
+
+// ends waits for the end of a stream, ten minutes at most.
+func (s *subscriber) ends() {
+	s.f.t.Helper()
+	select {
+	case <-s.done:
+	case <-time.After(10 * time.Minute):
+		s.f.t.Errorf("subscription %s stands", s.id)
 	}
 }
 

@@ -143,7 +143,7 @@ func (x *request) serveUpgraded() error {
 	switch c.Method {
 	case mcp.MethodGetTask:
 		view, err := tasks.Get(x.ctx, c.TaskID, x.asker())
-		if err != nil {
+		if err := x.mayHear(view.Task, err); err != nil {
 			return err
 		}
 		x.respond(http.StatusOK, mcp.Response(x.id, view.Detailed()))
@@ -153,12 +153,36 @@ func (x *request) serveUpgraded() error {
 		if err != nil {
 			return err
 		}
+		if err := x.mayChange(c.TaskID); err != nil {
+			return err
+		}
 		envelope := x.envelope()
 		return x.acknowledge(tasks.Update(x.ctx, c.TaskID, x.asker(), answers, &envelope))
 	case mcp.MethodCancelTask:
-		return x.acknowledge(tasks.Cancel(x.ctx, c.TaskID, x.asker()))
+		if err := x.mayChange(c.TaskID); err != nil {
+			return err
+		}
+		who, envelope := x.asker(), x.envelope()
+		who.Envelope = &envelope
+		return x.acknowledge(tasks.Cancel(x.ctx, c.TaskID, who))
 	}
 	return mcp.ErrNoSuchMethod
+}
+
+// mayChange refuses who must not be told of the task.
+func (x *request) mayChange(id string) error {
+	return x.mayHear(x.p.options.Tasks.Peek(x.ctx, id, x.asker()))
+}
+
+// mayHear returns what the caller is told in place of what was found, nil if nothing
+// speaks against that. Who may not ask does not learn that there is no task, either.
+func (x *request) mayHear(task upgrade.Task, err error) error {
+	if err == nil || errors.Is(err, upgrade.ErrUnknown) {
+		if refusal := x.mayAsk(x.ctx, task); refusal != nil {
+			return refusal
+		}
+	}
+	return err
 }
 
 // acknowledge answers with an empty result, unless err says otherwise.

@@ -80,7 +80,7 @@ func (x *request) lookUpUpgraded(ids []string) ([]*upgradedTask, error) {
 	for i, id := range ids {
 		group.Go(func() error {
 			record, err := x.p.lookout.record(ctx, id, x.asker())
-			switch {
+			switch err := x.mayHear(record, err); {
 			case errors.Is(err, upgrade.ErrUnknown):
 				return nil
 			case err != nil:

@@ -150,6 +150,20 @@ func TestForeignUpgradedTasksAreLeftOut(t *testing.T) {
 	})
 }
 
+// An owner that is silent is unavailable, also beside what is not the caller's.
+func TestForeignUpgradedTaskHidesNoSilentOwner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newGreeter(t, rigOptions{principals: true, options: trustLoopback, probe: true}, greetRule())
+		foreign := f.greeting("1s", userHeader, "alice")
+		routed := f.modern("tools/call", "slow_compute", slowCompute(60), userHeader, "mallory").message(t).Result.TaskID
+		f.servers[0].kill()
+		for range 2 { // the first finds out that it is silent
+			r := f.tryToListen(tasksFilter("", foreign, routed), userHeader, "mallory")
+			r.fails(t, 503, -31503, "owner_unavailable", true)
+		}
+	})
+}
+
 // Ids beyond the first 256 are left out, whoever made the tasks.
 func TestListenedUpgradedTasksAreBounded(t *testing.T) {
 	f := newGreeter(t, rigOptions{}, greetRule())
@@ -176,7 +190,9 @@ func TestListeningToUpgradedTasksTakesTheExtension(t *testing.T) {
 	f := newGreeter(t, rigOptions{}, greetRule())
 	id := f.greeting("1h")
 	for _, filter := range []string{tasksFilter("", id), tasksFilter(`"toolsListChanged":true,`, "routed", id)} {
-		r := f.do(f.request(t.Context(), http.MethodPost, message("subscriptions/listen", `"notifications":`+filter+`,"_meta":{`+metaVersion+`}`), modernHeader("subscriptions/listen", "")...))
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		r := f.do(f.request(ctx, http.MethodPost, message("subscriptions/listen", `"notifications":`+filter+`,"_meta":{`+metaVersion+`}`), modernHeader("subscriptions/listen", "")...))
 		const data = `"data":{"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
 		if m := r.message(t); r.status != 400 || m.Error == nil || m.Error.Code != -32021 || !strings.Contains(r.body, data) {
 			t.Errorf("got %d %s, want -32021 with data", r.status, r.body)
@@ -205,25 +221,26 @@ func TestRefusalLeavesUpgradedTasksStanding(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newGreeter(t, rigOptions{principals: true, options: trustLoopback}, greetRule())
-				alices := f.greeting("20s", userHeader, "alice")
+				over, alices := f.greeting("1s", userHeader, "alice"), f.greeting("20s", userHeader, "alice")
+				time.Sleep(2 * time.Second)
 				f.servers[0].inject(first(c.fault, greetings))
-				filter := tasksFilter(`"toolsListChanged":true,`, alices)
+				filter := tasksFilter(`"toolsListChanged":true,`, over, alices)
 				var s *subscriber
 				if took := elapsed(func() { s = f.subscribe("1", filter, userHeader, "alice") }); took != c.after {
 					t.Errorf("acknowledged after %v, want %v", took, c.after)
 				}
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				if got, want := s.agreed(), tasksFilter("", alices); got != want {
+				if got, want := s.agreed(), tasksFilter("", over, alices); got != want {
 					t.Errorf("agreed to %s, want %s", got, want)
 				}
-				if got, want := s.told(), []string{alices + " completed"}; !slices.Equal(got, want) || s.fault() != nil {
+				if got, want := s.told(), []string{over + " completed", alices + " completed"}; !slices.Equal(got, want) || s.fault() != nil {
 					t.Errorf("told %v, %v, want %v", got, s.fault(), want)
 				}
 				if c.after > 0 {
 					return
 				}
-				r := f.modern("subscriptions/listen", "", `"notifications":`+filter, userHeader, "mallory")
+				r := f.tryToListen(filter, userHeader, "mallory")
 				if r.status != 404 && r.status != 401 {
 					t.Errorf("got %d %s, want the upstream's refusal", r.status, r.body)
 				}
@@ -255,6 +272,30 @@ func TestUpgradedTasksThatMovedAreToldAtOnce(t *testing.T) {
 		synctest.Wait()
 		if got, want := s.statuses()[n:], []string{working + " cancelled"}; !slices.Equal(got, want) {
 			t.Errorf("told %v, want %v", got, want)
+		}
+	})
+}
+
+// An answer to some of what a task asks for leaves its status, and is told; one that
+// nobody waits for changes nothing.
+func TestAnswersInPartsAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newGreeter(t, rigOptions{}, greetRule())
+		id := f.greeting("ask both")
+		synctest.Wait()
+		s := f.subscribe("1", tasksFilter("", id))
+		synctest.Wait()
+		for range 2 {
+			f.answer(id)
+			synctest.Wait()
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got, want := s.told(), []string{id + " input_required", id + " input_required"}; !slices.Equal(got, want) {
+			t.Fatalf("told %v, want %v", got, want)
+		}
+		if got := s.heard()[2].raw; strings.Contains(got, `"q":{`) || !strings.Contains(got, `"r":{`) {
+			t.Errorf("told %s, want what is still asked for", got)
 		}
 	})
 }
@@ -341,7 +382,7 @@ func TestSubscriptionEndsWithItsUpstreamsAfterItsUpgradedTasks(t *testing.T) {
 			write(`data: {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}` + "\n\n")
 		})), greetings))
 		s := f.subscribe("1", tasksFilter(`"toolsListChanged":true,`, id))
-		took := elapsed(func() { <-s.done })
+		took := elapsed(s.ends)
 		if got, want := s.told(), []string{id + " completed", "result 1"}; !slices.Equal(got, want) || took < 20*time.Second || took > 30*time.Second {
 			t.Errorf("told %v in %v, want %v in 20 to 30 s", got, took, want)
 		}
@@ -358,7 +399,7 @@ func TestSubscriptionIsDesertedAfterItsUpgradedTasks(t *testing.T) {
 		s := f.subscribe("1", tasksFilter("", routed, id))
 		synctest.Wait()
 		f.servers[0].kill()
-		took := elapsed(func() { <-s.done })
+		took := elapsed(s.ends)
 		if took < 79*time.Second || took > 81*time.Second || s.fault() == nil {
 			t.Errorf("ended after %v with %v, want a break 30 s after the task's end", took, s.fault())
 		}
@@ -375,7 +416,7 @@ func TestDrainEndsSubscriptionsToUpgradedTasks(t *testing.T) {
 		s := f.subscribe(`"x"`, tasksFilter("", f.greeting("1h")))
 		synctest.Wait()
 		f.proxy.Drain()
-		<-s.done
+		s.ends()
 		if got, want := s.told(), []string{`result "x"`}; !slices.Equal(got, want) || s.fault() != nil {
 			t.Errorf("told %v, %v, want %v", got, s.fault(), want)
 		}

@@ -23,6 +23,9 @@ func (t *Tasks) Cancel(ctx context.Context, id string, who Asker) error {
 	if errors.Is(err, storage.ErrUnavailable) {
 		t.backlog.add(drop) // it may be stored, and the holder not know of it
 	}
+	if err == nil {
+		t.withdraw(ctx, e.Task, who.Envelope)
+	}
 	return err
 }
 

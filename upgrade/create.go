@@ -112,8 +112,8 @@ func (r *Rule) terms(pool string) Terms {
 	return terms
 }
 
-// record stores a task and all that belongs to it. Nothing counts before the record is
-// there; only then can a task queue.
+// record stores a task and all that belongs to it, the record last: what is found
+// without one is nothing.
 func (t *Tasks) record(ctx context.Context, task Task, c Creation) (entry, error) {
 	life := task.Terms.TTL
 	if err := t.claimKey(ctx, &task); err != nil {
@@ -122,14 +122,8 @@ func (t *Tasks) record(ctx context.Context, task Task, c Creation) (entry, error
 	if err := t.takeOn(ctx, &task); err != nil {
 		return entry{}, err
 	}
-	if limit := c.Rule.LivePerPrincipal; limit > 0 && task.Principal != "" {
-		err := t.lists.enlist(ctx, t.lists.liveOf(task.Pool, task.Principal), task.ID, life+spare, limit)
-		if errors.Is(err, storage.ErrFull) {
-			return entry{}, ErrTooMany
-		}
-		if err != nil {
-			return entry{}, err
-		}
+	if err := t.countLive(ctx, &task, c.Rule.LivePerPrincipal); err != nil {
+		return entry{}, err
 	}
 	if err := t.keepCall(ctx, task.ID, c.Call, life); err != nil {
 		return entry{}, err
@@ -138,10 +132,41 @@ func (t *Tasks) record(ctx context.Context, task Task, c Creation) (entry, error
 	if err == nil {
 		err = t.settleKey(ctx, &task, life)
 	}
-	if err == nil && task.Terms.Slots > 0 {
-		_ = t.lists.enlist(ctx, t.lists.waitingIn(task.Terms.Queue), task.ID, life, 0) // else it queues when it looks for a place
-	}
 	return e, err
+}
+
+// countLive adds a task to its principal's live ones, unless those are as many as most.
+func (t *Tasks) countLive(ctx context.Context, task *Task, most int) error {
+	if most <= 0 || task.Principal == "" {
+		return nil
+	}
+	list := t.lists.liveOf(task.Pool, task.Principal)
+	add := func() error { return t.lists.enlist(ctx, list, task.ID, task.Terms.TTL+spare, most) }
+	err := add()
+	if errors.Is(err, storage.ErrFull) && t.weedLive(ctx, list) {
+		err = add()
+	}
+	if errors.Is(err, storage.ErrFull) {
+		return ErrTooMany
+	}
+	return err
+}
+
+// weedAtOnce bounds what one refusal may cost the store.
+const weedAtOnce = 8
+
+// weedLive strikes out of a principal's live tasks what is none, of the oldest ones: who
+// died while it made a task, or took the end of one down, has left it there.
+func (t *Tasks) weedLive(ctx context.Context, list string) (found bool) {
+	listed, _ := t.store.Members(ctx, list) // none, and nothing is found
+	for _, id := range listed[:min(len(listed), weedAtOnce)] {
+		e, err := t.records.get(ctx, id)
+		if errors.Is(err, ErrUnknown) || err == nil && e.State.Terminal() {
+			t.lists.strike(ctx, list, id)
+			found = true
+		}
+	}
+	return found
 }
 
 // giveUp takes back what a creation that failed may have stored: at once, unless the store
@@ -175,7 +200,6 @@ func (t *Tasks) forget(ctx context.Context, task *Task) error {
 	}
 	t.leave(ctx, task)
 	t.lists.strike(ctx, t.lists.tasksOf(task.Holder), task.ID)
-	t.lists.strike(ctx, t.lists.waitingIn(task.Terms.Queue), task.ID)
 	return nil
 }
 

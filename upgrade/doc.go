@@ -35,7 +35,10 @@
 //
 // A tool that ran and whose holder dies before the outcome is stored: its task fails, and
 // says that the tool may have run. Records that wait for input when a store is flushed:
-// nobody holds them. What a fail-over loses of tasks that have ended.
+// nobody holds them. What a fail-over loses of tasks that have ended. A call that waits at
+// a berth which alone is cut off from the store for longer than its lease lives, if the
+// store is flushed before that ends: another berth may have sent it, and what shows that
+// is gone.
 //
 // # Where things are
 //
@@ -43,6 +46,7 @@
 // transition.go: the record. id.go: names that nobody can guess and no look-up is needed
 // for. records.go, call.go, lists.go: what is in the store. tasks.go, create.go: what
 // clients ask for. hold.go, round.go, place.go, progress.go, follow.go, failure.go: the
-// held call. run.go, orphan.go, putback.go, trust.go, backlog.go, hub.go, watcher.go:
-// berths among each other. drain.go: the end of the process. extension.go: how a client sees it.
+// held call. update.go, cancel.go, custody.go, unsure.go: who decides about it. run.go,
+// lease.go, orphan.go, putback.go, trust.go, backlog.go, hub.go, watcher.go: berths among
+// each other. drain.go: the end of the process. extension.go: how a client sees it.
 package upgrade

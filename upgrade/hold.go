@@ -34,14 +34,21 @@ type Held struct {
 	id      string    // of the task
 	expires time.Time // when the task does
 
-	mu      sync.Mutex // held while a step is taken; guards the fields below
-	entry   entry      // as this process last saw the record
-	place   place      // where the call is; none while it waits
-	repairs int        // how often the record was put right
+	mu      gate      // held while a step is taken; guards the fields below
+	entry   entry     // as this process last saw the record
+	sure    time.Time // when that was
+	place   place     // where the call is; none while it waits
+	repairs int       // how often the record was put right
 	said    *time.Timer
 	saying  string // progress that is not stored yet
 	spoke   time.Time
 }
+
+// gate is a mutex that is held while others are waited for.
+type gate chan struct{}
+
+func (g gate) Lock()   { g <- struct{}{} }
+func (g gate) Unlock() { <-g }
 
 // Attended is a client that still waits for the answer itself.
 type Attended interface {
@@ -54,7 +61,10 @@ type Attended interface {
 
 // hold makes the call of e this process's. The caller has claimed the task.
 func (t *Tasks) hold(e entry, c *Call) *Held {
-	h := &Held{t: t, call: c, entry: e, id: e.ID, done: make(chan struct{}), token: "berth-" + newName(9), due: e.due(), expires: e.Expires()}
+	h := &Held{
+		t: t, call: c, entry: e, id: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + newName(9),
+		sure: time.Now(), due: e.due(), expires: e.Expires(),
+	}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	t.custody.hold(h)
 	return h
@@ -115,12 +125,13 @@ func (h *Held) step(ctx context.Context, op Op) (entry, error) {
 }
 
 func (h *Held) stepLocked(ctx context.Context, op Op) (entry, error) {
+	began := time.Now()
 	e, err := h.t.records.apply(ctx, h.entry, op)
 	if h.repair(ctx, e, err) {
 		e, err = h.t.records.apply(ctx, h.entry, op)
 	}
 	if err == nil || errors.Is(err, ErrTerminal) || errors.Is(err, ErrStale) {
-		h.entry = e
+		h.entry, h.sure = e, began
 	}
 	return e, err
 }
@@ -177,11 +188,12 @@ func (h *Held) rounds() (forget bool) {
 }
 
 // canBeLeft reports whether another process, or this one's successor, can go on with the
-// call: it was not sent, its client has the handle, and what authorises it is kept.
+// call: it was not sent, or is followed; its client has the handle, and what authorises it
+// is kept.
 func (h *Held) canBeLeft() bool {
 	task := h.Task()
 	pool := h.t.pools[task.Pool]
-	return h.t.store.Durable() && task.Waiting() && task.Handed &&
+	return h.t.store.Durable() && (task.Waiting() || task.Follows != "") && task.Handed &&
 		(h.call.Bare || h.t.keys.Given() || pool != nil && pool.OwnCredentials)
 }
 

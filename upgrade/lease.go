@@ -25,8 +25,10 @@ type lease struct {
 	lost     bool   // it was begun anew, and nobody was told
 	resigned bool   // it is not renewed any more
 
-	mu    sync.Mutex // guards the field below
+	mu    sync.Mutex // guards the fields below
 	until time.Time  // when it runs out, at the earliest
+	tried time.Time  // when it was renewed last, or was to be
+	woke  time.Time  // when it was for the first time in longer than it lives
 }
 
 func newLease(l lists, holder string, life time.Duration) *lease {
@@ -38,6 +40,27 @@ func (l *lease) fresh() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return time.Now().Before(l.until)
+}
+
+// try notes that the lease is about to be renewed, and returns when that is.
+func (l *lease) try() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if !l.tried.IsZero() && now.Sub(l.tried) > l.life {
+		l.woke = now
+	}
+	l.tried = now
+	return now
+}
+
+// slept reports whether this process stood still since then for longer than its lease
+// lives: others may have gone on with what it held. An outage of the store is no sleep:
+// nobody could.
+func (l *lease) slept(since time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return since.Before(l.woke) || !l.tried.IsZero() && time.Since(l.tried) > l.life
 }
 
 // renew keeps the lease. It fails with errLeaseLost if others may have taken this process
@@ -54,7 +77,7 @@ func (l *lease) renew(ctx context.Context) error {
 	if l.resigned {
 		return ErrDraining
 	}
-	until := time.Now().Add(l.life)
+	until := l.try().Add(l.life)
 	if err := l.write(ctx); err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tri
 	}
 	at := slices.Index(waiting, task.ID)
 	if at < 0 {
-		// An outage may have lost the entry, and a round before has left the queue.
+		// Its first look, or an outage has lost the entry.
 		_ = h.t.lists.enlist(ctx, h.t.lists.waitingIn(task.Terms.Queue), task.ID, time.Until(task.Expires()), 0)
 		at = len(waiting)
 	}
@@ -152,19 +152,32 @@ func (t *Tasks) weedQueue(ctx context.Context, queue, id string) {
 	}
 }
 
-// weedSlots gives back places whose holders do not hold their task any more.
+// weedSlots gives back places whose holders are gone, or are this process and know nothing
+// of them. Another one that lives gives its own back, once its call is closed.
 func (t *Tasks) weedSlots(ctx context.Context, pool *routing.Pool, queue string) {
 	for _, u := range pool.Upstreams() {
 		list := t.lists.slotsOf(queue, u.Name)
 		taken, _ := t.store.Members(ctx, list) // none, or another time
 		for _, name := range taken {
-			id, rest, _ := strings.Cut(name, " ")
-			e, err := t.records.get(ctx, id)
-			if errors.Is(err, ErrUnknown) || err == nil && !strings.HasPrefix(rest, e.Holder+" ") {
+			if t.stray(ctx, name) {
 				t.lists.strike(ctx, list, name)
 			}
 		}
 	}
+}
+
+// stray reports whether nobody will give a place back.
+func (t *Tasks) stray(ctx context.Context, name string) bool {
+	id, rest, _ := strings.Cut(name, " ")
+	holder, _, _ := strings.Cut(rest, " ")
+	if holder == t.holder {
+		return t.custody.get(id) == nil
+	}
+	if lives, err := t.lists.stands(ctx, holder); lives || err != nil {
+		return false
+	}
+	e, err := t.records.get(ctx, id)
+	return errors.Is(err, ErrUnknown) || err == nil && e.Holder != holder
 }
 
 // leavePlace gives back what takePlace took.

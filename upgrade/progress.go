@@ -3,6 +3,7 @@ package upgrade
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -18,9 +19,14 @@ func (h *Held) note(p mcp.Progress) {
 	if !bytes.Equal(p.Token, strconv.AppendQuote(nil, h.token)) {
 		return
 	}
+	h.noteText(p.Text())
+}
+
+// noteText makes text the task's message.
+func (h *Held) noteText(text string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.saying = p.Text()
+	h.saying = text
 	wait := sayEvery - time.Since(h.spoke)
 	switch {
 	case wait <= 0:
@@ -47,8 +53,11 @@ func (h *Held) say() {
 	op.Message, op.Round = h.saying, h.entry.Round
 	ctx, cancel := context.WithTimeout(h.ctx, tellTime)
 	defer cancel()
-	if _, err := h.stepLocked(ctx, op); err == nil {
+	switch _, err := h.stepLocked(ctx, op); {
+	case err == nil:
 		h.t.changed(ctx, h.entry.ID)
+	case errors.Is(err, ErrTerminal), errors.Is(err, ErrStale):
+		h.end(errFenced) // nobody waits for what the tool does any more
 	}
 }
 

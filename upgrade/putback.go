@@ -34,6 +34,7 @@ func (h *Held) look(ctx context.Context) {
 	defer cancel()
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	began := time.Now()
 	stands, err := h.t.records.get(ctx, h.entry.ID)
 	if h.repair(ctx, stands, err) || err != nil {
 		return
@@ -43,6 +44,7 @@ func (h *Held) look(ctx context.Context) {
 		h.entry = stands
 		h.end(errCancelled)
 	case stands.Holder == h.t.holder:
+		h.sure = began
 	case stands.State == InputRequired && stands.Round == h.entry.Round:
 		// Its own pause, which is not acknowledged yet.
 	default:
@@ -79,15 +81,16 @@ func (h *Held) ahead(stands entry) bool {
 		stands.version < h.entry.version+keptOps && !stands.did(h.entry.Ops[last])
 }
 
-// putBack stores the record anew, with all that belongs to it, for the rest of its life.
+// putBack stores the record anew, with all that belongs to it, for the rest of its life;
+// unless another berth may have ended the task before it was lost.
 // The caller has h.mu.
 func (h *Held) putBack(ctx context.Context) error {
 	t, task := h.t, h.entry.Task
 	life := time.Until(task.Expires())
-	if life <= 0 || errors.Is(h.Err(), errDiscarded) {
+	if life <= 0 || errors.Is(h.Err(), errDiscarded) || t.lease.slept(h.sure) {
 		return ErrUnknown
 	}
-	if err := t.lists.enlist(ctx, t.lists.tasksOf(t.holder), task.ID, life+spare, 0); err != nil {
+	if err := t.takeOn(ctx, &task); err != nil {
 		return err
 	}
 	if task.Principal != "" {

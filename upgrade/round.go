@@ -31,6 +31,9 @@ func (h *Held) round(bare int) (again bool, err error) {
 	if err := h.Err(); err != nil {
 		return false, err
 	}
+	if task := h.Task(); task.Follows != "" {
+		return h.rejoin()
+	}
 	at, err := h.takePlace(nil)
 	if err != nil {
 		return false, err
@@ -221,21 +224,27 @@ func (h *Held) read(ex Exchange) (reply, error) {
 func (h *Held) act(ctx context.Context, u *routing.Upstream, r reply) (again bool, err error) {
 	switch {
 	case r.IsError:
-		object, says := errorOf(r.message)
-		if object == nil {
-			return false, errGarbled
-		}
-		h.finish(Failed, object, says)
+		return false, h.failAs(mcp.ErrorObject(r.message))
 	case r.ResultType == resultInputRequired:
 		return h.pause(ctx, r)
 	case r.CreatesTask():
-		return false, h.follow(ctx, u, r)
+		return h.follow(ctx, u, r)
 	case len(r.Result) == 0:
 		return false, errGarbled
 	default:
 		h.finish(Completed, r.Result, "")
 	}
 	return false, nil
+}
+
+// failAs ends the task with the upstream's own error. It fails if that is none.
+func (h *Held) failAs(object []byte) error {
+	readable, says := readError(object)
+	if readable == nil {
+		return errGarbled
+	}
+	h.finish(Failed, readable, says)
+	return nil
 }
 
 // pause stores what the client is asked. Nothing is in flight then, and nobody holds the
@@ -245,6 +254,10 @@ func (h *Held) pause(ctx context.Context, r reply) (again bool, err error) {
 	if err != nil {
 		return false, errGarbled
 	}
+	return h.pauseFor(ctx, asks, state)
+}
+
+func (h *Held) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (again bool, err error) {
 	op := h.t.op(Pause)
 	op.Asks, op.RequestState, op.Round = asks, state, h.Task().Round
 	err = h.insist(ctx, func(ctx context.Context) error {

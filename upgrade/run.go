@@ -32,7 +32,11 @@ func (t *Tasks) Run(ctx context.Context) error {
 	t.store.OnRecover(t.recovered)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		_ = t.store.Watch(ctx, topic, func(message string) { t.heard(ctx, message) })
+		t.listen(ctx)
+		return nil
+	})
+	group.Go(func() error {
+		t.keepLease(ctx)
 		return nil
 	})
 	group.Go(func() error {
@@ -40,6 +44,20 @@ func (t *Tasks) Run(ctx context.Context) error {
 		return nil
 	})
 	return group.Wait()
+}
+
+// listen hears what others tell. A connection that is lost, and comes back, may be one to a
+// server that has started anew since, or to another one, so quickly that no operation
+// failed: it may have lost what it held.
+func (t *Tasks) listen(ctx context.Context) {
+	begun := false
+	_ = t.store.Watch(ctx, topic, func(message string) { // it ends with ctx
+		if message == "" && begun && t.store.Shared() {
+			t.recovered()
+		}
+		begun = true
+		t.heard(ctx, message)
+	})
 }
 
 // recovered is told when the store is back. What it has lost meanwhile, its holders put
@@ -71,23 +89,41 @@ func (t *Tasks) keepBeating(ctx context.Context) {
 	}
 }
 
-// pulse is one beat. After an outage, and when the store has lost the lease, it puts back
+// pulse is one beat. After an outage, and when the store has lost something, it puts back
 // whatever else is lost.
 func (t *Tasks) pulse(ctx context.Context, after bool) {
-	lost := t.lease.renew(ctx)
-	if lost != nil && !errors.Is(lost, errLeaseLost) {
-		return // the store is away, or the lease was given up
-	}
 	_ = t.ids.refresh(ctx) // the known secret is good until another is seen
-	if t.store.Shared() {
-		_ = t.checkEpoch(ctx)
+	if t.store.Shared() && t.checkEpoch(ctx) != nil {
+		return // the store is away
 	}
-	if after || lost != nil {
+	if after {
 		t.putAllBack(ctx)
 	}
 	t.lookAtMail(ctx)
 	t.backlog.work(ctx)
 	t.reconcile(ctx)
+}
+
+// keepLease renews the lease with each beat, whatever else a beat has to do.
+func (t *Tasks) keepLease(ctx context.Context) {
+	tick := time.NewTicker(t.beat())
+	defer tick.Stop()
+	for {
+		err := t.lease.renew(ctx)
+		if err != nil {
+			// The store may serve reads all the same, as one does whose memory is full: then
+			// leases of others run out that nobody could renew.
+			t.trust.lose()
+		}
+		if errors.Is(err, errLeaseLost) {
+			t.wakeBeat()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
 }
 
 // lookAtMail looks at the tasks that others have changed.

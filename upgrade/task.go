@@ -52,6 +52,7 @@ type Task struct {
 	Holder   string `json:"holder,omitempty"`   // the process that keeps the call; "" if nothing is in flight
 	Round    int    `json:"round,omitempty"`    // how often it was dispatched
 	Upstream string `json:"upstream,omitempty"` // that the last round went to, and the next one had best go to
+	Follows  string `json:"follows,omitempty"`  // the task that Upstream made of the call, unasked; "" if none
 	Handed   bool   `json:"handed,omitempty"`   // its client has the handle, as far as berth can know
 
 	Asks         []Ask           `json:"asks,omitempty"`    // what the client is asked, or has answered

@@ -135,6 +135,10 @@ func (t *Tasks) Owns(ctx context.Context, id string) (bool, error) { return t.id
 type Asker struct {
 	Pool      string
 	Principal string
+
+	// Envelope is what the request bears beside its body. Only Cancel needs it, for a task
+	// that follows one of an upstream's; nil: that is left to expire.
+	Envelope *Envelope
 }
 
 // View is a task as its client may see it.
@@ -173,7 +177,7 @@ func (t *Tasks) Peek(ctx context.Context, id string, who Asker) (Task, error) {
 // find returns the record of a task that is who's. While the store is away a holder
 // answers for what it holds.
 func (t *Tasks) find(ctx context.Context, id string, who Asker) (entry, error) {
-	e, err := t.records.get(ctx, id)
+	e, err := t.read(ctx, id)
 	switch {
 	case errors.Is(err, ErrUnknown):
 		if err = t.miss(ctx); errors.Is(err, ErrUnknown) {
@@ -193,6 +197,16 @@ func (t *Tasks) find(ctx context.Context, id string, who Asker) (entry, error) {
 		return entry{}, ErrUnknown
 	}
 	return e, nil
+}
+
+// read returns a record, and asks a second time if a store that is well otherwise was late:
+// some clients give a task up at the first error.
+func (t *Tasks) read(ctx context.Context, id string) (entry, error) {
+	e, err := t.records.get(ctx, id)
+	if errors.Is(err, storage.ErrUnavailable) && t.store.Health().Healthy {
+		e, err = t.records.get(ctx, id)
+	}
+	return e, err
 }
 
 // op returns a new op of this process.

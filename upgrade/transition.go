@@ -30,6 +30,7 @@ const (
 	Progress Kind = "progress" // the tool says Message
 	Pause    Kind = "pause"    // the round ended by asking Asks, or for another round with RequestState alone
 	Answer   Kind = "answer"   // the client gives Answers; with the last one Holder takes the task
+	Follow   Kind = "follow"   // Upstream made a task of its own, Follows, of the call
 	Finish   Kind = "finish"   // the round ended with Outcome, in End
 	Cancel   Kind = "cancel"   // the client gives the task up
 	Orphan   Kind = "orphan"   // Of is gone: the task fails with Outcome
@@ -47,6 +48,7 @@ type Op struct {
 	Round  int    // Dispatch: the round before; Progress, Pause, Finish: the round that is in flight, or due
 
 	Upstream     string
+	Follows      string
 	Message      string
 	Asks         []mcp.Input // under the upstream's keys
 	RequestState json.RawMessage
@@ -77,6 +79,8 @@ func Transition(t Task, op Op) (next Task, changed bool, err error) {
 		changed, err = next.progress(op)
 	case Pause:
 		changed, err = next.pause(op)
+	case Follow:
+		changed, err = next.follow(op)
 	case Answer:
 		changed = next.answer(op)
 	case Finish:
@@ -181,6 +185,26 @@ func (t *Task) pause(op Op) (bool, error) {
 	return true, nil
 }
 
+// follow has the rounds that come be about the upstream's task. What was asked before it
+// is answered.
+func (t *Task) follow(op Op) (bool, error) {
+	if err := t.underWay(op); err != nil {
+		return false, err
+	}
+	t.retire()
+	t.Upstream, t.Follows, t.RequestState, t.Answered = op.Upstream, op.Follows, nil, false
+	return true, nil
+}
+
+// await has the task wait for its next round. One that follows another needs no place at
+// the upstream: what runs there runs.
+func (t *Task) await() {
+	t.State = Accepted
+	if t.Terms.Slots > 0 && t.Follows == "" {
+		t.State = Queued
+	}
+}
+
 // retire puts the asks of the round before away. Their keys stay used.
 func (t *Task) retire() {
 	t.Asked = slices.Clone(t.Asked)
@@ -221,10 +245,8 @@ func (t *Task) answer(op Op) (changed bool) {
 		}
 	}
 	if open == 0 {
-		t.State, t.Holder = Accepted, op.Holder
-		if t.Terms.Slots > 0 {
-			t.State = Queued
-		}
+		t.await()
+		t.Holder = op.Holder
 	}
 	return changed
 }
@@ -264,11 +286,8 @@ func (t *Task) adopt(op Op) (bool, error) {
 		return false, err
 	}
 	switch {
-	case t.State == Dispatched && t.Terms.Rerun:
-		t.State = Accepted
-		if t.Terms.Slots > 0 {
-			t.State = Queued
-		}
+	case t.State == Dispatched && (t.Terms.Rerun || t.Follows != ""):
+		t.await()
 	case !t.Waiting():
 		return false, ErrState
 	}
@@ -279,5 +298,5 @@ func (t *Task) adopt(op Op) (bool, error) {
 // end makes the task terminal. What it took to go on is not needed any more.
 func (t *Task) end(state State, op Op) {
 	t.State, t.Outcome, t.Message, t.Holder = state, op.Outcome, op.Message, ""
-	t.Asks, t.Asked, t.RequestState, t.Answered = nil, nil, nil, false
+	t.Asks, t.Asked, t.RequestState, t.Answered, t.Follows = nil, nil, nil, false, ""
 }

@@ -63,9 +63,14 @@ func (t *Tasks) take(ctx context.Context, e entry, op Op, with *Envelope) error 
 	return nil
 }
 
-// takeOn lists a task as this process's, before its record says so.
+// takeOn lists a task as this process's, before its record says so. The holder is listed
+// each time: after a flush this may come before the beat that notices it, and be the last
+// thing that the process does.
 func (t *Tasks) takeOn(ctx context.Context, task *Task) error {
 	if err := t.live(ctx); err != nil {
+		return err
+	}
+	if err := t.lists.addHolder(ctx, t.holder); err != nil {
 		return err
 	}
 	return t.lists.enlist(ctx, t.lists.tasksOf(t.holder), task.ID, time.Until(task.Expires())+spare, 0)

@@ -11,8 +11,8 @@ import (
 )
 
 // patience is how long a call waits for its job before it cancels it: a few
-// polls, and nothing of the job's minute.
-const patience = 2 * time.Second
+// polls on a busy machine, and nothing of the job's minute.
+const patience = 4 * time.Second
 
 func job(ctx context.Context, s *session, i int) error {
 	label := fmt.Sprintf("go-job-%d", i)

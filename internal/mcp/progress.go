@@ -15,7 +15,7 @@ type Progress struct {
 	Message  string // for people to read, unverified; "" if there is none
 }
 
-// maxProgressText bounds what Text returns, in bytes.
+// maxProgressText bounds what Text returns, and other messages of upstreams, in bytes.
 const maxProgressText = 1 << 10
 
 // ProgressToken returns the raw token that a request gives for its progress, nil if there
@@ -76,6 +76,11 @@ func (p Progress) Text() string {
 	if message := OneLine(p.Message); message != "" {
 		line += ": " + message
 	}
+	return shortened(line)
+}
+
+// shortened returns a line as a statusMessage may bear it.
+func shortened(line string) string {
 	if len(line) > maxProgressText {
 		line = strings.ToValidUTF8(line[:maxProgressText], "")
 	}

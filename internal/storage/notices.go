@@ -12,7 +12,7 @@ type Notices interface {
 	// Watch calls heard with each message of topic, one call after another, until ctx
 	// ends, and then returns nil; if the store is closed, ErrUnavailable. heard("") says
 	// that messages may have been missed: at the start, once nothing that follows is
-	// missed, after each connection that was lost, and when heard was too slow for what
-	// came. An outage ends no watch.
+	// missed, when a connection is lost and once there is another, and when heard was too
+	// slow for what came. An outage ends no watch.
 	Watch(ctx context.Context, topic string, heard func(message string)) error
 }

@@ -46,6 +46,9 @@ func (r *redisEngine) Watch(ctx context.Context, topic string, heard func(string
 		}
 		if l.subscribed {
 			pause = watchAgain
+			if ctx.Err() == nil {
+				heard("")
+			}
 		}
 		select {
 		case <-ctx.Done():

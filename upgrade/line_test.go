@@ -1,0 +1,296 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/storage"
+)
+
+// errDead is what a process that was killed gets of the store. It is no outage: nothing is
+// tried again, so that what the process began ends.
+var errDead = errors.New("this process is dead")
+
+// line is a berth's way to its store: it breaks, loses answers, and stands still with its
+// process, at any operation.
+type line struct {
+	*storage.Store
+	at     *cell
+	shared bool
+	died   func() // is told of a death at an operation; nil: nobody is
+
+	mu     sync.Mutex // guards the fields below
+	hooks  []func()
+	down   bool
+	since  time.Time // when it last came up or went down
+	dead   bool
+	thawed chan struct{} // closed with the end of a standstill; nil without one
+	mute   int           // so many of the next writes are done and not acknowledged
+	fuse   int           // at so many operations from now the process dies; 0: it does not
+	after  bool          // it dies with the operation done
+	fail   func(op, key string) bool
+	ops    []string // that were asked for, while logging is on
+	logged bool
+}
+
+// cell holds a store, in the place of which another can be put: what it held is lost then.
+type cell struct{ atomic.Pointer[storage.Store] }
+
+func newCell(s *storage.Store) *cell {
+	c := new(cell)
+	c.Store(s)
+	return c
+}
+
+func newLine(at *cell, shared bool) *line {
+	s := at.Load()
+	return &line{Store: s, at: at, shared: shared || s.Shared(), since: time.Now().Add(-time.Hour)}
+}
+
+// Shared implements store.
+func (l *line) Shared() bool { return l.shared }
+
+// OnRecover implements store.
+func (l *line) OnRecover(hook func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hooks = append(l.hooks, hook)
+	l.Store.OnRecover(hook)
+}
+
+// Health implements store.
+func (l *line) Health() storage.Health {
+	h := l.Store.Health()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.down {
+		h.Healthy = false
+	}
+	if l.since.After(h.Since) || !l.Store.Shared() {
+		h.Since = l.since
+	}
+	return h
+}
+
+func (l *line) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.down, l.since = true, time.Now()
+}
+
+// mend ends a cut, and tells so.
+func (l *line) mend() {
+	l.mu.Lock()
+	was, hooks := l.down, slices.Clone(l.hooks)
+	if was {
+		l.down, l.since = false, time.Now()
+	}
+	l.mu.Unlock()
+	for _, hook := range hooks {
+		if was {
+			hook()
+		}
+	}
+}
+
+// freeze has the process stand still.
+func (l *line) freeze() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.thawed == nil {
+		l.thawed = make(chan struct{})
+	}
+}
+
+func (l *line) thaw() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.thawed != nil {
+		close(l.thawed)
+		l.thawed = nil
+	}
+}
+
+func (l *line) die() {
+	l.mu.Lock()
+	l.dead = true
+	l.mu.Unlock()
+	l.thaw()
+}
+
+func (l *line) tell() {
+	if l.died != nil {
+		l.died()
+	}
+}
+
+func (l *line) isDead() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dead
+}
+
+// stand waits while the process stands still, and reports whether it lives.
+func (l *line) stand() bool {
+	for {
+		l.mu.Lock()
+		thawed, dead := l.thawed, l.dead
+		l.mu.Unlock()
+		if thawed == nil || dead {
+			return !dead
+		}
+		<-thawed
+	}
+}
+
+// burn has the process die at that operation from now on, before or after it is done.
+func (l *line) burn(operations int, after bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fuse, l.after = operations, after
+}
+
+// spark reports whether the process dies now: before the operation, or after it.
+func (l *line) spark() (before, after bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.fuse == 0 {
+		return false, false
+	}
+	l.fuse--
+	return l.fuse == 0 && !l.after, l.fuse == 0 && l.after
+}
+
+// refused reports whether the store cannot be reached, or is not to do this.
+func (l *line) refused(op, key string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.logged {
+		l.ops = append(l.ops, op+" "+key)
+	}
+	return l.down || l.fail != nil && l.fail(op, key)
+}
+
+// unheard reports whether the answer to this write is lost.
+func (l *line) unheard() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.mute == 0 {
+		return false
+	}
+	l.mute--
+	return true
+}
+
+// mutes has so many of the next writes be done and not acknowledged.
+func (l *line) mutes(writes int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mute = writes
+}
+
+// do passes an operation on the way that the line is now.
+func (l *line) do(op, key string, writes bool, f func() error) error {
+	if !l.stand() {
+		return errDead
+	}
+	before, after := l.spark()
+	if before {
+		l.die()
+		l.tell()
+		return errDead
+	}
+	if l.refused(op, key) {
+		return fmt.Errorf("%w: the line is cut", storage.ErrUnavailable)
+	}
+	err := f()
+	if after {
+		l.die()
+		l.tell()
+	}
+	if !l.stand() {
+		return errDead
+	}
+	if writes && l.unheard() {
+		return fmt.Errorf("%w: no answer", storage.ErrUnavailable)
+	}
+	return err
+}
+
+// Get implements storage.Engine.
+func (l *line) Get(ctx context.Context, key string) (r storage.Record, err error) {
+	err = l.do("get", key, false, func() (err error) {
+		r, err = l.at.Load().Get(ctx, key)
+		return err
+	})
+	return r, err
+}
+
+// PutIfAbsent implements storage.Engine.
+func (l *line) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (r storage.Record, made bool, err error) {
+	err = l.do("make", key, true, func() (err error) {
+		r, made, err = l.at.Load().PutIfAbsent(ctx, key, value, ttl)
+		return err
+	})
+	return r, made, err
+}
+
+// Swap implements storage.Engine.
+func (l *line) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (r storage.Record, err error) {
+	err = l.do("swap", key, true, func() (err error) {
+		r, err = l.at.Load().Swap(ctx, key, version, value, ttl)
+		return err
+	})
+	return r, err
+}
+
+// Put implements storage.Engine.
+func (l *line) Put(ctx context.Context, key string, value []byte, ttl time.Duration) error {
+	return l.do("put", key, true, func() error { return l.at.Load().Put(ctx, key, value, ttl) })
+}
+
+// Delete implements storage.Engine.
+func (l *line) Delete(ctx context.Context, key string) error {
+	return l.do("delete", key, true, func() error { return l.at.Load().Delete(ctx, key) })
+}
+
+// Enlist implements storage.Engine.
+func (l *line) Enlist(ctx context.Context, list, member string, ttl time.Duration, most int) error {
+	return l.do("enlist", list, true, func() error { return l.at.Load().Enlist(ctx, list, member, ttl, most) })
+}
+
+// Delist implements storage.Engine.
+func (l *line) Delist(ctx context.Context, list, member string) error {
+	return l.do("delist", list, true, func() error { return l.at.Load().Delist(ctx, list, member) })
+}
+
+// Members implements storage.Engine.
+func (l *line) Members(ctx context.Context, list string) (members []string, err error) {
+	err = l.do("members", list, false, func() (err error) {
+		members, err = l.at.Load().Members(ctx, list)
+		return err
+	})
+	return members, err
+}
+
+// Notify implements storage.Engine.
+func (l *line) Notify(ctx context.Context, topic, message string) error {
+	return l.do("notify", topic, true, func() error { return l.at.Load().Notify(ctx, topic, message) })
+}
+
+// Watch implements storage.Engine.
+func (l *line) Watch(ctx context.Context, topic string, heard func(string)) error {
+	return l.Store.Watch(ctx, topic, func(message string) {
+		l.mu.Lock()
+		deaf := l.down || l.dead || l.thawed != nil
+		l.mu.Unlock()
+		if !deaf {
+			heard(message)
+		}
+	})
+}

@@ -1,0 +1,473 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/internal/storage"
+
+	"pgregory.net/rapid"
+)
+
+// act is one thing that happens to a deployment: a client's request, or a fault.
+type act struct {
+	What  string
+	Berth int           // which, modulo how many there are
+	Task  int           // which, modulo how many there are
+	N     int           // of what there are several
+	Wait  time.Duration // before it
+}
+
+func (a act) String() string {
+	return fmt.Sprintf("%v %s berth %d task %d n %d", a.Wait, a.What, a.Berth, a.Task, a.N)
+}
+
+// requests are drawn more often than faults.
+var (
+	requests = []string{"create", "create", "create", "poll", "poll", "answer", "answer", "cancel"}
+	faults   = []string{"kill", "crash", "freeze", "thaw", "cut", "mend", "mute", "drain"}
+)
+
+// lives are what the tools of a world do, by round.
+var lives = []string{
+	"result", "result/2s", "result/8s", "error/1s", "break/1s", "end", "hang", "unsent",
+	"ask:k,l result/1s", "ask:k/1s ask:k,l result/4s", "bare bare result/1s", "ask:k bare/1s result", "say:1,2,3/500ms", "ask:k hang",
+}
+
+// world is a deployment under a script: berths on one store, clients, and what they saw.
+type world struct {
+	settings settings
+	flush    func() // empties the store; nil: it is not
+	tool     *tool
+	wrong    noted
+	waiting  sync.WaitGroup // for clients and for the burial of the dead
+
+	mu     sync.Mutex // guards the fields below
+	berths []*berth
+	tasks  []*known
+	names  int
+	lost   int // flushes so far
+}
+
+// known is what clients know of a task.
+type known struct {
+	id, call string
+	rerun    bool
+
+	mu        sync.Mutex // guards the fields below
+	ended     string     // state and outcome, once a client has seen them
+	cancelled bool       // acknowledged
+	answered  []string   // keys whose answers were acknowledged
+	asked     []string   // keys that were seen
+	lost      int        // flushes before that was learnt
+}
+
+// TestWorldInMemory runs scripts on berths that share a store in memory, in fake time.
+func TestWorldInMemory(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		script := drawScript(rt, append(slices.Concat(requests, requests, faults), "flush"))
+		var wrong []string
+		synctest.Test(t, func(t *testing.T) {
+			store := openStore(t, "memory:", storage.Options{})
+			defer store.Close()
+			at := newCell(store)
+			w := &world{tool: newTool("u", "v"), settings: settings{at: at, shared: true, keys: givenKeys(t)}}
+			w.flush = func() {
+				fresh := openStore(t, "memory:", storage.Options{})
+				t.Cleanup(func() { _ = fresh.Close() })
+				at.Store(fresh)
+			}
+			w.play(script)
+			wrong = w.wrong.all()
+		})
+		if len(wrong) > 0 {
+			rt.Fatalf("%s\nscript:\n%s", strings.Join(wrong, "\n"), lines(script))
+		}
+	})
+}
+
+func lines(script []act) string {
+	var b strings.Builder
+	for _, a := range script {
+		fmt.Fprintln(&b, a)
+	}
+	return b.String()
+}
+
+func drawScript(t *rapid.T, what []string) []act {
+	step := rapid.Custom(func(t *rapid.T) act {
+		return act{
+			What:  rapid.SampledFrom(what).Draw(t, "what"),
+			Berth: rapid.IntRange(0, 4).Draw(t, "berth"), Task: rapid.IntRange(0, 5).Draw(t, "task"), N: rapid.IntRange(0, 40).Draw(t, "n"),
+			Wait: time.Duration(rapid.SampledFrom([]int{0, 0, 10, 300, 1500, 6000}).Draw(t, "wait")) * time.Millisecond,
+		}
+	})
+	return rapid.SliceOfN(step, 1, 40).Draw(t, "script")
+}
+
+// play runs a script, heals all that it broke, waits until nothing moves any more, and
+// checks what is left.
+func (w *world) play(script []act) {
+	for range 3 {
+		w.begin()
+	}
+	for _, a := range script {
+		time.Sleep(a.Wait)
+		w.do(a)
+	}
+	w.heal()
+	time.Sleep(5 * time.Minute)
+	w.waiting.Wait()
+	w.check()
+	for _, b := range w.living() {
+		b.Drain(context.Background())
+		b.stop()
+	}
+}
+
+// begin starts one more berth.
+func (w *world) begin() {
+	b := newBerth(w.settings, w.tool)
+	b.line.died = func() {
+		w.tool.excuse(b)
+		w.waiting.Go(b.clear)
+	}
+	w.mu.Lock()
+	w.berths = append(w.berths, b)
+	w.mu.Unlock()
+	b.run()
+}
+
+// living are the berths that were not killed; there is always one.
+func (w *world) living() []*berth {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(w.berths), func(b *berth) bool { return b.line.isDead() })
+}
+
+func (w *world) do(a act) {
+	living := w.living()
+	if len(living) < 3 {
+		w.begin()
+		living = w.living()
+	}
+	b := living[a.Berth%len(living)]
+	w.mu.Lock()
+	var k *known
+	if len(w.tasks) > 0 {
+		k = w.tasks[a.Task%len(w.tasks)]
+	}
+	w.mu.Unlock()
+	switch a.What {
+	case "create":
+		w.waiting.Go(func() { w.create(b, a.N) })
+	case "poll", "answer", "cancel":
+		if k != nil {
+			w.waiting.Go(func() { w.ask(b, k, a) })
+		}
+	default:
+		w.fault(b, a)
+	}
+}
+
+func (w *world) fault(b *berth, a act) {
+	switch a.What {
+	case "kill":
+		b.line.die()
+		b.line.tell()
+	case "crash":
+		b.line.burn(1+a.N/2, a.N%2 == 0)
+	case "freeze":
+		w.tool.excuse(b)
+		b.line.freeze()
+	case "thaw":
+		b.line.thaw()
+	case "cut":
+		w.tool.excuse(b)
+		b.line.cut()
+	case "mend":
+		b.line.mend()
+	case "mute":
+		b.line.mutes(1 + a.N%4)
+	case "drain":
+		w.waiting.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Duration(a.N)*100*time.Millisecond)
+			defer cancel()
+			b.Drain(ctx)
+			b.line.die()
+			b.line.tell()
+		})
+	case "flush":
+		w.mu.Lock()
+		w.lost++
+		w.mu.Unlock()
+		w.excuseCutOff()
+		w.tool.excuse(nil)
+		w.flush()
+	}
+}
+
+// excuseCutOff has the tasks run twice that a berth holds which cannot reach the store: it
+// is the one window that doc.go admits. Others may have gone on with them, and what shows
+// that is lost.
+func (w *world) excuseCutOff() {
+	for _, b := range w.living() {
+		if b.line.Health().Healthy {
+			continue
+		}
+		for _, k := range w.tasks {
+			k.rerun = k.rerun || b.custody.get(k.id) != nil
+		}
+	}
+}
+
+func (w *world) heal() {
+	for _, b := range w.living() {
+		b.line.burn(0, false)
+		b.line.mutes(0)
+		b.line.thaw()
+		b.line.mend()
+	}
+	w.begin()
+}
+
+func (w *world) create(b *berth, n int) {
+	w.mu.Lock()
+	w.names++
+	call := fmt.Sprint("call-", w.names)
+	w.mu.Unlock()
+	r := rule(func(r *Rule) {
+		r.TTL, r.Timeout, r.LivePerPrincipal = time.Hour, 20*time.Second, 100
+		if n%3 == 0 {
+			r.OnOrphan = OrphanRerun
+		}
+		if n%2 == 0 {
+			r.Concurrency = 1
+		}
+	})
+	if r.Concurrency > 0 {
+		call += bounded
+	}
+	c := creation(r, call+" "+lives[n%len(lives)])
+	if n%5 == 0 {
+		c.Call.Envelope = Envelope{Bare: true}
+	}
+	h, err := b.Create(context.Background(), c)
+	if err != nil {
+		return
+	}
+	k := &known{id: h.Task().ID, call: call, rerun: r.OnOrphan == OrphanRerun}
+	w.mu.Lock()
+	k.lost = w.lost
+	if !b.line.isDead() { // else its client has got nothing
+		w.tasks = append(w.tasks, k)
+	}
+	w.mu.Unlock()
+	h.Start(nil)
+	h.Handed()
+}
+
+// ask sends a client's request about a task and compares what comes with what clients
+// knew when it was sent.
+func (w *world) ask(b *berth, k *known, a act) {
+	before, flushes := k.snapshot(), w.flushes()
+	switch a.What {
+	case "poll":
+		v, err := b.Get(context.Background(), k.id, somebody)
+		w.compare(b, k, &before, v, err, flushes)
+	case "answer":
+		k.mu.Lock()
+		keys := slices.Clone(k.asked)
+		k.mu.Unlock()
+		var answers []mcp.Input
+		for i, key := range append(keys, "unknown") {
+			if a.N>>i&1 == 0 {
+				answers = append(answers, mcp.Input{Key: key, Value: fmt.Appendf(nil, "%d", a.N)})
+			}
+		}
+		if err := b.Update(context.Background(), k.id, somebody, answers, &Envelope{}); err == nil {
+			k.mu.Lock()
+			for _, answer := range answers {
+				k.answered = append(k.answered, answer.Key)
+			}
+			k.mu.Unlock()
+		} else {
+			w.notUnknown(k, err)
+		}
+	case "cancel":
+		if err := b.Cancel(context.Background(), k.id, somebody); err == nil {
+			k.mu.Lock()
+			k.cancelled = true
+			k.mu.Unlock()
+		} else {
+			w.notUnknown(k, err)
+		}
+	}
+}
+
+func (w *world) flushes() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lost
+}
+
+// notUnknown checks that a task that was handed out is not called unknown.
+func (w *world) notUnknown(k *known, err error) {
+	if errors.Is(err, ErrUnknown) && w.flushes() == k.since() {
+		w.wrong.add("%s is unknown", k.call)
+	}
+}
+
+func (k *known) since() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.lost
+}
+
+// seen is what was known of a task at a time.
+type seen struct {
+	ended     string
+	cancelled bool
+	answered  []string
+	lost      int
+}
+
+func (k *known) snapshot() seen {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return seen{k.ended, k.cancelled, slices.Clone(k.answered), k.lost}
+}
+
+// compare checks a poll's answer against what was known before the poll.
+func (w *world) compare(b *berth, k *known, before *seen, v View, err error, flushes int) {
+	w.notUnknown(k, err)
+	if err != nil || w.flushes() != before.lost || flushes != before.lost {
+		return // what was known may be lost with what was flushed
+	}
+	now := ""
+	if v.State.Terminal() {
+		now = string(v.State) + " " + string(v.Outcome)
+	}
+	switch away := !b.line.Health().Healthy; {
+	case now != "" && before.ended != "" && now != before.ended:
+		w.wrong.add("%s ended twice: %s, %s", k.call, before.ended, now)
+	case now == "" && !away && (before.ended != "" || before.cancelled):
+		w.wrong.add("%s is %s though it has ended: %s, cancelled %v", k.call, v.State, before.ended, before.cancelled)
+	}
+	for _, ask := range v.Outstanding() {
+		if slices.Contains(before.answered, ask.Key) && slices.ContainsFunc(v.Asks, func(a Ask) bool { return a.Key == ask.Key }) {
+			w.wrong.add("%s asks again for %s", k.call, ask.Key)
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if now != "" {
+		k.ended = now
+	}
+	for _, ask := range v.Asks {
+		if !slices.Contains(k.asked, ask.Key) {
+			k.asked = append(k.asked, ask.Key)
+		}
+	}
+}
+
+// check is for when nothing moves any more.
+func (w *world) check() {
+	living := w.living()
+	open := map[string]bool{}
+	for _, k := range w.tasks {
+		before := k.snapshot()
+		states := map[string]bool{}
+		for _, b := range living {
+			v, err := b.Get(context.Background(), k.id, somebody)
+			w.compare(b, k, &before, v, err, w.flushes())
+			switch {
+			case err != nil:
+				states[err.Error()] = true
+				if !errors.Is(err, ErrUnknown) {
+					w.wrong.add("%s: %v", k.call, err)
+				}
+			case !v.State.Terminal() && v.State != InputRequired:
+				w.wrong.add("%s is stuck: %s, held by %s, round %d", k.call, v.State, v.Holder, v.Round)
+			default:
+				states[string(v.State)+" "+string(v.Outcome)] = true
+			}
+			if v.State == InputRequired {
+				open[k.id] = true
+			}
+		}
+		if len(states) > 1 {
+			w.wrong.add("berths differ about %s: %v", k.call, states)
+		}
+	}
+	w.checkTool()
+	w.checkLists(living, open)
+}
+
+// checkTool checks what the upstreams have seen.
+func (w *world) checkTool() {
+	w.tool.mu.Lock()
+	defer w.tool.mu.Unlock()
+	for _, k := range w.tasks {
+		for stage := range 4 {
+			if n := w.tool.executed[fmt.Sprint(k.call, " ", stage)]; n > 1 && !k.rerun {
+				w.wrong.add("%s ran %d times in stage %d", k.call, n, stage)
+			}
+		}
+	}
+	for _, k := range w.tasks {
+		if n := w.tool.rounds[k.call+" 1"]; n > 1 && !k.rerun {
+			w.wrong.add("the first round of %s was sent %d times", k.call, n)
+		}
+	}
+	for upstream, n := range w.tool.most {
+		if n > 1 {
+			w.wrong.add("%d calls at once at %s, where one may be", n, upstream)
+		}
+	}
+	if len(w.tool.inside) > 0 {
+		w.wrong.add("%d calls are still under way", len(w.tool.inside))
+	}
+}
+
+// checkLists checks that nothing is listed any more but what waits for its client.
+func (w *world) checkLists(living []*berth, open map[string]bool) {
+	l := living[0].lists
+	terms := rule(func(r *Rule) { r.Concurrency = 1 }).terms(poolName)
+	empty := []string{l.waitingIn(terms.Queue), l.slotsOf(terms.Queue, "u"), l.slotsOf(terms.Queue, "v")}
+	for _, b := range w.berths {
+		empty = append(empty, l.tasksOf(b.holder))
+	}
+	for _, list := range empty {
+		if left := w.members(list); len(left) > 0 {
+			w.wrong.add("%s still has %q", list, left)
+		}
+	}
+	for _, id := range w.members(l.liveOf(poolName, somebody.Principal)) {
+		// Who died while it made a task has left an entry without a record.
+		if _, err := living[0].records.get(context.Background(), id); err == nil && !open[id] {
+			w.wrong.add("%s is counted as live", id)
+		}
+	}
+	for _, b := range living {
+		if held := b.Held(); held > 0 {
+			w.wrong.add("%d calls are still held", held)
+		}
+	}
+}
+
+func (w *world) members(list string) []string {
+	members, err := w.settings.at.Load().Members(context.Background(), list)
+	if err != nil {
+		w.wrong.add("%v", err)
+	}
+	return members
+}
