@@ -75,7 +75,7 @@ on_store_down = "refuse"
 	if n := h.tool.running() - before; n != 0 {
 		t.Errorf("tools run for it: got %d, want none", n)
 	}
-	h.tool.pad(100 << 10) // what stays free of a full disk has room for less
+	h.tool.pad(60 << 10) // what stays free of a full disk has room for less
 	answered := h.tool.finished()
 	h.tool.let(names(held)...)
 	if !await(t, readyWithin, func() bool { return h.tool.finished() == answered+len(held) }) {

@@ -26,24 +26,27 @@ const sharedWithin = 8 * time.Second
 func TestHeldCallsOutliveTheirRedis(t *testing.T) {
 	for _, fault := range []struct {
 		name        string
-		args        []string
+		start       func(testing.TB) *redistest.Server
 		befall, end func(*redistest.Server)
 	}{
-		{"killed, and back with its data", []string{"--appendonly", "yes", "--appendfsync", "always"}, (*redistest.Server).Kill, restart},
-		{"killed, and back empty", nil, (*redistest.Server).Kill, restart},
-		{"frozen", nil, (*redistest.Server).Stop, (*redistest.Server).Cont},
-		{"out of memory", nil, setting("maxmemory", "1"), setting("maxmemory", "0")},
-		{"a replica without its master", nil, func(s *redistest.Server) { s.Do("REPLICAOF", "127.0.0.1", "1") }, func(s *redistest.Server) { s.Do("REPLICAOF", "NO", "ONE") }},
-		{"flushed", nil, func(s *redistest.Server) { s.Do("FLUSHALL") }, func(*redistest.Server) {}},
+		{"killed, and back with its data", keptRedis, (*redistest.Server).Kill, restart},
+		{"killed, and back empty", emptyRedis, (*redistest.Server).Kill, restart},
+		{"frozen", emptyRedis, (*redistest.Server).Stop, (*redistest.Server).Cont},
+		{"out of memory", emptyRedis, setting("maxmemory", "1"), setting("maxmemory", "0")},
+		{"a replica without its master", emptyRedis, func(s *redistest.Server) { s.Do("REPLICAOF", "127.0.0.1", "1") }, func(s *redistest.Server) { s.Do("REPLICAOF", "NO", "ONE") }},
+		{"flushed", emptyRedis, func(s *redistest.Server) { s.Do("FLUSHALL") }, func(*redistest.Server) {}},
 	} {
 		t.Run(fault.name, func(t *testing.T) {
 			t.Parallel()
-			redis := redistest.Start(t, fault.args...)
+			redis := fault.start(t)
 			h := startHolders(t, 2, redis.URL(), "", heldRules)
 			h.outliveOutage(t, func() { fault.befall(redis) }, func() { fault.end(redis) })
 		})
 	}
 }
+
+// emptyRedis is one that has nothing any more after it was killed.
+func emptyRedis(t testing.TB) *redistest.Server { return redistest.Start(t) }
 
 func setting(name, value string) func(*redistest.Server) {
 	return func(s *redistest.Server) { s.Do("CONFIG", "SET", name, value) }

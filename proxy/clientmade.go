@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/upgrade"
 )
 
 // bindMade binds the tasks whose ids the client made to u, before u hears of them, and
@@ -79,6 +80,9 @@ func (x *request) forgetTask(u *routing.Upstream) {
 // checkTaskIDs refuses ids that no task can have, without looking for them.
 func (x *request) checkTaskIDs(c *mcp.Call) error {
 	limit := x.p.limits.TaskID
+	if x.p.options.Tasks != nil {
+		limit = max(limit, upgrade.IDLength) // berth's own are good
+	}
 	switch {
 	case c.IsTask() && c.CheckTaskID(limit) != nil:
 		return mcp.ErrTaskID

@@ -60,6 +60,7 @@ func newUpgraded(t *testing.T, o rigOptions, change func(*upgrade.Rule)) *upgrad
 	}
 	f.rig = newRig(t, o)
 	f.background(f.tasks.Run)
+	waitFor(t, "a store that serves", f.store.Healthy)
 	// What is held ends before the store does, and before a bubble looks for leftovers.
 	t.Cleanup(func() {
 		for _, s := range f.servers {
@@ -238,7 +239,7 @@ func (f *upgraded) answer(id, responses string, header ...string) reply {
 	return f.modern("tasks/update", id, byID(id)+`,"inputResponses":`+responses, header...)
 }
 
-// kept counts what the store holds of tasks.
+// stands reports whether the store has the record of a task.
 func (f *upgraded) stands(id string) bool {
 	_, err := f.store.Get(f.t.Context(), "upgrade:{"+id+"}")
 	return err == nil

@@ -75,9 +75,13 @@ func lost(reason, message string, t Task) *mcp.Error {
 // mayHaveExecuted reports whether a round may have reached an upstream.
 func (t *Task) mayHaveExecuted() bool { return t.Round > 0 }
 
-// readError returns an error object and what it says. What is no error that clients can
-// read (no object, no code, no message) is nil: nobody could read a task that bore it.
-func readError(object []byte) (readable []byte, says string) {
+// errorOf returns the JSON-RPC error of an upstream's answer as it stands there, and what
+// it says, for the statusMessage. What is no error that clients can read (a text, no code,
+// no message) is nil: a task that bore it could be read by nobody.
+func errorOf(message []byte) (object []byte, says string) { return readable(mcp.ErrorObject(message)) }
+
+// readable is errorOf for the error object itself.
+func readable(object []byte) (_ []byte, says string) {
 	var e struct {
 		Code    *int64
 		Message *string

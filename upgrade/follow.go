@@ -134,7 +134,12 @@ func (f *follower) act(ctx context.Context, state mcp.FollowedTask) (over bool, 
 		h.finish(Completed, state.Result, "")
 		return true, nil
 	case "failed":
-		return true, h.failAs(state.Error)
+		object, says := readable(state.Error)
+		if object == nil {
+			return true, errGarbled
+		}
+		h.finish(Failed, object, says)
+		return true, nil
 	case "cancelled":
 		return true, f.cancelled(ctx)
 	case "input_required":
@@ -203,9 +208,11 @@ func (f *follower) refused(r reply, err error) error {
 	if err != nil {
 		return err
 	}
-	if err := f.h.failAs(mcp.ErrorObject(r.message)); err != nil {
-		return err
+	object, says := errorOf(r.message)
+	if object == nil {
+		return errGarbled
 	}
+	f.h.finish(Failed, object, says)
 	return errFenced
 }
 
@@ -284,7 +291,8 @@ func (t *Tasks) withdraw(ctx context.Context, followed Task, with *Envelope) {
 	if followed.Follows == "" || followed.Holder != "" || pool == nil || with == nil {
 		return
 	}
-	h := &Held{t: t, call: &Call{Envelope: *with}, entry: entry{Task: followed}, token: "berth-" + newName(9)}
+	h := t.newHeld(entry{Task: followed}, &Call{Envelope: *with})
+	defer h.end(nil)
 	u := h.upstreamOf(&followed)
 	if u == nil {
 		return

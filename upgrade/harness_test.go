@@ -138,7 +138,7 @@ func startBerths(t testing.TB, n int, s settings, up *tool) []*berth {
 		b := newBerth(s, up)
 		berths = append(berths, b)
 		b.run()
-		t.Cleanup(b.stop)
+		t.Cleanup(b.kill)
 	}
 	return berths
 }

@@ -61,12 +61,18 @@ type Attended interface {
 
 // hold makes the call of e this process's. The caller has claimed the task.
 func (t *Tasks) hold(e entry, c *Call) *Held {
+	h := t.newHeld(e, c)
+	t.custody.hold(h)
+	return h
+}
+
+// newHeld returns the call of e, which is nobody's yet.
+func (t *Tasks) newHeld(e entry, c *Call) *Held {
 	h := &Held{
 		t: t, call: c, entry: e, id: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + newName(9),
 		sure: time.Now(), due: e.due(), expires: e.Expires(),
 	}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
-	t.custody.hold(h)
 	return h
 }
 
@@ -255,9 +261,8 @@ func (h *Held) finish(end State, outcome []byte, message string) {
 func (h *Held) store(ctx context.Context, op Op, outcome []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	id := h.Task().ID
 	keep := func() error {
-		return h.t.records.keepOutcome(ctx, id, op.Outcome, outcome, time.Until(h.expires))
+		return h.t.records.keepOutcome(ctx, h.id, op.Outcome, outcome, time.Until(h.expires))
 	}
 	if err := keep(); err != nil {
 		return err

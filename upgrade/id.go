@@ -23,7 +23,8 @@ const (
 	idKey    = 32
 )
 
-var idLength = len(idMark) + base64.RawURLEncoding.EncodedLen(idRandom+idTag)
+// IDLength is the length of the ids, in bytes.
+var IDLength = len(idMark) + base64.RawURLEncoding.EncodedLen(idRandom+idTag)
 
 // ids makes and recognises the ids of a deployment's upgraded tasks.
 type ids struct {
@@ -74,7 +75,7 @@ func (i *ids) fresh(ctx context.Context) (string, error) {
 // ours reports whether the deployment made id. It fails if the secret is not known yet
 // and the store cannot be asked for it; what has not the form of an id needs neither.
 func (i *ids) ours(ctx context.Context, id string) (bool, error) {
-	if len(id) != idLength || id[:len(idMark)] != idMark {
+	if len(id) != IDLength || id[:len(idMark)] != idMark {
 		return false, nil
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(id[len(idMark):])

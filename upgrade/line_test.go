@@ -31,6 +31,7 @@ type line struct {
 	dead   bool
 	thawed chan struct{} // closed with the end of a standstill; nil without one
 	mute   int           // so many of the next writes are done and not acknowledged
+	one    func() bool   // whether this write is not; nil: it is
 	fuse   int           // at so many operations from now the process dies; 0: it does not
 	after  bool          // it dies with the operation done
 	fail   func(op, key string) bool
@@ -180,6 +181,9 @@ func (l *line) refused(op, key string) bool {
 func (l *line) unheard() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.one != nil && l.one() {
+		return true
+	}
 	if l.mute == 0 {
 		return false
 	}
@@ -192,6 +196,32 @@ func (l *line) mutes(writes int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.mute = writes
+}
+
+func (l *line) muteOne(which func() bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.one = which
+}
+
+// refuse has the store not do what is told, by operation and key; nil: it does all.
+func (l *line) refuse(what func(op, key string) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fail = what
+}
+
+// note has the operations be noted from now on.
+func (l *line) note() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.logged = true
+}
+
+func (l *line) asked() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.ops)
 }
 
 // do passes an operation on the way that the line is now.

@@ -224,7 +224,11 @@ func (h *Held) read(ex Exchange) (reply, error) {
 func (h *Held) act(ctx context.Context, u *routing.Upstream, r reply) (again bool, err error) {
 	switch {
 	case r.IsError:
-		return false, h.failAs(mcp.ErrorObject(r.message))
+		object, says := errorOf(r.message)
+		if object == nil {
+			return false, errGarbled
+		}
+		h.finish(Failed, object, says)
 	case r.ResultType == resultInputRequired:
 		return h.pause(ctx, r)
 	case r.CreatesTask():
@@ -235,16 +239,6 @@ func (h *Held) act(ctx context.Context, u *routing.Upstream, r reply) (again boo
 		h.finish(Completed, r.Result, "")
 	}
 	return false, nil
-}
-
-// failAs ends the task with the upstream's own error. It fails if that is none.
-func (h *Held) failAs(object []byte) error {
-	readable, says := readError(object)
-	if readable == nil {
-		return errGarbled
-	}
-	h.finish(Failed, readable, says)
-	return nil
 }
 
 // pause stores what the client is asked. Nothing is in flight then, and nobody holds the

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,6 +25,7 @@ const bounded = "-bounded"
 // "result/2s". It counts what was executed.
 type tool struct {
 	upstreams []string
+	pace      int // how much faster than told; 0: as told
 
 	mu       sync.Mutex     // guards the fields below
 	executed map[string]int // by call and stage
@@ -31,8 +33,13 @@ type tool struct {
 	inside   map[*execution]bool
 	most     map[string]int // at once, by upstream
 	ended    int            // exchanges that were closed before their end
-	bodies   []string
-	headers  []map[string][]string
+	requests []sentRequest
+}
+
+// sentRequest is what the tool got.
+type sentRequest struct {
+	body    string
+	headers map[string][]string
 }
 
 func newTool(upstreams ...string) *tool {
@@ -85,6 +92,7 @@ func (t *tool) send(ctx context.Context, b *berth, u *routing.Upstream, c *Call)
 	word, wait, _ := strings.Cut(words[min(e.stage+1, len(words)-1)], "/")
 	e.word = word
 	e.wait, _ = time.ParseDuration(wait)
+	e.wait /= time.Duration(max(t.pace, 1))
 	if said, ok := strings.CutPrefix(word, "say:"); ok {
 		e.said = strings.Split(said, ",")
 	}
@@ -112,7 +120,7 @@ func (t *tool) begin(e *execution, c *Call) {
 	if e.bounded {
 		t.most[e.upstream] = max(t.most[e.upstream], now)
 	}
-	t.bodies, t.headers = append(t.bodies, string(c.Body)), append(t.headers, c.Headers())
+	t.requests = append(t.requests, sentRequest{string(c.Body), c.Headers()})
 }
 
 // excuse has the calls that are under way, of b or of all if that is nil, not count as
@@ -131,6 +139,34 @@ func (t *tool) times(call string, stage int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.executed[fmt.Sprint(call, " ", stage)]
+}
+
+// sent is the request that came as the n-th, from 0.
+func (t *tool) sent(n int) sentRequest {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.requests[n]
+}
+
+// count is how many requests came.
+func (t *tool) count() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.requests)
+}
+
+// all are the executions, by call and stage.
+func (t *tool) all() map[string]int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.executed)
+}
+
+// atOnce is how many bounded calls were under way at an upstream, at most.
+func (t *tool) atOnce(upstream string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.most[upstream]
 }
 
 // inflight counts the calls under way.

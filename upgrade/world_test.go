@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/realtest"
 	"berth/internal/storage"
 
 	"pgregory.net/rapid"
@@ -30,9 +31,10 @@ func (a act) String() string {
 	return fmt.Sprintf("%v %s berth %d task %d n %d", a.Wait, a.What, a.Berth, a.Task, a.N)
 }
 
-// requests are drawn more often than faults.
+// requests are drawn more often than faults; doomed ones meet one on their way.
 var (
 	requests = []string{"create", "create", "create", "poll", "poll", "answer", "answer", "cancel"}
+	doomed   = []string{"create dying", "create dying", "answer dying", "answer unheard", "create unheard", "cancel dying"}
 	faults   = []string{"kill", "crash", "freeze", "thaw", "cut", "mend", "mute", "drain"}
 )
 
@@ -47,6 +49,7 @@ type world struct {
 	settings settings
 	flush    func() // empties the store; nil: it is not
 	tool     *tool
+	pace     int // how much faster than the script; 0: as it says, in fake time
 	wrong    noted
 	waiting  sync.WaitGroup // for clients and for the burial of the dead
 
@@ -73,7 +76,7 @@ type known struct {
 // TestWorldInMemory runs scripts on berths that share a store in memory, in fake time.
 func TestWorldInMemory(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		script := drawScript(rt, append(slices.Concat(requests, requests, faults), "flush"))
+		script := drawScript(rt, append(slices.Concat(requests, requests, doomed, faults), "flush"))
 		var wrong []string
 		synctest.Test(t, func(t *testing.T) {
 			store := openStore(t, "memory:", storage.Options{})
@@ -120,16 +123,35 @@ func (w *world) play(script []act) {
 		w.begin()
 	}
 	for _, a := range script {
-		time.Sleep(a.Wait)
+		w.pause(a.Wait)
 		w.do(a)
 	}
 	w.heal()
-	time.Sleep(5 * time.Minute)
+	left := w.settle()
 	w.waiting.Wait()
-	w.check()
+	for _, wrong := range left {
+		w.wrong.add("%s", wrong)
+	}
 	for _, b := range w.living() {
 		b.Drain(context.Background())
 		b.stop()
+	}
+}
+
+// pause waits as long as the script says, at the world's pace.
+func (w *world) pause(d time.Duration) { <-time.After(d / time.Duration(max(w.pace, 1))) }
+
+// settle waits until nothing moves any more, and returns what is wrong then.
+func (w *world) settle() []string {
+	if w.pace == 0 {
+		time.Sleep(5 * time.Minute)
+		return w.check()
+	}
+	// Liveness alone: far above what it takes.
+	for end := time.Now().Add(realtest.Within); ; <-time.After(100 * time.Millisecond) {
+		if left := w.check(); len(left) == 0 || time.Now().After(end) {
+			return left
+		}
 	}
 }
 
@@ -166,6 +188,14 @@ func (w *world) do(a act) {
 		k = w.tasks[a.Task%len(w.tasks)]
 	}
 	w.mu.Unlock()
+	what, fate, _ := strings.Cut(a.What, " ")
+	a.What = what
+	switch fate {
+	case "dying":
+		b.line.burn(1+a.N%16, a.N/16%2 == 0)
+	case "unheard":
+		b.line.mutes(1 + a.N%3)
+	}
 	switch a.What {
 	case "create":
 		w.waiting.Go(func() { w.create(b, a.N) })
@@ -245,7 +275,7 @@ func (w *world) create(b *berth, n int) {
 	call := fmt.Sprint("call-", w.names)
 	w.mu.Unlock()
 	r := rule(func(r *Rule) {
-		r.TTL, r.Timeout, r.LivePerPrincipal = time.Hour, 20*time.Second, 100
+		r.TTL, r.Timeout, r.LivePerPrincipal = time.Hour, 20*time.Second/time.Duration(max(w.pace, 1)), 100
 		if n%3 == 0 {
 			r.OnOrphan = OrphanRerun
 		}
@@ -379,8 +409,9 @@ func (w *world) compare(b *berth, k *known, before *seen, v View, err error, flu
 	}
 }
 
-// check is for when nothing moves any more.
-func (w *world) check() {
+// check returns what must not be when nothing moves any more.
+func (w *world) check() []string {
+	var left noted
 	living := w.living()
 	open := map[string]bool{}
 	for _, k := range w.tasks {
@@ -393,10 +424,10 @@ func (w *world) check() {
 			case err != nil:
 				states[err.Error()] = true
 				if !errors.Is(err, ErrUnknown) {
-					w.wrong.add("%s: %v", k.call, err)
+					left.add("%s: %v", k.call, err)
 				}
 			case !v.State.Terminal() && v.State != InputRequired:
-				w.wrong.add("%s is stuck: %s, held by %s, round %d", k.call, v.State, v.Holder, v.Round)
+				left.add("%s is stuck: %s, held by %s, round %d", k.call, v.State, v.Holder, v.Round)
 			default:
 				states[string(v.State)+" "+string(v.Outcome)] = true
 			}
@@ -405,41 +436,42 @@ func (w *world) check() {
 			}
 		}
 		if len(states) > 1 {
-			w.wrong.add("berths differ about %s: %v", k.call, states)
+			left.add("berths differ about %s: %v", k.call, states)
 		}
 	}
-	w.checkTool()
-	w.checkLists(living, open)
+	w.checkTool(&left)
+	w.checkLists(&left, living, open)
+	return left.all()
 }
 
 // checkTool checks what the upstreams have seen.
-func (w *world) checkTool() {
+func (w *world) checkTool(left *noted) {
 	w.tool.mu.Lock()
 	defer w.tool.mu.Unlock()
 	for _, k := range w.tasks {
 		for stage := range 4 {
 			if n := w.tool.executed[fmt.Sprint(k.call, " ", stage)]; n > 1 && !k.rerun {
-				w.wrong.add("%s ran %d times in stage %d", k.call, n, stage)
+				left.add("%s ran %d times in stage %d", k.call, n, stage)
 			}
 		}
 	}
 	for _, k := range w.tasks {
 		if n := w.tool.rounds[k.call+" 1"]; n > 1 && !k.rerun {
-			w.wrong.add("the first round of %s was sent %d times", k.call, n)
+			left.add("the first round of %s was sent %d times", k.call, n)
 		}
 	}
 	for upstream, n := range w.tool.most {
 		if n > 1 {
-			w.wrong.add("%d calls at once at %s, where one may be", n, upstream)
+			left.add("%d calls at once at %s, where one may be", n, upstream)
 		}
 	}
 	if len(w.tool.inside) > 0 {
-		w.wrong.add("%d calls are still under way", len(w.tool.inside))
+		left.add("%d calls are still under way", len(w.tool.inside))
 	}
 }
 
 // checkLists checks that nothing is listed any more but what waits for its client.
-func (w *world) checkLists(living []*berth, open map[string]bool) {
+func (w *world) checkLists(left *noted, living []*berth, open map[string]bool) {
 	l := living[0].lists
 	terms := rule(func(r *Rule) { r.Concurrency = 1 }).terms(poolName)
 	empty := []string{l.waitingIn(terms.Queue), l.slotsOf(terms.Queue, "u"), l.slotsOf(terms.Queue, "v")}
@@ -447,19 +479,19 @@ func (w *world) checkLists(living []*berth, open map[string]bool) {
 		empty = append(empty, l.tasksOf(b.holder))
 	}
 	for _, list := range empty {
-		if left := w.members(list); len(left) > 0 {
-			w.wrong.add("%s still has %q", list, left)
+		if listed := w.members(list); len(listed) > 0 {
+			left.add("%s still has %q", list, listed)
 		}
 	}
 	for _, id := range w.members(l.liveOf(poolName, somebody.Principal)) {
 		// Who died while it made a task has left an entry without a record.
 		if _, err := living[0].records.get(context.Background(), id); err == nil && !open[id] {
-			w.wrong.add("%s is counted as live", id)
+			left.add("%s is counted as live", id)
 		}
 	}
 	for _, b := range living {
 		if held := b.Held(); held > 0 {
-			w.wrong.add("%d calls are still held", held)
+			left.add("%d calls are still held", held)
 		}
 	}
 }

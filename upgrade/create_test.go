@@ -1,0 +1,167 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/storage"
+)
+
+// What a store does to a creation is told before anything is sent, and nothing is left of
+// it once the store is back.
+func TestCreationWithoutTheStore(t *testing.T) {
+	for name, spoil := range map[string]func(l *line){
+		"down":             func(l *line) { l.cut() },
+		"a write refused":  func(l *line) { l.refuse(func(op, _ string) bool { return op == "make" }) },
+		"no list":          func(l *line) { l.refuse(func(op, _ string) bool { return op == "enlist" }) },
+		"a write unheard":  func(l *line) { l.mutes(1) },
+		"all unheard":      func(l *line) { l.mutes(1000) },
+		"the call refused": func(l *line) { l.refuse(func(op, _ string) bool { return op == "put" }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				up := newTool()
+				b := startBerths(t, 1, settings{shared: true}, up)[0]
+				time.Sleep(testLease / 2)
+				spoil(b.line)
+				r := rule(func(r *Rule) { r.LivePerPrincipal = 1 })
+				if _, err := b.Create(t.Context(), creation(r, "call result")); !errors.Is(err, storage.ErrUnavailable) {
+					t.Errorf("got %v, want ErrUnavailable", err)
+				}
+				if up.count()+b.Held() > 0 {
+					t.Error("something was sent, or is held")
+				}
+				b.line.refuse(nil)
+				b.line.mutes(0)
+				b.line.mend()
+				time.Sleep(2 * testLease)
+				for _, list := range []string{b.lists.tasksOf(b.holder), b.lists.liveOf(poolName, "alice")} {
+					if left := b.members(t, list); len(left) > 0 {
+						t.Errorf("%s still has %v", list, left)
+					}
+				}
+			})
+		})
+	}
+}
+
+// slow is a store whose operations take a while.
+type slow struct {
+	*line
+	takes time.Duration
+}
+
+func (s slow) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (storage.Record, bool, error) {
+	select {
+	case <-time.After(s.takes):
+		return s.line.PutIfAbsent(ctx, key, value, ttl)
+	case <-ctx.Done():
+		return storage.Record{}, false, ctx.Err()
+	}
+}
+
+// evicting is a store that drops keys when its memory is full.
+type evicting struct{ *line }
+
+func (e evicting) Health() storage.Health {
+	h := e.line.Health()
+	h.Evicts = "allkeys-lru"
+	return h
+}
+
+func TestCreationIsBoundedAndNeedsAStoreThatKeeps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at := newCell(memory(t))
+		l := newLine(at, true)
+		for name, s := range map[string]store{"slow": slow{l, time.Second}, "evicting": evicting{l}} {
+			tasks := newTasks(Options{Keys: givenKeys(t)}, s)
+			tasks.lease.until = time.Now().Add(time.Hour)
+			began := time.Now()
+			if _, err := tasks.Create(t.Context(), creation(rule(nil), "call result")); !errors.Is(err, storage.ErrUnavailable) {
+				t.Errorf("%s: got %v, want ErrUnavailable", name, err)
+			}
+			if took := time.Since(began); took > createTime {
+				t.Errorf("%s: took %v", name, took)
+			}
+		}
+	})
+}
+
+func TestLiveTasksAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{}, newTool())[0]
+		r := rule(func(r *Rule) { r.LivePerPrincipal = 2 })
+		first := b.hand(t, r, "one hang")
+		b.hand(t, r, "two ask:k result")
+		synctest.Wait()
+		refused := func(c Creation) bool {
+			h, err := b.Create(t.Context(), c)
+			if err == nil {
+				h.Start(nil)
+			}
+			return errors.Is(err, ErrTooMany)
+		}
+		if !refused(creation(r, "three hang")) {
+			t.Error("a third task was made")
+		}
+		other := creation(r, "four hang")
+		other.Principal = "bob"
+		nobody := creation(r, "five hang")
+		nobody.Principal = ""
+		if refused(other) || refused(nobody) {
+			t.Error("another principal was refused, or who has none")
+		}
+		if err := b.Cancel(t.Context(), first, somebody); err != nil {
+			t.Fatal(err)
+		}
+		if refused(creation(r, "six hang")) {
+			t.Error("refused though one has ended")
+		}
+	})
+}
+
+// Who died while it made a task has left an entry that stands for nothing.
+func TestGhostsAreNotCountedAsLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{}, newTool())[0]
+		r := rule(func(r *Rule) { r.LivePerPrincipal = 2 })
+		for _, ghost := range []string{"one", "two"} {
+			if err := b.lists.enlist(t.Context(), b.lists.liveOf(poolName, "alice"), ghost, time.Hour, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.hand(t, r, "call result")
+	})
+}
+
+func TestProcessHoldsSoManyAndNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{}, newTool())[0]
+		r := rule(func(r *Rule) { r.LivePerProcess = 3 })
+		made := make(chan error, 10)
+		for range cap(made) {
+			go func() {
+				h, err := b.Create(context.Background(), creation(r, "call hang"))
+				if err == nil {
+					h.Start(nil)
+				}
+				made <- err
+			}()
+		}
+		good := 0
+		for range cap(made) {
+			switch err := <-made; {
+			case err == nil:
+				good++
+			case !errors.Is(err, ErrTooMany):
+				t.Error(err)
+			}
+		}
+		if good != 3 || b.Held() != 3 {
+			t.Errorf("%d were made, %d are held, want 3", good, b.Held())
+		}
+	})
+}

@@ -1,0 +1,110 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/mcp"
+)
+
+// Within the drain calls end as they would have; the rest fails, durably, and nothing new
+// is taken on.
+func TestDrainWaitsAndThenCuts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		berths := startBerths(t, 2, settings{}, up)
+		b, other := berths[0], berths[1]
+		quick, long := b.hand(t, rule(nil), "quick result/2s"), b.hand(t, rule(nil), "long hang")
+		asks := b.hand(t, rule(nil), "asks ask:k result")
+		queued := make([]string, 4)
+		for i := range queued {
+			queued[i] = b.hand(t, rule(func(r *Rule) { r.Concurrency = 1 }), fmt.Sprintf("queued-%d hang", i))
+			synctest.Wait()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		began := time.Now()
+		drained := make(chan struct{})
+		go func() {
+			b.Drain(ctx)
+			close(drained)
+		}()
+		synctest.Wait()
+		if _, err := b.Create(t.Context(), creation(rule(nil), "new result")); !errors.Is(err, ErrDraining) {
+			t.Errorf("a creation: got %v, want ErrDraining", err)
+		}
+		if err := b.Update(t.Context(), asks, somebody, inputs("k", "1"), &Envelope{}); !errors.Is(err, ErrDraining) {
+			t.Errorf("an answer: got %v, want ErrDraining", err)
+		}
+		<-drained
+		if took := time.Since(began); took < 10*time.Second || took > 13*time.Second {
+			t.Errorf("took %v", took)
+		}
+		b.kill()
+		other.mustState(t, quick, Completed)
+		if f := other.see(t, long).failure(t); f.Data.Reason != mcp.ReasonShutdown || f.Data.MayHaveExecuted == nil || !*f.Data.MayHaveExecuted {
+			t.Errorf("got %+v", f)
+		}
+		for i, id := range queued {
+			f := other.see(t, id).failure(t)
+			if f.Data.Reason != mcp.ReasonShutdown || *f.Data.MayHaveExecuted != (i == 0) {
+				t.Errorf("queued-%d: got %+v", i, f)
+			}
+		}
+		if err := other.Update(t.Context(), asks, somebody, inputs("k", "1"), &Envelope{}); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		other.mustState(t, asks, Completed)
+	})
+}
+
+// Nothing is waited for that is over: the drain ends with the last call.
+func TestDrainEndsWithTheLastCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{}, newTool())[0]
+		id := b.hand(t, rule(nil), "call result/2s")
+		began := time.Now()
+		b.Drain(t.Context())
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("took %v", took)
+		}
+		b.mustState(t, id, Completed)
+	})
+}
+
+// A second signal cuts at once. A drain that has begun does not keep it from that.
+func TestDrainIsCutShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{}, newTool())[0]
+		id := b.hand(t, rule(nil), "call hang")
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		began := time.Now()
+		b.Drain(ctx)
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("took %v", took)
+		}
+		if f := b.see(t, id).failure(t); f.Data.Reason != mcp.ReasonShutdown {
+			t.Errorf("got %+v", f)
+		}
+	})
+}
+
+// What was resigned stays so: the beats that follow do not claim that the process lives.
+func TestDrainedBerthIsKnownToBeGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		berths := startBerths(t, 2, settings{}, newTool())
+		time.Sleep(time.Second)
+		berths[0].Drain(t.Context())
+		time.Sleep(5 * testLease)
+		if left := berths[1].members(t, berths[1].lists.holders()); len(left) != 1 || left[0] != berths[1].holder {
+			t.Errorf("holders are %v, want %s alone", left, berths[1].holder)
+		}
+	})
+}

@@ -1,0 +1,317 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/internal/storage"
+)
+
+// A result is the task's whatever else it says; an error of the tool is passed on
+// verbatim; what is no answer is told in words of berth's own.
+func TestHowACallEndsIsHowItsTaskEnds(t *testing.T) {
+	for _, c := range []struct {
+		does   string
+		state  State
+		says   string
+		reason string
+	}{
+		{"result", Completed, `{"content":[{"type":"text","text":"1"}]}`, ""},
+		{"error", Failed, `{"code":-32001,"message":"the tool says no"}`, ""},
+		{"break", Failed, "broke the exchange off", mcp.ReasonUpstreamReset},
+		{"end", Failed, "without a response", mcp.ReasonBadUpstream},
+		{"unsent", Failed, "can be reached", mcp.ReasonNoUpstream},
+		{"hang", Failed, "longer than a held call may", mcp.ReasonTimeout},
+	} {
+		t.Run(c.does, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := startBerths(t, 1, settings{}, newTool())[0]
+				id := b.hand(t, rule(nil), "call "+c.does)
+				time.Sleep(11 * time.Minute)
+				v := b.mustState(t, id, c.state)
+				if !strings.Contains(string(v.Outcome), c.says) {
+					t.Errorf("got %s, want %s", v.Outcome, c.says)
+				}
+				if c.reason != "" && v.failure(t).Data.Reason != c.reason {
+					t.Errorf("got the reason %q, want %q", v.failure(t).Data.Reason, c.reason)
+				}
+				if held, inside := b.Held(), b.tool.inflight(); held+inside > 0 {
+					t.Errorf("%d are held, %d are under way", held, inside)
+				}
+			})
+		})
+	}
+}
+
+// createdAt and ttlMs are what they were at first, however often the task changes, and it
+// is not gone before they say so.
+func TestTaskLivesAsLongAsItSays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{}, newTool())[0]
+		began := time.Now()
+		id := b.hand(t, rule(func(r *Rule) { r.TTL = time.Minute }), "call ask:k result")
+		time.Sleep(10 * time.Second)
+		if err := b.Update(t.Context(), id, somebody, inputs("k", "1"), &Envelope{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Until(began.Add(time.Minute)))
+		v := b.mustState(t, id, Completed)
+		if v.Created.Sub(began).Abs() > time.Second || v.Terms.TTL != time.Minute || !v.Updated.After(v.Created) {
+			t.Errorf("created %v, updated %v, ttl %v", v.Created, v.Updated, v.Terms.TTL)
+		}
+		time.Sleep(spare + time.Second)
+		if _, err := b.Get(t.Context(), id, somebody); !errors.Is(err, ErrUnknown) {
+			t.Errorf("after its time: %v, want ErrUnknown", err)
+		}
+		if keys := b.line.at.Load(); keys != nil {
+			for _, key := range []string{callKey(id), outcomeKey(id, v.Task.Outcome)} {
+				if _, err := storage.GetBlob(t.Context(), keys, key); !errors.Is(err, storage.ErrNotFound) {
+					t.Errorf("%s is left: %v", key, err)
+				}
+			}
+		}
+	})
+}
+
+// Whose task it is must not show to anybody else, nor where it was made.
+func TestTaskIsItsMakersAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{}, newTool())[0]
+		id := b.hand(t, rule(nil), "call hang")
+		for _, who := range []Asker{{Pool: poolName, Principal: "bob"}, {Pool: poolName}, {Pool: "other", Principal: "alice"}} {
+			_, err := b.Get(t.Context(), id, who)
+			if !errors.Is(err, ErrUnknown) || !errors.Is(b.Cancel(t.Context(), id, who), ErrUnknown) || !errors.Is(b.Update(t.Context(), id, who, nil, &Envelope{}), ErrUnknown) {
+				t.Errorf("%+v: got %v, want ErrUnknown", who, err)
+			}
+		}
+		synctest.Wait()
+		b.line.cut() // a holder answers for what it holds
+		if _, err := b.Get(t.Context(), id, Asker{Pool: poolName, Principal: "bob"}); !errors.Is(err, ErrUnknown) {
+			t.Errorf("while the store is away: got %v, want ErrUnknown", err)
+		}
+		b.mustState(t, id, Dispatched)
+	})
+}
+
+// Progress is stored once a second, the last word first of all.
+func TestProgressIsThrottled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{}, newTool())[0]
+		b.line.note()
+		id := b.hand(t, rule(nil), "call say:1,2,3,4,5,6,7,8/100ms")
+		time.Sleep(850 * time.Millisecond)
+		if got := b.see(t, id).Message; got != "1" {
+			t.Errorf("after the first word: %q", got)
+		}
+		time.Sleep(40 * time.Millisecond)
+		id = b.hand(t, rule(nil), "other say:1,2,3/400ms hang")
+		time.Sleep(1700 * time.Millisecond)
+		swaps := 0
+		for _, op := range b.line.asked() {
+			if op == "swap "+taskKey(id) {
+				swaps++
+			}
+		}
+		if swaps > 5 { // dispatch, handle, the first word, the last one, the end
+			t.Errorf("%d steps for three words", swaps)
+		}
+	})
+}
+
+// A call that asks for nothing but to be sent again is sent again, later each time, with
+// its requestState, and not for ever.
+func TestBareRoundsBackOffAndEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		b := startBerths(t, 1, settings{}, up)[0]
+		id := b.hand(t, rule(nil), "call bare bare result")
+		began := time.Now()
+		for b.see(t, id).State != Completed {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if took := time.Since(began); took < bareFirst+2*bareFirst || took > 4*bareFirst {
+			t.Errorf("three rounds took %v", took)
+		}
+		if !strings.Contains(up.sent(2).body, `"requestState":"2"`) || strings.Contains(up.sent(2).body, "inputResponses") {
+			t.Errorf("the third round is %s", up.sent(2).body)
+		}
+		endless := b.hand(t, rule(func(r *Rule) { r.TTL, r.Timeout = 24*time.Hour, time.Hour }), "endless bare")
+		time.Sleep(20 * time.Minute)
+		if f := b.see(t, endless).failure(t); f.Data.Reason != mcp.ReasonBadUpstream {
+			t.Errorf("got %+v", f)
+		}
+		if n := up.count(); n != 3+1+maxBare {
+			t.Errorf("%d rounds were sent in all", n)
+		}
+	})
+}
+
+// Each round has an id of its own, the answers under the upstream's keys, and the headers
+// of whoever answered.
+func TestNextRoundBearsTheAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		berths := startBerths(t, 2, settings{}, up)
+		id := berths[0].hand(t, rule(nil), "call ask:k,l result")
+		synctest.Wait()
+		v := berths[1].mustState(t, id, InputRequired)
+		if v.Holder != "" || len(v.Outstanding()) != 2 {
+			t.Errorf("held by %q, asked %v", v.Holder, v.Outstanding())
+		}
+		if err := berths[1].Update(t.Context(), id, somebody, inputs("l", `"second"`, "other", "0"), &Envelope{}); err != nil {
+			t.Fatal(err)
+		}
+		v = berths[0].see(t, id)
+		if open := v.Outstanding(); len(open) != 1 || open[0].Key != "k" {
+			t.Errorf("left to answer: %v", open)
+		}
+		with := Envelope{Header: map[string][]string{"Authorization": {"Bearer of the answer"}}}
+		if err := berths[1].Update(t.Context(), id, somebody, inputs("k", `"first"`), &with); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		berths[0].mustState(t, id, Completed)
+		second := up.sent(1).body
+		if !strings.Contains(second, `"inputResponses":{"k":"first","l":"second"}`) || strings.Contains(second, `"id":1,`) {
+			t.Errorf("the second round is %s", second)
+		}
+		if got := up.sent(1).headers["Authorization"]; len(got) != 1 || got[0] != "Bearer of the answer" {
+			t.Errorf("it bears %v", got)
+		}
+	})
+}
+
+// A cancel by any berth closes the upstream's stream, and what comes late is dropped.
+func TestCancelReachesTheHolder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		berths := startBerths(t, 2, settings{}, up)
+		for _, by := range berths {
+			id := berths[0].hand(t, rule(nil), "call hang")
+			synctest.Wait()
+			if err := by.Cancel(t.Context(), id, somebody); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if up.inflight() > 0 || berths[0].Held() > 0 {
+				t.Errorf("the call goes on")
+			}
+			berths[0].mustState(t, id, Cancelled)
+			if err := by.Cancel(t.Context(), id, somebody); err != nil {
+				t.Errorf("a second cancel: %v", err)
+			}
+		}
+	})
+}
+
+// Where no word of a cancel reaches the holder, its mail does with the next beat.
+func TestCancelReachesTheHolderByMail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		berths := startBerths(t, 2, settings{}, up)
+		berths[1].line.refuse(func(op, _ string) bool { return op == "notify" })
+		id := berths[0].hand(t, rule(nil), "call hang")
+		synctest.Wait()
+		if err := berths[1].Cancel(t.Context(), id, somebody); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if up.inflight() != 1 {
+			t.Fatal("the holder was told, which this test is not about")
+		}
+		time.Sleep(testLease / 3)
+		synctest.Wait()
+		if up.inflight() > 0 {
+			t.Errorf("the call goes on after a beat")
+		}
+	})
+}
+
+// A client that is gone before it has the handle has no task.
+func TestDiscardedCallLeavesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		b := startBerths(t, 1, settings{}, up)[0]
+		h, err := b.Create(t.Context(), creation(rule(func(r *Rule) { r.LivePerPrincipal, r.Concurrency = 5, 1 }), "call hang"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Start(nil)
+		synctest.Wait()
+		h.Discard()
+		<-h.Done()
+		id := h.Task().ID
+		if _, err := b.Get(t.Context(), id, somebody); !errors.Is(err, ErrUnknown) {
+			t.Errorf("got %v, want ErrUnknown", err)
+		}
+		l := b.lists
+		for _, list := range []string{l.tasksOf(b.holder), l.liveOf(poolName, "alice"), l.waitingIn(h.Task().Terms.Queue), l.slotsOf(h.Task().Terms.Queue, "u")} {
+			if left := b.members(t, list); len(left) > 0 {
+				t.Errorf("%s still has %v", list, left)
+			}
+		}
+		if up.inflight() > 0 {
+			t.Error("the call goes on")
+		}
+	})
+}
+
+// An outcome waits in memory for the store, and no more of them than there is room for.
+func TestOutcomesWaitForTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{shared: true}, newTool())[0]
+		kept := b.hand(t, rule(nil), "call result/1s")
+		synctest.Wait()
+		b.line.cut()
+		time.Sleep(time.Minute)
+		b.line.mend()
+		time.Sleep(2 * time.Second)
+		b.mustState(t, kept, Completed)
+
+		b.unkept.n.Store(maxUnstored)
+		refused := b.hand(t, rule(nil), "call result")
+		time.Sleep(time.Second)
+		if f := b.see(t, refused).failure(t); f.Data.Reason != mcp.ReasonStoreUnavailable {
+			t.Errorf("got %+v", f)
+		}
+	})
+}
+
+// Every step of a life may lose its acknowledgement: it is taken again, without effect.
+func TestLostAcknowledgementsChangeNothing(t *testing.T) {
+	for lost := range 24 {
+		synctest.Test(t, func(t *testing.T) {
+			up := newTool()
+			b := startBerths(t, 1, settings{shared: true}, up)[0]
+			time.Sleep(time.Second)
+			writes := 0
+			r := rule(func(r *Rule) { r.Concurrency = 1 })
+			h, err := b.Create(t.Context(), creation(r, "call ask:k result"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.line.muteOne(func() bool { writes++; return writes == lost })
+			h.Start(nil)
+			h.Handed()
+			id := h.Task().ID
+			time.Sleep(10 * time.Second)
+			answered := func() error { return b.Update(context.Background(), id, somebody, inputs("k", "1"), &Envelope{}) }
+			for answered() != nil {
+				time.Sleep(time.Second)
+			}
+			time.Sleep(10 * time.Second)
+			b.mustState(t, id, Completed)
+			if up.times("call", 0) != 1 || up.times("call", 1) != 1 {
+				t.Errorf("write %d not acknowledged: ran %v", lost, up.all())
+			}
+			if left := b.members(t, b.lists.slotsOf(r.terms(poolName).Queue, "u")); len(left) > 0 {
+				t.Errorf("write %d not acknowledged: %v is left", lost, left)
+			}
+		})
+	}
+}

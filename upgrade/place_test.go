@@ -1,0 +1,141 @@
+package upgrade
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func queueing(r *Rule) { r.Concurrency = 1 }
+
+// Places are given in the order of arrival, whoever holds the call, and no upstream has
+// more calls than the rule allows.
+func TestQueueKeepsItsOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		berths := startBerths(t, 2, settings{}, up)
+		var ids []string
+		for i := range 6 {
+			ids = append(ids, berths[i%2].hand(t, rule(queueing), fmt.Sprintf("call-%d%s result/10s", i, bounded)))
+			time.Sleep(2 * time.Millisecond)
+		}
+		synctest.Wait()
+		for i, id := range ids {
+			if got := berths[1].see(t, id).Place; got != i {
+				t.Errorf("call %d is in place %d", i, got)
+			}
+		}
+		v := berths[0].see(t, ids[3])
+		if shown := v.shown(); shown.Message != "queued, 3rd" {
+			t.Errorf("shown as %q", shown.Message)
+		}
+		for i, id := range ids {
+			time.Sleep(10 * time.Second)
+			synctest.Wait()
+			berths[0].mustState(t, id, Completed)
+			if i+1 < len(ids) {
+				berths[0].mustState(t, ids[i+1], Dispatched)
+			}
+		}
+		if up.atOnce("u") != 1 {
+			t.Errorf("%d at once", up.atOnce("u"))
+		}
+	})
+}
+
+// Who gives up waiting is in nobody's way.
+func TestCancelledCallLeavesTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		berths := startBerths(t, 2, settings{}, newTool())
+		b := berths[0]
+		first := b.hand(t, rule(queueing), "first hang")
+		var waiting []string
+		for i := range 3 {
+			waiting = append(waiting, b.hand(t, rule(queueing), fmt.Sprintf("waiting-%d hang", i)))
+			synctest.Wait()
+		}
+		queue := b.lists.waitingIn(b.see(t, first).Terms.Queue)
+		for _, id := range append(waiting[:2:2], first) {
+			if err := berths[1].Cancel(t.Context(), id, somebody); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if slices.Contains(b.members(t, queue), id) {
+				t.Error("a call that was cancelled is still in the queue")
+			}
+		}
+		b.mustState(t, waiting[2], Dispatched)
+	})
+}
+
+// What a fail-over has brought back, of calls that are over, does not stop the queue.
+func TestGhostsDoNotStopTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{shared: true}, newTool())[0]
+		time.Sleep(time.Second)
+		terms := rule(queueing).terms(poolName)
+		for i := range 3 {
+			name := fmt.Sprint("ghost-", i)
+			if err := b.lists.enlist(t.Context(), b.lists.waitingIn(terms.Queue), name, time.Hour, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.lists.enlist(t.Context(), b.lists.slotsOf(terms.Queue, "u"), "ghost holder place", time.Hour, 0); err != nil {
+			t.Fatal(err)
+		}
+		id := b.hand(t, rule(queueing), "call result")
+		time.Sleep(30 * time.Second)
+		b.mustState(t, id, Completed)
+	})
+}
+
+// A place that is given back late, by a berth that was cut off, is not the next one's: the
+// bound holds.
+func TestPlaceGivenBackLateIsNobodyElses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		b := startBerths(t, 1, settings{shared: true}, up)[0]
+		time.Sleep(time.Second)
+		b.line.refuse(func(op, list string) bool {
+			return op == "delist" && list == b.lists.slotsOf(rule(queueing).terms(poolName).Queue, "u")
+		})
+		// Its first round's place cannot be given back before the second round has another.
+		first := b.hand(t, rule(queueing), "first"+bounded+" bare hang")
+		time.Sleep(2 * bareFirst)
+		second := b.hand(t, rule(queueing), "second"+bounded+" result")
+		b.line.refuse(nil)
+		time.Sleep(time.Minute)
+		if up.atOnce("u") != 1 {
+			t.Errorf("%d at once", up.atOnce("u"))
+		}
+		b.mustState(t, first, Dispatched)
+		b.mustState(t, second, Queued)
+	})
+}
+
+// After a flush nobody knows which places are taken: they are given once the holders had
+// the time to take theirs anew.
+func TestPlacesAreNotGivenTwiceAfterAFlush(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		at := newCell(memory(t))
+		berths := startBerths(t, 2, settings{at: at}, up)
+		time.Sleep(testLease / 2)
+		first := berths[0].hand(t, rule(queueing), "first"+bounded+" hang")
+		synctest.Wait()
+		at.Store(memory(t))
+		second := berths[1].hand(t, rule(queueing), "second"+bounded+" result")
+		time.Sleep(time.Minute)
+		if up.atOnce("u") != 1 {
+			t.Errorf("%d at once", up.atOnce("u"))
+		}
+		berths[1].mustState(t, first, Dispatched)
+		if err := berths[1].Cancel(t.Context(), first, somebody); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * placeEvery)
+		berths[0].mustState(t, second, Completed)
+	})
+}
