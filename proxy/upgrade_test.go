@@ -2,12 +2,8 @@ package proxy_test
 
 import (
 	"context"
-	"encoding/json"
-	"io"
 	"net/http"
-	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -198,92 +194,6 @@ func TestTimesOfATaskAreNotRecomputed(t *testing.T) {
 	})
 }
 
-// An answer that is larger than the rule allows fails the task, and is not read on.
-func TestAnswerThatIsTooLarge(t *testing.T) {
-	const limit = 8 << 20
-	piece := strings.Repeat("x", 1<<20)
-	var sent atomic.Int64
-	pour := func(contentType, begin string, declared, n int) faultFunc {
-		return func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
-			sent.Store(0)
-			w.Header().Set("Content-Type", contentType)
-			if declared > 0 {
-				w.Header().Set("Content-Length", strconv.Itoa(declared))
-			}
-			_, _ = io.WriteString(w, begin)
-			for range n {
-				if _, err := io.WriteString(w, piece); err != nil {
-					break
-				}
-				sent.Add(1 << 20)
-			}
-			<-r.Context().Done()
-			return true
-		}
-	}
-	for name, c := range map[string]struct {
-		answer faultFunc
-		reason string
-	}{
-		"9 MiB":                    {pour(jsonType, `{"jsonrpc":"2.0","id":1,"result":{"x":"`, 0, 9), "result_too_large"},
-		"9 MiB that are announced": {pour(jsonType, `{"jsonrpc":"2.0","id":1,"result":{"x":"`, 9<<20, 9), "result_too_large"},
-		"an event of 64 MiB":       {pour(eventsType, `data: {"jsonrpc":"2.0","id":1,"result":{"x":"`, 0, 64), "event_too_large"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := newUpgraded(t, rigOptions{}, nil)
-			f.answers(c.answer)
-			v := f.reaches(f.made(), "failed")
-			if !strings.Contains(string(v.Error), `"reason":"`+c.reason+`"`) || !strings.Contains(string(v.Error), `"code":-32603`) {
-				t.Errorf("got %s", v.Error)
-			}
-			f.eventually("the end of the exchange", func() bool { return f.servers[0].Hangups("tools/call") == 1 })
-			if n := sent.Load(); n > limit+2<<20 {
-				t.Errorf("%d bytes were read", n)
-			}
-		})
-	}
-}
-
-// Many events cost no more memory than one.
-func TestManyEventsOfAHeldCall(t *testing.T) {
-	const events, batch = 250_000, 1000
-	line := strings.Repeat("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n\n", batch)
-	f := newUpgraded(t, rigOptions{}, nil)
-	var most uint64
-	f.answers(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
-		w.Header().Set("Content-Type", eventsType)
-		for n := range events / batch {
-			_, _ = io.WriteString(w, line)
-			if n%50 == 49 {
-				most = max(most, heap())
-			}
-		}
-		_, _ = io.WriteString(w, "data: "+response(body, `"result":`+done)+"\n\n")
-		return true
-	})
-	before := heap()
-	id := f.made()
-	<-f.heldDone()
-	if v := f.look(id); v.Status != "completed" || string(v.Result) != done {
-		t.Errorf("got %+v", v)
-	}
-	if most > before+4<<20 {
-		t.Errorf("the heap grew from %d to %d bytes", before, most)
-	}
-}
-
-// heldDone is closed when nothing is held.
-func (f *upgraded) heldDone() <-chan struct{} {
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for limit := time.Now().Add(2 * time.Minute); f.tasks.Held() > 0 && time.Now().Before(limit); {
-			<-time.After(10 * time.Millisecond)
-		}
-	}()
-	return ended
-}
-
 // While the store is away nothing runs as a task: the call is a plain one, or is refused
 // before the tool runs, as the rule says.
 func TestStoreThatIsDownBeforeDispatch(t *testing.T) {
@@ -338,85 +248,5 @@ func TestRequiredToolIsNotCalledPlainly(t *testing.T) {
 	}
 	if n := len(f.seen.all()); n != 0 {
 		t.Errorf("%d requests were sent", n)
-	}
-}
-
-// Each round is the original call with what belongs to it, in the name of who answered.
-func TestRoundsOfATask(t *testing.T) {
-	f := newUpgraded(t, rigOptions{}, nil)
-	ask := func(keys, state string) string {
-		return `{"resultType":"input_required","inputRequests":{` + keys + `}` + state + `}`
-	}
-	f.answers(
-		sayResult(ask(`"a":{"n":1},"b":{"n":2}`, `,"requestState":"one"`)),
-		sayResult(`{"resultType":"input_required","requestState":"two"}`),
-		sayResult(ask(`"a":{"n":3}`, "")),
-		sayResult(done),
-	)
-	id := f.made("Authorization", "Bearer one", "Mcp-Param-Region", "eu", "X-Custom", "one")
-	v := f.reaches(id, "input_required", "Authorization", "Bearer one")
-	if len(v.InputRequests) != 2 {
-		t.Fatalf("asked %v", v.InputRequests)
-	}
-	for _, part := range []string{`{"a":{"answer":1}}`, `{"nobody":{"asked":1}}`, `{"a":{"answer":"late"}}`} {
-		if r := f.answer(id, part, "Authorization", "Bearer one"); r.message(t).Error != nil {
-			t.Errorf("answering %s: %v", part, r)
-		}
-		if v := f.look(id, "Authorization", "Bearer one"); v.Status != "input_required" || len(v.InputRequests) != 1 || v.InputRequests["b"] == nil {
-			t.Errorf("after %s: %+v", part, v)
-		}
-	}
-	f.answer(id, `{"b":{"answer":2}}`, "Authorization", "Bearer two", "Mcp-Param-Region", "us", "X-Custom", "two")
-	var third view
-	f.eventually("the next question", func() bool {
-		third = f.look(id, "Authorization", "Bearer one")
-		return third.Status == "input_required"
-	})
-	var key string
-	for key = range third.InputRequests {
-	}
-	if len(third.InputRequests) != 1 || key == "a" || key == "b" {
-		t.Errorf("asked under the keys %v, which were used before", third.InputRequests)
-	}
-	f.answer(id, `{"`+key+`":{"answer":3}}`, "Authorization", "Bearer three")
-	f.reaches(id, "completed", "Authorization", "Bearer one")
-	sent := f.seen.of("tools/call")
-	if len(sent) != 4 {
-		t.Fatalf("%d rounds", len(sent))
-	}
-	ids := map[string]bool{}
-	for i, want := range []struct {
-		token, custom, state string
-		answers              map[string]string
-	}{
-		{"Bearer one", "one", "", nil},
-		{"Bearer two", "two", "one", map[string]string{"a": `{"answer":1}`, "b": `{"answer":2}`}},
-		{"Bearer two", "two", "two", nil},
-		{"Bearer three", "", "", map[string]string{"a": `{"answer":3}`}},
-	} {
-		r := sent[i]
-		ids[string(r.msg.ID)] = true
-		state := ""
-		if r.msg.Params.RequestState != nil {
-			state = *r.msg.Params.RequestState
-		}
-		if r.header.Get("Authorization") != want.token || r.header.Get("X-Custom") != want.custom || state != want.state {
-			t.Errorf("round %d: %v, requestState %q, want %+v", i+1, r.header, state, want)
-		}
-		if r.header.Get("Mcp-Param-Region") != "eu" || r.header.Get("Mcp-Method") != "tools/call" || r.header.Get("Mcp-Name") != "work" || r.msg.Params.Name != "work" {
-			t.Errorf("round %d is another call: %v %s", i+1, r.header, r.body)
-		}
-		got := map[string]string{}
-		for key, answer := range r.msg.Params.InputResponses {
-			got[key] = string(answer)
-		}
-		gave, _ := json.Marshal(got)
-		wanted, _ := json.Marshal(want.answers)
-		if string(gave) != string(wanted) && len(got)+len(want.answers) > 0 {
-			t.Errorf("round %d answers %s, want %s", i+1, gave, wanted)
-		}
-	}
-	if len(ids) != 4 {
-		t.Errorf("%d ids for 4 rounds", len(ids))
 	}
 }

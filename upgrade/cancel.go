@@ -24,7 +24,7 @@ func (t *Tasks) Cancel(ctx context.Context, id string, who Asker) error {
 		t.backlog.add(drop) // it may be stored, and the holder not know of it
 	}
 	if err == nil {
-		t.withdraw(ctx, e.Task, who.Envelope)
+		t.withdraw(ctx, &e.Task, who.Envelope)
 	}
 	return err
 }

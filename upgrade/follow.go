@@ -4,36 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	"berth/internal/mcp"
 	"berth/routing"
 )
 
-const (
-	// Bounds of how often an upstream is asked about its task, whatever it says itself.
-	followLeast, followMost = 250 * time.Millisecond, 30 * time.Second
-
-	followEvery = time.Second // where it says nothing
-
-	// maxOdd bounds how often in a row an upstream may say something else than how its
-	// task is. One that does not answer at all is asked for as long as the call may take.
-	maxOdd = 10
-
-	// withdrawTime bounds what giving up an upstream's task may take. It is a courtesy.
-	withdrawTime = 2 * time.Second
-)
-
-// follower keeps to a task that an upstream made of a held call though it was not asked
-// to: what becomes of that becomes of ours.
-type follower struct {
-	h    *Held
-	u    *routing.Upstream
-	id   string // of the upstream's task
-	sent int    // requests about it, for their ids
-	over bool   // the upstream has ended it
-}
+// withdrawTime bounds what giving up an upstream's task may take. It is a courtesy.
+const withdrawTime = 2 * time.Second
 
 // follow begins to keep to the task that r hands out.
 func (h *Held) follow(ctx context.Context, u *routing.Upstream, r reply) (again bool, err error) {
@@ -55,7 +33,7 @@ func (h *Held) follow(ctx context.Context, u *routing.Upstream, r reply) (again 
 // death of who followed it before.
 func (h *Held) rejoin() (again bool, err error) {
 	task := h.Task()
-	u := h.upstreamOf(&task)
+	u := h.t.upstreamOf(&task)
 	if u == nil {
 		return false, noUpstream("the server that has the task is not in the pool any more")
 	}
@@ -98,8 +76,8 @@ func (h *Held) must(ctx context.Context, op Op) error {
 }
 
 // upstreamOf returns the upstream that has the task which is followed.
-func (h *Held) upstreamOf(task *Task) *routing.Upstream {
-	all := h.t.pools[task.Pool].Routing.Upstreams()
+func (t *Tasks) upstreamOf(task *Task) *routing.Upstream {
+	all := t.pools[task.Pool].Routing.Upstreams()
 	at := slices.IndexFunc(all, func(u *routing.Upstream) bool { return u.Name == task.Upstream })
 	if at < 0 {
 		return nil
@@ -107,200 +85,26 @@ func (h *Held) upstreamOf(task *Task) *routing.Upstream {
 	return all[at]
 }
 
-// keep polls the task until it ends, or asks for something.
-func (f *follower) keep(ctx context.Context, state mcp.FollowedTask) (again bool, err error) {
-	for {
-		if over, err := f.act(ctx, state); over || err != nil {
-			return false, err
-		}
-		if err := f.wait(ctx, state.PollInterval); err != nil {
-			return false, err
-		}
-		if state, err = f.poll(ctx); err != nil {
-			return false, err
-		}
-	}
-}
-
-// act does what the state of the upstream's task means for ours. over says that nothing
-// is to be waited for.
-func (f *follower) act(ctx context.Context, state mcp.FollowedTask) (over bool, err error) {
-	h := f.h
-	switch state.Status {
-	case "completed":
-		if state.Result == nil {
-			return true, errGarbled
-		}
-		h.finish(Completed, state.Result, "")
-		return true, nil
-	case "failed":
-		object, says := readable(state.Error)
-		if object == nil {
-			return true, errGarbled
-		}
-		h.finish(Failed, object, says)
-		return true, nil
-	case "cancelled":
-		return true, f.cancelled(ctx)
-	case "input_required":
-		if asks := f.open(state.Asks); len(asks) > 0 {
-			_, err := h.pauseFor(ctx, asks, nil)
-			return true, err
-		}
-	}
-	if state.Message != "" {
-		h.noteText(state.Message)
-	}
-	return false, nil
-}
-
-// open are the asks that were not answered yet: an upstream may show those for a moment
-// after it has acknowledged the answers.
-func (f *follower) open(asks []mcp.Input) []mcp.Input {
-	task := f.h.Task()
-	return slices.DeleteFunc(slices.Clone(asks), func(in mcp.Input) bool {
-		return slices.ContainsFunc(task.Asks, func(a Ask) bool { return a.Upstream == in.Key && a.Answer != nil })
-	})
-}
-
-// cancelled ends the task as the upstream has ended its own.
-func (f *follower) cancelled(ctx context.Context) error {
-	h := f.h
-	f.over = true
-	if err := h.must(ctx, h.t.op(Cancel)); err != nil {
-		return err
-	}
-	task := h.Task()
-	h.t.metrics.ended(ctx, task)
-	h.t.leave(ctx, &task)
-	h.t.changed(ctx, task.ID)
-	return nil
-}
-
-func (f *follower) wait(ctx context.Context, interval time.Duration) error {
-	if interval == 0 {
-		interval = followEvery
-	}
-	select {
-	case <-time.After(min(max(interval, followLeast), followMost)):
-		return nil
-	case <-ctx.Done():
-		return f.h.cause(ctx, context.Cause(ctx))
-	}
-}
-
-// poll asks for the state of the task.
-func (f *follower) poll(ctx context.Context) (mcp.FollowedTask, error) {
-	r, err := f.ask(ctx, mcp.MethodGetTask, nil)
-	if err != nil || r.IsError {
-		return mcp.FollowedTask{}, f.refused(r, err)
-	}
-	state, err := mcp.ReadFollowed(r.Result)
-	if err != nil || state.ID != f.id {
-		return mcp.FollowedTask{}, errGarbled
-	}
-	return state, nil
-}
-
-// refused returns why a task cannot be followed any more: what the upstream says of it in
-// its own words, which have ended our task, or err.
-func (f *follower) refused(r reply, err error) error {
-	if err != nil {
-		return err
-	}
-	object, says := errorOf(r.message)
-	if object == nil {
-		return errGarbled
-	}
-	f.h.finish(Failed, object, says)
-	return errFenced
-}
-
-// ask makes a request about the task, and repeats it until that is answered: none of them
-// does anything twice.
-func (f *follower) ask(ctx context.Context, method string, answers []mcp.Input) (reply, error) {
-	interval := followLeast
-	for odd := 0; ; interval *= 2 {
-		r, err := f.askOnce(ctx, method, answers)
-		if ctx.Err() != nil {
-			return reply{}, f.h.cause(ctx, err)
-		}
-		worded, isWorded := errors.AsType[*mcp.Error](err)
-		switch {
-		case err == nil && (!r.IsError || isFinal(r.ErrorCode)):
-			return r, nil
-		case isWorded && worded.Reason != mcp.ReasonBadUpstream:
-			return reply{}, err
-		case err == nil || isWorded:
-			if odd++; odd >= maxOdd {
-				return r, err
-			}
-		}
-		interval = min(interval, followMost)
-		if err := f.wait(ctx, interval); err != nil {
-			return reply{}, err
-		}
-	}
-}
-
-// isFinal reports whether an error says something that will not change.
-func isFinal(code int) bool {
-	return code == mcp.CodeInvalidParams || code == mcp.CodeMethodNotFound || code == mcp.CodeMissingCapability
-}
-
-func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Input) (reply, error) {
-	task := f.h.Task()
-	f.sent++
-	c := &Call{
-		Body: mcp.TaskRequest(f.h.token+"-f"+strconv.Itoa(f.sent), method, f.id, task.Version, answers),
-		Own: map[string][]string{
-			"Accept":          {"application/json, text/event-stream"},
-			"Content-Type":    {"application/json"},
-			mcp.HeaderVersion: {task.Version},
-			mcp.HeaderMethod:  {method},
-			mcp.HeaderName:    {mcp.EncodeName(f.id)},
-		},
-		Envelope: f.h.call.Envelope,
-	}
-	ex, err := f.h.t.pools[task.Pool].Send(ctx, f.u, c, task.Terms.MaxResult)
-	if err != nil {
-		return reply{}, err
-	}
-	defer ex.Close()
-	return f.h.read(ex)
-}
-
-// leave gives the upstream's task up where nobody waits for it any more.
-func (f *follower) leave(ctx context.Context) {
-	task, cause := f.h.Task(), context.Cause(ctx)
-	given := errors.Is(cause, errCancelled) || errors.Is(cause, errDiscarded) || errors.Is(cause, errTimeout)
-	if f.over || !given && task.State != Cancelled {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
-	defer cancel()
-	if _, err := f.askOnce(ctx, mcp.MethodCancelTask, nil); err != nil {
-		f.h.t.log.Debug("a task of an upstream's could not be cancelled", "upstream", f.u.Name, "error", err)
-	}
-}
-
 // withdraw gives up the upstream's task that a cancelled one followed while nobody held
 // it, with what authorises who cancels it.
-func (t *Tasks) withdraw(ctx context.Context, followed Task, with *Envelope) {
+func (t *Tasks) withdraw(ctx context.Context, followed *Task, with *Envelope) {
 	pool := t.pools[followed.Pool]
 	if followed.Follows == "" || followed.Holder != "" || pool == nil || with == nil {
 		return
 	}
-	h := t.newHeld(entry{Task: followed}, &Call{Envelope: *with})
-	defer h.end(nil)
-	u := h.upstreamOf(&followed)
+	u := t.upstreamOf(followed)
 	if u == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), withdrawTime, errTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
-	f := &follower{h: h, u: u, id: followed.Follows}
-	if _, err := f.askOnce(ctx, mcp.MethodCancelTask, nil); err != nil {
+	c := aboutTheirs(followed.Follows, "berth-"+newName(9), mcp.MethodCancelTask, followed.Version, nil)
+	c.Envelope = *with
+	ex, err := pool.Send(ctx, u, c, followed.Terms.MaxResult)
+	if err != nil {
 		t.log.Debug("a task of an upstream's could not be cancelled", "upstream", u.Name, "error", err)
+		return
 	}
+	defer ex.Close()
+	_, _ = ex.Next() // whatever it says, it has been told
 }

@@ -22,7 +22,7 @@ var (
 // or to the next time that the task waits for input.
 type Held struct {
 	t     *Tasks
-	call  *Call
+	call  packedCall
 	guest Attended // nil: nobody waits for the answer itself
 	ctx   context.Context
 	end   context.CancelCauseFunc
@@ -69,7 +69,7 @@ func (t *Tasks) hold(e entry, c *Call) *Held {
 // newHeld returns the call of e, which is nobody's yet.
 func (t *Tasks) newHeld(e entry, c *Call) *Held {
 	h := &Held{
-		t: t, call: c, entry: e, id: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + newName(9),
+		t: t, call: pack(c), entry: e, id: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + newName(9),
 		sure: time.Now(), due: e.due(), expires: e.Expires(),
 	}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
@@ -200,7 +200,7 @@ func (h *Held) canBeLeft() bool {
 	task := h.Task()
 	pool := h.t.pools[task.Pool]
 	return h.t.store.Durable() && (task.Waiting() || task.Follows != "") && task.Handed &&
-		(h.call.Bare || h.t.keys.Given() || pool != nil && pool.OwnCredentials)
+		(h.call.bare || h.t.keys.Given() || pool != nil && pool.OwnCredentials)
 }
 
 // release gives back what the call took.

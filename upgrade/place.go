@@ -35,7 +35,9 @@ func (h *Held) takePlace(tried []*routing.Upstream) (place, error) {
 	freed, stop := h.t.hub.watch(queueTopic(task.Terms.Queue))
 	defer stop()
 	for {
-		taken, err := h.tryPlace(ctx, pool, &task, tried)
+		var taken place
+		var err error
+		aside(func() { taken, err = h.tryPlace(ctx, pool, &task, tried) })
 		if taken.Lease != nil {
 			return taken, nil
 		}

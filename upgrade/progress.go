@@ -19,7 +19,7 @@ func (h *Held) note(p mcp.Progress) {
 	if !bytes.Equal(p.Token, strconv.AppendQuote(nil, h.token)) {
 		return
 	}
-	h.noteText(p.Text())
+	aside(func() { h.noteText(p.Text()) })
 }
 
 // noteText makes text the task's message.

@@ -103,7 +103,7 @@ func (h *Held) putBack(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := t.keepCall(ctx, task.ID, h.call, life); err != nil {
+	if err := t.keepCall(ctx, task.ID, h.call.unpack(), life); err != nil {
 		return err
 	}
 	if err := t.settleKey(ctx, &task, life); err != nil && !errors.Is(err, errKeyTaken) {

@@ -103,13 +103,15 @@ func (h *Held) dispatch(ctx context.Context, at place) (Exchange, place, error) 
 	var tried []*routing.Upstream
 	for {
 		u := at.Upstream
-		body, err := h.commit(ctx, u)
+		var body []byte
+		var err error
+		aside(func() { body, err = h.commit(ctx, u) })
 		if err != nil {
 			return nil, at, err
 		}
-		c := *h.call
+		c := h.call.unpack()
 		c.Body = body
-		ex, err := h.sender()(ctx, u, &c, h.Task().Terms.MaxResult)
+		ex, err := h.sender()(ctx, u, c, h.Task().Terms.MaxResult)
 		failure, unanswered := errors.AsType[*exchange.SendError](err)
 		if !unanswered || failure.Sent || ctx.Err() != nil {
 			return ex, at, err
@@ -163,7 +165,7 @@ func (h *Held) body(task *Task) ([]byte, error) {
 	if task.Answered {
 		r.Answers, r.State = task.answers(), task.RequestState
 	}
-	return r.Body(h.call.Body)
+	return r.Body(h.call.body)
 }
 
 // reply is the response that a round ended with.

@@ -46,7 +46,7 @@ const idleConnection = 4 * time.Second
 // Buffers of a connection, in bytes. Larger reads and writes pass them by; thousands of
 // calls that wait for their answers hold little more than these.
 const (
-	readBuffer  = 2 << 10
+	readBuffer  = 1 << 10
 	writeBuffer = 1 << 10
 )
 

@@ -1,0 +1,86 @@
+package proxy_test
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// Each round is the original call with what belongs to it, in the name of who answered.
+func TestRoundsOfATask(t *testing.T) {
+	f := newUpgraded(t, rigOptions{}, nil)
+	ask := func(keys, state string) string {
+		return `{"resultType":"input_required","inputRequests":{` + keys + `}` + state + `}`
+	}
+	f.answers(
+		sayResult(ask(`"a":{"n":1},"b":{"n":2}`, `,"requestState":"one"`)),
+		sayResult(`{"resultType":"input_required","requestState":"two"}`),
+		sayResult(ask(`"a":{"n":3}`, "")),
+		sayResult(done),
+	)
+	id := f.made("Authorization", "Bearer one", "Mcp-Param-Region", "eu", "X-Custom", "one")
+	v := f.reaches(id, "input_required", "Authorization", "Bearer one")
+	if len(v.InputRequests) != 2 {
+		t.Fatalf("asked %v", v.InputRequests)
+	}
+	for _, part := range []string{`{"a":{"answer":1}}`, `{"nobody":{"asked":1}}`, `{"a":{"answer":"late"}}`} {
+		if r := f.answer(id, part, "Authorization", "Bearer one"); r.message(t).Error != nil {
+			t.Errorf("answering %s: %v", part, r)
+		}
+		if v := f.look(id, "Authorization", "Bearer one"); v.Status != "input_required" || len(v.InputRequests) != 1 || v.InputRequests["b"] == nil {
+			t.Errorf("after %s: %+v", part, v)
+		}
+	}
+	f.answer(id, `{"b":{"answer":2}}`, "Authorization", "Bearer two", "Mcp-Param-Region", "us", "X-Custom", "two")
+	var third view
+	f.eventually("the next question", func() bool {
+		third = f.look(id, "Authorization", "Bearer one")
+		return third.Status == "input_required"
+	})
+	var key string
+	for key = range third.InputRequests {
+	}
+	if len(third.InputRequests) != 1 || key == "a" || key == "b" {
+		t.Errorf("asked under the keys %v, which were used before", third.InputRequests)
+	}
+	f.answer(id, `{"`+key+`":{"answer":3}}`, "Authorization", "Bearer three")
+	f.reaches(id, "completed", "Authorization", "Bearer one")
+	sent := f.seen.of("tools/call")
+	if len(sent) != 4 {
+		t.Fatalf("%d rounds", len(sent))
+	}
+	ids := map[string]bool{}
+	for i, want := range []struct {
+		token, custom, state string
+		answers              map[string]string
+	}{
+		{"Bearer one", "one", "", nil},
+		{"Bearer two", "two", "one", map[string]string{"a": `{"answer":1}`, "b": `{"answer":2}`}},
+		{"Bearer two", "two", "two", nil},
+		{"Bearer three", "", "", map[string]string{"a": `{"answer":3}`}},
+	} {
+		r := sent[i]
+		ids[string(r.msg.ID)] = true
+		state := ""
+		if r.msg.Params.RequestState != nil {
+			state = *r.msg.Params.RequestState
+		}
+		if r.header.Get("Authorization") != want.token || r.header.Get("X-Custom") != want.custom || state != want.state {
+			t.Errorf("round %d: %v, requestState %q, want %+v", i+1, r.header, state, want)
+		}
+		if r.header.Get("Mcp-Param-Region") != "eu" || r.header.Get("Mcp-Method") != "tools/call" || r.header.Get("Mcp-Name") != "work" || r.msg.Params.Name != "work" {
+			t.Errorf("round %d is another call: %v %s", i+1, r.header, r.body)
+		}
+		got := map[string]string{}
+		for key, answer := range r.msg.Params.InputResponses {
+			got[key] = string(answer)
+		}
+		gave, _ := json.Marshal(got)
+		wanted, _ := json.Marshal(want.answers)
+		if string(gave) != string(wanted) && len(got)+len(want.answers) > 0 {
+			t.Errorf("round %d answers %s, want %s", i+1, gave, wanted)
+		}
+	}
+	if len(ids) != 4 {
+		t.Errorf("%d ids for 4 rounds", len(ids))
+	}
+}

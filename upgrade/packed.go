@@ -1,0 +1,43 @@
+package upgrade
+
+// packedCall is a Call as a berth keeps it while it waits: header maps cost thousands of
+// held calls more than what is in them.
+type packedCall struct {
+	body        []byte
+	own, header pairs
+	host, query string
+	bare        bool
+}
+
+// pairs are the names and values of headers, in turn.
+type pairs []string
+
+func pack(c *Call) packedCall {
+	return packedCall{c.Body, toPairs(c.Own), toPairs(c.Header), c.Host, c.Query, c.Bare}
+}
+
+func (p *packedCall) unpack() *Call {
+	return &Call{Body: p.body, Own: p.own.toMap(), Envelope: Envelope{Host: p.host, Query: p.query, Header: p.header.toMap(), Bare: p.bare}}
+}
+
+func toPairs(headers map[string][]string) pairs {
+	n := 0
+	for _, values := range headers {
+		n += 2 * len(values)
+	}
+	p := make(pairs, 0, n)
+	for name, values := range headers {
+		for _, value := range values {
+			p = append(p, name, value)
+		}
+	}
+	return p
+}
+
+func (p pairs) toMap() map[string][]string {
+	headers := make(map[string][]string, len(p)/2)
+	for i := 0; i < len(p); i += 2 {
+		headers[p[i]] = append(headers[p[i]], p[i+1])
+	}
+	return headers
+}
