@@ -86,7 +86,7 @@ func (x *request) lookUpUpgraded(ids []string) ([]*upgradedTask, error) {
 			case err != nil:
 				return err
 			}
-			found[i] = newUpgradedTask(record, x.p.lookout.interval(record.Terms.PollInterval))
+			found[i] = newUpgradedTask(record, x.p.options.Tasks.Expires(record), x.p.lookout.interval(record.Terms.PollInterval))
 			return nil
 		})
 	}

@@ -10,9 +10,9 @@ import (
 type upgradedTask struct {
 	id      string
 	poll    time.Duration // how often its clients are told to poll it
-	expires time.Time
-	told    telling   // what its client knows of it
-	due     time.Time // when it is looked at, whether anybody told of it or not
+	expires time.Time     // as timers count
+	told    telling       // what its client knows of it
+	due     time.Time     // when it is looked at, whether anybody told of it or not
 }
 
 // telling is what there is to tell of a task, without its times: a change of these alone
@@ -32,8 +32,8 @@ var asMade = telling{status: "working"}
 
 // newUpgradedTask begins with what the record says. A task that has moved since it was
 // made, or has a place in a queue, is looked at at once, any other one after wait.
-func newUpgradedTask(record upgrade.Task, wait time.Duration) *upgradedTask {
-	task := &upgradedTask{id: record.ID, poll: record.Terms.PollInterval, expires: record.Expires(), told: asMade}
+func newUpgradedTask(record upgrade.Task, expires time.Time, wait time.Duration) *upgradedTask {
+	task := &upgradedTask{id: record.ID, poll: record.Terms.PollInterval, expires: expires, told: asMade}
 	if record.State != upgrade.Queued && task.next(upgrade.View{Task: record}) == asMade {
 		task.due = time.Now().Add(wait)
 	}

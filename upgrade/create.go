@@ -51,7 +51,10 @@ func (t *Tasks) create(ctx context.Context, c Creation, once Once) (*Held, error
 		return nil, err
 	}
 	defer release()
-	task := c.task(id, t.holder)
+	if err := t.clock.known(ctx); err != nil {
+		return nil, unavailable(err)
+	}
+	task := c.task(id, t.holder, t.clock.now())
 	task.Once = once
 	e, err := t.record(ctx, task, c)
 	if err != nil {
@@ -87,12 +90,11 @@ func unavailable(err error) error {
 	return err
 }
 
-func (c *Creation) task(id, holder string) Task {
+func (c *Creation) task(id, holder string, at time.Time) Task {
 	state := Accepted
 	if c.Rule.Concurrency > 0 {
 		state = Queued
 	}
-	at := now()
 	return Task{
 		ID: id, Pool: c.Pool, Tool: c.Tool, Version: c.Version,
 		Principal: c.Principal, Creator: c.Creator, Upstream: c.Prefer,

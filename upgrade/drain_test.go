@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/routing"
 )
 
 // Within the drain calls end as they would have; the rest fails, durably, and nothing new
@@ -107,4 +108,57 @@ func TestDrainedBerthIsKnownToBeGone(t *testing.T) {
 			t.Errorf("holders are %v, want %s alone", left, berths[1].holder)
 		}
 	})
+}
+
+// A call that may run twice costs its client time alone, whether its berth was shut down
+// or killed. A client that still waits for the answer itself is told.
+func TestDrainLeavesWhatMayRunTwiceToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		berths := startBerths(t, 2, settings{}, up)
+		b, other := berths[0], berths[1]
+		b.line.lasts = true
+		time.Sleep(2 * testLease) // until what the store does not know is unknown
+		again := rule(func(r *Rule) { r.OnOrphan = OrphanRerun })
+		twice := b.hand(t, again, "twice result/30s")
+		once := b.hand(t, rule(nil), "once result/30s")
+		h, err := b.Create(t.Context(), creation(again, "waits result/30s"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := &waiting{up: up, b: b}
+		h.Start(told)
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		b.Drain(ctx)
+		b.kill()
+		if f := other.see(t, once).failure(t); f.Data.Reason != mcp.ReasonShutdown {
+			t.Errorf("got %+v, want it shut down", f)
+		}
+		if _, err := other.Get(t.Context(), h.id, somebody); !errors.Is(told.failed, errShutdown) || !errors.Is(err, ErrUnknown) {
+			t.Errorf("its client was told %v, and its task gives %v; want no task", told.failed, err)
+		}
+		time.Sleep(3*testLease + 31*time.Second)
+		other.mustState(t, twice, Completed)
+		if runs := up.executed["twice 0"]; runs != 2 {
+			t.Errorf("it ran %d times, want 2", runs)
+		}
+	})
+}
+
+// waiting is a client that waits for the answer itself.
+type waiting struct {
+	up     *tool
+	b      *berth
+	failed error
+}
+
+func (w *waiting) Send(ctx context.Context, u *routing.Upstream, c *Call, _ int64) (Exchange, error) {
+	return w.up.send(ctx, w.b, u, c)
+}
+
+func (w *waiting) Failed(err error) bool {
+	w.failed = err
+	return true
 }

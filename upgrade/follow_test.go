@@ -30,7 +30,7 @@ func (*oneAnswer) Close() {}
 // following is a task of a holder that is gone, which follows one at upstream "u".
 func following(state State) Task {
 	return Task{
-		ID: "a", Pool: "p", Version: "2026-07-28", Created: now(), State: state, Holder: "gone", Handed: true,
+		ID: "a", Pool: "p", Version: "2026-07-28", Created: time.Now(), State: state, Holder: "gone", Handed: true,
 		Round: 1, Upstream: "u", Follows: "theirs", Terms: Terms{TTL: time.Hour, Timeout: time.Hour, MaxResult: 1 << 20},
 	}
 }

@@ -32,7 +32,7 @@ type Held struct {
 	due   int           // the round that is in flight, or about to be; run's
 
 	id      string    // of the task
-	expires time.Time // when the task does
+	expires time.Time // when the task does, as this process counts
 
 	mu      gate      // held while a step is taken; guards the fields below
 	entry   entry     // as this process last saw the record
@@ -70,7 +70,7 @@ func (t *Tasks) hold(e entry, c *Call) *Held {
 func (t *Tasks) newHeld(e entry, c *Call) *Held {
 	h := &Held{
 		t: t, call: pack(c), entry: e, id: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + newName(9),
-		sure: time.Now(), due: e.due(), expires: e.Expires(),
+		sure: time.Now(), due: e.due(), expires: t.Expires(e.Task),
 	}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	return h
@@ -145,8 +145,7 @@ func (h *Held) stepLocked(ctx context.Context, op Op) (entry, error) {
 // insist takes a step as soon as the store takes it. It ends with the call, or with the
 // life of the task.
 func (h *Held) insist(ctx context.Context, take func(ctx context.Context) error) error {
-	task := h.Task()
-	ctx, cancel := context.WithDeadline(ctx, task.Expires())
+	ctx, cancel := context.WithDeadline(ctx, h.expires)
 	defer cancel()
 	for {
 		err := take(ctx)
@@ -180,10 +179,10 @@ func (h *Held) rounds() (forget bool) {
 			return true
 		case errors.Is(err, errFenced), errors.Is(err, errCancelled):
 			return false
-		case errors.Is(err, errShutdown) && h.canBeLeft():
-			return false // it stays listed, for whoever finds this process gone
 		case err != nil && h.guest != nil && h.guest.Failed(err):
 			return true
+		case errors.Is(err, errShutdown) && h.canBeLeft():
+			return false // it stays listed, for whoever finds this process gone
 		case err != nil:
 			h.fail(err)
 			return errors.Is(h.Err(), errDiscarded)
@@ -194,12 +193,12 @@ func (h *Held) rounds() (forget bool) {
 }
 
 // canBeLeft reports whether another process, or this one's successor, can go on with the
-// call: it was not sent, or is followed; its client has the handle, and what authorises it
-// is kept.
+// call: it was not sent, is followed, or may run twice; its client has the handle, and what
+// authorises it is kept.
 func (h *Held) canBeLeft() bool {
 	task := h.Task()
 	pool := h.t.pools[task.Pool]
-	return h.t.store.Durable() && (task.Waiting() || task.Follows != "") && task.Handed &&
+	return h.t.store.Durable() && (task.Waiting() || task.Follows != "" || task.Terms.Rerun) && task.Handed &&
 		(h.call.bare || h.t.keys.Given() || pool != nil && pool.OwnCredentials)
 }
 

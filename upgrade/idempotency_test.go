@@ -24,7 +24,7 @@ func newTasksOn(t *testing.T) *Tasks {
 }
 
 func namedTask(id string) Task {
-	return Task{ID: id, Once: Once{"name", "question"}, Created: now(), Terms: Terms{TTL: time.Hour}}
+	return Task{ID: id, Once: Once{"name", "question"}, Created: time.Now(), Terms: Terms{TTL: time.Hour}}
 }
 
 // A process that stood still after it had claimed a key finds that another one claimed it

@@ -22,7 +22,9 @@ type line struct {
 	*storage.Store
 	at     *cell
 	shared bool
-	died   func() // is told of a death at an operation; nil: nobody is
+	lasts  bool          // pretend that records outlive the process
+	ahead  time.Duration // of the berths' clocks the store's is
+	died   func()        // is told of a death at an operation; nil: nobody is
 
 	mu     sync.Mutex // guards the fields below
 	hooks  []func()
@@ -55,6 +57,9 @@ func newLine(at *cell, shared bool) *line {
 
 // Shared implements store.
 func (l *line) Shared() bool { return l.shared }
+
+// Durable implements store.
+func (l *line) Durable() bool { return l.lasts || l.Store.Durable() }
 
 // OnRecover implements store.
 func (l *line) OnRecover(hook func()) {
@@ -306,6 +311,15 @@ func (l *line) Members(ctx context.Context, list string) (members []string, err 
 		return err
 	})
 	return members, err
+}
+
+// Now implements storage.Engine.
+func (l *line) Now(ctx context.Context) (now time.Time, err error) {
+	err = l.do("now", "", false, func() (err error) {
+		now, err = l.at.Load().Now(ctx)
+		return err
+	})
+	return now.Add(l.ahead), err
 }
 
 // Notify implements storage.Engine.

@@ -185,7 +185,7 @@ func (t *Tasks) orphan(ctx context.Context, e entry, reason error) error {
 	}
 	op := t.op(Orphan)
 	op.Of, op.Message, op.Outcome = e.Holder, failure.Message, op.ID
-	if err := t.records.keepOutcome(ctx, e.ID, op.Outcome, failure.Object(), time.Until(e.Expires())); err != nil {
+	if err := t.records.keepOutcome(ctx, e.ID, op.Outcome, failure.Object(), t.left(&e.Task)); err != nil {
 		return err
 	}
 	after, err := t.records.apply(ctx, e, op)

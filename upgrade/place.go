@@ -30,7 +30,7 @@ func (h *Held) takePlace(tried []*routing.Upstream) (place, error) {
 		lease, err := pool.Pick(task.Upstream, tried)
 		return place{Lease: lease}, err
 	}
-	ctx, cancel := context.WithDeadlineCause(h.ctx, task.Expires(), errTimeout)
+	ctx, cancel := context.WithDeadlineCause(h.ctx, h.expires, errTimeout)
 	defer cancel()
 	freed, stop := h.t.hub.watch(queueTopic(task.Terms.Queue))
 	defer stop()
@@ -82,7 +82,7 @@ func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tri
 	at := slices.Index(waiting, task.ID)
 	if at < 0 {
 		// Its first look, or an outage has lost the entry.
-		_ = h.t.lists.enlist(ctx, h.t.lists.waitingIn(task.Terms.Queue), task.ID, time.Until(task.Expires()), 0)
+		_ = h.t.lists.enlist(ctx, h.t.lists.waitingIn(task.Terms.Queue), task.ID, time.Until(h.expires), 0)
 		h.t.queues.changed(task.Terms.Queue)
 		at = len(waiting)
 	}
@@ -133,7 +133,7 @@ func (h *Held) takeSlot(ctx context.Context, pool *routing.Pool, task *Task, tri
 			Lease: lease, list: h.t.lists.slotsOf(task.Terms.Queue, lease.Upstream.Name),
 			name: placesOf(task.ID, h.t.holder) + newName(6),
 		}
-		err = h.t.lists.enlist(ctx, at.list, at.name, time.Until(task.Expires())+spare, task.Terms.Slots)
+		err = h.t.lists.enlist(ctx, at.list, at.name, time.Until(h.expires)+spare, task.Terms.Slots)
 		if err == nil {
 			h.standAt(at)
 			return at, nil

@@ -86,7 +86,7 @@ func (h *Held) ahead(stands entry) bool {
 // The caller has h.mu.
 func (h *Held) putBack(ctx context.Context) error {
 	t, task := h.t, h.entry.Task
-	life := time.Until(task.Expires())
+	life := time.Until(h.expires)
 	if life <= 0 || errors.Is(h.Err(), errDiscarded) || t.lease.slept(h.sure) {
 		return ErrUnknown
 	}

@@ -75,7 +75,7 @@ func (h *Held) backOff(bare int) error {
 // bounded is the context of one round.
 func (h *Held) bounded() (context.Context, context.CancelFunc) {
 	task := h.Task()
-	deadline := task.Expires()
+	deadline := h.expires
 	if task.Terms.Timeout > 0 {
 		deadline = earlier(deadline, time.Now().Add(task.Terms.Timeout))
 	}

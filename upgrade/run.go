@@ -92,7 +92,8 @@ func (t *Tasks) keepBeating(ctx context.Context) {
 // pulse is one beat. After an outage, and when the store has lost something, it puts back
 // whatever else is lost.
 func (t *Tasks) pulse(ctx context.Context, after bool) {
-	_ = t.ids.refresh(ctx) // the known secret is good until another is seen
+	_ = t.ids.refresh(ctx)   // the known secret is good until another is seen
+	_ = t.clock.refresh(ctx) // so is what the store said last
 	if t.store.Shared() && t.checkEpoch(ctx) != nil {
 		return // the store is away
 	}

@@ -86,7 +86,7 @@ type Ask struct {
 // Waiting reports whether the next round has not begun.
 func (t *Task) Waiting() bool { return t.State == Queued || t.State == Accepted }
 
-// Expires returns when the task may be forgotten, by the clock of whoever made it.
+// Expires returns when the task may be forgotten, by the store's clock; see Tasks.Expires.
 func (t *Task) Expires() time.Time { return t.Created.Add(t.Terms.TTL) }
 
 // Status is the state as the Tasks extension spells it.

@@ -67,6 +67,7 @@ type Tasks struct {
 	keys    *seal.Keyring
 	records records
 	ids     *ids
+	clock   *clock
 	lists   lists
 	pools   map[string]*Pool
 	life    time.Duration // of a lease
@@ -102,6 +103,7 @@ func newTasks(o Options, s store) *Tasks {
 		keys:    o.Keys,
 		records: records{s},
 		ids:     &ids{keys: o.Keys},
+		clock:   &clock{store: s},
 		lists:   lists{s},
 		pools:   map[string]*Pool{},
 		life:    o.Lease,
@@ -213,11 +215,8 @@ func (t *Tasks) read(ctx context.Context, id string) (entry, error) {
 
 // op returns a new op of this process.
 func (t *Tasks) op(kind Kind) Op {
-	return Op{ID: newName(9), Kind: kind, At: now(), Holder: t.holder}
+	return Op{ID: newName(9), Kind: kind, At: t.clock.now(), Holder: t.holder}
 }
-
-// now is the time as records have it.
-func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 // Held counts the calls that this process holds.
 func (t *Tasks) Held() int { return t.custody.size() }

@@ -3,7 +3,6 @@ package upgrade
 import (
 	"context"
 	"errors"
-	"time"
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
@@ -67,13 +66,16 @@ func (t *Tasks) take(ctx context.Context, e entry, op Op, with *Envelope) error 
 // each time: after a flush this may come before the beat that notices it, and be the last
 // thing that the process does.
 func (t *Tasks) takeOn(ctx context.Context, task *Task) error {
+	if err := t.clock.known(ctx); err != nil {
+		return err
+	}
 	if err := t.live(ctx); err != nil {
 		return err
 	}
 	if err := t.lists.addHolder(ctx, t.holder); err != nil {
 		return err
 	}
-	return t.lists.enlist(ctx, t.lists.tasksOf(t.holder), task.ID, time.Until(task.Expires())+spare, 0)
+	return t.lists.enlist(ctx, t.lists.tasksOf(t.holder), task.ID, t.left(task)+spare, 0)
 }
 
 // live sees to it that others take this process for alive. Who is taken for dead takes

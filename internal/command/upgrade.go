@@ -98,7 +98,7 @@ func (g *graph) inherit(ctx context.Context) error {
 // announceUpgrades says whose calls become tasks, and what becomes of those.
 func announceUpgrades(log *slog.Logger, rules upgrade.Rules, store *storage.Store) {
 	for _, rule := range rules {
-		log.Info("calls of these tools become tasks", "tools", rule.Tools, "pool", rule.Pool, "after", rule.After, "required", rule.Required)
+		log.Info("calls of these tools become tasks", "tools", rule.Tools, "pool", rule.Pool, "after", rule.After.String(), "required", rule.Required)
 	}
 	if len(rules) > 0 && !store.Shared() && !store.Durable() {
 		log.Warn(forgetsTasks)

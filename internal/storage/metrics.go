@@ -22,6 +22,7 @@ const (
 	opDelist      = "delist"
 	opMembers     = "members"
 	opNotify      = "notify"
+	opNow         = "now"
 	opPing        = "ping"
 	opInfo        = "info"  // not counted: nobody waits for it
 	opWatch       = "watch" // not counted: it never ends

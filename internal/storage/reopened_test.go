@@ -94,6 +94,14 @@ func (r *reopened) Notify(ctx context.Context, topic, message string) error {
 // Watch is for those who hold a store open.
 func (r *reopened) Watch(context.Context, string, func(string)) error { return errors.ErrUnsupported }
 
+func (r *reopened) Now(ctx context.Context) (now time.Time, err error) {
+	err = r.with(func(s *storage.Store) (err error) {
+		now, err = s.Now(ctx)
+		return err
+	})
+	return now, err
+}
+
 func (r *reopened) Ping(ctx context.Context) error {
 	return r.with(func(s *storage.Store) error { return s.Ping(ctx) })
 }

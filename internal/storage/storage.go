@@ -73,6 +73,9 @@ type Engine interface {
 	// Delete removes key. A key that does not exist is no error.
 	Delete(ctx context.Context, key string) error
 
+	// Now returns the time by the clock that lives are counted with: the server's.
+	Now(ctx context.Context) (time.Time, error)
+
 	Lists
 	Notices
 

@@ -93,3 +93,15 @@ func (c *contract) awaitGone(key string) {
 		<-poll.C
 	}
 }
+
+// clock checks that the time is that of the machine that all parts of a test share.
+func (c *contract) clock() {
+	before := time.Now().Add(-time.Microsecond) // what Redis rounds down to
+	now, err := c.engine.Now(context.Background())
+	if err != nil {
+		c.Fatal(err)
+	}
+	if after := time.Now(); now.Before(before) || now.After(after) {
+		c.Errorf("Now: got %v, want it between %v and %v", now, before, after)
+	}
+}

@@ -38,6 +38,7 @@ func TestEngine(t *testing.T, open func(t *testing.T) storage.Engine) {
 		{"SwapSetsTheExpiryAnew", (*contract).swapExpiry},
 		{"SwapCanLeaveTheExpiry", (*contract).swapKeepsExpiry},
 		{"PutCanLeaveTheExpiry", (*contract).putKeepsExpiry},
+		{"TheClockGoes", (*contract).clock},
 		{"AListHoldsItsMembers", (*contract).enlist},
 		{"MembersStandInTheOrderOfTheirExpiry", (*contract).membersInOrder},
 		{"MembersExpire", (*contract).membersExpire},
