@@ -101,13 +101,6 @@ func (c *custody) get(id string) *Held {
 	return c.held[id]
 }
 
-// minds reports whether this process has anything to do with the task.
-func (c *custody) minds(id string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.held[id] != nil || c.claimed[id] != nil
-}
-
 func (c *custody) size() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

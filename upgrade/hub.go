@@ -14,7 +14,10 @@ const topic = "upgrade"
 // tellTime bounds what telling the others may hold anybody up.
 const tellTime = 250 * time.Millisecond
 
-func queueTopic(queue string) string { return "queue:" + queue }
+// queuePrefix begins the name under which a queue is told of.
+const queuePrefix = "queue:"
+
+func queueTopic(queue string) string { return queuePrefix + queue }
 
 // hub wakes up those in this process who wait for a task, or for a place in a queue.
 type hub struct {
@@ -86,13 +89,21 @@ func (t *Tasks) Watch(id string) (woken <-chan struct{}, stop func()) { return t
 func (t *Tasks) changed(ctx context.Context, id string) { t.tell(ctx, id) }
 
 func (t *Tasks) tell(ctx context.Context, about string) {
-	t.hub.wake(about)
+	t.wake(about)
 	if !t.store.Shared() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
 	defer cancel()
 	_ = t.store.Notify(ctx, topic, t.holder+" "+about) // the others look for themselves in time
+}
+
+// wake wakes up those in this process who wait for a task, or in a queue.
+func (t *Tasks) wake(about string) {
+	if queue, ok := strings.CutPrefix(about, queuePrefix); ok {
+		t.queues.changed(queue)
+	}
+	t.hub.wake(about)
 }
 
 // heard acts on what a berth has told.
@@ -104,7 +115,7 @@ func (t *Tasks) heard(ctx context.Context, message string) {
 		t.lookAtMail(ctx)
 	case from == t.holder:
 	default:
-		t.hub.wake(about)
+		t.wake(about)
 		t.lookAt(ctx, about)
 	}
 }

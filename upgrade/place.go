@@ -67,7 +67,7 @@ func waitFor(ctx context.Context, freed <-chan struct{}) error {
 func (h *Held) leaveQueue(task *Task) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), storeTime)
 	defer cancel()
-	h.t.lists.strike(ctx, h.t.lists.waitingIn(task.Terms.Queue), task.ID)
+	h.t.unqueue(ctx, task)
 	h.t.tell(ctx, queueTopic(task.Terms.Queue))
 }
 
@@ -75,10 +75,7 @@ func (h *Held) leaveQueue(task *Task) {
 // is none, or nobody can say. Only so many of those that queue try as there are places in
 // all, the first first.
 func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tried []*routing.Upstream) (place, error) {
-	if !h.t.placesKnown(ctx) {
-		return place{}, nil
-	}
-	waiting, err := h.t.store.Members(ctx, h.t.lists.waitingIn(task.Terms.Queue))
+	waiting, err := h.t.queues.waiting(ctx, task.Terms.Queue)
 	if err != nil {
 		return place{}, nil
 	}
@@ -86,21 +83,33 @@ func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tri
 	if at < 0 {
 		// Its first look, or an outage has lost the entry.
 		_ = h.t.lists.enlist(ctx, h.t.lists.waitingIn(task.Terms.Queue), task.ID, time.Until(h.expires), 0)
+		h.t.queues.changed(task.Terms.Queue)
 		at = len(waiting)
 	}
 	if before := at - task.Terms.Slots*len(pool.Upstreams()); before >= 0 {
-		h.t.weedQueue(ctx, task.Terms.Queue, waiting[before])
+		if h.t.queues.mayWeed(task.Terms.Queue) {
+			h.t.weedQueue(ctx, task.Terms.Queue, waiting[before])
+		}
+		return place{}, nil
+	}
+	if !h.t.placesKnown(ctx) {
 		return place{}, nil
 	}
 	taken, err := h.takeSlot(ctx, pool, task, tried)
 	switch {
 	case err != nil:
 	case taken.Lease != nil:
-		h.t.lists.strike(ctx, h.t.lists.waitingIn(task.Terms.Queue), task.ID)
+		h.t.unqueue(ctx, task)
 	case at == 0:
 		h.t.weedSlots(ctx, pool, task.Terms.Queue)
 	}
 	return taken, err
+}
+
+// unqueue takes a task out of its queue.
+func (t *Tasks) unqueue(ctx context.Context, task *Task) {
+	t.lists.strike(ctx, t.lists.waitingIn(task.Terms.Queue), task.ID)
+	t.queues.changed(task.Terms.Queue)
 }
 
 // placesKnown reports whether the store knows which places are taken: what it has lost,
@@ -208,7 +217,7 @@ func (t *Tasks) freeSlot(ctx context.Context, list, name string) {
 
 // place returns where a call stands in its queue, from 1; 0 if it is in none.
 func (t *Tasks) place(ctx context.Context, task *Task) int {
-	waiting, err := t.store.Members(ctx, t.lists.waitingIn(task.Terms.Queue))
+	waiting, err := t.queues.waiting(ctx, task.Terms.Queue)
 	if err != nil {
 		return 0
 	}

@@ -76,6 +76,7 @@ type Tasks struct {
 	metrics metrics
 	holder  string // this process
 	hub     *hub
+	queues  *queues
 	trust   trust
 	custody *custody
 	unsure  *unsure
@@ -109,6 +110,7 @@ func newTasks(o Options, s store) *Tasks {
 		log:     o.Logger,
 		holder:  newName(16),
 		hub:     newHub(),
+		queues:  newQueues(lists{s}),
 		custody: newCustody(),
 		unsure:  newUnsure(),
 		backlog: newBacklog(),

@@ -45,8 +45,8 @@ func upgradeRules(cfg config.Config) upgrade.Rules {
 // gcPercent is how much a berth with rules lets its heap grow between two collections, in
 // percent of what lives, unless GOGC says otherwise. Held calls wait and hardly compute, so
 // that what was left over from making them would stay as long as they do; 5,000 of them fit
-// into 200 MiB so, and not with the default of 100.
-const gcPercent = 75
+// into 200 MiB so; with the default of 100 it is 240.
+const gcPercent = 50
 
 // addTasks makes what the rules need, if there are any.
 func (g *graph) addTasks(cfg config.Config, o observers) {
@@ -98,7 +98,7 @@ func (g *graph) inherit(ctx context.Context) error {
 // announceUpgrades says whose calls become tasks, and what becomes of those.
 func announceUpgrades(log *slog.Logger, rules upgrade.Rules, store *storage.Store) {
 	for _, rule := range rules {
-		log.Info("calls of these tools become tasks", "tools", rule.Tools, "pool", rule.Pool, "after", rule.After, "required", rule.Required)
+		log.Info("calls of these tools become tasks", "tools", rule.Tools, "pool", rule.Pool, "after", rule.After.String(), "required", rule.Required)
 	}
 	if len(rules) > 0 && !store.Shared() && !store.Durable() {
 		log.Warn(forgetsTasks)
