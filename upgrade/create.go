@@ -28,7 +28,9 @@ type Creation struct {
 // discard. Nothing was sent. Errors: ErrDraining, ErrTooMany, an *mcp.Error that refuses
 // the call, or one that wraps storage.ErrUnavailable. With any of them there is no task.
 func (t *Tasks) Create(ctx context.Context, c Creation) (*Held, error) {
-	return t.create(ctx, c, Once{})
+	h, err := t.create(ctx, c, Once{})
+	t.metrics.tried(ctx, err)
+	return h, err
 }
 
 // create is Create for a call that may have a name. It fails with errKeyTaken if another
