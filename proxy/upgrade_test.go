@@ -230,6 +230,7 @@ func TestLiveTasksOfAPrincipalAreBounded(t *testing.T) {
 	f.made(userHeader, "alice")
 	f.callTool(userHeader, "alice").fails(t, http.StatusTooManyRequests, -31429, "too_many_tasks", true)
 	f.made(userHeader, "bob")
+	f.eventually("three rounds", func() bool { return len(f.seen.of("tools/call")) == 3 }) // what is cancelled before is not sent
 	f.modern("tasks/cancel", id, byID(id), userHeader, "alice")
 	f.made(userHeader, "alice")
 	f.eventually("four rounds", func() bool { return len(f.seen.of("tools/call")) == 4 })

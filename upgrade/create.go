@@ -63,7 +63,7 @@ func (t *Tasks) create(ctx context.Context, c Creation, once Once) (*Held, error
 		t.giveUp(ctx, task, c.Call, err)
 		return nil, unavailable(err)
 	}
-	t.metrics.created(ctx)
+	t.metrics.made.Add(ctx, 1)
 	return t.hold(e, c.Call), nil
 }
 

@@ -4,14 +4,18 @@
 //
 // # The life of a task
 //
-//	queued ──place──▶ accepted ──dispatch──▶ dispatched ──finish──▶ completed, failed
-//	                     ▲                    │
-//	                     └──answer── input_required ◀──pause
+//	accepted, queued ──dispatch──▶ dispatched ──finish──▶ completed, failed
+//	       ▲                           │
+//	       └──answer── input_required ◀┘ pause
 //
-// and from each of them to cancelled, or, when its holder has died, to failed. Transition
-// is the only place where a task changes; a change is stored by compare-and-swap, under an
-// op whose id makes a repetition harmless. The record is in the store; the call and its
-// outcome are blobs beside it, so that polls of a working task never read them.
+// and from each of them to cancelled, or, when its holder has died, to failed. What is
+// queued needs a place at an upstream before its dispatch. A pause that asks for nothing
+// leads back at once, as does a holder's death where another berth may send the call again.
+//
+// Transition is the only place where a task changes; a change is stored by
+// compare-and-swap, under an op whose id makes a repetition harmless. The record is in the
+// store; the call and its outcome are blobs beside it, so that polls of a working task
+// never read them.
 //
 // One process holds the call of a task: it has it recorded before the handle goes out, it
 // makes the dispatch durable before the first byte goes upstream, and it stores the

@@ -2,7 +2,6 @@ package upgrade
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -58,21 +57,6 @@ func (h *Held) rejoin() (again bool, err error) {
 		return false, err
 	}
 	return f.keep(ctx, state)
-}
-
-// must takes a step of the round as soon as the store takes it.
-func (h *Held) must(ctx context.Context, op Op) error {
-	err := h.insist(ctx, func(ctx context.Context) error {
-		_, err := h.step(ctx, op)
-		return err
-	})
-	if errors.Is(err, ErrTerminal) || errors.Is(err, ErrStale) {
-		return errFenced
-	}
-	if err != nil {
-		return h.cause(ctx, err)
-	}
-	return nil
 }
 
 // upstreamOf returns the upstream that has the task which is followed.

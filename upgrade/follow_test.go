@@ -107,7 +107,7 @@ func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 				t.Fatal(err)
 			}
 			if h := tasks.custody.get(task.ID); h != nil {
-				<-h.Done()
+				<-h.done
 			}
 			e, err := tasks.records.get(ctx, task.ID)
 			want := "u " + mcp.MethodGetTask

@@ -28,7 +28,7 @@ type Held struct {
 	end   context.CancelCauseFunc
 	done  chan struct{} // closed when nothing is held any more
 	begun sync.Once     // of run
-	token string        // progressToken of the rounds
+	token string        // progressToken of the rounds; it tells nothing of the task
 	due   int           // the round that is in flight, or about to be; run's
 
 	id      string    // of the task
@@ -79,14 +79,8 @@ func (t *Tasks) newHeld(e entry, c *Call) *Held {
 // Task returns the record as this process last saw it.
 func (h *Held) Task() Task { return h.standing().Task }
 
-// ProgressToken is what the rounds bear as progressToken. It tells nothing of the task.
-func (h *Held) ProgressToken() string { return h.token }
-
-// Done is closed when the call is not held any more.
-func (h *Held) Done() <-chan struct{} { return h.done }
-
-// Err says why the call was given up, nil if it was not.
-func (h *Held) Err() error { return context.Cause(h.ctx) }
+// givenUp says why the call was given up, nil if it was not.
+func (h *Held) givenUp() error { return context.Cause(h.ctx) }
 
 // Start begins the call, in a goroutine of its own that no client's departure ends. guest
 // is nil where the client has the task's handle already.
@@ -161,6 +155,21 @@ func (h *Held) insist(ctx context.Context, take func(ctx context.Context) error)
 	}
 }
 
+// must takes a step of the round as soon as the store takes it.
+func (h *Held) must(ctx context.Context, op Op) error {
+	err := h.insist(ctx, func(ctx context.Context) error {
+		_, err := h.step(ctx, op)
+		return err
+	})
+	if errors.Is(err, ErrTerminal) || errors.Is(err, ErrStale) {
+		return errFenced
+	}
+	if err != nil {
+		return h.cause(ctx, err)
+	}
+	return nil
+}
+
 // retryStore is how often a step is tried again that the store did not take. With the
 // store's own probing it keeps the promise that results are on all berths within two
 // seconds of its return.
@@ -185,9 +194,9 @@ func (h *Held) rounds() (forget bool) {
 			return false // it stays listed, for whoever finds this process gone
 		case err != nil:
 			h.fail(err)
-			return errors.Is(h.Err(), errDiscarded)
+			return errors.Is(h.givenUp(), errDiscarded)
 		case !again:
-			return errors.Is(h.Err(), errDiscarded)
+			return errors.Is(h.givenUp(), errDiscarded)
 		}
 	}
 }

@@ -244,7 +244,7 @@ func TestDiscardedCallLeavesNothing(t *testing.T) {
 		h.Start(nil)
 		synctest.Wait()
 		h.Discard()
-		<-h.Done()
+		<-h.done
 		id := h.Task().ID
 		if _, err := b.Get(t.Context(), id, somebody); !errors.Is(err, ErrUnknown) {
 			t.Errorf("got %v, want ErrUnknown", err)

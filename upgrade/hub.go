@@ -81,10 +81,6 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Watch returns a channel that holds a wake-up when the task may have changed, until stop
-// is called. Wake-ups may be lost between berths: look at the poll interval, too.
-func (t *Tasks) Watch(id string) (woken <-chan struct{}, stop func()) { return t.hub.watch(id) }
-
 // changed tells everybody that a task has changed.
 func (t *Tasks) changed(ctx context.Context, id string) { t.tell(ctx, id) }
 

@@ -63,8 +63,8 @@ func (c *Creation) once(key string) Once {
 
 // CreateOnce is Create for a call that bears an idempotency key. If the same call was made
 // under the key before, held is nil and earlier is its task as it stands, without an
-// outcome or a place in a queue. Errors are Create's, ErrKeyReused and ErrUnsettled. With any of them nothing
-// was made by this call.
+// outcome or a place in a queue. Errors are Create's, ErrKeyReused and ErrUnsettled. With
+// any of them nothing was made by this call.
 func (t *Tasks) CreateOnce(ctx context.Context, c Creation, key string) (held *Held, earlier View, err error) {
 	defer func() { t.metrics.tried(ctx, err) }()
 	once := c.once(key)

@@ -90,7 +90,7 @@ func TestCreationOfUnknownEndIsNotForgottenOnceItsKeyStands(t *testing.T) {
 			t.Fatal(err)
 		}
 		if h := tasks.custody.get(task.ID); h != nil {
-			<-h.Done()
+			<-h.done
 		}
 		e, err := tasks.records.get(ctx, task.ID)
 		if stands := err == nil; stands != settled || stands && e.State != Failed {

@@ -51,8 +51,6 @@ func newMetrics(provider metric.MeterProvider, t *Tasks) metrics {
 	return m
 }
 
-func (m metrics) created(ctx context.Context) { m.made.Add(ctx, 1) }
-
 // round notes how a round went: result, error, input_required, answered where the client
 // was given the answer itself, given_up where nobody wanted one any more, or failed where
 // none came.

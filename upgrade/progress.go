@@ -42,12 +42,10 @@ func (h *Held) noteText(text string) {
 	}
 }
 
-// say stores what was noted last. What cannot be stored now is not worth waiting for.
+// say stores what was noted last. What cannot be stored now is not worth waiting for. The
+// caller has h.mu.
 func (h *Held) say() {
-	if h.said != nil {
-		h.said.Stop()
-		h.said = nil
-	}
+	h.hush()
 	h.spoke = time.Now()
 	op := h.t.op(Progress)
 	op.Message, op.Round = h.saying, h.entry.Round
@@ -65,6 +63,11 @@ func (h *Held) say() {
 func (h *Held) silence() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.hush()
+}
+
+// hush has nothing be stored later. The caller has h.mu.
+func (h *Held) hush() {
 	if h.said != nil {
 		h.said.Stop()
 		h.said = nil

@@ -87,7 +87,7 @@ func (h *Held) ahead(stands entry) bool {
 func (h *Held) putBack(ctx context.Context) error {
 	t, task := h.t, h.entry.Task
 	life := time.Until(h.expires)
-	if life <= 0 || errors.Is(h.Err(), errDiscarded) || t.lease.slept(h.sure) {
+	if life <= 0 || errors.Is(h.givenUp(), errDiscarded) || t.lease.slept(h.sure) {
 		return ErrUnknown
 	}
 	if err := t.takeOn(ctx, &task); err != nil {

@@ -31,18 +31,6 @@ type queueRead struct {
 // weedFresh bounds how many of those in front are looked at for each reading of a queue.
 const weedFresh = 8
 
-// mayWeed reports whether one more of those in front may be looked at.
-func (q *queues) mayWeed(queue string) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	read, ok := q.read[queue]
-	read.weeded++
-	if ok {
-		q.read[queue] = read
-	}
-	return !ok || read.weeded <= weedFresh
-}
-
 func newQueues(l lists) *queues { return &queues{lists: l, read: map[string]queueRead{}} }
 
 // waiting returns who waits in a queue. The slice is shared.
@@ -85,4 +73,16 @@ func (q *queues) changed(queue string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.read, queue)
+}
+
+// mayWeed reports whether one more of those in front may be looked at.
+func (q *queues) mayWeed(queue string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	read, ok := q.read[queue]
+	read.weeded++
+	if ok {
+		q.read[queue] = read
+	}
+	return !ok || read.weeded <= weedFresh
 }

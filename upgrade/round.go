@@ -28,7 +28,7 @@ func (h *Held) round(bare int) (again bool, err error) {
 	if err := h.backOff(bare); err != nil {
 		return false, err
 	}
-	if err := h.Err(); err != nil {
+	if err := h.givenUp(); err != nil {
 		return false, err
 	}
 	if task := h.Task(); task.Follows != "" {
@@ -66,7 +66,7 @@ func (h *Held) backOff(bare int) error {
 	}
 	select {
 	case <-h.ctx.Done():
-		return h.Err()
+		return h.givenUp()
 	case <-time.After(min(bareFirst<<(bare-1), bareMost)):
 		return nil
 	}
@@ -144,14 +144,7 @@ func (h *Held) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) 
 	h.due = task.Round + 1
 	op := h.t.op(Dispatch)
 	op.Upstream, op.Round = u.Name, task.Round
-	err = h.insist(ctx, func(ctx context.Context) error {
-		_, err := h.step(ctx, op)
-		return err
-	})
-	if errors.Is(err, ErrTerminal) || errors.Is(err, ErrStale) {
-		return nil, errFenced
-	}
-	return body, err
+	return body, h.must(ctx, op)
 }
 
 // body is the original call with what belongs to the round that is due. A client that may
@@ -179,7 +172,7 @@ func (h *Held) outcome(r reply, err error) string {
 	switch {
 	case errors.Is(err, ErrAnswered):
 		return "answered"
-	case err != nil && h.Err() != nil:
+	case err != nil && h.givenUp() != nil:
 		return "given_up"
 	case err != nil:
 		return "failed"
@@ -256,15 +249,8 @@ func (h *Held) pause(ctx context.Context, r reply) (again bool, err error) {
 func (h *Held) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (again bool, err error) {
 	op := h.t.op(Pause)
 	op.Asks, op.RequestState, op.Round = asks, state, h.Task().Round
-	err = h.insist(ctx, func(ctx context.Context) error {
-		_, err := h.step(ctx, op)
-		return err
-	})
-	switch {
-	case errors.Is(err, ErrTerminal), errors.Is(err, ErrStale):
-		return false, errFenced
-	case err != nil:
-		return false, h.cause(ctx, err)
+	if err := h.must(ctx, op); err != nil {
+		return false, err
 	}
 	h.guest = nil
 	h.t.changed(ctx, h.Task().ID)

@@ -19,7 +19,7 @@ type Watcher struct {
 	due map[string]bool
 }
 
-// WatchAll is Watch for several tasks. Stop the watcher when nobody waits any more.
+// WatchAll watches tasks. Stop the watcher when nobody waits any more.
 func (t *Tasks) WatchAll(ids []string) *Watcher {
 	woken := make(chan struct{}, 1)
 	w := &Watcher{Woken: woken, woken: woken, due: map[string]bool{}}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"berth/internal/storage"
 	"berth/upgrade"
 )
 
@@ -13,9 +14,8 @@ const (
 	maxTools    = 256
 	// maxLive is more than one berth can hold.
 	maxLive = 10_000_000
-	// maxResult leaves room for what is stored beside a result: a value in Redis has at
-	// most 512 MiB.
-	maxResult = 256 * MiB
+	// maxResult is what the store keeps as one outcome.
+	maxResult = storage.MaxBlob
 )
 
 func (v *validator) upgrades(c *Config) {

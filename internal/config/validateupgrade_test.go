@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"berth/internal/storage"
 )
 
 // upgrading adds to c a rule of defaults for tools, and returns it.
@@ -58,6 +60,8 @@ func TestValidateRefusesRules(t *testing.T) {
 		{"timeout", "upgrade[0].timeout", func(c *Config) { upgrading(c, "a").Timeout = 0 }},
 		{"timeout beyond the ttl", "upgrade[0].timeout", func(c *Config) { upgrading(c, "a").Timeout = 3 * hour }},
 		{"max result", "upgrade[0].max_result", func(c *Config) { upgrading(c, "a").MaxResult = 0 }},
+		// The tool would have run, and the store not take what it returned.
+		{"max result that no store keeps", "upgrade[0].max_result", func(c *Config) { upgrading(c, "a").MaxResult = storage.MaxBlob + 1 }},
 		{"concurrency", "upgrade[0].concurrency", func(c *Config) { upgrading(c, "a").Concurrency = -1 }},
 		{"on orphan", "upgrade[0].on_orphan", func(c *Config) { upgrading(c, "a").OnOrphan = "retry" }},
 		{"on store down", "upgrade[0].on_store_down", func(c *Config) { upgrading(c, "a").OnStoreDown = "fail" }},
