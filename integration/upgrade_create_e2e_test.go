@@ -119,6 +119,9 @@ on_store_down = "refuse"
 		if err != nil || !strings.Contains(got.body, "done "+fault.name) {
 			t.Errorf("%s: got %v, %v, want the plain answer", fault.name, got, err)
 		}
+		if n := b.metric(t, "berth_upgrade_unrecorded_total"); n < 3 {
+			t.Errorf("%s: calls that the store did not take: got %d, want 3 or more", fault.name, n)
+		}
 		fault.end()
 	}
 	h.tool.wantNoneTwice(t)

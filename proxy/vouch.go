@@ -61,6 +61,17 @@ func (x *request) mayAsk(ctx context.Context, task upgrade.Task) error {
 	if task.ID != "" && task.Creator == x.creator() {
 		return nil
 	}
+	if err := x.vouch(ctx); err != nil {
+		return err
+	}
+	if task.Creator != "" && x.creator() == "" {
+		return upgrade.ErrUnknown // that upstreams take no credentials at all proves nothing
+	}
+	return nil
+}
+
+// vouch fails if the pool does not take the caller's credentials.
+func (x *request) vouch(ctx context.Context) error {
 	v := x.p.vouched
 	key := x.poolName() + " " + x.credential
 	if said, ok := v.known.Get(key); ok && time.Now().Before(said.until) {

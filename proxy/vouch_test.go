@@ -160,3 +160,20 @@ func TestWordOfThePoolIsNotAskedForInVain(t *testing.T) {
 		})
 	}
 }
+
+// An id that leaks is of no use without a token, where upstreams ask for none to be
+// discovered, too; and it does not show that there is such a task.
+func TestTaskMadeWithATokenNeedsOne(t *testing.T) {
+	f := newUpgraded(t, rigOptions{}, nil)
+	id := f.made("Authorization", "Bearer one")
+	gone := f.made("Authorization", "Bearer one")
+	f.expire(gone)
+	for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
+		got := f.modern(method, id, byID(id)+`,"inputResponses":{}`)
+		want := f.modern(method, gone, byID(gone)+`,"inputResponses":{}`)
+		if got.status != want.status || got.String() != want.String() || !strings.Contains(got.String(), "-32602") {
+			t.Errorf("%s: got %v, want %v, as of a task that is not there", method, got, want)
+		}
+	}
+	f.look(id, "Authorization", "Bearer two")
+}

@@ -9,8 +9,9 @@ import (
 	"berth/internal/storage"
 )
 
-// createTime bounds what the store may take to record a task before the call goes on as
-// the rule says for a store that is down.
+// createTime bounds what a server may take for one step of a creation. A server that is
+// down costs no more than that, since the first step fails; one that is slow has as much for
+// each of them.
 const createTime = 250 * time.Millisecond
 
 // Creation is a call that is to become a task.
@@ -28,7 +29,9 @@ type Creation struct {
 // discard. Nothing was sent. Errors: ErrDraining, ErrTooMany, an *mcp.Error that refuses
 // the call, or one that wraps storage.ErrUnavailable. With any of them there is no task.
 func (t *Tasks) Create(ctx context.Context, c Creation) (*Held, error) {
-	return t.create(ctx, c, Once{})
+	h, err := t.create(ctx, c, Once{})
+	t.metrics.tried(ctx, err)
+	return h, err
 }
 
 // create is Create for a call that may have a name. It fails with errKeyTaken if another
@@ -40,26 +43,25 @@ func (t *Tasks) create(ctx context.Context, c Creation, once Once) (*Held, error
 	if _, err := (mcp.Round{}).Body(c.Call.Body); err != nil {
 		return nil, err
 	}
-	ctx, cancel := t.creating(ctx)
-	defer cancel()
-	id, err := t.ids.fresh(ctx)
-	if err != nil {
-		return nil, unavailable(err)
+	var id string
+	fresh := func(ctx context.Context) (err error) {
+		id, err = t.ids.fresh(ctx)
+		return err
+	}
+	if err := t.inTime(ctx, fresh, t.clock.known); err != nil {
+		return nil, err
 	}
 	release, err := t.custody.admit(id, c.Rule.LivePerProcess)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if err := t.clock.known(ctx); err != nil {
-		return nil, unavailable(err)
-	}
 	task := c.task(id, t.holder, t.clock.now())
 	task.Once = once
 	e, err := t.record(ctx, task, c)
 	if err != nil {
 		t.giveUp(ctx, task, c.Call, err)
-		return nil, unavailable(err)
+		return nil, err
 	}
 	t.metrics.made.Add(ctx, 1)
 	return t.hold(e, c.Call), nil
@@ -74,12 +76,21 @@ func (t *Tasks) fit() error {
 	return nil
 }
 
-// creating bounds the time that a creation may take at a server. A disk is waited for.
-func (t *Tasks) creating(ctx context.Context) (context.Context, context.CancelFunc) {
-	if !t.store.Shared() {
-		return context.WithCancel(ctx)
+// inTime takes steps one after the other, each within the time that a server may take. A
+// disk is waited for.
+func (t *Tasks) inTime(ctx context.Context, steps ...func(ctx context.Context) error) error {
+	for _, step := range steps {
+		limit, cancel := ctx, context.CancelFunc(func() {})
+		if t.store.Shared() {
+			limit, cancel = context.WithTimeout(ctx, createTime)
+		}
+		err := step(limit)
+		cancel()
+		if err != nil {
+			return unavailable(err)
+		}
 	}
-	return context.WithTimeout(ctx, createTime)
+	return nil
 }
 
 // unavailable makes a step that took too long the store's fault.
@@ -116,24 +127,19 @@ func (r *Rule) terms(pool string) Terms {
 
 // record stores a task and all that belongs to it, the record last: what is found
 // without one is nothing.
-func (t *Tasks) record(ctx context.Context, task Task, c Creation) (entry, error) {
+func (t *Tasks) record(ctx context.Context, task Task, c Creation) (e entry, err error) {
 	life := task.Terms.TTL
-	if err := t.claimKey(ctx, &task); err != nil {
-		return entry{}, err
-	}
-	if err := t.takeOn(ctx, &task); err != nil {
-		return entry{}, err
-	}
-	if err := t.countLive(ctx, &task, c.Rule.LivePerPrincipal); err != nil {
-		return entry{}, err
-	}
-	if err := t.keepCall(ctx, task.ID, c.Call, life); err != nil {
-		return entry{}, err
-	}
-	e, err := t.records.create(ctx, task, life)
-	if err == nil {
-		err = t.settleKey(ctx, &task, life)
-	}
+	err = t.inTime(ctx,
+		func(ctx context.Context) error { return t.claimKey(ctx, &task) },
+		func(ctx context.Context) error { return t.takeOn(ctx, &task) },
+		func(ctx context.Context) error { return t.countLive(ctx, &task, c.Rule.LivePerPrincipal) },
+		func(ctx context.Context) error { return t.keepCall(ctx, task.ID, c.Call, life) },
+		func(ctx context.Context) (err error) {
+			e, err = t.records.create(ctx, task, life)
+			return err
+		},
+		func(ctx context.Context) error { return t.settleKey(ctx, &task, life) },
+	)
 	return e, err
 }
 

@@ -2,7 +2,6 @@ package upgrade
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 )
 
@@ -29,20 +28,3 @@ func (t *Tasks) Drain(ctx context.Context) {
 	defer cancel()
 	t.lease.resign(limit)
 }
-
-// maxUnstored bounds the outcomes in memory that the store has not taken, in bytes.
-const maxUnstored = 256 << 20
-
-// unstoredBytes are counted while they wait.
-type unstoredBytes struct{ n atomic.Int64 }
-
-// take counts n more bytes, and reports whether there is room for them.
-func (u *unstoredBytes) take(n int64) bool {
-	if u.n.Add(n) > maxUnstored {
-		u.n.Add(-n)
-		return false
-	}
-	return true
-}
-
-func (u *unstoredBytes) give(n int64) { u.n.Add(-n) }

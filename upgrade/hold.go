@@ -139,7 +139,7 @@ func (h *Held) stepLocked(ctx context.Context, op Op) (entry, error) {
 // insist takes a step as soon as the store takes it. It ends with the call, or with the
 // life of the task.
 func (h *Held) insist(ctx context.Context, take func(ctx context.Context) error) error {
-	ctx, cancel := context.WithDeadline(ctx, h.expires)
+	ctx, cancel := context.WithDeadline(ctx, h.expires.Add(spare)) // of which it can still say that time was up
 	defer cancel()
 	for {
 		err := take(ctx)
@@ -223,6 +223,9 @@ func (h *Held) release(forget bool) {
 			h.t.regret(task)
 		}
 	case task.Holder != h.t.holder:
+		if task.State == Cancelled {
+			h.t.leave(ctx, &task) // whoever cancelled it may have died before
+		}
 		h.t.lists.strike(ctx, h.t.lists.tasksOf(h.t.holder), task.ID)
 	default: // it was not seen to end: it stays listed, and the next beat sees to it
 	}
@@ -244,7 +247,7 @@ func (h *Held) finish(end State, outcome []byte, message string) {
 	ctx := context.WithoutCancel(h.ctx)
 	op := h.t.op(Finish)
 	op.End, op.Message, op.Outcome, op.Round = end, message, op.ID, h.due
-	if size := int64(len(outcome)); h.t.unkept.take(size) {
+	if size := int64(len(outcome)); h.t.makeRoom(size, h.expires) {
 		defer h.t.unkept.give(size)
 	} else {
 		op.End, op.Message, outcome = Failed, errUnkept.Message, errUnkept.Object()

@@ -273,12 +273,30 @@ func TestOutcomesWaitForTheStore(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		b.mustState(t, kept, Completed)
 
+		refused := b.hand(t, rule(nil), "call result/1s")
+		synctest.Wait()
 		b.unkept.n.Store(maxUnstored)
-		refused := b.hand(t, rule(nil), "call result")
-		time.Sleep(time.Second)
+		b.line.cut()
+		time.Sleep(time.Minute)
+		b.line.mend()
+		time.Sleep(2 * time.Second)
 		if f := b.see(t, refused).failure(t); f.Data.Reason != mcp.ReasonStoreUnavailable {
 			t.Errorf("got %+v", f)
 		}
+	})
+}
+
+// While the store is well an outcome that finds no room waits for those before it.
+func TestOutcomesWaitForEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{shared: true}, newTool())[0]
+		b.unkept.n.Store(maxUnstored)
+		id := b.hand(t, rule(nil), "call result")
+		time.Sleep(time.Minute)
+		b.mustState(t, id, Dispatched)
+		b.unkept.n.Store(0)
+		time.Sleep(time.Second)
+		b.mustState(t, id, Completed)
 	})
 }
 

@@ -66,6 +66,7 @@ func (c *Creation) once(key string) Once {
 // outcome or a place in a queue. Errors are Create's, ErrKeyReused and ErrUnsettled. With
 // any of them nothing was made by this call.
 func (t *Tasks) CreateOnce(ctx context.Context, c Creation, key string) (held *Held, earlier View, err error) {
+	defer func() { t.metrics.tried(ctx, err) }()
 	once := c.once(key)
 	limit, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()

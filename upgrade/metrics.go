@@ -2,7 +2,10 @@ package upgrade
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"berth/internal/storage"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -16,6 +19,7 @@ var roundBuckets = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 6
 type metrics struct {
 	rounds   metric.Float64Histogram
 	made     metric.Int64Counter
+	unmade   metric.Int64Counter
 	ends     metric.Int64Counter
 	late     metric.Int64Counter
 	orphaned metric.Int64Counter
@@ -31,6 +35,7 @@ func newMetrics(provider metric.MeterProvider, t *Tasks) metrics {
 	var m metrics
 	// Creating an instrument fails on a malformed name only.
 	m.made, _ = meter.Int64Counter("berth.upgrade.tasks", metric.WithDescription("Upgraded tasks made."))
+	m.unmade, _ = meter.Int64Counter("berth.upgrade.unrecorded", metric.WithDescription("Calls that the store did not take as tasks, or not in time."))
 	m.ends, _ = meter.Int64Counter("berth.upgrade.ended", metric.WithDescription("Upgraded tasks that ended with an outcome of their call, by state."))
 	m.late, _ = meter.Int64Counter("berth.upgrade.late_results", metric.WithDescription("Outcomes dropped because their task had ended, or was another berth's, by then."))
 	m.orphaned, _ = meter.Int64Counter("berth.upgrade.orphans", metric.WithDescription("Tasks failed because the berth that held their call was gone."))
@@ -56,4 +61,11 @@ func (m metrics) round(ctx context.Context, pool, upstream, outcome string, took
 
 func (m metrics) ended(ctx context.Context, task Task) {
 	m.ends.Add(ctx, 1, metric.WithAttributes(attribute.String("state", string(task.State))))
+}
+
+// tried counts a creation that failed with err, nil if it did not, if the store is why.
+func (m metrics) tried(ctx context.Context, err error) {
+	if errors.Is(err, storage.ErrUnavailable) {
+		m.unmade.Add(context.WithoutCancel(ctx), 1)
+	}
 }
