@@ -249,7 +249,6 @@ func TestRefusalLeavesUpgradedTasksStanding(t *testing.T) {
 	}
 }
 
-
 // The end of what upstreams serve is not the end while a task of berth's own making has
 // not ended. When all have, the others say how the stream ends.
 func TestSubscriptionEndsWithItsUpstreamsAfterItsUpgradedTasks(t *testing.T) {

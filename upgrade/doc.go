@@ -54,5 +54,5 @@
 // failure.go: the held call. update.go, cancel.go, custody.go, unsure.go: who decides
 // about it. run.go, lease.go, orphan.go, putback.go, trust.go, backlog.go, hub.go,
 // watcher.go: berths among each other. drain.go: the end of the process. extension.go: how
-// a client sees it.
+// a client sees it. metrics.go: how an operator does.
 package upgrade

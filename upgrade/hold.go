@@ -207,7 +207,7 @@ func (h *Held) rounds() (forget bool) {
 func (h *Held) canBeLeft() bool {
 	task := h.Task()
 	pool := h.t.pools[task.Pool]
-	return h.t.store.Durable() && (task.Waiting() || task.Follows != "" || task.Terms.Rerun) && task.Handed &&
+	return h.t.store.Durable() && task.mayGoOn() && task.Handed &&
 		(h.call.bare || h.t.keys.Given() || pool != nil && pool.OwnCredentials)
 }
 

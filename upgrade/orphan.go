@@ -147,9 +147,7 @@ func (t *Tasks) inherit(ctx context.Context, id, holder string) error {
 // heir returns the call with which this berth can go on with a task of a dead holder; nil
 // if it cannot, with the reason if there is one beside the holder's death.
 func (t *Tasks) heir(ctx context.Context, task *Task) (*Call, error) {
-	unsent := task.Waiting() && task.Handed
-	again := task.State == Dispatched && (task.Terms.Rerun || task.Follows != "")
-	if !unsent && !again || t.pools[task.Pool] == nil {
+	if !task.Handed || !task.mayGoOn() || t.pools[task.Pool] == nil {
 		return nil, nil
 	}
 	return t.callOf(ctx, task)

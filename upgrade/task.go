@@ -86,6 +86,12 @@ type Ask struct {
 // Waiting reports whether the next round has not begun.
 func (t *Task) Waiting() bool { return t.State == Queued || t.State == Accepted }
 
+// mayGoOn reports whether another holder may take the task over: its round was not sent,
+// may be sent again, or is about an upstream's task.
+func (t *Task) mayGoOn() bool {
+	return t.Waiting() || t.State == Dispatched && (t.Terms.Rerun || t.Follows != "")
+}
+
 // Expires returns when the task may be forgotten, by the store's clock; see Tasks.Expires.
 func (t *Task) Expires() time.Time { return t.Created.Add(t.Terms.TTL) }
 

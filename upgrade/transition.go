@@ -285,11 +285,11 @@ func (t *Task) adopt(op Op) (bool, error) {
 	if err := t.held(Op{Holder: op.Of}); err != nil {
 		return false, err
 	}
-	switch {
-	case t.State == Dispatched && (t.Terms.Rerun || t.Follows != ""):
-		t.await()
-	case !t.Waiting():
+	if !t.mayGoOn() {
 		return false, ErrState
+	}
+	if t.State == Dispatched {
+		t.await()
 	}
 	t.Holder = op.Holder
 	return true, nil

@@ -16,12 +16,17 @@ const (
 	maxLive = 10_000_000
 	// maxResult is what the store keeps as one outcome.
 	maxResult = storage.MaxBlob
+	// maxCall is that of a call's body: it is stored together with its headers.
+	maxCall = storage.MaxBlob - MiB
 )
 
 func (v *validator) upgrades(c *Config) {
 	if len(c.Upgrades) > maxUpgrades {
 		v.fault("upgrade", "there must be at most %d, got %d", maxUpgrades, len(c.Upgrades))
 		return
+	}
+	if len(c.Upgrades) > 0 && c.Limits.Body > maxCall {
+		v.fault("limits.body", "must be at most %v where there are rules: calls are stored, got %v", maxCall, c.Limits.Body)
 	}
 	var earlier []namedTools
 	for i, rule := range c.Upgrades {
