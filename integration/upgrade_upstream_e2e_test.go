@@ -28,7 +28,7 @@ func TestTaskFailsInItsUpstreamsWords(t *testing.T) {
 		{name: "dies amidst a stream", answer: cutOff("event: message\ndata: {"), message: "broke the exchange off"},
 		{name: "ends a stream without a response", answer: says(200, "text/event-stream", ": nothing\n\n"), message: "ended its answer without a response"},
 		{name: "answers rubbish", answer: says(200, "application/json", "<p>rubbish</p>"), message: "cannot be understood"},
-		{name: "answers with a page", answer: says(200, "text/html", "<p>hello</p>"), message: "the server answered 200"},
+		{name: "answers with a page", answer: says(200, "text/html", "<p>hello</p>"), message: "is not in JSON"},
 		{name: "answers 9 MiB", answer: large("application/json", "", ""), message: "larger than the rule allows"},
 		{name: "answers 9 MiB as an event", answer: large("text/event-stream", "data: ", "\n\n"), message: "larger than the rule allows"},
 		{name: "answers 401", answer: says(401, "text/plain", "who are you?"), message: "the server answered 401"},
