@@ -68,9 +68,10 @@ func (t *Tasks) create(ctx context.Context, c Creation, once Once) (*Held, error
 }
 
 // fit refuses tasks while the store would not keep them. A server that drops keys when
-// its memory is full keeps nothing for certain.
+// its memory is full keeps nothing for certain. One that nobody has asked yet is no worse
+// than others.
 func (t *Tasks) fit() error {
-	if health := t.store.Health(); !health.Healthy || health.Evicts != "" {
+	if health := t.store.Health(); !health.Healthy && health.LastError != "" || health.Evicts != "" {
 		return storage.ErrUnavailable
 	}
 	return nil

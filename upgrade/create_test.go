@@ -72,6 +72,26 @@ func (e evicting) Health() storage.Health {
 	return h
 }
 
+// unasked is a store that nobody has heard of yet.
+type unasked struct{ *line }
+
+func (unasked) Health() storage.Health { return storage.Health{} }
+
+// The first calls of a berth that has just started came back plain: its store had not been
+// asked for a sign of life yet.
+func TestStoreThatWasNotAskedYetIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tasks := newTasks(Options{Keys: givenKeys(t)}, unasked{newLine(newCell(memory(t)), true)})
+		tasks.lease.until = time.Now().Add(time.Hour)
+		h, err := tasks.Create(t.Context(), creation(rule(nil), "call result"))
+		if err != nil {
+			t.Fatalf("got %v, want a task", err)
+		}
+		h.Discard()
+		synctest.Wait()
+	})
+}
+
 func TestCreationIsBoundedAndNeedsAStoreThatKeeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at := newCell(memory(t))
