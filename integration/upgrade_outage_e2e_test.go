@@ -196,6 +196,9 @@ func TestStepsWhoseRepliesAreLostAreTakenOnce(t *testing.T) {
 	const tasks = 60
 	redis := redistest.Start(t)
 	h := newHolders(t, redis.URL(), "", strings.ReplaceAll(heldRules, `tools = ["work"]`, "tools = [\"work\"]\non_store_down = \"refuse\""))
+	// A lease that lives longer than a run of lost renewals: who cannot renew it is rightly
+	// taken for dead.
+	h.config = h.reconfigured(t, `holder_lease = "`+holderLease, `holder_lease = "10s`)
 	lossy, relay := h.startBehindRelay(t, redis)
 	other := h.start(t)
 	h.tool.letAll()
