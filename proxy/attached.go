@@ -75,7 +75,7 @@ func (a *attached) hand(held *upgrade.Held) error {
 	} else {
 		view := upgrade.View{Task: held.Task()}
 		a.x.handed = view.ID
-		if err := a.send(event(mcp.Response(a.x.id, view.Handle()))); err != nil {
+		if err := a.x.writeThrough(event(mcp.Response(a.x.id, view.Handle()))); err != nil {
 			held.Discard()
 			return err
 		}
@@ -140,17 +140,10 @@ func (a *attached) takeEvent(o offer) (answered bool, err error) {
 		a.x.streamHeaders(o.response)
 		a.x.writeHeader(o.response.StatusCode)
 	}
-	if err := a.send(raw); err != nil {
+	if err := a.x.writeThrough(raw); err != nil {
 		return true, err
 	}
 	return ends, nil
-}
-
-func (a *attached) send(raw []byte) error {
-	if err := a.x.write(raw); err != nil {
-		return err
-	}
-	return a.x.flush()
 }
 
 // offer hands o to the client, and reports whether it has its answer now. A client that

@@ -148,10 +148,7 @@ func (l *subscription) judge() error {
 
 // send writes to the client, flushed.
 func (l *subscription) send(b []byte) error {
-	if err := l.x.write(b); err != nil {
-		return err
-	}
-	return l.x.flush()
+	return l.x.writeThrough(b)
 }
 
 // goodbye ends the subscription in order: its completion result tells the client that

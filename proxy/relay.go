@@ -136,6 +136,14 @@ func (x *request) write(b []byte) error {
 	return nil
 }
 
+// writeThrough writes to the client, flushed.
+func (x *request) writeThrough(b []byte) error {
+	if err := x.write(b); err != nil {
+		return err
+	}
+	return x.flush()
+}
+
 // flush sends what was written so far, within the same time.
 func (x *request) flush() error {
 	x.limitWrite()

@@ -67,7 +67,7 @@ func waitFor(ctx context.Context, freed <-chan struct{}) error {
 func (h *Held) leaveQueue(task *Task) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), storeTime)
 	defer cancel()
-	h.t.unqueue(ctx, task)
+	h.t.unqueue(ctx, task.Terms.Queue, task.ID)
 	h.t.tell(ctx, queueTopic(task.Terms.Queue))
 }
 
@@ -99,7 +99,7 @@ func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tri
 	switch {
 	case err != nil:
 	case taken.Lease != nil:
-		h.t.unqueue(ctx, task)
+		h.t.unqueue(ctx, task.Terms.Queue, task.ID)
 	case at == 0:
 		h.t.weedSlots(ctx, pool, task.Terms.Queue)
 	}
@@ -107,9 +107,9 @@ func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tri
 }
 
 // unqueue takes a task out of its queue.
-func (t *Tasks) unqueue(ctx context.Context, task *Task) {
-	t.lists.strike(ctx, t.lists.waitingIn(task.Terms.Queue), task.ID)
-	t.queues.changed(task.Terms.Queue)
+func (t *Tasks) unqueue(ctx context.Context, queue, id string) {
+	t.lists.strike(ctx, t.lists.waitingIn(queue), id)
+	t.queues.changed(queue)
 }
 
 // placesKnown reports whether the store knows which places are taken: what it has lost,
@@ -159,7 +159,7 @@ func (h *Held) standAt(at place) {
 func (t *Tasks) weedQueue(ctx context.Context, queue, id string) {
 	e, err := t.records.get(ctx, id)
 	if errors.Is(err, ErrUnknown) || err == nil && e.Holder == "" {
-		t.lists.strike(ctx, t.lists.waitingIn(queue), id)
+		t.unqueue(ctx, queue, id)
 	}
 }
 
