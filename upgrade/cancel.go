@@ -51,6 +51,6 @@ func (t *Tasks) drop(ctx context.Context, e entry, op Op) error {
 		// If this is lost, the holder learns of it when its result is refused.
 		_ = t.lists.enlist(ctx, t.lists.mailOf(e.Holder), e.ID, t.life, 0)
 	}
-	t.changed(ctx, e.ID)
+	t.changed(ctx, &e.Task)
 	return nil
 }

@@ -98,7 +98,7 @@ func (f *follower) cancelled(ctx context.Context) error {
 	task := h.Task()
 	h.t.metrics.ended(ctx, task)
 	h.t.leave(ctx, &task)
-	h.t.changed(ctx, task.ID)
+	h.t.changed(ctx, &task)
 	return nil
 }
 

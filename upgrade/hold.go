@@ -258,7 +258,7 @@ func (h *Held) finish(end State, outcome []byte, message string) {
 		task := h.Task()
 		h.t.metrics.ended(ctx, task)
 		h.t.leave(ctx, &task)
-		h.t.changed(ctx, task.ID)
+		h.t.changed(ctx, &task)
 	case errors.Is(err, ErrTerminal), errors.Is(err, ErrStale):
 		h.t.metrics.late.Add(ctx, 1)
 		h.t.records.dropOutcome(ctx, h.Task().ID, op.Outcome)

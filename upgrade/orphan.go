@@ -196,7 +196,7 @@ func (t *Tasks) orphan(ctx context.Context, e entry, reason error) error {
 	}
 	t.tidy(ctx, &after.Task)
 	t.metrics.orphaned.Add(ctx, 1)
-	t.changed(ctx, e.ID)
+	t.changed(ctx, &e.Task)
 	return nil
 }
 

@@ -53,7 +53,7 @@ func (h *Held) say() {
 	defer cancel()
 	switch _, err := h.stepLocked(ctx, op); {
 	case err == nil:
-		h.t.changed(ctx, h.entry.ID)
+		h.t.changed(ctx, &h.entry.Task)
 	case errors.Is(err, ErrTerminal), errors.Is(err, ErrStale):
 		h.end(errFenced) // nobody waits for what the tool does any more
 	}

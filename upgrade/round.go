@@ -253,6 +253,7 @@ func (h *Held) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (ag
 		return false, err
 	}
 	h.guest = nil
-	h.t.changed(ctx, h.Task().ID)
+	task := h.Task()
+	h.t.changed(ctx, &task)
 	return len(asks) == 0, nil
 }
