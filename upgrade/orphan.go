@@ -226,5 +226,9 @@ func (t *Tasks) tidy(ctx context.Context, task *Task) {
 	}
 	if task.State.Terminal() {
 		t.leave(ctx, task)
+		if task.Session != "" {
+			c, _ := t.callOf(ctx, task) // without it the session idles out at its upstream
+			t.leaveSession(ctx, task, c)
+		}
 	}
 }
