@@ -16,6 +16,9 @@ func (x *request) forward() error {
 	x.startSpan()
 	end := x.detach()
 	defer end()
+	if err := x.refuseEnded(); err != nil {
+		return err
+	}
 	upgraded, err := x.isUpgraded(x.ctx)
 	if err != nil {
 		return err
@@ -54,6 +57,9 @@ func (x *request) dispatch() error {
 		x.leaveOwner()
 	}
 	if owner := x.decision.Owner; owner != nil {
+		if done, err := x.endSession(owner); done {
+			return err
+		}
 		if err := x.bindMadeTo(owner); err != nil {
 			return err
 		}

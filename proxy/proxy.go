@@ -103,6 +103,7 @@ type Proxy struct {
 	vouched   *vouched
 	lists     chan struct{} // one for each list of tasks that is being made
 	lookout   lookout
+	newsroom  newsroom
 }
 
 // New returns a proxy for the given endpoints.

@@ -28,6 +28,7 @@ func (x *request) relayAnswer(u *routing.Upstream, response *http.Response) erro
 		return errRedirect
 	}
 	x.recordSessionEnd(response)
+	x.recordAnswered(response)
 	x.newSession = x.sessionGivenBy(response)
 	shape := exchange.ShapeOf(response)
 	if shape == exchange.EventStream && response.StatusCode/100 == 2 {
