@@ -84,9 +84,9 @@ func newBerth(s settings, up *tool) *berth {
 		Keys: s.keys, Lease: s.lease, Logger: s.log,
 		Pools: []Pool{{
 			Routing: routing.NewPool(routing.PoolOptions{Name: poolName, Upstreams: upstreams}),
-			Send: func(ctx context.Context, u *routing.Upstream, c *Call, _ int64) (Exchange, error) {
+			Line: Line{Send: func(ctx context.Context, u *routing.Upstream, c *Call, _ int64) (Exchange, error) {
 				return up.send(ctx, b, u, c)
-			},
+			}},
 			OwnCredentials: s.own,
 		}},
 	}, b.line)

@@ -58,7 +58,7 @@ func (t *Tasks) take(ctx context.Context, e entry, op Op, with *Envelope) error 
 	if t.tookOver(&after.Task, op) {
 		return t.resume(ctx, after, with)
 	}
-	t.changed(ctx, e.ID)
+	t.changed(ctx, &e.Task)
 	return nil
 }
 
@@ -112,6 +112,6 @@ func (t *Tasks) resume(ctx context.Context, e entry, with *Envelope) error {
 	}
 	c.Envelope = *with
 	t.hold(e, c).start()
-	t.changed(ctx, e.ID)
+	t.changed(ctx, &e.Task)
 	return nil
 }
