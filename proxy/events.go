@@ -46,7 +46,7 @@ func (x *request) relayEvents(u *routing.Upstream, response *http.Response) erro
 	if err := x.beginEvents(response); err != nil {
 		return err
 	}
-	pieces, next := readAhead(exchange.NewReader(exchange.EventStream, response.Body))
+	pieces, next := readAhead(x.answerReader(exchange.EventStream, response))
 	defer close(next)
 	defer response.Body.Close() // frees a reader that waits, before it is told to end
 	s := &stream{x: x, u: u, pieces: pieces, next: next, between: true, news: x.joinNews()}
@@ -149,7 +149,7 @@ func (s *stream) take(a arrival) (done bool, err error) {
 	s.x.share(s.x.status, a.piece, false)
 	raw := a.piece.Raw
 	if s.between {
-		raw = s.x.discoveredEvent(a.piece, s.x.tagged(a.piece))
+		raw = s.x.announcedEvent(a.piece, s.x.tagged(a.piece))
 	}
 	s.between = a.piece.Between
 	s.release(raw)

@@ -59,7 +59,8 @@ type Endpoint struct {
 	// they hear of one upstream's.
 	FleetNotifications bool
 
-	feeds fleetFeeds
+	feeds   fleetFeeds
+	support toolSupport
 }
 
 // Timeouts bound how long an answer's headers may take, where nothing else is
