@@ -28,6 +28,7 @@ func TestResultIsWaitedForOnAStream(t *testing.T) {
 			t.Errorf("opened with %v", got)
 		}
 		time.Sleep(5 * time.Hour)
+		synctest.Wait()
 		if w.isOver() || w.comments < 5*60*4 {
 			t.Fatalf("over %v, %d comments", w.isOver(), w.comments)
 		}
