@@ -49,7 +49,10 @@ func (x *request) dispatch() error {
 	if x.isStray() {
 		return x.dropStray()
 	}
-	if x.makesList() {
+	switch {
+	case x.hasNoList():
+		return errNotInCore
+	case x.makesList():
 		return x.listTasks()
 	}
 	defer x.releaseMade()
