@@ -25,9 +25,7 @@ func errHasEnded(status string) error {
 // Whatever session it comes in: a client that began a new one may ask for what it made in
 // the one before.
 func (x *request) serveCore() error {
-	if err := x.useSession(); err != nil {
-		return err
-	}
+	x.useSession()
 	c, tasks := x.call(), x.p.options.Tasks
 	switch c.Method {
 	case mcp.MethodGetTask:
@@ -65,19 +63,12 @@ func (x *request) cancelCore() error {
 	return nil
 }
 
-// useSession keeps the session alive that the request comes in, and refuses one that its
-// client has ended. What the store cannot say now is no reason to refuse: a holder answers
-// for its tasks without it.
-func (x *request) useSession() error {
-	if x.session == "" {
-		return nil
+// useSession keeps the session alive that the request comes in.
+func (x *request) useSession() {
+	if x.session != "" {
+		// Nothing hangs on a session that berth does not know.
+		_, _ = x.endpoint.Router.UseSession(x.ctx, x.principal, x.session)
 	}
-	if over, err := x.p.options.Tasks.SessionOver(x.ctx, x.sessionKey()); err == nil && over {
-		return mcp.ErrUnknownSession
-	}
-	// Nothing hangs on a session that berth does not know.
-	_, _ = x.endpoint.Router.UseSession(x.ctx, x.principal, x.session)
-	return nil
 }
 
 // sessionKey is what the records of tasks call the session of the request, "" for none.

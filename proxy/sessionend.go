@@ -39,8 +39,11 @@ func (x *request) endSession(u *routing.Upstream) (done bool, err error) {
 	ctx, cancel := x.recording()
 	defer cancel()
 	asks, held, err := x.p.options.Tasks.EndSession(ctx, x.sessionKey())
-	if err != nil || !held {
+	if !held {
 		return err != nil, err
+	}
+	if err != nil {
+		x.p.log.Debug("it is not known what a session that has ended was asked", "pool", x.poolName(), "error", err)
 	}
 	x.forgetSession(ctx)
 	x.refuseAsks(u, asks)
