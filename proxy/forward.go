@@ -46,6 +46,14 @@ func (x *request) dispatch() error {
 	if err := x.route(); err != nil {
 		return x.unroutable(err)
 	}
+	if x.asksCoreTask() {
+		return x.callAsTask()
+	}
+	return x.deliver()
+}
+
+// deliver sends the request, which was routed, to whom that says.
+func (x *request) deliver() error {
 	if x.isStray() {
 		return x.dropStray()
 	}

@@ -30,7 +30,7 @@ func (x *request) mustTakeTasks() error {
 	}
 	rule := x.rule()
 	switch {
-	case rule == nil || !rule.Required || x.upgradable():
+	case rule == nil || !rule.Required || x.upgradable() || x.asksCoreTask():
 		return nil
 	case x.call().Era == mcp.EraModern:
 		return mcp.ErrMissingTasks
@@ -101,11 +101,19 @@ func (x *request) hand(held *upgrade.Held) error {
 // handOut answers with the handle of the task in view.
 func (x *request) handOut(view upgrade.View) error {
 	x.handed = view.ID
-	x.respond(http.StatusOK, mcp.Response(x.id, view.Handle()))
+	x.respond(http.StatusOK, mcp.Response(x.id, x.handle(view)))
 	if x.err != nil {
 		return x.err
 	}
 	return x.flush()
+}
+
+// handle words the handle of a task as the client's era has it.
+func (x *request) handle(view upgrade.View) []byte {
+	if x.era() == mcp.EraLegacy {
+		return view.Core().Handle()
+	}
+	return view.Handle()
 }
 
 // asker says who asks for tasks, and where.
