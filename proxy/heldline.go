@@ -2,23 +2,17 @@ package proxy
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/routing"
 	"berth/upgrade"
 )
-
-// resumeWait bounds how long an upstream may take to begin a stream that is resumed, where
-// Timeouts.Control is 0. It has nothing to compute.
-const resumeWait = 30 * time.Second
 
 // Line returns how held calls reach the endpoint's upstreams.
 func Line(ep *Endpoint) upgrade.Line {
@@ -38,7 +32,7 @@ func Line(ep *Endpoint) upgrade.Line {
 
 // sendHeld sends a held call to u once. ctx bounds it.
 func (ep *Endpoint) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) (*http.Response, error) {
-	response, err := ep.exchangeHeld(ctx, u, c, http.MethodPost, c.Headers(), 0)
+	response, err := ep.exchangeHeld(ctx, u, c, http.MethodPost, c.Headers())
 	if err == nil && response.StatusCode == http.StatusNotFound && c.Session != "" {
 		response.Body.Close()
 		return nil, upgrade.ErrSessionLost
@@ -47,7 +41,7 @@ func (ep *Endpoint) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrad
 }
 
 // exchangeHeld sends a request of a held call's to u once, and feeds u's health.
-func (ep *Endpoint) exchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, method string, header http.Header, wait time.Duration) (*http.Response, error) {
+func (ep *Endpoint) exchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, method string, header http.Header) (*http.Response, error) {
 	target := *u.URL
 	target.RawQuery = c.Query
 	out := (&http.Request{Method: method, URL: &target, Host: ep.hostFor(u, c.Host), Header: header}).WithContext(ctx)
@@ -55,7 +49,7 @@ func (ep *Endpoint) exchangeHeld(ctx context.Context, u *routing.Upstream, c *up
 		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(c.Body)), int64(len(c.Body))
 	}
 	ep.authorize(out.Header)
-	response, err := ep.Client.Send(out, wait)
+	response, err := ep.Client.Send(out, 0)
 	if err != nil {
 		var failed *exchange.SendError
 		if errors.As(err, &failed) && ctx.Err() == nil {
@@ -73,7 +67,7 @@ func (ep *Endpoint) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgr
 	header.Set("Accept", "text/event-stream")
 	header.Set(mcp.HeaderLastEvent, event)
 	header.Del("Content-Type")
-	response, err := ep.exchangeHeld(ctx, u, c, http.MethodGet, header, cmp.Or(ep.Timeouts.Control, resumeWait))
+	response, err := ep.exchangeHeld(ctx, u, c, http.MethodGet, header)
 	switch {
 	case err != nil:
 		return nil, err
@@ -82,7 +76,7 @@ func (ep *Endpoint) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgr
 	}
 	response.Body.Close()
 	switch status := response.StatusCode; {
-	case status == http.StatusNotFound:
+	case status == http.StatusNotFound, status == http.StatusBadRequest && ep.deniesSession(ctx, u, c):
 		return nil, upgrade.ErrSessionLost
 	case status == http.StatusConflict, status == http.StatusTooManyRequests, status >= 500 && status != http.StatusNotImplemented:
 		return nil, fmt.Errorf("proxy: a stream is not resumed yet: HTTP %d", status)
@@ -90,16 +84,31 @@ func (ep *Endpoint) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgr
 	return nil, upgrade.ErrNoReplay
 }
 
+// deniesSession reports whether u does not know the session of a call: one that refuses to
+// resume a stream with 400 may mean either.
+func (ep *Endpoint) deniesSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call) bool {
+	ping := *c
+	ping.Body = []byte(`{"jsonrpc":"2.0","id":` + ownID + `,"method":"` + mcp.MethodPing + `"}`)
+	ctx, cancel := context.WithTimeout(ctx, confirmTime)
+	defer cancel()
+	response, err := ep.exchangeHeld(ctx, u, &ping, http.MethodPost, ping.Headers())
+	if err != nil {
+		return false
+	}
+	response.Body.Close()
+	return response.StatusCode == http.StatusNotFound || response.StatusCode == http.StatusBadRequest
+}
+
 // tellHeld is upgrade.Line.Tell.
 func (ep *Endpoint) tellHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
-	return statusOf(ep.exchangeHeld(ctx, u, c, http.MethodPost, c.Headers(), 0))
+	return statusOf(ep.exchangeHeld(ctx, u, c, http.MethodPost, c.Headers()))
 }
 
 // endHeld is upgrade.Line.End.
 func (ep *Endpoint) endHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
 	header := http.Header(c.Headers())
 	header.Del("Content-Type")
-	return statusOf(ep.exchangeHeld(ctx, u, c, http.MethodDelete, header, 0))
+	return statusOf(ep.exchangeHeld(ctx, u, c, http.MethodDelete, header))
 }
 
 // statusOf closes an answer of which only the status counts, and returns what is wrong with that.

@@ -29,6 +29,10 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 		h.refuse(ctx, id)
 		return nil
 	}
+	// A stream that was resumed may replay what other calls of the session asked.
+	if first, err := h.t.askedBy(ctx, task.Session, id); err == nil && first != "" && first != h.id {
+		return nil
+	}
 	h.sayNow()
 	op := h.t.op(Open)
 	op.Round, op.Event, op.Key, op.Request = h.due, m.Event, string(id), bytes.Clone(m.Data)
@@ -78,7 +82,7 @@ func (h *Held) close(ctx context.Context, key, event string, says ...json.RawMes
 		return h.cause(ctx, err)
 	}
 	task := h.Task()
-	h.t.lists.strike(ctx, h.t.lists.asksIn(task.Session), askName(h.id, key))
+	h.t.strikeAsk(ctx, &task, key)
 	h.t.changed(ctx, &task)
 	return nil
 }

@@ -32,6 +32,7 @@ type Held struct {
 	due      int           // the round that is in flight, or about to be; run's
 	retry    time.Duration // how long the upstream wants to be left alone before a stream is resumed; run's
 	reopened time.Time     // when a stream was resumed last; run's
+	quiet    time.Duration // how long that may say nothing; run's
 
 	id      string    // of the task
 	expires time.Time // when the task does, as this process counts

@@ -89,22 +89,29 @@ func (h *Held) listen(ctx, line context.Context, u *routing.Upstream, ex Exchang
 	for {
 		r, err := h.readFor(ctx, ex)
 		ex.Close()
-		if !isBreak(err) || ctx.Err() != nil {
-			if err != nil && ctx.Err() == nil && h.Task().Call != "" {
-				h.revoke(ctx) // it goes on, and what it returns is not wanted
-			}
+		switch legacy := h.Task().Call != ""; {
+		case !legacy:
+			return r, err
+		case ctx.Err() != nil && h.abandons(context.Cause(ctx)):
+			return reply{}, context.Cause(ctx) // some servers answer what was cancelled
+		case ctx.Err() != nil, err == nil:
+			return r, err
+		case !isBreak(err):
+			h.revoke(ctx) // it goes on, and what it returns is not wanted
 			return r, err
 		}
 		h.sayNow()
 		if task := h.Task(); !task.resumable() {
 			return r, err
 		}
-		var refused error
-		if ex, refused = h.reopen(ctx, line, u); errors.Is(refused, ErrNoReplay) {
+		again, refused := h.reopen(ctx, line, u)
+		if errors.Is(refused, ErrNoReplay) {
 			return r, err
-		} else if refused != nil {
+		}
+		if refused != nil {
 			return reply{}, refused
 		}
+		ex = again
 	}
 }
 
@@ -120,6 +127,7 @@ func (h *Held) readFor(ctx context.Context, ex Exchange) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
+		h.quiet = 0
 		r, over, err := h.hear(ctx, m)
 		if over || err != nil {
 			return r, err

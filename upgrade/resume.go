@@ -81,30 +81,80 @@ func (h *Held) standIn(u *routing.Upstream) place {
 // reopen resumes the stream of the round that is in flight, as soon as the upstream lets
 // it. It fails with ErrNoReplay, with an *mcp.Error, or when ctx ends.
 func (h *Held) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange, error) {
-	wait := max(h.retry, resumeApart-time.Since(h.reopened))
-	pause := resumeFirst
+	wait, pause := max(h.retry, resumeApart-time.Since(h.reopened)), resumeFirst
 	var since time.Time
 	for {
 		if err := sleep(ctx, wait); err != nil {
 			return nil, err
 		}
-		task := h.Task()
-		h.reopened = time.Now()
-		ex, err := h.t.pools[task.Pool].Line.Resume(line, u, h.call.unpack(), task.Event, task.Terms.MaxResult)
+		h.look(ctx) // who has been taken for dead must not take the stream from his heir
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		ex, err := h.tryReopen(line, u)
 		switch {
 		case err == nil, errors.Is(err, ErrNoReplay):
 			return ex, err
 		case errors.Is(err, ErrSessionLost):
-			return nil, lost(mcp.ReasonSessionLost, "the server does not know the client's session any more", task)
-		}
-		if since.IsZero() {
+			return nil, lost(mcp.ReasonSessionLost, "the server does not know the client's session any more", h.Task())
+		case errors.Is(err, errQuiet):
+			wait = 0
+			continue
+		case since.IsZero():
 			since = time.Now()
-		}
-		if time.Since(since) > resumeFor {
+		case time.Since(since) > resumeFor:
 			return nil, ErrNoReplay
 		}
 		wait, pause = pause, min(2*pause, resumeMost)
 	}
+}
+
+// tryReopen asks once. It fails with errQuiet if nothing came.
+func (h *Held) tryReopen(line context.Context, u *routing.Upstream) (Exchange, error) {
+	task := h.Task()
+	h.reopened = time.Now()
+	h.quiet = min(max(2*h.quiet, quietFirst), quietMost)
+	attempt, cancel := context.WithCancelCause(line)
+	w := &watched{quiet: h.quiet, end: cancel, timer: time.AfterFunc(h.quiet, func() { cancel(errQuiet) })}
+	var err error
+	w.Exchange, err = h.t.pools[task.Pool].Line.Resume(attempt, u, h.call.unpack(), task.Event, task.Terms.MaxResult)
+	if err == nil {
+		return w, nil
+	}
+	w.timer.Stop()
+	if errors.Is(context.Cause(attempt), errQuiet) {
+		err = errQuiet
+	}
+	cancel(nil)
+	return nil, err
+}
+
+const quietFirst, quietMost = time.Second, 10 * time.Second
+
+var errQuiet = errors.New("upgrade: a resumed stream said nothing")
+
+// watched is a stream that was resumed. It is closed when it says nothing for a while, and
+// resumed anew: some servers bring only what was there when it was opened.
+type watched struct {
+	Exchange
+	quiet time.Duration
+	timer *time.Timer
+	end   context.CancelCauseFunc
+}
+
+// Next implements Exchange.
+func (w *watched) Next() (Message, error) {
+	w.timer.Reset(w.quiet)
+	m, err := w.Exchange.Next()
+	w.timer.Stop()
+	return m, err
+}
+
+// Close implements Exchange.
+func (w *watched) Close() {
+	w.timer.Stop()
+	w.Exchange.Close()
+	w.end(nil)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -3,6 +3,7 @@ package upgrade
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,16 +55,49 @@ type OpenAsk struct {
 // askName is how an ask is listed.
 func askName(task, id string) string { return task + " " + id }
 
-// openIn returns what the upstream of a session waits for.
-func (t *Tasks) openIn(ctx context.Context, session string) ([]OpenAsk, error) {
+// settled stands in the place of the task in the name of an ask that is open no more. No
+// task has it for its id.
+const settled = "-"
+
+// settledLife is how long it is known that an ask was settled: a stream that is resumed
+// may bring it again.
+const settledLife = time.Hour
+
+// strikeAsk notes that an ask of a task's is open no more.
+func (t *Tasks) strikeAsk(ctx context.Context, task *Task, key string) {
+	list := t.lists.asksIn(task.Session)
+	_ = t.lists.enlist(ctx, list, askName(settled, key), settledLife, 0) // or it may be shown once more
+	t.lists.strike(ctx, list, askName(task.ID, key))
+}
+
+// asked returns what the upstream of a session has asked, settled or not.
+func (t *Tasks) asked(ctx context.Context, session string) ([]OpenAsk, error) {
 	listed, err := t.store.Members(ctx, t.lists.asksIn(session))
-	var open []OpenAsk
+	asked := make([]OpenAsk, 0, len(listed))
 	for _, name := range listed {
 		if task, id, ok := strings.Cut(name, " "); ok {
-			open = append(open, OpenAsk{task, []byte(id)})
+			asked = append(asked, OpenAsk{task, []byte(id)})
 		}
 	}
-	return open, err
+	return asked, err
+}
+
+// openIn returns what the upstream of a session waits for.
+func (t *Tasks) openIn(ctx context.Context, session string) ([]OpenAsk, error) {
+	asked, err := t.asked(ctx, session)
+	return slices.DeleteFunc(asked, func(ask OpenAsk) bool { return ask.Task == settled }), err
+}
+
+// askedBy returns the task in whose call an ask came, settled if it is open no more; "" if
+// it did not come.
+func (t *Tasks) askedBy(ctx context.Context, session string, id []byte) (task string, err error) {
+	asked, err := t.asked(ctx, session)
+	for _, ask := range asked {
+		if string(ask.ID) == string(id) {
+			return ask.Task, nil
+		}
+	}
+	return "", err
 }
 
 // AskedIn returns the task whose upstream waits, in this session, for the response with
@@ -108,7 +142,7 @@ func (t *Tasks) settleAsk(ctx context.Context, id string, op Op) error {
 	if errors.Is(err, storage.ErrUnavailable) {
 		return err
 	}
-	t.lists.strike(ctx, t.lists.asksIn(e.Session), askName(id, op.Key))
+	t.strikeAsk(ctx, &e.Task, op.Key)
 	t.changed(ctx, &after.Task)
 	return nil
 }
