@@ -29,6 +29,7 @@ type stream struct {
 	between bool            // the client stands between two events
 	event   int64           // bytes of the event under way
 	gone    bool            // the client left; what comes is still recorded
+	news    *sessionNews    // what berth itself has to say; nil: nothing
 }
 
 // arrival is what one read of an event stream brought.
@@ -48,7 +49,8 @@ func (x *request) relayEvents(u *routing.Upstream, response *http.Response) erro
 	pieces, next := readAhead(x.answerReader(exchange.EventStream, response))
 	defer close(next)
 	defer response.Body.Close() // frees a reader that waits, before it is told to end
-	s := &stream{x: x, u: u, pieces: pieces, next: next, between: true}
+	s := &stream{x: x, u: u, pieces: pieces, next: next, between: true, news: x.joinNews()}
+	defer s.news.leave()
 	return s.run()
 }
 
@@ -102,6 +104,10 @@ func (s *stream) run() error {
 			if s.between {
 				s.release(s.x.stopgap.progress())
 			}
+		case own := <-s.news.next(s.between):
+			s.release(own)
+		case <-s.news.ended():
+			return nil
 		case <-s.x.endOfStanding():
 			s.sayGoodbye()
 			return nil

@@ -16,6 +16,9 @@ func (x *request) forward() error {
 	x.startSpan()
 	end := x.detach()
 	defer end()
+	if err := x.refuseEnded(); err != nil {
+		return err
+	}
 	upgraded, err := x.isUpgraded(x.ctx)
 	if err != nil {
 		return err
@@ -54,7 +57,10 @@ func (x *request) deliver() error {
 	if x.isStray() {
 		return x.dropStray()
 	}
-	if x.makesList() {
+	switch {
+	case x.hasNoList():
+		return errNotInCore
+	case x.makesList():
 		return x.listTasks()
 	}
 	defer x.releaseMade()
@@ -62,6 +68,9 @@ func (x *request) deliver() error {
 		x.leaveOwner()
 	}
 	if owner := x.decision.Owner; owner != nil {
+		if done, err := x.endSession(owner); done {
+			return err
+		}
 		if err := x.bindMadeTo(owner); err != nil {
 			return err
 		}

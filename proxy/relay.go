@@ -28,6 +28,7 @@ func (x *request) relayAnswer(u *routing.Upstream, response *http.Response) erro
 		return errRedirect
 	}
 	x.recordSessionEnd(response)
+	x.recordAnswered(response)
 	x.newSession = x.sessionGivenBy(response)
 	x.announces = x.announcing(response)
 	shape := exchange.ShapeOf(response)

@@ -134,7 +134,7 @@ func (x *request) creator() string {
 // while nobody can say.
 func (x *request) isUpgraded(ctx context.Context) (bool, error) {
 	c := x.call()
-	if x.p.options.Tasks == nil || c == nil || !c.IsTask() || c.Era != mcp.EraModern {
+	if x.p.options.Tasks == nil || c == nil || !c.IsTask() {
 		return false, nil
 	}
 	return x.p.options.Tasks.Owns(ctx, c.TaskID)
@@ -144,6 +144,9 @@ func (x *request) isUpgraded(ctx context.Context) (bool, error) {
 func (x *request) serveUpgraded() error {
 	c := x.call()
 	x.decision.Source = sourceUpgraded
+	if c.Era == mcp.EraLegacy {
+		return x.serveCore()
+	}
 	if !c.DeclaresTasks {
 		return mcp.ErrMissingTasks
 	}
