@@ -28,14 +28,14 @@ var servers = map[string][]kind{
 		{asks("write_haiku", "topic", "Write a haiku about {}", 1), awaited},
 		{asks("multi_input", "label", "given and given", 2), awaited},
 		{failingJob, failed},
-		{slowCompute(60), cancelled},
+		{slowCompute(15), cancelled},
 	},
 	"taskless": {
 		{slowCompute(0.4), awaited},
 		{confirmDelete("{} deleted"), awaited},
 		{asks("multi_input", "label", "given and given", 2), waited},
 		{failingJob, failed},
-		{slowCompute(60), cancelled},
+		{slowCompute(15), cancelled},
 	},
 	"everything": {
 		{operation(0.4), waited},

@@ -22,7 +22,7 @@ export const SERVERS = {
     sample: (i) => ({ tool: 'write_haiku', args: { topic: named(i) }, want: `Write a haiku about ${named(i)}`, asks: 1 }),
     inputs: multiInput,
     failing: failingJob,
-    cancelled: (i) => slowCompute(i, 60),
+    cancelled: (i) => slowCompute(i, 15),
     interrupted: (i) => ({ tool: 'interrupted_job', args: { label: named(i) }, want: `${named(i)} done` }),
   },
   // godriver/taskless -sessions
@@ -31,7 +31,7 @@ export const SERVERS = {
     input: (i) => confirmDelete(i, `${named(i)} deleted`),
     inputs: multiInput,
     failing: failingJob,
-    cancelled: (i) => slowCompute(i, 60),
+    cancelled: (i) => slowCompute(i, 15),
   },
   // the published server-everything, whose long operation nothing stops
   everything: {
