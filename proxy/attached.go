@@ -218,20 +218,20 @@ type attachedStream struct {
 }
 
 // Next implements upgrade.Exchange.
-func (s *attachedStream) Next() ([]byte, error) {
+func (s *attachedStream) Next() (upgrade.Message, error) {
 	for {
 		e, err := s.event()
 		if err != nil {
-			return nil, err
+			return upgrade.Message{}, err
 		}
 		if !handsOutTask(e.Data) {
 			// The event's bytes are the reader's; the client has them before the next is read.
 			if s.a.offer(s.ctx, offer{u: s.u, response: s.response, event: &e}) {
-				return nil, upgrade.ErrAnswered
+				return upgrade.Message{}, upgrade.ErrAnswered
 			}
 		}
 		if e.Data != nil {
-			return e.Data, nil
+			return upgrade.Message{Data: e.Data}, nil
 		}
 	}
 }

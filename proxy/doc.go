@@ -41,8 +41,8 @@
 //
 // A call that a rule makes a task of leaves this way before 3: upgrade.go has it recorded
 // and hands out the task, or attached.go passes its answer on while the client still
-// waits; idempotency.go has a repeated call get the same task. heldcall.go sends what is
-// held, whenever package upgrade says so. What is asked about such a task is answered in
+// waits; idempotency.go has a repeated call get the same task. heldline.go sends what is
+// held, whenever package upgrade says so, and heldcall.go reads what comes of it. What is asked about such a task is answered in
 // upgrade.go, too, once vouch.go has nothing against the caller.
 //
 // A session whose upstream is lost is moved between 4 and 5, where the pool allows it

@@ -1,9 +1,6 @@
 package proxy
 
 import (
-	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,7 +8,6 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
-	"berth/routing"
 	"berth/upgrade"
 )
 
@@ -25,7 +21,8 @@ func (x *request) heldCall() *upgrade.Call {
 			own[name] = values
 		}
 	}
-	return &upgrade.Call{Body: x.body, Own: own, Envelope: x.envelopeOf(all)}
+	session := all.Get(mcp.HeaderSession)
+	return &upgrade.Call{Body: x.body, Own: own, Session: session, Envelope: x.envelopeOf(all)}
 }
 
 // envelope is what the request bears beside its call: who makes it, from where, with what
@@ -38,8 +35,8 @@ func (x *request) envelopeOf(headers http.Header) upgrade.Envelope {
 	e.Bare = e.Query == ""
 	for name := range e.Header {
 		switch {
-		case isCallsOwn(name), name == headerOnce, name == "Content-Length":
-			delete(e.Header, name) // of one request each
+		case isCallsOwn(name), name == headerOnce, name == "Content-Length", name == mcp.HeaderSession, name == mcp.HeaderLastEvent:
+			delete(e.Header, name) // of one request each, or kept beside
 		case !isHarmless(name):
 			e.Bare = false
 		}
@@ -64,38 +61,6 @@ func isHarmless(name string) bool {
 		return true
 	}
 	return isForwarding(name) || strings.HasPrefix(name, "Sec-")
-}
-
-// Sender returns how held calls are sent to the endpoint's upstreams.
-func Sender(ep *Endpoint) upgrade.Send {
-	return func(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
-		response, err := ep.sendHeld(ctx, u, c)
-		if err != nil {
-			return nil, err
-		}
-		return newHeldAnswer(response, response.Body, maxAnswer), nil
-	}
-}
-
-// sendHeld sends a held call to u once. ctx bounds it.
-func (ep *Endpoint) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) (*http.Response, error) {
-	target := *u.URL
-	target.RawQuery = c.Query
-	out := (&http.Request{
-		Method: http.MethodPost, URL: &target, Host: ep.hostFor(u, c.Host), Header: c.Headers(),
-		Body: io.NopCloser(bytes.NewReader(c.Body)), ContentLength: int64(len(c.Body)),
-	}).WithContext(ctx)
-	ep.authorize(out.Header)
-	response, err := ep.Client.Send(out, 0)
-	if err != nil {
-		var failed *exchange.SendError
-		if errors.As(err, &failed) && ctx.Err() == nil {
-			ep.noteFailure(u, failed)
-		}
-		return nil, err
-	}
-	ep.noteAnswer(u, response.StatusCode)
-	return response, nil
 }
 
 // heldAnswer is the answer to a held call, read message by message.
@@ -126,16 +91,13 @@ func isStream(response *http.Response) bool {
 }
 
 // Next implements upgrade.Exchange.
-func (a *heldAnswer) Next() ([]byte, error) {
+func (a *heldAnswer) Next() (upgrade.Message, error) {
 	if a.events == nil {
-		return a.whole()
+		body, err := a.whole()
+		return upgrade.Message{Data: body}, err
 	}
-	for {
-		event, err := a.event()
-		if err != nil || event.Data != nil {
-			return event.Data, err
-		}
-	}
+	event, err := a.event()
+	return upgrade.Message{Data: event.Data, Event: event.ID(), Retry: event.Retry()}, err
 }
 
 // event returns the next event; one without data bears no message. What breaks off at the

@@ -50,7 +50,7 @@ func newUpgraded(t *testing.T, o rigOptions, change func(*upgrade.Rule)) *upgrad
 	o.store, o.options = f.store, func(options *proxy.Options) {
 		made := upgrade.Options{Store: f.store, Keys: seal.NewStoredKeyring(f.store)}
 		for _, ep := range options.Endpoints {
-			made.Pools = append(made.Pools, upgrade.Pool{Routing: ep.Router.Pool, Send: proxy.Sender(ep), OwnCredentials: ep.Authorization != nil})
+			made.Pools = append(made.Pools, upgrade.Pool{Routing: ep.Router.Pool, Line: proxy.Line(ep), OwnCredentials: ep.Authorization != nil})
 		}
 		f.tasks = upgrade.New(made)
 		options.Tasks, options.Rules, options.Keys = f.tasks, upgrade.Rules{everyTool(change)}, made.Keys

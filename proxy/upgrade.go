@@ -164,7 +164,11 @@ func (x *request) serveUpgraded() error {
 		}
 		who, envelope := x.asker(), x.envelope()
 		who.Envelope = &envelope
-		return x.acknowledge(tasks.Cancel(x.ctx, c.TaskID, who))
+		_, err := tasks.Cancel(x.ctx, c.TaskID, who)
+		if errors.Is(err, upgrade.ErrTerminal) {
+			err = nil // an end is acknowledged here (Tasks extension, "Task Cancellation")
+		}
+		return x.acknowledge(err)
 	}
 	return mcp.ErrNoSuchMethod
 }

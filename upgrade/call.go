@@ -9,6 +9,7 @@ import (
 	"maps"
 	"time"
 
+	"berth/internal/mcp"
 	"berth/internal/seal"
 	"berth/internal/storage"
 )
@@ -21,8 +22,13 @@ var errNoCredentials = errors.New("upgrade: the credentials of the call are not 
 // store, or is not what was put there.
 var errCallLost = errors.New("upgrade: the call is not kept any more")
 
-// sealPurpose is what the envelope of a call is sealed for.
-const sealPurpose = "upgraded call"
+// What the envelope of a call, and the name of its session, are sealed for. The latter
+// needs no secret of the operator's: it is of no use without what the envelope bears,
+// unless that bears nothing.
+const (
+	sealPurpose = "upgraded call"
+	sealSession = "upgraded call's session"
+)
 
 // Call is a request of a client, as it can be sent upstream.
 type Call struct {
@@ -31,6 +37,9 @@ type Call struct {
 	// Own are the headers that belong to this call alone and are no secret: what mirrors
 	// the body, what says how it is to be read. They stay what they are in later rounds.
 	Own map[string][]string
+
+	// Session is what the upstream calls the session that the call is made in; "": none.
+	Session string
 
 	Envelope // of whoever made the call, or answered for its next round
 }
@@ -52,6 +61,9 @@ func (c *Call) Headers() map[string][]string {
 		all = map[string][]string{}
 	}
 	maps.Copy(all, c.Own)
+	if c.Session != "" {
+		all[mcp.HeaderSession] = []string{c.Session}
+	}
 	return all
 }
 
@@ -60,6 +72,7 @@ type storedCall struct {
 	Own      map[string][]string `json:"own,omitempty"`
 	Envelope *Envelope           `json:"envelope,omitempty"` // if it is bare
 	Sealed   string              `json:"sealed,omitempty"`   // if it is not, and there is a key
+	Session  string              `json:"session,omitempty"`  // sealed; "" if there is none
 }
 
 // keepCall stores a call for life, so that another berth can send it, or its next
@@ -74,6 +87,13 @@ func (t *Tasks) keepCall(ctx context.Context, id string, c *Call, life time.Dura
 			return err
 		}
 		head.Sealed = sealed
+	}
+	if c.Session != "" {
+		sealed, err := t.keys.Seal(ctx, sealSession, []string{id}, []byte(c.Session), life+spare)
+		if err != nil {
+			return err
+		}
+		head.Session = sealed
 	}
 	// Strings always marshal.
 	line, _ := json.Marshal(head)
@@ -104,6 +124,16 @@ func (t *Tasks) loadCall(ctx context.Context, id string) (c *Call, open bool, er
 		return nil, false, fmt.Errorf("%w: %w", errCallLost, err)
 	}
 	c = &Call{Body: body, Own: head.Own}
+	if head.Session != "" {
+		session, err := t.keys.Open(ctx, sealSession, []string{id}, head.Session)
+		if errors.Is(err, seal.ErrInvalid) {
+			return c, false, errNoCredentials
+		}
+		if err != nil {
+			return c, false, err
+		}
+		c.Session = string(session)
+	}
 	switch {
 	case head.Envelope != nil:
 		c.Envelope = *head.Envelope

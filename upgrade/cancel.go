@@ -7,30 +7,40 @@ import (
 	"berth/internal/storage"
 )
 
-// Cancel ends a task. A task that has ended stays as it is. Errors: ErrUnknown, or one
-// that wraps storage.ErrUnavailable: then the task is cancelled as soon as the store
-// takes that.
-func (t *Tasks) Cancel(ctx context.Context, id string, who Asker) error {
+// Cancel ends a task, and returns it as it is then. One that had ended before stays as it
+// is, and comes with ErrTerminal. Other errors: ErrUnknown, or one that wraps
+// storage.ErrUnavailable: then the task is cancelled as soon as the store takes that.
+func (t *Tasks) Cancel(ctx context.Context, id string, who Asker) (Task, error) {
 	e, err := t.find(ctx, id, who)
-	if err != nil || e.State.Terminal() {
-		return err
+	if err != nil {
+		return Task{}, err
+	}
+	if e.State.Terminal() {
+		return e.Task, ErrTerminal
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 	defer cancel()
 	op := t.op(Cancel)
-	drop := func(ctx context.Context) error { return t.drop(ctx, e, op) }
-	err = unavailable(drop(ctx))
+	after, err := t.drop(ctx, e, op)
+	err = unavailable(err)
 	if errors.Is(err, storage.ErrUnavailable) {
-		t.backlog.add(drop) // it may be stored, and the holder not know of it
+		t.backlog.add(func(ctx context.Context) error { // it may be stored, and the holder not know of it
+			_, err := t.drop(ctx, e, op)
+			return err
+		})
 	}
-	if err == nil {
-		t.withdraw(ctx, &e.Task, who.Envelope)
+	switch {
+	case err != nil:
+		return Task{}, err
+	case !after.did(op.ID):
+		return after, ErrTerminal
 	}
-	return err
+	t.withdraw(ctx, &e.Task, who.Envelope)
+	return after, nil
 }
 
-// drop cancels a task and has its call ended.
-func (t *Tasks) drop(ctx context.Context, e entry, op Op) error {
+// drop cancels a task and has its call ended. It returns the task as it is then.
+func (t *Tasks) drop(ctx context.Context, e entry, op Op) (Task, error) {
 	h := t.custody.get(e.ID)
 	apply := t.records.apply
 	if h != nil {
@@ -39,9 +49,11 @@ func (t *Tasks) drop(ctx context.Context, e entry, op Op) error {
 	after, err := apply(ctx, e, op)
 	switch {
 	case errors.Is(err, ErrUnknown):
-		return t.miss(ctx)
+		return Task{}, t.miss(ctx)
 	case err != nil:
-		return err
+		return Task{}, err
+	case !after.did(op.ID):
+		return after.Task, nil // it had ended
 	}
 	t.leave(ctx, &after.Task)
 	switch {
@@ -51,6 +63,6 @@ func (t *Tasks) drop(ctx context.Context, e entry, op Op) error {
 		// If this is lost, the holder learns of it when its result is refused.
 		_ = t.lists.enlist(ctx, t.lists.mailOf(e.Holder), e.ID, t.life, 0)
 	}
-	t.changed(ctx, e.ID)
-	return nil
+	t.changed(ctx, &after.Task)
+	return after.Task, nil
 }

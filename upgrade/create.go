@@ -23,6 +23,11 @@ type Creation struct {
 	Creator string // digest of the caller's Authorization; see Task.Creator
 	Prefer  string // upstream that the call had best go to; "" for any
 	Call    *Call
+
+	// Core says that the client is of 2025-11-25, and the call's upstream as well.
+	Core    bool
+	Session string        // what that client calls its session, which is at Prefer; "": none
+	TTL     time.Duration // how long the client wants the task to live; 0: as long as the rule says
 }
 
 // Create records a task, and returns its call, which is this process's to start or to
@@ -40,7 +45,7 @@ func (t *Tasks) create(ctx context.Context, c Creation, once Once) (*Held, error
 	if err := t.fit(); err != nil {
 		return nil, err
 	}
-	if _, err := (mcp.Round{}).Body(c.Call.Body); err != nil {
+	if _, err := (mcp.Round{WithoutTask: c.Core}).Body(c.Call.Body); err != nil {
 		return nil, err
 	}
 	var id string
@@ -107,11 +112,30 @@ func (c *Creation) task(id, holder string, at time.Time) Task {
 	if c.Rule.Concurrency > 0 {
 		state = Queued
 	}
-	return Task{
+	t := Task{
 		ID: id, Pool: c.Pool, Tool: c.Tool, Version: c.Version,
 		Principal: c.Principal, Creator: c.Creator, Upstream: c.Prefer,
 		State: state, Created: at, Updated: at, Holder: holder, Terms: c.Rule.terms(c.Pool),
 	}
+	if c.Core {
+		t.Call, t.ProgressToken = "berth-"+newName(9), mcp.ProgressToken(c.Call.Body)
+		t.Terms.TTL = c.life()
+	}
+	if c.Session != "" {
+		t.Session = SessionKey(c.Pool, c.Principal, c.Session)
+	}
+	return t
+}
+
+// leastTTL is the shortest life that a task gets, however short the client wants it.
+const leastTTL = time.Second
+
+// life is how long the task lives.
+func (c *Creation) life() time.Duration {
+	if c.TTL == 0 {
+		return c.Rule.TTL
+	}
+	return min(max(c.TTL, leastTTL), max(c.Rule.MaxTTL, c.Rule.TTL))
 }
 
 // terms are what the rule says of a task.
@@ -133,6 +157,7 @@ func (t *Tasks) record(ctx context.Context, task Task, c Creation) (e entry, err
 	err = t.inTime(ctx,
 		func(ctx context.Context) error { return t.claimKey(ctx, &task) },
 		func(ctx context.Context) error { return t.takeOn(ctx, &task) },
+		func(ctx context.Context) error { return t.enrol(ctx, &task, life) },
 		func(ctx context.Context) error { return t.countLive(ctx, &task, c.Rule.LivePerPrincipal) },
 		func(ctx context.Context) error { return t.keepCall(ctx, task.ID, c.Call, life) },
 		func(ctx context.Context) (err error) {
@@ -208,6 +233,7 @@ func (t *Tasks) forget(ctx context.Context, task *Task) error {
 		return err
 	}
 	t.leave(ctx, task)
+	t.lists.strike(ctx, t.lists.madeBy(task.Pool, task.Principal), task.ID)
 	t.lists.strike(ctx, t.lists.tasksOf(task.Holder), task.ID)
 	return nil
 }

@@ -134,7 +134,7 @@ func TestLiveTasksAreBounded(t *testing.T) {
 		if refused(other) || refused(nobody) {
 			t.Error("another principal was refused, or who has none")
 		}
-		if err := b.Cancel(t.Context(), first, somebody); err != nil {
+		if _, err := b.Cancel(t.Context(), first, somebody); err != nil {
 			t.Fatal(err)
 		}
 		if refused(creation(r, "six hang")) {

@@ -50,7 +50,7 @@
 // transition.go: the record. clock.go: its times. id.go: names that nobody can guess and
 // no look-up is needed for. records.go, call.go, packed.go, lists.go: what is in the
 // store. tasks.go, create.go, idempotency.go: what clients ask for. hold.go, aside.go,
-// unstored.go, round.go, place.go, queues.go, progress.go, follow.go, follower.go,
+// unstored.go, round.go, line.go, listen.go, asks.go, resume.go, session.go, transitionlegacy.go, place.go, queues.go, progress.go, follow.go, follower.go,
 // failure.go: the held call. update.go, cancel.go, custody.go, unsure.go: who decides
 // about it. run.go, lease.go, orphan.go, putback.go, trust.go, backlog.go, hub.go,
 // watcher.go: berths among each other. drain.go: the end of the process. extension.go: how

@@ -40,7 +40,7 @@ func TestTaskIsNotLiveAfterACancelByADyingBerth(t *testing.T) {
 		id := holder.hand(t, rule(func(r *Rule) { r.LivePerPrincipal = 10 }), "call result/5s")
 		list := holder.lists.liveOf(poolName, somebody.Principal)
 		dying.line.burn(2, true) // it reads the record, and stores the step
-		_ = dying.Cancel(context.Background(), id, somebody)
+		_, _ = dying.Cancel(context.Background(), id, somebody)
 		holder.mustState(t, id, Cancelled)
 		if live := strings.Join(holder.members(t, list), " "); live != id {
 			t.Fatalf("live are %q, want %q for now", live, id)

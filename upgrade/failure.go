@@ -31,6 +31,10 @@ func wordFailure(err error, t Task) *mcp.Error {
 	switch {
 	case errors.As(err, &worded):
 		return worded
+	case errors.Is(err, ErrSessionLost):
+		executed := false
+		return &mcp.Error{Code: mcp.CodeInternal, Reason: mcp.ReasonSessionLost, MayHaveExecuted: &executed,
+			Message: "the server does not know the client's session any more; the tool did not run"}
 	case errors.Is(err, errShutdown):
 		return lost(mcp.ReasonShutdown, "the berth that held the call was shut down", t)
 	case errors.Is(err, errCallLost):

@@ -2,7 +2,6 @@ package upgrade
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"berth/internal/mcp"
@@ -59,14 +58,10 @@ func (h *Held) rejoin() (again bool, err error) {
 	return f.keep(ctx, state)
 }
 
-// upstreamOf returns the upstream that has the task which is followed.
+// upstreamOf returns the upstream that a task's round went to; nil if that is not in the
+// pool any more.
 func (t *Tasks) upstreamOf(task *Task) *routing.Upstream {
-	all := t.pools[task.Pool].Routing.Upstreams()
-	at := slices.IndexFunc(all, func(u *routing.Upstream) bool { return u.Name == task.Upstream })
-	if at < 0 {
-		return nil
-	}
-	return all[at]
+	return t.pools[task.Pool].Routing.Find(task.Upstream)
 }
 
 // withdraw gives up the upstream's task that a cancelled one followed while nobody held
@@ -84,7 +79,7 @@ func (t *Tasks) withdraw(ctx context.Context, followed *Task, with *Envelope) {
 	defer cancel()
 	c := aboutTheirs(followed.Follows, "berth-"+newName(9), mcp.MethodCancelTask, followed.Version, nil)
 	c.Envelope = *with
-	ex, err := pool.Send(ctx, u, c, followed.Terms.MaxResult)
+	ex, err := pool.Line.Send(ctx, u, c, followed.Terms.MaxResult)
 	if err != nil {
 		t.log.Debug("a task of an upstream's could not be cancelled", "upstream", u.Name, "error", err)
 		return

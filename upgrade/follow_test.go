@@ -16,13 +16,13 @@ import (
 // oneAnswer is an exchange of one message.
 type oneAnswer struct{ message []byte }
 
-func (a *oneAnswer) Next() ([]byte, error) {
+func (a *oneAnswer) Next() (Message, error) {
 	if a.message == nil {
-		return nil, io.EOF
+		return Message{}, io.EOF
 	}
 	message := a.message
 	a.message = nil
-	return message, nil
+	return Message{Data: message}, nil
 }
 
 func (*oneAnswer) Close() {}
@@ -91,10 +91,10 @@ func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 			var sent []string
 			tasks.pools["p"] = &Pool{
 				Routing: routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{u}}),
-				Send: func(_ context.Context, to *routing.Upstream, c *Call, _ int64) (Exchange, error) {
+				Line: Line{Send: func(_ context.Context, to *routing.Upstream, c *Call, _ int64) (Exchange, error) {
 					sent = append(sent, to.Name+" "+c.Own[mcp.HeaderMethod][0])
 					return &oneAnswer{[]byte(`{"jsonrpc":"2.0","id":"x","result":{"taskId":"theirs","status":"completed","result":{}}}`)}, nil
-				},
+				}},
 			}
 			task := following(Dispatched)
 			if err := tasks.keepCall(ctx, task.ID, &Call{Body: []byte(`{}`), Envelope: Envelope{Bare: bare}}, time.Hour); err != nil {

@@ -56,14 +56,14 @@ func (f *follower) act(ctx context.Context, state mcp.FollowedTask) (over bool, 
 		if state.Result == nil {
 			return true, errGarbled
 		}
-		h.finish(Completed, state.Result, "")
+		h.finish(ending{state: Completed, outcome: state.Result})
 		return true, nil
 	case "failed":
 		object, says := readable(state.Error)
 		if object == nil {
 			return true, errGarbled
 		}
-		h.finish(Failed, object, says)
+		h.finish(ending{state: Failed, outcome: object, message: says})
 		return true, nil
 	case "cancelled":
 		return true, f.cancelled(ctx)
@@ -98,7 +98,7 @@ func (f *follower) cancelled(ctx context.Context) error {
 	task := h.Task()
 	h.t.metrics.ended(ctx, task)
 	h.t.leave(ctx, &task)
-	h.t.changed(ctx, task.ID)
+	h.t.changed(ctx, &task)
 	return nil
 }
 
@@ -137,7 +137,7 @@ func (f *follower) refused(r reply, err error) error {
 	if object == nil {
 		return errGarbled
 	}
-	f.h.finish(Failed, object, says)
+	f.h.finish(ending{state: Failed, outcome: object, message: says})
 	return errFenced
 }
 
@@ -178,7 +178,7 @@ func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Inp
 	f.sent++
 	c := aboutTheirs(f.id, f.h.token+"-f"+strconv.Itoa(f.sent), method, task.Version, answers)
 	c.Envelope = f.h.call.unpack().Envelope
-	ex, err := f.h.t.pools[task.Pool].Send(ctx, f.u, c, task.Terms.MaxResult)
+	ex, err := f.h.t.pools[task.Pool].Line.Send(ctx, f.u, c, task.Terms.MaxResult)
 	if err != nil {
 		return reply{}, err
 	}

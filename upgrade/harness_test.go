@@ -68,6 +68,7 @@ type settings struct {
 	own    bool // berth authorises calls itself
 	lease  time.Duration
 	log    *slog.Logger
+	old    *oldServer // calls go there; nil: to the tool
 }
 
 // newBerth returns a berth that does not run yet.
@@ -80,13 +81,17 @@ func newBerth(s settings, up *tool) *berth {
 	if s.lease == 0 {
 		s.lease = testLease
 	}
+	way := Line{Send: func(ctx context.Context, u *routing.Upstream, c *Call, _ int64) (Exchange, error) {
+		return up.send(ctx, b, u, c)
+	}}
+	if s.old != nil {
+		way = s.old.line(b)
+	}
 	b.Tasks = newTasks(Options{
 		Keys: s.keys, Lease: s.lease, Logger: s.log,
 		Pools: []Pool{{
-			Routing: routing.NewPool(routing.PoolOptions{Name: poolName, Upstreams: upstreams}),
-			Send: func(ctx context.Context, u *routing.Upstream, c *Call, _ int64) (Exchange, error) {
-				return up.send(ctx, b, u, c)
-			},
+			Routing:        routing.NewPool(routing.PoolOptions{Name: poolName, Upstreams: upstreams}),
+			Line:           way,
 			OwnCredentials: s.own,
 		}},
 	}, b.line)

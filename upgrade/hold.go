@@ -21,15 +21,18 @@ var (
 // Held is a call that this process keeps for a task: from its record on to its outcome,
 // or to the next time that the task waits for input.
 type Held struct {
-	t     *Tasks
-	call  packedCall
-	guest Attended // nil: nobody waits for the answer itself
-	ctx   context.Context
-	end   context.CancelCauseFunc
-	done  chan struct{} // closed when nothing is held any more
-	begun sync.Once     // of run
-	token string        // progressToken of the rounds; it tells nothing of the task
-	due   int           // the round that is in flight, or about to be; run's
+	t        *Tasks
+	call     packedCall
+	guest    Attended // nil: nobody waits for the answer itself
+	ctx      context.Context
+	end      context.CancelCauseFunc
+	done     chan struct{} // closed when nothing is held any more
+	begun    sync.Once     // of run
+	token    string        // progressToken of the rounds; it tells nothing of the task
+	due      int           // the round that is in flight, or about to be; run's
+	retry    time.Duration // how long the upstream wants to be left alone before a stream is resumed; run's
+	reopened time.Time     // when a stream was resumed last; run's
+	quiet    time.Duration // how long that may say nothing; run's
 
 	id      string    // of the task
 	expires time.Time // when the task does, as this process counts
@@ -40,7 +43,7 @@ type Held struct {
 	place   place     // where the call is; none while it waits
 	repairs int       // how often the record was put right
 	said    *time.Timer
-	saying  string // progress that is not stored yet
+	saying  saying // what is not stored yet
 	spoke   time.Time
 }
 
@@ -71,6 +74,9 @@ func (t *Tasks) newHeld(e entry, c *Call) *Held {
 	h := &Held{
 		t: t, call: pack(c), entry: e, id: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + newName(9),
 		sure: time.Now(), due: e.due(), expires: t.Expires(e.Task),
+	}
+	if e.Call != "" {
+		h.token = e.Call
 	}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	return h
@@ -222,9 +228,13 @@ func (h *Held) release(forget bool) {
 		if h.t.forget(ctx, &task) != nil {
 			h.t.regret(task)
 		}
+		h.t.leaveSession(ctx, &task, h.call.unpack())
 	case task.Holder != h.t.holder:
 		if task.State == Cancelled {
 			h.t.leave(ctx, &task) // whoever cancelled it may have died before
+		}
+		if task.State.Terminal() {
+			h.t.leaveSession(ctx, &task, h.call.unpack())
 		}
 		h.t.lists.strike(ctx, h.t.lists.tasksOf(h.t.holder), task.ID)
 	default: // it was not seen to end: it stays listed, and the next beat sees to it
@@ -237,20 +247,28 @@ func (h *Held) release(forget bool) {
 // fail ends the task with what went wrong.
 func (h *Held) fail(err error) {
 	failure := wordFailure(err, h.Task())
-	h.finish(Failed, failure.Object(), failure.Message)
+	h.finish(ending{state: Failed, outcome: failure.Object(), message: failure.Message})
+}
+
+// ending is how a call has ended.
+type ending struct {
+	state      State  // Completed or Failed
+	outcome    []byte // the result, or the error
+	message    string // for people
+	toolFailed bool   // the result says isError
 }
 
 // finish ends the task with an outcome, as soon as the store takes it. If the task has
 // ended otherwise by then, or is another's, the outcome is late: it is dropped.
-func (h *Held) finish(end State, outcome []byte, message string) {
+func (h *Held) finish(e ending) {
 	// Neither a cancel nor a shutdown undoes what the tool has returned.
 	ctx := context.WithoutCancel(h.ctx)
-	op := h.t.op(Finish)
-	op.End, op.Message, op.Outcome, op.Round = end, message, op.ID, h.due
+	op, outcome := h.t.op(Finish), e.outcome
+	op.End, op.Message, op.ToolFailed, op.Outcome, op.Round = e.state, e.message, e.toolFailed, op.ID, h.due
 	if size := int64(len(outcome)); h.t.makeRoom(size, h.expires) {
 		defer h.t.unkept.give(size)
 	} else {
-		op.End, op.Message, outcome = Failed, errUnkept.Message, errUnkept.Object()
+		op.End, op.Message, op.ToolFailed, outcome = Failed, errUnkept.Message, false, errUnkept.Object()
 	}
 	err := h.insist(ctx, func(ctx context.Context) error { return h.store(ctx, op, outcome) })
 	switch {
@@ -258,7 +276,7 @@ func (h *Held) finish(end State, outcome []byte, message string) {
 		task := h.Task()
 		h.t.metrics.ended(ctx, task)
 		h.t.leave(ctx, &task)
-		h.t.changed(ctx, task.ID)
+		h.t.changed(ctx, &task)
 	case errors.Is(err, ErrTerminal), errors.Is(err, ErrStale):
 		h.t.metrics.late.Add(ctx, 1)
 		h.t.records.dropOutcome(ctx, h.Task().ID, op.Outcome)

@@ -85,7 +85,7 @@ func TestTaskIsItsMakersAlone(t *testing.T) {
 		id := b.hand(t, rule(nil), "call hang")
 		for _, who := range []Asker{{Pool: poolName, Principal: "bob"}, {Pool: poolName}, {Pool: "other", Principal: "alice"}} {
 			_, err := b.Get(t.Context(), id, who)
-			if !errors.Is(err, ErrUnknown) || !errors.Is(b.Cancel(t.Context(), id, who), ErrUnknown) || !errors.Is(b.Update(t.Context(), id, who, nil, &Envelope{}), ErrUnknown) {
+			if !errors.Is(err, ErrUnknown) || !errors.Is(cancelled(b, id, who), ErrUnknown) || !errors.Is(b.Update(t.Context(), id, who, nil, &Envelope{}), ErrUnknown) {
 				t.Errorf("%+v: got %v, want ErrUnknown", who, err)
 			}
 		}
@@ -194,7 +194,7 @@ func TestCancelReachesTheHolder(t *testing.T) {
 		for _, by := range berths {
 			id := berths[0].hand(t, rule(nil), "call hang")
 			synctest.Wait()
-			if err := by.Cancel(t.Context(), id, somebody); err != nil {
+			if _, err := by.Cancel(t.Context(), id, somebody); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
@@ -202,7 +202,7 @@ func TestCancelReachesTheHolder(t *testing.T) {
 				t.Errorf("the call goes on")
 			}
 			berths[0].mustState(t, id, Cancelled)
-			if err := by.Cancel(t.Context(), id, somebody); err != nil {
+			if task, err := by.Cancel(t.Context(), id, somebody); !errors.Is(err, ErrTerminal) || task.State != Cancelled {
 				t.Errorf("a second cancel: %v", err)
 			}
 		}
@@ -217,7 +217,7 @@ func TestCancelReachesTheHolderByMail(t *testing.T) {
 		berths[1].line.refuse(func(op, _ string) bool { return op == "notify" })
 		id := berths[0].hand(t, rule(nil), "call hang")
 		synctest.Wait()
-		if err := berths[1].Cancel(t.Context(), id, somebody); err != nil {
+		if _, err := berths[1].Cancel(t.Context(), id, somebody); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -332,4 +332,9 @@ func TestLostAcknowledgementsChangeNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+func cancelled(b *berth, id string, who Asker) error {
+	_, err := b.Cancel(context.Background(), id, who)
+	return err
 }

@@ -19,6 +19,11 @@ const queuePrefix = "queue:"
 
 func queueTopic(queue string) string { return queuePrefix + queue }
 
+// sessionPrefix begins the name under which a session is told of.
+const sessionPrefix = "session:"
+
+func sessionTopic(session string) string { return sessionPrefix + session }
+
 // hub wakes up those in this process who wait for a task, or for a place in a queue.
 type hub struct {
 	mu       sync.Mutex // guards the field below
@@ -81,17 +86,26 @@ func signal(c chan struct{}) {
 	}
 }
 
-// changed tells everybody that a task has changed.
-func (t *Tasks) changed(ctx context.Context, id string) { t.tell(ctx, id) }
+// changed tells everybody that a task has changed, and those who watch its session.
+func (t *Tasks) changed(ctx context.Context, task *Task) {
+	if task.Session == "" {
+		t.tell(ctx, task.ID)
+		return
+	}
+	t.tell(ctx, task.ID, sessionTopic(task.Session))
+}
 
-func (t *Tasks) tell(ctx context.Context, about string) {
-	t.wake(about)
+// tell tells everybody about one thing or several.
+func (t *Tasks) tell(ctx context.Context, about ...string) {
+	for _, one := range about {
+		t.wake(one)
+	}
 	if !t.store.Shared() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
 	defer cancel()
-	_ = t.store.Notify(ctx, topic, t.holder+" "+about) // the others look for themselves in time
+	_ = t.store.Notify(ctx, topic, t.holder+" "+strings.Join(about, " ")) // the others look for themselves in time
 }
 
 // wake wakes up those in this process who wait for a task, or in a queue.
@@ -111,8 +125,10 @@ func (t *Tasks) heard(ctx context.Context, message string) {
 		t.lookAtMail(ctx)
 	case from == t.holder:
 	default:
-		t.wake(about)
-		t.lookAt(ctx, about)
+		for one := range strings.FieldsSeq(about) {
+			t.wake(one)
+			t.lookAt(ctx, one)
+		}
 	}
 }
 

@@ -21,6 +21,18 @@ func (lists) mailOf(holder string) string  { return "upgrade:holder:{" + holder 
 // liveOf lists the tasks of a principal that have not ended.
 func (lists) liveOf(pool, principal string) string { return "upgrade:live:" + short(pool, principal) }
 
+// madeBy lists all tasks of a principal, those that have ended, too.
+func (lists) madeBy(pool, principal string) string { return "upgrade:made:" + short(pool, principal) }
+
+// heldIn lists the tasks whose calls live in a session.
+func (lists) heldIn(session string) string { return "upgrade:session:{" + session + "}" }
+
+// asksIn lists what a session's upstream asks in mid-call.
+func (lists) asksIn(session string) string { return "upgrade:session:{" + session + "}:asks" }
+
+// overKey marks a session that its client has ended.
+func overKey(session string) string { return "upgrade:session:{" + session + "}:over" }
+
 // slotsOf lists the places that are taken at an upstream.
 func (lists) slotsOf(queue, upstream string) string {
 	return "upgrade:slots:" + queue + ":" + short(upstream)

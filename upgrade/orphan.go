@@ -196,7 +196,7 @@ func (t *Tasks) orphan(ctx context.Context, e entry, reason error) error {
 	}
 	t.tidy(ctx, &after.Task)
 	t.metrics.orphaned.Add(ctx, 1)
-	t.changed(ctx, e.ID)
+	t.changed(ctx, &e.Task)
 	return nil
 }
 
@@ -226,5 +226,9 @@ func (t *Tasks) tidy(ctx context.Context, task *Task) {
 	}
 	if task.State.Terminal() {
 		t.leave(ctx, task)
+		if task.Session != "" {
+			c, _ := t.callOf(ctx, task) // without it the session idles out at its upstream
+			t.leaveSession(ctx, task, c)
+		}
 	}
 }

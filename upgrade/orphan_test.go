@@ -187,7 +187,7 @@ func TestFrozenHolderPutsNothingBackAfterAFlush(t *testing.T) {
 		synctest.Wait()
 		berths[0].line.freeze()
 		time.Sleep(2 * graceful)
-		if err := berths[1].Cancel(t.Context(), busy, somebody); err != nil {
+		if _, err := berths[1].Cancel(t.Context(), busy, somebody); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * placeEvery)
@@ -257,7 +257,7 @@ func TestFlushedTaskIsNotUnknown(t *testing.T) {
 				t.Errorf("got %s, %v", v.State, err)
 			}
 		}
-		if err := berths[1].Cancel(t.Context(), id, somebody); !errors.Is(err, storage.ErrUnavailable) {
+		if _, err := berths[1].Cancel(t.Context(), id, somebody); !errors.Is(err, storage.ErrUnavailable) {
 			t.Errorf("a cancel: got %v, want ErrUnavailable", err)
 		}
 		time.Sleep(testLease)

@@ -6,6 +6,7 @@ type packedCall struct {
 	body        []byte
 	own, header pairs
 	host, query string
+	session     string
 	bare        bool
 }
 
@@ -13,11 +14,11 @@ type packedCall struct {
 type pairs []string
 
 func pack(c *Call) packedCall {
-	return packedCall{c.Body, toPairs(c.Own), toPairs(c.Header), c.Host, c.Query, c.Bare}
+	return packedCall{c.Body, toPairs(c.Own), toPairs(c.Header), c.Host, c.Query, c.Session, c.Bare}
 }
 
 func (p *packedCall) unpack() *Call {
-	return &Call{Body: p.body, Own: p.own.toMap(), Envelope: Envelope{Host: p.host, Query: p.query, Header: p.header.toMap(), Bare: p.bare}}
+	return &Call{Body: p.body, Own: p.own.toMap(), Session: p.session, Envelope: Envelope{Host: p.host, Query: p.query, Header: p.header.toMap(), Bare: p.bare}}
 }
 
 func toPairs(headers map[string][]string) pairs {

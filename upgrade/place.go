@@ -27,7 +27,7 @@ func (h *Held) takePlace(tried []*routing.Upstream) (place, error) {
 	task := h.Task()
 	pool := h.t.pools[task.Pool].Routing
 	if task.Terms.Slots == 0 {
-		lease, err := pool.Pick(task.Upstream, tried)
+		lease, err := task.pick(pool, tried)
 		return place{Lease: lease}, err
 	}
 	ctx, cancel := context.WithDeadlineCause(h.ctx, h.expires, errTimeout)
@@ -122,7 +122,7 @@ func (t *Tasks) placesKnown(ctx context.Context) bool {
 func (h *Held) takeSlot(ctx context.Context, pool *routing.Pool, task *Task, tried []*routing.Upstream) (place, error) {
 	full := slices.Clone(tried)
 	for {
-		lease, err := pool.Pick(task.Upstream, full)
+		lease, err := task.pick(pool, full)
 		if errors.Is(err, routing.ErrNoUpstream) && len(full) > len(tried) {
 			return place{}, nil // all are full, none is gone
 		}
@@ -145,6 +145,19 @@ func (h *Held) takeSlot(ctx context.Context, pool *routing.Pool, task *Task, tri
 		}
 		full = append(full, lease.Upstream)
 	}
+}
+
+// pick chooses an upstream that is not in tried: the one that has the call's session,
+// or any.
+func (t *Task) pick(pool *routing.Pool, tried []*routing.Upstream) (*routing.Lease, error) {
+	if t.Session == "" {
+		return pool.Pick(t.Upstream, tried)
+	}
+	u := pool.Find(t.Upstream)
+	if u == nil || slices.Contains(tried, u) {
+		return nil, routing.ErrNoUpstream
+	}
+	return pool.Own(u), nil
 }
 
 // standAt notes where the call is, to be put back if the store loses it.

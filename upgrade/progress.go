@@ -2,7 +2,9 @@ package upgrade
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"strconv"
 	"time"
@@ -14,19 +16,40 @@ import (
 // between is overtaken.
 const sayEvery = time.Second
 
+// saying is what a round has said, as far as it is not stored.
+type saying struct {
+	text     string            // the task's message; "": as it was
+	event    string            // the last event of it; "" if it has no id
+	progress json.RawMessage   // params of the last notifications/progress; nil: none
+	others   []json.RawMessage // other notifications
+}
+
 // note makes the task's message of what the tool reports about the round.
-func (h *Held) note(p mcp.Progress) {
+func (h *Held) note(p mcp.Progress, m Message) {
 	if !bytes.Equal(p.Token, strconv.AppendQuote(nil, h.token)) {
 		return
 	}
-	aside(func() { h.noteText(p.Text()) })
+	said := saying{text: p.Text(), event: m.Event}
+	if h.Task().Call != "" {
+		said.progress = bytes.Clone(mcp.ProgressParams(m.Data))
+	}
+	aside(func() { h.noteThat(said) })
 }
 
 // noteText makes text the task's message.
-func (h *Held) noteText(text string) {
+func (h *Held) noteText(text string) { h.noteThat(saying{text: text}) }
+
+// noteThat adds what was said to what is not stored yet, and stores that if it is time to.
+func (h *Held) noteThat(said saying) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.saying = text
+	s := &h.saying
+	s.text, s.event = cmp.Or(said.text, s.text), cmp.Or(said.event, s.event)
+	if said.progress != nil {
+		s.progress = said.progress
+	}
+	s.others = append(s.others, said.others...)
+	s.others = s.others[max(0, len(s.others)-maxSaid):]
 	wait := sayEvery - time.Since(h.spoke)
 	switch {
 	case wait <= 0:
@@ -42,18 +65,33 @@ func (h *Held) noteText(text string) {
 	}
 }
 
-// say stores what was noted last. What cannot be stored now is not worth waiting for. The
+// sayNow stores what was noted and is not stored yet: what comes after it is not to be
+// stored before.
+func (h *Held) sayNow() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.said != nil {
+		h.say()
+	}
+}
+
+// say stores what was noted. What cannot be stored now is not worth waiting for. The
 // caller has h.mu.
 func (h *Held) say() {
 	h.hush()
 	h.spoke = time.Now()
 	op := h.t.op(Progress)
-	op.Message, op.Round = h.saying, h.entry.Round
+	if h.entry.Call != "" {
+		op.Kind = Note
+	}
+	s := h.saying
+	h.saying = saying{}
+	op.Message, op.Round, op.Event, op.Progress, op.Says = s.text, h.entry.Round, s.event, s.progress, s.others
 	ctx, cancel := context.WithTimeout(h.ctx, tellTime)
 	defer cancel()
 	switch _, err := h.stepLocked(ctx, op); {
 	case err == nil:
-		h.t.changed(ctx, h.entry.ID)
+		h.t.changed(ctx, &h.entry.Task)
 	case errors.Is(err, ErrTerminal), errors.Is(err, ErrStale):
 		h.end(errFenced) // nobody waits for what the tool does any more
 	}

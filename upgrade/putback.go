@@ -98,6 +98,17 @@ func (h *Held) putBack(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := t.enrol(ctx, &task, life); err != nil {
+		return err
+	}
+	for _, ask := range task.OpenAsks() {
+		if task.Session == "" {
+			break
+		}
+		if err := t.lists.enlist(ctx, t.lists.asksIn(task.Session), askName(task.ID, ask.Key), life+spare, 0); err != nil {
+			return err
+		}
+	}
 	if h.place.name != "" {
 		if err := t.lists.enlist(ctx, h.place.list, h.place.name, life+spare, 0); err != nil {
 			return err

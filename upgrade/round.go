@@ -3,6 +3,7 @@ package upgrade
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"time"
@@ -24,15 +25,19 @@ const (
 // round sends the round that is due and acts on its answer. again is true if another one
 // follows at once; bare counts those that did.
 func (h *Held) round(bare int) (again bool, err error) {
-	h.due = h.Task().Round + 1
+	task := h.Task()
+	h.due = task.due()
 	if err := h.backOff(bare); err != nil {
 		return false, err
 	}
 	if err := h.givenUp(); err != nil {
 		return false, err
 	}
-	if task := h.Task(); task.Follows != "" {
+	switch {
+	case task.Follows != "":
 		return h.rejoin()
+	case task.State == Dispatched:
+		return h.resume(&task)
 	}
 	at, err := h.takePlace(nil)
 	if err != nil {
@@ -40,20 +45,26 @@ func (h *Held) round(bare int) (again bool, err error) {
 	}
 	ctx, cancel := h.bounded()
 	defer cancel()
+	line, hangUp := h.line(ctx)
+	defer hangUp()
 	begun := time.Now()
-	ex, at, err := h.dispatch(ctx, at)
+	ex, at, err := h.dispatch(ctx, line, at)
 	defer func() { h.leavePlace(at) }()
 	var answer reply
 	if err == nil {
-		defer ex.Close()
-		answer, err = h.read(ex)
+		answer, err = h.listen(ctx, line, at.Upstream, ex)
 	}
-	task := h.Task()
-	h.t.metrics.round(ctx, task.Pool, task.Upstream, h.outcome(answer, err), time.Since(begun))
+	h.measure(ctx, answer, err, begun)
 	if err != nil {
 		return false, h.cause(ctx, err)
 	}
 	return h.act(ctx, at.Upstream, answer)
+}
+
+// measure notes how the round went that began then.
+func (h *Held) measure(ctx context.Context, answer reply, err error, begun time.Time) {
+	task := h.Task()
+	h.t.metrics.round(ctx, task.Pool, task.Upstream, h.outcome(answer, err), time.Since(begun))
 }
 
 // backOff waits before a call is sent again.
@@ -97,9 +108,9 @@ func (h *Held) cause(ctx context.Context, err error) error {
 	return err
 }
 
-// dispatch sends the round: the record says so before the first byte leaves. To another
-// upstream it goes only while nothing has left.
-func (h *Held) dispatch(ctx context.Context, at place) (Exchange, place, error) {
+// dispatch sends the round over line: the record says so before the first byte leaves. To
+// another upstream it goes only while nothing has left.
+func (h *Held) dispatch(ctx, line context.Context, at place) (Exchange, place, error) {
 	var tried []*routing.Upstream
 	for {
 		u := at.Upstream
@@ -111,7 +122,7 @@ func (h *Held) dispatch(ctx context.Context, at place) (Exchange, place, error) 
 		}
 		c := h.call.unpack()
 		c.Body = body
-		ex, err := h.sender()(ctx, u, c, h.Task().Terms.MaxResult)
+		ex, err := h.sender()(line, u, c, h.Task().Terms.MaxResult)
 		failure, unanswered := errors.AsType[*exchange.SendError](err)
 		if !unanswered || failure.Sent || ctx.Err() != nil {
 			return ex, at, err
@@ -130,7 +141,7 @@ func (h *Held) sender() Send {
 	if h.guest != nil {
 		return h.guest.Send
 	}
-	return h.t.pools[h.Task().Pool].Send
+	return h.t.pools[h.Task().Pool].Line.Send
 }
 
 // commit makes it durable that a round goes to u, and returns its body.
@@ -151,14 +162,19 @@ func (h *Held) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) 
 // get the answer itself is to find its own id there, also where the call went elsewhere
 // before and nothing of it left.
 func (h *Held) body(task *Task) ([]byte, error) {
-	r := mcp.Round{ProgressToken: h.token, Answered: task.Answered}
-	if task.Round > 0 && h.guest == nil {
-		r.ID = strconv.AppendQuote(nil, h.token+"-"+strconv.Itoa(task.Round+1))
+	r := mcp.Round{ProgressToken: h.token, Answered: task.Answered, WithoutTask: task.Call != ""}
+	if task.Call != "" || task.Round > 0 && h.guest == nil {
+		r.ID = h.requestID(task.Round + 1)
 	}
 	if task.Answered {
 		r.Answers, r.State = task.answers(), task.RequestState
 	}
 	return r.Body(h.call.body)
+}
+
+// requestID is the raw JSON-RPC id of a round.
+func (h *Held) requestID(round int) []byte {
+	return strconv.AppendQuote(nil, h.token+"-"+strconv.Itoa(round))
 }
 
 // reply is the response that a round ended with.
@@ -191,18 +207,18 @@ const resultInputRequired = "input_required"
 // other notifications are not for tasks.
 func (h *Held) read(ex Exchange) (reply, error) {
 	for {
-		message, err := ex.Next()
-		if errors.Is(err, io.EOF) {
-			return reply{}, failed("the server ended its answer without a response")
-		}
+		m, err := next(ex)
 		if err != nil {
 			return reply{}, err
 		}
-		if p, ok := mcp.PeekProgress(message); ok {
-			h.note(p)
+		if m.Data == nil {
 			continue
 		}
-		a, err := mcp.PeekAnswer(message, false)
+		if p, ok := mcp.PeekProgress(m.Data); ok {
+			h.note(p, m)
+			continue
+		}
+		a, err := mcp.PeekAnswer(m.Data, false)
 		switch {
 		case err != nil:
 			return reply{}, errGarbled
@@ -211,8 +227,27 @@ func (h *Held) read(ex Exchange) (reply, error) {
 		case !a.IsError && !a.HasResult:
 			return reply{}, errGarbled
 		}
-		return reply{a, message}, nil
+		return reply{a, m.Data}, nil
 	}
+}
+
+var (
+	errEnded = failed("the server ended its answer without a response")
+	// errBroken marks what went wrong on the way, and not in what was said.
+	errBroken = errors.New("upgrade: the exchange broke off")
+)
+
+// next returns what comes next of an answer.
+func next(ex Exchange) (Message, error) {
+	m, err := ex.Next()
+	_, worded := errors.AsType[*mcp.Error](err)
+	switch {
+	case errors.Is(err, io.EOF):
+		return m, errEnded
+	case err == nil, worded, errors.Is(err, ErrAnswered):
+		return m, err
+	}
+	return m, fmt.Errorf("%w: %w", errBroken, err)
 }
 
 // act does what the answer to a round means for the task.
@@ -223,7 +258,7 @@ func (h *Held) act(ctx context.Context, u *routing.Upstream, r reply) (again boo
 		if object == nil {
 			return false, errGarbled
 		}
-		h.finish(Failed, object, says)
+		h.finish(ending{state: Failed, outcome: object, message: says})
 	case r.ResultType == resultInputRequired:
 		return h.pause(ctx, r)
 	case r.CreatesTask():
@@ -231,7 +266,7 @@ func (h *Held) act(ctx context.Context, u *routing.Upstream, r reply) (again boo
 	case len(r.Result) == 0:
 		return false, errGarbled
 	default:
-		h.finish(Completed, r.Result, "")
+		h.finish(ending{state: Completed, outcome: r.Result, toolFailed: r.ToolFailed})
 	}
 	return false, nil
 }
@@ -253,6 +288,7 @@ func (h *Held) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (ag
 		return false, err
 	}
 	h.guest = nil
-	h.t.changed(ctx, h.Task().ID)
+	task := h.Task()
+	h.t.changed(ctx, &task)
 	return len(asks) == 0, nil
 }

@@ -23,6 +23,10 @@ type Rule struct {
 	// millisecond. It must be greater than zero.
 	TTL time.Duration
 
+	// MaxTTL is the longest life that a client may ask for (2025-11-25, where it names one).
+	// Less than TTL: TTL.
+	MaxTTL time.Duration
+
 	// PollInterval is what clients are told to wait between two polls. Zero: nothing is
 	// told.
 	PollInterval time.Duration

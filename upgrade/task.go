@@ -49,19 +49,37 @@ type Task struct {
 	Updated time.Time `json:"updated"`
 	Terms   Terms     `json:"terms"`
 
+	// Call names the call upstream where that is of the legacy era: its JSON-RPC id begins
+	// with it, and it is its progressToken. "": a round of the modern era, which only its
+	// holder needs to tell apart.
+	Call string `json:"call,omitempty"`
+	// Session is the session that the call lives in, as SessionKey names it; "": none. Such
+	// a call goes to Upstream alone.
+	Session string `json:"session,omitempty"`
+	// ProgressToken is the client's own, raw; nil: none, or it is of no use any more.
+	ProgressToken json.RawMessage `json:"progress_token,omitempty"`
+	// Event is the id of the last event of the call's stream that has had its effect: from
+	// there the stream can be resumed. "": none had one.
+	Event string `json:"event,omitempty"`
+	// Progress is params of the last notifications/progress of a legacy call, raw.
+	Progress json.RawMessage `json:"progress,omitempty"`
+	// Said are the last notifications of other kinds on a legacy call's stream.
+	Said []Said `json:"said,omitempty"`
+
 	Holder   string `json:"holder,omitempty"`   // the process that keeps the call; "" if nothing is in flight
 	Round    int    `json:"round,omitempty"`    // how often it was dispatched
 	Upstream string `json:"upstream,omitempty"` // that the last round went to, and the next one had best go to
 	Follows  string `json:"follows,omitempty"`  // the task that Upstream made of the call, unasked; "" if none
 	Handed   bool   `json:"handed,omitempty"`   // its client has the handle, as far as berth can know
 
-	Asks         []Ask           `json:"asks,omitempty"`    // what the client is asked, or has answered
+	Asks         []Ask           `json:"asks,omitempty"`    // what the client is asked, or has answered; of a legacy call, what is open
 	Asked        []string        `json:"asked,omitempty"`   // keys that were shown in rounds before
 	Answered     bool            `json:"answered,omitzero"` // the next round answers Asks
 	RequestState json.RawMessage `json:"request_state,omitempty"`
 
-	Outcome string   `json:"outcome,omitempty"` // names the blob of the result or error; "" if there is none
-	Ops     []string `json:"ops,omitempty"`     // the last ops that made this record
+	Outcome    string   `json:"outcome,omitempty"`     // names the blob of the result or error; "" if there is none
+	ToolFailed bool     `json:"tool_failed,omitempty"` // the result says isError: core tasks have failed then
+	Ops        []string `json:"ops,omitempty"`         // the last ops that made this record
 }
 
 // Terms are what the rule said when the task was made.
@@ -75,21 +93,28 @@ type Terms struct {
 	Queue        string        `json:"queue,omitzero"` // names those that share the slots
 }
 
-// Ask is one thing that the upstream wants to know from the client.
+// Ask is one thing that the upstream wants to know from the client: between two rounds of a
+// call, or, of a legacy call, by a JSON-RPC request while it runs.
 type Ask struct {
-	Key      string          `json:"key"`      // as the client is shown it
-	Upstream string          `json:"upstream"` // as the upstream named it
-	Request  json.RawMessage `json:"request"`
-	Answer   json.RawMessage `json:"answer,omitempty"` // nil: not answered yet
+	Key      string          `json:"key"`                // as the client is shown it; the raw JSON-RPC id of a request
+	Upstream string          `json:"upstream,omitempty"` // as the upstream named it between two rounds
+	Request  json.RawMessage `json:"request"`            // what is asked; the whole JSON-RPC request
+	Answer   json.RawMessage `json:"answer,omitempty"`   // nil: not answered yet
 }
 
 // Waiting reports whether the next round has not begun.
 func (t *Task) Waiting() bool { return t.State == Queued || t.State == Accepted }
 
 // mayGoOn reports whether another holder may take the task over: its round was not sent,
-// may be sent again, or is about an upstream's task.
+// may be sent again, is about an upstream's task, or can be listened to further.
 func (t *Task) mayGoOn() bool {
-	return t.Waiting() || t.State == Dispatched && (t.Terms.Rerun || t.Follows != "")
+	return t.Waiting() || t.State == Dispatched && (t.Terms.Rerun || t.Follows != "" || t.resumable())
+}
+
+// resumable reports whether the stream of the round that is in flight can be resumed by
+// whoever has the session.
+func (t *Task) resumable() bool {
+	return t.State == Dispatched && t.Call != "" && t.Session != "" && t.Event != ""
 }
 
 // Expires returns when the task may be forgotten, by the store's clock; see Tasks.Expires.
@@ -97,22 +122,34 @@ func (t *Task) Expires() time.Time { return t.Created.Add(t.Terms.TTL) }
 
 // Status is the state as the Tasks extension spells it.
 func (t *Task) Status() string {
-	if t.Waiting() || t.State == Dispatched {
+	switch {
+	case t.State == Dispatched && len(t.OpenAsks()) > 0:
+		return string(InputRequired)
+	case t.Waiting(), t.State == Dispatched:
 		return "working"
 	}
 	return string(t.State)
 }
 
-// Outstanding are the asks that the client has not answered.
-func (t *Task) Outstanding() []mcp.Input {
-	var open []mcp.Input
-	if t.State != InputRequired {
+// OpenAsks are the asks that the client has not answered, in order.
+func (t *Task) OpenAsks() []Ask {
+	var open []Ask
+	if t.State != InputRequired && (t.State != Dispatched || t.Call == "") {
 		return nil
 	}
 	for _, ask := range t.Asks {
 		if ask.Answer == nil {
-			open = append(open, mcp.Input{Key: ask.Key, Value: ask.Request})
+			open = append(open, ask)
 		}
+	}
+	return open
+}
+
+// Outstanding are the open asks as the Tasks extension shows them.
+func (t *Task) Outstanding() []mcp.Input {
+	var open []mcp.Input
+	for _, ask := range t.OpenAsks() {
+		open = append(open, mcp.Input{Key: ask.Key, Value: ask.Request})
 	}
 	return open
 }

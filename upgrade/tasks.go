@@ -23,27 +23,10 @@ var (
 
 const defaultLease = 15 * time.Second
 
-// Exchange is the answer to one round, message by message. It is for one goroutine.
-type Exchange interface {
-	// Next returns the next JSON-RPC message, whole; io.EOF after the last one. An error
-	// that is an *mcp.Error says in which words the task fails.
-	Next() ([]byte, error)
-	// Close ends the exchange, and with it the call if that goes on.
-	Close()
-}
-
-// ErrAnswered is what Send or Next fails with where the client was given the answer
-// itself: there is no task then.
-var ErrAnswered = errors.New("upgrade: the client was answered")
-
-// Send sends one round to u, once. Until the answer's headers come it may fail with an
-// *exchange.SendError, with ErrAnswered, or with an *mcp.Error that the task fails with.
-type Send func(ctx context.Context, u *routing.Upstream, c *Call, maxAnswer int64) (Exchange, error)
-
 // Pool is where held calls are sent.
 type Pool struct {
 	Routing *routing.Pool
-	Send    Send
+	Line    Line
 
 	// OwnCredentials says that berth itself authorises what goes there, so that a call can
 	// be sent without its client's headers.

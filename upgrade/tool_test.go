@@ -177,7 +177,7 @@ func (t *tool) inflight() int {
 }
 
 // Next implements Exchange.
-func (e *execution) Next() ([]byte, error) {
+func (e *execution) Next() (Message, error) {
 	var timer <-chan time.Time
 	if e.word != "hang" {
 		timer = time.After(e.wait)
@@ -185,25 +185,27 @@ func (e *execution) Next() ([]byte, error) {
 	select {
 	case <-timer:
 	case <-e.closed:
-		return nil, io.ErrClosedPipe
+		return Message{}, io.ErrClosedPipe
 	case <-e.ctx.Done():
 		e.leave(true)
-		return nil, context.Cause(e.ctx)
+		return Message{}, context.Cause(e.ctx)
 	}
 	if !e.b.line.stand() {
-		return nil, errDead
+		return Message{}, errDead
 	}
 	if e.over {
-		return nil, io.EOF
+		return Message{}, io.EOF
 	}
 	if len(e.said) > 0 {
 		said := e.said[0]
 		e.said = e.said[1:]
-		return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%q,"progress":%s}}`, e.request.Params.Meta.ProgressToken, said), nil
+		said = fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%q,"progress":%s}}`, e.request.Params.Meta.ProgressToken, said)
+		return Message{Data: []byte(said)}, nil
 	}
 	e.over = true
 	e.leave(false)
-	return e.answer()
+	message, err := e.answer()
+	return Message{Data: message}, err
 }
 
 func (e *execution) answer() ([]byte, error) {

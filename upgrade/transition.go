@@ -30,11 +30,16 @@ const (
 	Progress Kind = "progress" // the tool says Message
 	Pause    Kind = "pause"    // the round ended by asking Asks, or for another round with RequestState alone
 	Answer   Kind = "answer"   // the client gives Answers; with the last one Holder takes the task
+	Note     Kind = "note"     // a legacy call's stream came to Event, and said Message, Progress, Says
+	Open     Kind = "open"     // a legacy call asks Request, under Key; at Event
+	Settle   Kind = "settle"   // the upstream has the answer to Key
+	Withdraw Kind = "withdraw" // the upstream wants no answer to Key any more; at Event
+	Redo     Kind = "redo"     // the round is lost, and may be sent again
 	Follow   Kind = "follow"   // Upstream made a task of its own, Follows, of the call
 	Finish   Kind = "finish"   // the round ended with Outcome, in End
 	Cancel   Kind = "cancel"   // the client gives the task up
 	Orphan   Kind = "orphan"   // Of is gone: the task fails with Outcome
-	Adopt    Kind = "adopt"    // Of is gone: Holder takes over what was not sent, or may be sent again
+	Adopt    Kind = "adopt"    // Of is gone: Holder takes over what can be gone on with
 )
 
 // Op is one step of a task. Its ID makes a repetition harmless.
@@ -45,7 +50,7 @@ type Op struct {
 
 	Holder string // whose step it is, or who takes the task
 	Of     string // Orphan, Adopt: the holder that is gone
-	Round  int    // Dispatch: the round before; Progress, Pause, Finish: the round that is in flight, or due
+	Round  int    // Dispatch: the round before; else the round that is in flight, or due
 
 	Upstream     string
 	Follows      string
@@ -55,6 +60,13 @@ type Op struct {
 	Answers      []mcp.Input // under the client's keys
 	End          State       // Finish: Completed or Failed
 	Outcome      string
+	ToolFailed   bool // Finish
+
+	Event    string // Note, Open, Withdraw: the event that this comes from; "" if it has no id
+	Progress json.RawMessage
+	Says     []json.RawMessage
+	Key      string
+	Request  json.RawMessage
 }
 
 // keptOps bounds how far back a repetition is known. Between two attempts of one op
@@ -77,6 +89,16 @@ func Transition(t Task, op Op) (next Task, changed bool, err error) {
 		changed, err = next.hand(op)
 	case Progress:
 		changed, err = next.progress(op)
+	case Note:
+		changed, err = next.note(op)
+	case Open:
+		changed, err = next.open(op)
+	case Settle:
+		changed = next.settle(op.Key)
+	case Withdraw:
+		changed, err = next.withdraw(op)
+	case Redo:
+		changed, err = next.redo(op)
 	case Pause:
 		changed, err = next.pause(op)
 	case Follow:
@@ -288,7 +310,7 @@ func (t *Task) adopt(op Op) (bool, error) {
 	if !t.mayGoOn() {
 		return false, ErrState
 	}
-	if t.State == Dispatched {
+	if t.State == Dispatched && !t.resumable() {
 		t.await()
 	}
 	t.Holder = op.Holder
@@ -297,6 +319,7 @@ func (t *Task) adopt(op Op) (bool, error) {
 
 // end makes the task terminal. What it took to go on is not needed any more.
 func (t *Task) end(state State, op Op) {
-	t.State, t.Outcome, t.Message, t.Holder = state, op.Outcome, op.Message, ""
+	t.State, t.Outcome, t.Message, t.Holder, t.ToolFailed = state, op.Outcome, op.Message, "", op.ToolFailed
 	t.Asks, t.Asked, t.RequestState, t.Answered, t.Follows = nil, nil, nil, false, ""
+	t.Event, t.Progress = "", nil
 }

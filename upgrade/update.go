@@ -58,7 +58,7 @@ func (t *Tasks) take(ctx context.Context, e entry, op Op, with *Envelope) error 
 	if t.tookOver(&after.Task, op) {
 		return t.resume(ctx, after, with)
 	}
-	t.changed(ctx, e.ID)
+	t.changed(ctx, &e.Task)
 	return nil
 }
 
@@ -92,9 +92,10 @@ func (t *Tasks) live(ctx context.Context) error {
 	return err
 }
 
-// tookOver reports whether op made this process the holder of a round that is due.
+// tookOver reports whether op made this process the holder of a round that is due, or can
+// be listened to further.
 func (t *Tasks) tookOver(task *Task, op Op) bool {
-	return task.did(op.ID) && task.Waiting() && task.Holder == t.holder
+	return task.did(op.ID) && (task.Waiting() || task.resumable()) && task.Holder == t.holder
 }
 
 // resume holds the next round of a task, sent with the envelope of who answered.
@@ -112,6 +113,6 @@ func (t *Tasks) resume(ctx context.Context, e entry, with *Envelope) error {
 	}
 	c.Envelope = *with
 	t.hold(e, c).start()
-	t.changed(ctx, e.ID)
+	t.changed(ctx, &e.Task)
 	return nil
 }

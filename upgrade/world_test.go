@@ -332,7 +332,7 @@ func (w *world) ask(b *berth, k *known, a act) {
 			w.notUnknown(k, err)
 		}
 	case "cancel":
-		if err := b.Cancel(context.Background(), k.id, somebody); err == nil {
+		if _, err := b.Cancel(context.Background(), k.id, somebody); err == nil {
 			k.mu.Lock()
 			k.cancelled = true
 			k.mu.Unlock()

@@ -29,6 +29,7 @@ func upgradeRules(cfg config.Config) upgrade.Rules {
 			After:            time.Duration(u.After),
 			Required:         u.Required,
 			TTL:              time.Duration(u.TTL),
+			MaxTTL:           time.Duration(u.EffectiveMaxTTL(cfg.Store.MaxTTL)),
 			PollInterval:     time.Duration(u.PollInterval),
 			Timeout:          time.Duration(u.EffectiveTimeout()),
 			MaxResult:        int64(u.MaxResult),
@@ -61,7 +62,7 @@ func (g *graph) addTasks(cfg config.Config, o observers) {
 	}
 	for _, ep := range g.faces {
 		options.Pools = append(options.Pools, upgrade.Pool{
-			Routing: ep.Router.Pool, Send: proxy.Sender(ep), OwnCredentials: ep.Authorization != nil,
+			Routing: ep.Router.Pool, Line: proxy.Line(ep), OwnCredentials: ep.Authorization != nil,
 		})
 	}
 	g.tasks = upgrade.New(options)

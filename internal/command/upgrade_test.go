@@ -16,7 +16,7 @@ import (
 
 // A term that is configured and not handed on would not hold, and nobody would notice.
 func TestRulesAreWiredWhole(t *testing.T) {
-	var cfg config.Config
+	cfg := config.Config{Store: config.Store{MaxTTL: config.Duration(time.Hour)}}
 	cfg.Upgrades = make([]config.Upgrade, 1)
 	set := reflect.ValueOf(&cfg.Upgrades[0]).Elem()
 	want := map[string]any{} // a value of its own for each key

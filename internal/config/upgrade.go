@@ -20,6 +20,9 @@ type Upgrade struct {
 	Required bool `toml:"required"`
 	// TTL is how long a task lives from its creation; at most [Store.MaxTTL].
 	TTL Duration `toml:"ttl"`
+	// MaxTTL is the longest life that a client may ask for, of the era in which clients may
+	// ask (2025-11-25); at most [Store.MaxTTL]. Less than TTL: TTL.
+	MaxTTL Duration `toml:"max_ttl"`
 	// PollInterval is what clients are told to wait between two polls.
 	PollInterval Duration `toml:"poll_interval"`
 	// Timeout bounds one held call; see [Upgrade.EffectiveTimeout].
@@ -49,6 +52,7 @@ type Upgrade struct {
 func DefaultUpgrade() Upgrade {
 	return Upgrade{
 		TTL:              hour,
+		MaxTTL:           24 * hour,
 		PollInterval:     Duration(time.Second),
 		Timeout:          hour,
 		MaxResult:        8 * MiB,
@@ -57,6 +61,10 @@ func DefaultUpgrade() Upgrade {
 		LivePerProcess:   10_000,
 	}
 }
+
+// EffectiveMaxTTL returns MaxTTL, or storeMax, which is [Store.MaxTTL], where that is
+// shorter.
+func (u *Upgrade) EffectiveMaxTTL(storeMax Duration) Duration { return min(u.MaxTTL, storeMax) }
 
 // EffectiveTimeout returns Timeout, or TTL where that is shorter: a held call does not
 // outlive its task.

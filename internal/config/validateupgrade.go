@@ -79,6 +79,7 @@ func (v *validator) terms(key string, rule Upgrade, maxTTL Duration) {
 	before := len(v.faults)
 	within(v, key+".after", rule.After, 0, hour)
 	within(v, key+".ttl", rule.TTL, Duration(time.Second), year)
+	within(v, key+".max_ttl", rule.MaxTTL, Duration(time.Second), year)
 	within(v, key+".poll_interval", rule.PollInterval, shortest, hour)
 	within(v, key+".timeout", rule.Timeout, shortest, year)
 	if len(v.faults) > before {
@@ -86,6 +87,9 @@ func (v *validator) terms(key string, rule Upgrade, maxTTL Duration) {
 	}
 	if rule.TTL > maxTTL {
 		v.fault(key+".ttl", "must be at most store.max_ttl (%v), got %v", maxTTL, rule.TTL)
+	}
+	if rule.MaxTTL > maxTTL && rule.MaxTTL != DefaultUpgrade().MaxTTL {
+		v.fault(key+".max_ttl", "must be at most store.max_ttl (%v), got %v", maxTTL, rule.MaxTTL)
 	}
 	if rule.PollInterval > rule.TTL {
 		v.fault(key+".poll_interval", "must be at most ttl (%v), got %v", rule.TTL, rule.PollInterval)

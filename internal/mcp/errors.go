@@ -38,6 +38,7 @@ const (
 	ReasonAnswerTooLarge   = "answer_too_large"
 	ReasonKeysUnavailable  = "keys_unavailable"
 	ReasonHolderLost       = "holder_lost"
+	ReasonSessionLost      = "session_lost"
 	ReasonShutdown         = "shutdown"
 	ReasonResultTooLarge   = "result_too_large"
 	ReasonEventTooLarge    = "event_too_large"

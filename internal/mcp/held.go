@@ -20,6 +20,10 @@ type Round struct {
 	// client's out.
 	ProgressToken string
 
+	// WithoutTask takes params.task out: the server is to answer with the result itself,
+	// whatever the client asked for (2025-11-25, tasks, "Creating Tasks").
+	WithoutTask bool
+
 	// Answered says that the round answers an input_required result, with Answers and
 	// State. Otherwise params keeps what the client put there.
 	Answered bool
@@ -57,6 +61,9 @@ func (r Round) patch() patch {
 		{name: memberProgressToken, value: token},
 		{name: metaCapabilities, within: patch{{name: "extensions", within: patch{{name: TasksExtension}}}}},
 	}}}
+	if r.WithoutTask {
+		params = append(params, change{name: "task"})
+	}
 	if r.Answered {
 		params = append(params,
 			change{name: memberInputResponses, value: r.responses()}, change{name: memberRequestState, value: r.State})

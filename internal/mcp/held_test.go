@@ -37,6 +37,16 @@ func TestRoundChangesOnlyWhatABerthSays(t *testing.T) {
 			`{"id":1,"params":{"_meta":{"progressToken":3}}}`,
 			`{"id":1,"params":{"_meta":{}}}`,
 		},
+		"without the task that was asked for": {
+			Round{ID: []byte("2"), ProgressToken: "p", WithoutTask: true},
+			`{"id":1,"params":{ "task" : {"ttl":60000}, "name":"x","arguments":{"task":{"ttl":1}}, "_meta":{"progressToken":3} }}`,
+			`{"id":2,"params":{ "name":"x","arguments":{"task":{"ttl":1}}, "_meta":{"progressToken":"p"} }}`,
+		},
+		"the task stays": {
+			Round{},
+			`{"id":1,"params":{"task":{},"name":"x"}}`,
+			`{"id":1,"params":{"task":{},"name":"x"}}`,
+		},
 		"nothing asked for, nothing made": {Round{}, `{"id":1,"method":"x"}`, `{"id":1,"method":"x"}`},
 		"other extensions stay": {
 			Round{},

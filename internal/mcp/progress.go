@@ -65,6 +65,16 @@ func (p *Progress) set(name string, value jsontext.Value) error {
 	return nil
 }
 
+// ProgressParams returns the raw params of a message that PeekProgress takes. It aliases
+// message.
+func ProgressParams(message []byte) []byte {
+	from, to, ok := locate(message, "params")
+	if !ok {
+		return nil
+	}
+	return message[from:to]
+}
+
 // Text returns the progress as the statusMessage of a task says it: "42/100: rendering",
 // or what of it there is. It is one line of valid UTF-8 without control characters, of at
 // most 1 KiB: the message is the upstream's.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"iter"
+	"strconv"
+	"time"
 )
 
 // Event is one event of a text/event-stream (WHATWG HTML, "Server-sent events"),
@@ -157,6 +159,36 @@ func (er *EventReader) rest() Event {
 	event := er.take(er.to, false)
 	event.Cut = false
 	return event
+}
+
+// ID returns the id of the event, which a client would resume its stream from; "" if it has
+// none.
+func (e Event) ID() string {
+	id := ""
+	for line := range lines(e.Raw) {
+		if value, ok := field(line, "id"); ok && !bytes.ContainsRune(value, 0) {
+			id = string(value)
+		}
+	}
+	return id
+}
+
+// Retry returns how long a client is to wait before it resumes the stream, if the event
+// says so; else 0.
+func (e Event) Retry() (wait time.Duration) {
+	for line := range lines(e.Raw) {
+		value, ok := field(line, "retry")
+		if ms, err := strconv.ParseUint(string(value), 10, 31); ok && err == nil {
+			wait = time.Duration(ms) * time.Millisecond
+		}
+	}
+	return wait
+}
+
+// field returns the value of a line of an event if it is this field.
+func field(line []byte, name string) (value []byte, ok bool) {
+	found, value, _ := bytes.Cut(line, []byte(":"))
+	return bytes.TrimPrefix(value, []byte(" ")), string(found) == name
 }
 
 // eventData joins the data fields of an event. Events of other types than

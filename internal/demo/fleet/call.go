@@ -12,6 +12,8 @@ type call struct {
 	ID     json.RawMessage // nil in a notification
 	Method string          // empty in a client's response
 	Params params
+	Result json.RawMessage // of a client's response
+	Error  json.RawMessage // the same; nil if it has a result
 }
 
 // params is the union of what the methods served here read. Unknown members
@@ -21,6 +23,7 @@ type params struct {
 	Arguments       json.RawMessage `json:"arguments"`
 	TaskID          string          `json:"taskId"`
 	Cursor          string          `json:"cursor"`
+	RequestID       json.RawMessage `json:"requestId"`
 	ProtocolVersion string          `json:"protocolVersion"`
 	URI             string          `json:"uri"`
 	Level           string          `json:"level"`
@@ -130,6 +133,8 @@ func parseCall(body []byte) (call, *failure) {
 		ID     json.RawMessage `json:"id"`
 		Method string          `json:"method"`
 		Params json.RawMessage `json:"params"`
+		Result json.RawMessage `json:"result"`
+		Error  json.RawMessage `json:"error"`
 	}
 	if !json.Valid(body) {
 		return call{}, &failure{Code: codeParse, Message: "not JSON"}
@@ -137,7 +142,7 @@ func parseCall(body []byte) (call, *failure) {
 	if err := json.Unmarshal(body, &envelope); err != nil {
 		return call{}, &failure{Code: codeInvalidRequest, Message: "not a JSON-RPC message"}
 	}
-	c := call{ID: envelope.ID, Method: envelope.Method}
+	c := call{ID: envelope.ID, Method: envelope.Method, Result: envelope.Result, Error: envelope.Error}
 	if len(envelope.Params) == 0 {
 		return c, nil
 	}

@@ -13,6 +13,9 @@ type counters struct {
 	headers    map[string]http.Header
 	hangups    map[string]int
 	executions int
+	byLabel    map[string]int
+	cancelled  int
+	resumed    int
 	denied     map[string]int
 }
 
@@ -38,10 +41,26 @@ func (s *Server) countHangup(ctx context.Context, method string) {
 	s.counters.hangups[method]++
 }
 
-func (s *Server) countExecution() {
+func (s *Server) countExecution(label string) {
 	s.counters.mu.Lock()
 	defer s.counters.mu.Unlock()
 	s.counters.executions++
+	if s.counters.byLabel == nil {
+		s.counters.byLabel = map[string]int{}
+	}
+	s.counters.byLabel[label]++
+}
+
+func (s *Server) countCancelled() {
+	s.counters.mu.Lock()
+	defer s.counters.mu.Unlock()
+	s.counters.cancelled++
+}
+
+func (s *Server) countResumed() {
+	s.counters.mu.Lock()
+	defer s.counters.mu.Unlock()
+	s.counters.resumed++
 }
 
 func (s *Server) countDenied(method string) {
@@ -81,6 +100,27 @@ func (s *Server) Executions() int {
 	s.counters.mu.Lock()
 	defer s.counters.mu.Unlock()
 	return s.counters.executions
+}
+
+// ExecutionsOf is how many of them had that label as an argument.
+func (s *Server) ExecutionsOf(label string) int {
+	s.counters.mu.Lock()
+	defer s.counters.mu.Unlock()
+	return s.counters.byLabel[label]
+}
+
+// Cancelled is how many calls notifications/cancelled has ended.
+func (s *Server) Cancelled() int {
+	s.counters.mu.Lock()
+	defer s.counters.mu.Unlock()
+	return s.counters.cancelled
+}
+
+// Resumed is how many streams were taken up again by Last-Event-ID.
+func (s *Server) Resumed() int {
+	s.counters.mu.Lock()
+	defer s.counters.mu.Unlock()
+	return s.counters.resumed
 }
 
 // Denied is how many calls of that method named a task or a session that this

@@ -8,12 +8,14 @@
 // io.modelcontextprotocol/tasks, and subscriptions; legacy calls (2025-03-26 …
 // 2025-11-25) get sessions, standing streams, batches and core tasks, or tasks of
 // the first draft, whose ids they make themselves; sessions keep what their clients
-// subscribe to and the log level, and make no use of it.
+// subscribe to and the log level, and make no use of it. At wish the legacy era has no
+// tasks at all, streams that can be resumed, and a tool that asks its client in mid-call.
 //
 // What it promises: an instance knows its own tasks and sessions and nobody
 // else's, so a call that reaches the wrong instance is denied, never answered
-// by luck. It starts no goroutine: a task's state is a function of the clock,
-// and what waits does so in the goroutine of the request.
+// by luck. A task's state is a function of the clock, and what waits does so in the
+// goroutine of the request; only calls on streams that outlive their connections have
+// goroutines of their own, and Close waits for those.
 //
 // What it does not: nothing survives the process, callers are not told apart
 // beyond their session, and the JSON is not checked for duplicate keys.

@@ -138,8 +138,12 @@ type task struct {
 
 type toolResult struct {
 	ResultType        string
-	StructuredContent struct{ Instance, Label string }
-	Meta              map[string]struct{ TaskID string } `json:"_meta"`
+	IsError           bool
+	StructuredContent struct {
+		Instance, Label string
+		Answers         []json.RawMessage
+	}
+	Meta map[string]struct{ TaskID string } `json:"_meta"`
 }
 
 func byID(id string) string { return fmt.Sprintf(`"taskId":%q`, id) }

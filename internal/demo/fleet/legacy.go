@@ -25,16 +25,31 @@ func (s *Server) legacy(w http.ResponseWriter, r *http.Request, in inbound) {
 		return
 	}
 	if !c.isRequest() {
-		s.draftCancel(sess.id, c)
-		if c.Method == "notifications/initialized" {
-			s.sessions.change(sess.id, func(sess *session) { sess.initialized = true })
-		}
+		s.hear(sess, c)
 		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	if s.onFeed(r, sess, c) {
+		s.runOnFeed(w, r, sess, c)
 		return
 	}
 	s.respond(w, r, c, s.otherTasks(sess, c), func(ctx context.Context) (any, *failure) {
 		return s.legacyCall(ctx, sess.id, c)
 	})
+}
+
+// hear takes a notification or a response of a client.
+func (s *Server) hear(sess session, c call) {
+	s.draftCancel(sess.id, c)
+	switch {
+	case c.Method == "notifications/initialized":
+		s.sessions.change(sess.id, func(sess *session) { sess.initialized = true })
+	case sess.talk == nil:
+	case c.Method == "notifications/cancelled":
+		sess.talk.cancel(c.Params.RequestID)
+	case c.Method == "":
+		sess.talk.answer(c)
+	}
 }
 
 // initialize negotiates the version and, unless stateless, opens a session.
@@ -49,11 +64,14 @@ func (s *Server) initialize(w http.ResponseWriter, r *http.Request, c call) {
 		w.Header().Set(headerSession, s.sessions.add(version).id)
 	}
 	capabilities := map[string]any{"tools": struct{}{}}
-	if version == latestLegacy {
+	if version == latestLegacy && !s.Taskless {
 		capabilities["tasks"] = map[string]any{
 			"list": struct{}{}, "cancel": struct{}{},
 			"requests": map[string]any{"tools": map[string]any{"call": struct{}{}}},
 		}
+	}
+	if s.Errands {
+		capabilities["logging"] = struct{}{}
 	}
 	s.respond(w, r, c, nil, func(context.Context) (any, *failure) {
 		return map[string]any{"protocolVersion": version, "capabilities": capabilities, "serverInfo": s.info()}, nil
@@ -81,11 +99,14 @@ func (s *Server) batch(w http.ResponseWriter, r *http.Request, sess session, cal
 }
 
 func (s *Server) legacyCall(ctx context.Context, sessionID string, c call) (any, *failure) {
+	if s.Taskless && c.aboutTasks() {
+		return nil, &failure{Code: codeMethodNotFound, Message: "Method not found"}
+	}
 	switch c.Method {
 	case "ping":
 		return struct{}{}, nil
 	case "tools/list":
-		return map[string]any{"tools": toolList()}, nil
+		return map[string]any{"tools": s.legacyTools()}, nil
 	case "tools/call":
 		return s.legacyTool(ctx, sessionID, c)
 	case "tasks/get":
@@ -106,6 +127,12 @@ func (s *Server) legacyCall(ctx context.Context, sessionID string, c call) (any,
 }
 
 func (s *Server) legacyTool(ctx context.Context, sessionID string, c call) (any, *failure) {
+	if s.isErrand(c) {
+		return s.errand(context.WithoutCancel(ctx), newTalk(), nil, c)
+	}
+	if s.Taskless {
+		c.Params.Task, c.Params.Meta.NewTask = nil, nil
+	}
 	if ask := c.Params.Task; ask != nil && c.Params.Name == "slow_compute" {
 		t, fail := s.startTask(c, sessionID, time.Duration(ask.TTL)*time.Millisecond)
 		if fail != nil {

@@ -42,6 +42,25 @@ type Server struct {
 	// this to the server). Without it such calls are refused with 400.
 	SessionOptional bool
 
+	// Taskless serves no tasks in the legacy era: none are declared, a call that asks
+	// for one is served as any other, and tasks/* are unknown.
+	Taskless bool
+
+	// Errands adds the tool errand to the legacy era: a plain one that blocks, tells
+	// its progress, logs, and asks its client in mid-call. Where the client accepts an
+	// event stream it is answered on one, whatever SSE says.
+	Errands bool
+
+	// Resumable answers every request in a legacy session on a stream whose events
+	// have ids and are kept, as the TypeScript SDK does with an event store: the call
+	// goes on when its connection is lost, and a GET with Last-Event-ID goes on with
+	// its stream.
+	Resumable bool
+
+	// Retry is what the streams of a Resumable server tell their clients to wait
+	// before they resume; 0: they do not say.
+	Retry time.Duration
+
 	// TTL is how long a task is kept from its creation, and the longest that a
 	// client may ask for; 0 means 5 minutes.
 	TTL time.Duration
@@ -63,8 +82,10 @@ type Server struct {
 	tasks    taskTable
 	sessions sessionTable
 	board    board
+	running  sync.WaitGroup // calls that outlive their requests
 
 	closeOnce sync.Once
+	closeMu   sync.Mutex // no call begins beside its request while Close begins
 	doneOnce  sync.Once
 	done      chan struct{} // closed by Close; made on first use, see closed
 }
@@ -112,13 +133,16 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, in inbound, pa
 }
 
 // Close ends standing streams and everything that waits for a task, with an
-// error to the caller. It does not wait for their handlers: the HTTP server
-// that runs them does.
+// error to the caller. It waits for the calls that outlive their requests, not for
+// handlers: the HTTP server that runs them does.
 func (s *Server) Close() {
 	s.closeOnce.Do(func() {
+		s.closeMu.Lock()
+		defer s.closeMu.Unlock()
 		s.closed() // made, should no request have come
 		close(s.done)
 	})
+	s.running.Wait()
 }
 
 // Restart forgets every task and session, as the restart of a process would.

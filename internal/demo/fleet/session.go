@@ -19,6 +19,7 @@ type session struct {
 	id      string
 	version string
 	ended   chan struct{} // closed by DELETE
+	talk    *talk         // nil without a session
 
 	initialized bool     // notifications/initialized came
 	level       string   // of the last logging/setLevel
@@ -26,7 +27,7 @@ type session struct {
 }
 
 func (st *sessionTable) add(version string) session {
-	s := session{id: newID(), version: version, ended: make(chan struct{})}
+	s := session{id: newID(), version: version, ended: make(chan struct{}), talk: newTalk()}
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.byID == nil {
@@ -54,7 +55,7 @@ func (st *sessionTable) change(id string, f func(*session)) {
 	}
 }
 
-// end removes a session and ends its standing streams.
+// end removes a session and ends its standing streams, its calls and theirs.
 func (st *sessionTable) end(id string) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -62,6 +63,7 @@ func (st *sessionTable) end(id string) bool {
 	if ok {
 		delete(st.byID, id)
 		close(s.ended)
+		s.talk.end()
 	}
 	return ok
 }
@@ -71,8 +73,20 @@ func (st *sessionTable) clear() {
 	defer st.mu.Unlock()
 	for _, s := range st.byID {
 		close(s.ended)
+		s.talk.end()
 	}
 	st.byID = nil
+}
+
+// talks are those of all sessions.
+func (st *sessionTable) talks() []*talk {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	var all []*talk
+	for _, s := range st.byID {
+		all = append(all, s.talk)
+	}
+	return all
 }
 
 // sessionOf finds the session of a legacy request; the method is for counting. Without

@@ -11,6 +11,10 @@ func (s *Server) standingStream(w http.ResponseWriter, r *http.Request) {
 		refuse(w, nil, *no)
 		return
 	}
+	if last := r.Header.Get("Last-Event-ID"); s.Resumable && last != "" && sess.talk != nil {
+		s.resume(w, r, sess, last)
+		return
+	}
 	stream := openStream(w, newID())
 	stream.send(notification("notifications/message", map[string]any{
 		"level": "info", "logger": s.Name, "data": "stream open on " + s.Name,

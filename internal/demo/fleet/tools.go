@@ -48,12 +48,29 @@ type content struct {
 type structured struct {
 	Instance string `json:"instance"`
 	Label    string `json:"label,omitempty"`
+
+	// Answers are the results, or the errors, that the client gave to what an errand asked.
+	Answers []json.RawMessage `json:"answers,omitempty"`
 }
 
 // complete marks a result for the modern era, where every result has a type.
 func (r toolResult) complete() toolResult {
 	r.ResultType = "complete"
 	return r
+}
+
+// legacyTools are the tools in the legacy era.
+func (s *Server) legacyTools() []tool {
+	tools := toolList()
+	for i := range tools {
+		if s.Taskless {
+			tools[i].Execution = nil
+		}
+	}
+	if s.Errands {
+		tools = append(tools, errandTool())
+	}
+	return tools
 }
 
 func toolList() []tool {
@@ -85,6 +102,7 @@ type arguments struct {
 	Name    string  `json:"name"`
 	Label   string  `json:"label"`
 	Seconds float64 `json:"seconds"`
+	errandArguments
 }
 
 func (a arguments) duration() time.Duration {
@@ -110,13 +128,13 @@ func (s *Server) runTool(ctx context.Context, c call) (toolResult, *failure) {
 	}
 	switch c.Params.Name {
 	case "greet":
-		s.countExecution()
+		s.countExecution(args.Label)
 		return s.result("Hello, "+args.Name+"!", ""), nil
 	case "who":
-		s.countExecution()
+		s.countExecution(args.Label)
 		return s.result(s.Name, ""), nil
 	case "slow_compute":
-		s.countExecution()
+		s.countExecution(args.Label)
 		if err := pause(ctx, args.duration(), s.closed()); err != nil {
 			return toolResult{}, &failure{Code: codeInternal, Message: err.Error()}
 		}
@@ -151,7 +169,7 @@ func (s *Server) startTask(c call, session string, ttl time.Duration) (task, *fa
 	if !ok {
 		return task{}, &failure{Code: codeInvalidParams, Message: "the task id is taken"}
 	}
-	s.countExecution()
+	s.countExecution(args.Label)
 	return t, nil
 }
 

@@ -1,0 +1,124 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/routing"
+	"berth/upgrade"
+)
+
+// Line returns how held calls reach the endpoint's upstreams.
+func Line(ep *Endpoint) upgrade.Line {
+	return upgrade.Line{
+		Send: func(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
+			response, err := ep.sendHeld(ctx, u, c)
+			if err != nil {
+				return nil, err
+			}
+			return newHeldAnswer(response, response.Body, maxAnswer), nil
+		},
+		Resume: ep.resumeHeld,
+		Tell:   ep.tellHeld,
+		End:    ep.endHeld,
+	}
+}
+
+// sendHeld sends a held call to u once. ctx bounds it.
+func (ep *Endpoint) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) (*http.Response, error) {
+	response, err := ep.exchangeHeld(ctx, u, c, http.MethodPost, c.Headers())
+	if err == nil && response.StatusCode == http.StatusNotFound && c.Session != "" {
+		response.Body.Close()
+		return nil, upgrade.ErrSessionLost
+	}
+	return response, err
+}
+
+// exchangeHeld sends a request of a held call's to u once, and feeds u's health.
+func (ep *Endpoint) exchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, method string, header http.Header) (*http.Response, error) {
+	target := *u.URL
+	target.RawQuery = c.Query
+	out := (&http.Request{Method: method, URL: &target, Host: ep.hostFor(u, c.Host), Header: header}).WithContext(ctx)
+	if method == http.MethodPost {
+		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(c.Body)), int64(len(c.Body))
+	}
+	ep.authorize(out.Header)
+	response, err := ep.Client.Send(out, 0)
+	if err != nil {
+		var failed *exchange.SendError
+		if errors.As(err, &failed) && ctx.Err() == nil {
+			ep.noteFailure(u, failed)
+		}
+		return nil, err
+	}
+	ep.noteAnswer(u, response.StatusCode)
+	return response, nil
+}
+
+// resumeHeld is upgrade.Line.Resume.
+func (ep *Endpoint) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, event string, maxAnswer int64) (upgrade.Exchange, error) {
+	header := http.Header(c.Headers())
+	header.Set("Accept", "text/event-stream")
+	header.Set(mcp.HeaderLastEvent, event)
+	header.Del("Content-Type")
+	response, err := ep.exchangeHeld(ctx, u, c, http.MethodGet, header)
+	switch {
+	case err != nil:
+		return nil, err
+	case isStream(response):
+		return newHeldAnswer(response, response.Body, maxAnswer), nil
+	}
+	response.Body.Close()
+	switch status := response.StatusCode; {
+	case status == http.StatusNotFound, status == http.StatusBadRequest && ep.deniesSession(ctx, u, c):
+		return nil, upgrade.ErrSessionLost
+	case status == http.StatusConflict, status == http.StatusTooManyRequests, status >= 500 && status != http.StatusNotImplemented:
+		return nil, fmt.Errorf("proxy: a stream is not resumed yet: HTTP %d", status)
+	}
+	return nil, upgrade.ErrNoReplay
+}
+
+// deniesSession reports whether u does not know the session of a call: one that refuses to
+// resume a stream with 400 may mean either.
+func (ep *Endpoint) deniesSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call) bool {
+	ping := *c
+	ping.Body = []byte(`{"jsonrpc":"2.0","id":` + ownID + `,"method":"` + mcp.MethodPing + `"}`)
+	ctx, cancel := context.WithTimeout(ctx, confirmTime)
+	defer cancel()
+	response, err := ep.exchangeHeld(ctx, u, &ping, http.MethodPost, ping.Headers())
+	if err != nil {
+		return false
+	}
+	response.Body.Close()
+	return response.StatusCode == http.StatusNotFound || response.StatusCode == http.StatusBadRequest
+}
+
+// tellHeld is upgrade.Line.Tell.
+func (ep *Endpoint) tellHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
+	return statusOf(ep.exchangeHeld(ctx, u, c, http.MethodPost, c.Headers()))
+}
+
+// endHeld is upgrade.Line.End.
+func (ep *Endpoint) endHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
+	header := http.Header(c.Headers())
+	header.Del("Content-Type")
+	return statusOf(ep.exchangeHeld(ctx, u, c, http.MethodDelete, header))
+}
+
+// statusOf closes an answer of which only the status counts, and returns what is wrong with that.
+func statusOf(response *http.Response, err error) error {
+	if err != nil {
+		return err
+	}
+	response.Body.Close()
+	if response.StatusCode/100 != 2 {
+		return fmt.Errorf("proxy: the upstream answered HTTP %d", response.StatusCode)
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package upgrade
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"berth/internal/mcp"
+)
+
+// maxAsks bounds how many requests of a call may be open at once.
+const maxAsks = 32
+
+func oneOf(message []byte) []json.RawMessage {
+	return []json.RawMessage{bytes.Clone(message)}
+}
+
+// asked opens an ask for a request on the call's stream; or answers in the client's place
+// what needs none, or what that will not answer any more.
+func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
+	id := bytes.Clone(a.ID)
+	task := h.Task()
+	switch {
+	case a.Method == mcp.MethodPing:
+		h.post(ctx, mcp.Response(id, []byte("{}")))
+		return nil
+	case task.Session == "" || len(task.Asks) >= maxAsks || h.isOver(ctx):
+		h.refuse(ctx, id)
+		return nil
+	}
+	// A stream that was resumed may replay what other calls of the session asked.
+	if first, err := h.t.askedBy(ctx, task.Session, id); err == nil && first != "" && first != h.id {
+		return nil
+	}
+	h.sayNow()
+	op := h.t.op(Open)
+	op.Round, op.Event, op.Key, op.Request = h.due, m.Event, string(id), bytes.Clone(m.Data)
+	list := h.t.lists.asksIn(task.Session)
+	err := h.insist(ctx, func(ctx context.Context) error {
+		return h.t.lists.enlist(ctx, list, askName(h.id, op.Key), time.Until(h.expires)+spare, 0)
+	})
+	if err == nil {
+		err = h.must(ctx, op)
+	}
+	if err != nil {
+		return h.cause(ctx, err)
+	}
+	if h.isOver(ctx) { // since: who ended it need not have seen the ask
+		h.refuse(ctx, id)
+		return h.close(ctx, op.Key, "")
+	}
+	after := h.Task()
+	h.t.changed(ctx, &after)
+	return nil
+}
+
+// isOver reports whether the client has ended the session of the call.
+func (h *Held) isOver(ctx context.Context) bool {
+	over, _ := h.t.SessionOver(ctx, h.Task().Session) // if nobody can say, it is asked
+	return over
+}
+
+// refuse answers a request that no client will answer.
+func (h *Held) refuse(ctx context.Context, id []byte) {
+	object := (&mcp.Error{Code: mcp.CodeInternal, Message: "the client does not answer any more"}).Object()
+	h.post(ctx, mcp.ErrorResponse(id, object))
+}
+
+// unasked closes an ask that the upstream wants no answer to any more. What else is
+// cancelled is none of this call's.
+func (h *Held) unasked(ctx context.Context, m Message) error {
+	h.sayNow()
+	return h.close(ctx, string(mcp.CancelledID(m.Data)), m.Event)
+}
+
+func (h *Held) close(ctx context.Context, key, event string) error {
+	op := h.t.op(Withdraw)
+	op.Round, op.Key, op.Event = h.due, key, event
+	if err := h.must(ctx, op); err != nil {
+		return h.cause(ctx, err)
+	}
+	task := h.Task()
+	h.t.strikeAsk(ctx, &task, key)
+	h.t.changed(ctx, &task)
+	return nil
+}

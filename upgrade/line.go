@@ -1,0 +1,59 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"berth/routing"
+)
+
+var (
+	// ErrAnswered is what Send or Next fails with where the client was given the answer
+	// itself: there is no task then.
+	ErrAnswered = errors.New("upgrade: the client was answered")
+	// ErrSessionLost says that the upstream does not know the session of a call any more,
+	// so that it did nothing.
+	ErrSessionLost = errors.New("upgrade: the upstream does not know the session")
+	// ErrNoReplay says that a stream cannot be resumed, and why does not matter.
+	ErrNoReplay = errors.New("upgrade: the upstream does not resume the stream")
+)
+
+// Message is one event of the answer to a call, or the answer as a whole.
+type Message struct {
+	Data  []byte        // one JSON-RPC message; nil: the event bears none
+	Event string        // id of the event; "" if it has none
+	Retry time.Duration // how long to wait before the stream is resumed, if this says so; else 0
+}
+
+// Exchange is the answer to one round, message by message. It is for one goroutine.
+type Exchange interface {
+	// Next returns the next message, whole and valid until the next call; io.EOF after the
+	// last one. An error that is an *mcp.Error says in which words the task fails.
+	Next() (Message, error)
+	// Close ends the exchange, and with it the call if that goes on and is of the modern
+	// era.
+	Close()
+}
+
+// Send sends one round to u, once. Until the answer's headers come it may fail with an
+// *exchange.SendError, with ErrAnswered or ErrSessionLost, or with an *mcp.Error that the
+// task fails with.
+type Send func(ctx context.Context, u *routing.Upstream, c *Call, maxAnswer int64) (Exchange, error)
+
+// Line is how held calls reach the upstreams of a pool. What is nil is not to be had:
+// calls in sessions need all of it.
+type Line struct {
+	Send Send
+
+	// Resume asks u for what came after an event on the stream of a call that was sent
+	// before, in the same session (2025-11-25, "Resumability and Redelivery"). It fails with
+	// ErrSessionLost, ErrNoReplay, or another error after which it may be tried again.
+	Resume func(ctx context.Context, u *routing.Upstream, c *Call, event string, maxAnswer int64) (Exchange, error)
+
+	// Tell posts a notification or a response, the body of c, in c's session.
+	Tell func(ctx context.Context, u *routing.Upstream, c *Call) error
+
+	// End ends c's session.
+	End func(ctx context.Context, u *routing.Upstream, c *Call) error
+}

@@ -1,0 +1,180 @@
+package upgrade
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+// lingerTime is how long a legacy call that was cancelled has to end by itself before its
+// stream is closed.
+const lingerTime = time.Second
+
+// tellUpstream bounds what telling an upstream something may hold a call up.
+const tellUpstream = 2 * time.Second
+
+// line returns the context of an exchange of the round that ctx bounds. In the legacy era a
+// stream that closes cancels nothing: so the exchange outlives ctx by a moment, in which the
+// upstream is told.
+func (h *Held) line(ctx context.Context) (line context.Context, hangUp func()) {
+	if h.Task().Call == "" {
+		return ctx, func() {}
+	}
+	line, end := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		defer end()
+		if !h.abandons(context.Cause(ctx)) {
+			return
+		}
+		h.revoke(ctx)
+		select {
+		case <-time.After(lingerTime):
+		case <-line.Done():
+		}
+	})
+	return line, func() {
+		stop()
+		end()
+	}
+}
+
+// abandons reports whether nobody wants the call any more that was given up because of
+// cause. Another berth may go on with what this one only lets go of.
+func (h *Held) abandons(cause error) bool {
+	switch {
+	case errors.Is(cause, errShutdown):
+		return !h.canBeLeft()
+	case errors.Is(cause, errFenced):
+		return h.Task().State.Terminal()
+	}
+	return true
+}
+
+// revoke tells the upstream that nobody wants the answer to the call any more.
+func (h *Held) revoke(ctx context.Context) {
+	task := h.Task()
+	if task.Round == 0 {
+		return
+	}
+	h.post(ctx, mcp.Cancelled(h.requestID(task.Round), "the task was given up"))
+}
+
+// post posts a notification or a response in the call's session. It reports whether the
+// upstream has taken it.
+func (h *Held) post(ctx context.Context, body []byte) bool {
+	task := h.Task()
+	u := h.t.upstreamOf(&task)
+	tell := h.t.pools[task.Pool].Line.Tell
+	if u == nil || tell == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellUpstream)
+	defer cancel()
+	c := h.call.unpack()
+	c.Body = body
+	if err := tell(ctx, u, c); err != nil {
+		h.t.log.Debug("an upstream could not be told", "upstream", u.Name, "error", err)
+		return false
+	}
+	return true
+}
+
+// listen reads the answer to the round, and resumes its stream as often as it breaks and
+// can be resumed.
+func (h *Held) listen(ctx, line context.Context, u *routing.Upstream, ex Exchange) (reply, error) {
+	for {
+		r, err := h.readFor(ctx, ex)
+		ex.Close()
+		switch legacy := h.Task().Call != ""; {
+		case !legacy:
+			return r, err
+		case ctx.Err() != nil && h.abandons(context.Cause(ctx)):
+			return reply{}, context.Cause(ctx) // some servers answer what was cancelled
+		case ctx.Err() != nil, err == nil:
+			return r, err
+		case !isBreak(err):
+			h.revoke(ctx) // it goes on, and what it returns is not wanted
+			return r, err
+		}
+		h.sayNow()
+		if task := h.Task(); !task.resumable() {
+			return r, err
+		}
+		again, refused := h.reopen(ctx, line, u)
+		if errors.Is(refused, ErrNoReplay) {
+			return r, err
+		}
+		if refused != nil {
+			return reply{}, refused
+		}
+		ex = again
+	}
+}
+
+// isBreak reports whether an answer ended without a response, through nobody's saying so.
+func isBreak(err error) bool { return errors.Is(err, errBroken) || err == error(errEnded) }
+
+func (h *Held) readFor(ctx context.Context, ex Exchange) (reply, error) {
+	if h.Task().Call == "" {
+		return h.read(ex)
+	}
+	for {
+		m, err := next(ex)
+		if err != nil {
+			return reply{}, err
+		}
+		h.quiet = 0
+		r, over, err := h.hear(ctx, m)
+		if over || err != nil {
+			return r, err
+		}
+	}
+}
+
+// hear does what a message on a legacy call's stream means. over says that r ends the
+// round.
+func (h *Held) hear(ctx context.Context, m Message) (r reply, over bool, err error) {
+	if m.Retry > 0 {
+		h.retry = m.Retry
+	}
+	if m.Data == nil {
+		if m.Event != "" {
+			h.noteThat(saying{event: m.Event})
+		}
+		return reply{}, false, nil
+	}
+	if p, ok := mcp.PeekProgress(m.Data); ok {
+		h.note(p, m)
+		return reply{}, false, nil
+	}
+	a, err := mcp.PeekAnswer(m.Data, false)
+	switch {
+	case err != nil:
+		return reply{}, false, errGarbled
+	case a.Method == "":
+		return h.answered(a, m.Data)
+	case a.ID != nil:
+		return reply{}, false, h.asked(ctx, a, m)
+	case a.Method == mcp.MethodCancelled:
+		return reply{}, false, h.unasked(ctx, m)
+	}
+	h.noteThat(saying{event: m.Event, others: oneOf(m.Data)})
+	return reply{}, false, nil
+}
+
+// answered takes a response. A stream that was resumed may bear those to other requests.
+func (h *Held) answered(a mcp.Answer, message []byte) (r reply, over bool, err error) {
+	nobodys := a.IsError && (a.ID == nil || string(a.ID) == "null")
+	if !nobodys && !bytes.Equal(a.ID, h.requestID(h.due)) {
+		return reply{}, false, nil
+	}
+	if !a.IsError && !a.HasResult {
+		return reply{}, false, errGarbled
+	}
+	h.sayNow()
+	return reply{a, message}, true, nil
+}

@@ -1,0 +1,243 @@
+package upgrade
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"berth/routing"
+)
+
+// oldServer is an upstream of the legacy era. A call's stream is a log that its test
+// writes; it stands as long as nobody cuts it, and is resumed from any event.
+type oldServer struct {
+	mu       sync.Mutex // guards the fields below
+	calls    []*oldCall
+	posted   []string // notifications and responses
+	ended    []string // sessions
+	resumed  int
+	denied   bool // it does not know the session
+	replays  bool
+	mute     bool // resumed streams bring only what was there
+	nameless bool // events have no ids
+}
+
+// oldCall is one execution.
+type oldCall struct {
+	s       *oldServer
+	session string
+	request struct {
+		ID     json.RawMessage
+		Params struct {
+			Task json.RawMessage
+			Meta struct{ ProgressToken string } `json:"_meta"`
+		}
+	}
+	log   []Message
+	grown chan struct{} // closed when there is more
+	cut   chan struct{} // closed to break the streams
+}
+
+func (s *oldServer) line(b *berth) Line {
+	return Line{
+		Send: func(ctx context.Context, _ *routing.Upstream, c *Call, _ int64) (Exchange, error) {
+			return s.open(ctx, b, c)
+		},
+		Resume: func(ctx context.Context, _ *routing.Upstream, c *Call, event string, _ int64) (Exchange, error) {
+			return s.reopen(ctx, b, c, event)
+		},
+		Tell: func(_ context.Context, _ *routing.Upstream, c *Call) error {
+			return s.note(b, func() { s.posted = append(s.posted, c.Session+" "+string(c.Body)) })
+		},
+		End: func(_ context.Context, _ *routing.Upstream, c *Call) error {
+			return s.note(b, func() { s.ended = append(s.ended, c.Session) })
+		},
+	}
+}
+
+func (s *oldServer) note(b *berth, f func()) error {
+	if !b.line.stand() {
+		return errDead
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+	return nil
+}
+
+func (s *oldServer) open(ctx context.Context, b *berth, c *Call) (Exchange, error) {
+	call := &oldCall{s: s, session: c.Session, grown: make(chan struct{}), cut: make(chan struct{})}
+	if err := json.Unmarshal(c.Body, &call.request); err != nil {
+		return nil, err
+	}
+	lost := false
+	err := s.note(b, func() {
+		if lost = s.denied; !lost {
+			s.calls = append(s.calls, call)
+		}
+	})
+	if lost {
+		err = ErrSessionLost
+	}
+	if err != nil {
+		return nil, err
+	}
+	call.prime()
+	return &oldStream{call: call, ctx: ctx, b: b, cut: call.cut}, nil
+}
+
+func (c *oldCall) prime() { c.add(Message{}) }
+
+// add writes one event.
+func (c *oldCall) add(m Message) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if !c.s.nameless {
+		m.Event = strconv.Itoa(len(c.log) + 1)
+	}
+	c.log = append(c.log, m)
+	close(c.grown)
+	c.grown = make(chan struct{})
+}
+
+func (c *oldCall) say(format string, args ...any) {
+	c.add(Message{Data: fmt.Appendf(nil, format, args...)})
+}
+
+func (c *oldCall) progress(n int) {
+	c.say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%q,"progress":%d}}`, c.request.Params.Meta.ProgressToken, n)
+}
+
+func (c *oldCall) ask(id string) {
+	c.say(`{"jsonrpc":"2.0","id":%s,"method":"elicitation/create","params":{"message":"?"}}`, id)
+}
+
+func (c *oldCall) answer(result string) {
+	c.say(`{"jsonrpc":"2.0","id":%s,"result":%s}`, c.request.ID, result)
+}
+
+// hangUp breaks the streams of the call that stand.
+func (c *oldCall) hangUp() {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	close(c.cut)
+	c.cut = make(chan struct{})
+}
+
+func (s *oldServer) reopen(ctx context.Context, b *berth, c *Call, event string) (Exchange, error) {
+	var found *oldStream
+	lost := false
+	err := s.note(b, func() {
+		s.resumed++
+		lost = s.denied
+		for _, call := range s.calls {
+			if at, err := strconv.Atoi(event); err == nil && call.session == c.Session && at <= len(call.log) && s.replays {
+				found = &oldStream{call: call, ctx: ctx, b: b, at: at, cut: call.cut, until: -1}
+				if s.mute {
+					found.until = len(call.log)
+				}
+			}
+		}
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case lost:
+		return nil, ErrSessionLost
+	case found == nil:
+		return nil, ErrNoReplay
+	}
+	return found, nil
+}
+
+// oldStream is a connection to a call's log.
+type oldStream struct {
+	call  *oldCall
+	ctx   context.Context
+	b     *berth
+	at    int
+	until int // it brings no more than that; -1, 0: any number
+	cut   chan struct{}
+}
+
+func (o *oldStream) Next() (Message, error) {
+	for {
+		if !o.b.line.stand() {
+			return Message{}, errDead
+		}
+		o.call.s.mu.Lock()
+		grown, log := o.call.grown, o.call.log
+		o.call.s.mu.Unlock()
+		if o.until > 0 {
+			log = log[:o.until]
+		}
+		if o.at < len(log) {
+			o.at++
+			return log[o.at-1], nil
+		}
+		select {
+		case <-grown:
+		case <-o.cut:
+			return Message{}, io.ErrUnexpectedEOF
+		case <-o.ctx.Done():
+			return Message{}, context.Cause(o.ctx)
+		}
+	}
+}
+
+func (o *oldStream) Close() {}
+
+// call is the n-th execution, from 0.
+func (s *oldServer) call(t testing.TB, n int) *oldCall {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.calls) <= n {
+		t.Fatalf("the tool was called %d times, want more than %d", len(s.calls), n)
+	}
+	return s.calls[n]
+}
+
+func (s *oldServer) told() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.posted)
+}
+
+func (s *oldServer) executions() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.calls)
+}
+
+func (s *oldServer) sessionsEnded() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.ended)
+}
+
+const clientsSession = "session 1"
+
+// handCore makes a task of a call in a client's session, and starts that.
+func (b *berth) handCore(t testing.TB, r *Rule, ttl time.Duration) string {
+	t.Helper()
+	c := creation(r, "call")
+	c.Version, c.Core, c.Session, c.TTL, c.Prefer = "2025-11-25", true, clientsSession, ttl, "u"
+	c.Call.Body = []byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"work","task":{"ttl":60000},"_meta":{"progressToken":"the client's own"}}}`)
+	c.Call.Session = "the upstream's"
+	h, err := b.Create(context.Background(), c)
+	if err != nil {
+		t.Fatalf("creating a task: %v", err)
+	}
+	h.Start(nil)
+	h.Handed()
+	return h.Task().ID
+}
+
+func clientsKey() string { return SessionKey(poolName, somebody.Principal, clientsSession) }

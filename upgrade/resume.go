@@ -1,0 +1,170 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+const (
+	// resumeFor is how long an upstream may be out of reach, or take a dead connection for
+	// standing, before a stream is given up.
+	resumeFor = 30 * time.Second
+
+	resumeFirst, resumeMost = 100 * time.Millisecond, 5 * time.Second
+
+	// resumeApart is how far apart streams are opened that bring nothing.
+	resumeApart = time.Second
+)
+
+// resume goes on listening to a round that another berth has sent, from the last event on
+// that had its effect. Where the upstream has nothing to tell, nobody knows what the tool
+// did.
+func (h *Held) resume(task *Task) (again bool, err error) {
+	u := h.t.upstreamOf(task)
+	if u == nil {
+		return false, noUpstream("the server that runs the call is not in the pool any more")
+	}
+	at := h.standIn(u)
+	defer h.leavePlace(at)
+	ctx, cancel := h.bounded()
+	defer cancel()
+	line, hangUp := h.line(ctx)
+	defer hangUp()
+	begun := time.Now()
+	ex, lost := h.reopen(ctx, line, u)
+	if lost != nil && ctx.Err() == nil {
+		return h.lose(ctx, lost)
+	}
+	var answer reply
+	if err = lost; err == nil {
+		answer, err = h.listen(ctx, line, u, ex)
+	}
+	h.measure(ctx, answer, err, begun)
+	if err != nil {
+		return false, h.cause(ctx, err)
+	}
+	return h.act(ctx, u, answer)
+}
+
+// lose ends a call whose stream could not be resumed, or has it sent again where that may
+// be.
+func (h *Held) lose(ctx context.Context, err error) (again bool, _ error) {
+	task := h.Task()
+	if !task.Terms.Rerun {
+		if worded, ok := errors.AsType[*mcp.Error](err); ok {
+			return false, worded
+		}
+		return false, lost(mcp.ReasonHolderLost, "the berth that held the call is gone, and the server does not resume its stream", task)
+	}
+	op := h.t.op(Redo)
+	op.Round = h.due
+	return true, h.must(ctx, op)
+}
+
+// standIn takes the place of a call that runs at u already.
+func (h *Held) standIn(u *routing.Upstream) place {
+	task := h.Task()
+	at := place{Lease: h.t.pools[task.Pool].Routing.Own(u)}
+	if task.Terms.Slots == 0 {
+		return at
+	}
+	at.list, at.name = h.t.lists.slotsOf(task.Terms.Queue, u.Name), placesOf(task.ID, h.t.holder)+newName(6)
+	_ = h.t.lists.enlist(h.ctx, at.list, at.name, time.Until(h.expires)+spare, 0) // more than the rule says, for it runs; put back if it is lost
+	h.standAt(at)
+	return at
+}
+
+// reopen resumes the stream of the round that is in flight, as soon as the upstream lets
+// it. It fails with ErrNoReplay, with an *mcp.Error, or when ctx ends.
+func (h *Held) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange, error) {
+	wait, pause := max(h.retry, resumeApart-time.Since(h.reopened)), resumeFirst
+	var since time.Time
+	for {
+		if err := sleep(ctx, wait); err != nil {
+			return nil, err
+		}
+		h.look(ctx) // who has been taken for dead must not take the stream from his heir
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		ex, err := h.tryReopen(line, u)
+		switch {
+		case err == nil, errors.Is(err, ErrNoReplay):
+			return ex, err
+		case errors.Is(err, ErrSessionLost):
+			return nil, lost(mcp.ReasonSessionLost, "the server does not know the client's session any more", h.Task())
+		case errors.Is(err, errQuiet):
+			wait = 0
+			continue
+		case since.IsZero():
+			since = time.Now()
+		case time.Since(since) > resumeFor:
+			return nil, ErrNoReplay
+		}
+		wait, pause = pause, min(2*pause, resumeMost)
+	}
+}
+
+// tryReopen asks once. It fails with errQuiet if nothing came.
+func (h *Held) tryReopen(line context.Context, u *routing.Upstream) (Exchange, error) {
+	task := h.Task()
+	h.reopened = time.Now()
+	h.quiet = min(max(2*h.quiet, quietFirst), quietMost)
+	attempt, cancel := context.WithCancelCause(line)
+	w := &watched{quiet: h.quiet, end: cancel, timer: time.AfterFunc(h.quiet, func() { cancel(errQuiet) })}
+	var err error
+	w.Exchange, err = h.t.pools[task.Pool].Line.Resume(attempt, u, h.call.unpack(), task.Event, task.Terms.MaxResult)
+	if err == nil {
+		return w, nil
+	}
+	w.timer.Stop()
+	if errors.Is(context.Cause(attempt), errQuiet) {
+		err = errQuiet
+	}
+	cancel(nil)
+	return nil, err
+}
+
+const quietFirst, quietMost = time.Second, 10 * time.Second
+
+var errQuiet = errors.New("upgrade: a resumed stream said nothing")
+
+// watched is a stream that was resumed. It is closed when it says nothing for a while, and
+// resumed anew: some servers bring only what was there when it was opened.
+type watched struct {
+	Exchange
+	quiet time.Duration
+	timer *time.Timer
+	end   context.CancelCauseFunc
+}
+
+// Next implements Exchange.
+func (w *watched) Next() (Message, error) {
+	w.timer.Reset(w.quiet)
+	m, err := w.Exchange.Next()
+	w.timer.Stop()
+	return m, err
+}
+
+// Close implements Exchange.
+func (w *watched) Close() {
+	w.timer.Stop()
+	w.Exchange.Close()
+	w.end(nil)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return context.Cause(ctx)
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -1,0 +1,110 @@
+package upgrade
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// What follows are the steps of a call whose upstream is of the legacy era: its stream may
+// ask and be asked while the round is in flight, and can be resumed.
+
+// Said is a notification that came on the stream of a legacy call.
+type Said struct {
+	N       int             `json:"n"` // how many came up to this one
+	Message json.RawMessage `json:"message"`
+}
+
+const (
+	maxSaid      = 16      // notifications that a record keeps
+	maxSaidBytes = 8 << 10 // in all
+)
+
+func (t *Task) note(op Op) (bool, error) {
+	if err := t.underWay(op); err != nil {
+		return false, err
+	}
+	before := *t
+	t.reach(op.Event)
+	if op.Message != "" {
+		t.Message = op.Message
+	}
+	if op.Progress != nil {
+		t.Progress = op.Progress
+	}
+	for _, message := range op.Says {
+		t.say(message)
+	}
+	return t.Event != before.Event || t.Message != before.Message || len(op.Says) > 0 || !bytes.Equal(t.Progress, before.Progress), nil
+}
+
+// reach notes how far the stream has come.
+func (t *Task) reach(event string) {
+	if event != "" {
+		t.Event = event
+	}
+}
+
+// say keeps a notification, and drops the oldest ones for it.
+func (t *Task) say(message json.RawMessage) {
+	n := 1
+	if len(t.Said) > 0 {
+		n = t.Said[len(t.Said)-1].N + 1
+	}
+	t.Said = append(slices.Clone(t.Said), Said{n, message})
+	size := 0
+	for i := len(t.Said) - 1; i >= 0; i-- {
+		size += len(t.Said[i].Message)
+		if size > maxSaidBytes && i < len(t.Said)-1 || len(t.Said)-i > maxSaid {
+			t.Said = t.Said[i+1:]
+			return
+		}
+	}
+}
+
+// open adds an ask. A request that comes twice is one: streams are replayed.
+func (t *Task) open(op Op) (bool, error) {
+	if err := t.underWay(op); err != nil {
+		return false, err
+	}
+	t.reach(op.Event)
+	if !t.asks(op.Key) {
+		t.Asks = append(slices.Clone(t.Asks), Ask{Key: op.Key, Request: op.Request})
+	}
+	return true, nil
+}
+
+func (t *Task) asks(key string) bool {
+	return slices.ContainsFunc(t.Asks, func(a Ask) bool { return a.Key == key })
+}
+
+// settle takes an ask away. It is anybody's step: whoever gave the upstream the answer.
+func (t *Task) settle(key string) bool {
+	if t.State != Dispatched || t.Call == "" || !t.asks(key) {
+		return false
+	}
+	t.Asks = slices.DeleteFunc(slices.Clone(t.Asks), func(a Ask) bool { return a.Key == key })
+	return true
+}
+
+func (t *Task) withdraw(op Op) (bool, error) {
+	if err := t.underWay(op); err != nil {
+		return false, err
+	}
+	before := t.Event
+	t.reach(op.Event)
+	return t.settle(op.Key) || t.Event != before, nil
+}
+
+// redo has a round be sent again whose stream cannot be resumed.
+func (t *Task) redo(op Op) (bool, error) {
+	if err := t.underWay(op); err != nil {
+		return false, err
+	}
+	if !t.Terms.Rerun {
+		return false, ErrState
+	}
+	t.Asks, t.Event, t.Progress, t.Message = nil, "", nil, ""
+	t.await()
+	return true, nil
+}
