@@ -43,7 +43,10 @@
 // and hands out the task, or attached.go passes its answer on while the client still
 // waits; idempotency.go has a repeated call get the same task. heldline.go sends what is
 // held, whenever package upgrade says so, and heldcall.go reads what comes of it. What is asked about such a task is answered in
-// upgrade.go, too, once vouch.go has nothing against the caller.
+// upgrade.go, too, once vouch.go has nothing against the caller. A client of 2025-11-25
+// asks for the task itself, within its session, so that its call is routed first
+// (corecall.go) and looked at with what the tool says of tasks, as lists of tools have told
+// (toolsupport.go), or tell when they are asked (asktools.go).
 //
 // A session whose upstream is lost is moved between 4 and 5, where the pool allows it
 // (failover.go, denial.go, replay.go, handshake.go, alias.go, tag.go).
@@ -51,7 +54,7 @@
 // A client that waits long for the plain answer to a call whose tool a rule names
 // (upgraderule.go) gets an event stream of berth's own meanwhile, if it takes one
 // (accepts.go): stopgap.go keeps it alive, stopgapend.go puts the answer there. Where
-// there are rules, what a server says of itself gains the Tasks extension (discovery.go).
+// there are rules, what a server says of itself and of its tools gains tasks (announce.go).
 //
 // A poll may be given the answer to another one like it: coalesce.go and flights.go
 // say whose, change.go marks the changes that end it. Which pages of a browser may read

@@ -485,3 +485,33 @@ func TestSessionIsSealedInTheStore(t *testing.T) {
 		}
 	})
 }
+
+// A call that waits for the one upstream that has its session keeps nobody from another.
+func TestCallsInSessionsQueueBeforeTheirUpstream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old := &oldServer{replays: true}
+		b := startBerths(t, 1, settings{old: old}, newTool("u", "v"))[0]
+		one := rule(func(r *Rule) { r.Concurrency = 1 })
+		var waiting []string
+		for range 4 {
+			waiting = append(waiting, b.handAt(t, one, 0, "u"))
+		}
+		b.handAt(t, one, 0, "v")
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if old.executions() != 2 {
+			t.Fatalf("%d calls run, want one at each upstream", old.executions())
+		}
+		if v := b.see(t, waiting[3]); v.Place != 3 {
+			t.Errorf("the last one stands at %d", v.Place)
+		}
+		for n := range 5 {
+			old.call(t, n).answer(`{}`)
+			time.Sleep(2 * placeEvery)
+			synctest.Wait()
+		}
+		for _, id := range waiting {
+			b.mustState(t, id, Completed)
+		}
+	})
+}

@@ -250,8 +250,14 @@ const clientsSession = "session 1"
 // handCore makes a task of a call in a client's session, and starts that.
 func (b *berth) handCore(t testing.TB, r *Rule, ttl time.Duration) string {
 	t.Helper()
+	return b.handAt(t, r, ttl, "u")
+}
+
+// handAt is handCore for a session at this upstream.
+func (b *berth) handAt(t testing.TB, r *Rule, ttl time.Duration, upstream string) string {
+	t.Helper()
 	c := creation(r, "call")
-	c.Version, c.Core, c.Session, c.TTL, c.Prefer = "2025-11-25", true, clientsSession, ttl, "u"
+	c.Version, c.Core, c.Session, c.TTL, c.Prefer = "2025-11-25", true, clientsSession, ttl, upstream
 	c.Call.Body = []byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"work","task":{"ttl":60000},"_meta":{"progressToken":"the client's own"}}}`)
 	c.Call.Session = "the upstream's"
 	h, err := b.Create(context.Background(), c)
