@@ -91,7 +91,7 @@ poll_interval = "100ms"
 )
 
 // coreClients are real clients that make calls of several kinds in turn; one in so many
-// is cancelled.
+// is cancelled. The first makes one of each in a session, the other one call in each.
 var coreClients = []struct {
 	name   string
 	driver func(tools string) driver
@@ -156,8 +156,8 @@ func (s legacyServer) front(t testing.TB, f fleet, shared bool) (url string, ber
 	return atRandom(t, urls), berths
 }
 
-// wantOnce fails the test unless the fleet ran what was called, once each, and all of
-// it took part. A call that is cancelled may be so before it is sent.
+// wantOnce fails the test unless the fleet ran what was called, once each. A call that is
+// cancelled may be so before it is sent.
 func (s legacyServer) wantOnce(t testing.TB, f fleet, calls, cancelled int) {
 	t.Helper()
 	if !await(t, readyWithin, func() bool { return f.sum(t, stats.running) == 0 }) {
@@ -174,7 +174,6 @@ func (s legacyServer) wantOnce(t testing.TB, f fleet, calls, cancelled int) {
 	if got := f.sum(t, stats.repeats); got != 0 {
 		t.Errorf("calls that came twice: got %d, want none", got)
 	}
-	f.wantAllAtWork(t, stats.posts)
 }
 
 // What the drivers want is berth's doing: from the servers themselves they get no task.

@@ -336,6 +336,10 @@ func TestCancelIsToldInTheSession(t *testing.T) {
 				if berths[0].Held() != 0 {
 					t.Errorf("the call is held")
 				}
+				// The first telling may have overtaken the call on its way.
+				if told := old.told(); answers != (len(told) == 1) || told[len(told)-1] != told[0] {
+					t.Errorf("by %d, answers %v: told in the end %v", by, answers, told)
+				}
 				berths[1].mustState(t, id, Cancelled)
 			})
 		}

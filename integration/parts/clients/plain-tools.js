@@ -17,7 +17,7 @@ const operation = (duration) => ({
 export const SERVERS = {
   // parts/servers/interactive-server.js
   interactive: {
-    job: (i) => ({ ...slowCompute(i, 0.4), progress: true }),
+    job: (i) => ({ ...slowCompute(i, 1.5), progress: true }),
     input: (i) => confirmDelete(i, `Deleted '${named(i)}'`),
     sample: (i) => ({ tool: 'write_haiku', args: { topic: named(i) }, want: `Write a haiku about ${named(i)}`, asks: 1 }),
     inputs: multiInput,
@@ -27,7 +27,7 @@ export const SERVERS = {
   },
   // godriver/taskless -sessions
   taskless: {
-    job: (i) => ({ ...slowCompute(i, 0.4), progress: true }),
+    job: (i) => ({ ...slowCompute(i, 1.5), progress: true }),
     input: (i) => confirmDelete(i, `${named(i)} deleted`),
     inputs: multiInput,
     failing: failingJob,
@@ -35,7 +35,7 @@ export const SERVERS = {
   },
   // the published server-everything, whose long operation nothing stops
   everything: {
-    job: (i) => ({ ...operation(0.4 + i / 10_000), progress: true }),
+    job: (i) => ({ ...operation(1.5 + i / 10_000), progress: true }),
     input: (i) => ({ tool: 'trigger-elicitation-request', args: { call: named(i) }, want: 'User provided', asks: 1 }),
     sample: (i) => ({ tool: 'trigger-sampling-request', args: { prompt: named(i) }, want: named(i), asks: 1 }),
     failing: (i) => ({ tool: 'get-resource-reference', args: { resourceType: 'Text', resourceId: -1 - i }, want: 'Invalid resourceId' }),
