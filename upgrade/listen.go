@@ -33,6 +33,7 @@ func (h *Held) line(ctx context.Context) (line context.Context, hangUp func()) {
 		h.revoke(ctx)
 		select {
 		case <-time.After(lingerTime):
+			h.revoke(ctx) // the first time may have overtaken the call itself
 		case <-line.Done():
 		}
 	})
