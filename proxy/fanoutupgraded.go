@@ -3,7 +3,6 @@ package proxy
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"berth/internal/mcp"
 	"berth/sticky"
@@ -12,14 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-const (
-	// ownPerPage is how many tasks of berth's own making one page of a list holds.
-	ownPerPage = 100
-
-	// anchors is how many of them its cursor names: where the last of them has expired
-	// meanwhile, the list goes on behind the one before.
-	anchors = 8
-)
+// ownPerPage is how many tasks of berth's own making one page of a list holds.
+const ownPerPage = 100
 
 // listsOwn reports whether lists bear tasks of berth's own making: only where callers are
 // told apart.
@@ -41,18 +34,16 @@ func (x *request) hasNoList() bool {
 	return x.anyRequest(isListOfTasks) && x.addedTasks() && !x.endpoint.Router.Principals
 }
 
-// ownPage returns the caller's tasks of berth's own making that come after those which
-// cursor names, the oldest first.
+// ownPage returns the caller's tasks of berth's own making that come after the one which
+// cursor names, in the order in which they expire. Where that one is gone, so is all that
+// stood before it: what is left is what follows.
 func (l *listing) ownPage(cursor string) (mcp.TaskList, error) {
 	x := l.x
 	ids, err := x.p.options.Tasks.Mine(x.ctx, x.poolName(), x.principal)
 	if err != nil {
 		return mcp.TaskList{}, err
 	}
-	from, ok := after(ids, cursor)
-	if !ok {
-		return mcp.TaskList{}, mcp.ErrInvalidCursor
-	}
+	from := slices.Index(ids, cursor) + 1
 	here := ids[from:min(from+ownPerPage, len(ids))]
 	tasks, err := l.lookUp(here)
 	if err != nil {
@@ -60,23 +51,9 @@ func (l *listing) ownPage(cursor string) (mcp.TaskList, error) {
 	}
 	page := mcp.TaskList{Tasks: tasks}
 	if from+len(here) < len(ids) {
-		page.NextCursor = strings.Join(here[max(0, len(here)-anchors):], " ")
+		page.NextCursor = here[len(here)-1]
 	}
 	return page, nil
-}
-
-// after returns where a list goes on behind the last of the ids in cursor that still
-// stands in it.
-func after(ids []string, cursor string) (at int, ok bool) {
-	if cursor == "" {
-		return 0, true
-	}
-	for _, id := range slices.Backward(strings.Fields(cursor)) {
-		if at := slices.Index(ids, id); at >= 0 {
-			return at + 1, true
-		}
-	}
-	return 0, false
 }
 
 // lookUp returns those of the tasks that there are.
