@@ -72,18 +72,18 @@ func coreCall(task string) string {
 	return message("tools/call", `"name":"work","arguments":{"n":1.0},"task":`+task+`,"_meta":{"progressToken":7}`)
 }
 
-// coreMade is what a client of core reads of a task of berth's own.
-type coreMade struct {
+// handedTask is what a client of core reads of a task that it was handed.
+type handedTask struct {
 	TaskID, Status, StatusMessage string
 	CreatedAt, LastUpdatedAt      string
 	TTL, PollInterval             int64
 }
 
 // coreHandle is the task that r hands out.
-func (f *upgraded) coreHandle(r reply) coreMade {
+func (f *upgraded) coreHandle(r reply) handedTask {
 	f.t.Helper()
 	var m struct {
-		Result struct{ Task *coreMade }
+		Result struct{ Task *handedTask }
 		Error  json.RawMessage
 	}
 	if err := json.Unmarshal([]byte(r.body), &m); err != nil || r.status != http.StatusOK || m.Result.Task == nil || m.Result.Task.TaskID == "" || m.Error != nil {

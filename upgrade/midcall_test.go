@@ -159,6 +159,26 @@ func TestBrokenStreamIsResumed(t *testing.T) {
 	}
 }
 
+// go-sdk answers a resumption with its first event, and takes the stream of one that was
+// given up for being read a moment longer. A call that says nothing for long outlives
+// any number of these refusals.
+func TestSilentCallIsResumedForAsLongAsItTakes(t *testing.T) {
+	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
+		old.reserved = true
+		id := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		call := old.call(t, 0)
+		call.hangUp()
+		time.Sleep(10 * resumeFor)
+		synctest.Wait()
+		berths[1].statusOf(t, id, "working")
+		call.answer(`{}`)
+		time.Sleep(quietMost)
+		synctest.Wait()
+		berths[1].mustState(t, id, Completed)
+	})
+}
+
 // A stream that cannot be resumed fails as any other that breaks.
 func TestStreamThatCannotBeResumed(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -315,6 +335,10 @@ func TestCancelIsToldInTheSession(t *testing.T) {
 				synctest.Wait()
 				if berths[0].Held() != 0 {
 					t.Errorf("the call is held")
+				}
+				// The first telling may have overtaken the call on its way.
+				if told := old.told(); answers != (len(told) == 1) || told[len(told)-1] != told[0] {
+					t.Errorf("by %d, answers %v: told in the end %v", by, answers, told)
 				}
 				berths[1].mustState(t, id, Cancelled)
 			})
