@@ -276,6 +276,7 @@ func TestStoreThatIsDownRefusesCoreTasks(t *testing.T) {
 			f := newPlain(t, rigOptions{store: openStore(t, redis.URL())}, func(r *upgrade.Rule) { r.OnStoreDown = policy }, sayResult(plainResult))
 			f.coreHandle(f.callAsTask(`{}`))
 			f.eventually("the call", func() bool { return len(f.seen.of("tools/call")) == 1 })
+			waitFor(t, "the end of the call", func() bool { return f.tasks.Held() == 0 })
 			redis.Kill()
 			f.callAsTask(`{}`).fails(t, http.StatusServiceUnavailable, -31503, "store_unavailable", true)
 			if n := len(f.seen.of("tools/call")); n != 1 {
