@@ -77,7 +77,7 @@ func (c *coreChurn) follow(t testing.TB, i int) {
 		c.mu.Unlock()
 	})
 	if end.Error != nil || !strings.Contains(string(end.Result), call.want) {
-		t.Errorf("call %d: got %s %+v, want a result with %q", i, end.Result, end.Error, call.want)
+		t.Errorf("call %d: got %s, %v, want a result with %q", i, end.Result, end.Error, call.want)
 	}
 }
 

@@ -119,7 +119,7 @@ func (c coreCall) wantDone(t testing.TB) {
 	t.Helper()
 	end := c.session.settle(t, c.taskID, func() {})
 	if end.Error != nil || !strings.Contains(string(end.Result), c.want) || !strings.Contains(string(end.Result), c.taskID) {
-		t.Errorf("got %s %+v, want a result with %q", end.Result, end.Error, c.want)
+		t.Errorf("got %s, %v, want a result with %q", end.Result, end.Error, c.want)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestCoreCallsThatCannotBeResumedAreLostWithTheirHolder(t *testing.T) {
 			c.killFirst()
 			for _, call := range calls {
 				if end := s.settle(t, call.taskID, func() {}); !end.Error.lost() {
-					t.Errorf("got %s %+v, want the holder lost", end.Result, end.Error)
+					t.Errorf("got %s, %v, want the holder lost", end.Result, end.Error)
 				}
 			}
 			if got := c.fleet.sum(t, stats.repeats); got != 0 {

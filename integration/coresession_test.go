@@ -21,6 +21,9 @@ type coreSession struct {
 	http  http.Client
 	berth func() *watched // any that lives
 	id    string
+
+	// reply is the result of any question that it is asked; nil: it accepts.
+	reply map[string]any
 }
 
 // coreMessage is any JSON-RPC message, as far as these tests read it.
@@ -43,6 +46,13 @@ type coreError struct {
 		Reason          string `json:"reason"`
 		MayHaveExecuted *bool  `json:"mayHaveExecuted"`
 	} `json:"data"`
+}
+
+func (e *coreError) String() string {
+	if e == nil {
+		return "no error"
+	}
+	return fmt.Sprintf("%d %s (%s)", e.Code, e.Message, e.Data.Reason)
 }
 
 // lost reports whether the task failed because nobody could go on with its call.
@@ -187,7 +197,7 @@ func (s *coreSession) look(t testing.TB, taskID string) (task coreTask) {
 	t.Helper()
 	got := s.insist(t, "tasks/get", map[string]any{"taskId": taskID})
 	if got.Error != nil {
-		t.Errorf("tasks/get: %+v", *got.Error)
+		t.Errorf("tasks/get: %v", got.Error)
 		return task
 	}
 	if err := json.Unmarshal(got.Result, &task); err != nil {
@@ -217,6 +227,9 @@ func (s *coreSession) settle(t testing.TB, taskID string, pause func()) coreMess
 // answer answers any request of the servers' tools.
 func (s *coreSession) answer(t testing.TB, m coreMessage) {
 	t.Helper()
-	result := map[string]any{"action": "accept", "content": map[string]any{"confirm": true, "name": "given"}}
+	result := s.reply
+	if result == nil {
+		result = map[string]any{"action": "accept", "content": map[string]any{"confirm": true, "name": "given"}}
+	}
 	s.deliver(t, map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": result})
 }
