@@ -29,6 +29,7 @@ type stream struct {
 	between bool            // the client stands between two events
 	event   int64           // bytes of the event under way
 	gone    bool            // the client left; what comes is still recorded
+	news    *sessionNews    // what berth itself has to say; nil: nothing
 }
 
 // arrival is what one read of an event stream brought.
@@ -45,10 +46,11 @@ func (x *request) relayEvents(u *routing.Upstream, response *http.Response) erro
 	if err := x.beginEvents(response); err != nil {
 		return err
 	}
-	pieces, next := readAhead(exchange.NewReader(exchange.EventStream, response.Body))
+	pieces, next := readAhead(x.answerReader(exchange.EventStream, response))
 	defer close(next)
 	defer response.Body.Close() // frees a reader that waits, before it is told to end
-	s := &stream{x: x, u: u, pieces: pieces, next: next, between: true}
+	s := &stream{x: x, u: u, pieces: pieces, next: next, between: true, news: x.joinNews()}
+	defer s.news.leave()
 	return s.run()
 }
 
@@ -102,6 +104,10 @@ func (s *stream) run() error {
 			if s.between {
 				s.release(s.x.stopgap.progress())
 			}
+		case own := <-s.news.next(s.between):
+			s.release(own)
+		case <-s.news.ended():
+			return nil
 		case <-s.x.endOfStanding():
 			s.sayGoodbye()
 			return nil
@@ -143,7 +149,7 @@ func (s *stream) take(a arrival) (done bool, err error) {
 	s.x.share(s.x.status, a.piece, false)
 	raw := a.piece.Raw
 	if s.between {
-		raw = s.x.discoveredEvent(a.piece, s.x.tagged(a.piece))
+		raw = s.x.announcedEvent(a.piece, s.x.tagged(a.piece))
 	}
 	s.between = a.piece.Between
 	s.release(raw)

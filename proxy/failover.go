@@ -106,19 +106,27 @@ func (x *request) relocate(u *routing.Upstream, alive bool) (sticky.Binding, err
 
 // follow sends the request to where its session is now, once.
 func (x *request) follow(binding sticky.Binding) error {
+	if err := x.moveTo(binding); err != nil {
+		return err
+	}
+	if x.asksCoreTask() {
+		return x.callAsTask()
+	}
+	if err := x.bindMadeTo(x.decision.Owner); err != nil { // what the client makes moves along
+		return err
+	}
+	return x.forwardOwned(x.decision.Owner)
+}
+
+// moveTo has the request go to where its session is now.
+func (x *request) moveTo(binding sticky.Binding) error {
 	x.movedFrom = x.decision.Binding.Upstream
 	x.decision.Binding, x.decision.Alias = binding, binding.Alias
 	x.decision.Owner = x.pool().Find(binding.Upstream)
 	if x.decision.Owner == nil {
 		return routing.ErrUnknownSession // only another berth's configuration knows it
 	}
-	if err := x.openAlias(); err != nil {
-		return err
-	}
-	if err := x.bindMadeTo(x.decision.Owner); err != nil { // what the client makes moves along
-		return err
-	}
-	return x.forwardOwned(x.decision.Owner)
+	return x.openAlias()
 }
 
 // move moves the session away from u, which may be nil if that is not in the pool any
@@ -161,7 +169,7 @@ func (x *request) tryMove(ctx context.Context, u *routing.Upstream, alive bool) 
 	}
 	next := sticky.Binding{
 		Upstream: opened.upstream.Name, Alias: x.sealedAlias(opened.session),
-		Version: kept.Version, Kept: standing.Kept,
+		Version: kept.Version, Kept: standing.Kept, Tasks: standing.Tasks, // what its client was told stands
 	}
 	now, err := bindings.Move(ctx, key, standing, next)
 	switch {

@@ -34,7 +34,8 @@ var (
 )
 
 // listing is a request for a list of tasks that berth makes of its upstreams' own: of
-// all of the pool's, or of a session's owner, of whose list the caller may see a part.
+// all of the pool's, or of a session's owner, of whose list the caller may see a part; and
+// of the tasks of berth's own making that are the caller's.
 type listing struct {
 	x      *request
 	about  []string // what its cursors are good for
@@ -120,10 +121,16 @@ func (p *Proxy) listTurn(ctx context.Context) (done func(), err error) {
 func (x *request) newListing() (*listing, error) {
 	l := &listing{x: x, about: []string{x.poolName(), x.principal, x.session}, listed: map[string]struct{}{}}
 	upstreams := x.pool().Upstreams()
-	if owner := x.decision.Owner; owner != nil {
+	switch owner := x.decision.Owner; {
+	case x.addedTasks():
+		upstreams, x.decision.Source = nil, sourceUpgraded
+	case owner != nil:
 		upstreams, x.upstream = []*routing.Upstream{owner}, owner.Name
-	} else {
+	default:
 		x.decision.Source = sourceFanout
+	}
+	if x.listsOwn() {
+		l.places = append(l.places, place{})
 	}
 	for _, u := range upstreams {
 		l.places = append(l.places, place{Upstream: u.Name, upstream: u})
@@ -154,7 +161,7 @@ func (l *listing) round() error {
 			rest = append(rest, p)
 			continue
 		}
-		tasks, err := l.own(p.upstream, pages[i].Tasks)
+		tasks, err := l.callers(p, pages[i].Tasks)
 		if err != nil {
 			return err
 		}

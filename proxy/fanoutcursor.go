@@ -12,14 +12,16 @@ import (
 // cursorPurpose is what cursors are sealed for.
 const cursorPurpose = mcp.MethodListTasks
 
-// place is where a list goes on at one upstream.
+// place is where a list goes on at one upstream, or among berth's own tasks.
 type place struct {
-	Upstream string `json:"u"`
+	Upstream string `json:"u"`           // "": berth's own
 	Cursor   string `json:"c,omitempty"` // the upstream's own; "": at its beginning
 
 	upstream *routing.Upstream
 	later    bool // its next page did not fit, and is asked for again
 }
+
+func (p place) isOwn() bool { return p.Upstream == "" }
 
 // resume goes to where cursor says.
 func (l *listing) resume(cursor string) error {
@@ -35,6 +37,9 @@ func (l *listing) resume(cursor string) error {
 		return mcp.ErrInvalidCursor
 	}
 	for i := range l.places {
+		if l.places[i].isOwn() && !l.x.listsOwn() {
+			return mcp.ErrInvalidCursor // the rules are another berth's, or were
+		}
 		// It is there: the cursor is sealed about the pool's upstreams.
 		l.places[i].upstream = l.x.pool().Find(l.places[i].Upstream)
 	}

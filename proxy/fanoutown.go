@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"berth/internal/mcp"
-	"berth/routing"
 	"berth/sticky"
 
 	"golang.org/x/sync/errgroup"
@@ -13,11 +12,11 @@ import (
 // lookupsAtOnce bounds the look-ups under way for one upstream's page.
 const lookupsAtOnce = 16
 
-// own returns the tasks of u that are bound to the caller, or all of them where there
-// are no principals. A store that cannot tell whose a task is makes the list an error.
-func (l *listing) own(u *routing.Upstream, tasks []mcp.ListedTask) ([]mcp.ListedTask, error) {
+// callers returns the tasks of a place that are bound to the caller, or all of them where
+// there are no principals. A store that cannot tell whose a task is makes the list an error.
+func (l *listing) callers(p place, tasks []mcp.ListedTask) ([]mcp.ListedTask, error) {
 	router := l.x.endpoint.Router
-	if !router.Principals {
+	if !router.Principals || p.isOwn() {
 		return tasks, nil
 	}
 	mine := make([]bool, len(tasks))
@@ -29,7 +28,7 @@ func (l *listing) own(u *routing.Upstream, tasks []mcp.ListedTask) ([]mcp.Listed
 			if errors.Is(err, sticky.ErrUnknown) {
 				return nil
 			}
-			mine[i] = err == nil && binding.Upstream == u.Name
+			mine[i] = err == nil && binding.Upstream == p.Upstream
 			return err
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"berth/internal/exchange"
@@ -39,7 +40,7 @@ func (r *refusal) concernsCaller() bool {
 func (l *listing) ask() ([]mcp.TaskList, error) {
 	if l.x.session == "" {
 		for _, p := range l.places {
-			if p.upstream.Silent() {
+			if !p.isOwn() && p.upstream.Silent() {
 				return nil, errListSilent
 			}
 		}
@@ -49,14 +50,33 @@ func (l *listing) ask() ([]mcp.TaskList, error) {
 	asking.SetLimit(asksAtOnce)
 	for i, p := range l.places {
 		asking.Go(func() error {
-			if pages[i], faults[i] = l.askOne(p); !l.keeps(pages[i]) {
+			if pages[i], faults[i] = l.pageOf(p); !l.keeps(pages[i]) {
 				pages[i], l.places[i].later = mcp.TaskList{}, true
 			}
 			return nil
 		})
 	}
 	_ = asking.Wait()
+	if at := slices.IndexFunc(l.places, place.isOwn); at >= 0 {
+		if faults[at] != nil {
+			return nil, faults[at]
+		}
+		faults = slices.Delete(faults, at, at+1) // berth's own word is none of the upstreams'
+	}
 	return pages, judge(faults)
+}
+
+// pageOf returns the next page of one place. Beside berth's own tasks an upstream that has
+// no lists has an empty one.
+func (l *listing) pageOf(p place) (mcp.TaskList, error) {
+	if p.isOwn() {
+		return l.ownPage(p.Cursor)
+	}
+	page, err := l.askOne(p)
+	if r, ok := errors.AsType[*refusal](err); ok && r.code == mcp.CodeMethodNotFound && l.x.listsOwn() {
+		return mcp.TaskList{}, nil
+	}
+	return page, err
 }
 
 // judge sums up why upstreams gave no page. What all of them say instead is the answer;
@@ -82,7 +102,7 @@ func judge(faults []error) error {
 	switch {
 	case fault != nil:
 		return fault
-	case refused == len(faults):
+	case first != nil && refused == len(faults):
 		return first
 	case refused > 0:
 		return errListUneven

@@ -16,6 +16,9 @@ func (x *request) forward() error {
 	x.startSpan()
 	end := x.detach()
 	defer end()
+	if err := x.refuseEnded(); err != nil {
+		return err
+	}
 	upgraded, err := x.isUpgraded(x.ctx)
 	if err != nil {
 		return err
@@ -43,10 +46,21 @@ func (x *request) dispatch() error {
 	if err := x.route(); err != nil {
 		return x.unroutable(err)
 	}
+	if x.asksCoreTask() {
+		return x.callAsTask()
+	}
+	return x.deliver()
+}
+
+// deliver sends the request, which was routed, to whom that says.
+func (x *request) deliver() error {
 	if x.isStray() {
 		return x.dropStray()
 	}
-	if x.makesList() {
+	switch {
+	case x.hasNoList():
+		return errNotInCore
+	case x.makesList():
 		return x.listTasks()
 	}
 	defer x.releaseMade()
@@ -54,6 +68,9 @@ func (x *request) dispatch() error {
 		x.leaveOwner()
 	}
 	if owner := x.decision.Owner; owner != nil {
+		if done, err := x.endSession(owner); done {
+			return err
+		}
 		if err := x.bindMadeTo(owner); err != nil {
 			return err
 		}

@@ -50,8 +50,5 @@ func (x *request) upgradeOnce(c upgrade.Creation, key string) error {
 	case held == nil:
 		return x.handOut(earlier)
 	}
-	view := upgrade.View{Task: held.Task()}
-	held.Start(nil)
-	held.Handed()
-	return x.handOut(view)
+	return x.beginUnattended(held)
 }

@@ -24,6 +24,7 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, strict bool
 	if len(piece.Message) == 0 {
 		return nil, nil
 	}
+	x.promise(piece)
 	for message, err := range mcp.Messages(piece.Message) {
 		var a mcp.Answer
 		if err == nil {
@@ -181,7 +182,7 @@ func (x *request) bindSession(u *routing.Upstream, version string) error {
 	defer cancel()
 	router := x.endpoint.Router
 	key := router.SessionKey(x.principal, x.newSession)
-	binding := sticky.Binding{Upstream: u.Name, Version: version, Kept: x.keepHandshake(ctx, key, version)}
+	binding := sticky.Binding{Upstream: u.Name, Version: version, Tasks: x.promised, Kept: x.keepHandshake(ctx, key, version)}
 	if x.boundSession {
 		router.Bindings.Amend(ctx, key, binding)
 		return nil

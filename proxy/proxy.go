@@ -59,7 +59,8 @@ type Endpoint struct {
 	// they hear of one upstream's.
 	FleetNotifications bool
 
-	feeds fleetFeeds
+	feeds   fleetFeeds
+	support toolSupport
 }
 
 // Timeouts bound how long an answer's headers may take, where nothing else is
@@ -97,12 +98,15 @@ type Proxy struct {
 	load      *load
 	draining  chan struct{} // closed by Drain
 	drainOnce sync.Once
+	hurrying  chan struct{} // closed by Hurry
+	hurryOnce sync.Once
 	lingering atomic.Int64 // exchanges read on without a client
 	moves     singleflight.Group
 	flights   *flights
 	vouched   *vouched
 	lists     chan struct{} // one for each list of tasks that is being made
 	lookout   lookout
+	newsroom  newsroom
 }
 
 // New returns a proxy for the given endpoints.
@@ -114,6 +118,7 @@ func New(o Options) *Proxy {
 		log:       o.Logger,
 		telemetry: newTelemetry(o.Meter, o.Tracer),
 		draining:  make(chan struct{}),
+		hurrying:  make(chan struct{}),
 		flights:   newFlights(),
 		vouched:   newVouched(),
 		lists:     make(chan struct{}, listsAtOnce),
@@ -133,6 +138,11 @@ func New(o Options) *Proxy {
 // their completion result, standing GET streams with the end of their body. Calls
 // and their streams go on. It may be called more than once.
 func (p *Proxy) Drain() { p.drainOnce.Do(func() { close(p.draining) }) }
+
+// Hurry ends what waits for the end of a task of berth's own making: with an error that
+// says that it can be asked for again. Call it when what Drain leaves has no time left. It
+// may be called more than once.
+func (p *Proxy) Hurry() { p.hurryOnce.Do(func() { close(p.hurrying) }) }
 
 // ServeHTTP serves one request of a client.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -28,7 +28,9 @@ func (x *request) relayAnswer(u *routing.Upstream, response *http.Response) erro
 		return errRedirect
 	}
 	x.recordSessionEnd(response)
+	x.recordAnswered(response)
 	x.newSession = x.sessionGivenBy(response)
+	x.announces = x.announcing(response)
 	shape := exchange.ShapeOf(response)
 	if shape == exchange.EventStream && response.StatusCode/100 == 2 {
 		return x.relayEvents(u, response)
@@ -50,7 +52,7 @@ func (x *request) relayBody(u *routing.Upstream, response *http.Response, shape 
 	if x.tooLarge(response.ContentLength) {
 		return errAnswerTooLarge
 	}
-	reader := exchange.NewReader(shape, response.Body)
+	reader := x.answerReader(shape, response)
 	piece, err := x.firstPiece(reader)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return brokenOff(err)
@@ -76,7 +78,7 @@ func (x *request) relayBody(u *routing.Upstream, response *http.Response, shape 
 		return err
 	}
 	x.inboundHeaders(response)
-	piece = x.discovered(response, piece)
+	piece = x.announced(response, piece)
 	x.share(response.StatusCode, piece, true)
 	x.writeHeader(response.StatusCode)
 	return x.copyPieces(reader, piece, response.ContentLength < 0)

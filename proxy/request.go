@@ -59,6 +59,9 @@ type request struct {
 	newSession   string // the session that the answer hands out
 	boundSession bool   // it is bound
 
+	announces string // the method by whose answer clients learn what can be a task; "": another
+	promised  string // what that promises of tasks, as sticky.Binding.Tasks has it
+
 	// What finish reports.
 	started    time.Time
 	span       spans

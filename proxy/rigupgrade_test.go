@@ -46,6 +46,21 @@ func newUpgraded(t *testing.T, o rigOptions, change func(*upgrade.Rule)) *upgrad
 	if o.size == 0 {
 		o.size = 1
 	}
+	f.rig = newRig(t, f.makes(o, change))
+	f.background(f.tasks.Run)
+	waitFor(t, "a store that serves", f.store.Healthy)
+	// What is held ends before the store does, and before a bubble looks for leftovers.
+	t.Cleanup(func() {
+		for _, s := range f.servers {
+			s.kill()
+		}
+		waitFor(f.t, "the end of held calls", func() bool { return f.tasks.Held() == 0 })
+	})
+	return f
+}
+
+// makes returns o with a berth that makes tasks by one rule.
+func (f *upgraded) makes(o rigOptions, change func(*upgrade.Rule)) rigOptions {
 	inner := o.options
 	o.store, o.options = f.store, func(options *proxy.Options) {
 		made := upgrade.Options{Store: f.store, Keys: seal.NewStoredKeyring(f.store)}
@@ -58,17 +73,7 @@ func newUpgraded(t *testing.T, o rigOptions, change func(*upgrade.Rule)) *upgrad
 			inner(options)
 		}
 	}
-	f.rig = newRig(t, o)
-	f.background(f.tasks.Run)
-	waitFor(t, "a store that serves", f.store.Healthy)
-	// What is held ends before the store does, and before a bubble looks for leftovers.
-	t.Cleanup(func() {
-		for _, s := range f.servers {
-			s.kill()
-		}
-		waitFor(f.t, "the end of held calls", func() bool { return f.tasks.Held() == 0 })
-	})
-	return f
+	return o
 }
 
 func waitFor(t *testing.T, what string, ok func() bool) {

@@ -30,7 +30,7 @@ func (x *request) mustTakeTasks() error {
 	}
 	rule := x.rule()
 	switch {
-	case rule == nil || !rule.Required || x.upgradable():
+	case rule == nil || !rule.Required || x.upgradable() || x.asksCoreTask():
 		return nil
 	case x.call().Era == mcp.EraModern:
 		return mcp.ErrMissingTasks
@@ -101,11 +101,19 @@ func (x *request) hand(held *upgrade.Held) error {
 // handOut answers with the handle of the task in view.
 func (x *request) handOut(view upgrade.View) error {
 	x.handed = view.ID
-	x.respond(http.StatusOK, mcp.Response(x.id, view.Handle()))
+	x.respond(http.StatusOK, mcp.Response(x.id, x.handle(view)))
 	if x.err != nil {
 		return x.err
 	}
 	return x.flush()
+}
+
+// handle words the handle of a task as the client's era has it.
+func (x *request) handle(view upgrade.View) []byte {
+	if x.era() == mcp.EraLegacy {
+		return view.Core().Handle()
+	}
+	return view.Handle()
 }
 
 // asker says who asks for tasks, and where.
@@ -126,7 +134,7 @@ func (x *request) creator() string {
 // while nobody can say.
 func (x *request) isUpgraded(ctx context.Context) (bool, error) {
 	c := x.call()
-	if x.p.options.Tasks == nil || c == nil || !c.IsTask() || c.Era != mcp.EraModern {
+	if x.p.options.Tasks == nil || c == nil || !c.IsTask() {
 		return false, nil
 	}
 	return x.p.options.Tasks.Owns(ctx, c.TaskID)
@@ -136,6 +144,9 @@ func (x *request) isUpgraded(ctx context.Context) (bool, error) {
 func (x *request) serveUpgraded() error {
 	c := x.call()
 	x.decision.Source = sourceUpgraded
+	if c.Era == mcp.EraLegacy {
+		return x.serveCore()
+	}
 	if !c.DeclaresTasks {
 		return mcp.ErrMissingTasks
 	}

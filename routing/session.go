@@ -97,3 +97,15 @@ func (r *Router) followTask(ctx context.Context, q Query, d *Decision) error {
 	}
 	return nil
 }
+
+// UseSession notes that a session is in use, by a request that is not routed by it, and
+// returns its binding. Errors: sticky.ErrUnknown, or one that wraps
+// storage.ErrUnavailable or ctx's.
+func (r *Router) UseSession(ctx context.Context, principal, session string) (sticky.Binding, error) {
+	key := r.SessionKey(principal, session)
+	binding, _, err := r.Bindings.Lookup(ctx, key)
+	if err == nil {
+		r.touch(key, binding)
+	}
+	return binding, err
+}

@@ -13,6 +13,7 @@ type Binding struct {
 	Session   string    `json:"session,omitempty"`   // digest of the session that a task was made in
 	Dialect   string    `json:"dialect,omitempty"`   // "core", "extension" or "draft", of a task
 	Version   string    `json:"version,omitempty"`   // negotiated protocol version, of a session
+	Tasks     string    `json:"tasks,omitempty"`     // whose the tasks are that a session's client was promised; see TasksOwn
 	Status    string    `json:"status,omitempty"`    // a task's status when berth last saw it
 	Expires   time.Time `json:"expires"`             // when the binding may be forgotten
 
@@ -23,6 +24,13 @@ type Binding struct {
 	// Kept is how long the session's handshake is kept at least; zero: there is none.
 	Kept time.Time `json:"kept,omitzero"`
 }
+
+// Values of Binding.Tasks. A session without either is one of a version without tasks, or
+// one of which nobody knows any more what its client was told.
+const (
+	TasksOwn   = "own"   // the upstream declared tasks of its own
+	TasksAdded = "added" // berth added the capability
+)
 
 // SameOwner reports whether b and other name one owner: an upstream, under one id of
 // the session.

@@ -71,12 +71,13 @@ func (h *Held) refuse(ctx context.Context, id []byte) {
 // cancelled is none of this call's.
 func (h *Held) unasked(ctx context.Context, m Message) error {
 	h.sayNow()
-	return h.close(ctx, string(mcp.CancelledID(m.Data)), m.Event)
+	return h.close(ctx, string(mcp.CancelledID(m.Data)), m.Event, oneOf(m.Data)...)
 }
 
-func (h *Held) close(ctx context.Context, key, event string) error {
+// close takes an ask away, with what is said of that.
+func (h *Held) close(ctx context.Context, key, event string, says ...json.RawMessage) error {
 	op := h.t.op(Withdraw)
-	op.Round, op.Key, op.Event = h.due, key, event
+	op.Round, op.Key, op.Event, op.Says = h.due, key, event, says
 	if err := h.must(ctx, op); err != nil {
 		return h.cause(ctx, err)
 	}

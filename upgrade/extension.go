@@ -18,11 +18,8 @@ func (v View) Detailed() []byte {
 
 func (v View) shown() mcp.TaskView {
 	shown := mcp.TaskView{
-		ID: v.ID, Status: v.Status(), Message: v.Message, Created: v.Created, Updated: v.Updated,
+		ID: v.ID, Status: v.Status(), Message: v.shownMessage(), Created: v.Created, Updated: v.Updated,
 		TTL: v.Terms.TTL, PollInterval: v.Terms.PollInterval, Asks: v.Outstanding(),
-	}
-	if v.Place > 0 {
-		shown.Message = "queued, " + ordinal(v.Place)
 	}
 	switch v.State {
 	case Completed:
@@ -31,4 +28,12 @@ func (v View) shown() mcp.TaskView {
 		shown.Error = v.Outcome
 	}
 	return shown
+}
+
+// shownMessage is the statusMessage: while a call waits for its turn, which that is.
+func (v View) shownMessage() string {
+	if v.Place > 0 {
+		return "queued, " + ordinal(v.Place)
+	}
+	return v.Message
 }

@@ -34,8 +34,8 @@ func (t *Tasks) enrol(ctx context.Context, task *Task, life time.Duration) error
 	return t.lists.enlist(ctx, t.lists.heldIn(task.Session), task.ID, life+spare, 0)
 }
 
-// Mine returns the ids of a principal's tasks in a pool that have not expired, the oldest
-// first. The error wraps storage.ErrUnavailable.
+// Mine returns the ids of a principal's tasks in a pool that have not expired, in the order
+// in which they will. The error wraps storage.ErrUnavailable.
 func (t *Tasks) Mine(ctx context.Context, pool, principal string) ([]string, error) {
 	return t.store.Members(ctx, t.lists.madeBy(pool, principal))
 }

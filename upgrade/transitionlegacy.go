@@ -93,7 +93,13 @@ func (t *Task) withdraw(op Op) (bool, error) {
 	}
 	before := t.Event
 	t.reach(op.Event)
-	return t.settle(op.Key) || t.Event != before, nil
+	if !t.settle(op.Key) {
+		return t.Event != before, nil
+	}
+	for _, message := range op.Says {
+		t.say(message) // to those whom the ask was shown to
+	}
+	return true, nil
 }
 
 // redo has a round be sent again whose stream cannot be resumed.

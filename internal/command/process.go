@@ -69,6 +69,10 @@ func (p *process) run(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
+// goodbye is how long before the end of the time to drain those who wait for tasks are told
+// to ask elsewhere.
+const goodbye = time.Second
+
 // shutDown takes no new connections, ends standing streams, and gives calls and
 // their streams the time to drain.
 func (p *process) shutDown(ctx context.Context) {
@@ -85,6 +89,8 @@ func (p *process) shutDown(ctx context.Context) {
 	context.AfterFunc(hurry, calm)
 	limit, cancel := context.WithTimeout(hurry, time.Duration(p.drain))
 	defer cancel()
+	stop := time.AfterFunc(time.Duration(p.drain)-goodbye, p.graph.proxy.Hurry)
+	defer stop.Stop()
 	if err := p.server.Shutdown(limit); err != nil {
 		p.log.Warn("drain time is over, what is left is cut", "error", err)
 		p.server.Close()

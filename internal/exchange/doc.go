@@ -7,5 +7,5 @@
 // redirects and inflates nothing.
 //
 // Bytes come out as they came in; of each message at most mcp.MaxPeek bytes are
-// held at once.
+// held at once, unless its reader asks for more.
 package exchange

@@ -46,6 +46,7 @@ type Piece struct {
 type Reader struct {
 	shape  Shape
 	body   io.Reader
+	most   int // bytes of a message that are held
 	events *mcp.EventReader
 	buffer []byte
 	begun  bool
@@ -56,17 +57,21 @@ type Reader struct {
 const copyBuffer = 32 << 10
 
 // NewReader returns a reader of body, an answer of the given shape.
-func NewReader(shape Shape, body io.Reader) *Reader {
-	r := &Reader{shape: shape, body: body}
+func NewReader(shape Shape, body io.Reader) *Reader { return NewLongReader(shape, body, mcp.MaxPeek) }
+
+// NewLongReader is NewReader for messages of which up to most bytes are held, in place of
+// mcp.MaxPeek.
+func NewLongReader(shape Shape, body io.Reader, most int) *Reader {
+	r := &Reader{shape: shape, body: body, most: most}
 	if shape == EventStream {
-		r.events = mcp.NewEventReader(body)
+		r.events = mcp.NewLongEventReader(body, most)
 	}
 	return r
 }
 
 // Next returns the next piece, and io.EOF after the last one. Any other error is
 // the body's. What arrived before it was handed out, except of a JSON message that
-// is within mcp.MaxPeek bytes: of that there is all or nothing.
+// is held whole: of that there is all or nothing.
 func (r *Reader) Next() (Piece, error) {
 	switch {
 	case r.shape == EventStream:
@@ -88,12 +93,12 @@ func (r *Reader) nextEvent() (Piece, error) {
 	return Piece{Raw: event.Raw, Message: event.Data, Cut: event.Cut, Between: event.Ends}, nil
 }
 
-// message reads a JSON message whole, or its first MaxPeek bytes.
+// message reads a JSON message whole, or as much of it as is held.
 func (r *Reader) message() (Piece, error) {
 	buffer := make([]byte, 0, 4<<10)
-	for len(buffer) < mcp.MaxPeek {
+	for len(buffer) < r.most {
 		if len(buffer) == cap(buffer) {
-			buffer = append(make([]byte, 0, min(4*cap(buffer), mcp.MaxPeek)), buffer...)
+			buffer = append(make([]byte, 0, min(4*cap(buffer), r.most)), buffer...)
 		}
 		n, err := r.body.Read(buffer[len(buffer):cap(buffer)])
 		buffer = buffer[:len(buffer)+n]

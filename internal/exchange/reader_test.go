@@ -90,6 +90,22 @@ func TestJSONIsShownUpToMaxPeek(t *testing.T) {
 	}
 }
 
+// A reader that asks for more is shown more, of either shape.
+func TestALongReaderHoldsMore(t *testing.T) {
+	message := strings.Repeat("x", mcp.MaxPeek)
+	for _, most := range []int{mcp.MaxPeek / 2, 2 * mcp.MaxPeek} {
+		for shape, body := range map[Shape]string{JSON: message, EventStream: "data: " + message + "\n\n"} {
+			whole := false
+			got := drain(t, NewLongReader(shape, strings.NewReader(body), most), func(p Piece) {
+				whole = whole || !p.Cut && string(p.Message) == message
+			})
+			if want := most > len(message); whole != want || string(got) != body {
+				t.Errorf("shape %v, %d bytes: shown whole %v, %d bytes passed on", shape, most, whole, len(got))
+			}
+		}
+	}
+}
+
 func TestEmptyBodyHasNoPieces(t *testing.T) {
 	for _, shape := range []Shape{Opaque, JSON, EventStream} {
 		if got := drain(t, NewReader(shape, strings.NewReader("")), func(Piece) { t.Error("a piece of nothing") }); len(got) != 0 {

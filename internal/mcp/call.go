@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Kind tells what a JSON-RPC message is.
@@ -42,6 +44,8 @@ type Call struct {
 	badNewTaskID   bool   // it is no string
 	hasMetaVersion bool   // params._meta has a protocol version, of whatever kind
 	metaVersion    string // it, if it is a string
+
+	task jsontext.Value // params.task, of whatever kind; aliases the body; nil: absent
 }
 
 // Trace is the W3C trace context that a client put into `_meta`, unverified; its

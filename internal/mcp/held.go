@@ -62,7 +62,7 @@ func (r Round) patch() patch {
 		{name: metaCapabilities, within: patch{{name: "extensions", within: patch{{name: TasksExtension}}}}},
 	}}}
 	if r.WithoutTask {
-		params = append(params, change{name: "task"})
+		params = append(params, change{name: memberTask})
 	}
 	if r.Answered {
 		params = append(params,

@@ -8,6 +8,7 @@ const (
 	MethodInitialize = "initialize"
 	MethodPing       = "ping"
 	MethodCallTool   = "tools/call"
+	MethodListTools  = "tools/list"
 	MethodGetPrompt  = "prompts/get"
 	MethodGetTask    = "tasks/get"
 	MethodTaskResult = "tasks/result"
@@ -96,7 +97,7 @@ func IsKnownMethod(method string) bool {
 	switch method {
 	case MethodInitialize, MethodPing, MethodCallTool, MethodListen,
 		MethodGetTask, MethodTaskResult, MethodListTasks, MethodCancelTask, MethodUpdateTask, MethodDeleteTask,
-		MethodDiscover, "tools/list", "prompts/list", MethodGetPrompt, "completion/complete",
+		MethodDiscover, MethodListTools, "prompts/list", MethodGetPrompt, "completion/complete",
 		"resources/list", "resources/templates/list", "resources/read", MethodSubscribe, MethodUnsubscribe,
 		MethodSetLevel, MethodInitialized, MethodCancelled,
 		MethodProgress, "notifications/roots/list_changed":

@@ -34,6 +34,8 @@ func (c *Call) fillParams(params jsontext.Value) error {
 			c.Cursor, _ = text(value)
 		case "requestState":
 			c.RequestState, _ = text(value)
+		case memberTask:
+			c.task = value
 		case "notifications":
 			if c.Method == MethodListen {
 				return c.fillListen(value)

@@ -27,14 +27,14 @@ func TagEvent(raw, message []byte, tag string) []byte {
 // its notifications/cancelled say of them. What cannot be read stays as it is.
 func tagMessages(data []byte, tag string) []byte {
 	if !isBatch(data) {
-		return tagMessage(data, tag)
+		return TagMessage(data, tag)
 	}
 	var out []byte
 	for message, err := range Messages(data) {
 		if err != nil {
 			return data
 		}
-		out = append(append(out, ','), tagMessage(message, tag)...)
+		out = append(append(out, ','), TagMessage(message, tag)...)
 	}
 	if len(out) == 0 {
 		return data
@@ -43,7 +43,9 @@ func tagMessages(data []byte, tag string) []byte {
 	return append(out, ']')
 }
 
-func tagMessage(message []byte, tag string) []byte {
+// TagMessage returns a server's message with tag before the id of a request, or before what
+// a notifications/cancelled says of one. Any other comes back as it is.
+func TagMessage(message []byte, tag string) []byte {
 	a, err := PeekAnswer(message, false)
 	switch {
 	case err != nil || a.Method == "":

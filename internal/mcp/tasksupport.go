@@ -1,0 +1,149 @@
+package mcp
+
+import (
+	"errors"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// What a tool says of tasks in execution.taskSupport (2025-11-25, tasks, "Tool-Level
+// Negotiation"). A tool without it is one that says TaskForbidden.
+const (
+	TaskForbidden = "forbidden"
+	TaskOptional  = "optional"
+	TaskRequired  = "required"
+)
+
+// AddTaskSupport returns the response to a tools/list with the taskSupport of its tools
+// as support wants it, and reports whether that changed anything. support is called once
+// for each tool, in order, with its name and what it says itself, "" for nothing; it
+// returns what the tool is to say, "" to leave it alone. Every other byte stays as it
+// came. Left alone, and not shown to support, is a tool that two readers could understand
+// differently, or of whose execution or taskSupport nobody can tell what it means.
+func AddTaskSupport(message []byte, support func(tool, says string) string) ([]byte, bool) {
+	var out []byte
+	done := 0 // bytes of message that are in out
+	for _, t := range toolsIn(message) {
+		to := support(t.name, t.says)
+		if to == "" || to == t.says {
+			continue
+		}
+		tool, err := sayTaskSupport(message[t.from:t.to], to)
+		if err != nil {
+			continue
+		}
+		if out == nil {
+			out = make([]byte, 0, len(message)+len(message)/8)
+		}
+		out = append(append(out, message[done:t.from]...), tool...)
+		done = t.to
+	}
+	if out == nil {
+		return message, false
+	}
+	return append(out, message[done:]...), true
+}
+
+func sayTaskSupport(tool []byte, support string) ([]byte, error) {
+	value, err := jsontext.AppendQuote(nil, support)
+	if err != nil {
+		return nil, err
+	}
+	return patch{{name: "execution", within: patch{{name: "taskSupport", value: value}}}}.apply(tool)
+}
+
+// listedTool is one tool of a list, and where it stands.
+type listedTool struct {
+	name, says string
+	from, to   int
+}
+
+// toolsIn returns the tools that can be read in the response to a tools/list, none if
+// that is something else.
+func toolsIn(message []byte) (tools []listedTool) {
+	start, end := listIn(message)
+	if start == end {
+		return nil
+	}
+	dec := newDecoder(message[start:end])
+	_, _ = dec.ReadToken() // the bracket
+	for dec.PeekKind() != ']' {
+		value, err := dec.ReadValue()
+		if err != nil {
+			return nil
+		}
+		t := listedTool{to: start + int(dec.InputOffset())}
+		t.from = t.to - len(value)
+		if t.read(value) == nil {
+			tools = append(tools, t)
+		}
+	}
+	return tools
+}
+
+// listIn finds result.tools; from and to are equal if there is none, or not one alone.
+func listIn(message []byte) (from, to int) {
+	var result, list span
+	failed := false
+	err := walk(message, messageNames, func(s span) error {
+		switch {
+		case s.name == "result":
+			result = s
+		case s.name == "error":
+			failed = message[s.from] != 'n'
+		}
+		return nil
+	})
+	if err != nil || failed || result.to == 0 || message[result.from] != '{' {
+		return 0, 0
+	}
+	err = walk(message[result.from:result.to], []string{"tools"}, func(s span) error {
+		if s.name == "tools" {
+			list = s
+		}
+		return nil
+	})
+	if err != nil || list.to == 0 || message[result.from+list.from] != '[' {
+		return 0, 0
+	}
+	return result.from + list.from, result.from + list.to
+}
+
+var errNoTool = errors.New("mcp: not a tool whose support of tasks can be told")
+
+func (t *listedTool) read(tool jsontext.Value) error {
+	if tool.Kind() != '{' {
+		return errNoTool
+	}
+	named := false
+	err := members(tool, []string{"name", "execution"}, func(name string, value jsontext.Value) (err error) {
+		switch name {
+		case "name":
+			t.name, named = text(value)
+		case "execution":
+			t.says, err = taskSupport(value)
+		}
+		return err
+	})
+	if err == nil && !named {
+		err = errNoTool
+	}
+	return err
+}
+
+// taskSupport returns what an execution says of tasks, "" for nothing.
+func taskSupport(execution jsontext.Value) (says string, err error) {
+	if execution.Kind() != '{' {
+		return "", errNoTool
+	}
+	err = members(execution, []string{"taskSupport"}, func(name string, value jsontext.Value) error {
+		if name != "taskSupport" {
+			return nil
+		}
+		if says, _ = text(value); says == "" {
+			return errNoTool
+		}
+		return nil
+	})
+	return says, err
+}

@@ -1,0 +1,143 @@
+package proxy
+
+import (
+	"net/http"
+	"strconv"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/sticky"
+	"berth/upgrade"
+)
+
+// maxListed is how much of a list of tools is held so that something can be added to it,
+// in bytes. A longer one passes as it came.
+const maxListed = 4 << 20
+
+// announcing returns the method of the request if its answer is one by which clients learn
+// which calls can be tasks, and berth, which makes them of calls of the pool's tools, has
+// its share in that; "" otherwise.
+func (x *request) announcing(response *http.Response) string {
+	c := x.call()
+	if response.StatusCode != http.StatusOK || c == nil || c.Kind != mcp.KindRequest || !x.p.options.Rules.In(x.poolName()) {
+		return ""
+	}
+	switch c.Method {
+	case mcp.MethodDiscover, mcp.MethodInitialize:
+		return c.Method
+	case mcp.MethodListTools:
+		if x.hasCoreTasks() {
+			return c.Method
+		}
+	}
+	return ""
+}
+
+// hasCoreTasks reports whether the request is of the revision whose core has tasks.
+func (x *request) hasCoreTasks() bool {
+	return x.era() == mcp.EraLegacy && x.negotiated() == mcp.VersionCoreTasks
+}
+
+// negotiated is the protocol version that a legacy request is made in: its session's,
+// where that is known, or what the client claims.
+func (x *request) negotiated() string {
+	if version := x.decision.Binding.Version; x.decision.Key.Kind == sticky.Session && version != "" {
+		return version
+	}
+	return x.version()
+}
+
+// answerReader returns a reader that holds as much of an answer's messages as berth may
+// have to add something to.
+func (x *request) answerReader(shape exchange.Shape, response *http.Response) *exchange.Reader {
+	most := mcp.MaxPeek
+	if x.announces == mcp.MethodListTools {
+		most = maxListed
+	}
+	return exchange.NewLongReader(shape, response.Body, most)
+}
+
+// announced returns an answer in JSON, or its first piece, as the client is to get it.
+// Its headers have been copied.
+func (x *request) announced(response *http.Response, piece exchange.Piece) exchange.Piece {
+	message, changed := x.announce(piece)
+	if !changed {
+		return piece
+	}
+	piece.Raw, piece.Message = message, message
+	if response.ContentLength >= 0 {
+		x.w.Header().Set("Content-Length", strconv.Itoa(len(message)))
+	}
+	return piece
+}
+
+// announcedEvent returns the bytes of an event as the client is to get them.
+func (x *request) announcedEvent(piece exchange.Piece, raw []byte) []byte {
+	if !piece.Between {
+		return raw
+	}
+	message, changed := x.announce(piece)
+	if !changed {
+		return raw
+	}
+	return mcp.WithData(raw, message)
+}
+
+// announce returns the message of a piece with what it lacks.
+func (x *request) announce(piece exchange.Piece) (message []byte, changed bool) {
+	if piece.Cut {
+		return nil, false
+	}
+	switch x.announces {
+	case mcp.MethodDiscover:
+		return mcp.AddTasksExtension(piece.Message)
+	case mcp.MethodInitialize:
+		return mcp.AddTasksCapability(piece.Message, x.endpoint.Identifier != nil)
+	case mcp.MethodListTools:
+		return mcp.AddTaskSupport(piece.Message, x.supportOf)
+	}
+	return nil, false
+}
+
+// promise notes whose tasks an answer to initialize promises, before the session that it
+// hands out is bound.
+func (x *request) promise(piece exchange.Piece) {
+	if x.announces != mcp.MethodInitialize {
+		return
+	}
+	if _, adds := x.announce(piece); adds {
+		x.promised = sticky.TasksAdded
+	} else if mcp.OffersTasks(piece.Message) {
+		x.promised = sticky.TasksOwn
+	}
+	if x.promised != "" {
+		x.endpoint.support.promise(x.promised)
+	}
+}
+
+// supportOf returns what a tool of a list is to say of tasks, "" for what it says itself,
+// which it notes.
+func (x *request) supportOf(tool, says string) string {
+	rule := x.p.options.Rules.For(x.poolName(), tool)
+	if rule == nil {
+		return ""
+	}
+	x.endpoint.support.learn(tool, says)
+	if saysSomething(says) {
+		return ""
+	}
+	return supportBy(rule)
+}
+
+// supportBy is what a tool says for which the rule speaks.
+func supportBy(rule *upgrade.Rule) string {
+	if rule.Required {
+		return mcp.TaskRequired
+	}
+	return mcp.TaskOptional
+}
+
+// saysSomething reports whether a tool has a word of its own in what its calls become.
+// The default is none, also where it is spelt out, as the TypeScript SDK v1 does for each
+// tool that was registered as a plain one.
+func saysSomething(says string) bool { return says != "" && says != mcp.TaskForbidden }

@@ -1,0 +1,31 @@
+package proxy
+
+import (
+	"net/http"
+
+	"berth/internal/mcp"
+)
+
+// recordAnswered notes that the upstream has taken a client's response to what a held call
+// asks, before the client learns so: from then on nobody is asked for it again. A response
+// that the upstream did not take leaves the ask open. What answers something else, or comes
+// late, is none of a task's.
+func (x *request) recordAnswered(response *http.Response) {
+	if response.StatusCode/100 != 2 || !x.isResponse() || !x.mayHoldCalls() {
+		return
+	}
+	message, _, refusal := mcp.Peek(x.body, 1) // again: a tag may be off by now
+	if refusal != nil || message.Calls[0].ID == nil {
+		return
+	}
+	ctx, cancel := x.recording()
+	defer cancel()
+	id := message.Calls[0].ID
+	task, err := x.p.options.Tasks.AskedIn(ctx, x.sessionKey(), id)
+	switch {
+	case err != nil:
+		x.p.log.Debug("it is not known which task a client's response is for", "pool", x.poolName(), "error", err)
+	case task != "":
+		x.p.options.Tasks.Settle(ctx, task, id)
+	}
+}

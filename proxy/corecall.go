@@ -1,0 +1,134 @@
+package proxy
+
+import (
+	"net/http"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/sticky"
+	"berth/upgrade"
+)
+
+// errNoTaskSupport refuses a call that asks to be a task, of a tool that is called plainly
+// only (2025-11-25, tasks, "Tool-Level Negotiation").
+var errNoTaskSupport = &mcp.Error{Status: http.StatusOK, Code: mcp.CodeMethodNotFound, Message: "this tool is not called as a task"}
+
+// asksCoreTask reports whether the request is a call that asks to be made a task, as
+// clients of 2025-11-25 do, in a pool whose tools' calls may become tasks.
+func (x *request) asksCoreTask() bool {
+	c := x.call()
+	return x.p.options.Tasks != nil && c != nil && c.AsksTask() && !c.MakesTask() && x.p.options.Rules.In(x.poolName())
+}
+
+// callAsTask serves a call that asks to be made a task, and that was routed: it becomes one
+// where it may, is refused where berth has said that tasks are its affair, and is left to
+// the upstream elsewhere.
+func (x *request) callAsTask() error {
+	rule, core := x.rule(), x.negotiated() == mcp.VersionCoreTasks
+	switch {
+	case !core && rule != nil && rule.Required:
+		return errTaskRequired
+	case !core:
+		return x.deliver()
+	case rule != nil && x.mayMakeTask():
+		return x.makeCoreTask(rule)
+	case x.tasksPromised() == sticky.TasksAdded:
+		return errNoTaskSupport
+	}
+	return x.deliver()
+}
+
+// mayMakeTask reports whether berth makes a task of a call to a tool that a rule names. A
+// server with tasks of its own keeps the tools that are part of that; what tools say whose
+// server has none is void.
+func (x *request) mayMakeTask() bool {
+	return x.tasksPromised() == sticky.TasksAdded || !saysSomething(x.toolSays(x.call().Name))
+}
+
+// tasksPromised says whose tasks the client was promised, as far as anybody knows.
+func (x *request) tasksPromised() string {
+	if tasks := x.decision.Binding.Tasks; x.decision.Key.Kind == sticky.Session && tasks != "" {
+		return tasks
+	}
+	return x.endpoint.support.promised()
+}
+
+// makeCoreTask makes a task of the call, and hands it out. A store that is away is no
+// reason to call the tool plainly, whatever the rule says: the client would take the result
+// for a broken handle, and it would be lost with all that the tool did. From its record
+// on the task does not depend on the client, whose departure means nothing in this era.
+func (x *request) makeCoreTask(rule *upgrade.Rule) error {
+	ttl, err := x.askedTTL()
+	if err != nil {
+		return err
+	}
+	key, err := x.onceKey()
+	if err != nil {
+		return err
+	}
+	if done, err := x.leaveLost(); done {
+		return err
+	}
+	x.decision.Source = sourceUpgraded
+	creation := x.coreCreation(rule, ttl)
+	if key != "" {
+		return x.upgradeOnce(creation, key)
+	}
+	held, err := x.p.options.Tasks.Create(x.ctx, creation)
+	if err != nil {
+		return err
+	}
+	return x.beginUnattended(held)
+}
+
+// coreCreation is the call as a task that lives where the request was routed to.
+func (x *request) coreCreation(rule *upgrade.Rule, ttl time.Duration) upgrade.Creation {
+	c := upgrade.Creation{
+		Rule: rule, Tool: x.call().Name, Version: x.negotiated(), Asker: x.asker(), Creator: x.creator(),
+		Prefer: x.decision.Prefer, Call: x.heldCall(), Core: true, Session: x.session, TTL: ttl,
+	}
+	if owner := x.decision.Owner; owner != nil {
+		c.Prefer = owner.Name
+	}
+	return c
+}
+
+// leaveLost takes the request away from where its session is not any more, as far as that
+// is known: a call that is held there would only fail. done is false if it may stay.
+func (x *request) leaveLost() (done bool, err error) {
+	owner := x.decision.Owner
+	switch {
+	case owner == nil:
+		return false, nil
+	case x.isOutdated():
+		return true, x.reroute()
+	case !x.lost(owner, nil):
+		return false, nil
+	case x.keptTogether():
+		x.leaveOwner()
+		return false, nil
+	}
+	if done, err := x.failOver(owner); done {
+		return true, err
+	}
+	return true, x.outOfReach(owner, nil)
+}
+
+// askedTTL is how long the client wants its task to live, 0 for as long as the rule says.
+// That it wants none is a wish, too.
+func (x *request) askedTTL() (time.Duration, error) {
+	ttl, asked, err := x.call().AskedTTL()
+	if asked {
+		ttl = max(ttl, time.Millisecond)
+	}
+	return ttl, err
+}
+
+// beginUnattended starts a call and hands its task out, whether the client is there still
+// or not.
+func (x *request) beginUnattended(held *upgrade.Held) error {
+	view := upgrade.View{Task: held.Task()}
+	held.Start(nil)
+	held.Handed()
+	return x.handOut(view)
+}

@@ -1,0 +1,80 @@
+package proxy
+
+import (
+	"errors"
+	"net/http"
+
+	"berth/internal/mcp"
+	"berth/upgrade"
+)
+
+// errNotInCore answers a method that 2025-11-25 does not have, or a server that did not
+// announce it. In a session 404 would be the end of that.
+var errNotInCore = &mcp.Error{Status: http.StatusOK, Code: mcp.CodeMethodNotFound, Message: "Method not found"}
+
+// errHasEnded answers a tasks/cancel of a task that has ended with this status
+// (2025-11-25, tasks, "Error Handling").
+func errHasEnded(status string) error {
+	return &mcp.Error{
+		Status: http.StatusOK, Code: mcp.CodeInvalidParams,
+		Message: "Cannot cancel task: already in terminal status '" + status + "'",
+	}
+}
+
+// serveCore answers a request about a task of berth's own making as 2025-11-25 has it.
+// Whatever session it comes in: a client that began a new one may ask for what it made in
+// the one before.
+func (x *request) serveCore() error {
+	x.useSession()
+	c, tasks := x.call(), x.p.options.Tasks
+	switch c.Method {
+	case mcp.MethodGetTask:
+		view, err := tasks.Glance(x.ctx, c.TaskID, x.asker())
+		if err := x.mayHear(view.Task, err); err != nil {
+			return err
+		}
+		x.respond(http.StatusOK, mcp.Response(x.id, view.Core().Task()))
+		return nil
+	case mcp.MethodTaskResult:
+		return x.awaitResult()
+	case mcp.MethodCancelTask:
+		return x.cancelCore()
+	}
+	return errNotInCore
+}
+
+// cancelCore gives up a task that has not ended, and answers with the task.
+func (x *request) cancelCore() error {
+	id := x.call().TaskID
+	if err := x.mayChange(id); err != nil {
+		return err
+	}
+	who, envelope := x.asker(), x.envelope()
+	who.Envelope = &envelope
+	task, err := x.p.options.Tasks.Cancel(x.ctx, id, who)
+	shown := upgrade.View{Task: task}.Core()
+	switch {
+	case errors.Is(err, upgrade.ErrTerminal):
+		return errHasEnded(shown.Status)
+	case err != nil:
+		return err
+	}
+	x.respond(http.StatusOK, mcp.Response(x.id, shown.Task()))
+	return nil
+}
+
+// useSession keeps the session alive that the request comes in.
+func (x *request) useSession() {
+	if x.session != "" {
+		// Nothing hangs on a session that berth does not know.
+		_, _ = x.endpoint.Router.UseSession(x.ctx, x.principal, x.session)
+	}
+}
+
+// sessionKey is what the records of tasks call the session of the request, "" for none.
+func (x *request) sessionKey() string {
+	if x.session == "" {
+		return ""
+	}
+	return upgrade.SessionKey(x.poolName(), x.principal, x.session)
+}

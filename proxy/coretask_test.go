@@ -1,0 +1,247 @@
+package proxy_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/upgrade"
+)
+
+// A task is shown flat, with the times in milliseconds, and never with its outcome.
+func TestCoreTaskThroughItsLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newCoreRig(t, rigOptions{}, nil)
+		session := f.initialize()
+		for outcome, want := range map[string]string{
+			`"result":{"content":[]}`:                    "completed",
+			`"result":{"content":[],"isError":true}`:     "failed: the tool reports that it failed; its result says more",
+			`"error":{"code":-32050,"message":"no way"}`: "failed: no way",
+		} {
+			id, call := f.made(session, func(c *upgrade.Creation) { c.TTL = 90 * time.Second; c.Rule.MaxTTL = time.Hour })
+			v := f.look(session, id)
+			if v.TaskID != id || v.Status != "working" || *v.TTL != 90_000 || *v.PollInterval != 1000 || v.CreatedAt == "" || v.LastUpdatedAt == "" {
+				t.Errorf("made: %+v", v)
+			}
+			call.progress(`"progress":1,"total":2,"message":"on it"`)
+			synctest.Wait()
+			if v := f.look(session, id); v.Status != "working" || v.StatusMessage != "1/2: on it" {
+				t.Errorf("under way: %+v", v)
+			}
+			call.ends(outcome)
+			synctest.Wait()
+			r := f.legacy(session, "tasks/get", byID(id))
+			v = r.coreView(t)
+			if got := strings.TrimSuffix(v.Status+": "+v.StatusMessage, ": "); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+			var m struct{ Result map[string]any }
+			_ = json.Unmarshal([]byte(r.body), &m)
+			for _, no := range []string{"result", "error", "resultType", "task", "ttlMs", "_meta", "inputRequests"} {
+				if _, there := m.Result[no]; there {
+					t.Errorf("%s in %s", no, r.body)
+				}
+			}
+		}
+	})
+}
+
+// Whoever asks sees one task, in the dialect that it speaks.
+func TestTaskIsSeenInBothDialects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newCoreRig(t, rigOptions{}, nil)
+		session := f.initialize()
+		id, call := f.made(session)
+		if v := f.upgraded.look(id); v.Status != "working" || v.ResultType != "complete" || v.TTLMs == 0 {
+			t.Errorf("a task of core, to the extension: %+v", v)
+		}
+		call.ends(`"result":{"content":[],"isError":true}`)
+		synctest.Wait()
+		if v := f.upgraded.look(id); v.Status != "completed" || string(v.Result) != `{"resultType":"complete","content":[],"isError":true}` {
+			t.Errorf("its end: %+v %s", v, v.Result)
+		}
+		other := f.upgraded.made()
+		(<-f.tool.calls).ends(`"result":{"resultType":"complete","content":[]}`)
+		synctest.Wait()
+		if v := f.look(session, other); v.Status != "completed" {
+			t.Errorf("a task of the extension, to core: %+v", v)
+		}
+		if r := f.legacy(session, "tasks/result", byID(other)); r.body != response1(`"result":{"resultType":"complete","content":[],`+related(other)+`}`) {
+			t.Errorf("its result: %v", r)
+		}
+	})
+}
+
+// A cancel is answered with the task, once it is cancelled; what has ended stays as it is.
+func TestCancelOfACoreTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newCoreRig(t, rigOptions{}, nil)
+		session := f.initialize()
+		refused := func(id, status string) {
+			t.Helper()
+			want := `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Cannot cancel task: already in terminal status '` + status + `'"}}`
+			if r := f.legacy(session, "tasks/cancel", byID(id)); r.status != 200 || r.body != want {
+				t.Errorf("got %v, want %s", r, want)
+			}
+			if v := f.look(session, id); v.Status != status {
+				t.Errorf("then it is %s, want %s", v.Status, status)
+			}
+		}
+		id, _ := f.made(session)
+		if v := f.legacy(session, "tasks/cancel", byID(id)).coreView(t); v.TaskID != id || v.Status != "cancelled" {
+			t.Errorf("got %+v", v)
+		}
+		refused(id, "cancelled")
+		for outcome, status := range map[string]string{`"result":{}`: "completed", `"result":{"isError":true}`: "failed", `"error":{"code":1,"message":"x"}`: "failed"} {
+			id, call := f.made(session)
+			call.ends(outcome)
+			synctest.Wait()
+			refused(id, status)
+		}
+	})
+}
+
+// The revision has no such methods; HTTP 404 would end the session.
+func TestMethodsThatCoreDoesNotHave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newCoreRig(t, rigOptions{}, nil)
+		session := f.initialize()
+		id, _ := f.made(session)
+		for _, method := range []string{"tasks/update", "tasks/delete", "tasks/other"} {
+			if r := f.legacy(session, method, byID(id)); r.status != 200 || r.code() != -32601 {
+				t.Errorf("%s: got %v", method, r)
+			}
+		}
+		if v := f.look(session, id); v.Status != "working" {
+			t.Errorf("got %+v", v)
+		}
+		if n := f.calls("tasks/update") + f.calls("tasks/delete"); n != 0 {
+			t.Errorf("the upstream was asked %d times", n)
+		}
+	})
+}
+
+// Another's task is told of as none is, in each way to ask.
+func TestAnothersCoreTaskIsUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newCoreRig(t, rigOptions{principals: true, options: trustLoopback}, nil)
+		id, _ := f.made("", func(c *upgrade.Creation) { c.Principal = "alice" })
+		gone, _ := f.made("", func(c *upgrade.Creation) { c.Principal = "bob"; c.TTL = time.Second; c.Rule.MaxTTL = time.Second })
+		time.Sleep(time.Minute)
+		ask := func(method, id, who string) reply {
+			return f.do(f.request(t.Context(), http.MethodPost, message(method, byID(id)), append(legacyHeader(""), userHeader, who)...))
+		}
+		for _, method := range []string{"tasks/get", "tasks/cancel", "tasks/result"} {
+			foreign, none := ask(method, id, "bob"), ask(method, gone, "bob")
+			if foreign.status != 200 || foreign.code() != -32602 || foreign.body != none.body || none.status != 200 {
+				t.Errorf("%s: another's is %v, none is %v", method, foreign, none)
+			}
+		}
+		if v := ask("tasks/get", id, "alice").coreView(t); v.Status != "working" {
+			t.Errorf("alice: %+v", v)
+		}
+	})
+}
+
+// Without principals the pool has its word in who is told, as in the other dialect.
+func TestCoreTaskIsToldToWhomThePoolTakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newCoreRig(t, rigOptions{}, nil)
+		id, _ := f.made("", func(c *upgrade.Creation) { c.Creator = "somebody's" })
+		f.servers[0].inject(first(onMethod("server/discover", func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			if r.Header.Get("Authorization") == "Bearer good" {
+				return false
+			}
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			return sayStatus(http.StatusUnauthorized, jsonType, `{}`)(w, r, body)
+		}), f.tool.serve))
+		for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel"} {
+			r := f.do(f.request(t.Context(), http.MethodPost, message(method, byID(id)), append(legacyHeader(""), "Authorization", "Bearer bad")...))
+			if r.status != http.StatusUnauthorized || r.header.Get("WWW-Authenticate") != "Bearer" {
+				t.Errorf("%s with a bad token: got %v", method, r)
+			}
+		}
+		r := f.do(f.request(t.Context(), http.MethodPost, message("tasks/get", byID(id)), append(legacyHeader(""), "Authorization", "Bearer good")...))
+		if v := r.coreView(t); v.Status != "working" {
+			t.Errorf("with a good one: %+v", v)
+		}
+	})
+}
+
+// A task may be asked for in any session, or none. The session that is named lives on by
+// it, unless its client has ended it.
+func TestSessionInWhichACoreTaskIsAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newCoreRig(t, rigOptions{}, func(r *upgrade.Rule) { r.TTL = 100 * time.Hour })
+		session, other := f.initialize(), f.initialize()
+		id, _ := f.made(session, func(c *upgrade.Creation) { c.Rule.MaxTTL = 100 * time.Hour; c.TTL = c.Rule.MaxTTL; c.Rule.Timeout = 0 })
+		for range 3 {
+			for _, in := range []string{session, other, "", "unknown"} {
+				if v := f.look(in, id); v.Status != "working" {
+					t.Errorf("in %q: %+v", in, v)
+				}
+			}
+			time.Sleep(20 * time.Hour)
+		}
+		for _, s := range []string{session, other} {
+			if got := ownerOf(f.bindings, f.router.SessionKey("", s)); got != "a" {
+				t.Errorf("after two and a half days of polls %q is bound to %q", s, got)
+			}
+		}
+		if _, held, err := f.tasks.EndSession(t.Context(), upgrade.SessionKey("p", "", session)); !held || err != nil {
+			t.Fatalf("got %v, %v", held, err)
+		}
+		for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel"} {
+			if r := f.legacy(session, method, byID(id)); r.status != http.StatusNotFound || r.code() != -32600 {
+				t.Errorf("%s in a session that has ended: got %v", method, r)
+			}
+		}
+		if v := f.look(other, id); v.Status != "working" {
+			t.Errorf("in another: %+v", v)
+		}
+	})
+}
+
+// In a session that has moved, what the server asks bears the session's tag: without it the
+// client's answer would be taken for one to the upstream that was lost.
+func TestAskInASessionThatHasMovedBearsItsTag(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newCoreRig(t, reinit(rigOptions{size: 2}), nil)
+		session := f.initialize()
+		f.servers[0].kill()
+		if r := f.legacy(session, "ping", ""); r.status != 200 {
+			t.Fatalf("not moved: %v", r)
+		}
+		var alias string
+		f.servers[1].inject(first(onMethod("ping", func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
+			alias = r.Header.Get("Mcp-Session-Id")
+			return false
+		}), f.tool.serve))
+		f.legacy(session, "ping", "")
+		id, call := f.made(session, func(c *upgrade.Creation) { c.Prefer, c.Call.Session = f.servers[1].Name, alias })
+		w := f.awaits(session, id, "")
+		call.ask(`7`)
+		time.Sleep(time.Minute)
+		call.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+		time.Sleep(time.Minute)
+		got := w.heard()
+		if len(got) != 2 {
+			t.Fatalf("heard %v", got)
+		}
+		var ask struct{ ID string }
+		var cancelled struct{ Params struct{ RequestID string } }
+		_ = json.Unmarshal([]byte(got[0]), &ask)
+		_ = json.Unmarshal([]byte(got[1]), &cancelled)
+		if !strings.HasPrefix(ask.ID, "berth-") || !strings.HasSuffix(ask.ID, "-7") || cancelled.Params.RequestID != ask.ID {
+			t.Fatalf("heard %v", got)
+		}
+		r := f.do(f.request(t.Context(), http.MethodPost, fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{}}`, ask.ID), legacyHeader(session)...))
+		if posted := f.tool.answers(); r.status != http.StatusAccepted || len(posted) != 1 || posted[0] != `{"jsonrpc":"2.0","id":7,"result":{}}` {
+			t.Errorf("answered %v, the upstream got %v", r, posted)
+		}
+	})
+}

@@ -1,0 +1,95 @@
+package proxy
+
+import (
+	"context"
+	"net/http"
+
+	"berth/internal/mcp"
+	"berth/routing"
+	"berth/upgrade"
+)
+
+// maxCreators bounds the tasks that are looked at for who made them when a session ends.
+const maxCreators = 8
+
+// errSessionEnded is what a server is told that waits for an answer of a client which has
+// ended the session.
+var errSessionEnded = &mcp.Error{Code: mcp.CodeInternal, Message: "the client has ended the session"}
+
+// refuseEnded refuses a request in a session that its client has ended while calls were
+// held in it: its upstream still holds it, and must not be spoken to. While the store
+// cannot say, requests go on.
+func (x *request) refuseEnded() error {
+	if !x.isInRuledSession() {
+		return nil
+	}
+	if over, err := x.p.options.Tasks.SessionOver(x.ctx, x.sessionKey()); err == nil && over {
+		return routing.ErrUnknownSession
+	}
+	return nil
+}
+
+// endSession serves a DELETE of a session at u in which calls are held: the session is
+// refused from then on, by every berth, and the upstream's DELETE waits for the last of the
+// calls. done is false for any other request, which goes to u.
+func (x *request) endSession(u *routing.Upstream) (done bool, err error) {
+	if x.r.Method != http.MethodDelete || !x.mayHoldCalls() || !x.mayEnd(u) {
+		return false, nil
+	}
+	ctx, cancel := x.recording()
+	defer cancel()
+	asks, held, err := x.p.options.Tasks.EndSession(ctx, x.sessionKey())
+	if !held {
+		return err != nil, err
+	}
+	if err != nil {
+		x.p.log.Debug("it is not known what a session that has ended was asked", "pool", x.poolName(), "error", err)
+	}
+	x.forgetSession(ctx)
+	x.refuseAsks(u, asks)
+	x.w.Header().Set("Content-Length", "0")
+	x.writeHeader(http.StatusOK)
+	return true, nil
+}
+
+// mayEnd reports whether the caller may end the session although u does not get to judge
+// that: berth knows whose the session is, or authorises calls itself; or the caller bears
+// what a call in the session was made with; or u takes a ping from it.
+func (x *request) mayEnd(u *routing.Upstream) bool {
+	if x.endpoint.Router.Principals || x.endpoint.Authorization != nil {
+		return true
+	}
+	ids, err := x.p.options.Tasks.InSession(x.ctx, x.sessionKey())
+	if err != nil || len(ids) == 0 {
+		return true // EndSession finds out
+	}
+	for _, id := range ids[:min(len(ids), maxCreators)] {
+		if task, err := x.p.lookout.record(x.ctx, id, x.asker()); err == nil && task.Creator == x.creator() {
+			return true
+		}
+	}
+	ctx, cancel := context.WithTimeout(x.ctx, confirmTime)
+	defer cancel()
+	status, _, err := x.sendOwn(ctx, u, mcp.MethodPing, "")
+	return err == nil && status/100 == 2
+}
+
+// refuseAsks answers in the client's place what u asks it in calls that are held: tools
+// that wait for an answer need not wait for their time-outs.
+func (x *request) refuseAsks(u *routing.Upstream, asks []upgrade.OpenAsk) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), endTime)
+	defer cancel()
+	for _, ask := range asks {
+		out := x.ownPost(ctx, u, mcp.ErrorResponse(ask.ID, errSessionEnded.Object()))
+		out.Header.Set(mcp.HeaderSession, x.sessionAt(ctx, u))
+		response, err := x.endpoint.Client.Send(out, endTime)
+		if err != nil {
+			x.p.log.Debug("an upstream could not be told that nobody answers", "upstream", u.Name, "task", ask.Task, "error", err)
+			continue
+		}
+		_ = response.Body.Close() // the status says it
+		if response.StatusCode/100 == 2 {
+			x.p.options.Tasks.Settle(ctx, ask.Task, ask.ID)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"berth/upgrade"
+)
+
+// sessionLook is how long after one look at a session the next one is due if nobody told
+// of a change. It is there for what was told and not heard.
+const sessionLook = 15 * time.Second
+
+// sessionNews is what berth itself has to say on the standing streams of one session: how
+// the tasks stand whose calls are held there (notifications/tasks/status), and that the
+// client has ended the session. An event goes to one of the streams (2025-11-25,
+// transports, "Multiple Connections", item 2). It has a goroutine for as long as there is
+// one.
+type sessionNews struct {
+	room    *newsroom
+	out     *lookout
+	session string // its key
+	who     upgrade.Asker
+	events  chan []byte
+	over    chan struct{} // closed when the client has ended the session
+	end     context.CancelFunc
+	done    chan struct{} // closed when the goroutine has ended
+	streams int
+
+	// The goroutine's.
+	due     time.Time // when the session is looked at, whether anybody told of it or not
+	began   bool      // the session was looked at
+	tasks   []*sessionTask
+	changes *upgrade.Watcher // of those that have not ended
+	watched int              // how many these are
+}
+
+// sessionTask is a task of a session.
+type sessionTask struct {
+	id   string
+	old  bool       // it was there before the stream, and was not looked at yet
+	over bool       // there is nothing more to tell; it is known while the session lists it
+	told taskStatus // what the client knows of it
+	due  time.Time  // when it is looked at, whether anybody told of it or not
+}
+
+// taskStatus is what there is to tell of a task: a change of its times alone is none.
+type taskStatus struct{ status, message string }
+
+// next returns what is to be said on a stream; between says that it stands between two
+// events.
+func (n *sessionNews) next(between bool) <-chan []byte {
+	if n == nil || !between {
+		return nil
+	}
+	return n.events
+}
+
+// ended is closed when the client has ended the session.
+func (n *sessionNews) ended() <-chan struct{} {
+	if n == nil {
+		return nil
+	}
+	return n.over
+}
+
+// run looks at the session and its tasks until ctx ends or the session is over.
+func (n *sessionNews) run(ctx context.Context) {
+	defer close(n.done)
+	woken, stop := n.out.tasks.WatchSession(n.session)
+	defer stop()
+	n.changes = n.out.tasks.WatchAll(nil)
+	n.out.watching.Add(1)
+	defer func() {
+		n.changes.Stop()
+		n.out.watching.Add(-int64(1 + n.watched))
+	}()
+	for {
+		if n.lookAtSession(ctx) {
+			close(n.over)
+			return
+		}
+		n.lookAtTasks(ctx)
+		select {
+		case <-woken:
+			n.due = time.Time{}
+		case <-n.changes.Woken:
+			n.hurry(n.changes.Take())
+		case <-time.After(time.Until(n.nextLook())):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// nextLook is when something is to be looked at.
+func (n *sessionNews) nextLook() time.Time {
+	next := n.due
+	for _, task := range n.tasks {
+		if !task.over && task.due.Before(next) {
+			next = task.due
+		}
+	}
+	return next
+}
+
+// hurry makes these tasks due at once.
+func (n *sessionNews) hurry(ids []string) {
+	for _, task := range n.tasks {
+		if slices.Contains(ids, task.id) {
+			task.due = time.Time{}
+		}
+	}
+}
+
+// lookAtSession finds the tasks of the session if it is due, and reports whether that is
+// over. What the store cannot say is no change.
+func (n *sessionNews) lookAtSession(ctx context.Context) (over bool) {
+	if time.Now().Before(n.due) {
+		return false
+	}
+	n.due = time.Now().Add(n.out.interval(sessionLook))
+	var ids []string
+	err := n.out.look(ctx, func() (err error) {
+		if over, err = n.out.tasks.SessionOver(ctx, n.session); err == nil && !over {
+			ids, err = n.out.tasks.InSession(ctx, n.session)
+		}
+		return err
+	})
+	if err != nil || over {
+		return over
+	}
+	n.follow(ids)
+	n.began = true
+	return false
+}
+
+// follow adds the tasks that are not known yet, and forgets those that have ended.
+func (n *sessionNews) follow(ids []string) {
+	n.tasks = slices.DeleteFunc(n.tasks, func(task *sessionTask) bool {
+		return task.over && !slices.Contains(ids, task.id)
+	})
+	added := false
+	for _, id := range ids {
+		if !slices.ContainsFunc(n.tasks, func(task *sessionTask) bool { return task.id == id }) {
+			n.tasks = append(n.tasks, &sessionTask{id: id, old: !n.began, told: taskStatus{status: "working"}})
+			added = true
+		}
+	}
+	if added {
+		n.watch()
+	}
+}
+
+// watch watches the tasks that have not ended.
+func (n *sessionNews) watch() {
+	var ids []string
+	for _, task := range n.tasks {
+		if !task.over {
+			ids = append(ids, task.id)
+		}
+	}
+	before := n.changes
+	n.changes = n.out.tasks.WatchAll(ids)
+	before.Stop()
+	n.hurry(before.Take()) // what was told meanwhile
+	n.out.watching.Add(int64(len(ids) - n.watched))
+	n.watched = len(ids)
+}
+
+// lookAtTasks looks at the tasks that are due.
+func (n *sessionNews) lookAtTasks(ctx context.Context) {
+	ended := false
+	for _, task := range n.tasks {
+		if !task.over && !time.Now().Before(task.due) {
+			task.over = n.look(ctx, task)
+			ended = ended || task.over
+		}
+	}
+	if ended {
+		n.watch()
+	}
+}
+
+// look tells the client of a task that is another than it knows, and reports whether there
+// will be nothing more to tell. What the store cannot say is no change.
+func (n *sessionNews) look(ctx context.Context, task *sessionTask) (over bool) {
+	record, err := n.out.record(ctx, task.id, n.who)
+	view := upgrade.View{Task: record}
+	if err == nil && record.State == upgrade.Queued {
+		view, err = n.out.view(ctx, task.id, n.who) // with its place
+	}
+	task.due = time.Now().Add(n.out.interval(view.Terms.PollInterval))
+	if err != nil {
+		return errors.Is(err, upgrade.ErrUnknown)
+	}
+	shown := view.Core()
+	now := taskStatus{shown.Status, shown.Message}
+	over, old := view.State.Terminal(), task.old
+	task.old = false
+	if now == task.told || old && over {
+		return over // who joins is not told of what has ended before
+	}
+	task.told = now
+	select {
+	case n.events <- event(shown.StatusNotification()):
+	case <-ctx.Done():
+	}
+	return over
+}

@@ -1,0 +1,87 @@
+package proxy_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// A standing stream tells how the tasks stand that were made in its session, from any
+// berth, between the events of its upstream.
+func TestStandingStreamTellsOfTasks(t *testing.T) {
+	f, g, _ := newSessionPair(t)
+	s := g.stand(f.session)
+	id := f.errand(`"seconds":0.3,"asks":["elicitation"]`)
+	ask := f.asks(id, 1)[0]
+	f.eventually("input_required told", func() bool {
+		told, _ := s.statuses()
+		return slices.Contains(told, "input_required")
+	})
+	f.respond(f.session, ask, `"result":{}`)
+	f.reaches(id, "completed")
+	f.eventually("the end told", func() bool {
+		told, _ := s.statuses()
+		return slices.Contains(told, "completed")
+	})
+	told, withID := s.statuses()
+	told = slices.Compact(told) // progress is told as well
+	if want := []string{"input_required", "working", "completed"}; !slices.Equal(told[slices.Index(told, "input_required"):], want) {
+		t.Errorf("told %v, want %v", told, want)
+	}
+	if withID != 0 {
+		t.Errorf("%d events of berth's own bear an id", withID)
+	}
+	if first := s.heard()[0]; !strings.Contains(first, "stream open on a") {
+		t.Errorf("first came %q, want the upstream's own", first)
+	}
+}
+
+// Each message goes to one stream of a session (2025-11-25, transports, "Multiple
+// Connections").
+func TestStatusIsToldOnOneStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newSessionRig(t, rigOptions{})
+		one, two := f.stand(f.session), f.stand(f.session)
+		id := f.errand(`"seconds":5`)
+		f.reaches(id, "completed")
+		synctest.Wait()
+		first, _ := one.statuses()
+		second, _ := two.statuses()
+		ends := slices.DeleteFunc(slices.Concat(first, second), func(status string) bool { return status == "working" })
+		if !slices.Equal(ends, []string{"completed"}) {
+			t.Errorf("told %v and %v, want completed once", first, second)
+		}
+	})
+}
+
+// Who comes later is told of what waits for it, and not of what has ended before.
+func TestStreamBeginsWithWhatIsOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newSessionRig(t, rigOptions{})
+		f.reaches(f.errand(`"seconds":0`), "completed")
+		id := f.errand(`"seconds":3600,"steps":1,"asks":["elicitation"]`)
+		f.errand(`"seconds":3600`)
+		f.asks(id, 1)
+		s := f.stand(f.session)
+		synctest.Wait()
+		told, _ := s.statuses()
+		told = slices.DeleteFunc(told, func(status string) bool { return status == "working" })
+		if !slices.Equal(told, []string{"input_required"}) {
+			t.Errorf("told %v, want input_required of one", told)
+		}
+	})
+}
+
+// Another session's stream hears nothing.
+func TestStreamOfAnotherSessionIsToldNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newSessionRig(t, rigOptions{})
+		s := f.stand(f.initialize())
+		f.reaches(f.errand(`"seconds":1`), "completed")
+		synctest.Wait()
+		if told, _ := s.statuses(); len(told) != 0 {
+			t.Errorf("told %v of another session's task", told)
+		}
+	})
+}

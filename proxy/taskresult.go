@@ -1,0 +1,165 @@
+package proxy
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/upgrade"
+)
+
+// resultWait is a tasks/result that waits for the end of a task of berth's own making
+// (2025-11-25, tasks, "Result Retrieval"). A client that takes event streams is given one
+// meanwhile, with what the call says and asks on its way. A client that hangs up ends
+// nothing but that.
+type resultWait struct {
+	x       *request
+	changes *upgrade.Watcher
+	task    upgrade.Task     // as it was seen last
+	waits   bool             // the task had not ended when it was asked for
+	silence <-chan time.Time // a comment is due; nil: there is no stream
+
+	told
+	beating
+}
+
+// awaitResult answers a tasks/result, however long that takes.
+func (x *request) awaitResult() error {
+	id := x.call().TaskID
+	// Watched before it is looked at: no change may fall between the two.
+	w := &resultWait{x: x, changes: x.p.options.Tasks.WatchAll([]string{id})}
+	defer w.changes.Stop()
+	task, err := x.p.lookout.record(x.r.Context(), id, x.asker())
+	if err := x.mayHear(task, err); err != nil {
+		return err
+	}
+	if w.task = task; task.State.Terminal() {
+		return w.end()
+	}
+	if err := x.placeStream(); err != nil {
+		return err
+	}
+	return w.run()
+}
+
+// run tells of the task until it has ended.
+func (w *resultWait) run() error {
+	w.waits = true
+	w.x.p.lookout.watching.Add(1)
+	defer w.x.p.lookout.watching.Add(-1)
+	err := w.open()
+	for err == nil && !w.task.State.Terminal() {
+		if err = w.tell(); err == nil {
+			err = w.next()
+		}
+	}
+	if err != nil {
+		return w.refuse(err)
+	}
+	return w.end()
+}
+
+// open gives the client the beginning of a stream, if it takes one.
+func (w *resultWait) open() error {
+	if !acceptsEvents(w.x.r.Header) {
+		return nil
+	}
+	w.x.ownStreamHeaders()
+	w.x.writeHeader(http.StatusOK)
+	w.silence = time.Tick(cmp.Or(w.x.endpoint.KeepAlive, defaultKeepAlive))
+	w.begin(mcp.ProgressToken(w.x.body))
+	return w.x.writeThrough(comment)
+}
+
+// isOpen reports whether the client has the beginning of a stream.
+func (w *resultWait) isOpen() bool { return w.silence != nil }
+
+// next waits until the task may have changed, and looks at it. What the store cannot say
+// is no change; that there is no such task is the end.
+func (w *resultWait) next() error {
+	if err := w.pause(); err != nil {
+		return err
+	}
+	task, err := w.x.p.lookout.record(w.x.r.Context(), w.task.ID, w.x.asker())
+	switch {
+	case errors.Is(err, upgrade.ErrUnknown):
+		return err
+	case err == nil:
+		w.task = task
+	}
+	return nil
+}
+
+// pause waits for a word that the task has changed, for as long as none is needed. Who
+// waits for what a draining berth holds can ask another one.
+func (w *resultWait) pause() error {
+	due := time.NewTimer(w.x.p.lookout.interval(w.task.Terms.PollInterval))
+	defer due.Stop()
+	for {
+		var err error
+		select {
+		case <-w.changes.Woken:
+			w.changes.Take()
+			return nil
+		case <-due.C:
+			return nil
+		case <-w.silence:
+			err = w.x.writeThrough(comment)
+		case <-w.due:
+			err = w.x.writeThrough(w.beat(w.task.ID))
+		case <-w.x.p.hurrying:
+			err = errDraining
+		case <-w.x.r.Context().Done():
+			err = errClientGone
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// end gives the client what the call returned. One who has waited goes on to wait for a
+// store that is away.
+func (w *resultWait) end() error {
+	for {
+		view, err := w.x.p.lookout.view(w.x.r.Context(), w.task.ID, w.x.asker())
+		if err == nil {
+			return w.answer(view)
+		}
+		if w.waits && !errors.Is(err, upgrade.ErrUnknown) {
+			err = w.pause()
+		}
+		if err != nil {
+			return w.refuse(err)
+		}
+	}
+}
+
+// answer gives the response, as the whole answer or as the last event.
+func (w *resultWait) answer(view upgrade.View) error {
+	w.x.toolFailed = view.ToolFailed
+	response := view.CoreResponse(w.x.id)
+	if !w.isOpen() {
+		w.x.respond(http.StatusOK, response)
+		return nil
+	}
+	return w.x.writeThrough(event(response))
+}
+
+// refuse gives an error in place of the response.
+func (w *resultWait) refuse(err error) error {
+	if !w.isOpen() {
+		return err
+	}
+	answer := w.x.ladder(err)
+	if answer == nil {
+		return err
+	}
+	w.x.err, w.x.code = err, answer.Code
+	if err := w.x.writeThrough(event(answer.Body(w.x.id))); err != nil {
+		return err
+	}
+	return nil
+}
