@@ -155,6 +155,9 @@ func TestNoListOfTasksOfBerthsOwnWithoutPrincipals(t *testing.T) {
 		if n := f.calls("tasks/list"); n != 0 {
 			t.Errorf("the upstream was asked %d times", n)
 		}
+		if r := f.legacy("", "tasks/list", ""); r.code() != -32601 {
+			t.Errorf("without a session: got %v, want what all upstreams say", r)
+		}
 		g := newCoreRig(t, rigOptions{}, nil)
 		session = g.initialize()
 		id, _ := g.made(session)
