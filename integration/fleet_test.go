@@ -18,7 +18,7 @@ type instance struct {
 func (i *instance) url() string { return i.base + "/mcp" }
 
 // stats are an instance's counts of its own work. Servers that keep none of their
-// own are counted by parts/servers/counted.js, which fills Posts only.
+// own are counted by parts/servers/counted.js, or by a toolCounter.
 type stats struct {
 	Posts        int `json:"posts"`        // POSTs of any kind
 	ToolCalls    int `json:"toolCalls"`    // tools run
@@ -26,10 +26,11 @@ type stats struct {
 	Polls        int `json:"polls"`        // tasks/get received
 	UnknownPolls int `json:"unknownPolls"` // of these, for a task of another instance
 
-	// The taskless server's own: it counts a tool in ToolCalls when that has ended.
-	Questions int `json:"questions"` // rounds that ended with a question
-	Running   int `json:"running"`   // rounds under way
-	Repeats   int `json:"repeats"`   // rounds that came before with the same arguments
+	// Of servers whose tools are plain: they count one in ToolCalls when it has ended.
+	Questions int `json:"questions"` // asked, or rounds that ended with one
+	CutOff    int `json:"cutOff"`    // tools that ended because their call was withdrawn
+	Running   int `json:"running"`   // tools, or rounds, under way
+	Repeats   int `json:"repeats"`   // of these, begun again with the same arguments
 }
 
 // What a check may pick of the counts.
@@ -37,6 +38,7 @@ func (s stats) posts() int     { return s.Posts }
 func (s stats) toolCalls() int { return s.ToolCalls }
 func (s stats) tasks() int     { return s.Tasks }
 func (s stats) questions() int { return s.Questions }
+func (s stats) cutOff() int    { return s.CutOff }
 func (s stats) running() int   { return s.Running }
 func (s stats) repeats() int   { return s.Repeats }
 

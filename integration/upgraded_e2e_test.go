@@ -104,9 +104,5 @@ func startUpgraders(t testing.TB, f fleet) *upgraders {
 // wantAllAtWork fails the test if a berth answered for no task.
 func (u *upgraders) wantAllAtWork(t testing.TB) {
 	t.Helper()
-	for i, berth := range u.berths {
-		if sources := berth.count(func(r record) string { return r.Source }); sources["upgraded"] == 0 {
-			t.Errorf("berth %d: sources of answers: got %v, want some upgraded", i, sources)
-		}
-	}
+	wantUpgraded(t, u.berths[:])
 }

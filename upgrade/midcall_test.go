@@ -159,6 +159,26 @@ func TestBrokenStreamIsResumed(t *testing.T) {
 	}
 }
 
+// go-sdk answers a resumption with its first event, and takes the stream of one that was
+// given up for being read a moment longer. A call that says nothing for long outlives
+// any number of these refusals.
+func TestSilentCallIsResumedForAsLongAsItTakes(t *testing.T) {
+	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
+		old.reserved = true
+		id := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		call := old.call(t, 0)
+		call.hangUp()
+		time.Sleep(10 * resumeFor)
+		synctest.Wait()
+		berths[1].statusOf(t, id, "working")
+		call.answer(`{}`)
+		time.Sleep(quietMost)
+		synctest.Wait()
+		berths[1].mustState(t, id, Completed)
+	})
+}
+
 // A stream that cannot be resumed fails as any other that breaks.
 func TestStreamThatCannotBeResumed(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -316,6 +336,10 @@ func TestCancelIsToldInTheSession(t *testing.T) {
 				if berths[0].Held() != 0 {
 					t.Errorf("the call is held")
 				}
+				// The first telling may have overtaken the call on its way.
+				if told := old.told(); answers != (len(told) == 1) || told[len(told)-1] != told[0] {
+					t.Errorf("by %d, answers %v: told in the end %v", by, answers, told)
+				}
 				berths[1].mustState(t, id, Cancelled)
 			})
 		}
@@ -462,6 +486,36 @@ func TestSessionIsSealedInTheStore(t *testing.T) {
 		c, open, failed := berths[1].loadCall(t.Context(), id)
 		if err != nil || failed != nil || !open || c.Session != "the upstream's" || strings.Contains(string(kept), "upstream's") || strings.Contains(string(kept), clientsSession) {
 			t.Errorf("kept %s, opened %+v, %v", kept, c, errors.Join(err, failed))
+		}
+	})
+}
+
+// A call that waits for the one upstream that has its session keeps nobody from another.
+func TestCallsInSessionsQueueBeforeTheirUpstream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old := &oldServer{replays: true}
+		b := startBerths(t, 1, settings{old: old}, newTool("u", "v"))[0]
+		one := rule(func(r *Rule) { r.Concurrency = 1 })
+		var waiting []string
+		for range 4 {
+			waiting = append(waiting, b.handAt(t, one, 0, "u"))
+		}
+		b.handAt(t, one, 0, "v")
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if old.executions() != 2 {
+			t.Fatalf("%d calls run, want one at each upstream", old.executions())
+		}
+		if v := b.see(t, waiting[3]); v.Place != 3 {
+			t.Errorf("the last one stands at %d", v.Place)
+		}
+		for n := range 5 {
+			old.call(t, n).answer(`{}`)
+			time.Sleep(2 * placeEvery)
+			synctest.Wait()
+		}
+		for _, id := range waiting {
+			b.mustState(t, id, Completed)
 		}
 	})
 }

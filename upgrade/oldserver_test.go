@@ -3,6 +3,7 @@ package upgrade
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -26,6 +27,8 @@ type oldServer struct {
 	replays  bool
 	mute     bool // resumed streams bring only what was there
 	nameless bool // events have no ids
+	reserved bool // it answers a resumption when it has something to tell, and refuses the next one after that was given up
+	refuses  bool // the next one
 }
 
 // oldCall is one execution.
@@ -153,7 +156,27 @@ func (s *oldServer) reopen(ctx context.Context, b *berth, c *Call, event string)
 	case found == nil:
 		return nil, ErrNoReplay
 	}
-	return found, nil
+	return found, s.keepWaiting(ctx, found)
+}
+
+// keepWaiting returns when a stream has something to tell, as go-sdk answers.
+func (s *oldServer) keepWaiting(ctx context.Context, o *oldStream) error {
+	s.mu.Lock()
+	refuse, grown, silent := s.refuses, o.call.grown, s.reserved && o.at >= len(o.call.log)
+	s.refuses = s.reserved && !refuse
+	s.mu.Unlock()
+	switch {
+	case refuse:
+		return errors.New("the stream is being read")
+	case !silent:
+		return nil
+	}
+	select {
+	case <-grown:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // oldStream is a connection to a call's log.
@@ -227,8 +250,14 @@ const clientsSession = "session 1"
 // handCore makes a task of a call in a client's session, and starts that.
 func (b *berth) handCore(t testing.TB, r *Rule, ttl time.Duration) string {
 	t.Helper()
+	return b.handAt(t, r, ttl, "u")
+}
+
+// handAt is handCore for a session at this upstream.
+func (b *berth) handAt(t testing.TB, r *Rule, ttl time.Duration, upstream string) string {
+	t.Helper()
 	c := creation(r, "call")
-	c.Version, c.Core, c.Session, c.TTL, c.Prefer = "2025-11-25", true, clientsSession, ttl, "u"
+	c.Version, c.Core, c.Session, c.TTL, c.Prefer = "2025-11-25", true, clientsSession, ttl, upstream
 	c.Call.Body = []byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"work","task":{"ttl":60000},"_meta":{"progressToken":"the client's own"}}}`)
 	c.Call.Session = "the upstream's"
 	h, err := b.Create(context.Background(), c)

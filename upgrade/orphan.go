@@ -222,7 +222,7 @@ func (t *Tasks) vacate(ctx context.Context, task *Task, holder string) {
 // tidy takes a task that nobody holds out of the lists that it has no place in.
 func (t *Tasks) tidy(ctx context.Context, task *Task) {
 	if task.Holder == "" && task.Terms.Slots > 0 {
-		t.unqueue(ctx, task.Terms.Queue, task.ID)
+		t.unqueue(ctx, task)
 	}
 	if task.State.Terminal() {
 		t.leave(ctx, task)

@@ -67,7 +67,7 @@ func waitFor(ctx context.Context, freed <-chan struct{}) error {
 func (h *Held) leaveQueue(task *Task) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), storeTime)
 	defer cancel()
-	h.t.unqueue(ctx, task.Terms.Queue, task.ID)
+	h.t.unqueue(ctx, task)
 	h.t.tell(ctx, queueTopic(task.Terms.Queue))
 }
 
@@ -75,20 +75,20 @@ func (h *Held) leaveQueue(task *Task) {
 // is none, or nobody can say. Only so many of those that queue try as there are places in
 // all, the first first.
 func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tried []*routing.Upstream) (place, error) {
-	waiting, err := h.t.queues.waiting(ctx, task.Terms.Queue)
+	waiting, err := h.t.queues.waiting(ctx, task.line())
 	if err != nil {
 		return place{}, nil
 	}
 	at := slices.Index(waiting, task.ID)
 	if at < 0 {
 		// Its first look, or an outage has lost the entry.
-		_ = h.t.lists.enlist(ctx, h.t.lists.waitingIn(task.Terms.Queue), task.ID, time.Until(h.expires), 0)
+		_ = h.t.lists.enlist(ctx, h.t.lists.waitingIn(task.line()), task.ID, time.Until(h.expires), 0)
 		h.t.queues.changed(task.Terms.Queue)
 		at = len(waiting)
 	}
-	if before := at - task.Terms.Slots*len(pool.Upstreams()); before >= 0 {
-		if h.t.queues.mayWeed(task.Terms.Queue) {
-			h.t.weedQueue(ctx, task.Terms.Queue, waiting[before])
+	if before := at - task.Terms.Slots*task.choices(pool); before >= 0 {
+		if h.t.queues.mayWeed(task.line()) {
+			h.t.weedQueue(ctx, task, waiting[before])
 		}
 		return place{}, nil
 	}
@@ -99,17 +99,40 @@ func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tri
 	switch {
 	case err != nil:
 	case taken.Lease != nil:
-		h.t.unqueue(ctx, task.Terms.Queue, task.ID)
+		h.t.unqueue(ctx, task)
 	case at == 0:
 		h.t.weedSlots(ctx, pool, task.Terms.Queue)
 	}
 	return taken, err
 }
 
+// line is where a task queues: those whose calls can go to one upstream alone, in front of
+// that.
+func (t *Task) line() string {
+	if t.Session == "" {
+		return t.Terms.Queue
+	}
+	return t.Terms.Queue + lineMark + short(t.Upstream)
+}
+
+// lineMark stands between a queue and one of its lines.
+const lineMark = "@"
+
+// choices is how many upstreams the call of a task can go to.
+func (t *Task) choices(pool *routing.Pool) int {
+	if t.Session != "" {
+		return 1
+	}
+	return len(pool.Upstreams())
+}
+
 // unqueue takes a task out of its queue.
-func (t *Tasks) unqueue(ctx context.Context, queue, id string) {
-	t.lists.strike(ctx, t.lists.waitingIn(queue), id)
-	t.queues.changed(queue)
+func (t *Tasks) unqueue(ctx context.Context, task *Task) { t.unqueueAs(ctx, task, task.ID) }
+
+// unqueueAs takes another task out of the line that task stands in.
+func (t *Tasks) unqueueAs(ctx context.Context, task *Task, id string) {
+	t.lists.strike(ctx, t.lists.waitingIn(task.line()), id)
+	t.queues.changed(task.Terms.Queue)
 }
 
 // placesKnown reports whether the store knows which places are taken: what it has lost,
@@ -167,12 +190,12 @@ func (h *Held) standAt(at place) {
 	h.place = at
 }
 
-// weedQueue strikes a task out of a queue if nobody holds it: a fail-over may have brought
+// weedQueue strikes a task out of the line that task stands in if nobody holds it: a fail-over may have brought
 // the entry back, and in its place it is in the way of those who come after.
-func (t *Tasks) weedQueue(ctx context.Context, queue, id string) {
+func (t *Tasks) weedQueue(ctx context.Context, task *Task, id string) {
 	e, err := t.records.get(ctx, id)
 	if errors.Is(err, ErrUnknown) || err == nil && e.Holder == "" {
-		t.unqueue(ctx, queue, id)
+		t.unqueueAs(ctx, task, id)
 	}
 }
 
@@ -230,7 +253,7 @@ func (t *Tasks) freeSlot(ctx context.Context, list, name string) {
 
 // place returns where a call stands in its queue, from 1; 0 if it is in none.
 func (t *Tasks) place(ctx context.Context, task *Task) int {
-	waiting, err := t.queues.waiting(ctx, task.Terms.Queue)
+	waiting, err := t.queues.waiting(ctx, task.line())
 	if err != nil {
 		return 0
 	}

@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -67,12 +68,18 @@ func (q *queues) keep(queue string, read queueRead) {
 	q.read[queue] = read
 }
 
-// changed has a queue read anew by the next who asks.
+// changed has a queue, and the lines of it, read anew by the next who asks.
 func (q *queues) changed(queue string) {
-	q.reading.Forget(queue)
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.reading.Forget(queue)
 	delete(q.read, queue)
+	for name := range q.read {
+		if strings.HasPrefix(name, queue+lineMark) {
+			q.reading.Forget(name)
+			delete(q.read, name)
+		}
+	}
 }
 
 // mayWeed reports whether one more of those in front may be looked at.

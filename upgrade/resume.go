@@ -97,8 +97,8 @@ func (h *Held) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange,
 			return ex, err
 		case errors.Is(err, ErrSessionLost):
 			return nil, lost(mcp.ReasonSessionLost, "the server does not know the client's session any more", h.Task())
-		case errors.Is(err, errQuiet):
-			wait = 0
+		case errors.Is(err, errQuiet): // it was let in
+			wait, pause, since = 0, resumeFirst, time.Time{}
 			continue
 		case since.IsZero():
 			since = time.Now()

@@ -12,8 +12,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"sync"
 	"time"
+
+	"berth/integration/godriver/report"
 )
 
 // callLimit bounds one call: far above what the fixture's jobs take.
@@ -24,32 +25,26 @@ func main() {
 	calls := flag.Int("calls", 12, "how many calls to make, all at once")
 	flag.Parse()
 
-	report := new(report)
-	var running sync.WaitGroup
-	for i := range *calls {
-		running.Go(func() { report.add(makeCall(*url, i)) })
-	}
-	running.Wait()
-	if err := report.print(os.Stdout); err != nil {
+	ok, err := report.Run(os.Stdout, *calls, func(i int) report.Outcome { return makeCall(*url, i) })
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
 	}
-	if !report.ok() {
+	if !ok {
 		os.Exit(1)
 	}
 }
 
-func makeCall(url string, i int) outcome {
+func makeCall(url string, i int) report.Outcome {
 	ctx, cancel := context.WithTimeout(context.Background(), callLimit)
 	defer cancel()
 	kinds := []func(context.Context, *session, int) error{job, input, cancelled}
 	session, err := connect(ctx, url)
 	if err != nil {
-		return outcome{err: fmt.Errorf("call %d: connecting: %w", i, err)}
+		return report.Outcome{Err: fmt.Errorf("call %d: connecting: %w", i, err)}
 	}
 	defer session.client.Close()
 	if err := kinds[i%len(kinds)](ctx, session, i); err != nil {
-		return outcome{polls: session.polls.Load(), lost: lost(err), err: fmt.Errorf("call %d: %w", i, err)}
+		return report.Outcome{Polls: session.polls.Load(), Lost: lost(err), Err: fmt.Errorf("call %d: %w", i, err)}
 	}
-	return outcome{polls: session.polls.Load()}
+	return report.Outcome{Polls: session.polls.Load()}
 }

@@ -4,9 +4,15 @@ import { parseArgs } from 'node:util';
 
 export function flags() {
   const { values } = parseArgs({
-    options: { url: { type: 'string' }, calls: { type: 'string', default: '12' }, resume: { type: 'string' } },
+    options: {
+      url: { type: 'string' },
+      calls: { type: 'string', default: '12' },
+      resume: { type: 'string' },
+      tools: { type: 'string' },
+    },
   });
-  return { url: values.url, calls: Number(values.calls), resume: values.resume };
+  const { url, calls, resume, tools } = values;
+  return { url, calls: Number(calls), resume, tools };
 }
 
 /** Report counts calls and polls; a poll is any tasks/* request, lost when its answer is an error or none. */
@@ -15,6 +21,12 @@ export class Report {
   #right = 0;
   #polls = [];
   #errors = [];
+  #refusable = new Set();
+
+  /** mayRefuse takes errors about a task for answers that are wanted. */
+  mayRefuse(taskId) {
+    this.#refusable.add(taskId);
+  }
 
   /** fetch stands in for the global one, so that it sees the polls of any client library. */
   fetch = async (url, init) => {
@@ -40,7 +52,10 @@ export class Report {
 
   /** finish prints the line and ends the process, whatever the clients still hold open. */
   finish() {
-    const lost = this.#polls.map(complaintAbout).filter(Boolean);
+    const lost = this.#polls
+      .filter(({ taskId, answer }) => !answer || !this.#refusable.has(taskId))
+      .map(complaintAbout)
+      .filter(Boolean);
     const summary = {
       calls: this.#calls,
       right: this.#right,
@@ -60,8 +75,8 @@ function reasons(error) {
 
 function requestIn(body) {
   if (typeof body !== 'string') return undefined;
-  const { id, method } = JSON.parse(body);
-  return { id, method };
+  const { id, method, params } = JSON.parse(body);
+  return { id, method, taskId: params?.taskId };
 }
 
 // The answer passes on as it comes: tasks/result streams what the client has
