@@ -80,9 +80,6 @@ func (x *request) refuseAsks(u *routing.Upstream, asks []upgrade.OpenAsk) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), endTime)
 	defer cancel()
 	for _, ask := range asks {
-		if task, err := x.p.lookout.record(ctx, ask.Task, x.asker()); err == nil && task.Upstream != u.Name {
-			continue // asked before the session moved
-		}
 		out := x.ownPost(ctx, u, mcp.ErrorResponse(ask.ID, errSessionEnded.Object()))
 		out.Header.Set(mcp.HeaderSession, x.sessionAt(ctx, u))
 		response, err := x.endpoint.Client.Send(out, endTime)
