@@ -141,8 +141,15 @@ func (s *coreSession) post(b *watched, message any, asked func(coreMessage)) (co
 	if id := response.Header.Get("Mcp-Session-Id"); id != "" {
 		s.id = id
 	}
-	return readAnswer(response, asked)
+	answer, err := readAnswer(response, asked)
+	if err == nil && answer.Error != nil && answer.Error.Code == codeUnavailable {
+		err = fmt.Errorf("%w: %v", errBusy, answer.Error)
+	}
+	return answer, err
 }
+
+// codeUnavailable is of errors after which a client may come again.
+const codeUnavailable = -31503
 
 func readAnswer(response *http.Response, asked func(coreMessage)) (answer coreMessage, err error) {
 	switch {
