@@ -27,6 +27,13 @@ func TestCallsOfALostSessionFail(t *testing.T) {
 			for _, i := range c.fleet {
 				i.restart(t)
 			}
+			// A call that comes now is refused, or fails as the others do.
+			tool, args, _ := r.asks("too late")
+			if id, err := s.make(c.any(), tool, args); err == nil {
+				calls = append(calls, coreCall{s, id, ""})
+			} else if !strings.Contains(err.Error(), "404") {
+				t.Errorf("a call in the session: got %v, want 404", err)
+			}
 			for _, call := range calls {
 				end, err := s.ask(c.any(), "tasks/result", map[string]any{"taskId": call.taskID}, nil)
 				if err != nil || end.Error == nil || end.Error.Data.Reason != "session_lost" {
