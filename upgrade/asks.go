@@ -21,6 +21,10 @@ func oneOf(message []byte) []json.RawMessage {
 func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 	id := bytes.Clone(a.ID)
 	task := h.Task()
+	if len(task.Asks) >= maxAsks { // as far as it has heard
+		h.look(ctx)
+		task = h.Task()
+	}
 	switch {
 	case a.Method == mcp.MethodPing:
 		h.post(ctx, mcp.Response(id, []byte("{}")))
@@ -61,10 +65,31 @@ func (h *Held) isOver(ctx context.Context) bool {
 	return over
 }
 
-// refuse answers a request that no client will answer.
-func (h *Held) refuse(ctx context.Context, id []byte) {
+// refuse answers a request that no client will answer. It reports whether the upstream
+// has taken that.
+func (h *Held) refuse(ctx context.Context, id []byte) bool {
 	object := (&mcp.Error{Code: mcp.CodeInternal, Message: "the client does not answer any more"}).Object()
-	h.post(ctx, mcp.ErrorResponse(id, object))
+	return h.post(ctx, mcp.ErrorResponse(id, object))
+}
+
+// refuseOpen answers what the upstream waits for in a session that its client has ended:
+// the berth that ended it may have died before it did.
+func (h *Held) refuseOpen(ctx context.Context) {
+	task := h.Task()
+	open := task.OpenAsks()
+	if task.Session == "" || len(open) == 0 || !h.isOver(ctx) {
+		return
+	}
+	for _, ask := range open {
+		if h.refuse(ctx, []byte(ask.Key)) {
+			h.t.Settle(ctx, h.id, []byte(ask.Key))
+		}
+	}
+}
+
+// refuseAllOpen is refuseOpen for all calls that are held.
+func (t *Tasks) refuseAllOpen(ctx context.Context) {
+	t.forAllHeld(func(h *Held) { h.refuseOpen(ctx) })
 }
 
 // unasked closes an ask that the upstream wants no answer to any more. What else is
