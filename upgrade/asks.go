@@ -72,24 +72,28 @@ func (h *Held) refuse(ctx context.Context, id []byte) bool {
 	return h.post(ctx, mcp.ErrorResponse(id, object))
 }
 
-// refuseOpen answers what the upstream waits for in a session that its client has ended:
-// the berth that ended it may have died before it did.
-func (h *Held) refuseOpen(ctx context.Context) {
-	task := h.Task()
-	open := task.OpenAsks()
-	if task.Session == "" || len(open) == 0 || !h.isOver(ctx) {
+// keepAsking looks whether anybody still answers what the upstream waits for: the stream
+// says nothing meanwhile that would show it. In a session that its client has ended the
+// berth that heard so may have died before it answered.
+func (h *Held) keepAsking(ctx context.Context) {
+	if task := h.Task(); task.Session == "" || len(task.OpenAsks()) == 0 {
 		return
 	}
-	for _, ask := range open {
+	h.look(ctx)
+	if h.givenUp() != nil || !h.isOver(ctx) {
+		return
+	}
+	task := h.Task()
+	for _, ask := range task.OpenAsks() {
 		if h.refuse(ctx, []byte(ask.Key)) {
 			h.t.Settle(ctx, h.id, []byte(ask.Key))
 		}
 	}
 }
 
-// refuseAllOpen is refuseOpen for all calls that are held.
-func (t *Tasks) refuseAllOpen(ctx context.Context) {
-	t.forAllHeld(func(h *Held) { h.refuseOpen(ctx) })
+// keepAllAsking is keepAsking for all calls that are held.
+func (t *Tasks) keepAllAsking(ctx context.Context) {
+	t.forAllHeld(func(h *Held) { h.keepAsking(ctx) })
 }
 
 // unasked closes an ask that the upstream wants no answer to any more. What else is
