@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"berth/internal/storage"
 )
 
 // OpenAsk is a request of an upstream's that its client has not answered.
@@ -118,6 +116,9 @@ func (t *Tasks) Settle(ctx context.Context, task string, id []byte) {
 
 func (t *Tasks) settleAsk(ctx context.Context, id string, op Op) error {
 	e, err := t.records.get(ctx, id)
+	if err == nil { // and not from what a holder knows: it may be the holder no more
+		e, err = t.records.apply(ctx, e, op)
+	}
 	if errors.Is(err, ErrUnknown) {
 		err = t.miss(ctx)
 	}
@@ -127,14 +128,7 @@ func (t *Tasks) settleAsk(ctx context.Context, id string, op Op) error {
 	if err != nil {
 		return err
 	}
-	apply := func() (entry, error) { return t.records.apply(ctx, e, op) }
-	if h := t.custody.get(id); h != nil {
-		apply = func() (entry, error) { return h.step(ctx, op) }
-	}
-	after, err := apply()
-	if errors.Is(err, storage.ErrUnavailable) {
-		return err
-	}
-	t.changed(ctx, &after.Task)
+	t.lookAt(ctx, id)
+	t.changed(ctx, &e.Task)
 	return t.strikeAsk(ctx, &e.Task, op.Key)
 }
