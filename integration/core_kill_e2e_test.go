@@ -53,7 +53,7 @@ func TestCallsOfASessionOutliveTheirHolders(t *testing.T) {
 			for _, u := range []heldUse{taken, end} {
 				u.answerOne(t, answered)
 			}
-			if !await(t, readyWithin, func() bool { return last.whole() == 1 }) {
+			if !await(t, readyWithin, func() bool { return last.responses() == 1 }) {
 				t.Fatal("the outcome did not come")
 			}
 			for _, b := range []*watched{early, amidst, asked, answered, full} {
@@ -89,7 +89,11 @@ func (u heldUse) answerOne(t testing.TB, b *watched) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	go func() {
-		_, _ = u.client.follow(ctx, b.url(), "tasks/result", map[string]any{"taskId": u.task}, func(m coreMessage) { asked <- m })
+		_, _ = u.client.follow(ctx, b.url(), "tasks/result", map[string]any{"taskId": u.task}, func(m coreMessage) {
+			if m.asks() {
+				asked <- m
+			}
+		})
 	}()
 	select {
 	case m := <-asked:
@@ -98,5 +102,89 @@ func (u heldUse) answerOne(t testing.TB, b *watched) {
 		}
 	case <-ctx.Done():
 		t.Fatalf("%s is not asked for", u.call)
+	}
+}
+
+// Another berth goes on with a call if it has what authorises it. Else nobody can know
+// what the tool did, and the task says so.
+func TestCallsOfASessionGoOnWithTheirCredentials(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		keys    string // of [store]
+		own     string // Authorization of berth's own
+		token   string // of the client
+		resumed string // Authorization with which the stream is; "-": it is not
+	}{
+		{name: "none", resumed: ""},
+		{name: "sealed", keys: sealed(), token: "alice", resumed: "Bearer alice"},
+		{name: "berth's own", own: "Bearer berth", token: "alice", resumed: "Bearer berth"},
+		{name: "kept nowhere", token: "alice", resumed: "-"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			errands := errandFleet(t, 1, nil)
+			h := coreHoldersOf(t, demoServer, errands.fleet, c.keys)
+			if c.own != "" {
+				h.authorize(t, c.own)
+			}
+			victim, heir := h.start(t), h.start(t)
+			client := openSession(t, victim.url(), c.token)
+			uses := []heldUse{h.use(t, client, victim, "asks", askingErrand), h.use(t, client, victim, "works", slowErrand)}
+			uses[0].awaitStatus(t, heir, "input_required")
+			victim.kill()
+			if c.resumed == "-" {
+				for _, u := range uses {
+					u.wantLost(t, heir, "holder_lost")
+				}
+				h.wantOnce(t, len(uses))
+				return
+			}
+			attendAll(t, uses, heir)
+			h.wantOnce(t, len(uses))
+			heir.wantAdopted(t, len(uses))
+			if got := errands.servers[0].LastHeader("GET").Get("Authorization"); got != c.resumed {
+				t.Errorf("the stream was resumed as %q, want as %q", got, c.resumed)
+			}
+		})
+	}
+}
+
+// wantLost fails the test unless a task ends as failed for this reason, and says that the
+// tool may have run.
+func (u heldUse) wantLost(t testing.TB, b *watched, reason string) {
+	t.Helper()
+	if got := u.attend(t, func() *watched { return b }).response; !got.Error.lost(reason) {
+		t.Errorf("%s: got %s, want it failed as %s", u.call, got.whole, reason)
+	}
+	u.awaitStatus(t, b, "failed")
+}
+
+// What gave no event to resume from is lost with its holder: a stream of which nothing had
+// come, and streams without ids. The tools are not run again.
+func TestCallsWithoutEventIDsEndWithTheirHolder(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		server askingServer
+		events int // that come
+	}{
+		{name: "nothing came", server: askingServers[2]},
+		{name: "SDK v1 without an event store", events: -1, server: askingServer{
+			fleet: func(t testing.TB, n int) fleet { return interactiveFleet(t, n, noReplays) }, rules: coreRules, slow: computation}},
+		{name: "go-sdk without an event store", events: -1, server: askingServer{
+			fleet: func(t testing.TB, n int) fleet { return sessionsFleet(t, n, false) }, rules: coreRules, slow: computation}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := newCoreHolders(t, c.server, 1, sealed())
+			heir := h.start(t)
+			victim, _ := h.startGated(t, c.events)
+			u := h.use(t, openSession(t, heir.url(), "alice"), victim, "slow", c.server.slow)
+			if !await(t, readyWithin, func() bool { return h.fleet.fleet.sum(t, stats.running) == 1 }) {
+				t.Fatal("the tool does not run")
+			}
+			victim.kill()
+			u.wantLost(t, heir, "holder_lost")
+			h.wantOnce(t, 1)
+		})
 	}
 }

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package integration
 
 import (
@@ -67,11 +69,13 @@ var askingServers = []askingServer{
 		rules: coreRules, askAt: 2,
 		asking: confirmation(`%s deleted`), slow: computation,
 	},
-	{
-		name: "the demo's fleet", askAt: 4,
-		fleet: func(t testing.TB, n int) fleet { return errandFleet(t, n, nil).fleet },
-		rules: coreRules, asking: askingErrand, slow: slowErrand,
-	},
+	demoServer,
+}
+
+var demoServer = askingServer{
+	name: "the demo's fleet", askAt: 4,
+	fleet: func(t testing.TB, n int) fleet { return errandFleet(t, n, nil).fleet },
+	rules: coreRules, asking: askingErrand, slow: slowErrand,
 }
 
 const coreRules = "[[upgrade]]\ntools = [\"*\"]\npoll_interval = \"100ms\"\n"
