@@ -28,12 +28,21 @@ func (x *request) callAsTask() error {
 	switch {
 	case !core && rule != nil && rule.Required:
 		return errTaskRequired
-	case core && rule != nil && !saysSomething(x.toolSays(x.call().Name)):
+	case !core:
+		return x.deliver()
+	case rule != nil && x.mayMakeTask():
 		return x.makeCoreTask(rule)
-	case core && x.tasksPromised() == sticky.TasksAdded:
+	case x.tasksPromised() == sticky.TasksAdded:
 		return errNoTaskSupport
 	}
 	return x.deliver()
+}
+
+// mayMakeTask reports whether berth makes a task of a call to a tool that a rule names. A
+// server with tasks of its own keeps the tools that are part of that; what tools say whose
+// server has none is void.
+func (x *request) mayMakeTask() bool {
+	return x.tasksPromised() == sticky.TasksAdded || !saysSomething(x.toolSays(x.call().Name))
 }
 
 // tasksPromised says whose tasks the client was promised, as far as anybody knows.

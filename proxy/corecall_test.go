@@ -36,6 +36,20 @@ func newPlain(t *testing.T, o rigOptions, rule func(*upgrade.Rule), call faultFu
 	return f
 }
 
+// ownTasks are the capabilities of a server that has tasks of its own.
+const ownTasks = `{"tasks":{"requests":{"tools":{"call":{}}}}}`
+
+// newPartial is newPlain before a server with tasks, of which its tools say in lists
+// whether they take part in them.
+func newPartial(t *testing.T, list faultFunc) *upgraded {
+	t.Helper()
+	f := newUpgraded(t, rigOptions{}, nil)
+	f.plainServer("2025-11-25", ownTasks, `[]`, nil)
+	f.greet()
+	f.serves(map[string]faultFunc{"tools/list": list, "tools/call": sayResult(plainResult)})
+	return f
+}
+
 // greet begins the session "s1".
 func (f *upgraded) greet(header ...string) {
 	f.t.Helper()
@@ -58,18 +72,18 @@ func coreCall(task string) string {
 	return message("tools/call", `"name":"work","arguments":{"n":1.0},"task":`+task+`,"_meta":{"progressToken":7}`)
 }
 
-// coreMade is what a client of core reads of a task of berth's own.
-type coreMade struct {
+// handedTask is what a client of core reads of a task that it was handed.
+type handedTask struct {
 	TaskID, Status, StatusMessage string
 	CreatedAt, LastUpdatedAt      string
 	TTL, PollInterval             int64
 }
 
 // coreHandle is the task that r hands out.
-func (f *upgraded) coreHandle(r reply) coreMade {
+func (f *upgraded) coreHandle(r reply) handedTask {
 	f.t.Helper()
 	var m struct {
-		Result struct{ Task *coreMade }
+		Result struct{ Task *handedTask }
 		Error  json.RawMessage
 	}
 	if err := json.Unmarshal([]byte(r.body), &m); err != nil || r.status != http.StatusOK || m.Result.Task == nil || m.Result.Task.TaskID == "" || m.Error != nil {
@@ -91,11 +105,10 @@ func TestACallThatAsksBecomesACoreTask(t *testing.T) {
 	if got := sent.header.Get("Mcp-Session-Id"); got != "s1" {
 		t.Errorf("sent in session %q", got)
 	}
-	var original map[string]any
-	_ = json.Unmarshal([]byte(coreCall(`{}`)), &original)
-	want, _ := json.Marshal(original["params"].(map[string]any)["arguments"])
-	if !strings.Contains(sent.body, `"arguments":{"n":1.0}`) || strings.Contains(sent.body, `"task"`) || strings.Contains(sent.body, `"id":1,`) || strings.Contains(sent.body, `"progressToken":7`) {
-		t.Errorf("sent %s, with arguments %s", sent.body, want)
+	id, token := string(sent.msg.ID), string(sent.msg.Params.Meta["progressToken"])
+	want := strings.NewReplacer(`"id":1`, `"id":`+id, `,"task":{"ttl":60000}`, "", `"progressToken":7`, `"progressToken":`+token).Replace(coreCall(`{"ttl":60000}`))
+	if sent.body != want || id == "1" || token == "7" {
+		t.Errorf("sent %s, want %s", sent.body, want)
 	}
 }
 
@@ -129,7 +142,7 @@ func TestWhichCallsBecomeCoreTasks(t *testing.T) {
 		return func(o *proxy.Options) { o.Rules[0].Tools = tools }
 	}
 	required := func(o *proxy.Options) { o.Rules[0].Required = true }
-	bare, own := `{"tools":{}}`, `{"tasks":{"requests":{"tools":{"call":{}}}}}`
+	bare, own := `{"tools":{}}`, ownTasks
 	says := func(support string) string { return `[{"name":"work","execution":{"taskSupport":"` + support + `"}}]` }
 	for name, c := range map[string]struct {
 		version, capabilities, list string
@@ -143,7 +156,7 @@ func TestWhichCallsBecomeCoreTasks(t *testing.T) {
 		"a server with tasks":                 {"2025-11-25", own, `[{"name":"work"}]`, nil, `,"task":{}`, task},
 		"a tool with tasks":                   {"2025-11-25", own, says("optional"), nil, `,"task":{}`, upstream},
 		"a tool with tasks alone":             {"2025-11-25", own, says("required"), nil, `,"task":{}`, upstream},
-		"a tool with tasks, a server without": {"2025-11-25", bare, says("optional"), nil, `,"task":{}`, refused},
+		"a tool with tasks, a server without": {"2025-11-25", bare, says("optional"), nil, `,"task":{}`, task},
 		"no rule for the tool":                {"2025-11-25", bare, `[{"name":"work"}]`, rule("other"), `,"task":{}`, refused},
 		"no rule, a server with tasks":        {"2025-11-25", own, `[{"name":"work"}]`, rule("other"), `,"task":{}`, upstream},
 		"a tool that is not listed":           {"2025-11-25", bare, `[]`, nil, `,"task":{}`, task},
@@ -198,18 +211,26 @@ func TestWhatASessionWasToldCountsAtAnyBerth(t *testing.T) {
 	}
 }
 
-// A call without a session is of the version that it names.
+// A call without a session is of the version that it names, and what such a server promised
+// last counts.
 func TestACoreTaskWithoutASession(t *testing.T) {
-	f := newUpgraded(t, rigOptions{}, nil)
+	f := newUpgraded(t, rigOptions{options: func(o *proxy.Options) { o.Rules[0].Tools = []string{"work"} }}, nil)
 	f.plainServer("2025-11-25", `{}`, `[{"name":"work"}]`, sayResult(plainResult))
-	f.coreHandle(f.do(f.request(t.Context(), http.MethodPost, coreCall(`{}`), legacyHeader("")...)))
-	r := f.do(f.request(t.Context(), http.MethodPost, coreCall(`{}`), "MCP-Protocol-Version", "2025-06-18"))
-	if !strings.Contains(r.body, plainResult) {
+	call := func(tool, version string) reply {
+		body := strings.Replace(coreCall(`{}`), "work", tool, 1)
+		return f.do(f.request(t.Context(), http.MethodPost, body, "MCP-Protocol-Version", version))
+	}
+	f.coreHandle(call("work", "2025-11-25"))
+	for _, c := range [][2]string{{"work", "2025-06-18"}, {"work", ""}, {"else", "2025-11-25"}} {
+		if r := call(c[0], c[1]); !strings.Contains(r.body, plainResult) {
+			t.Errorf("%s: got %v", c, r)
+		}
+	}
+	f.greet()
+	call("else", "2025-11-25").hasCode(t, http.StatusOK, -32601)
+	if r := call("else", "2025-06-18"); !strings.Contains(r.body, plainResult) {
 		t.Errorf("got %v", r)
 	}
-	// What such a server promised, this berth remembers.
-	r = f.do(f.request(t.Context(), http.MethodPost, strings.Replace(coreCall(`{}`), "work", "work", 1), legacyHeader("")...))
-	f.coreHandle(r)
 }
 
 // Nobody knows the session: then it makes no difference that the call asks to be a task.
@@ -245,15 +266,11 @@ func TestACoreTaskOfALostSession(t *testing.T) {
 // In this era a client that leaves gives nothing up: its call runs as a task.
 func TestACoreTaskOutlivesItsClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newPlain(t, rigOptions{}, nil, sayResult(plainResult))
 		listed := make(chan struct{})
-		f.serves(map[string]faultFunc{
-			"tools/list": func(w http.ResponseWriter, r *http.Request, body []byte) bool {
-				close(listed)
-				time.Sleep(time.Second) // the bubble's
-				return sayResult(`{"tools":[]}`)(w, r, body)
-			},
-			"tools/call": sayResult(plainResult),
+		f := newPartial(t, func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			close(listed)
+			time.Sleep(time.Second) // the bubble's
+			return sayResult(`{"tools":[]}`)(w, r, body)
 		})
 		ctx, leave := context.WithCancel(t.Context())
 		go func() {
@@ -274,8 +291,8 @@ func TestStoreThatIsDownRefusesCoreTasks(t *testing.T) {
 		t.Run(string(policy), func(t *testing.T) {
 			redis := redistest.Start(t)
 			f := newPlain(t, rigOptions{store: openStore(t, redis.URL())}, func(r *upgrade.Rule) { r.OnStoreDown = policy }, sayResult(plainResult))
-			f.coreHandle(f.callAsTask(`{}`))
-			f.eventually("the call", func() bool { return len(f.seen.of("tools/call")) == 1 })
+			f.outcome(f.coreHandle(f.callAsTask(`{}`)).TaskID)
+			f.eventually("no held call", func() bool { return f.tasks.Held() == 0 })
 			redis.Kill()
 			f.callAsTask(`{}`).fails(t, http.StatusServiceUnavailable, -31503, "store_unavailable", true)
 			if n := len(f.seen.of("tools/call")); n != 1 {
@@ -327,16 +344,16 @@ func TestLiveCoreTasksOfAPrincipalAreBounded(t *testing.T) {
 
 // What tools say is asked for once, in the caller's session, page by page.
 func TestToolsAreAskedWhatTheySay(t *testing.T) {
-	f := newPlain(t, rigOptions{}, nil, sayResult(plainResult))
-	page := func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+	f := newPartial(t, func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 		if strings.Contains(string(body), `"cursor":"2"`) {
 			return sayResult(`{"tools":[{"name":"work","execution":{"taskSupport":"optional"}}],"nextCursor":"3"}`)(w, r, body)
 		}
 		return sayResult(`{"tools":[{"name":"else"}],"nextCursor":"2"}`)(w, r, body)
-	}
-	f.serves(map[string]faultFunc{"tools/list": page, "tools/call": sayResult(plainResult)})
+	})
 	for range 3 {
-		f.callAsTask(`{}`, "Authorization", "Bearer x").hasCode(t, http.StatusOK, -32601)
+		if r := f.callAsTask(`{}`, "Authorization", "Bearer x"); !strings.Contains(r.body, plainResult) {
+			t.Errorf("got %v", r)
+		}
 	}
 	asked := f.seen.of("tools/list")
 	if len(asked) != 2 {
@@ -349,9 +366,18 @@ func TestToolsAreAskedWhatTheySay(t *testing.T) {
 	}
 }
 
+// Where the server has no tasks nothing that its tools say matters, and nobody is asked.
+func TestToolsOfAServerWithoutTasksAreNotAsked(t *testing.T) {
+	f := newPlain(t, rigOptions{}, nil, sayResult(plainResult))
+	f.coreHandle(f.callAsTask(`{}`))
+	if n := len(f.seen.of("tools/list")); n != 0 {
+		t.Errorf("%d lists", n)
+	}
+}
+
 // A list that passes is as good, and nobody is asked.
 func TestToolsThatWereListedAreNotAsked(t *testing.T) {
-	f := newPlain(t, rigOptions{}, nil, sayResult(plainResult))
+	f := newPartial(t, sayResult(`{"tools":[{"name":"work"}]}`))
 	f.legacy("s1", "tools/list", "")
 	f.coreHandle(f.callAsTask(`{}`))
 	if n := len(f.seen.of("tools/list")); n != 1 {
@@ -366,8 +392,7 @@ func TestToolsThatDoNotSayAreNotWaitedFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newPlain(t, rigOptions{}, nil, sayResult(plainResult))
-				f.serves(map[string]faultFunc{"tools/list": list, "tools/call": sayResult(plainResult)})
+				f := newPartial(t, list)
 				begun := time.Now()
 				f.coreHandle(f.callAsTask(`{}`))
 				f.coreHandle(f.callAsTask(`{}`))

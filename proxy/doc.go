@@ -39,14 +39,20 @@
 // fanoutcursor.go says where it goes on, fanoutpage.go reads a page of one, fanoutown.go
 // says what of it is the caller's.
 //
-// A call that a rule makes a task of leaves this way before 3: upgrade.go has it recorded
-// and hands out the task, or attached.go passes its answer on while the client still
-// waits; idempotency.go has a repeated call get the same task. heldline.go sends what is
-// held, whenever package upgrade says so, and heldcall.go reads what comes of it. What is asked about such a task is answered in
-// upgrade.go, too, once vouch.go has nothing against the caller. A client of 2025-11-25
-// asks for the task itself, within its session, so that its call is routed first
-// (corecall.go) and looked at with what the tool says of tasks, as lists of tools have told
-// (toolsupport.go), or tell when they are asked (asktools.go).
+// A call that a rule makes a task of leaves this way before 3: upgrade.go has it
+// recorded and hands out the task, or attached.go passes its answer on while the client
+// still waits; idempotency.go has a repeated call get the same task. heldline.go sends
+// what is held, whenever package upgrade says so, and heldcall.go reads what comes of
+// it. What is asked about such a task is answered in upgrade.go, too, once vouch.go has
+// nothing against the caller. A client of 2025-11-25 asks for the task itself, within
+// its session, so that its call is routed first (corecall.go) and looked at with what
+// the tool says of tasks, as lists of tools have told (toolsupport.go), or tell when
+// they are asked (asktools.go). coretask.go answers what is asked about such a task,
+// taskresult.go waits for its end, with what taskresulttold.go has to tell meanwhile and
+// beating.go against clients' time-outs; fanoutupgraded.go lists it. What the tool asked
+// is answered in the session (answered.go), whose standing streams tell how its tasks
+// fare (newsroom.go, sessionnews.go), and whose end waits for its calls
+// (sessiontasks.go, sessionend.go).
 //
 // A session whose upstream is lost is moved between 4 and 5, where the pool allows it
 // (failover.go, denial.go, replay.go, handshake.go, alias.go, tag.go).

@@ -48,34 +48,17 @@ func newSessionPair(t *testing.T) (f *sessionRig, g *rig, redis *redistest.Serve
 	return f, f.beside(openStore(t, redis.URL())), redis
 }
 
-// errand has berth hold a call in the session, with these arguments and pairs of headers.
+// errand has berth make a task of a call in the session, with these arguments and pairs of
+// headers.
 func (f *sessionRig) errand(arguments string, header ...string) (id string) {
 	f.t.Helper()
-	rule := everyTool(nil)
-	c := upgrade.Creation{
-		Rule: &rule, Tool: "errand", Version: "2025-11-25", Asker: upgrade.Asker{Pool: "p"}, Prefer: f.servers[0].Name,
-		Core: true, Session: f.session, Call: &upgrade.Call{
-			Body: []byte(message("tools/call", `"name":"errand","task":{},"arguments":{"label":"job",`+arguments+`}`)),
-			Own: map[string][]string{
-				"Accept": {"application/json, text/event-stream"}, "Content-Type": {jsonType}, "Mcp-Protocol-Version": {"2025-11-25"},
-			},
-			Session:  f.session,
-			Envelope: upgrade.Envelope{Header: map[string][]string{}},
-		},
+	call := message("tools/call", `"name":"errand","task":{},"arguments":{"label":"job",`+arguments+`}`)
+	r := f.do(f.request(f.t.Context(), http.MethodPost, call, append(legacyHeader(f.session), header...)...))
+	m := r.message(f.t)
+	if m.Result == nil || m.Result.Task == nil {
+		f.t.Fatalf("no task in %v", r)
 	}
-	for i := 0; i < len(header); i += 2 {
-		c.Call.Header[header[i]] = []string{header[i+1]}
-	}
-	if len(header) > 0 {
-		c.Creator = "another's"
-	}
-	held, err := f.tasks.Create(f.t.Context(), c)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	held.Start(nil)
-	held.Handed()
-	return held.Task().ID
+	return m.Result.Task.TaskID
 }
 
 // view is the task as berth knows it.

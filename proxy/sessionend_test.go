@@ -102,30 +102,46 @@ func TestStandingStreamEndsThoughNobodyTells(t *testing.T) {
 	})
 }
 
-// Who holds nothing that a call in the session was made with ends it only if the upstream
-// would have let it.
+// Who bears nothing that a call in the session was made with ends it only if the upstream
+// lets it speak there.
 func TestStrangerDoesNotEndASession(t *testing.T) {
+	const mine, fresh = "Bearer mine", "Bearer fresh"
 	f := newSessionRig(t, rigOptions{})
-	const mine = "Bearer mine"
 	id := f.errand(`"seconds":3600`, "Authorization", mine)
-	f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
-		if r.Header.Get("Authorization") == mine {
+	f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		if token := r.Header.Get("Authorization"); token == mine || token == fresh {
 			return false
 		}
 		w.WriteHeader(http.StatusUnauthorized)
 		return true
 	})
-	if r := f.end(f.session); r.status != http.StatusUnauthorized {
-		t.Errorf("without a token: got %v, want the upstream's 401", r)
+	ping := func(token string) int {
+		return f.do(f.request(t.Context(), http.MethodPost, message("ping", ""), append(legacyHeader(f.session), "Authorization", token)...)).status
 	}
-	if r := f.do(f.request(t.Context(), http.MethodPost, message("ping", ""), append(legacyHeader(f.session), "Authorization", mine)...)); r.status != http.StatusOK {
-		t.Errorf("in the session: got %v, want 200", r)
+	for _, token := range []string{"", "Bearer other"} {
+		if r := f.end(f.session, "Authorization", token); r.status != http.StatusUnauthorized {
+			t.Errorf("with %q: got %v, want the upstream's 401", token, r)
+		}
 	}
-	if r := f.end(f.session, "Authorization", mine); r.status != http.StatusOK {
-		t.Errorf("with the token: got %v, want 200", r)
+	if got := ping(mine); got != http.StatusOK {
+		t.Errorf("in the session: got %d, want 200", got)
 	}
-	if got := f.status(id); got != "working" {
-		t.Errorf("got %s, want working", got)
+	if r := f.end(f.session, "Authorization", fresh); r.status != http.StatusOK {
+		t.Errorf("with a token that the upstream takes: got %v, want 200", r)
+	}
+	if got := ping(mine); got != http.StatusNotFound || f.status(id) != "working" {
+		t.Errorf("got %d in the session, want 404; the call is %s", got, f.status(id))
+	}
+}
+
+// Where the call was made by the same right, the upstream is not asked: a server that is
+// busy with nothing but the call would not say.
+func TestMakerOfACallEndsItsSession(t *testing.T) {
+	f := newSessionRig(t, rigOptions{})
+	f.errand(`"seconds":3600`, "Authorization", "Bearer mine")
+	f.servers[0].freeze()
+	if r := f.end(f.session, "Authorization", "Bearer mine"); r.status != http.StatusOK {
+		t.Errorf("got %v, want 200", r)
 	}
 }
 

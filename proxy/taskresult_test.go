@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/storage/redistest"
 	"berth/proxy"
+	"berth/sticky"
 	"berth/upgrade"
 )
 
@@ -351,5 +352,37 @@ func TestWaitEndsWithItsTask(t *testing.T) {
 		if got := w.heard(); len(got) != 1 || !strings.Contains(got[0], "upstream_timeout") {
 			t.Errorf("heard %v", got)
 		}
+	})
+}
+
+// A task that nobody knows any more ends the wait as it ends polls.
+func TestWaitEndsWhereTheTaskIsUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := openStore(t, "memory:")
+		f := newCoreRig(t, rigOptions{store: store}, nil)
+		session := f.initialize()
+		id, _ := f.made(session)
+		w := f.beside(store).awaits(session, id, "")
+		synctest.Wait()
+		if err := store.Delete(t.Context(), "upgrade:{"+id+"}"); err != nil {
+			t.Fatal(err)
+		}
+		<-w.over
+		w.wants(t, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Task not found"}}`)
+	})
+}
+
+// An ask of an upstream that the session has left is given to nobody: the answer would go
+// to the present one.
+func TestAskOfAnUpstreamThatTheSessionHasLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newCoreRig(t, rigOptions{size: 2}, nil)
+		session := f.initialize()
+		id, call := f.made(session)
+		f.bindings.Amend(t.Context(), f.router.SessionKey("", session), sticky.Binding{Upstream: f.servers[1].Name})
+		w := f.awaits(session, id, "")
+		call.ask(`7`)
+		time.Sleep(time.Minute)
+		w.wants(t)
 	})
 }

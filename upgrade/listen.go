@@ -14,6 +14,10 @@ import (
 // stream is closed.
 const lingerTime = time.Second
 
+// maxRetry bounds how long an upstream may want to be left alone before its stream is
+// resumed.
+const maxRetry = time.Minute
+
 // tellUpstream bounds what telling an upstream something may hold a call up.
 const tellUpstream = 2 * time.Second
 
@@ -140,7 +144,7 @@ func (h *Held) readFor(ctx context.Context, ex Exchange) (reply, error) {
 // round.
 func (h *Held) hear(ctx context.Context, m Message) (r reply, over bool, err error) {
 	if m.Retry > 0 {
-		h.retry = m.Retry
+		h.retry = min(m.Retry, maxRetry)
 	}
 	if m.Data == nil {
 		if m.Event != "" {
@@ -163,7 +167,11 @@ func (h *Held) hear(ctx context.Context, m Message) (r reply, over bool, err err
 	case a.Method == mcp.MethodCancelled:
 		return reply{}, false, h.unasked(ctx, m)
 	}
-	h.noteThat(saying{event: m.Event, others: oneOf(m.Data)})
+	said := saying{event: m.Event}
+	if len(m.Data) <= maxSaidBytes { // a record is no place for more
+		said.others = oneOf(m.Data)
+	}
+	h.noteThat(said)
 	return reply{}, false, nil
 }
 

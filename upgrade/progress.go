@@ -30,7 +30,7 @@ func (h *Held) note(p mcp.Progress, m Message) {
 		return
 	}
 	said := saying{text: p.Text(), event: m.Event}
-	if h.Task().Call != "" {
+	if h.Task().Call != "" && len(m.Data) <= maxSaidBytes {
 		said.progress = bytes.Clone(mcp.ProgressParams(m.Data))
 	}
 	aside(func() { h.noteThat(said) })

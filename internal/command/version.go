@@ -10,7 +10,7 @@ import (
 )
 
 // Version is berth's version; CHANGELOG.md tells what is in it.
-const Version = "0.3.0"
+const Version = "0.4.0"
 
 type versionInfo struct {
 	Version  string `json:"version"`
