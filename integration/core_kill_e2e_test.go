@@ -131,6 +131,7 @@ func TestCallsOfASessionGoOnWithTheirCredentials(t *testing.T) {
 			client := openSession(t, victim.url(), c.token)
 			uses := []heldUse{h.use(t, client, victim, "asks", askingErrand), h.use(t, client, victim, "works", slowErrand)}
 			uses[0].awaitStatus(t, heir, "input_required")
+			uses[1].awaitProgress(t, heir)
 			victim.kill()
 			if c.resumed == "-" {
 				for _, u := range uses {

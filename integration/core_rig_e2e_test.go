@@ -62,6 +62,7 @@ type heldUse struct {
 	client *coreClient
 	call   string
 	task   string
+	thinks time.Duration // the longest that its client takes to answer
 }
 
 // use calls a tool through b.
@@ -88,6 +89,17 @@ func (u heldUse) awaitStatus(t testing.TB, b *watched, want string) {
 	}
 }
 
+// awaitProgress waits until a berth shows how far a task is.
+func (u heldUse) awaitProgress(t testing.TB, b *watched) {
+	t.Helper()
+	if !await(t, readyWithin, func() bool {
+		_, got, err := u.client.look(t.Context(), b.url(), u.task)
+		return err == nil && strings.Contains(got.whole, `"statusMessage"`)
+	}) {
+		t.Fatalf("%s tells nothing", u.call)
+	}
+}
+
 // attendance is what a client has seen of its task, which it has asked for until it had
 // the result.
 type attendance struct {
@@ -96,6 +108,7 @@ type attendance struct {
 	answered map[string]int // of these, answers that were taken
 	again    int            // shown although an answer was taken
 	retries  int            // requests that got no answer
+	thinks   time.Duration  // the longest that an answer takes
 }
 
 // attendWithin bounds the life of a task, that of an orphan included.
@@ -107,7 +120,7 @@ func (u heldUse) attend(t testing.TB, pick func() *watched) attendance {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), attendWithin)
 	defer cancel()
-	a := attendance{shown: map[string]int{}, answered: map[string]int{}}
+	a := attendance{shown: map[string]int{}, answered: map[string]int{}, thinks: u.thinks}
 	for ctx.Err() == nil {
 		got, err := u.client.follow(ctx, pick().url(), "tasks/result", map[string]any{"taskId": u.task}, func(m coreMessage) {
 			if m.asks() {
@@ -144,6 +157,9 @@ func (a *attendance) answer(ctx context.Context, u heldUse, m coreMessage, pick 
 	a.shown[id]++
 	if a.answered[id] > 0 {
 		a.again++
+	}
+	if a.thinks > 0 {
+		pauseFor(ctx, rand.N(a.thinks))
 	}
 	for ctx.Err() == nil {
 		status, err := u.client.post(ctx, pick().url(), answerTo(m, u.task))

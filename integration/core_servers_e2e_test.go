@@ -23,6 +23,8 @@ type askingServer struct {
 	asking func(call string) toolUse // asks once
 	slow   func(call string) toolUse // takes two seconds, and tells of its progress
 
+	others []func(call string) toolUse // more that its tools can do; nil: nothing
+
 	// askAt is how many events a call's answer has up to its question.
 	askAt int
 }
@@ -38,6 +40,9 @@ type toolUse struct {
 // fixed is what a result has in it, whatever its task is called.
 func fixed(text string) func(string) string { return func(string) string { return text } }
 
+// ownName is what a result has in it that is about the answer.
+func ownName(task string) string { return task }
+
 // askingServers are those whose streams can be resumed.
 var askingServers = []askingServer{
 	{
@@ -50,24 +55,27 @@ var askingServers = []askingServer{
 		slow: func(call string) toolUse {
 			return toolUse{"trigger-long-running-operation", map[string]any{"duration": 2, "steps": 10, "call": call}, fixed("Duration: 2 seconds, Steps: 10"), 0}
 		},
+		others: []func(string) toolUse{func(call string) toolUse {
+			return toolUse{"trigger-sampling-request", map[string]any{"prompt": call}, ownName, 1}
+		}},
 	},
 	{
 		name:  "SDK v1 with its example's event store",
 		fleet: func(t testing.TB, n int) fleet { return interactiveFleet(t, n, exampleReplays) },
 		rules: coreRules, askAt: 2,
-		asking: confirmation(`Deleted '%s'`), slow: computation,
+		asking: confirmation(`Deleted '%s'`), slow: computation, others: interactiveUses,
 	},
 	{
 		name:  "SDK v1 that refuses what it cannot replay",
 		fleet: func(t testing.TB, n int) fleet { return interactiveFleet(t, n, strictReplays) },
 		rules: coreRules, askAt: 2,
-		asking: confirmation(`Deleted '%s'`), slow: computation,
+		asking: confirmation(`Deleted '%s'`), slow: computation, others: interactiveUses,
 	},
 	{
 		name:  "go-sdk with an event store",
 		fleet: func(t testing.TB, n int) fleet { return sessionsFleet(t, n, true) },
 		rules: coreRules, askAt: 2,
-		asking: confirmation(`%s deleted`), slow: computation,
+		asking: confirmation(`%s deleted`), slow: computation, others: []func(string) toolUse{twoQuestions},
 	},
 	demoServer,
 }
@@ -86,6 +94,19 @@ func confirmation(want string) func(string) toolUse {
 	}
 }
 
+// interactiveUses are what else parts/servers/interactive-tools.js can do.
+var interactiveUses = []func(string) toolUse{
+	twoQuestions,
+	func(call string) toolUse { return toolUse{"write_haiku", map[string]any{"topic": call}, ownName, 1} },
+	func(call string) toolUse {
+		return toolUse{"interrupted_job", map[string]any{"label": call}, fixed(call + " done"), 0}
+	},
+}
+
+func twoQuestions(call string) toolUse {
+	return toolUse{"multi_input", map[string]any{"label": call}, func(task string) string { return task + " and " + task }, 2}
+}
+
 func computation(call string) toolUse {
 	return toolUse{"slow_compute", map[string]any{"label": call, "seconds": 2}, fixed(call + " done"), 0}
 }
@@ -95,7 +116,7 @@ func slowErrand(call string) toolUse {
 }
 
 func askingErrand(call string) toolUse {
-	return toolUse{"errand", map[string]any{"label": call, "steps": 1, "asks": []string{"elicitation"}}, func(task string) string { return task }, 1}
+	return toolUse{"errand", map[string]any{"label": call, "steps": 1, "asks": []string{"elicitation"}}, ownName, 1}
 }
 
 // errands is a fleet of the demo's servers, in this process.
