@@ -5,7 +5,6 @@ package integration
 import (
 	"context"
 	"testing"
-	"time"
 
 	"berth/internal/storage/redistest"
 )
@@ -85,23 +84,30 @@ func (h *coreHolders) startCut(t testing.TB) (*watched, *redistest.Relay, *event
 // answerOne answers the one question of a call, through b.
 func (u heldUse) answerOne(t testing.TB, b *watched) {
 	t.Helper()
-	asked := make(chan coreMessage, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	if status, err := u.client.post(t.Context(), b.url(), answerTo(u.shown(t, b), u.task)); status != 202 {
+		t.Fatalf("%s: an answer: got %d, %v, want 202", u.call, status, err)
+	}
+}
+
+// shown is the question of a call, as b gives it to the client.
+func (u heldUse) shown(t testing.TB, b *watched) coreMessage {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), attendWithin)
 	defer cancel()
+	asked := make(chan coreMessage, 1)
 	go func() {
 		_, _ = u.client.follow(ctx, b.url(), "tasks/result", map[string]any{"taskId": u.task}, func(m coreMessage) {
 			if m.asks() {
 				asked <- m
 			}
-		})
+		}) // it is left before its end
 	}()
 	select {
 	case m := <-asked:
-		if status, err := u.client.post(ctx, b.url(), answerTo(m, u.task)); status != 202 {
-			t.Fatalf("%s: an answer: got %d, %v, want 202", u.call, status, err)
-		}
+		return m
 	case <-ctx.Done():
 		t.Fatalf("%s is not asked for", u.call)
+		return coreMessage{}
 	}
 }
 

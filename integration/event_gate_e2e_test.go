@@ -27,6 +27,7 @@ type eventGate struct {
 	most  int // events; below 0: all
 
 	mu    sync.Mutex // guards the fields below
+	to    *url.URL
 	conns map[net.Conn]struct{}
 	last  string // id of the last event that was let through
 	n     int    // of these
@@ -36,13 +37,11 @@ type eventGate struct {
 // startGate starts a gate before an instance of a fleet.
 func startGate(t testing.TB, target string, most int) *eventGate {
 	t.Helper()
-	to, err := url.Parse(target)
-	if err != nil {
-		t.Fatal(err)
-	}
 	g := &eventGate{most: most, conns: map[net.Conn]struct{}{}}
+	g.turn(t, target)
 	g.proxy = httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
+			to := g.target()
 			r.Out.URL.Scheme, r.Out.URL.Host = to.Scheme, to.Host
 			r.Out.Host = to.Host // go-sdk asks for its own name
 		},
@@ -73,6 +72,24 @@ func (f fleet) gated(t testing.TB, most int) (fleet, []*eventGate) {
 		fronts = append(fronts, &instance{process: i.process, base: g.url})
 	}
 	return fronts, gates
+}
+
+// turn makes requests to come lead to another server.
+func (g *eventGate) turn(t testing.TB, target string) {
+	t.Helper()
+	to, err := url.Parse(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.to = to
+}
+
+func (g *eventGate) target() *url.URL {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.to
 }
 
 func (g *eventGate) keep(conn net.Conn, state http.ConnState) {
