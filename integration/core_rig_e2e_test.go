@@ -100,6 +100,16 @@ func (u heldUse) awaitProgress(t testing.TB, b *watched) {
 	}
 }
 
+// awaitHeard waits until a berth shows that something came of a call.
+func (u heldUse) awaitHeard(t testing.TB, b *watched) {
+	t.Helper()
+	if u.asks > 0 {
+		u.awaitStatus(t, b, "input_required")
+		return
+	}
+	u.awaitProgress(t, b)
+}
+
 // attendance is what a client has seen of its task, which it has asked for until it had
 // the result.
 type attendance struct {
@@ -163,8 +173,11 @@ func (a *attendance) answer(ctx context.Context, u heldUse, m coreMessage, pick 
 	}
 	for ctx.Err() == nil {
 		status, err := u.client.post(ctx, pick().url(), answerTo(m, u.task))
-		if err == nil && status/100 == 2 {
+		switch {
+		case err == nil && status/100 == 2:
 			a.answered[id]++
+			return
+		case err == nil && status/100 == 4: // the session is gone
 			return
 		}
 		a.retries++

@@ -32,6 +32,7 @@ type eventGate struct {
 	last  string // id of the last event that was let through
 	n     int    // of these
 	ended int    // answers that went out whole
+	saw   []string
 }
 
 // startGate starts a gate before an instance of a fleet.
@@ -142,10 +143,34 @@ func (g *eventGate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
+	switch {
+	case r.Method == http.MethodDelete:
+		g.see("DELETE")
+	case bytes.Contains(body, []byte(`"notifications/cancelled"`)):
+		g.see("cancelled")
+	}
 	if bytes.Contains(body, []byte(`"tools/call"`)) {
 		r = r.WithContext(context.WithValue(r.Context(), isCall{}, true))
 	}
+	if r.Header.Get("Last-Event-ID") != "" || bytes.Contains(body, []byte(`"tools/call"`)) {
+		defer g.see("closed")
+	}
 	g.proxy.ServeHTTP(w, r)
+}
+
+// see notes something for journal.
+func (g *eventGate) see(what string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.saw = append(g.saw, what)
+}
+
+// journal is what came by, in order: "DELETE" and "cancelled" for what clients send,
+// "response" for the end of a call, "closed" for that of its exchange.
+func (g *eventGate) journal() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return strings.Join(g.saw, " ")
 }
 
 func (g *eventGate) hold(response *http.Response) error {
@@ -212,6 +237,7 @@ func (g *eventGate) note(event string) {
 		if data, is := strings.CutPrefix(line, "data:"); is {
 			if m, err := parseCore([]byte(data)); err == nil && m.Method == "" {
 				g.ended++
+				g.saw = append(g.saw, "response")
 			}
 		}
 	}
