@@ -215,7 +215,9 @@ func TestListWithoutTheStoreIsAnError(t *testing.T) {
 	f := newCoreRig(t, listed(rigOptions{server: taskless, store: store}), nil)
 	session := f.opens("alice")
 	store.Close()
-	if r := f.as("alice", session, "tasks/list", ""); r.status != http.StatusServiceUnavailable {
-		t.Errorf("got %v", r)
+	for _, in := range []string{session, ""} {
+		if r := f.as("alice", in, "tasks/list", ""); r.status != http.StatusServiceUnavailable {
+			t.Errorf("in %q: got %v", in, r)
+		}
 	}
 }
