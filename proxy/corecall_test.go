@@ -355,7 +355,8 @@ func TestToolsAreAskedWhatTheySay(t *testing.T) {
 		return sayResult(`{"tools":[{"name":"else"}],"nextCursor":"2"}`)(w, r, body)
 	})
 	for range 3 {
-		if r := f.callAsTask(`{}`, "Authorization", "Bearer x"); !strings.Contains(r.body, plainResult) {
+		r := f.do(f.request(t.Context(), http.MethodPost, coreCall(`{}`), "Mcp-Session-Id", "s1", "Authorization", "Bearer x"))
+		if !strings.Contains(r.body, plainResult) {
 			t.Errorf("got %v", r)
 		}
 	}
