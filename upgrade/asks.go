@@ -33,8 +33,7 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 		h.refuse(ctx, id)
 		return nil
 	}
-	// A stream that was resumed may replay what other calls of the session asked.
-	if first, err := h.t.askedBy(ctx, task.Session, id); err == nil && first != "" && first != h.id {
+	if h.isReplayed(ctx, &task, id) {
 		return nil
 	}
 	h.sayNow()
@@ -57,6 +56,17 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 	after := h.Task()
 	h.t.changed(ctx, &after)
 	return nil
+}
+
+// isReplayed reports whether an ask is another call's: a stream that was resumed may replay
+// what was asked on others of the session. On a stream that was not, it is the call's own,
+// whatever was asked under its id before: the session may have moved since.
+func (h *Held) isReplayed(ctx context.Context, task *Task, id []byte) bool {
+	if h.reopened.IsZero() {
+		return false
+	}
+	first, err := h.t.askedBy(ctx, task.Session, id)
+	return err == nil && first != "" && first != h.id
 }
 
 // isOver reports whether the client has ended the session of the call.

@@ -105,7 +105,9 @@ func TestAsksInMidCall(t *testing.T) {
 			t.Errorf("open: %+v", v.OpenAsks())
 		}
 		call.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"b","reason":"too late"}}`)
-		call.ask("0") // a replay
+		call.hangUp()
+		soon()
+		call.ask("0") // a replay: the stream has been resumed
 		soon()
 		berths[1].statusOf(t, id, "working")
 		for _, raw := range []string{"0", `"b"`} {
@@ -121,6 +123,32 @@ func TestAsksInMidCall(t *testing.T) {
 		call.answer(`{}`)
 		soon()
 		berths[1].mustState(t, id, Completed)
+	})
+}
+
+// In a session that has moved the new upstream numbers its requests from the beginning: what
+// comes on a call's own stream is asked, whatever was asked before under the same id.
+func TestAskWithAnIDThatAnotherCallHad(t *testing.T) {
+	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
+		first := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		old.call(t, 0).ask("0")
+		soon()
+		berths[1].Settle(t.Context(), first, []byte("0"))
+		old.call(t, 0).answer(`{}`)
+		soon()
+		berths[1].mustState(t, first, Completed)
+
+		second := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		old.call(t, 1).ask("0")
+		soon()
+		berths[1].statusOf(t, second, "input_required")
+		if got, err := berths[1].AskedIn(t.Context(), clientsKey(), []byte("0")); err != nil || got != second {
+			t.Errorf("asked by %q, %v, want %q", got, err, second)
+		}
+		berths[1].Settle(t.Context(), second, []byte("0"))
+		berths[1].statusOf(t, second, "working")
 	})
 }
 
