@@ -4,6 +4,7 @@ package integration
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -14,11 +15,7 @@ func TestTasksInASessionThatHasMoved(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			fleet := r.server.fleet(t)
-			pool := "[[pools]]\nsession_failover = \"reinit\"\n"
-			for _, i := range fleet {
-				pool += fmt.Sprintf("[[pools.upstreams]]\nname = %q\nurl = %q\n", i.name, i.url())
-			}
-			c := &coreBerths{config: holderConfig(t, sharedStore(t), "", r.server.rules+pool)}
+			c := &coreBerths{config: holderConfig(t, sharedStore(t), "", r.server.rules+movingPool(fleet))}
 			for range 2 {
 				c.live = append(c.live, c.start(t))
 			}
@@ -39,4 +36,14 @@ func TestTasksInASessionThatHasMoved(t *testing.T) {
 			}
 		})
 	}
+}
+
+// movingPool is a fleet as a pool of the file, whose sessions move.
+func movingPool(f fleet) string {
+	var pool strings.Builder
+	pool.WriteString("[[pools]]\nsession_failover = \"reinit\"\n")
+	for _, i := range f {
+		fmt.Fprintf(&pool, "[[pools.upstreams]]\nname = %q\nurl = %q\n", i.name, i.url())
+	}
+	return pool.String()
 }
