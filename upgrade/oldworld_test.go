@@ -28,6 +28,9 @@ var oldLives = []string{
 	"ask:3 result", "retract/1s result/3s", "cut result/1s", "say cut/1s ask cut result/4s", "ask cut say result", "retract ask:2 cut say/1s result",
 }
 
+// sayAskSayAskSay is such a life: events between questions.
+const sayAskSayAskSay = 5
+
 // oldTimeout is longer than a script.
 const oldTimeout = 6 * time.Minute
 
@@ -227,9 +230,13 @@ func (w *world) follow() {
 	if w.old == nil {
 		return
 	}
-	living := w.living()
+	w.followAt(w.living()...)
+}
+
+// followAt is follow at some of the berths.
+func (w *world) followAt(berths ...*berth) {
 	for i, k := range w.made() {
-		w.reply(living[i%len(living)], k, 0)
+		w.reply(berths[i%len(berths)], k, 0)
 	}
 }
 
