@@ -219,7 +219,7 @@ func (w *world) noneLives(s *oldSession, tasks []*known, why string) {
 		if seen := k.snapshot(); k.session != s || seen.late || w.flushes() != seen.lost {
 			continue
 		}
-		if e, err := (records{w.living()[0].line.at.Load()}).get(context.Background(), k.id); err == nil && !e.State.Terminal() {
+		if e, err := w.record(k.id); err == nil && !e.State.Terminal() {
 			w.wrong.add("%s that %s is over, while %s is %s", why, s.name, k.call, e.State)
 		}
 	}
@@ -271,7 +271,7 @@ func (w *world) checkSession(left *noted, s *oldSession) {
 	l := lists{}
 	for _, name := range slices.Concat(w.members(l.heldIn(s.key())), w.members(l.asksIn(s.key()))) {
 		id, _, _ := strings.Cut(name, " ")
-		_, err := records{w.living()[0].line.at.Load()}.get(context.Background(), id)
+		_, err := w.record(id)
 		if id != settled && !errors.Is(err, ErrUnknown) {
 			left.add("%s still has %s", s.name, name)
 		}
