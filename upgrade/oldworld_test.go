@@ -143,6 +143,9 @@ func (w *world) reply(b *berth, k *known, which int) {
 	before, flushes := k.snapshot(), w.flushes()
 	v, err := b.Get(context.Background(), k.id, somebody)
 	w.compare(b, k, &before, v, err, flushes)
+	if w.isTold(k.session) {
+		return // it does not answer any more
+	}
 	for i, ask := range v.OpenAsks() {
 		if which>>i&1 == 1 || !b.line.stand() {
 			continue
@@ -154,6 +157,13 @@ func (w *world) reply(b *berth, k *known, which int) {
 			k.mu.Unlock()
 		}
 	}
+}
+
+// isTold reports whether a client was told that its session will have ended.
+func (w *world) isTold(s *oldSession) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return s.told && s.lost == w.lost // what a flush has lost may have been the end
 }
 
 // respond posts a response in a session.
