@@ -66,3 +66,24 @@ func TestFrozenHolderSettlesForItsHeir(t *testing.T) {
 		}
 	})
 }
+
+// A holder that finds by a refused step that it was taken for dead revokes nothing: the call
+// is its heir's.
+func TestFrozenHolderThatIsAskedRevokesNothing(t *testing.T) {
+	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
+		id := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		berths[0].line.freeze()
+		time.Sleep(graceful)
+		berths[0].line.refuse(func(op, key string) bool { return op == "get" && key == taskKey(id) }) // only by a step
+		old.call(t, 0).say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}`)
+		berths[0].line.thaw()
+		synctest.Wait()
+		time.Sleep(testLease)
+		synctest.Wait()
+		if told := old.told(); len(told) != 0 || berths[0].Held() != 0 {
+			t.Errorf("told %v, holds %d", told, berths[0].Held())
+		}
+		berths[1].statusOf(t, id, "working")
+	})
+}
