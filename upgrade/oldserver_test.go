@@ -108,10 +108,11 @@ func (s *oldServer) open(ctx context.Context, b *berth, c *Call) (Exchange, erro
 		return nil, err
 	}
 	call.prime()
+	stream := &oldStream{call: call, ctx: ctx, b: b, cut: call.cut}
 	if s.plays != nil {
 		go s.plays(call)
 	}
-	return &oldStream{call: call, ctx: ctx, b: b, cut: call.cut}, nil
+	return stream, nil
 }
 
 // place is how many events of the call's stream come up to one.
