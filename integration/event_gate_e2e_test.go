@@ -235,7 +235,7 @@ func (g *eventGate) note(event string) {
 			g.n++
 		}
 		if data, is := strings.CutPrefix(line, "data:"); is {
-			if m, err := parseCore([]byte(data)); err == nil && m.Method == "" {
+			if m, err := parseLegacy([]byte(data)); err == nil && m.Method == "" {
 				g.ended++
 				g.saw = append(g.saw, "response")
 			}

@@ -18,7 +18,7 @@ func TestSoakOfUpgradedTasks(t *testing.T) {
 func TestSoakOfCallsOfSessions(t *testing.T) {
 	for _, server := range askingServers {
 		t.Run(server.name, func(t *testing.T) {
-			coreChurnThrough(t, server, 1000, 2*time.Minute, 5*time.Second)
+			sessionChurnThrough(t, server, 1000, 2*time.Minute, 5*time.Second)
 		})
 	}
 }

@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// coreChurn is a deployment whose berths die all the time, and the tasks of clients with
+// sessionChurn is a deployment whose berths die all the time, and the tasks of clients with
 // sessions in it.
-type coreChurn struct {
-	*coreHolders
-	sessions []*coreClient
+type sessionChurn struct {
+	*sessionHolders
+	sessions []*legacyClient
 
 	mu     sync.Mutex // guards the fields below
 	live   []*watched
-	counts coreCounts
+	counts sessionCounts
 }
 
-// coreCounts is what became of the clients' calls.
-type coreCounts struct{ asked, tasks, right, asks, again, kills, orphaned, retries int }
+// sessionCounts is what became of the clients' calls.
+type sessionCounts struct{ asked, tasks, right, asks, again, kills, orphaned, retries int }
 
-func (c coreCounts) String() string {
+func (c sessionCounts) String() string {
 	return fmt.Sprintf("%d calls, %d tasks: %d right; %d questions answered, %d shown once more; %d berths killed with %d calls; %d requests repeated",
 		c.asked, c.tasks, c.right, c.asks, c.again, c.kills, c.orphaned, c.retries)
 }
@@ -33,10 +33,10 @@ func (c coreCounts) String() string {
 // answersWithin is the longest that these clients take to answer.
 const answersWithin = 4 * time.Second
 
-// coreChurnThrough makes that many tasks in several sessions through three berths of which
+// sessionChurnThrough makes that many tasks in several sessions through three berths of which
 // one dies every now and then. None may be lost, run twice or hang.
-func coreChurnThrough(t testing.TB, server askingServer, tasks int, lasts, every time.Duration) {
-	c := &coreChurn{coreHolders: newCoreHolders(t, server, 3, sealed())}
+func sessionChurnThrough(t testing.TB, server askingServer, tasks int, lasts, every time.Duration) {
+	c := &sessionChurn{sessionHolders: newSessionHolders(t, server, 3, sealed())}
 	for range 3 {
 		c.live = append(c.live, c.start(t))
 	}
@@ -74,7 +74,7 @@ func coreChurnThrough(t testing.TB, server askingServer, tasks int, lasts, every
 }
 
 // replace kills a berth and starts another one.
-func (c *coreChurn) replace(t testing.TB) {
+func (c *sessionChurn) replace(t testing.TB) {
 	t.Helper()
 	i := rand.IntN(len(c.live))
 	c.live[i].kill() // clients find out by themselves
@@ -85,14 +85,14 @@ func (c *coreChurn) replace(t testing.TB) {
 	c.counts.kills++
 }
 
-func (c *coreChurn) any() *watched {
+func (c *sessionChurn) any() *watched {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.live[rand.IntN(len(c.live))]
 }
 
 // one is one task of a client's, from its call to its result.
-func (c *coreChurn) one(t testing.TB, i int) {
+func (c *sessionChurn) one(t testing.TB, i int) {
 	uses := append([]func(string) toolUse{c.server.asking, c.server.asking, c.server.slow}, c.server.others...)
 	u, tries := c.makeOne(t, c.sessions[i%len(c.sessions)], i, uses[rand.IntN(len(uses))])
 	if u.task == "" {
@@ -117,7 +117,7 @@ func (c *coreChurn) one(t testing.TB, i int) {
 
 // makeOne calls a tool until a berth answers with a task. What became of a call whose
 // answer was lost nobody can know: it is made anew, under another name.
-func (c *coreChurn) makeOne(t testing.TB, client *coreClient, i int, use func(string) toolUse) (u heldUse, tries int) {
+func (c *sessionChurn) makeOne(t testing.TB, client *legacyClient, i int, use func(string) toolUse) (u heldUse, tries int) {
 	var err error
 	if !await(t, endsWithin, func() bool {
 		tries++
@@ -133,7 +133,7 @@ func (c *coreChurn) makeOne(t testing.TB, client *coreClient, i int, use func(st
 
 // orphaned counts the calls that were taken over from berths that had died, by what the
 // others have logged.
-func (c *coreChurn) orphaned() (n int) {
+func (c *sessionChurn) orphaned() (n int) {
 	for _, b := range c.berths {
 		for _, line := range b.output.lines() {
 			var said struct {
@@ -150,7 +150,7 @@ func (c *coreChurn) orphaned() (n int) {
 
 // wantSeen fails the test unless the server has run the tool of each task, and of no more
 // calls than were made.
-func (c *coreChurn) wantSeen(t testing.TB, tasks int) {
+func (c *sessionChurn) wantSeen(t testing.TB, tasks int) {
 	t.Helper()
 	if ran := c.fleet.fleet.sum(t, stats.toolCalls); ran < tasks || ran > c.counts.asked {
 		t.Errorf("tools run: got %d, want one for each of %d tasks, of %d calls", ran, tasks, c.counts.asked)
@@ -163,7 +163,7 @@ func TestCallsOfSessionsOutliveBerthsThatDieAllTheTime(t *testing.T) {
 	for _, server := range []askingServer{askingServers[0], askingServers[2]} {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
-			coreChurnThrough(t, server, 300, time.Minute, 10*time.Second)
+			sessionChurnThrough(t, server, 300, time.Minute, 10*time.Second)
 		})
 	}
 }

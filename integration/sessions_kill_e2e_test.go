@@ -15,7 +15,7 @@ func TestCallsOfASessionOutliveTheirHolders(t *testing.T) {
 	for _, server := range askingServers {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
-			h := newCoreHolders(t, server, 1, sealed())
+			h := newSessionHolders(t, server, 1, sealed())
 			written := h.redis.Monitor()
 			heir := h.start(t)
 			client := openSession(t, heir.url(), "alice")
@@ -72,7 +72,7 @@ func TestCallsOfASessionOutliveTheirHolders(t *testing.T) {
 }
 
 // startCut starts one more berth, that can be cut off from Redis.
-func (h *coreHolders) startCut(t testing.TB) (*watched, *redistest.Relay, *eventGate) {
+func (h *sessionHolders) startCut(t testing.TB) (*watched, *redistest.Relay, *eventGate) {
 	t.Helper()
 	relay := &redistest.Relay{}
 	relay.Start(t, h.redis.Addr)
@@ -90,13 +90,13 @@ func (u heldUse) answerOne(t testing.TB, b *watched) {
 }
 
 // shown is the question of a call, as b gives it to the client.
-func (u heldUse) shown(t testing.TB, b *watched) coreMessage {
+func (u heldUse) shown(t testing.TB, b *watched) legacyMessage {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), attendWithin)
 	defer cancel()
-	asked := make(chan coreMessage, 1)
+	asked := make(chan legacyMessage, 1)
 	go func() {
-		_, _ = u.client.follow(ctx, b.url(), "tasks/result", map[string]any{"taskId": u.task}, func(m coreMessage) {
+		_, _ = u.client.follow(ctx, b.url(), "tasks/result", map[string]any{"taskId": u.task}, func(m legacyMessage) {
 			if m.asks() {
 				asked <- m
 			}
@@ -107,7 +107,7 @@ func (u heldUse) shown(t testing.TB, b *watched) coreMessage {
 		return m
 	case <-ctx.Done():
 		t.Fatalf("%s is not asked for", u.call)
-		return coreMessage{}
+		return legacyMessage{}
 	}
 }
 
@@ -129,7 +129,7 @@ func TestCallsOfASessionGoOnWithTheirCredentials(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			errands := errandFleet(t, 1, nil)
-			h := coreHoldersOf(t, demoServer, errands.fleet, c.keys)
+			h := sessionHoldersOf(t, demoServer, errands.fleet, c.keys)
 			if c.own != "" {
 				h.authorize(t, c.own)
 			}
@@ -176,13 +176,13 @@ func TestCallsWithoutEventIDsEndWithTheirHolder(t *testing.T) {
 	}{
 		{name: "nothing came", server: askingServers[2]},
 		{name: "SDK v1 without an event store", events: -1, server: askingServer{
-			fleet: func(t testing.TB, n int) fleet { return interactiveFleet(t, n, noReplays) }, rules: coreRules, slow: computation}},
+			fleet: func(t testing.TB, n int) fleet { return interactiveFleet(t, n, noReplays) }, rules: allTools, slow: computation}},
 		{name: "go-sdk without an event store", events: -1, server: askingServer{
-			fleet: func(t testing.TB, n int) fleet { return sessionsFleet(t, n, false) }, rules: coreRules, slow: computation}},
+			fleet: func(t testing.TB, n int) fleet { return sessionsFleet(t, n, false) }, rules: allTools, slow: computation}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			h := newCoreHolders(t, c.server, 1, sealed())
+			h := newSessionHolders(t, c.server, 1, sealed())
 			heir := h.start(t)
 			victim, _ := h.startGated(t, c.events)
 			u := h.use(t, openSession(t, heir.url(), "alice"), victim, "slow", c.server.slow)

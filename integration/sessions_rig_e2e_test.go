@@ -16,9 +16,9 @@ import (
 	"berth/internal/storage/redistest"
 )
 
-// coreHolders are berths on one Redis that hold calls in the sessions of clients of
+// sessionHolders are berths on one Redis that hold calls in the sessions of clients of
 // 2025-11-25.
-type coreHolders struct {
+type sessionHolders struct {
 	*holders
 	server askingServer
 	redis  *redistest.Server
@@ -30,17 +30,17 @@ func sealed() string {
 	return fmt.Sprintf("seal_key = %q\n", base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32))))
 }
 
-// newCoreHolders starts a server of n instances, and Redis. keys are lines of [store]
+// newSessionHolders starts a server of n instances, and Redis. keys are lines of [store]
 // beside its url.
-func newCoreHolders(t testing.TB, server askingServer, n int, keys string, redisArgs ...string) *coreHolders {
+func newSessionHolders(t testing.TB, server askingServer, n int, keys string, redisArgs ...string) *sessionHolders {
 	t.Helper()
-	return coreHoldersOf(t, server, server.fleet(t, n), keys, redisArgs...)
+	return sessionHoldersOf(t, server, server.fleet(t, n), keys, redisArgs...)
 }
 
-func coreHoldersOf(t testing.TB, server askingServer, f fleet, keys string, redisArgs ...string) *coreHolders {
+func sessionHoldersOf(t testing.TB, server askingServer, f fleet, keys string, redisArgs ...string) *sessionHolders {
 	t.Helper()
 	redis := redistest.Start(t, redisArgs...)
-	return &coreHolders{
+	return &sessionHolders{
 		holders: &holders{fleet: &localFleet{fleet: f}, config: holderConfig(t, redis.URL(), keys, server.rules)},
 		server:  server, redis: redis,
 	}
@@ -48,7 +48,7 @@ func coreHoldersOf(t testing.TB, server askingServer, f fleet, keys string, redi
 
 // startGated starts one more berth, behind whose back a gate lets so many events of each
 // answer through.
-func (h *coreHolders) startGated(t testing.TB, events int, args ...string) (*watched, *eventGate) {
+func (h *sessionHolders) startGated(t testing.TB, events int, args ...string) (*watched, *eventGate) {
 	t.Helper()
 	fronts, gates := h.fleet.fleet.gated(t, events)
 	b := startWatched(t, fronts, append([]string{"--config", h.config}, args...)...)
@@ -59,14 +59,14 @@ func (h *coreHolders) startGated(t testing.TB, events int, args ...string) (*wat
 // heldUse is a task that a client was given for its use of a tool.
 type heldUse struct {
 	toolUse
-	client *coreClient
+	client *legacyClient
 	call   string
 	task   string
 	thinks time.Duration // the longest that its client takes to answer
 }
 
 // use calls a tool through b.
-func (h *coreHolders) use(t testing.TB, c *coreClient, b *watched, call string, use func(string) toolUse) heldUse {
+func (h *sessionHolders) use(t testing.TB, c *legacyClient, b *watched, call string, use func(string) toolUse) heldUse {
 	t.Helper()
 	u := heldUse{toolUse: use(call), client: c, call: call}
 	var err error
@@ -79,7 +79,7 @@ func (h *coreHolders) use(t testing.TB, c *coreClient, b *watched, call string, 
 // awaitStatus waits until a berth shows a task as wanted.
 func (u heldUse) awaitStatus(t testing.TB, b *watched, want string) {
 	t.Helper()
-	var last coreMessage
+	var last legacyMessage
 	if !await(t, readyWithin, func() bool {
 		view, got, err := u.client.look(t.Context(), b.url(), u.task)
 		last = got
@@ -113,7 +113,7 @@ func (u heldUse) awaitHeard(t testing.TB, b *watched) {
 // attendance is what a client has seen of its task, which it has asked for until it had
 // the result.
 type attendance struct {
-	response coreMessage
+	response legacyMessage
 	shown    map[string]int // by id of the ask
 	answered map[string]int // of these, answers that were taken
 	again    int            // shown although an answer was taken
@@ -132,7 +132,7 @@ func (u heldUse) attend(t testing.TB, pick func() *watched) attendance {
 	defer cancel()
 	a := attendance{shown: map[string]int{}, answered: map[string]int{}, thinks: u.thinks}
 	for ctx.Err() == nil {
-		got, err := u.client.follow(ctx, pick().url(), "tasks/result", map[string]any{"taskId": u.task}, func(m coreMessage) {
+		got, err := u.client.follow(ctx, pick().url(), "tasks/result", map[string]any{"taskId": u.task}, func(m legacyMessage) {
 			if m.asks() {
 				a.answer(ctx, u, m, pick)
 			}
@@ -150,7 +150,7 @@ func (u heldUse) attend(t testing.TB, pick func() *watched) attendance {
 
 // passing reports whether an error is to be tried again: a store that is away, a berth that
 // drains.
-func passing(m coreMessage) bool {
+func passing(m legacyMessage) bool {
 	return m.Error != nil && m.Error.Code <= -31500 && m.Error.Code >= -31599
 }
 
@@ -162,7 +162,7 @@ func pauseFor(ctx context.Context, d time.Duration) {
 }
 
 // answer answers an ask of the server's, at whichever berth takes it.
-func (a *attendance) answer(ctx context.Context, u heldUse, m coreMessage, pick func() *watched) {
+func (a *attendance) answer(ctx context.Context, u heldUse, m legacyMessage, pick func() *watched) {
 	id := string(m.ID)
 	a.shown[id]++
 	if a.answered[id] > 0 {
@@ -186,7 +186,7 @@ func (a *attendance) answer(ctx context.Context, u heldUse, m coreMessage, pick 
 }
 
 // answerTo is what the clients of these tests answer: the name of the task.
-func answerTo(m coreMessage, task string) string {
+func answerTo(m legacyMessage, task string) string {
 	result := fmt.Sprintf(`{"action":"accept","content":{"confirm":true,"name":%q}}`, task)
 	if m.Method == "sampling/createMessage" {
 		result = fmt.Sprintf(`{"role":"assistant","model":"none","content":{"type":"text","text":%q}}`, task)
@@ -207,7 +207,7 @@ func (a attendance) wantRight(t testing.TB, u heldUse) {
 }
 
 // right reports whether a response is the result of the call.
-func (u heldUse) right(response coreMessage) bool {
+func (u heldUse) right(response legacyMessage) bool {
 	var result struct {
 		IsError bool
 		Content []struct{ Text string }
@@ -242,7 +242,7 @@ func attendAll(t testing.TB, uses []heldUse, berths ...*watched) {
 
 // wantOnce fails the test unless the server's tools have run that many calls, each of them
 // once, to its end.
-func (h *coreHolders) wantOnce(t testing.TB, calls int) {
+func (h *sessionHolders) wantOnce(t testing.TB, calls int) {
 	t.Helper()
 	await(t, readyWithin, func() bool { return h.fleet.fleet.sum(t, stats.running) == 0 })
 	h.fleet.fleet.wantToolCalls(t, calls)

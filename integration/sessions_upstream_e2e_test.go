@@ -14,7 +14,7 @@ func TestCallsOfSessionsOutliveTheirConnections(t *testing.T) {
 	for _, server := range askingServers {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
-			h := newCoreHolders(t, server, 1, "")
+			h := newSessionHolders(t, server, 1, "")
 			b, gate := h.startGated(t, -1)
 			client := openSession(t, b.url(), "alice")
 			var uses []heldUse
@@ -56,7 +56,7 @@ func TestPlannedCloseIsNoFault(t *testing.T) {
 	} {
 		t.Run(c.server.name, func(t *testing.T) {
 			t.Parallel()
-			h := newCoreHolders(t, c.server, 1, "")
+			h := newSessionHolders(t, c.server, 1, "")
 			b := h.start(t)
 			client := openSession(t, b.url(), "")
 			var uses []heldUse
@@ -76,7 +76,7 @@ func TestCallsOfASessionThatTheServerHasLostFail(t *testing.T) {
 	for _, server := range askingServers {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
-			h := newCoreHolders(t, server, 1, "")
+			h := newSessionHolders(t, server, 1, "")
 			b, gate := h.startGated(t, -1)
 			client := openSession(t, b.url(), "alice")
 			asking, working := h.use(t, client, b, "asks", server.asking), h.use(t, client, b, "works", server.slow)
