@@ -30,6 +30,7 @@ type stats struct {
 	Questions int `json:"questions"` // asked, or rounds that ended with one
 	CutOff    int `json:"cutOff"`    // tools that ended because their call was withdrawn
 	Running   int `json:"running"`   // tools, or rounds, under way
+	Deletes   int `json:"deletes"`   // sessions whose end was asked for; the interactive server's
 	Repeats   int `json:"repeats"`   // of these, begun again with the same arguments
 }
 
@@ -41,6 +42,7 @@ func (s stats) questions() int { return s.Questions }
 func (s stats) cutOff() int    { return s.CutOff }
 func (s stats) running() int   { return s.Running }
 func (s stats) repeats() int   { return s.Repeats }
+func (s stats) deletes() int   { return s.Deletes }
 
 // statsWithin bounds one look at an instance's counts.
 const statsWithin = 10 * time.Second

@@ -83,11 +83,17 @@ func (x *request) announcedEvent(piece exchange.Piece, raw []byte) []byte {
 	return mcp.WithData(raw, message)
 }
 
-// announce returns the message of a piece with what it lacks.
+// announce returns the message of a piece with what it lacks, unless that made it larger
+// than an answer may be.
 func (x *request) announce(piece exchange.Piece) (message []byte, changed bool) {
 	if piece.Cut {
 		return nil, false
 	}
+	message, changed = x.completed(piece)
+	return message, changed && !x.tooLarge(int64(len(message)))
+}
+
+func (x *request) completed(piece exchange.Piece) (message []byte, changed bool) {
 	switch x.announces {
 	case mcp.MethodDiscover:
 		return mcp.AddTasksExtension(piece.Message)

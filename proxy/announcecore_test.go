@@ -90,6 +90,23 @@ func TestInitializeGainsTasks(t *testing.T) {
 	}
 }
 
+// What an answer gains does not make it one that is refused for its length.
+func TestWhatAnAnswerGainsKeepsItWithinItsLimit(t *testing.T) {
+	for method, body := range map[string]string{
+		"initialize": greeting("2025-11-25", `{}`), "tools/list": tools(`[{"name":"work"}]`), "server/discover": discovery(`{}`),
+	} {
+		f := newRig(t, rigOptions{options: func(o *proxy.Options) {
+			withRule(o)
+			o.Limits.Answer = int64(len(body))
+		}})
+		f.servers[0].inject(onMethod(method, inSession(say(jsonType, body))))
+		r := f.do(f.request(t.Context(), http.MethodPost, message(method, `"protocolVersion":"2025-11-25"`), "MCP-Protocol-Version", "2025-11-25"))
+		if r.body != body || method == "initialize" && f.bindingOf("s1").Tasks != "" {
+			t.Errorf("%s: got %v", method, r)
+		}
+	}
+}
+
 // Only where callers are told apart can they be shown what is theirs.
 func TestInitializeGainsListsWithPrincipals(t *testing.T) {
 	f := newRig(t, rigOptions{options: withRule, principals: true})

@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"sync"
@@ -143,6 +144,39 @@ func TestAnswerPassesWithoutTheStore(t *testing.T) {
 	redis.Cont()
 	if r.status != http.StatusAccepted {
 		t.Errorf("got %v, want 202", r)
+	}
+	if got := f.answersOf(id); got != `[{"action":"accept"}]` {
+		t.Errorf("the tool got %s, want the answer", got)
+	}
+}
+
+// In a session that has moved the server's numbers bear a tag, also those that tasks/result
+// gives. It is off before the answer is compared with what is open.
+func TestAnswerInAMovedSessionSettlesItsAsk(t *testing.T) {
+	f := newSessionRig(t, reinit(rigOptions{size: 2}))
+	f.lose(f.servers[0])
+	if r := f.legacy(f.session, "ping", ""); r.status != http.StatusOK {
+		t.Fatalf("got %v, want a session that has moved", r)
+	}
+	id := f.errand(askOne)
+	w := f.awaits(f.session, id, "")
+	var asked struct {
+		ID     json.RawMessage
+		Method string
+	}
+	f.eventually("the question", func() bool {
+		for _, m := range w.heard() {
+			if _ = json.Unmarshal([]byte(m), &asked); asked.Method == "elicitation/create" {
+				return true
+			}
+		}
+		return false
+	})
+	if r := f.respond(f.session, "0", `"result":{"to":"another"}`); r.status != http.StatusAccepted || f.status(id) != "input_required" {
+		t.Errorf("without the tag: got %v, the task is %s", r, f.status(id))
+	}
+	if r := f.respond(f.session, string(asked.ID), `"result":{"action":"accept"}`); r.status != http.StatusAccepted {
+		t.Errorf("with the tag: got %v, want 202", r)
 	}
 	if got := f.answersOf(id); got != `[{"action":"accept"}]` {
 		t.Errorf("the tool got %s, want the answer", got)

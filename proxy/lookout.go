@@ -55,6 +55,17 @@ func (o *lookout) view(ctx context.Context, id string, who upgrade.Asker) (view 
 	return view, err
 }
 
+// glance returns a task as its client may see it, without its outcome.
+func (o *lookout) glance(ctx context.Context, id string, who upgrade.Asker) (view upgrade.View, err error) {
+	ctx, cancel := context.WithTimeout(ctx, statePatience)
+	defer cancel()
+	err = o.look(ctx, func() (err error) {
+		view, err = o.tasks.Glance(ctx, id, who)
+		return err
+	})
+	return view, err
+}
+
 func (o *lookout) look(ctx context.Context, read func() error) error {
 	select {
 	case o.reads <- struct{}{}:

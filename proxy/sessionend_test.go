@@ -1,10 +1,13 @@
 package proxy_test
 
 import (
+	"errors"
 	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/sticky"
 )
 
 // The end of a session is the client's to say, and is so at once, at every berth. Its
@@ -35,6 +38,9 @@ func TestEndOfASessionWaitsForItsHeldCalls(t *testing.T) {
 	}
 	if n := server.Calls("DELETE"); n != 0 {
 		t.Fatalf("the upstream was sent %d DELETE while a call was held", n)
+	}
+	if _, _, err := g.bindings.Lookup(t.Context(), g.router.SessionKey("", f.session)); !errors.Is(err, sticky.ErrUnknown) {
+		t.Errorf("the session's binding: got %v, want it forgotten", err)
 	}
 	server.inject(nil)
 	answer := `{"jsonrpc":"2.0","id":0,"result":{}}`
@@ -158,5 +164,34 @@ func TestSessionGoesOnWithoutTheStore(t *testing.T) {
 	f.end(f.session).fails(t, http.StatusServiceUnavailable, -31503, "store_unavailable", true)
 	if n := f.servers[0].Calls("DELETE"); n != 0 {
 		t.Errorf("the upstream was sent %d DELETE", n)
+	}
+}
+
+// A session of a version without tasks holds no calls: nothing needs to be asked for it.
+func TestOlderSessionEndsWithoutTheStore(t *testing.T) {
+	f, _, redis := newSessionPair(t)
+	r := f.do(f.request(t.Context(), http.MethodPost, message("initialize", `"protocolVersion":"2025-06-18"`)))
+	redis.Stop()
+	defer redis.Cont()
+	if r := f.end(r.header.Get("Mcp-Session-Id"), "MCP-Protocol-Version", "2025-06-18"); r.status != http.StatusNoContent {
+		t.Errorf("got %v, want the upstream's 204", r)
+	}
+}
+
+// A session is its principal's to end.
+func TestAnotherPrincipalDoesNotEndASession(t *testing.T) {
+	f := newSessionRig(t, rigOptions{tcp: true, principals: true})
+	alice := f.do(f.request(t.Context(), http.MethodPost, message("initialize", `"protocolVersion":"2025-11-25"`), userHeader, "alice")).header.Get("Mcp-Session-Id")
+	f.session = alice
+	f.errand(`"seconds":3600`, userHeader, "alice")
+	if r := f.end(alice, userHeader, "bob"); r.status != http.StatusNotFound {
+		t.Errorf("bob's end: got %v, want 404", r)
+	}
+	ping := f.request(t.Context(), http.MethodPost, message("ping", ""), append(legacyHeader(alice), userHeader, "alice")...)
+	if r := f.do(ping); r.status != http.StatusOK {
+		t.Errorf("alice's ping: got %v, want 200", r)
+	}
+	if r := f.end(alice, userHeader, "alice"); r.status != http.StatusOK {
+		t.Errorf("alice's end: got %v, want 200", r)
 	}
 }

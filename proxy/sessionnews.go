@@ -31,7 +31,6 @@ type sessionNews struct {
 
 	// The goroutine's.
 	due     time.Time // when the session is looked at, whether anybody told of it or not
-	began   bool      // the session was looked at
 	tasks   []*sessionTask
 	changes *upgrade.Watcher // of those that have not ended
 	watched int              // how many these are
@@ -40,7 +39,6 @@ type sessionNews struct {
 // sessionTask is a task of a session.
 type sessionTask struct {
 	id   string
-	old  bool       // it was there before the stream, and was not looked at yet
 	over bool       // there is nothing more to tell; it is known while the session lists it
 	told taskStatus // what the client knows of it
 	due  time.Time  // when it is looked at, whether anybody told of it or not
@@ -133,7 +131,6 @@ func (n *sessionNews) lookAtSession(ctx context.Context) (over bool) {
 		return over
 	}
 	n.follow(ids)
-	n.began = true
 	return false
 }
 
@@ -145,7 +142,7 @@ func (n *sessionNews) follow(ids []string) {
 	added := false
 	for _, id := range ids {
 		if !slices.ContainsFunc(n.tasks, func(task *sessionTask) bool { return task.id == id }) {
-			n.tasks = append(n.tasks, &sessionTask{id: id, old: !n.began, told: taskStatus{status: "working"}})
+			n.tasks = append(n.tasks, &sessionTask{id: id, told: taskStatus{status: "working"}})
 			added = true
 		}
 	}
@@ -187,26 +184,20 @@ func (n *sessionNews) lookAtTasks(ctx context.Context) {
 // look tells the client of a task that is another than it knows, and reports whether there
 // will be nothing more to tell. What the store cannot say is no change.
 func (n *sessionNews) look(ctx context.Context, task *sessionTask) (over bool) {
-	record, err := n.out.record(ctx, task.id, n.who)
-	view := upgrade.View{Task: record}
-	if err == nil && record.State == upgrade.Queued {
-		view, err = n.out.view(ctx, task.id, n.who) // with its place
-	}
+	view, err := n.out.glance(ctx, task.id, n.who)
 	task.due = time.Now().Add(n.out.interval(view.Terms.PollInterval))
 	if err != nil {
 		return errors.Is(err, upgrade.ErrUnknown)
 	}
 	shown := view.Core()
 	now := taskStatus{shown.Status, shown.Message}
-	over, old := view.State.Terminal(), task.old
-	task.old = false
-	if now == task.told || old && over {
-		return over // who joins is not told of what has ended before
+	if now == task.told {
+		return view.State.Terminal()
 	}
 	task.told = now
 	select {
 	case n.events <- event(shown.StatusNotification()):
 	case <-ctx.Done():
 	}
-	return over
+	return view.State.Terminal()
 }

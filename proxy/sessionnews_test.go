@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -55,7 +56,7 @@ func TestStatusIsToldOnOneStream(t *testing.T) {
 	})
 }
 
-// Who comes later is told of what waits for it, and not of what has ended before.
+// Who comes later is told of what waits for it, and not of what is over.
 func TestStreamBeginsWithWhatIsOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newSessionRig(t, rigOptions{})
@@ -82,6 +83,44 @@ func TestStreamOfAnotherSessionIsToldNothing(t *testing.T) {
 		synctest.Wait()
 		if told, _ := s.statuses(); len(told) != 0 {
 			t.Errorf("told %v of another session's task", told)
+		}
+	})
+}
+
+// What berth tells does not stand in the middle of an event of the upstream's.
+func TestStatusIsToldBetweenEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newSessionRig(t, rigOptions{})
+		half, rest := strings.Repeat("x", 300<<10), make(chan struct{})
+		f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			if r.Method != http.MethodGet {
+				return false
+			}
+			w.Header().Set("Content-Type", eventsType)
+			for _, part := range []string{"data: first\n\n", "data: " + half} {
+				_, _ = w.Write([]byte(part))
+				_ = http.NewResponseController(w).Flush()
+			}
+			<-rest
+			_, _ = w.Write([]byte("\n\n"))
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+			return true
+		})
+		s := f.stand(f.session)
+		f.reaches(f.errand(`"seconds":1`), "completed")
+		synctest.Wait()
+		if n := len(s.heard()); n != 1 {
+			t.Errorf("got %d events before the second was whole, want 1", n)
+		}
+		close(rest)
+		synctest.Wait()
+		heard := s.heard()
+		if len(heard) < 3 || heard[1] != "data: "+half {
+			t.Fatalf("got %d events, the second of %d bytes, want it whole", len(heard), len(heard[1]))
+		}
+		if told, _ := s.statuses(); len(told) == 0 || told[len(told)-1] != "completed" {
+			t.Errorf("told %v, want completed", told)
 		}
 	})
 }

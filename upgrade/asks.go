@@ -82,7 +82,6 @@ func (h *Held) close(ctx context.Context, key, event string, says ...json.RawMes
 		return h.cause(ctx, err)
 	}
 	task := h.Task()
-	h.t.strikeAsk(ctx, &task, key)
 	h.t.changed(ctx, &task)
-	return nil
+	return h.insist(ctx, func(ctx context.Context) error { return h.t.strikeAsk(ctx, &task, key) })
 }

@@ -223,25 +223,33 @@ func (h *Held) release(forget bool) {
 	defer cancel()
 	h.silence()
 	task := h.Task()
-	switch {
-	case forget:
-		if h.t.forget(ctx, &task) != nil {
-			h.t.regret(task)
-		}
-		h.t.leaveSession(ctx, &task, h.call.unpack())
-	case task.Holder != h.t.holder:
-		if task.State == Cancelled {
-			h.t.leave(ctx, &task) // whoever cancelled it may have died before
-		}
-		if task.State.Terminal() {
-			h.t.leaveSession(ctx, &task, h.call.unpack())
-		}
+	if h.leave(ctx, &task, forget) == nil {
 		h.t.lists.strike(ctx, h.t.lists.tasksOf(h.t.holder), task.ID)
-	default: // it was not seen to end: it stays listed, and the next beat sees to it
-	}
+	} // else it stays listed, and the next beat sees to it
 	h.t.custody.letGo(task.ID)
 	h.end(nil)
 	close(h.done)
+}
+
+// errUnended says that a task was not seen to end.
+var errUnended = errors.New("upgrade: the task has not ended")
+
+// leave takes the task out of the lists that it has no place in.
+func (h *Held) leave(ctx context.Context, task *Task, forget bool) error {
+	switch {
+	case forget:
+		if h.t.forget(ctx, task) != nil {
+			h.t.regret(*task)
+		}
+		return h.t.leaveSession(ctx, task, h.call.unpack())
+	case task.Holder == h.t.holder:
+		return errUnended
+	case !task.State.Terminal():
+		return nil
+	case task.State == Cancelled:
+		h.t.leave(ctx, task) // whoever cancelled it may have died before
+	}
+	return h.t.leaveSession(ctx, task, h.call.unpack())
 }
 
 // fail ends the task with what went wrong.

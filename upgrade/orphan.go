@@ -131,8 +131,7 @@ func (t *Tasks) inherit(ctx context.Context, id, holder string) error {
 	}
 	t.vacate(ctx, &e.Task, holder)
 	if e.Holder != holder {
-		t.tidy(ctx, &e.Task)
-		return nil
+		return t.tidy(ctx, &e.Task)
 	}
 	c, err := t.heir(ctx, &e.Task)
 	switch {
@@ -194,10 +193,9 @@ func (t *Tasks) orphan(ctx context.Context, e entry, reason error) error {
 	case err != nil:
 		return err
 	}
-	t.tidy(ctx, &after.Task)
 	t.metrics.orphaned.Add(ctx, 1)
 	t.changed(ctx, &e.Task)
-	return nil
+	return t.tidy(ctx, &after.Task)
 }
 
 // vacate gives back the places that a holder has taken for a task. Its record tells only
@@ -219,16 +217,22 @@ func (t *Tasks) vacate(ctx context.Context, task *Task, holder string) {
 	t.tell(ctx, queueTopic(task.Terms.Queue))
 }
 
-// tidy takes a task that nobody holds out of the lists that it has no place in.
-func (t *Tasks) tidy(ctx context.Context, task *Task) {
+// tidy takes a task that nobody holds out of the lists that it has no place in. It fails
+// while the store does not take what others wait for.
+func (t *Tasks) tidy(ctx context.Context, task *Task) error {
 	if task.Holder == "" && task.Terms.Slots > 0 {
 		t.unqueue(ctx, task)
 	}
-	if task.State.Terminal() {
-		t.leave(ctx, task)
-		if task.Session != "" {
-			c, _ := t.callOf(ctx, task) // without it the session idles out at its upstream
-			t.leaveSession(ctx, task, c)
-		}
+	if !task.State.Terminal() {
+		return nil
 	}
+	t.leave(ctx, task)
+	if task.Session == "" {
+		return nil
+	}
+	c, err := t.callOf(ctx, task) // without it the session idles out at its upstream
+	if errors.Is(err, storage.ErrUnavailable) {
+		return err
+	}
+	return t.leaveSession(ctx, task, c)
 }

@@ -146,7 +146,7 @@ func (t *Tasks) reconcile(ctx context.Context) {
 		t.own(ctx, id)
 	}
 	for id, h := range missing {
-		_ = t.lists.enlist(ctx, t.lists.tasksOf(t.holder), id, time.Until(h.expires)+spare, 0) // or with the next beat
+		_ = t.listHeld(ctx, id, time.Until(h.expires)) // or with the next beat
 	}
 }
 

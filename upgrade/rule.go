@@ -15,8 +15,9 @@ type Rule struct {
 	// Zero: the client gets the task at once.
 	After time.Duration
 
-	// Required refuses clients that did not declare the Tasks extension, with -32021 and
-	// before anything is sent upstream. False: such a client gets the plain answer.
+	// Required refuses clients that take no task for the call, before anything is sent
+	// upstream: those that did not declare the Tasks extension with -32021, those of the
+	// legacy era that did not ask for a task with -32601. False: they get the plain answer.
 	Required bool
 
 	// TTL is how long a task lives from its creation, which its ttlMs says, to the

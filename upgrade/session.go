@@ -46,6 +46,22 @@ func (t *Tasks) InSession(ctx context.Context, session string) ([]string, error)
 	return t.store.Members(ctx, t.lists.heldIn(session))
 }
 
+// holds reports whether a call is held in a session. What is listed and is none was left
+// by a berth that died while it made a task, or took the end of one down.
+func (t *Tasks) holds(ctx context.Context, session string) (bool, error) {
+	listed, err := t.InSession(ctx, session)
+	for _, id := range listed {
+		e, err := t.records.get(ctx, id)
+		if err == nil && !e.State.Terminal() {
+			return true, nil
+		}
+		if err != nil && !errors.Is(err, ErrUnknown) {
+			return false, err
+		}
+	}
+	return false, err
+}
+
 // OpenAsk is a request of an upstream's that its client has not answered.
 type OpenAsk struct {
 	Task string
@@ -64,10 +80,12 @@ const settled = "-"
 const settledLife = time.Hour
 
 // strikeAsk notes that an ask of a task's is open no more.
-func (t *Tasks) strikeAsk(ctx context.Context, task *Task, key string) {
+func (t *Tasks) strikeAsk(ctx context.Context, task *Task, key string) error {
 	list := t.lists.asksIn(task.Session)
-	_ = t.lists.enlist(ctx, list, askName(settled, key), settledLife, 0) // or it may be shown once more
-	t.lists.strike(ctx, list, askName(task.ID, key))
+	if err := t.lists.enlist(ctx, list, askName(settled, key), settledLife, 0); err != nil {
+		return err
+	}
+	return t.store.Delist(ctx, list, askName(task.ID, key))
 }
 
 // asked returns what the upstream of a session has asked, settled or not.
@@ -129,6 +147,9 @@ func (t *Tasks) Settle(ctx context.Context, task string, id []byte) {
 func (t *Tasks) settleAsk(ctx context.Context, id string, op Op) error {
 	e, err := t.records.get(ctx, id)
 	if errors.Is(err, ErrUnknown) {
+		err = t.miss(ctx)
+	}
+	if errors.Is(err, ErrUnknown) {
 		return nil
 	}
 	if err != nil {
@@ -142,9 +163,8 @@ func (t *Tasks) settleAsk(ctx context.Context, id string, op Op) error {
 	if errors.Is(err, storage.ErrUnavailable) {
 		return err
 	}
-	t.strikeAsk(ctx, &e.Task, op.Key)
 	t.changed(ctx, &after.Task)
-	return nil
+	return t.strikeAsk(ctx, &e.Task, op.Key)
 }
 
 // EndSession marks a session as ended if calls are held in it, which reports held: then
@@ -152,8 +172,7 @@ func (t *Tasks) settleAsk(ctx context.Context, id string, op Op) error {
 // in the client's name. Without any there is no mark, and the end is the upstream's to
 // acknowledge at once. The error wraps storage.ErrUnavailable.
 func (t *Tasks) EndSession(ctx context.Context, session string) (asks []OpenAsk, held bool, err error) {
-	calls, err := t.InSession(ctx, session)
-	if err != nil || len(calls) == 0 {
+	if held, err = t.holds(ctx, session); err != nil || !held {
 		return nil, false, err
 	}
 	if _, _, err := t.store.PutIfAbsent(ctx, overKey(session), []byte("over"), overLife); err != nil {
@@ -161,7 +180,7 @@ func (t *Tasks) EndSession(ctx context.Context, session string) (asks []OpenAsk,
 	}
 	t.tell(ctx, sessionTopic(session))
 	// A call may have been over before the mark could be seen: then nobody else tells.
-	if calls, err = t.InSession(ctx, session); err != nil || len(calls) == 0 {
+	if held, err = t.holds(ctx, session); err != nil || !held {
 		return nil, false, err
 	}
 	asks, err = t.openIn(ctx, session)
@@ -185,25 +204,43 @@ func (t *Tasks) WatchSession(session string) (woken <-chan struct{}, stop func()
 	return t.hub.watch(sessionTopic(session))
 }
 
-// leaveSession notes that a call is over that was held in a session. The last one of a
-// session that its client has ended takes it down at the upstream.
-func (t *Tasks) leaveSession(ctx context.Context, task *Task, c *Call) {
+// leaveSession notes that a call is over that was held in a session: what it asked is open
+// no more. The last one of a session that its client has ended takes it down at the
+// upstream. It fails while the store does not take that, and may be repeated.
+func (t *Tasks) leaveSession(ctx context.Context, task *Task, c *Call) error {
 	if task.Session == "" {
-		return
+		return nil
 	}
-	t.lists.strike(ctx, t.lists.heldIn(task.Session), task.ID)
+	if err := t.closeAsks(ctx, task); err != nil {
+		return err
+	}
+	if err := t.store.Delist(ctx, t.lists.heldIn(task.Session), task.ID); err != nil {
+		return err
+	}
 	over, err := t.SessionOver(ctx, task.Session)
 	if err != nil || !over || c == nil {
-		return
+		return err
 	}
-	if left, err := t.InSession(ctx, task.Session); err != nil || len(left) > 0 {
-		return
+	if held, err := t.holds(ctx, task.Session); err != nil || held {
+		return err
 	}
 	pool, u := t.pools[task.Pool], t.upstreamOf(task)
 	if pool == nil || pool.Line.End == nil || u == nil {
-		return
+		return nil
 	}
 	if err := pool.Line.End(ctx, u, c); err != nil {
 		t.log.Debug("a session that has ended could not be ended at its upstream", "upstream", u.Name, "error", err)
 	}
+	return nil
+}
+
+// closeAsks strikes what a call has left open.
+func (t *Tasks) closeAsks(ctx context.Context, task *Task) error {
+	open, err := t.openIn(ctx, task.Session)
+	for _, ask := range open {
+		if ask.Task == task.ID {
+			err = errors.Join(err, t.strikeAsk(ctx, task, string(ask.ID)))
+		}
+	}
+	return err
 }

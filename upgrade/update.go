@@ -3,6 +3,7 @@ package upgrade
 import (
 	"context"
 	"errors"
+	"time"
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
@@ -62,9 +63,7 @@ func (t *Tasks) take(ctx context.Context, e entry, op Op, with *Envelope) error 
 	return nil
 }
 
-// takeOn lists a task as this process's, before its record says so. The holder is listed
-// each time: after a flush this may come before the beat that notices it, and be the last
-// thing that the process does.
+// takeOn lists a task as this process's, before its record says so.
 func (t *Tasks) takeOn(ctx context.Context, task *Task) error {
 	if err := t.clock.known(ctx); err != nil {
 		return err
@@ -72,10 +71,17 @@ func (t *Tasks) takeOn(ctx context.Context, task *Task) error {
 	if err := t.live(ctx); err != nil {
 		return err
 	}
+	return t.listHeld(ctx, task.ID, t.left(task))
+}
+
+// listHeld lists a task as this process's for life. The holder is listed each time: after
+// a flush this may come before the beat that notices it, and be the last thing that the
+// process does.
+func (t *Tasks) listHeld(ctx context.Context, id string, life time.Duration) error {
 	if err := t.lists.addHolder(ctx, t.holder); err != nil {
 		return err
 	}
-	return t.lists.enlist(ctx, t.lists.tasksOf(t.holder), task.ID, t.left(task)+spare, 0)
+	return t.lists.enlist(ctx, t.lists.tasksOf(t.holder), id, life+spare, 0)
 }
 
 // live sees to it that others take this process for alive. Who is taken for dead takes

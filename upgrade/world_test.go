@@ -56,7 +56,7 @@ type world struct {
 	berths []*berth
 	tasks  []*known
 	names  int
-	lost   int // flushes so far
+	lost   int // beginnings and ends of flushes so far
 }
 
 // known is what clients know of a task.
@@ -69,7 +69,7 @@ type known struct {
 	cancelled bool       // acknowledged
 	answered  []string   // keys whose answers were acknowledged
 	asked     []string   // keys that were seen
-	lost      int        // flushes before that was learnt
+	lost      int        // world.lost before it was made
 }
 
 // TestWorldInMemory runs scripts on berths that share a store in memory, in fake time.
@@ -235,13 +235,19 @@ func (w *world) fault(b *berth, a act) {
 			b.line.tell()
 		})
 	case "flush":
-		w.mu.Lock()
-		w.lost++
-		w.mu.Unlock()
+		w.loses() // what is made from now on may be lost
 		w.excuseCutOff()
 		w.tool.excuse(nil)
 		w.flush()
+		w.loses()
 	}
+}
+
+// loses notes that a flush has begun, or is over.
+func (w *world) loses() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lost++
 }
 
 // excuseCutOff has the tasks run twice that a berth holds which cannot reach the store: it
@@ -289,13 +295,13 @@ func (w *world) create(b *berth, n int) {
 	if n%5 == 0 {
 		c.Call.Envelope = Envelope{Bare: true}
 	}
+	flushes := w.flushes()
 	h, err := b.Create(context.Background(), c)
 	if err != nil {
 		return
 	}
-	k := &known{id: h.Task().ID, call: call, rerun: r.OnOrphan == OrphanRerun}
+	k := &known{id: h.Task().ID, call: call, rerun: r.OnOrphan == OrphanRerun, lost: flushes}
 	w.mu.Lock()
-	k.lost = w.lost
 	if !b.line.isDead() { // else its client has got nothing
 		w.tasks = append(w.tasks, k)
 	}

@@ -36,8 +36,8 @@ type Limits struct {
 	// Buffered bounds the request bodies in memory, in bytes, of which one caller may
 	// hold half. It is at most a quarter of GOMEMLIMIT, where that is set.
 	Buffered Size `toml:"buffered"`
-	// Streams is how many standing streams there may be at once: subscriptions and
-	// GET streams.
+	// Streams is how many standing streams there may be at once: subscriptions, GET
+	// streams, and tasks/result that wait for tasks of berth's own.
 	Streams int `toml:"streams"`
 	// StreamsPerCaller is how many of them one caller may have.
 	StreamsPerCaller int `toml:"streams_per_caller"`

@@ -16,7 +16,8 @@ type Upgrade struct {
 	// After is how long a call's answer is waited for before its client is given a task.
 	// Zero: the client gets the task at once.
 	After Duration `toml:"after"`
-	// Required refuses clients that do not declare the Tasks extension.
+	// Required refuses calls of clients that take no task for them: those that do not
+	// declare the Tasks extension or, of 2025-11-25, do not ask for a task.
 	Required bool `toml:"required"`
 	// TTL is how long a task lives from its creation; at most [Store.MaxTTL].
 	TTL Duration `toml:"ttl"`
@@ -36,7 +37,8 @@ type Upgrade struct {
 	// or "rerun", which may run the tool twice.
 	OnOrphan string `toml:"on_orphan"`
 	// OnStoreDown is what becomes of a call whose task cannot be recorded: "sync", it
-	// stays a plain one, or "refuse". Empty: see [Upgrade.EffectiveOnStoreDown].
+	// stays a plain one, or "refuse". Empty: see [Upgrade.EffectiveOnStoreDown]. Calls of
+	// clients that asked for a task are refused in any case.
 	OnStoreDown string `toml:"on_store_down"`
 	// LivePerPrincipal is how many tasks that have not ended, by whatever rule, a principal
 	// may have in a pool for this rule to make another; it does not count where there are

@@ -8,10 +8,13 @@ import (
 )
 
 // supportOf makes every tool that is not "plain" one that may be called as a task, unless
-// it says more than the default, and notes what each says.
+// it says more than the default, and notes what each says. "same" stays what it is.
 func supportOf(seen *[]string) func(tool, says string) string {
 	return func(tool, says string) string {
 		*seen = append(*seen, tool+"="+says)
+		if tool == "same" {
+			return says
+		}
 		if tool == "plain" || says != "" && says != TaskForbidden {
 			return ""
 		}
@@ -29,6 +32,7 @@ func TestAddTaskSupport(t *testing.T) {
 		"says optional":     {`[{"name":"a","execution":{` + optional + `}}]`, "", "a=optional"},
 		"says required":     {`[{"name":"a","execution":{"taskSupport":"required"}}]`, "", "a=required"},
 		"says more":         {`[{"name":"a","execution":{"taskSupport":"later"}}]`, "", "a=later"},
+		"stays the same":    {`[{"name":"same","execution":{"taskSupport":"required"}}]`, "", "same=required"},
 		"another tool":      {`[{"name":"plain"}]`, "", "plain="},
 		"several":           {` [ {"name":"a"} , {"name":"plain"},{"name":"b","execution":{"taskSupport":"required"}}, {"name":"c"} ]`, ` [ {"name":"a","execution":{` + optional + `}} , {"name":"plain"},{"name":"b","execution":{"taskSupport":"required"}}, {"name":"c","execution":{` + optional + `}} ]`, "a= plain= b=required c="},
 		"an escaped name":   {`[{"name":"\u0070lain"},{"n\u0061me":"a"}]`, `[{"name":"\u0070lain"},{"n\u0061me":"a","execution":{` + optional + `}}]`, "plain= a="},

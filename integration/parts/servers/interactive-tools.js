@@ -8,7 +8,7 @@ import { CreateMessageResultSchema, ElicitResultSchema, ErrorCode, McpError } fr
 // whoever carries its call can be lost in between.
 const WORKS_MS = 50;
 const PROGRESS_MS = 200;
-const ANSWER_WITHIN_MS = 600_000;
+const ANSWER_WITHIN_MS = 600_000; // unless the call says how patient it is
 
 const text = (line) => ({ content: [{ type: 'text', text: line }] });
 
@@ -19,10 +19,11 @@ const form = (property, type) => ({
 });
 
 // ask sends a request on the call's stream; a call that is withdrawn withdraws it too.
-async function ask({ extra, counts }, request, answer) {
+async function ask({ args, extra, counts }, request, answer) {
   await pause(WORKS_MS, undefined, { signal: extra.signal });
   counts.stats.questions++;
-  const given = await extra.sendRequest(request, answer, { timeout: ANSWER_WITHIN_MS, signal: extra.signal });
+  const timeout = args.patience ?? ANSWER_WITHIN_MS;
+  const given = await extra.sendRequest(request, answer, { timeout, signal: extra.signal });
   await pause(WORKS_MS, undefined, { signal: extra.signal });
   return given;
 }
@@ -84,10 +85,11 @@ async function protocolErrorJob({ extra }) {
 
 const takes = (properties) => ({ type: 'object', properties });
 const label = { label: { type: 'string' } };
+const patience = { patience: { type: 'number' } };
 
 export const TOOLS = {
-  confirm_delete: { inputSchema: takes({ filename: { type: 'string' } }), run: confirmDelete },
-  write_haiku: { inputSchema: takes({ topic: { type: 'string' } }), run: writeHaiku },
+  confirm_delete: { inputSchema: takes({ ...patience, filename: { type: 'string' } }), run: confirmDelete },
+  write_haiku: { inputSchema: takes({ ...patience, topic: { type: 'string' } }), run: writeHaiku },
   multi_input: { inputSchema: takes(label), run: multiInput },
   slow_compute: { inputSchema: takes({ ...label, seconds: { type: 'number' } }), run: slowCompute },
   interrupted_job: { inputSchema: takes(label), run: interruptedJob },
