@@ -34,7 +34,7 @@ type legacyMessage struct {
 		Meta map[string]taskView `json:"_meta"`
 	} `json:"params"`
 	Result json.RawMessage `json:"result"`
-	Error  *legacyError      `json:"error"`
+	Error  *legacyError    `json:"error"`
 
 	whole string
 }
