@@ -73,25 +73,28 @@ func (t *Tasks) revoke(ctx context.Context, task *Task, c *Call) {
 	}
 }
 
-// post posts a notification or a response in the call's session.
-func (h *Held) post(ctx context.Context, body []byte) {
+// post posts a notification or a response in the call's session. It reports whether the
+// upstream has taken it.
+func (h *Held) post(ctx context.Context, body []byte) bool {
 	task := h.Task()
-	h.t.post(ctx, &task, h.call.unpack(), body)
+	return h.t.post(ctx, &task, h.call.unpack(), body)
 }
 
 // post posts a notification or a response with all that a task's call c bears beside its
-// body.
-func (t *Tasks) post(ctx context.Context, task *Task, c *Call, body []byte) {
+// body. It reports whether the upstream has taken it.
+func (t *Tasks) post(ctx context.Context, task *Task, c *Call, body []byte) bool {
 	pool, u := t.pools[task.Pool], t.upstreamOf(task)
 	if u == nil || pool.Line.Tell == nil {
-		return
+		return false
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellUpstream)
 	defer cancel()
 	c.Body = body
 	if err := pool.Line.Tell(ctx, u, c); err != nil {
 		t.log.Debug("an upstream could not be told", "upstream", u.Name, "error", err)
+		return false
 	}
+	return true
 }
 
 // listen reads the answer to the round, and resumes its stream as often as it breaks and
@@ -108,7 +111,9 @@ func (h *Held) listen(ctx, line context.Context, u *routing.Upstream, ex Exchang
 		case ctx.Err() != nil, err == nil:
 			return r, err
 		case !isBreak(err):
-			h.revoke(ctx) // it goes on, and what it returns is not wanted
+			if h.abandons(err) {
+				h.revoke(ctx) // it goes on, and what it returns is not wanted
+			}
 			return r, err
 		}
 		h.sayNow()
