@@ -374,6 +374,28 @@ func TestCancelIsToldInTheSession(t *testing.T) {
 	}
 }
 
+// A call is cancelled whose holder has died, before anybody has found that out. Who finds
+// it out tells the upstream.
+func TestCancelOfADeadHoldersCallIsTold(t *testing.T) {
+	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
+		id := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		old.call(t, 0).ask("0")
+		soon()
+		berths[0].kill()
+		task, err := berths[1].Cancel(t.Context(), id, somebody)
+		if err != nil || task.State != Cancelled {
+			t.Fatalf("cancelled: %+v, %v", task, err)
+		}
+		time.Sleep(2 * testLease)
+		synctest.Wait()
+		if told := old.told(); len(told) != 1 || !strings.Contains(told[0], `"method":"notifications/cancelled","params":{"requestId":"`+task.Call+`-1"`) {
+			t.Errorf("told %v", told)
+		}
+		berths[1].mustState(t, id, Cancelled)
+	})
+}
+
 // A call that takes too long is told so, and what that brings is no result.
 func TestTimeoutIsToldInTheSession(t *testing.T) {
 	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
