@@ -19,7 +19,7 @@ func oneOf(message []byte) []json.RawMessage {
 // asked opens an ask for a request on the call's stream; or answers in the client's place
 // what needs none, or what that will not answer any more.
 func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
-	id := bytes.Clone(a.ID)
+	id, key := bytes.Clone(a.ID), mcp.IDKey(a.ID)
 	task := h.Task()
 	switch {
 	case a.Method == mcp.MethodPing:
@@ -30,13 +30,13 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 		return nil
 	}
 	// A stream that was resumed may replay what other calls of the session asked.
-	if first, err := h.t.askedBy(ctx, task.Session, id); err == nil && first != "" && first != h.id {
+	if first, err := h.t.askedBy(ctx, task.Behind, key); err == nil && first != "" && first != h.id {
 		return nil
 	}
 	h.sayNow()
 	op := h.t.op(Open)
-	op.Round, op.Event, op.Key, op.Request = h.due, m.Event, string(id), bytes.Clone(m.Data)
-	list := h.t.lists.asksIn(task.Session)
+	op.Round, op.Event, op.Key, op.Request = h.due, m.Event, key, bytes.Clone(m.Data)
+	list := h.t.lists.asksIn(task.Behind)
 	err := h.insist(ctx, func(ctx context.Context) error {
 		return h.t.lists.enlist(ctx, list, askName(h.id, op.Key), time.Until(h.expires)+spare, 0)
 	})
@@ -71,7 +71,7 @@ func (h *Held) refuse(ctx context.Context, id []byte) {
 // cancelled is none of this call's.
 func (h *Held) unasked(ctx context.Context, m Message) error {
 	h.sayNow()
-	return h.close(ctx, string(mcp.CancelledID(m.Data)), m.Event, oneOf(m.Data)...)
+	return h.close(ctx, mcp.IDKey(mcp.CancelledID(m.Data)), m.Event, oneOf(m.Data)...)
 }
 
 // close takes an ask away, with what is said of that.

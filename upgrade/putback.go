@@ -105,7 +105,7 @@ func (h *Held) putBack(ctx context.Context) error {
 		if task.Session == "" {
 			break
 		}
-		if err := t.lists.enlist(ctx, t.lists.asksIn(task.Session), askName(task.ID, ask.Key), life+spare, 0); err != nil {
+		if err := t.lists.enlist(ctx, t.lists.asksIn(task.Behind), askName(task.ID, ask.Key), life+spare, 0); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/mcp"
 	"berth/internal/storage"
 )
 
@@ -15,6 +16,11 @@ import (
 func SessionKey(pool, principal, session string) string {
 	return short("session", pool, principal, session)
 }
+
+// BehindKey names the session of an upstream's that stands behind a client's, which
+// SessionKey names. One that has moved has had several, and each upstream counts what it
+// asks from the beginning.
+func BehindKey(session, upstreams string) string { return short("behind", session, upstreams) }
 
 // overLife is how long a session that was ended is known to have been. Its upstream has
 // forgotten it long before.
@@ -65,7 +71,7 @@ func (t *Tasks) holds(ctx context.Context, session string) (bool, error) {
 // OpenAsk is a request of an upstream's that its client has not answered.
 type OpenAsk struct {
 	Task string
-	ID   []byte // raw JSON-RPC id
+	ID   []byte // JSON-RPC id, as mcp.IDKey spells it
 }
 
 // askName is how an ask is listed.
@@ -81,16 +87,16 @@ const settledLife = time.Hour
 
 // strikeAsk notes that an ask of a task's is open no more.
 func (t *Tasks) strikeAsk(ctx context.Context, task *Task, key string) error {
-	list := t.lists.asksIn(task.Session)
+	list := t.lists.asksIn(task.Behind)
 	if err := t.lists.enlist(ctx, list, askName(settled, key), settledLife, 0); err != nil {
 		return err
 	}
 	return t.store.Delist(ctx, list, askName(task.ID, key))
 }
 
-// asked returns what the upstream of a session has asked, settled or not.
-func (t *Tasks) asked(ctx context.Context, session string) ([]OpenAsk, error) {
-	listed, err := t.store.Members(ctx, t.lists.asksIn(session))
+// asked returns what was asked in an upstream's session, settled or not.
+func (t *Tasks) asked(ctx context.Context, behind string) ([]OpenAsk, error) {
+	listed, err := t.store.Members(ctx, t.lists.asksIn(behind))
 	asked := make([]OpenAsk, 0, len(listed))
 	for _, name := range listed {
 		if task, id, ok := strings.Cut(name, " "); ok {
@@ -100,30 +106,31 @@ func (t *Tasks) asked(ctx context.Context, session string) ([]OpenAsk, error) {
 	return asked, err
 }
 
-// openIn returns what the upstream of a session waits for.
-func (t *Tasks) openIn(ctx context.Context, session string) ([]OpenAsk, error) {
-	asked, err := t.asked(ctx, session)
+// openIn returns what is waited for in an upstream's session.
+func (t *Tasks) openIn(ctx context.Context, behind string) ([]OpenAsk, error) {
+	asked, err := t.asked(ctx, behind)
 	return slices.DeleteFunc(asked, func(ask OpenAsk) bool { return ask.Task == settled }), err
 }
 
 // askedBy returns the task in whose call an ask came, settled if it is open no more; "" if
 // it did not come.
-func (t *Tasks) askedBy(ctx context.Context, session string, id []byte) (task string, err error) {
-	asked, err := t.asked(ctx, session)
+func (t *Tasks) askedBy(ctx context.Context, behind, key string) (task string, err error) {
+	asked, err := t.asked(ctx, behind)
 	for _, ask := range asked {
-		if string(ask.ID) == string(id) {
+		if string(ask.ID) == key {
 			return ask.Task, nil
 		}
 	}
 	return "", err
 }
 
-// AskedIn returns the task whose upstream waits, in this session, for the response with
-// this raw id; "" if none does. The error wraps storage.ErrUnavailable.
-func (t *Tasks) AskedIn(ctx context.Context, session string, id []byte) (task string, err error) {
-	open, err := t.openIn(ctx, session)
+// AskedIn returns the task whose upstream waits, in the session that BehindKey names, for
+// the response with this raw id; "" if none does. The error wraps storage.ErrUnavailable.
+func (t *Tasks) AskedIn(ctx context.Context, behind string, id []byte) (task string, err error) {
+	open, err := t.openIn(ctx, behind)
+	key := mcp.IDKey(id)
 	for _, ask := range open {
-		if string(ask.ID) == string(id) {
+		if string(ask.ID) == key {
 			return ask.Task, nil
 		}
 	}
@@ -137,7 +144,7 @@ func (t *Tasks) Settle(ctx context.Context, task string, id []byte) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 	defer cancel()
 	op := t.op(Settle)
-	op.Key = string(id)
+	op.Key = mcp.IDKey(id)
 	settle := func(ctx context.Context) error { return t.settleAsk(ctx, task, op) }
 	if settle(ctx) != nil {
 		t.backlog.add(settle)
@@ -169,9 +176,9 @@ func (t *Tasks) settleAsk(ctx context.Context, id string, op Op) error {
 
 // EndSession marks a session as ended if calls are held in it, which reports held: then
 // its upstream is told so once the last of them is over. asks are what is to be refused
-// in the client's name. Without any there is no mark, and the end is the upstream's to
+// in the client's name, in the session that behind names. Without any there is no mark, and the end is the upstream's to
 // acknowledge at once. The error wraps storage.ErrUnavailable.
-func (t *Tasks) EndSession(ctx context.Context, session string) (asks []OpenAsk, held bool, err error) {
+func (t *Tasks) EndSession(ctx context.Context, session, behind string) (asks []OpenAsk, held bool, err error) {
 	if held, err = t.holds(ctx, session); err != nil || !held {
 		return nil, false, err
 	}
@@ -183,7 +190,7 @@ func (t *Tasks) EndSession(ctx context.Context, session string) (asks []OpenAsk,
 	if held, err = t.holds(ctx, session); err != nil || !held {
 		return nil, false, err
 	}
-	asks, err = t.openIn(ctx, session)
+	asks, err = t.openIn(ctx, behind)
 	return asks, true, err
 }
 
@@ -236,7 +243,7 @@ func (t *Tasks) leaveSession(ctx context.Context, task *Task, c *Call) error {
 
 // closeAsks strikes what a call has left open.
 func (t *Tasks) closeAsks(ctx context.Context, task *Task) error {
-	open, err := t.openIn(ctx, task.Session)
+	open, err := t.openIn(ctx, task.Behind)
 	for _, ask := range open {
 		if ask.Task == task.ID {
 			err = errors.Join(err, t.strikeAsk(ctx, task, string(ask.ID)))
