@@ -20,6 +20,7 @@ import (
 type coreSession struct {
 	http  http.Client
 	berth func() *watched // any that lives
+	user  string          // X-User; "": none
 	id    string
 
 	// reply is the result of any question that it is asked; nil: it accepts.
@@ -72,9 +73,14 @@ const coreVersion = "2025-11-25"
 // openCore begins a session through any of the berths.
 func openCore(t testing.TB, berth func() *watched) *coreSession {
 	t.Helper()
+	return openCoreAs(t, berth, "")
+}
+
+func openCoreAs(t testing.TB, berth func() *watched, user string) *coreSession {
+	t.Helper()
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	s := &coreSession{http: http.Client{Transport: transport, Timeout: time.Minute}, berth: berth}
+	s := &coreSession{http: http.Client{Transport: transport, Timeout: time.Minute}, berth: berth, user: user}
 	s.insist(t, "initialize", map[string]any{
 		"protocolVersion": coreVersion,
 		"capabilities":    map[string]any{"elicitation": map[string]any{}, "sampling": map[string]any{}},
@@ -133,6 +139,9 @@ func (s *coreSession) post(b *watched, message any, asked func(coreMessage)) (co
 	if s.id != "" {
 		request.Header.Set("Mcp-Session-Id", s.id)
 	}
+	if s.user != "" {
+		request.Header.Set("X-User", s.user)
+	}
 	response, err := s.http.Do(request)
 	if err != nil {
 		return coreMessage{}, err
@@ -141,8 +150,15 @@ func (s *coreSession) post(b *watched, message any, asked func(coreMessage)) (co
 	if id := response.Header.Get("Mcp-Session-Id"); id != "" {
 		s.id = id
 	}
-	return readAnswer(response, asked)
+	answer, err := readAnswer(response, asked)
+	if err == nil && answer.Error != nil && answer.Error.Code == codeUnavailable {
+		err = fmt.Errorf("%w: %v", errBusy, answer.Error)
+	}
+	return answer, err
 }
+
+// codeUnavailable is of errors after which a client may come again.
+const codeUnavailable = -31503
 
 func readAnswer(response *http.Response, asked func(coreMessage)) (answer coreMessage, err error) {
 	switch {

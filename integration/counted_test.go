@@ -26,27 +26,38 @@ type toolCounter struct {
 // counted puts a counter before each instance of a fleet.
 func (f fleet) counted(t testing.TB) fleet {
 	t.Helper()
-	var fronts fleet
+	counted, _ := f.fronted(t, func(next http.Handler) http.Handler {
+		return &toolCounter{seen: map[string]bool{}, next: next}
+	})
+	return counted
+}
+
+// fronted puts a reverse proxy before each instance of a fleet, with a handler before that.
+func (f fleet) fronted(t testing.TB, before func(next http.Handler) http.Handler) (fleet, []*httptest.Server) {
+	t.Helper()
+	var fronted fleet
+	var fronts []*httptest.Server
 	for _, i := range f {
 		target, err := url.Parse(i.base)
 		if err != nil {
 			t.Fatal(err)
 		}
-		front := httptest.NewServer(&toolCounter{seen: map[string]bool{}, next: &httputil.ReverseProxy{
+		front := httptest.NewServer(before(&httputil.ReverseProxy{
 			Rewrite: func(r *httputil.ProxyRequest) {
 				r.Out.URL.Scheme, r.Out.URL.Host = target.Scheme, target.Host
 				r.Out.Host = target.Host // go-sdk asks for its own name
 			},
 			FlushInterval: -1,
-			ErrorLog:      log.New(t.Output(), "counter: ", 0),
-		}})
+			ErrorLog:      log.New(t.Output(), "front: ", 0),
+		}))
 		t.Cleanup(func() {
 			front.CloseClientConnections()
 			front.Close()
 		})
-		fronts = append(fronts, &instance{process: i.process, base: front.URL})
+		fronts = append(fronts, front)
+		fronted = append(fronted, &instance{process: i.process, base: front.URL})
 	}
-	return fronts
+	return fronted, fronts
 }
 
 func (c *toolCounter) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -104,6 +105,9 @@ func TestACallThatAsksBecomesACoreTask(t *testing.T) {
 	sent := f.seen.of("tools/call")[0]
 	if got := sent.header.Get("Mcp-Session-Id"); got != "s1" {
 		t.Errorf("sent in session %q", got)
+	}
+	if held, err := f.tasks.InSession(t.Context(), upgrade.SessionKey("p", "", "s1")); err != nil || !slices.Equal(held, []string{handle.TaskID}) {
+		t.Errorf("held in the session: %v, %v", held, err)
 	}
 	id, token := string(sent.msg.ID), string(sent.msg.Params.Meta["progressToken"])
 	want := strings.NewReplacer(`"id":1`, `"id":`+id, `,"task":{"ttl":60000}`, "", `"progressToken":7`, `"progressToken":`+token).Replace(coreCall(`{"ttl":60000}`))
@@ -351,7 +355,8 @@ func TestToolsAreAskedWhatTheySay(t *testing.T) {
 		return sayResult(`{"tools":[{"name":"else"}],"nextCursor":"2"}`)(w, r, body)
 	})
 	for range 3 {
-		if r := f.callAsTask(`{}`, "Authorization", "Bearer x"); !strings.Contains(r.body, plainResult) {
+		r := f.do(f.request(t.Context(), http.MethodPost, coreCall(`{}`), "Mcp-Session-Id", "s1", "Authorization", "Bearer x"))
+		if !strings.Contains(r.body, plainResult) {
 			t.Errorf("got %v", r)
 		}
 	}

@@ -134,11 +134,13 @@ func TestUpstreamWithoutListsHasAnEmptyOne(t *testing.T) {
 		if got, _ := f.lists("alice", ""); !slices.Equal(idsOf(got), []string{id}) {
 			t.Errorf("got %v, want %s", got, id)
 		}
-		for _, s := range f.servers {
-			s.inject(first(onMethod("tasks/list", sayStatus(http.StatusUnauthorized, jsonType, `{}`)), f.tool.serve))
-		}
-		if r := f.as("alice", "", "tasks/list", ""); r.status != http.StatusUnauthorized {
-			t.Errorf("got %v", r)
+		for _, status := range []int{http.StatusBadRequest, http.StatusUnauthorized} {
+			for _, s := range f.servers {
+				s.inject(first(onMethod("tasks/list", sayStatus(status, jsonType, `{}`)), f.tool.serve))
+			}
+			if r := f.as("alice", "", "tasks/list", ""); r.status != status {
+				t.Errorf("where all say %d: got %v", status, r)
+			}
 		}
 	})
 }
@@ -154,6 +156,9 @@ func TestNoListOfTasksOfBerthsOwnWithoutPrincipals(t *testing.T) {
 		}
 		if n := f.calls("tasks/list"); n != 0 {
 			t.Errorf("the upstream was asked %d times", n)
+		}
+		if r := f.legacy("", "tasks/list", ""); r.code() != -32601 {
+			t.Errorf("without a session: got %v, want what all upstreams say", r)
 		}
 		g := newCoreRig(t, rigOptions{}, nil)
 		session = g.initialize()
@@ -210,7 +215,9 @@ func TestListWithoutTheStoreIsAnError(t *testing.T) {
 	f := newCoreRig(t, listed(rigOptions{server: taskless, store: store}), nil)
 	session := f.opens("alice")
 	store.Close()
-	if r := f.as("alice", session, "tasks/list", ""); r.status != http.StatusServiceUnavailable {
-		t.Errorf("got %v", r)
+	for _, in := range []string{session, ""} {
+		if r := f.as("alice", in, "tasks/list", ""); r.status != http.StatusServiceUnavailable {
+			t.Errorf("in %q: got %v", in, r)
+		}
 	}
 }

@@ -33,11 +33,17 @@ func Line(ep *Endpoint) upgrade.Line {
 // sendHeld sends a held call to u once. ctx bounds it.
 func (ep *Endpoint) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) (*http.Response, error) {
 	response, err := ep.exchangeHeld(ctx, u, c, http.MethodPost, c.Headers())
-	if err == nil && response.StatusCode == http.StatusNotFound && c.Session != "" {
+	if err == nil && c.Session != "" && ep.lostSession(ctx, u, c, response.StatusCode) {
 		response.Body.Close()
 		return nil, upgrade.ErrSessionLost
 	}
 	return response, err
+}
+
+// lostSession reports whether a status with which u answered means that it does not know the
+// session of a call.
+func (ep *Endpoint) lostSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call, status int) bool {
+	return status == http.StatusNotFound || status == http.StatusBadRequest && ep.deniesSession(ctx, u, c)
 }
 
 // exchangeHeld sends a request of a held call's to u once, and feeds u's health.
@@ -76,7 +82,7 @@ func (ep *Endpoint) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgr
 	}
 	response.Body.Close()
 	switch status := response.StatusCode; {
-	case status == http.StatusNotFound, status == http.StatusBadRequest && ep.deniesSession(ctx, u, c):
+	case ep.lostSession(ctx, u, c, status):
 		return nil, upgrade.ErrSessionLost
 	case status == http.StatusConflict, status == http.StatusTooManyRequests, status >= 500 && status != http.StatusNotImplemented:
 		return nil, fmt.Errorf("proxy: a stream is not resumed yet: HTTP %d", status)
@@ -84,8 +90,8 @@ func (ep *Endpoint) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgr
 	return nil, upgrade.ErrNoReplay
 }
 
-// deniesSession reports whether u does not know the session of a call: one that refuses to
-// resume a stream with 400 may mean either.
+// deniesSession reports whether u does not know the session of a call: one that answers with
+// 400 may mean that or something else.
 func (ep *Endpoint) deniesSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call) bool {
 	ping := *c
 	ping.Body = []byte(`{"jsonrpc":"2.0","id":` + ownID + `,"method":"` + mcp.MethodPing + `"}`)

@@ -128,15 +128,25 @@ func (c *legacyCall) ends(outcome string) {
 	close(c.says)
 }
 
-// made makes a task in a session, "" for none, as a client does that gives "mine" for its
-// progress; and returns its call.
+// work is the call of a client that gives "mine" for its progress.
+const work = `"name":"work","arguments":{},"task":{},"_meta":{"progressToken":"mine"}`
+
+// made makes a task in a session, "" for none, and returns its call. What no client can say
+// of it, or no session, change does.
 func (f *coreRig) made(session string, change ...func(*upgrade.Creation)) (string, *legacyCall) {
 	f.t.Helper()
+	if session != "" && len(change) == 0 {
+		m := f.legacy(session, "tools/call", work).message(f.t)
+		if m.Result == nil || m.Result.Task == nil {
+			f.t.Fatalf("no task: %+v", m)
+		}
+		return m.Result.Task.TaskID, <-f.tool.calls
+	}
 	rule := everyTool(nil)
 	c := upgrade.Creation{
 		Rule: &rule, Tool: "work", Version: "2025-11-25", Asker: upgrade.Asker{Pool: "p"}, Prefer: f.servers[0].Name,
 		Core: true, Session: session, Call: &upgrade.Call{
-			Body: []byte(message("tools/call", `"name":"work","arguments":{},"task":{},"_meta":{"progressToken":"mine"}`)),
+			Body: []byte(message("tools/call", work)),
 			Own: map[string][]string{
 				"Accept": {"application/json, text/event-stream"}, "Content-Type": {jsonType}, "Mcp-Protocol-Version": {"2025-11-25"},
 			},
@@ -153,6 +163,15 @@ func (f *coreRig) made(session string, change ...func(*upgrade.Creation)) (strin
 	held.Start(nil)
 	held.Handed()
 	return held.Task().ID, <-f.tool.calls
+}
+
+// replies answers what a server asks under this id, in its session.
+func (f *coreRig) replies(session, id string) {
+	f.t.Helper()
+	r := f.do(f.request(f.t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":`+id+`,"result":{}}`, legacyHeader(session)...))
+	if r.status != http.StatusAccepted {
+		f.t.Errorf("a response is answered %v", r)
+	}
 }
 
 // coreView is what a client of 2025-11-25 reads of a task.

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
+
+	"berth/upgrade"
 )
 
 // A standing stream tells how the tasks stand that were made in its session, from any
@@ -121,6 +124,36 @@ func TestStatusIsToldBetweenEvents(t *testing.T) {
 		}
 		if told, _ := s.statuses(); len(told) == 0 || told[len(told)-1] != "completed" {
 			t.Errorf("told %v, want completed", told)
+		}
+	})
+}
+
+// Looks alone tell nothing: neither of a task that stands still, nor of one that has ended
+// and that the session still lists.
+func TestStatusIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newSessionRig(t, rigOptions{})
+		s := f.stand(f.session)
+		f.asks(f.errand(`"seconds":3600,"steps":1,"asks":["elicitation"]`), 1)
+		ended := f.errand(`"seconds":0`)
+		f.reaches(ended, "completed")
+		time.Sleep(time.Minute)
+		list := "upgrade:session:{" + upgrade.SessionKey("p", "", f.session) + "}"
+		if err := f.store.Enlist(t.Context(), list, ended, time.Hour, 0); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := s.statuses()
+		time.Sleep(time.Minute)
+		after, _ := s.statuses()
+		count := map[string]int{}
+		for _, status := range after {
+			count[status]++
+		}
+		if count["input_required"] != 1 || count["completed"] > 2 {
+			t.Errorf("told %v, want each once", after)
+		}
+		if len(after) > len(before)+1 {
+			t.Errorf("told %v, and within a minute %v", before, after)
 		}
 	})
 }

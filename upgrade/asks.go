@@ -21,6 +21,10 @@ func oneOf(message []byte) []json.RawMessage {
 func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 	id, key := bytes.Clone(a.ID), mcp.IDKey(a.ID)
 	task := h.Task()
+	if len(task.Asks) >= maxAsks { // as far as it has heard
+		h.look(ctx)
+		task = h.Task()
+	}
 	switch {
 	case a.Method == mcp.MethodPing:
 		h.post(ctx, mcp.Response(id, []byte("{}")))
@@ -61,10 +65,35 @@ func (h *Held) isOver(ctx context.Context) bool {
 	return over
 }
 
-// refuse answers a request that no client will answer.
-func (h *Held) refuse(ctx context.Context, id []byte) {
+// refuse answers a request that no client will answer. It reports whether the upstream
+// has taken that.
+func (h *Held) refuse(ctx context.Context, id []byte) bool {
 	object := (&mcp.Error{Code: mcp.CodeInternal, Message: "the client does not answer any more"}).Object()
-	h.post(ctx, mcp.ErrorResponse(id, object))
+	return h.post(ctx, mcp.ErrorResponse(id, object))
+}
+
+// keepAsking looks whether anybody still answers what the upstream waits for: the stream
+// says nothing meanwhile that would show it. In a session that its client has ended the
+// berth that heard so may have died before it answered.
+func (h *Held) keepAsking(ctx context.Context) {
+	if task := h.Task(); task.Session == "" || len(task.OpenAsks()) == 0 {
+		return
+	}
+	h.look(ctx)
+	if h.givenUp() != nil || !h.isOver(ctx) {
+		return
+	}
+	task := h.Task()
+	for _, ask := range task.OpenAsks() {
+		if h.refuse(ctx, []byte(ask.Key)) {
+			h.t.Settle(ctx, h.id, []byte(ask.Key))
+		}
+	}
+}
+
+// keepAllAsking is keepAsking for all calls that are held.
+func (t *Tasks) keepAllAsking(ctx context.Context) {
+	t.forAllHeld(func(h *Held) { h.keepAsking(ctx) })
 }
 
 // unasked closes an ask that the upstream wants no answer to any more. What else is

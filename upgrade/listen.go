@@ -102,7 +102,9 @@ func (h *Held) listen(ctx, line context.Context, u *routing.Upstream, ex Exchang
 		case ctx.Err() != nil, err == nil:
 			return r, err
 		case !isBreak(err):
-			h.revoke(ctx) // it goes on, and what it returns is not wanted
+			if h.abandons(err) {
+				h.revoke(ctx) // it goes on, and what it returns is not wanted
+			}
 			return r, err
 		}
 		h.sayNow()

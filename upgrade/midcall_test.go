@@ -378,6 +378,7 @@ func TestSessionEndsWithItsLastCall(t *testing.T) {
 		if err != nil || !held || len(asks) != 1 || string(asks[0].ID) != "0" {
 			t.Fatalf("got %v, %v, %v", asks, held, err)
 		}
+		berths[1].Settle(t.Context(), asks[0].Task, asks[0].ID) // whoever ends it refuses what is open
 		for _, b := range berths {
 			if over, err := b.SessionOver(t.Context(), clientsKey()); !over || err != nil {
 				t.Errorf("the session goes on: %v", err)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,7 +24,10 @@ type oldServer struct {
 	posted   []string // notifications and responses
 	ended    []string // sessions
 	resumed  int
-	denied   bool // it does not know the session
+	denied   bool                 // it does not know the session
+	plays    func(c *oldCall)     // what the tool does; nil: its test does it
+	ending   func(session string) // is told when a berth ends a session; nil: nobody is
+	hears    func(posted []byte)  // is told what is posted; nil: nobody is
 	replays  bool
 	mute     bool // resumed streams bring only what was there
 	nameless bool // events have no ids
@@ -38,11 +42,14 @@ type oldCall struct {
 	request struct {
 		ID     json.RawMessage
 		Params struct {
-			Task json.RawMessage
-			Meta struct{ ProgressToken string } `json:"_meta"`
+			Arguments struct{ Do string }
+			Task      json.RawMessage
+			Meta      struct{ ProgressToken string } `json:"_meta"`
 		}
 	}
+	n     int // how many came before
 	log   []Message
+	gone  chan struct{} // closed when nobody waits for it any more
 	grown chan struct{} // closed when there is more
 	cut   chan struct{} // closed to break the streams
 }
@@ -56,10 +63,18 @@ func (s *oldServer) line(b *berth) Line {
 			return s.reopen(ctx, b, c, event)
 		},
 		Tell: func(_ context.Context, _ *routing.Upstream, c *Call) error {
-			return s.note(b, func() { s.posted = append(s.posted, c.Session+" "+string(c.Body)) })
+			err := s.note(b, func() { s.posted = append(s.posted, c.Session+" "+string(c.Body)) })
+			if err == nil && s.hears != nil {
+				s.hears(c.Body)
+			}
+			return err
 		},
 		End: func(_ context.Context, _ *routing.Upstream, c *Call) error {
-			return s.note(b, func() { s.ended = append(s.ended, c.Session) })
+			err := s.note(b, func() { s.ended = append(s.ended, c.Session) })
+			if err == nil && s.ending != nil {
+				s.ending(c.Session)
+			}
+			return err
 		},
 	}
 }
@@ -75,13 +90,14 @@ func (s *oldServer) note(b *berth, f func()) error {
 }
 
 func (s *oldServer) open(ctx context.Context, b *berth, c *Call) (Exchange, error) {
-	call := &oldCall{s: s, session: c.Session, grown: make(chan struct{}), cut: make(chan struct{})}
+	call := &oldCall{s: s, session: c.Session, grown: make(chan struct{}), cut: make(chan struct{}), gone: make(chan struct{})}
 	if err := json.Unmarshal(c.Body, &call.request); err != nil {
 		return nil, err
 	}
 	lost := false
 	err := s.note(b, func() {
-		if lost = s.denied; !lost {
+		if lost = s.denied || slices.Contains(s.ended, c.Session); !lost {
+			call.n = len(s.calls)
 			s.calls = append(s.calls, call)
 		}
 	})
@@ -92,7 +108,19 @@ func (s *oldServer) open(ctx context.Context, b *berth, c *Call) (Exchange, erro
 		return nil, err
 	}
 	call.prime()
+	if s.plays != nil {
+		go s.plays(call)
+	}
 	return &oldStream{call: call, ctx: ctx, b: b, cut: call.cut}, nil
+}
+
+// place is how many events of the call's stream come up to one.
+func (c *oldCall) place(event string) (int, error) {
+	of, at, _ := strings.Cut(event, "-")
+	if of != strconv.Itoa(c.n) {
+		return 0, errors.New("another call's")
+	}
+	return strconv.Atoi(at)
 }
 
 func (c *oldCall) prime() { c.add(Message{}) }
@@ -102,7 +130,7 @@ func (c *oldCall) add(m Message) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	if !c.s.nameless {
-		m.Event = strconv.Itoa(len(c.log) + 1)
+		m.Event = fmt.Sprint(c.n, "-", len(c.log)+1)
 	}
 	c.log = append(c.log, m)
 	close(c.grown)
@@ -138,9 +166,9 @@ func (s *oldServer) reopen(ctx context.Context, b *berth, c *Call, event string)
 	lost := false
 	err := s.note(b, func() {
 		s.resumed++
-		lost = s.denied
+		lost = s.denied || slices.Contains(s.ended, c.Session)
 		for _, call := range s.calls {
-			if at, err := strconv.Atoi(event); err == nil && call.session == c.Session && at <= len(call.log) && s.replays {
+			if at, err := call.place(event); err == nil && call.session == c.Session && at <= len(call.log) && s.replays {
 				found = &oldStream{call: call, ctx: ctx, b: b, at: at, cut: call.cut, until: -1}
 				if s.mute {
 					found.until = len(call.log)

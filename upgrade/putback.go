@@ -10,21 +10,26 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// putBackAtOnce is how many records are compared at a time after an outage.
-const putBackAtOnce = 16
+// heldAtOnce is how many of the calls that are held are seen to at a time.
+const heldAtOnce = 16
 
 // putAllBack compares what this process holds with what the store says, and puts back
-// what it has lost.
+// what it has lost. What could not be compared is put right by its next step.
 func (t *Tasks) putAllBack(ctx context.Context) {
+	t.forAllHeld(func(h *Held) { h.look(ctx) })
+}
+
+// forAllHeld does something with each call that is held, some at a time.
+func (t *Tasks) forAllHeld(do func(h *Held)) {
 	var group errgroup.Group
-	group.SetLimit(putBackAtOnce)
+	group.SetLimit(heldAtOnce)
 	for _, h := range t.custody.all() {
 		group.Go(func() error {
-			h.look(ctx)
+			do(h)
 			return nil
 		})
 	}
-	_ = group.Wait() // what could not be compared is put right by its next step
+	_ = group.Wait() // nothing fails
 }
 
 // look compares the record with what this process knows of it: a call of a task that has
@@ -44,7 +49,7 @@ func (h *Held) look(ctx context.Context) {
 		h.entry = stands
 		h.end(errCancelled)
 	case stands.Holder == h.t.holder:
-		h.sure = began
+		h.entry, h.sure = stands, began // others settle what it asks
 	case stands.State == InputRequired && stands.Round == h.entry.Round:
 		// Its own pause, which is not acknowledged yet.
 	default:
@@ -101,13 +106,8 @@ func (h *Held) putBack(ctx context.Context) error {
 	if err := t.enrol(ctx, &task, life); err != nil {
 		return err
 	}
-	for _, ask := range task.OpenAsks() {
-		if task.Session == "" {
-			break
-		}
-		if err := t.lists.enlist(ctx, t.lists.asksIn(task.Behind), askName(task.ID, ask.Key), life+spare, 0); err != nil {
-			return err
-		}
+	if err := t.listAsks(ctx, &task, life); err != nil {
+		return err
 	}
 	if h.place.name != "" {
 		if err := t.lists.enlist(ctx, h.place.list, h.place.name, life+spare, 0); err != nil {

@@ -62,7 +62,10 @@ func (h *Held) lose(ctx context.Context, err error) (again bool, _ error) {
 	}
 	op := h.t.op(Redo)
 	op.Round = h.due
-	return true, h.must(ctx, op)
+	if err := h.must(ctx, op); err != nil {
+		return false, err
+	}
+	return true, h.insist(ctx, func(ctx context.Context) error { return h.t.closeAsks(ctx, &task) })
 }
 
 // standIn takes the place of a call that runs at u already.

@@ -103,6 +103,7 @@ func (t *Tasks) pulse(ctx context.Context, after bool) {
 	t.lookAtMail(ctx)
 	t.backlog.work(ctx)
 	t.reconcile(ctx)
+	t.keepAllAsking(ctx)
 }
 
 // keepLease renews the lease with each beat, whatever else a beat has to do.

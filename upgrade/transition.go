@@ -311,7 +311,7 @@ func (t *Task) adopt(op Op) (bool, error) {
 		return false, ErrState
 	}
 	if t.State == Dispatched && !t.resumable() {
-		t.await()
+		t.again()
 	}
 	t.Holder = op.Holder
 	return true, nil

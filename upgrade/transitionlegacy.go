@@ -62,7 +62,9 @@ func (t *Task) say(message json.RawMessage) {
 	}
 }
 
-// open adds an ask. A request that comes twice is one: streams are replayed.
+// open adds an ask. A request that comes twice is one: streams are replayed. What was
+// settled does not come again from the event on that it came with; what another call of
+// the session may bring, the session's list knows.
 func (t *Task) open(op Op) (bool, error) {
 	if err := t.underWay(op); err != nil {
 		return false, err
@@ -110,7 +112,15 @@ func (t *Task) redo(op Op) (bool, error) {
 	if !t.Terms.Rerun {
 		return false, ErrState
 	}
-	t.Asks, t.Event, t.Progress, t.Message = nil, "", nil, ""
-	t.await()
+	t.again()
 	return true, nil
+}
+
+// again has the round that was in flight be sent once more. What a legacy one has asked
+// and said is lost with it.
+func (t *Task) again() {
+	if t.Call != "" {
+		t.Asks, t.Event, t.Progress, t.Message = nil, "", nil, ""
+	}
+	t.await()
 }

@@ -27,6 +27,12 @@ type ideal struct {
 	given  map[string]string // answers of this round, by shown key
 	asked  map[string]bool   // keys that were ever shown
 	ops    []string          // that changed something
+
+	legacy, session bool     // what kind of call it is
+	event           string   // how far its stream has come
+	asks            []string // keys that it waits for
+	said            int      // notifications so far
+	message         string
 }
 
 // step says whether op changes the task, and whether it is refused.
@@ -41,15 +47,16 @@ func (m *ideal) step(op Op) (changed, refused bool) {
 	switch op.Kind {
 	case Dispatch:
 		if refused = !mine || m.round != op.Round || !waits && !sent; !refused {
-			m.state, m.round, m.handed, changed = Dispatched, m.round+1, true, true
+			m.state, m.round, m.handed, m.message, changed = Dispatched, m.round+1, true, "", true
 		}
 	case Hand:
 		if refused = !mine; !refused {
 			m.handed, changed = true, !m.handed
 		}
 	case Progress:
-		refused = !mine || !sent || m.round != op.Round
-		changed = !refused // messages are drawn unlike each other
+		if refused = !mine || !sent || m.round != op.Round; !refused {
+			m.message, changed = op.Message, op.Message != m.message
+		}
 	case Pause:
 		if refused = !mine || !sent || m.round != op.Round; !refused {
 			m.pause(op)
@@ -71,12 +78,15 @@ func (m *ideal) step(op Op) (changed, refused bool) {
 			m.state, m.holder, changed = Failed, "", true
 		}
 	case Adopt:
-		if refused = !his || !waits && !(sent && m.terms.Rerun); !refused {
-			if sent {
-				m.state = m.begin()
+		goesOn := m.legacy && m.session && m.event != ""
+		if refused = !his || !waits && !(sent && (m.terms.Rerun || goesOn)); !refused {
+			if sent && !goesOn {
+				m.startAgain()
 			}
 			m.holder, changed = op.Holder, true
 		}
+	default:
+		changed, refused = m.stepLegacy(op, mine && sent && m.round == op.Round)
 	}
 	if changed {
 		m.ops = append(m.ops, op.ID)
@@ -93,7 +103,7 @@ func (m *ideal) begin() State {
 }
 
 func (m *ideal) pause(op Op) {
-	m.given = map[string]string{}
+	m.given, m.asks, m.message = map[string]string{}, nil, ""
 	if len(op.Asks) == 0 {
 		m.state = Accepted
 		return
@@ -123,12 +133,22 @@ var stepKinds = slices.Concat(
 	[]Kind{Hand, Hand, Progress, Progress, Adopt, Adopt, Finish, Cancel, Orphan},
 )
 
+// legacyKinds are those of a call whose upstream is of the legacy era.
+var legacyKinds = slices.Concat(
+	slices.Repeat([]Kind{Dispatch}, 8), slices.Repeat([]Kind{Open}, 8), slices.Repeat([]Kind{Settle}, 6), slices.Repeat([]Kind{Note}, 6),
+	[]Kind{Withdraw, Withdraw, Redo, Redo, Adopt, Adopt, Adopt, Hand, Pause, Answer, Progress, Finish, Cancel, Orphan},
+)
+
 // drawOp draws an op that a task may meet: mostly one that fits, by whoever and about
 // whichever round.
 func drawOp(t *rapid.T, n int, task *Task) Op {
 	holders := rapid.SampledFrom([]string{"a", "b", "c"})
+	kinds := stepKinds
+	if task.Call != "" {
+		kinds = legacyKinds
+	}
 	op := Op{
-		ID: fmt.Sprint("op-", n), Kind: rapid.SampledFrom(stepKinds).Draw(t, "kind"),
+		ID: fmt.Sprint("op-", n), Kind: rapid.SampledFrom(kinds).Draw(t, "kind"),
 		At:     time.UnixMilli(1_000 + rapid.Int64Range(0, 1_000).Draw(t, "at")).UTC(),
 		Holder: holders.Draw(t, "holder"), Of: holders.Draw(t, "of"),
 		Round: task.Round, Message: fmt.Sprint("message ", n),
@@ -144,6 +164,7 @@ func drawOp(t *rapid.T, n int, task *Task) Op {
 			op.Holder = holders.Draw(t, "heir")
 		}
 	}
+	drawLegacy(t, n, &op)
 	keys := []string{"k", "l", "k#2", "unknown"}
 	for _, ask := range task.Asks {
 		keys = append(keys, ask.Key)
@@ -164,8 +185,14 @@ func TestTransitionAgreesWithTheRules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		terms := Terms{TTL: time.Hour, Rerun: rapid.Bool().Draw(t, "rerun"), Slots: rapid.IntRange(0, 1).Draw(t, "slots")}
 		m := &ideal{terms: terms, holder: "a", given: map[string]string{}, asked: map[string]bool{}}
-		m.state = m.begin()
+		m.state, m.legacy, m.session = m.begin(), rapid.Bool().Draw(t, "legacy"), rapid.IntRange(0, 3).Draw(t, "session") > 0
 		task := Task{ID: "T", State: m.state, Holder: "a", Terms: terms, Created: time.UnixMilli(1_000).UTC(), Updated: time.UnixMilli(1_000).UTC()}
+		if m.legacy {
+			task.Call = "call"
+		}
+		if m.legacy && m.session {
+			task.Session = "session"
+		}
 		var past []Op
 		for n := range rapid.IntRange(1, 80).Draw(t, "steps") {
 			op := drawOp(t, n, &task)
@@ -199,6 +226,7 @@ func takeStep(t *rapid.T, m *ideal, task Task, op Op) Task {
 		return next
 	}
 	checkAsks(t, m, task, next, op)
+	checkLegacy(t, m, task, next, op)
 	if next.State != m.state || next.Holder != m.holder || next.Round != m.round || next.Handed != m.handed && !next.State.Terminal() {
 		t.Fatalf("%+v: got %+v, want %+v", op, next, m)
 	}

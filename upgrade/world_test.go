@@ -48,7 +48,8 @@ type world struct {
 	settings settings
 	flush    func() // empties the store; nil: it is not
 	tool     *tool
-	pace     int // how much faster than the script; 0: as it says, in fake time
+	old      *oldTool // what calls go to; nil: tool
+	pace     int      // how much faster than the script; 0: as it says, in fake time
 	wrong    noted
 	waiting  sync.WaitGroup // for clients and for the burial of the dead
 
@@ -57,19 +58,25 @@ type world struct {
 	tasks  []*known
 	names  int
 	lost   int // beginnings and ends of flushes so far
+
+	sessions []*oldSession // that are open, of old
+	all      []*oldSession // that ever were
 }
 
 // known is what clients know of a task.
 type known struct {
 	id, call string
-	rerun    bool
+	session  *oldSession // that its call lives in; nil: none
 
 	mu        sync.Mutex // guards the fields below
+	rerun     bool       // it may run twice
+	late      bool       // its session may have been over before, or nobody knows what was given up
 	ended     string     // state and outcome, once a client has seen them
 	cancelled bool       // acknowledged
 	answered  []string   // keys whose answers were acknowledged
 	asked     []string   // keys that were seen
 	lost      int        // world.lost before it was made
+	safe      bool       // its stream could be resumed
 }
 
 // TestWorldInMemory runs scripts on berths that share a store in memory, in fake time.
@@ -143,11 +150,15 @@ func (w *world) pause(d time.Duration) { <-time.After(d / time.Duration(max(w.pa
 // settle waits until nothing moves any more, and returns what is wrong then.
 func (w *world) settle() []string {
 	if w.pace == 0 {
-		time.Sleep(5 * time.Minute)
+		for range 16 {
+			w.follow()
+			time.Sleep(oldTimeout / 12)
+		}
 		return w.check()
 	}
 	// Liveness alone: far above what it takes.
 	for end := time.Now().Add(realtest.Within); ; <-time.After(100 * time.Millisecond) {
+		w.follow()
 		if left := w.check(); len(left) == 0 || time.Now().After(end) {
 			return left
 		}
@@ -157,6 +168,7 @@ func (w *world) settle() []string {
 // begin starts one more berth.
 func (w *world) begin() {
 	b := newBerth(w.settings, w.tool)
+	b.line.lasts = w.old != nil // what can be resumed outlives a drain
 	b.line.died = func() {
 		w.tool.excuse(b)
 		w.waiting.Go(b.clear)
@@ -198,6 +210,12 @@ func (w *world) do(a act) {
 	switch a.What {
 	case "create":
 		w.waiting.Go(func() { w.create(b, a.N) })
+	case "end":
+		w.waiting.Go(func() { w.end(b, a.N) })
+	case "reply":
+		if k != nil {
+			w.waiting.Go(func() { w.reply(b, k, a.N) })
+		}
 	case "poll", "answer", "cancel":
 		if k != nil {
 			w.waiting.Go(func() { w.ask(b, k, a) })
@@ -258,10 +276,23 @@ func (w *world) excuseCutOff() {
 		if b.line.Health().Healthy {
 			continue
 		}
-		for _, k := range w.tasks {
-			k.rerun = k.rerun || b.custody.get(k.id) != nil
+		for _, k := range w.made() {
+			k.excuse(b.custody.get(k.id) != nil)
 		}
 	}
+}
+
+func (k *known) excuse(held bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.rerun, k.late = k.rerun || held, k.late || held
+}
+
+// made are the tasks that clients were told of.
+func (w *world) made() []*known {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.tasks)
 }
 
 func (w *world) heal() {
@@ -275,6 +306,10 @@ func (w *world) heal() {
 }
 
 func (w *world) create(b *berth, n int) {
+	if w.old != nil {
+		w.createOld(b, n)
+		return
+	}
 	w.mu.Lock()
 	w.names++
 	call := fmt.Sprint("call-", w.names)

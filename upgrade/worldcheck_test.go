@@ -32,12 +32,13 @@ type seen struct {
 	cancelled bool
 	answered  []string
 	lost      int
+	late      bool
 }
 
 func (k *known) snapshot() seen {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return seen{k.ended, k.cancelled, slices.Clone(k.answered), k.lost}
+	return seen{k.ended, k.cancelled, slices.Clone(k.answered), k.lost, k.late}
 }
 
 // compare checks a poll's answer against what was known before the poll.
@@ -57,7 +58,7 @@ func (w *world) compare(b *berth, k *known, before *seen, v View, err error, flu
 		w.wrong.add("%s is %s though it has ended: %s, cancelled %v", k.call, v.State, before.ended, before.cancelled)
 	}
 	for _, ask := range v.Outstanding() {
-		if slices.Contains(before.answered, ask.Key) && slices.ContainsFunc(v.Asks, func(a Ask) bool { return a.Key == ask.Key }) {
+		if (w.old == nil || b.line.Health().Healthy) && slices.Contains(before.answered, ask.Key) && slices.ContainsFunc(v.Asks, func(a Ask) bool { return a.Key == ask.Key }) {
 			w.wrong.add("%s asks again for %s", k.call, ask.Key)
 		}
 	}
@@ -66,6 +67,7 @@ func (w *world) compare(b *berth, k *known, before *seen, v View, err error, flu
 	if now != "" {
 		k.ended = now
 	}
+	k.safe = k.safe || v.resumable()
 	for _, ask := range v.Asks {
 		if !slices.Contains(k.asked, ask.Key) {
 			k.asked = append(k.asked, ask.Key)
@@ -78,7 +80,7 @@ func (w *world) check() []string {
 	var left noted
 	living := w.living()
 	open := map[string]bool{}
-	for _, k := range w.tasks {
+	for _, k := range w.made() {
 		before := k.snapshot()
 		states := map[string]bool{}
 		for _, b := range living {
@@ -104,6 +106,9 @@ func (w *world) check() []string {
 		}
 	}
 	w.checkTool(&left)
+	if w.old != nil {
+		w.checkOld(&left)
+	}
 	w.checkLists(&left, living, open)
 	return left.all()
 }
@@ -112,14 +117,14 @@ func (w *world) check() []string {
 func (w *world) checkTool(left *noted) {
 	w.tool.mu.Lock()
 	defer w.tool.mu.Unlock()
-	for _, k := range w.tasks {
+	for _, k := range w.made() {
 		for stage := range 4 {
 			if n := w.tool.executed[fmt.Sprint(k.call, " ", stage)]; n > 1 && !k.rerun {
 				left.add("%s ran %d times in stage %d", k.call, n, stage)
 			}
 		}
 	}
-	for _, k := range w.tasks {
+	for _, k := range w.made() {
 		if n := w.tool.rounds[k.call+" 1"]; n > 1 && !k.rerun {
 			left.add("the first round of %s was sent %d times", k.call, n)
 		}
