@@ -68,7 +68,11 @@ func (h *Held) isOver(ctx context.Context) bool {
 // refuse answers a request that no client will answer. It reports whether the upstream
 // has taken that.
 func (h *Held) refuse(ctx context.Context, id []byte) bool {
-	object := (&mcp.Error{Code: mcp.CodeInternal, Message: "the client does not answer any more"}).Object()
+	why := "the client does not answer any more"
+	if h.Task().Session == "" {
+		why = "no client can answer without a session"
+	}
+	object := (&mcp.Error{Code: mcp.CodeInternal, Message: why}).Object()
 	return h.post(ctx, mcp.ErrorResponse(id, object))
 }
 

@@ -151,7 +151,11 @@ func (t *Task) OpenAsks() []Ask {
 func (t *Task) Outstanding() []mcp.Input {
 	var open []mcp.Input
 	for _, ask := range t.OpenAsks() {
-		open = append(open, mcp.Input{Key: ask.Key, Value: ask.Request})
+		request := []byte(ask.Request)
+		if t.Call != "" {
+			request = mcp.AsInput(request)
+		}
+		open = append(open, mcp.Input{Key: ask.Key, Value: request})
 	}
 	return open
 }

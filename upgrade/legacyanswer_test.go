@@ -55,3 +55,20 @@ func TestAsksOfASessionThatHasMoved(t *testing.T) {
 		berths[1].statusOf(t, before, "input_required")
 	})
 }
+
+// What is a result in the call's era is the task's, whatever other eras make of it; and
+// what says nothing is not told, least of all a token that the client did not give.
+func TestWhatAnotherEraReadsIntoALegacyAnswer(t *testing.T) {
+	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
+		id := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		call := old.call(t, 0)
+		call.say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"%s","progress":"much"}}`, berths[1].see(t, id).Call)
+		const result = `{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create"}}}`
+		call.answer(result)
+		soon()
+		if v := berths[1].mustState(t, id, Completed); string(v.Outcome) != result || len(v.Said) != 0 {
+			t.Errorf("got %s after %v", v.Outcome, v.Said)
+		}
+	})
+}
