@@ -19,7 +19,7 @@ func oneOf(message []byte) []json.RawMessage {
 // asked opens an ask for a request on the call's stream; or answers in the client's place
 // what needs none, or what that will not answer any more.
 func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
-	id := bytes.Clone(a.ID)
+	id, key := bytes.Clone(a.ID), mcp.IDKey(a.ID)
 	task := h.Task()
 	if len(task.Asks) >= maxAsks { // as far as it has heard
 		h.look(ctx)
@@ -33,13 +33,13 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 		h.refuse(ctx, id)
 		return nil
 	}
-	if h.isReplayed(ctx, &task, id) {
+	if h.isReplayed(ctx, &task, key) {
 		return nil
 	}
 	h.sayNow()
 	op := h.t.op(Open)
-	op.Round, op.Event, op.Key, op.Request = h.due, m.Event, string(id), bytes.Clone(m.Data)
-	list := h.t.lists.asksIn(task.Session)
+	op.Round, op.Event, op.Key, op.Request = h.due, m.Event, key, bytes.Clone(m.Data)
+	list := h.t.lists.asksIn(task.Behind)
 	err := h.insist(ctx, func(ctx context.Context) error {
 		return h.t.lists.enlist(ctx, list, askName(h.id, op.Key), time.Until(h.expires)+spare, 0)
 	})
@@ -61,11 +61,11 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 // isReplayed reports whether an ask is another call's: a stream that was resumed may replay
 // what was asked on others of the session. On a stream that was not, it is the call's own,
 // whatever was asked under its id before: the session may have moved since.
-func (h *Held) isReplayed(ctx context.Context, task *Task, id []byte) bool {
+func (h *Held) isReplayed(ctx context.Context, task *Task, key string) bool {
 	if h.reopened.IsZero() {
 		return false
 	}
-	first, err := h.t.askedBy(ctx, task.Session, id)
+	first, err := h.t.askedBy(ctx, task.Behind, key)
 	return err == nil && first != "" && first != h.id
 }
 
@@ -78,7 +78,11 @@ func (h *Held) isOver(ctx context.Context) bool {
 // refuse answers a request that no client will answer. It reports whether the upstream
 // has taken that.
 func (h *Held) refuse(ctx context.Context, id []byte) bool {
-	object := (&mcp.Error{Code: mcp.CodeInternal, Message: "the client does not answer any more"}).Object()
+	why := "the client does not answer any more"
+	if h.Task().Session == "" {
+		why = "no client can answer without a session"
+	}
+	object := (&mcp.Error{Code: mcp.CodeInternal, Message: why}).Object()
 	return h.post(ctx, mcp.ErrorResponse(id, object))
 }
 
@@ -110,7 +114,7 @@ func (t *Tasks) keepAllAsking(ctx context.Context) {
 // cancelled is none of this call's.
 func (h *Held) unasked(ctx context.Context, m Message) error {
 	h.sayNow()
-	return h.close(ctx, string(mcp.CancelledID(m.Data)), m.Event, oneOf(m.Data)...)
+	return h.close(ctx, mcp.IDKey(mcp.CancelledID(m.Data)), m.Event, oneOf(m.Data)...)
 }
 
 // close takes an ask away, with what is said of that.

@@ -179,7 +179,8 @@ func (h *Held) hear(ctx context.Context, m Message) (r reply, over bool, err err
 		return reply{}, false, h.unasked(ctx, m)
 	}
 	said := saying{event: m.Event}
-	if len(m.Data) <= maxSaidBytes { // a record is no place for more
+	// Progress that says nothing would show the client a token that it did not give.
+	if a.Method != mcp.MethodProgress && len(m.Data) <= maxSaidBytes { // a record is no place for more
 		said.others = oneOf(m.Data)
 	}
 	h.noteThat(said)
@@ -196,5 +197,6 @@ func (h *Held) answered(a mcp.Answer, message []byte) (r reply, over bool, err e
 		return reply{}, false, errGarbled
 	}
 	h.sayNow()
+	a.ResultType = "" // a member like any other: this era asks by requests
 	return reply{a, message}, true, nil
 }

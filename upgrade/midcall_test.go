@@ -96,7 +96,7 @@ func TestAsksInMidCall(t *testing.T) {
 			t.Errorf("asked %+v", asks)
 		}
 		for raw, want := range map[string]string{"0": id, `"b"`: id, "1": ""} {
-			if got, err := berths[1].AskedIn(t.Context(), clientsKey(), []byte(raw)); err != nil || got != want {
+			if got, err := berths[1].AskedIn(t.Context(), behindKey(), []byte(raw)); err != nil || got != want {
 				t.Errorf("%s was asked by %q, %v", raw, got, err)
 			}
 		}
@@ -111,7 +111,7 @@ func TestAsksInMidCall(t *testing.T) {
 		soon()
 		berths[1].statusOf(t, id, "working")
 		for _, raw := range []string{"0", `"b"`} {
-			if got, err := berths[1].AskedIn(t.Context(), clientsKey(), []byte(raw)); err != nil || got != "" {
+			if got, err := berths[1].AskedIn(t.Context(), behindKey(), []byte(raw)); err != nil || got != "" {
 				t.Errorf("%s is asked by %q still, %v", raw, got, err)
 			}
 		}
@@ -416,7 +416,7 @@ func TestTimeoutIsToldInTheSession(t *testing.T) {
 // The end of a session waits for its calls, which cannot ask any more.
 func TestSessionEndsWithItsLastCall(t *testing.T) {
 	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
-		if _, held, err := berths[1].EndSession(t.Context(), clientsKey()); held || err != nil {
+		if _, held, err := berths[1].EndSession(t.Context(), clientsKey(), behindKey()); held || err != nil {
 			t.Fatalf("an idle session: %v, %v", held, err)
 		}
 		ids := []string{berths[0].handCore(t, rule(nil), 0), berths[1].handCore(t, rule(nil), 0)}
@@ -424,7 +424,7 @@ func TestSessionEndsWithItsLastCall(t *testing.T) {
 		first, second := old.call(t, 0), old.call(t, 1)
 		first.ask("0")
 		soon()
-		asks, held, err := berths[1].EndSession(t.Context(), clientsKey())
+		asks, held, err := berths[1].EndSession(t.Context(), clientsKey(), behindKey())
 		if err != nil || !held || len(asks) != 1 || string(asks[0].ID) != "0" {
 			t.Fatalf("got %v, %v, %v", asks, held, err)
 		}
@@ -461,7 +461,7 @@ func TestSessionOfALostCallEnds(t *testing.T) {
 		old.nameless = true
 		berths[0].handCore(t, rule(nil), 0)
 		soon()
-		if _, held, err := berths[1].EndSession(t.Context(), clientsKey()); !held || err != nil {
+		if _, held, err := berths[1].EndSession(t.Context(), clientsKey(), behindKey()); !held || err != nil {
 			t.Fatal(err)
 		}
 		berths[0].kill()

@@ -46,6 +46,8 @@ type oldSession struct {
 func (s *oldSession) key() string { return SessionKey(poolName, somebody.Principal, s.name) }
 func (s *oldSession) at() string  { return "at " + s.name }
 
+func (s *oldSession) behind() string { return BehindKey(s.key(), s.at()) }
+
 // TestOldWorldInMemory runs scripts on berths in front of a server that holds sessions, in
 // fake time.
 func TestOldWorldInMemory(t *testing.T) {
@@ -169,7 +171,7 @@ func (w *world) isTold(s *oldSession) bool {
 // respond posts a response in a session.
 func (w *world) respond(b *berth, s *oldSession, id string) {
 	w.old.answered(fmt.Appendf(nil, `{"id":%s,"result":{}}`, id))
-	if task, err := b.AskedIn(context.Background(), s.key(), []byte(id)); err == nil && task != "" {
+	if task, err := b.AskedIn(context.Background(), s.behind(), []byte(id)); err == nil && task != "" {
 		b.Settle(context.Background(), task, []byte(id))
 	}
 }
@@ -181,7 +183,7 @@ func (w *world) end(b *berth, n int) {
 	s.ended = true
 	flushes, tasks := w.lost, slices.Clone(w.tasks)
 	w.mu.Unlock()
-	asks, held, err := b.EndSession(context.Background(), s.key())
+	asks, held, err := b.EndSession(context.Background(), s.key(), s.behind())
 	switch {
 	case held:
 		w.mu.Lock()
@@ -279,7 +281,7 @@ func (w *world) checkOld(left *noted) {
 // task.
 func (w *world) checkSession(left *noted, s *oldSession) {
 	l := lists{}
-	for _, name := range slices.Concat(w.members(l.heldIn(s.key())), w.members(l.asksIn(s.key()))) {
+	for _, name := range slices.Concat(w.members(l.heldIn(s.key())), w.members(l.asksIn(s.behind()))) {
 		id, _, _ := strings.Cut(name, " ")
 		_, err := w.record(id)
 		if id != settled && !errors.Is(err, ErrUnknown) {
