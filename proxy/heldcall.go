@@ -101,7 +101,7 @@ func (a *heldAnswer) Next() (upgrade.Message, error) {
 }
 
 // event returns the next event; one without data bears no message. What breaks off at the
-// end of the stream is none.
+// end of the stream is none, and its id is not how far the stream came.
 func (a *heldAnswer) event() (mcp.Event, error) {
 	event, err := a.events.Next()
 	switch {
@@ -109,7 +109,9 @@ func (a *heldAnswer) event() (mcp.Event, error) {
 		return mcp.Event{}, err
 	case event.Cut:
 		return mcp.Event{}, errEventTooLarge
-	case !event.Ends || !mcp.MayBeMessage(event.Data):
+	case !event.Ends:
+		return a.events.Next() // what ended the stream
+	case !mcp.MayBeMessage(event.Data):
 		event.Data = nil
 	}
 	return event, nil
