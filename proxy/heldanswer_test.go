@@ -34,3 +34,17 @@ func TestHeldAnswerThatBreaksOffInAnEvent(t *testing.T) {
 		}
 	}
 }
+
+// An id that fits in no request is none: the stream is resumed from the one before.
+func TestHeldAnswerWithUnusableEventIDs(t *testing.T) {
+	for id, want := range map[string]string{
+		"a b/\u00e9": "a b/\u00e9", strings.Repeat("i", maxEventID): strings.Repeat("i", maxEventID),
+		strings.Repeat("i", maxEventID+1): "", "\x01": "", "a\x7f": "",
+	} {
+		response := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}}
+		answer := newHeldAnswer(response, strings.NewReader("id: "+id+"\ndata: {}\n\n"), 1<<20)
+		if m, err := answer.Next(); err != nil || m.Event != want || string(m.Data) != "{}" {
+			t.Errorf("%.10q: got %.10q, %v", id, m.Event, err)
+		}
+	}
+}

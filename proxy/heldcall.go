@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"unicode"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -97,7 +98,20 @@ func (a *heldAnswer) Next() (upgrade.Message, error) {
 		return upgrade.Message{Data: body}, err
 	}
 	event, err := a.event()
-	return upgrade.Message{Data: event.Data, Event: event.ID(), Retry: event.Retry()}, err
+	return upgrade.Message{Data: event.Data, Event: resumableFrom(event.ID()), Retry: event.Retry()}, err
+}
+
+// maxEventID bounds the ids that a record keeps, and a request for the rest of a stream
+// bears: servers take headers of 8 KiB.
+const maxEventID = 4 << 10
+
+// resumableFrom returns the id of an event if a stream can be resumed from there; else "",
+// and the one before it stands.
+func resumableFrom(id string) string {
+	if len(id) > maxEventID || strings.ContainsFunc(id, unicode.IsControl) {
+		return ""
+	}
+	return id
 }
 
 // event returns the next event; one without data bears no message. What breaks off at the
