@@ -143,7 +143,9 @@ func (h *Held) readFor(ctx context.Context, ex Exchange) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
-		h.quiet = 0
+		if m.Data != nil {
+			h.quiet = 0
+		}
 		r, over, err := h.hear(ctx, m)
 		if over || err != nil {
 			return r, err

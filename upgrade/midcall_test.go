@@ -154,10 +154,15 @@ func TestAskWithAnIDThatAnotherCallHad(t *testing.T) {
 
 // A stream that breaks is resumed where it was, by its holder; the tool runs once.
 func TestBrokenStreamIsResumed(t *testing.T) {
-	for name, mute := range map[string]bool{"that goes on": false, "that brings what was there": true} {
+	for name, kind := range map[string]*oldServer{
+		"that goes on":                            {},
+		"that brings what was there":              {mute: true},
+		"that brings what was there and comments": {mute: true, hums: true},
+		"that brings what was there and ends":     {mute: true, brief: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
-				old.mute = mute
+				old.mute, old.hums, old.brief = kind.mute, kind.hums, kind.brief
 				id := berths[0].handCore(t, rule(nil), 0)
 				soon()
 				call := old.call(t, 0)
@@ -170,7 +175,11 @@ func TestBrokenStreamIsResumed(t *testing.T) {
 				if v := berths[1].statusOf(t, id, "working"); v.Message != "2" {
 					t.Errorf("says %q", v.Message)
 				}
+				before := old.resumptions()
 				time.Sleep(time.Minute)
+				if n := old.resumptions() - before; n > 20 {
+					t.Errorf("a call that says nothing was resumed %d times a minute", n)
+				}
 				call.ask("1")
 				time.Sleep(quietMost + 2*time.Second)
 				synctest.Wait()
