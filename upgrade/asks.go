@@ -12,6 +12,9 @@ import (
 // maxAsks bounds how many requests of a call may be open at once.
 const maxAsks = 32
 
+// errUnheard refuses a request that no client will answer.
+var errUnheard = &mcp.Error{Code: mcp.CodeInternal, Message: "the client does not answer any more"}
+
 func oneOf(message []byte) []json.RawMessage {
 	return []json.RawMessage{bytes.Clone(message)}
 }
@@ -30,6 +33,7 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 		h.post(ctx, mcp.Response(id, []byte("{}")))
 		return nil
 	case task.Session == "" || len(task.Asks) >= maxAsks || h.isOver(ctx):
+		h.t.metrics.question(ctx, "refused")
 		h.refuse(ctx, id)
 		return nil
 	}
@@ -38,11 +42,18 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 		return nil
 	}
 	h.sayNow()
+	return h.open(ctx, string(id), m)
+}
+
+// open shows a request to the client as the ask of this key, until the upstream has the
+// answer. It is listed by its session before the record says so: an answer must find it.
+func (h *Held) open(ctx context.Context, key string, m Message) error {
 	op := h.t.op(Open)
-	op.Round, op.Event, op.Key, op.Request = h.due, m.Event, string(id), bytes.Clone(m.Data)
-	list := h.t.lists.asksIn(task.Session)
+	op.Round, op.Event, op.Key, op.Request = h.due, m.Event, key, bytes.Clone(m.Data)
+	before := h.Task()
+	list := h.t.lists.asksIn(before.Session)
 	err := h.insist(ctx, func(ctx context.Context) error {
-		return h.t.lists.enlist(ctx, list, askName(h.id, op.Key), time.Until(h.expires)+spare, 0)
+		return h.t.lists.enlist(ctx, list, askName(h.id, key), time.Until(h.expires)+spare, 0)
 	})
 	if err == nil {
 		err = h.must(ctx, op)
@@ -51,8 +62,12 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 		return h.cause(ctx, err)
 	}
 	if h.isOver(ctx) { // since: who ended it need not have seen the ask
-		h.refuse(ctx, id)
-		return h.close(ctx, op.Key, "")
+		h.t.metrics.question(ctx, "refused")
+		h.refuse(ctx, []byte(key))
+		return h.close(ctx, key, "")
+	}
+	if !before.asks(key) { // else its stream was resumed
+		h.t.metrics.question(ctx, "asked")
 	}
 	after := h.Task()
 	h.t.changed(ctx, &after)
@@ -68,8 +83,7 @@ func (h *Held) isOver(ctx context.Context) bool {
 // refuse answers a request that no client will answer. It reports whether the upstream
 // has taken that.
 func (h *Held) refuse(ctx context.Context, id []byte) bool {
-	object := (&mcp.Error{Code: mcp.CodeInternal, Message: "the client does not answer any more"}).Object()
-	return h.post(ctx, mcp.ErrorResponse(id, object))
+	return h.post(ctx, mcp.ErrorResponse(id, errUnheard.Object()))
 }
 
 // keepAsking looks whether anybody still answers what the upstream waits for: the stream
@@ -100,7 +114,11 @@ func (t *Tasks) keepAllAsking(ctx context.Context) {
 // cancelled is none of this call's.
 func (h *Held) unasked(ctx context.Context, m Message) error {
 	h.sayNow()
-	return h.close(ctx, string(mcp.CancelledID(m.Data)), m.Event, oneOf(m.Data)...)
+	key := string(mcp.CancelledID(m.Data))
+	if task := h.Task(); task.asks(key) {
+		h.t.metrics.question(ctx, "withdrawn")
+	}
+	return h.close(ctx, key, m.Event, oneOf(m.Data)...)
 }
 
 // close takes an ask away, with what is said of that.

@@ -130,5 +130,11 @@ func (t *Tasks) settleAsk(ctx context.Context, id string, op Op) error {
 	}
 	t.lookAt(ctx, id)
 	t.changed(ctx, &e.Task)
-	return t.strikeAsk(ctx, &e.Task, op.Key)
+	if err := t.strikeAsk(ctx, &e.Task, op.Key); err != nil {
+		return err
+	}
+	if e.did(op.ID) {
+		t.metrics.question(ctx, "settled")
+	}
+	return nil
 }

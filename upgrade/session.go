@@ -76,6 +76,7 @@ func (t *Tasks) EndSession(ctx context.Context, session string) (asks []OpenAsk,
 	if held, err = t.holds(ctx, session); err != nil || !held {
 		return nil, false, err
 	}
+	t.metrics.sessionEnd(ctx, "held")
 	asks, err = t.openIn(ctx, session)
 	return asks, true, err
 }
@@ -122,7 +123,10 @@ func (t *Tasks) leaveSession(ctx context.Context, task *Task, c *Call) error {
 		return nil
 	}
 	if err := pool.Line.End(ctx, u, c); err != nil {
+		t.metrics.sessionEnd(ctx, "failed")
 		t.log.Debug("a session that has ended could not be ended at its upstream", "upstream", u.Name, "error", err)
+		return nil
 	}
+	t.metrics.sessionEnd(ctx, "told")
 	return nil
 }
