@@ -80,6 +80,21 @@ func TestTaskIsSeenInBothDialects(t *testing.T) {
 	})
 }
 
+// What a call of 2025-11-25 asks while it runs is answered in its session alone. A client of
+// the extension that was shown it would answer by tasks/update, for ever.
+func TestQuestionsInMidCallAreNotOfTheExtension(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newCoreRig(t, rigOptions{}, nil)
+		session := f.initialize()
+		id, call := f.made(session)
+		call.ask("7")
+		f.reaches(session, id, "input_required")
+		if r := f.poll(id); !strings.Contains(r.body, `"status":"working"`) || strings.Contains(r.body, "inputRequests") {
+			t.Errorf("to the extension: %v", r)
+		}
+	})
+}
+
 // A cancel is answered with the task, once it is cancelled; what has ended stays as it is.
 func TestCancelOfACoreTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

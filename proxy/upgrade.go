@@ -205,7 +205,7 @@ func (x *request) acknowledge(err error) error {
 	if err != nil {
 		return err
 	}
-	x.respond(http.StatusOK, mcp.Response(x.id, []byte(`{"resultType":"complete"}`)))
+	x.respond(http.StatusOK, mcp.EmptyResponse(x.id))
 	return nil
 }
 

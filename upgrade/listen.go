@@ -121,6 +121,9 @@ func (h *Held) listen(ctx, line context.Context, u *routing.Upstream, ex Exchang
 			return r, err
 		}
 		again, refused := h.reopen(ctx, line, u)
+		if refused != nil || !errors.Is(err, errQuiet) {
+			h.measureResumption(ctx, refused)
+		}
 		if errors.Is(refused, ErrNoReplay) {
 			return r, err
 		}
@@ -132,7 +135,7 @@ func (h *Held) listen(ctx, line context.Context, u *routing.Upstream, ex Exchang
 }
 
 // isBreak reports whether an answer ended without a response, through nobody's saying so.
-func isBreak(err error) bool { return errors.Is(err, errBroken) || err == error(errEnded) }
+func isBreak(err error) bool { return errors.Is(err, errBroken) || errors.Is(err, errEnded) }
 
 func (h *Held) readFor(ctx context.Context, ex Exchange) (reply, error) {
 	if h.Task().Call == "" {

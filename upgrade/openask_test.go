@@ -15,7 +15,7 @@ func TestOpenAsksOfAnEndedSessionAreRefused(t *testing.T) {
 		soon()
 		old.call(t, 0).ask("0")
 		soon()
-		if _, held, err := berths[1].EndSession(t.Context(), clientsKey()); !held || err != nil {
+		if _, held, err := berths[1].EndSession(t.Context(), clientsKey(), behindKey()); !held || err != nil {
 			t.Fatalf("ended: %v, %v", held, err)
 		}
 		time.Sleep(testLease)
