@@ -559,6 +559,7 @@ func TestCallsInSessionsQueueBeforeTheirUpstream(t *testing.T) {
 		var waiting []string
 		for range 4 {
 			waiting = append(waiting, b.handAt(t, one, 0, "u"))
+			synctest.Wait() // it stands in line before the next one comes
 		}
 		b.handAt(t, one, 0, "v")
 		time.Sleep(5 * time.Second)
