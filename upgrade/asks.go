@@ -15,6 +15,7 @@ const maxAsks = 32
 // errUnheard refuses a request that no client will answer.
 var errUnheard = &mcp.Error{Code: mcp.CodeInternal, Message: "the client does not answer any more"}
 
+// oneOf is a list of a message alone, which it copies.
 func oneOf(message []byte) []json.RawMessage {
 	return []json.RawMessage{bytes.Clone(message)}
 }
