@@ -18,6 +18,7 @@ var (
 	errNoSession = &mcp.Error{Code: mcp.CodeInternal, Message: "no client can answer without a session"}
 )
 
+// oneOf is a list of a message alone, which it copies.
 func oneOf(message []byte) []json.RawMessage {
 	return []json.RawMessage{bytes.Clone(message)}
 }

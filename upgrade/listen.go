@@ -137,6 +137,7 @@ func (h *Held) listen(ctx, line context.Context, u *routing.Upstream, ex Exchang
 // isBreak reports whether an answer ended without a response, through nobody's saying so.
 func isBreak(err error) bool { return errors.Is(err, errBroken) || errors.Is(err, errEnded) }
 
+// readFor reads an answer up to its response, as the era of the call has it.
 func (h *Held) readFor(ctx context.Context, ex Exchange) (reply, error) {
 	if h.Task().Call == "" {
 		return h.read(ex)

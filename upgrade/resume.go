@@ -191,6 +191,7 @@ func (w *watched) Close() {
 	w.end(nil)
 }
 
+// sleep waits for d. It fails with the cause of ctx's end.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return context.Cause(ctx)
