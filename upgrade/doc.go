@@ -13,7 +13,6 @@
 // queued needs a place at an upstream before its dispatch. A pause that asks for nothing
 // leads back at once, as does a holder's death where another berth may send the call again.
 //
-<<<<<<< HEAD
 // A call to an upstream of the legacy era stays dispatched while its upstream asks: what is
 // open then is in the record, and its clients see input_required. The client's response goes
 // to the upstream in the session, past the holder; whoever passed it on settles the ask, the
@@ -22,13 +21,6 @@
 // another berth adopts the call, and brings what nobody has acted on yet. The task stays
 // dispatched all the while, in the same round. What cannot be resumed fails, or is sent
 // again from nothing where the rule says so.
-=======
-// A call of the legacy era (transitionlegacy.go) is one round, held in its client's own
-// session. What its tool asks it asks while it runs, so that the task stays dispatched, and
-// keeps its holder; clients of its dialect are told input_required. How far the call's
-// stream has come is in the record too: from there it is resumed when it breaks, or its
-// holder dies.
->>>>>>> refs/heads/review5
 //
 // Transition is the only place where a task changes; a change is stored by
 // compare-and-swap, under an op whose id makes a repetition harmless. The record is in the
@@ -49,18 +41,10 @@
 //
 //   - A holder proves that it lives by one lease a process. Where the lease is missing on
 //     two ticks in a row, over a connection that is well, any other berth sees to what the
-<<<<<<< HEAD
-//     holder listed: a call that was sent fails as holder_lost, what was not is gone on
-//     with by whoever has the credentials. A holder that comes back finds that out, ends
-//     its calls, and what they still return is dropped.
-//   - A call that was sent is no loss where its upstream replays events, and the adopter has
-//     the credentials: the death of the holder then costs the time until it is noticed.
-=======
 //     holder listed: what was not sent is gone on with by whoever has the credentials, and
 //     so is a call whose stream can be resumed; any other that was sent fails as
 //     holder_lost. A holder that comes back finds that out, ends its calls, and what they
 //     still return is dropped.
->>>>>>> refs/heads/review5
 //   - While the store is away calls go on, and outcomes wait in memory. When it is back,
 //     holders compare what they hold with what stands, and put back what is lost; until
 //     they had the time for it, a task that is not found is not called unknown.
@@ -69,15 +53,10 @@
 //
 // # What does not
 //
-<<<<<<< HEAD
 // A tool that ran and whose holder dies before the outcome is stored, without a stream to
 // resume: its task fails, and says that the tool may have run. That a session was ended,
 // and which asks were settled, when a store is flushed: the session idles out at its
 // upstream, and a client may be asked once more. Records that wait for input when a store is flushed:
-=======
-// A tool that ran and whose holder dies before the outcome is stored: its task fails, and
-// says that the tool may have run, unless the server replays the call's stream. Records that wait for input when a store is flushed:
->>>>>>> refs/heads/review5
 // nobody holds them. What a fail-over loses of tasks that have ended. A call that waits at
 // a berth which alone is cut off from the store for longer than its lease lives, if the
 // store is flushed before that ends: another berth may have sent it, and what shows that
@@ -85,7 +64,6 @@
 //
 // # Where things are
 //
-<<<<<<< HEAD
 // The terms: rule.go, rules.go, glob.go, policy.go.
 //
 // The record: task.go; transition.go, transitionlegacy.go (its steps); clock.go (its
@@ -105,18 +83,4 @@
 // Who decides about a task: custody.go, unsure.go. Berths among each other: run.go, lease.go,
 // orphan.go, putback.go, trust.go, backlog.go, hub.go, watcher.go. The end of the process:
 // drain.go. How an operator sees it: metrics.go.
-=======
-// rule.go, rules.go, glob.go, policy.go: which tools, on what terms. task.go,
-// transition.go, transitionlegacy.go: the record. clock.go: its times. id.go: names that
-// nobody can guess and no look-up is needed for. records.go, call.go, packed.go, lists.go:
-// what is in the store. tasks.go, create.go, idempotency.go: what clients ask for. hold.go,
-// round.go, progress.go, aside.go, unstored.go, place.go, queues.go, failure.go: the held
-// call. follow.go, follower.go: one whose server makes a task of it. line.go: how it gets
-// to its server. listen.go, asks.go, resume.go: one of the legacy era. session.go,
-// openask.go: the sessions that these live in, and what is asked there. update.go,
-// cancel.go, custody.go, unsure.go: who decides about a task. run.go, lease.go, orphan.go,
-// putback.go, trust.go, backlog.go, hub.go, watcher.go: berths among each other. drain.go:
-// the end of the process. extension.go, core.go: how a client sees a task. metrics.go: how
-// an operator does.
->>>>>>> refs/heads/review5
 package upgrade
