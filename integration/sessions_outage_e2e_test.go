@@ -5,6 +5,7 @@ package integration
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -56,7 +57,7 @@ func TestCallsOfSessionsOutliveTheirRedis(t *testing.T) {
 					uses[i].awaitStatus(t, h.berths[i%2], "input_required")
 					asked[i] = uses[i].shown(t, h.berths[i%2])
 				}
-				watching := h.watchUses(t, uses)
+				watching := h.watchUses(t, slices.Clone(uses))
 				fault.befall(h.redis)
 				for i := range asked {
 					if status, err := client.post(t.Context(), h.berths[i/2].url(), answerTo(asked[i], uses[i].task)); status != 202 {

@@ -133,9 +133,13 @@ func (u heldUse) attend(t testing.TB, pick func() *watched) attendance {
 	a := attendance{shown: map[string]int{}, answered: map[string]int{}, thinks: u.thinks}
 	for ctx.Err() == nil {
 		got, err := u.client.follow(ctx, pick().url(), "tasks/result", map[string]any{"taskId": u.task}, func(m legacyMessage) {
-			if m.asks() {
-				a.answer(ctx, u, m, pick)
+			if !m.asks() {
+				return
 			}
+			if got := m.related(); got != u.task {
+				t.Errorf("%s: a question is said to be of %s: %s", u.call, got, m.whole)
+			}
+			a.answer(ctx, u, m, pick)
 		})
 		if err == nil && !passing(got) {
 			a.response = got
