@@ -46,13 +46,7 @@ func (x *request) serveCore() error {
 
 // cancelCore gives up a task that has not ended, and answers with the task.
 func (x *request) cancelCore() error {
-	id := x.call().TaskID
-	if err := x.mayChange(id); err != nil {
-		return err
-	}
-	who, envelope := x.asker(), x.envelope()
-	who.Envelope = &envelope
-	task, err := x.p.options.Tasks.Cancel(x.ctx, id, who)
+	task, err := x.cancelUpgraded()
 	shown := upgrade.View{Task: task}.Core()
 	switch {
 	case errors.Is(err, upgrade.ErrTerminal):

@@ -60,8 +60,8 @@ func TestTaskIsSeenInBothDialects(t *testing.T) {
 		}
 		call.ask(`7`)
 		synctest.Wait()
-		if r := f.upgraded.poll(id); !strings.Contains(r.body, `"inputRequests":{"7":{"method":"elicitation/create","params":{`) {
-			t.Errorf("what a task of core asks, to the extension: %s", r.body)
+		if v := f.upgraded.look(id); v.Status != "working" || v.InputRequests != nil {
+			t.Errorf("what its session alone can answer, to the extension: %+v", v)
 		}
 		call.ends(`"result":{"content":[],"isError":true}`)
 		synctest.Wait()
@@ -76,6 +76,21 @@ func TestTaskIsSeenInBothDialects(t *testing.T) {
 		}
 		if r := f.legacy(session, "tasks/result", byID(other)); r.body != response1(`"result":{"resultType":"complete","content":[],`+related(other)+`}`) {
 			t.Errorf("its result: %v", r)
+		}
+	})
+}
+
+// What a call of 2025-11-25 asks while it runs is answered in its session alone. A client of
+// the extension that was shown it would answer by tasks/update, for ever.
+func TestQuestionsInMidCallAreNotOfTheExtension(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newCoreRig(t, rigOptions{}, nil)
+		session := f.initialize()
+		id, call := f.made(session)
+		call.ask("7")
+		f.reaches(session, id, "input_required")
+		if r := f.poll(id); !strings.Contains(r.body, `"status":"working"`) || strings.Contains(r.body, "inputRequests") {
+			t.Errorf("to the extension: %v", r)
 		}
 	})
 }

@@ -98,7 +98,7 @@ func (ep *Endpoint) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgr
 // 400 may mean that or something else.
 func (ep *Endpoint) deniesSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call) bool {
 	ping := *c
-	ping.Body = []byte(`{"jsonrpc":"2.0","id":` + ownID + `,"method":"` + mcp.MethodPing + `"}`)
+	ping.Body = []byte(ownPing)
 	ctx, cancel := context.WithTimeout(ctx, confirmTime)
 	defer cancel()
 	response, err := ep.exchangeHeld(ctx, u, &ping, http.MethodPost, ping.Headers())

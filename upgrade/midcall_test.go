@@ -105,7 +105,9 @@ func TestAsksInMidCall(t *testing.T) {
 			t.Errorf("open: %+v", v.OpenAsks())
 		}
 		call.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"b","reason":"too late"}}`)
-		call.ask("0") // a replay
+		call.hangUp()
+		soon()
+		call.ask("0") // a replay: the stream has been resumed
 		soon()
 		berths[1].statusOf(t, id, "working")
 		for _, raw := range []string{"0", `"b"`} {
@@ -124,12 +126,43 @@ func TestAsksInMidCall(t *testing.T) {
 	})
 }
 
+// In a session that has moved the new upstream numbers its requests from the beginning: what
+// comes on a call's own stream is asked, whatever was asked before under the same id.
+func TestAskWithAnIDThatAnotherCallHad(t *testing.T) {
+	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
+		first := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		old.call(t, 0).ask("0")
+		soon()
+		berths[1].Settle(t.Context(), first, []byte("0"))
+		old.call(t, 0).answer(`{}`)
+		soon()
+		berths[1].mustState(t, first, Completed)
+
+		second := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		old.call(t, 1).ask("0")
+		soon()
+		berths[1].statusOf(t, second, "input_required")
+		if got, err := berths[1].AskedIn(t.Context(), behindKey(), []byte("0")); err != nil || got != second {
+			t.Errorf("asked by %q, %v, want %q", got, err, second)
+		}
+		berths[1].Settle(t.Context(), second, []byte("0"))
+		berths[1].statusOf(t, second, "working")
+	})
+}
+
 // A stream that breaks is resumed where it was, by its holder; the tool runs once.
 func TestBrokenStreamIsResumed(t *testing.T) {
-	for name, mute := range map[string]bool{"that goes on": false, "that brings what was there": true} {
+	for name, kind := range map[string]*oldServer{
+		"that goes on":                            {},
+		"that brings what was there":              {mute: true},
+		"that brings what was there and comments": {mute: true, hums: true},
+		"that brings what was there and ends":     {mute: true, brief: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
-				old.mute = mute
+				old.mute, old.hums, old.brief = kind.mute, kind.hums, kind.brief
 				id := berths[0].handCore(t, rule(nil), 0)
 				soon()
 				call := old.call(t, 0)
@@ -142,7 +175,11 @@ func TestBrokenStreamIsResumed(t *testing.T) {
 				if v := berths[1].statusOf(t, id, "working"); v.Message != "2" {
 					t.Errorf("says %q", v.Message)
 				}
+				before := old.resumptions()
 				time.Sleep(time.Minute)
+				if n := old.resumptions() - before; n > 20 {
+					t.Errorf("a call that says nothing was resumed %d times a minute", n)
+				}
 				call.ask("1")
 				time.Sleep(quietMost + 2*time.Second)
 				synctest.Wait()
@@ -344,6 +381,28 @@ func TestCancelIsToldInTheSession(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A call is cancelled whose holder has died, before anybody has found that out. Who finds
+// it out tells the upstream.
+func TestCancelOfADeadHoldersCallIsTold(t *testing.T) {
+	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
+		id := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		old.call(t, 0).ask("0")
+		soon()
+		berths[0].kill()
+		task, err := berths[1].Cancel(t.Context(), id, somebody)
+		if err != nil || task.State != Cancelled {
+			t.Fatalf("cancelled: %+v, %v", task, err)
+		}
+		time.Sleep(2 * testLease)
+		synctest.Wait()
+		if told := old.told(); len(told) != 1 || !strings.Contains(told[0], `"method":"notifications/cancelled","params":{"requestId":"`+task.Call+`-1"`) {
+			t.Errorf("told %v", told)
+		}
+		berths[1].mustState(t, id, Cancelled)
+	})
 }
 
 // A call that takes too long is told so, and what that brings is no result.

@@ -49,12 +49,13 @@ func (t *Tasks) listAsks(ctx context.Context, task *Task, life time.Duration) er
 	return nil
 }
 
-// closeAsks strikes what a call has left open.
+// closeAsks strikes what a call has left open. That is not settled: it may be another
+// call's, which a stream that was resumed has replayed into this one.
 func (t *Tasks) closeAsks(ctx context.Context, task *Task) error {
 	open, err := t.openIn(ctx, task.Behind)
 	for _, ask := range open {
 		if ask.Task == task.ID {
-			err = errors.Join(err, t.strikeAsk(ctx, task, string(ask.ID)))
+			err = errors.Join(err, t.store.Delist(ctx, t.lists.asksIn(task.Behind), askName(task.ID, string(ask.ID))))
 		}
 	}
 	return err
@@ -133,5 +134,11 @@ func (t *Tasks) settleAsk(ctx context.Context, id string, op Op) error {
 	}
 	t.lookAt(ctx, id)
 	t.changed(ctx, &e.Task)
-	return t.strikeAsk(ctx, &e.Task, op.Key)
+	if err := t.strikeAsk(ctx, &e.Task, op.Key); err != nil {
+		return err
+	}
+	if e.did(op.ID) {
+		t.metrics.question(ctx, "settled")
+	}
+	return nil
 }

@@ -3,6 +3,8 @@ package upgrade
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync/atomic"
 	"time"
 
 	"berth/internal/mcp"
@@ -16,7 +18,7 @@ const (
 
 	resumeFirst, resumeMost = 100 * time.Millisecond, 5 * time.Second
 
-	// resumeApart is how far apart streams are opened that bring nothing.
+	// resumeApart is how far apart streams are opened at least.
 	resumeApart = time.Second
 )
 
@@ -36,6 +38,7 @@ func (h *Held) resume(task *Task) (again bool, err error) {
 	defer hangUp()
 	begun := time.Now()
 	ex, lost := h.reopen(ctx, line, u)
+	h.measureResumption(ctx, lost)
 	if lost != nil && ctx.Err() == nil {
 		return h.lose(ctx, lost)
 	}
@@ -84,7 +87,8 @@ func (h *Held) standIn(u *routing.Upstream) place {
 // reopen resumes the stream of the round that is in flight, as soon as the upstream lets
 // it. It fails with ErrNoReplay, with an *mcp.Error, or when ctx ends.
 func (h *Held) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange, error) {
-	wait, pause := max(h.retry, resumeApart-time.Since(h.reopened)), resumeFirst
+	apart := min(max(h.quiet, resumeApart), resumeMost) // some servers end at once whatever is resumed
+	wait, pause := max(h.retry, apart-time.Since(h.reopened)), resumeFirst
 	var since time.Time
 	for {
 		if err := sleep(ctx, wait); err != nil {
@@ -106,9 +110,16 @@ func (h *Held) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange,
 		case since.IsZero():
 			since = time.Now()
 		case time.Since(since) > resumeFor:
-			return nil, ErrNoReplay
+			return nil, errOutOfReach
 		}
 		wait, pause = pause, min(2*pause, resumeMost)
+	}
+}
+
+// measureResumption notes how it went to resume the stream, unless nobody wanted that any more.
+func (h *Held) measureResumption(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		h.t.metrics.resumed(ctx, h.Task(), err)
 	}
 }
 
@@ -118,7 +129,8 @@ func (h *Held) tryReopen(line context.Context, u *routing.Upstream) (Exchange, e
 	h.reopened = time.Now()
 	h.quiet = min(max(2*h.quiet, quietFirst), quietMost)
 	attempt, cancel := context.WithCancelCause(line)
-	w := &watched{quiet: h.quiet, end: cancel, timer: time.AfterFunc(h.quiet, func() { cancel(errQuiet) })}
+	w := &watched{quiet: h.quiet, end: cancel}
+	w.timer = time.AfterFunc(h.quiet, w.giveUp)
 	var err error
 	w.Exchange, err = h.t.pools[task.Pool].Line.Resume(attempt, u, h.call.unpack(), task.Event, task.Terms.MaxResult)
 	if err == nil {
@@ -134,23 +146,42 @@ func (h *Held) tryReopen(line context.Context, u *routing.Upstream) (Exchange, e
 
 const quietFirst, quietMost = time.Second, 10 * time.Second
 
-var errQuiet = errors.New("upgrade: a resumed stream said nothing")
+var (
+	errQuiet = errors.New("upgrade: a resumed stream said nothing")
+
+	// errOutOfReach says that a stream could not be resumed for longer than resumeFor.
+	errOutOfReach = fmt.Errorf("%w: it is out of reach", ErrNoReplay)
+)
 
 // watched is a stream that was resumed. It is closed when it says nothing for a while, and
-// resumed anew: some servers bring only what was there when it was opened.
+// resumed anew: some servers bring only what was there when it was opened. Comments
+// say nothing: they keep such a stream open for ever.
 type watched struct {
 	Exchange
-	quiet time.Duration
-	timer *time.Timer
-	end   context.CancelCauseFunc
+	quiet  time.Duration
+	timer  *time.Timer
+	silent atomic.Bool // it was closed because of that
+	end    context.CancelCauseFunc
 }
 
-// Next implements Exchange.
+func (w *watched) giveUp() {
+	w.silent.Store(true)
+	w.end(errQuiet)
+}
+
+// Next implements Exchange. It fails with errQuiet if nothing came for a while.
 func (w *watched) Next() (Message, error) {
 	w.timer.Reset(w.quiet)
-	m, err := w.Exchange.Next()
-	w.timer.Stop()
-	return m, err
+	defer w.timer.Stop()
+	for {
+		m, err := w.Exchange.Next()
+		if err != nil && w.silent.Load() {
+			err = errQuiet
+		}
+		if err != nil || m.Data != nil || m.Event != "" || m.Retry > 0 {
+			return m, err
+		}
+	}
 }
 
 // Close implements Exchange.
@@ -160,6 +191,7 @@ func (w *watched) Close() {
 	w.end(nil)
 }
 
+// sleep waits for d. It fails with the cause of ctx's end.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return context.Cause(ctx)

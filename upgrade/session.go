@@ -66,9 +66,10 @@ func (t *Tasks) holds(ctx context.Context, session string) (bool, error) {
 }
 
 // EndSession marks a session as ended if calls are held in it, which reports held: then
-// its upstream is told so once the last of them is over. asks are what is to be refused
-// in the client's name, in the session that behind names. Without any there is no mark, and the end is the upstream's to
-// acknowledge at once. The error wraps storage.ErrUnavailable.
+// its upstream is told so once the last of them is over. asks are what is to be refused in
+// the client's name, in the upstream's session that behind names. Without any call there is
+// no mark, and the end is the upstream's to acknowledge at once. The error wraps
+// storage.ErrUnavailable.
 func (t *Tasks) EndSession(ctx context.Context, session, behind string) (asks []OpenAsk, held bool, err error) {
 	if held, err = t.holds(ctx, session); err != nil || !held {
 		return nil, false, err
@@ -81,6 +82,7 @@ func (t *Tasks) EndSession(ctx context.Context, session, behind string) (asks []
 	if held, err = t.holds(ctx, session); err != nil || !held {
 		return nil, false, err
 	}
+	t.metrics.sessionEnd(ctx, "held")
 	asks, err = t.openIn(ctx, behind)
 	return asks, true, err
 }
@@ -127,7 +129,10 @@ func (t *Tasks) leaveSession(ctx context.Context, task *Task, c *Call) error {
 		return nil
 	}
 	if err := pool.Line.End(ctx, u, c); err != nil {
+		t.metrics.sessionEnd(ctx, "failed")
 		t.log.Debug("a session that has ended could not be ended at its upstream", "upstream", u.Name, "error", err)
+		return nil
 	}
+	t.metrics.sessionEnd(ctx, "told")
 	return nil
 }

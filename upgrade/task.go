@@ -9,7 +9,8 @@ import (
 	"berth/internal/mcp"
 )
 
-// State is where an upgraded task stands. Clients see the first three as "working".
+// State is where an upgraded task stands. Clients see the first three as "working", or a
+// legacy call that asks while it runs as "input_required".
 type State string
 
 const (
@@ -122,16 +123,20 @@ func (t *Task) resumable() bool {
 // Expires returns when the task may be forgotten, by the store's clock; see Tasks.Expires.
 func (t *Task) Expires() time.Time { return t.Created.Add(t.Terms.TTL) }
 
-// Status is the state as the Tasks extension spells it.
+// Status is the state as 2025-11-25 spells it. A legacy call that asks while it runs waits
+// for input; see ExtensionStatus.
 func (t *Task) Status() string {
 	switch {
 	case t.State == Dispatched && len(t.OpenAsks()) > 0:
 		return string(InputRequired)
 	case t.Waiting(), t.State == Dispatched:
-		return "working"
+		return working
 	}
 	return string(t.State)
 }
+
+// working is the status of a task that has not ended and asks for nothing.
+const working = "working"
 
 // OpenAsks are the asks that the client has not answered, in order.
 func (t *Task) OpenAsks() []Ask {
@@ -143,19 +148,6 @@ func (t *Task) OpenAsks() []Ask {
 		if ask.Answer == nil {
 			open = append(open, ask)
 		}
-	}
-	return open
-}
-
-// Outstanding are the open asks as the Tasks extension shows them.
-func (t *Task) Outstanding() []mcp.Input {
-	var open []mcp.Input
-	for _, ask := range t.OpenAsks() {
-		request := []byte(ask.Request)
-		if t.Call != "" {
-			request = mcp.AsInput(request)
-		}
-		open = append(open, mcp.Input{Key: ask.Key, Value: request})
 	}
 	return open
 }

@@ -45,18 +45,6 @@ func appendInputs(out []byte, inputs []Input) []byte {
 	return append(out, '}')
 }
 
-// AsInput returns a server's JSON-RPC request as one of inputRequests: its method and its
-// params, byte for byte.
-func AsInput(request []byte) []byte {
-	var env envelope
-	_ = objectMembers(request, envelopeNames, env.set) // what cannot be read is left out
-	out := append([]byte(`{"method":`), env.method...)
-	if env.params != nil {
-		out = append(append(out, `,"params":`...), env.params...)
-	}
-	return append(out, '}')
-}
-
 // sizeOf is about how many bytes appendInputs appends.
 func sizeOf(inputs []Input) int {
 	n := len("{}")
