@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 
@@ -71,4 +72,10 @@ func (x *request) sessionKey() string {
 		return ""
 	}
 	return upgrade.SessionKey(x.poolName(), x.principal, x.session)
+}
+
+// behind is what the records of tasks call the upstream's own session behind that of the
+// request, which must be routed.
+func (x *request) behind() string {
+	return upgrade.BehindKey(x.sessionKey(), cmp.Or(x.alias, x.session))
 }

@@ -58,6 +58,11 @@ func TestTaskIsSeenInBothDialects(t *testing.T) {
 		if v := f.upgraded.look(id); v.Status != "working" || v.ResultType != "complete" || v.TTLMs == 0 {
 			t.Errorf("a task of core, to the extension: %+v", v)
 		}
+		call.ask(`7`)
+		synctest.Wait()
+		if r := f.upgraded.poll(id); !strings.Contains(r.body, `"inputRequests":{"7":{"method":"elicitation/create","params":{`) {
+			t.Errorf("what a task of core asks, to the extension: %s", r.body)
+		}
 		call.ends(`"result":{"content":[],"isError":true}`)
 		synctest.Wait()
 		if v := f.upgraded.look(id); v.Status != "completed" || string(v.Result) != `{"resultType":"complete","content":[],"isError":true}` {
@@ -206,7 +211,7 @@ func TestSessionInWhichACoreTaskIsAskedFor(t *testing.T) {
 				t.Errorf("after two and a half days of polls %q is bound to %q", s, got)
 			}
 		}
-		if _, held, err := f.tasks.EndSession(t.Context(), upgrade.SessionKey("p", "", session)); !held || err != nil {
+		if _, held, err := f.tasks.EndSession(t.Context(), upgrade.SessionKey("p", "", session), ""); !held || err != nil {
 			t.Fatalf("got %v, %v", held, err)
 		}
 		for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel"} {

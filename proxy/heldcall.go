@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"unicode"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -97,11 +98,24 @@ func (a *heldAnswer) Next() (upgrade.Message, error) {
 		return upgrade.Message{Data: body}, err
 	}
 	event, err := a.event()
-	return upgrade.Message{Data: event.Data, Event: event.ID(), Retry: event.Retry()}, err
+	return upgrade.Message{Data: event.Data, Event: resumableFrom(event.ID()), Retry: event.Retry()}, err
+}
+
+// maxEventID bounds the ids that a record keeps, and a request for the rest of a stream
+// bears: servers take headers of 8 KiB.
+const maxEventID = 4 << 10
+
+// resumableFrom returns the id of an event if a stream can be resumed from there; else "",
+// and the one before it stands.
+func resumableFrom(id string) string {
+	if len(id) > maxEventID || strings.ContainsFunc(id, unicode.IsControl) {
+		return ""
+	}
+	return id
 }
 
 // event returns the next event; one without data bears no message. What breaks off at the
-// end of the stream is none.
+// end of the stream is none, and its id is not how far the stream came.
 func (a *heldAnswer) event() (mcp.Event, error) {
 	event, err := a.events.Next()
 	switch {
@@ -109,7 +123,9 @@ func (a *heldAnswer) event() (mcp.Event, error) {
 		return mcp.Event{}, err
 	case event.Cut:
 		return mcp.Event{}, errEventTooLarge
-	case !event.Ends || !mcp.MayBeMessage(event.Data):
+	case !event.Ends:
+		return a.events.Next() // what ended the stream
+	case !mcp.MayBeMessage(event.Data):
 		event.Data = nil
 	}
 	return event, nil

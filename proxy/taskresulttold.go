@@ -38,7 +38,7 @@ func (w *resultWait) messages() (events []byte) {
 		w.said = said.N
 		message := []byte(said.Message)
 		if a, err := mcp.PeekAnswer(message, false); err == nil && a.Method == mcp.MethodCancelled {
-			if !w.asked[string(mcp.CancelledID(message))] {
+			if !w.asked[mcp.IDKey(mcp.CancelledID(message))] {
 				continue
 			}
 			message = w.numbered(message)
@@ -108,7 +108,7 @@ func (w *resultWait) isAtHome() bool {
 	}
 	alias, err := x.aliasIn(binding.Alias)
 	x.alias = alias
-	return err == nil && binding.Upstream == w.task.Upstream
+	return err == nil && binding.Upstream == w.task.Upstream && x.behind() == w.task.Behind
 }
 
 // numbered is a message with what its server numbers as the client knows it.

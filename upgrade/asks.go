@@ -12,8 +12,11 @@ import (
 // maxAsks bounds how many requests of a call may be open at once.
 const maxAsks = 32
 
-// errUnheard refuses a request that no client will answer.
-var errUnheard = &mcp.Error{Code: mcp.CodeInternal, Message: "the client does not answer any more"}
+// What a request is refused with that no client will answer.
+var (
+	errUnheard   = &mcp.Error{Code: mcp.CodeInternal, Message: "the client does not answer any more"}
+	errNoSession = &mcp.Error{Code: mcp.CodeInternal, Message: "no client can answer without a session"}
+)
 
 // oneOf is a list of a message alone, which it copies.
 func oneOf(message []byte) []json.RawMessage {
@@ -23,7 +26,7 @@ func oneOf(message []byte) []json.RawMessage {
 // asked opens an ask for a request on the call's stream; or answers in the client's place
 // what needs none, or what that will not answer any more.
 func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
-	id := bytes.Clone(a.ID)
+	id, key := bytes.Clone(a.ID), mcp.IDKey(a.ID)
 	task := h.Task()
 	if len(task.Asks) >= maxAsks { // as far as it has heard
 		h.look(ctx)
@@ -38,12 +41,11 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 		h.refuse(ctx, id)
 		return nil
 	}
-	// A stream that was resumed may replay what other calls of the session asked.
-	if first, err := h.t.askedBy(ctx, task.Session, id); err == nil && first != "" && first != h.id {
+	if h.isReplayed(ctx, &task, key) {
 		return nil
 	}
 	h.sayNow()
-	return h.open(ctx, string(id), m)
+	return h.open(ctx, key, m)
 }
 
 // open shows a request to the client as the ask of this key, until the upstream has the
@@ -52,7 +54,7 @@ func (h *Held) open(ctx context.Context, key string, m Message) error {
 	op := h.t.op(Open)
 	op.Round, op.Event, op.Key, op.Request = h.due, m.Event, key, bytes.Clone(m.Data)
 	before := h.Task()
-	list := h.t.lists.asksIn(before.Session)
+	list := h.t.lists.asksIn(before.Behind)
 	err := h.insist(ctx, func(ctx context.Context) error {
 		return h.t.lists.enlist(ctx, list, askName(h.id, key), time.Until(h.expires)+spare, 0)
 	})
@@ -75,6 +77,17 @@ func (h *Held) open(ctx context.Context, key string, m Message) error {
 	return nil
 }
 
+// isReplayed reports whether an ask is another call's: a stream that was resumed may replay
+// what was asked on others of the session. On a stream that was not, it is the call's own,
+// whatever was asked under its id before: the session may have moved since.
+func (h *Held) isReplayed(ctx context.Context, task *Task, key string) bool {
+	if h.reopened.IsZero() {
+		return false
+	}
+	first, err := h.t.askedBy(ctx, task.Behind, key)
+	return err == nil && first != "" && first != h.id
+}
+
 // isOver reports whether the client has ended the session of the call.
 func (h *Held) isOver(ctx context.Context) bool {
 	over, _ := h.t.SessionOver(ctx, h.Task().Session) // if nobody can say, it is asked
@@ -84,7 +97,11 @@ func (h *Held) isOver(ctx context.Context) bool {
 // refuse answers a request that no client will answer. It reports whether the upstream
 // has taken that.
 func (h *Held) refuse(ctx context.Context, id []byte) bool {
-	return h.post(ctx, mcp.ErrorResponse(id, errUnheard.Object()))
+	why := errUnheard
+	if h.Task().Session == "" {
+		why = errNoSession
+	}
+	return h.post(ctx, mcp.ErrorResponse(id, why.Object()))
 }
 
 // keepAsking looks whether anybody still answers what the upstream waits for: the stream
@@ -115,7 +132,7 @@ func (t *Tasks) keepAllAsking(ctx context.Context) {
 // cancelled is none of this call's.
 func (h *Held) unasked(ctx context.Context, m Message) error {
 	h.sayNow()
-	key := string(mcp.CancelledID(m.Data))
+	key := mcp.IDKey(mcp.CancelledID(m.Data))
 	if task := h.Task(); task.asks(key) {
 		h.t.metrics.question(ctx, "withdrawn")
 	}

@@ -96,7 +96,7 @@ func TestAsksInMidCall(t *testing.T) {
 			t.Errorf("asked %+v", asks)
 		}
 		for raw, want := range map[string]string{"0": id, `"b"`: id, "1": ""} {
-			if got, err := berths[1].AskedIn(t.Context(), clientsKey(), []byte(raw)); err != nil || got != want {
+			if got, err := berths[1].AskedIn(t.Context(), behindKey(), []byte(raw)); err != nil || got != want {
 				t.Errorf("%s was asked by %q, %v", raw, got, err)
 			}
 		}
@@ -105,11 +105,13 @@ func TestAsksInMidCall(t *testing.T) {
 			t.Errorf("open: %+v", v.OpenAsks())
 		}
 		call.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"b","reason":"too late"}}`)
-		call.ask("0") // a replay
+		call.hangUp()
+		soon()
+		call.ask("0") // a replay: the stream has been resumed
 		soon()
 		berths[1].statusOf(t, id, "working")
 		for _, raw := range []string{"0", `"b"`} {
-			if got, err := berths[1].AskedIn(t.Context(), clientsKey(), []byte(raw)); err != nil || got != "" {
+			if got, err := berths[1].AskedIn(t.Context(), behindKey(), []byte(raw)); err != nil || got != "" {
 				t.Errorf("%s is asked by %q still, %v", raw, got, err)
 			}
 		}
@@ -124,12 +126,43 @@ func TestAsksInMidCall(t *testing.T) {
 	})
 }
 
+// In a session that has moved the new upstream numbers its requests from the beginning: what
+// comes on a call's own stream is asked, whatever was asked before under the same id.
+func TestAskWithAnIDThatAnotherCallHad(t *testing.T) {
+	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
+		first := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		old.call(t, 0).ask("0")
+		soon()
+		berths[1].Settle(t.Context(), first, []byte("0"))
+		old.call(t, 0).answer(`{}`)
+		soon()
+		berths[1].mustState(t, first, Completed)
+
+		second := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		old.call(t, 1).ask("0")
+		soon()
+		berths[1].statusOf(t, second, "input_required")
+		if got, err := berths[1].AskedIn(t.Context(), clientsKey(), []byte("0")); err != nil || got != second {
+			t.Errorf("asked by %q, %v, want %q", got, err, second)
+		}
+		berths[1].Settle(t.Context(), second, []byte("0"))
+		berths[1].statusOf(t, second, "working")
+	})
+}
+
 // A stream that breaks is resumed where it was, by its holder; the tool runs once.
 func TestBrokenStreamIsResumed(t *testing.T) {
-	for name, mute := range map[string]bool{"that goes on": false, "that brings what was there": true} {
+	for name, kind := range map[string]*oldServer{
+		"that goes on":                            {},
+		"that brings what was there":              {mute: true},
+		"that brings what was there and comments": {mute: true, hums: true},
+		"that brings what was there and ends":     {mute: true, brief: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
-				old.mute = mute
+				old.mute, old.hums, old.brief = kind.mute, kind.hums, kind.brief
 				id := berths[0].handCore(t, rule(nil), 0)
 				soon()
 				call := old.call(t, 0)
@@ -142,7 +175,11 @@ func TestBrokenStreamIsResumed(t *testing.T) {
 				if v := berths[1].statusOf(t, id, "working"); v.Message != "2" {
 					t.Errorf("says %q", v.Message)
 				}
+				before := old.resumptions()
 				time.Sleep(time.Minute)
+				if n := old.resumptions() - before; n > 20 {
+					t.Errorf("a call that says nothing was resumed %d times a minute", n)
+				}
 				call.ask("1")
 				time.Sleep(quietMost + 2*time.Second)
 				synctest.Wait()
@@ -346,6 +383,28 @@ func TestCancelIsToldInTheSession(t *testing.T) {
 	}
 }
 
+// A call is cancelled whose holder has died, before anybody has found that out. Who finds
+// it out tells the upstream.
+func TestCancelOfADeadHoldersCallIsTold(t *testing.T) {
+	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
+		id := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		old.call(t, 0).ask("0")
+		soon()
+		berths[0].kill()
+		task, err := berths[1].Cancel(t.Context(), id, somebody)
+		if err != nil || task.State != Cancelled {
+			t.Fatalf("cancelled: %+v, %v", task, err)
+		}
+		time.Sleep(2 * testLease)
+		synctest.Wait()
+		if told := old.told(); len(told) != 1 || !strings.Contains(told[0], `"method":"notifications/cancelled","params":{"requestId":"`+task.Call+`-1"`) {
+			t.Errorf("told %v", told)
+		}
+		berths[1].mustState(t, id, Cancelled)
+	})
+}
+
 // A call that takes too long is told so, and what that brings is no result.
 func TestTimeoutIsToldInTheSession(t *testing.T) {
 	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
@@ -366,7 +425,7 @@ func TestTimeoutIsToldInTheSession(t *testing.T) {
 // The end of a session waits for its calls, which cannot ask any more.
 func TestSessionEndsWithItsLastCall(t *testing.T) {
 	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
-		if _, held, err := berths[1].EndSession(t.Context(), clientsKey()); held || err != nil {
+		if _, held, err := berths[1].EndSession(t.Context(), clientsKey(), behindKey()); held || err != nil {
 			t.Fatalf("an idle session: %v, %v", held, err)
 		}
 		ids := []string{berths[0].handCore(t, rule(nil), 0), berths[1].handCore(t, rule(nil), 0)}
@@ -374,7 +433,7 @@ func TestSessionEndsWithItsLastCall(t *testing.T) {
 		first, second := old.call(t, 0), old.call(t, 1)
 		first.ask("0")
 		soon()
-		asks, held, err := berths[1].EndSession(t.Context(), clientsKey())
+		asks, held, err := berths[1].EndSession(t.Context(), clientsKey(), behindKey())
 		if err != nil || !held || len(asks) != 1 || string(asks[0].ID) != "0" {
 			t.Fatalf("got %v, %v, %v", asks, held, err)
 		}
@@ -411,7 +470,7 @@ func TestSessionOfALostCallEnds(t *testing.T) {
 		old.nameless = true
 		berths[0].handCore(t, rule(nil), 0)
 		soon()
-		if _, held, err := berths[1].EndSession(t.Context(), clientsKey()); !held || err != nil {
+		if _, held, err := berths[1].EndSession(t.Context(), clientsKey(), behindKey()); !held || err != nil {
 			t.Fatal(err)
 		}
 		berths[0].kill()
@@ -500,6 +559,7 @@ func TestCallsInSessionsQueueBeforeTheirUpstream(t *testing.T) {
 		var waiting []string
 		for range 4 {
 			waiting = append(waiting, b.handAt(t, one, 0, "u"))
+			synctest.Wait() // it stands in line before the next one comes
 		}
 		b.handAt(t, one, 0, "v")
 		time.Sleep(5 * time.Second)

@@ -30,6 +30,8 @@ type oldServer struct {
 	hears    func(posted []byte)  // is told what is posted; nil: nobody is
 	replays  bool
 	mute     bool // resumed streams bring only what was there
+	hums     bool // and comments
+	brief    bool // and then end
 	nameless bool // events have no ids
 	reserved bool // it answers a resumption when it has something to tell, and refuses the next one after that was given up
 	refuses  bool // the next one
@@ -108,10 +110,11 @@ func (s *oldServer) open(ctx context.Context, b *berth, c *Call) (Exchange, erro
 		return nil, err
 	}
 	call.prime()
+	stream := &oldStream{call: call, ctx: ctx, b: b, cut: call.cut}
 	if s.plays != nil {
 		go s.plays(call)
 	}
-	return &oldStream{call: call, ctx: ctx, b: b, cut: call.cut}, nil
+	return stream, nil
 }
 
 // place is how many events of the call's stream come up to one.
@@ -171,7 +174,7 @@ func (s *oldServer) reopen(ctx context.Context, b *berth, c *Call, event string)
 			if at, err := call.place(event); err == nil && call.session == c.Session && at <= len(call.log) && s.replays {
 				found = &oldStream{call: call, ctx: ctx, b: b, at: at, cut: call.cut, until: -1}
 				if s.mute {
-					found.until = len(call.log)
+					found.until, found.hums, found.brief = len(call.log), s.hums, s.brief
 				}
 			}
 		}
@@ -214,6 +217,8 @@ type oldStream struct {
 	b     *berth
 	at    int
 	until int // it brings no more than that; -1, 0: any number
+	hums  bool
+	brief bool
 	cut   chan struct{}
 }
 
@@ -232,7 +237,16 @@ func (o *oldStream) Next() (Message, error) {
 			o.at++
 			return log[o.at-1], nil
 		}
+		if o.brief {
+			return Message{}, io.EOF
+		}
+		var hum <-chan time.Time
+		if o.hums {
+			hum = time.After(quietFirst / 2)
+		}
 		select {
+		case <-hum:
+			return Message{}, nil
 		case <-grown:
 		case <-o.cut:
 			return Message{}, io.ErrUnexpectedEOF
@@ -267,6 +281,12 @@ func (s *oldServer) executions() int {
 	return len(s.calls)
 }
 
+func (s *oldServer) resumptions() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.resumed
+}
+
 func (s *oldServer) sessionsEnded() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -284,10 +304,16 @@ func (b *berth) handCore(t testing.TB, r *Rule, ttl time.Duration) string {
 // handAt is handCore for a session at this upstream.
 func (b *berth) handAt(t testing.TB, r *Rule, ttl time.Duration, upstream string) string {
 	t.Helper()
+	return b.handBehind(t, r, ttl, upstream, "the upstream's")
+}
+
+// handBehind is handAt for a session that the upstream calls so.
+func (b *berth) handBehind(t testing.TB, r *Rule, ttl time.Duration, upstream, session string) string {
+	t.Helper()
 	c := creation(r, "call")
 	c.Version, c.Core, c.Session, c.TTL, c.Prefer = "2025-11-25", true, clientsSession, ttl, upstream
 	c.Call.Body = []byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"work","task":{"ttl":60000},"_meta":{"progressToken":"the client's own"}}}`)
-	c.Call.Session = "the upstream's"
+	c.Call.Session = session
 	h, err := b.Create(context.Background(), c)
 	if err != nil {
 		t.Fatalf("creating a task: %v", err)
@@ -298,3 +324,6 @@ func (b *berth) handAt(t testing.TB, r *Rule, ttl time.Duration, upstream string
 }
 
 func clientsKey() string { return SessionKey(poolName, somebody.Principal, clientsSession) }
+
+// behindKey names what the upstream calls it.
+func behindKey() string { return BehindKey(clientsKey(), "the upstream's") }

@@ -18,7 +18,7 @@ const (
 
 	resumeFirst, resumeMost = 100 * time.Millisecond, 5 * time.Second
 
-	// resumeApart is how far apart streams are opened that bring nothing.
+	// resumeApart is how far apart streams are opened at least.
 	resumeApart = time.Second
 )
 
@@ -87,7 +87,8 @@ func (h *Held) standIn(u *routing.Upstream) place {
 // reopen resumes the stream of the round that is in flight, as soon as the upstream lets
 // it. It fails with ErrNoReplay, with an *mcp.Error, or when ctx ends.
 func (h *Held) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange, error) {
-	wait, pause := max(h.retry, resumeApart-time.Since(h.reopened)), resumeFirst
+	apart := min(max(h.quiet, resumeApart), resumeMost) // some servers end at once whatever is resumed
+	wait, pause := max(h.retry, apart-time.Since(h.reopened)), resumeFirst
 	var since time.Time
 	for {
 		if err := sleep(ctx, wait); err != nil {
@@ -153,7 +154,8 @@ var (
 )
 
 // watched is a stream that was resumed. It is closed when it says nothing for a while, and
-// resumed anew: some servers bring only what was there when it was opened.
+// resumed anew: some servers bring only what was there when it was opened. Comments
+// say nothing: they keep such a stream open for ever.
 type watched struct {
 	Exchange
 	quiet  time.Duration
@@ -170,12 +172,16 @@ func (w *watched) giveUp() {
 // Next implements Exchange. It fails with errQuiet if nothing came for a while.
 func (w *watched) Next() (Message, error) {
 	w.timer.Reset(w.quiet)
-	m, err := w.Exchange.Next()
-	w.timer.Stop()
-	if err != nil && w.silent.Load() {
-		err = errQuiet
+	defer w.timer.Stop()
+	for {
+		m, err := w.Exchange.Next()
+		if err != nil && w.silent.Load() {
+			err = errQuiet
+		}
+		if err != nil || m.Data != nil || m.Event != "" || m.Retry > 0 {
+			return m, err
+		}
 	}
-	return m, err
 }
 
 // Close implements Exchange.

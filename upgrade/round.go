@@ -173,8 +173,10 @@ func (h *Held) body(task *Task) ([]byte, error) {
 }
 
 // requestID is the raw JSON-RPC id of a round.
-func (h *Held) requestID(round int) []byte {
-	return strconv.AppendQuote(nil, h.token+"-"+strconv.Itoa(round))
+func (h *Held) requestID(round int) []byte { return requestID(h.token, round) }
+
+func requestID(token string, round int) []byte {
+	return strconv.AppendQuote(nil, token+"-"+strconv.Itoa(round))
 }
 
 // reply is the response that a round ended with.

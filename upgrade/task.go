@@ -57,6 +57,8 @@ type Task struct {
 	// Session is the session that the call lives in, as SessionKey names it; "": none. Such
 	// a call goes to Upstream alone.
 	Session string `json:"session,omitempty"`
+	// Behind is the upstream's own session behind Session, as BehindKey names it.
+	Behind string `json:"behind,omitempty"`
 	// ProgressToken is the client's own, raw; nil: none, or it is of no use any more.
 	ProgressToken json.RawMessage `json:"progress_token,omitempty"`
 	// Event is the id of the last event of the call's stream that has had its effect: from
@@ -97,7 +99,7 @@ type Terms struct {
 // Ask is one thing that the upstream wants to know from the client: between two rounds of a
 // call, or, of a legacy call, by a JSON-RPC request while it runs.
 type Ask struct {
-	Key      string          `json:"key"`                // as the client is shown it; the raw JSON-RPC id of a request
+	Key      string          `json:"key"`                // as the client is shown it; the JSON-RPC id of a request, as mcp.IDKey spells it
 	Upstream string          `json:"upstream,omitempty"` // as the upstream named it between two rounds
 	Request  json.RawMessage `json:"request"`            // what is asked; the whole JSON-RPC request
 	Answer   json.RawMessage `json:"answer,omitempty"`   // nil: not answered yet

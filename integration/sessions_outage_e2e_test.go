@@ -27,7 +27,7 @@ func TestCallsOfSessionsOutliveTheirRedis(t *testing.T) {
 		for _, server := range []askingServer{askingServers[0], askingServers[3]} {
 			t.Run(fault.name+"/"+server.name, func(t *testing.T) {
 				t.Parallel()
-				h := newCoreHolders(t, server, 1, sealed(), fault.args...)
+				h := newSessionHolders(t, server, 1, sealed(), fault.args...)
 				h.start(t)
 				h.start(t)
 				client := openSession(t, h.berths[0].url(), "alice")
@@ -43,7 +43,7 @@ func TestCallsOfSessionsOutliveTheirRedis(t *testing.T) {
 					uses[i].awaitStatus(t, h.berths[i%2], "input_required")
 					asked[i] = uses[i].shown(t, h.berths[i%2])
 				}
-				watching := h.watchCore(t, uses)
+				watching := h.watchUses(t, uses)
 				fault.befall(h.redis)
 				for i := range asked {
 					if status, err := client.post(t.Context(), h.berths[i/2].url(), answerTo(asked[i], uses[i].task)); status != 202 {
@@ -65,9 +65,9 @@ func TestCallsOfSessionsOutliveTheirRedis(t *testing.T) {
 	}
 }
 
-// watchCore polls tasks through any berth until it is stopped. The test fails if one is
+// watchUses polls tasks through any berth until it is stopped. The test fails if one is
 // shown as anything but under way or completed.
-func (h *coreHolders) watchCore(t testing.TB, uses []heldUse) *watching {
+func (h *sessionHolders) watchUses(t testing.TB, uses []heldUse) *watching {
 	w := &watching{stop: make(chan struct{})}
 	t.Cleanup(w.wait)
 	for range 2 {

@@ -1,0 +1,50 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// An event that breaks off with its stream did not come: neither its message nor its id
+// counts, or the stream would be resumed behind it.
+func TestHeldAnswerThatBreaksOffInAnEvent(t *testing.T) {
+	const first = "id: 1\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n\n"
+	for name, rest := range map[string]string{
+		"in its id":       "id: 2",
+		"before its data": "id: 23\n",
+		"in its data":     "id: 23\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"res",
+		"before its end":  "id: 23\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n",
+	} {
+		for _, end := range []error{io.EOF, io.ErrUnexpectedEOF} {
+			t.Run(name+", "+end.Error(), func(t *testing.T) {
+				body := io.MultiReader(strings.NewReader(first+rest), iotest.ErrReader(end))
+				answer := newHeldAnswer(&http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}}, body, 1<<20)
+				m, err := answer.Next()
+				if err != nil || m.Event != "1" || m.Data == nil {
+					t.Fatalf("got %+v, %v", m, err)
+				}
+				if m, err = answer.Next(); !errors.Is(err, end) || m.Event != "" || m.Data != nil {
+					t.Errorf("got %+v, %v, want %v", m, err, end)
+				}
+			})
+		}
+	}
+}
+
+// An id that fits in no request is none: the stream is resumed from the one before.
+func TestHeldAnswerWithUnusableEventIDs(t *testing.T) {
+	for id, want := range map[string]string{
+		"a b/\u00e9": "a b/\u00e9", strings.Repeat("i", maxEventID): strings.Repeat("i", maxEventID),
+		strings.Repeat("i", maxEventID+1): "", "\x01": "", "a\x7f": "",
+	} {
+		response := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}}
+		answer := newHeldAnswer(response, strings.NewReader("id: "+id+"\ndata: {}\n\n"), 1<<20)
+		if m, err := answer.Next(); err != nil || m.Event != want || string(m.Data) != "{}" {
+			t.Errorf("%.10q: got %.10q, %v", id, m.Event, err)
+		}
+	}
+}
