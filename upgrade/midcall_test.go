@@ -144,7 +144,7 @@ func TestAskWithAnIDThatAnotherCallHad(t *testing.T) {
 		old.call(t, 1).ask("0")
 		soon()
 		berths[1].statusOf(t, second, "input_required")
-		if got, err := berths[1].AskedIn(t.Context(), clientsKey(), []byte("0")); err != nil || got != second {
+		if got, err := berths[1].AskedIn(t.Context(), behindKey(), []byte("0")); err != nil || got != second {
 			t.Errorf("asked by %q, %v, want %q", got, err, second)
 		}
 		berths[1].Settle(t.Context(), second, []byte("0"))
