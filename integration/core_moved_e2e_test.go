@@ -19,7 +19,7 @@ func TestTasksInASessionThatHasMoved(t *testing.T) {
 			for range 2 {
 				c.live = append(c.live, c.start(t))
 			}
-			s := openCore(t, c.any)
+			s := openCore(t, func() *watched { return c.live[1] })
 			tool, args, want := r.asks("before")
 			before := c.begin(t, s, tool, args, want)
 			c.awaitSeen(t, []coreCall{before}, "waiting", func(task coreTask) bool { return task.Status == "input_required" })
@@ -29,10 +29,17 @@ func TestTasksInASessionThatHasMoved(t *testing.T) {
 			if end, err := s.ask(c.any(), "tasks/result", map[string]any{"taskId": before.taskID}, nil); err != nil || end.Error == nil {
 				t.Errorf("got %s, %v, %v, want it failed", end.Result, end.Error, err)
 			}
-			s.insist(t, "tools/list", map[string]any{}) // which moves the session
+			// One berth moves the session; the other one has seen it where it was.
+			s.berth = c.first
+			s.insist(t, "tools/list", map[string]any{})
+			s.berth = func() *watched { return c.live[1] }
 			for i := range 4 {
 				tool, args, want := r.asks(fmt.Sprint("after-", i))
-				c.begin(t, s, tool, args, want).wantDone(t)
+				call := c.begin(t, s, tool, args, want)
+				end, err := s.ask(c.live[1], "tasks/result", map[string]any{"taskId": call.taskID}, func(m coreMessage) { s.answer(t, m) })
+				if err != nil || !strings.Contains(string(end.Result), want) {
+					t.Errorf("got %s, %v, %v, want a result with %q", end.Result, end.Error, err, want)
+				}
 			}
 		})
 	}

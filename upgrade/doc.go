@@ -29,8 +29,8 @@
 //
 // One process holds the call of a task: it has it recorded before the handle goes out, it
 // makes the dispatch durable before the first byte goes upstream, and it stores the
-// outcome before anybody is told of it. A task that waits for input has no holder; the
-// berth that takes the last answer goes on with it.
+// outcome before anybody is told of it. A task that waits for input between two rounds has
+// no holder; the berth that takes the last answer goes on with it.
 //
 // A call may live in a client's session, at the upstream that has it. A client that ends a
 // session while calls are held in it is told so at once: a mark has every berth refuse the
@@ -56,11 +56,11 @@
 // A tool that ran and whose holder dies before the outcome is stored, without a stream to
 // resume: its task fails, and says that the tool may have run. That a session was ended,
 // and which asks were settled, when a store is flushed: the session idles out at its
-// upstream, and a client may be asked once more. Records that wait for input when a store is flushed:
-// nobody holds them. What a fail-over loses of tasks that have ended. A call that waits at
-// a berth which alone is cut off from the store for longer than its lease lives, if the
-// store is flushed before that ends: another berth may have sent it, and what shows that
-// is gone.
+// upstream, and a client may be asked once more. Records that wait for input between two
+// rounds when a store is flushed: nobody holds them. What a fail-over loses of tasks that
+// have ended. A call that waits at a berth which alone is cut off from the store for longer
+// than its lease lives, if the store is flushed before that ends: another berth may have
+// sent it, and what shows that is gone.
 //
 // # Where things are
 //

@@ -118,6 +118,30 @@ func (t *Tasks) Settle(ctx context.Context, task string, id []byte) {
 	}
 }
 
+// SettleIn is Settle for whichever task waits, in the session that BehindKey names, for
+// the response with this raw id. If none does, or the store cannot say and later knows of
+// none, nothing is noted. ctx bounds what the caller waits for that.
+func (t *Tasks) SettleIn(ctx context.Context, behind string, id []byte) {
+	op := t.op(Settle)
+	op.Key = mcp.IDKey(id)
+	settle := func(ctx context.Context) error {
+		task, err := t.AskedIn(ctx, behind, id)
+		if err == nil && task == "" {
+			err = t.miss(ctx) // it may have been lost, and be put back
+		}
+		switch {
+		case errors.Is(err, ErrUnknown):
+			return nil
+		case err != nil:
+			return err
+		}
+		return t.settleAsk(ctx, task, op)
+	}
+	if settle(ctx) != nil {
+		t.backlog.add(settle)
+	}
+}
+
 func (t *Tasks) settleAsk(ctx context.Context, id string, op Op) error {
 	e, err := t.records.get(ctx, id)
 	if err == nil { // and not from what a holder knows: it may be the holder no more
