@@ -55,7 +55,8 @@
 // sessionnews.go), and whose end waits for its calls (sessiontasks.go, sessionend.go).
 //
 // A session whose upstream is lost is moved between 4 and 5, where the pool allows it
-// (failover.go, denial.go, replay.go, handshake.go, alias.go, tag.go).
+// (failover.go, denial.go, replay.go, handshake.go, alias.go, tag.go). That a held call
+// has lost its session shows by the next one (doubts.go).
 //
 // A client that waits long for the plain answer to a call whose tool a rule names
 // (upgraderule.go) gets an event stream of berth's own meanwhile, if it takes one
