@@ -33,6 +33,7 @@ type eventGate struct {
 	n     int    // of these
 	ended int    // answers that went out whole
 	saw   []string
+	down  bool // nobody gets a connection
 }
 
 // startGate starts a gate before an instance of a fleet.
@@ -100,6 +101,9 @@ func (g *eventGate) keep(conn net.Conn, state http.ConnState) {
 		delete(g.conns, conn)
 		return
 	}
+	if g.down {
+		abort(conn)
+	}
 	g.conns[conn] = struct{}{}
 }
 
@@ -108,10 +112,22 @@ func (g *eventGate) reset() (broken int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for conn := range g.conns {
-		_ = conn.(*net.TCPConn).SetLinger(0)
-		_ = conn.Close()
+		abort(conn)
 	}
 	return len(g.conns)
+}
+
+func abort(conn net.Conn) {
+	_ = conn.(*net.TCPConn).SetLinger(0)
+	_ = conn.Close()
+}
+
+// partition breaks all connections, and those that are tried, until it is over.
+func (g *eventGate) partition(on bool) {
+	g.mu.Lock()
+	g.down = on
+	g.mu.Unlock()
+	g.reset()
 }
 
 // lastEvent is the id of the last event that was let through, "" before there is one.
@@ -235,7 +251,7 @@ func (g *eventGate) note(event string) {
 			g.n++
 		}
 		if data, is := strings.CutPrefix(line, "data:"); is {
-			if m, err := parseCore([]byte(data)); err == nil && m.Method == "" {
+			if m, err := parseLegacy([]byte(data)); err == nil && m.Method == "" {
 				g.ended++
 				g.saw = append(g.saw, "response")
 			}

@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// coreClient is a client of 2025-11-25 with one session, for tests that need a say in
+// legacyClient is a client of 2025-11-25 with one session, for tests that need a say in
 // which berth gets which request and when. Real clients do all else. It may be used by many
 // goroutines at once.
-type coreClient struct {
+type legacyClient struct {
 	http    http.Client
 	token   string // bearer token; empty: none
 	session string
@@ -34,7 +34,7 @@ type legacyMessage struct {
 		Meta map[string]taskView `json:"_meta"`
 	} `json:"params"`
 	Result json.RawMessage `json:"result"`
-	Error  *legacyError      `json:"error"`
+	Error  *legacyError    `json:"error"`
 
 	whole string
 }
@@ -63,11 +63,11 @@ func (m legacyMessage) related() string {
 }
 
 // openSession makes a client and its session, through a berth.
-func openSession(t testing.TB, url, token string) *coreClient {
+func openSession(t testing.TB, url, token string) *legacyClient {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}
 	t.Cleanup(transport.CloseIdleConnections)
-	c := &coreClient{http: http.Client{Transport: transport}, token: token}
+	c := &legacyClient{http: http.Client{Transport: transport}, token: token}
 	response, err := c.send(t.Context(), http.MethodPost, url, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{`+
 		`"protocolVersion":"2025-11-25","capabilities":{"elicitation":{},"sampling":{}},"clientInfo":{"name":"core","version":"1.0.0"}}}`)
 	if err != nil {
@@ -85,7 +85,7 @@ func openSession(t testing.TB, url, token string) *coreClient {
 }
 
 // send makes one request of the session.
-func (c *coreClient) send(ctx context.Context, method, url, body string) (*http.Response, error) {
+func (c *legacyClient) send(ctx context.Context, method, url, body string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (c *coreClient) send(ctx context.Context, method, url, body string) (*http.
 }
 
 // post posts a message that is not answered by one, and returns the status.
-func (c *coreClient) post(ctx context.Context, url, body string) (status int, err error) {
+func (c *legacyClient) post(ctx context.Context, url, body string) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	response, err := c.send(ctx, http.MethodPost, url, body)
@@ -122,14 +122,14 @@ const askWithin = 15 * time.Second
 
 // ask makes a request that does not wait for a task. err says that there was no answer, or
 // none that is a JSON-RPC message.
-func (c *coreClient) ask(ctx context.Context, url, method string, params any) (legacyMessage, error) {
+func (c *legacyClient) ask(ctx context.Context, url, method string, params any) (legacyMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	return c.follow(ctx, url, method, params, func(legacyMessage) {})
 }
 
 // follow makes a request and returns its response. Whatever else comes on the way is told.
-func (c *coreClient) follow(ctx context.Context, url, method string, params any, told func(legacyMessage)) (legacyMessage, error) {
+func (c *legacyClient) follow(ctx context.Context, url, method string, params any, told func(legacyMessage)) (legacyMessage, error) {
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": c.ids.Add(1), "method": method, "params": params})
 	if err != nil {
 		return legacyMessage{}, err
@@ -144,7 +144,7 @@ func (c *coreClient) follow(ctx context.Context, url, method string, params any,
 		if err != nil {
 			return legacyMessage{}, err
 		}
-		return parseCore(whole)
+		return parseLegacy(whole)
 	}
 	return readEvents(response.Body, told)
 }
@@ -161,7 +161,7 @@ func readEvents(stream io.Reader, told func(legacyMessage)) (legacyMessage, erro
 		if data = bytes.TrimSpace(data); !is || len(data) == 0 {
 			continue
 		}
-		m, err := parseCore(data)
+		m, err := parseLegacy(data)
 		if err != nil || m.Method == "" {
 			return m, err
 		}
@@ -169,13 +169,13 @@ func readEvents(stream io.Reader, told func(legacyMessage)) (legacyMessage, erro
 	}
 }
 
-func parseCore(whole []byte) (m legacyMessage, err error) {
+func parseLegacy(whole []byte) (m legacyMessage, err error) {
 	m.whole = string(whole)
 	return m, json.Unmarshal(whole, &m)
 }
 
 // call calls a tool as a task, and returns the id of that.
-func (c *coreClient) call(ctx context.Context, url, tool string, arguments map[string]any) (task string, err error) {
+func (c *legacyClient) call(ctx context.Context, url, tool string, arguments map[string]any) (task string, err error) {
 	got, err := c.ask(ctx, url, "tools/call", map[string]any{"name": tool, "arguments": arguments, "task": map[string]any{"ttl": 300_000}})
 	if err != nil {
 		return "", err
@@ -188,7 +188,7 @@ func (c *coreClient) call(ctx context.Context, url, tool string, arguments map[s
 }
 
 // look polls a task once.
-func (c *coreClient) look(ctx context.Context, url, task string) (taskView, legacyMessage, error) {
+func (c *legacyClient) look(ctx context.Context, url, task string) (taskView, legacyMessage, error) {
 	got, err := c.ask(ctx, url, "tasks/get", map[string]any{"taskId": task})
 	if err != nil {
 		return taskView{}, got, err

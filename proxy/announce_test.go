@@ -34,7 +34,7 @@ func TestDiscoveryGainsTheExtension(t *testing.T) {
 		"JSON":                      {withRule, 200, jsonType, bare, added},
 		"one of other extensions":   {withRule, 200, jsonType, discovery(`{"extensions":{"x/y":{"a": 1}}}`), discovery(`{"extensions":{"x/y":{"a": 1},` + discoverExtension + `:{}}}`)},
 		"event":                     {withRule, 200, eventsType, ": hi\n\nid:7\nevent: message\ndata: " + bare + "\n\n", ": hi\n\nid:7\nevent: message\ndata: " + added + "\n\n"},
-		"event on two lines, CRLF":  {withRule, 200, eventsType, "data:" + strings.Replace(bare, `, "id"`, ",\r\ndata:"+` "id"`, 1) + "\r\n\r\n", "data: " + strings.Replace(added, `, "id"`, ",\r\ndata: "+`"id"`, 1) + "\r\n\r\n"},
+		"event on two lines, CRLF":  {withRule, 200, eventsType, "data:" + strings.Replace(bare, `, "id"`, ",\r\ndata:"+` "id"`, 1) + "\r\n\r\n", "data:" + strings.Replace(added, `, "id"`, ",\r\ndata:"+`"id"`, 1) + "\r\n\r\n"},
 		"has it, JSON":              {withRule, 200, jsonType, beside, beside},
 		"has it, event":             {withRule, 200, eventsType, "data:" + beside + "\n\n", "data:" + beside + "\n\n"},
 		"no rule":                   {nil, 200, jsonType, bare, bare},

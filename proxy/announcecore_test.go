@@ -58,7 +58,7 @@ func TestInitializeGainsTasks(t *testing.T) {
 		"JSON":                      {withRule, 200, jsonType, bare, added, "added"},
 		"none before":               {withRule, 200, jsonType, greeting(core, `{ }`), greeting(core, `{`+tasksCapability+` }`), "added"},
 		"event":                     {withRule, 200, eventsType, "id: 0\ndata:\n\n: hi\n\nid:7\nevent: message\ndata: " + bare + "\n\n", "id: 0\ndata:\n\n: hi\n\nid:7\nevent: message\ndata: " + added + "\n\n", "added"},
-		"event on two lines, CRLF":  {withRule, 200, eventsType, "data:" + strings.Replace(bare, `, "id"`, ",\r\ndata:"+` "id"`, 1) + "\r\n\r\n", "data: " + strings.Replace(added, `, "id"`, ",\r\ndata: "+`"id"`, 1) + "\r\n\r\n", "added"},
+		"event on two lines, CRLF":  {withRule, 200, eventsType, "data:" + strings.Replace(bare, `, "id"`, ",\r\ndata:"+` "id"`, 1) + "\r\n\r\n", "data:" + strings.Replace(added, `, "id"`, ",\r\ndata:"+`"id"`, 1) + "\r\n\r\n", "added"},
 		"has its own":               {withRule, 200, jsonType, own, own, "own"},
 		"has its own, event":        {withRule, 200, eventsType, "data:" + own + "\n\n", "data:" + own + "\n\n", "own"},
 		"before core had tasks":     {withRule, 200, jsonType, greeting("2025-06-18", `{}`), greeting("2025-06-18", `{}`), ""},

@@ -20,12 +20,5 @@ func (x *request) recordAnswered(response *http.Response) {
 	}
 	ctx, cancel := x.recording()
 	defer cancel()
-	id := message.Calls[0].ID
-	task, err := x.p.options.Tasks.AskedIn(ctx, x.sessionKey(), id)
-	switch {
-	case err != nil:
-		x.p.log.Debug("it is not known which task a client's response is for", "pool", x.poolName(), "error", err)
-	case task != "":
-		x.p.options.Tasks.Settle(ctx, task, id)
-	}
+	x.p.options.Tasks.SettleIn(ctx, x.behind(), message.Calls[0].ID)
 }

@@ -18,6 +18,9 @@ import (
 // only request of its exchange, so that one id does.
 const ownID = `"berth"`
 
+// ownPing is a ping that no client has sent.
+const ownPing = `{"jsonrpc":"2.0","id":` + ownID + `,"method":"` + mcp.MethodPing + `"}`
+
 // askTask asks u, with the caller's credentials, whether it knows a task.
 func (x *request) askTask(ctx context.Context, u *routing.Upstream, taskID string) routing.Verdict {
 	status, a, err := x.sendOwn(ctx, u, mcp.MethodGetTask, taskID)

@@ -103,7 +103,7 @@ func (x *request) leaveLost() (done bool, err error) {
 	case x.isOutdated():
 		return true, x.reroute()
 	case !x.lost(owner, nil):
-		return false, nil
+		return x.leaveDenied(owner)
 	case x.keptTogether():
 		x.leaveOwner()
 		return false, nil

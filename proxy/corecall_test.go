@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -202,19 +201,6 @@ func TestWhichCallsBecomeCoreTasks(t *testing.T) {
 	}
 }
 
-// What another berth told a session's client counts at this one, too.
-func TestWhatASessionWasToldCountsAtAnyBerth(t *testing.T) {
-	redis := redistest.Start(t)
-	one := newUpgraded(t, rigOptions{store: openStore(t, redis.URL()), options: func(o *proxy.Options) { o.Rules[0].Tools = []string{"other"} }}, nil)
-	two := newUpgraded(t, rigOptions{store: openStore(t, redis.URL()), options: func(o *proxy.Options) { o.Rules[0].Tools = []string{"other"} }}, nil)
-	one.plainServer("2025-11-25", `{}`, `[]`, sayResult(plainResult))
-	two.plainServer("2025-11-25", `{}`, `[]`, sayResult(plainResult))
-	one.greet()
-	if m := two.callAsTask(`{}`).message(t); m.Error == nil || m.Error.Code != -32601 {
-		t.Errorf("got %+v", m)
-	}
-}
-
 // A call without a session is of the version that it names, and what such a server promised
 // last counts.
 func TestACoreTaskWithoutASession(t *testing.T) {
@@ -234,36 +220,6 @@ func TestACoreTaskWithoutASession(t *testing.T) {
 	call("else", "2025-11-25").hasCode(t, http.StatusOK, -32601)
 	if r := call("else", "2025-06-18"); !strings.Contains(r.body, plainResult) {
 		t.Errorf("got %v", r)
-	}
-}
-
-// Nobody knows the session: then it makes no difference that the call asks to be a task.
-func TestACoreTaskOfAnUnknownSession(t *testing.T) {
-	f := newUpgraded(t, rigOptions{}, nil)
-	f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
-		f.seen.note(r, body)
-		w.WriteHeader(http.StatusNotFound)
-		return true
-	})
-	if r := f.callAsTask(`{}`); r.status != http.StatusNotFound {
-		t.Errorf("got %v", r)
-	}
-	if n := len(f.seen.of("tools/call")); n != 0 {
-		t.Errorf("%d calls were sent", n)
-	}
-}
-
-// A session whose server is gone has no place for a held call: its client begins anew.
-func TestACoreTaskOfALostSession(t *testing.T) {
-	f := newPlain(t, rigOptions{tcp: true, probe: true}, nil, sayResult(plainResult))
-	f.lose(f.servers[0])
-	f.legacy("s1", "ping", "") // finds out
-	before := f.tasks.Held()
-	if r := f.callAsTask(`{}`); r.status != http.StatusNotFound {
-		t.Errorf("got %v", r)
-	}
-	if held := f.tasks.Held(); held != before {
-		t.Errorf("%d calls are held", held)
 	}
 }
 
@@ -346,78 +302,6 @@ func TestLiveCoreTasksOfAPrincipalAreBounded(t *testing.T) {
 	f.eventually("the call", func() bool { return len(f.seen.of("tools/call")) == 1 })
 }
 
-// What tools say is asked for once, in the caller's session, page by page.
-func TestToolsAreAskedWhatTheySay(t *testing.T) {
-	f := newPartial(t, func(w http.ResponseWriter, r *http.Request, body []byte) bool {
-		if strings.Contains(string(body), `"cursor":"2"`) {
-			return sayResult(`{"tools":[{"name":"work","execution":{"taskSupport":"optional"}}],"nextCursor":"3"}`)(w, r, body)
-		}
-		return sayResult(`{"tools":[{"name":"else"}],"nextCursor":"2"}`)(w, r, body)
-	})
-	for range 3 {
-		r := f.do(f.request(t.Context(), http.MethodPost, coreCall(`{}`), "Mcp-Session-Id", "s1", "Authorization", "Bearer x"))
-		if !strings.Contains(r.body, plainResult) {
-			t.Errorf("got %v", r)
-		}
-	}
-	asked := f.seen.of("tools/list")
-	if len(asked) != 2 {
-		t.Fatalf("asked %d times", len(asked))
-	}
-	for _, r := range asked {
-		if r.header.Get("Mcp-Session-Id") != "s1" || r.header.Get("Authorization") != "Bearer x" || r.header.Get("Mcp-Protocol-Version") != "2025-11-25" || string(r.msg.ID) != `"berth"` {
-			t.Errorf("asked with %v %s", r.header, r.body)
-		}
-	}
-}
-
-// Where the server has no tasks nothing that its tools say matters, and nobody is asked.
-func TestToolsOfAServerWithoutTasksAreNotAsked(t *testing.T) {
-	f := newPlain(t, rigOptions{}, nil, sayResult(plainResult))
-	f.coreHandle(f.callAsTask(`{}`))
-	if n := len(f.seen.of("tools/list")); n != 0 {
-		t.Errorf("%d lists", n)
-	}
-}
-
-// A list that passes is as good, and nobody is asked.
-func TestToolsThatWereListedAreNotAsked(t *testing.T) {
-	f := newPartial(t, sayResult(`{"tools":[{"name":"work"}]}`))
-	f.legacy("s1", "tools/list", "")
-	f.coreHandle(f.callAsTask(`{}`))
-	if n := len(f.seen.of("tools/list")); n != 1 {
-		t.Errorf("%d lists", n)
-	}
-}
-
-// A list that does not come, or does not end, holds a call up for a moment, once.
-func TestToolsThatDoNotSayAreNotWaitedFor(t *testing.T) {
-	for name, list := range map[string]faultFunc{
-		"silent": sayNothing, "no end": sayResult(`{"tools":[],"nextCursor":"n"}`), "401": sayStatus(401, jsonType, `{}`), "no answer": reset,
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := newPartial(t, list)
-				begun := time.Now()
-				f.coreHandle(f.callAsTask(`{}`))
-				f.coreHandle(f.callAsTask(`{}`))
-				if took := time.Since(begun); took > 2*time.Second {
-					t.Errorf("took %v", took)
-				}
-				asked := len(f.seen.of("tools/list"))
-				if asked > 16 {
-					t.Errorf("asked for %d pages", asked)
-				}
-				time.Sleep(time.Minute)
-				f.coreHandle(f.callAsTask(`{}`))
-				if again := len(f.seen.of("tools/list")); again == asked {
-					t.Error("never asked again")
-				}
-			})
-		})
-	}
-}
-
 // An access record says what became of the call, as it does of the extension's.
 func TestAccessRecordOfACoreTask(t *testing.T) {
 	access := new(realtest.Journal)
@@ -441,40 +325,4 @@ func (f *upgraded) outcome(id string) string {
 		return v.State.Terminal()
 	})
 	return string(v.Outcome)
-}
-
-// A session that moves takes its calls along, also those that are to be held: where the
-// upstream is known to be gone, and where another berth has moved the session.
-func TestACoreTaskInASessionThatHasMoved(t *testing.T) {
-	who := message("tools/call", `"name":"who","task":{}`)
-	t.Run("is moved for it", func(t *testing.T) {
-		f := newUpgraded(t, reinit(rigOptions{tcp: true, probe: true, size: 2}), nil)
-		session := f.initialize()
-		f.lose(f.servers[0])
-		u := f.pool.Upstreams()[0]
-		f.eventually("a refusal", func() bool {
-			_ = proxy.Probe(f.outbound)(t.Context(), u)
-			f.pool.FellSilent(u, syscall.ECONNREFUSED)
-			return u.Refuses()
-		})
-		id := f.coreHandle(f.do(f.request(t.Context(), http.MethodPost, who, legacyHeader(session)...))).TaskID
-		if got := f.outcome(id); !strings.Contains(got, `"instance":"b"`) {
-			t.Errorf("got %s", got)
-		}
-	})
-	t.Run("was moved by another", func(t *testing.T) {
-		redis := redistest.Start(t)
-		f := newUpgraded(t, reinit(rigOptions{tcp: true, size: 2, store: openStore(t, redis.URL())}), nil)
-		session := f.initialize()
-		f.who(session) // is near now
-		o := reinit(rigOptions{size: 2, store: openStore(t, redis.URL())})
-		f.servers[0].Restart()
-		if who := f.second(o).who(session); who != "b" {
-			t.Fatalf("moved to %q", who)
-		}
-		id := f.coreHandle(f.do(f.request(t.Context(), http.MethodPost, who, legacyHeader(session)...))).TaskID
-		if got := f.outcome(id); !strings.Contains(got, `"instance":"b"`) {
-			t.Errorf("got %s", got)
-		}
-	})
 }

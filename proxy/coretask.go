@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 
@@ -45,13 +46,7 @@ func (x *request) serveCore() error {
 
 // cancelCore gives up a task that has not ended, and answers with the task.
 func (x *request) cancelCore() error {
-	id := x.call().TaskID
-	if err := x.mayChange(id); err != nil {
-		return err
-	}
-	who, envelope := x.asker(), x.envelope()
-	who.Envelope = &envelope
-	task, err := x.p.options.Tasks.Cancel(x.ctx, id, who)
+	task, err := x.cancelUpgraded()
 	shown := upgrade.View{Task: task}.Core()
 	switch {
 	case errors.Is(err, upgrade.ErrTerminal):
@@ -77,4 +72,10 @@ func (x *request) sessionKey() string {
 		return ""
 	}
 	return upgrade.SessionKey(x.poolName(), x.principal, x.session)
+}
+
+// behind is what the records of tasks call the upstream's own session behind that of the
+// request, which must be routed.
+func (x *request) behind() string {
+	return upgrade.BehindKey(x.sessionKey(), cmp.Or(x.alias, x.session))
 }

@@ -58,6 +58,11 @@ func TestTaskIsSeenInBothDialects(t *testing.T) {
 		if v := f.upgraded.look(id); v.Status != "working" || v.ResultType != "complete" || v.TTLMs == 0 {
 			t.Errorf("a task of core, to the extension: %+v", v)
 		}
+		call.ask(`7`)
+		synctest.Wait()
+		if v := f.upgraded.look(id); v.Status != "working" || v.InputRequests != nil {
+			t.Errorf("what its session alone can answer, to the extension: %+v", v)
+		}
 		call.ends(`"result":{"content":[],"isError":true}`)
 		synctest.Wait()
 		if v := f.upgraded.look(id); v.Status != "completed" || string(v.Result) != `{"resultType":"complete","content":[],"isError":true}` {
@@ -71,6 +76,21 @@ func TestTaskIsSeenInBothDialects(t *testing.T) {
 		}
 		if r := f.legacy(session, "tasks/result", byID(other)); r.body != response1(`"result":{"resultType":"complete","content":[],`+related(other)+`}`) {
 			t.Errorf("its result: %v", r)
+		}
+	})
+}
+
+// What a call of 2025-11-25 asks while it runs is answered in its session alone. A client of
+// the extension that was shown it would answer by tasks/update, for ever.
+func TestQuestionsInMidCallAreNotOfTheExtension(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newCoreRig(t, rigOptions{}, nil)
+		session := f.initialize()
+		id, call := f.made(session)
+		call.ask("7")
+		f.reaches(session, id, "input_required")
+		if r := f.poll(id); !strings.Contains(r.body, `"status":"working"`) || strings.Contains(r.body, "inputRequests") {
+			t.Errorf("to the extension: %v", r)
 		}
 	})
 }
@@ -191,7 +211,7 @@ func TestSessionInWhichACoreTaskIsAskedFor(t *testing.T) {
 				t.Errorf("after two and a half days of polls %q is bound to %q", s, got)
 			}
 		}
-		if _, held, err := f.tasks.EndSession(t.Context(), upgrade.SessionKey("p", "", session)); !held || err != nil {
+		if _, held, err := f.tasks.EndSession(t.Context(), upgrade.SessionKey("p", "", session), ""); !held || err != nil {
 			t.Fatalf("got %v, %v", held, err)
 		}
 		for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel"} {

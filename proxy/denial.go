@@ -18,15 +18,17 @@ const confirmTime = 3 * time.Second
 // lacksSession reports whether u, which answered 404 or 400, does not hold the session.
 // That is asked for: a server may mean something else by it, and have done its work.
 func (x *request) lacksSession(u *routing.Upstream, response *http.Response) bool {
-	if !deniesSession(response.StatusCode) || !x.mayReopen() || x.movedFrom != "" {
-		return false
-	}
+	return deniesSession(response.StatusCode) && x.mayReopen() && x.movedFrom == "" && x.isDenied(u)
+}
+
+// isDenied asks u for the session, and reports whether it denies that.
+func (x *request) isDenied(u *routing.Upstream) bool {
 	ctx, cancel := context.WithTimeout(x.ctx, confirmTime)
 	defer cancel()
 	out := x.ownPost(ctx, u, x.ownBody(mcp.MethodPing, ""))
 	out.Header.Set(mcp.HeaderSession, x.sessionAt(ctx, u))
 	// A version that the client makes up is refused with 400 as well.
-	out.Header.Set(mcp.HeaderVersion, x.decision.Binding.Version)
+	out.Header.Set(mcp.HeaderVersion, x.negotiated())
 	answer, err := x.endpoint.Client.Send(out, confirmTime)
 	if err != nil {
 		return false

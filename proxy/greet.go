@@ -1,14 +1,13 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"berth/internal/exchange"
-	"berth/internal/mcp"
 	"berth/routing"
 )
 
@@ -63,8 +62,7 @@ func speaksMCP(response *http.Response) bool {
 // newPing makes the request to which whoever is there has something to say, and which
 // changes nothing.
 func newPing(ctx context.Context, u *routing.Upstream) (*http.Request, error) {
-	body := []byte(`{"jsonrpc":"2.0","id":` + ownID + `,"method":"` + mcp.MethodPing + `"}`)
-	out, err := http.NewRequestWithContext(ctx, http.MethodPost, u.URL.String(), bytes.NewReader(body))
+	out, err := http.NewRequestWithContext(ctx, http.MethodPost, u.URL.String(), strings.NewReader(ownPing))
 	if err != nil {
 		return nil, err
 	}

@@ -41,9 +41,13 @@ func (ep *Endpoint) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrad
 }
 
 // lostSession reports whether a status with which u answered means that it does not know the
-// session of a call.
+// session of a call. The next call in that asks first.
 func (ep *Endpoint) lostSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call, status int) bool {
-	return status == http.StatusNotFound || status == http.StatusBadRequest && ep.deniesSession(ctx, u, c)
+	lost := status == http.StatusNotFound || status == http.StatusBadRequest && ep.deniesSession(ctx, u, c)
+	if lost {
+		ep.doubts.add(u, c.Session)
+	}
+	return lost
 }
 
 // exchangeHeld sends a request of a held call's to u once, and feeds u's health.
@@ -94,7 +98,7 @@ func (ep *Endpoint) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgr
 // 400 may mean that or something else.
 func (ep *Endpoint) deniesSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call) bool {
 	ping := *c
-	ping.Body = []byte(`{"jsonrpc":"2.0","id":` + ownID + `,"method":"` + mcp.MethodPing + `"}`)
+	ping.Body = []byte(ownPing)
 	ctx, cancel := context.WithTimeout(ctx, confirmTime)
 	defer cancel()
 	response, err := ep.exchangeHeld(ctx, u, &ping, http.MethodPost, ping.Headers())

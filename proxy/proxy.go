@@ -61,6 +61,7 @@ type Endpoint struct {
 
 	feeds   fleetFeeds
 	support toolSupport
+	doubts  doubts
 }
 
 // Timeouts bound how long an answer's headers may take, where nothing else is

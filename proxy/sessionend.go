@@ -38,7 +38,7 @@ func (x *request) endSession(u *routing.Upstream) (done bool, err error) {
 	}
 	ctx, cancel := x.recording()
 	defer cancel()
-	asks, held, err := x.p.options.Tasks.EndSession(ctx, x.sessionKey())
+	asks, held, err := x.p.options.Tasks.EndSession(ctx, x.sessionKey(), x.behind())
 	if !held {
 		return err != nil, err
 	}

@@ -38,7 +38,7 @@ func (w *resultWait) messages() (events []byte) {
 		w.said = said.N
 		message := []byte(said.Message)
 		if a, err := mcp.PeekAnswer(message, false); err == nil && a.Method == mcp.MethodCancelled {
-			if !w.asked[string(mcp.CancelledID(message))] {
+			if !w.asked[mcp.IDKey(mcp.CancelledID(message))] {
 				continue
 			}
 			message = w.numbered(message)
@@ -76,13 +76,11 @@ func (w *resultWait) questions() (events []byte) {
 	maps.DeleteFunc(w.asked, func(key string, _ bool) bool {
 		return !slices.ContainsFunc(open, func(a upgrade.Ask) bool { return a.Key == key })
 	})
+	open = slices.DeleteFunc(open, func(a upgrade.Ask) bool { return w.asked[a.Key] })
 	if len(open) == 0 || !w.isAtHome() {
 		return nil
 	}
 	for _, ask := range open {
-		if w.asked[ask.Key] {
-			continue
-		}
 		if w.asked == nil {
 			w.asked = map[string]bool{}
 		}
@@ -102,13 +100,18 @@ func (w *resultWait) isAtHome() bool {
 	if x.session == "" {
 		return true
 	}
-	binding, err := x.endpoint.Router.UseSession(x.r.Context(), x.principal, x.session)
+	router := x.endpoint.Router
+	// Where it is now: the near cache does not know of a move by another berth.
+	binding, err := router.Bindings.Reload(x.r.Context(), router.SessionKey(x.principal, x.session))
+	if err != nil {
+		binding, err = router.UseSession(x.r.Context(), x.principal, x.session)
+	}
 	if err != nil {
 		return true // answers find their way as ever, once they can
 	}
 	alias, err := x.aliasIn(binding.Alias)
 	x.alias = alias
-	return err == nil && binding.Upstream == w.task.Upstream
+	return err == nil && binding.Upstream == w.task.Upstream && x.behind() == w.task.Behind
 }
 
 // numbered is a message with what its server numbers as the client knows it.

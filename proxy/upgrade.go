@@ -170,18 +170,25 @@ func (x *request) serveUpgraded() error {
 		envelope := x.envelope()
 		return x.acknowledge(tasks.Update(x.ctx, c.TaskID, x.asker(), answers, &envelope))
 	case mcp.MethodCancelTask:
-		if err := x.mayChange(c.TaskID); err != nil {
-			return err
-		}
-		who, envelope := x.asker(), x.envelope()
-		who.Envelope = &envelope
-		_, err := tasks.Cancel(x.ctx, c.TaskID, who)
+		_, err := x.cancelUpgraded()
 		if errors.Is(err, upgrade.ErrTerminal) {
 			err = nil // an end is acknowledged here (Tasks extension, "Task Cancellation")
 		}
 		return x.acknowledge(err)
 	}
 	return mcp.ErrNoSuchMethod
+}
+
+// cancelUpgraded gives up the task that the request is about, in the caller's name. Its
+// errors are those of upgrade.Tasks.Cancel, and of mayChange.
+func (x *request) cancelUpgraded() (upgrade.Task, error) {
+	id := x.call().TaskID
+	if err := x.mayChange(id); err != nil {
+		return upgrade.Task{}, err
+	}
+	who, envelope := x.asker(), x.envelope()
+	who.Envelope = &envelope
+	return x.p.options.Tasks.Cancel(x.ctx, id, who)
 }
 
 // mayChange refuses who must not be told of the task.
@@ -205,7 +212,7 @@ func (x *request) acknowledge(err error) error {
 	if err != nil {
 		return err
 	}
-	x.respond(http.StatusOK, mcp.Response(x.id, []byte(`{"resultType":"complete"}`)))
+	x.respond(http.StatusOK, mcp.EmptyResponse(x.id))
 	return nil
 }
 

@@ -43,7 +43,7 @@ func newUpgradedTask(record upgrade.Task, expires time.Time, wait time.Duration)
 // next is what there is to tell of the task as it is seen now. A place that nobody can
 // tell now is no change.
 func (task *upgradedTask) next(v upgrade.View) telling {
-	now := telling{status: v.Status(), message: v.Message, place: v.Place}
+	now := telling{status: v.ExtensionStatus(), message: v.Message, place: v.Place}
 	if v.State == upgrade.InputRequired {
 		now.round, now.open = v.Round, len(v.Outstanding())
 	}

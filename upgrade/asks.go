@@ -12,6 +12,13 @@ import (
 // maxAsks bounds how many requests of a call may be open at once.
 const maxAsks = 32
 
+// What a request is refused with that no client will answer.
+var (
+	errUnheard   = &mcp.Error{Code: mcp.CodeInternal, Message: "the client does not answer any more"}
+	errNoSession = &mcp.Error{Code: mcp.CodeInternal, Message: "no client can answer without a session"}
+)
+
+// oneOf is a list of a message alone, which it copies.
 func oneOf(message []byte) []json.RawMessage {
 	return []json.RawMessage{bytes.Clone(message)}
 }
@@ -19,7 +26,7 @@ func oneOf(message []byte) []json.RawMessage {
 // asked opens an ask for a request on the call's stream; or answers in the client's place
 // what needs none, or what that will not answer any more.
 func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
-	id := bytes.Clone(a.ID)
+	id, key := bytes.Clone(a.ID), mcp.IDKey(a.ID)
 	task := h.Task()
 	if len(task.Asks) >= maxAsks { // as far as it has heard
 		h.look(ctx)
@@ -30,19 +37,26 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 		h.post(ctx, mcp.Response(id, []byte("{}")))
 		return nil
 	case task.Session == "" || len(task.Asks) >= maxAsks || h.isOver(ctx):
+		h.t.metrics.question(ctx, "refused")
 		h.refuse(ctx, id)
 		return nil
 	}
-	// A stream that was resumed may replay what other calls of the session asked.
-	if first, err := h.t.askedBy(ctx, task.Session, id); err == nil && first != "" && first != h.id {
+	if h.isReplayed(ctx, &task, key) {
 		return nil
 	}
 	h.sayNow()
+	return h.open(ctx, key, m)
+}
+
+// open shows a request to the client as the ask of this key, until the upstream has the
+// answer. It is listed by its session before the record says so: an answer must find it.
+func (h *Held) open(ctx context.Context, key string, m Message) error {
 	op := h.t.op(Open)
-	op.Round, op.Event, op.Key, op.Request = h.due, m.Event, string(id), bytes.Clone(m.Data)
-	list := h.t.lists.asksIn(task.Session)
+	op.Round, op.Event, op.Key, op.Request = h.due, m.Event, key, bytes.Clone(m.Data)
+	before := h.Task()
+	list := h.t.lists.asksIn(before.Behind)
 	err := h.insist(ctx, func(ctx context.Context) error {
-		return h.t.lists.enlist(ctx, list, askName(h.id, op.Key), time.Until(h.expires)+spare, 0)
+		return h.t.lists.enlist(ctx, list, askName(h.id, key), time.Until(h.expires)+spare, 0)
 	})
 	if err == nil {
 		err = h.must(ctx, op)
@@ -51,12 +65,27 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 		return h.cause(ctx, err)
 	}
 	if h.isOver(ctx) { // since: who ended it need not have seen the ask
-		h.refuse(ctx, id)
-		return h.close(ctx, op.Key, "")
+		h.t.metrics.question(ctx, "refused")
+		h.refuse(ctx, []byte(key))
+		return h.close(ctx, key, "")
+	}
+	if !before.asks(key) { // else its stream was resumed
+		h.t.metrics.question(ctx, "asked")
 	}
 	after := h.Task()
 	h.t.changed(ctx, &after)
 	return nil
+}
+
+// isReplayed reports whether an ask is another call's: a stream that was resumed may replay
+// what was asked on others of the session. On a stream that was not, it is the call's own,
+// whatever was asked under its id before: the session may have moved since.
+func (h *Held) isReplayed(ctx context.Context, task *Task, key string) bool {
+	if h.reopened.IsZero() {
+		return false
+	}
+	first, err := h.t.askedBy(ctx, task.Behind, key)
+	return err == nil && first != "" && first != h.id
 }
 
 // isOver reports whether the client has ended the session of the call.
@@ -68,8 +97,11 @@ func (h *Held) isOver(ctx context.Context) bool {
 // refuse answers a request that no client will answer. It reports whether the upstream
 // has taken that.
 func (h *Held) refuse(ctx context.Context, id []byte) bool {
-	object := (&mcp.Error{Code: mcp.CodeInternal, Message: "the client does not answer any more"}).Object()
-	return h.post(ctx, mcp.ErrorResponse(id, object))
+	why := errUnheard
+	if h.Task().Session == "" {
+		why = errNoSession
+	}
+	return h.post(ctx, mcp.ErrorResponse(id, why.Object()))
 }
 
 // keepAsking looks whether anybody still answers what the upstream waits for: the stream
@@ -100,7 +132,11 @@ func (t *Tasks) keepAllAsking(ctx context.Context) {
 // cancelled is none of this call's.
 func (h *Held) unasked(ctx context.Context, m Message) error {
 	h.sayNow()
-	return h.close(ctx, string(mcp.CancelledID(m.Data)), m.Event, oneOf(m.Data)...)
+	key := mcp.IDKey(mcp.CancelledID(m.Data))
+	if task := h.Task(); task.asks(key) {
+		h.t.metrics.question(ctx, "withdrawn")
+	}
+	return h.close(ctx, key, m.Event, oneOf(m.Data)...)
 }
 
 // close takes an ask away, with what is said of that.

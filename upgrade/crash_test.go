@@ -1,7 +1,6 @@
 package upgrade
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -9,9 +8,6 @@ import (
 	"time"
 
 	"berth/internal/storage"
-	"berth/internal/storage/redistest"
-
-	"pgregory.net/rapid"
 )
 
 // crashPoints are more operations than a berth needs for a task with one question.
@@ -21,9 +17,14 @@ const crashPoints = 36
 // and another one see to what is left: beside it on a shared store, in its place on a
 // file. The task ends, or waits for its client; the tool runs once; nothing is left over.
 func TestEveryCrashPoint(t *testing.T) {
+	everyCrashPoint(t, crashPoints, dieAt)
+}
+
+// everyCrashPoint has dies end a berth at each of that many operations.
+func everyCrashPoint(t *testing.T, points int, dies func(t *testing.T, s settings, point int, after bool)) {
 	for _, engine := range []string{"memory", "file"} {
 		t.Run(engine, func(t *testing.T) {
-			for point := 1; point <= crashPoints; point++ {
+			for point := 1; point <= points; point++ {
 				for _, after := range []bool{false, true} {
 					synctest.Test(t, func(t *testing.T) {
 						url := "memory:"
@@ -33,7 +34,7 @@ func TestEveryCrashPoint(t *testing.T) {
 						store := openStore(t, url, storage.Options{})
 						t.Cleanup(func() { _ = store.Close() })
 						s := settings{at: newCell(store), keys: givenKeys(t), shared: engine == "memory"}
-						dieAt(t, s, point, after)
+						dies(t, s, point, after)
 					})
 				}
 			}
@@ -89,43 +90,5 @@ func dieAt(t *testing.T, s settings, point int, after bool) {
 		if left := heir.members(t, list); len(left) > 0 {
 			t.Errorf("%s: %s still has %v", where, list, left)
 		}
-	}
-}
-
-// TestWorldOnRedis plays some scripts on a real server, with short leases.
-func TestWorldOnRedis(t *testing.T) {
-	server := redistest.Start(t)
-	step := rapid.Custom(func(t *rapid.T) []act {
-		return drawScript(t, append([]string{"flush"}, append(append([]string(nil), requests...), append(doomed, faults...)...)...))
-	})
-	for seed := range 4 {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			store := openStore(t, server.URL(), storage.Options{Prefix: fmt.Sprint(seed, ":")})
-			ctx, end := context.WithCancel(t.Context())
-			over := make(chan struct{})
-			go func() {
-				defer close(over)
-				_ = store.Run(ctx)
-			}()
-			defer func() {
-				end()
-				<-over
-				_ = store.Close()
-			}()
-			script := step.Example(seed + 1)
-			w := &world{tool: newTool("u", "v"), pace: 20, settings: settings{at: newCell(store), keys: givenKeys(t), lease: 300 * time.Millisecond}}
-			w.tool.pace = w.pace
-			w.flush = func() {
-				_ = server.Do("EVAL", `for _, k in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', k) end return 'OK'`, "0", fmt.Sprint(seed, ":*"))
-			}
-			w.play(script)
-			for _, wrong := range w.wrong.all() {
-				t.Error(wrong)
-			}
-			if t.Failed() {
-				t.Logf("script:\n%s", lines(script))
-			}
-		})
 	}
 }

@@ -123,6 +123,7 @@ func (c *Creation) task(id, holder string, at time.Time) Task {
 	}
 	if c.Session != "" {
 		t.Session = SessionKey(c.Pool, c.Principal, c.Session)
+		t.Behind = BehindKey(t.Session, c.Call.Session)
 	}
 	return t
 }

@@ -1,6 +1,7 @@
 // Package upgrade turns plain tool calls into tasks. An operator's rules name the tools;
-// berth keeps the call to one of them, and its client is given a task of the Tasks
-// extension (2026-07-28) in place of the answer.
+// berth keeps the call to one of them, and its client is given a task in place of the
+// answer: one of the Tasks extension (2026-07-28), or of the core (2025-11-25). Records,
+// held calls and promises are the same in both.
 //
 // # The life of a task
 //
@@ -12,6 +13,15 @@
 // queued needs a place at an upstream before its dispatch. A pause that asks for nothing
 // leads back at once, as does a holder's death where another berth may send the call again.
 //
+// A call to an upstream of the legacy era stays dispatched while its upstream asks: what is
+// open then is in the record, and its clients see input_required. The client's response goes
+// to the upstream in the session, past the holder; whoever passed it on settles the ask, the
+// upstream may withdraw it. An ask, and the event that it came with, become durable in one
+// step: so the stream of such a call can be resumed from there when it breaks, or when
+// another berth adopts the call, and brings what nobody has acted on yet. The task stays
+// dispatched all the while, in the same round. What cannot be resumed fails, or is sent
+// again from nothing where the rule says so.
+//
 // Transition is the only place where a task changes; a change is stored by
 // compare-and-swap, under an op whose id makes a repetition harmless. The record is in the
 // store; the call and its outcome are blobs beside it, so that polls of a working task
@@ -19,16 +29,22 @@
 //
 // One process holds the call of a task: it has it recorded before the handle goes out, it
 // makes the dispatch durable before the first byte goes upstream, and it stores the
-// outcome before anybody is told of it. A task that waits for input has no holder; the
-// berth that takes the last answer goes on with it.
+// outcome before anybody is told of it. A task that waits for input between two rounds has
+// no holder; the berth that takes the last answer goes on with it.
+//
+// A call may live in a client's session, at the upstream that has it. A client that ends a
+// session while calls are held in it is told so at once: a mark has every berth refuse the
+// session, holders refuse what their upstreams ask, and the one whose call is the last to be
+// over ends the session at the upstream. That is done at least once, and not before.
 //
 // # What survives what
 //
 //   - A holder proves that it lives by one lease a process. Where the lease is missing on
 //     two ticks in a row, over a connection that is well, any other berth sees to what the
-//     holder listed: a call that was sent fails as holder_lost, what was not is gone on
-//     with by whoever has the credentials. A holder that comes back finds that out, ends
-//     its calls, and what they still return is dropped.
+//     holder listed: what was not sent is gone on with by whoever has the credentials, and
+//     so is a call whose stream can be resumed; any other that was sent fails as
+//     holder_lost. A holder that comes back finds that out, ends its calls, and what they
+//     still return is dropped.
 //   - While the store is away calls go on, and outcomes wait in memory. When it is back,
 //     holders compare what they hold with what stands, and put back what is lost; until
 //     they had the time for it, a task that is not found is not called unknown.
@@ -37,22 +53,34 @@
 //
 // # What does not
 //
-// A tool that ran and whose holder dies before the outcome is stored: its task fails, and
-// says that the tool may have run. Records that wait for input when a store is flushed:
-// nobody holds them. What a fail-over loses of tasks that have ended. A call that waits at
-// a berth which alone is cut off from the store for longer than its lease lives, if the
-// store is flushed before that ends: another berth may have sent it, and what shows that
-// is gone.
+// A tool that ran and whose holder dies before the outcome is stored, without a stream to
+// resume: its task fails, and says that the tool may have run. That a session was ended,
+// and which asks were settled, when a store is flushed: the session idles out at its
+// upstream, and a client may be asked once more. Records that wait for input between two
+// rounds when a store is flushed: nobody holds them. What a fail-over loses of tasks that
+// have ended. A call that waits at a berth which alone is cut off from the store for longer
+// than its lease lives, if the store is flushed before that ends: another berth may have
+// sent it, and what shows that is gone.
 //
 // # Where things are
 //
-// rule.go, rules.go, glob.go, policy.go: which tools, on what terms. task.go,
-// transition.go: the record. clock.go: its times. id.go: names that nobody can guess and
-// no look-up is needed for. records.go, call.go, packed.go, lists.go: what is in the
-// store. tasks.go, create.go, idempotency.go: what clients ask for. hold.go, aside.go,
-// unstored.go, round.go, line.go, listen.go, asks.go, resume.go, session.go, transitionlegacy.go, place.go, queues.go, progress.go, follow.go, follower.go,
-// failure.go: the held call. update.go, cancel.go, custody.go, unsure.go: who decides
-// about it. run.go, lease.go, orphan.go, putback.go, trust.go, backlog.go, hub.go,
-// watcher.go: berths among each other. drain.go: the end of the process. extension.go: how
-// a client sees it. metrics.go: how an operator does.
+// The terms: rule.go, rules.go, glob.go, policy.go.
+//
+// The record: task.go; transition.go, transitionlegacy.go (its steps); clock.go (its
+// times); id.go (names that nobody can guess and no look-up is needed for).
+//
+// The store: records.go, call.go, packed.go (the blobs); lists.go (what can be found without
+// an id).
+//
+// What clients ask for: tasks.go, create.go, idempotency.go, update.go, cancel.go; session.go,
+// openask.go (sessions, and what is open in them). How they see it: extension.go (2026-07-28),
+// core.go (2025-11-25).
+//
+// The held call: hold.go, aside.go (its life); place.go, queues.go (its turn); round.go,
+// line.go, progress.go (a round); listen.go, asks.go, resume.go (one of the legacy era);
+// follow.go, follower.go (a task of the upstream's own); unstored.go, failure.go (its end).
+//
+// Who decides about a task: custody.go, unsure.go. Berths among each other: run.go, lease.go,
+// orphan.go, putback.go, trust.go, backlog.go, hub.go, watcher.go. The end of the process:
+// drain.go. How an operator sees it: metrics.go.
 package upgrade

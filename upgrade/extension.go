@@ -18,7 +18,7 @@ func (v View) Detailed() []byte {
 
 func (v View) shown() mcp.TaskView {
 	shown := mcp.TaskView{
-		ID: v.ID, Status: v.Status(), Message: v.shownMessage(), Created: v.Created, Updated: v.Updated,
+		ID: v.ID, Status: v.ExtensionStatus(), Message: v.shownMessage(), Created: v.Created, Updated: v.Updated,
 		TTL: v.Terms.TTL, PollInterval: v.Terms.PollInterval, Asks: v.Outstanding(),
 	}
 	switch v.State {
@@ -36,4 +36,27 @@ func (v View) shownMessage() string {
 		return "queued, " + ordinal(v.Place)
 	}
 	return v.Message
+}
+
+// ExtensionStatus is the state as the Tasks extension spells it. What a legacy call asks
+// while it runs is answered in its session alone, and not by tasks/update: to clients of the
+// extension it works.
+func (t *Task) ExtensionStatus() string {
+	if t.State == Dispatched {
+		return working
+	}
+	return t.Status()
+}
+
+// Outstanding are the open asks as the Tasks extension shows them: those between two
+// rounds.
+func (t *Task) Outstanding() []mcp.Input {
+	if t.State != InputRequired {
+		return nil
+	}
+	var open []mcp.Input
+	for _, ask := range t.OpenAsks() {
+		open = append(open, mcp.Input{Key: ask.Key, Value: ask.Request})
+	}
+	return open
 }

@@ -44,15 +44,20 @@ func wordFailure(err error, t Task) *mcp.Error {
 	case errors.Is(err, routing.ErrNoUpstream):
 		return noUpstream("no upstream is available")
 	case errors.As(err, &unanswered):
-		return wordUnanswered(unanswered)
+		return wordUnanswered(unanswered, t)
 	case errors.Is(err, storage.ErrUnavailable):
 		return &mcp.Error{Code: mcp.CodeUnavailable, Message: "the store did not take the task's steps", Reason: mcp.ReasonStoreUnavailable}
 	}
 	return &mcp.Error{Code: mcp.CodeInternal, Message: "the server broke the exchange off", Reason: mcp.ReasonUpstreamReset}
 }
 
-func wordUnanswered(e *exchange.SendError) *mcp.Error {
+func wordUnanswered(e *exchange.SendError, t Task) *mcp.Error {
 	switch {
+	case !e.Sent && t.Session != "":
+		executed := false
+		e := noUpstream("the server that has the client's session cannot be reached; the tool did not run")
+		e.MayHaveExecuted = &executed
+		return e
 	case !e.Sent:
 		return noUpstream("no upstream can be reached")
 	case e.TimedOut:

@@ -61,7 +61,11 @@ func (h *Held) rejoin() (again bool, err error) {
 // upstreamOf returns the upstream that a task's round went to; nil if that is not in the
 // pool any more.
 func (t *Tasks) upstreamOf(task *Task) *routing.Upstream {
-	return t.pools[task.Pool].Routing.Find(task.Upstream)
+	pool := t.pools[task.Pool]
+	if pool == nil {
+		return nil
+	}
+	return pool.Routing.Find(task.Upstream)
 }
 
 // withdraw gives up the upstream's task that a cancelled one followed while nobody held

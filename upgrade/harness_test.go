@@ -15,6 +15,8 @@ import (
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/routing"
+
+	"go.opentelemetry.io/otel/metric"
 )
 
 const (
@@ -68,6 +70,7 @@ type settings struct {
 	own    bool // berth authorises calls itself
 	lease  time.Duration
 	log    *slog.Logger
+	meter  metric.MeterProvider
 	old    *oldServer // calls go there; nil: to the tool
 }
 
@@ -88,7 +91,7 @@ func newBerth(s settings, up *tool) *berth {
 		way = s.old.line(b)
 	}
 	b.Tasks = newTasks(Options{
-		Keys: s.keys, Lease: s.lease, Logger: s.log,
+		Keys: s.keys, Lease: s.lease, Logger: s.log, Meter: s.meter,
 		Pools: []Pool{{
 			Routing:        routing.NewPool(routing.PoolOptions{Name: poolName, Upstreams: upstreams}),
 			Line:           way,

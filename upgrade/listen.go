@@ -62,27 +62,36 @@ func (h *Held) abandons(cause error) bool {
 // revoke tells the upstream that nobody wants the answer to the call any more.
 func (h *Held) revoke(ctx context.Context) {
 	task := h.Task()
-	if task.Round == 0 {
-		return
+	h.t.revoke(ctx, &task, h.call.unpack())
+}
+
+// revoke tells the upstream of a legacy call of a task's that nobody wants the answer any
+// more. c is the call.
+func (t *Tasks) revoke(ctx context.Context, task *Task, c *Call) {
+	if task.Round > 0 && task.Call != "" {
+		t.post(ctx, task, c, mcp.Cancelled(requestID(task.Call, task.Round), "the task was given up"))
 	}
-	h.post(ctx, mcp.Cancelled(h.requestID(task.Round), "the task was given up"))
 }
 
 // post posts a notification or a response in the call's session. It reports whether the
 // upstream has taken it.
 func (h *Held) post(ctx context.Context, body []byte) bool {
 	task := h.Task()
-	u := h.t.upstreamOf(&task)
-	tell := h.t.pools[task.Pool].Line.Tell
-	if u == nil || tell == nil {
+	return h.t.post(ctx, &task, h.call.unpack(), body)
+}
+
+// post posts a notification or a response with all that a task's call c bears beside its
+// body. It reports whether the upstream has taken it.
+func (t *Tasks) post(ctx context.Context, task *Task, c *Call, body []byte) bool {
+	pool, u := t.pools[task.Pool], t.upstreamOf(task)
+	if u == nil || pool.Line.Tell == nil {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellUpstream)
 	defer cancel()
-	c := h.call.unpack()
 	c.Body = body
-	if err := tell(ctx, u, c); err != nil {
-		h.t.log.Debug("an upstream could not be told", "upstream", u.Name, "error", err)
+	if err := pool.Line.Tell(ctx, u, c); err != nil {
+		t.log.Debug("an upstream could not be told", "upstream", u.Name, "error", err)
 		return false
 	}
 	return true
@@ -112,6 +121,9 @@ func (h *Held) listen(ctx, line context.Context, u *routing.Upstream, ex Exchang
 			return r, err
 		}
 		again, refused := h.reopen(ctx, line, u)
+		if refused != nil || !errors.Is(err, errQuiet) {
+			h.measureResumption(ctx, refused)
+		}
 		if errors.Is(refused, ErrNoReplay) {
 			return r, err
 		}
@@ -123,8 +135,9 @@ func (h *Held) listen(ctx, line context.Context, u *routing.Upstream, ex Exchang
 }
 
 // isBreak reports whether an answer ended without a response, through nobody's saying so.
-func isBreak(err error) bool { return errors.Is(err, errBroken) || err == error(errEnded) }
+func isBreak(err error) bool { return errors.Is(err, errBroken) || errors.Is(err, errEnded) }
 
+// readFor reads an answer up to its response, as the era of the call has it.
 func (h *Held) readFor(ctx context.Context, ex Exchange) (reply, error) {
 	if h.Task().Call == "" {
 		return h.read(ex)
@@ -180,7 +193,8 @@ func (h *Held) told(ctx context.Context, a mcp.Answer, m Message) error {
 		return h.unasked(ctx, m)
 	}
 	said := saying{event: m.Event}
-	if len(m.Data) <= maxSaidBytes { // a record is no place for more
+	// Progress that says nothing would show the client a token that it did not give.
+	if a.Method != mcp.MethodProgress && len(m.Data) <= maxSaidBytes { // a record is no place for more
 		said.others = oneOf(m.Data)
 	}
 	h.noteThat(said)
@@ -197,5 +211,6 @@ func (h *Held) answered(a mcp.Answer, message []byte) (r reply, over bool, err e
 		return reply{}, false, errGarbled
 	}
 	h.sayNow()
+	a.ResultType = "" // a member like any other: this era asks by requests
 	return reply{a, message}, true, nil
 }

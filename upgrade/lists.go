@@ -27,8 +27,8 @@ func (lists) madeBy(pool, principal string) string { return "upgrade:made:" + sh
 // heldIn lists the tasks whose calls live in a session.
 func (lists) heldIn(session string) string { return "upgrade:session:{" + session + "}" }
 
-// asksIn lists what a session's upstream asks in mid-call.
-func (lists) asksIn(session string) string { return "upgrade:session:{" + session + "}:asks" }
+// asksIn lists what is asked in mid-call in an upstream's session.
+func (lists) asksIn(behind string) string { return "upgrade:asks:" + behind }
 
 // overKey marks a session that its client has ended.
 func overKey(session string) string { return "upgrade:session:{" + session + "}:over" }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"berth/internal/mcp"
 	"berth/internal/storage"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -25,6 +26,10 @@ type metrics struct {
 	orphaned metric.Int64Counter
 	adopted  metric.Int64Counter
 	putBack  metric.Int64Counter
+
+	resumptions metric.Int64Counter
+	questions   metric.Int64Counter
+	sessionEnds metric.Int64Counter
 }
 
 func newMetrics(provider metric.MeterProvider, t *Tasks) metrics {
@@ -41,6 +46,9 @@ func newMetrics(provider metric.MeterProvider, t *Tasks) metrics {
 	m.orphaned, _ = meter.Int64Counter("berth.upgrade.orphans", metric.WithDescription("Tasks failed because the berth that held their call was gone."))
 	m.adopted, _ = meter.Int64Counter("berth.upgrade.adopted", metric.WithDescription("Tasks taken over from a berth that was gone."))
 	m.putBack, _ = meter.Int64Counter("berth.upgrade.put_back", metric.WithDescription("Records put back that the store had lost."))
+	m.resumptions, _ = meter.Int64Counter("berth.upgrade.resumed", metric.WithDescription("Streams of held calls that broke, or were left by another berth, and were to be resumed, by outcome."))
+	m.questions, _ = meter.Int64Counter("berth.upgrade.questions", metric.WithDescription("What tools asked clients while their calls were held in sessions, by outcome."))
+	m.sessionEnds, _ = meter.Int64Counter("berth.upgrade.session_ends", metric.WithDescription("Sessions that were ended while calls were held in them, by outcome."))
 	m.rounds, _ = meter.Float64Histogram("berth.upgrade.round.duration", metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(roundBuckets...),
 		metric.WithDescription("Rounds of held calls, from their dispatch to the end of their answer."))
 	_, _ = meter.Int64ObservableGauge("berth.upgrade.held", metric.WithDescription("Calls held by this process."),
@@ -57,6 +65,34 @@ func newMetrics(provider metric.MeterProvider, t *Tasks) metrics {
 func (m metrics) round(ctx context.Context, pool, upstream, outcome string, took time.Duration) {
 	m.rounds.Record(context.WithoutCancel(ctx), took.Seconds(), metric.WithAttributes(
 		attribute.String("pool", pool), attribute.String("upstream", upstream), attribute.String("outcome", outcome)))
+}
+
+// resumed notes how it went to resume a stream: resumed; refused, where the upstream does not
+// replay; session_lost; or unreachable for too long.
+func (m metrics) resumed(ctx context.Context, task Task, err error) {
+	outcome := "resumed"
+	switch {
+	case errors.Is(err, errOutOfReach):
+		outcome = "unreachable"
+	case errors.Is(err, ErrNoReplay):
+		outcome = "refused"
+	case err != nil:
+		outcome = mcp.ReasonSessionLost
+	}
+	m.resumptions.Add(context.WithoutCancel(ctx), 1, metric.WithAttributes(
+		attribute.String("pool", task.Pool), attribute.String("upstream", task.Upstream), attribute.String("outcome", outcome)))
+}
+
+// question notes what becomes of something that a tool asks: asked, where a client is shown
+// it, and then settled or withdrawn; or refused, where no client would answer.
+func (m metrics) question(ctx context.Context, outcome string) {
+	m.questions.Add(context.WithoutCancel(ctx), 1, metric.WithAttributes(attribute.String("outcome", outcome)))
+}
+
+// sessionEnd notes that the end of a session waits for its calls (held), that its upstream was
+// told of it when they were over (told), or that it could not be (failed).
+func (m metrics) sessionEnd(ctx context.Context, outcome string) {
+	m.sessionEnds.Add(context.WithoutCancel(ctx), 1, metric.WithAttributes(attribute.String("outcome", outcome)))
 }
 
 func (m metrics) ended(ctx context.Context, task Task) {

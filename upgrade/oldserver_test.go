@@ -110,10 +110,11 @@ func (s *oldServer) open(ctx context.Context, b *berth, c *Call) (Exchange, erro
 		return nil, err
 	}
 	call.prime()
+	stream := &oldStream{call: call, ctx: ctx, b: b, cut: call.cut}
 	if s.plays != nil {
 		go s.plays(call)
 	}
-	return &oldStream{call: call, ctx: ctx, b: b, cut: call.cut}, nil
+	return stream, nil
 }
 
 // place is how many events of the call's stream come up to one.
@@ -303,10 +304,16 @@ func (b *berth) handCore(t testing.TB, r *Rule, ttl time.Duration) string {
 // handAt is handCore for a session at this upstream.
 func (b *berth) handAt(t testing.TB, r *Rule, ttl time.Duration, upstream string) string {
 	t.Helper()
+	return b.handBehind(t, r, ttl, upstream, "the upstream's")
+}
+
+// handBehind is handAt for a session that the upstream calls so.
+func (b *berth) handBehind(t testing.TB, r *Rule, ttl time.Duration, upstream, session string) string {
+	t.Helper()
 	c := creation(r, "call")
 	c.Version, c.Core, c.Session, c.TTL, c.Prefer = "2025-11-25", true, clientsSession, ttl, upstream
 	c.Call.Body = []byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"work","task":{"ttl":60000},"_meta":{"progressToken":"the client's own"}}}`)
-	c.Call.Session = "the upstream's"
+	c.Call.Session = session
 	h, err := b.Create(context.Background(), c)
 	if err != nil {
 		t.Fatalf("creating a task: %v", err)
@@ -317,3 +324,6 @@ func (b *berth) handAt(t testing.TB, r *Rule, ttl time.Duration, upstream string
 }
 
 func clientsKey() string { return SessionKey(poolName, somebody.Principal, clientsSession) }
+
+// behindKey names what the upstream calls it.
+func behindKey() string { return BehindKey(clientsKey(), "the upstream's") }

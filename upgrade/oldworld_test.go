@@ -28,6 +28,9 @@ var oldLives = []string{
 	"ask:3 result", "retract/1s result/3s", "cut result/1s", "say cut/1s ask cut result/4s", "ask cut say result", "retract ask:2 cut say/1s result",
 }
 
+// sayAskSayAskSay is such a life: events between questions.
+const sayAskSayAskSay = 5
+
 // oldTimeout is longer than a script.
 const oldTimeout = 6 * time.Minute
 
@@ -42,6 +45,8 @@ type oldSession struct {
 
 func (s *oldSession) key() string { return SessionKey(poolName, somebody.Principal, s.name) }
 func (s *oldSession) at() string  { return "at " + s.name }
+
+func (s *oldSession) behind() string { return BehindKey(s.key(), s.at()) }
 
 // TestOldWorldInMemory runs scripts on berths in front of a server that holds sessions, in
 // fake time.
@@ -140,6 +145,9 @@ func (w *world) reply(b *berth, k *known, which int) {
 	before, flushes := k.snapshot(), w.flushes()
 	v, err := b.Get(context.Background(), k.id, somebody)
 	w.compare(b, k, &before, v, err, flushes)
+	if w.isTold(k.session) {
+		return // it does not answer any more
+	}
 	for i, ask := range v.OpenAsks() {
 		if which>>i&1 == 1 || !b.line.stand() {
 			continue
@@ -153,10 +161,17 @@ func (w *world) reply(b *berth, k *known, which int) {
 	}
 }
 
+// isTold reports whether a client was told that its session will have ended.
+func (w *world) isTold(s *oldSession) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return s.told && s.lost == w.lost // what a flush has lost may have been the end
+}
+
 // respond posts a response in a session.
 func (w *world) respond(b *berth, s *oldSession, id string) {
 	w.old.answered(fmt.Appendf(nil, `{"id":%s,"result":{}}`, id))
-	if task, err := b.AskedIn(context.Background(), s.key(), []byte(id)); err == nil && task != "" {
+	if task, err := b.AskedIn(context.Background(), s.behind(), []byte(id)); err == nil && task != "" {
 		b.Settle(context.Background(), task, []byte(id))
 	}
 }
@@ -168,7 +183,7 @@ func (w *world) end(b *berth, n int) {
 	s.ended = true
 	flushes, tasks := w.lost, slices.Clone(w.tasks)
 	w.mu.Unlock()
-	asks, held, err := b.EndSession(context.Background(), s.key())
+	asks, held, err := b.EndSession(context.Background(), s.key(), s.behind())
 	switch {
 	case held:
 		w.mu.Lock()
@@ -216,7 +231,7 @@ func (w *world) noneLives(s *oldSession, tasks []*known, why string) {
 		if seen := k.snapshot(); k.session != s || seen.late || w.flushes() != seen.lost {
 			continue
 		}
-		if e, err := (records{w.living()[0].line.at.Load()}).get(context.Background(), k.id); err == nil && !e.State.Terminal() {
+		if e, err := w.record(k.id); err == nil && !e.State.Terminal() {
 			w.wrong.add("%s that %s is over, while %s is %s", why, s.name, k.call, e.State)
 		}
 	}
@@ -227,9 +242,13 @@ func (w *world) follow() {
 	if w.old == nil {
 		return
 	}
-	living := w.living()
+	w.followAt(w.living()...)
+}
+
+// followAt is follow at some of the berths.
+func (w *world) followAt(berths ...*berth) {
 	for i, k := range w.made() {
-		w.reply(living[i%len(living)], k, 0)
+		w.reply(berths[i%len(berths)], k, 0)
 	}
 }
 
@@ -262,9 +281,9 @@ func (w *world) checkOld(left *noted) {
 // task.
 func (w *world) checkSession(left *noted, s *oldSession) {
 	l := lists{}
-	for _, name := range slices.Concat(w.members(l.heldIn(s.key())), w.members(l.asksIn(s.key()))) {
+	for _, name := range slices.Concat(w.members(l.heldIn(s.key())), w.members(l.asksIn(s.behind()))) {
 		id, _, _ := strings.Cut(name, " ")
-		_, err := records{w.living()[0].line.at.Load()}.get(context.Background(), id)
+		_, err := w.record(id)
 		if id != settled && !errors.Is(err, ErrUnknown) {
 			left.add("%s still has %s", s.name, name)
 		}

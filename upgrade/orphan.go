@@ -234,5 +234,8 @@ func (t *Tasks) tidy(ctx context.Context, task *Task) error {
 	if errors.Is(err, storage.ErrUnavailable) {
 		return err
 	}
+	if task.State == Cancelled && c != nil {
+		t.revoke(ctx, task, c) // who held it may have died before it could
+	}
 	return t.leaveSession(ctx, task, c)
 }

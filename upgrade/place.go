@@ -190,8 +190,8 @@ func (h *Held) standAt(at place) {
 	h.place = at
 }
 
-// weedQueue strikes a task out of the line that task stands in if nobody holds it: a fail-over may have brought
-// the entry back, and in its place it is in the way of those who come after.
+// weedQueue strikes a task out of the line that task stands in if nobody holds it: a
+// fail-over may have brought the entry back, and it is in the way of those who come after.
 func (t *Tasks) weedQueue(ctx context.Context, task *Task, id string) {
 	e, err := t.records.get(ctx, id)
 	if errors.Is(err, ErrUnknown) || err == nil && e.Holder == "" {

@@ -3,6 +3,8 @@ package upgrade
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync/atomic"
 	"time"
 
 	"berth/internal/mcp"
@@ -36,6 +38,7 @@ func (h *Held) resume(task *Task) (again bool, err error) {
 	defer hangUp()
 	begun := time.Now()
 	ex, lost := h.reopen(ctx, line, u)
+	h.measureResumption(ctx, lost)
 	if lost != nil && ctx.Err() == nil {
 		return h.lose(ctx, lost)
 	}
@@ -107,9 +110,16 @@ func (h *Held) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange,
 		case since.IsZero():
 			since = time.Now()
 		case time.Since(since) > resumeFor:
-			return nil, ErrNoReplay
+			return nil, errOutOfReach
 		}
 		wait, pause = pause, min(2*pause, resumeMost)
+	}
+}
+
+// measureResumption notes how it went to resume the stream, unless nobody wanted that any more.
+func (h *Held) measureResumption(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		h.t.metrics.resumed(ctx, h.Task(), err)
 	}
 }
 
@@ -119,7 +129,8 @@ func (h *Held) tryReopen(line context.Context, u *routing.Upstream) (Exchange, e
 	h.reopened = time.Now()
 	h.quiet = min(max(2*h.quiet, quietFirst), quietMost)
 	attempt, cancel := context.WithCancelCause(line)
-	w := &watched{quiet: h.quiet, end: cancel, timer: time.AfterFunc(h.quiet, func() { cancel(errQuiet) })}
+	w := &watched{quiet: h.quiet, end: cancel}
+	w.timer = time.AfterFunc(h.quiet, w.giveUp)
 	var err error
 	w.Exchange, err = h.t.pools[task.Pool].Line.Resume(attempt, u, h.call.unpack(), task.Event, task.Terms.MaxResult)
 	if err == nil {
@@ -135,24 +146,38 @@ func (h *Held) tryReopen(line context.Context, u *routing.Upstream) (Exchange, e
 
 const quietFirst, quietMost = time.Second, 10 * time.Second
 
-var errQuiet = errors.New("upgrade: a resumed stream said nothing")
+var (
+	errQuiet = errors.New("upgrade: a resumed stream said nothing")
+
+	// errOutOfReach says that a stream could not be resumed for longer than resumeFor.
+	errOutOfReach = fmt.Errorf("%w: it is out of reach", ErrNoReplay)
+)
 
 // watched is a stream that was resumed. It is closed when it says nothing for a while, and
 // resumed anew: some servers bring only what was there when it was opened. Comments
 // say nothing: they keep such a stream open for ever.
 type watched struct {
 	Exchange
-	quiet time.Duration
-	timer *time.Timer
-	end   context.CancelCauseFunc
+	quiet  time.Duration
+	timer  *time.Timer
+	silent atomic.Bool // it was closed because of that
+	end    context.CancelCauseFunc
 }
 
-// Next implements Exchange.
+func (w *watched) giveUp() {
+	w.silent.Store(true)
+	w.end(errQuiet)
+}
+
+// Next implements Exchange. It fails with errQuiet if nothing came for a while.
 func (w *watched) Next() (Message, error) {
 	w.timer.Reset(w.quiet)
 	defer w.timer.Stop()
 	for {
 		m, err := w.Exchange.Next()
+		if err != nil && w.silent.Load() {
+			err = errQuiet
+		}
 		if err != nil || m.Data != nil || m.Event != "" || m.Retry > 0 {
 			return m, err
 		}
@@ -166,6 +191,7 @@ func (w *watched) Close() {
 	w.end(nil)
 }
 
+// sleep waits for d. It fails with the cause of ctx's end.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return context.Cause(ctx)

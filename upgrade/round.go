@@ -173,8 +173,10 @@ func (h *Held) body(task *Task) ([]byte, error) {
 }
 
 // requestID is the raw JSON-RPC id of a round.
-func (h *Held) requestID(round int) []byte {
-	return strconv.AppendQuote(nil, h.token+"-"+strconv.Itoa(round))
+func (h *Held) requestID(round int) []byte { return requestID(h.token, round) }
+
+func requestID(token string, round int) []byte {
+	return strconv.AppendQuote(nil, token+"-"+strconv.Itoa(round))
 }
 
 // reply is the response that a round ended with.
@@ -194,14 +196,11 @@ func (h *Held) outcome(r reply, err error) string {
 		return "failed"
 	case r.IsError:
 		return "error"
-	case r.ResultType == resultInputRequired:
-		return resultInputRequired
+	case r.ResultType == mcp.ResultInputRequired:
+		return mcp.ResultInputRequired
 	}
 	return "result"
 }
-
-// resultInputRequired is the resultType of an answer that asks for input.
-const resultInputRequired = "input_required"
 
 // read reads an answer up to its response. Progress on the way is the task's message;
 // other notifications are not for tasks.
@@ -259,7 +258,7 @@ func (h *Held) act(ctx context.Context, u *routing.Upstream, r reply) (again boo
 			return false, errGarbled
 		}
 		h.finish(ending{state: Failed, outcome: object, message: says})
-	case r.ResultType == resultInputRequired:
+	case r.ResultType == mcp.ResultInputRequired:
 		return h.pause(ctx, r)
 	case r.CreatesTask():
 		return h.follow(ctx, u, r)

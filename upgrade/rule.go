@@ -12,7 +12,8 @@ type Rule struct {
 	Tools []string
 
 	// After is how long a call's answer is waited for before its client is given a task.
-	// Zero: the client gets the task at once.
+	// Zero: the client gets the task at once, as one that asked for it (2025-11-25) does in
+	// any case.
 	After time.Duration
 
 	// Required refuses clients that take no task for the call, before anything is sent
@@ -20,8 +21,8 @@ type Rule struct {
 	// legacy era that did not ask for a task with -32601. False: they get the plain answer.
 	Required bool
 
-	// TTL is how long a task lives from its creation, which its ttlMs says, to the
-	// millisecond. It must be greater than zero.
+	// TTL is how long a task lives from its creation, which its ttlMs or ttl says,
+	// to the millisecond. It must be greater than zero.
 	TTL time.Duration
 
 	// MaxTTL is the longest life that a client may ask for (2025-11-25, where it names one).
@@ -47,7 +48,8 @@ type Rule struct {
 	// OnOrphan says what becomes of a task whose holder died after its call was sent.
 	OnOrphan OrphanPolicy
 
-	// OnStoreDown says what becomes of a call whose task the store does not take.
+	// OnStoreDown says what becomes of a call whose task the store does not take. It does
+	// not count for clients that asked for the task (2025-11-25): they are refused.
 	OnStoreDown StorePolicy
 
 	// LivePerPrincipal is how many tasks a principal may have in a pool that have not

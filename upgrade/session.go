@@ -14,6 +14,11 @@ func SessionKey(pool, principal, session string) string {
 	return short("session", pool, principal, session)
 }
 
+// BehindKey names the session of an upstream's that stands behind a client's, which
+// SessionKey names. One that has moved has had several, and each upstream counts what it
+// asks from the beginning.
+func BehindKey(session, upstreams string) string { return short("behind", session, upstreams) }
+
 // overLife is how long a session that was ended is known to have been. Its upstream has
 // forgotten it long before.
 const overLife = 24 * time.Hour
@@ -61,10 +66,11 @@ func (t *Tasks) holds(ctx context.Context, session string) (bool, error) {
 }
 
 // EndSession marks a session as ended if calls are held in it, which reports held: then
-// its upstream is told so once the last of them is over. asks are what is to be refused
-// in the client's name. Without any there is no mark, and the end is the upstream's to
-// acknowledge at once. The error wraps storage.ErrUnavailable.
-func (t *Tasks) EndSession(ctx context.Context, session string) (asks []OpenAsk, held bool, err error) {
+// its upstream is told so once the last of them is over. asks are what is to be refused in
+// the client's name, in the upstream's session that behind names. Without any call there is
+// no mark, and the end is the upstream's to acknowledge at once. The error wraps
+// storage.ErrUnavailable.
+func (t *Tasks) EndSession(ctx context.Context, session, behind string) (asks []OpenAsk, held bool, err error) {
 	if held, err = t.holds(ctx, session); err != nil || !held {
 		return nil, false, err
 	}
@@ -76,7 +82,8 @@ func (t *Tasks) EndSession(ctx context.Context, session string) (asks []OpenAsk,
 	if held, err = t.holds(ctx, session); err != nil || !held {
 		return nil, false, err
 	}
-	asks, err = t.openIn(ctx, session)
+	t.metrics.sessionEnd(ctx, "held")
+	asks, err = t.openIn(ctx, behind)
 	return asks, true, err
 }
 
@@ -122,7 +129,10 @@ func (t *Tasks) leaveSession(ctx context.Context, task *Task, c *Call) error {
 		return nil
 	}
 	if err := pool.Line.End(ctx, u, c); err != nil {
+		t.metrics.sessionEnd(ctx, "failed")
 		t.log.Debug("a session that has ended could not be ended at its upstream", "upstream", u.Name, "error", err)
+		return nil
 	}
+	t.metrics.sessionEnd(ctx, "told")
 	return nil
 }

@@ -9,7 +9,8 @@ import (
 	"berth/internal/mcp"
 )
 
-// State is where an upgraded task stands. Clients see the first three as "working".
+// State is where an upgraded task stands. Clients see the first three as "working", or a
+// legacy call that asks while it runs as "input_required".
 type State string
 
 const (
@@ -56,6 +57,8 @@ type Task struct {
 	// Session is the session that the call lives in, as SessionKey names it; "": none. Such
 	// a call goes to Upstream alone.
 	Session string `json:"session,omitempty"`
+	// Behind is the upstream's own session behind Session, as BehindKey names it.
+	Behind string `json:"behind,omitempty"`
 	// ProgressToken is the client's own, raw; nil: none, or it is of no use any more.
 	ProgressToken json.RawMessage `json:"progress_token,omitempty"`
 	// Event is the id of the last event of the call's stream that has had its effect: from
@@ -96,7 +99,7 @@ type Terms struct {
 // Ask is one thing that the upstream wants to know from the client: between two rounds of a
 // call, or, of a legacy call, by a JSON-RPC request while it runs.
 type Ask struct {
-	Key      string          `json:"key"`                // as the client is shown it; the raw JSON-RPC id of a request
+	Key      string          `json:"key"`                // as the client is shown it; the JSON-RPC id of a request, as mcp.IDKey spells it
 	Upstream string          `json:"upstream,omitempty"` // as the upstream named it between two rounds
 	Request  json.RawMessage `json:"request"`            // what is asked; the whole JSON-RPC request
 	Answer   json.RawMessage `json:"answer,omitempty"`   // nil: not answered yet
@@ -120,16 +123,20 @@ func (t *Task) resumable() bool {
 // Expires returns when the task may be forgotten, by the store's clock; see Tasks.Expires.
 func (t *Task) Expires() time.Time { return t.Created.Add(t.Terms.TTL) }
 
-// Status is the state as the Tasks extension spells it.
+// Status is the state as 2025-11-25 spells it. A legacy call that asks while it runs waits
+// for input; see ExtensionStatus.
 func (t *Task) Status() string {
 	switch {
 	case t.State == Dispatched && len(t.OpenAsks()) > 0:
 		return string(InputRequired)
 	case t.Waiting(), t.State == Dispatched:
-		return "working"
+		return working
 	}
 	return string(t.State)
 }
+
+// working is the status of a task that has not ended and asks for nothing.
+const working = "working"
 
 // OpenAsks are the asks that the client has not answered, in order.
 func (t *Task) OpenAsks() []Ask {
@@ -141,15 +148,6 @@ func (t *Task) OpenAsks() []Ask {
 		if ask.Answer == nil {
 			open = append(open, ask)
 		}
-	}
-	return open
-}
-
-// Outstanding are the open asks as the Tasks extension shows them.
-func (t *Task) Outstanding() []mcp.Input {
-	var open []mcp.Input
-	for _, ask := range t.OpenAsks() {
-		open = append(open, mcp.Input{Key: ask.Key, Value: ask.Request})
 	}
 	return open
 }

@@ -3,7 +3,6 @@ package upgrade
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -89,16 +88,6 @@ func Transition(t Task, op Op) (next Task, changed bool, err error) {
 		changed, err = next.hand(op)
 	case Progress:
 		changed, err = next.progress(op)
-	case Note:
-		changed, err = next.note(op)
-	case Open:
-		changed, err = next.open(op)
-	case Settle:
-		changed = next.settle(op.Key)
-	case Withdraw:
-		changed, err = next.withdraw(op)
-	case Redo:
-		changed, err = next.redo(op)
 	case Pause:
 		changed, err = next.pause(op)
 	case Follow:
@@ -114,7 +103,7 @@ func Transition(t Task, op Op) (next Task, changed bool, err error) {
 	case Adopt:
 		changed, err = next.adopt(op)
 	default:
-		err = fmt.Errorf("%w: %q", ErrState, op.Kind)
+		changed, err = next.legacy(op)
 	}
 	if err != nil || !changed {
 		return t, false, err

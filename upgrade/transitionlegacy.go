@@ -3,6 +3,7 @@ package upgrade
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 )
 
@@ -19,6 +20,22 @@ const (
 	maxSaid      = 16      // notifications that a record keeps
 	maxSaidBytes = 8 << 10 // in all
 )
+
+func (t *Task) legacy(op Op) (changed bool, err error) {
+	switch op.Kind {
+	case Note:
+		return t.note(op)
+	case Open:
+		return t.open(op)
+	case Settle:
+		return t.settle(op.Key), nil
+	case Withdraw:
+		return t.withdraw(op)
+	case Redo:
+		return t.redo(op)
+	}
+	return false, fmt.Errorf("%w: %q", ErrState, op.Kind)
+}
 
 func (t *Task) note(op Op) (bool, error) {
 	if err := t.underWay(op); err != nil {

@@ -14,7 +14,8 @@ type Upgrade struct {
 	// Pool is the name of the pool that the rule is for. Empty: every pool.
 	Pool string `toml:"pool"`
 	// After is how long a call's answer is waited for before its client is given a task.
-	// Zero: the client gets the task at once.
+	// Zero: the client gets the task at once, as one that asked for it (2025-11-25) does in
+	// any case.
 	After Duration `toml:"after"`
 	// Required refuses calls of clients that take no task for them: those that do not
 	// declare the Tasks extension or, of 2025-11-25, do not ask for a task.

@@ -22,8 +22,12 @@ func rewriteEvent(raw, data []byte, tag string) []byte {
 		case name == "data" && written: // it stands in the first one
 		case name == "data" && data != nil:
 			written = true
+			begin := []byte("data: ")
+			if bytes.HasPrefix(line, []byte("data:")) && !bytes.HasPrefix(line, begin) && !bytes.HasPrefix(data, []byte(" ")) {
+				begin = begin[:len("data:")] // as its server writes it
+			}
 			for part := range bytes.SplitSeq(data, []byte("\n")) {
-				out = append(append(append(out, "data: "...), part...), end...)
+				out = append(append(append(out, begin...), part...), end...)
 			}
 		default:
 			out = append(append(out, line...), end...)

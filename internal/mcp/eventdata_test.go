@@ -4,7 +4,9 @@ import "testing"
 
 func TestWithDataChangesNothingElse(t *testing.T) {
 	for name, c := range map[string]struct{ raw, data, want string }{
-		"one line":       {": hi\nid:7\ndata:{}\n\n", `{"a":1}`, ": hi\nid:7\ndata: {\"a\":1}\n\n"},
+		"one line":       {": hi\nid:7\ndata:{}\n\n", `{"a":1}`, ": hi\nid:7\ndata:{\"a\":1}\n\n"},
+		"a blank inside": {"data: {}\n\n", ` {"a":1}`, "data:  {\"a\":1}\n\n"},
+		"one at the top": {"data:{}\n\n", ` {"a":1}`, "data:  {\"a\":1}\n\n"},
 		"several, CRLF":  {"data: {\r\nevent: message\r\ndata: }\r\n\r\n", "{\n}", "data: {\r\ndata: }\r\nevent: message\r\n\r\n"},
 		"no data":        {"id: 7\n\n", `{}`, "id: 7\n\n"},
 		"an empty one":   {"data\n\n", `{}`, "data: {}\n\n"},

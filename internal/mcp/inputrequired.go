@@ -16,6 +16,9 @@ const (
 	memberRequestState   = "requestState"
 )
 
+// ResultInputRequired is the resultType of a result that asks for input.
+const ResultInputRequired = "input_required"
+
 var (
 	errNothingAsked = errors.New("mcp: input_required with neither inputRequests nor requestState")
 	errInputKind    = errors.New("mcp: a member of input_required has the wrong kind")

@@ -98,3 +98,8 @@ func Response(id, result []byte) []byte {
 	out = append(append(out, `,"result":`...), result...)
 	return append(out, '}')
 }
+
+// EmptyResponse returns the response with which a request of the modern era is
+// acknowledged that has no result of its own, such as tasks/cancel (Tasks extension, "Task
+// Cancellation").
+func EmptyResponse(id []byte) []byte { return Response(id, []byte(`{"resultType":"complete"}`)) }

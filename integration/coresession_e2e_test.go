@@ -70,6 +70,9 @@ type coreTask struct {
 
 const coreVersion = "2025-11-25"
 
+// askedAnewAfter is how long the client waits for one answer: longer than any tool takes.
+const askedAnewAfter = 20 * time.Second
+
 // openCore begins a session through any of the berths.
 func openCore(t testing.TB, berth func() *watched) *coreSession {
 	t.Helper()
@@ -80,7 +83,7 @@ func openCoreAs(t testing.TB, berth func() *watched, user string) *coreSession {
 	t.Helper()
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	s := &coreSession{http: http.Client{Transport: transport, Timeout: time.Minute}, berth: berth, user: user}
+	s := &coreSession{http: http.Client{Transport: transport, Timeout: askedAnewAfter}, berth: berth, user: user}
 	s.insist(t, "initialize", map[string]any{
 		"protocolVersion": coreVersion,
 		"capabilities":    map[string]any{"elicitation": map[string]any{}, "sampling": map[string]any{}},

@@ -14,7 +14,7 @@ func TestCallsOfSessionsOutliveTwoHoldersAndAnOutage(t *testing.T) {
 	for _, server := range askingServers {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
-			h := newCoreHolders(t, server, 1, sealed(), "--appendonly", "yes", "--appendfsync", "always")
+			h := newSessionHolders(t, server, 1, sealed(), "--appendonly", "yes", "--appendfsync", "always")
 			victim, heir := h.start(t), h.start(t)
 			client := openSession(t, victim.url(), "alice")
 			var uses []heldUse

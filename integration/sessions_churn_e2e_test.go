@@ -14,18 +14,18 @@ import (
 // sessionChurn is a deployment whose berths die all the time, and the tasks of clients with
 // sessions in it.
 type sessionChurn struct {
-	*coreHolders
-	sessions []*coreClient
+	*sessionHolders
+	sessions []*legacyClient
 
 	mu     sync.Mutex // guards the fields below
 	live   []*watched
-	counts coreCounts
+	counts sessionCounts
 }
 
-// coreCounts is what became of the clients' calls.
-type coreCounts struct{ asked, tasks, right, asks, again, kills, orphaned, retries int }
+// sessionCounts is what became of the clients' calls.
+type sessionCounts struct{ asked, tasks, right, asks, again, kills, orphaned, retries int }
 
-func (c coreCounts) String() string {
+func (c sessionCounts) String() string {
 	return fmt.Sprintf("%d calls, %d tasks: %d right; %d questions answered, %d shown once more; %d berths killed with %d calls; %d requests repeated",
 		c.asked, c.tasks, c.right, c.asks, c.again, c.kills, c.orphaned, c.retries)
 }
@@ -33,10 +33,10 @@ func (c coreCounts) String() string {
 // answersWithin is the longest that these clients take to answer.
 const answersWithin = 4 * time.Second
 
-// coreChurnThrough makes that many tasks in several sessions through three berths of which
+// sessionChurnThrough makes that many tasks in several sessions through three berths of which
 // one dies every now and then. None may be lost, run twice or hang.
-func coreChurnThrough(t testing.TB, server askingServer, tasks int, lasts, every time.Duration) {
-	c := &sessionChurn{coreHolders: newCoreHolders(t, server, 3, sealed())}
+func sessionChurnThrough(t testing.TB, server askingServer, tasks int, lasts, every time.Duration) {
+	c := &sessionChurn{sessionHolders: newSessionHolders(t, server, 3, sealed())}
 	for range 3 {
 		c.live = append(c.live, c.start(t))
 	}
@@ -117,7 +117,7 @@ func (c *sessionChurn) one(t testing.TB, i int) {
 
 // makeOne calls a tool until a berth answers with a task. What became of a call whose
 // answer was lost nobody can know: it is made anew, under another name.
-func (c *sessionChurn) makeOne(t testing.TB, client *coreClient, i int, use func(string) toolUse) (u heldUse, tries int) {
+func (c *sessionChurn) makeOne(t testing.TB, client *legacyClient, i int, use func(string) toolUse) (u heldUse, tries int) {
 	var err error
 	if !await(t, endsWithin, func() bool {
 		tries++
@@ -163,7 +163,7 @@ func TestCallsOfSessionsOutliveBerthsThatDieAllTheTime(t *testing.T) {
 	for _, server := range []askingServer{askingServers[0], askingServers[2]} {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
-			coreChurnThrough(t, server, 300, time.Minute, 10*time.Second)
+			sessionChurnThrough(t, server, 300, time.Minute, 10*time.Second)
 		})
 	}
 }

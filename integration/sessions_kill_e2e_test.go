@@ -15,7 +15,7 @@ func TestCallsOfASessionOutliveTheirHolders(t *testing.T) {
 	for _, server := range askingServers {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
-			h := newCoreHolders(t, server, 1, sealed())
+			h := newSessionHolders(t, server, 1, sealed())
 			written := h.redis.Monitor()
 			heir := h.start(t)
 			client := openSession(t, heir.url(), "alice")
@@ -72,7 +72,7 @@ func TestCallsOfASessionOutliveTheirHolders(t *testing.T) {
 }
 
 // startCut starts one more berth, that can be cut off from Redis.
-func (h *coreHolders) startCut(t testing.TB) (*watched, *redistest.Relay, *eventGate) {
+func (h *sessionHolders) startCut(t testing.TB) (*watched, *redistest.Relay, *eventGate) {
 	t.Helper()
 	relay := &redistest.Relay{}
 	relay.Start(t, h.redis.Addr)
@@ -129,7 +129,7 @@ func TestCallsOfASessionGoOnWithTheirCredentials(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			errands := errandFleet(t, 1, nil)
-			h := coreHoldersOf(t, demoServer, errands.fleet, c.keys)
+			h := sessionHoldersOf(t, demoServer, errands.fleet, c.keys)
 			if c.own != "" {
 				h.authorize(t, c.own)
 			}
@@ -176,13 +176,13 @@ func TestCallsWithoutEventIDsEndWithTheirHolder(t *testing.T) {
 	}{
 		{name: "nothing came", server: askingServers[2]},
 		{name: "SDK v1 without an event store", events: -1, server: askingServer{
-			fleet: func(t testing.TB, n int) fleet { return interactiveFleet(t, n, noReplays) }, rules: coreRules, slow: computation}},
+			fleet: func(t testing.TB, n int) fleet { return interactiveFleet(t, n, noReplays) }, rules: allTools, slow: computation}},
 		{name: "go-sdk without an event store", events: -1, server: askingServer{
-			fleet: func(t testing.TB, n int) fleet { return sessionsFleet(t, n, false) }, rules: coreRules, slow: computation}},
+			fleet: func(t testing.TB, n int) fleet { return sessionsFleet(t, n, false) }, rules: allTools, slow: computation}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			h := newCoreHolders(t, c.server, 1, sealed())
+			h := newSessionHolders(t, c.server, 1, sealed())
 			heir := h.start(t)
 			victim, _ := h.startGated(t, c.events)
 			u := h.use(t, openSession(t, heir.url(), "alice"), victim, "slow", c.server.slow)

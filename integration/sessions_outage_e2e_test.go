@@ -11,6 +11,19 @@ import (
 	"berth/internal/storage/redistest"
 )
 
+// insistent is a server whose tool asks once more when it has an answer: its call outlives
+// an outage that the answer comes in.
+var insistent = func() askingServer {
+	s := demoServer
+	s.name += ", which asks twice"
+	s.asking = func(call string) toolUse {
+		u := askingErrand(call)
+		u.arguments["asks"], u.asks = []string{"elicitation", "elicitation"}, 2
+		return u
+	}
+	return s
+}()
+
 // Redis goes while calls in sessions ask their clients. Nothing fails for it or is called
 // unknown; answers that are given meanwhile count, and what is still asked is asked again.
 func TestCallsOfSessionsOutliveTheirRedis(t *testing.T) {
@@ -24,10 +37,10 @@ func TestCallsOfSessionsOutliveTheirRedis(t *testing.T) {
 		{"frozen", nil, (*redistest.Server).Stop, (*redistest.Server).Cont},
 		{"flushed", nil, func(s *redistest.Server) { s.Do("FLUSHALL") }, func(*redistest.Server) {}},
 	} {
-		for _, server := range []askingServer{askingServers[0], askingServers[3]} {
+		for _, server := range []askingServer{askingServers[0], askingServers[3], insistent} {
 			t.Run(fault.name+"/"+server.name, func(t *testing.T) {
 				t.Parallel()
-				h := newCoreHolders(t, server, 1, sealed(), fault.args...)
+				h := newSessionHolders(t, server, 1, sealed(), fault.args...)
 				h.start(t)
 				h.start(t)
 				client := openSession(t, h.berths[0].url(), "alice")
@@ -43,13 +56,13 @@ func TestCallsOfSessionsOutliveTheirRedis(t *testing.T) {
 					uses[i].awaitStatus(t, h.berths[i%2], "input_required")
 					asked[i] = uses[i].shown(t, h.berths[i%2])
 				}
-				watching := h.watchCore(t, uses)
+				watching := h.watchUses(t, uses)
 				fault.befall(h.redis)
 				for i := range asked {
 					if status, err := client.post(t.Context(), h.berths[i/2].url(), answerTo(asked[i], uses[i].task)); status != 202 {
 						t.Errorf("%s: an answer in the outage: got %d, %v, want 202", uses[i].call, status, err)
 					}
-					uses[i].asks = 0
+					uses[i].asks--
 				}
 				<-time.After(longOutage)
 				fault.end(h.redis)
@@ -65,9 +78,9 @@ func TestCallsOfSessionsOutliveTheirRedis(t *testing.T) {
 	}
 }
 
-// watchCore polls tasks through any berth until it is stopped. The test fails if one is
+// watchUses polls tasks through any berth until it is stopped. The test fails if one is
 // shown as anything but under way or completed.
-func (h *coreHolders) watchCore(t testing.TB, uses []heldUse) *watching {
+func (h *sessionHolders) watchUses(t testing.TB, uses []heldUse) *watching {
 	w := &watching{stop: make(chan struct{})}
 	t.Cleanup(w.wait)
 	for range 2 {

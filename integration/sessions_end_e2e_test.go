@@ -9,10 +9,10 @@ import (
 )
 
 // startTogether starts berths that share one gate before the server.
-func startTogether(t testing.TB, server askingServer, n int) (*coreHolders, *eventGate) {
+func startTogether(t testing.TB, server askingServer, n int) (*sessionHolders, *eventGate) {
 	t.Helper()
 	fronts, gates := server.fleet(t, 1).gated(t, -1)
-	h := coreHoldersOf(t, server, fronts, sealed())
+	h := sessionHoldersOf(t, server, fronts, sealed())
 	for range n {
 		h.start(t)
 	}

@@ -16,9 +16,9 @@ import (
 	"berth/internal/storage/redistest"
 )
 
-// coreHolders are berths on one Redis that hold calls in the sessions of clients of
+// sessionHolders are berths on one Redis that hold calls in the sessions of clients of
 // 2025-11-25.
-type coreHolders struct {
+type sessionHolders struct {
 	*holders
 	server askingServer
 	redis  *redistest.Server
@@ -30,17 +30,17 @@ func sealed() string {
 	return fmt.Sprintf("seal_key = %q\n", base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32))))
 }
 
-// newCoreHolders starts a server of n instances, and Redis. keys are lines of [store]
+// newSessionHolders starts a server of n instances, and Redis. keys are lines of [store]
 // beside its url.
-func newCoreHolders(t testing.TB, server askingServer, n int, keys string, redisArgs ...string) *coreHolders {
+func newSessionHolders(t testing.TB, server askingServer, n int, keys string, redisArgs ...string) *sessionHolders {
 	t.Helper()
-	return coreHoldersOf(t, server, server.fleet(t, n), keys, redisArgs...)
+	return sessionHoldersOf(t, server, server.fleet(t, n), keys, redisArgs...)
 }
 
-func coreHoldersOf(t testing.TB, server askingServer, f fleet, keys string, redisArgs ...string) *coreHolders {
+func sessionHoldersOf(t testing.TB, server askingServer, f fleet, keys string, redisArgs ...string) *sessionHolders {
 	t.Helper()
 	redis := redistest.Start(t, redisArgs...)
-	return &coreHolders{
+	return &sessionHolders{
 		holders: &holders{fleet: &localFleet{fleet: f}, config: holderConfig(t, redis.URL(), keys, server.rules)},
 		server:  server, redis: redis,
 	}
@@ -48,7 +48,7 @@ func coreHoldersOf(t testing.TB, server askingServer, f fleet, keys string, redi
 
 // startGated starts one more berth, behind whose back a gate lets so many events of each
 // answer through.
-func (h *coreHolders) startGated(t testing.TB, events int, args ...string) (*watched, *eventGate) {
+func (h *sessionHolders) startGated(t testing.TB, events int, args ...string) (*watched, *eventGate) {
 	t.Helper()
 	fronts, gates := h.fleet.fleet.gated(t, events)
 	b := startWatched(t, fronts, append([]string{"--config", h.config}, args...)...)
@@ -59,14 +59,14 @@ func (h *coreHolders) startGated(t testing.TB, events int, args ...string) (*wat
 // heldUse is a task that a client was given for its use of a tool.
 type heldUse struct {
 	toolUse
-	client *coreClient
+	client *legacyClient
 	call   string
 	task   string
 	thinks time.Duration // the longest that its client takes to answer
 }
 
 // use calls a tool through b.
-func (h *coreHolders) use(t testing.TB, c *coreClient, b *watched, call string, use func(string) toolUse) heldUse {
+func (h *sessionHolders) use(t testing.TB, c *legacyClient, b *watched, call string, use func(string) toolUse) heldUse {
 	t.Helper()
 	u := heldUse{toolUse: use(call), client: c, call: call}
 	var err error
@@ -242,7 +242,7 @@ func attendAll(t testing.TB, uses []heldUse, berths ...*watched) {
 
 // wantOnce fails the test unless the server's tools have run that many calls, each of them
 // once, to its end.
-func (h *coreHolders) wantOnce(t testing.TB, calls int) {
+func (h *sessionHolders) wantOnce(t testing.TB, calls int) {
 	t.Helper()
 	await(t, readyWithin, func() bool { return h.fleet.fleet.sum(t, stats.running) == 0 })
 	h.fleet.fleet.wantToolCalls(t, calls)

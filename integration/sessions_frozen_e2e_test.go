@@ -15,7 +15,7 @@ func TestFrozenHolderOfASessionsCallsLeavesThemToItsHeir(t *testing.T) {
 	for _, server := range askingServers {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
-			h := newCoreHolders(t, server, 1, sealed())
+			h := newSessionHolders(t, server, 1, sealed())
 			frozen, heir := h.start(t), h.start(t)
 			client := openSession(t, heir.url(), "alice")
 			asking, working := h.use(t, client, frozen, "asks", server.asking), h.use(t, client, frozen, "works", server.slow)

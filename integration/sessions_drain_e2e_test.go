@@ -15,7 +15,7 @@ func TestTerminatedBerthLeavesCallsOfSessionsToOthers(t *testing.T) {
 	for _, server := range askingServers {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
-			h := newCoreHolders(t, server, 1, sealed())
+			h := newSessionHolders(t, server, 1, sealed())
 			h.config = h.reconfigured(t, `drain = "2s"`, `drain = "1s"`)
 			leaving, other := h.start(t), h.start(t)
 			client := openSession(t, leaving.url(), "alice")
@@ -54,7 +54,7 @@ func TestRestartedBerthGoesOnWithCallsOfSessions(t *testing.T) {
 		for _, server := range []askingServer{askingServers[0], askingServers[3]} {
 			t.Run(end.name+"/"+server.name, func(t *testing.T) {
 				t.Parallel()
-				h := &coreHolders{server: server, holders: &holders{fleet: &localFleet{fleet: server.fleet(t, 1)}}}
+				h := &sessionHolders{server: server, holders: &holders{fleet: &localFleet{fleet: server.fleet(t, 1)}}}
 				h.config = holderConfig(t, fileStore(t), sealed(), server.rules)
 				before := h.start(t)
 				client := openSession(t, before.url(), "alice")

@@ -14,7 +14,7 @@ func TestCallsOfSessionsOutliveTheirConnections(t *testing.T) {
 	for _, server := range askingServers {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
-			h := newCoreHolders(t, server, 1, "")
+			h := newSessionHolders(t, server, 1, "")
 			b, gate := h.startGated(t, -1)
 			client := openSession(t, b.url(), "alice")
 			var uses []heldUse
@@ -41,6 +41,35 @@ func TestCallsOfSessionsOutliveTheirConnections(t *testing.T) {
 	}
 }
 
+// The server is out of reach for a while, in which a berth dies as well. It still has the
+// sessions when it is back, and another berth goes on with its calls.
+func TestCallsOfSessionsOutliveAPartition(t *testing.T) {
+	for _, server := range askingServers {
+		t.Run(server.name, func(t *testing.T) {
+			t.Parallel()
+			h, gate := startTogether(t, server, 2)
+			dies, lives := h.berths[0], h.berths[1]
+			client := openSession(t, lives.url(), "alice")
+			var uses []heldUse
+			for i, b := range h.berths {
+				uses = append(uses,
+					h.use(t, client, b, fmt.Sprintf("asks-%d", i), server.asking),
+					h.use(t, client, b, fmt.Sprintf("works-%d", i), server.slow))
+			}
+			for _, u := range uses {
+				u.awaitHeard(t, lives)
+			}
+			gate.partition(true)
+			dies.kill()
+			<-time.After(longOutage)
+			gate.partition(false)
+			attendAll(t, uses, lives)
+			h.wantOnce(t, len(uses))
+			lives.wantAdopted(t, 2)
+		})
+	}
+}
+
 // A server that closes its stream on purpose, and says when to come back, is resumed, and
 // that is nobody's fault.
 func TestPlannedCloseIsNoFault(t *testing.T) {
@@ -56,7 +85,7 @@ func TestPlannedCloseIsNoFault(t *testing.T) {
 	} {
 		t.Run(c.server.name, func(t *testing.T) {
 			t.Parallel()
-			h := newCoreHolders(t, c.server, 1, "")
+			h := newSessionHolders(t, c.server, 1, "")
 			b := h.start(t)
 			client := openSession(t, b.url(), "")
 			var uses []heldUse
@@ -76,7 +105,7 @@ func TestCallsOfASessionThatTheServerHasLostFail(t *testing.T) {
 	for _, server := range askingServers {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
-			h := newCoreHolders(t, server, 1, "")
+			h := newSessionHolders(t, server, 1, "")
 			b, gate := h.startGated(t, -1)
 			client := openSession(t, b.url(), "alice")
 			asking, working := h.use(t, client, b, "asks", server.asking), h.use(t, client, b, "works", server.slow)

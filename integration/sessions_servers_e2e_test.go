@@ -62,19 +62,19 @@ var askingServers = []askingServer{
 	{
 		name:  "SDK v1 with its example's event store",
 		fleet: func(t testing.TB, n int) fleet { return interactiveFleet(t, n, exampleReplays) },
-		rules: coreRules, askAt: 2,
+		rules: allTools, askAt: 2,
 		asking: confirmation(`Deleted '%s'`), slow: computation, others: interactiveUses,
 	},
 	{
 		name:  "SDK v1 that refuses what it cannot replay",
 		fleet: func(t testing.TB, n int) fleet { return interactiveFleet(t, n, strictReplays) },
-		rules: coreRules, askAt: 2,
+		rules: allTools, askAt: 2,
 		asking: confirmation(`Deleted '%s'`), slow: computation, others: interactiveUses,
 	},
 	{
 		name:  "go-sdk with an event store",
 		fleet: func(t testing.TB, n int) fleet { return sessionsFleet(t, n, true) },
-		rules: coreRules, askAt: 2,
+		rules: allTools, askAt: 2,
 		asking: confirmation(`%s deleted`), slow: computation, others: []func(string) toolUse{twoQuestions},
 	},
 	demoServer,
@@ -83,10 +83,10 @@ var askingServers = []askingServer{
 var demoServer = askingServer{
 	name: "the demo's fleet", askAt: 4,
 	fleet: func(t testing.TB, n int) fleet { return errandFleet(t, n, nil).fleet },
-	rules: coreRules, asking: askingErrand, slow: slowErrand,
+	rules: allTools, asking: askingErrand, slow: slowErrand,
 }
 
-const coreRules = "[[upgrade]]\ntools = [\"*\"]\npoll_interval = \"100ms\"\n"
+const allTools = "[[upgrade]]\ntools = [\"*\"]\npoll_interval = \"100ms\"\n"
 
 func confirmation(want string) func(string) toolUse {
 	return func(call string) toolUse {

@@ -1,0 +1,133 @@
+package upgrade
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/mcp"
+)
+
+// A call in a session that its upstream does not know was not run.
+func TestCallInALostSessionFails(t *testing.T) {
+	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
+		old.denied = true
+		id := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		if f := berths[1].see(t, id).failure(t); f.Data.Reason != mcp.ReasonSessionLost || *f.Data.MayHaveExecuted {
+			t.Errorf("failed as %+v", f)
+		}
+	})
+}
+
+// The end of a session waits for its calls, which cannot ask any more.
+func TestSessionEndsWithItsLastCall(t *testing.T) {
+	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
+		if _, held, err := berths[1].EndSession(t.Context(), clientsKey(), behindKey()); held || err != nil {
+			t.Fatalf("an idle session: %v, %v", held, err)
+		}
+		ids := []string{berths[0].handCore(t, rule(nil), 0), berths[1].handCore(t, rule(nil), 0)}
+		soon()
+		first, second := old.call(t, 0), old.call(t, 1)
+		first.ask("0")
+		soon()
+		asks, held, err := berths[1].EndSession(t.Context(), clientsKey(), behindKey())
+		if err != nil || !held || len(asks) != 1 || string(asks[0].ID) != "0" {
+			t.Fatalf("got %v, %v, %v", asks, held, err)
+		}
+		berths[1].Settle(t.Context(), asks[0].Task, asks[0].ID) // whoever ends it refuses what is open
+		for _, b := range berths {
+			if over, err := b.SessionOver(t.Context(), clientsKey()); !over || err != nil {
+				t.Errorf("the session goes on: %v", err)
+			}
+		}
+		second.ask("1")
+		soon()
+		if told := old.told(); len(told) != 1 || !strings.Contains(told[0], `"id":1,"error"`) {
+			t.Errorf("told %v", told)
+		}
+		first.answer(`{}`)
+		soon()
+		if ended := old.sessionsEnded(); len(ended) != 0 {
+			t.Errorf("ended with a call under way: %v", ended)
+		}
+		second.answer(`{}`)
+		soon()
+		if ended := old.sessionsEnded(); !slices.Equal(ended, []string{"the upstream's"}) {
+			t.Errorf("ended %v", ended)
+		}
+		for _, id := range ids {
+			berths[0].mustState(t, id, Completed)
+		}
+	})
+}
+
+// A session whose last call is lost with its holder ends, too.
+func TestSessionOfALostCallEnds(t *testing.T) {
+	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
+		old.nameless = true
+		berths[0].handCore(t, rule(nil), 0)
+		soon()
+		if _, held, err := berths[1].EndSession(t.Context(), clientsKey(), behindKey()); !held || err != nil {
+			t.Fatal(err)
+		}
+		berths[0].kill()
+		time.Sleep(graceful)
+		synctest.Wait()
+		if ended := old.sessionsEnded(); !slices.Equal(ended, []string{"the upstream's"}) {
+			t.Errorf("ended %v", ended)
+		}
+	})
+}
+
+// What is kept of a call does not show the session.
+func TestSessionIsSealedInTheStore(t *testing.T) {
+	oldWorld(t, nil, func(t *testing.T, berths []*berth, _ *oldServer) {
+		id := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		record, err := berths[0].records.get(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := json.Marshal(record.Task)
+		c, open, failed := berths[1].loadCall(t.Context(), id)
+		if err != nil || failed != nil || !open || c.Session != "the upstream's" || strings.Contains(string(kept), "upstream's") || strings.Contains(string(kept), clientsSession) {
+			t.Errorf("kept %s, opened %+v, %v", kept, c, errors.Join(err, failed))
+		}
+	})
+}
+
+// A call that waits for the one upstream that has its session keeps nobody from another.
+func TestCallsInSessionsQueueBeforeTheirUpstream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old := &oldServer{replays: true}
+		b := startBerths(t, 1, settings{old: old}, newTool("u", "v"))[0]
+		one := rule(func(r *Rule) { r.Concurrency = 1 })
+		var waiting []string
+		for range 4 {
+			waiting = append(waiting, b.handAt(t, one, 0, "u"))
+			synctest.Wait() // it stands in line before the next one comes
+		}
+		b.handAt(t, one, 0, "v")
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if old.executions() != 2 {
+			t.Fatalf("%d calls run, want one at each upstream", old.executions())
+		}
+		if v := b.see(t, waiting[3]); v.Place != 3 {
+			t.Errorf("the last one stands at %d", v.Place)
+		}
+		for n := range 5 {
+			old.call(t, n).answer(`{}`)
+			time.Sleep(2 * placeEvery)
+			synctest.Wait()
+		}
+		for _, id := range waiting {
+			b.mustState(t, id, Completed)
+		}
+	})
+}
