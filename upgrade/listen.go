@@ -165,7 +165,7 @@ func (h *Held) hear(ctx context.Context, m Message) (r reply, over bool, err err
 	}
 	if m.Data == nil {
 		if m.Event != "" {
-			h.noteThat(saying{event: m.Event})
+			aside(func() { h.noteThat(saying{event: m.Event}) })
 		}
 		return reply{}, false, nil
 	}
@@ -179,10 +179,18 @@ func (h *Held) hear(ctx context.Context, m Message) (r reply, over bool, err err
 		return reply{}, false, errGarbled
 	case a.Method == "":
 		return h.answered(a, m.Data)
+	}
+	aside(func() { err = h.told(ctx, a, m) })
+	return reply{}, false, err
+}
+
+// told does what a request or a notification means that is no progress.
+func (h *Held) told(ctx context.Context, a mcp.Answer, m Message) error {
+	switch {
 	case a.ID != nil:
-		return reply{}, false, h.asked(ctx, a, m)
+		return h.asked(ctx, a, m)
 	case a.Method == mcp.MethodCancelled:
-		return reply{}, false, h.unasked(ctx, m)
+		return h.unasked(ctx, m)
 	}
 	said := saying{event: m.Event}
 	// Progress that says nothing would show the client a token that it did not give.
@@ -190,7 +198,7 @@ func (h *Held) hear(ctx context.Context, m Message) (r reply, over bool, err err
 		said.others = oneOf(m.Data)
 	}
 	h.noteThat(said)
-	return reply{}, false, nil
+	return nil
 }
 
 // answered takes a response. A stream that was resumed may bear those to other requests.

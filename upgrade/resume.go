@@ -94,7 +94,7 @@ func (h *Held) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange,
 		if err := sleep(ctx, wait); err != nil {
 			return nil, err
 		}
-		h.look(ctx) // who has been taken for dead must not take the stream from his heir
+		aside(func() { h.look(ctx) }) // who has been taken for dead must not take the stream from his heir
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
