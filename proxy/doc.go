@@ -47,12 +47,12 @@
 // nothing against the caller. A client of 2025-11-25 asks for the task itself, within
 // its session, so that its call is routed first (corecall.go) and looked at with what
 // the tool says of tasks, as lists of tools have told (toolsupport.go), or tell when
-// they are asked (asktools.go). coretask.go answers what is asked about such a task,
-// taskresult.go waits for its end, with what taskresulttold.go has to tell meanwhile and
-// beating.go against clients' time-outs; fanoutupgraded.go lists it. What the tool asked
-// is answered in the session (answered.go), whose standing streams tell how its tasks
-// fare (newsroom.go, sessionnews.go), and whose end waits for its calls
-// (sessiontasks.go, sessionend.go).
+// they are asked (asktools.go); a session that a held call was denied is asked for first
+// (doubts.go). coretask.go answers what is asked about such a task, taskresult.go waits
+// for its end, with what taskresulttold.go has to tell meanwhile and beating.go against
+// clients' time-outs; fanoutupgraded.go lists it. What the tool asked is answered in the
+// session (answered.go), whose standing streams tell how its tasks fare (newsroom.go,
+// sessionnews.go), and whose end waits for its calls (sessiontasks.go, sessionend.go).
 //
 // A session whose upstream is lost is moved between 4 and 5, where the pool allows it
 // (failover.go, denial.go, replay.go, handshake.go, alias.go, tag.go).
