@@ -88,7 +88,9 @@ func (ep *Endpoint) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgr
 	switch status := response.StatusCode; {
 	case ep.lostSession(ctx, u, c, status):
 		return nil, upgrade.ErrSessionLost
-	case status == http.StatusConflict, status == http.StatusTooManyRequests, status >= 500 && status != http.StatusNotImplemented:
+	case status == http.StatusConflict:
+		return nil, upgrade.ErrStands
+	case status == http.StatusTooManyRequests, status >= 500 && status != http.StatusNotImplemented:
 		return nil, fmt.Errorf("proxy: a stream is not resumed yet: HTTP %d", status)
 	}
 	return nil, upgrade.ErrNoReplay

@@ -15,6 +15,9 @@ var (
 	// ErrSessionLost says that the upstream does not know the session of a call any more,
 	// so that it did nothing.
 	ErrSessionLost = errors.New("upgrade: the upstream does not know the session")
+	// ErrStands says that the upstream takes a connection for standing on which the stream
+	// went before.
+	ErrStands = errors.New("upgrade: the stream stands")
 	// ErrNoReplay says that a stream cannot be resumed, and why does not matter.
 	ErrNoReplay = errors.New("upgrade: the upstream does not resume the stream")
 )
@@ -48,7 +51,8 @@ type Line struct {
 
 	// Resume asks u for what came after an event on the stream of a call that was sent
 	// before, in the same session (2025-11-25, "Resumability and Redelivery"). It fails with
-	// ErrSessionLost, ErrNoReplay, or another error after which it may be tried again.
+	// ErrSessionLost, ErrNoReplay, ErrStands, or another error after which it may be tried
+	// again.
 	Resume func(ctx context.Context, u *routing.Upstream, c *Call, event string, maxAnswer int64) (Exchange, error)
 
 	// Tell posts a notification or a response, the body of c, in c's session.

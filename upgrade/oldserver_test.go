@@ -25,6 +25,7 @@ type oldServer struct {
 	ended    []string // sessions
 	resumed  int
 	denied   bool                 // it does not know the session
+	stands   bool                 // it takes the old connection of a stream for standing
 	plays    func(c *oldCall)     // what the tool does; nil: its test does it
 	ending   func(session string) // is told when a berth ends a session; nil: nobody is
 	hears    func(posted []byte)  // is told what is posted; nil: nobody is
@@ -166,10 +167,10 @@ func (c *oldCall) hangUp() {
 
 func (s *oldServer) reopen(ctx context.Context, b *berth, c *Call, event string) (Exchange, error) {
 	var found *oldStream
-	lost := false
+	var lost, taken bool
 	err := s.note(b, func() {
 		s.resumed++
-		lost = s.denied || slices.Contains(s.ended, c.Session)
+		lost, taken = s.denied || slices.Contains(s.ended, c.Session), s.stands
 		for _, call := range s.calls {
 			if at, err := call.place(event); err == nil && call.session == c.Session && at <= len(call.log) && s.replays {
 				found = &oldStream{call: call, ctx: ctx, b: b, at: at, cut: call.cut, until: -1}
@@ -184,6 +185,8 @@ func (s *oldServer) reopen(ctx context.Context, b *berth, c *Call, event string)
 		return nil, err
 	case lost:
 		return nil, ErrSessionLost
+	case taken:
+		return nil, ErrStands
 	case found == nil:
 		return nil, ErrNoReplay
 	}

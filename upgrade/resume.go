@@ -12,8 +12,7 @@ import (
 )
 
 const (
-	// resumeFor is how long an upstream may be out of reach, or take a dead connection for
-	// standing, before a stream is given up.
+	// resumeFor is how long an upstream may be out of reach before a stream is given up.
 	resumeFor = 30 * time.Second
 
 	resumeFirst, resumeMost = 100 * time.Millisecond, 5 * time.Second
@@ -107,6 +106,8 @@ func (h *Held) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange,
 		case errors.Is(err, errQuiet): // it was let in
 			wait, pause, since = 0, resumeFirst, time.Time{}
 			continue
+		case errors.Is(err, ErrStands): // there is something to wait for
+			since = time.Time{}
 		case since.IsZero():
 			since = time.Now()
 		case time.Since(since) > resumeFor:

@@ -74,6 +74,30 @@ func TestSilentCallIsResumedForAsLongAsItTakes(t *testing.T) {
 	})
 }
 
+// A server that takes the old connection for standing has the stream still: a holder that is
+// frozen may keep it for long.
+func TestStreamThatStandsIsWaitedFor(t *testing.T) {
+	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
+		stand := func(stands bool) {
+			old.mu.Lock()
+			defer old.mu.Unlock()
+			old.stands = stands
+		}
+		id := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		stand(true)
+		old.call(t, 0).hangUp()
+		time.Sleep(3 * resumeFor)
+		synctest.Wait()
+		berths[1].statusOf(t, id, "working")
+		stand(false)
+		old.call(t, 0).answer(`{}`)
+		time.Sleep(resumeMost)
+		synctest.Wait()
+		berths[1].mustState(t, id, Completed)
+	})
+}
+
 // A stream that cannot be resumed fails as any other that breaks.
 func TestStreamThatCannotBeResumed(t *testing.T) {
 	for name, c := range map[string]struct {
