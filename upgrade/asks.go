@@ -9,8 +9,23 @@ import (
 	"berth/internal/mcp"
 )
 
-// maxAsks bounds how many requests of a call may be open at once.
-const maxAsks = 32
+const (
+	// maxAsks bounds how many requests of a call may be open at once.
+	maxAsks = 32
+	// maxAskBytes bounds them together, unless there is only one: each change of the record
+	// writes them anew.
+	maxAskBytes = 8 << 20
+)
+
+// mayAsk reports whether a call may have this request open. One that is, and is replayed,
+// stays so.
+func (t *Task) mayAsk(key string, request []byte) bool {
+	size := len(request)
+	for _, ask := range t.Asks {
+		size += len(ask.Request)
+	}
+	return t.asks(key) || len(t.Asks) == 0 || len(t.Asks) < maxAsks && size <= maxAskBytes
+}
 
 // What a request is refused with that no client will answer.
 var (
@@ -28,7 +43,7 @@ func oneOf(message []byte) []json.RawMessage {
 func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 	id, key := bytes.Clone(a.ID), mcp.IDKey(a.ID)
 	task := h.Task()
-	if len(task.Asks) >= maxAsks { // as far as it has heard
+	if !task.mayAsk(string(id), m.Data) { // as far as it has heard
 		h.look(ctx)
 		task = h.Task()
 	}
@@ -36,7 +51,7 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 	case a.Method == mcp.MethodPing:
 		h.post(ctx, mcp.Response(id, []byte("{}")))
 		return nil
-	case task.Session == "" || len(task.Asks) >= maxAsks || h.isOver(ctx):
+	case task.Session == "" || !task.mayAsk(string(id), m.Data) || h.isOver(ctx):
 		h.t.metrics.question(ctx, "refused")
 		h.refuse(ctx, id)
 		return nil
