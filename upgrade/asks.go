@@ -43,7 +43,7 @@ func oneOf(message []byte) []json.RawMessage {
 func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 	id, key := bytes.Clone(a.ID), mcp.IDKey(a.ID)
 	task := h.Task()
-	if !task.mayAsk(string(id), m.Data) { // as far as it has heard
+	if !task.mayAsk(key, m.Data) { // as far as it has heard
 		h.look(ctx)
 		task = h.Task()
 	}
@@ -51,7 +51,7 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 	case a.Method == mcp.MethodPing:
 		h.post(ctx, mcp.Response(id, []byte("{}")))
 		return nil
-	case task.Session == "" || !task.mayAsk(string(id), m.Data) || h.isOver(ctx):
+	case task.Session == "" || !task.mayAsk(key, m.Data) || h.isOver(ctx):
 		h.t.metrics.question(ctx, "refused")
 		h.refuse(ctx, id)
 		return nil
