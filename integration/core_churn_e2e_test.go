@@ -126,19 +126,6 @@ func (c *coreChurn) makeOne(t testing.TB, s *coreSession, i int) (call coreCall,
 // churnCalls is how many calls there are in each of these tests, as the berths end.
 const churnCalls = 300
 
-// Calls that ask, through berths one of which is killed every few seconds: none is lost,
-// and none is run twice.
-func TestCallsThatAskOutliveBerthsThatDieAllTheTime(t *testing.T) {
-	for _, r := range resumable {
-		t.Run(r.name, func(t *testing.T) {
-			t.Parallel()
-			c := &coreChurn{coreBerths: startCoreBerths(t, 3, r.server), asks: r.asks}
-			c.run(t, churnCalls, 40*time.Second, 5*time.Second)
-			r.server.wantOnce(t, c.fleet, churnCalls, 0)
-		})
-	}
-}
-
 // Whenever they are killed, no call is run twice, and what is lost says so.
 func TestCallsThatAskEndOnceWheneverBerthsDie(t *testing.T) {
 	for _, r := range resumable {

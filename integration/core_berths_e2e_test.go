@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // resumable are servers that resume the streams of their calls, and tools of theirs: one
@@ -120,41 +119,6 @@ func (c coreCall) wantDone(t testing.TB) {
 	end := c.session.settle(t, c.taskID, func() {})
 	if end.Error != nil || !strings.Contains(string(end.Result), c.want) || !strings.Contains(string(end.Result), c.taskID) {
 		t.Errorf("got %s, %v, want a result with %q", end.Result, end.Error, c.want)
-	}
-}
-
-// The berth that holds calls is killed between their events: while tools work, and while
-// they wait for an answer, which is given before and after another berth goes on with the
-// call. Nothing is lost, and nothing is run twice.
-func TestCoreCallsOutliveTheirHolder(t *testing.T) {
-	for _, r := range resumable {
-		t.Run(r.name, func(t *testing.T) {
-			t.Parallel()
-			c := startCoreBerths(t, 3, r.server)
-			var working, asking []coreCall
-			const sessions = 4
-			for i := range sessions {
-				s := openCore(t, c.any)
-				begin := func(tool string, args map[string]any, want string) coreCall { return c.begin(t, s, tool, args, want) }
-				working = append(working, begin(r.slow(fmt.Sprint("slow-", i), 6)))
-				asking = append(asking, begin(r.asks(fmt.Sprint("asks-", i))), begin(r.asks(fmt.Sprint("asks-too-", i))))
-			}
-			c.awaitSeen(t, working, "at work", func(task coreTask) bool { return task.Message != "" })
-			c.awaitSeen(t, asking, "waiting", func(task coreTask) bool { return task.Status == "input_required" })
-			c.killFirst()
-
-			var clients sync.WaitGroup
-			for i, call := range append(asking, working...) {
-				clients.Go(func() {
-					if i%2 == 0 { // when another berth has the call, or is about to
-						<-time.After(rand.N(4 * time.Second))
-					}
-					call.wantDone(t)
-				})
-			}
-			clients.Wait()
-			r.server.wantOnce(t, c.fleet, 3*sessions, 0)
-		})
 	}
 }
 
