@@ -84,13 +84,27 @@ func openCoreAs(t testing.TB, berth func() *watched, user string) *coreSession {
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
 	s := &coreSession{http: http.Client{Transport: transport, Timeout: askedAnewAfter}, berth: berth, user: user}
-	s.insist(t, "initialize", map[string]any{
+	s.begin(t, map[string]any{
 		"protocolVersion": coreVersion,
 		"capabilities":    map[string]any{"elicitation": map[string]any{}, "sampling": map[string]any{}},
 		"clientInfo":      map[string]any{"name": "core-session", "version": "1.0.0"},
 	})
 	s.deliver(t, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
 	return s
+}
+
+// begin sends initialize until a berth answers it: each time for a session of its own, for
+// the answer to one that was begun may have broken off.
+func (s *coreSession) begin(t testing.TB, params any) {
+	t.Helper()
+	var err error
+	if !await(t, endsWithin, func() bool {
+		s.id = ""
+		_, err = s.ask(s.berth(), "initialize", params, nil)
+		return err == nil || t.Failed()
+	}) {
+		t.Errorf("initialize: %v", err)
+	}
 }
 
 // insist sends a request until a berth answers it with a result or an error of its own.
