@@ -72,7 +72,12 @@ func TestHeldCallsOutliveAFailOver(t *testing.T) {
 func TestHeldCallsOutliveAPlannedFailOver(t *testing.T) {
 	t.Parallel()
 	sentinels := redistest.StartSentinels(t, 2)
-	h := startHolders(t, 2, sentinels.URL(), "durability = \"replicas:1\"\n", heldRules)
+	h := newHolders(t, sentinels.URL(), "durability = \"replicas:1\"\n", heldRules)
+	// The old master takes writes until it is deposed, and the new one never hears of them:
+	// leases must outlive that.
+	h.config = h.reconfigured(t, `holder_lease = "`+holderLease, `holder_lease = "6s`)
+	h.start(t)
+	h.start(t)
 	before := sentinels.Master()
 	h.outliveOutage(t, sentinels.FailOver, func() {
 		if !await(t, outageBound, func() bool { now := sentinels.Master(); return now != nil && now != before }) {
