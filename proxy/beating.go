@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"strconv"
 	"time"
 
 	"berth/internal/mcp"
@@ -27,6 +26,5 @@ func (b *beating) rest() { b.due = nil }
 // beat returns the next progress of berth's own about a task, an event.
 func (b *beating) beat(task string) []byte {
 	b.beats++
-	progress := strconv.FormatFloat(float64(b.beats)/progressSteps, 'f', -1, 64)
-	return event(mcp.MessageWithRelatedTask(mcp.NewProgress(b.token, progress, ""), task))
+	return event(mcp.MessageWithRelatedTask(mcp.NewProgress(b.token, ownProgress(b.beats), ""), task))
 }

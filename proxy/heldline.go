@@ -108,7 +108,7 @@ func (ep *Endpoint) deniesSession(ctx context.Context, u *routing.Upstream, c *u
 		return false
 	}
 	response.Body.Close()
-	return response.StatusCode == http.StatusNotFound || response.StatusCode == http.StatusBadRequest
+	return deniesSession(response.StatusCode)
 }
 
 // tellHeld is upgrade.Line.Tell.

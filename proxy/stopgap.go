@@ -93,9 +93,11 @@ func (s *stopgap) open() {
 // progress returns the next telling of berth's own, an event.
 func (s *stopgap) progress() []byte {
 	s.told++
-	progress := strconv.FormatFloat(float64(s.told)/progressSteps, 'f', -1, 64)
-	return event(mcp.NewProgress(s.token, progress, ""))
+	return event(mcp.NewProgress(s.token, ownProgress(s.told), ""))
 }
+
+// ownProgress is the progress of the n-th telling of berth's own.
+func ownProgress(n int) string { return strconv.FormatFloat(float64(n)/progressSteps, 'f', -1, 64) }
 
 // beats is when progress is due on an upstream's stream that the stopgap has become.
 func (s *stopgap) beats() <-chan time.Time {

@@ -48,7 +48,13 @@ func (t CoreTask) StatusNotification() []byte {
 }
 
 func (t CoreTask) appendTo(out []byte) []byte {
-	out = append(out, `{"taskId":`...)
+	return append(t.appendMembers(append(out, '{'), "ttl", "pollInterval"), '}')
+}
+
+// appendMembers appends what all shapes of a task have in either dialect, which differ in
+// the names of two members.
+func (t CoreTask) appendMembers(out []byte, ttl, pollInterval string) []byte {
+	out = append(out, `"taskId":`...)
 	out, _ = jsontext.AppendQuote(out, t.ID)
 	out = append(out, `,"status":`...)
 	out, _ = jsontext.AppendQuote(out, t.Status)
@@ -58,17 +64,17 @@ func (t CoreTask) appendTo(out []byte) []byte {
 	}
 	out = appendTime(append(out, `,"createdAt":`...), t.Created)
 	out = appendTime(append(out, `,"lastUpdatedAt":`...), t.Updated)
-	out = append(out, `,"ttl":`...)
+	out = append(out, `,"`+ttl+`":`...)
 	if t.TTL == 0 {
 		out = append(out, "null"...)
 	} else {
 		out = strconv.AppendInt(out, t.TTL.Milliseconds(), 10)
 	}
 	if t.PollInterval != 0 {
-		out = append(out, `,"pollInterval":`...)
+		out = append(out, `,"`+pollInterval+`":`...)
 		out = strconv.AppendInt(out, t.PollInterval.Milliseconds(), 10)
 	}
-	return append(out, '}')
+	return out
 }
 
 // WithRelatedTask returns a result that says in its `_meta` which task it belongs to, in

@@ -2,10 +2,7 @@ package mcp
 
 import (
 	"bytes"
-	"strconv"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // TaskView is a task as berth shows one of its own in the dialect of the Tasks extension
@@ -53,27 +50,8 @@ func (v TaskView) Detailed() []byte {
 
 // appendTask appends what all shapes of the task have, without the closing brace.
 func (v TaskView) appendTask(out []byte, resultType string) []byte {
-	out = append(out, `{"resultType":"`+resultType+`","taskId":`...)
-	out, _ = jsontext.AppendQuote(out, v.ID)
-	out = append(out, `,"status":`...)
-	out, _ = jsontext.AppendQuote(out, v.Status)
-	if v.Message != "" {
-		out = append(out, `,"statusMessage":`...)
-		out, _ = jsontext.AppendQuote(out, v.Message)
-	}
-	out = appendTime(append(out, `,"createdAt":`...), v.Created)
-	out = appendTime(append(out, `,"lastUpdatedAt":`...), v.Updated)
-	out = append(out, `,"ttlMs":`...)
-	if v.TTL == 0 {
-		out = append(out, "null"...)
-	} else {
-		out = strconv.AppendInt(out, v.TTL.Milliseconds(), 10)
-	}
-	if v.PollInterval != 0 {
-		out = append(out, `,"pollIntervalMs":`...)
-		out = strconv.AppendInt(out, v.PollInterval.Milliseconds(), 10)
-	}
-	return out
+	task := CoreTask{v.ID, v.Status, v.Message, v.Created, v.Updated, v.TTL, v.PollInterval}
+	return task.appendMembers(append(out, `{"resultType":"`+resultType+`",`...), "ttlMs", "pollIntervalMs")
 }
 
 // appendTime appends t as ISO 8601 in UTC, with milliseconds.
