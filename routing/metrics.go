@@ -24,27 +24,27 @@ func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
 	// Creating an instrument fails on a malformed name only.
 	m.ejections, _ = meter.Int64Counter("berth.upstream.ejections", metric.WithDescription("Upstreams taken out of the choice for unbound work."))
 	m.questions, _ = meter.Int64Counter("berth.asks", metric.WithDescription("Questions to the fleet for an id the map does not know, by outcome."))
-	_, _ = meter.Int64ObservableGauge("berth.upstream.inflight",
-		metric.WithDescription("Requests under way at an upstream."),
-		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			for _, u := range p.upstreams {
-				o.Observe(int64(u.InFlight()), upstreamAttributes(p.name, u))
-			}
-			return nil
-		}))
-	_, _ = meter.Int64ObservableGauge("berth.upstream.up",
-		metric.WithDescription("1 if the upstream answered last, 0 if it is silent or ejected."),
-		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			for _, u := range p.upstreams {
-				up := int64(1)
-				if u.Silent() || u.Ejected() {
-					up = 0
-				}
-				o.Observe(up, upstreamAttributes(p.name, u))
-			}
-			return nil
-		}))
+	inFlight, _ := meter.Int64ObservableGauge("berth.upstream.inflight", metric.WithDescription("Requests under way at an upstream."))
+	up, _ := meter.Int64ObservableGauge("berth.upstream.up", metric.WithDescription("1 if the upstream answered last, 0 if it is silent or ejected."))
+	// A callback given with an instrument is dropped where the instrument stands already: all
+	// pools share these two. Registering fails on instruments of another meter only.
+	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		for _, u := range p.upstreams {
+			attributes := upstreamAttributes(p.name, u)
+			o.ObserveInt64(inFlight, int64(u.InFlight()), attributes)
+			o.ObserveInt64(up, upValue(u), attributes)
+		}
+		return nil
+	}, inFlight, up)
 	return m
+}
+
+// upValue is u as berth.upstream.up has it.
+func upValue(u *Upstream) int64 {
+	if u.Silent() || u.Ejected() {
+		return 0
+	}
+	return 1
 }
 
 func upstreamAttributes(pool string, u *Upstream) metric.MeasurementOption {
