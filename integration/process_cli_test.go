@@ -24,7 +24,14 @@ path = "/second"
 url = "http://127.0.0.1:7102/mcp"
 `
 
-// What berth cannot start with it says in words, and ends with 1.
+// Exit codes.
+const (
+	failed  = 1
+	misused = 2 // the command line itself means nothing
+)
+
+// What berth cannot start with it says in words, and ends with 1, or with 2 where the command
+// line itself means nothing.
 func TestUnfitCommandLinesAreRefusedInWords(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -38,30 +45,35 @@ func TestUnfitCommandLinesAreRefusedInWords(t *testing.T) {
 		name string
 		args []string
 		want []string // of the message
+		code int
 	}{
-		{"unknown verb", []string{"moor"}, []string{`no verb "moor"`, "berth --help"}},
-		{"unknown flag", []string{"serve", "--upstreams", somewhere}, []string{"upstreams", "berth serve --help"}},
-		{"unknown flag before the verb", []string{"--listen", free, "serve"}, []string{"listen", "berth --help"}},
-		{"argument", []string{"serve", "--upstream", somewhere, "config.toml"}, []string{`unexpected argument "config.toml"`}},
-		{"no upstream", []string{"serve"}, []string{"--upstream [NAME=]URL", "--config FILE"}},
-		{"no upstream but others", []string{"serve", "--listen", free}, []string{"--upstream [NAME=]URL", "--config FILE"}},
-		{"upstream of one of several pools", []string{"serve", "--config", pools, "--upstream", somewhere}, []string{"--upstream", "2 pools"}},
-		{"same name twice", []string{"serve", "--upstream", somewhere, "--upstream", "a=http://127.0.0.1:7102/mcp"}, []string{"pools[0].upstreams[1].name"}},
-		{"no such file", []string{"serve", "--config", "nowhere.toml"}, []string{"nowhere.toml"}},
-		{"no such file to check", []string{"check", "nowhere.toml"}, []string{"nowhere.toml"}},
-		{"nothing to check", []string{"check"}, []string{"berth check", "configuration file"}},
-		{"port in use", []string{"serve", "--listen", taken.Addr().String(), "--upstream", somewhere}, []string{taken.Addr().String(), "address already in use"}},
-		{"admin port in use", []string{"serve", "--listen", free, "--admin", taken.Addr().String(), "--upstream", somewhere}, []string{"admin", taken.Addr().String(), "address already in use"}},
-		{"admin off loopback without token", []string{"serve", "--listen", free, "--admin", "0.0.0.0:0", "--upstream", somewhere}, []string{"admin.listen", "admin.token"}},
-		{"admin everywhere without token", []string{"serve", "--listen", free, "--admin", ":0", "--upstream", somewhere}, []string{"admin.listen"}},
-		{"unknown store", []string{"serve", "--store", "etcd://127.0.0.1", "--upstream", somewhere}, []string{"store.url", "memory:", "redis:"}},
+		{"unknown verb", []string{"moor"}, []string{`no verb "moor"`, "berth --help"}, misused},
+		{"unknown flag", []string{"serve", "--upstreams", somewhere}, []string{"upstreams", "berth serve --help"}, misused},
+		{"unknown flag before the verb", []string{"--listen", free, "serve"}, []string{"listen", "berth --help"}, misused},
+		{"argument", []string{"serve", "--upstream", somewhere, "config.toml"}, []string{`unexpected argument "config.toml"`}, misused},
+		{"no upstream", []string{"serve"}, []string{"--upstream [NAME=]URL", "--config FILE"}, misused},
+		{"no upstream but others", []string{"serve", "--listen", free}, []string{"--upstream [NAME=]URL", "--config FILE"}, misused},
+		{"upstream of one of several pools", []string{"serve", "--config", pools, "--upstream", somewhere}, []string{"--upstream", "2 pools"}, misused},
+		{"same name twice", []string{"serve", "--upstream", somewhere, "--upstream", "a=http://127.0.0.1:7102/mcp"}, []string{"pools[0].upstreams[1].name"}, failed},
+		{"no such file", []string{"serve", "--config", "nowhere.toml"}, []string{"nowhere.toml"}, failed},
+		{"no such file to check", []string{"check", "nowhere.toml"}, []string{"nowhere.toml"}, failed},
+		{"demo with an argument", []string{"demo", "now"}, []string{`unexpected argument "now"`}, misused},
+		{"version with an argument", []string{"version", "now"}, []string{`unexpected argument "now"`}, misused},
+		{"flag without its value", []string{"serve", "--listen"}, []string{"listen"}, misused},
+		{"two files to check", []string{"check", "a.toml", "b.toml"}, []string{"one configuration file"}, misused},
+		{"nothing to check", []string{"check"}, []string{"berth check", "configuration file"}, misused},
+		{"port in use", []string{"serve", "--listen", taken.Addr().String(), "--upstream", somewhere}, []string{taken.Addr().String(), "address already in use"}, failed},
+		{"admin port in use", []string{"serve", "--listen", free, "--admin", taken.Addr().String(), "--upstream", somewhere}, []string{"admin", taken.Addr().String(), "address already in use"}, failed},
+		{"admin off loopback without token", []string{"serve", "--listen", free, "--admin", "0.0.0.0:0", "--upstream", somewhere}, []string{"admin.listen", "admin.token"}, failed},
+		{"admin everywhere without token", []string{"serve", "--listen", free, "--admin", ":0", "--upstream", somewhere}, []string{"admin.listen"}, failed},
+		{"unknown store", []string{"serve", "--store", "etcd://127.0.0.1", "--upstream", somewhere}, []string{"store.url", "memory:", "redis:"}, failed},
 	}
 	for _, r := range refused {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			got := runBerth(t, r.args...)
-			if got.code != 1 {
-				t.Errorf("exit code: got %d, want 1", got.code)
+			if got.code != r.code {
+				t.Errorf("exit code: got %d, want %d", got.code, r.code)
 			}
 			for _, want := range r.want {
 				if !strings.Contains(got.stderr, want) {
@@ -121,6 +133,14 @@ func TestCheckPassesTheExample(t *testing.T) {
 	got := runBerth(t, "check", "../config.example.toml")
 	if got.code != 0 || !strings.Contains(got.stdout, "ok, 1 pools, 2 upstreams") {
 		t.Errorf("got %+v, want ok", got)
+	}
+}
+
+func TestVersionIsAFlagAsWell(t *testing.T) {
+	t.Parallel()
+	verb, flag := runBerth(t, "version"), runBerth(t, "--version")
+	if flag.code != 0 || flag.stdout != verb.stdout || !strings.HasPrefix(flag.stdout, "berth ") {
+		t.Errorf("got %d %q, want 0 and what the verb prints, %q", flag.code, flag.stdout, verb.stdout)
 	}
 }
 

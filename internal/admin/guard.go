@@ -15,7 +15,7 @@ type guard struct {
 }
 
 func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !g.names.allow(r.Host) {
+	if !g.names.allow(r.Host) && !isBareCheck(r) {
 		writeText(w, http.StatusForbidden, "this listener answers to loopback names only")
 		return
 	}
@@ -25,6 +25,13 @@ func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	g.next.ServeHTTP(w, r)
+}
+
+// isBareCheck reports whether a request is a health check without a name, as HAProxy's are by
+// default (HTTP/1.0, no Host). No browser sends one: it cannot come from a page that rebound
+// its name.
+func isBareCheck(r *http.Request) bool {
+	return r.Host == "" && (r.URL.Path == livePath || r.URL.Path == readyPath)
 }
 
 // authorized compares digests, in constant time: neither the token's bytes nor

@@ -9,9 +9,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Run runs berth's command line and returns the process's exit code: 0, or 1 if
-// something failed or was found wanting; 2 is a probe's that has no verdict. ctx ends a
-// running verb in order.
+// codeUsage is the exit code of a command line that means nothing.
+const codeUsage = 2
+
+// Run runs berth's command line and returns the process's exit code: 0; 1 if something
+// failed or was found wanting; 2 for a command line that means nothing, and for a probe
+// without a verdict. ctx ends a running verb in order.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	app := newApp(stdout, stderr)
 	if err := app.RunContext(ctx, flagsFirst(app.Commands, args)); err != nil {
@@ -38,12 +41,16 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ErrWriter: stderr,
 		// A URL may hold commas.
 		DisableSliceFlagSeparator: true,
-		HideVersion:               true,
+		HideVersion:               true, // the library's own would print another line than the verb
+		Flags:                     []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version"}},
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              usageError,
 		Action: func(c *cli.Context) error {
-			if c.Args().Present() {
-				return fmt.Errorf("berth: no verb %q; see berth --help", c.Args().First())
+			switch {
+			case c.Args().Present():
+				return misused("berth: no verb %q; see berth --help", c.Args().First())
+			case c.Bool("version"):
+				return printVersion(c.App.Writer)
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -59,5 +66,18 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 }
 
 func usageError(c *cli.Context, err error, _ bool) error {
-	return fmt.Errorf("%w\nsee %s --help", err, c.Command.HelpName)
+	return misused("%w\nsee %s --help", err, c.Command.HelpName)
+}
+
+// misused words what is wrong with a command line.
+func misused(format string, args ...any) error {
+	return cli.Exit(fmt.Errorf(format, args...), codeUsage)
+}
+
+// noArguments refuses what stands behind a verb that takes flags alone.
+func noArguments(c *cli.Context) error {
+	if c.Args().Present() {
+		return misused("%s: unexpected argument %q", c.Command.HelpName, c.Args().First())
+	}
+	return nil
 }

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -21,7 +20,7 @@ func checkCommand() *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return errors.New("berth check: give one configuration file")
+				return misused("berth check: give one configuration file")
 			}
 			file := c.Args().First()
 			cfg, err := config.Load(file)

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
 	"berth/internal/config"
@@ -34,14 +32,14 @@ func configure(c *cli.Context) (config.Config, error) {
 		applyFlags(c, cfg, upstreams)
 	})
 	if len(upstreams) > 0 && pools > 1 {
-		return config.Config{}, fmt.Errorf("berth serve: --upstream does not say which of the %d pools of %s it means", pools, file)
+		return config.Config{}, misused("berth serve: --upstream does not say which of the %d pools of %s it means", pools, file)
 	}
 	return cfg, err
 }
 
 func configureByFlags(c *cli.Context, upstreams []config.Upstream) (config.Config, error) {
 	if len(upstreams) == 0 {
-		return config.Config{}, errors.New("berth serve: give --upstream [NAME=]URL, once for each instance, or --config FILE")
+		return config.Config{}, misused("berth serve: give --upstream [NAME=]URL, once for each instance, or --config FILE")
 	}
 	cfg := config.Default()
 	applyFlags(c, &cfg, upstreams)

@@ -26,8 +26,8 @@ func serveCommand() *cli.Command {
 		Usage: "stand in front of a fleet",
 		Flags: serveFlags(),
 		Action: func(c *cli.Context) error {
-			if c.Args().Present() {
-				return fmt.Errorf("berth serve: unexpected argument %q", c.Args().First())
+			if err := noArguments(c); err != nil {
+				return err
 			}
 			cfg, err := configure(c)
 			if err != nil {

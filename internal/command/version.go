@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -43,12 +44,19 @@ func versionCommand() *cli.Command {
 		Usage: "print the version",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
 		Action: func(c *cli.Context) error {
-			v := readVersion()
-			if c.Bool("json") {
-				return json.NewEncoder(c.App.Writer).Encode(v)
+			if err := noArguments(c); err != nil {
+				return err
 			}
-			_, err := fmt.Fprintf(c.App.Writer, "berth %s %s %s %s\n", v.Version, v.Revision, v.Go, v.Platform)
-			return err
+			if c.Bool("json") {
+				return json.NewEncoder(c.App.Writer).Encode(readVersion())
+			}
+			return printVersion(c.App.Writer)
 		},
 	}
+}
+
+func printVersion(w io.Writer) error {
+	v := readVersion()
+	_, err := fmt.Fprintf(w, "berth %s %s %s %s\n", v.Version, v.Revision, v.Go, v.Platform)
+	return err
 }

@@ -158,6 +158,10 @@ func TestValidateRefuses(t *testing.T) {
 		{"same default upstream name", "pools[0].upstreams[1].name", func(c *Config) {
 			c.Pools[0].Upstreams = []Upstream{{URL: "http://h/1"}, {URL: "http://h:80/2"}}
 		}},
+		{"same upstream URL", "pools[0].upstreams[1].url", func(c *Config) { c.Pools[0].Upstreams[1].URL = c.Pools[0].Upstreams[0].URL }},
+		{"same upstream URL, spelt otherwise", "pools[0].upstreams[1].url", func(c *Config) {
+			c.Pools[0].Upstreams = []Upstream{{Name: "a", URL: "http://h/mcp"}, {Name: "b", URL: "HTTP://H:80/mcp"}}
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

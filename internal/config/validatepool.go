@@ -122,7 +122,7 @@ func (v *validator) upstreams(key string, upstreams []Upstream) {
 	if len(upstreams) == 0 {
 		v.fault(key, "there must be at least one")
 	}
-	names := map[string]string{}
+	names, urls := map[string]string{}, map[string]string{}
 	for i, u := range upstreams {
 		table := elementKey(key, i)
 		v.url(table+".url", u.URL)
@@ -130,5 +130,25 @@ func (v *validator) upstreams(key string, upstreams []Upstream) {
 			v.name(table+".name", u.Name)
 		}
 		v.unique(names, u.EffectiveName(), table+".name", "is the name of %s already")
+		// One instance under two names would be given its own tasks' polls by either, and
+		// counted, ejected and drained as two.
+		v.unique(urls, sameURL(u.URL), table+".url", "is the URL of %s already: one instance has one name")
 	}
+}
+
+// sameURL returns what two spellings of one URL have in common: host and scheme in lower
+// case, the scheme's own port left out, and at least a slash for a path.
+func sameURL(s string) string {
+	u, err := url.Parse(s)
+	if err != nil {
+		return s
+	}
+	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	if port := u.Port(); port == "80" && u.Scheme == "http" || port == "443" && u.Scheme == "https" {
+		u.Host = strings.TrimSuffix(u.Host, ":"+port)
+	}
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	return u.String()
 }

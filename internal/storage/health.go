@@ -71,7 +71,7 @@ func (h *health) report(closed func() bool, err error) {
 func (h *health) announce(before, after Health, first bool) {
 	switch {
 	case after.Healthy && !before.Healthy && !first:
-		h.log.Info("store is back", "outage", after.Since.Sub(before.Since))
+		h.log.Info("store is back", "outage", after.Since.Sub(before.Since).Round(time.Millisecond).String())
 		select {
 		case h.recovered <- struct{}{}:
 		default: // the one that waits there will do
