@@ -18,6 +18,18 @@ func IDKey(raw []byte) string {
 	return string(key)
 }
 
+// Answers reports whether a is the response to the request with this raw id, however the
+// two are spelt.
+func (a *Answer) Answers(id []byte) bool {
+	return a.Method == "" && a.ID != nil && IDKey(a.ID) == IDKey(id)
+}
+
+// IsNobodys reports whether a is an error that names no request: the id is null, or left
+// out, where the one that was meant could not be read (JSON-RPC 2.0, "Response object").
+func (a *Answer) IsNobodys() bool {
+	return a.Method == "" && a.IsError && (a.ID == nil || string(a.ID) == "null")
+}
+
 // isInteger reports whether a number is spelled as integers are. -0 is 0 to most.
 func isInteger(raw []byte) bool {
 	digits := bytes.TrimPrefix(raw, []byte("-"))

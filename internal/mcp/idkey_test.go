@@ -27,3 +27,32 @@ func TestIDKey(t *testing.T) {
 		}
 	}
 }
+
+// Ids are compared as what they are: a string is no number, however alike they look.
+func TestAnswers(t *testing.T) {
+	for _, c := range []struct {
+		message, id     string
+		answers, nobody bool
+	}{
+		{`{"id":1,"result":{}}`, `1`, true, false},
+		{`{"id":1.0,"result":{}}`, `1`, true, false},
+		{`{"id":"1","result":{}}`, `1`, false, false},
+		{`{"id":1,"result":{}}`, `"1"`, false, false},
+		{`{"id":2,"error":{"code":1,"message":""}}`, `1`, false, false},
+		{`{"id":"a\/b","error":{"code":1,"message":""}}`, `"a/b"`, true, false},
+		{`{"id":null,"error":{"code":1,"message":""}}`, `1`, false, true},
+		{`{"error":{"code":1,"message":""}}`, `1`, false, true},
+		{`{"id":null,"result":{}}`, `1`, false, false},
+		{`{"result":{}}`, `1`, false, false},
+		{`{"id":1,"method":"ping"}`, `1`, false, false},
+		{`{"method":"notifications/x"}`, `1`, false, false},
+	} {
+		a, err := PeekAnswer([]byte(c.message), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Answers([]byte(c.id)) != c.answers || a.IsNobodys() != c.nobody {
+			t.Errorf("%s to %s: answers %v, nobody's %v", c.message, c.id, a.Answers([]byte(c.id)), a.IsNobodys())
+		}
+	}
+}
