@@ -85,7 +85,7 @@ func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, task
 	response, err := x.endpoint.Client.Send(out, 0)
 	if err != nil {
 		var failed *exchange.SendError
-		if errors.As(err, &failed) && !failed.Sent && ctx.Err() == nil {
+		if errors.As(err, &failed) && (!failed.Sent || failed.Garbled) && ctx.Err() == nil {
 			x.endpoint.noteFailure(u, failed)
 		}
 		return 0, mcp.Answer{}, err

@@ -122,6 +122,8 @@ func (x *request) sendFailed(e *exchange.SendError) *mcp.Error {
 	switch {
 	case e.Starved:
 		return errOverloaded
+	case e.Garbled:
+		return errBadUpstream
 	case !e.Sent:
 		return unavailable(mcp.ReasonNoUpstream, "no upstream can be reached")
 	case e.TimedOut:

@@ -123,7 +123,7 @@ func (l *listing) askOne(p place) (mcp.TaskList, error) {
 	defer cancel()
 	list, err := l.exchange(ctx, p)
 	var failed *exchange.SendError
-	broke := errors.Is(err, errListSilent) || errors.As(err, &failed) && !failed.TimedOut && !failed.Refused
+	broke := errors.Is(err, errListSilent) || errors.As(err, &failed) && !failed.TimedOut && !failed.Refused && !failed.Garbled
 	if broke && ctx.Err() == nil {
 		list, err = l.exchange(ctx, p)
 	}
@@ -138,6 +138,9 @@ func (l *listing) askOne(p place) (mcp.TaskList, error) {
 		return list, errOverloaded
 	case errors.As(err, &failed):
 		x.endpoint.noteFailure(p.upstream, failed)
+		if failed.Garbled {
+			return list, errBadUpstream
+		}
 		return list, errListSilent
 	}
 	return list, err

@@ -80,7 +80,7 @@ func (x *request) deliver() error {
 }
 
 // forwardUnbound sends unbound work to the picker's choice, and on to another
-// upstream only while nothing was sent, or if it is a pure read.
+// upstream only while nothing was sent, or if it is a pure read that was not answered.
 func (x *request) forwardUnbound() error {
 	var tried []*routing.Upstream
 	var last error
@@ -119,7 +119,7 @@ func (x *request) forwardLeased(lease *routing.Lease) (done bool, err error) {
 		return true, errClientGone
 	}
 	x.endpoint.noteFailure(u, failed)
-	return failed.Sent && !x.readsOnly(), err
+	return failed.Garbled || failed.Sent && !x.readsOnly(), err
 }
 
 // send sends the request to u once.

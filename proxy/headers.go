@@ -15,7 +15,7 @@ import (
 // with the old ones that some clients still send.
 var hopByHop = []string{
 	"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization",
-	"Te", "Trailer", "Transfer-Encoding", "Upgrade", "Expect",
+	"Te", "Trailer", "Transfer-Encoding", "Upgrade", "Expect", "Http2-Settings",
 }
 
 // namesCriticalHop reports whether Connection lists a header whose removal would

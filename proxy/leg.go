@@ -106,7 +106,8 @@ func (g *leg) join(ctx context.Context) (*feed, *routing.Lease, error) {
 			return nil, nil, cmp.Or(last, err)
 		}
 		f, lease, err := g.joinLeased(ctx, lease)
-		if _, unanswered := errors.AsType[*exchange.SendError](err); !unanswered || ctx.Err() != nil {
+		failed, unanswered := errors.AsType[*exchange.SendError](err)
+		if !unanswered || failed.Garbled || ctx.Err() != nil {
 			return f, lease, err
 		}
 		tried, last = append(tried, lease.Upstream), err
@@ -120,7 +121,7 @@ func (g *leg) joinLeased(ctx context.Context, lease *routing.Lease) (f *feed, _ 
 	for range 2 {
 		f, err = subscribe(x.endpoint, u, x.newUpstreamRequest(ctx, u, http.MethodPost, x.endpointURL(u), g.body))
 		failed, unanswered := errors.AsType[*exchange.SendError](err)
-		if !unanswered || failed.TimedOut || failed.Refused || ctx.Err() != nil {
+		if !unanswered || failed.TimedOut || failed.Refused || failed.Garbled || ctx.Err() != nil {
 			break
 		}
 	}

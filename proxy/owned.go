@@ -44,7 +44,7 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 // sent, or it was a read. Waiting a second time in vain helps nobody.
 func (x *request) mayRepeat(err error) bool {
 	var failed *exchange.SendError
-	if !errors.As(err, &failed) || failed.TimedOut || failed.Refused || x.gone() {
+	if !errors.As(err, &failed) || failed.TimedOut || failed.Refused || failed.Garbled || x.gone() {
 		return false
 	}
 	return !failed.Sent || x.readsOnly()
@@ -75,12 +75,13 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 // says that what it wants is out of reach, not gone. failed is nil if the call was
 // not sent, because the owner is known to be silent.
 func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) error {
-	if x.aboutTask() && x.serveLastSeen(u.DownFor()) {
+	garbled := failed != nil && failed.Garbled
+	if x.aboutTask() && !garbled && x.serveLastSeen(u.DownFor()) {
 		return nil
 	}
 	sent := failed != nil && failed.Sent
 	switch {
-	case failed != nil && failed.Starved:
+	case failed != nil && (failed.Starved || garbled):
 		return failed
 	case x.session != "" && !x.staysBehind() && x.lost(u, failed):
 		return routing.ErrUnknownSession
@@ -90,8 +91,9 @@ func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) er
 	return failed
 }
 
-// noteFailure feeds the health of an upstream that gave no answer. That berth could
-// not ask is no failure of the upstream's.
+// noteFailure feeds the health of an upstream that gave no answer, or none in HTTP: that
+// is as bad as a gateway's error, and no silence. That berth could not ask is no failure of
+// the upstream's.
 func (ep *Endpoint) noteFailure(u *routing.Upstream, failed *exchange.SendError) {
 	if failed.Starved {
 		return

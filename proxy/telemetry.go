@@ -122,6 +122,8 @@ func exchangeErrorType(err error) string {
 		return "timeout"
 	case failed.Refused:
 		return "connection_refused"
+	case failed.Garbled:
+		return "garbled"
 	}
 	return "broken_off"
 }

@@ -126,7 +126,7 @@ func (x *request) wordOf(ctx context.Context, u *routing.Upstream) (verdict, err
 	out.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
 	response, err := x.endpoint.Client.Send(out, 0)
 	if err != nil {
-		if failed, ok := errors.AsType[*exchange.SendError](err); ok && !failed.Sent && ctx.Err() == nil {
+		if failed, ok := errors.AsType[*exchange.SendError](err); ok && (!failed.Sent || failed.Garbled) && ctx.Err() == nil {
 			x.endpoint.noteFailure(u, failed)
 		}
 		return verdict{}, errNoWord

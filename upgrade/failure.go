@@ -60,6 +60,8 @@ func wordUnanswered(e *exchange.SendError, t Task) *mcp.Error {
 		return e
 	case !e.Sent:
 		return noUpstream("no upstream can be reached")
+	case e.Garbled:
+		return lost(mcp.ReasonBadUpstream, "the server's answer is none in HTTP", t)
 	case e.TimedOut:
 		return &mcp.Error{Code: mcp.CodeTimeout, Message: "the server did not answer in time", Reason: mcp.ReasonTimeout}
 	}

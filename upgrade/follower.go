@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/routing"
 )
@@ -151,12 +152,13 @@ func (f *follower) ask(ctx context.Context, method string, answers []mcp.Input) 
 			return reply{}, f.h.cause(ctx, err)
 		}
 		worded, isWorded := errors.AsType[*mcp.Error](err)
+		failure, isUnanswered := errors.AsType[*exchange.SendError](err)
 		switch {
 		case err == nil && (!r.IsError || isFinal(r.ErrorCode)):
 			return r, nil
 		case isWorded && worded.Reason != mcp.ReasonBadUpstream:
 			return reply{}, err
-		case err == nil || isWorded:
+		case err == nil, isWorded, isUnanswered && failure.Garbled:
 			if odd++; odd >= maxOdd {
 				return r, err
 			}

@@ -58,6 +58,9 @@ func (m *Incoming) answers(id int) bool {
 // response; closing its body is the caller's. A status that tells of a failure may
 // have any body.
 func Read(response *http.Response, id int) (*Answer, error) {
+	if response.StatusCode < http.StatusOK || response.StatusCode > 599 {
+		return nil, fmt.Errorf("%w: no answer ends with status %d", ErrUnreadable, response.StatusCode)
+	}
 	answer := &Answer{Status: response.StatusCode, Header: response.Header}
 	message, err := readMessage(response, id)
 	switch {

@@ -18,13 +18,15 @@ import (
 // SendError bears it, which names the package.
 var errHeaderTimeout = errors.New("no answer in time")
 
-// SendError says how a request failed before an answer's headers were there.
+// SendError says how a request failed before an answer's headers were there, or that
+// what was answered is none.
 type SendError struct {
 	Err      error // the cause; that of the request's context, if this ended the exchange
 	Sent     bool  // some of the request may have reached the upstream
 	Refused  bool  // nobody listens at the upstream's address
 	TimedOut bool  // no connection, or no answer's headers, in time
 	Starved  bool  // this process has no file descriptor or port left: nobody was tried
+	Garbled  bool  // what was answered is no answer in HTTP; Sent, and its connection is closed
 }
 
 // Error describes the failure for logs.
@@ -94,7 +96,7 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 func (c *Client) Send(request *http.Request, wait time.Duration) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(request.Context())
 	var sent sentBytes
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: sent.watch})
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: sent.watch, GotFirstResponseByte: sent.answer})
 	request = once(request.WithContext(ctx))
 	timer := time.AfterFunc(waitOrForever(wait), func() { cancel(errHeaderTimeout) })
 	response, err := c.transport.RoundTrip(request)
@@ -102,13 +104,27 @@ func (c *Client) Send(request *http.Request, wait time.Duration) (*http.Response
 		response.Body.Close()
 		err = errHeaderTimeout
 	}
+	if err == nil && !isFinal(response.StatusCode) {
+		response.Body.Close()
+		sent.hangUp() // an answer without a body has given it back already
+		err = fmt.Errorf("%w %d", errStatus, response.StatusCode)
+	}
 	if err != nil {
 		defer cancel(nil)
-		return nil, sendError(ctx, err, sent.any())
+		return nil, sendError(ctx, err, &sent)
 	}
 	response.Body = &endingBody{response.Body, cancel}
 	return response, nil
 }
+
+// errStatus: a status with which no exchange ends. 101 would make a tunnel of the
+// connection, for whoever believes it (RFC 9110, 15.2.2), and net/http panics when it is to
+// write one below 100. Those above 599 are invalid (RFC 9110, 15).
+var errStatus = errors.New("no answer ends with status")
+
+// isFinal reports whether status may end an exchange. net/http has skipped the
+// informational ones before it, as many as fit the limit of an answer's headers.
+func isFinal(status int) bool { return status >= 200 && status <= 599 }
 
 // once keeps net/http from sending request again when a kept connection dies. It
 // does that to a GET, and to whatever carries an Idempotency-Key, if there is no
@@ -134,13 +150,16 @@ func waitOrForever(wait time.Duration) time.Duration {
 	return wait
 }
 
-func sendError(ctx context.Context, err error, sent bool) *SendError {
-	e := &SendError{Err: err, Sent: sent, Refused: errors.Is(err, syscall.ECONNREFUSED), Starved: !sent && isStarved(err)}
+func sendError(ctx context.Context, err error, sent *sentBytes) *SendError {
+	e := &SendError{Err: err, Sent: sent.any(), Refused: errors.Is(err, syscall.ECONNREFUSED)}
+	e.Starved = !e.Sent && isStarved(err)
 	if cause := context.Cause(ctx); cause != nil {
 		e.Err = cause
 	}
 	var timeout net.Error
 	e.TimedOut = errors.Is(e.Err, errHeaderTimeout) || errors.As(err, &timeout) && timeout.Timeout()
+	e.Garbled = errors.Is(e.Err, errStatus) || context.Cause(ctx) == nil && sent.answeredWhole()
+	e.Sent = e.Sent || e.Garbled // who answers has taken something for the request
 	return e
 }
 
@@ -167,10 +186,19 @@ func (b *endingBody) Close() error {
 	return err
 }
 
-// countedConn counts the bytes written to a connection.
+// countedConn counts the bytes written to a connection, and sees its end.
 type countedConn struct {
 	net.Conn
 	written atomic.Int64
+	ended   atomic.Bool // nothing more can be read
+}
+
+func (c *countedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if err != nil {
+		c.ended.Store(true)
+	}
+	return n, err
 }
 
 // Write counts first, for those who ask while it is under way, and takes back
@@ -184,8 +212,18 @@ func (c *countedConn) Write(p []byte) (int, error) {
 
 // sentBytes watches whether a request wrote to the connection it was given.
 type sentBytes struct {
-	conn   atomic.Pointer[countedConn]
-	before atomic.Int64
+	conn     atomic.Pointer[countedConn]
+	before   atomic.Int64
+	answered atomic.Bool // some of an answer has come
+}
+
+func (s *sentBytes) answer() { s.answered.Store(true) }
+
+// answeredWhole reports whether an answer came that did not break off. If there is an error
+// all the same, that is what net/http says of a head that it cannot read.
+func (s *sentBytes) answeredWhole() bool {
+	conn := s.conn.Load()
+	return conn != nil && s.answered.Load() && !conn.ended.Load()
 }
 
 func (s *sentBytes) watch(info httptrace.GotConnInfo) {
@@ -196,6 +234,13 @@ func (s *sentBytes) watch(info httptrace.GotConnInfo) {
 	if counted, ok := conn.(*countedConn); ok {
 		s.before.Store(counted.written.Load())
 		s.conn.Store(counted)
+	}
+}
+
+// hangUp closes the connection that the request was given.
+func (s *sentBytes) hangUp() {
+	if conn := s.conn.Load(); conn != nil {
+		_ = conn.Close()
 	}
 }
 

@@ -6,6 +6,10 @@
 // then can a caller decide whether a tool may already be running. It follows no
 // redirects and inflates nothing.
 //
+// It hands out final answers only, of a status from 200 to 599. Any other status, and a
+// head that cannot be read, is a failure, and its connection is closed: nobody behind can
+// take 101 for a word about his own connection.
+//
 // Bytes come out as they came in; of each message at most mcp.MaxPeek bytes are
 // held at once, unless its reader asks for more.
 package exchange
