@@ -144,6 +144,26 @@ func TestVersionIsAFlagAsWell(t *testing.T) {
 	}
 }
 
+// TestCheckTellsOfPagesThatAreRefused: off loopback, where nobody listed them.
+func TestCheckTellsOfPagesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	const pool = "[[pools]]\nupstreams = [{ url = \"http://127.0.0.1:7101/mcp\" }]\n"
+	for name, c := range map[string]struct {
+		config string
+		want   bool
+	}{
+		"off loopback":           {"listen = \"0.0.0.0:8080\"\n" + pool, true},
+		"off loopback, no host":  {"listen = \":8080\"\n" + pool, true},
+		"off loopback, with all": {"listen = \"0.0.0.0:8080\"\n" + pool + "origins = [\"*\"]\n", false},
+		"on loopback":            {pool, false},
+	} {
+		got := runBerth(t, "check", configFile(t, c.config))
+		if got.code != 0 || strings.Contains(got.stdout, "pools[0].origins: warning: ") != c.want {
+			t.Errorf("%s: got %+v, want a warning: %v", name, got, c.want)
+		}
+	}
+}
+
 func TestVersionAsJSON(t *testing.T) {
 	t.Parallel()
 	got := runBerth(t, "version", "--json")

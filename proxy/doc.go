@@ -4,8 +4,8 @@
 // The life of a request:
 //
 //  1. accept: find the endpoint, check Host and Origin, see whether there is room,
-//     ask who calls (proxy.go, guard.go, admission.go, principal.go; package identity
-//     knows).
+//     ask who calls (proxy.go, guard.go, origin.go, admission.go, principal.go; package
+//     identity knows).
 //  2. classify: read the body within its limits, peek at the envelope, hold the
 //     routing headers against it (body.go, request.go). The bytes are kept as they
 //     came. Give it the place that is due to it (admission.go; limits.go lists what

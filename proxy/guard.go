@@ -4,7 +4,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -27,8 +26,8 @@ func (x *request) guard() error {
 	if x.endpoint == nil {
 		return errNotFound
 	}
-	if !p.originAllowed(x.endpoint, r.Header.Values("Origin")) {
-		return errForbiddenOrigin
+	if err := x.checkOrigin(); err != nil {
+		return err
 	}
 	if namesCriticalHop(r.Header, x.endpoint.principalHeader()) {
 		return errCriticalHop
@@ -46,26 +45,6 @@ func headerLines(h http.Header) int {
 
 func (p *Proxy) knowsHost(host string) bool {
 	return slices.ContainsFunc(p.options.Endpoints, func(ep *Endpoint) bool { return ep.named(host) })
-}
-
-// originAllowed: no Origin is no browser. On a loopback listener only pages from
-// loopback may call, unless listed; elsewhere the list counts, if there is one.
-func (p *Proxy) originAllowed(ep *Endpoint, origins []string) bool {
-	for _, origin := range origins {
-		switch {
-		case slices.Contains(ep.Origins, origin):
-		case !p.options.Loopback && len(ep.Origins) == 0:
-		case p.options.Loopback && isLoopbackOrigin(origin):
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-func isLoopbackOrigin(origin string) bool {
-	u, err := url.Parse(origin)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && isLoopback(u.Hostname())
 }
 
 // hostname returns the host of a Host header without its port and brackets.

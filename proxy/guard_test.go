@@ -35,7 +35,16 @@ func TestOnlyWelcomePagesMayCall(t *testing.T) {
 		},
 		"other listener without a list": {
 			setup{options: offLoopback},
-			[]string{"", "null", "https://evil.example"}, nil,
+			[]string{""},
+			[]string{"null", "http://localhost", "https://evil.example"},
+		},
+		"other listener with all": {
+			setup{options: offLoopback, endpoint: func(ep *proxy.Endpoint) { ep.Origins = []string{"*"} }},
+			[]string{"", "null", "http://localhost", "https://evil.example"}, nil,
+		},
+		"loopback listener with all": {
+			setup{endpoint: func(ep *proxy.Endpoint) { ep.Origins = []string{"*"} }},
+			[]string{"", "null", "http://localhost", "https://evil.example"}, nil,
 		},
 		"other listener with a list": {
 			setup{options: offLoopback, endpoint: listing},

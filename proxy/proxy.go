@@ -25,7 +25,7 @@ import (
 type Endpoint struct {
 	Path    string   // the MCP endpoint's path, "/mcp"
 	Hosts   []string // host names it answers for, without port; none: any
-	Origins []string // browser origins allowed; none: any, or, with Options.Loopback, those on loopback
+	Origins []string // browser origins let in beside the request's own and, with Options.Loopback, those on loopback; AnyOrigin: all
 	Host    string   // Host header sent upstream: "forward" (or ""), "upstream", or a literal
 
 	// Identifier tells who calls; nil: everybody is nobody. It is set where, and

@@ -26,6 +26,7 @@ type request struct {
 
 	endpoint   *Endpoint
 	trusted    bool   // the peer's headers about others are believed
+	origin     string // of the page that calls, which was let in; "": no page's, or several claimed
 	principal  string // "" is nobody
 	held       admission
 	credential string // digest of what the caller authenticates with
@@ -146,10 +147,10 @@ func (x *request) serve() error {
 
 // accept judges what the header says, before the body is read.
 func (x *request) accept() error {
+	x.trusted = x.p.trusted(x.r.RemoteAddr)
 	if err := x.guard(); err != nil {
 		return err
 	}
-	x.trusted = x.p.trusted(x.r.RemoteAddr)
 	if !slices.Contains(x.methods(), x.r.Method) {
 		return errMethod
 	}

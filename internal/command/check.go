@@ -27,6 +27,11 @@ func checkCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			for _, f := range warnings(cfg) {
+				if _, err := fmt.Fprintln(c.App.Writer, f); err != nil {
+					return err
+				}
+			}
 			if c.Bool("online") {
 				if err := checkOnline(c.Context, cfg, c.App.Writer); err != nil {
 					return err
@@ -52,6 +57,20 @@ func checkOnline(ctx context.Context, cfg config.Config, warnings io.Writer) err
 		return broken
 	}
 	return nil
+}
+
+// warnings are what an operator may not expect of a configuration without faults.
+func warnings(cfg config.Config) (found []finding) {
+	for i, pool := range cfg.Pools {
+		switch {
+		case cfg.OnLoopback() || len(pool.Origins) > 0:
+		case len(pool.Hosts) == 0:
+			found = append(found, finding{fmt.Sprintf("pools[%d].origins", i), "off loopback without origins no page of another origin is let in; without hosts a name rebound to this address counts as its own", true})
+		default:
+			found = append(found, finding{fmt.Sprintf("pools[%d].origins", i), "off loopback without origins no page of another origin is let in", true})
+		}
+	}
+	return found
 }
 
 func announceChecked(w io.Writer, file string, cfg config.Config) error {

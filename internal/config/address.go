@@ -76,6 +76,10 @@ func notInName(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 }
 
+// OnLoopback reports whether clients of this machine only can connect, as far as can be
+// told without resolving names.
+func (c *Config) OnLoopback() bool { return onLoopback(c.Listen) }
+
 // onLoopback reports whether a valid host:port is reachable from this machine
 // only, as far as can be told without resolving names.
 func onLoopback(addr string) bool {

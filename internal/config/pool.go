@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The values of [Pool.Picker] and [Pool.SessionFailover], and the two reserved ones of
-// [Pool.Host].
+// The values of [Pool.Picker] and [Pool.SessionFailover], and the reserved ones of
+// [Pool.Host] and [Pool.Origins].
 const (
 	// PickerP2C is power of two choices on requests in flight.
 	PickerP2C = "p2c"
@@ -21,6 +21,8 @@ const (
 	SessionNotFound = "notfound"
 	// SessionReinit opens the session anew on another upstream.
 	SessionReinit = "reinit"
+	// AnyOrigin lets the pages of every origin in.
+	AnyOrigin = "*"
 )
 
 // Pool is one [[pools]] table: the upstreams that offer the same MCP server.
@@ -48,8 +50,8 @@ type Pool struct {
 	// AuthorizationValueFile is the path of a file that holds that value, read when
 	// berth serves and anew when it changes. One of the two is set with "replace".
 	AuthorizationValueFile string `toml:"authorization_value_file"`
-	// Origins are the browser origins let in. Empty: loopback origins on a
-	// loopback listener, and any elsewhere.
+	// Origins are the browser origins let in, beside the one that a request is sent
+	// to and, on a loopback listener, those of loopback. [AnyOrigin], alone, is all.
 	Origins []string `toml:"origins"`
 	// OwnerGrace is how long polls are answered with the last task seen while the
 	// task's owner is silent.

@@ -138,6 +138,8 @@ func TestValidateRefuses(t *testing.T) {
 		{"no host header", "pools[0].host", func(c *Config) { c.Pools[0].Host = "" }},
 		{"origin with a path", "pools[0].origins[1]", func(c *Config) { c.Pools[0].Origins = []string{"https://a", "https://a/"} }},
 		{"origin without scheme", "pools[0].origins[0]", func(c *Config) { c.Pools[0].Origins = []string{"a.example"} }},
+		{"any origin and one", "pools[0].origins[0]", func(c *Config) { c.Pools[0].Origins = []string{"*", "https://a"} }},
+		{"any origin below a host", "pools[0].origins[0]", func(c *Config) { c.Pools[0].Origins = []string{"https://*.a"} }},
 		{"origin null", "pools[0].origins[0]", func(c *Config) { c.Pools[0].Origins = []string{"null"} }},
 		{"grace", "pools[0].owner_grace", func(c *Config) { c.Pools[0].OwnerGrace = 0 }},
 		{"keepalive", "pools[0].sse_keepalive", func(c *Config) { c.Pools[0].SSEKeepalive = 0 }},
@@ -227,6 +229,7 @@ func TestValidateAccepts(t *testing.T) {
 		{"path with a slash behind", func(c *Config) { c.Pools[0].Path = "/mcp/" }},
 		{"host literal", func(c *Config) { c.Pools[0].Host = "mcp.internal:8443" }},
 		{"host literal IPv6", func(c *Config) { c.Pools[0].Host = "[::1]:8443" }},
+		{"any origin", func(c *Config) { c.Pools[0].Origins = []string{"*"} }},
 		{"origins", func(c *Config) { c.Pools[0].Origins = []string{"http://localhost:6274", "vscode-webview://abc"} }},
 		{"upstream without name", func(c *Config) { c.Pools[0].Upstreams[0].Name = "" }},
 	}

@@ -63,9 +63,7 @@ func (v *validator) pool(key string, p Pool) {
 	v.affinity(key+".affinity", p.Affinity)
 	v.hostHeader(key+".host", p.Host)
 	v.authorization(key, p)
-	for i, origin := range p.Origins {
-		v.origin(elementKey(key+".origins", i), origin)
-	}
+	v.origins(key+".origins", p.Origins)
 	within(v, key+".owner_grace", p.OwnerGrace, shortest, day)
 	v.oneOf(key+".session_failover", p.SessionFailover, SessionNotFound, SessionReinit)
 	within(v, key+".coalesce", p.Coalesce, 0, 5*Duration(time.Second))
@@ -103,7 +101,20 @@ func (v *validator) hostHeader(key, host string) {
 	}
 }
 
+func (v *validator) origins(key string, origins []string) {
+	if len(origins) == 1 && origins[0] == AnyOrigin {
+		return
+	}
+	for i, origin := range origins {
+		v.origin(elementKey(key, i), origin)
+	}
+}
+
 func (v *validator) origin(key, origin string) {
+	if origin == AnyOrigin {
+		v.fault(key, `"*" stands alone`)
+		return
+	}
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme == "" || !isHost(u.Hostname()) || !validPort(u) || origin != strings.ToLower(u.Scheme+"://"+u.Host) {
 		v.fault(key, `must be scheme://host[:port], such as "https://app.example.com", in lower case and without a path`)

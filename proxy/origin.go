@@ -1,0 +1,89 @@
+package proxy
+
+import (
+	"cmp"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// AnyOrigin, alone in Endpoint.Origins, lets the pages of every origin call, those of
+// the opaque origin "null" among them.
+const AnyOrigin = "*"
+
+// checkOrigin refuses a request that a page made which may not call here, and notes the
+// origin of one that may. A request without Origin is no page's.
+func (x *request) checkOrigin() error {
+	origins := x.r.Header.Values("Origin")
+	for _, origin := range origins {
+		if !x.mayCall(origin) {
+			return errForbiddenOrigin
+		}
+	}
+	if len(origins) == 1 {
+		x.origin = origins[0]
+	}
+	return nil
+}
+
+// mayCall reports whether pages of this origin may call: of one that the endpoint lists,
+// of the request's own, or, on a loopback listener, of loopback.
+func (x *request) mayCall(origin string) bool {
+	ep := x.endpoint
+	return ep.lists(origin) || slices.Contains(ep.Origins, AnyOrigin) ||
+		x.p.options.Loopback && isLoopbackOrigin(origin) || origin != "" && origin == x.ownOrigin()
+}
+
+// lists reports whether the operator has named this very origin.
+func (ep *Endpoint) lists(origin string) bool {
+	return origin != AnyOrigin && slices.Contains(ep.Origins, origin)
+}
+
+// ownOrigin is the origin that the request was sent to, as a browser writes it; "" where
+// it was sent to a host that the endpoint does not answer for. Behind a trusted proxy it
+// is what that says it was sent to.
+func (x *request) ownOrigin() string {
+	proto, host := scheme(x.r), x.r.Host
+	if x.trusted {
+		proto = cmp.Or(firstForwarded(x.r.Header, "X-Forwarded-Proto"), proto)
+		host = cmp.Or(firstForwarded(x.r.Header, "X-Forwarded-Host"), host)
+	}
+	if !x.answersFor(hostname(host)) {
+		return ""
+	}
+	return originOf(strings.ToLower(proto), strings.ToLower(host))
+}
+
+// answersFor keeps a name that was rebound to this address from being the request's own:
+// a proxy in front passes it on like any other.
+func (x *request) answersFor(host string) bool {
+	if len(x.endpoint.Hosts) > 0 || x.p.options.Loopback {
+		return x.endpoint.named(host)
+	}
+	return true
+}
+
+// originOf serialises an origin (RFC 6454, 6.2): the scheme's default port is left out.
+func originOf(scheme, host string) string {
+	port, known := map[string]string{"http": "80", "https": "443"}[scheme]
+	if !known || host == "" {
+		return ""
+	}
+	if _, given, err := net.SplitHostPort(host); err == nil && given == port {
+		host = strings.TrimSuffix(host, ":"+port)
+	}
+	return scheme + "://" + host
+}
+
+// firstForwarded is what the first of the proxies in front says, "" for nothing.
+func firstForwarded(h http.Header, name string) string {
+	first, _, _ := strings.Cut(h.Get(name), ",")
+	return strings.TrimSpace(first)
+}
+
+func isLoopbackOrigin(origin string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && isLoopback(u.Hostname())
+}
