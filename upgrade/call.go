@@ -104,6 +104,15 @@ func (t *Tasks) keepCall(ctx context.Context, id string, c *Call, life time.Dura
 	return nil
 }
 
+// dropCall removes the call of a task that has ended: nobody sends it any more, and what it
+// asked is told apart by its digest. If the store does not take that now, it does later.
+func (t *Tasks) dropCall(ctx context.Context, id string) {
+	drop := func(ctx context.Context) error { return storage.DeleteBlob(ctx, t.store, callKey(id)) }
+	if drop(ctx) != nil {
+		t.backlog.add(drop)
+	}
+}
+
 func (t *Tasks) sealed(ctx context.Context, id string, e *Envelope, life time.Duration) (string, error) {
 	text, _ := json.Marshal(e)
 	return t.keys.Seal(ctx, sealPurpose, []string{id}, text, life+spare)

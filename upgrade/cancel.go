@@ -56,6 +56,9 @@ func (t *Tasks) drop(ctx context.Context, e entry, op Op) (Task, error) {
 		return after.Task, nil // it had ended
 	}
 	t.leave(ctx, &after.Task)
+	if h == nil && after.Session == "" { // else whoever takes its session down needs the call for that
+		t.dropCall(ctx, e.ID)
+	}
 	switch {
 	case h != nil:
 		h.end(errCancelled)

@@ -230,6 +230,9 @@ func (t *Tasks) forget(ctx context.Context, task *Task) error {
 	if err := t.records.remove(ctx, task.ID); err != nil {
 		return err
 	}
+	if task.Outcome != "" {
+		t.records.dropOutcome(ctx, task.ID, task.Outcome)
+	}
 	if err := t.freeKey(ctx, task); err != nil {
 		return err
 	}

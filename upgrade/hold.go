@@ -249,7 +249,11 @@ func (h *Held) leave(ctx context.Context, task *Task, forget bool) error {
 	case task.State == Cancelled:
 		h.t.leave(ctx, task) // whoever cancelled it may have died before
 	}
-	return h.t.leaveSession(ctx, task, h.call.unpack())
+	if err := h.t.leaveSession(ctx, task, h.call.unpack()); err != nil {
+		return err
+	}
+	h.t.dropCall(ctx, task.ID)
+	return nil
 }
 
 // fail ends the task with what went wrong.

@@ -227,6 +227,15 @@ func (t *Tasks) tidy(ctx context.Context, task *Task) error {
 		return nil
 	}
 	t.leave(ctx, task)
+	if err := t.tidySession(ctx, task); err != nil {
+		return err
+	}
+	t.dropCall(ctx, task.ID)
+	return nil
+}
+
+// tidySession does what is left to do in the session of a task that has ended.
+func (t *Tasks) tidySession(ctx context.Context, task *Task) error {
 	if task.Session == "" {
 		return nil
 	}

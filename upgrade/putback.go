@@ -114,8 +114,10 @@ func (h *Held) putBack(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := t.keepCall(ctx, task.ID, h.call.unpack(), life); err != nil {
-		return err
+	if !task.State.Terminal() {
+		if err := t.keepCall(ctx, task.ID, h.call.unpack(), life); err != nil {
+			return err
+		}
 	}
 	if err := t.settleKey(ctx, &task, life); err != nil && !errors.Is(err, errKeyTaken) {
 		return err

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"berth/internal/storage"
 )
 
 func (w *world) flushes() int {
@@ -97,6 +99,9 @@ func (w *world) check() []string {
 				left.add("%s is stuck: %s, held by %s, round %d", k.call, v.State, v.Holder, v.Round)
 			default:
 				states[string(v.State)+" "+string(v.Outcome)] = true
+			}
+			if _, err := storage.GetBlob(context.Background(), w.settings.at.Load(), callKey(k.id)); v.State.Terminal() && err == nil {
+				left.add("%s has ended, and its call is still kept", k.call)
 			}
 			if v.State == InputRequired {
 				open[k.id] = true

@@ -1,0 +1,184 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/storage"
+	"berth/internal/storage/redistest"
+)
+
+// large is a call that is stored in pieces.
+var large = strings.Repeat("a", 600<<10)
+
+// callLeft returns what an engine still has of the call of a task: its head, or a piece.
+func callLeft(t *testing.T, b *berth, id string) (left []string) {
+	t.Helper()
+	for _, op := range b.line.asked() {
+		key, put := strings.CutPrefix(op, "put ")
+		if !put || !strings.HasPrefix(key, callKey(id)) {
+			continue
+		}
+		if _, err := b.line.at.Load().Get(t.Context(), key); !errors.Is(err, storage.ErrNotFound) {
+			left = append(left, key)
+		}
+	}
+	return left
+}
+
+// dropped checks that the call of a task was stored, that it goes with the task's end, and
+// that only the head of it is left to see of its arguments.
+func dropped(t *testing.T, b *berth, id string, end func()) {
+	t.Helper()
+	if len(callLeft(t, b, id)) < 4 {
+		t.Fatalf("the call of a live task is not kept: %v", callLeft(t, b, id))
+	}
+	end()
+	if v := b.see(t, id); !v.State.Terminal() {
+		t.Fatalf("the task is %s", v.State)
+	}
+	if left := callLeft(t, b, id); len(left) > 0 {
+		t.Errorf("the task has ended, and of its call there is still %v", left)
+	}
+}
+
+// 52 calls of 4 MB that the upstream refused stopped a berth for everybody: their arguments
+// stayed for the task's life.
+func TestCallGoesWithTheTasksEnd(t *testing.T) {
+	for name, url := range map[string]string{"memory": "memory:", "file": "file:" + filepath.Join(t.TempDir(), "berth.db")} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := openStore(t, url, storage.Options{})
+				defer store.Close()
+				b := startBerths(t, 1, settings{at: newCell(store)}, newTool())[0]
+				defer b.kill()
+				b.line.note()
+				cancel := func(id string) func() {
+					return func() {
+						if _, err := b.Cancel(t.Context(), id, somebody); err != nil {
+							t.Fatal(err)
+						}
+						synctest.Wait()
+					}
+				}
+				wait := func() { time.Sleep(11 * time.Minute) }
+				for _, does := range []string{"result/1s", "error/1s", "break/1s", "hang"} {
+					id := b.hand(t, rule(nil), "call "+does+" "+large)
+					synctest.Wait()
+					dropped(t, b, id, wait)
+				}
+				for _, does := range []string{"hang", "ask:k hang"} {
+					id := b.hand(t, rule(nil), "call "+does+" "+large)
+					synctest.Wait()
+					dropped(t, b, id, cancel(id))
+				}
+				b.hand(t, rule(queueing), "first hang")
+				synctest.Wait()
+				id := b.hand(t, rule(queueing), "queued hang "+large)
+				synctest.Wait()
+				dropped(t, b, id, cancel(id))
+				outlived := b.hand(t, rule(func(r *Rule) { r.TTL = 5 * time.Second }), "call hang "+large)
+				synctest.Wait()
+				dropped(t, b, outlived, func() {
+					time.Sleep(5*time.Second + time.Millisecond)
+					synctest.Wait()
+				})
+				last := b.hand(t, rule(nil), "call hang "+large)
+				synctest.Wait()
+				dropped(t, b, last, func() {
+					over, cancel := context.WithTimeout(t.Context(), time.Second)
+					defer cancel()
+					b.Drain(over)
+				})
+			})
+		})
+	}
+}
+
+func TestCallGoesFromRedis(t *testing.T) {
+	store := openStore(t, redistest.Start(t).URL(), storage.Options{})
+	defer store.Close()
+	b := startBerths(t, 1, settings{at: newCell(store)}, newTool())[0]
+	defer b.kill()
+	b.line.note()
+	for range 3 {
+		id := b.hand(t, rule(nil), "call error "+large)
+		h := b.custody.get(id)
+		if h != nil {
+			<-h.done
+		}
+		if left := callLeft(t, b, id); len(left) > 0 {
+			t.Errorf("the task has ended, and of its call there is still %v", left)
+		}
+	}
+}
+
+// A call that nobody can go on with goes with its holder.
+func TestCallOfAnOrphanGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		berths := startBerths(t, 2, settings{}, newTool())
+		time.Sleep(2 * testLease)
+		berths[0].line.note()
+		id := berths[0].hand(t, rule(nil), "call hang "+large)
+		synctest.Wait()
+		berths[0].kill()
+		time.Sleep(graceful + testLease)
+		berths[1].mustState(t, id, Failed)
+		if left := callLeft(t, berths[0], id); len(left) > 0 {
+			t.Errorf("the task has ended, and of its call there is still %v", left)
+		}
+	})
+}
+
+// What a flush takes is put back while the call runs; of one that has ended only the task.
+func TestPutBackLeavesTheCallOfAnEndedTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at := newCell(memory(t))
+		b := startBerths(t, 1, settings{at: at, shared: true}, newTool())[0]
+		time.Sleep(2 * testLease)
+		b.line.note()
+		h, err := b.Create(t.Context(), creation(rule(nil), "call result "+large))
+		if err != nil {
+			t.Fatal(err)
+		}
+		put := func() {
+			at.Store(memory(t))
+			h.look(t.Context())
+		}
+		if put(); len(callLeft(t, b, h.id)) == 0 {
+			t.Error("the call of a live task is not put back")
+		}
+		h.entry.State, h.entry.Holder = Completed, "" // as between the last step and its letting go
+		put()
+		b.mustState(t, h.id, Completed)
+		if left := callLeft(t, b, h.id); len(left) > 0 {
+			t.Errorf("the task has ended, and of its call there is again %v", left)
+		}
+		h.Discard()
+		synctest.Wait()
+	})
+}
+
+// What a call asked is told apart by its digest when its arguments are gone.
+func TestKeyOfAnEndedTaskTellsCallsApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{}, newTool())[0]
+		h, _, err := b.CreateOnce(t.Context(), creation(rule(nil), "call result"), "key")
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Start(nil)
+		synctest.Wait()
+		if _, earlier, err := b.CreateOnce(t.Context(), creation(rule(nil), "call result"), "key"); err != nil || earlier.ID != h.id {
+			t.Errorf("the repetition is task %s (%v), want %s", earlier.ID, err, h.id)
+		}
+		if _, _, err := b.CreateOnce(t.Context(), creation(rule(nil), "another result"), "key"); !errors.Is(err, ErrKeyReused) {
+			t.Errorf("another call under the key: got %v, want ErrKeyReused", err)
+		}
+	})
+}
