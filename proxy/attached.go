@@ -170,10 +170,10 @@ func (a *attached) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Cal
 		return nil, err
 	}
 	if isStream(response) {
-		return &attachedStream{heldAnswer: newHeldAnswer(response, response.Body, maxAnswer), a: a, ctx: ctx, u: u}, nil
+		return &attachedStream{heldAnswer: newHeldAnswer(response, response.Body, maxAnswer), a: a, ctx: ctx, u: u, id: c.ID}, nil
 	}
 	body := readAnswer(response.Body)
-	if !beginsTask(body.head) {
+	if response.StatusCode/100 != 2 || !body.isWithheld(c.ID) {
 		whole := *response
 		whole.Body = body
 		if a.offer(ctx, offer{u: u, response: &whole}) {
@@ -202,11 +202,16 @@ func readAnswer(body io.ReadCloser) begunAnswer {
 	return begunAnswer{io.MultiReader(bytes.NewReader(head), body), body, head}
 }
 
-// beginsTask reports whether an answer hands out a task: one that nobody asked for is
-// followed, and not passed on.
-func beginsTask(head []byte) bool {
-	a, err := mcp.PeekAnswer(head, true)
-	return err == nil && a.CreatesTask()
+// isWithheld reports whether an answer is not passed on to who made the request with this
+// id: a task that nobody asked for is followed, and another request's answer dropped. Of a
+// longer one the id may still come.
+func (b begunAnswer) isWithheld(id []byte) bool {
+	a, err := mcp.PeekAnswer(b.head, true)
+	if err != nil || a.CreatesTask() {
+		return err == nil
+	}
+	named := a.ID != nil || len(b.head) < wholeAnswer
+	return named && a.Method == "" && !a.Answers(id) && !a.IsNobodys()
 }
 
 // attachedStream is an event stream of which the client gets what comes while it waits.
@@ -215,6 +220,7 @@ type attachedStream struct {
 	a   *attached
 	ctx context.Context // of the exchange: its reader's life
 	u   *routing.Upstream
+	id  []byte // of the request
 }
 
 // Next implements upgrade.Exchange.
@@ -224,7 +230,7 @@ func (s *attachedStream) Next() (upgrade.Message, error) {
 		if err != nil {
 			return upgrade.Message{}, err
 		}
-		if !handsOutTask(e.Data) {
+		if !s.isWithheld(e.Data) {
 			// The event's bytes are the reader's; the client has them before the next is read.
 			if s.a.offer(s.ctx, offer{u: s.u, response: s.response, event: &e}) {
 				return upgrade.Message{}, upgrade.ErrAnswered
@@ -236,10 +242,12 @@ func (s *attachedStream) Next() (upgrade.Message, error) {
 	}
 }
 
-func handsOutTask(message []byte) bool {
-	if !bytes.Contains(message, []byte(`"task`)) {
+// isWithheld reports whether a message is none for the client: a response to another
+// request, a task that nobody asked for, or what may be either.
+func (s *attachedStream) isWithheld(message []byte) bool {
+	if message == nil {
 		return false
 	}
 	a, err := mcp.PeekAnswer(message, false)
-	return err == nil && a.CreatesTask()
+	return err != nil || a.CreatesTask() || a.Method == "" && !a.Answers(s.id)
 }

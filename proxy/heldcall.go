@@ -95,7 +95,7 @@ func isStream(response *http.Response) bool {
 func (a *heldAnswer) Next() (upgrade.Message, error) {
 	if a.events == nil {
 		body, err := a.whole()
-		return upgrade.Message{Data: body}, err
+		return upgrade.Message{Data: body, Whole: true}, err
 	}
 	event, err := a.event()
 	return upgrade.Message{Data: event.Data, Event: resumableFrom(event.ID()), Retry: event.Retry()}, err

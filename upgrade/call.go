@@ -34,6 +34,9 @@ const (
 type Call struct {
 	Body []byte // the JSON-RPC request as it came
 
+	// ID is the raw JSON-RPC id of the round that is sent. Not kept: each has its own.
+	ID []byte
+
 	// Own are the headers that belong to this call alone and are no secret: what mirrors
 	// the body, what says how it is to be read. They stay what they are in later rounds.
 	Own map[string][]string

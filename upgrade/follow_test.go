@@ -93,7 +93,8 @@ func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 				Routing: routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{u}}),
 				Line: Line{Send: func(_ context.Context, to *routing.Upstream, c *Call, _ int64) (Exchange, error) {
 					sent = append(sent, to.Name+" "+c.Own[mcp.HeaderMethod][0])
-					return &oneAnswer{[]byte(`{"jsonrpc":"2.0","id":"x","result":{"taskId":"theirs","status":"completed","result":{}}}`)}, nil
+					_, id, _ := mcp.Peek(c.Body, 1)
+					return &oneAnswer{[]byte(`{"jsonrpc":"2.0","id":` + string(id) + `,"result":{"taskId":"theirs","status":"completed","result":{}}}`)}, nil
 				}},
 			}
 			task := following(Dispatched)

@@ -178,14 +178,15 @@ func isFinal(code int) bool {
 func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Input) (reply, error) {
 	task := f.h.Task()
 	f.sent++
-	c := aboutTheirs(f.id, f.h.token+"-f"+strconv.Itoa(f.sent), method, task.Version, answers)
+	id := f.h.token + "-f" + strconv.Itoa(f.sent)
+	c := aboutTheirs(f.id, id, method, task.Version, answers)
 	c.Envelope = f.h.call.unpack().Envelope
 	ex, err := f.h.t.pools[task.Pool].Line.Send(ctx, f.u, c, task.Terms.MaxResult)
 	if err != nil {
 		return reply{}, err
 	}
 	defer ex.Close()
-	return f.h.read(ex)
+	return f.h.read(ex, strconv.AppendQuote(nil, id))
 }
 
 // aboutTheirs is a request about an upstream's task, without an envelope.

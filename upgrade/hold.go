@@ -30,6 +30,7 @@ type Held struct {
 	begun    sync.Once     // of run
 	token    string        // progressToken of the rounds; it tells nothing of the task
 	due      int           // the round that is in flight, or about to be; run's
+	sent     []byte        // the JSON-RPC id of that, raw; run's
 	retry    time.Duration // how long the upstream wants to be left alone before a stream is resumed; run's
 	reopened time.Time     // when a stream was resumed last; run's
 	quiet    time.Duration // how long that may say nothing; run's

@@ -1,7 +1,6 @@
 package upgrade
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -140,7 +139,7 @@ func isBreak(err error) bool { return errors.Is(err, errBroken) || errors.Is(err
 // readFor reads an answer up to its response, as the era of the call has it.
 func (h *Held) readFor(ctx context.Context, ex Exchange) (reply, error) {
 	if h.Task().Call == "" {
-		return h.read(ex)
+		return h.read(ex, h.sent)
 	}
 	for {
 		m, err := next(ex)
@@ -178,7 +177,7 @@ func (h *Held) hear(ctx context.Context, m Message) (r reply, over bool, err err
 	case err != nil:
 		return reply{}, false, errGarbled
 	case a.Method == "":
-		return h.answered(a, m.Data)
+		return h.answered(a, m)
 	}
 	aside(func() { err = h.told(ctx, a, m) })
 	return reply{}, false, err
@@ -202,15 +201,14 @@ func (h *Held) told(ctx context.Context, a mcp.Answer, m Message) error {
 }
 
 // answered takes a response. A stream that was resumed may bear those to other requests.
-func (h *Held) answered(a mcp.Answer, message []byte) (r reply, over bool, err error) {
-	nobodys := a.IsError && (a.ID == nil || string(a.ID) == "null")
-	if !nobodys && !bytes.Equal(a.ID, h.requestID(h.due)) {
-		return reply{}, false, nil
+func (h *Held) answered(a mcp.Answer, m Message) (r reply, over bool, err error) {
+	if meant, err := h.isMeant(&a, m, h.requestID(h.due)); !meant {
+		return reply{}, false, err
 	}
 	if !a.IsError && !a.HasResult {
 		return reply{}, false, errGarbled
 	}
 	h.sayNow()
 	a.ResultType = "" // a member like any other: this era asks by requests
-	return reply{a, message}, true, nil
+	return reply{a, m.Data}, true, nil
 }

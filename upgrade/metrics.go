@@ -23,6 +23,7 @@ type metrics struct {
 	unmade   metric.Int64Counter
 	ends     metric.Int64Counter
 	late     metric.Int64Counter
+	crossed  metric.Int64Counter
 	orphaned metric.Int64Counter
 	adopted  metric.Int64Counter
 	putBack  metric.Int64Counter
@@ -43,6 +44,7 @@ func newMetrics(provider metric.MeterProvider, t *Tasks) metrics {
 	m.unmade, _ = meter.Int64Counter("berth.upgrade.unrecorded", metric.WithDescription("Calls that the store did not take as tasks, or not in time."))
 	m.ends, _ = meter.Int64Counter("berth.upgrade.ended", metric.WithDescription("Upgraded tasks that ended with an outcome of their call, by state."))
 	m.late, _ = meter.Int64Counter("berth.upgrade.late_results", metric.WithDescription("Outcomes dropped because their task had ended, or was another berth's, by then."))
+	m.crossed, _ = meter.Int64Counter("berth.upgrade.crossed_answers", metric.WithDescription("Responses to other requests in the answers to held calls, dropped."))
 	m.orphaned, _ = meter.Int64Counter("berth.upgrade.orphans", metric.WithDescription("Tasks failed because the berth that held their call was gone."))
 	m.adopted, _ = meter.Int64Counter("berth.upgrade.adopted", metric.WithDescription("Tasks taken over from a berth that was gone."))
 	m.putBack, _ = meter.Int64Counter("berth.upgrade.put_back", metric.WithDescription("Records put back that the store had lost."))
@@ -81,6 +83,13 @@ func (m metrics) resumed(ctx context.Context, task Task, err error) {
 	}
 	m.resumptions.Add(context.WithoutCancel(ctx), 1, metric.WithAttributes(
 		attribute.String("pool", task.Pool), attribute.String("upstream", task.Upstream), attribute.String("outcome", outcome)))
+}
+
+// crossedBy counts a response that the upstream of a task's call has given to another
+// request.
+func (m metrics) crossedBy(task Task) {
+	m.crossed.Add(context.Background(), 1, metric.WithAttributes(
+		attribute.String("pool", task.Pool), attribute.String("upstream", task.Upstream)))
 }
 
 // question notes what becomes of something that a tool asks: asked, where a client is shown

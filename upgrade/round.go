@@ -121,7 +121,7 @@ func (h *Held) dispatch(ctx, line context.Context, at place) (Exchange, place, e
 			return nil, at, err
 		}
 		c := h.call.unpack()
-		c.Body = body
+		c.Body, c.ID = body, h.sent
 		ex, err := h.sender()(line, u, c, h.Task().Terms.MaxResult)
 		failure, unanswered := errors.AsType[*exchange.SendError](err)
 		if !unanswered || failure.Sent || ctx.Err() != nil {
@@ -155,6 +155,7 @@ func (h *Held) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) 
 	h.due = task.Round + 1
 	op := h.t.op(Dispatch)
 	op.Upstream, op.Round = u.Name, task.Round
+	_, h.sent, _ = mcp.Peek(body, 1) // it was peeked at as it came
 	return body, h.must(ctx, op)
 }
 
@@ -202,9 +203,9 @@ func (h *Held) outcome(r reply, err error) string {
 	return "result"
 }
 
-// read reads an answer up to its response. Progress on the way is the task's message;
-// other notifications are not for tasks.
-func (h *Held) read(ex Exchange) (reply, error) {
+// read reads an answer up to the response to the request with this id. Progress on the way
+// is the task's message; other notifications are not for tasks.
+func (h *Held) read(ex Exchange, id []byte) (reply, error) {
 	for {
 		m, err := next(ex)
 		if err != nil {
@@ -223,6 +224,12 @@ func (h *Held) read(ex Exchange) (reply, error) {
 			return reply{}, errGarbled
 		case a.Method != "":
 			continue
+		}
+		switch meant, err := h.isMeant(&a, m, id); {
+		case err != nil:
+			return reply{}, err
+		case !meant:
+			continue
 		case !a.IsError && !a.HasResult:
 			return reply{}, errGarbled
 		}
@@ -230,8 +237,27 @@ func (h *Held) read(ex Exchange) (reply, error) {
 	}
 }
 
+// isMeant reports whether a response is the one to the request with this id. What answers
+// another request is passed over on a stream, as is an error that names none. An answer
+// that is no stream holds nothing else: there such an error is the request's own, and
+// another's response is a failure.
+func (h *Held) isMeant(a *mcp.Answer, m Message, id []byte) (bool, error) {
+	switch {
+	case a.Answers(id), m.Whole && a.IsNobodys():
+		return true, nil
+	case h.reopened.IsZero(): // else streams of the session may be replayed on this one
+		task := h.Task()
+		h.t.metrics.crossedBy(task)
+	}
+	if m.Whole {
+		return false, errCrossed
+	}
+	return false, nil
+}
+
 var (
-	errEnded = failed("the server ended its answer without a response")
+	errEnded   = failed("the server ended its answer without a response")
+	errCrossed = failed("the server's answer is one to another request")
 	// errBroken marks what went wrong on the way, and not in what was said.
 	errBroken = errors.New("upgrade: the exchange broke off")
 )
