@@ -28,7 +28,7 @@ func (x *request) answer(e *mcp.Error) {
 		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
 	}
 	if e.Challenge != "" {
-		x.challenge(e.Challenge)
+		h.Set("WWW-Authenticate", e.Challenge) // how to authorise it (RFC 9110, 11.6.1)
 	}
 	if e.Status == http.StatusMethodNotAllowed {
 		h.Set("Allow", strings.Join(x.methods(), ", "))

@@ -94,7 +94,7 @@ func (x *request) ride(f *flight) (answered bool, err error) {
 		return false, nil
 	}
 	x.decision.Source, x.code = sourceCoalesced, f.answer.code
-	maps.Copy(x.w.Header(), f.answer.rule)
+	x.readBy(f.answer.rule)
 	x.respond(http.StatusOK, mcp.WithID(f.answer.message, x.id))
 	return true, nil
 }

@@ -65,7 +65,8 @@
 //
 // A poll may be given the answer to another one like it: coalesce.go and flights.go
 // say whose, change.go marks the changes that end it. Which pages of a browser may read
-// an answer that berth makes of others' stays what their upstreams say (crossorigin.go).
+// what berth says is berth's to say; an answer that it makes of others' stays under their
+// rule (crossorigin.go). A preflight that no upstream answers preflight.go does.
 //
 // Beside it lie what guesses of ids are told (unknown.go), what berth answers for an
 // owner that is silent (silent.go, lastseen.go), what passes unread at the endpoint's

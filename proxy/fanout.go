@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -94,7 +93,9 @@ func (x *request) listTasks() error {
 	if l.page.NextCursor, err = l.cursor(); err != nil {
 		return err
 	}
-	maps.Copy(x.w.Header(), l.rule)
+	if l.ruled {
+		x.readBy(l.rule)
+	}
 	x.respond(http.StatusOK, mcp.Response(x.id, l.page.Result()))
 	return nil
 }

@@ -159,8 +159,10 @@ func (l *listing) exchange(ctx context.Context, p place) (mcp.TaskList, error) {
 	}
 	defer response.Body.Close()
 	x.endpoint.noteAnswer(p.upstream, response.StatusCode)
-	l.ruledBy(crossOrigin(response.Header))
 	list, err := readPage(response)
+	if err == nil {
+		l.ruledBy(crossOrigin(response.Header))
+	}
 	x.closeExchange(span, pageErrorType(err))
 	var refused *refusal
 	switch {

@@ -148,6 +148,7 @@ func httpVersion(major, minor int) string { return strconv.Itoa(major) + "." + s
 
 // inboundHeaders copies an answer's headers to the client.
 func (x *request) inboundHeaders(response *http.Response) {
+	x.readBy(nil)
 	h := x.w.Header()
 	for name, values := range response.Header {
 		h[name] = append([]string(nil), values...)

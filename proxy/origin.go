@@ -24,6 +24,7 @@ func (x *request) checkOrigin() error {
 	}
 	if len(origins) == 1 {
 		x.origin = origins[0]
+		x.letRead()
 	}
 	return nil
 }

@@ -32,7 +32,8 @@ func (x *request) beforeAuthorization() bool {
 }
 
 // passThrough forwards what lies beside the MCP endpoint at the pool's origin,
-// discovery documents and CORS preflights, to any upstream, unread.
+// discovery documents and CORS preflights, to any upstream, unread. Preflights that no
+// upstream answers are berth's to answer.
 func (x *request) passThrough() error {
 	if err := x.spareReserve(); err != nil {
 		return err
@@ -41,7 +42,12 @@ func (x *request) passThrough() error {
 	x.ctx = x.r.Context()
 	x.startSpan()
 	x.decision.Source = routing.SourcePicked
-	return x.forwardUnbound()
+	err := x.forwardUnbound()
+	if err != nil && x.isPreflight() && x.mayAnswer() && x.ladder(err) != nil {
+		x.grant()
+		return nil
+	}
+	return err
 }
 
 // beside is the place at u's origin that the client's path means. The path of the
