@@ -49,8 +49,9 @@
 // the tool says of tasks, as lists of tools have told (toolsupport.go), or tell when
 // they are asked (asktools.go); a session that a held call was denied is asked for first
 // (doubts.go). coretask.go answers what is asked about such a task, taskresult.go waits
-// for its end, with what taskresulttold.go has to tell meanwhile and beating.go against
-// clients' time-outs; fanoutupgraded.go lists it. What the tool asked is answered in the
+// for its end, with what taskresulttold.go has to tell meanwhile, on the one of several
+// streams that deliver.go says, and beating.go against clients' time-outs;
+// fanoutupgraded.go lists it. What the tool asked is answered in the
 // session (answered.go), whose standing streams tell how its tasks fare (newsroom.go,
 // sessionnews.go), and whose end waits for its calls (sessiontasks.go, sessionend.go).
 //

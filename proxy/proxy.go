@@ -91,23 +91,24 @@ type Options struct {
 
 // Proxy is the http.Handler in front of all pools.
 type Proxy struct {
-	options   Options
-	limits    Limits // with their defaults
-	seen      *LastSeen
-	log       *slog.Logger
-	telemetry telemetry
-	load      *load
-	draining  chan struct{} // closed by Drain
-	drainOnce sync.Once
-	hurrying  chan struct{} // closed by Hurry
-	hurryOnce sync.Once
-	lingering atomic.Int64 // exchanges read on without a client
-	moves     singleflight.Group
-	flights   *flights
-	vouched   *vouched
-	lists     chan struct{} // one for each list of tasks that is being made
-	lookout   lookout
-	newsroom  newsroom
+	options    Options
+	limits     Limits // with their defaults
+	seen       *LastSeen
+	log        *slog.Logger
+	telemetry  telemetry
+	load       *load
+	draining   chan struct{} // closed by Drain
+	drainOnce  sync.Once
+	hurrying   chan struct{} // closed by Hurry
+	hurryOnce  sync.Once
+	lingering  atomic.Int64 // exchanges read on without a client
+	moves      singleflight.Group
+	flights    *flights
+	vouched    *vouched
+	lists      chan struct{} // one for each list of tasks that is being made
+	lookout    lookout
+	newsroom   newsroom
+	deliveries deliveries
 }
 
 // New returns a proxy for the given endpoints.
@@ -144,6 +145,16 @@ func (p *Proxy) Drain() { p.drainOnce.Do(func() { close(p.draining) }) }
 // says that it can be asked for again. Call it when what Drain leaves has no time left. It
 // may be called more than once.
 func (p *Proxy) Hurry() { p.hurryOnce.Do(func() { close(p.hurrying) }) }
+
+// isHurrying reports whether Hurry was called.
+func (p *Proxy) isHurrying() bool {
+	select {
+	case <-p.hurrying:
+		return true
+	default:
+		return false
+	}
+}
 
 // ServeHTTP serves one request of a client.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -15,9 +15,9 @@ const sessionLook = 15 * time.Second
 
 // sessionNews is what berth itself has to say on the standing streams of one session: how
 // the tasks stand whose calls are held there (notifications/tasks/status), and that the
-// client has ended the session. An event goes to one of the streams (2025-11-25,
-// transports, "Multiple Connections", item 2). It has a goroutine for as long as there is
-// one.
+// client has ended the session. An event goes to one of the streams, of those at other berths
+// too (2025-11-25, transports, "Multiple Connections", item 2). It has a goroutine for as
+// long as there is one.
 type sessionNews struct {
 	room    *newsroom
 	out     *lookout
@@ -30,10 +30,11 @@ type sessionNews struct {
 	streams int
 
 	// The goroutine's.
-	due     time.Time // when the session is looked at, whether anybody told of it or not
-	tasks   []*sessionTask
-	changes *upgrade.Watcher // of those that have not ended
-	watched int              // how many these are
+	due      time.Time // when the session is looked at, whether anybody told of it or not
+	tasks    []*sessionTask
+	changes  *upgrade.Watcher // of those that have not ended
+	watched  int              // how many these are
+	delivery *upgrade.Delivery
 }
 
 // sessionTask is a task of a session.
@@ -70,8 +71,10 @@ func (n *sessionNews) run(ctx context.Context) {
 	woken, stop := n.out.tasks.WatchSession(n.session)
 	defer stop()
 	n.changes = n.out.tasks.WatchAll(nil)
+	n.delivery = n.out.tasks.SessionDelivery(n.session)
 	n.out.watching.Add(1)
 	defer func() {
+		n.delivery.GiveBack(ctx)
 		n.changes.Stop()
 		n.out.watching.Add(-int64(1 + n.watched))
 	}()
@@ -181,8 +184,9 @@ func (n *sessionNews) lookAtTasks(ctx context.Context) {
 	}
 }
 
-// look tells the client of a task that is another than it knows, and reports whether there
-// will be nothing more to tell. What the store cannot say is no change.
+// look tells the client of a task that is another than it knows, unless a berth does that
+// has a stream of the session as well, and reports whether there will be nothing more to
+// tell. What the store cannot say is no change.
 func (n *sessionNews) look(ctx context.Context, task *sessionTask) (over bool) {
 	view, err := n.out.glance(ctx, task.id, n.who)
 	task.due = time.Now().Add(n.out.interval(view.Terms.PollInterval))
@@ -194,10 +198,21 @@ func (n *sessionNews) look(ctx context.Context, task *sessionTask) (over bool) {
 	if now == task.told {
 		return view.State.Terminal()
 	}
+	mine, err := n.delivery.Take(ctx, false)
+	if err != nil && !mine {
+		return false
+	}
 	task.told = now
-	select {
-	case n.events <- event(shown.StatusNotification()):
-	case <-ctx.Done():
+	if mine {
+		n.say(ctx, event(shown.StatusNotification()))
 	}
 	return view.State.Terminal()
+}
+
+// say gives an event to one of the streams.
+func (n *sessionNews) say(ctx context.Context, event []byte) {
+	select {
+	case n.events <- event:
+	case <-ctx.Done():
+	}
 }

@@ -21,6 +21,9 @@ type resultWait struct {
 	waits   bool             // the task had not ended when it was asked for
 	silence <-chan time.Time // a comment is due; nil: there is no stream
 
+	delivery *delivery     // nil: there is no stream
+	turn     chan struct{} // holds one when this stream is the one that is told from now on
+
 	told
 	beating
 }
@@ -50,6 +53,7 @@ func (w *resultWait) run() error {
 	w.x.p.lookout.watching.Add(1)
 	defer w.x.p.lookout.watching.Add(-1)
 	err := w.open()
+	defer w.x.p.deliveries.leave(w)
 	for err == nil && !w.task.State.Terminal() {
 		if err = w.tell(); err == nil {
 			err = w.next()
@@ -70,6 +74,7 @@ func (w *resultWait) open() error {
 	w.x.writeHeader(http.StatusOK)
 	w.silence = time.Tick(cmp.Or(w.x.endpoint.KeepAlive, defaultKeepAlive))
 	w.begin(mcp.ProgressToken(w.x.body))
+	w.x.p.deliveries.join(w)
 	return w.x.writeThrough(comment)
 }
 
@@ -104,6 +109,8 @@ func (w *resultWait) pause() error {
 			w.changes.Take()
 			return nil
 		case <-due.C:
+			return nil
+		case <-w.turn:
 			return nil
 		case <-w.silence:
 			err = w.x.writeThrough(comment)

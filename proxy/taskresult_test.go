@@ -79,7 +79,7 @@ func TestResultIsWhatTheCallReturned(t *testing.T) {
 
 // All that is open is asked at the beginning of a stream, and what comes later as it comes,
 // once. An ask that has its answer is not asked again.
-func TestAsksGoDownEachStreamOnce(t *testing.T) {
+func TestAsksGoDownAStreamOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newCoreRig(t, rigOptions{}, nil)
 		session := f.initialize()
@@ -88,36 +88,37 @@ func TestAsksGoDownEachStreamOnce(t *testing.T) {
 		synctest.Wait()
 		call.ask(`7`)
 		call.ask(`"x"`)
-		synctest.Wait()
-		asked := func(ids ...string) (out []string) {
-			for _, ask := range ids {
-				out = append(out, strings.Replace(elicitation(ask), `"?"`, `"?",`+related(id), 1))
-			}
-			return out
-		}
-		first.wants(t, asked(`7`, `"x"`)...)
+		time.Sleep(time.Minute)
+		first.wants(t, asking(id, `7`), asking(id, `"x"`))
 		if v := f.look(session, id); v.Status != "input_required" {
 			t.Errorf("while it asks: %+v", v)
 		}
+		first.leave()
+		<-first.over
+		synctest.Wait()
 		second := f.awaits(session, id, "")
 		time.Sleep(time.Minute)
-		second.wants(t, asked(`7`, `"x"`)...)
+		second.wants(t, asking(id, `7`), asking(id, `"x"`))
 		f.replies(session, `7`)
 		time.Sleep(time.Minute)
+		second.leave()
+		<-second.over
+		synctest.Wait()
 		third := f.awaits(session, id, "")
 		call.ask(`8`)
 		time.Sleep(time.Minute)
-		first.wants(t, asked(`7`, `"x"`, `8`)...)
-		third.wants(t, asked(`"x"`, `8`)...)
+		third.wants(t, asking(id, `"x"`), asking(id, `8`))
 		f.replies(session, `8`)
 		f.replies(session, `"x"`)
 		time.Sleep(time.Minute)
 		if v := f.look(session, id); v.Status != "working" {
 			t.Errorf("when it has its answers: %+v", v)
 		}
+		call.ask(`7`) // an id that is free again
+		time.Sleep(time.Minute)
 		call.ends(`"result":{"content":[]}`)
-		<-first.over
-		first.wants(t, append(asked(`7`, `"x"`, `8`), response1(`"result":{"content":[],`+related(id)+`}`))...)
+		<-third.over
+		third.wants(t, asking(id, `"x"`), asking(id, `8`), asking(id, `7`), response1(`"result":{"content":[],`+related(id)+`}`))
 	})
 }
 
@@ -164,7 +165,7 @@ func TestAsksAreGivenInTheSessionOfTheCallAlone(t *testing.T) {
 	})
 }
 
-// Progress bears the token of the call for the task's life, on every stream.
+// Progress bears the token of the call for the task's life, on the next stream too.
 func TestProgressOfATaskIsUnderTheTokenOfItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newCoreRig(t, rigOptions{}, nil)
@@ -182,6 +183,9 @@ func TestProgressOfATaskIsUnderTheTokenOfItsCall(t *testing.T) {
 			return `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + token + `,` + rest + `,` + related(id) + `}}`
 		}
 		w.wants(t, told(`"mine"`, `"progress":1,"total":3,"message":"a"`), told(`"mine"`, `"progress":2,"total":3`))
+		w.leave()
+		<-w.over
+		synctest.Wait()
 		again := f.awaits(session, id, `,"_meta":{"progressToken":5}`)
 		time.Sleep(time.Minute)
 		again.wants(t, told(`"mine"`, `"progress":2,"total":3`), told(`5`, `"progress":2,"total":3`))
@@ -207,7 +211,7 @@ func TestWaitThatAsksForProgressGetsSome(t *testing.T) {
 	})
 }
 
-// What the tool says beside passes, once a stream.
+// What the tool says beside passes, once.
 func TestMessagesOfATaskPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newCoreRig(t, rigOptions{}, nil)

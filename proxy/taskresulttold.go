@@ -11,31 +11,50 @@ import (
 
 // told is what a stream has told of a task on its way.
 type told struct {
-	said     int             // the number of the last message
-	progress []byte          // params of the last progress
-	asked    map[string]bool // the keys of the open asks that were given
+	own   []byte          // params of the last progress under the token of the request
+	asked map[string]bool // the keys of the open asks that were given
 }
 
-// tell gives the client what is new of the task.
+// tell gives the client what is new of the task. Of several streams one is told, but for
+// progress that each has asked for.
 func (w *resultWait) tell() error {
 	if !w.isOpen() {
 		return nil
 	}
-	news := slices.Concat(w.messages(), w.progressed(), w.questions())
+	news := append(w.news(), w.ownProgress()...)
+	w.forgetClosed()
 	if len(news) == 0 {
 		return nil
 	}
 	return w.x.writeThrough(news)
 }
 
+// news are what one stream alone is told: nothing, if that is another one.
+func (w *resultWait) news() (events []byte) {
+	if !w.x.p.deliveries.isFirst(w) || w.x.p.isHurrying() { // those of this berth all end
+		return nil
+	}
+	asks := w.unasked()
+	if len(asks) == 0 && !w.delivery.lacks(&w.task) || !w.delivers(len(asks) > 0) {
+		return nil
+	}
+	return slices.Concat(w.messages(), w.progressed(), w.questions(asks))
+}
+
+// lacks reports whether there is a message or progress to tell.
+func (d *delivery) lacks(task *upgrade.Task) bool {
+	n := len(task.Said)
+	return n > 0 && task.Said[n-1].N > d.said || task.Progress != nil && !bytes.Equal(task.Progress, d.progress)
+}
+
 // messages are the notifications that came since the last look. What the server takes back
 // is told to who was asked for it.
 func (w *resultWait) messages() (events []byte) {
 	for _, said := range w.task.Said {
-		if said.N <= w.said {
+		if said.N <= w.delivery.said {
 			continue
 		}
-		w.said = said.N
+		w.delivery.said = said.N
 		message := []byte(said.Message)
 		if a, err := mcp.PeekAnswer(message, false); err == nil && a.Method == mcp.MethodCancelled {
 			if !w.asked[mcp.IDKey(mcp.CancelledID(message))] {
@@ -48,39 +67,47 @@ func (w *resultWait) messages() (events []byte) {
 	return events
 }
 
-// progressed is the tool's last progress, under the token of the call, and of this request
-// if that gave one: clients give up requests that tell of none.
-func (w *resultWait) progressed() (events []byte) {
+// progressed is the tool's last progress, under the token of the call.
+func (w *resultWait) progressed() []byte {
 	now := w.task.Progress
-	if now == nil || bytes.Equal(now, w.progress) {
+	if now == nil || bytes.Equal(now, w.delivery.progress) {
 		return nil
 	}
-	w.progress = now
-	tokens := [][]byte{w.task.ProgressToken}
-	if w.token != nil && !bytes.Equal(w.token, w.task.ProgressToken) {
-		tokens = append(tokens, w.token)
+	w.delivery.progress = now
+	if w.task.ProgressToken == nil {
+		return nil
 	}
-	for _, token := range tokens {
-		if token != nil {
-			events = append(events, event(mcp.TaskProgress(now, token, w.task.ID))...)
-		}
-	}
-	w.rest()
-	return events
+	return event(mcp.TaskProgress(now, w.task.ProgressToken, w.task.ID))
 }
 
-// questions are the open asks that this stream has not given yet. Only in the session that
-// the call lives in is there a way back for what a client answers.
-func (w *resultWait) questions() (events []byte) {
-	open := w.task.OpenAsks()
-	maps.DeleteFunc(w.asked, func(key string, _ bool) bool {
-		return !slices.ContainsFunc(open, func(a upgrade.Ask) bool { return a.Key == key })
-	})
-	open = slices.DeleteFunc(open, func(a upgrade.Ask) bool { return w.asked[a.Key] })
-	if len(open) == 0 || !w.isAtHome() {
+// ownProgress is the same under the token of this request, if that gave one: clients give up
+// requests that tell of none.
+func (w *resultWait) ownProgress() []byte {
+	now := w.task.Progress
+	if now == nil || bytes.Equal(now, w.own) {
 		return nil
 	}
-	for _, ask := range open {
+	w.own = now
+	w.rest()
+	if w.token == nil || bytes.Equal(w.token, w.task.ProgressToken) {
+		return nil
+	}
+	return event(mcp.TaskProgress(now, w.token, w.task.ID))
+}
+
+// unasked are the open asks that this stream has not given yet. Only in the session that
+// the call lives in is there a way back for what a client answers.
+func (w *resultWait) unasked() []upgrade.Ask {
+	unasked := slices.DeleteFunc(w.task.OpenAsks(), func(a upgrade.Ask) bool { return w.asked[a.Key] })
+	if len(unasked) == 0 || !w.isAtHome() {
+		return nil
+	}
+	return unasked
+}
+
+// questions are these asks, which the stream has given from then on.
+func (w *resultWait) questions(asks []upgrade.Ask) (events []byte) {
+	for _, ask := range asks {
 		if w.asked == nil {
 			w.asked = map[string]bool{}
 		}
@@ -88,6 +115,17 @@ func (w *resultWait) questions() (events []byte) {
 		events = append(events, event(mcp.MessageWithRelatedTask(w.numbered(ask.Request), w.task.ID))...)
 	}
 	return events
+}
+
+// forgetClosed forgets the asks that are open no more: their ids may come again.
+func (w *resultWait) forgetClosed() {
+	if len(w.asked) == 0 {
+		return
+	}
+	open := w.task.OpenAsks()
+	maps.DeleteFunc(w.asked, func(key string, _ bool) bool {
+		return !slices.ContainsFunc(open, func(a upgrade.Ask) bool { return a.Key == key })
+	})
 }
 
 // isAtHome reports whether the request is in the session of the task's call, and that is

@@ -73,7 +73,7 @@
 // an id).
 //
 // What clients ask for: tasks.go, create.go, idempotency.go, update.go, cancel.go; session.go,
-// openask.go (sessions, and what is open in them). How they see it: extension.go (2026-07-28),
+// openask.go (sessions, and what is open in them); delivery.go (which berth tells). How they see it: extension.go (2026-07-28),
 // core.go (2025-11-25).
 //
 // The held call: hold.go, aside.go (its life); place.go, queues.go (its turn); round.go,

@@ -30,6 +30,14 @@ func (lists) heldIn(session string) string { return "upgrade:session:{" + sessio
 // asksIn lists what is asked in mid-call in an upstream's session.
 func (lists) asksIn(behind string) string { return "upgrade:asks:" + behind }
 
+// deliversOf lists the berth that tells of a task in a session.
+func (lists) deliversOf(task, session string) string {
+	return "upgrade:{" + task + "}:tells:" + session
+}
+
+// deliversIn lists the berth that tells how a session's tasks fare.
+func (lists) deliversIn(session string) string { return "upgrade:session:{" + session + "}:tells" }
+
 // overKey marks a session that its client has ended.
 func overKey(session string) string { return "upgrade:session:{" + session + "}:over" }
 

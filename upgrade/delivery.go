@@ -1,0 +1,124 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"berth/internal/storage"
+)
+
+// Delivery is the right to tell a client what may go down one of its streams only
+// (2025-11-25, transports, "Multiple Connections"), among the berths that have streams to
+// it. A berth keeps it until it gives it back, or its lease is gone. Where no other process
+// sees the store it costs nothing; else the first Take writes, and so does GiveBack.
+type Delivery struct {
+	t     *Tasks
+	list  string // holds one member
+	name  string // this one's
+	about string // what those watch who wait for it
+	life  time.Duration
+
+	mu    sync.Mutex // guards the fields below
+	asked bool       // the store may have this one's name
+	mine  bool
+	known time.Time // when the store said so
+}
+
+// TaskDelivery is the right to tell of a task in the session that SessionKey names, "" for
+// none.
+func (t *Tasks) TaskDelivery(task *Task, session string) *Delivery {
+	return t.delivery(t.lists.deliversOf(task.ID, session), task.ID, t.left(task)+spare)
+}
+
+// SessionDelivery is the right to tell how the tasks of a session fare.
+func (t *Tasks) SessionDelivery(session string) *Delivery {
+	return t.delivery(t.lists.deliversIn(session), sessionTopic(session), overLife)
+}
+
+// delivery gives each Delivery a name of its own: what is given back late must not be what
+// was taken since.
+func (t *Tasks) delivery(list, about string, life time.Duration) *Delivery {
+	return &Delivery{t: t, list: list, name: t.holder + " " + newName(6), about: about, life: life}
+}
+
+// Take takes the right unless another berth has it, and reports whether it is this one's
+// now. With sure the store is asked, however recently it was. What the store cannot say is
+// no change; that is its error.
+func (d *Delivery) Take(ctx context.Context, sure bool) (mine bool, err error) {
+	if !d.t.store.Shared() {
+		return true, nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.mine && !sure && time.Since(d.known) < d.t.beat() {
+		return true, nil
+	}
+	d.asked = true
+	mine, err = d.t.takeDelivery(ctx, d)
+	if err == nil {
+		d.mine, d.known = mine, time.Now()
+	}
+	return d.mine, err
+}
+
+// takeDelivery enlists d, in the place of a berth that is gone if there is one.
+func (t *Tasks) takeDelivery(ctx context.Context, d *Delivery) (mine bool, err error) {
+	if err := t.live(ctx); err != nil {
+		return false, err
+	}
+	err = t.lists.enlist(ctx, d.list, d.name, d.life, 1)
+	if errors.Is(err, storage.ErrFull) && t.expelDead(ctx, d.list) {
+		err = t.lists.enlist(ctx, d.list, d.name, d.life, 1)
+	}
+	if errors.Is(err, storage.ErrFull) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// expelDead takes berths that are gone off a list, and reports whether there was one. As
+// the reaper it believes only a store that has served for as long as a lease lives.
+func (t *Tasks) expelDead(ctx context.Context, list string) (expelled bool) {
+	health := t.store.Health()
+	if !health.Healthy || time.Since(health.Since) < t.life || !t.trust.steady(t.life) {
+		return false
+	}
+	names, err := t.store.Members(ctx, list)
+	for _, name := range names {
+		holder, _, _ := strings.Cut(name, " ")
+		if holder == t.holder {
+			continue // another stream of this berth gives it back
+		}
+		if lives, err := t.lists.stands(ctx, holder); lives || err != nil {
+			continue
+		}
+		expelled = t.store.Delist(ctx, list, name) == nil || expelled
+	}
+	return expelled && err == nil
+}
+
+// GiveBack gives the right back if Take may have taken it, as soon as the store takes that,
+// and tells those who wait for it. ctx may have ended.
+func (d *Delivery) GiveBack(ctx context.Context) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.asked {
+		return
+	}
+	d.asked, d.mine = false, false
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	defer cancel()
+	free := func(ctx context.Context) error {
+		err := d.t.store.Delist(ctx, d.list, d.name)
+		if err == nil {
+			d.t.tell(ctx, d.about)
+		}
+		return err
+	}
+	if free(ctx) != nil {
+		d.t.backlog.add(free)
+	}
+}
