@@ -4,6 +4,7 @@ package integration
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -187,8 +188,51 @@ func TestWhatOutlivesTheDrainIsCut(t *testing.T) {
 	if got := b.command.ProcessState.ExitCode(); got != 0 {
 		t.Errorf("exit code: got %d, want 0", got)
 	}
-	if !strings.Contains(b.output.String(), "drain time is over") {
+	log := b.output.String()
+	if !strings.Contains(log, "drain time is over") {
 		t.Error("the log does not say that something was cut")
+	}
+	for _, want := range []string{`"a request was cut at the end of the drain"`, `"method":"tools/call","age":"`, `"tool":"greet"`, `"outcome":"cut"`} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log does not say %s:\n%s", want, log)
+		}
+	}
+}
+
+// A legacy call is read on after its client left; its access record is written all the same
+// when berth has no time left for that.
+func TestCallReadOnWithoutItsClientLeavesItsRecord(t *testing.T) {
+	t.Parallel()
+	greetings := newGate("greet")
+	fleet := startLocalFleet(t, greetings.hold)
+	b := startWatched(t, fleet.fleet, "--config", configFile(t, `drain = "1s"`))
+	_, session := legacyPost(t, b.url(), "", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	go func() {
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, b.url(),
+			strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{"name":"x"}}}`))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Accept", "application/json, text/event-stream")
+		request.Header.Set("Mcp-Session-Id", session)
+		request.Header.Set("Mcp-Method", "tools/call") // for the gate: nobody else minds
+		if response, err := http.DefaultClient.Do(request); err == nil {
+			response.Body.Close()
+			t.Errorf("got %d, want a broken connection", response.StatusCode)
+		}
+	}()
+	if !await(t, readyWithin, func() bool { return fleet.calls("tools/call") == 1 }) {
+		t.Fatal("the call did not reach the fleet")
+	}
+	leave()
+	b.signal(t, syscall.SIGTERM)
+	b.awaitExit(t, lastWords+time.Second)
+	if log := b.output.String(); !strings.Contains(log, `"outcome":"cut"`) {
+		t.Errorf("no access record of the call:\n%s", log)
 	}
 }
 

@@ -22,11 +22,16 @@ import (
 //	upstream            who got the request last; of a subscription all that serve it
 //	moved_from          who held the session before this request moved it
 //	status, code        HTTP status, JSON-RPC error code; of a stopgap the status is 200
-//	outcome             ok, upstream_error, refused, failed, client_gone
-//	ms, bytes           duration, and bytes of the answer's body
+//	outcome             ok, upstream_error, refused, failed, client_gone,
+//	                    cut where berth's own end broke it off
+//	ms, first_ms, bytes duration; time to the answer's first byte; bytes of its body
+//	attempts            how many requests to upstreams it took
+//	holder              the berth that holds the call of a task of berth's own
+//	client, agent       the client's address, as trusted proxies tell it; its User-Agent
+//	session, trace      digest of the session's id; id of the trace
 //	error               why berth refused or failed
 //
-// Sessions, credentials, arguments, URIs of resources and results never appear.
+// Session ids, credentials, arguments, URIs of resources and results never appear.
 func (x *request) accessRecord(took time.Duration) []any {
 	record := []any{"http", clip(x.r.Method), "path", clip(x.r.URL.Path), "method", x.methodText(), "era", x.era().String()}
 	add := func(name, value string) {
@@ -36,15 +41,7 @@ func (x *request) accessRecord(took time.Duration) []any {
 	}
 	add("pool", x.poolName())
 	add("version", x.version())
-	if c := x.call(); c != nil {
-		switch c.Method {
-		case mcp.MethodCallTool:
-			add("tool", c.Name)
-		case mcp.MethodGetPrompt:
-			add("prompt", c.Name)
-		}
-		add("task", cmp.Or(c.TaskID, x.handed))
-	}
+	record = x.appendSubject(record)
 	add("source", string(x.decision.Source))
 	add("upstream", x.upstream)
 	add("moved_from", x.movedFrom)
@@ -52,9 +49,47 @@ func (x *request) accessRecord(took time.Duration) []any {
 	if x.code != 0 {
 		record = append(record, "code", x.code)
 	}
-	record = append(record, "outcome", x.outcome(), "ms", float64(took.Microseconds())/1000, "bytes", x.written)
+	record = append(record, "outcome", x.outcome(), "ms", milliseconds(took), "bytes", x.written)
+	if !x.begun.IsZero() {
+		record = append(record, "first_ms", milliseconds(x.begun.Sub(x.started)))
+	}
+	if x.attempts > 0 {
+		record = append(record, "attempts", x.attempts)
+	}
+	add("holder", x.holder)
+	if address := x.p.addressOf(x.r, x.trusted); address.IsValid() {
+		add("client", address.String())
+	}
+	add("agent", x.r.UserAgent())
+	if session := cmp.Or(x.session, x.newSession); session != "" {
+		add("session", digest(session))
+	}
+	if trace := x.span.server.SpanContext().TraceID(); trace.IsValid() {
+		add("trace", trace.String())
+	}
 	if x.err != nil {
 		add("error", x.errorText())
+	}
+	return record
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// appendSubject appends what the request is about: tool or prompt, and task.
+func (x *request) appendSubject(record []any) []any {
+	c := x.call()
+	if c == nil {
+		return record
+	}
+	switch {
+	case c.Name == "":
+	case c.Method == mcp.MethodCallTool:
+		record = append(record, "tool", clip(c.Name))
+	case c.Method == mcp.MethodGetPrompt:
+		record = append(record, "prompt", clip(c.Name))
+	}
+	if task := cmp.Or(c.TaskID, x.handed); task != "" {
+		record = append(record, "task", clip(task))
 	}
 	return record
 }

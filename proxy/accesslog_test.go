@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/demo/fleet"
 	"berth/internal/storage/redistest"
+	"berth/proxy"
 )
 
 // TestEachRequestLeavesOneRecord that says who got it, how that was decided, and
@@ -54,6 +55,29 @@ func TestEachRequestLeavesOneRecord(t *testing.T) {
 	want(t, map[string]any{"method": "response", "status": 202})
 	b.send("BREW", "/mcp", "")
 	want(t, map[string]any{"http": "BREW", "method": "BREW", "status": 405, "outcome": "refused"})
+}
+
+// TestRecordSaysWhoAskedAndHow: what an operator follows a client by, through berth and
+// beyond it.
+func TestRecordSaysWhoAskedAndHow(t *testing.T) {
+	b := start(t, setup{upstreams: 1, options: func(o *proxy.Options) { o.TrustedProxies = loopbackPeers }})
+	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	r := b.send(http.MethodPost, "/mcp", message("initialize", `"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}`),
+		"Content-Type", "application/json", "Accept", "application/json, text/event-stream", "User-Agent", "walker/1.0",
+		"X-Forwarded-For", "192.0.2.7", "Traceparent", "00-"+trace+"-00f067aa0ba902b7-01")
+	record := b.record()
+	for name, want := range map[string]any{"client": "192.0.2.7", "agent": "walker/1.0", "trace": trace, "attempts": 1} {
+		if fmt.Sprint(record[name]) != fmt.Sprint(want) {
+			t.Errorf("%s: got %v, want %v in %v", name, record[name], want, record)
+		}
+	}
+	session, _ := record["session"].(string)
+	if len(session) != 16 || session == r.header.Get("Mcp-Session-Id") {
+		t.Errorf("session: got %q, want a digest of 16 characters", session)
+	}
+	if first, ok := record["first_ms"].(float64); !ok || first < 0 || first > record["ms"].(float64) {
+		t.Errorf("first_ms: got %v, want at most ms, %v", record["first_ms"], record["ms"])
+	}
 }
 
 // TestRecordNamesTheSource: whether the map, its cache or the fleet knew the owner

@@ -26,15 +26,21 @@ func (p *Proxy) callerOf(r *http.Request, principal string, trusted bool) string
 	if principal != "" {
 		return "principal " + digest(principal)
 	}
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
+	addr := p.addressOf(r, trusted)
+	if !addr.IsValid() {
 		return "address" // all of a network without addresses
 	}
-	addr := peer.Addr()
-	if trusted {
-		addr = p.client(addr, r.Header.Values("X-Forwarded-For"))
-	}
 	return "address " + gate.Address(addr)
+}
+
+// addressOf returns the address that a request comes from; the zero one on a network
+// without addresses.
+func (p *Proxy) addressOf(r *http.Request, trusted bool) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil || !trusted {
+		return peer.Addr()
+	}
+	return p.client(peer.Addr(), r.Header.Values("X-Forwarded-For"))
 }
 
 // client returns the address that the proxies in front say the request comes from.

@@ -104,3 +104,23 @@ func (f *rig) listen(i int) error {
 	}
 	return nil
 }
+
+// A kept connection that is closed while its client writes breaks a call: answers say first
+// that it closes.
+func TestAnswersOfADrainingBerthCloseTheirConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newRig(t, rigOptions{})
+		closes := func() bool {
+			response := f.open(f.call("modern"))
+			defer response.Body.Close()
+			return response.Close
+		}
+		if closes() {
+			t.Error("a connection is closed before berth drains")
+		}
+		f.proxy.Drain()
+		if !closes() {
+			t.Error("a connection is kept though berth drains")
+		}
+	})
+}

@@ -192,7 +192,7 @@ func (x *request) readsOn() bool {
 // endOfStanding is closed when streams that never end by themselves are to end.
 func (x *request) endOfStanding() <-chan struct{} {
 	if x.stands() {
-		return x.p.draining
+		return x.p.end.draining
 	}
 	return nil
 }

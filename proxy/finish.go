@@ -50,6 +50,8 @@ func (x *request) finish() {
 // outcome sums the request up in one word, for metrics and access records.
 func (x *request) outcome() string {
 	switch {
+	case x.wasCut():
+		return "cut"
 	case errors.Is(x.err, errClientGone), x.err != nil && x.r.Context().Err() != nil:
 		return "client_gone"
 	case x.err != nil && x.meant() >= 500, errors.Is(x.err, errBadUpstream), errors.Is(x.err, errCollision), errors.Is(x.err, errNobodyLeft), errors.Is(x.err, errAnswerTooLarge):
@@ -99,6 +101,9 @@ func (x *request) report() {
 	took := time.Since(x.started)
 	x.endSpan()
 	x.p.telemetry.served(x, took)
+	if x.wasCut() {
+		x.reportCut(took)
+	}
 	if x.p.options.AccessLog != nil {
 		x.p.options.AccessLog.Info("request", x.accessRecord(took)...)
 	}

@@ -35,7 +35,11 @@ func (x *request) detach() (end func()) {
 			cancel(errLingered)
 		}
 		timer := time.AfterFunc(linger, func() { cancel(errLingered) })
-		<-ctx.Done()
+		select {
+		case <-ctx.Done():
+		case <-x.p.end.cutting:
+			cancel(errCut)
+		}
 		timer.Stop()
 		x.p.lingering.Add(-1)
 	})

@@ -55,7 +55,7 @@ func (l *subscription) gather() (*feed, error) {
 			overdue = true
 		case <-most.C:
 			return g.outcome(l.nobody())
-		case <-l.x.p.draining:
+		case <-l.x.p.end.draining:
 			return g.instead(errDraining)
 		case <-l.ctx.Done():
 			return g.instead(errClientGone)

@@ -48,7 +48,7 @@ func (l *subscription) turn(silence <-chan time.Time) error {
 		return l.send(comment)
 	case <-l.alone.C:
 		return errNobodyLeft
-	case <-l.x.p.draining:
+	case <-l.x.p.end.draining:
 		return errFeedEnded
 	case <-l.ctx.Done():
 		return errClientGone

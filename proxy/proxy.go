@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -97,10 +96,7 @@ type Proxy struct {
 	log        *slog.Logger
 	telemetry  telemetry
 	load       *load
-	draining   chan struct{} // closed by Drain
-	drainOnce  sync.Once
-	hurrying   chan struct{} // closed by Hurry
-	hurryOnce  sync.Once
+	end        *end
 	lingering  atomic.Int64 // exchanges read on without a client
 	moves      singleflight.Group
 	flights    *flights
@@ -119,8 +115,7 @@ func New(o Options) *Proxy {
 		seen:      o.LastSeen,
 		log:       o.Logger,
 		telemetry: newTelemetry(o.Meter, o.Tracer),
-		draining:  make(chan struct{}),
-		hurrying:  make(chan struct{}),
+		end:       newEnd(),
 		flights:   newFlights(),
 		vouched:   newVouched(),
 		lists:     make(chan struct{}, listsAtOnce),
@@ -136,28 +131,10 @@ func New(o Options) *Proxy {
 	return p
 }
 
-// Drain ends the streams that would never end by themselves: subscriptions with
-// their completion result, standing GET streams with the end of their body. Calls
-// and their streams go on. It may be called more than once.
-func (p *Proxy) Drain() { p.drainOnce.Do(func() { close(p.draining) }) }
-
-// Hurry ends what waits for the end of a task of berth's own making: with an error that
-// says that it can be asked for again. Call it when what Drain leaves has no time left. It
-// may be called more than once.
-func (p *Proxy) Hurry() { p.hurryOnce.Do(func() { close(p.hurrying) }) }
-
-// isHurrying reports whether Hurry was called.
-func (p *Proxy) isHurrying() bool {
-	select {
-	case <-p.hurrying:
-		return true
-	default:
-		return false
-	}
-}
-
 // ServeHTTP serves one request of a client.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.end.serving.Add(1)
+	defer p.end.serving.Add(-1)
 	x := &request{p: p, w: w, control: http.NewResponseController(w), r: r}
 	x.begin()
 	defer x.finish()

@@ -121,7 +121,10 @@ func brokenOff(err error) error {
 
 // writeHeader sends the status, once.
 func (x *request) writeHeader(status int) {
-	x.status = status
+	if isClosed(x.p.end.draining) {
+		x.w.Header().Set("Connection", "close")
+	}
+	x.status, x.begun = status, time.Now()
 	x.w.WriteHeader(status)
 }
 

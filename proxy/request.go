@@ -65,6 +65,9 @@ type request struct {
 
 	// What finish reports.
 	started    time.Time
+	begun      time.Time // when the answer's header was written
+	attempts   int       // requests to upstreams, but for those of a list or a subscription
+	holder     string    // the berth that holds the call of the task
 	span       spans
 	upstream   string // name of the last one that was sent to
 	status     int    // 0: no header written yet

@@ -157,7 +157,10 @@ func (x *request) from() []attribute.KeyValue {
 
 // startExchange begins the span and the measure of one exchange with an upstream.
 // It lasts until the answer's last byte, or until endExchange.
-func (x *request) startExchange(u *routing.Upstream) { x.span.exchange = x.newExchange(u) }
+func (x *request) startExchange(u *routing.Upstream) {
+	x.attempts++
+	x.span.exchange = x.newExchange(u)
+}
 
 // newExchange is startExchange for one of several exchanges at a time; closeExchange
 // ends it.

@@ -116,7 +116,7 @@ func (w *resultWait) pause() error {
 			err = w.x.writeThrough(comment)
 		case <-w.due:
 			err = w.x.writeThrough(w.beat(w.task.ID))
-		case <-w.x.p.hurrying:
+		case <-w.x.p.end.hurrying:
 			err = errDraining
 		case <-w.x.r.Context().Done():
 			err = errClientGone

@@ -31,7 +31,7 @@ func (w *resultWait) tell() error {
 
 // news are what one stream alone is told: nothing, if that is another one.
 func (w *resultWait) news() (events []byte) {
-	if !w.x.p.deliveries.isFirst(w) || w.x.p.isHurrying() { // those of this berth all end
+	if !w.x.p.deliveries.isFirst(w) || isClosed(w.x.p.end.hurrying) { // those of this berth all end
 		return nil
 	}
 	asks := w.unasked()

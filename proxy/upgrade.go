@@ -100,7 +100,7 @@ func (x *request) hand(held *upgrade.Held) error {
 
 // handOut answers with the handle of the task in view.
 func (x *request) handOut(view upgrade.View) error {
-	x.handed = view.ID
+	x.handed, x.holder = view.ID, view.Holder
 	x.respond(http.StatusOK, mcp.Response(x.id, x.handle(view)))
 	if x.err != nil {
 		return x.err
@@ -199,6 +199,7 @@ func (x *request) mayChange(id string) error {
 // mayHear returns what the caller is told in place of what was found, nil if nothing
 // speaks against that. Who may not ask does not learn that there is no task, either.
 func (x *request) mayHear(task upgrade.Task, err error) error {
+	x.holder = task.Holder
 	if err == nil || errors.Is(err, upgrade.ErrUnknown) {
 		if refusal := x.mayAsk(x.ctx, task); refusal != nil {
 			return refusal

@@ -53,6 +53,11 @@ func newMetrics(provider metric.MeterProvider, t *Tasks) metrics {
 	m.sessionEnds, _ = meter.Int64Counter("berth.upgrade.session_ends", metric.WithDescription("Sessions that were ended while calls were held in them, by outcome."))
 	m.rounds, _ = meter.Float64Histogram("berth.upgrade.round.duration", metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(roundBuckets...),
 		metric.WithDescription("Rounds of held calls, from their dispatch to the end of their answer."))
+	_, _ = meter.Int64ObservableGauge("berth.upgrade.holder", metric.WithDescription("Always 1; the label tells by which name this process holds calls."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(1, metric.WithAttributes(attribute.String("holder", t.holder)))
+			return nil
+		}))
 	_, _ = meter.Int64ObservableGauge("berth.upgrade.held", metric.WithDescription("Calls held by this process."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
 			o.Observe(int64(t.Held()))

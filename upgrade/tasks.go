@@ -201,5 +201,8 @@ func (t *Tasks) op(kind Kind) Op {
 	return Op{ID: newName(9), Kind: kind, At: t.clock.now(), Holder: t.holder}
 }
 
+// Holder is the name by which records, lists and other berths know this process.
+func (t *Tasks) Holder() string { return t.holder }
+
 // Held counts the calls that this process holds.
 func (t *Tasks) Held() int { return t.custody.size() }

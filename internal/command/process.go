@@ -28,7 +28,13 @@ type process struct {
 	admin  *admin.Server // nil: none
 	drain  config.Duration
 	log    *slog.Logger
+
+	connections func() int64 // of clients, that are open
 }
+
+// farewell is how long clients' kept connections are left open when berth drains: answers on
+// them say that they close. One that is closed while its client writes breaks that call.
+const farewell = 2 * time.Second
 
 func newServer(cfg config.Config, handler http.Handler, log *slog.Logger) *http.Server {
 	protocols := new(http.Protocols)
@@ -60,7 +66,10 @@ func (p *process) run(ctx context.Context, listener net.Listener) error {
 	case err = <-served:
 	case <-groupCtx.Done():
 	case <-ctx.Done():
-		p.shutDown(ctx)
+		p.shutDown(ctx, func() {
+			_ = listener.Close() // Serve fails with it, and is over then
+			<-served
+		})
 	}
 	p.server.Close()
 	stop()
@@ -75,7 +84,7 @@ const goodbye = time.Second
 
 // shutDown takes no new connections, ends standing streams, and gives calls and
 // their streams the time to drain.
-func (p *process) shutDown(ctx context.Context) {
+func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
 	if p.admin != nil {
 		p.admin.SetDraining()
 	}
@@ -91,12 +100,39 @@ func (p *process) shutDown(ctx context.Context) {
 	defer cancel()
 	stop := time.AfterFunc(time.Duration(p.drain)-goodbye, p.graph.proxy.Hurry)
 	defer stop.Stop()
+	stopAccepting()
+	p.awaitClients(limit)
 	if err := p.server.Shutdown(limit); err != nil {
-		p.log.Warn("drain time is over, what is left is cut", "error", err)
-		p.server.Close()
+		p.cut(ctx, err)
 	}
 	// After the requests: what these still begin, or answer, is held to its end as well.
 	p.graph.drainTasks(limit)
+}
+
+// awaitClients waits until clients have closed their connections, for as long as a farewell
+// takes.
+func (p *process) awaitClients(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, min(farewell, time.Duration(p.drain)/2))
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for p.connections() > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// cut closes what is still under way, and waits until each request has left its record.
+func (p *process) cut(ctx context.Context, why error) {
+	p.log.Warn("drain time is over, what is left is cut", "requests", p.graph.proxy.Serving(), "error", why)
+	p.graph.proxy.Cut()
+	p.server.Close()
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	p.graph.proxy.Wait(limit)
 }
 
 func ignoreClosed(err error) error {

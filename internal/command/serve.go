@@ -81,7 +81,11 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		}
 	}
 	announce(log, cfg, listener.Addr(), g)
-	return p.run(ctx, g.guarded(listener, cfg, o))
+	bounded := gate.NewListener(listener, gate.Options{
+		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: o.log, Meter: o.meter,
+	})
+	p.connections = bounded.Open
+	return p.run(ctx, g.guarded(bounded, cfg))
 }
 
 func newObservers(cfg config.Log, log *slog.Logger, tel *telemetry.Telemetry) observers {
@@ -92,12 +96,9 @@ func newObservers(cfg config.Log, log *slog.Logger, tel *telemetry.Telemetry) ob
 	return o
 }
 
-// guarded returns what requests are read from: inner's connections, as many as an
-// address may hold, over TLS if that is configured, framed beyond doubt.
-func (g *graph) guarded(inner net.Listener, cfg config.Config, o observers) net.Listener {
-	listener := net.Listener(gate.NewListener(inner, gate.Options{
-		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: o.log, Meter: o.meter,
-	}))
+// guarded returns what requests are read from: the connections of listener, over TLS if that
+// is configured, framed beyond doubt.
+func (g *graph) guarded(listener net.Listener, cfg config.Config) net.Listener {
 	if g.certs != nil {
 		listener = g.certs.Listener(listener)
 	}

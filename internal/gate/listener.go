@@ -42,6 +42,9 @@ func NewListener(inner net.Listener, o Options) *Listener {
 	return l
 }
 
+// Open is how many of the connections that were accepted are not closed.
+func (l *Listener) Open() int64 { return l.addresses.open() }
+
 // Accept waits for the next connection that may stand. Its errors are inner's.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
