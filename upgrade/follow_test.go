@@ -104,7 +104,7 @@ func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 			if _, err := tasks.records.create(ctx, task, time.Hour); err != nil {
 				t.Fatal(err)
 			}
-			if err := tasks.inherit(ctx, task.ID, "gone"); err != nil {
+			if _, err := tasks.inherit(ctx, task.ID, "gone"); err != nil {
 				t.Fatal(err)
 			}
 			if h := tasks.custody.get(task.ID); h != nil {

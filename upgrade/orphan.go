@@ -3,6 +3,8 @@ package upgrade
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,11 +88,16 @@ func (t *Tasks) bury(ctx context.Context, holder string) error {
 
 // reap sees to what a dead holder left, and then forgets the holder. It may be repeated.
 func (t *Tasks) reap(ctx context.Context, holder string, left []string) error {
+	found := estate{tools: map[string]bool{}, pools: map[string]bool{}}
 	if len(left) > 0 {
-		t.log.Warn("a berth that held calls is gone", "holder", holder, "tasks", len(left))
+		defer func() {
+			t.log.Warn("a berth that held calls is gone", "holder", holder, "tasks", len(left),
+				"tools", found.some(found.tools), "pools", found.some(found.pools))
+		}()
 	}
 	for _, id := range left {
-		err := t.inheritFrom(ctx, id, holder)
+		task, err := t.inheritFrom(ctx, id, holder)
+		found.add(task)
 		if errors.Is(err, storage.ErrUnavailable) || ctx.Err() != nil {
 			return err
 		}
@@ -108,27 +115,49 @@ func (t *Tasks) reap(ctx context.Context, holder string, left []string) error {
 }
 
 // inheritFrom claims a task of a dead holder, and sees to it.
-func (t *Tasks) inheritFrom(ctx context.Context, id, holder string) error {
+func (t *Tasks) inheritFrom(ctx context.Context, id, holder string) (Task, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
 	t.lookAt(ctx, id) // this process may have held the call before that one
 	release, err := t.custody.claim(ctx, id)
 	if err != nil {
-		return unavailable(err)
+		return Task{}, unavailable(err)
 	}
 	defer release()
-	return unavailable(t.inherit(ctx, id, holder))
+	task, err := t.inherit(ctx, id, holder)
+	return task, unavailable(err)
 }
 
-// inherit sees to a task that a dead holder had listed. The caller has claimed it.
-func (t *Tasks) inherit(ctx context.Context, id, holder string) error {
+// estate is what a dead holder left, as its death is told of.
+type estate struct{ tools, pools map[string]bool }
+
+func (e estate) add(task Task) {
+	if task.ID != "" {
+		e.tools[task.Tool], e.pools[task.Pool] = true, true
+	}
+}
+
+// some returns names in order, as many as a line of a log has room for.
+func (e estate) some(names map[string]bool) []string {
+	const most = 10
+	sorted := slices.Sorted(maps.Keys(names))
+	return sorted[:min(len(sorted), most)]
+}
+
+// inherit sees to a task that a dead holder had listed, and returns what it found; the zero
+// Task if there is none any more. The caller has claimed it.
+func (t *Tasks) inherit(ctx context.Context, id, holder string) (Task, error) {
 	e, err := t.records.get(ctx, id)
 	if errors.Is(err, ErrUnknown) {
-		return nil
+		return Task{}, nil
 	}
 	if err != nil {
-		return err
+		return Task{}, err
 	}
+	return e.Task, t.inheritEntry(ctx, e, holder)
+}
+
+func (t *Tasks) inheritEntry(ctx context.Context, e entry, holder string) error {
 	t.vacate(ctx, &e.Task, holder)
 	if e.Holder != holder {
 		return t.tidy(ctx, &e.Task)

@@ -2,12 +2,14 @@ package upgrade
 
 import (
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/realtest"
 	"berth/internal/seal"
 	"berth/internal/storage"
 )
@@ -47,6 +49,26 @@ func TestSentCallOfADeadHolder(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who reads of a berth's death learns which one it was, by the name in that berth's own log,
+// and whose work it held.
+func TestDeathOfAHolderSaysWhatItHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log realtest.Journal
+		berths := startBerths(t, 2, settings{log: slog.New(slog.NewTextHandler(&log, nil))}, newTool())
+		time.Sleep(time.Second)
+		berths[0].hand(t, rule(nil), "call hang")
+		berths[0].hand(t, rule(nil), "call hang")
+		synctest.Wait()
+		berths[0].kill()
+		time.Sleep(graceful)
+		synctest.Wait()
+		want := "holder=" + berths[0].Holder() + " tasks=2 tools=[work] pools=[" + poolName + "]"
+		if got := log.String(); strings.Count(got, want) != 1 {
+			t.Errorf("got %s, want one line with %s", got, want)
+		}
+	})
 }
 
 // A call that was not sent is gone on with by a berth that has the credentials for it, as

@@ -158,7 +158,10 @@ func (t *Tasks) own(ctx context.Context, id string) {
 		return
 	}
 	defer t.custody.unclaim(id)
-	if t.unsure.settle(ctx, id) == nil && t.custody.get(id) == nil && t.inherit(ctx, id, t.holder) == nil && t.custody.get(id) == nil {
+	if t.unsure.settle(ctx, id) != nil || t.custody.get(id) != nil {
+		return
+	}
+	if _, err := t.inherit(ctx, id, t.holder); err == nil && t.custody.get(id) == nil {
 		t.lists.strike(ctx, t.lists.tasksOf(t.holder), id)
 	}
 }

@@ -137,7 +137,7 @@ func announce(log *slog.Logger, cfg config.Config, addr net.Addr, g *graph) {
 		log.Info("pool", "name", pool.Name, "path", pool.Path, "upstreams", len(pool.Upstreams), "picker", pool.Picker)
 	}
 	announceStore(log, g.store)
-	announceUpgrades(log, upgradeRules(cfg), g.store)
+	announceUpgrades(log, upgradeRules(cfg), g.store, g.tasks)
 	log.Info("serving", "address", addr.String(), "tls", cfg.TLS.Enabled(), "store", g.store.String(), "version", Version)
 }
 

@@ -97,7 +97,10 @@ func (g *graph) inherit(ctx context.Context) error {
 }
 
 // announceUpgrades says whose calls become tasks, and what becomes of those.
-func announceUpgrades(log *slog.Logger, rules upgrade.Rules, store *storage.Store) {
+func announceUpgrades(log *slog.Logger, rules upgrade.Rules, store *storage.Store, tasks *upgrade.Tasks) {
+	if tasks != nil {
+		log.Info("calls are held by this berth", "holder", tasks.Holder())
+	}
 	for _, rule := range rules {
 		log.Info("calls of these tools become tasks", "tools", rule.Tools, "pool", rule.Pool, "after", rule.After.String(), "required", rule.Required)
 	}

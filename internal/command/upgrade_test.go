@@ -91,7 +91,7 @@ func TestRulesOnMemoryAreWarnedOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		announceUpgrades(slog.New(slog.NewTextHandler(&journal, nil)), tt.rules, store)
+		announceUpgrades(slog.New(slog.NewTextHandler(&journal, nil)), tt.rules, store, nil)
 		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
