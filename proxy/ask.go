@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,7 +90,7 @@ func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, task
 		return 0, mcp.Answer{}, err
 	}
 	defer response.Body.Close()
-	a, err := ownAnswer(response)
+	a, err := ownAnswer(response, x.crossedBy(u))
 	return response.StatusCode, a, err
 }
 
@@ -132,8 +131,10 @@ func (x *request) ownBody(method, taskID string) []byte {
 }
 
 // ownAnswer reads the answer to a request of berth's own; the zero Answer is one
-// without a message.
-func ownAnswer(response *http.Response) (mcp.Answer, error) {
+// without a message. The response to another request is none, and crossed hears of it: on
+// a stream the right one is waited for. Where it is all that was answered, only an HTTP
+// error's status still says what it says.
+func ownAnswer(response *http.Response, crossed func()) (mcp.Answer, error) {
 	shape := exchange.ShapeOf(response)
 	if shape == exchange.Opaque {
 		return mcp.Answer{}, nil
@@ -148,8 +149,24 @@ func ownAnswer(response *http.Response) (mcp.Answer, error) {
 			return mcp.Answer{}, err
 		}
 		a, err := mcp.PeekAnswer(piece.Message, piece.Cut)
-		if err == nil && a.Method == "" && bytes.Equal(bytes.TrimSpace(a.ID), []byte(ownID)) || shape == exchange.JSON {
+		late := piece.Cut && a.ID == nil // the id may stand behind what is held
+		switch {
+		case err == nil && a.IsCrossed([]byte(ownID)) && !late:
+			crossed()
+			if shape == exchange.JSON {
+				return mcp.Answer{}, unlessRefused(response)
+			}
+		case shape == exchange.JSON, err == nil && a.Answers([]byte(ownID)):
 			return a, nil
 		}
 	}
+}
+
+// unlessRefused is what is wrong with a whole answer that is the response to another
+// request: nothing, if its status is an error already.
+func unlessRefused(response *http.Response) error {
+	if response.StatusCode >= http.StatusBadRequest {
+		return nil
+	}
+	return exchange.ErrCrossed
 }

@@ -104,5 +104,5 @@ func (x *request) askToolsPage(ctx context.Context, u *routing.Upstream, cursor 
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("proxy: a list of tools was answered with %d", response.StatusCode)
 	}
-	return exchange.ReadWhole(response, maxListed)
+	return exchange.ReadWhole(response, []byte(ownID), maxListed, x.crossedBy(u))
 }

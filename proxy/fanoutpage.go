@@ -159,7 +159,7 @@ func (l *listing) exchange(ctx context.Context, p place) (mcp.TaskList, error) {
 	}
 	defer response.Body.Close()
 	x.endpoint.noteAnswer(p.upstream, response.StatusCode)
-	list, err := readPage(response)
+	list, err := l.readPage(p, response)
 	if err == nil {
 		l.ruledBy(crossOrigin(response.Header))
 	}
@@ -198,13 +198,13 @@ func (l *listing) bodyFor(p place) []byte {
 
 // readPage reads one upstream's page, or its refusal. What breaks off or takes too
 // long is as good as silence.
-func readPage(response *http.Response) (mcp.TaskList, error) {
+func (l *listing) readPage(p place, response *http.Response) (mcp.TaskList, error) {
 	if response.StatusCode >= 300 && response.StatusCode < 400 {
 		return mcp.TaskList{}, errRedirect
 	}
-	body, err := exchange.ReadWhole(response, listBytes)
+	body, err := exchange.ReadWhole(response, l.x.id, listBytes, l.x.crossedBy(p.upstream))
 	switch {
-	case errors.Is(err, exchange.ErrTooLong), errors.Is(err, exchange.ErrNoResponse):
+	case errors.Is(err, exchange.ErrTooLong), errors.Is(err, exchange.ErrNoResponse), errors.Is(err, exchange.ErrCrossed):
 		return mcp.TaskList{}, brokenOff(err)
 	case err != nil:
 		return mcp.TaskList{}, errListSilent

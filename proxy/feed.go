@@ -18,6 +18,8 @@ var errFeedEnded = errors.New("proxy: the upstream ended the subscription")
 type feed struct {
 	upstream *routing.Upstream
 	response *http.Response
+	id       []byte     // raw, of the request that opened it
+	crossed  func()     // is told of what answers other requests
 	agreed   mcp.Filter // what the upstream agreed to
 	reader   *exchange.Reader
 	within   bool // the last piece was not the end of its event
@@ -45,11 +47,11 @@ func (s *said) bytes() []byte {
 // newFeed reads the answer to a subscription up to the acknowledgement. What comes
 // before that has no business there and is dropped. An answer that is no subscription
 // is a *refusedFeed, which then holds the response.
-func newFeed(u *routing.Upstream, response *http.Response) (*feed, error) {
+func newFeed(u *routing.Upstream, response *http.Response, id []byte, crossed func()) (*feed, error) {
 	if exchange.ShapeOf(response) != exchange.EventStream || response.StatusCode/100 != 2 {
 		return nil, &refusedFeed{upstream: u, response: response}
 	}
-	f := &feed{upstream: u, response: response, reader: exchange.NewReader(exchange.EventStream, response.Body)}
+	f := &feed{upstream: u, response: response, id: id, crossed: crossed, reader: exchange.NewReader(exchange.EventStream, response.Body)}
 	for {
 		piece, err := f.reader.Next()
 		if err != nil {
@@ -85,10 +87,16 @@ func (f *feed) acknowledged(piece exchange.Piece) (bool, error) {
 	switch {
 	case err != nil:
 		return false, nil
+	case a.Method == mcp.NotificationAcknowledged && mcp.IsOfAnotherSubscription(piece.Message, f.id):
+		f.crossed()
+		return false, nil
 	case a.Method == mcp.NotificationAcknowledged:
 		f.agreed, err = mcp.Agreed(piece.Message)
 		return err == nil, err
 	case a.Method != "":
+		return false, nil
+	case !a.Answers(f.id):
+		f.crossed()
 		return false, nil
 	case a.IsError:
 		return false, &refusedFeed{upstream: f.upstream, message: bytes.Clone(piece.Message)}
@@ -108,7 +116,7 @@ func (f *feed) next() (said, error) {
 		}
 		s := said{raw: piece.Raw, begins: !f.within, ends: piece.Between}
 		if s.begins {
-			if f.wanted, err = s.judge(piece); err != nil {
+			if f.wanted, err = f.judge(&s, piece); err != nil {
 				return said{}, err
 			}
 		}
@@ -122,7 +130,7 @@ func (f *feed) next() (said, error) {
 
 // judge reads the beginning of an event and reports whether it is to be passed on.
 // What is no whole event, at the end of a stream, is none.
-func (s *said) judge(piece exchange.Piece) (wanted bool, err error) {
+func (f *feed) judge(s *said, piece exchange.Piece) (wanted bool, err error) {
 	if len(piece.Message) == 0 || !piece.Between && !piece.Cut {
 		return false, nil
 	}
@@ -130,6 +138,9 @@ func (s *said) judge(piece exchange.Piece) (wanted bool, err error) {
 	switch {
 	case err != nil || a.Method != "" && a.ID != nil:
 		return false, nil // neither garbage nor requests belong on this stream
+	case a.Method == "" && !a.Answers(f.id):
+		f.crossed()
+		return false, nil
 	case a.Method == "":
 		return false, errFeedEnded
 	case a.Method == mcp.NotificationAcknowledged, a.Method == mcp.MethodCancelled:

@@ -186,13 +186,13 @@ func (f *fleetFeed) run(ctx context.Context) {
 		f.ep.feeds.mu.Lock()
 		f.ep.feeds.forget(f)
 		f.ep.feeds.mu.Unlock()
-		again := refused.repeat()
+		again := refused.repeat(f.crossed)
 		f.tell(nil, func(g *leg) legEvent { return legEvent{lost: again(g.l.x.id)} })
 	})
 }
 
 func (f *fleetFeed) serve(ctx context.Context) error {
-	stream, err := subscribe(f.ep, f.upstream, f.request(ctx))
+	stream, err := subscribe(f.ep, f.upstream, f.request(ctx), []byte(ownID), f.crossed)
 	if err != nil {
 		return err
 	}
@@ -214,6 +214,8 @@ func (f *fleetFeed) serve(ctx context.Context) error {
 		}
 	}
 }
+
+func (f *fleetFeed) crossed() { f.p.telemetry.crossedBy(f.ep.Router.Pool.Name(), f.upstream) }
 
 func (f *fleetFeed) request(ctx context.Context) *http.Request {
 	out := &http.Request{

@@ -53,10 +53,12 @@ func (ep *Endpoint) Greet(ctx context.Context, u *routing.Upstream) error {
 	}
 }
 
-// speaksMCP reports whether response holds an answer in JSON-RPC.
+// speaksMCP reports whether response holds an answer in JSON-RPC. In an HTTP error it may be
+// to any id: some servers make one up there.
 func speaksMCP(response *http.Response) bool {
-	a, err := ownAnswer(response)
-	return err == nil && (a.IsError || a.HasResult)
+	refused := false
+	a, err := ownAnswer(response, func() { refused = response.StatusCode >= 400 })
+	return err == nil && (a.IsError || a.HasResult || refused)
 }
 
 // newPing makes the request to which whoever is there has something to say, and which

@@ -119,7 +119,7 @@ func (g *leg) join(ctx context.Context) (*feed, *routing.Lease, error) {
 func (g *leg) joinLeased(ctx context.Context, lease *routing.Lease) (f *feed, _ *routing.Lease, err error) {
 	x, u := g.l.x, lease.Upstream
 	for range 2 {
-		f, err = subscribe(x.endpoint, u, x.newUpstreamRequest(ctx, u, http.MethodPost, x.endpointURL(u), g.body))
+		f, err = subscribe(x.endpoint, u, x.newUpstreamRequest(ctx, u, http.MethodPost, x.endpointURL(u), g.body), x.id, x.crossedBy(u))
 		failed, unanswered := errors.AsType[*exchange.SendError](err)
 		if !unanswered || failed.TimedOut || failed.Refused || failed.Garbled || ctx.Err() != nil {
 			break
@@ -131,8 +131,9 @@ func (g *leg) joinLeased(ctx context.Context, lease *routing.Lease) (f *feed, _ 
 	return f, lease, err
 }
 
-// subscribe sends a subscription to u and reads up to its acknowledgement.
-func subscribe(ep *Endpoint, u *routing.Upstream, out *http.Request) (*feed, error) {
+// subscribe sends a subscription, a request with this raw id, to u and reads up to its
+// acknowledgement. crossed is told of what answers other requests.
+func subscribe(ep *Endpoint, u *routing.Upstream, out *http.Request, id []byte, crossed func()) (*feed, error) {
 	response, err := ep.Client.Send(out, ep.Timeouts.Control)
 	if err != nil {
 		var failed *exchange.SendError
@@ -142,7 +143,7 @@ func subscribe(ep *Endpoint, u *routing.Upstream, out *http.Request) (*feed, err
 		return nil, err
 	}
 	ep.noteAnswer(u, response.StatusCode)
-	return newFeed(u, response)
+	return newFeed(u, response, id, crossed)
 }
 
 // pass passes on what the upstream says, one event at a time: an event that comes in

@@ -40,14 +40,18 @@ func (r *refusedFeed) passing() bool {
 // maxRefusal bounds what is kept of a refusal that several are told of, in bytes.
 const maxRefusal = 64 << 10
 
-// repeat reads the refusal of a request of berth's own, as far as maxRefusal, and
-// returns a function that tells it anew, to the request with this JSON-RPC id.
-func (r *refusedFeed) repeat() func(id []byte) error {
+// repeat reads the refusal of a request of berth's own, as far as maxRefusal, tells crossed
+// if it is the answer to another one, and returns a function that tells it anew, to the request with this JSON-RPC id.
+func (r *refusedFeed) repeat(crossed func()) func(id []byte) error {
 	if r.response == nil {
 		return func(id []byte) error { return &refusedFeed{upstream: r.upstream, message: inPlaceOfOwn(r.message, id)} }
 	}
 	defer r.drop()
 	message, err := io.ReadAll(io.LimitReader(r.response.Body, maxRefusal))
+	if err == nil && exchange.IsCrossed(r.response, message, []byte(ownID)) {
+		crossed()
+		err = errBadUpstream
+	}
 	if err != nil {
 		return func([]byte) error { return err }
 	}

@@ -101,7 +101,7 @@ func (r *replay) post(ctx context.Context, body []byte) (mcp.Answer, error) {
 	if r.session == "" && response.StatusCode/100 == 2 {
 		r.session = response.Header.Get(mcp.HeaderSession)
 	}
-	a, err := ownAnswer(response)
+	a, err := ownAnswer(response, r.x.crossedBy(r.upstream))
 	if err == nil && (response.StatusCode/100 != 2 || a.IsError) {
 		err = fmt.Errorf("%w: HTTP %d, code %d", errReplayRefused, response.StatusCode, a.ErrorCode)
 	}

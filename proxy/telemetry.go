@@ -30,6 +30,7 @@ type telemetry struct {
 	moves      metric.Int64Counter
 	cuts       metric.Int64Counter
 	streams    metric.Int64UpDownCounter
+	crossed    metric.Int64Counter
 }
 
 func newTelemetry(meters metric.MeterProvider, tracers trace.TracerProvider) telemetry {
@@ -48,7 +49,18 @@ func newTelemetry(meters metric.MeterProvider, tracers trace.TracerProvider) tel
 	t.operations, _ = mcpconv.NewServerOperationDuration(meter)
 	t.exchanges, _ = mcpconv.NewClientOperationDuration(meter)
 	t.streams, _ = meter.Int64UpDownCounter("berth.subscription.streams", metric.WithDescription("Subscriptions that stand at upstreams, by whether subscribers share them."))
+	t.crossed, _ = meter.Int64Counter("berth.crossed_answers", metric.WithDescription("Responses to other requests in the answers to requests of berth's own, dropped."))
 	return t
+}
+
+// crossedBy counts a response that u has given to another request.
+func (t telemetry) crossedBy(pool string, u *routing.Upstream) {
+	t.crossed.Add(context.Background(), 1, metric.WithAttributes(attribute.String("pool", pool), attribute.String("upstream", u.Name)))
+}
+
+// crossedBy returns what counts such a response in the answer to a request that x made.
+func (x *request) crossedBy(u *routing.Upstream) func() {
+	return func() { x.p.telemetry.crossedBy(x.poolName(), u) }
 }
 
 // subscribed counts a stream at an upstream that stands now (1), or no more (-1).

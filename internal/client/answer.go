@@ -54,6 +54,11 @@ func (m *Incoming) answers(id int) bool {
 	return m.Method == "" && string(m.ID) == fmt.Sprint(id)
 }
 
+// isNobodys: an error may leave out which request it is about. Its exchange says so.
+func (m *Incoming) isNobodys() bool {
+	return m.Method == "" && (m.ID == nil || string(m.ID) == "null")
+}
+
 // Read reads the answer to the request with that id, 0 for a notification, from
 // response; closing its body is the caller's. A status that tells of a failure may
 // have any body.
@@ -64,7 +69,7 @@ func Read(response *http.Response, id int) (*Answer, error) {
 	answer := &Answer{Status: response.StatusCode, Header: response.Header}
 	message, err := readMessage(response, id)
 	switch {
-	case err == nil && message.Error != nil:
+	case err == nil && message.Error != nil && (message.answers(id) || message.isNobodys() || response.StatusCode >= http.StatusMultipleChoices):
 		answer.Error = message.Error
 	case id == 0 || response.StatusCode >= http.StatusMultipleChoices:
 		// The status says it all.

@@ -59,15 +59,18 @@ func TestAnswersAreRead(t *testing.T) {
 
 func TestUnreadableAnswers(t *testing.T) {
 	cases := map[string]*http.Response{
-		"page":          response(200, "text/html", "<html>"),
-		"not JSON":      response(200, jsonType, "<html>"),
-		"another's":     response(200, jsonType, `{"id":2,"result":{}}`),
-		"a request":     response(200, jsonType, `{"id":1,"method":"ping"}`),
-		"accepted only": response(202, "", ""),
-		"no event":      response(200, eventType, ""),
-		"stream ends":   response(200, eventType, "data: {\"method\":\"m\"}\n\n"),
-		"too long":      response(200, jsonType, `{"id":1,"result":"`+strings.Repeat("x", MaxAnswer)+`"}`),
-		"long event":    response(200, eventType, `data: {"id":1,"result":"`+strings.Repeat("x", MaxAnswer)+`"}`),
+		"page":            response(200, "text/html", "<html>"),
+		"not JSON":        response(200, jsonType, "<html>"),
+		"another's":       response(200, jsonType, `{"id":2,"result":{}}`),
+		"another's error": response(200, jsonType, `{"id":2,"error":{"code":-32602,"message":"m"}}`),
+		"status 101":      response(101, jsonType, `{"id":1,"result":{}}`),
+		"status 600":      response(600, jsonType, `{"id":1,"result":{}}`),
+		"a request":       response(200, jsonType, `{"id":1,"method":"ping"}`),
+		"accepted only":   response(202, "", ""),
+		"no event":        response(200, eventType, ""),
+		"stream ends":     response(200, eventType, "data: {\"method\":\"m\"}\n\n"),
+		"too long":        response(200, jsonType, `{"id":1,"result":"`+strings.Repeat("x", MaxAnswer)+`"}`),
+		"long event":      response(200, eventType, `data: {"id":1,"result":"`+strings.Repeat("x", MaxAnswer)+`"}`),
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -13,24 +13,42 @@ var (
 	ErrTooLong = errors.New("exchange: the answer is too long")
 	// ErrNoResponse says that an answer ended without a JSON-RPC response.
 	ErrNoResponse = errors.New("exchange: the answer holds no response")
+	// ErrCrossed says that an answer is the response to another request.
+	ErrCrossed = errors.New("exchange: the answer is one to another request")
 )
 
-// ReadWhole returns the JSON-RPC response that an answer bears, of at most limit
-// bytes: the body, or the first message of an event stream that is neither a request
-// nor a notification. Of a body that is neither it returns what there is. Other errors
-// are the body's.
-func ReadWhole(response *http.Response, limit int) ([]byte, error) {
+// ReadWhole returns the JSON-RPC response that an answer bears to the request with this raw
+// id, of at most limit bytes: the body, or of an event stream the message that is that. Of a
+// body that is neither it returns what there is. crossed is told of each response to another
+// request: on a stream it is passed over, and a body is then ErrCrossed, but for an HTTP
+// error, whose status speaks for itself. Other errors are the body's.
+func ReadWhole(response *http.Response, id []byte, limit int, crossed func()) ([]byte, error) {
 	if ShapeOf(response) == EventStream {
-		return readResponse(mcp.NewLongEventReader(response.Body, limit))
+		return readResponse(mcp.NewLongEventReader(response.Body, limit), id, crossed)
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, int64(limit)+1))
 	if err == nil && len(body) > limit {
 		return nil, ErrTooLong
 	}
+	if err == nil && IsCrossed(response, body, id) {
+		crossed()
+		return nil, ErrCrossed
+	}
 	return body, err
 }
 
-func readResponse(events *mcp.EventReader) ([]byte, error) {
+// IsCrossed reports whether body, which is all of response, is a JSON-RPC response to another
+// request than the one with this raw id. Of an HTTP error it is not asked: the status speaks
+// for itself, and some servers make up an id there.
+func IsCrossed(response *http.Response, body, id []byte) bool {
+	if ShapeOf(response) != JSON || response.StatusCode >= http.StatusBadRequest {
+		return false
+	}
+	a, err := mcp.PeekAnswer(body, false)
+	return err == nil && a.IsCrossed(id)
+}
+
+func readResponse(events *mcp.EventReader, id []byte, crossed func()) ([]byte, error) {
 	for {
 		event, err := events.Next()
 		switch {
@@ -43,8 +61,12 @@ func readResponse(events *mcp.EventReader) ([]byte, error) {
 		case !event.Ends || !mcp.MayBeMessage(event.Data):
 			continue
 		}
-		if a, err := mcp.PeekAnswer(event.Data, false); err != nil || a.Method == "" {
+		a, err := mcp.PeekAnswer(event.Data, false)
+		switch {
+		case err != nil || a.Answers(id):
 			return event.Data, nil
+		case a.Method == "":
+			crossed()
 		}
 	}
 }

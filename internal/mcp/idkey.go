@@ -30,6 +30,13 @@ func (a *Answer) IsNobodys() bool {
 	return a.Method == "" && a.IsError && (a.ID == nil || string(a.ID) == "null")
 }
 
+// IsCrossed reports whether a, which is all that was answered to the request with this raw
+// id, is the response to another one, or to none: an error that names none is the request's
+// own, for the exchange says so.
+func (a *Answer) IsCrossed(id []byte) bool {
+	return a.Method == "" && (a.HasResult || a.IsError) && !a.Answers(id) && !a.IsNobodys()
+}
+
 // isInteger reports whether a number is spelled as integers are. -0 is 0 to most.
 func isInteger(raw []byte) bool {
 	digits := bytes.TrimPrefix(raw, []byte("-"))

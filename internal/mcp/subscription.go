@@ -15,6 +15,13 @@ const (
 	metaSubscription = "io.modelcontextprotocol/subscriptionId"
 )
 
+// IsOfAnotherSubscription reports whether a notification names the subscription that another
+// request opened than the one with this raw id.
+func IsOfAnotherSubscription(message, id []byte) bool {
+	from, to, ok := locate(message, "params", "_meta", metaSubscription)
+	return ok && IDKey(message[from:to]) != IDKey(id)
+}
+
 // Agreed returns what an acknowledgement agrees to.
 func Agreed(message []byte) (Filter, error) {
 	from, to, ok := locate(message, "params", "notifications")

@@ -215,7 +215,7 @@ func TestReportRepeatsNoCredentials(t *testing.T) {
 				return false
 			}
 			said, _ := json.Marshal("no task for " + r.Header.Get("Authorization") + "\x1b[31m\u202e")
-			answering(200, "Content-Type: application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":`+string(said)+`}}`)(w, r)
+			answering(200, "Content-Type: application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":`+string(said)+`}}`)(w, r)
 			return true
 		}
 		report := probed(t, s, func(o *probe.Options) {
