@@ -105,6 +105,16 @@ func (x *request) completed(piece exchange.Piece) (message []byte, changed bool)
 	return nil, false
 }
 
+// servesAnnounced reports whether a call asks for what berth told its client of, and the
+// upstream has no method for: a task that is not berth's is one that does not exist.
+func (x *request) servesAnnounced(c *mcp.Call) bool {
+	switch c.Method {
+	case mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodCancelTask:
+		return c.IsTask() && x.hasCoreTasks() && x.tasksPromised() == sticky.TasksAdded && x.p.options.Rules.In(x.poolName())
+	}
+	return false
+}
+
 // promise notes whose tasks an answer to initialize promises, before the session that it
 // hands out is bound.
 func (x *request) promise(piece exchange.Piece) {

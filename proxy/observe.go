@@ -132,6 +132,10 @@ func (x *request) recordTask(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) {
 // An upstream that was asked because it holds the session need not be the owner, and
 // cannot speak for it. A terminal result that was seen before outlives the binding.
 func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (instead []byte) {
+	if c != nil && a.ErrorCode == mcp.CodeMethodNotFound && x.servesAnnounced(c) {
+		x.code = mcp.ErrUnknownTask.Code
+		return mcp.ErrUnknownTask.Body(x.id)
+	}
 	if c == nil || !c.IsTask() || a.ErrorCode != mcp.CodeInvalidParams {
 		return nil
 	}
