@@ -1,13 +1,27 @@
 package proxy
 
 import (
+	"context"
+	"crypto/rand"
 	"errors"
+	"net/http"
 	"slices"
+	"sync"
+	"time"
 
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/sticky"
 	"berth/upgrade"
 )
+
+// madeTasks are the tasks of a request whose ids the client made, as far as the request
+// bound them.
+type madeTasks struct {
+	at      *routing.Upstream // what they are bound to; nil: to nobody yet
+	binding sticky.Binding    // as it was made
+	stop    func()            // ends what prolongs them
+}
 
 // bindMade binds the tasks whose ids the client made to u, before u hears of them, and
 // returns who owns them: u or, where somebody was first, another. A request that u's
@@ -18,14 +32,11 @@ func (x *request) bindMade(u *routing.Upstream) (owner *routing.Upstream, err er
 	}
 	ctx, cancel := x.recording()
 	defer cancel()
-	session := ""
-	if x.session != "" {
-		session = digest(x.session)
-	}
-	from := x.madeAt
-	x.madeAt = u
+	x.leaveMade()
+	from := x.made.at
+	x.made.at, x.made.binding = u, x.madeBinding(u)
 	for _, key := range x.decision.Made {
-		one, err := x.endpoint.Router.BindNew(ctx, key, from, u, session)
+		one, err := x.endpoint.Router.BindNew(ctx, key, from, x.made.binding)
 		if err != nil {
 			return nil, err
 		}
@@ -34,7 +45,20 @@ func (x *request) bindMade(u *routing.Upstream) (owner *routing.Upstream, err er
 		}
 		owner = one
 	}
+	x.keepMade()
 	return owner, nil
+}
+
+// madeBinding is what a task of the client's is bound by to u until that has told of it.
+func (x *request) madeBinding(u *routing.Upstream) sticky.Binding {
+	b := sticky.Binding{Upstream: u.Name, Dialect: mcp.DialectDraft.String(), Alias: x.decision.Alias, Maker: x.made.binding.Maker}
+	if b.Maker == "" {
+		b.Maker = rand.Text()
+	}
+	if x.session != "" {
+		b.Session = digest(x.session)
+	}
+	return b
 }
 
 // bindMadeTo binds those tasks to owner, who gets the request, whoever had one of the
@@ -46,17 +70,119 @@ func (x *request) bindMadeTo(owner *routing.Upstream) error {
 	return nil
 }
 
-// releaseMade gives up what bindMade bound for a request that nobody got anything of, so
-// that the client may try again anywhere.
-func (x *request) releaseMade() {
-	if x.madeAt == nil || x.sent {
+// keepMade prolongs what is bound for as long as the request is under way: such a binding
+// lives for minutes, and a tool may take hours.
+func (x *request) keepMade() {
+	router, keys, binding := x.endpoint.Router, x.decision.Made, x.made.binding
+	ctx, cancel := context.WithCancel(context.WithoutCancel(x.r.Context()))
+	var keeping sync.WaitGroup
+	keeping.Go(func() {
+		tick := time.NewTicker(sticky.ProvisionalLife / 2)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				for _, key := range keys {
+					router.KeepNew(ctx, key, binding)
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	x.made.stop = func() {
+		cancel()
+		keeping.Wait()
+	}
+}
+
+// leaveMade leaves what is bound to its own short life.
+func (x *request) leaveMade() {
+	if x.made.stop != nil {
+		x.made.stop()
+		x.made.stop = nil
+	}
+}
+
+// endMade ends what bindMade began. What was bound for a request that nobody got anything
+// of is given up, so that the client may try again anywhere.
+func (x *request) endMade() {
+	x.leaveMade()
+	if !x.sent {
+		x.releaseMade(x.decision.Made...)
+	}
+}
+
+// releaseMade gives up those of the request's own bindings whose owner has not told of the
+// task.
+func (x *request) releaseMade(keys ...sticky.Key) {
+	if x.made.at == nil || len(keys) == 0 {
 		return
 	}
 	ctx, cancel := x.recording()
 	defer cancel()
-	for _, key := range x.decision.Made {
-		x.endpoint.Router.Bindings.ReleaseProvisional(ctx, key, x.madeAt.Name)
+	for _, key := range keys {
+		x.endpoint.Router.ReleaseNew(ctx, key, x.made.binding)
 	}
+}
+
+// judgedMade gives up what the client made ids for, if the status says that its request
+// was refused. What a gateway says in its server's place does not.
+func (x *request) judgedMade(status int) {
+	if status >= 300 && status != http.StatusBadGateway && status != http.StatusGatewayTimeout {
+		x.releaseMade(x.decision.Made...)
+	}
+}
+
+// disownedMade gives up what the client made the id for in the call that an answer is to,
+// which says that there is no such task: an error, or a task of another id. An answer that
+// does not say to which is to all of them.
+func (x *request) disownedMade(a *mcp.Answer) {
+	if x.made.at == nil {
+		return
+	}
+	for i := range x.message.Calls {
+		c := &x.message.Calls[i]
+		if c.MakesTask() && (!a.HasID() || mcp.IDKey(a.ID) == mcp.IDKey(c.ID)) {
+			x.releaseMade(x.endpoint.Router.TaskKey(x.principal, c.NewTaskID))
+		}
+	}
+}
+
+// heedTold binds a task whose id its client made for good, before a message is released by
+// which u tells of it. What belongs to other tasks is looked up once.
+func (x *request) heedTold(u *routing.Upstream, message []byte) {
+	if !x.endpoint.FirstDraft || x.era() != mcp.EraLegacy {
+		return
+	}
+	id := mcp.ToldTask(message)
+	if id == "" || id == x.told {
+		return
+	}
+	x.told = id
+	_ = x.toldOf(u, id, "") // what else the message says is not of the task
+}
+
+// toldOf binds the task for good, if its binding is provisional and u's, now that u tells
+// of it. It fails if the task is another principal's by now.
+func (x *request) toldOf(u *routing.Upstream, id, status string) error {
+	ctx, cancel := x.recording()
+	defer cancel()
+	router := x.endpoint.Router
+	key := router.TaskKey(x.principal, id)
+	binding, _, err := router.LookUp(ctx, key)
+	switch {
+	case err == nil && binding.Provisional() && binding.Upstream == u.Name:
+		return router.Told(ctx, key, binding, status)
+	case errors.Is(err, sticky.ErrUnknown) && x.makes(id): // it was given up meanwhile
+		return router.Told(ctx, key, x.madeBinding(u), status)
+	}
+	return nil
+}
+
+// makes reports whether a call of the request makes the task with this id.
+func (x *request) makes(id string) bool {
+	return slices.ContainsFunc(x.message.Calls, func(c mcp.Call) bool { return c.MakesTask() && c.NewTaskID == id })
 }
 
 // makesTask reports whether some of the request is to become a task whose id the client

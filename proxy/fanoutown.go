@@ -24,7 +24,7 @@ func (l *listing) callers(p place, tasks []mcp.ListedTask) ([]mcp.ListedTask, er
 	looking.SetLimit(lookupsAtOnce)
 	for i, t := range tasks {
 		looking.Go(func() error {
-			binding, _, err := router.Bindings.Lookup(ctx, router.TaskKey(l.x.principal, t.ID))
+			binding, _, err := router.LookUp(ctx, router.TaskKey(l.x.principal, t.ID))
 			if errors.Is(err, sticky.ErrUnknown) {
 				return nil
 			}

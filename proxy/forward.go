@@ -63,7 +63,7 @@ func (x *request) deliver() error {
 	case x.makesList():
 		return x.listTasks()
 	}
-	defer x.releaseMade()
+	defer x.endMade()
 	if x.keptTogether() && x.lost(x.decision.Owner, nil) {
 		x.leaveOwner()
 	}

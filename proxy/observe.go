@@ -26,6 +26,7 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, strict bool
 	}
 	x.promise(piece)
 	for message, err := range mcp.Messages(piece.Message) {
+		x.heedTold(u, message)
 		var a mcp.Answer
 		if err == nil {
 			a, err = mcp.PeekAnswer(message, piece.Cut)
@@ -64,6 +65,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 	x.toolFailed = a.ToolFailed
 	if a.IsError {
 		x.code = a.ErrorCode
+		x.disownedMade(a)
 		return x.recordError(u, c, a), nil
 	}
 	x.learnAffinity(u, c, a)
@@ -72,10 +74,11 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 		x.forgetTask(u)
 		return nil, nil
 	case c != nil && c.IsTask():
-		x.recordTask(u, c, a)
-		return nil, nil
+		return nil, x.recordTask(u, c, a)
 	case a.CreatesTask():
-		return nil, x.recordCreation(u, a)
+		err := x.recordCreation(u, a)
+		x.disownedMade(a) // the server made the id
+		return nil, err
 	case c == nil:
 		return nil, nil
 	case c.Method == mcp.MethodInitialize:
@@ -111,21 +114,36 @@ func (x *request) recording() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(x.r.Context()), recordTime)
 }
 
-// recordTask notes a task's state as its owner tells it.
-func (x *request) recordTask(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) {
+// recordTask notes a task's state as its owner tells it. It fails if that is another
+// principal's by now.
+func (x *request) recordTask(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) error {
 	key := x.decision.Task
 	switch {
 	case c.Method == mcp.MethodTaskResult:
 		x.p.seen.putResult(x.seenKey(key), a)
+		return nil
 	case a.Task.ID != c.TaskID:
-	default:
-		if binding := x.decision.TaskBinding; binding.Upstream == u.Name {
-			x.endpoint.Router.Observe(key, binding, a.Task.Status, a.Task.TTL)
-		}
-		if c.Method == mcp.MethodGetTask {
-			x.p.seen.put(x.seenKey(key), a)
-		}
+		return nil
 	}
+	if err := x.recordState(u, key, a); err != nil {
+		return err
+	}
+	if c.Method == mcp.MethodGetTask {
+		x.p.seen.put(x.seenKey(key), a)
+	}
+	return nil
+}
+
+// recordState notes what u tells of a task in the binding of that, if u is its owner.
+func (x *request) recordState(u *routing.Upstream, key sticky.Key, a *mcp.Answer) error {
+	binding := x.decision.TaskBinding
+	switch {
+	case binding.Provisional(), binding.Upstream == "" && x.endpoint.FirstDraft:
+		return x.toldOf(u, key.ID, a.Task.Status)
+	case binding.Upstream == u.Name:
+		x.endpoint.Router.Observe(key, binding, a.Task.Status, a.Task.TTL)
+	}
+	return nil
 }
 
 // recordError drops the binding of a task that its owner does not know any more.

@@ -53,6 +53,11 @@ type Endpoint struct {
 	// client told the first one. Without it the client gets 404 and does so itself.
 	Reinit bool
 
+	// FirstDraft has tasks of the first draft (SEP-1686 as first written, withdrawn) found
+	// by the ids that their clients make. False: such an id means nothing, and its call is
+	// any other.
+	FirstDraft bool
+
 	// FleetNotifications has subscriptions hear of every upstream's lists and
 	// resources, over streams that subscribers with equal credentials share. False:
 	// they hear of one upstream's.

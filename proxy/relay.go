@@ -28,6 +28,7 @@ func (x *request) relayAnswer(u *routing.Upstream, response *http.Response) erro
 	if x.opaque {
 		return x.relayBody(u, response, exchange.Opaque)
 	}
+	x.judgedMade(response.StatusCode)
 	if response.StatusCode >= 300 && response.StatusCode < 400 {
 		return errRedirect
 	}

@@ -43,8 +43,9 @@ type request struct {
 	affinity []string // the values that keep calls together
 	left     string   // name of the lost upstream that one of them was bound to
 
-	madeAt *routing.Upstream // what Decision.Made is bound to; nil: to nobody yet
-	sent   bool              // some of the request may have reached an upstream
+	made madeTasks // what became of Decision.Made
+	told string    // id of the task that the answer belongs to, as it has said last
+	sent bool      // some of the request may have reached an upstream
 
 	alias     string // what the session is called at the upstream; "": what the client calls it
 	movedFrom string // the upstream that the session was moved away from for this request
@@ -193,6 +194,9 @@ func (x *request) classify() error {
 	}
 	for i := range x.message.Calls {
 		c := &x.message.Calls[i]
+		if !x.endpoint.FirstDraft {
+			c.IgnoreDraft()
+		}
 		if len(c.ID) > maxRequestID {
 			x.id = nil // nobody is told what is not to be kept
 			return errLongID

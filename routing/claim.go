@@ -22,18 +22,27 @@ func (r *Router) claims(kind sticky.Kind) bool {
 // Bind makes binding.Upstream the owner of key, as sticky.Bindings.Bind does.
 // Where principals could come by what is another's without the map, the id is claimed
 // besides: what a caller makes up, and what the fleet knows, is the caller's only if it
-// is not known to be somebody else's.
+// is not known to be somebody else's. A claim to an id that its client made yields as its
+// binding does.
 func (r *Router) Bind(ctx context.Context, key sticky.Key, binding sticky.Binding, ttl time.Duration) error {
 	if r.claims(key.Kind) {
-		claim := sticky.Binding{Upstream: binding.Upstream, Principal: key.Principal}
 		life := ttl
 		if ttl > 0 {
 			life += claimOutlives
 		}
 		// A claim that stands already is as good; it is whoever's came first.
-		_ = r.Bindings.Bind(ctx, key.Claim(), claim, life)
+		_ = r.Bindings.Bind(ctx, key.Claim(), claimOf(key, binding), life)
 	}
 	return r.Bindings.Bind(ctx, key, binding, ttl)
+}
+
+// claimOf is the claim that guards binding.
+func claimOf(key sticky.Key, binding sticky.Binding) sticky.Binding {
+	claim := sticky.Binding{Upstream: binding.Upstream, Principal: key.Principal, Maker: binding.Maker}
+	if binding.ClientMade() {
+		claim.Dialect, claim.Status = binding.Dialect, binding.Status
+	}
+	return claim
 }
 
 // Observe notes a task's state as its owner just told it, as sticky.Bindings.Observe
@@ -53,7 +62,9 @@ func (r *Router) touch(key sticky.Key, current sticky.Binding) {
 
 func (r *Router) extendClaim(key sticky.Key, binding sticky.Binding) {
 	if r.claims(key.Kind) {
-		r.Bindings.Keep(key.Claim(), sticky.Binding{Upstream: binding.Upstream, Principal: key.Principal, Expires: binding.Expires.Add(claimOutlives)})
+		claim := claimOf(key, binding)
+		claim.Expires = binding.Expires.Add(claimOutlives)
+		r.Bindings.Keep(key.Claim(), claim)
 	}
 }
 

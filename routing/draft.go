@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -16,7 +17,7 @@ func (r *Router) byNewTask(ctx context.Context, q Query, call *mcp.Call) (Decisi
 	if err != nil {
 		return Decision{}, err
 	}
-	binding, source, err := r.Bindings.Lookup(ctx, key)
+	binding, source, err := r.LookUp(ctx, key)
 	if ctx.Err() != nil {
 		return Decision{}, context.Cause(ctx)
 	}
@@ -47,24 +48,42 @@ func (r *Router) newTaskKey(ctx context.Context, q Query, call *mcp.Call) (stick
 // no error.
 func (r *Router) byRelatedTask(ctx context.Context, q Query, call *mcp.Call) Decision {
 	key := r.key(sticky.Task, q.Principal, call.RelatedTaskID)
-	binding, source, err := r.Bindings.Lookup(ctx, key)
+	binding, source, err := r.LookUp(ctx, key)
 	if err != nil {
 		return Decision{}
 	}
 	return Decision{Owner: r.Pool.Find(binding.Upstream), Source: source, Key: key, Binding: binding}
 }
 
-// BindNew makes u the owner of a task whose id the client made, before u hears of it. from
-// is the upstream that the same request was bound to before and that got nothing of it;
-// nil if there is none. It returns the owner that stands: u, or who was first. The error
-// says that the id is another principal's by now, or that nobody can say whose it is.
-func (r *Router) BindNew(ctx context.Context, key sticky.Key, from, u *Upstream, session string) (*Upstream, error) {
-	binding := sticky.Binding{Upstream: u.Name, Dialect: mcp.DialectDraft.String(), Session: session}
+// LookUp looks a task or session up as sticky.Bindings.Lookup does. Where a client made the id,
+// its binding counts only while no other principal has a claim to it: a server may have
+// given the same id to somebody else since.
+func (r *Router) LookUp(ctx context.Context, key sticky.Key) (sticky.Binding, sticky.Source, error) {
+	binding, source, err := r.Bindings.Lookup(ctx, key)
+	if err != nil || !binding.ClientMade() {
+		return binding, source, err
+	}
+	foreign, err := r.isForeign(ctx, key)
+	if err == nil && foreign {
+		err = sticky.ErrUnknown
+	}
+	if err != nil {
+		return sticky.Binding{}, "", err
+	}
+	return binding, source, nil
+}
+
+// BindNew makes binding.Upstream the owner of a task whose id the client made, before that
+// upstream hears of it. from is the upstream that the same request was bound to before and
+// that got nothing of it; nil if there is none. It returns the owner that stands: the
+// upstream that binding names, or who was first. The error says that the id is another
+// principal's by now, or that nobody can say whose it is.
+func (r *Router) BindNew(ctx context.Context, key sticky.Key, from *Upstream, binding sticky.Binding) (*Upstream, error) {
 	var err error
 	if from == nil {
 		err = r.Bind(ctx, key, binding, 0)
 	} else {
-		err = r.Bindings.RebindProvisional(ctx, key, from.Name, binding)
+		err = r.rebindNew(ctx, key, from.Name, binding)
 	}
 	switch foreign, err := r.isForeign(ctx, key); {
 	case err != nil:
@@ -72,12 +91,45 @@ func (r *Router) BindNew(ctx context.Context, key sticky.Key, from, u *Upstream,
 	case foreign:
 		return nil, mcp.ErrInvalidTaskID
 	}
-	if !errors.Is(err, sticky.ErrOwned) {
-		return u, nil
+	if errors.Is(err, sticky.ErrOwned) {
+		standing, _, err := r.Bindings.Lookup(ctx, key)
+		if owner := r.Pool.Find(standing.Upstream); err == nil && owner != nil {
+			return owner, nil
+		}
 	}
-	standing, _, err := r.Bindings.Lookup(ctx, key)
-	if owner := r.Pool.Find(standing.Upstream); err == nil && owner != nil {
-		return owner, nil
+	return r.Pool.Find(binding.Upstream), nil
+}
+
+// KeepNew prolongs what BindNew bound, while the request is under way. What is provisional
+// no more, or another's by now, stays as it is.
+func (r *Router) KeepNew(ctx context.Context, key sticky.Key, binding sticky.Binding) {
+	_ = r.rebindNew(ctx, key, binding.Upstream, binding)
+}
+
+func (r *Router) rebindNew(ctx context.Context, key sticky.Key, from string, binding sticky.Binding) error {
+	if r.claims(key.Kind) {
+		_ = r.Bindings.RebindProvisional(ctx, key.Claim(), from, claimOf(key, binding))
 	}
-	return u, nil
+	return r.Bindings.RebindProvisional(ctx, key, from, binding)
+}
+
+// ReleaseNew gives up what BindNew bound to binding.Upstream for binding.Maker, and the
+// claim to it, unless the owner has told of the task.
+func (r *Router) ReleaseNew(ctx context.Context, key sticky.Key, binding sticky.Binding) {
+	r.Bindings.ReleaseProvisional(ctx, key, binding.Upstream, binding.Maker)
+	if r.claims(key.Kind) {
+		r.Bindings.ReleaseProvisional(ctx, key.Claim(), binding.Upstream, binding.Maker)
+	}
+}
+
+// Told binds a task whose id the client made for good, before anybody hears what its owner
+// has just told of it. It fails with ErrUnknownTask if the task is another principal's.
+func (r *Router) Told(ctx context.Context, key sticky.Key, binding sticky.Binding, status string) error {
+	const submitted = "submitted" // SEP-1686, 4.3: what every task begins with
+	binding.Dialect, binding.Status, binding.Maker = mcp.DialectDraft.String(), cmp.Or(status, submitted), ""
+	_ = r.Bind(ctx, key, binding, 0) // whoever owns it by a server's word stands
+	if foreign, err := r.isForeign(ctx, key); err == nil && foreign {
+		return ErrUnknownTask
+	}
+	return nil
 }

@@ -98,7 +98,7 @@ func (r *Router) lookUpAll(ctx context.Context, principal string, ids []string, 
 }
 
 func (r *Router) lookUpListened(ctx context.Context, key sticky.Key) lookedUp {
-	binding, source, err := r.Bindings.Lookup(ctx, key)
+	binding, source, err := r.LookUp(ctx, key)
 	found := lookedUp{Listened: Listened{ID: key.ID, Source: source, Key: key, Binding: binding}, err: err}
 	switch {
 	case err == nil:

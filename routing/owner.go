@@ -30,7 +30,7 @@ func (r *Router) byTask(ctx context.Context, q Query, call *mcp.Call) (Decision,
 // owner looks key up and, if the map cannot tell, asks the fleet. A nil ask means
 // that the caller may not ask.
 func (r *Router) owner(ctx context.Context, q Query, key sticky.Key, learned sticky.Binding, ask func(context.Context, *Upstream) Verdict) (Decision, error) {
-	binding, source, missing := r.Bindings.Lookup(ctx, key)
+	binding, source, missing := r.LookUp(ctx, key)
 	if missing == nil {
 		if u := r.Pool.Find(binding.Upstream); u != nil {
 			return Decision{Owner: u, Source: source, Key: key, Binding: binding}, nil

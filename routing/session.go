@@ -75,7 +75,7 @@ func subscribes(calls []mcp.Call) bool {
 // say so for good. A task that the map does not know stays with the session.
 func (r *Router) followTask(ctx context.Context, q Query, d *Decision) error {
 	if d.TaskBinding.Upstream == "" {
-		own, _, err := r.Bindings.Lookup(ctx, d.Task)
+		own, _, err := r.LookUp(ctx, d.Task)
 		if errors.Is(err, sticky.ErrUnknown) {
 			return nil
 		}

@@ -23,6 +23,8 @@ type Binding struct {
 	Alias string `json:"alias,omitempty"`
 	// Kept is how long the session's handshake is kept at least; zero: there is none.
 	Kept time.Time `json:"kept,omitzero"`
+	// Maker names the request that made a provisional binding: no other gives it up.
+	Maker string `json:"maker,omitempty"`
 }
 
 // Values of Binding.Tasks. A session without either is one of a version without tasks, or
@@ -38,10 +40,23 @@ func (b Binding) SameOwner(other Binding) bool {
 	return b.Upstream == other.Upstream && b.Alias == other.Alias
 }
 
+// ClientMade reports whether it was the client that made the task's id, which may be one
+// that a server makes as well. Such a binding yields to the server's, so it is looked up in
+// the store each time.
+func (b Binding) ClientMade() bool { return b.Dialect == draft }
+
 // Provisional reports whether a task was bound before its upstream heard of it, and has
-// not been told of since: its id was made by the client. Such a binding may still move
-// (see RebindProvisional), so it is looked up in the store each time.
-func (b Binding) Provisional() bool { return b.Dialect == draft && b.Status == "" }
+// not been told of since. Such a binding lives for minutes, and may move or be given up
+// (see RebindProvisional and ReleaseProvisional). A claim is as provisional as the binding
+// that it guards.
+func (b Binding) Provisional() bool { return b.ClientMade() && b.Status == "" }
+
+// yieldsTo reports whether next takes the place of b, whichever owners they name: what a
+// client says of an id is worth less than what an upstream has told, and that less than
+// an id that a server made.
+func (b Binding) yieldsTo(next Binding) bool {
+	return b.ClientMade() && !next.ClientMade() || b.Provisional() && !next.Provisional()
+}
 
 // draft is the dialect whose ids clients make, as package mcp spells it.
 const draft = "draft"

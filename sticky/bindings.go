@@ -37,7 +37,10 @@ const (
 	touchEvery   = time.Minute // how often a session's expiry is extended at most
 	extendBeyond = time.Minute // how much later an expiry must be to be worth a write
 	hintLife     = 15 * time.Minute
-	maxUpdates   = 1024 // refreshes that may wait for Run
+
+	// ProvisionalLife is how long a provisional binding is kept.
+	ProvisionalLife = 5 * time.Minute
+	maxUpdates      = 1024 // refreshes that may wait for Run
 )
 
 // Options of New. The zero value of each field has a meaning.
@@ -144,7 +147,8 @@ func (b *Bindings) load(ctx context.Context, kind Kind, name string) (Binding, e
 
 // Bind makes binding.Upstream the owner of key. It returns nil once the binding
 // is in the store or, with the store away, once this process will answer for it.
-// If another upstream owns the key it returns ErrOwned and changes nothing.
+// If another upstream owns the key it returns ErrOwned and changes nothing, unless that
+// owner's binding is of an id that its client made and yields: then binding stands.
 // binding.Expires is set by Bind, from ttl for tasks (0: unlimited) within bounds.
 func (b *Bindings) Bind(ctx context.Context, key Key, binding Binding, ttl time.Duration) error {
 	outcome, err := b.bind(ctx, b.entry(key, binding, ttl))
@@ -153,14 +157,14 @@ func (b *Bindings) Bind(ctx context.Context, key Key, binding Binding, ttl time.
 }
 
 func (b *Bindings) bind(ctx context.Context, e entry) (outcome string, err error) {
-	if have, ok := b.pending.get(e.name); ok && have.Upstream != e.binding.Upstream {
+	if have, ok := b.pending.get(e.name); ok && !have.yieldsTo(e.binding) && have.Upstream != e.binding.Upstream {
 		return outcomeCollision, ErrOwned
 	}
-	standing, created, err := b.store.PutIfAbsent(ctx, e.name, e.binding.encode(), time.Until(e.binding.Expires))
+	standing, written, err := b.establish(ctx, e)
 	if err != nil {
 		return b.bindLocally(e, err)
 	}
-	if !created && e.taken(standing) {
+	if !written && e.taken(standing) {
 		return outcomeCollision, ErrOwned
 	}
 	b.pending.remove(e.name)
@@ -168,11 +172,33 @@ func (b *Bindings) bind(ctx context.Context, e entry) (outcome string, err error
 	return outcomeStored, nil
 }
 
+// establish writes e where nothing stands, or what yields to it. It returns the record
+// that stands otherwise.
+func (b *Bindings) establish(ctx context.Context, e entry) (standing storage.Record, written bool, err error) {
+	value, life := e.binding.encode(), time.Until(e.binding.Expires)
+	standing, written, err = b.store.PutIfAbsent(ctx, e.name, value, life)
+	for range maxRevisions {
+		if err != nil || written || !e.displaces(standing) {
+			return standing, written, err
+		}
+		standing, err = b.store.Swap(ctx, e.name, standing.Version, value, life)
+		switch {
+		case err == nil:
+			written = true
+		case errors.Is(err, storage.ErrConflict):
+			err = nil // the next round judges what stands by now
+		case errors.Is(err, storage.ErrNotFound):
+			standing, written, err = b.store.PutIfAbsent(ctx, e.name, value, life)
+		}
+	}
+	return standing, written, err
+}
+
 // bindLocally keeps a binding that the store could not take, unless this process
 // knows of another owner.
 func (b *Bindings) bindLocally(e entry, cause error) (outcome string, err error) {
 	if have, ok := b.near.get(e.name); ok && have.Upstream != e.binding.Upstream {
-		return outcomeCollision, ErrOwned
+		return outcomeCollision, ErrOwned // the near cache holds nothing that yields
 	}
 	if !b.pending.add(e) {
 		return outcomeCollision, ErrOwned
@@ -187,7 +213,11 @@ func (b *Bindings) entry(key Key, binding Binding, ttl time.Duration) entry {
 	if key.Kind != Claim {
 		binding.Principal = key.Principal
 	}
-	binding.Expires = time.Now().Add(b.life(key.Kind, ttl))
+	life := b.life(key.Kind, ttl)
+	if binding.Provisional() {
+		life = min(life, ProvisionalLife)
+	}
+	binding.Expires = time.Now().Add(life)
 	return entry{key.Kind, key.digest(), binding}
 }
 

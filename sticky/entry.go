@@ -17,6 +17,12 @@ func (e entry) taken(standing storage.Record) bool {
 	return err == nil && !e.agrees(binding)
 }
 
+// displaces reports whether e takes the place of what stands in the store.
+func (e entry) displaces(standing storage.Record) bool {
+	binding, err := decode(standing.Value)
+	return err == nil && binding.yieldsTo(e.binding)
+}
+
 // agrees reports whether standing says the same of the owner as e does. A session may
 // have moved, and then more than the upstream counts; a claim is about its principal.
 func (e entry) agrees(standing Binding) bool {

@@ -37,9 +37,13 @@ func (n *near) get(name string) (Binding, bool) {
 	return binding, ok
 }
 
-// add remembers e, unless it may change its upstream.
+// add remembers e, unless it may yield to another. What was remembered then is older.
 func (n *near) add(e entry) {
-	if n != nil && !e.binding.Provisional() {
+	switch {
+	case n == nil:
+	case e.binding.ClientMade():
+		n.cache.Remove(e.name)
+	default:
 		n.cache.Add(e.name, e.binding)
 	}
 }

@@ -20,12 +20,12 @@ func (p *pending) get(name string) (Binding, bool) {
 	return e.binding, ok
 }
 
-// add keeps e unless another upstream owns its name already, and reports whether
-// that is not so.
+// add keeps e unless another upstream owns its name already, by a binding that does not
+// yield, and reports whether that is not so.
 func (p *pending) add(e entry) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if have, ok := p.entries[e.name]; ok {
+	if have, ok := p.entries[e.name]; ok && !have.binding.yieldsTo(e.binding) {
 		return have.binding.Upstream == e.binding.Upstream
 	}
 	if p.entries == nil {

@@ -8,11 +8,12 @@ import (
 	"berth/internal/storage"
 )
 
-// RebindProvisional gives a provisional binding that this process made for the upstream
-// from to another one, because from got nothing of the request. It returns nil or
-// ErrOwned: what stands by then is another's, or is provisional no more, and counts.
+// RebindProvisional gives a provisional binding that binding.Maker made for the upstream
+// from to another one, because from got nothing of the request, or prolongs it where both
+// are one. It returns nil or ErrOwned: what stands by then is another's, or is provisional
+// no more, and counts.
 func (b *Bindings) RebindProvisional(ctx context.Context, key Key, from string, binding Binding) error {
-	return b.rebind(ctx, b.entry(key, binding, 0), provisionalOf(from))
+	return b.rebind(ctx, b.entry(key, binding, 0), provisionalOf(from, binding.Maker))
 }
 
 // RebindAffinity gives a value of an affinity that the upstream from holds to another
@@ -24,23 +25,25 @@ func (b *Bindings) RebindAffinity(ctx context.Context, key Key, from string, bin
 	return b.rebind(ctx, e, func(have Binding) bool { return have.Upstream == from })
 }
 
-// ReleaseProvisional gives a provisional binding up that this process made for the
-// upstream from, because nobody got anything of the request. One that stands for want of
-// a store costs the next use of its id a detour: that goes to from.
-func (b *Bindings) ReleaseProvisional(ctx context.Context, key Key, from string) {
-	name := key.digest()
-	if b.pending.swap(name, provisionalOf(from), nil) {
+// ReleaseProvisional gives a provisional binding up that maker made for the upstream from,
+// because nobody got anything of the request, or it was refused. One that stands for want
+// of a store expires by itself.
+func (b *Bindings) ReleaseProvisional(ctx context.Context, key Key, from, maker string) {
+	name, may := key.digest(), provisionalOf(from, maker)
+	if b.pending.swap(name, may, nil) {
 		return
 	}
 	// An engine deletes without a condition; the shortest life is as good.
-	err := b.replace(ctx, name, provisionalOf(from), Binding{Upstream: from, Dialect: draft}, time.Nanosecond)
+	err := b.replace(ctx, name, may, Binding{Upstream: from, Dialect: draft}, time.Nanosecond)
 	if err != nil && !errors.Is(err, ErrOwned) {
 		b.log.Debug("a provisional binding could not be released", "kind", string(key.Kind), "error", err)
 	}
 }
 
-func provisionalOf(upstream string) func(Binding) bool {
-	return func(have Binding) bool { return have.Upstream == upstream && have.Provisional() }
+func provisionalOf(upstream, maker string) func(Binding) bool {
+	return func(have Binding) bool {
+		return have.Upstream == upstream && have.Maker == maker && have.Provisional()
+	}
 }
 
 // rebind puts e in the place of what stands, if may allows it.

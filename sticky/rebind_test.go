@@ -22,7 +22,7 @@ func (b *berth) bindMade(t *testing.T, upstream string) {
 }
 
 // A binding that moves is found where it is by every berth at once, for none keeps a
-// copy of it.
+// copy of it, not even once the owner has told of the task: the id may be a server's, too.
 func TestProvisionalBindingMoves(t *testing.T) {
 	server := redistest.Start(t)
 	one, two := onRedis(t, server), onRedis(t, server)
@@ -39,7 +39,7 @@ func TestProvisionalBindingMoves(t *testing.T) {
 		binding, _, err := one.Lookup(t.Context(), task("1"))
 		return err == nil && !binding.Provisional()
 	})
-	two.owns(t, "b", task("1"), SourceLRU)
+	two.owns(t, "b", task("1"), SourceStore)
 }
 
 // What the owner has told of, what another holds, and what is gone, stays as it is.
@@ -60,7 +60,7 @@ func TestOnlyAProvisionalBindingOfOursMoves(t *testing.T) {
 			if err := b.RebindProvisional(t.Context(), task("1"), "a", made("b")); !errors.Is(err, ErrOwned) {
 				t.Errorf("RebindProvisional: got %v, want ErrOwned", err)
 			}
-			b.ReleaseProvisional(t.Context(), task("1"), "a")
+			b.ReleaseProvisional(t.Context(), task("1"), "a", "")
 			if stands.Upstream != "" {
 				b.owns(t, stands.Upstream, task("1"), SourceBound)
 			} else {
@@ -74,7 +74,7 @@ func TestReleasedBindingIsFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := inMemory(t, Options{})
 		b.bindMade(t, "a")
-		b.ReleaseProvisional(t.Context(), task("1"), "a")
+		b.ReleaseProvisional(t.Context(), task("1"), "a", "")
 		pass(time.Millisecond)
 		b.unknown(t, task("1"))
 		b.bindMade(t, "b")
@@ -93,7 +93,7 @@ func TestProvisionalBindingMovesWithoutRedis(t *testing.T) {
 		t.Fatalf("RebindProvisional: %v", err)
 	}
 	b.owns(t, "b", task("1"), SourceBound)
-	b.ReleaseProvisional(t.Context(), task("1"), "b")
+	b.ReleaseProvisional(t.Context(), task("1"), "b", "")
 	if b.pending.len() != 0 {
 		t.Errorf("pending after ReleaseProvisional: got %d, want 0", b.pending.len())
 	}

@@ -68,7 +68,7 @@ func (b *Bindings) enqueue(e entry) bool {
 	}
 }
 
-// apply writes e over the binding that stands, if that has the same owner; a
+// apply writes e over the binding that stands, if that has the same owner or yields; a
 // binding that the store lost is put back.
 func (b *Bindings) apply(ctx context.Context, e entry) error {
 	if e.kind == Handshake {
@@ -90,7 +90,7 @@ func (b *Bindings) apply(ctx context.Context, e entry) error {
 	if err != nil {
 		return err
 	}
-	if !e.agrees(standing) {
+	if !e.agrees(standing) && !standing.yieldsTo(e.binding) || e.binding.yieldsTo(standing) {
 		b.near.remove(e.name)
 		return nil
 	}

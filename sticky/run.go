@@ -83,17 +83,16 @@ func (b *Bindings) writeBackSome(ctx context.Context) error {
 // writeBackOne gives one binding to the store. An owner that stands there
 // already wins.
 func (b *Bindings) writeBackOne(ctx context.Context, e entry) error {
-	life := time.Until(e.binding.Expires)
-	if life <= 0 {
+	if time.Until(e.binding.Expires) <= 0 {
 		b.pending.settle(e)
 		return nil
 	}
-	standing, created, err := b.store.PutIfAbsent(ctx, e.name, e.binding.encode(), life)
+	standing, written, err := b.establish(ctx, e)
 	if err != nil {
 		return err
 	}
 	outcome := outcomeWrittenBack
-	if !created && e.taken(standing) {
+	if !written && e.taken(standing) {
 		b.log.Warn("another berth bound the same id to another upstream first", "kind", string(e.kind), "ours", e.binding.Upstream)
 		b.near.remove(e.name)
 		outcome = outcomeCollision

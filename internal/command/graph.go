@@ -169,6 +169,7 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 		KeepAlive:  time.Duration(cfg.SSEKeepalive),
 		Reinit:     cfg.SessionFailover == config.SessionReinit,
 
+		FirstDraft:         cfg.FirstDraft,
 		FleetNotifications: cfg.FleetNotifications,
 	}
 	return ep, g.authorize(ep, cfg, o)

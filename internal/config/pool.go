@@ -66,6 +66,9 @@ type Pool struct {
 	// SSEKeepalive is the silence on an event stream after which a comment is
 	// sent.
 	SSEKeepalive Duration `toml:"sse_keepalive"`
+	// FirstDraft has tasks of the withdrawn first draft found by the ids that their
+	// clients make.
+	FirstDraft bool `toml:"first_draft"`
 	// FleetNotifications has subscriptions hear of every instance's lists and
 	// resources, not of one's.
 	FleetNotifications bool `toml:"fleet_notifications"`

@@ -65,6 +65,10 @@ func (t *Task) plausible() bool {
 	return t.Terminal()
 }
 
+// HasID reports whether a response says what it answers: an error that an unreadable
+// request gets does not (JSON-RPC 2.0, 5).
+func (a *Answer) HasID() bool { return len(a.ID) > 0 && string(a.ID) != "null" }
+
 // CreatesTask reports whether the message hands out a task.
 func (a *Answer) CreatesTask() bool { return a.Dialect != DialectNone && a.Task.ID != "" }
 

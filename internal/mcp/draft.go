@@ -1,6 +1,11 @@
 package mcp
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"bytes"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // Names of `_meta` members in the first draft of tasks (SEP-1686 of October 2025, 3.1
 // and 4.7). Both hold an object with a taskId.
@@ -14,6 +19,12 @@ const (
 // a modern revision, where the member means nothing.
 func (c *Call) MakesTask() bool {
 	return c.hasNewTaskID && c.Era == EraLegacy && c.Kind == KindRequest && !isTaskMethod(c.Method) && c.Method != MethodInitialize
+}
+
+// IgnoreDraft has the call be what it is to a server that does not know the first draft:
+// it makes no task of the client's, and belongs to none.
+func (c *Call) IgnoreDraft() {
+	c.NewTaskID, c.hasNewTaskID, c.badNewTaskID, c.RelatedTaskID = "", false, false, ""
 }
 
 // CheckNewTaskID is CheckTaskID for the id that the client made.
@@ -42,4 +53,35 @@ func (c *Call) fillDraftTask(member string, value jsontext.Value) error {
 		}
 		return nil
 	})
+}
+
+// ToldTask returns the task that a message of an upstream's says that it belongs to, in
+// `_meta` of its params or its result (SEP-1686, 4.7), also by the name that the member has
+// in the core; "" if it belongs to none, or cannot
+// be read.
+func ToldTask(message []byte) string {
+	if !bytes.Contains(message, []byte("/related-task")) {
+		return ""
+	}
+	meta := inside(inside(message, "params", "result"), "_meta")
+	id, _ := text(inside(inside(meta, metaRelatedTask, coreRelatedTask), "taskId"))
+	return id
+}
+
+// inside returns the last of an object's members that has one of these names; nil if there
+// is none, or object is none.
+func inside(object jsontext.Value, names ...string) (found jsontext.Value) {
+	if object.Kind() != '{' {
+		return nil
+	}
+	err := members(object, nil, func(name string, value jsontext.Value) error {
+		if slices.Contains(names, name) {
+			found = value
+		}
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return found
 }
