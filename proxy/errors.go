@@ -35,9 +35,11 @@ var (
 	errListenInBatch   = refused(http.StatusBadRequest, "a subscription stands in a batch")
 	errRequiredInBatch = refused(http.StatusBadRequest, "a tool that is called as a task only stands in a batch")
 	// Whom an answer is for could be told only if it stood alone.
-	errAnswersMoved   = refused(http.StatusBadRequest, "a batch bears answers, and the session has moved")
-	errBadUpstream    = broken(mcp.ReasonBadUpstream, "the upstream's answer cannot be used")
-	errRedirect       = broken(mcp.ReasonBadUpstream, "the upstream redirects, which is not followed")
+	errAnswersMoved = refused(http.StatusBadRequest, "a batch bears answers, and the session has moved")
+	errBadUpstream  = broken(mcp.ReasonBadUpstream, "the upstream's answer cannot be used")
+	errRedirect     = broken(mcp.ReasonBadUpstream, "the upstream redirects, which is not followed")
+	// 2025-11-25, transports, "Session Management": a session's id is visible ASCII.
+	errOddSession     = broken(mcp.ReasonBadUpstream, "the upstream's session id is not visible ASCII")
 	errAnswerTooLarge = broken(mcp.ReasonAnswerTooLarge, "the upstream's answer is too large")
 	errCollision      = broken(mcp.ReasonCollision, "the upstream gave out a task id that another upstream owns")
 	errOwnerSilent    = unavailable(mcp.ReasonOwnerUnavailable, "the server instance that holds this does not answer")

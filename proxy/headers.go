@@ -111,6 +111,13 @@ func (x *request) outboundHeaders() http.Header {
 	return h
 }
 
+// hasOddSession reports whether an answer names a session by what no client could send
+// back, or not alike to all readers.
+func hasOddSession(h http.Header) bool {
+	values := h[mcp.HeaderSession]
+	return len(values) > 1 || len(values) == 1 && strings.ContainsFunc(values[0], isUnfitForSession)
+}
+
 func (x *request) addForwarded(h http.Header) {
 	peer, _, err := net.SplitHostPort(x.r.RemoteAddr)
 	if err != nil {
@@ -154,6 +161,9 @@ func (x *request) inboundHeaders(response *http.Response) {
 		h[name] = append([]string(nil), values...)
 	}
 	dropHopByHop(h)
+	if hasOddSession(h) {
+		h.Del(mcp.HeaderSession) // of an answer that hands out none
+	}
 	if _, typed := h["Content-Type"]; !typed {
 		h["Content-Type"] = nil // keeps net/http from guessing one
 	}

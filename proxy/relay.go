@@ -32,6 +32,9 @@ func (x *request) relayAnswer(u *routing.Upstream, response *http.Response) erro
 	if response.StatusCode >= 300 && response.StatusCode < 400 {
 		return errRedirect
 	}
+	if hasOddSession(response.Header) {
+		return errOddSession
+	}
 	x.recordSessionEnd(response)
 	x.recordAnswered(response)
 	x.newSession = x.sessionGivenBy(response)

@@ -98,7 +98,7 @@ func (r *replay) post(ctx context.Context, body []byte) (mcp.Answer, error) {
 	}
 	defer response.Body.Close()
 	r.x.endpoint.noteAnswer(r.upstream, response.StatusCode)
-	if r.session == "" && response.StatusCode/100 == 2 {
+	if r.session == "" && response.StatusCode/100 == 2 && !hasOddSession(response.Header) {
 		r.session = response.Header.Get(mcp.HeaderSession)
 	}
 	a, err := ownAnswer(response, r.x.crossedBy(r.upstream))
