@@ -79,11 +79,20 @@ func (c *callers) tokens(pool config.Pool) (proxy.Identifier, *proxy.Resource, e
 		Issuer:     cfg.Issuer,
 		Audience:   cfg.Audience,
 		Algorithms: cfg.Algorithms,
+		Types:      mediaTypes(cfg.Types),
 		Leeway:     time.Duration(cfg.Leeway),
 		Resource:   resource,
 		Keys:       c.keys,
 	}
 	return identifier, &proxy.Resource{Path: resource.MetadataPath(), Document: resource.Metadata()}, nil
+}
+
+// mediaTypes returns types as tokens' are compared with them.
+func mediaTypes(types []string) (as []string) {
+	for _, typ := range types {
+		as = append(as, identity.MediaType(typ))
+	}
+	return as
 }
 
 // authorize tells an endpoint who calls it, where tokens for it are to be had, and what

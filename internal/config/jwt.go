@@ -21,6 +21,9 @@ type JWT struct {
 	JWKS string `toml:"jwks"`
 	// Algorithms are the signature algorithms accepted; none but asymmetric ones are.
 	Algorithms []string `toml:"algorithms"`
+	// Types are the media types that a token's typ may name, with or without
+	// "application/". Empty: any, also none at all.
+	Types []string `toml:"types"`
 	// Leeway is how far the issuer's clock may be off.
 	Leeway Duration `toml:"leeway"`
 	// Resource is the URL that clients know the MCP endpoint by. Without a path each
@@ -105,6 +108,11 @@ func (v *validator) jwtLists(j JWT) {
 	for i, algorithm := range j.Algorithms {
 		if !slices.Contains(jwtAlgorithms, algorithm) {
 			v.fault(elementKey("auth.jwt.algorithms", i), "must be one of %s, got %s", strings.Join(jwtAlgorithms, ", "), quote(algorithm))
+		}
+	}
+	for i, typ := range j.Types {
+		if !isScope(typ) {
+			v.fault(elementKey("auth.jwt.types", i), "must be visible ASCII without blanks, quotes and backslashes, and not empty")
 		}
 	}
 	for i, server := range j.AuthorizationServers {

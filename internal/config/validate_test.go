@@ -63,6 +63,8 @@ func TestValidateRefuses(t *testing.T) {
 		{"keys from afar without TLS", "auth.jwt.jwks", func(c *Config) { byTokens(c).Auth.JWT.JWKS = "http://issuer.example/keys" }},
 		{"keys by another scheme", "auth.jwt.jwks", func(c *Config) { byTokens(c).Auth.JWT.JWKS = "file:///keys" }},
 		{"no algorithms", "auth.jwt.algorithms", func(c *Config) { byTokens(c).Auth.JWT.Algorithms = nil }},
+		{"empty type", "auth.jwt.types[1]", func(c *Config) { byTokens(c).Auth.JWT.Types = []string{"at+jwt", ""} }},
+		{"type with a blank", "auth.jwt.types[0]", func(c *Config) { byTokens(c).Auth.JWT.Types = []string{"at jwt"} }},
 		{"algorithm none", "auth.jwt.algorithms[0]", func(c *Config) { byTokens(c).Auth.JWT.Algorithms = []string{"none"} }},
 		{"algorithm of a shared key", "auth.jwt.algorithms[1]", func(c *Config) { byTokens(c).Auth.JWT.Algorithms = []string{"RS256", "HS256"} }},
 		{"leeway", "auth.jwt.leeway", func(c *Config) { byTokens(c).Auth.JWT.Leeway = hour }},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -35,6 +36,9 @@ type JWT struct {
 	Audience []string
 	// Algorithms are those that a token may be signed by. They must be asymmetric.
 	Algorithms []string
+	// Types are the media types that a token's typ may name, as MediaType returns them;
+	// none: any, also none at all.
+	Types []string
 	// Leeway is how far the issuer's clock may be off.
 	Leeway time.Duration
 	// Resource is the endpoint that tokens are for.
@@ -90,6 +94,9 @@ func (j *JWT) verify(ctx context.Context, token string) (jwt.Claims, error) {
 	if _, critical := header.ExtraHeaders["crit"]; critical {
 		return claims, j.Resource.invalid("the token has critical headers, none of which is understood")
 	}
+	if !j.takesType(header) {
+		return claims, j.Resource.invalid("the token is of another type")
+	}
 	if err := j.check(signed.UnsafePayloadWithoutVerification(), &claims); err != nil {
 		return claims, err
 	}
@@ -101,6 +108,26 @@ func (j *JWT) verify(ctx context.Context, token string) (jwt.Claims, error) {
 		return claims, j.Resource.invalid("the token's signature does not verify")
 	}
 	return claims, nil
+}
+
+// takesType judges the typ of a token. What is signed by the same key for something else,
+// an ID token for one, is no access token (RFC 8725, 3.11).
+func (j *JWT) takesType(header jose.Header) bool {
+	if len(j.Types) == 0 {
+		return true
+	}
+	typ, _ := header.ExtraHeaders[jose.HeaderType].(string)
+	return slices.Contains(j.Types, MediaType(typ))
+}
+
+// MediaType returns a typ as all have it who spell it otherwise: case does not count, and
+// without a slash it is a subtype of application (RFC 7515, 4.1.9; RFC 9068, 2.1).
+func MediaType(typ string) string {
+	typ = strings.ToLower(typ)
+	if !strings.Contains(typ, "/") {
+		return "application/" + typ
+	}
+	return typ
 }
 
 func (j *JWT) algorithms() []jose.SignatureAlgorithm {
