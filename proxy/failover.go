@@ -73,7 +73,13 @@ func (x *request) failOver(u *routing.Upstream) (done bool, err error) {
 // isOutdated reports whether the request was routed by what another berth has changed
 // since: it moved the session, and the near cache did not know.
 func (x *request) isOutdated() bool {
-	if !x.mayReopen() || x.movedFrom != "" {
+	return x.mayReopen() && x.standsElsewhere()
+}
+
+// standsElsewhere reports whether the session has another owner than the one that the
+// request was routed to, and was not routed anew yet.
+func (x *request) standsElsewhere() bool {
+	if x.movedFrom != "" {
 		return false
 	}
 	standing, err := x.endpoint.Router.Bindings.Reload(x.ctx, x.decision.Key)

@@ -210,6 +210,7 @@ func (x *request) bindSession(u *routing.Upstream, version string) error {
 		return nil
 	}
 	x.boundSession = true
+	x.reviveSession(ctx)
 	if errors.Is(router.Bind(ctx, key, binding, 0), sticky.ErrOwned) {
 		return errCollision
 	}

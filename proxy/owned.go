@@ -37,6 +37,10 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		lease.Release()
 		return x.sessionDenied(u, response)
 	}
+	if x.isBegunElsewhere(response) {
+		lease.Release()
+		return x.goElsewhere(u, response)
+	}
 	return x.relay(u, response)
 }
 

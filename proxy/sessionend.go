@@ -3,9 +3,11 @@ package proxy
 import (
 	"context"
 	"net/http"
+	"strconv"
 
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/sticky"
 	"berth/upgrade"
 )
 
@@ -27,6 +29,36 @@ func (x *request) refuseEnded() error {
 		return routing.ErrUnknownSession
 	}
 	return nil
+}
+
+// reviveSession takes back that the session which the answer hands out has ended: its server
+// gives it the id of one before, and it is alive at every berth.
+func (x *request) reviveSession(ctx context.Context) {
+	if x.p.options.Tasks == nil || !x.p.options.Rules.In(x.poolName()) {
+		return
+	}
+	key := upgrade.SessionKey(x.poolName(), x.principal, x.newSession)
+	if err := x.p.options.Tasks.ReviveSession(ctx, key); err != nil {
+		x.p.log.Debug("a session could not be freed of the end of one before", "pool", x.poolName(), "error", err)
+	}
+}
+
+// isBegunElsewhere reports whether an owner that says 404 does so because the session has
+// ended there, and its id was handed out again by another upstream, through another berth.
+// Where sessions move, lacksSession finds that out.
+func (x *request) isBegunElsewhere(response *http.Response) bool {
+	return response.StatusCode == http.StatusNotFound && x.decision.Key.Kind == sticky.Session && !x.mayReopen() && x.standsElsewhere()
+}
+
+// goElsewhere sends the request, which u does not take, to the owner that its session has
+// by now.
+func (x *request) goElsewhere(u *routing.Upstream, response *http.Response) error {
+	_ = response.Body.Close() // the status says it
+	x.endChange()             // it changed nothing
+	x.endpoint.noteAnswer(u, response.StatusCode)
+	x.endExchange(strconv.Itoa(response.StatusCode))
+	x.movedFrom = u.Name
+	return x.dispatch()
 }
 
 // endSession serves a DELETE of a session at u in which calls are held: the session is

@@ -97,6 +97,12 @@ func (t *Tasks) SessionOver(ctx context.Context, session string) (bool, error) {
 	return err == nil, err
 }
 
+// ReviveSession takes back that a session has ended: its id was handed out again. The error
+// wraps storage.ErrUnavailable.
+func (t *Tasks) ReviveSession(ctx context.Context, session string) error {
+	return t.store.Delete(ctx, overKey(session))
+}
+
 // WatchSession returns a channel that holds a wake-up when something of a session's tasks
 // may have changed, or the session has ended, until stop is called. Wake-ups may be lost
 // between berths: look at the poll interval, too.
