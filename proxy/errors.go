@@ -49,6 +49,7 @@ var (
 	// The words of 2025-11-25, "Task Negotiation", for a tool that must be called as a task.
 	errTaskRequired = &mcp.Error{Status: http.StatusOK, Code: mcp.CodeMethodNotFound, Message: "this tool is called as a task only"}
 	errTooManyTasks = limited(mcp.ReasonTooManyTasks, "too many tasks are live")
+	errTooMuchKept  = limited(mcp.ReasonTooMuchKept, "tasks of this caller keep as much as they may until they expire")
 	errInternal     = &mcp.Error{Status: http.StatusInternalServerError, Code: mcp.CodeInternal, Message: "internal error"}
 )
 
@@ -64,6 +65,10 @@ var (
 var errClientGone = errors.New("proxy: client gone")
 
 const retrySoon = time.Second
+
+// retryKept is when a caller may try again whose tasks keep too much: what they keep goes as
+// they end, and expire.
+const retryKept = 5 * time.Second
 
 // ladder turns an error into the answer for the client. It is the only place
 // that does. nil means that nobody is there to be answered.
@@ -93,6 +98,10 @@ func (x *request) ladder(err error) *mcp.Error {
 		tooMany := *errTooManyTasks
 		tooMany.RetryAfter = retrySoon
 		return &tooMany
+	case errors.Is(err, upgrade.ErrTooMuchKept):
+		tooMuch := *errTooMuchKept
+		tooMuch.RetryAfter = retryKept
+		return &tooMuch
 	case errors.Is(err, routing.ErrNoUpstream):
 		return unavailable(mcp.ReasonNoUpstream, "no upstream is available")
 	case errors.Is(err, routing.ErrOwnerGone):

@@ -16,6 +16,7 @@ import (
 	"berth/proxy"
 	"berth/routing"
 	"berth/sticky"
+	"berth/upgrade"
 
 	"go.opentelemetry.io/otel/metric"
 )
@@ -30,6 +31,7 @@ type rigOptions struct {
 	options    func(*proxy.Options)            // changes the proxy
 	wrap       func(http.Handler) http.Handler // stands around the proxy
 	store      *storage.Store                  // nil: memory:
+	kept       upgrade.Bounds                  // of what upgraded tasks keep
 	meter      metric.MeterProvider
 	still      bool                             // nothing is written back to the store or refreshed
 	principals bool                             // told by userHeader, believed from loopback

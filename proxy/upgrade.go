@@ -54,7 +54,7 @@ func (x *request) upgradeCall() error {
 	}
 	creation := upgrade.Creation{
 		Rule: rule, Tool: x.call().Name, Version: x.version(),
-		Asker: x.asker(), Creator: x.creator(), Prefer: x.preferred(), Call: x.heldCall(),
+		Asker: x.asker(), Caller: x.held.caller, Creator: x.creator(), Prefer: x.preferred(), Call: x.heldCall(),
 	}
 	if key != "" {
 		return x.upgradeOnce(creation, key)

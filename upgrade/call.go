@@ -70,6 +70,19 @@ func (c *Call) Headers() map[string][]string {
 	return all
 }
 
+// size is how many bytes a call keeps.
+func (c *Call) size() int64 {
+	n := len(c.Body) + len(c.Session) + len(c.Host) + len(c.Query)
+	for _, headers := range []map[string][]string{c.Own, c.Header} {
+		for name, values := range headers {
+			for _, value := range values {
+				n += len(name) + len(value)
+			}
+		}
+	}
+	return int64(n)
+}
+
 // storedCall stands before the body, on a line of its own.
 type storedCall struct {
 	Own      map[string][]string `json:"own,omitempty"`

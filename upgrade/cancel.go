@@ -58,6 +58,7 @@ func (t *Tasks) drop(ctx context.Context, e entry, op Op) (Task, error) {
 	t.leave(ctx, &after.Task)
 	if h == nil && after.Session == "" { // else whoever takes its session down needs the call for that
 		t.dropCall(ctx, e.ID)
+		t.settleQuota(&after.Task)
 	}
 	switch {
 	case h != nil:

@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -20,6 +21,7 @@ type Creation struct {
 	Tool    string
 	Version string // protocol version of its client
 	Asker          // who makes it, and where
+	Caller  string // whom the task counts for; "": Principal
 	Creator string // digest of the caller's Authorization; see Task.Creator
 	Prefer  string // upstream that the call had best go to; "" for any
 	Call    *Call
@@ -31,7 +33,7 @@ type Creation struct {
 }
 
 // Create records a task, and returns its call, which is this process's to start or to
-// discard. Nothing was sent. Errors: ErrDraining, ErrTooMany, an *mcp.Error that refuses
+// discard. Nothing was sent. Errors: ErrDraining, a *Refusal, an *mcp.Error that refuses
 // the call, or one that wraps storage.ErrUnavailable. With any of them there is no task.
 func (t *Tasks) Create(ctx context.Context, c Creation) (*Held, error) {
 	h, err := t.create(ctx, c, Once{})
@@ -56,13 +58,16 @@ func (t *Tasks) create(ctx context.Context, c Creation, once Once) (*Held, error
 	if err := t.inTime(ctx, fresh, t.clock.known); err != nil {
 		return nil, err
 	}
-	release, err := t.custody.admit(id, c.Rule.LivePerProcess)
+	task := c.task(id, t.holder, t.clock.now())
+	task.Once = once
+	release, err := t.custody.admit(id, task.Caller, c.Rule.LivePerProcess)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	task := c.task(id, t.holder, t.clock.now())
-	task.Once = once
+	if err := t.quota.admit(id, task.Caller, task.weight(), t.Expires(task).Add(spare)); err != nil {
+		return nil, err
+	}
 	e, err := t.record(ctx, task, c)
 	if err != nil {
 		t.giveUp(ctx, task, c.Call, err)
@@ -115,6 +120,7 @@ func (c *Creation) task(id, holder string, at time.Time) Task {
 	t := Task{
 		ID: id, Pool: c.Pool, Tool: c.Tool, Version: c.Version,
 		Principal: c.Principal, Creator: c.Creator, Upstream: c.Prefer,
+		Caller: short(cmp.Or(c.Caller, c.Principal)), Size: c.Call.size(),
 		State: state, Created: at, Updated: at, Holder: holder, Terms: c.Rule.terms(c.Pool),
 	}
 	if c.Core {
@@ -182,7 +188,7 @@ func (t *Tasks) countLive(ctx context.Context, task *Task, most int) error {
 		err = add()
 	}
 	if errors.Is(err, storage.ErrFull) {
-		return ErrTooMany
+		return &Refusal{ErrTooMany, "live_per_principal"}
 	}
 	return err
 }
@@ -235,6 +241,10 @@ func (t *Tasks) forget(ctx context.Context, task *Task) error {
 	}
 	if err := t.freeKey(ctx, task); err != nil {
 		return err
+	}
+	t.quota.drop(task.ID)
+	if t.alone() {
+		t.lists.strike(ctx, t.lists.all(), task.ID)
 	}
 	t.leave(ctx, task)
 	t.lists.strike(ctx, t.lists.madeBy(task.Pool, task.Principal), task.ID)

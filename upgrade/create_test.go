@@ -3,6 +3,7 @@ package upgrade
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -162,9 +163,11 @@ func TestProcessHoldsSoManyAndNoMore(t *testing.T) {
 		b := startBerths(t, 1, settings{}, newTool())[0]
 		r := rule(func(r *Rule) { r.LivePerProcess = 3 })
 		made := make(chan error, 10)
-		for range cap(made) {
+		for i := range cap(made) {
 			go func() {
-				h, err := b.Create(context.Background(), creation(r, "call hang"))
+				c := creation(r, "call hang")
+				c.Caller = fmt.Sprint("caller ", i%5)
+				h, err := b.Create(context.Background(), c)
 				if err == nil {
 					h.Start(nil)
 				}

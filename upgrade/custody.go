@@ -12,27 +12,51 @@ type custody struct {
 	mu      sync.Mutex // guards the fields below
 	held    map[string]*Held
 	claimed map[string]chan struct{} // closed with the claim
+	live    map[string]int           // by caller: calls that are held, and tasks that are being made
 	closing bool                     // nothing more is taken on
 	cut     bool                     // what is still taken on ends at once
 }
 
 func newCustody() *custody {
-	return &custody{held: map[string]*Held{}, claimed: map[string]chan struct{}{}}
+	return &custody{held: map[string]*Held{}, claimed: map[string]chan struct{}{}, live: map[string]int{}}
 }
 
-// admit claims a new task, unless this process has as many as most already; 0 is any
-// number.
-func (c *custody) admit(id string, most int) (release func(), err error) {
+// perCaller is the share of the calls that a process may hold, as a divisor, that one caller
+// may have.
+const perCaller = 2
+
+// admit claims a new task of a caller, unless this process has as many as most already, or
+// the caller half of them; 0 is any number.
+func (c *custody) admit(id, caller string, most int) (release func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.closing:
 		return nil, ErrDraining
 	case most > 0 && len(c.held)+len(c.claimed) >= most:
-		return nil, ErrTooMany
+		return nil, &Refusal{ErrTooMany, "live_per_process"}
+	case most > 0 && c.live[caller] >= (most+perCaller-1)/perCaller:
+		return nil, &Refusal{ErrTooMany, "live_per_caller"}
 	}
 	c.claimed[id] = make(chan struct{})
-	return func() { c.unclaim(id) }, nil
+	c.live[caller]++
+	return func() {
+		c.unclaim(id)
+		c.give(caller)
+	}, nil
+}
+
+// give takes back one of the calls that a caller has.
+func (c *custody) give(caller string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.giveLocked(caller)
+}
+
+func (c *custody) giveLocked(caller string) {
+	if c.live[caller]--; c.live[caller] <= 0 {
+		delete(c.live, caller)
+	}
 }
 
 // claim claims a task once nobody else has, and once this process has let go of its call.
@@ -84,6 +108,7 @@ func (c *custody) hold(h *Held) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.held[h.id] = h
+	c.live[h.caller]++
 	if c.cut {
 		h.end(errShutdown)
 	}
@@ -92,7 +117,10 @@ func (c *custody) hold(h *Held) {
 func (c *custody) letGo(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.held, id)
+	if h := c.held[id]; h != nil {
+		delete(c.held, id)
+		c.giveLocked(h.caller)
+	}
 }
 
 func (c *custody) get(id string) *Held {

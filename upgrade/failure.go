@@ -18,6 +18,12 @@ var (
 	errUnkept  = &mcp.Error{Code: mcp.CodeInternal, Message: "the result could not be kept: too many wait for the store", Reason: mcp.ReasonStoreUnavailable}
 )
 
+// errNotKept is what became of a call whose outcome there is no room for: the tool has run.
+var errNotKept = &mcp.Error{
+	Code: mcp.CodeRateLimited, Reason: mcp.ReasonTooMuchKept, MayHaveExecuted: new(true),
+	Message: "the result could not be kept: the caller's tasks keep as much as they may until they expire; the tool has run",
+}
+
 // failed is a failure in words of berth's own about what the server did.
 func failed(message string) *mcp.Error {
 	return &mcp.Error{Code: mcp.CodeInternal, Message: message, Reason: mcp.ReasonBadUpstream}

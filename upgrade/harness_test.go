@@ -71,6 +71,7 @@ type settings struct {
 	lease  time.Duration
 	log    *slog.Logger
 	meter  metric.MeterProvider
+	kept   Bounds
 	old    *oldServer // calls go there; nil: to the tool
 }
 
@@ -91,7 +92,7 @@ func newBerth(s settings, up *tool) *berth {
 		way = s.old.line(b)
 	}
 	b.Tasks = newTasks(Options{
-		Keys: s.keys, Lease: s.lease, Logger: s.log, Meter: s.meter,
+		Keys: s.keys, Lease: s.lease, Logger: s.log, Meter: s.meter, Kept: s.kept,
 		Pools: []Pool{{
 			Routing:        routing.NewPool(routing.PoolOptions{Name: poolName, Upstreams: upstreams}),
 			Line:           way,

@@ -22,6 +22,7 @@ var (
 // or to the next time that the task waits for input.
 type Held struct {
 	t        *Tasks
+	caller   string // whom it counts for
 	call     packedCall
 	guest    Attended // nil: nobody waits for the answer itself
 	ctx      context.Context
@@ -66,6 +67,7 @@ type Attended interface {
 // hold makes the call of e this process's. The caller has claimed the task.
 func (t *Tasks) hold(e entry, c *Call) *Held {
 	h := t.newHeld(e, c)
+	t.quota.count(e.ID, e.Caller, e.weight(), c.size(), h.expires.Add(spare))
 	t.custody.hold(h)
 	return h
 }
@@ -73,7 +75,7 @@ func (t *Tasks) hold(e entry, c *Call) *Held {
 // newHeld returns the call of e, which is nobody's yet.
 func (t *Tasks) newHeld(e entry, c *Call) *Held {
 	h := &Held{
-		t: t, call: pack(c), entry: e, id: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + newName(9),
+		t: t, caller: e.Caller, call: pack(c), entry: e, id: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + newName(9),
 		sure: time.Now(), due: e.due(), expires: t.Expires(e.Task),
 	}
 	if e.Call != "" {
@@ -228,6 +230,7 @@ func (h *Held) release(forget bool) {
 		h.t.lists.strike(ctx, h.t.lists.tasksOf(h.t.holder), task.ID)
 	} // else it stays listed, and the next beat sees to it
 	h.t.custody.letGo(task.ID)
+	h.t.settleQuota(&task)
 	h.end(nil)
 	close(h.done)
 }
@@ -278,6 +281,11 @@ func (h *Held) finish(e ending) {
 	ctx := context.WithoutCancel(h.ctx)
 	op, outcome := h.t.op(Finish), e.outcome
 	op.End, op.Message, op.ToolFailed, op.Outcome, op.Round = e.state, e.message, e.toolFailed, op.ID, h.due
+	if !h.t.quota.take(h.id, int64(len(outcome))) {
+		h.t.metrics.refused(ctx, "outcome")
+		op.End, op.Message, op.ToolFailed, outcome = Failed, errNotKept.Message, false, errNotKept.Object()
+	}
+	op.Size = int64(len(outcome))
 	if size := int64(len(outcome)); h.t.makeRoom(size, h.expires) {
 		defer h.t.unkept.give(size)
 	} else {

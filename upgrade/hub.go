@@ -128,6 +128,7 @@ func (t *Tasks) heard(ctx context.Context, message string) {
 		for one := range strings.FieldsSeq(about) {
 			t.wake(one)
 			t.lookAt(ctx, one)
+			t.recount(ctx, one)
 		}
 	}
 }

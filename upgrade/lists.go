@@ -24,6 +24,9 @@ func (lists) liveOf(pool, principal string) string { return "upgrade:live:" + sh
 // madeBy lists all tasks of a principal, those that have ended, too.
 func (lists) madeBy(pool, principal string) string { return "upgrade:made:" + short(pool, principal) }
 
+// all lists the tasks of a store that one process has for itself.
+func (lists) all() string { return "upgrade:tasks" }
+
 // heldIn lists the tasks whose calls live in a session.
 func (lists) heldIn(session string) string { return "upgrade:session:{" + session + "}" }
 

@@ -21,6 +21,7 @@ type metrics struct {
 	rounds   metric.Float64Histogram
 	made     metric.Int64Counter
 	unmade   metric.Int64Counter
+	refusals metric.Int64Counter
 	ends     metric.Int64Counter
 	late     metric.Int64Counter
 	crossed  metric.Int64Counter
@@ -42,6 +43,7 @@ func newMetrics(provider metric.MeterProvider, t *Tasks) metrics {
 	// Creating an instrument fails on a malformed name only.
 	m.made, _ = meter.Int64Counter("berth.upgrade.tasks", metric.WithDescription("Upgraded tasks made."))
 	m.unmade, _ = meter.Int64Counter("berth.upgrade.unrecorded", metric.WithDescription("Calls that the store did not take as tasks, or not in time."))
+	m.refusals, _ = meter.Int64Counter("berth.upgrade.refused", metric.WithDescription("Calls that did not become tasks, and outcomes that were not kept, because their caller, or all callers, have as much as they may, by the bound."))
 	m.ends, _ = meter.Int64Counter("berth.upgrade.ended", metric.WithDescription("Upgraded tasks that ended with an outcome of their call, by state."))
 	m.late, _ = meter.Int64Counter("berth.upgrade.late_results", metric.WithDescription("Outcomes dropped because their task had ended, or was another berth's, by then."))
 	m.crossed, _ = meter.Int64Counter("berth.upgrade.crossed_answers", metric.WithDescription("Responses to other requests in the answers to held calls, dropped."))
@@ -63,7 +65,21 @@ func newMetrics(provider metric.MeterProvider, t *Tasks) metrics {
 			o.Observe(int64(t.Held()))
 			return nil
 		}))
+	gauge := func(name, says string, unit string, of func(u usage) int64) {
+		_, _ = meter.Int64ObservableGauge(name, metric.WithDescription(says), metric.WithUnit(unit),
+			metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+				o.Observe(of(t.quota.total()))
+				return nil
+			}))
+	}
+	gauge("berth.upgrade.kept", "Tasks that this process counts, those that have ended included.", "", func(u usage) int64 { return int64(u.tasks) })
+	gauge("berth.upgrade.kept.bytes", "What they keep until they expire.", "By", func(u usage) int64 { return u.bytes })
 	return m
+}
+
+// refused counts what a bound has refused.
+func (m metrics) refused(ctx context.Context, bound string) {
+	m.refusals.Add(context.WithoutCancel(ctx), 1, metric.WithAttributes(attribute.String("bound", bound)))
 }
 
 // round notes how a round went: result, error, input_required, answered where the client
@@ -113,8 +129,12 @@ func (m metrics) ended(ctx context.Context, task Task) {
 	m.ends.Add(ctx, 1, metric.WithAttributes(attribute.String("state", string(task.State))))
 }
 
-// tried counts a creation that failed with err, nil if it did not, if the store is why.
+// tried counts a creation that failed with err, nil if it did not, if the store or a bound is
+// why.
 func (m metrics) tried(ctx context.Context, err error) {
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
+		m.refused(ctx, refusal.Reason)
+	}
 	if errors.Is(err, storage.ErrUnavailable) {
 		m.unmade.Add(context.WithoutCancel(ctx), 1)
 	}

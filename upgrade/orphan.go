@@ -211,6 +211,7 @@ func (t *Tasks) orphan(ctx context.Context, e entry, reason error) error {
 	}
 	op := t.op(Orphan)
 	op.Of, op.Message, op.Outcome = e.Holder, failure.Message, op.ID
+	op.Size = int64(len(failure.Object()))
 	if err := t.records.keepOutcome(ctx, e.ID, op.Outcome, failure.Object(), t.left(&e.Task)); err != nil {
 		return err
 	}

@@ -184,8 +184,8 @@ func TestFrozenHolderComesBack(t *testing.T) {
 		if up.inflight()+berths[0].Held() > 0 {
 			t.Errorf("%d are under way, %d are held", up.inflight(), berths[0].Held())
 		}
-		if _, err := storage.GetBlob(t.Context(), berths[0].line.at.Load(), callKey(ends)); err != nil {
-			t.Error(err)
+		if _, err := storage.GetBlob(t.Context(), berths[0].line.at.Load(), callKey(ends)); !errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("the call of a task that has ended: got %v, want that it is gone", err)
 		}
 		id := berths[0].hand(t, rule(nil), "again hang")
 		synctest.Wait()

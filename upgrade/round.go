@@ -309,6 +309,9 @@ func (h *Held) pause(ctx context.Context, r reply) (again bool, err error) {
 func (h *Held) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (again bool, err error) {
 	op := h.t.op(Pause)
 	op.Asks, op.RequestState, op.Round = asks, state, h.Task().Round
+	if task := h.Task(); !h.t.quota.take(h.id, task.Size+int64(len(state))+sizeOf(asks)) {
+		return false, errNotKept
+	}
 	if err := h.must(ctx, op); err != nil {
 		return false, err
 	}

@@ -58,7 +58,7 @@ type Rule struct {
 	LivePerPrincipal int
 
 	// LivePerProcess is how many calls one berth may hold, by whatever rule, for this one
-	// to make another task. Zero: any number.
+	// to make another task, and one caller half of them. Zero: any number.
 	LivePerProcess int
 }
 

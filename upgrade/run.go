@@ -9,11 +9,15 @@ import (
 )
 
 // Open does what must be done before clients are served: of a store that no other process
-// shares, every task that another process held is seen to. Call it once, before Run. The
+// shares, every task that stands is counted, and every one that another process held is seen
+// to. Call it once, before Run. The
 // error wraps storage.ErrUnavailable.
 func (t *Tasks) Open(ctx context.Context) error {
-	if t.store.Shared() || !t.store.Durable() {
+	if !t.alone() {
 		return nil
+	}
+	if err := t.countAll(ctx); err != nil {
+		return err
 	}
 	holders, err := t.store.Members(ctx, t.lists.holders())
 	for _, holder := range holders {

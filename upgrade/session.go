@@ -26,6 +26,11 @@ const overLife = 24 * time.Hour
 // enrol lists a task where it can be found without its id: as its principal's, and in the
 // session that its call lives in.
 func (t *Tasks) enrol(ctx context.Context, task *Task, life time.Duration) error {
+	if t.alone() {
+		if err := t.lists.enlist(ctx, t.lists.all(), task.ID, life+spare, 0); err != nil {
+			return err
+		}
+	}
 	if task.Principal != "" {
 		if err := t.lists.enlist(ctx, t.lists.madeBy(task.Pool, task.Principal), task.ID, life+spare, 0); err != nil {
 			return err

@@ -40,6 +40,13 @@ type Task struct {
 	// Where nobody is told apart it is compared with that of a poll.
 	Creator string `json:"creator,omitempty"`
 
+	// Caller is a digest of whom the task counts for. "": nobody knows, as of one that a
+	// berth before 0.5.0 made.
+	Caller string `json:"caller,omitempty"`
+	// Size is how many bytes are kept beside the record: of the call, and once the task has
+	// ended of the outcome.
+	Size int64 `json:"size,omitzero"`
+
 	// Once names the call by its idempotency key, so that the key stands in the store for
 	// as long as the task does.
 	Once Once `json:"once,omitzero"`
@@ -159,6 +166,22 @@ func (t *Task) answers() []mcp.Input {
 		given = append(given, mcp.Input{Key: ask.Upstream, Value: ask.Answer})
 	}
 	return given
+}
+
+// weight is how many bytes a task keeps that its client, or its tool, decides about: Size,
+// and what of it is in the record.
+func (t *Task) weight() int64 {
+	n := len(t.Tool) + len(t.Message) + len(t.ProgressToken) + len(t.Progress) + len(t.RequestState)
+	for _, ask := range t.Asks {
+		n += len(ask.Key) + len(ask.Upstream) + len(ask.Request) + len(ask.Answer)
+	}
+	for _, key := range t.Asked {
+		n += len(key)
+	}
+	for _, said := range t.Said {
+		n += len(said.Message)
+	}
+	return t.Size + int64(n)
 }
 
 // did reports whether op made this record or one shortly before it.

@@ -41,6 +41,7 @@ type Options struct {
 	Lease  time.Duration        // how long a holder that does not renew is taken for alive; 0: 15 s
 	Logger *slog.Logger         // nil: discarded
 	Meter  metric.MeterProvider // nil: nothing is measured
+	Kept   Bounds               // of what tasks keep until they expire
 }
 
 // Tasks are the upgraded tasks of a deployment, as one berth sees and holds them. Its
@@ -65,6 +66,7 @@ type Tasks struct {
 	unsure  *unsure
 	backlog *backlog
 	unkept  unstoredBytes
+	quota   *quota
 	woken   chan struct{} // holds one: the next beat is due at once
 }
 
@@ -97,6 +99,7 @@ func newTasks(o Options, s store) *Tasks {
 		custody: newCustody(),
 		unsure:  newUnsure(),
 		backlog: newBacklog(),
+		quota:   newQuota(o.Kept),
 		woken:   make(chan struct{}, 1),
 	}
 	for i := range o.Pools {

@@ -21,7 +21,7 @@ const bounded = "-bounded"
 
 // tool is what the held calls call: a server that knows nothing of tasks. What it does is
 // told by the call's argument, as words for its rounds in order: "result", "error",
-// "ask:k,l", "bare", "hang", "break", "end", "say:1,2" (progress), "unsent"; each may wait,
+// "big:30" (KiB of a result), "ask:k,l", "bare", "hang", "break", "end", "say:1,2" (progress), "unsent"; each may wait,
 // "result/2s". It counts what was executed.
 type tool struct {
 	upstreams []string
@@ -225,6 +225,9 @@ func (e *execution) answer() ([]byte, error) {
 			asked = append(asked, fmt.Sprintf("%q:{}", key))
 		}
 		result = fmt.Sprintf(`{"resultType":"input_required","requestState":"%d","inputRequests":{%s}}`, e.stage+1, strings.Join(asked, ","))
+	case "big":
+		n, _ := strconv.Atoi(keys)
+		result = fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, strings.Repeat("b", n*kib))
 	default:
 		result = fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, e.request.ID)
 	}

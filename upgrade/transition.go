@@ -59,7 +59,8 @@ type Op struct {
 	Answers      []mcp.Input // under the client's keys
 	End          State       // Finish: Completed or Failed
 	Outcome      string
-	ToolFailed   bool // Finish
+	Size         int64 // of Outcome
+	ToolFailed   bool  // Finish
 
 	Event    string // Note, Open, Withdraw: the event that this comes from; "" if it has no id
 	Progress json.RawMessage
@@ -310,5 +311,5 @@ func (t *Task) adopt(op Op) (bool, error) {
 func (t *Task) end(state State, op Op) {
 	t.State, t.Outcome, t.Message, t.Holder, t.ToolFailed = state, op.Outcome, op.Message, "", op.ToolFailed
 	t.Asks, t.Asked, t.RequestState, t.Answered, t.Follows = nil, nil, nil, false, ""
-	t.Event, t.Progress = "", nil
+	t.Event, t.Progress, t.Size = "", nil, op.Size
 }

@@ -11,7 +11,7 @@ import (
 
 // Update gives a task its client's answers. with is what the request that brought them
 // had around its body: it goes with the next round. Answers that nobody waits for are
-// ignored. Errors: ErrUnknown, ErrDraining, or one that wraps storage.ErrUnavailable: then
+// ignored. Errors: ErrUnknown, ErrDraining, a *Refusal, or one that wraps storage.ErrUnavailable: then
 // nobody knows whether the answers were taken, and they may be given again.
 func (t *Tasks) Update(ctx context.Context, id string, who Asker, answers []mcp.Input, with *Envelope) error {
 	e, err := t.find(ctx, id, who)
@@ -29,6 +29,10 @@ func (t *Tasks) Update(ctx context.Context, id string, who Asker, answers []mcp.
 	defer cancel()
 	if err := t.unsure.settle(ctx, id); err != nil {
 		return err
+	}
+	if !t.quota.take(id, e.weight()+sizeOf(answers)) {
+		t.metrics.refused(ctx, "answers")
+		return &Refusal{ErrTooMuchKept, "answers"}
 	}
 	op := t.op(Answer)
 	op.Answers = answers

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/config"
+	"berth/internal/limit"
 	"berth/internal/storage"
 	"berth/proxy"
 	"berth/upgrade"
@@ -43,6 +44,24 @@ func upgradeRules(cfg config.Config) upgrade.Rules {
 	return rules
 }
 
+// ofMemory is the share of the process's memory limit, as a divisor, that what tasks keep may
+// take at most, where they are kept in memory; and what calls bear that are held, wherever.
+const ofMemory = 4
+
+// keptBounds are what tasks may keep in a process with this memory limit; 0: it has none.
+func keptBounds(l config.Limits, memory int64, inMemory bool) upgrade.Bounds {
+	b := upgrade.Bounds{Tasks: l.KeptTasks, TasksPerCaller: l.KeptTasksPerCaller, Bytes: int64(l.Kept)}
+	if memory > 0 {
+		b.Held = max(memory/ofMemory, 4*int64(l.Body))
+		b.HeldPerCaller = b.Held / 2
+	}
+	if memory > 0 && inMemory {
+		b.Bytes = min(b.Bytes, b.Held)
+	}
+	b.BytesPerCaller = min(int64(l.KeptPerCaller), b.Bytes/2)
+	return b
+}
+
 // gcPercent is how much a berth with rules lets its heap grow between two collections, in
 // percent of what lives, unless GOGC says otherwise. Held calls wait and hardly compute, so
 // that what was left over from making them would stay as long as they do; 5,000 of them fit
@@ -59,6 +78,7 @@ func (g *graph) addTasks(cfg config.Config, o observers) {
 	}
 	options := upgrade.Options{
 		Store: g.store, Keys: g.keys, Lease: time.Duration(cfg.Store.HolderLease), Logger: o.log, Meter: o.meter,
+		Kept: keptBounds(cfg.Limits, limit.NewMemory().Limit(), !g.store.Shared() && !g.store.Durable()),
 	}
 	for _, ep := range g.faces {
 		options.Pools = append(options.Pools, upgrade.Pool{

@@ -49,6 +49,16 @@ type Limits struct {
 	// UnknownIDs is how often one caller may be told that an id is unknown; 0 is any
 	// rate.
 	UnknownIDs Rate `toml:"unknown_ids"`
+	// KeptTasks is how many upgraded tasks there may be, those that have ended included,
+	// until they expire.
+	KeptTasks int `toml:"kept_tasks"`
+	// KeptTasksPerCaller is how many of them one caller may have.
+	KeptTasksPerCaller int `toml:"kept_tasks_per_caller"`
+	// Kept bounds what they keep in the store, in bytes. With memory: it is at most a quarter
+	// of GOMEMLIMIT, where that is set.
+	Kept Size `toml:"kept"`
+	// KeptPerCaller bounds the same of one caller. It is at most half of what Kept comes to.
+	KeptPerCaller Size `toml:"kept_per_caller"`
 	// LastSeenEntry is the largest task remembered for the time its owner is
 	// silent, in bytes.
 	LastSeenEntry Size `toml:"last_seen_entry"`
@@ -76,6 +86,10 @@ func defaultLimits() Limits {
 		ConnectionsPerAddress: 4096,
 		Polls:                 10_000,
 		UnknownIDs:            20,
+		KeptTasks:             100_000,
+		KeptTasksPerCaller:    50_000,
+		Kept:                  GiB,
+		KeptPerCaller:         512 * MiB,
 		LastSeenEntry:         64 * KiB,
 		LastSeenTotal:         64 * MiB,
 	}
@@ -113,6 +127,10 @@ func (v *validator) shares(l Limits) {
 	within(v, "limits.streams_per_caller", l.StreamsPerCaller, 1, most)
 	within(v, "limits.connections_per_address", l.ConnectionsPerAddress, 1, most)
 	within(v, "limits.buffered", l.Buffered, KiB, 64*GiB)
+	within(v, "limits.kept_tasks", l.KeptTasks, 1, most)
+	within(v, "limits.kept_tasks_per_caller", l.KeptTasksPerCaller, 1, most)
+	within(v, "limits.kept", l.Kept, MiB, 1024*GiB)
+	within(v, "limits.kept_per_caller", l.KeptPerCaller, MiB, 1024*GiB)
 	if l.Buffered < 2*l.Body {
 		v.fault("limits.buffered", "must be at least twice limits.body (%v), got %v", l.Body, l.Buffered)
 	}

@@ -46,7 +46,7 @@ type Upgrade struct {
 	// no principals.
 	LivePerPrincipal int `toml:"live_per_principal"`
 	// LivePerProcess is how many calls, by whatever rule, one berth may hold for this rule
-	// to make another task.
+	// to make another task. One caller may have half of them.
 	LivePerProcess int `toml:"live_per_process"`
 }
 

@@ -28,6 +28,9 @@ func (v *validator) upgrades(c *Config) {
 	if len(c.Upgrades) > 0 && c.Limits.Body > maxCall {
 		v.fault("limits.body", "must be at most %v where there are rules: calls are stored, got %v", maxCall, c.Limits.Body)
 	}
+	if least := 2 * c.Limits.Body; len(c.Upgrades) > 0 && c.Limits.KeptPerCaller < least {
+		v.fault("limits.kept_per_caller", "must be at least twice limits.body where there are rules (%v), got %v", least, c.Limits.KeptPerCaller)
+	}
 	var earlier []namedTools
 	for i, rule := range c.Upgrades {
 		key := elementKey("upgrade", i)

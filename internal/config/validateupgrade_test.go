@@ -61,6 +61,7 @@ func TestValidateRefusesRules(t *testing.T) {
 		{"timeout beyond the ttl", "upgrade[0].timeout", func(c *Config) { upgrading(c, "a").Timeout = 3 * hour }},
 		{"max result", "upgrade[0].max_result", func(c *Config) { upgrading(c, "a").MaxResult = 0 }},
 		// The tool would have run, and the store not take what it returned.
+		{"no room for a call", "limits.kept_per_caller", func(c *Config) { upgrading(c, "a"); c.Limits.KeptPerCaller = 2*c.Limits.Body - 1 }},
 		{"bodies that no store keeps", "limits.body", func(c *Config) { upgrading(c, "a"); c.Limits.Body = storage.MaxBlob }},
 		{"max result that no store keeps", "upgrade[0].max_result", func(c *Config) { upgrading(c, "a").MaxResult = storage.MaxBlob + 1 }},
 		{"concurrency", "upgrade[0].concurrency", func(c *Config) { upgrading(c, "a").Concurrency = -1 }},

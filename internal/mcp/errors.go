@@ -43,6 +43,7 @@ const (
 	ReasonResultTooLarge   = "result_too_large"
 	ReasonEventTooLarge    = "event_too_large"
 	ReasonTooManyTasks     = "too_many_tasks"
+	ReasonTooMuchKept      = "too_much_kept"
 	ReasonKeyReused        = "idempotency_key_reused"
 )
 

@@ -1,0 +1,13 @@
+package upgrade
+
+// Refusal says which bound keeps a caller from making a task.
+type Refusal struct {
+	Err    error  // ErrTooMany or ErrTooMuchKept
+	Reason string // the bound, as metrics name it
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return r.Err.Error() + " (" + r.Reason + ")" }
+
+// Unwrap returns Err.
+func (r *Refusal) Unwrap() error { return r.Err }
