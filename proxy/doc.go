@@ -20,7 +20,8 @@
 //     client's departure means. A task whose id the client made is bound before the
 //     request goes out (clientmade.go).
 //  5. observe: each message of the answer, JSON whole (relay.go), event streams
-//     event by event (events.go, observe.go), within its bounds (answersize.go).
+//     event by event (events.go, observe.go), within its bounds (answersize.go). A stream
+//     that ends before its response ends with an error in its place (owed.go).
 //  6. record: what creates a task or a session is bound, and only then
 //  7. release: its bytes go to the client and are flushed.
 //  8. finish: one access record, metrics and a span are written (finish.go,
@@ -73,6 +74,8 @@
 // owner that is silent (silent.go, lastseen.go), what passes unread at the endpoint's
 // origin (passthrough.go), what clients without a token are told there (resource.go),
 // and how an upstream is looked at without a client (greet.go).
+//
+// How berth itself ends, and what it tells of what it has to cut, stands in drain.go.
 //
 // Any other request of a client is one exchange with an upstream at a time: answers
 // cannot cross. Every refusal and failure that berth words itself comes from one

@@ -3,9 +3,8 @@ package proxy
 import (
 	"bytes"
 	"cmp"
-	"errors"
-	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"berth/internal/exchange"
@@ -30,6 +29,7 @@ type stream struct {
 	event   int64           // bytes of the event under way
 	gone    bool            // the client left; what comes is still recorded
 	news    *sessionNews    // what berth itself has to say; nil: nothing
+	resumes bool            // the client can go on where the stream breaks: it has an event's id
 }
 
 // arrival is what one read of an event stream brought.
@@ -46,6 +46,7 @@ func (x *request) relayEvents(u *routing.Upstream, response *http.Response) erro
 	if err := x.beginEvents(response); err != nil {
 		return err
 	}
+	x.owed = debtOf(x.message.Calls)
 	pieces, next := readAhead(x.answerReader(exchange.EventStream, response))
 	defer close(next)
 	defer response.Body.Close() // frees a reader that waits, before it is told to end
@@ -111,6 +112,9 @@ func (s *stream) run() error {
 		case <-s.x.endOfStanding():
 			s.sayGoodbye()
 			return nil
+		case <-s.endOfOwing():
+			s.refuseAll(errStreamShutdown)
+			return nil
 		}
 		if s.gone && !s.x.readsOn() {
 			return errClientGone
@@ -121,14 +125,22 @@ func (s *stream) run() error {
 
 // take records and releases one piece. done ends the stream.
 func (s *stream) take(a arrival) (done bool, err error) {
-	if errors.Is(a.err, io.EOF) {
-		return true, nil
-	}
 	if a.err != nil {
-		return true, brokenOff(a.err)
+		return true, s.breakOff(a.err)
+	}
+	if a.piece.Broken && s.owes() {
+		if _, err := mcp.PeekAnswer(a.piece.Message, false); err != nil {
+			return false, nil // the client is told in its place
+		}
+		// Only the empty line is missing: readers drop an event without it.
+		a.piece.Raw, a.piece.Between = append(slices.Clone(a.piece.Raw), "\n\n"...), true
 	}
 	if s.grow(len(a.piece.Raw), a.piece.Between) {
-		if s.between {
+		switch {
+		case s.owes():
+			s.refuseAll(errAnswerTooLarge)
+			return true, nil
+		case s.between:
 			s.refuse(errAnswerTooLarge)
 			return true, nil
 		}
@@ -145,13 +157,16 @@ func (s *stream) take(a arrival) (done bool, err error) {
 		s.release(event(instead))
 		return true, nil
 	}
+	s.resumes = s.resumes || s.x.era() == mcp.EraLegacy && !s.x.owed.isPaid() && a.piece.Numbered()
 	s.x.stopgap.heed(a.piece)
 	s.x.share(s.x.status, a.piece, false)
 	raw := a.piece.Raw
 	if s.between {
 		raw = s.x.announcedEvent(a.piece, s.x.tagged(a.piece))
 	}
-	s.between = a.piece.Between
+	if s.between = a.piece.Between; s.between {
+		s.x.owed.settle()
+	}
 	s.release(raw)
 	return false, nil
 }

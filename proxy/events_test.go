@@ -112,7 +112,7 @@ func TestCommentsStandBetweenEventsOnly(t *testing.T) {
 	}
 }
 
-// A stream that breaks must not look as if it had ended.
+// A standing stream that breaks must not look as if it had ended.
 func TestBrokenStreamBreaksTheClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newRig(t, rigOptions{})
@@ -120,7 +120,7 @@ func TestBrokenStreamBreaksTheClients(t *testing.T) {
 			write(progressEvent)
 			panic(http.ErrAbortHandler)
 		}))
-		resp := f.open(f.call("modern"))
+		resp := f.open(f.request(t.Context(), http.MethodGet, "", legacyHeader("")...))
 		defer resp.Body.Close()
 		if got, err := io.ReadAll(resp.Body); string(got) != progressEvent || err == nil {
 			t.Errorf("got %q, %v; want the event and an error", got, err)

@@ -61,6 +61,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 	if a.Method != "" {
 		return nil, nil
 	}
+	x.owed.begin(a)
 	c := x.call()
 	x.toolFailed = a.ToolFailed
 	if a.IsError {

@@ -64,6 +64,8 @@ type request struct {
 	announces string // the method by whose answer clients learn what can be a task; "": another
 	promised  string // what that promises of tasks, as sticky.Binding.Tasks has it
 
+	owed debt // the responses that an event stream is still to bring
+
 	// What finish reports.
 	started    time.Time
 	begun      time.Time // when the answer's header was written

@@ -40,7 +40,13 @@ type Piece struct {
 	Message []byte // the JSON-RPC message in it, or its beginning; nil if there is none to look at
 	Cut     bool   // Message is only the beginning
 	Between bool   // after Raw an event stream stands between two events
+	Broken  bool   // the event stream ended within this event
+	event   mcp.Event
 }
+
+// Numbered reports whether the piece is an event with an id, from which a client could resume
+// the stream.
+func (p Piece) Numbered() bool { return p.event.ID() != "" }
 
 // Reader hands out an answer's body piece by piece. It is for one goroutine.
 type Reader struct {
@@ -90,7 +96,10 @@ func (r *Reader) nextEvent() (Piece, error) {
 	if err != nil {
 		return Piece{}, err
 	}
-	return Piece{Raw: event.Raw, Message: event.Data, Cut: event.Cut, Between: event.Ends}, nil
+	return Piece{
+		Raw: event.Raw, Message: event.Data, Cut: event.Cut, Between: event.Ends,
+		Broken: !event.Ends && !event.Cut && !event.Tail, event: event,
+	}, nil
 }
 
 // message reads a JSON message whole, or as much of it as is held.

@@ -1,0 +1,88 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"slices"
+
+	"berth/internal/mcp"
+)
+
+// What ends an event stream whose client still waits for a response, and cannot resume it.
+// Published clients take a stream that just ends for one that goes on, and wait for ever.
+var (
+	errStreamReset    = broken(mcp.ReasonUpstreamReset, "the upstream broke the stream off before its response")
+	errStreamShutdown = broken(mcp.ReasonShutdown, "this berth ends before the response came")
+)
+
+// debt are the ids of requests whose responses have not come.
+type debt struct {
+	open  [][]byte
+	begun [][]byte // their responses have begun to come; an event may be long
+}
+
+// debtOf is what is owed for a message: a response to each request in it.
+func debtOf(calls []mcp.Call) (d debt) {
+	for _, c := range calls {
+		if c.Kind == mcp.KindRequest {
+			d.open = append(d.open, c.ID)
+		}
+	}
+	return d
+}
+
+// begin notes that a response is here, or the beginning of it.
+func (d *debt) begin(a *mcp.Answer) {
+	for i, id := range d.open {
+		if a.Answers(id) {
+			d.begun = append(d.begun, id)
+			d.open = slices.Delete(d.open, i, i+1)
+			return
+		}
+	}
+}
+
+// settle notes that what has begun to come is whole.
+func (d *debt) settle() { d.begun = nil }
+
+func (d *debt) ids() [][]byte { return slices.Concat(d.begun, d.open) }
+
+func (d *debt) isPaid() bool { return len(d.open)+len(d.begun) == 0 }
+
+// owes reports whether the client waits for a response that no other stream can bring it.
+func (s *stream) owes() bool { return !s.x.owed.isPaid() && !s.resumes && !s.gone }
+
+// breakOff ends the stream, which its upstream has ended, or has broken off with err. A client
+// that is owed a response is told so in its place.
+func (s *stream) breakOff(err error) error {
+	switch {
+	case s.owes():
+		s.refuseAll(errors.Join(errStreamReset, brokenOff(err)))
+		return nil
+	case errors.Is(err, io.EOF):
+		return nil
+	}
+	return brokenOff(err)
+}
+
+// endOfOwing is closed when berth has no time left for a response that is owed.
+func (s *stream) endOfOwing() <-chan struct{} {
+	if s.owes() {
+		return s.x.p.end.hurrying
+	}
+	return nil
+}
+
+// refuseAll puts an error in the place of each response that is owed. What broke off within
+// an event ends there: it is no message, and readers pass it over.
+func (s *stream) refuseAll(failure error) {
+	if !s.between {
+		s.release([]byte("\n\n"))
+	}
+	s.x.err = failure
+	answer := s.x.ladder(failure)
+	s.x.code = answer.Code
+	for _, id := range s.x.owed.ids() {
+		s.release(event(answer.Body(id)))
+	}
+}
