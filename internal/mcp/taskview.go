@@ -30,8 +30,8 @@ func (v TaskView) Handle() []byte {
 }
 
 // Detailed returns the task as the result of a tasks/get (GetTaskResult). The result of a
-// completed task says `resultType: "complete"` too, whatever it said before; every other
-// byte of it stays, and it is copied once.
+// completed task says `resultType: "complete"` too where it said nothing of that; every
+// other byte of it stays, and it is copied once.
 func (v TaskView) Detailed() []byte {
 	room := 512 + len(v.ID) + len(v.Message) + len(v.Result) + len(v.Error) + sizeOf(v.Asks)
 	out := v.appendTask(make([]byte, 0, room), "complete")
@@ -59,15 +59,15 @@ func appendTime(out []byte, t time.Time) []byte {
 	return t.UTC().AppendFormat(out, `"2006-01-02T15:04:05.000Z"`)
 }
 
-// appendCompleted appends the result of a call with `resultType: "complete"`.
+// appendCompleted appends the result of a call, with `resultType: "complete"` where it does
+// not say what it is. What it does say may be of an extension that berth does not know: its
+// client judges.
 func appendCompleted(out, result []byte) []byte {
-	const complete = `"complete"`
-	if from, to, ok := locate(result, "resultType"); ok {
-		out = append(append(out, result[:from]...), complete...)
-		return append(out, result[to:]...)
+	if _, _, ok := locate(result, "resultType"); ok {
+		return append(out, result...)
 	}
 	open := bytes.IndexByte(result, '{') + 1
-	out = append(append(out, result[:open]...), `"resultType":`+complete...)
+	out = append(append(out, result[:open]...), `"resultType":"complete"`...)
 	if rest := bytes.TrimLeft(result[open:], " \t\r\n"); len(rest) > 0 && rest[0] != '}' {
 		out = append(out, ',')
 	}

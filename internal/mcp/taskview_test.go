@@ -64,7 +64,8 @@ func TestDetailedBearsWhatItsStatusCallsFor(t *testing.T) {
 	}
 }
 
-// Both the result of tasks/get and the result within it say that they are complete.
+// Both the result of tasks/get and the result within it say that they are complete, but for
+// one that says something else of itself.
 func TestCompletedResultSaysSo(t *testing.T) {
 	for result, want := range map[string]string{
 		`{}`:                                  `{"resultType":"complete"}`,
@@ -72,8 +73,9 @@ func TestCompletedResultSaysSo(t *testing.T) {
 		`{ "a":1}`:                            `{"resultType":"complete", "a":1}`,
 		`{"a":{"resultType":"x"}}`:            `{"resultType":"complete","a":{"resultType":"x"}}`,
 		`{"a":1, "resultType" : "complete" }`: `{"a":1, "resultType" : "complete" }`,
-		`{"resultType":"task","a":1}`:         `{"resultType":"complete","a":1}`,
-		`{"a":1,"resultType":null}`:           `{"a":1,"resultType":"complete"}`,
+		`{"resultType":"odd","a":1}`:          `{"resultType":"odd","a":1}`,
+		`{"a":1,"resultType":null}`:           `{"a":1,"resultType":null}`,
+		`{"a":1,"resultType":["odd"]}`:        `{"a":1,"resultType":["odd"]}`,
 	} {
 		v := view(func(v *TaskView) { v.Status, v.Result = "completed", []byte(result) })
 		got := v.Detailed()
