@@ -27,9 +27,10 @@ func (t *Task) mayAsk(key string, request []byte) bool {
 	return t.asks(key) || len(t.Asks) == 0 || len(t.Asks) < maxAsks && size <= maxAskBytes
 }
 
-// What a request is refused with that no client will answer.
+// What a request is refused with that no client will be asked.
 var (
 	errUnheard   = &mcp.Error{Code: mcp.CodeInternal, Message: "the client does not answer any more"}
+	errIllegible = &mcp.Error{Code: mcp.CodeParse, Message: "the request is not UTF-8"}
 	errNoSession = &mcp.Error{Code: mcp.CodeInternal, Message: "no client can answer without a session"}
 )
 

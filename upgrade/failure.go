@@ -89,6 +89,12 @@ func lost(reason, message string, t Task) *mcp.Error {
 	return &mcp.Error{Code: mcp.CodeInternal, Message: message, Reason: reason, MayHaveExecuted: &executed}
 }
 
+// illegible is the failure of a task whose outcome is not UTF-8, as all JSON between systems
+// is (RFC 8259, 8.1): clients could read it differently, or not at all. The tool has run.
+func illegible(t Task) error {
+	return lost(mcp.ReasonBadUpstream, "the server's answer is not UTF-8", t)
+}
+
 // mayHaveExecuted reports whether a round may have reached an upstream.
 func (t *Task) mayHaveExecuted() bool { return t.Round > 0 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -54,15 +55,21 @@ func (f *follower) act(ctx context.Context, state mcp.FollowedTask) (over bool, 
 	h := f.h
 	switch state.Status {
 	case "completed":
-		if state.Result == nil {
+		switch {
+		case state.Result == nil:
 			return true, errGarbled
+		case !utf8.Valid(state.Result):
+			return true, illegible(h.Task())
 		}
 		h.finish(ending{state: Completed, outcome: state.Result})
 		return true, nil
 	case "failed":
 		object, says := readable(state.Error)
-		if object == nil {
+		switch {
+		case object == nil:
 			return true, errGarbled
+		case !utf8.Valid(object):
+			return true, illegible(h.Task())
 		}
 		h.finish(ending{state: Failed, outcome: object, message: says})
 		return true, nil
@@ -135,8 +142,11 @@ func (f *follower) refused(r reply, err error) error {
 		return err
 	}
 	object, says := errorOf(r.message)
-	if object == nil {
+	switch {
+	case object == nil:
 		return errGarbled
+	case !utf8.Valid(object):
+		return illegible(f.h.Task())
 	}
 	f.h.finish(ending{state: Failed, outcome: object, message: says})
 	return errFenced

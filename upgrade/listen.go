@@ -1,9 +1,11 @@
 package upgrade
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"time"
+	"unicode/utf8"
 
 	"berth/internal/mcp"
 	"berth/routing"
@@ -168,7 +170,8 @@ func (h *Held) hear(ctx context.Context, m Message) (r reply, over bool, err err
 		}
 		return reply{}, false, nil
 	}
-	if p, ok := mcp.PeekProgress(m.Data); ok {
+	isText := utf8.Valid(m.Data)
+	if p, ok := mcp.PeekProgress(m.Data); ok && isText {
 		h.note(p, m)
 		return reply{}, false, nil
 	}
@@ -178,9 +181,24 @@ func (h *Held) hear(ctx context.Context, m Message) (r reply, over bool, err err
 		return reply{}, false, errGarbled
 	case a.Method == "":
 		return h.answered(a, m)
+	case !isText:
+		h.ignore(ctx, a, m)
+		return reply{}, false, nil
 	}
 	aside(func() { err = h.told(ctx, a, m) })
 	return reply{}, false, err
+}
+
+// ignore drops a request or notification that is not UTF-8: who shows it to a client, or
+// keeps it, could not tell what it says. How far the stream came it tells all the same.
+func (h *Held) ignore(ctx context.Context, a mcp.Answer, m Message) {
+	aside(func() {
+		if a.ID != nil && utf8.Valid(a.ID) {
+			h.post(ctx, mcp.ErrorResponse(bytes.Clone(a.ID), errIllegible.Object()))
+			return
+		}
+		h.noteThat(saying{event: m.Event})
+	})
 }
 
 // told does what a request or a notification means that is no progress.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -215,7 +216,9 @@ func (h *Held) read(ex Exchange, id []byte) (reply, error) {
 			continue
 		}
 		if p, ok := mcp.PeekProgress(m.Data); ok {
-			h.note(p, m)
+			if utf8.Valid(m.Data) {
+				h.note(p, m)
+			}
 			continue
 		}
 		a, err := mcp.PeekAnswer(m.Data, false)
@@ -278,6 +281,8 @@ func next(ex Exchange) (Message, error) {
 // act does what the answer to a round means for the task.
 func (h *Held) act(ctx context.Context, u *routing.Upstream, r reply) (again bool, err error) {
 	switch {
+	case !r.CreatesTask() && !utf8.Valid(r.message):
+		return false, illegible(h.Task())
 	case r.IsError:
 		object, says := errorOf(r.message)
 		if object == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -14,17 +15,20 @@ import (
 type FollowedTask struct {
 	ID           string
 	Status       string
-	Message      string        // statusMessage, on one line; the upstream's, unverified
+	Message      string        // statusMessage, on one line; the upstream's, unverified; "" if it is not UTF-8
 	PollInterval time.Duration // 0: not said
 	Asks         []Input       // inputRequests, in order
 	Result       []byte        // raw JSON object; nil if there is none
 	Error        []byte        // raw JSON object; nil if there is none
 }
 
-var errNoTask = errors.New("mcp: no task is told of")
+var (
+	errNoTask  = errors.New("mcp: no task is told of")
+	errNotUTF8 = errors.New("mcp: not UTF-8")
+)
 
 // ReadFollowed reads a result that hands out a task, or the result of a tasks/get. It
-// fails if that tells of no task, on names that two readers could understand differently,
+// fails if that tells of no task, asks for input in what is not UTF-8, on names that two readers could understand differently,
 // and where InputRequired does.
 func ReadFollowed(result []byte) (FollowedTask, error) {
 	var t FollowedTask
@@ -46,13 +50,15 @@ func (t *FollowedTask) set(name string, value jsontext.Value) (err error) {
 		t.ID, _ = text(value)
 	case name == "status":
 		t.Status, _ = text(value)
-	case name == "statusMessage":
+	case name == "statusMessage" && utf8.Valid(value):
 		message, _ := text(value)
 		t.Message = shortened(OneLine(message))
 	case name == "pollIntervalMs":
 		if ms, err := strconv.ParseFloat(string(value), 64); err == nil && ms > 0 && ms < 1e9 {
 			t.PollInterval = time.Duration(ms * float64(time.Millisecond))
 		}
+	case name == memberInputRequests && !utf8.Valid(value):
+		err = errNotUTF8
 	case name == memberInputRequests && isObject:
 		t.Asks, err = readRequests(value)
 	case name == "result" && isObject:
