@@ -17,10 +17,13 @@ var errFeedEnded = errors.New("proxy: the upstream ended the subscription")
 // feed is a subscription's stream at one upstream, after its acknowledgement.
 type feed struct {
 	upstream *routing.Upstream
+	id       []byte                  // raw, of the request that opens it
+	crossed  func()                  // is told of what belongs to other requests
+	drops    func(reason dropReason) // is told of what else has no business there
+
 	response *http.Response
-	id       []byte     // raw, of the request that opened it
-	crossed  func()     // is told of what answers other requests
 	agreed   mcp.Filter // what the upstream agreed to
+	granted  mcp.Filter // what of that is passed on
 	reader   *exchange.Reader
 	within   bool // the last piece was not the end of its event
 	wanted   bool // and the event is one to pass on
@@ -28,12 +31,20 @@ type feed struct {
 
 // said is what a feed says: an event that is to be passed on, or a piece of one.
 type said struct {
-	raw     []byte   // as it came; valid until the next call
-	message []byte   // the notification, if it is here whole
-	task    mcp.Task // that it tells of, if any
-	begins  bool     // raw is the beginning of the event
-	ends    bool     // raw is the end of the event
+	raw     []byte         // as it came; valid until the next call
+	message []byte         // the notification, if it is here whole
+	about   mcp.Subscribed // what the notification says of itself
+	begins  bool           // raw is the beginning of the event
+	ends    bool           // raw is the end of the event
 }
+
+// dropReason is why a message on a subscription's stream was dropped.
+type dropReason string
+
+const (
+	dropUnasked dropReason = "unasked" // the client did not ask for it, or the upstream has not agreed to it
+	dropOther   dropReason = "other"   // a request, or no message
+)
 
 // bytes returns a copy of raw. An event that ends in a CR alone, whose LF is still on
 // its way and will be left out, is completed: some parsers wait for what follows a CR.
@@ -44,27 +55,51 @@ func (s *said) bytes() []byte {
 	return bytes.Clone(s.raw)
 }
 
-// newFeed reads the answer to a subscription up to the acknowledgement. What comes
+// newFeed is a subscription that is to be sent to u under this JSON-RPC id.
+func (p *Proxy) newFeed(ep *Endpoint, u *routing.Upstream, id []byte) *feed {
+	pool := ep.Router.Pool.Name()
+	return &feed{
+		upstream: u, id: id,
+		crossed: func() { p.telemetry.crossedBy(pool, u) },
+		drops:   func(reason dropReason) { p.telemetry.dropped(pool, u, reason) },
+	}
+}
+
+// subscribe sends the subscription and reads up to its acknowledgement.
+func (f *feed) subscribe(ep *Endpoint, out *http.Request) error {
+	response, err := ep.Client.Send(out, ep.Timeouts.Control)
+	if err != nil {
+		var failed *exchange.SendError
+		if errors.As(err, &failed) && out.Context().Err() == nil {
+			ep.noteFailure(f.upstream, failed)
+		}
+		return err
+	}
+	ep.noteAnswer(f.upstream, response.StatusCode)
+	return f.begin(response)
+}
+
+// begin reads the answer to a subscription up to the acknowledgement. What comes
 // before that has no business there and is dropped. An answer that is no subscription
 // is a *refusedFeed, which then holds the response.
-func newFeed(u *routing.Upstream, response *http.Response, id []byte, crossed func()) (*feed, error) {
+func (f *feed) begin(response *http.Response) error {
 	if exchange.ShapeOf(response) != exchange.EventStream || response.StatusCode/100 != 2 {
-		return nil, &refusedFeed{upstream: u, response: response}
+		return &refusedFeed{upstream: f.upstream, response: response}
 	}
-	f := &feed{upstream: u, response: response, id: id, crossed: crossed, reader: exchange.NewReader(exchange.EventStream, response.Body)}
+	f.response, f.reader = response, exchange.NewReader(exchange.EventStream, response.Body)
 	for {
 		piece, err := f.reader.Next()
 		if err != nil {
 			f.close()
-			return nil, unended(err)
+			return unended(err)
 		}
 		done, err := f.acknowledged(piece)
 		if err != nil {
 			f.close()
-			return nil, err
+			return err
 		}
 		if done {
-			return f, nil
+			return nil
 		}
 	}
 }
@@ -83,25 +118,35 @@ func (f *feed) acknowledged(piece exchange.Piece) (bool, error) {
 	if len(piece.Message) == 0 || !piece.Between {
 		return false, nil
 	}
-	a, err := mcp.PeekAnswer(piece.Message, false)
+	a, err := mcp.PeekSubscribed(piece.Message, false)
 	switch {
-	case err != nil:
-		return false, nil
-	case a.Method == mcp.NotificationAcknowledged && mcp.IsOfAnotherSubscription(piece.Message, f.id):
+	case err != nil || a.Method != "" && a.Method != mcp.NotificationAcknowledged:
+		return f.drop(dropOther)
+	case !f.isOurs(&a):
 		f.crossed()
 		return false, nil
-	case a.Method == mcp.NotificationAcknowledged:
+	case a.Method != "":
 		f.agreed, err = mcp.Agreed(piece.Message)
 		return err == nil, err
-	case a.Method != "":
-		return false, nil
-	case !a.Answers(f.id):
-		f.crossed()
-		return false, nil
 	case a.IsError:
 		return false, &refusedFeed{upstream: f.upstream, message: bytes.Clone(piece.Message)}
 	}
 	return false, errFeedEnded
+}
+
+// drop leaves a message out.
+func (f *feed) drop(reason dropReason) (wanted bool, err error) {
+	f.drops(reason)
+	return false, nil
+}
+
+// isOurs reports whether a message is of this subscription: a response to its request, or a
+// notification that names it, or none: that is, as far as anybody can know.
+func (f *feed) isOurs(a *mcp.Subscribed) bool {
+	if a.Method == "" {
+		return a.Answers(f.id) || a.IsNobodys()
+	}
+	return a.Subscription == nil || mcp.IDKey(a.Subscription) == mcp.IDKey(f.id)
 }
 
 // next returns the next notification, or a piece of one. The upstream's own
@@ -128,25 +173,28 @@ func (f *feed) next() (said, error) {
 	}
 }
 
-// judge reads the beginning of an event and reports whether it is to be passed on.
-// What is no whole event, at the end of a stream, is none.
+// judge reads the beginning of an event and reports whether it is to be passed on: a
+// notification of this subscription that was granted. What is no whole event, at the end of
+// a stream, is none.
 func (f *feed) judge(s *said, piece exchange.Piece) (wanted bool, err error) {
 	if len(piece.Message) == 0 || !piece.Between && !piece.Cut {
 		return false, nil
 	}
-	a, err := mcp.PeekAnswer(piece.Message, piece.Cut)
+	s.about, err = mcp.PeekSubscribed(piece.Message, piece.Cut)
+	a := &s.about
 	switch {
-	case err != nil || a.Method != "" && a.ID != nil:
-		return false, nil // neither garbage nor requests belong on this stream
-	case a.Method == "" && !a.Answers(f.id):
+	case err != nil || a.Method != "" && a.ID != nil: // neither garbage nor requests belong on this stream
+		return f.drop(dropOther)
+	case !f.isOurs(a):
 		f.crossed()
 		return false, nil
 	case a.Method == "":
 		return false, errFeedEnded
 	case a.Method == mcp.NotificationAcknowledged, a.Method == mcp.MethodCancelled:
 		return false, nil
+	case !f.granted.Grants(a):
+		return f.drop(dropUnasked)
 	}
-	s.task = a.Task
 	if !piece.Cut {
 		s.message = piece.Message
 	}

@@ -41,6 +41,7 @@ type fleetFeed struct {
 	target   *url.URL
 	host     string
 	header   http.Header
+	filter   mcp.Filter
 	body     []byte
 	stop     context.CancelFunc
 	done     chan struct{}
@@ -139,7 +140,7 @@ func newFleetFeed(g *leg, key feedKey, header http.Header) *fleetFeed {
 	ctx, stop := context.WithCancel(context.Background())
 	f := &fleetFeed{
 		key: key, ep: x.endpoint, p: x.p, upstream: g.upstream,
-		target: x.endpointURL(g.upstream), host: key.host, header: header, body: ownListen(x.version(), g.asked),
+		target: x.endpointURL(g.upstream), host: key.host, header: header, filter: g.asked, body: ownListen(x.version(), g.asked),
 		stop: stop, done: make(chan struct{}), members: make(map[*leg]bool),
 	}
 	go f.run(ctx)
@@ -192,10 +193,11 @@ func (f *fleetFeed) run(ctx context.Context) {
 }
 
 func (f *fleetFeed) serve(ctx context.Context) error {
-	stream, err := subscribe(f.ep, f.upstream, f.request(ctx), []byte(ownID), f.crossed)
-	if err != nil {
+	stream := f.p.newFeed(f.ep, f.upstream, []byte(ownID))
+	if err := stream.subscribe(f.ep, f.request(ctx)); err != nil {
 		return err
 	}
+	stream.granted = stream.agreed.Within(f.filter)
 	dropOneCallers(stream.response.Header)
 	defer stream.close()
 	lease := f.ep.Router.Pool.Own(f.upstream)
@@ -208,9 +210,9 @@ func (f *fleetFeed) serve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if s.message != nil && s.task.ID == "" { // of tasks nothing was asked for
-			message := bytes.Clone(s.message)
-			f.tell(stream, func(*leg) legEvent { return legEvent{raw: message} })
+		if s.message != nil {
+			message, about := bytes.Clone(s.message), s.about
+			f.tell(stream, func(*leg) legEvent { return legEvent{raw: message, about: &about} })
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -46,11 +45,12 @@ const (
 type legEvent struct {
 	leg *leg
 
-	joined *feed  // it was acknowledged
-	lost   error  // it ended, broke or was refused
-	raw    []byte // it says this, one event
-	within bool   // and the event goes on
-	done   bool   // it has said all that there is to say
+	joined *feed           // it was acknowledged
+	lost   error           // it ended, broke or was refused
+	raw    []byte          // it says this, one event
+	about  *mcp.Subscribed // what a shared stream's notification, whose raw is the message alone, is about
+	within bool            // and the event goes on
+	done   bool            // it has said all that there is to say
 }
 
 // stand notes that the leg was acknowledged.
@@ -85,7 +85,8 @@ func (g *leg) serve(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if err := g.tellStates(ctx, f.upstream, f.agreed.TaskIDs()); err != nil {
+	f.granted = f.agreed.Within(g.asked).Within(g.l.agreed)
+	if err := g.tellStates(ctx, f.upstream, f.granted.TaskIDs()); err != nil {
 		return err
 	}
 	return g.pass(ctx, f)
@@ -119,7 +120,8 @@ func (g *leg) join(ctx context.Context) (*feed, *routing.Lease, error) {
 func (g *leg) joinLeased(ctx context.Context, lease *routing.Lease) (f *feed, _ *routing.Lease, err error) {
 	x, u := g.l.x, lease.Upstream
 	for range 2 {
-		f, err = subscribe(x.endpoint, u, x.newUpstreamRequest(ctx, u, http.MethodPost, x.endpointURL(u), g.body), x.id, x.crossedBy(u))
+		f = x.p.newFeed(x.endpoint, u, x.id)
+		err = f.subscribe(x.endpoint, x.newUpstreamRequest(ctx, u, http.MethodPost, x.endpointURL(u), g.body))
 		failed, unanswered := errors.AsType[*exchange.SendError](err)
 		if !unanswered || failed.TimedOut || failed.Refused || failed.Garbled || ctx.Err() != nil {
 			break
@@ -131,31 +133,19 @@ func (g *leg) joinLeased(ctx context.Context, lease *routing.Lease) (f *feed, _ 
 	return f, lease, err
 }
 
-// subscribe sends a subscription, a request with this raw id, to u and reads up to its
-// acknowledgement. crossed is told of what answers other requests.
-func subscribe(ep *Endpoint, u *routing.Upstream, out *http.Request, id []byte, crossed func()) (*feed, error) {
-	response, err := ep.Client.Send(out, ep.Timeouts.Control)
-	if err != nil {
-		var failed *exchange.SendError
-		if errors.As(err, &failed) && out.Context().Err() == nil {
-			ep.noteFailure(u, failed)
-		}
-		return nil, err
-	}
-	ep.noteAnswer(u, response.StatusCode)
-	return newFeed(u, response, id, crossed)
-}
-
 // pass passes on what the upstream says, one event at a time: an event that comes in
-// pieces is not interrupted by other legs.
+// pieces is not interrupted by other legs. What names no subscription is made to name the
+// client's.
 func (g *leg) pass(ctx context.Context, f *feed) error {
 	for {
 		s, err := f.next()
 		switch {
 		case err != nil:
 			return err
-		case !g.asksFor(s.task), !g.states.note(s.task):
+		case !g.states.note(s.about.Task):
 			f.skip()
+		case s.message != nil && s.about.Subscription == nil:
+			err = g.sayOwn(ctx, f, s.message)
 		case s.ends:
 			err = g.say(ctx, s.bytes())
 		default:
@@ -167,10 +157,14 @@ func (g *leg) pass(ctx context.Context, f *feed) error {
 	}
 }
 
-// asksFor reports whether the leg is for what is said of this task, if it is said of
-// one: another may be somebody else's.
-func (g *leg) asksFor(task mcp.Task) bool {
-	return task.ID == "" || slices.Contains(g.asked.TaskIDs(), task.ID)
+// sayOwn passes on a notification that does not say which subscription it is of.
+func (g *leg) sayOwn(ctx context.Context, f *feed, message []byte) error {
+	own := mcp.ForSubscription(message, f.id)
+	if own == nil {
+		f.drops(dropOther)
+		return nil
+	}
+	return g.say(ctx, event(own))
 }
 
 // say has one event passed on when no other leg is in the middle of one.

@@ -29,14 +29,14 @@ func TestEventsOfASubscriptionAreWhole(t *testing.T) {
 		f.servers[0].inject(onMethod("subscriptions/listen", streams(func(ctx context.Context, write func(string)) {
 			write("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\",\"params\":{\"notifications\":{\"toolsListChanged\":true}}}\r\n\r")
 			time.Sleep(time.Second)
-			write("\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\r\n\r")
+			write("\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\",\"params\":{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":1}}}\r\n\r")
 			<-ctx.Done()
 		})))
 		resp := f.open(f.modernRequest(t.Context(), "subscriptions/listen", "", `"notifications":{"toolsListChanged":true}`))
 		defer resp.Body.Close()
 		lines := newEventLines(t, resp)
 		lines.event()
-		want := "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\r\n\r\n"
+		want := "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\",\"params\":{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":1}}}\r\n\r\n"
 		got := make([]byte, len(want))
 		if _, err := io.ReadFull(lines.r, got); err != nil || string(got) != want {
 			t.Errorf("got %q, %v, want %q", got, err, want)

@@ -21,6 +21,8 @@ type subscription struct {
 	asked mcp.Filter
 	legs  []*leg // those that have not ended for good
 
+	agreed mcp.Filter // what the client was told, once acknowledged is closed
+
 	upgraded *upgradedAudience // nil: no task of berth's own making is asked for
 
 	events       chan legEvent // of the client's own legs
@@ -114,8 +116,9 @@ func (l *subscription) acknowledge(first *feed) error {
 	}
 	l.x.upstream = l.names()
 	l.beginStream(first)
+	l.agreed = agreed.Within(l.asked)
 	close(l.acknowledged)
-	return l.send(event(mcp.Acknowledgement(l.x.id, agreed.Within(l.asked))))
+	return l.send(event(mcp.Acknowledgement(l.x.id, l.agreed)))
 }
 
 // beginStream sends the header, which is that of the upstream which agreed first. Where

@@ -91,13 +91,27 @@ func (l *subscription) take(e legEvent) error {
 // pass passes an event on, or a piece of one.
 func (l *subscription) pass(e legEvent) error {
 	if e.leg.shared {
-		return l.send(event(mcp.ForSubscription(e.raw, l.x.id)))
+		return l.passShared(e)
 	}
 	l.speaking = nil
 	if e.within {
 		l.speaking = e.leg
 	}
 	return l.send(e.raw)
+}
+
+// passShared passes a notification on that all subscribers of a stream hear, if this one was
+// told that it would come: what its stream has agreed to since is not part of that.
+func (l *subscription) passShared(e legEvent) error {
+	own, reason := mcp.ForSubscription(e.raw, l.x.id), dropUnasked
+	switch {
+	case own == nil:
+		reason = dropOther
+	case l.agreed.Grants(e.about):
+		return l.send(event(own))
+	}
+	l.x.p.telemetry.dropped(l.x.poolName(), e.leg.upstream, reason)
+	return nil
 }
 
 // dropIfDone drops a leg that will never have anything to say again. The last one stays:

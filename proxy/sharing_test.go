@@ -124,7 +124,8 @@ func TestTaskLastSeenIsToldToTheSameKeyOnly(t *testing.T) {
 
 // An upstream that says more than it was asked for may speak of somebody else's task.
 func TestWhatIsSaidOfOtherTasksReachesNobody(t *testing.T) {
-	for name, fleetwide := range map[string]bool{"own stream": false, "shared stream": true} {
+	for name, id := range map[string]string{"own stream": `1`, "shared stream": `"berth"`} {
+		fleetwide := id != `1`
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newRig(t, rigOptions{size: 1, endpoint: func(ep *proxy.Endpoint) { ep.FleetNotifications = fleetwide }})
@@ -132,8 +133,8 @@ func TestWhatIsSaidOfOtherTasksReachesNobody(t *testing.T) {
 				f.servers[0].inject(onMethod("subscriptions/listen", streams(func(ctx context.Context, write func(string)) {
 					write(`data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":` + filter + `}}` + "\n\n")
 					time.Sleep(time.Second)
-					write(`data: {"jsonrpc":"2.0","method":"notifications/tasks","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"taskId":"x","status":"working"}}` + "\n\n")
-					write(`data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}` + "\n\n")
+					write(`data: {"jsonrpc":"2.0","method":"notifications/tasks","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `},"taskId":"x","status":"working"}}` + "\n\n")
+					write(`data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `}}}` + "\n\n")
 					<-ctx.Done()
 				})))
 				s := f.subscribe("1", filter)

@@ -31,6 +31,7 @@ type telemetry struct {
 	cuts       metric.Int64Counter
 	streams    metric.Int64UpDownCounter
 	crossed    metric.Int64Counter
+	drops      metric.Int64Counter
 }
 
 func newTelemetry(meters metric.MeterProvider, tracers trace.TracerProvider) telemetry {
@@ -49,6 +50,7 @@ func newTelemetry(meters metric.MeterProvider, tracers trace.TracerProvider) tel
 	t.operations, _ = mcpconv.NewServerOperationDuration(meter)
 	t.exchanges, _ = mcpconv.NewClientOperationDuration(meter)
 	t.streams, _ = meter.Int64UpDownCounter("berth.subscription.streams", metric.WithDescription("Subscriptions that stand at upstreams, by whether subscribers share them."))
+	t.drops, _ = meter.Int64Counter("berth.subscription.dropped", metric.WithDescription("Messages on subscriptions' streams at upstreams that were for no subscriber, by why."))
 	t.crossed, _ = meter.Int64Counter("berth.crossed_answers", metric.WithDescription("Responses to other requests in the answers to requests of berth's own, dropped."))
 	return t
 }
@@ -61,6 +63,12 @@ func (t telemetry) crossedBy(pool string, u *routing.Upstream) {
 // crossedBy returns what counts such a response in the answer to a request that x made.
 func (x *request) crossedBy(u *routing.Upstream) func() {
 	return func() { x.p.telemetry.crossedBy(x.poolName(), u) }
+}
+
+// dropped counts a message of an upstream's that no subscriber is told.
+func (t telemetry) dropped(pool string, u *routing.Upstream, reason dropReason) {
+	t.drops.Add(context.Background(), 1, metric.WithAttributes(
+		attribute.String("pool", pool), attribute.String("upstream", u.Name), attribute.String("reason", string(reason))))
 }
 
 // subscribed counts a stream at an upstream that stands now (1), or no more (-1).

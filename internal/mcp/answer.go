@@ -76,10 +76,13 @@ func (a *Answer) CreatesTask() bool { return a.Dialect != DialectNone && a.Task.
 // of the message, and what was read up to there counts. An error means that the
 // message is malformed, or that it names one of the members berth reads twice;
 // the Answer then holds what was read before the fault.
-func PeekAnswer(data []byte, cut bool) (Answer, error) {
+func PeekAnswer(data []byte, cut bool) (Answer, error) { return peekAnswer(data, cut, nil) }
+
+// peekAnswer reads into subscribed as well, unless that is nil.
+func peekAnswer(data []byte, cut bool, subscribed *Subscribed) (Answer, error) {
 	// Some servers begin a JSON body with a byte order mark; browsers and fetch drop it.
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	r := answerReader{dec: newDecoder(data), data: data, cut: cut}
+	r := answerReader{dec: newDecoder(data), data: data, cut: cut, subscribed: subscribed}
 	err := r.object(messageNames, r.message)
 	if err == nil {
 		if _, end := r.dec.ReadToken(); !isEOF(end) {

@@ -19,6 +19,8 @@ type answerReader struct {
 	result Task // result.taskId and its neighbours
 	params Task // params.taskId …
 	core   Task // result.task.taskId …
+
+	subscribed *Subscribed // nil: it is no message on a subscription's stream
 }
 
 // Members of an answer that are read, and so may not stand there twice.
@@ -76,6 +78,9 @@ func (r *answerReader) message(name string) error {
 	case "result":
 		return r.readResult()
 	case "params":
+		if r.subscribed != nil {
+			return r.ifObject(subscribedNames, r.subscribedMember)
+		}
 		return r.ifObject(taskNames, func(name string) error { return r.task(&r.params, name) })
 	}
 	return r.dec.SkipValue()

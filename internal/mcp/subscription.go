@@ -15,13 +15,6 @@ const (
 	metaSubscription = "io.modelcontextprotocol/subscriptionId"
 )
 
-// IsOfAnotherSubscription reports whether a notification names the subscription that another
-// request opened than the one with this raw id.
-func IsOfAnotherSubscription(message, id []byte) bool {
-	from, to, ok := locate(message, "params", "_meta", metaSubscription)
-	return ok && IDKey(message[from:to]) != IDKey(id)
-}
-
 // Agreed returns what an acknowledgement agrees to.
 func Agreed(message []byte) (Filter, error) {
 	from, to, ok := locate(message, "params", "notifications")
@@ -65,9 +58,15 @@ func TaskNotification(id, result []byte) []byte {
 	return notification(NotificationTask, id, task)
 }
 
-// ForSubscription returns a notification as the subscription with this id gets it.
+// ForSubscription returns a notification as the subscription with this id gets it, which it
+// names if it names none; nil if there is no place for that.
 func ForSubscription(message, id []byte) []byte {
-	return replace(message, id, "params", "_meta", metaSubscription)
+	names := patch{{name: "params", within: patch{{name: "_meta", within: patch{{name: metaSubscription, value: id}}}}}}
+	out, err := names.apply(message)
+	if err != nil {
+		return nil
+	}
+	return out
 }
 
 // ListenFor returns the body of a subscriptions/listen with another filter; every

@@ -1,0 +1,101 @@
+package mcp
+
+import (
+	"slices"
+	"strings"
+)
+
+// Subscribed is what berth reads in a message on a subscription's stream: beside the rest
+// of an Answer, what a notification is about and whose it is.
+type Subscribed struct {
+	Answer
+	URI          string // params.uri
+	Subscription []byte // raw JSON of the subscriptionId in params._meta; nil: none was read
+}
+
+// PeekSubscribed is PeekAnswer for a message on a subscription's stream.
+func PeekSubscribed(data []byte, cut bool) (Subscribed, error) {
+	var s Subscribed
+	var err error
+	s.Answer, err = peekAnswer(data, cut, &s)
+	return s, err
+}
+
+// Members of a notification that are read where it stands on a subscription's stream.
+var (
+	subscribedNames     = append([]string{"uri", "_meta"}, taskNames...)
+	subscribedMetaNames = []string{metaSubscription}
+)
+
+// subscribedMember reads a member of a notification's params.
+func (r *answerReader) subscribedMember(name string) error {
+	switch name {
+	case "uri":
+		return r.text(&r.subscribed.URI)
+	case "_meta":
+		return r.ifObject(subscribedMetaNames, r.subscribedMeta)
+	}
+	return r.task(&r.params, name)
+}
+
+func (r *answerReader) subscribedMeta(name string) error {
+	if name != metaSubscription {
+		return r.dec.SkipValue()
+	}
+	value, err := r.value()
+	r.subscribed.Subscription = slices.Clone(value)
+	return err
+}
+
+// The members of a filter that the revision names, but for FilterTasks, and what each asks
+// for (2026-07-28, subscriptions, "Notification Filter").
+const (
+	filterTools     = "toolsListChanged"
+	filterPrompts   = "promptsListChanged"
+	filterResources = "resourcesListChanged"
+	filterUpdates   = "resourceSubscriptions"
+)
+
+// askedBy is the member of a filter that asks for notifications of a method.
+var askedBy = map[string]string{
+	"notifications/tools/list_changed":     filterTools,
+	"notifications/prompts/list_changed":   filterPrompts,
+	"notifications/resources/list_changed": filterResources,
+	"notifications/resources/updated":      filterUpdates,
+	NotificationTask:                       FilterTasks,
+}
+
+// Grants reports whether a subscription whose server has agreed to f may be told this. What
+// berth does not know may come where a member was agreed to that it does not know either:
+// extensions add to both.
+func (f Filter) Grants(s *Subscribed) bool {
+	name, known := askedBy[s.Method]
+	if !known {
+		return slices.ContainsFunc(f, func(w Wish) bool { return w.wants() && !isKnownFilter(w.Name) })
+	}
+	wish, ok := f.Find(name)
+	switch {
+	case !ok || !wish.wants():
+		return false
+	case name == FilterTasks:
+		return s.Task.ID != "" && slices.Contains(wish.List, s.Task.ID)
+	case name == filterUpdates:
+		return slices.ContainsFunc(wish.List, func(uri string) bool { return isOrIsWithin(s.URI, uri) })
+	}
+	return true
+}
+
+func isKnownFilter(name string) bool {
+	switch name {
+	case filterTools, filterPrompts, filterResources, filterUpdates, FilterTasks:
+		return true
+	}
+	return false
+}
+
+// isOrIsWithin reports whether uri is that of a resource or of a sub-resource of it, which
+// a server may name in its place (2026-07-28, schema, ResourceUpdatedNotificationParams).
+func isOrIsWithin(uri, resource string) bool {
+	rest, ok := strings.CutPrefix(uri, resource)
+	return ok && (rest == "" || strings.HasSuffix(resource, "/") || strings.ContainsAny(rest[:1], "/?#"))
+}
