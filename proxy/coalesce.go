@@ -142,8 +142,9 @@ func (x *request) hasRiders() bool {
 }
 
 // flightKey digests whatever may bear on the answer: the body but for what is a
-// request's own, and all headers but for those that are a request's or a way's own.
-// Credentials may stand in headers that berth does not know.
+// request's own, all headers but for those that are a request's own, and where the request
+// comes from, as its upstream is told. Credentials may stand in headers that berth does
+// not know.
 func (x *request) flightKey(u *routing.Upstream) flightKey {
 	asks := make([]byte, 0, 2<<10)
 	add := func(part string) {
@@ -161,7 +162,11 @@ func (x *request) flightKey(u *routing.Upstream) flightKey {
 			add(value)
 		}
 	}
-	add("") // the name of no header: here the body begins
+	add("") // the name of no header
+	for _, origin := range x.origins() {
+		add(origin)
+	}
+	add("") // the name of no header, either: here the body begins
 	asks = append(asks, mcp.Question(x.body)...)
 	key := flightKey{task: x.taskKey(), asks: sha256.Sum256(asks)}
 	if x.session != "" {
@@ -170,9 +175,26 @@ func (x *request) flightKey(u *routing.Upstream) flightKey {
 	return key
 }
 
+// origins tell where the request comes from: an upstream may let in some addresses only.
+// Believed proxies say it in headers, whose peers say nothing of the client; of anybody
+// else the peer is what upstreams are told.
+func (x *request) origins() []string {
+	addr := x.p.addressOf(x.r, x.trusted)
+	all := []string{addr.String()}
+	if x.trusted {
+		for _, name := range fromWhere {
+			all = append(append(all, name), x.r.Header.Values(name)...)
+		}
+	}
+	return all
+}
+
+// fromWhere are the headers that tell an upstream whom a request comes from.
+var fromWhere = []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip"}
+
 // ofTheWay are the headers that tell which way a request came. Others that begin with
 // X-Forwarded-, User for one, may tell who sent it.
-var ofTheWay = []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via"}
+var ofTheWay = append([]string{"Via"}, fromWhere...)
 
 // isOfOneRequest: headers that differ between requests that ask the same, because they
 // name the request, trace it, or tell which way it came.

@@ -138,7 +138,7 @@ func TestPollRidesOnAStreamThatHasBegun(t *testing.T) {
 // TestPollsThatAskOtherwiseAreRequestsOfTheirOwn: an answer is shared among equals.
 func TestPollsThatAskOtherwiseAreRequestsOfTheirOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newRig(t, rigOptions{})
+		f := newRig(t, rigOptions{options: trustLoopback})
 		id := f.newTask(3600)
 		g, polls := f.shut(), f.later()
 		plain := modernMessage("tasks/get", byID(id))
@@ -156,6 +156,10 @@ func TestPollsThatAskOtherwiseAreRequestsOfTheirOwn(t *testing.T) {
 		}
 		for name, r := range requests {
 			polls.do(name, r)
+		}
+		for name, value := range map[string]string{"X-Forwarded-For": "192.0.2.1", "Forwarded": "for=192.0.2.1", "X-Real-IP": "192.0.2.1"} {
+			requests["from where "+name+" says"] = f.request(t.Context(), http.MethodPost, plain, append(header, name, value)...)
+			polls.do(name, requests["from where "+name+" says"])
 		}
 		query := f.request(t.Context(), http.MethodPost, plain, header...)
 		query.URL.RawQuery = "key=x"
