@@ -22,3 +22,26 @@ func (x *request) recordAnswered(response *http.Response) {
 	defer cancel()
 	x.p.options.Tasks.SettleIn(ctx, x.behind(), message.Calls[0].ID)
 }
+
+// mayReply refuses a client's response to what a held call asks whose task the client may
+// not ask for. What answers something else is its upstream's to judge, and so is everything
+// while the store is away. The request must be routed.
+func (x *request) mayReply() error {
+	if !x.isResponse() || x.principal != "" || !x.mayHoldCalls() {
+		return nil
+	}
+	message, _, refusal := mcp.Peek(x.body, 1)
+	if refusal != nil || message.Calls[0].ID == nil {
+		return nil
+	}
+	tasks := x.p.options.Tasks
+	id, err := tasks.AskedIn(x.ctx, x.behind(), message.Calls[0].ID)
+	if err != nil || id == "" {
+		return nil
+	}
+	task, err := tasks.Peek(x.ctx, id, x.asker())
+	if err != nil {
+		return nil
+	}
+	return x.mayAsk(x.ctx, task)
+}

@@ -97,14 +97,18 @@ func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, task
 // ownPost makes a POST of berth's own to u: the caller's headers, less what they say
 // of the caller's call.
 func (x *request) ownPost(ctx context.Context, u *routing.Upstream, body []byte) *http.Request {
-	out := x.newUpstreamRequest(ctx, u, http.MethodPost, x.endpointURL(u), body)
-	h := out.Header
+	return outgoing(ctx, http.MethodPost, x.endpointURL(u), x.endpoint.hostFor(u, x.r.Host), x.ownHeaders(), body)
+}
+
+// ownHeaders are the headers of ownPost.
+func (x *request) ownHeaders() http.Header {
+	h := x.outboundHeaders()
 	postJSON(h)
 	h.Del(mcp.HeaderMethod)
 	h.Del(mcp.HeaderName)
 	h.Del(mcp.HeaderLastEvent)
 	dropCallsOwn(h)
-	return out
+	return h
 }
 
 // postJSON sets what Streamable HTTP asks of every POST.

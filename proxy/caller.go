@@ -16,7 +16,7 @@ func (x *request) recognise() error {
 		return err
 	}
 	x.held.caller = x.p.callerOf(x.r, x.principal, x.trusted)
-	x.credential = credentialOf(x.r.Header)
+	x.credential = credentialOf(x.r)
 	return nil
 }
 

@@ -84,7 +84,7 @@ func (x *request) makeCoreTask(rule *upgrade.Rule) error {
 // coreCreation is the call as a task that lives where the request was routed to.
 func (x *request) coreCreation(rule *upgrade.Rule, ttl time.Duration) upgrade.Creation {
 	c := upgrade.Creation{
-		Rule: rule, Tool: x.call().Name, Version: x.negotiated(), Asker: x.asker(), Caller: x.held.caller, Creator: x.creator(),
+		Rule: rule, Tool: x.call().Name, Version: x.negotiated(), Asker: x.asker(), Caller: x.held.caller, Credentials: x.digests(),
 		Prefer: x.decision.Prefer, Call: x.heldCall(), Core: true, Session: x.session, TTL: ttl,
 	}
 	if owner := x.decision.Owner; owner != nil {

@@ -170,8 +170,8 @@ func TestAnothersCoreTaskIsUnknown(t *testing.T) {
 func TestCoreTaskIsToldToWhomThePoolTakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newCoreRig(t, rigOptions{}, nil)
-		id, _ := f.made("", func(c *upgrade.Creation) { c.Creator = "somebody's" })
-		f.servers[0].inject(first(onMethod("server/discover", func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		id, _ := f.made("", func(c *upgrade.Creation) { c.Credentials.All = "somebody's" })
+		f.servers[0].inject(first(onMethod("ping", func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 			if r.Header.Get("Authorization") == "Bearer good" {
 				return false
 			}

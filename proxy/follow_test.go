@@ -20,6 +20,11 @@ func (f *upgraded) serves(faults map[string]faultFunc) {
 	})
 }
 
+// looksAtTokens refuses what bears none, whichever it is.
+func looksAtTokens(w http.ResponseWriter, r *http.Request, body []byte) bool {
+	return r.Header.Get("Authorization") == "" && sayStatus(http.StatusUnauthorized, jsonType, `{}`)(w, r, body)
+}
+
 // inTurnSay answers the n-th request with the n-th result, and those after with the last.
 func inTurnSay(results ...string) faultFunc {
 	var n atomic.Int64
@@ -97,9 +102,10 @@ func TestFollowedTaskAsksAndIsAnswered(t *testing.T) {
 		f := newUpgraded(t, rigOptions{}, nil)
 		asking := theirs("input_required", `,"inputRequests":{"k":{"method":"elicitation/create"}}`)
 		f.serves(map[string]faultFunc{
-			"tools/call":   sayResult(theirHandle),
-			"tasks/get":    inTurnSay(asking, asking, theirs("completed", `,"result":`+done)),
-			"tasks/update": inTurnSay(`{"resultType":"complete"}`),
+			"server/discover": looksAtTokens,
+			"tools/call":      sayResult(theirHandle),
+			"tasks/get":       inTurnSay(asking, asking, theirs("completed", `,"result":`+done)),
+			"tasks/update":    inTurnSay(`{"resultType":"complete"}`),
 		})
 		id := f.made("Authorization", "Bearer one")
 		v := f.reaches(id, "input_required", "Authorization", "Bearer one")
@@ -176,9 +182,10 @@ func TestCancelReachesTheFollowedTask(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newUpgraded(t, rigOptions{}, nil)
 				f.serves(map[string]faultFunc{
-					"tools/call":   sayResult(theirHandle),
-					"tasks/get":    sayResult(theirs(status, `,"inputRequests":{"k":{}}`)),
-					"tasks/cancel": sayResult(`{"resultType":"complete"}`),
+					"server/discover": looksAtTokens,
+					"tools/call":      sayResult(theirHandle),
+					"tasks/get":       sayResult(theirs(status, `,"inputRequests":{"k":{}}`)),
+					"tasks/cancel":    sayResult(`{"resultType":"complete"}`),
 				})
 				id := f.made("Authorization", "Bearer one")
 				f.eventually("a poll", func() bool { return len(f.seen.of("tasks/get")) > 0 })

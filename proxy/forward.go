@@ -9,6 +9,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/upgrade"
 )
 
 // forward routes the request, sends it, and relays the answer.
@@ -56,6 +57,11 @@ func (x *request) dispatch() error {
 func (x *request) deliver() error {
 	if x.isStray() {
 		return x.dropStray()
+	}
+	if err := x.mayReply(); errors.Is(err, upgrade.ErrUnknown) {
+		return x.dropStray() // as one that nobody waits for
+	} else if err != nil {
+		return err
 	}
 	switch {
 	case x.hasNoList():

@@ -12,12 +12,12 @@ import (
 
 // newUpstreamRequest makes the request that goes to u. body nil means none.
 func (x *request) newUpstreamRequest(ctx context.Context, u *routing.Upstream, method string, target *url.URL, body []byte) *http.Request {
-	out := &http.Request{
-		Method: method,
-		URL:    target,
-		Host:   x.endpoint.hostFor(u, x.r.Host),
-		Header: x.outboundHeaders(),
-	}
+	return outgoing(ctx, method, target, x.endpoint.hostFor(u, x.r.Host), x.outboundHeaders(), body)
+}
+
+// outgoing makes a request with this header, which is its own from then on.
+func outgoing(ctx context.Context, method string, target *url.URL, host string, header http.Header, body []byte) *http.Request {
+	out := &http.Request{Method: method, URL: target, Host: host, Header: header}
 	if body != nil {
 		out.Body = io.NopCloser(bytes.NewReader(body))
 		out.ContentLength = int64(len(body))

@@ -57,11 +57,14 @@ func (ep *Endpoint) principalHeader() string {
 	return ep.Identifier.Header()
 }
 
-// credentialOf returns a digest of what the caller may authenticate with: all headers
-// but those of one request or one call, for only the upstream knows which of the others
-// are credentials. It is compared, never stored elsewhere nor logged.
-func credentialOf(h http.Header) string {
-	sum := digestOf(h, func(name string) bool { return isOfOneRequest(name) || isOfOneCall(name) })
+// credentialOf returns a digest of what the caller may authenticate with: the query, and
+// all headers but those of one request or one call, for only the upstream knows which of
+// the others are credentials. It is compared, never stored elsewhere nor logged.
+func credentialOf(r *http.Request) string {
+	sum := digestOf(r.Header, func(name string) bool { return isOfOneRequest(name) || isOfOneCall(name) })
+	if r.URL.RawQuery != "" {
+		sum = sha256.Sum256([]byte(joined(string(sum[:]), r.URL.RawQuery)))
+	}
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
@@ -83,10 +86,11 @@ func digestOf(h http.Header, without func(name string) bool) [sha256.Size]byte {
 // isOfOneCall: headers that tell what one call is and how its answer is to come.
 func isOfOneCall(name string) bool {
 	switch name {
-	case "Accept", "Content-Type", headerOnce, mcp.HeaderLastEvent:
+	case "Accept", "Content-Type", headerOnce, mcp.HeaderLastEvent,
+		mcp.HeaderVersion, mcp.HeaderSession, mcp.HeaderMethod, mcp.HeaderName:
 		return true
 	}
-	return strings.HasPrefix(name, "Mcp-")
+	return strings.HasPrefix(name, mcp.HeaderParamPrefix)
 }
 
 // digest names a secret without telling it.

@@ -82,21 +82,25 @@ type Options struct {
 	Endpoints      []*Endpoint    // where several fit a request equally well, the first gets it
 	Loopback       bool           // the listener is on loopback: only loopback hosts and origins are welcome
 	TrustedProxies []netip.Prefix // peers whose forwarding and principal headers are believed
-	Limits         Limits
-	Tasks          *upgrade.Tasks       // the tasks of berth's own making; nil: calls stay plain
-	LastSeen       *LastSeen            // nil: one with default bounds
-	Rules          upgrade.Rules        // which tools' calls become tasks; none: no tool's
-	Keys           *seal.Keyring        // seals what clients carry; required where tasks are listed over a pool
-	Logger         *slog.Logger         // nil: discarded
-	AccessLog      *slog.Logger         // nil: no access records
-	Meter          metric.MeterProvider // nil: nothing is measured
-	Tracer         trace.TracerProvider // nil: nothing is traced
+	// CredentialHeaders are headers that callers authenticate with, beside those that are
+	// known to be.
+	CredentialHeaders []string
+	Limits            Limits
+	Tasks             *upgrade.Tasks       // the tasks of berth's own making; nil: calls stay plain
+	LastSeen          *LastSeen            // nil: one with default bounds
+	Rules             upgrade.Rules        // which tools' calls become tasks; none: no tool's
+	Keys              *seal.Keyring        // seals what clients carry; required where tasks are listed over a pool
+	Logger            *slog.Logger         // nil: discarded
+	AccessLog         *slog.Logger         // nil: no access records
+	Meter             metric.MeterProvider // nil: nothing is measured
+	Tracer            trace.TracerProvider // nil: nothing is traced
 }
 
 // Proxy is the http.Handler in front of all pools.
 type Proxy struct {
 	options    Options
-	limits     Limits // with their defaults
+	counts     []string // the headers that are credentials, beside Cookie, as meant spells them
+	limits     Limits   // with their defaults
 	seen       *LastSeen
 	log        *slog.Logger
 	telemetry  telemetry
@@ -116,6 +120,7 @@ type Proxy struct {
 func New(o Options) *Proxy {
 	p := &Proxy{
 		options:   o,
+		counts:    countedHeaders(o.CredentialHeaders),
 		limits:    o.Limits.withDefaults(),
 		seen:      o.LastSeen,
 		log:       o.Logger,

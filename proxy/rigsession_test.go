@@ -134,11 +134,11 @@ type standing struct {
 }
 
 // stand opens a standing stream, and waits for what the instance says first.
-func (f *rig) stand(session string) *standing {
+func (f *rig) stand(session string, header ...string) *standing {
 	f.t.Helper()
 	ctx, leave := context.WithCancel(context.Background())
 	f.t.Cleanup(leave)
-	resp := f.open(f.request(ctx, http.MethodGet, "", legacyHeader(session)...))
+	resp := f.open(f.request(ctx, http.MethodGet, "", append(legacyHeader(session), header...)...))
 	if resp.StatusCode != http.StatusOK {
 		f.t.Fatalf("standing stream: got %d", resp.StatusCode)
 	}

@@ -65,7 +65,7 @@ func (x *request) goElsewhere(u *routing.Upstream, response *http.Response) erro
 // refused from then on, by every berth, and the upstream's DELETE waits for the last of the
 // calls. done is false for any other request, which goes to u.
 func (x *request) endSession(u *routing.Upstream) (done bool, err error) {
-	if x.r.Method != http.MethodDelete || !x.mayHoldCalls() || !x.mayEnd(u) {
+	if x.r.Method != http.MethodDelete || !x.mayHoldCalls() || !x.mayEnd() {
 		return false, nil
 	}
 	ctx, cancel := x.recording()
@@ -84,26 +84,24 @@ func (x *request) endSession(u *routing.Upstream) (done bool, err error) {
 	return true, nil
 }
 
-// mayEnd reports whether the caller may end the session although u does not get to judge
-// that: berth knows whose the session is, or authorises calls itself; or the caller bears
-// what a call in the session was made with; or u takes a ping from it.
-func (x *request) mayEnd(u *routing.Upstream) bool {
-	if x.endpoint.Router.Principals || x.endpoint.Authorization != nil {
+// mayEnd reports whether the caller may end the session although its upstream does not get
+// to judge that: berth knows whose the session is, or the caller may ask for a task whose
+// call was made in it.
+func (x *request) mayEnd() bool {
+	if x.principal != "" {
 		return true
 	}
 	ids, err := x.p.options.Tasks.InSession(x.ctx, x.sessionKey())
 	if err != nil || len(ids) == 0 {
 		return true // EndSession finds out
 	}
+	var tasks []upgrade.Task
 	for _, id := range ids[:min(len(ids), maxCreators)] {
-		if task, err := x.p.lookout.record(x.ctx, id, x.asker()); err == nil && task.Creator == x.creator() {
-			return true
+		if task, err := x.p.lookout.record(x.ctx, id, x.asker()); err == nil {
+			tasks = append(tasks, task)
 		}
 	}
-	ctx, cancel := context.WithTimeout(x.ctx, confirmTime)
-	defer cancel()
-	status, _, err := x.sendOwn(ctx, u, mcp.MethodPing, "")
-	return err == nil && status/100 == 2
+	return x.asStranger().mayAskForOne(x.ctx, tasks)
 }
 
 // refuseAsks answers in the client's place what u asks it in calls that are held: tools

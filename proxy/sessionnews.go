@@ -21,8 +21,9 @@ const sessionLook = 15 * time.Second
 type sessionNews struct {
 	room    *newsroom
 	out     *lookout
-	session string // its key
+	key     newsKey
 	who     upgrade.Asker
+	mayHear func(context.Context, upgrade.Task) error
 	events  chan []byte
 	over    chan struct{} // closed when the client has ended the session
 	end     context.CancelFunc
@@ -68,10 +69,10 @@ func (n *sessionNews) ended() <-chan struct{} {
 // run looks at the session and its tasks until ctx ends or the session is over.
 func (n *sessionNews) run(ctx context.Context) {
 	defer close(n.done)
-	woken, stop := n.out.tasks.WatchSession(n.session)
+	woken, stop := n.out.tasks.WatchSession(n.key.session)
 	defer stop()
 	n.changes = n.out.tasks.WatchAll(nil)
-	n.delivery = n.out.tasks.SessionDelivery(n.session)
+	n.delivery = n.out.tasks.SessionDelivery(n.key.session)
 	n.out.watching.Add(1)
 	defer func() {
 		n.delivery.GiveBack(ctx)
@@ -125,8 +126,8 @@ func (n *sessionNews) lookAtSession(ctx context.Context) (over bool) {
 	n.due = time.Now().Add(n.out.interval(sessionLook))
 	var ids []string
 	err := n.out.look(ctx, func() (err error) {
-		if over, err = n.out.tasks.SessionOver(ctx, n.session); err == nil && !over {
-			ids, err = n.out.tasks.InSession(ctx, n.session)
+		if over, err = n.out.tasks.SessionOver(ctx, n.key.session); err == nil && !over {
+			ids, err = n.out.tasks.InSession(ctx, n.key.session)
 		}
 		return err
 	})
@@ -140,7 +141,11 @@ func (n *sessionNews) lookAtSession(ctx context.Context) (over bool) {
 // follow adds the tasks that are not known yet, and forgets those that have ended.
 func (n *sessionNews) follow(ids []string) {
 	n.tasks = slices.DeleteFunc(n.tasks, func(task *sessionTask) bool {
-		return task.over && !slices.Contains(ids, task.id)
+		gone := task.over && !slices.Contains(ids, task.id)
+		if gone {
+			n.room.forget(n, task.id)
+		}
+		return gone
 	})
 	added := false
 	for _, id := range ids {
@@ -193,6 +198,10 @@ func (n *sessionNews) look(ctx context.Context, task *sessionTask) (over bool) {
 	if err != nil {
 		return errors.Is(err, upgrade.ErrUnknown)
 	}
+	if n.mayHear(ctx, view.Task) != nil {
+		n.delivery.GiveBack(ctx)     // somebody else in the session may
+		return view.State.Terminal() // upstreams may come to take the credentials
+	}
 	shown := view.Core()
 	now := taskStatus{shown.Status, shown.Message}
 	if now == task.told {
@@ -203,7 +212,7 @@ func (n *sessionNews) look(ctx context.Context, task *sessionTask) (over bool) {
 		return false
 	}
 	task.told = now
-	if mine {
+	if mine && n.room.tells(n, task.id) {
 		n.say(ctx, event(shown.StatusNotification()))
 	}
 	return view.State.Terminal()

@@ -54,7 +54,7 @@ func (x *request) upgradeCall() error {
 	}
 	creation := upgrade.Creation{
 		Rule: rule, Tool: x.call().Name, Version: x.version(),
-		Asker: x.asker(), Caller: x.held.caller, Creator: x.creator(), Prefer: x.preferred(), Call: x.heldCall(),
+		Asker: x.asker(), Caller: x.held.caller, Credentials: x.digests(), Prefer: x.preferred(), Call: x.heldCall(),
 	}
 	if key != "" {
 		return x.upgradeOnce(creation, key)
@@ -119,15 +119,6 @@ func (x *request) handle(view upgrade.View) []byte {
 // asker says who asks for tasks, and where.
 func (x *request) asker() upgrade.Asker {
 	return upgrade.Asker{Pool: x.poolName(), Principal: x.principal}
-}
-
-// creator is a digest of what the caller is authorised by, "" if that is nothing.
-func (x *request) creator() string {
-	authorization := x.r.Header.Get("Authorization")
-	if authorization == "" {
-		return ""
-	}
-	return digest(authorization)
 }
 
 // isUpgraded reports whether the request is about a task of berth's own making. It fails

@@ -17,6 +17,7 @@ func TestRoundsOfATask(t *testing.T) {
 		sayResult(ask(`"a":{"n":3}`, "")),
 		sayResult(done),
 	)
+	f.servers[0].inject(first(onMethod("server/discover", looksAtTokens), *f.servers[0].fault.Load()))
 	id := f.made("Authorization", "Bearer one", "Mcp-Param-Region", "eu", "X-Custom", "one")
 	v := f.reaches(id, "input_required", "Authorization", "Bearer one")
 	if len(v.InputRequests) != 2 {

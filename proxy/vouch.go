@@ -1,16 +1,11 @@
 package proxy
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"net/http"
-	"strings"
+	"slices"
 	"time"
 
-	"berth/internal/exchange"
 	"berth/internal/mcp"
-	"berth/routing"
 	"berth/upgrade"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -18,8 +13,8 @@ import (
 )
 
 const (
-	// vouchedFor is how long the word of an upstream counts that takes a caller's
-	// credentials. One that is refused logs in and comes back at once.
+	// vouchedFor is how long the word of upstreams counts that take a caller's
+	// credentials. One who is refused logs in and comes back at once.
 	vouchedFor, refusedFor = 30 * time.Second, 5 * time.Second
 
 	vouchTime  = 5 * time.Second // that asking for it may take
@@ -27,124 +22,115 @@ const (
 )
 
 // vouched is what upstreams say of callers' credentials. Where berth tells nobody apart,
-// only they can say who may ask for a task that somebody else has made.
+// only they can say who may ask for a task that was made with other credentials.
 type vouched struct {
-	known   *lru.Cache[string, verdict]
-	flights singleflight.Group
+	verdicts *lru.Cache[string, verdict]
+	bare     *lru.Cache[string, reaction] // to what bears no credentials
+	flights  singleflight.Group
 }
 
-// verdict is the word of an upstream.
+// verdict is the word of a pool.
 type verdict struct {
-	refusal *mcp.Error // nil: it takes the credentials
-	until   time.Time
+	err   error // nil: it takes the credentials
+	until time.Time
 }
 
 var errNoWord = unavailable(mcp.ReasonNoUpstream, "no upstream says whether it takes these credentials")
 
 func newVouched() *vouched {
-	known, err := lru.New[string, verdict](maxVouched)
+	return &vouched{verdicts: newRecent[verdict](), bare: newRecent[reaction]()}
+}
+
+func newRecent[T any]() *lru.Cache[string, T] {
+	recent, err := lru.New[string, T](maxVouched)
 	if err != nil {
 		panic(err) // for sizes below one only
 	}
-	return &vouched{known: known}
+	return recent
 }
 
-// mayAsk refuses a caller who must not be told anything of an upgraded task: one who has
-// neither made it, by the same Authorization, nor has credentials that the pool takes. Of
-// a task that was not found, the zero Task, nobody is the creator, so that the answer does
-// not tell whether there is one. With principals the task says whose it is, and where
-// berth itself authorises calls there is nothing to hold against a caller.
+// mayAsk refuses a caller who must not be told anything of an upgraded task. With a
+// principal the task says whose it is. Without, it is told to who made it, by the same
+// credentials, and to other credentials that may be its creator's and that the pool takes.
+// Of a task that was not found, the zero Task, nobody is the creator, so that the answer
+// does not tell whether there is one.
 func (x *request) mayAsk(ctx context.Context, task upgrade.Task) error {
-	if x.endpoint.Router.Principals || x.endpoint.Authorization != nil {
+	if x.principal != "" {
 		return nil
 	}
-	if task.ID != "" && task.Creator == x.creator() {
+	return x.asStranger().mayAsk(ctx, task)
+}
+
+// stranger is a caller without a principal, for as long as his request or stream lasts. It
+// does not change, so that it may be asked for in any goroutine.
+type stranger struct {
+	asks        *request // a copy
+	credentials upgrade.Credentials
+}
+
+func (x *request) asStranger() *stranger {
+	asks := *x
+	return &stranger{asks: &asks, credentials: x.digests()}
+}
+
+func (s *stranger) mayAsk(ctx context.Context, task upgrade.Task) error {
+	if s.made(task) {
 		return nil
 	}
-	if err := x.vouch(ctx); err != nil {
+	if err := s.vouch(ctx); err != nil {
 		return err
 	}
-	if task.Creator != "" && x.creator() == "" {
-		return upgrade.ErrUnknown // that upstreams take no credentials at all proves nothing
+	if task.ID != "" && !s.asks.p.options.Tasks.MayBeCreators(&task, s.credentials) {
+		return upgrade.ErrUnknown
 	}
 	return nil
 }
 
-// vouch fails if the pool does not take the caller's credentials.
-func (x *request) vouch(ctx context.Context) error {
-	v := x.p.vouched
-	key := x.poolName() + " " + x.credential
-	if said, ok := v.known.Get(key); ok && time.Now().Before(said.until) {
-		return said.err()
+// made reports whether the caller made the task, or anybody may have.
+func (s *stranger) made(task upgrade.Task) bool {
+	return task.ID != "" && (task.Anybodys() || s.asks.p.options.Tasks.MadeWith(&task, s.credentials))
+}
+
+// mayAskForOne reports whether the caller may ask for one of the tasks. Upstreams have their
+// word only if he made none.
+func (s *stranger) mayAskForOne(ctx context.Context, tasks []upgrade.Task) bool {
+	return slices.ContainsFunc(tasks, s.made) ||
+		slices.ContainsFunc(tasks, func(task upgrade.Task) bool { return s.mayAsk(ctx, task) == nil })
+}
+
+// vouch fails if the pool does not take the caller's credentials: as it refuses them, with
+// upgrade.ErrUnknown if it does not look at any, or with errNoWord while it does not say.
+// What is asked for in vain is one of the unknown ids that a caller may name so many of.
+func (s *stranger) vouch(ctx context.Context) error {
+	x, v := s.asks, s.asks.p.vouched
+	key := joined(x.poolName(), x.credential, x.version(), x.session)
+	if said, ok := v.verdicts.Get(key); ok && time.Now().Before(said.until) {
+		return said.err
 	}
-	said, err, _ := v.flights.Do(key, func() (any, error) {
+	if wait := x.p.load.unknown.Wait(x.held.caller); wait > 0 {
+		return x.p.load.tooMuch(shedUnknownIDs, errTooManyUnknown, wait)
+	}
+	_, err, _ := v.flights.Do(key, func() (any, error) {
 		// It is asked for others, too, whose client is still there.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), vouchTime)
 		defer cancel()
-		said, err := x.askForWord(ctx)
-		if err == nil {
-			v.known.Add(key, said)
-		}
-		return said, err
+		err := x.inquiry(ctx, s.credentials.All != "").run(ctx)
+		v.note(key, err)
+		return nil, err
 	})
-	if err != nil {
-		return err
+	if err != nil && err != errNoWord {
+		x.p.load.unknown.Take(x.held.caller, 1)
 	}
-	return said.(verdict).err()
+	return err
 }
 
-// err keeps a nil *mcp.Error from becoming an error.
-func (v verdict) err() error {
-	if v.refusal == nil {
-		return nil
+// note remembers a verdict. That nobody says anything is none.
+func (v *vouched) note(key string, err error) {
+	life := refusedFor
+	if err == nil {
+		life = vouchedFor
 	}
-	return v.refusal
-}
-
-// askForWord asks upstreams, one after another until one can say, for what every caller
-// may know that it takes.
-func (x *request) askForWord(ctx context.Context) (verdict, error) {
-	var tried []*routing.Upstream
-	var last error
-	for {
-		lease, err := x.pool().Pick("", tried)
-		if err != nil {
-			return verdict{}, cmp.Or(last, err)
-		}
-		said, err := x.wordOf(ctx, lease.Upstream)
-		lease.Release()
-		if err == nil {
-			return said, nil
-		}
-		tried, last = append(tried, lease.Upstream), err
+	if err != errNoWord {
+		v.verdicts.Add(key, verdict{err, time.Now().Add(life)})
 	}
-}
-
-func (x *request) wordOf(ctx context.Context, u *routing.Upstream) (verdict, error) {
-	out := x.ownPost(ctx, u, x.ownBody(mcp.MethodDiscover, ""))
-	out.Header.Set(mcp.HeaderVersion, x.version())
-	out.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
-	response, err := x.endpoint.Client.Send(out, 0)
-	if err != nil {
-		if failed, ok := errors.AsType[*exchange.SendError](err); ok && (!failed.Sent || failed.Garbled) && ctx.Err() == nil {
-			x.endpoint.noteFailure(u, failed)
-		}
-		return verdict{}, errNoWord
-	}
-	defer response.Body.Close()
-	return readWord(response)
-}
-
-// readWord reads an answer to server/discover. Many a server takes the credentials and
-// refuses the question.
-func readWord(response *http.Response) (verdict, error) {
-	switch status := response.StatusCode; {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		refusal := refused(status, "the server does not take these credentials")
-		refusal.Challenge = strings.Join(response.Header.Values("WWW-Authenticate"), ", ")
-		return verdict{refusal, time.Now().Add(refusedFor)}, nil
-	case status/100 == 3, status == http.StatusTooManyRequests, status >= 500:
-		return verdict{}, errNoWord
-	}
-	return verdict{until: time.Now().Add(vouchedFor)}, nil
 }

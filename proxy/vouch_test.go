@@ -44,8 +44,9 @@ func TestTaskIsToldToWhomThePoolTakes(t *testing.T) {
 		f.look(id, "Authorization", "Bearer two")
 	}
 	asked := f.seen.of("server/discover")
-	if len(asked) != 1 || asked[0].header.Get("Authorization") != "Bearer two" || asked[0].header.Get("Mcp-Method") != "server/discover" || asked[0].header.Get("Mcp-Name") != "" {
-		t.Errorf("the upstream was asked %+v, want once, with the poller's own token", asked)
+	if len(asked) != 2 || asked[0].header.Get("Authorization") != "" || asked[1].header.Get("Authorization") != "Bearer two" ||
+		asked[1].header.Get("Mcp-Method") != "server/discover" || asked[1].header.Get("Mcp-Name") != "" {
+		t.Errorf("the upstream was asked %+v, want once without a token and once with the poller's own", asked)
 	}
 	gone := f.made("Authorization", "Bearer one")
 	f.expire(gone)
@@ -92,7 +93,14 @@ func TestWordOfThePoolIsKeptForAWhile(t *testing.T) {
 		f := newUpgraded(t, rigOptions{}, nil)
 		f.guarded("one", "two")
 		id := f.made("Authorization", "Bearer one")
-		asked := func() int { return len(f.seen.of("server/discover")) }
+		asked := func() (with int) {
+			for _, question := range f.seen.of("server/discover") {
+				if question.header.Get("Authorization") != "" {
+					with++
+				}
+			}
+			return with
+		}
 		var polls sync.WaitGroup
 		for range 10 {
 			polls.Go(func() { f.poll(id, "Authorization", "Bearer two") })
@@ -121,6 +129,9 @@ func TestWordOfThePoolIsKeptForAWhile(t *testing.T) {
 		if asked() != 4 {
 			t.Errorf("asked %d times, want once for a refusal and once after 5s", asked())
 		}
+		if without := len(f.seen.of("server/discover")) - asked(); without != 2 {
+			t.Errorf("asked %d times without a token in 35s, want twice", without)
+		}
 	})
 }
 
@@ -133,7 +144,7 @@ func TestPollWaitsForTheWordOfThePool(t *testing.T) {
 		f.servers[0].inject(sayStatus(status, "text/plain", "no"))
 		f.poll(id, "Authorization", "Bearer two").fails(t, http.StatusServiceUnavailable, -31503, "no_upstream", true)
 		f.look(id, "Authorization", "Bearer one")
-		f.servers[0].inject(sayStatus(http.StatusBadRequest, jsonType, `{"jsonrpc":"2.0","id":"berth","error":{"code":-32000,"message":"no server/discover here"}}`))
+		f.servers[0].inject(looksAtTokens)
 		f.look(id, "Authorization", "Bearer "+http.StatusText(status))
 	}
 	id := f.made("Authorization", "Bearer one")
@@ -141,23 +152,28 @@ func TestPollWaitsForTheWordOfThePool(t *testing.T) {
 	f.poll(id, "Authorization", "Bearer nobody knows").fails(t, http.StatusServiceUnavailable, -31503, "no_upstream", true)
 }
 
-// With principals, and where berth itself authorises calls, no upstream is asked.
+// With principals no upstream is asked.
 func TestWordOfThePoolIsNotAskedForInVain(t *testing.T) {
-	for name, o := range map[string]rigOptions{
-		"principals": {principals: true},
-		"berth's token": {endpoint: func(ep *proxy.Endpoint) {
-			ep.Authorization = &proxy.Authorization{Value: func() string { return "Bearer one" }}
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := newUpgraded(t, o, func(r *upgrade.Rule) { r.LivePerPrincipal = 0 })
-			f.guarded("one")
-			id := f.made(userHeader, "alice", "Authorization", "Bearer one")
-			f.look(id, userHeader, "alice", "Authorization", "Bearer other")
-			if n := len(f.seen.of("server/discover")); n != 0 {
-				t.Errorf("asked %d times", n)
-			}
-		})
+	f := newUpgraded(t, rigOptions{principals: true}, func(r *upgrade.Rule) { r.LivePerPrincipal = 0 })
+	f.guarded("one")
+	id := f.made(userHeader, "alice", "Authorization", "Bearer one")
+	f.look(id, userHeader, "alice", "Authorization", "Bearer other")
+	if n := len(f.seen.of("server/discover")); n != 0 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+// Where berth itself authorises calls no upstream sees the caller's token, and so none
+// vouches for another one.
+func TestNobodyVouchesForATokenThatBerthReplaces(t *testing.T) {
+	f := newUpgraded(t, rigOptions{endpoint: func(ep *proxy.Endpoint) {
+		ep.Authorization = &proxy.Authorization{Value: func() string { return "Bearer berths" }}
+	}}, nil)
+	f.guarded("berths")
+	id := f.made("Authorization", "Bearer one")
+	f.look(id, "Authorization", "Bearer one")
+	if r := f.poll(id, "Authorization", "Bearer two"); r.code() != -32602 {
+		t.Errorf("another token: %v", r)
 	}
 }
 
@@ -176,5 +192,8 @@ func TestTaskMadeWithATokenNeedsOne(t *testing.T) {
 			t.Errorf("%s: got %v, want %v, as of a task that is not there", method, got, want)
 		}
 	}
-	f.look(id, "Authorization", "Bearer two")
+	if r := f.poll(id, "Authorization", "Bearer two"); !strings.Contains(r.body, "-32602") {
+		t.Errorf("with a token that nobody looks at: %v", r)
+	}
+	f.look(id, "Authorization", "Bearer one")
 }

@@ -17,14 +17,14 @@ const createTime = 250 * time.Millisecond
 
 // Creation is a call that is to become a task.
 type Creation struct {
-	Rule    *Rule
-	Tool    string
-	Version string // protocol version of its client
-	Asker          // who makes it, and where
-	Caller  string // whom the task counts for; "": Principal
-	Creator string // digest of the caller's Authorization; see Task.Creator
-	Prefer  string // upstream that the call had best go to; "" for any
-	Call    *Call
+	Rule        *Rule
+	Tool        string
+	Version     string // protocol version of its client
+	Asker              // who makes it, and where
+	Caller      string // whom the task counts for; "": Principal
+	Credentials        // of the caller; they say whose the task is where there is no principal
+	Prefer      string // upstream that the call had best go to; "" for any
+	Call        *Call
 
 	// Core says that the client is of 2025-11-25, and the call's upstream as well.
 	Core    bool
@@ -51,15 +51,20 @@ func (t *Tasks) create(ctx context.Context, c Creation, once Once) (*Held, error
 		return nil, err
 	}
 	var id string
+	var creator Creator
 	fresh := func(ctx context.Context) (err error) {
 		id, err = t.ids.fresh(ctx)
 		return err
 	}
-	if err := t.inTime(ctx, fresh, t.clock.known); err != nil {
+	who := func(ctx context.Context) (err error) {
+		creator, err = t.creator(ctx, c.Credentials)
+		return err
+	}
+	if err := t.inTime(ctx, fresh, who, t.clock.known); err != nil {
 		return nil, err
 	}
 	task := c.task(id, t.holder, t.clock.now())
-	task.Once = once
+	task.Once, task.Creator = once, creator
 	release, err := t.custody.admit(id, task.Caller, c.Rule.LivePerProcess)
 	if err != nil {
 		return nil, err
@@ -119,7 +124,7 @@ func (c *Creation) task(id, holder string, at time.Time) Task {
 	}
 	t := Task{
 		ID: id, Pool: c.Pool, Tool: c.Tool, Version: c.Version,
-		Principal: c.Principal, Creator: c.Creator, Upstream: c.Prefer,
+		Principal: c.Principal, Upstream: c.Prefer,
 		Caller: short(cmp.Or(c.Caller, c.Principal)), Size: c.Call.size(),
 		State: state, Created: at, Updated: at, Holder: holder, Terms: c.Rule.terms(c.Pool),
 	}

@@ -62,14 +62,23 @@ func (i *ids) learn(ctx context.Context) error {
 
 // fresh returns a new id.
 func (i *ids) fresh(ctx context.Context) (string, error) {
-	if len(i.secrets()) == 0 {
-		if err := i.learn(ctx); err != nil {
-			return "", err
-		}
+	key, err := i.current(ctx)
+	if err != nil {
+		return "", err
 	}
 	raw := make([]byte, idRandom, idRandom+idTag)
 	_, _ = rand.Read(raw) // never fails: it crashes the process instead
-	return idMark + base64.RawURLEncoding.EncodeToString(append(raw, tag(i.secrets()[0], raw)...)), nil
+	return idMark + base64.RawURLEncoding.EncodeToString(append(raw, tag(key, raw)...)), nil
+}
+
+// current returns the secret that is used for what is made now.
+func (i *ids) current(ctx context.Context) ([]byte, error) {
+	if len(i.secrets()) == 0 {
+		if err := i.learn(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return i.secrets()[0], nil
 }
 
 // ours reports whether the deployment made id. It fails if the secret is not known yet

@@ -51,14 +51,27 @@ type usedKey struct {
 func keyOf(once Once) string { return "upgrade:once:{" + once.Name + "}" }
 
 // once names the call by its idempotency key. Where there are no principals, callers are
-// told apart by what they are authorised by.
-func (c *Creation) once(key string) Once {
-	whose := "principal " + c.Principal
-	if c.Principal == "" {
-		whose = "authorization " + c.Creator
+// told apart by what they authenticate with.
+func (t *Tasks) once(ctx context.Context, c *Creation, key string) (Once, error) {
+	if c.Principal != "" {
+		return c.onceOf("principal "+c.Principal, key), nil
 	}
+	who, err := t.creator(ctx, c.Credentials)
+	return c.onceOf("authorization "+who.Credentials, key), err
+}
+
+func (c *Creation) onceOf(whose, key string) Once {
 	question := sha256.Sum256(mcp.Question(c.Call.Body))
 	return Once{short(c.Pool, whose, key), base64.RawURLEncoding.EncodeToString(question[:])}
+}
+
+// earlierOnce is how a berth up to 0.4 named the call, the zero Once where that cannot have
+// named this caller's: it took all for one who bore no Authorization.
+func (c *Creation) earlierOnce(key string) Once {
+	if c.Principal != "" || c.Credentials.Authorization == "" {
+		return Once{}
+	}
+	return c.onceOf("authorization "+c.Credentials.Authorization, key)
 }
 
 // CreateOnce is Create for a call that bears an idempotency key. If the same call was made
@@ -67,11 +80,17 @@ func (c *Creation) once(key string) Once {
 // any of them nothing was made by this call.
 func (t *Tasks) CreateOnce(ctx context.Context, c Creation, key string) (held *Held, earlier View, err error) {
 	defer func() { t.metrics.tried(ctx, err) }()
-	once := c.once(key)
 	limit, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
+	once, err := t.once(limit, &c, key)
+	if err != nil {
+		return nil, View{}, unavailable(err)
+	}
 	for {
 		used, err := t.used(limit, once)
+		if older := c.earlierOnce(key); errors.Is(err, storage.ErrNotFound) && older != (Once{}) {
+			used, err = t.used(limit, older)
+		}
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
 			held, err := t.create(ctx, c, once)

@@ -36,9 +36,7 @@ type Task struct {
 	Version   string `json:"version"`             // protocol version of the client that made it
 	Principal string `json:"principal,omitempty"` // whose it is; "" is nobody's
 
-	// Creator is a digest of the Authorization that the task was made with, "" for none.
-	// Where nobody is told apart it is compared with that of a poll.
-	Creator string `json:"creator,omitempty"`
+	Creator // counts where Principal is ""
 
 	// Caller is a digest of whom the task counts for. "": nobody knows, as of one that a
 	// berth before 0.5.0 made.

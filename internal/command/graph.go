@@ -102,6 +102,9 @@ func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool,
 		Endpoints:      endpoints,
 		Loopback:       loopback,
 		TrustedProxies: trustedProxies(cfg),
+
+		CredentialHeaders: cfg.Auth.CredentialHeaders,
+
 		Limits: proxy.Limits{
 			Body:       int64(cfg.Limits.Body),
 			BodyRead:   time.Duration(cfg.Limits.BodyRead),

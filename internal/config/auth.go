@@ -29,6 +29,9 @@ type Auth struct {
 	// belongs to whoever asks first, hence "never" by default. Without principals
 	// berth always asks.
 	Recover string `toml:"recover"`
+	// CredentialHeaders are headers that callers authenticate with, beside those that are
+	// known to be. They count where a caller has no principal.
+	CredentialHeaders []string `toml:"credential_headers"`
 	// JWT says which access tokens are accepted.
 	JWT JWT `toml:"jwt"`
 }

@@ -109,6 +109,14 @@ func (v *validator) store(s Store) {
 
 func (v *validator) auth(c *Config) {
 	v.oneOf("auth.recover", c.Auth.Recover, RecoverNever, RecoverAsk)
+	for i, name := range c.Auth.CredentialHeaders {
+		switch key := elementKey("auth.credential_headers", i); {
+		case !httpguts.ValidHeaderFieldName(name):
+			v.fault(key, "must name a header, got %s", quote(name))
+		case isReserved(name):
+			v.fault(key, "must not be %s, which has a meaning of its own", quote(name))
+		}
+	}
 	name, ok := c.Auth.Header()
 	switch {
 	case c.Auth.Principal == PrincipalNone, c.Auth.Principal == PrincipalJWT:

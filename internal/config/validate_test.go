@@ -49,6 +49,8 @@ func TestValidateRefuses(t *testing.T) {
 		{"principal from Authorization", "auth.principal", func(c *Config) { c.Auth.Principal = "header:authorization" }},
 		{"principal from Mcp-Session-Id", "auth.principal", func(c *Config) { c.Auth.Principal = "header:Mcp-Session-Id" }},
 		{"principal that nobody may name", "auth.principal", func(c *Config) { c.Auth.Principal, c.TrustedProxies = "header:X-User", nil }},
+		{"credentials in no header", "auth.credential_headers[1]", func(c *Config) { c.Auth.CredentialHeaders = []string{"X-Tenant-Key", "X Key"} }},
+		{"credentials in Accept", "auth.credential_headers[0]", func(c *Config) { c.Auth.CredentialHeaders = []string{"Accept"} }},
 		{"certificate without key", "tls.key", func(c *Config) { c.TLS.Cert = "c" }},
 		{"key without certificate", "tls.cert", func(c *Config) { c.TLS.Key = "k" }},
 		{"client authority without TLS", "tls.client_ca", func(c *Config) { c.TLS.ClientCA = "a" }},

@@ -1,0 +1,281 @@
+package proxy
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"net/http"
+	"net/textproto"
+	"slices"
+	"strings"
+
+	"berth/internal/identity"
+	"berth/upgrade"
+)
+
+// credential is one thing that a caller authenticates with.
+type credential struct {
+	place credentialPlace
+	name  string // of the header, cookie or parameter
+	value string
+	who   string // whom it names; "": nobody who could be compared
+	sure  bool   // who is known by berth, and not only by an upstream that looks at it
+}
+
+type credentialPlace string
+
+const (
+	inHeader      credentialPlace = "header"
+	inCookie      credentialPlace = "cookie"
+	inQuery       credentialPlace = "query"
+	inCertificate credentialPlace = "certificate"
+)
+
+// credentialHeaders are the headers, beside Cookie and those that the configuration names,
+// that callers are known to authenticate with. What changes with each request, as a DPoP
+// proof does, is none.
+var credentialHeaders = []string{
+	"Authorization", "Proxy-Authorization", "X-Authorization", "X-Auth", "X-Auth-Key", "X-Auth-Token", "Auth-Token",
+	"X-Access-Token", "Access-Token", "X-Session-Token", "X-User-Token", "X-Token", "Private-Token", "X-Id-Token",
+	"X-Api-Key", "Api-Key", "X-Apikey", "Apikey", "X-Api-Token", "X-Api-Secret", "X-Secret-Key", "X-Client-Secret",
+	"X-Goog-Api-Key", "X-Rapidapi-Key", "X-Functions-Key", "Ocp-Apim-Subscription-Key", "X-Amz-Security-Token",
+	"X-Github-Token", "X-Gitlab-Token", "X-Vault-Token", "X-Shopify-Access-Token",
+	"Cf-Access-Client-Id", "Cf-Access-Client-Secret", "X-Forwarded-Access-Token", "X-Auth-Request-Access-Token",
+}
+
+// namingHeaders are those by which a proxy in front says who the caller is. Those that
+// begin with X-Forwarded- are berth's to believe; the others are its upstreams'.
+var namingHeaders = []string{
+	"X-Forwarded-User", "X-Forwarded-Email", "X-Auth-Request-User", "X-Auth-Request-Email", "Remote-User", "X-Remote-User",
+	"X-Amzn-Oidc-Identity", "X-Goog-Authenticated-User-Id", "X-Ms-Client-Principal-Id",
+}
+
+// credentialParameters are the parameters of a query that callers are known to authenticate
+// with.
+var credentialParameters = []string{
+	"access_token", "api_key", "api-key", "apikey", "auth", "auth_token", "authorization", "code", "jwt", "key", "password",
+	"secret", "sig", "signature", "subscription-key", "token", "x-api-key",
+}
+
+// passingCookies are set by what balances, counts or guards, for whoever comes; some change
+// with every answer. They tell nobody apart. A name that ends in "*" stands for all that
+// begin with it.
+var passingCookies = []string{
+	"AWSALB*", "AWSELB", "GCLB", "ARRAffinity*", "BIGipServer*", "SERVERID", "ROUTEID", "INGRESSCOOKIE",
+	"__cf_bm", "__cflb", "_cfuvid", "cf_clearance", "_ga*", "_gid", "_gat*",
+}
+
+// credentials are what the caller authenticates with, in no order.
+func (x *request) credentials() []credential {
+	var all []credential
+	for name, values := range x.r.Header {
+		for _, value := range values {
+			all = append(all, x.inHeader(name, value)...)
+		}
+	}
+	for pair := range strings.SplitSeq(x.r.URL.RawQuery, "&") {
+		if pair != "" {
+			all = append(all, inPair(inQuery, pair))
+		}
+	}
+	if tls := x.r.TLS; tls != nil && len(tls.VerifiedChains) > 0 {
+		key := sha256.Sum256(tls.PeerCertificates[0].RawSubjectPublicKeyInfo) // which a renewal may keep
+		all = append(all, credential{place: inCertificate, value: string(key[:]), who: string(key[:]), sure: true})
+	}
+	return all
+}
+
+// inHeader are the credentials in one line of the header.
+func (x *request) inHeader(name, value string) []credential {
+	name, value = meant(name), textproto.TrimString(value)
+	switch {
+	case value == "", isForwarding(name) && !x.trusted:
+		return nil // says nothing, or is not believed
+	case name == "Cookie":
+		return inCookies(value)
+	case slices.Contains(namingHeaders, name):
+		return []credential{{place: inHeader, name: name, value: value, who: value, sure: isForwarding(name)}}
+	case slices.Contains(x.p.counts, name):
+		c := credential{place: inHeader, name: name}
+		c.value, c.who = read(value)
+		return []credential{c}
+	}
+	return nil
+}
+
+// countedHeaders are the well-known headers and more.
+func countedHeaders(more []string) []string {
+	all := slices.Clone(credentialHeaders)
+	for _, name := range more {
+		all = append(all, meant(name))
+	}
+	return all
+}
+
+// meant is the name that servers read in a header's: to many of them underscores are dashes.
+func meant(name string) string {
+	return textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(name, "_", "-"))
+}
+
+func inCookies(line string) (all []credential) {
+	for pair := range strings.SplitSeq(line, ";") {
+		if pair = textproto.TrimString(pair); pair == "" {
+			continue
+		}
+		if c := inPair(inCookie, pair); !isPassing(c.name) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func isPassing(cookie string) bool {
+	return slices.ContainsFunc(passingCookies, func(p string) bool {
+		begin, more := strings.CutSuffix(p, "*")
+		return cookie == begin || more && strings.HasPrefix(cookie, begin)
+	})
+}
+
+// inPair is the credential in a cookie or a parameter, NAME=VALUE.
+func inPair(place credentialPlace, pair string) credential {
+	name, value, _ := strings.Cut(pair, "=")
+	c := credential{place: place, name: name, value: value}
+	_, c.who = read(value)
+	return c
+}
+
+// read returns a value in one spelling, and whom it names. A scheme is the same in any case
+// (RFC 9110, 11.1). A JWT without issuer or subject names itself: only the same one is the
+// same caller's.
+func read(value string) (canonical, who string) {
+	scheme, token, two := strings.Cut(value, " ")
+	if !two {
+		scheme, token = "", value
+	}
+	scheme, token = strings.ToLower(scheme), strings.Trim(token, " \t")
+	canonical = scheme + " " + token
+	if issuer, subject, isJWT, whole := identity.Named(token); isJWT {
+		if !whole {
+			return canonical, token
+		}
+		return canonical, joined("jwt", issuer, subject)
+	}
+	if scheme == "basic" {
+		return canonical, basicUser(token)
+	}
+	return canonical, ""
+}
+
+// basicUser is the user of a Basic credential (RFC 7617), "" if there is none.
+func basicUser(token string) string {
+	pair, err := base64.StdEncoding.DecodeString(token)
+	user, _, found := strings.Cut(string(pair), ":")
+	if err != nil || !found {
+		return ""
+	}
+	return joined("basic", user)
+}
+
+// joined is equal for equal parts only.
+func joined(parts ...string) string {
+	var all []byte
+	for _, part := range parts {
+		all = append(binary.BigEndian.AppendUint32(all, uint32(len(part))), part...)
+	}
+	return string(all)
+}
+
+// digests are those of the credentials: order and repetition make no other caller of one.
+func (x *request) digests() upgrade.Credentials {
+	var values, names []string
+	for _, c := range x.credentials() {
+		values = append(values, joined(string(c.place), c.name, c.value))
+		if c.who != "" {
+			names = append(names, joined(string(c.place), c.name, c.who))
+		}
+	}
+	d := upgrade.Credentials{All: digestOfSet(values), Named: digestOfSet(names)}
+	if authorization := x.r.Header.Get("Authorization"); authorization != "" {
+		d.Authorization = digest(authorization)
+	}
+	return d
+}
+
+// digestOfSet is "" for none.
+func digestOfSet(members []string) string {
+	if len(members) == 0 {
+		return ""
+	}
+	slices.Sort(members)
+	sum := sha256.Sum256([]byte(joined(slices.Compact(members)...)))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// isProof reports whether an upstream may refuse a request for want of the credential.
+func (c credential) isProof() bool {
+	switch c.place {
+	case inCertificate:
+		return false // it ends here
+	case inQuery:
+		return c.who != "" || slices.Contains(credentialParameters, strings.ToLower(c.name))
+	}
+	return true
+}
+
+// claimed: the credential names somebody, as far as an upstream looks at it.
+func (c credential) claimed() bool { return c.who != "" && !c.sure }
+
+// without takes credentials out of the header and query of a request that goes upstream:
+// those that name somebody if there are any, or else all. So it shows whether what names
+// the caller is looked at where something else would do.
+func without(credentials []credential, h http.Header, query string) string {
+	gone := credential.isProof
+	if slices.ContainsFunc(credentials, credential.claimed) {
+		gone = credential.claimed
+	}
+	credentials = slices.DeleteFunc(slices.Clone(credentials), func(c credential) bool { return !gone(c) })
+	for name, values := range h {
+		h[name] = slices.DeleteFunc(slices.Clone(values), func(value string) bool {
+			return slices.ContainsFunc(credentials, func(c credential) bool { return c.stands(name, value) })
+		})
+		if len(h[name]) == 0 {
+			delete(h, name)
+		}
+	}
+	if cookies := h["Cookie"]; len(cookies) > 0 {
+		withoutPairs(h, credentials)
+	}
+	var kept []string
+	for pair := range strings.SplitSeq(query, "&") {
+		if !slices.Contains(credentials, inPair(inQuery, pair)) {
+			kept = append(kept, pair)
+		}
+	}
+	return strings.Join(kept, "&")
+}
+
+// stands reports whether the credential is this line of a header.
+func (c credential) stands(name, value string) bool {
+	if c.place != inHeader || c.name != meant(name) {
+		return false
+	}
+	canonical, _ := read(textproto.TrimString(value))
+	return canonical == c.value || textproto.TrimString(value) == c.value
+}
+
+// withoutPairs takes cookies out of the header.
+func withoutPairs(h http.Header, gone []credential) {
+	var kept []string
+	for _, line := range h["Cookie"] {
+		for pair := range strings.SplitSeq(line, ";") {
+			pair = textproto.TrimString(pair)
+			if pair != "" && !slices.Contains(gone, inPair(inCookie, pair)) {
+				kept = append(kept, pair)
+			}
+		}
+	}
+	h.Del("Cookie")
+	if len(kept) > 0 {
+		h.Set("Cookie", strings.Join(kept, "; "))
+	}
+}

@@ -1,0 +1,195 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/routing"
+	"berth/upgrade"
+)
+
+// inquiry finds out whether a pool looks at credentials, and takes a caller's: it puts the
+// same question without them and with them. What is answered alike to both proves nothing.
+type inquiry struct {
+	x     *request
+	owner *routing.Upstream // of the caller's session, who alone knows it; nil: any upstream will do
+	bears bool              // the caller has credentials at all
+	full  bearer            // with them
+	bare  bearer            // without
+}
+
+// bearer is what goes upstream around a question: credentials are in it, or are not.
+type bearer struct {
+	header http.Header
+	query  string
+}
+
+// reaction is how a pool answers a question.
+type reaction struct {
+	stance
+	refusal *mcp.Error // with refusing
+	until   time.Time
+}
+
+type stance int
+
+const (
+	mute     stance = iota // a redirect, a failure, or no answer
+	taking                 // 2xx with what was asked for
+	refusing               // 401 or 403
+	evading                // any other answer
+)
+
+// inquiry prepares the questions about the request's caller.
+func (x *request) inquiry(ctx context.Context, bears bool) *inquiry {
+	q := &inquiry{x: x, bears: bears, owner: x.home(ctx), full: bearer{x.ownHeaders(), x.r.URL.RawQuery}}
+	q.full.header.Del(mcp.HeaderSession)
+	if q.owner != nil {
+		q.full.header.Set(mcp.HeaderSession, x.sessionAt(ctx, q.owner))
+	}
+	q.bare.header = q.full.header.Clone()
+	q.bare.query = without(x.credentials(), q.bare.header, q.full.query)
+	return q
+}
+
+// home is the upstream of the request's session, nil if berth knows of none.
+func (x *request) home(ctx context.Context) *routing.Upstream {
+	router := x.endpoint.Router
+	if x.session == "" {
+		return nil
+	}
+	binding, _, err := router.Bindings.Lookup(ctx, router.SessionKey(x.principal, x.session))
+	if err != nil {
+		return nil
+	}
+	return x.pool().Find(binding.Upstream)
+}
+
+// questions are what is asked, the cheapest first: a server has things that everybody may
+// know, and few have everything.
+func (q *inquiry) questions() []string {
+	if q.x.era() == mcp.EraLegacy {
+		return []string{mcp.MethodPing, mcp.MethodDiscover, mcp.MethodListTools, mcp.MethodGetTask}
+	}
+	return []string{mcp.MethodDiscover, mcp.MethodListTools, mcp.MethodGetTask}
+}
+
+// run asks until a question is refused without credentials: whether it is taken with them
+// is the pool's word.
+func (q *inquiry) run(ctx context.Context) error {
+	unclear := false
+	for _, method := range q.questions() {
+		bare := q.withoutCredentials(ctx, method)
+		if bare.stance == refusing && !q.bears {
+			return bare.refusal
+		}
+		if bare.stance == refusing {
+			bare = q.ask(ctx, q.full, method)
+			switch bare.stance {
+			case taking:
+				return nil
+			case refusing:
+				return bare.refusal
+			}
+		}
+		unclear = unclear || bare.stance == mute
+	}
+	if unclear {
+		return errNoWord
+	}
+	return upgrade.ErrUnknown
+}
+
+// withoutCredentials is the reaction to a question without them, of late or now.
+func (q *inquiry) withoutCredentials(ctx context.Context, method string) reaction {
+	v := q.x.p.vouched
+	sum := digestOf(q.bare.header, func(name string) bool { return isOfOneRequest(name) || isOfOneCall(name) })
+	key := joined("bare", q.x.poolName(), q.x.version(), q.bare.header.Get(mcp.HeaderSession), method, q.x.r.Host, q.bare.query, string(sum[:]))
+	if known, ok := v.bare.Get(key); ok && time.Now().Before(known.until) {
+		return known
+	}
+	found, _, _ := v.flights.Do(key, func() (any, error) {
+		r := q.ask(ctx, q.bare, method)
+		if r.stance != mute {
+			r.until = time.Now().Add(vouchedFor)
+			v.bare.Add(key, r)
+		}
+		return r, nil
+	})
+	return found.(reaction)
+}
+
+// ask puts a question to upstreams, one after another until one answers.
+func (q *inquiry) ask(ctx context.Context, as bearer, method string) reaction {
+	if q.owner != nil {
+		lease := q.x.pool().Own(q.owner)
+		defer lease.Release()
+		return q.put(ctx, q.owner, as, method)
+	}
+	var tried []*routing.Upstream
+	for {
+		lease, err := q.x.pool().Pick("", tried)
+		if err != nil {
+			return reaction{}
+		}
+		r := q.put(ctx, lease.Upstream, as, method)
+		lease.Release()
+		if r.stance != mute {
+			return r
+		}
+		tried = append(tried, lease.Upstream)
+	}
+}
+
+// put puts a question to u.
+func (q *inquiry) put(ctx context.Context, u *routing.Upstream, as bearer, method string) reaction {
+	x, task := q.x, ""
+	if method == mcp.MethodGetTask {
+		task = nobodysTask
+	}
+	target := *u.URL
+	target.RawQuery = as.query
+	out := outgoing(ctx, http.MethodPost, &target, x.endpoint.hostFor(u, x.r.Host), as.header.Clone(), x.ownBody(method, task))
+	if x.era() == mcp.EraModern {
+		out.Header.Set(mcp.HeaderVersion, x.version())
+		out.Header.Set(mcp.HeaderMethod, method)
+		out.Header.Set(mcp.HeaderName, mcp.EncodeName(task))
+	}
+	response, err := x.endpoint.Client.Send(out, 0)
+	if err != nil {
+		if failed, ok := errors.AsType[*exchange.SendError](err); ok && (!failed.Sent || failed.Garbled) && ctx.Err() == nil {
+			x.endpoint.noteFailure(u, failed)
+		}
+		return reaction{}
+	}
+	defer response.Body.Close()
+	return readReaction(response, task != "", x.crossedBy(u))
+}
+
+// nobodysTask is the id of a task that no server has.
+const nobodysTask = "berth-asks-who-may-ask"
+
+// readReaction reads an answer. About a task that nobody has, that there is none is what was
+// asked for.
+func readReaction(response *http.Response, ofNobodysTask bool, crossed func()) reaction {
+	switch status := response.StatusCode; {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		refusal := refused(status, "the server does not take these credentials")
+		refusal.Challenge = strings.Join(response.Header.Values("WWW-Authenticate"), ", ")
+		return reaction{stance: refusing, refusal: refusal}
+	case status/100 == 3, status == http.StatusTooManyRequests, status >= 500:
+		return reaction{}
+	case status/100 != 2:
+		return reaction{stance: evading}
+	}
+	a, err := ownAnswer(response, crossed)
+	if err == nil && (a.HasResult || ofNobodysTask && a.ErrorCode == mcp.CodeInvalidParams) {
+		return reaction{stance: taking}
+	}
+	return reaction{stance: evading}
+}

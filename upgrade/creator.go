@@ -1,0 +1,100 @@
+package upgrade
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"strings"
+)
+
+// Credentials are what a caller authenticates with, as digests that nobody keeps: whoever
+// reads one could try secrets on it. Records hold another digest of each, keyed with the
+// deployment's secret.
+type Credentials struct {
+	// All is a digest of all of them, "" if there are none.
+	All string
+	// Named is a digest of whom they name: the issuer and subject of a token, for one. ""
+	// says that they name nobody.
+	Named string
+	// Authorization is the digest that berths up to 0.4 kept of the Authorization header;
+	// "" if there is none.
+	Authorization string
+}
+
+// Creator is who made a task where there are no principals. The zero value is a caller
+// without credentials.
+type Creator struct {
+	// Credentials is a keyed digest of Credentials.All; or, of a task that was made by a
+	// berth up to 0.4, Credentials.Authorization itself.
+	Credentials string `json:"creator,omitempty"`
+	// Named is a keyed digest of Credentials.Named, "" if that is "".
+	Named string `json:"creator_named,omitempty"`
+}
+
+// What the digests in a record are of, and how they begin. Those of berths up to 0.4 have
+// no dot.
+const (
+	creatorForm   = "1."
+	ofCredentials = "credentials"
+	ofNamed       = "named"
+)
+
+// creator returns what the record of a task says of who made it. It fails while the
+// deployment's secret is not known.
+func (t *Tasks) creator(ctx context.Context, c Credentials) (who Creator, err error) {
+	if c.All == "" {
+		return Creator{}, nil
+	}
+	key, err := t.ids.current(ctx)
+	if err != nil {
+		return Creator{}, err
+	}
+	who.Credentials = creatorForm + keyed(key, ofCredentials, c.All)
+	if c.Named != "" {
+		who.Named = creatorForm + keyed(key, ofNamed, c.Named)
+	}
+	return who, nil
+}
+
+// Anybodys reports whether the task was made without principal and credentials: whoever
+// has its id may have it.
+func (t *Task) Anybodys() bool { return t.Principal == "" && t.Creator.Credentials == "" }
+
+// MadeWith reports whether these are the credentials that the task was made with.
+func (t *Tasks) MadeWith(task *Task, c Credentials) bool {
+	if kept := task.Creator.Credentials; !strings.HasPrefix(kept, creatorForm) {
+		return kept == c.Authorization
+	}
+	return t.isKeyed(task.Creator.Credentials, ofCredentials, c.All)
+}
+
+// MayBeCreators reports whether other credentials than those that the task was made with
+// may be its creator's all the same: they name whom those named. Of a task that was made by
+// a berth up to 0.4 nobody knows whom they named.
+func (t *Tasks) MayBeCreators(task *Task, c Credentials) bool {
+	if !strings.HasPrefix(task.Creator.Credentials, creatorForm) {
+		return true
+	}
+	return t.isKeyed(task.Creator.Named, ofNamed, c.Named)
+}
+
+// isKeyed reports whether kept is the digest of plain under a secret of the deployment's.
+// The digest of "" is "".
+func (t *Tasks) isKeyed(kept, use, plain string) bool {
+	if kept == "" || plain == "" {
+		return kept == plain
+	}
+	return slices.ContainsFunc(t.ids.secrets(), func(key []byte) bool {
+		return hmac.Equal([]byte(kept), []byte(creatorForm+keyed(key, use, plain)))
+	})
+}
+
+// keyed is a digest of plain that cannot be tried out without key. No use is as short as
+// what tag digests under the same key.
+func keyed(key []byte, use, plain string) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte("berth creator's " + use + "\x00" + plain))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:idTag+4])
+}
