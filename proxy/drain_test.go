@@ -98,7 +98,7 @@ func (f *rig) listen(i int) error {
 		return fmt.Errorf("after %q: %w", stream, err)
 	}
 	events := eventsIn(string(stream))
-	want := `{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `}}}`
+	want := `{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `,` + berthsInfo + `}}}`
 	if len(events) != 2 || events[1] != want {
 		return fmt.Errorf("ended with %q, want %s", stream, want)
 	}

@@ -161,7 +161,7 @@ func TestEndOfATask(t *testing.T) {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 			r := f.modern("tasks/cancel", id, byID(id))
-			if want := `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}`; r.body != want {
+			if want := `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","_meta":{` + berthsInfo + `}}}`; r.body != want {
 				t.Errorf("cancelled after its end: %s, want %s", r.body, want)
 			}
 			again := f.look(id)

@@ -64,6 +64,7 @@ func (f *rig) toldAsPolled(notification, id string) {
 	}
 	delete(told.Params, "_meta")
 	delete(polled.Result, "resultType")
+	delete(polled.Result, "_meta")
 	if !reflect.DeepEqual(told.Params, polled.Result) {
 		f.t.Errorf("told %v, want %v", told.Params, polled.Result)
 	}

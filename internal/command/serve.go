@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"berth/internal/admin"
+	"berth/internal/build"
 	"berth/internal/config"
 	"berth/internal/framing"
 	"berth/internal/gate"
@@ -48,7 +49,7 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		return err
 	}
 	tel, err := telemetry.Start(ctx, telemetry.Options{
-		Version: Version, Revision: readVersion().Revision, TracesEndpoint: cfg.Telemetry.Traces, Log: log,
+		Version: build.Version, Revision: readVersion().Revision, TracesEndpoint: cfg.Telemetry.Traces, Log: log,
 	})
 	if err != nil {
 		return fmt.Errorf("telemetry: %w", err)
@@ -138,7 +139,7 @@ func announce(log *slog.Logger, cfg config.Config, addr net.Addr, g *graph) {
 	}
 	announceStore(log, g.store)
 	announceUpgrades(log, upgradeRules(cfg), g.store, g.tasks)
-	log.Info("serving", "address", addr.String(), "tls", cfg.TLS.Enabled(), "store", g.store.String(), "version", Version)
+	log.Info("serving", "address", addr.String(), "tls", cfg.TLS.Enabled(), "store", g.store.String(), "version", build.Version)
 }
 
 func isLoopback(addr net.Addr) bool {

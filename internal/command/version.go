@@ -7,11 +7,10 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"berth/internal/build"
+
 	"github.com/urfave/cli/v2"
 )
-
-// Version is berth's version; CHANGELOG.md tells what is in it.
-const Version = "0.4.0"
 
 type versionInfo struct {
 	Version  string `json:"version"`
@@ -22,7 +21,7 @@ type versionInfo struct {
 }
 
 func readVersion() versionInfo {
-	v := versionInfo{Version: Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	v := versionInfo{Version: build.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v

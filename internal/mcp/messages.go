@@ -3,6 +3,8 @@ package mcp
 import (
 	"bytes"
 	"iter"
+
+	"berth/internal/build"
 )
 
 // Messages yields the JSON-RPC messages in data: data itself, or the members of a
@@ -50,7 +52,7 @@ func isBatch(data []byte) bool {
 func OwnMeta(version string) map[string]any {
 	return map[string]any{
 		metaVersion:                          version,
-		"io.modelcontextprotocol/clientInfo": map[string]any{"name": "berth", "version": "1"},
+		"io.modelcontextprotocol/clientInfo": map[string]any{"name": "berth", "version": build.Version},
 		metaCapabilities:                     map[string]any{"extensions": map[string]any{TasksExtension: struct{}{}}},
 	}
 }

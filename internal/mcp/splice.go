@@ -102,4 +102,6 @@ func Response(id, result []byte) []byte {
 // EmptyResponse returns the response with which a request of the modern era is
 // acknowledged that has no result of its own, such as tasks/cancel (Tasks extension, "Task
 // Cancellation").
-func EmptyResponse(id []byte) []byte { return Response(id, []byte(`{"resultType":"complete"}`)) }
+func EmptyResponse(id []byte) []byte {
+	return Response(id, []byte(`{"resultType":"complete",`+ownMeta+`}`))
+}

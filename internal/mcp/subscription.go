@@ -34,7 +34,7 @@ func Acknowledgement(id []byte, agreed Filter) []byte {
 // client that nothing broke ("Graceful Closure").
 func SubscriptionEnd(id []byte) []byte {
 	result := append([]byte(`{"resultType":"complete","_meta":{"`+metaSubscription+`":`), id...)
-	return Response(id, append(result, "}}"...))
+	return Response(id, append(result, ","+serverInfo+"}}"...))
 }
 
 // TaskNotification tells a subscription of a task's state, given as the result of

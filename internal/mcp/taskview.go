@@ -3,6 +3,8 @@ package mcp
 import (
 	"bytes"
 	"time"
+
+	"berth/internal/build"
 )
 
 // TaskView is a task as berth shows one of its own in the dialect of the Tasks extension
@@ -22,6 +24,13 @@ type TaskView struct {
 	Result []byte  // raw JSON object: the result of a completed task; nil leaves it out
 	Error  []byte  // raw JSON object: the error of a failed task; nil leaves it out
 }
+
+// serverInfo names berth in the `_meta` of results of its own, as servers should (2026-07-28,
+// basic, "Per-response protocol fields"). A result that a tool gave is that tool's server's.
+const serverInfo = `"io.modelcontextprotocol/serverInfo":{"name":"berth","version":"` + build.Version + `"}`
+
+// ownMeta is the `_meta` of a result of berth's own that has nothing else in it.
+const ownMeta = `"_meta":{` + serverInfo + `}`
 
 // Handle returns the task as the result of the call that it was made for
 // (CreateTaskResult).
@@ -51,7 +60,8 @@ func (v TaskView) Detailed() []byte {
 // appendTask appends what all shapes of the task have, without the closing brace.
 func (v TaskView) appendTask(out []byte, resultType string) []byte {
 	task := CoreTask{v.ID, v.Status, v.Message, v.Created, v.Updated, v.TTL, v.PollInterval}
-	return task.appendMembers(append(out, `{"resultType":"`+resultType+`",`...), "ttlMs", "pollIntervalMs")
+	out = task.appendMembers(append(out, `{"resultType":"`+resultType+`",`...), "ttlMs", "pollIntervalMs")
+	return append(out, `,`+ownMeta...)
 }
 
 // appendTime appends t as ISO 8601 in UTC, with milliseconds.

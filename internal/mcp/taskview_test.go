@@ -23,8 +23,8 @@ func view(change func(v *TaskView)) TaskView {
 func TestHandleIsACreateTaskResult(t *testing.T) {
 	const times = `"createdAt":"2026-01-02T03:04:05.678Z","lastUpdatedAt":"2026-01-02T03:04:06.000Z"`
 	for want, v := range map[string]TaskView{
-		`{"resultType":"task","taskId":"t<1>","status":"working",` + times + `,"ttlMs":3600000,"pollIntervalMs":1500}`: viewed,
-		`{"resultType":"task","taskId":"t<1>","status":"working","statusMessage":"a \"b\"",` + times + `,"ttlMs":null}`: view(func(v *TaskView) {
+		`{"resultType":"task","taskId":"t<1>","status":"working",` + times + `,"ttlMs":3600000,"pollIntervalMs":1500,` + ownMeta + `}`: viewed,
+		`{"resultType":"task","taskId":"t<1>","status":"working","statusMessage":"a \"b\"",` + times + `,"ttlMs":null,` + ownMeta + `}`: view(func(v *TaskView) {
 			v.Message, v.TTL, v.PollInterval, v.Result = `a "b"`, 0, 0, []byte(`{}`)
 		}),
 	} {
@@ -54,7 +54,7 @@ func TestDetailedBearsWhatItsStatusCallsFor(t *testing.T) {
 	} {
 		got := string(all(status).Detailed())
 		if rest, ok := strings.CutPrefix(got, `{"resultType":"complete","taskId":"t<1>","status":"`+status+`","createdAt":`); !ok ||
-			!strings.HasSuffix(rest, `"pollIntervalMs":1500`+want+`}`) || !json.Valid([]byte(got)) {
+			!strings.HasSuffix(rest, `"pollIntervalMs":1500,`+ownMeta+want+`}`) || !json.Valid([]byte(got)) {
 			t.Errorf("%s: got %s", status, got)
 		}
 	}

@@ -1,0 +1,6 @@
+// Package build says which berth this is. It depends on nothing, so that whatever names
+// berth to others can say its version.
+package build
+
+// Version is berth's version; CHANGELOG.md tells what is in it.
+const Version = "0.4.0"
