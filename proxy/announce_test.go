@@ -47,7 +47,7 @@ func TestDiscoveryGainsTheExtension(t *testing.T) {
 		"too long":                  {withRule, 200, jsonType, long, long},
 		"too long by a line end":    {withRule, 200, jsonType, brim, brim},
 		"too long, event":           {withRule, 200, eventsType, "data: " + long + "\n\n", "data: " + long + "\n\n"},
-		"an event that is not over": {withRule, 200, eventsType, "data: " + bare + "\n", "data: " + bare + "\n"},
+		"an event that is not over": {withRule, 200, eventsType, "data: " + bare + "\n", "data: " + added + "\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newRig(t, rigOptions{options: c.rules})

@@ -71,7 +71,7 @@ func TestInitializeGainsTasks(t *testing.T) {
 		"an odd success":            {withRule, 203, jsonType, bare, bare, ""},
 		"not to be understood":      {withRule, 200, jsonType, bare[:40], bare[:40], ""},
 		"too long":                  {withRule, 200, jsonType, long, long, ""},
-		"an event that is not over": {withRule, 200, eventsType, "data: " + bare + "\n", "data: " + bare + "\n", "added"},
+		"an event that is not over": {withRule, 200, eventsType, "data: " + bare + "\n", "data: " + added + "\n\n", "added"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newRig(t, rigOptions{options: c.rules})

@@ -40,8 +40,9 @@ var (
 	errRedirect     = broken(mcp.ReasonBadUpstream, "the upstream redirects, which is not followed")
 	// 2025-11-25, transports, "Session Management": a session's id is visible ASCII.
 	errOddSession     = broken(mcp.ReasonBadUpstream, "the upstream's session id is not visible ASCII")
-	errAnswerTooLarge = broken(mcp.ReasonAnswerTooLarge, "the upstream's answer is too large")
-	errCollision      = broken(mcp.ReasonCollision, "the upstream gave out a task id that another upstream owns")
+	errAnswerTooLarge = withheld(mcp.ReasonAnswerTooLarge, "the upstream's answer is too large")
+	errCollision      = withheld(mcp.ReasonCollision, "the upstream gave out a task id that another upstream owns")
+	errOwnerCut       = mayHaveRun(errOwnerSilent)
 	errOwnerSilent    = unavailable(mcp.ReasonOwnerUnavailable, "the server instance that holds this does not answer")
 	errLongID         = refused(http.StatusBadRequest, "request id too long")
 	errOverloaded     = unavailable(mcp.ReasonOverloaded, "too much is under way")
@@ -50,7 +51,7 @@ var (
 	errTaskRequired = &mcp.Error{Status: http.StatusOK, Code: mcp.CodeMethodNotFound, Message: "this tool is called as a task only"}
 	errTooManyTasks = limited(mcp.ReasonTooManyTasks, "too many tasks are live")
 	errTooMuchKept  = limited(mcp.ReasonTooMuchKept, "tasks of this caller keep as much as they may until they expire")
-	errInternal     = &mcp.Error{Status: http.StatusInternalServerError, Code: mcp.CodeInternal, Message: "internal error"}
+	errInternal     = &mcp.Error{Status: http.StatusInternalServerError, Code: mcp.CodeInternal, Message: "internal error", Outcome: mcp.Unknown}
 )
 
 // What a caller is told who takes more than one may; load.tooMuch says until when.
@@ -138,7 +139,7 @@ func (x *request) sendFailed(e *exchange.SendError) *mcp.Error {
 	case !e.Sent:
 		return unavailable(mcp.ReasonNoUpstream, "no upstream can be reached")
 	case e.TimedOut:
-		return &mcp.Error{Status: http.StatusGatewayTimeout, Code: mcp.CodeTimeout, Message: "the upstream did not answer in time", Reason: mcp.ReasonTimeout, RetryAfter: x.retryRead()}
+		return &mcp.Error{Status: http.StatusGatewayTimeout, Code: mcp.CodeTimeout, Message: "the upstream did not answer in time", Reason: mcp.ReasonTimeout, RetryAfter: x.retryRead(), Outcome: mcp.Unknown}
 	}
 	reset := broken(mcp.ReasonUpstreamReset, "the upstream broke the exchange off")
 	reset.RetryAfter = x.retryRead()
@@ -157,14 +158,29 @@ func refused(status int, message string) *mcp.Error {
 	return &mcp.Error{Status: status, Code: mcp.CodeInvalidRequest, Message: message}
 }
 
+// broken is a failure after which nobody knows what the upstream did.
 func broken(reason, message string) *mcp.Error {
-	return &mcp.Error{Status: http.StatusBadGateway, Code: mcp.CodeInternal, Message: message, Reason: reason}
+	return &mcp.Error{Status: http.StatusBadGateway, Code: mcp.CodeInternal, Message: message, Reason: reason, Outcome: mcp.Unknown}
+}
+
+// withheld is a failure to pass on what the upstream did.
+func withheld(reason, message string) *mcp.Error {
+	e := broken(reason, message)
+	e.Outcome = mcp.Executed
+	return e
 }
 
 func limited(reason, message string) *mcp.Error {
-	return &mcp.Error{Status: http.StatusTooManyRequests, Code: mcp.CodeRateLimited, Message: message, Reason: reason}
+	return &mcp.Error{Status: http.StatusTooManyRequests, Code: mcp.CodeRateLimited, Message: message, Reason: reason, Outcome: mcp.NotExecuted}
+}
+
+// mayHaveRun is e of a request that was sent.
+func mayHaveRun(e *mcp.Error) *mcp.Error {
+	sent := *e
+	sent.Outcome = mcp.Unknown
+	return &sent
 }
 
 func unavailable(reason, message string) *mcp.Error {
-	return &mcp.Error{Status: http.StatusServiceUnavailable, Code: mcp.CodeUnavailable, Message: message, Reason: reason, RetryAfter: retrySoon}
+	return &mcp.Error{Status: http.StatusServiceUnavailable, Code: mcp.CodeUnavailable, Message: message, Reason: reason, RetryAfter: retrySoon, Outcome: mcp.NotExecuted}
 }

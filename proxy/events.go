@@ -133,7 +133,7 @@ func (s *stream) take(a arrival) (done bool, err error) {
 			return false, nil // the client is told in its place
 		}
 		// Only the empty line is missing: readers drop an event without it.
-		a.piece.Raw, a.piece.Between = append(slices.Clone(a.piece.Raw), "\n\n"...), true
+		a.piece.Raw, a.piece.Between = append(bytes.TrimRight(slices.Clone(a.piece.Raw), "\r\n"), "\n\n"...), true
 	}
 	if s.grow(len(a.piece.Raw), a.piece.Between) {
 		switch {

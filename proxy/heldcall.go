@@ -74,9 +74,9 @@ type heldAnswer struct {
 }
 
 var (
-	errResultTooLarge = &mcp.Error{Code: mcp.CodeInternal, Message: "the server's answer is larger than the rule allows", Reason: mcp.ReasonResultTooLarge}
-	errNotJSON        = &mcp.Error{Code: mcp.CodeInternal, Message: "the server's answer is not in JSON, or encoded", Reason: mcp.ReasonBadUpstream}
-	errEventTooLarge  = &mcp.Error{Code: mcp.CodeInternal, Message: "an event of the server's answer is larger than the rule allows", Reason: mcp.ReasonEventTooLarge}
+	errResultTooLarge = &mcp.Error{Code: mcp.CodeInternal, Message: "the server's answer is larger than the rule allows", Reason: mcp.ReasonResultTooLarge, Outcome: mcp.Executed}
+	errNotJSON        = &mcp.Error{Code: mcp.CodeInternal, Message: "the server's answer is not in JSON, or encoded", Reason: mcp.ReasonBadUpstream, Outcome: mcp.Executed}
+	errEventTooLarge  = &mcp.Error{Code: mcp.CodeInternal, Message: "an event of the server's answer is larger than the rule allows", Reason: mcp.ReasonEventTooLarge, Outcome: mcp.Unknown}
 )
 
 func newHeldAnswer(response *http.Response, body io.Reader, most int64) *heldAnswer {
@@ -151,8 +151,17 @@ func (a *heldAnswer) whole() ([]byte, error) {
 	case a.response.StatusCode == http.StatusOK:
 		return nil, errNotJSON
 	}
-	return nil, &mcp.Error{Code: mcp.CodeInternal, Reason: mcp.ReasonBadUpstream,
+	return nil, &mcp.Error{Code: mcp.CodeInternal, Reason: mcp.ReasonBadUpstream, Outcome: fateBy(a.response.StatusCode),
 		Message: fmt.Sprintf("the server answered %d %s", a.response.StatusCode, http.StatusText(a.response.StatusCode))}
+}
+
+// fateBy is what a status that bears no JSON-RPC says of a call: 4xx refuses the request, 408
+// aside, which says that it did not come whole in time; what else failed may have begun.
+func fateBy(status int) mcp.Outcome {
+	if status/100 == 4 && status != http.StatusRequestTimeout {
+		return mcp.NotExecuted
+	}
+	return mcp.Unknown
 }
 
 // saysError reports whether an answer with another status, or of another type, bears a

@@ -89,8 +89,10 @@ func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) er
 		return failed
 	case x.session != "" && !x.staysBehind() && x.lost(u, failed):
 		return routing.ErrUnknownSession
-	case !sent, x.aboutTask() && !(failed.TimedOut && x.call().Method == mcp.MethodGetTask):
+	case !sent:
 		return errOwnerSilent
+	case x.aboutTask() && !(failed.TimedOut && x.call().Method == mcp.MethodGetTask):
+		return errOwnerCut
 	}
 	return failed
 }

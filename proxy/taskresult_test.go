@@ -312,7 +312,7 @@ func TestDrainLetsWaitsGoOnAndThenSendsThemElsewhere(t *testing.T) {
 		f.proxy.Hurry()
 		<-w.over
 		<-plain.over
-		const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-31503,"message":"this berth is about to end","data":{"reason":"draining","retryable":true,"retryAfterMs":1000}}}`
+		const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-31503,"message":"this berth is about to end","data":{"reason":"draining","retryable":true,"retryAfterMs":1000,"mayHaveExecuted":false,"outcome":"not_executed"}}}`
 		w.wants(t, want)
 		plain.wants(t, want)
 		if v := f.look(session, id); v.Status != "working" || w.err != nil {

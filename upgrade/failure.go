@@ -13,20 +13,20 @@ import (
 )
 
 var (
-	errTimeout = &mcp.Error{Code: mcp.CodeTimeout, Message: "the call took longer than a held call may", Reason: mcp.ReasonTimeout}
-	errGarbled = &mcp.Error{Code: mcp.CodeInternal, Message: "the server's answer cannot be understood", Reason: mcp.ReasonBadUpstream}
-	errUnkept  = &mcp.Error{Code: mcp.CodeInternal, Message: "the result could not be kept: too many wait for the store", Reason: mcp.ReasonStoreUnavailable}
+	errTimeout = &mcp.Error{Code: mcp.CodeTimeout, Message: "the call took longer than a held call may", Reason: mcp.ReasonTimeout, Outcome: mcp.Unknown}
+	errGarbled = &mcp.Error{Code: mcp.CodeInternal, Message: "the server's answer cannot be understood", Reason: mcp.ReasonBadUpstream, Outcome: mcp.Unknown}
+	errUnkept  = &mcp.Error{Code: mcp.CodeInternal, Message: "the result could not be kept: too many wait for the store", Reason: mcp.ReasonStoreUnavailable, Outcome: mcp.Executed}
 )
 
 // errNotKept is what became of a call whose outcome there is no room for: the tool has run.
 var errNotKept = &mcp.Error{
-	Code: mcp.CodeRateLimited, Reason: mcp.ReasonTooMuchKept, MayHaveExecuted: new(true),
+	Code: mcp.CodeRateLimited, Reason: mcp.ReasonTooMuchKept, Outcome: mcp.Executed,
 	Message: "the result could not be kept: the caller's tasks keep as much as they may until they expire; the tool has run",
 }
 
 // failed is a failure in words of berth's own about what the server did.
 func failed(message string) *mcp.Error {
-	return &mcp.Error{Code: mcp.CodeInternal, Message: message, Reason: mcp.ReasonBadUpstream}
+	return &mcp.Error{Code: mcp.CodeInternal, Message: message, Reason: mcp.ReasonBadUpstream, Outcome: mcp.Unknown}
 }
 
 // wordFailure returns the error that a task fails with, given why its call ended. It is
@@ -38,8 +38,7 @@ func wordFailure(err error, t Task) *mcp.Error {
 	case errors.As(err, &worded):
 		return worded
 	case errors.Is(err, ErrSessionLost):
-		executed := false
-		return &mcp.Error{Code: mcp.CodeInternal, Reason: mcp.ReasonSessionLost, MayHaveExecuted: &executed,
+		return &mcp.Error{Code: mcp.CodeInternal, Reason: mcp.ReasonSessionLost, Outcome: mcp.NotExecuted,
 			Message: "the server does not know the client's session any more; the tool did not run"}
 	case errors.Is(err, errShutdown):
 		return lost(mcp.ReasonShutdown, "the berth that held the call was shut down", t)
@@ -48,51 +47,73 @@ func wordFailure(err error, t Task) *mcp.Error {
 	case errors.Is(err, errNoCredentials):
 		return lost(mcp.ReasonHolderLost, "the berth that held the call is gone, and no other one has the credentials for it", t)
 	case errors.Is(err, routing.ErrNoUpstream):
-		return noUpstream("no upstream is available")
+		return noUpstream("no upstream is available", t.fateUnsent())
 	case errors.As(err, &unanswered):
 		return wordUnanswered(unanswered, t)
 	case errors.Is(err, storage.ErrUnavailable):
-		return &mcp.Error{Code: mcp.CodeUnavailable, Message: "the store did not take the task's steps", Reason: mcp.ReasonStoreUnavailable}
+		return &mcp.Error{Code: mcp.CodeUnavailable, Message: "the store did not take the task's steps", Reason: mcp.ReasonStoreUnavailable, Outcome: t.fate()}
 	}
-	return &mcp.Error{Code: mcp.CodeInternal, Message: "the server broke the exchange off", Reason: mcp.ReasonUpstreamReset}
+	return brokeOff()
+}
+
+func brokeOff() *mcp.Error {
+	return &mcp.Error{Code: mcp.CodeInternal, Message: "the server broke the exchange off; the tool may have run", Reason: mcp.ReasonUpstreamReset, Outcome: mcp.Unknown}
 }
 
 func wordUnanswered(e *exchange.SendError, t Task) *mcp.Error {
 	switch {
 	case !e.Sent && t.Session != "":
-		executed := false
-		e := noUpstream("the server that has the client's session cannot be reached; the tool did not run")
-		e.MayHaveExecuted = &executed
-		return e
+		return noUpstream("the server that has the client's session cannot be reached", t.fateUnsent())
 	case !e.Sent:
-		return noUpstream("no upstream can be reached")
+		return noUpstream("no upstream can be reached", t.fateUnsent())
 	case e.Garbled:
 		return lost(mcp.ReasonBadUpstream, "the server's answer is none in HTTP", t)
 	case e.TimedOut:
-		return &mcp.Error{Code: mcp.CodeTimeout, Message: "the server did not answer in time", Reason: mcp.ReasonTimeout}
+		return &mcp.Error{Code: mcp.CodeTimeout, Message: "the server did not answer in time", Reason: mcp.ReasonTimeout, Outcome: mcp.Unknown}
 	}
-	return &mcp.Error{Code: mcp.CodeInternal, Message: "the server broke the exchange off", Reason: mcp.ReasonUpstreamReset}
+	return brokeOff()
 }
 
-func noUpstream(message string) *mcp.Error {
-	return &mcp.Error{Code: mcp.CodeUnavailable, Message: message, Reason: mcp.ReasonNoUpstream}
+// noUpstream is the failure of a call whose upstream is out of reach.
+func noUpstream(message string, fate mcp.Outcome) *mcp.Error {
+	if fate == mcp.NotExecuted {
+		message += "; the tool did not run"
+	}
+	return &mcp.Error{Code: mcp.CodeUnavailable, Message: message, Reason: mcp.ReasonNoUpstream, Outcome: fate}
+}
+
+// fateUnsent is what became of a call whose round was not sent: those before it may have been.
+func (t *Task) fateUnsent() mcp.Outcome {
+	if t.Round > 1 {
+		return mcp.Unknown
+	}
+	return mcp.NotExecuted
 }
 
 // lost is a failure after which nobody knows what the tool did, unless it was not called.
 func lost(reason, message string, t Task) *mcp.Error {
-	executed := t.mayHaveExecuted()
-	if executed {
+	if t.mayHaveExecuted() {
 		message += "; the tool may have run"
 	} else {
 		message += "; the tool did not run"
 	}
-	return &mcp.Error{Code: mcp.CodeInternal, Message: message, Reason: reason, MayHaveExecuted: &executed}
+	return &mcp.Error{Code: mcp.CodeInternal, Message: message, Reason: reason, Outcome: t.fate()}
+}
+
+// fate is what became of a call that nobody has heard of again.
+func (t *Task) fate() mcp.Outcome {
+	if t.mayHaveExecuted() {
+		return mcp.Unknown
+	}
+	return mcp.NotExecuted
 }
 
 // illegible is the failure of a task whose outcome is not UTF-8, as all JSON between systems
 // is (RFC 8259, 8.1): clients could read it differently, or not at all. The tool has run.
 func illegible(t Task) error {
-	return lost(mcp.ReasonBadUpstream, "the server's answer is not UTF-8", t)
+	e := lost(mcp.ReasonBadUpstream, "the server's answer is not UTF-8", t)
+	e.Outcome = mcp.Executed
+	return e
 }
 
 // mayHaveExecuted reports whether a round may have reached an upstream.

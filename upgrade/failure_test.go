@@ -6,24 +6,43 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/storage"
+	"berth/routing"
 )
 
-// Who is told that nobody took the call learns whether that may be tried again as it was.
-func TestFailureOfACallThatWasNotSent(t *testing.T) {
+// Whoever is told of a failure learns whether the call may be made again as it was.
+func TestFailureSaysWhetherTheToolRan(t *testing.T) {
+	first, later, inSession := Task{Round: 1}, Task{Round: 2}, Task{Round: 1, Session: "s"}
+	reset := &exchange.SendError{Sent: true, Err: errors.New("reset")}
 	for name, c := range map[string]struct {
-		task Task
-		err  error
-		want string
-		says bool // whether the tool may have run
+		task    Task
+		err     error
+		reason  string
+		outcome mcp.Outcome
 	}{
-		"in no session": {Task{Round: 1}, &exchange.SendError{}, mcp.ReasonNoUpstream, false},
-		"in a session":  {Task{Round: 1, Session: "s"}, &exchange.SendError{}, mcp.ReasonNoUpstream, true},
-		"a lost one":    {Task{Round: 1, Session: "s"}, ErrSessionLost, mcp.ReasonSessionLost, true},
-		"sent":          {Task{Round: 1, Session: "s"}, &exchange.SendError{Sent: true, Err: errors.New("reset")}, mcp.ReasonUpstreamReset, false},
+		"nobody can be reached":             {first, &exchange.SendError{}, mcp.ReasonNoUpstream, mcp.NotExecuted},
+		"nobody in a later round":           {later, &exchange.SendError{}, mcp.ReasonNoUpstream, mcp.Unknown},
+		"its session's server is away":      {inSession, &exchange.SendError{}, mcp.ReasonNoUpstream, mcp.NotExecuted},
+		"nobody is there":                   {Task{}, routing.ErrNoUpstream, mcp.ReasonNoUpstream, mcp.NotExecuted},
+		"its session is lost":               {inSession, ErrSessionLost, mcp.ReasonSessionLost, mcp.NotExecuted},
+		"broken off":                        {inSession, reset, mcp.ReasonUpstreamReset, mcp.Unknown},
+		"broken off in the answer":          {first, errors.New("unexpected EOF"), mcp.ReasonUpstreamReset, mcp.Unknown},
+		"no answer in time":                 {first, &exchange.SendError{Sent: true, TimedOut: true}, mcp.ReasonTimeout, mcp.Unknown},
+		"longer than it may":                {first, errTimeout, mcp.ReasonTimeout, mcp.Unknown},
+		"no HTTP":                           {first, &exchange.SendError{Sent: true, Garbled: true}, mcp.ReasonBadUpstream, mcp.Unknown},
+		"no JSON":                           {first, errGarbled, mcp.ReasonBadUpstream, mcp.Unknown},
+		"no UTF-8":                          {first, illegible(first), mcp.ReasonBadUpstream, mcp.Executed},
+		"no room for the result":            {first, errUnkept, mcp.ReasonStoreUnavailable, mcp.Executed},
+		"no room of its caller's":           {first, errNotKept, mcp.ReasonTooMuchKept, mcp.Executed},
+		"shut down before it was sent":      {Task{}, errShutdown, mcp.ReasonShutdown, mcp.NotExecuted},
+		"shut down":                         {first, errShutdown, mcp.ReasonShutdown, mcp.Unknown},
+		"the store takes no step":           {first, storage.ErrUnavailable, mcp.ReasonStoreUnavailable, mcp.Unknown},
+		"the store took none":               {Task{}, storage.ErrUnavailable, mcp.ReasonStoreUnavailable, mcp.NotExecuted},
+		"nobody has credentials for it":     {Task{}, errNoCredentials, mcp.ReasonHolderLost, mcp.NotExecuted},
+		"nobody has credentials for a next": {first, errNoCredentials, mcp.ReasonHolderLost, mcp.Unknown},
 	} {
-		got := wordFailure(c.err, c.task)
-		if got.Reason != c.want || (got.MayHaveExecuted != nil) != c.says || c.says && *got.MayHaveExecuted {
-			t.Errorf("%s: got %+v, want %s", name, got, c.want)
+		if got := wordFailure(c.err, c.task); got.Reason != c.reason || got.Outcome != c.outcome {
+			t.Errorf("%s: got %s, %q, want %s, %s", name, got.Reason, got.Outcome, c.reason, c.outcome)
 		}
 	}
 }

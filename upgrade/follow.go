@@ -33,7 +33,7 @@ func (h *Held) rejoin() (again bool, err error) {
 	task := h.Task()
 	u := h.t.upstreamOf(&task)
 	if u == nil {
-		return false, noUpstream("the server that has the task is not in the pool any more")
+		return false, noUpstream("the server that has the task is not in the pool any more", mcp.Unknown)
 	}
 	ctx, cancel := h.bounded()
 	defer cancel()

@@ -27,7 +27,7 @@ const (
 func (h *Held) resume(task *Task) (again bool, err error) {
 	u := h.t.upstreamOf(task)
 	if u == nil {
-		return false, noUpstream("the server that runs the call is not in the pool any more")
+		return false, noUpstream("the server that runs the call is not in the pool any more", mcp.Unknown)
 	}
 	at := h.standIn(u)
 	defer h.leavePlace(at)

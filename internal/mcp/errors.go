@@ -55,11 +55,11 @@ type Error struct {
 	Message    string        // one sentence; never holds what a client sent
 	Reason     string        // data.reason
 	RetryAfter time.Duration // > 0: retryable, and after how long (Retry-After, data.retryAfterMs)
-	Data       any           // replaces the data that Reason, RetryAfter and MayHaveExecuted make
+	Data       any           // replaces the data that Reason, RetryAfter and Outcome make
 
-	// MayHaveExecuted says, in a data with a Reason, whether the upstream may have acted
-	// on the call (data.mayHaveExecuted); nil says nothing of it.
-	MayHaveExecuted *bool
+	// Outcome says whether the upstream has acted on the call (data.outcome, and
+	// data.mayHaveExecuted for those who ask no more than that).
+	Outcome Outcome
 
 	Challenge string // WWW-Authenticate: how to authorise the request
 }
@@ -73,26 +73,45 @@ func (e *Error) Error() string {
 	return s
 }
 
+// Outcome is what became of a call that failed. A call that was not executed may be repeated
+// by whoever made it; one whose outcome is unknown only where its tool may run twice.
+type Outcome string
+
+const (
+	NotExecuted Outcome = "not_executed" // no upstream got all of it, or the one that did refused it
+	Unknown     Outcome = "unknown"      // an upstream may have got it, and did not say what became of it
+	Executed    Outcome = "executed"     // an upstream has answered it; the answer is withheld or lost
+)
+
 type errorData struct {
-	Reason          string `json:"reason"`
-	Retryable       bool   `json:"retryable"`
-	RetryAfterMs    int64  `json:"retryAfterMs,omitempty"`
-	MayHaveExecuted *bool  `json:"mayHaveExecuted,omitempty"`
+	Reason          string  `json:"reason,omitempty"`
+	Retryable       bool    `json:"retryable"`
+	RetryAfterMs    int64   `json:"retryAfterMs,omitempty"`
+	MayHaveExecuted *bool   `json:"mayHaveExecuted,omitempty"`
+	Outcome         Outcome `json:"outcome,omitempty"`
+}
+
+// data is the error's data, as its fields make it; nil if they make none.
+func (e *Error) data() any {
+	if e.Data != nil || e.Reason == "" && e.Outcome == "" {
+		return e.Data
+	}
+	d := errorData{Reason: e.Reason, Retryable: e.RetryAfter > 0, RetryAfterMs: e.RetryAfter.Milliseconds(), Outcome: e.Outcome}
+	if e.Outcome != "" {
+		d.MayHaveExecuted = new(e.Outcome != NotExecuted)
+	}
+	return d
 }
 
 // Object returns the JSON-RPC error object, as an error response and a failed task
 // bear it.
 func (e *Error) Object() []byte {
-	data := e.Data
-	if data == nil && e.Reason != "" {
-		data = errorData{e.Reason, e.RetryAfter > 0, e.RetryAfter.Milliseconds(), e.MayHaveExecuted}
-	}
 	// Marshal cannot fail: Data holds plain structs and maps only.
 	object, _ := json.Marshal(struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
 		Data    any    `json:"data,omitempty"`
-	}{e.Code, e.Message, data})
+	}{e.Code, e.Message, e.data()})
 	return object
 }
 

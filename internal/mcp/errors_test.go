@@ -35,10 +35,9 @@ func TestErrorBodies(t *testing.T) {
 }
 
 func TestErrorObjectIsThatOfTheBody(t *testing.T) {
-	yes, no := true, false
 	for want, e := range map[string]*Error{
-		`{"code":-32603,"message":"gone","data":{"reason":"holder_lost","retryable":false,"mayHaveExecuted":true}}`:                  {Code: CodeInternal, Message: "gone", Reason: ReasonHolderLost, MayHaveExecuted: &yes},
-		`{"code":-32603,"message":"over","data":{"reason":"shutdown","retryable":true,"retryAfterMs":1000,"mayHaveExecuted":false}}`: {Code: CodeInternal, Message: "over", Reason: ReasonShutdown, RetryAfter: time.Second, MayHaveExecuted: &no},
+		`{"code":-32603,"message":"gone","data":{"reason":"holder_lost","retryable":false,"mayHaveExecuted":true,"outcome":"unknown"}}`:                       {Code: CodeInternal, Message: "gone", Reason: ReasonHolderLost, Outcome: Unknown},
+		`{"code":-32603,"message":"over","data":{"reason":"shutdown","retryable":true,"retryAfterMs":1000,"mayHaveExecuted":false,"outcome":"not_executed"}}`: {Code: CodeInternal, Message: "over", Reason: ReasonShutdown, RetryAfter: time.Second, Outcome: NotExecuted},
 		`{"code":-32602,"message":"Task not found"}`: ErrUnknownTask,
 	} {
 		if got := string(e.Object()); got != want {
