@@ -14,19 +14,43 @@ import (
 // findAffinity reads the values that keep calls together.
 func (x *request) findAffinity() error {
 	for _, header := range x.endpoint.Affinity {
-		value, present, refusal := mcp.HeaderValue(x.r.Header, header)
-		if refusal != nil {
-			return refusal
+		value, err := x.affinityValue(header)
+		if err != nil {
+			return err
 		}
-		if present && value != "" {
+		if value != "" {
 			x.affinity = append(x.affinity, affinityID(header, value))
 		}
 	}
 	return nil
 }
 
+// affinityValue is the value of a header that the request is routed by, "" if there is
+// none. One that mirrors a parameter does so in a modern tools/call and means nothing
+// elsewhere; there it is held against the body (2026-07-28, "Server Validation").
+func (x *request) affinityValue(header string) (string, error) {
+	parameter, mirrors := strings.CutPrefix(header, mcp.HeaderParamPrefix)
+	if c := x.call(); mirrors && (c == nil || c.Era != mcp.EraModern || c.Method != mcp.MethodCallTool) {
+		return "", nil
+	}
+	value, present, refusal := mcp.HeaderValue(x.r.Header, header)
+	if refusal == nil && present && mirrors {
+		value, refusal = mcp.CheckParam(x.body, parameter, value)
+	}
+	if refusal != nil {
+		return "", refusal
+	}
+	return value, nil
+}
+
 // affinityID names a value of a header.
 func affinityID(header, value string) string { return strings.ToLower(header) + "\x00" + value }
+
+// mayBeHandedOut reports whether answers may hand out the value that key names: those that
+// headers of parameters carry.
+func mayBeHandedOut(key sticky.Key) bool {
+	return strings.HasPrefix(key.ID, strings.ToLower(mcp.HeaderParamPrefix))
+}
 
 // keptTogether reports whether the owner is the request's for the sake of a value that it
 // carries.
@@ -54,15 +78,15 @@ func (x *request) learnAffinity(u *routing.Upstream, c *mcp.Call, a *mcp.Answer)
 		x.holdTogether(ctx, u, carried)
 	}
 	for _, key := range x.handedOut(c, a) {
-		if _, _, err := x.endpoint.Router.Bindings.Lookup(ctx, key); errors.Is(err, sticky.ErrUnknown) {
-			_ = x.endpoint.Router.Bindings.Bind(ctx, key, sticky.Binding{Upstream: u.Name}, 0) // the first stands
+		if standing, _, err := x.endpoint.Router.Bindings.Lookup(ctx, key); errors.Is(err, sticky.ErrUnknown) || err == nil && !standing.Fixed {
+			_ = x.endpoint.Router.Bindings.Bind(ctx, key, sticky.Binding{Upstream: u.Name, Fixed: true}, 0) // the first that was handed out stands
 		}
 	}
 }
 
 // holdTogether binds a value that the call carried to u, which served it.
 func (x *request) holdTogether(ctx context.Context, u *routing.Upstream, carried routing.Affinity) {
-	bindings, next := x.endpoint.Router.Bindings, sticky.Binding{Upstream: u.Name}
+	bindings, next := x.endpoint.Router.Bindings, sticky.Binding{Upstream: u.Name, Fixed: !mayBeHandedOut(carried.Key)}
 	switch owner := carried.Binding.Upstream; {
 	case owner == "":
 		_ = bindings.Bind(ctx, carried.Key, next, 0) // whoever was first meanwhile stands

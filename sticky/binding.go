@@ -23,6 +23,9 @@ type Binding struct {
 	Alias string `json:"alias,omitempty"`
 	// Kept is how long the session's handshake is kept at least; zero: there is none.
 	Kept time.Time `json:"kept,omitzero"`
+	// Fixed is set of a value of an affinity that an answer has handed out, or that none
+	// ever does. What was learned from use of any other yields to it.
+	Fixed bool `json:"fixed,omitempty"`
 	// Maker names the request that made a provisional binding: no other gives it up.
 	Maker string `json:"maker,omitempty"`
 }
@@ -41,8 +44,7 @@ func (b Binding) SameOwner(other Binding) bool {
 }
 
 // ClientMade reports whether it was the client that made the task's id, which may be one
-// that a server makes as well. Such a binding yields to the server's, so it is looked up in
-// the store each time.
+// that a server makes as well. Such a binding yields to the server's.
 func (b Binding) ClientMade() bool { return b.Dialect == draft }
 
 // Provisional reports whether a task was bound before its upstream heard of it, and has
@@ -51,11 +53,17 @@ func (b Binding) ClientMade() bool { return b.Dialect == draft }
 // that it guards.
 func (b Binding) Provisional() bool { return b.ClientMade() && b.Status == "" }
 
+// mayYield reports whether another binding may take the place of b, so that it is looked up
+// in the store each time, as long as that is there.
+func (b Binding) mayYield(kind Kind) bool {
+	return b.ClientMade() || kind == Affinity && !b.Fixed
+}
+
 // yieldsTo reports whether next takes the place of b, whichever owners they name: what a
 // client says of an id is worth less than what an upstream has told, and that less than
-// an id that a server made.
+// an id that a server made; and what calls carry less than what answers hand out.
 func (b Binding) yieldsTo(next Binding) bool {
-	return b.ClientMade() && !next.ClientMade() || b.Provisional() && !next.Provisional()
+	return next.Fixed && !b.Fixed || b.ClientMade() && !next.ClientMade() || b.Provisional() && !next.Provisional()
 }
 
 // draft is the dialect whose ids clients make, as package mcp spells it.

@@ -105,10 +105,14 @@ func (b *Bindings) lookup(ctx context.Context, key Key) (Binding, Source, error)
 	if binding, ok := b.pending.get(name); ok {
 		return binding, SourceBound, nil
 	}
-	if binding, ok := b.near.get(name); ok {
-		return binding, SourceLRU, nil
+	cached, ok := b.near.get(name)
+	if ok && !cached.mayYield(key.Kind) {
+		return cached, SourceLRU, nil
 	}
 	binding, err := b.load(ctx, key.Kind, name)
+	if ok && errors.Is(err, storage.ErrUnavailable) {
+		return cached, SourceLRU, nil
+	}
 	if err != nil {
 		return Binding{}, "", err
 	}
@@ -197,8 +201,8 @@ func (b *Bindings) establish(ctx context.Context, e entry) (standing storage.Rec
 // bindLocally keeps a binding that the store could not take, unless this process
 // knows of another owner.
 func (b *Bindings) bindLocally(e entry, cause error) (outcome string, err error) {
-	if have, ok := b.near.get(e.name); ok && have.Upstream != e.binding.Upstream {
-		return outcomeCollision, ErrOwned // the near cache holds nothing that yields
+	if have, ok := b.near.get(e.name); ok && !have.yieldsTo(e.binding) && have.Upstream != e.binding.Upstream {
+		return outcomeCollision, ErrOwned
 	}
 	if !b.pending.add(e) {
 		return outcomeCollision, ErrOwned

@@ -37,13 +37,8 @@ func (n *near) get(name string) (Binding, bool) {
 	return binding, ok
 }
 
-// add remembers e, unless it may yield to another. What was remembered then is older.
 func (n *near) add(e entry) {
-	switch {
-	case n == nil:
-	case e.binding.ClientMade():
-		n.cache.Remove(e.name)
-	default:
+	if n != nil {
 		n.cache.Add(e.name, e.binding)
 	}
 }

@@ -30,6 +30,7 @@ func (b *Bindings) RebindAffinity(ctx context.Context, key Key, from string, bin
 // of a store expires by itself.
 func (b *Bindings) ReleaseProvisional(ctx context.Context, key Key, from, maker string) {
 	name, may := key.digest(), provisionalOf(from, maker)
+	b.near.remove(name)
 	if b.pending.swap(name, may, nil) {
 		return
 	}
@@ -49,6 +50,7 @@ func provisionalOf(upstream, maker string) func(Binding) bool {
 // rebind puts e in the place of what stands, if may allows it.
 func (b *Bindings) rebind(ctx context.Context, e entry, may func(Binding) bool) error {
 	if b.pending.swap(e.name, may, &e) {
+		b.near.add(e)
 		return nil
 	}
 	err := b.replace(ctx, e.name, may, e.binding, time.Until(e.binding.Expires))

@@ -21,8 +21,8 @@ func (b *berth) bindMade(t *testing.T, upstream string) {
 	}
 }
 
-// A binding that moves is found where it is by every berth at once, for none keeps a
-// copy of it, not even once the owner has told of the task: the id may be a server's, too.
+// A binding that moves is found where it is by every berth at once, for none trusts a copy
+// of it, not even once the owner has told of the task: the id may be a server's, too.
 func TestProvisionalBindingMoves(t *testing.T) {
 	server := redistest.Start(t)
 	one, two := onRedis(t, server), onRedis(t, server)
@@ -115,7 +115,7 @@ func TestValueIsReboundOnce(t *testing.T) {
 	if err := one.RebindAffinity(t.Context(), value, "gone", Binding{Upstream: "a"}); err != nil {
 		t.Fatalf("RebindAffinity: %v", err)
 	}
-	one.owns(t, "a", value, SourceLRU)
+	one.owns(t, "a", value, SourceStore)
 	if err := two.RebindAffinity(t.Context(), value, "gone", Binding{Upstream: "b"}); !errors.Is(err, ErrOwned) {
 		t.Errorf("a second RebindAffinity: got %v, want ErrOwned", err)
 	}

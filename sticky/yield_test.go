@@ -152,3 +152,39 @@ func TestProvisionalBindingIsItsMakers(t *testing.T) {
 		b.unknown(t, task("1"))
 	})
 }
+
+// What answers hand out takes the place of what calls carry, at every berth; and no more
+// than the first of those that hand it out.
+func TestHandedOutValueTakesThePlaceOfOneInUse(t *testing.T) {
+	server := redistest.Start(t)
+	one, two := onRedis(t, server), onRedis(t, server)
+	value := Key{Kind: Affinity, Pool: "p", ID: "cart 7"}
+	handedOut := func(upstream string) Binding { return Binding{Upstream: upstream, Fixed: true} }
+	one.mustBind(t, value, "a", 0)
+	two.owns(t, "a", value, SourceStore)
+	if err := two.Bind(t.Context(), value, Binding{Upstream: "b"}, 0); !errors.Is(err, ErrOwned) {
+		t.Errorf("another use: got %v, want ErrOwned", err)
+	}
+	if err := one.Bind(t.Context(), value, handedOut("b"), 0); err != nil {
+		t.Errorf("handed out: %v", err)
+	}
+	two.owns(t, "b", value, SourceStore)
+	one.owns(t, "b", value, SourceLRU)
+	for _, binding := range []Binding{handedOut("c"), {Upstream: "c"}} {
+		if err := two.Bind(t.Context(), value, binding, 0); !errors.Is(err, ErrOwned) {
+			t.Errorf("%+v: got %v, want ErrOwned", binding, err)
+		}
+	}
+}
+
+// With the store away the last that was known of an id that yields is as good as any other.
+func TestWhatYieldsIsKnownWithoutRedis(t *testing.T) {
+	server := redistest.Start(t)
+	b := onRedis(t, server)
+	if err := b.Bind(t.Context(), task("1"), toldOf("a"), 0); err != nil {
+		t.Fatal(err)
+	}
+	b.owns(t, "a", task("1"), SourceStore)
+	server.Kill()
+	b.owns(t, "a", task("1"), SourceLRU)
+}

@@ -56,6 +56,9 @@ func HeaderValue(h Headers, name string) (value string, present bool, refusal *E
 	if !strings.HasPrefix(name, HeaderParamPrefix) {
 		return value, present, nil
 	}
+	if !isFieldValue(value) {
+		return "", false, errMismatch("an Mcp-Param header holds invalid characters")
+	}
 	if value, ok = decodeName(value); !ok {
 		return "", false, errMismatch("an Mcp-Param header holds no valid base64")
 	}

@@ -52,6 +52,9 @@ func TestHeaderValue(t *testing.T) {
 		"wrongly encoded":    {"Mcp-Param-Cart", []string{"=?base64?*?="}, "", false, true},
 		"another's encoding": {"X-Cart", []string{"=?base64?*?="}, "=?base64?*?=", true, false},
 		"twice the same":     {"Mcp-Param-Cart", []string{"a", "a"}, "a", true, false},
+		"beyond ASCII":       {"Mcp-Param-Cart", []string{"c\xc3\xa9"}, "", false, true},
+		"a control":          {"Mcp-Param-Cart", []string{"a\x7fb"}, "", false, true},
+		"a tab within":       {"Mcp-Param-Cart", []string{"a\tb"}, "a\tb", true, false},
 		"two values":         {"Mcp-Param-Cart", []string{"a", "b"}, "", false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
