@@ -76,7 +76,7 @@
 // openask.go (sessions, and what is open in them); delivery.go (which berth tells). How they see it: extension.go (2026-07-28),
 // core.go (2025-11-25).
 //
-// The held call: hold.go, aside.go (its life); place.go, queues.go (its turn); round.go,
+// The held call: hold.go, aside.go (its life); place.go, queues.go, turn.go (its turn); round.go,
 // line.go, progress.go (a round); listen.go, asks.go, resume.go (one of the legacy era);
 // follow.go, follower.go (a task of the upstream's own); unstored.go, failure.go (its end).
 //

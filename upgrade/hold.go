@@ -30,6 +30,7 @@ type Held struct {
 	done     chan struct{} // closed when nothing is held any more
 	begun    sync.Once     // of run
 	token    string        // progressToken of the rounds; it tells nothing of the task
+	turn     turn          // where it queues; run's
 	due      int           // the round that is in flight, or about to be; run's
 	sent     []byte        // the JSON-RPC id of that, raw; run's
 	retry    time.Duration // how long the upstream wants to be left alone before a stream is resumed; run's

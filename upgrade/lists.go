@@ -53,7 +53,7 @@ func (lists) slotsOf(queue, upstream string) string {
 // named alike: what is given back late must not be what was taken since.
 func placesOf(id, holder string) string { return id + " " + holder + " " }
 
-// waitingIn lists the calls that wait for such a slot.
+// waitingIn lists the calls that wait for such a slot, by the names that turnOf gives.
 func (lists) waitingIn(queue string) string { return "upgrade:queue:" + queue }
 
 // short names parts of any length and content.

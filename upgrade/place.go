@@ -67,7 +67,7 @@ func waitFor(ctx context.Context, freed <-chan struct{}) error {
 func (h *Held) leaveQueue(task *Task) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), storeTime)
 	defer cancel()
-	h.t.unqueue(ctx, task)
+	h.unqueue(ctx, task)
 	h.t.tell(ctx, queueTopic(task.Terms.Queue))
 }
 
@@ -79,13 +79,16 @@ func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tri
 	if err != nil {
 		return place{}, nil
 	}
-	at := slices.Index(waiting, task.ID)
-	if at < 0 {
-		// Its first look, or an outage has lost the entry.
-		_ = h.t.lists.enlist(ctx, h.t.lists.waitingIn(task.line()), task.ID, time.Until(h.expires), 0)
-		h.t.queues.changed(task.Terms.Queue)
-		at = len(waiting)
+	at := placeOf(waiting, task.ID)
+	switch {
+	case at < 0: // its first look, or an outage has lost the entry
+		waiting = h.queueUp(ctx, task, waiting)
+		at = placeOf(waiting, task.ID)
+	case doubled(waiting, at):
+		waiting = h.queueAnew(ctx, task, waiting, at)
+		at = placeOf(waiting, task.ID)
 	}
+	h.turn = waiting[at]
 	if before := at - task.Terms.Slots*task.choices(pool); before >= 0 {
 		if h.t.queues.mayWeed(task.line()) {
 			h.t.weedQueue(ctx, task, waiting[before])
@@ -99,7 +102,8 @@ func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tri
 	switch {
 	case err != nil:
 	case taken.Lease != nil:
-		h.t.unqueue(ctx, task)
+		h.t.noteTurn(ctx, task.line(), h.turn, time.Until(h.expires)+spare)
+		h.unqueue(ctx, task)
 	case at == 0:
 		h.t.weedSlots(ctx, pool, task.Terms.Queue)
 	}
@@ -126,12 +130,27 @@ func (t *Task) choices(pool *routing.Pool) int {
 	return len(pool.Upstreams())
 }
 
-// unqueue takes a task out of its queue.
-func (t *Tasks) unqueue(ctx context.Context, task *Task) { t.unqueueAs(ctx, task, task.ID) }
+// unqueue takes the call's task out of its line.
+func (h *Held) unqueue(ctx context.Context, task *Task) {
+	if h.turn.name != "" {
+		h.t.unqueueAs(ctx, task, h.turn.name)
+		h.turn = turn{}
+	}
+}
 
-// unqueueAs takes another task out of the line that task stands in.
-func (t *Tasks) unqueueAs(ctx context.Context, task *Task, id string) {
-	t.lists.strike(ctx, t.lists.waitingIn(task.line()), id)
+// unqueue takes a task out of its line that nobody holds.
+func (t *Tasks) unqueue(ctx context.Context, task *Task) {
+	names, _ := t.store.Members(ctx, t.lists.waitingIn(task.line())) // what stays is weeded out
+	for _, name := range names {
+		if readTurn(name).id == task.ID {
+			t.unqueueAs(ctx, task, name)
+		}
+	}
+}
+
+// unqueueAs takes a name out of the line that task stands in.
+func (t *Tasks) unqueueAs(ctx context.Context, task *Task, name string) {
+	t.lists.strike(ctx, t.lists.waitingIn(task.line()), name)
 	t.queues.changed(task.Terms.Queue)
 }
 
@@ -192,10 +211,10 @@ func (h *Held) standAt(at place) {
 
 // weedQueue strikes a task out of the line that task stands in if nobody holds it: a
 // fail-over may have brought the entry back, and it is in the way of those who come after.
-func (t *Tasks) weedQueue(ctx context.Context, task *Task, id string) {
-	e, err := t.records.get(ctx, id)
+func (t *Tasks) weedQueue(ctx context.Context, task *Task, other turn) {
+	e, err := t.records.get(ctx, other.id)
 	if errors.Is(err, ErrUnknown) || err == nil && e.Holder == "" {
-		t.unqueueAs(ctx, task, id)
+		t.unqueueAs(ctx, task, other.name)
 	}
 }
 
@@ -257,5 +276,5 @@ func (t *Tasks) place(ctx context.Context, task *Task) int {
 	if err != nil {
 		return 0
 	}
-	return slices.Index(waiting, task.ID) + 1
+	return placeOf(waiting, task.ID) + 1
 }

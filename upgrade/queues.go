@@ -18,13 +18,32 @@ type queues struct {
 	lists   lists
 	reading singleflight.Group
 
-	mu   sync.Mutex // guards the field below
-	read map[string]queueRead
+	mu    sync.Mutex // guards the fields below
+	read  map[string]queueRead
+	given map[string]*givenRounds
+}
+
+// givenRounds are the last rounds that this process gave to calls in a line, by caller. They
+// count for as long as those need not show in the line.
+type givenRounds struct {
+	by    map[string]uint64
+	since time.Time
+	old   map[string]uint64 // those before that
+}
+
+// age forgets what counts no more.
+func (g *givenRounds) age(now time.Time) {
+	switch past := now.Sub(g.since); {
+	case past > 2*storeTime:
+		g.by, g.old, g.since = map[string]uint64{}, nil, now
+	case past > storeTime:
+		g.by, g.old, g.since = map[string]uint64{}, g.by, now
+	}
 }
 
 // queueRead is who waits in a queue, the first first.
 type queueRead struct {
-	waiting []string
+	waiting []turn
 	at      time.Time
 	weeded  int // looks for what has no place in it
 }
@@ -32,10 +51,28 @@ type queueRead struct {
 // weedFresh bounds how many of those in front are looked at for each reading of a queue.
 const weedFresh = 8
 
-func newQueues(l lists) *queues { return &queues{lists: l, read: map[string]queueRead{}} }
+func newQueues(l lists) *queues {
+	return &queues{lists: l, read: map[string]queueRead{}, given: map[string]*givenRounds{}}
+}
+
+// round gives a caller's call in a line a round after that one, and after those that were
+// given out a moment ago.
+func (q *queues) round(line, caller string, after uint64) uint64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	given := q.given[line]
+	if given == nil {
+		given = &givenRounds{by: map[string]uint64{}}
+		q.given[line] = given
+	}
+	given.age(time.Now())
+	round := max(after, given.by[caller], given.old[caller]) + 1
+	given.by[caller] = round
+	return round
+}
 
 // waiting returns who waits in a queue. The slice is shared.
-func (q *queues) waiting(ctx context.Context, queue string) ([]string, error) {
+func (q *queues) waiting(ctx context.Context, queue string) ([]turn, error) {
 	if known, ok := q.known(queue); ok {
 		return known, nil
 	}
@@ -43,7 +80,8 @@ func (q *queues) waiting(ctx context.Context, queue string) ([]string, error) {
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 		defer cancel()
-		waiting, err := q.lists.store.Members(ctx, q.lists.waitingIn(queue))
+		names, err := q.lists.store.Members(ctx, q.lists.waitingIn(queue))
+		waiting := inTurn(names)
 		if err == nil {
 			q.keep(queue, queueRead{waiting: waiting, at: began})
 		}
@@ -52,10 +90,10 @@ func (q *queues) waiting(ctx context.Context, queue string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return found.([]string), nil
+	return found.([]turn), nil
 }
 
-func (q *queues) known(queue string) ([]string, bool) {
+func (q *queues) known(queue string) ([]turn, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	known, ok := q.read[queue]

@@ -1,0 +1,279 @@
+package upgrade
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// handFor makes a task for a caller that waits for its turn at the one place that there is.
+func (b *berth) handFor(t *testing.T, caller, name string) string {
+	t.Helper()
+	c := creation(rule(queueing), name+bounded+" result/10s")
+	c.Caller = caller
+	h, err := b.Create(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Start(nil)
+	h.Handed()
+	synctest.Wait()
+	time.Sleep(2 * time.Millisecond)
+	return h.id
+}
+
+// line returns who waits, in the order of the places that they are told, and checks that all
+// berths tell the same and no place is told twice.
+func lineOf(t *testing.T, berths []*berth, ids []string) []string {
+	t.Helper()
+	waiting := make([]string, len(ids))
+	n := 0
+	for _, id := range ids {
+		v := berths[0].see(t, id)
+		if v.State != Queued {
+			continue
+		}
+		n++
+		if other := berths[1].see(t, id).Place; other != v.Place {
+			t.Errorf("told places %d and %d", v.Place, other)
+		}
+		if v.Place < 1 || v.Place > len(ids) || waiting[v.Place-1] != "" {
+			t.Fatalf("told place %d, which is none, or another's", v.Place)
+		}
+		waiting[v.Place-1] = id
+	}
+	if slices.Contains(waiting[:n], "") {
+		t.Fatalf("places are left out: %q", waiting)
+	}
+	return waiting[:n]
+}
+
+// One caller's backlog stood before everybody's: a call that takes no time waited for all 50
+// of another caller's.
+func TestCallersTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		berths := startBerths(t, 2, settings{}, up)
+		names := map[string]string{}
+		var ids []string
+		add := func(at int, caller, name string) {
+			id := berths[at%2].handFor(t, caller, name)
+			names[id] = name
+			ids = append(ids, id)
+		}
+		for i := range 50 {
+			add(i, "one", fmt.Sprint("one-", i))
+		}
+		add(1, "two", "two-0")
+		var order []string
+		for turn := 0; ; turn++ {
+			time.Sleep(queueFresh) // so that what was read is not from before
+			waiting := lineOf(t, berths, ids)
+			if len(waiting) == 0 {
+				break
+			}
+			time.Sleep(10*time.Second - queueFresh)
+			synctest.Wait()
+			if v := berths[0].see(t, waiting[0]); v.State != Dispatched {
+				t.Fatalf("%s was first, and is %s", names[waiting[0]], v.State)
+			}
+			order = append(order, names[waiting[0]])
+			if turn == 3 { // two others come, and one comes back
+				add(0, "two", "two-1")
+				add(1, "three", "three-0")
+				add(0, "two", "two-2")
+				add(0, "three", "three-1")
+			}
+		}
+		began := strings.Join(order[:12], " ")
+		if want := "one-1 two-0 one-2 one-3 one-4 two-1 three-0 one-5 two-2 three-1 one-6 one-7"; began != want {
+			t.Errorf("the turns were\n%s, want\n%s", began, want)
+		}
+		if up.atOnce("u") != 1 {
+			t.Errorf("%d at once", up.atOnce("u"))
+		}
+	})
+}
+
+// Calls that arrive at once, at several berths, take turns as others do.
+func TestBurstsTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		berths := startBerths(t, 2, settings{}, newTool())
+		time.Sleep(testLease)
+		berths[0].handFor(t, "one", "first")
+		for i := range 20 {
+			c := creation(rule(queueing), fmt.Sprint("one-", i, bounded, " result/10s"))
+			c.Caller = "one"
+			go func() {
+				if h, err := berths[i%2].Create(t.Context(), c); err == nil {
+					h.Start(nil)
+				}
+			}()
+		}
+		synctest.Wait()
+		id := berths[1].handFor(t, "two", "two-0")
+		time.Sleep(2 * placeEvery)
+		if v := berths[0].see(t, id); v.Place > 2 {
+			t.Errorf("it stands at %d, want 2 at most", v.Place)
+		}
+		time.Sleep(40 * time.Second)
+		berths[0].mustState(t, id, Completed)
+	})
+}
+
+// A berth of before names its calls in a line by their ids alone. Neither side stops the
+// other, or waits for ever.
+func TestLineWithEntriesOfAnOlderBerth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{shared: true}, newTool())[0]
+		time.Sleep(testLease)
+		running := b.handFor(t, "one", "running")
+		var old, young []string
+		for i := range 6 {
+			h, err := b.Create(t.Context(), creation(rule(queueing), fmt.Sprint("old-", i, bounded, " result/10s")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			task := h.Task()
+			if err := b.lists.enlist(t.Context(), b.lists.waitingIn(task.line()), h.id, time.Until(h.expires), 0); err != nil {
+				t.Fatal(err)
+			}
+			h.Start(nil)
+			h.Handed()
+			old = append(old, h.id)
+			time.Sleep(2 * time.Millisecond)
+			young = append(young, b.handFor(t, fmt.Sprint("caller ", i), fmt.Sprint("young-", i)))
+		}
+		time.Sleep(75 * time.Second)
+		b.mustState(t, running, Completed)
+		for _, ids := range [][]string{old, young} {
+			if done := ended(t, b, ids); done < 2 || done > 5 {
+				t.Errorf("%d of 6 are done after seven turns", done)
+			}
+		}
+		time.Sleep(time.Minute)
+		if done := ended(t, b, old) + ended(t, b, young); done != 12 {
+			t.Errorf("%d of 12 are done", done)
+		}
+	})
+}
+
+func ended(t *testing.T, b *berth, ids []string) (n int) {
+	for _, id := range ids {
+		if b.see(t, id).State.Terminal() {
+			n++
+		}
+	}
+	return n
+}
+
+// ids are those of a line, in its order.
+func idsOf(line []turn) string {
+	var ids []string
+	for _, w := range line {
+		ids = append(ids, w.id)
+	}
+	return strings.Join(ids, " ")
+}
+
+func TestOrderOfTurns(t *testing.T) {
+	for _, c := range []struct{ names, want string }{
+		{"", ""},
+		{"a,b,c", "a b c"},
+		{"a A 5,b A 6,c B 5", "a c b"},
+		{"a A 7,b B 6,c C 6", "b c a"},
+		{"o,a A 5,p,b B 5,q,c A 6", "o a b p c q"},
+		{"a A x,b", "a b"},
+	} {
+		if got := idsOf(inTurn(strings.FieldsFunc(c.names, func(r rune) bool { return r == ',' }))); got != c.want {
+			t.Errorf("%q stand as %q, want %q", c.names, got, c.want)
+		}
+	}
+}
+
+// What was given out a moment ago need not show in the line yet.
+func TestRoundsAreNotGivenTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueues(lists{})
+		first, second := q.round("line", "one", 7), q.round("line", "one", 7)
+		time.Sleep(storeTime)
+		third, other := q.round("line", "one", 7), q.round("line", "two", 7)
+		time.Sleep(3 * storeTime)
+		if late := q.round("line", "one", 7); first != 8 || second != 9 || third != 10 || other != 8 || late != 8 {
+			t.Errorf("got %d, %d, %d, %d, %d", first, second, third, other, late)
+		}
+	})
+}
+
+// A round that two berths gave to calls of one caller at once is only one's.
+func TestRoundGivenByTwoBerthsIsOnes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		berths := startBerths(t, 2, settings{}, newTool())
+		time.Sleep(testLease)
+		berths[0].handFor(t, "zero", "running")
+		polled := berths[0].handFor(t, "zero", "polled")
+		time.Sleep(queueFresh)
+		task := berths[1].see(t, polled).Task // what it reads of the line it takes for so for a moment
+		berths[0].handFor(t, "one", "one-0")
+		berths[1].handFor(t, "one", "one-1")
+		rounds := func() (given []uint64) {
+			for _, name := range berths[0].members(t, berths[0].lists.waitingIn(task.line())) {
+				if w := readTurn(name); w.caller == short("one") {
+					given = append(given, w.round)
+				}
+			}
+			return given
+		}
+		if given := rounds(); len(given) != 2 || given[0] != given[1] {
+			t.Fatalf("the rounds are %d, want one twice", given)
+		}
+		time.Sleep(2 * placeEvery)
+		if given := rounds(); len(given) != 2 || given[0] == given[1] {
+			t.Errorf("the rounds are %d, want two", given)
+		}
+	})
+}
+
+// Callers who come all the time keep nobody waiting for ever who came before.
+func TestNewcomersDoNotStarveABacklog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{}, newTool())[0]
+		var backlog []string
+		for i := range 5 {
+			backlog = append(backlog, b.handFor(t, "one", fmt.Sprint("one-", i)))
+		}
+		for turn := range 15 {
+			for i := range 2 {
+				b.handFor(t, fmt.Sprint("caller ", turn, i), fmt.Sprint("new-", turn, "-", i))
+			}
+			time.Sleep(10 * time.Second)
+		}
+		if done := ended(t, b, backlog); done < 4 {
+			t.Errorf("%d of 5 are done after 15 turns", done)
+		}
+	})
+}
+
+// When a flush has taken what tells whose turn it is, who comes then stands behind those who
+// wait, each caller's first.
+func TestTurnsAfterAFlush(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at := newCell(memory(t))
+		b := startBerths(t, 1, settings{at: at, shared: true}, newTool())[0]
+		time.Sleep(testLease)
+		for i := range 6 {
+			b.handFor(t, "one", fmt.Sprint("one-", i))
+		}
+		time.Sleep(15 * time.Second) // the second one's turn
+		at.Store(memory(t))
+		time.Sleep(2 * time.Second)
+		late := b.handFor(t, "two", "two-0")
+		time.Sleep(2 * placeEvery)
+		if v := b.see(t, late); v.Place != 2 {
+			t.Errorf("it stands at %d, want 2", v.Place)
+		}
+	})
+}
