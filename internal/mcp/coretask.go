@@ -85,9 +85,24 @@ func WithRelatedTask(result []byte, task string) []byte {
 }
 
 // MessageWithRelatedTask is WithRelatedTask for a request or notification, where the
-// `_meta` of its params says it.
+// `_meta` of its params says it. What names a task itself stays as it is: a server that has
+// its client do something as a task asks for that by tasks/get and the like, and they are
+// about no other ("Associating Task-Related Messages").
 func MessageWithRelatedTask(message []byte, task string) []byte {
+	if a, err := PeekAnswer(message, false); err == nil && isOfTaskItself(a.Method) {
+		return message
+	}
 	return patched(message, patch{{name: "params", within: patch{relatedTo(task)}}})
+}
+
+// isOfTaskItself reports whether messages of this method say in their params, and there only,
+// which tasks they are about.
+func isOfTaskItself(method string) bool {
+	switch method {
+	case MethodGetTask, MethodTaskResult, MethodCancelTask, MethodListTasks, MethodTaskStatus:
+		return true
+	}
+	return false
 }
 
 // TaskProgress returns a notifications/progress with these params, for the request that
