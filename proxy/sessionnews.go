@@ -31,11 +31,11 @@ type sessionNews struct {
 	streams int
 
 	// The goroutine's.
-	due      time.Time // when the session is looked at, whether anybody told of it or not
-	tasks    []*sessionTask
-	changes  *upgrade.Watcher // of those that have not ended
-	watched  int              // how many these are
-	delivery *upgrade.Delivery
+	due        time.Time // when the session is looked at, whether anybody told of it or not
+	tasks      []*sessionTask
+	changes    *upgrade.Watcher // of those that have not ended
+	watched    int              // how many these are
+	deliveries map[upgrade.Creator]*upgrade.Delivery
 }
 
 // sessionTask is a task of a session.
@@ -72,10 +72,11 @@ func (n *sessionNews) run(ctx context.Context) {
 	woken, stop := n.out.tasks.WatchSession(n.key.session)
 	defer stop()
 	n.changes = n.out.tasks.WatchAll(nil)
-	n.delivery = n.out.tasks.SessionDelivery(n.key.session)
 	n.out.watching.Add(1)
 	defer func() {
-		n.delivery.GiveBack(ctx)
+		for _, d := range n.deliveries {
+			d.GiveBack(ctx)
+		}
 		n.changes.Stop()
 		n.out.watching.Add(-int64(1 + n.watched))
 	}()
@@ -199,7 +200,6 @@ func (n *sessionNews) look(ctx context.Context, task *sessionTask) (over bool) {
 		return errors.Is(err, upgrade.ErrUnknown)
 	}
 	if n.mayHear(ctx, view.Task) != nil {
-		n.delivery.GiveBack(ctx)     // somebody else in the session may
 		return view.State.Terminal() // upstreams may come to take the credentials
 	}
 	shown := view.Core()
@@ -207,7 +207,7 @@ func (n *sessionNews) look(ctx context.Context, task *sessionTask) (over bool) {
 	if now == task.told {
 		return view.State.Terminal()
 	}
-	mine, err := n.delivery.Take(ctx, false)
+	mine, err := n.delivery(&view.Task).Take(ctx, false)
 	if err != nil && !mine {
 		return false
 	}
@@ -216,6 +216,23 @@ func (n *sessionNews) look(ctx context.Context, task *sessionTask) (over bool) {
 		n.say(ctx, event(shown.StatusNotification()))
 	}
 	return view.State.Terminal()
+}
+
+// delivery is the right to tell of a task.
+func (n *sessionNews) delivery(task *upgrade.Task) *upgrade.Delivery {
+	var whose upgrade.Creator
+	if task.Principal == "" {
+		whose = task.Creator
+	}
+	d := n.deliveries[whose]
+	if d == nil {
+		d = n.out.tasks.SessionDelivery(n.key.session, whose)
+		if n.deliveries == nil {
+			n.deliveries = map[upgrade.Creator]*upgrade.Delivery{}
+		}
+		n.deliveries[whose] = d
+	}
+	return d
 }
 
 // say gives an event to one of the streams.

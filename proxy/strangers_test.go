@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -85,6 +86,29 @@ func TestStrangerInASessionHasNoPartInItsTasks(t *testing.T) {
 	if told, _ := strange.statuses(); len(told) != 0 {
 		t.Errorf("a stranger was told %v", told)
 	}
+}
+
+// Nor does he take what is told of them from those who made them: at one berth, or at
+// another one on the same store.
+func TestStrangerInASessionTakesNoStatusAway(t *testing.T) {
+	f, g, _ := newSessionPair(t)
+	strange, own := f.stand(f.session, stranger...), g.stand(f.session, mine...)
+	completed := func(s *standing) bool {
+		told, _ := s.statuses()
+		return slices.Contains(told, "completed")
+	}
+	f.errand(`"seconds":0`, stranger...)
+	f.eventually("the stranger's own end", func() bool { return completed(strange) })
+	if told, _ := own.statuses(); len(told) != 0 {
+		t.Errorf("told %v of the stranger's task", told)
+	}
+	f.errand(`"seconds":0`, mine...)
+	f.eventually("the end of the other", func() bool { return completed(own) })
+	here := f.stand(f.session, mine...)
+	own.leave()
+	<-own.over
+	f.errand(`"seconds":0`, mine...)
+	f.eventually("an end at the stranger's berth", func() bool { return completed(here) })
 }
 
 // A token that is refreshed while a stream stands makes another stream of the same caller:

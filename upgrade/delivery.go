@@ -33,9 +33,10 @@ func (t *Tasks) TaskDelivery(task *Task, session string) *Delivery {
 	return t.delivery(t.lists.deliversOf(task.ID, session), task.ID, t.left(task)+spare)
 }
 
-// SessionDelivery is the right to tell how the tasks of a session fare.
-func (t *Tasks) SessionDelivery(session string) *Delivery {
-	return t.delivery(t.lists.deliversIn(session), sessionTopic(session), overLife)
+// SessionDelivery is the right to tell how the tasks of one creator in a session fare: whoever
+// may not hear of them must not take it. With principals all are of one, the zero Creator.
+func (t *Tasks) SessionDelivery(session string, whose Creator) *Delivery {
+	return t.delivery(t.lists.deliversIn(session, whose.Credentials), sessionTopic(session), overLife)
 }
 
 // delivery gives each Delivery a name of its own: what is given back late must not be what

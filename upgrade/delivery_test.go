@@ -20,11 +20,11 @@ func (d *Delivery) takes(t *testing.T, want bool) {
 func TestOneBerthDelivers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, newTool())
-		one, other := berths[0].SessionDelivery("s"), berths[1].SessionDelivery("s")
+		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].SessionDelivery("s", Creator{})
 		one.takes(t, true)
 		one.takes(t, true)
 		other.takes(t, false)
-		berths[0].SessionDelivery("s").takes(t, false) // another stream's, though of this berth
+		berths[0].SessionDelivery("s", Creator{}).takes(t, false) // another stream's, though of this berth
 		told, stop := berths[1].WatchSession("s")
 		defer stop()
 		ended, cancel := context.WithCancel(t.Context())
@@ -34,8 +34,9 @@ func TestOneBerthDelivers(t *testing.T) {
 		other.takes(t, true)
 		one.GiveBack(t.Context())
 		one.takes(t, false)
-		berths[1].SessionDelivery("another").takes(t, true)
-		if members := berths[0].members(t, berths[0].lists.deliversIn("s")); len(members) != 1 {
+		berths[1].SessionDelivery("another", Creator{}).takes(t, true)
+		berths[0].SessionDelivery("s", Creator{Credentials: "c"}).takes(t, true)
+		if members := berths[0].members(t, berths[0].lists.deliversIn("s", "")); len(members) != 1 {
 			t.Errorf("listed are %q", members)
 		}
 	})
@@ -47,7 +48,7 @@ func TestDeliveryOutlivesItsBerth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, newTool())
 		time.Sleep(2 * testLease) // the store has served for a while
-		one, other := berths[0].SessionDelivery("s"), berths[1].SessionDelivery("s")
+		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].SessionDelivery("s", Creator{})
 		one.takes(t, true)
 		berths[0].kill()
 		other.takes(t, false)
@@ -61,7 +62,7 @@ func TestDeliveryOutlivesItsBerth(t *testing.T) {
 		third.line.cut()
 		time.Sleep(2 * testLease)
 		third.line.mend()
-		third.SessionDelivery("s").takes(t, false)
+		third.SessionDelivery("s", Creator{}).takes(t, false)
 		berths[1].line.thaw()
 	})
 }
@@ -71,7 +72,7 @@ func TestDeliveryOutlivesItsBerth(t *testing.T) {
 func TestDeliveryInAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, newTool())
-		one, other := berths[0].SessionDelivery("s"), berths[1].SessionDelivery("s")
+		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].SessionDelivery("s", Creator{})
 		one.takes(t, true)
 		berths[0].line.cut()
 		if mine, err := one.Take(t.Context(), true); !mine || err == nil {
@@ -95,9 +96,9 @@ func TestDeliveryCostsLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := newTool()
 		berths := startBerths(t, 2, settings{}, up)
-		d := berths[0].SessionDelivery("s")
+		d := berths[0].SessionDelivery("s", Creator{})
 		d.takes(t, true)
-		list := berths[0].lists.deliversIn("s")
+		list := berths[0].lists.deliversIn("s", "")
 		if err := berths[0].line.at.Load().Delist(t.Context(), list, d.name); err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +113,7 @@ func TestDeliveryCostsLittle(t *testing.T) {
 		}
 
 		alone := startBerths(t, 1, settings{at: newCell(memory(t))}, up)[0]
-		d = alone.SessionDelivery("s")
+		d = alone.SessionDelivery("s", Creator{})
 		d.takes(t, true)
 		if listed := alone.members(t, list); len(listed) != 0 {
 			t.Errorf("listed are %q", listed)

@@ -38,8 +38,10 @@ func (lists) deliversOf(task, session string) string {
 	return "upgrade:{" + task + "}:tells:" + session
 }
 
-// deliversIn lists the berth that tells how a session's tasks fare.
-func (lists) deliversIn(session string) string { return "upgrade:session:{" + session + "}:tells" }
+// deliversIn lists the berth that tells how the tasks of a creator in a session fare.
+func (lists) deliversIn(session, creator string) string {
+	return "upgrade:session:{" + session + "}:tells:" + creator
+}
 
 // overKey marks a session that its client has ended.
 func overKey(session string) string { return "upgrade:session:{" + session + "}:over" }
