@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"time"
 
@@ -14,88 +13,198 @@ import (
 	"berth/upgrade"
 )
 
-// attached is the client of a call that may become a task: until the rule's time is over
-// it waits for the answer itself. The held call's goroutine offers it what comes; the
-// request's takes that, or has left.
-type attached struct {
-	x      *request
-	offers chan offer
-	left   chan struct{} // closed when the client does not wait for the answer any more
-	opened bool          // an event stream to the client has begun
+// patience is how long the client of a call waits before it is given the task.
+type patience struct {
+	after   time.Duration // for the answer, whatever that is
+	grace   time.Duration // for a refusal alone; from the same moment
+	lasting bool          // the task does not depend on the client: others may have the handle
 }
 
-// offer is what has come of the call: one of err, event and, for an answer that is no
-// stream, response alone.
+func (p patience) most() time.Duration { return max(p.after, p.grace) }
+
+// attached is the client of a call that may become a task: until its patience is over it
+// waits for the answer itself, or for a refusal. The held call's goroutine offers it what
+// comes; the request's takes that, or has left.
+type attached struct {
+	patience
+	x        *request // the request's goroutine's alone; nil once it has left
+	endpoint *Endpoint
+	held     *upgrade.Held
+	offers   chan offer
+	left     chan struct{} // closed when the client does not wait for the answer any more
+	stay     func() bool   // keeps the call from ending with its client; false: it has ended
+
+	narrow bool // nothing but a refusal is taken any more
+	until  time.Time
+	timer  *time.Timer // of until
+	opened bool        // an event stream to the client has begun
+}
+
+// offer is what has come of the call: err, waits, begins, an event, or an answer that is no
+// stream.
 type offer struct {
 	u        *routing.Upstream
 	response *http.Response
 	event    *mcp.Event
+	id       []byte // of the request, at the upstream
+	withheld bool   // it is not for the client, whatever it says
+	refuses  bool   // it says that the upstream has not taken the call on
 	err      error
+	waits    bool        // the call waits for its turn
+	begins   bool        // an event stream has begun
 	answered chan<- bool // takes one: whether the client has its answer now
 }
 
-// attend starts the call and passes its answer on as it comes. What takes longer than
-// after is the task's, and the client gets the handle.
-func (x *request) attend(held *upgrade.Held, after time.Duration) error {
-	a := &attached{x: x, offers: make(chan offer), left: make(chan struct{})}
-	defer close(a.left)
-	timer := time.NewTimer(after)
-	defer timer.Stop()
-	// The answer is read under the held call's context, not the request's.
-	stop := context.AfterFunc(x.r.Context(), held.Discard)
-	defer stop()
+// next is what becomes of a client that waits.
+type next int
+
+const (
+	goOn     next = iota // it waits on
+	answered             // it has its answer, or is gone
+	due                  // it is given the task
+)
+
+// attend starts the call and gives its client the answer while p lasts, and then the
+// handle.
+func (x *request) attend(held *upgrade.Held, p patience) error {
+	a := &attached{
+		patience: p, x: x, endpoint: x.endpoint, held: held, offers: make(chan offer), left: make(chan struct{}),
+		stay: func() bool { return true }, narrow: p.after == 0,
+	}
+	defer a.leave()
+	a.until = time.Now().Add(p.after)
+	if a.narrow {
+		a.until = time.Now().Add(p.grace)
+	}
+	a.timer = time.NewTimer(time.Until(a.until))
+	defer a.timer.Stop()
+	if !p.lasting {
+		// The answer is read under the held call's context, not the request's.
+		a.stay = context.AfterFunc(x.r.Context(), held.Discard)
+		defer a.stay()
+	}
 	held.Start(a)
+	return a.wait()
+}
+
+func (a *attached) wait() error {
 	for {
 		select {
 		case o := <-a.offers:
-			answered, err := a.take(o)
-			o.answered <- answered
-			if answered || err != nil {
+			next, err := a.take(o)
+			o.answered <- next == answered
+			switch {
+			case err != nil || next == answered:
 				return err
+			case next == due:
+				return a.hand()
 			}
-		case <-timer.C:
-			if !stop() {
-				return errClientGone
+		case <-a.timer.C:
+			if !a.narrowDown() {
+				return a.hand()
 			}
-			return a.hand(held)
-		case <-x.r.Context().Done():
+		case <-a.x.r.Context().Done():
+			if a.lasting {
+				a.held.Handed() // another of its requests may have the handle
+			}
 			return errClientGone
 		}
 	}
 }
 
-// hand gives the client the handle in place of the answer. A client that is gone by then
-// has no task.
-func (a *attached) hand(held *upgrade.Held) error {
-	if !a.opened {
-		if err := a.x.hand(held); err != nil {
-			held.Discard()
-			return err
-		}
-	} else {
-		view := upgrade.View{Task: held.Task()}
-		a.x.handed = view.ID
-		if err := a.x.writeThrough(event(mcp.Response(a.x.id, view.Handle()))); err != nil {
-			held.Discard()
-			return err
-		}
+// narrowDown has nothing but a refusal be taken from now on, if there is time left for one.
+func (a *attached) narrowDown() bool {
+	rest := a.grace - a.after
+	if a.narrow || a.opened || rest <= 0 {
+		return false
 	}
-	held.Handed()
-	return nil
+	a.narrow = true
+	a.wakeAt(time.Now().Add(rest))
+	return true
 }
 
-// take gives the client what has come. answered ends the call: the client has its answer,
-// or is gone.
-func (a *attached) take(o offer) (answered bool, err error) {
-	switch {
-	case o.err != nil:
-		return true, plainly(o.err)
-	case o.event == nil:
-		a.x.upstream = o.u.Name
-		return true, a.x.relayAnswer(o.u, o.response)
+func (a *attached) wakeAt(until time.Time) {
+	a.until = until
+	a.timer.Reset(time.Until(until))
+}
+
+// leave ends what the client waits for. What goes on without it keeps nothing of it.
+func (a *attached) leave() {
+	if a.x != nil {
+		close(a.left)
+		a.x = nil
 	}
+}
+
+// hand gives the client the handle in place of the answer. A client that is gone by then
+// has no task, unless that does not depend on it.
+func (a *attached) hand() error {
+	x := a.x
+	if !a.stay() {
+		return errClientGone
+	}
+	a.leave() // the call goes on while the client takes the handle
+	err := a.giveHandle(x)
+	if err != nil && !a.lasting {
+		a.held.Discard()
+		return err
+	}
+	a.held.Handed()
+	return err
+}
+
+func (a *attached) giveHandle(x *request) error {
+	view := upgrade.View{Task: a.held.Task()}
+	switch {
+	case !a.lasting && x.r.Context().Err() != nil:
+		return errClientGone
+	case !a.opened:
+		return x.handOut(view)
+	}
+	x.handed = view.ID
+	return x.writeThrough(event(mcp.Response(x.id, x.handle(view))))
+}
+
+// take gives the client what has come, if that is for it.
+func (a *attached) take(o offer) (next, error) {
+	switch {
+	case a.narrow && o.refuses, !a.narrow && o.response != nil && !o.withheld:
+		return a.pass(o)
+	case !a.narrow && o.err != nil:
+		return answered, plainly(o.err)
+	case !a.narrow:
+		return goOn, nil
+	case o.begins:
+		a.hurry()
+		return goOn, nil
+	case o.event != nil && o.event.Data == nil:
+		return goOn, nil
+	}
+	return due, nil
+}
+
+// firstMessage is the part of the grace in which the first message of an event stream must
+// come to be taken for a refusal: SDKs open the stream before they look at the arguments.
+const firstMessage = 4
+
+// hurry has the rest of the grace be no longer than it takes to refuse a call on a stream
+// that has begun.
+func (a *attached) hurry() {
+	if soon := time.Now().Add(a.grace / firstMessage); soon.Before(a.until) {
+		a.wakeAt(soon)
+	}
+}
+
+// pass gives the client an answer, or an event of one.
+func (a *attached) pass(o offer) (next, error) {
 	a.x.upstream = o.u.Name
-	return a.takeEvent(o)
+	if o.event == nil {
+		return answered, a.x.relayAnswer(o.u, o.under(a.x.id))
+	}
+	if ends, err := a.takeEvent(o); ends || err != nil {
+		return answered, err
+	}
+	return goOn, nil
 }
 
 // plainly gives a failure that is worded as a task's the status that it has as an answer.
@@ -108,10 +217,10 @@ func plainly(err error) error {
 	return err
 }
 
-// takeEvent passes an event on. Progress bears the client's own token, or is not for it.
-func (a *attached) takeEvent(o offer) (answered bool, err error) {
-	raw := o.event.Raw
-	message, ends := o.event.Data, false
+// takeEvent passes an event on, and reports whether it ends the answer. Progress bears the
+// client's own token, or is not for it.
+func (a *attached) takeEvent(o offer) (ends bool, err error) {
+	raw, message := o.event.Raw, o.event.Data
 	if message != nil {
 		if _, ok := mcp.PeekProgress(message); ok {
 			token := mcp.ProgressToken(a.x.body)
@@ -122,6 +231,9 @@ func (a *attached) takeEvent(o offer) (answered bool, err error) {
 		} else if peeked, err := mcp.PeekAnswer(message, false); err == nil {
 			ends = peeked.Method == ""
 		}
+	}
+	if ends && !bytes.Equal(o.id, a.x.id) {
+		raw = event(mcp.WithID(message, a.x.id))
 	}
 	if ends {
 		instead, err := a.x.observe(o.u, exchange.Piece{Raw: raw, Message: message, Between: true}, true)
@@ -140,114 +252,5 @@ func (a *attached) takeEvent(o offer) (answered bool, err error) {
 		a.x.streamHeaders(o.response)
 		a.x.writeHeader(o.response.StatusCode)
 	}
-	if err := a.x.writeThrough(raw); err != nil {
-		return true, err
-	}
-	return ends, nil
-}
-
-// offer hands o to the client, and reports whether it has its answer now. A client that
-// has left takes nothing.
-func (a *attached) offer(ctx context.Context, o offer) (answered bool) {
-	reply := make(chan bool, 1)
-	o.answered = reply
-	select {
-	case a.offers <- o:
-		return <-reply
-	case <-a.left:
-	case <-ctx.Done():
-	}
-	return false
-}
-
-// Failed implements upgrade.Attended.
-func (a *attached) Failed(err error) bool { return a.offer(context.Background(), offer{err: err}) }
-
-// Send implements upgrade.Attended.
-func (a *attached) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
-	response, err := a.x.endpoint.sendHeld(ctx, u, c)
-	if err != nil {
-		return nil, err
-	}
-	if isStream(response) {
-		return &attachedStream{heldAnswer: newHeldAnswer(response, response.Body, maxAnswer), a: a, ctx: ctx, u: u, id: c.ID}, nil
-	}
-	body := readAnswer(response.Body)
-	if response.StatusCode/100 != 2 || !body.isWithheld(c.ID) {
-		whole := *response
-		whole.Body = body
-		if a.offer(ctx, offer{u: u, response: &whole}) {
-			response.Body.Close()
-			return nil, upgrade.ErrAnswered
-		}
-	}
-	return newHeldAnswer(response, body, maxAnswer), nil
-}
-
-// wholeAnswer is how much of an answer is waited for before the client gets it, in bytes.
-// Shorter ones are not begun before they are whole: one that stalls half-way could not
-// become a task any more. Longer ones pass as they come.
-const wholeAnswer = 64 << 10
-
-// begunAnswer is a body whose beginning was read.
-type begunAnswer struct {
-	io.Reader
-	io.Closer
-	head []byte
-}
-
-// readAnswer waits for an answer, or for so much of it as is waited for.
-func readAnswer(body io.ReadCloser) begunAnswer {
-	head, _ := io.ReadAll(io.LimitReader(body, wholeAnswer)) // what is wrong shows again when it is read on
-	return begunAnswer{io.MultiReader(bytes.NewReader(head), body), body, head}
-}
-
-// isWithheld reports whether an answer is not passed on to who made the request with this
-// id: a task that nobody asked for is followed, and another request's answer dropped. Of a
-// longer one the id may still come.
-func (b begunAnswer) isWithheld(id []byte) bool {
-	a, err := mcp.PeekAnswer(b.head, true)
-	if err != nil || a.CreatesTask() {
-		return err == nil
-	}
-	named := a.ID != nil || len(b.head) < wholeAnswer
-	return named && a.Method == "" && !a.Answers(id) && !a.IsNobodys()
-}
-
-// attachedStream is an event stream of which the client gets what comes while it waits.
-type attachedStream struct {
-	*heldAnswer
-	a   *attached
-	ctx context.Context // of the exchange: its reader's life
-	u   *routing.Upstream
-	id  []byte // of the request
-}
-
-// Next implements upgrade.Exchange.
-func (s *attachedStream) Next() (upgrade.Message, error) {
-	for {
-		e, err := s.event()
-		if err != nil {
-			return upgrade.Message{}, err
-		}
-		if !s.isWithheld(e.Data) {
-			// The event's bytes are the reader's; the client has them before the next is read.
-			if s.a.offer(s.ctx, offer{u: s.u, response: s.response, event: &e}) {
-				return upgrade.Message{}, upgrade.ErrAnswered
-			}
-		}
-		if e.Data != nil {
-			return upgrade.Message{Data: e.Data}, nil
-		}
-	}
-}
-
-// isWithheld reports whether a message is none for the client: a response to another
-// request, a task that nobody asked for, or what may be either.
-func (s *attachedStream) isWithheld(message []byte) bool {
-	if message == nil {
-		return false
-	}
-	a, err := mcp.PeekAnswer(message, false)
-	return err != nil || a.CreatesTask() || a.Method == "" && !a.Answers(s.id)
+	return ends, a.x.writeThrough(raw)
 }

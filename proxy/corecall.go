@@ -70,15 +70,16 @@ func (x *request) makeCoreTask(rule *upgrade.Rule) error {
 		return err
 	}
 	x.decision.Source = sourceUpgraded
-	creation := x.coreCreation(rule, ttl)
+	creation, wait := x.coreCreation(rule, ttl), patience{grace: rule.RefusalGrace, lasting: true}
 	if key != "" {
 		return x.upgradeOnce(creation, key)
 	}
+	creation.Withhold = wait.most()
 	held, err := x.p.options.Tasks.Create(x.ctx, creation)
 	if err != nil {
 		return err
 	}
-	return x.beginUnattended(held)
+	return x.beginLasting(held, wait)
 }
 
 // coreCreation is the call as a task that lives where the request was routed to.
@@ -124,9 +125,12 @@ func (x *request) askedTTL() (time.Duration, error) {
 	return ttl, err
 }
 
-// beginUnattended starts a call and hands its task out, whether the client is there still
-// or not.
-func (x *request) beginUnattended(held *upgrade.Held) error {
+// beginLasting starts a call and hands its task out, whether the client is there still or
+// not, once it has waited for a refusal.
+func (x *request) beginLasting(held *upgrade.Held, p patience) error {
+	if p.most() > 0 {
+		return x.attend(held, p)
+	}
 	view := upgrade.View{Task: held.Task()}
 	held.Start(nil)
 	held.Handed()

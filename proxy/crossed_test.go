@@ -64,7 +64,7 @@ func TestAnotherCallsAnswerIsNotTheOutcome(t *testing.T) {
 		for _, after := range []time.Duration{0, 10 * time.Second} {
 			t.Run(name+" "+after.String(), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					f := newUpgraded(t, rigOptions{}, func(r *upgrade.Rule) { r.After = after })
+					f := newUpgraded(t, rigOptions{}, func(r *upgrade.Rule) { r.After, r.RefusalGrace = after, 0 })
 					f.answers(c.answer)
 					r := f.callTool()
 					got := r.body

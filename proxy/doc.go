@@ -41,8 +41,9 @@
 // says what of it is the caller's.
 //
 // A call that a rule makes a task of leaves this way before 3: upgrade.go has it
-// recorded and hands out the task, or attached.go passes its answer on while the client
-// still waits; idempotency.go has a repeated call get the same task. heldline.go sends
+// recorded and hands out the task, once attached.go has passed on what comes while the
+// client still waits: the answer, or a refusal alone (refuses.go); attachedcall.go is the
+// call's side of that. idempotency.go has a repeated call get the same task. heldline.go sends
 // what is held, whenever package upgrade says so, and heldcall.go reads what comes of
 // it. What is asked about such a task is answered in upgrade.go, too, once vouch.go has
 // nothing against the caller: credentials.go says what he bears, inquiry.go asks upstreams

@@ -65,8 +65,8 @@ func (l *listing) lookUp(ids []string) ([]mcp.ListedTask, error) {
 	for i, id := range ids {
 		looking.Go(func() error {
 			view, err := x.p.options.Tasks.Glance(ctx, id, x.asker())
-			if errors.Is(err, upgrade.ErrUnknown) {
-				return nil // it expires at this moment
+			if errors.Is(err, upgrade.ErrUnknown) || x.p.options.Tasks.Withholds(&view.Task) {
+				return nil // it expires at this moment, or nobody knows of it yet
 			}
 			found[i] = view.Core().Listed()
 			return err

@@ -22,7 +22,7 @@ func TestHeldCallInASessionThatIsDenied(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newCoreRig(t, rigOptions{}, nil)
+				f := newCoreRig(t, rigOptions{}, withoutGrace)
 				session := f.initialize()
 				for _, s := range f.servers {
 					s.inject(func(w http.ResponseWriter, _ *http.Request, body []byte) bool {

@@ -28,7 +28,7 @@ type upgraded struct {
 func everyTool(change func(*upgrade.Rule)) upgrade.Rule {
 	r := upgrade.Rule{
 		Tools: []string{"*"}, TTL: time.Hour, PollInterval: time.Second, Timeout: time.Hour,
-		MaxResult: 8 << 20, LivePerPrincipal: 100, LivePerProcess: 10_000,
+		RefusalGrace: 100 * time.Millisecond, MaxResult: 8 << 20, LivePerPrincipal: 100, LivePerProcess: 10_000,
 	}
 	if change != nil {
 		change(&r)

@@ -52,8 +52,9 @@ func (x *request) upgradeCall() error {
 	if err != nil {
 		return err
 	}
+	wait := patience{after: rule.After, grace: rule.RefusalGrace}
 	creation := upgrade.Creation{
-		Rule: rule, Tool: x.call().Name, Version: x.version(),
+		Rule: rule, Withhold: wait.most(), Tool: x.call().Name, Version: x.version(),
 		Asker: x.asker(), Caller: x.held.caller, Credentials: x.digests(), Prefer: x.preferred(), Call: x.heldCall(),
 	}
 	if key != "" {
@@ -65,8 +66,8 @@ func (x *request) upgradeCall() error {
 		return x.dispatch()
 	case err != nil:
 		return err
-	case rule.After > 0:
-		return x.attend(held, rule.After)
+	case wait.most() > 0:
+		return x.attend(held, wait)
 	}
 	if err := x.hand(held); err != nil {
 		held.Discard()

@@ -153,7 +153,7 @@ func TestEndOfATask(t *testing.T) {
 		"nothing":          {say(jsonType, ""), "failed", `"reason":"bad_upstream_response"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newUpgraded(t, rigOptions{}, nil)
+			f := newUpgraded(t, rigOptions{}, withoutGrace)
 			f.answers(c.answer)
 			id := f.made()
 			v := f.reaches(id, c.status)

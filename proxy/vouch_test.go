@@ -147,6 +147,7 @@ func TestPollWaitsForTheWordOfThePool(t *testing.T) {
 		f.servers[0].inject(looksAtTokens)
 		f.look(id, "Authorization", "Bearer "+http.StatusText(status))
 	}
+	f.answers(sayResult(done))
 	id := f.made("Authorization", "Bearer one")
 	f.servers[0].kill()
 	f.poll(id, "Authorization", "Bearer nobody knows").fails(t, http.StatusServiceUnavailable, -31503, "no_upstream", true)

@@ -26,6 +26,10 @@ type Creation struct {
 	Prefer      string // upstream that the call had best go to; "" for any
 	Call        *Call
 
+	// Withhold is how long the client may yet get something else in place of the task, from
+	// its record on; 0: not at all.
+	Withhold time.Duration
+
 	// Core says that the client is of 2025-11-25, and the call's upstream as well.
 	Core    bool
 	Session string        // what that client calls its session, which is at Prefer; "": none
@@ -65,6 +69,7 @@ func (t *Tasks) create(ctx context.Context, c Creation, once Once) (*Held, error
 	}
 	task := c.task(id, t.holder, t.clock.now())
 	task.Once, task.Creator = once, creator
+	task.withhold(c.Withhold)
 	release, err := t.custody.admit(id, task.Caller, c.Rule.LivePerProcess)
 	if err != nil {
 		return nil, err

@@ -158,6 +158,8 @@ func (w *waiting) Send(ctx context.Context, u *routing.Upstream, c *Call, _ int6
 	return w.up.send(ctx, w.b, u, c)
 }
 
+func (w *waiting) Waits() {}
+
 func (w *waiting) Failed(err error) bool {
 	w.failed = err
 	return true

@@ -56,13 +56,16 @@ type gate chan struct{}
 func (g gate) Lock()   { g <- struct{}{} }
 func (g gate) Unlock() { <-g }
 
-// Attended is a client that still waits for the answer itself.
+// Attended is a client that still waits for the answer itself, or for a refusal in place
+// of its task.
 type Attended interface {
 	// Send sends the first round, in place of the pool's.
 	Send(ctx context.Context, u *routing.Upstream, c *Call, maxAnswer int64) (Exchange, error)
 	// Failed is told why the round was not sent, or has failed. It reports whether the
 	// client was told so, and so needs no task.
 	Failed(err error) bool
+	// Waits is told that the round waits for its turn.
+	Waits()
 }
 
 // hold makes the call of e this process's. The caller has claimed the task.
@@ -108,9 +111,10 @@ func (h *Held) Discard() {
 }
 
 // Handed notes that the client has the handle: from then on another berth may go on with
-// what was not sent yet.
+// what was not sent yet, and others may be told of the task.
 func (h *Held) Handed() {
-	if task := h.Task(); task.Handed || !task.Waiting() {
+	task := h.Task()
+	if task.Withheld.IsZero() && (task.Handed || !task.Waiting()) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(h.ctx, storeTime)

@@ -28,7 +28,8 @@ const (
 	// than any creation takes. After it a repetition begins anew.
 	claimTime = 10 * time.Second
 
-	// settleTime is how long a repetition waits for the call before it.
+	// settleTime is how long a repetition waits for the call before it, beside the time for
+	// which that is withheld.
 	settleTime = 2 * time.Second
 
 	settleEvery = 25 * time.Millisecond
@@ -80,7 +81,7 @@ func (c *Creation) earlierOnce(key string) Once {
 // any of them nothing was made by this call.
 func (t *Tasks) CreateOnce(ctx context.Context, c Creation, key string) (held *Held, earlier View, err error) {
 	defer func() { t.metrics.tried(ctx, err) }()
-	limit, cancel := context.WithTimeout(ctx, settleTime)
+	limit, cancel := context.WithTimeout(ctx, settleTime+c.Withhold)
 	defer cancel()
 	once, err := t.once(limit, &c, key)
 	if err != nil {
@@ -102,11 +103,12 @@ func (t *Tasks) CreateOnce(ctx context.Context, c Creation, key string) (held *H
 		case used.Question != once.Question:
 			return nil, View{}, ErrKeyReused
 		case used.Recorded:
+			// Without the task the key is free in a moment: the task has expired, or its
+			// client was given something else in its place.
 			task, err := t.Peek(ctx, used.Task, c.Asker)
-			if errors.Is(err, ErrUnknown) {
-				err = ErrUnsettled // the key expires in a moment, as the task has
+			if !errors.Is(err, ErrUnknown) && !t.Withholds(&task) {
+				return nil, View{Task: task}, err
 			}
-			return nil, View{Task: task}, err
 		}
 		select {
 		case <-time.After(settleEvery):

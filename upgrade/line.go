@@ -3,6 +3,7 @@ package upgrade
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"berth/routing"
@@ -12,6 +13,9 @@ var (
 	// ErrAnswered is what Send or Next fails with where the client was given the answer
 	// itself: there is no task then.
 	ErrAnswered = errors.New("upgrade: the client was answered")
+	// ErrRefused is ErrAnswered where the answer says that the upstream has not taken the call
+	// on.
+	ErrRefused = fmt.Errorf("%w: the call is refused", ErrAnswered)
 	// ErrSessionLost says that the upstream does not know the session of a call any more,
 	// so that it did nothing.
 	ErrSessionLost = errors.New("upgrade: the upstream does not know the session")

@@ -107,6 +107,8 @@ func (h *Held) listen(ctx, line context.Context, u *routing.Upstream, ex Exchang
 		switch legacy := h.Task().Call != ""; {
 		case !legacy:
 			return r, err
+		case errors.Is(err, ErrAnswered):
+			return r, err
 		case ctx.Err() != nil && h.abandons(context.Cause(ctx)):
 			return reply{}, context.Cause(ctx) // some servers answer what was cancelled
 		case ctx.Err() != nil, err == nil:

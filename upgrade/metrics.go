@@ -83,7 +83,7 @@ func (m metrics) refused(ctx context.Context, bound string) {
 }
 
 // round notes how a round went: result, error, input_required, answered where the client
-// was given the answer itself, given_up where nobody wanted one any more, or failed where
+// was given the answer itself, refused where that says that the call is not taken on, given_up where nobody wanted one any more, or failed where
 // none came.
 func (m metrics) round(ctx context.Context, pool, upstream, outcome string, took time.Duration) {
 	m.rounds.Record(context.WithoutCancel(ctx), took.Seconds(), metric.WithAttributes(

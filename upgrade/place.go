@@ -42,6 +42,7 @@ func (h *Held) takePlace(tried []*routing.Upstream) (place, error) {
 			return taken, nil
 		}
 		if err == nil {
+			h.tellOfWaiting()
 			err = waitFor(ctx, freed)
 		}
 		if err != nil {
@@ -61,6 +62,13 @@ func waitFor(ctx context.Context, freed <-chan struct{}) error {
 	case <-time.After(placeEvery):
 	}
 	return nil
+}
+
+// tellOfWaiting tells a client that waits for the answer that the call waits for its turn.
+func (h *Held) tellOfWaiting() {
+	if h.guest != nil {
+		h.guest.Waits()
+	}
 }
 
 // leaveQueue gives up the place in the queue: what stays there is in the way of others.

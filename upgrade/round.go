@@ -190,6 +190,8 @@ type reply struct {
 // outcome is how a round ended, in one word.
 func (h *Held) outcome(r reply, err error) string {
 	switch {
+	case errors.Is(err, ErrRefused):
+		return "refused"
 	case errors.Is(err, ErrAnswered):
 		return "answered"
 	case err != nil && h.givenUp() != nil:

@@ -12,9 +12,14 @@ type Rule struct {
 	Tools []string
 
 	// After is how long a call's answer is waited for before its client is given a task.
-	// Zero: the client gets the task at once, as one that asked for it (2025-11-25) does in
-	// any case.
+	// Zero: the client gets the task at once, as one that asked for it (2025-11-25) or names
+	// its call does in any case; but for RefusalGrace.
 	After time.Duration
+
+	// RefusalGrace is how long the upstream has to refuse a call before its client is given
+	// the task: a refusal within it is the answer, and leaves no task. Zero: none, and what
+	// After does not cover fails the task.
+	RefusalGrace time.Duration
 
 	// Required refuses clients that take no task for the call, before anything is sent
 	// upstream: those that did not declare the Tasks extension with -32021, those of the

@@ -80,6 +80,10 @@ type Task struct {
 	Follows  string `json:"follows,omitempty"`  // the task that Upstream made of the call, unasked; "" if none
 	Handed   bool   `json:"handed,omitempty"`   // its client has the handle, as far as berth can know
 
+	// Withheld is until when, at most, its client may yet get something else in place of the
+	// task; zero: it has the handle, or nobody else can come upon the task before.
+	Withheld time.Time `json:"withheld,omitzero"`
+
 	Asks         []Ask           `json:"asks,omitempty"`    // what the client is asked, or has answered; of a legacy call, what is open
 	Asked        []string        `json:"asked,omitempty"`   // keys that were shown in rounds before
 	Answered     bool            `json:"answered,omitzero"` // the next round answers Asks

@@ -166,8 +166,8 @@ func (t *Task) hand(op Op) (bool, error) {
 	if err := t.held(op); err != nil {
 		return false, err
 	}
-	changed := !t.Handed
-	t.Handed = true
+	changed := !t.Handed || !t.Withheld.IsZero()
+	t.Handed, t.Withheld = true, time.Time{}
 	return changed, nil
 }
 
@@ -186,6 +186,7 @@ func (t *Task) pause(op Op) (bool, error) {
 	}
 	t.retire()
 	t.RequestState, t.Answered, t.Message = op.RequestState, true, ""
+	t.Withheld = time.Time{} // only what the call came to first can take its place
 	if len(op.Asks) == 0 {
 		t.State = Accepted
 		return true, nil
@@ -303,7 +304,7 @@ func (t *Task) adopt(op Op) (bool, error) {
 	if t.State == Dispatched && !t.resumable() {
 		t.again()
 	}
-	t.Holder = op.Holder
+	t.Holder, t.Withheld = op.Holder, time.Time{} // its client has gone with its holder
 	return true, nil
 }
 
@@ -311,5 +312,5 @@ func (t *Task) adopt(op Op) (bool, error) {
 func (t *Task) end(state State, op Op) {
 	t.State, t.Outcome, t.Message, t.Holder, t.ToolFailed = state, op.Outcome, op.Message, "", op.ToolFailed
 	t.Asks, t.Asked, t.RequestState, t.Answered, t.Follows = nil, nil, nil, false, ""
-	t.Event, t.Progress, t.Size = "", nil, op.Size
+	t.Event, t.Progress, t.Size, t.Withheld = "", nil, op.Size, time.Time{}
 }

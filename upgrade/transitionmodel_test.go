@@ -23,6 +23,7 @@ type ideal struct {
 	holder string
 	round  int
 	handed bool
+	hidden bool              // nobody is told of it
 	open   map[string]bool   // keys that are shown and not answered
 	given  map[string]string // answers of this round, by shown key
 	asked  map[string]bool   // keys that were ever shown
@@ -51,7 +52,7 @@ func (m *ideal) step(op Op) (changed, refused bool) {
 		}
 	case Hand:
 		if refused = !mine; !refused {
-			m.handed, changed = true, !m.handed
+			m.handed, m.hidden, changed = true, false, !m.handed || m.hidden
 		}
 	case Progress:
 		if refused = !mine || !sent || m.round != op.Round; !refused {
@@ -83,7 +84,7 @@ func (m *ideal) step(op Op) (changed, refused bool) {
 			if sent && !goesOn {
 				m.startAgain()
 			}
-			m.holder, changed = op.Holder, true
+			m.holder, m.hidden, changed = op.Holder, false, true
 		}
 	default:
 		changed, refused = m.stepLegacy(op, mine && sent && m.round == op.Round)
@@ -103,7 +104,7 @@ func (m *ideal) begin() State {
 }
 
 func (m *ideal) pause(op Op) {
-	m.given, m.asks, m.message = map[string]string{}, nil, ""
+	m.given, m.asks, m.message, m.hidden = map[string]string{}, nil, "", false
 	if len(op.Asks) == 0 {
 		m.state = Accepted
 		return
@@ -187,6 +188,9 @@ func TestTransitionAgreesWithTheRules(t *testing.T) {
 		m := &ideal{terms: terms, holder: "a", given: map[string]string{}, asked: map[string]bool{}}
 		m.state, m.legacy, m.session = m.begin(), rapid.Bool().Draw(t, "legacy"), rapid.IntRange(0, 3).Draw(t, "session") > 0
 		task := Task{ID: "T", State: m.state, Holder: "a", Terms: terms, Created: time.UnixMilli(1_000).UTC(), Updated: time.UnixMilli(1_000).UTC()}
+		if m.hidden = rapid.Bool().Draw(t, "hidden"); m.hidden {
+			task.Withheld = time.UnixMilli(9_000).UTC()
+		}
 		if m.legacy {
 			task.Call = "call"
 		}
@@ -227,7 +231,8 @@ func takeStep(t *rapid.T, m *ideal, task Task, op Op) Task {
 	}
 	checkAsks(t, m, task, next, op)
 	checkLegacy(t, m, task, next, op)
-	if next.State != m.state || next.Holder != m.holder || next.Round != m.round || next.Handed != m.handed && !next.State.Terminal() {
+	if next.State != m.state || next.Holder != m.holder || next.Round != m.round || next.Handed != m.handed && !next.State.Terminal() ||
+		next.Withheld.IsZero() == (m.hidden && !next.State.Terminal()) {
 		t.Fatalf("%+v: got %+v, want %+v", op, next, m)
 	}
 	if next.State == Dispatched && op.Kind == Dispatch && task.State == Dispatched && next.Holder != task.Holder {

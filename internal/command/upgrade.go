@@ -28,6 +28,7 @@ func upgradeRules(cfg config.Config) upgrade.Rules {
 			Pool:             u.Pool,
 			Tools:            u.Tools,
 			After:            time.Duration(u.After),
+			RefusalGrace:     time.Duration(u.RefusalGrace),
 			Required:         u.Required,
 			TTL:              time.Duration(u.TTL),
 			MaxTTL:           time.Duration(u.EffectiveMaxTTL(cfg.Store.MaxTTL)),

@@ -14,9 +14,12 @@ type Upgrade struct {
 	// Pool is the name of the pool that the rule is for. Empty: every pool.
 	Pool string `toml:"pool"`
 	// After is how long a call's answer is waited for before its client is given a task.
-	// Zero: the client gets the task at once, as one that asked for it (2025-11-25) does in
-	// any case.
+	// Zero: the client gets the task at once, as one that asked for it (2025-11-25) or names
+	// its call does in any case; but for RefusalGrace.
 	After Duration `toml:"after"`
+	// RefusalGrace is how long the upstream has to refuse a call before its client is given
+	// the task: a refusal within it is the answer, and leaves no task. Zero: none.
+	RefusalGrace Duration `toml:"refusal_grace"`
 	// Required refuses calls of clients that take no task for them: those that do not
 	// declare the Tasks extension or, of 2025-11-25, do not ask for a task.
 	Required bool `toml:"required"`
@@ -54,6 +57,7 @@ type Upgrade struct {
 // no tools.
 func DefaultUpgrade() Upgrade {
 	return Upgrade{
+		RefusalGrace:     Duration(100 * time.Millisecond),
 		TTL:              hour,
 		MaxTTL:           24 * hour,
 		PollInterval:     Duration(time.Second),

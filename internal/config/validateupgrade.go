@@ -14,6 +14,8 @@ const (
 	maxTools    = 256
 	// maxLive is more than one berth can hold.
 	maxLive = 10_000_000
+	// maxGrace is as long as a client may wait for its handle, which it was to have at once.
+	maxGrace = Duration(10 * time.Second)
 	// maxResult is what the store keeps as one outcome.
 	maxResult = storage.MaxBlob
 	// maxCall is that of a call's body: it is stored together with its headers.
@@ -81,6 +83,7 @@ func (v *validator) tools(key string, tools []string) {
 func (v *validator) terms(key string, rule Upgrade, maxTTL Duration) {
 	before := len(v.faults)
 	within(v, key+".after", rule.After, 0, hour)
+	within(v, key+".refusal_grace", rule.RefusalGrace, 0, maxGrace)
 	within(v, key+".ttl", rule.TTL, Duration(time.Second), year)
 	within(v, key+".max_ttl", rule.MaxTTL, Duration(time.Second), year)
 	within(v, key+".poll_interval", rule.PollInterval, shortest, hour)
@@ -103,6 +106,8 @@ func (v *validator) terms(key string, rule Upgrade, maxTTL Duration) {
 	}
 	if end := rule.EffectiveTimeout(); rule.After >= end {
 		v.fault(key+".after", "must be less than timeout and ttl (%v), or no call becomes a task, got %v", end, rule.After)
+	} else if rule.RefusalGrace >= end && rule.RefusalGrace != DefaultUpgrade().RefusalGrace {
+		v.fault(key+".refusal_grace", "must be less than timeout and ttl (%v), got %v", end, rule.RefusalGrace)
 	}
 }
 

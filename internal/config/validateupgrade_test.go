@@ -56,6 +56,8 @@ func TestValidateRefusesRules(t *testing.T) {
 		{"ttl", "upgrade[0].ttl", func(c *Config) { upgrading(c, "a").TTL = 2 * year }},
 		{"ttl beyond the store's", "upgrade[0].ttl", func(c *Config) { upgrading(c, "a").TTL = 8 * day }},
 		{"poll interval", "upgrade[0].poll_interval", func(c *Config) { upgrading(c, "a").PollInterval = 0 }},
+		{"grace", "upgrade[0].refusal_grace", func(c *Config) { upgrading(c, "a").RefusalGrace = 11 * second }},
+		{"grace after the call's end", "upgrade[0].refusal_grace", func(c *Config) { r := upgrading(c, "a"); r.RefusalGrace, r.Timeout = 2*second, 2*second }},
 		{"a poll after the end", "upgrade[0].poll_interval", func(c *Config) { r := upgrading(c, "a"); r.TTL, r.PollInterval = 5*second, 6*second }},
 		{"timeout", "upgrade[0].timeout", func(c *Config) { upgrading(c, "a").Timeout = 0 }},
 		{"timeout beyond the ttl", "upgrade[0].timeout", func(c *Config) { upgrading(c, "a").Timeout = 3 * hour }},

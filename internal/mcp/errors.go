@@ -9,17 +9,30 @@ import (
 // JSON-RPC and MCP error codes that berth words itself. Codes of its own lie
 // outside -32768 … -32000, which JSON-RPC and MCP reserve.
 const (
-	CodeParse             = -32700
-	CodeInvalidRequest    = -32600
-	CodeMethodNotFound    = -32601
-	CodeInvalidParams     = -32602
-	CodeInternal          = -32603
-	CodeHeaderMismatch    = -32020 // 2026-07-28, Streamable HTTP, "Server Validation"
-	CodeMissingCapability = -32021 // 2026-07-28, basic, "Error Codes"
-	CodeRateLimited       = -31429 // the caller takes more than its share; try again later
-	CodeUnavailable       = -31503 // nothing is known to be wrong with the request; try again
-	CodeTimeout           = -31504 // the upstream did not answer in time
+	CodeParse              = -32700
+	CodeInvalidRequest     = -32600
+	CodeMethodNotFound     = -32601
+	CodeInvalidParams      = -32602
+	CodeInternal           = -32603
+	CodeHeaderMismatch     = -32020 // 2026-07-28, Streamable HTTP, "Server Validation"
+	CodeMissingCapability  = -32021 // 2026-07-28, basic, "Error Codes"
+	CodeUnsupportedVersion = -32022 // 2026-07-28, basic, "Error Codes"
+	CodeRateLimited        = -31429 // the caller takes more than its share; try again later
+	CodeUnavailable        = -31503 // nothing is known to be wrong with the request; try again
+	CodeTimeout            = -31504 // the upstream did not answer in time
 )
+
+// JudgesRequest reports whether an error with this code is about the request as such, so
+// that what it asks for was not begun: JSON-RPC's own codes but for that of an internal
+// error, and those of 2026-07-28 (basic, "Error Codes").
+func JudgesRequest(code int) bool {
+	switch code {
+	case CodeParse, CodeInvalidRequest, CodeMethodNotFound, CodeInvalidParams,
+		CodeHeaderMismatch, CodeMissingCapability, CodeUnsupportedVersion:
+		return true
+	}
+	return false
+}
 
 // Reasons: the `data.reason` of errors that berth words itself.
 const (

@@ -1,0 +1,148 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+
+	"berth/internal/mcp"
+	"berth/routing"
+	"berth/upgrade"
+)
+
+// offer hands o to the client, and reports whether it has its answer now. A client that
+// has left takes nothing.
+func (a *attached) offer(ctx context.Context, o offer) (answered bool) {
+	reply := make(chan bool, 1)
+	o.answered = reply
+	select {
+	case a.offers <- o:
+		return <-reply
+	case <-a.left:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// Failed implements upgrade.Attended.
+func (a *attached) Failed(err error) bool { return a.offer(context.Background(), offer{err: err}) }
+
+// Waits implements upgrade.Attended.
+func (a *attached) Waits() { a.offer(context.Background(), offer{waits: true}) }
+
+// Send implements upgrade.Attended.
+func (a *attached) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
+	response, err := a.endpoint.sendHeld(ctx, u, c)
+	if err != nil {
+		return nil, err
+	}
+	if isStream(response) {
+		a.offer(ctx, offer{begins: true})
+		return &attachedStream{heldAnswer: newHeldAnswer(response, response.Body, maxAnswer), a: a, ctx: ctx, u: u, id: c.ID}, nil
+	}
+	body := readAnswer(response.Body)
+	whole := *response
+	whole.Body = body
+	o := offer{u: u, response: &whole, id: c.ID, refuses: refusesCall(response.StatusCode, body.head, c.ID)}
+	o.withheld = response.StatusCode/100 == 2 && body.isWithheld(c.ID)
+	if a.offer(ctx, o) {
+		response.Body.Close()
+		return nil, o.givenError()
+	}
+	return newHeldAnswer(response, body, maxAnswer), nil
+}
+
+// wholeAnswer is how much of an answer is waited for before the client gets it, in bytes.
+// Shorter ones are not begun before they are whole: one that stalls half-way could not
+// become a task any more. Longer ones pass as they come.
+const wholeAnswer = 64 << 10
+
+// begunAnswer is a body whose beginning was read.
+type begunAnswer struct {
+	io.Reader
+	io.Closer
+	head []byte
+}
+
+// readAnswer waits for an answer, or for so much of it as is waited for.
+func readAnswer(body io.ReadCloser) begunAnswer {
+	head, _ := io.ReadAll(io.LimitReader(body, wholeAnswer)) // what is wrong shows again when it is read on
+	return begunAnswer{io.MultiReader(bytes.NewReader(head), body), body, head}
+}
+
+// givenError is what ends a call whose client was given the answer.
+func (o offer) givenError() error {
+	if o.refuses {
+		return upgrade.ErrRefused
+	}
+	return upgrade.ErrAnswered
+}
+
+// under returns the answer as one to the request with this id: the call may have another at
+// the upstream. What does not name the call stays as it came.
+func (o offer) under(id []byte) *http.Response {
+	body, ok := o.response.Body.(begunAnswer)
+	if !ok || bytes.Equal(o.id, id) || len(body.head) == wholeAnswer {
+		return o.response
+	}
+	if a, err := mcp.PeekAnswer(body.head, false); err != nil || !a.Answers(o.id) {
+		return o.response
+	}
+	renamed := *o.response
+	text := mcp.WithID(body.head, id)
+	renamed.Header, renamed.ContentLength = o.response.Header.Clone(), int64(len(text))
+	renamed.Header.Set("Content-Length", strconv.Itoa(len(text)))
+	renamed.Body = begunAnswer{bytes.NewReader(text), body.Closer, text}
+	return &renamed
+}
+
+// isWithheld reports whether an answer is not passed on to who made the request with this
+// id: a task that nobody asked for is followed, and another request's answer dropped. Of a
+// longer one the id may still come.
+func (b begunAnswer) isWithheld(id []byte) bool {
+	a, err := mcp.PeekAnswer(b.head, true)
+	if err != nil || a.CreatesTask() {
+		return err == nil
+	}
+	named := a.ID != nil || len(b.head) < wholeAnswer
+	return named && a.Method == "" && !a.Answers(id) && !a.IsNobodys()
+}
+
+// attachedStream is an event stream of which the client gets what comes while it waits.
+type attachedStream struct {
+	*heldAnswer
+	a   *attached
+	ctx context.Context // of the exchange: its reader's life
+	u   *routing.Upstream
+	id  []byte // of the request
+}
+
+// Next implements upgrade.Exchange.
+func (s *attachedStream) Next() (upgrade.Message, error) {
+	for {
+		e, err := s.event()
+		if err != nil {
+			return upgrade.Message{}, err
+		}
+		// The event's bytes are the reader's; the client has them before the next is read.
+		o := offer{u: s.u, response: s.response, event: &e, id: s.id, withheld: s.isWithheld(e.Data), refuses: refusesOnStream(e.Data, s.id)}
+		if s.a.offer(s.ctx, o) {
+			return upgrade.Message{}, o.givenError()
+		}
+		if e.Data != nil {
+			return upgrade.Message{Data: e.Data}, nil
+		}
+	}
+}
+
+// isWithheld reports whether a message is none for the client: a response to another
+// request, a task that nobody asked for, or what may be either.
+func (s *attachedStream) isWithheld(message []byte) bool {
+	if message == nil {
+		return false
+	}
+	a, err := mcp.PeekAnswer(message, false)
+	return err != nil || a.CreatesTask() || a.Method == "" && !a.Answers(s.id)
+}

@@ -1,0 +1,29 @@
+package proxy
+
+import (
+	"net/http"
+
+	"berth/internal/mcp"
+)
+
+// refusesCall reports whether an answer to the request with this id says that the upstream has
+// not taken the call on. body is whole, or the beginning of one that is too long for that.
+// A status of the client's error is a refusal whatever the body says; but 408, after which
+// nobody knows what the tool did.
+func refusesCall(status int, body, id []byte) bool {
+	if status/100 != 2 {
+		return status/100 == 4 && status != http.StatusRequestTimeout
+	}
+	a, err := mcp.PeekAnswer(body, false)
+	return err == nil && (a.Answers(id) || a.IsNobodys()) && judgesRequest(&a)
+}
+
+// refusesOnStream is refusesCall for a message of an event stream.
+func refusesOnStream(message, id []byte) bool {
+	a, err := mcp.PeekAnswer(message, false)
+	return err == nil && a.Answers(id) && judgesRequest(&a)
+}
+
+// judgesRequest reports whether an answer is an error about the request as such, and not
+// one by which a tool fails.
+func judgesRequest(a *mcp.Answer) bool { return a.IsError && mcp.JudgesRequest(a.ErrorCode) }
