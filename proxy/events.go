@@ -101,6 +101,9 @@ func (s *stream) run() error {
 			if s.between {
 				s.release(comment)
 			}
+		case <-s.x.stopgap.due():
+			s.x.stopgap.beginProgress()
+			continue // nothing was said
 		case <-s.x.stopgap.beats():
 			if s.between {
 				s.release(s.x.stopgap.progress())

@@ -35,6 +35,7 @@ type stopgap struct {
 	beat    <-chan time.Time // progress is due; nil: not open, not asked for, or told by the tool
 	token   []byte           // the client's for progress; nil: none
 	told    int              // how often progress was told
+	tells   bool             // the tool tells of its own progress
 	between bool             // the stream is open, and berth may put an event of its own there
 	status  int              // the HTTP status that the answer would have had; 0: it had 200, or there is none
 	gone    bool             // the client takes nothing any more
@@ -84,10 +85,26 @@ func (s *stopgap) open() {
 	s.x.writeHeader(http.StatusOK)
 	s.between = true
 	s.silence = time.Tick(cmp.Or(s.x.endpoint.KeepAlive, defaultKeepAlive))
-	if s.token != nil {
+	s.beginProgress()
+	s.release(comment)
+}
+
+// beginProgress has the client be told of progress from now on, if it asked for that, until
+// the tool tells of its own.
+func (s *stopgap) beginProgress() {
+	s.opening = nil
+	if s.token != nil && !s.tells {
 		s.beat = time.Tick(progressEvery)
 	}
-	s.release(comment)
+}
+
+// due is when a client that has the beginning of its upstream's stream has waited for long
+// enough.
+func (s *stopgap) due() <-chan time.Time {
+	if s == nil {
+		return nil
+	}
+	return s.opening
 }
 
 // progress returns the next telling of berth's own, an event.
@@ -109,11 +126,11 @@ func (s *stopgap) beats() <-chan time.Time {
 
 // heed ends berth's own progress once the tool tells of its own.
 func (s *stopgap) heed(piece exchange.Piece) {
-	if s.beats() == nil || piece.Cut {
+	if s == nil || s.token == nil || s.tells || piece.Cut {
 		return
 	}
 	if p, ok := mcp.PeekProgress(piece.Message); ok && bytes.Equal(p.Token, s.token) {
-		s.beat = nil
+		s.tells, s.beat = true, nil
 	}
 }
 

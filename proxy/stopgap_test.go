@@ -237,6 +237,45 @@ func TestUpstreamsStreamGoesOnInBerths(t *testing.T) {
 	})
 }
 
+// Most servers of sessions open their stream at once and are silent then: comments alone do
+// not keep clients that count only progress, which give up after 60 s.
+func TestSilentStreamOfAnUpstreamTellsProgress(t *testing.T) {
+	for name, c := range map[string]struct {
+		token string
+		tells bool // the tool tells of its own progress at once
+		want  []string
+	}{
+		"asked for":      {"1", false, []string{"comment at 15s", "progress at 25s", "progress at 40s", "progress at 55s", "answer at 1m0s"}},
+		"not asked for":  {"", false, []string{"comment at 15s", "comment at 30s", "comment at 45s", "answer at 1m0s"}},
+		"the tool tells": {"1", true, []string{"progress at 0s", "comment at 15s", "comment at 30s", "comment at 45s", "answer at 1m0s"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newRig(t, rigOptions{options: withRule})
+				f.servers[0].inject(streams(func(_ context.Context, write func(string)) {
+					if c.tells {
+						write(progressEvent)
+					}
+					time.Sleep(time.Minute)
+					write(doneEvent)
+				}))
+				began := time.Now()
+				resp := f.open(plainCalls["legacy"](f, c.token))
+				defer resp.Body.Close()
+				seen, _ := timeline(t, resp, began)
+				// What falls due in one instant with something else may come or not.
+				seen = slices.DeleteFunc(seen, func(s string) bool {
+					at, comment := strings.CutPrefix(s, "comment ")
+					return comment && (slices.Contains(c.want, "progress "+at) || slices.Contains(c.want, "answer "+at))
+				})
+				if !slices.Equal(seen, c.want) {
+					t.Errorf("got  %v\nwant %v", seen, c.want)
+				}
+			})
+		})
+	}
+}
+
 // An upstream's stream that breaks must not look as if it had brought its response, whoever
 // began it.
 func TestUpstreamsStreamThatBreaksIsTold(t *testing.T) {
