@@ -120,6 +120,9 @@ func (p *Proxy) listTurn(ctx context.Context) (done func(), err error) {
 // for this caller and session, and for the very upstreams that it was given out over:
 // where one has come or gone since, only a list from the beginning is whole.
 func (x *request) newListing() (*listing, error) {
+	if err := x.call().CheckCursor(); err != nil {
+		return nil, err
+	}
 	l := &listing{x: x, about: []string{x.poolName(), x.principal, x.session}, listed: map[string]struct{}{}}
 	upstreams := x.pool().Upstreams()
 	switch owner := x.decision.Owner; {

@@ -194,6 +194,11 @@ func TestCursorIsGoodForThisListOnly(t *testing.T) {
 			t.Errorf("%s: got %v, want -32602", name, r)
 		}
 	}
+	for _, no := range []string{`7`, `null`, `{}`, `["1"]`, `true`} {
+		if r := b.legacy("", "tasks/list", `"cursor":`+no); r.status != 200 || r.code() != -32602 {
+			t.Errorf("no string, %s: got %v, want -32602", no, r)
+		}
+	}
 	if b.contacted() != before {
 		t.Error("upstreams heard of a forged cursor")
 	}

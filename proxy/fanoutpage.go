@@ -67,16 +67,28 @@ func (l *listing) ask() ([]mcp.TaskList, error) {
 }
 
 // pageOf returns the next page of one place. Beside berth's own tasks an upstream that has
-// no lists has an empty one.
+// no lists, or none without a session, has an empty one.
 func (l *listing) pageOf(p place) (mcp.TaskList, error) {
 	if p.isOwn() {
 		return l.ownPage(p.Cursor)
 	}
 	page, err := l.askOne(p)
-	if r, ok := errors.AsType[*refusal](err); ok && r.code == mcp.CodeMethodNotFound && l.x.listsOwn() {
+	if r, ok := errors.AsType[*refusal](err); ok && l.x.listsOwn() && (r.code == mcp.CodeMethodNotFound || l.wantsSession(p, r)) {
 		return mcp.TaskList{}, nil
 	}
 	return page, err
+}
+
+// wantsSession reports whether an upstream refuses the list for want of a session: it says
+// so of a ping as well, which nothing else can be wrong with.
+func (l *listing) wantsSession(p place, r *refusal) bool {
+	if l.x.session != "" || !deniesSession(r.response.StatusCode) {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(l.x.ctx, confirmTime)
+	defer cancel()
+	status, _, err := l.x.sendOwn(ctx, p.upstream, mcp.MethodPing, "")
+	return err == nil && deniesSession(status)
 }
 
 // judge sums up why upstreams gave no page. What all of them say instead is the answer;

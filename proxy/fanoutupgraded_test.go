@@ -145,6 +145,27 @@ func TestUpstreamWithoutListsHasAnEmptyOne(t *testing.T) {
 	})
 }
 
+// What servers with sessions hold is in these; without one there are berth's own tasks to
+// list, whether some of the upstreams demand a session or all.
+func TestListWithoutASessionBearsTasksOfBerthsOwn(t *testing.T) {
+	for demanding := 1; demanding <= 2; demanding++ {
+		synctest.Test(t, func(t *testing.T) {
+			f := newCoreRig(t, listed(rigOptions{size: 2, server: func(s *fleet.Server) { s.SessionOptional = s.Name >= string(rune('a'+demanding)) }}), nil)
+			for _, s := range f.servers[1:] {
+				s.inject(nil)
+			}
+			id := f.owns("alice", "", true)
+			f.servers[0].inject(nil)
+			if got, _ := f.lists("alice", ""); !slices.Equal(idsOf(got), []string{id}) {
+				t.Errorf("where %d of 2 demand a session: got %v, want %s", demanding, got, id)
+			}
+			if got, _ := f.lists("bob", ""); len(got) != 0 {
+				t.Errorf("another's: got %v, want none", got)
+			}
+		})
+	}
+}
+
 // Where nobody is told apart a list would show everybody's tasks.
 func TestNoListOfTasksOfBerthsOwnWithoutPrincipals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

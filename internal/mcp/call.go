@@ -40,6 +40,7 @@ type Call struct {
 
 	badName        bool   // the mirrored member is there and no string
 	badTaskID      bool   // params.taskId is no string
+	badCursor      bool   // params.cursor is there and no string
 	hasNewTaskID   bool   // NewTaskID is there, valid or not
 	badNewTaskID   bool   // it is no string
 	hasMetaVersion bool   // params._meta has a protocol version, of whatever kind
@@ -69,6 +70,14 @@ var ErrTaskID = errors.New("mcp: not a valid task id")
 func (c *Call) CheckTaskID(limit int) error {
 	if c.badTaskID || !IsTaskID(c.TaskID, limit) {
 		return ErrTaskID
+	}
+	return nil
+}
+
+// CheckCursor refuses a cursor that is no string (2025-11-25, pagination, "Error Handling").
+func (c *Call) CheckCursor() error {
+	if c.badCursor {
+		return ErrInvalidCursor
 	}
 	return nil
 }

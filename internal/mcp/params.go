@@ -31,7 +31,8 @@ func (c *Call) fillParams(params jsontext.Value) error {
 			id, ok := text(value)
 			c.TaskID, c.badTaskID = id, !ok
 		case "cursor":
-			c.Cursor, _ = text(value)
+			cursor, ok := text(value)
+			c.Cursor, c.badCursor = cursor, !ok
 		case "requestState":
 			c.RequestState, _ = text(value)
 		case memberTask:
