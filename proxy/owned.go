@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"errors"
-	"net/http"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -95,31 +94,6 @@ func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) er
 		return errOwnerCut
 	}
 	return failed
-}
-
-// noteFailure feeds the health of an upstream that gave no answer, or none in HTTP: that
-// is as bad as a gateway's error, and no silence. That berth could not ask is no failure of
-// the upstream's.
-func (ep *Endpoint) noteFailure(u *routing.Upstream, failed *exchange.SendError) {
-	if failed.Starved {
-		return
-	}
-	ep.Router.Pool.Failed(u, failed)
-	if failed.TimedOut || !failed.Sent {
-		ep.Router.Pool.FellSilent(u, failed)
-	}
-}
-
-// noteAnswer feeds the health of an upstream that answered. A gateway's errors
-// say that the server behind is in trouble; what a server says itself, whatever
-// it says, does not.
-func (ep *Endpoint) noteAnswer(u *routing.Upstream, status int) {
-	switch status {
-	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		ep.Router.Pool.Failed(u, errors.New(http.StatusText(status)))
-	default:
-		ep.Router.Pool.Succeeded(u)
-	}
 }
 
 // lost reports whether what u held in its memory is as good as gone: nobody listens at its

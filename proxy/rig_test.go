@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"sync"
@@ -38,6 +39,7 @@ type rigOptions struct {
 	probe      bool                             // silent upstreams are probed
 	upstream   func(i int, u *routing.Upstream) // changes an upstream
 	picker     routing.Picker                   // nil: the first candidate
+	log        *slog.Logger                     // of the pool; nil: discarded
 }
 
 // firstCandidate picks the first candidate, so that a test knows where work begins.
@@ -91,7 +93,7 @@ func (f *rig) assemble(o rigOptions, upstreams []*routing.Upstream) {
 	}
 	client := exchange.NewClientOver(f.network.dial, 2*time.Second)
 	f.outbound = client
-	pool := routing.PoolOptions{Name: "p", Upstreams: upstreams, Picker: o.picker}
+	pool := routing.PoolOptions{Name: "p", Upstreams: upstreams, Picker: o.picker, Logger: o.log}
 	if o.picker == nil {
 		pool.Picker = firstCandidate{}
 	}

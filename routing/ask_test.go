@@ -78,7 +78,7 @@ func TestOnlyAllCanDeny(t *testing.T) {
 func TestUpstreamThatFailedOnceIsAskedStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := probed("a", "b")
-		p.Failed(p.Find("b"), errBroken)
+		p.Failed(p.Find("b"), routing.FailedConnect, errBroken)
 		time.Sleep(10 * time.Minute)
 		u, err := routing.NewAsker(p).Ask(t.Context(), question("id", map[string]routing.Verdict{"a": routing.Denies, "b": routing.Knows}))
 		if err != nil || u.Name != "b" {

@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"errors"
 	"sync"
 	"testing"
 )
@@ -9,9 +10,9 @@ import (
 func due(n int) *Pool {
 	var upstreams []*Upstream
 	for range n {
-		u := new(Upstream)
+		u, rule := new(Upstream), Ejection{}.withDefaults()
 		for range ejectAfter {
-			u.health.fail()
+			u.health.fail(&rule)
 		}
 		upstreams = append(upstreams, u)
 	}
@@ -22,10 +23,10 @@ func due(n int) *Pool {
 // ejected once, and not for twice as long.
 func TestAnUpstreamIsEjectedOnceAtATime(t *testing.T) {
 	p := due(4)
-	if got := p.eject(p.upstreams[0]); got != ejectionMin {
+	if got, _ := p.eject(p.upstreams[0], errors.New("broken")); got != ejectionMin {
 		t.Errorf("first: got %v, want %v", got, ejectionMin)
 	}
-	if got := p.eject(p.upstreams[0]); got != 0 {
+	if got, _ := p.eject(p.upstreams[0], errors.New("broken")); got != 0 {
 		t.Errorf("second: got %v, want none", got)
 	}
 }
@@ -40,7 +41,7 @@ func TestSimultaneousEjectionsStopAtHalf(t *testing.T) {
 		for _, u := range p.upstreams {
 			ejecting.Go(func() {
 				<-start
-				p.eject(u)
+				p.eject(u, errors.New("broken"))
 			})
 		}
 		close(start)

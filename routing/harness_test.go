@@ -34,7 +34,7 @@ func mute(context.Context, *routing.Upstream) error { return errBroken }
 func eject(t *testing.T, p *routing.Pool, u *routing.Upstream) {
 	t.Helper()
 	for range 5 {
-		p.Failed(u, errBroken)
+		p.Failed(u, routing.FailedConnect, errBroken)
 	}
 	if !u.Ejected() {
 		t.Fatalf("%s is not ejected", u.Name)

@@ -1,88 +1,90 @@
 package routing
 
 import (
+	"errors"
 	"sync"
+	"syscall"
 	"time"
-)
-
-// Passive ejection, after the habits of Envoy's outlier detection.
-const (
-	ejectAfter  = 5 // consecutive failures
-	ejectionMin = 5 * time.Second
-	ejectionMax = time.Minute
 )
 
 // health is what an upstream's answers tell about it.
 type health struct {
-	mu           sync.Mutex // guards the fields below
-	failures     int        // consecutive
-	ejections    int        // in a row; each makes the next one longer
-	ejectedUntil time.Time
-	silentSince  time.Time     // zero: it answers, or nobody has noticed yet
-	refuses      bool          // silent because nobody listens at its address
-	answers      chan struct{} // closed with the end of the silence; nil without one
+	mu          sync.Mutex // guards the fields below
+	row         row
+	silentSince time.Time     // zero: it answers, or nobody has noticed yet
+	silence     error         // how it showed
+	confirmed   bool          // a probe has failed since
+	refuses     bool          // silent because nobody listens at its address
+	answers     chan struct{} // closed with the end of the silence; nil without one
 }
 
-// succeed notes an answer: whatever it says, the upstream is there.
-func (h *health) succeed() (back bool) {
+// answered notes an answer, whatever it says: the upstream is there. It reports whether that
+// ends a silence that was confirmed.
+func (h *health) answered() (back bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	back = !h.silentSince.IsZero()
-	if back {
-		close(h.answers)
+	if h.silentSince.IsZero() {
+		return false
 	}
-	h.failures, h.silentSince, h.refuses = 0, time.Time{}, false
-	if !time.Now().Before(h.ejectedUntil) {
-		h.ejections = 0
-	}
+	close(h.answers)
+	back = h.confirmed
+	h.silentSince, h.silence, h.confirmed, h.refuses = time.Time{}, nil, false, false
 	return back
 }
 
-// fail notes a failure and reports whether the upstream is due for ejection.
-func (h *health) fail() (due bool) {
+// succeed notes a success, and reports whether it is the first one after an ejection.
+func (h *health) succeed() (readmitted bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.failures++
-	return h.failures >= ejectAfter && !time.Now().Before(h.ejectedUntil)
+	return h.row.clear(time.Now())
 }
 
-// eject takes the upstream out of the choice for unbound work. Afterwards one
-// more failure ejects it again, for longer.
-func (h *health) eject() time.Duration {
+// fail notes a failure and reports whether the upstream is due for ejection.
+func (h *health) fail(e *Ejection) (due bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.ejections++
-	d := min(time.Duration(h.ejections)*ejectionMin, ejectionMax)
-	h.ejectedUntil = time.Now().Add(d)
-	h.failures = ejectAfter - 1
-	return d
+	return h.row.add(time.Now(), e)
+}
+
+// eject takes the upstream out of the choice for unbound work.
+func (h *health) eject(e *Ejection, cause error) (d time.Duration, first bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.row.eject(time.Now(), e, cause)
 }
 
 func (h *health) ejected(now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return now.Before(h.ejectedUntil)
+	return now.Before(h.row.until)
 }
 
-// setSilent notes that the upstream does not answer, and whether that is because
-// nobody is there.
-func (h *health) setSilent(refuses bool) (first bool) {
+// setSilent notes that the upstream does not answer.
+func (h *health) setSilent(cause error) (first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.refuses = refuses
+	h.refuses = errors.Is(cause, syscall.ECONNREFUSED)
 	first = h.silentSince.IsZero()
 	if first {
-		h.silentSince, h.answers = time.Now(), make(chan struct{})
+		h.silentSince, h.silence, h.answers = time.Now(), cause, make(chan struct{})
 	}
 	return first
 }
 
-// stillSilent notes that a probe failed, and how. An answer that came meanwhile
-// counts more.
-func (h *health) stillSilent(refuses bool) {
+// stillSilent notes that a probe failed with cause, and returns how the silence showed if
+// this is what confirms it. An answer that came meanwhile counts more.
+func (h *health) stillSilent(cause error) (confirmed error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.refuses = refuses && !h.silentSince.IsZero()
+	if h.silentSince.IsZero() {
+		return nil
+	}
+	h.refuses = errors.Is(cause, syscall.ECONNREFUSED)
+	if h.confirmed {
+		return nil
+	}
+	h.confirmed = true
+	return h.silence
 }
 
 // Silent reports whether the upstream was found not to answer and no probe has
@@ -132,3 +134,17 @@ func (u *Upstream) DownFor() time.Duration {
 
 // Ejected reports whether the upstream gets no unbound work for now.
 func (u *Upstream) Ejected() bool { return u.health.ejected(time.Now()) }
+
+// Trouble says in a few words what keeps unbound work from the upstream, and how it showed;
+// "" if nothing does.
+func (u *Upstream) Trouble() (state string, cause error) {
+	u.health.mu.Lock()
+	defer u.health.mu.Unlock()
+	switch {
+	case !u.health.silentSince.IsZero():
+		return "does not answer", u.health.silence
+	case time.Now().Before(u.health.row.until):
+		return "is ejected", u.health.row.cause
+	}
+	return "", nil
+}

@@ -14,16 +14,16 @@ func TestFiveFailuresInARowEject(t *testing.T) {
 	p := poolOf("a", "b")
 	a := p.Find("a")
 	for range 4 {
-		p.Failed(a, errBroken)
+		p.Failed(a, routing.FailedConnect, errBroken)
 	}
 	p.Succeeded(a)
 	for range 4 {
-		p.Failed(a, errBroken)
+		p.Failed(a, routing.FailedConnect, errBroken)
 	}
 	if a.Ejected() {
 		t.Error("ejected, though no five failures were in a row")
 	}
-	p.Failed(a, errBroken)
+	p.Failed(a, routing.FailedConnect, errBroken)
 	if !a.Ejected() {
 		t.Error("not ejected after five failures in a row")
 	}
@@ -46,14 +46,14 @@ func TestEjectionsGrowUntilASuccess(t *testing.T) {
 			if a.Ejected() {
 				t.Fatalf("ejection %d: not over after %v", n, life)
 			}
-			p.Failed(a, errBroken) // one is enough now
+			p.Failed(a, routing.FailedConnect, errBroken) // one is enough now
 			if !a.Ejected() {
 				t.Fatalf("ejection %d: the next failure did not eject again", n)
 			}
 		}
 		time.Sleep(time.Minute)
 		p.Succeeded(a)
-		p.Failed(a, errBroken)
+		p.Failed(a, routing.FailedConnect, errBroken)
 		if a.Ejected() {
 			t.Error("one failure after a success ejected")
 		}
@@ -71,7 +71,7 @@ func TestAtMostHalfOfAPoolIsEjected(t *testing.T) {
 		p := poolOf(names[:n]...)
 		for _, u := range p.Upstreams() {
 			for range 20 {
-				p.Failed(u, errBroken)
+				p.Failed(u, routing.FailedConnect, errBroken)
 			}
 		}
 		if got := ejected(p); got != n/2 {
@@ -196,7 +196,7 @@ func TestABrokenRequestIsNoSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := routing.NewPool(routing.PoolOptions{Upstreams: upstreams("a"), Probe: mute})
 		a := p.Find("a")
-		p.Failed(a, errBroken)
+		p.Failed(a, routing.FailedConnect, errBroken)
 		time.Sleep(time.Hour)
 		if got := a.DownFor(); got != 0 {
 			t.Errorf("DownFor: got %v, want 0", got)

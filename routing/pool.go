@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
@@ -22,9 +21,10 @@ type PoolOptions struct {
 	Picker    Picker      // nil: TwoChoices
 	// Probe asks a silent upstream for any sign of life; nil: upstreams are never
 	// taken for silent.
-	Probe  func(ctx context.Context, u *Upstream) error
-	Logger *slog.Logger         // nil: discarded
-	Meter  metric.MeterProvider // nil: nothing is measured
+	Probe    func(ctx context.Context, u *Upstream) error
+	Ejection Ejection             // when an upstream that fails gets no unbound work
+	Logger   *slog.Logger         // nil: discarded
+	Meter    metric.MeterProvider // nil: nothing is measured
 }
 
 // Pool is the set of upstreams that offer the same MCP server, interchangeable
@@ -34,6 +34,7 @@ type Pool struct {
 	upstreams []*Upstream
 	picker    Picker
 	probe     func(ctx context.Context, u *Upstream) error
+	ejection  Ejection
 	log       *slog.Logger
 	metrics   metrics
 	silence   chan struct{} // holds one: an upstream has just fallen silent
@@ -48,6 +49,7 @@ func NewPool(o PoolOptions) *Pool {
 		upstreams: o.Upstreams,
 		picker:    o.Picker,
 		probe:     o.Probe,
+		ejection:  o.Ejection.withDefaults(),
 		log:       o.Logger,
 		silence:   make(chan struct{}, 1),
 	}
@@ -107,22 +109,18 @@ func (p *Pool) Pick(prefer string, tried []*Upstream) (*Lease, error) {
 	return newLease(p.picker.Pick(fit)), nil
 }
 
-// Succeeded notes that u answered, whatever it said.
+// Succeeded notes that u answered, with nothing that counts against it.
 func (p *Pool) Succeeded(u *Upstream) {
+	p.Answered(u)
 	if u.health.succeed() {
-		p.log.Info("upstream answers again", "pool", p.name, "upstream", u.Name)
+		p.log.Info("upstream takes new work again", "pool", p.name, "upstream", u.Name)
 	}
 }
 
-// Failed notes that a request to u broke before an answer came, or that what came
-// was the 503 of something overloaded, for example.
-func (p *Pool) Failed(u *Upstream, cause error) {
-	if !u.health.fail() {
-		return
-	}
-	if d := p.eject(u); d > 0 {
-		p.metrics.ejected(u)
-		p.log.Warn("upstream ejected", "pool", p.name, "upstream", u.Name, "for", d.String(), "error", cause)
+// Answered notes that u has said something, be it that it is in trouble: it is not silent.
+func (p *Pool) Answered(u *Upstream) {
+	if u.health.answered() {
+		p.log.Info("upstream answers again", "pool", p.name, "upstream", u.Name)
 	}
 }
 
@@ -130,35 +128,11 @@ func (p *Pool) Failed(u *Upstream, cause error) {
 // Run's probe, or any answer, ends it, owned calls need not wait for u, and unbound
 // work goes elsewhere if it can. A pool that does not probe knows no silence.
 func (p *Pool) FellSilent(u *Upstream, cause error) {
-	if p.probe == nil || !u.health.setSilent(errors.Is(cause, syscall.ECONNREFUSED)) {
+	if p.probe == nil || !u.health.setSilent(cause) {
 		return
 	}
-	p.log.Warn("upstream does not answer", "pool", p.name, "upstream", u.Name, "error", cause)
 	select {
 	case p.silence <- struct{}{}:
 	default: // the one that waits there will do
 	}
-}
-
-// eject takes u out of the choice for unbound work, unless it is out already or
-// too many are. It returns for how long; 0 if it does not.
-func (p *Pool) eject(u *Upstream) time.Duration {
-	p.ejecting.Lock()
-	defer p.ejecting.Unlock()
-	if u.Ejected() || !p.mayEject() {
-		return 0
-	}
-	return u.health.eject()
-}
-
-// mayEject keeps at least half of the pool in the choice.
-func (p *Pool) mayEject() bool {
-	now := time.Now()
-	out := 1
-	for _, u := range p.upstreams {
-		if u.health.ejected(now) {
-			out++
-		}
-	}
-	return 2*out <= len(p.upstreams)
 }

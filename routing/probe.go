@@ -2,9 +2,7 @@ package routing
 
 import (
 	"context"
-	"errors"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -42,11 +40,17 @@ func (p *Pool) probeSilent(ctx context.Context) {
 }
 
 func (p *Pool) probeOne(ctx context.Context, u *Upstream) {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	probing, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	if err := p.probe(ctx, u); err != nil {
-		u.health.stillSilent(errors.Is(err, syscall.ECONNREFUSED))
-		return
+	err := p.probe(probing, u)
+	switch {
+	case err == nil:
+		p.Answered(u)
+	case ctx.Err() != nil: // berth ends
+	default:
+		// Said once a silence, and only now: one slow answer is none.
+		if cause := u.health.stillSilent(err); cause != nil {
+			p.log.Warn("upstream does not answer", "pool", p.name, "upstream", u.Name, "error", cause)
+		}
 	}
-	p.Succeeded(u)
 }

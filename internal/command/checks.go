@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"strings"
 
 	"berth/internal/admin"
 	"berth/routing"
@@ -34,16 +35,24 @@ func (g *graph) storeDegraded() string {
 	return fmt.Sprintf("%s is away since %s: %s", g.store, health.Since.UTC().Format("15:04:05Z"), health.LastError)
 }
 
+// poolAnswers is not ready if nobody of the pool answers; its detail names each upstream that
+// gets no new work, and why.
 func poolAnswers(pool *routing.Pool) (bool, string) {
 	silent := 0
+	var troubled []string
 	for _, u := range pool.Upstreams() {
+		state, cause := u.Trouble()
+		if state == "" {
+			continue
+		}
+		troubled = append(troubled, fmt.Sprintf("%s %s (%v)", u.Name, state, cause))
 		if u.Silent() {
 			silent++
 		}
 	}
 	all := len(pool.Upstreams())
-	if silent == 0 {
+	if len(troubled) == 0 {
 		return true, ""
 	}
-	return silent < all, fmt.Sprintf("%d of %d upstreams do not answer", silent, all)
+	return silent < all, fmt.Sprintf("%d of %d upstreams: %s", len(troubled), all, strings.Join(troubled, ", "))
 }

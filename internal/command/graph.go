@@ -149,7 +149,8 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 	}
 	client := exchange.NewClient(time.Duration(cfg.Timeouts.Connect))
 	pool := routing.NewPool(routing.PoolOptions{
-		Name: cfg.Name, Upstreams: upstreams, Picker: picker, Probe: proxy.Probe(client), Logger: o.log, Meter: o.meter,
+		Name: cfg.Name, Upstreams: upstreams, Picker: picker, Probe: proxy.Probe(client), Ejection: ejection(cfg.Ejection),
+		Logger: o.log, Meter: o.meter,
 	})
 	g.pools, g.clients = append(g.pools, pool), append(g.clients, client)
 	ep := &proxy.Endpoint{

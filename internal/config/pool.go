@@ -74,6 +74,8 @@ type Pool struct {
 	FleetNotifications bool `toml:"fleet_notifications"`
 	// Timeouts bound one exchange with an upstream.
 	Timeouts Timeouts `toml:"timeouts"`
+	// Ejection says when an upstream that fails gets no unbound work.
+	Ejection Ejection `toml:"ejection"`
 	// Upstreams are the instances; at least one.
 	Upstreams []Upstream `toml:"upstreams"`
 }
@@ -124,6 +126,7 @@ func DefaultPool() Pool {
 			Control: Duration(30 * time.Second),
 			Linger:  Duration(5 * time.Minute),
 		},
+		Ejection: defaultEjection(),
 	}
 }
 

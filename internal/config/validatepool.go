@@ -69,6 +69,7 @@ func (v *validator) pool(key string, p Pool) {
 	within(v, key+".coalesce", p.Coalesce, 0, 5*Duration(time.Second))
 	within(v, key+".sse_keepalive", p.SSEKeepalive, shortest, hour)
 	v.timeouts(key+".timeouts", p.Timeouts)
+	v.ejection(key+".ejection", p.Ejection)
 	v.upstreams(key+".upstreams", p.Upstreams)
 }
 

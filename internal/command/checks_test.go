@@ -1,0 +1,49 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"berth/internal/config"
+	"berth/routing"
+)
+
+// An instance that froze, or that is ejected, showed nowhere by name.
+func TestReadinessNamesWhoGetsNoNewWork(t *testing.T) {
+	broken := errors.New("no answer in time")
+	pool := routing.NewPool(routing.PoolOptions{
+		Name: "p", Upstreams: []*routing.Upstream{{Name: "a"}, {Name: "b"}, {Name: "c"}},
+		Probe: func(context.Context, *routing.Upstream) error { return broken },
+	})
+	if ok, detail := poolAnswers(pool); !ok || detail != "" {
+		t.Errorf("well: got %v, %q", ok, detail)
+	}
+	pool.FellSilent(pool.Find("b"), broken)
+	for range 5 {
+		pool.Failed(pool.Find("c"), routing.FailedStatus, errors.New("HTTP 500"))
+	}
+	const want = "2 of 3 upstreams: b does not answer (no answer in time), c is ejected (HTTP 500)"
+	if ok, detail := poolAnswers(pool); !ok || detail != want {
+		t.Errorf("got %v, %q, want true, %q", ok, detail, want)
+	}
+	pool.FellSilent(pool.Find("a"), broken)
+	pool.FellSilent(pool.Find("c"), broken)
+	if ok, detail := poolAnswers(pool); ok || !strings.HasPrefix(detail, "3 of 3") {
+		t.Errorf("nobody answers: got %v, %q", ok, detail)
+	}
+}
+
+// A pool ejects by what its configuration says, all of it.
+func TestEjectionIsWiredWhole(t *testing.T) {
+	pool := config.DefaultPool()
+	if got := ejection(pool.Ejection); got.Ignore != 0 {
+		t.Errorf("by default: ignores %v, want nothing", got.Ignore)
+	}
+	got := ejection(config.Ejection{On: []string{"timeout"}, Failures: 1, Window: 2, Min: 3, Max: 4, Percent: 5})
+	want := routing.Ejection{Ignore: routing.FailedConnect | routing.FailedStatus, Failures: 1, Window: 2, Min: 3, Max: 4, Percent: 5}
+	if got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}

@@ -1,0 +1,43 @@
+package proxy
+
+import (
+	"fmt"
+	"net/http"
+
+	"berth/internal/exchange"
+	"berth/routing"
+)
+
+// noteFailure feeds the health of an upstream that gave no answer, or none in HTTP: that
+// is as bad as a gateway's error, and no silence. That berth could not ask is no failure of
+// the upstream's.
+func (ep *Endpoint) noteFailure(u *routing.Upstream, failed *exchange.SendError) {
+	if failed.Starved {
+		return
+	}
+	how := routing.FailedConnect
+	if failed.TimedOut {
+		how = routing.FailedTimeout
+	}
+	ep.Router.Pool.Failed(u, how, failed)
+	if failed.TimedOut || !failed.Sent {
+		ep.Router.Pool.FellSilent(u, failed)
+	}
+}
+
+// noteAnswer feeds the health of an upstream that answered.
+func (ep *Endpoint) noteAnswer(u *routing.Upstream, status int) {
+	if !isTrouble(status) {
+		ep.Router.Pool.Succeeded(u)
+		return
+	}
+	ep.Router.Pool.Answered(u)
+	ep.Router.Pool.Failed(u, routing.FailedStatus, fmt.Errorf("HTTP %d %s", status, http.StatusText(status)))
+}
+
+// isTrouble reports whether a status says that the server, or what stands behind a gateway,
+// is not well: all of 5xx but 501, which is said of the method. What a server says in
+// JSON-RPC, and what it says of the request (4xx), is an answer.
+func isTrouble(status int) bool {
+	return status >= 500 && status != http.StatusNotImplemented
+}

@@ -1,0 +1,136 @@
+package routing
+
+import (
+	"cmp"
+	"time"
+)
+
+// Failure is a kind of outcome that counts against an upstream, or several of them.
+type Failure uint8
+
+const (
+	// FailedConnect is a connection that could not be made, one that broke before an answer,
+	// and an answer that is none in HTTP.
+	FailedConnect Failure = 1 << iota
+	// FailedTimeout is a connection, or the header of an answer, that did not come in time.
+	FailedTimeout
+	// FailedStatus is an answer whose HTTP status says that the server is in trouble.
+	FailedStatus
+)
+
+// What Ejection has where it says 0, after the habits of Envoy's outlier detection.
+const (
+	ejectAfter   = 5
+	ejectWithin  = 5 * time.Minute
+	ejectionMin  = 5 * time.Second
+	ejectionMax  = time.Minute
+	ejectedShare = 50
+)
+
+// Ejection says when an upstream that fails gets no unbound work for a while. The zero value
+// is the default.
+type Ejection struct {
+	Ignore   Failure       // kinds of failures that do not count; 0: all count
+	Failures int           // failures with no success between that eject; 0: 5
+	Window   time.Duration // within which they must lie; 0: 5 min
+	Min      time.Duration // length of the first ejection, and how much longer each next one is; 0: 5 s
+	Max      time.Duration // length of the longest; 0: 1 min
+	Percent  int           // most upstreams of a pool that are out at once, rounded down; 0: 50
+}
+
+func (e Ejection) withDefaults() Ejection {
+	return Ejection{
+		Ignore:   e.Ignore,
+		Failures: cmp.Or(e.Failures, ejectAfter),
+		Window:   cmp.Or(e.Window, ejectWithin),
+		Min:      cmp.Or(e.Min, ejectionMin),
+		Max:      cmp.Or(e.Max, ejectionMax),
+		Percent:  cmp.Or(e.Percent, ejectedShare),
+	}
+}
+
+// row is the failures of an upstream since its last success, and what they led to.
+type row struct {
+	failed    []time.Time // the last of them, oldest first
+	probation bool        // ejected since the last success: one more failure does it again
+	ejections int         // in a row; each makes the next one longer
+	until     time.Time   // when the last ejection ends
+	cause     error       // of that
+}
+
+// add notes a failure and reports whether it is enough for an ejection.
+func (r *row) add(now time.Time, e *Ejection) (due bool) {
+	switch {
+	case now.Before(r.until):
+		return false
+	case r.probation:
+		return true
+	}
+	old := 0
+	for old < len(r.failed) && (now.Sub(r.failed[old]) > e.Window || len(r.failed)-old >= e.Failures) {
+		old++
+	}
+	r.failed = append(r.failed[old:], now)
+	return len(r.failed) >= e.Failures
+}
+
+// clear notes a success, and reports whether it is the first one after an ejection.
+func (r *row) clear(now time.Time) (readmitted bool) {
+	r.failed, r.probation = r.failed[:0], false
+	if r.ejections == 0 || now.Before(r.until) {
+		return false
+	}
+	r.ejections, r.cause = 0, nil
+	return true
+}
+
+// eject begins an ejection, and returns how long it lasts and whether it is the first one in
+// a row.
+func (r *row) eject(now time.Time, e *Ejection, cause error) (d time.Duration, first bool) {
+	r.ejections++
+	d = min(time.Duration(r.ejections)*e.Min, e.Max)
+	r.until, r.probation, r.cause = now.Add(d), true, cause
+	return d, r.ejections == 1
+}
+
+// Failed notes that a request to u failed in this way.
+func (p *Pool) Failed(u *Upstream, how Failure, cause error) {
+	if how&p.ejection.Ignore != 0 || !u.health.fail(&p.ejection) {
+		return
+	}
+	d, first := p.eject(u, cause)
+	if d == 0 {
+		return
+	}
+	p.metrics.ejected(u)
+	attributes := []any{"pool", p.name, "upstream", u.Name, "for", d.String(), "error", cause}
+	if first {
+		p.log.Warn("upstream ejected", attributes...)
+		return
+	}
+	// It has not been well since: that is no change of its state.
+	p.log.Debug("upstream ejected again", attributes...)
+}
+
+// eject takes u out of the choice for unbound work, unless it is out already or
+// too many are. It returns for how long; 0 if it does not.
+func (p *Pool) eject(u *Upstream, cause error) (d time.Duration, first bool) {
+	p.ejecting.Lock()
+	defer p.ejecting.Unlock()
+	if u.Ejected() || !p.mayEject() {
+		return 0, false
+	}
+	return u.health.eject(&p.ejection, cause)
+}
+
+// mayEject keeps the rest of the pool in the choice.
+func (p *Pool) mayEject() bool {
+	now := time.Now()
+	out := 1
+	for _, u := range p.upstreams {
+		if u.health.ejected(now) {
+			out++
+		}
+	}
+	return 100*out <= p.ejection.Percent*len(p.upstreams)
+}
