@@ -171,7 +171,7 @@ func (a *attached) take(o offer) (next, error) {
 	case a.narrow && o.refuses, !a.narrow && o.response != nil && !o.withheld:
 		return a.pass(o)
 	case !a.narrow && o.err != nil:
-		return answered, plainly(o.err)
+		return answered, a.fail(plainly(o.err))
 	case !a.narrow:
 		return goOn, nil
 	case o.begins:
@@ -205,6 +205,20 @@ func (a *attached) pass(o offer) (next, error) {
 		return answered, err
 	}
 	return goOn, nil
+}
+
+// fail returns what the client is answered with, or puts it at the end of the event stream
+// that it has: a client takes one that just ends for one that goes on.
+func (a *attached) fail(err error) error {
+	worded := a.x.ladder(err)
+	if worded == errInternal { // what broke off has no words of its own
+		err, worded = errStreamReset, errStreamReset
+	}
+	if !a.opened || worded == nil {
+		return err
+	}
+	a.x.err, a.x.code = err, worded.Code
+	return a.x.writeThrough(event(worded.Body(a.x.id)))
 }
 
 // plainly gives a failure that is worded as a task's the status that it has as an answer.

@@ -244,6 +244,15 @@ func TestWaitingCallFailsAsAPlainOne(t *testing.T) {
 		f.callTool().fails(t, http.StatusBadGateway, -32603, "bad_upstream_response", false)
 		f.leavesNothing()
 	})
+	t.Run("a stream that breaks off", func(t *testing.T) {
+		f := newUpgraded(t, rigOptions{}, waits)
+		f.answers(breakAfter(progressEvent+logEvent, false))
+		r := f.callTool()
+		if _, last, _ := strings.Cut(r.body, logEvent); r.status != http.StatusOK || !strings.Contains(last, `"upstream_reset"`) {
+			t.Errorf("got %v, want the event and an error after it", r)
+		}
+		f.leavesNothing()
+	})
 }
 
 // A berth that ends gives the client that waits its answer, or an end of the task.

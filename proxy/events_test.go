@@ -27,6 +27,7 @@ func streams(script func(ctx context.Context, write func(string))) faultFunc {
 }
 
 const (
+	logEvent      = `data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}` + "\n\n"
 	progressEvent = `data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}` + "\n\n"
 	doneEvent     = `data: {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[]}}` + "\n\n"
 )
