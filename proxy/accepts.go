@@ -10,12 +10,20 @@ import (
 // ranges in Accept the most specific one counts, and a weight of 0 refuses (RFC 9110,
 // 12.5.1). Without an Accept it is not counted on, as clients must name the type
 // (2025-11-25 and 2026-07-28, "Sending Messages to the Server").
-func acceptsEvents(h http.Header) bool {
+func acceptsEvents(h http.Header) bool { return accepts(h, eventStream) }
+
+// Media types of answers.
+const (
+	jsonText    = "application/json"
+	eventStream = "text/event-stream"
+)
+
+func accepts(h http.Header, wanted string) bool {
 	accepted, most := false, 0
 	for _, value := range h.Values("Accept") {
 		for part := range strings.SplitSeq(value, ",") {
 			media, parameters, _ := strings.Cut(part, ";")
-			if specific := namesEvents(media); specific > most {
+			if specific := names(media, wanted); specific > most {
 				accepted, most = !refuses(parameters), specific
 			}
 		}
@@ -23,12 +31,13 @@ func acceptsEvents(h http.Header) bool {
 	return accepted
 }
 
-// namesEvents tells how specifically a media range names event streams, 0 if not at all.
-func namesEvents(media string) int {
+// names tells how specifically a media range names a type, 0 if not at all.
+func names(media, wanted string) int {
+	family, _, _ := strings.Cut(wanted, "/")
 	switch strings.ToLower(strings.TrimSpace(media)) {
-	case "text/event-stream":
+	case wanted:
 		return 3
-	case "text/*":
+	case family + "/*":
 		return 2
 	case "*/*":
 		return 1

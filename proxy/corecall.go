@@ -58,6 +58,9 @@ func (x *request) tasksPromised() string {
 // for a broken handle, and it would be lost with all that the tool did. From its record
 // on the task does not depend on the client, whose departure means nothing in this era.
 func (x *request) makeCoreTask(rule *upgrade.Rule) error {
+	if err := x.checkServed(); err != nil {
+		return err
+	}
 	ttl, err := x.askedTTL()
 	if err != nil {
 		return err

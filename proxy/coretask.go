@@ -26,6 +26,9 @@ func errHasEnded(status string) error {
 // Whatever session it comes in: a client that began a new one may ask for what it made in
 // the one before.
 func (x *request) serveCore() error {
+	if err := x.checkServed(); err != nil {
+		return err
+	}
 	x.useSession()
 	c, tasks := x.call(), x.p.options.Tasks
 	switch c.Method {

@@ -42,6 +42,10 @@ type Endpoint struct {
 	// upstream: of those that a call carries, the first that is bound counts.
 	Affinity []string
 
+	// Lenient has berth, where it is the server of a task, take from the body what a
+	// request's headers lack. What contradicts the body is refused all the same.
+	Lenient bool
+
 	Router     *routing.Router  // finds the upstream; required
 	Client     *exchange.Client // sends to the pool's upstreams; required
 	Timeouts   Timeouts

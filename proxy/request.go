@@ -194,6 +194,11 @@ func (x *request) classify() error {
 	if refusal := mcp.Classify(&x.message, x.r.Header); refusal != nil {
 		return refusal
 	}
+	if x.era() == mcp.EraModern {
+		if refusal := mcp.CheckHeaderBytes(x.r.Header); refusal != nil {
+			return refusal
+		}
+	}
 	for i := range x.message.Calls {
 		c := &x.message.Calls[i]
 		if !x.endpoint.FirstDraft {

@@ -159,7 +159,7 @@ func TestOnlySlowCallsThatARuleNamesAreKeptAlive(t *testing.T) {
 		}},
 		"a page's": {time.Minute, withRule, func(f *rig) *http.Request {
 			r := modern(f, `1`)
-			r.Header.Set("Origin", "http://app.test")
+			r.Header.Set("Origin", "http://berth")
 			return r
 		}},
 	} {

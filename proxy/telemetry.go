@@ -28,6 +28,7 @@ type telemetry struct {
 	operations mcpconv.ServerOperationDuration
 	exchanges  mcpconv.ClientOperationDuration
 	moves      metric.Int64Counter
+	missing    metric.Int64Counter
 	cuts       metric.Int64Counter
 	streams    metric.Int64UpDownCounter
 	crossed    metric.Int64Counter
@@ -47,6 +48,7 @@ func newTelemetry(meters metric.MeterProvider, tracers trace.TracerProvider) tel
 	t.requests, _ = meter.Int64Counter("berth.requests", metric.WithDescription("Requests of clients, by outcome and by how their upstream was found."))
 	t.moves, _ = meter.Int64Counter("berth.sessions.moved", metric.WithDescription("Sessions that lost their upstream and were to be opened on another, by outcome."))
 	t.cuts, _ = meter.Int64Counter("berth.drain.cut", metric.WithDescription("Requests that were still under way when the time to drain was over."))
+	t.missing, _ = meter.Int64Counter("berth.headers.missing", metric.WithDescription("Headers that requests for tasks of berth's own lacked and that were taken from the body, by name."))
 	t.operations, _ = mcpconv.NewServerOperationDuration(meter)
 	t.exchanges, _ = mcpconv.NewClientOperationDuration(meter)
 	t.streams, _ = meter.Int64UpDownCounter("berth.subscription.streams", metric.WithDescription("Subscriptions that stand at upstreams, by whether subscribers share them."))
@@ -93,6 +95,11 @@ func (t telemetry) served(x *request, took time.Duration) {
 // cut counts a request that berth's own end broke off.
 func (t telemetry) cut(x *request) {
 	t.cuts.Add(context.Background(), 1, metric.WithAttributes(attribute.String("pool", x.poolName()), semconv.McpMethodNameKey.String(x.methodLabel())))
+}
+
+// lacked counts a header that a request should have had.
+func (t telemetry) lacked(x *request, header string) {
+	t.missing.Add(context.Background(), 1, metric.WithAttributes(attribute.String("pool", x.poolName()), attribute.String("header", header)))
 }
 
 // moved counts an attempt to move a session.

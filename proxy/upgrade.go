@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -33,7 +34,7 @@ func (x *request) mustTakeTasks() error {
 	case rule == nil || !rule.Required || x.upgradable() || x.asksCoreTask():
 		return nil
 	case x.call().Era == mcp.EraModern:
-		return mcp.ErrMissingTasks
+		return cmp.Or(x.checkServed(), error(mcp.ErrMissingTasks))
 	}
 	return errTaskRequired
 }
@@ -46,6 +47,9 @@ func (x *request) callsRequired(c mcp.Call) bool {
 // upgradeCall makes a task of the call, or leaves it a plain one where the rule says so
 // for a store that is away.
 func (x *request) upgradeCall() error {
+	if err := x.checkServed(); err != nil {
+		return err
+	}
 	rule := x.rule()
 	x.decision.Source = sourceUpgraded
 	key, err := x.onceKey()
@@ -139,6 +143,11 @@ func (x *request) serveUpgraded() error {
 	if c.Era == mcp.EraLegacy {
 		return x.serveCore()
 	}
+	if isInExtension(c.Method) {
+		if err := x.checkServed(); err != nil {
+			return err
+		}
+	}
 	if !c.DeclaresTasks {
 		return mcp.ErrMissingTasks
 	}
@@ -169,6 +178,11 @@ func (x *request) serveUpgraded() error {
 		return x.acknowledge(err)
 	}
 	return mcp.ErrNoSuchMethod
+}
+
+// isInExtension: what else is asked of a task is no method, however it is asked.
+func isInExtension(method string) bool {
+	return method == mcp.MethodGetTask || method == mcp.MethodUpdateTask || method == mcp.MethodCancelTask
 }
 
 // cancelUpgraded gives up the task that the request is about, in the caller's name. Its

@@ -55,7 +55,7 @@ func TestRefusalsAboutTasksTakeNoLook(t *testing.T) {
 		synctest.Wait()
 		before := operations()
 		for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
-			undeclared := message(method, byID(id)+`,"inputResponses":{},"_meta":{`+metaVersion+`}`)
+			undeclared := message(method, byID(id)+`,"inputResponses":{},`+undeclaredMeta)
 			for name, c := range map[string]struct {
 				body         string
 				header       []string
@@ -240,7 +240,7 @@ func TestLiveTasksOfAPrincipalAreBounded(t *testing.T) {
 func TestRequiredToolIsNotCalledPlainly(t *testing.T) {
 	f := newUpgraded(t, rigOptions{}, func(r *upgrade.Rule) { r.Required = true })
 	f.answers(sayResult(done))
-	r := f.do(f.request(t.Context(), http.MethodPost, message("tools/call", `"name":"work","_meta":{`+metaVersion+`}`), modernHeader("tools/call", "work")...))
+	r := f.do(f.request(t.Context(), http.MethodPost, message("tools/call", `"name":"work",`+undeclaredMeta), modernHeader("tools/call", "work")...))
 	if m := r.message(t); r.status != http.StatusBadRequest || m.Error == nil || m.Error.Code != -32021 {
 		t.Errorf("got %v", r)
 	}

@@ -30,7 +30,11 @@ func (x *request) upgradedAudience() (*upgradedAudience, error) {
 	switch {
 	case err != nil || len(ids) == 0:
 		return nil, err
-	case !x.call().DeclaresTasks:
+	}
+	if err := x.checkServed(); err != nil {
+		return nil, err
+	}
+	if !x.call().DeclaresTasks {
 		return nil, mcp.ErrMissingTasks
 	}
 	// Watched before they are looked up: no change may fall between the two.

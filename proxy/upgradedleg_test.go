@@ -193,7 +193,7 @@ func TestListeningToUpgradedTasksTakesTheExtension(t *testing.T) {
 	for _, filter := range []string{tasksFilter("", id), tasksFilter(`"toolsListChanged":true,`, "routed", id)} {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		r := f.do(f.request(ctx, http.MethodPost, message("subscriptions/listen", `"notifications":`+filter+`,"_meta":{`+metaVersion+`}`), modernHeader("subscriptions/listen", "")...))
+		r := f.do(f.request(ctx, http.MethodPost, message("subscriptions/listen", `"notifications":`+filter+`,`+undeclaredMeta), modernHeader("subscriptions/listen", "")...))
 		const data = `"data":{"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
 		if m := r.message(t); r.status != 400 || m.Error == nil || m.Error.Code != -32021 || !strings.Contains(r.body, data) {
 			t.Errorf("got %d %s, want -32021 with data", r.status, r.body)

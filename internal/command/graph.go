@@ -157,6 +157,7 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 		Path:     cfg.Path,
 		Hosts:    cfg.Hosts,
 		Origins:  cfg.Origins,
+		Lenient:  cfg.Headers == config.HeadersLenient,
 		Host:     cfg.Host,
 		Affinity: cfg.AffinityHeaders(),
 		Router: &routing.Router{

@@ -40,6 +40,19 @@ func TestPrincipalsAreWiredWhole(t *testing.T) {
 	}
 }
 
+// Whether headers may lack is the pool's to say.
+func TestLenienceIsWired(t *testing.T) {
+	for _, headers := range []string{config.HeadersStrict, config.HeadersLenient} {
+		pool := config.DefaultPool()
+		pool.Upstreams, pool.Headers = []config.Upstream{{URL: "http://127.0.0.1:9/mcp"}}, headers
+		g := graph{callers: &callers{}}
+		ep, err := g.newEndpoint(config.Default().Auth, pool, observers{})
+		if err != nil || ep.Lenient != (headers == config.HeadersLenient) {
+			t.Errorf("%s: got %v, %v", headers, ep.Lenient, err)
+		}
+	}
+}
+
 // A limit that is configured and not handed on would bound nothing, and nobody would
 // notice.
 func TestLimitsAreWiredWhole(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The values of [Pool.Picker] and [Pool.SessionFailover], and the reserved ones of
+// The values of [Pool.Picker], [Pool.SessionFailover] and [Pool.Headers], and the reserved ones of
 // [Pool.Host] and [Pool.Origins].
 const (
 	// PickerP2C is power of two choices on requests in flight.
@@ -23,6 +23,10 @@ const (
 	SessionReinit = "reinit"
 	// AnyOrigin lets the pages of every origin in.
 	AnyOrigin = "*"
+	// HeadersStrict refuses what lacks a header that a server must demand.
+	HeadersStrict = "strict"
+	// HeadersLenient takes from the body what headers lack.
+	HeadersLenient = "lenient"
 )
 
 // Pool is one [[pools]] table: the upstreams that offer the same MCP server.
@@ -53,6 +57,9 @@ type Pool struct {
 	// Origins are the browser origins let in, beside the one that a request is sent
 	// to and, on a loopback listener, those of loopback. [AnyOrigin], alone, is all.
 	Origins []string `toml:"origins"`
+	// Headers says what becomes of requests for tasks of berth's own that lack headers
+	// which mirror the body: "strict" or "lenient".
+	Headers string `toml:"headers"`
 	// OwnerGrace is how long polls are answered with the last task seen while the
 	// task's owner is silent.
 	OwnerGrace Duration `toml:"owner_grace"`
@@ -117,6 +124,7 @@ func DefaultPool() Pool {
 		Picker:          PickerP2C,
 		Host:            HostForward,
 		Authorization:   AuthorizationForward,
+		Headers:         HeadersStrict,
 		OwnerGrace:      Duration(30 * time.Second),
 		SessionFailover: SessionNotFound,
 		SSEKeepalive:    Duration(15 * time.Second),

@@ -142,6 +142,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"no host header", "pools[0].host", func(c *Config) { c.Pools[0].Host = "" }},
 		{"origin with a path", "pools[0].origins[1]", func(c *Config) { c.Pools[0].Origins = []string{"https://a", "https://a/"} }},
 		{"origin without scheme", "pools[0].origins[0]", func(c *Config) { c.Pools[0].Origins = []string{"a.example"} }},
+		{"headers", "pools[0].headers", func(c *Config) { c.Pools[0].Headers = "Strict" }},
 		{"any origin and one", "pools[0].origins[0]", func(c *Config) { c.Pools[0].Origins = []string{"*", "https://a"} }},
 		{"any origin below a host", "pools[0].origins[0]", func(c *Config) { c.Pools[0].Origins = []string{"https://*.a"} }},
 		{"origin null", "pools[0].origins[0]", func(c *Config) { c.Pools[0].Origins = []string{"null"} }},

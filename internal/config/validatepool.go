@@ -64,6 +64,7 @@ func (v *validator) pool(key string, p Pool) {
 	v.hostHeader(key+".host", p.Host)
 	v.authorization(key, p)
 	v.origins(key+".origins", p.Origins)
+	v.oneOf(key+".headers", p.Headers, HeadersStrict, HeadersLenient)
 	within(v, key+".owner_grace", p.OwnerGrace, shortest, day)
 	v.oneOf(key+".session_failover", p.SessionFailover, SessionNotFound, SessionReinit)
 	within(v, key+".coalesce", p.Coalesce, 0, 5*Duration(time.Second))

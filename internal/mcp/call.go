@@ -46,6 +46,8 @@ type Call struct {
 	hasMetaVersion bool   // params._meta has a protocol version, of whatever kind
 	metaVersion    string // it, if it is a string
 
+	hasCapabilities bool // params._meta has the client's capabilities
+
 	task jsontext.Value // params.task, of whatever kind; aliases the body; nil: absent
 }
 

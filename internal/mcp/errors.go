@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -152,6 +153,23 @@ func errInvalid(message, reason string) *Error {
 
 func errParams(message string) *Error {
 	return &Error{Status: 200, Code: CodeInvalidParams, Message: "Invalid params: " + message}
+}
+
+// errMalformed: a modern request without the metadata that each must have (2026-07-28,
+// basic, "_meta").
+func errMalformed(message string) *Error {
+	return &Error{Status: 400, Code: CodeInvalidParams, Message: "Invalid params: " + message}
+}
+
+// longestRequested bounds how much of a version is repeated to the client that asked for
+// it, in bytes.
+const longestRequested = 64
+
+func errUnsupported(version string) *Error {
+	return &Error{Status: 400, Code: CodeUnsupportedVersion, Message: "Unsupported protocol version", Data: struct {
+		Supported []string `json:"supported"`
+		Requested string   `json:"requested"`
+	}{[]string{versionModern}, strings.ToValidUTF8(version[:min(len(version), longestRequested)], "")}}
 }
 
 func errMismatch(message string) *Error {

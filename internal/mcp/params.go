@@ -78,6 +78,7 @@ func (c *Call) fillCapabilities(caps jsontext.Value) error {
 	if caps.Kind() != '{' {
 		return nil
 	}
+	c.hasCapabilities = true
 	return members(caps, nil, func(name string, value jsontext.Value) error {
 		if name != "extensions" || value.Kind() != '{' {
 			return nil

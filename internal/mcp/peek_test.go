@@ -236,7 +236,7 @@ func TestPeekReadsWhatRoutesACall(t *testing.T) {
 			request("tools/call", meta+`,"name":"gr\u0065et","requestState":"rs","arguments":{"taskId":"not this","name":"nor this"}`),
 			Call{
 				Method: "tools/call", Name: "greet", RequestState: "rs", metaVersion: "2026-07-28", DeclaresTasks: true,
-				Trace: Trace{"00-p", "s"}, hasMetaVersion: true,
+				Trace: Trace{"00-p", "s"}, hasMetaVersion: true, hasCapabilities: true,
 			},
 		},
 		"escaped names": {
@@ -254,7 +254,7 @@ func TestPeekReadsWhatRoutesACall(t *testing.T) {
 		"a member without a name":   {request("ping", `"":"x"`), Call{Method: "ping"}},
 		"the extension as true": {
 			request("ping", `"_meta":{"`+metaCapabilities+`":{"extensions":{"`+TasksExtension+`":true}}}`),
-			Call{Method: "ping"},
+			Call{Method: "ping", hasCapabilities: true},
 		},
 		"a version of a wrong kind": {request("ping", `"_meta":{"`+metaVersion+`":5}`), Call{Method: "ping", hasMetaVersion: true}},
 	} {
