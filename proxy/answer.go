@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,7 +38,11 @@ func (x *request) answer(e *mcp.Error) {
 		h.Set("Connection", "close") // the answer must not wait for the rest of the body
 	}
 	x.code = e.Code
-	x.respond(e.Status, e.Body(x.id))
+	body := e.Body(x.id)
+	if x.inArray {
+		body = slices.Concat([]byte("["), body, []byte("]"))
+	}
+	x.respond(e.Status, body)
 }
 
 // mayKeep reports whether the connection of a request that was turned away unread is

@@ -152,7 +152,7 @@ func TestThereIsNoListInTheModernEraNorInABatch(t *testing.T) {
 	for name, r := range map[string]reply{
 		"modern":             b.modern("tasks/list", "", "", userHeader, "alice"),
 		"batch":              b.post(batch, userHeader, "alice"),
-		"batch of one":       b.post("["+message("tasks/list", "")+"]", userHeader, "alice"),
+		"batch of one":       b.post("["+message("tasks/list", "")+"]", userHeader, "alice").only(t),
 		"batch in a session": b.post(batch, userHeader, "alice", "Mcp-Session-Id", session),
 	} {
 		if r.status != 404 || r.code() != -32601 {

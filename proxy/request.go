@@ -35,7 +35,8 @@ type request struct {
 	body     []byte // nil if there is none
 	bodyRead bool   // body is all of it
 	message  mcp.Message
-	id       []byte // of a single request, for our own answers
+	id       []byte // of a single request, a batch's too, for our own answers
+	inArray  bool   // refusals are answered as the one member of an array
 	decision routing.Decision
 	ctx      context.Context // of the upstream's side; set by forward
 	opaque   bool            // passed through unread: what lies beside the MCP endpoint
@@ -183,7 +184,7 @@ func (x *request) methods() []string {
 // classify peeks at the body and holds the headers against it.
 func (x *request) classify() error {
 	message, id, refusal := mcp.Peek(x.body, x.p.limits.Batch)
-	x.id = id
+	x.id, x.inArray = id, message.Batch && refusal != nil
 	if refusal != nil {
 		return refusal
 	}
@@ -199,6 +200,7 @@ func (x *request) classify() error {
 			return refusal
 		}
 	}
+	x.answerInArray()
 	for i := range x.message.Calls {
 		c := &x.message.Calls[i]
 		if !x.endpoint.FirstDraft {
@@ -216,6 +218,14 @@ func (x *request) classify() error {
 		}
 	}
 	return nil
+}
+
+// answerInArray has a refusal of a batch of one be the answer to its call, and so the one
+// member of an array (JSON-RPC 2.0, 6). What has several calls is refused as a whole.
+func (x *request) answerInArray() {
+	if calls := x.message.Calls; x.message.Batch && len(calls) == 1 && calls[0].Kind == mcp.KindRequest {
+		x.id, x.inArray = calls[0].ID, true
+	}
 }
 
 // findSession reads the session, which counts in the legacy era only.

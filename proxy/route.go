@@ -23,6 +23,7 @@ func (x *request) route() error {
 		return errAnswersMoved
 	}
 	if x.message.Batch && x.version() == "" && !mcp.AllowsBatches(d.Binding.Version) {
+		x.id, x.inArray = nil, false // it is the batch that is refused
 		return errNoBatches
 	}
 	if d.Narrow {

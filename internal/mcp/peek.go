@@ -14,7 +14,8 @@ type Message struct {
 // Peek classifies the body of a POST without decoding more than it must. It
 // returns the message and, for answers to it, the id of a single call. maxBatch
 // bounds the members of a batch. What is no message, or could be read in two ways,
-// is refused with -32700 or -32600.
+// is refused with -32700 or -32600; of what was refused the message says only
+// whether it is a batch of one, whose member it was that is refused.
 func Peek(body []byte, maxBatch int) (Message, []byte, *Error) {
 	if !utf8.Valid(body) {
 		return Message{}, nil, errParse()
@@ -48,7 +49,10 @@ func peekBatch(body []byte, limit int) (Message, []byte, *Error) {
 			return Message{}, nil, errInvalid("too many messages in one batch", "batch_too_large")
 		}
 		call, err := peekCall(value)
-		if err != nil {
+		switch {
+		case err != nil && len(msg.Calls) == 0 && dec.PeekKind() == ']':
+			return msg, call.ID, refusal(err)
+		case err != nil:
 			return Message{}, nil, refusal(err)
 		}
 		msg.Calls = append(msg.Calls, call)

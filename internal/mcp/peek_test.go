@@ -105,7 +105,7 @@ func TestPeekRefuses(t *testing.T) {
 		"notifications twice":         {request(MethodListen, `"notifications":{},"notifications":{}`), CodeInvalidRequest, "duplicate_key", "1"},
 		"taskIds twice":               {request(MethodListen, `"notifications":{"taskIds":[],"taskIds":["a"]}`), CodeInvalidRequest, "duplicate_key", "1"},
 		"two names of lone surrogate": {request("ping", `"\ud800":1,"\udfff":1`), CodeInvalidRequest, "duplicate_key", "1"},
-		"a duplicate in a batch":      {`[` + request("tasks/get", `"taskId":"a","taskId":"b"`) + `]`, CodeInvalidRequest, "duplicate_key", ""},
+		"a duplicate in a batch":      {`[` + request("tasks/get", `"taskId":"a","taskId":"b"`) + `]`, CodeInvalidRequest, "duplicate_key", "1"},
 
 		"METHOD":                     {`{"jsonrpc":"2.0","id":1,"METHOD":"ping"}`, CodeInvalidRequest, "key_case", "1"},
 		"method and Method":          {`{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/call"}`, CodeInvalidRequest, "key_case", "1"},
