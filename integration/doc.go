@@ -1,6 +1,6 @@
 // Package integration runs the built berth program against real parts: published
-// MCP servers and clients, the official conformance suite, redis-server, nginx. Nothing in
-// it is a mock; the fixture servers of parts/servers and godriver/taskless are built on
+// MCP servers and clients, the official conformance suite, redis-server, nginx,
+// chromium. Nothing in it is a mock; the fixture servers of parts/servers and godriver/taskless are built on
 // published packages, because none comes with a task table, with the suite's tools, or with
 // plain ones that ask in mid-call; published servers are counted from outside.
 // Tests of faults put internal/demo/fleet behind berth, real servers within the test
