@@ -1,5 +1,5 @@
 # The verbs of the project. `make demo` needs nothing but Go; `make test` installs what the tests need.
-.PHONY: demo build setup test e2e probe-table soak lint
+.PHONY: demo build setup test e2e probe-table soak fuzz lint
 
 demo: ## embedded fleet, berth in front of it, and what a round robin loses; a plain tool as a task
 	go run . demo
@@ -22,6 +22,10 @@ probe-table: ## what berth probe finds lost behind a round robin, nginx and bert
 SOAK ?= 30m
 soak: setup ## every real client through two berths on one Redis that fails at random, for SOAK=30m, and tasks through berths that die; by hand
 	go test -race -timeout=0 -tags=e2e,soak -run='^TestSoak' -v ./integration -soak=$(SOAK)
+
+FUZZ ?= 60s
+fuzz: ## every fuzz target for FUZZ=60s, one after another; stops at the first that fails
+	integration/setup/fuzz.sh $(FUZZ)
 
 lint: ## what must be clean before a change is handed in
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }

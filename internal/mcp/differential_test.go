@@ -163,8 +163,9 @@ func (v *verdict) judgeParams(params tree) bool {
 
 func (v *verdict) judgeListen(value any) bool {
 	filter, _ := value.(tree)
-	ids, isList := filter.get("taskIds").([]any)
-	if !isList && filter.get("taskIds") != nil {
+	wish := filter.get("taskIds")
+	ids, isList := wish.([]any)
+	if _, none := wish.(absent); !isList && !none && wish != nil {
 		return false
 	}
 	for _, id := range ids {
@@ -182,7 +183,10 @@ func (v *verdict) judgeMeta(value any) bool {
 	v.version, _ = meta.get(metaVersion).(string)
 	capabilities, _ := meta.get(metaCapabilities).(tree)
 	extensions, _ := capabilities.get("extensions").(tree)
-	return meta.clean(metaVersion, metaCapabilities) && capabilities.clean() && extensions.clean()
+	made, _ := meta.get(metaNewTask).(tree)
+	related, _ := meta.get(metaRelatedTask).(tree)
+	return meta.clean(metaVersion, metaCapabilities, metaNewTask, metaRelatedTask) && capabilities.clean() && extensions.clean() &&
+		made.clean("taskId") && related.clean("taskId")
 }
 
 // judgeBody is judge for a whole body.
@@ -223,6 +227,10 @@ func FuzzPeek(f *testing.F) {
 		request(MethodListen, `"notifications":{"taskIds":["a","\ud800"]}`), request(MethodListen, `"notifications":{"taskIds":[null]}`),
 		`{"jsonrpc":"2.0","id":1e400,"\u006dethod":"ping"}`, `{"jsonrpc":"2.0","id":null,"error":{}}`, `{"jsonrpc":"2.0","error":{}}`,
 		`{"jsonrpc":"2.0","id":"\ud800","result":null}`, `[` + request("ping", "") + `,` + request("tools/call", `"_meta":{"`+metaCapabilities+`":{"extensions":{"a":1,"a":2}}}`) + `]`,
+		// What the second parser once judged otherwise.
+		request(MethodListen, ""), request(MethodListen, `"notifications":7`), request(MethodListen, `"notifications":{"toolsListChanged":true}`),
+		request(MethodListen, `"notifications":{"taskIds":7}`), request("ping", `"_meta":{"`+strings.ToUpper(metaNewTask)+`":1}`),
+		request("ping", `"_meta":{"`+metaRelatedTask+`":{"taskId":"a","TaskId":"b"}}`),
 		`[]`, `[[]]`, ``, `{`, "\ufeff{}", `{"jsonrpc":"2.0","id":1,"method":"ping"} x`, `{"jsonrpc":"2.0","id":true,"method":"ping"}`,
 		`{"jsonrpc":"2.0","method":"a","method":"b","id":1}`, `{"":1,"jsonrpc":"2.0","method":"ping","params":{"":"x"}}`,
 	} {
