@@ -2,8 +2,8 @@ package proxy
 
 import (
 	"context"
-	"maps"
 	"net/http"
+	"slices"
 	"sync"
 
 	"berth/upgrade"
@@ -12,9 +12,8 @@ import (
 // newsroom knows the sessions whose standing streams run through this berth. The zero
 // value knows none.
 type newsroom struct {
-	mu       sync.Mutex // guards the fields below, and each one's streams
-	sessions map[newsKey]*sessionNews
-	telling  map[string]*sessionNews // by task: who tells of it, where callers with other credentials may hear it, too
+	mu       sync.Mutex                // guards the field below, and each one's streams
+	sessions map[string][]*sessionNews // by session, as the records of tasks call it; the earliest first
 }
 
 // newsKey names those who are told the same.
@@ -41,44 +40,31 @@ func (x *request) joinNews() *sessionNews {
 func (r *newsroom) join(out *lookout, key newsKey, who upgrade.Asker, mayHear func(context.Context, upgrade.Task) error) *sessionNews {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n := r.sessions[key]
-	if n == nil {
+	var n *sessionNews
+	if i := slices.IndexFunc(r.sessions[key.session], func(n *sessionNews) bool { return n.key == key }); i >= 0 {
+		n = r.sessions[key.session][i]
+	} else {
 		ctx, end := context.WithCancel(context.Background())
 		n = &sessionNews{
 			room: r, out: out, key: key, who: who, mayHear: mayHear, end: end,
 			events: make(chan []byte), over: make(chan struct{}), done: make(chan struct{}),
 		}
 		if r.sessions == nil {
-			r.sessions = map[newsKey]*sessionNews{}
+			r.sessions = map[string][]*sessionNews{}
 		}
-		r.sessions[key] = n
+		r.sessions[key.session] = append(r.sessions[key.session], n)
 		go n.run(ctx)
 	}
 	n.streams++
 	return n
 }
 
-// tells reports whether it is n that tells of a task: the first that came to may, as long as
-// it has streams.
-func (r *newsroom) tells(n *sessionNews, task string) bool {
+// before are those of the session that came before n.
+func (r *newsroom) before(n *sessionNews) []*sessionNews {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.telling == nil {
-		r.telling = map[string]*sessionNews{}
-	}
-	if r.telling[task] == nil {
-		r.telling[task] = n
-	}
-	return r.telling[task] == n
-}
-
-// forget lets go of a task of which nothing is left to tell.
-func (r *newsroom) forget(n *sessionNews, task string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.telling[task] == n {
-		delete(r.telling, task)
-	}
+	all := r.sessions[n.key.session]
+	return slices.Clone(all[:max(slices.Index(all, n), 0)])
 }
 
 // leave takes a stream away, and waits for the goroutine if it was the last one.
@@ -98,7 +84,9 @@ func (r *newsroom) drop(n *sessionNews) (last bool) {
 	if n.streams > 0 {
 		return false
 	}
-	delete(r.sessions, n.key)
-	maps.DeleteFunc(r.telling, func(_ string, teller *sessionNews) bool { return teller == n })
+	left := slices.DeleteFunc(slices.Clone(r.sessions[n.key.session]), func(other *sessionNews) bool { return other == n })
+	if r.sessions[n.key.session] = left; len(left) == 0 {
+		delete(r.sessions, n.key.session)
+	}
 	return true
 }

@@ -142,11 +142,7 @@ func (n *sessionNews) lookAtSession(ctx context.Context) (over bool) {
 // follow adds the tasks that are not known yet, and forgets those that have ended.
 func (n *sessionNews) follow(ids []string) {
 	n.tasks = slices.DeleteFunc(n.tasks, func(task *sessionTask) bool {
-		gone := task.over && !slices.Contains(ids, task.id)
-		if gone {
-			n.room.forget(n, task.id)
-		}
-		return gone
+		return task.over && !slices.Contains(ids, task.id)
 	})
 	added := false
 	for _, id := range ids {
@@ -207,12 +203,16 @@ func (n *sessionNews) look(ctx context.Context, task *sessionTask) (over bool) {
 	if now == task.told {
 		return view.State.Terminal()
 	}
+	if n.isToldElsewhere(ctx, view.Task) {
+		task.told = now
+		return view.State.Terminal()
+	}
 	mine, err := n.delivery(&view.Task).Take(ctx, false)
 	if err != nil && !mine {
 		return false
 	}
 	task.told = now
-	if mine && n.room.tells(n, task.id) {
+	if mine {
 		n.say(ctx, event(shown.StatusNotification()))
 	}
 	return view.State.Terminal()
@@ -233,6 +233,12 @@ func (n *sessionNews) delivery(task *upgrade.Task) *upgrade.Delivery {
 		n.deliveries[whose] = d
 	}
 	return d
+}
+
+// isToldElsewhere reports whether streams of the session that stood earlier, at this berth,
+// tell of the task, to the same caller with other credentials.
+func (n *sessionNews) isToldElsewhere(ctx context.Context, task upgrade.Task) bool {
+	return slices.ContainsFunc(n.room.before(n), func(other *sessionNews) bool { return other.mayHear(ctx, task) == nil })
 }
 
 // say gives an event to one of the streams.
