@@ -103,6 +103,12 @@ func (x *request) outboundHeaders() http.Header {
 		// Only a session that was found to be the caller's own may be acted in.
 		h.Del(mcp.HeaderSession)
 	}
+	if len(x.message.Calls) == 0 && x.era() == mcp.EraModern {
+		// A modern GET or DELETE is about no session, and resumes nothing (2026-07-28,
+		// "Earlier Streamable HTTP Revisions"); its upstream may know both eras.
+		h.Del(mcp.HeaderSession)
+		h.Del(mcp.HeaderLastEvent)
+	}
 	x.renameSession(h)
 	x.authorize(h)
 	x.addForwarded(h)

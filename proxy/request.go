@@ -97,13 +97,13 @@ func (x *request) anyRequest(such func(method string) bool) bool {
 }
 
 // era is the era of the request. A GET or DELETE is legacy unless its version says
-// otherwise; one that bears a session is legacy whatever it says, for no modern one
-// does, and a label must not take a session out of its principal's hands.
+// otherwise. A modern one takes no session upstream (see outboundHeaders), so that the
+// label does not take one out of its principal's hands.
 func (x *request) era() mcp.Era {
 	if len(x.message.Calls) > 0 {
 		return x.message.Calls[0].Era
 	}
-	if mcp.IsModern(x.version()) && x.r.Header.Get(mcp.HeaderSession) == "" {
+	if mcp.IsModern(x.version()) {
 		return mcp.EraModern
 	}
 	return mcp.EraLegacy

@@ -74,6 +74,37 @@ func TestSeveralSessionIDsAreRefused(t *testing.T) {
 	}
 }
 
+// TestModernGetAndDeleteKnowNoSession: in that era the header means nothing. Nobody is led
+// by it, nor is the session ended, and an upstream of both eras does not hear of it.
+func TestModernGetAndDeleteKnowNoSession(t *testing.T) {
+	b := start(t, setup{pool: inTurn})
+	session := b.open("2025-11-25") // at a
+	for _, id := range []string{session, "no such session", "x\ty"} {
+		for _, method := range []string{http.MethodGet, http.MethodDelete} {
+			reached := map[int]bool{}
+			for range 3 {
+				before := []int64{b.hits[0].Load(), b.hits[1].Load(), b.hits[2].Load()}
+				r := b.send(method, "/mcp", "", "Mcp-Protocol-Version", "2026-07-28", "Mcp-Session-Id", id, "Last-Event-Id", "7")
+				if r.status != 405 || r.header.Get("Allow") != "POST" {
+					t.Errorf("%s: got %v, want the upstream's 405", method, r)
+				}
+				for i := range before {
+					reached[i] = reached[i] || b.hits[i].Load() != before[i]
+				}
+			}
+			for i, s := range b.fleet {
+				h := s.LastHeader(method)
+				if !reached[i] || h.Get("Mcp-Session-Id") != "" || h.Get("Last-Event-Id") != "" {
+					t.Errorf("%s at %s: reached %v, with %v", method, s.Name, reached[i], h)
+				}
+			}
+		}
+	}
+	if r := b.legacy(session, "ping", ""); r.status != 200 {
+		t.Errorf("the session: got %v, want it alive", r)
+	}
+}
+
 // TestUnknownSessionIsAskedForInTheFleet: the map may have lost it. It is gone only
 // if every instance says so.
 func TestUnknownSessionIsAskedForInTheFleet(t *testing.T) {
