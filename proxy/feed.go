@@ -67,7 +67,7 @@ func (p *Proxy) newFeed(ep *Endpoint, u *routing.Upstream, id []byte) *feed {
 
 // subscribe sends the subscription and reads up to its acknowledgement.
 func (f *feed) subscribe(ep *Endpoint, out *http.Request) error {
-	response, err := ep.Client.Send(out, ep.Timeouts.Control)
+	response, err := ep.sendWatched(f.upstream, out, ep.Timeouts.Control)
 	if err != nil {
 		var failed *exchange.SendError
 		if errors.As(err, &failed) && out.Context().Err() == nil {

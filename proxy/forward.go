@@ -140,12 +140,16 @@ func (x *request) send(u *routing.Upstream) (*http.Response, error) {
 		out.Header["Accept-Encoding"] = x.r.Header["Accept-Encoding"]
 	}
 	x.startExchange(u)
-	response, err := x.sendOver(out)
+	began := time.Now()
+	response, err := x.sendOver(u, out)
 	var failed *exchange.SendError
 	x.sent = x.sent || !errors.As(err, &failed) || failed.Sent
 	if err != nil {
 		x.endExchange(exchangeErrorType(err))
 		x.noteStarved(err)
+		if x.gone() {
+			x.endpoint.abandoned(u, out, time.Since(began))
+		}
 	}
 	return response, err
 }

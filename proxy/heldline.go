@@ -59,7 +59,7 @@ func (ep *Endpoint) exchangeHeld(ctx context.Context, u *routing.Upstream, c *up
 		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(c.Body)), int64(len(c.Body))
 	}
 	ep.authorize(out.Header)
-	response, err := ep.Client.Send(out, 0)
+	response, err := ep.sendWatched(u, out, 0)
 	if err != nil {
 		var failed *exchange.SendError
 		if errors.As(err, &failed) && ctx.Err() == nil {

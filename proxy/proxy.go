@@ -78,6 +78,7 @@ type Timeouts struct {
 	Read    time.Duration // pure reads and tasks/get
 	Control time.Duration // other short calls
 	Call    time.Duration // tools/call, tasks/result, streams, unknown methods
+	Quiet   time.Duration // silence of what nothing else bounds, after which the upstream is asked for a sign of life; 0: never
 	Linger  time.Duration // how long a legacy call is read on after its client left; 0: 5 min
 }
 

@@ -9,12 +9,13 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/routing"
 )
 
-// sendOver sends out upstream once and waits for the answer's headers, over the stopgap.
-func (x *request) sendOver(out *http.Request) (response *http.Response, err error) {
+// sendOver sends out to u once and waits for the answer's headers, over the stopgap.
+func (x *request) sendOver(u *routing.Upstream, out *http.Request) (response *http.Response, err error) {
 	patience := x.patience()
-	x.bridge().await(func() { response, err = x.endpoint.Client.Send(out, patience) })
+	x.bridge().await(func() { response, err = x.endpoint.sendWatched(u, out, patience) })
 	return response, err
 }
 

@@ -119,6 +119,7 @@ func (p *Pool) Succeeded(u *Upstream) {
 
 // Answered notes that u has said something, be it that it is in trouble: it is not silent.
 func (p *Pool) Answered(u *Upstream) {
+	u.heard.Add(1)
 	if u.health.answered() {
 		p.log.Info("upstream answers again", "pool", p.name, "upstream", u.Name)
 	}

@@ -13,7 +13,20 @@ type Upstream struct {
 	Draining bool     // gets no new work, keeps what it owns
 
 	inflight atomic.Int64
+	heard    atomic.Int64 // answers, to probes as well
+	doubted  atomic.Bool  // somebody asks it for a sign of life
 	health   health
+}
+
+// Heard returns a number that grows with each answer of the upstream's.
+func (u *Upstream) Heard() int64 { return u.heard.Load() }
+
+// Doubt has ask ask the upstream for a sign of life, unless somebody does so already.
+func (u *Upstream) Doubt(ask func()) {
+	if u.doubted.CompareAndSwap(false, true) {
+		defer u.doubted.Store(false)
+		ask()
+	}
 }
 
 // InFlight returns the number of leases held on the upstream.

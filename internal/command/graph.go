@@ -185,6 +185,7 @@ func timeouts(cfg config.Timeouts) proxy.Timeouts {
 		Read:    time.Duration(cfg.Read),
 		Control: time.Duration(cfg.Control),
 		Call:    time.Duration(cfg.Call),
+		Quiet:   time.Duration(cfg.Quiet),
 		Linger:  time.Duration(cfg.Linger),
 	}
 }

@@ -87,7 +87,7 @@ type Pool struct {
 	Upstreams []Upstream `toml:"upstreams"`
 }
 
-// Timeouts is the [pools.timeouts] table. All but Connect and Linger bound the
+// Timeouts is the [pools.timeouts] table. All but Connect, Quiet and Linger bound the
 // wait for an answer's header, not for its body.
 type Timeouts struct {
 	// Connect bounds the making of a connection.
@@ -99,6 +99,9 @@ type Timeouts struct {
 	// Call is for tools/call, tasks/result and streams. Zero: none, since a tool
 	// may think for an hour.
 	Call Duration `toml:"call"`
+	// Quiet is how long an upstream may be silent about a call or a stream that nothing
+	// else bounds before it is asked for a sign of life. Zero: it is not asked.
+	Quiet Duration `toml:"quiet"`
 	// Linger is how long the answer to a legacy call is read on after its client
 	// left: it may still bear a task id.
 	Linger Duration `toml:"linger"`
@@ -132,6 +135,7 @@ func DefaultPool() Pool {
 			Connect: Duration(2 * time.Second),
 			Read:    Duration(10 * time.Second),
 			Control: Duration(30 * time.Second),
+			Quiet:   Duration(10 * time.Second),
 			Linger:  Duration(5 * time.Minute),
 		},
 		Ejection: defaultEjection(),

@@ -158,6 +158,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"ejection min", "pools[0].ejection.min", func(c *Config) { c.Pools[0].Ejection.Min = 0 }},
 		{"ejection max", "pools[0].ejection.max", func(c *Config) { c.Pools[0].Ejection.Max = c.Pools[0].Ejection.Min - 1 }},
 		{"ejection percent", "pools[0].ejection.percent", func(c *Config) { c.Pools[0].Ejection.Percent = 101 }},
+		{"quiet", "pools[0].timeouts.quiet", func(c *Config) { c.Pools[0].Timeouts.Quiet = -1 }},
 		{"linger", "pools[0].timeouts.linger", func(c *Config) { c.Pools[0].Timeouts.Linger = 0 }},
 		{"no upstreams", "pools[0].upstreams", func(c *Config) { c.Pools[0].Upstreams = nil }},
 		{"no url", "pools[0].upstreams[0].url", func(c *Config) { c.Pools[0].Upstreams[0].URL = "" }},

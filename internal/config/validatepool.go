@@ -128,6 +128,7 @@ func (v *validator) timeouts(key string, t Timeouts) {
 	within(v, key+".read", t.Read, shortest, hour)
 	within(v, key+".control", t.Control, shortest, hour)
 	within(v, key+".call", t.Call, 0, year)
+	within(v, key+".quiet", t.Quiet, 0, hour)
 	within(v, key+".linger", t.Linger, shortest, day)
 }
 

@@ -1,0 +1,161 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+// signTime bounds how long an upstream may take for a sign of life.
+const signTime = 5 * time.Second
+
+// vigil watches over an exchange that nothing bounds: a tool may think for an hour, a stream
+// of a session stands for days, and neither would notice that its upstream froze. Where it
+// has said nothing for Timeouts.Quiet, and no other exchange has heard of the upstream
+// meanwhile, the upstream is asked for a sign of life, as the exchange's client would: a
+// ping outside of a session opens one at some servers, and nobody ends that.
+type vigil struct {
+	ep    *Endpoint
+	u     *routing.Upstream
+	out   *http.Request // the exchange's
+	said  atomic.Bool   // something since the last look
+	heard int64         // what Upstream.Heard was then; look's
+
+	mu    sync.Mutex // guards timer
+	timer *time.Timer
+}
+
+// sendWatched is Client.Send, with a vigil over what wait does not bound: the wait for a
+// header where it is 0, and event streams.
+func (ep *Endpoint) sendWatched(u *routing.Upstream, out *http.Request, wait time.Duration) (*http.Response, error) {
+	if ep.Timeouts.Quiet == 0 {
+		return ep.Client.Send(out, wait)
+	}
+	var v *vigil
+	if wait == 0 {
+		v = ep.watch(u, out)
+	}
+	response, err := ep.Client.Send(out, wait)
+	switch {
+	case err != nil:
+		v.end()
+		return nil, err
+	case v == nil && exchange.ShapeOf(response) == exchange.EventStream:
+		v = ep.watch(u, out)
+	}
+	if v != nil {
+		response.Body = watchedBody{response.Body, v}
+	}
+	return response, nil
+}
+
+func (ep *Endpoint) watch(u *routing.Upstream, out *http.Request) *vigil {
+	v := &vigil{ep: ep, u: u, out: out, heard: u.Heard()}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.timer = time.AfterFunc(ep.Timeouts.Quiet, v.look)
+	return v
+}
+
+// end ends the vigil; nil is none.
+func (v *vigil) end() {
+	if v == nil {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.timer.Stop()
+	v.timer = nil
+}
+
+func (v *vigil) look() {
+	heard := v.u.Heard()
+	if !v.said.Swap(false) && heard == v.heard && !v.u.Silent() {
+		v.u.Doubt(v.ask)
+	}
+	v.heard = v.u.Heard()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.timer != nil {
+		v.timer.Reset(v.ep.Timeouts.Quiet)
+	}
+}
+
+// ask asks the upstream for a sign of life. Whatever it answers, it is there.
+func (v *vigil) ask() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.out.Context()), signTime)
+	defer cancel()
+	response, err := v.ep.Client.Send(signOfLife(ctx, v.out), signTime)
+	failed, unanswered := errors.AsType[*exchange.SendError](err)
+	switch {
+	case unanswered:
+		v.ep.noteFailure(v.u, failed)
+	case err == nil:
+		response.Body.Close()
+		v.ep.Router.Pool.Answered(v.u)
+	}
+}
+
+// abandonedAfter is how long a client must have waited in vain for its departure to say
+// something of the upstream.
+const abandonedAfter = 2 * time.Second
+
+// abandoned notes that the client of a request left before any answer: where all of them are
+// less patient than berth, nobody else notices that the upstream froze.
+func (ep *Endpoint) abandoned(u *routing.Upstream, out *http.Request, waited time.Duration) {
+	if ep.Timeouts.Quiet == 0 || waited < abandonedAfter || u.Silent() {
+		return
+	}
+	v := &vigil{ep: ep, u: u, out: out}
+	go u.Doubt(v.ask) // for signTime at most
+}
+
+// signOfLife is a request that changes nothing, in the name, the session and the era of out.
+func signOfLife(ctx context.Context, out *http.Request) *http.Request {
+	sign := out.Clone(ctx)
+	sign.Method = http.MethodPost
+	postJSON(sign.Header)
+	for _, name := range []string{"Content-Length", mcp.HeaderMethod, mcp.HeaderName, mcp.HeaderLastEvent} {
+		sign.Header.Del(name)
+	}
+	dropCallsOwn(sign.Header)
+	body := []byte(ownPing)
+	if version := sign.Header.Get(mcp.HeaderVersion); mcp.IsModern(version) {
+		sign.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
+		body, _ = json.Marshal(map[string]any{ // strings and maps always marshal
+			"jsonrpc": "2.0", "id": json.RawMessage(ownID), "method": mcp.MethodDiscover,
+			"params": map[string]any{"_meta": mcp.OwnMeta(version)},
+		})
+	}
+	sign.Body, sign.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return sign
+}
+
+// watchedBody tells a vigil what is heard, and ends it.
+type watchedBody struct {
+	io.ReadCloser
+	vigil *vigil
+}
+
+func (b watchedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 {
+		b.vigil.said.Store(true)
+	}
+	return n, err
+}
+
+func (b watchedBody) Close() error {
+	b.vigil.end()
+	return b.ReadCloser.Close()
+}
