@@ -160,6 +160,7 @@ func FuzzOpenFile(f *testing.F) {
 	f.Add([]byte(nil), []byte{0x10, 0x0a, 0xff, 0x30, 0x08, 0x10}, uint16(0))
 	f.Add([]byte(nil), []byte{0x40, 0x08, 0x01}, uint16(5000))
 	f.Add([]byte("not a database"), []byte(nil), uint16(16<<10-len("not a database")))
+	f.Add([]byte(nil), []byte{0x20, 0xac, 0}, uint16(93)) // a key without bytes, which bbolt met when it wrote
 	f.Add([]byte{0}, []byte(nil), uint16(0))
 	f.Fuzz(func(t *testing.T, content, edits []byte, less uint16) {
 		switch {

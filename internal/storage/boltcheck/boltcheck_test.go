@@ -98,6 +98,28 @@ func TestOlderStateCountsWhereTheNewestCannotBeRead(t *testing.T) {
 	}
 }
 
+// A key without bytes is one that bbolt refuses to read when its page is written the next
+// time; also in a bucket that lies within the page of another one.
+func TestEmptyKeysAreDamage(t *testing.T) {
+	content := database(t, 1)
+	for at := 2 * os.Getpagesize(); at+4 <= len(content); at += 4 { // behind both heads
+		if bytes.Equal(content[at:at+4], make([]byte, 4)) {
+			continue
+		}
+		damaged := bytes.Clone(content)
+		copy(damaged[at:], make([]byte, 4)) // also the lengths of keys
+		_, err := check(damaged, func(_, key, _ []byte) error {
+			if len(key) == 0 {
+				t.Errorf("byte %d: a key without bytes is shown", at)
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, boltcheck.ErrDamaged) {
+			t.Errorf("byte %d: %v", at, err)
+		}
+	}
+}
+
 // Keys out of order, or not below the key that leads to them, are keys that bbolt does not
 // find.
 func TestKeysOutOfOrderAreDamage(t *testing.T) {

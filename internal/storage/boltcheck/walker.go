@@ -137,9 +137,9 @@ func (w *walker) elements(p page, bucket, low, high []byte, depth int) error {
 	}
 	for i := range p.count {
 		e, ok := p.element(i)
-		if !ok || i == 0 && low != nil && bytes.Compare(e.key, low) < 0 || i > 0 && bytes.Compare(e.key, low) <= 0 ||
+		if !ok || len(e.key) == 0 || i == 0 && low != nil && bytes.Compare(e.key, low) < 0 || i > 0 && bytes.Compare(e.key, low) <= 0 ||
 			high != nil && bytes.Compare(e.key, high) >= 0 {
-			return damaged("the keys of page %d are out of bounds or out of order", p.id)
+			return damaged("the keys of page %d are empty, out of bounds or out of order", p.id)
 		}
 		low = e.key
 		if err := w.below(p, i, e, bucket, high, depth); err != nil {
