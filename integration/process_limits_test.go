@@ -18,14 +18,14 @@ import (
 )
 
 // startBerthUnder is startBerth, with a shell that says something first.
-func startBerthUnder(t testing.TB, f fleet, first string) *berth {
+func startBerthUnder(t testing.TB, f fleet, first string, args ...string) *berth {
 	t.Helper()
 	p, address := listen(t, "berth", func(address string) *exec.Cmd {
 		line := []string{"-c", first + `; exec "$@"`, "sh", berthBinary, "serve", "--listen", address}
 		for _, i := range f {
 			line = append(line, "--upstream", i.name+"="+i.url())
 		}
-		return exec.Command("sh", line...)
+		return exec.Command("sh", append(line, args...)...)
 	})
 	return &berth{process: p, base: "http://" + address}
 }

@@ -22,7 +22,7 @@ type admission struct {
 // who calls, and before its body is read.
 func (x *request) admit() error {
 	d := x.p.load
-	if d.memory.Short() {
+	if d.memory.Short() && (d.memory.Out() || !x.isSmall()) {
 		return d.full(shedMemory)
 	}
 	if d.calls.Held() >= d.inFlight {
@@ -30,6 +30,32 @@ func (x *request) admit() error {
 	}
 	return nil
 }
+
+// small is how large the body of a request may be that is looked at while memory is short, in
+// bytes: it may be a poll, and those are answered for as long as possible.
+const small = 64 << 10
+
+func (x *request) isSmall() bool { return x.r.ContentLength >= 0 && x.r.ContentLength <= small }
+
+// spareMemory turns new work away while memory is short. Where it is what tasks keep that
+// fills it, the caller whose keep most is refused, and others go on.
+func (x *request) spareMemory() error {
+	d, tasks := x.p.load, x.p.options.Tasks
+	if !d.memory.Short() || x.concernsBegun() {
+		return nil
+	}
+	if tasks == nil || !x.upgradable() && !x.asksCoreTask() || tasks.InMemory() < d.memory.Limit()/keptFills {
+		return d.full(shedMemory)
+	}
+	if tasks.KeepsMuch(x.held.caller) {
+		return d.tooMuch(shedKept, errTooMuchKept, retryKept)
+	}
+	return nil
+}
+
+// keptFills is the share of the memory limit, as a divisor, from which on it is what tasks
+// keep that fills the memory.
+const keptFills = 8
 
 // enter lets the request in, as a call of its caller's. Its body is here by then: those
 // that come slowly keep nobody out.
@@ -51,6 +77,9 @@ func (x *request) enter() error {
 // new work none that is kept for work that has begun.
 func (x *request) place() error {
 	d := x.p.load
+	if err := x.spareMemory(); err != nil {
+		return err
+	}
 	if !x.stands() {
 		if err := x.spareReserve(); err != nil {
 			return err

@@ -40,7 +40,7 @@ func (a *attached) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Cal
 	}
 	if isStream(response) {
 		a.offer(ctx, offer{begins: true})
-		return &attachedStream{heldAnswer: newHeldAnswer(response, response.Body, maxAnswer), a: a, ctx: ctx, u: u, id: c.ID}, nil
+		return &attachedStream{heldAnswer: newHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), a: a, ctx: ctx, u: u, id: c.ID}, nil
 	}
 	body := readAnswer(response.Body)
 	whole := *response
@@ -51,7 +51,7 @@ func (a *attached) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Cal
 		response.Body.Close()
 		return nil, o.givenError()
 	}
-	return newHeldAnswer(response, body, maxAnswer), nil
+	return newHeldAnswer(ctx, response, body, maxAnswer, c.Room), nil
 }
 
 // wholeAnswer is how much of an answer is waited for before the client gets it, in bytes.

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -67,7 +68,7 @@ func isHarmless(name string) bool {
 // heldAnswer is the answer to a held call, read message by message.
 type heldAnswer struct {
 	response *http.Response
-	body     io.Reader        // of response, or what buffers it
+	body     *roomReader      // of response, or what buffers it
 	events   *mcp.EventReader // nil: the body is one message
 	most     int64            // bytes of one message
 	over     bool             // the one message was read
@@ -79,10 +80,14 @@ var (
 	errEventTooLarge  = &mcp.Error{Code: mcp.CodeInternal, Message: "an event of the server's answer is larger than the rule allows", Reason: mcp.ReasonEventTooLarge, Outcome: mcp.Unknown}
 )
 
-func newHeldAnswer(response *http.Response, body io.Reader, most int64) *heldAnswer {
-	a := &heldAnswer{response: response, body: body, most: most}
+// newHeldAnswer reads an answer, messages of at most that many bytes, within room. ctx is the
+// exchange's.
+func newHeldAnswer(ctx context.Context, response *http.Response, body io.Reader, most int64, room *upgrade.Room) *heldAnswer {
+	a := &heldAnswer{response: response, most: most, body: newRoomReader(ctx, body, most, room)}
 	if isStream(response) {
-		a.events = mcp.NewLongEventReader(body, int(most))
+		a.events = mcp.NewLongEventReader(a.body, int(most))
+	} else if n := response.ContentLength; n > 0 {
+		a.body.most = min(n, most)
 	}
 	return a
 }
@@ -117,6 +122,7 @@ func resumableFrom(id string) string {
 // event returns the next event; one without data bears no message. What breaks off at the
 // end of the stream is none, and its id is not how far the stream came.
 func (a *heldAnswer) event() (mcp.Event, error) {
+	a.body.next()
 	event, err := a.events.Next()
 	switch {
 	case err != nil:

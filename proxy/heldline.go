@@ -22,7 +22,7 @@ func Line(ep *Endpoint) upgrade.Line {
 			if err != nil {
 				return nil, err
 			}
-			return newHeldAnswer(response, response.Body, maxAnswer), nil
+			return newHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), nil
 		},
 		Resume: ep.resumeHeld,
 		Tell:   ep.tellHeld,
@@ -82,7 +82,7 @@ func (ep *Endpoint) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgr
 	case err != nil:
 		return nil, err
 	case isStream(response):
-		return newHeldAnswer(response, response.Body, maxAnswer), nil
+		return newHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), nil
 	}
 	response.Body.Close()
 	switch status := response.StatusCode; {

@@ -27,6 +27,7 @@ const (
 	shedConnections   = "connections"    // no file descriptor or port for one to an upstream
 	shedLists         = "lists"          // too many lists of tasks being made
 	shedPolls         = "polls"          // this caller polls too often
+	shedKept          = "kept"           // near the process's memory limit, and this caller's tasks fill it
 	shedUnknownIDs    = "unknown_ids"    // this caller names too many ids that nobody knows
 )
 

@@ -44,6 +44,9 @@ type Call struct {
 	// Session is what the upstream calls the session that the call is made in; "": none.
 	Session string
 
+	// Room is what of the answer may be in memory; nil: any of it.
+	Room *Room
+
 	Envelope // of whoever made the call, or answered for its next round
 }
 

@@ -190,6 +190,7 @@ func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Inp
 	f.sent++
 	id := f.h.token + "-f" + strconv.Itoa(f.sent)
 	c := aboutTheirs(f.id, id, method, task.Version, answers)
+	c.Room = f.h.room
 	c.Envelope = f.h.call.unpack().Envelope
 	ex, err := f.h.t.pools[task.Pool].Line.Send(ctx, f.u, c, task.Terms.MaxResult)
 	if err != nil {

@@ -30,6 +30,7 @@ type Held struct {
 	done     chan struct{} // closed when nothing is held any more
 	begun    sync.Once     // of run
 	token    string        // progressToken of the rounds; it tells nothing of the task
+	room     *Room         // for answers
 	turn     turn          // where it queues; run's
 	due      int           // the round that is in flight, or about to be; run's
 	sent     []byte        // the JSON-RPC id of that, raw; run's
@@ -85,6 +86,7 @@ func (t *Tasks) newHeld(e entry, c *Call) *Held {
 	if e.Call != "" {
 		h.token = e.Call
 	}
+	h.room = &Room{t: t, caller: h.caller, expires: h.expires}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	return h
 }
@@ -290,12 +292,11 @@ func (h *Held) finish(e ending) {
 		h.t.metrics.refused(ctx, "outcome")
 		op.End, op.Message, op.ToolFailed, outcome = Failed, errNotKept.Message, false, errNotKept.Object()
 	}
-	op.Size = int64(len(outcome))
-	if size := int64(len(outcome)); h.t.makeRoom(size, h.expires) {
-		defer h.t.unkept.give(size)
-	} else {
+	if h.room.Take(ctx, int64(len(outcome))) != nil {
 		op.End, op.Message, op.ToolFailed, outcome = Failed, errUnkept.Message, false, errUnkept.Object()
 	}
+	defer h.room.Give()
+	op.Size = int64(len(outcome))
 	err := h.insist(ctx, func(ctx context.Context) error { return h.store(ctx, op, outcome) })
 	switch {
 	case err == nil:

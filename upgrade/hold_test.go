@@ -275,7 +275,7 @@ func TestOutcomesWaitForTheStore(t *testing.T) {
 
 		refused := b.hand(t, rule(nil), "call result/1s")
 		synctest.Wait()
-		b.unkept.n.Store(maxUnstored)
+		b.unkept.take("", maxUnstored)
 		b.line.cut()
 		time.Sleep(time.Minute)
 		b.line.mend()
@@ -290,11 +290,11 @@ func TestOutcomesWaitForTheStore(t *testing.T) {
 func TestOutcomesWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := startBerths(t, 1, settings{shared: true}, newTool())[0]
-		b.unkept.n.Store(maxUnstored)
+		b.unkept.take("", maxUnstored)
 		id := b.hand(t, rule(nil), "call result")
 		time.Sleep(time.Minute)
 		b.mustState(t, id, Dispatched)
-		b.unkept.n.Store(0)
+		b.unkept.give("", maxUnstored)
 		time.Sleep(time.Second)
 		b.mustState(t, id, Completed)
 	})

@@ -21,6 +21,19 @@ func (t *Tasks) settleQuota(task *Task) {
 	}
 }
 
+// InMemory is how many bytes of what tasks keep are in this process's memory.
+func (t *Tasks) InMemory() int64 {
+	all := t.quota.total()
+	if t.store.Shared() || t.store.Durable() {
+		return all.held
+	}
+	return all.bytes + all.held
+}
+
+// KeepsMuch reports whether the tasks of a caller, as Creation names it, keep at least an even
+// share of what all keep.
+func (t *Tasks) KeepsMuch(caller string) bool { return t.quota.aboveEven(short(caller)) }
+
 // alone reports whether this process has a store for itself that outlives it.
 func (t *Tasks) alone() bool { return !t.store.Shared() && t.store.Durable() }
 

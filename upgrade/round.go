@@ -44,6 +44,7 @@ func (h *Held) round(bare int) (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	defer h.room.Give()
 	ctx, cancel := h.bounded()
 	defer cancel()
 	line, hangUp := h.line(ctx)
@@ -121,7 +122,7 @@ func (h *Held) dispatch(ctx, line context.Context, at place) (Exchange, place, e
 		if err != nil {
 			return nil, at, err
 		}
-		c := h.call.unpack()
+		c := h.roomyCall()
 		c.Body, c.ID = body, h.sent
 		ex, err := h.sender()(line, u, c, h.Task().Terms.MaxResult)
 		failure, unanswered := errors.AsType[*exchange.SendError](err)
@@ -136,6 +137,13 @@ func (h *Held) dispatch(ctx, line context.Context, at place) (Exchange, place, e
 		}
 		at = next
 	}
+}
+
+// roomyCall is the call with what of its answer may be in memory.
+func (h *Held) roomyCall() *Call {
+	c := h.call.unpack()
+	c.Room = h.room
+	return c
 }
 
 func (h *Held) sender() Send {

@@ -42,6 +42,10 @@ type Options struct {
 	Logger *slog.Logger         // nil: discarded
 	Meter  metric.MeterProvider // nil: nothing is measured
 	Kept   Bounds               // of what tasks keep until they expire
+
+	// Unstored is how many bytes of outcomes may be in memory that the store does not have
+	// yet, and of answers that are being read; 0: 256 MiB.
+	Unstored int64
 }
 
 // Tasks are the upgraded tasks of a deployment, as one berth sees and holds them. Its
@@ -100,6 +104,7 @@ func newTasks(o Options, s store) *Tasks {
 		unsure:  newUnsure(),
 		backlog: newBacklog(),
 		quota:   newQuota(o.Kept),
+		unkept:  unstoredBytes{most: o.Unstored},
 		woken:   make(chan struct{}, 1),
 	}
 	for i := range o.Pools {

@@ -1,37 +1,114 @@
 package upgrade
 
 import (
-	"sync/atomic"
+	"cmp"
+	"context"
+	"sync"
 	"time"
 )
 
-// maxUnstored bounds the outcomes in memory that the store has not taken, in bytes.
+// maxUnstored bounds the outcomes in memory that the store has not taken, and those that are
+// being read, in bytes; unless Options say less.
 const maxUnstored = 256 << 20
 
-// unstoredBytes are counted while they wait.
-type unstoredBytes struct{ n atomic.Int64 }
+// unstoredBytes are counted from when they are read until the store has them. One caller has
+// half of the room; one answer alone may be of any size.
+type unstoredBytes struct {
+	most int64 // 0: maxUnstored
 
-// take counts n more bytes, and reports whether there is room for them. One outcome alone
-// may be of any size.
-func (u *unstoredBytes) take(n int64) bool {
-	if all := u.n.Add(n); all > maxUnstored && all > n {
-		u.n.Add(-n)
-		return false
-	}
-	return true
+	mu    sync.Mutex // guards the fields below
+	n     int64
+	by    map[string]int64
+	freed chan struct{} // closed when some are given back
 }
 
-func (u *unstoredBytes) give(n int64) { u.n.Add(-n) }
-
-// makeRoom counts size bytes of an outcome. While the store is well those before it are on
-// their way, and it waits for them until end; it reports false if there is no room and none
-// to come.
-func (t *Tasks) makeRoom(size int64, end time.Time) bool {
-	for !t.unkept.take(size) {
-		if !t.store.Health().Healthy || time.Now().After(end) {
-			return false
+// take counts n more bytes of a caller's if there is room for them. Else it returns a channel
+// that is closed when another attempt is worth while.
+func (u *unstoredBytes) take(caller string, n int64) (wait <-chan struct{}) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	most := cmp.Or(u.most, maxUnstored)
+	own := u.by[caller]
+	if u.n > 0 && u.n+n > most || own > 0 && own+n > most/2 {
+		if u.freed == nil {
+			u.freed = make(chan struct{})
 		}
-		time.Sleep(retryStore)
+		return u.freed
 	}
-	return true
+	if u.by == nil {
+		u.by = map[string]int64{}
+	}
+	u.n += n
+	u.by[caller] += n
+	return nil
+}
+
+func (u *unstoredBytes) give(caller string, n int64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.n -= n
+	if u.by[caller] -= n; u.by[caller] <= 0 {
+		delete(u.by, caller)
+	}
+	if u.freed != nil {
+		close(u.freed)
+		u.freed = nil
+	}
+}
+
+// Room is what of a held call's answer may be in memory. A nil one is as large as it likes.
+type Room struct {
+	t       *Tasks
+	caller  string
+	expires time.Time
+
+	mu sync.Mutex // guards the field below
+	n  int64
+}
+
+// Take waits until there is room for n bytes of an answer, which is to be all that may come:
+// who waits has none. Those that were taken before count for it. While the store is well, what
+// is in the way is on its way there; else it fails, or with ctx, or when the task expires.
+func (r *Room) Take(ctx context.Context, n int64) error {
+	if r == nil || r.has() {
+		return nil
+	}
+	for {
+		wait := r.t.unkept.take(r.caller, n)
+		if wait == nil {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.n = n
+			return nil
+		}
+		if !r.t.store.Health().Healthy || time.Now().After(r.expires) {
+			return errUnkept
+		}
+		select {
+		case <-wait:
+		case <-time.After(retryStore): // the store may go away meanwhile
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (r *Room) has() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.n > 0
+}
+
+// Give gives the room back: the answer is not in memory any more.
+func (r *Room) Give() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	n := r.n
+	r.n = 0
+	r.mu.Unlock()
+	if n > 0 {
+		r.t.unkept.give(r.caller, n)
+	}
 }

@@ -81,6 +81,9 @@ func (g *graph) addTasks(cfg config.Config, o observers) {
 		Store: g.store, Keys: g.keys, Lease: time.Duration(cfg.Store.HolderLease), Logger: o.log, Meter: o.meter,
 		Kept: keptBounds(cfg.Limits, limit.NewMemory().Limit(), !g.store.Shared() && !g.store.Durable()),
 	}
+	if memory := limit.NewMemory().Limit(); memory > 0 {
+		options.Unstored = memory / (2 * ofMemory)
+	}
 	for _, ep := range g.faces {
 		options.Pools = append(options.Pools, upgrade.Pool{
 			Routing: ep.Router.Pool, Line: proxy.Line(ep), OwnCredentials: ep.Authorization != nil,

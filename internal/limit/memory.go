@@ -13,6 +13,9 @@ const (
 	// that it cannot give up.
 	enough = 0.85
 
+	// tooMuch is the share from which on nothing more can be taken on, however little.
+	tooMuch = 0.95
+
 	// sampleEvery is how long a sample of the memory is good for. One takes some
 	// microseconds.
 	sampleEvery = 20 * time.Millisecond
@@ -39,6 +42,7 @@ type Memory struct {
 	limit   uint64
 	sampled atomic.Int64 // when, in nanoseconds since the epoch
 	short   atomic.Bool
+	out     atomic.Bool
 }
 
 // NewMemory returns the watch over the process's memory; nil if it has no limit.
@@ -65,19 +69,24 @@ func (m *Memory) Short() bool {
 	}
 	now, last := time.Now().UnixNano(), m.sampled.Load()
 	if now-last >= int64(sampleEvery) && m.sampled.CompareAndSwap(last, now) {
-		m.short.Store(m.sample())
+		share := m.sample()
+		m.short.Store(share > enough)
+		m.out.Store(share > tooMuch)
 	}
 	return m.short.Load()
 }
 
-// sample looks at the memory that cannot be given up: the heap that the last
+// Out reports whether the process has no memory left for what costs little, either.
+func (m *Memory) Out() bool { return m.Short() && m.out.Load() }
+
+// sample returns the share of the limit that cannot be given up: the heap that the last
 // collection left, and what is no heap, such as stacks. What was allocated since is
 // judged by the next collection, which comes before it exceeds the limit by much.
-func (m *Memory) sample() bool {
+func (m *Memory) sample() float64 {
 	samples := []metrics.Sample{{Name: mapped}, {Name: released}, {Name: free}, {Name: unused}, {Name: objects}, {Name: live}}
 	metrics.Read(samples)
 	value := func(i int) uint64 { return samples[i].Value.Uint64() }
 	held := value(0) - value(1)
 	rest := held - min(held, value(2)+value(3)+value(4))
-	return float64(rest+value(5)) > enough*float64(m.limit)
+	return float64(rest+value(5)) / float64(m.limit)
 }

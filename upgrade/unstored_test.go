@@ -1,0 +1,73 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Answers wait for room until those before them are stored: one caller has half of it, and
+// one alone may be of any size.
+func TestLargeAnswersWaitForRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{shared: true}, newTool())[0]
+		time.Sleep(time.Second)
+		b.unkept.most = 100
+		room := func(caller string) *Room {
+			return &Room{t: b.Tasks, caller: caller, expires: time.Now().Add(time.Hour)}
+		}
+		takes := func(r *Room, n int64) error {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			return r.Take(ctx, n)
+		}
+		one, again, other, third := room("one"), room("one"), room("two"), room("three")
+		if err := takes(one, 40); err != nil {
+			t.Fatal(err)
+		}
+		if err := takes(one, 90); err != nil {
+			t.Errorf("who has room: %v", err)
+		}
+		if err := takes(again, 20); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("more than half for one caller: %v", err)
+		}
+		if err := takes(other, 50); err != nil {
+			t.Errorf("another caller: %v", err)
+		}
+		if err := takes(third, 20); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("more than all: %v", err)
+		}
+		waited := make(chan error)
+		go func() { waited <- third.Take(t.Context(), 1000) }()
+		time.Sleep(time.Minute)
+		one.Give()
+		other.Give()
+		if err := <-waited; err != nil {
+			t.Errorf("alone, any size: %v", err)
+		}
+		b.line.cut()
+		if err := takes(again, 20); !errors.Is(err, errUnkept) {
+			t.Errorf("while the store is away: %v", err)
+		}
+		third.Give()
+		if len(b.unkept.by) > 0 || b.unkept.n != 0 {
+			t.Errorf("%d are left of %v", b.unkept.n, b.unkept.by)
+		}
+	})
+}
+
+// What a round has read does not stay counted, however the round ends.
+func TestRoundGivesItsRoomBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{}, newTool())[0]
+		for _, does := range []string{"big:100", "error", "break", "ask:k hang"} {
+			b.hand(t, rule(nil), "call "+does)
+			synctest.Wait()
+		}
+		if b.unkept.n != 0 {
+			t.Errorf("%d bytes are still counted", b.unkept.n)
+		}
+	})
+}
