@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"berth/internal/mcp"
+	"berth/routing"
 	"berth/upgrade"
 )
 
@@ -23,13 +24,15 @@ func errHasEnded(status string) error {
 }
 
 // serveCore answers a request about a task of berth's own making as 2025-11-25 has it.
-// Whatever session it comes in: a client that began a new one may ask for what it made in
-// the one before.
+// Whatever session it comes in, if there is such a one: a client that began a new one may
+// ask for what it made in the one before.
 func (x *request) serveCore() error {
 	if err := x.checkServed(); err != nil {
 		return err
 	}
-	x.useSession()
+	if err := x.useSession(); err != nil {
+		return err
+	}
 	c, tasks := x.call(), x.p.options.Tasks
 	switch c.Method {
 	case mcp.MethodGetTask:
@@ -61,12 +64,18 @@ func (x *request) cancelCore() error {
 	return nil
 }
 
-// useSession keeps the session alive that the request comes in.
-func (x *request) useSession() {
-	if x.session != "" {
-		// Nothing hangs on a session that berth does not know.
-		_, _ = x.endpoint.Router.UseSession(x.ctx, x.principal, x.session)
+// useSession keeps the session alive that the request comes in, and refuses one that
+// nobody knows (2025-11-25, transports, "Session Management"). Nothing else hangs on it:
+// while nobody can say, the task is answered for all the same.
+func (x *request) useSession() error {
+	if x.session == "" {
+		return nil
 	}
+	if err := x.endpoint.Router.FindSession(x.ctx, x.query()); errors.Is(err, routing.ErrUnknownSession) {
+		x.noteMiss(err)
+		return err
+	}
+	return nil
 }
 
 // sessionKey is what the records of tasks call the session of the request, "" for none.

@@ -2,7 +2,9 @@ package proxy_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -124,24 +126,64 @@ func TestCancelOfACoreTask(t *testing.T) {
 	})
 }
 
-// The revision has no such methods; HTTP 404 would end the session.
-func TestMethodsThatCoreDoesNotHave(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newCoreRig(t, rigOptions{}, nil)
-		session := f.initialize()
-		id, _ := f.made(session)
-		for _, method := range []string{"tasks/update", "tasks/delete", "tasks/other"} {
-			if r := f.legacy(session, method, byID(id)); r.status != 200 || r.code() != -32601 {
-				t.Errorf("%s: got %v", method, r)
-			}
-		}
-		if v := f.look(session, id); v.Status != "working" {
-			t.Errorf("got %+v", v)
-		}
-		if n := f.calls("tasks/update") + f.calls("tasks/delete"); n != 0 {
-			t.Errorf("the upstream was asked %d times", n)
-		}
-	})
+// What the revision does not have is not told by whose the task is, nor by whether there is
+// one: own, foreign and unknown ids get one answer, in a session and in none, in both eras.
+func TestMethodsThatTasksDoNotHaveTellNothing(t *testing.T) {
+	for name, principals := range map[string]bool{"nobody told apart": false, "principals": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := rigOptions{}
+				if principals {
+					o = listed(o)
+				}
+				f := newCoreRig(t, o, nil)
+				session := f.opens("alice")
+				ids := []string{"nobodys"}
+				for _, who := range []string{"alice", "bob"} {
+					if !principals {
+						who = ""
+					}
+					id, _ := f.made("", func(c *upgrade.Creation) { c.Principal = who })
+					ids = append(ids, id)
+				}
+				for _, method := range []string{"tasks/update", "tasks/delete", "tasks/other", "tasks/result"} {
+					var core, modern []string
+					for _, id := range ids {
+						time.Sleep(10 * time.Second) // no question to the fleet is remembered
+						for _, in := range []string{session, ""} {
+							if method != "tasks/result" { // core has that one
+								r := f.as("alice", in, method, byID(id))
+								core = append(core, fmt.Sprint(in, r.status, r.header, r.body))
+							}
+						}
+						if method != "tasks/update" { // the extension has that one
+							r := f.modern(method, id, byID(id), userHeader, "alice")
+							modern = append(modern, fmt.Sprint(r.status, r.header, r.body))
+						}
+					}
+					for i := range core {
+						core[i] = withoutDate(core[i])
+						if core[i] != core[i%2] {
+							t.Errorf("%s: %s, and of nobody's %s", method, core[i], core[i%2])
+						}
+					}
+					for i := range modern {
+						if modern[i] = withoutDate(modern[i]); modern[i] != modern[0] {
+							t.Errorf("modern %s: %s, and of nobody's %s", method, modern[i], modern[0])
+						}
+					}
+				}
+				if v := f.as("alice", session, "tasks/get", byID(ids[1])).coreView(t); v.Status != "working" {
+					t.Errorf("alice's own: %+v", v)
+				}
+			})
+		})
+	}
+}
+
+// withoutDate is a printed answer without the time at which it was given.
+func withoutDate(answer string) string {
+	return regexp.MustCompile(`Date:\[[^\]]*\]`).ReplaceAllString(answer, "")
 }
 
 // Another's task is told of as none is, in each way to ask.
@@ -191,17 +233,22 @@ func TestCoreTaskIsToldToWhomThePoolTakes(t *testing.T) {
 	})
 }
 
-// A task may be asked for in any session, or none. The session that is named lives on by
-// it, unless its client has ended it.
+// A task may be asked for in any session that there is, or none. The session that is named
+// lives on by it, unless its client has ended it; one that nobody knows is refused.
 func TestSessionInWhichACoreTaskIsAskedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newCoreRig(t, rigOptions{}, func(r *upgrade.Rule) { r.TTL = 100 * time.Hour })
 		session, other := f.initialize(), f.initialize()
 		id, _ := f.made(session, func(c *upgrade.Creation) { c.Rule.MaxTTL = 100 * time.Hour; c.TTL = c.Rule.MaxTTL; c.Rule.Timeout = 0 })
 		for range 3 {
-			for _, in := range []string{session, other, "", "unknown"} {
+			for _, in := range []string{session, other, ""} {
 				if v := f.look(in, id); v.Status != "working" {
 					t.Errorf("in %q: %+v", in, v)
+				}
+			}
+			for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel"} {
+				if r := f.legacy("unknown", method, byID(id)); r.status != http.StatusNotFound || r.code() != -32600 {
+					t.Errorf("%s in a session that nobody knows: got %v", method, r)
 				}
 			}
 			time.Sleep(20 * time.Hour)

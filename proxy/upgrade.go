@@ -126,14 +126,30 @@ func (x *request) asker() upgrade.Asker {
 	return upgrade.Asker{Pool: x.poolName(), Principal: x.principal}
 }
 
-// isUpgraded reports whether the request is about a task of berth's own making. It fails
-// while nobody can say.
+// isUpgraded reports whether the request is about a task of berth's own making, by a method
+// that such tasks have. What any other method asks is not told by whose the task is, nor by
+// whether there is one: it goes the way of an id that nobody knows. It fails while nobody
+// can say.
 func (x *request) isUpgraded(ctx context.Context) (bool, error) {
 	c := x.call()
-	if x.p.options.Tasks == nil || c == nil || !c.IsTask() {
+	if x.p.options.Tasks == nil || c == nil || !c.IsTask() || !hasMethod(c) {
 		return false, nil
 	}
 	return x.p.options.Tasks.Owns(ctx, c.TaskID)
+}
+
+// hasMethod reports whether tasks of berth's own making have the call's method, in the
+// dialect of its era.
+func hasMethod(c *mcp.Call) bool {
+	switch c.Method {
+	case mcp.MethodGetTask, mcp.MethodCancelTask:
+		return true
+	case mcp.MethodTaskResult:
+		return c.Era == mcp.EraLegacy
+	case mcp.MethodUpdateTask:
+		return c.Era == mcp.EraModern
+	}
+	return false
 }
 
 // serveUpgraded answers a request about a task of berth's own making.

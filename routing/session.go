@@ -98,6 +98,17 @@ func (r *Router) followTask(ctx context.Context, q Query, d *Decision) error {
 	return nil
 }
 
+// FindSession notes that the session of q is in use, by a request that is not routed by it,
+// and looks for it as for one that is. Errors: as of Decide.
+func (r *Router) FindSession(ctx context.Context, q Query) error {
+	key := r.key(sticky.Session, q.Principal, q.Session)
+	d, err := r.owner(ctx, q, key, sticky.Binding{Version: q.Version}, q.AskSession)
+	if err == nil {
+		r.touch(key, d.Binding)
+	}
+	return err
+}
+
 // UseSession notes that a session is in use, by a request that is not routed by it, and
 // returns its binding. Errors: sticky.ErrUnknown, or one that wraps
 // storage.ErrUnavailable or ctx's.
