@@ -115,6 +115,7 @@ func modernRequest(t testing.TB, url, method, name string, params map[string]any
 		"io.modelcontextprotocol/protocolVersion": version,
 		"io.modelcontextprotocol/clientInfo":      map[string]any{"name": "modern", "version": "1.0.0"},
 		"io.modelcontextprotocol/clientCapabilities": map[string]any{
+			"elicitation": map[string]any{}, "sampling": map[string]any{}, "roots": map[string]any{},
 			"extensions": map[string]any{"io.modelcontextprotocol/tasks": map[string]any{}},
 		},
 	}

@@ -94,7 +94,20 @@ func (x *request) coreCreation(rule *upgrade.Rule, ttl time.Duration) upgrade.Cr
 	if owner := x.decision.Owner; owner != nil {
 		c.Prefer = owner.Name
 	}
+	if x.decision.Key.Kind == sticky.Session {
+		c.Declares = mcp.Declared(x.decision.Binding.Declares)
+	}
 	return c
+}
+
+// declaredForTasks is what the client that opens a session declares with initialize, where
+// calls of the session may become tasks; else "".
+func (x *request) declaredForTasks() string {
+	c := x.call()
+	if c == nil || c.Method != mcp.MethodInitialize || x.p.options.Tasks == nil || !x.p.options.Rules.In(x.poolName()) {
+		return ""
+	}
+	return string(c.Declares())
 }
 
 // leaveLost takes the request away from where its session is not any more, as far as that

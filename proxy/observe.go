@@ -205,7 +205,7 @@ func (x *request) bindSession(u *routing.Upstream, version string) error {
 	defer cancel()
 	router := x.endpoint.Router
 	key := router.SessionKey(x.principal, x.newSession)
-	binding := sticky.Binding{Upstream: u.Name, Version: version, Tasks: x.promised, Kept: x.keepHandshake(ctx, key, version)}
+	binding := sticky.Binding{Upstream: u.Name, Version: version, Tasks: x.promised, Declares: x.declaredForTasks(), Kept: x.keepHandshake(ctx, key, version)}
 	if x.boundSession {
 		router.Bindings.Amend(ctx, key, binding)
 		return nil

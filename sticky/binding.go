@@ -14,6 +14,7 @@ type Binding struct {
 	Dialect   string    `json:"dialect,omitempty"`   // "core", "extension" or "draft", of a task
 	Version   string    `json:"version,omitempty"`   // negotiated protocol version, of a session
 	Tasks     string    `json:"tasks,omitempty"`     // whose the tasks are that a session's client was promised; see TasksOwn
+	Declares  string    `json:"declares,omitempty"`  // what a session's client lets servers ask it for; "": not kept
 	Status    string    `json:"status,omitempty"`    // a task's status when berth last saw it
 	Expires   time.Time `json:"expires"`             // when the binding may be forgotten
 

@@ -52,6 +52,8 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 	case a.Method == mcp.MethodPing:
 		h.post(ctx, mcp.Response(id, []byte("{}")))
 		return nil
+	case h.refuseUndeclared(ctx, &task, id, m.Data):
+		return nil
 	case task.Session == "" || !task.mayAsk(key, m.Data) || !h.t.quota.take(h.id, task.weight()+int64(len(m.Data))) || h.isOver(ctx):
 		h.t.metrics.question(ctx, "refused")
 		h.refuse(ctx, id)

@@ -26,6 +26,9 @@ type Creation struct {
 	Prefer      string // upstream that the call had best go to; "" for any
 	Call        *Call
 
+	// Declares is what the client lets servers ask it for; "": nobody knows.
+	Declares mcp.Declared
+
 	// Withhold is how long the client may yet get something else in place of the task, from
 	// its record on; 0: not at all.
 	Withhold time.Duration
@@ -129,7 +132,7 @@ func (c *Creation) task(id, holder string, at time.Time) Task {
 	}
 	t := Task{
 		ID: id, Pool: c.Pool, Tool: c.Tool, Version: c.Version,
-		Principal: c.Principal, Upstream: c.Prefer,
+		Principal: c.Principal, Upstream: c.Prefer, Declares: c.Declares,
 		Caller: short(cmp.Or(c.Caller, c.Principal)), Size: c.Call.size(),
 		State: state, Created: at, Updated: at, Holder: holder, Terms: c.Rule.terms(c.Pool),
 	}

@@ -72,12 +72,12 @@
 // The store: records.go, call.go, packed.go (the blobs); lists.go (what can be found without
 // an id).
 //
-// What clients ask for: tasks.go, create.go, idempotency.go, update.go, cancel.go; session.go,
+// What clients ask for: tasks.go, create.go, withheld.go, idempotency.go, update.go, cancel.go; session.go,
 // openask.go (sessions, and what is open in them); delivery.go (which berth tells). How they see it: extension.go (2026-07-28),
 // core.go (2025-11-25).
 //
 // The held call: hold.go, aside.go (its life); place.go, queues.go, turn.go (its turn); round.go,
-// line.go, progress.go (a round); listen.go, asks.go, resume.go (one of the legacy era);
+// line.go, progress.go, undeclared.go (a round); listen.go, asks.go, resume.go (one of the legacy era);
 // follow.go, follower.go (a task of the upstream's own); unstored.go, failure.go (its end).
 //
 // Who decides about a task: custody.go, unsure.go. Berths among each other: run.go, lease.go,

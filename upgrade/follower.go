@@ -32,6 +32,8 @@ type follower struct {
 	id   string // of the upstream's task
 	sent int    // requests about it, for their ids
 	over bool   // the upstream has ended it
+
+	unanswerable bool // the upstream asks what the client has not declared to answer
 }
 
 // keep polls the task until it ends, or asks for something.
@@ -78,6 +80,7 @@ func (f *follower) act(ctx context.Context, state mcp.FollowedTask) (over bool, 
 	case "input_required":
 		if asks := f.open(state.Asks); len(asks) > 0 {
 			_, err := h.pauseFor(ctx, asks, nil)
+			_, f.unanswerable = errors.AsType[*mcp.Error](err)
 			return true, err
 		}
 	}
@@ -217,7 +220,7 @@ func aboutTheirs(theirs, id, method, version string, answers []mcp.Input) *Call 
 // leave gives the upstream's task up where nobody waits for it any more.
 func (f *follower) leave(ctx context.Context) {
 	task, cause := f.h.Task(), context.Cause(ctx)
-	given := errors.Is(cause, errCancelled) || errors.Is(cause, errDiscarded) || errors.Is(cause, errTimeout)
+	given := errors.Is(cause, errCancelled) || errors.Is(cause, errDiscarded) || errors.Is(cause, errTimeout) || f.unanswerable
 	if f.over || !given && task.State != Cancelled {
 		return
 	}

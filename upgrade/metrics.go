@@ -114,7 +114,8 @@ func (m metrics) crossedBy(task Task) {
 }
 
 // question notes what becomes of something that a tool asks: asked, where a client is shown
-// it, and then settled or withdrawn; or refused, where no client would answer.
+// it, and then settled or withdrawn; refused, where no client would answer; or undeclared,
+// where the client has not declared that it can.
 func (m metrics) question(ctx context.Context, outcome string) {
 	m.questions.Add(context.WithoutCancel(ctx), 1, metric.WithAttributes(attribute.String("outcome", outcome)))
 }

@@ -322,6 +322,12 @@ func (h *Held) pause(ctx context.Context, r reply) (again bool, err error) {
 }
 
 func (h *Held) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (again bool, err error) {
+	if task := h.Task(); task.Declares != "" {
+		if err := task.undeclared(asks); err != nil {
+			h.t.metrics.question(ctx, "undeclared")
+			return false, err
+		}
+	}
 	op := h.t.op(Pause)
 	op.Asks, op.RequestState, op.Round = asks, state, h.Task().Round
 	if task := h.Task(); !h.t.quota.take(h.id, task.Size+int64(len(state))+sizeOf(asks)) {

@@ -49,6 +49,9 @@ type Task struct {
 	// as long as the task does.
 	Once Once `json:"once,omitzero"`
 
+	// Declares is what its client lets servers ask it for, "" if nobody knows.
+	Declares mcp.Declared `json:"declares,omitempty"`
+
 	State   State     `json:"state"`
 	Message string    `json:"message,omitempty"` // for people; the statusMessage
 	Created time.Time `json:"created"`

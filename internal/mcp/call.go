@@ -48,6 +48,8 @@ type Call struct {
 
 	hasCapabilities bool // params._meta has the client's capabilities
 
+	capabilities jsontext.Value // of the client, as the call states them; aliases the body; nil: it does not
+
 	task jsontext.Value // params.task, of whatever kind; aliases the body; nil: absent
 }
 

@@ -37,6 +37,10 @@ func (c *Call) fillParams(params jsontext.Value) error {
 			c.RequestState, _ = text(value)
 		case memberTask:
 			c.task = value
+		case "capabilities":
+			if c.Method == MethodInitialize {
+				c.capabilities = value
+			}
 		case "notifications":
 			if c.Method == MethodListen {
 				return c.fillListen(value)
@@ -62,6 +66,7 @@ func (c *Call) fillMeta(meta jsontext.Value) error {
 			c.hasMetaVersion = true
 			c.metaVersion, _ = text(value)
 		case metaCapabilities:
+			c.capabilities = value
 			return c.fillCapabilities(value)
 		case metaNewTask, metaRelatedTask:
 			return c.fillDraftTask(name, value)

@@ -260,7 +260,9 @@ func TestPeekReadsWhatRoutesACall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.want.ID = []byte("1")
-			if got := fmt.Sprintf("%+v", *call(t, tc.body)); got != fmt.Sprintf("%+v", tc.want) {
+			peeked := *call(t, tc.body)
+			peeked.capabilities = nil // TestDeclares looks at them
+			if got := fmt.Sprintf("%+v", peeked); got != fmt.Sprintf("%+v", tc.want) {
 				t.Errorf("got  %s\nwant %+v", got, tc.want)
 			}
 		})

@@ -1,0 +1,162 @@
+package mcp
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Declared is what a client lets servers ask it for (2026-07-28 and 2025-11-25, "Client
+// Capabilities"): names of such capabilities, apart by blanks. "" is not known, and lets
+// servers ask for anything.
+type Declared string
+
+// The names that a Declared may hold.
+const (
+	asksForForm   = "elicitation.form"
+	asksForURL    = "elicitation.url"
+	asksToSample  = "sampling"
+	asksWithTools = "sampling.tools"
+	asksForRoots  = "roots"
+	asksNothing   = "none" // stands alone
+)
+
+// Methods by which servers ask clients.
+const (
+	methodElicit    = "elicitation/create"
+	methodSample    = "sampling/createMessage"
+	methodListRoots = "roots/list"
+)
+
+// Declares returns what the client declares with the call: each modern request says so for
+// itself (2026-07-28, basic), and initialize for the whole session (2025-11-25,
+// lifecycle). "" if the call says nothing of it.
+func (c *Call) Declares() Declared {
+	if jsontext.Value(c.capabilities).Kind() != '{' {
+		return ""
+	}
+	var names []string
+	err := members(c.capabilities, nil, func(name string, value jsontext.Value) error {
+		if kind := value.Kind(); kind == 'n' || kind == 'f' {
+			return nil
+		}
+		switch name {
+		case "elicitation":
+			names = append(names, modes(value)...)
+		case "sampling":
+			names = append(names, asksToSample)
+			if has(value, "tools") {
+				names = append(names, asksWithTools)
+			}
+		case "roots":
+			names = append(names, asksForRoots)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return ""
+	case len(names) == 0:
+		return asksNothing
+	}
+	return Declared(strings.Join(names, " "))
+}
+
+// modes are those of elicitation that a client has: one that names none has forms.
+func modes(elicitation jsontext.Value) (names []string) {
+	url := has(elicitation, "url")
+	if url {
+		names = append(names, asksForURL)
+	}
+	if !url || has(elicitation, "form") {
+		names = append(names, asksForForm)
+	}
+	return names
+}
+
+// has reports whether value is an object with this member.
+func has(value jsontext.Value, member string) (found bool) {
+	_ = objectMembers(value, nil, func(name string, value jsontext.Value) error { // what cannot be read says nothing
+		found = found || name == member && value.Kind() != 'n'
+		return nil
+	})
+	return found
+}
+
+// Lacks returns the capabilities that a client would need to have declared for a request of
+// a server's, as ClientCapabilities spells them; nil if it has, or none is needed.
+func (d Declared) Lacks(request []byte) map[string]any {
+	needs := asked(request)
+	switch {
+	case d == "" || needs == "" || slices.Contains(strings.Fields(string(d)), needs):
+		return nil
+	}
+	outer, inner, nested := strings.Cut(needs, ".")
+	if !nested {
+		return map[string]any{outer: struct{}{}}
+	}
+	return map[string]any{outer: map[string]any{inner: struct{}{}}}
+}
+
+// asked is the capability that a request of a server's needs, "" if none.
+func asked(request []byte) string {
+	var method string
+	var params jsontext.Value
+	err := objectMembers(request, nil, func(name string, value jsontext.Value) error {
+		switch name {
+		case "method":
+			method, _ = text(value)
+		case "params":
+			params = value
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return ""
+	case method == methodElicit && isURLMode(params):
+		return asksForURL
+	case method == methodElicit:
+		return asksForForm
+	case method == methodSample && (has(params, "tools") || has(params, "toolChoice")):
+		return asksWithTools
+	case method == methodSample:
+		return asksToSample
+	case method == methodListRoots:
+		return asksForRoots
+	}
+	return ""
+}
+
+func isURLMode(params jsontext.Value) (url bool) {
+	_ = objectMembers(params, nil, func(name string, value jsontext.Value) error {
+		if mode, ok := text(value); ok && name == "mode" {
+			url = mode == "url"
+		}
+		return nil
+	})
+	return url
+}
+
+// Refusal returns what a legacy client answers to a request of a server's that it has not
+// declared to answer; nil if it has. A method that it knows is not to be asked so (2025-11-25,
+// elicitation, "Error Handling").
+func (d Declared) Refusal(request []byte) *Error {
+	for capability := range d.Lacks(request) {
+		if strings.Contains(string(d), capability) {
+			return &Error{Code: CodeInvalidParams, Message: "the client has not declared that it can be asked so"}
+		}
+		return &Error{Code: CodeMethodNotFound, Message: "the client has not declared that it has this method"}
+	}
+	return nil
+}
+
+// ErrLacks refuses what needs capabilities that the client has not declared (2026-07-28,
+// basic, "Error Codes").
+func ErrLacks(capabilities map[string]any) *Error {
+	return &Error{
+		Status: 400, Code: CodeMissingCapability, Message: "Missing required client capability",
+		Data: map[string]any{"requiredCapabilities": capabilities},
+	}
+}
