@@ -37,17 +37,32 @@ const small = 64 << 10
 
 func (x *request) isSmall() bool { return x.r.ContentLength >= 0 && x.r.ContentLength <= small }
 
-// spareMemory turns new work away while memory is short. Where it is what tasks keep that
-// fills it, the caller whose keep most is refused, and others go on.
+// spareMemory turns new work away while memory is short.
 func (x *request) spareMemory() error {
-	d, tasks := x.p.load, x.p.options.Tasks
-	if !d.memory.Short() || x.concernsBegun() {
+	if !x.p.load.memory.Short() || x.concernsBegun() {
 		return nil
 	}
-	if tasks == nil || !x.upgradable() && !x.asksCoreTask() || tasks.InMemory() < d.memory.Limit()/keptFills {
-		return d.full(shedMemory)
+	var tasks keeper
+	if x.p.options.Tasks != nil && (x.upgradable() || x.asksCoreTask()) {
+		tasks = x.p.options.Tasks
 	}
-	if tasks.KeepsMuch(x.held.caller) {
+	return x.p.load.spareMemory(tasks, x.held.caller)
+}
+
+// keeper is what is asked of upgrade.Tasks while memory is short.
+type keeper interface {
+	InMemory() int64
+	KeepsMuch(caller string) bool
+}
+
+// spareMemory turns new work of a caller's away. Where it is what tasks keep that fills the
+// memory, and this would be one of tasks, the caller whose keep most is refused, and others go
+// on; nil: it would not.
+func (d *load) spareMemory(tasks keeper, caller string) error {
+	switch {
+	case tasks == nil || tasks.InMemory() < d.memory.Limit()/keptFills:
+		return d.full(shedMemory)
+	case tasks.KeepsMuch(caller):
 		return d.tooMuch(shedKept, errTooMuchKept, retryKept)
 	}
 	return nil

@@ -40,7 +40,8 @@ const (
 // The zero value is not for use; a nil *Memory is never short.
 type Memory struct {
 	limit   uint64
-	sampled atomic.Int64 // when, in nanoseconds since the epoch
+	share   func() float64 // of the limit, that cannot be given up
+	sampled atomic.Int64   // when, in nanoseconds since the epoch
 	short   atomic.Bool
 	out     atomic.Bool
 }
@@ -51,7 +52,15 @@ func NewMemory() *Memory {
 	if limit == math.MaxInt64 {
 		return nil
 	}
-	return &Memory{limit: uint64(limit)}
+	m := &Memory{limit: uint64(limit)}
+	m.share = m.sample
+	return m
+}
+
+// NewMemoryOf returns the watch over a memory of which share tells what part of the limit
+// cannot be given up.
+func NewMemoryOf(limit int64, share func() float64) *Memory {
+	return &Memory{limit: uint64(limit), share: share}
 }
 
 // Limit is the memory limit in bytes; 0 if there is none.
@@ -69,7 +78,7 @@ func (m *Memory) Short() bool {
 	}
 	now, last := time.Now().UnixNano(), m.sampled.Load()
 	if now-last >= int64(sampleEvery) && m.sampled.CompareAndSwap(last, now) {
-		share := m.sample()
+		share := m.share()
 		m.short.Store(share > enough)
 		m.out.Store(share > tooMuch)
 	}

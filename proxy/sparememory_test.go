@@ -1,0 +1,64 @@
+package proxy
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"berth/internal/limit"
+)
+
+// keeps is what tasks keep: so many bytes, most of them of the one caller.
+type keeps struct {
+	bytes int64
+	one   string
+}
+
+func (k keeps) InMemory() int64              { return k.bytes }
+func (k keeps) KeepsMuch(caller string) bool { return caller == k.one }
+
+func shortOf(t *testing.T, share float64) *load {
+	d := newLoad(Limits{}.withDefaults(), nil, slog.New(slog.DiscardHandler))
+	d.memory = limit.NewMemoryOf(800, func() float64 { return share })
+	return d
+}
+
+// While memory is short new work is turned away; but where what tasks keep fills it, the caller
+// whose keep most alone.
+func TestWhoFillsTheMemoryIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		tasks  keeper
+		caller string
+		want   int
+	}{
+		"plain work":            {nil, "two", http.StatusServiceUnavailable},
+		"tasks keep little":     {keeps{99, "one"}, "two", http.StatusServiceUnavailable},
+		"who fills it":          {keeps{100, "one"}, "one", http.StatusTooManyRequests},
+		"another one of theirs": {keeps{100, "one"}, "two", 0},
+	} {
+		status := 0
+		if err := shortOf(t, 0.9).spareMemory(c.tasks, c.caller); err != nil {
+			status = (&request{}).ladder(err).Status
+		}
+		if status != c.want {
+			t.Errorf("%s: got %d, want %d", name, status, c.want)
+		}
+	}
+}
+
+// What costs little is looked at until nothing is left: it may be a poll.
+func TestSmallRequestsAreLookedAtWhileMemoryIsShort(t *testing.T) {
+	for _, c := range []struct {
+		share float64
+		body  int
+		shed  bool
+	}{{0.8, 1 << 20, false}, {0.9, 100, false}, {0.9, small + 1, true}, {0.96, 100, true}} {
+		x := &request{p: &Proxy{load: shortOf(t, c.share)}, r: httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(strings.Repeat("a", c.body)))}
+		if err := x.admit(); errors.Is(err, errOverloaded) != c.shed {
+			t.Errorf("%v of the memory, a body of %d bytes: got %v", c.share, c.body, err)
+		}
+	}
+}
