@@ -157,3 +157,22 @@ func TestStatusIsToldOnce(t *testing.T) {
 		}
 	})
 }
+
+// A tool that says nothing until it has ended, soon, is told of as any other: the session is
+// looked at when a task is made in it.
+func TestStandingStreamTellsOfATaskThatIsSoonOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newCoreRig(t, rigOptions{}, nil)
+		session := f.initialize()
+		s := f.stand(session)
+		synctest.Wait()
+		_, call := f.made(session)
+		time.Sleep(2 * time.Second)
+		call.ends(`"result":{}`)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if told, _ := s.statuses(); !slices.Equal(told, []string{"completed"}) {
+			t.Errorf("told %v, want completed", told)
+		}
+	})
+}

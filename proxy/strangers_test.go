@@ -97,17 +97,17 @@ func TestStrangerInASessionTakesNoStatusAway(t *testing.T) {
 		told, _ := s.statuses()
 		return slices.Contains(told, "completed")
 	}
-	f.errand(`"seconds":0`, stranger...)
+	f.errand(`"seconds":0.5`, stranger...)
 	f.eventually("the stranger's own end", func() bool { return completed(strange) })
 	if told, _ := own.statuses(); len(told) != 0 {
 		t.Errorf("told %v of the stranger's task", told)
 	}
-	f.errand(`"seconds":0`, mine...)
+	f.errand(`"seconds":0.5`, mine...)
 	f.eventually("the end of the other", func() bool { return completed(own) })
 	here := f.stand(f.session, mine...)
 	own.leave()
 	<-own.over
-	f.errand(`"seconds":0`, mine...)
+	f.errand(`"seconds":0.5`, mine...)
 	f.eventually("an end at the stranger's berth", func() bool { return completed(here) })
 }
 

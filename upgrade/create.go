@@ -87,6 +87,9 @@ func (t *Tasks) create(ctx context.Context, c Creation, once Once) (*Held, error
 		return nil, err
 	}
 	t.metrics.made.Add(ctx, 1)
+	if task.Session != "" {
+		t.tell(ctx, sessionTopic(task.Session)) // it may be over before anybody looks
+	}
 	return t.hold(e, c.Call), nil
 }
 
