@@ -121,20 +121,16 @@ type attachedStream struct {
 
 // Next implements upgrade.Exchange.
 func (s *attachedStream) Next() (upgrade.Message, error) {
-	for {
-		e, err := s.event()
-		if err != nil {
-			return upgrade.Message{}, err
-		}
-		// The event's bytes are the reader's; the client has them before the next is read.
-		o := offer{u: s.u, response: s.response, event: &e, id: s.id, withheld: s.isWithheld(e.Data), refuses: refusesOnStream(e.Data, s.id)}
-		if s.a.offer(s.ctx, o) {
-			return upgrade.Message{}, o.givenError()
-		}
-		if e.Data != nil {
-			return upgrade.Message{Data: e.Data}, nil
-		}
+	e, err := s.event()
+	if err != nil {
+		return upgrade.Message{}, err
 	}
+	// The event's bytes are the reader's; the client has them before the next is read.
+	o := offer{u: s.u, response: s.response, event: &e, id: s.id, withheld: s.isWithheld(e.Data), refuses: refusesOnStream(e.Data, s.id)}
+	if s.a.offer(s.ctx, o) {
+		return upgrade.Message{}, o.givenError()
+	}
+	return messageOf(e), nil
 }
 
 // isWithheld reports whether a message is none for the client: a response to another

@@ -318,3 +318,30 @@ func TestListDoesNotTellOfATaskInItsGrace(t *testing.T) {
 		}
 	})
 }
+
+// A call that was waited on is resumed like any other: the ids of its events are kept, that
+// of an event without a message too.
+func TestStreamThatBeganInTheGraceIsResumed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newUpgraded(t, rigOptions{}, withGrace)
+		session := f.initialize()
+		resumed, call := make(chan string, 1), []byte(nil)
+		f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			switch {
+			case methodIn(body) == "tools/call":
+				call = body
+				return say(eventsType, "id: first\ndata: \n\n")(w, r, body)
+			case r.Method == http.MethodGet && r.Header.Get("Last-Event-ID") != "":
+				resumed <- r.Header.Get("Last-Event-ID")
+				return sayEvents(resultUnder("ID"))(w, r, call)
+			}
+			return false
+		})
+		if r := f.legacy(session, "tools/call", work); r.message(t).Result == nil {
+			t.Fatalf("no task: %v", r)
+		}
+		if id := <-resumed; id != "first" {
+			t.Errorf("resumed from %q", id)
+		}
+	})
+}

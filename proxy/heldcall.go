@@ -103,7 +103,12 @@ func (a *heldAnswer) Next() (upgrade.Message, error) {
 		return upgrade.Message{Data: body, Whole: true}, err
 	}
 	event, err := a.event()
-	return upgrade.Message{Data: event.Data, Event: resumableFrom(event.ID()), Retry: event.Retry()}, err
+	return messageOf(event), err
+}
+
+// messageOf is what an event says.
+func messageOf(event mcp.Event) upgrade.Message {
+	return upgrade.Message{Data: event.Data, Event: resumableFrom(event.ID()), Retry: event.Retry()}
 }
 
 // maxEventID bounds the ids that a record keeps, and a request for the rest of a stream
