@@ -129,8 +129,10 @@ func DefaultPool() Pool {
 		Authorization:   AuthorizationForward,
 		Headers:         HeadersStrict,
 		OwnerGrace:      Duration(30 * time.Second),
-		SessionFailover: SessionNotFound,
+		SessionFailover: SessionReinit,
 		SSEKeepalive:    Duration(15 * time.Second),
+
+		FleetNotifications: true,
 		Timeouts: Timeouts{
 			Connect: Duration(2 * time.Second),
 			Read:    Duration(10 * time.Second),
