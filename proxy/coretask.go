@@ -37,6 +37,7 @@ func (x *request) serveCore() error {
 	switch c.Method {
 	case mcp.MethodGetTask:
 		view, err := tasks.Glance(x.ctx, c.TaskID, x.asker())
+		x.holder = view.Holder
 		if err := x.mayHear(view.Task, err); err != nil {
 			return err
 		}

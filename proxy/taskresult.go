@@ -35,6 +35,7 @@ func (x *request) awaitResult() error {
 	w := &resultWait{x: x, changes: x.p.options.Tasks.WatchAll([]string{id})}
 	defer w.changes.Stop()
 	task, err := x.p.lookout.record(x.r.Context(), id, x.asker())
+	x.holder = task.Holder
 	if err := x.mayHear(task, err); err != nil {
 		return err
 	}

@@ -171,6 +171,7 @@ func (x *request) serveUpgraded() error {
 	switch c.Method {
 	case mcp.MethodGetTask:
 		view, err := tasks.Get(x.ctx, c.TaskID, x.asker())
+		x.holder = view.Holder
 		if err := x.mayHear(view.Task, err); err != nil {
 			return err
 		}
@@ -215,13 +216,14 @@ func (x *request) cancelUpgraded() (upgrade.Task, error) {
 
 // mayChange refuses who must not be told of the task.
 func (x *request) mayChange(id string) error {
-	return x.mayHear(x.p.options.Tasks.Peek(x.ctx, id, x.asker()))
+	task, err := x.p.options.Tasks.Peek(x.ctx, id, x.asker())
+	x.holder = task.Holder
+	return x.mayHear(task, err)
 }
 
 // mayHear returns what the caller is told in place of what was found, nil if nothing
 // speaks against that. Who may not ask does not learn that there is no task, either.
 func (x *request) mayHear(task upgrade.Task, err error) error {
-	x.holder = task.Holder
 	if err == nil || errors.Is(err, upgrade.ErrUnknown) {
 		if refusal := x.mayAsk(x.ctx, task); refusal != nil {
 			return refusal
