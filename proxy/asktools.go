@@ -80,7 +80,7 @@ func (x *request) leaseHome() (*routing.Lease, error) {
 	if owner := x.decision.Owner; owner != nil {
 		return x.pool().Own(owner), nil
 	}
-	return x.pool().Pick(x.decision.Prefer, nil)
+	return x.pool().Pick(x.era(), x.decision.Prefer, nil)
 }
 
 // askToolsPage asks u for one page of its list of tools, in the caller's name and session.

@@ -14,8 +14,8 @@
 //     (affinity.go), or none for unbound work (route.go; package routing decides, and
 //     asks the fleet by ask.go).
 //  4. forward: an owned call to its owner only; unbound work to the picker's
-//     choice, and to another only while nothing was sent or for a pure read
-//     (forward.go, owned.go, outbound.go, headers.go; authorization.go says in whose
+//     choice, and to another only while nothing was sent, for a pure read, or after a refusal by era
+//     (forward.go, owned.go, eras.go, outbound.go, headers.go; authorization.go says in whose
 //     name). How the exchange goes feeds the upstream's health. linger.go says what the
 //     client's departure means. A task whose id the client made is bound before the
 //     request goes out (clientmade.go).

@@ -203,7 +203,7 @@ func (x *request) recall(ctx context.Context) (*handshake, error) {
 func (x *request) reopen(ctx context.Context, lost *routing.Upstream, alive bool, kept *handshake) (*replay, string, error) {
 	tried := []*routing.Upstream{lost}
 	for {
-		lease, err := x.pool().Pick("", tried)
+		lease, err := x.pool().Pick(mcp.EraLegacy, "", tried)
 		if err != nil && alive {
 			lease, err, alive = x.pool().Own(lost), nil, false
 		}

@@ -86,16 +86,22 @@ func (x *request) deliver() error {
 }
 
 // forwardUnbound sends unbound work to the picker's choice, and on to another
-// upstream only while nothing was sent, or if it is a pure read that was not answered.
+// upstream only while nothing was sent, if it is a pure read that was not answered, or if it
+// was refused as of an era that the upstream does not speak.
 func (x *request) forwardUnbound() error {
 	var tried []*routing.Upstream
 	var last error
+	var search eraSearch
+	defer search.drop()
 	for {
-		lease, err := x.pool().Pick(x.decision.Prefer, tried)
+		lease, err := x.pool().Pick(x.era(), x.decision.Prefer, tried)
+		if err != nil && search.response != nil {
+			return search.relay(x)
+		}
 		if err != nil {
 			return cmp.Or(last, err)
 		}
-		done, err := x.forwardLeased(lease)
+		done, err := x.forwardLeased(lease, &search)
 		if done {
 			return err
 		}
@@ -105,7 +111,7 @@ func (x *request) forwardUnbound() error {
 
 // forwardLeased sends unbound work to the leased upstream and gives the lease back.
 // done is false if another upstream may do the work.
-func (x *request) forwardLeased(lease *routing.Lease) (done bool, err error) {
+func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done bool, err error) {
 	defer lease.Release()
 	u := lease.Upstream
 	owner, err := x.bindMade(u)
@@ -117,6 +123,9 @@ func (x *request) forwardLeased(lease *routing.Lease) (done bool, err error) {
 		return true, x.forwardOwned(owner)
 	}
 	response, err := x.send(u)
+	if err == nil && search.goesOn(x, u, response) {
+		return false, nil
+	}
 	if err == nil {
 		return true, x.relay(u, response)
 	}

@@ -33,6 +33,10 @@ func Line(ep *Endpoint) upgrade.Line {
 // sendHeld sends a held call to u once. ctx bounds it.
 func (ep *Endpoint) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) (*http.Response, error) {
 	response, err := ep.exchangeHeld(ctx, u, c, http.MethodPost, c.Headers())
+	if err == nil && c.Session == "" && ep.refusesHeld(u, c.ID, response) {
+		response.Body.Close()
+		return nil, &exchange.SendError{Err: errEra} // as good as not sent
+	}
 	if err == nil && c.Session != "" && ep.lostSession(ctx, u, c, response.StatusCode) {
 		response.Body.Close()
 		return nil, upgrade.ErrSessionLost

@@ -133,7 +133,7 @@ func (q *inquiry) ask(ctx context.Context, as bearer, method string) reaction {
 	}
 	var tried []*routing.Upstream
 	for {
-		lease, err := q.x.pool().Pick("", tried)
+		lease, err := q.x.pool().Pick(q.x.era(), "", tried)
 		if err != nil {
 			return reaction{}
 		}

@@ -99,20 +99,39 @@ func (g *leg) join(ctx context.Context) (*feed, *routing.Lease, error) {
 	if g.upstream != nil {
 		return g.joinLeased(ctx, g.l.x.pool().Own(g.upstream))
 	}
-	var tried []*routing.Upstream
+	var tried, foreign []*routing.Upstream
 	var last error
 	for {
-		lease, err := g.l.x.pool().Pick("", tried)
+		lease, err := g.l.x.pool().Pick(mcp.EraModern, "", tried)
 		if err != nil {
 			return nil, nil, cmp.Or(last, err)
 		}
 		f, lease, err := g.joinLeased(ctx, lease)
+		if err == nil {
+			dropRefusal(last)
+			g.l.x.pool().Speaks(lease.Upstream, mcp.EraModern, foreign)
+			return f, lease, nil
+		}
 		failed, unanswered := errors.AsType[*exchange.SendError](err)
-		if !unanswered || failed.Garbled || ctx.Err() != nil {
+		switch {
+		case g.isForeign(err, &foreign): // it is told if nobody else takes it
+			dropRefusal(last)
+		case !unanswered || failed.Garbled || ctx.Err() != nil:
 			return f, lease, err
 		}
 		tried, last = append(tried, lease.Upstream), err
 	}
+}
+
+// isForeign reports whether err is the refusal of an upstream that does not speak the era of
+// subscriptions, while another may.
+func (g *leg) isForeign(err error, foreign *[]*routing.Upstream) bool {
+	refused, ok := errors.AsType[*refusedFeed](err)
+	if !ok || refused.response == nil || !refusesEra(mcp.EraModern, mcp.MethodListen, g.l.x.id, refused.response) {
+		return false
+	}
+	*foreign = append(*foreign, refused.upstream)
+	return g.l.x.pool().Refused(mcp.EraModern, *foreign)
 }
 
 // joinLeased joins the leased upstream, and gives the lease back if that fails. A

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"testing"
 
+	"berth/internal/mcp"
 	"berth/routing"
 )
 
@@ -12,7 +13,7 @@ func TestTwoChoicesNeverTakeTheBusiest(t *testing.T) {
 	busy := p.Own(p.Find("a"))
 	defer busy.Release()
 	for range 1000 {
-		lease, err := p.Pick("", nil)
+		lease, err := p.Pick(mcp.EraModern, "", nil)
 		if err != nil {
 			t.Fatalf("Pick: %v", err)
 		}
@@ -27,7 +28,7 @@ func TestTwoChoicesSpread(t *testing.T) {
 	const each = 100
 	p := poolOf("a", "b", "c")
 	for range 3 * each {
-		if _, err := p.Pick("", nil); err != nil {
+		if _, err := p.Pick(mcp.EraModern, "", nil); err != nil {
 			t.Fatalf("Pick: %v", err)
 		}
 	}
@@ -49,7 +50,7 @@ func TestRoundRobinIsExact(t *testing.T) {
 	for range 3 {
 		picking.Go(func() {
 			for range each {
-				if _, err := p.Pick("", nil); err != nil {
+				if _, err := p.Pick(mcp.EraModern, "", nil); err != nil {
 					t.Errorf("Pick: %v", err)
 				}
 			}

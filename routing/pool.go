@@ -6,7 +6,10 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"berth/internal/mcp"
 
 	"go.opentelemetry.io/otel/metric"
 )
@@ -38,6 +41,8 @@ type Pool struct {
 	log       *slog.Logger
 	metrics   metrics
 	silence   chan struct{} // holds one: an upstream has just fallen silent
+
+	nobody [2]atomic.Int64 // by mcp.Era: until when, in Unix nanoseconds, no upstream is taken to speak it
 
 	ejecting sync.Mutex // held while an ejection is weighed: two must not both be the last that may be
 }
@@ -83,30 +88,35 @@ func (p *Pool) Find(name string) *Upstream {
 // it keeps, draining or ejected.
 func (p *Pool) Own(u *Upstream) *Lease { return newLease(u) }
 
-// Pick takes a lease for unbound work on an upstream that is not in tried:
+// Pick takes a lease for unbound work of an era on an upstream that is not in tried:
 // prefer, if it is fit for new work, or the picker's choice. With none fit left
-// it uses those that are ejected or silent; draining ones never.
-func (p *Pool) Pick(prefer string, tried []*Upstream) (*Lease, error) {
-	var fit, unfit []*Upstream
+// it uses those that are ejected or silent; draining ones never. Those that have shown that
+// they do not speak the era come last.
+func (p *Pool) Pick(era mcp.Era, prefer string, tried []*Upstream) (*Lease, error) {
+	var ranks [4][]*Upstream // fit; unfit; fit, and foreign to the era; both
 	now := time.Now()
 	for _, u := range p.upstreams {
-		switch {
-		case u.Draining || slices.Contains(tried, u):
-		case u.health.ejected(now), u.Silent():
-			unfit = append(unfit, u)
-		case u.Name == prefer:
+		if u.Draining || slices.Contains(tried, u) {
+			continue
+		}
+		rank := 0
+		if u.health.ejected(now) || u.Silent() {
+			rank = 1
+		}
+		if u.eras.isForeign(era) {
+			rank += 2
+		}
+		if rank == 0 && u.Name == prefer {
 			return newLease(u), nil
-		default:
-			fit = append(fit, u)
+		}
+		ranks[rank] = append(ranks[rank], u)
+	}
+	for _, candidates := range ranks {
+		if len(candidates) > 0 {
+			return newLease(p.picker.Pick(candidates)), nil
 		}
 	}
-	if len(fit) == 0 {
-		fit = unfit
-	}
-	if len(fit) == 0 {
-		return nil, ErrNoUpstream
-	}
-	return newLease(p.picker.Pick(fit)), nil
+	return nil, ErrNoUpstream
 }
 
 // Succeeded notes that u answered, with nothing that counts against it.
@@ -121,6 +131,7 @@ func (p *Pool) Succeeded(u *Upstream) {
 func (p *Pool) Answered(u *Upstream) {
 	u.heard.Add(1)
 	if u.health.answered() {
+		u.eras.forget() // it may be another server by now
 		p.log.Info("upstream answers again", "pool", p.name, "upstream", u.Name)
 	}
 }

@@ -16,6 +16,7 @@ type Upstream struct {
 	heard    atomic.Int64 // answers, to probes as well
 	doubted  atomic.Bool  // somebody asks it for a sign of life
 	health   health
+	eras     eras
 }
 
 // Heard returns a number that grows with each answer of the upstream's.

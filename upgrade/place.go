@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/routing"
 )
@@ -201,7 +202,7 @@ func (h *Held) takeSlot(ctx context.Context, pool *routing.Pool, task *Task, tri
 // or any.
 func (t *Task) pick(pool *routing.Pool, tried []*routing.Upstream) (*routing.Lease, error) {
 	if t.Session == "" {
-		return pool.Pick(t.Upstream, tried)
+		return pool.Pick(mcp.EraModern, t.Upstream, tried) // those of the legacy era live in sessions
 	}
 	u := pool.Find(t.Upstream)
 	if u == nil || slices.Contains(tried, u) {
