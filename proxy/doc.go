@@ -45,7 +45,7 @@
 // client still waits: the answer, or a refusal alone (refuses.go); attachedcall.go is the
 // call's side of that. idempotency.go has a repeated call get the same task. heldline.go sends
 // what is held, whenever package upgrade says so, and heldcall.go reads what comes of
-// it. What is asked about such a task is answered in upgrade.go, too, once served.go has
+// it, in the room that there is (heldroom.go). What is asked about such a task is answered in upgrade.go, too, once served.go has
 // nothing against the request, and vouch.go nothing against the caller: credentials.go
 // says what he bears, inquiry.go asks upstreams about it. A client of 2025-11-25 asks for
 // the task itself, within
