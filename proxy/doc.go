@@ -76,7 +76,7 @@
 // Beside it lie what guesses of ids are told (unknown.go), what berth answers for an
 // owner that is silent (silent.go, lastseen.go), what passes unread at the endpoint's
 // origin (passthrough.go), what clients without a token are told there (resource.go),
-// how an upstream is looked at without a client (greet.go), and how one shows that froze
+// how an upstream is looked at without a client (greet.go, meet.go), and how one shows that froze
 // under exchanges without a time-out (vigil.go). health.go says what counts against one.
 //
 // How berth itself ends, and what it tells of what it has to cut, stands in drain.go.

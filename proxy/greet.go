@@ -26,15 +26,12 @@ var (
 // JSON-RPC, be it an error; else one of ErrNotMCP, ErrUnclear and ErrCredentials,
 // or why there was no answer. ctx bounds it. The errors repeat nothing of what was sent.
 func (ep *Endpoint) Greet(ctx context.Context, u *routing.Upstream) error {
-	out, err := newPing(ctx, u)
-	if err != nil {
-		return err
-	}
-	if ep.Host != "" && ep.Host != "forward" && ep.Host != "upstream" {
-		out.Host = ep.Host
-	}
-	ep.authorize(out.Header)
-	response, err := ep.Client.Send(out, 0)
+	return ep.greetAs(ctx, u, u.URL.Host)
+}
+
+// greetAs is Greet as a client that reached berth under host.
+func (ep *Endpoint) greetAs(ctx context.Context, u *routing.Upstream, host string) error {
+	response, err := ep.Client.Send(ep.meeting(ctx, u, host, http.MethodPost, []byte(ownPing)), 0)
 	if err != nil {
 		return err
 	}

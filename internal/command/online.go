@@ -2,13 +2,10 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"berth/internal/config"
 	"berth/internal/storage"
-	"berth/proxy"
-	"berth/routing"
 )
 
 // lookAround looks at everything that cfg names, by the parts that would serve, and
@@ -18,6 +15,7 @@ func lookAround(ctx context.Context, cfg config.Config) []finding {
 	defer g.closeClients()
 	found, looks := g.openFiles(cfg)
 	found = append(found, lookAtRules(cfg)...)
+	var meetings []*meeting
 	looks = append([]look{lookAtStore(cfg.Store)}, looks...)
 	for i, pool := range cfg.Pools {
 		key := fmt.Sprintf("pools[%d]", i)
@@ -28,11 +26,15 @@ func lookAround(ctx context.Context, cfg config.Config) []finding {
 		if ep == nil {
 			continue
 		}
-		for j, u := range ep.Router.Pool.Upstreams() {
-			looks = append(looks, lookAtUpstream(fmt.Sprintf("%s.upstreams[%d].url", key, j), pool, ep, u))
-		}
+		meeting := &meeting{key: key, pool: pool, ep: ep, host: clientsHost(cfg.Listen, pool)}
+		looks = append(looks, meeting.looks()...)
+		meetings = append(meetings, meeting)
 	}
-	return append(seeAll(ctx, looks), found...)
+	found = append(seeAll(ctx, looks), found...)
+	for _, m := range meetings {
+		found = append(found, m.mixed()...)
+	}
+	return found
 }
 
 // openFiles opens the files that cfg names, and returns what is wrong with them, beside
@@ -89,20 +91,5 @@ func lookAtKeys(cfg config.JWT, keys keys) look {
 			return []finding{fault(key, err)}
 		}
 		return nil
-	}}
-}
-
-// lookAtUpstream greets one upstream. One that drains is on its way out, and may be gone.
-func lookAtUpstream(key string, pool config.Pool, ep *proxy.Endpoint, u *routing.Upstream) look {
-	return look{key: key, see: func(ctx context.Context) []finding {
-		err := ep.Greet(ctx, u)
-		if err == nil || pool.Authorization == config.AuthorizationForward && errors.Is(err, proxy.ErrCredentials) {
-			return nil // clients bring theirs
-		}
-		return []finding{{
-			key:     key,
-			text:    fmt.Sprintf("%s (%s): %s", u.Name, u.URL.Redacted(), worded(err)),
-			warning: u.Draining || errors.Is(err, proxy.ErrUnclear),
-		}}
 	}}
 }

@@ -47,12 +47,15 @@ func isBatch(data []byte) bool {
 	return len(trimmed) > 0 && trimmed[0] == '['
 }
 
+// OwnInfo names berth to servers.
+func OwnInfo() map[string]any { return map[string]any{"name": "berth", "version": build.Version} }
+
 // OwnMeta returns the `_meta` of a modern request that berth makes itself: the
 // version that the caller speaks, and the Tasks extension declared.
 func OwnMeta(version string) map[string]any {
 	return map[string]any{
 		metaVersion:                          version,
-		"io.modelcontextprotocol/clientInfo": map[string]any{"name": "berth", "version": build.Version},
+		"io.modelcontextprotocol/clientInfo": OwnInfo(),
 		metaCapabilities:                     map[string]any{"extensions": map[string]any{TasksExtension: struct{}{}}},
 	}
 }

@@ -1,0 +1,103 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+
+	"berth/internal/config"
+	"berth/proxy"
+	"berth/routing"
+)
+
+// meeting speaks to the upstreams of one pool as its clients would.
+type meeting struct {
+	key  string // of the pool
+	pool config.Pool
+	ep   *proxy.Endpoint
+	host string // under which clients reach the pool; "": nobody can tell
+
+	mu  sync.Mutex // guards met: a look that was given up may still end
+	met map[int]proxy.Eras
+}
+
+// clientsHost is the Host header that clients of a pool send, as far as the configuration
+// tells: one of its names, or the address that berth listens at.
+func clientsHost(listen string, pool config.Pool) string {
+	if len(pool.Hosts) > 0 {
+		return pool.Hosts[0]
+	}
+	host, _, err := net.SplitHostPort(listen)
+	if ip, isIP := netip.ParseAddr(host); err != nil || host == "" || isIP == nil && ip.IsUnspecified() {
+		return ""
+	}
+	return listen
+}
+
+// looks are those at each of the upstreams.
+func (m *meeting) looks() (looks []look) {
+	for i, u := range m.ep.Router.Pool.Upstreams() {
+		looks = append(looks, look{key: m.url(i), see: func(ctx context.Context) []finding { return m.see(ctx, i, u) }})
+	}
+	return looks
+}
+
+func (m *meeting) url(i int) string { return fmt.Sprintf("%s.upstreams[%d].url", m.key, i) }
+
+// see meets one upstream. One that drains is on its way out, and may be gone.
+func (m *meeting) see(ctx context.Context, i int, u *routing.Upstream) []finding {
+	eras, err := m.ep.Meet(ctx, u, m.host)
+	switch {
+	case err == nil:
+		m.note(i, eras)
+		return nil
+	case m.pool.Authorization == config.AuthorizationForward && errors.Is(err, proxy.ErrCredentials):
+		return nil // clients bring theirs
+	case errors.Is(err, proxy.ErrHost):
+		return []finding{{key: m.key + ".host", text: told(u, fmt.Sprintf(`%s: set host = "upstream", or have the instance take the name`, worded(err))), warning: u.Draining}}
+	case errors.Is(err, proxy.ErrOldTransport):
+		return []finding{{key: m.url(i), text: told(u, worded(err)+": give the URL of its Streamable HTTP endpoint, or upgrade it"), warning: u.Draining}}
+	}
+	return []finding{{key: m.url(i), text: told(u, worded(err)), warning: u.Draining || errors.Is(err, proxy.ErrUnclear)}}
+}
+
+// told names an upstream before what was seen of it.
+func told(u *routing.Upstream, text string) string {
+	return fmt.Sprintf("%s (%s): %s", u.Name, u.URL.Redacted(), text)
+}
+
+func (m *meeting) note(i int, eras proxy.Eras) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.met == nil {
+		m.met = map[int]proxy.Eras{}
+	}
+	m.met[i] = eras
+}
+
+// mixed finds the upstreams that do not speak an era which another of the pool speaks.
+func (m *meeting) mixed() (found []finding) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var any proxy.Eras
+	for _, eras := range m.met {
+		any.Legacy, any.Modern = any.Legacy || eras.Legacy, any.Modern || eras.Modern
+	}
+	for i, u := range m.ep.Router.Pool.Upstreams() {
+		eras, met := m.met[i]
+		only := ""
+		switch {
+		case !met || eras == any:
+			continue
+		case eras.Legacy:
+			only = "it speaks the legacy era only (initialize), others of the pool the modern one too (2026-07-28), whose clients have fewer instances"
+		default:
+			only = "it speaks the modern era only (2026-07-28), others of the pool the legacy one too (initialize), whose clients have fewer instances"
+		}
+		found = append(found, finding{key: m.url(i), warning: true, text: told(u, only+": have all of a pool speak the same eras")})
+	}
+	return found
+}

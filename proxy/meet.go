@@ -1,0 +1,168 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+// What Meet finds of an upstream that answers no client.
+var (
+	// ErrHost says that the Host header is refused with which clients' calls reach the upstream.
+	ErrHost = errors.New("proxy: the upstream refuses the Host header that it is sent")
+	// ErrOldTransport says that only the transport of 2024-11-05 is spoken there.
+	ErrOldTransport = errors.New("proxy: only the HTTP+SSE transport of 2024-11-05 is spoken there, which berth does not speak")
+)
+
+// Eras are the eras that an upstream was found to speak.
+type Eras struct{ Legacy, Modern bool }
+
+// Meet speaks to u as clients of both eras do that reached berth under host ("": the name in
+// u's URL), and tells which of them it serves. If neither, the error is ErrHost,
+// ErrOldTransport or one of Greet's. It ends the session that it opens. ctx bounds it.
+func (ep *Endpoint) Meet(ctx context.Context, u *routing.Upstream, host string) (Eras, error) {
+	if host == "" {
+		host = u.URL.Host
+	}
+	var found Eras
+	var running sync.WaitGroup
+	running.Go(func() { found.Modern = ep.meetModern(ctx, u, host) })
+	running.Go(func() { found.Legacy = ep.meetLegacy(ctx, u, host) })
+	running.Wait()
+	if found != (Eras{}) {
+		return found, nil
+	}
+	err := ep.greetAs(ctx, u, host)
+	switch {
+	case errors.Is(err, ErrCredentials) && ep.refusesHost(ctx, u, ep.hostFor(u, host)):
+		return found, fmt.Errorf("%w: it answers 403 to %q, and not to %q", ErrHost, ep.hostFor(u, host), u.URL.Host)
+	case (errors.Is(err, ErrNotMCP) || errors.Is(err, ErrUnclear)) && ep.hasOldTransport(ctx, u, host):
+		return found, ErrOldTransport
+	}
+	return found, err
+}
+
+// meeting makes a request as a client's, with the Host that it would reach u with.
+func (ep *Endpoint) meeting(ctx context.Context, u *routing.Upstream, host, method string, body []byte) *http.Request {
+	out := (&http.Request{Method: method, URL: u.URL, Host: ep.hostFor(u, host), Header: http.Header{}}).WithContext(ctx)
+	if body != nil {
+		postJSON(out.Header)
+		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	}
+	ep.authorize(out.Header)
+	return out
+}
+
+// The versions that Meet speaks.
+const (
+	meetingModern = "2026-07-28"
+	meetingLegacy = "2025-11-25"
+)
+
+func (ep *Endpoint) meetModern(ctx context.Context, u *routing.Upstream, host string) bool {
+	out := ep.meeting(ctx, u, host, http.MethodPost, ownMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(meetingModern)}))
+	out.Header.Set(mcp.HeaderVersion, meetingModern)
+	out.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
+	response, err := ep.Client.Send(out, 0)
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	return serves(mcp.EraModern, mcp.MethodDiscover, response)
+}
+
+func (ep *Endpoint) meetLegacy(ctx context.Context, u *routing.Upstream, host string) bool {
+	response, err := ep.Client.Send(ep.meeting(ctx, u, host, http.MethodPost, ownMessage(mcp.MethodInitialize, map[string]any{
+		"protocolVersion": meetingLegacy, "capabilities": map[string]any{}, "clientInfo": mcp.OwnInfo(),
+	})), 0)
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	defer ep.leaveMeeting(ctx, u, host, response.Header.Get(mcp.HeaderSession))
+	return serves(mcp.EraLegacy, mcp.MethodInitialize, response)
+}
+
+// leaveMeeting ends the session that a server has opened, if any.
+func (ep *Endpoint) leaveMeeting(ctx context.Context, u *routing.Upstream, host, session string) {
+	if session == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	out := ep.meeting(ctx, u, host, http.MethodDelete, nil)
+	out.Header.Set(mcp.HeaderSession, session)
+	out.Header.Set(mcp.HeaderVersion, meetingLegacy)
+	if response, err := ep.Client.Send(out, 0); err == nil {
+		response.Body.Close()
+	}
+}
+
+// serves reports whether an answer is one to a request of an era that its server speaks.
+func serves(era mcp.Era, method string, response *http.Response) bool {
+	status := response.StatusCode
+	if status == http.StatusUnauthorized || status == http.StatusForbidden || refusesEra(era, method, []byte(ownID), response) {
+		return false
+	}
+	return speaksMCP(response)
+}
+
+func ownMessage(method string, params map[string]any) []byte {
+	body, _ := json.Marshal(map[string]any{ // strings and maps always marshal
+		"jsonrpc": "2.0", "id": json.RawMessage(ownID), "method": method, "params": params,
+	})
+	return body
+}
+
+// refusesHost reports whether u forbids what comes under this Host header, and not what comes
+// under the name in its URL.
+func (ep *Endpoint) refusesHost(ctx context.Context, u *routing.Upstream, host string) bool {
+	forbids := func(host string) bool {
+		out := ep.meeting(ctx, u, "", http.MethodPost, []byte(ownPing))
+		out.Host = host
+		response, err := ep.Client.Send(out, 0)
+		if err != nil {
+			return false
+		}
+		response.Body.Close()
+		return response.StatusCode == http.StatusForbidden
+	}
+	return host != u.URL.Host && forbids(host) && !forbids(u.URL.Host)
+}
+
+// hasOldTransport reports whether a GET opens a stream that begins with the event "endpoint"
+// (2024-11-05, "HTTP with SSE").
+func (ep *Endpoint) hasOldTransport(ctx context.Context, u *routing.Upstream, host string) bool {
+	out := ep.meeting(ctx, u, host, http.MethodGet, nil)
+	out.Header.Set("Accept", "text/event-stream")
+	response, err := ep.Client.Send(out, 0)
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK || exchange.ShapeOf(response) != exchange.EventStream {
+		return false
+	}
+	piece, err := exchange.NewReader(exchange.EventStream, response.Body).Next()
+	return err == nil && announcesEndpoint(string(piece.Raw))
+}
+
+func announcesEndpoint(event string) bool {
+	for line := range strings.Lines(event) {
+		if name, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "event:"); ok {
+			return strings.TrimSpace(name) == "endpoint"
+		}
+	}
+	return false
+}
