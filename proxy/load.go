@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/limit"
 	"berth/internal/mcp"
+	"berth/internal/series"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -93,6 +94,8 @@ func (d *load) measure(meters metric.MeterProvider) {
 	meter := meters.Meter("berth/proxy")
 	// Creating an instrument fails on a malformed name only.
 	d.counter, _ = meter.Int64Counter("berth.shed", metric.WithDescription("Requests turned away because there was no room, or because their caller takes too much."))
+	series.Begin(d.counter, series.Of("reason", shedInFlight, shedReserve, shedMemory, shedBuffered, shedStreams, shedCallerStreams, shedCallerCalls,
+		shedConnections, shedLists, shedPolls, shedKept, shedUnknownIDs))
 	for name, gauge := range map[string]*limit.Gauge{"berth.calls.open": d.calls, "berth.streams.open": d.streams, "berth.bodies.bytes": d.bodies} {
 		_, _ = meter.Int64ObservableGauge(name,
 			metric.WithDescription("What is held at present, of what limits bound."),

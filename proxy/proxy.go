@@ -142,6 +142,7 @@ func New(o Options) *Proxy {
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
+	p.telemetry.begin(o.Endpoints)
 	p.load = newLoad(p.limits, o.Meter, p.log)
 	return p
 }

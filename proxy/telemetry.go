@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/series"
 	"berth/routing"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -55,6 +57,20 @@ func newTelemetry(meters metric.MeterProvider, tracers trace.TracerProvider) tel
 	t.drops, _ = meter.Int64Counter("berth.subscription.dropped", metric.WithDescription("Messages on subscriptions' streams at upstreams that were for no subscriber, by why."))
 	t.crossed, _ = meter.Int64Counter("berth.crossed_answers", metric.WithDescription("Responses to other requests in the answers to requests of berth's own, dropped."))
 	return t
+}
+
+// begin has the counters of events stand at 0. Requests are not among them: what they are
+// labelled by is too much to know beforehand.
+func (t telemetry) begin(endpoints []*Endpoint) {
+	for _, ep := range endpoints {
+		pool := ep.Router.Pool
+		name, upstreams := series.Of("pool", pool.Name()), series.Of("upstream", pool.Names()...)
+		series.Begin(t.moves, name, series.Of("outcome", moveDone, moveJoined, moveLost, moveUnkept, moveNowhere, moveVersion, moveRejected))
+		series.Begin(t.cuts, name, series.Of(string(semconv.McpMethodNameKey), mcp.MethodCallTool))
+		series.Begin(t.missing, name, series.Of("header", mcp.HeaderMethod, mcp.HeaderName, mcp.HeaderVersion))
+		series.Begin(t.crossed, name, upstreams)
+		series.Begin(t.drops, name, upstreams, series.Of("reason", string(dropUnasked), string(dropOther)))
+	}
 }
 
 // crossedBy counts a response that u has given to another request.

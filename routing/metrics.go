@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"berth/internal/series"
+
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
@@ -24,6 +26,8 @@ func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
 	// Creating an instrument fails on a malformed name only.
 	m.ejections, _ = meter.Int64Counter("berth.upstream.ejections", metric.WithDescription("Upstreams taken out of the choice for unbound work."))
 	m.questions, _ = meter.Int64Counter("berth.asks", metric.WithDescription("Questions to the fleet for an id the map does not know, by outcome."))
+	series.Begin(m.ejections, series.Of("pool", p.name), series.Of("upstream", p.Names()...))
+	series.Begin(m.questions, series.Of("pool", p.name), series.Of("outcome", "found", "denied", "unclear", "busy"))
 	inFlight, _ := meter.Int64ObservableGauge("berth.upstream.inflight", metric.WithDescription("Requests under way at an upstream."))
 	up, _ := meter.Int64ObservableGauge("berth.upstream.up", metric.WithDescription("1 if the upstream answered last, 0 if it is silent or ejected."))
 	// A callback given with an instrument is dropped where the instrument stands already: all

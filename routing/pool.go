@@ -74,6 +74,14 @@ func (p *Pool) Name() string { return p.name }
 // Upstreams returns the pool's upstreams. The slice must not be changed.
 func (p *Pool) Upstreams() []*Upstream { return p.upstreams }
 
+// Names are those of the pool's upstreams.
+func (p *Pool) Names() (names []string) {
+	for _, u := range p.upstreams {
+		names = append(names, u.Name)
+	}
+	return names
+}
+
 // Find returns the upstream with this name, or nil.
 func (p *Pool) Find(name string) *Upstream {
 	for _, u := range p.upstreams {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"berth/internal/series"
+
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
@@ -33,6 +35,9 @@ func newMetrics(provider metric.MeterProvider) metrics {
 	m.lookups, _ = meter.Int64Counter("berth.lookups", metric.WithDescription("Look-ups of a binding, by kind and by where it was found."))
 	m.bindings, _ = meter.Int64Counter("berth.bindings", metric.WithDescription("Bindings made, by kind and outcome."))
 	m.lost, _ = meter.Int64Counter("berth.bindings.refreshes_dropped", metric.WithDescription("Refreshes of bindings dropped because too many waited."))
+	kinds := series.Of("kind", string(Task), string(Session), string(Claim), string(Affinity), string(Hint))
+	series.Begin(m.bindings, kinds, series.Of("outcome", outcomeStored, outcomeLocal, outcomeWrittenBack, outcomeCollision))
+	series.Begin(m.lost)
 	return m
 }
 

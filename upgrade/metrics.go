@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/series"
 	"berth/internal/storage"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -53,6 +54,7 @@ func newMetrics(provider metric.MeterProvider, t *Tasks) metrics {
 	m.resumptions, _ = meter.Int64Counter("berth.upgrade.resumed", metric.WithDescription("Streams of held calls that broke, or were left by another berth, and were to be resumed, by outcome."))
 	m.questions, _ = meter.Int64Counter("berth.upgrade.questions", metric.WithDescription("What tools asked clients while their calls were held in sessions, by outcome."))
 	m.sessionEnds, _ = meter.Int64Counter("berth.upgrade.session_ends", metric.WithDescription("Sessions that were ended while calls were held in them, by outcome."))
+	m.begin(t)
 	m.rounds, _ = meter.Float64Histogram("berth.upgrade.round.duration", metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(roundBuckets...),
 		metric.WithDescription("Rounds of held calls, from their dispatch to the end of their answer."))
 	_, _ = meter.Int64ObservableGauge("berth.upgrade.holder", metric.WithDescription("Always 1; the label tells by which name this process holds calls."),
@@ -75,6 +77,23 @@ func newMetrics(provider metric.MeterProvider, t *Tasks) metrics {
 	gauge("berth.upgrade.kept", "Tasks that this process counts, those that have ended included.", "", func(u usage) int64 { return int64(u.tasks) })
 	gauge("berth.upgrade.kept.bytes", "What they keep until they expire.", "By", func(u usage) int64 { return u.bytes })
 	return m
+}
+
+// begin has the counters stand at 0.
+func (m metrics) begin(t *Tasks) {
+	for _, counter := range []metric.Int64Counter{m.made, m.unmade, m.late, m.orphaned, m.adopted, m.putBack} {
+		series.Begin(counter)
+	}
+	series.Begin(m.refusals, series.Of("bound", "live_per_process", "live_per_caller", "live_per_principal",
+		"kept_tasks", "caller_kept_tasks", "kept", "caller_kept", "held", "caller_held", "outcome", "answers"))
+	series.Begin(m.ends, series.Of("state", string(Completed), string(Failed)))
+	series.Begin(m.questions, series.Of("outcome", "asked", "settled", "withdrawn", "refused", "undeclared"))
+	series.Begin(m.sessionEnds, series.Of("outcome", "held", "told", "failed"))
+	for _, pool := range t.pools {
+		at := []series.Label{series.Of("pool", pool.Routing.Name()), series.Of("upstream", pool.Routing.Names()...)}
+		series.Begin(m.crossed, at...)
+		series.Begin(m.resumptions, append(at, series.Of("outcome", "resumed", "refused", "unreachable", mcp.ReasonSessionLost))...)
+	}
 }
 
 // refused counts what a bound has refused.

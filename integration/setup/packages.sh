@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs redis-server, nginx, chromium, and npm where there is none, with apt-get if this
+# Installs redis-server, nginx, chromium, promtool and npm where there is none, with apt-get if this
 # account may; otherwise says what to install.
 set -eu
 
@@ -36,5 +36,6 @@ provide() {
 provide redis-server redis-server
 provide nginx nginx-light
 provide chromium chromium
+provide promtool prometheus
 provide npm nodejs npm
 [ "${incomplete:-}" != yes ]

@@ -3,6 +3,8 @@ package certs
 import (
 	"context"
 
+	"berth/internal/series"
+
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
@@ -20,6 +22,7 @@ func newMetrics(provider metric.MeterProvider, c *Certs) metrics {
 	var m metrics
 	// Creating an instrument fails on a malformed name only.
 	m.handshakes, _ = meter.Int64Counter("berth.tls.handshakes", metric.WithDescription("TLS handshakes with clients, by outcome."))
+	series.Begin(m.handshakes, series.Of("outcome", "ok", "failed"))
 	_, _ = meter.Int64ObservableGauge("berth.tls.certificate.expiry", metric.WithUnit("s"),
 		metric.WithDescription("When the certificate that clients are shown expires, in seconds since 1970."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {

@@ -108,7 +108,7 @@ func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
 // layers are the packages of the module, those first that know of no other. One may
 // import from the layers before its own.
 var layers = [][]string{
-	{"internal/build"},
+	{"internal/build", "internal/series"},
 	{"internal/admin", "internal/demo/fleet", "internal/framing", "internal/gate", "internal/limit", "internal/mcp", "internal/reload", "internal/storage/boltcheck", "internal/telemetry"},
 	{"internal/certs", "internal/exchange", "internal/identity", "internal/storage"},
 	{"internal/client", "internal/seal", "sticky"},

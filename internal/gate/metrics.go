@@ -3,6 +3,8 @@ package gate
 import (
 	"context"
 
+	"berth/internal/series"
+
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
 )
@@ -17,6 +19,7 @@ func newMetrics(provider metric.MeterProvider, open func() int64) metrics {
 	var m metrics
 	// Creating an instrument fails on a malformed name only.
 	m.refusals, _ = meter.Int64Counter("berth.connections.refused", metric.WithDescription("Connections closed because their address held too many."))
+	series.Begin(m.refusals)
 	_, _ = meter.Int64ObservableGauge("berth.connections.open",
 		metric.WithDescription("Connections of clients."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {

@@ -3,6 +3,8 @@ package identity
 import (
 	"context"
 
+	"berth/internal/series"
+
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
@@ -20,6 +22,7 @@ func newMetrics(provider metric.MeterProvider, f *KeyFetcher) metrics {
 	var m metrics
 	// Creating an instrument fails on a malformed name only.
 	m.fetches, _ = meter.Int64Counter("berth.jwks.fetches", metric.WithDescription("Fetches of the issuer's signing keys, by outcome."))
+	series.Begin(m.fetches, series.Of("outcome", "ok", "failed"))
 	_, _ = meter.Int64ObservableGauge("berth.jwks.keys",
 		metric.WithDescription("Signing keys of the issuer's in use."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {

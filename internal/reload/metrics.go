@@ -3,6 +3,8 @@ package reload
 import (
 	"context"
 
+	"berth/internal/series"
+
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
@@ -20,6 +22,7 @@ func newMetrics(provider metric.MeterProvider, what string) metrics {
 	m := metrics{what: attribute.String("what", what)}
 	// Creating an instrument fails on a malformed name only.
 	m.reloads, _ = provider.Meter("berth/reload").Int64Counter("berth.reloads", metric.WithDescription("Changed files that were read anew, by outcome."))
+	series.Begin(m.reloads, series.Of("what", what), series.Of("outcome", "ok", "failed"))
 	return m
 }
 

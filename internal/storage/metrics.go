@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"berth/internal/series"
+
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
@@ -27,6 +29,15 @@ const (
 	opInfo        = "info"  // not counted: nobody waits for it
 	opWatch       = "watch" // not counted: it never ends
 )
+
+// counted are the operations that metrics know.
+var counted = []string{opGet, opPutIfAbsent, opSwap, opPut, opDelete, opEnlist, opDelist, opMembers, opNotify, opNow, opPing}
+
+// reasons are those for which an operation finds the store unavailable.
+var reasons = []string{
+	string(reasonTimeout), string(reasonRefused), string(reasonBreakerOpen), string(reasonOOM), string(reasonReadonly), string(reasonLoading),
+	string(reasonAuth), string(reasonDisk), string(reasonCorrupt), string(reasonUnreplicated), string(reasonOther),
+}
 
 // durationBuckets reach from a Redis on the same host to an operation that waited
 // as long as it may, in seconds.
@@ -66,6 +77,7 @@ func newMetrics(provider metric.MeterProvider, healthy func() bool) (*metrics, e
 	if err != nil {
 		return nil, fmt.Errorf("storage: registering the health gauge: %w", err)
 	}
+	series.Begin(failures, series.Of("operation", counted...), series.Of("reason", reasons...))
 	return &metrics{errors: failures, duration: duration, gauge: registration}, nil
 }
 
