@@ -164,3 +164,20 @@ func TestSignOfLifeIsOfTheCallsEra(t *testing.T) {
 		}
 	})
 }
+
+// A stream's body is closed by whoever reads it, and by whoever sent for it: the second time
+// panicked once the stream was over.
+func TestStreamEndsUnderAWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, log := watching(t, rigOptions{size: 1})
+		f.servers[0].inject(onMethod("tools/call", say(eventsType, doneEvent)))
+		for _, era := range []string{"modern", "legacy"} {
+			if r := f.do(f.call(era)); r.body != doneEvent {
+				t.Errorf("%s: got %v", era, r)
+			}
+		}
+		if log.String() != "" {
+			t.Errorf("logged %s", log.String())
+		}
+	})
+}

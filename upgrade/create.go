@@ -232,13 +232,16 @@ func (t *Tasks) giveUp(ctx context.Context, task Task, c *Call, reason error) {
 	if !errors.Is(reason, storage.ErrUnavailable) && ctx.Err() == nil && t.reconsider(ctx, task, c) == nil {
 		return
 	}
+	// Until then the task is this process's to decide about: that it is listed and not held
+	// makes it no orphan.
+	t.unsure.keep(task.ID, func(ctx context.Context) error { return t.reconsider(ctx, task, c) })
 	t.backlog.add(func(ctx context.Context) error {
 		release, err := t.custody.claim(ctx, task.ID)
 		if err != nil {
 			return err
 		}
 		defer release()
-		return t.reconsider(ctx, task, c)
+		return t.unsure.settle(ctx, task.ID)
 	})
 }
 

@@ -8,8 +8,8 @@ import (
 	"berth/internal/storage"
 )
 
-// unsure are steps by which this process may have taken over a task: the store did not
-// say. Until one is taken again the task is nobody else's to decide about.
+// unsure are steps by which this process may have made or taken over a task: the
+// store did not say. Until one is taken again the task is nobody else's to decide about.
 type unsure struct {
 	mu    sync.Mutex // guards the field below
 	steps map[string]func(ctx context.Context) error
