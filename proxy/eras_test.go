@@ -222,3 +222,16 @@ func TestHeldCallGoesWhereItsEraIsSpoken(t *testing.T) {
 		t.Errorf("got %+v, %d calls at b", v, f.servers[1].Calls("tools/call"))
 	}
 }
+
+// A session that has lost its instance moves to one that speaks its era.
+func TestSessionMovesToWhoSpeaksItsEra(t *testing.T) {
+	f := newRig(t, reinit(rigOptions{probe: true}))
+	session := f.initialize()
+	f.furnish(session)
+	var refused atomic.Int64
+	f.servers[1].inject(refusedBy(false, &refused, modernRefusal))
+	f.servers[0].kill()
+	if got := f.who(session); got != "c" || refused.Load() == 0 {
+		t.Errorf("answered by %q, after %d refusals of b", got, refused.Load())
+	}
+}

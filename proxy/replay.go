@@ -98,6 +98,9 @@ func (r *replay) post(ctx context.Context, body []byte) (mcp.Answer, error) {
 	}
 	defer response.Body.Close()
 	r.x.endpoint.noteAnswer(r.upstream, response.StatusCode)
+	if r.session == "" && refusesEra(mcp.EraLegacy, mcp.MethodInitialize, []byte(ownID), response) {
+		return mcp.Answer{}, &exchange.SendError{Err: errEra} // another one may open it
+	}
 	if r.session == "" && response.StatusCode/100 == 2 && !hasOddSession(response.Header) {
 		r.session = response.Header.Get(mcp.HeaderSession)
 	}

@@ -1,0 +1,60 @@
+//go:build e2e
+
+package integration
+
+import (
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A fleet in the middle of an upgrade: one published server of the legacy era, with sessions,
+// and two of the modern one. Of the modern clients of such a pool 8 to 23 of 30 were served.
+func TestPublishedServersOfBothErasServeClientsOfBoth(t *testing.T) {
+	f := newFleet(t, 3, func(name, address string) *exec.Cmd {
+		if name == "a" {
+			return everythingCommand(t, name, address)
+		}
+		return nodeCommand(t, filepath.Join(serversDir, "tasks-server.js"), "--port", portOf(t, address), "--name", name, "--answers", string(jsonAnswers))
+	})
+	b := startBerth(t, f)
+	c := newModernClient(t)
+	const clients = 30
+	modern, legacy := 0, 0
+	for range clients {
+		discovered, err := c.send(t, b.url(), "server/discover", "", map[string]any{})
+		called, callErr := c.send(t, b.url(), "tools/call", "slow_compute", slowCompute(1))
+		if err == nil && callErr == nil && discovered.status == http.StatusOK && called.status == http.StatusOK {
+			modern++
+		}
+		if initialized(t, b.url()) {
+			legacy++
+		}
+	}
+	if modern != clients || legacy != clients {
+		t.Errorf("served %d modern and %d legacy clients of %d each", modern, legacy, clients)
+	}
+	if said := b.output.String(); !strings.Contains(said, "upstream does not speak the era of some calls") {
+		t.Errorf("no call met the other era:\n%s", said)
+	}
+}
+
+// initialized reports whether a legacy client's handshake succeeds.
+func initialized(t *testing.T, url string) bool {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"legacy","version":"1"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json, text/event-stream")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
