@@ -45,6 +45,10 @@ func keeping(t testing.TB) *localFleet {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprintf(w, result, idIn(body))
 			return true
+		case strings.Contains(head, `"quick"`):
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`, idIn(body))
+			return true
 		}
 		return false
 	})
