@@ -43,8 +43,14 @@ func (t *Tasks) Cancel(ctx context.Context, id string, who Asker) (Task, error) 
 func (t *Tasks) drop(ctx context.Context, e entry, op Op) (Task, error) {
 	h := t.custody.get(e.ID)
 	apply := t.records.apply
-	if h != nil {
+	switch {
+	case h != nil:
 		apply = func(ctx context.Context, _ entry, op Op) (entry, error) { return h.step(ctx, op) }
+	case e.Holder == "":
+		// Nobody else takes its end down if this process dies half-way; the next beat strikes it.
+		if err := t.takeOn(ctx, &e.Task); err != nil {
+			return Task{}, err
+		}
 	}
 	after, err := apply(ctx, e, op)
 	switch {

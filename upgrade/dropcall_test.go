@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -181,4 +182,35 @@ func TestKeyOfAnEndedTaskTellsCallsApart(t *testing.T) {
 			t.Errorf("another call under the key: got %v, want ErrKeyReused", err)
 		}
 	})
+}
+
+// A berth that dies while it cancels a task that nobody holds leaves nothing of the call to a
+// task that has ended.
+func TestCallGoesThoughWhoeverCancelledDies(t *testing.T) {
+	const points = 10 // more operations than a cancel needs
+	for point := 1; point <= points; point++ {
+		for _, after := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				berths := startBerths(t, 3, settings{}, newTool())
+				time.Sleep(2 * testLease)
+				berths[0].line.note()
+				id := berths[0].hand(t, rule(nil), "call ask:k result "+large)
+				synctest.Wait()
+				died := make(chan struct{})
+				berths[1].line.died = sync.OnceFunc(func() { close(died) })
+				berths[1].line.burn(point, after)
+				_, _ = berths[1].Cancel(t.Context(), id, somebody)
+				<-died
+				berths[1].kill()
+				time.Sleep(graceful + testLease)
+				v := berths[2].see(t, id)
+				if left := callLeft(t, berths[0], id); v.State.Terminal() && len(left) > 0 {
+					t.Errorf("point %d, after %v: the task is %s, and of its call there is still %v", point, after, v.State, left)
+				}
+				if listed := berths[2].members(t, berths[2].lists.tasksOf(berths[1].holder)); len(listed) > 0 {
+					t.Errorf("point %d, after %v: listed are %v", point, after, listed)
+				}
+			})
+		}
+	}
 }
