@@ -214,3 +214,25 @@ func TestCallGoesThoughWhoeverCancelledDies(t *testing.T) {
 		}
 	}
 }
+
+// What the store does not remove at once goes when it takes that.
+func TestCallGoesOnceTheStoreTakesThat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 2, settings{}, newTool())[0]
+		time.Sleep(2 * testLease)
+		b.line.note()
+		id := b.hand(t, rule(nil), "call result/1s "+large)
+		synctest.Wait()
+		b.line.refuse(func(op, key string) bool { return op == "delete" && strings.HasPrefix(key, callKey(id)) })
+		time.Sleep(2 * time.Second)
+		b.mustState(t, id, Completed)
+		if len(callLeft(t, b, id)) == 0 {
+			t.Fatal("the call is gone already")
+		}
+		b.line.refuse(nil)
+		time.Sleep(testLease)
+		if left := callLeft(t, b, id); len(left) > 0 {
+			t.Errorf("of the call there is still %v", left)
+		}
+	})
+}

@@ -1,0 +1,166 @@
+package upgrade
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/mcp"
+)
+
+// Each bound refuses by its own name, leaves the first call of a caller alone where it is of
+// the bytes that calls bear, and has an even share for whoever comes later.
+func TestEachBoundOfWhatIsKeptRefuses(t *testing.T) {
+	type try struct {
+		caller string
+		bytes  int64
+		want   string // the bound that refuses it, "" if none does
+	}
+	for name, c := range map[string]struct {
+		bounds Bounds
+		tries  []try
+	}{
+		"one caller's calls": {Bounds{HeldPerCaller: 100 * kib}, []try{
+			{"one", 60 * kib, ""}, {"one", 60 * kib, "caller_held"}, {"one", 40 * kib, ""}, {"two", 60 * kib, ""}, {"three", 200 * kib, ""},
+		}},
+		"all calls": {Bounds{Held: 100 * kib}, []try{
+			{"one", 60 * kib, ""}, {"two", 60 * kib, "held"}, {"two", 40 * kib, ""}, {"three", 40 * kib, "held"},
+		}},
+		"what one caller keeps": {Bounds{BytesPerCaller: 100 * kib}, []try{
+			{"one", 60 * kib, ""}, {"one", 15 * kib, "caller_kept"}, {"one", 10 * kib, ""}, {"two", 60 * kib, ""},
+		}},
+		"what all keep": {Bounds{Bytes: 100 * kib}, []try{
+			{"one", 60 * kib, ""}, {"two", 60 * kib, "kept"}, {"two", 40 * kib, ""},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := newQuota(c.bounds)
+			for i, try := range c.tries {
+				got := ""
+				err := q.admit(fmt.Sprint(i), try.caller, try.bytes, time.Now().Add(time.Hour))
+				if refusal, ok := errors.AsType[*Refusal](err); ok {
+					got = refusal.Reason
+				}
+				if got != try.want {
+					t.Errorf("%d: %s with %d bytes: refused by %q, want %q", i, try.caller, try.bytes, got, try.want)
+				}
+			}
+		})
+	}
+}
+
+// What a call bears counts as long as it is held.
+func TestCallThatIsOverIsNotHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := bounding(t, settings{}, Bounds{HeldPerCaller: 100 * kib})
+		large := strings.Repeat("a", 60*kib)
+		if _, refused := b.tries(t, from("one", rule(nil), "call result/1s "+large)); refused != "" {
+			t.Fatal(refused)
+		}
+		if _, refused := b.tries(t, from("one", rule(nil), "call result "+large)); refused != "caller_held" {
+			t.Errorf("a second call: got %q", refused)
+		}
+		time.Sleep(2 * time.Second)
+		if _, refused := b.tries(t, from("one", rule(nil), "call result "+large)); refused != "" {
+			t.Errorf("refused when the first is over: %s", refused)
+		}
+	})
+}
+
+// What went wrong can always be told, however full it is.
+func TestSmallOutcomeIsAlwaysKept(t *testing.T) {
+	q := newQuota(Bounds{BytesPerCaller: kib})
+	q.count("task", "one", 0, 0, time.Now().Add(time.Hour))
+	if q.take("task", smallOutcome+1) {
+		t.Error("there was room for more than that")
+	}
+	if !q.take("task", smallOutcome) {
+		t.Error("there was no room")
+	}
+}
+
+// What a tool asks between two rounds, and what its client answers, must find room.
+func TestRoomForAsksAndAnswers(t *testing.T) {
+	bounds := Bounds{BytesPerCaller: 100 * kib}
+	who := Asker{Pool: poolName}
+	synctest.Test(t, func(t *testing.T) {
+		b := bounding(t, settings{}, bounds)
+		id, refused := b.tries(t, from("one", rule(nil), "call ask:"+strings.Repeat("k", 60*kib)+" result"))
+		if refused != "" {
+			t.Fatal(refused)
+		}
+		v, err := b.Get(t.Context(), id, who)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := v.failure(t); f.Data.Reason != mcp.ReasonTooMuchKept {
+			t.Errorf("asks without room: got %+v", f)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		b := bounding(t, settings{}, bounds)
+		id, refused := b.tries(t, from("one", rule(nil), "call ask:k result"))
+		if refused != "" {
+			t.Fatal(refused)
+		}
+		err := b.Update(t.Context(), id, who, inputs("k", `"`+strings.Repeat("a", 120*kib)+`"`), &Envelope{})
+		if refusal, ok := errors.AsType[*Refusal](err); !ok || refusal.Reason != "answers" || !errors.Is(err, ErrTooMuchKept) {
+			t.Errorf("answers without room: got %v", err)
+		}
+		if v, err := b.Get(t.Context(), id, who); err != nil || v.State != InputRequired {
+			t.Errorf("the task is %s (%v), want it to wait for other answers", v.State, err)
+		}
+		if err := b.Update(t.Context(), id, who, inputs("k", "1"), &Envelope{}); err != nil {
+			t.Errorf("answers with room: %v", err)
+		}
+		synctest.Wait()
+		if v, err := b.Get(t.Context(), id, who); err != nil || v.State != Completed {
+			t.Errorf("the task is %s (%v)", v.State, err)
+		}
+	})
+}
+
+// So must what a call in a session asks; what it may not ask is refused at its server.
+func TestRoomForWhatACallInASessionAsks(t *testing.T) {
+	bounded := func(_ *testing.T, s *settings) { s.kept = Bounds{BytesPerCaller: 100 * kib} }
+	oldWorld(t, bounded, func(t *testing.T, berths []*berth, old *oldServer) {
+		id := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		call := old.call(t, 0)
+		for n, size := range []int{60 * kib, 60 * kib, 20 * kib} {
+			call.say(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":%q}}`, n, strings.Repeat("?", size))
+			soon()
+		}
+		v := berths[1].statusOf(t, id, "input_required")
+		if asks := v.OpenAsks(); len(asks) != 2 || asks[0].Key != "0" || asks[1].Key != "2" {
+			t.Errorf("%d are open", len(asks))
+		}
+		if told := old.told(); len(told) != 1 || !strings.Contains(told[0], `"id":1,"error"`) {
+			t.Errorf("told %.200q, want the second refused", told)
+		}
+	})
+}
+
+// A task that is cancelled while nobody holds it keeps its arguments no longer.
+func TestCancelledTaskKeepsItsRecordAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := bounding(t, settings{}, Bounds{})
+		id, refused := b.tries(t, from("one", rule(nil), "call ask:k result "+strings.Repeat("a", 60*kib)))
+		if refused != "" {
+			t.Fatal(refused)
+		}
+		if before := b.quota.total().bytes; before < 60*kib {
+			t.Errorf("counted %d bytes of one that waits for its client", before)
+		}
+		if _, err := b.Cancel(t.Context(), id, Asker{Pool: poolName}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if after := b.quota.total(); after.bytes > recordSize+kib || after.held != 0 || after.tasks != 1 {
+			t.Errorf("counted %+v, want the record", after)
+		}
+	})
+}
