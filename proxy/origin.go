@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// AnyOrigin, alone in Endpoint.Origins, lets the pages of every origin call, those of
-// the opaque origin "null" among them.
+// AnyOrigin stands alone in Endpoint.Origins, and lets the pages of every origin call, those
+// of the opaque origin "null" among them.
 const AnyOrigin = "*"
 
 // checkOrigin refuses a request that a page made which may not call here, and notes the
