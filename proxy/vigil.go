@@ -67,15 +67,17 @@ func (ep *Endpoint) watch(u *routing.Upstream, out *http.Request) *vigil {
 	return v
 }
 
-// end ends the vigil; nil is none.
+// end ends the vigil, if it has not ended before; nil is none.
 func (v *vigil) end() {
 	if v == nil {
 		return
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.timer.Stop()
-	v.timer = nil
+	if v.timer != nil {
+		v.timer.Stop()
+		v.timer = nil
+	}
 }
 
 func (v *vigil) look() {
