@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-// counts are the counters of a name, by their label outcome.
+// counts are the counters of a name that have counted, by their label outcome.
 func counts(t *testing.T, reader *sdkmetric.ManualReader, name string) map[string]int64 {
 	t.Helper()
 	var all metricdata.ResourceMetrics
@@ -26,8 +26,9 @@ func counts(t *testing.T, reader *sdkmetric.ManualReader, name string) map[strin
 				continue
 			}
 			for _, point := range sum.DataPoints {
-				outcome, _ := point.Attributes.Value("outcome")
-				found[outcome.AsString()] += point.Value
+				if outcome, _ := point.Attributes.Value("outcome"); point.Value != 0 {
+					found[outcome.AsString()] += point.Value
+				}
 			}
 		}
 	}
