@@ -6,11 +6,8 @@ import (
 	"strings"
 )
 
-// The OTLP protocols that berth speaks; http/json is not one.
-const (
-	protocolHTTP = "http/protobuf"
-	protocolGRPC = "grpc"
-)
+// protocolHTTP is the OTLP protocol that berth speaks.
+const protocolHTTP = "http/protobuf"
 
 // environment is what berth itself reads of the OTEL_* variables
 // (OpenTelemetry specification, "Environment Variable Specification" and

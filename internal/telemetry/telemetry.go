@@ -57,8 +57,8 @@ type Telemetry struct {
 
 // Start makes the providers; it connects to nothing. With OTEL_SDK_DISABLED=true
 // both of them do nothing, and only the process's own metrics remain. It fails
-// on settings that contradict themselves, such as an OTLP protocol that does not
-// exist.
+// on settings that contradict themselves, such as an OTLP protocol that it does not
+// speak.
 //
 // The OpenTelemetry SDK reports its errors to one handler a process; Start makes
 // that handler write to Options.Log, since the default prints unstructured lines

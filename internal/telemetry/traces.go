@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strings"
 
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -18,40 +17,28 @@ func (t *Telemetry) startTraces(ctx context.Context, res *resource.Resource, env
 	if env.tracesOff || endpoint == "" && !env.endpoint {
 		return nil
 	}
-	exporter, err := newExporter(ctx, env.protocol, endpoint)
+	if env.protocol != protocolHTTP {
+		return fmt.Errorf("telemetry: traces go over the OTLP protocol %s, not over %q: name it, or nothing, in OTEL_EXPORTER_OTLP_TRACES_PROTOCOL "+
+			"and OTEL_EXPORTER_OTLP_PROTOCOL, and an endpoint of OTLP/HTTP, whose usual port is 4318", protocolHTTP, env.protocol)
+	}
+	exporter, err := newExporter(ctx, endpoint)
 	if err != nil {
-		return err
+		return fmt.Errorf("telemetry: making the OTLP exporter: %w", err)
 	}
 	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(res))
 	t.tracers = provider
 	t.stop = append(t.stop, provider.Shutdown)
-	t.log.Info("exporting traces", "protocol", env.protocol)
+	t.log.Info("exporting traces", "protocol", protocolHTTP)
 	return nil
 }
 
 // newExporter returns an exporter that connects when it first has spans. Without
 // an endpoint it takes the environment's.
-func newExporter(ctx context.Context, protocol, endpoint string) (exporter sdktrace.SpanExporter, err error) {
-	switch protocol {
-	case protocolGRPC:
-		var options []otlptracegrpc.Option
-		if endpoint != "" {
-			options = append(options, otlptracegrpc.WithEndpointURL(endpoint))
-		}
-		exporter, err = otlptracegrpc.New(ctx, options...)
-	case protocolHTTP:
-		var options []otlptracehttp.Option
-		if endpoint != "" {
-			options = append(options, otlptracehttp.WithEndpointURL(withTracesPath(endpoint)))
-		}
-		exporter, err = otlptracehttp.New(ctx, options...)
-	default:
-		err = fmt.Errorf("unknown OTLP protocol %q, must be %s or %s", protocol, protocolHTTP, protocolGRPC)
+func newExporter(ctx context.Context, endpoint string) (sdktrace.SpanExporter, error) {
+	if endpoint == "" {
+		return otlptracehttp.New(ctx)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("telemetry: making the OTLP exporter: %w", err)
-	}
-	return exporter, nil
+	return otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(withTracesPath(endpoint)))
 }
 
 // withTracesPath appends OTLP's path to an endpoint that has none, as the

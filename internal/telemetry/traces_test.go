@@ -1,34 +1,25 @@
 package telemetry
 
 import (
-	"context"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 )
 
-// sink is a collector: it takes OTLP over both protocols and keeps what it got.
+// sink is a collector that keeps what it got.
 type sink struct {
-	collector.UnimplementedTraceServiceServer
 	requests chan *collector.ExportTraceServiceRequest
 	paths    chan string
 }
 
 func newSink() *sink {
 	return &sink{requests: make(chan *collector.ExportTraceServiceRequest, 1), paths: make(chan string, 1)}
-}
-
-func (s *sink) Export(_ context.Context, r *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
-	s.requests <- r
-	return &collector.ExportTraceServiceResponse{}, nil
 }
 
 func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -42,27 +33,12 @@ func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.requests <- request
 }
 
-// overHTTP returns the URL of a collector.
-func (s *sink) overHTTP(t *testing.T) string {
+// listen returns the URL of a collector.
+func (s *sink) listen(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	return server.URL
-}
-
-// overGRPC returns the URL of a collector.
-func (s *sink) overGRPC(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := grpc.NewServer()
-	collector.RegisterTraceServiceServer(server, s)
-	done := make(chan error)
-	go func() { done <- server.Serve(listener) }()
-	t.Cleanup(func() { server.Stop(); <-done })
-	return "http://" + listener.Addr().String()
 }
 
 // send makes one span and returns what the collector got of it.
@@ -104,22 +80,22 @@ func TestTracesExporterNoneWinsOverAnEndpoint(t *testing.T) {
 func TestTracesReachTheCollector(t *testing.T) {
 	tests := []struct {
 		name   string
-		listen func(*sink, *testing.T) string
 		option bool // the endpoint is an option, not a variable
 		env    map[string]string
 		path   string
 	}{
-		{"option", (*sink).overHTTP, true, nil, "/v1/traces"},
-		{"variable", (*sink).overHTTP, false, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": ""}, "/v1/traces"},
-		{"variable for traces", (*sink).overHTTP, false, map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": ""}, "/"},
-		{"option over a variable", (*sink).overHTTP, true, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}, "/v1/traces"},
-		{"gRPC option", (*sink).overGRPC, true, map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, ""},
-		{"gRPC variable", (*sink).overGRPC, false, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "grpc"}, ""},
+		{"option", true, nil, "/v1/traces"},
+		{"variable", false, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": ""}, "/v1/traces"},
+		{"variable for traces", false, map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": ""}, "/"},
+		{"protocol for traces", false, map[string]string{
+			"OTEL_EXPORTER_OTLP_ENDPOINT": "", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf",
+		}, "/v1/traces"},
+		{"option over a variable", true, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}, "/v1/traces"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s, o, env := newSink(), Options{Version: "1.2.3"}, map[string]string{}
-			endpoint := tt.listen(s, t)
+			endpoint := s.listen(t)
 			if tt.option {
 				o.TracesEndpoint = endpoint
 			}
@@ -135,10 +111,8 @@ func TestTracesReachTheCollector(t *testing.T) {
 					t.Errorf("got %s, want it to have %s", got, want)
 				}
 			}
-			if tt.path != "" {
-				if path := <-s.paths; path != tt.path {
-					t.Errorf("got path %s, want %s", path, tt.path)
-				}
+			if path := <-s.paths; path != tt.path {
+				t.Errorf("got path %s, want %s", path, tt.path)
 			}
 		})
 	}
@@ -146,16 +120,29 @@ func TestTracesReachTheCollector(t *testing.T) {
 
 func TestTheEnvironmentNamesTheService(t *testing.T) {
 	s := newSink()
-	tel := start(t, Options{TracesEndpoint: s.overHTTP(t)}, map[string]string{"OTEL_SERVICE_NAME": "berth-eu"})
+	tel := start(t, Options{TracesEndpoint: s.listen(t)}, map[string]string{"OTEL_SERVICE_NAME": "berth-eu"})
 	if got := s.send(t, tel); !strings.Contains(got, `"berth-eu"`) {
 		t.Errorf("got %s, want berth-eu", got)
 	}
 }
 
-func TestStartRefusesAProtocolThatDoesNotExist(t *testing.T) {
-	setEnvironment(t, map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"})
-	_, err := Start(t.Context(), Options{TracesEndpoint: "http://127.0.0.1:1", Log: slog.New(slog.DiscardHandler)})
-	if err == nil || !strings.Contains(err.Error(), "http/json") {
-		t.Errorf("got %v, want an error about http/json", err)
+func TestStartRefusesAProtocolThatBerthDoesNotSpeak(t *testing.T) {
+	for _, variable := range []string{"OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"} {
+		for _, protocol := range []string{"grpc", "http/json", "carrier-pigeon"} {
+			t.Run(variable+"="+protocol, func(t *testing.T) {
+				setEnvironment(t, map[string]string{variable: protocol})
+				_, err := Start(t.Context(), Options{TracesEndpoint: "http://127.0.0.1:1", Log: slog.New(slog.DiscardHandler)})
+				if err == nil || !strings.Contains(err.Error(), protocol) || !strings.Contains(err.Error(), "http/protobuf") {
+					t.Errorf("got %v, want an error that names %s, and http/protobuf", err, protocol)
+				}
+			})
+		}
+	}
+}
+
+// A protocol is of no matter where no traces are exported.
+func TestProtocolIsNotJudgedWithoutTraces(t *testing.T) {
+	if isRecording(t, start(t, Options{}, map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"})) {
+		t.Error("got a recorded span, want none")
 	}
 }
