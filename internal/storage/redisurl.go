@@ -41,14 +41,14 @@ func parseRedisURL(raw string) (target, error) {
 	if err != nil {
 		return target{}, errURL
 	}
-	if (u.Hostname() == "") != (u.Scheme == "unix") || !isOneHost(u) {
+	if (u.Hostname() == "") != (u.Scheme == "unix") {
 		return target{}, errRedisURL
 	}
 	options, err := redisOptions(u, errRedisURL, optDB, optName, optPool, optVerify)
 	if err != nil {
 		return target{}, err
 	}
-	return target{name: masked(u), redis: options, secrets: secretsOf(u.User, "")}, nil
+	return target{name: masked(u, u.Scheme, u.Host), redis: options, secrets: secretsOf(u.User, "")}, nil
 }
 
 // parseSentinelURL reads redis+sentinel://: the hosts are sentinels, the path is the
@@ -76,8 +76,7 @@ func parseSentinelURL(raw string) (target, error) {
 	}
 	options.MasterName = master
 	options.SentinelUsername, options.SentinelPassword = user, password
-	several(options, hosts)
-	return target{name: maskedSet(u, "sentinel", hosts), redis: options, secrets: secretsOf(u.User, password)}, nil
+	return several(u, "sentinel", hosts, options, password), nil
 }
 
 // parseClusterURL reads redis+cluster://: the hosts are some of the cluster's nodes.
@@ -94,8 +93,7 @@ func parseClusterURL(raw string) (target, error) {
 		return target{}, err
 	}
 	options.IsClusterMode = true
-	several(options, hosts)
-	return target{name: maskedSet(u, "cluster", hosts), redis: options, secrets: secretsOf(u.User, "")}, nil
+	return several(u, "cluster", hosts, options, ""), nil
 }
 
 // parseHosts reads a URL with several hosts, which package url has no idea of: as one
@@ -118,7 +116,7 @@ func parseHosts(raw, port string, malformed error) (*url.URL, []string, error) {
 	hosts := strings.Split(rest[begin:end], ",")
 	for i, host := range hosts {
 		one, err := url.Parse(plain + "://" + host)
-		if err != nil || one.Hostname() == "" || one.Host != host || !isOneHost(one) || !validPort(one) {
+		if err != nil || one.Hostname() == "" || one.Host != host || !isOneHost(one) {
 			return nil, nil, malformed
 		}
 		hosts[i] = net.JoinHostPort(one.Hostname(), cmp.Or(one.Port(), port))
@@ -132,7 +130,7 @@ func parseHosts(raw, port string, malformed error) (*url.URL, []string, error) {
 
 // redisOptions reads what the URL of one server says, with those options only.
 func redisOptions(u *url.URL, malformed error, allowed ...string) (*redis.UniversalOptions, error) {
-	if u.Opaque != "" || u.Fragment != "" || !validPort(u) {
+	if u.Opaque != "" || u.Fragment != "" || !isOneHost(u) {
 		return nil, malformed
 	}
 	for option := range u.Query() {
@@ -155,39 +153,31 @@ func redisOptions(u *url.URL, malformed error, allowed ...string) (*redis.Univer
 	}, nil
 }
 
-// several makes o lead to servers of which hosts are the first to be asked. Each is
-// verified by the name that it is reached under.
-func several(o *redis.UniversalOptions, hosts []string) {
+// several is the target that hosts are the first servers of to be asked. Each is verified
+// by the name that it is reached under.
+func several(u *url.URL, form string, hosts []string, o *redis.UniversalOptions, another string) target {
 	o.Addrs = hosts
 	if o.TLSConfig != nil {
 		o.TLSConfig.ServerName = ""
 	}
+	return target{name: masked(u, u.Scheme+"+"+form, strings.Join(hosts, ",")), redis: o, secrets: secretsOf(u.User, another)}
 }
 
-// isOneHost reports whether u names one host. Package url takes several for a name, and
-// an IPv6 address without brackets for one that its port belongs to.
+// isOneHost reports whether u names one host, with a port that there can be. Package url
+// takes several for a name, and an IPv6 address without brackets for one that its port
+// belongs to.
 func isOneHost(u *url.URL) bool {
-	return !strings.Contains(u.Host, ",") && (strings.HasPrefix(u.Host, "[") || strings.Count(u.Host, ":") <= 1)
-}
-
-func validPort(u *url.URL) bool {
-	if u.Port() == "" {
-		return true
+	if strings.Contains(u.Host, ",") || !strings.HasPrefix(u.Host, "[") && strings.Count(u.Host, ":") > 1 {
+		return false
 	}
-	n, err := strconv.ParseUint(u.Port(), 10, 16)
-	return err == nil && n > 0
+	port, err := strconv.ParseUint(cmp.Or(u.Port(), redisPort), 10, 16)
+	return err == nil && port > 0
 }
 
-// masked is the URL as it may be shown. A user without a password is masked too:
+// masked is u, at host, as it may be shown. A user without a password is masked too:
 // it is most likely a password without its colon. The query is left out.
-func masked(u *url.URL) string {
-	shown := url.URL{Scheme: u.Scheme, User: maskedUser(u.User), Host: u.Host, Path: u.Path}
-	return shown.String()
-}
-
-// maskedSet is the same for a URL that parseHosts took apart.
-func maskedSet(u *url.URL, form string, hosts []string) string {
-	shown := url.URL{Scheme: u.Scheme + "+" + form, User: maskedUser(u.User), Host: strings.Join(hosts, ","), Path: u.Path}
+func masked(u *url.URL, scheme, host string) string {
+	shown := url.URL{Scheme: scheme, User: maskedUser(u.User), Host: host, Path: u.Path}
 	return shown.String()
 }
 
