@@ -29,7 +29,7 @@ type stream struct {
 	event   int64           // bytes of the event under way
 	gone    bool            // the client left; what comes is still recorded
 	news    *sessionNews    // what berth itself has to say; nil: nothing
-	resumes bool            // the client can go on where the stream breaks: it has an event's id
+	resumes string          // the last event's id, from which the client can go on where the stream breaks; "": it cannot
 }
 
 // arrival is what one read of an event stream brought.
@@ -160,7 +160,9 @@ func (s *stream) take(a arrival) (done bool, err error) {
 		s.release(event(instead))
 		return true, nil
 	}
-	s.resumes = s.resumes || s.x.era() == mcp.EraLegacy && !s.x.owed.isPaid() && a.piece.Numbered()
+	if id := a.piece.EventID(); id != "" && s.x.era() == mcp.EraLegacy && !s.x.owed.isPaid() {
+		s.resumes = id
+	}
 	s.x.stopgap.heed(a.piece)
 	s.x.share(s.x.status, a.piece, false)
 	raw := a.piece.Raw

@@ -50,11 +50,14 @@ func (d *debt) ids() [][]byte { return slices.Concat(d.begun, d.open) }
 func (d *debt) isPaid() bool { return len(d.open)+len(d.begun) == 0 }
 
 // owes reports whether the client waits for a response that no other stream can bring it.
-func (s *stream) owes() bool { return !s.x.owed.isPaid() && !s.resumes && !s.gone }
+func (s *stream) owes() bool { return !s.x.owed.isPaid() && s.resumes == "" && !s.gone }
 
 // breakOff ends the stream, which its upstream has ended, or has broken off with err. A client
 // that is owed a response is told so in its place.
 func (s *stream) breakOff(err error) error {
+	if !errors.Is(err, io.EOF) && !s.x.owed.isPaid() && !s.gone && s.resumes != "" && !s.x.couldResume(s.u, s.resumes) {
+		s.resumes = ""
+	}
 	switch {
 	case s.owes():
 		s.refuseAll(errors.Join(errStreamReset, brokenOff(err)))

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/internal/mcp"
 )
 
 // breakAfter sends what stands there of an event stream and breaks the connection off, or ends
@@ -122,4 +124,47 @@ func TestStreamThatADrainLeavesNoTimeIsTold(t *testing.T) {
 			t.Errorf("got %q, want the progress, and that berth ends", r.body)
 		}
 	})
+}
+
+// A server that breaks its stream off is asked for the rest first: one that died answers no
+// client that resumes, and clients give that up and wait.
+func TestClientOfAStreamThatCannotGoOnIsTold(t *testing.T) {
+	sent := "id: 7\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{}}\n\n"
+	for name, c := range map[string]struct {
+		asked faultFunc // nil: nobody listens any more
+		told  bool
+	}{
+		"nobody is there":         {nil, true},
+		"it has forgotten":        {sayStatus(http.StatusBadRequest, jsonType, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"no such event"},"id":null}`), true},
+		"it knows no such stream": {sayStatus(http.StatusMethodNotAllowed, "text/plain", "no"), true},
+		"it goes on":              {say(eventsType, ": here\n\n"), false},
+		"it is not well":          {sayStatus(http.StatusServiceUnavailable, "text/plain", "later"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newRig(t, rigOptions{})
+				session := f.initialize()
+				f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+					switch {
+					case r.Method != http.MethodGet:
+						if c.asked == nil {
+							f.servers[0].listener.Close()
+						}
+						return breakAfter(sent, false)(w, r, body)
+					case r.Header.Get(mcp.HeaderLastEvent) != "7" || r.Header.Get(mcp.HeaderSession) != session:
+						t.Errorf("asked for event %q of session %q", r.Header.Get(mcp.HeaderLastEvent), r.Header.Get(mcp.HeaderSession))
+						return false
+					}
+					return c.asked(w, r, body)
+				})
+				response := f.open(f.legacyRequest(t.Context(), session, "tools/call", `"name":"slow"`))
+				defer response.Body.Close()
+				body, _ := io.ReadAll(response.Body) // it breaks off, where the client may go on
+				rest, ok := strings.CutPrefix(string(body), sent)
+				if !ok || strings.Contains(rest, `"upstream_reset"`) != c.told || !c.told && rest != "" {
+					t.Errorf("got %q after it, told: want %v", rest, c.told)
+				}
+			})
+		})
+	}
 }

@@ -7,6 +7,7 @@ set -eu
 cd "$1"
 mkdir -p "$2"
 go build -o "$2/godriver" .
+go build -o "$2/broken" ./broken
 go build -o "$2/coretasks" ./coretasks
 go build -o "$2/taskless" ./taskless
 go build -o "$2/everything-server" github.com/modelcontextprotocol/go-sdk/conformance/everything-server

@@ -44,9 +44,9 @@ type Piece struct {
 	event   mcp.Event
 }
 
-// Numbered reports whether the piece is an event with an id, from which a client could resume
-// the stream.
-func (p Piece) Numbered() bool { return p.event.ID() != "" }
+// EventID is the id of the event that the piece is, from which a client could resume the
+// stream; "" if it has none.
+func (p Piece) EventID() string { return p.event.ID() }
 
 // Reader hands out an answer's body piece by piece. It is for one goroutine.
 type Reader struct {

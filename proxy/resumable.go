@@ -1,0 +1,38 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+// resumeTime bounds how long an upstream may take to say whether a stream can be resumed.
+const resumeTime = 2 * time.Second
+
+// couldResume reports whether u, which broke a stream off, would let the client go on after
+// this event. It is asked as the client would ask, and its answer is left unread: clients
+// whose servers died give up resuming after a few attempts, and then wait for ever.
+func (x *request) couldResume(u *routing.Upstream, event string) bool {
+	ctx, cancel := context.WithTimeout(x.ctx, resumeTime)
+	defer cancel()
+	out := x.newUpstreamRequest(ctx, u, http.MethodGet, x.endpointURL(u), nil)
+	dropCallsOwn(out.Header)
+	out.Header.Del("Content-Type")
+	out.Header.Set("Accept", "text/event-stream")
+	out.Header.Set(mcp.HeaderLastEvent, event)
+	response, err := x.endpoint.Client.Send(out, resumeTime)
+	if failed, ok := errors.AsType[*exchange.SendError](err); ok {
+		x.endpoint.noteFailure(u, failed)
+		return failed.Starved || failed.TimedOut && failed.Sent
+	}
+	if err != nil {
+		return true // the client left
+	}
+	defer response.Body.Close()
+	return response.StatusCode/100 != 4
+}
