@@ -1,7 +1,8 @@
 // Package boltcheck tells whether a file is a whole bbolt database.
 //
 // bbolt trusts its file: a page that was overwritten or cut off makes it panic, run
-// in circles, read beyond its map, or find less than was written. Check reads every
+// in circles, read beyond its map, or find less than was written; its own Tx.Check does
+// so as well, on a goroutine where none of that can be caught. Check reads every
 // page that can be reached, believes nothing it reads, and names the first thing that
 // is wrong, so that a file which passes can be opened without harm.
 //
@@ -9,7 +10,7 @@
 // reached once, none of them is on the list of free pages, keys are in order. bbolt
 // keeps no checksums of what lies in the pages; whoever writes values must.
 //
-// It costs one reading of the file, and a bit of memory for each page.
+// It costs one reading of the file, and a byte of memory for each page.
 package boltcheck
 
 import (
@@ -35,15 +36,16 @@ func Check(r io.ReaderAt, size int64, visit Visit) (stale bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if state.pages > uint64(size)/state.pageSize {
-		return false, damaged("it ends at %d bytes, %d pages of %d are missing", size, state.pages-uint64(size)/state.pageSize, state.pageSize)
+	pageSize := uint64(state.PageSize)
+	if there := uint64(size) / pageSize; state.Pages > there {
+		return false, damaged("it ends at %d bytes, %d pages of %d are missing", size, state.Pages-there, pageSize)
 	}
-	w := &walker{r: r, meta: state, visit: visit, seen: make([]uint64, state.pages/64+1)}
+	w := &walker{r: r, pageSize: pageSize, visit: visit, seen: make([]bool, state.Pages)}
 	w.mark(0, 2)
-	if err := w.freelist(); err != nil {
+	if err := w.freelist(state.Freelist); err != nil {
 		return false, err
 	}
-	return stale, w.tree(state.root, nil, nil, nil, 0)
+	return stale, w.tree(state.Root, nil, nil, nil, 0)
 }
 
 func damaged(format string, args ...any) error {

@@ -1,6 +1,7 @@
 package boltcheck
 
 import (
+	"encoding/binary"
 	"errors"
 	"hash/fnv"
 	"io"
@@ -10,81 +11,77 @@ const (
 	magic      = 0xED0CDAED
 	version    = 2
 	metaBytes  = 64
-	headBytes  = 16 // of each page
 	noFreelist = ^uint64(0)
 
 	// The sizes of pages that bbolt looks for when its first page cannot be read.
 	smallestPage, largestPage = 1 << 10, 1 << 24
 )
 
-// meta is one of the two states that a file can be in: bbolt writes them in turn.
+// meta is one of the two states that a file can be in, as bbolt writes them in turn.
 type meta struct {
-	pageSize uint64
-	root     uint64 // page
-	freelist uint64 // page, or noFreelist
-	pages    uint64 // all pages lie below this one
-	txid     uint64 // grows with each state
+	Magic, Version, PageSize, Flags uint32
+
+	Root     uint64 // page
+	Sequence uint64
+	Freelist uint64 // page, or noFreelist
+	Pages    uint64 // all pages lie below this one
+	TxID     uint64 // grows with each state
+	Checksum uint64
 }
 
 // newestMeta returns the newest state that can be read. stale says that there should be
 // a newer one.
 func newestMeta(r io.ReaderAt, size int64) (newest meta, stale bool, err error) {
-	first, firstErr := readMeta(r, 0)
-	pageSize := int64(first.pageSize)
-	if firstErr != nil {
-		pageSize = findSecond(r, size)
+	first, err := readMeta(r, 0)
+	if err != nil {
+		second, found := findSecond(r, size)
+		if found {
+			return second, true, nil
+		}
+		return meta{}, false, err
 	}
-	second, secondErr := readMeta(r, pageSize)
+	second, err := readMeta(r, int64(first.PageSize))
 	switch {
-	case firstErr != nil && secondErr != nil:
-		return meta{}, false, firstErr
-	case firstErr != nil:
-		return second, true, nil
-	case secondErr != nil:
+	case err != nil:
 		return first, true, nil
-	case second.pageSize != first.pageSize:
+	case second.PageSize != first.PageSize:
 		return meta{}, false, damaged("its two heads name different sizes of pages")
-	case second.txid > first.txid:
+	case second.TxID > first.TxID:
 		return second, false, nil
 	}
 	return first, false, nil
 }
 
 // findSecond looks for the second state where the first does not say the page size.
-func findSecond(r io.ReaderAt, size int64) int64 {
-	for pageSize := int64(smallestPage); pageSize <= min(largestPage, size); pageSize *= 2 {
-		if m, err := readMeta(r, pageSize); err == nil && m.pageSize == uint64(pageSize) {
-			return pageSize
+func findSecond(r io.ReaderAt, size int64) (second meta, found bool) {
+	for at := int64(smallestPage); at <= min(largestPage, size); at *= 2 {
+		if m, err := readMeta(r, at); err == nil && int64(m.PageSize) == at {
+			return m, true
 		}
 	}
-	return smallestPage
+	return meta{}, false
 }
 
 // readMeta reads the state in the page at an offset.
-func readMeta(r io.ReaderAt, at int64) (meta, error) {
+func readMeta(r io.ReaderAt, at int64) (m meta, err error) {
 	b := make([]byte, metaBytes)
 	if _, err := r.ReadAt(b, at+headBytes); errors.Is(err, io.EOF) {
 		return meta{}, damaged("it is too short for a database")
 	} else if err != nil {
 		return meta{}, err
 	}
-	if order.Uint32(b) != magic || order.Uint32(b[4:]) != version {
-		return meta{}, damaged("it is no database, or its beginning is overwritten")
+	if _, err := binary.Decode(b, order, &m); err != nil {
+		return meta{}, err
 	}
 	sum := fnv.New64a()
 	sum.Write(b[:metaBytes-8])
-	if sum.Sum64() != order.Uint64(b[metaBytes-8:]) {
+	switch {
+	case m.Magic != magic || m.Version != version:
+		return meta{}, damaged("it is no database, or its beginning is overwritten")
+	case m.Checksum != sum.Sum64():
 		return meta{}, damaged("the checksum of its head is wrong")
-	}
-	m := meta{
-		pageSize: uint64(order.Uint32(b[8:])),
-		root:     order.Uint64(b[16:]),
-		freelist: order.Uint64(b[32:]),
-		pages:    order.Uint64(b[40:]),
-		txid:     order.Uint64(b[48:]),
-	}
-	if m.pageSize < smallestPage || m.pageSize > largestPage || m.pageSize&(m.pageSize-1) != 0 {
-		return meta{}, damaged("its pages have %d bytes", m.pageSize)
+	case m.PageSize < smallestPage || m.PageSize > largestPage || m.PageSize&(m.PageSize-1) != 0:
+		return meta{}, damaged("its pages have %d bytes", m.PageSize)
 	}
 	return m, nil
 }
