@@ -27,26 +27,20 @@ type Client struct {
 	Kind Kind
 }
 
-// Compute calls slow_compute as a task, polls it to its end and checks that
-// the result is the one asked for. Like the published clients it gives up at
-// the first poll that is not answered with the task.
-func (c *Client) Compute(ctx context.Context, label string, d time.Duration) Outcome {
+// Call calls a tool that takes d, polls the task that it is handed to its end, if it is
+// handed one, and checks that the result is the one asked for. Like the published
+// clients it gives up at the first poll that is not answered with the task.
+func (c *Client) Call(ctx context.Context, tool, label string, d time.Duration) Outcome {
 	out := Outcome{Kind: c.Kind}
 	v := &conversation{client: c}
 	if out.Err = v.open(ctx); out.Err != nil {
 		return out
 	}
-	task, err := v.create(ctx, label, d)
-	if err != nil {
-		out.Err = err
-		return out
+	result, err := v.callTool(ctx, tool, label, d, &out)
+	if err == nil {
+		out.Owner, err = checkResult(result, label)
 	}
-	result, err := v.await(ctx, task, &out)
-	if err != nil {
-		out.Err = err
-		return out
-	}
-	out.Owner, out.Err = checkResult(result, label)
+	out.Err = err
 	return out
 }
 
@@ -69,25 +63,27 @@ func (v *conversation) open(ctx context.Context) error {
 	return nil
 }
 
-// create calls the tool and returns the task that stands for it.
-func (v *conversation) create(ctx context.Context, label string, d time.Duration) (client.Task, error) {
+// callTool calls the tool and returns its result, by way of a task or not.
+func (v *conversation) callTool(ctx context.Context, tool, label string, d time.Duration, out *Outcome) (json.RawMessage, error) {
 	params := map[string]any{
-		"name":      "slow_compute",
+		"name":      tool,
 		"arguments": map[string]any{"seconds": d.Seconds(), "label": label},
 		"_meta":     map[string]any{"progressToken": label},
 	}
 	if v.client.Kind != Modern {
 		params["task"] = map[string]any{"ttl": time.Minute.Milliseconds()}
 	}
-	raw, err := v.call(ctx, "tools/call", params)
+	start := time.Now()
+	result, err := v.call(ctx, "tools/call", params)
+	out.First = time.Since(start)
 	if err != nil {
-		return client.Task{}, v.sessionError("call the tool", err)
+		return nil, v.sessionError("call the tool", err)
 	}
-	task, ok := client.ReadMade(v.version("tools/call"), raw)
-	if !ok {
-		return client.Task{}, fmt.Errorf("%w: no task was made", ErrWrongResult)
+	task, handed := client.ReadMade(v.version("tools/call"), result)
+	if out.Handed = handed; !handed {
+		return result, nil
 	}
-	return task, nil
+	return v.await(ctx, task, out)
 }
 
 // await polls the task to its end and returns the result of the call.

@@ -53,7 +53,7 @@ func TestDirectCallsComeBackRight(t *testing.T) {
 			HTTP: &http.Client{Transport: transportTo(t, serve(t, "a", s))},
 			Kind: kind,
 		}
-		out := c.Compute(t.Context(), "job", 950*time.Millisecond)
+		out := c.Call(t.Context(), "slow_compute", "job", 950*time.Millisecond)
 		if out.Err != nil || out.Owner != "a" || out.Lost != 0 {
 			t.Fatalf("got %+v, want a right result of a, nothing lost", out)
 		}
@@ -85,7 +85,7 @@ func TestRoundRobinLosesTasks(t *testing.T) {
 		}
 		front := serve(t, "front", NewRoundRobin(transportTo(t, listeners...), urls...))
 		c := Client{URL: "http://front/mcp", HTTP: &http.Client{Transport: transportTo(t, front)}, Kind: kind}
-		out := c.Compute(t.Context(), "job", time.Second)
+		out := c.Call(t.Context(), "slow_compute", "job", time.Second)
 
 		denied := 0
 		for _, s := range servers {
@@ -163,7 +163,7 @@ func computeWith(t *testing.T, method string, write func(http.ResponseWriter)) O
 		HTTP: &http.Client{Transport: transportTo(t, serve(t, "a", s))},
 		Kind: LegacySessionless,
 	}
-	return c.Compute(t.Context(), "job", 50*time.Millisecond)
+	return c.Call(t.Context(), "slow_compute", "job", 50*time.Millisecond)
 }
 
 func writeBody(w http.ResponseWriter, body string) {
@@ -177,7 +177,7 @@ func TestClientStopsWithItsContext(t *testing.T) {
 		c := Client{URL: "http://a/mcp", HTTP: &http.Client{Transport: transportTo(t, serve(t, "a", s))}}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if out := c.Compute(ctx, "job", time.Minute); !errors.Is(out.Err, context.DeadlineExceeded) {
+		if out := c.Call(ctx, "slow_compute", "job", time.Minute); !errors.Is(out.Err, context.DeadlineExceeded) {
 			t.Errorf("got %v, want %v", out.Err, context.DeadlineExceeded)
 		}
 	})

@@ -1,52 +1,78 @@
 package demo
 
 import (
-	"bytes"
 	"fmt"
-	"io"
+	"strings"
+	"time"
 )
 
-// writeIntro says what is about to happen.
-func writeIntro(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%d MCP servers with in-memory tasks, %d tool calls through each front,\n"+
+// intro says what the first part is about to do. Nothing here is wider than 80 columns.
+func intro() string {
+	return fmt.Sprintf("%d MCP servers with in-memory tasks, %d tool calls through each front,\n"+
 		"%d at a time. A client gives a task up at its first lost poll.\n\n",
 		len(upstreamNames), callsPerKind*len(kinds), concurrency)
-	return err
 }
 
-// writeReport prints two trials side by side, no wider than 80 columns.
-func writeReport(w io.Writer, berth, robin trial) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%-26s%24s    %24s\n", "", "through berth", "through a round robin")
-	row := func(name string, cells ...any) {
-		fmt.Fprintf(&b, "%-26s%8v%8v%8v    %8v%8v%8v\n", append([]any{name}, cells...)...)
-	}
-	row("upstream", "tasks", "polls", "lost", "tasks", "polls", "lost")
-	for i, u := range berth.tallies {
-		r := robin.tallies[i]
-		row("  "+u.name, u.tasks, u.polls, u.lost, r.tasks, r.polls, r.lost)
-	}
-	berthPolls, berthLost := berth.polls()
-	robinPolls, robinLost := robin.polls()
-	row("as the clients saw it", berth.tasks(), berthPolls, berthLost, robin.tasks(), robinPolls, robinLost)
-	b.WriteByte('\n')
-
-	pair := func(name string, left, right any) { fmt.Fprintf(&b, "%-26s%24v    %24v\n", name, left, right) }
-	pair("tool calls right", of(berth.rightInAll(), len(berth.outcomes)), of(robin.rightInAll(), len(robin.outcomes)))
-	for _, k := range kinds {
-		pair("  "+k.String(), of(berth.right(k)), of(robin.right(k)))
-	}
-	pair("sessions lost", berth.sessionsLost(), robin.sessionsLost())
-	pair("polls lost", percent(berthLost, berthPolls), percent(robinLost, robinPolls))
-	_, err := w.Write(b.Bytes())
-	return err
+// report has two trials side by side.
+func report(berth, robin trial) string {
+	return pair("", "through berth", "through a round robin") +
+		pair("tool calls right", berth.right(), robin.right()) +
+		pair("sessions lost", berth.failed(ErrSessionLost), robin.failed(ErrSessionLost)) +
+		pair("polls lost", berth.pollsLost(), robin.pollsLost())
 }
 
-func of(part, whole int) string { return fmt.Sprintf("%d of %d", part, whole) }
+func (t trial) right() string { return fmt.Sprintf("%d of %d", len(t)-t.failed(nil), len(t)) }
 
-func percent(part, whole int) string {
-	if whole == 0 {
+func (t trial) pollsLost() string {
+	sent, lost := t.polls()
+	if sent == 0 {
 		return "no polls"
 	}
-	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(whole))
+	return fmt.Sprintf("%.0f %%", 100*float64(lost)/float64(sent))
 }
+
+// upgradedIntro says what the second part is about to do.
+func upgradedIntro() string {
+	return fmt.Sprintf("\nAn MCP server without tasks, whose tool takes %s, and berth in front\n"+
+		"of it, without a rule and with this one:\n\n    %s\n\n",
+		seconds(napTime), strings.ReplaceAll(strings.TrimSpace(sleepRule), "\n", "\n    "))
+}
+
+// report is what became of the calls.
+func (u upgraded) report() string {
+	var b strings.Builder
+	plain, ruled := u.plain.naps[0], u.ruled.naps[0]
+	b.WriteString(pair("", "without a rule", "with the rule"))
+	b.WriteString(pair("first answer", answered(plain), answered(ruled)))
+	b.WriteString(pair("  after", seconds(plain.First), seconds(ruled.First)))
+	fmt.Fprintf(&b, "\n%d calls at once, of %s, with the rule. What their polls told:\n\n", len(u.queued.naps), seconds(queueTime))
+	for _, n := range u.queued.naps {
+		b.WriteString(row(n.steps()))
+	}
+	return b.String()
+}
+
+func pair(name string, left, right any) string {
+	return fmt.Sprintf("%-26s%24v    %24v\n", name, left, right)
+}
+
+// row is the steps of one call, in columns: below each other, those of a queue are stairs.
+func row(steps []string) string {
+	var b strings.Builder
+	for _, step := range steps {
+		fmt.Fprintf(&b, "  %-11s", step)
+	}
+	return strings.TrimRight(b.String(), " ") + "\n"
+}
+
+func answered(o Outcome) string {
+	switch {
+	case o.Handed:
+		return "a task"
+	case o.Err == nil:
+		return "the result"
+	}
+	return "none"
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }

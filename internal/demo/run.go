@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 )
 
 // Options say what Run puts before the fleet.
@@ -24,9 +25,6 @@ type Options struct {
 // of tasks, with a rule and without. It prints all that to w. It takes four to
 // six seconds; see [Options.Once] for what follows.
 func Run(ctx context.Context, w io.Writer, opts Options) error {
-	if err := writeIntro(w); err != nil {
-		return fmt.Errorf("demo: print: %w", err)
-	}
 	behind, err := startUpstreams(pollInterval)
 	if err != nil {
 		return err
@@ -38,13 +36,10 @@ func Run(ctx context.Context, w io.Writer, opts Options) error {
 	}
 	defer end()
 
-	berth := runTrial(ctx, front.URL.String(), behind)
-	robin, err := runRoundRobin(ctx)
-	if err := errors.Join(err, context.Cause(ctx)); err != nil {
+	url := front.URL.String()
+	berth, err := compare(ctx, w, url)
+	if err != nil {
 		return err
-	}
-	if err := writeReport(w, berth, robin); err != nil {
-		return fmt.Errorf("demo: print the report: %w", err)
 	}
 	upgraded, err := showUpgraded(ctx, w, opts.Front)
 	if err != nil {
@@ -53,46 +48,59 @@ func Run(ctx context.Context, w io.Writer, opts Options) error {
 	if opts.Once {
 		return errors.Join(berth.err(), upgraded.err())
 	}
-	return stay(ctx, w, front.URL.String())
+	if err := write(w, strings.ReplaceAll(toTry, "ENDPOINT", url)); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
 }
 
-// runRoundRobin is the comparison: the same trial, another fleet.
+// compare is the first part: the trial through the berth at url, which it returns, and
+// the same through a round robin.
+func compare(ctx context.Context, w io.Writer, url string) (berth trial, err error) {
+	if err := write(w, intro()); err != nil {
+		return nil, err
+	}
+	berth = runTrial(ctx, url)
+	robin, err := runRoundRobin(ctx)
+	if err := errors.Join(err, context.Cause(ctx)); err != nil {
+		return nil, err
+	}
+	return berth, write(w, report(berth, robin))
+}
+
+// runRoundRobin runs the trial over another fleet.
 func runRoundRobin(ctx context.Context) (trial, error) {
 	behind, err := startUpstreams(pollInterval)
 	if err != nil {
-		return trial{}, err
+		return nil, err
 	}
 	defer behind.Close()
 	transport := &http.Transport{MaxIdleConnsPerHost: concurrency}
 	defer transport.CloseIdleConnections()
 	front, err := startHost(NewRoundRobin(transport, behind.urls()...))
 	if err != nil {
-		return trial{}, err
+		return nil, err
 	}
 	defer front.Close()
-	return runTrial(ctx, front.URL.String(), behind), nil
+	return runTrial(ctx, front.URL.String()), nil
 }
 
 // showUpgraded is the second part: it says what is about to happen, and then what did.
 func showUpgraded(ctx context.Context, w io.Writer, front Front) (upgraded, error) {
-	if err := writeRule(w); err != nil {
-		return upgraded{}, fmt.Errorf("demo: print: %w", err)
+	if err := write(w, upgradedIntro()); err != nil {
+		return upgraded{}, err
 	}
 	u, err := runUpgraded(ctx, front)
 	if err := errors.Join(err, context.Cause(ctx)); err != nil {
 		return upgraded{}, err
 	}
-	if err := writeUpgraded(w, u); err != nil {
-		return upgraded{}, fmt.Errorf("demo: print the report: %w", err)
-	}
-	return u, nil
+	return u, write(w, u.report())
 }
 
-// stay prints what to try and waits for the context to end.
-func stay(ctx context.Context, w io.Writer, url string) error {
-	if err := writeTry(w, url); err != nil {
-		return err
+func write(w io.Writer, text string) error {
+	if _, err := io.WriteString(w, text); err != nil {
+		return fmt.Errorf("demo: print: %w", err)
 	}
-	<-ctx.Done()
 	return nil
 }

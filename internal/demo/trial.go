@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // The size of a trial. With these it ends in under two seconds.
@@ -21,89 +22,70 @@ const (
 )
 
 // A trial is the traffic of all kinds of clients through one front.
-type trial struct {
-	outcomes []Outcome
-	tallies  []tally
+type trial []Outcome
+
+// runTrial sends callsPerKind tool calls of every kind through the front at url, the
+// kinds mixed.
+func runTrial(ctx context.Context, url string) trial {
+	through := newHTTPClient()
+	defer through.CloseIdleConnections()
+	return callAll(ctx, callsPerKind*len(kinds), func(ctx context.Context, i int) Outcome {
+		c := Client{URL: url, HTTP: through, Kind: kinds[i%len(kinds)]}
+		out := c.Call(ctx, "slow_compute", fmt.Sprintf("job %d", i), workTime)
+		if out.Err == nil && !out.Handed {
+			out.Err = fmt.Errorf("%w: no task was made", ErrWrongResult)
+		}
+		return out
+	})
 }
 
-// runTrial sends callsPerKind tool calls of every kind through the front at
-// url, some at a time and the kinds mixed, and asks the upstreams afterwards.
-func runTrial(ctx context.Context, url string, behind *upstreams) trial {
+// newHTTPClient has connections for all calls that are made at a time.
+func newHTTPClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: concurrency}}
+}
+
+// callAll makes n calls, some at a time, and waits for all.
+func callAll(ctx context.Context, n int, call func(ctx context.Context, i int) Outcome) []Outcome {
 	ctx, cancel := context.WithTimeout(ctx, trialLimit)
 	defer cancel()
-	transport := &http.Transport{MaxIdleConnsPerHost: concurrency}
-	defer transport.CloseIdleConnections()
-	outcomes := make([]Outcome, callsPerKind*len(kinds))
-	slots := make(chan struct{}, concurrency)
-	var calls sync.WaitGroup
+	outcomes := make([]Outcome, n)
+	var calls errgroup.Group
+	calls.SetLimit(concurrency)
 	for i := range outcomes {
-		slots <- struct{}{}
-		calls.Go(func() {
-			defer func() { <-slots }()
-			c := Client{URL: url, HTTP: &http.Client{Transport: transport}, Kind: kinds[i%len(kinds)]}
-			outcomes[i] = c.Compute(ctx, fmt.Sprintf("job %d", i), workTime)
+		calls.Go(func() error {
+			outcomes[i] = call(ctx, i)
+			return nil
 		})
 	}
-	calls.Wait()
-	return trial{outcomes: outcomes, tallies: behind.tallies()}
+	_ = calls.Wait() // each outcome has its own error
+	return outcomes
 }
 
+// polls counts those sent, and those lost.
 func (t trial) polls() (sent, lost int) {
-	for _, o := range t.outcomes {
+	for _, o := range t {
 		sent += o.Polls
 		lost += o.Lost
 	}
 	return sent, lost
 }
 
-func (t trial) tasks() (made int) {
-	for _, u := range t.tallies {
-		made += u.tasks
-	}
-	return made
-}
-
-func (t trial) sessionsLost() (n int) {
-	for _, o := range t.outcomes {
-		if errors.Is(o.Err, ErrSessionLost) {
+// failed counts the calls that ended with an error that is what; nil is any.
+func (t trial) failed(what error) (n int) {
+	for _, o := range t {
+		if o.Err != nil && (what == nil || errors.Is(o.Err, what)) {
 			n++
 		}
 	}
 	return n
 }
 
-// right counts the calls of a kind that came back right, and all of that kind.
-func (t trial) right(k Kind) (right, all int) {
-	for _, o := range t.outcomes {
-		if o.Kind != k {
-			continue
-		}
-		all++
-		if o.Err == nil {
-			right++
-		}
-	}
-	return right, all
-}
-
-func (t trial) rightInAll() (right int) {
-	for _, k := range kinds {
-		n, _ := t.right(k)
-		right += n
-	}
-	return right
-}
-
-// err is nil if every call came back right and no poll was lost.
+// err is nil if every call came back right.
 func (t trial) err() error {
-	var failed []error
-	for _, o := range t.outcomes {
+	for _, o := range t {
 		if o.Err != nil {
-			failed = append(failed, fmt.Errorf("%v: %w", o.Kind, o.Err))
+			return fmt.Errorf("demo: %d of %d tool calls failed, the first: %v: %w", t.failed(nil), len(t), o.Kind, o.Err)
 		}
 	}
-	if len(failed) == 0 {
-		return nil
-	}
-	return fmt.Errorf("demo: %d of %d tool calls failed, the first: %w", len(failed), len(t.outcomes), failed[0])
+	return nil
 }

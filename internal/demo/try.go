@@ -1,20 +1,13 @@
 package demo
 
-import (
-	"bytes"
-	"fmt"
-	"io"
-	"text/template"
-)
-
-// tryText, over the URL of the MCP endpoint, is a shell transcript to copy: the
-// first command keeps the id of the task it makes in a variable, the second
+// toTry, with the URL of the MCP endpoint for ENDPOINT, is a shell transcript to copy:
+// the first command keeps the id of the task it makes in a variable, the second
 // asks for that task.
-var tryText = template.Must(template.New("try").Parse(`
-berth stays up at {{.}} until ^C. To try it,
+const toTry = `
+berth stays up at ENDPOINT until ^C. To try it,
 make a task that takes five seconds:
 
-ID=$(curl -s {{.}} \
+ID=$(curl -s ENDPOINT \
   -H 'Content-Type: application/json' \
   -H 'Accept: application/json, text/event-stream' \
   -H 'MCP-Protocol-Version: 2026-07-28' \
@@ -28,7 +21,7 @@ ID=$(curl -s {{.}} \
 
 and ask for it, as often as you like:
 
-curl -s {{.}} \
+curl -s ENDPOINT \
   -H 'Content-Type: application/json' \
   -H 'Accept: application/json, text/event-stream' \
   -H 'MCP-Protocol-Version: 2026-07-28' \
@@ -41,16 +34,5 @@ curl -s {{.}} \
 
 Or probe it, as you may your own balancer (berth probe --help):
 
-berth probe {{.}} --tool slow_compute --args '{"seconds": 60}'
-`))
-
-func writeTry(w io.Writer, url string) error {
-	var b bytes.Buffer
-	if err := tryText.Execute(&b, url); err != nil {
-		return fmt.Errorf("demo: what to try: %w", err)
-	}
-	if _, err := w.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("demo: print: %w", err)
-	}
-	return nil
-}
+berth probe ENDPOINT --tool slow_compute --args '{"seconds": 60}'
+`

@@ -1,12 +1,26 @@
 package demo
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"berth/internal/demo/fleet"
+
 	"golang.org/x/sync/errgroup"
+)
+
+// Why a tool that knows nothing of tasks was not treated as its rule says.
+var (
+	// ErrWrongAnswer: a task without a rule, or none with it.
+	ErrWrongAnswer = errors.New("demo: wrong answer to the call")
+	// ErrUntold: the polls did not say how the call gets on.
+	ErrUntold = errors.New("demo: the polls do not tell")
+	// ErrOverrun: the tool ran more often, or more at a time, than it may.
+	ErrOverrun = errors.New("demo: the tool ran too often")
 )
 
 // The size of the second part. With these it ends in little more than two seconds.
@@ -43,6 +57,58 @@ func runUpgraded(ctx context.Context, front Front) (u upgraded, err error) {
 	run(&u.ruled, sleepRule, 1, napTime)
 	run(&u.queued, sleepRule, queueCalls, queueTime)
 	return u, group.Wait()
+}
+
+// A showing is calls of the tool that sleeps, made at once through one front.
+type showing struct {
+	naps   []Outcome // in the order of their waits
+	runs   int       // of the tool, as its server counts
+	atOnce int       // of these, at most
+}
+
+// runShowing makes so many calls of length d through what front makes of rules, over a
+// server that knows nothing of tasks.
+func runShowing(ctx context.Context, front Front, rules string, calls int, d time.Duration) (showing, error) {
+	server := &fleet.Sleeper{Name: upstreamNames[0]}
+	behind, err := startHost(server)
+	if err != nil {
+		return showing{}, err
+	}
+	defer behind.Close()
+	before, end, err := front.start(map[string]string{server.Name: behind.URL.String()}, rules)
+	if err != nil {
+		return showing{}, err
+	}
+	defer end()
+	c := &Client{URL: before.URL.String(), HTTP: newHTTPClient()}
+	defer c.HTTP.CloseIdleConnections()
+	return showing{takeNaps(ctx, c, calls, d), server.Runs(), server.AtOnce()}, nil
+}
+
+// takeNaps makes so many calls at once, and waits for all.
+func takeNaps(ctx context.Context, c *Client, calls int, d time.Duration) []Outcome {
+	naps := callAll(ctx, calls, func(ctx context.Context, i int) Outcome {
+		return c.Call(ctx, "sleep", fmt.Sprintf("nap %d", i), d)
+	})
+	slices.SortFunc(naps, func(a, b Outcome) int { return cmp.Compare(len(a.places()), len(b.places())) })
+	return naps
+}
+
+// err is nil if every call came back right, as a task or not, and the tool ran once for
+// each.
+func (s showing) err(handed bool) error {
+	for _, n := range s.naps {
+		switch {
+		case n.Err != nil:
+			return fmt.Errorf("demo: sleep: %w", n.Err)
+		case n.Handed != handed:
+			return fmt.Errorf("%w: got a task: %v, want %v", ErrWrongAnswer, n.Handed, handed)
+		}
+	}
+	if s.runs != len(s.naps) {
+		return fmt.Errorf("%w: %d times for %d calls", ErrOverrun, s.runs, len(s.naps))
+	}
+	return nil
 }
 
 // err is nil if all of that is as the rule says.

@@ -59,25 +59,3 @@ func (u *upstreams) urls() []*url.URL {
 	}
 	return urls
 }
-
-// tallies are what each upstream says it served so far.
-func (u *upstreams) tallies() []tally {
-	tallies := make([]tally, len(u.servers))
-	for i, s := range u.servers {
-		tallies[i] = tally{
-			name:  s.Name,
-			tasks: s.Executions(),
-			polls: s.Calls("tasks/get") + s.Calls("tasks/result"),
-			lost:  s.Denied("tasks/get") + s.Denied("tasks/result"),
-		}
-	}
-	return tallies
-}
-
-// A tally is one upstream's side of a trial, counted by the upstream.
-type tally struct {
-	name  string
-	tasks int // slow_compute runs
-	polls int // polls that arrived
-	lost  int // those for tasks of other upstreams
-}
