@@ -15,7 +15,9 @@ func TestCallsOfALostSessionFail(t *testing.T) {
 	for _, r := range resumable {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			c := startCoreBerths(t, 2, r.server)
+			server := r.server
+			server.rules = "[[pools]]\nsession_failover = \"notfound\"\n" + server.rules
+			c := startCoreBerths(t, 2, server)
 			s := openCore(t, c.any)
 			var calls []coreCall
 			for i := range 3 {

@@ -14,7 +14,7 @@ func TestRoundsAreCountedByTheirEnd(t *testing.T) {
 	rules := configFile(t, `
 [[upgrade]]
 tools = ["slow_compute", "failing_job", "confirm_delete"]
-after = "300ms"
+after = "1s"
 `)
 	berth := startWatched(t, tasklessFleet(t, 1, jsonAnswers), "--config", rules)
 	client := newModernClient(t)
@@ -27,7 +27,7 @@ after = "300ms"
 	}
 	call("confirm_delete", map[string]any{"filename": "asked"})
 	call("failing_job", map[string]any{"label": "answered"})
-	done := call("slow_compute", map[string]any{"seconds": 0.6, "label": "done"})
+	done := call("slow_compute", map[string]any{"seconds": 2, "label": "done"})
 	cancelled := call("slow_compute", map[string]any{"seconds": 60, "label": "cancelled"})
 	client.acknowledged(t, berth.url(), "tasks/cancel", map[string]any{"taskId": cancelled})
 	client.awaitStatus(t, berth.url(), done, "completed")

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -37,7 +39,25 @@ func (s *session) Handle(_ context.Context, client *http.Client, req *http.Reque
 	if strings.HasPrefix(req.Header.Get("Mcp-Method"), "tasks/") {
 		s.polls.Add(1)
 	}
+	if err := declareElicitation(req); err != nil {
+		return nil, err
+	}
 	return client.Do(req)
+}
+
+// declareElicitation adds to a request what its client takes: the library hands out what a
+// task asks, and has no way to declare that.
+func declareElicitation(req *http.Request) error {
+	if req.Body == nil {
+		return nil
+	}
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return err
+	}
+	body = bytes.Replace(body, []byte(`"extensions":{"io.modelcontextprotocol/tasks"`), []byte(`"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks"`), 1)
+	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return nil
 }
 
 // call makes one call of a tool and returns the text of its result.
