@@ -1,5 +1,5 @@
 # The verbs of the project. `make demo` needs nothing but Go; `make test` installs what the tests need.
-.PHONY: demo build setup test e2e probe-table soak fuzz lint
+.PHONY: demo build setup test e2e probe-table soak bench fuzz lint
 
 demo: ## embedded fleet, berth in front of it, and what a round robin loses; a plain tool as a task
 	go run . demo
@@ -22,6 +22,11 @@ probe-table: ## what berth probe finds lost behind a round robin, nginx and bert
 SOAK ?= 30m
 soak: setup ## every real client through two berths on one Redis that fails at random, for SOAK=30m, and tasks through berths that die; by hand
 	go test -race -timeout=0 -tags=e2e,soak -run='^TestSoak' -v ./integration -soak=$(SOAK)
+
+BENCH ?=
+bench: ## what berth costs beside ReverseProxy, nginx and HAProxy, in BENCH=--quick about a minute; docs/performance.md
+	integration/setup/bench.sh
+	go run ./integration/bench $(BENCH)
 
 FUZZ ?= 60s
 fuzz: ## every fuzz target for FUZZ=60s, one after another; stops at the first that fails

@@ -1,0 +1,192 @@
+//go:build linux
+
+package contender
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"berth/integration/bench/upstream"
+)
+
+// readyWithin is how long a proxy may take until it listens.
+const readyWithin = 20 * time.Second
+
+// Running is a contender at work.
+type Running struct {
+	// Addresses are where clients connect; more than one where nothing stands in between.
+	Addresses []string
+
+	dir       string
+	metrics   string // a socket; "": it tells no allocations
+	processes []*process
+}
+
+// Start starts c at the site, and Redis beside it if c needs that.
+func Start(c Contender, s Site) (*Running, error) {
+	if c.Product == Direct {
+		return direct(s.Upstreams), nil
+	}
+	dir, err := os.MkdirTemp(s.Dir, "proxy")
+	if err != nil {
+		return nil, err
+	}
+	s.Dir = dir
+	r := &Running{dir: dir}
+	if err := r.start(c, s); err != nil {
+		r.Stop()
+		return nil, err
+	}
+	return r, nil
+}
+
+func direct(upstreams []*upstream.Instance) *Running {
+	r := new(Running)
+	for _, u := range upstreams {
+		r.Addresses = append(r.Addresses, u.Address)
+	}
+	return r
+}
+
+func (r *Running) start(c Contender, s Site) error {
+	redis := ""
+	if c.Store == "redis" {
+		var err error
+		if redis, err = r.startRedis(s); err != nil {
+			return err
+		}
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	command, metrics, err := c.commandFor(s, address, redis)
+	if err != nil {
+		return err
+	}
+	if metrics != "" {
+		r.metrics = filepath.Join(s.Dir, metrics)
+	}
+	r.Addresses = []string{address}
+	return r.run(pinned(s.Core, command), address)
+}
+
+// startRedis starts a Redis that keeps nothing on disk, on the cores that the load has.
+func (r *Running) startRedis(s Site) (string, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return "", err
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", err
+	}
+	command := exec.Command(s.Programs.Redis, "--bind", host, "--port", port, "--save", "", "--appendonly", "no", "--dir", r.dir)
+	return address, r.run(command, address)
+}
+
+// run starts command, and waits until it listens.
+func (r *Running) run(command *exec.Cmd, address string) error {
+	p, err := startProcess(command, filepath.Join(r.dir, strconv.Itoa(len(r.processes))+".out"))
+	if err != nil {
+		return err
+	}
+	r.processes = append(r.processes, p)
+	return p.awaitListening(address)
+}
+
+// PID is the proxy's process; 0 if there is none.
+func (r *Running) PID() int {
+	if len(r.processes) == 0 {
+		return 0
+	}
+	return r.processes[len(r.processes)-1].command.Process.Pid
+}
+
+// Stop kills what was started, and removes what it wrote.
+func (r *Running) Stop() {
+	for _, p := range r.processes {
+		p.kill()
+	}
+	if r.dir != "" {
+		_ = os.RemoveAll(r.dir) // the benchmark's directory goes at its end
+	}
+}
+
+// process is one server that was started.
+type process struct {
+	command *exec.Cmd
+	output  *os.File
+	exited  chan struct{} // closed when it is gone
+}
+
+func startProcess(command *exec.Cmd, output string) (*process, error) {
+	file, err := os.Create(output)
+	if err != nil {
+		return nil, err
+	}
+	command.Stdout, command.Stderr = file, file
+	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := command.Start(); err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("contender: %w", err)
+	}
+	p := &process{command: command, output: file, exited: make(chan struct{})}
+	go func() {
+		_ = command.Wait() // that it ended is what counts
+		close(p.exited)
+	}()
+	return p, nil
+}
+
+func (p *process) kill() {
+	_ = p.command.Process.Kill() // it may be gone already
+	<-p.exited
+	_ = p.output.Close()
+}
+
+func (p *process) awaitListening(address string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
+	defer cancel()
+	for {
+		conn, err := net.DialTimeout("tcp", address, time.Second)
+		if err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-p.exited:
+			return p.failure("ended")
+		case <-ctx.Done():
+			return p.failure("does not listen")
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func (p *process) failure(what string) error {
+	said, err := os.ReadFile(p.output.Name())
+	return errors.Join(fmt.Errorf("contender: %s %s: %s", p.command.Path, what, said), err)
+}
+
+// pinned is command on one core.
+func pinned(core int, command *exec.Cmd) *exec.Cmd {
+	return exec.Command("taskset", append([]string{"-c", strconv.Itoa(core), command.Path}, command.Args[1:]...)...)
+}
+
+// freeAddress is an address on loopback where nobody listens.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer listener.Close()
+	return listener.Addr().String(), nil
+}

@@ -1,0 +1,69 @@
+package report
+
+// A Sample is what one round has measured of a contender, by metric. What does not apply is left out.
+type Sample map[Metric]float64
+
+// Metric names a value of a sample, and is its name in JSON.
+type Metric string
+
+// What is measured. A unit is a request, unless the kind says otherwise.
+const (
+	CPU       Metric = "cpu_us"       // CPU time of the proxy's processes a unit, saturated, in µs
+	PerSecond Metric = "per_second"   // units a second, saturated
+	Busy      Metric = "busy"         // part of its core that the proxy took meanwhile; below 1 something else was the limit
+	P50       Metric = "p50_us"       // latency, saturated, in µs
+	P99       Metric = "p99_us"       // the same
+	PacedCPU  Metric = "paced_cpu_us" // CPU time a unit at the fixed rate, in µs
+	PacedP50  Metric = "paced_p50_us" // latency at the fixed rate, from when the request was due, in µs
+	PacedP99  Metric = "paced_p99_us" // the same
+	Allocs    Metric = "allocs"       // allocations on the heap a unit, of programs that tell
+	Resident  Metric = "resident_mib" // memory of the proxy's processes afterwards, in MiB
+	Stream    Metric = "stream_kib"   // memory that each open stream has added, in KiB
+	Misrouted Metric = "misrouted"    // part of the polls that reached an instance without the task
+)
+
+// A Row is one contender at one kind of work.
+type Row struct {
+	Kind      string `json:"kind"`
+	Unit      string `json:"unit"`
+	Contender string `json:"contender"`
+	Product   string `json:"product"` // what it counts as where others are compared with it
+	Quiet     bool   `json:"quiet"`   // it wrote no access log
+
+	// Rounds are its samples; nil where a round failed.
+	Rounds []Sample `json:"rounds"`
+}
+
+// Median is the median of a metric over the rounds, false if none has it.
+func (r Row) Median(m Metric) (float64, bool) {
+	var values []float64
+	for _, sample := range r.Rounds {
+		if value, ok := sample[m]; ok {
+			values = append(values, value)
+		}
+	}
+	return median(values)
+}
+
+// Ratio is the median over the rounds of a metric of r by that of the other.
+func (r Row) Ratio(m Metric, other Row) (float64, bool) {
+	var values []float64
+	for i := range min(len(r.Rounds), len(other.Rounds)) {
+		own, ok := r.Rounds[i][m]
+		others, there := other.Rounds[i][m]
+		if ok && there && others > 0 {
+			values = append(values, own/others)
+		}
+	}
+	return median(values)
+}
+
+// beside finds the row of product in the same kind; of several the one that logs as r does.
+func (r Row) beside(rows []Row, product string) (found Row, ok bool) {
+	for _, row := range rows {
+		if row.Kind == r.Kind && row.Product == product && (!ok || row.Quiet == r.Quiet) {
+			found, ok = row, true
+		}
+	}
+	return found, ok
+}
