@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"berth/internal/demo/fleet"
+	"berth/internal/realtest"
 	"berth/internal/storage/redistest"
 	"berth/proxy"
 )
@@ -135,7 +136,7 @@ func TestRecordIsOneCleanLine(t *testing.T) {
 	b.post(message("tools/call", `"name":"`+dirt+`"`))
 	b.post(`{"jsonrpc":"2.0","id":1,"method":"` + dirt + `"}`)
 	b.send(http.MethodGet, "/%0a%1b%c2%85"+strings.Repeat("y", 5000), "")
-	await(t, "three records", func() bool { return strings.Count(b.access.String(), "\n") == 3 })
+	realtest.Eventually(t, "three records", func() bool { return strings.Count(b.access.String(), "\n") == 3 })
 	text := b.access.String()
 	// Escaped they would come back to life in whatever reads the records.
 	for _, control := range []string{`\n`, `\u0000`, `\u001b`, "\x1b", "\u0085", `\u0085`} {

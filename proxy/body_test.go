@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"berth/internal/realtest"
 )
 
 const bodyLimit = 4 << 20
@@ -54,7 +56,7 @@ func TestBodyThatGrowsTooLargeIsCutOff(t *testing.T) {
 		t.Errorf("got %d, closing %v, want 413 and the end of the connection", response.StatusCode, response.Close)
 	}
 	if _, err := io.Copy(io.Discard, conn); err == nil {
-		await(t, "the client's writes to fail", func() bool { _, err := conn.Write([]byte("x")); return err != nil })
+		realtest.Eventually(t, "the client's writes to fail", func() bool { _, err := conn.Write([]byte("x")); return err != nil })
 	}
 	// What the kernel buffers besides is no memory of berth's.
 	if n := sent.Load(); n > 4*bodyLimit {

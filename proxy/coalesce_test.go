@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"berth/internal/demo/fleet"
+	"berth/internal/realtest"
 	"berth/proxy"
 )
 
@@ -217,7 +218,7 @@ func TestRiderIsRecordedAsSuch(t *testing.T) {
 	b := start(t, setup{endpoint: func(ep *proxy.Endpoint) { ep.Coalesce = 5 * time.Second }})
 	id := b.makeTask()
 	b.modern("tasks/get", id, byID(id))
-	await(t, "two records", func() bool { return strings.Count(b.access.String(), "\n") == 2 })
+	realtest.Eventually(t, "two records", func() bool { return strings.Count(b.access.String(), "\n") == 2 })
 	b.access.take(t)
 	b.modern("tasks/get", id, byID(id))
 	if r := b.record(); r["source"] != "coalesced" || r["upstream"] != nil || r["status"] != 200.0 || r["outcome"] != "ok" {

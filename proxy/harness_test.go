@@ -17,6 +17,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/framing"
 	"berth/internal/identity"
+	"berth/internal/realtest"
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/proxy"
@@ -238,7 +239,7 @@ func (b *berth) calls(method string) int {
 // record is the access record that the only request since the last call left.
 func (b *berth) record() map[string]any {
 	b.t.Helper()
-	await(b.t, "an access record", func() bool { return strings.Contains(b.access.String(), "\n") })
+	realtest.Eventually(b.t, "an access record", func() bool { return strings.Contains(b.access.String(), "\n") })
 	return b.access.take(b.t)[0]
 }
 

@@ -16,21 +16,6 @@ import (
 // patience bounds every wait for something that happens beside the test.
 const patience = 10 * time.Second
 
-// await polls until done reports true.
-func await(t testing.TB, what string, done func() bool) {
-	t.Helper()
-	limit, tick := time.NewTimer(patience), time.NewTicker(2*time.Millisecond)
-	defer limit.Stop()
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-limit.C:
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
-
 // A reply is an answer, read to its end.
 type reply struct {
 	status int

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 
+	"berth/internal/realtest"
+
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -67,7 +69,7 @@ func (b *berth) labels(instrument, name string) map[string]bool {
 func (b *berth) span(kind, name string) sdktrace.ReadOnlySpan {
 	b.t.Helper()
 	var found []sdktrace.ReadOnlySpan
-	await(b.t, kind+" span "+name, func() bool {
+	realtest.Eventually(b.t, kind+" span "+name, func() bool {
 		found = nil
 		for _, s := range b.spans.Ended() {
 			if s.SpanKind().String() == kind && s.Name() == name {

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"berth/internal/realtest"
 	"berth/proxy"
 	"berth/routing"
 )
@@ -43,7 +44,7 @@ func TestPanicIsOneRequestsEnd(t *testing.T) {
 	if r := b.legacy("", "tools/call", `"name":"who"`); r.status != 200 {
 		t.Errorf("afterwards: got %v, want 200", r)
 	}
-	await(t, "every record", func() bool { return strings.Count(b.access.String(), "\n") == 4 })
+	realtest.Eventually(t, "every record", func() bool { return strings.Count(b.access.String(), "\n") == 4 })
 	if !strings.Contains(b.access.String(), `"status":500,"code":-32603,"outcome":"failed"`) {
 		t.Errorf("the record does not tell of it: %s", b.access)
 	}

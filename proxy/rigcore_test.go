@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"berth/internal/realtest"
 	"berth/internal/storage"
 	"berth/upgrade"
 )
@@ -23,7 +24,7 @@ func (f *coreRig) beside(store *storage.Store) *upgraded {
 	g := &upgraded{store: store, seen: f.seen}
 	g.rig = f.second(g.makes(rigOptions{size: len(f.servers), store: store}, nil))
 	g.background(g.tasks.Run)
-	waitFor(f.t, "a store that serves", store.Healthy)
+	realtest.Eventually(f.t, "a store that serves", store.Healthy)
 	return g
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"berth/internal/demo/fleet"
+	"berth/internal/realtest"
 	"berth/internal/storage"
 	"berth/internal/storage/redistest"
 	"berth/upgrade"
@@ -36,7 +37,7 @@ func (f *sessionRig) beside(store *storage.Store) *rig {
 	o, run := withGreetings(f.t, rigOptions{tcp: f.tcp, size: 1, store: store}, everyTool(nil))
 	g := f.second(o)
 	run(g)
-	waitFor(f.t, "a store that serves", store.Healthy)
+	realtest.Eventually(f.t, "a store that serves", store.Healthy)
 	return g
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/realtest"
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/proxy"
@@ -48,13 +49,13 @@ func newUpgraded(t *testing.T, o rigOptions, change func(*upgrade.Rule)) *upgrad
 	}
 	f.rig = newRig(t, f.makes(o, change))
 	f.background(f.tasks.Run)
-	waitFor(t, "a store that serves", f.store.Healthy)
+	realtest.Eventually(t, "a store that serves", f.store.Healthy)
 	// What is held ends before the store does, and before a bubble looks for leftovers.
 	t.Cleanup(func() {
 		for _, s := range f.servers {
 			s.kill()
 		}
-		waitFor(f.t, "the end of held calls", func() bool { return f.tasks.Held() == 0 })
+		realtest.Eventually(f.t, "the end of held calls", func() bool { return f.tasks.Held() == 0 })
 	})
 	return f
 }
@@ -74,20 +75,6 @@ func (f *upgraded) makes(o rigOptions, change func(*upgrade.Rule)) rigOptions {
 		}
 	}
 	return o
-}
-
-func waitFor(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	limit, tick := time.NewTimer(20*time.Second), time.NewTicker(2*time.Millisecond)
-	defer limit.Stop()
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-limit.C:
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
 }
 
 // rounds keeps what an instance was sent.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"berth/internal/identity"
+	"berth/internal/realtest"
 	"berth/internal/storage/redistest"
 	"berth/proxy"
 	"berth/routing"
@@ -54,7 +55,7 @@ func TestSecretsAppearNowhere(t *testing.T) {
 		},
 	})
 	misbehave(b, hook)
-	await(t, "all records", func() bool { return strings.Count(b.access.String(), "\n") >= 18 })
+	realtest.Eventually(t, "all records", func() bool { return strings.Count(b.access.String(), "\n") >= 18 })
 	var spans strings.Builder
 	for _, s := range b.spans.Ended() {
 		fmt.Fprintf(&spans, "%s %v %v %v\n", s.Name(), s.Attributes(), s.Events(), s.Status())

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/internal/realtest"
 	"berth/sticky"
 )
 
@@ -72,7 +73,7 @@ func TestOpenAsksAreRefusedWhenTheSessionEnds(t *testing.T) {
 func TestSessionWithoutHeldCallsEndsAtItsUpstream(t *testing.T) {
 	f := newSessionRig(t, rigOptions{})
 	f.reaches(f.errand(`"seconds":0`), "completed")
-	waitFor(t, "the end of the call", func() bool { return f.tasks.Held() == 0 })
+	realtest.Eventually(t, "the end of the call", func() bool { return f.tasks.Held() == 0 })
 	if r := f.end(f.session); r.status != http.StatusNoContent || f.servers[0].Calls("DELETE") != 1 {
 		t.Errorf("got %v after %d DELETE, want the upstream's 204", r, f.servers[0].Calls("DELETE"))
 	}

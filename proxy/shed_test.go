@@ -15,6 +15,7 @@ import (
 
 	"berth/internal/demo/fleet"
 	"berth/internal/exchange"
+	"berth/internal/realtest"
 	"berth/proxy"
 	"berth/routing"
 
@@ -37,7 +38,7 @@ func (b *berth) gauge(name string) int64 {
 func (b *berth) atRest() {
 	b.t.Helper()
 	for _, name := range []string{"berth.calls.open", "berth.streams.open", "berth.bodies.bytes"} {
-		await(b.t, name+" to be 0", func() bool { return b.gauge(name) == 0 })
+		realtest.Eventually(b.t, name+" to be 0", func() bool { return b.gauge(name) == 0 })
 	}
 }
 
@@ -73,7 +74,7 @@ func (b *berth) hold(n int) <-chan reply {
 	for range n {
 		go func() { ended <- b.modern("tools/call", "hold", `"name":"hold","arguments":{}`) }()
 	}
-	await(b.t, "the calls to be under way", func() bool { return b.contacted() >= before+n })
+	realtest.Eventually(b.t, "the calls to be under way", func() bool { return b.contacted() >= before+n })
 	return ended
 }
 
@@ -93,7 +94,7 @@ func TestOverloadIsShedAndOver(t *testing.T) {
 	}
 	last := make(chan reply)
 	go func() { last <- b.modern("tasks/update", task, byID(task)) }()
-	await(t, "ten calls", func() bool { return b.gauge("berth.calls.open") == 10 })
+	realtest.Eventually(t, "ten calls", func() bool { return b.gauge("berth.calls.open") == 10 })
 	next := b.dial()
 	fmt.Fprintf(next, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
 	line, err := bufio.NewReader(next).ReadString('\n')
@@ -148,10 +149,10 @@ func TestOneCallersCallsAreBounded(t *testing.T) {
 	for range 2 {
 		go func() { ended <- call("192.0.2.1") }()
 	}
-	await(t, "two calls", func() bool { return b.gauge("berth.calls.open") == 2 })
+	realtest.Eventually(t, "two calls", func() bool { return b.gauge("berth.calls.open") == 2 })
 	call("192.0.2.1").fails(t, 429, -31429, "too_many_calls", true)
 	go func() { ended <- call("192.0.2.2") }()
-	await(t, "the other's call", func() bool { return b.gauge("berth.calls.open") == 3 })
+	realtest.Eventually(t, "the other's call", func() bool { return b.gauge("berth.calls.open") == 3 })
 	release()
 	for range 3 {
 		if r := <-ended; r.status != 200 {
@@ -167,7 +168,7 @@ func TestSlowBodiesHoldNoPlace(t *testing.T) {
 	for range 5 {
 		fmt.Fprintf(b.dial(), "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
 	}
-	await(t, "the bodies to be begun", func() bool { return b.gauge("berth.bodies.bytes") > 0 })
+	realtest.Eventually(t, "the bodies to be begun", func() bool { return b.gauge("berth.bodies.bytes") > 0 })
 	if r := b.post(message("ping", "")); r.status != 200 {
 		t.Errorf("a call beside slow bodies gets %v", r)
 	}
@@ -185,14 +186,14 @@ func TestSlowBodiesAreBounded(t *testing.T) {
 		return conn
 	}
 	first := slow("192.0.2.1")
-	await(t, "its body to be held", func() bool { return b.gauge("berth.bodies.bytes") > 40_000 })
+	realtest.Eventually(t, "its body to be held", func() bool { return b.gauge("berth.bodies.bytes") > 40_000 })
 	post := func(client string) reply { return b.post(message("ping", ""), "X-Forwarded-For", client) }
 	post("192.0.2.1").fails(t, 503, -31503, "overloaded", true)
 	if r := post("192.0.2.2"); r.status != 200 {
 		t.Fatalf("another caller gets %v", r)
 	}
 	second := slow("192.0.2.2")
-	await(t, "both bodies to be held", func() bool { return b.gauge("berth.bodies.bytes") > 80_000 })
+	realtest.Eventually(t, "both bodies to be held", func() bool { return b.gauge("berth.bodies.bytes") > 80_000 })
 	post("192.0.2.3").fails(t, 503, -31503, "overloaded", true)
 	first.Close()
 	second.Close()
@@ -208,7 +209,7 @@ func TestAnnouncedBodyTakesNoMemory(t *testing.T) {
 	b := start(t, setup{})
 	conn := b.dial()
 	fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n{", bodyLimit)
-	await(t, "the body to be begun", func() bool { return b.gauge("berth.bodies.bytes") > 0 })
+	realtest.Eventually(t, "the body to be begun", func() bool { return b.gauge("berth.bodies.bytes") > 0 })
 	if n := b.gauge("berth.bodies.bytes"); n > 64<<10 {
 		t.Errorf("%d bytes are held for a body of one", n)
 	}
@@ -264,7 +265,7 @@ func TestStandingStreamsAreBounded(t *testing.T) {
 		t.Errorf("a call beside the streams gets %v", r)
 	}
 	end()
-	await(t, "the stream to end", func() bool { return b.gauge("berth.streams.open") == 2 })
+	realtest.Eventually(t, "the stream to end", func() bool { return b.gauge("berth.streams.open") == 2 })
 	if r := from("192.0.2.1"); r.status != 200 {
 		t.Errorf("a stream in the place of one that ended gets %v", r)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/realtest"
+
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
@@ -125,7 +127,7 @@ func TestLabelsAreBounded(t *testing.T) {
 		b.send("X"+strings.ToUpper(name), "/mcp", "")
 		b.send("GET", "/"+name, "")
 	}
-	await(t, "all to be counted", func() bool { return strings.Count(b.access.String(), "\n") == 200 })
+	realtest.Eventually(t, "all to be counted", func() bool { return strings.Count(b.access.String(), "\n") == 200 })
 	for _, instrument := range []string{"berth.requests", "mcp.server.operation.duration", "mcp.client.operation.duration"} {
 		methods := b.labels(instrument, "mcp.method.name")
 		if len(methods) == 0 || len(methods) > 5 {
@@ -148,7 +150,7 @@ func TestDurationsAreMeasured(t *testing.T) {
 	b.modern("tools/call", "who", `"name":"who"`)
 	b.span("server", "tools/call who")
 	found := map[string]uint64{}
-	await(t, "both measures", func() bool {
+	realtest.Eventually(t, "both measures", func() bool {
 		for _, m := range b.collect() {
 			if data, ok := m.Data.(metricdata.Histogram[float64]); ok && m.Unit == "s" {
 				for _, point := range data.DataPoints {

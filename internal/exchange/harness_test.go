@@ -15,9 +15,6 @@ import (
 	"time"
 )
 
-// within bounds what real sockets need a moment for. It is a liveness bound.
-const within = 20 * time.Second
-
 // rude is an upstream that answers some requests and breaks the connection under
 // others.
 type rude struct {
@@ -158,21 +155,5 @@ func (e *SendError) is(t *testing.T, sent, refused, timedOut bool) {
 	if e.Sent != sent || e.Refused != refused || e.TimedOut != timedOut {
 		t.Errorf("got sent %v, refused %v, timed out %v (%v), want %v, %v, %v",
 			e.Sent, e.Refused, e.TimedOut, e, sent, refused, timedOut)
-	}
-}
-
-// eventually polls until reached reports true.
-func eventually(t *testing.T, what string, reached func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
-	defer cancel()
-	poll := time.NewTicker(10 * time.Millisecond)
-	defer poll.Stop()
-	for !reached() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("not within %v: %s", within, what)
-		case <-poll.C:
-		}
 	}
 }

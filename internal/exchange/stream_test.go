@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"berth/internal/memnet"
+	"berth/internal/realtest"
 )
 
 // quiet is a log for servers whose clients are rude.
@@ -101,7 +102,7 @@ func TestClosingTheBodyEndsTheExchange(t *testing.T) {
 	}
 	select {
 	case <-hungUp:
-	case <-time.After(within):
+	case <-time.After(realtest.Within):
 		t.Error("the upstream was not told")
 	}
 }
@@ -126,7 +127,7 @@ func TestExchangesLeaveNothingBehind(t *testing.T) {
 	}
 	exchanging.Wait()
 	c.Close()
-	eventually(t, "goroutines back at the baseline", func() bool { return runtime.NumGoroutine() <= before })
+	realtest.Eventually(t, "goroutines back at the baseline", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 // 260 kB that would inflate to 256 MiB go through as they came.

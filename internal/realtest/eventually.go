@@ -1,7 +1,6 @@
 package realtest
 
 import (
-	"context"
 	"testing"
 	"time"
 )
@@ -18,15 +17,23 @@ const (
 // within the bound; what names it there.
 func Eventually(t testing.TB, what string, reached func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), Within)
-	defer cancel()
+	if !Until(Within, reached) {
+		t.Fatalf("not within %v: %s", Within, what)
+	}
+}
+
+// Until polls until reached reports true, or the bound is over, and reports which.
+func Until(bound time.Duration, reached func() bool) bool {
+	limit := time.NewTimer(bound)
+	defer limit.Stop()
 	poll := time.NewTicker(pollEvery)
 	defer poll.Stop()
 	for !reached() {
 		select {
-		case <-ctx.Done():
-			t.Fatalf("not within %v: %s", Within, what)
+		case <-limit.C:
+			return false
 		case <-poll.C:
 		}
 	}
+	return true
 }

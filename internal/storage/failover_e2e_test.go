@@ -113,16 +113,8 @@ const failedOver = time.Minute
 // eventually is realtest.Eventually for as long as a fail-over may take.
 func eventually(t *testing.T, what string, reached func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), failedOver)
-	defer cancel()
-	poll := time.NewTicker(writeEvery)
-	defer poll.Stop()
-	for !reached() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("not within %v: %s", failedOver, what)
-		case <-poll.C:
-		}
+	if !realtest.Until(failedOver, reached) {
+		t.Fatalf("not within %v: %s", failedOver, what)
 	}
 }
 
