@@ -52,7 +52,7 @@ func NewMemory() *Memory {
 	if limit == math.MaxInt64 {
 		return nil
 	}
-	m := &Memory{limit: uint64(limit)}
+	m := NewMemoryOf(limit, nil)
 	m.share = m.sample
 	return m
 }

@@ -56,7 +56,7 @@ func HeaderValue(h Headers, name string) (value string, present bool, refusal *E
 	if !strings.HasPrefix(name, HeaderParamPrefix) {
 		return value, present, nil
 	}
-	if !isFieldValue(value) {
+	if hasForeignBytes(value) {
 		return "", false, errMismatch("an Mcp-Param header holds invalid characters")
 	}
 	if value, ok = decodeName(value); !ok {

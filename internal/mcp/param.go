@@ -7,15 +7,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// isFieldValue reports whether a header's value holds nothing but what the specification
+// hasForeignBytes reports whether a header's value holds anything but what the specification
 // lets it: visible ASCII, space and tab (2026-07-28, "Value Encoding").
-func isFieldValue(value string) bool {
+func hasForeignBytes(value string) bool {
 	for i := range len(value) {
 		if c := value[i]; c != '\t' && (c < 0x20 || c > 0x7e) {
-			return false
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // CheckParam holds the value of the header that mirrors a parameter of a tools/call against

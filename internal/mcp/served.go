@@ -48,12 +48,3 @@ func CheckHeaderBytes(h map[string][]string) *Error {
 	}
 	return nil
 }
-
-func hasForeignBytes(value string) bool {
-	for i := range len(value) {
-		if b := value[i]; b != '\t' && (b < 0x20 || b > 0x7e) {
-			return true
-		}
-	}
-	return false
-}

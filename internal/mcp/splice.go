@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
 // NarrowListen returns the body of a subscriptions/listen with the taskIds of its
@@ -85,18 +86,14 @@ func WithID(message, id []byte) []byte { return replace(message, id, "id") }
 
 // ErrorResponse returns a JSON-RPC error response with this error object for the request
 // with this id.
-func ErrorResponse(id, object []byte) []byte {
-	out := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
-	out = append(append(out, `,"error":`...), object...)
-	return append(out, '}')
-}
+func ErrorResponse(id, object []byte) []byte { return response(id, "error", object) }
 
 // Response returns a JSON-RPC response with this result for the request with
 // this id.
-func Response(id, result []byte) []byte {
-	out := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
-	out = append(append(out, `,"result":`...), result...)
-	return append(out, '}')
+func Response(id, result []byte) []byte { return response(id, "result", result) }
+
+func response(id []byte, member string, value []byte) []byte {
+	return slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"`+member+`":`), value, []byte{'}'})
 }
 
 // EmptyResponse returns the response with which a request of the modern era is

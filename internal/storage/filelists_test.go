@@ -19,13 +19,6 @@ func (e *fileEngine) format(t *testing.T) (format string) {
 	return format
 }
 
-func (e *fileEngine) mustEnlist(t *testing.T, list, member string, ttl time.Duration) {
-	t.Helper()
-	if err := e.Enlist(t.Context(), list, member, ttl, 0); err != nil {
-		t.Fatalf("Enlist: %v", err)
-	}
-}
-
 // A file that was made without lists, by a berth of before them too, is read as it is, and
 // that berth may go back to it. The first list puts an end to that.
 func TestFileWithoutListsStaysOne(t *testing.T) {
@@ -45,7 +38,7 @@ func TestFileWithoutListsStaysOne(t *testing.T) {
 	if got := e.format(t); got != "1" {
 		t.Errorf("format without lists: got %s, want 1", got)
 	}
-	e.mustEnlist(t, "l", "a", time.Hour)
+	mustEnlist(t, e, "l", "a", time.Hour)
 	if got := e.format(t); got != "2" {
 		t.Errorf("format with lists: got %s, want 2", got)
 	}
@@ -55,10 +48,10 @@ func TestFileWithoutListsStaysOne(t *testing.T) {
 func TestFileCollectsMembersThatExpired(t *testing.T) {
 	e := openEngine(t)
 	for i := range 3 * collectAtOnce {
-		e.mustEnlist(t, fmt.Sprint("l", i%7), fmt.Sprint(i), time.Millisecond)
+		mustEnlist(t, e, fmt.Sprint("l", i%7), fmt.Sprint(i), time.Millisecond)
 	}
-	e.mustEnlist(t, "l", "long", time.Hour)
-	e.mustEnlist(t, "l", "good", 0)
+	mustEnlist(t, e, "l", "long", time.Hour)
+	mustEnlist(t, e, "l", "good", 0)
 	realtest.Eventually(t, "what expired is gone", func() bool {
 		var members, departures int
 		e.view(t, func(tx *bbolt.Tx) {
@@ -77,8 +70,8 @@ func TestDamagedMembersAreNotBelieved(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := first.engine.(*fileEngine)
-	e.mustEnlist(t, "l", "a", time.Hour)
-	e.mustEnlist(t, "other", "a", time.Hour)
+	mustEnlist(t, e, "l", "a", time.Hour)
+	mustEnlist(t, e, "other", "a", time.Hour)
 	err = e.db.Update(func(tx *bbolt.Tx) error {
 		key := memberKey("l", "a")
 		b := append([]byte(nil), tx.Bucket(bucketMembers).Get(key)...)

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-func (m *memoryEngine) mustEnlist(t *testing.T, list, member string, ttl time.Duration) {
+func mustEnlist(t *testing.T, e Engine, list, member string, ttl time.Duration) {
 	t.Helper()
-	if err := m.Enlist(t.Context(), list, member, ttl, 0); err != nil {
+	if err := e.Enlist(t.Context(), list, member, ttl, 0); err != nil {
 		t.Fatalf("Enlist: %v", err)
 	}
 }
@@ -22,7 +22,7 @@ func TestMemoryMembersStandInOrder(t *testing.T) {
 		var want []string
 		for i := range 100 {
 			want = append(want, fmt.Sprint((i*37)%100))
-			m.mustEnlist(t, "l", want[i], time.Hour)
+			mustEnlist(t, m, "l", want[i], time.Hour)
 		}
 		if got, err := m.Members(t.Context(), "l"); err != nil || !slices.Equal(got, want) {
 			t.Errorf("got %q, %v, want %q", got, err, want)
@@ -37,7 +37,7 @@ func TestMemoryCollectsMembersThatExpired(t *testing.T) {
 		m := newMemoryEngine()
 		for round := range rounds {
 			for i := range perRound {
-				m.mustEnlist(t, fmt.Sprint(round, i%9), fmt.Sprint(i), time.Second)
+				mustEnlist(t, m, fmt.Sprint(round, i%9), fmt.Sprint(i), time.Second)
 			}
 			time.Sleep(time.Second)
 		}
@@ -57,14 +57,14 @@ func TestMemoryMembersExpireOnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemoryEngine()
 		for i := range 10 { // more than one operation collects
-			m.mustEnlist(t, "l", fmt.Sprint(i), time.Minute)
+			mustEnlist(t, m, "l", fmt.Sprint(i), time.Minute)
 		}
 		time.Sleep(time.Minute - time.Nanosecond)
 		if err := m.Enlist(t.Context(), "l", "late", time.Minute, 10); err != ErrFull {
 			t.Errorf("Enlist before the end: got %v, want ErrFull", err)
 		}
 		time.Sleep(time.Nanosecond)
-		m.mustEnlist(t, "l", "0", time.Minute)
+		mustEnlist(t, m, "l", "0", time.Minute)
 		if err := m.Enlist(t.Context(), "l", "late", time.Minute, 2); err != nil {
 			t.Errorf("Enlist after the end: got %v", err)
 		}
