@@ -10,8 +10,8 @@ import (
 	"berth/internal/storage"
 )
 
-// createTime bounds what a server may take for one step of a creation. A server that is
-// down costs no more than that, since the first step fails; one that is slow has as much for
+// createTime bounds what a server may take for one operation of a creation. A server that is
+// down costs no more than that, since the first one fails; one that is slow has as much for
 // each of them.
 const createTime = 250 * time.Millisecond
 
@@ -51,6 +51,12 @@ func (t *Tasks) Create(ctx context.Context, c Creation) (*Held, error) {
 // create is Create for a call that may have a name. It fails with errKeyTaken if another
 // one has it.
 func (t *Tasks) create(ctx context.Context, c Creation, once Once) (*Held, error) {
+	if t.store.Shared() {
+		if err := t.creating.enter(ctx); err != nil {
+			return nil, err
+		}
+		defer t.creating.leave()
+	}
 	if err := t.fit(); err != nil {
 		return nil, err
 	}
@@ -103,21 +109,29 @@ func (t *Tasks) fit() error {
 	return nil
 }
 
-// inTime takes steps one after the other, each within the time that a server may take. A
-// disk is waited for.
+// inTime takes steps one after the other, each within the time that a server may take once
+// it is asked. A disk is waited for.
 func (t *Tasks) inTime(ctx context.Context, steps ...func(ctx context.Context) error) error {
 	for _, step := range steps {
-		limit, cancel := ctx, context.CancelFunc(func() {})
-		if t.store.Shared() {
-			limit, cancel = context.WithTimeout(ctx, createTime)
+		began := time.Now()
+		err := t.inServersTime(ctx, step)
+		if errors.Is(err, storage.ErrUnavailable) && t.store.Health().Answered.After(began) {
+			err = t.inServersTime(ctx, step) // others were served: one answer was late
 		}
-		err := step(limit)
-		cancel()
 		if err != nil {
-			return unavailable(err)
+			return err
 		}
 	}
 	return nil
+}
+
+func (t *Tasks) inServersTime(ctx context.Context, step func(ctx context.Context) error) error {
+	if !t.store.Shared() {
+		return step(ctx)
+	}
+	ctx, cancel := context.WithTimeout(storage.Within(ctx, createTime), storeTime)
+	defer cancel()
+	return unavailable(step(ctx))
 }
 
 // unavailable makes a step that took too long the store's fault.

@@ -56,6 +56,8 @@ type slow struct {
 }
 
 func (s slow) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (storage.Record, bool, error) {
+	ctx, cancel := storage.Begun(ctx)
+	defer cancel()
 	select {
 	case <-time.After(s.takes):
 		return s.line.PutIfAbsent(ctx, key, value, ttl)
@@ -185,6 +187,71 @@ func TestProcessHoldsSoManyAndNoMore(t *testing.T) {
 		}
 		if good != 3 || b.Held() != 3 {
 			t.Errorf("%d were made, %d are held, want 3", good, b.Held())
+		}
+	})
+}
+
+// hasty is a store that serves others all the time, and is late with the first answer to
+// each write.
+type hasty struct {
+	*line
+	late map[string]bool
+}
+
+func (h hasty) Health() storage.Health {
+	health := h.line.Health()
+	health.Answered = time.Now()
+	return health
+}
+
+func (h hasty) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (storage.Record, bool, error) {
+	if h.late[key] {
+		return h.line.PutIfAbsent(ctx, key, value, ttl)
+	}
+	h.late[key] = true
+	return slow{h.line, time.Second}.PutIfAbsent(ctx, key, value, ttl)
+}
+
+// A single answer that is late makes no call a plain one, as long as others are served.
+func TestCreationOutlivesALateAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := hasty{newLine(newCell(memory(t)), true), map[string]bool{}}
+		tasks := newTasks(Options{Keys: givenKeys(t)}, s)
+		tasks.lease.until = time.Now().Add(time.Hour)
+		h, err := tasks.Create(t.Context(), creation(rule(nil), "call result"))
+		if err != nil {
+			t.Fatalf("got %v, want a task", err)
+		}
+		if len(s.late) == 0 {
+			t.Error("no answer was late")
+		}
+		h.Discard()
+		synctest.Wait()
+	})
+}
+
+// Calls that come at the same moment are recorded some at a time, in the order in which
+// they came; who waits for too long is told that the store is unavailable.
+func TestCreationsWaitForAPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCreating()
+		for range createAtOnce {
+			if err := c.enter(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		began := time.Now()
+		if err := c.enter(t.Context()); !errors.Is(err, storage.ErrUnavailable) || time.Since(began) != createWait {
+			t.Errorf("got %v after %v, want ErrUnavailable after %v", err, time.Since(began), createWait)
+		}
+		left, leave := context.WithCancel(t.Context())
+		leave()
+		if err := c.enter(left); !errors.Is(err, context.Canceled) {
+			t.Errorf("a caller that left: got %v", err)
+		}
+		time.AfterFunc(time.Second, c.leave)
+		if err := c.enter(t.Context()); err != nil {
+			t.Errorf("once a place is free: got %v", err)
 		}
 	})
 }

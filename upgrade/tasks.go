@@ -72,6 +72,8 @@ type Tasks struct {
 	unkept  unstoredBytes
 	quota   *quota
 	woken   chan struct{} // holds one: the next beat is due at once
+
+	creating creating
 }
 
 // store is what is asked of a *storage.Store.
@@ -106,6 +108,8 @@ func newTasks(o Options, s store) *Tasks {
 		quota:   newQuota(o.Kept),
 		unkept:  unstoredBytes{most: o.Unstored},
 		woken:   make(chan struct{}, 1),
+
+		creating: newCreating(),
 	}
 	for i := range o.Pools {
 		t.pools[o.Pools[i].Routing.Name()] = &o.Pools[i]

@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/sony/gobreaker/v2"
@@ -10,8 +11,12 @@ import (
 
 const (
 	// failuresToOpen in a row open the breaker. With one operation at a time on a
-	// frozen server that takes three timeouts: 0.75 s by default.
+	// frozen server that takes three timeouts: 0.75 s by default; with many it takes two.
 	failuresToOpen = 3
+
+	// successesToClose in a row close it: a server that comes back slowly, or to a machine
+	// that has no time for it, would else be lost and found for as long as that lasts.
+	successesToClose = 3
 
 	// breakerOpen is how long nobody but the clock is asked. A fail-over takes Redis
 	// two seconds or three, and this is added to it. gobreaker's own default is a
@@ -23,34 +28,91 @@ const (
 type breaker struct {
 	circuit   *gobreaker.CircuitBreaker[struct{}]
 	health    *health
-	allClosed func() bool // of the store's breakers
+	allClosed func() bool   // of the store's breakers
+	turns     *turns        // at the server
+	timeout   time.Duration // for an answer
+
+	answered atomic.Pointer[time.Time] // when the server last served; nil: it never did
+	cuts     atomic.Int64              // failures since then that were no time-outs
 }
 
-func newBreaker(h *health, allClosed func() bool) *breaker {
-	return &breaker{
-		health:    h,
-		allClosed: allClosed,
-		circuit: gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
-			Timeout:      breakerOpen,
-			ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= failuresToOpen },
-			IsSuccessful: answered,
-			IsExcluded:   meaningless,
-		}),
+func newBreaker(h *health, t traffic, allClosed func() bool) *breaker {
+	b := &breaker{health: h, allClosed: allClosed, turns: newTurns(t.connections), timeout: t.timeout}
+	b.circuit = gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
+		MaxRequests:  successesToClose,
+		Timeout:      breakerOpen,
+		ReadyToTrip:  b.down,
+		IsSuccessful: answered,
+		IsExcluded:   meaningless,
+	})
+	return b
+}
+
+// down reports whether so many failures mean that the server is down. Answers that do not
+// come in time may be this machine's doing, which had no time to take them: that is over by
+// the time for two, and who asked last has an answer then.
+func (b *breaker) down(c gobreaker.Counts) bool {
+	if c.ConsecutiveFailures < failuresToOpen {
+		return false
 	}
+	last := b.answered.Load()
+	return b.cuts.Load() >= failuresToOpen || last == nil || time.Since(*last) >= 2*b.timeout
 }
 
-// do runs f unless the breaker is open. Execute rather than the two-step breaker:
-// it also counts a panic, which in the half-open state would else hold the only
-// permit for ever.
-func (b *breaker) do(op string, f func() error) error {
-	_, err := b.circuit.Execute(func() (struct{}, error) { return struct{}{}, f() })
+// do runs f in its turn, unless the breaker is open. A probe waits for nobody: what it
+// finds is what others wait for.
+func (b *breaker) do(ctx context.Context, op string, f func(ctx context.Context) error) error {
+	if b.circuit.State() == gobreaker.StateOpen {
+		return open(op, gobreaker.ErrOpenState)
+	}
+	if op != opPing {
+		if err := b.turns.take(ctx, op, patience*b.timeout); err != nil {
+			return err
+		}
+		defer b.turns.give()
+	}
+	return b.ask(ctx, op, f)
+}
+
+// ask runs f unless the breaker is open. Execute rather than the two-step breaker:
+// it also counts a panic, which in the half-open state would else hold a permit for
+// ever.
+func (b *breaker) ask(ctx context.Context, op string, f func(ctx context.Context) error) error {
+	_, err := b.circuit.Execute(func() (struct{}, error) {
+		ctx, cancel := Begun(ctx)
+		defer cancel()
+		start := time.Now()
+		err := f(ctx)
+		return struct{}{}, b.judged(err, time.Since(start))
+	})
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
-		return &fault{op: op, reason: reasonBreakerOpen, detail: err.Error()}
+		return open(op, err)
 	}
 	if !meaningless(err) {
 		b.health.report(b.allClosed, err)
 	}
 	return err
+}
+
+// judged is err as the breaker is to take it. A deadline that leaves a server less than the
+// time for an answer says nothing about the server.
+func (b *breaker) judged(err error, took time.Duration) error {
+	f, failed := errors.AsType[*fault](err)
+	switch {
+	case failed && f.deadline != nil && took < b.timeout*9/10:
+		f.refusal = true
+	case failed && !f.refusal && f.reason != reasonTimeout:
+		b.cuts.Add(1)
+	case answered(err):
+		now := time.Now()
+		b.answered.Store(&now)
+		b.cuts.Store(0)
+	}
+	return err
+}
+
+func open(op string, err error) error {
+	return &fault{op: op, reason: reasonBreakerOpen, detail: err.Error()}
 }
 
 func (b *breaker) closed() bool { return b.circuit.State() == gobreaker.StateClosed }

@@ -35,6 +35,9 @@ func (f *flaky) answer() error {
 	return nil
 }
 
+// testTraffic is that of a store with defaults.
+var testTraffic = traffic{connections: 20, timeout: defaultTimeout}
+
 func flakyStore(t *testing.T) (*Store, *flaky) {
 	t.Helper()
 	engine := &flaky{memoryEngine: newMemoryEngine()}
@@ -43,7 +46,7 @@ func flakyStore(t *testing.T) (*Store, *flaky) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Store{engine: engine, breakers: newBreakers(h), health: h, metrics: m, shared: true}, engine
+	return &Store{engine: engine, breakers: newBreakers(h, testTraffic), health: h, metrics: m, shared: true}, engine
 }
 
 // D20: whatever the outage did to the breaker, it is closed within two seconds of the
@@ -108,19 +111,25 @@ func TestMeaninglessErrorsDoNotMoveTheBreaker(t *testing.T) {
 		s, _ := flakyStore(t)
 		for _, err := range []error{context.Canceled, &fault{op: opPut, reason: reasonOOM, refusal: true}} {
 			for range 5 * failuresToOpen {
-				_ = s.breakers.of("").do(opPut, func() error { return err })
+				_ = s.breakers.of("").do(t.Context(), opPut, func(context.Context) error { return err })
 			}
 			if !s.breakers.closed() {
 				t.Fatalf("%v opened the breaker", err)
 			}
 			for range failuresToOpen {
-				_ = s.breakers.of("").do(opGet, func() error { return &fault{op: opGet, reason: reasonTimeout} })
+				_ = s.breakers.of("").do(t.Context(), opGet, func(context.Context) error { return &fault{op: opGet, reason: reasonTimeout} })
 			}
 			time.Sleep(breakerOpen + 1)
-			_ = s.breakers.of("").do(opPut, func() error { return err })
-			if got := s.breakers.of("").do(opGet, func() error { return nil }); got != nil {
-				t.Errorf("after %v in the half-open state: got %v", err, got)
+			for range successesToClose {
+				_ = s.breakers.of("").do(t.Context(), opPut, func(context.Context) error { return err })
+				if got := s.breakers.of("").do(t.Context(), opGet, func(context.Context) error { return nil }); got != nil {
+					t.Errorf("after %v in the half-open state: got %v", err, got)
+				}
 			}
+			if !s.breakers.closed() {
+				t.Errorf("%d successes do not close the breaker", successesToClose)
+			}
+			time.Sleep(time.Second) // of silence
 		}
 	})
 }
@@ -130,15 +139,15 @@ func TestPanicDoesNotHoldTheBreakerOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := flakyStore(t)
 		for range failuresToOpen {
-			_ = s.breakers.of("").do(opGet, func() error { return &fault{op: opGet, reason: reasonTimeout} })
+			_ = s.breakers.of("").do(t.Context(), opGet, func(context.Context) error { return &fault{op: opGet, reason: reasonTimeout} })
 		}
 		time.Sleep(breakerOpen + 1)
 		func() {
 			defer func() { _ = recover() }()
-			_ = s.breakers.of("").do(opGet, func() error { panic("bug") })
+			_ = s.breakers.of("").do(t.Context(), opGet, func(context.Context) error { panic("bug") })
 		}()
 		time.Sleep(breakerOpen + 1)
-		if err := s.breakers.of("").do(opGet, func() error { return nil }); err != nil {
+		if err := s.breakers.of("").do(t.Context(), opGet, func(context.Context) error { return nil }); err != nil {
 			t.Errorf("got %v, want the breaker half open again", err)
 		}
 	})

@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // parted is an Engine whose keys live on several servers, each of which can be away
@@ -23,14 +24,21 @@ type parted interface {
 // server that does not answer costs its own keys only. A store on a single server
 // has one, without a name.
 type breakers struct {
-	health *health
+	health  *health
+	traffic traffic
 
 	mu     sync.Mutex // guards the field below
 	byPart map[string]*breaker
 }
 
-func newBreakers(h *health) *breakers {
-	return &breakers{health: h, byPart: make(map[string]*breaker)}
+// traffic is how much goes to each server.
+type traffic struct {
+	connections int
+	timeout     time.Duration // for an answer
+}
+
+func newBreakers(h *health, t traffic) *breakers {
+	return &breakers{health: h, traffic: t, byPart: make(map[string]*breaker)}
 }
 
 // of returns the breaker of a part.
@@ -39,7 +47,7 @@ func (b *breakers) of(part string) *breaker {
 	defer b.mu.Unlock()
 	one, ok := b.byPart[part]
 	if !ok {
-		one = newBreaker(b.health, b.closed)
+		one = newBreaker(b.health, b.traffic, b.closed)
 		b.byPart[part] = one
 	}
 	return one

@@ -33,7 +33,7 @@ func (e *fileEngine) Now(context.Context) (time.Time, error) { return time.Now()
 
 // Now implements Engine.
 func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
-	err = s.do(ctx, opNow, s.part(clockKey), func() (err error) {
+	err = s.do(ctx, opNow, s.part(clockKey), func(ctx context.Context) (err error) {
 		now, err = s.engine.Now(ctx)
 		return err
 	})

@@ -8,12 +8,19 @@
 //     without help; so does one that was away for an hour. A file is another matter:
 //     it is waited for while another process holds it, read through, and what is
 //     wrong with it is Open's error.
-//   - Nothing waits for long. An operation on Redis ends within twice
+//   - Nothing waits for long. An operation that Redis is asked for ends within twice
 //     [Options.Timeout] (500 ms by default), whether Redis is frozen, unreachable
 //     or behind a link that swallows packets. Once three operations in a row have
-//     failed, the breaker opens and the next ones fail at once.
+//     failed, the breaker opens and the next ones fail at once; if answers were late,
+//     once nobody was answered for twice the time-out.
+//   - A burst is no outage. As many operations are under way at a server as there are
+//     connections for them, less two. The others wait for their turn, eight time-outs at
+//     most (2 s by default); where both wait, every other turn is for one that reads. Who
+//     waits in vain gets ErrUnavailable, and the breaker hears nothing of it.
 //   - The breaker cannot stay open for good: [Store.Run] probes four times a second
-//     and closes it within two seconds of the server's return, traffic or not.
+//     and closes it within two seconds of the server's return, traffic or not: after
+//     three operations that were answered, so that it does not open and close all the
+//     time on a machine that is short of processors.
 //   - A server that is replaced is left. The master that sentinels name, and the
 //     nodes that hold a cluster's slots, are asked for anew with each probe or each
 //     connection; redirections within a cluster are followed within the bound of
@@ -80,7 +87,8 @@
 // command by a server that answers others (memory is full, a read-only replica, too
 // few replicas, a missing permission) is ErrUnavailable to its caller and nothing to
 // the breaker, so that reads go on while writes are refused. A caller that goes away
-// is not counted either; a caller's own deadline that passes is. A file has no breaker:
+// is not counted either; a caller's own deadline that passes is, if it left the server
+// the time for an answer. A file has no breaker:
 // it is unhealthy from the first write that the disk refuses to the next that it takes,
 // and one is tried every half second.
 //

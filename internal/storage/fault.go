@@ -4,9 +4,10 @@ package storage
 type reason string
 
 const (
-	reasonTimeout     reason = "timeout"      // no answer, no connection or no free connection in time
+	reasonTimeout     reason = "timeout"      // no answer and no connection in time
 	reasonRefused     reason = "refused"      // no connection to be had, or it was cut
 	reasonBreakerOpen reason = "breaker_open" // not asked: the breaker is open
+	reasonBusy        reason = "busy"         // not asked: this process asks more at once than is answered in time
 	reasonOOM         reason = "oom"          // the server's memory is full; reads go on
 	reasonReadonly    reason = "readonly"     // a replica; reads go on
 	reasonLoading     reason = "loading"      // up, without data to serve: LOADING, MASTERDOWN, CLUSTERDOWN, MOVED

@@ -19,6 +19,9 @@ type Health struct {
 	// is, and before the first answer.
 	LastError string
 
+	// Answered is when the store last served, as far as it is one on a server.
+	Answered time.Time
+
 	// Evicts is the rule by which the server drops keys that have not expired when its
 	// memory is full; empty if it drops none, or would not say. It is asked for by Run.
 	Evicts string
@@ -61,6 +64,9 @@ func (h *health) report(closed func() bool, err error) {
 		h.now = Health{Healthy: true, Since: time.Now()}
 	}
 	h.known = true
+	if h.now.Answered = before.Answered; !failed {
+		h.now.Answered = time.Now()
+	}
 	after := h.now
 	h.mu.Unlock()
 

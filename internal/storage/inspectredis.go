@@ -28,7 +28,7 @@ type redisInspection struct {
 }
 
 func inspectRedis(ctx context.Context, t target, opts Options, need durability) []Finding {
-	engine := newRedisEngine(t, opts, need)
+	engine, _ := newRedisEngine(t, opts, need)
 	defer engine.Close()
 	i := &redisInspection{named: boundedOptions(*t.redis, opts), need: need}
 	cluster, several := engine.(*clusterEngine)

@@ -35,7 +35,7 @@ var counted = []string{opGet, opPutIfAbsent, opSwap, opPut, opDelete, opEnlist, 
 
 // reasons are those for which an operation finds the store unavailable.
 var reasons = []string{
-	string(reasonTimeout), string(reasonRefused), string(reasonBreakerOpen), string(reasonOOM), string(reasonReadonly), string(reasonLoading),
+	string(reasonTimeout), string(reasonRefused), string(reasonBreakerOpen), string(reasonBusy), string(reasonOOM), string(reasonReadonly), string(reasonLoading),
 	string(reasonAuth), string(reasonDisk), string(reasonCorrupt), string(reasonUnreplicated), string(reasonOther),
 }
 
@@ -81,15 +81,15 @@ func newMetrics(provider metric.MeterProvider, healthy func() bool) (*metrics, e
 	return &metrics{errors: failures, duration: duration, gauge: registration}, nil
 }
 
-// record counts one operation. What the breaker turned away took no time and would
-// make an outage look fast.
+// record counts one operation. What nobody was asked took no time, and would make an
+// outage look fast.
 func (m *metrics) record(ctx context.Context, op string, took time.Duration, err error) {
 	operation := attribute.String("operation", op)
 	f, failed := errors.AsType[*fault](err)
 	if failed {
 		m.errors.Add(ctx, 1, metric.WithAttributes(operation, attribute.String("reason", string(f.reason))))
 	}
-	if !failed || f.reason != reasonBreakerOpen {
+	if !failed || f.reason != reasonBreakerOpen && f.reason != reasonBusy {
 		m.duration.Record(ctx, took.Seconds(), metric.WithAttributes(operation))
 	}
 }

@@ -40,7 +40,8 @@ type redisEngine struct {
 	relocate func()
 }
 
-func newRedisEngine(t target, opts Options, durability durability) Engine {
+// newRedisEngine returns the engine, and how many connections it has to each server.
+func newRedisEngine(t target, opts Options, durability durability) (Engine, int) {
 	// The driver's log repeats every dial error, and is global to the process.
 	// State changes are logged by health, once.
 	logging.Disable()
@@ -48,12 +49,12 @@ func newRedisEngine(t target, opts Options, durability durability) Engine {
 	engine := &redisEngine{target: t, prefix: opts.Prefix, bound: 2 * opts.Timeout, replicas: durability.replicas}
 	wait := waiter{replicas: durability.replicas, timeout: waitShare(opts.Timeout)}
 	if bounded.IsClusterMode {
-		return newClusterEngine(engine, bounded, wait)
+		return newClusterEngine(engine, bounded, wait), bounded.PoolSize
 	}
 	client := singleClient(bounded)
 	wait.follow(client)
 	engine.client = client
-	return engine
+	return engine, bounded.PoolSize
 }
 
 // singleClient speaks to one server at a time.
@@ -165,7 +166,7 @@ func (r *redisEngine) Ping(ctx context.Context) error {
 // that it is there serves nobody.
 func outage(err error) error {
 	if f, ok := errors.AsType[*fault](err); ok {
-		f.refusal = false
+		f.refusal = f.reason == reasonBusy
 	}
 	return err
 }

@@ -56,6 +56,9 @@ func meaning(err error) (why reason, refusal bool) {
 	if errors.Is(err, errUnreplicated) {
 		return reasonUnreplicated, true
 	}
+	if errors.Is(err, redis.ErrPoolTimeout) {
+		return reasonBusy, true
+	}
 	if errors.Is(err, errClusterState) {
 		return reasonLoading, false
 	}
@@ -82,7 +85,7 @@ func lookup(text string) reply {
 
 // transportReason sorts errors that came from the connection, not from Redis.
 func transportReason(err error) reason {
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, redis.ErrPoolTimeout) {
+	if errors.Is(err, context.DeadlineExceeded) {
 		return reasonTimeout
 	}
 	if isTimeout(err) {

@@ -109,8 +109,9 @@ func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) 
 	}
 	switch {
 	case t.redis != nil:
-		s.engine = newRedisEngine(t, opts, durability)
-		s.breakers = newBreakers(s.health)
+		engine, connections := newRedisEngine(t, opts, durability)
+		s.engine = engine
+		s.breakers = newBreakers(s.health, traffic{connections: connections, timeout: opts.Timeout})
 	case t.file != "":
 		s.engine, err = newFileEngine(ctx, t, opts, s.health)
 	default:
@@ -140,7 +141,7 @@ func (s *Store) String() string { return s.name }
 
 // Get implements Engine.
 func (s *Store) Get(ctx context.Context, key string) (record Record, err error) {
-	err = s.do(ctx, opGet, s.part(key), func() (err error) {
+	err = s.do(ctx, opGet, s.part(key), func(ctx context.Context) (err error) {
 		record, err = s.engine.Get(ctx, key)
 		return err
 	})
@@ -149,7 +150,7 @@ func (s *Store) Get(ctx context.Context, key string) (record Record, err error) 
 
 // PutIfAbsent implements Engine.
 func (s *Store) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (standing Record, created bool, err error) {
-	err = s.do(ctx, opPutIfAbsent, s.part(key), func() (err error) {
+	err = s.do(ctx, opPutIfAbsent, s.part(key), func(ctx context.Context) (err error) {
 		standing, created, err = s.engine.PutIfAbsent(ctx, key, value, ttl)
 		return err
 	})
@@ -158,7 +159,7 @@ func (s *Store) PutIfAbsent(ctx context.Context, key string, value []byte, ttl t
 
 // Swap implements Engine.
 func (s *Store) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (record Record, err error) {
-	err = s.do(ctx, opSwap, s.part(key), func() (err error) {
+	err = s.do(ctx, opSwap, s.part(key), func(ctx context.Context) (err error) {
 		record, err = s.engine.Swap(ctx, key, version, value, ttl)
 		return err
 	})
@@ -167,29 +168,29 @@ func (s *Store) Swap(ctx context.Context, key string, version uint64, value []by
 
 // Put implements Engine.
 func (s *Store) Put(ctx context.Context, key string, value []byte, ttl time.Duration) error {
-	return s.do(ctx, opPut, s.part(key), func() error { return s.engine.Put(ctx, key, value, ttl) })
+	return s.do(ctx, opPut, s.part(key), func(ctx context.Context) error { return s.engine.Put(ctx, key, value, ttl) })
 }
 
 // Delete implements Engine.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	return s.do(ctx, opDelete, s.part(key), func() error { return s.engine.Delete(ctx, key) })
+	return s.do(ctx, opDelete, s.part(key), func(ctx context.Context) error { return s.engine.Delete(ctx, key) })
 }
 
 // Ping implements Engine. Of a store on several servers it asks each.
 func (s *Store) Ping(ctx context.Context) error {
 	several, ok := s.engine.(parted)
 	if !ok {
-		return s.do(ctx, opPing, "", func() error { return s.engine.Ping(ctx) })
+		return s.do(ctx, opPing, "", func(ctx context.Context) error { return s.engine.Ping(ctx) })
 	}
 	pings, err := several.parts(ctx)
 	if err != nil {
-		return s.do(ctx, opPing, "", func() error { return err })
+		return s.do(ctx, opPing, "", func(context.Context) error { return err })
 	}
 	s.breakers.keep(pings)
 	var group errgroup.Group
 	for part, ping := range pings {
 		group.Go(func() error {
-			return s.do(ctx, opPing, part, func() error { return ping(ctx) })
+			return s.do(ctx, opPing, part, ping)
 		})
 	}
 	return group.Wait()
@@ -215,7 +216,7 @@ func (s *Store) Close() error {
 
 // do runs one operation the way all of them run: not for a caller who has left,
 // through the breaker of the part that it asks, measured.
-func (s *Store) do(ctx context.Context, op, part string, f func() error) error {
+func (s *Store) do(ctx context.Context, op, part string, f func(ctx context.Context) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("storage: %s: %w", op, err)
 	}
@@ -225,9 +226,12 @@ func (s *Store) do(ctx context.Context, op, part string, f func() error) error {
 	start := time.Now()
 	var err error
 	if s.breakers == nil {
-		err = f()
+		err = f(ctx)
 	} else {
-		err = s.breakers.of(part).do(op, f)
+		err = s.breakers.of(part).do(ctx, op, func(ctx context.Context) error {
+			start = time.Now() // the wait for its turn is none of the server's
+			return f(ctx)
+		})
 	}
 	s.metrics.record(ctx, op, time.Since(start), err)
 	return err

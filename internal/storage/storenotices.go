@@ -4,7 +4,7 @@ import "context"
 
 // Notify implements Engine.
 func (s *Store) Notify(ctx context.Context, topic, message string) error {
-	return s.do(ctx, opNotify, s.part(topic), func() error { return s.engine.Notify(ctx, topic, message) })
+	return s.do(ctx, opNotify, s.part(topic), func(ctx context.Context) error { return s.engine.Notify(ctx, topic, message) })
 }
 
 // Watch implements Engine. It goes past the breaker: an outage is what it waits out, and

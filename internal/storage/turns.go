@@ -1,0 +1,124 @@
+package storage
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+const (
+	// patience is how long an operation waits for its turn, in multiples of the time for an
+	// answer: 2 s by default. A server that is well serves tens of thousands meanwhile.
+	patience = 8
+
+	// spareConnections are left to what takes no turn: probes, the echoes of those who
+	// watch, and the question for the server's policy.
+	spareConnections = 2
+)
+
+// waiting is one of the lines that operations stand in. Whoever writes much must not keep
+// polls waiting, so that every other turn is a reader's while both lines are there.
+type waiting int
+
+const (
+	toRead waiting = iota
+	toWrite
+)
+
+// lineOf is where an operation waits. A notice follows a write.
+func lineOf(op string) waiting {
+	switch op {
+	case opGet, opMembers, opNow:
+		return toRead
+	}
+	return toWrite
+}
+
+// turns let as many operations at a time go to one server as there are connections for
+// them. The others wait here and not at the driver's pool, where nobody tells waiting from
+// a server that is slow.
+type turns struct {
+	mu    sync.Mutex // guards the fields below
+	free  int
+	lines [2]list.List // of chan struct{}, each closed with its turn
+	last  waiting      // of whoever was given a turn out of a line
+}
+
+func newTurns(connections int) *turns {
+	return &turns{free: max(connections-spareConnections, 1)}
+}
+
+// take waits for a turn, no longer than that. Who got one gives it back.
+func (t *turns) take(ctx context.Context, op string, wait time.Duration) error {
+	line := lineOf(op)
+	turn, place := t.enter(line)
+	if turn == nil {
+		return nil
+	}
+	late := time.NewTimer(wait)
+	defer late.Stop()
+	var err error
+	select {
+	case <-turn:
+		return nil
+	case <-late.C:
+		err = busy(op, nil)
+	case <-ctx.Done():
+		if err = ctx.Err(); errors.Is(err, context.Canceled) {
+			err = fmt.Errorf("storage: %s: %w", op, err)
+		} else {
+			err = busy(op, err)
+		}
+	}
+	if t.left(line, turn, place) {
+		return err
+	}
+	return nil // the turn came at the same moment
+}
+
+// busy says that nobody was asked, for others were. It tells nothing of the server.
+func busy(op string, deadline error) error {
+	return &fault{op: op, reason: reasonBusy, detail: "more is asked at once than is answered in time", refusal: true, deadline: deadline}
+}
+
+// enter takes a turn that is free, or a place in a line.
+func (t *turns) enter(line waiting) (turn chan struct{}, place *list.Element) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.free > 0 {
+		t.free--
+		return nil, nil
+	}
+	turn = make(chan struct{})
+	return turn, t.lines[line].PushBack(turn)
+}
+
+// left takes a place out of its line, unless its turn has come.
+func (t *turns) left(line waiting, turn chan struct{}, place *list.Element) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	select {
+	case <-turn:
+		return false
+	default:
+	}
+	t.lines[line].Remove(place)
+	return true
+}
+
+// give passes a turn on: to the other line than the last one, if anybody waits there.
+func (t *turns) give() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, line := range [2]waiting{1 - t.last, t.last} {
+		if first := t.lines[line].Front(); first != nil {
+			close(t.lines[line].Remove(first).(chan struct{}))
+			t.last = line
+			return
+		}
+	}
+	t.free++
+}
