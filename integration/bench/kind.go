@@ -17,7 +17,7 @@ type kind struct {
 	unit  string  // what is counted, if it is no request
 	share float64 // of the fixed rate, for what is more than a request
 
-	// prepare makes a connection's op, for the contender that it leads to.
+	// prepare makes a connection's op, for the contender that it leads to. Without it the kind is of standing streams.
 	prepare func(*load.Conn, contender.Contender) (load.Op, error)
 
 	contenders []contender.Contender
@@ -37,6 +37,7 @@ func kinds() []kind {
 		{name: "tools/list", share: 1, prepare: repeat(listTools()), contenders: plain()},
 		{name: "upgraded", unit: fmt.Sprintf("a call and %d polls", pollsPerCall), share: 0.1, prepare: callAndPoll, contenders: upgraded()},
 		{name: "events", unit: "an event", share: 0.05, prepare: events, contenders: plain()},
+		{name: "streams", unit: "an event", share: 3, contenders: plain()},
 	}
 }
 

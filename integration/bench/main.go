@@ -61,6 +61,9 @@ func prepare(o options, dir string) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := allowFiles(o.streams); err != nil {
+		return nil, err
+	}
 	core, err := leaveACore()
 	if err != nil {
 		return nil, err

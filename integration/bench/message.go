@@ -38,3 +38,12 @@ func pollTask(id string) []byte {
 }
 
 func listTools() []byte { return modern("tools/list", "", "") }
+func initialize() []byte {
+	return post("", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},`+
+		`"clientInfo":{"name":"bench","version":"1.0.0"}}}`)
+}
+
+// standingStream asks for the stream of a session.
+func standingStream(session string) []byte {
+	return fmt.Appendf(nil, "GET /mcp HTTP/1.1\r\n%sMCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: %s\r\n\r\n", common, session)
+}

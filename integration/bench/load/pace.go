@@ -10,13 +10,7 @@ import (
 // Pace has ops done at rate a second for the duration, by whichever connection is free. Latency counts from when an op
 // was due.
 func Pace(ops []Op, rate float64, duration time.Duration) (Result, error) {
-	interval := time.Duration(float64(time.Second) / rate)
-	n := int(duration / interval)
-	pacer, err := newPacer(interval)
-	if err != nil {
-		return Result{}, err
-	}
-	defer pacer.close()
+	n := int(rate * duration.Seconds())
 	due := make(chan time.Time, n) // has room for all: the clock waits for nobody
 	var all gather
 	var workers sync.WaitGroup
@@ -32,7 +26,7 @@ func Pace(ops []Op, rate float64, duration time.Duration) (Result, error) {
 		})
 	}
 	start := time.Now()
-	err = pacer.each(n, func(at time.Time) { due <- at })
+	err := Tick(rate, n, func(at time.Time) { due <- at })
 	close(due)
 	workers.Wait()
 	return all.end(time.Since(start)), err

@@ -29,6 +29,16 @@ func newPacer(interval time.Duration) (*pacer, error) {
 
 func (p *pacer) close() { _ = p.timer.Close() }
 
+// Tick calls f n times, at rate a second, with the time that was meant.
+func Tick(rate float64, n int, f func(due time.Time)) error {
+	p, err := newPacer(time.Duration(float64(time.Second) / rate))
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	return p.each(n, f)
+}
+
 // each calls f at n points in time, one interval apart, with the time that was meant.
 func (p *pacer) each(n int, f func(at time.Time)) error {
 	spec := unix.NsecToTimespec(p.interval.Nanoseconds())

@@ -65,11 +65,11 @@ func TestTheTableComparesWithinAKind(t *testing.T) {
 	}
 	lines := strings.Split(Table(rows), "\n")
 	for i, want := range []string{
-		"| a | nginx | 10.0 | 1.00 | – | > 12,346 | – | – | – | – | – | – | – | – |",
-		"| a | nginx, no log | 8.0 | 1.00 | – | 999 | – | – | – | – | – | – | – | – |",
-		"| a | berth | 40.0 | 4.00 | – | – | 1.50 | – | – | – | – | – | – | 0 % |",
-		"| a | berth, no log | 36.0 | 4.50 | – | – | – | – | – | – | – | – | – | – |",
-		"| b: an event | berth | 5.0 | – | – | – | – | – | – | – | – | – | – | 50 % |",
+		"| a | nginx | 10.0 | 1.00 | – | > 12,346 | – | – | – | – | – | – | – | – | – |",
+		"| a | nginx, no log | 8.0 | 1.00 | – | 999 | – | – | – | – | – | – | – | – | – |",
+		"| a | berth | 40.0 | 4.00 | – | – | 1.50 | – | – | – | – | – | – | – | 0 % |",
+		"| a | berth, no log | 36.0 | 4.50 | – | – | – | – | – | – | – | – | – | – | – |",
+		"| b: an event | berth | 5.0 | – | – | – | – | – | – | – | – | – | – | – | 50 % |",
 	} {
 		if got := lines[i+2]; got != want {
 			t.Errorf("line %d:\ngot  %s\nwant %s", i, got, want)

@@ -19,6 +19,7 @@ const (
 	Allocs    Metric = "allocs"       // allocations on the heap a unit, of programs that tell
 	Resident  Metric = "resident_mib" // memory of the proxy's processes afterwards, in MiB
 	Stream    Metric = "stream_kib"   // memory that each open stream has added, in KiB
+	Idle      Metric = "idle_us"      // CPU time that an open stream takes in a second without an event, in µs
 	Misrouted Metric = "misrouted"    // part of the polls that reached an instance without the task
 )
 

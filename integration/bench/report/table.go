@@ -24,6 +24,7 @@ var columns = []column{
 	{"allocations", value(Allocs, "%.0f", 1)},
 	{"MiB", value(Resident, "%.0f", 1)},
 	{"KiB a stream", value(Stream, "%.1f", 1)},
+	{"idle stream, µs/s", value(Idle, "%.2f", 1)},
 	{"misrouted", value(Misrouted, "%.0f %%", 100)},
 }
 

@@ -1,0 +1,92 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+
+	"berth/integration/bench/contender"
+	"berth/integration/bench/load"
+	"berth/integration/bench/report"
+)
+
+// measureLoops has a proxy's clients do the same work as often as they can, and then at a fixed rate.
+func (b *bench) measureLoops(k kind, c contender.Contender, proxy *contender.Running) (report.Sample, error) {
+	clients, err := b.connect(proxy)
+	defer clients.close()
+	if err != nil {
+		return nil, err
+	}
+	ops, err := clients.ops(k, c)
+	if err != nil {
+		return nil, err
+	}
+	if warm := load.Saturate(ops, b.warmUp); warm.Err != nil {
+		return nil, warm.Err
+	}
+	sample := make(report.Sample)
+	if err := b.saturate(proxy, ops, sample); err != nil {
+		return nil, err
+	}
+	if err := b.pace(proxy, ops, k.share*b.rate, sample); err != nil {
+		return nil, err
+	}
+	bytes, err := resident(proxy)
+	if proxy.PID() != 0 {
+		sample[report.Resident] = mebi(bytes)
+	}
+	return sample, err
+}
+
+// saturate measures the closed loop.
+func (b *bench) saturate(proxy *contender.Running, ops []load.Op, sample report.Sample) error {
+	polls, misrouted := b.fleet.Polls()
+	allocations, told, err := proxy.Allocations()
+	if err != nil {
+		return err
+	}
+	var result load.Result
+	spent, err := during(proxy, func() error {
+		result = load.Saturate(ops, b.duration)
+		return result.Err
+	})
+	if err != nil {
+		return err
+	}
+	if told {
+		after, _, err := proxy.Allocations()
+		if err != nil {
+			return err
+		}
+		sample[report.Allocs] = (after - allocations) / float64(result.Units)
+	}
+	if polled, wrong := b.fleet.Polls(); polled > polls {
+		sample[report.Misrouted] = float64(wrong-misrouted) / float64(polled-polls)
+	}
+	sample[report.PerSecond] = float64(result.Units) / result.Took.Seconds()
+	sample[report.P50] = micros(report.Quantile(result.Latencies, 0.5))
+	sample[report.P99] = micros(report.Quantile(result.Latencies, 0.99))
+	if proxy.PID() != 0 {
+		sample[report.CPU] = micros(spent) / float64(result.Units)
+		sample[report.Busy] = spent.Seconds() / result.Took.Seconds()
+	}
+	return nil
+}
+
+// pace measures the open loop.
+func (b *bench) pace(proxy *contender.Running, ops []load.Op, rate float64, sample report.Sample) error {
+	var result load.Result
+	spent, err := during(proxy, func() (err error) {
+		result, err = load.Pace(ops, rate, b.duration)
+		return errors.Join(err, result.Err)
+	})
+	if err != nil {
+		return err
+	}
+	sample[report.PacedP50] = micros(report.Quantile(result.Latencies, 0.5))
+	sample[report.PacedP99] = micros(report.Quantile(result.Latencies, 0.99))
+	if proxy.PID() != 0 {
+		sample[report.PacedCPU] = micros(spent) / float64(result.Units)
+	}
+	return nil
+}
