@@ -24,7 +24,7 @@ func sayEvents(messages ...string) faultFunc {
 // withID puts the id of the request where a message says ID.
 func withID(message string, request []byte) string {
 	id := strings.TrimSuffix(strings.TrimPrefix(response(request, ""), `{"jsonrpc":"2.0","id":`), `,}`)
-	return strings.ReplaceAll(message, "ID", id)
+	return strings.NewReplacer(`"id":ID`, `"id":`+id, `"id":"ID"`, `"id":"`+id+`"`).Replace(message)
 }
 
 func resultUnder(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"result":` + done + `}` }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"berth/proxy"
 
@@ -29,9 +30,14 @@ func saying(filter string, messages ...string) faultFunc {
 		}
 		ack := notified("subscriptions/acknowledged", "ID", `"notifications":`+filter)
 		return streams(func(ctx context.Context, write func(string)) {
-			for _, message := range append([]string{notified("tools/list_changed", "ID", ""), ack}, messages...) {
-				write("data: " + strings.ReplaceAll(message, "ID", string(m.ID)) + "\n\n")
+			say := func(messages ...string) {
+				for _, message := range messages {
+					write("data: " + strings.ReplaceAll(message, `Id":ID`, `Id":`+string(m.ID)) + "\n\n")
+				}
 			}
+			say(notified("tools/list_changed", "ID", ""), ack)
+			time.Sleep(time.Millisecond) // what a shared stream says before its subscriber is acknowledged is said to nobody
+			say(messages...)
 			<-ctx.Done()
 		})(w, r, body)
 	}
@@ -84,6 +90,7 @@ func TestSubscriberIsToldWhatItWasGrantedAlone(t *testing.T) {
 				})
 				f.servers[0].inject(saying(`{"toolsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["file:///a","file:///b"]}`, intruding...))
 				s := f.subscribe(`"mine"`, `{"toolsListChanged":true,"promptsListChanged":true,"resourceSubscriptions":["file:///a"]}`)
+				time.Sleep(time.Second)
 				synctest.Wait()
 				if got, want := s.agreed(), `{"toolsListChanged":true,"resourceSubscriptions":["file:///a"]}`; got != want {
 					t.Errorf("agreed to %s, want %s", got, want)
@@ -149,6 +156,7 @@ func TestOwnerTellsOfTheTasksThatItWasAskedFor(t *testing.T) {
 		f.servers[1].inject(saying(tasksFilter("", ids[0], ids[1]), all("")...))
 		f.servers[2].inject(saying(tasksFilter(`"toolsListChanged":true,`), notified("tasks", "ID", `"taskId":"`+ids[2]+`","status":"input_required"`)))
 		s := f.subscribe("1", tasksFilter("", ids...))
+		time.Sleep(time.Second)
 		synctest.Wait()
 		count := map[string]int{}
 		for _, line := range s.told() {

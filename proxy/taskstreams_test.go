@@ -179,7 +179,7 @@ func TestStatusIsToldAtOneBerth(t *testing.T) {
 	}
 	first.leave()
 	<-first.over
-	f.errand(`"seconds":1`)
+	f.errand(`"seconds":4`) // longer than berth takes to notice that the stream has ended
 	f.eventually("the end of the next told", func() bool { return len(told("completed")) > 1 })
 	if ends := told("completed"); ends[len(ends)-1] != second && ends[0] != second {
 		t.Error("the end of the second task was told by a stream that had ended")
