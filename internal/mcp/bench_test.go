@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ func BenchmarkPeek(b *testing.B) {
 	objects := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{"rows":[` +
 		strings.Repeat(`{"id":12,"name":"row","tags":["a","b"]},`, 100_000) + `{}]}}}`
 	for name, body := range map[string][]byte{
-		"1KiB": toolCall(1 << 10), "4MiB": toolCall(4 << 20), "4MB of objects": []byte(objects),
+		"500B": toolCall(500), "1KiB": toolCall(1 << 10), "4MiB": toolCall(4 << 20), "4MB of objects": []byte(objects),
 		"poll": []byte(request("tasks/get", `"taskId":"786512e2-9e0d-44bd-8f29-789f320fe840",`+meta)),
 	} {
 		b.Run(name, func(b *testing.B) {
@@ -27,6 +28,26 @@ func BenchmarkPeek(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkPeekBesideJSON reads the same members of the same envelope by encoding/json.
+func BenchmarkPeekBesideJSON(b *testing.B) {
+	body := toolCall(500)
+	b.ReportAllocs()
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		var envelope struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+			Params struct {
+				Name string                     `json:"name"`
+				Meta map[string]json.RawMessage `json:"_meta"`
+			} `json:"params"`
+		}
+		if err := json.Unmarshal(body, &envelope); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 
