@@ -144,7 +144,7 @@ func (a *attached) hand() error {
 		return errClientGone
 	}
 	a.leave() // the call goes on while the client takes the handle
-	err := a.giveHandle(x)
+	err := a.held.HandOut(func() error { return a.giveHandle(x) })
 	if err != nil && !a.lasting {
 		a.held.Discard()
 		return err

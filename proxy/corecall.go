@@ -149,6 +149,6 @@ func (x *request) beginLasting(held *upgrade.Held, p patience) error {
 	}
 	view := upgrade.View{Task: held.Task()}
 	held.Start(nil)
-	held.Handed()
-	return x.handOut(view)
+	defer held.Handed()
+	return held.HandOut(func() error { return x.handOut(view) })
 }

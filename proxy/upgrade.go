@@ -73,7 +73,7 @@ func (x *request) upgradeCall() error {
 	case wait.most() > 0:
 		return x.attend(held, wait)
 	}
-	if err := x.hand(held); err != nil {
+	if err := held.HandOut(func() error { return x.hand(held) }); err != nil {
 		held.Discard()
 		return err
 	}

@@ -55,8 +55,13 @@ func dieAt(t *testing.T, s settings, point int, after bool) {
 	id := ""
 	r := rule(func(r *Rule) { r.Concurrency, r.LivePerPrincipal = 1, 1 })
 	if h, err := b.Create(t.Context(), creation(r, "call ask:k result/1s")); err == nil {
-		id = h.Task().ID
 		h.Start(nil)
+		_ = h.HandOut(func() error { // it fails as this does
+			if !b.line.isDead() {
+				id = h.id
+			}
+			return nil
+		})
 		h.Handed()
 		time.Sleep(100 * time.Millisecond)
 		_ = b.Update(t.Context(), id, somebody, inputs("k", "1"), &Envelope{Bare: true})
@@ -76,8 +81,12 @@ func dieAt(t *testing.T, s settings, point int, after bool) {
 	time.Sleep(graceful + 5*time.Second)
 	where := fmt.Sprintf("point %d, after %v", point, after)
 	if id != "" {
-		if v := heir.see(t, id); !v.State.Terminal() && v.State != InputRequired {
+		v := heir.see(t, id)
+		if !v.State.Terminal() && v.State != InputRequired {
 			t.Errorf("%s: the task is %s", where, v.State)
+		}
+		if v.wasLostUnsent() {
+			t.Errorf("%s: the task was handed out and not sent, and is lost: %s", where, v.Outcome)
 		}
 	}
 	for stage := range 2 {

@@ -21,7 +21,7 @@ func TestKeyOfAnEarlierBerthNamesItsTask(t *testing.T) {
 			}
 			defer earlier.Discard()
 			c := c
-			c.Credentials = Credentials{All: "all", Authorization: authorization}
+			c.Credentials = Credentials{All: "all " + authorization, Authorization: authorization}
 			held, view, err := b.CreateOnce(t.Context(), c, "k")
 			if err != nil {
 				t.Fatal(err)

@@ -27,10 +27,11 @@
 // store; the call and its outcome are blobs beside it, so that polls of a working task
 // never read them.
 //
-// One process holds the call of a task: it has it recorded before the handle goes out, it
-// makes the dispatch durable before the first byte goes upstream, and it stores the
-// outcome before anybody is told of it. A task that waits for input between two rounds has
-// no holder; the berth that takes the last answer goes on with it.
+// One process holds the call of a task: it has it recorded before the handle goes out, and
+// noted that the handle does; it makes the dispatch durable before the first byte goes
+// upstream, and it stores the outcome before anybody is told of it. A task that waits for
+// input between two rounds has no holder; the berth that takes the last answer goes on with
+// it.
 //
 // A call may live in a client's session, at the upstream that has it. A client that ends a
 // session while calls are held in it is told so at once: a mark has every berth refuse the

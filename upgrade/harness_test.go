@@ -178,8 +178,17 @@ func (b *berth) hand(t testing.TB, r *Rule, argument string) string {
 		t.Fatalf("creating a task: %v", err)
 	}
 	h.Start(nil)
+	return handle(h)
+}
+
+// handle is what a client knows of a task that it was handed.
+func handle(h *Held) (id string) {
+	_ = h.HandOut(func() error { // it fails as this does
+		id = h.id
+		return nil
+	})
 	h.Handed()
-	return h.Task().ID
+	return id
 }
 
 // see polls a task.
@@ -219,6 +228,13 @@ func (v View) failure(t testing.TB) failure {
 		t.Fatalf("the task is %s with %s, want a failure", v.State, v.Outcome)
 	}
 	return f
+}
+
+// wasLostUnsent reports whether a task failed with its holder though its call was not sent.
+func (v View) wasLostUnsent() bool {
+	var f failure
+	return v.State == Failed && json.Unmarshal(v.Outcome, &f) == nil &&
+		f.Data.Reason == mcp.ReasonHolderLost && f.Data.MayHaveExecuted != nil && !*f.Data.MayHaveExecuted
 }
 
 // inputs are answers in order: key, value, key, value.

@@ -112,8 +112,27 @@ func (h *Held) Discard() {
 	h.start()
 }
 
-// Handed notes that the client has the handle: from then on another berth may go on with
-// what was not sent yet, and others may be told of the task.
+// handTime bounds how long a handle waits for the store to note that it goes out. What is
+// not noted by then is lost only if this process dies as well.
+const handTime = 2 * time.Second
+
+// HandOut has give give the client the handle, once it is durable that the client has it:
+// from then on another berth may go on with what was not sent. A round that is about to be
+// sent says so itself, so that this costs one write for a call that waits, and else none.
+func (h *Held) HandOut(give func() error) error {
+	if task := h.Task(); !task.Handed && task.Waiting() {
+		ctx, cancel := context.WithTimeout(h.ctx, handTime)
+		defer cancel()
+		op := h.t.op(Hand)
+		_ = h.insist(ctx, func(ctx context.Context) error {
+			_, err := h.step(ctx, op)
+			return err
+		})
+	}
+	return give()
+}
+
+// Handed notes that the client has the handle: from then on others may be told of the task.
 func (h *Held) Handed() {
 	task := h.Task()
 	if task.Withheld.IsZero() && (task.Handed || !task.Waiting()) {
@@ -121,7 +140,7 @@ func (h *Held) Handed() {
 	}
 	ctx, cancel := context.WithTimeout(h.ctx, storeTime)
 	defer cancel()
-	_, _ = h.step(ctx, h.t.op(Hand)) // if it is not noted, the task fails with its holder
+	_, _ = h.step(ctx, h.t.op(Hand)) // if it is not noted, a call that was not sent fails with its holder
 }
 
 func (h *Held) standing() entry {

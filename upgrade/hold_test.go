@@ -315,8 +315,7 @@ func TestLostAcknowledgementsChangeNothing(t *testing.T) {
 			}
 			b.line.muteOne(func() bool { writes++; return writes == lost })
 			h.Start(nil)
-			h.Handed()
-			id := h.Task().ID
+			id := handle(h)
 			time.Sleep(10 * time.Second)
 			answered := func() error { return b.Update(context.Background(), id, somebody, inputs("k", "1"), &Envelope{}) }
 			for answered() != nil {

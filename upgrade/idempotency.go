@@ -204,14 +204,11 @@ func (t *Tasks) freeKey(ctx context.Context, task *Task) error {
 // have been told of its task all the same: it is gone on with then. Else it is forgotten.
 // The caller has claimed the task.
 func (t *Tasks) reconsider(ctx context.Context, task Task, c *Call) error {
-	if task.Once == (Once{}) {
-		return t.forget(ctx, &task)
-	}
-	used, err := t.used(ctx, task.Once)
-	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+	awaited, err := t.awaited(ctx, &task)
+	if err != nil {
 		return err
 	}
-	if !used.Recorded || used.Task != task.ID {
+	if !awaited {
 		return t.forget(ctx, &task)
 	}
 	e, err := t.records.get(ctx, task.ID)

@@ -322,8 +322,7 @@ func (b *berth) handBehind(t testing.TB, r *Rule, ttl time.Duration, upstream, s
 		t.Fatalf("creating a task: %v", err)
 	}
 	h.Start(nil)
-	h.Handed()
-	return h.Task().ID
+	return handle(h)
 }
 
 func clientsKey() string { return SessionKey(poolName, somebody.Principal, clientsSession) }

@@ -131,12 +131,9 @@ func (w *world) createOld(b *berth, n int) {
 	k := &known{id: h.Task().ID, call: call, rerun: r.OnOrphan == OrphanRerun, lost: flushes, session: s}
 	w.mu.Lock()
 	k.late = s.ended
-	if !b.line.isDead() { // else its client has got nothing
-		w.tasks = append(w.tasks, k)
-	}
 	w.mu.Unlock()
 	h.Start(nil)
-	h.Handed()
+	w.handOut(b, h, k)
 }
 
 // reply answers what a task asks, as far as which says, as a berth does that a client posts

@@ -175,10 +175,26 @@ func (t *Tasks) inheritEntry(ctx context.Context, e entry, holder string) error 
 // heir returns the call with which this berth can go on with a task of a dead holder; nil
 // if it cannot, with the reason if there is one beside the holder's death.
 func (t *Tasks) heir(ctx context.Context, task *Task) (*Call, error) {
-	if !task.Handed || !task.mayGoOn() || t.pools[task.Pool] == nil {
+	if !task.mayGoOn() || t.pools[task.Pool] == nil {
 		return nil, nil
 	}
+	if awaited, err := t.awaited(ctx, task); !awaited || err != nil {
+		return nil, err
+	}
 	return t.callOf(ctx, task)
+}
+
+// awaited reports whether somebody has the handle of a task, or may yet get it by the key
+// of its call. The client of any other one calls again.
+func (t *Tasks) awaited(ctx context.Context, task *Task) (bool, error) {
+	if task.Handed || task.Once == (Once{}) {
+		return task.Handed, nil
+	}
+	used, err := t.used(ctx, task.Once)
+	if errors.Is(err, storage.ErrNotFound) {
+		return false, nil
+	}
+	return used.Recorded && used.Task == task.ID, err
 }
 
 // adopt goes on with a task as its holder. The caller has claimed it.

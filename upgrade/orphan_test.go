@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"strings"
@@ -72,10 +73,11 @@ func TestDeathOfAHolderSaysWhatItHeld(t *testing.T) {
 }
 
 // A call that was not sent is gone on with by a berth that has the credentials for it, as
-// long as its client has the handle.
+// long as its client has the handle, or may get it.
 func TestUnsentCallOfADeadHolder(t *testing.T) {
 	for name, c := range map[string]struct {
 		stored, own, bare, unhanded bool
+		key                         string
 		goesOn                      bool
 		says                        string
 	}{
@@ -84,6 +86,7 @@ func TestUnsentCallOfADeadHolder(t *testing.T) {
 		"none needed":        {stored: true, bare: true, goesOn: true},
 		"credentials lost":   {stored: true, says: "no other one has the credentials"},
 		"never handed out":   {unhanded: true, says: "did not run"},
+		"found by its key":   {unhanded: true, key: "k", goesOn: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -96,12 +99,19 @@ func TestUnsentCallOfADeadHolder(t *testing.T) {
 				time.Sleep(time.Second)
 				call := creation(rule(nil), "call result")
 				call.Call.Bare = c.bare
-				h, err := berths[0].Create(t.Context(), call)
+				create := berths[0].Create
+				if c.key != "" {
+					create = func(ctx context.Context, call Creation) (*Held, error) {
+						h, _, err := berths[0].CreateOnce(ctx, call, c.key)
+						return h, err
+					}
+				}
+				h, err := create(t.Context(), call)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if !c.unhanded {
-					h.Handed()
+					handle(h)
 				}
 				berths[0].line.die()
 				h.Discard()
@@ -332,7 +342,7 @@ func TestGivenUpDispatchEndsItsTask(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Handed()
+		handle(h)
 		b.line.mutes(1)
 		h.Start(nil)
 		synctest.Wait()

@@ -35,7 +35,7 @@ func (b *berth) tries(t *testing.T, c Creation) (id, refused string) {
 		t.Fatal(err)
 	}
 	h.Start(nil)
-	h.Handed()
+	handle(h)
 	synctest.Wait()
 	return h.id, ""
 }

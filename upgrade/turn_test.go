@@ -19,7 +19,7 @@ func (b *berth) handFor(t *testing.T, caller, name string) string {
 		t.Fatal(err)
 	}
 	h.Start(nil)
-	h.Handed()
+	handle(h)
 	synctest.Wait()
 	time.Sleep(2 * time.Millisecond)
 	return h.id
@@ -142,7 +142,7 @@ func TestLineWithEntriesOfAnOlderBerth(t *testing.T) {
 				t.Fatal(err)
 			}
 			h.Start(nil)
-			h.Handed()
+			handle(h)
 			old = append(old, h.id)
 			time.Sleep(2 * time.Millisecond)
 			young = append(young, b.handFor(t, fmt.Sprint("caller ", i), fmt.Sprint("young-", i)))

@@ -67,6 +67,7 @@ type world struct {
 type known struct {
 	id, call string
 	session  *oldSession // that its call lives in; nil: none
+	noted    bool        // it was durable that a client has it, before one had
 
 	mu        sync.Mutex // guards the fields below
 	rerun     bool       // it may run twice
@@ -336,12 +337,23 @@ func (w *world) create(b *berth, n int) {
 		return
 	}
 	k := &known{id: h.Task().ID, call: call, rerun: r.OnOrphan == OrphanRerun, lost: flushes}
-	w.mu.Lock()
-	if !b.line.isDead() { // else its client has got nothing
-		w.tasks = append(w.tasks, k)
-	}
-	w.mu.Unlock()
 	h.Start(nil)
+	w.handOut(b, h, k)
+}
+
+// handOut gives a task to its client, which gets nothing from a berth that is dead; unless
+// that died of the step by which it hands the task out.
+func (w *world) handOut(b *berth, h *Held, k *known) {
+	_ = h.HandOut(func() error { // it fails as this does
+		e, err := records{w.settings.at.Load()}.get(context.Background(), k.id)
+		k.noted = err == nil && e.Handed
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if k.noted || !b.line.isDead() {
+			w.tasks = append(w.tasks, k)
+		}
+		return nil
+	})
 	h.Handed()
 }
 

@@ -106,6 +106,9 @@ func (w *world) check() []string {
 			if v.State == InputRequired {
 				open[k.id] = true
 			}
+			if err == nil && k.noted && v.wasLostUnsent() && w.flushes() == k.since() {
+				left.add("%s was handed out and not sent, and is lost", k.call)
+			}
 		}
 		if len(states) > 1 {
 			left.add("berths differ about %s: %v", k.call, states)
