@@ -17,6 +17,8 @@ type bench struct {
 	site     contender.Site
 	fleet    *upstream.Fleet
 	progress io.Writer
+
+	failed int // measurements
 }
 
 // run measures kind after kind; the rounds of one are interleaved.
@@ -49,12 +51,15 @@ func (b *bench) present(contenders []contender.Contender) (present []contender.C
 	return present
 }
 
+// tell reports what a measurement came to.
 func (b *bench) tell(k kind, c contender.Contender, round int, sample report.Sample, err error) {
+	what := fmt.Sprintf("%s, %s, round %d", k.name, c.Name(), round+1)
 	if err != nil {
-		fmt.Fprintf(b.progress, "%s, %s, round %d: failed: %v\n", k.name, c.Name(), round+1, err)
+		b.failed++
+		fmt.Fprintf(b.progress, "%s: failed: %v\n", what, err)
 		return
 	}
-	fmt.Fprintf(b.progress, "%s, %s, round %d: %.1f µs, %.0f a second\n", k.name, c.Name(), round+1, sample[report.CPU], sample[report.PerSecond])
+	fmt.Fprintf(b.progress, "%s: %s\n", what, sample)
 }
 
 // measure takes one sample of a contender that was just started.

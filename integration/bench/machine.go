@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -34,18 +35,24 @@ func leaveACore() (int, error) {
 
 // describe tells how the numbers came about.
 func describe(o options, programs contender.Programs) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d × %s, %s; medians of %d rounds, each loop %v; %d connections; paced: %.0f requests a second\n",
-		runtime.NumCPU(), processor(), runtime.Version(), o.rounds, o.duration, o.connections, o.rate)
-	for _, program := range []string{programs.Nginx, programs.HAProxy} {
-		if program == "" {
-			continue
-		}
-		said, _ := exec.Command(program, "-v").CombinedOutput() // what it says is all that is wanted
-		first, _, _ := strings.Cut(string(said), "\n")
-		fmt.Fprintln(&b, first)
+	return fmt.Sprintf("%s, nginx %s, HAProxy %s; medians of %d rounds, loops of %v, %d connections, %d streams, %.0f requests a second paced; %d × %s",
+		runtime.Version(), version(programs.Nginx), version(programs.HAProxy),
+		o.rounds, o.duration, o.connections, o.streams, o.rate, runtime.NumCPU(), processor())
+}
+
+// number is what a version looks like.
+var number = regexp.MustCompile(`\d+\.\d+\.\d+`)
+
+// version is the one that a program says it has.
+func version(program string) string {
+	if program == "" {
+		return "missing"
 	}
-	return b.String()
+	said, err := exec.Command(program, "-v").CombinedOutput()
+	if err != nil {
+		return "unknown"
+	}
+	return number.FindString(string(said))
 }
 
 func processor() string {

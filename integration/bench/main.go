@@ -50,9 +50,20 @@ func do(args []string) error {
 	if err != nil {
 		return err
 	}
+	watch, err := watchOthers()
+	if err != nil {
+		return err
+	}
 	rows := b.run(chosen)
-	fmt.Print(describe(o, b.site.Programs) + "\n" + report.Table(rows))
-	return save(o.json, rows)
+	theirs, err := watch.part()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s; others took %.0f %% of it\n\n%s", describe(o, b.site.Programs), 100*theirs, report.Table(rows))
+	if b.failed > 0 {
+		err = fmt.Errorf("bench: %d measurements failed, and are in no number", b.failed)
+	}
+	return errors.Join(err, save(o.json, rows))
 }
 
 // prepare starts what stays for the whole run.

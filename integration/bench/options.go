@@ -32,19 +32,22 @@ func parse(args []string) (options, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.StringVar(&kinds, "kinds", "", "`NAMES` of the kinds of work, with commas between (default all)")
 	flags.StringVar(&proxies, "proxies", "", "`NAMES` of the proxies, with commas between (default all)")
-	flags.IntVar(&o.rounds, "rounds", 5, "how often each is measured")
+	flags.IntVar(&o.rounds, "rounds", 3, "how often each is measured")
 	flags.DurationVar(&o.duration, "duration", 3*time.Second, "how long each loop runs in a round")
 	flags.Float64Var(&o.rate, "rate", 1000, "requests a second of the open loop")
 	flags.IntVar(&o.connections, "connections", 32, "clients' connections")
 	flags.IntVar(&o.streams, "streams", 9000, "standing streams")
 	flags.StringVar(&o.json, "json", "", "`FILE` for all samples")
-	flags.BoolVar(&quick, "quick", false, "three short rounds of tasks/get and tools/call, about a minute")
+	flags.BoolVar(&quick, "quick", false, "three short rounds, of tasks/get and tools/call unless --kinds names others; about a minute")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	o.kinds, o.proxies = list(kinds), list(proxies)
 	if quick {
-		o.kinds, o.rounds, o.duration = []string{"tasks/get", "tools/call"}, 3, 600*time.Millisecond
+		o.rounds, o.duration = 3, 600*time.Millisecond
+	}
+	if quick && kinds == "" {
+		o.kinds = []string{"tasks/get", "tools/call"}
 	}
 	o.warmUp = o.duration / 3
 	if flags.NArg() > 0 || o.rounds < 1 || o.duration <= 0 || o.rate <= 0 || o.connections < 1 || o.streams < 1 {

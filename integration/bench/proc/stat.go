@@ -78,6 +78,29 @@ func field(text, name string) (string, bool) {
 	return "", false
 }
 
+// tick is the unit of /proc/stat: USER_HZ is 100 on all that Go runs on.
+const tick = 10 * time.Millisecond
+
+// busy is what all cores have worked so far, in the text of /proc/stat.
+func busy(stat string) (time.Duration, error) {
+	line, _, _ := strings.Cut(stat, "\n")
+	fields := strings.Fields(line)
+	if len(fields) < 9 || fields[0] != "cpu" {
+		return 0, fmt.Errorf("proc: no times in %q", line)
+	}
+	var ticks int64
+	for i, text := range fields[1:9] {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("proc: times in %q: %w", line, err)
+		}
+		if i != 3 && i != 4 { // idle, and waiting for a disk
+			ticks += n
+		}
+	}
+	return time.Duration(ticks) * tick, nil
+}
+
 // descendants are root and all below it, given each process's parent.
 func descendants(root int, parents map[int]int) []int {
 	tree := []int{root}

@@ -61,6 +61,18 @@ func TestFieldIsFoundByItsWholeName(t *testing.T) {
 	}
 }
 
+func TestBusyLeavesOutIdleness(t *testing.T) {
+	const stat = "cpu  100 20 30 5000 600 7 8 9 11 0\ncpu0 1 2 3 4 5 6 7 8 9 0\n"
+	if got, err := busy(stat); err != nil || got != 1740*time.Millisecond {
+		t.Errorf("got %v, %v, want 1.74s", got, err)
+	}
+	for _, stat := range []string{"", "cpu 1 2 3", "cpu0 1 2 3 4 5 6 7 8", "cpu a 2 3 4 5 6 7 8"} {
+		if got, err := busy(stat); err == nil {
+			t.Errorf("%q: got %v, want an error", stat, got)
+		}
+	}
+}
+
 func TestDescendantsAreFoundAtEveryDepth(t *testing.T) {
 	got := descendants(2, map[int]int{1: 0, 2: 1, 3: 2, 4: 3, 5: 1, 6: 2})
 	slices.Sort(got)

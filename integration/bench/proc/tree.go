@@ -39,6 +39,9 @@ func Resident(pid int) (int64, error) {
 	return pages * int64(os.Getpagesize()), err
 }
 
+// Busy is what all cores of the machine have worked so far, for whomever; what its host has withheld counts as work.
+func Busy() (time.Duration, error) { return read("/proc/stat", busy) }
+
 // Cores are those that this process may run on.
 func Cores() ([]int, error) {
 	return read("/proc/self/status", func(text string) ([]int, error) {

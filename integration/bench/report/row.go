@@ -1,5 +1,12 @@
 package report
 
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
 // A Sample is what one round has measured of a contender, by metric. What does not apply is left out.
 type Sample map[Metric]float64
 
@@ -22,6 +29,15 @@ const (
 	Idle      Metric = "idle_us"      // CPU time that an open stream takes in a second without an event, in µs
 	Misrouted Metric = "misrouted"    // part of the polls that reached an instance without the task
 )
+
+// String is all metrics with their values, by name.
+func (s Sample) String() string {
+	var all []string
+	for _, m := range slices.Sorted(maps.Keys(s)) {
+		all = append(all, fmt.Sprintf("%s %.4g", m, s[m]))
+	}
+	return strings.Join(all, ", ")
+}
 
 // A Row is one contender at one kind of work.
 type Row struct {
