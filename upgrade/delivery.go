@@ -83,8 +83,7 @@ func (t *Tasks) takeDelivery(ctx context.Context, d *Delivery) (mine bool, err e
 // expelDead takes berths that are gone off a list, and reports whether there was one. As
 // the reaper it believes only a store that has served for as long as a lease lives.
 func (t *Tasks) expelDead(ctx context.Context, list string) (expelled bool) {
-	health := t.store.Health()
-	if !health.Healthy || time.Since(health.Since) < t.life || !t.trust.steady(t.life) {
+	if !t.storeIsSteady() {
 		return false
 	}
 	names, err := t.store.Members(ctx, list)

@@ -73,7 +73,7 @@
 // The store: records.go, call.go, packed.go (the blobs); lists.go (what can be found without
 // an id).
 //
-// What clients ask for: tasks.go, create.go, withheld.go, idempotency.go, update.go, cancel.go; session.go,
+// What clients ask for: tasks.go, create.go, creating.go, withheld.go, idempotency.go, update.go, cancel.go; session.go,
 // openask.go (sessions, and what is open in them); delivery.go (which berth tells). How they see it: extension.go (2026-07-28),
 // core.go (2025-11-25).
 //
@@ -82,6 +82,6 @@
 // follow.go, follower.go (a task of the upstream's own); unstored.go, failure.go (its end).
 //
 // Who decides about a task: custody.go, unsure.go. Berths among each other: run.go, lease.go,
-// orphan.go, putback.go, trust.go, backlog.go, hub.go, watcher.go. The end of the process:
+// orphan.go, putback.go, trust.go, word.go, backlog.go, hub.go, watcher.go. The end of the process:
 // drain.go. How an operator sees it: metrics.go.
 package upgrade

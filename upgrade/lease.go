@@ -18,12 +18,15 @@ type lease struct {
 	lists  lists
 	holder string
 	life   time.Duration
+	word   func(ctx context.Context) (word, error)
 	turn   chan struct{} // holds one while the fields of the next group are in use
 
-	version  uint64 // of the lease as it was last renewed; 0: it never was
-	listed   bool   // the holder has been, since the lease was begun
-	lost     bool   // it was begun anew, and nobody was told
-	resigned bool   // it is not renewed any more
+	version  uint64    // of the lease as it was last renewed; 0: it never was
+	listed   bool      // the holder has been, since the lease was begun
+	lost     bool      // it was begun anew, and nobody was told
+	resigned bool      // it is not renewed any more
+	taken    time.Time // when the renewal began that the store took last
+	chain    time.Time // since when it was taken again and again, by the store's clock
 
 	mu    sync.Mutex // guards the fields below
 	until time.Time  // when it runs out, at the earliest
@@ -31,8 +34,8 @@ type lease struct {
 	woke  time.Time  // when it was for the first time in longer than it lives
 }
 
-func newLease(l lists, holder string, life time.Duration) *lease {
-	return &lease{lists: l, holder: holder, life: life, turn: make(chan struct{}, 1)}
+func newLease(l lists, holder string, life time.Duration, w func(context.Context) (word, error)) *lease {
+	return &lease{lists: l, holder: holder, life: life, word: w, turn: make(chan struct{}, 1)}
 }
 
 // fresh reports whether the lease stands for certain, unless the store has lost it.
@@ -96,21 +99,33 @@ func (l *lease) renew(ctx context.Context) error {
 // just have struck it.
 func (l *lease) write(ctx context.Context) error {
 	key, first := l.lists.leaseOf(l.holder), l.version == 0
-	standing, err := l.lists.store.Swap(ctx, key, l.version, []byte(l.holder), l.life)
+	began := time.Now()
+	w, err := l.word(ctx)
+	if err != nil {
+		return err
+	}
+	if !first && began.Sub(l.taken) > reach(l.life) {
+		l.chain = w.said // what was meanwhile, this process has not seen
+	}
+	w.since = later(w.since, l.chain)
+	standing, err := l.lists.store.Swap(ctx, key, l.version, w.encode(l.holder), l.life)
 	if errors.Is(err, storage.ErrConflict) { // the last renewal was not acknowledged
-		standing, err = l.lists.store.Swap(ctx, key, standing.Version, []byte(l.holder), l.life)
+		standing, err = l.lists.store.Swap(ctx, key, standing.Version, w.encode(l.holder), l.life)
 	}
 	if errors.Is(err, storage.ErrNotFound) {
 		l.listed, l.lost = false, l.lost || !first
+		if !first {
+			l.chain, w.since = w.said, w.said
+		}
 		if err := l.lists.addHolder(ctx, l.holder); err != nil {
 			return err
 		}
-		standing, _, err = l.lists.store.PutIfAbsent(ctx, key, []byte(l.holder), l.life)
+		standing, _, err = l.lists.store.PutIfAbsent(ctx, key, w.encode(l.holder), l.life)
 	}
 	if err != nil {
 		return err
 	}
-	l.version = standing.Version
+	l.version, l.taken = standing.Version, began
 	if !l.listed {
 		err = l.lists.addHolder(ctx, l.holder)
 		l.listed = err == nil

@@ -27,20 +27,16 @@ func newReaper(t *Tasks) *reaper { return &reaper{t: t, missed: map[string]int{}
 const missesToAct = 2
 
 // look acts on holders whose lease is gone. It believes only a store that has served
-// without a break for as long as a lease lives: after an outage all of them are gone, and
-// those who live need a moment to come back. Beats that are not a tick apart do not count.
+// without a break for as long as a lease lives, by its own eyes or by another holder's
+// word: after an outage all of them are gone, and those who live need a moment to come
+// back. Beats that are not a tick apart do not count.
 func (r *reaper) look(ctx context.Context) {
 	if !r.t.store.Shared() || r.t.custody.closed() || time.Since(r.last) < r.t.beat()*9/10 {
 		return
 	}
 	r.last = time.Now()
-	health := r.t.store.Health()
-	if !health.Healthy || time.Since(health.Since) < r.t.life || !r.t.trust.steady(r.t.life) {
-		clear(r.missed)
-		return
-	}
 	holders, err := r.t.store.Members(ctx, r.t.lists.holders())
-	if err != nil {
+	if err != nil || !r.t.believesStore(ctx, holders) {
 		clear(r.missed)
 		return
 	}
@@ -64,6 +60,15 @@ func (r *reaper) look(ctx context.Context) {
 			delete(r.missed, holder)
 		}
 	}
+}
+
+// believesStore reports whether a lease that is missing is one that was not renewed.
+func (t *Tasks) believesStore(ctx context.Context, holders []string) bool {
+	if t.storeIsSteady() {
+		return true
+	}
+	t.hear(ctx, holders)
+	return t.storeIsSteady()
 }
 
 // bury sees to all that a holder left whose lease is gone. One that comes back lists no

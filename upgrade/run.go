@@ -70,6 +70,7 @@ func (t *Tasks) recovered() {
 	t.trust.lose()
 	t.trust.doubt(t.settling())
 	t.wakeBeat()
+	signal(t.renewal) // leases have run out, or are about to
 }
 
 func (t *Tasks) wakeBeat() { signal(t.woken) }
@@ -128,6 +129,7 @@ func (t *Tasks) keepLease(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		case <-t.renewal:
 		}
 	}
 }

@@ -72,6 +72,7 @@ type Tasks struct {
 	unkept  unstoredBytes
 	quota   *quota
 	woken   chan struct{} // holds one: the next beat is due at once
+	renewal chan struct{} // holds one: so is the next renewal of the lease
 
 	creating creating
 }
@@ -108,6 +109,7 @@ func newTasks(o Options, s store) *Tasks {
 		quota:   newQuota(o.Kept),
 		unkept:  unstoredBytes{most: o.Unstored},
 		woken:   make(chan struct{}, 1),
+		renewal: make(chan struct{}, 1),
 
 		creating: newCreating(),
 	}
@@ -117,7 +119,7 @@ func newTasks(o Options, s store) *Tasks {
 	if t.life <= 0 {
 		t.life = defaultLease
 	}
-	t.lease = newLease(t.lists, t.holder, t.life)
+	t.lease = newLease(t.lists, t.holder, t.life, t.word)
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
 	}

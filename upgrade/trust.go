@@ -20,7 +20,9 @@ type trust struct {
 	mu        sync.Mutex // guards the fields below
 	epoch     string
 	doubtedTo time.Time
-	lost      time.Time // when the store may have lost something last
+	lost      time.Time // when the store may have lost something last; zero: not in this process's life
+	word      time.Time // since when the store is well, by another's word; zero: nobody gave any
+	given     time.Time // since when it was, by this process's own eyes, when that was given
 }
 
 // doubt has the store's word not count until all holders had the time to put back what
@@ -35,7 +37,33 @@ func (d *trust) doubt(span time.Duration) {
 func (d *trust) lose() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.lost = time.Now()
+	d.lost, d.word = time.Now(), time.Time{}
+}
+
+// believe takes another's word for it that the store is well since then, unless this
+// process has seen otherwise. It reports whether it did not know as much.
+func (d *trust) believe(since, seen time.Time) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.lost.IsZero() || !since.Before(seen) || !d.word.IsZero() && !since.Before(d.word) {
+		return false
+	}
+	d.word, d.given = since, seen
+	return true
+}
+
+// wellSince is since when the store has kept what it held. Seen is since when it was
+// healthy: a word that was given before an outage counts no more.
+func (d *trust) wellSince(seen time.Time) time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case !d.word.IsZero() && d.given.Equal(seen):
+		return d.word
+	case d.lost.After(seen):
+		return d.lost
+	}
+	return seen
 }
 
 func (d *trust) doubts() bool {
@@ -44,7 +72,8 @@ func (d *trust) doubts() bool {
 	return time.Now().Before(d.doubtedTo)
 }
 
-// steady reports whether the store has kept what it held for this long.
+// steady reports whether the store has kept what it held for this long, as far as this
+// process has seen.
 func (d *trust) steady(span time.Duration) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -103,7 +103,7 @@ func (b *breaker) judged(err error, took time.Duration) error {
 		f.refusal = true
 	case failed && !f.refusal && f.reason != reasonTimeout:
 		b.cuts.Add(1)
-	case answered(err):
+	case answered(err), failed && f.refusal && f.reason != reasonBusy: // a refusal is an answer
 		now := time.Now()
 		b.answered.Store(&now)
 		b.cuts.Store(0)

@@ -177,10 +177,13 @@ func TestStandstillIsNoOutage(t *testing.T) {
 			}
 			burst.Wait()
 		}
-		for range 10 {
-			if err := s.Put(t.Context(), "k", nil, 0); err != nil {
-				t.Fatal(err)
+		for i := range 10 {
+			// A refusal is an answer, too.
+			err := error(&fault{op: opPut, reason: reasonOOM, refusal: true})
+			if i%2 == 0 {
+				err = nil
 			}
+			_ = s.breakers.of("").do(t.Context(), opPut, func(context.Context) error { return err })
 			late()
 			if !s.breakers.closed() {
 				t.Fatal("the breaker opened after one time for an answer")
