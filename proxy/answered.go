@@ -14,13 +14,13 @@ func (x *request) recordAnswered(response *http.Response) {
 	if response.StatusCode/100 != 2 || !x.isResponse() || !x.mayHoldCalls() {
 		return
 	}
-	message, _, refusal := mcp.Peek(x.body, 1) // again: a tag may be off by now
-	if refusal != nil || message.Calls[0].ID == nil {
+	id := mcp.ID(x.body) // a tag may be off by now
+	if id == nil {
 		return
 	}
 	ctx, cancel := x.recording()
 	defer cancel()
-	x.p.options.Tasks.SettleIn(ctx, x.behind(), message.Calls[0].ID)
+	x.p.options.Tasks.SettleIn(ctx, x.behind(), id)
 }
 
 // mayReply refuses a client's response to what a held call asks whose task the client may
@@ -30,12 +30,12 @@ func (x *request) mayReply() error {
 	if !x.isResponse() || x.principal != "" || !x.mayHoldCalls() {
 		return nil
 	}
-	message, _, refusal := mcp.Peek(x.body, 1)
-	if refusal != nil || message.Calls[0].ID == nil {
+	answered := mcp.ID(x.body)
+	if answered == nil {
 		return nil
 	}
 	tasks := x.p.options.Tasks
-	id, err := tasks.AskedIn(x.ctx, x.behind(), message.Calls[0].ID)
+	id, err := tasks.AskedIn(x.ctx, x.behind(), answered)
 	if err != nil || id == "" {
 		return nil
 	}

@@ -231,26 +231,34 @@ func plainly(err error) error {
 	return err
 }
 
+// isProgress reports whether a message tells of progress.
+func isProgress(message []byte, says *peeked) bool {
+	if says.Method != mcp.MethodProgress {
+		return false
+	}
+	_, ok := mcp.PeekProgress(message)
+	return ok
+}
+
 // takeEvent passes an event on, and reports whether it ends the answer. Progress bears the
 // client's own token, or is not for it.
 func (a *attached) takeEvent(o offer) (ends bool, err error) {
 	raw, message := o.event.Raw, o.event.Data
-	if message != nil {
-		if _, ok := mcp.PeekProgress(message); ok {
-			token := mcp.ProgressToken(a.x.body)
-			if token == nil {
-				return false, nil
-			}
-			raw = event(mcp.WithProgressToken(message, token))
-		} else if peeked, err := mcp.PeekAnswer(message, false); err == nil {
-			ends = peeked.Method == ""
+	says := a.x.peek(message, false)
+	ends = len(message) > 0 && says.err == nil && says.Method == ""
+	if isProgress(message, says) {
+		token := a.x.call().ProgressToken
+		if token == nil {
+			return false, nil
 		}
+		raw = event(mcp.WithProgressToken(message, token))
 	}
 	if ends && !bytes.Equal(o.id, a.x.id) {
 		raw = event(mcp.WithID(message, a.x.id))
 	}
 	if ends {
-		instead, err := a.x.observe(o.u, exchange.Piece{Raw: raw, Message: message, Between: true}, true)
+		piece := exchange.Piece{Raw: raw, Message: message, Between: true}
+		instead, err := a.x.observe(o.u, piece, says, true)
 		if err != nil && !a.opened {
 			return true, err
 		}

@@ -103,15 +103,15 @@ func (x *request) ride(f *flight) (answered bool, err error) {
 // message in piece, if it may be given to others. The answer's headers have been copied.
 // What stands before it on an event stream does not land it; last says that nothing
 // comes after piece.
-func (x *request) share(status int, piece exchange.Piece, last bool) {
+func (x *request) share(status int, piece exchange.Piece, says *peeked, last bool) {
 	if x.flight == nil {
 		return
 	}
 	keep := min(x.endpoint.Coalesce, maxCoalesce)
 	if last && !x.p.flights.awaited(x.flight, keep) {
-		return // spares a poll alone the second look
+		return // spares a poll alone the copy
 	}
-	answer, responds := x.shareable(status, piece)
+	answer, responds := x.shareable(status, piece, says)
 	if responds || last {
 		x.p.flights.land(x.flight, answer, keep)
 	}
@@ -119,18 +119,13 @@ func (x *request) share(status int, piece exchange.Piece, last bool) {
 
 // shareable returns the answer that piece bears for others as well, nil if there is
 // none, and whether piece is, or begins, a response at all.
-func (x *request) shareable(status int, piece exchange.Piece) (answer *sharedAnswer, responds bool) {
+func (x *request) shareable(status int, piece exchange.Piece, a *peeked) (answer *sharedAnswer, responds bool) {
 	switch {
 	case piece.Cut:
 		return nil, true
-	case !mcp.MayBeMessage(piece.Message):
+	case !mcp.MayBeMessage(piece.Message), a.err == nil && a.Method != "":
 		return nil, false
-	}
-	a, err := mcp.PeekAnswer(piece.Message, false)
-	switch {
-	case err == nil && a.Method != "":
-		return nil, false
-	case err != nil, status != http.StatusOK, !bytes.Equal(a.ID, x.id), !a.IsError && a.Task.ID != x.call().TaskID:
+	case a.err != nil, status != http.StatusOK, !bytes.Equal(a.ID, x.id), !a.IsError && a.Task.ID != x.call().TaskID:
 		return nil, true
 	}
 	return &sharedAnswer{bytes.Clone(piece.Message), a.ErrorCode, crossOrigin(x.w.Header())}, true
@@ -167,7 +162,7 @@ func (x *request) flightKey(u *routing.Upstream) flightKey {
 		add(origin)
 	}
 	add("") // the name of no header, either: here the body begins
-	asks = append(asks, mcp.Question(x.body)...)
+	asks = mcp.AppendQuestion(asks, x.body)
 	key := flightKey{task: x.taskKey(), asks: sha256.Sum256(asks)}
 	if x.session != "" {
 		key.session = x.endpoint.Router.SessionKey(x.principal, x.session)

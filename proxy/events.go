@@ -151,7 +151,8 @@ func (s *stream) take(a arrival) (done bool, err error) {
 	}
 	// What breaks off at the end of the stream is no event, and clients drop it.
 	whole := a.piece.Between || a.piece.Cut
-	instead, failure := s.x.observe(s.u, a.piece, whole && mcp.MayBeMessage(a.piece.Message) && s.x.mustBeClear())
+	says := s.x.peek(a.piece.Message, a.piece.Cut)
+	instead, failure := s.x.observe(s.u, a.piece, says, whole && mcp.MayBeMessage(a.piece.Message) && s.x.mustBeClear())
 	if failure != nil {
 		s.refuse(failure)
 		return true, nil
@@ -163,8 +164,8 @@ func (s *stream) take(a arrival) (done bool, err error) {
 	if id := a.piece.EventID(); id != "" && s.x.era() == mcp.EraLegacy && !s.x.owed.isPaid() {
 		s.resumes = id
 	}
-	s.x.stopgap.heed(a.piece)
-	s.x.share(s.x.status, a.piece, false)
+	s.x.stopgap.heed(a.piece, says)
+	s.x.share(s.x.status, a.piece, says, false)
 	raw := a.piece.Raw
 	if s.between {
 		raw = s.x.announcedEvent(a.piece, s.x.tagged(a.piece))

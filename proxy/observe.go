@@ -15,11 +15,30 @@ import (
 // recordTime bounds what recording may hold an answer up, whatever the store does.
 const recordTime = time.Second
 
+// peeked is what a piece of an answer says, read once for all who ask.
+type peeked struct {
+	mcp.Answer
+	err error // why it is no message that can be read; a batch is none
+}
+
+// peek reads a message of an answer.
+func (x *request) peek(message []byte, cut bool) *peeked {
+	if len(message) == 0 {
+		return &peeked{}
+	}
+	asked := ""
+	if c := x.call(); c != nil {
+		asked = c.TaskID
+	}
+	a, err := mcp.PeekAnswerTo(asked, message, cut)
+	return &peeked{a, err}
+}
+
 // observe looks at what a piece of an answer says and records it, before the
 // piece is released. instead, if not nil, is a message of our own to give to the
 // client in its place; an error means that it must be withheld. strict says that
 // an answer which cannot be understood is one of these.
-func (x *request) observe(u *routing.Upstream, piece exchange.Piece, strict bool) (instead []byte, err error) {
+func (x *request) observe(u *routing.Upstream, piece exchange.Piece, says *peeked, strict bool) (instead []byte, err error) {
 	x.endChange()
 	if len(piece.Message) == 0 {
 		return nil, nil
@@ -27,22 +46,25 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, strict bool
 	x.promise(piece)
 	for message, err := range mcp.Messages(piece.Message) {
 		x.heedTold(u, message)
-		var a mcp.Answer
-		if err == nil {
-			a, err = mcp.PeekAnswer(message, piece.Cut)
-		} else if piece.Cut {
+		a := says
+		switch {
+		case err == nil && len(message) != len(piece.Message):
+			a = x.peek(message, piece.Cut)
+		case err != nil && piece.Cut:
 			return nil, nil // the batch goes on
+		case err != nil:
+			a = &peeked{err: err}
 		}
-		if err != nil {
+		if a.err != nil {
 			if !strict {
 				continue
 			}
 			if x.mayCreateTask() {
 				x.withdraw(u, a.Task.ID)
 			}
-			return nil, brokenOff(err)
+			return nil, brokenOff(a.err)
 		}
-		if instead, err := x.record(u, &a); instead != nil || err != nil {
+		if instead, err := x.record(u, &a.Answer); instead != nil || err != nil {
 			return instead, err
 		}
 	}

@@ -71,7 +71,8 @@ func (x *request) relayBody(u *routing.Upstream, response *http.Response, shape 
 	if len(piece.Raw) == 0 && shape == exchange.JSON && x.strict(response) {
 		return errBadUpstream
 	}
-	instead, failure := x.observe(u, piece, x.strict(response))
+	says := x.peek(piece.Message, piece.Cut)
+	instead, failure := x.observe(u, piece, says, x.strict(response))
 	if failure != nil {
 		return failure
 	}
@@ -87,7 +88,7 @@ func (x *request) relayBody(u *routing.Upstream, response *http.Response, shape 
 	}
 	x.inboundHeaders(response)
 	piece = x.announced(response, piece)
-	x.share(response.StatusCode, piece, true)
+	x.share(response.StatusCode, piece, says, true)
 	x.writeHeader(response.StatusCode)
 	return x.copyPieces(reader, piece, response.ContentLength < 0)
 }

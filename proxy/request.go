@@ -91,9 +91,12 @@ func (x *request) call() *mcp.Call {
 
 // anyRequest reports whether the message holds a request of such a method.
 func (x *request) anyRequest(such func(method string) bool) bool {
-	return slices.ContainsFunc(x.message.Calls, func(c mcp.Call) bool {
-		return c.Kind == mcp.KindRequest && such(c.Method)
-	})
+	for i := range x.message.Calls {
+		if c := &x.message.Calls[i]; c.Kind == mcp.KindRequest && such(c.Method) {
+			return true
+		}
+	}
+	return false
 }
 
 // era is the era of the request. A GET or DELETE is legacy unless its version says
@@ -183,12 +186,12 @@ func (x *request) methods() []string {
 
 // classify peeks at the body and holds the headers against it.
 func (x *request) classify() error {
-	message, id, refusal := mcp.Peek(x.body, x.p.limits.Batch)
-	x.id, x.inArray = id, message.Batch && refusal != nil
+	id, refusal := x.message.Peek(x.body, x.p.limits.Batch)
+	x.id = id
 	if refusal != nil {
+		x.inArray, x.message = x.message.Batch, mcp.Message{}
 		return refusal
 	}
-	x.message = message
 	if c := x.call(); c != nil && c.Kind == mcp.KindResponse {
 		x.id = nil // an answer to a response has no id
 	}

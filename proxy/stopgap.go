@@ -46,7 +46,7 @@ type stopgap struct {
 // only the upstream can say (see crossOrigin), and it has not answered.
 func (x *request) bridge() *stopgap {
 	if x.stopgap == nil && x.rule() != nil && len(x.r.Header["Origin"]) == 0 && acceptsEvents(x.r.Header) {
-		x.stopgap = &stopgap{x: x, opening: time.After(stopgapAfter), token: mcp.ProgressToken(x.body)}
+		x.stopgap = &stopgap{x: x, opening: time.After(stopgapAfter), token: x.call().ProgressToken}
 	}
 	return x.stopgap
 }
@@ -125,8 +125,8 @@ func (s *stopgap) beats() <-chan time.Time {
 }
 
 // heed ends berth's own progress once the tool tells of its own.
-func (s *stopgap) heed(piece exchange.Piece) {
-	if s == nil || s.token == nil || s.tells || piece.Cut {
+func (s *stopgap) heed(piece exchange.Piece, says *peeked) {
+	if s == nil || s.token == nil || s.tells || piece.Cut || says.Method != mcp.MethodProgress {
 		return
 	}
 	if p, ok := mcp.PeekProgress(piece.Message); ok && bytes.Equal(p.Token, s.token) {

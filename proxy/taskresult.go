@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"berth/internal/mcp"
 	"berth/upgrade"
 )
 
@@ -74,7 +73,7 @@ func (w *resultWait) open() error {
 	w.x.ownStreamHeaders()
 	w.x.writeHeader(http.StatusOK)
 	w.silence = time.Tick(cmp.Or(w.x.endpoint.KeepAlive, defaultKeepAlive))
-	w.begin(mcp.ProgressToken(w.x.body))
+	w.begin(w.x.call().ProgressToken)
 	w.x.p.deliveries.join(w)
 	return w.x.writeThrough(comment)
 }

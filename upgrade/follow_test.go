@@ -93,7 +93,7 @@ func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 				Routing: routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{u}}),
 				Line: Line{Send: func(_ context.Context, to *routing.Upstream, c *Call, _ int64) (Exchange, error) {
 					sent = append(sent, to.Name+" "+c.Own[mcp.HeaderMethod][0])
-					_, id, _ := mcp.Peek(c.Body, 1)
+					id := mcp.ID(c.Body)
 					return &oneAnswer{[]byte(`{"jsonrpc":"2.0","id":` + string(id) + `,"result":{"taskId":"theirs","status":"completed","result":{}}}`)}, nil
 				}},
 			}

@@ -62,7 +62,7 @@ func (t *Tasks) once(ctx context.Context, c *Creation, key string) (Once, error)
 }
 
 func (c *Creation) onceOf(whose, key string) Once {
-	question := sha256.Sum256(mcp.Question(c.Call.Body))
+	question := sha256.Sum256(mcp.AppendQuestion(nil, c.Call.Body))
 	return Once{short(c.Pool, whose, key), base64.RawURLEncoding.EncodeToString(question[:])}
 }
 

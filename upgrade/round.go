@@ -164,7 +164,7 @@ func (h *Held) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) 
 	h.due = task.Round + 1
 	op := h.t.op(Dispatch)
 	op.Upstream, op.Round = u.Name, task.Round
-	_, h.sent, _ = mcp.Peek(body, 1) // it was peeked at as it came
+	h.sent = mcp.ID(body)
 	return body, h.must(ctx, op)
 }
 

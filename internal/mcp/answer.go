@@ -76,22 +76,25 @@ func (a *Answer) CreatesTask() bool { return a.Dialect != DialectNone && a.Task.
 // of the message, and what was read up to there counts. An error means that the
 // message is malformed, or that it names one of the members berth reads twice;
 // the Answer then holds what was read before the fault.
-func PeekAnswer(data []byte, cut bool) (Answer, error) { return peekAnswer(data, cut, nil) }
+func PeekAnswer(data []byte, cut bool) (Answer, error) { return peekAnswer(data, cut, nil, "") }
+
+// PeekAnswerTo is PeekAnswer for an answer that is about the task asked, if about any: its id
+// is not copied then.
+func PeekAnswerTo(asked string, data []byte, cut bool) (Answer, error) {
+	return peekAnswer(data, cut, nil, asked)
+}
 
 // peekAnswer reads into subscribed as well, unless that is nil.
-func peekAnswer(data []byte, cut bool, subscribed *Subscribed) (Answer, error) {
+func peekAnswer(data []byte, cut bool, subscribed *Subscribed, asked string) (Answer, error) {
 	// Some servers begin a JSON body with a byte order mark; browsers and fetch drop it.
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	r := answerReader{dec: newDecoder(data), data: data, cut: cut, subscribed: subscribed}
-	err := r.object(messageNames, r.message)
-	if err == nil {
-		if _, end := r.dec.ReadToken(); !isEOF(end) {
-			err = errTrailing
-		}
-	}
+	r := answerReader{reader: read(data), cut: cut, subscribed: subscribed, asked: asked}
+	defer r.release()
+	r.object(messageNames, r.message)
+	r.end()
 	r.finish()
-	if cut && (isCut(err) || isEOF(err)) {
-		err = nil
+	if cut && (isCut(r.err) || isEOF(r.err)) {
+		r.err = nil
 	}
-	return r.answer, err
+	return r.answer, r.err
 }

@@ -155,8 +155,9 @@ func TestMessagesOfABatchThatWasCut(t *testing.T) {
 // readWhole walks a message without judging its shape.
 func readWhole(data []byte, cut bool) (*answerReader, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	r := &answerReader{dec: newDecoder(data), data: data, cut: cut}
-	return r, r.object(messageNames, r.message)
+	r := &answerReader{reader: read(data), cut: cut}
+	r.object(messageNames, r.message)
+	return r, r.err
 }
 
 func FuzzPeekAnswer(f *testing.F) {

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"io"
-	"slices"
 	"strconv"
 	"time"
 
@@ -12,9 +11,9 @@ import (
 // answerReader walks a message token by token, so that a message which was cut
 // off still tells what stands before the cut.
 type answerReader struct {
-	dec    *jsontext.Decoder
-	data   []byte
-	cut    bool // data is only the beginning
+	*reader
+	cut    bool   // data is only the beginning
+	asked  string // id of a task
 	answer Answer
 	result Task // result.taskId and its neighbours
 	params Task // params.taskId …
@@ -31,131 +30,118 @@ var (
 	errorNames   = []string{"code"}
 )
 
-// object reads an object and hands each member's name to visit, which must
-// consume the value. It fails if one of known is there twice.
-func (r *answerReader) object(known []string, visit func(name string) error) error {
-	if r.dec.PeekKind() != '{' {
-		if _, err := r.dec.ReadToken(); err != nil {
-			return err
+// object reads an object and hands each member's name to visit, which must read the value.
+// It fails if one of known is there twice.
+func (r *answerReader) object(known []string, visit func(name []byte)) {
+	if r.kind() != '{' {
+		if r.token(); r.err == nil {
+			r.err = errNotObject
 		}
-		return errNotObject
+		return
 	}
-	if _, err := r.dec.ReadToken(); err != nil {
-		return err
-	}
-	var seen names
-	for r.dec.PeekKind() != '}' {
-		tok, err := r.dec.ReadToken()
-		if err != nil {
-			return err
-		}
-		name := tok.String()
-		if slices.Contains(known, name) {
-			if err := seen.add(name); err != nil {
-				return err
+	seen := 0 // a bit for each of known
+	for r.token(); r.err == nil && r.kind() != '}'; {
+		name := r.name()
+		for i, k := range known {
+			if string(name) != k {
+				continue
 			}
+			if seen&(1<<i) != 0 {
+				r.err = ambiguousError{reasonDuplicateKey, k}
+				return
+			}
+			seen |= 1 << i
 		}
-		if err := visit(name); err != nil {
-			return err
-		}
+		visit(name)
 	}
-	_, err := r.dec.ReadToken()
-	return err
+	r.token()
 }
 
-func (r *answerReader) message(name string) error {
-	switch name {
+func (r *answerReader) message(name []byte) {
+	switch string(name) {
 	case "id":
-		id, err := r.value()
-		r.answer.ID = id
-		return err
+		r.answer.ID = r.value()
 	case "method":
-		return r.text(&r.answer.Method)
+		r.text(&r.answer.Method)
 	case "error":
 		// A null error beside a result is JSON-RPC 1.0's way of saying that there is none.
-		r.answer.IsError = r.dec.PeekKind() != 'n'
-		return r.ifObject(errorNames, r.errorMember)
+		r.answer.IsError = r.kind() != 'n'
+		r.ifObject(errorNames, r.errorMember)
 	case "result":
-		return r.readResult()
+		r.readResult()
 	case "params":
-		if r.subscribed != nil {
-			return r.ifObject(subscribedNames, r.subscribedMember)
-		}
-		return r.ifObject(taskNames, func(name string) error { return r.task(&r.params, name) })
+		r.readParams()
+	default:
+		r.value()
 	}
-	return r.dec.SkipValue()
 }
 
-func (r *answerReader) readResult() error {
+func (r *answerReader) readParams() {
+	if r.subscribed != nil {
+		r.ifObject(subscribedNames, r.subscribedMember)
+		return
+	}
+	r.ifObject(taskNames, func(name []byte) { r.task(&r.params, name) })
+}
+
+func (r *answerReader) readResult() {
 	r.answer.HasResult = true
-	if r.dec.PeekKind() != '{' {
-		return r.dec.SkipValue()
+	if r.kind() != '{' {
+		r.value()
+		return
 	}
-	// The decoder stands before the colon; the object begins at the next brace.
-	from := int(r.dec.InputOffset())
-	for from < len(r.data) && r.data[from] != '{' {
-		from++
+	from := r.brace()
+	if r.object(resultNames, r.resultMember); r.err == nil {
+		r.answer.Result = r.data[from:r.at()]
 	}
-	if err := r.object(resultNames, r.resultMember); err != nil {
-		return err
-	}
-	r.answer.Result = r.data[from:r.dec.InputOffset()]
-	return nil
 }
 
-func (r *answerReader) resultMember(name string) error {
-	switch name {
+func (r *answerReader) resultMember(name []byte) {
+	switch string(name) {
 	case "resultType":
-		return r.text(&r.answer.ResultType)
+		r.text(&r.answer.ResultType)
 	case "isError":
-		value, err := r.value()
-		r.answer.ToolFailed = value.Kind() == 't'
-		return err
+		r.answer.ToolFailed = r.value().Kind() == 't'
 	case "requestState":
-		return r.text(&r.answer.RequestState)
+		r.text(&r.answer.RequestState)
 	case "nextCursor":
-		return r.text(&r.answer.NextCursor)
+		r.text(&r.answer.NextCursor)
 	case "protocolVersion":
-		return r.text(&r.answer.Version)
+		r.text(&r.answer.Version)
 	case "task":
-		return r.ifObject(taskNames, func(name string) error { return r.task(&r.core, name) })
+		r.ifObject(taskNames, func(name []byte) { r.task(&r.core, name) })
+	default:
+		r.task(&r.result, name)
 	}
-	return r.task(&r.result, name)
 }
 
-func (r *answerReader) errorMember(name string) error {
-	if name != "code" {
-		return r.dec.SkipValue()
-	}
-	value, err := r.value()
-	if err == nil {
+func (r *answerReader) errorMember(name []byte) {
+	if value := r.value(); string(name) == "code" {
 		r.answer.ErrorCode, _ = strconv.Atoi(string(value))
 	}
-	return err
 }
 
 // task reads the members of a task's state.
-func (r *answerReader) task(into *Task, name string) error {
-	switch name {
+func (r *answerReader) task(into *Task, name []byte) {
+	switch string(name) {
 	case "taskId":
-		return r.text(&into.ID)
+		r.text(&into.ID)
 	case "status":
-		return r.text(&into.Status)
+		r.text(&into.Status)
 	case "ttlMs", "ttl":
-		return r.duration(&into.TTL)
+		r.duration(&into.TTL)
 	case "keepAlive":
-		return r.duration(&into.KeepAlive)
+		r.duration(&into.KeepAlive)
+	default:
+		r.value()
 	}
-	return r.dec.SkipValue()
 }
 
 // duration reads the next value into d if it is a number of milliseconds.
-func (r *answerReader) duration(d *time.Duration) error {
-	value, err := r.value()
-	if ms, bad := strconv.ParseFloat(string(value), 64); err == nil && bad == nil {
+func (r *answerReader) duration(d *time.Duration) {
+	if ms, err := strconv.ParseFloat(string(r.value()), 64); err == nil {
 		*d = milliseconds(ms)
 	}
-	return err
 }
 
 // milliseconds converts without overflow; a century is for ever.
@@ -172,28 +158,28 @@ func milliseconds(ms float64) time.Duration {
 
 // value reads the next value. The digits of a number that reaches up to the cut
 // may go on behind it: it counts as cut off.
-func (r *answerReader) value() (jsontext.Value, error) {
-	value, err := r.dec.ReadValue()
-	if err == nil && r.cut && value.Kind() == '0' && int(r.dec.InputOffset()) == len(r.data) {
-		return nil, io.ErrUnexpectedEOF
+func (r *answerReader) value() jsontext.Value {
+	value := r.reader.value()
+	if r.err == nil && r.cut && value.Kind() == '0' && r.at() == len(r.data) {
+		r.err = io.ErrUnexpectedEOF
+		return nil
 	}
-	return value, err
+	return value
 }
 
 // text reads the next value into s if it is a string, and skips it otherwise.
-func (r *answerReader) text(s *string) error {
-	value, err := r.value()
-	if err == nil {
-		*s, _ = text(value)
+func (r *answerReader) text(s *string) {
+	if value := r.value(); r.err == nil {
+		*s, _ = decoded(value, r.asked)
 	}
-	return err
 }
 
-func (r *answerReader) ifObject(known []string, visit func(name string) error) error {
-	if r.dec.PeekKind() == '{' {
-		return r.object(known, visit)
+func (r *answerReader) ifObject(known []string, visit func(name []byte)) {
+	if r.kind() == '{' {
+		r.object(known, visit)
+	} else {
+		r.value()
 	}
-	return r.dec.SkipValue()
 }
 
 // finish decides which of the shapes that were read the message has. A result

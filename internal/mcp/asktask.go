@@ -23,8 +23,8 @@ func (c *Call) AsksTask() bool {
 // -32600 if two readers could understand it differently.
 func (c *Call) AskedTTL() (ttl time.Duration, asked bool, err error) {
 	bad := false
-	err = members(c.task, []string{"ttl"}, func(name string, value jsontext.Value) error {
-		if name != "ttl" || value.Kind() == 'n' {
+	err = members(c.task, []string{"ttl"}, func(name []byte, value jsontext.Value) error {
+		if string(name) != "ttl" || value.Kind() == 'n' {
 			return nil
 		}
 		ms, err := strconv.ParseFloat(string(value), 64)

@@ -10,13 +10,13 @@ import (
 // asking peeks at a call with these params, in the version of the header.
 func asking(t *testing.T, method, params, version string) *Call {
 	t.Helper()
-	message, _, refusal := Peek([]byte(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{`+params+`}}`), 1)
+	message, _, refusal := peek([]byte(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{`+params+`}}`), 1)
 	if refusal != nil {
 		t.Fatal(refusal)
 	}
 	header := http.Header{}
 	header.Set(HeaderVersion, version)
-	if refusal := Classify(&message, header); refusal != nil {
+	if refusal := Classify(message, header); refusal != nil {
 		t.Fatal(refusal)
 	}
 	return &message.Calls[0]

@@ -12,60 +12,125 @@ func toolCall(size int) []byte {
 	return []byte(head + strings.Repeat("x", size-len(head)-4) + `"}}}`)
 }
 
-func BenchmarkPeek(b *testing.B) {
-	objects := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{"rows":[` +
-		strings.Repeat(`{"id":12,"name":"row","tags":["a","b"]},`, 100_000) + `{}]}}}`
-	for name, body := range map[string][]byte{
-		"500B": toolCall(500), "1KiB": toolCall(1 << 10), "4MiB": toolCall(4 << 20), "4MB of objects": []byte(objects),
-		"poll": []byte(request("tasks/get", `"taskId":"786512e2-9e0d-44bd-8f29-789f320fe840",`+meta)),
-	} {
-		b.Run(name, func(b *testing.B) {
+// Messages of some 500 B, as clients and servers write them.
+var (
+	usualMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"example-client","version":"1.4.2"},` +
+		`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}},` +
+		`"progressToken":"tok-17"}`
+	usualCall = []byte(request("tools/call", `"name":"search_documents","arguments":{"query":"how to rotate the keys of a host","limit":20,`+
+		`"filters":{"language":"en","tags":["ops"]}},`+usualMeta))
+	usualPoll   = []byte(request("tasks/get", `"taskId":"`+usualTaskID+`",`+usualMeta))
+	usualResult = []byte(`{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[{"type":"text","text":"` + strings.Repeat("x", 240) +
+		`"}],"structuredContent":{"hits":[{"id":12,"score":0.25},{"id":13,"score":0.125}]},"isError":false,` +
+		`"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"example-server","version":"2.0.1"}}}}`)
+	usualTask = []byte(`{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","taskId":"` + usualTaskID + `",` +
+		`"status":"working","statusMessage":"` + strings.Repeat("x", 120) + `","createdAt":"2026-07-28T10:30:00Z",` +
+		`"lastUpdatedAt":"2026-07-28T10:40:00Z","ttlMs":60000,"pollIntervalMs":1000,` +
+		`"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"example-server","version":"2.0.1"}}}}`)
+)
+
+const usualTaskID = "786512e2-9e0d-44bd-8f29-789f320fe840"
+
+// bench runs step over body, and beside it what encoding/json takes to read the same members.
+func bench(b *testing.B, name string, body []byte, step func(b *testing.B, body []byte)) {
+	b.Helper()
+	for by, step := range map[string]func(*testing.B, []byte){"berth": step, "encoding-json": unmarshal} {
+		b.Run(name+"/"+by, func(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
-				if _, _, refusal := Peek(body, testBatch); refusal != nil {
-					b.Fatal(refusal)
-				}
+				step(b, body)
 			}
 		})
 	}
 }
 
-// BenchmarkPeekBesideJSON reads the same members of the same envelope by encoding/json.
-func BenchmarkPeekBesideJSON(b *testing.B) {
-	body := toolCall(500)
+// unmarshal reads by encoding/json what berth reads of a message.
+func unmarshal(b *testing.B, body []byte) {
+	b.Helper()
+	var m struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Method  string          `json:"method"`
+		Params  struct {
+			Name         string          `json:"name"`
+			TaskID       string          `json:"taskId"`
+			Cursor       string          `json:"cursor"`
+			RequestState string          `json:"requestState"`
+			Task         json.RawMessage `json:"task"`
+			Meta         struct {
+				Version      string `json:"io.modelcontextprotocol/protocolVersion"`
+				Capabilities struct {
+					Extensions map[string]json.RawMessage `json:"extensions"`
+				} `json:"io.modelcontextprotocol/clientCapabilities"`
+				ProgressToken json.RawMessage `json:"progressToken"`
+				TraceParent   string          `json:"traceparent"`
+				TraceState    string          `json:"tracestate"`
+			} `json:"_meta"`
+		} `json:"params"`
+		Result struct {
+			ResultType string  `json:"resultType"`
+			TaskID     string  `json:"taskId"`
+			Status     string  `json:"status"`
+			TTL        float64 `json:"ttlMs"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(body, &m); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func BenchmarkPeek(b *testing.B) {
+	objects := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{"rows":[` +
+		strings.Repeat(`{"id":12,"name":"row","tags":["a","b"]},`, 100_000) + `{}]}}}`
+	var m Message
+	for name, body := range map[string][]byte{
+		"call": usualCall, "poll": usualPoll, "500B of text": toolCall(500), "4MiB": toolCall(4 << 20), "4MB of objects": []byte(objects),
+	} {
+		bench(b, name, body, func(b *testing.B, body []byte) {
+			b.Helper()
+			if _, refusal := m.Peek(body, testBatch); refusal != nil {
+				b.Fatal(refusal)
+			}
+		})
+	}
+}
+
+// What Classify adds are the strings that the headers do not have.
+func BenchmarkClassify(b *testing.B) {
+	h := header("Mcp-Protocol-Version", modern, "Mcp-Method", "tasks/get", "Mcp-Name", usualTaskID)
+	var m Message
+	if _, refusal := m.Peek(usualPoll, testBatch); refusal != nil {
+		b.Fatal(refusal)
+	}
 	b.ReportAllocs()
-	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		var envelope struct {
-			ID     json.RawMessage `json:"id"`
-			Method string          `json:"method"`
-			Params struct {
-				Name string                     `json:"name"`
-				Meta map[string]json.RawMessage `json:"_meta"`
-			} `json:"params"`
-		}
-		if err := json.Unmarshal(body, &envelope); err != nil {
-			b.Fatal(err)
+		if refusal := Classify(&m, h); refusal != nil {
+			b.Fatal(refusal)
 		}
 	}
 }
 
 func BenchmarkPeekAnswer(b *testing.B) {
-	const handle = `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"786512e2-9e0d-44bd-8f29-789f320fe840",` +
-		`"status":"working","createdAt":"2025-11-25T10:30:00Z","lastUpdatedAt":"2025-11-25T10:40:00Z","ttlMs":60000}}`
-	long := `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", MaxPeek)
-	for name, data := range map[string][]byte{"handle": []byte(handle), "cut": []byte(long[:MaxPeek])} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			b.SetBytes(int64(len(data)))
-			for b.Loop() {
-				if _, err := PeekAnswer(data, name == "cut"); err != nil {
-					b.Fatal(err)
-				}
+	for name, body := range map[string][]byte{"result": usualResult, "task": usualTask} {
+		bench(b, name, body, func(b *testing.B, body []byte) {
+			b.Helper()
+			if _, err := PeekAnswerTo(usualTaskID, body, false); err != nil {
+				b.Fatal(err)
 			}
 		})
 	}
+	long := []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", MaxPeek))[:MaxPeek]
+	b.Run("cut", func(b *testing.B) {
+		b.ReportAllocs()
+		b.SetBytes(MaxPeek)
+		for b.Loop() {
+			if _, err := PeekAnswer(long, true); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
 
 func BenchmarkEventReader(b *testing.B) {

@@ -17,8 +17,8 @@ const (
 	KindResponse                 // result or error, no method
 )
 
-// Call is one JSON-RPC message from a client, classified. Strings are decoded;
-// ID aliases the body it was read from.
+// Call is one JSON-RPC message from a client. Its strings, but for Method, are decoded by
+// Classify; ID and ProgressToken alias the body it was read from.
 type Call struct {
 	Kind   Kind   // request, notification or response
 	ID     []byte // raw JSON of the id; nil in a notification and in an error response without one
@@ -35,6 +35,7 @@ type Call struct {
 	DeclaresTasks bool   // params._meta declares the Tasks extension
 	Trace         Trace  // trace context in params._meta
 	Listen        Filter // params.notifications of subscriptions/listen
+	ProgressToken []byte // raw JSON of params._meta.progressToken; nil if it is absent or no token
 	NewTaskID     string // the id that the client gives the task which the request is to become (see MakesTask)
 	RelatedTaskID string // the task that a message of the first draft belongs to (SEP-1686, 4.7)
 
@@ -51,6 +52,8 @@ type Call struct {
 	capabilities jsontext.Value // of the client, as the call states them; aliases the body; nil: it does not
 
 	task jsontext.Value // params.task, of whatever kind; aliases the body; nil: absent
+
+	raw rawCall // what decode makes strings of
 }
 
 // Trace is the W3C trace context that a client put into `_meta`, unverified; its

@@ -1,7 +1,7 @@
 package mcp
 
-// Classify sets the era of each call in msg and holds the routing headers
-// against the body. A header that contradicts the body is refused (-32020); one
+// Classify decodes the strings of each call in msg, sets its era and holds the routing
+// headers against the body. A header that contradicts the body is refused (-32020); one
 // that is missing is not: the upstream judges that. In the legacy era the
 // routing headers mean nothing and are not looked at.
 //
@@ -9,6 +9,10 @@ package mcp
 // call or a subscription without an id, which could not be answered) is refused before (-32600).
 func Classify(msg *Message, h Headers) *Error {
 	version, hasVersion, ok := single(h, HeaderVersion)
+	name, _, _ := single(h, HeaderName)
+	for i := range msg.Calls {
+		msg.Calls[i].decode(version, name)
+	}
 	if !ok {
 		return errMismatch("several MCP-Protocol-Version values")
 	}

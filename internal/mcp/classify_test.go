@@ -21,13 +21,13 @@ const (
 	meta   = `"_meta":{"` + metaVersion + `":"` + modern + `"}`
 )
 
-func classify(t *testing.T, body string, h Headers) (Message, *Error) {
+func classify(t *testing.T, body string, h Headers) (*Message, *Error) {
 	t.Helper()
-	msg, _, refusal := Peek([]byte(body), testBatch)
-	if refusal != nil {
+	msg := new(Message)
+	if _, refusal := msg.Peek([]byte(body), testBatch); refusal != nil {
 		t.Fatalf("Peek(%.200s) refused: %v", body, refusal)
 	}
-	return msg, Classify(&msg, h)
+	return msg, Classify(msg, h)
 }
 
 func TestClassifyDecidesTheEra(t *testing.T) {
@@ -214,7 +214,7 @@ func TestRefusalsRepeatNothing(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":{"` + secret + `":1}}`,
 		`{"` + secret + `"`,
 	} {
-		_, _, refusal := Peek([]byte(body), testBatch)
+		_, _, refusal := peek([]byte(body), testBatch)
 		if refusal == nil {
 			t.Fatalf("%s is accepted", body)
 		}

@@ -37,11 +37,11 @@ func (c *Call) Declares() Declared {
 		return ""
 	}
 	var names []string
-	err := members(c.capabilities, nil, func(name string, value jsontext.Value) error {
+	err := members(c.capabilities, nil, func(name []byte, value jsontext.Value) error {
 		if kind := value.Kind(); kind == 'n' || kind == 'f' {
 			return nil
 		}
-		switch name {
+		switch string(name) {
 		case "elicitation":
 			names = append(names, modes(value)...)
 		case "sampling":
@@ -77,8 +77,8 @@ func modes(elicitation jsontext.Value) (names []string) {
 
 // has reports whether value is an object with this member.
 func has(value jsontext.Value, member string) (found bool) {
-	_ = objectMembers(value, nil, func(name string, value jsontext.Value) error { // what cannot be read says nothing
-		found = found || name == member && value.Kind() != 'n'
+	_ = objectMembers(value, nil, func(name []byte, value jsontext.Value) error { // what cannot be read says nothing
+		found = found || string(name) == member && value.Kind() != 'n'
 		return nil
 	})
 	return found
@@ -103,8 +103,8 @@ func (d Declared) Lacks(request []byte) map[string]any {
 func asked(request []byte) string {
 	var method string
 	var params jsontext.Value
-	err := objectMembers(request, nil, func(name string, value jsontext.Value) error {
-		switch name {
+	err := objectMembers(request, nil, func(name []byte, value jsontext.Value) error {
+		switch string(name) {
 		case "method":
 			method, _ = text(value)
 		case "params":
@@ -130,8 +130,8 @@ func asked(request []byte) string {
 }
 
 func isURLMode(params jsontext.Value) (url bool) {
-	_ = objectMembers(params, nil, func(name string, value jsontext.Value) error {
-		if mode, ok := text(value); ok && name == "mode" {
+	_ = objectMembers(params, nil, func(name []byte, value jsontext.Value) error {
+		if mode, ok := text(value); ok && string(name) == "mode" {
 			url = mode == "url"
 		}
 		return nil

@@ -23,7 +23,7 @@ func TestDeclares(t *testing.T) {
 			"a call":     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":{"io.modelcontextprotocol/clientCapabilities":` + capabilities + `}}}`,
 			"initialize": `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":` + capabilities + `}}`,
 		} {
-			m, _, refusal := Peek([]byte(body), 1)
+			m, _, refusal := peek([]byte(body), 1)
 			if refusal != nil {
 				t.Fatal(refusal)
 			}
@@ -32,7 +32,7 @@ func TestDeclares(t *testing.T) {
 			}
 		}
 	}
-	m, _, _ := Peek([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","capabilities":{}}}`), 1)
+	m, _, _ := peek([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","capabilities":{}}}`), 1)
 	if got := m.Calls[0].Declares(); got != "" {
 		t.Errorf("a call that says nothing: got %q", got)
 	}

@@ -231,6 +231,7 @@ func FuzzPeek(f *testing.F) {
 		request(MethodListen, ""), request(MethodListen, `"notifications":7`), request(MethodListen, `"notifications":{"toolsListChanged":true}`),
 		request(MethodListen, `"notifications":{"taskIds":7}`), request("ping", `"_meta":{"`+strings.ToUpper(metaNewTask)+`":1}`),
 		request("ping", `"_meta":{"`+metaRelatedTask+`":{"taskId":"a","TaskId":"b"}}`),
+		`{"params":{"taskId":"a","Taskid":"b"},"id":1,"method":"tasks/get","jsonrpc":"2.0"}`, request("ping", `"_meta":{"`+metaCapabilities+`":{"a":{},"A":1},"a\u0062":1,"ab":2}`),
 		`[]`, `[[]]`, ``, `{`, "\ufeff{}", `{"jsonrpc":"2.0","id":1,"method":"ping"} x`, `{"jsonrpc":"2.0","id":true,"method":"ping"}`,
 		`{"jsonrpc":"2.0","method":"a","method":"b","id":1}`, `{"":1,"jsonrpc":"2.0","method":"ping","params":{"":"x"}}`,
 	} {
@@ -238,7 +239,7 @@ func FuzzPeek(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		const maxBatch = 3
-		msg, _, refusal := Peek(body, maxBatch)
+		msg, _, refusal := peek(body, maxBatch)
 		want, ok := judgeBody(body, maxBatch)
 		if (refusal == nil) != ok {
 			t.Fatalf("%q: Peek says %v, the second parser %v", body, refusal, ok)
@@ -263,7 +264,7 @@ func FuzzPeek(f *testing.F) {
 
 // checkReencoded: a server behind another proxy, which decodes and encodes anew,
 // reads the same.
-func checkReencoded(t *testing.T, body []byte, msg Message) {
+func checkReencoded(t *testing.T, body []byte, msg *Message) {
 	t.Helper()
 	var value any
 	dec := json.NewDecoder(bytes.NewReader(body))
@@ -275,7 +276,7 @@ func checkReencoded(t *testing.T, body []byte, msg Message) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, _, refusal := Peek(again, len(msg.Calls))
+	second, _, refusal := peek(again, len(msg.Calls))
 	if refusal != nil {
 		t.Fatalf("%q is accepted, its other form %q is not: %v", body, again, refusal)
 	}

@@ -10,7 +10,9 @@
 // value while the server acts on another is a smuggling tool, and lenient
 // everywhere else: unknown methods, versions and members pass.
 //
-// Cost: a client's message is scanned two to three times, without building a
-// tree; an answer is scanned once, and only its first MaxPeek bytes. The answer to a
-// held call is read whole, and its result copied once for each time that it is shown.
+// Cost: a client's message is walked once, without building a tree or copying anything
+// (its params once more where they stand before the method); Classify copies the strings
+// that no header says as well. An answer is walked once, and only its first MaxPeek bytes.
+// The answer to a held call is read whole, and its result copied once for each time that
+// it is shown.
 package mcp

@@ -35,21 +35,18 @@ func (c *Call) CheckNewTaskID(limit int) error {
 	return nil
 }
 
-// fillDraftTask reads a member of `_meta` that names a task. What is no object, or names
-// none, is nothing that a server acts on.
-func (c *Call) fillDraftTask(member string, value jsontext.Value) error {
-	if value.Kind() != '{' {
+var draftTaskNames = []string{"taskId"}
+
+// readDraftTask reads into id what a member of `_meta` names as a task, and whether it does.
+// What is no object, or names none, is nothing that a server acts on.
+func readDraftTask(r *reader, id *jsontext.Value) error {
+	if r.kind() != '{' {
+		r.value()
 		return nil
 	}
-	return members(value, []string{"taskId"}, func(name string, value jsontext.Value) error {
-		if name != "taskId" {
-			return nil
-		}
-		id, ok := text(value)
-		if member == metaNewTask {
-			c.NewTaskID, c.hasNewTaskID, c.badNewTaskID = id, true, !ok
-		} else {
-			c.RelatedTaskID = id
+	return r.object(draftTaskNames, func(name []byte) error {
+		if value := r.value(); string(name) == "taskId" {
+			*id = value
 		}
 		return nil
 	})
@@ -74,8 +71,8 @@ func inside(object jsontext.Value, names ...string) (found jsontext.Value) {
 	if object.Kind() != '{' {
 		return nil
 	}
-	err := members(object, nil, func(name string, value jsontext.Value) error {
-		if slices.Contains(names, name) {
+	err := members(object, nil, func(name []byte, value jsontext.Value) error {
+		if slices.Contains(names, string(name)) {
 			found = value
 		}
 		return nil

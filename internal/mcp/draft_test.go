@@ -68,7 +68,7 @@ func TestAmbiguousClientsTaskIDIsRefused(t *testing.T) {
 		draftCall(`{"taskId":"a"},"modelcontextprotocol.io/task":{"taskId":"b"}`),
 		draftCall(`{"taskId":"a"},"ModelContextProtocol.io/task":{"taskId":"b"}`),
 	} {
-		if _, _, refusal := Peek([]byte(body), testBatch); refusal == nil || refusal.Code != CodeInvalidRequest {
+		if _, _, refusal := peek([]byte(body), testBatch); refusal == nil || refusal.Code != CodeInvalidRequest {
 			t.Errorf("Peek(%s): got %v, want a refusal", body, refusal)
 		}
 	}

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"errors"
 	"strings"
 
@@ -17,8 +16,8 @@ type envelope struct {
 
 var envelopeNames = []string{"jsonrpc", "id", "method", "params", "result", "error"}
 
-func (e *envelope) set(name string, value jsontext.Value) error {
-	switch name {
+func (e *envelope) set(name []byte, value jsontext.Value) error {
+	switch string(name) {
 	case "jsonrpc":
 		e.version = value
 	case "id":
@@ -62,8 +61,8 @@ func (e *envelope) usableID() []byte {
 func (e *envelope) check() error {
 	kind, ok := e.kind()
 	nameless := kind == KindResponse && e.failure != nil && e.id.Kind() == 'n'
-	switch version, _ := text(e.version); {
-	case version != "2.0":
+	switch {
+	case !isString(e.version, "2.0"):
 		return errInvalid(`"jsonrpc" is not "2.0"`, "")
 	case !ok:
 		return errInvalid("neither a request nor a response", "")
@@ -73,45 +72,76 @@ func (e *envelope) check() error {
 	return nil
 }
 
-// peekCall classifies one message. On failure the call bears the id, if that much
-// could be read.
-func peekCall(data []byte) (Call, error) {
-	if jsontext.Value(bytes.TrimSpace(data)).Kind() != '{' {
-		if jsontext.Value(data).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
-			return Call{}, errInvalid("the message is not an object", "")
-		}
-		return Call{}, errParse()
-	}
-	var env envelope
-	err := members(data, envelopeNames, env.set)
-	call := Call{ID: env.usableID()}
-	var ambiguous ambiguousError
-	switch {
-	case errors.As(err, &ambiguous) && strings.EqualFold(ambiguous.name, "id"):
-		call.ID = nil // which of the two is meant?
-		return call, err
-	case err != nil:
-		return call, err
-	}
-	if err := env.check(); err != nil {
-		return call, err
-	}
-	return call, call.fill(&env)
+// callReader reads one message of a client's.
+type callReader struct {
+	*reader
+	env     envelope
+	call    *Call
+	passed  bool  // params were read where they stood
+	refused error // what is wrong with them then
 }
 
-// fill reads what a valid envelope holds.
-func (c *Call) fill(env *envelope) error {
-	c.Kind, _ = env.kind()
-	if c.Kind == KindResponse {
+// peek reads the one message in data. On failure the call bears the id, if that much
+// could be read.
+func (c *Call) peek(data []byte) error {
+	r := callReader{reader: read(data), call: c}
+	defer r.release()
+	if r.kind() != '{' {
+		return r.notObject()
+	}
+	err := r.object(envelopeNames, r.member)
+	if r.end(); r.err != nil {
+		err = r.err
+	}
+	c.ID = r.env.usableID()
+	if ambiguous, ok := errors.AsType[ambiguousError](err); ok && strings.EqualFold(ambiguous.name, "id") {
+		c.ID = nil // which of the two is meant?
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.env.check(); err != nil {
+		return err
+	}
+	return r.fill()
+}
+
+func (r *callReader) notObject() error {
+	r.value()
+	if r.end(); r.err != nil {
+		return errParse()
+	}
+	return errInvalid("the message is not an object", "")
+}
+
+// member reads a member of the message. What is in params depends on the method: they are
+// read in passing where that stands before them.
+func (r *callReader) member(name []byte) error {
+	if string(name) == "params" && r.call.Method != "" && r.kind() == '{' {
+		r.passed, r.refused = true, r.call.readParams(r.reader)
 		return nil
 	}
-	method, ok := text(env.method)
-	if !ok || method == "" {
+	value := r.value()
+	if string(name) == "method" {
+		r.call.Method, _ = decoded(value, "")
+	}
+	return r.env.set(name, value)
+}
+
+// fill completes the call of a valid envelope.
+func (r *callReader) fill() error {
+	r.call.Kind, _ = r.env.kind()
+	switch {
+	case r.call.Kind == KindResponse:
+		return nil
+	case r.call.Method == "":
 		return errInvalid("the method is not a name", "")
-	}
-	c.Method = method
-	if env.params.Kind() != '{' {
+	case r.passed:
+		return r.refused
+	case r.env.params.Kind() != '{':
 		return nil
 	}
-	return c.fillParams(env.params)
+	params := read(r.env.params)
+	defer params.release()
+	return r.call.readParams(params)
 }

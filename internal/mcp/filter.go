@@ -30,10 +30,10 @@ func ParseFilter(raw []byte) (Filter, error) {
 		return nil, nil
 	}
 	var f Filter
-	err := members(raw, []string{FilterTasks}, func(name string, value jsontext.Value) error {
-		wish := Wish{Name: name, Raw: slices.Clone(value)}
+	err := members(raw, []string{FilterTasks}, func(name []byte, value jsontext.Value) error {
+		wish := Wish{Name: string(name), Raw: slices.Clone(value)}
 		if list, ok := textList(value); ok {
-			wish = Wish{Name: name, List: list}
+			wish = Wish{Name: string(name), List: list}
 		}
 		f = append(f, wish)
 		return nil
@@ -48,16 +48,13 @@ func textList(value jsontext.Value) (list []string, ok bool) {
 	if value.Kind() != '[' {
 		return nil, false
 	}
-	dec := newDecoder(value)
-	_, _ = dec.ReadToken() // the list is known to be well formed
-	for dec.PeekKind() == '"' {
-		s, err := dec.ReadToken()
-		if err != nil {
-			return nil, false
-		}
-		list = append(list, s.String())
+	r := read(value)
+	defer r.release()
+	for r.token(); r.kind() == '"'; {
+		s, _ := text(r.value())
+		list = append(list, s)
 	}
-	return list, dec.PeekKind() == ']'
+	return list, r.kind() == ']'
 }
 
 // wants reports whether the wish is for anything.

@@ -43,27 +43,27 @@ func ReadFollowed(result []byte) (FollowedTask, error) {
 	return t, nil
 }
 
-func (t *FollowedTask) set(name string, value jsontext.Value) (err error) {
+func (t *FollowedTask) set(name []byte, value jsontext.Value) (err error) {
 	isObject := value.Kind() == '{'
 	switch {
-	case name == "taskId":
+	case string(name) == "taskId":
 		t.ID, _ = text(value)
-	case name == "status":
+	case string(name) == "status":
 		t.Status, _ = text(value)
-	case name == "statusMessage" && utf8.Valid(value):
+	case string(name) == "statusMessage" && utf8.Valid(value):
 		message, _ := text(value)
 		t.Message = shortened(OneLine(message))
-	case name == "pollIntervalMs":
+	case string(name) == "pollIntervalMs":
 		if ms, err := strconv.ParseFloat(string(value), 64); err == nil && ms > 0 && ms < 1e9 {
 			t.PollInterval = time.Duration(ms * float64(time.Millisecond))
 		}
-	case name == memberInputRequests && !utf8.Valid(value):
+	case string(name) == memberInputRequests && !utf8.Valid(value):
 		err = errNotUTF8
-	case name == memberInputRequests && isObject:
+	case string(name) == memberInputRequests && isObject:
 		t.Asks, err = readRequests(value)
-	case name == "result" && isObject:
+	case string(name) == "result" && isObject:
 		t.Result = value
-	case name == "error" && isObject:
+	case string(name) == "error" && isObject:
 		t.Error = value
 	}
 	return err

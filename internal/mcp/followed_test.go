@@ -42,7 +42,7 @@ func TestReadFollowedRefuses(t *testing.T) {
 
 func TestTaskRequest(t *testing.T) {
 	body := TaskRequest(`id"1`, MethodUpdateTask, `t"1`, "2026-07-28", []Input{{`k"`, []byte(`{"a": 1}`)}})
-	m, _, refused := Peek(body, 1)
+	m, _, refused := peek(body, 1)
 	if refused != nil || m.Calls[0].TaskID != `t"1` || m.Calls[0].Method != MethodUpdateTask || !m.Calls[0].DeclaresTasks {
 		t.Fatalf("%s is read as %+v, %v", body, m, refused)
 	}

@@ -21,7 +21,7 @@ func IDKey(raw []byte) string {
 // Answers reports whether a is the response to the request with this raw id, however the
 // two are spelt.
 func (a *Answer) Answers(id []byte) bool {
-	return a.Method == "" && a.ID != nil && IDKey(a.ID) == IDKey(id)
+	return a.Method == "" && a.ID != nil && (bytes.Equal(a.ID, id) || IDKey(a.ID) == IDKey(id))
 }
 
 // IsNobodys reports whether a is an error that names no request: the id is null, or left

@@ -22,11 +22,11 @@ var errTooManyInputs = errors.New("mcp: too many inputs at a time")
 // readInputs reads the members of an inputRequests or inputResponses, in order.
 func readInputs(object []byte) ([]Input, error) {
 	inputs := []Input{}
-	err := objectMembers(object, nil, func(name string, value jsontext.Value) error {
+	err := objectMembers(object, nil, func(name []byte, value jsontext.Value) error {
 		if len(inputs) == MaxInputs {
 			return errTooManyInputs
 		}
-		inputs = append(inputs, Input{name, value})
+		inputs = append(inputs, Input{string(name), value})
 		return nil
 	})
 	return inputs, err

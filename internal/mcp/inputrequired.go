@@ -31,12 +31,12 @@ var (
 // more than MaxInputs requests. null is as good as no member.
 func InputRequired(result []byte) (asks []Input, state []byte, err error) {
 	var requests jsontext.Value
-	err = objectMembers(result, []string{memberInputRequests, memberRequestState}, func(name string, value jsontext.Value) error {
+	err = objectMembers(result, []string{memberInputRequests, memberRequestState}, func(name []byte, value jsontext.Value) error {
 		switch {
 		case value.Kind() == 'n':
-		case name == memberInputRequests:
+		case string(name) == memberInputRequests:
 			requests = value
-		case name == memberRequestState:
+		case string(name) == memberRequestState:
 			state = value
 		}
 		return nil
@@ -102,8 +102,8 @@ func responsesOf(body []byte) (responses jsontext.Value, err error) {
 	if !ok || body[from] != '{' {
 		return nil, nil
 	}
-	err = members(body[from:to], []string{memberInputResponses}, func(name string, value jsontext.Value) error {
-		if name == memberInputResponses {
+	err = members(body[from:to], []string{memberInputResponses}, func(name []byte, value jsontext.Value) error {
+		if string(name) == memberInputResponses {
 			responses = value
 		}
 		return nil

@@ -5,6 +5,8 @@ import (
 	"iter"
 
 	"berth/internal/build"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Messages yields the JSON-RPC messages in data: data itself, or the members of a
@@ -16,19 +18,17 @@ func Messages(data []byte) iter.Seq2[[]byte, error] {
 			yield(data, nil)
 			return
 		}
-		dec := newDecoder(data)
-		_, err := dec.ReadToken()
-		for err == nil && dec.PeekKind() != ']' {
-			var value []byte
-			if value, err = dec.ReadValue(); err == nil && !yield(value, nil) {
+		r := read(data)
+		defer r.release()
+		for r.token(); r.err == nil && r.kind() != ']'; {
+			if value := r.value(); r.err == nil && !yield(value, nil) {
 				return
 			}
 		}
-		if err == nil && !endsClean(dec) {
-			err = errTrailing
-		}
-		if err != nil {
-			yield(nil, err)
+		r.token()
+		r.end()
+		if r.err != nil {
+			yield(nil, r.err)
 		}
 	}
 }
@@ -42,10 +42,7 @@ func MayBeMessage(data []byte) bool {
 }
 
 // isBatch reports whether data begins as an array.
-func isBatch(data []byte) bool {
-	trimmed := bytes.TrimLeft(data, " \t\r\n")
-	return len(trimmed) > 0 && trimmed[0] == '['
-}
+func isBatch(data []byte) bool { return jsontext.Value(data).Kind() == '[' }
 
 // OwnInfo names berth to servers.
 func OwnInfo() map[string]any { return map[string]any{"name": "berth", "version": build.Version} }

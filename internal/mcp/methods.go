@@ -1,6 +1,9 @@
 package mcp
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Methods that berth treats on their own.
 const (
@@ -91,17 +94,16 @@ func namesTask(method string) bool {
 	return false
 }
 
+// knownMethods are those that the published revisions, and the first draft of tasks, have.
+var knownMethods = []string{
+	MethodInitialize, MethodPing, MethodCallTool, MethodListen,
+	MethodGetTask, MethodTaskResult, MethodListTasks, MethodCancelTask, MethodUpdateTask, MethodDeleteTask,
+	MethodDiscover, MethodListTools, "prompts/list", MethodGetPrompt, "completion/complete",
+	"resources/list", "resources/templates/list", "resources/read", MethodSubscribe, MethodUnsubscribe,
+	MethodSetLevel, MethodInitialized, MethodCancelled,
+	MethodProgress, "notifications/roots/list_changed",
+}
+
 // IsKnownMethod reports whether method is one that the published revisions, or the first
 // draft of tasks, have.
-func IsKnownMethod(method string) bool {
-	switch method {
-	case MethodInitialize, MethodPing, MethodCallTool, MethodListen,
-		MethodGetTask, MethodTaskResult, MethodListTasks, MethodCancelTask, MethodUpdateTask, MethodDeleteTask,
-		MethodDiscover, MethodListTools, "prompts/list", MethodGetPrompt, "completion/complete",
-		"resources/list", "resources/templates/list", "resources/read", MethodSubscribe, MethodUnsubscribe,
-		MethodSetLevel, MethodInitialized, MethodCancelled,
-		MethodProgress, "notifications/roots/list_changed":
-		return true
-	}
-	return false
-}
+func IsKnownMethod(method string) bool { return slices.Contains(knownMethods, method) }

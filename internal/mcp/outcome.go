@@ -26,18 +26,18 @@ func ErrorObject(message []byte) []byte {
 // outcome returns the members result and error of a response; both are nil if it is
 // malformed. An error that is null is none.
 func outcome(message []byte) (result, failure jsontext.Value) {
-	r := answerReader{dec: newDecoder(message), data: message}
-	err := r.object(messageNames, func(name string) error {
-		value, err := r.dec.ReadValue()
+	r := answerReader{reader: read(message)}
+	defer r.release()
+	r.object(messageNames, func(name []byte) {
+		value := r.value()
 		switch {
-		case name == "result":
+		case string(name) == "result":
 			result = value
-		case name == "error" && value.Kind() != 'n':
+		case string(name) == "error" && value.Kind() != 'n':
 			failure = value
 		}
-		return err
 	})
-	if _, end := r.dec.ReadToken(); err != nil || !isEOF(end) {
+	if r.end(); r.err != nil {
 		return nil, nil
 	}
 	return result, failure

@@ -31,9 +31,9 @@ func CheckParam(body []byte, parameter, value string) (string, *Error) {
 		return value, nil
 	}
 	named, equal := false, false
-	err := members(body[from:to], nil, func(name string, argument jsontext.Value) error {
+	err := members(body[from:to], nil, func(name []byte, argument jsontext.Value) error {
 		kind := argument.Kind()
-		if squeeze(name) != squeeze(parameter) || kind == '{' || kind == '[' {
+		if squeeze(string(name)) != squeeze(parameter) || kind == '{' || kind == '[' {
 			return nil
 		}
 		named = true

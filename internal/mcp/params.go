@@ -2,103 +2,146 @@ package mcp
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// paramsNames lists the members of params on which the route of a call of this
-// method, or the permission for it, rests.
+// The members of params on which the route of a call, or the permission for it, rests.
+var (
+	paramsOfAny    = []string{"_meta"}
+	paramsOfTask   = []string{"_meta", "taskId"}
+	paramsOfNamed  = []string{"_meta", "name"}
+	paramsOfURI    = []string{"_meta", "uri"}
+	paramsOfListen = []string{"_meta", "notifications"}
+)
+
+// paramsNames lists those of a call of this method.
 func paramsNames(method string) []string {
-	names := []string{"_meta"}
-	if field := nameField(method); field != "" {
-		names = append(names, field)
+	switch nameField(method) {
+	case "taskId":
+		return paramsOfTask
+	case "name":
+		return paramsOfNamed
+	case "uri":
+		return paramsOfURI
 	}
 	if method == MethodListen {
-		names = append(names, "notifications")
+		return paramsOfListen
 	}
-	return names
+	return paramsOfAny
 }
 
 var metaNames = []string{metaVersion, metaCapabilities, metaNewTask, metaRelatedTask}
 
-func (c *Call) fillParams(params jsontext.Value) error {
+// rawCall holds strings of a call as they stand in the body; nil is an absent one.
+type rawCall struct {
+	name, taskID, cursor, requestState jsontext.Value
+	traceParent, traceState            jsontext.Value
+	newTaskID, relatedTaskID           jsontext.Value
+	version                            jsontext.Value // in _meta
+}
+
+// readParams reads the object that comes next.
+func (c *Call) readParams(r *reader) error {
 	field := nameField(c.Method)
-	return members(params, paramsNames(c.Method), func(name string, value jsontext.Value) error {
-		if field != "" && field != "taskId" && name == field {
-			return c.fillName(value)
-		}
-		switch name {
-		case "_meta":
-			return c.fillMeta(value)
-		case "taskId":
-			c.HasTaskID = true
-			id, ok := text(value)
-			c.TaskID, c.badTaskID = id, !ok
-		case "cursor":
-			cursor, ok := text(value)
-			c.Cursor, c.badCursor = cursor, !ok
-		case "requestState":
-			c.RequestState, _ = text(value)
-		case memberTask:
-			c.task = value
-		case "capabilities":
-			if c.Method == MethodInitialize {
-				c.capabilities = value
-			}
-		case "notifications":
-			if c.Method == MethodListen {
-				return c.fillListen(value)
-			}
+	return r.object(paramsNames(c.Method), func(name []byte) error {
+		switch {
+		case string(name) == "_meta":
+			return c.readMeta(r)
+		case string(name) == "notifications" && c.Method == MethodListen:
+			return c.readListen(r)
+		case field != "" && field != "taskId" && string(name) == field:
+			c.raw.name = r.value()
+		default:
+			c.setParam(name, r.value())
 		}
 		return nil
 	})
 }
 
-func (c *Call) fillName(value jsontext.Value) error {
-	name, ok := text(value)
-	c.Name, c.badName = name, !ok
-	return nil
+func (c *Call) setParam(name []byte, value jsontext.Value) {
+	switch string(name) {
+	case "taskId":
+		c.raw.taskID, c.HasTaskID = value, true
+	case "cursor":
+		c.raw.cursor = value
+	case "requestState":
+		c.raw.requestState = value
+	case memberTask:
+		c.task = value
+	case "capabilities":
+		if c.Method == MethodInitialize {
+			c.capabilities = value
+		}
+	}
 }
 
-func (c *Call) fillMeta(meta jsontext.Value) error {
-	if meta.Kind() != '{' {
+func (c *Call) readMeta(r *reader) error {
+	if r.kind() != '{' {
+		r.value()
 		return nil
 	}
-	return members(meta, metaNames, func(name string, value jsontext.Value) error {
-		switch name {
-		case metaVersion:
-			c.hasMetaVersion = true
-			c.metaVersion, _ = text(value)
+	return r.object(metaNames, func(name []byte) error {
+		switch string(name) {
 		case metaCapabilities:
-			c.capabilities = value
-			return c.fillCapabilities(value)
-		case metaNewTask, metaRelatedTask:
-			return c.fillDraftTask(name, value)
+			return c.readCapabilities(r)
+		case metaNewTask:
+			return readDraftTask(r, &c.raw.newTaskID)
+		case metaRelatedTask:
+			return readDraftTask(r, &c.raw.relatedTaskID)
+		case metaVersion:
+			c.raw.version, c.hasMetaVersion = r.value(), true
 		case "traceparent":
-			c.Trace.Parent, _ = text(value)
+			c.raw.traceParent = r.value()
 		case "tracestate":
-			c.Trace.State, _ = text(value)
+			c.raw.traceState = r.value()
+		case memberProgressToken:
+			c.setProgressToken(r.value())
+		default:
+			r.value()
 		}
 		return nil
 	})
 }
 
-func (c *Call) fillCapabilities(caps jsontext.Value) error {
-	if caps.Kind() != '{' {
+func (c *Call) setProgressToken(token jsontext.Value) {
+	if isToken(token) {
+		c.ProgressToken = token
+	}
+}
+
+// readCapabilities looks among what the client declares for the Tasks extension.
+func (c *Call) readCapabilities(r *reader) error {
+	if r.kind() != '{' {
+		c.capabilities = r.value()
 		return nil
 	}
 	c.hasCapabilities = true
-	return members(caps, nil, func(name string, value jsontext.Value) error {
-		if name != "extensions" || value.Kind() != '{' {
+	from := r.brace()
+	err := r.object(nil, func(name []byte) error {
+		if string(name) != "extensions" || r.kind() != '{' {
+			r.value()
 			return nil
 		}
-		return members(value, nil, func(name string, value jsontext.Value) error {
-			if name == TasksExtension && value.Kind() == '{' {
-				c.DeclaresTasks = true
-			}
-			return nil
-		})
+		return c.readExtensions(r)
+	})
+	if r.err == nil {
+		c.capabilities = r.data[from:r.at():r.at()]
+	}
+	return err
+}
+
+func (c *Call) readExtensions(r *reader) error {
+	return r.object(nil, func(name []byte) error {
+		if value := r.value(); string(name) == TasksExtension && value.Kind() == '{' {
+			c.DeclaresTasks = true
+		}
+		return nil
 	})
 }
 
-// fillListen reads what a subscription asks for.
-func (c *Call) fillListen(filter jsontext.Value) error {
+// readListen reads what a subscription asks for.
+func (c *Call) readListen(r *reader) error {
+	filter := r.value()
+	if r.err != nil {
+		return nil
+	}
 	asked, err := ParseFilter(filter)
 	if err != nil {
 		return err
@@ -109,4 +152,35 @@ func (c *Call) fillListen(filter jsontext.Value) error {
 	}
 	c.Listen = asked
 	return nil
+}
+
+// decode makes strings of what was read. version and name are what headers say: where the body
+// says the same, they spare a copy.
+func (c *Call) decode(version, name string) {
+	c.metaVersion, _ = decoded(c.raw.version, version)
+	c.Name, c.badName = decoded(c.raw.name, name)
+	c.TaskID, c.badTaskID = decoded(c.raw.taskID, name)
+	c.Cursor, c.badCursor = decoded(c.raw.cursor, "")
+	c.RequestState, _ = decoded(c.raw.requestState, "")
+	c.Trace.Parent, _ = decoded(c.raw.traceParent, "")
+	c.Trace.State, _ = decoded(c.raw.traceState, "")
+	c.NewTaskID, c.badNewTaskID = decoded(c.raw.newTaskID, "")
+	c.hasNewTaskID = c.raw.newTaskID != nil
+	c.RelatedTaskID, _ = decoded(c.raw.relatedTaskID, "")
+}
+
+// decoded returns the string in value, like where that is the same; bad is a value that is
+// there and no string.
+func decoded(value jsontext.Value, like string) (s string, bad bool) {
+	switch {
+	case value == nil:
+		return "", false
+	case value.Kind() != '"':
+		return "", true
+	}
+	b, _ := unquote(value)
+	if string(b) == like {
+		return like, false
+	}
+	return word(b), false
 }

@@ -80,7 +80,7 @@ func (p patch) appendTo(out, data []byte) ([]byte, error) {
 	end, stay := open, 0
 	for _, s := range spans {
 		end = s.to
-		c, named := p.find(s.name)
+		c, named := p.find(string(s.name))
 		if named && c.removes() {
 			continue
 		}
@@ -106,7 +106,7 @@ func (p patch) appendTo(out, data []byte) ([]byte, error) {
 // appendNew adds the members that are not among spans.
 func (p patch) appendNew(out []byte, spans []span, first bool) ([]byte, error) {
 	for _, c := range p {
-		if !c.adds() || slices.ContainsFunc(spans, func(s span) bool { return s.name == c.name }) {
+		if !c.adds() || slices.ContainsFunc(spans, func(s span) bool { return string(s.name) == c.name }) {
 			continue
 		}
 		if !first {

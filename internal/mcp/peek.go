@@ -5,65 +5,71 @@ import (
 	"unicode/utf8"
 )
 
-// Message is the body of a client's POST.
+// Message is the body of a client's POST. A copy has the calls of the original.
 type Message struct {
 	Calls []Call // one, or the members of a batch, in order
 	Batch bool   // the body is an array, of one member too
+
+	single [1]Call // what Calls is where there is no batch
 }
 
-// Peek classifies the body of a POST without decoding more than it must. It
-// returns the message and, for answers to it, the id of a single call. maxBatch
-// bounds the members of a batch. What is no message, or could be read in two ways,
-// is refused with -32700 or -32600; of what was refused the message says only
-// whether it is a batch of one, whose member it was that is refused.
-func Peek(body []byte, maxBatch int) (Message, []byte, *Error) {
-	if !utf8.Valid(body) {
-		return Message{}, nil, errParse()
+// Peek reads the body of a POST into m, in one walk and without copying any of it. It
+// returns, for answers to it, the id of a single call. maxBatch bounds the members of a
+// batch. What is no message, or could be read in two ways, is refused with -32700 or -32600;
+// of what was refused m says only whether it is a batch of one, whose member it was that is
+// refused. The strings of the calls are Classify's to make.
+func (m *Message) Peek(body []byte, maxBatch int) (id []byte, refused *Error) {
+	*m = Message{}
+	switch {
+	case !utf8.Valid(body):
+		return nil, errParse()
+	case isBatch(body):
+		return m.peekBatch(body, maxBatch)
 	}
-	if isBatch(body) {
-		return peekBatch(body, maxBatch)
-	}
-	call, err := peekCall(body)
-	if err != nil {
-		e := refusal(err)
-		if e.Code == CodeParse {
-			return Message{}, nil, e
+	call := &m.single[0]
+	if err := call.peek(body); err != nil {
+		refused = refusal(err)
+		if refused.Code == CodeParse {
+			return nil, refused
 		}
-		return Message{}, call.ID, e
+		return call.ID, refused
 	}
-	return Message{Calls: []Call{call}}, call.ID, nil
+	m.Calls = m.single[:]
+	return call.ID, nil
 }
 
-func peekBatch(body []byte, limit int) (Message, []byte, *Error) {
-	dec := newDecoder(body)
-	if _, err := dec.ReadToken(); err != nil {
-		return Message{}, nil, errParse()
-	}
-	msg := Message{Batch: true}
-	for dec.PeekKind() != ']' {
-		value, err := dec.ReadValue()
-		if err != nil {
-			return Message{}, nil, errParse()
+func (m *Message) peekBatch(body []byte, limit int) (id []byte, refused *Error) {
+	r := read(body)
+	defer r.release()
+	var calls []Call
+	for r.token(); r.err == nil && r.kind() != ']'; {
+		value := r.value()
+		if r.err != nil {
+			break
 		}
-		if len(msg.Calls) == limit {
-			return Message{}, nil, errInvalid("too many messages in one batch", "batch_too_large")
+		if len(calls) == limit {
+			return nil, errInvalid("too many messages in one batch", "batch_too_large")
 		}
-		call, err := peekCall(value)
-		switch {
-		case err != nil && len(msg.Calls) == 0 && dec.PeekKind() == ']':
-			return msg, call.ID, refusal(err)
-		case err != nil:
-			return Message{}, nil, refusal(err)
+		var call Call
+		if err := call.peek(value); err != nil {
+			if len(calls) == 0 && r.kind() == ']' {
+				m.Batch = true
+				return call.ID, refusal(err)
+			}
+			return nil, refusal(err)
 		}
-		msg.Calls = append(msg.Calls, call)
+		calls = append(calls, call)
 	}
-	if !endsClean(dec) {
-		return Message{}, nil, errParse()
+	r.token()
+	r.end()
+	switch {
+	case r.err != nil:
+		return nil, errParse()
+	case len(calls) == 0:
+		return nil, errInvalid("an empty batch", "empty_batch")
 	}
-	if len(msg.Calls) == 0 {
-		return Message{}, nil, errInvalid("an empty batch", "empty_batch")
-	}
-	return msg, nil, nil
+	m.Calls, m.Batch = calls, true
+	return nil, nil
 }
 
 // refusal turns what Peek found into the answer for the client.

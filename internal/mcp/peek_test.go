@@ -8,10 +8,20 @@ import (
 
 const testBatch = 100
 
+// peek returns the message that Peek reads in body, with its strings, and the id to answer to.
+func peek(body []byte, maxBatch int) (*Message, []byte, *Error) {
+	m := new(Message)
+	id, refusal := m.Peek(body, maxBatch)
+	for i := range m.Calls {
+		m.Calls[i].decode("", "")
+	}
+	return m, id, refusal
+}
+
 // call returns what Peek makes of one valid message.
 func call(t *testing.T, body string) *Call {
 	t.Helper()
-	msg, _, refusal := Peek([]byte(body), testBatch)
+	msg, _, refusal := peek([]byte(body), testBatch)
 	if refusal != nil {
 		t.Fatalf("Peek(%.200s) refused: %v", body, refusal)
 	}
@@ -86,26 +96,29 @@ func TestPeekRefuses(t *testing.T) {
 		"an array as id":             {`{"jsonrpc":"2.0","id":[1],"method":"ping"}`, CodeInvalidRequest, "", ""},
 		"an object as id":            {`{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}`, CodeInvalidRequest, "", ""},
 
-		"method twice":                {`{"jsonrpc":"2.0","id":7,"method":"ping","method":"tools/call"}`, CodeInvalidRequest, "duplicate_key", "7"},
-		"method twice, then the id":   {`{"jsonrpc":"2.0","method":"ping","method":"tools/call","id":7}`, CodeInvalidRequest, "duplicate_key", "7"},
-		"method twice and no JSON":    {`{"jsonrpc":"2.0","id":7,"method":"ping","method":"tools/call"`, CodeParse, "", ""},
-		"method twice, once escaped":  {`{"jsonrpc":"2.0","id":7,"method":"ping","\u006dethod":"tools/call"}`, CodeInvalidRequest, "duplicate_key", "7"},
-		"id twice":                    {`{"jsonrpc":"2.0","id":7,"id":8,"method":"ping"}`, CodeInvalidRequest, "duplicate_key", ""},
-		"params twice":                {`{"jsonrpc":"2.0","id":7,"method":"tasks/get","params":{"taskId":"a"},"params":{"taskId":"b"}}`, CodeInvalidRequest, "duplicate_key", "7"},
-		"an unknown member twice":     {`{"jsonrpc":"2.0","id":7,"method":"ping","x":1,"x":1}`, CodeInvalidRequest, "duplicate_key", "7"},
-		"taskId twice":                {request("tasks/get", `"taskId":"a","taskId":"b"`), CodeInvalidRequest, "duplicate_key", "1"},
-		"taskId twice, once escaped":  {request("tasks/get", `"taskId":"a","task\u0049d":"b"`), CodeInvalidRequest, "duplicate_key", "1"},
-		"taskId twice, the same":      {request("tasks/get", `"taskId":"a","taskId":"a"`), CodeInvalidRequest, "duplicate_key", "1"},
-		"name twice":                  {request("tools/call", `"name":"a","name":"b"`), CodeInvalidRequest, "duplicate_key", "1"},
-		"uri twice":                   {request("resources/read", `"uri":"a","uri":"b"`), CodeInvalidRequest, "duplicate_key", "1"},
-		"_meta twice":                 {request("tools/call", `"_meta":{},"_meta":{}`), CodeInvalidRequest, "duplicate_key", "1"},
-		"the version in _meta twice":  {request("ping", `"_meta":{"`+metaVersion+`":"2026-07-28","`+metaVersion+`":"2025-11-25"}`), CodeInvalidRequest, "duplicate_key", "1"},
-		"extensions twice":            {request("ping", `"_meta":{"`+metaCapabilities+`":{"extensions":{},"extensions":{}}}`), CodeInvalidRequest, "duplicate_key", "1"},
-		"the extension twice":         {request("ping", `"_meta":{"`+metaCapabilities+`":{"extensions":{"`+TasksExtension+`":{},"`+TasksExtension+`":1}}}`), CodeInvalidRequest, "duplicate_key", "1"},
-		"notifications twice":         {request(MethodListen, `"notifications":{},"notifications":{}`), CodeInvalidRequest, "duplicate_key", "1"},
-		"taskIds twice":               {request(MethodListen, `"notifications":{"taskIds":[],"taskIds":["a"]}`), CodeInvalidRequest, "duplicate_key", "1"},
-		"two names of lone surrogate": {request("ping", `"\ud800":1,"\udfff":1`), CodeInvalidRequest, "duplicate_key", "1"},
-		"a duplicate in a batch":      {`[` + request("tasks/get", `"taskId":"a","taskId":"b"`) + `]`, CodeInvalidRequest, "duplicate_key", "1"},
+		"method twice":                  {`{"jsonrpc":"2.0","id":7,"method":"ping","method":"tools/call"}`, CodeInvalidRequest, "duplicate_key", "7"},
+		"method twice, then the id":     {`{"jsonrpc":"2.0","method":"ping","method":"tools/call","id":7}`, CodeInvalidRequest, "duplicate_key", "7"},
+		"method twice and no JSON":      {`{"jsonrpc":"2.0","id":7,"method":"ping","method":"tools/call"`, CodeParse, "", ""},
+		"method twice, once escaped":    {`{"jsonrpc":"2.0","id":7,"method":"ping","\u006dethod":"tools/call"}`, CodeInvalidRequest, "duplicate_key", "7"},
+		"id twice":                      {`{"jsonrpc":"2.0","id":7,"id":8,"method":"ping"}`, CodeInvalidRequest, "duplicate_key", ""},
+		"params twice":                  {`{"jsonrpc":"2.0","id":7,"method":"tasks/get","params":{"taskId":"a"},"params":{"taskId":"b"}}`, CodeInvalidRequest, "duplicate_key", "7"},
+		"an unknown member twice":       {`{"jsonrpc":"2.0","id":7,"method":"ping","x":1,"x":1}`, CodeInvalidRequest, "duplicate_key", "7"},
+		"taskId twice":                  {request("tasks/get", `"taskId":"a","taskId":"b"`), CodeInvalidRequest, "duplicate_key", "1"},
+		"taskId twice, then the method": {`{"jsonrpc":"2.0","id":1,"params":{"taskId":"a","taskId":"b"},"method":"tasks/get"}`, CodeInvalidRequest, "duplicate_key", "1"},
+		"taskId twice and no JSON":      {`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"a","taskId":"b"},}`, CodeParse, "", ""},
+		"taskId twice, then method":     {`{"jsonrpc":"2.0","id":7,"method":"tasks/get","params":{"taskId":"a","taskId":"b"},"method":"ping"}`, CodeInvalidRequest, "duplicate_key", "7"},
+		"taskId twice, once escaped":    {request("tasks/get", `"taskId":"a","task\u0049d":"b"`), CodeInvalidRequest, "duplicate_key", "1"},
+		"taskId twice, the same":        {request("tasks/get", `"taskId":"a","taskId":"a"`), CodeInvalidRequest, "duplicate_key", "1"},
+		"name twice":                    {request("tools/call", `"name":"a","name":"b"`), CodeInvalidRequest, "duplicate_key", "1"},
+		"uri twice":                     {request("resources/read", `"uri":"a","uri":"b"`), CodeInvalidRequest, "duplicate_key", "1"},
+		"_meta twice":                   {request("tools/call", `"_meta":{},"_meta":{}`), CodeInvalidRequest, "duplicate_key", "1"},
+		"the version in _meta twice":    {request("ping", `"_meta":{"`+metaVersion+`":"2026-07-28","`+metaVersion+`":"2025-11-25"}`), CodeInvalidRequest, "duplicate_key", "1"},
+		"extensions twice":              {request("ping", `"_meta":{"`+metaCapabilities+`":{"extensions":{},"extensions":{}}}`), CodeInvalidRequest, "duplicate_key", "1"},
+		"the extension twice":           {request("ping", `"_meta":{"`+metaCapabilities+`":{"extensions":{"`+TasksExtension+`":{},"`+TasksExtension+`":1}}}`), CodeInvalidRequest, "duplicate_key", "1"},
+		"notifications twice":           {request(MethodListen, `"notifications":{},"notifications":{}`), CodeInvalidRequest, "duplicate_key", "1"},
+		"taskIds twice":                 {request(MethodListen, `"notifications":{"taskIds":[],"taskIds":["a"]}`), CodeInvalidRequest, "duplicate_key", "1"},
+		"two names of lone surrogate":   {request("ping", `"\ud800":1,"\udfff":1`), CodeInvalidRequest, "duplicate_key", "1"},
+		"a duplicate in a batch":        {`[` + request("tasks/get", `"taskId":"a","taskId":"b"`) + `]`, CodeInvalidRequest, "duplicate_key", "1"},
 
 		"METHOD":                     {`{"jsonrpc":"2.0","id":1,"METHOD":"ping"}`, CodeInvalidRequest, "key_case", "1"},
 		"method and Method":          {`{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/call"}`, CodeInvalidRequest, "key_case", "1"},
@@ -134,12 +147,13 @@ func TestPeekRefuses(t *testing.T) {
 		"taskIds that are an object": {request(MethodListen, `"notifications":{"taskIds":{"yours":true}}`), CodeInvalidRequest, "", "1"},
 		"taskIds that are not names": {request(MethodListen, `"notifications":{"taskIds":["mine",2]}`), CodeInvalidRequest, "", "1"},
 
-		"too many members":           {`{"jsonrpc":"2.0","id":1,"method":"ping"` + surplus(maxMembers-2) + `}`, CodeInvalidRequest, "too_many_members", "1"},
-		"too many members of params": {request("ping", `"a":0`+surplus(100_000)), CodeInvalidRequest, "too_many_members", "1"},
-		"too many messages":          {`[` + strings.Repeat(request("ping", "")+",", testBatch) + request("ping", "") + `]`, CodeInvalidRequest, "batch_too_large", ""},
+		"too many members":              {`{"jsonrpc":"2.0","id":1,"method":"ping"` + surplus(maxMembers-2) + `}`, CodeInvalidRequest, "too_many_members", "1"},
+		"too many members, and no JSON": {request("ping", `"a":0`+surplus(maxMembers)+`,`), CodeParse, "", ""},
+		"too many members of params":    {request("ping", `"a":0`+surplus(100_000)), CodeInvalidRequest, "too_many_members", "1"},
+		"too many messages":             {`[` + strings.Repeat(request("ping", "")+",", testBatch) + request("ping", "") + `]`, CodeInvalidRequest, "batch_too_large", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			msg, id, refusal := Peek([]byte(tc.body), testBatch)
+			msg, id, refusal := peek([]byte(tc.body), testBatch)
 			if refusal == nil {
 				t.Fatalf("accepted as %+v", msg)
 			}
@@ -185,10 +199,36 @@ func TestPeekAccepts(t *testing.T) {
 		"a lone surrogate in an argument": request("tools/call", `"name":"a","arguments":{"x":"\ud800"}`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, _, refusal := Peek([]byte(body), testBatch); refusal != nil {
+			if _, _, refusal := peek([]byte(body), testBatch); refusal != nil {
 				t.Errorf("refused: %v", refusal)
 			}
 		})
+	}
+}
+
+// TestPeekCopiesNothing: the usual messages are read without an allocation. The race detector
+// has pools forget, so that there is nothing to count.
+func TestPeekCopiesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("pools forget under the race detector")
+	}
+	var m Message
+	for name, step := range map[string]func() bool{
+		"call":   func() bool { _, refusal := m.Peek(usualCall, testBatch); return refusal == nil },
+		"poll":   func() bool { _, refusal := m.Peek(usualPoll, testBatch); return refusal == nil },
+		"result": func() bool { a, err := PeekAnswer(usualResult, false); return err == nil && a.HasResult },
+		"task": func() bool {
+			a, err := PeekAnswerTo(usualTaskID, usualTask, false)
+			return err == nil && a.Task.ID == usualTaskID
+		},
+	} {
+		if n := testing.AllocsPerRun(100, func() {
+			if !step() {
+				t.Error("refused")
+			}
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
 	}
 }
 
@@ -243,9 +283,14 @@ func TestPeekReadsWhatRoutesACall(t *testing.T) {
 			`{"\u006asonrpc":"2.0","\u0069d":1,"\u006dethod":"t\u0061sks\/get","p\u0061rams":{"\u0074askId":"a\u00e9"}}`,
 			Call{Method: "tasks/get", TaskID: "aé", HasTaskID: true},
 		},
-		"a resource":             {request("resources/read", `"uri":"file:///a","name":"no"`), Call{Method: "resources/read", Name: "file:///a"}},
-		"a name of a wrong kind": {request("tools/call", `"name":5`), Call{Method: "tools/call", badName: true}},
-		"a list's cursor":        {request("tools/list", `"cursor":"c","name":"no"`), Call{Method: "tools/list", Cursor: "c"}},
+		"params before the method": {
+			`{"params":{"taskId":"a","_meta":{"progressToken":"p"}},"method":"tasks/get","id":1,"jsonrpc":"2.0"}`,
+			Call{Method: "tasks/get", TaskID: "a", HasTaskID: true, ProgressToken: []byte(`"p"`)},
+		},
+		"a progress token that is none": {request("ping", `"_meta":{"progressToken":[1]}`), Call{Method: "ping"}},
+		"a resource":                    {request("resources/read", `"uri":"file:///a","name":"no"`), Call{Method: "resources/read", Name: "file:///a"}},
+		"a name of a wrong kind":        {request("tools/call", `"name":5`), Call{Method: "tools/call", badName: true}},
+		"a list's cursor":               {request("tools/list", `"cursor":"c","name":"no"`), Call{Method: "tools/list", Cursor: "c"}},
 		"a subscription": {
 			request(MethodListen, `"notifications":{"taskIds":["a","b"],"toolsListChanged":true}`),
 			Call{Method: MethodListen, Listen: Filter{{Name: "taskIds", List: []string{"a", "b"}}, {Name: "toolsListChanged", Raw: []byte("true")}}},
@@ -261,7 +306,7 @@ func TestPeekReadsWhatRoutesACall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tc.want.ID = []byte("1")
 			peeked := *call(t, tc.body)
-			peeked.capabilities = nil // TestDeclares looks at them
+			peeked.capabilities, peeked.raw = nil, rawCall{} // TestDeclares looks at the former
 			if got := fmt.Sprintf("%+v", peeked); got != fmt.Sprintf("%+v", tc.want) {
 				t.Errorf("got  %s\nwant %+v", got, tc.want)
 			}
@@ -270,7 +315,7 @@ func TestPeekReadsWhatRoutesACall(t *testing.T) {
 }
 
 func TestPeekKeepsTheOrderOfABatch(t *testing.T) {
-	msg, id, refusal := Peek([]byte(`[`+request("tasks/get", `"taskId":"a"`)+`,{"jsonrpc":"2.0","id":9,"result":{}},`+request("ping", "")+`]`), testBatch)
+	msg, id, refusal := peek([]byte(`[`+request("tasks/get", `"taskId":"a"`)+`,{"jsonrpc":"2.0","id":9,"result":{}},`+request("ping", "")+`]`), testBatch)
 	if refusal != nil || id != nil || !msg.Batch {
 		t.Fatalf("got %+v, id %s, %v", msg, id, refusal)
 	}

@@ -50,16 +50,16 @@ func PeekProgress(message []byte) (p Progress, ok bool) {
 	return p, true
 }
 
-func (p *Progress) set(name string, value jsontext.Value) error {
+func (p *Progress) set(name []byte, value jsontext.Value) error {
 	isNumber := value.Kind() == '0'
 	switch {
-	case name == memberProgressToken && isToken(value):
+	case string(name) == memberProgressToken && isToken(value):
 		p.Token = value
-	case name == "progress" && isNumber:
+	case string(name) == "progress" && isNumber:
 		p.Progress = string(value)
-	case name == "total" && isNumber:
+	case string(name) == "total" && isNumber:
 		p.Total = string(value)
-	case name == "message":
+	case string(name) == "message":
 		p.Message, _ = text(value)
 	}
 	return nil

@@ -28,21 +28,31 @@ func replace(body, value []byte, path ...string) []byte {
 
 // locate finds where the value of the member that path names stands in data.
 func locate(data []byte, path ...string) (from, to int, ok bool) {
-	dec := newDecoder(data)
-	for _, want := range path[:len(path)-1] {
-		if !enter(dec, want) {
+	r := read(data)
+	defer r.release()
+	for _, want := range path {
+		if !r.enter(want) {
 			return 0, 0, false
 		}
 	}
-	if !enter(dec, path[len(path)-1]) {
-		return 0, 0, false
+	value := r.value()
+	return r.at() - len(value), r.at(), r.err == nil
+}
+
+// enter steps into the object that comes next and up to the value of its member name. It
+// reports whether there is one.
+func (r *reader) enter(name string) bool {
+	if r.kind() != '{' {
+		return false
 	}
-	value, err := dec.ReadValue()
-	if err != nil {
-		return 0, 0, false
+	r.token()
+	for r.kind() == '"' {
+		if string(r.name()) == name {
+			return true
+		}
+		r.value()
 	}
-	to = int(dec.InputOffset())
-	return to - len(value), to, true
+	return false
 }
 
 // PollResult returns the result that a tasks/get would have had at the moment of
@@ -78,6 +88,16 @@ func WithStatusMessage(result []byte, message string) []byte {
 	}
 	out = append(append(out, `"statusMessage":`...), text...)
 	return append(out, result[end:]...)
+}
+
+// ID returns the raw id of a message that Peek takes, nil if there is none that may be
+// answered to. It aliases message.
+func ID(message []byte) []byte {
+	from, to, ok := locate(message, "id")
+	if !ok || !isToken(message[from:to]) {
+		return nil
+	}
+	return message[from:to]
 }
 
 // WithID returns the JSON-RPC response message with its id replaced; every other byte

@@ -20,8 +20,8 @@ func StructuredValue(result []byte, parameter string) (value string, ok bool) {
 		return "", false
 	}
 	matches := 0
-	err := members(result[from:to], nil, func(name string, v jsontext.Value) error {
-		if squeeze(name) == squeeze(parameter) {
+	err := members(result[from:to], nil, func(name []byte, v jsontext.Value) error {
+		if squeeze(string(name)) == squeeze(parameter) {
 			matches++
 			value, ok = headerText(v)
 		}

@@ -17,7 +17,7 @@ type Subscribed struct {
 func PeekSubscribed(data []byte, cut bool) (Subscribed, error) {
 	var s Subscribed
 	var err error
-	s.Answer, err = peekAnswer(data, cut, &s)
+	s.Answer, err = peekAnswer(data, cut, &s, "")
 	return s, err
 }
 
@@ -28,23 +28,21 @@ var (
 )
 
 // subscribedMember reads a member of a notification's params.
-func (r *answerReader) subscribedMember(name string) error {
-	switch name {
+func (r *answerReader) subscribedMember(name []byte) {
+	switch string(name) {
 	case "uri":
-		return r.text(&r.subscribed.URI)
+		r.text(&r.subscribed.URI)
 	case "_meta":
-		return r.ifObject(subscribedMetaNames, r.subscribedMeta)
+		r.ifObject(subscribedMetaNames, r.subscribedMeta)
+	default:
+		r.task(&r.params, name)
 	}
-	return r.task(&r.params, name)
 }
 
-func (r *answerReader) subscribedMeta(name string) error {
-	if name != metaSubscription {
-		return r.dec.SkipValue()
+func (r *answerReader) subscribedMeta(name []byte) {
+	if value := r.value(); string(name) == metaSubscription {
+		r.subscribed.Subscription = slices.Clone(value)
 	}
-	value, err := r.value()
-	r.subscribed.Subscription = slices.Clone(value)
-	return err
 }
 
 // The members of a filter that the revision names, but for FilterTasks, and what each asks

@@ -41,8 +41,8 @@ func SubscriptionEnd(id []byte) []byte {
 // tasks/get: but for what belongs to a result, both are the same.
 func TaskNotification(id, result []byte) []byte {
 	task := make([]byte, 0, len(result))
-	err := members(result, nil, func(name string, value jsontext.Value) error {
-		if name == "resultType" || name == "_meta" {
+	err := members(result, nil, func(name []byte, value jsontext.Value) error {
+		if string(name) == "resultType" || string(name) == "_meta" {
 			return nil
 		}
 		if len(task) > 0 {

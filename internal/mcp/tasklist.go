@@ -27,8 +27,8 @@ var errNoTaskList = errors.New("mcp: not a list of tasks")
 func ReadTaskList(result []byte) (TaskList, error) {
 	var list TaskList
 	var tasks, cursor jsontext.Value
-	err := objectMembers(result, []string{"tasks", "nextCursor"}, func(name string, value jsontext.Value) error {
-		switch name {
+	err := objectMembers(result, []string{"tasks", "nextCursor"}, func(name []byte, value jsontext.Value) error {
+		switch string(name) {
 		case "tasks":
 			tasks = value
 		case "nextCursor":
@@ -49,25 +49,24 @@ func ReadTaskList(result []byte) (TaskList, error) {
 
 func readTasks(list jsontext.Value) ([]ListedTask, error) {
 	var tasks []ListedTask
-	dec := newDecoder(list)
-	_, err := dec.ReadToken()
-	for err == nil && dec.PeekKind() != ']' {
-		var value jsontext.Value
-		if value, err = dec.ReadValue(); err != nil {
-			break
+	r := read(list)
+	defer r.release()
+	for r.token(); r.err == nil && r.kind() != ']'; {
+		t := ListedTask{Raw: r.value()}
+		if r.err == nil {
+			t.ID, r.err = listedID(t.Raw)
 		}
-		t := ListedTask{Raw: value}
-		if t.ID, err = listedID(value); err == nil {
+		if r.err == nil {
 			tasks = append(tasks, t)
 		}
 	}
-	return tasks, err
+	return tasks, r.err
 }
 
 // listedID returns the id of a task in a list. A task without one is nobody's.
 func listedID(task jsontext.Value) (id string, err error) {
-	err = objectMembers(task, []string{"taskId"}, func(name string, value jsontext.Value) error {
-		if name == "taskId" {
+	err = objectMembers(task, []string{"taskId"}, func(name []byte, value jsontext.Value) error {
+		if string(name) == "taskId" {
 			id, _ = text(value)
 		}
 		return nil
@@ -76,14 +75,6 @@ func listedID(task jsontext.Value) (id string, err error) {
 		err = errNoTaskList
 	}
 	return id, err
-}
-
-// objectMembers is members for a value that may be something else than an object.
-func objectMembers(data []byte, known []string, visit func(name string, value jsontext.Value) error) error {
-	if jsontext.Value(data).Kind() != '{' {
-		return errNotObject
-	}
-	return members(data, known, visit)
 }
 
 // Result returns the page as the result of a tasks/list. The tasks' bytes are theirs.
@@ -128,9 +119,9 @@ func withMember(object []byte, name string, value []byte) []byte {
 		quoted, _ := jsontext.AppendQuote(nil, name)
 		out.Write(append(append(quoted, ':'), value...))
 	}
-	_ = members(object, nil, func(other string, value jsontext.Value) error {
-		if other != name {
-			add(other, value)
+	_ = members(object, nil, func(other []byte, value jsontext.Value) error {
+		if string(other) != name {
+			add(string(other), value)
 		}
 		return nil
 	})

@@ -65,14 +65,14 @@ func toolsIn(message []byte) (tools []listedTool) {
 	if start == end {
 		return nil
 	}
-	dec := newDecoder(message[start:end])
-	_, _ = dec.ReadToken() // the bracket
-	for dec.PeekKind() != ']' {
-		value, err := dec.ReadValue()
-		if err != nil {
+	r := read(message[start:end])
+	defer r.release()
+	for r.token(); r.kind() != ']'; {
+		value := r.value()
+		if r.err != nil {
 			return nil
 		}
-		t := listedTool{to: start + int(dec.InputOffset())}
+		t := listedTool{to: start + r.at()}
 		t.from = t.to - len(value)
 		if t.read(value) == nil {
 			tools = append(tools, t)
@@ -87,9 +87,9 @@ func listIn(message []byte) (from, to int) {
 	failed := false
 	err := walk(message, messageNames, func(s span) error {
 		switch {
-		case s.name == "result":
+		case string(s.name) == "result":
 			result = s
-		case s.name == "error":
+		case string(s.name) == "error":
 			failed = message[s.from] != 'n'
 		}
 		return nil
@@ -98,7 +98,7 @@ func listIn(message []byte) (from, to int) {
 		return 0, 0
 	}
 	err = walk(message[result.from:result.to], []string{"tools"}, func(s span) error {
-		if s.name == "tools" {
+		if string(s.name) == "tools" {
 			list = s
 		}
 		return nil
@@ -116,8 +116,8 @@ func (t *listedTool) read(tool jsontext.Value) error {
 		return errNoTool
 	}
 	named := false
-	err := members(tool, []string{"name", "execution"}, func(name string, value jsontext.Value) (err error) {
-		switch name {
+	err := members(tool, []string{"name", "execution"}, func(name []byte, value jsontext.Value) (err error) {
+		switch string(name) {
 		case "name":
 			t.name, named = text(value)
 		case "execution":
@@ -136,8 +136,8 @@ func taskSupport(execution jsontext.Value) (says string, err error) {
 	if execution.Kind() != '{' {
 		return "", errNoTool
 	}
-	err = members(execution, []string{"taskSupport"}, func(name string, value jsontext.Value) error {
-		if name != "taskSupport" {
+	err = members(execution, []string{"taskSupport"}, func(name []byte, value jsontext.Value) error {
+		if string(name) != "taskSupport" {
 			return nil
 		}
 		if says, _ = text(value); says == "" {

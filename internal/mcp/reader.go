@@ -1,0 +1,238 @@
+package mcp
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// reader walks data token by token, without copying it. What it hands out aliases data,
+// but for names and strings with escapes. It comes from readers and goes back with release.
+type reader struct {
+	dec    jsontext.Decoder
+	source bytes.Buffer
+	data   []byte
+	err    error    // why data cannot be read any further; nil while it can
+	plain  bool     // the last name is ASCII without an escape
+	lead   int      // where the comma and the blanks before the last name begin
+	names  [][]byte // of the members of all objects that are being read
+}
+
+// readers spare each message the buffers and stacks of a decoder.
+var readers = sync.Pool{New: func() any { return new(reader) }}
+
+// Duplicate names are left to the caller, who looks for them only where berth reads;
+// invalid UTF-8 inside strings is left to the caller too, because an escaped lone surrogate
+// is legal JSON text and only an identifier made of one is refused.
+var (
+	allowDuplicates = jsontext.AllowDuplicateNames(true)
+	allowNoUTF8     = jsontext.AllowInvalidUTF8(true)
+)
+
+// read returns a reader of data.
+func read(data []byte) *reader {
+	r := readers.Get().(*reader)
+	r.reset(data)
+	return r
+}
+
+// release gives the reader back. It keeps nothing of data alive, and no more than it needs
+// for most.
+func (r *reader) release() {
+	r.reset(nil)
+	if r.names = r.names[:cap(r.names)]; len(r.names) > 32 {
+		r.names = nil
+	}
+	clear(r.names)
+	readers.Put(r)
+}
+
+func (r *reader) reset(data []byte) {
+	r.source = *bytes.NewBuffer(data)
+	r.dec.Reset(&r.source, allowDuplicates, allowNoUTF8)
+	r.data, r.err, r.names = data, nil, r.names[:0]
+}
+
+// kind is that of the next token, KindInvalid where there is none.
+func (r *reader) kind() jsontext.Kind {
+	if r.err != nil {
+		return jsontext.KindInvalid
+	}
+	return r.dec.PeekKind()
+}
+
+// token reads the next token.
+func (r *reader) token() {
+	if r.err == nil {
+		_, r.err = r.dec.ReadToken()
+	}
+}
+
+// value reads the next value; nil if it cannot be read.
+func (r *reader) value() (value jsontext.Value) {
+	if r.err == nil {
+		value, r.err = r.dec.ReadValue()
+	}
+	return value
+}
+
+// name reads the name of a member.
+func (r *reader) name() (name []byte) {
+	r.lead = r.at()
+	if r.kind() != '"' {
+		return r.noName()
+	}
+	name, r.plain = unquote(r.value())
+	return name
+}
+
+// noName reads what stands in the place of a name.
+func (r *reader) noName() []byte {
+	if r.token(); r.err == nil {
+		r.err = errNotObject
+	}
+	return nil
+}
+
+// at is how far data was read.
+func (r *reader) at() int { return int(r.dec.InputOffset()) }
+
+// brace is where the object begins that is the next value. The decoder may stand before
+// the colon.
+func (r *reader) brace() int { return r.at() + bytes.IndexByte(r.data[r.at():], '{') }
+
+// end expects nothing after the value that was read.
+func (r *reader) end() {
+	if r.err != nil || r.at() == len(r.data) {
+		return
+	}
+	if _, err := r.dec.ReadToken(); !isEOF(err) {
+		r.err = errTrailing
+	}
+}
+
+// isEOF: nothing follows.
+func isEOF(err error) bool { return errors.Is(err, io.EOF) }
+
+// isCut: the data ends within a value.
+func isCut(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }
+
+// maxMembers bounds the members of an object that berth looks into: the search
+// for duplicates is quadratic, and no real message comes near.
+const maxMembers = 512
+
+var errTooManyMembers = errors.New("mcp: too many members in one object")
+
+// object reads the object that comes next. visit is called with the name of each member, in
+// order, and reads its value. A name that stands there twice, or that differs from one of
+// known only in case, is not visited. What is wrong with names, and what visit returns, is
+// returned at the end, the first of it: what is no JSON at all is called that, and an id
+// that stands behind the name is still found.
+func (r *reader) object(known []string, visit func(name []byte) error) (fault error) {
+	first := len(r.names)
+	r.token()
+	for r.err == nil && r.kind() != '}' {
+		name := r.name()
+		if len(r.names)-first == maxMembers {
+			fault = r.giveUp()
+			break
+		}
+		err := r.check(name, first, known)
+		if err == nil {
+			err = visit(name)
+		} else {
+			r.value()
+		}
+		if fault == nil {
+			fault = err
+		}
+	}
+	r.names = r.names[:first]
+	r.token()
+	return fault
+}
+
+// giveUp says that an object has too many members. Of the outermost one nothing is read any
+// more, any other is passed over: what follows may be no JSON at all.
+func (r *reader) giveUp() error {
+	if r.err == nil && r.dec.StackDepth() == 1 {
+		r.err = errTooManyMembers
+	}
+	for r.err == nil && r.kind() != '}' {
+		r.value()
+	}
+	return errTooManyMembers
+}
+
+// check refuses a name that two readers could understand differently. It remembers the name
+// for those that follow in the same object, whose names begin at first.
+func (r *reader) check(name []byte, first int, known []string) error {
+	for _, other := range r.names[first:] {
+		if bytes.Equal(other, name) {
+			return ambiguousError{reasonDuplicateKey, string(name)}
+		}
+	}
+	r.names = append(r.names, name)
+	if differsInCase(name, r.plain, known) {
+		return ambiguousError{reasonKeyCase, string(name)}
+	}
+	return nil
+}
+
+// differsInCase reports whether name is one of known in another case. Only a name with
+// letters beyond ASCII can be longer than what it folds to.
+func differsInCase(name []byte, plain bool, known []string) bool {
+	for _, k := range known {
+		if string(name) == k {
+			return false
+		}
+	}
+	for _, k := range known {
+		if (len(name) == len(k) || len(name) > len(k) && !plain) && strings.EqualFold(string(name), k) {
+			return true
+		}
+	}
+	return false
+}
+
+// isPlain reports whether s is ASCII without a backslash.
+func isPlain(s []byte) bool {
+	for _, b := range s {
+		if b == '\\' || b >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// unquote returns what is in the string value. Where that is plain, it aliases value.
+func unquote(value jsontext.Value) (s []byte, plain bool) {
+	if len(value) < 2 {
+		return nil, false
+	}
+	if s = value[1 : len(value)-1]; isPlain(s) {
+		return s, true
+	}
+	s, _ = jsontext.AppendUnquote(nil, value) // no UTF-8 is read as U+FFFD
+	return s, false
+}
+
+// isString reports whether value is the string s.
+func isString(value jsontext.Value, s string) bool {
+	b, _ := unquote(value)
+	return value.Kind() == '"' && string(b) == s
+}
+
+// text returns the string in value; ok is false if it holds another kind.
+func text(value jsontext.Value) (s string, ok bool) {
+	if value.Kind() != '"' {
+		return "", false
+	}
+	b, _ := unquote(value)
+	return string(b), true
+}
