@@ -103,7 +103,7 @@ func (t *Tasks) create(ctx context.Context, c Creation, once Once) (*Held, error
 // its memory is full keeps nothing for certain. One that nobody has asked yet is no worse
 // than others.
 func (t *Tasks) fit() error {
-	if health := t.store.Health(); !health.Healthy && health.LastError != "" || health.Evicts != "" {
+	if health := t.store.Health(); !health.Healthy && health.LastError != "" || health.Evicts != "" || t.unsure.full() {
 		return storage.ErrUnavailable
 	}
 	return nil
@@ -246,22 +246,14 @@ func (t *Tasks) giveUp(ctx context.Context, task Task, c *Call, reason error) {
 	if !errors.Is(reason, storage.ErrUnavailable) && ctx.Err() == nil && t.reconsider(ctx, task, c) == nil {
 		return
 	}
-	// Until then the task is this process's to decide about: that it is listed and not held
-	// makes it no orphan.
 	t.unsure.keep(task.ID, func(ctx context.Context) error { return t.reconsider(ctx, task, c) })
-	t.backlog.add(func(ctx context.Context) error {
-		release, err := t.custody.claim(ctx, task.ID)
-		if err != nil {
-			return err
-		}
-		defer release()
-		return t.unsure.settle(ctx, task.ID)
-	})
 }
 
-// regret takes back, once the store takes it, what it may hold of a task.
+// regret takes back, once the store takes it, what it may hold of a task; while this process
+// drains, too.
 func (t *Tasks) regret(task Task) {
-	t.backlog.add(func(ctx context.Context) error { return t.forget(ctx, &task) })
+	t.unsure.keep(task.ID, func(ctx context.Context) error { return t.forget(ctx, &task) })
+	t.backlog.add(func(ctx context.Context) error { return t.unsure.settle(ctx, task.ID) })
 }
 
 // forget removes a task that nobody was told of.

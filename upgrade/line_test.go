@@ -37,7 +37,8 @@ type line struct {
 	fuse   int           // at so many operations from now the process dies; 0: it does not
 	after  bool          // it dies with the operation done
 	fail   func(op, key string) bool
-	ops    []string // that were asked for, while logging is on
+	delay  func() time.Duration // of each reply; nil: none is late
+	ops    []string             // that were asked for, while logging is on
 	logged bool
 }
 
@@ -216,6 +217,35 @@ func (l *line) refuse(what func(op, key string) bool) {
 	l.fail = what
 }
 
+// lag has replies be as late as delay says, each time that it is asked; nil: at once.
+func (l *line) lag(delay func() time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.delay = delay
+}
+
+// patience is how long a store waits for a reply.
+const patience = 250 * time.Millisecond
+
+// inTime waits for the reply to what was done, and reports whether it came in time.
+func (l *line) inTime(ctx context.Context) bool {
+	l.mu.Lock()
+	var late time.Duration
+	if l.delay != nil {
+		late = l.delay()
+	}
+	l.mu.Unlock()
+	if late == 0 {
+		return true
+	}
+	select {
+	case <-time.After(min(late, patience)):
+		return late <= patience
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // note has the operations be noted from now on.
 func (l *line) note() {
 	l.mu.Lock()
@@ -230,7 +260,7 @@ func (l *line) asked() []string {
 }
 
 // do passes an operation on the way that the line is now.
-func (l *line) do(op, key string, writes bool, f func() error) error {
+func (l *line) do(ctx context.Context, op, key string, writes bool, f func() error) error {
 	if !l.stand() {
 		return errDead
 	}
@@ -251,7 +281,7 @@ func (l *line) do(op, key string, writes bool, f func() error) error {
 	if !l.stand() {
 		return errDead
 	}
-	if writes && l.unheard() {
+	if writes && l.unheard() || !l.inTime(ctx) {
 		return fmt.Errorf("%w: no answer", storage.ErrUnavailable)
 	}
 	return err
@@ -259,7 +289,7 @@ func (l *line) do(op, key string, writes bool, f func() error) error {
 
 // Get implements storage.Engine.
 func (l *line) Get(ctx context.Context, key string) (r storage.Record, err error) {
-	err = l.do("get", key, false, func() (err error) {
+	err = l.do(ctx, "get", key, false, func() (err error) {
 		r, err = l.at.Load().Get(ctx, key)
 		return err
 	})
@@ -268,7 +298,7 @@ func (l *line) Get(ctx context.Context, key string) (r storage.Record, err error
 
 // PutIfAbsent implements storage.Engine.
 func (l *line) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (r storage.Record, made bool, err error) {
-	err = l.do("make", key, true, func() (err error) {
+	err = l.do(ctx, "make", key, true, func() (err error) {
 		r, made, err = l.at.Load().PutIfAbsent(ctx, key, value, ttl)
 		return err
 	})
@@ -277,7 +307,7 @@ func (l *line) PutIfAbsent(ctx context.Context, key string, value []byte, ttl ti
 
 // Swap implements storage.Engine.
 func (l *line) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (r storage.Record, err error) {
-	err = l.do("swap", key, true, func() (err error) {
+	err = l.do(ctx, "swap", key, true, func() (err error) {
 		r, err = l.at.Load().Swap(ctx, key, version, value, ttl)
 		return err
 	})
@@ -286,27 +316,27 @@ func (l *line) Swap(ctx context.Context, key string, version uint64, value []byt
 
 // Put implements storage.Engine.
 func (l *line) Put(ctx context.Context, key string, value []byte, ttl time.Duration) error {
-	return l.do("put", key, true, func() error { return l.at.Load().Put(ctx, key, value, ttl) })
+	return l.do(ctx, "put", key, true, func() error { return l.at.Load().Put(ctx, key, value, ttl) })
 }
 
 // Delete implements storage.Engine.
 func (l *line) Delete(ctx context.Context, key string) error {
-	return l.do("delete", key, true, func() error { return l.at.Load().Delete(ctx, key) })
+	return l.do(ctx, "delete", key, true, func() error { return l.at.Load().Delete(ctx, key) })
 }
 
 // Enlist implements storage.Engine.
 func (l *line) Enlist(ctx context.Context, list, member string, ttl time.Duration, most int) error {
-	return l.do("enlist", list, true, func() error { return l.at.Load().Enlist(ctx, list, member, ttl, most) })
+	return l.do(ctx, "enlist", list, true, func() error { return l.at.Load().Enlist(ctx, list, member, ttl, most) })
 }
 
 // Delist implements storage.Engine.
 func (l *line) Delist(ctx context.Context, list, member string) error {
-	return l.do("delist", list, true, func() error { return l.at.Load().Delist(ctx, list, member) })
+	return l.do(ctx, "delist", list, true, func() error { return l.at.Load().Delist(ctx, list, member) })
 }
 
 // Members implements storage.Engine.
 func (l *line) Members(ctx context.Context, list string) (members []string, err error) {
-	err = l.do("members", list, false, func() (err error) {
+	err = l.do(ctx, "members", list, false, func() (err error) {
 		members, err = l.at.Load().Members(ctx, list)
 		return err
 	})
@@ -315,7 +345,7 @@ func (l *line) Members(ctx context.Context, list string) (members []string, err 
 
 // Now implements storage.Engine.
 func (l *line) Now(ctx context.Context) (now time.Time, err error) {
-	err = l.do("now", "", false, func() (err error) {
+	err = l.do(ctx, "now", "", false, func() (err error) {
 		now, err = l.at.Load().Now(ctx)
 		return err
 	})
@@ -324,7 +354,7 @@ func (l *line) Now(ctx context.Context) (now time.Time, err error) {
 
 // Notify implements storage.Engine.
 func (l *line) Notify(ctx context.Context, topic, message string) error {
-	return l.do("notify", topic, true, func() error { return l.at.Load().Notify(ctx, topic, message) })
+	return l.do(ctx, "notify", topic, true, func() error { return l.at.Load().Notify(ctx, topic, message) })
 }
 
 // Watch implements storage.Engine.

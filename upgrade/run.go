@@ -107,6 +107,7 @@ func (t *Tasks) pulse(ctx context.Context, after bool) {
 	}
 	t.lookAtMail(ctx)
 	t.backlog.work(ctx)
+	t.settleAll(ctx)
 	t.reconcile(ctx)
 	t.keepAllAsking(ctx)
 }

@@ -3,13 +3,18 @@ package upgrade
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 
 	"berth/internal/storage"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// unsure are steps by which this process may have made or taken over a task: the
-// store did not say. Until one is taken again the task is nobody else's to decide about.
+// unsure are steps about which the store did not say whether they were taken: by which this
+// process may have made or taken over a task, or forgotten one. Until one is taken again the
+// task is nobody else's to decide about: that it is listed and not held makes it no orphan.
 type unsure struct {
 	mu    sync.Mutex // guards the field below
 	steps map[string]func(ctx context.Context) error
@@ -20,9 +25,22 @@ func newUnsure() *unsure { return &unsure{steps: map[string]func(context.Context
 func (u *unsure) keep(id string, step func(ctx context.Context) error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if len(u.steps) < maxBacklog {
-		u.steps[id] = step
-	}
+	u.steps[id] = step
+}
+
+// full reports whether no more tasks are to be begun of which nobody may know: each keeps
+// its call.
+func (u *unsure) full() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return len(u.steps) >= maxBacklog
+}
+
+// all are the tasks of the steps.
+func (u *unsure) all() []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return slices.Collect(maps.Keys(u.steps))
 }
 
 func (u *unsure) has(id string) bool {
@@ -32,7 +50,7 @@ func (u *unsure) has(id string) bool {
 }
 
 // settle takes the step again that is not known to have been taken, if there is one. The
-// caller has claimed the task. It fails while nobody can say.
+// caller has claimed the task, unless it is to be forgotten. It fails while nobody can say.
 func (u *unsure) settle(ctx context.Context, id string) error {
 	u.mu.Lock()
 	step := u.steps[id]
@@ -48,4 +66,18 @@ func (u *unsure) settle(ctx context.Context, id string) error {
 	defer u.mu.Unlock()
 	delete(u.steps, id)
 	return nil
+}
+
+// settleAll takes all steps again that are not known to have been taken, some at a time: one
+// reply that is late keeps no other from being heard.
+func (t *Tasks) settleAll(ctx context.Context) {
+	var group errgroup.Group
+	group.SetLimit(heldAtOnce)
+	for _, id := range t.unsure.all() {
+		group.Go(func() error {
+			t.own(ctx, id)
+			return nil
+		})
+	}
+	_ = group.Wait() // nothing fails
 }

@@ -1,0 +1,165 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/storage"
+
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+)
+
+// Of berths that live no task fails, though single replies of the store are late: a client
+// repeats under its key what did not become a task for all that it knows.
+func TestLateRepliesOrphanNothing(t *testing.T) {
+	for seed := range 3 {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex // guards chance
+				chance := rand.New(rand.NewPCG(1, uint64(seed)))
+				up := newTool()
+				reader := sdkmetric.NewManualReader()
+				meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
+				berths := startBerths(t, 2, settings{lease: defaultLease, meter: meter}, up)
+				time.Sleep(defaultLease)
+				for _, b := range berths {
+					b.line.lag(func() time.Duration {
+						mu.Lock()
+						defer mu.Unlock()
+						if chance.IntN(15) > 0 {
+							return 0
+						}
+						return 100*time.Millisecond + time.Duration(chance.IntN(500))*time.Millisecond
+					})
+				}
+				var clients sync.WaitGroup
+				for n := range 600 {
+					clients.Go(func() {
+						time.Sleep(time.Duration(n) * 20 * time.Millisecond)
+						callUnderKey(t, berths, n)
+					})
+				}
+				clients.Wait()
+				if orphans := counts(t, reader, "berth.upgrade.orphans"); len(orphans) > 0 {
+					t.Errorf("%v tasks were taken for those of a dead holder", orphans)
+				}
+				for call, n := range up.all() {
+					if n > 1 {
+						t.Errorf("%s ran %d times", call, n)
+					}
+				}
+			})
+		})
+	}
+}
+
+// callUnderKey makes a call until it is a task, and polls that until its end.
+func callUnderKey(t *testing.T, berths []*berth, n int) {
+	c := creation(rule(nil), fmt.Sprintf("call-%d result/20s", n))
+	id := ""
+	for attempt := 0; id == ""; attempt++ {
+		if attempt == 60 {
+			t.Errorf("call %d became no task", n)
+			return
+		}
+		b := berths[(n+attempt)%len(berths)]
+		h, earlier, err := b.CreateOnce(context.Background(), c, fmt.Sprint("key-", n))
+		switch {
+		case err != nil:
+			time.Sleep(time.Second)
+		case h == nil:
+			id = earlier.ID
+		default:
+			h.Start(nil)
+			id = handle(h)
+		}
+	}
+	for poll := 0; ; poll++ {
+		v, err := berths[n%len(berths)].Get(context.Background(), id, somebody)
+		switch {
+		case err == nil && v.State == Completed:
+			return
+		case err == nil && v.State.Terminal():
+			t.Errorf("call %d %s: %s", n, v.State, v.Outcome)
+			return
+		case poll == 120:
+			t.Errorf("call %d is %s, %v", n, v.State, err)
+			return
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// A task of which the client has its answer is forgotten, however late the store says so:
+// that it is listed until then makes it no orphan, which would be called again.
+func TestTaskThatIsBeingForgottenIsNoOrphan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		b := startBerths(t, 1, settings{shared: true}, up)[0]
+		time.Sleep(testLease / 2)
+		id := b.hand(t, rule(func(r *Rule) { r.OnOrphan = OrphanRerun }), "call hang")
+		synctest.Wait()
+		b.line.refuse(func(op, _ string) bool { return op == "delete" || op == "delist" })
+		b.custody.get(id).Discard()
+		time.Sleep(2 * testLease)
+		if n := up.times("call", 0); n != 1 {
+			t.Errorf("ran %d times", n)
+		}
+		b.line.refuse(nil)
+		time.Sleep(testLease)
+		if left := b.members(t, b.lists.tasksOf(b.holder)); len(left) > 0 || b.Held() > 0 {
+			t.Errorf("%v is listed, %d calls are held", left, b.Held())
+		}
+		if _, err := b.records.get(t.Context(), id); !errors.Is(err, ErrUnknown) {
+			t.Errorf("got %v, want ErrUnknown", err)
+		}
+	})
+}
+
+// A creation whose end was unknown, and that is gone on with, keeps no beat waiting for the
+// end of its call.
+func TestBeatsGoOnWhileACreationThatWasUnknownRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		b := startBerths(t, 1, settings{shared: true}, up)[0]
+		time.Sleep(testLease / 2)
+		c := creation(rule(nil), "call hang")
+		once, err := b.once(t.Context(), &c, "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorded := func() bool {
+			key, err := b.line.at.Load().Get(t.Context(), keyOf(once))
+			return err == nil && strings.Contains(string(key.Value), "recorded")
+		}
+		b.line.muteOne(recorded)
+		if _, _, err := b.CreateOnce(t.Context(), c, "k"); !errors.Is(err, storage.ErrUnavailable) {
+			t.Fatalf("got %v, want ErrUnavailable", err)
+		}
+		b.line.muteOne(nil)
+		late := true
+		b.line.refuse(func(op, key string) bool { // the next look at the key, not the one after it
+			refused := late && key == keyOf(once)
+			late = late && !refused
+			return refused
+		})
+		time.Sleep(2 * b.beat())
+		if n := up.times("call", 0); n != 1 {
+			t.Fatalf("ran %d times, want once", n)
+		}
+		time.Sleep(b.beat())
+		b.line.note()
+		time.Sleep(2 * b.beat())
+		if asked := "members " + b.lists.tasksOf(b.holder); !slices.Contains(b.line.asked(), asked) {
+			t.Errorf("no beat: asked for %v", b.line.asked())
+		}
+	})
+}
