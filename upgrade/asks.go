@@ -45,7 +45,7 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 	id, key := bytes.Clone(a.ID), mcp.IDKey(a.ID)
 	task := h.Task()
 	if !task.mayAsk(key, m.Data) { // as far as it has heard
-		h.look(ctx)
+		_ = h.look(ctx) // else it goes by what it has heard
 		task = h.Task()
 	}
 	switch {
@@ -129,7 +129,7 @@ func (h *Held) keepAsking(ctx context.Context) {
 	if task := h.Task(); task.Session == "" || len(task.OpenAsks()) == 0 {
 		return
 	}
-	h.look(ctx)
+	_ = h.look(ctx) // or with the next beat
 	if h.givenUp() != nil || !h.isOver(ctx) {
 		return
 	}

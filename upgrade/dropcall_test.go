@@ -149,7 +149,7 @@ func TestPutBackLeavesTheCallOfAnEndedTask(t *testing.T) {
 		}
 		put := func() {
 			at.Store(memory(t))
-			h.look(t.Context())
+			_ = h.look(t.Context())
 		}
 		if put(); len(callLeft(t, b, h.id)) == 0 {
 			t.Error("the call of a live task is not put back")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"berth/internal/storage"
@@ -41,11 +42,13 @@ type Held struct {
 	id      string    // of the task
 	expires time.Time // when the task does, as this process counts
 
+	doubtful atomic.Bool // the store may have lost the record: it is to be looked at
+
 	mu      gate      // held while a step is taken; guards the fields below
 	entry   entry     // as this process last saw the record
 	sure    time.Time // when that was
 	place   place     // where the call is; none while it waits
-	repairs int       // how often the record was put right
+	repairs int       // how often the record was put right, or was to be
 	said    *time.Timer
 	saying  saying // what is not stored yet
 	spoke   time.Time
@@ -162,7 +165,11 @@ func (h *Held) step(ctx context.Context, op Op) (entry, error) {
 func (h *Held) stepLocked(ctx context.Context, op Op) (entry, error) {
 	began := time.Now()
 	e, err := h.t.records.apply(ctx, h.entry, op)
-	if h.repair(ctx, e, err) {
+	repaired, failed := h.repair(ctx, e, err)
+	if failed != nil {
+		return e, failed // what is lost for now is not lost for good
+	}
+	if repaired {
 		e, err = h.t.records.apply(ctx, h.entry, op)
 	}
 	if err == nil || errors.Is(err, ErrTerminal) || errors.Is(err, ErrStale) {
@@ -339,12 +346,12 @@ func (h *Held) store(ctx context.Context, op Op, outcome []byte) error {
 	keep := func() error {
 		return h.t.records.keepOutcome(ctx, h.id, op.Outcome, outcome, time.Until(h.expires))
 	}
+	before := h.repaired()
 	if err := keep(); err != nil {
 		return err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	before := h.repairs
 	if _, err := h.stepLocked(ctx, op); err != nil {
 		return err
 	}
@@ -352,4 +359,11 @@ func (h *Held) store(ctx context.Context, op Op, outcome []byte) error {
 		return keep() // what lost the record has lost this too
 	}
 	return nil
+}
+
+// repaired counts how often the record was put right, or was to be.
+func (h *Held) repaired() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.repairs
 }

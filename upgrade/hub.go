@@ -136,6 +136,6 @@ func (t *Tasks) heard(ctx context.Context, message string) {
 // lookAt gives up the call of a task that has ended, or is another's by now.
 func (t *Tasks) lookAt(ctx context.Context, id string) {
 	if h := t.custody.get(id); h != nil {
-		h.look(ctx)
+		_ = h.look(ctx) // or its next step finds out
 	}
 }

@@ -23,23 +23,12 @@ func TestLateRepliesOrphanNothing(t *testing.T) {
 	for seed := range 3 {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var mu sync.Mutex // guards chance
-				chance := rand.New(rand.NewPCG(1, uint64(seed)))
 				up := newTool()
 				reader := sdkmetric.NewManualReader()
 				meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
 				berths := startBerths(t, 2, settings{lease: defaultLease, meter: meter}, up)
 				time.Sleep(defaultLease)
-				for _, b := range berths {
-					b.line.lag(func() time.Duration {
-						mu.Lock()
-						defer mu.Unlock()
-						if chance.IntN(15) > 0 {
-							return 0
-						}
-						return 100*time.Millisecond + time.Duration(chance.IntN(500))*time.Millisecond
-					})
-				}
+				lagging(berths, uint64(seed), 15)
 				var clients sync.WaitGroup
 				for n := range 600 {
 					clients.Go(func() {
@@ -162,4 +151,59 @@ func TestBeatsGoOnWhileACreationThatWasUnknownRuns(t *testing.T) {
 			t.Errorf("no beat: asked for %v", b.line.asked())
 		}
 	})
+}
+
+// A flush costs no result of a berth that lives, and no task is called unknown, though
+// single replies of the store are late meanwhile.
+func TestFlushWithLateRepliesLosesNoResult(t *testing.T) {
+	for seed := range 3 {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				up, at := newTool(), newCell(memory(t))
+				berths := startBerths(t, 2, settings{at: at, lease: defaultLease}, up)
+				time.Sleep(defaultLease)
+				var ids []string
+				for n := range 300 { // half of them end while the flush is mended, the others long after
+					ids = append(ids, berths[n%2].hand(t, rule(nil), fmt.Sprintf("call-%d result/%v", n, time.Duration(n%2*60+5)*time.Second+time.Duration(n)*10*time.Millisecond)))
+				}
+				time.Sleep(4 * time.Second)
+				lagging(berths, uint64(seed), 10)
+				at.Store(memory(t))
+				done := map[string]bool{}
+				for range 90 {
+					time.Sleep(time.Second)
+					for n, id := range ids {
+						v, err := berths[(n+1)%2].Get(t.Context(), id, somebody)
+						switch {
+						case errors.Is(err, ErrUnknown), err == nil && v.State.Terminal() && v.State != Completed:
+							t.Fatalf("call %d is %s %s, %v", n, v.State, v.Outcome, err)
+						case err == nil:
+							done[id] = v.State == Completed
+						}
+					}
+				}
+				for n, id := range ids {
+					if !done[id] {
+						t.Errorf("call %d has not ended", n)
+					}
+				}
+			})
+		})
+	}
+}
+
+// lagging has one in so many replies to berths be late by 0.1 to 0.6 s.
+func lagging(berths []*berth, seed uint64, every int) {
+	var mu sync.Mutex // guards chance
+	chance := rand.New(rand.NewPCG(1, seed))
+	for _, b := range berths {
+		b.line.lag(func() time.Duration {
+			mu.Lock()
+			defer mu.Unlock()
+			if chance.IntN(every) > 0 {
+				return 0
+			}
+			return 100*time.Millisecond + time.Duration(chance.IntN(500))*time.Millisecond
+		})
+	}
 }

@@ -3,6 +3,9 @@ package upgrade
 import (
 	"context"
 	"errors"
+	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"berth/internal/storage"
@@ -13,19 +16,37 @@ import (
 // heldAtOnce is how many of the calls that are held are seen to at a time.
 const heldAtOnce = 16
 
-// putAllBack compares what this process holds with what the store says, and puts back
-// what it has lost. What could not be compared is put right by its next step.
-func (t *Tasks) putAllBack(ctx context.Context) {
-	t.forAllHeld(func(h *Held) { h.look(ctx) })
+// looksAtOnce is how often a beat compares one record until the store says what there is:
+// others are told "unknown" once all holders have had two beats for it.
+const looksAtOnce = 3
+
+// putAllBack compares what this process holds with what the store says, and puts back what
+// it has lost. With all that is everything, else what could not be compared before.
+func (t *Tasks) putAllBack(ctx context.Context, all bool) {
+	t.forAllHeld(func(h *Held) {
+		if all {
+			h.doubtful.Store(true)
+		}
+		for range looksAtOnce {
+			if !h.doubtful.Load() {
+				return
+			}
+			h.doubtful.Store(h.look(ctx) != nil && h.givenUp() == nil)
+		}
+	})
 }
 
 // forAllHeld does something with each call that is held, some at a time.
-func (t *Tasks) forAllHeld(do func(h *Held)) {
+func (t *Tasks) forAllHeld(do func(h *Held)) { someAtOnce(slices.Values(t.custody.all()), do) }
+
+// someAtOnce does something with all of some, several at a time: one reply of the store that
+// is late holds no other up.
+func someAtOnce[T any](some iter.Seq[T], do func(T)) {
 	var group errgroup.Group
 	group.SetLimit(heldAtOnce)
-	for _, h := range t.custody.all() {
+	for one := range some {
 		group.Go(func() error {
-			do(h)
+			do(one)
 			return nil
 		})
 	}
@@ -33,18 +54,23 @@ func (t *Tasks) forAllHeld(do func(h *Held)) {
 }
 
 // look compares the record with what this process knows of it: a call of a task that has
-// ended, or is another's, is given up; a record that has fallen behind is put right.
-func (h *Held) look(ctx context.Context) {
+// ended, or is another's, is given up; a record that has fallen behind is put right. It fails
+// while the store does not say what stands, or does not take what is to stand.
+func (h *Held) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	began := time.Now()
 	stands, err := h.t.records.get(ctx, h.entry.ID)
-	if h.repair(ctx, stands, err) || err != nil {
-		return
+	if repaired, failed := h.repair(ctx, stands, err); repaired || failed != nil {
+		return failed
 	}
 	switch {
+	case errors.Is(err, ErrUnknown):
+		return nil // it is not to be put back
+	case err != nil:
+		return err
 	case stands.State == Cancelled:
 		h.entry = stands
 		h.end(errCancelled)
@@ -56,25 +82,33 @@ func (h *Held) look(ctx context.Context) {
 		h.entry = stands
 		h.end(errFenced)
 	}
+	return nil
 }
 
 // repair puts a record right that the store has lost, or that a fail-over has thrown back
 // behind what this process did, and reports whether it has. Given are the record that
-// stands, and why a step was refused. The caller has h.mu.
-func (h *Held) repair(ctx context.Context, stands entry, refused error) bool {
+// stands, and why a step was refused. It fails if that is to be tried again: the store did
+// not take it, or others were first. The caller has h.mu.
+func (h *Held) repair(ctx context.Context, stands entry, refused error) (repaired bool, err error) {
 	switch {
 	case errors.Is(refused, ErrUnknown):
 		h.repairs++
-		return h.putBack(ctx) == nil
+		err = unavailable(h.putBack(ctx))
 	case errors.Is(refused, storage.ErrUnavailable), !h.ahead(stands):
-		return false
+		return false, nil
+	default:
+		h.repairs++
+		var e entry
+		if e, err = h.t.records.replace(ctx, h.entry.Task, stands.version); err == nil {
+			h.entry = e
+		} else {
+			err = errors.Join(storage.ErrUnavailable, err)
+		}
 	}
-	h.repairs++
-	e, err := h.t.records.replace(ctx, h.entry.Task, stands.version)
-	if err == nil {
-		h.entry = e
+	if errors.Is(err, storage.ErrUnavailable) {
+		return false, err
 	}
-	return err == nil
+	return err == nil, nil
 }
 
 // ahead reports whether this process has taken steps that the record does not come from.
@@ -145,11 +179,11 @@ func (t *Tasks) reconcile(ctx context.Context) {
 	}
 	for _, id := range listed {
 		delete(missing, id)
-		t.own(ctx, id)
 	}
-	for id, h := range missing {
-		_ = t.listHeld(ctx, id, time.Until(h.expires)) // or with the next beat
-	}
+	someAtOnce(slices.Values(listed), func(id string) { t.own(ctx, id) })
+	someAtOnce(maps.Values(missing), func(h *Held) {
+		_ = t.listHeld(ctx, h.id, time.Until(h.expires)) // or with the next beat
+	})
 }
 
 // own sees to a task that is listed as this process's, unless somebody does already.

@@ -93,7 +93,7 @@ func (h *Held) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange,
 		if err := sleep(ctx, wait); err != nil {
 			return nil, err
 		}
-		aside(func() { h.look(ctx) }) // who has been taken for dead must not take the stream from his heir
+		aside(func() { _ = h.look(ctx) }) // who has been taken for dead must not take the stream from his heir
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}

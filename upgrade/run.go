@@ -99,12 +99,15 @@ func (t *Tasks) keepBeating(ctx context.Context) {
 func (t *Tasks) pulse(ctx context.Context, after bool) {
 	_ = t.ids.refresh(ctx)   // the known secret is good until another is seen
 	_ = t.clock.refresh(ctx) // so is what the store said last
-	if t.store.Shared() && t.checkEpoch(ctx) != nil {
+	if t.store.Shared() && t.checkEpochInTime(ctx) != nil {
 		return // the store is away
 	}
-	if after {
-		t.putAllBack(ctx)
+	select {
+	case <-t.woken: // by what was just found out
+		after = true
+	default:
 	}
+	t.putAllBack(ctx, after)
 	t.lookAtMail(ctx)
 	t.backlog.work(ctx)
 	t.settleAll(ctx)

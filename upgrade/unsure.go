@@ -8,8 +8,6 @@ import (
 	"sync"
 
 	"berth/internal/storage"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // unsure are steps about which the store did not say whether they were taken: by which this
@@ -68,16 +66,7 @@ func (u *unsure) settle(ctx context.Context, id string) error {
 	return nil
 }
 
-// settleAll takes all steps again that are not known to have been taken, some at a time: one
-// reply that is late keeps no other from being heard.
+// settleAll takes all steps again that are not known to have been taken.
 func (t *Tasks) settleAll(ctx context.Context) {
-	var group errgroup.Group
-	group.SetLimit(heldAtOnce)
-	for _, id := range t.unsure.all() {
-		group.Go(func() error {
-			t.own(ctx, id)
-			return nil
-		})
-	}
-	_ = group.Wait() // nothing fails
+	someAtOnce(slices.Values(t.unsure.all()), func(id string) { t.own(ctx, id) })
 }
