@@ -92,6 +92,11 @@ func (c *modernClient) send(t testing.TB, url, method, name string, params map[s
 	if c.token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.token)
 	}
+	return c.do(request)
+}
+
+// do sends a request and reads the answer, whatever it is.
+func (c *modernClient) do(request *http.Request) (answer, error) {
 	response, err := c.http.Do(request)
 	if err != nil {
 		return answer{}, err

@@ -3,6 +3,7 @@ package redistest
 import (
 	"bytes"
 	"crypto/tls"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -27,6 +28,10 @@ type Relay struct {
 	// time; 0: never.
 	LoseEvery atomic.Int64
 
+	// LateEvery has every so-manieth piece of an answer be late by 0.1 to 0.6 s, and what
+	// comes after it on its connection. It may be set at any time; 0: never.
+	LateEvery atomic.Int64
+
 	// Mute makes the relay throw answers away; it may be set at any time.
 	Mute atomic.Bool
 
@@ -42,7 +47,8 @@ type Relay struct {
 
 	addr     string
 	accepted atomic.Int64 // connections
-	answers  atomic.Int64 // pieces
+	answers  atomic.Int64 // pieces, of which LoseEvery counts
+	timely   atomic.Int64 // pieces, of which LateEvery counts
 	lost     atomic.Int64 // of these
 	running  sync.WaitGroup
 	mu       sync.Mutex // guards the fields below
@@ -160,6 +166,9 @@ func (r *Relay) answer(piece []byte) fate {
 	if r.Rate > 0 {
 		wait += time.Duration(len(piece)) * time.Second / time.Duration(r.Rate)
 	}
+	if every := r.LateEvery.Load(); every > 0 && r.timely.Add(1)%every == 0 {
+		wait += lateFirst + rand.N(lateMost-lateFirst)
+	}
 	if wait > 0 {
 		<-time.After(wait)
 	}
@@ -172,6 +181,12 @@ func (r *Relay) answer(piece []byte) fate {
 	}
 	return goesOn
 }
+
+// How late a late piece is.
+const (
+	lateFirst = 100 * time.Millisecond
+	lateMost  = 600 * time.Millisecond
+)
 
 // Cut closes every connection. New ones can be made.
 func (r *Relay) Cut() {
