@@ -24,6 +24,7 @@ type delivery struct {
 	right    *upgrade.Delivery
 	streams  []*resultWait // the first is the one that is told
 	said     int           // the number of the last message
+	over     bool          // the task has ended, and all of it was told
 	progress []byte        // params of the last progress
 }
 
@@ -45,13 +46,14 @@ func (d *deliveries) join(w *resultWait) {
 }
 
 // leave takes w away. The one that was opened last follows it: of several that a client
-// has open, that is the one whose client is most likely still there.
+// has open, that is the one whose client is most likely still there. Where the task is over
+// the right stays taken: who read of the last words before the end would tell them again.
 func (d *deliveries) leave(w *resultWait) {
 	own := w.delivery
 	if own == nil {
 		return
 	}
-	if d.drop(own, w) {
+	if d.drop(own, w) && !own.over {
 		own.right.GiveBack(w.x.r.Context())
 	}
 }
@@ -61,6 +63,7 @@ func (d *deliveries) drop(own *delivery, w *resultWait) (last bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	told := own.streams[0] == w
+	own.over = own.over || told && w.task.State.Terminal() && !own.lacks(&w.task)
 	own.streams = slices.DeleteFunc(own.streams, func(other *resultWait) bool { return other == w })
 	n := len(own.streams)
 	if n == 0 {

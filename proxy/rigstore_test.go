@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"sync"
@@ -8,10 +9,11 @@ import (
 )
 
 // storeLine is the line between a store and its Redis. It can be held: then what
-// goes to Redis waits.
+// goes to Redis waits, or what of it bears a word.
 type storeLine struct {
 	addr   string
 	mu     sync.Mutex // guards the fields below
+	word   string
 	asked  chan struct{}
 	resume chan struct{}
 }
@@ -40,10 +42,13 @@ func newStoreLine(t *testing.T, redis string) *storeLine {
 }
 
 // hold lets nothing through any more; the channel is closed when something waits.
-func (l *storeLine) hold() (asked <-chan struct{}) {
+func (l *storeLine) hold() (asked <-chan struct{}) { return l.holdWhat("") }
+
+// holdWhat is hold of what bears this word.
+func (l *storeLine) holdWhat(word string) (asked <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.asked, l.resume = make(chan struct{}), make(chan struct{})
+	l.word, l.asked, l.resume = word, make(chan struct{}), make(chan struct{})
 	return l.asked
 }
 
@@ -70,16 +75,19 @@ func (l *storeLine) carry(store net.Conn, redis string) {
 		if err != nil {
 			return
 		}
-		l.wait()
+		l.wait(buffer[:n])
 		if _, err := server.Write(buffer[:n]); err != nil {
 			return
 		}
 	}
 }
 
-func (l *storeLine) wait() {
+func (l *storeLine) wait(piece []byte) {
 	l.mu.Lock()
 	resume := l.resume
+	if !bytes.Contains(piece, []byte(l.word)) {
+		resume = nil
+	}
 	if resume != nil && l.asked != nil {
 		close(l.asked)
 		l.asked = nil

@@ -54,15 +54,26 @@ func (w *resultWait) run() error {
 	defer w.x.p.lookout.watching.Add(-1)
 	err := w.open()
 	defer w.x.p.deliveries.leave(w)
-	for err == nil && !w.task.State.Terminal() {
-		if err = w.tell(); err == nil {
-			err = w.next()
-		}
+	if err == nil {
+		err = w.follow()
 	}
 	if err != nil {
 		return w.refuse(err)
 	}
 	return w.end()
+}
+
+// follow tells what is new of the task for as long as it goes on, and its last words when
+// it has ended.
+func (w *resultWait) follow() error {
+	for {
+		if err := w.tell(); err != nil || w.task.State.Terminal() {
+			return err
+		}
+		if err := w.next(); err != nil {
+			return err
+		}
+	}
 }
 
 // open gives the client the beginning of a stream, if it takes one.

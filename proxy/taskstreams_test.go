@@ -154,6 +154,60 @@ func TestAskGoesDownAStreamOfOneBerth(t *testing.T) {
 	}
 }
 
+// logged is a message that a tool logs.
+const logged = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"a",`
+
+// A stream that has told a task's last words ends with the task. A berth that read of them
+// before that, and may ask only then whether to tell them, told them a second time.
+func TestLastWordsOfATaskGoDownOneStream(t *testing.T) {
+	redis := redistest.Start(t)
+	f := newCoreRig(t, rigOptions{tcp: true, store: openStore(t, redis.URL())}, nil)
+	line := newStoreLine(t, redis.Addr)
+	g := f.beside(openStore(t, "redis://"+line.addr+"/0"))
+	session := f.initialize()
+	id, call := f.made(session)
+	first := f.awaits(session, id, "")
+	call.say(logged + `"_meta":{}}}`)
+	call.progress(`"progress":1`)
+	f.eventually("message and progress", func() bool { return len(first.heard()) == 2 })
+	asked := line.holdWhat(":tells:")
+	second := g.awaits(session, id, "")
+	<-asked
+	call.ends(`"result":{}`)
+	<-first.over
+	line.release()
+	<-second.over
+	response := response1(`"result":{` + related(id) + `}`)
+	first.wants(t, logged+related(id)+`}}`, first.heard()[1], response)
+	second.wants(t, response)
+}
+
+// A berth that sees a task's last words with its end alone tells them all the same: the
+// other ones rely on it.
+func TestLastWordsOfATaskAreToldWithItsEnd(t *testing.T) {
+	redis := redistest.Start(t)
+	line := newStoreLine(t, redis.Addr)
+	f := newCoreRig(t, rigOptions{tcp: true, store: openStore(t, "redis://"+line.addr+"/0")}, nil)
+	g := f.beside(openStore(t, redis.URL()))
+	session := f.initialize()
+	id := g.legacy(session, "tools/call", work).message(t).Result.Task.TaskID
+	call := <-f.tool.calls
+	first := f.awaits(session, id, "")
+	call.say(logged + `"_meta":{}}}`)
+	f.eventually("a message", func() bool { return len(first.heard()) == 1 })
+	second := g.awaits(session, id, "")
+	asked := line.hold()
+	call.say(logged + `"n":2}}`)
+	call.ends(`"result":{}`)
+	<-second.over
+	<-asked
+	line.release()
+	<-first.over
+	response := response1(`"result":{` + related(id) + `}`)
+	first.wants(t, logged+related(id)+`}}`, logged+`"n":2,`+related(id)+`}}`, response)
+	second.wants(t, response)
+}
+
 // A session's standing streams at two berths hear each status once between them, and what
 // comes when the one that heard has ended, the other one does.
 func TestStatusIsToldAtOneBerth(t *testing.T) {

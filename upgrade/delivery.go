@@ -12,8 +12,9 @@ import (
 
 // Delivery is the right to tell a client what may go down one of its streams only
 // (2025-11-25, transports, "Multiple Connections"), among the berths that have streams to
-// it. A berth keeps it until it gives it back, or its lease is gone. Where no other process
-// sees the store it costs nothing; else the first Take writes, and so does GiveBack.
+// it. A berth keeps it until it gives it back, or its lease is gone; what is never given
+// back expires with the task. Where no other process sees the store it costs nothing; else
+// the first Take writes, and so does GiveBack.
 type Delivery struct {
 	t     *Tasks
 	list  string // holds one member
