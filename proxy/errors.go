@@ -39,7 +39,7 @@ var (
 	errBadUpstream  = broken(mcp.ReasonBadUpstream, "the upstream's answer cannot be used")
 	errRedirect     = broken(mcp.ReasonBadUpstream, "the upstream redirects, which is not followed")
 	// 2025-11-25, transports, "Session Management": a session's id is visible ASCII.
-	errOddSession     = broken(mcp.ReasonBadUpstream, "the upstream's session id is not visible ASCII")
+	errOddSession     = broken(mcp.ReasonBadUpstream, "the upstream's session id is too long, or not visible ASCII")
 	errAnswerTooLarge = withheld(mcp.ReasonAnswerTooLarge, "the upstream's answer is too large")
 	errCollision      = withheld(mcp.ReasonCollision, "the upstream gave out a task id that another upstream owns")
 	errOwnerCut       = mayHaveRun(errOwnerSilent)

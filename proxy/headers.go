@@ -119,9 +119,9 @@ func (x *request) outboundHeaders() http.Header {
 
 // hasOddSession reports whether an answer names a session by what no client could send
 // back, or not alike to all readers.
-func hasOddSession(h http.Header) bool {
+func (x *request) hasOddSession(h http.Header) bool {
 	values := h[mcp.HeaderSession]
-	return len(values) > 1 || len(values) == 1 && strings.ContainsFunc(values[0], isUnfitForSession)
+	return len(values) > 1 || len(values) == 1 && !x.isFitForSession(values[0])
 }
 
 func (x *request) addForwarded(h http.Header) {
@@ -167,7 +167,7 @@ func (x *request) inboundHeaders(response *http.Response) {
 		h[name] = append([]string(nil), values...)
 	}
 	dropHopByHop(h)
-	if hasOddSession(h) {
+	if x.hasOddSession(h) {
 		h.Del(mcp.HeaderSession) // of an answer that hands out none
 	}
 	if _, typed := h["Content-Type"]; !typed {

@@ -11,7 +11,7 @@ import (
 // proxies and clients read differently, or cannot send back, is no session.
 func TestSessionIDThatNobodyCanSendBackIsRefused(t *testing.T) {
 	for name, ids := range map[string][]string{
-		"blank within": {"a b"}, "tab": {"a\tb"}, "not ASCII": {"sitzung-\u00e4"}, "a byte": {"a\xffb"}, "two": {"a", "b"},
+		"too long": {strings.Repeat("x", 2049)}, "blank within": {"a b"}, "tab": {"a\tb"}, "not ASCII": {"sitzung-\u00e4"}, "a byte": {"a\xffb"}, "two": {"a", "b"},
 	} {
 		for _, method := range []string{"initialize", "tools/list"} {
 			t.Run(name+", "+method, func(t *testing.T) {
@@ -37,13 +37,14 @@ func TestSessionIDThatNobodyCanSendBackIsRefused(t *testing.T) {
 	}
 }
 
-// All of visible ASCII is let through.
+// All of visible ASCII is let through, up to the longest that is looked up.
 func TestSessionIDOfVisibleASCIIIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var id strings.Builder
 		for b := byte(0x21); b <= 0x7e; b++ {
 			id.WriteByte(b)
 		}
+		id.WriteString(strings.Repeat("x", 2048-id.Len()))
 		f := newRig(t, rigOptions{size: 1})
 		f.servers[0].inject(onMethod("initialize", func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 			w.Header().Set("Mcp-Session-Id", id.String())

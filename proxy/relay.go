@@ -32,7 +32,7 @@ func (x *request) relayAnswer(u *routing.Upstream, response *http.Response) erro
 	if response.StatusCode >= 300 && response.StatusCode < 400 {
 		return errRedirect
 	}
-	if hasOddSession(response.Header) {
+	if x.hasOddSession(response.Header) {
 		return errOddSession
 	}
 	x.recordSessionEnd(response)

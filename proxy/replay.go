@@ -101,7 +101,7 @@ func (r *replay) post(ctx context.Context, body []byte) (mcp.Answer, error) {
 	if r.session == "" && refusesEra(mcp.EraLegacy, mcp.MethodInitialize, []byte(ownID), response) {
 		return mcp.Answer{}, &exchange.SendError{Err: errEra} // another one may open it
 	}
-	if r.session == "" && response.StatusCode/100 == 2 && !hasOddSession(response.Header) {
+	if r.session == "" && response.StatusCode/100 == 2 && !r.x.hasOddSession(response.Header) {
 		r.session = response.Header.Get(mcp.HeaderSession)
 	}
 	a, err := ownAnswer(response, r.x.crossedBy(r.upstream))

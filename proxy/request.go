@@ -243,12 +243,14 @@ func (x *request) findSession() error {
 	if len(values) == 1 {
 		x.session = strings.Trim(values[0], " \t")
 	}
-	if len(x.session) > x.p.limits.SessionID || strings.ContainsFunc(x.session, isUnfitForSession) {
+	if !x.isFitForSession(x.session) {
 		return routing.ErrUnknownSession
 	}
 	return nil
 }
 
-// isUnfitForSession: session ids are visible ASCII (2025-11-25, transports, "Session
+// isFitForSession: session ids are visible ASCII (2025-11-25, transports, "Session
 // Management"), so that nobody can hold one with anything else in it.
-func isUnfitForSession(r rune) bool { return r < 0x21 || r > 0x7e }
+func (x *request) isFitForSession(id string) bool {
+	return len(id) <= x.p.limits.SessionID && !strings.ContainsFunc(id, func(r rune) bool { return r < 0x21 || r > 0x7e })
+}

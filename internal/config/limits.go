@@ -24,7 +24,7 @@ type Limits struct {
 	WriteStall Duration `toml:"write_stall"`
 	// TaskID is the longest task id looked up, in bytes.
 	TaskID int `toml:"task_id"`
-	// SessionID is the longest session id looked up, in bytes.
+	// SessionID is the longest session id looked up, or let through from an upstream, in bytes.
 	SessionID int `toml:"session_id"`
 	// Batch is the largest JSON-RPC batch of protocol 2025-03-26, in messages.
 	Batch int `toml:"batch"`
