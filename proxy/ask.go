@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"berth/internal/exchange"
@@ -23,11 +24,10 @@ const ownPing = `{"jsonrpc":"2.0","id":` + ownID + `,"method":"` + mcp.MethodPin
 // askTask asks u, with the caller's credentials, whether it knows a task.
 func (x *request) askTask(ctx context.Context, u *routing.Upstream, taskID string) routing.Verdict {
 	status, a, err := x.sendOwn(ctx, u, mcp.MethodGetTask, taskID)
-	if err != nil {
-		return routing.Unclear
-	}
 	switch {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden, status >= 500:
+	case err != nil:
+		return unsaid(err)
+	case status >= 500:
 		return routing.Unclear
 	case status == http.StatusNotFound, a.ErrorCode == mcp.CodeInvalidParams, a.ErrorCode == mcp.CodeMethodNotFound:
 		return routing.Denies
@@ -42,13 +42,32 @@ func (x *request) askSession(ctx context.Context, u *routing.Upstream) routing.V
 	status, _, err := x.sendOwn(ctx, u, mcp.MethodPing, "")
 	switch {
 	case err != nil:
-		return routing.Unclear
+		return unsaid(err)
 	case deniesSession(status):
 		return routing.Denies
 	case status/100 == 2:
 		return routing.Knows
 	}
 	return routing.Unclear
+}
+
+// unsaid is the verdict of an upstream that did not answer the question, by sendOwn's error.
+func unsaid(err error) routing.Verdict {
+	if refusal, ok := errors.AsType[*mcp.Error](err); ok {
+		return routing.Refuses(refusal)
+	}
+	return routing.Unclear
+}
+
+// credentialsRefused words an upstream's refusal of the caller's credentials; nil is none.
+func credentialsRefused(response *http.Response) *mcp.Error {
+	status := response.StatusCode
+	if status != http.StatusUnauthorized && status != http.StatusForbidden {
+		return nil
+	}
+	refusal := refused(status, "the server does not take these credentials")
+	refusal.Challenge = strings.Join(response.Header.Values("WWW-Authenticate"), ", ")
+	return refusal
 }
 
 // withdrawTime bounds how long a withheld answer waits for the task to be given up.
@@ -68,7 +87,8 @@ func (x *request) withdraw(u *routing.Upstream, taskID string) {
 }
 
 // sendOwn sends a request of berth's own to u in the caller's name and era, and
-// returns the HTTP status and the answer's message. taskID "" means none.
+// returns the HTTP status and the answer's message. taskID "" means none. The error is an
+// *mcp.Error where u does not take the caller's credentials.
 func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, taskID string) (int, mcp.Answer, error) {
 	out := x.ownPost(ctx, u, x.ownBody(method, taskID))
 	h := out.Header
@@ -90,6 +110,9 @@ func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, task
 		return 0, mcp.Answer{}, err
 	}
 	defer response.Body.Close()
+	if refusal := credentialsRefused(response); refusal != nil {
+		return response.StatusCode, mcp.Answer{}, refusal
+	}
 	a, err := ownAnswer(response, x.crossedBy(u))
 	return response.StatusCode, a, err
 }

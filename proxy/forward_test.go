@@ -168,6 +168,37 @@ func TestUnknownIsNeverSaidWithoutTheStore(t *testing.T) {
 	}
 }
 
+// Who bears a token that has run out is told so, though the map does not know what he asks
+// for: told to come back later he would do that for ever.
+func TestRefusalByAllWhoAnswerIsTheAnswer(t *testing.T) {
+	login, forbidden := sayRefusal(401, jsonType, `{}`), sayRefusal(403, "text/plain", "no")
+	for name, c := range map[string]struct {
+		answers []faultFunc
+		want    int
+	}{
+		"one":                      {[]faultFunc{login}, 401},
+		"one forbids":              {[]faultFunc{forbidden}, 403},
+		"several":                  {[]faultFunc{login, login, login}, 401},
+		"beside those that failed": {[]faultFunc{login, reset, sayStatus(503, jsonType, `{}`)}, 401},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newRig(t, rigOptions{size: len(c.answers)})
+				for i, answer := range c.answers {
+					f.servers[i].inject(answer)
+				}
+				for asked, r := range map[string]reply{
+					"modern": f.poll("nobodys"), "legacy": f.legacy("", "tasks/get", byID("nobodys")), "in a session": f.legacy("nobodys", "tools/list", ""),
+				} {
+					if r.status != c.want || r.header.Get("WWW-Authenticate") != `Bearer resource_metadata="x"` {
+						t.Errorf("%s: got %v, WWW-Authenticate %q", asked, r, r.header.Get("WWW-Authenticate"))
+					}
+				}
+			})
+		})
+	}
+}
+
 // A poll that is refused for other reasons says nothing about the task.
 func TestRefusalIsNoDenial(t *testing.T) {
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusInternalServerError} {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"berth/internal/exchange"
@@ -177,11 +176,10 @@ const nobodysTask = "berth-asks-who-may-ask"
 // readReaction reads an answer. About a task that nobody has, that there is none is what was
 // asked for.
 func readReaction(response *http.Response, ofNobodysTask bool, crossed func()) reaction {
-	switch status := response.StatusCode; {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		refusal := refused(status, "the server does not take these credentials")
-		refusal.Challenge = strings.Join(response.Header.Values("WWW-Authenticate"), ", ")
+	if refusal := credentialsRefused(response); refusal != nil {
 		return reaction{stance: refusing, refusal: refusal}
+	}
+	switch status := response.StatusCode; {
 	case status/100 == 3, status == http.StatusTooManyRequests, status >= 500:
 		return reaction{}
 	case status/100 != 2:

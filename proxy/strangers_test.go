@@ -40,6 +40,31 @@ func TestStrangerLearnsNothingOfATask(t *testing.T) {
 	}
 }
 
+// Where the pool refuses his credentials he gets that refusal for any id, also for one that
+// is none of berth's.
+func TestRefusedStrangerLearnsNothingOfATask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newUpgraded(t, rigOptions{}, nil)
+		f.answers(sayNothing)
+		id := f.made(mine...)
+		for _, s := range f.servers {
+			s.inject(sayRefusal(http.StatusUnauthorized, jsonType, `{}`))
+		}
+		for _, ask := range []func(id string) reply{
+			func(id string) reply { return f.modern("tasks/get", id, byID(id), stranger...) },
+			func(id string) reply {
+				return f.do(f.request(t.Context(), http.MethodPost, message("tasks/get", byID(id)), append(legacyHeader(""), stranger...)...))
+			},
+		} {
+			got, want := ask("nobodys"), ask(id)
+			if got.String() != want.String() || got.status != http.StatusUnauthorized ||
+				got.header.Get("WWW-Authenticate") != want.header.Get("WWW-Authenticate") {
+				t.Errorf("got %v, and for a task of another %v", got, want)
+			}
+		}
+	})
+}
+
 func TestStrangerIsNotToldOnASubscription(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newUpgraded(t, rigOptions{}, nil)

@@ -2,7 +2,9 @@ package proxy
 
 import (
 	"errors"
+	"net/http"
 
+	"berth/internal/mcp"
 	"berth/routing"
 )
 
@@ -21,10 +23,12 @@ func (x *request) mayMiss() error {
 	return nil
 }
 
-// noteMiss counts an id that the caller was told is unknown. One that the fleet knew
-// was none.
+// noteMiss counts an id that the caller was told is unknown, or was refused with. One that
+// the fleet knew was none.
 func (x *request) noteMiss(err error) {
-	if errors.Is(err, routing.ErrUnknownTask) || errors.Is(err, routing.ErrUnknownSession) {
+	refusal, _ := errors.AsType[*mcp.Error](err)
+	refuses := refusal != nil && (refusal.Status == http.StatusUnauthorized || refusal.Status == http.StatusForbidden)
+	if refuses || errors.Is(err, routing.ErrUnknownTask) || errors.Is(err, routing.ErrUnknownSession) {
 		x.p.load.unknown.Take(x.held.caller, 1)
 	}
 }

@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -33,14 +34,32 @@ var (
 )
 
 // Verdict is one upstream's answer to whether it knows an id.
-type Verdict uint8
+type Verdict struct {
+	kind    kind
+	refusal error // of refuses
+}
+
+type kind uint8
 
 const (
-	Unclear Verdict = iota // an error, a refusal of the credentials, or silence
-	Knows                  // it holds the id
-	Denies                 // it says that it has no such id
-	absent                 // down for so long that what it held is as good as gone
+	unclear kind = iota
+	knows
+	denies
+	refuses
+	absent // down for so long that what it held is as good as gone
+	kinds  // how many there are
 )
+
+// What an upstream may answer besides Refuses.
+var (
+	Unclear = Verdict{}             // an error, or silence
+	Knows   = Verdict{kind: knows}  // it holds the id
+	Denies  = Verdict{kind: denies} // it says that it has no such id
+)
+
+// Refuses says that an upstream does not take the caller's credentials, and refusal what it
+// tells the caller.
+func Refuses(refusal error) Verdict { return Verdict{refuses, refusal} }
 
 // Question asks the fleet who owns an id.
 type Question struct {
@@ -79,7 +98,7 @@ func NewAsker(pool *Pool) *Asker {
 
 // Ask returns the upstream that knows the id. Callers with the same key share one
 // question, which does not end with the first of them. Errors: ErrDenied,
-// ErrUnclear, ErrBusy, or ctx's.
+// ErrUnclear, ErrBusy, a refusal if all who said anything refused, or ctx's.
 func (a *Asker) Ask(ctx context.Context, q Question) (*Upstream, error) {
 	if until, ok := a.denied.Get(q.Key); ok && time.Now().Before(until) {
 		return nil, ErrDenied
@@ -125,32 +144,42 @@ type answered struct {
 	verdict  Verdict
 }
 
-// collect waits for the one who knows, or for all. It takes at least one denial
-// to deny: a fleet that is gone altogether has not said anything.
+// collect waits for the one who knows, or for all.
 func collect(ctx context.Context, verdicts <-chan answered, n int) (*Upstream, error) {
-	var count [absent + 1]int
+	var count [kinds]int
+	var refusal error
 	for range n {
+		v := answered{}
 		select {
-		case v := <-verdicts:
-			if v.verdict == Knows {
-				return v.upstream, nil
-			}
-			count[v.verdict]++
-		case <-ctx.Done():
-			return nil, ErrUnclear
+		case v = <-verdicts:
+		case <-ctx.Done(): // the others have not said anything
 		}
+		if v.verdict.kind == knows {
+			return v.upstream, nil
+		}
+		count[v.verdict.kind]++
+		refusal = cmp.Or(refusal, v.verdict.refusal)
 	}
-	if count[Unclear] > 0 || count[Denies] == 0 {
-		return nil, ErrUnclear
+	return nil, sumUp(count, refusal)
+}
+
+// sumUp says what it means that nobody knows. It takes at least one denial to deny: a fleet
+// that is gone altogether has not said anything.
+func sumUp(count [kinds]int, refusal error) error {
+	switch {
+	case count[denies] == 0 && count[refuses] > 0:
+		return refusal
+	case count[denies] == 0, count[refuses] > 0, count[unclear] > 0:
+		return ErrUnclear
 	}
-	return nil, ErrDenied
+	return ErrDenied
 }
 
 // verdict asks one upstream, unless it is known not to answer.
 func (a *Asker) verdict(ctx context.Context, u *Upstream, q Question) Verdict {
 	switch {
 	case u.DownFor() >= countsUntil:
-		return absent
+		return Verdict{kind: absent}
 	case u.Silent():
 		return Unclear
 	}

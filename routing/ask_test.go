@@ -34,7 +34,10 @@ func hangs(key string) routing.Question {
 	}}
 }
 
-// Unknown is what all deny. One who does not say keeps it open.
+var errRefused = errors.New("refused")
+
+// Unknown is what all deny. One who does not say keeps it open; one who refuses the
+// credentials is told of unless another one denies, though not all have answered.
 func TestOnlyAllCanDeny(t *testing.T) {
 	const down = 5 * time.Minute
 	type verdicts = map[string]routing.Verdict
@@ -51,6 +54,11 @@ func TestOnlyAllCanDeny(t *testing.T) {
 		"one is gone":                  {verdicts: verdicts{"a": routing.Denies, "b": routing.Denies, "c": routing.Knows}, silent: map[string]time.Duration{"c": down}, want: routing.ErrDenied},
 		"one is gone, the others err":  {verdicts: verdicts{}, silent: map[string]time.Duration{"c": down}, want: routing.ErrUnclear},
 		"all are gone":                 {verdicts: verdicts{}, silent: map[string]time.Duration{"a": down, "b": down, "c": down}, want: routing.ErrUnclear},
+		"all refuse":                   {verdicts: verdicts{"a": routing.Refuses(errRefused), "b": routing.Refuses(errRefused), "c": routing.Refuses(errRefused)}, want: errRefused},
+		"one refuses, the others err":  {verdicts: verdicts{"b": routing.Refuses(errRefused)}, want: errRefused},
+		"one refuses, one is silent":   {verdicts: verdicts{"a": routing.Refuses(errRefused), "b": routing.Refuses(errRefused)}, silent: map[string]time.Duration{"c": time.Second}, want: errRefused},
+		"one refuses, the others deny": {verdicts: verdicts{"a": routing.Denies, "b": routing.Refuses(errRefused), "c": routing.Denies}, want: routing.ErrUnclear},
+		"one refuses, one knows":       {verdicts: verdicts{"a": routing.Refuses(errRefused), "b": routing.Knows, "c": routing.Denies}, owner: "b"},
 		"one knows though one is gone": {verdicts: verdicts{"a": routing.Knows}, silent: map[string]time.Duration{"c": down}, owner: "a"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -92,7 +92,8 @@ type Router struct {
 }
 
 // Decide finds the owner of what the request is about, or none for unbound work.
-// Errors: those of this file, Query.Miss's, ErrUnclear, ErrBusy, or one that wraps
+// Errors: those of this file, Query.Miss's, ErrUnclear, ErrBusy, a refusal of AskTask's or
+// AskSession's that nobody contradicts, or one that wraps
 // storage.ErrUnavailable: then nobody can say whether the id exists.
 func (r *Router) Decide(ctx context.Context, q Query) (Decision, error) {
 	if q.Session != "" && !initializes(q.Calls) {
