@@ -156,7 +156,7 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 	ep := &proxy.Endpoint{
 		Path:     cfg.Path,
 		Hosts:    cfg.Hosts,
-		Origins:  cfg.Origins,
+		Origins:  cfg.EffectiveOrigins(),
 		Lenient:  cfg.Headers == config.HeadersLenient,
 		Host:     cfg.Host,
 		Affinity: cfg.AffinityHeaders(),

@@ -3,6 +3,7 @@ package config
 import (
 	"net"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -144,6 +145,21 @@ func DefaultPool() Pool {
 	}
 }
 
+// EffectiveOrigins are Origins as browsers send them (RFC 6454, 6.2): in lower case, without
+// the scheme's own port.
+func (p Pool) EffectiveOrigins() []string {
+	origins := make([]string, len(p.Origins))
+	for i, origin := range p.Origins {
+		origins[i] = strings.ToLower(origin)
+		if u, err := url.Parse(origins[i]); err == nil && u.Port() != "" && u.Port() == schemePorts[u.Scheme] {
+			origins[i] = strings.TrimSuffix(origins[i], ":"+u.Port())
+		}
+	}
+	return origins
+}
+
+var schemePorts = map[string]string{"http": "80", "https": "443"}
+
 // EffectiveName returns Name, or the host and port of URL where no name is
 // given. The port is written out even if the URL leaves it to the scheme.
 func (u Upstream) EffectiveName() string {
@@ -156,7 +172,7 @@ func (u Upstream) EffectiveName() string {
 	}
 	port := target.Port()
 	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[target.Scheme]
+		port = schemePorts[target.Scheme]
 	}
 	return net.JoinHostPort(target.Hostname(), port)
 }

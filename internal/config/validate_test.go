@@ -141,6 +141,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"host header", "pools[0].host", func(c *Config) { c.Pools[0].Host = "a/b" }},
 		{"no host header", "pools[0].host", func(c *Config) { c.Pools[0].Host = "" }},
 		{"origin with a path", "pools[0].origins[1]", func(c *Config) { c.Pools[0].Origins = []string{"https://a", "https://a/"} }},
+		{"origin with a slash", "pools[0].origins[0]", func(c *Config) { c.Pools[0].Origins = []string{"https://a/"} }},
 		{"origin without scheme", "pools[0].origins[0]", func(c *Config) { c.Pools[0].Origins = []string{"a.example"} }},
 		{"headers", "pools[0].headers", func(c *Config) { c.Pools[0].Headers = "Strict" }},
 		{"any origin and one", "pools[0].origins[0]", func(c *Config) { c.Pools[0].Origins = []string{"*", "https://a"} }},
@@ -242,7 +243,9 @@ func TestValidateAccepts(t *testing.T) {
 		{"host literal", func(c *Config) { c.Pools[0].Host = "mcp.internal:8443" }},
 		{"host literal IPv6", func(c *Config) { c.Pools[0].Host = "[::1]:8443" }},
 		{"any origin", func(c *Config) { c.Pools[0].Origins = []string{"*"} }},
-		{"origins", func(c *Config) { c.Pools[0].Origins = []string{"http://localhost:6274", "vscode-webview://abc"} }},
+		{"origins", func(c *Config) {
+			c.Pools[0].Origins = []string{"http://localhost:6274", "vscode-webview://abc", "HTTPS://App.example:443"}
+		}},
 		{"upstream without name", func(c *Config) { c.Pools[0].Upstreams[0].Name = "" }},
 	}
 	for _, tt := range tests {

@@ -118,8 +118,8 @@ func (v *validator) origin(key, origin string) {
 		return
 	}
 	u, err := url.Parse(origin)
-	if err != nil || u.Scheme == "" || !isHost(u.Hostname()) || !validPort(u) || origin != strings.ToLower(u.Scheme+"://"+u.Host) {
-		v.fault(key, `must be scheme://host[:port], such as "https://app.example.com", in lower case and without a path`)
+	if err != nil || u.Scheme == "" || !isHost(u.Hostname()) || !validPort(u) || !strings.EqualFold(origin, u.Scheme+"://"+u.Host) {
+		v.fault(key, `must be scheme://host[:port], such as "https://app.example.com", without a path`)
 	}
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -88,5 +89,19 @@ func TestPrefixReadsAddressesAndCIDRs(t *testing.T) {
 		if err := got.UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q: got %v, want an error", text, got)
 		}
+	}
+}
+
+// Browsers leave the scheme's own port out: an origin that named it passed the check, and
+// let no page in.
+func TestOriginsAreWhatBrowsersSend(t *testing.T) {
+	pool := Pool{Origins: []string{
+		"https://app.example:443", "http://app.example:80", "HTTPS://App.Example", "https://app.example:80", "http://[::1]:80", "vscode-webview://abc", "*",
+	}}
+	want := []string{
+		"https://app.example", "http://app.example", "https://app.example", "https://app.example:80", "http://[::1]", "vscode-webview://abc", "*",
+	}
+	if got := pool.EffectiveOrigins(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
