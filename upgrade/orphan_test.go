@@ -302,6 +302,22 @@ func TestFlushedTaskIsNotUnknown(t *testing.T) {
 	})
 }
 
+// What a berth holds it knows, whatever the store says: a fail-over may take a single record.
+func TestHeldTaskIsKnownToItsHolder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{}, newTool())[0]
+		time.Sleep(testLease)
+		id := b.hand(t, rule(nil), "call result/10s")
+		synctest.Wait()
+		if err := b.line.at.Load().Delete(t.Context(), taskKey(id)); err != nil {
+			t.Fatal(err)
+		}
+		b.mustState(t, id, Dispatched)
+		time.Sleep(11 * time.Second)
+		b.mustState(t, id, Completed)
+	})
+}
+
 // A fail-over may throw a record back behind what its holder did: the holder puts it
 // right, with its next step at the latest.
 func TestRecordThatFellBackIsPutRight(t *testing.T) {

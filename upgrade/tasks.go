@@ -179,18 +179,16 @@ func (t *Tasks) Peek(ctx context.Context, id string, who Asker) (Task, error) {
 // answers for what it holds.
 func (t *Tasks) find(ctx context.Context, id string, who Asker) (entry, error) {
 	e, err := t.read(ctx, id)
+	if errors.Is(err, ErrUnknown) {
+		err = t.miss(ctx)
+	}
 	switch {
-	case errors.Is(err, ErrUnknown):
-		if err = t.miss(ctx); errors.Is(err, ErrUnknown) {
-			return entry{}, err
-		}
-		fallthrough
-	case errors.Is(err, storage.ErrUnavailable):
+	case errors.Is(err, ErrUnknown), errors.Is(err, storage.ErrUnavailable):
 		h := t.custody.get(id)
 		if h == nil {
 			return entry{}, err
 		}
-		e = h.standing()
+		e = h.standing() // what is held here exists, though the store has lost it
 	case err != nil:
 		return entry{}, err
 	}
