@@ -40,6 +40,26 @@ func theirs(status, more string) string {
 
 var theirHandle = strings.Replace(theirs("working", `,"pollIntervalMs":10`), `"complete"`, `"task"`, 1)
 
+// What calls itself a task and names none is no result: clients would look for a task in it.
+func TestTaskWithoutAnIDFailsTheTask(t *testing.T) {
+	for name, result := range map[string]string{
+		"none":      `{"resultType":"task","status":"working"}`,
+		"empty":     `{"resultType":"task","taskId":"","status":"working","content":[]}`,
+		"no string": `{"status":"working","taskId":7,"resultType":"task"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newUpgraded(t, rigOptions{}, nil)
+				f.answers(sayResult(result))
+				v := f.reaches(f.made(), "failed")
+				if !strings.Contains(string(v.Error), `"reason":"bad_upstream_response"`) || v.Result != nil {
+					t.Errorf("got %s, %s", v.Error, v.Result)
+				}
+			})
+		})
+	}
+}
+
 // A server that makes a task though it was not asked to is asked how it goes, and the
 // client has one task: berth's.
 func TestTaskMadeUnaskedIsFollowed(t *testing.T) {

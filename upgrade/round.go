@@ -301,7 +301,7 @@ func (h *Held) act(ctx context.Context, u *routing.Upstream, r reply) (again boo
 		h.finish(ending{state: Failed, outcome: object, message: says})
 	case r.ResultType == mcp.ResultInputRequired:
 		return h.pause(ctx, r)
-	case r.CreatesTask():
+	case r.CreatesTask(), r.ResultType == mcp.ResultTask:
 		return h.follow(ctx, u, r)
 	case len(r.Result) == 0:
 		return false, errGarbled

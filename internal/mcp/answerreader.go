@@ -191,9 +191,9 @@ func (r *answerReader) finish() {
 	switch {
 	case a.Method != "":
 		a.Task = r.params
-	case a.ResultType == "task" && r.result.ID != "":
+	case a.ResultType == ResultTask && r.result.ID != "":
 		a.Task, a.Dialect = r.result, DialectExtension
-	case r.core.ID != "" && r.core.plausible() && (a.ResultType == "" || a.ResultType == "task"):
+	case r.core.ID != "" && r.core.plausible() && (a.ResultType == "" || a.ResultType == ResultTask):
 		a.Task, a.Dialect = r.core, DialectCore
 	default:
 		a.Task = r.result

@@ -16,8 +16,12 @@ const (
 	memberRequestState   = "requestState"
 )
 
-// ResultInputRequired is the resultType of a result that asks for input.
-const ResultInputRequired = "input_required"
+const (
+	// ResultInputRequired is the resultType of a result that asks for input.
+	ResultInputRequired = "input_required"
+	// ResultTask is that of a result which hands out a task of the Tasks extension.
+	ResultTask = "task"
+)
 
 var (
 	errNothingAsked = errors.New("mcp: input_required with neither inputRequests nor requestState")

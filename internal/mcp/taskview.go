@@ -35,7 +35,7 @@ const ownMeta = `"_meta":{` + serverInfo + `}`
 // Handle returns the task as the result of the call that it was made for
 // (CreateTaskResult).
 func (v TaskView) Handle() []byte {
-	return append(v.appendTask(nil, "task"), '}')
+	return append(v.appendTask(nil, ResultTask), '}')
 }
 
 // Detailed returns the task as the result of a tasks/get (GetTaskResult). The result of a
