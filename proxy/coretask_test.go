@@ -311,3 +311,20 @@ func TestAskInASessionThatHasMovedBearsItsTag(t *testing.T) {
 		}
 	})
 }
+
+// A version that names no revision is refused alike by every method: core has no tasks/update,
+// and that of a task of berth's own was called unknown.
+func TestNoSuchVersionIsRefusedAlike(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newCoreRig(t, rigOptions{}, nil)
+		id, _ := f.made("")
+		for _, about := range []string{id, "nobodys"} {
+			for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel", "tasks/update", "tasks/delete"} {
+				r := f.do(f.request(t.Context(), http.MethodPost, message(method, byID(about)), "MCP-Protocol-Version", "rubbish"))
+				if r.status != http.StatusBadRequest || r.code() != -32600 {
+					t.Errorf("%s of %s: got %v", method, about, r)
+				}
+			}
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -57,11 +58,15 @@ func (x *request) unroutable(err error) error {
 	if done, err := x.orphaned(err); done {
 		return err
 	}
-	if x.aboutTask() && x.serveUnrouted(err) {
+	var refusal error
+	if x.aboutTask() && x.era() == mcp.EraLegacy {
+		refusal = x.checkLegacyVersion() // no upstream judges it
+	}
+	if refusal == nil && x.aboutTask() && x.serveUnrouted(err) {
 		return nil
 	}
 	x.noteMiss(err)
-	return err
+	return cmp.Or(refusal, err)
 }
 
 func (x *request) serveUnrouted(err error) bool {
