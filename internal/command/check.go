@@ -62,15 +62,23 @@ func checkOnline(ctx context.Context, cfg config.Config, warnings io.Writer) err
 // warnings are what an operator may not expect of a configuration without faults.
 func warnings(cfg config.Config) (found []finding) {
 	for i, pool := range cfg.Pools {
-		switch {
-		case cfg.OnLoopback() || len(pool.Origins) > 0:
-		case len(pool.Hosts) == 0:
-			found = append(found, finding{fmt.Sprintf("pools[%d].origins", i), "off loopback without origins no page of another origin is let in; without hosts a name rebound to this address counts as its own", true})
-		default:
-			found = append(found, finding{fmt.Sprintf("pools[%d].origins", i), "off loopback without origins no page of another origin is let in", true})
+		if refuses := refusedPages(cfg, pool); refuses != "" {
+			found = append(found, finding{fmt.Sprintf("pools[%d].origins", i), refuses, true})
 		}
 	}
 	return found
+}
+
+// refusedPages says which pages a pool does not let in without its operator having said so,
+// "" for none.
+func refusedPages(cfg config.Config, pool config.Pool) string {
+	switch {
+	case cfg.OnLoopback() || len(pool.Origins) > 0:
+		return ""
+	case len(pool.Hosts) == 0:
+		return "off loopback without origins no page of another origin is let in; without hosts a name rebound to this address counts as its own"
+	}
+	return "off loopback without origins no page of another origin is let in"
 }
 
 func announceChecked(w io.Writer, file string, cfg config.Config) error {

@@ -134,12 +134,19 @@ func newAdmin(ctx context.Context, cfg config.Admin, g *graph, tel *telemetry.Te
 
 // announce says what serves where, and what it will not keep.
 func announce(log *slog.Logger, cfg config.Config, addr net.Addr, g *graph) {
-	for _, pool := range cfg.Pools {
-		log.Info("pool", "name", pool.Name, "path", pool.Path, "upstreams", len(pool.Upstreams), "picker", pool.Picker)
-	}
+	announcePools(log, cfg)
 	announceStore(log, g.store)
 	announceUpgrades(log, upgradeRules(cfg), g.store, g.tasks)
 	log.Info("serving", "address", addr.String(), "tls", cfg.TLS.Enabled(), "store", g.store.String(), "version", build.Version)
+}
+
+func announcePools(log *slog.Logger, cfg config.Config) {
+	for _, pool := range cfg.Pools {
+		log.Info("pool", "name", pool.Name, "path", pool.Path, "upstreams", len(pool.Upstreams), "picker", pool.Picker)
+		if refuses := refusedPages(cfg, pool); refuses != "" {
+			log.Info(refuses, "pool", pool.Name)
+		}
+	}
 }
 
 func isLoopback(addr net.Addr) bool {
