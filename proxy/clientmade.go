@@ -193,14 +193,8 @@ func (x *request) makesTask() bool {
 
 // forgetTask drops what is kept of a task that its owner has just deleted.
 func (x *request) forgetTask(u *routing.Upstream) {
-	ctx, cancel := x.recording()
-	defer cancel()
-	key := x.decision.Task
-	x.p.seen.drop(x.seenKey(key))
-	bindings := x.endpoint.Router.Bindings
-	if binding, _, err := bindings.Lookup(ctx, key); err == nil && binding.Upstream == u.Name {
-		bindings.Unbind(ctx, key)
-	}
+	x.p.seen.drop(x.seenKey(x.decision.Task))
+	x.unbindFrom(u)
 }
 
 // checkTaskIDs refuses ids that no task can have, without looking for them.

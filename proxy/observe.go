@@ -127,6 +127,7 @@ func (x *request) recordCreation(u *routing.Upstream, a *mcp.Answer) error {
 		x.withdraw(u, a.Task.ID)
 		return errCollision
 	}
+	x.p.seen.drop(x.seenKey(key)) // it was another's, if there was one
 	x.p.seen.put(x.seenKey(key), a)
 	return err
 }
@@ -189,11 +190,20 @@ func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (
 	// A client that made the id may poll before the owner has begun; that one will know it.
 	binding := x.decision.TaskBinding
 	if c.Method == mcp.MethodGetTask && binding.Upstream == u.Name && !binding.Provisional() {
-		ctx, cancel := x.recording()
-		defer cancel()
-		x.endpoint.Router.Bindings.Unbind(ctx, x.decision.Task)
+		x.unbindFrom(u)
 	}
 	return nil
+}
+
+// unbindFrom drops the binding of the request's task, if u owns it still: somebody may have
+// given the id out meanwhile.
+func (x *request) unbindFrom(u *routing.Upstream) {
+	ctx, cancel := x.recording()
+	defer cancel()
+	bindings := x.endpoint.Router.Bindings
+	if binding, _, err := bindings.Lookup(ctx, x.decision.Task); err == nil && binding.Upstream == u.Name {
+		bindings.Unbind(ctx, x.decision.Task)
+	}
 }
 
 // recordHint remembers who issued a requestState or a list's cursor.

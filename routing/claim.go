@@ -22,8 +22,7 @@ func (r *Router) claims(kind sticky.Kind) bool {
 // Bind makes binding.Upstream the owner of key, as sticky.Bindings.Bind does.
 // Where principals could come by what is another's without the map, the id is claimed
 // besides: what a caller makes up, and what the fleet knows, is the caller's only if it
-// is not known to be somebody else's. A claim to an id that its client made yields as its
-// binding does.
+// is not known to be somebody else's. A claim yields as the binding that it guards does.
 func (r *Router) Bind(ctx context.Context, key sticky.Key, binding sticky.Binding, ttl time.Duration) error {
 	if r.claims(key.Kind) {
 		life := ttl
@@ -38,7 +37,7 @@ func (r *Router) Bind(ctx context.Context, key sticky.Key, binding sticky.Bindin
 
 // claimOf is the claim that guards binding.
 func claimOf(key sticky.Key, binding sticky.Binding) sticky.Binding {
-	claim := sticky.Binding{Upstream: binding.Upstream, Principal: key.Principal, Maker: binding.Maker}
+	claim := sticky.Binding{Upstream: binding.Upstream, Principal: key.Principal, Maker: binding.Maker, Asked: binding.Asked}
 	if binding.ClientMade() {
 		claim.Dialect, claim.Status = binding.Dialect, binding.Status
 	}

@@ -56,11 +56,11 @@ func (r *Router) byRelatedTask(ctx context.Context, q Query, call *mcp.Call) Dec
 }
 
 // LookUp looks a task or session up as sticky.Bindings.Lookup does. Where a client made the id,
-// its binding counts only while no other principal has a claim to it: a server may have
-// given the same id to somebody else since.
+// or the fleet was asked for it, its binding counts only while no other principal has a claim
+// to it: a server may have given the same id to somebody else since.
 func (r *Router) LookUp(ctx context.Context, key sticky.Key) (sticky.Binding, sticky.Source, error) {
 	binding, source, err := r.Bindings.Lookup(ctx, key)
-	if err != nil || !binding.ClientMade() {
+	if err != nil || !binding.ClientMade() && !binding.Asked {
 		return binding, source, err
 	}
 	foreign, err := r.isForeign(ctx, key)

@@ -76,7 +76,7 @@ func (r *Router) learn(ctx context.Context, key sticky.Key, binding sticky.Bindi
 	if errors.Is(missing, ErrOwnerGone) {
 		r.Bindings.Unbind(ctx, key)
 	}
-	binding.Upstream = u.Name
+	binding.Upstream, binding.Asked = u.Name, true
 	if err := r.Bind(ctx, key, binding, 0); errors.Is(err, sticky.ErrOwned) {
 		standing, source, err := r.Bindings.Lookup(ctx, key)
 		if owner := r.Pool.Find(standing.Upstream); err == nil && owner != nil {

@@ -29,6 +29,9 @@ type Binding struct {
 	Fixed bool `json:"fixed,omitempty"`
 	// Maker names the request that made a provisional binding: no other gives it up.
 	Maker string `json:"maker,omitempty"`
+	// Asked is set where berth has the owner from asking the fleet, and has not seen the
+	// answer that gave the id out. Such a binding yields to whoever gives it out.
+	Asked bool `json:"asked,omitempty"`
 }
 
 // Values of Binding.Tasks. A session without either is one of a version without tasks, or
@@ -57,15 +60,32 @@ func (b Binding) Provisional() bool { return b.ClientMade() && b.Status == "" }
 // mayYield reports whether another binding may take the place of b, so that it is looked up
 // in the store each time, as long as that is there.
 func (b Binding) mayYield(kind Kind) bool {
-	return b.ClientMade() || kind == Affinity && !b.Fixed
+	return b.rank() < givenOut || kind == Affinity && !b.Fixed
 }
 
-// yieldsTo reports whether next takes the place of b, whichever owners they name: what a
-// client says of an id is worth less than what an upstream has told, and that less than
-// an id that a server made; and what calls carry less than what answers hand out.
+// yieldsTo reports whether next takes the place of b, whichever owners they name: see rank;
+// and what calls carry is worth less than what answers hand out.
 func (b Binding) yieldsTo(next Binding) bool {
-	return next.Fixed && !b.Fixed || b.ClientMade() && !next.ClientMade() || b.Provisional() && !next.Provisional()
+	return next.Fixed && !b.Fixed || b.rank() < next.rank()
 }
+
+// rank is what a binding is worth: what a client says of an id less than what an upstream
+// tells when it hears the id, and that less than an answer in which one gives it out.
+func (b Binding) rank() int {
+	switch {
+	case b.Provisional():
+		return named
+	case b.ClientMade(), b.Asked:
+		return told
+	}
+	return givenOut
+}
+
+const (
+	named = iota
+	told
+	givenOut
+)
 
 // draft is the dialect whose ids clients make, as package mcp spells it.
 const draft = "draft"

@@ -10,8 +10,12 @@ import (
 	"berth/internal/storage/redistest"
 )
 
-// The ranks of a binding: nobody has told of the task, its owner has, a server made the id.
+// The ranks of a binding: nobody has told of the task, its owner has, or did so when it was
+// asked, a server made the id.
 var (
+	asked = func(upstream string) Binding {
+		return Binding{Upstream: upstream, Dialect: "core", Asked: true}
+	}
 	toldOf = func(upstream string) Binding {
 		return Binding{Upstream: upstream, Dialect: draft, Status: "working"}
 	}
@@ -33,6 +37,12 @@ var yields = []struct {
 	{"a server's and a provisional one", serverMade("a"), made("b"), false},
 	{"a server's and one told of", serverMade("a"), toldOf("b"), false},
 	{"two servers'", serverMade("a"), serverMade("b"), false},
+	{"one asked for and a server's", asked("a"), serverMade("b"), true},
+	{"one asked for and another", asked("a"), asked("b"), false},
+	{"one asked for and one told of", asked("a"), toldOf("b"), false},
+	{"one asked for and a provisional one", asked("a"), made("b"), false},
+	{"a provisional one and one asked for", made("a"), asked("b"), true},
+	{"a server's and one asked for", serverMade("a"), asked("b"), false},
 }
 
 // Whoever guesses the ids that a server will make must not keep it from making them: what
