@@ -198,6 +198,9 @@ func (a *attached) hurry() {
 // pass gives the client an answer, or an event of one.
 func (a *attached) pass(o offer) (next, error) {
 	a.x.upstream = o.u.Name
+	if o.refuses {
+		a.freeKey()
+	}
 	if o.event == nil {
 		return answered, a.x.relayAnswer(o.u, o.under(a.x.id))
 	}
@@ -205,6 +208,13 @@ func (a *attached) pass(o offer) (next, error) {
 		return answered, err
 	}
 	return goOn, nil
+}
+
+// freeKey gives back the name of a refused call: the client may use it at once.
+func (a *attached) freeKey() {
+	ctx, cancel := a.x.recording()
+	defer cancel()
+	a.held.FreeKey(ctx)
 }
 
 // fail returns what the client is answered with, or puts it at the end of the event stream

@@ -2,8 +2,10 @@ package proxy_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -272,6 +274,19 @@ func TestRepetitionInTheGraceIsRefusedByItself(t *testing.T) {
 			f.reaches(f.made(key, "k"), "completed")
 		})
 	}
+}
+
+// Once a refusal is told, its key is free: for the same call, and for another.
+func TestKeyOfARefusedCallIsFreeOnceThatIsTold(t *testing.T) {
+	f := newUpgraded(t, rigOptions{store: openStore(t, "file:"+filepath.Join(t.TempDir(), "berth.db"))}, withGrace)
+	f.answers(sayRefusal(401, "text/plain", "no"))
+	for i := range 20 {
+		r := f.modern("tools/call", "work", fmt.Sprintf(`"name":"work","arguments":{"n":%d}`, i/2), key, "k")
+		if r.status != 401 {
+			t.Fatalf("call %d: got %v, want its own refusal", i, r)
+		}
+	}
+	f.leavesNothing()
 }
 
 // Where the first call is not refused its repetitions get its task, as soon as it does.

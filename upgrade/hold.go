@@ -146,6 +146,15 @@ func (h *Held) Handed() {
 	_, _ = h.step(ctx, h.t.op(Hand)) // if it is not noted, a call that was not sent fails with its holder
 }
 
+// FreeKey gives back the idempotency key of a call whose client is about to get something
+// else in place of the task. Where the store does not take that, it is freed with the task.
+func (h *Held) FreeKey(ctx context.Context) {
+	task := h.Task()
+	if err := h.t.freeKey(ctx, &task); err != nil {
+		h.t.log.Debug("an idempotency key is freed later", "task", task.ID, "error", err)
+	}
+}
+
 func (h *Held) standing() entry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
