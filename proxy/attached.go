@@ -22,6 +22,17 @@ type patience struct {
 
 func (p patience) most() time.Duration { return max(p.after, p.grace) }
 
+// withhold is how long the client may yet get something else than the handle.
+func (p patience) withhold() time.Duration {
+	if p.most() == 0 {
+		return 0
+	}
+	return p.most() + judgeTime
+}
+
+// judgeTime bounds for how long the clock of a client stands while a refusal is judged.
+const judgeTime = 6 * time.Second
+
 // attached is the client of a call that may become a task: until its patience is over it
 // waits for the answer itself, or for a refusal. The held call's goroutine offers it what
 // comes; the request's takes that, or has left.
@@ -36,12 +47,13 @@ type attached struct {
 
 	narrow bool // nothing but a refusal is taken any more
 	until  time.Time
-	timer  *time.Timer // of until
-	opened bool        // an event stream to the client has begun
+	timer  *time.Timer   // of until
+	rest   time.Duration // of the time until then, while a refusal is judged
+	opened bool          // an event stream to the client has begun
 }
 
-// offer is what has come of the call: err, waits, begins, an event, or an answer that is no
-// stream.
+// offer is what has come of the call: err, waits, judging, judged, begins, an event, or an
+// answer that is no stream.
 type offer struct {
 	u        *routing.Upstream
 	response *http.Response
@@ -51,6 +63,8 @@ type offer struct {
 	refuses  bool   // it says that the upstream has not taken the call on
 	err      error
 	waits    bool        // the call waits for its turn
+	judging  bool        // the status of a refusal has come: its clock stands until the rest has
+	judged   bool        // it was none
 	begins   bool        // an event stream has begun
 	answered chan<- bool // takes one: whether the client has its answer now
 }
@@ -168,6 +182,13 @@ func (a *attached) giveHandle(x *request) error {
 // take gives the client what has come, if that is for it.
 func (a *attached) take(o offer) (next, error) {
 	switch {
+	case o.judging:
+		a.rest = time.Until(a.until)
+		a.wakeAt(time.Now().Add(judgeTime))
+		return goOn, nil
+	case o.judged:
+		a.wakeAt(time.Now().Add(a.rest))
+		return goOn, nil
 	case a.narrow && o.refuses, !a.narrow && o.response != nil && !o.withheld:
 		return a.pass(o)
 	case !a.narrow && o.err != nil:

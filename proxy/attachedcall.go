@@ -34,9 +34,16 @@ func (a *attached) Waits() { a.offer(context.Background(), offer{waits: true}) }
 
 // Send implements upgrade.Attended.
 func (a *attached) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
-	response, err := a.endpoint.sendHeld(ctx, u, c)
+	response, err := a.endpoint.exchangeHeld(ctx, u, c, http.MethodPost, c.Headers())
 	if err != nil {
 		return nil, err
+	}
+	if refusesByStatus(response.StatusCode) {
+		a.offer(ctx, offer{judging: true})
+		if err := a.endpoint.misplaced(ctx, u, c, response); err != nil {
+			a.offer(ctx, offer{judged: true})
+			return nil, err
+		}
 	}
 	if isStream(response) {
 		a.offer(ctx, offer{begins: true})

@@ -77,7 +77,7 @@ func (x *request) makeCoreTask(rule *upgrade.Rule) error {
 	if key != "" {
 		return x.upgradeOnce(creation, key)
 	}
-	creation.Withhold = wait.most()
+	creation.Withhold = wait.withhold()
 	held, err := x.p.options.Tasks.Create(x.ctx, creation)
 	if err != nil {
 		return err

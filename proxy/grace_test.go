@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -28,6 +29,26 @@ func sayRefusal(status int, contentType, body string) faultFunc {
 		w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="x"`)
 		w.Header().Set("Retry-After", "7")
 		return sayStatus(status, contentType, withID(body, request))(w, r, request)
+	}
+}
+
+// inParts answers with this status at once, and with one part of the body after another.
+// length is how long it says that the body is.
+func inParts(status, length int, pause time.Duration, parts ...string) faultFunc {
+	return func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		w.Header().Set("Content-Type", jsonType)
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		w.Header().Set("Content-Length", strconv.Itoa(length))
+		w.WriteHeader(status)
+		for _, part := range parts {
+			_, _ = io.WriteString(w, part)
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-time.After(pause):
+			case <-r.Context().Done():
+			}
+		}
+		return true
 	}
 }
 
@@ -145,6 +166,45 @@ func TestRefusalOfACoreTaskPassesUnderTheClientsID(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A 400 in a session may be about that: while berth asks, the grace's clock stands.
+func TestRefusalIsNotLateForWhatBerthAsksAboutIt(t *testing.T) {
+	for name, wait := range map[string]time.Duration{"": 0, "a second": time.Second, "longer than it asks": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newUpgraded(t, rigOptions{}, withGrace)
+				session := f.initialize()
+				f.serves(map[string]faultFunc{
+					"ping":       after(wait, sayResult(`{}`)),
+					"tools/call": sayRefusal(400, jsonType, errorUnder("ID", "-32602")),
+				})
+				if r := f.legacy(session, "tools/call", work); r.status != 400 || r.code() != -32602 {
+					t.Errorf("got %v, want the refusal", r)
+				}
+				f.leavesNothing()
+			})
+		})
+	}
+}
+
+// What turns out to be no refusal has the rest of the grace: the call goes to another
+// upstream, since that one does not speak its era.
+func TestGraceGoesOnWhereNothingIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newUpgraded(t, rigOptions{size: 2}, withGrace)
+		f.pool.Upstreams()[0].Draining = true
+		f.modern("tools/list", "", "") // the other shows that it speaks the era
+		f.pool.Upstreams()[0].Draining = false
+		old := strings.Replace(errorUnder("null", "-32022"), `{"x":1}`, `{"supported":["2025-11-25"]}`, 1)
+		f.servers[0].inject(onMethod("tools/call", inParts(400, len(old), time.Second, old[:9], old[9:])))
+		f.servers[1].inject(onMethod("tools/call", after(time.Minute, sayResult(done))))
+		began := time.Now()
+		f.made()
+		if took := time.Since(began); took != time.Second+grace {
+			t.Errorf("the handle came after %v", took)
+		}
+	})
 }
 
 // The handle comes at the end of the grace, at the first message of a stream, or a quarter

@@ -33,15 +33,24 @@ func Line(ep *Endpoint) upgrade.Line {
 // sendHeld sends a held call to u once. ctx bounds it.
 func (ep *Endpoint) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) (*http.Response, error) {
 	response, err := ep.exchangeHeld(ctx, u, c, http.MethodPost, c.Headers())
-	if err == nil && c.Session == "" && ep.refusesHeld(u, c.ID, response) {
-		response.Body.Close()
-		return nil, &exchange.SendError{Err: errEra} // as good as not sent
-	}
-	if err == nil && c.Session != "" && ep.lostSession(ctx, u, c, response.StatusCode) {
-		response.Body.Close()
-		return nil, upgrade.ErrSessionLost
+	if err == nil {
+		err = ep.misplaced(ctx, u, c, response)
 	}
 	return response, err
+}
+
+// misplaced is what is wrong with where a call was sent: u does not speak its era, or does not
+// know its session. The answer is closed then; such a one refusesByStatus.
+func (ep *Endpoint) misplaced(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *http.Response) error {
+	switch {
+	case c.Session == "" && ep.refusesHeld(u, c.ID, response):
+		response.Body.Close()
+		return &exchange.SendError{Err: errEra} // as good as not sent
+	case c.Session != "" && ep.lostSession(ctx, u, c, response.StatusCode):
+		response.Body.Close()
+		return upgrade.ErrSessionLost
+	}
+	return nil
 }
 
 // lostSession reports whether a status with which u answered means that it does not know the

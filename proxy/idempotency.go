@@ -45,7 +45,7 @@ func (x *request) onceKey() (string, error) {
 // of its requests may have the handle.
 func (x *request) upgradeOnce(c upgrade.Creation, key string) error {
 	wait := patience{grace: c.Rule.RefusalGrace, lasting: true}
-	c.Withhold = wait.most()
+	c.Withhold = wait.withhold()
 	held, earlier, err := x.p.options.Tasks.CreateOnce(x.ctx, c, key)
 	switch {
 	case err != nil:

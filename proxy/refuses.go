@@ -8,14 +8,18 @@ import (
 
 // refusesCall reports whether an answer to the request with this id says that the upstream has
 // not taken the call on. body is whole, or the beginning of one that is too long for that.
-// A status of the client's error is a refusal whatever the body says; but 408, after which
-// nobody knows what the tool did.
 func refusesCall(status int, body, id []byte) bool {
 	if status/100 != 2 {
-		return status/100 == 4 && status != http.StatusRequestTimeout
+		return refusesByStatus(status)
 	}
 	a, err := mcp.PeekAnswer(body, false)
 	return err == nil && (a.Answers(id) || a.IsNobodys()) && judgesRequest(&a)
+}
+
+// refusesByStatus reports whether a status refuses a call, whatever the body says: that of the
+// client's error; but 408, after which nobody knows what the tool did.
+func refusesByStatus(status int) bool {
+	return status/100 == 4 && status != http.StatusRequestTimeout
 }
 
 // refusesOnStream is refusesCall for a message of an event stream.

@@ -58,7 +58,7 @@ func (x *request) upgradeCall() error {
 	}
 	wait := patience{after: rule.After, grace: rule.RefusalGrace}
 	creation := upgrade.Creation{
-		Rule: rule, Withhold: wait.most(), Declares: x.call().Declares(), Tool: x.call().Name, Version: x.version(),
+		Rule: rule, Withhold: wait.withhold(), Declares: x.call().Declares(), Tool: x.call().Name, Version: x.version(),
 		Asker: x.asker(), Caller: x.held.caller, Credentials: x.digests(), Prefer: x.preferred(), Call: x.heldCall(),
 	}
 	if key != "" {
