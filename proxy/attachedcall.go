@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"time"
 
 	"berth/internal/mcp"
 	"berth/routing"
@@ -39,17 +40,51 @@ func (a *attached) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Cal
 		return nil, err
 	}
 	if refusesByStatus(response.StatusCode) {
-		a.offer(ctx, offer{judging: true})
-		if err := a.endpoint.misplaced(ctx, u, c, response); err != nil {
-			a.offer(ctx, offer{judged: true})
-			return nil, err
-		}
+		return a.sendRefused(ctx, u, c, response, maxAnswer)
 	}
 	if isStream(response) {
 		a.offer(ctx, offer{begins: true})
 		return &attachedStream{heldAnswer: newHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), a: a, ctx: ctx, u: u, id: c.ID}, nil
 	}
-	body := readAnswer(response.Body)
+	body, _ := readAnswer(response.Body) // what is wrong shows again when it is read on
+	return a.offerAnswer(ctx, u, c, response, body, maxAnswer)
+}
+
+// refusedBody bounds how long the body of a refusal is waited for, from its status.
+const refusedBody = 5 * time.Second
+
+// sendRefused is Send from a status on that refuses the call. That stands, whatever becomes
+// of the body.
+func (a *attached) sendRefused(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *http.Response, maxAnswer int64) (upgrade.Exchange, error) {
+	a.offer(ctx, offer{judging: true})
+	late := time.AfterFunc(refusedBody, closer(response.Body))
+	defer late.Stop()
+	if err := a.endpoint.misplaced(ctx, u, c, response); err != nil {
+		a.offer(ctx, offer{judged: true})
+		return nil, err
+	}
+	body, err := readAnswer(response.Body)
+	if late.Stop(); err != nil {
+		response = ofLength(response, len(body.head))
+		body.Reader = bytes.NewReader(body.head)
+	}
+	return a.offerAnswer(ctx, u, c, response, body, maxAnswer)
+}
+
+// closer closes body, as it is now.
+func closer(body io.Closer) func() { return func() { body.Close() } }
+
+// ofLength returns response as one whose body has another length.
+func ofLength(response *http.Response, length int) *http.Response {
+	other := *response
+	other.Header, other.ContentLength = response.Header.Clone(), int64(length)
+	other.Header.Set("Content-Length", strconv.Itoa(length))
+	return &other
+}
+
+// offerAnswer offers an answer that is no stream, and returns it if the client does not take
+// it.
+func (a *attached) offerAnswer(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *http.Response, body begunAnswer, maxAnswer int64) (upgrade.Exchange, error) {
 	whole := *response
 	whole.Body = body
 	o := offer{u: u, response: &whole, id: c.ID, refuses: refusesCall(response.StatusCode, body.head, c.ID)}
@@ -74,9 +109,9 @@ type begunAnswer struct {
 }
 
 // readAnswer waits for an answer, or for so much of it as is waited for.
-func readAnswer(body io.ReadCloser) begunAnswer {
-	head, _ := io.ReadAll(io.LimitReader(body, wholeAnswer)) // what is wrong shows again when it is read on
-	return begunAnswer{io.MultiReader(bytes.NewReader(head), body), body, head}
+func readAnswer(body io.ReadCloser) (begunAnswer, error) {
+	head, err := io.ReadAll(io.LimitReader(body, wholeAnswer))
+	return begunAnswer{io.MultiReader(bytes.NewReader(head), body), body, head}, err
 }
 
 // givenError is what ends a call whose client was given the answer.
@@ -97,12 +132,10 @@ func (o offer) under(id []byte) *http.Response {
 	if a, err := mcp.PeekAnswer(body.head, false); err != nil || !a.Answers(o.id) {
 		return o.response
 	}
-	renamed := *o.response
 	text := mcp.WithID(body.head, id)
-	renamed.Header, renamed.ContentLength = o.response.Header.Clone(), int64(len(text))
-	renamed.Header.Set("Content-Length", strconv.Itoa(len(text)))
+	renamed := ofLength(o.response, len(text))
 	renamed.Body = begunAnswer{bytes.NewReader(text), body.Closer, text}
-	return &renamed
+	return renamed
 }
 
 // isWithheld reports whether an answer is not passed on to who made the request with this

@@ -33,12 +33,14 @@ func sayRefusal(status int, contentType, body string) faultFunc {
 }
 
 // inParts answers with this status at once, and with one part of the body after another.
-// length is how long it says that the body is.
+// length is how long it says that the body is; 0: it does not say.
 func inParts(status, length int, pause time.Duration, parts ...string) faultFunc {
 	return func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
 		w.Header().Set("Content-Type", jsonType)
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		w.Header().Set("Content-Length", strconv.Itoa(length))
+		if length > 0 {
+			w.Header().Set("Content-Length", strconv.Itoa(length))
+		}
 		w.WriteHeader(status)
 		for _, part := range parts {
 			_, _ = io.WriteString(w, part)
@@ -185,6 +187,43 @@ func TestRefusalIsNotLateForWhatBerthAsksAboutIt(t *testing.T) {
 				f.leavesNothing()
 			})
 		})
+	}
+}
+
+// The status of a refusal decides; its body is waited for, and what there is of it passes.
+func TestRefusalsBodyMayBeLate(t *testing.T) {
+	for name, c := range map[string]struct {
+		length int
+		pause  time.Duration
+		parts  []string
+		want   string
+	}{
+		"in two parts":          {4, time.Second, []string{"no", "pe"}, "nope"},
+		"it breaks off":         {4, time.Second, []string{"no"}, "no"},
+		"it stalls":             {4, time.Hour, []string{"no", "pe"}, "no"},
+		"nothing of it":         {4, time.Hour, nil, ""},
+		"an error, cut short":   {90, time.Hour, []string{errorUnder("1", "-32602")[:60]}, errorUnder("1", "-32602")[:60]},
+		"one of unknown length": {0, time.Hour, []string{"no", "pe"}, "no"},
+	} {
+		for _, status := range []int{401, 403, 400} {
+			for _, inSession := range []bool{false, true} {
+				t.Run(fmt.Sprint(name, status, inSession), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						f, session := newUpgraded(t, rigOptions{}, withGrace), ""
+						if inSession {
+							session = f.initialize()
+						}
+						f.serves(map[string]faultFunc{"tools/call": inParts(status, c.length, c.pause, c.parts...)})
+						header := legacyHeader(session)
+						r := f.do(f.request(t.Context(), http.MethodPost, message("tools/call", work), append(header, key, "k")...))
+						if r.status != status || r.body != c.want || r.header.Get("WWW-Authenticate") != "Bearer" {
+							t.Errorf("got %d %q %v, want %d %q", r.status, r.body, r.header, status, c.want)
+						}
+						f.leavesNothing()
+					})
+				})
+			}
+		}
 	}
 }
 
