@@ -167,10 +167,11 @@ func ownAnswer(response *http.Response, crossed func()) (mcp.Answer, error) {
 		return mcp.Answer{}, nil
 	}
 	reader := exchange.NewReader(shape, response.Body)
+	var dropped error // what it means if nothing else comes
 	for {
 		piece, err := reader.Next()
 		if errors.Is(err, io.EOF) {
-			return mcp.Answer{}, nil
+			return mcp.Answer{}, dropped
 		}
 		if err != nil {
 			return mcp.Answer{}, err
@@ -180,8 +181,8 @@ func ownAnswer(response *http.Response, crossed func()) (mcp.Answer, error) {
 		switch {
 		case err == nil && a.IsCrossed([]byte(ownID)) && !late:
 			crossed()
-			if shape == exchange.JSON {
-				return mcp.Answer{}, unlessRefused(response)
+			if dropped = unlessRefused(response); shape == exchange.JSON {
+				return mcp.Answer{}, dropped
 			}
 		case shape == exchange.JSON, err == nil && a.Answers([]byte(ownID)):
 			return a, nil

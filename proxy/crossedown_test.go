@@ -89,6 +89,10 @@ func TestCrossedWordOnASessionIsNone(t *testing.T) {
 		}
 		f.legacy("nobodys", "tools/list", "").fails(t, 503, -31503, "owner_unavailable", true)
 		for _, s := range f.servers {
+			s.inject(onMethod("ping", say(eventsType, "data: {\"jsonrpc\":\"2.0\",\"id\":\"anothers\",\"result\":{}}\n\n")))
+		}
+		f.legacy("nobodys", "tools/list", "").fails(t, 503, -31503, "owner_unavailable", true)
+		for _, s := range f.servers {
 			s.inject(onMethod("ping", anothers(`"result":{}`, `"result":{}`)))
 		}
 		if r := f.legacy("nobodys", "tools/list", ""); r.code() == -31503 {
