@@ -31,23 +31,38 @@ const (
 	inCertificate credentialPlace = "certificate"
 )
 
-// credentialHeaders are the headers, beside Cookie and those that the configuration names,
-// that callers are known to authenticate with. What changes with each request, as a DPoP
-// proof does, is none.
+// credentialHeaders are the headers, beside Cookie, those whose name says so, and those that
+// the configuration names, that callers are known to authenticate with. What changes with each
+// request, as a DPoP proof does, is none.
 var credentialHeaders = []string{
-	"Authorization", "Proxy-Authorization", "X-Authorization", "X-Auth", "X-Auth-Key", "X-Auth-Token", "Auth-Token",
-	"X-Access-Token", "Access-Token", "X-Session-Token", "X-User-Token", "X-Token", "Private-Token", "X-Id-Token",
-	"X-Api-Key", "Api-Key", "X-Apikey", "Apikey", "X-Api-Token", "X-Api-Secret", "X-Secret-Key", "X-Client-Secret",
-	"X-Goog-Api-Key", "X-Rapidapi-Key", "X-Functions-Key", "Ocp-Apim-Subscription-Key", "X-Amz-Security-Token",
-	"X-Github-Token", "X-Gitlab-Token", "X-Vault-Token", "X-Shopify-Access-Token",
-	"Cf-Access-Client-Id", "Cf-Access-Client-Secret", "X-Forwarded-Access-Token", "X-Auth-Request-Access-Token",
+	"Bearer", "X-Functions-Key", "Fastly-Key", "Cf-Access-Client-Id", "X-Arr-Clientcert", "X-Honeycomb-Team",
+}
+
+// credentialWords end the names of headers that callers authenticate with.
+var credentialWords = []string{
+	"Authorization", "Auth", "Token", "Accesstoken", "Secret", "Password", "Jwt", "Client-Cert",
+	"Api-Key", "Apikey", "Access-Key", "App-Key", "Application-Key", "Auth-Key", "Client-Key", "Rapidapi-Key", "Secret-Key",
+	"Subscription-Key",
+}
+
+// assertionWords end the names of headers in which a proxy in front says who the caller is by a
+// JWT, which it makes anew again and again.
+var assertionWords = []string{"Jwt-Assertion", "Oidc-Data"}
+
+// passingWords end the names of headers that are of one page, request or step, and so nobody's
+// credentials, though some of credentialWords end them as well.
+var passingWords = []string{
+	"Csrf-Token", "Xsrf-Token", "Captcha-Token", "Recaptcha-Token", "Request-Token", "Verification-Token",
+	"Idempotency-Token", "Continuation-Token", "Page-Token", "Progress-Token", "Sync-Token", "Lock-Token", "Trace-Token",
 }
 
 // namingHeaders are those by which a proxy in front says who the caller is. Those that
 // begin with X-Forwarded- are berth's to believe; the others are its upstreams'.
 var namingHeaders = []string{
-	"X-Forwarded-User", "X-Forwarded-Email", "X-Auth-Request-User", "X-Auth-Request-Email", "Remote-User", "X-Remote-User",
-	"X-Amzn-Oidc-Identity", "X-Goog-Authenticated-User-Id", "X-Ms-Client-Principal-Id",
+	"X-Forwarded-User", "X-Forwarded-Email", "X-Forwarded-Preferred-Username",
+	"X-Auth-Request-User", "X-Auth-Request-Email", "X-Auth-Request-Preferred-Username", "Remote-User", "X-Remote-User",
+	"X-Amzn-Oidc-Identity", "X-Goog-Authenticated-User-Id", "X-Ms-Client-Principal-Id", "X-Authentik-Username",
+	"X-Webauth-User", "Tailscale-User-Login", "X-Consumer-Id", "X-Authenticated-Userid",
 }
 
 // credentialParameters are the parameters of a query that callers are known to authenticate
@@ -95,12 +110,33 @@ func (x *request) inHeader(name, value string) []credential {
 		return inCookies(value)
 	case slices.Contains(namingHeaders, name):
 		return []credential{{place: inHeader, name: name, value: value, who: value, sure: isForwarding(name)}}
-	case slices.Contains(x.p.counts, name):
+	case slices.Contains(x.p.counts, name), isCredential(name):
 		c := credential{place: inHeader, name: name}
-		c.value, c.who = read(value)
+		c.value, c.who = readHeader(name, value)
 		return []credential{c}
 	}
 	return nil
+}
+
+// protocolsOwn begins the names of the protocol's own headers.
+const protocolsOwn = "Mcp-"
+
+// isCredential reports whether a header's name says that callers authenticate with it. The
+// protocol's own headers mirror the call, whatever its arguments are called.
+func isCredential(name string) bool {
+	return (endsIn(name, credentialWords) && !endsIn(name, passingWords) || endsIn(name, assertionWords)) &&
+		!strings.HasPrefix(name, protocolsOwn)
+}
+
+// endsIn reports whether one of the words is a name, or ends it.
+func endsIn(name string, words []string) bool {
+	for _, word := range words {
+		begin, found := strings.CutSuffix(name, word)
+		if found && (begin == "" || begin[len(begin)-1] == '-') {
+			return true
+		}
+	}
+	return false
 }
 
 // countedHeaders are the well-known headers and more.
@@ -142,6 +178,16 @@ func inPair(place credentialPlace, pair string) credential {
 	c := credential{place: place, name: name, value: value}
 	_, c.who = read(value)
 	return c
+}
+
+// readHeader is read of a line of the header. What asserts who the caller is counts as that
+// name, as in namingHeaders.
+func readHeader(name, value string) (canonical, who string) {
+	canonical, who = read(value)
+	if who != "" && endsIn(name, assertionWords) {
+		canonical = who
+	}
+	return canonical, who
 }
 
 // read returns a value in one spelling, and whom it names. A scheme is the same in any case
@@ -259,7 +305,7 @@ func (c credential) stands(name, value string) bool {
 	if c.place != inHeader || c.name != meant(name) {
 		return false
 	}
-	canonical, _ := read(textproto.TrimString(value))
+	canonical, _ := readHeader(c.name, textproto.TrimString(value))
 	return canonical == c.value || textproto.TrimString(value) == c.value
 }
 
