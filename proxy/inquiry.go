@@ -53,6 +53,7 @@ func (x *request) inquiry(ctx context.Context, bears bool) *inquiry {
 	}
 	q.bare.header = q.full.header.Clone()
 	q.bare.query = without(x.credentials(), q.bare.header, q.full.query)
+	x.authorize(q.bare.header) // what berth puts there is not the caller's, though it be equal
 	return q
 }
 
