@@ -37,22 +37,39 @@ type exchangeSpan struct {
 // `_meta`, which speaks of this very message; the HTTP request's own trace is then
 // linked, and the parent otherwise.
 func (x *request) startSpan() {
-	// Nothing of the handler's context but the trace is wanted, and spans outlive it.
-	ctx := context.Background()
-	propagator := propagation.TraceContext{}
+	parent, around := x.traceParent()
+	if !x.p.telemetry.traces {
+		x.span.ctx, x.span.server = parent, trace.SpanFromContext(parent)
+		return
+	}
 	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(x.started)}
-	parent := propagator.Extract(ctx, propagation.HeaderCarrier(x.r.Header))
-	if c := x.call(); c != nil {
-		own := propagator.Extract(ctx, propagation.MapCarrier{"traceparent": c.Trace.Parent, "tracestate": c.Trace.State})
-		if around := trace.SpanContextFromContext(parent); trace.SpanContextFromContext(own).IsValid() {
-			parent = own
-			if around.IsValid() {
-				options = append(options, trace.WithLinks(trace.Link{SpanContext: around}))
-			}
-		}
+	if around.IsValid() {
+		options = append(options, trace.WithLinks(trace.Link{SpanContext: around}))
 	}
 	x.span.ctx, x.span.server = x.p.telemetry.tracer.Start(parent, x.spanName(), options...)
 }
+
+// traceParent returns a context with the trace that the request belongs to, and the HTTP
+// request's own where that is another.
+func (x *request) traceParent() (parent context.Context, around trace.SpanContext) {
+	// Nothing of the handler's context but the trace is wanted, and spans outlive it.
+	parent = context.Background()
+	if x.r.Header[headerTraceParent] != nil {
+		parent = propagation.TraceContext{}.Extract(parent, propagation.HeaderCarrier(x.r.Header))
+	}
+	c := x.call()
+	if c == nil || c.Trace.Parent == "" {
+		return parent, around
+	}
+	own := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{"traceparent": c.Trace.Parent, "tracestate": c.Trace.State})
+	if !trace.SpanContextFromContext(own).IsValid() {
+		return parent, around
+	}
+	return own, trace.SpanContextFromContext(parent)
+}
+
+// headerTraceParent is the header of W3C's trace context, as net/http spells it.
+const headerTraceParent = "Traceparent"
 
 // spanName is the method and, of a tool call, the tool.
 func (x *request) spanName() string {
@@ -165,6 +182,15 @@ func (x *request) startExchange(u *routing.Upstream) {
 // newExchange is startExchange for one of several exchanges at a time; closeExchange
 // ends it.
 func (x *request) newExchange(u *routing.Upstream) *exchangeSpan {
+	span := x.span.server
+	if x.p.telemetry.traces {
+		_, span = x.p.telemetry.tracer.Start(x.span.ctx, x.spanName(), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(x.towards(u)...))
+	}
+	return &exchangeSpan{Span: span, upstream: u, started: time.Now()}
+}
+
+// towards are the attributes that say where an exchange goes.
+func (x *request) towards(u *routing.Upstream) []attribute.KeyValue {
 	attributes := []attribute.KeyValue{
 		semconv.McpMethodNameKey.String(x.methodLabel()), attribute.String("berth.upstream", u.Name),
 		semconv.ServerAddress(u.URL.Hostname()),
@@ -172,8 +198,7 @@ func (x *request) newExchange(u *routing.Upstream) *exchangeSpan {
 	if port, err := strconv.Atoi(u.URL.Port()); err == nil {
 		attributes = append(attributes, semconv.ServerPort(port))
 	}
-	_, span := x.p.telemetry.tracer.Start(x.span.ctx, x.spanName(), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attributes...))
-	return &exchangeSpan{Span: span, upstream: u, started: time.Now()}
+	return attributes
 }
 
 // endExchange ends the exchange under way; errorType "" says that it went well.

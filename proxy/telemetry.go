@@ -26,6 +26,7 @@ import (
 // "other", and names of tools, ids and principals do not appear.
 type telemetry struct {
 	tracer     trace.Tracer
+	traces     bool // spans may be recorded; false: only the client's trace is passed on
 	requests   metric.Int64Counter
 	operations mcpconv.ServerOperationDuration
 	exchanges  mcpconv.ClientOperationDuration
@@ -35,6 +36,10 @@ type telemetry struct {
 	streams    metric.Int64UpDownCounter
 	crossed    metric.Int64Counter
 	drops      metric.Int64Counter
+
+	ofRequests   *series.Sets[requestLabels]
+	ofOperations *series.Sets[operationLabels]
+	ofExchanges  *series.Sets[exchangeLabels]
 }
 
 func newTelemetry(meters metric.MeterProvider, tracers trace.TracerProvider) telemetry {
@@ -45,7 +50,13 @@ func newTelemetry(meters metric.MeterProvider, tracers trace.TracerProvider) tel
 		tracers = tracenoop.NewTracerProvider()
 	}
 	meter := meters.Meter("berth/proxy")
-	t := telemetry{tracer: tracers.Tracer("berth/proxy")}
+	t := telemetry{
+		tracer:       tracers.Tracer("berth/proxy"),
+		traces:       !isNoop(tracers),
+		ofRequests:   series.NewSets(requestLabels.attributes),
+		ofOperations: series.NewSets(operationLabels.attributes),
+		ofExchanges:  series.NewSets(exchangeLabels.attributes),
+	}
 	// Creating an instrument fails on a malformed name only.
 	t.requests, _ = meter.Int64Counter("berth.requests", metric.WithDescription("Requests of clients, by outcome and by how their upstream was found."))
 	t.moves, _ = meter.Int64Counter("berth.sessions.moved", metric.WithDescription("Sessions that lost their upstream and were to be opened on another, by outcome."))
@@ -57,6 +68,11 @@ func newTelemetry(meters metric.MeterProvider, tracers trace.TracerProvider) tel
 	t.drops, _ = meter.Int64Counter("berth.subscription.dropped", metric.WithDescription("Messages on subscriptions' streams at upstreams that were for no subscriber, by why."))
 	t.crossed, _ = meter.Int64Counter("berth.crossed_answers", metric.WithDescription("Responses to other requests in the answers to requests of berth's own, dropped."))
 	return t
+}
+
+func isNoop(tracers trace.TracerProvider) bool {
+	_, noop := tracers.(tracenoop.TracerProvider)
+	return noop
 }
 
 // begin has the counters of events stand at 0. Requests are not among them: what they are
@@ -96,16 +112,11 @@ func (t telemetry) subscribed(pool string, shared bool, n int64) {
 
 // served counts and times a request.
 func (t telemetry) served(x *request, took time.Duration) {
-	ctx, method := trace.ContextWithSpan(context.Background(), x.span.server), x.methodLabel()
-	pool := attribute.String("pool", x.poolName())
-	t.requests.Add(ctx, 1, metric.WithAttributes(
-		pool, semconv.McpMethodNameKey.String(method),
-		attribute.String("era", x.era().String()),
-		attribute.String("source", string(x.decision.Source)),
-		attribute.String("outcome", x.outcome()),
-		attribute.String("status", statusClass(x.status)),
-	))
-	t.operations.Record(ctx, took.Seconds(), mcpconv.MethodNameAttr(method), withErrorType(x.errorType(), pool)...)
+	ctx, pool, method := x.span.ctx, x.poolName(), x.methodLabel()
+	t.requests.Add(ctx, 1, t.ofRequests.Of(requestLabels{
+		pool: pool, method: method, era: x.era(), source: x.decision.Source, outcome: x.outcome(), class: x.status / 100,
+	}).Add...)
+	t.operations.Inst().Record(ctx, took.Seconds(), t.ofOperations.Of(operationLabels{pool, method, x.errorType()}).Record...)
 }
 
 // cut counts a request that berth's own end broke off.
@@ -125,23 +136,8 @@ func (t telemetry) moved(x *request, outcome string) {
 
 // exchanged measures one exchange with an upstream.
 func (t telemetry) exchanged(x *request, u *routing.Upstream, took time.Duration, errorType string) {
-	t.exchanges.Record(x.span.ctx, took.Seconds(), mcpconv.MethodNameAttr(x.methodLabel()), withErrorType(errorType,
-		attribute.String("pool", x.poolName()), attribute.String("upstream", u.Name))...)
-}
-
-func withErrorType(kind string, attributes ...attribute.KeyValue) []attribute.KeyValue {
-	if kind != "" {
-		attributes = append(attributes, semconv.ErrorTypeKey.String(kind))
-	}
-	return attributes
-}
-
-// statusClass is "2xx" and so on; "none" where nobody was answered.
-func statusClass(status int) string {
-	if status == 0 {
-		return "none"
-	}
-	return strconv.Itoa(status/100) + "xx"
+	labels := exchangeLabels{operationLabels{x.poolName(), x.methodLabel(), errorType}, u.Name}
+	t.exchanges.Inst().Record(x.span.ctx, took.Seconds(), t.ofExchanges.Of(labels).Record...)
 }
 
 // toolError is the error.type of a tool that reported its failure in its result.

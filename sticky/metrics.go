@@ -23,6 +23,18 @@ type metrics struct {
 	lookups  metric.Int64Counter
 	bindings metric.Int64Counter
 	lost     metric.Int64Counter
+
+	ofLookups *series.Sets[lookedUp]
+}
+
+// lookedUp are what look-ups are counted by.
+type lookedUp struct {
+	kind   Kind
+	source Source
+}
+
+func (l lookedUp) attributes() []attribute.KeyValue {
+	return []attribute.KeyValue{attribute.String("kind", string(l.kind)), attribute.String("source", string(l.source))}
 }
 
 func newMetrics(provider metric.MeterProvider) metrics {
@@ -30,7 +42,7 @@ func newMetrics(provider metric.MeterProvider) metrics {
 		provider = noop.NewMeterProvider()
 	}
 	meter := provider.Meter("berth/sticky")
-	var m metrics
+	m := metrics{ofLookups: series.NewSets(lookedUp.attributes)}
 	// Creating an instrument fails on a malformed name only.
 	m.lookups, _ = meter.Int64Counter("berth.lookups", metric.WithDescription("Look-ups of a binding, by kind and by where it was found."))
 	m.bindings, _ = meter.Int64Counter("berth.bindings", metric.WithDescription("Bindings made, by kind and outcome."))
@@ -48,7 +60,7 @@ func (m metrics) lookup(ctx context.Context, kind Kind, source Source, err error
 	case err != nil:
 		source = "unavailable"
 	}
-	m.lookups.Add(ctx, 1, metric.WithAttributes(attribute.String("kind", string(kind)), attribute.String("source", string(source))))
+	m.lookups.Add(ctx, 1, m.ofLookups.Of(lookedUp{kind, source}).Add...)
 }
 
 func (m metrics) bound(ctx context.Context, kind Kind, outcome string) {

@@ -48,6 +48,8 @@ type metrics struct {
 	errors   metric.Int64Counter
 	duration metric.Float64Histogram
 	gauge    metric.Registration
+
+	ofDurations *series.Sets[string]
 }
 
 // newMetrics makes the instruments; healthy is asked whenever they are collected.
@@ -78,20 +80,22 @@ func newMetrics(provider metric.MeterProvider, healthy func() bool) (*metrics, e
 		return nil, fmt.Errorf("storage: registering the health gauge: %w", err)
 	}
 	series.Begin(failures, series.Of("operation", counted...), series.Of("reason", reasons...))
-	return &metrics{errors: failures, duration: duration, gauge: registration}, nil
+	byOperation := series.NewSets(func(op string) []attribute.KeyValue { return []attribute.KeyValue{operation(op)} })
+	return &metrics{errors: failures, duration: duration, gauge: registration, ofDurations: byOperation}, nil
 }
 
 // record counts one operation. What nobody was asked took no time, and would make an
 // outage look fast.
 func (m *metrics) record(ctx context.Context, op string, took time.Duration, err error) {
-	operation := attribute.String("operation", op)
 	f, failed := errors.AsType[*fault](err)
 	if failed {
-		m.errors.Add(ctx, 1, metric.WithAttributes(operation, attribute.String("reason", string(f.reason))))
+		m.errors.Add(ctx, 1, metric.WithAttributes(operation(op), attribute.String("reason", string(f.reason))))
 	}
 	if !failed || f.reason != reasonBreakerOpen && f.reason != reasonBusy {
-		m.duration.Record(ctx, took.Seconds(), metric.WithAttributes(operation))
+		m.duration.Record(ctx, took.Seconds(), m.ofDurations.Of(op).Record...)
 	}
 }
+
+func operation(op string) attribute.KeyValue { return attribute.String("operation", op) }
 
 func (m *metrics) close() error { return m.gauge.Unregister() }

@@ -1,0 +1,63 @@
+package proxy
+
+import (
+	"strconv"
+
+	"berth/internal/mcp"
+	"berth/sticky"
+
+	"go.opentelemetry.io/otel/attribute"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+)
+
+// requestLabels are what a request is counted by.
+type requestLabels struct {
+	pool, method string
+	era          mcp.Era
+	source       sticky.Source
+	outcome      string
+	class        int // the status' first digit; 0 where nobody was answered
+}
+
+func (l requestLabels) attributes() []attribute.KeyValue {
+	return []attribute.KeyValue{
+		attribute.String("pool", l.pool), semconv.McpMethodNameKey.String(l.method),
+		attribute.String("era", l.era.String()),
+		attribute.String("source", string(l.source)),
+		attribute.String("outcome", l.outcome),
+		attribute.String("status", statusClass(l.class)),
+	}
+}
+
+// statusClass is "2xx" and so on; "none" where nobody was answered.
+func statusClass(class int) string {
+	if class == 0 {
+		return "none"
+	}
+	return strconv.Itoa(class) + "xx"
+}
+
+// operationLabels are what requests are timed by.
+type operationLabels struct {
+	pool, method string
+	errorType    string // "": it went well
+}
+
+func (l operationLabels) attributes() []attribute.KeyValue {
+	attributes := []attribute.KeyValue{attribute.String("pool", l.pool), semconv.McpMethodNameKey.String(l.method)}
+	if l.errorType != "" {
+		attributes = append(attributes, semconv.ErrorTypeKey.String(l.errorType))
+	}
+	return attributes
+}
+
+// exchangeLabels are what exchanges with upstreams are timed by.
+type exchangeLabels struct {
+	operationLabels
+
+	upstream string
+}
+
+func (l exchangeLabels) attributes() []attribute.KeyValue {
+	return append(l.operationLabels.attributes(), attribute.String("upstream", l.upstream))
+}
