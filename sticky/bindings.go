@@ -122,24 +122,18 @@ func (b *Bindings) lookup(ctx context.Context, key Key) (Binding, Source, error)
 	return binding, SourceStore, nil
 }
 
-// load reads the store once for all who wait for the same key. The read does not
-// end with the one caller who happened to begin it; the store bounds it.
+// load reads the store: memory at once, another one once for all who wait for the same key.
+// Such a read does not end with the one caller who happened to begin it; the store bounds it.
 func (b *Bindings) load(ctx context.Context, kind Kind, name string) (Binding, error) {
+	if !b.store.Durable() {
+		binding, err := b.read(ctx, kind, name)
+		if err != nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return binding, err
+	}
 	done := b.flight.DoChan(name, func() (any, error) {
-		record, err := b.store.Get(context.WithoutCancel(ctx), name)
-		if errors.Is(err, storage.ErrNotFound) {
-			return Binding{}, ErrUnknown
-		}
-		if err != nil {
-			return Binding{}, fmt.Errorf("sticky: look-up: %w", err)
-		}
-		binding, err := decode(record.Value)
-		if err != nil {
-			b.log.Warn("a stored binding cannot be read", "error", err)
-			return Binding{}, ErrUnknown
-		}
-		b.near.add(entry{kind, name, binding})
-		return binding, nil
+		return b.read(context.WithoutCancel(ctx), kind, name)
 	})
 	select {
 	case r := <-done:
@@ -147,6 +141,23 @@ func (b *Bindings) load(ctx context.Context, kind Kind, name string) (Binding, e
 	case <-ctx.Done():
 		return Binding{}, context.Cause(ctx)
 	}
+}
+
+func (b *Bindings) read(ctx context.Context, kind Kind, name string) (Binding, error) {
+	record, err := b.store.Get(ctx, name)
+	if errors.Is(err, storage.ErrNotFound) {
+		return Binding{}, ErrUnknown
+	}
+	if err != nil {
+		return Binding{}, fmt.Errorf("sticky: look-up: %w", err)
+	}
+	binding, err := decode(record.Value)
+	if err != nil {
+		b.log.Warn("a stored binding cannot be read", "error", err)
+		return Binding{}, ErrUnknown
+	}
+	b.near.add(entry{kind, name, binding})
+	return binding, nil
 }
 
 // Bind makes binding.Upstream the owner of key. It returns nil once the binding

@@ -46,12 +46,13 @@ func (k Key) handshake() Key {
 // digest returns the key's name in the store. Ids and principals do not appear
 // in it: whoever can list the store's keys learns neither.
 func (k Key) digest() string {
-	h := sha256.New()
-	for _, part := range []string{string(k.Kind), k.Pool, k.Principal, k.ID} {
-		var length [8]byte
-		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
-		h.Write(length[:])
-		h.Write([]byte(part))
+	named := make([]byte, 0, 256) // on the stack, unless the parts are long
+	for _, part := range [...]string{string(k.Kind), k.Pool, k.Principal, k.ID} {
+		named = binary.BigEndian.AppendUint64(named, uint64(len(part)))
+		named = append(named, part...)
 	}
-	return string(k.Kind) + ":" + base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:20])
+	sum := sha256.Sum256(named)
+	name := make([]byte, 0, 64)
+	name = append(append(name, k.Kind...), ':')
+	return string(base64.RawURLEncoding.AppendEncode(name, sum[:20]))
 }
