@@ -2,13 +2,50 @@ package proxy
 
 import (
 	"cmp"
+	"context"
+	"log/slog"
 	"strings"
 	"time"
 
 	"berth/internal/mcp"
 )
 
-// accessRecord is the one record that a request leaves. Its fields:
+// logAccess writes the request's record. It goes to the handler itself: where a line was
+// logged from is the same for all.
+func (x *request) logAccess(took time.Duration) {
+	handler, ctx := x.p.options.AccessLog.Handler(), context.Background()
+	if !handler.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	var room [maxFields]slog.Attr
+	record := slog.NewRecord(time.Now(), slog.LevelInfo, "request", 0)
+	record.AddAttrs(x.accessRecord(room[:0], took)...)
+	_ = handler.Handle(ctx, record) // as with any logger
+}
+
+// maxFields is how many fields an access record has at most.
+const maxFields = 26
+
+// accessFields are fields of an access record.
+type accessFields []slog.Attr
+
+// add adds what a client or an upstream may have worded, if it is there.
+func (f *accessFields) add(name, value string) {
+	if value != "" {
+		f.set(name, clip(value))
+	}
+}
+
+// set adds what is berth's own, or clipped.
+func (f *accessFields) set(name, value string) { *f = append(*f, slog.String(name, value)) }
+
+func (f *accessFields) count(name string, n int64) { *f = append(*f, slog.Int64(name, n)) }
+
+func (f *accessFields) time(name string, d time.Duration) {
+	*f = append(*f, slog.Float64(name, float64(d.Microseconds())/1000))
+}
+
+// accessRecord appends the one record that a request leaves. Its fields:
 //
 //	pool, http, path    where it went; the path without its query
 //	method              JSON-RPC method, known or not, "batch", "response" or the HTTP method
@@ -32,66 +69,65 @@ import (
 //	error               why berth refused or failed
 //
 // Session ids, credentials, arguments, URIs of resources and results never appear.
-func (x *request) accessRecord(took time.Duration) []any {
-	record := []any{"http", clip(x.r.Method), "path", clip(x.r.URL.Path), "method", x.methodText(), "era", x.era().String()}
-	add := func(name, value string) {
-		if value != "" {
-			record = append(record, name, clip(value))
-		}
-	}
-	add("pool", x.poolName())
-	add("version", x.version())
-	record = x.appendSubject(record)
-	add("source", string(x.decision.Source))
-	add("upstream", x.upstream)
-	add("moved_from", x.movedFrom)
-	record = append(record, "status", x.status)
+func (x *request) accessRecord(f accessFields, took time.Duration) accessFields {
+	f.set("http", clip(x.r.Method))
+	f.set("path", clip(x.r.URL.Path))
+	f.set("method", x.methodText())
+	f.set("era", x.era().String())
+	f.add("pool", x.poolName())
+	f.add("version", x.version())
+	x.addSubject(&f)
+	f.add("source", string(x.decision.Source))
+	f.add("upstream", x.upstream)
+	f.add("moved_from", x.movedFrom)
+	f.count("status", int64(x.status))
 	if x.code != 0 {
-		record = append(record, "code", x.code)
+		f.count("code", int64(x.code))
 	}
-	record = append(record, "outcome", x.outcome(), "ms", milliseconds(took), "bytes", x.written)
+	f.set("outcome", x.outcome())
+	f.time("ms", took)
+	f.count("bytes", x.written)
 	if !x.begun.IsZero() {
-		record = append(record, "first_ms", milliseconds(x.begun.Sub(x.started)))
+		f.time("first_ms", x.begun.Sub(x.started))
 	}
 	if x.attempts > 0 {
-		record = append(record, "attempts", x.attempts)
+		f.count("attempts", int64(x.attempts))
 	}
-	add("holder", x.holder)
-	if address := x.p.addressOf(x.r, x.trusted); address.IsValid() {
-		add("client", address.String())
-	}
-	add("agent", x.r.UserAgent())
-	if session := cmp.Or(x.session, x.newSession); session != "" {
-		add("session", digest(session))
-	}
-	if trace := x.span.server.SpanContext().TraceID(); trace.IsValid() {
-		add("trace", trace.String())
-	}
+	f.add("holder", x.holder)
+	x.addCaller(&f)
 	if x.err != nil {
-		add("error", x.errorText())
+		f.add("error", x.errorText())
 	}
-	return record
+	return f
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// appendSubject appends what the request is about: tool or prompt, and task.
-func (x *request) appendSubject(record []any) []any {
+// addSubject adds what the request is about: tool or prompt, and task.
+func (x *request) addSubject(f *accessFields) {
 	c := x.call()
 	if c == nil {
-		return record
+		return
 	}
-	switch {
-	case c.Name == "":
-	case c.Method == mcp.MethodCallTool:
-		record = append(record, "tool", clip(c.Name))
-	case c.Method == mcp.MethodGetPrompt:
-		record = append(record, "prompt", clip(c.Name))
+	switch c.Method {
+	case mcp.MethodCallTool:
+		f.add("tool", c.Name)
+	case mcp.MethodGetPrompt:
+		f.add("prompt", c.Name)
 	}
-	if task := cmp.Or(c.TaskID, x.handed); task != "" {
-		record = append(record, "task", clip(task))
+	f.add("task", cmp.Or(c.TaskID, x.handed))
+}
+
+// addCaller adds who sent the request, and in which session and trace.
+func (x *request) addCaller(f *accessFields) {
+	if address := x.p.addressOf(x.r, x.trusted); address.IsValid() {
+		f.add("client", address.String())
 	}
-	return record
+	f.add("agent", x.r.UserAgent())
+	if session := cmp.Or(x.session, x.newSession); session != "" {
+		f.add("session", digest(session))
+	}
+	if trace := x.span.server.SpanContext().TraceID(); trace.IsValid() {
+		f.add("trace", trace.String())
+	}
 }
 
 // methodText is the method as the client gave it: a log need not be bounded as

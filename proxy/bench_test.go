@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"berth/internal/journal"
 	"berth/proxy"
 
 	"go.opentelemetry.io/otel/trace/noop"
@@ -103,7 +104,7 @@ func benchmarkBeside(b *testing.B, method, name, params string) {
 // benchedBerth is the address of a berth that counts and logs as in production, and whose task is bound.
 func benchedBerth(b *testing.B) string {
 	berth := start(b, setup{handler: benchedUpstream(), options: func(o *proxy.Options) {
-		o.AccessLog = slog.New(slog.NewJSONHandler(io.Discard, nil))
+		o.AccessLog = journal.New(io.Discard).Patient(slog.LevelInfo)
 		o.Logger = slog.New(slog.DiscardHandler)
 		o.Tracer = noop.NewTracerProvider()
 	}})

@@ -26,7 +26,7 @@
 //  6. record: what creates a task or a session is bound, and only then
 //  7. release: its bytes go to the client and are flushed.
 //  8. finish: one access record, metrics and a span are written (finish.go,
-//     accesslog.go, telemetry.go, span.go).
+//     accesslog.go, telemetry.go, labels.go, span.go).
 //
 // A subscription may need several upstreams at once, and so takes a way of its own
 // after the second step: listen.go is its stream to the client, listenplan.go says who

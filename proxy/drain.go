@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,8 +73,8 @@ func (x *request) wasCut() bool {
 
 // reportCut tells of a request that was cut: what is lost with it, and to whom it mattered.
 func (x *request) reportCut(took time.Duration) {
-	record := []any{"pool", x.poolName(), "method", x.methodText(), "age", took.Round(time.Millisecond).String()}
-	record = x.appendSubject(record)
+	record := accessFields{slog.String("pool", x.poolName()), slog.String("method", x.methodText()), slog.String("age", took.Round(time.Millisecond).String())}
+	x.addSubject(&record)
 	x.p.telemetry.cut(x)
-	x.p.log.Warn("a request was cut at the end of the drain", record...)
+	x.p.log.LogAttrs(context.Background(), slog.LevelWarn, "a request was cut at the end of the drain", record...)
 }

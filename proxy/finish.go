@@ -105,6 +105,6 @@ func (x *request) report() {
 		x.reportCut(took)
 	}
 	if x.p.options.AccessLog != nil {
-		x.p.options.AccessLog.Info("request", x.accessRecord(took)...)
+		x.logAccess(took)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"berth/internal/config"
 	"berth/internal/framing"
 	"berth/internal/gate"
+	"berth/internal/journal"
 	"berth/internal/telemetry"
 
 	"github.com/urfave/cli/v2"
@@ -44,7 +45,9 @@ func serveCommand() *cli.Command {
 
 // serve runs a berth until ctx ends, and then drains it.
 func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
-	log, err := newLogger(cfg.Log.Level, logs)
+	lines := journal.New(logs)
+	defer lines.Flush()
+	log, access, err := newLoggers(cfg.Log, lines)
 	if err != nil {
 		return err
 	}
@@ -55,7 +58,7 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		return fmt.Errorf("telemetry: %w", err)
 	}
 	defer flush(tel, log)
-	o := newObservers(cfg.Log, log, tel)
+	o := observers{log: log, access: access, meter: tel.MeterProvider(), tracer: tel.TracerProvider()}
 	// Before the listener: clients are better refused than left waiting for the store.
 	store, err := openStore(ctx, cfg, o)
 	if err != nil {
@@ -89,14 +92,6 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 	return p.run(ctx, g.guarded(bounded, cfg))
 }
 
-func newObservers(cfg config.Log, log *slog.Logger, tel *telemetry.Telemetry) observers {
-	o := observers{log: log, meter: tel.MeterProvider(), tracer: tel.TracerProvider()}
-	if cfg.Access {
-		o.access = log
-	}
-	return o
-}
-
 // guarded returns what requests are read from: the connections of listener, over TLS if that
 // is configured, framed beyond doubt.
 func (g *graph) guarded(listener net.Listener, cfg config.Config) net.Listener {
@@ -106,12 +101,17 @@ func (g *graph) guarded(listener net.Listener, cfg config.Config) net.Listener {
 	return framing.NewListener(listener, int(cfg.Limits.Headers))
 }
 
-func newLogger(level string, out io.Writer) (*slog.Logger, error) {
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
-		return nil, fmt.Errorf("log level: %w", err)
+// newLoggers returns what berth says of itself with, and of requests; access is nil if they
+// leave no record.
+func newLoggers(cfg config.Log, lines *journal.Journal) (log, access *slog.Logger, err error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {
+		return nil, nil, fmt.Errorf("log level: %w", err)
 	}
-	return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: l})), nil
+	if cfg.Access {
+		access = lines.Patient(level)
+	}
+	return lines.Logger(level), access, nil
 }
 
 func flush(tel *telemetry.Telemetry, log *slog.Logger) {
