@@ -120,3 +120,53 @@ func TestFloodOfWhatTasksKeepIsItsCallersAffair(t *testing.T) {
 		})
 	}
 }
+
+// A caller has 40 connections on which it reads nothing of results of 8 MiB, in a memory of 256
+// MiB: one of them is in memory once, more are refused, and another one's calls and polls go on.
+func TestSlowReadersAreTheirCallersAffair(t *testing.T) {
+	const limit, readers = 256 << 20, 40
+	fleet := keeping(t)
+	b := startBerthUnder(t, fleet.fleet, "export GOMEMLIMIT=256MiB", "--store", "memory:", "--config",
+		configFile(t, "trusted_proxies = [\"127.0.0.1/32\"]\n[[upgrade]]\ntools = [\"large\", \"quick\"]\n"))
+	slow, other := clientFrom(t, "192.0.2.1"), clientFrom(t, "192.0.2.2")
+	made := func(c *modernClient, tool string) string {
+		got, err := c.send(t, b.url(), "tools/call", tool, map[string]any{"name": tool})
+		if err != nil || got.Result.TaskID == "" {
+			t.Fatalf("a call of %s: %v, %v", tool, got, err)
+		}
+		return got.Result.TaskID
+	}
+	ended := func(c *modernClient, id string) {
+		realtest.Eventually(t, "the end of a task", func() bool {
+			poll, err := c.poll(t, b.url(), id)
+			if err != nil || poll.status != http.StatusOK {
+				t.Fatalf("a poll: %v, %v", poll, err)
+			}
+			return poll.Result.Status == "completed"
+		})
+	}
+	ids := []string{made(slow, "large"), made(slow, "large"), made(slow, "large")}
+	for _, id := range ids {
+		ended(slow, id)
+	}
+	told := map[int]int{}
+	for i := range readers {
+		r := modernRequest(t, b.url(), "tasks/get", ids[i%len(ids)], map[string]any{"taskId": ids[i%len(ids)]})
+		resp, err := slow.http.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		told[resp.StatusCode]++
+	}
+	for range 10 {
+		ended(other, made(other, "quick"))
+	}
+	t.Logf("told %v, %d MiB at most", told, b.peakMemory(t)>>20)
+	if told[http.StatusOK] < readers/3 || told[http.StatusTooManyRequests] == 0 || len(told) != 2 {
+		t.Errorf("told %v, want 200 of two results and 429 of the third", told)
+	}
+	if peak := b.peakMemory(t); !raceEnabled && peak > limit {
+		t.Errorf("%d MiB resident, limit %d", peak>>20, limit>>20)
+	}
+}

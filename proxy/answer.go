@@ -53,20 +53,26 @@ func (x *request) mayKeep(e *mcp.Error) bool {
 	return e == errOverloaded && x.r.ContentLength > 0 && x.r.ContentLength <= firstRead && !x.p.load.memory.Short()
 }
 
-// respond writes a JSON answer of our own; where a stopgap is open, as its last event.
-func (x *request) respond(status int, body []byte) {
+// respond writes a JSON answer of our own, in one piece or several; where a stopgap is open,
+// as its last event.
+func (x *request) respond(status int, body ...[]byte) {
 	if err := x.writeAnswer(status, body); err != nil && x.err == nil {
 		x.err = err
 	}
 }
 
-func (x *request) writeAnswer(status int, body []byte) error {
+func (x *request) writeAnswer(status int, body mcp.Parts) error {
 	if x.stopgap.isOpen() {
-		return x.stopgap.end(status, body)
+		return x.stopgap.end(status, body.Bytes())
 	}
 	h := x.w.Header()
 	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("Content-Length", strconv.Itoa(body.Len()))
 	x.writeHeader(status)
-	return x.write(body)
+	for _, part := range body {
+		if err := x.write(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -92,24 +92,3 @@ func TestLateDenialLeavesTheIDToItsCreator(t *testing.T) {
 		}
 	})
 }
-
-// So it is with sessions: a server without any may answer a ping in each.
-func TestAskedForSessionYieldsToItsCreation(t *testing.T) {
-	f := newRig(t, rigOptions{})
-	a, b := f.servers[0], f.servers[1]
-	a.inject(first(onMethod("ping", sayResult(`{}`)), onMethod("tools/list", sayResult(`{"by":"a"}`))))
-	if r := f.legacy(guessed, "tools/list", ""); !strings.Contains(r.body, `"by":"a"`) {
-		t.Fatalf("got %v, want a's answer", r)
-	}
-	b.inject(first(onMethod("tools/list", sayResult(`{"by":"b"}`)), onMethod("initialize", func(w http.ResponseWriter, r *http.Request, body []byte) bool {
-		w.Header().Set("Mcp-Session-Id", guessed)
-		return sayResult(`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"b","version":"1"}}`)(w, r, body)
-	})))
-	f.pool.Upstreams()[0].Draining = true
-	if r := f.legacy("", "initialize", `"protocolVersion":"2025-11-25"`); r.status != http.StatusOK {
-		t.Errorf("creation: got %v", r)
-	}
-	if r := f.legacy(guessed, "tools/list", ""); !strings.Contains(r.body, `"by":"b"`) {
-		t.Errorf("got %v, want b's answer", r)
-	}
-}

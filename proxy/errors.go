@@ -51,6 +51,7 @@ var (
 	errTaskRequired = &mcp.Error{Status: http.StatusOK, Code: mcp.CodeMethodNotFound, Message: "this tool is called as a task only"}
 	errTooManyTasks = limited(mcp.ReasonTooManyTasks, "too many tasks are live")
 	errTooMuchKept  = limited(mcp.ReasonTooMuchKept, "tasks of this caller keep as much as they may until they expire")
+	errTooMuchLent  = limited(mcp.ReasonTooMuchKept, "results that this caller is being given and has not read fill the memory")
 	errInternal     = &mcp.Error{Status: http.StatusInternalServerError, Code: mcp.CodeInternal, Message: "internal error", Outcome: mcp.Unknown}
 )
 
@@ -102,6 +103,10 @@ func (x *request) ladder(err error) *mcp.Error {
 	case errors.Is(err, upgrade.ErrTooMuchKept):
 		tooMuch := *errTooMuchKept
 		tooMuch.RetryAfter = retryKept
+		return &tooMuch
+	case errors.Is(err, upgrade.ErrTooMuchLent):
+		tooMuch := *errTooMuchLent
+		tooMuch.RetryAfter = retrySoon
 		return &tooMuch
 	case errors.Is(err, routing.ErrNoUpstream):
 		return unavailable(mcp.ReasonNoUpstream, "no upstream is available")

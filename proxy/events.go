@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"net/http"
@@ -202,6 +203,33 @@ func event(message []byte) []byte {
 		out = append(append(append(out, "data: "...), line...), '\n')
 	}
 	return append(out, '\n')
+}
+
+// writeEvent writes what event returns.
+func writeEvent(out *bufio.Writer, message mcp.Parts) error {
+	_, _ = out.WriteString("event: message") // what is wrong shows in the end
+	ends := true                             // a line does, and the next one is not begun
+	for _, part := range message {
+		for len(part) > 0 {
+			n := bytes.IndexAny(part, "\r\n")
+			if n == 0 {
+				ends, part = true, part[1:]
+				continue
+			}
+			if n < 0 {
+				n = len(part)
+			}
+			if ends {
+				_, _ = out.WriteString("\ndata: ")
+			}
+			if _, err := out.Write(part[:n]); err != nil {
+				return err
+			}
+			ends, part = false, part[n:]
+		}
+	}
+	_, err := out.WriteString("\n\n")
+	return err
 }
 
 // readsOn reports whether an answer is read to its end although its client does not

@@ -9,6 +9,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/upgrade"
 )
 
 // leg is the part of a client's subscription that one upstream serves, or berth itself
@@ -50,6 +51,7 @@ type legEvent struct {
 	raw    []byte          // it says this, one event
 	about  *mcp.Subscribed // what a shared stream's notification, whose raw is the message alone, is about
 	within bool            // and the event goes on
+	view   *upgrade.View   // a task of berth's own making is to be told of
 	done   bool            // it has said all that there is to say
 }
 

@@ -65,10 +65,16 @@ func (l *subscription) takeShared() error {
 
 // take acts on what happened to a leg. errFeedEnded says that all have ended.
 func (l *subscription) take(e legEvent) error {
+	if e.view != nil {
+		defer e.view.Return()
+	}
 	switch {
 	case !slices.Contains(l.legs, e.leg):
 		dropRefusal(e.lost)
 		return nil
+	case e.view != nil:
+		l.speaking = nil
+		return l.x.writeEvent(e.view.Notification(l.x.id))
 	case e.raw != nil:
 		return l.pass(e)
 	case e.done:

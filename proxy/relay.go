@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/mcp"
 	"berth/routing"
 )
 
@@ -156,6 +158,32 @@ func (x *request) writeThrough(b []byte) error {
 		return err
 	}
 	return x.flush()
+}
+
+// writeEvent writes a message as an event, flushed. A large one is no copy.
+func (x *request) writeEvent(message mcp.Parts) error {
+	if message.Len() <= writeAtOnce {
+		return x.writeThrough(event(message.Bytes()))
+	}
+	out := bufio.NewWriterSize(bodyWriter{x}, writeAtOnce)
+	if err := writeEvent(out, message); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return x.flush()
+}
+
+// bodyWriter is the answer's body as an io.Writer.
+type bodyWriter struct{ x *request }
+
+// Write implements io.Writer.
+func (w bodyWriter) Write(b []byte) (int, error) {
+	if err := w.x.write(b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 // flush sends what was written so far, within the same time.

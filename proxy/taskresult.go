@@ -70,6 +70,7 @@ func (w *resultWait) follow() error {
 		if err := w.tell(); err != nil || w.task.State.Terminal() {
 			return err
 		}
+		w.task = w.task.Brief() // many may wait, for long
 		if err := w.next(); err != nil {
 			return err
 		}
@@ -139,7 +140,7 @@ func (w *resultWait) pause() error {
 }
 
 // end gives the client what the call returned. One who has waited goes on to wait for a
-// store that is away.
+// store that is away, and for room.
 func (w *resultWait) end() error {
 	for {
 		view, err := w.x.p.lookout.view(w.x.r.Context(), w.task.ID, w.x.asker())
@@ -157,13 +158,14 @@ func (w *resultWait) end() error {
 
 // answer gives the response, as the whole answer or as the last event.
 func (w *resultWait) answer(view upgrade.View) error {
+	defer view.Return()
 	w.x.toolFailed = view.ToolFailed
 	response := view.CoreResponse(w.x.id)
 	if !w.isOpen() {
-		w.x.respond(http.StatusOK, response)
+		w.x.respond(http.StatusOK, response...)
 		return nil
 	}
-	return w.x.writeThrough(event(response))
+	return w.x.writeEvent(response)
 }
 
 // refuse gives an error in place of the response.

@@ -95,10 +95,10 @@ func (w *resultWait) ownProgress() []byte {
 	return event(mcp.TaskProgress(now, w.token, w.task.ID))
 }
 
-// unasked are the open asks that this stream has not given yet. Only in the session that
-// the call lives in is there a way back for what a client answers.
+// unasked are the open asks that this stream has not given yet, as far as it has seen them.
+// Only in the session that the call lives in is there a way back for what a client answers.
 func (w *resultWait) unasked() []upgrade.Ask {
-	unasked := slices.DeleteFunc(w.task.OpenAsks(), func(a upgrade.Ask) bool { return w.asked[a.Key] })
+	unasked := slices.DeleteFunc(w.task.OpenAsks(), func(a upgrade.Ask) bool { return a.Request == nil || w.asked[a.Key] })
 	if len(unasked) == 0 || !w.isAtHome() {
 		return nil
 	}

@@ -171,11 +171,12 @@ func (x *request) serveUpgraded() error {
 	switch c.Method {
 	case mcp.MethodGetTask:
 		view, err := tasks.Get(x.ctx, c.TaskID, x.asker())
+		defer view.Return()
 		x.holder = view.Holder
 		if err := x.mayHear(view.Task, err); err != nil {
 			return err
 		}
-		x.respond(http.StatusOK, mcp.Response(x.id, view.Detailed()))
+		x.respond(http.StatusOK, view.Response(x.id)...)
 		return nil
 	case mcp.MethodUpdateTask:
 		answers, err := mcp.InputResponses(x.body)
@@ -224,7 +225,7 @@ func (x *request) mayChange(id string) error {
 // mayHear returns what the caller is told in place of what was found, nil if nothing
 // speaks against that. Who may not ask does not learn that there is no task, either.
 func (x *request) mayHear(task upgrade.Task, err error) error {
-	if err == nil || errors.Is(err, upgrade.ErrUnknown) {
+	if err == nil || errors.Is(err, upgrade.ErrUnknown) || errors.Is(err, upgrade.ErrTooMuchLent) {
 		if refusal := x.mayAsk(x.ctx, task); refusal != nil {
 			return refusal
 		}

@@ -103,12 +103,19 @@ func (g *upgradedLeg) look(ctx context.Context, task *upgradedTask) (over bool, 
 	task.due = time.Now().Add(g.out.interval(task.poll))
 	now := task.next(view)
 	if now == task.told {
+		view.Return()
 		return false, nil
 	}
 	task.told = now
-	notification := mcp.TaskNotification(g.l.x.id, view.Detailed())
-	if notification == nil {
-		return view.State.Terminal(), nil // no JSON that could be told; it is left to polls
+	return view.State.Terminal(), g.show(ctx, view)
+}
+
+// show tells the client of a task as it is seen. The subscription returns the view if it takes
+// the event.
+func (g *upgradedLeg) show(ctx context.Context, view upgrade.View) error {
+	err := g.withFloor(ctx, func() error { return g.tell(ctx, legEvent{view: &view}) })
+	if err != nil {
+		view.Return()
 	}
-	return view.State.Terminal(), g.say(ctx, event(notification))
+	return err
 }

@@ -54,7 +54,7 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 		return nil
 	case h.refuseUndeclared(ctx, &task, id, m.Data):
 		return nil
-	case task.Session == "" || !task.mayAsk(key, m.Data) || !h.t.quota.take(h.id, task.weight()+int64(len(m.Data))) || h.isOver(ctx):
+	case task.Session == "" || !task.mayAsk(key, m.Data) || !h.hasRoom(ctx, &task, len(m.Data)) || h.isOver(ctx):
 		h.t.metrics.question(ctx, "refused")
 		h.refuse(ctx, id)
 		return nil
@@ -64,6 +64,17 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 	}
 	h.sayNow()
 	return h.open(ctx, key, m)
+}
+
+// hasRoom reports whether there is room for n bytes more that the client is asked: they are
+// kept, and in memory until it has answered.
+func (h *Held) hasRoom(ctx context.Context, task *Task, n int) bool {
+	more := int64(n)
+	room := h.t.quota.takeHeld(h.id, task.weight()+more, h.holds(task)+more)
+	if !room {
+		h.t.metrics.refused(ctx, "question")
+	}
+	return room
 }
 
 // open shows a request to the client as the ask of this key, until the upstream has the
@@ -91,6 +102,7 @@ func (h *Held) open(ctx context.Context, key string, m Message) error {
 		h.t.metrics.question(ctx, "asked")
 	}
 	after := h.Task()
+	h.recount(&after)
 	h.t.changed(ctx, &after)
 	return nil
 }
@@ -165,6 +177,7 @@ func (h *Held) close(ctx context.Context, key, event string, says ...json.RawMes
 		return h.cause(ctx, err)
 	}
 	task := h.Task()
+	h.recount(&task)
 	h.t.changed(ctx, &task)
 	return h.insist(ctx, func(ctx context.Context) error { return h.t.strikeAsk(ctx, &task, key) })
 }

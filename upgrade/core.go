@@ -28,15 +28,15 @@ func (v View) Core() mcp.CoreTask {
 
 // CoreResponse returns what tasks/result answers, under this raw JSON-RPC id, of a task
 // that has ended: exactly what the call returned, with the task's id in the `_meta` of a
-// result (2025-11-25, tasks, "Result Retrieval").
-func (v View) CoreResponse(id []byte) []byte {
+// result (2025-11-25, tasks, "Result Retrieval"). It is whole until the view is returned.
+func (v View) CoreResponse(id []byte) mcp.Parts {
 	switch v.State {
 	case Completed:
-		return mcp.Response(id, mcp.WithRelatedTask(v.Outcome, v.ID))
+		return mcp.RelatedResponse(id, v.Outcome, v.ID)
 	case Failed:
-		return mcp.ErrorResponse(id, v.Outcome)
+		return mcp.ErrorParts(id, v.Outcome)
 	}
-	return errNoOutcome.Body(id)
+	return mcp.Parts{errNoOutcome.Body(id)}
 }
 
 // Glance returns a task without its outcome, which the core dialect does not show with it.

@@ -74,8 +74,8 @@
 // an id).
 //
 // What clients ask for: tasks.go, create.go, creating.go, withheld.go, idempotency.go, update.go, cancel.go; session.go,
-// openask.go (sessions, and what is open in them); delivery.go (which berth tells). How they see it: extension.go (2026-07-28),
-// core.go (2025-11-25).
+// openask.go (sessions, and what is open in them); delivery.go (which berth tells);
+// lending.go (what is large, while they are given it). How they see it: extension.go (2026-07-28), core.go (2025-11-25).
 //
 // The held call: hold.go, aside.go (its life); place.go, queues.go, turn.go (its turn); round.go,
 // line.go, progress.go, undeclared.go (a round); listen.go, asks.go, resume.go (one of the legacy era);

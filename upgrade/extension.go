@@ -9,17 +9,24 @@ func (v View) Handle() []byte {
 	return shown.Handle()
 }
 
-// Detailed returns the task as the result of tasks/get, in the dialect of the Tasks
-// extension.
-func (v View) Detailed() []byte {
+// Response returns the response to a tasks/get under this raw JSON-RPC id, in the dialect of
+// the Tasks extension. It is whole until the view is returned.
+func (v View) Response(id []byte) mcp.Parts {
 	shown := v.shown()
-	return shown.Detailed()
+	return shown.Response(id)
+}
+
+// Notification tells the subscription with this raw id of the task. It is whole until the view
+// is returned.
+func (v View) Notification(id []byte) mcp.Parts {
+	shown := v.shown()
+	return shown.Notification(id)
 }
 
 func (v View) shown() mcp.TaskView {
 	shown := mcp.TaskView{
 		ID: v.ID, Status: v.ExtensionStatus(), Message: v.shownMessage(), Created: v.Created, Updated: v.Updated,
-		TTL: v.Terms.TTL, PollInterval: v.Terms.PollInterval, Asks: v.Outstanding(),
+		TTL: v.Terms.TTL, PollInterval: v.Terms.PollInterval, Inputs: v.Inputs,
 	}
 	switch v.State {
 	case Completed:

@@ -24,6 +24,7 @@ var (
 type Held struct {
 	t        *Tasks
 	caller   string // whom it counts for
+	size     int64  // of the call, in bytes
 	call     packedCall
 	guest    Attended // nil: nobody waits for the answer itself
 	ctx      context.Context
@@ -75,7 +76,7 @@ type Attended interface {
 // hold makes the call of e this process's. The caller has claimed the task.
 func (t *Tasks) hold(e entry, c *Call) *Held {
 	h := t.newHeld(e, c)
-	t.quota.count(e.ID, e.Caller, e.weight(), c.size(), h.expires.Add(spare))
+	t.quota.count(e.ID, e.Caller, e.weight(), h.holds(&e.Task), h.expires.Add(spare))
 	t.custody.hold(h)
 	return h
 }
@@ -83,7 +84,7 @@ func (t *Tasks) hold(e entry, c *Call) *Held {
 // newHeld returns the call of e, which is nobody's yet.
 func (t *Tasks) newHeld(e entry, c *Call) *Held {
 	h := &Held{
-		t: t, caller: e.Caller, call: pack(c), entry: e, id: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + newName(9),
+		t: t, caller: e.Caller, size: c.size(), call: pack(c), entry: e, id: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + newName(9),
 		sure: time.Now(), due: e.due(), expires: t.Expires(e.Task),
 	}
 	if e.Call != "" {
@@ -93,6 +94,12 @@ func (t *Tasks) newHeld(e entry, c *Call) *Held {
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	return h
 }
+
+// holds is how many bytes of a call are in memory whose record is this.
+func (h *Held) holds(task *Task) int64 { return h.size + task.recorded() }
+
+// recount counts what the call keeps and holds after it was asked something, or is not any more.
+func (h *Held) recount(task *Task) { h.t.quota.recount(h.id, task.weight(), h.holds(task)) }
 
 // Task returns the record as this process last saw it.
 func (h *Held) Task() Task { return h.standing().Task }

@@ -44,7 +44,7 @@ func newMetrics(provider metric.MeterProvider, t *Tasks) metrics {
 	// Creating an instrument fails on a malformed name only.
 	m.made, _ = meter.Int64Counter("berth.upgrade.tasks", metric.WithDescription("Upgraded tasks made."))
 	m.unmade, _ = meter.Int64Counter("berth.upgrade.unrecorded", metric.WithDescription("Calls that the store did not take as tasks, or not in time."))
-	m.refusals, _ = meter.Int64Counter("berth.upgrade.refused", metric.WithDescription("Calls that did not become tasks, and outcomes that were not kept, because their caller, or all callers, have as much as they may, by the bound."))
+	m.refusals, _ = meter.Int64Counter("berth.upgrade.refused", metric.WithDescription("Calls that did not become tasks, and outcomes that were not kept or not given out, because their caller, or all callers, have as much as they may, by the bound."))
 	m.ends, _ = meter.Int64Counter("berth.upgrade.ended", metric.WithDescription("Upgraded tasks that ended with an outcome of their call, by state."))
 	m.late, _ = meter.Int64Counter("berth.upgrade.late_results", metric.WithDescription("Outcomes dropped because their task had ended, or was another berth's, by then."))
 	m.crossed, _ = meter.Int64Counter("berth.upgrade.crossed_answers", metric.WithDescription("Responses to other requests in the answers to held calls, dropped."))
@@ -85,7 +85,7 @@ func (m metrics) begin(t *Tasks) {
 		series.Begin(counter)
 	}
 	series.Begin(m.refusals, series.Of("bound", "live_per_process", "live_per_caller", "live_per_principal",
-		"kept_tasks", "caller_kept_tasks", "kept", "caller_kept", "held", "caller_held", "outcome", "answers"))
+		"kept_tasks", "caller_kept_tasks", "kept", "caller_kept", "held", "caller_held", "lent", "caller_lent", "outcome", "question", "answers"))
 	series.Begin(m.ends, series.Of("state", string(Completed), string(Failed)))
 	series.Begin(m.questions, series.Of("outcome", "asked", "settled", "withdrawn", "refused", "undeclared"))
 	series.Begin(m.sessionEnds, series.Of("outcome", "held", "told", "failed"))

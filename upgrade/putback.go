@@ -76,6 +76,7 @@ func (h *Held) look(ctx context.Context) error {
 		h.end(errCancelled)
 	case stands.Holder == h.t.holder:
 		h.entry, h.sure = stands, began // others settle what it asks
+		h.recount(&stands.Task)
 	case stands.State == InputRequired && stands.Round == h.entry.Round:
 		// Its own pause, which is not acknowledged yet.
 	default:

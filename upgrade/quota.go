@@ -16,7 +16,8 @@ var ErrTooMuchKept = errors.New("upgrade: too much is kept")
 type Bounds struct {
 	Tasks, TasksPerCaller int
 	Bytes, BytesPerCaller int64 // arguments, outcomes, what clients are asked, and the records
-	Held, HeldPerCaller   int64 // bytes of the arguments of calls that this process holds
+	Held, HeldPerCaller   int64 // bytes of calls that this process holds: their arguments, and what is in their records
+	Lent, LentPerCaller   int64 // bytes of outcomes that clients are being given
 }
 
 const (
@@ -126,13 +127,51 @@ func (q *quota) take(id string, n int64) bool {
 	if k == nil {
 		return true
 	}
-	more, own := n-k.bytes, q.by[k.caller]
-	if most := q.bounds.BytesPerCaller; n > smallOutcome && more > 0 &&
-		(most > 0 && own.bytes+more > most || !q.fits(k.caller, own.bytes+more, q.all.bytes+more, q.bounds.Bytes, q.bounds.Bytes)) {
+	if !q.mayKeep(k, n) {
 		return false
 	}
 	q.resize(k, n, k.held)
 	return true
+}
+
+// takeHeld is take for a task of which this process is to hold so many bytes besides.
+func (q *quota) takeHeld(id string, n, held int64) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.expire(time.Now())
+	k := q.tasks[id]
+	if k == nil {
+		return true
+	}
+	if !q.mayKeep(k, n) || !q.mayHold(k, held) {
+		return false
+	}
+	q.resize(k, n, held)
+	return true
+}
+
+// mayKeep reports whether there is room for a task to keep n bytes. The caller has the lock.
+func (q *quota) mayKeep(k *kept, n int64) bool {
+	more, own, b := n-k.bytes, q.by[k.caller], q.bounds
+	return n <= smallOutcome || more <= 0 ||
+		(b.BytesPerCaller == 0 || own.bytes+more <= b.BytesPerCaller) && q.fits(k.caller, own.bytes+more, q.all.bytes+more, b.Bytes, b.Bytes)
+}
+
+// mayHold reports whether there is room for n bytes of a task to be held. What its caller alone
+// bounds leaves his only call alone. The caller has the lock.
+func (q *quota) mayHold(k *kept, n int64) bool {
+	more, own, b := n-k.held, q.by[k.caller], q.bounds
+	return more <= 0 ||
+		(b.HeldPerCaller == 0 || own.held == k.held || own.held+more <= b.HeldPerCaller) && q.fits(k.caller, own.held+more, q.all.held+more, b.Held, b.Held/2)
+}
+
+// recount notes what a task keeps and holds now, unless its call is not held any more.
+func (q *quota) recount(id string, bytes, held int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if k := q.tasks[id]; k != nil && k.held > 0 {
+		q.resize(k, bytes, held)
+	}
 }
 
 // letGo notes that the call of a task is not held any more.

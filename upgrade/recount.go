@@ -21,18 +21,22 @@ func (t *Tasks) settleQuota(task *Task) {
 	}
 }
 
-// InMemory is how many bytes of what tasks keep are in this process's memory.
+// InMemory is how many bytes of what tasks keep are in this process's memory, those that
+// clients are being given included.
 func (t *Tasks) InMemory() int64 {
-	all := t.quota.total()
+	all, lent := t.quota.total(), t.lending.total()
 	if t.store.Shared() || t.store.Durable() {
-		return all.held
+		return all.held + lent
 	}
-	return all.bytes + all.held
+	return all.bytes + all.held + lent
 }
 
 // KeepsMuch reports whether the tasks of a caller, as Creation names it, keep at least an even
-// share of what all keep.
-func (t *Tasks) KeepsMuch(caller string) bool { return t.quota.aboveEven(short(caller)) }
+// share of what all keep, or as much of what clients are being given.
+func (t *Tasks) KeepsMuch(caller string) bool {
+	name := short(caller)
+	return t.quota.aboveEven(name) || t.lending.aboveEven(name)
+}
 
 // alone reports whether this process has a store for itself that outlives it.
 func (t *Tasks) alone() bool { return !t.store.Shared() && t.store.Durable() }

@@ -1,8 +1,8 @@
 package upgrade
 
-// Refusal says which bound keeps a caller from making a task.
+// Refusal says which bound keeps a caller from making a task, or from being given an outcome.
 type Refusal struct {
-	Err    error  // ErrTooMany or ErrTooMuchKept
+	Err    error  // ErrTooMany, ErrTooMuchKept or ErrTooMuchLent
 	Reason string // the bound, as metrics name it
 }
 

@@ -144,6 +144,97 @@ func TestRoomForWhatACallInASessionAsks(t *testing.T) {
 	})
 }
 
+// What calls in sessions ask is in memory until it is answered, wherever their tasks are kept:
+// it counts for what calls hold.
+func TestOpenAsksAreHeld(t *testing.T) {
+	bounded := func(_ *testing.T, s *settings) { s.kept = Bounds{HeldPerCaller: 100 * kib} }
+	oldWorld(t, bounded, func(t *testing.T, berths []*berth, old *oldServer) {
+		b, id := berths[0], ""
+		var calls []*oldCall
+		for n := range 2 {
+			id = b.handCore(t, rule(nil), 0)
+			soon()
+			calls = append(calls, old.call(t, n))
+		}
+		ask := func(call, n, size int) {
+			calls[call].say(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":%q}}`, n, strings.Repeat("?", size))
+			soon()
+		}
+		open := func() string {
+			v, err := b.Get(t.Context(), id, somebody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys := ""
+			for _, ask := range v.OpenAsks() {
+				keys += ask.Key
+			}
+			return keys
+		}
+		ask(0, 0, 60*kib)
+		ask(1, 1, 60*kib)
+		ask(1, 2, 20*kib)
+		if got := open(); got != "2" || len(old.told()) != 1 {
+			t.Errorf("%q are open, %d were refused, want one of each", got, len(old.told()))
+		}
+		if held := b.quota.total().held; held < 80*kib || held > 100*kib {
+			t.Errorf("%d bytes are held of 80 KiB that are asked", held)
+		}
+		berths[1].SettleIn(t.Context(), behindKey(), []byte("0"))
+		soon()
+		ask(1, 3, 60*kib)
+		if got := open(); got != "23" {
+			t.Errorf("%q are open once the first call asks nothing", got)
+		}
+		for _, key := range []string{"2", "3"} {
+			b.SettleIn(t.Context(), behindKey(), []byte(key))
+		}
+		soon()
+		if all := b.quota.total(); all.held > 4*kib || all.bytes > 4*recordSize {
+			t.Errorf("%+v are counted of two calls that ask nothing", all)
+		}
+	})
+}
+
+// Answers to what was not asked are not kept, and do not count.
+func TestAnswersToNothingDoNotCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := bounding(t, settings{}, Bounds{BytesPerCaller: 100 * kib})
+		id, refused := b.tries(t, from("one", rule(nil), "call ask:k result"))
+		if refused != "" {
+			t.Fatal(refused)
+		}
+		before := b.quota.total()
+		for _, size := range []int{50, 200} {
+			if err := b.Update(t.Context(), id, Asker{Pool: poolName}, inputs("nothing", `"`+strings.Repeat("a", size*kib)+`"`), &Envelope{}); err != nil {
+				t.Errorf("%d KiB of answers to nothing: %v", size, err)
+			}
+		}
+		if after := b.quota.total(); after != before {
+			t.Errorf("counted %+v, before %+v", after, before)
+		}
+	})
+}
+
+// The call of a task whose last answer has come is held again, with what was answered.
+func TestAnsweredCallsAreHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := bounding(t, settings{}, Bounds{HeldPerCaller: 100 * kib})
+		var refused []error
+		for range 2 {
+			id, _ := b.tries(t, from("one", rule(nil), "call ask:k hang"))
+			refused = append(refused, b.Update(t.Context(), id, Asker{Pool: poolName}, inputs("k", `"`+strings.Repeat("a", 60*kib)+`"`), &Envelope{}))
+			synctest.Wait()
+		}
+		if refused[0] != nil || !errors.Is(refused[1], ErrTooMuchKept) {
+			t.Errorf("got %v, want the second refused", refused)
+		}
+		if held := b.quota.total().held; held < 60*kib || held > 70*kib {
+			t.Errorf("%d bytes are held of one call with 60 KiB of answers", held)
+		}
+	})
+}
+
 // A task that is cancelled while nobody holds it keeps its arguments no longer.
 func TestCancelledTaskKeepsItsRecordAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -330,14 +330,19 @@ func (h *Held) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (ag
 	}
 	op := h.t.op(Pause)
 	op.Asks, op.RequestState, op.Round = asks, state, h.Task().Round
-	if task := h.Task(); !h.t.quota.take(h.id, task.Size+int64(len(state))+sizeOf(asks)) {
+	task, more := h.Task(), int64(len(state))+sizeOf(asks)
+	held := h.size
+	if len(asks) == 0 { // else nobody holds it then
+		held += more
+	}
+	if !h.t.quota.takeHeld(h.id, task.Size+more, held) {
 		return false, errNotKept
 	}
 	if err := h.must(ctx, op); err != nil {
 		return false, err
 	}
 	h.guest = nil
-	task := h.Task()
+	task = h.Task()
 	h.t.changed(ctx, &task)
 	return len(asks) == 0, nil
 }

@@ -173,9 +173,22 @@ func (t *Task) answers() []mcp.Input {
 	return given
 }
 
+// Brief returns the task without what may be large in its record: what clients are asked.
+func (t *Task) Brief() Task {
+	brief := *t
+	brief.RequestState, brief.Asks = nil, slices.Clone(t.Asks)
+	for i := range brief.Asks {
+		brief.Asks[i].Request = nil
+	}
+	return brief
+}
+
 // weight is how many bytes a task keeps that its client, or its tool, decides about: Size,
 // and what of it is in the record.
-func (t *Task) weight() int64 {
+func (t *Task) weight() int64 { return t.Size + t.recorded() }
+
+// recorded is how many of these bytes are in the record.
+func (t *Task) recorded() int64 {
 	n := len(t.Tool) + len(t.Message) + len(t.ProgressToken) + len(t.Progress) + len(t.RequestState)
 	for _, ask := range t.Asks {
 		n += len(ask.Key) + len(ask.Upstream) + len(ask.Request) + len(ask.Answer)
@@ -186,7 +199,7 @@ func (t *Task) weight() int64 {
 	for _, said := range t.Said {
 		n += len(said.Message)
 	}
-	return t.Size + int64(n)
+	return int64(n)
 }
 
 // did reports whether op made this record or one shortly before it.

@@ -71,6 +71,7 @@ type Tasks struct {
 	backlog *backlog
 	unkept  unstoredBytes
 	quota   *quota
+	lending *lending
 	woken   chan struct{} // holds one: the next beat is due at once
 	renewal chan struct{} // holds one: so is the next renewal of the lease
 
@@ -107,6 +108,7 @@ func newTasks(o Options, s store) *Tasks {
 		unsure:  newUnsure(),
 		backlog: newBacklog(),
 		quota:   newQuota(o.Kept),
+		lending: newLending(o.Kept),
 		unkept:  unstoredBytes{most: o.Unstored},
 		woken:   make(chan struct{}, 1),
 		renewal: make(chan struct{}, 1),
@@ -146,11 +148,14 @@ type Asker struct {
 type View struct {
 	Task
 	Outcome []byte // the result or the error, once there is one
+	Inputs  []byte // what it waits for between two rounds, as one JSON object
 	Place   int    // in the queue, from 1; 0: in none
+
+	lent *lent // nil: these are the view's own
 }
 
-// Get returns a task with its outcome. Errors: ErrUnknown, or one that wraps
-// storage.ErrUnavailable.
+// Get returns a task with its outcome, until its caller returns the view. Errors: ErrUnknown, a
+// *Refusal, or one that wraps storage.ErrUnavailable.
 func (t *Tasks) Get(ctx context.Context, id string, who Asker) (View, error) {
 	e, err := t.find(ctx, id, who)
 	if err != nil {
@@ -159,9 +164,11 @@ func (t *Tasks) Get(ctx context.Context, id string, who Asker) (View, error) {
 	v := View{Task: e.Task}
 	switch {
 	case e.Task.Outcome != "":
-		if v.Outcome, err = t.records.outcome(ctx, id, e.Task.Outcome); errors.Is(err, ErrUnknown) {
+		if err = t.showOutcome(ctx, &v); errors.Is(err, ErrUnknown) {
 			return View{}, t.miss(ctx)
 		}
+	case e.State == InputRequired:
+		err = t.showAsks(ctx, &v)
 	case e.State == Queued:
 		v.Place = t.place(ctx, &e.Task)
 	}

@@ -30,14 +30,22 @@ func (t *Tasks) Update(ctx context.Context, id string, who Asker, answers []mcp.
 	if err := t.unsure.settle(ctx, id); err != nil {
 		return err
 	}
-	if !t.quota.take(id, e.weight()+sizeOf(answers)) {
+	op := t.op(Answer)
+	op.Answers = answers
+	next, _, _ := Transition(e.Task, op) // answers to nothing leave it as it is
+	held := int64(0)
+	if next.Waiting() { // these are the last answers: its call is held here
+		held = next.weight()
+	}
+	if !t.quota.takeHeld(id, next.weight(), held) {
 		t.metrics.refused(ctx, "answers")
 		return &Refusal{ErrTooMuchKept, "answers"}
 	}
-	op := t.op(Answer)
-	op.Answers = answers
 	take := func(ctx context.Context) error { return t.take(ctx, e, op, with) }
 	err = unavailable(take(ctx))
+	if t.custody.get(id) == nil {
+		t.quota.letGo(id)
+	}
 	if errors.Is(err, storage.ErrUnavailable) {
 		// The answers may be stored, and with them that this process goes on with the task.
 		t.unsure.keep(id, take)

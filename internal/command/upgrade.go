@@ -49,16 +49,21 @@ func upgradeRules(cfg config.Config) upgrade.Rules {
 // take at most, where they are kept in memory; and what calls bear that are held, wherever.
 const ofMemory = 4
 
+// maxLent bounds the results in memory that clients are being given, in bytes.
+const maxLent = 256 << 20
+
 // keptBounds are what tasks may keep in a process with this memory limit; 0: it has none.
 func keptBounds(l config.Limits, memory int64, inMemory bool) upgrade.Bounds {
-	b := upgrade.Bounds{Tasks: l.KeptTasks, TasksPerCaller: l.KeptTasksPerCaller, Bytes: int64(l.Kept)}
+	b := upgrade.Bounds{Tasks: l.KeptTasks, TasksPerCaller: l.KeptTasksPerCaller, Bytes: int64(l.Kept), Lent: maxLent}
 	if memory > 0 {
+		b.Lent = min(b.Lent, memory/(2*ofMemory))
 		b.Held = max(memory/ofMemory, 4*int64(l.Body))
 		b.HeldPerCaller = b.Held / 2
 	}
 	if memory > 0 && inMemory {
 		b.Bytes = min(b.Bytes, b.Held)
 	}
+	b.LentPerCaller = b.Lent / 2
 	b.BytesPerCaller = min(int64(l.KeptPerCaller), b.Bytes/2)
 	return b
 }

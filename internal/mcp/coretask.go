@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -77,14 +78,23 @@ func (t CoreTask) appendMembers(out []byte, ttl, pollInterval string) []byte {
 	return out
 }
 
-// WithRelatedTask returns a result that says in its `_meta` which task it belongs to, in
-// place of what it said of that before. Every other byte stays. What has no room for it
-// (its `_meta` is no object, or stands there twice) stays as it is.
-func WithRelatedTask(result []byte, task string) []byte {
-	return patched(result, patch{relatedTo(task)})
+// RelatedResponse returns the JSON-RPC response under this raw id with a result that says in
+// its `_meta` which task it belongs to, in place of what it said of that before. Every other
+// byte of the result stays. What has no room for it (its `_meta` is no object, or stands there
+// twice) stays as it is.
+func RelatedResponse(id, result []byte, task string) Parts {
+	head, tail := responseHead(id, "result"), []byte{'}'}
+	if len(result) <= copied {
+		return around(head, patched(result, patch{relatedTo(task)}), tail)
+	}
+	related, err := relatedTo(task).spliced(result)
+	if err != nil {
+		related = Parts{result}
+	}
+	return slices.Concat(Parts{head}, related, Parts{tail})
 }
 
-// MessageWithRelatedTask is WithRelatedTask for a request or notification, where the
+// MessageWithRelatedTask does so for a request or notification, where the
 // `_meta` of its params says it. What names a task itself stays as it is: a server that has
 // its client do something as a task asks for that by tasks/get and the like, and they are
 // about no other ("Associating Task-Related Messages").

@@ -1,7 +1,9 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 )
@@ -62,8 +64,12 @@ func TestRelatedTaskChangesNothingElse(t *testing.T) {
 		`{"a":1,"a":2,"_meta":{}}`: `{"a":1,"a":2,"_meta":{}}`,
 		`[1]`:                      `[1]`,
 	} {
-		if got := string(WithRelatedTask([]byte(result), `t"1`)); got != want {
+		if got := string(RelatedResponse([]byte("7"), []byte(result), `t"1`).Bytes()); got != `{"jsonrpc":"2.0","id":7,"result":`+want+`}` {
 			t.Errorf("%s:\ngot  %s\nwant %s", result, got, want)
+		}
+		large := strings.Repeat(" ", copied) // before it, so that nothing else is another
+		if got := RelatedResponse([]byte("7"), []byte(large+result), `t"1`); string(got.Bytes()) != `{"jsonrpc":"2.0","id":7,"result":`+large+want+`}` {
+			t.Errorf("a large %s:\ngot  %s\nwant %s", result, bytes.TrimLeft(got.Bytes(), " "), want)
 		}
 	}
 }

@@ -64,6 +64,9 @@ func (p patch) layout(data []byte) (spans []span, err error) {
 	return spans, err
 }
 
+// jsonOpen is where the first member of the one object in data may begin.
+func jsonOpen(data []byte) int { return bytes.IndexByte(data, '{') + 1 }
+
 // cut returns the comma and the blanks before a member, and its name up to the value.
 func (s span) cut(data []byte) (lead, name []byte) {
 	start := s.lead + bytes.IndexByte(data[s.lead:], '"')
@@ -75,7 +78,7 @@ func (p patch) appendTo(out, data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	open := bytes.IndexByte(data, '{') + 1
+	open := jsonOpen(data)
 	out = append(out, data[:open]...)
 	end, stay := open, 0
 	for _, s := range spans {

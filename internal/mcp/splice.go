@@ -116,6 +116,16 @@ func response(id []byte, member string, value []byte) []byte {
 	return slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"`+member+`":`), value, []byte{'}'})
 }
 
+// ErrorParts is ErrorResponse without a copy of a large object.
+func ErrorParts(id, object []byte) Parts {
+	return around(responseHead(id, "error"), object, []byte{'}'})
+}
+
+// responseHead is what stands before the value of a response.
+func responseHead(id []byte, member string) []byte {
+	return slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"`+member+`":`))
+}
+
 // EmptyResponse returns the response with which a request of the modern era is
 // acknowledged that has no result of its own, such as tasks/cancel (Tasks extension, "Task
 // Cancellation").

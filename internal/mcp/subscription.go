@@ -76,8 +76,10 @@ func ListenFor(body []byte, filter Filter) []byte {
 }
 
 func notification(method string, id, params []byte) []byte {
-	return bytes.Join([][]byte{
-		[]byte(`{"jsonrpc":"2.0","method":"` + method + `","params":{"_meta":{"` + metaSubscription + `":`), id,
-		[]byte(`},`), params, []byte(`}}`),
-	}, nil)
+	return bytes.Join([][]byte{[]byte(notificationHead(method)), id, []byte(`},`), params, []byte(`}}`)}, nil)
+}
+
+// notificationHead is what stands before the id of the subscription.
+func notificationHead(method string) string {
+	return `{"jsonrpc":"2.0","method":"` + method + `","params":{"_meta":{"` + metaSubscription + `":`
 }

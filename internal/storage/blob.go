@@ -85,6 +85,9 @@ func GetBlob(ctx context.Context, e Engine, key string) ([]byte, error) {
 		return nil, err
 	}
 	value := head.inline
+	if head.pieces() > 0 {
+		value = make([]byte, 0, head.size)
+	}
 	for i := range head.pieces() {
 		piece, err := e.Get(ctx, head.piece(key, i))
 		if err != nil {

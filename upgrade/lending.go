@@ -1,0 +1,206 @@
+package upgrade
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+
+	"berth/internal/mcp"
+)
+
+// ErrTooMuchLent says that what clients are being given of outcomes and asks fills the memory that may,
+// this caller's above all.
+var ErrTooMuchLent = errors.New("upgrade: too much is lent")
+
+// Return notes that the client has what the view shows, or will not have it. It is called
+// once for each view that Get returned.
+func (v View) Return() {
+	if v.lent != nil {
+		v.lent.from.giveBack(v.lent)
+	}
+}
+
+// showOutcome puts the outcome of a task that has ended into the view.
+func (t *Tasks) showOutcome(ctx context.Context, v *View) (err error) {
+	name := v.Task.Outcome
+	if 0 < v.Size && v.Size <= unlent {
+		v.Outcome, err = t.records.outcome(ctx, v.ID, name)
+		return err
+	}
+	size := cmp.Or(v.Size, v.Terms.MaxResult) // a berth before 0.5.0 has not said how large it is
+	v.Outcome, err = t.lend(ctx, v, outcomeKey(v.ID, name), size, func() ([]byte, error) {
+		return t.records.outcome(ctx, v.ID, name)
+	})
+	return err
+}
+
+// showAsks puts what a task waits for between two rounds into the view.
+func (t *Tasks) showAsks(ctx context.Context, v *View) (err error) {
+	asks := v.Outstanding()
+	if v.recorded() <= unlent {
+		v.Inputs = mcp.Inputs(asks)
+		return nil
+	}
+	step := v.Ops[len(v.Ops)-1] // no two records of the task have the same
+	v.Task = v.Brief()
+	v.Inputs, err = t.lend(ctx, v, taskKey(v.ID)+":asks:"+step, sizeOf(asks), func() ([]byte, error) {
+		return mcp.Inputs(asks), nil
+	})
+	return err
+}
+
+// lend has the view show what it borrows.
+func (t *Tasks) lend(ctx context.Context, v *View, key string, size int64, read func() ([]byte, error)) ([]byte, error) {
+	o, err := t.lending.borrow(ctx, key, v.Caller, size, read)
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
+		t.metrics.refused(ctx, refusal.Reason)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v.lent = o
+	return o.text, nil
+}
+
+// unlent is how large an outcome, or a record, may be that every reader has for himself, in bytes.
+const unlent = 16 << 10
+
+// lending has in memory, once each, the large outcomes and asks that clients are being given. They
+// count for whom their tasks count, until the last client has all.
+type lending struct {
+	most, each int64 // bytes, in all and of one caller; 0: any number
+
+	mu  sync.Mutex // guards the fields below, and each one's readers and size
+	all int64
+	by  map[string]int64
+	of  map[string]*lent // by key
+}
+
+// lent is an outcome, or asks, that clients are being given.
+type lent struct {
+	from        *lending
+	key, caller string
+	readers     int
+	size        int64
+	ready       chan struct{} // closed when the fields below are set
+	text        []byte
+	err         error
+}
+
+func newLending(b Bounds) *lending {
+	return &lending{most: b.Lent, each: b.LentPerCaller, by: map[string]int64{}, of: map[string]*lent{}}
+}
+
+// borrow returns a text of a caller's, of about so many bytes, which the first reads and
+// all who come while one has it share. It fails with a *Refusal if there is no room for it.
+func (l *lending) borrow(ctx context.Context, key, caller string, size int64, read func() ([]byte, error)) (*lent, error) {
+	for {
+		o, first, err := l.join(key, caller, size)
+		if err != nil {
+			return nil, err
+		}
+		if first {
+			text, err := read()
+			l.fill(o, text, err)
+		}
+		select {
+		case <-o.ready:
+		case <-ctx.Done():
+			l.giveBack(o)
+			return nil, context.Cause(ctx)
+		}
+		if o.err == nil {
+			return o, nil
+		}
+		l.giveBack(o)
+		if first {
+			return nil, o.err // that of another may be its client's departure
+		}
+	}
+}
+
+// join makes its caller a reader, the first one if that is to read it.
+func (l *lending) join(key, caller string, size int64) (o *lent, first bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if o = l.of[key]; o != nil {
+		o.readers++
+		return o, false, nil
+	}
+	if why := l.full(caller, size); why != "" {
+		return nil, false, &Refusal{ErrTooMuchLent, why}
+	}
+	o = &lent{from: l, key: key, caller: caller, readers: 1, ready: make(chan struct{})}
+	l.of[key] = o
+	l.resize(o, size)
+	return o, true, nil
+}
+
+// full returns which bound keeps n more bytes of a caller's from being lent, "" if none does.
+// Half of the room is anybody's, the rest for who has less than an even share of it; and one
+// text alone may be of any size. The caller has the lock, as of what follows.
+func (l *lending) full(caller string, n int64) string {
+	own, callers := l.by[caller], int64(len(l.by))
+	if own == 0 {
+		callers++
+	}
+	switch {
+	case l.most == 0, l.all == 0:
+		return ""
+	case l.each > 0 && own > 0 && own+n > l.each:
+		return "caller_lent"
+	case l.all+n <= l.most/2, l.all+n <= l.most+l.most/2 && (own == 0 || own+n <= l.most/callers):
+		return ""
+	}
+	return "lent"
+}
+
+func (l *lending) resize(o *lent, size int64) {
+	more := size - o.size
+	o.size = size
+	l.all += more
+	if l.by[o.caller] += more; l.by[o.caller] <= 0 {
+		delete(l.by, o.caller)
+	}
+}
+
+// fill has the readers go on. One that could not be read is there for nobody else.
+func (l *lending) fill(o *lent, text []byte, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o.text, o.err = text, err
+	l.resize(o, int64(len(text)))
+	if err != nil {
+		delete(l.of, o.key)
+	}
+	close(o.ready)
+}
+
+// giveBack notes that a reader is done.
+func (l *lending) giveBack(o *lent) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if o.readers--; o.readers > 0 {
+		return
+	}
+	l.resize(o, 0)
+	if l.of[o.key] == o {
+		delete(l.of, o.key)
+	}
+}
+
+// total is how many bytes are lent.
+func (l *lending) total() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all
+}
+
+// aboveEven reports whether a caller has at least an even share of what is lent.
+func (l *lending) aboveEven(caller string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	own := l.by[caller]
+	return own > 0 && own*int64(len(l.by)) >= l.all
+}
