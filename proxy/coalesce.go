@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -148,10 +147,8 @@ func (x *request) flightKey(u *routing.Upstream) flightKey {
 	add(u.Name)
 	add(x.r.Host)
 	add(x.r.URL.RawQuery)
-	for _, name := range slices.Sorted(maps.Keys(x.r.Header)) {
-		if isOfOneRequest(name) {
-			continue
-		}
+	var names [usualHeaders]string
+	for _, name := range sortedNames(names[:0], x.r.Header, isOfOneRequest) {
 		for _, value := range x.r.Header[name] {
 			add(name)
 			add(value)

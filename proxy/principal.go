@@ -3,7 +3,6 @@ package proxy
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"maps"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -71,16 +70,28 @@ func credentialOf(r *http.Request) string {
 // digestOf is equal for headers that are equal byte by byte, but for the names that are
 // left out.
 func digestOf(h http.Header, without func(name string) bool) [sha256.Size]byte {
-	var all []byte
-	for _, name := range slices.Sorted(maps.Keys(h)) {
-		if without(name) {
-			continue
-		}
+	var names [usualHeaders]string
+	all := make([]byte, 0, 1<<10)
+	for _, name := range sortedNames(names[:0], h, without) {
 		for _, value := range h[name] {
 			all = append(append(append(append(all, name...), 0), value...), 0) // neither holds a NUL
 		}
 	}
 	return sha256.Sum256(all)
+}
+
+// usualHeaders are as many names as most requests have: room for them costs no allocation.
+const usualHeaders = 32
+
+// sortedNames appends the names of h in order, but for those that are left out.
+func sortedNames(names []string, h http.Header, without func(name string) bool) []string {
+	for name := range h {
+		if !without(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // isOfOneCall: headers that tell what one call is and how its answer is to come.
