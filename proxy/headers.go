@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/textproto"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,7 +51,7 @@ func dropHopByHop(h http.Header) {
 		h.Del(name)
 	}
 	for _, name := range hopByHop {
-		h.Del(name)
+		delete(h, name)
 	}
 }
 
@@ -132,17 +133,32 @@ func (x *request) addForwarded(h http.Header) {
 	if before := h.Values("X-Forwarded-For"); len(before) > 0 {
 		peer = strings.Join(before, ", ") + ", " + peer
 	}
-	h.Set("X-Forwarded-For", peer)
+	own := ownHeaders{h, make([]string, 0, 3)}
+	own.set("X-Forwarded-For", peer)
 	if h.Get("X-Forwarded-Host") == "" {
-		h.Set("X-Forwarded-Host", x.r.Host)
+		own.set("X-Forwarded-Host", x.r.Host)
 	}
 	if h.Get("X-Forwarded-Proto") == "" {
-		h.Set("X-Forwarded-Proto", scheme(x.r))
+		own.set("X-Forwarded-Proto", scheme(x.r))
 	}
 	addVia(h, x.r.ProtoMajor, x.r.ProtoMinor)
 	if h.Get("User-Agent") == "" {
 		h.Set("User-Agent", "") // keeps net/http from adding its own
 	}
+}
+
+// ownHeaders sets headers whose values lie together, in one allocation.
+type ownHeaders struct {
+	http.Header
+
+	values []string
+}
+
+// set sets a header of canonical name.
+func (o *ownHeaders) set(name, value string) {
+	o.values = append(o.values, value)
+	n := len(o.values)
+	o.Header[name] = o.values[n-1 : n : n]
 }
 
 func scheme(r *http.Request) string {
@@ -152,19 +168,28 @@ func scheme(r *http.Request) string {
 	return "http"
 }
 
+// viaHTTP11 is what berth adds to Via of nearly all messages.
+const viaHTTP11 = "1.1 berth"
+
 // addVia appends berth to the proxies that a message came through (RFC 9110, 7.6.3).
 func addVia(h http.Header, major, minor int) {
-	h.Add("Via", httpVersion(major, minor)+" berth")
+	by := viaHTTP11
+	if major != 1 || minor != 1 {
+		by = httpVersion(major, minor) + " berth"
+	}
+	h["Via"] = append(h["Via"], by)
 }
 
-func httpVersion(major, minor int) string { return strconv.Itoa(major) + "." + strconv.Itoa(minor) }
+func httpVersion(major, minor int) string {
+	return strconv.Itoa(major) + "." + strconv.Itoa(minor)
+}
 
 // inboundHeaders copies an answer's headers to the client.
 func (x *request) inboundHeaders(response *http.Response) {
 	x.readBy(nil)
 	h := x.w.Header()
 	for name, values := range response.Header {
-		h[name] = append([]string(nil), values...)
+		h[name] = slices.Clip(values) // what is added to one is not added to the other
 	}
 	dropHopByHop(h)
 	if x.hasOddSession(h) {
