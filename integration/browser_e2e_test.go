@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -97,7 +98,7 @@ func TestPageCallsThroughBerth(t *testing.T) {
 		return true
 	})
 	tells := make(chan told, 1)
-	var berth string
+	var berth atomic.Pointer[string]
 	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			var page told
@@ -109,7 +110,7 @@ func TestPageCallsThroughBerth(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = io.WriteString(w, strings.ReplaceAll(callingPage, "BERTH", berth))
+		_, _ = io.WriteString(w, strings.ReplaceAll(callingPage, "BERTH", *berth.Load()))
 	}))
 	t.Cleanup(pages.Close)
 	port := pages.URL[strings.LastIndexByte(pages.URL, ':')+1:]
@@ -117,7 +118,9 @@ func TestPageCallsThroughBerth(t *testing.T) {
 	for _, i := range fleet.fleet {
 		fmt.Fprintf(&upstreams, "[[pools.upstreams]]\nname = %q\nurl = %q\n", i.name, i.url())
 	}
-	berth = startBerth(t, nil, "--config", configFile(t, fmt.Sprintf("[[pools]]\norigins = [\"http://app.example:%s\"]\n%s\n%s", port, &upstreams, heldRules))).url()
+	config := fmt.Sprintf("[[pools]]\norigins = [\"http://app.example:%s\"]\n%s\n%s", port, &upstreams, heldRules)
+	at := startBerth(t, nil, "--config", configFile(t, config)).url()
+	berth.Store(&at)
 	page := browse(t, port, "app.example", tells)
 	switch {
 	case page.Failed != "":
