@@ -102,7 +102,7 @@ func (h *heard) toolChanges() (n int) {
 func TestSubscriptionOutlivesAKilledInstance(t *testing.T) {
 	t.Parallel()
 	const tasks = 12
-	config := configFile(t, "[[pools]]\nfleet_notifications = true\n")
+	config := configFile(t, "[[pools]]\npicker = \"round-robin\"\nfleet_notifications = true\n")
 	fleet := tasksFleet(t, 3, jsonAnswers)
 	redis := redistest.Start(t)
 	berths := []*berth{
