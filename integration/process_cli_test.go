@@ -207,7 +207,7 @@ url = "http://127.0.0.1:1/mcp"
 		_ = connection.Close()
 		t.Error("berth listens where the file says, want where the flag says")
 	}
-	if text := b.output.String(); strings.Contains(text, `"upstream":"file"`) || !strings.Contains(text, `"store":"memory:"`) {
+	if text := b.settled(); strings.Contains(text, `"upstream":"file"`) || !strings.Contains(text, `"store":"memory:"`) {
 		t.Errorf("got the log\n%swant the flags' upstreams and store", text)
 	}
 }

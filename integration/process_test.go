@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/journal"
 	"berth/internal/realtest"
 )
 
@@ -76,6 +77,12 @@ func start(t testing.TB, name string, command *exec.Cmd) *process {
 		}
 	})
 	return p
+}
+
+// settled is the output once access records of what has ended are in it: they wait for others.
+func (p *process) settled() string {
+	time.Sleep(2 * journal.Age)
+	return p.output.String()
 }
 
 // show logs the end of the output, and keeps the whole with the test's artifacts
