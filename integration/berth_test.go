@@ -47,7 +47,7 @@ type record struct {
 // count is the number of access records by the field that key picks.
 func (b *berth) count(key func(record) string) map[string]int {
 	counts := make(map[string]int)
-	for _, line := range strings.Split(b.settled(), "\n") {
+	for line := range strings.SplitSeq(b.settled(), "\n") {
 		var r record
 		if json.Unmarshal([]byte(line), &r) == nil && key(r) != "" {
 			counts[key(r)]++

@@ -165,11 +165,11 @@ func TestOpenAsksAreHeld(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			keys := ""
+			var keys strings.Builder
 			for _, ask := range v.OpenAsks() {
-				keys += ask.Key
+				keys.WriteString(ask.Key)
 			}
-			return keys
+			return keys.String()
 		}
 		ask(0, 0, 60*kib)
 		ask(1, 1, 60*kib)

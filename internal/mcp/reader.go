@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -187,10 +188,8 @@ func (r *reader) check(name []byte, first int, known []string) error {
 // differsInCase reports whether name is one of known in another case. Only a name with
 // letters beyond ASCII can be longer than what it folds to.
 func differsInCase(name []byte, plain bool, known []string) bool {
-	for _, k := range known {
-		if string(name) == k {
-			return false
-		}
+	if slices.ContainsFunc(known, func(k string) bool { return string(name) == k }) {
+		return false
 	}
 	for _, k := range known {
 		if (len(name) == len(k) || len(name) > len(k) && !plain) && strings.EqualFold(string(name), k) {
