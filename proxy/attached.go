@@ -120,6 +120,8 @@ func (a *attached) wait() error {
 		case <-a.x.r.Context().Done():
 			if a.lasting {
 				a.held.Handed() // another of its requests may have the handle
+			} else {
+				a.held.Discard() // stay may be asked before it has begun to
 			}
 			return errClientGone
 		}
