@@ -38,12 +38,17 @@ type sessionNews struct {
 	deliveries map[upgrade.Creator]*upgrade.Delivery
 }
 
+// unrecorded is how long a task may be listed before it has a record: creations wait for
+// their turn at the store.
+const unrecorded = 15 * time.Second
+
 // sessionTask is a task of a session.
 type sessionTask struct {
 	id   string
 	over bool       // there is nothing more to tell; it is known while the session lists it
 	told taskStatus // what the client knows of it
 	due  time.Time  // when it is looked at, whether anybody told of it or not
+	met  time.Time  // when the session was first seen to list it
 }
 
 // taskStatus is what there is to tell of a task: a change of its times alone is none.
@@ -147,7 +152,7 @@ func (n *sessionNews) follow(ids []string) {
 	added := false
 	for _, id := range ids {
 		if !slices.ContainsFunc(n.tasks, func(task *sessionTask) bool { return task.id == id }) {
-			n.tasks = append(n.tasks, &sessionTask{id: id, told: taskStatus{status: "working"}})
+			n.tasks = append(n.tasks, &sessionTask{id: id, told: taskStatus{status: "working"}, met: time.Now()})
 			added = true
 		}
 	}
@@ -193,7 +198,7 @@ func (n *sessionNews) look(ctx context.Context, task *sessionTask) (over bool) {
 	view, err := n.out.glance(ctx, task.id, n.who)
 	task.due = time.Now().Add(n.out.interval(view.Terms.PollInterval))
 	if err != nil {
-		return errors.Is(err, upgrade.ErrUnknown)
+		return errors.Is(err, upgrade.ErrUnknown) && time.Since(task.met) > unrecorded
 	}
 	if n.mayHear(ctx, view.Task) != nil {
 		return view.State.Terminal() // upstreams may come to take the credentials
