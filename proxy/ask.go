@@ -59,13 +59,17 @@ func unsaid(err error) routing.Verdict {
 	return routing.Unclear
 }
 
+// refusesCredentials reports whether a status says that credentials are not taken.
+func refusesCredentials(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
+}
+
 // credentialsRefused words an upstream's refusal of the caller's credentials; nil is none.
 func credentialsRefused(response *http.Response) *mcp.Error {
-	status := response.StatusCode
-	if status != http.StatusUnauthorized && status != http.StatusForbidden {
+	if !refusesCredentials(response.StatusCode) {
 		return nil
 	}
-	refusal := refused(status, "the server does not take these credentials")
+	refusal := refused(response.StatusCode, "the server does not take these credentials")
 	refusal.Challenge = strings.Join(response.Header.Values("WWW-Authenticate"), ", ")
 	return refusal
 }

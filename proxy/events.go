@@ -1,9 +1,9 @@
 package proxy
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
+	"io"
 	"net/http"
 	"slices"
 	"time"
@@ -198,15 +198,20 @@ func (s *stream) release(b []byte) {
 
 // event wraps a message as one event, with a data line for each of its own.
 func event(message []byte) []byte {
-	out := []byte("event: message\n")
-	for line := range bytes.FieldsFuncSeq(message, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		out = append(append(append(out, "data: "...), line...), '\n')
-	}
-	return append(out, '\n')
+	var out bytes.Buffer
+	out.Grow(len("event: message\ndata: \n\n") + len(message))
+	_ = writeEvent(&out, mcp.Parts{message}) // a buffer takes all
+	return out.Bytes()
 }
 
-// writeEvent writes what event returns.
-func writeEvent(out *bufio.Writer, message mcp.Parts) error {
+// textWriter is what events are written to.
+type textWriter interface {
+	io.Writer
+	io.StringWriter
+}
+
+// writeEvent writes a message as one event, as event wraps it.
+func writeEvent(out textWriter, message mcp.Parts) error {
 	_, _ = out.WriteString("event: message") // what is wrong shows in the end
 	ends := true                             // a line does, and the next one is not begun
 	for _, part := range message {

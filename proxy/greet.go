@@ -37,7 +37,7 @@ func (ep *Endpoint) greetAs(ctx context.Context, u *routing.Upstream, host strin
 	}
 	defer response.Body.Close()
 	switch status := response.StatusCode; {
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+	case refusesCredentials(status):
 		return fmt.Errorf("%w: it answers %d", ErrCredentials, status)
 	case speaksMCP(response):
 		return nil

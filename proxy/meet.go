@@ -112,7 +112,7 @@ func (ep *Endpoint) leaveMeeting(ctx context.Context, u *routing.Upstream, host,
 // serves reports whether an answer is one to a request of an era that its server speaks.
 func serves(era mcp.Era, method string, response *http.Response) bool {
 	status := response.StatusCode
-	if status == http.StatusUnauthorized || status == http.StatusForbidden || refusesEra(era, method, []byte(ownID), response) {
+	if refusesCredentials(status) || refusesEra(era, method, []byte(ownID), response) {
 		return false
 	}
 	return speaksMCP(response)

@@ -50,22 +50,26 @@ func (d *debt) ids() [][]byte { return slices.Concat(d.begun, d.open) }
 func (d *debt) isPaid() bool { return len(d.open)+len(d.begun) == 0 }
 
 // owes reports whether the client waits for a response that no other stream can bring it.
-func (s *stream) owes() bool { return !s.x.owed.isPaid() && s.resumes == "" && !s.gone }
+func (s *stream) owes() bool { return s.isAwaited() && s.resumes == "" }
+
+// isAwaited reports whether the client is there, and a response to it has not come.
+func (s *stream) isAwaited() bool { return !s.x.owed.isPaid() && !s.gone }
 
 // breakOff ends the stream, which its upstream has ended, or has broken off with err. A client
 // that is owed a response is told so in its place.
 func (s *stream) breakOff(err error) error {
-	if !errors.Is(err, io.EOF) && !s.x.owed.isPaid() && !s.gone && s.resumes != "" && !s.x.couldResume(s.u, s.resumes) {
+	broken := !errors.Is(err, io.EOF)
+	if broken && s.isAwaited() && s.resumes != "" && !s.x.couldResume(s.u, s.resumes) {
 		s.resumes = ""
 	}
 	switch {
 	case s.owes():
 		s.refuseAll(errors.Join(errStreamReset, brokenOff(err)))
 		return nil
-	case errors.Is(err, io.EOF):
-		return nil
+	case broken:
+		return brokenOff(err)
 	}
-	return brokenOff(err)
+	return nil
 }
 
 // endOfOwing is closed when berth has no time left for a response that is owed.

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"errors"
-	"net/http"
 
 	"berth/internal/mcp"
 	"berth/routing"
@@ -27,7 +26,7 @@ func (x *request) mayMiss() error {
 // the fleet knew was none.
 func (x *request) noteMiss(err error) {
 	refusal, _ := errors.AsType[*mcp.Error](err)
-	refuses := refusal != nil && (refusal.Status == http.StatusUnauthorized || refusal.Status == http.StatusForbidden)
+	refuses := refusal != nil && refusesCredentials(refusal.Status)
 	if refuses || errors.Is(err, routing.ErrUnknownTask) || errors.Is(err, routing.ErrUnknownSession) {
 		x.p.load.unknown.Take(x.held.caller, 1)
 	}

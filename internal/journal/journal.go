@@ -34,7 +34,7 @@ type Journal struct {
 // New returns a journal that writes to out.
 func New(out io.Writer) *Journal {
 	j := &Journal{out: out}
-	j.timer = time.AfterFunc(Age, j.flush)
+	j.timer = time.AfterFunc(Age, j.Flush)
 	j.timer.Stop()
 	return j
 }
@@ -47,19 +47,16 @@ func (j *Journal) Logger(level slog.Level) *slog.Logger {
 // Write writes lines, after those that waited. It never fails: nobody could be told.
 func (j *Journal) Write(lines []byte) (int, error) {
 	j.add(lines)
-	j.flush()
+	j.Flush()
 	return len(lines), nil
 }
-
-// Flush writes what waits.
-func (j *Journal) Flush() { j.flush() }
 
 // wait takes a line that may wait. While the output takes none, whoever comes beyond a batch
 // waits for it.
 func (j *Journal) wait(line []byte) {
 	switch n := j.add(line); {
 	case n >= batch:
-		j.flush()
+		j.Flush()
 	case n == len(line):
 		j.timer.Reset(Age)
 	}
@@ -72,7 +69,8 @@ func (j *Journal) add(lines []byte) (waiting int) {
 	return len(j.waiting)
 }
 
-func (j *Journal) flush() {
+// Flush writes what waits.
+func (j *Journal) Flush() {
 	j.writing.Lock()
 	defer j.writing.Unlock()
 	j.mu.Lock()
