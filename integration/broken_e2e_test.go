@@ -11,13 +11,13 @@ import (
 // brokenCalls is a published TypeScript client, SDK v1's or v2's, whose server dies in mid-call.
 func brokenCalls(library string) driver {
 	return func(t testing.TB) *exec.Cmd {
-		return nodeCommand(t, filepath.Join(clientsDir, "broken-calls.js"), "--tools", library)
+		return nodeCommand(t, filepath.Join(clientsDir, "broken-calls.js"), "--library", library)
 	}
 }
 
 // goBrokenCalls is a published Go client, with the same calls.
 func goBrokenCalls(library string) driver {
-	return func(t testing.TB) *exec.Cmd { return exec.Command(built(t, "broken"), "--tools", library) }
+	return func(t testing.TB) *exec.Cmd { return exec.Command(built(t, "broken"), "--library", library) }
 }
 
 // A server that dies in mid-call has often opened its event stream by then. Clients take a

@@ -2,7 +2,7 @@
 // prints one line of JSON as the drivers in parts/clients do. A call is right if its client
 // is told of the loss.
 //
-//	broken -url URL -calls 3 -tools mcp-go|go-sdk
+//	broken -url URL -calls 3 -library mcp-go|go-sdk
 package main
 
 import (
@@ -37,7 +37,7 @@ var makes = map[string]func(ctx context.Context, url string) error{
 func main() {
 	url := flag.String("url", "", "MCP endpoint")
 	calls := flag.Int("calls", 3, "how many calls to make, all at once")
-	library := flag.String("tools", "mcp-go", "whose client makes them")
+	library := flag.String("library", "mcp-go", "whose client makes them")
 	flag.Parse()
 
 	ok, err := report.Run(os.Stdout, *calls, func(int) report.Outcome {

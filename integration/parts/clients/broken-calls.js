@@ -1,5 +1,5 @@
 // Makes calls whose server dies in mid-call, with the published SDK v1 client or, with
-// --tools v2, SDK v2's. A call is right if its client is told of the loss, and does not wait
+// --library v2, SDK v2's. A call is right if its client is told of the loss, and does not wait
 // for its own time-out.
 import * as v2 from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -8,7 +8,7 @@ import { flags, Report } from './report.js';
 
 const TIMEOUT_MS = 45_000;
 
-const { url, calls, tools: library } = flags();
+const { url, calls, library } = flags();
 const { Client: Made, StreamableHTTPClientTransport: Transport } =
   library === 'v2' ? v2 : { Client, StreamableHTTPClientTransport };
 const report = new Report();

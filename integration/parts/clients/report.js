@@ -9,10 +9,11 @@ export function flags() {
       calls: { type: 'string', default: '12' },
       resume: { type: 'string' },
       tools: { type: 'string' },
+      library: { type: 'string' },
     },
   });
-  const { url, calls, resume, tools } = values;
-  return { url, calls: Number(calls), resume, tools };
+  const { url, calls, resume, tools, library } = values;
+  return { url, calls: Number(calls), resume, tools, library };
 }
 
 /** Report counts calls and polls; a poll is any tasks/* request, lost when its answer is an error or none. */
