@@ -27,13 +27,13 @@ func (a *attached) offer(ctx context.Context, o offer) (answered bool) {
 	return false
 }
 
-// Failed implements upgrade.Attended.
+// Failed implements upgrade.WaitingClient.
 func (a *attached) Failed(err error) bool { return a.offer(context.Background(), offer{err: err}) }
 
-// Waits implements upgrade.Attended.
+// Waits implements upgrade.WaitingClient.
 func (a *attached) Waits() { a.offer(context.Background(), offer{waits: true}) }
 
-// Send implements upgrade.Attended.
+// Send implements upgrade.WaitingClient.
 func (a *attached) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
 	response, err := a.endpoint.exchangeHeld(ctx, u, c, http.MethodPost, c.Headers())
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 )
 
 // Line returns how held calls reach the endpoint's upstreams.
-func Line(ep *Endpoint) upgrade.Line {
-	return upgrade.Line{
+func Line(ep *Endpoint) upgrade.Transport {
+	return upgrade.Transport{
 		Send: func(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
 			response, err := ep.sendHeld(ctx, u, c)
 			if err != nil {
@@ -84,7 +84,7 @@ func (ep *Endpoint) exchangeHeld(ctx context.Context, u *routing.Upstream, c *up
 	return response, nil
 }
 
-// resumeHeld is upgrade.Line.Resume.
+// resumeHeld is upgrade.Transport.Resume.
 func (ep *Endpoint) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, event string, maxAnswer int64) (upgrade.Exchange, error) {
 	header := http.Header(c.Headers())
 	header.Set("Accept", "text/event-stream")
@@ -124,12 +124,12 @@ func (ep *Endpoint) deniesSession(ctx context.Context, u *routing.Upstream, c *u
 	return deniesSession(response.StatusCode)
 }
 
-// tellHeld is upgrade.Line.Tell.
+// tellHeld is upgrade.Transport.Tell.
 func (ep *Endpoint) tellHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
 	return statusOf(ep.exchangeHeld(ctx, u, c, http.MethodPost, c.Headers()))
 }
 
-// endHeld is upgrade.Line.End.
+// endHeld is upgrade.Transport.End.
 func (ep *Endpoint) endHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
 	header := http.Header(c.Headers())
 	header.Del("Content-Type")

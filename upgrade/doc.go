@@ -78,7 +78,7 @@
 // lending.go (what is large, while they are given it). How they see it: extension.go (2026-07-28), core.go (2025-11-25).
 //
 // The held call: hold.go, aside.go (its life); place.go, queues.go, turn.go (its turn); round.go,
-// line.go, progress.go, undeclared.go (a round); listen.go, asks.go, resume.go (one of the legacy era);
+// transport.go, progress.go, undeclared.go (a round); listen.go, asks.go, resume.go (one of the legacy era);
 // follow.go, follower.go (a task of the upstream's own); unstored.go, failure.go (its end).
 //
 // Who decides about a task: custody.go, unsure.go. Berths among each other: run.go, lease.go,

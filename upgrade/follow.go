@@ -83,7 +83,7 @@ func (t *Tasks) withdraw(ctx context.Context, followed *Task, with *Envelope) {
 	defer cancel()
 	c := aboutTheirs(followed.Follows, "berth-"+newName(9), mcp.MethodCancelTask, followed.Version, nil)
 	c.Envelope = *with
-	ex, err := pool.Line.Send(ctx, u, c, followed.Terms.MaxResult)
+	ex, err := pool.Transport.Send(ctx, u, c, followed.Terms.MaxResult)
 	if err != nil {
 		t.log.Debug("a task of an upstream's could not be cancelled", "upstream", u.Name, "error", err)
 		return

@@ -91,7 +91,7 @@ func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 			var sent []string
 			tasks.pools["p"] = &Pool{
 				Routing: routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{u}}),
-				Line: Line{Send: func(_ context.Context, to *routing.Upstream, c *Call, _ int64) (Exchange, error) {
+				Transport: Transport{Send: func(_ context.Context, to *routing.Upstream, c *Call, _ int64) (Exchange, error) {
 					sent = append(sent, to.Name+" "+c.Own[mcp.HeaderMethod][0])
 					id := mcp.ID(c.Body)
 					return &oneAnswer{[]byte(`{"jsonrpc":"2.0","id":` + string(id) + `,"result":{"taskId":"theirs","status":"completed","result":{}}}`)}, nil

@@ -195,7 +195,7 @@ func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Inp
 	c := aboutTheirs(f.id, id, method, task.Version, answers)
 	c.Room = f.h.room
 	c.Envelope = f.h.call.unpack().Envelope
-	ex, err := f.h.t.pools[task.Pool].Line.Send(ctx, f.u, c, task.Terms.MaxResult)
+	ex, err := f.h.t.pools[task.Pool].Transport.Send(ctx, f.u, c, task.Terms.MaxResult)
 	if err != nil {
 		return reply{}, err
 	}

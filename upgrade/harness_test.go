@@ -85,7 +85,7 @@ func newBerth(s settings, up *tool) *berth {
 	if s.lease == 0 {
 		s.lease = testLease
 	}
-	way := Line{Send: func(ctx context.Context, u *routing.Upstream, c *Call, _ int64) (Exchange, error) {
+	way := Transport{Send: func(ctx context.Context, u *routing.Upstream, c *Call, _ int64) (Exchange, error) {
 		return up.send(ctx, b, u, c)
 	}}
 	if s.old != nil {
@@ -95,7 +95,7 @@ func newBerth(s settings, up *tool) *berth {
 		Keys: s.keys, Lease: s.lease, Logger: s.log, Meter: s.meter, Kept: s.kept,
 		Pools: []Pool{{
 			Routing:        routing.NewPool(routing.PoolOptions{Name: poolName, Upstreams: upstreams}),
-			Line:           way,
+			Transport:      way,
 			OwnCredentials: s.own,
 		}},
 	}, b.line)

@@ -26,7 +26,7 @@ type Held struct {
 	caller   string // whom it counts for
 	size     int64  // of the call, in bytes
 	call     packedCall
-	guest    Attended // nil: nobody waits for the answer itself
+	guest    WaitingClient // nil: nobody waits for the answer itself
 	ctx      context.Context
 	end      context.CancelCauseFunc
 	done     chan struct{} // closed when nothing is held any more
@@ -61,9 +61,9 @@ type gate chan struct{}
 func (g gate) Lock()   { g <- struct{}{} }
 func (g gate) Unlock() { <-g }
 
-// Attended is a client that still waits for the answer itself, or for a refusal in place
+// WaitingClient is a client that still waits for the answer itself, or for a refusal in place
 // of its task.
-type Attended interface {
+type WaitingClient interface {
 	// Send sends the first round, in place of the pool's.
 	Send(ctx context.Context, u *routing.Upstream, c *Call, maxAnswer int64) (Exchange, error)
 	// Failed is told why the round was not sent, or has failed. It reports whether the
@@ -109,7 +109,7 @@ func (h *Held) givenUp() error { return context.Cause(h.ctx) }
 
 // Start begins the call, in a goroutine of its own that no client's departure ends. guest
 // is nil where the client has the task's handle already.
-func (h *Held) Start(guest Attended) {
+func (h *Held) Start(guest WaitingClient) {
 	h.guest = guest
 	h.start()
 }

@@ -85,13 +85,13 @@ func (h *Held) post(ctx context.Context, body []byte) bool {
 // body. It reports whether the upstream has taken it.
 func (t *Tasks) post(ctx context.Context, task *Task, c *Call, body []byte) bool {
 	pool, u := t.pools[task.Pool], t.upstreamOf(task)
-	if u == nil || pool.Line.Tell == nil {
+	if u == nil || pool.Transport.Tell == nil {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellUpstream)
 	defer cancel()
 	c.Body = body
-	if err := pool.Line.Tell(ctx, u, c); err != nil {
+	if err := pool.Transport.Tell(ctx, u, c); err != nil {
 		t.log.Debug("an upstream could not be told", "upstream", u.Name, "error", err)
 		return false
 	}

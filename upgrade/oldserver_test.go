@@ -57,8 +57,8 @@ type oldCall struct {
 	cut   chan struct{} // closed to break the streams
 }
 
-func (s *oldServer) line(b *berth) Line {
-	return Line{
+func (s *oldServer) line(b *berth) Transport {
+	return Transport{
 		Send: func(ctx context.Context, _ *routing.Upstream, c *Call, _ int64) (Exchange, error) {
 			return s.open(ctx, b, c)
 		},

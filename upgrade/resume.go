@@ -133,7 +133,7 @@ func (h *Held) tryReopen(line context.Context, u *routing.Upstream) (Exchange, e
 	w := &watched{quiet: h.quiet, end: cancel}
 	w.timer = time.AfterFunc(h.quiet, w.giveUp)
 	var err error
-	w.Exchange, err = h.t.pools[task.Pool].Line.Resume(attempt, u, h.roomyCall(), task.Event, task.Terms.MaxResult)
+	w.Exchange, err = h.t.pools[task.Pool].Transport.Resume(attempt, u, h.roomyCall(), task.Event, task.Terms.MaxResult)
 	if err == nil {
 		return w, nil
 	}

@@ -150,7 +150,7 @@ func (h *Held) sender() Send {
 	if h.guest != nil {
 		return h.guest.Send
 	}
-	return h.t.pools[h.Task().Pool].Line.Send
+	return h.t.pools[h.Task().Pool].Transport.Send
 }
 
 // commit makes it durable that a round goes to u, and returns its body.

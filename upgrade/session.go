@@ -136,10 +136,10 @@ func (t *Tasks) leaveSession(ctx context.Context, task *Task, c *Call) error {
 		return err
 	}
 	pool, u := t.pools[task.Pool], t.upstreamOf(task)
-	if pool == nil || pool.Line.End == nil || u == nil {
+	if pool == nil || pool.Transport.End == nil || u == nil {
 		return nil
 	}
-	if err := pool.Line.End(ctx, u, c); err != nil {
+	if err := pool.Transport.End(ctx, u, c); err != nil {
 		t.metrics.sessionEnd(ctx, "failed")
 		t.log.Debug("a session that has ended could not be ended at its upstream", "upstream", u.Name, "error", err)
 		return nil

@@ -25,8 +25,8 @@ const defaultLease = 15 * time.Second
 
 // Pool is where held calls are sent.
 type Pool struct {
-	Routing *routing.Pool
-	Line    Line
+	Routing   *routing.Pool
+	Transport Transport
 
 	// OwnCredentials says that berth itself authorises what goes there, so that a call can
 	// be sent without its client's headers.

@@ -49,9 +49,9 @@ type Exchange interface {
 // task fails with.
 type Send func(ctx context.Context, u *routing.Upstream, c *Call, maxAnswer int64) (Exchange, error)
 
-// Line is how held calls reach the upstreams of a pool. What is nil is not to be had:
+// Transport is how held calls reach the upstreams of a pool. What is nil is not to be had:
 // calls in sessions need all of it.
-type Line struct {
+type Transport struct {
 	Send Send
 
 	// Resume asks u for what came after an event on the stream of a call that was sent
