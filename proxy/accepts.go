@@ -1,16 +1,17 @@
 package proxy
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
+
+	"berth/internal/wire"
 )
 
 // acceptsEvents reports whether a client takes an event stream for an answer: of the
 // ranges in Accept the most specific one counts, and a weight of 0 refuses (RFC 9110,
 // 12.5.1). Without an Accept it is not counted on, as clients must name the type
 // (2025-11-25 and 2026-07-28, "Sending Messages to the Server").
-func acceptsEvents(h http.Header) bool { return accepts(h, eventStream) }
+func acceptsEvents(h wire.Header) bool { return accepts(h, eventStream) }
 
 // Media types of answers.
 const (
@@ -18,7 +19,7 @@ const (
 	eventStream = "text/event-stream"
 )
 
-func accepts(h http.Header, wanted string) bool {
+func accepts(h wire.Header, wanted string) bool {
 	accepted, most := false, 0
 	for _, value := range h.Values("Accept") {
 		for part := range strings.SplitSeq(value, ",") {

@@ -121,7 +121,7 @@ func (x *request) addCaller(f *accessFields) {
 	if address := x.p.addressOf(x.r, x.trusted); address.IsValid() {
 		f.add("client", address.String())
 	}
-	f.add("agent", x.r.UserAgent())
+	f.add("agent", x.r.Header.Get("User-Agent"))
 	if session := cmp.Or(x.session, x.newSession); session != "" {
 		f.add("session", digest(session))
 	}

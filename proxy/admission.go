@@ -2,11 +2,11 @@ package proxy
 
 import (
 	"errors"
-	"net/http"
 
 	"berth/internal/exchange"
 	"berth/internal/limit"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
@@ -136,13 +136,13 @@ func (x *request) placeStream() error {
 // stands reports whether the request is for a stream that never ends by itself.
 func (x *request) stands() bool {
 	c := x.call()
-	return c == nil && x.r.Method == http.MethodGet || c != nil && c.Method == mcp.MethodListen
+	return c == nil && x.r.Method == wire.MethodGet || c != nil && c.Method == mcp.MethodListen
 }
 
 // concernsBegun reports whether the request is about work that has begun: a task, an
 // answer or a word to a server that waits for it, the end of a session.
 func (x *request) concernsBegun() bool {
-	if x.r.Method == http.MethodDelete {
+	if x.r.Method == wire.MethodDelete {
 		return true
 	}
 	for i := range x.message.Calls {

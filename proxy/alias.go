@@ -3,10 +3,10 @@ package proxy
 import (
 	"context"
 	"encoding/base64"
-	"net/http"
 
 	"berth/internal/mcp"
 	"berth/internal/seal"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
@@ -46,7 +46,7 @@ func (x *request) openAlias() error {
 // renameSession puts the upstream's own id of the session into the headers of a
 // request, and takes the tag off what the client resumes from. An event id without
 // the tag is another upstream's.
-func (x *request) renameSession(h http.Header) {
+func (x *request) renameSession(h wire.Header) {
 	if x.alias == "" {
 		return
 	}

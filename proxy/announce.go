@@ -1,11 +1,11 @@
 package proxy
 
 import (
-	"net/http"
 	"strconv"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/sticky"
 	"berth/upgrade"
 )
@@ -17,9 +17,9 @@ const maxListed = 4 << 20
 // announcing returns the method of the request if its answer is one by which clients learn
 // which calls can be tasks, and berth, which makes them of calls of the pool's tools, has
 // its share in that; "" otherwise.
-func (x *request) announcing(response *http.Response) string {
+func (x *request) announcing(response *wire.Response) string {
 	c := x.call()
-	if response.StatusCode != http.StatusOK || c == nil || c.Kind != mcp.KindRequest || !x.p.options.Rules.In(x.poolName()) {
+	if response.Status != wire.StatusOK || c == nil || c.Kind != mcp.KindRequest || !x.p.options.Rules.In(x.poolName()) {
 		return ""
 	}
 	switch c.Method {
@@ -49,7 +49,7 @@ func (x *request) negotiated() string {
 
 // answerReader returns a reader that holds as much of an answer's messages as berth may
 // have to add something to.
-func (x *request) answerReader(shape exchange.Shape, response *http.Response) *exchange.Reader {
+func (x *request) answerReader(shape exchange.Shape, response *wire.Response) *exchange.Reader {
 	most := mcp.MaxPeek
 	if x.announces == mcp.MethodListTools {
 		most = maxListed
@@ -59,7 +59,7 @@ func (x *request) answerReader(shape exchange.Shape, response *http.Response) *e
 
 // announced returns an answer in JSON, or its first piece, as the client is to get it.
 // Its headers have been copied.
-func (x *request) announced(response *http.Response, piece exchange.Piece) exchange.Piece {
+func (x *request) announced(response *wire.Response, piece exchange.Piece) exchange.Piece {
 	message, changed := x.announce(piece)
 	if !changed {
 		return piece

@@ -1,13 +1,13 @@
 package proxy
 
 import (
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 // fail answers the client with what the ladder says of err. After headers are out
@@ -16,8 +16,8 @@ func (x *request) fail(err error) {
 	x.err = err
 	answer := x.ladder(err)
 	if answer == nil || !x.mayAnswer() {
-		// Returning would let net/http make an answer up, or end one as if it were whole.
-		panic(http.ErrAbortHandler)
+		x.aborted = true
+		return
 	}
 	x.answer(answer)
 }
@@ -31,7 +31,7 @@ func (x *request) answer(e *mcp.Error) {
 	if e.Challenge != "" {
 		h.Set("WWW-Authenticate", e.Challenge) // how to authorise it (RFC 9110, 11.6.1)
 	}
-	if e.Status == http.StatusMethodNotAllowed {
+	if e.Status == wire.StatusMethodNotAllowed {
 		h.Set("Allow", strings.Join(x.methods(), ", "))
 	}
 	if x.r.ContentLength != 0 && !x.bodyRead && !x.mayKeep(e) {

@@ -1,17 +1,16 @@
 package proxy
 
 import (
-	"net/http"
-
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 // recordAnswered notes that the upstream has taken a client's response to what a held call
 // asks, before the client learns so: from then on nobody is asked for it again. A response
 // that the upstream did not take leaves the ask open. What answers something else, or comes
 // late, is none of a task's.
-func (x *request) recordAnswered(response *http.Response) {
-	if response.StatusCode/100 != 2 || !x.isResponse() || !x.mayHoldCalls() {
+func (x *request) recordAnswered(response *wire.Response) {
+	if response.Status/100 != 2 || !x.isResponse() || !x.mayHoldCalls() {
 		return
 	}
 	id := mcp.ID(x.body) // a tag may be off by now

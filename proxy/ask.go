@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"strings"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
@@ -29,9 +29,9 @@ func (x *request) askTask(ctx context.Context, u *routing.Upstream, taskID strin
 		return unsaid(err)
 	case status >= 500:
 		return routing.Unclear
-	case status == http.StatusNotFound, a.ErrorCode == mcp.CodeInvalidParams, a.ErrorCode == mcp.CodeMethodNotFound:
+	case status == wire.StatusNotFound, a.ErrorCode == mcp.CodeInvalidParams, a.ErrorCode == mcp.CodeMethodNotFound:
 		return routing.Denies
-	case status == http.StatusOK && a.HasResult && a.Task.ID == taskID:
+	case status == wire.StatusOK && a.HasResult && a.Task.ID == taskID:
 		return routing.Knows
 	}
 	return routing.Unclear
@@ -61,15 +61,15 @@ func unsaid(err error) routing.Verdict {
 
 // refusesCredentials reports whether a status says that credentials are not taken.
 func refusesCredentials(status int) bool {
-	return status == http.StatusUnauthorized || status == http.StatusForbidden
+	return status == wire.StatusUnauthorized || status == wire.StatusForbidden
 }
 
 // credentialsRefused words an upstream's refusal of the caller's credentials; nil is none.
-func credentialsRefused(response *http.Response) *mcp.Error {
-	if !refusesCredentials(response.StatusCode) {
+func credentialsRefused(response *wire.Response) *mcp.Error {
+	if !refusesCredentials(response.Status) {
 		return nil
 	}
-	refusal := refused(response.StatusCode, "the server does not take these credentials")
+	refusal := refused(response.Status, "the server does not take these credentials")
 	refusal.Challenge = strings.Join(response.Header.Values("WWW-Authenticate"), ", ")
 	return refusal
 }
@@ -94,7 +94,7 @@ func (x *request) withdraw(u *routing.Upstream, taskID string) {
 // returns the HTTP status and the answer's message. taskID "" means none. The error is an
 // *mcp.Error where u does not take the caller's credentials.
 func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, taskID string) (int, mcp.Answer, error) {
-	out := x.ownPost(ctx, u, x.ownBody(method, taskID))
+	out := x.ownPost(u, x.ownBody(method, taskID))
 	h := out.Header
 	if x.session != "" {
 		// The question is about it, or about a task that lives in it.
@@ -105,7 +105,7 @@ func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, task
 		h.Set(mcp.HeaderMethod, method)
 		h.Set(mcp.HeaderName, mcp.EncodeName(taskID))
 	}
-	response, err := x.endpoint.Client.Send(out, 0)
+	response, err := x.endpoint.Client.Send(ctx, out, 0)
 	if err != nil {
 		var failed *exchange.SendError
 		if errors.As(err, &failed) && (!failed.Sent || failed.Garbled) && ctx.Err() == nil {
@@ -115,20 +115,20 @@ func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, task
 	}
 	defer response.Body.Close()
 	if refusal := credentialsRefused(response); refusal != nil {
-		return response.StatusCode, mcp.Answer{}, refusal
+		return response.Status, mcp.Answer{}, refusal
 	}
 	a, err := ownAnswer(response, x.crossedBy(u))
-	return response.StatusCode, a, err
+	return response.Status, a, err
 }
 
 // ownPost makes a POST of berth's own to u: the caller's headers, less what they say
 // of the caller's call.
-func (x *request) ownPost(ctx context.Context, u *routing.Upstream, body []byte) *http.Request {
-	return outgoing(ctx, http.MethodPost, x.endpointURL(u), x.endpoint.hostFor(u, x.r.Host), x.ownHeaders(), body)
+func (x *request) ownPost(u *routing.Upstream, body []byte) *exchange.Request {
+	return outgoing(wire.MethodPost, x.endpointURL(u), x.endpoint.hostFor(u, x.r.Host), x.ownHeaders(), body)
 }
 
 // ownHeaders are the headers of ownPost.
-func (x *request) ownHeaders() http.Header {
+func (x *request) ownHeaders() wire.Header {
 	h := x.outboundHeaders()
 	postJSON(h)
 	h.Del(mcp.HeaderMethod)
@@ -139,7 +139,7 @@ func (x *request) ownHeaders() http.Header {
 }
 
 // postJSON sets what Streamable HTTP asks of every POST.
-func postJSON(h http.Header) {
+func postJSON(h wire.Header) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Accept", "application/json, text/event-stream")
 }
@@ -165,7 +165,7 @@ func (x *request) ownBody(method, taskID string) []byte {
 // without a message. The response to another request is none, and crossed hears of it: on
 // a stream the right one is waited for. Where it is all that was answered, only an HTTP
 // error's status still says what it says.
-func ownAnswer(response *http.Response, crossed func()) (mcp.Answer, error) {
+func ownAnswer(response *wire.Response, crossed func()) (mcp.Answer, error) {
 	shape := exchange.ShapeOf(response)
 	if shape == exchange.Opaque {
 		return mcp.Answer{}, nil
@@ -196,8 +196,8 @@ func ownAnswer(response *http.Response, crossed func()) (mcp.Answer, error) {
 
 // unlessRefused is what is wrong with a whole answer that is the response to another
 // request: nothing, if its status is an error already.
-func unlessRefused(response *http.Response) error {
-	if response.StatusCode >= http.StatusBadRequest {
+func unlessRefused(response *wire.Response) error {
+	if response.Status >= wire.StatusBadRequest {
 		return nil
 	}
 	return exchange.ErrCrossed

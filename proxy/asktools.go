@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
@@ -90,9 +90,9 @@ func (x *request) askToolsPage(ctx context.Context, u *routing.Upstream, cursor 
 		body["params"] = map[string]any{"cursor": cursor}
 	}
 	data, _ := json.Marshal(body) // strings and maps always marshal
-	out := x.ownPost(ctx, u, data)
+	out := x.ownPost(u, data)
 	out.Header.Set(mcp.HeaderVersion, x.negotiated())
-	response, err := x.endpoint.Client.Send(out, 0)
+	response, err := x.endpoint.Client.Send(ctx, out, 0)
 	if err != nil {
 		var failed *exchange.SendError
 		if errors.As(err, &failed) && ctx.Err() == nil {
@@ -101,8 +101,8 @@ func (x *request) askToolsPage(ctx context.Context, u *routing.Upstream, cursor 
 		return nil, err
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("proxy: a list of tools was answered with %d", response.StatusCode)
+	if response.Status != wire.StatusOK {
+		return nil, fmt.Errorf("proxy: a list of tools was answered with %d", response.Status)
 	}
 	return exchange.ReadWhole(response, []byte(ownID), maxListed, x.crossedBy(u))
 }

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -56,7 +56,7 @@ type attached struct {
 // answer that is no stream.
 type offer struct {
 	u        *routing.Upstream
-	response *http.Response
+	response *wire.Response
 	event    *mcp.Event
 	id       []byte // of the request, at the upstream
 	withheld bool   // it is not for the client, whatever it says
@@ -258,7 +258,7 @@ func (a *attached) fail(err error) error {
 func plainly(err error) error {
 	if worded, ok := errors.AsType[*mcp.Error](err); ok && worded.Status == 0 {
 		answer := *worded
-		answer.Status = http.StatusBadGateway
+		answer.Status = wire.StatusBadGateway
 		return &answer
 	}
 	return err
@@ -305,7 +305,7 @@ func (a *attached) takeEvent(o offer) (ends bool, err error) {
 	if !a.opened {
 		a.opened = true
 		a.x.streamHeaders(o.response)
-		a.x.writeHeader(o.response.StatusCode)
+		a.x.writeHeader(o.response.Status)
 	}
 	return ends, a.x.writeThrough(raw)
 }

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"net/http"
 	"strconv"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -35,11 +35,11 @@ func (a *attached) Waits() { a.offer(context.Background(), offer{waits: true}) }
 
 // Send implements upgrade.WaitingClient.
 func (a *attached) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
-	response, err := a.endpoint.exchangeHeld(ctx, u, c, http.MethodPost, c.Headers())
+	response, err := a.endpoint.exchangeHeld(ctx, u, c, wire.MethodPost, c.Headers())
 	if err != nil {
 		return nil, err
 	}
-	if refusesByStatus(response.StatusCode) {
+	if refusesByStatus(response.Status) {
 		return a.sendRefused(ctx, u, c, response, maxAnswer)
 	}
 	if isStream(response) {
@@ -55,7 +55,7 @@ const refusedBody = 5 * time.Second
 
 // sendRefused is Send from a status on that refuses the call. That stands, whatever becomes
 // of the body.
-func (a *attached) sendRefused(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *http.Response, maxAnswer int64) (upgrade.Exchange, error) {
+func (a *attached) sendRefused(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response, maxAnswer int64) (upgrade.Exchange, error) {
 	a.offer(ctx, offer{judging: true})
 	late := time.AfterFunc(refusedBody, closer(response.Body))
 	defer late.Stop()
@@ -75,7 +75,7 @@ func (a *attached) sendRefused(ctx context.Context, u *routing.Upstream, c *upgr
 func closer(body io.Closer) func() { return func() { body.Close() } }
 
 // ofLength returns response as one whose body has another length.
-func ofLength(response *http.Response, length int) *http.Response {
+func ofLength(response *wire.Response, length int) *wire.Response {
 	other := *response
 	other.Header, other.ContentLength = response.Header.Clone(), int64(length)
 	other.Header.Set("Content-Length", strconv.Itoa(length))
@@ -84,11 +84,11 @@ func ofLength(response *http.Response, length int) *http.Response {
 
 // offerAnswer offers an answer that is no stream, and returns it if the client does not take
 // it.
-func (a *attached) offerAnswer(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *http.Response, body begunAnswer, maxAnswer int64) (upgrade.Exchange, error) {
+func (a *attached) offerAnswer(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response, body begunAnswer, maxAnswer int64) (upgrade.Exchange, error) {
 	whole := *response
 	whole.Body = body
-	o := offer{u: u, response: &whole, id: c.ID, refuses: refusesCall(response.StatusCode, body.head, c.ID)}
-	o.withheld = response.StatusCode/100 == 2 && body.isWithheld(c.ID)
+	o := offer{u: u, response: &whole, id: c.ID, refuses: refusesCall(response.Status, body.head, c.ID)}
+	o.withheld = response.Status/100 == 2 && body.isWithheld(c.ID)
 	if a.offer(ctx, o) {
 		response.Body.Close()
 		return nil, o.givenError()
@@ -124,7 +124,7 @@ func (o offer) givenError() error {
 
 // under returns the answer as one to the request with this id: the call may have another at
 // the upstream. What does not name the call stays as it came.
-func (o offer) under(id []byte) *http.Response {
+func (o offer) under(id []byte) *wire.Response {
 	body, ok := o.response.Body.(begunAnswer)
 	if !ok || bytes.Equal(o.id, id) || len(body.head) == wholeAnswer {
 		return o.response

@@ -1,6 +1,6 @@
 package proxy
 
-import "net/http"
+import "berth/internal/wire"
 
 // Authorization says what goes upstream in place of the caller's Authorization
 // header. The zero value sends none.
@@ -12,7 +12,7 @@ type Authorization struct {
 
 // authorize changes the headers of a request that goes upstream as the endpoint wants
 // it.
-func (ep *Endpoint) authorize(h http.Header) {
+func (ep *Endpoint) authorize(h wire.Header) {
 	if ep.Authorization == nil {
 		return
 	}
@@ -24,7 +24,7 @@ func (ep *Endpoint) authorize(h http.Header) {
 
 // authorize does the same for the request's own. What a client may ask before it is
 // authorised goes without berth's own authority.
-func (x *request) authorize(h http.Header) {
+func (x *request) authorize(h wire.Header) {
 	x.endpoint.authorize(h)
 	if x.opaque && x.endpoint.Authorization != nil {
 		h.Del("Authorization")

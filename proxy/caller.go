@@ -1,12 +1,12 @@
 package proxy
 
 import (
-	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
 
 	"berth/internal/gate"
+	"berth/internal/wire"
 )
 
 // recognise tells who is calling: as whom, what the request counts for, and what it is
@@ -22,7 +22,7 @@ func (x *request) recognise() error {
 
 // callerOf names who a request counts for: its principal, or else the address that
 // it comes from. Callers behind one address are one caller.
-func (p *Proxy) callerOf(r *http.Request, principal string, trusted bool) string {
+func (p *Proxy) callerOf(r *wire.Request, principal string, trusted bool) string {
 	if principal != "" {
 		return "principal " + digest(principal)
 	}
@@ -35,7 +35,7 @@ func (p *Proxy) callerOf(r *http.Request, principal string, trusted bool) string
 
 // addressOf returns the address that a request comes from; the zero one on a network
 // without addresses.
-func (p *Proxy) addressOf(r *http.Request, trusted bool) netip.Addr {
+func (p *Proxy) addressOf(r *wire.Request, trusted bool) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !trusted {
 		return peer.Addr()

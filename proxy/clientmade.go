@@ -4,12 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/sticky"
 	"berth/upgrade"
@@ -129,7 +129,7 @@ func (x *request) releaseMade(keys ...sticky.Key) {
 // judgedMade gives up what the client made ids for, if the status says that its request
 // was refused. What a gateway says in its server's place does not.
 func (x *request) judgedMade(status int) {
-	if status >= 300 && status != http.StatusBadGateway && status != http.StatusGatewayTimeout {
+	if status >= 300 && status != wire.StatusBadGateway && status != wire.StatusGatewayTimeout {
 		x.releaseMade(x.decision.Made...)
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -94,7 +94,7 @@ func (x *request) ride(f *flight) (answered bool, err error) {
 	}
 	x.decision.Source, x.code = sourceCoalesced, f.answer.code
 	x.readBy(f.answer.rule)
-	x.respond(http.StatusOK, mcp.WithID(f.answer.message, x.id))
+	x.respond(wire.StatusOK, mcp.WithID(f.answer.message, x.id))
 	return true, nil
 }
 
@@ -124,7 +124,7 @@ func (x *request) shareable(status int, piece exchange.Piece, a *peeked) (answer
 		return nil, true
 	case !mcp.MayBeMessage(piece.Message), a.err == nil && a.Method != "":
 		return nil, false
-	case a.err != nil, status != http.StatusOK, !bytes.Equal(a.ID, x.id), !a.IsError && a.Task.ID != x.call().TaskID:
+	case a.err != nil, status != wire.StatusOK, !bytes.Equal(a.ID, x.id), !a.IsError && a.Task.ID != x.call().TaskID:
 		return nil, true
 	}
 	return &sharedAnswer{bytes.Clone(piece.Message), a.ErrorCode, crossOrigin(x.w.Header())}, true

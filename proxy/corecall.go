@@ -1,17 +1,17 @@
 package proxy
 
 import (
-	"net/http"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/sticky"
 	"berth/upgrade"
 )
 
 // errNoTaskSupport refuses a call that asks to be a task, of a tool that is called plainly
 // only (2025-11-25, tasks, "Tool-Level Negotiation").
-var errNoTaskSupport = &mcp.Error{Status: http.StatusOK, Code: mcp.CodeMethodNotFound, Message: "this tool is not called as a task"}
+var errNoTaskSupport = &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeMethodNotFound, Message: "this tool is not called as a task"}
 
 // asksCoreTask reports whether the request is a call that asks to be made a task, as
 // clients of 2025-11-25 do, in a pool whose tools' calls may become tasks.

@@ -3,22 +3,22 @@ package proxy
 import (
 	"cmp"
 	"errors"
-	"net/http"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade"
 )
 
 // errNotInCore answers a method that 2025-11-25 does not have, or a server that did not
 // announce it. In a session 404 would be the end of that.
-var errNotInCore = &mcp.Error{Status: http.StatusOK, Code: mcp.CodeMethodNotFound, Message: "Method not found"}
+var errNotInCore = &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeMethodNotFound, Message: "Method not found"}
 
 // errHasEnded answers a tasks/cancel of a task that has ended with this status
 // (2025-11-25, tasks, "Error Handling").
 func errHasEnded(status string) error {
 	return &mcp.Error{
-		Status: http.StatusOK, Code: mcp.CodeInvalidParams,
+		Status: wire.StatusOK, Code: mcp.CodeInvalidParams,
 		Message: "Cannot cancel task: already in terminal status '" + status + "'",
 	}
 }
@@ -41,7 +41,7 @@ func (x *request) serveCore() error {
 		if err := x.mayHear(view.Task, err); err != nil {
 			return err
 		}
-		x.respond(http.StatusOK, mcp.Response(x.id, view.Core().Task()))
+		x.respond(wire.StatusOK, mcp.Response(x.id, view.Core().Task()))
 		return nil
 	case mcp.MethodTaskResult:
 		return x.awaitResult()
@@ -61,7 +61,7 @@ func (x *request) cancelCore() error {
 	case err != nil:
 		return err
 	}
-	x.respond(http.StatusOK, mcp.Response(x.id, shown.Task()))
+	x.respond(wire.StatusOK, mcp.Response(x.id, shown.Task()))
 	return nil
 }
 

@@ -4,12 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"net/http"
 	"net/textproto"
 	"slices"
 	"strings"
 
 	"berth/internal/identity"
+	"berth/internal/wire"
 	"berth/upgrade"
 )
 
@@ -274,7 +274,7 @@ func (c credential) claimed() bool { return c.who != "" && !c.sure }
 // without takes credentials out of the header and query of a request that goes upstream:
 // those that name somebody if there are any, or else all. So it shows whether what names
 // the caller is looked at where something else would do.
-func without(credentials []credential, h http.Header, query string) string {
+func without(credentials []credential, h wire.Header, query string) string {
 	gone := credential.isProof
 	if slices.ContainsFunc(credentials, credential.claimed) {
 		gone = credential.claimed
@@ -310,7 +310,7 @@ func (c credential) stands(name, value string) bool {
 }
 
 // withoutPairs takes cookies out of the header.
-func withoutPairs(h http.Header, gone []credential) {
+func withoutPairs(h wire.Header, gone []credential) {
 	var kept []string
 	for _, line := range h["Cookie"] {
 		for pair := range strings.SplitSeq(line, ";") {

@@ -2,9 +2,10 @@ package proxy
 
 import (
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
+
+	"berth/internal/wire"
 )
 
 // exposedHeaders are those of an answer of berth's own that MCP clients read beside what
@@ -26,7 +27,7 @@ func (x *request) letRead() {
 }
 
 // readBy has rule say who may read the answer, which is not berth's own then.
-func (x *request) readBy(rule http.Header) {
+func (x *request) readBy(rule wire.Header) {
 	h := x.w.Header()
 	maps.DeleteFunc(h, func(name string, _ []string) bool { return saysWhoReads(name) })
 	maps.Copy(h, rule)
@@ -40,8 +41,8 @@ func saysWhoReads(name string) bool {
 // (CORS). Whatever berth makes of that answer for somebody else is under the same
 // rule: without it no page could read it, and with a rule of berth's own pages could
 // that the upstream keeps out.
-func crossOrigin(h http.Header) http.Header {
-	rule := http.Header{}
+func crossOrigin(h wire.Header) wire.Header {
+	rule := wire.Header{}
 	for name, values := range h {
 		if saysWhoReads(name) {
 			rule[name] = slices.Clone(values)
@@ -51,11 +52,11 @@ func crossOrigin(h http.Header) http.Header {
 }
 
 // sameRule reports whether two answers may be read by the same pages.
-func sameRule(a, b http.Header) bool { return maps.EqualFunc(a, b, slices.Equal) }
+func sameRule(a, b wire.Header) bool { return maps.EqualFunc(a, b, slices.Equal) }
 
 // ruledBy notes which pages one of the upstreams lets read its list. Where they differ
 // none may read the whole. A list of berth's own tasks alone is ruled by none.
-func (l *listing) ruledBy(rule http.Header) {
+func (l *listing) ruledBy(rule wire.Header) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ruled && !sameRule(l.rule, rule) {

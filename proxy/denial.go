@@ -3,11 +3,11 @@ package proxy
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strconv"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -17,36 +17,36 @@ const confirmTime = 3 * time.Second
 
 // lacksSession reports whether u, which answered 404 or 400, does not hold the session.
 // That is asked for: a server may mean something else by it, and have done its work.
-func (x *request) lacksSession(u *routing.Upstream, response *http.Response) bool {
-	return deniesSession(response.StatusCode) && x.mayReopen() && x.movedFrom == "" && x.isDenied(u)
+func (x *request) lacksSession(u *routing.Upstream, response *wire.Response) bool {
+	return deniesSession(response.Status) && x.mayReopen() && x.movedFrom == "" && x.isDenied(u)
 }
 
 // isDenied asks u for the session, and reports whether it denies that.
 func (x *request) isDenied(u *routing.Upstream) bool {
 	ctx, cancel := context.WithTimeout(x.ctx, confirmTime)
 	defer cancel()
-	out := x.ownPost(ctx, u, x.ownBody(mcp.MethodPing, ""))
+	out := x.ownPost(u, x.ownBody(mcp.MethodPing, ""))
 	out.Header.Set(mcp.HeaderSession, x.sessionAt(ctx, u))
 	// A version that the client makes up is refused with 400 as well.
 	out.Header.Set(mcp.HeaderVersion, x.negotiated())
-	answer, err := x.endpoint.Client.Send(out, confirmTime)
+	answer, err := x.endpoint.Client.Send(ctx, out, confirmTime)
 	if err != nil {
 		return false
 	}
 	_ = answer.Body.Close() // the status says it
-	return deniesSession(answer.StatusCode)
+	return deniesSession(answer.Status)
 }
 
 // deniesSession: servers say 404 of a session that they do not hold, or 400 (SDKs for
 // TypeScript).
 func deniesSession(status int) bool {
-	return status == http.StatusNotFound || status == http.StatusBadRequest
+	return status == wire.StatusNotFound || status == wire.StatusBadRequest
 }
 
 // sessionDenied serves a request whose upstream u does not hold the session any more:
 // by moving that; or with what u said, if that cannot be. A task is out of reach then,
 // which is not the same as gone.
-func (x *request) sessionDenied(u *routing.Upstream, response *http.Response) error {
+func (x *request) sessionDenied(u *routing.Upstream, response *wire.Response) error {
 	outdated := x.isOutdated()
 	var binding sticky.Binding
 	var err error
@@ -58,8 +58,8 @@ func (x *request) sessionDenied(u *routing.Upstream, response *http.Response) er
 	}
 	_ = response.Body.Close() // nothing in it is needed
 	x.endChange()             // it changed nothing
-	x.endpoint.noteAnswer(u, response.StatusCode)
-	x.endExchange(strconv.Itoa(response.StatusCode))
+	x.endpoint.noteAnswer(u, response)
+	x.endExchange(strconv.Itoa(response.Status))
 	switch {
 	case outdated:
 		return x.reroute()

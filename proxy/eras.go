@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"net/http"
 	"strconv"
 	"strings"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
@@ -17,19 +17,19 @@ import (
 // upstreams differ in that: a fleet in the middle of an upgrade.
 type eraSearch struct {
 	refused  []*routing.Upstream // they do not speak it, as they say
-	response *http.Response      // the last of those refusals, for the client if nobody does
+	response *wire.Response      // the last of those refusals, for the client if nobody does
 }
 
 // goesOn reports whether u has refused the request as of an era that it does not speak, and
 // another upstream may take it: nothing of it was executed.
-func (s *eraSearch) goesOn(x *request, u *routing.Upstream, response *http.Response) bool {
+func (s *eraSearch) goesOn(x *request, u *routing.Upstream, response *wire.Response) bool {
 	c := x.call()
 	if c == nil || x.opaque || x.session != "" || len(x.pool().Upstreams()) < 2 {
 		return false
 	}
 	era := x.era()
 	if !refusesEra(era, c.Method, c.ID, response) {
-		if response.StatusCode/100 == 2 {
+		if response.Status/100 == 2 {
 			x.pool().Speaks(u, era, s.refused)
 		}
 		return false
@@ -40,8 +40,8 @@ func (s *eraSearch) goesOn(x *request, u *routing.Upstream, response *http.Respo
 	}
 	s.drop()
 	s.response, x.sent = response, false // nobody has taken it on
-	x.endpoint.noteAnswer(u, response.StatusCode)
-	x.endExchange(strconv.Itoa(response.StatusCode))
+	x.endpoint.noteAnswer(u, response)
+	x.endExchange(strconv.Itoa(response.Status))
 	return true
 }
 
@@ -66,7 +66,7 @@ var errEra = errors.New("proxy: the upstream does not speak the era of the call"
 
 // refusesHeld reports whether u has refused a held call of no session by its era, and another
 // upstream has shown that it speaks that.
-func (ep *Endpoint) refusesHeld(u *routing.Upstream, id []byte, response *http.Response) bool {
+func (ep *Endpoint) refusesHeld(u *routing.Upstream, id []byte, response *wire.Response) bool {
 	return ep.Router.Pool.SpokenElsewhere(u, mcp.EraModern) && refusesEra(mcp.EraModern, mcp.MethodCallTool, id, response)
 }
 
@@ -74,24 +74,24 @@ func (ep *Endpoint) refusesHeld(u *routing.Upstream, id []byte, response *http.R
 // request with this method and id, so that nothing of it was executed. Where a tool may have
 // run, only what comes from before the request was looked at counts. The answer can be read
 // afterwards as it was.
-func refusesEra(era mcp.Era, method string, id []byte, response *http.Response) bool {
+func refusesEra(era mcp.Era, method string, id []byte, response *wire.Response) bool {
 	opens := method == mcp.MethodDiscover || method == mcp.MethodInitialize
-	switch status := response.StatusCode; {
-	case status == http.StatusBadRequest:
-	case opens && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed):
-	case method == mcp.MethodDiscover && status == http.StatusOK: // -32601, of a server without sessions
+	switch status := response.Status; {
+	case status == wire.StatusBadRequest:
+	case opens && (status == wire.StatusNotFound || status == wire.StatusMethodNotAllowed):
+	case method == mcp.MethodDiscover && status == wire.StatusOK: // -32601, of a server without sessions
 	default:
 		return false
 	}
 	body, message := peekRefusal(response, id)
 	if message == nil {
-		return response.StatusCode != http.StatusOK && (opens || speaksOfSession(body))
+		return response.Status != wire.StatusOK && (opens || speaksOfSession(body))
 	}
 	a, err := mcp.PeekAnswer(message, false)
 	if err != nil || !a.IsError {
 		return false
 	}
-	if response.StatusCode == http.StatusOK {
+	if response.Status == wire.StatusOK {
 		return a.ErrorCode == mcp.CodeMethodNotFound
 	}
 	return isEraCode(era, opens, a.ErrorCode, a.Answers(id)) && !supportsEra(message, era)
@@ -137,7 +137,7 @@ func speaksOfSession(body []byte) bool {
 
 // peekRefusal reads an answer as far as its JSON-RPC message, or maxRefusal, and puts back
 // what it read. message is nil if there is none.
-func peekRefusal(response *http.Response, id []byte) (body, message []byte) {
+func peekRefusal(response *wire.Response, id []byte) (body, message []byte) {
 	var read bytes.Buffer
 	original := response.Body
 	response.Body = io.NopCloser(io.TeeReader(io.LimitReader(original, maxRefusal), &read))

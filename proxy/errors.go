@@ -3,12 +3,12 @@ package proxy
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -16,26 +16,26 @@ import (
 // What is refused or fails outside of routing and exchange, in the words that the
 // client gets.
 var (
-	errNotFound        = refused(http.StatusNotFound, "no MCP endpoint here")
-	errForbiddenHost   = refused(http.StatusForbidden, "host not allowed")
-	errForbiddenOrigin = refused(http.StatusForbidden, "origin not allowed")
-	errTooManyHeaders  = refused(http.StatusRequestHeaderFieldsTooLarge, "too many headers")
-	errCriticalHop     = refused(http.StatusBadRequest, "Connection names a header that must arrive")
-	errMethod          = refused(http.StatusMethodNotAllowed, "method not allowed")
-	errEncodedBody     = refused(http.StatusUnsupportedMediaType, "encoded request bodies are not accepted")
-	errBodyTooLarge    = refused(http.StatusRequestEntityTooLarge, "request body too large")
-	errBodySlow        = refused(http.StatusRequestTimeout, "request body did not arrive in time")
-	errBodyUnread      = &mcp.Error{Status: http.StatusBadRequest, Code: mcp.CodeParse, Message: "the body could not be read"}
-	errSeveralSessions = refused(http.StatusBadRequest, "several Mcp-Session-Id values")
-	errNoBatches       = refused(http.StatusBadRequest, "this protocol version has no batches")
+	errNotFound        = refused(wire.StatusNotFound, "no MCP endpoint here")
+	errForbiddenHost   = refused(wire.StatusForbidden, "host not allowed")
+	errForbiddenOrigin = refused(wire.StatusForbidden, "origin not allowed")
+	errTooManyHeaders  = refused(wire.StatusRequestHeaderFieldsTooLarge, "too many headers")
+	errCriticalHop     = refused(wire.StatusBadRequest, "Connection names a header that must arrive")
+	errMethod          = refused(wire.StatusMethodNotAllowed, "method not allowed")
+	errEncodedBody     = refused(wire.StatusUnsupportedMediaType, "encoded request bodies are not accepted")
+	errBodyTooLarge    = refused(wire.StatusRequestEntityTooLarge, "request body too large")
+	errBodySlow        = refused(wire.StatusRequestTimeout, "request body did not arrive in time")
+	errBodyUnread      = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeParse, Message: "the body could not be read"}
+	errSeveralSessions = refused(wire.StatusBadRequest, "several Mcp-Session-Id values")
+	errNoBatches       = refused(wire.StatusBadRequest, "this protocol version has no batches")
 	// Where callers are told apart: some servers read a body whatever the method, and take
 	// it for a call.
-	errBodyBesidePost = refused(http.StatusBadRequest, "only a POST has a body")
+	errBodyBesidePost = refused(wire.StatusBadRequest, "only a POST has a body")
 	// The era of subscriptions has no batches, and in one it could not be narrowed.
-	errListenInBatch   = refused(http.StatusBadRequest, "a subscription stands in a batch")
-	errRequiredInBatch = refused(http.StatusBadRequest, "a tool that is called as a task only stands in a batch")
+	errListenInBatch   = refused(wire.StatusBadRequest, "a subscription stands in a batch")
+	errRequiredInBatch = refused(wire.StatusBadRequest, "a tool that is called as a task only stands in a batch")
 	// Whom an answer is for could be told only if it stood alone.
-	errAnswersMoved = refused(http.StatusBadRequest, "a batch bears answers, and the session has moved")
+	errAnswersMoved = refused(wire.StatusBadRequest, "a batch bears answers, and the session has moved")
 	errBadUpstream  = broken(mcp.ReasonBadUpstream, "the upstream's answer cannot be used")
 	errRedirect     = broken(mcp.ReasonBadUpstream, "the upstream redirects, which is not followed")
 	// 2025-11-25, transports, "Session Management": a session's id is visible ASCII.
@@ -44,15 +44,15 @@ var (
 	errCollision      = withheld(mcp.ReasonCollision, "the upstream gave out a task id that another upstream owns")
 	errOwnerCut       = mayHaveRun(errOwnerSilent)
 	errOwnerSilent    = unavailable(mcp.ReasonOwnerUnavailable, "the server instance that holds this does not answer")
-	errLongID         = refused(http.StatusBadRequest, "request id too long")
+	errLongID         = refused(wire.StatusBadRequest, "request id too long")
 	errOverloaded     = unavailable(mcp.ReasonOverloaded, "too much is under way")
 	errDraining       = unavailable(mcp.ReasonDraining, "this berth is about to end")
 	// The words of 2025-11-25, "Task Negotiation", for a tool that must be called as a task.
-	errTaskRequired = &mcp.Error{Status: http.StatusOK, Code: mcp.CodeMethodNotFound, Message: "this tool is called as a task only"}
+	errTaskRequired = &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeMethodNotFound, Message: "this tool is called as a task only"}
 	errTooManyTasks = limited(mcp.ReasonTooManyTasks, "too many tasks are live")
 	errTooMuchKept  = limited(mcp.ReasonTooMuchKept, "tasks of this caller keep as much as they may until they expire")
 	errTooMuchLent  = limited(mcp.ReasonTooMuchKept, "results that this caller is being given and has not read fill the memory")
-	errInternal     = &mcp.Error{Status: http.StatusInternalServerError, Code: mcp.CodeInternal, Message: "internal error", Outcome: mcp.Unknown}
+	errInternal     = &mcp.Error{Status: wire.StatusInternalServerError, Code: mcp.CodeInternal, Message: "internal error", Outcome: mcp.Unknown}
 )
 
 // What a caller is told who takes more than one may; load.tooMuch says until when.
@@ -89,7 +89,7 @@ func (x *request) ladder(err error) *mcp.Error {
 	case errors.Is(err, routing.ErrUnknownSession):
 		return mcp.ErrUnknownSession
 	case errors.Is(err, routing.ErrSeveralOwners):
-		return refused(http.StatusBadRequest, "the batch is about tasks of several owners")
+		return refused(wire.StatusBadRequest, "the batch is about tasks of several owners")
 	case errors.Is(err, upgrade.ErrDraining):
 		return errDraining
 	case errors.Is(err, upgrade.ErrKeyReused):
@@ -144,7 +144,7 @@ func (x *request) sendFailed(e *exchange.SendError) *mcp.Error {
 	case !e.Sent:
 		return unavailable(mcp.ReasonNoUpstream, "no upstream can be reached")
 	case e.TimedOut:
-		return &mcp.Error{Status: http.StatusGatewayTimeout, Code: mcp.CodeTimeout, Message: "the upstream did not answer in time", Reason: mcp.ReasonTimeout, RetryAfter: x.retryRead(), Outcome: mcp.Unknown}
+		return &mcp.Error{Status: wire.StatusGatewayTimeout, Code: mcp.CodeTimeout, Message: "the upstream did not answer in time", Reason: mcp.ReasonTimeout, RetryAfter: x.retryRead(), Outcome: mcp.Unknown}
 	}
 	reset := broken(mcp.ReasonUpstreamReset, "the upstream broke the exchange off")
 	reset.RetryAfter = x.retryRead()
@@ -165,7 +165,7 @@ func refused(status int, message string) *mcp.Error {
 
 // broken is a failure after which nobody knows what the upstream did.
 func broken(reason, message string) *mcp.Error {
-	return &mcp.Error{Status: http.StatusBadGateway, Code: mcp.CodeInternal, Message: message, Reason: reason, Outcome: mcp.Unknown}
+	return &mcp.Error{Status: wire.StatusBadGateway, Code: mcp.CodeInternal, Message: message, Reason: reason, Outcome: mcp.Unknown}
 }
 
 // withheld is a failure to pass on what the upstream did.
@@ -176,7 +176,7 @@ func withheld(reason, message string) *mcp.Error {
 }
 
 func limited(reason, message string) *mcp.Error {
-	return &mcp.Error{Status: http.StatusTooManyRequests, Code: mcp.CodeRateLimited, Message: message, Reason: reason, Outcome: mcp.NotExecuted}
+	return &mcp.Error{Status: wire.StatusTooManyRequests, Code: mcp.CodeRateLimited, Message: message, Reason: reason, Outcome: mcp.NotExecuted}
 }
 
 // mayHaveRun is e of a request that was sent.
@@ -187,5 +187,5 @@ func mayHaveRun(e *mcp.Error) *mcp.Error {
 }
 
 func unavailable(reason, message string) *mcp.Error {
-	return &mcp.Error{Status: http.StatusServiceUnavailable, Code: mcp.CodeUnavailable, Message: message, Reason: reason, RetryAfter: retrySoon, Outcome: mcp.NotExecuted}
+	return &mcp.Error{Status: wire.StatusServiceUnavailable, Code: mcp.CodeUnavailable, Message: message, Reason: reason, RetryAfter: retrySoon, Outcome: mcp.NotExecuted}
 }

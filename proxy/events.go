@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"io"
-	"net/http"
 	"slices"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
@@ -40,7 +40,7 @@ type arrival struct {
 }
 
 // relayEvents passes an event stream on, event by event, each flushed at once.
-func (x *request) relayEvents(u *routing.Upstream, response *http.Response) error {
+func (x *request) relayEvents(u *routing.Upstream, response *wire.Response) error {
 	if err := x.bindSession(u, ""); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (x *request) relayEvents(u *routing.Upstream, response *http.Response) erro
 }
 
 // streamHeaders copies the headers of an upstream's event stream to the client.
-func (x *request) streamHeaders(response *http.Response) {
+func (x *request) streamHeaders(response *wire.Response) {
 	x.inboundHeaders(response)
 	x.w.Header().Del("Content-Length")
 	x.w.Header().Set("X-Accel-Buffering", "no")
@@ -240,7 +240,7 @@ func writeEvent(out textWriter, message mcp.Parts) error {
 // readsOn reports whether an answer is read to its end although its client does not
 // take it.
 func (x *request) readsOn() bool {
-	return x.era() == mcp.EraLegacy && x.r.Method == http.MethodPost || x.hasRiders()
+	return x.era() == mcp.EraLegacy && x.r.Method == wire.MethodPost || x.hasRiders()
 }
 
 // endOfStanding is closed when streams that never end by themselves are to end.

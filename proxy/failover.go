@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -42,7 +42,7 @@ func (x *request) staysBehind() bool { return x.mayReopen() && x.aboutTask() }
 // of a session needs no new one.
 func (x *request) movesAlong() bool {
 	isTask := func(c mcp.Call) bool { return c.IsTask() }
-	return x.mayReopen() && x.movedFrom == "" && x.r.Method != http.MethodDelete &&
+	return x.mayReopen() && x.movedFrom == "" && x.r.Method != wire.MethodDelete &&
 		!x.hasResponse() && !slices.ContainsFunc(x.message.Calls, isTask)
 }
 
@@ -55,7 +55,7 @@ func (x *request) failOver(u *routing.Upstream) (done bool, err error) {
 	if x.mayReopen() && x.isResponse() {
 		return true, x.dropStray()
 	}
-	if x.mayReopen() && x.r.Method == http.MethodDelete {
+	if x.mayReopen() && x.r.Method == wire.MethodDelete {
 		ctx, cancel := x.recording()
 		defer cancel()
 		x.forgetSession(ctx) // nobody is to open it anew

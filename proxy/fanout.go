@@ -2,13 +2,13 @@ package proxy
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -45,7 +45,7 @@ type listing struct {
 
 	mu    sync.Mutex  // guards the fields below
 	ruled bool        // an upstream has answered
-	rule  http.Header // which pages may read the list: those that all upstreams let
+	rule  wire.Header // which pages may read the list: those that all upstreams let
 }
 
 // mayNotList reports whether the request asks for a list that there is none of: the
@@ -96,7 +96,7 @@ func (x *request) listTasks() error {
 	if l.ruled {
 		x.readBy(l.rule)
 	}
-	x.respond(http.StatusOK, mcp.Response(x.id, l.page.Result()))
+	x.respond(wire.StatusOK, mcp.Response(x.id, l.page.Result()))
 	return nil
 }
 

@@ -3,33 +3,33 @@ package proxy
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strconv"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 
 	"golang.org/x/sync/errgroup"
 )
 
 // refusal is what an upstream answers in place of a list.
 type refusal struct {
-	response *http.Response
+	response *wire.Response
 	body     []byte
 	code     int // of the JSON-RPC error; 0 if there is none
 }
 
 // Error describes the refusal for logs.
 func (r *refusal) Error() string {
-	return "proxy: an upstream refused the list: " + strconv.Itoa(r.response.StatusCode)
+	return "proxy: an upstream refused the list: " + strconv.Itoa(r.response.Status)
 }
 
 // concernsCaller reports whether it is the caller who must act on the refusal, whoever
 // of the pool says it: by logging in, or by waiting.
 func (r *refusal) concernsCaller() bool {
-	switch r.response.StatusCode {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
+	switch r.response.Status {
+	case wire.StatusUnauthorized, wire.StatusForbidden, wire.StatusTooManyRequests:
 		return true
 	}
 	return false
@@ -82,7 +82,7 @@ func (l *listing) pageOf(p place) (mcp.TaskList, error) {
 // wantsSession reports whether an upstream refuses the list for want of a session: it says
 // so of a ping as well, which nothing else can be wrong with.
 func (l *listing) wantsSession(p place, r *refusal) bool {
-	if l.x.session != "" || !deniesSession(r.response.StatusCode) {
+	if l.x.session != "" || !deniesSession(r.response.Status) {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(l.x.ctx, confirmTime)
@@ -161,16 +161,16 @@ func (l *listing) askOne(p place) (mcp.TaskList, error) {
 // exchange sends the request to one upstream and reads the page that it answers.
 func (l *listing) exchange(ctx context.Context, p place) (mcp.TaskList, error) {
 	x := l.x
-	out := x.newUpstreamRequest(ctx, p.upstream, http.MethodPost, x.endpointURL(p.upstream), l.bodyFor(p))
+	out := x.newUpstreamRequest(p.upstream, wire.MethodPost, x.endpointURL(p.upstream), l.bodyFor(p))
 	span := x.newExchange(p.upstream)
-	response, err := x.endpoint.Client.Send(out, x.endpoint.Timeouts.Read)
+	response, err := x.endpoint.Client.Send(ctx, out, x.endpoint.Timeouts.Read)
 	if err != nil {
 		x.closeExchange(span, exchangeErrorType(err))
 		x.noteStarved(err)
 		return mcp.TaskList{}, err
 	}
 	defer response.Body.Close()
-	x.endpoint.noteAnswer(p.upstream, response.StatusCode)
+	x.endpoint.noteAnswer(p.upstream, response)
 	list, err := l.readPage(p, response)
 	if err == nil {
 		l.ruledBy(crossOrigin(response.Header))
@@ -210,8 +210,8 @@ func (l *listing) bodyFor(p place) []byte {
 
 // readPage reads one upstream's page, or its refusal. What breaks off or takes too
 // long is as good as silence.
-func (l *listing) readPage(p place, response *http.Response) (mcp.TaskList, error) {
-	if response.StatusCode >= 300 && response.StatusCode < 400 {
+func (l *listing) readPage(p place, response *wire.Response) (mcp.TaskList, error) {
+	if response.Status >= 300 && response.Status < 400 {
 		return mcp.TaskList{}, errRedirect
 	}
 	body, err := exchange.ReadWhole(response, l.x.id, listBytes, l.x.crossedBy(p.upstream))
@@ -222,13 +222,13 @@ func (l *listing) readPage(p place, response *http.Response) (mcp.TaskList, erro
 		return mcp.TaskList{}, errListSilent
 	}
 	a, err := mcp.PeekAnswer(body, false)
-	if !a.HasResult && (a.IsError && err == nil || response.StatusCode >= 400) {
+	if !a.HasResult && (a.IsError && err == nil || response.Status >= 400) {
 		return mcp.TaskList{}, &refusal{response, body, a.ErrorCode}
 	}
 	if err != nil {
 		return mcp.TaskList{}, brokenOff(err)
 	}
-	if response.StatusCode >= 400 {
+	if response.Status >= 400 {
 		return mcp.TaskList{}, errBadUpstream // a result with an error's status
 	}
 	list, err := mcp.ReadTaskList(a.Result)
@@ -247,11 +247,11 @@ func (x *request) passRefusal(err error) error {
 	}
 	x.code = r.code
 	if exchange.ShapeOf(r.response) == exchange.EventStream {
-		x.respond(r.response.StatusCode, r.body)
+		x.respond(r.response.Status, r.body)
 		return nil
 	}
 	x.inboundHeaders(r.response)
 	x.w.Header().Set("Content-Length", strconv.Itoa(len(r.body)))
-	x.writeHeader(r.response.StatusCode)
+	x.writeHeader(r.response.Status)
 	return x.write(r.body)
 }

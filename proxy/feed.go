@@ -2,12 +2,13 @@ package proxy
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
-	"net/http"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
@@ -21,7 +22,7 @@ type feed struct {
 	crossed  func()                  // is told of what belongs to other requests
 	drops    func(reason dropReason) // is told of what else has no business there
 
-	response *http.Response
+	response *wire.Response
 	agreed   mcp.Filter // what the upstream agreed to
 	granted  mcp.Filter // what of that is passed on
 	reader   *exchange.Reader
@@ -66,24 +67,24 @@ func (p *Proxy) newFeed(ep *Endpoint, u *routing.Upstream, id []byte) *feed {
 }
 
 // subscribe sends the subscription and reads up to its acknowledgement.
-func (f *feed) subscribe(ep *Endpoint, out *http.Request) error {
-	response, err := ep.sendWatched(f.upstream, out, ep.Timeouts.Control)
+func (f *feed) subscribe(ctx context.Context, ep *Endpoint, out *exchange.Request) error {
+	response, err := ep.sendWatched(ctx, f.upstream, out, ep.Timeouts.Control)
 	if err != nil {
 		var failed *exchange.SendError
-		if errors.As(err, &failed) && out.Context().Err() == nil {
+		if errors.As(err, &failed) && ctx.Err() == nil {
 			ep.noteFailure(f.upstream, failed)
 		}
 		return err
 	}
-	ep.noteAnswer(f.upstream, response.StatusCode)
+	ep.noteAnswer(f.upstream, response)
 	return f.begin(response)
 }
 
 // begin reads the answer to a subscription up to the acknowledgement. What comes
 // before that has no business there and is dropped. An answer that is no subscription
 // is a *refusedFeed, which then holds the response.
-func (f *feed) begin(response *http.Response) error {
-	if exchange.ShapeOf(response) != exchange.EventStream || response.StatusCode/100 != 2 {
+func (f *feed) begin(response *wire.Response) error {
+	if exchange.ShapeOf(response) != exchange.EventStream || response.Status/100 != 2 {
 		return &refusedFeed{upstream: f.upstream, response: response}
 	}
 	f.response, f.reader = response, exchange.NewReader(exchange.EventStream, response.Body)

@@ -3,48 +3,47 @@ package proxy
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"runtime/debug"
 	"slices"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
+
+// serveAndReport serves the request, come what may.
+func (x *request) serveAndReport() {
+	x.begin()
+	defer x.finish()
+	if err := x.serve(); err != nil {
+		x.fail(err)
+	}
+}
 
 // begin prepares the connection and the clock.
 func (x *request) begin() {
 	x.started = time.Now()
 	// The deadline of the connection's last answer must not hold for this one. Here
 	// and below errors only mean that the connection has no deadlines.
-	_ = x.control.SetWriteDeadline(time.Time{})
+	_ = x.w.SetWriteDeadline(time.Time{})
 	if x.r.ContentLength != 0 {
 		// It holds for a body that is refused unread as well: net/http reads on. At
 		// the body's end net/http lifts it.
-		_ = x.control.SetReadDeadline(x.started.Add(x.p.limits.BodyRead))
+		_ = x.w.SetReadDeadline(x.started.Add(x.p.limits.BodyRead))
 	}
 }
 
 // finish ends the request: it catches a panic, and writes the access record,
 // the metrics and the span. What net/http still has to write gets its deadline.
 func (x *request) finish() {
-	caught := recover()
-	if caught != nil && caught != http.ErrAbortHandler {
+	if caught := recover(); caught != nil {
 		// The value may hold anything a client sent; its type and the stack do not.
 		x.p.log.Error("panic while serving a request", "type", fmt.Sprintf("%T", caught), "stack", string(debug.Stack()))
-		x.err = errInternal
-		if x.mayAnswer() {
-			x.answer(errInternal)
-			caught = nil
-		} else {
-			caught = http.ErrAbortHandler
-		}
+		x.fail(errInternal)
 	}
 	x.leave()
 	x.limitWrite()
 	x.report()
-	if caught != nil {
-		panic(caught)
-	}
 }
 
 // outcome sums the request up in one word, for metrics and access records.
@@ -68,7 +67,7 @@ func (x *request) outcome() string {
 const otherMethod = "other"
 
 // httpMethods are those that a label may bear.
-var httpMethods = []string{http.MethodGet, http.MethodPost, http.MethodDelete, http.MethodHead, http.MethodOptions}
+var httpMethods = []string{wire.MethodGet, wire.MethodPost, wire.MethodDelete, wire.MethodHead, wire.MethodOptions}
 
 // methodLabel is the method as metrics may bear it: a client cannot invent one.
 func (x *request) methodLabel() string {

@@ -6,13 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"io"
 	"maps"
-	"net/http"
 	"net/url"
 	"sync"
 
+	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
@@ -40,7 +40,7 @@ type fleetFeed struct {
 	upstream *routing.Upstream
 	target   *url.URL
 	host     string
-	header   http.Header
+	header   wire.Header
 	filter   mcp.Filter
 	body     []byte
 	stop     context.CancelFunc
@@ -99,7 +99,7 @@ func (s *fleetFeeds) forget(feed *fleetFeed) {
 	}
 }
 
-func (g *leg) feedKey(header http.Header) feedKey {
+func (g *leg) feedKey(header wire.Header) feedKey {
 	x := g.l.x
 	return feedKey{
 		upstream:  g.upstream.Name,
@@ -113,7 +113,7 @@ func (g *leg) feedKey(header http.Header) feedKey {
 // sharedHeader is the header of the request for a shared stream: that of g's caller,
 // less what tells of one call or of the way that it came. What is left is all that an
 // upstream can tell callers by, whichever header they authenticate with.
-func (g *leg) sharedHeader() http.Header {
+func (g *leg) sharedHeader() wire.Header {
 	x := g.l.x
 	h := x.outboundHeaders()
 	maps.DeleteFunc(h, func(name string, _ []string) bool { return isOfOneRequest(name) })
@@ -135,7 +135,7 @@ func (g *leg) sharedHeader() http.Header {
 }
 
 // newFleetFeed opens a stream in the name of g's caller, with a request of berth's own.
-func newFleetFeed(g *leg, key feedKey, header http.Header) *fleetFeed {
+func newFleetFeed(g *leg, key feedKey, header wire.Header) *fleetFeed {
 	x := g.l.x
 	ctx, stop := context.WithCancel(context.Background())
 	f := &fleetFeed{
@@ -194,7 +194,7 @@ func (f *fleetFeed) run(ctx context.Context) {
 
 func (f *fleetFeed) serve(ctx context.Context) error {
 	stream := f.p.newFeed(f.ep, f.upstream, []byte(ownID))
-	if err := stream.subscribe(f.ep, f.request(ctx)); err != nil {
+	if err := stream.subscribe(ctx, f.ep, f.request()); err != nil {
 		return err
 	}
 	stream.granted = stream.agreed.Within(f.filter)
@@ -219,13 +219,10 @@ func (f *fleetFeed) serve(ctx context.Context) error {
 
 func (f *fleetFeed) crossed() { f.p.telemetry.crossedBy(f.ep.Router.Pool.Name(), f.upstream) }
 
-func (f *fleetFeed) request(ctx context.Context) *http.Request {
-	out := &http.Request{
-		Method: http.MethodPost, URL: f.target, Host: f.host, Header: f.header.Clone(),
-		Body: io.NopCloser(bytes.NewReader(f.body)), ContentLength: int64(len(f.body)),
-	}
+func (f *fleetFeed) request() *exchange.Request {
+	out := &exchange.Request{Method: wire.MethodPost, URL: f.target, Host: f.host, Header: f.header.Clone(), Body: f.body}
 	f.ep.authorize(out.Header) // berth's own may be another one since
-	return out.WithContext(ctx)
+	return out
 }
 
 // tell tells each member what event makes. stands is the stream as it stands now.

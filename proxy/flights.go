@@ -2,10 +2,10 @@ package proxy
 
 import (
 	"context"
-	"net/http"
 	"sync"
 	"time"
 
+	"berth/internal/wire"
 	"berth/sticky"
 )
 
@@ -54,7 +54,7 @@ type flight struct {
 type sharedAnswer struct {
 	message []byte      // a JSON-RPC response, with the leader's id
 	code    int         // of the error in it; 0 if there is none
-	rule    http.Header // which pages may read it
+	rule    wire.Header // which pages may read it
 }
 
 // flights are the polls under way, and those whose answers are kept for a moment. A

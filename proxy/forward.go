@@ -3,11 +3,11 @@ package proxy
 import (
 	"cmp"
 	"errors"
-	"net/http"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -138,13 +138,13 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 }
 
 // send sends the request to u once.
-func (x *request) send(u *routing.Upstream) (*http.Response, error) {
+func (x *request) send(u *routing.Upstream) (*wire.Response, error) {
 	x.upstream = u.Name
 	target := x.endpointURL(u)
 	if x.opaque {
 		target = x.beside(u)
 	}
-	out := x.newUpstreamRequest(x.ctx, u, x.r.Method, target, x.body)
+	out := x.newUpstreamRequest(u, x.r.Method, target, x.body)
 	if x.opaque {
 		out.Header["Accept-Encoding"] = x.r.Header["Accept-Encoding"]
 	}
@@ -157,7 +157,7 @@ func (x *request) send(u *routing.Upstream) (*http.Response, error) {
 		x.endExchange(exchangeErrorType(err))
 		x.noteStarved(err)
 		if x.gone() {
-			x.endpoint.abandoned(u, out, time.Since(began))
+			x.endpoint.abandoned(x.ctx, u, out, time.Since(began))
 		}
 	}
 	return response, err
@@ -182,7 +182,7 @@ func (x *request) aboutTask() bool {
 // a second time.
 func (x *request) readsOnly() bool {
 	if len(x.message.Calls) == 0 {
-		return x.r.Method != http.MethodDelete
+		return x.r.Method != wire.MethodDelete
 	}
 	if x.makesTask() {
 		return false
@@ -202,7 +202,7 @@ func (x *request) patience() time.Duration {
 	switch {
 	case x.opaque:
 		return t.Read
-	case len(x.message.Calls) == 0 && x.r.Method == http.MethodGet:
+	case len(x.message.Calls) == 0 && x.r.Method == wire.MethodGet:
 		return t.Call
 	case len(x.message.Calls) == 0:
 		return t.Control

@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"strings"
 
 	"berth/internal/exchange"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
@@ -31,19 +30,19 @@ func (ep *Endpoint) Greet(ctx context.Context, u *routing.Upstream) error {
 
 // greetAs is Greet as a client that reached berth under host.
 func (ep *Endpoint) greetAs(ctx context.Context, u *routing.Upstream, host string) error {
-	response, err := ep.Client.Send(ep.meeting(ctx, u, host, http.MethodPost, []byte(ownPing)), 0)
+	response, err := ep.Client.Send(ctx, ep.meeting(u, host, wire.MethodPost, []byte(ownPing)), 0)
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
-	switch status := response.StatusCode; {
+	switch status := response.Status; {
 	case refusesCredentials(status):
 		return fmt.Errorf("%w: it answers %d", ErrCredentials, status)
 	case speaksMCP(response):
 		return nil
 	case status >= 300 && status < 400:
 		return fmt.Errorf("%w: it answers %d, and redirects are not followed", ErrNotMCP, status)
-	case status < 400 || status >= 500 || status == http.StatusNotFound || status == http.StatusMethodNotAllowed:
+	case status < 400 || status >= 500 || status == wire.StatusNotFound || status == wire.StatusMethodNotAllowed:
 		return fmt.Errorf("%w: it answers %d, not in JSON-RPC", ErrNotMCP, status)
 	default:
 		return fmt.Errorf("%w: it answers %d, not in JSON-RPC", ErrUnclear, status)
@@ -52,32 +51,19 @@ func (ep *Endpoint) greetAs(ctx context.Context, u *routing.Upstream, host strin
 
 // speaksMCP reports whether response holds an answer in JSON-RPC. In an HTTP error it may be
 // to any id: some servers make one up there.
-func speaksMCP(response *http.Response) bool {
+func speaksMCP(response *wire.Response) bool {
 	refused := false
-	a, err := ownAnswer(response, func() { refused = response.StatusCode >= 400 })
+	a, err := ownAnswer(response, func() { refused = response.Status >= 400 })
 	return err == nil && (a.IsError || a.HasResult || refused)
-}
-
-// newPing makes the request to which whoever is there has something to say, and which
-// changes nothing.
-func newPing(ctx context.Context, u *routing.Upstream) (*http.Request, error) {
-	out, err := http.NewRequestWithContext(ctx, http.MethodPost, u.URL.String(), strings.NewReader(ownPing))
-	if err != nil {
-		return nil, err
-	}
-	postJSON(out.Header)
-	return out, nil
 }
 
 // Probe returns a function that asks an upstream for any sign of life, over client.
 // Whatever the upstream answers, it is there; an error means that it did not.
-func Probe(client *exchange.Client) func(ctx context.Context, u *routing.Upstream) error {
+func Probe(client exchange.Sender) func(ctx context.Context, u *routing.Upstream) error {
 	return func(ctx context.Context, u *routing.Upstream) error {
-		out, err := newPing(ctx, u)
-		if err != nil {
-			return err
-		}
-		response, err := client.Send(out, 0)
+		out := &exchange.Request{Method: wire.MethodPost, URL: u.URL, Header: wire.Header{}, Body: []byte(ownPing)}
+		postJSON(out.Header)
+		response, err := client.Send(ctx, out, 0)
 		if err != nil {
 			return err
 		}

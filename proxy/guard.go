@@ -2,10 +2,11 @@ package proxy
 
 import (
 	"net"
-	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
+
+	"berth/internal/wire"
 )
 
 // guard refuses requests that a browser was tricked into sending, or that are
@@ -35,7 +36,7 @@ func (x *request) guard() error {
 	return nil
 }
 
-func headerLines(h http.Header) int {
+func headerLines(h wire.Header) int {
 	n := 0
 	for _, values := range h {
 		n += len(values)

@@ -2,13 +2,13 @@ package proxy
 
 import (
 	"net"
-	"net/http"
 	"net/textproto"
 	"slices"
 	"strconv"
 	"strings"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/sticky"
 )
 
@@ -21,7 +21,7 @@ var hopByHop = []string{
 
 // namesCriticalHop reports whether Connection lists a header whose removal would
 // change what a call means.
-func namesCriticalHop(h http.Header, principalHeader string) bool {
+func namesCriticalHop(h wire.Header, principalHeader string) bool {
 	for _, name := range connectionNames(h) {
 		if strings.HasPrefix(name, "Mcp-") || strings.EqualFold(name, principalHeader) {
 			return true
@@ -34,7 +34,7 @@ func namesCriticalHop(h http.Header, principalHeader string) bool {
 	return false
 }
 
-func connectionNames(h http.Header) []string {
+func connectionNames(h wire.Header) []string {
 	var names []string
 	for _, value := range h.Values("Connection") {
 		for name := range strings.SplitSeq(value, ",") {
@@ -46,7 +46,7 @@ func connectionNames(h http.Header) []string {
 	return names
 }
 
-func dropHopByHop(h http.Header) {
+func dropHopByHop(h wire.Header) {
 	for _, name := range connectionNames(h) {
 		h.Del(name)
 	}
@@ -57,7 +57,7 @@ func dropHopByHop(h http.Header) {
 
 // dropLookalikes removes names with underscores that many servers read as if
 // they had hyphens: a client must not set Mcp_Name beside Mcp-Name.
-func dropLookalikes(h http.Header, principalHeader string) {
+func dropLookalikes(h wire.Header, principalHeader string) {
 	for name := range h {
 		if !strings.Contains(name, "_") {
 			continue
@@ -70,7 +70,7 @@ func dropLookalikes(h http.Header, principalHeader string) {
 }
 
 // dropCallsOwn removes what a client said of its own call and not of itself.
-func dropCallsOwn(h http.Header) {
+func dropCallsOwn(h wire.Header) {
 	h.Del(headerOnce)
 	for name := range h {
 		if strings.HasPrefix(name, mcp.HeaderParamPrefix) {
@@ -86,7 +86,7 @@ func isForwarding(name string) bool {
 
 // outboundHeaders returns the headers to send upstream: the client's, less what
 // concerns this connection or cannot be believed, and who it came from.
-func (x *request) outboundHeaders() http.Header {
+func (x *request) outboundHeaders() wire.Header {
 	h := x.r.Header.Clone()
 	dropHopByHop(h)
 	dropLookalikes(h, x.endpoint.principalHeader())
@@ -120,12 +120,12 @@ func (x *request) outboundHeaders() http.Header {
 
 // hasOddSession reports whether an answer names a session by what no client could send
 // back, or not alike to all readers.
-func (x *request) hasOddSession(h http.Header) bool {
+func (x *request) hasOddSession(h wire.Header) bool {
 	values := h[mcp.HeaderSession]
 	return len(values) > 1 || len(values) == 1 && !x.isFitForSession(values[0])
 }
 
-func (x *request) addForwarded(h http.Header) {
+func (x *request) addForwarded(h wire.Header) {
 	peer, _, err := net.SplitHostPort(x.r.RemoteAddr)
 	if err != nil {
 		peer = x.r.RemoteAddr
@@ -149,7 +149,7 @@ func (x *request) addForwarded(h http.Header) {
 
 // ownHeaders sets headers whose values lie together, in one allocation.
 type ownHeaders struct {
-	http.Header
+	wire.Header
 
 	values []string
 }
@@ -161,7 +161,7 @@ func (o *ownHeaders) set(name, value string) {
 	o.Header[name] = o.values[n-1 : n : n]
 }
 
-func scheme(r *http.Request) string {
+func scheme(r *wire.Request) string {
 	if r.TLS != nil {
 		return "https"
 	}
@@ -172,7 +172,7 @@ func scheme(r *http.Request) string {
 const viaHTTP11 = "1.1 berth"
 
 // addVia appends berth to the proxies that a message came through (RFC 9110, 7.6.3).
-func addVia(h http.Header, major, minor int) {
+func addVia(h wire.Header, major, minor int) {
 	by := viaHTTP11
 	if major != 1 || minor != 1 {
 		by = httpVersion(major, minor) + " berth"
@@ -185,7 +185,7 @@ func httpVersion(major, minor int) string {
 }
 
 // inboundHeaders copies an answer's headers to the client.
-func (x *request) inboundHeaders(response *http.Response) {
+func (x *request) inboundHeaders(response *wire.Response) {
 	x.readBy(nil)
 	h := x.w.Header()
 	for name, values := range response.Header {

@@ -2,9 +2,9 @@ package proxy
 
 import (
 	"fmt"
-	"net/http"
 
 	"berth/internal/exchange"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
@@ -26,18 +26,18 @@ func (ep *Endpoint) noteFailure(u *routing.Upstream, failed *exchange.SendError)
 }
 
 // noteAnswer feeds the health of an upstream that answered.
-func (ep *Endpoint) noteAnswer(u *routing.Upstream, status int) {
-	if !isTrouble(status) {
+func (ep *Endpoint) noteAnswer(u *routing.Upstream, response *wire.Response) {
+	if !isTrouble(response.Status) {
 		ep.Router.Pool.Succeeded(u)
 		return
 	}
 	ep.Router.Pool.Answered(u)
-	ep.Router.Pool.Failed(u, routing.FailedStatus, fmt.Errorf("HTTP %d %s", status, http.StatusText(status)))
+	ep.Router.Pool.Failed(u, routing.FailedStatus, fmt.Errorf("HTTP %d %s", response.Status, response.Phrase))
 }
 
 // isTrouble reports whether a status says that the server, or what stands behind a gateway,
 // is not well: all of 5xx but 501, which is said of the method. What a server says in
 // JSON-RPC, and what it says of the request (4xx), is an answer.
 func isTrouble(status int) bool {
-	return status >= 500 && status != http.StatusNotImplemented
+	return status >= 500 && status != wire.StatusNotImplemented
 }

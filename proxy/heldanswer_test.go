@@ -3,10 +3,11 @@ package proxy
 import (
 	"errors"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"berth/internal/wire"
 )
 
 // An event that breaks off with its stream did not come: neither its message nor its id
@@ -22,7 +23,7 @@ func TestHeldAnswerThatBreaksOffInAnEvent(t *testing.T) {
 		for _, end := range []error{io.EOF, io.ErrUnexpectedEOF} {
 			t.Run(name+", "+end.Error(), func(t *testing.T) {
 				body := io.MultiReader(strings.NewReader(first+rest), iotest.ErrReader(end))
-				answer := newHeldAnswer(t.Context(), &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}}, body, 1<<20, nil)
+				answer := newHeldAnswer(t.Context(), &wire.Response{Status: wire.StatusOK, Header: wire.Header{"Content-Type": {"text/event-stream"}}}, body, 1<<20, nil)
 				m, err := answer.Next()
 				if err != nil || m.Event != "1" || m.Data == nil {
 					t.Fatalf("got %+v, %v", m, err)
@@ -41,7 +42,7 @@ func TestHeldAnswerWithUnusableEventIDs(t *testing.T) {
 		"a b/\u00e9": "a b/\u00e9", strings.Repeat("i", maxEventID): strings.Repeat("i", maxEventID),
 		strings.Repeat("i", maxEventID+1): "", "\x01": "", "a\x7f": "",
 	} {
-		response := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}}
+		response := &wire.Response{Status: wire.StatusOK, Header: wire.Header{"Content-Type": {"text/event-stream"}}}
 		answer := newHeldAnswer(t.Context(), response, strings.NewReader("id: "+id+"\ndata: {}\n\n"), 1<<20, nil)
 		if m, err := answer.Next(); err != nil || m.Event != want || string(m.Data) != "{}" {
 			t.Errorf("%.10q: got %.10q, %v", id, m.Event, err)

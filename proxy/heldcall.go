@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"unicode"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/upgrade"
 )
 
@@ -32,7 +32,7 @@ func (x *request) heldCall() *upgrade.Call {
 func (x *request) envelope() upgrade.Envelope { return x.envelopeOf(x.outboundHeaders()) }
 
 // envelopeOf takes what belongs to one request out of headers.
-func (x *request) envelopeOf(headers http.Header) upgrade.Envelope {
+func (x *request) envelopeOf(headers wire.Header) upgrade.Envelope {
 	e := upgrade.Envelope{Host: x.r.Host, Query: x.r.URL.RawQuery, Header: headers}
 	e.Bare = e.Query == ""
 	for name := range e.Header {
@@ -67,7 +67,7 @@ func isHarmless(name string) bool {
 
 // heldAnswer is the answer to a held call, read message by message.
 type heldAnswer struct {
-	response *http.Response
+	response *wire.Response
 	body     *roomReader      // of response, or what buffers it
 	events   *mcp.EventReader // nil: the body is one message
 	most     int64            // bytes of one message
@@ -82,7 +82,7 @@ var (
 
 // newHeldAnswer reads an answer, messages of at most that many bytes, within room. ctx is the
 // exchange's.
-func newHeldAnswer(ctx context.Context, response *http.Response, body io.Reader, most int64, room *upgrade.Room) *heldAnswer {
+func newHeldAnswer(ctx context.Context, response *wire.Response, body io.Reader, most int64, room *upgrade.Room) *heldAnswer {
 	a := &heldAnswer{response: response, most: most, body: newRoomReader(ctx, body, most, room)}
 	if isStream(response) {
 		a.events = mcp.NewLongEventReader(a.body, int(most))
@@ -92,8 +92,8 @@ func newHeldAnswer(ctx context.Context, response *http.Response, body io.Reader,
 	return a
 }
 
-func isStream(response *http.Response) bool {
-	return exchange.ShapeOf(response) == exchange.EventStream && response.StatusCode/100 == 2
+func isStream(response *wire.Response) bool {
+	return exchange.ShapeOf(response) == exchange.EventStream && response.Status/100 == 2
 }
 
 // Next implements upgrade.Exchange.
@@ -157,19 +157,19 @@ func (a *heldAnswer) whole() ([]byte, error) {
 		return nil, err
 	case int64(len(body)) > a.most:
 		return nil, errResultTooLarge
-	case a.response.StatusCode == http.StatusOK && exchange.ShapeOf(a.response) == exchange.JSON, a.saysError(body):
+	case a.response.Status == wire.StatusOK && exchange.ShapeOf(a.response) == exchange.JSON, a.saysError(body):
 		return body, nil
-	case a.response.StatusCode == http.StatusOK:
+	case a.response.Status == wire.StatusOK:
 		return nil, errNotJSON
 	}
-	return nil, &mcp.Error{Code: mcp.CodeInternal, Reason: mcp.ReasonBadUpstream, Outcome: fateBy(a.response.StatusCode),
-		Message: fmt.Sprintf("the server answered %d %s", a.response.StatusCode, http.StatusText(a.response.StatusCode))}
+	return nil, &mcp.Error{Code: mcp.CodeInternal, Reason: mcp.ReasonBadUpstream, Outcome: fateBy(a.response.Status),
+		Message: fmt.Sprintf("the server answered %d %s", a.response.Status, a.response.Phrase)}
 }
 
 // fateBy is what a status that bears no JSON-RPC says of a call: 4xx refuses the request, 408
 // aside, which says that it did not come whole in time; what else failed may have begun.
 func fateBy(status int) mcp.Outcome {
-	if status/100 == 4 && status != http.StatusRequestTimeout {
+	if status/100 == 4 && status != wire.StatusRequestTimeout {
 		return mcp.NotExecuted
 	}
 	return mcp.Unknown
@@ -178,7 +178,7 @@ func fateBy(status int) mcp.Outcome {
 // saysError reports whether an answer with another status, or of another type, bears a
 // JSON-RPC error all the same.
 func (a *heldAnswer) saysError(body []byte) bool {
-	return a.response.StatusCode >= 400 && mcp.ErrorObject(body) != nil
+	return a.response.Status >= 400 && mcp.ErrorObject(body) != nil
 }
 
 // Close implements upgrade.Exchange.

@@ -1,15 +1,13 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -31,8 +29,8 @@ func Line(ep *Endpoint) upgrade.Transport {
 }
 
 // sendHeld sends a held call to u once. ctx bounds it.
-func (ep *Endpoint) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) (*http.Response, error) {
-	response, err := ep.exchangeHeld(ctx, u, c, http.MethodPost, c.Headers())
+func (ep *Endpoint) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) (*wire.Response, error) {
+	response, err := ep.exchangeHeld(ctx, u, c, wire.MethodPost, c.Headers())
 	if err == nil {
 		err = ep.misplaced(ctx, u, c, response)
 	}
@@ -41,12 +39,12 @@ func (ep *Endpoint) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrad
 
 // misplaced is what is wrong with where a call was sent: u does not speak its era, or does not
 // know its session. The answer is closed then; such a one refusesByStatus.
-func (ep *Endpoint) misplaced(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *http.Response) error {
+func (ep *Endpoint) misplaced(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response) error {
 	switch {
 	case c.Session == "" && ep.refusesHeld(u, c.ID, response):
 		response.Body.Close()
 		return &exchange.SendError{Err: errEra} // as good as not sent
-	case c.Session != "" && ep.lostSession(ctx, u, c, response.StatusCode):
+	case c.Session != "" && ep.lostSession(ctx, u, c, response.Status):
 		response.Body.Close()
 		return upgrade.ErrSessionLost
 	}
@@ -56,7 +54,7 @@ func (ep *Endpoint) misplaced(ctx context.Context, u *routing.Upstream, c *upgra
 // lostSession reports whether a status with which u answered means that it does not know the
 // session of a call. The next call in that asks first.
 func (ep *Endpoint) lostSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call, status int) bool {
-	lost := status == http.StatusNotFound || status == http.StatusBadRequest && ep.deniesSession(ctx, u, c)
+	lost := status == wire.StatusNotFound || status == wire.StatusBadRequest && ep.deniesSession(ctx, u, c)
 	if lost {
 		ep.doubts.add(u, c.Session)
 	}
@@ -64,15 +62,15 @@ func (ep *Endpoint) lostSession(ctx context.Context, u *routing.Upstream, c *upg
 }
 
 // exchangeHeld sends a request of a held call's to u once, and feeds u's health.
-func (ep *Endpoint) exchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, method string, header http.Header) (*http.Response, error) {
+func (ep *Endpoint) exchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, method string, header wire.Header) (*wire.Response, error) {
 	target := *u.URL
 	target.RawQuery = c.Query
-	out := (&http.Request{Method: method, URL: &target, Host: ep.hostFor(u, c.Host), Header: header}).WithContext(ctx)
-	if method == http.MethodPost {
-		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(c.Body)), int64(len(c.Body))
+	out := &exchange.Request{Method: method, URL: &target, Host: ep.hostFor(u, c.Host), Header: header}
+	if method == wire.MethodPost {
+		out.Body = c.Body
 	}
 	ep.authorize(out.Header)
-	response, err := ep.sendWatched(u, out, 0)
+	response, err := ep.sendWatched(ctx, u, out, 0)
 	if err != nil {
 		var failed *exchange.SendError
 		if errors.As(err, &failed) && ctx.Err() == nil {
@@ -80,17 +78,17 @@ func (ep *Endpoint) exchangeHeld(ctx context.Context, u *routing.Upstream, c *up
 		}
 		return nil, err
 	}
-	ep.noteAnswer(u, response.StatusCode)
+	ep.noteAnswer(u, response)
 	return response, nil
 }
 
 // resumeHeld is upgrade.Transport.Resume.
 func (ep *Endpoint) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, event string, maxAnswer int64) (upgrade.Exchange, error) {
-	header := http.Header(c.Headers())
+	header := wire.Header(c.Headers())
 	header.Set("Accept", "text/event-stream")
 	header.Set(mcp.HeaderLastEvent, event)
 	header.Del("Content-Type")
-	response, err := ep.exchangeHeld(ctx, u, c, http.MethodGet, header)
+	response, err := ep.exchangeHeld(ctx, u, c, wire.MethodGet, header)
 	switch {
 	case err != nil:
 		return nil, err
@@ -98,12 +96,12 @@ func (ep *Endpoint) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgr
 		return newHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), nil
 	}
 	response.Body.Close()
-	switch status := response.StatusCode; {
+	switch status := response.Status; {
 	case ep.lostSession(ctx, u, c, status):
 		return nil, upgrade.ErrSessionLost
-	case status == http.StatusConflict:
+	case status == wire.StatusConflict:
 		return nil, upgrade.ErrStands
-	case status == http.StatusTooManyRequests, status >= 500 && status != http.StatusNotImplemented:
+	case status == wire.StatusTooManyRequests, status >= 500 && status != wire.StatusNotImplemented:
 		return nil, fmt.Errorf("proxy: a stream is not resumed yet: HTTP %d", status)
 	}
 	return nil, upgrade.ErrNoReplay
@@ -116,34 +114,34 @@ func (ep *Endpoint) deniesSession(ctx context.Context, u *routing.Upstream, c *u
 	ping.Body = []byte(ownPing)
 	ctx, cancel := context.WithTimeout(ctx, confirmTime)
 	defer cancel()
-	response, err := ep.exchangeHeld(ctx, u, &ping, http.MethodPost, ping.Headers())
+	response, err := ep.exchangeHeld(ctx, u, &ping, wire.MethodPost, ping.Headers())
 	if err != nil {
 		return false
 	}
 	response.Body.Close()
-	return deniesSession(response.StatusCode)
+	return deniesSession(response.Status)
 }
 
 // tellHeld is upgrade.Transport.Tell.
 func (ep *Endpoint) tellHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
-	return statusOf(ep.exchangeHeld(ctx, u, c, http.MethodPost, c.Headers()))
+	return statusOf(ep.exchangeHeld(ctx, u, c, wire.MethodPost, c.Headers()))
 }
 
 // endHeld is upgrade.Transport.End.
 func (ep *Endpoint) endHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
-	header := http.Header(c.Headers())
+	header := wire.Header(c.Headers())
 	header.Del("Content-Type")
-	return statusOf(ep.exchangeHeld(ctx, u, c, http.MethodDelete, header))
+	return statusOf(ep.exchangeHeld(ctx, u, c, wire.MethodDelete, header))
 }
 
 // statusOf closes an answer of which only the status counts, and returns what is wrong with that.
-func statusOf(response *http.Response, err error) error {
+func statusOf(response *wire.Response, err error) error {
 	if err != nil {
 		return err
 	}
 	response.Body.Close()
-	if response.StatusCode/100 != 2 {
-		return fmt.Errorf("proxy: the upstream answered HTTP %d", response.StatusCode)
+	if response.Status/100 != 2 {
+		return fmt.Errorf("proxy: the upstream answered HTTP %d", response.Status)
 	}
 	return nil
 }

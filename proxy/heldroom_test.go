@@ -3,9 +3,10 @@ package proxy
 import (
 	"errors"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
+
+	"berth/internal/wire"
 )
 
 // An answer asks for room once it is larger than most, for all that may come of it.
@@ -13,7 +14,7 @@ func TestLargeAnswerAsksForRoom(t *testing.T) {
 	for size, want := range map[int]int64{100: 0, unroomed: 0, 300_000: 300_000} {
 		asked := int64(0)
 		body := strings.Repeat("a", size)
-		response := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: int64(size)}
+		response := &wire.Response{Status: wire.StatusOK, Header: wire.Header{"Content-Type": {"application/json"}}, ContentLength: int64(size)}
 		answer := newHeldAnswer(t.Context(), response, strings.NewReader(body), 1<<20, nil)
 		answer.body.take = func(n int64) error {
 			asked = n

@@ -1,10 +1,10 @@
 package proxy
 
 import (
-	"net/http"
 	"strings"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/upgrade"
 )
 
@@ -16,11 +16,11 @@ const headerOnce = "Idempotency-Key"
 const maxOnce = 255
 
 var (
-	errOnceForm = refused(http.StatusBadRequest, "Idempotency-Key must be one value of 1 to 255 bytes")
+	errOnceForm = refused(wire.StatusBadRequest, "Idempotency-Key must be one value of 1 to 255 bytes")
 	// The status that draft-ietf-httpapi-idempotency-key gives a key that was used for
 	// another request; its 409 is for a request that may be repeated.
 	errOnceReused = &mcp.Error{
-		Status: http.StatusUnprocessableEntity, Code: mcp.CodeInvalidRequest,
+		Status: wire.StatusUnprocessableEntity, Code: mcp.CodeInvalidRequest,
 		Message: "the Idempotency-Key was used for another call", Reason: mcp.ReasonKeyReused,
 	}
 	errOnceUnsettled = unavailable(mcp.ReasonStoreUnavailable, "the first call with this Idempotency-Key is not recorded yet")

@@ -3,11 +3,11 @@ package proxy
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -24,7 +24,7 @@ type inquiry struct {
 
 // bearer is what goes upstream around a question: credentials are in it, or are not.
 type bearer struct {
-	header http.Header
+	header wire.Header
 	query  string
 }
 
@@ -154,13 +154,13 @@ func (q *inquiry) put(ctx context.Context, u *routing.Upstream, as bearer, metho
 	}
 	target := *u.URL
 	target.RawQuery = as.query
-	out := outgoing(ctx, http.MethodPost, &target, x.endpoint.hostFor(u, x.r.Host), as.header.Clone(), x.ownBody(method, task))
+	out := outgoing(wire.MethodPost, &target, x.endpoint.hostFor(u, x.r.Host), as.header.Clone(), x.ownBody(method, task))
 	if x.era() == mcp.EraModern {
 		out.Header.Set(mcp.HeaderVersion, x.version())
 		out.Header.Set(mcp.HeaderMethod, method)
 		out.Header.Set(mcp.HeaderName, mcp.EncodeName(task))
 	}
-	response, err := x.endpoint.Client.Send(out, 0)
+	response, err := x.endpoint.Client.Send(ctx, out, 0)
 	if err != nil {
 		if failed, ok := errors.AsType[*exchange.SendError](err); ok && (!failed.Sent || failed.Garbled) && ctx.Err() == nil {
 			x.endpoint.noteFailure(u, failed)
@@ -176,12 +176,12 @@ const nobodysTask = "berth-asks-who-may-ask"
 
 // readReaction reads an answer. About a task that nobody has, that there is none is what was
 // asked for.
-func readReaction(response *http.Response, ofNobodysTask bool, crossed func()) reaction {
+func readReaction(response *wire.Response, ofNobodysTask bool, crossed func()) reaction {
 	if refusal := credentialsRefused(response); refusal != nil {
 		return reaction{stance: refusing, refusal: refusal}
 	}
-	switch status := response.StatusCode; {
-	case status/100 == 3, status == http.StatusTooManyRequests, status >= 500:
+	switch status := response.Status; {
+	case status/100 == 3, status == wire.StatusTooManyRequests, status >= 500:
 		return reaction{}
 	case status/100 != 2:
 		return reaction{stance: evading}

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -142,7 +142,7 @@ func (g *leg) joinLeased(ctx context.Context, lease *routing.Lease) (f *feed, _ 
 	x, u := g.l.x, lease.Upstream
 	for range 2 {
 		f = x.p.newFeed(x.endpoint, u, x.id)
-		err = f.subscribe(x.endpoint, x.newUpstreamRequest(ctx, u, http.MethodPost, x.endpointURL(u), g.body))
+		err = f.subscribe(ctx, x.endpoint, x.newUpstreamRequest(u, wire.MethodPost, x.endpointURL(u), g.body))
 		failed, unanswered := errors.AsType[*exchange.SendError](err)
 		if !unanswered || failed.TimedOut || failed.Refused || failed.Garbled || ctx.Err() != nil {
 			break

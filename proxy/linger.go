@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 const (
@@ -23,7 +23,7 @@ var errLingered = errors.New("proxy: read on without a client for long enough")
 // era it does not (2025-11-25, "Sending Messages"): the answer, which may bear a
 // task's id, is read to its end, for a bounded time.
 func (x *request) detach() (end func()) {
-	if x.era() == mcp.EraModern || x.r.Method != http.MethodPost {
+	if x.era() == mcp.EraModern || x.r.Method != wire.MethodPost {
 		x.ctx = x.r.Context()
 		return func() {}
 	}

@@ -3,13 +3,13 @@ package proxy
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 // subscription is a client's subscription: one stream to the client, made of legs. All
@@ -126,11 +126,11 @@ func (l *subscription) acknowledge(first *feed) error {
 func (l *subscription) beginStream(first *feed) {
 	if first == nil {
 		l.x.ownStreamHeaders()
-		l.x.writeHeader(http.StatusOK)
+		l.x.writeHeader(wire.StatusOK)
 		return
 	}
 	l.x.streamHeaders(first.response)
-	l.x.writeHeader(first.response.StatusCode)
+	l.x.writeHeader(first.response.Status)
 }
 
 // dropIfIdle drops a leg that agreed to nothing of what it is for. The last one stays:

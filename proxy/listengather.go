@@ -3,12 +3,12 @@ package proxy
 import (
 	"cmp"
 	"errors"
-	"net/http"
 	"slices"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
@@ -156,6 +156,6 @@ func (x *request) relayRefusal(refused *refusedFeed) error {
 	if a, err := mcp.PeekAnswer(refused.message, false); err == nil {
 		x.code = a.ErrorCode
 	}
-	x.respond(http.StatusOK, refused.message)
+	x.respond(wire.StatusOK, refused.message)
 	return nil
 }

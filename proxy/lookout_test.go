@@ -9,9 +9,8 @@ import (
 	"berth/internal/storage"
 	"berth/internal/storage/redistest"
 
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
-
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
 // What listeners cost the store has a bound that does not depend on how many there are,

@@ -1,19 +1,17 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
@@ -54,11 +52,10 @@ func (ep *Endpoint) Meet(ctx context.Context, u *routing.Upstream, host string) 
 }
 
 // meeting makes a request as a client's, with the Host that it would reach u with.
-func (ep *Endpoint) meeting(ctx context.Context, u *routing.Upstream, host, method string, body []byte) *http.Request {
-	out := (&http.Request{Method: method, URL: u.URL, Host: ep.hostFor(u, host), Header: http.Header{}}).WithContext(ctx)
+func (ep *Endpoint) meeting(u *routing.Upstream, host, method string, body []byte) *exchange.Request {
+	out := &exchange.Request{Method: method, URL: u.URL, Host: ep.hostFor(u, host), Header: wire.Header{}, Body: body}
 	if body != nil {
 		postJSON(out.Header)
-		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
 	ep.authorize(out.Header)
 	return out
@@ -71,10 +68,10 @@ const (
 )
 
 func (ep *Endpoint) meetModern(ctx context.Context, u *routing.Upstream, host string) bool {
-	out := ep.meeting(ctx, u, host, http.MethodPost, ownMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(meetingModern)}))
+	out := ep.meeting(u, host, wire.MethodPost, ownMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(meetingModern)}))
 	out.Header.Set(mcp.HeaderVersion, meetingModern)
 	out.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
-	response, err := ep.Client.Send(out, 0)
+	response, err := ep.Client.Send(ctx, out, 0)
 	if err != nil {
 		return false
 	}
@@ -83,7 +80,7 @@ func (ep *Endpoint) meetModern(ctx context.Context, u *routing.Upstream, host st
 }
 
 func (ep *Endpoint) meetLegacy(ctx context.Context, u *routing.Upstream, host string) bool {
-	response, err := ep.Client.Send(ep.meeting(ctx, u, host, http.MethodPost, ownMessage(mcp.MethodInitialize, map[string]any{
+	response, err := ep.Client.Send(ctx, ep.meeting(u, host, wire.MethodPost, ownMessage(mcp.MethodInitialize, map[string]any{
 		"protocolVersion": meetingLegacy, "capabilities": map[string]any{}, "clientInfo": mcp.OwnInfo(),
 	})), 0)
 	if err != nil {
@@ -101,17 +98,17 @@ func (ep *Endpoint) leaveMeeting(ctx context.Context, u *routing.Upstream, host,
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	out := ep.meeting(ctx, u, host, http.MethodDelete, nil)
+	out := ep.meeting(u, host, wire.MethodDelete, nil)
 	out.Header.Set(mcp.HeaderSession, session)
 	out.Header.Set(mcp.HeaderVersion, meetingLegacy)
-	if response, err := ep.Client.Send(out, 0); err == nil {
+	if response, err := ep.Client.Send(ctx, out, 0); err == nil {
 		response.Body.Close()
 	}
 }
 
 // serves reports whether an answer is one to a request of an era that its server speaks.
-func serves(era mcp.Era, method string, response *http.Response) bool {
-	status := response.StatusCode
+func serves(era mcp.Era, method string, response *wire.Response) bool {
+	status := response.Status
 	if refusesCredentials(status) || refusesEra(era, method, []byte(ownID), response) {
 		return false
 	}
@@ -129,14 +126,14 @@ func ownMessage(method string, params map[string]any) []byte {
 // under the name in its URL.
 func (ep *Endpoint) refusesHost(ctx context.Context, u *routing.Upstream, host string) bool {
 	forbids := func(host string) bool {
-		out := ep.meeting(ctx, u, "", http.MethodPost, []byte(ownPing))
+		out := ep.meeting(u, "", wire.MethodPost, []byte(ownPing))
 		out.Host = host
-		response, err := ep.Client.Send(out, 0)
+		response, err := ep.Client.Send(ctx, out, 0)
 		if err != nil {
 			return false
 		}
 		response.Body.Close()
-		return response.StatusCode == http.StatusForbidden
+		return response.Status == wire.StatusForbidden
 	}
 	return host != u.URL.Host && forbids(host) && !forbids(u.URL.Host)
 }
@@ -144,14 +141,14 @@ func (ep *Endpoint) refusesHost(ctx context.Context, u *routing.Upstream, host s
 // hasOldTransport reports whether a GET opens a stream that begins with the event "endpoint"
 // (2024-11-05, "HTTP with SSE").
 func (ep *Endpoint) hasOldTransport(ctx context.Context, u *routing.Upstream, host string) bool {
-	out := ep.meeting(ctx, u, host, http.MethodGet, nil)
+	out := ep.meeting(u, host, wire.MethodGet, nil)
 	out.Header.Set("Accept", "text/event-stream")
-	response, err := ep.Client.Send(out, 0)
+	response, err := ep.Client.Send(ctx, out, 0)
 	if err != nil {
 		return false
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK || exchange.ShapeOf(response) != exchange.EventStream {
+	if response.Status != wire.StatusOK || exchange.ShapeOf(response) != exchange.EventStream {
 		return false
 	}
 	piece, err := exchange.NewReader(exchange.EventStream, response.Body).Next()

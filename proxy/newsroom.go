@@ -2,10 +2,10 @@ package proxy
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"sync"
 
+	"berth/internal/wire"
 	"berth/upgrade"
 )
 
@@ -25,7 +25,7 @@ type newsKey struct {
 // joinNews returns what berth itself has to say on the request's stream, nil if that is not
 // a session's own. Leave it when the stream ends.
 func (x *request) joinNews() *sessionNews {
-	if x.r.Method != http.MethodGet || !x.mayHoldCalls() {
+	if x.r.Method != wire.MethodGet || !x.mayHoldCalls() {
 		return nil
 	}
 	key := newsKey{session: x.sessionKey()}

@@ -3,11 +3,11 @@ package proxy
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -218,9 +218,9 @@ func (x *request) recordHint(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) {
 }
 
 // sessionGivenBy returns the session that an answer to initialize hands out.
-func (x *request) sessionGivenBy(response *http.Response) string {
+func (x *request) sessionGivenBy(response *wire.Response) string {
 	c := x.call()
-	if c == nil || c.Method != mcp.MethodInitialize || response.StatusCode/100 != 2 {
+	if c == nil || c.Method != mcp.MethodInitialize || response.Status/100 != 2 {
 		return ""
 	}
 	return response.Header.Get(mcp.HeaderSession)
@@ -253,8 +253,8 @@ func (x *request) bindSession(u *routing.Upstream, version string) error {
 // recordSessionEnd forgets a session that its client ended. One that its owner
 // does not know any more stays bound until it idles out: the owner is who says so,
 // and not every 404 of a server is about the session.
-func (x *request) recordSessionEnd(response *http.Response) {
-	if x.session == "" || x.r.Method != http.MethodDelete || response.StatusCode/100 != 2 {
+func (x *request) recordSessionEnd(response *wire.Response) {
+	if x.session == "" || x.r.Method != wire.MethodDelete || response.Status/100 != 2 {
 		return
 	}
 	ctx, cancel := x.recording()

@@ -3,10 +3,11 @@ package proxy
 import (
 	"cmp"
 	"net"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+
+	"berth/internal/wire"
 )
 
 // AnyOrigin stands alone in Endpoint.Origins, and lets the pages of every origin call, those
@@ -79,7 +80,7 @@ func originOf(scheme, host string) string {
 }
 
 // firstForwarded is what the first of the proxies in front says, "" for nothing.
-func firstForwarded(h http.Header, name string) string {
+func firstForwarded(h wire.Header, name string) string {
 	first, _, _ := strings.Cut(h.Get(name), ",")
 	return strings.TrimSpace(first)
 }

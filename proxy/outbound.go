@@ -1,29 +1,22 @@
 package proxy
 
 import (
-	"bytes"
-	"context"
-	"io"
-	"net/http"
 	"net/url"
 
+	"berth/internal/exchange"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
 // newUpstreamRequest makes the request that goes to u. body nil means none.
-func (x *request) newUpstreamRequest(ctx context.Context, u *routing.Upstream, method string, target *url.URL, body []byte) *http.Request {
-	return outgoing(ctx, method, target, x.endpoint.hostFor(u, x.r.Host), x.outboundHeaders(), body)
+func (x *request) newUpstreamRequest(u *routing.Upstream, method string, target *url.URL, body []byte) *exchange.Request {
+	return outgoing(method, target, x.endpoint.hostFor(u, x.r.Host), x.outboundHeaders(), body)
 }
 
 // outgoing makes a request with this header, which is its own from then on.
-func outgoing(ctx context.Context, method string, target *url.URL, host string, header http.Header, body []byte) *http.Request {
-	out := &http.Request{Method: method, URL: target, Host: host, Header: header}
-	if body != nil {
-		out.Body = io.NopCloser(bytes.NewReader(body))
-		out.ContentLength = int64(len(body))
-	}
-	out.Header.Del("Content-Length")
-	return out.WithContext(ctx)
+func outgoing(method string, target *url.URL, host string, header wire.Header, body []byte) *exchange.Request {
+	header.Del("Content-Length")
+	return &exchange.Request{Method: method, URL: target, Host: host, Header: header, Body: body}
 }
 
 // hostFor returns the Host header for u, as the pool is configured; received is the

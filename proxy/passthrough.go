@@ -1,11 +1,11 @@
 package proxy
 
 import (
-	"net/http"
 	"net/url"
 	pathpkg "path"
 	"strings"
 
+	"berth/internal/wire"
 	"berth/routing"
 )
 
@@ -28,7 +28,7 @@ func (ep *Endpoint) isSubject(path string) bool {
 // beforeAuthorization reports whether the request lies beside the MCP endpoint, where
 // clients look before they have a token: a discovery document or a CORS preflight.
 func (x *request) beforeAuthorization() bool {
-	return x.r.Method == http.MethodOptions || isWellKnown(x.r.URL.Path)
+	return x.r.Method == wire.MethodOptions || isWellKnown(x.r.URL.Path)
 }
 
 // passThrough forwards what lies beside the MCP endpoint at the pool's origin,

@@ -1,9 +1,10 @@
 package proxy
 
 import (
-	"net/http"
 	"slices"
 	"strings"
+
+	"berth/internal/wire"
 
 	"golang.org/x/net/http/httpguts"
 )
@@ -11,15 +12,15 @@ import (
 // isPreflight reports whether a browser asks what a page, which was let in, may send to
 // the MCP endpoint (Fetch, "CORS-preflight request").
 func (x *request) isPreflight() bool {
-	return x.r.Method == http.MethodOptions && x.origin != "" && x.r.Header.Get("Access-Control-Request-Method") != "" &&
+	return x.r.Method == wire.MethodOptions && x.origin != "" && x.r.Header.Get("Access-Control-Request-Method") != "" &&
 		x.r.URL.Path == x.endpoint.Path
 }
 
 // answersPreflight reports whether an upstream's answer to a preflight is one: it lets some
 // page in, or it forbids, or it shows that it knows of such questions. Servers that do not
 // have all sorts of answers.
-func answersPreflight(response *http.Response) bool {
-	if response.StatusCode == http.StatusForbidden {
+func answersPreflight(response *wire.Response) bool {
+	if response.Status == wire.StatusForbidden {
 		return true
 	}
 	for name := range response.Header {
@@ -40,7 +41,7 @@ func (x *request) grant() {
 	}
 	h.Set("Access-Control-Max-Age", "600")
 	h.Set("Vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers")
-	x.writeHeader(http.StatusNoContent)
+	x.writeHeader(wire.StatusNoContent)
 }
 
 // grantable are the headers that the page wants to send, less those that only a proxy in
@@ -51,6 +52,6 @@ func (x *request) grantable() []string {
 		names[i] = strings.TrimSpace(names[i])
 	}
 	return slices.DeleteFunc(names, func(name string) bool {
-		return !httpguts.ValidHeaderFieldName(name) || isForwarding(http.CanonicalHeaderKey(name)) || strings.EqualFold(name, x.endpoint.principalHeader())
+		return !httpguts.ValidHeaderFieldName(name) || isForwarding(wire.CanonicalName(name)) || strings.EqualFold(name, x.endpoint.principalHeader())
 	})
 }

@@ -3,12 +3,12 @@ package proxy
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 // trusted reports whether the peer that connected is one whose headers about
@@ -32,7 +32,7 @@ type Identifier interface {
 	// nobody. trusted says whether the peer's headers about others are believed. An
 	// error refuses the request: an *mcp.Error in its own words, any other as a fault
 	// of berth's.
-	Identify(r *http.Request, trusted bool) (principal string, err error)
+	Identify(r *wire.Request, trusted bool) (principal string, err error)
 	// Header is the header by which a trusted peer names the principal, "" if there
 	// is none. Nobody else's reaches an upstream.
 	Header() string
@@ -59,7 +59,7 @@ func (ep *Endpoint) principalHeader() string {
 // credentialOf returns a digest of what the caller may authenticate with: the query, and
 // all headers but those of one request or one call, for only the upstream knows which of
 // the others are credentials. It is compared, never stored elsewhere nor logged.
-func credentialOf(r *http.Request) string {
+func credentialOf(r *wire.Request) string {
 	sum := digestOf(r.Header, func(name string) bool { return isOfOneRequest(name) || isOfOneCall(name) })
 	if r.URL.RawQuery != "" {
 		sum = sha256.Sum256([]byte(joined(string(sum[:]), r.URL.RawQuery)))
@@ -69,7 +69,7 @@ func credentialOf(r *http.Request) string {
 
 // digestOf is equal for headers that are equal byte by byte, but for the names that are
 // left out.
-func digestOf(h http.Header, without func(name string) bool) [sha256.Size]byte {
+func digestOf(h wire.Header, without func(name string) bool) [sha256.Size]byte {
 	var names [usualHeaders]string
 	all := make([]byte, 0, 1<<10)
 	for _, name := range sortedNames(names[:0], h, without) {
@@ -84,7 +84,7 @@ func digestOf(h http.Header, without func(name string) bool) [sha256.Size]byte {
 const usualHeaders = 32
 
 // sortedNames appends the names of h in order, but for those that are left out.
-func sortedNames(names []string, h http.Header, without func(name string) bool) []string {
+func sortedNames(names []string, h wire.Header, without func(name string) bool) []string {
 	for name := range h {
 		if !without(name) {
 			names = append(names, name)

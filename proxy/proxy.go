@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"log/slog"
-	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/seal"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade"
 
@@ -46,8 +46,8 @@ type Endpoint struct {
 	// request's headers lack. What contradicts the body is refused all the same.
 	Lenient bool
 
-	Router     *routing.Router  // finds the upstream; required
-	Client     *exchange.Client // sends to the pool's upstreams; required
+	Router     *routing.Router // finds the upstream; required
+	Client     exchange.Sender // sends to the pool's upstreams; required
 	Timeouts   Timeouts
 	OwnerGrace time.Duration // how long polls are answered for a silent owner; 0: not at all
 	Coalesce   time.Duration // how long after it came the answer to a poll is given to others like it; at most 5 s; 0: to those only who asked meanwhile
@@ -101,7 +101,7 @@ type Options struct {
 	Tracer            trace.TracerProvider // nil: nothing is traced
 }
 
-// Proxy is the http.Handler in front of all pools.
+// Proxy serves clients in front of all pools; by net/http it is an http.Handler.
 type Proxy struct {
 	options    Options
 	counts     []string // the headers that are credentials, beside Cookie, as meant spells them
@@ -147,16 +147,14 @@ func New(o Options) *Proxy {
 	return p
 }
 
-// ServeHTTP serves one request of a client.
-func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// Serve serves one request of a client. If the answer is not whole, its connection must be
+// closed: whoever carries it must neither make one up, nor end one that has begun.
+func (p *Proxy) Serve(w wire.Client, r *wire.Request) (whole bool) {
 	p.end.serving.Add(1)
 	defer p.end.serving.Add(-1)
-	x := &request{p: p, w: w, control: http.NewResponseController(w), r: r}
-	x.begin()
-	defer x.finish()
-	if err := x.serve(); err != nil {
-		x.fail(err)
-	}
+	x := &request{p: p, w: w, r: r}
+	x.serveAndReport()
+	return !x.aborted
 }
 
 // endpointFor returns the endpoint that a request belongs to: of those that fit

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"net/http"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
@@ -15,7 +15,7 @@ import (
 // to whoever wanted one.
 type refusedFeed struct {
 	upstream *routing.Upstream
-	response *http.Response // unread; nil if the refusal came as an event
+	response *wire.Response // unread; nil if the refusal came as an event
 	message  []byte         // the error response in that event
 }
 
@@ -31,10 +31,10 @@ func (r *refusedFeed) drop() {
 // passing reports whether the refusal says nothing about the subscription: that of a
 // gateway whose server is away, of a server that has just begun, or has too much to do.
 func (r *refusedFeed) passing() bool {
-	if r.response == nil || r.response.StatusCode == http.StatusNotImplemented {
+	if r.response == nil || r.response.Status == wire.StatusNotImplemented {
 		return false
 	}
-	return r.response.StatusCode == http.StatusTooManyRequests || r.response.StatusCode/100 == 5
+	return r.response.Status == wire.StatusTooManyRequests || r.response.Status/100 == 5
 }
 
 // maxRefusal bounds what is kept of a refusal that several are told of, in bytes.
@@ -78,7 +78,7 @@ func inPlaceOfOwn(message, id []byte) []byte {
 }
 
 // dropOneCallers removes from an answer that several are given what is meant for one.
-func dropOneCallers(h http.Header) {
+func dropOneCallers(h wire.Header) {
 	h.Del("Set-Cookie")
 	h.Del(mcp.HeaderSession)
 }

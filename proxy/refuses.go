@@ -1,9 +1,8 @@
 package proxy
 
 import (
-	"net/http"
-
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 // refusesCall reports whether an answer to the request with this id says that the upstream has
@@ -19,7 +18,7 @@ func refusesCall(status int, body, id []byte) bool {
 // refusesByStatus reports whether a status refuses a call, whatever the body says: that of the
 // client's error; but 408, after which nobody knows what the tool did.
 func refusesByStatus(status int) bool {
-	return status/100 == 4 && status != http.StatusRequestTimeout
+	return status/100 == 4 && status != wire.StatusRequestTimeout
 }
 
 // refusesOnStream is refusesCall for a message of an event stream.

@@ -5,23 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
 // relay notes that u answered and passes the answer on to the client.
-func (x *request) relay(u *routing.Upstream, response *http.Response) error {
-	x.endpoint.noteAnswer(u, response.StatusCode)
+func (x *request) relay(u *routing.Upstream, response *wire.Response) error {
+	x.endpoint.noteAnswer(u, response)
 	return x.relayAnswer(u, response)
 }
 
 // relayAnswer passes an answer on to the client, message by message.
-func (x *request) relayAnswer(u *routing.Upstream, response *http.Response) error {
+func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) error {
 	defer response.Body.Close()
 	if x.opaque && x.isPreflight() && !answersPreflight(response) {
 		x.grant()
@@ -30,8 +30,8 @@ func (x *request) relayAnswer(u *routing.Upstream, response *http.Response) erro
 	if x.opaque {
 		return x.relayBody(u, response, exchange.Opaque)
 	}
-	x.judgedMade(response.StatusCode)
-	if response.StatusCode >= 300 && response.StatusCode < 400 {
+	x.judgedMade(response.Status)
+	if response.Status >= 300 && response.Status < 400 {
 		return errRedirect
 	}
 	if x.hasOddSession(response.Header) {
@@ -42,7 +42,7 @@ func (x *request) relayAnswer(u *routing.Upstream, response *http.Response) erro
 	x.newSession = x.sessionGivenBy(response)
 	x.announces = x.announcing(response)
 	shape := exchange.ShapeOf(response)
-	if shape == exchange.EventStream && response.StatusCode/100 == 2 {
+	if shape == exchange.EventStream && response.Status/100 == 2 {
 		return x.relayEvents(u, response)
 	}
 	if shape == exchange.Opaque && x.strict(response) && response.Header.Get("Content-Encoding") == "" {
@@ -52,13 +52,13 @@ func (x *request) relayAnswer(u *routing.Upstream, response *http.Response) erro
 }
 
 // strict reports whether an answer must be one that can be understood.
-func (x *request) strict(response *http.Response) bool {
-	return response.StatusCode == http.StatusOK && x.mustBeClear()
+func (x *request) strict(response *wire.Response) bool {
+	return response.Status == wire.StatusOK && x.mustBeClear()
 }
 
 // relayBody passes on an answer that is no event stream. Its first piece is
 // looked at, and what it creates is recorded, before even the status goes out.
-func (x *request) relayBody(u *routing.Upstream, response *http.Response, shape exchange.Shape) error {
+func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape exchange.Shape) error {
 	if x.tooLarge(response.ContentLength) {
 		return errAnswerTooLarge
 	}
@@ -79,7 +79,7 @@ func (x *request) relayBody(u *routing.Upstream, response *http.Response, shape 
 		return failure
 	}
 	if instead != nil {
-		x.respond(http.StatusOK, instead)
+		x.respond(wire.StatusOK, instead)
 		return nil
 	}
 	if x.stopgap.isOpen() {
@@ -90,8 +90,8 @@ func (x *request) relayBody(u *routing.Upstream, response *http.Response, shape 
 	}
 	x.inboundHeaders(response)
 	piece = x.announced(response, piece)
-	x.share(response.StatusCode, piece, says, true)
-	x.writeHeader(response.StatusCode)
+	x.share(response.Status, piece, says, true)
+	x.writeHeader(response.Status)
 	return x.copyPieces(reader, piece, response.ContentLength < 0)
 }
 
@@ -189,7 +189,7 @@ func (w bodyWriter) Write(b []byte) (int, error) {
 // flush sends what was written so far, within the same time.
 func (x *request) flush() error {
 	x.limitWrite()
-	if err := x.control.Flush(); err != nil {
+	if err := x.w.Flush(); err != nil {
 		return fmt.Errorf("%w: %w", errClientGone, err)
 	}
 	return nil
@@ -197,5 +197,5 @@ func (x *request) flush() error {
 
 func (x *request) limitWrite() {
 	// Errors of deadlines only mean that the connection has none.
-	_ = x.control.SetWriteDeadline(time.Now().Add(x.p.limits.WriteStall))
+	_ = x.w.SetWriteDeadline(time.Now().Add(x.p.limits.WriteStall))
 }

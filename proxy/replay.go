@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
@@ -90,30 +90,30 @@ func (r *replay) post(ctx context.Context, body []byte) (mcp.Answer, error) {
 	wait := cmp.Or(r.x.endpoint.Timeouts.Control, defaultReplayStep)
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	out := r.x.ownPost(ctx, r.upstream, body)
+	out := r.x.ownPost(r.upstream, body)
 	r.inSession(out.Header)
-	response, err := r.x.endpoint.Client.Send(out, wait)
+	response, err := r.x.endpoint.Client.Send(ctx, out, wait)
 	if err != nil {
 		return mcp.Answer{}, r.failed(err)
 	}
 	defer response.Body.Close()
-	r.x.endpoint.noteAnswer(r.upstream, response.StatusCode)
+	r.x.endpoint.noteAnswer(r.upstream, response)
 	if r.session == "" && refusesEra(mcp.EraLegacy, mcp.MethodInitialize, []byte(ownID), response) {
 		return mcp.Answer{}, &exchange.SendError{Err: errEra} // another one may open it
 	}
-	if r.session == "" && response.StatusCode/100 == 2 && !r.x.hasOddSession(response.Header) {
+	if r.session == "" && response.Status/100 == 2 && !r.x.hasOddSession(response.Header) {
 		r.session = response.Header.Get(mcp.HeaderSession)
 	}
 	a, err := ownAnswer(response, r.x.crossedBy(r.upstream))
-	if err == nil && (response.StatusCode/100 != 2 || a.IsError) {
-		err = fmt.Errorf("%w: HTTP %d, code %d", errReplayRefused, response.StatusCode, a.ErrorCode)
+	if err == nil && (response.Status/100 != 2 || a.IsError) {
+		err = fmt.Errorf("%w: HTTP %d, code %d", errReplayRefused, response.Status, a.ErrorCode)
 	}
 	return a, err
 }
 
 // inSession names the session that is being opened, if it has a name already. Before
 // it has one no version is agreed on either.
-func (r *replay) inSession(h http.Header) {
+func (r *replay) inSession(h wire.Header) {
 	if r.session != "" {
 		h.Set(mcp.HeaderSession, r.session)
 		return
@@ -142,12 +142,12 @@ func (r *replay) end() {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.x.r.Context()), endTime)
 	defer cancel()
-	out := r.x.newUpstreamRequest(ctx, r.upstream, http.MethodDelete, r.x.endpointURL(r.upstream), nil)
+	out := r.x.newUpstreamRequest(r.upstream, wire.MethodDelete, r.x.endpointURL(r.upstream), nil)
 	dropCallsOwn(out.Header)
 	out.Header.Del("Content-Type")
 	out.Header.Del(mcp.HeaderLastEvent)
 	out.Header.Set(mcp.HeaderSession, r.session)
-	response, err := r.x.endpoint.Client.Send(out, endTime)
+	response, err := r.x.endpoint.Client.Send(ctx, out, endTime)
 	if err != nil {
 		r.x.p.log.Debug("a session that is not needed could not be ended", "upstream", r.upstream.Name, "error", err)
 		return

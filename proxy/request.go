@@ -2,12 +2,12 @@ package proxy
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -19,10 +19,9 @@ const maxRequestID = 1 << 10
 // request is one request of a client on its way through the proxy. It lives in
 // one goroutine.
 type request struct {
-	p       *Proxy
-	w       http.ResponseWriter
-	control *http.ResponseController
-	r       *http.Request
+	p *Proxy
+	w wire.Client
+	r *wire.Request
 
 	endpoint   *Endpoint
 	trusted    bool   // the peer's headers about others are believed
@@ -78,6 +77,7 @@ type request struct {
 	code       int    // JSON-RPC error code, 0 if none was seen
 	toolFailed bool   // the result says isError
 	written    int64  // bytes of the answer's body
+	aborted    bool   // the answer must not end as if it were whole
 	err        error  // why berth refused or failed; nil if an upstream answered
 }
 
@@ -138,7 +138,7 @@ func (x *request) serve() error {
 	if x.beforeAuthorization() {
 		return x.passThrough()
 	}
-	if x.r.Method == http.MethodPost {
+	if x.r.Method == wire.MethodPost {
 		if err := x.classify(); err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func (x *request) accept() error {
 	if err := x.recognise(); err != nil {
 		return err
 	}
-	if x.endpoint.Identifier != nil && x.r.Method != http.MethodPost && x.r.ContentLength != 0 {
+	if x.endpoint.Identifier != nil && x.r.Method != wire.MethodPost && x.r.ContentLength != 0 {
 		return errBodyBesidePost
 	}
 	return nil
@@ -179,9 +179,9 @@ func (x *request) accept() error {
 // methods are the HTTP methods that the request's path has.
 func (x *request) methods() []string {
 	if isWellKnown(x.r.URL.Path) {
-		return []string{http.MethodGet, http.MethodHead, http.MethodOptions}
+		return []string{wire.MethodGet, wire.MethodHead, wire.MethodOptions}
 	}
-	return []string{http.MethodGet, http.MethodPost, http.MethodDelete, http.MethodOptions}
+	return []string{wire.MethodGet, wire.MethodPost, wire.MethodDelete, wire.MethodOptions}
 }
 
 // classify peeks at the body and holds the headers against it.

@@ -1,8 +1,9 @@
 package proxy
 
 import (
-	"net/http"
 	"strings"
+
+	"berth/internal/wire"
 )
 
 // resourceName is the well-known name of a document about a protected resource
@@ -38,15 +39,15 @@ func (x *request) serveResource() error {
 		return errNotFound
 	}
 	// Nothing in it is secret, and clients run in browsers too.
-	x.readBy(http.Header{"Access-Control-Allow-Origin": {"*"}})
+	x.readBy(wire.Header{"Access-Control-Allow-Origin": {"*"}})
 	h := x.w.Header()
-	if x.r.Method == http.MethodOptions {
+	if x.r.Method == wire.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "GET")
 		h.Set("Access-Control-Allow-Headers", "*")
-		x.writeHeader(http.StatusNoContent)
+		x.writeHeader(wire.StatusNoContent)
 		return nil
 	}
-	x.respond(http.StatusOK, x.endpoint.Resource.Document)
+	x.respond(wire.StatusOK, x.endpoint.Resource.Document)
 	return nil
 }
 

@@ -3,11 +3,11 @@ package proxy
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
@@ -20,12 +20,12 @@ const resumeTime = 2 * time.Second
 func (x *request) couldResume(u *routing.Upstream, event string) bool {
 	ctx, cancel := context.WithTimeout(x.ctx, resumeTime)
 	defer cancel()
-	out := x.newUpstreamRequest(ctx, u, http.MethodGet, x.endpointURL(u), nil)
+	out := x.newUpstreamRequest(u, wire.MethodGet, x.endpointURL(u), nil)
 	dropCallsOwn(out.Header)
 	out.Header.Del("Content-Type")
 	out.Header.Set("Accept", "text/event-stream")
 	out.Header.Set(mcp.HeaderLastEvent, event)
-	response, err := x.endpoint.Client.Send(out, resumeTime)
+	response, err := x.endpoint.Client.Send(ctx, out, resumeTime)
 	if failed, ok := errors.AsType[*exchange.SendError](err); ok {
 		x.endpoint.noteFailure(u, failed)
 		return failed.Starved || failed.TimedOut && failed.Sent
@@ -34,5 +34,5 @@ func (x *request) couldResume(u *routing.Upstream, event string) bool {
 		return true // the client left
 	}
 	defer response.Body.Close()
-	return response.StatusCode/100 != 4
+	return response.Status/100 != 4
 }

@@ -2,15 +2,15 @@ package proxy
 
 import (
 	"mime"
-	"net/http"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 var (
-	errContentType  = refused(http.StatusUnsupportedMediaType, "the body is not declared as application/json")
-	errAccept       = refused(http.StatusNotAcceptable, "Accept does not allow application/json and text/event-stream")
-	errNoSuchLegacy = refused(http.StatusBadRequest, "MCP-Protocol-Version names no protocol version")
+	errContentType  = refused(wire.StatusUnsupportedMediaType, "the body is not declared as application/json")
+	errAccept       = refused(wire.StatusNotAcceptable, "Accept does not allow application/json and text/event-stream")
+	errNoSuchLegacy = refused(wire.StatusBadRequest, "MCP-Protocol-Version names no protocol version")
 )
 
 // checkServed refuses a request for what a server must not let pass. It is called where

@@ -2,10 +2,10 @@ package proxy
 
 import (
 	"context"
-	"net/http"
 	"strconv"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/sticky"
 	"berth/upgrade"
@@ -46,17 +46,17 @@ func (x *request) reviveSession(ctx context.Context) {
 // isBegunElsewhere reports whether an owner that says 404 does so because the session has
 // ended there, and its id was handed out again by another upstream, through another berth.
 // Where sessions move, lacksSession finds that out.
-func (x *request) isBegunElsewhere(response *http.Response) bool {
-	return response.StatusCode == http.StatusNotFound && x.decision.Key.Kind == sticky.Session && !x.mayReopen() && x.standsElsewhere()
+func (x *request) isBegunElsewhere(response *wire.Response) bool {
+	return response.Status == wire.StatusNotFound && x.decision.Key.Kind == sticky.Session && !x.mayReopen() && x.standsElsewhere()
 }
 
 // goElsewhere sends the request, which u does not take, to the owner that its session has
 // by now.
-func (x *request) goElsewhere(u *routing.Upstream, response *http.Response) error {
+func (x *request) goElsewhere(u *routing.Upstream, response *wire.Response) error {
 	_ = response.Body.Close() // the status says it
 	x.endChange()             // it changed nothing
-	x.endpoint.noteAnswer(u, response.StatusCode)
-	x.endExchange(strconv.Itoa(response.StatusCode))
+	x.endpoint.noteAnswer(u, response)
+	x.endExchange(strconv.Itoa(response.Status))
 	x.movedFrom = u.Name
 	return x.dispatch()
 }
@@ -65,7 +65,7 @@ func (x *request) goElsewhere(u *routing.Upstream, response *http.Response) erro
 // refused from then on, by every berth, and the upstream's DELETE waits for the last of the
 // calls. done is false for any other request, which goes to u.
 func (x *request) endSession(u *routing.Upstream) (done bool, err error) {
-	if x.r.Method != http.MethodDelete || !x.mayHoldCalls() || !x.mayEnd() {
+	if x.r.Method != wire.MethodDelete || !x.mayHoldCalls() || !x.mayEnd() {
 		return false, nil
 	}
 	ctx, cancel := x.recording()
@@ -80,7 +80,7 @@ func (x *request) endSession(u *routing.Upstream) (done bool, err error) {
 	x.forgetSession(ctx)
 	x.refuseAsks(u, asks)
 	x.w.Header().Set("Content-Length", "0")
-	x.writeHeader(http.StatusOK)
+	x.writeHeader(wire.StatusOK)
 	return true, nil
 }
 
@@ -110,15 +110,15 @@ func (x *request) refuseAsks(u *routing.Upstream, asks []upgrade.OpenAsk) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), endTime)
 	defer cancel()
 	for _, ask := range asks {
-		out := x.ownPost(ctx, u, mcp.ErrorResponse(ask.ID, errSessionEnded.Object()))
+		out := x.ownPost(u, mcp.ErrorResponse(ask.ID, errSessionEnded.Object()))
 		out.Header.Set(mcp.HeaderSession, x.sessionAt(ctx, u))
-		response, err := x.endpoint.Client.Send(out, endTime)
+		response, err := x.endpoint.Client.Send(ctx, out, endTime)
 		if err != nil {
 			x.p.log.Debug("an upstream could not be told that nobody answers", "upstream", u.Name, "task", ask.Task, "error", err)
 			continue
 		}
 		_ = response.Body.Close() // the status says it
-		if response.StatusCode/100 == 2 {
+		if response.Status/100 == 2 {
 			x.p.options.Tasks.Settle(ctx, ask.Task, ask.ID)
 		}
 	}

@@ -2,10 +2,10 @@ package proxy
 
 import (
 	"fmt"
-	"net/http"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/sticky"
 )
 
@@ -84,7 +84,7 @@ func (x *request) mayPoll() bool {
 
 func (x *request) serveSeen(body []byte) {
 	x.decision.Source = sourceLastSeen
-	x.respond(http.StatusOK, body)
+	x.respond(wire.StatusOK, body)
 }
 
 // sourceLastSeen marks access records of answers that berth gave in an owner's

@@ -4,11 +4,10 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"berth/internal/limit"
+	"berth/internal/wire"
 )
 
 // keeps is what tasks keep: so many bytes, most of them of the one caller.
@@ -56,7 +55,7 @@ func TestSmallRequestsAreLookedAtWhileMemoryIsShort(t *testing.T) {
 		body  int
 		shed  bool
 	}{{0.8, 1 << 20, false}, {0.9, 100, false}, {0.9, small + 1, true}, {0.96, 100, true}} {
-		x := &request{p: &Proxy{load: shortOf(t, c.share)}, r: httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(strings.Repeat("a", c.body)))}
+		x := &request{p: &Proxy{load: shortOf(t, c.share)}, r: &wire.Request{Method: wire.MethodPost, ContentLength: int64(c.body)}}
 		if err := x.admit(); errors.Is(err, errOverloaded) != c.shed {
 			t.Errorf("%v of the memory, a body of %d bytes: got %v", c.share, c.body, err)
 		}

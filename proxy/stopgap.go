@@ -3,12 +3,12 @@ package proxy
 import (
 	"bytes"
 	"cmp"
-	"net/http"
 	"strconv"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 const (
@@ -82,7 +82,7 @@ func (s *stopgap) isOpen() bool { return s != nil && s.silence != nil }
 
 func (s *stopgap) open() {
 	s.x.ownStreamHeaders()
-	s.x.writeHeader(http.StatusOK)
+	s.x.writeHeader(wire.StatusOK)
 	s.between = true
 	s.silence = time.Tick(cmp.Or(s.x.endpoint.KeepAlive, defaultKeepAlive))
 	s.beginProgress()

@@ -5,17 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
 // sendOver sends out to u once and waits for the answer's headers, over the stopgap.
-func (x *request) sendOver(u *routing.Upstream, out *http.Request) (response *http.Response, err error) {
+func (x *request) sendOver(u *routing.Upstream, out *exchange.Request) (response *wire.Response, err error) {
 	patience := x.patience()
-	x.bridge().await(func() { response, err = x.endpoint.sendWatched(u, out, patience) })
+	x.bridge().await(func() { response, err = x.endpoint.sendWatched(x.ctx, u, out, patience) })
 	return response, err
 }
 
@@ -32,19 +32,19 @@ var byteOrderMark = []byte("\ufeff")
 
 // endStopgap makes an answer that is no event stream, and whose first piece is here, the
 // stream's last event.
-func (x *request) endStopgap(response *http.Response, reader *exchange.Reader, piece exchange.Piece) error {
+func (x *request) endStopgap(response *wire.Response, reader *exchange.Reader, piece exchange.Piece) error {
 	piece.Raw, piece.Message = bytes.TrimPrefix(piece.Raw, byteOrderMark), bytes.TrimPrefix(piece.Message, byteOrderMark)
 	a, err := mcp.PeekAnswer(piece.Message, piece.Cut)
 	switch {
 	case err != nil || exchange.ShapeOf(response) != exchange.JSON:
-		return notJSONRPC(response.StatusCode)
+		return notJSONRPC(response.Status)
 	case a.HasResult && !a.IsError:
-		x.stopgap.status = response.StatusCode
+		x.stopgap.status = response.Status
 		return x.stopgap.pass(reader, piece)
 	}
 	object := mcp.ErrorObject(piece.Message)
 	if object == nil || a.ErrorCode == 0 {
-		return notJSONRPC(response.StatusCode)
+		return notJSONRPC(response.Status)
 	}
 	message := piece.Message
 	if !bytes.Equal(a.ID, x.id) {
@@ -52,7 +52,7 @@ func (x *request) endStopgap(response *http.Response, reader *exchange.Reader, p
 		// would not be enough.
 		message = mcp.ErrorResponse(x.id, object)
 	}
-	return x.stopgap.end(response.StatusCode, message)
+	return x.stopgap.end(response.Status, message)
 }
 
 // notJSONRPC words an answer that a client cannot be given as it is, because it has the
@@ -108,13 +108,13 @@ func onOneLine(piece []byte) []byte {
 
 // beginEvents begins an upstream's event stream at the client. A stopgap becomes that
 // stream, and from then on ends as that does.
-func (x *request) beginEvents(response *http.Response) error {
+func (x *request) beginEvents(response *wire.Response) error {
 	if x.stopgap.isOpen() {
 		x.stopgap.between = false
 		return nil
 	}
 	x.streamHeaders(response)
-	x.writeHeader(response.StatusCode)
+	x.writeHeader(response.Status)
 	if err := x.flush(); err != nil && !x.readsOn() {
 		return err
 	}

@@ -2,12 +2,12 @@ package proxy
 
 import (
 	"bytes"
-	"net/http"
 	"slices"
 	"strings"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 // sessionTag is what stands, in a session that has moved, before the numbers that the
@@ -61,6 +61,6 @@ func (x *request) isStray() bool {
 func (x *request) dropStray() error {
 	x.p.log.Debug("an answer to an upstream that lost the session is dropped", "pool", x.poolName())
 	x.w.Header().Set("Content-Length", "0")
-	x.writeHeader(http.StatusAccepted)
+	x.writeHeader(wire.StatusAccepted)
 	return nil
 }

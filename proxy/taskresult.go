@@ -3,9 +3,9 @@ package proxy
 import (
 	"cmp"
 	"errors"
-	"net/http"
 	"time"
 
+	"berth/internal/wire"
 	"berth/upgrade"
 )
 
@@ -83,7 +83,7 @@ func (w *resultWait) open() error {
 		return nil
 	}
 	w.x.ownStreamHeaders()
-	w.x.writeHeader(http.StatusOK)
+	w.x.writeHeader(wire.StatusOK)
 	w.silence = time.Tick(cmp.Or(w.x.endpoint.KeepAlive, defaultKeepAlive))
 	w.begin(w.x.call().ProgressToken)
 	w.x.p.deliveries.join(w)
@@ -162,7 +162,7 @@ func (w *resultWait) answer(view upgrade.View) error {
 	w.x.toolFailed = view.ToolFailed
 	response := view.CoreResponse(w.x.id)
 	if !w.isOpen() {
-		w.x.respond(http.StatusOK, response...)
+		w.x.respond(wire.StatusOK, response...)
 		return nil
 	}
 	return w.x.writeEvent(response)

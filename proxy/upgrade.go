@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/internal/wire"
 	"berth/sticky"
 	"berth/upgrade"
 )
@@ -106,7 +106,7 @@ func (x *request) hand(held *upgrade.Held) error {
 // handOut answers with the handle of the task in view.
 func (x *request) handOut(view upgrade.View) error {
 	x.handed, x.holder = view.ID, view.Holder
-	x.respond(http.StatusOK, mcp.Response(x.id, x.handle(view)))
+	x.respond(wire.StatusOK, mcp.Response(x.id, x.handle(view)))
 	if x.err != nil {
 		return x.err
 	}
@@ -176,7 +176,7 @@ func (x *request) serveUpgraded() error {
 		if err := x.mayHear(view.Task, err); err != nil {
 			return err
 		}
-		x.respond(http.StatusOK, view.Response(x.id)...)
+		x.respond(wire.StatusOK, view.Response(x.id)...)
 		return nil
 	case mcp.MethodUpdateTask:
 		answers, err := mcp.InputResponses(x.body)
@@ -238,7 +238,7 @@ func (x *request) acknowledge(err error) error {
 	if err != nil {
 		return err
 	}
-	x.respond(http.StatusOK, mcp.EmptyResponse(x.id))
+	x.respond(wire.StatusOK, mcp.EmptyResponse(x.id))
 	return nil
 }
 

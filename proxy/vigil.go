@@ -1,18 +1,17 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 )
 
@@ -25,11 +24,12 @@ const signTime = 5 * time.Second
 // meanwhile, the upstream is asked for a sign of life, as the exchange's client would: a
 // ping outside of a session opens one at some servers, and nobody ends that.
 type vigil struct {
+	ctx   context.Context // the exchange's
 	ep    *Endpoint
 	u     *routing.Upstream
-	out   *http.Request // the exchange's
-	said  atomic.Bool   // something since the last look
-	heard int64         // what Upstream.Heard was then; look's
+	out   *exchange.Request // the exchange's
+	said  atomic.Bool       // something since the last look
+	heard int64             // what Upstream.Heard was then; look's
 
 	mu    sync.Mutex // guards timer
 	timer *time.Timer
@@ -37,21 +37,21 @@ type vigil struct {
 
 // sendWatched is Client.Send, with a vigil over what wait does not bound: the wait for a
 // header where it is 0, and event streams.
-func (ep *Endpoint) sendWatched(u *routing.Upstream, out *http.Request, wait time.Duration) (*http.Response, error) {
+func (ep *Endpoint) sendWatched(ctx context.Context, u *routing.Upstream, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
 	if ep.Timeouts.Quiet == 0 {
-		return ep.Client.Send(out, wait)
+		return ep.Client.Send(ctx, out, wait)
 	}
 	var v *vigil
 	if wait == 0 {
-		v = ep.watch(u, out)
+		v = ep.watch(ctx, u, out)
 	}
-	response, err := ep.Client.Send(out, wait)
+	response, err := ep.Client.Send(ctx, out, wait)
 	switch {
 	case err != nil:
 		v.end()
 		return nil, err
 	case v == nil && exchange.ShapeOf(response) == exchange.EventStream:
-		v = ep.watch(u, out)
+		v = ep.watch(ctx, u, out)
 	}
 	if v != nil {
 		response.Body = watchedBody{response.Body, v}
@@ -59,8 +59,8 @@ func (ep *Endpoint) sendWatched(u *routing.Upstream, out *http.Request, wait tim
 	return response, nil
 }
 
-func (ep *Endpoint) watch(u *routing.Upstream, out *http.Request) *vigil {
-	v := &vigil{ep: ep, u: u, out: out, heard: u.Heard()}
+func (ep *Endpoint) watch(ctx context.Context, u *routing.Upstream, out *exchange.Request) *vigil {
+	v := &vigil{ctx: ctx, ep: ep, u: u, out: out, heard: u.Heard()}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.timer = time.AfterFunc(ep.Timeouts.Quiet, v.look)
@@ -95,9 +95,9 @@ func (v *vigil) look() {
 
 // ask asks the upstream for a sign of life. Whatever it answers, it is there.
 func (v *vigil) ask() {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.out.Context()), signTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.ctx), signTime)
 	defer cancel()
-	response, err := v.ep.Client.Send(signOfLife(ctx, v.out), signTime)
+	response, err := v.ep.Client.Send(ctx, signOfLife(v.out), signTime)
 	failed, unanswered := errors.AsType[*exchange.SendError](err)
 	switch {
 	case unanswered:
@@ -114,32 +114,29 @@ const abandonedAfter = 2 * time.Second
 
 // abandoned notes that the client of a request left before any answer: where all of them are
 // less patient than berth, nobody else notices that the upstream froze.
-func (ep *Endpoint) abandoned(u *routing.Upstream, out *http.Request, waited time.Duration) {
+func (ep *Endpoint) abandoned(ctx context.Context, u *routing.Upstream, out *exchange.Request, waited time.Duration) {
 	if ep.Timeouts.Quiet == 0 || waited < abandonedAfter || u.Silent() {
 		return
 	}
-	v := &vigil{ep: ep, u: u, out: out}
+	v := &vigil{ctx: ctx, ep: ep, u: u, out: out}
 	go u.Doubt(v.ask) // for signTime at most
 }
 
 // signOfLife is a request that changes nothing, in the name, the session and the era of out.
-func signOfLife(ctx context.Context, out *http.Request) *http.Request {
-	sign := out.Clone(ctx)
-	sign.Method = http.MethodPost
+func signOfLife(out *exchange.Request) *exchange.Request {
+	sign := &exchange.Request{Method: wire.MethodPost, URL: out.URL, Host: out.Host, Header: out.Header.Clone(), Body: []byte(ownPing)}
 	postJSON(sign.Header)
 	for _, name := range []string{"Content-Length", mcp.HeaderMethod, mcp.HeaderName, mcp.HeaderLastEvent} {
 		sign.Header.Del(name)
 	}
 	dropCallsOwn(sign.Header)
-	body := []byte(ownPing)
 	if version := sign.Header.Get(mcp.HeaderVersion); mcp.IsModern(version) {
 		sign.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
-		body, _ = json.Marshal(map[string]any{ // strings and maps always marshal
+		sign.Body, _ = json.Marshal(map[string]any{ // strings and maps always marshal
 			"jsonrpc": "2.0", "id": json.RawMessage(ownID), "method": mcp.MethodDiscover,
 			"params": map[string]any{"_meta": mcp.OwnMeta(version)},
 		})
 	}
-	sign.Body, sign.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return sign
 }
 

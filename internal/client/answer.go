@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 // MaxAnswer is how much of one answer is read, in bytes.
@@ -85,7 +86,7 @@ func Read(response *http.Response, id int) (*Answer, error) {
 
 func readMessage(response *http.Response, id int) (*Incoming, error) {
 	body := io.LimitReader(response.Body, MaxAnswer)
-	switch exchange.ShapeOf(response) {
+	switch shapeOf(response) {
 	case exchange.EventStream:
 		return readStream(body, id)
 	case exchange.JSON:
@@ -143,4 +144,11 @@ func NextMessage(events *mcp.EventReader) (*Incoming, error) {
 			return parse(event.Data)
 		}
 	}
+}
+
+// IsStream reports whether response is a stream of events.
+func IsStream(response *http.Response) bool { return shapeOf(response) == exchange.EventStream }
+
+func shapeOf(response *http.Response) exchange.Shape {
+	return exchange.ShapeOf(&wire.Response{Header: wire.Header(response.Header)})
 }

@@ -23,20 +23,26 @@ func imports(t *testing.T, dir string) []string {
 	}
 	var paths []string
 	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
+		if !strings.HasSuffix(file, "_test.go") {
+			paths = append(paths, importsOf(t, file)...)
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	}
+	return paths
+}
+
+// importsOf returns what a file imports.
+func importsOf(t *testing.T, file string) (paths []string) {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatalf("ParseFile: %v", err)
+	}
+	for _, spec := range parsed.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
-			t.Fatalf("ParseFile: %v", err)
+			t.Fatalf("%s: %v", file, err)
 		}
-		for _, spec := range parsed.Imports {
-			path, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				t.Fatalf("%s: %v", file, err)
-			}
-			paths = append(paths, path)
-		}
+		paths = append(paths, path)
 	}
 	return paths
 }
@@ -65,22 +71,36 @@ func packages(t *testing.T) []string {
 	return slices.Compact(dirs)
 }
 
+// doors are the files that carry requests and answers by net/http: clients' and upstreams'.
+var doors = []string{"proxy/nethttp.go", "internal/exchange/nethttp.go"}
+
 // What decides does not depend on how it is carried: a faster face for HTTP/1.1 is
 // to stand beside net/http. Only what is imported directly counts, since the
 // client of Redis and telemetry bring net/http along.
-func TestDecidingPackagesDoNotImportHTTP(t *testing.T) {
-	for _, dir := range []string{"internal/mcp", "internal/storage", "routing", "sticky", "upgrade"} {
-		paths := imports(t, filepath.Join(module, dir))
-		if len(paths) == 0 {
-			t.Errorf("%s: no files", dir)
+func TestOnlyTheDoorsImportHTTP(t *testing.T) {
+	decide := []string{"internal/exchange", "internal/mcp", "internal/storage", "internal/wire", "proxy", "routing", "sticky", "upgrade"}
+	var found []string
+	for _, dir := range packages(t) {
+		if !slices.ContainsFunc(decide, func(root string) bool { return dir == root || strings.HasPrefix(dir, root+"/") }) || forTests(dir) {
+			continue
 		}
-		for _, path := range paths {
-			if path == "net/http" || strings.HasPrefix(path, "net/http/") {
-				t.Errorf("%s imports %s", dir, path)
+		files, err := filepath.Glob(filepath.Join(module, dir, "*.go"))
+		if err != nil {
+			t.Fatalf("Glob: %v", err)
+		}
+		for _, file := range files {
+			if !strings.HasSuffix(file, "_test.go") && slices.ContainsFunc(importsOf(t, file), isHTTP) {
+				found = append(found, dir+"/"+filepath.Base(file))
 			}
 		}
 	}
+	slices.Sort(doors)
+	if slices.Sort(found); !slices.Equal(found, doors) {
+		t.Errorf("got net/http in %v, want it in %v", found, doors)
+	}
 }
+
+func isHTTP(path string) bool { return path == "net/http" || strings.HasPrefix(path, "net/http/") }
 
 // Packages are given what they need as values and fields; only those who build the
 // graph know where it comes from.
@@ -109,7 +129,7 @@ func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
 // import from the layers before its own.
 var layers = [][]string{
 	{"internal/build", "internal/series"},
-	{"internal/admin", "internal/demo/fleet", "internal/framing", "internal/gate", "internal/journal", "internal/limit", "internal/mcp", "internal/reload", "internal/storage/boltcheck", "internal/telemetry"},
+	{"internal/admin", "internal/demo/fleet", "internal/framing", "internal/gate", "internal/journal", "internal/limit", "internal/mcp", "internal/reload", "internal/storage/boltcheck", "internal/telemetry", "internal/wire"},
 	{"internal/certs", "internal/exchange", "internal/identity", "internal/storage"},
 	{"internal/client", "internal/seal", "sticky"},
 	{"internal/demo", "internal/probe", "routing"},

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"berth/internal/wire"
 )
 
 // rude is an upstream that answers some requests and breaks the connection under
@@ -121,7 +123,7 @@ func post(t *testing.T, ctx context.Context, url, body string) *http.Request {
 }
 
 // swallow reads an answer to its end.
-func swallow(t *testing.T, response *http.Response, err error) {
+func swallow(t *testing.T, response *wire.Response, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatalf("Send: %v", err)
@@ -137,10 +139,10 @@ func swallow(t *testing.T, response *http.Response, err error) {
 // fails sends r, which must fail, and returns how.
 func fails(t *testing.T, c *Client, r *http.Request, wait time.Duration) *SendError {
 	t.Helper()
-	response, err := c.Send(r, wait)
+	response, err := send(c, r, wait)
 	if err == nil {
 		response.Body.Close()
-		t.Fatalf("Send: got status %d, want an error", response.StatusCode)
+		t.Fatalf("Send: got status %d, want an error", response.Status)
 	}
 	var failed *SendError
 	if !errors.As(err, &failed) {
@@ -156,4 +158,13 @@ func (e *SendError) is(t *testing.T, sent, refused, timedOut bool) {
 		t.Errorf("got sent %v, refused %v, timed out %v (%v), want %v, %v, %v",
 			e.Sent, e.Refused, e.TimedOut, e, sent, refused, timedOut)
 	}
+}
+
+// send sends what a client of net/http would have.
+func send(c *Client, r *http.Request, wait time.Duration) (*wire.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		body, _ = io.ReadAll(r.Body) // of memory
+	}
+	return c.Send(r.Context(), &Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: wire.Header(r.Header), Body: body}, wait)
 }

@@ -2,10 +2,10 @@ package exchange
 
 import (
 	"io"
-	"net/http"
 	"strings"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 // Shape is how an answer's body is to be read. The zero value is Opaque.
@@ -18,7 +18,7 @@ const (
 )
 
 // ShapeOf returns how the body of response is to be read.
-func ShapeOf(response *http.Response) Shape {
+func ShapeOf(response *wire.Response) Shape {
 	if encoding := response.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return Opaque
 	}

@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 // drain reads all pieces, shows each to look, and returns their bytes.
@@ -49,7 +50,7 @@ func TestShapeOfAnAnswer(t *testing.T) {
 		{"text/plain", "", Opaque},
 		{"", "", Opaque},
 	} {
-		response := &http.Response{Header: http.Header{}}
+		response := &wire.Response{Header: wire.Header{}}
 		response.Header.Set("Content-Type", c.contentType)
 		if c.encoding != "" {
 			response.Header.Set("Content-Encoding", c.encoding)
@@ -126,7 +127,7 @@ func TestBrokenMessageIsAnError(t *testing.T) {
 				_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"+head)
 				return false
 			})
-			response, err := newClient(t).Send(post(t, t.Context(), u.url, "{}"), 0)
+			response, err := send(newClient(t), post(t, t.Context(), u.url, "{}"), 0)
 			if err != nil {
 				t.Fatalf("Send: %v", err)
 			}

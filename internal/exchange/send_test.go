@@ -51,7 +51,7 @@ func underGot(t *testing.T, end func(net.Conn)) context.Context {
 func TestKeptConnectionFoundClosedHasTakenNothing(t *testing.T) {
 	u := newRude(t, func(_ int64, conn *net.TCPConn, _ *http.Request) bool { return polite(conn) })
 	c := newClient(t)
-	response, err := c.Send(post(t, t.Context(), u.url, "{}"), 0)
+	response, err := send(c, post(t, t.Context(), u.url, "{}"), 0)
 	swallow(t, response, err)
 	ctx := underGot(t, func(conn net.Conn) { _ = conn.Close() })
 	fails(t, c, post(t, ctx, u.url, "{}"), 0).is(t, false, false, false)
@@ -66,7 +66,7 @@ func TestHandshakeIsNotTheRequest(t *testing.T) {
 	defer server.Close()
 	c := newClient(t)
 	c.transport.TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig
-	response, err := c.Send(post(t, t.Context(), server.URL, "{}"), 0)
+	response, err := send(c, post(t, t.Context(), server.URL, "{}"), 0)
 	swallow(t, response, err)
 	ctx := underGot(t, func(conn net.Conn) { _ = conn.(*tls.Conn).NetConn().Close() })
 	fails(t, c, post(t, ctx, server.URL, "{}"), 0).is(t, false, false, false)
@@ -97,7 +97,7 @@ func TestNoRequestIsSentTwice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u := newRude(t, func(n int64, conn *net.TCPConn, _ *http.Request) bool { return n != 2 && polite(conn) })
 			c := newClient(t)
-			response, err := c.Send(post(t, t.Context(), u.url, "{}"), 0)
+			response, err := send(c, post(t, t.Context(), u.url, "{}"), 0)
 			swallow(t, response, err)
 			r, err := request(t.Context(), u.url)
 			if err != nil {
@@ -125,7 +125,7 @@ func TestBodilessRequestsStayBodiless(t *testing.T) {
 		if err != nil {
 			t.Fatalf("NewRequest: %v", err)
 		}
-		response, err := c.Send(r, 0)
+		response, err := send(c, r, 0)
 		swallow(t, response, err)
 	}
 }
@@ -142,10 +142,10 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		for _, method := range []string{http.MethodPost, http.MethodGet} {
 			r := post(t, t.Context(), server.URL+"/mcp", "{}")
 			r.Method = method
-			response, err := c.Send(r, 0)
+			response, err := send(c, r, 0)
 			swallow(t, response, err)
-			if response.StatusCode != status {
-				t.Errorf("%s: got status %d, want %d", method, response.StatusCode, status)
+			if response.Status != status {
+				t.Errorf("%s: got status %d, want %d", method, response.Status, status)
 			}
 		}
 	}

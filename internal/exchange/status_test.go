@@ -87,10 +87,10 @@ func TestInformationalAnswersAreSkipped(t *testing.T) {
 	})
 	c := newClient(t)
 	for range 2 {
-		response, err := c.Send(post(t, t.Context(), u.url, "{}"), 0)
+		response, err := send(c, post(t, t.Context(), u.url, "{}"), 0)
 		swallow(t, response, err)
-		if response.StatusCode != http.StatusOK || response.Header.Get("Link") != "" {
-			t.Errorf("got %d %v, want the last answer alone", response.StatusCode, response.Header)
+		if response.Status != http.StatusOK || response.Header.Get("Link") != "" {
+			t.Errorf("got %d %v, want the last answer alone", response.Status, response.Header)
 		}
 	}
 }
@@ -102,10 +102,10 @@ func TestStatusesThatEndAnExchange(t *testing.T) {
 			_, err := fmt.Fprintf(conn, "HTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n", status)
 			return !errors.Is(err, net.ErrClosed)
 		})
-		response, err := newClient(t).Send(post(t, t.Context(), u.url, "{}"), 0)
+		response, err := send(newClient(t), post(t, t.Context(), u.url, "{}"), 0)
 		swallow(t, response, err)
-		if response.StatusCode != status {
-			t.Errorf("got %d, want %d", response.StatusCode, status)
+		if response.Status != status {
+			t.Errorf("got %d, want %d", response.Status, status)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func TestHeaderTimeoutDoesNotCutTheBody(t *testing.T) {
 			time.Sleep(time.Hour)
 			_, _ = io.WriteString(w, "late")
 		})
-		response, err := c.Send(post(t, t.Context(), "http://a/mcp", "{}"), 10*time.Second)
+		response, err := send(c, post(t, t.Context(), "http://a/mcp", "{}"), 10*time.Second)
 		if err != nil {
 			t.Fatalf("Send: %v", err)
 		}
@@ -80,7 +80,7 @@ func TestHeaderTimeoutDoesNotCutTheBody(t *testing.T) {
 func TestNoLimitWaitsAsLongAsATool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := inFakeTime(t, func(http.ResponseWriter, *http.Request) { time.Sleep(24 * time.Hour) })
-		response, err := c.Send(post(t, t.Context(), "http://a/mcp", "{}"), 0)
+		response, err := send(c, post(t, t.Context(), "http://a/mcp", "{}"), 0)
 		swallow(t, response, err)
 	})
 }
@@ -93,7 +93,7 @@ func TestClosingTheBodyEndsTheExchange(t *testing.T) {
 		hangUp(r)
 		close(hungUp)
 	})
-	response, err := newClient(t).Send(post(t, t.Context(), server.URL, "{}"), 0)
+	response, err := send(newClient(t), post(t, t.Context(), server.URL, "{}"), 0)
 	if err != nil {
 		t.Fatalf("Send: %v", err)
 	}
@@ -117,7 +117,7 @@ func TestExchangesLeaveNothingBehind(t *testing.T) {
 	var exchanging sync.WaitGroup
 	for range 50 {
 		exchanging.Go(func() {
-			response, err := c.Send(post(t, t.Context(), server.URL, "{}"), time.Hour)
+			response, err := send(c, post(t, t.Context(), server.URL, "{}"), time.Hour)
 			if err != nil {
 				t.Errorf("Send: %v", err)
 				return
@@ -149,7 +149,7 @@ func TestEncodedAnswersAreNeverInflated(t *testing.T) {
 		w.Header().Set("Content-Encoding", "gzip")
 		_, _ = w.Write(bomb)
 	})
-	response, err := newClient(t).Send(post(t, t.Context(), server.URL, "{}"), 0)
+	response, err := send(newClient(t), post(t, t.Context(), server.URL, "{}"), 0)
 	if err != nil {
 		t.Fatalf("Send: %v", err)
 	}
@@ -175,7 +175,7 @@ func TestLongAnswersStream(t *testing.T) {
 			}
 		}
 	})
-	response, err := newClient(t).Send(post(t, t.Context(), server.URL, "{}"), 0)
+	response, err := send(newClient(t), post(t, t.Context(), server.URL, "{}"), 0)
 	if err != nil {
 		t.Fatalf("Send: %v", err)
 	}

@@ -3,9 +3,9 @@ package exchange
 import (
 	"errors"
 	"io"
-	"net/http"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 var (
@@ -22,7 +22,7 @@ var (
 // body that is neither it returns what there is. crossed is told of each response to another
 // request: on a stream it is passed over, and a body is then ErrCrossed, but for an HTTP
 // error, whose status speaks for itself. Other errors are the body's.
-func ReadWhole(response *http.Response, id []byte, limit int, crossed func()) ([]byte, error) {
+func ReadWhole(response *wire.Response, id []byte, limit int, crossed func()) ([]byte, error) {
 	if ShapeOf(response) == EventStream {
 		return readResponse(mcp.NewLongEventReader(response.Body, limit), id, crossed)
 	}
@@ -40,8 +40,8 @@ func ReadWhole(response *http.Response, id []byte, limit int, crossed func()) ([
 // IsCrossed reports whether body, which is all of response, is a JSON-RPC response to another
 // request than the one with this raw id. Of an HTTP error it is not asked: the status speaks
 // for itself, and some servers make up an id there.
-func IsCrossed(response *http.Response, body, id []byte) bool {
-	if ShapeOf(response) != JSON || response.StatusCode >= http.StatusBadRequest {
+func IsCrossed(response *wire.Response, body, id []byte) bool {
+	if ShapeOf(response) != JSON || response.Status >= wire.StatusBadRequest {
 		return false
 	}
 	a, err := mcp.PeekAnswer(body, false)

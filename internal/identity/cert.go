@@ -2,11 +2,11 @@ package identity
 
 import (
 	"crypto/x509"
-	"net/http"
 	"strings"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 // maxPrincipal bounds a principal, in bytes: it is kept with every binding.
@@ -33,7 +33,7 @@ var (
 // Identify returns the name in the client's certificate. Who showed none, which the
 // listener must have allowed, is nobody. A certificate without a usable name, and one
 // that expired since the handshake, is refused with 403.
-func (Cert) Identify(r *http.Request, _ bool) (string, error) {
+func (Cert) Identify(r *wire.Request, _ bool) (string, error) {
 	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 {
 		return "", nil
 	}
@@ -73,5 +73,5 @@ func nameOf(leaf *x509.Certificate) (string, error) {
 }
 
 func forbidden(message string) *mcp.Error {
-	return &mcp.Error{Status: http.StatusForbidden, Code: mcp.CodeInvalidRequest, Message: message}
+	return &mcp.Error{Status: wire.StatusForbidden, Code: mcp.CodeInvalidRequest, Message: message}
 }

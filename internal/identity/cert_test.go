@@ -6,7 +6,6 @@ import (
 	"crypto/x509/pkix"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -15,18 +14,17 @@ import (
 
 	"berth/internal/certs/certstest"
 	"berth/internal/identity"
+	"berth/internal/wire"
 )
 
 // shown is a request of a client that showed a certificate, and was verified.
-func shown(t *testing.T, template x509.Certificate) *http.Request {
+func shown(t *testing.T, template x509.Certificate) *wire.Request {
 	t.Helper()
 	leaf, err := x509.ParseCertificate(certstest.New(t).Client(template).TLS(t).Certificate[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
-	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}, VerifiedChains: [][]*x509.Certificate{{leaf}}}
-	return r
+	return &wire.Request{TLS: &tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}, VerifiedChains: [][]*x509.Certificate{{leaf}}}}
 }
 
 func uris(t *testing.T, texts ...string) (all []*url.URL) {
@@ -81,7 +79,7 @@ func TestCertificateThatWasNotVerifiedNamesNobody(t *testing.T) {
 	if who, err := (identity.Cert{}).Identify(r, true); who != "" || err != nil {
 		t.Errorf("got %q, %v, want nobody", who, err)
 	}
-	if who, err := (identity.Cert{}).Identify(httptest.NewRequest(http.MethodPost, "/mcp", nil), true); who != "" || err != nil {
+	if who, err := (identity.Cert{}).Identify(&wire.Request{}, true); who != "" || err != nil {
 		t.Errorf("without TLS: got %q, %v, want nobody", who, err)
 	}
 }

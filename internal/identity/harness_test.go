@@ -3,7 +3,6 @@ package identity_test
 import (
 	"encoding/json"
 	"errors"
-	"net/http"
 	"net/url"
 	"path/filepath"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"berth/internal/identity"
 	"berth/internal/identity/issuertest"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 // resource is the endpoint that tokens are for.
@@ -64,15 +64,11 @@ func mustJSON(t testing.TB, value any) []byte {
 
 // identify asks who sends these Authorization headers.
 func identify(t testing.TB, i interface {
-	Identify(*http.Request, bool) (string, error)
+	Identify(*wire.Request, bool) (string, error)
 }, authorization ...string) (string, error) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://berth.test/mcp", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header["Authorization"] = authorization
-	return i.Identify(r, false)
+	r := &wire.Request{Header: wire.Header{"Authorization": authorization}}
+	return i.Identify(r.WithContext(t.Context()), false)
 }
 
 // refusal is the answer that an error words, the zero value if it words none.

@@ -1,6 +1,6 @@
 package identity
 
-import "net/http"
+import "berth/internal/wire"
 
 // Header identifies callers by a header that a trusted peer sets. The header of that
 // name is the principal; nobody else is believed.
@@ -8,7 +8,7 @@ type Header string
 
 // Identify returns the header's value, if the peer is trusted and sent exactly one.
 // Everybody else is nobody. It never fails.
-func (h Header) Identify(r *http.Request, trusted bool) (string, error) {
+func (h Header) Identify(r *wire.Request, trusted bool) (string, error) {
 	if !trusted {
 		return "", nil
 	}

@@ -3,13 +3,13 @@ package identity
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/json"
@@ -53,7 +53,7 @@ func (j *JWT) Header() string { return "" }
 // Identify verifies the request's token. Without one, and with one that is no good,
 // the request is refused with 401 and told where to get one; while the issuer's keys
 // are not to be had with 503, for that says nothing about the token.
-func (j *JWT) Identify(r *http.Request, _ bool) (string, error) {
+func (j *JWT) Identify(r *wire.Request, _ bool) (string, error) {
 	token, err := j.bearer(r.Header)
 	if err != nil {
 		return "", err
@@ -66,16 +66,16 @@ func (j *JWT) Identify(r *http.Request, _ bool) (string, error) {
 }
 
 // bearer returns the token of a request that has exactly one.
-func (j *JWT) bearer(h http.Header) (string, error) {
+func (j *JWT) bearer(h wire.Header) (string, error) {
 	values := h.Values("Authorization")
 	if len(values) > 1 {
-		return "", j.Resource.refuse(http.StatusBadRequest, "invalid_request", "several Authorization headers")
+		return "", j.Resource.refuse(wire.StatusBadRequest, "invalid_request", "several Authorization headers")
 	}
 	scheme, token, _ := strings.Cut(strings.Join(values, ""), " ")
 	token = strings.Trim(token, " ")
 	switch {
 	case !strings.EqualFold(scheme, "Bearer"):
-		return "", j.Resource.refuse(http.StatusUnauthorized, "", "a bearer token is required")
+		return "", j.Resource.refuse(wire.StatusUnauthorized, "", "a bearer token is required")
 	case len(token) > maxToken:
 		return "", j.Resource.invalid("the token is too long")
 	}
@@ -180,7 +180,7 @@ func (j *JWT) noKey(err error) *mcp.Error {
 		return j.Resource.invalid("the token does not tell its key, or that is not for its algorithm")
 	}
 	return &mcp.Error{
-		Status: http.StatusServiceUnavailable, Code: mcp.CodeUnavailable, Message: "the issuer's keys cannot be had",
+		Status: wire.StatusServiceUnavailable, Code: mcp.CodeUnavailable, Message: "the issuer's keys cannot be had",
 		Reason: mcp.ReasonKeysUnavailable, RetryAfter: retryKeys,
 	}
 }

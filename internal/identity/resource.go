@@ -2,11 +2,11 @@ package identity
 
 import (
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"strings"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 // metadataPath is where the document about a resource lies (RFC 9728, 3).
@@ -68,5 +68,5 @@ func (r Resource) refuse(status int, problem, description string) *mcp.Error {
 
 // invalid refuses a token.
 func (r Resource) invalid(description string) *mcp.Error {
-	return r.refuse(http.StatusUnauthorized, "invalid_token", description)
+	return r.refuse(wire.StatusUnauthorized, "invalid_token", description)
 }

@@ -158,7 +158,7 @@ func (w *wire) open(ctx context.Context, s scope, method string, params map[stri
 	if err == nil {
 		stream, err = endpoint.Send(request)
 	}
-	if err == nil && stream.StatusCode == http.StatusOK && exchange.ShapeOf(stream) == exchange.EventStream && limit.Stop() {
+	if err == nil && stream.StatusCode == http.StatusOK && client.IsStream(stream) && limit.Stop() {
 		return stream, stop, w.note(s, reply{answer: &client.Answer{Status: stream.StatusCode, Header: stream.Header}})
 	}
 	defer stop()
@@ -180,7 +180,7 @@ func (w *wire) endpoint(s scope) client.Endpoint {
 	}
 	e.Send = func(request *http.Request) (*http.Response, error) {
 		request.Close = !s.kept
-		return w.client.Send(request, answerWithin)
+		return w.client.Do(request, answerWithin)
 	}
 	return e
 }

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -12,30 +13,11 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"berth/internal/wire"
 )
 
-// errHeaderTimeout says that no answer's headers came in the time given. Only a
-// SendError bears it, which names the package.
-var errHeaderTimeout = errors.New("no answer in time")
-
-// SendError says how a request failed before an answer's headers were there, or that
-// what was answered is none.
-type SendError struct {
-	Err      error // the cause; that of the request's context, if this ended the exchange
-	Sent     bool  // some of the request may have reached the upstream
-	Refused  bool  // nobody listens at the upstream's address
-	TimedOut bool  // no connection, or no answer's headers, in time
-	Starved  bool  // this process has no file descriptor or port left: nobody was tried
-	Garbled  bool  // what was answered is no answer in HTTP; Sent, and its connection is closed
-}
-
-// Error describes the failure for logs.
-func (e *SendError) Error() string { return fmt.Sprintf("exchange: %v", e.Err) }
-
-// Unwrap returns the cause.
-func (e *SendError) Unwrap() error { return e.Err }
-
-// Client sends requests to upstreams over HTTP/1.1 and keeps their connections.
+// Client sends requests over HTTP/1.1 by net/http, and keeps connections.
 type Client struct {
 	transport *http.Transport
 }
@@ -87,35 +69,102 @@ func NewClientOver(dial Dial, connectTimeout time.Duration) *Client {
 	}}
 }
 
-// Close closes idle connections. Exchanges that are under way go on.
+// Close implements Sender.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// Send sends request once and returns the answer when its headers are there,
-// within wait (0: no limit). A failure is a *SendError. The request's context
-// bounds the whole exchange; closing the answer's body ends it.
-func (c *Client) Send(request *http.Request, wait time.Duration) (*http.Response, error) {
+// Send implements Sender.
+func (c *Client) Send(ctx context.Context, request *Request, wait time.Duration) (*wire.Response, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	e := &underWay{cancel: cancel}
+	response, err := c.roundTrip(e.watched(ctx, e.outgoing(request)), e, wait)
+	if err != nil {
+		return nil, err
+	}
+	e.ReadCloser = response.Body
+	e.response = wire.Response{
+		Status: response.StatusCode, Phrase: http.StatusText(response.StatusCode),
+		Header: wire.Header(response.Header), Body: e, ContentLength: response.ContentLength,
+		ProtoMajor: response.ProtoMajor, ProtoMinor: response.ProtoMinor,
+	}
+	return &e.response, nil
+}
+
+// Do is Send for a request of net/http, whose context bounds the exchange.
+func (c *Client) Do(request *http.Request, wait time.Duration) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(request.Context())
-	var sent sentBytes
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: sent.watch, GotFirstResponseByte: sent.answer})
-	request = once(request.WithContext(ctx))
-	timer := time.AfterFunc(waitOrForever(wait), func() { cancel(errHeaderTimeout) })
-	response, err := c.transport.RoundTrip(request)
+	e := &underWay{cancel: cancel}
+	if request.GetBody = nil; request.Body == nil || request.Body == http.NoBody {
+		request.Body = &e.body
+	}
+	response, err := c.roundTrip(e.watched(ctx, request), e, wait)
+	if err != nil {
+		return nil, err
+	}
+	e.ReadCloser = response.Body
+	response.Body = e
+	return response, nil
+}
+
+// roundTrip sends out, whose context e ends, and returns its answer within wait.
+func (c *Client) roundTrip(out *http.Request, e *underWay, wait time.Duration) (*http.Response, error) {
+	timer := time.AfterFunc(waitOrForever(wait), func() { e.cancel(errHeaderTimeout) })
+	response, err := c.transport.RoundTrip(out)
 	if !timer.Stop() && err == nil {
 		response.Body.Close()
 		err = errHeaderTimeout
 	}
 	if err == nil && !isFinal(response.StatusCode) {
 		response.Body.Close()
-		sent.hangUp() // an answer without a body has given it back already
+		e.sent.hangUp() // an answer without a body has given it back already
 		err = fmt.Errorf("%w %d", errStatus, response.StatusCode)
 	}
 	if err != nil {
-		defer cancel(nil)
-		return nil, sendError(ctx, err, &sent)
+		defer e.cancel(nil)
+		return nil, sendError(out.Context(), err, &e.sent)
 	}
-	response.Body = &endingBody{response.Body, cancel}
 	return response, nil
 }
+
+// underWay is what an exchange takes, in one allocation.
+type underWay struct {
+	io.ReadCloser // the answer's body
+
+	cancel   context.CancelCauseFunc
+	sent     sentBytes
+	trace    httptrace.ClientTrace
+	body     body
+	response wire.Response
+}
+
+// Close ends the exchange with the body.
+func (e *underWay) Close() error {
+	err := e.ReadCloser.Close()
+	e.cancel(nil)
+	return err
+}
+
+// watched is out with a context that tells e what becomes of it.
+func (e *underWay) watched(ctx context.Context, out *http.Request) *http.Request {
+	e.trace = httptrace.ClientTrace{GotConn: e.sent.watch, GotFirstResponseByte: e.sent.answer}
+	return out.WithContext(httptrace.WithClientTrace(ctx, &e.trace))
+}
+
+// outgoing is request as net/http sends it, once: it would send a GET, and whatever carries
+// an Idempotency-Key, again when a kept connection dies, if it had no body or could get it
+// anew. That of a request without one is not known to be empty.
+func (e *underWay) outgoing(request *Request) *http.Request {
+	e.body.Reset(request.Body)
+	return &http.Request{
+		Method: request.Method, URL: request.URL, Host: request.Host, Header: http.Header(request.Header),
+		Body: &e.body, ContentLength: int64(len(request.Body)),
+	}
+}
+
+// body is what is sent.
+type body struct{ bytes.Reader }
+
+// Close implements io.Closer.
+func (*body) Close() error { return nil }
 
 // errStatus: a status with which no exchange ends. 101 would make a tunnel of the
 // connection, for whoever believes it (RFC 9110, 15.2.2), and net/http panics when it is to
@@ -125,22 +174,6 @@ var errStatus = errors.New("no answer ends with status")
 // isFinal reports whether status may end an exchange. net/http has skipped the
 // informational ones before it, as many as fit the limit of an answer's headers.
 func isFinal(status int) bool { return status >= 200 && status <= 599 }
-
-// once keeps net/http from sending request again when a kept connection dies. It
-// does that to a GET, and to whatever carries an Idempotency-Key, if there is no
-// body, or one that it can get anew.
-func once(request *http.Request) *http.Request {
-	request.GetBody = nil
-	if request.Body == nil || request.Body == http.NoBody {
-		request.Body = io.NopCloser(eof{})
-	}
-	return request
-}
-
-// eof is a body without bytes that net/http does not know to be one.
-type eof struct{}
-
-func (eof) Read([]byte) (int, error) { return 0, io.EOF }
 
 // waitOrForever returns the duration of Send's timer, which must have one.
 func waitOrForever(wait time.Duration) time.Duration {
@@ -172,18 +205,6 @@ func isStarved(err error) bool {
 		}
 	}
 	return false
-}
-
-// endingBody ends the exchange with the body.
-type endingBody struct {
-	io.ReadCloser
-	cancel context.CancelCauseFunc
-}
-
-func (b *endingBody) Close() error {
-	err := b.ReadCloser.Close()
-	b.cancel(nil)
-	return err
 }
 
 // countedConn counts the bytes written to a connection, and sees its end.

@@ -1,0 +1,51 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"berth/internal/wire"
+)
+
+// Request is what is sent to an upstream, once.
+type Request struct {
+	Method string
+	URL    *url.URL
+	Host   string      // "": the URL's
+	Header wire.Header // of the request alone: it may be changed while that is sent
+	Body   []byte      // nil: none
+}
+
+// Sender sends requests to upstreams. It is used by many goroutines at once.
+type Sender interface {
+	// Send sends request once and returns the answer when its headers are there, within
+	// wait (0: no limit). A failure is a *SendError. ctx bounds the whole exchange; closing
+	// the answer's body ends it.
+	Send(ctx context.Context, request *Request, wait time.Duration) (*wire.Response, error)
+	// Close closes idle connections. Exchanges that are under way go on.
+	Close()
+}
+
+// errHeaderTimeout says that no answer's headers came in the time given. Only a
+// SendError bears it, which names the package.
+var errHeaderTimeout = errors.New("no answer in time")
+
+// SendError says how a request failed before an answer's headers were there, or that
+// what was answered is none.
+type SendError struct {
+	Err      error // the cause; that of the request's context, if this ended the exchange
+	Sent     bool  // some of the request may have reached the upstream
+	Refused  bool  // nobody listens at the upstream's address
+	TimedOut bool  // no connection, or no answer's headers, in time
+	Starved  bool  // this process has no file descriptor or port left: nobody was tried
+	Garbled  bool  // what was answered is no answer in HTTP; Sent, and its connection is closed
+}
+
+// Error describes the failure for logs.
+func (e *SendError) Error() string { return fmt.Sprintf("exchange: %v", e.Err) }
+
+// Unwrap returns the cause.
+func (e *SendError) Unwrap() error { return e.Err }

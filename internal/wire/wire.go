@@ -1,0 +1,70 @@
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net/url"
+	"time"
+)
+
+// The methods that berth speaks of.
+const (
+	MethodGet     = "GET"
+	MethodHead    = "HEAD"
+	MethodPost    = "POST"
+	MethodDelete  = "DELETE"
+	MethodOptions = "OPTIONS"
+)
+
+// Request is what a client asks.
+type Request struct {
+	Method        string
+	URL           *url.URL // absolute only if the client wrote it so
+	Host          string
+	Header        Header
+	Body          io.Reader
+	ContentLength int64 // -1: not known
+	ProtoMajor    int
+	ProtoMinor    int
+	RemoteAddr    string               // "address:port" of the peer
+	TLS           *tls.ConnectionState // nil: the connection has none
+
+	context context.Context
+}
+
+// WithContext gives the request the context that its client's departure ends.
+func (r *Request) WithContext(ctx context.Context) *Request {
+	r.context = ctx
+	return r
+}
+
+// Context ends when the client goes away, or its answer has ended.
+func (r *Request) Context() context.Context { return r.context }
+
+// Response is the answer of an upstream, its body still to be read.
+type Response struct {
+	Status        int
+	Phrase        string // what that status is registered as, "" if it is not
+	Header        Header
+	Body          io.ReadCloser // closing it ends the exchange
+	ContentLength int64         // -1: not known
+	ProtoMajor    int
+	ProtoMinor    int
+}
+
+// Client is where the answer to a request goes.
+type Client interface {
+	// Header is what WriteHeader sends.
+	Header() Header
+	// WriteHeader sends the status and the header, once.
+	WriteHeader(status int)
+	// Write sends some of the body.
+	Write(b []byte) (int, error)
+	// Flush sends what was written so far.
+	Flush() error
+	// SetReadDeadline and SetWriteDeadline bound reading the body and writing the answer;
+	// the zero time lifts the bound. They fail where the connection has no deadlines.
+	SetReadDeadline(t time.Time) error
+	SetWriteDeadline(t time.Time) error
+}
