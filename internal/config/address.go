@@ -63,30 +63,36 @@ func isHost(s string) bool {
 		return false
 	}
 	for label := range strings.SplitSeq(s, ".") {
-		if label == "" || len(label) > 63 || label[0] == '-' || strings.ContainsFunc(label, notInName) {
+		if !isBare(label) || len(label) > 63 || label[0] == '-' {
 			return false
 		}
 	}
 	return true
 }
 
-// notInName allows the underscore, which DNS forbids in host names and Compose
-// puts into them.
-func notInName(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+// isBare reports whether s is a bare key of TOML, or a label of a host's name: the
+// underscore is forbidden there by DNS, and Compose puts it into them.
+func isBare(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+	})
+}
+
+// isVisible reports whether s is visible ASCII, and something.
+func isVisible(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // OnLoopback reports whether clients of this machine only can connect, as far as can be
 // told without resolving names.
 func (c *Config) OnLoopback() bool { return onLoopback(c.Listen) }
 
-// onLoopback reports whether a valid host:port is reachable from this machine
-// only, as far as can be told without resolving names.
 func onLoopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return true // Reported as no address already.
-	}
+	return err != nil || isLoopbackHost(host) // No address: reported already.
+}
+
+func isLoopbackHost(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }

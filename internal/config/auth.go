@@ -1,39 +1,29 @@
 package config
 
-import "strings"
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+)
 
 // The values of [Auth.Principal] and [Auth.Recover].
 const (
-	// PrincipalNone takes every caller for nobody.
-	PrincipalNone = "none"
-	// PrincipalHeader is the prefix of "header:NAME".
-	PrincipalHeader = "header:"
-	// PrincipalCert takes the name in the client's certificate.
-	PrincipalCert = "cert"
-	// PrincipalJWT takes issuer and subject of an access token.
-	PrincipalJWT = "jwt"
-	// RecoverNever takes an id that the store does not know for unknown.
-	RecoverNever = "never"
-	// RecoverAsk asks the fleet for it.
+	PrincipalNone   = "none"
+	PrincipalHeader = "header:" // begins "header:NAME"
+	PrincipalCert   = "cert"
+	PrincipalJWT    = "jwt"
+
 	RecoverAsk = "ask"
 )
 
 // Auth is the [auth] table.
 type Auth struct {
-	// Principal is "none"; "header:NAME" for a header that a trusted proxy sets after
-	// it has verified the caller; "cert" for the name in the client's certificate, which
-	// needs [TLS.ClientCA]; or "jwt" for an access token, see [JWT].
-	Principal string `toml:"principal"`
-	// Recover says, where principals are known, whether the fleet is asked for an id
-	// that the store does not know. With "ask" one that nobody is known to own
-	// belongs to whoever asks first, hence "never" by default. Without principals
-	// berth always asks.
-	Recover string `toml:"recover"`
-	// CredentialHeaders are headers that callers authenticate with, beside those that are
-	// known to be. They count where a caller has no principal.
+	Principal         string   `toml:"principal" default:"none"`
+	Recover           string   `toml:"recover" default:"never" oneof:"never ask"`
 	CredentialHeaders []string `toml:"credential_headers"`
-	// JWT says which access tokens are accepted.
-	JWT JWT `toml:"jwt"`
+	JWT               JWT      `toml:"jwt"`
 }
 
 // Principals reports whether callers are told apart.
@@ -47,3 +37,152 @@ func (a Auth) Header() (name string, ok bool) {
 	}
 	return name, true
 }
+
+// JWT is the [auth.jwt] table: access tokens, and who gives them out. It counts with
+// [PrincipalJWT] only.
+type JWT struct {
+	Issuer               string   `toml:"issuer"`
+	Audience             []string `toml:"audience"`
+	JWKS                 string   `toml:"jwks"`
+	Algorithms           []string `toml:"algorithms" default:"RS256 PS256 ES256 EdDSA"`
+	Types                []string `toml:"types"`
+	Leeway               Duration `toml:"leeway" default:"30s"`
+	Resource             string   `toml:"resource"`
+	AuthorizationServers []string `toml:"authorization_servers"`
+	Scopes               []string `toml:"scopes"`
+}
+
+// jwtAlgorithms are the signature algorithms that may be listed (RFC 7518, 3.1;
+// RFC 8037). Those with a shared key are not among them, nor is none.
+var jwtAlgorithms = []string{
+	"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
+}
+
+// JWKSIsURL tells a URL from a path.
+func (j JWT) JWKSIsURL() bool { return strings.Contains(j.JWKS, "://") }
+
+// ResourceOf returns the resource of a pool: the URL that clients know it by, without
+// a slash at its end (2026-07-28, authorization, "Canonical Server URI").
+func (j JWT) ResourceOf(p Pool) string {
+	u, err := url.Parse(j.Resource)
+	if err != nil || u.Path != "" && u.Path != "/" {
+		return j.Resource
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(j.Resource, "/")+p.Path, "/")
+}
+
+func (v *validator) auth(c *Config) {
+	for i, name := range c.Auth.CredentialHeaders {
+		v.header(elementKey("auth.credential_headers", i), name)
+	}
+	name, ok := c.Auth.Header()
+	switch {
+	case c.Auth.Principal == PrincipalNone, c.Auth.Principal == PrincipalJWT:
+	case c.Auth.Principal == PrincipalCert:
+		if c.TLS.ClientCA == "" {
+			v.fault("tls.client_ca", `is missing: auth.principal is "cert"`)
+		}
+	case !ok:
+		v.fault("auth.principal", `must be "none", "header:NAME", "cert" or "jwt", got %s`, quote(c.Auth.Principal))
+	case v.header("auth.principal", name) && len(c.TrustedProxies) == 0:
+		v.fault("auth.principal", "is believed from trusted_proxies only, and there are none")
+	}
+}
+
+// header judges the name of a header that operators give a meaning to.
+func (v *validator) header(key, name string) bool {
+	switch {
+	case !httpguts.ValidHeaderFieldName(name):
+		v.fault(key, "must name a header, got %s", quote(name))
+	case isReserved(name):
+		v.fault(key, "must not be %s, which has a meaning of its own", quote(name))
+	default:
+		return true
+	}
+	return false
+}
+
+// reservedHeaders have a meaning to HTTP, to MCP or to berth, so that no trusted
+// proxy can mean a principal by them. A name that ends in a dash stands for all
+// that begin with it.
+var reservedHeaders = []string{
+	"accept", "accept-", "authorization", "baggage", "cache-control", "connection", "content-", "cookie", "date",
+	"expect", "forwarded", "host", "idempotency-key", "keep-alive", "last-event-id", "mcp-", "origin", "proxy-",
+	"range", "referer", "sec-", "set-cookie", "te", "traceparent", "tracestate", "trailer", "transfer-encoding",
+	"upgrade", "user-agent", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-port", "x-forwarded-proto",
+}
+
+func isReserved(header string) bool {
+	name := strings.ToLower(header)
+	return slices.ContainsFunc(reservedHeaders, func(r string) bool {
+		return name == r || strings.HasSuffix(r, "-") && strings.HasPrefix(name, r)
+	})
+}
+
+func (v *validator) jwt(c *Config) {
+	j := c.Auth.JWT
+	if c.Auth.Principal != PrincipalJWT {
+		if j.Issuer != "" || j.JWKS != "" {
+			v.fault("auth.principal", `must be "jwt" for auth.jwt to count, got %s`, quote(c.Auth.Principal))
+		}
+		return
+	}
+	if j.Issuer == "" {
+		v.fault("auth.jwt.issuer", "is missing")
+	} else if len(j.AuthorizationServers) == 0 {
+		v.url("auth.jwt.issuer", j.Issuer)
+	}
+	v.jwks(j)
+	v.jwtLists(j)
+	if most := hour / 12; j.Leeway > most {
+		v.fault("auth.jwt.leeway", "must be from 0s to %v, got %v", most, j.Leeway)
+	}
+	v.url("auth.jwt.resource", j.Resource)
+	if u, err := url.Parse(j.Resource); err == nil && len(u.Path) > 1 && len(c.Pools) > 1 {
+		v.fault("auth.jwt.resource", "must have no path where there are several pools: each pool's own is appended")
+	}
+}
+
+func (v *validator) jwks(j JWT) {
+	const key = "auth.jwt.jwks"
+	if j.JWKS == "" {
+		v.fault(key, "is missing")
+	}
+	if !j.JWKSIsURL() {
+		return
+	}
+	v.url(key, j.JWKS)
+	if u, err := url.Parse(j.JWKS); err == nil && u.Scheme == "http" && !isLoopbackHost(u.Hostname()) {
+		v.fault(key, "must be https off loopback: whoever can change the keys can make tokens")
+	}
+}
+
+func (v *validator) jwtLists(j JWT) {
+	for i, audience := range j.Audience {
+		if audience == "" {
+			v.fault(elementKey("auth.jwt.audience", i), "must not be empty")
+		}
+	}
+	if len(j.Algorithms) == 0 {
+		v.fault("auth.jwt.algorithms", "must list at least one")
+	}
+	for i, algorithm := range j.Algorithms {
+		v.oneOf(elementKey("auth.jwt.algorithms", i), algorithm, jwtAlgorithms...)
+	}
+	for i, typ := range j.Types {
+		if !isScope(typ) {
+			v.fault(elementKey("auth.jwt.types", i), "must be visible ASCII without blanks, quotes and backslashes, and not empty")
+		}
+	}
+	for i, server := range j.AuthorizationServers {
+		v.url(elementKey("auth.jwt.authorization_servers", i), server)
+	}
+	for i, scope := range j.Scopes {
+		if !isScope(scope) {
+			v.fault(elementKey("auth.jwt.scopes", i), "must be visible ASCII without blanks, quotes and backslashes")
+		}
+	}
+}
+
+// isScope judges a scope token (RFC 6749, 3.3).
+func isScope(s string) bool { return isVisible(s) && !strings.ContainsAny(s, `"\`) }

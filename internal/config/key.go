@@ -24,12 +24,6 @@ func elementKey(list string, i int) string {
 	return list + "[" + strconv.Itoa(i) + "]"
 }
 
-func isBare(name string) bool {
-	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-')
-	})
-}
-
 // maxSlips is how many letters a misspelt key may be away from the right one.
 const maxSlips = 2
 
@@ -80,8 +74,4 @@ func tableKeys(path string, table reflect.Type) []string {
 		}
 	}
 	return keys
-}
-
-func isTable(t reflect.Type) bool {
-	return t.Kind() == reflect.Struct && t != reflect.TypeFor[Prefix]()
 }

@@ -2,148 +2,88 @@ package config
 
 import (
 	"net"
+	"net/textproto"
 	"net/url"
 	"strings"
-	"time"
+
+	"golang.org/x/net/http/httpguts"
 )
 
-// The values of [Pool.Picker], [Pool.SessionFailover] and [Pool.Headers], and the reserved ones of
-// [Pool.Host] and [Pool.Origins].
+// Values of keys in [Pool] and [Ejection].
 const (
-	// PickerP2C is power of two choices on requests in flight.
-	PickerP2C = "p2c"
-	// PickerRoundRobin takes the upstreams in turn.
-	PickerRoundRobin = "round-robin"
-	// HostForward sends the Host header as the client wrote it.
-	HostForward = "forward"
-	// HostUpstream sends the host of the upstream's URL.
-	HostUpstream = "upstream"
-	// SessionNotFound tells the client that its session is gone.
-	SessionNotFound = "notfound"
-	// SessionReinit opens the session anew on another upstream.
-	SessionReinit = "reinit"
-	// AnyOrigin lets the pages of every origin in.
-	AnyOrigin = "*"
-	// HeadersStrict refuses what lacks a header that a server must demand.
-	HeadersStrict = "strict"
-	// HeadersLenient takes from the body what headers lack.
+	AuthorizationForward = "forward"
+	AuthorizationStrip   = "strip"
+	AuthorizationReplace = "replace"
+
+	HeadersStrict  = "strict"
 	HeadersLenient = "lenient"
+
+	SessionReinit = "reinit"
+
+	EjectOnConnect = "connect"
+	EjectOnTimeout = "timeout"
+	EjectOn5xx     = "5xx"
+
+	anyOrigin = "*" // stands alone
 )
 
 // Pool is one [[pools]] table: the upstreams that offer the same MCP server.
 type Pool struct {
-	// Name tells pools apart in logs, metrics and the store. Renaming a pool
-	// makes its bindings unknown.
-	Name string `toml:"name"`
-	// Path is the MCP endpoint, where clients POST to.
-	Path string `toml:"path"`
-	// Hosts are the names this pool answers for, without a port. Empty: any that
-	// no other pool of the same path claims.
-	Hosts []string `toml:"hosts"`
-	// Picker chooses an upstream for unbound work: "p2c" or "round-robin".
-	Picker string `toml:"picker"`
-	// Affinity are headers, "header:NAME", whose values keep calls at one upstream,
-	// those first that count more. Empty: none.
-	Affinity []string `toml:"affinity"`
-	// Host is the Host header sent upstream: "forward", "upstream", or a literal.
-	Host string `toml:"host"`
-	// Authorization says what becomes of the caller's Authorization header upstream:
-	// "forward", "strip" or "replace".
-	Authorization string `toml:"authorization"`
-	// AuthorizationValue is what replaces it: the header's whole value.
-	AuthorizationValue Secret `toml:"authorization_value"`
-	// AuthorizationValueFile is the path of a file that holds that value, read when
-	// berth serves and anew when it changes. One of the two is set with "replace".
-	AuthorizationValueFile string `toml:"authorization_value_file"`
-	// Origins are the browser origins let in, beside the one that a request is sent
-	// to and, on a loopback listener, those of loopback. [AnyOrigin], alone, is all.
-	Origins []string `toml:"origins"`
-	// Headers says what becomes of requests for tasks of berth's own that lack headers
-	// which mirror the body: "strict" or "lenient".
-	Headers string `toml:"headers"`
-	// OwnerGrace is how long polls are answered with the last task seen while the
-	// task's owner is silent.
-	OwnerGrace Duration `toml:"owner_grace"`
-	// SessionFailover is what becomes of a session whose upstream is gone or has
-	// forgotten it: "notfound" or "reinit".
-	SessionFailover string `toml:"session_failover"`
-	// Coalesce is how long after it came the answer to a poll is given to other polls of
-	// the same task by the same caller. Zero: only to those that came while it was
-	// under way.
-	Coalesce Duration `toml:"coalesce"`
-	// SSEKeepalive is the silence on an event stream after which a comment is
-	// sent.
-	SSEKeepalive Duration `toml:"sse_keepalive"`
-	// FirstDraft has tasks of the withdrawn first draft found by the ids that their
-	// clients make.
-	FirstDraft bool `toml:"first_draft"`
-	// FleetNotifications has subscriptions hear of every instance's lists and
-	// resources, not of one's.
-	FleetNotifications bool `toml:"fleet_notifications"`
-	// Timeouts bound one exchange with an upstream.
-	Timeouts Timeouts `toml:"timeouts"`
-	// Ejection says when an upstream that fails gets no unbound work.
-	Ejection Ejection `toml:"ejection"`
-	// Upstreams are the instances; at least one.
-	Upstreams []Upstream `toml:"upstreams"`
+	Name                   string     `toml:"name" default:"default"`
+	Path                   string     `toml:"path" default:"/mcp"`
+	Hosts                  []string   `toml:"hosts"`
+	Picker                 string     `toml:"picker" default:"p2c" oneof:"p2c round-robin"`
+	Affinity               []string   `toml:"affinity"`
+	Host                   string     `toml:"host" default:"forward"`
+	Authorization          string     `toml:"authorization" default:"forward" oneof:"forward strip replace"`
+	AuthorizationValue     Secret     `toml:"authorization_value"`
+	AuthorizationValueFile string     `toml:"authorization_value_file"`
+	Origins                []string   `toml:"origins"`
+	Headers                string     `toml:"headers" default:"strict" oneof:"strict lenient"`
+	OwnerGrace             Duration   `toml:"owner_grace" default:"30s" within:"1ms 24h"`
+	SessionFailover        string     `toml:"session_failover" default:"reinit" oneof:"notfound reinit"`
+	Coalesce               Duration   `toml:"coalesce" within:"0s 5s"`
+	SSEKeepalive           Duration   `toml:"sse_keepalive" default:"15s" within:"1ms 1h"`
+	FirstDraft             bool       `toml:"first_draft"`
+	FleetNotifications     bool       `toml:"fleet_notifications" default:"true"`
+	Timeouts               Timeouts   `toml:"timeouts"`
+	Ejection               Ejection   `toml:"ejection"`
+	Upstreams              []Upstream `toml:"upstreams"`
 }
 
 // Timeouts is the [pools.timeouts] table. All but Connect, Quiet and Linger bound the
 // wait for an answer's header, not for its body.
 type Timeouts struct {
-	// Connect bounds the making of a connection.
-	Connect Duration `toml:"connect"`
-	// Read is for pure reads (lists, reads, server/discover) and tasks/get.
-	Read Duration `toml:"read"`
-	// Control is for the other short calls.
-	Control Duration `toml:"control"`
-	// Call is for tools/call, tasks/result and streams. Zero: none, since a tool
-	// may think for an hour.
-	Call Duration `toml:"call"`
-	// Quiet is how long an upstream may be silent about a call or a stream that nothing
-	// else bounds before it is asked for a sign of life. Zero: it is not asked.
-	Quiet Duration `toml:"quiet"`
-	// Linger is how long the answer to a legacy call is read on after its client
-	// left: it may still bear a task id.
-	Linger Duration `toml:"linger"`
+	Connect Duration `toml:"connect" default:"2s" within:"1ms 1h"`
+	Read    Duration `toml:"read" default:"10s" within:"1ms 1h"`
+	Control Duration `toml:"control" default:"30s" within:"1ms 1h"`
+	Call    Duration `toml:"call" within:"0s 8760h"`
+	Quiet   Duration `toml:"quiet" default:"10s" within:"0s 1h"`
+	Linger  Duration `toml:"linger" default:"5m" within:"1ms 24h"`
 }
 
-// Upstream is one [[pools.upstreams]] table: one MCP server instance.
+// Ejection is the [pools.ejection] table: when an upstream that fails gets no unbound work
+// for a while.
+type Ejection struct {
+	On       []string `toml:"on" default:"connect timeout 5xx" oneof:"connect timeout 5xx"`
+	Failures int      `toml:"failures" default:"5" within:"1 1000"`
+	Window   Duration `toml:"window" default:"5m" within:"1ms 24h"`
+	Min      Duration `toml:"min" default:"5s" within:"1ms 1h"`
+	Max      Duration `toml:"max" default:"1m" within:"1ms 24h"`
+	Percent  int      `toml:"percent" default:"50" within:"1 100"`
+}
+
+// Upstream is one [[pools.upstreams]] table: one MCP server instance. Its name is
+// [Upstream.EffectiveName].
 type Upstream struct {
-	// Name outlives the address: tasks and sessions are bound to it. Empty: the
-	// host:port of URL; see [Upstream.EffectiveName].
-	Name string `toml:"name"`
-	// URL is the instance's MCP endpoint, http or https.
-	URL string `toml:"url"`
-	// Drain gives the instance no new work; it keeps what it owns.
-	Drain bool `toml:"drain"`
+	Name  string `toml:"name"`
+	URL   string `toml:"url"`
+	Drain bool   `toml:"drain"`
 }
 
 // DefaultPool returns the pool that a [[pools]] table without keys makes. It has
 // no upstreams.
-func DefaultPool() Pool {
-	return Pool{
-		Name:            "default",
-		Path:            "/mcp",
-		Picker:          PickerP2C,
-		Host:            HostForward,
-		Authorization:   AuthorizationForward,
-		Headers:         HeadersStrict,
-		OwnerGrace:      Duration(30 * time.Second),
-		SessionFailover: SessionReinit,
-		SSEKeepalive:    Duration(15 * time.Second),
-
-		FleetNotifications: true,
-		Timeouts: Timeouts{
-			Connect: Duration(2 * time.Second),
-			Read:    Duration(10 * time.Second),
-			Control: Duration(30 * time.Second),
-			Quiet:   Duration(10 * time.Second),
-			Linger:  Duration(5 * time.Minute),
-		},
-		Ejection: defaultEjection(),
-	}
-}
+func DefaultPool() Pool { return defaultOf[Pool]() }
 
 // EffectiveOrigins are Origins as browsers send them (RFC 6454, 6.2): in lower case, without
 // the scheme's own port.
@@ -151,14 +91,30 @@ func (p Pool) EffectiveOrigins() []string {
 	origins := make([]string, len(p.Origins))
 	for i, origin := range p.Origins {
 		origins[i] = strings.ToLower(origin)
-		if u, err := url.Parse(origins[i]); err == nil && u.Port() != "" && u.Port() == schemePorts[u.Scheme] {
-			origins[i] = strings.TrimSuffix(origins[i], ":"+u.Port())
+		if u, err := url.Parse(origins[i]); err == nil {
+			origins[i] = strings.TrimSuffix(origins[i], ownPort(u))
 		}
 	}
 	return origins
 }
 
-var schemePorts = map[string]string{"http": "80", "https": "443"}
+// AffinityHeaders returns the headers of Affinity in canonical form.
+func (p *Pool) AffinityHeaders() []string {
+	headers := make([]string, len(p.Affinity))
+	for i, rule := range p.Affinity {
+		headers[i] = affinityHeader(rule)
+	}
+	return headers
+}
+
+// affinityHeader is the header that a rule names, "" if it names none.
+func affinityHeader(rule string) string {
+	name, ok := strings.CutPrefix(rule, "header:")
+	if !ok || !httpguts.ValidHeaderFieldName(name) {
+		return ""
+	}
+	return textproto.CanonicalMIMEHeaderKey(name)
+}
 
 // EffectiveName returns Name, or the host and port of URL where no name is
 // given. The port is written out even if the URL leaves it to the scheme.
@@ -175,4 +131,14 @@ func (u Upstream) EffectiveName() string {
 		port = schemePorts[target.Scheme]
 	}
 	return net.JoinHostPort(target.Hostname(), port)
+}
+
+var schemePorts = map[string]string{"http": "80", "https": "443"}
+
+// ownPort is ":" and the port of u if that is its scheme's own, else "".
+func ownPort(u *url.URL) string {
+	if port := u.Port(); port != "" && port == schemePorts[u.Scheme] {
+		return ":" + port
+	}
+	return ""
 }

@@ -1,11 +1,90 @@
 package config
 
 import (
+	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+
+	"berth/internal/seal"
 )
+
+// Bounds of secrets as they are written, in bytes.
+const (
+	maxToken         = 4096
+	maxSealKey       = 4096
+	maxAuthorization = 8 << 10
+)
+
+var (
+	// ErrToken reports a token that cannot travel in an Authorization header.
+	ErrToken = errors.New("config: admin token must be 1 to 4096 visible ASCII characters without blanks")
+
+	// ErrSealKey reports a seal key that cannot be read, or is too short to be random
+	// enough.
+	ErrSealKey = errors.New("config: store.seal_key must be the base64 form of at least 32 random bytes (openssl rand -base64 32)")
+)
+
+// ReadToken returns the admin token: Token itself, or the content of TokenFile
+// without surrounding white space; "" if neither is set. The file is read at the
+// call and not when the configuration is loaded, for it may not exist where a
+// file is merely checked.
+func (a Admin) ReadToken() (string, error) {
+	if a.TokenFile == "" {
+		return string(a.Token), nil
+	}
+	token, err := readSecretFile("admin.token_file", a.TokenFile, maxToken)
+	if err == nil && !validToken(token) {
+		err = fmt.Errorf("config: reading admin.token_file: %w", ErrToken)
+	}
+	if err != nil {
+		return "", err
+	}
+	return token, nil
+}
+
+func validToken(s string) bool { return isVisible(s) && len(s) <= maxToken }
+
+// ReadSealKey returns the seal key: SealKey itself, or what SealKeyFile holds,
+// decoded; nil if neither is set. The file is read at the call, as by
+// [Admin.ReadToken].
+func (s Store) ReadSealKey() ([]byte, error) {
+	if s.SealKeyFile == "" {
+		if s.SealKey == "" {
+			return nil, nil
+		}
+		return decodeSealKey(string(s.SealKey))
+	}
+	text, err := readSecretFile("store.seal_key_file", s.SealKeyFile, maxSealKey)
+	if err != nil {
+		return nil, err
+	}
+	key, err := decodeSealKey(text)
+	if err != nil {
+		return nil, fmt.Errorf("config: reading store.seal_key_file: %w", err)
+	}
+	return key, nil
+}
+
+// decodeSealKey reads base64 in the standard alphabet, padded or not. A key in
+// hexadecimal form is such, too, and loses nothing.
+func decodeSealKey(text string) ([]byte, error) {
+	key, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
+	if err != nil || len(text) > maxSealKey || len(key) < seal.MinSecret {
+		return nil, ErrSealKey
+	}
+	return key, nil
+}
+
+// ValidAuthorization judges the value of an Authorization header: a scheme, and what
+// it wants, in visible ASCII.
+func ValidAuthorization(s string) bool {
+	scheme, rest, ok := strings.Cut(s, " ")
+	return ok && scheme != "" && strings.TrimSpace(rest) != "" && s == strings.TrimSpace(s) && len(s) <= maxAuthorization &&
+		!strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
+}
 
 // readSecretFile returns what the file at path holds, at most limit bytes and one,
 // without surrounding white space. key is the configuration's name for path.

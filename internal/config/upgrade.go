@@ -1,73 +1,30 @@
 package config
 
-import (
-	"time"
-
-	"berth/upgrade"
-)
+import "berth/upgrade"
 
 // Upgrade is one [[upgrade]] table: tools whose calls become tasks, and on what terms.
 // Of several the first that names a tool counts.
 type Upgrade struct {
-	// Tools are globs over the names of tools, as [upgrade.Glob] reads them; at least one.
-	Tools []string `toml:"tools"`
-	// Pool is the name of the pool that the rule is for. Empty: every pool.
-	Pool string `toml:"pool"`
-	// After is how long a call's answer is waited for before its client is given a task.
-	// Zero: the client gets the task at once, as one that asked for it (2025-11-25) or names
-	// its call does in any case; but for RefusalGrace.
-	After Duration `toml:"after"`
-	// RefusalGrace is how long the upstream has to refuse a call before its client is given
-	// the task: a refusal within it is the answer, and leaves no task. Zero: none.
-	RefusalGrace Duration `toml:"refusal_grace"`
-	// Required refuses calls of clients that take no task for them: those that do not
-	// declare the Tasks extension or, of 2025-11-25, do not ask for a task.
-	Required bool `toml:"required"`
-	// TTL is how long a task lives from its creation; at most [Store.MaxTTL].
-	TTL Duration `toml:"ttl"`
-	// MaxTTL is the longest life that a client may ask for, of the era in which clients may
-	// ask (2025-11-25); at most [Store.MaxTTL]. Less than TTL: TTL.
-	MaxTTL Duration `toml:"max_ttl"`
-	// PollInterval is what clients are told to wait between two polls.
-	PollInterval Duration `toml:"poll_interval"`
-	// Timeout bounds one held call; see [Upgrade.EffectiveTimeout].
-	Timeout Duration `toml:"timeout"`
-	// MaxResult is the largest answer of a held call that is kept, in bytes.
-	MaxResult Size `toml:"max_result"`
-	// Concurrency is how many held calls one upstream is given at once; the others
-	// queue. Zero: any number.
-	Concurrency int `toml:"concurrency"`
-	// OnOrphan is what becomes of a task whose berth died after the call was sent: "fail",
-	// or "rerun", which may run the tool twice.
-	OnOrphan string `toml:"on_orphan"`
-	// OnStoreDown is what becomes of a call whose task cannot be recorded: "sync", it
-	// stays a plain one, or "refuse". Empty: see [Upgrade.EffectiveOnStoreDown]. Calls of
-	// clients that asked for a task are refused in any case.
-	OnStoreDown string `toml:"on_store_down"`
-	// LivePerPrincipal is how many tasks that have not ended, by whatever rule, a principal
-	// may have in a pool for this rule to make another; it does not count where there are
-	// no principals.
-	LivePerPrincipal int `toml:"live_per_principal"`
-	// LivePerProcess is how many calls, by whatever rule, one berth may hold for this rule
-	// to make another task. One caller may have half of them.
-	LivePerProcess int `toml:"live_per_process"`
+	Tools            []string `toml:"tools"`
+	Pool             string   `toml:"pool"`
+	After            Duration `toml:"after" within:"0s 1h"`
+	RefusalGrace     Duration `toml:"refusal_grace" default:"100ms" within:"0s 10s"`
+	Required         bool     `toml:"required"`
+	TTL              Duration `toml:"ttl" default:"1h" within:"1s 8760h"`
+	MaxTTL           Duration `toml:"max_ttl" default:"24h" within:"1s 8760h"`
+	PollInterval     Duration `toml:"poll_interval" default:"1s" within:"1ms 1h"`
+	Timeout          Duration `toml:"timeout" default:"1h" within:"1ms 8760h"`
+	MaxResult        Size     `toml:"max_result" default:"8MiB" within:"1KiB 64MiB"` // storage.MaxBlob
+	Concurrency      int      `toml:"concurrency" within:"0 10000000"`
+	OnOrphan         string   `toml:"on_orphan" default:"fail" oneof:"fail rerun"`
+	OnStoreDown      string   `toml:"on_store_down"`
+	LivePerPrincipal int      `toml:"live_per_principal" default:"100" within:"1 10000000"`
+	LivePerProcess   int      `toml:"live_per_process" default:"10000" within:"1 10000000"`
 }
 
 // DefaultUpgrade returns the rule that an [[upgrade]] table without keys makes. It names
 // no tools.
-func DefaultUpgrade() Upgrade {
-	return Upgrade{
-		RefusalGrace:     Duration(100 * time.Millisecond),
-		TTL:              hour,
-		MaxTTL:           24 * hour,
-		PollInterval:     Duration(time.Second),
-		Timeout:          hour,
-		MaxResult:        8 * MiB,
-		OnOrphan:         string(upgrade.OrphanFail),
-		LivePerPrincipal: 100,
-		LivePerProcess:   10_000,
-	}
-}
+func DefaultUpgrade() Upgrade { return defaultOf[Upgrade]() }
 
 // EffectiveMaxTTL returns MaxTTL, or storeMax, which is [Store.MaxTTL], where that is
 // shorter.

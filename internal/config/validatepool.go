@@ -3,8 +3,9 @@ package config
 import (
 	"net/url"
 	"path"
+	"reflect"
+	"slices"
 	"strings"
-	"time"
 )
 
 // maxName bounds the names of pools and upstreams, which are metric labels and
@@ -52,6 +53,7 @@ func (v *validator) unique(taken map[string]string, value, key, format string) {
 }
 
 func (v *validator) pool(key string, p Pool) {
+	v.bounds(key, reflect.ValueOf(p))
 	v.name(key+".name", p.Name)
 	v.path(key+".path", p.Path)
 	for i, host := range p.Hosts {
@@ -59,24 +61,18 @@ func (v *validator) pool(key string, p Pool) {
 			v.fault(elementKey(key+".hosts", i), "must be a host name or an IP address, without port or scheme, got %s", quote(host))
 		}
 	}
-	v.oneOf(key+".picker", p.Picker, PickerP2C, PickerRoundRobin)
 	v.affinity(key+".affinity", p.Affinity)
 	v.hostHeader(key+".host", p.Host)
 	v.authorization(key, p)
 	v.origins(key+".origins", p.Origins)
-	v.oneOf(key+".headers", p.Headers, HeadersStrict, HeadersLenient)
-	within(v, key+".owner_grace", p.OwnerGrace, shortest, day)
-	v.oneOf(key+".session_failover", p.SessionFailover, SessionNotFound, SessionReinit)
-	within(v, key+".coalesce", p.Coalesce, 0, 5*Duration(time.Second))
-	within(v, key+".sse_keepalive", p.SSEKeepalive, shortest, hour)
-	v.timeouts(key+".timeouts", p.Timeouts)
-	v.ejection(key+".ejection", p.Ejection)
+	if p.Ejection.Max < p.Ejection.Min {
+		v.fault(key+".ejection.max", "must not be less than min, %v, got %v", p.Ejection.Min, p.Ejection.Max)
+	}
 	v.upstreams(key+".upstreams", p.Upstreams)
 }
 
 func (v *validator) name(key, name string) {
-	visible := !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' })
-	if name == "" || len(name) > maxName || !visible {
+	if len(name) > maxName || !isVisible(name) {
 		v.fault(key, "must be 1 to %d visible ASCII characters without blanks, got %s", maxName, quote(name))
 	}
 }
@@ -86,7 +82,7 @@ func (v *validator) path(key, p string) {
 	switch {
 	case !strings.HasPrefix(p, "/"):
 		v.fault(key, `must begin with "/", got %s`, quote(p))
-	case strings.ContainsFunc(p, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`?#%\{}`, r) }):
+	case !isVisible(p) || strings.ContainsAny(p, `?#%\{}`):
 		v.fault(key, `must be plain: no blanks, "?", "#", "%%", "\" or braces, got %s`, quote(p))
 	case p != clean && p != clean+"/":
 		v.fault(key, "must be written without detours, as %s, got %s", quote(clean), quote(p))
@@ -103,33 +99,57 @@ func (v *validator) hostHeader(key, host string) {
 	}
 }
 
+// maxAffinity bounds the headers that keep calls together: each costs each call a look-up.
+const maxAffinity = 8
+
+// paramPrefix begins the headers that mirror a tool's parameters (2026-07-28, "Custom
+// Headers from Tool Parameters"): the only ones of MCP that a server gives meaning to.
+const paramPrefix = "Mcp-Param-"
+
+func (v *validator) affinity(key string, rules []string) {
+	if len(rules) > maxAffinity {
+		v.fault(key, "must name at most %d headers", maxAffinity)
+	}
+	var headers []string
+	for i, rule := range rules {
+		header := affinityHeader(rule)
+		parameter, mirrors := strings.CutPrefix(header, paramPrefix)
+		switch {
+		case header == "":
+			v.fault(elementKey(key, i), `must be "header:NAME", got %s`, quote(rule))
+		case mirrors && parameter == "", !mirrors && isReserved(header):
+			v.fault(elementKey(key, i), "must not be %s, which has a meaning of its own", quote(header))
+		case slices.Contains(headers, header):
+			v.fault(elementKey(key, i), "names %s a second time", quote(header))
+		}
+		headers = append(headers, header)
+	}
+}
+
+func (v *validator) authorization(key string, p Pool) {
+	inline, file := p.AuthorizationValue != "", p.AuthorizationValueFile != ""
+	switch {
+	case p.Authorization != AuthorizationReplace && (inline || file):
+		v.fault(key+".authorization", `must be "replace" for authorization_value to count`)
+	case p.Authorization != AuthorizationReplace:
+	case inline == file:
+		v.fault(key+".authorization_value", "or authorization_value_file must be set, and not both")
+	case inline && !ValidAuthorization(string(p.AuthorizationValue)):
+		v.fault(key+".authorization_value", `must be what stands in the header, such as "Bearer …": at most %d bytes of visible ASCII`, maxAuthorization)
+	}
+}
+
 func (v *validator) origins(key string, origins []string) {
-	if len(origins) == 1 && origins[0] == AnyOrigin {
-		return
-	}
 	for i, origin := range origins {
-		v.origin(elementKey(key, i), origin)
+		u, err := url.Parse(origin)
+		switch {
+		case origin == anyOrigin && len(origins) == 1:
+		case origin == anyOrigin:
+			v.fault(elementKey(key, i), `"*" stands alone`)
+		case err != nil || u.Scheme == "" || !isHost(u.Hostname()) || !validPort(u) || !strings.EqualFold(origin, u.Scheme+"://"+u.Host):
+			v.fault(elementKey(key, i), `must be scheme://host[:port], such as "https://app.example.com", without a path`)
+		}
 	}
-}
-
-func (v *validator) origin(key, origin string) {
-	if origin == AnyOrigin {
-		v.fault(key, `"*" stands alone`)
-		return
-	}
-	u, err := url.Parse(origin)
-	if err != nil || u.Scheme == "" || !isHost(u.Hostname()) || !validPort(u) || !strings.EqualFold(origin, u.Scheme+"://"+u.Host) {
-		v.fault(key, `must be scheme://host[:port], such as "https://app.example.com", without a path`)
-	}
-}
-
-func (v *validator) timeouts(key string, t Timeouts) {
-	within(v, key+".connect", t.Connect, shortest, hour)
-	within(v, key+".read", t.Read, shortest, hour)
-	within(v, key+".control", t.Control, shortest, hour)
-	within(v, key+".call", t.Call, 0, year)
-	within(v, key+".quiet", t.Quiet, 0, hour)
-	within(v, key+".linger", t.Linger, shortest, day)
 }
 
 func (v *validator) upstreams(key string, upstreams []Upstream) {
@@ -158,9 +178,7 @@ func sameURL(s string) string {
 		return s
 	}
 	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
-	if port := u.Port(); port == "80" && u.Scheme == "http" || port == "443" && u.Scheme == "https" {
-		u.Host = strings.TrimSuffix(u.Host, ":"+port)
-	}
+	u.Host = strings.TrimSuffix(u.Host, ownPort(u))
 	if u.Path == "" {
 		u.Path = "/"
 	}

@@ -1,8 +1,9 @@
 package config
 
 import (
+	"reflect"
 	"slices"
-	"time"
+	"strings"
 
 	"berth/internal/storage"
 	"berth/upgrade"
@@ -12,13 +13,7 @@ const (
 	// maxUpgrades and maxTools bound what each call of a tool is compared with.
 	maxUpgrades = 64
 	maxTools    = 256
-	// maxLive is more than one berth can hold.
-	maxLive = 10_000_000
-	// maxGrace is as long as a client may wait for its handle, which it was to have at once.
-	maxGrace = Duration(10 * time.Second)
-	// maxResult is what the store keeps as one outcome.
-	maxResult = storage.MaxBlob
-	// maxCall is that of a call's body: it is stored together with its headers.
+	// maxCall is that of a call's body: it is stored as one blob together with its headers.
 	maxCall = storage.MaxBlob - MiB
 )
 
@@ -27,26 +22,25 @@ func (v *validator) upgrades(c *Config) {
 		v.fault("upgrade", "there must be at most %d, got %d", maxUpgrades, len(c.Upgrades))
 		return
 	}
-	if len(c.Upgrades) > 0 && c.Limits.Body > maxCall {
+	if len(c.Upgrades) == 0 {
+		return
+	}
+	if c.Limits.Body > maxCall {
 		v.fault("limits.body", "must be at most %v where there are rules: calls are stored, got %v", maxCall, c.Limits.Body)
 	}
-	if least := 2 * c.Limits.Body; len(c.Upgrades) > 0 && c.Limits.KeptPerCaller < least {
+	if least := 2 * c.Limits.Body; c.Limits.KeptPerCaller < least {
 		v.fault("limits.kept_per_caller", "must be at least twice limits.body where there are rules (%v), got %v", least, c.Limits.KeptPerCaller)
 	}
 	var earlier []namedTools
 	for i, rule := range c.Upgrades {
 		key := elementKey("upgrade", i)
+		v.bounds(key, reflect.ValueOf(rule))
 		v.tools(key+".tools", rule.Tools)
 		if rule.Pool != "" && !slices.Contains(poolNames(c), rule.Pool) {
 			v.fault(key+".pool", "must be the name of a pool, got %s", quote(rule.Pool))
 		}
 		v.terms(key, rule, c.Store.MaxTTL)
-		within(v, key+".max_result", rule.MaxResult, KiB, maxResult)
-		within(v, key+".concurrency", rule.Concurrency, 0, maxLive)
-		v.oneOf(key+".on_orphan", rule.OnOrphan, string(upgrade.OrphanFail), string(upgrade.OrphanRerun))
 		v.oneOf(key+".on_store_down", rule.EffectiveOnStoreDown(), string(upgrade.StoreSync), string(upgrade.StoreRefuse))
-		within(v, key+".live_per_principal", rule.LivePerPrincipal, 1, maxLive)
-		within(v, key+".live_per_process", rule.LivePerProcess, 1, maxLive)
 		earlier = v.reached(key+".tools", rule, earlier)
 	}
 }
@@ -78,17 +72,14 @@ func (v *validator) tools(key string, tools []string) {
 	}
 }
 
-// terms judges the times of a rule, each by itself and then against the one that it
+// times are the keys of a rule that terms compares.
+var times = []string{"after", "refusal_grace", "ttl", "max_ttl", "poll_interval", "timeout"}
+
+// terms judges the times of a rule, if each is good by itself, against the one that it
 // cannot outlast.
 func (v *validator) terms(key string, rule Upgrade, maxTTL Duration) {
-	before := len(v.faults)
-	within(v, key+".after", rule.After, 0, hour)
-	within(v, key+".refusal_grace", rule.RefusalGrace, 0, maxGrace)
-	within(v, key+".ttl", rule.TTL, Duration(time.Second), year)
-	within(v, key+".max_ttl", rule.MaxTTL, Duration(time.Second), year)
-	within(v, key+".poll_interval", rule.PollInterval, shortest, hour)
-	within(v, key+".timeout", rule.Timeout, shortest, year)
-	if len(v.faults) > before {
+	bad := func(f Fault) bool { return slices.Contains(times, strings.TrimPrefix(f.Key, key+".")) }
+	if slices.ContainsFunc(v.faults, bad) {
 		return
 	}
 	if rule.TTL > maxTTL {

@@ -10,6 +10,11 @@ import (
 	"berth/internal/storage"
 )
 
+const (
+	shortest = Duration(time.Millisecond)
+	day      = 24 * hour
+)
+
 // upgrading adds to c a rule of defaults for tools, and returns it.
 func upgrading(c *Config, tools ...string) *Upgrade {
 	rule := DefaultUpgrade()
