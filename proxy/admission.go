@@ -7,6 +7,7 @@ import (
 	"berth/internal/limit"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/routing"
 )
 
@@ -63,7 +64,7 @@ func (d *load) spareMemory(tasks keeper, caller string) error {
 	case tasks == nil || tasks.InMemory() < d.memory.Limit()/keptFills:
 		return d.full(shedMemory)
 	case tasks.KeepsMuch(caller):
-		return d.tooMuch(shedKept, errTooMuchKept, retryKept)
+		return d.tooMuch(shedKept, fault.TooMuchKept, fault.RetryKept)
 	}
 	return nil
 }
@@ -78,7 +79,7 @@ func (x *request) enter() error {
 	d := x.p.load
 	switch err := d.calls.Take(x.held.caller, 1); {
 	case errors.Is(err, limit.ErrCallerFull):
-		return d.tooMuch(shedCallerCalls, errTooManyCalls, retrySoon)
+		return d.tooMuch(shedCallerCalls, fault.TooManyCalls, fault.RetrySoon)
 	case err != nil:
 		return d.full(shedInFlight)
 	}
@@ -101,7 +102,7 @@ func (x *request) place() error {
 		}
 	}
 	if wait := d.polls.Take(x.held.caller, x.polls()); wait > 0 {
-		return d.tooMuch(shedPolls, errTooManyPolls, wait)
+		return d.tooMuch(shedPolls, fault.TooManyPolls, wait)
 	}
 	if x.stands() {
 		return x.placeStream()
@@ -124,7 +125,7 @@ func (x *request) placeStream() error {
 	d := x.p.load
 	switch err := d.streams.Take(x.held.caller, 1); {
 	case errors.Is(err, limit.ErrCallerFull):
-		return d.tooMuch(shedCallerStreams, errTooManyStreams, retrySoon)
+		return d.tooMuch(shedCallerStreams, fault.TooManyStreams, fault.RetrySoon)
 	case err != nil:
 		return d.full(shedStreams)
 	}

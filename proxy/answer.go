@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 )
 
 // fail answers the client with what the ladder says of err. After headers are out
@@ -50,7 +51,7 @@ func (x *request) answer(e *mcp.Error) {
 // the head: under load that costs less than the client's next connection. Where memory
 // is short the connection is in the way.
 func (x *request) mayKeep(e *mcp.Error) bool {
-	return e == errOverloaded && x.r.ContentLength > 0 && x.r.ContentLength <= firstRead && !x.p.load.memory.Short()
+	return e == fault.Overloaded && x.r.ContentLength > 0 && x.r.ContentLength <= firstRead && !x.p.load.memory.Short()
 }
 
 // respond writes a JSON answer of our own, in one piece or several; where a stopgap is open,

@@ -11,6 +11,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/routing"
 )
 
@@ -69,7 +70,7 @@ func credentialsRefused(response *wire.Response) *mcp.Error {
 	if !refusesCredentials(response.Status) {
 		return nil
 	}
-	refusal := refused(response.Status, "the server does not take these credentials")
+	refusal := fault.Refused(response.Status, "the server does not take these credentials")
 	refusal.Challenge = strings.Join(response.Header.Values("WWW-Authenticate"), ", ")
 	return refusal
 }

@@ -9,6 +9,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -123,7 +124,7 @@ func (a *attached) wait() error {
 			} else {
 				a.held.Discard() // stay may be asked before it has begun to
 			}
-			return errClientGone
+			return fault.ErrClientGone
 		}
 	}
 }
@@ -157,7 +158,7 @@ func (a *attached) leave() {
 func (a *attached) hand() error {
 	x := a.x
 	if !a.stay() {
-		return errClientGone
+		return fault.ErrClientGone
 	}
 	a.leave() // the call goes on while the client takes the handle
 	err := a.held.HandOut(func() error { return a.giveHandle(x) })
@@ -173,7 +174,7 @@ func (a *attached) giveHandle(x *request) error {
 	view := upgrade.View{Task: a.held.Task()}
 	switch {
 	case !a.lasting && x.r.Context().Err() != nil:
-		return errClientGone
+		return fault.ErrClientGone
 	case !a.opened:
 		return x.handOut(view)
 	}
@@ -244,8 +245,8 @@ func (a *attached) freeKey() {
 // that it has: a client takes one that just ends for one that goes on.
 func (a *attached) fail(err error) error {
 	worded := a.x.ladder(err)
-	if worded == errInternal { // what broke off has no words of its own
-		err, worded = errStreamReset, errStreamReset
+	if worded == fault.Internal { // what broke off has no words of its own
+		err, worded = fault.StreamReset, fault.StreamReset
 	}
 	if !a.opened || worded == nil {
 		return err

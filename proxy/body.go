@@ -6,28 +6,30 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"berth/proxy/fault"
 )
 
 // read takes in the body, if there is one, within its limits. Its time runs since
 // begin.
 func (x *request) read() error {
 	if slices.ContainsFunc(x.r.Header.Values("Content-Encoding"), func(v string) bool { return !strings.EqualFold(v, "identity") }) {
-		return errEncodedBody
+		return fault.EncodedBody
 	}
 	if x.r.ContentLength > x.p.limits.Body {
-		return errBodyTooLarge
+		return fault.BodyTooLarge
 	}
 	if x.r.ContentLength == 0 {
 		return nil
 	}
 	body, err := x.readBounded(x.r.Body)
 	switch {
-	case errors.Is(err, errBodyTooLarge), errors.Is(err, errOverloaded):
+	case errors.Is(err, fault.BodyTooLarge), errors.Is(err, fault.Overloaded):
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return errBodySlow
+		return fault.BodySlow
 	case err != nil:
-		return errBodyUnread
+		return fault.BodyUnread
 	}
 	x.body, x.bodyRead = body, true
 	return nil
@@ -57,7 +59,7 @@ func (x *request) readBounded(r io.Reader) ([]byte, error) {
 		n, err := r.Read(buffer[len(buffer):cap(buffer)])
 		buffer = buffer[:len(buffer)+n]
 		if int64(len(buffer)) > limit {
-			return nil, errBodyTooLarge
+			return nil, fault.BodyTooLarge
 		}
 		if errors.Is(err, io.EOF) {
 			return buffer, nil

@@ -12,6 +12,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -87,7 +88,7 @@ func (x *request) ride(f *flight) (answered bool, err error) {
 	select {
 	case <-f.landed:
 	case <-x.ctx.Done():
-		return true, errClientGone
+		return true, fault.ErrClientGone
 	}
 	if f.answer == nil {
 		return false, nil

@@ -4,14 +4,10 @@ import (
 	"time"
 
 	"berth/internal/mcp"
-	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/sticky"
 	"berth/upgrade"
 )
-
-// errNoTaskSupport refuses a call that asks to be a task, of a tool that is called plainly
-// only (2025-11-25, tasks, "Tool-Level Negotiation").
-var errNoTaskSupport = &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeMethodNotFound, Message: "this tool is not called as a task"}
 
 // asksCoreTask reports whether the request is a call that asks to be made a task, as
 // clients of 2025-11-25 do, in a pool whose tools' calls may become tasks.
@@ -27,13 +23,13 @@ func (x *request) callAsTask() error {
 	rule, core := x.rule(), x.negotiated() == mcp.VersionCoreTasks
 	switch {
 	case !core && rule != nil && rule.Required:
-		return errTaskRequired
+		return fault.TaskRequired
 	case !core:
 		return x.deliver()
 	case rule != nil && x.mayMakeTask():
 		return x.makeCoreTask(rule)
 	case x.tasksPromised() == sticky.TasksAdded:
-		return errNoTaskSupport
+		return fault.NoTaskSupport
 	}
 	return x.deliver()
 }

@@ -6,13 +6,10 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/routing"
 	"berth/upgrade"
 )
-
-// errNotInCore answers a method that 2025-11-25 does not have, or a server that did not
-// announce it. In a session 404 would be the end of that.
-var errNotInCore = &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeMethodNotFound, Message: "Method not found"}
 
 // errHasEnded answers a tasks/cancel of a task that has ended with this status
 // (2025-11-25, tasks, "Error Handling").
@@ -48,7 +45,7 @@ func (x *request) serveCore() error {
 	case mcp.MethodCancelTask:
 		return x.cancelCore()
 	}
-	return errNotInCore
+	return fault.NotInCore
 }
 
 // cancelCore gives up a task that has not ended, and answers with the task.

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -68,7 +69,7 @@ func (x *request) sessionDenied(u *routing.Upstream, response *wire.Response) er
 	case x.aboutTask() && x.serveLastSeen(0):
 		return nil
 	case x.aboutTask():
-		return errOwnerSilent
+		return fault.OwnerSilent
 	case err != nil:
 		return err
 	}

@@ -84,6 +84,6 @@
 //
 // Any other request of a client is one exchange with an upstream at a time: answers
 // cannot cross. Every refusal and failure that berth words itself comes from one
-// ladder (errors.go, answer.go). net/http brings requests in and takes answers out
+// ladder (package fault; errors.go, answer.go). net/http brings requests in and takes answers out
 // (nethttp.go): all else knows only package wire.
 package proxy

@@ -10,6 +10,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/routing"
 )
 
@@ -117,11 +118,11 @@ func (s *stream) run() error {
 			s.sayGoodbye()
 			return nil
 		case <-s.endOfOwing():
-			s.refuseAll(errStreamShutdown)
+			s.refuseAll(fault.StreamShutdown)
 			return nil
 		}
 		if s.gone && !s.x.readsOn() {
-			return errClientGone
+			return fault.ErrClientGone
 		}
 		silence.Reset(interval)
 	}
@@ -142,13 +143,13 @@ func (s *stream) take(a arrival) (done bool, err error) {
 	if s.grow(len(a.piece.Raw), a.piece.Between) {
 		switch {
 		case s.owes():
-			s.refuseAll(errAnswerTooLarge)
+			s.refuseAll(fault.AnswerTooLarge)
 			return true, nil
 		case s.between:
-			s.refuse(errAnswerTooLarge)
+			s.refuse(fault.AnswerTooLarge)
 			return true, nil
 		}
-		return true, errAnswerTooLarge
+		return true, fault.AnswerTooLarge
 	}
 	// What breaks off at the end of the stream is no event, and clients drop it.
 	whole := a.piece.Between || a.piece.Cut

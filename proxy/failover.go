@@ -9,6 +9,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -244,7 +245,7 @@ func (x *request) orphaned(unknown error) (done bool, err error) {
 	}
 	x.decision = routing.Decision{Source: sticky.SourceStore, Key: key, Binding: binding, Alias: binding.Alias}
 	if x.staysBehind() {
-		return true, errOwnerSilent
+		return true, fault.OwnerSilent
 	}
 	return x.failOver(nil)
 }

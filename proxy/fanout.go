@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -24,12 +25,6 @@ const (
 	listBytes    = 4 << 20          // of one upstream's page, and of the page for the client
 	listRounds   = 8                // how often one request asks on while nothing was there for the caller
 	cursorLife   = 30 * time.Minute // how long a list may pause between two pages
-)
-
-var (
-	errListSilent = unavailable(mcp.ReasonOwnerUnavailable, "a server instance does not answer, so the list of tasks would not be whole")
-	errListUneven = unavailable(mcp.ReasonOwnerUnavailable, "a server instance does not list its tasks, so the list would not be whole")
-	errListsBusy  = unavailable(mcp.ReasonOverloaded, "too many lists of tasks are being made")
 )
 
 // listing is a request for a list of tasks that berth makes of its upstreams' own: of
@@ -110,9 +105,9 @@ func (p *Proxy) listTurn(ctx context.Context) (done func(), err error) {
 		return func() { <-p.lists }, nil
 	case <-timer.C:
 		p.load.count(shedLists)
-		return nil, errListsBusy
+		return nil, fault.ListsBusy
 	case <-ctx.Done():
-		return nil, errClientGone
+		return nil, fault.ErrClientGone
 	}
 }
 

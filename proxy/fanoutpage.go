@@ -9,6 +9,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -41,7 +42,7 @@ func (l *listing) ask() ([]mcp.TaskList, error) {
 	if l.x.session == "" {
 		for _, p := range l.places {
 			if !p.isOwn() && p.upstream.Silent() {
-				return nil, errListSilent
+				return nil, fault.ListSilent
 			}
 		}
 	}
@@ -95,7 +96,7 @@ func (l *listing) wantsSession(p place, r *refusal) bool {
 // what only some say leaves a gap.
 func judge(faults []error) error {
 	var first *refusal
-	var fault error
+	var failed error
 	refused := 0
 	for _, err := range faults {
 		var r *refusal
@@ -107,17 +108,17 @@ func judge(faults []error) error {
 			if first == nil {
 				first = r
 			}
-		case err != nil && fault == nil:
-			fault = err
+		case err != nil && failed == nil:
+			failed = err
 		}
 	}
 	switch {
-	case fault != nil:
-		return fault
+	case failed != nil:
+		return failed
 	case first != nil && refused == len(faults):
 		return first
 	case refused > 0:
-		return errListUneven
+		return fault.ListUneven
 	}
 	return nil
 }
@@ -135,7 +136,7 @@ func (l *listing) askOne(p place) (mcp.TaskList, error) {
 	defer cancel()
 	list, err := l.exchange(ctx, p)
 	var failed *exchange.SendError
-	broke := errors.Is(err, errListSilent) || errors.As(err, &failed) && !failed.TimedOut && !failed.Refused && !failed.Garbled
+	broke := errors.Is(err, fault.ListSilent) || errors.As(err, &failed) && !failed.TimedOut && !failed.Refused && !failed.Garbled
 	if broke && ctx.Err() == nil {
 		list, err = l.exchange(ctx, p)
 	}
@@ -143,17 +144,17 @@ func (l *listing) askOne(p place) (mcp.TaskList, error) {
 	case err == nil:
 		return list, nil
 	case x.gone():
-		return list, errClientGone
+		return list, fault.ErrClientGone
 	case errors.As(err, &failed) && x.session != "":
 		return list, x.ownerFailed(p.upstream, err)
 	case errors.As(err, &failed) && failed.Starved:
-		return list, errOverloaded
+		return list, fault.Overloaded
 	case errors.As(err, &failed):
 		x.endpoint.noteFailure(p.upstream, failed)
 		if failed.Garbled {
-			return list, errBadUpstream
+			return list, fault.BadUpstream
 		}
-		return list, errListSilent
+		return list, fault.ListSilent
 	}
 	return list, err
 }
@@ -181,7 +182,7 @@ func (l *listing) exchange(ctx context.Context, p place) (mcp.TaskList, error) {
 	case errors.As(err, &refused) && refused.code == mcp.CodeInvalidParams && p.Cursor != "":
 		return list, mcp.ErrInvalidCursor
 	case err == nil && list.NextCursor != "" && list.NextCursor == p.Cursor:
-		return list, errBadUpstream // it would never end
+		return list, fault.BadUpstream // it would never end
 	}
 	return list, err
 }
@@ -212,28 +213,28 @@ func (l *listing) bodyFor(p place) []byte {
 // long is as good as silence.
 func (l *listing) readPage(p place, response *wire.Response) (mcp.TaskList, error) {
 	if response.Status >= 300 && response.Status < 400 {
-		return mcp.TaskList{}, errRedirect
+		return mcp.TaskList{}, fault.Redirect
 	}
 	body, err := exchange.ReadWhole(response, l.x.id, listBytes, l.x.crossedBy(p.upstream))
 	switch {
 	case errors.Is(err, exchange.ErrTooLong), errors.Is(err, exchange.ErrNoResponse), errors.Is(err, exchange.ErrCrossed):
-		return mcp.TaskList{}, brokenOff(err)
+		return mcp.TaskList{}, fault.BrokenOff(err)
 	case err != nil:
-		return mcp.TaskList{}, errListSilent
+		return mcp.TaskList{}, fault.ListSilent
 	}
 	a, err := mcp.PeekAnswer(body, false)
 	if !a.HasResult && (a.IsError && err == nil || response.Status >= 400) {
 		return mcp.TaskList{}, &refusal{response, body, a.ErrorCode}
 	}
 	if err != nil {
-		return mcp.TaskList{}, brokenOff(err)
+		return mcp.TaskList{}, fault.BrokenOff(err)
 	}
 	if response.Status >= 400 {
-		return mcp.TaskList{}, errBadUpstream // a result with an error's status
+		return mcp.TaskList{}, fault.BadUpstream // a result with an error's status
 	}
 	list, err := mcp.ReadTaskList(a.Result)
 	if err != nil {
-		return list, brokenOff(err)
+		return list, fault.BrokenOff(err)
 	}
 	return list, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 )
 
 // serveAndReport serves the request, come what may.
@@ -39,7 +40,7 @@ func (x *request) finish() {
 	if caught := recover(); caught != nil {
 		// The value may hold anything a client sent; its type and the stack do not.
 		x.p.log.Error("panic while serving a request", "type", fmt.Sprintf("%T", caught), "stack", string(debug.Stack()))
-		x.fail(errInternal)
+		x.fail(fault.Internal)
 	}
 	x.leave()
 	x.limitWrite()
@@ -51,9 +52,9 @@ func (x *request) outcome() string {
 	switch {
 	case x.wasCut():
 		return "cut"
-	case errors.Is(x.err, errClientGone), x.err != nil && x.r.Context().Err() != nil:
+	case errors.Is(x.err, fault.ErrClientGone), x.err != nil && x.r.Context().Err() != nil:
 		return "client_gone"
-	case x.err != nil && x.meant() >= 500, errors.Is(x.err, errBadUpstream), errors.Is(x.err, errCollision), errors.Is(x.err, errNobodyLeft), errors.Is(x.err, errAnswerTooLarge):
+	case x.err != nil && x.meant() >= 500, errors.Is(x.err, fault.BadUpstream), errors.Is(x.err, fault.Collision), errors.Is(x.err, fault.ErrNobodyLeft), errors.Is(x.err, fault.AnswerTooLarge):
 		return "failed"
 	case x.err != nil:
 		return "refused"

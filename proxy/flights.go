@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/sticky"
 )
 
@@ -115,7 +116,7 @@ func (fs *flights) less(f *flight, one func()) {
 	}
 	fs.mu.Unlock()
 	if empty {
-		f.cancel(errClientGone)
+		f.cancel(fault.ErrClientGone)
 	}
 }
 

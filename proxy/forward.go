@@ -8,6 +8,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -65,7 +66,7 @@ func (x *request) deliver() error {
 	}
 	switch {
 	case x.hasNoList():
-		return errNotInCore
+		return fault.NotInCore
 	case x.makesList():
 		return x.listTasks()
 	}
@@ -131,7 +132,7 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 	}
 	var failed *exchange.SendError
 	if x.gone() || !errors.As(err, &failed) {
-		return true, errClientGone
+		return true, fault.ErrClientGone
 	}
 	x.endpoint.noteFailure(u, failed)
 	return failed.Garbled || failed.Sent && !x.readsOnly(), err

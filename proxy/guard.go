@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"berth/internal/wire"
+	"berth/proxy/fault"
 )
 
 // guard refuses requests that a browser was tricked into sending, or that are
@@ -14,24 +15,24 @@ import (
 func (x *request) guard() error {
 	p, r := x.p, x.r
 	if headerLines(r.Header) > p.limits.Headers {
-		return errTooManyHeaders
+		return fault.TooManyHeaders
 	}
 	host := hostname(r.Host)
 	x.endpoint = p.endpointFor(host, r.URL.Path)
 	if r.URL.IsAbs() && (x.endpoint == nil || !x.endpoint.named(host)) && !(p.options.Loopback && isLoopback(host)) {
-		return errForbiddenHost
+		return fault.ForbiddenHost
 	}
 	if p.options.Loopback && !isLoopback(host) && !p.knowsHost(host) {
-		return errForbiddenHost
+		return fault.ForbiddenHost
 	}
 	if x.endpoint == nil {
-		return errNotFound
+		return fault.NotFound
 	}
 	if err := x.checkOrigin(); err != nil {
 		return err
 	}
 	if namesCriticalHop(r.Header, x.endpoint.principalHeader()) {
-		return errCriticalHop
+		return fault.CriticalHop
 	}
 	return nil
 }

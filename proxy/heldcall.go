@@ -10,6 +10,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/upgrade"
 )
 
@@ -74,12 +75,6 @@ type heldAnswer struct {
 	over     bool             // the one message was read
 }
 
-var (
-	errResultTooLarge = &mcp.Error{Code: mcp.CodeInternal, Message: "the server's answer is larger than the rule allows", Reason: mcp.ReasonResultTooLarge, Outcome: mcp.Executed}
-	errNotJSON        = &mcp.Error{Code: mcp.CodeInternal, Message: "the server's answer is not in JSON, or encoded", Reason: mcp.ReasonBadUpstream, Outcome: mcp.Executed}
-	errEventTooLarge  = &mcp.Error{Code: mcp.CodeInternal, Message: "an event of the server's answer is larger than the rule allows", Reason: mcp.ReasonEventTooLarge, Outcome: mcp.Unknown}
-)
-
 // newHeldAnswer reads an answer, messages of at most that many bytes, within room. ctx is the
 // exchange's.
 func newHeldAnswer(ctx context.Context, response *wire.Response, body io.Reader, most int64, room *upgrade.Room) *heldAnswer {
@@ -133,7 +128,7 @@ func (a *heldAnswer) event() (mcp.Event, error) {
 	case err != nil:
 		return mcp.Event{}, err
 	case event.Cut:
-		return mcp.Event{}, errEventTooLarge
+		return mcp.Event{}, fault.EventTooLarge
 	case !event.Ends:
 		return a.events.Next() // what ended the stream
 	case !mcp.MayBeMessage(event.Data):
@@ -149,18 +144,18 @@ func (a *heldAnswer) whole() ([]byte, error) {
 	}
 	a.over = true
 	if a.response.ContentLength > a.most {
-		return nil, errResultTooLarge
+		return nil, fault.ResultTooLarge
 	}
 	body, err := io.ReadAll(io.LimitReader(a.body, a.most+1))
 	switch {
 	case err != nil:
 		return nil, err
 	case int64(len(body)) > a.most:
-		return nil, errResultTooLarge
+		return nil, fault.ResultTooLarge
 	case a.response.Status == wire.StatusOK && exchange.ShapeOf(a.response) == exchange.JSON, a.saysError(body):
 		return body, nil
 	case a.response.Status == wire.StatusOK:
-		return nil, errNotJSON
+		return nil, fault.NotJSON
 	}
 	return nil, &mcp.Error{Code: mcp.CodeInternal, Reason: mcp.ReasonBadUpstream, Outcome: fateBy(a.response.Status),
 		Message: fmt.Sprintf("the server answered %d %s", a.response.Status, a.response.Phrase)}

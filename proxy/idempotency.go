@@ -3,8 +3,7 @@ package proxy
 import (
 	"strings"
 
-	"berth/internal/mcp"
-	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/upgrade"
 )
 
@@ -15,17 +14,6 @@ const headerOnce = "Idempotency-Key"
 // maxOnce bounds such a name, in bytes.
 const maxOnce = 255
 
-var (
-	errOnceForm = refused(wire.StatusBadRequest, "Idempotency-Key must be one value of 1 to 255 bytes")
-	// The status that draft-ietf-httpapi-idempotency-key gives a key that was used for
-	// another request; its 409 is for a request that may be repeated.
-	errOnceReused = &mcp.Error{
-		Status: wire.StatusUnprocessableEntity, Code: mcp.CodeInvalidRequest,
-		Message: "the Idempotency-Key was used for another call", Reason: mcp.ReasonKeyReused,
-	}
-	errOnceUnsettled = unavailable(mcp.ReasonStoreUnavailable, "the first call with this Idempotency-Key is not recorded yet")
-)
-
 // onceKey returns the name that the client gave the call, "" if it gave none.
 func (x *request) onceKey() (string, error) {
 	values := x.r.Header.Values(headerOnce)
@@ -34,7 +22,7 @@ func (x *request) onceKey() (string, error) {
 	}
 	key := strings.Trim(values[0], " \t")
 	if len(values) > 1 || key == "" || len(key) > maxOnce {
-		return "", errOnceForm
+		return "", fault.OnceForm
 	}
 	return key, nil
 }

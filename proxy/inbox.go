@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"hash/maphash"
 	"sync"
+
+	"berth/proxy/fault"
 )
 
 // inbox holds what the streams that subscribers share have for one of them, until its
@@ -32,7 +34,7 @@ const (
 )
 
 // errClientBehind ends the stream of a client that took nothing for too long.
-var errClientBehind = fmt.Errorf("%w: too much waits for it", errClientGone)
+var errClientBehind = fmt.Errorf("%w: too much waits for it", fault.ErrClientGone)
 
 func newInbox() *inbox {
 	return &inbox{wake: make(chan struct{}, 1), seed: maphash.MakeSeed()}

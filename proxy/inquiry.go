@@ -8,6 +8,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -100,7 +101,7 @@ func (q *inquiry) run(ctx context.Context) error {
 		unclear = unclear || bare.stance == mute
 	}
 	if unclear {
-		return errNoWord
+		return fault.NoWord
 	}
 	return upgrade.ErrUnknown
 }

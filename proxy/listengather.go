@@ -9,6 +9,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/routing"
 )
 
@@ -56,9 +57,9 @@ func (l *subscription) gather() (*feed, error) {
 		case <-most.C:
 			return g.outcome(l.nobody())
 		case <-l.x.p.end.draining:
-			return g.instead(errDraining)
+			return g.instead(fault.Draining)
 		case <-l.ctx.Done():
-			return g.instead(errClientGone)
+			return g.instead(fault.ErrClientGone)
 		}
 	}
 	return g.outcome(l.nobody())
@@ -67,7 +68,7 @@ func (l *subscription) gather() (*feed, error) {
 // nobody says what it means that no upstream has answered.
 func (l *subscription) nobody() error {
 	if len(l.legs) == 0 || slices.ContainsFunc(l.legs, func(g *leg) bool { return !g.shared && g.upstream != nil }) {
-		return errOwnerSilent
+		return fault.OwnerSilent
 	}
 	return routing.ErrNoUpstream
 }
@@ -123,7 +124,7 @@ func (l *subscription) noteLoss(g *gathered, e legEvent) {
 	case unanswered, errors.Is(e.lost, routing.ErrNoUpstream):
 		g.failed = e.lost
 	default:
-		g.failed = brokenOff(e.lost)
+		g.failed = fault.BrokenOff(e.lost)
 	}
 }
 

@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/proxy/fault"
 )
-
-// errNobodyLeft says that no upstream serves the subscription any more.
-var errNobodyLeft = errors.New("proxy: no upstream serves the subscription any more")
 
 // run passes on what the legs say until all have ended, the client is gone, or berth
 // drains.
@@ -47,11 +45,11 @@ func (l *subscription) turn(silence <-chan time.Time) error {
 		}
 		return l.send(comment)
 	case <-l.alone.C:
-		return errNobodyLeft
+		return fault.ErrNobodyLeft
 	case <-l.x.p.end.draining:
 		return errFeedEnded
 	case <-l.ctx.Done():
-		return errClientGone
+		return fault.ErrClientGone
 	}
 }
 
@@ -87,7 +85,7 @@ func (l *subscription) take(e legEvent) error {
 		l.dropIfIdle(e.leg)
 	default:
 		if l.speaking == e.leg {
-			return brokenOff(e.lost) // the client has half an event
+			return fault.BrokenOff(e.lost) // the client has half an event
 		}
 		l.lose(e)
 	}
@@ -175,7 +173,7 @@ func (l *subscription) send(b []byte) error {
 // nothing broke (2026-07-28, subscriptions, "Graceful Closure").
 func (l *subscription) goodbye() error {
 	if l.speaking != nil {
-		return errNobodyLeft
+		return fault.ErrNobodyLeft
 	}
 	return l.send(event(mcp.SubscriptionEnd(l.x.id)))
 }

@@ -10,6 +10,7 @@ import (
 	"berth/internal/limit"
 	"berth/internal/mcp"
 	"berth/internal/series"
+	"berth/proxy/fault"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -109,7 +110,7 @@ func (d *load) measure(meters metric.MeterProvider) {
 // full turns a request away because the process has no room for it.
 func (d *load) full(why string) error {
 	d.shed(why)
-	return errOverloaded
+	return fault.Overloaded
 }
 
 // shed notes that the process has no room for a request.

@@ -8,6 +8,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -62,7 +63,7 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, says *peeke
 			if x.mayCreateTask() {
 				x.withdraw(u, a.Task.ID)
 			}
-			return nil, brokenOff(a.err)
+			return nil, fault.BrokenOff(a.err)
 		}
 		if instead, err := x.record(u, &a.Answer); instead != nil || err != nil {
 			return instead, err
@@ -125,7 +126,7 @@ func (x *request) recordCreation(u *routing.Upstream, a *mcp.Answer) error {
 	if errors.Is(err, sticky.ErrOwned) {
 		x.p.log.Warn("an upstream gave out a task id that another owns", "pool", x.pool().Name(), "upstream", u.Name, "task", a.Task.ID)
 		x.withdraw(u, a.Task.ID)
-		return errCollision
+		return fault.Collision
 	}
 	x.p.seen.drop(x.seenKey(key)) // it was another's, if there was one
 	x.p.seen.put(x.seenKey(key), a)
@@ -245,7 +246,7 @@ func (x *request) bindSession(u *routing.Upstream, version string) error {
 	x.boundSession = true
 	x.reviveSession(ctx)
 	if errors.Is(router.Bind(ctx, key, binding, 0), sticky.ErrOwned) {
-		return errCollision
+		return fault.Collision
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"berth/internal/wire"
+	"berth/proxy/fault"
 )
 
 // AnyOrigin stands alone in Endpoint.Origins, and lets the pages of every origin call, those
@@ -20,7 +21,7 @@ func (x *request) checkOrigin() error {
 	origins := x.r.Header.Values("Origin")
 	for _, origin := range origins {
 		if !x.mayCall(origin) {
-			return errForbiddenOrigin
+			return fault.ForbiddenOrigin
 		}
 	}
 	if len(origins) == 1 {

@@ -6,13 +6,7 @@ import (
 	"slices"
 
 	"berth/internal/mcp"
-)
-
-// What ends an event stream whose client still waits for a response, and cannot resume it.
-// Published clients take a stream that just ends for one that goes on, and wait for ever.
-var (
-	errStreamReset    = broken(mcp.ReasonUpstreamReset, "the upstream broke the stream off before its response")
-	errStreamShutdown = broken(mcp.ReasonShutdown, "this berth ends before the response came")
+	"berth/proxy/fault"
 )
 
 // debt are the ids of requests whose responses have not come.
@@ -64,10 +58,10 @@ func (s *stream) breakOff(err error) error {
 	}
 	switch {
 	case s.owes():
-		s.refuseAll(errors.Join(errStreamReset, brokenOff(err)))
+		s.refuseAll(errors.Join(fault.StreamReset, fault.BrokenOff(err)))
 		return nil
 	case broken:
-		return brokenOff(err)
+		return fault.BrokenOff(err)
 	}
 	return nil
 }

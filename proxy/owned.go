@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/proxy/fault"
 	"berth/routing"
 )
 
@@ -57,7 +58,7 @@ func (x *request) mayRepeat(err error) bool {
 func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 	var failed *exchange.SendError
 	if x.gone() || !errors.As(err, &failed) {
-		return errClientGone
+		return fault.ErrClientGone
 	}
 	x.endpoint.noteFailure(u, failed)
 	if x.keptTogether() && !failed.Sent && !failed.Starved && x.lost(u, failed) {
@@ -89,9 +90,9 @@ func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) er
 	case x.session != "" && !x.staysBehind() && x.lost(u, failed):
 		return routing.ErrUnknownSession
 	case !sent:
-		return errOwnerSilent
+		return fault.OwnerSilent
 	case x.aboutTask() && !(failed.TimedOut && x.call().Method == mcp.MethodGetTask):
-		return errOwnerCut
+		return fault.OwnerCut
 	}
 	return failed
 }

@@ -8,6 +8,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/routing"
 )
 
@@ -50,7 +51,7 @@ func (r *refusedFeed) repeat(crossed func()) func(id []byte) error {
 	message, err := io.ReadAll(io.LimitReader(r.response.Body, maxRefusal))
 	if err == nil && exchange.IsCrossed(r.response, message, []byte(ownID)) {
 		crossed()
-		err = errBadUpstream
+		err = fault.BadUpstream
 	}
 	if err != nil {
 		return func([]byte) error { return err }

@@ -11,6 +11,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/routing"
 )
 
@@ -32,10 +33,10 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 	}
 	x.judgedMade(response.Status)
 	if response.Status >= 300 && response.Status < 400 {
-		return errRedirect
+		return fault.Redirect
 	}
 	if x.hasOddSession(response.Header) {
-		return errOddSession
+		return fault.OddSession
 	}
 	x.recordSessionEnd(response)
 	x.recordAnswered(response)
@@ -46,7 +47,7 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 		return x.relayEvents(u, response)
 	}
 	if shape == exchange.Opaque && x.strict(response) && response.Header.Get("Content-Encoding") == "" {
-		return errBadUpstream
+		return fault.BadUpstream
 	}
 	return x.relayBody(u, response, shape)
 }
@@ -60,18 +61,18 @@ func (x *request) strict(response *wire.Response) bool {
 // looked at, and what it creates is recorded, before even the status goes out.
 func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape exchange.Shape) error {
 	if x.tooLarge(response.ContentLength) {
-		return errAnswerTooLarge
+		return fault.AnswerTooLarge
 	}
 	reader := x.answerReader(shape, response)
 	piece, err := x.firstPiece(reader)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return brokenOff(err)
+		return fault.BrokenOff(err)
 	}
 	if x.tooLarge(int64(len(piece.Raw))) {
-		return errAnswerTooLarge
+		return fault.AnswerTooLarge
 	}
 	if len(piece.Raw) == 0 && shape == exchange.JSON && x.strict(response) {
-		return errBadUpstream
+		return fault.BadUpstream
 	}
 	says := x.peek(piece.Message, piece.Cut)
 	instead, failure := x.observe(u, piece, says, x.strict(response))
@@ -100,7 +101,7 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 func (x *request) copyPieces(reader *exchange.Reader, piece exchange.Piece, flush bool) error {
 	for {
 		if x.tooLarge(x.written + int64(len(piece.Raw))) {
-			return errAnswerTooLarge
+			return fault.AnswerTooLarge
 		}
 		if len(piece.Raw) > 0 {
 			if err := x.write(piece.Raw); err != nil {
@@ -115,15 +116,10 @@ func (x *request) copyPieces(reader *exchange.Reader, piece exchange.Piece, flus
 			return nil
 		}
 		if err != nil {
-			return brokenOff(err)
+			return fault.BrokenOff(err)
 		}
 		piece = next
 	}
-}
-
-// brokenOff: the upstream did not end the answer that it had begun.
-func brokenOff(err error) error {
-	return fmt.Errorf("%w: %w", errBadUpstream, err)
 }
 
 // writeHeader sends the status, once.
@@ -146,7 +142,7 @@ func (x *request) write(b []byte) error {
 		n, err := x.w.Write(part)
 		x.written += int64(n)
 		if err != nil {
-			return fmt.Errorf("%w: %w", errClientGone, err)
+			return fmt.Errorf("%w: %w", fault.ErrClientGone, err)
 		}
 	}
 	return nil
@@ -190,7 +186,7 @@ func (w bodyWriter) Write(b []byte) (int, error) {
 func (x *request) flush() error {
 	x.limitWrite()
 	if err := x.w.Flush(); err != nil {
-		return fmt.Errorf("%w: %w", errClientGone, err)
+		return fmt.Errorf("%w: %w", fault.ErrClientGone, err)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -162,7 +163,7 @@ func (x *request) accept() error {
 		return err
 	}
 	if !slices.Contains(x.methods(), x.r.Method) {
-		return errMethod
+		return fault.Method
 	}
 	if err := x.admit(); err != nil {
 		return err
@@ -171,7 +172,7 @@ func (x *request) accept() error {
 		return err
 	}
 	if x.endpoint.Identifier != nil && x.r.Method != wire.MethodPost && x.r.ContentLength != 0 {
-		return errBodyBesidePost
+		return fault.BodyBesidePost
 	}
 	return nil
 }
@@ -211,10 +212,10 @@ func (x *request) classify() error {
 		}
 		if len(c.ID) > maxRequestID {
 			x.id = nil // nobody is told what is not to be kept
-			return errLongID
+			return fault.LongID
 		}
 		if c.Method == mcp.MethodListen && x.message.Batch {
-			return errListenInBatch
+			return fault.ListenInBatch
 		}
 		if err := x.checkTaskIDs(c); err != nil {
 			return err
@@ -238,7 +239,7 @@ func (x *request) findSession() error {
 	}
 	values := x.r.Header.Values(mcp.HeaderSession)
 	if len(values) > 1 {
-		return errSeveralSessions
+		return fault.SeveralSessions
 	}
 	if len(values) == 1 {
 		x.session = strings.Trim(values[0], " \t")

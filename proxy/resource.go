@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"berth/internal/wire"
+	"berth/proxy/fault"
 )
 
 // resourceName is the well-known name of a document about a protected resource
@@ -36,7 +37,7 @@ func (x *request) serveResource() error {
 	path := x.r.URL.Path
 	named := path == x.endpoint.Resource.Path || x.endpoint.isSubject(path)
 	if !named && (path != resourceName || !x.p.alone(x.endpoint, hostname(x.r.Host))) {
-		return errNotFound
+		return fault.NotFound
 	}
 	// Nothing in it is secret, and clients run in browsers too.
 	x.readBy(wire.Header{"Access-Control-Allow-Origin": {"*"}})

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/proxy/fault"
 	"berth/routing"
 )
 
@@ -21,11 +22,11 @@ func (x *request) route() error {
 		return err
 	}
 	if x.alias != "" && x.message.Batch && x.hasResponse() {
-		return errAnswersMoved
+		return fault.AnswersMoved
 	}
 	if x.message.Batch && x.version() == "" && !mcp.AllowsBatches(d.Binding.Version) {
 		x.id, x.inArray = nil, false // it is the batch that is refused
-		return errNoBatches
+		return fault.NoBatches
 	}
 	if d.Narrow {
 		x.body = mcp.NarrowListen(x.body, d.ListenIDs)

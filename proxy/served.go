@@ -4,23 +4,17 @@ import (
 	"mime"
 
 	"berth/internal/mcp"
-	"berth/internal/wire"
-)
-
-var (
-	errContentType  = refused(wire.StatusUnsupportedMediaType, "the body is not declared as application/json")
-	errAccept       = refused(wire.StatusNotAcceptable, "Accept does not allow application/json and text/event-stream")
-	errNoSuchLegacy = refused(wire.StatusBadRequest, "MCP-Protocol-Version names no protocol version")
+	"berth/proxy/fault"
 )
 
 // checkServed refuses a request for what a server must not let pass. It is called where
 // berth itself is the server: of what it passes on the upstream judges.
 func (x *request) checkServed() error {
 	if !x.declaresJSON() {
-		return errContentType
+		return fault.ContentType
 	}
 	if !x.takesAnswers() {
-		return errAccept
+		return fault.Accept
 	}
 	if x.era() == mcp.EraLegacy {
 		return x.checkLegacyVersion()
@@ -72,7 +66,7 @@ func (x *request) takesAnswers() bool {
 func (x *request) checkLegacyVersion() error {
 	for _, version := range x.r.Header.Values(mcp.HeaderVersion) {
 		if !mcp.IsLegacyVersion(version) {
-			return errNoSuchLegacy
+			return fault.NoSuchLegacy
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/routing"
 	"berth/sticky"
 	"berth/upgrade"
@@ -13,10 +14,6 @@ import (
 
 // maxCreators bounds the tasks that are looked at for who made them when a session ends.
 const maxCreators = 8
-
-// errSessionEnded is what a server is told that waits for an answer of a client which has
-// ended the session.
-var errSessionEnded = &mcp.Error{Code: mcp.CodeInternal, Message: "the client has ended the session"}
 
 // refuseEnded refuses a request in a session that its client has ended while calls were
 // held in it: its upstream still holds it, and must not be spoken to. While the store
@@ -110,7 +107,7 @@ func (x *request) refuseAsks(u *routing.Upstream, asks []upgrade.OpenAsk) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), endTime)
 	defer cancel()
 	for _, ask := range asks {
-		out := x.ownPost(u, mcp.ErrorResponse(ask.ID, errSessionEnded.Object()))
+		out := x.ownPost(u, mcp.ErrorResponse(ask.ID, fault.SessionEnded.Object()))
 		out.Header.Set(mcp.HeaderSession, x.sessionAt(ctx, u))
 		response, err := x.endpoint.Client.Send(ctx, out, endTime)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/limit"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 )
 
 // keeps is what tasks keep: so many bytes, most of them of the one caller.
@@ -40,7 +41,7 @@ func TestWhoFillsTheMemoryIsRefused(t *testing.T) {
 	} {
 		status := 0
 		if err := shortOf(t, 0.9).spareMemory(c.tasks, c.caller); err != nil {
-			status = (&request{}).ladder(err).Status
+			status = fault.Word(err, false).Status
 		}
 		if status != c.want {
 			t.Errorf("%s: got %d, want %d", name, status, c.want)
@@ -56,7 +57,7 @@ func TestSmallRequestsAreLookedAtWhileMemoryIsShort(t *testing.T) {
 		shed  bool
 	}{{0.8, 1 << 20, false}, {0.9, 100, false}, {0.9, small + 1, true}, {0.96, 100, true}} {
 		x := &request{p: &Proxy{load: shortOf(t, c.share)}, r: &wire.Request{Method: wire.MethodPost, ContentLength: int64(c.body)}}
-		if err := x.admit(); errors.Is(err, errOverloaded) != c.shed {
+		if err := x.admit(); errors.Is(err, fault.Overloaded) != c.shed {
 			t.Errorf("%v of the memory, a body of %d bytes: got %v", c.share, c.body, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/routing"
 )
 
@@ -58,7 +59,7 @@ func (x *request) endStopgap(response *wire.Response, reader *exchange.Reader, p
 // notJSONRPC words an answer that a client cannot be given as it is, because it has the
 // beginning of an event stream already.
 func notJSONRPC(status int) *mcp.Error {
-	return broken(mcp.ReasonBadUpstream, fmt.Sprintf("the upstream answered with HTTP status %d, and not in JSON-RPC", status))
+	return fault.Broken(mcp.ReasonBadUpstream, fmt.Sprintf("the upstream answered with HTTP status %d, and not in JSON-RPC", status))
 }
 
 // end makes message the stream's last event. status is what it would have been answered
@@ -80,14 +81,14 @@ func (s *stopgap) pass(reader *exchange.Reader, piece exchange.Piece) (err error
 	var size int64
 	for ; err == nil; piece, err = reader.Next() {
 		if size += int64(len(piece.Raw)); s.x.tooLarge(size) {
-			return errAnswerTooLarge
+			return fault.AnswerTooLarge
 		}
 		if err := s.x.write(onOneLine(piece.Raw)); err != nil {
 			return err
 		}
 	}
 	if !errors.Is(err, io.EOF) {
-		return brokenOff(err)
+		return fault.BrokenOff(err)
 	}
 	if err := s.x.write([]byte("\n\n")); err != nil {
 		return err

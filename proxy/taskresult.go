@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/upgrade"
 )
 
@@ -129,9 +130,9 @@ func (w *resultWait) pause() error {
 		case <-w.due:
 			err = w.x.writeThrough(w.beat(w.task.ID))
 		case <-w.x.p.end.hurrying:
-			err = errDraining
+			err = fault.Draining
 		case <-w.x.r.Context().Done():
-			err = errClientGone
+			err = fault.ErrClientGone
 		}
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"berth/internal/mcp"
+	"berth/proxy/fault"
 	"berth/routing"
 )
 
@@ -17,7 +18,7 @@ func (x *request) mayMiss() error {
 		return nil // its end was seen here: it is no guess
 	}
 	if wait := x.p.load.unknown.Wait(x.held.caller); wait > 0 {
-		return x.p.load.tooMuch(shedUnknownIDs, errTooManyUnknown, wait)
+		return x.p.load.tooMuch(shedUnknownIDs, fault.TooManyUnknown, wait)
 	}
 	return nil
 }
@@ -40,7 +41,7 @@ func (x *request) chargeMisses(n int) error {
 		return nil
 	}
 	if wait := x.p.load.unknown.Take(x.held.caller, n); wait > 0 {
-		return x.p.load.tooMuch(shedUnknownIDs, errTooManyUnknown, wait)
+		return x.p.load.tooMuch(shedUnknownIDs, fault.TooManyUnknown, wait)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/sticky"
 	"berth/upgrade"
 )
@@ -27,7 +28,7 @@ func (x *request) upgradable() bool {
 // a batch, of which nobody gets a task, no such tool is called.
 func (x *request) mustTakeTasks() error {
 	if x.message.Batch && slices.ContainsFunc(x.message.Calls, x.callsRequired) {
-		return errRequiredInBatch
+		return fault.RequiredInBatch
 	}
 	rule := x.rule()
 	switch {
@@ -36,7 +37,7 @@ func (x *request) mustTakeTasks() error {
 	case x.call().Era == mcp.EraModern:
 		return cmp.Or(x.checkServed(), error(mcp.ErrMissingTasks))
 	}
-	return errTaskRequired
+	return fault.TaskRequired
 }
 
 func (x *request) callsRequired(c mcp.Call) bool {
@@ -98,7 +99,7 @@ func (x *request) preferred() string {
 // hand gives the client the task's handle as the whole answer.
 func (x *request) hand(held *upgrade.Held) error {
 	if x.r.Context().Err() != nil {
-		return errClientGone
+		return fault.ErrClientGone
 	}
 	return x.handOut(upgrade.View{Task: held.Task()})
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/mcp"
+	"berth/proxy/fault"
 	"berth/upgrade"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -34,8 +34,6 @@ type verdict struct {
 	err   error // nil: it takes the credentials
 	until time.Time
 }
-
-var errNoWord = unavailable(mcp.ReasonNoUpstream, "no upstream says whether it takes these credentials")
 
 func newVouched() *vouched {
 	return &vouched{verdicts: newRecent[verdict](), bare: newRecent[reaction]()}
@@ -99,7 +97,7 @@ func (s *stranger) mayAskForOne(ctx context.Context, tasks []upgrade.Task) bool 
 }
 
 // vouch fails if the pool does not take the caller's credentials: as it refuses them, with
-// upgrade.ErrUnknown if it does not look at any, or with errNoWord while it does not say.
+// upgrade.ErrUnknown if it does not look at any, or with fault.NoWord while it does not say.
 // What is asked for in vain is one of the unknown ids that a caller may name so many of.
 func (s *stranger) vouch(ctx context.Context) error {
 	x, v := s.asks, s.asks.p.vouched
@@ -108,7 +106,7 @@ func (s *stranger) vouch(ctx context.Context) error {
 		return said.err
 	}
 	if wait := x.p.load.unknown.Wait(x.held.caller); wait > 0 {
-		return x.p.load.tooMuch(shedUnknownIDs, errTooManyUnknown, wait)
+		return x.p.load.tooMuch(shedUnknownIDs, fault.TooManyUnknown, wait)
 	}
 	_, err, _ := v.flights.Do(key, func() (any, error) {
 		// It is asked for others, too, whose client is still there.
@@ -118,7 +116,7 @@ func (s *stranger) vouch(ctx context.Context) error {
 		v.note(key, err)
 		return nil, err
 	})
-	if err != nil && err != errNoWord {
+	if err != nil && err != fault.NoWord {
 		x.p.load.unknown.Take(x.held.caller, 1)
 	}
 	return err
@@ -130,7 +128,7 @@ func (v *vouched) note(key string, err error) {
 	if err == nil {
 		life = vouchedFor
 	}
-	if err != errNoWord {
+	if err != fault.NoWord {
 		v.verdicts.Add(key, verdict{err, time.Now().Add(life)})
 	}
 }

@@ -134,7 +134,8 @@ var layers = [][]string{
 	{"internal/client", "internal/seal", "sticky"},
 	{"internal/demo", "internal/probe", "routing"},
 	{"upgrade"},
-	{"internal/config", "proxy"},
+	{"internal/config", "proxy/fault"},
+	{"proxy"},
 	{"internal/command"},
 	{"."},
 }
