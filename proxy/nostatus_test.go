@@ -138,6 +138,7 @@ func TestStatusThatEndsNoExchangeFailsAHeldCall(t *testing.T) {
 				if e := string(v.Error); !strings.Contains(e, `"reason":"bad_upstream_response"`) || !strings.Contains(e, `"mayHaveExecuted":true`) {
 					t.Errorf("got %s", e)
 				}
+				synctest.Wait() // the connection's end is its server's to see
 				if n := len(f.seen.of("tools/call")); n != 1 || closed.Load() != 1 {
 					t.Errorf("called %d times, %d connections closed", n, closed.Load())
 				}
