@@ -55,7 +55,7 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 	case h.refuseUndeclared(ctx, &task, id, m.Data):
 		return nil
 	case task.Session == "" || !task.mayAsk(key, m.Data) || !h.hasRoom(ctx, &task, len(m.Data)) || h.isOver(ctx):
-		h.t.metrics.question(ctx, "refused")
+		h.r.metrics.question(ctx, "refused")
 		h.refuse(ctx, id)
 		return nil
 	}
@@ -70,9 +70,9 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 // kept, and in memory until it has answered.
 func (h *Held) hasRoom(ctx context.Context, task *Task, n int) bool {
 	more := int64(n)
-	room := h.t.quota.takeHeld(h.id, task.weight()+more, h.holds(task)+more)
+	room := h.l.quota.takeHeld(h.id, task.weight()+more, h.holds(task)+more)
 	if !room {
-		h.t.metrics.refused(ctx, "question")
+		h.r.metrics.refused(ctx, "question")
 	}
 	return room
 }
@@ -80,12 +80,12 @@ func (h *Held) hasRoom(ctx context.Context, task *Task, n int) bool {
 // open shows a request to the client as the ask of this key, until the upstream has the
 // answer. It is listed by its session before the record says so: an answer must find it.
 func (h *Held) open(ctx context.Context, key string, m Message) error {
-	op := h.t.op(Open)
+	op := h.l.newOp(Open)
 	op.Round, op.Event, op.Key, op.Request = h.due, m.Event, key, bytes.Clone(m.Data)
 	before := h.Task()
-	list := h.t.lists.asksIn(before.Behind)
+	list := h.l.lists.asksIn(before.Behind)
 	err := h.insist(ctx, func(ctx context.Context) error {
-		return h.t.lists.enlist(ctx, list, askName(h.id, key), time.Until(h.expires)+spare, 0)
+		return h.l.lists.add(ctx, list, askName(h.id, key), time.Until(h.expires)+spare, 0)
 	})
 	if err == nil {
 		err = h.must(ctx, op)
@@ -94,16 +94,16 @@ func (h *Held) open(ctx context.Context, key string, m Message) error {
 		return h.cause(ctx, err)
 	}
 	if h.isOver(ctx) { // since: who ended it need not have seen the ask
-		h.t.metrics.question(ctx, "refused")
+		h.r.metrics.question(ctx, "refused")
 		h.refuse(ctx, []byte(key))
 		return h.close(ctx, key, "")
 	}
 	if !before.asks(key) { // else its stream was resumed
-		h.t.metrics.question(ctx, "asked")
+		h.r.metrics.question(ctx, "asked")
 	}
 	after := h.Task()
 	h.recount(&after)
-	h.t.changed(ctx, &after)
+	h.l.notices.changed(ctx, &after)
 	return nil
 }
 
@@ -114,13 +114,13 @@ func (h *Held) isReplayed(ctx context.Context, task *Task, key string) bool {
 	if h.reopened.IsZero() {
 		return false
 	}
-	first, err := h.t.askedBy(ctx, task.Behind, key)
+	first, err := h.l.asks.by(ctx, task.Behind, key)
 	return err == nil && first != "" && first != h.id
 }
 
 // isOver reports whether the client has ended the session of the call.
 func (h *Held) isOver(ctx context.Context) bool {
-	over, _ := h.t.SessionOver(ctx, h.Task().Session) // if nobody can say, it is asked
+	over, _ := h.l.sessions.SessionOver(ctx, h.Task().Session) // if nobody can say, it is asked
 	return over
 }
 
@@ -148,14 +148,14 @@ func (h *Held) keepAsking(ctx context.Context) {
 	task := h.Task()
 	for _, ask := range task.OpenAsks() {
 		if h.refuse(ctx, []byte(ask.Key)) {
-			h.t.Settle(ctx, h.id, []byte(ask.Key))
+			h.r.Settle(ctx, h.id, []byte(ask.Key))
 		}
 	}
 }
 
 // keepAllAsking is keepAsking for all calls that are held.
-func (t *Tasks) keepAllAsking(ctx context.Context) {
-	t.forAllHeld(func(h *Held) { h.keepAsking(ctx) })
+func (r *Runner) keepAllAsking(ctx context.Context) {
+	r.forAllHeld(func(h *Held) { h.keepAsking(ctx) })
 }
 
 // unasked closes an ask that the upstream wants no answer to any more. What else is
@@ -164,20 +164,20 @@ func (h *Held) unasked(ctx context.Context, m Message) error {
 	h.sayNow()
 	key := mcp.IDKey(mcp.CancelledID(m.Data))
 	if task := h.Task(); task.asks(key) {
-		h.t.metrics.question(ctx, "withdrawn")
+		h.r.metrics.question(ctx, "withdrawn")
 	}
 	return h.close(ctx, key, m.Event, oneOf(m.Data)...)
 }
 
 // close takes an ask away, with what is said of that.
 func (h *Held) close(ctx context.Context, key, event string, says ...json.RawMessage) error {
-	op := h.t.op(Withdraw)
+	op := h.l.newOp(Withdraw)
 	op.Round, op.Key, op.Event, op.Says = h.due, key, event, says
 	if err := h.must(ctx, op); err != nil {
 		return h.cause(ctx, err)
 	}
 	task := h.Task()
 	h.recount(&task)
-	h.t.changed(ctx, &task)
-	return h.insist(ctx, func(ctx context.Context) error { return h.t.strikeAsk(ctx, &task, key) })
+	h.l.notices.changed(ctx, &task)
+	return h.insist(ctx, func(ctx context.Context) error { return h.l.asks.remove(ctx, &task, key) })
 }

@@ -96,19 +96,19 @@ type storedCall struct {
 
 // keepCall stores a call for life, so that another berth can send it, or its next
 // round. Credentials are sealed, or else left out.
-func (t *Tasks) keepCall(ctx context.Context, id string, c *Call, life time.Duration) error {
+func (r records) keepCall(ctx context.Context, id string, c *Call, life time.Duration) error {
 	head := storedCall{Own: c.Own}
 	if c.Bare {
 		head.Envelope = &c.Envelope
-	} else if t.keys.Given() {
-		sealed, err := t.sealed(ctx, id, &c.Envelope, life)
+	} else if r.keys.Given() {
+		sealed, err := r.seal(ctx, id, &c.Envelope, life)
 		if err != nil {
 			return err
 		}
 		head.Sealed = sealed
 	}
 	if c.Session != "" {
-		sealed, err := t.keys.Seal(ctx, sealSession, []string{id}, []byte(c.Session), life+spare)
+		sealed, err := r.keys.Seal(ctx, sealSession, []string{id}, []byte(c.Session), life+spare)
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (t *Tasks) keepCall(ctx context.Context, id string, c *Call, life time.Dura
 	// Strings always marshal.
 	line, _ := json.Marshal(head)
 	kept := bytes.Join([][]byte{line, c.Body}, []byte("\n"))
-	if err := storage.PutBlob(ctx, t.store, callKey(id), kept, max(life, 0)+spare); err != nil {
+	if err := storage.PutBlob(ctx, r.store, callKey(id), kept, max(life, 0)+spare); err != nil {
 		return fmt.Errorf("upgrade: storing a call: %w", err)
 	}
 	return nil
@@ -125,21 +125,21 @@ func (t *Tasks) keepCall(ctx context.Context, id string, c *Call, life time.Dura
 
 // dropCall removes the call of a task that has ended: nobody sends it any more, and what it
 // asked is told apart by its digest. If the store does not take that now, it does later.
-func (t *Tasks) dropCall(ctx context.Context, id string) {
-	drop := func(ctx context.Context) error { return storage.DeleteBlob(ctx, t.store, callKey(id)) }
+func (l *Ledger) dropCall(ctx context.Context, id string) {
+	drop := func(ctx context.Context) error { return storage.DeleteBlob(ctx, l.store, callKey(id)) }
 	if drop(ctx) != nil {
-		t.backlog.add(drop)
+		l.backlog.add(drop)
 	}
 }
 
-func (t *Tasks) sealed(ctx context.Context, id string, e *Envelope, life time.Duration) (string, error) {
+func (r records) seal(ctx context.Context, id string, e *Envelope, life time.Duration) (string, error) {
 	text, _ := json.Marshal(e)
-	return t.keys.Seal(ctx, sealPurpose, []string{id}, text, life+spare)
+	return r.keys.Seal(ctx, sealPurpose, []string{id}, text, life+spare)
 }
 
 // loadCall returns a call as it was kept. open is false if its envelope was not.
-func (t *Tasks) loadCall(ctx context.Context, id string) (c *Call, open bool, err error) {
-	kept, err := storage.GetBlob(ctx, t.store, callKey(id))
+func (r records) loadCall(ctx context.Context, id string) (c *Call, open bool, err error) {
+	kept, err := storage.GetBlob(ctx, r.store, callKey(id))
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, false, errCallLost
 	}
@@ -153,7 +153,7 @@ func (t *Tasks) loadCall(ctx context.Context, id string) (c *Call, open bool, er
 	}
 	c = &Call{Body: body, Own: head.Own}
 	if head.Session != "" {
-		session, err := t.keys.Open(ctx, sealSession, []string{id}, head.Session)
+		session, err := r.keys.Open(ctx, sealSession, []string{id}, head.Session)
 		if errors.Is(err, seal.ErrInvalid) {
 			return c, false, errNoCredentials
 		}
@@ -169,7 +169,7 @@ func (t *Tasks) loadCall(ctx context.Context, id string) (c *Call, open bool, er
 	case head.Sealed == "":
 		return c, false, nil
 	}
-	text, err := t.keys.Open(ctx, sealPurpose, []string{id}, head.Sealed)
+	text, err := r.keys.Open(ctx, sealPurpose, []string{id}, head.Sealed)
 	if errors.Is(err, seal.ErrInvalid) {
 		return c, false, nil // another berth seals with another key
 	}
@@ -181,12 +181,12 @@ func (t *Tasks) loadCall(ctx context.Context, id string) (c *Call, open bool, er
 
 // callOf returns the call of a task as this berth can send it without its client: with
 // the envelope that was kept, or with none where the pool authorises calls itself.
-func (t *Tasks) callOf(ctx context.Context, task *Task) (*Call, error) {
-	c, open, err := t.loadCall(ctx, task.ID)
+func (r *Runner) callOf(ctx context.Context, task *Task) (*Call, error) {
+	c, open, err := r.ledger.records.loadCall(ctx, task.ID)
 	if err != nil {
 		return nil, err
 	}
-	if pool := t.pools[task.Pool]; !open && (pool == nil || !pool.OwnCredentials) {
+	if pool := r.pools[task.Pool]; !open && (pool == nil || !pool.OwnCredentials) {
 		return nil, errNoCredentials
 	}
 	return c, nil

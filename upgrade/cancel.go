@@ -20,11 +20,11 @@ func (t *Tasks) Cancel(ctx context.Context, id string, who Asker) (Task, error) 
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 	defer cancel()
-	op := t.op(Cancel)
+	op := t.ledger.newOp(Cancel)
 	after, err := t.drop(ctx, e, op)
 	err = unavailable(err)
 	if errors.Is(err, storage.ErrUnavailable) {
-		t.backlog.add(func(ctx context.Context) error { // it may be stored, and the holder not know of it
+		t.ledger.backlog.add(func(ctx context.Context) error { // it may be stored, and the holder not know of it
 			_, err := t.drop(ctx, e, op)
 			return err
 		})
@@ -35,44 +35,44 @@ func (t *Tasks) Cancel(ctx context.Context, id string, who Asker) (Task, error) 
 	case !after.did(op.ID):
 		return after, ErrTerminal
 	}
-	t.withdraw(ctx, &e.Task, who.Envelope)
+	t.runner.withdraw(ctx, &e.Task, who.Envelope)
 	return after, nil
 }
 
 // drop cancels a task and has its call ended. It returns the task as it is then.
 func (t *Tasks) drop(ctx context.Context, e entry, op Op) (Task, error) {
-	h := t.custody.get(e.ID)
-	apply := t.records.apply
+	h := t.runner.calls.get(e.ID)
+	apply := t.ledger.records.apply
 	switch {
 	case h != nil:
 		apply = func(ctx context.Context, _ entry, op Op) (entry, error) { return h.step(ctx, op) }
 	case e.Holder == "":
 		// Nobody else takes its end down if this process dies half-way; the next beat strikes it.
-		if err := t.takeOn(ctx, &e.Task); err != nil {
+		if err := t.ledger.takeOn(ctx, &e.Task); err != nil {
 			return Task{}, err
 		}
 	}
 	after, err := apply(ctx, e, op)
 	switch {
 	case errors.Is(err, ErrUnknown):
-		return Task{}, t.miss(ctx)
+		return Task{}, t.ledger.epoch.miss(ctx)
 	case err != nil:
 		return Task{}, err
 	case !after.did(op.ID):
 		return after.Task, nil // it had ended
 	}
-	t.leave(ctx, &after.Task)
+	t.ledger.leaveLive(ctx, &after.Task)
 	if h == nil && after.Session == "" { // else whoever takes its session down needs the call for that
-		t.dropCall(ctx, e.ID)
-		t.settleQuota(&after.Task)
+		t.ledger.dropCall(ctx, e.ID)
+		t.ledger.settleQuota(&after.Task)
 	}
 	switch {
 	case h != nil:
 		h.end(errCancelled)
 	case e.Holder != "":
 		// If this is lost, the holder learns of it when its result is refused.
-		_ = t.lists.enlist(ctx, t.lists.mailOf(e.Holder), e.ID, t.life, 0)
+		_ = t.ledger.lists.add(ctx, t.ledger.lists.changesFor(e.Holder), e.ID, t.ledger.epoch.life, 0)
 	}
-	t.changed(ctx, &after.Task)
+	t.ledger.notices.changed(ctx, &after.Task)
 	return after.Task, nil
 }

@@ -60,7 +60,7 @@ func (c *clock) until(t time.Time) time.Duration { return t.Sub(c.now()) }
 func (c *clock) here(t time.Time) time.Time { return time.Now().Add(c.until(t)) }
 
 // left is how long the task is to live.
-func (t *Tasks) left(task *Task) time.Duration { return t.clock.until(task.Expires()) }
+func (l *Ledger) left(task *Task) time.Duration { return l.clock.until(task.Expires()) }
 
 // Expires returns when the task may be forgotten, as the timers of this process count.
-func (t *Tasks) Expires(task Task) time.Time { return t.clock.here(task.Expires()) }
+func (l *Ledger) Expires(task Task) time.Time { return l.clock.here(task.Expires()) }

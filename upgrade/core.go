@@ -48,7 +48,7 @@ func (t *Tasks) Glance(ctx context.Context, id string, who Asker) (View, error) 
 	}
 	v := View{Task: e.Task}
 	if e.State == Queued {
-		v.Place = t.place(ctx, &e.Task)
+		v.Place = t.ledger.queues.position(ctx, &e.Task)
 	}
 	return v, nil
 }

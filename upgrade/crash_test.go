@@ -95,7 +95,7 @@ func dieAt(t *testing.T, s settings, point int, after bool) {
 		}
 	}
 	queue := r.terms(poolName).Queue
-	for _, list := range []string{heir.lists.tasksOf(b.holder), heir.lists.tasksOf(heir.holder), heir.lists.waitingIn(queue), heir.lists.slotsOf(queue, "u")} {
+	for _, list := range []string{heir.ledger.lists.tasksOf(b.ledger.holder), heir.ledger.lists.tasksOf(heir.ledger.holder), heir.ledger.lists.waitingIn(queue), heir.ledger.lists.slotsOf(queue, "u")} {
 		if left := heir.members(t, list); len(left) > 0 {
 			t.Errorf("%s: %s still has %v", where, list, left)
 		}

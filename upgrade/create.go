@@ -44,14 +44,14 @@ type Creation struct {
 // the call, or one that wraps storage.ErrUnavailable. With any of them there is no task.
 func (t *Tasks) Create(ctx context.Context, c Creation) (*Held, error) {
 	h, err := t.create(ctx, c, Once{})
-	t.metrics.tried(ctx, err)
+	t.runner.metrics.tried(ctx, err)
 	return h, err
 }
 
 // create is Create for a call that may have a name. It fails with errKeyTaken if another
 // one has it.
 func (t *Tasks) create(ctx context.Context, c Creation, once Once) (*Held, error) {
-	if t.store.Shared() {
+	if t.ledger.store.Shared() {
 		if err := t.creating.enter(ctx); err != nil {
 			return nil, err
 		}
@@ -66,44 +66,44 @@ func (t *Tasks) create(ctx context.Context, c Creation, once Once) (*Held, error
 	var id string
 	var creator Creator
 	fresh := func(ctx context.Context) (err error) {
-		id, err = t.ids.fresh(ctx)
+		id, err = t.ledger.ids.fresh(ctx)
 		return err
 	}
 	who := func(ctx context.Context) (err error) {
-		creator, err = t.creator(ctx, c.Credentials)
+		creator, err = t.ledger.ids.creator(ctx, c.Credentials)
 		return err
 	}
-	if err := t.inTime(ctx, fresh, who, t.clock.known); err != nil {
+	if err := t.inTime(ctx, fresh, who, t.ledger.clock.known); err != nil {
 		return nil, err
 	}
-	task := c.task(id, t.holder, t.clock.now())
+	task := c.task(id, t.ledger.holder, t.ledger.clock.now())
 	task.Once, task.Creator = once, creator
 	task.withhold(c.Withhold)
-	release, err := t.custody.admit(id, task.Caller, c.Rule.LivePerProcess)
+	release, err := t.runner.calls.admit(id, task.Caller, c.Rule.LivePerProcess)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if err := t.quota.admit(id, task.Caller, task.weight(), t.Expires(task).Add(spare)); err != nil {
+	if err := t.ledger.quota.admit(id, task.Caller, task.weight(), t.ledger.Expires(task).Add(spare)); err != nil {
 		return nil, err
 	}
 	e, err := t.record(ctx, task, c)
 	if err != nil {
-		t.giveUp(ctx, task, c.Call, err)
+		t.runner.abort(ctx, task, c.Call, err)
 		return nil, err
 	}
-	t.metrics.made.Add(ctx, 1)
+	t.runner.metrics.made.Add(ctx, 1)
 	if task.Session != "" {
-		t.tell(ctx, sessionTopic(task.Session)) // it may be over before anybody looks
+		t.ledger.notices.tell(ctx, sessionTopic(task.Session)) // it may be over before anybody looks
 	}
-	return t.hold(e, c.Call), nil
+	return t.runner.hold(e, c.Call), nil
 }
 
 // fit refuses tasks while the store would not keep them. A server that drops keys when
 // its memory is full keeps nothing for certain. One that nobody has asked yet is no worse
 // than others.
 func (t *Tasks) fit() error {
-	if health := t.store.Health(); !health.Healthy && health.LastError != "" || health.Evicts != "" || t.unsure.full() {
+	if health := t.ledger.store.Health(); !health.Healthy && health.LastError != "" || health.Evicts != "" || t.runner.pending.full() {
 		return storage.ErrUnavailable
 	}
 	return nil
@@ -115,7 +115,7 @@ func (t *Tasks) inTime(ctx context.Context, steps ...func(ctx context.Context) e
 	for _, step := range steps {
 		began := time.Now()
 		err := t.inServersTime(ctx, step)
-		if errors.Is(err, storage.ErrUnavailable) && t.store.Health().Answered.After(began) {
+		if errors.Is(err, storage.ErrUnavailable) && t.ledger.store.Health().Answered.After(began) {
 			err = t.inServersTime(ctx, step) // others were served: one answer was late
 		}
 		if err != nil {
@@ -126,7 +126,7 @@ func (t *Tasks) inTime(ctx context.Context, steps ...func(ctx context.Context) e
 }
 
 func (t *Tasks) inServersTime(ctx context.Context, step func(ctx context.Context) error) error {
-	if !t.store.Shared() {
+	if !t.ledger.store.Shared() {
 		return step(ctx)
 	}
 	ctx, cancel := context.WithTimeout(storage.Within(ctx, createTime), storeTime)
@@ -150,7 +150,7 @@ func (c *Creation) task(id, holder string, at time.Time) Task {
 	t := Task{
 		ID: id, Pool: c.Pool, Tool: c.Tool, Version: c.Version,
 		Principal: c.Principal, Upstream: c.Prefer, Declares: c.Declares,
-		Caller: short(cmp.Or(c.Caller, c.Principal)), Size: c.Call.size(),
+		Caller: digest(cmp.Or(c.Caller, c.Principal)), Size: c.Call.size(),
 		State: state, Created: at, Updated: at, Holder: holder, Terms: c.Rule.terms(c.Pool),
 	}
 	if c.Core {
@@ -182,7 +182,7 @@ func (r *Rule) terms(pool string) Terms {
 		Rerun: r.OnOrphan == OrphanRerun, Slots: r.Concurrency,
 	}
 	if r.Concurrency > 0 {
-		terms.Queue = short(append([]string{pool}, r.Tools...)...)
+		terms.Queue = digest(append([]string{pool}, r.Tools...)...)
 	}
 	return terms
 }
@@ -192,29 +192,29 @@ func (r *Rule) terms(pool string) Terms {
 func (t *Tasks) record(ctx context.Context, task Task, c Creation) (e entry, err error) {
 	life := task.Terms.TTL
 	err = t.inTime(ctx,
-		func(ctx context.Context) error { return t.claimKey(ctx, &task) },
-		func(ctx context.Context) error { return t.takeOn(ctx, &task) },
-		func(ctx context.Context) error { return t.enrol(ctx, &task, life) },
-		func(ctx context.Context) error { return t.countLive(ctx, &task, c.Rule.LivePerPrincipal) },
-		func(ctx context.Context) error { return t.keepCall(ctx, task.ID, c.Call, life) },
+		func(ctx context.Context) error { return t.ledger.once.claim(ctx, &task) },
+		func(ctx context.Context) error { return t.ledger.takeOn(ctx, &task) },
+		func(ctx context.Context) error { return t.ledger.addTask(ctx, &task, life) },
+		func(ctx context.Context) error { return t.ledger.countLive(ctx, &task, c.Rule.LivePerPrincipal) },
+		func(ctx context.Context) error { return t.ledger.records.keepCall(ctx, task.ID, c.Call, life) },
 		func(ctx context.Context) (err error) {
-			e, err = t.records.create(ctx, task, life)
+			e, err = t.ledger.records.create(ctx, task, life)
 			return err
 		},
-		func(ctx context.Context) error { return t.settleKey(ctx, &task, life) },
+		func(ctx context.Context) error { return t.ledger.once.settle(ctx, &task, life) },
 	)
 	return e, err
 }
 
 // countLive adds a task to its principal's live ones, unless those are as many as most.
-func (t *Tasks) countLive(ctx context.Context, task *Task, most int) error {
+func (l *Ledger) countLive(ctx context.Context, task *Task, most int) error {
 	if most <= 0 || task.Principal == "" {
 		return nil
 	}
-	list := t.lists.liveOf(task.Pool, task.Principal)
-	add := func() error { return t.lists.enlist(ctx, list, task.ID, task.Terms.TTL+spare, most) }
+	list := l.lists.liveOf(task.Pool, task.Principal)
+	add := func() error { return l.lists.add(ctx, list, task.ID, task.Terms.TTL+spare, most) }
 	err := add()
-	if errors.Is(err, storage.ErrFull) && t.weedLive(ctx, list) {
+	if errors.Is(err, storage.ErrFull) && l.pruneLive(ctx, list) {
 		err = add()
 	}
 	if errors.Is(err, storage.ErrFull) {
@@ -223,63 +223,63 @@ func (t *Tasks) countLive(ctx context.Context, task *Task, most int) error {
 	return err
 }
 
-// weedAtOnce bounds what one refusal may cost the store.
-const weedAtOnce = 8
+// pruneAtOnce bounds what one refusal may cost the store.
+const pruneAtOnce = 8
 
-// weedLive strikes out of a principal's live tasks what is none, of the oldest ones: who
+// pruneLive strikes out of a principal's live tasks what is none, of the oldest ones: who
 // died while it made a task, or took the end of one down, has left it there.
-func (t *Tasks) weedLive(ctx context.Context, list string) (found bool) {
-	listed, _ := t.store.Members(ctx, list) // none, and nothing is found
-	for _, id := range listed[:min(len(listed), weedAtOnce)] {
-		e, err := t.records.get(ctx, id)
+func (l *Ledger) pruneLive(ctx context.Context, list string) (found bool) {
+	listed, _ := l.store.Members(ctx, list) // none, and nothing is found
+	for _, id := range listed[:min(len(listed), pruneAtOnce)] {
+		e, err := l.records.get(ctx, id)
 		if errors.Is(err, ErrUnknown) || err == nil && e.State.Terminal() {
-			t.lists.strike(ctx, list, id)
+			l.lists.remove(ctx, list, id)
 			found = true
 		}
 	}
 	return found
 }
 
-// giveUp takes back what a creation that failed may have stored: at once, unless the store
+// abort takes back what a creation that failed may have stored: at once, unless the store
 // is why it failed. The caller has claimed the task.
-func (t *Tasks) giveUp(ctx context.Context, task Task, c *Call, reason error) {
-	if !errors.Is(reason, storage.ErrUnavailable) && ctx.Err() == nil && t.reconsider(ctx, task, c) == nil {
+func (r *Runner) abort(ctx context.Context, task Task, c *Call, reason error) {
+	if !errors.Is(reason, storage.ErrUnavailable) && ctx.Err() == nil && r.resolve(ctx, task, c) == nil {
 		return
 	}
-	t.unsure.keep(task.ID, func(ctx context.Context) error { return t.reconsider(ctx, task, c) })
+	r.pending.keep(task.ID, func(ctx context.Context) error { return r.resolve(ctx, task, c) })
 }
 
-// regret takes back, once the store takes it, what it may hold of a task; while this process
+// abortLater takes back, once the store takes it, what it may hold of a task; while this process
 // drains, too.
-func (t *Tasks) regret(task Task) {
-	t.unsure.keep(task.ID, func(ctx context.Context) error { return t.forget(ctx, &task) })
-	t.backlog.add(func(ctx context.Context) error { return t.unsure.settle(ctx, task.ID) })
+func (r *Runner) abortLater(task Task) {
+	r.pending.keep(task.ID, func(ctx context.Context) error { return r.forget(ctx, &task) })
+	r.ledger.backlog.add(func(ctx context.Context) error { return r.pending.settle(ctx, task.ID) })
 }
 
 // forget removes a task that nobody was told of.
-func (t *Tasks) forget(ctx context.Context, task *Task) error {
-	if err := t.records.remove(ctx, task.ID); err != nil {
+func (r *Runner) forget(ctx context.Context, task *Task) error {
+	if err := r.ledger.records.forget(ctx, task.ID); err != nil {
 		return err
 	}
 	if task.Outcome != "" {
-		t.records.dropOutcome(ctx, task.ID, task.Outcome)
+		r.ledger.records.dropOutcome(ctx, task.ID, task.Outcome)
 	}
-	if err := t.freeKey(ctx, task); err != nil {
+	if err := r.ledger.once.free(ctx, task); err != nil {
 		return err
 	}
-	t.quota.drop(task.ID)
-	if t.alone() {
-		t.lists.strike(ctx, t.lists.all(), task.ID)
+	r.ledger.quota.drop(task.ID)
+	if r.ledger.alone() {
+		r.ledger.lists.remove(ctx, r.ledger.lists.all(), task.ID)
 	}
-	t.leave(ctx, task)
-	t.lists.strike(ctx, t.lists.madeBy(task.Pool, task.Principal), task.ID)
-	t.lists.strike(ctx, t.lists.tasksOf(task.Holder), task.ID)
+	r.ledger.leaveLive(ctx, task)
+	r.ledger.lists.remove(ctx, r.ledger.lists.madeBy(task.Pool, task.Principal), task.ID)
+	r.ledger.lists.remove(ctx, r.ledger.lists.tasksOf(task.Holder), task.ID)
 	return nil
 }
 
-// leave takes a task that has ended out of its principal's live ones.
-func (t *Tasks) leave(ctx context.Context, task *Task) {
+// leaveLive takes a task that has ended out of its principal's live ones.
+func (l *Ledger) leaveLive(ctx context.Context, task *Task) {
 	if task.Principal != "" {
-		t.lists.strike(ctx, t.lists.liveOf(task.Pool, task.Principal), task.ID)
+		l.lists.remove(ctx, l.lists.liveOf(task.Pool, task.Principal), task.ID)
 	}
 }

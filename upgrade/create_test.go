@@ -39,7 +39,7 @@ func TestCreationWithoutTheStore(t *testing.T) {
 				b.line.mutes(0)
 				b.line.mend()
 				time.Sleep(2 * testLease)
-				for _, list := range []string{b.lists.tasksOf(b.holder), b.lists.liveOf(poolName, "alice")} {
+				for _, list := range []string{b.ledger.lists.tasksOf(b.ledger.holder), b.ledger.lists.liveOf(poolName, "alice")} {
 					if left := b.members(t, list); len(left) > 0 {
 						t.Errorf("%s still has %v", list, left)
 					}
@@ -85,7 +85,7 @@ func (unasked) Health() storage.Health { return storage.Health{} }
 func TestStoreThatWasNotAskedYetIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tasks := newTasks(Options{Keys: givenKeys(t)}, unasked{newLine(newCell(memory(t)), true)})
-		tasks.lease.until = time.Now().Add(time.Hour)
+		tasks.ledger.lease.until = time.Now().Add(time.Hour)
 		h, err := tasks.Create(t.Context(), creation(rule(nil), "call result"))
 		if err != nil {
 			t.Fatalf("got %v, want a task", err)
@@ -101,7 +101,7 @@ func TestCreationIsBoundedAndNeedsAStoreThatKeeps(t *testing.T) {
 		l := newLine(at, true)
 		for name, s := range map[string]store{"slow": slow{l, time.Second}, "evicting": evicting{l}} {
 			tasks := newTasks(Options{Keys: givenKeys(t)}, s)
-			tasks.lease.until = time.Now().Add(time.Hour)
+			tasks.ledger.lease.until = time.Now().Add(time.Hour)
 			began := time.Now()
 			if _, err := tasks.Create(t.Context(), creation(rule(nil), "call result")); !errors.Is(err, storage.ErrUnavailable) {
 				t.Errorf("%s: got %v, want ErrUnavailable", name, err)
@@ -152,7 +152,7 @@ func TestGhostsAreNotCountedAsLive(t *testing.T) {
 		b := startBerths(t, 1, settings{}, newTool())[0]
 		r := rule(func(r *Rule) { r.LivePerPrincipal = 2 })
 		for _, ghost := range []string{"one", "two"} {
-			if err := b.lists.enlist(t.Context(), b.lists.liveOf(poolName, "alice"), ghost, time.Hour, 0); err != nil {
+			if err := b.ledger.lists.add(t.Context(), b.ledger.lists.liveOf(poolName, "alice"), ghost, time.Hour, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -217,7 +217,7 @@ func TestCreationOutlivesALateAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := hasty{newLine(newCell(memory(t)), true), map[string]bool{}}
 		tasks := newTasks(Options{Keys: givenKeys(t)}, s)
-		tasks.lease.until = time.Now().Add(time.Hour)
+		tasks.ledger.lease.until = time.Now().Add(time.Hour)
 		h, err := tasks.Create(t.Context(), creation(rule(nil), "call result"))
 		if err != nil {
 			t.Fatalf("got %v, want a task", err)

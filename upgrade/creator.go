@@ -43,11 +43,11 @@ const (
 
 // creator returns what the record of a task says of who made it. It fails while the
 // deployment's secret is not known.
-func (t *Tasks) creator(ctx context.Context, c Credentials) (who Creator, err error) {
+func (i *ids) creator(ctx context.Context, c Credentials) (who Creator, err error) {
 	if c.All == "" {
 		return Creator{}, nil
 	}
-	key, err := t.ids.current(ctx)
+	key, err := i.current(ctx)
 	if err != nil {
 		return Creator{}, err
 	}
@@ -63,30 +63,30 @@ func (t *Tasks) creator(ctx context.Context, c Credentials) (who Creator, err er
 func (t *Task) Anybodys() bool { return t.Principal == "" && t.Creator.Credentials == "" }
 
 // MadeWith reports whether these are the credentials that the task was made with.
-func (t *Tasks) MadeWith(task *Task, c Credentials) bool {
+func (i *ids) MadeWith(task *Task, c Credentials) bool {
 	if kept := task.Creator.Credentials; !strings.HasPrefix(kept, creatorForm) {
 		return kept == c.Authorization
 	}
-	return t.isKeyed(task.Creator.Credentials, ofCredentials, c.All)
+	return i.isKeyed(task.Creator.Credentials, ofCredentials, c.All)
 }
 
 // MayBeCreators reports whether other credentials than those that the task was made with
 // may be its creator's all the same: they name whom those named. Of a task that was made by
 // a berth up to 0.4 nobody knows whom they named.
-func (t *Tasks) MayBeCreators(task *Task, c Credentials) bool {
+func (i *ids) MayBeCreators(task *Task, c Credentials) bool {
 	if !strings.HasPrefix(task.Creator.Credentials, creatorForm) {
 		return true
 	}
-	return t.isKeyed(task.Creator.Named, ofNamed, c.Named)
+	return i.isKeyed(task.Creator.Named, ofNamed, c.Named)
 }
 
 // isKeyed reports whether kept is the digest of plain under a secret of the deployment's.
 // The digest of "" is "".
-func (t *Tasks) isKeyed(kept, use, plain string) bool {
+func (i *ids) isKeyed(kept, use, plain string) bool {
 	if kept == "" || plain == "" {
 		return kept == plain
 	}
-	return slices.ContainsFunc(t.ids.secrets(), func(key []byte) bool {
+	return slices.ContainsFunc(i.secrets(), func(key []byte) bool {
 		return hmac.Equal([]byte(kept), []byte(creatorForm+keyed(key, use, plain)))
 	})
 }

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// custody knows which tasks this process has to do with: whose calls it holds, and which
+// table knows which tasks this process has to do with: whose calls it holds, and which
 // of them are claimed by somebody who decides whether it shall. A task has one claim at a
 // time, and none while its call is held.
-type custody struct {
+type table struct {
 	mu      sync.Mutex // guards the fields below
 	held    map[string]*Held
 	claimed map[string]chan struct{} // closed with the claim
@@ -17,8 +17,8 @@ type custody struct {
 	cut     bool                     // what is still taken on ends at once
 }
 
-func newCustody() *custody {
-	return &custody{held: map[string]*Held{}, claimed: map[string]chan struct{}{}, live: map[string]int{}}
+func newTable() *table {
+	return &table{held: map[string]*Held{}, claimed: map[string]chan struct{}{}, live: map[string]int{}}
 }
 
 // perCaller is the share of the calls that a process may hold, as a divisor, that one caller
@@ -27,7 +27,7 @@ const perCaller = 2
 
 // admit claims a new task of a caller, unless this process has as many as most already, or
 // the caller half of them; 0 is any number.
-func (c *custody) admit(id, caller string, most int) (release func(), err error) {
+func (c *table) admit(id, caller string, most int) (release func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -47,13 +47,13 @@ func (c *custody) admit(id, caller string, most int) (release func(), err error)
 }
 
 // give takes back one of the calls that a caller has.
-func (c *custody) give(caller string) {
+func (c *table) give(caller string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.giveLocked(caller)
 }
 
-func (c *custody) giveLocked(caller string) {
+func (c *table) giveLocked(caller string) {
 	if c.live[caller]--; c.live[caller] <= 0 {
 		delete(c.live, caller)
 	}
@@ -61,7 +61,7 @@ func (c *custody) giveLocked(caller string) {
 
 // claim claims a task once nobody else has, and once this process has let go of its call.
 // Errors: ErrDraining, or the cause of ctx's end.
-func (c *custody) claim(ctx context.Context, id string) (release func(), err error) {
+func (c *table) claim(ctx context.Context, id string) (release func(), err error) {
 	for {
 		busy, err := c.tryClaim(id)
 		switch {
@@ -80,7 +80,7 @@ func (c *custody) claim(ctx context.Context, id string) (release func(), err err
 
 // tryClaim claims a task, or returns a channel that is closed when another attempt is
 // worth while.
-func (c *custody) tryClaim(id string) (busy <-chan struct{}, err error) {
+func (c *table) tryClaim(id string) (busy <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closing {
@@ -96,7 +96,7 @@ func (c *custody) tryClaim(id string) (busy <-chan struct{}, err error) {
 	return nil, nil
 }
 
-func (c *custody) unclaim(id string) {
+func (c *table) unclaim(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	close(c.claimed[id])
@@ -104,7 +104,7 @@ func (c *custody) unclaim(id string) {
 }
 
 // hold takes in the call of a task that the caller has claimed.
-func (c *custody) hold(h *Held) {
+func (c *table) hold(h *Held) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.held[h.id] = h
@@ -114,7 +114,7 @@ func (c *custody) hold(h *Held) {
 	}
 }
 
-func (c *custody) letGo(id string) {
+func (c *table) letGo(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if h := c.held[id]; h != nil {
@@ -123,20 +123,20 @@ func (c *custody) letGo(id string) {
 	}
 }
 
-func (c *custody) get(id string) *Held {
+func (c *table) get(id string) *Held {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.held[id]
 }
 
-func (c *custody) size() int {
+func (c *table) size() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.held)
 }
 
 // all are the calls that are held.
-func (c *custody) all() []*Held {
+func (c *table) all() []*Held {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	held := make([]*Held, 0, len(c.held))
@@ -147,20 +147,20 @@ func (c *custody) all() []*Held {
 }
 
 // close has nothing more be taken on.
-func (c *custody) close() {
+func (c *table) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closing = true
 }
 
-func (c *custody) closed() bool {
+func (c *table) closed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.closing
 }
 
 // cutAll ends all calls that are held, and those that are about to be.
-func (c *custody) cutAll() {
+func (c *table) cutAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cut = true
@@ -171,7 +171,7 @@ func (c *custody) cutAll() {
 
 // empty waits until nothing is held or claimed, and reports whether that came before the
 // end of ctx.
-func (c *custody) empty(ctx context.Context) bool {
+func (c *table) empty(ctx context.Context) bool {
 	for {
 		busy := c.busy()
 		if busy == nil {
@@ -187,7 +187,7 @@ func (c *custody) empty(ctx context.Context) bool {
 
 // busy returns a channel that is closed when one of the tasks is let go of; nil if there
 // is none.
-func (c *custody) busy() <-chan struct{} {
+func (c *table) busy() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, h := range c.held {

@@ -16,7 +16,7 @@ import (
 // back expires with the task. Where no other process sees the store it costs nothing; else
 // the first Take writes, and so does GiveBack.
 type Delivery struct {
-	t     *Tasks
+	l     *Ledger
 	list  string // holds one member
 	name  string // this one's
 	about string // what those watch who wait for it
@@ -30,36 +30,36 @@ type Delivery struct {
 
 // TaskDelivery is the right to tell of a task in the session that SessionKey names, "" for
 // none.
-func (t *Tasks) TaskDelivery(task *Task, session string) *Delivery {
-	return t.delivery(t.lists.deliversOf(task.ID, session), task.ID, t.left(task)+spare)
+func (l *Ledger) TaskDelivery(task *Task, session string) *Delivery {
+	return l.delivery(l.lists.deliversOf(task.ID, session), task.ID, l.left(task)+spare)
 }
 
 // SessionDelivery is the right to tell how the tasks of one creator in a session fare: whoever
 // may not hear of them must not take it. With principals all are of one, the zero Creator.
-func (t *Tasks) SessionDelivery(session string, whose Creator) *Delivery {
-	return t.delivery(t.lists.deliversIn(session, whose.Credentials), sessionTopic(session), overLife)
+func (l *Ledger) SessionDelivery(session string, whose Creator) *Delivery {
+	return l.delivery(l.lists.deliversIn(session, whose.Credentials), sessionTopic(session), overLife)
 }
 
 // delivery gives each Delivery a name of its own: what is given back late must not be what
 // was taken since.
-func (t *Tasks) delivery(list, about string, life time.Duration) *Delivery {
-	return &Delivery{t: t, list: list, name: t.holder + " " + newName(6), about: about, life: life}
+func (l *Ledger) delivery(list, about string, life time.Duration) *Delivery {
+	return &Delivery{l: l, list: list, name: l.holder + " " + newName(6), about: about, life: life}
 }
 
 // Take takes the right unless another berth has it, and reports whether it is this one's
 // now. With sure the store is asked, however recently it was. What the store cannot say is
 // no change; that is its error.
 func (d *Delivery) Take(ctx context.Context, sure bool) (mine bool, err error) {
-	if !d.t.store.Shared() {
+	if !d.l.store.Shared() {
 		return true, nil
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.mine && !sure && time.Since(d.known) < d.t.beat() {
+	if d.mine && !sure && time.Since(d.known) < d.l.epoch.beat() {
 		return true, nil
 	}
 	d.asked = true
-	mine, err = d.t.takeDelivery(ctx, d)
+	mine, err = d.l.takeDelivery(ctx, d)
 	if err == nil {
 		d.mine, d.known = mine, time.Now()
 	}
@@ -67,13 +67,13 @@ func (d *Delivery) Take(ctx context.Context, sure bool) (mine bool, err error) {
 }
 
 // takeDelivery enlists d, in the place of a berth that is gone if there is one.
-func (t *Tasks) takeDelivery(ctx context.Context, d *Delivery) (mine bool, err error) {
-	if err := t.live(ctx); err != nil {
+func (l *Ledger) takeDelivery(ctx context.Context, d *Delivery) (mine bool, err error) {
+	if err := l.stayAlive(ctx); err != nil {
 		return false, err
 	}
-	err = t.lists.enlist(ctx, d.list, d.name, d.life, 1)
-	if errors.Is(err, storage.ErrFull) && t.expelDead(ctx, d.list) {
-		err = t.lists.enlist(ctx, d.list, d.name, d.life, 1)
+	err = l.lists.add(ctx, d.list, d.name, d.life, 1)
+	if errors.Is(err, storage.ErrFull) && l.expelDead(ctx, d.list) {
+		err = l.lists.add(ctx, d.list, d.name, d.life, 1)
 	}
 	if errors.Is(err, storage.ErrFull) {
 		return false, nil
@@ -83,20 +83,20 @@ func (t *Tasks) takeDelivery(ctx context.Context, d *Delivery) (mine bool, err e
 
 // expelDead takes berths that are gone off a list, and reports whether there was one. As
 // the reaper it believes only a store that has served for as long as a lease lives.
-func (t *Tasks) expelDead(ctx context.Context, list string) (expelled bool) {
-	if !t.storeIsSteady() {
+func (l *Ledger) expelDead(ctx context.Context, list string) (expelled bool) {
+	if !l.epoch.isStable() {
 		return false
 	}
-	names, err := t.store.Members(ctx, list)
+	names, err := l.store.Members(ctx, list)
 	for _, name := range names {
 		holder, _, _ := strings.Cut(name, " ")
-		if holder == t.holder {
+		if holder == l.holder {
 			continue // another stream of this berth gives it back
 		}
-		if lives, err := t.lists.stands(ctx, holder); lives || err != nil {
+		if lives, err := l.lists.stands(ctx, holder); lives || err != nil {
 			continue
 		}
-		expelled = t.store.Delist(ctx, list, name) == nil || expelled
+		expelled = l.store.Delist(ctx, list, name) == nil || expelled
 	}
 	return expelled && err == nil
 }
@@ -113,13 +113,13 @@ func (d *Delivery) GiveBack(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 	defer cancel()
 	free := func(ctx context.Context) error {
-		err := d.t.store.Delist(ctx, d.list, d.name)
+		err := d.l.store.Delist(ctx, d.list, d.name)
 		if err == nil {
-			d.t.tell(ctx, d.about)
+			d.l.notices.tell(ctx, d.about)
 		}
 		return err
 	}
 	if free(ctx) != nil {
-		d.t.backlog.add(free)
+		d.l.backlog.add(free)
 	}
 }

@@ -20,7 +20,7 @@ func (d *Delivery) takes(t *testing.T, want bool) {
 func TestOneBerthDelivers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, newTool())
-		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].SessionDelivery("s", Creator{})
+		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].ledger.SessionDelivery("s", Creator{})
 		one.takes(t, true)
 		one.takes(t, true)
 		other.takes(t, false)
@@ -36,7 +36,7 @@ func TestOneBerthDelivers(t *testing.T) {
 		one.takes(t, false)
 		berths[1].SessionDelivery("another", Creator{}).takes(t, true)
 		berths[0].SessionDelivery("s", Creator{Credentials: "c"}).takes(t, true)
-		if members := berths[0].members(t, berths[0].lists.deliversIn("s", "")); len(members) != 1 {
+		if members := berths[0].members(t, berths[0].ledger.lists.deliversIn("s", "")); len(members) != 1 {
 			t.Errorf("listed are %q", members)
 		}
 	})
@@ -48,14 +48,14 @@ func TestDeliveryOutlivesItsBerth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, newTool())
 		time.Sleep(2 * testLease) // the store has served for a while
-		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].SessionDelivery("s", Creator{})
+		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].ledger.SessionDelivery("s", Creator{})
 		one.takes(t, true)
 		berths[0].kill()
 		other.takes(t, false)
 		time.Sleep(testLease + time.Second)
 		other.takes(t, true)
 
-		third := newBerth(settings{at: berths[1].line.at, shared: true, keys: berths[1].keys}, berths[1].tool)
+		third := newBerth(settings{at: berths[1].line.at, shared: true, keys: berths[1].ledger.records.keys}, berths[1].tool)
 		third.run()
 		t.Cleanup(third.kill)
 		berths[1].line.freeze()
@@ -72,7 +72,7 @@ func TestDeliveryOutlivesItsBerth(t *testing.T) {
 func TestDeliveryInAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, newTool())
-		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].SessionDelivery("s", Creator{})
+		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].ledger.SessionDelivery("s", Creator{})
 		one.takes(t, true)
 		berths[0].line.cut()
 		if mine, err := one.Take(t.Context(), true); !mine || err == nil {
@@ -98,7 +98,7 @@ func TestDeliveryCostsLittle(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, up)
 		d := berths[0].SessionDelivery("s", Creator{})
 		d.takes(t, true)
-		list := berths[0].lists.deliversIn("s", "")
+		list := berths[0].ledger.lists.deliversIn("s", "")
 		if err := berths[0].line.at.Load().Delist(t.Context(), list, d.name); err != nil {
 			t.Fatal(err)
 		}

@@ -9,22 +9,22 @@ import (
 const lastWords = 3 * time.Second
 
 // StopCreating has Create refuse from now on, and no call be taken over from others.
-func (t *Tasks) StopCreating() { t.custody.close() }
+func (t *Tasks) StopCreating() { t.runner.calls.close() }
 
 // Drain takes on no new tasks and waits for the calls that are held, until ctx ends. What
 // is left then is cut: it fails, durably, or is left to another berth that can go on with
 // it. Call it while Run goes on.
 func (t *Tasks) Drain(ctx context.Context) {
 	t.StopCreating()
-	if !t.custody.empty(ctx) {
-		t.custody.cutAll()
+	if !t.runner.calls.empty(ctx) {
+		t.runner.calls.cutAll()
 		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 		defer cancel()
-		if !t.custody.empty(limit) {
-			t.log.Error("the ends of held calls could not be stored", "calls", t.Held())
+		if !t.runner.calls.empty(limit) {
+			t.runner.log.Error("the ends of held calls could not be stored", "calls", t.Held())
 		}
 	}
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	t.lease.resign(limit)
+	t.ledger.lease.resign(limit)
 }

@@ -109,7 +109,7 @@ func TestCallGoesFromRedis(t *testing.T) {
 	b.line.note()
 	for range 3 {
 		id := b.hand(t, rule(nil), "call error "+large)
-		h := b.custody.get(id)
+		h := b.runner.calls.get(id)
 		if h != nil {
 			<-h.done
 		}
@@ -207,7 +207,7 @@ func TestCallGoesThoughWhoeverCancelledDies(t *testing.T) {
 				if left := callLeft(t, berths[0], id); v.State.Terminal() && len(left) > 0 {
 					t.Errorf("point %d, after %v: the task is %s, and of its call there is still %v", point, after, v.State, left)
 				}
-				if listed := berths[2].members(t, berths[2].lists.tasksOf(berths[1].holder)); len(listed) > 0 {
+				if listed := berths[2].members(t, berths[2].ledger.lists.tasksOf(berths[1].ledger.holder)); len(listed) > 0 {
 					t.Errorf("point %d, after %v: listed are %v", point, after, listed)
 				}
 			})

@@ -15,7 +15,7 @@ import (
 var (
 	errTimeout = &mcp.Error{Code: mcp.CodeTimeout, Message: "the call took longer than a held call may", Reason: mcp.ReasonTimeout, Outcome: mcp.Unknown}
 	errGarbled = &mcp.Error{Code: mcp.CodeInternal, Message: "the server's answer cannot be understood", Reason: mcp.ReasonBadUpstream, Outcome: mcp.Unknown}
-	errUnkept  = &mcp.Error{Code: mcp.CodeInternal, Message: "the result could not be kept: too many wait for the store", Reason: mcp.ReasonStoreUnavailable, Outcome: mcp.Executed}
+	errUnsaved = &mcp.Error{Code: mcp.CodeInternal, Message: "the result could not be kept: too many wait for the store", Reason: mcp.ReasonStoreUnavailable, Outcome: mcp.Executed}
 )
 
 // errNotKept is what became of a call whose outcome there is no room for: the tool has run.

@@ -32,7 +32,7 @@ func TestFailureSaysWhetherTheToolRan(t *testing.T) {
 		"no HTTP":                           {first, &exchange.SendError{Sent: true, Garbled: true}, mcp.ReasonBadUpstream, mcp.Unknown},
 		"no JSON":                           {first, errGarbled, mcp.ReasonBadUpstream, mcp.Unknown},
 		"no UTF-8":                          {first, illegible(first), mcp.ReasonBadUpstream, mcp.Executed},
-		"no room for the result":            {first, errUnkept, mcp.ReasonStoreUnavailable, mcp.Executed},
+		"no room for the result":            {first, errUnsaved, mcp.ReasonStoreUnavailable, mcp.Executed},
 		"no room of its caller's":           {first, errNotKept, mcp.ReasonTooMuchKept, mcp.Executed},
 		"shut down before it was sent":      {Task{}, errShutdown, mcp.ReasonShutdown, mcp.NotExecuted},
 		"shut down":                         {first, errShutdown, mcp.ReasonShutdown, mcp.Unknown},

@@ -19,7 +19,7 @@ func (h *Held) follow(ctx context.Context, u *routing.Upstream, r reply) (again 
 	}
 	f := &follower{h: h, u: u, id: made.ID}
 	defer f.leave(ctx)
-	op := h.t.op(Follow)
+	op := h.l.newOp(Follow)
 	op.Upstream, op.Follows, op.Round = u.Name, made.ID, h.due
 	if err := h.must(ctx, op); err != nil {
 		return false, err
@@ -31,7 +31,7 @@ func (h *Held) follow(ctx context.Context, u *routing.Upstream, r reply) (again 
 // death of who followed it before.
 func (h *Held) rejoin() (again bool, err error) {
 	task := h.Task()
-	u := h.t.upstreamOf(&task)
+	u := h.r.upstreamOf(&task)
 	if u == nil {
 		return false, noUpstream("the server that has the task is not in the pool any more", mcp.Unknown)
 	}
@@ -39,7 +39,7 @@ func (h *Held) rejoin() (again bool, err error) {
 	defer cancel()
 	f := &follower{h: h, u: u, id: task.Follows}
 	defer f.leave(ctx)
-	op := h.t.op(Dispatch)
+	op := h.l.newOp(Dispatch)
 	op.Upstream, op.Round = u.Name, task.Round
 	h.due = task.Round + 1
 	if err := h.must(ctx, op); err != nil {
@@ -60,8 +60,8 @@ func (h *Held) rejoin() (again bool, err error) {
 
 // upstreamOf returns the upstream that a task's round went to; nil if that is not in the
 // pool any more.
-func (t *Tasks) upstreamOf(task *Task) *routing.Upstream {
-	pool := t.pools[task.Pool]
+func (r *Runner) upstreamOf(task *Task) *routing.Upstream {
+	pool := r.pools[task.Pool]
 	if pool == nil {
 		return nil
 	}
@@ -70,12 +70,12 @@ func (t *Tasks) upstreamOf(task *Task) *routing.Upstream {
 
 // withdraw gives up the upstream's task that a cancelled one followed while nobody held
 // it, with what authorises who cancels it.
-func (t *Tasks) withdraw(ctx context.Context, followed *Task, with *Envelope) {
-	pool := t.pools[followed.Pool]
+func (r *Runner) withdraw(ctx context.Context, followed *Task, with *Envelope) {
+	pool := r.pools[followed.Pool]
 	if followed.Follows == "" || followed.Holder != "" || pool == nil || with == nil {
 		return
 	}
-	u := t.upstreamOf(followed)
+	u := r.upstreamOf(followed)
 	if u == nil {
 		return
 	}
@@ -85,7 +85,7 @@ func (t *Tasks) withdraw(ctx context.Context, followed *Task, with *Envelope) {
 	c.Envelope = *with
 	ex, err := pool.Transport.Send(ctx, u, c, followed.Terms.MaxResult)
 	if err != nil {
-		t.log.Debug("a task of an upstream's could not be cancelled", "upstream", u.Name, "error", err)
+		r.log.Debug("a task of an upstream's could not be cancelled", "upstream", u.Name, "error", err)
 		return
 	}
 	defer ex.Close()

@@ -89,7 +89,7 @@ func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 			tasks, ctx := newTasksOn(t), context.Background()
 			u := &routing.Upstream{Name: "u", URL: &url.URL{Scheme: "http", Host: "u"}}
 			var sent []string
-			tasks.pools["p"] = &Pool{
+			tasks.runner.pools["p"] = &Pool{
 				Routing: routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{u}}),
 				Transport: Transport{Send: func(_ context.Context, to *routing.Upstream, c *Call, _ int64) (Exchange, error) {
 					sent = append(sent, to.Name+" "+c.Own[mcp.HeaderMethod][0])
@@ -98,19 +98,19 @@ func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 				}},
 			}
 			task := following(Dispatched)
-			if err := tasks.keepCall(ctx, task.ID, &Call{Body: []byte(`{}`), Envelope: Envelope{Bare: bare}}, time.Hour); err != nil {
+			if err := tasks.ledger.records.keepCall(ctx, task.ID, &Call{Body: []byte(`{}`), Envelope: Envelope{Bare: bare}}, time.Hour); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := tasks.records.create(ctx, task, time.Hour); err != nil {
+			if _, err := tasks.ledger.records.create(ctx, task, time.Hour); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := tasks.inherit(ctx, task.ID, "gone"); err != nil {
+			if _, err := tasks.peers.reapClaimed(ctx, task.ID, "gone"); err != nil {
 				t.Fatal(err)
 			}
-			if h := tasks.custody.get(task.ID); h != nil {
+			if h := tasks.runner.calls.get(task.ID); h != nil {
 				<-h.done
 			}
-			e, err := tasks.records.get(ctx, task.ID)
+			e, err := tasks.ledger.records.get(ctx, task.ID)
 			want := "u " + mcp.MethodGetTask
 			switch {
 			case err != nil:

@@ -103,13 +103,13 @@ func (f *follower) open(asks []mcp.Input) []mcp.Input {
 func (f *follower) cancelled(ctx context.Context) error {
 	h := f.h
 	f.over = true
-	if err := h.must(ctx, h.t.op(Cancel)); err != nil {
+	if err := h.must(ctx, h.l.newOp(Cancel)); err != nil {
 		return err
 	}
 	task := h.Task()
-	h.t.metrics.ended(ctx, task)
-	h.t.leave(ctx, &task)
-	h.t.changed(ctx, &task)
+	h.r.metrics.ended(ctx, task)
+	h.l.leaveLive(ctx, &task)
+	h.l.notices.changed(ctx, &task)
 	return nil
 }
 
@@ -195,7 +195,7 @@ func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Inp
 	c := aboutTheirs(f.id, id, method, task.Version, answers)
 	c.Room = f.h.room
 	c.Envelope = f.h.call.unpack().Envelope
-	ex, err := f.h.t.pools[task.Pool].Transport.Send(ctx, f.u, c, task.Terms.MaxResult)
+	ex, err := f.h.r.pools[task.Pool].Transport.Send(ctx, f.u, c, task.Terms.MaxResult)
 	if err != nil {
 		return reply{}, err
 	}
@@ -227,6 +227,6 @@ func (f *follower) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
 	if _, err := f.askOnce(ctx, mcp.MethodCancelTask, nil); err != nil {
-		f.h.t.log.Debug("a task of an upstream's could not be cancelled", "upstream", f.u.Name, "error", err)
+		f.h.r.log.Debug("a task of an upstream's could not be cancelled", "upstream", f.u.Name, "error", err)
 	}
 }

@@ -127,9 +127,9 @@ func (b *berth) kill() {
 
 // clear ends the goroutines of a berth that is dead.
 func (b *berth) clear() {
-	b.custody.cutAll()
+	b.runner.calls.cutAll()
 	b.stop()
-	b.custody.empty(context.Background())
+	b.runner.calls.empty(context.Background())
 }
 
 // startBerths returns that many berths on one store, which run until the test ends.

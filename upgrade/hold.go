@@ -22,11 +22,12 @@ var (
 // Held is a call that this process keeps for a task: from its record on to its outcome,
 // or to the next time that the task waits for input.
 type Held struct {
-	t        *Tasks
+	r        *Runner
+	l        *Ledger
 	caller   string // whom it counts for
 	size     int64  // of the call, in bytes
 	call     packedCall
-	guest    WaitingClient // nil: nobody waits for the answer itself
+	client   WaitingClient // nil: nobody waits for the answer itself
 	ctx      context.Context
 	end      context.CancelCauseFunc
 	done     chan struct{} // closed when nothing is held any more
@@ -74,23 +75,23 @@ type WaitingClient interface {
 }
 
 // hold makes the call of e this process's. The caller has claimed the task.
-func (t *Tasks) hold(e entry, c *Call) *Held {
-	h := t.newHeld(e, c)
-	t.quota.count(e.ID, e.Caller, e.weight(), h.holds(&e.Task), h.expires.Add(spare))
-	t.custody.hold(h)
+func (r *Runner) hold(e entry, c *Call) *Held {
+	h := r.newHeld(e, c)
+	r.ledger.quota.count(e.ID, e.Caller, e.weight(), h.holds(&e.Task), h.expires.Add(spare))
+	r.calls.hold(h)
 	return h
 }
 
 // newHeld returns the call of e, which is nobody's yet.
-func (t *Tasks) newHeld(e entry, c *Call) *Held {
+func (r *Runner) newHeld(e entry, c *Call) *Held {
 	h := &Held{
-		t: t, caller: e.Caller, size: c.size(), call: pack(c), entry: e, id: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + newName(9),
-		sure: time.Now(), due: e.due(), expires: t.Expires(e.Task),
+		r: r, l: r.ledger, caller: e.Caller, size: c.size(), call: pack(c), entry: e, id: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + newName(9),
+		sure: time.Now(), due: e.due(), expires: r.ledger.Expires(e.Task),
 	}
 	if e.Call != "" {
 		h.token = e.Call
 	}
-	h.room = &Room{t: t, caller: h.caller, expires: h.expires}
+	h.room = &Room{of: r.unsaved, caller: h.caller, expires: h.expires}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	return h
 }
@@ -99,7 +100,7 @@ func (t *Tasks) newHeld(e entry, c *Call) *Held {
 func (h *Held) holds(task *Task) int64 { return h.size + task.recorded() }
 
 // recount counts what the call keeps and holds after it was asked something, or is not any more.
-func (h *Held) recount(task *Task) { h.t.quota.recount(h.id, task.weight(), h.holds(task)) }
+func (h *Held) recount(task *Task) { h.l.quota.recount(h.id, task.weight(), h.holds(task)) }
 
 // Task returns the record as this process last saw it.
 func (h *Held) Task() Task { return h.standing().Task }
@@ -110,7 +111,7 @@ func (h *Held) givenUp() error { return context.Cause(h.ctx) }
 // Start begins the call, in a goroutine of its own that no client's departure ends. guest
 // is nil where the client has the task's handle already.
 func (h *Held) Start(guest WaitingClient) {
-	h.guest = guest
+	h.client = guest
 	h.start()
 }
 
@@ -133,7 +134,7 @@ func (h *Held) HandOut(give func() error) error {
 	if task := h.Task(); !task.Handed && task.Waiting() {
 		ctx, cancel := context.WithTimeout(h.ctx, handTime)
 		defer cancel()
-		op := h.t.op(Hand)
+		op := h.l.newOp(Hand)
 		_ = h.insist(ctx, func(ctx context.Context) error {
 			_, err := h.step(ctx, op)
 			return err
@@ -150,15 +151,15 @@ func (h *Held) Handed() {
 	}
 	ctx, cancel := context.WithTimeout(h.ctx, storeTime)
 	defer cancel()
-	_, _ = h.step(ctx, h.t.op(Hand)) // if it is not noted, a call that was not sent fails with its holder
+	_, _ = h.step(ctx, h.l.newOp(Hand)) // if it is not noted, a call that was not sent fails with its holder
 }
 
 // FreeKey gives back the idempotency key of a call whose client is about to get something
 // else in place of the task. Where the store does not take that, it is freed with the task.
 func (h *Held) FreeKey(ctx context.Context) {
 	task := h.Task()
-	if err := h.t.freeKey(ctx, &task); err != nil {
-		h.t.log.Debug("an idempotency key is freed later", "task", task.ID, "error", err)
+	if err := h.l.once.free(ctx, &task); err != nil {
+		h.r.log.Debug("an idempotency key is freed later", "task", task.ID, "error", err)
 	}
 }
 
@@ -167,9 +168,6 @@ func (h *Held) standing() entry {
 	defer h.mu.Unlock()
 	return h.entry
 }
-
-// storeTime bounds one step, of several operations on the store.
-const storeTime = 5 * time.Second
 
 // step takes one step, and keeps what the record is then.
 func (h *Held) step(ctx context.Context, op Op) (entry, error) {
@@ -180,13 +178,13 @@ func (h *Held) step(ctx context.Context, op Op) (entry, error) {
 
 func (h *Held) stepLocked(ctx context.Context, op Op) (entry, error) {
 	began := time.Now()
-	e, err := h.t.records.apply(ctx, h.entry, op)
+	e, err := h.l.records.apply(ctx, h.entry, op)
 	repaired, failed := h.repair(ctx, e, err)
 	if failed != nil {
 		return e, failed // what is lost for now is not lost for good
 	}
 	if repaired {
-		e, err = h.t.records.apply(ctx, h.entry, op)
+		e, err = h.l.records.apply(ctx, h.entry, op)
 	}
 	if err == nil || errors.Is(err, ErrTerminal) || errors.Is(err, ErrStale) {
 		h.entry, h.sure = e, began
@@ -246,7 +244,7 @@ func (h *Held) rounds() (forget bool) {
 			return true
 		case errors.Is(err, errFenced), errors.Is(err, errCancelled):
 			return false
-		case err != nil && h.guest != nil && h.guest.Failed(err):
+		case err != nil && h.client != nil && h.client.Failed(err):
 			return true
 		case errors.Is(err, errShutdown) && h.canBeLeft():
 			return false // it stays listed, for whoever finds this process gone
@@ -264,9 +262,9 @@ func (h *Held) rounds() (forget bool) {
 // authorises it is kept.
 func (h *Held) canBeLeft() bool {
 	task := h.Task()
-	pool := h.t.pools[task.Pool]
-	return h.t.store.Durable() && task.mayGoOn() && task.Handed &&
-		(h.call.bare || h.t.keys.Given() || pool != nil && pool.OwnCredentials)
+	pool := h.r.pools[task.Pool]
+	return h.l.store.Durable() && task.mayGoOn() && task.Handed &&
+		(h.call.bare || h.l.records.keys.Given() || pool != nil && pool.OwnCredentials)
 }
 
 // release gives back what the call took.
@@ -276,10 +274,10 @@ func (h *Held) release(forget bool) {
 	h.silence()
 	task := h.Task()
 	if h.leave(ctx, &task, forget) == nil {
-		h.t.lists.strike(ctx, h.t.lists.tasksOf(h.t.holder), task.ID)
+		h.l.lists.remove(ctx, h.l.lists.tasksOf(h.l.holder), task.ID)
 	} // else it stays listed, and the next beat sees to it
-	h.t.custody.letGo(task.ID)
-	h.t.settleQuota(&task)
+	h.r.calls.letGo(task.ID)
+	h.l.settleQuota(&task)
 	h.end(nil)
 	close(h.done)
 }
@@ -291,21 +289,21 @@ var errUnended = errors.New("upgrade: the task has not ended")
 func (h *Held) leave(ctx context.Context, task *Task, forget bool) error {
 	switch {
 	case forget:
-		if h.t.forget(ctx, task) != nil {
-			h.t.regret(*task)
+		if h.r.forget(ctx, task) != nil {
+			h.r.abortLater(*task)
 		}
-		return h.t.leaveSession(ctx, task, h.call.unpack())
-	case task.Holder == h.t.holder:
+		return h.r.leaveSession(ctx, task, h.call.unpack())
+	case task.Holder == h.l.holder:
 		return errUnended
 	case !task.State.Terminal():
 		return nil
 	case task.State == Cancelled:
-		h.t.leave(ctx, task) // whoever cancelled it may have died before
+		h.l.leaveLive(ctx, task) // whoever cancelled it may have died before
 	}
-	if err := h.t.leaveSession(ctx, task, h.call.unpack()); err != nil {
+	if err := h.r.leaveSession(ctx, task, h.call.unpack()); err != nil {
 		return err
 	}
-	h.t.dropCall(ctx, task.ID)
+	h.l.dropCall(ctx, task.ID)
 	return nil
 }
 
@@ -328,14 +326,14 @@ type ending struct {
 func (h *Held) finish(e ending) {
 	// Neither a cancel nor a shutdown undoes what the tool has returned.
 	ctx := context.WithoutCancel(h.ctx)
-	op, outcome := h.t.op(Finish), e.outcome
+	op, outcome := h.l.newOp(Finish), e.outcome
 	op.End, op.Message, op.ToolFailed, op.Outcome, op.Round = e.state, e.message, e.toolFailed, op.ID, h.due
-	if !h.t.quota.take(h.id, int64(len(outcome))) {
-		h.t.metrics.refused(ctx, "outcome")
+	if !h.l.quota.take(h.id, int64(len(outcome))) {
+		h.r.metrics.refused(ctx, "outcome")
 		op.End, op.Message, op.ToolFailed, outcome = Failed, errNotKept.Message, false, errNotKept.Object()
 	}
 	if h.room.Take(ctx, int64(len(outcome))) != nil {
-		op.End, op.Message, op.ToolFailed, outcome = Failed, errUnkept.Message, false, errUnkept.Object()
+		op.End, op.Message, op.ToolFailed, outcome = Failed, errUnsaved.Message, false, errUnsaved.Object()
 	}
 	defer h.room.Give()
 	op.Size = int64(len(outcome))
@@ -343,14 +341,14 @@ func (h *Held) finish(e ending) {
 	switch {
 	case err == nil:
 		task := h.Task()
-		h.t.metrics.ended(ctx, task)
-		h.t.leave(ctx, &task)
-		h.t.changed(ctx, &task)
+		h.r.metrics.ended(ctx, task)
+		h.l.leaveLive(ctx, &task)
+		h.l.notices.changed(ctx, &task)
 	case errors.Is(err, ErrTerminal), errors.Is(err, ErrStale):
-		h.t.metrics.late.Add(ctx, 1)
-		h.t.records.dropOutcome(ctx, h.Task().ID, op.Outcome)
+		h.r.metrics.late.Add(ctx, 1)
+		h.l.records.dropOutcome(ctx, h.Task().ID, op.Outcome)
 	default:
-		h.t.log.Error("the outcome of a task is lost", "task", h.Task().ID, "error", err)
+		h.r.log.Error("the outcome of a task is lost", "task", h.Task().ID, "error", err)
 	}
 }
 
@@ -360,7 +358,7 @@ func (h *Held) store(ctx context.Context, op Op, outcome []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
 	keep := func() error {
-		return h.t.records.keepOutcome(ctx, h.id, op.Outcome, outcome, time.Until(h.expires))
+		return h.l.records.keepOutcome(ctx, h.id, op.Outcome, outcome, time.Until(h.expires))
 	}
 	before := h.repaired()
 	if err := keep(); err != nil {

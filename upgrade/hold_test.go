@@ -249,8 +249,8 @@ func TestDiscardedCallLeavesNothing(t *testing.T) {
 		if _, err := b.Get(t.Context(), id, somebody); !errors.Is(err, ErrUnknown) {
 			t.Errorf("got %v, want ErrUnknown", err)
 		}
-		l := b.lists
-		for _, list := range []string{l.tasksOf(b.holder), l.liveOf(poolName, "alice"), l.waitingIn(h.Task().Terms.Queue), l.slotsOf(h.Task().Terms.Queue, "u")} {
+		l := b.ledger.lists
+		for _, list := range []string{l.tasksOf(b.ledger.holder), l.liveOf(poolName, "alice"), l.waitingIn(h.Task().Terms.Queue), l.slotsOf(h.Task().Terms.Queue, "u")} {
 			if left := b.members(t, list); len(left) > 0 {
 				t.Errorf("%s still has %v", list, left)
 			}
@@ -275,7 +275,7 @@ func TestOutcomesWaitForTheStore(t *testing.T) {
 
 		refused := b.hand(t, rule(nil), "call result/1s")
 		synctest.Wait()
-		b.unkept.take("", maxUnstored)
+		b.runner.unsaved.take("", maxUnsaved)
 		b.line.cut()
 		time.Sleep(time.Minute)
 		b.line.mend()
@@ -290,11 +290,11 @@ func TestOutcomesWaitForTheStore(t *testing.T) {
 func TestOutcomesWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := startBerths(t, 1, settings{shared: true}, newTool())[0]
-		b.unkept.take("", maxUnstored)
+		b.runner.unsaved.take("", maxUnsaved)
 		id := b.hand(t, rule(nil), "call result")
 		time.Sleep(time.Minute)
 		b.mustState(t, id, Dispatched)
-		b.unkept.give("", maxUnstored)
+		b.runner.unsaved.give("", maxUnsaved)
 		time.Sleep(time.Second)
 		b.mustState(t, id, Completed)
 	})
@@ -326,7 +326,7 @@ func TestLostAcknowledgementsChangeNothing(t *testing.T) {
 			if up.times("call", 0) != 1 || up.times("call", 1) != 1 {
 				t.Errorf("write %d not acknowledged: ran %v", lost, up.all())
 			}
-			if left := b.members(t, b.lists.slotsOf(r.terms(poolName).Queue, "u")); len(left) > 0 {
+			if left := b.members(t, b.ledger.lists.slotsOf(r.terms(poolName).Queue, "u")); len(left) > 0 {
 				t.Errorf("write %d not acknowledged: %v is left", lost, left)
 			}
 		})

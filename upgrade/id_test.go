@@ -16,7 +16,7 @@ func TestIDsAreKnownByTheirTag(t *testing.T) {
 	at := newCell(memory(t))
 	b := newBerth(settings{at: at, keys: givenKeys(t)}, newTool())
 	b.line.note()
-	id, err := b.ids.fresh(t.Context())
+	id, err := b.ledger.ids.fresh(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

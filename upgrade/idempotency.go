@@ -57,13 +57,13 @@ func (t *Tasks) once(ctx context.Context, c *Creation, key string) (Once, error)
 	if c.Principal != "" {
 		return c.onceOf("principal "+c.Principal, key), nil
 	}
-	who, err := t.creator(ctx, c.Credentials)
+	who, err := t.ledger.ids.creator(ctx, c.Credentials)
 	return c.onceOf("authorization "+who.Credentials, key), err
 }
 
 func (c *Creation) onceOf(whose, key string) Once {
 	question := sha256.Sum256(mcp.AppendQuestion(nil, c.Call.Body))
-	return Once{short(c.Pool, whose, key), base64.RawURLEncoding.EncodeToString(question[:])}
+	return Once{digest(c.Pool, whose, key), base64.RawURLEncoding.EncodeToString(question[:])}
 }
 
 // earlierOnce is how a berth up to 0.4 named the call, the zero Once where that cannot have
@@ -80,7 +80,7 @@ func (c *Creation) earlierOnce(key string) Once {
 // outcome or a place in a queue. Errors are Create's, ErrKeyReused and ErrUnsettled. With
 // any of them nothing was made by this call.
 func (t *Tasks) CreateOnce(ctx context.Context, c Creation, key string) (held *Held, earlier View, err error) {
-	defer func() { t.metrics.tried(ctx, err) }()
+	defer func() { t.runner.metrics.tried(ctx, err) }()
 	limit, cancel := context.WithTimeout(ctx, settleTime+c.Withhold)
 	defer cancel()
 	once, err := t.once(limit, &c, key)
@@ -88,9 +88,9 @@ func (t *Tasks) CreateOnce(ctx context.Context, c Creation, key string) (held *H
 		return nil, View{}, unavailable(err)
 	}
 	for {
-		used, err := t.used(limit, once)
+		used, err := t.ledger.once.used(limit, once)
 		if older := c.earlierOnce(key); errors.Is(err, storage.ErrNotFound) && older != (Once{}) {
-			used, err = t.used(limit, older)
+			used, err = t.ledger.once.used(limit, older)
 		}
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
@@ -106,7 +106,7 @@ func (t *Tasks) CreateOnce(ctx context.Context, c Creation, key string) (held *H
 			// Without the task the key is free in a moment: the task has expired, or its
 			// client was given something else in its place.
 			task, err := t.Peek(ctx, used.Task, c.Asker)
-			if !errors.Is(err, ErrUnknown) && !t.Withholds(&task) {
+			if !errors.Is(err, ErrUnknown) && !t.ledger.Withholds(&task) {
 				return nil, View{Task: task}, err
 			}
 		}
@@ -118,9 +118,12 @@ func (t *Tasks) CreateOnce(ctx context.Context, c Creation, key string) (held *H
 	}
 }
 
+// onceKeys are the idempotency keys that were used.
+type onceKeys struct{ store store }
+
 // used returns what stands for a key, or fails with storage.ErrNotFound.
-func (t *Tasks) used(ctx context.Context, once Once) (usedKey, error) {
-	record, err := t.store.Get(ctx, keyOf(once))
+func (k onceKeys) used(ctx context.Context, once Once) (usedKey, error) {
+	record, err := k.store.Get(ctx, keyOf(once))
 	if err != nil {
 		return usedKey{}, fmt.Errorf("upgrade: reading an idempotency key: %w", err)
 	}
@@ -140,14 +143,14 @@ func (k usedKey) encode() []byte {
 	return data
 }
 
-// claimKey takes the task's key, if it has one, before anything is recorded. A claim is
+// claim takes the task's key, if it has one, before anything is recorded. A claim is
 // short: if this process dies before the task is recorded, others may make it.
-func (t *Tasks) claimKey(ctx context.Context, task *Task) error {
+func (k onceKeys) claim(ctx context.Context, task *Task) error {
 	if task.Once == (Once{}) {
 		return nil
 	}
 	claim := usedKey{Task: task.ID, Question: task.Once.Question}
-	standing, created, err := t.store.PutIfAbsent(ctx, keyOf(task.Once), claim.encode(), claimTime)
+	standing, created, err := k.store.PutIfAbsent(ctx, keyOf(task.Once), claim.encode(), claimTime)
 	if err != nil {
 		return fmt.Errorf("upgrade: storing an idempotency key: %w", err)
 	}
@@ -161,18 +164,18 @@ func (t *Tasks) claimKey(ctx context.Context, task *Task) error {
 	return err
 }
 
-// settleKey makes the recorded task the one of its key, for as long as it lives. Where a
+// settle makes the recorded task the one of its key, for as long as it lives. Where a
 // claim has run out and another call took the key meanwhile, one of the two wins here,
 // before anything is sent; the other one fails with errKeyTaken.
-func (t *Tasks) settleKey(ctx context.Context, task *Task, life time.Duration) error {
+func (k onceKeys) settle(ctx context.Context, task *Task, life time.Duration) error {
 	if task.Once == (Once{}) {
 		return nil
 	}
 	settled := usedKey{task.ID, task.Once.Question, true}
 	const claimed = 1 // the version of a claim
-	standing, err := t.store.Swap(ctx, keyOf(task.Once), claimed, settled.encode(), life)
+	standing, err := k.store.Swap(ctx, keyOf(task.Once), claimed, settled.encode(), life)
 	if errors.Is(err, storage.ErrNotFound) {
-		standing, _, err = t.store.PutIfAbsent(ctx, keyOf(task.Once), settled.encode(), life)
+		standing, _, err = k.store.PutIfAbsent(ctx, keyOf(task.Once), settled.encode(), life)
 	}
 	if err != nil && !errors.Is(err, storage.ErrConflict) {
 		return fmt.Errorf("upgrade: storing an idempotency key: %w", err)
@@ -183,12 +186,12 @@ func (t *Tasks) settleKey(ctx context.Context, task *Task, life time.Duration) e
 	return nil
 }
 
-// freeKey gives back a key whose task nobody was told of.
-func (t *Tasks) freeKey(ctx context.Context, task *Task) error {
+// free gives back a key whose task nobody was told of.
+func (k onceKeys) free(ctx context.Context, task *Task) error {
 	if task.Once == (Once{}) {
 		return nil
 	}
-	used, err := t.used(ctx, task.Once)
+	used, err := k.used(ctx, task.Once)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return nil
@@ -197,23 +200,23 @@ func (t *Tasks) freeKey(ctx context.Context, task *Task) error {
 	case used.Task != task.ID:
 		return nil
 	}
-	return t.store.Delete(ctx, keyOf(task.Once))
+	return k.store.Delete(ctx, keyOf(task.Once))
 }
 
-// reconsider sees to a creation that has failed, for all that is known. A repetition may
+// resolve sees to a creation that has failed, for all that is known. A repetition may
 // have been told of its task all the same: it is gone on with then. Else it is forgotten.
 // The caller has claimed the task.
-func (t *Tasks) reconsider(ctx context.Context, task Task, c *Call) error {
-	awaited, err := t.awaited(ctx, &task)
+func (r *Runner) resolve(ctx context.Context, task Task, c *Call) error {
+	awaited, err := r.awaited(ctx, &task)
 	if err != nil {
 		return err
 	}
 	if !awaited {
-		return t.forget(ctx, &task)
+		return r.forget(ctx, &task)
 	}
-	e, err := t.records.get(ctx, task.ID)
-	if err == nil && e.Holder == t.holder {
-		t.hold(e, c).start()
+	e, err := r.ledger.records.get(ctx, task.ID)
+	if err == nil && e.Holder == r.ledger.holder {
+		r.hold(e, c).start()
 	}
 	if errors.Is(err, ErrUnknown) {
 		return nil

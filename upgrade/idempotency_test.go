@@ -34,33 +34,33 @@ func TestClaimThatRanOutHasOneWinner(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			tasks, ctx := newTasksOn(t), t.Context()
 			claimants := []Task{namedTask("a"), namedTask("b")}
-			if err := tasks.claimKey(ctx, &claimants[0]); err != nil {
+			if err := tasks.ledger.once.claim(ctx, &claimants[0]); err != nil {
 				t.Fatal(err)
 			}
-			if err := tasks.claimKey(ctx, &claimants[0]); err != nil {
+			if err := tasks.ledger.once.claim(ctx, &claimants[0]); err != nil {
 				t.Errorf("claimed once more, since the reply was lost: %v", err)
 			}
-			if err := tasks.claimKey(ctx, &claimants[1]); !errors.Is(err, errKeyTaken) {
+			if err := tasks.ledger.once.claim(ctx, &claimants[1]); !errors.Is(err, errKeyTaken) {
 				t.Fatalf("a second claim: %v", err)
 			}
 			time.Sleep(claimTime)
-			if err := tasks.claimKey(ctx, &claimants[1]); err != nil {
+			if err := tasks.ledger.once.claim(ctx, &claimants[1]); err != nil {
 				t.Fatal(err)
 			}
 			winner, loser := claimants[first], claimants[1-first]
-			if err := tasks.settleKey(ctx, &winner, time.Hour); err != nil {
+			if err := tasks.ledger.once.settle(ctx, &winner, time.Hour); err != nil {
 				t.Fatal(err)
 			}
-			if err := tasks.settleKey(ctx, &winner, time.Hour); err != nil {
+			if err := tasks.ledger.once.settle(ctx, &winner, time.Hour); err != nil {
 				t.Errorf("settled once more: %v", err)
 			}
-			if err := tasks.settleKey(ctx, &loser, time.Hour); !errors.Is(err, errKeyTaken) {
+			if err := tasks.ledger.once.settle(ctx, &loser, time.Hour); !errors.Is(err, errKeyTaken) {
 				t.Errorf("the other one: %v", err)
 			}
-			if err := tasks.freeKey(ctx, &loser); err != nil {
+			if err := tasks.ledger.once.free(ctx, &loser); err != nil {
 				t.Fatal(err)
 			}
-			if used, err := tasks.used(ctx, winner.Once); err != nil || used.Task != winner.ID {
+			if used, err := tasks.ledger.once.used(ctx, winner.Once); err != nil || used.Task != winner.ID {
 				t.Errorf("%+v stands, %v", used, err)
 			}
 		})
@@ -73,30 +73,30 @@ func TestCreationOfUnknownEndIsNotForgottenOnceItsKeyStands(t *testing.T) {
 	for _, settled := range []bool{false, true} {
 		tasks, ctx := newTasksOn(t), context.Background()
 		task := namedTask("a")
-		task.Holder, task.State = tasks.holder, Accepted
-		if err := tasks.claimKey(ctx, &task); err != nil {
+		task.Holder, task.State = tasks.ledger.holder, Accepted
+		if err := tasks.ledger.once.claim(ctx, &task); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tasks.records.create(ctx, task, time.Hour); err != nil {
+		if _, err := tasks.ledger.records.create(ctx, task, time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		if settled {
-			if err := tasks.settleKey(ctx, &task, time.Hour); err != nil {
+			if err := tasks.ledger.once.settle(ctx, &task, time.Hour); err != nil {
 				t.Fatal(err)
 			}
 		}
-		tasks.pools[""] = &Pool{Routing: emptyPool()}
-		if err := tasks.reconsider(ctx, task, &Call{Body: []byte(`{}`)}); err != nil {
+		tasks.runner.pools[""] = &Pool{Routing: emptyPool()}
+		if err := tasks.runner.resolve(ctx, task, &Call{Body: []byte(`{}`)}); err != nil {
 			t.Fatal(err)
 		}
-		if h := tasks.custody.get(task.ID); h != nil {
+		if h := tasks.runner.calls.get(task.ID); h != nil {
 			<-h.done
 		}
-		e, err := tasks.records.get(ctx, task.ID)
+		e, err := tasks.ledger.records.get(ctx, task.ID)
 		if stands := err == nil; stands != settled || stands && e.State != Failed {
 			t.Errorf("settled %v: the record is %+v, %v", settled, e, err)
 		}
-		if _, err := tasks.used(ctx, task.Once); (err == nil) != settled {
+		if _, err := tasks.ledger.once.used(ctx, task.Once); (err == nil) != settled {
 			t.Errorf("settled %v: the key: %v", settled, err)
 		}
 	}
@@ -106,12 +106,12 @@ func TestCreationOfUnknownEndIsNotForgottenOnceItsKeyStands(t *testing.T) {
 func TestKeyIsPutBack(t *testing.T) {
 	tasks, ctx := newTasksOn(t), t.Context()
 	task := namedTask("a")
-	h := tasks.hold(entry{Task: task}, &Call{Body: []byte(`{}`)})
+	h := tasks.runner.hold(entry{Task: task}, &Call{Body: []byte(`{}`)})
 	defer h.end(nil)
 	if err := h.putBack(ctx); err != nil {
 		t.Fatal(err)
 	}
-	record, err := tasks.store.Get(ctx, keyOf(task.Once))
+	record, err := tasks.ledger.store.Get(ctx, keyOf(task.Once))
 	var used usedKey
 	if err == nil {
 		err = json.Unmarshal(record.Value, &used)

@@ -97,17 +97,17 @@ func TestTaskThatIsBeingForgottenIsNoOrphan(t *testing.T) {
 		id := b.hand(t, rule(func(r *Rule) { r.OnOrphan = OrphanRerun }), "call hang")
 		synctest.Wait()
 		b.line.refuse(func(op, _ string) bool { return op == "delete" || op == "delist" })
-		b.custody.get(id).Discard()
+		b.runner.calls.get(id).Discard()
 		time.Sleep(2 * testLease)
 		if n := up.times("call", 0); n != 1 {
 			t.Errorf("ran %d times", n)
 		}
 		b.line.refuse(nil)
 		time.Sleep(testLease)
-		if left := b.members(t, b.lists.tasksOf(b.holder)); len(left) > 0 || b.Held() > 0 {
+		if left := b.members(t, b.ledger.lists.tasksOf(b.ledger.holder)); len(left) > 0 || b.Held() > 0 {
 			t.Errorf("%v is listed, %d calls are held", left, b.Held())
 		}
-		if _, err := b.records.get(t.Context(), id); !errors.Is(err, ErrUnknown) {
+		if _, err := b.ledger.records.get(t.Context(), id); !errors.Is(err, ErrUnknown) {
 			t.Errorf("got %v, want ErrUnknown", err)
 		}
 	})
@@ -140,14 +140,14 @@ func TestBeatsGoOnWhileACreationThatWasUnknownRuns(t *testing.T) {
 			late = late && !refused
 			return refused
 		})
-		time.Sleep(2 * b.beat())
+		time.Sleep(2 * b.ledger.epoch.beat())
 		if n := up.times("call", 0); n != 1 {
 			t.Fatalf("ran %d times, want once", n)
 		}
-		time.Sleep(b.beat())
+		time.Sleep(b.ledger.epoch.beat())
 		b.line.note()
-		time.Sleep(2 * b.beat())
-		if asked := "members " + b.lists.tasksOf(b.holder); !slices.Contains(b.line.asked(), asked) {
+		time.Sleep(2 * b.ledger.epoch.beat())
+		if asked := "members " + b.ledger.lists.tasksOf(b.ledger.holder); !slices.Contains(b.line.asked(), asked) {
 			t.Errorf("no beat: asked for %v", b.line.asked())
 		}
 	})

@@ -25,12 +25,12 @@ func (v View) Return() {
 func (t *Tasks) showOutcome(ctx context.Context, v *View) (err error) {
 	name := v.Task.Outcome
 	if 0 < v.Size && v.Size <= unlent {
-		v.Outcome, err = t.records.outcome(ctx, v.ID, name)
+		v.Outcome, err = t.ledger.records.outcome(ctx, v.ID, name)
 		return err
 	}
 	size := cmp.Or(v.Size, v.Terms.MaxResult) // a berth before 0.5.0 has not said how large it is
 	v.Outcome, err = t.lend(ctx, v, outcomeKey(v.ID, name), size, func() ([]byte, error) {
-		return t.records.outcome(ctx, v.ID, name)
+		return t.ledger.records.outcome(ctx, v.ID, name)
 	})
 	return err
 }
@@ -54,7 +54,7 @@ func (t *Tasks) showAsks(ctx context.Context, v *View) (err error) {
 func (t *Tasks) lend(ctx context.Context, v *View, key string, size int64, read func() ([]byte, error)) ([]byte, error) {
 	o, err := t.lending.borrow(ctx, key, v.Caller, size, read)
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
-		t.metrics.refused(ctx, refusal.Reason)
+		t.runner.metrics.refused(ctx, refusal.Reason)
 	}
 	if err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func TestResultIsInMemoryOnce(t *testing.T) {
 				t.Fatalf("view %d has %d bytes of its own", i, len(v.Outcome))
 			}
 		}
-		if lent := b.InMemory() - b.quota.total().bytes; lent != int64(len(seen[0].Outcome)) {
+		if lent := b.InMemory() - b.ledger.quota.total().bytes; lent != int64(len(seen[0].Outcome)) {
 			t.Errorf("%d bytes are lent, want %d", lent, len(seen[0].Outcome))
 		}
 		returnAll(seen[1:])
@@ -87,7 +87,7 @@ func TestWhoDoesNotReadIsGivenNoMore(t *testing.T) {
 		if refusal, ok := errors.AsType[*Refusal](err); !ok || refusal.Reason != "caller_lent" || !errors.Is(err, ErrTooMuchLent) {
 			t.Errorf("a fourth result: got %v", err)
 		}
-		if !b.KeepsMuch("one") || b.lending.aboveEven(short("two")) {
+		if !b.KeepsMuch("one") || b.lending.aboveEven(digest("two")) {
 			t.Error("nobody would be shed for it, or somebody else")
 		}
 		returnAll(views(t, b, ids[4], 1))

@@ -63,14 +63,14 @@ func (h *Held) abandons(cause error) bool {
 // revoke tells the upstream that nobody wants the answer to the call any more.
 func (h *Held) revoke(ctx context.Context) {
 	task := h.Task()
-	h.t.revoke(ctx, &task, h.call.unpack())
+	h.r.revoke(ctx, &task, h.call.unpack())
 }
 
 // revoke tells the upstream of a legacy call of a task's that nobody wants the answer any
 // more. c is the call.
-func (t *Tasks) revoke(ctx context.Context, task *Task, c *Call) {
+func (r *Runner) revoke(ctx context.Context, task *Task, c *Call) {
 	if task.Round > 0 && task.Call != "" {
-		t.post(ctx, task, c, mcp.Cancelled(requestID(task.Call, task.Round), "the task was given up"))
+		r.post(ctx, task, c, mcp.Cancelled(requestID(task.Call, task.Round), "the task was given up"))
 	}
 }
 
@@ -78,13 +78,13 @@ func (t *Tasks) revoke(ctx context.Context, task *Task, c *Call) {
 // upstream has taken it.
 func (h *Held) post(ctx context.Context, body []byte) bool {
 	task := h.Task()
-	return h.t.post(ctx, &task, h.call.unpack(), body)
+	return h.r.post(ctx, &task, h.call.unpack(), body)
 }
 
 // post posts a notification or a response with all that a task's call c bears beside its
 // body. It reports whether the upstream has taken it.
-func (t *Tasks) post(ctx context.Context, task *Task, c *Call, body []byte) bool {
-	pool, u := t.pools[task.Pool], t.upstreamOf(task)
+func (r *Runner) post(ctx context.Context, task *Task, c *Call, body []byte) bool {
+	pool, u := r.pools[task.Pool], r.upstreamOf(task)
 	if u == nil || pool.Transport.Tell == nil {
 		return false
 	}
@@ -92,7 +92,7 @@ func (t *Tasks) post(ctx context.Context, task *Task, c *Call, body []byte) bool
 	defer cancel()
 	c.Body = body
 	if err := pool.Transport.Tell(ctx, u, c); err != nil {
-		t.log.Debug("an upstream could not be told", "upstream", u.Name, "error", err)
+		r.log.Debug("an upstream could not be told", "upstream", u.Name, "error", err)
 		return false
 	}
 	return true
@@ -168,7 +168,7 @@ func (h *Held) hear(ctx context.Context, m Message) (r reply, over bool, err err
 	}
 	if m.Data == nil {
 		if m.Event != "" {
-			aside(func() { h.noteThat(saying{event: m.Event}) })
+			onFreshStack(func() { h.noteThat(saying{event: m.Event}) })
 		}
 		return reply{}, false, nil
 	}
@@ -187,14 +187,14 @@ func (h *Held) hear(ctx context.Context, m Message) (r reply, over bool, err err
 		h.ignore(ctx, a, m)
 		return reply{}, false, nil
 	}
-	aside(func() { err = h.told(ctx, a, m) })
+	onFreshStack(func() { err = h.told(ctx, a, m) })
 	return reply{}, false, err
 }
 
 // ignore drops a request or notification that is not UTF-8: who shows it to a client, or
 // keeps it, could not tell what it says. How far the stream came it tells all the same.
 func (h *Held) ignore(ctx context.Context, a mcp.Answer, m Message) {
-	aside(func() {
+	onFreshStack(func() {
 		if a.ID != nil && utf8.Valid(a.ID) {
 			h.post(ctx, mcp.ErrorResponse(bytes.Clone(a.ID), errIllegible.Object()))
 			return

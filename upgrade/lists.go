@@ -13,16 +13,16 @@ import (
 // after it.
 type lists struct{ store store }
 
-func (lists) holders() string              { return "upgrade:holders" }
-func (lists) leaseOf(holder string) string { return "upgrade:holder:{" + holder + "}" }
-func (lists) tasksOf(holder string) string { return "upgrade:holder:{" + holder + "}:tasks" }
-func (lists) mailOf(holder string) string  { return "upgrade:holder:{" + holder + "}:mail" }
+func (lists) holders() string                 { return "upgrade:holders" }
+func (lists) leaseOf(holder string) string    { return "upgrade:holder:{" + holder + "}" }
+func (lists) tasksOf(holder string) string    { return "upgrade:holder:{" + holder + "}:tasks" }
+func (lists) changesFor(holder string) string { return "upgrade:holder:{" + holder + "}:mail" }
 
 // liveOf lists the tasks of a principal that have not ended.
-func (lists) liveOf(pool, principal string) string { return "upgrade:live:" + short(pool, principal) }
+func (lists) liveOf(pool, principal string) string { return "upgrade:live:" + digest(pool, principal) }
 
 // madeBy lists all tasks of a principal, those that have ended, too.
-func (lists) madeBy(pool, principal string) string { return "upgrade:made:" + short(pool, principal) }
+func (lists) madeBy(pool, principal string) string { return "upgrade:made:" + digest(pool, principal) }
 
 // all lists the tasks of a store that one process has for itself.
 func (lists) all() string { return "upgrade:tasks" }
@@ -48,7 +48,7 @@ func overKey(session string) string { return "upgrade:session:{" + session + "}:
 
 // slotsOf lists the places that are taken at an upstream.
 func (lists) slotsOf(queue, upstream string) string {
-	return "upgrade:slots:" + queue + ":" + short(upstream)
+	return "upgrade:slots:" + queue + ":" + digest(upstream)
 }
 
 // placesOf begins the names of the places that a holder takes for a task. No two are
@@ -58,8 +58,8 @@ func placesOf(id, holder string) string { return id + " " + holder + " " }
 // waitingIn lists the calls that wait for such a slot, by the names that turnOf gives.
 func (lists) waitingIn(queue string) string { return "upgrade:queue:" + queue }
 
-// short names parts of any length and content.
-func short(parts ...string) string {
+// digest names parts of any length and content.
+func digest(parts ...string) string {
 	sum := sha256.New()
 	for _, part := range parts {
 		fmt.Fprintf(sum, "%d:%s", len(part), part)
@@ -67,7 +67,7 @@ func short(parts ...string) string {
 	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:12])
 }
 
-func (l lists) enlist(ctx context.Context, list, member string, life time.Duration, most int) error {
+func (l lists) add(ctx context.Context, list, member string, life time.Duration, most int) error {
 	// A life that is over by this process's clock must not become an endless one.
 	err := l.store.Enlist(ctx, list, member, max(life, time.Second), most)
 	if err != nil {
@@ -76,8 +76,8 @@ func (l lists) enlist(ctx context.Context, list, member string, life time.Durati
 	return nil
 }
 
-// strike takes member out. What stays behind for an outage expires, or is found to be
+// remove takes member out. What stays behind for an outage expires, or is found to be
 // out of date by whoever reads it.
-func (l lists) strike(ctx context.Context, list, member string) {
+func (l lists) remove(ctx context.Context, list, member string) {
 	_ = l.store.Delist(ctx, list, member)
 }

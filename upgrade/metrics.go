@@ -35,7 +35,7 @@ type metrics struct {
 	sessionEnds metric.Int64Counter
 }
 
-func newMetrics(provider metric.MeterProvider, t *Tasks) metrics {
+func newMetrics(provider metric.MeterProvider, r *Runner) metrics {
 	if provider == nil {
 		provider = noop.NewMeterProvider()
 	}
@@ -54,23 +54,23 @@ func newMetrics(provider metric.MeterProvider, t *Tasks) metrics {
 	m.resumptions, _ = meter.Int64Counter("berth.upgrade.resumed", metric.WithDescription("Streams of held calls that broke, or were left by another berth, and were to be resumed, by outcome."))
 	m.questions, _ = meter.Int64Counter("berth.upgrade.questions", metric.WithDescription("What tools asked clients while their calls were held in sessions, by outcome."))
 	m.sessionEnds, _ = meter.Int64Counter("berth.upgrade.session_ends", metric.WithDescription("Sessions that were ended while calls were held in them, by outcome."))
-	m.begin(t)
+	m.begin(r)
 	m.rounds, _ = meter.Float64Histogram("berth.upgrade.round.duration", metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(roundBuckets...),
 		metric.WithDescription("Rounds of held calls, from their dispatch to the end of their answer."))
 	_, _ = meter.Int64ObservableGauge("berth.upgrade.holder", metric.WithDescription("Always 1; the label tells by which name this process holds calls."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(1, metric.WithAttributes(attribute.String("holder", t.holder)))
+			o.Observe(1, metric.WithAttributes(attribute.String("holder", r.ledger.holder)))
 			return nil
 		}))
 	_, _ = meter.Int64ObservableGauge("berth.upgrade.held", metric.WithDescription("Calls held by this process."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(int64(t.Held()))
+			o.Observe(int64(r.calls.size()))
 			return nil
 		}))
 	gauge := func(name, says string, unit string, of func(u usage) int64) {
 		_, _ = meter.Int64ObservableGauge(name, metric.WithDescription(says), metric.WithUnit(unit),
 			metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-				o.Observe(of(t.quota.total()))
+				o.Observe(of(r.ledger.quota.total()))
 				return nil
 			}))
 	}
@@ -80,7 +80,7 @@ func newMetrics(provider metric.MeterProvider, t *Tasks) metrics {
 }
 
 // begin has the counters stand at 0.
-func (m metrics) begin(t *Tasks) {
+func (m metrics) begin(r *Runner) {
 	for _, counter := range []metric.Int64Counter{m.made, m.unmade, m.late, m.orphaned, m.adopted, m.putBack} {
 		series.Begin(counter)
 	}
@@ -89,7 +89,7 @@ func (m metrics) begin(t *Tasks) {
 	series.Begin(m.ends, series.Of("state", string(Completed), string(Failed)))
 	series.Begin(m.questions, series.Of("outcome", "asked", "settled", "withdrawn", "refused", "undeclared"))
 	series.Begin(m.sessionEnds, series.Of("outcome", "held", "told", "failed"))
-	for _, pool := range t.pools {
+	for _, pool := range r.pools {
 		at := []series.Label{series.Of("pool", pool.Routing.Name()), series.Of("upstream", pool.Routing.Names()...)}
 		series.Begin(m.crossed, at...)
 		series.Begin(m.resumptions, append(at, series.Of("outcome", "resumed", "refused", "unreachable", mcp.ReasonSessionLost))...)

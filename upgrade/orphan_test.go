@@ -144,15 +144,15 @@ func TestHolderIsNotTakenForDeadByMistake(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, up)
 		time.Sleep(time.Second)
 		id := berths[0].hand(t, rule(nil), "call hang")
-		time.Sleep(testLease + berths[0].beat()/2)
+		time.Sleep(testLease + berths[0].ledger.epoch.beat()/2)
 		lose := func() {
-			if err := berths[1].line.at.Load().Delete(t.Context(), berths[0].lists.leaseOf(berths[0].holder)); err != nil {
+			if err := berths[1].line.at.Load().Delete(t.Context(), berths[0].ledger.lists.leaseOf(berths[0].ledger.holder)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for range 20 { // each time found missing by one tick, and put back by the next beat
 			lose()
-			time.Sleep(2 * berths[0].beat())
+			time.Sleep(2 * berths[0].ledger.epoch.beat())
 		}
 		berths[0].mustState(t, id, Dispatched)
 		for range 3 { // an outage outlives all leases
@@ -337,7 +337,7 @@ func TestRecordThatFellBackIsPutRight(t *testing.T) {
 		if err := store.Delete(t.Context(), taskKey(id)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := berths[0].records.create(t.Context(), before.Task, time.Hour); err != nil {
+		if _, err := berths[0].ledger.records.create(t.Context(), before.Task, time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		berths[1].mustState(t, id, Accepted)

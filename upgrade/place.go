@@ -26,19 +26,19 @@ type place struct {
 // bounds how many there are. It waits for one for as long as it takes.
 func (h *Held) takePlace(tried []*routing.Upstream) (place, error) {
 	task := h.Task()
-	pool := h.t.pools[task.Pool].Routing
+	pool := h.r.pools[task.Pool].Routing
 	if task.Terms.Slots == 0 {
 		lease, err := task.pick(pool, tried)
 		return place{Lease: lease}, err
 	}
 	ctx, cancel := context.WithDeadlineCause(h.ctx, h.expires, errTimeout)
 	defer cancel()
-	freed, stop := h.t.hub.watch(queueTopic(task.Terms.Queue))
+	freed, stop := h.l.notices.watch(queueTopic(task.Terms.Queue))
 	defer stop()
 	for {
 		var taken place
 		var err error
-		aside(func() { taken, err = h.tryPlace(ctx, pool, &task, tried) })
+		onFreshStack(func() { taken, err = h.tryPlace(ctx, pool, &task, tried) })
 		if taken.Lease != nil {
 			return taken, nil
 		}
@@ -67,8 +67,8 @@ func waitFor(ctx context.Context, freed <-chan struct{}) error {
 
 // tellOfWaiting tells a client that waits for the answer that the call waits for its turn.
 func (h *Held) tellOfWaiting() {
-	if h.guest != nil {
-		h.guest.Waits()
+	if h.client != nil {
+		h.client.Waits()
 	}
 }
 
@@ -77,14 +77,14 @@ func (h *Held) leaveQueue(task *Task) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), storeTime)
 	defer cancel()
 	h.unqueue(ctx, task)
-	h.t.tell(ctx, queueTopic(task.Terms.Queue))
+	h.l.notices.tell(ctx, queueTopic(task.Terms.Queue))
 }
 
 // tryPlace takes a place at one of the upstreams if it is this call's turn; none if there
 // is none, or nobody can say. Only so many of those that queue try as there are places in
 // all, the first first.
 func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tried []*routing.Upstream) (place, error) {
-	waiting, err := h.t.queues.waiting(ctx, task.line())
+	waiting, err := h.l.queues.waiting(ctx, task.line())
 	if err != nil {
 		return place{}, nil
 	}
@@ -99,22 +99,22 @@ func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tri
 	}
 	h.turn = waiting[at]
 	if before := at - task.Terms.Slots*task.choices(pool); before >= 0 {
-		if h.t.queues.mayWeed(task.line()) {
-			h.t.weedQueue(ctx, task, waiting[before])
+		if h.l.queues.mayPrune(task.line()) {
+			h.r.pruneQueue(ctx, task, waiting[before])
 		}
 		return place{}, nil
 	}
-	if !h.t.placesKnown(ctx) {
+	if !h.l.epoch.placesKnown(ctx) {
 		return place{}, nil
 	}
 	taken, err := h.takeSlot(ctx, pool, task, tried)
 	switch {
 	case err != nil:
 	case taken.Lease != nil:
-		h.t.noteTurn(ctx, task.line(), h.turn, time.Until(h.expires)+spare)
+		h.l.queues.noteRound(ctx, task.line(), h.turn, time.Until(h.expires)+spare)
 		h.unqueue(ctx, task)
 	case at == 0:
-		h.t.weedSlots(ctx, pool, task.Terms.Queue)
+		h.r.pruneSlots(ctx, pool, task.Terms.Queue)
 	}
 	return taken, err
 }
@@ -125,7 +125,7 @@ func (t *Task) line() string {
 	if t.Session == "" {
 		return t.Terms.Queue
 	}
-	return t.Terms.Queue + lineMark + short(t.Upstream)
+	return t.Terms.Queue + lineMark + digest(t.Upstream)
 }
 
 // lineMark stands between a queue and one of its lines.
@@ -142,31 +142,31 @@ func (t *Task) choices(pool *routing.Pool) int {
 // unqueue takes the call's task out of its line.
 func (h *Held) unqueue(ctx context.Context, task *Task) {
 	if h.turn.name != "" {
-		h.t.unqueueAs(ctx, task, h.turn.name)
+		h.l.queues.removeAs(ctx, task, h.turn.name)
 		h.turn = turn{}
 	}
 }
 
-// unqueue takes a task out of its line that nobody holds.
-func (t *Tasks) unqueue(ctx context.Context, task *Task) {
-	names, _ := t.store.Members(ctx, t.lists.waitingIn(task.line())) // what stays is weeded out
+// remove takes a task out of its line that nobody holds.
+func (q *queues) remove(ctx context.Context, task *Task) {
+	names, _ := q.lists.store.Members(ctx, q.lists.waitingIn(task.line())) // what stays is weeded out
 	for _, name := range names {
 		if readTurn(name).id == task.ID {
-			t.unqueueAs(ctx, task, name)
+			q.removeAs(ctx, task, name)
 		}
 	}
 }
 
-// unqueueAs takes a name out of the line that task stands in.
-func (t *Tasks) unqueueAs(ctx context.Context, task *Task, name string) {
-	t.lists.strike(ctx, t.lists.waitingIn(task.line()), name)
-	t.queues.changed(task.Terms.Queue)
+// removeAs takes a name out of the line that task stands in.
+func (q *queues) removeAs(ctx context.Context, task *Task, name string) {
+	q.lists.remove(ctx, q.lists.waitingIn(task.line()), name)
+	q.changed(task.Terms.Queue)
 }
 
 // placesKnown reports whether the store knows which places are taken: what it has lost,
 // holders need a moment to put back.
-func (t *Tasks) placesKnown(ctx context.Context) bool {
-	return !t.store.Shared() || t.checkEpoch(ctx) == nil && t.trust.steady(t.settling())
+func (e *epoch) placesKnown(ctx context.Context) bool {
+	return !e.store.Shared() || e.check(ctx) == nil && e.stableFor(e.settling())
 }
 
 // takeSlot takes a place wherever one is free; none if none is, or nobody can say.
@@ -181,17 +181,17 @@ func (h *Held) takeSlot(ctx context.Context, pool *routing.Pool, task *Task, tri
 			return place{}, err
 		}
 		at := place{
-			Lease: lease, list: h.t.lists.slotsOf(task.Terms.Queue, lease.Upstream.Name),
-			name: placesOf(task.ID, h.t.holder) + newName(6),
+			Lease: lease, list: h.l.lists.slotsOf(task.Terms.Queue, lease.Upstream.Name),
+			name: placesOf(task.ID, h.l.holder) + newName(6),
 		}
-		err = h.t.lists.enlist(ctx, at.list, at.name, time.Until(h.expires)+spare, task.Terms.Slots)
+		err = h.l.lists.add(ctx, at.list, at.name, time.Until(h.expires)+spare, task.Terms.Slots)
 		if err == nil {
 			h.standAt(at)
 			return at, nil
 		}
 		lease.Release()
 		if !errors.Is(err, storage.ErrFull) {
-			h.t.freeSlot(ctx, at.list, at.name) // it may have been taken
+			h.l.freeSlot(ctx, at.list, at.name) // it may have been taken
 			return place{}, nil
 		}
 		full = append(full, lease.Upstream)
@@ -218,40 +218,40 @@ func (h *Held) standAt(at place) {
 	h.place = at
 }
 
-// weedQueue strikes a task out of the line that task stands in if nobody holds it: a
+// pruneQueue strikes a task out of the line that task stands in if nobody holds it: a
 // fail-over may have brought the entry back, and it is in the way of those who come after.
-func (t *Tasks) weedQueue(ctx context.Context, task *Task, other turn) {
-	e, err := t.records.get(ctx, other.id)
+func (r *Runner) pruneQueue(ctx context.Context, task *Task, other turn) {
+	e, err := r.ledger.records.get(ctx, other.id)
 	if errors.Is(err, ErrUnknown) || err == nil && e.Holder == "" {
-		t.unqueueAs(ctx, task, other.name)
+		r.ledger.queues.removeAs(ctx, task, other.name)
 	}
 }
 
-// weedSlots gives back places whose holders are gone, or are this process and know nothing
+// pruneSlots gives back places whose holders are gone, or are this process and know nothing
 // of them. Another one that lives gives its own back, once its call is closed.
-func (t *Tasks) weedSlots(ctx context.Context, pool *routing.Pool, queue string) {
+func (r *Runner) pruneSlots(ctx context.Context, pool *routing.Pool, queue string) {
 	for _, u := range pool.Upstreams() {
-		list := t.lists.slotsOf(queue, u.Name)
-		taken, _ := t.store.Members(ctx, list) // none, or another time
+		list := r.ledger.lists.slotsOf(queue, u.Name)
+		taken, _ := r.ledger.store.Members(ctx, list) // none, or another time
 		for _, name := range taken {
-			if t.stray(ctx, name) {
-				t.lists.strike(ctx, list, name)
+			if r.isStray(ctx, name) {
+				r.ledger.lists.remove(ctx, list, name)
 			}
 		}
 	}
 }
 
-// stray reports whether nobody will give a place back.
-func (t *Tasks) stray(ctx context.Context, name string) bool {
+// isStray reports whether nobody will give a place back.
+func (r *Runner) isStray(ctx context.Context, name string) bool {
 	id, rest, _ := strings.Cut(name, " ")
 	holder, _, _ := strings.Cut(rest, " ")
-	if holder == t.holder {
-		return t.custody.get(id) == nil
+	if holder == r.ledger.holder {
+		return r.calls.get(id) == nil
 	}
-	if lives, err := t.lists.stands(ctx, holder); lives || err != nil {
+	if lives, err := r.ledger.lists.stands(ctx, holder); lives || err != nil {
 		return false
 	}
-	e, err := t.records.get(ctx, id)
+	e, err := r.ledger.records.get(ctx, id)
 	return errors.Is(err, ErrUnknown) || err == nil && e.Holder != holder
 }
 
@@ -267,21 +267,21 @@ func (h *Held) leavePlace(at place) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), storeTime)
 	defer cancel()
-	h.t.freeSlot(ctx, at.list, at.name)
-	h.t.tell(ctx, queueTopic(h.Task().Terms.Queue))
+	h.l.freeSlot(ctx, at.list, at.name)
+	h.l.notices.tell(ctx, queueTopic(h.Task().Terms.Queue))
 }
 
 // freeSlot gives a place back, as soon as the store takes it.
-func (t *Tasks) freeSlot(ctx context.Context, list, name string) {
-	free := func(ctx context.Context) error { return t.store.Delist(ctx, list, name) }
+func (l *Ledger) freeSlot(ctx context.Context, list, name string) {
+	free := func(ctx context.Context) error { return l.store.Delist(ctx, list, name) }
 	if free(ctx) != nil {
-		t.backlog.add(free)
+		l.backlog.add(free)
 	}
 }
 
-// place returns where a call stands in its queue, from 1; 0 if it is in none.
-func (t *Tasks) place(ctx context.Context, task *Task) int {
-	waiting, err := t.queues.waiting(ctx, task.line())
+// position returns where a call stands in its queue, from 1; 0 if it is in none.
+func (q *queues) position(ctx context.Context, task *Task) int {
+	waiting, err := q.waiting(ctx, task.line())
 	if err != nil {
 		return 0
 	}

@@ -33,7 +33,7 @@ func (h *Held) note(p mcp.Progress, m Message) {
 	if h.Task().Call != "" && len(m.Data) <= maxSaidBytes {
 		said.progress = bytes.Clone(mcp.ProgressParams(m.Data))
 	}
-	aside(func() { h.noteThat(said) })
+	onFreshStack(func() { h.noteThat(said) })
 }
 
 // noteText makes text the task's message.
@@ -80,7 +80,7 @@ func (h *Held) sayNow() {
 func (h *Held) say() {
 	h.hush()
 	h.spoke = time.Now()
-	op := h.t.op(Progress)
+	op := h.l.newOp(Progress)
 	if h.entry.Call != "" {
 		op.Kind = Note
 	}
@@ -91,7 +91,7 @@ func (h *Held) say() {
 	defer cancel()
 	switch _, err := h.stepLocked(ctx, op); {
 	case err == nil:
-		h.t.changed(ctx, &h.entry.Task)
+		h.l.notices.changed(ctx, &h.entry.Task)
 	case errors.Is(err, ErrTerminal), errors.Is(err, ErrStale):
 		h.end(errFenced) // nobody waits for what the tool does any more
 	}

@@ -22,8 +22,8 @@ const looksAtOnce = 3
 
 // putAllBack compares what this process holds with what the store says, and puts back what
 // it has lost. With all that is everything, else what could not be compared before.
-func (t *Tasks) putAllBack(ctx context.Context, all bool) {
-	t.forAllHeld(func(h *Held) {
+func (r *Runner) putAllBack(ctx context.Context, all bool) {
+	r.forAllHeld(func(h *Held) {
 		if all {
 			h.doubtful.Store(true)
 		}
@@ -37,7 +37,7 @@ func (t *Tasks) putAllBack(ctx context.Context, all bool) {
 }
 
 // forAllHeld does something with each call that is held, some at a time.
-func (t *Tasks) forAllHeld(do func(h *Held)) { someAtOnce(slices.Values(t.custody.all()), do) }
+func (r *Runner) forAllHeld(do func(h *Held)) { someAtOnce(slices.Values(r.calls.all()), do) }
 
 // someAtOnce does something with all of some, several at a time: one reply of the store that
 // is late holds no other up.
@@ -62,7 +62,7 @@ func (h *Held) look(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	began := time.Now()
-	stands, err := h.t.records.get(ctx, h.entry.ID)
+	stands, err := h.l.records.get(ctx, h.entry.ID)
 	if repaired, failed := h.repair(ctx, stands, err); repaired || failed != nil {
 		return failed
 	}
@@ -74,7 +74,7 @@ func (h *Held) look(ctx context.Context) error {
 	case stands.State == Cancelled:
 		h.entry = stands
 		h.end(errCancelled)
-	case stands.Holder == h.t.holder:
+	case stands.Holder == h.l.holder:
 		h.entry, h.sure = stands, began // others settle what it asks
 		h.recount(&stands.Task)
 	case stands.State == InputRequired && stands.Round == h.entry.Round:
@@ -100,7 +100,7 @@ func (h *Held) repair(ctx context.Context, stands entry, refused error) (repaire
 	default:
 		h.repairs++
 		var e entry
-		if e, err = h.t.records.replace(ctx, h.entry.Task, stands.version); err == nil {
+		if e, err = h.l.records.replace(ctx, h.entry.Task, stands.version); err == nil {
 			h.entry = e
 		} else {
 			err = errors.Join(storage.ErrUnavailable, err)
@@ -125,42 +125,42 @@ func (h *Held) ahead(stands entry) bool {
 // unless another berth may have ended the task before it was lost.
 // The caller has h.mu.
 func (h *Held) putBack(ctx context.Context) error {
-	t, task := h.t, h.entry.Task
+	l, task := h.l, h.entry.Task
 	life := time.Until(h.expires)
-	if life <= 0 || errors.Is(h.givenUp(), errDiscarded) || t.lease.slept(h.sure) {
+	if life <= 0 || errors.Is(h.givenUp(), errDiscarded) || l.lease.slept(h.sure) {
 		return ErrUnknown
 	}
-	if err := t.takeOn(ctx, &task); err != nil {
+	if err := l.takeOn(ctx, &task); err != nil {
 		return err
 	}
 	if task.Principal != "" {
-		if err := t.lists.enlist(ctx, t.lists.liveOf(task.Pool, task.Principal), task.ID, life+spare, 0); err != nil {
+		if err := l.lists.add(ctx, l.lists.liveOf(task.Pool, task.Principal), task.ID, life+spare, 0); err != nil {
 			return err
 		}
 	}
-	if err := t.enrol(ctx, &task, life); err != nil {
+	if err := l.addTask(ctx, &task, life); err != nil {
 		return err
 	}
-	if err := t.listAsks(ctx, &task, life); err != nil {
+	if err := l.asks.add(ctx, &task, life); err != nil {
 		return err
 	}
 	if h.place.name != "" {
-		if err := t.lists.enlist(ctx, h.place.list, h.place.name, life+spare, 0); err != nil {
+		if err := l.lists.add(ctx, h.place.list, h.place.name, life+spare, 0); err != nil {
 			return err
 		}
 	}
 	if !task.State.Terminal() {
-		if err := t.keepCall(ctx, task.ID, h.call.unpack(), life); err != nil {
+		if err := l.records.keepCall(ctx, task.ID, h.call.unpack(), life); err != nil {
 			return err
 		}
 	}
-	if err := t.settleKey(ctx, &task, life); err != nil && !errors.Is(err, errKeyTaken) {
+	if err := l.once.settle(ctx, &task, life); err != nil && !errors.Is(err, errKeyTaken) {
 		return err
 	}
-	e, err := t.records.create(ctx, task, life)
+	e, err := l.records.create(ctx, task, life)
 	if err == nil {
 		h.entry = e
-		t.metrics.putBack.Add(ctx, 1)
+		h.r.metrics.putBack.Add(ctx, 1)
 	}
 	return err
 }
@@ -169,34 +169,34 @@ func (h *Held) putBack(ctx context.Context) error {
 // listed and not held it sees to as to those of a dead holder: a step was taken of which
 // it never heard, or the store has fallen back to a time when it held them. What is held
 // and not listed is listed again.
-func (t *Tasks) reconcile(ctx context.Context) {
-	listed, err := t.store.Members(ctx, t.lists.tasksOf(t.holder))
-	if err != nil || t.custody.closed() {
+func (p *Peers) reconcile(ctx context.Context) {
+	listed, err := p.ledger.store.Members(ctx, p.ledger.lists.tasksOf(p.ledger.holder))
+	if err != nil || p.runner.calls.closed() {
 		return
 	}
 	missing := make(map[string]*Held)
-	for _, h := range t.custody.all() {
+	for _, h := range p.runner.calls.all() {
 		missing[h.id] = h
 	}
 	for _, id := range listed {
 		delete(missing, id)
 	}
-	someAtOnce(slices.Values(listed), func(id string) { t.own(ctx, id) })
+	someAtOnce(slices.Values(listed), func(id string) { p.own(ctx, id) })
 	someAtOnce(maps.Values(missing), func(h *Held) {
-		_ = t.listHeld(ctx, h.id, time.Until(h.expires)) // or with the next beat
+		_ = p.ledger.listHeld(ctx, h.id, time.Until(h.expires)) // or with the next beat
 	})
 }
 
 // own sees to a task that is listed as this process's, unless somebody does already.
-func (t *Tasks) own(ctx context.Context, id string) {
-	if busy, err := t.custody.tryClaim(id); busy != nil || err != nil {
+func (p *Peers) own(ctx context.Context, id string) {
+	if busy, err := p.runner.calls.tryClaim(id); busy != nil || err != nil {
 		return
 	}
-	defer t.custody.unclaim(id)
-	if t.unsure.settle(ctx, id) != nil || t.custody.get(id) != nil {
+	defer p.runner.calls.unclaim(id)
+	if p.runner.pending.settle(ctx, id) != nil || p.runner.calls.get(id) != nil {
 		return
 	}
-	if _, err := t.inherit(ctx, id, t.holder); err == nil && t.custody.get(id) == nil {
-		t.lists.strike(ctx, t.lists.tasksOf(t.holder), id)
+	if _, err := p.reapClaimed(ctx, id, p.ledger.holder); err == nil && p.runner.calls.get(id) == nil {
+		p.ledger.lists.remove(ctx, p.ledger.lists.tasksOf(p.ledger.holder), id)
 	}
 }

@@ -45,11 +45,11 @@ func (g *givenRounds) age(now time.Time) {
 type queueRead struct {
 	waiting []turn
 	at      time.Time
-	weeded  int // looks for what has no place in it
+	pruned  int // looks for what has no place in it
 }
 
-// weedFresh bounds how many of those in front are looked at for each reading of a queue.
-const weedFresh = 8
+// pruneFresh bounds how many of those in front are looked at for each reading of a queue.
+const pruneFresh = 8
 
 func newQueues(l lists) *queues {
 	return &queues{lists: l, read: map[string]queueRead{}, given: map[string]*givenRounds{}}
@@ -120,14 +120,14 @@ func (q *queues) changed(queue string) {
 	}
 }
 
-// mayWeed reports whether one more of those in front may be looked at.
-func (q *queues) mayWeed(queue string) bool {
+// mayPrune reports whether one more of those in front may be looked at.
+func (q *queues) mayPrune(queue string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	read, ok := q.read[queue]
-	read.weeded++
+	read.pruned++
 	if ok {
 		q.read[queue] = read
 	}
-	return !ok || read.weeded <= weedFresh
+	return !ok || read.pruned <= pruneFresh
 }

@@ -67,7 +67,7 @@ func TestKeptTasksOfACallerAreBounded(t *testing.T) {
 		if _, refused := b.tries(t, from("one", r, "call result")); refused != "" {
 			t.Errorf("refused when all have expired: %s", refused)
 		}
-		if now := b.quota.total(); now.tasks != 1 {
+		if now := b.ledger.quota.total(); now.tasks != 1 {
 			t.Errorf("%d tasks are counted, want 1", now.tasks)
 		}
 	})
@@ -168,14 +168,14 @@ func TestKeptTasksOfAFileAreCountedAnew(t *testing.T) {
 		for i := range 5 {
 			b.tries(t, from(fmt.Sprint("caller ", i%2), rule(nil), "call big:30"))
 		}
-		before := b.quota.total()
+		before := b.ledger.quota.total()
 		b.Drain(t.Context())
 		b.kill()
 		next := newBerth(s, b.tool)
 		if err := next.Open(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		after := next.quota.total()
+		after := next.ledger.quota.total()
 		if after.tasks != 5 || after.bytes < before.bytes-kib || after.bytes > before.bytes+kib {
 			t.Errorf("counted %+v, want %+v", after, before)
 		}
@@ -189,14 +189,14 @@ func TestTaskCountsWhereItIsGoneOnWith(t *testing.T) {
 		time.Sleep(2 * testLease)
 		id := berths[0].hand(t, rule(nil), "call ask:k result")
 		synctest.Wait()
-		if n := berths[0].quota.total().tasks; n != 1 {
+		if n := berths[0].ledger.quota.total().tasks; n != 1 {
 			t.Fatalf("the berth that made the task counts %d", n)
 		}
 		if err := berths[1].Update(context.Background(), id, somebody, inputs("k", "1"), &Envelope{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		if first, second := berths[0].quota.total().tasks, berths[1].quota.total().tasks; first != 0 || second != 1 {
+		if first, second := berths[0].ledger.quota.total().tasks, berths[1].ledger.quota.total().tasks; first != 0 || second != 1 {
 			t.Errorf("counted %d and %d, want 0 and 1", first, second)
 		}
 	})
@@ -250,7 +250,7 @@ func TestDiscardedTaskKeepsNothing(t *testing.T) {
 		}
 		h.Discard()
 		synctest.Wait()
-		if now := b.quota.total(); now != (usage{}) {
+		if now := b.ledger.quota.total(); now != (usage{}) {
 			t.Errorf("counted %+v, want nothing", now)
 		}
 	})

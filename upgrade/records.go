@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"berth/internal/seal"
 	"berth/internal/storage"
 )
 
@@ -30,7 +31,10 @@ type entry struct {
 
 // records keeps tasks in the store. Each change is one Transition, stored by
 // compare-and-swap.
-type records struct{ store store }
+type records struct {
+	store store
+	keys  *seal.Keyring // seals credentials if its secret was given
+}
 
 func taskKey(id string) string          { return "upgrade:{" + id + "}" }
 func callKey(id string) string          { return taskKey(id) + ":call" }
@@ -98,8 +102,8 @@ func (r records) replace(ctx context.Context, t Task, version uint64) (entry, er
 	return entry{t, record.Version}, nil
 }
 
-// remove forgets a task that nobody knows of.
-func (r records) remove(ctx context.Context, id string) error {
+// forget forgets a task that nobody knows of.
+func (r records) forget(ctx context.Context, id string) error {
 	return errors.Join(r.store.Delete(ctx, taskKey(id)), storage.DeleteBlob(ctx, r.store, callKey(id)))
 }
 

@@ -25,7 +25,7 @@ const (
 // that had its effect. Where the upstream has nothing to tell, nobody knows what the tool
 // did.
 func (h *Held) resume(task *Task) (again bool, err error) {
-	u := h.t.upstreamOf(task)
+	u := h.r.upstreamOf(task)
 	if u == nil {
 		return false, noUpstream("the server that runs the call is not in the pool any more", mcp.Unknown)
 	}
@@ -62,23 +62,23 @@ func (h *Held) lose(ctx context.Context, err error) (again bool, _ error) {
 		}
 		return false, lost(mcp.ReasonHolderLost, "the berth that held the call is gone, and the server does not resume its stream", task)
 	}
-	op := h.t.op(Redo)
+	op := h.l.newOp(Redo)
 	op.Round = h.due
 	if err := h.must(ctx, op); err != nil {
 		return false, err
 	}
-	return true, h.insist(ctx, func(ctx context.Context) error { return h.t.closeAsks(ctx, &task) })
+	return true, h.insist(ctx, func(ctx context.Context) error { return h.l.asks.close(ctx, &task) })
 }
 
 // standIn takes the place of a call that runs at u already.
 func (h *Held) standIn(u *routing.Upstream) place {
 	task := h.Task()
-	at := place{Lease: h.t.pools[task.Pool].Routing.Own(u)}
+	at := place{Lease: h.r.pools[task.Pool].Routing.Own(u)}
 	if task.Terms.Slots == 0 {
 		return at
 	}
-	at.list, at.name = h.t.lists.slotsOf(task.Terms.Queue, u.Name), placesOf(task.ID, h.t.holder)+newName(6)
-	_ = h.t.lists.enlist(h.ctx, at.list, at.name, time.Until(h.expires)+spare, 0) // more than the rule says, for it runs; put back if it is lost
+	at.list, at.name = h.l.lists.slotsOf(task.Terms.Queue, u.Name), placesOf(task.ID, h.l.holder)+newName(6)
+	_ = h.l.lists.add(h.ctx, at.list, at.name, time.Until(h.expires)+spare, 0) // more than the rule says, for it runs; put back if it is lost
 	h.standAt(at)
 	return at
 }
@@ -93,7 +93,7 @@ func (h *Held) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange,
 		if err := sleep(ctx, wait); err != nil {
 			return nil, err
 		}
-		aside(func() { _ = h.look(ctx) }) // who has been taken for dead must not take the stream from his heir
+		onFreshStack(func() { _ = h.look(ctx) }) // who has been taken for dead must not take the stream from his heir
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -120,7 +120,7 @@ func (h *Held) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange,
 // measureResumption notes how it went to resume the stream, unless nobody wanted that any more.
 func (h *Held) measureResumption(ctx context.Context, err error) {
 	if ctx.Err() == nil {
-		h.t.metrics.resumed(ctx, h.Task(), err)
+		h.r.metrics.resumed(ctx, h.Task(), err)
 	}
 }
 
@@ -133,7 +133,7 @@ func (h *Held) tryReopen(line context.Context, u *routing.Upstream) (Exchange, e
 	w := &watched{quiet: h.quiet, end: cancel}
 	w.timer = time.AfterFunc(h.quiet, w.giveUp)
 	var err error
-	w.Exchange, err = h.t.pools[task.Pool].Transport.Resume(attempt, u, h.roomyCall(), task.Event, task.Terms.MaxResult)
+	w.Exchange, err = h.r.pools[task.Pool].Transport.Resume(attempt, u, h.roomyCall(), task.Event, task.Terms.MaxResult)
 	if err == nil {
 		return w, nil
 	}

@@ -177,7 +177,7 @@ func TestOpenAsksAreHeld(t *testing.T) {
 		if got := open(); got != "2" || len(old.told()) != 1 {
 			t.Errorf("%q are open, %d were refused, want one of each", got, len(old.told()))
 		}
-		if held := b.quota.total().held; held < 80*kib || held > 100*kib {
+		if held := b.ledger.quota.total().held; held < 80*kib || held > 100*kib {
 			t.Errorf("%d bytes are held of 80 KiB that are asked", held)
 		}
 		berths[1].SettleIn(t.Context(), behindKey(), []byte("0"))
@@ -190,7 +190,7 @@ func TestOpenAsksAreHeld(t *testing.T) {
 			b.SettleIn(t.Context(), behindKey(), []byte(key))
 		}
 		soon()
-		if all := b.quota.total(); all.held > 4*kib || all.bytes > 4*recordSize {
+		if all := b.ledger.quota.total(); all.held > 4*kib || all.bytes > 4*recordSize {
 			t.Errorf("%+v are counted of two calls that ask nothing", all)
 		}
 	})
@@ -204,13 +204,13 @@ func TestAnswersToNothingDoNotCount(t *testing.T) {
 		if refused != "" {
 			t.Fatal(refused)
 		}
-		before := b.quota.total()
+		before := b.ledger.quota.total()
 		for _, size := range []int{50, 200} {
 			if err := b.Update(t.Context(), id, Asker{Pool: poolName}, inputs("nothing", `"`+strings.Repeat("a", size*kib)+`"`), &Envelope{}); err != nil {
 				t.Errorf("%d KiB of answers to nothing: %v", size, err)
 			}
 		}
-		if after := b.quota.total(); after != before {
+		if after := b.ledger.quota.total(); after != before {
 			t.Errorf("counted %+v, before %+v", after, before)
 		}
 	})
@@ -229,7 +229,7 @@ func TestAnsweredCallsAreHeld(t *testing.T) {
 		if refused[0] != nil || !errors.Is(refused[1], ErrTooMuchKept) {
 			t.Errorf("got %v, want the second refused", refused)
 		}
-		if held := b.quota.total().held; held < 60*kib || held > 70*kib {
+		if held := b.ledger.quota.total().held; held < 60*kib || held > 70*kib {
 			t.Errorf("%d bytes are held of one call with 60 KiB of answers", held)
 		}
 	})
@@ -243,14 +243,14 @@ func TestCancelledTaskKeepsItsRecordAlone(t *testing.T) {
 		if refused != "" {
 			t.Fatal(refused)
 		}
-		if before := b.quota.total().bytes; before < 60*kib {
+		if before := b.ledger.quota.total().bytes; before < 60*kib {
 			t.Errorf("counted %d bytes of one that waits for its client", before)
 		}
 		if _, err := b.Cancel(t.Context(), id, Asker{Pool: poolName}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if after := b.quota.total(); after.bytes > recordSize+kib || after.held != 0 || after.tasks != 1 {
+		if after := b.ledger.quota.total(); after.bytes > recordSize+kib || after.held != 0 || after.tasks != 1 {
 			t.Errorf("counted %+v, want the record", after)
 		}
 	})

@@ -66,7 +66,7 @@ func (h *Held) round(bare int) (again bool, err error) {
 // measure notes how the round went that began then.
 func (h *Held) measure(ctx context.Context, answer reply, err error, begun time.Time) {
 	task := h.Task()
-	h.t.metrics.round(ctx, task.Pool, task.Upstream, h.outcome(answer, err), time.Since(begun))
+	h.r.metrics.round(ctx, task.Pool, task.Upstream, h.outcome(answer, err), time.Since(begun))
 }
 
 // backOff waits before a call is sent again.
@@ -118,7 +118,7 @@ func (h *Held) dispatch(ctx, line context.Context, at place) (Exchange, place, e
 		u := at.Upstream
 		var body []byte
 		var err error
-		aside(func() { body, err = h.commit(ctx, u) })
+		onFreshStack(func() { body, err = h.commit(ctx, u) })
 		if err != nil {
 			return nil, at, err
 		}
@@ -147,10 +147,10 @@ func (h *Held) roomyCall() *Call {
 }
 
 func (h *Held) sender() Send {
-	if h.guest != nil {
-		return h.guest.Send
+	if h.client != nil {
+		return h.client.Send
 	}
-	return h.t.pools[h.Task().Pool].Transport.Send
+	return h.r.pools[h.Task().Pool].Transport.Send
 }
 
 // commit makes it durable that a round goes to u, and returns its body.
@@ -162,7 +162,7 @@ func (h *Held) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) 
 	}
 	// The store may take the step and not say so, and the round be given up meanwhile.
 	h.due = task.Round + 1
-	op := h.t.op(Dispatch)
+	op := h.l.newOp(Dispatch)
 	op.Upstream, op.Round = u.Name, task.Round
 	h.sent = mcp.ID(body)
 	return body, h.must(ctx, op)
@@ -173,7 +173,7 @@ func (h *Held) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) 
 // before and nothing of it left.
 func (h *Held) body(task *Task) ([]byte, error) {
 	r := mcp.Round{ProgressToken: h.token, Answered: task.Answered, WithoutTask: task.Call != ""}
-	if task.Call != "" || task.Round > 0 && h.guest == nil {
+	if task.Call != "" || task.Round > 0 && h.client == nil {
 		r.ID = h.requestID(task.Round + 1)
 	}
 	if task.Answered {
@@ -260,7 +260,7 @@ func (h *Held) isMeant(a *mcp.Answer, m Message, id []byte) (bool, error) {
 		return true, nil
 	case h.reopened.IsZero(): // else streams of the session may be replayed on this one
 		task := h.Task()
-		h.t.metrics.crossedBy(task)
+		h.r.metrics.crossedBy(task)
 	}
 	if m.Whole {
 		return false, errCrossed
@@ -324,25 +324,25 @@ func (h *Held) pause(ctx context.Context, r reply) (again bool, err error) {
 func (h *Held) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (again bool, err error) {
 	if task := h.Task(); task.Declares != "" {
 		if err := task.undeclared(asks); err != nil {
-			h.t.metrics.question(ctx, "undeclared")
+			h.r.metrics.question(ctx, "undeclared")
 			return false, err
 		}
 	}
-	op := h.t.op(Pause)
+	op := h.l.newOp(Pause)
 	op.Asks, op.RequestState, op.Round = asks, state, h.Task().Round
 	task, more := h.Task(), int64(len(state))+sizeOf(asks)
 	held := h.size
 	if len(asks) == 0 { // else nobody holds it then
 		held += more
 	}
-	if !h.t.quota.takeHeld(h.id, task.Size+more, held) {
+	if !h.l.quota.takeHeld(h.id, task.Size+more, held) {
 		return false, errNotKept
 	}
 	if err := h.must(ctx, op); err != nil {
 		return false, err
 	}
-	h.guest = nil
+	h.client = nil
 	task = h.Task()
-	h.t.changed(ctx, &task)
+	h.l.notices.changed(ctx, &task)
 	return len(asks) == 0, nil
 }

@@ -12,39 +12,39 @@ import (
 // shares, every task that stands is counted, and every one that another process held is seen
 // to. Call it once, before Run. The
 // error wraps storage.ErrUnavailable.
-func (t *Tasks) Open(ctx context.Context) error {
-	if !t.alone() {
+func (p *Peers) Open(ctx context.Context) error {
+	if !p.ledger.alone() {
 		return nil
 	}
-	if err := t.countAll(ctx); err != nil {
+	if err := p.ledger.countAll(ctx); err != nil {
 		return err
 	}
-	holders, err := t.store.Members(ctx, t.lists.holders())
+	holders, err := p.ledger.store.Members(ctx, p.ledger.lists.holders())
 	for _, holder := range holders {
-		left, unlisted := t.store.Members(ctx, t.lists.tasksOf(holder))
+		left, unlisted := p.ledger.store.Members(ctx, p.ledger.lists.tasksOf(holder))
 		err = errors.Join(err, unlisted)
 		if unlisted == nil {
-			err = errors.Join(err, t.reap(ctx, holder, left))
+			err = errors.Join(err, p.reapAll(ctx, holder, left))
 		}
 	}
-	return errors.Join(err, t.lease.renew(ctx))
+	return errors.Join(err, p.ledger.lease.renew(ctx))
 }
 
 // Run keeps this process known as a holder, hears what others tell, and sees to the tasks
 // of those that died, until ctx ends. Held calls outlive it: see Drain.
-func (t *Tasks) Run(ctx context.Context) error {
-	t.store.OnRecover(t.recovered)
+func (p *Peers) Run(ctx context.Context) error {
+	p.ledger.store.OnRecover(p.recovered)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		t.listen(ctx)
+		p.listen(ctx)
 		return nil
 	})
 	group.Go(func() error {
-		t.keepLease(ctx)
+		p.keepLease(ctx)
 		return nil
 	})
 	group.Go(func() error {
-		t.keepBeating(ctx)
+		p.keepBeating(ctx)
 		return nil
 	})
 	return group.Wait()
@@ -53,42 +53,42 @@ func (t *Tasks) Run(ctx context.Context) error {
 // listen hears what others tell. A connection that is lost, and comes back, may be one to a
 // server that has started anew since, or to another one, so quickly that no operation
 // failed: it may have lost what it held.
-func (t *Tasks) listen(ctx context.Context) {
+func (p *Peers) listen(ctx context.Context) {
 	begun := false
-	_ = t.store.Watch(ctx, topic, func(message string) { // it ends with ctx
-		if message == "" && begun && t.store.Shared() {
-			t.recovered()
+	_ = p.ledger.store.Watch(ctx, noticesTopic, func(message string) { // it ends with ctx
+		if message == "" && begun && p.ledger.store.Shared() {
+			p.recovered()
 		}
 		begun = true
-		t.heard(ctx, message)
+		p.heard(ctx, message)
 	})
 }
 
 // recovered is told when the store is back. What it has lost meanwhile, its holders put
 // back.
-func (t *Tasks) recovered() {
-	t.trust.lose()
-	t.trust.doubt(t.settling())
-	t.wakeBeat()
-	signal(t.renewal) // leases have run out, or are about to
+func (p *Peers) recovered() {
+	p.ledger.epoch.lose()
+	p.ledger.epoch.distrustFor(p.ledger.epoch.settling())
+	p.ledger.epoch.wakeBeat()
+	signal(p.ledger.epoch.renewal) // leases have run out, or are about to
 }
 
-func (t *Tasks) wakeBeat() { signal(t.woken) }
+func (e *epoch) wakeBeat() { signal(e.woken) }
 
-func (t *Tasks) keepBeating(ctx context.Context) {
-	tick := time.NewTicker(t.beat())
+func (p *Peers) keepBeating(ctx context.Context) {
+	tick := time.NewTicker(p.ledger.epoch.beat())
 	defer tick.Stop()
-	reaper := newReaper(t)
+	reaper := newReaper(p)
 	again := false
 	for {
-		t.pulse(ctx, again)
+		p.pulse(ctx, again)
 		reaper.look(ctx)
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 			again = false
-		case <-t.woken:
+		case <-p.ledger.epoch.woken:
 			again = true
 		}
 	}
@@ -96,56 +96,56 @@ func (t *Tasks) keepBeating(ctx context.Context) {
 
 // pulse is one beat. After an outage, and when the store has lost something, it puts back
 // whatever else is lost.
-func (t *Tasks) pulse(ctx context.Context, after bool) {
-	_ = t.ids.refresh(ctx)   // the known secret is good until another is seen
-	_ = t.clock.refresh(ctx) // so is what the store said last
-	if t.store.Shared() && t.checkEpochInTime(ctx) != nil {
+func (p *Peers) pulse(ctx context.Context, after bool) {
+	_ = p.ledger.ids.refresh(ctx)   // the known secret is good until another is seen
+	_ = p.ledger.clock.refresh(ctx) // so is what the store said last
+	if p.ledger.store.Shared() && p.ledger.epoch.checkInTime(ctx) != nil {
 		return // the store is away
 	}
 	select {
-	case <-t.woken: // by what was just found out
+	case <-p.ledger.epoch.woken: // by what was just found out
 		after = true
 	default:
 	}
-	t.putAllBack(ctx, after)
-	t.lookAtMail(ctx)
-	t.backlog.work(ctx)
-	t.settleAll(ctx)
-	t.reconcile(ctx)
-	t.keepAllAsking(ctx)
+	p.runner.putAllBack(ctx, after)
+	p.lookAtChanges(ctx)
+	p.ledger.backlog.work(ctx)
+	p.settleAll(ctx)
+	p.reconcile(ctx)
+	p.runner.keepAllAsking(ctx)
 }
 
 // keepLease renews the lease with each beat, whatever else a beat has to do.
-func (t *Tasks) keepLease(ctx context.Context) {
-	tick := time.NewTicker(t.beat())
+func (p *Peers) keepLease(ctx context.Context) {
+	tick := time.NewTicker(p.ledger.epoch.beat())
 	defer tick.Stop()
 	for {
-		err := t.lease.renew(ctx)
+		err := p.ledger.lease.renew(ctx)
 		if err != nil {
 			// The store may serve reads all the same, as one does whose memory is full: then
 			// leases of others run out that nobody could renew.
-			t.trust.lose()
+			p.ledger.epoch.lose()
 		}
 		if errors.Is(err, errLeaseLost) {
-			t.wakeBeat()
+			p.ledger.epoch.wakeBeat()
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		case <-t.renewal:
+		case <-p.ledger.epoch.renewal:
 		}
 	}
 }
 
-// lookAtMail looks at the tasks that others have changed.
-func (t *Tasks) lookAtMail(ctx context.Context) {
-	mail, err := t.store.Members(ctx, t.lists.mailOf(t.holder))
+// lookAtChanges looks at the tasks that others have changed.
+func (p *Peers) lookAtChanges(ctx context.Context) {
+	mail, err := p.ledger.store.Members(ctx, p.ledger.lists.changesFor(p.ledger.holder))
 	if err != nil {
 		return
 	}
 	for _, id := range mail {
-		t.lookAt(ctx, id)
-		t.lists.strike(ctx, t.lists.mailOf(t.holder), id)
+		p.runner.lookAt(ctx, id)
+		p.ledger.lists.remove(ctx, p.ledger.lists.changesFor(p.ledger.holder), id)
 	}
 }

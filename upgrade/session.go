@@ -11,55 +11,55 @@ import (
 // SessionKey names a session of a client's in the store and in Task.Session. The store
 // never sees what the client calls it.
 func SessionKey(pool, principal, session string) string {
-	return short("session", pool, principal, session)
+	return digest("session", pool, principal, session)
 }
 
 // BehindKey names the session of an upstream's that stands behind a client's, which
 // SessionKey names. One that has moved has had several, and each upstream counts what it
 // asks from the beginning.
-func BehindKey(session, upstreams string) string { return short("behind", session, upstreams) }
+func BehindKey(session, upstreams string) string { return digest("behind", session, upstreams) }
 
 // overLife is how long a session that was ended is known to have been. Its upstream has
 // forgotten it long before.
 const overLife = 24 * time.Hour
 
-// enrol lists a task where it can be found without its id: as its principal's, and in the
+// addTask lists a task where it can be found without its id: as its principal's, and in the
 // session that its call lives in.
-func (t *Tasks) enrol(ctx context.Context, task *Task, life time.Duration) error {
-	if t.alone() {
-		if err := t.lists.enlist(ctx, t.lists.all(), task.ID, life+spare, 0); err != nil {
+func (l *Ledger) addTask(ctx context.Context, task *Task, life time.Duration) error {
+	if l.alone() {
+		if err := l.lists.add(ctx, l.lists.all(), task.ID, life+spare, 0); err != nil {
 			return err
 		}
 	}
 	if task.Principal != "" {
-		if err := t.lists.enlist(ctx, t.lists.madeBy(task.Pool, task.Principal), task.ID, life+spare, 0); err != nil {
+		if err := l.lists.add(ctx, l.lists.madeBy(task.Pool, task.Principal), task.ID, life+spare, 0); err != nil {
 			return err
 		}
 	}
 	if task.Session == "" {
 		return nil
 	}
-	return t.lists.enlist(ctx, t.lists.heldIn(task.Session), task.ID, life+spare, 0)
+	return l.lists.add(ctx, l.lists.heldIn(task.Session), task.ID, life+spare, 0)
 }
 
 // Mine returns the ids of a principal's tasks in a pool that have not expired, in the order
 // in which they will. The error wraps storage.ErrUnavailable.
-func (t *Tasks) Mine(ctx context.Context, pool, principal string) ([]string, error) {
-	return t.store.Members(ctx, t.lists.madeBy(pool, principal))
+func (s Sessions) Mine(ctx context.Context, pool, principal string) ([]string, error) {
+	return s.lists.store.Members(ctx, s.lists.madeBy(pool, principal))
 }
 
 // InSession returns the ids of the tasks whose calls are held in a session. The error
 // wraps storage.ErrUnavailable.
-func (t *Tasks) InSession(ctx context.Context, session string) ([]string, error) {
-	return t.store.Members(ctx, t.lists.heldIn(session))
+func (s Sessions) InSession(ctx context.Context, session string) ([]string, error) {
+	return s.lists.store.Members(ctx, s.lists.heldIn(session))
 }
 
 // holds reports whether a call is held in a session. What is listed and is none was left
 // by a berth that died while it made a task, or took the end of one down.
-func (t *Tasks) holds(ctx context.Context, session string) (bool, error) {
-	listed, err := t.InSession(ctx, session)
+func (s Sessions) holds(ctx context.Context, session string) (bool, error) {
+	listed, err := s.InSession(ctx, session)
 	for _, id := range listed {
-		e, err := t.records.get(ctx, id)
+		e, err := s.records.get(ctx, id)
 		if err == nil && !e.State.Terminal() {
 			return true, nil
 		}
@@ -76,26 +76,33 @@ func (t *Tasks) holds(ctx context.Context, session string) (bool, error) {
 // no mark, and the end is the upstream's to acknowledge at once. The error wraps
 // storage.ErrUnavailable.
 func (t *Tasks) EndSession(ctx context.Context, session, behind string) (asks []OpenAsk, held bool, err error) {
-	if held, err = t.holds(ctx, session); err != nil || !held {
+	if held, err = t.ledger.sessions.holds(ctx, session); err != nil || !held {
 		return nil, false, err
 	}
-	if _, _, err := t.store.PutIfAbsent(ctx, overKey(session), []byte("over"), overLife); err != nil {
+	if _, _, err := t.ledger.store.PutIfAbsent(ctx, overKey(session), []byte("over"), overLife); err != nil {
 		return nil, false, err
 	}
-	t.tell(ctx, sessionTopic(session))
+	t.ledger.notices.tell(ctx, sessionTopic(session))
 	// A call may have been over before the mark could be seen: then nobody else tells.
-	if held, err = t.holds(ctx, session); err != nil || !held {
+	if held, err = t.ledger.sessions.holds(ctx, session); err != nil || !held {
 		return nil, false, err
 	}
-	t.metrics.sessionEnd(ctx, "held")
-	asks, err = t.openIn(ctx, behind)
+	t.runner.metrics.sessionEnd(ctx, "held")
+	asks, err = t.ledger.asks.open(ctx, behind)
 	return asks, true, err
+}
+
+// Sessions are the sessions of clients in which calls are held.
+type Sessions struct {
+	lists   lists
+	records records
+	notices *notices
 }
 
 // SessionOver reports whether a session was ended by its client. The error wraps
 // storage.ErrUnavailable.
-func (t *Tasks) SessionOver(ctx context.Context, session string) (bool, error) {
-	_, err := t.store.Get(ctx, overKey(session))
+func (s Sessions) SessionOver(ctx context.Context, session string) (bool, error) {
+	_, err := s.lists.store.Get(ctx, overKey(session))
 	if errors.Is(err, storage.ErrNotFound) {
 		return false, nil
 	}
@@ -104,46 +111,46 @@ func (t *Tasks) SessionOver(ctx context.Context, session string) (bool, error) {
 
 // ReviveSession takes back that a session has ended: its id was handed out again. The error
 // wraps storage.ErrUnavailable.
-func (t *Tasks) ReviveSession(ctx context.Context, session string) error {
-	return t.store.Delete(ctx, overKey(session))
+func (s Sessions) ReviveSession(ctx context.Context, session string) error {
+	return s.lists.store.Delete(ctx, overKey(session))
 }
 
 // WatchSession returns a channel that holds a wake-up when something of a session's tasks
 // may have changed, or the session has ended, until stop is called. Wake-ups may be lost
 // between berths: look at the poll interval, too.
-func (t *Tasks) WatchSession(session string) (woken <-chan struct{}, stop func()) {
-	return t.hub.watch(sessionTopic(session))
+func (s Sessions) WatchSession(session string) (woken <-chan struct{}, stop func()) {
+	return s.notices.watch(sessionTopic(session))
 }
 
 // leaveSession notes that a call is over that was held in a session: what it asked is open
 // no more. The last one of a session that its client has ended takes it down at the
 // upstream. It fails while the store does not take that, and may be repeated.
-func (t *Tasks) leaveSession(ctx context.Context, task *Task, c *Call) error {
+func (r *Runner) leaveSession(ctx context.Context, task *Task, c *Call) error {
 	if task.Session == "" {
 		return nil
 	}
-	if err := t.closeAsks(ctx, task); err != nil {
+	if err := r.ledger.asks.close(ctx, task); err != nil {
 		return err
 	}
-	if err := t.store.Delist(ctx, t.lists.heldIn(task.Session), task.ID); err != nil {
+	if err := r.ledger.store.Delist(ctx, r.ledger.lists.heldIn(task.Session), task.ID); err != nil {
 		return err
 	}
-	over, err := t.SessionOver(ctx, task.Session)
+	over, err := r.ledger.sessions.SessionOver(ctx, task.Session)
 	if err != nil || !over || c == nil {
 		return err
 	}
-	if held, err := t.holds(ctx, task.Session); err != nil || held {
+	if held, err := r.ledger.sessions.holds(ctx, task.Session); err != nil || held {
 		return err
 	}
-	pool, u := t.pools[task.Pool], t.upstreamOf(task)
+	pool, u := r.pools[task.Pool], r.upstreamOf(task)
 	if pool == nil || pool.Transport.End == nil || u == nil {
 		return nil
 	}
 	if err := pool.Transport.End(ctx, u, c); err != nil {
-		t.metrics.sessionEnd(ctx, "failed")
-		t.log.Debug("a session that has ended could not be ended at its upstream", "upstream", u.Name, "error", err)
+		r.metrics.sessionEnd(ctx, "failed")
+		r.log.Debug("a session that has ended could not be ended at its upstream", "upstream", u.Name, "error", err)
 		return nil
 	}
-	t.metrics.sessionEnd(ctx, "told")
+	r.metrics.sessionEnd(ctx, "told")
 	return nil
 }

@@ -51,88 +51,34 @@ type Options struct {
 // Tasks are the upgraded tasks of a deployment, as one berth sees and holds them. Its
 // methods may be called concurrently; any berth answers for any task.
 type Tasks struct {
-	store   store
-	keys    *seal.Keyring
-	records records
-	ids     *ids
-	clock   *clock
-	lists   lists
-	pools   map[string]*Pool
-	life    time.Duration // of a lease
-	lease   *lease
-	log     *slog.Logger
-	metrics metrics
-	holder  string // this process
-	hub     *hub
-	queues  *queues
-	trust   trust
-	custody *custody
-	unsure  *unsure
-	backlog *backlog
-	unkept  unstoredBytes
-	quota   *quota
-	lending *lending
-	woken   chan struct{} // holds one: the next beat is due at once
-	renewal chan struct{} // holds one: so is the next renewal of the lease
+	Sessions
 
+	ledger   *Ledger
+	runner   *Runner
+	peers    *Peers
+	lending  *lending
 	creating creating
-}
-
-// store is what is asked of a *storage.Store.
-type store interface {
-	storage.Engine
-	Shared() bool
-	Durable() bool
-	Health() storage.Health
-	OnRecover(hook func())
 }
 
 // New returns the tasks in o.Store. Run them before the first is made.
 func New(o Options) *Tasks { return newTasks(o, o.Store) }
 
 func newTasks(o Options, s store) *Tasks {
-	t := &Tasks{
-		store:   s,
-		keys:    o.Keys,
-		records: records{s},
-		ids:     &ids{keys: o.Keys},
-		clock:   &clock{store: s},
-		lists:   lists{s},
-		pools:   map[string]*Pool{},
-		life:    o.Lease,
-		log:     o.Logger,
-		holder:  newName(16),
-		hub:     newHub(),
-		queues:  newQueues(lists{s}),
-		custody: newCustody(),
-		unsure:  newUnsure(),
-		backlog: newBacklog(),
-		quota:   newQuota(o.Kept),
-		lending: newLending(o.Kept),
-		unkept:  unstoredBytes{most: o.Unstored},
-		woken:   make(chan struct{}, 1),
-		renewal: make(chan struct{}, 1),
-
-		creating: newCreating(),
+	if o.Lease <= 0 {
+		o.Lease = defaultLease
 	}
-	for i := range o.Pools {
-		t.pools[o.Pools[i].Routing.Name()] = &o.Pools[i]
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if t.life <= 0 {
-		t.life = defaultLease
-	}
-	t.lease = newLease(t.lists, t.holder, t.life, t.word)
-	if t.log == nil {
-		t.log = slog.New(slog.DiscardHandler)
-	}
-	t.metrics = newMetrics(o.Meter, t)
-	return t
+	l := newLedger(s, o.Keys, o.Lease, o.Kept)
+	r := newRunner(l, o.Pools, o.Unstored, o.Logger, o.Meter)
+	return &Tasks{Sessions: l.sessions, ledger: l, runner: r, peers: &Peers{ledger: l, runner: r, log: o.Logger}, lending: newLending(o.Kept), creating: newCreating()}
 }
 
 // Owns reports whether id is that of an upgraded task of the deployment, whether that
 // still exists or not. It looks nothing up; it fails, with storage.ErrUnavailable, only
 // while the deployment's secret is not known yet.
-func (t *Tasks) Owns(ctx context.Context, id string) (bool, error) { return t.ids.ours(ctx, id) }
+func (t *Tasks) Owns(ctx context.Context, id string) (bool, error) { return t.ledger.ids.ours(ctx, id) }
 
 // Asker is who asks for a task, and where.
 type Asker struct {
@@ -165,12 +111,12 @@ func (t *Tasks) Get(ctx context.Context, id string, who Asker) (View, error) {
 	switch {
 	case e.Task.Outcome != "":
 		if err = t.showOutcome(ctx, &v); errors.Is(err, ErrUnknown) {
-			return View{}, t.miss(ctx)
+			return View{}, t.ledger.epoch.miss(ctx)
 		}
 	case e.State == InputRequired:
 		err = t.showAsks(ctx, &v)
 	case e.State == Queued:
-		v.Place = t.place(ctx, &e.Task)
+		v.Place = t.ledger.queues.position(ctx, &e.Task)
 	}
 	return v, err
 }
@@ -185,13 +131,13 @@ func (t *Tasks) Peek(ctx context.Context, id string, who Asker) (Task, error) {
 // find returns the record of a task that is who's. While the store is away a holder
 // answers for what it holds.
 func (t *Tasks) find(ctx context.Context, id string, who Asker) (entry, error) {
-	e, err := t.read(ctx, id)
+	e, err := t.ledger.read(ctx, id)
 	if errors.Is(err, ErrUnknown) {
-		err = t.miss(ctx)
+		err = t.ledger.epoch.miss(ctx)
 	}
 	switch {
 	case errors.Is(err, ErrUnknown), errors.Is(err, storage.ErrUnavailable):
-		h := t.custody.get(id)
+		h := t.runner.calls.get(id)
 		if h == nil {
 			return entry{}, err
 		}
@@ -205,23 +151,68 @@ func (t *Tasks) find(ctx context.Context, id string, who Asker) (entry, error) {
 	return e, nil
 }
 
-// read returns a record, and asks a second time if a store that is well otherwise was late:
-// some clients give a task up at the first error.
-func (t *Tasks) read(ctx context.Context, id string) (entry, error) {
-	e, err := t.records.get(ctx, id)
-	if errors.Is(err, storage.ErrUnavailable) && t.store.Health().Healthy {
-		e, err = t.records.get(ctx, id)
-	}
-	return e, err
-}
-
-// op returns a new op of this process.
-func (t *Tasks) op(kind Kind) Op {
-	return Op{ID: newName(9), Kind: kind, At: t.clock.now(), Holder: t.holder}
-}
-
 // Holder is the name by which records, lists and other berths know this process.
-func (t *Tasks) Holder() string { return t.holder }
+func (t *Tasks) Holder() string { return t.ledger.holder }
 
 // Held counts the calls that this process holds.
-func (t *Tasks) Held() int { return t.custody.size() }
+func (t *Tasks) Held() int { return t.runner.calls.size() }
+
+// WatchAll watches tasks. Stop the watcher when nobody waits any more.
+func (t *Tasks) WatchAll(ids []string) *Watcher { return t.ledger.notices.WatchAll(ids) }
+
+// Expires returns when the task may be forgotten, as the timers of this process count.
+func (t *Tasks) Expires(task Task) time.Time { return t.ledger.Expires(task) }
+
+// Withholds reports whether the client of a task may yet get something else in its place:
+// then nobody else is to be told of it, for it may be gone in a moment. Who has its id has
+// it from the handle, and need not ask.
+func (t *Tasks) Withholds(task *Task) bool { return t.ledger.Withholds(task) }
+
+// TaskDelivery is the right to tell of a task in the session that SessionKey names, "" for
+// none.
+func (t *Tasks) TaskDelivery(task *Task, session string) *Delivery {
+	return t.ledger.TaskDelivery(task, session)
+}
+
+// SessionDelivery is the right to tell how the tasks of one creator in a session fare: whoever
+// may not hear of them must not take it. With principals all are of one, the zero Creator.
+func (t *Tasks) SessionDelivery(session string, whose Creator) *Delivery {
+	return t.ledger.SessionDelivery(session, whose)
+}
+
+// MadeWith reports whether these are the credentials that the task was made with.
+func (t *Tasks) MadeWith(task *Task, c Credentials) bool { return t.ledger.ids.MadeWith(task, c) }
+
+// MayBeCreators reports whether other credentials than those that the task was made with
+// may be its creator's all the same: they name whom those named. Of a task that was made by
+// a berth up to 0.4 nobody knows whom they named.
+func (t *Tasks) MayBeCreators(task *Task, c Credentials) bool {
+	return t.ledger.ids.MayBeCreators(task, c)
+}
+
+// AskedIn returns the task whose upstream waits, in the session that BehindKey names, for
+// the response with this raw id; "" if none does. The error wraps storage.ErrUnavailable.
+func (t *Tasks) AskedIn(ctx context.Context, behind string, id []byte) (string, error) {
+	return t.ledger.asks.waiting(ctx, behind, id)
+}
+
+// Settle notes that the upstream has the answer to an ask. What the store does not take
+// now is noted once it does: until then the ask may be shown once more, which does no
+// harm.
+func (t *Tasks) Settle(ctx context.Context, task string, id []byte) { t.runner.Settle(ctx, task, id) }
+
+// SettleIn is Settle for whichever task waits, in the session that BehindKey names, for
+// the response with this raw id. If none does, or the store cannot say and later knows of
+// none, nothing is noted. ctx bounds what the caller waits for that.
+func (t *Tasks) SettleIn(ctx context.Context, behind string, id []byte) {
+	t.runner.SettleIn(ctx, behind, id)
+}
+
+// Open does what must be done before clients are served: of a store that no other process
+// shares, every task that stands is counted, and every one that another process held is seen
+// to. Call it once, before Run. The error wraps storage.ErrUnavailable.
+func (t *Tasks) Open(ctx context.Context) error { return t.peers.Open(ctx) }
+
+// Run keeps this process known as a holder, hears what others tell, and sees to the tasks
+// of those that died, until ctx ends. Held calls outlive it: see Drain.
+func (t *Tasks) Run(ctx context.Context) error { return t.peers.Run(ctx) }

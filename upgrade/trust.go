@@ -13,124 +13,132 @@ import (
 // means that the store was flushed.
 const epochKey = "upgrade:epoch"
 
-// trust tells whether a task that the store does not know does not exist. After a flush
+// epoch tells whether a task that the store does not know does not exist. After a flush
 // or a fail-over its holder may not have put it back yet, and "unknown" is final to
 // clients.
-type trust struct {
-	mu        sync.Mutex // guards the fields below
-	epoch     string
-	doubtedTo time.Time
-	lost      time.Time // when the store may have lost something last; zero: not in this process's life
-	word      time.Time // since when the store is well, by another's word; zero: nobody gave any
-	given     time.Time // since when it was, by this process's own eyes, when that was given
+type epoch struct {
+	store   store
+	clock   *clock
+	lists   lists
+	holder  string
+	life    time.Duration // of a lease
+	woken   chan struct{} // holds one: the next beat is due at once
+	renewal chan struct{} // holds one: so is the next renewal of the lease
+
+	mu           sync.Mutex // guards the fields below
+	name         string
+	distrustedTo time.Time
+	lost         time.Time // when the store may have lost something last; zero: not in this process's life
+	told         time.Time // since when the store is well, by another's word; zero: nobody gave any
+	given        time.Time // since when it was, by this process's own eyes, when that was given
 }
 
-// doubt has the store's word not count until all holders had the time to put back what
+// distrustFor has the store's word not count until all holders had the time to put back what
 // they hold.
-func (d *trust) doubt(span time.Duration) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.doubtedTo = time.Now().Add(span)
+func (e *epoch) distrustFor(span time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.distrustedTo = time.Now().Add(span)
 }
 
 // lose notes that the store may have lost what it held.
-func (d *trust) lose() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.lost, d.word = time.Now(), time.Time{}
+func (e *epoch) lose() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.lost, e.told = time.Now(), time.Time{}
 }
 
-// believe takes another's word for it that the store is well since then, unless this
+// take takes another's word for it that the store is well since then, unless this
 // process has seen otherwise. It reports whether it did not know as much.
-func (d *trust) believe(since, seen time.Time) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.lost.IsZero() || !since.Before(seen) || !d.word.IsZero() && !since.Before(d.word) {
+func (e *epoch) take(since, seen time.Time) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.lost.IsZero() || !since.Before(seen) || !e.told.IsZero() && !since.Before(e.told) {
 		return false
 	}
-	d.word, d.given = since, seen
+	e.told, e.given = since, seen
 	return true
 }
 
-// wellSince is since when the store has kept what it held. Seen is since when it was
+// since is since when the store has kept what it held. Seen is since when it was
 // healthy: a word that was given before an outage counts no more.
-func (d *trust) wellSince(seen time.Time) time.Time {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (e *epoch) since(seen time.Time) time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	switch {
-	case !d.word.IsZero() && d.given.Equal(seen):
-		return d.word
-	case d.lost.After(seen):
-		return d.lost
+	case !e.told.IsZero() && e.given.Equal(seen):
+		return e.told
+	case e.lost.After(seen):
+		return e.lost
 	}
 	return seen
 }
 
-func (d *trust) doubts() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return time.Now().Before(d.doubtedTo)
+func (e *epoch) distrusted() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return time.Now().Before(e.distrustedTo)
 }
 
-// steady reports whether the store has kept what it held for this long, as far as this
+// stableFor reports whether the store has kept what it held for this long, as far as this
 // process has seen.
-func (d *trust) steady(span time.Duration) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return time.Since(d.lost) >= span
+func (e *epoch) stableFor(span time.Duration) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return time.Since(e.lost) >= span
 }
 
 // enter notes the epoch that stands, and reports whether there was another before.
-func (d *trust) enter(epoch string) (changed bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	changed = d.epoch != "" && d.epoch != epoch
-	d.epoch = epoch
+func (e *epoch) enter(epoch string) (changed bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	changed = e.name != "" && e.name != epoch
+	e.name = epoch
 	return changed
 }
 
 // miss says what it means that a task of the deployment was not found: ErrUnknown, or
 // that nobody can say for now.
-func (t *Tasks) miss(ctx context.Context) error {
-	if !t.store.Shared() {
+func (e *epoch) miss(ctx context.Context) error {
+	if !e.store.Shared() {
 		return ErrUnknown
 	}
-	if err := t.checkEpoch(ctx); err != nil {
+	if err := e.check(ctx); err != nil {
 		return err
 	}
-	if t.trust.doubts() {
+	if e.distrusted() {
 		return storage.ErrUnavailable
 	}
 	return ErrUnknown
 }
 
-// checkEpoch finds out whether the store still holds what it held. If it was flushed, all
+// check finds out whether the store still holds what it held. If it was flushed, all
 // that this process holds is put back.
-func (t *Tasks) checkEpoch(ctx context.Context) error {
-	record, err := t.store.Get(ctx, epochKey)
+func (e *epoch) check(ctx context.Context) error {
+	record, err := e.store.Get(ctx, epochKey)
 	fresh := errors.Is(err, storage.ErrNotFound)
 	if fresh {
-		record, _, err = t.store.PutIfAbsent(ctx, epochKey, []byte(newName(9)), 0)
+		record, _, err = e.store.PutIfAbsent(ctx, epochKey, []byte(newName(9)), 0)
 	}
 	if err != nil {
 		return err
 	}
-	changed := t.trust.enter(string(record.Value))
+	changed := e.enter(string(record.Value))
 	if changed {
-		t.trust.lose()
+		e.lose()
 	}
 	if changed || fresh {
-		t.trust.doubt(t.settling())
-		t.wakeBeat()
+		e.distrustFor(e.settling())
+		e.wakeBeat()
 	}
 	return nil
 }
 
-// checkEpochInTime is checkEpoch for a beat, which does not come again in time to put back
+// checkInTime is checkEpoch for a beat, which does not come again in time to put back
 // what is lost: while the store is well, one reply that was late is asked for again.
-func (t *Tasks) checkEpochInTime(ctx context.Context) (err error) {
+func (e *epoch) checkInTime(ctx context.Context) (err error) {
 	for range looksAtOnce {
-		if err = t.checkEpoch(ctx); err == nil || !t.store.Health().Healthy {
+		if err = e.check(ctx); err == nil || !e.store.Health().Healthy {
 			return err
 		}
 	}
@@ -138,7 +146,7 @@ func (t *Tasks) checkEpochInTime(ctx context.Context) (err error) {
 }
 
 // settling is how long holders may take to put back what a store has lost.
-func (t *Tasks) settling() time.Duration { return 2 * t.beat() }
+func (e *epoch) settling() time.Duration { return 2 * e.beat() }
 
 // beat is how often a holder renews its lease, and looks for what nobody told it.
-func (t *Tasks) beat() time.Duration { return t.life / 3 }
+func (e *epoch) beat() time.Duration { return e.life / 3 }

@@ -90,8 +90,8 @@ func turnKey(line string) string { return "upgrade:turn:" + line }
 
 // lastRound returns the round of the call that was given a place last in a line, as far as
 // that is known.
-func (t *Tasks) lastRound(ctx context.Context, line string) uint64 {
-	record, err := t.store.Get(ctx, turnKey(line))
+func (q *queues) lastRound(ctx context.Context, line string) uint64 {
+	record, err := q.lists.store.Get(ctx, turnKey(line))
 	if err != nil {
 		return 0
 	}
@@ -99,10 +99,10 @@ func (t *Tasks) lastRound(ctx context.Context, line string) uint64 {
 	return round
 }
 
-// noteTurn notes that a call was given its place.
-func (t *Tasks) noteTurn(ctx context.Context, line string, taken turn, life time.Duration) {
+// noteRound notes that a call was given its place.
+func (q *queues) noteRound(ctx context.Context, line string, taken turn, life time.Duration) {
 	if taken.round > 0 {
-		_ = t.store.Put(ctx, turnKey(line), strconv.AppendUint(nil, taken.round, 10), max(life, time.Second)) // lost, the next call has a round sooner
+		_ = q.lists.store.Put(ctx, turnKey(line), strconv.AppendUint(nil, taken.round, 10), max(life, time.Second)) // lost, the next call has a round sooner
 	}
 }
 
@@ -111,7 +111,7 @@ func (t *Tasks) noteTurn(ctx context.Context, line string, taken turn, life time
 func (h *Held) queueUp(ctx context.Context, task *Task, line []turn) []turn {
 	name := task.line()
 	if h.turn.name == "" {
-		after := h.t.lastRound(ctx, name)
+		after := h.l.queues.lastRound(ctx, name)
 		for i, w := range line {
 			if i == 0 {
 				after = max(after, w.round-1)
@@ -120,10 +120,10 @@ func (h *Held) queueUp(ctx context.Context, task *Task, line []turn) []turn {
 				after = max(after, w.round)
 			}
 		}
-		h.turn = turnOf(task.ID, task.Caller, h.t.queues.round(name, task.Caller, after))
+		h.turn = turnOf(task.ID, task.Caller, h.l.queues.round(name, task.Caller, after))
 	}
-	_ = h.t.lists.enlist(ctx, h.t.lists.waitingIn(name), h.turn.name, time.Until(h.expires), 0)
-	h.t.queues.changed(task.Terms.Queue)
+	_ = h.l.lists.add(ctx, h.l.lists.waitingIn(name), h.turn.name, time.Until(h.expires), 0)
+	h.l.queues.changed(task.Terms.Queue)
 	return insert(line, h.turn)
 }
 
@@ -138,7 +138,7 @@ func insert(line []turn, last turn) []turn {
 
 // queueAnew has a task leave its place in a line for one of a later round.
 func (h *Held) queueAnew(ctx context.Context, task *Task, line []turn, at int) []turn {
-	h.t.lists.strike(ctx, h.t.lists.waitingIn(task.line()), line[at].name)
+	h.l.lists.remove(ctx, h.l.lists.waitingIn(task.line()), line[at].name)
 	h.turn = turn{}
 	return h.queueUp(ctx, task, slices.Delete(slices.Clone(line), at, at+1))
 }

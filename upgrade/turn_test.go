@@ -138,7 +138,7 @@ func TestLineWithEntriesOfAnOlderBerth(t *testing.T) {
 				t.Fatal(err)
 			}
 			task := h.Task()
-			if err := b.lists.enlist(t.Context(), b.lists.waitingIn(task.line()), h.id, time.Until(h.expires), 0); err != nil {
+			if err := b.ledger.lists.add(t.Context(), b.ledger.lists.waitingIn(task.line()), h.id, time.Until(h.expires), 0); err != nil {
 				t.Fatal(err)
 			}
 			h.Start(nil)
@@ -220,8 +220,8 @@ func TestRoundGivenByTwoBerthsIsOnes(t *testing.T) {
 		berths[0].handFor(t, "one", "one-0")
 		berths[1].handFor(t, "one", "one-1")
 		rounds := func() (given []uint64) {
-			for _, name := range berths[0].members(t, berths[0].lists.waitingIn(task.line())) {
-				if w := readTurn(name); w.caller == short("one") {
+			for _, name := range berths[0].members(t, berths[0].ledger.lists.waitingIn(task.line())) {
+				if w := readTurn(name); w.caller == digest("one") {
 					given = append(given, w.round)
 				}
 			}

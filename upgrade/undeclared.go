@@ -25,7 +25,7 @@ func (h *Held) refuseUndeclared(ctx context.Context, task *Task, id, request []b
 	if refusal == nil {
 		return false
 	}
-	h.t.metrics.question(ctx, "undeclared")
+	h.r.metrics.question(ctx, "undeclared")
 	h.post(ctx, mcp.ErrorResponse(id, refusal.Object()))
 	return true
 }

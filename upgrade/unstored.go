@@ -7,14 +7,18 @@ import (
 	"time"
 )
 
-// maxUnstored bounds the outcomes in memory that the store has not taken, and those that are
+// maxUnsaved bounds the outcomes in memory that the store has not taken, and those that are
 // being read, in bytes; unless Options say less.
-const maxUnstored = 256 << 20
+const maxUnsaved = 256 << 20
 
-// unstoredBytes are counted from when they are read until the store has them. One caller has
+// roomEvery is how often who waits for room looks whether the store is well.
+const roomEvery = 250 * time.Millisecond
+
+// unsaved are bytes of results. They are counted from when they are read until the store has them. One caller has
 // half of the room; one answer alone may be of any size.
-type unstoredBytes struct {
-	most int64 // 0: maxUnstored
+type unsaved struct {
+	most    int64       // 0: maxUnsaved
+	healthy func() bool // whether the store is well, so that there will be room
 
 	mu    sync.Mutex // guards the fields below
 	n     int64
@@ -24,10 +28,10 @@ type unstoredBytes struct {
 
 // take counts n more bytes of a caller's if there is room for them. Else it returns a channel
 // that is closed when another attempt is worth while.
-func (u *unstoredBytes) take(caller string, n int64) (wait <-chan struct{}) {
+func (u *unsaved) take(caller string, n int64) (wait <-chan struct{}) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	most := cmp.Or(u.most, maxUnstored)
+	most := cmp.Or(u.most, maxUnsaved)
 	own := u.by[caller]
 	if u.n > 0 && u.n+n > most || own > 0 && own+n > most/2 {
 		if u.freed == nil {
@@ -43,7 +47,7 @@ func (u *unstoredBytes) take(caller string, n int64) (wait <-chan struct{}) {
 	return nil
 }
 
-func (u *unstoredBytes) give(caller string, n int64) {
+func (u *unsaved) give(caller string, n int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.n -= n
@@ -58,7 +62,7 @@ func (u *unstoredBytes) give(caller string, n int64) {
 
 // Room is what of a held call's answer may be in memory. A nil one is as large as it likes.
 type Room struct {
-	t       *Tasks
+	of      *unsaved
 	caller  string
 	expires time.Time
 
@@ -74,19 +78,19 @@ func (r *Room) Take(ctx context.Context, n int64) error {
 		return nil
 	}
 	for {
-		wait := r.t.unkept.take(r.caller, n)
+		wait := r.of.take(r.caller, n)
 		if wait == nil {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.n = n
 			return nil
 		}
-		if !r.t.store.Health().Healthy || time.Now().After(r.expires) {
-			return errUnkept
+		if !r.of.healthy() || time.Now().After(r.expires) {
+			return errUnsaved
 		}
 		select {
 		case <-wait:
-		case <-time.After(retryStore): // the store may go away meanwhile
+		case <-time.After(roomEvery): // the store may go away meanwhile
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -109,6 +113,6 @@ func (r *Room) Give() {
 	r.n = 0
 	r.mu.Unlock()
 	if n > 0 {
-		r.t.unkept.give(r.caller, n)
+		r.of.give(r.caller, n)
 	}
 }

@@ -14,9 +14,9 @@ func TestLargeAnswersWaitForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := startBerths(t, 1, settings{shared: true}, newTool())[0]
 		time.Sleep(time.Second)
-		b.unkept.most = 100
+		b.runner.unsaved.most = 100
 		room := func(caller string) *Room {
-			return &Room{t: b.Tasks, caller: caller, expires: time.Now().Add(time.Hour)}
+			return &Room{of: b.runner.unsaved, caller: caller, expires: time.Now().Add(time.Hour)}
 		}
 		takes := func(r *Room, n int64) error {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -48,12 +48,12 @@ func TestLargeAnswersWaitForRoom(t *testing.T) {
 			t.Errorf("alone, any size: %v", err)
 		}
 		b.line.cut()
-		if err := takes(again, 20); !errors.Is(err, errUnkept) {
+		if err := takes(again, 20); !errors.Is(err, errUnsaved) {
 			t.Errorf("while the store is away: %v", err)
 		}
 		third.Give()
-		if len(b.unkept.by) > 0 || b.unkept.n != 0 {
-			t.Errorf("%d are left of %v", b.unkept.n, b.unkept.by)
+		if len(b.runner.unsaved.by) > 0 || b.runner.unsaved.n != 0 {
+			t.Errorf("%d are left of %v", b.runner.unsaved.n, b.runner.unsaved.by)
 		}
 	})
 }
@@ -66,8 +66,8 @@ func TestRoundGivesItsRoomBack(t *testing.T) {
 			b.hand(t, rule(nil), "call "+does)
 			synctest.Wait()
 		}
-		if b.unkept.n != 0 {
-			t.Errorf("%d bytes are still counted", b.unkept.n)
+		if b.runner.unsaved.n != 0 {
+			t.Errorf("%d bytes are still counted", b.runner.unsaved.n)
 		}
 	})
 }

@@ -10,17 +10,17 @@ import (
 	"berth/internal/storage"
 )
 
-// unsure are steps about which the store did not say whether they were taken: by which this
+// pending are steps about which the store did not say whether they were taken: by which this
 // process may have made or taken over a task, or forgotten one. Until one is taken again the
 // task is nobody else's to decide about: that it is listed and not held makes it no orphan.
-type unsure struct {
+type pending struct {
 	mu    sync.Mutex // guards the field below
 	steps map[string]func(ctx context.Context) error
 }
 
-func newUnsure() *unsure { return &unsure{steps: map[string]func(context.Context) error{}} }
+func newPending() *pending { return &pending{steps: map[string]func(context.Context) error{}} }
 
-func (u *unsure) keep(id string, step func(ctx context.Context) error) {
+func (u *pending) keep(id string, step func(ctx context.Context) error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.steps[id] = step
@@ -28,20 +28,20 @@ func (u *unsure) keep(id string, step func(ctx context.Context) error) {
 
 // full reports whether no more tasks are to be begun of which nobody may know: each keeps
 // its call.
-func (u *unsure) full() bool {
+func (u *pending) full() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return len(u.steps) >= maxBacklog
 }
 
 // all are the tasks of the steps.
-func (u *unsure) all() []string {
+func (u *pending) all() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return slices.Collect(maps.Keys(u.steps))
 }
 
-func (u *unsure) has(id string) bool {
+func (u *pending) has(id string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.steps[id] != nil
@@ -49,7 +49,7 @@ func (u *unsure) has(id string) bool {
 
 // settle takes the step again that is not known to have been taken, if there is one. The
 // caller has claimed the task, unless it is to be forgotten. It fails while nobody can say.
-func (u *unsure) settle(ctx context.Context, id string) error {
+func (u *pending) settle(ctx context.Context, id string) error {
 	u.mu.Lock()
 	step := u.steps[id]
 	u.mu.Unlock()
@@ -67,6 +67,6 @@ func (u *unsure) settle(ctx context.Context, id string) error {
 }
 
 // settleAll takes all steps again that are not known to have been taken.
-func (t *Tasks) settleAll(ctx context.Context) {
-	someAtOnce(slices.Values(t.unsure.all()), func(id string) { t.own(ctx, id) })
+func (p *Peers) settleAll(ctx context.Context) {
+	someAtOnce(slices.Values(p.runner.pending.all()), func(id string) { p.own(ctx, id) })
 }

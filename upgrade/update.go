@@ -15,11 +15,11 @@ import (
 // nobody knows whether the answers were taken, and they may be given again.
 func (t *Tasks) Update(ctx context.Context, id string, who Asker, answers []mcp.Input, with *Envelope) error {
 	e, err := t.find(ctx, id, who)
-	if err != nil || e.State != InputRequired && !t.unsure.has(id) {
+	if err != nil || e.State != InputRequired && !t.runner.pending.has(id) {
 		return err
 	}
-	t.lookAt(ctx, id) // a call that is not this process's any more must not stand in the way
-	release, err := t.custody.claim(ctx, id)
+	t.runner.lookAt(ctx, id) // a call that is not this process's any more must not stand in the way
+	release, err := t.runner.calls.claim(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -27,28 +27,28 @@ func (t *Tasks) Update(ctx context.Context, id string, who Asker, answers []mcp.
 	// From here on the client's departure must not leave open who goes on with the task.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 	defer cancel()
-	if err := t.unsure.settle(ctx, id); err != nil {
+	if err := t.runner.pending.settle(ctx, id); err != nil {
 		return err
 	}
-	op := t.op(Answer)
+	op := t.ledger.newOp(Answer)
 	op.Answers = answers
 	next, _, _ := Transition(e.Task, op) // answers to nothing leave it as it is
 	held := int64(0)
 	if next.Waiting() { // these are the last answers: its call is held here
 		held = next.weight()
 	}
-	if !t.quota.takeHeld(id, next.weight(), held) {
-		t.metrics.refused(ctx, "answers")
+	if !t.ledger.quota.takeHeld(id, next.weight(), held) {
+		t.runner.metrics.refused(ctx, "answers")
 		return &Refusal{ErrTooMuchKept, "answers"}
 	}
 	take := func(ctx context.Context) error { return t.take(ctx, e, op, with) }
 	err = unavailable(take(ctx))
-	if t.custody.get(id) == nil {
-		t.quota.letGo(id)
+	if t.runner.calls.get(id) == nil {
+		t.ledger.quota.letGo(id)
 	}
 	if errors.Is(err, storage.ErrUnavailable) {
 		// The answers may be stored, and with them that this process goes on with the task.
-		t.unsure.keep(id, take)
+		t.runner.pending.keep(id, take)
 	}
 	return err
 }
@@ -58,53 +58,53 @@ func (t *Tasks) Update(ctx context.Context, id string, who Asker, answers []mcp.
 func (t *Tasks) take(ctx context.Context, e entry, op Op, with *Envelope) error {
 	// Whether these are the last answers shows when they are stored. In vain, the listing
 	// is struck by the next beat.
-	if err := t.takeOn(ctx, &e.Task); err != nil {
+	if err := t.ledger.takeOn(ctx, &e.Task); err != nil {
 		return err
 	}
-	after, err := t.records.apply(ctx, e, op)
+	after, err := t.ledger.records.apply(ctx, e, op)
 	switch {
 	case errors.Is(err, ErrUnknown):
-		return t.miss(ctx)
+		return t.ledger.epoch.miss(ctx)
 	case err != nil:
 		return err
 	}
-	if t.tookOver(&after.Task, op) {
-		return t.resume(ctx, after, with)
+	if t.runner.tookOver(&after.Task, op) {
+		return t.runner.goOn(ctx, after, with)
 	}
-	t.changed(ctx, &e.Task)
+	t.ledger.notices.changed(ctx, &e.Task)
 	return nil
 }
 
 // takeOn lists a task as this process's, before its record says so.
-func (t *Tasks) takeOn(ctx context.Context, task *Task) error {
-	if err := t.clock.known(ctx); err != nil {
+func (l *Ledger) takeOn(ctx context.Context, task *Task) error {
+	if err := l.clock.known(ctx); err != nil {
 		return err
 	}
-	if err := t.live(ctx); err != nil {
+	if err := l.stayAlive(ctx); err != nil {
 		return err
 	}
-	return t.listHeld(ctx, task.ID, t.left(task))
+	return l.listHeld(ctx, task.ID, l.left(task))
 }
 
 // listHeld lists a task as this process's for life. The holder is listed each time: after
 // a flush this may come before the beat that notices it, and be the last thing that the
 // process does.
-func (t *Tasks) listHeld(ctx context.Context, id string, life time.Duration) error {
-	if err := t.lists.addHolder(ctx, t.holder); err != nil {
+func (l *Ledger) listHeld(ctx context.Context, id string, life time.Duration) error {
+	if err := l.lists.addHolder(ctx, l.holder); err != nil {
 		return err
 	}
-	return t.lists.enlist(ctx, t.lists.tasksOf(t.holder), id, life+spare, 0)
+	return l.lists.add(ctx, l.lists.tasksOf(l.holder), id, life+spare, 0)
 }
 
-// live sees to it that others take this process for alive. Who is taken for dead takes
+// stayAlive sees to it that others take this process for alive. Who is taken for dead takes
 // nothing on: others see to all that is listed as his.
-func (t *Tasks) live(ctx context.Context) error {
-	if !t.store.Shared() || t.lease.fresh() {
+func (l *Ledger) stayAlive(ctx context.Context) error {
+	if !l.store.Shared() || l.lease.fresh() {
 		return nil
 	}
-	err := t.lease.renew(ctx)
+	err := l.lease.renew(ctx)
 	if errors.Is(err, errLeaseLost) {
-		t.wakeBeat()
+		l.epoch.wakeBeat()
 		return nil
 	}
 	return err
@@ -112,25 +112,25 @@ func (t *Tasks) live(ctx context.Context) error {
 
 // tookOver reports whether op made this process the holder of a round that is due, or can
 // be listened to further.
-func (t *Tasks) tookOver(task *Task, op Op) bool {
-	return task.did(op.ID) && (task.Waiting() || task.resumable()) && task.Holder == t.holder
+func (r *Runner) tookOver(task *Task, op Op) bool {
+	return task.did(op.ID) && (task.Waiting() || task.resumable()) && task.Holder == r.ledger.holder
 }
 
-// resume holds the next round of a task, sent with the envelope of who answered.
-func (t *Tasks) resume(ctx context.Context, e entry, with *Envelope) error {
-	c, _, err := t.loadCall(ctx, e.ID)
+// goOn holds the next round of a task, sent with the envelope of who answered.
+func (r *Runner) goOn(ctx context.Context, e entry, with *Envelope) error {
+	c, _, err := r.ledger.records.loadCall(ctx, e.ID)
 	if errors.Is(err, storage.ErrUnavailable) {
 		return err
 	}
 	if err != nil {
-		t.log.Error("the call of a task cannot be read", "task", e.ID, "error", err)
-		h := t.hold(e, &Call{})
+		r.log.Error("the call of a task cannot be read", "task", e.ID, "error", err)
+		h := r.hold(e, &Call{})
 		h.end(errCallLost)
 		h.start()
 		return nil
 	}
 	c.Envelope = *with
-	t.hold(e, c).start()
-	t.changed(ctx, &e.Task)
+	r.hold(e, c).start()
+	r.ledger.notices.changed(ctx, &e.Task)
 	return nil
 }

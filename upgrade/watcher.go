@@ -20,11 +20,11 @@ type Watcher struct {
 }
 
 // WatchAll watches tasks. Stop the watcher when nobody waits any more.
-func (t *Tasks) WatchAll(ids []string) *Watcher {
+func (n *notices) WatchAll(ids []string) *Watcher {
 	woken := make(chan struct{}, 1)
 	w := &Watcher{Woken: woken, woken: woken, due: map[string]bool{}}
 	for _, id := range ids {
-		w.stops = append(w.stops, t.hub.call(id, func() { w.note(id) }))
+		w.stops = append(w.stops, n.call(id, func() { w.note(id) }))
 	}
 	return w
 }

@@ -19,6 +19,6 @@ func (t *Task) withhold(d time.Duration) {
 // Withholds reports whether the client of a task may yet get something else in its place:
 // then nobody else is to be told of it, for it may be gone in a moment. Who has its id has
 // it from the handle, and need not ask.
-func (t *Tasks) Withholds(task *Task) bool {
-	return !task.Withheld.IsZero() && t.clock.now().Before(task.Withheld)
+func (l *Ledger) Withholds(task *Task) bool {
+	return !task.Withheld.IsZero() && l.clock.now().Before(task.Withheld)
 }

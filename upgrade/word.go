@@ -41,36 +41,36 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// wellSince is since when the store has kept what it held, as this process knows by itself
+// stableSince is since when the store has kept what it held, as this process knows by itself
 // or by another's word.
-func (t *Tasks) wellSince() time.Time {
-	return t.trust.wellSince(t.store.Health().Since)
+func (e *epoch) stableSince() time.Time {
+	return e.since(e.store.Health().Since)
 }
 
-// storeIsSteady reports whether the store is well, and has been for as long as a lease lives.
-func (t *Tasks) storeIsSteady() bool {
-	return t.store.Health().Healthy && time.Since(t.wellSince()) >= t.life
+// isStable reports whether the store is well, and has been for as long as a lease lives.
+func (e *epoch) isStable() bool {
+	return e.store.Health().Healthy && time.Since(e.stableSince()) >= e.life
 }
 
 // word is what this process says of the store.
-func (t *Tasks) word(ctx context.Context) (word, error) {
-	if err := t.clock.known(ctx); err != nil {
+func (e *epoch) word(ctx context.Context) (word, error) {
+	if err := e.clock.known(ctx); err != nil {
 		return word{}, err
 	}
-	now := t.clock.now()
-	return word{since: now.Add(-time.Since(t.wellSince())), said: now}, nil
+	now := e.clock.now()
+	return word{since: now.Add(-time.Since(e.stableSince())), said: now}, nil
 }
 
 // hear takes the words of other holders, of the dead too whose leases still stand. It has a
 // process that has just started know what they knew.
-func (t *Tasks) hear(ctx context.Context, holders []string) {
+func (e *epoch) hear(ctx context.Context, holders []string) {
 	for _, holder := range holders {
-		lease, err := t.store.Get(ctx, t.lists.leaseOf(holder))
-		if holder == t.holder || err != nil {
+		lease, err := e.store.Get(ctx, e.lists.leaseOf(holder))
+		if holder == e.holder || err != nil {
 			continue
 		}
-		if w, ok := decodeWord(lease.Value); ok && t.believe(w) {
-			signal(t.renewal) // the next one may start before this one's next beat
+		if w, ok := decodeWord(lease.Value); ok && e.believe(w) {
+			signal(e.renewal) // the next one may start before this one's next beat
 		}
 	}
 }
@@ -78,8 +78,8 @@ func (t *Tasks) hear(ctx context.Context, holders []string) {
 // believe takes a word, and reports whether it was news. Whoever has seen the store lose
 // something, or be away, knows better; and no word is good after a time of which nobody says
 // anything.
-func (t *Tasks) believe(w word) bool {
-	health := t.store.Health()
-	silence := health.Since.Sub(t.clock.here(w.said))
-	return health.Healthy && silence <= reach(t.life) && t.trust.believe(t.clock.here(w.since), health.Since)
+func (e *epoch) believe(w word) bool {
+	health := e.store.Health()
+	silence := health.Since.Sub(e.clock.here(w.said))
+	return health.Healthy && silence <= reach(e.life) && e.take(e.clock.here(w.since), health.Since)
 }

@@ -102,7 +102,7 @@ func TestWordDoesNotReachAcrossAnOutage(t *testing.T) {
 		}
 		time.Sleep(testLease * 4 / 5)
 		fresh := startFresh(t, s, up)
-		if _, err := fresh.line.at.Load().Get(t.Context(), fresh.lists.leaseOf(other.holder)); err != nil {
+		if _, err := fresh.line.at.Load().Get(t.Context(), fresh.ledger.lists.leaseOf(other.ledger.holder)); err != nil {
 			t.Fatalf("no word stands: %v", err)
 		}
 		time.Sleep(testLease - time.Millisecond)
@@ -123,16 +123,16 @@ func TestWordIsNothingToWhoKnowsBetter(t *testing.T) {
 		time.Sleep(3 * testLease)
 		young := startFresh(t, s, newTool())
 		time.Sleep(testLease / 2)
-		if !young.storeIsSteady() {
+		if !young.ledger.epoch.isStable() {
 			t.Error("a berth that has started does not believe who has seen the store be well")
 		}
 		before, _ := decodeWord(leaseOf(t, at, old))
 		if !before.since.Before(before.said.Add(-2 * testLease)) {
 			t.Errorf("the older one says %v", before)
 		}
-		young.recovered()
+		young.peers.recovered()
 		time.Sleep(testLease / 2)
-		if young.storeIsSteady() {
+		if young.ledger.epoch.isStable() {
 			t.Error("it believes a word about a store that it has seen lose something")
 		}
 		time.Sleep(testLease / 12)
@@ -143,7 +143,7 @@ func TestWordIsNothingToWhoKnowsBetter(t *testing.T) {
 		}
 		newest := startFresh(t, s, newTool())
 		time.Sleep(testLease / 3)
-		if newest.storeIsSteady() {
+		if newest.ledger.epoch.isStable() {
 			t.Error("a berth that starts after a flush takes the store for steady")
 		}
 	})
@@ -151,7 +151,7 @@ func TestWordIsNothingToWhoKnowsBetter(t *testing.T) {
 
 func leaseOf(t testing.TB, at *cell, b *berth) []byte {
 	t.Helper()
-	lease, err := at.Load().Get(t.Context(), b.lists.leaseOf(b.holder))
+	lease, err := at.Load().Get(t.Context(), b.ledger.lists.leaseOf(b.ledger.holder))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestLeaseIsRenewedWhenTheStoreIsBack(t *testing.T) {
 		back := time.Now()
 		synctest.Wait()
 		w, ok := decodeWord(leaseOf(t, s.at, b))
-		if said := b.clock.here(w.said); !ok || said.Before(back) {
+		if said := b.ledger.clock.here(w.said); !ok || said.Before(back) {
 			t.Errorf("said %v, after %v", said, back)
 		}
 	})

@@ -278,7 +278,7 @@ func (w *world) excuseCutOff() {
 			continue
 		}
 		for _, k := range w.made() {
-			k.excuse(b.custody.get(k.id) != nil)
+			k.excuse(b.runner.calls.get(k.id) != nil)
 		}
 	}
 }
@@ -345,7 +345,7 @@ func (w *world) create(b *berth, n int) {
 // that died of the step by which it hands the task out.
 func (w *world) handOut(b *berth, h *Held, k *known) {
 	_ = h.HandOut(func() error { // it fails as this does
-		e, err := records{w.settings.at.Load()}.get(context.Background(), k.id)
+		e, err := records{store: w.settings.at.Load()}.get(context.Background(), k.id)
 		k.noted = err == nil && e.Handed
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -150,7 +150,7 @@ func (w *world) checkTool(left *noted) {
 
 // checkLists checks that nothing is listed any more but what waits for its client.
 func (w *world) checkLists(left *noted, living []*berth, open map[string]bool) {
-	l := living[0].lists
+	l := living[0].ledger.lists
 	terms := rule(func(r *Rule) { r.Concurrency = 1 }).terms(poolName)
 	for _, list := range []string{l.waitingIn(terms.Queue), l.slotsOf(terms.Queue, "u"), l.slotsOf(terms.Queue, "v")} {
 		if listed := slices.DeleteFunc(w.members(list), w.wasFlushed); len(listed) > 0 {
@@ -158,15 +158,15 @@ func (w *world) checkLists(left *noted, living []*berth, open map[string]bool) {
 		}
 	}
 	for _, b := range w.berths {
-		if listed := w.members(l.tasksOf(b.holder)); len(listed) > 0 {
-			left.add("%s still has %q", l.tasksOf(b.holder), listed)
+		if listed := w.members(l.tasksOf(b.ledger.holder)); len(listed) > 0 {
+			left.add("%s still has %q", l.tasksOf(b.ledger.holder), listed)
 		}
 	}
 	if len(living) < len(w.berths) {
 		return // who died while it made a task, or took its end down, has left an entry to be weeded
 	}
 	for _, id := range w.members(l.liveOf(poolName, somebody.Principal)) {
-		if _, err := living[0].records.get(context.Background(), id); err == nil && !open[id] {
+		if _, err := living[0].ledger.records.get(context.Background(), id); err == nil && !open[id] {
 			left.add("%s is counted as live", id)
 		}
 	}
@@ -188,7 +188,7 @@ func (w *world) wasFlushed(name string) bool {
 
 // record is the one that stands, whatever the berths' lines are like.
 func (w *world) record(id string) (entry, error) {
-	return records{w.living()[0].line.at.Load()}.get(context.Background(), id)
+	return records{store: w.living()[0].line.at.Load()}.get(context.Background(), id)
 }
 
 func (w *world) members(list string) []string {
