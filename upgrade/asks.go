@@ -7,25 +7,8 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/upgrade/task"
 )
-
-const (
-	// maxAsks bounds how many requests of a call may be open at once.
-	maxAsks = 32
-	// maxAskBytes bounds them together, unless there is only one: each change of the record
-	// writes them anew.
-	maxAskBytes = 8 << 20
-)
-
-// mayAsk reports whether a call may have this request open. One that is, and is replayed,
-// stays so.
-func (t *Task) mayAsk(key string, request []byte) bool {
-	size := len(request)
-	for _, ask := range t.Asks {
-		size += len(ask.Request)
-	}
-	return t.asks(key) || len(t.Asks) == 0 || len(t.Asks) < maxAsks && size <= maxAskBytes
-}
 
 // What a request is refused with that no client will be asked.
 var (
@@ -43,23 +26,23 @@ func oneOf(message []byte) []json.RawMessage {
 // what needs none, or what that will not answer any more.
 func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 	id, key := bytes.Clone(a.ID), mcp.IDKey(a.ID)
-	task := h.Task()
-	if !task.mayAsk(key, m.Data) { // as far as it has heard
+	t := h.Task()
+	if !t.MayAsk(key, m.Data) { // as far as it has heard
 		_ = h.look(ctx) // else it goes by what it has heard
-		task = h.Task()
+		t = h.Task()
 	}
 	switch {
 	case a.Method == mcp.MethodPing:
 		h.post(ctx, mcp.Response(id, []byte("{}")))
 		return nil
-	case h.refuseUndeclared(ctx, &task, id, m.Data):
+	case h.refuseUndeclared(ctx, &t, id, m.Data):
 		return nil
-	case task.Session == "" || !task.mayAsk(key, m.Data) || !h.hasRoom(ctx, &task, len(m.Data)) || h.isOver(ctx):
+	case t.Session == "" || !t.MayAsk(key, m.Data) || !h.hasRoom(ctx, &t, len(m.Data)) || h.isOver(ctx):
 		h.r.metrics.question(ctx, "refused")
 		h.refuse(ctx, id)
 		return nil
 	}
-	if h.isReplayed(ctx, &task, key) {
+	if h.isReplayed(ctx, &t, key) {
 		return nil
 	}
 	h.sayNow()
@@ -68,9 +51,9 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 
 // hasRoom reports whether there is room for n bytes more that the client is asked: they are
 // kept, and in memory until it has answered.
-func (h *Held) hasRoom(ctx context.Context, task *Task, n int) bool {
+func (h *Held) hasRoom(ctx context.Context, t *task.Task, n int) bool {
 	more := int64(n)
-	room := h.l.quota.takeHeld(h.id, task.weight()+more, h.holds(task)+more)
+	room := h.l.quota.takeHeld(h.id, t.Weight()+more, h.holds(t)+more)
 	if !room {
 		h.r.metrics.refused(ctx, "question")
 	}
@@ -80,7 +63,7 @@ func (h *Held) hasRoom(ctx context.Context, task *Task, n int) bool {
 // open shows a request to the client as the ask of this key, until the upstream has the
 // answer. It is listed by its session before the record says so: an answer must find it.
 func (h *Held) open(ctx context.Context, key string, m Message) error {
-	op := h.l.newOp(Open)
+	op := h.l.newOp(task.Open)
 	op.Round, op.Event, op.Key, op.Request = h.due, m.Event, key, bytes.Clone(m.Data)
 	before := h.Task()
 	list := h.l.lists.asksIn(before.Behind)
@@ -98,7 +81,7 @@ func (h *Held) open(ctx context.Context, key string, m Message) error {
 		h.refuse(ctx, []byte(key))
 		return h.close(ctx, key, "")
 	}
-	if !before.asks(key) { // else its stream was resumed
+	if !before.IsAsked(key) { // else its stream was resumed
 		h.r.metrics.question(ctx, "asked")
 	}
 	after := h.Task()
@@ -110,11 +93,11 @@ func (h *Held) open(ctx context.Context, key string, m Message) error {
 // isReplayed reports whether an ask is another call's: a stream that was resumed may replay
 // what was asked on others of the session. On a stream that was not, it is the call's own,
 // whatever was asked under its id before: the session may have moved since.
-func (h *Held) isReplayed(ctx context.Context, task *Task, key string) bool {
+func (h *Held) isReplayed(ctx context.Context, t *task.Task, key string) bool {
 	if h.reopened.IsZero() {
 		return false
 	}
-	first, err := h.l.asks.by(ctx, task.Behind, key)
+	first, err := h.l.asks.by(ctx, t.Behind, key)
 	return err == nil && first != "" && first != h.id
 }
 
@@ -138,15 +121,15 @@ func (h *Held) refuse(ctx context.Context, id []byte) bool {
 // says nothing meanwhile that would show it. In a session that its client has ended the
 // berth that heard so may have died before it answered.
 func (h *Held) keepAsking(ctx context.Context) {
-	if task := h.Task(); task.Session == "" || len(task.OpenAsks()) == 0 {
+	if t := h.Task(); t.Session == "" || len(t.OpenAsks()) == 0 {
 		return
 	}
 	_ = h.look(ctx) // or with the next beat
 	if h.givenUp() != nil || !h.isOver(ctx) {
 		return
 	}
-	task := h.Task()
-	for _, ask := range task.OpenAsks() {
+	t := h.Task()
+	for _, ask := range t.OpenAsks() {
 		if h.refuse(ctx, []byte(ask.Key)) {
 			h.r.Settle(ctx, h.id, []byte(ask.Key))
 		}
@@ -163,7 +146,7 @@ func (r *Runner) keepAllAsking(ctx context.Context) {
 func (h *Held) unasked(ctx context.Context, m Message) error {
 	h.sayNow()
 	key := mcp.IDKey(mcp.CancelledID(m.Data))
-	if task := h.Task(); task.asks(key) {
+	if t := h.Task(); t.IsAsked(key) {
 		h.r.metrics.question(ctx, "withdrawn")
 	}
 	return h.close(ctx, key, m.Event, oneOf(m.Data)...)
@@ -171,13 +154,13 @@ func (h *Held) unasked(ctx context.Context, m Message) error {
 
 // close takes an ask away, with what is said of that.
 func (h *Held) close(ctx context.Context, key, event string, says ...json.RawMessage) error {
-	op := h.l.newOp(Withdraw)
+	op := h.l.newOp(task.Withdraw)
 	op.Round, op.Key, op.Event, op.Says = h.due, key, event, says
 	if err := h.must(ctx, op); err != nil {
 		return h.cause(ctx, err)
 	}
-	task := h.Task()
-	h.recount(&task)
-	h.l.notices.changed(ctx, &task)
-	return h.insist(ctx, func(ctx context.Context) error { return h.l.asks.remove(ctx, &task, key) })
+	t := h.Task()
+	h.recount(&t)
+	h.l.notices.changed(ctx, &t)
+	return h.insist(ctx, func(ctx context.Context) error { return h.l.asks.remove(ctx, &t, key) })
 }

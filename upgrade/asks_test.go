@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"berth/upgrade/task"
 )
 
 // What a call asks stands in its record: there is an end to how much.
 func TestTooMuchAskedAtOnceIsRefused(t *testing.T) {
 	for name, c := range map[string]struct{ size, open int }{
-		"in number": {0, maxAsks}, "in bytes": {maxAskBytes/2 - 200, 2}, "by one": {maxAskBytes + 1, 1},
+		"in number": {0, task.MaxAsks}, "in bytes": {task.MaxAskBytes/2 - 200, 2}, "by one": {task.MaxAskBytes + 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/upgrade/task"
 )
 
 // clock tells the time by the store's clock: the only one that all berths of a deployment
@@ -60,7 +61,7 @@ func (c *clock) until(t time.Time) time.Duration { return t.Sub(c.now()) }
 func (c *clock) here(t time.Time) time.Time { return time.Now().Add(c.until(t)) }
 
 // left is how long the task is to live.
-func (l *Ledger) left(task *Task) time.Duration { return l.clock.until(task.Expires()) }
+func (l *Ledger) left(t *task.Task) time.Duration { return l.clock.until(t.Expires()) }
 
 // Expires returns when the task may be forgotten, as the timers of this process count.
-func (l *Ledger) Expires(task Task) time.Time { return l.clock.here(task.Expires()) }
+func (l *Ledger) Expires(t task.Task) time.Time { return l.clock.here(t.Expires()) }

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"berth/internal/mcp"
+	"berth/upgrade/task"
 )
 
 // saysFailed is the statusMessage of a task whose tool failed and said so in its result.
@@ -21,7 +22,7 @@ func (v View) Core() mcp.CoreTask {
 		TTL: v.Terms.TTL, PollInterval: v.Terms.PollInterval,
 	}
 	if v.ToolFailed {
-		shown.Status, shown.Message = string(Failed), cmp.Or(shown.Message, saysFailed)
+		shown.Status, shown.Message = string(task.Failed), cmp.Or(shown.Message, saysFailed)
 	}
 	return shown
 }
@@ -31,9 +32,9 @@ func (v View) Core() mcp.CoreTask {
 // result (2025-11-25, tasks, "Result Retrieval"). It is whole until the view is returned.
 func (v View) CoreResponse(id []byte) mcp.Parts {
 	switch v.State {
-	case Completed:
+	case task.Completed:
 		return mcp.RelatedResponse(id, v.Outcome, v.ID)
-	case Failed:
+	case task.Failed:
 		return mcp.ErrorParts(id, v.Outcome)
 	}
 	return mcp.Parts{errNoOutcome.Body(id)}
@@ -41,13 +42,13 @@ func (v View) CoreResponse(id []byte) mcp.Parts {
 
 // Glance returns a task without its outcome, which the core dialect does not show with it.
 // Errors are those of Get.
-func (t *Tasks) Glance(ctx context.Context, id string, who Asker) (View, error) {
+func (t *Tasks) Glance(ctx context.Context, id string, who task.Asker) (View, error) {
 	e, err := t.find(ctx, id, who)
 	if err != nil {
 		return View{}, err
 	}
 	v := View{Task: e.Task}
-	if e.State == Queued {
+	if e.State == task.Queued {
 		v.Place = t.ledger.queues.position(ctx, &e.Task)
 	}
 	return v, nil

@@ -94,7 +94,7 @@ func dieAt(t *testing.T, s settings, point int, after bool) {
 			t.Errorf("%s: ran %d times in stage %d", where, n, stage)
 		}
 	}
-	queue := r.terms(poolName).Queue
+	queue := r.Terms(poolName).Queue
 	for _, list := range []string{heir.ledger.lists.tasksOf(b.ledger.holder), heir.ledger.lists.tasksOf(heir.ledger.holder), heir.ledger.lists.waitingIn(queue), heir.ledger.lists.slotsOf(queue, "u")} {
 		if left := heir.members(t, list); len(left) > 0 {
 			t.Errorf("%s: %s still has %v", where, list, left)

@@ -15,7 +15,7 @@ func TestKeyOfAnEarlierBerthNamesItsTask(t *testing.T) {
 	c.Asker.Principal = ""
 	for authorization, found := range map[string]bool{"digest": true, "": false} {
 		t.Run("authorization "+authorization, func(t *testing.T) {
-			earlier, err := b.create(t.Context(), c, c.onceOf("authorization "+authorization, "k"))
+			earlier, err := b.create(t.Context(), c, c.OnceOf("authorization "+authorization, "k"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,11 +47,11 @@ func TestCreatorIsKeyed(t *testing.T) {
 	}
 	stranger := newBerth(settings{at: newCell(store), keys: other}, newTool())
 	bears := Credentials{All: "all", Named: "named"}
-	who, err := b.ledger.ids.creator(t.Context(), bears)
+	who, err := b.ledger.ids.Creator(t.Context(), bears)
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := stranger.ledger.ids.creator(t.Context(), bears)
+	theirs, err := stranger.ledger.ids.Creator(t.Context(), bears)
 	if err != nil {
 		t.Fatal(err)
 	}

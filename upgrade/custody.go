@@ -3,6 +3,8 @@ package upgrade
 import (
 	"context"
 	"sync"
+
+	"berth/upgrade/task"
 )
 
 // table knows which tasks this process has to do with: whose calls it holds, and which
@@ -34,9 +36,9 @@ func (c *table) admit(id, caller string, most int) (release func(), err error) {
 	case c.closing:
 		return nil, ErrDraining
 	case most > 0 && len(c.held)+len(c.claimed) >= most:
-		return nil, &Refusal{ErrTooMany, "live_per_process"}
+		return nil, &task.Refusal{Err: ErrTooMany, Reason: "live_per_process"}
 	case most > 0 && c.live[caller] >= (most+perCaller-1)/perCaller:
-		return nil, &Refusal{ErrTooMany, "live_per_caller"}
+		return nil, &task.Refusal{Err: ErrTooMany, Reason: "live_per_caller"}
 	}
 	c.claimed[id] = make(chan struct{})
 	c.live[caller]++
@@ -110,7 +112,7 @@ func (c *table) hold(h *Held) {
 	c.held[h.id] = h
 	c.live[h.caller]++
 	if c.cut {
-		h.end(errShutdown)
+		h.end(task.ErrShutdown)
 	}
 }
 
@@ -165,7 +167,7 @@ func (c *table) cutAll() {
 	defer c.mu.Unlock()
 	c.cut = true
 	for _, h := range c.held {
-		h.end(errShutdown)
+		h.end(task.ErrShutdown)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/upgrade/task"
 )
 
 // Delivery is the right to tell a client what may go down one of its streams only
@@ -30,20 +31,20 @@ type Delivery struct {
 
 // TaskDelivery is the right to tell of a task in the session that SessionKey names, "" for
 // none.
-func (l *Ledger) TaskDelivery(task *Task, session string) *Delivery {
-	return l.delivery(l.lists.deliversOf(task.ID, session), task.ID, l.left(task)+spare)
+func (l *Ledger) TaskDelivery(t *task.Task, session string) *Delivery {
+	return l.delivery(l.lists.deliversOf(t.ID, session), t.ID, l.left(t)+spare)
 }
 
 // SessionDelivery is the right to tell how the tasks of one creator in a session fare: whoever
 // may not hear of them must not take it. With principals all are of one, the zero Creator.
-func (l *Ledger) SessionDelivery(session string, whose Creator) *Delivery {
+func (l *Ledger) SessionDelivery(session string, whose task.Creator) *Delivery {
 	return l.delivery(l.lists.deliversIn(session, whose.Credentials), sessionTopic(session), overLife)
 }
 
 // delivery gives each Delivery a name of its own: what is given back late must not be what
 // was taken since.
 func (l *Ledger) delivery(list, about string, life time.Duration) *Delivery {
-	return &Delivery{l: l, list: list, name: l.holder + " " + newName(6), about: about, life: life}
+	return &Delivery{l: l, list: list, name: l.holder + " " + task.NewName(6), about: about, life: life}
 }
 
 // Take takes the right unless another berth has it, and reports whether it is this one's

@@ -1,6 +1,11 @@
 package upgrade
 
-import "berth/internal/mcp"
+import (
+	"fmt"
+
+	"berth/internal/mcp"
+	"berth/upgrade/task"
+)
 
 // Handle returns the task as the result of the call that it was made for, in the dialect
 // of the Tasks extension.
@@ -29,9 +34,9 @@ func (v View) shown() mcp.TaskView {
 		TTL: v.Terms.TTL, PollInterval: v.Terms.PollInterval, Inputs: v.Inputs,
 	}
 	switch v.State {
-	case Completed:
+	case task.Completed:
 		shown.Result = v.Outcome
-	case Failed:
+	case task.Failed:
 		shown.Error = v.Outcome
 	}
 	return shown
@@ -45,25 +50,19 @@ func (v View) shownMessage() string {
 	return v.Message
 }
 
-// ExtensionStatus is the state as the Tasks extension spells it. What a legacy call asks
-// while it runs is answered in its session alone, and not by tasks/update: to clients of the
-// extension it works.
-func (t *Task) ExtensionStatus() string {
-	if t.State == Dispatched {
-		return working
+// ordinal spells a place in a queue.
+func ordinal(n int) string {
+	suffix := "th"
+	switch n % 10 {
+	case 1:
+		suffix = "st"
+	case 2:
+		suffix = "nd"
+	case 3:
+		suffix = "rd"
 	}
-	return t.Status()
-}
-
-// Outstanding are the open asks as the Tasks extension shows them: those between two
-// rounds.
-func (t *Task) Outstanding() []mcp.Input {
-	if t.State != InputRequired {
-		return nil
+	if n%100 >= 11 && n%100 <= 13 {
+		suffix = "th"
 	}
-	var open []mcp.Input
-	for _, ask := range t.OpenAsks() {
-		open = append(open, mcp.Input{Key: ask.Key, Value: ask.Request})
-	}
-	return open
+	return fmt.Sprintf("%d%s", n, suffix)
 }

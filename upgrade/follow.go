@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/upgrade/task"
 )
 
 // withdrawTime bounds what giving up an upstream's task may take. It is a courtesy.
@@ -15,11 +16,11 @@ const withdrawTime = 2 * time.Second
 func (h *Held) follow(ctx context.Context, u *routing.Upstream, r reply) (again bool, err error) {
 	made, err := mcp.ReadFollowed(r.Result)
 	if err != nil || r.Dialect != mcp.DialectExtension {
-		return false, failed("the server made a task that cannot be followed")
+		return false, task.BadUpstream("the server made a task that cannot be followed")
 	}
 	f := &follower{h: h, u: u, id: made.ID}
 	defer f.leave(ctx)
-	op := h.l.newOp(Follow)
+	op := h.l.newOp(task.Follow)
 	op.Upstream, op.Follows, op.Round = u.Name, made.ID, h.due
 	if err := h.must(ctx, op); err != nil {
 		return false, err
@@ -30,24 +31,24 @@ func (h *Held) follow(ctx context.Context, u *routing.Upstream, r reply) (again 
 // rejoin goes on with a task of an upstream's: with the client's answers, or after the
 // death of who followed it before.
 func (h *Held) rejoin() (again bool, err error) {
-	task := h.Task()
-	u := h.r.upstreamOf(&task)
+	t := h.Task()
+	u := h.r.upstreamOf(&t)
 	if u == nil {
-		return false, noUpstream("the server that has the task is not in the pool any more", mcp.Unknown)
+		return false, task.NoUpstream("the server that has the task is not in the pool any more", mcp.Unknown)
 	}
 	ctx, cancel := h.bounded()
 	defer cancel()
-	f := &follower{h: h, u: u, id: task.Follows}
+	f := &follower{h: h, u: u, id: t.Follows}
 	defer f.leave(ctx)
-	op := h.l.newOp(Dispatch)
-	op.Upstream, op.Round = u.Name, task.Round
-	h.due = task.Round + 1
+	op := h.l.newOp(task.Dispatch)
+	op.Upstream, op.Round = u.Name, t.Round
+	h.due = t.Round + 1
 	if err := h.must(ctx, op); err != nil {
 		return false, err
 	}
 	var r reply
-	if task.Answered {
-		if r, err = f.ask(ctx, mcp.MethodUpdateTask, task.answers()); err != nil || r.IsError {
+	if t.Answered {
+		if r, err = f.ask(ctx, mcp.MethodUpdateTask, t.Answers()); err != nil || r.IsError {
 			return false, f.refused(r, err)
 		}
 	}
@@ -60,17 +61,17 @@ func (h *Held) rejoin() (again bool, err error) {
 
 // upstreamOf returns the upstream that a task's round went to; nil if that is not in the
 // pool any more.
-func (r *Runner) upstreamOf(task *Task) *routing.Upstream {
-	pool := r.pools[task.Pool]
+func (r *Runner) upstreamOf(t *task.Task) *routing.Upstream {
+	pool := r.pools[t.Pool]
 	if pool == nil {
 		return nil
 	}
-	return pool.Routing.Find(task.Upstream)
+	return pool.Routing.Find(t.Upstream)
 }
 
 // withdraw gives up the upstream's task that a cancelled one followed while nobody held
 // it, with what authorises who cancels it.
-func (r *Runner) withdraw(ctx context.Context, followed *Task, with *Envelope) {
+func (r *Runner) withdraw(ctx context.Context, followed *task.Task, with *task.Envelope) {
 	pool := r.pools[followed.Pool]
 	if followed.Follows == "" || followed.Holder != "" || pool == nil || with == nil {
 		return
@@ -81,7 +82,7 @@ func (r *Runner) withdraw(ctx context.Context, followed *Task, with *Envelope) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
-	c := aboutTheirs(followed.Follows, "berth-"+newName(9), mcp.MethodCancelTask, followed.Version, nil)
+	c := aboutTheirs(followed.Follows, "berth-"+task.NewName(9), mcp.MethodCancelTask, followed.Version, nil)
 	c.Envelope = *with
 	ex, err := pool.Transport.Send(ctx, u, c, followed.Terms.MaxResult)
 	if err != nil {

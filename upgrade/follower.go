@@ -11,6 +11,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/upgrade/task"
 )
 
 const (
@@ -59,21 +60,21 @@ func (f *follower) act(ctx context.Context, state mcp.FollowedTask) (over bool, 
 	case "completed":
 		switch {
 		case state.Result == nil:
-			return true, errGarbled
+			return true, task.ErrGarbled
 		case !utf8.Valid(state.Result):
-			return true, illegible(h.Task())
+			return true, task.Illegible(h.Task())
 		}
-		h.finish(ending{state: Completed, outcome: state.Result})
+		h.finish(ending{state: task.Completed, outcome: state.Result})
 		return true, nil
 	case "failed":
-		object, says := readable(state.Error)
+		object, says := task.Readable(state.Error)
 		switch {
 		case object == nil:
-			return true, errGarbled
+			return true, task.ErrGarbled
 		case !utf8.Valid(object):
-			return true, illegible(h.Task())
+			return true, task.Illegible(h.Task())
 		}
-		h.finish(ending{state: Failed, outcome: object, message: says})
+		h.finish(ending{state: task.Failed, outcome: object, message: says})
 		return true, nil
 	case "cancelled":
 		return true, f.cancelled(ctx)
@@ -93,9 +94,9 @@ func (f *follower) act(ctx context.Context, state mcp.FollowedTask) (over bool, 
 // open are the asks that were not answered yet: an upstream may show those for a moment
 // after it has acknowledged the answers.
 func (f *follower) open(asks []mcp.Input) []mcp.Input {
-	task := f.h.Task()
+	t := f.h.Task()
 	return slices.DeleteFunc(slices.Clone(asks), func(in mcp.Input) bool {
-		return slices.ContainsFunc(task.Asks, func(a Ask) bool { return a.Upstream == in.Key && a.Answer != nil })
+		return slices.ContainsFunc(t.Asks, func(a task.Ask) bool { return a.Upstream == in.Key && a.Answer != nil })
 	})
 }
 
@@ -103,13 +104,13 @@ func (f *follower) open(asks []mcp.Input) []mcp.Input {
 func (f *follower) cancelled(ctx context.Context) error {
 	h := f.h
 	f.over = true
-	if err := h.must(ctx, h.l.newOp(Cancel)); err != nil {
+	if err := h.must(ctx, h.l.newOp(task.Cancel)); err != nil {
 		return err
 	}
-	task := h.Task()
-	h.r.metrics.ended(ctx, task)
-	h.l.leaveLive(ctx, &task)
-	h.l.notices.changed(ctx, &task)
+	t := h.Task()
+	h.r.metrics.ended(ctx, t)
+	h.l.leaveLive(ctx, &t)
+	h.l.notices.changed(ctx, &t)
 	return nil
 }
 
@@ -133,7 +134,7 @@ func (f *follower) poll(ctx context.Context) (mcp.FollowedTask, error) {
 	}
 	state, err := mcp.ReadFollowed(r.Result)
 	if err != nil || state.ID != f.id {
-		return mcp.FollowedTask{}, errGarbled
+		return mcp.FollowedTask{}, task.ErrGarbled
 	}
 	return state, nil
 }
@@ -144,14 +145,14 @@ func (f *follower) refused(r reply, err error) error {
 	if err != nil {
 		return err
 	}
-	object, says := errorOf(r.message)
+	object, says := task.ErrorOf(r.message)
 	switch {
 	case object == nil:
-		return errGarbled
+		return task.ErrGarbled
 	case !utf8.Valid(object):
-		return illegible(f.h.Task())
+		return task.Illegible(f.h.Task())
 	}
-	f.h.finish(ending{state: Failed, outcome: object, message: says})
+	f.h.finish(ending{state: task.Failed, outcome: object, message: says})
 	return errFenced
 }
 
@@ -189,13 +190,13 @@ func isFinal(code int) bool {
 }
 
 func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Input) (reply, error) {
-	task := f.h.Task()
+	t := f.h.Task()
 	f.sent++
 	id := f.h.token + "-f" + strconv.Itoa(f.sent)
-	c := aboutTheirs(f.id, id, method, task.Version, answers)
+	c := aboutTheirs(f.id, id, method, t.Version, answers)
 	c.Room = f.h.room
-	c.Envelope = f.h.call.unpack().Envelope
-	ex, err := f.h.r.pools[task.Pool].Transport.Send(ctx, f.u, c, task.Terms.MaxResult)
+	c.Envelope = f.h.call.Unpack().Envelope
+	ex, err := f.h.r.pools[t.Pool].Transport.Send(ctx, f.u, c, t.Terms.MaxResult)
 	if err != nil {
 		return reply{}, err
 	}
@@ -204,8 +205,8 @@ func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Inp
 }
 
 // aboutTheirs is a request about an upstream's task, without an envelope.
-func aboutTheirs(theirs, id, method, version string, answers []mcp.Input) *Call {
-	return &Call{
+func aboutTheirs(theirs, id, method, version string, answers []mcp.Input) *task.Call {
+	return &task.Call{
 		Body: mcp.TaskRequest(id, method, theirs, version, answers),
 		Own: map[string][]string{
 			"Accept":          {"application/json, text/event-stream"},
@@ -219,9 +220,9 @@ func aboutTheirs(theirs, id, method, version string, answers []mcp.Input) *Call 
 
 // leave gives the upstream's task up where nobody waits for it any more.
 func (f *follower) leave(ctx context.Context) {
-	task, cause := f.h.Task(), context.Cause(ctx)
-	given := errors.Is(cause, errCancelled) || errors.Is(cause, errDiscarded) || errors.Is(cause, errTimeout) || f.unanswerable
-	if f.over || !given && task.State != Cancelled {
+	t, cause := f.h.Task(), context.Cause(ctx)
+	given := errors.Is(cause, errCancelled) || errors.Is(cause, errDiscarded) || errors.Is(cause, task.ErrTimeout) || f.unanswerable
+	if f.over || !given && t.State != task.Cancelled {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)

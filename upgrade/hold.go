@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/storage"
 	"berth/routing"
+	"berth/upgrade/task"
 )
 
 // Why a held call is given up.
@@ -16,7 +17,6 @@ var (
 	errCancelled = errors.New("upgrade: cancelled by the client")
 	errFenced    = errors.New("upgrade: another berth has taken this one for dead")
 	errDiscarded = errors.New("upgrade: the client is gone, or has its answer")
-	errShutdown  = errors.New("upgrade: the berth that held the call was shut down")
 )
 
 // Held is a call that this process keeps for a task: from its record on to its outcome,
@@ -26,14 +26,14 @@ type Held struct {
 	l        *Ledger
 	caller   string // whom it counts for
 	size     int64  // of the call, in bytes
-	call     packedCall
+	call     task.PackedCall
 	client   WaitingClient // nil: nobody waits for the answer itself
 	ctx      context.Context
 	end      context.CancelCauseFunc
 	done     chan struct{} // closed when nothing is held any more
 	begun    sync.Once     // of run
 	token    string        // progressToken of the rounds; it tells nothing of the task
-	room     *Room         // for answers
+	room     *task.Room    // for answers
 	turn     turn          // where it queues; run's
 	due      int           // the round that is in flight, or about to be; run's
 	sent     []byte        // the JSON-RPC id of that, raw; run's
@@ -66,7 +66,7 @@ func (g gate) Unlock() { <-g }
 // of its task.
 type WaitingClient interface {
 	// Send sends the first round, in place of the pool's.
-	Send(ctx context.Context, u *routing.Upstream, c *Call, maxAnswer int64) (Exchange, error)
+	Send(ctx context.Context, u *routing.Upstream, c *task.Call, maxAnswer int64) (Exchange, error)
 	// Failed is told why the round was not sent, or has failed. It reports whether the
 	// client was told so, and so needs no task.
 	Failed(err error) bool
@@ -75,35 +75,35 @@ type WaitingClient interface {
 }
 
 // hold makes the call of e this process's. The caller has claimed the task.
-func (r *Runner) hold(e entry, c *Call) *Held {
+func (r *Runner) hold(e entry, c *task.Call) *Held {
 	h := r.newHeld(e, c)
-	r.ledger.quota.count(e.ID, e.Caller, e.weight(), h.holds(&e.Task), h.expires.Add(spare))
+	r.ledger.quota.count(e.ID, e.Caller, e.Weight(), h.holds(&e.Task), h.expires.Add(spare))
 	r.calls.hold(h)
 	return h
 }
 
 // newHeld returns the call of e, which is nobody's yet.
-func (r *Runner) newHeld(e entry, c *Call) *Held {
+func (r *Runner) newHeld(e entry, c *task.Call) *Held {
 	h := &Held{
-		r: r, l: r.ledger, caller: e.Caller, size: c.size(), call: pack(c), entry: e, id: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + newName(9),
-		sure: time.Now(), due: e.due(), expires: r.ledger.Expires(e.Task),
+		r: r, l: r.ledger, caller: e.Caller, size: c.Size(), call: task.Pack(c), entry: e, id: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + task.NewName(9),
+		sure: time.Now(), due: e.Due(), expires: r.ledger.Expires(e.Task),
 	}
 	if e.Call != "" {
 		h.token = e.Call
 	}
-	h.room = &Room{of: r.unsaved, caller: h.caller, expires: h.expires}
+	h.room = r.unsaved.Room(h.caller, h.expires)
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	return h
 }
 
 // holds is how many bytes of a call are in memory whose record is this.
-func (h *Held) holds(task *Task) int64 { return h.size + task.recorded() }
+func (h *Held) holds(t *task.Task) int64 { return h.size + t.Recorded() }
 
 // recount counts what the call keeps and holds after it was asked something, or is not any more.
-func (h *Held) recount(task *Task) { h.l.quota.recount(h.id, task.weight(), h.holds(task)) }
+func (h *Held) recount(t *task.Task) { h.l.quota.recount(h.id, t.Weight(), h.holds(t)) }
 
 // Task returns the record as this process last saw it.
-func (h *Held) Task() Task { return h.standing().Task }
+func (h *Held) Task() task.Task { return h.standing().Task }
 
 // givenUp says why the call was given up, nil if it was not.
 func (h *Held) givenUp() error { return context.Cause(h.ctx) }
@@ -131,10 +131,10 @@ const handTime = 2 * time.Second
 // from then on another berth may go on with what was not sent. A round that is about to be
 // sent says so itself, so that this costs one write for a call that waits, and else none.
 func (h *Held) HandOut(give func() error) error {
-	if task := h.Task(); !task.Handed && task.Waiting() {
+	if t := h.Task(); !t.Handed && t.Waiting() {
 		ctx, cancel := context.WithTimeout(h.ctx, handTime)
 		defer cancel()
-		op := h.l.newOp(Hand)
+		op := h.l.newOp(task.Hand)
 		_ = h.insist(ctx, func(ctx context.Context) error {
 			_, err := h.step(ctx, op)
 			return err
@@ -145,21 +145,21 @@ func (h *Held) HandOut(give func() error) error {
 
 // Handed notes that the client has the handle: from then on others may be told of the task.
 func (h *Held) Handed() {
-	task := h.Task()
-	if task.Withheld.IsZero() && (task.Handed || !task.Waiting()) {
+	t := h.Task()
+	if t.Withheld.IsZero() && (t.Handed || !t.Waiting()) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(h.ctx, storeTime)
 	defer cancel()
-	_, _ = h.step(ctx, h.l.newOp(Hand)) // if it is not noted, a call that was not sent fails with its holder
+	_, _ = h.step(ctx, h.l.newOp(task.Hand)) // if it is not noted, a call that was not sent fails with its holder
 }
 
 // FreeKey gives back the idempotency key of a call whose client is about to get something
 // else in place of the task. Where the store does not take that, it is freed with the task.
 func (h *Held) FreeKey(ctx context.Context) {
-	task := h.Task()
-	if err := h.l.once.free(ctx, &task); err != nil {
-		h.r.log.Debug("an idempotency key is freed later", "task", task.ID, "error", err)
+	t := h.Task()
+	if err := h.l.once.free(ctx, &t); err != nil {
+		h.r.log.Debug("an idempotency key is freed later", "task", t.ID, "error", err)
 	}
 }
 
@@ -170,13 +170,13 @@ func (h *Held) standing() entry {
 }
 
 // step takes one step, and keeps what the record is then.
-func (h *Held) step(ctx context.Context, op Op) (entry, error) {
+func (h *Held) step(ctx context.Context, op task.Op) (entry, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.stepLocked(ctx, op)
 }
 
-func (h *Held) stepLocked(ctx context.Context, op Op) (entry, error) {
+func (h *Held) stepLocked(ctx context.Context, op task.Op) (entry, error) {
 	began := time.Now()
 	e, err := h.l.records.apply(ctx, h.entry, op)
 	repaired, failed := h.repair(ctx, e, err)
@@ -186,7 +186,7 @@ func (h *Held) stepLocked(ctx context.Context, op Op) (entry, error) {
 	if repaired {
 		e, err = h.l.records.apply(ctx, h.entry, op)
 	}
-	if err == nil || errors.Is(err, ErrTerminal) || errors.Is(err, ErrStale) {
+	if err == nil || errors.Is(err, task.ErrTerminal) || errors.Is(err, task.ErrStale) {
 		h.entry, h.sure = e, began
 	}
 	return e, err
@@ -212,12 +212,12 @@ func (h *Held) insist(ctx context.Context, take func(ctx context.Context) error)
 }
 
 // must takes a step of the round as soon as the store takes it.
-func (h *Held) must(ctx context.Context, op Op) error {
+func (h *Held) must(ctx context.Context, op task.Op) error {
 	err := h.insist(ctx, func(ctx context.Context) error {
 		_, err := h.step(ctx, op)
 		return err
 	})
-	if errors.Is(err, ErrTerminal) || errors.Is(err, ErrStale) {
+	if errors.Is(err, task.ErrTerminal) || errors.Is(err, task.ErrStale) {
 		return errFenced
 	}
 	if err != nil {
@@ -246,7 +246,7 @@ func (h *Held) rounds() (forget bool) {
 			return false
 		case err != nil && h.client != nil && h.client.Failed(err):
 			return true
-		case errors.Is(err, errShutdown) && h.canBeLeft():
+		case errors.Is(err, task.ErrShutdown) && h.canBeLeft():
 			return false // it stays listed, for whoever finds this process gone
 		case err != nil:
 			h.fail(err)
@@ -261,10 +261,10 @@ func (h *Held) rounds() (forget bool) {
 // call: it was not sent, is followed, or may run twice; its client has the handle, and what
 // authorises it is kept.
 func (h *Held) canBeLeft() bool {
-	task := h.Task()
-	pool := h.r.pools[task.Pool]
-	return h.l.store.Durable() && task.mayGoOn() && task.Handed &&
-		(h.call.bare || h.l.records.keys.Given() || pool != nil && pool.OwnCredentials)
+	t := h.Task()
+	pool := h.r.pools[t.Pool]
+	return h.l.store.Durable() && t.MayGoOn() && t.Handed &&
+		(h.call.Bare || h.l.records.keys.Given() || pool != nil && pool.OwnCredentials)
 }
 
 // release gives back what the call took.
@@ -272,12 +272,12 @@ func (h *Held) release(forget bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
 	defer cancel()
 	h.silence()
-	task := h.Task()
-	if h.leave(ctx, &task, forget) == nil {
-		h.l.lists.remove(ctx, h.l.lists.tasksOf(h.l.holder), task.ID)
+	t := h.Task()
+	if h.leave(ctx, &t, forget) == nil {
+		h.l.lists.remove(ctx, h.l.lists.tasksOf(h.l.holder), t.ID)
 	} // else it stays listed, and the next beat sees to it
-	h.r.calls.letGo(task.ID)
-	h.l.settleQuota(&task)
+	h.r.calls.letGo(t.ID)
+	h.l.settleQuota(&t)
 	h.end(nil)
 	close(h.done)
 }
@@ -286,39 +286,39 @@ func (h *Held) release(forget bool) {
 var errUnended = errors.New("upgrade: the task has not ended")
 
 // leave takes the task out of the lists that it has no place in.
-func (h *Held) leave(ctx context.Context, task *Task, forget bool) error {
+func (h *Held) leave(ctx context.Context, t *task.Task, forget bool) error {
 	switch {
 	case forget:
-		if h.r.forget(ctx, task) != nil {
-			h.r.abortLater(*task)
+		if h.r.forget(ctx, t) != nil {
+			h.r.abortLater(*t)
 		}
-		return h.r.leaveSession(ctx, task, h.call.unpack())
-	case task.Holder == h.l.holder:
+		return h.r.leaveSession(ctx, t, h.call.Unpack())
+	case t.Holder == h.l.holder:
 		return errUnended
-	case !task.State.Terminal():
+	case !t.State.Terminal():
 		return nil
-	case task.State == Cancelled:
-		h.l.leaveLive(ctx, task) // whoever cancelled it may have died before
+	case t.State == task.Cancelled:
+		h.l.leaveLive(ctx, t) // whoever cancelled it may have died before
 	}
-	if err := h.r.leaveSession(ctx, task, h.call.unpack()); err != nil {
+	if err := h.r.leaveSession(ctx, t, h.call.Unpack()); err != nil {
 		return err
 	}
-	h.l.dropCall(ctx, task.ID)
+	h.l.dropCall(ctx, t.ID)
 	return nil
 }
 
 // fail ends the task with what went wrong.
 func (h *Held) fail(err error) {
-	failure := wordFailure(err, h.Task())
-	h.finish(ending{state: Failed, outcome: failure.Object(), message: failure.Message})
+	failure := task.FailureOf(err, h.Task())
+	h.finish(ending{state: task.Failed, outcome: failure.Object(), message: failure.Message})
 }
 
 // ending is how a call has ended.
 type ending struct {
-	state      State  // Completed or Failed
-	outcome    []byte // the result, or the error
-	message    string // for people
-	toolFailed bool   // the result says isError
+	state      task.State // Completed or Failed
+	outcome    []byte     // the result, or the error
+	message    string     // for people
+	toolFailed bool       // the result says isError
 }
 
 // finish ends the task with an outcome, as soon as the store takes it. If the task has
@@ -326,25 +326,25 @@ type ending struct {
 func (h *Held) finish(e ending) {
 	// Neither a cancel nor a shutdown undoes what the tool has returned.
 	ctx := context.WithoutCancel(h.ctx)
-	op, outcome := h.l.newOp(Finish), e.outcome
+	op, outcome := h.l.newOp(task.Finish), e.outcome
 	op.End, op.Message, op.ToolFailed, op.Outcome, op.Round = e.state, e.message, e.toolFailed, op.ID, h.due
 	if !h.l.quota.take(h.id, int64(len(outcome))) {
 		h.r.metrics.refused(ctx, "outcome")
-		op.End, op.Message, op.ToolFailed, outcome = Failed, errNotKept.Message, false, errNotKept.Object()
+		op.End, op.Message, op.ToolFailed, outcome = task.Failed, task.ErrNotKept.Message, false, task.ErrNotKept.Object()
 	}
 	if h.room.Take(ctx, int64(len(outcome))) != nil {
-		op.End, op.Message, op.ToolFailed, outcome = Failed, errUnsaved.Message, false, errUnsaved.Object()
+		op.End, op.Message, op.ToolFailed, outcome = task.Failed, task.ErrUnsaved.Message, false, task.ErrUnsaved.Object()
 	}
 	defer h.room.Give()
 	op.Size = int64(len(outcome))
 	err := h.insist(ctx, func(ctx context.Context) error { return h.store(ctx, op, outcome) })
 	switch {
 	case err == nil:
-		task := h.Task()
-		h.r.metrics.ended(ctx, task)
-		h.l.leaveLive(ctx, &task)
-		h.l.notices.changed(ctx, &task)
-	case errors.Is(err, ErrTerminal), errors.Is(err, ErrStale):
+		t := h.Task()
+		h.r.metrics.ended(ctx, t)
+		h.l.leaveLive(ctx, &t)
+		h.l.notices.changed(ctx, &t)
+	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale):
 		h.r.metrics.late.Add(ctx, 1)
 		h.l.records.dropOutcome(ctx, h.Task().ID, op.Outcome)
 	default:
@@ -354,7 +354,7 @@ func (h *Held) finish(e ending) {
 
 // store stores an outcome and the op that names it. The store may have lost the one
 // without the other meanwhile, so both are tried anew each time.
-func (h *Held) store(ctx context.Context, op Op, outcome []byte) error {
+func (h *Held) store(ctx context.Context, op task.Op, outcome []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
 	keep := func() error {

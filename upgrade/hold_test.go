@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/upgrade/task"
 )
 
 // A result is the task's whatever else it says; an error of the tool is passed on
@@ -275,7 +276,7 @@ func TestOutcomesWaitForTheStore(t *testing.T) {
 
 		refused := b.hand(t, rule(nil), "call result/1s")
 		synctest.Wait()
-		b.runner.unsaved.take("", maxUnsaved)
+		b.runner.unsaved.Take("", task.MaxUnsaved)
 		b.line.cut()
 		time.Sleep(time.Minute)
 		b.line.mend()
@@ -290,11 +291,11 @@ func TestOutcomesWaitForTheStore(t *testing.T) {
 func TestOutcomesWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := startBerths(t, 1, settings{shared: true}, newTool())[0]
-		b.runner.unsaved.take("", maxUnsaved)
+		b.runner.unsaved.Take("", task.MaxUnsaved)
 		id := b.hand(t, rule(nil), "call result")
 		time.Sleep(time.Minute)
 		b.mustState(t, id, Dispatched)
-		b.runner.unsaved.give("", maxUnsaved)
+		b.runner.unsaved.Give("", task.MaxUnsaved)
 		time.Sleep(time.Second)
 		b.mustState(t, id, Completed)
 	})
@@ -326,7 +327,7 @@ func TestLostAcknowledgementsChangeNothing(t *testing.T) {
 			if up.times("call", 0) != 1 || up.times("call", 1) != 1 {
 				t.Errorf("write %d not acknowledged: ran %v", lost, up.all())
 			}
-			if left := b.members(t, b.ledger.lists.slotsOf(r.terms(poolName).Queue, "u")); len(left) > 0 {
+			if left := b.members(t, b.ledger.lists.slotsOf(r.Terms(poolName).Queue, "u")); len(left) > 0 {
 				t.Errorf("write %d not acknowledged: %v is left", lost, left)
 			}
 		})
@@ -336,4 +337,21 @@ func TestLostAcknowledgementsChangeNothing(t *testing.T) {
 func cancelled(b *berth, id string, who Asker) error {
 	_, err := b.Cancel(context.Background(), id, who)
 	return err
+}
+
+// What a round has read does not stay counted, however the round ends.
+func TestRoundGivesItsRoomBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{}, newTool())[0]
+		for _, does := range []string{"big:100", "error", "break", "ask:k hang"} {
+			b.hand(t, rule(nil), "call "+does)
+			synctest.Wait()
+		}
+		room := b.runner.unsaved.Room("another", time.Now().Add(time.Hour))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := room.Take(ctx, task.MaxUnsaved); err != nil {
+			t.Errorf("something is still counted: %v", err)
+		}
+	})
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"berth/upgrade/task"
 )
 
 // noticesTopic is where berths tell each other what has changed. It is a matter of speed:
@@ -93,12 +95,12 @@ func signal(c chan struct{}) {
 }
 
 // changed tells everybody that a task has changed, and those who watch its session.
-func (n *notices) changed(ctx context.Context, task *Task) {
-	if task.Session == "" {
-		n.tell(ctx, task.ID)
+func (n *notices) changed(ctx context.Context, t *task.Task) {
+	if t.Session == "" {
+		n.tell(ctx, t.ID)
 		return
 	}
-	n.tell(ctx, task.ID, sessionTopic(task.Session))
+	n.tell(ctx, t.ID, sessionTopic(t.Session))
 }
 
 // tell tells everybody about one thing or several.

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/seal"
 	"berth/internal/storage"
+	"berth/upgrade/task"
 )
 
 // An id is recognised by its tag: whatever has not the form of one costs no look-up, and
@@ -16,7 +17,7 @@ func TestIDsAreKnownByTheirTag(t *testing.T) {
 	at := newCell(memory(t))
 	b := newBerth(settings{at: at, keys: givenKeys(t)}, newTool())
 	b.line.note()
-	id, err := b.ledger.ids.fresh(t.Context())
+	id, err := b.ledger.ids.Fresh(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +25,7 @@ func TestIDsAreKnownByTheirTag(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stranger, err := (&ids{keys: other}).fresh(t.Context())
+	stranger, err := task.NewIDs(other).Fresh(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,24 +64,24 @@ func TestIDsAreKnownByTheirTag(t *testing.T) {
 func TestIDsOfTheSecretBeforeAreStillKnown(t *testing.T) {
 	store := memory(t)
 	keys := seal.NewStoredKeyring(store)
-	i := &ids{keys: keys}
-	before, err := i.fresh(t.Context())
+	i := task.NewIDs(keys)
+	before, err := i.Fresh(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := store.Delete(t.Context(), "seal:key"); err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := &ids{keys: seal.NewStoredKeyring(store)}
-	after, err := elsewhere.fresh(t.Context())
+	elsewhere := task.NewIDs(seal.NewStoredKeyring(store))
+	after, err := elsewhere.Fresh(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := i.refresh(t.Context()); err != nil {
+	if err := i.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for name, id := range map[string]string{"before": before, "after": after} {
-		if ours, err := i.ours(t.Context(), id); !ours || err != nil {
+		if ours, err := i.Ours(t.Context(), id); !ours || err != nil {
 			t.Errorf("made %s the loss: got %v, %v", name, ours, err)
 		}
 	}
@@ -90,16 +91,16 @@ func TestIDsOfTheSecretBeforeAreStillKnown(t *testing.T) {
 // the form of one is not ours all the same.
 func TestIDsWithoutTheSecret(t *testing.T) {
 	store := memory(t)
-	id, err := (&ids{keys: seal.NewStoredKeyring(store)}).fresh(t.Context())
+	id, err := task.NewIDs(seal.NewStoredKeyring(store)).Fresh(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = store.Close()
-	i := &ids{keys: seal.NewStoredKeyring(store)}
-	if _, err := i.ours(context.Background(), id); !errors.Is(err, storage.ErrUnavailable) {
+	i := task.NewIDs(seal.NewStoredKeyring(store))
+	if _, err := i.Ours(context.Background(), id); !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("got %v, want ErrUnavailable", err)
 	}
-	if ours, err := i.ours(context.Background(), "garbage"); ours || err != nil {
+	if ours, err := i.Ours(context.Background(), "garbage"); ours || err != nil {
 		t.Errorf("garbage: got %v, %v", ours, err)
 	}
 }

@@ -2,15 +2,13 @@ package upgrade
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
-	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/upgrade/task"
 )
 
 var (
@@ -35,13 +33,6 @@ const (
 	settleEvery = 25 * time.Millisecond
 )
 
-// Once names a call that is made at most once, however often it comes. The zero value
-// names none.
-type Once struct {
-	Name     string `json:"name"`     // digest of the client's key, of whose it is, and of the pool
-	Question string `json:"question"` // digest of what the call asks
-}
-
 // usedKey is what stands in the store for a key that was used.
 type usedKey struct {
 	Task     string `json:"task"`
@@ -49,37 +40,23 @@ type usedKey struct {
 	Recorded bool   `json:"recorded,omitzero"` // the task is; before that nobody is told of it
 }
 
-func keyOf(once Once) string { return "upgrade:once:{" + once.Name + "}" }
+func keyOf(once task.Once) string { return "upgrade:once:{" + once.Name + "}" }
 
 // once names the call by its idempotency key. Where there are no principals, callers are
 // told apart by what they authenticate with.
-func (t *Tasks) once(ctx context.Context, c *Creation, key string) (Once, error) {
+func (t *Tasks) once(ctx context.Context, c *task.Creation, key string) (task.Once, error) {
 	if c.Principal != "" {
-		return c.onceOf("principal "+c.Principal, key), nil
+		return c.OnceOf("principal "+c.Principal, key), nil
 	}
-	who, err := t.ledger.ids.creator(ctx, c.Credentials)
-	return c.onceOf("authorization "+who.Credentials, key), err
-}
-
-func (c *Creation) onceOf(whose, key string) Once {
-	question := sha256.Sum256(mcp.AppendQuestion(nil, c.Call.Body))
-	return Once{digest(c.Pool, whose, key), base64.RawURLEncoding.EncodeToString(question[:])}
-}
-
-// earlierOnce is how a berth up to 0.4 named the call, the zero Once where that cannot have
-// named this caller's: it took all for one who bore no Authorization.
-func (c *Creation) earlierOnce(key string) Once {
-	if c.Principal != "" || c.Credentials.Authorization == "" {
-		return Once{}
-	}
-	return c.onceOf("authorization "+c.Credentials.Authorization, key)
+	who, err := t.ledger.ids.Creator(ctx, c.Credentials)
+	return c.OnceOf("authorization "+who.Credentials, key), err
 }
 
 // CreateOnce is Create for a call that bears an idempotency key. If the same call was made
 // under the key before, held is nil and earlier is its task as it stands, without an
 // outcome or a place in a queue. Errors are Create's, ErrKeyReused and ErrUnsettled. With
 // any of them nothing was made by this call.
-func (t *Tasks) CreateOnce(ctx context.Context, c Creation, key string) (held *Held, earlier View, err error) {
+func (t *Tasks) CreateOnce(ctx context.Context, c task.Creation, key string) (held *Held, earlier View, err error) {
 	defer func() { t.runner.metrics.tried(ctx, err) }()
 	limit, cancel := context.WithTimeout(ctx, settleTime+c.Withhold)
 	defer cancel()
@@ -89,7 +66,7 @@ func (t *Tasks) CreateOnce(ctx context.Context, c Creation, key string) (held *H
 	}
 	for {
 		used, err := t.ledger.once.used(limit, once)
-		if older := c.earlierOnce(key); errors.Is(err, storage.ErrNotFound) && older != (Once{}) {
+		if older := c.EarlierOnce(key); errors.Is(err, storage.ErrNotFound) && older != (task.Once{}) {
 			used, err = t.ledger.once.used(limit, older)
 		}
 		switch {
@@ -122,7 +99,7 @@ func (t *Tasks) CreateOnce(ctx context.Context, c Creation, key string) (held *H
 type onceKeys struct{ store store }
 
 // used returns what stands for a key, or fails with storage.ErrNotFound.
-func (k onceKeys) used(ctx context.Context, once Once) (usedKey, error) {
+func (k onceKeys) used(ctx context.Context, once task.Once) (usedKey, error) {
 	record, err := k.store.Get(ctx, keyOf(once))
 	if err != nil {
 		return usedKey{}, fmt.Errorf("upgrade: reading an idempotency key: %w", err)
@@ -145,12 +122,12 @@ func (k usedKey) encode() []byte {
 
 // claim takes the task's key, if it has one, before anything is recorded. A claim is
 // short: if this process dies before the task is recorded, others may make it.
-func (k onceKeys) claim(ctx context.Context, task *Task) error {
-	if task.Once == (Once{}) {
+func (k onceKeys) claim(ctx context.Context, t *task.Task) error {
+	if t.Once == (task.Once{}) {
 		return nil
 	}
-	claim := usedKey{Task: task.ID, Question: task.Once.Question}
-	standing, created, err := k.store.PutIfAbsent(ctx, keyOf(task.Once), claim.encode(), claimTime)
+	claim := usedKey{Task: t.ID, Question: t.Once.Question}
+	standing, created, err := k.store.PutIfAbsent(ctx, keyOf(t.Once), claim.encode(), claimTime)
 	if err != nil {
 		return fmt.Errorf("upgrade: storing an idempotency key: %w", err)
 	}
@@ -158,7 +135,7 @@ func (k onceKeys) claim(ctx context.Context, task *Task) error {
 		return nil
 	}
 	used, err := readKey(standing)
-	if err == nil && used.Task != task.ID { // else the reply of an earlier attempt was lost
+	if err == nil && used.Task != t.ID { // else the reply of an earlier attempt was lost
 		err = errKeyTaken
 	}
 	return err
@@ -167,15 +144,15 @@ func (k onceKeys) claim(ctx context.Context, task *Task) error {
 // settle makes the recorded task the one of its key, for as long as it lives. Where a
 // claim has run out and another call took the key meanwhile, one of the two wins here,
 // before anything is sent; the other one fails with errKeyTaken.
-func (k onceKeys) settle(ctx context.Context, task *Task, life time.Duration) error {
-	if task.Once == (Once{}) {
+func (k onceKeys) settle(ctx context.Context, t *task.Task, life time.Duration) error {
+	if t.Once == (task.Once{}) {
 		return nil
 	}
-	settled := usedKey{task.ID, task.Once.Question, true}
+	settled := usedKey{t.ID, t.Once.Question, true}
 	const claimed = 1 // the version of a claim
-	standing, err := k.store.Swap(ctx, keyOf(task.Once), claimed, settled.encode(), life)
+	standing, err := k.store.Swap(ctx, keyOf(t.Once), claimed, settled.encode(), life)
 	if errors.Is(err, storage.ErrNotFound) {
-		standing, _, err = k.store.PutIfAbsent(ctx, keyOf(task.Once), settled.encode(), life)
+		standing, _, err = k.store.PutIfAbsent(ctx, keyOf(t.Once), settled.encode(), life)
 	}
 	if err != nil && !errors.Is(err, storage.ErrConflict) {
 		return fmt.Errorf("upgrade: storing an idempotency key: %w", err)
@@ -187,34 +164,34 @@ func (k onceKeys) settle(ctx context.Context, task *Task, life time.Duration) er
 }
 
 // free gives back a key whose task nobody was told of.
-func (k onceKeys) free(ctx context.Context, task *Task) error {
-	if task.Once == (Once{}) {
+func (k onceKeys) free(ctx context.Context, t *task.Task) error {
+	if t.Once == (task.Once{}) {
 		return nil
 	}
-	used, err := k.used(ctx, task.Once)
+	used, err := k.used(ctx, t.Once)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return nil
 	case err != nil:
 		return err
-	case used.Task != task.ID:
+	case used.Task != t.ID:
 		return nil
 	}
-	return k.store.Delete(ctx, keyOf(task.Once))
+	return k.store.Delete(ctx, keyOf(t.Once))
 }
 
 // resolve sees to a creation that has failed, for all that is known. A repetition may
 // have been told of its task all the same: it is gone on with then. Else it is forgotten.
 // The caller has claimed the task.
-func (r *Runner) resolve(ctx context.Context, task Task, c *Call) error {
-	awaited, err := r.awaited(ctx, &task)
+func (r *Runner) resolve(ctx context.Context, t task.Task, c *task.Call) error {
+	awaited, err := r.awaited(ctx, &t)
 	if err != nil {
 		return err
 	}
 	if !awaited {
-		return r.forget(ctx, &task)
+		return r.forget(ctx, &t)
 	}
-	e, err := r.ledger.records.get(ctx, task.ID)
+	e, err := r.ledger.records.get(ctx, t.ID)
 	if err == nil && e.Holder == r.ledger.holder {
 		r.hold(e, c).start()
 	}

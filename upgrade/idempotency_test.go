@@ -11,6 +11,7 @@ import (
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/routing"
+	"berth/upgrade/task"
 )
 
 func newTasksOn(t *testing.T) *Tasks {
@@ -24,7 +25,7 @@ func newTasksOn(t *testing.T) *Tasks {
 }
 
 func namedTask(id string) Task {
-	return Task{ID: id, Once: Once{"name", "question"}, Created: time.Now(), Terms: Terms{TTL: time.Hour}}
+	return Task{ID: id, Once: task.Once{Name: "name", Question: "question"}, Created: time.Now(), Terms: task.Terms{TTL: time.Hour}}
 }
 
 // A process that stood still after it had claimed a key finds that another one claimed it

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/seal"
 	"berth/internal/storage"
+	"berth/upgrade/task"
 )
 
 // storeTime bounds one step, of several operations on the store.
@@ -37,14 +38,14 @@ type Ledger struct {
 	lease    *lease
 	backlog  *backlog
 	quota    *quota
-	ids      *ids
+	ids      *task.IDs
 }
 
 // newLedger returns what is in a store. life is that of a lease.
 func newLedger(s store, keys *seal.Keyring, life time.Duration, kept Bounds) *Ledger {
 	l := &Ledger{
-		store: s, holder: newName(16), records: records{s, keys}, lists: lists{s}, asks: asks{lists{s}}, once: onceKeys{s},
-		clock: &clock{store: s}, backlog: newBacklog(), quota: newQuota(kept), ids: &ids{keys: keys},
+		store: s, holder: task.NewName(16), records: records{s, keys}, lists: lists{s}, asks: asks{lists{s}}, once: onceKeys{s},
+		clock: &clock{store: s}, backlog: newBacklog(), quota: newQuota(kept), ids: task.NewIDs(keys),
 	}
 	l.queues = newQueues(l.lists)
 	l.notices = newNotices(s, l.holder, l.queues)
@@ -55,8 +56,8 @@ func newLedger(s store, keys *seal.Keyring, life time.Duration, kept Bounds) *Le
 }
 
 // newOp returns a new op of this process.
-func (l *Ledger) newOp(kind Kind) Op {
-	return Op{ID: newName(9), Kind: kind, At: l.clock.now(), Holder: l.holder}
+func (l *Ledger) newOp(kind task.Kind) task.Op {
+	return task.Op{ID: task.NewName(9), Kind: kind, At: l.clock.now(), Holder: l.holder}
 }
 
 // read returns a record, and asks a second time if a store that is well otherwise was late:

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"berth/internal/mcp"
+	"berth/upgrade/task"
 )
 
 // ErrTooMuchLent says that what clients are being given of outcomes and asks fills the memory that may,
@@ -38,13 +39,13 @@ func (t *Tasks) showOutcome(ctx context.Context, v *View) (err error) {
 // showAsks puts what a task waits for between two rounds into the view.
 func (t *Tasks) showAsks(ctx context.Context, v *View) (err error) {
 	asks := v.Outstanding()
-	if v.recorded() <= unlent {
+	if v.Recorded() <= unlent {
 		v.Inputs = mcp.Inputs(asks)
 		return nil
 	}
 	step := v.Ops[len(v.Ops)-1] // no two records of the task have the same
 	v.Task = v.Brief()
-	v.Inputs, err = t.lend(ctx, v, taskKey(v.ID)+":asks:"+step, sizeOf(asks), func() ([]byte, error) {
+	v.Inputs, err = t.lend(ctx, v, taskKey(v.ID)+":asks:"+step, task.SizeOf(asks), func() ([]byte, error) {
 		return mcp.Inputs(asks), nil
 	})
 	return err
@@ -53,7 +54,7 @@ func (t *Tasks) showAsks(ctx context.Context, v *View) (err error) {
 // lend has the view show what it borrows.
 func (t *Tasks) lend(ctx context.Context, v *View, key string, size int64, read func() ([]byte, error)) ([]byte, error) {
 	o, err := t.lending.borrow(ctx, key, v.Caller, size, read)
-	if refusal, ok := errors.AsType[*Refusal](err); ok {
+	if refusal, ok := errors.AsType[*task.Refusal](err); ok {
 		t.runner.metrics.refused(ctx, refusal.Reason)
 	}
 	if err != nil {
@@ -129,7 +130,7 @@ func (l *lending) join(key, caller string, size int64) (o *lent, first bool, err
 		return o, false, nil
 	}
 	if why := l.full(caller, size); why != "" {
-		return nil, false, &Refusal{ErrTooMuchLent, why}
+		return nil, false, &task.Refusal{Err: ErrTooMuchLent, Reason: why}
 	}
 	o = &lent{from: l, key: key, caller: caller, readers: 1, ready: make(chan struct{})}
 	l.of[key] = o

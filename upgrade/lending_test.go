@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/upgrade/task"
 )
 
 // views returns a task as several clients see it who have not read it yet.
@@ -87,7 +89,7 @@ func TestWhoDoesNotReadIsGivenNoMore(t *testing.T) {
 		if refusal, ok := errors.AsType[*Refusal](err); !ok || refusal.Reason != "caller_lent" || !errors.Is(err, ErrTooMuchLent) {
 			t.Errorf("a fourth result: got %v", err)
 		}
-		if !b.KeepsMuch("one") || b.lending.aboveEven(digest("two")) {
+		if !b.KeepsMuch("one") || b.lending.aboveEven(task.Digest("two")) {
 			t.Error("nobody would be shed for it, or somebody else")
 		}
 		returnAll(views(t, b, ids[4], 1))

@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/upgrade/task"
 )
 
 // lingerTime is how long a legacy call that was cancelled has to end by itself before its
@@ -52,7 +53,7 @@ func (h *Held) line(ctx context.Context) (line context.Context, hangUp func()) {
 // cause. Another berth may go on with what this one only lets go of.
 func (h *Held) abandons(cause error) bool {
 	switch {
-	case errors.Is(cause, errShutdown):
+	case errors.Is(cause, task.ErrShutdown):
 		return !h.canBeLeft()
 	case errors.Is(cause, errFenced):
 		return h.Task().State.Terminal()
@@ -62,29 +63,29 @@ func (h *Held) abandons(cause error) bool {
 
 // revoke tells the upstream that nobody wants the answer to the call any more.
 func (h *Held) revoke(ctx context.Context) {
-	task := h.Task()
-	h.r.revoke(ctx, &task, h.call.unpack())
+	t := h.Task()
+	h.r.revoke(ctx, &t, h.call.Unpack())
 }
 
 // revoke tells the upstream of a legacy call of a task's that nobody wants the answer any
 // more. c is the call.
-func (r *Runner) revoke(ctx context.Context, task *Task, c *Call) {
-	if task.Round > 0 && task.Call != "" {
-		r.post(ctx, task, c, mcp.Cancelled(requestID(task.Call, task.Round), "the task was given up"))
+func (r *Runner) revoke(ctx context.Context, t *task.Task, c *task.Call) {
+	if t.Round > 0 && t.Call != "" {
+		r.post(ctx, t, c, mcp.Cancelled(requestID(t.Call, t.Round), "the task was given up"))
 	}
 }
 
 // post posts a notification or a response in the call's session. It reports whether the
 // upstream has taken it.
 func (h *Held) post(ctx context.Context, body []byte) bool {
-	task := h.Task()
-	return h.r.post(ctx, &task, h.call.unpack(), body)
+	t := h.Task()
+	return h.r.post(ctx, &t, h.call.Unpack(), body)
 }
 
 // post posts a notification or a response with all that a task's call c bears beside its
 // body. It reports whether the upstream has taken it.
-func (r *Runner) post(ctx context.Context, task *Task, c *Call, body []byte) bool {
-	pool, u := r.pools[task.Pool], r.upstreamOf(task)
+func (r *Runner) post(ctx context.Context, t *task.Task, c *task.Call, body []byte) bool {
+	pool, u := r.pools[t.Pool], r.upstreamOf(t)
 	if u == nil || pool.Transport.Tell == nil {
 		return false
 	}
@@ -120,7 +121,7 @@ func (h *Held) listen(ctx, line context.Context, u *routing.Upstream, ex Exchang
 			return r, err
 		}
 		h.sayNow()
-		if task := h.Task(); !task.resumable() {
+		if t := h.Task(); !t.Resumable() {
 			return r, err
 		}
 		again, refused := h.reopen(ctx, line, u)
@@ -180,7 +181,7 @@ func (h *Held) hear(ctx context.Context, m Message) (r reply, over bool, err err
 	a, err := mcp.PeekAnswer(m.Data, false)
 	switch {
 	case err != nil:
-		return reply{}, false, errGarbled
+		return reply{}, false, task.ErrGarbled
 	case a.Method == "":
 		return h.answered(a, m)
 	case !isText:
@@ -213,7 +214,7 @@ func (h *Held) told(ctx context.Context, a mcp.Answer, m Message) error {
 	}
 	said := saying{event: m.Event}
 	// Progress that says nothing would show the client a token that it did not give.
-	if a.Method != mcp.MethodProgress && len(m.Data) <= maxSaidBytes { // a record is no place for more
+	if a.Method != mcp.MethodProgress && len(m.Data) <= task.MaxSaidBytes { // a record is no place for more
 		said.others = oneOf(m.Data)
 	}
 	h.noteThat(said)
@@ -226,7 +227,7 @@ func (h *Held) answered(a mcp.Answer, m Message) (r reply, over bool, err error)
 		return reply{}, false, err
 	}
 	if !a.IsError && !a.HasResult {
-		return reply{}, false, errGarbled
+		return reply{}, false, task.ErrGarbled
 	}
 	h.sayNow()
 	a.ResultType = "" // a member like any other: this era asks by requests

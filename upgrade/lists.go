@@ -2,10 +2,10 @@ package upgrade
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 	"time"
+
+	"berth/upgrade/task"
 )
 
 // lists are what can be found without knowing a task's id. An entry only says where to
@@ -19,10 +19,14 @@ func (lists) tasksOf(holder string) string    { return "upgrade:holder:{" + hold
 func (lists) changesFor(holder string) string { return "upgrade:holder:{" + holder + "}:mail" }
 
 // liveOf lists the tasks of a principal that have not ended.
-func (lists) liveOf(pool, principal string) string { return "upgrade:live:" + digest(pool, principal) }
+func (lists) liveOf(pool, principal string) string {
+	return "upgrade:live:" + task.Digest(pool, principal)
+}
 
 // madeBy lists all tasks of a principal, those that have ended, too.
-func (lists) madeBy(pool, principal string) string { return "upgrade:made:" + digest(pool, principal) }
+func (lists) madeBy(pool, principal string) string {
+	return "upgrade:made:" + task.Digest(pool, principal)
+}
 
 // all lists the tasks of a store that one process has for itself.
 func (lists) all() string { return "upgrade:tasks" }
@@ -48,7 +52,7 @@ func overKey(session string) string { return "upgrade:session:{" + session + "}:
 
 // slotsOf lists the places that are taken at an upstream.
 func (lists) slotsOf(queue, upstream string) string {
-	return "upgrade:slots:" + queue + ":" + digest(upstream)
+	return "upgrade:slots:" + queue + ":" + task.Digest(upstream)
 }
 
 // placesOf begins the names of the places that a holder takes for a task. No two are
@@ -57,15 +61,6 @@ func placesOf(id, holder string) string { return id + " " + holder + " " }
 
 // waitingIn lists the calls that wait for such a slot, by the names that turnOf gives.
 func (lists) waitingIn(queue string) string { return "upgrade:queue:" + queue }
-
-// digest names parts of any length and content.
-func digest(parts ...string) string {
-	sum := sha256.New()
-	for _, part := range parts {
-		fmt.Fprintf(sum, "%d:%s", len(part), part)
-	}
-	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:12])
-}
 
 func (l lists) add(ctx context.Context, list, member string, life time.Duration, most int) error {
 	// A life that is over by this process's clock must not become an endless one.

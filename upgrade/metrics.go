@@ -8,6 +8,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/series"
 	"berth/internal/storage"
+	"berth/upgrade/task"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -86,7 +87,7 @@ func (m metrics) begin(r *Runner) {
 	}
 	series.Begin(m.refusals, series.Of("bound", "live_per_process", "live_per_caller", "live_per_principal",
 		"kept_tasks", "caller_kept_tasks", "kept", "caller_kept", "held", "caller_held", "lent", "caller_lent", "outcome", "question", "answers"))
-	series.Begin(m.ends, series.Of("state", string(Completed), string(Failed)))
+	series.Begin(m.ends, series.Of("state", string(task.Completed), string(task.Failed)))
 	series.Begin(m.questions, series.Of("outcome", "asked", "settled", "withdrawn", "refused", "undeclared"))
 	series.Begin(m.sessionEnds, series.Of("outcome", "held", "told", "failed"))
 	for _, pool := range r.pools {
@@ -111,7 +112,7 @@ func (m metrics) round(ctx context.Context, pool, upstream, outcome string, took
 
 // resumed notes how it went to resume a stream: resumed; refused, where the upstream does not
 // replay; session_lost; or unreachable for too long.
-func (m metrics) resumed(ctx context.Context, task Task, err error) {
+func (m metrics) resumed(ctx context.Context, t task.Task, err error) {
 	outcome := "resumed"
 	switch {
 	case errors.Is(err, errOutOfReach):
@@ -122,14 +123,14 @@ func (m metrics) resumed(ctx context.Context, task Task, err error) {
 		outcome = mcp.ReasonSessionLost
 	}
 	m.resumptions.Add(context.WithoutCancel(ctx), 1, metric.WithAttributes(
-		attribute.String("pool", task.Pool), attribute.String("upstream", task.Upstream), attribute.String("outcome", outcome)))
+		attribute.String("pool", t.Pool), attribute.String("upstream", t.Upstream), attribute.String("outcome", outcome)))
 }
 
 // crossedBy counts a response that the upstream of a task's call has given to another
 // request.
-func (m metrics) crossedBy(task Task) {
+func (m metrics) crossedBy(t task.Task) {
 	m.crossed.Add(context.Background(), 1, metric.WithAttributes(
-		attribute.String("pool", task.Pool), attribute.String("upstream", task.Upstream)))
+		attribute.String("pool", t.Pool), attribute.String("upstream", t.Upstream)))
 }
 
 // question notes what becomes of something that a tool asks: asked, where a client is shown
@@ -145,14 +146,14 @@ func (m metrics) sessionEnd(ctx context.Context, outcome string) {
 	m.sessionEnds.Add(context.WithoutCancel(ctx), 1, metric.WithAttributes(attribute.String("outcome", outcome)))
 }
 
-func (m metrics) ended(ctx context.Context, task Task) {
-	m.ends.Add(ctx, 1, metric.WithAttributes(attribute.String("state", string(task.State))))
+func (m metrics) ended(ctx context.Context, t task.Task) {
+	m.ends.Add(ctx, 1, metric.WithAttributes(attribute.String("state", string(t.State))))
 }
 
 // tried counts a creation that failed with err, nil if it did not, if the store or a bound is
 // why.
 func (m metrics) tried(ctx context.Context, err error) {
-	if refusal, ok := errors.AsType[*Refusal](err); ok {
+	if refusal, ok := errors.AsType[*task.Refusal](err); ok {
 		m.refused(ctx, refusal.Reason)
 	}
 	if errors.Is(err, storage.ErrUnavailable) {

@@ -150,7 +150,7 @@ func (w *world) reply(b *berth, k *known, which int) {
 			continue
 		}
 		w.respond(b, k.session, ask.Key)
-		if v, err := b.Peek(context.Background(), k.id, somebody); err == nil && b.line.Health().Healthy && !v.asks(ask.Key) {
+		if v, err := b.Peek(context.Background(), k.id, somebody); err == nil && b.line.Health().Healthy && !v.IsAsked(ask.Key) {
 			k.mu.Lock()
 			k.answered = append(k.answered, ask.Key)
 			k.mu.Unlock()

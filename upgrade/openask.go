@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/upgrade/task"
 )
 
 // OpenAsk is a request of an upstream's that its client has not answered.
@@ -31,21 +32,21 @@ const settled = "-"
 const settledLife = time.Hour
 
 // remove notes that an ask of a task's is open no more.
-func (a asks) remove(ctx context.Context, task *Task, key string) error {
-	list := a.lists.asksIn(task.Behind)
+func (a asks) remove(ctx context.Context, t *task.Task, key string) error {
+	list := a.lists.asksIn(t.Behind)
 	if err := a.lists.add(ctx, list, askName(settled, key), settledLife, 0); err != nil {
 		return err
 	}
-	return a.lists.store.Delist(ctx, list, askName(task.ID, key))
+	return a.lists.store.Delist(ctx, list, askName(t.ID, key))
 }
 
 // add lists what a call asks, for life.
-func (a asks) add(ctx context.Context, task *Task, life time.Duration) error {
-	if task.Session == "" {
+func (a asks) add(ctx context.Context, t *task.Task, life time.Duration) error {
+	if t.Session == "" {
 		return nil
 	}
-	for _, ask := range task.OpenAsks() {
-		if err := a.lists.add(ctx, a.lists.asksIn(task.Behind), askName(task.ID, ask.Key), life+spare, 0); err != nil {
+	for _, ask := range t.OpenAsks() {
+		if err := a.lists.add(ctx, a.lists.asksIn(t.Behind), askName(t.ID, ask.Key), life+spare, 0); err != nil {
 			return err
 		}
 	}
@@ -54,11 +55,11 @@ func (a asks) add(ctx context.Context, task *Task, life time.Duration) error {
 
 // close strikes what a call has left open. That is not settled: it may be another
 // call's, which a stream that was resumed has replayed into this one.
-func (a asks) close(ctx context.Context, task *Task) error {
-	open, err := a.open(ctx, task.Behind)
+func (a asks) close(ctx context.Context, t *task.Task) error {
+	open, err := a.open(ctx, t.Behind)
 	for _, ask := range open {
-		if ask.Task == task.ID {
-			err = errors.Join(err, a.lists.store.Delist(ctx, a.lists.asksIn(task.Behind), askName(task.ID, string(ask.ID))))
+		if ask.Task == t.ID {
+			err = errors.Join(err, a.lists.store.Delist(ctx, a.lists.asksIn(t.Behind), askName(t.ID, string(ask.ID))))
 		}
 	}
 	return err
@@ -110,12 +111,12 @@ func (a asks) waiting(ctx context.Context, behind string, id []byte) (task strin
 // Settle notes that the upstream has the answer to an ask. What the store does not take
 // now is noted once it does: until then the ask may be shown once more, which does no
 // harm.
-func (r *Runner) Settle(ctx context.Context, task string, id []byte) {
+func (r *Runner) Settle(ctx context.Context, t string, id []byte) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 	defer cancel()
-	op := r.ledger.newOp(Settle)
+	op := r.ledger.newOp(task.Settle)
 	op.Key = mcp.IDKey(id)
-	settle := func(ctx context.Context) error { return r.settleAsk(ctx, task, op) }
+	settle := func(ctx context.Context) error { return r.settleAsk(ctx, t, op) }
 	if settle(ctx) != nil {
 		r.ledger.backlog.add(settle)
 	}
@@ -125,7 +126,7 @@ func (r *Runner) Settle(ctx context.Context, task string, id []byte) {
 // the response with this raw id. If none does, or the store cannot say and later knows of
 // none, nothing is noted. ctx bounds what the caller waits for that.
 func (r *Runner) SettleIn(ctx context.Context, behind string, id []byte) {
-	op := r.ledger.newOp(Settle)
+	op := r.ledger.newOp(task.Settle)
 	op.Key = mcp.IDKey(id)
 	settle := func(ctx context.Context) error {
 		task, err := r.ledger.asks.waiting(ctx, behind, id)
@@ -145,7 +146,7 @@ func (r *Runner) SettleIn(ctx context.Context, behind string, id []byte) {
 	}
 }
 
-func (r *Runner) settleAsk(ctx context.Context, id string, op Op) error {
+func (r *Runner) settleAsk(ctx context.Context, id string, op task.Op) error {
 	e, err := r.ledger.records.get(ctx, id)
 	if err == nil { // and not from what a holder knows: it may be the holder no more
 		e, err = r.ledger.records.apply(ctx, e, op)
@@ -164,7 +165,7 @@ func (r *Runner) settleAsk(ctx context.Context, id string, op Op) error {
 	if err := r.ledger.asks.remove(ctx, &e.Task, op.Key); err != nil {
 		return err
 	}
-	if e.did(op.ID) {
+	if e.Did(op.ID) {
 		r.metrics.question(ctx, "settled")
 	}
 	return nil

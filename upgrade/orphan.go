@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/upgrade/task"
 )
 
 // reaper finds holders that are gone. Every berth has one; what two of them do to one
@@ -101,8 +102,8 @@ func (p *Peers) reapAll(ctx context.Context, holder string, left []string) error
 		}()
 	}
 	for _, id := range left {
-		task, err := p.reapTask(ctx, id, holder)
-		found.add(task)
+		t, err := p.reapTask(ctx, id, holder)
+		found.add(t)
 		if errors.Is(err, storage.ErrUnavailable) || ctx.Err() != nil {
 			return err
 		}
@@ -120,25 +121,25 @@ func (p *Peers) reapAll(ctx context.Context, holder string, left []string) error
 }
 
 // reapTask claims a task of a dead holder, and sees to it.
-func (p *Peers) reapTask(ctx context.Context, id, holder string) (Task, error) {
+func (p *Peers) reapTask(ctx context.Context, id, holder string) (task.Task, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
 	p.runner.lookAt(ctx, id) // this process may have held the call before that one
 	release, err := p.runner.calls.claim(ctx, id)
 	if err != nil {
-		return Task{}, unavailable(err)
+		return task.Task{}, unavailable(err)
 	}
 	defer release()
-	task, err := p.reapClaimed(ctx, id, holder)
-	return task, unavailable(err)
+	t, err := p.reapClaimed(ctx, id, holder)
+	return t, unavailable(err)
 }
 
 // reaped is what a dead holder left, as its death is told of.
 type reaped struct{ tools, pools map[string]bool }
 
-func (e reaped) add(task Task) {
-	if task.ID != "" {
-		e.tools[task.Tool], e.pools[task.Pool] = true, true
+func (e reaped) add(t task.Task) {
+	if t.ID != "" {
+		e.tools[t.Tool], e.pools[t.Pool] = true, true
 	}
 }
 
@@ -151,13 +152,13 @@ func (e reaped) some(names map[string]bool) []string {
 
 // reapClaimed sees to a task that a dead holder had listed, and returns what it found; the zero
 // Task if there is none any more. The caller has claimed it.
-func (p *Peers) reapClaimed(ctx context.Context, id, holder string) (Task, error) {
+func (p *Peers) reapClaimed(ctx context.Context, id, holder string) (task.Task, error) {
 	e, err := p.ledger.records.get(ctx, id)
 	if errors.Is(err, ErrUnknown) {
-		return Task{}, nil
+		return task.Task{}, nil
 	}
 	if err != nil {
-		return Task{}, err
+		return task.Task{}, err
 	}
 	return e.Task, p.reapEntry(ctx, e, holder)
 }
@@ -179,39 +180,39 @@ func (p *Peers) reapEntry(ctx context.Context, e entry, holder string) error {
 
 // adopter returns the call with which this berth can go on with a task of a dead holder; nil
 // if it cannot, with the reason if there is one beside the holder's death.
-func (p *Peers) adopter(ctx context.Context, task *Task) (*Call, error) {
-	if !task.mayGoOn() || p.runner.pools[task.Pool] == nil {
+func (p *Peers) adopter(ctx context.Context, t *task.Task) (*task.Call, error) {
+	if !t.MayGoOn() || p.runner.pools[t.Pool] == nil {
 		return nil, nil
 	}
-	if awaited, err := p.runner.awaited(ctx, task); !awaited || err != nil {
+	if awaited, err := p.runner.awaited(ctx, t); !awaited || err != nil {
 		return nil, err
 	}
-	return p.runner.callOf(ctx, task)
+	return p.runner.callOf(ctx, t)
 }
 
 // awaited reports whether somebody has the handle of a task, or may yet get it by the key
 // of its call. The client of any other one calls again.
-func (r *Runner) awaited(ctx context.Context, task *Task) (bool, error) {
-	if task.Handed || task.Once == (Once{}) {
-		return task.Handed, nil
+func (r *Runner) awaited(ctx context.Context, t *task.Task) (bool, error) {
+	if t.Handed || t.Once == (task.Once{}) {
+		return t.Handed, nil
 	}
-	used, err := r.ledger.once.used(ctx, task.Once)
+	used, err := r.ledger.once.used(ctx, t.Once)
 	if errors.Is(err, storage.ErrNotFound) {
 		return false, nil
 	}
-	return used.Recorded && used.Task == task.ID, err
+	return used.Recorded && used.Task == t.ID, err
 }
 
 // adopt goes on with a task as its holder. The caller has claimed it.
-func (p *Peers) adopt(ctx context.Context, e entry, c *Call) error {
+func (p *Peers) adopt(ctx context.Context, e entry, c *task.Call) error {
 	if err := p.ledger.takeOn(ctx, &e.Task); err != nil {
 		return err
 	}
-	op := p.ledger.newOp(Adopt)
+	op := p.ledger.newOp(task.Adopt)
 	op.Of = e.Holder
 	after, err := p.ledger.records.apply(ctx, e, op)
 	switch {
-	case errors.Is(err, ErrTerminal), errors.Is(err, ErrStale), errors.Is(err, ErrState), errors.Is(err, ErrUnknown):
+	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale), errors.Is(err, task.ErrState), errors.Is(err, ErrUnknown):
 		return nil // another berth was first
 	case err != nil:
 		return err
@@ -226,11 +227,11 @@ func (p *Peers) adopt(ctx context.Context, e entry, c *Call) error {
 
 // orphan ends a task whose holder is gone and that nobody can go on with.
 func (p *Peers) orphan(ctx context.Context, e entry, reason error) error {
-	failure := lost(mcp.ReasonHolderLost, "the berth that held the call is gone", e.Task)
+	failure := task.Lost(mcp.ReasonHolderLost, "the berth that held the call is gone", e.Task)
 	if reason != nil {
-		failure = wordFailure(reason, e.Task)
+		failure = task.FailureOf(reason, e.Task)
 	}
-	op := p.ledger.newOp(Orphan)
+	op := p.ledger.newOp(task.Orphan)
 	op.Of, op.Message, op.Outcome = e.Holder, failure.Message, op.ID
 	op.Size = int64(len(failure.Object()))
 	if err := p.ledger.records.keepOutcome(ctx, e.ID, op.Outcome, failure.Object(), p.ledger.left(&e.Task)); err != nil {
@@ -238,7 +239,7 @@ func (p *Peers) orphan(ctx context.Context, e entry, reason error) error {
 	}
 	after, err := p.ledger.records.apply(ctx, e, op)
 	switch {
-	case errors.Is(err, ErrTerminal), errors.Is(err, ErrStale), errors.Is(err, ErrUnknown):
+	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale), errors.Is(err, ErrUnknown):
 		p.ledger.records.dropOutcome(ctx, e.ID, op.Outcome)
 		return nil
 	case err != nil:
@@ -251,51 +252,51 @@ func (p *Peers) orphan(ctx context.Context, e entry, reason error) error {
 
 // release gives back the places that a holder has taken for a task. Its record tells only
 // where a call was sent, so all upstreams are looked at.
-func (p *Peers) release(ctx context.Context, task *Task, holder string) {
-	pool := p.runner.pools[task.Pool]
-	if task.Terms.Slots == 0 || pool == nil {
+func (p *Peers) release(ctx context.Context, t *task.Task, holder string) {
+	pool := p.runner.pools[t.Pool]
+	if t.Terms.Slots == 0 || pool == nil {
 		return
 	}
 	for _, u := range pool.Routing.Upstreams() {
-		list := p.ledger.lists.slotsOf(task.Terms.Queue, u.Name)
+		list := p.ledger.lists.slotsOf(t.Terms.Queue, u.Name)
 		taken, _ := p.ledger.store.Members(ctx, list) // what stays is weeded out
 		for _, name := range taken {
-			if strings.HasPrefix(name, placesOf(task.ID, holder)) {
+			if strings.HasPrefix(name, placesOf(t.ID, holder)) {
 				p.ledger.freeSlot(ctx, list, name)
 			}
 		}
 	}
-	p.ledger.notices.tell(ctx, queueTopic(task.Terms.Queue))
+	p.ledger.notices.tell(ctx, queueTopic(t.Terms.Queue))
 }
 
 // cleanUp takes a task that nobody holds out of the lists that it has no place in. It fails
 // while the store does not take what others wait for.
-func (p *Peers) cleanUp(ctx context.Context, task *Task) error {
-	if task.Holder == "" && task.Terms.Slots > 0 {
-		p.ledger.queues.remove(ctx, task)
+func (p *Peers) cleanUp(ctx context.Context, t *task.Task) error {
+	if t.Holder == "" && t.Terms.Slots > 0 {
+		p.ledger.queues.remove(ctx, t)
 	}
-	if !task.State.Terminal() {
+	if !t.State.Terminal() {
 		return nil
 	}
-	p.ledger.leaveLive(ctx, task)
-	if err := p.cleanUpSession(ctx, task); err != nil {
+	p.ledger.leaveLive(ctx, t)
+	if err := p.cleanUpSession(ctx, t); err != nil {
 		return err
 	}
-	p.ledger.dropCall(ctx, task.ID)
+	p.ledger.dropCall(ctx, t.ID)
 	return nil
 }
 
 // cleanUpSession does what is left to do in the session of a task that has ended.
-func (p *Peers) cleanUpSession(ctx context.Context, task *Task) error {
-	if task.Session == "" {
+func (p *Peers) cleanUpSession(ctx context.Context, t *task.Task) error {
+	if t.Session == "" {
 		return nil
 	}
-	c, err := p.runner.callOf(ctx, task) // without it the session idles out at its upstream
+	c, err := p.runner.callOf(ctx, t) // without it the session idles out at its upstream
 	if errors.Is(err, storage.ErrUnavailable) {
 		return err
 	}
-	if task.State == Cancelled && c != nil {
-		p.runner.revoke(ctx, task, c) // who held it may have died before it could
+	if t.State == task.Cancelled && c != nil {
+		p.runner.revoke(ctx, t, c) // who held it may have died before it could
 	}
-	return p.runner.leaveSession(ctx, task, c)
+	return p.runner.leaveSession(ctx, t, c)
 }

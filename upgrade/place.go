@@ -10,6 +10,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/routing"
+	"berth/upgrade/task"
 )
 
 // placeEvery is how often a call that waits looks for a place, whether anybody told it of
@@ -25,20 +26,20 @@ type place struct {
 // takePlace chooses an upstream that is not in tried, and takes a place there if the rule
 // bounds how many there are. It waits for one for as long as it takes.
 func (h *Held) takePlace(tried []*routing.Upstream) (place, error) {
-	task := h.Task()
-	pool := h.r.pools[task.Pool].Routing
-	if task.Terms.Slots == 0 {
-		lease, err := task.pick(pool, tried)
+	t := h.Task()
+	pool := h.r.pools[t.Pool].Routing
+	if t.Terms.Slots == 0 {
+		lease, err := pick(pool, &t, tried)
 		return place{Lease: lease}, err
 	}
-	ctx, cancel := context.WithDeadlineCause(h.ctx, h.expires, errTimeout)
+	ctx, cancel := context.WithDeadlineCause(h.ctx, h.expires, task.ErrTimeout)
 	defer cancel()
-	freed, stop := h.l.notices.watch(queueTopic(task.Terms.Queue))
+	freed, stop := h.l.notices.watch(queueTopic(t.Terms.Queue))
 	defer stop()
 	for {
 		var taken place
 		var err error
-		onFreshStack(func() { taken, err = h.tryPlace(ctx, pool, &task, tried) })
+		onFreshStack(func() { taken, err = h.tryPlace(ctx, pool, &t, tried) })
 		if taken.Lease != nil {
 			return taken, nil
 		}
@@ -47,7 +48,7 @@ func (h *Held) takePlace(tried []*routing.Upstream) (place, error) {
 			err = waitFor(ctx, freed)
 		}
 		if err != nil {
-			h.leaveQueue(&task)
+			h.leaveQueue(&t)
 			return place{}, err
 		}
 	}
@@ -73,66 +74,54 @@ func (h *Held) tellOfWaiting() {
 }
 
 // leaveQueue gives up the place in the queue: what stays there is in the way of others.
-func (h *Held) leaveQueue(task *Task) {
+func (h *Held) leaveQueue(t *task.Task) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), storeTime)
 	defer cancel()
-	h.unqueue(ctx, task)
-	h.l.notices.tell(ctx, queueTopic(task.Terms.Queue))
+	h.unqueue(ctx, t)
+	h.l.notices.tell(ctx, queueTopic(t.Terms.Queue))
 }
 
 // tryPlace takes a place at one of the upstreams if it is this call's turn; none if there
 // is none, or nobody can say. Only so many of those that queue try as there are places in
 // all, the first first.
-func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, task *Task, tried []*routing.Upstream) (place, error) {
-	waiting, err := h.l.queues.waiting(ctx, task.line())
+func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (place, error) {
+	waiting, err := h.l.queues.waiting(ctx, t.QueueName())
 	if err != nil {
 		return place{}, nil
 	}
-	at := placeOf(waiting, task.ID)
+	at := placeOf(waiting, t.ID)
 	switch {
 	case at < 0: // its first look, or an outage has lost the entry
-		waiting = h.queueUp(ctx, task, waiting)
-		at = placeOf(waiting, task.ID)
+		waiting = h.queueUp(ctx, t, waiting)
+		at = placeOf(waiting, t.ID)
 	case doubled(waiting, at):
-		waiting = h.queueAnew(ctx, task, waiting, at)
-		at = placeOf(waiting, task.ID)
+		waiting = h.queueAnew(ctx, t, waiting, at)
+		at = placeOf(waiting, t.ID)
 	}
 	h.turn = waiting[at]
-	if before := at - task.Terms.Slots*task.choices(pool); before >= 0 {
-		if h.l.queues.mayPrune(task.line()) {
-			h.r.pruneQueue(ctx, task, waiting[before])
+	if before := at - t.Terms.Slots*choices(pool, t); before >= 0 {
+		if h.l.queues.mayPrune(t.QueueName()) {
+			h.r.pruneQueue(ctx, t, waiting[before])
 		}
 		return place{}, nil
 	}
 	if !h.l.epoch.placesKnown(ctx) {
 		return place{}, nil
 	}
-	taken, err := h.takeSlot(ctx, pool, task, tried)
+	taken, err := h.takeSlot(ctx, pool, t, tried)
 	switch {
 	case err != nil:
 	case taken.Lease != nil:
-		h.l.queues.noteRound(ctx, task.line(), h.turn, time.Until(h.expires)+spare)
-		h.unqueue(ctx, task)
+		h.l.queues.noteRound(ctx, t.QueueName(), h.turn, time.Until(h.expires)+spare)
+		h.unqueue(ctx, t)
 	case at == 0:
-		h.r.pruneSlots(ctx, pool, task.Terms.Queue)
+		h.r.pruneSlots(ctx, pool, t.Terms.Queue)
 	}
 	return taken, err
 }
 
-// line is where a task queues: those whose calls can go to one upstream alone, in front of
-// that.
-func (t *Task) line() string {
-	if t.Session == "" {
-		return t.Terms.Queue
-	}
-	return t.Terms.Queue + lineMark + digest(t.Upstream)
-}
-
-// lineMark stands between a queue and one of its lines.
-const lineMark = "@"
-
 // choices is how many upstreams the call of a task can go to.
-func (t *Task) choices(pool *routing.Pool) int {
+func choices(pool *routing.Pool, t *task.Task) int {
 	if t.Session != "" {
 		return 1
 	}
@@ -140,27 +129,27 @@ func (t *Task) choices(pool *routing.Pool) int {
 }
 
 // unqueue takes the call's task out of its line.
-func (h *Held) unqueue(ctx context.Context, task *Task) {
+func (h *Held) unqueue(ctx context.Context, t *task.Task) {
 	if h.turn.name != "" {
-		h.l.queues.removeAs(ctx, task, h.turn.name)
+		h.l.queues.removeAs(ctx, t, h.turn.name)
 		h.turn = turn{}
 	}
 }
 
 // remove takes a task out of its line that nobody holds.
-func (q *queues) remove(ctx context.Context, task *Task) {
-	names, _ := q.lists.store.Members(ctx, q.lists.waitingIn(task.line())) // what stays is weeded out
+func (q *queues) remove(ctx context.Context, t *task.Task) {
+	names, _ := q.lists.store.Members(ctx, q.lists.waitingIn(t.QueueName())) // what stays is weeded out
 	for _, name := range names {
-		if readTurn(name).id == task.ID {
-			q.removeAs(ctx, task, name)
+		if readTurn(name).id == t.ID {
+			q.removeAs(ctx, t, name)
 		}
 	}
 }
 
 // removeAs takes a name out of the line that task stands in.
-func (q *queues) removeAs(ctx context.Context, task *Task, name string) {
-	q.lists.remove(ctx, q.lists.waitingIn(task.line()), name)
-	q.changed(task.Terms.Queue)
+func (q *queues) removeAs(ctx context.Context, t *task.Task, name string) {
+	q.lists.remove(ctx, q.lists.waitingIn(t.QueueName()), name)
+	q.changed(t.Terms.Queue)
 }
 
 // placesKnown reports whether the store knows which places are taken: what it has lost,
@@ -170,10 +159,10 @@ func (e *epoch) placesKnown(ctx context.Context) bool {
 }
 
 // takeSlot takes a place wherever one is free; none if none is, or nobody can say.
-func (h *Held) takeSlot(ctx context.Context, pool *routing.Pool, task *Task, tried []*routing.Upstream) (place, error) {
+func (h *Held) takeSlot(ctx context.Context, pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (place, error) {
 	full := slices.Clone(tried)
 	for {
-		lease, err := task.pick(pool, full)
+		lease, err := pick(pool, t, full)
 		if errors.Is(err, routing.ErrNoUpstream) && len(full) > len(tried) {
 			return place{}, nil // all are full, none is gone
 		}
@@ -181,10 +170,10 @@ func (h *Held) takeSlot(ctx context.Context, pool *routing.Pool, task *Task, tri
 			return place{}, err
 		}
 		at := place{
-			Lease: lease, list: h.l.lists.slotsOf(task.Terms.Queue, lease.Upstream.Name),
-			name: placesOf(task.ID, h.l.holder) + newName(6),
+			Lease: lease, list: h.l.lists.slotsOf(t.Terms.Queue, lease.Upstream.Name),
+			name: placesOf(t.ID, h.l.holder) + task.NewName(6),
 		}
-		err = h.l.lists.add(ctx, at.list, at.name, time.Until(h.expires)+spare, task.Terms.Slots)
+		err = h.l.lists.add(ctx, at.list, at.name, time.Until(h.expires)+spare, t.Terms.Slots)
 		if err == nil {
 			h.standAt(at)
 			return at, nil
@@ -200,7 +189,7 @@ func (h *Held) takeSlot(ctx context.Context, pool *routing.Pool, task *Task, tri
 
 // pick chooses an upstream that is not in tried: the one that has the call's session,
 // or any.
-func (t *Task) pick(pool *routing.Pool, tried []*routing.Upstream) (*routing.Lease, error) {
+func pick(pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (*routing.Lease, error) {
 	if t.Session == "" {
 		return pool.Pick(mcp.EraModern, t.Upstream, tried) // those of the legacy era live in sessions
 	}
@@ -220,10 +209,10 @@ func (h *Held) standAt(at place) {
 
 // pruneQueue strikes a task out of the line that task stands in if nobody holds it: a
 // fail-over may have brought the entry back, and it is in the way of those who come after.
-func (r *Runner) pruneQueue(ctx context.Context, task *Task, other turn) {
+func (r *Runner) pruneQueue(ctx context.Context, t *task.Task, other turn) {
 	e, err := r.ledger.records.get(ctx, other.id)
 	if errors.Is(err, ErrUnknown) || err == nil && e.Holder == "" {
-		r.ledger.queues.removeAs(ctx, task, other.name)
+		r.ledger.queues.removeAs(ctx, t, other.name)
 	}
 }
 
@@ -280,10 +269,10 @@ func (l *Ledger) freeSlot(ctx context.Context, list, name string) {
 }
 
 // position returns where a call stands in its queue, from 1; 0 if it is in none.
-func (q *queues) position(ctx context.Context, task *Task) int {
-	waiting, err := q.waiting(ctx, task.line())
+func (q *queues) position(ctx context.Context, t *task.Task) int {
+	waiting, err := q.waiting(ctx, t.QueueName())
 	if err != nil {
 		return 0
 	}
-	return placeOf(waiting, task.ID) + 1
+	return placeOf(waiting, t.ID) + 1
 }

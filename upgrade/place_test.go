@@ -76,7 +76,7 @@ func TestGhostsDoNotStopTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := startBerths(t, 1, settings{shared: true}, newTool())[0]
 		time.Sleep(time.Second)
-		terms := rule(queueing).terms(poolName)
+		terms := rule(queueing).Terms(poolName)
 		for i := range 3 {
 			name := fmt.Sprint("ghost-", i)
 			if err := b.ledger.lists.add(t.Context(), b.ledger.lists.waitingIn(terms.Queue), name, time.Hour, 0); err != nil {
@@ -100,7 +100,7 @@ func TestPlaceGivenBackLateIsNobodyElses(t *testing.T) {
 		b := startBerths(t, 1, settings{shared: true}, up)[0]
 		time.Sleep(time.Second)
 		b.line.refuse(func(op, list string) bool {
-			return op == "delist" && list == b.ledger.lists.slotsOf(rule(queueing).terms(poolName).Queue, "u")
+			return op == "delist" && list == b.ledger.lists.slotsOf(rule(queueing).Terms(poolName).Queue, "u")
 		})
 		// Its first round's place cannot be given back before the second round has another.
 		first := b.hand(t, rule(queueing), "first"+bounded+" bare hang")

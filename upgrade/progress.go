@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/upgrade/task"
 )
 
 // sayEvery is how often the progress of one task is stored at most: what the tool says in
@@ -30,7 +31,7 @@ func (h *Held) note(p mcp.Progress, m Message) {
 		return
 	}
 	said := saying{text: p.Text(), event: m.Event}
-	if h.Task().Call != "" && len(m.Data) <= maxSaidBytes {
+	if h.Task().Call != "" && len(m.Data) <= task.MaxSaidBytes {
 		said.progress = bytes.Clone(mcp.ProgressParams(m.Data))
 	}
 	onFreshStack(func() { h.noteThat(said) })
@@ -49,7 +50,7 @@ func (h *Held) noteThat(said saying) {
 		s.progress = said.progress
 	}
 	s.others = append(s.others, said.others...)
-	s.others = s.others[max(0, len(s.others)-maxSaid):]
+	s.others = s.others[max(0, len(s.others)-task.MaxSaid):]
 	wait := sayEvery - time.Since(h.spoke)
 	switch {
 	case wait <= 0:
@@ -80,9 +81,9 @@ func (h *Held) sayNow() {
 func (h *Held) say() {
 	h.hush()
 	h.spoke = time.Now()
-	op := h.l.newOp(Progress)
+	op := h.l.newOp(task.Progress)
 	if h.entry.Call != "" {
-		op.Kind = Note
+		op.Kind = task.Note
 	}
 	s := h.saying
 	h.saying = saying{}
@@ -92,7 +93,7 @@ func (h *Held) say() {
 	switch _, err := h.stepLocked(ctx, op); {
 	case err == nil:
 		h.l.notices.changed(ctx, &h.entry.Task)
-	case errors.Is(err, ErrTerminal), errors.Is(err, ErrStale):
+	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale):
 		h.end(errFenced) // nobody waits for what the tool does any more
 	}
 }

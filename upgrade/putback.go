@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/upgrade/task"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -71,13 +72,13 @@ func (h *Held) look(ctx context.Context) error {
 		return nil // it is not to be put back
 	case err != nil:
 		return err
-	case stands.State == Cancelled:
+	case stands.State == task.Cancelled:
 		h.entry = stands
 		h.end(errCancelled)
 	case stands.Holder == h.l.holder:
 		h.entry, h.sure = stands, began // others settle what it asks
 		h.recount(&stands.Task)
-	case stands.State == InputRequired && stands.Round == h.entry.Round:
+	case stands.State == task.InputRequired && stands.Round == h.entry.Round:
 		// Its own pause, which is not acknowledged yet.
 	default:
 		h.entry = stands
@@ -118,30 +119,30 @@ func (h *Held) repair(ctx context.Context, stands entry, refused error) (repaire
 func (h *Held) ahead(stands entry) bool {
 	last := len(h.entry.Ops) - 1
 	return last >= 0 && !stands.State.Terminal() && stands.Round <= h.entry.Round &&
-		stands.version < h.entry.version+keptOps && !stands.did(h.entry.Ops[last])
+		stands.version < h.entry.version+task.KeptOps && !stands.Did(h.entry.Ops[last])
 }
 
 // putBack stores the record anew, with all that belongs to it, for the rest of its life;
 // unless another berth may have ended the task before it was lost.
 // The caller has h.mu.
 func (h *Held) putBack(ctx context.Context) error {
-	l, task := h.l, h.entry.Task
+	l, t := h.l, h.entry.Task
 	life := time.Until(h.expires)
 	if life <= 0 || errors.Is(h.givenUp(), errDiscarded) || l.lease.slept(h.sure) {
 		return ErrUnknown
 	}
-	if err := l.takeOn(ctx, &task); err != nil {
+	if err := l.takeOn(ctx, &t); err != nil {
 		return err
 	}
-	if task.Principal != "" {
-		if err := l.lists.add(ctx, l.lists.liveOf(task.Pool, task.Principal), task.ID, life+spare, 0); err != nil {
+	if t.Principal != "" {
+		if err := l.lists.add(ctx, l.lists.liveOf(t.Pool, t.Principal), t.ID, life+spare, 0); err != nil {
 			return err
 		}
 	}
-	if err := l.addTask(ctx, &task, life); err != nil {
+	if err := l.addTask(ctx, &t, life); err != nil {
 		return err
 	}
-	if err := l.asks.add(ctx, &task, life); err != nil {
+	if err := l.asks.add(ctx, &t, life); err != nil {
 		return err
 	}
 	if h.place.name != "" {
@@ -149,15 +150,15 @@ func (h *Held) putBack(ctx context.Context) error {
 			return err
 		}
 	}
-	if !task.State.Terminal() {
-		if err := l.records.keepCall(ctx, task.ID, h.call.unpack(), life); err != nil {
+	if !t.State.Terminal() {
+		if err := l.records.keepCall(ctx, t.ID, h.call.Unpack(), life); err != nil {
 			return err
 		}
 	}
-	if err := l.once.settle(ctx, &task, life); err != nil && !errors.Is(err, errKeyTaken) {
+	if err := l.once.settle(ctx, &t, life); err != nil && !errors.Is(err, errKeyTaken) {
 		return err
 	}
-	e, err := l.records.create(ctx, task, life)
+	e, err := l.records.create(ctx, t, life)
 	if err == nil {
 		h.entry = e
 		h.r.metrics.putBack.Add(ctx, 1)

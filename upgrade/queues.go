@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"berth/upgrade/task"
+
 	"golang.org/x/sync/singleflight"
 )
 
@@ -113,7 +115,7 @@ func (q *queues) changed(queue string) {
 	q.reading.Forget(queue)
 	delete(q.read, queue)
 	for name := range q.read {
-		if strings.HasPrefix(name, queue+lineMark) {
+		if strings.HasPrefix(name, queue+task.QueueMark) {
 			q.reading.Forget(name)
 			delete(q.read, name)
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"berth/upgrade/task"
 )
 
 // ErrTooMuchKept says that a caller, or this process, keeps as much of tasks as it may, those
@@ -68,7 +70,7 @@ func (q *quota) admit(id, caller string, n int64, expires time.Time) error {
 	defer q.mu.Unlock()
 	q.expire(time.Now())
 	if why := q.full(caller, n); why != "" {
-		return &Refusal{ErrTooMuchKept, why}
+		return &task.Refusal{Err: ErrTooMuchKept, Reason: why}
 	}
 	q.put(&kept{id: id, caller: caller, bytes: n, held: n, expires: expires})
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/seal"
 	"berth/internal/storage"
+	"berth/upgrade/task"
 )
 
 // ErrUnknown says that there is no such task for who asks: it never was, has expired, or
@@ -25,7 +26,7 @@ const (
 
 // entry is a record as it stands.
 type entry struct {
-	Task
+	task.Task
 	version uint64
 }
 
@@ -53,14 +54,14 @@ func (r records) get(ctx context.Context, id string) (entry, error) {
 }
 
 func parse(record storage.Record) (entry, error) {
-	task, err := decodeTask(record.Value)
-	return entry{task, record.Version}, err
+	t, err := task.Decode(record.Value)
+	return entry{t, record.Version}, err
 }
 
 // create stores a new task for life. One that stands already was stored by an attempt
 // whose answer was lost.
-func (r records) create(ctx context.Context, t Task, life time.Duration) (entry, error) {
-	record, _, err := r.store.PutIfAbsent(ctx, taskKey(t.ID), t.encode(), life+spare)
+func (r records) create(ctx context.Context, t task.Task, life time.Duration) (entry, error) {
+	record, _, err := r.store.PutIfAbsent(ctx, taskKey(t.ID), t.Encode(), life+spare)
 	if err != nil {
 		return entry{}, fmt.Errorf("upgrade: storing a task: %w", err)
 	}
@@ -70,13 +71,13 @@ func (r records) create(ctx context.Context, t Task, life time.Duration) (entry,
 // apply takes a task one step further, from e on, which is what is believed to stand.
 // Errors: Transition's, ErrUnknown, or one that wraps storage.ErrUnavailable; then the
 // step may have been taken, and may be taken again with the same op.
-func (r records) apply(ctx context.Context, e entry, op Op) (entry, error) {
+func (r records) apply(ctx context.Context, e entry, op task.Op) (entry, error) {
 	for range maxRaces {
-		next, changed, err := Transition(e.Task, op)
+		next, changed, err := task.Transition(e.Task, op)
 		if err != nil || !changed {
 			return e, err
 		}
-		record, err := r.store.Swap(ctx, taskKey(e.ID), e.version, next.encode(), storage.KeepTTL)
+		record, err := r.store.Swap(ctx, taskKey(e.ID), e.version, next.Encode(), storage.KeepTTL)
 		switch {
 		case err == nil:
 			return entry{next, record.Version}, nil
@@ -94,8 +95,8 @@ func (r records) apply(ctx context.Context, e entry, op Op) (entry, error) {
 
 // replace puts t in the place of the record that stands at version: what a store has
 // fallen back to is not what was.
-func (r records) replace(ctx context.Context, t Task, version uint64) (entry, error) {
-	record, err := r.store.Swap(ctx, taskKey(t.ID), version, t.encode(), storage.KeepTTL)
+func (r records) replace(ctx context.Context, t task.Task, version uint64) (entry, error) {
+	record, err := r.store.Swap(ctx, taskKey(t.ID), version, t.Encode(), storage.KeepTTL)
 	if err != nil {
 		return entry{}, fmt.Errorf("upgrade: putting a task back: %w", err)
 	}

@@ -4,20 +4,20 @@ import (
 	"context"
 	"errors"
 
-	"berth/internal/mcp"
+	"berth/upgrade/task"
 )
 
 // settleQuota counts what is left of a task whose call this process has let go of. One that
 // another berth goes on with is that one's to count.
-func (l *Ledger) settleQuota(task *Task) {
+func (l *Ledger) settleQuota(t *task.Task) {
 	switch {
-	case task.State.Terminal(), task.State == InputRequired:
-		l.quota.take(task.ID, task.weight())
-		l.quota.letGo(task.ID)
-	case task.Holder != l.holder:
-		l.quota.drop(task.ID)
+	case t.State.Terminal(), t.State == task.InputRequired:
+		l.quota.take(t.ID, t.Weight())
+		l.quota.letGo(t.ID)
+	case t.Holder != l.holder:
+		l.quota.drop(t.ID)
 	default:
-		l.quota.letGo(task.ID)
+		l.quota.letGo(t.ID)
 	}
 }
 
@@ -34,7 +34,7 @@ func (t *Tasks) InMemory() int64 {
 // KeepsMuch reports whether the tasks of a caller, as Creation names it, keep at least an even
 // share of what all keep, or as much of what clients are being given.
 func (t *Tasks) KeepsMuch(caller string) bool {
-	name := digest(caller)
+	name := task.Digest(caller)
 	return t.ledger.quota.aboveEven(name) || t.lending.aboveEven(name)
 }
 
@@ -54,20 +54,12 @@ func (l *Ledger) countAll(ctx context.Context) error {
 		e, err := l.records.get(ctx, id)
 		switch {
 		case err == nil:
-			l.quota.count(id, e.Caller, e.weight(), 0, l.Expires(e.Task).Add(spare))
+			l.quota.count(id, e.Caller, e.Weight(), 0, l.Expires(e.Task).Add(spare))
 		case !errors.Is(err, ErrUnknown):
 			return err
 		}
 	}
 	return nil
-}
-
-// sizeOf is how many bytes inputs keep.
-func sizeOf(inputs []mcp.Input) (n int64) {
-	for _, in := range inputs {
-		n += int64(len(in.Key) + len(in.Value))
-	}
-	return n
 }
 
 // recount looks at a task that this process counts and does not hold, of which another berth

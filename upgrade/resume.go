@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/upgrade/task"
 )
 
 const (
@@ -24,10 +25,10 @@ const (
 // resume goes on listening to a round that another berth has sent, from the last event on
 // that had its effect. Where the upstream has nothing to tell, nobody knows what the tool
 // did.
-func (h *Held) resume(task *Task) (again bool, err error) {
-	u := h.r.upstreamOf(task)
+func (h *Held) resume(t *task.Task) (again bool, err error) {
+	u := h.r.upstreamOf(t)
 	if u == nil {
-		return false, noUpstream("the server that runs the call is not in the pool any more", mcp.Unknown)
+		return false, task.NoUpstream("the server that runs the call is not in the pool any more", mcp.Unknown)
 	}
 	at := h.standIn(u)
 	defer h.leavePlace(at)
@@ -55,29 +56,29 @@ func (h *Held) resume(task *Task) (again bool, err error) {
 // lose ends a call whose stream could not be resumed, or has it sent again where that may
 // be.
 func (h *Held) lose(ctx context.Context, err error) (again bool, _ error) {
-	task := h.Task()
-	if !task.Terms.Rerun {
+	t := h.Task()
+	if !t.Terms.Rerun {
 		if worded, ok := errors.AsType[*mcp.Error](err); ok {
 			return false, worded
 		}
-		return false, lost(mcp.ReasonHolderLost, "the berth that held the call is gone, and the server does not resume its stream", task)
+		return false, task.Lost(mcp.ReasonHolderLost, "the berth that held the call is gone, and the server does not resume its stream", t)
 	}
-	op := h.l.newOp(Redo)
+	op := h.l.newOp(task.Redo)
 	op.Round = h.due
 	if err := h.must(ctx, op); err != nil {
 		return false, err
 	}
-	return true, h.insist(ctx, func(ctx context.Context) error { return h.l.asks.close(ctx, &task) })
+	return true, h.insist(ctx, func(ctx context.Context) error { return h.l.asks.close(ctx, &t) })
 }
 
 // standIn takes the place of a call that runs at u already.
 func (h *Held) standIn(u *routing.Upstream) place {
-	task := h.Task()
-	at := place{Lease: h.r.pools[task.Pool].Routing.Own(u)}
-	if task.Terms.Slots == 0 {
+	t := h.Task()
+	at := place{Lease: h.r.pools[t.Pool].Routing.Own(u)}
+	if t.Terms.Slots == 0 {
 		return at
 	}
-	at.list, at.name = h.l.lists.slotsOf(task.Terms.Queue, u.Name), placesOf(task.ID, h.l.holder)+newName(6)
+	at.list, at.name = h.l.lists.slotsOf(t.Terms.Queue, u.Name), placesOf(t.ID, h.l.holder)+task.NewName(6)
 	_ = h.l.lists.add(h.ctx, at.list, at.name, time.Until(h.expires)+spare, 0) // more than the rule says, for it runs; put back if it is lost
 	h.standAt(at)
 	return at
@@ -101,8 +102,8 @@ func (h *Held) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange,
 		switch {
 		case err == nil, errors.Is(err, ErrNoReplay):
 			return ex, err
-		case errors.Is(err, ErrSessionLost):
-			return nil, lost(mcp.ReasonSessionLost, "the server does not know the client's session any more", h.Task())
+		case errors.Is(err, task.ErrSessionLost):
+			return nil, task.Lost(mcp.ReasonSessionLost, "the server does not know the client's session any more", h.Task())
 		case errors.Is(err, errQuiet): // it was let in
 			wait, pause, since = 0, resumeFirst, time.Time{}
 			continue
@@ -126,14 +127,14 @@ func (h *Held) measureResumption(ctx context.Context, err error) {
 
 // tryReopen asks once. It fails with errQuiet if nothing came.
 func (h *Held) tryReopen(line context.Context, u *routing.Upstream) (Exchange, error) {
-	task := h.Task()
+	t := h.Task()
 	h.reopened = time.Now()
 	h.quiet = min(max(2*h.quiet, quietFirst), quietMost)
 	attempt, cancel := context.WithCancelCause(line)
 	w := &watched{quiet: h.quiet, end: cancel}
 	w.timer = time.AfterFunc(h.quiet, w.giveUp)
 	var err error
-	w.Exchange, err = h.r.pools[task.Pool].Transport.Resume(attempt, u, h.roomyCall(), task.Event, task.Terms.MaxResult)
+	w.Exchange, err = h.r.pools[t.Pool].Transport.Resume(attempt, u, h.roomyCall(), t.Event, t.Terms.MaxResult)
 	if err == nil {
 		return w, nil
 	}

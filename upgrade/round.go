@@ -12,6 +12,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/upgrade/task"
 )
 
 const (
@@ -26,8 +27,8 @@ const (
 // round sends the round that is due and acts on its answer. again is true if another one
 // follows at once; bare counts those that did.
 func (h *Held) round(bare int) (again bool, err error) {
-	task := h.Task()
-	h.due = task.due()
+	t := h.Task()
+	h.due = t.Due()
 	if err := h.backOff(bare); err != nil {
 		return false, err
 	}
@@ -35,10 +36,10 @@ func (h *Held) round(bare int) (again bool, err error) {
 		return false, err
 	}
 	switch {
-	case task.Follows != "":
+	case t.Follows != "":
 		return h.rejoin()
-	case task.State == Dispatched:
-		return h.resume(&task)
+	case t.State == task.Dispatched:
+		return h.resume(&t)
 	}
 	at, err := h.takePlace(nil)
 	if err != nil {
@@ -65,8 +66,8 @@ func (h *Held) round(bare int) (again bool, err error) {
 
 // measure notes how the round went that began then.
 func (h *Held) measure(ctx context.Context, answer reply, err error, begun time.Time) {
-	task := h.Task()
-	h.r.metrics.round(ctx, task.Pool, task.Upstream, h.outcome(answer, err), time.Since(begun))
+	t := h.Task()
+	h.r.metrics.round(ctx, t.Pool, t.Upstream, h.outcome(answer, err), time.Since(begun))
 }
 
 // backOff waits before a call is sent again.
@@ -75,7 +76,7 @@ func (h *Held) backOff(bare int) error {
 		return nil
 	}
 	if bare > maxBare {
-		return failed("the tool asks to be called again without an end")
+		return task.BadUpstream("the tool asks to be called again without an end")
 	}
 	select {
 	case <-h.ctx.Done():
@@ -87,12 +88,12 @@ func (h *Held) backOff(bare int) error {
 
 // bounded is the context of one round.
 func (h *Held) bounded() (context.Context, context.CancelFunc) {
-	task := h.Task()
+	t := h.Task()
 	deadline := h.expires
-	if task.Terms.Timeout > 0 {
-		deadline = earlier(deadline, time.Now().Add(task.Terms.Timeout))
+	if t.Terms.Timeout > 0 {
+		deadline = earlier(deadline, time.Now().Add(t.Terms.Timeout))
 	}
-	return context.WithDeadlineCause(h.ctx, deadline, errTimeout)
+	return context.WithDeadlineCause(h.ctx, deadline, task.ErrTimeout)
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -140,8 +141,8 @@ func (h *Held) dispatch(ctx, line context.Context, at place) (Exchange, place, e
 }
 
 // roomyCall is the call with what of its answer may be in memory.
-func (h *Held) roomyCall() *Call {
-	c := h.call.unpack()
+func (h *Held) roomyCall() *task.Call {
+	c := h.call.Unpack()
 	c.Room = h.room
 	return c
 }
@@ -155,15 +156,15 @@ func (h *Held) sender() Send {
 
 // commit makes it durable that a round goes to u, and returns its body.
 func (h *Held) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) {
-	task := h.Task()
-	body, err := h.body(&task)
+	t := h.Task()
+	body, err := h.body(&t)
 	if err != nil {
 		return nil, err
 	}
 	// The store may take the step and not say so, and the round be given up meanwhile.
-	h.due = task.Round + 1
-	op := h.l.newOp(Dispatch)
-	op.Upstream, op.Round = u.Name, task.Round
+	h.due = t.Round + 1
+	op := h.l.newOp(task.Dispatch)
+	op.Upstream, op.Round = u.Name, t.Round
 	h.sent = mcp.ID(body)
 	return body, h.must(ctx, op)
 }
@@ -171,15 +172,15 @@ func (h *Held) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) 
 // body is the original call with what belongs to the round that is due. A client that may
 // get the answer itself is to find its own id there, also where the call went elsewhere
 // before and nothing of it left.
-func (h *Held) body(task *Task) ([]byte, error) {
-	r := mcp.Round{ProgressToken: h.token, Answered: task.Answered, WithoutTask: task.Call != ""}
-	if task.Call != "" || task.Round > 0 && h.client == nil {
-		r.ID = h.requestID(task.Round + 1)
+func (h *Held) body(t *task.Task) ([]byte, error) {
+	r := mcp.Round{ProgressToken: h.token, Answered: t.Answered, WithoutTask: t.Call != ""}
+	if t.Call != "" || t.Round > 0 && h.client == nil {
+		r.ID = h.requestID(t.Round + 1)
 	}
-	if task.Answered {
-		r.Answers, r.State = task.answers(), task.RequestState
+	if t.Answered {
+		r.Answers, r.State = t.Answers(), t.RequestState
 	}
-	return r.Body(h.call.body)
+	return r.Body(h.call.Body)
 }
 
 // requestID is the raw JSON-RPC id of a round.
@@ -234,7 +235,7 @@ func (h *Held) read(ex Exchange, id []byte) (reply, error) {
 		a, err := mcp.PeekAnswer(m.Data, false)
 		switch {
 		case err != nil:
-			return reply{}, errGarbled
+			return reply{}, task.ErrGarbled
 		case a.Method != "":
 			continue
 		}
@@ -244,7 +245,7 @@ func (h *Held) read(ex Exchange, id []byte) (reply, error) {
 		case !meant:
 			continue
 		case !a.IsError && !a.HasResult:
-			return reply{}, errGarbled
+			return reply{}, task.ErrGarbled
 		}
 		return reply{a, m.Data}, nil
 	}
@@ -259,8 +260,8 @@ func (h *Held) isMeant(a *mcp.Answer, m Message, id []byte) (bool, error) {
 	case a.Answers(id), m.Whole && a.IsNobodys():
 		return true, nil
 	case h.reopened.IsZero(): // else streams of the session may be replayed on this one
-		task := h.Task()
-		h.r.metrics.crossedBy(task)
+		t := h.Task()
+		h.r.metrics.crossedBy(t)
 	}
 	if m.Whole {
 		return false, errCrossed
@@ -269,8 +270,8 @@ func (h *Held) isMeant(a *mcp.Answer, m Message, id []byte) (bool, error) {
 }
 
 var (
-	errEnded   = failed("the server ended its answer without a response")
-	errCrossed = failed("the server's answer is one to another request")
+	errEnded   = task.BadUpstream("the server ended its answer without a response")
+	errCrossed = task.BadUpstream("the server's answer is one to another request")
 	// errBroken marks what went wrong on the way, and not in what was said.
 	errBroken = errors.New("upgrade: the exchange broke off")
 )
@@ -292,21 +293,21 @@ func next(ex Exchange) (Message, error) {
 func (h *Held) act(ctx context.Context, u *routing.Upstream, r reply) (again bool, err error) {
 	switch {
 	case !r.CreatesTask() && !utf8.Valid(r.message):
-		return false, illegible(h.Task())
+		return false, task.Illegible(h.Task())
 	case r.IsError:
-		object, says := errorOf(r.message)
+		object, says := task.ErrorOf(r.message)
 		if object == nil {
-			return false, errGarbled
+			return false, task.ErrGarbled
 		}
-		h.finish(ending{state: Failed, outcome: object, message: says})
+		h.finish(ending{state: task.Failed, outcome: object, message: says})
 	case r.ResultType == mcp.ResultInputRequired:
 		return h.pause(ctx, r)
 	case r.CreatesTask(), r.ResultType == mcp.ResultTask:
 		return h.follow(ctx, u, r)
 	case len(r.Result) == 0:
-		return false, errGarbled
+		return false, task.ErrGarbled
 	default:
-		h.finish(ending{state: Completed, outcome: r.Result, toolFailed: r.ToolFailed})
+		h.finish(ending{state: task.Completed, outcome: r.Result, toolFailed: r.ToolFailed})
 	}
 	return false, nil
 }
@@ -316,33 +317,33 @@ func (h *Held) act(ctx context.Context, u *routing.Upstream, r reply) (again boo
 func (h *Held) pause(ctx context.Context, r reply) (again bool, err error) {
 	asks, state, err := mcp.InputRequired(r.Result)
 	if err != nil {
-		return false, errGarbled
+		return false, task.ErrGarbled
 	}
 	return h.pauseFor(ctx, asks, state)
 }
 
 func (h *Held) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (again bool, err error) {
-	if task := h.Task(); task.Declares != "" {
-		if err := task.undeclared(asks); err != nil {
+	if t := h.Task(); t.Declares != "" {
+		if err := t.Undeclared(asks); err != nil {
 			h.r.metrics.question(ctx, "undeclared")
 			return false, err
 		}
 	}
-	op := h.l.newOp(Pause)
+	op := h.l.newOp(task.Pause)
 	op.Asks, op.RequestState, op.Round = asks, state, h.Task().Round
-	task, more := h.Task(), int64(len(state))+sizeOf(asks)
+	t, more := h.Task(), int64(len(state))+task.SizeOf(asks)
 	held := h.size
 	if len(asks) == 0 { // else nobody holds it then
 		held += more
 	}
-	if !h.l.quota.takeHeld(h.id, task.Size+more, held) {
-		return false, errNotKept
+	if !h.l.quota.takeHeld(h.id, t.Size+more, held) {
+		return false, task.ErrNotKept
 	}
 	if err := h.must(ctx, op); err != nil {
 		return false, err
 	}
 	h.client = nil
-	task = h.Task()
-	h.l.notices.changed(ctx, &task)
+	t = h.Task()
+	h.l.notices.changed(ctx, &t)
 	return len(asks) == 0, nil
 }

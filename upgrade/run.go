@@ -97,7 +97,7 @@ func (p *Peers) keepBeating(ctx context.Context) {
 // pulse is one beat. After an outage, and when the store has lost something, it puts back
 // whatever else is lost.
 func (p *Peers) pulse(ctx context.Context, after bool) {
-	_ = p.ledger.ids.refresh(ctx)   // the known secret is good until another is seen
+	_ = p.ledger.ids.Refresh(ctx)   // the known secret is good until another is seen
 	_ = p.ledger.clock.refresh(ctx) // so is what the store said last
 	if p.ledger.store.Shared() && p.ledger.epoch.checkInTime(ctx) != nil {
 		return // the store is away

@@ -3,6 +3,8 @@ package upgrade
 import (
 	"log/slog"
 
+	"berth/upgrade/task"
+
 	"go.opentelemetry.io/otel/metric"
 )
 
@@ -12,7 +14,7 @@ type Runner struct {
 	pools   map[string]*Pool
 	calls   *table
 	pending *pending
-	unsaved *unsaved
+	unsaved *task.Unsaved
 	log     *slog.Logger
 	metrics metrics
 }
@@ -20,7 +22,7 @@ type Runner struct {
 func newRunner(l *Ledger, pools []Pool, most int64, log *slog.Logger, meter metric.MeterProvider) *Runner {
 	r := &Runner{
 		ledger: l, pools: map[string]*Pool{}, calls: newTable(), pending: newPending(), log: log,
-		unsaved: &unsaved{most: most, healthy: func() bool { return l.store.Health().Healthy }},
+		unsaved: task.NewUnsaved(most, func() bool { return l.store.Health().Healthy }),
 	}
 	for i := range pools {
 		r.pools[pools[i].Routing.Name()] = &pools[i]

@@ -6,18 +6,8 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/upgrade/task"
 )
-
-// SessionKey names a session of a client's in the store and in Task.Session. The store
-// never sees what the client calls it.
-func SessionKey(pool, principal, session string) string {
-	return digest("session", pool, principal, session)
-}
-
-// BehindKey names the session of an upstream's that stands behind a client's, which
-// SessionKey names. One that has moved has had several, and each upstream counts what it
-// asks from the beginning.
-func BehindKey(session, upstreams string) string { return digest("behind", session, upstreams) }
 
 // overLife is how long a session that was ended is known to have been. Its upstream has
 // forgotten it long before.
@@ -25,21 +15,21 @@ const overLife = 24 * time.Hour
 
 // addTask lists a task where it can be found without its id: as its principal's, and in the
 // session that its call lives in.
-func (l *Ledger) addTask(ctx context.Context, task *Task, life time.Duration) error {
+func (l *Ledger) addTask(ctx context.Context, t *task.Task, life time.Duration) error {
 	if l.alone() {
-		if err := l.lists.add(ctx, l.lists.all(), task.ID, life+spare, 0); err != nil {
+		if err := l.lists.add(ctx, l.lists.all(), t.ID, life+spare, 0); err != nil {
 			return err
 		}
 	}
-	if task.Principal != "" {
-		if err := l.lists.add(ctx, l.lists.madeBy(task.Pool, task.Principal), task.ID, life+spare, 0); err != nil {
+	if t.Principal != "" {
+		if err := l.lists.add(ctx, l.lists.madeBy(t.Pool, t.Principal), t.ID, life+spare, 0); err != nil {
 			return err
 		}
 	}
-	if task.Session == "" {
+	if t.Session == "" {
 		return nil
 	}
-	return l.lists.add(ctx, l.lists.heldIn(task.Session), task.ID, life+spare, 0)
+	return l.lists.add(ctx, l.lists.heldIn(t.Session), t.ID, life+spare, 0)
 }
 
 // Mine returns the ids of a principal's tasks in a pool that have not expired, in the order
@@ -125,24 +115,24 @@ func (s Sessions) WatchSession(session string) (woken <-chan struct{}, stop func
 // leaveSession notes that a call is over that was held in a session: what it asked is open
 // no more. The last one of a session that its client has ended takes it down at the
 // upstream. It fails while the store does not take that, and may be repeated.
-func (r *Runner) leaveSession(ctx context.Context, task *Task, c *Call) error {
-	if task.Session == "" {
+func (r *Runner) leaveSession(ctx context.Context, t *task.Task, c *task.Call) error {
+	if t.Session == "" {
 		return nil
 	}
-	if err := r.ledger.asks.close(ctx, task); err != nil {
+	if err := r.ledger.asks.close(ctx, t); err != nil {
 		return err
 	}
-	if err := r.ledger.store.Delist(ctx, r.ledger.lists.heldIn(task.Session), task.ID); err != nil {
+	if err := r.ledger.store.Delist(ctx, r.ledger.lists.heldIn(t.Session), t.ID); err != nil {
 		return err
 	}
-	over, err := r.ledger.sessions.SessionOver(ctx, task.Session)
+	over, err := r.ledger.sessions.SessionOver(ctx, t.Session)
 	if err != nil || !over || c == nil {
 		return err
 	}
-	if held, err := r.ledger.sessions.holds(ctx, task.Session); err != nil || held {
+	if held, err := r.ledger.sessions.holds(ctx, t.Session); err != nil || held {
 		return err
 	}
-	pool, u := r.pools[task.Pool], r.upstreamOf(task)
+	pool, u := r.pools[t.Pool], r.upstreamOf(t)
 	if pool == nil || pool.Transport.End == nil || u == nil {
 		return nil
 	}

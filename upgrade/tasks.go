@@ -9,6 +9,7 @@ import (
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/routing"
+	"berth/upgrade/task"
 
 	"go.opentelemetry.io/otel/metric"
 )
@@ -78,21 +79,11 @@ func newTasks(o Options, s store) *Tasks {
 // Owns reports whether id is that of an upgraded task of the deployment, whether that
 // still exists or not. It looks nothing up; it fails, with storage.ErrUnavailable, only
 // while the deployment's secret is not known yet.
-func (t *Tasks) Owns(ctx context.Context, id string) (bool, error) { return t.ledger.ids.ours(ctx, id) }
-
-// Asker is who asks for a task, and where.
-type Asker struct {
-	Pool      string
-	Principal string
-
-	// Envelope is what the request bears beside its body. Only Cancel needs it, for a task
-	// that follows one of an upstream's; nil: that is left to expire.
-	Envelope *Envelope
-}
+func (t *Tasks) Owns(ctx context.Context, id string) (bool, error) { return t.ledger.ids.Ours(ctx, id) }
 
 // View is a task as its client may see it.
 type View struct {
-	Task
+	task.Task
 	Outcome []byte // the result or the error, once there is one
 	Inputs  []byte // what it waits for between two rounds, as one JSON object
 	Place   int    // in the queue, from 1; 0: in none
@@ -102,7 +93,7 @@ type View struct {
 
 // Get returns a task with its outcome, until its caller returns the view. Errors: ErrUnknown, a
 // *Refusal, or one that wraps storage.ErrUnavailable.
-func (t *Tasks) Get(ctx context.Context, id string, who Asker) (View, error) {
+func (t *Tasks) Get(ctx context.Context, id string, who task.Asker) (View, error) {
 	e, err := t.find(ctx, id, who)
 	if err != nil {
 		return View{}, err
@@ -113,9 +104,9 @@ func (t *Tasks) Get(ctx context.Context, id string, who Asker) (View, error) {
 		if err = t.showOutcome(ctx, &v); errors.Is(err, ErrUnknown) {
 			return View{}, t.ledger.epoch.miss(ctx)
 		}
-	case e.State == InputRequired:
+	case e.State == task.InputRequired:
 		err = t.showAsks(ctx, &v)
-	case e.State == Queued:
+	case e.State == task.Queued:
 		v.Place = t.ledger.queues.position(ctx, &e.Task)
 	}
 	return v, err
@@ -123,14 +114,14 @@ func (t *Tasks) Get(ctx context.Context, id string, who Asker) (View, error) {
 
 // Peek returns a task's record alone: an outcome may be large, and to find a place in a
 // queue takes a look at the queue. Errors are those of Get.
-func (t *Tasks) Peek(ctx context.Context, id string, who Asker) (Task, error) {
+func (t *Tasks) Peek(ctx context.Context, id string, who task.Asker) (task.Task, error) {
 	e, err := t.find(ctx, id, who)
 	return e.Task, err
 }
 
 // find returns the record of a task that is who's. While the store is away a holder
 // answers for what it holds.
-func (t *Tasks) find(ctx context.Context, id string, who Asker) (entry, error) {
+func (t *Tasks) find(ctx context.Context, id string, who task.Asker) (entry, error) {
 	e, err := t.ledger.read(ctx, id)
 	if errors.Is(err, ErrUnknown) {
 		err = t.ledger.epoch.miss(ctx)
@@ -161,32 +152,34 @@ func (t *Tasks) Held() int { return t.runner.calls.size() }
 func (t *Tasks) WatchAll(ids []string) *Watcher { return t.ledger.notices.WatchAll(ids) }
 
 // Expires returns when the task may be forgotten, as the timers of this process count.
-func (t *Tasks) Expires(task Task) time.Time { return t.ledger.Expires(task) }
+func (t *Tasks) Expires(task task.Task) time.Time { return t.ledger.Expires(task) }
 
 // Withholds reports whether the client of a task may yet get something else in its place:
 // then nobody else is to be told of it, for it may be gone in a moment. Who has its id has
 // it from the handle, and need not ask.
-func (t *Tasks) Withholds(task *Task) bool { return t.ledger.Withholds(task) }
+func (t *Tasks) Withholds(task *task.Task) bool { return t.ledger.Withholds(task) }
 
 // TaskDelivery is the right to tell of a task in the session that SessionKey names, "" for
 // none.
-func (t *Tasks) TaskDelivery(task *Task, session string) *Delivery {
+func (t *Tasks) TaskDelivery(task *task.Task, session string) *Delivery {
 	return t.ledger.TaskDelivery(task, session)
 }
 
 // SessionDelivery is the right to tell how the tasks of one creator in a session fare: whoever
 // may not hear of them must not take it. With principals all are of one, the zero Creator.
-func (t *Tasks) SessionDelivery(session string, whose Creator) *Delivery {
+func (t *Tasks) SessionDelivery(session string, whose task.Creator) *Delivery {
 	return t.ledger.SessionDelivery(session, whose)
 }
 
 // MadeWith reports whether these are the credentials that the task was made with.
-func (t *Tasks) MadeWith(task *Task, c Credentials) bool { return t.ledger.ids.MadeWith(task, c) }
+func (t *Tasks) MadeWith(task *task.Task, c task.Credentials) bool {
+	return t.ledger.ids.MadeWith(task, c)
+}
 
 // MayBeCreators reports whether other credentials than those that the task was made with
 // may be its creator's all the same: they name whom those named. Of a task that was made by
 // a berth up to 0.4 nobody knows whom they named.
-func (t *Tasks) MayBeCreators(task *Task, c Credentials) bool {
+func (t *Tasks) MayBeCreators(task *task.Task, c task.Credentials) bool {
 	return t.ledger.ids.MayBeCreators(task, c)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/routing"
+	"berth/upgrade/task"
 )
 
 var (
@@ -16,9 +17,6 @@ var (
 	// ErrRefused is ErrAnswered where the answer says that the upstream has not taken the call
 	// on.
 	ErrRefused = fmt.Errorf("%w: the call is refused", ErrAnswered)
-	// ErrSessionLost says that the upstream does not know the session of a call any more,
-	// so that it did nothing.
-	ErrSessionLost = errors.New("upgrade: the upstream does not know the session")
 	// ErrStands says that the upstream takes a connection for standing on which the stream
 	// went before.
 	ErrStands = errors.New("upgrade: the stream stands")
@@ -47,7 +45,7 @@ type Exchange interface {
 // Send sends one round to u, once. Until the answer's headers come it may fail with an
 // *exchange.SendError, with ErrAnswered or ErrSessionLost, or with an *mcp.Error that the
 // task fails with.
-type Send func(ctx context.Context, u *routing.Upstream, c *Call, maxAnswer int64) (Exchange, error)
+type Send func(ctx context.Context, u *routing.Upstream, c *task.Call, maxAnswer int64) (Exchange, error)
 
 // Transport is how held calls reach the upstreams of a pool. What is nil is not to be had:
 // calls in sessions need all of it.
@@ -58,11 +56,11 @@ type Transport struct {
 	// before, in the same session (2025-11-25, "Resumability and Redelivery"). It fails with
 	// ErrSessionLost, ErrNoReplay, ErrStands, or another error after which it may be tried
 	// again.
-	Resume func(ctx context.Context, u *routing.Upstream, c *Call, event string, maxAnswer int64) (Exchange, error)
+	Resume func(ctx context.Context, u *routing.Upstream, c *task.Call, event string, maxAnswer int64) (Exchange, error)
 
 	// Tell posts a notification or a response, the body of c, in c's session.
-	Tell func(ctx context.Context, u *routing.Upstream, c *Call) error
+	Tell func(ctx context.Context, u *routing.Upstream, c *task.Call) error
 
 	// End ends c's session.
-	End func(ctx context.Context, u *routing.Upstream, c *Call) error
+	End func(ctx context.Context, u *routing.Upstream, c *task.Call) error
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/upgrade/task"
 )
 
 // epochKey holds a name that lives as long as what the store holds: another one, or none,
@@ -118,7 +119,7 @@ func (e *epoch) check(ctx context.Context) error {
 	record, err := e.store.Get(ctx, epochKey)
 	fresh := errors.Is(err, storage.ErrNotFound)
 	if fresh {
-		record, _, err = e.store.PutIfAbsent(ctx, epochKey, []byte(newName(9)), 0)
+		record, _, err = e.store.PutIfAbsent(ctx, epochKey, []byte(task.NewName(9)), 0)
 	}
 	if err != nil {
 		return err

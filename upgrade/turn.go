@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"berth/upgrade/task"
 )
 
 // turn is the place of a call in a line. Callers take turns: in each round one call of each
@@ -108,22 +110,22 @@ func (q *queues) noteRound(ctx context.Context, line string, taken turn, life ti
 
 // queueUp has a task stand in a line, behind those of its caller, and returns the line with
 // it.
-func (h *Held) queueUp(ctx context.Context, task *Task, line []turn) []turn {
-	name := task.line()
+func (h *Held) queueUp(ctx context.Context, t *task.Task, line []turn) []turn {
+	name := t.QueueName()
 	if h.turn.name == "" {
 		after := h.l.queues.lastRound(ctx, name)
 		for i, w := range line {
 			if i == 0 {
 				after = max(after, w.round-1)
 			}
-			if w.caller == task.Caller {
+			if w.caller == t.Caller {
 				after = max(after, w.round)
 			}
 		}
-		h.turn = turnOf(task.ID, task.Caller, h.l.queues.round(name, task.Caller, after))
+		h.turn = turnOf(t.ID, t.Caller, h.l.queues.round(name, t.Caller, after))
 	}
 	_ = h.l.lists.add(ctx, h.l.lists.waitingIn(name), h.turn.name, time.Until(h.expires), 0)
-	h.l.queues.changed(task.Terms.Queue)
+	h.l.queues.changed(t.Terms.Queue)
 	return insert(line, h.turn)
 }
 
@@ -137,8 +139,8 @@ func insert(line []turn, last turn) []turn {
 }
 
 // queueAnew has a task leave its place in a line for one of a later round.
-func (h *Held) queueAnew(ctx context.Context, task *Task, line []turn, at int) []turn {
-	h.l.lists.remove(ctx, h.l.lists.waitingIn(task.line()), line[at].name)
+func (h *Held) queueAnew(ctx context.Context, t *task.Task, line []turn, at int) []turn {
+	h.l.lists.remove(ctx, h.l.lists.waitingIn(t.QueueName()), line[at].name)
 	h.turn = turn{}
-	return h.queueUp(ctx, task, slices.Delete(slices.Clone(line), at, at+1))
+	return h.queueUp(ctx, t, slices.Delete(slices.Clone(line), at, at+1))
 }

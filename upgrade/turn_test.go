@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/upgrade/task"
 )
 
 // handFor makes a task for a caller that waits for its turn at the one place that there is.
@@ -138,7 +140,7 @@ func TestLineWithEntriesOfAnOlderBerth(t *testing.T) {
 				t.Fatal(err)
 			}
 			task := h.Task()
-			if err := b.ledger.lists.add(t.Context(), b.ledger.lists.waitingIn(task.line()), h.id, time.Until(h.expires), 0); err != nil {
+			if err := b.ledger.lists.add(t.Context(), b.ledger.lists.waitingIn(task.QueueName()), h.id, time.Until(h.expires), 0); err != nil {
 				t.Fatal(err)
 			}
 			h.Start(nil)
@@ -216,12 +218,12 @@ func TestRoundGivenByTwoBerthsIsOnes(t *testing.T) {
 		berths[0].handFor(t, "zero", "running")
 		polled := berths[0].handFor(t, "zero", "polled")
 		time.Sleep(queueFresh)
-		task := berths[1].see(t, polled).Task // what it reads of the line it takes for so for a moment
+		waits := berths[1].see(t, polled).Task // what it reads of the line it takes for so for a moment
 		berths[0].handFor(t, "one", "one-0")
 		berths[1].handFor(t, "one", "one-1")
 		rounds := func() (given []uint64) {
-			for _, name := range berths[0].members(t, berths[0].ledger.lists.waitingIn(task.line())) {
-				if w := readTurn(name); w.caller == digest("one") {
+			for _, name := range berths[0].members(t, berths[0].ledger.lists.waitingIn(waits.QueueName())) {
+				if w := readTurn(name); w.caller == task.Digest("one") {
 					given = append(given, w.round)
 				}
 			}

@@ -7,15 +7,16 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/upgrade/task"
 )
 
 // Update gives a task its client's answers. with is what the request that brought them
 // had around its body: it goes with the next round. Answers that nobody waits for are
 // ignored. Errors: ErrUnknown, ErrDraining, a *Refusal, or one that wraps storage.ErrUnavailable: then
 // nobody knows whether the answers were taken, and they may be given again.
-func (t *Tasks) Update(ctx context.Context, id string, who Asker, answers []mcp.Input, with *Envelope) error {
+func (t *Tasks) Update(ctx context.Context, id string, who task.Asker, answers []mcp.Input, with *task.Envelope) error {
 	e, err := t.find(ctx, id, who)
-	if err != nil || e.State != InputRequired && !t.runner.pending.has(id) {
+	if err != nil || e.State != task.InputRequired && !t.runner.pending.has(id) {
 		return err
 	}
 	t.runner.lookAt(ctx, id) // a call that is not this process's any more must not stand in the way
@@ -30,16 +31,16 @@ func (t *Tasks) Update(ctx context.Context, id string, who Asker, answers []mcp.
 	if err := t.runner.pending.settle(ctx, id); err != nil {
 		return err
 	}
-	op := t.ledger.newOp(Answer)
+	op := t.ledger.newOp(task.Answer)
 	op.Answers = answers
-	next, _, _ := Transition(e.Task, op) // answers to nothing leave it as it is
+	next, _, _ := task.Transition(e.Task, op) // answers to nothing leave it as it is
 	held := int64(0)
 	if next.Waiting() { // these are the last answers: its call is held here
-		held = next.weight()
+		held = next.Weight()
 	}
-	if !t.ledger.quota.takeHeld(id, next.weight(), held) {
+	if !t.ledger.quota.takeHeld(id, next.Weight(), held) {
 		t.runner.metrics.refused(ctx, "answers")
-		return &Refusal{ErrTooMuchKept, "answers"}
+		return &task.Refusal{Err: ErrTooMuchKept, Reason: "answers"}
 	}
 	take := func(ctx context.Context) error { return t.take(ctx, e, op, with) }
 	err = unavailable(take(ctx))
@@ -55,7 +56,7 @@ func (t *Tasks) Update(ctx context.Context, id string, who Asker, answers []mcp.
 
 // take does what op says, and goes on with the task if that made it this process's. The
 // caller has claimed the task.
-func (t *Tasks) take(ctx context.Context, e entry, op Op, with *Envelope) error {
+func (t *Tasks) take(ctx context.Context, e entry, op task.Op, with *task.Envelope) error {
 	// Whether these are the last answers shows when they are stored. In vain, the listing
 	// is struck by the next beat.
 	if err := t.ledger.takeOn(ctx, &e.Task); err != nil {
@@ -76,14 +77,14 @@ func (t *Tasks) take(ctx context.Context, e entry, op Op, with *Envelope) error 
 }
 
 // takeOn lists a task as this process's, before its record says so.
-func (l *Ledger) takeOn(ctx context.Context, task *Task) error {
+func (l *Ledger) takeOn(ctx context.Context, t *task.Task) error {
 	if err := l.clock.known(ctx); err != nil {
 		return err
 	}
 	if err := l.stayAlive(ctx); err != nil {
 		return err
 	}
-	return l.listHeld(ctx, task.ID, l.left(task))
+	return l.listHeld(ctx, t.ID, l.left(t))
 }
 
 // listHeld lists a task as this process's for life. The holder is listed each time: after
@@ -112,20 +113,20 @@ func (l *Ledger) stayAlive(ctx context.Context) error {
 
 // tookOver reports whether op made this process the holder of a round that is due, or can
 // be listened to further.
-func (r *Runner) tookOver(task *Task, op Op) bool {
-	return task.did(op.ID) && (task.Waiting() || task.resumable()) && task.Holder == r.ledger.holder
+func (r *Runner) tookOver(t *task.Task, op task.Op) bool {
+	return t.Did(op.ID) && (t.Waiting() || t.Resumable()) && t.Holder == r.ledger.holder
 }
 
 // goOn holds the next round of a task, sent with the envelope of who answered.
-func (r *Runner) goOn(ctx context.Context, e entry, with *Envelope) error {
+func (r *Runner) goOn(ctx context.Context, e entry, with *task.Envelope) error {
 	c, _, err := r.ledger.records.loadCall(ctx, e.ID)
 	if errors.Is(err, storage.ErrUnavailable) {
 		return err
 	}
 	if err != nil {
 		r.log.Error("the call of a task cannot be read", "task", e.ID, "error", err)
-		h := r.hold(e, &Call{})
-		h.end(errCallLost)
+		h := r.hold(e, &task.Call{})
+		h.end(task.ErrCallLost)
 		h.start()
 		return nil
 	}

@@ -70,7 +70,7 @@ func (w *world) compare(b *berth, k *known, before *seen, v View, err error, flu
 	if now != "" {
 		k.ended = now
 	}
-	k.safe = k.safe || v.resumable()
+	k.safe = k.safe || v.Resumable()
 	for _, ask := range v.Asks {
 		if !slices.Contains(k.asked, ask.Key) {
 			k.asked = append(k.asked, ask.Key)
@@ -151,7 +151,7 @@ func (w *world) checkTool(left *noted) {
 // checkLists checks that nothing is listed any more but what waits for its client.
 func (w *world) checkLists(left *noted, living []*berth, open map[string]bool) {
 	l := living[0].ledger.lists
-	terms := rule(func(r *Rule) { r.Concurrency = 1 }).terms(poolName)
+	terms := rule(func(r *Rule) { r.Concurrency = 1 }).Terms(poolName)
 	for _, list := range []string{l.waitingIn(terms.Queue), l.slotsOf(terms.Queue, "u"), l.slotsOf(terms.Queue, "v")} {
 		if listed := slices.DeleteFunc(w.members(list), w.wasFlushed); len(listed) > 0 {
 			left.add("%s still has %q", list, listed)

@@ -1,4 +1,4 @@
-package upgrade
+package task
 
 import (
 	"errors"
@@ -28,20 +28,20 @@ func TestFailureSaysWhetherTheToolRan(t *testing.T) {
 		"broken off":                        {inSession, reset, mcp.ReasonUpstreamReset, mcp.Unknown},
 		"broken off in the answer":          {first, errors.New("unexpected EOF"), mcp.ReasonUpstreamReset, mcp.Unknown},
 		"no answer in time":                 {first, &exchange.SendError{Sent: true, TimedOut: true}, mcp.ReasonTimeout, mcp.Unknown},
-		"longer than it may":                {first, errTimeout, mcp.ReasonTimeout, mcp.Unknown},
+		"longer than it may":                {first, ErrTimeout, mcp.ReasonTimeout, mcp.Unknown},
 		"no HTTP":                           {first, &exchange.SendError{Sent: true, Garbled: true}, mcp.ReasonBadUpstream, mcp.Unknown},
-		"no JSON":                           {first, errGarbled, mcp.ReasonBadUpstream, mcp.Unknown},
-		"no UTF-8":                          {first, illegible(first), mcp.ReasonBadUpstream, mcp.Executed},
-		"no room for the result":            {first, errUnsaved, mcp.ReasonStoreUnavailable, mcp.Executed},
-		"no room of its caller's":           {first, errNotKept, mcp.ReasonTooMuchKept, mcp.Executed},
-		"shut down before it was sent":      {Task{}, errShutdown, mcp.ReasonShutdown, mcp.NotExecuted},
-		"shut down":                         {first, errShutdown, mcp.ReasonShutdown, mcp.Unknown},
+		"no JSON":                           {first, ErrGarbled, mcp.ReasonBadUpstream, mcp.Unknown},
+		"no UTF-8":                          {first, Illegible(first), mcp.ReasonBadUpstream, mcp.Executed},
+		"no room for the result":            {first, ErrUnsaved, mcp.ReasonStoreUnavailable, mcp.Executed},
+		"no room of its caller's":           {first, ErrNotKept, mcp.ReasonTooMuchKept, mcp.Executed},
+		"shut down before it was sent":      {Task{}, ErrShutdown, mcp.ReasonShutdown, mcp.NotExecuted},
+		"shut down":                         {first, ErrShutdown, mcp.ReasonShutdown, mcp.Unknown},
 		"the store takes no step":           {first, storage.ErrUnavailable, mcp.ReasonStoreUnavailable, mcp.Unknown},
 		"the store took none":               {Task{}, storage.ErrUnavailable, mcp.ReasonStoreUnavailable, mcp.NotExecuted},
-		"nobody has credentials for it":     {Task{}, errNoCredentials, mcp.ReasonHolderLost, mcp.NotExecuted},
-		"nobody has credentials for a next": {first, errNoCredentials, mcp.ReasonHolderLost, mcp.Unknown},
+		"nobody has credentials for it":     {Task{}, ErrNoCredentials, mcp.ReasonHolderLost, mcp.NotExecuted},
+		"nobody has credentials for a next": {first, ErrNoCredentials, mcp.ReasonHolderLost, mcp.Unknown},
 	} {
-		if got := wordFailure(c.err, c.task); got.Reason != c.reason || got.Outcome != c.outcome {
+		if got := FailureOf(c.err, c.task); got.Reason != c.reason || got.Outcome != c.outcome {
 			t.Errorf("%s: got %s, %q, want %s, %s", name, got.Reason, got.Outcome, c.reason, c.outcome)
 		}
 	}

@@ -1,10 +1,9 @@
-package upgrade
+package task
 
 import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -12,26 +11,43 @@ import (
 	"berth/routing"
 )
 
+// Why a call is given up, or cannot be sent.
 var (
-	errTimeout = &mcp.Error{Code: mcp.CodeTimeout, Message: "the call took longer than a held call may", Reason: mcp.ReasonTimeout, Outcome: mcp.Unknown}
-	errGarbled = &mcp.Error{Code: mcp.CodeInternal, Message: "the server's answer cannot be understood", Reason: mcp.ReasonBadUpstream, Outcome: mcp.Unknown}
-	errUnsaved = &mcp.Error{Code: mcp.CodeInternal, Message: "the result could not be kept: too many wait for the store", Reason: mcp.ReasonStoreUnavailable, Outcome: mcp.Executed}
+	// ErrSessionLost says that the upstream does not know the session of a call any more,
+	// so that it did nothing.
+	ErrSessionLost = errors.New("upgrade: the upstream does not know the session")
+
+	ErrShutdown = errors.New("upgrade: the berth that held the call was shut down")
+
+	// ErrNoCredentials says that a call cannot be sent by another berth than the one that
+	// took it: what authorises it is kept nowhere.
+	ErrNoCredentials = errors.New("upgrade: the credentials of the call are not kept")
+
+	// ErrCallLost says that a call cannot be sent by another berth because it is not in the
+	// store, or is not what was put there.
+	ErrCallLost = errors.New("upgrade: the call is not kept any more")
 )
 
-// errNotKept is what became of a call whose outcome there is no room for: the tool has run.
-var errNotKept = &mcp.Error{
+var (
+	ErrTimeout = &mcp.Error{Code: mcp.CodeTimeout, Message: "the call took longer than a held call may", Reason: mcp.ReasonTimeout, Outcome: mcp.Unknown}
+	ErrGarbled = &mcp.Error{Code: mcp.CodeInternal, Message: "the server's answer cannot be understood", Reason: mcp.ReasonBadUpstream, Outcome: mcp.Unknown}
+	ErrUnsaved = &mcp.Error{Code: mcp.CodeInternal, Message: "the result could not be kept: too many wait for the store", Reason: mcp.ReasonStoreUnavailable, Outcome: mcp.Executed}
+)
+
+// ErrNotKept is what became of a call whose outcome there is no room for: the tool has run.
+var ErrNotKept = &mcp.Error{
 	Code: mcp.CodeRateLimited, Reason: mcp.ReasonTooMuchKept, Outcome: mcp.Executed,
 	Message: "the result could not be kept: the caller's tasks keep as much as they may until they expire; the tool has run",
 }
 
-// failed is a failure in words of berth's own about what the server did.
-func failed(message string) *mcp.Error {
+// BadUpstream is a failure in words of berth's own about what the server did.
+func BadUpstream(message string) *mcp.Error {
 	return &mcp.Error{Code: mcp.CodeInternal, Message: message, Reason: mcp.ReasonBadUpstream, Outcome: mcp.Unknown}
 }
 
-// wordFailure returns the error that a task fails with, given why its call ended. It is
+// FailureOf returns the error that a task fails with, given why its call ended. It is
 // the only place that does.
-func wordFailure(err error, t Task) *mcp.Error {
+func FailureOf(err error, t Task) *mcp.Error {
 	var worded *mcp.Error
 	var unanswered *exchange.SendError
 	switch {
@@ -40,14 +56,14 @@ func wordFailure(err error, t Task) *mcp.Error {
 	case errors.Is(err, ErrSessionLost):
 		return &mcp.Error{Code: mcp.CodeInternal, Reason: mcp.ReasonSessionLost, Outcome: mcp.NotExecuted,
 			Message: "the server does not know the client's session any more; the tool did not run"}
-	case errors.Is(err, errShutdown):
-		return lost(mcp.ReasonShutdown, "the berth that held the call was shut down", t)
-	case errors.Is(err, errCallLost):
-		return lost(mcp.ReasonHolderLost, "the call is not kept any more", t)
-	case errors.Is(err, errNoCredentials):
-		return lost(mcp.ReasonHolderLost, "the berth that held the call is gone, and no other one has the credentials for it", t)
+	case errors.Is(err, ErrShutdown):
+		return Lost(mcp.ReasonShutdown, "the berth that held the call was shut down", t)
+	case errors.Is(err, ErrCallLost):
+		return Lost(mcp.ReasonHolderLost, "the call is not kept any more", t)
+	case errors.Is(err, ErrNoCredentials):
+		return Lost(mcp.ReasonHolderLost, "the berth that held the call is gone, and no other one has the credentials for it", t)
 	case errors.Is(err, routing.ErrNoUpstream):
-		return noUpstream("no upstream is available", t.fateUnsent())
+		return NoUpstream("no upstream is available", t.fateUnsent())
 	case errors.As(err, &unanswered):
 		return wordUnanswered(unanswered, t)
 	case errors.Is(err, storage.ErrUnavailable):
@@ -63,19 +79,19 @@ func brokeOff() *mcp.Error {
 func wordUnanswered(e *exchange.SendError, t Task) *mcp.Error {
 	switch {
 	case !e.Sent && t.Session != "":
-		return noUpstream("the server that has the client's session cannot be reached", t.fateUnsent())
+		return NoUpstream("the server that has the client's session cannot be reached", t.fateUnsent())
 	case !e.Sent:
-		return noUpstream("no upstream can be reached", t.fateUnsent())
+		return NoUpstream("no upstream can be reached", t.fateUnsent())
 	case e.Garbled:
-		return lost(mcp.ReasonBadUpstream, "the server's answer is none in HTTP", t)
+		return Lost(mcp.ReasonBadUpstream, "the server's answer is none in HTTP", t)
 	case e.TimedOut:
 		return &mcp.Error{Code: mcp.CodeTimeout, Message: "the server did not answer in time", Reason: mcp.ReasonTimeout, Outcome: mcp.Unknown}
 	}
 	return brokeOff()
 }
 
-// noUpstream is the failure of a call whose upstream is out of reach.
-func noUpstream(message string, fate mcp.Outcome) *mcp.Error {
+// NoUpstream is the failure of a call whose upstream is out of reach.
+func NoUpstream(message string, fate mcp.Outcome) *mcp.Error {
 	if fate == mcp.NotExecuted {
 		message += "; the tool did not run"
 	}
@@ -90,8 +106,8 @@ func (t *Task) fateUnsent() mcp.Outcome {
 	return mcp.NotExecuted
 }
 
-// lost is a failure after which nobody knows what the tool did, unless it was not called.
-func lost(reason, message string, t Task) *mcp.Error {
+// Lost is a failure after which nobody knows what the tool did, unless it was not called.
+func Lost(reason, message string, t Task) *mcp.Error {
 	if t.mayHaveExecuted() {
 		message += "; the tool may have run"
 	} else {
@@ -108,10 +124,10 @@ func (t *Task) fate() mcp.Outcome {
 	return mcp.NotExecuted
 }
 
-// illegible is the failure of a task whose outcome is not UTF-8, as all JSON between systems
+// Illegible is the failure of a task whose outcome is not UTF-8, as all JSON between systems
 // is (RFC 8259, 8.1): clients could read it differently, or not at all. The tool has run.
-func illegible(t Task) error {
-	e := lost(mcp.ReasonBadUpstream, "the server's answer is not UTF-8", t)
+func Illegible(t Task) error {
+	e := Lost(mcp.ReasonBadUpstream, "the server's answer is not UTF-8", t)
 	e.Outcome = mcp.Executed
 	return e
 }
@@ -119,13 +135,13 @@ func illegible(t Task) error {
 // mayHaveExecuted reports whether a round may have reached an upstream.
 func (t *Task) mayHaveExecuted() bool { return t.Round > 0 }
 
-// errorOf returns the JSON-RPC error of an upstream's answer as it stands there, and what
+// ErrorOf returns the JSON-RPC error of an upstream's answer as it stands there, and what
 // it says, for the statusMessage. What is no error that clients can read (a text, no code,
 // no message) is nil: a task that bore it could be read by nobody.
-func errorOf(message []byte) (object []byte, says string) { return readable(mcp.ErrorObject(message)) }
+func ErrorOf(message []byte) (object []byte, says string) { return Readable(mcp.ErrorObject(message)) }
 
-// readable is errorOf for the error object itself.
-func readable(object []byte) (_ []byte, says string) {
+// Readable is errorOf for the error object itself.
+func Readable(object []byte) (_ []byte, says string) {
 	var e struct {
 		Code    *int64
 		Message *string
@@ -134,21 +150,4 @@ func readable(object []byte) (_ []byte, says string) {
 		return nil, ""
 	}
 	return object, cmp.Or(mcp.OneLine(*e.Message), "the tool call failed")
-}
-
-// ordinal spells a place in a queue.
-func ordinal(n int) string {
-	suffix := "th"
-	switch n % 10 {
-	case 1:
-		suffix = "st"
-	case 2:
-		suffix = "nd"
-	case 3:
-		suffix = "rd"
-	}
-	if n%100 >= 11 && n%100 <= 13 {
-		suffix = "th"
-	}
-	return fmt.Sprintf("%d%s", n, suffix)
 }

@@ -1,6 +1,8 @@
-package upgrade
+package task
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -120,35 +122,20 @@ type Ask struct {
 // Waiting reports whether the next round has not begun.
 func (t *Task) Waiting() bool { return t.State == Queued || t.State == Accepted }
 
-// mayGoOn reports whether another holder may take the task over: its round was not sent,
+// MayGoOn reports whether another holder may take the task over: its round was not sent,
 // may be sent again, is about an upstream's task, or can be listened to further.
-func (t *Task) mayGoOn() bool {
-	return t.Waiting() || t.State == Dispatched && (t.Terms.Rerun || t.Follows != "" || t.resumable())
+func (t *Task) MayGoOn() bool {
+	return t.Waiting() || t.State == Dispatched && (t.Terms.Rerun || t.Follows != "" || t.Resumable())
 }
 
-// resumable reports whether the stream of the round that is in flight can be resumed by
+// Resumable reports whether the stream of the round that is in flight can be resumed by
 // whoever has the session.
-func (t *Task) resumable() bool {
+func (t *Task) Resumable() bool {
 	return t.State == Dispatched && t.Call != "" && t.Session != "" && t.Event != ""
 }
 
 // Expires returns when the task may be forgotten, by the store's clock; see Tasks.Expires.
 func (t *Task) Expires() time.Time { return t.Created.Add(t.Terms.TTL) }
-
-// Status is the state as 2025-11-25 spells it. A legacy call that asks while it runs waits
-// for input; see ExtensionStatus.
-func (t *Task) Status() string {
-	switch {
-	case t.State == Dispatched && len(t.OpenAsks()) > 0:
-		return string(InputRequired)
-	case t.Waiting(), t.State == Dispatched:
-		return working
-	}
-	return string(t.State)
-}
-
-// working is the status of a task that has not ended and asks for nothing.
-const working = "working"
 
 // OpenAsks are the asks that the client has not answered, in order.
 func (t *Task) OpenAsks() []Ask {
@@ -164,8 +151,8 @@ func (t *Task) OpenAsks() []Ask {
 	return open
 }
 
-// answers are the client's, under the keys that the upstream gave.
-func (t *Task) answers() []mcp.Input {
+// Answers are the client's, under the keys that the upstream gave.
+func (t *Task) Answers() []mcp.Input {
 	var given []mcp.Input
 	for _, ask := range t.Asks {
 		given = append(given, mcp.Input{Key: ask.Upstream, Value: ask.Answer})
@@ -183,12 +170,12 @@ func (t *Task) Brief() Task {
 	return brief
 }
 
-// weight is how many bytes a task keeps that its client, or its tool, decides about: Size,
+// Weight is how many bytes a task keeps that its client, or its tool, decides about: Size,
 // and what of it is in the record.
-func (t *Task) weight() int64 { return t.Size + t.recorded() }
+func (t *Task) Weight() int64 { return t.Size + t.Recorded() }
 
-// recorded is how many of these bytes are in the record.
-func (t *Task) recorded() int64 {
+// Recorded is how many of these bytes are in the record.
+func (t *Task) Recorded() int64 {
 	n := len(t.Tool) + len(t.Message) + len(t.ProgressToken) + len(t.Progress) + len(t.RequestState)
 	for _, ask := range t.Asks {
 		n += len(ask.Key) + len(ask.Upstream) + len(ask.Request) + len(ask.Answer)
@@ -202,8 +189,8 @@ func (t *Task) recorded() int64 {
 	return int64(n)
 }
 
-// did reports whether op made this record or one shortly before it.
-func (t *Task) did(op string) bool { return slices.Contains(t.Ops, op) }
+// Did reports whether op made this record or one shortly before it.
+func (t *Task) Did(op string) bool { return slices.Contains(t.Ops, op) }
 
 // format is the version of the stored form.
 const format = 1
@@ -213,13 +200,13 @@ type stored struct {
 	Task
 }
 
-func (t *Task) encode() []byte {
+func (t *Task) Encode() []byte {
 	// What a Task holds always marshals: its raw JSON was parsed before.
 	data, _ := json.Marshal(stored{format, *t})
 	return data
 }
 
-func decodeTask(data []byte) (Task, error) {
+func Decode(data []byte) (Task, error) {
 	var s stored
 	if err := json.Unmarshal(data, &s); err != nil {
 		return Task{}, fmt.Errorf("upgrade: stored task: %w", err)
@@ -228,4 +215,51 @@ func decodeTask(data []byte) (Task, error) {
 		return Task{}, fmt.Errorf("upgrade: stored task of format %d", s.Format)
 	}
 	return s.Task, nil
+}
+
+// Digest names parts of any length and content.
+func Digest(parts ...string) string {
+	sum := sha256.New()
+	for _, part := range parts {
+		fmt.Fprintf(sum, "%d:%s", len(part), part)
+	}
+	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:12])
+}
+
+// MayAsk reports whether a call may have this request open. One that is, and is replayed,
+// stays so.
+func (t *Task) MayAsk(key string, request []byte) bool {
+	size := len(request)
+	for _, ask := range t.Asks {
+		size += len(ask.Request)
+	}
+	return t.IsAsked(key) || len(t.Asks) == 0 || len(t.Asks) < MaxAsks && size <= MaxAskBytes
+}
+
+const (
+	// MaxAsks bounds how many requests of a call may be open at once.
+	MaxAsks = 32
+	// MaxAskBytes bounds them together, unless there is only one: each change of the record
+	// writes them anew.
+	MaxAskBytes = 8 << 20
+)
+
+// Undeclared returns why a call fails that asks its client for something which that has not
+// declared; nil if it does not. Servers must not ask so (2026-07-28, multi round-trip
+// requests, "Server Requirements"), and the client could not answer.
+func (t *Task) Undeclared(asks []mcp.Input) error {
+	for _, ask := range asks {
+		if lacks := t.Declares.Lacks(ask.Value); lacks != nil {
+			return mcp.ErrLacks(lacks)
+		}
+	}
+	return nil
+}
+
+// SizeOf is how many bytes inputs keep.
+func SizeOf(inputs []mcp.Input) (n int64) {
+	for _, in := range inputs {
+		n += int64(len(in.Key) + len(in.Value))
+	}
+	return n
 }

@@ -6,21 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
-	"berth/internal/mcp"
 	"berth/internal/seal"
 	"berth/internal/storage"
+	"berth/upgrade/task"
 )
-
-// errNoCredentials says that a call cannot be sent by another berth than the one that
-// took it: what authorises it is kept nowhere.
-var errNoCredentials = errors.New("upgrade: the credentials of the call are not kept")
-
-// errCallLost says that a call cannot be sent by another berth because it is not in the
-// store, or is not what was put there.
-var errCallLost = errors.New("upgrade: the call is not kept any more")
 
 // What the envelope of a call, and the name of its session, are sealed for. The latter
 // needs no secret of the operator's: it is of no use without what the envelope bears,
@@ -30,73 +21,17 @@ const (
 	sealSession = "upgraded call's session"
 )
 
-// Call is a request of a client, as it can be sent upstream.
-type Call struct {
-	Body []byte // the JSON-RPC request as it came
-
-	// ID is the raw JSON-RPC id of the round that is sent. Not kept: each has its own.
-	ID []byte
-
-	// Own are the headers that belong to this call alone and are no secret: what mirrors
-	// the body, what says how it is to be read. They stay what they are in later rounds.
-	Own map[string][]string
-
-	// Session is what the upstream calls the session that the call is made in; "": none.
-	Session string
-
-	// Room is what of the answer may be in memory; nil: any of it.
-	Room *Room
-
-	Envelope // of whoever made the call, or answered for its next round
-}
-
-// Envelope is what goes upstream around a body: in it are credentials.
-type Envelope struct {
-	Host   string              // Host header of the client's request
-	Query  string              // of its URL
-	Header map[string][]string // beside Call.Own
-
-	// Bare says that nothing in it could be a credential, so that it may be stored as it is.
-	Bare bool
-}
-
-// Headers are all that go upstream.
-func (c *Call) Headers() map[string][]string {
-	all := maps.Clone(c.Header)
-	if all == nil {
-		all = map[string][]string{}
-	}
-	maps.Copy(all, c.Own)
-	if c.Session != "" {
-		all[mcp.HeaderSession] = []string{c.Session}
-	}
-	return all
-}
-
-// size is how many bytes a call keeps.
-func (c *Call) size() int64 {
-	n := len(c.Body) + len(c.Session) + len(c.Host) + len(c.Query)
-	for _, headers := range []map[string][]string{c.Own, c.Header} {
-		for name, values := range headers {
-			for _, value := range values {
-				n += len(name) + len(value)
-			}
-		}
-	}
-	return int64(n)
-}
-
 // storedCall stands before the body, on a line of its own.
 type storedCall struct {
 	Own      map[string][]string `json:"own,omitempty"`
-	Envelope *Envelope           `json:"envelope,omitempty"` // if it is bare
+	Envelope *task.Envelope      `json:"envelope,omitempty"` // if it is bare
 	Sealed   string              `json:"sealed,omitempty"`   // if it is not, and there is a key
 	Session  string              `json:"session,omitempty"`  // sealed; "" if there is none
 }
 
 // keepCall stores a call for life, so that another berth can send it, or its next
 // round. Credentials are sealed, or else left out.
-func (r records) keepCall(ctx context.Context, id string, c *Call, life time.Duration) error {
+func (r records) keepCall(ctx context.Context, id string, c *task.Call, life time.Duration) error {
 	head := storedCall{Own: c.Own}
 	if c.Bare {
 		head.Envelope = &c.Envelope
@@ -132,16 +67,16 @@ func (l *Ledger) dropCall(ctx context.Context, id string) {
 	}
 }
 
-func (r records) seal(ctx context.Context, id string, e *Envelope, life time.Duration) (string, error) {
+func (r records) seal(ctx context.Context, id string, e *task.Envelope, life time.Duration) (string, error) {
 	text, _ := json.Marshal(e)
 	return r.keys.Seal(ctx, sealPurpose, []string{id}, text, life+spare)
 }
 
 // loadCall returns a call as it was kept. open is false if its envelope was not.
-func (r records) loadCall(ctx context.Context, id string) (c *Call, open bool, err error) {
+func (r records) loadCall(ctx context.Context, id string) (c *task.Call, open bool, err error) {
 	kept, err := storage.GetBlob(ctx, r.store, callKey(id))
 	if errors.Is(err, storage.ErrNotFound) {
-		return nil, false, errCallLost
+		return nil, false, task.ErrCallLost
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("upgrade: reading a call: %w", err)
@@ -149,13 +84,13 @@ func (r records) loadCall(ctx context.Context, id string) (c *Call, open bool, e
 	line, body, _ := bytes.Cut(kept, []byte("\n"))
 	var head storedCall
 	if err := json.Unmarshal(line, &head); err != nil {
-		return nil, false, fmt.Errorf("%w: %w", errCallLost, err)
+		return nil, false, fmt.Errorf("%w: %w", task.ErrCallLost, err)
 	}
-	c = &Call{Body: body, Own: head.Own}
+	c = &task.Call{Body: body, Own: head.Own}
 	if head.Session != "" {
 		session, err := r.keys.Open(ctx, sealSession, []string{id}, head.Session)
 		if errors.Is(err, seal.ErrInvalid) {
-			return c, false, errNoCredentials
+			return c, false, task.ErrNoCredentials
 		}
 		if err != nil {
 			return c, false, err
@@ -181,13 +116,13 @@ func (r records) loadCall(ctx context.Context, id string) (c *Call, open bool, e
 
 // callOf returns the call of a task as this berth can send it without its client: with
 // the envelope that was kept, or with none where the pool authorises calls itself.
-func (r *Runner) callOf(ctx context.Context, task *Task) (*Call, error) {
-	c, open, err := r.ledger.records.loadCall(ctx, task.ID)
+func (r *Runner) callOf(ctx context.Context, t *task.Task) (*task.Call, error) {
+	c, open, err := r.ledger.records.loadCall(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
-	if pool := r.pools[task.Pool]; !open && (pool == nil || !pool.OwnCredentials) {
-		return nil, errNoCredentials
+	if pool := r.pools[t.Pool]; !open && (pool == nil || !pool.OwnCredentials) {
+		return nil, task.ErrNoCredentials
 	}
 	return c, nil
 }

@@ -1,24 +1,24 @@
-package upgrade
+package task
 
-// packedCall is a Call as a berth keeps it while it waits: header maps cost thousands of
+// PackedCall is a Call as a berth keeps it while it waits: header maps cost thousands of
 // held calls more than what is in them.
-type packedCall struct {
-	body        []byte
+type PackedCall struct {
+	Body        []byte
 	own, header pairs
 	host, query string
 	session     string
-	bare        bool
+	Bare        bool
 }
 
 // pairs are the names and values of headers, in turn.
 type pairs []string
 
-func pack(c *Call) packedCall {
-	return packedCall{c.Body, toPairs(c.Own), toPairs(c.Header), c.Host, c.Query, c.Session, c.Bare}
+func Pack(c *Call) PackedCall {
+	return PackedCall{c.Body, toPairs(c.Own), toPairs(c.Header), c.Host, c.Query, c.Session, c.Bare}
 }
 
-func (p *packedCall) unpack() *Call {
-	return &Call{Body: p.body, Own: p.own.toMap(), Session: p.session, Envelope: Envelope{Host: p.host, Query: p.query, Header: p.header.toMap(), Bare: p.bare}}
+func (p *PackedCall) Unpack() *Call {
+	return &Call{Body: p.Body, Own: p.own.toMap(), Session: p.session, Envelope: Envelope{Host: p.host, Query: p.query, Header: p.header.toMap(), Bare: p.Bare}}
 }
 
 func toPairs(headers map[string][]string) pairs {

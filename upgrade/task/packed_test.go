@@ -1,4 +1,4 @@
-package upgrade
+package task
 
 import (
 	"reflect"
@@ -10,8 +10,8 @@ func TestPackedCallIsTheSame(t *testing.T) {
 		Body: []byte(`{}`), Own: map[string][]string{"Mcp-Name": {"slow"}},
 		Envelope: Envelope{Host: "h", Query: "q", Header: map[string][]string{"X-Many": {"b", "a", "b"}, "X-User": {"J\xf6rg"}}, Bare: true},
 	}
-	p := pack(c)
-	if got := p.unpack(); !reflect.DeepEqual(got, c) {
+	p := Pack(c)
+	if got := p.Unpack(); !reflect.DeepEqual(got, c) {
 		t.Errorf("got %+v, want %+v", got, c)
 	}
 }

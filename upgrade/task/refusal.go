@@ -1,4 +1,4 @@
-package upgrade
+package task
 
 // Refusal says which bound keeps a caller from making a task, or from being given an outcome.
 type Refusal struct {

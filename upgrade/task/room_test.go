@@ -1,4 +1,4 @@
-package upgrade
+package task
 
 import (
 	"context"
@@ -12,11 +12,10 @@ import (
 // one alone may be of any size.
 func TestLargeAnswersWaitForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := startBerths(t, 1, settings{shared: true}, newTool())[0]
-		time.Sleep(time.Second)
-		b.runner.unsaved.most = 100
+		healthy := true
+		unsaved := NewUnsaved(100, func() bool { return healthy })
 		room := func(caller string) *Room {
-			return &Room{of: b.runner.unsaved, caller: caller, expires: time.Now().Add(time.Hour)}
+			return unsaved.Room(caller, time.Now().Add(time.Hour))
 		}
 		takes := func(r *Room, n int64) error {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -47,27 +46,13 @@ func TestLargeAnswersWaitForRoom(t *testing.T) {
 		if err := <-waited; err != nil {
 			t.Errorf("alone, any size: %v", err)
 		}
-		b.line.cut()
-		if err := takes(again, 20); !errors.Is(err, errUnsaved) {
+		healthy = false
+		if err := takes(again, 20); !errors.Is(err, ErrUnsaved) {
 			t.Errorf("while the store is away: %v", err)
 		}
 		third.Give()
-		if len(b.runner.unsaved.by) > 0 || b.runner.unsaved.n != 0 {
-			t.Errorf("%d are left of %v", b.runner.unsaved.n, b.runner.unsaved.by)
-		}
-	})
-}
-
-// What a round has read does not stay counted, however the round ends.
-func TestRoundGivesItsRoomBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := startBerths(t, 1, settings{}, newTool())[0]
-		for _, does := range []string{"big:100", "error", "break", "ask:k hang"} {
-			b.hand(t, rule(nil), "call "+does)
-			synctest.Wait()
-		}
-		if b.runner.unsaved.n != 0 {
-			t.Errorf("%d bytes are still counted", b.runner.unsaved.n)
+		if len(unsaved.by) > 0 || unsaved.n != 0 {
+			t.Errorf("%d are left of %v", unsaved.n, unsaved.by)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package upgrade
+package task
 
 import (
 	"fmt"
@@ -82,7 +82,7 @@ func drawLegacy(t *rapid.T, n int, op *Op) {
 		op.Progress = fmt.Appendf(nil, `{"progress":%d}`, n)
 	}
 	for range rapid.IntRange(0, 9).Draw(t, "says") {
-		size := rapid.SampledFrom([]int{1, 1, 1, maxSaidBytes / 2, maxSaidBytes}).Draw(t, "long")
+		size := rapid.SampledFrom([]int{1, 1, 1, MaxSaidBytes / 2, MaxSaidBytes}).Draw(t, "long")
 		op.Says = append(op.Says, fmt.Appendf(nil, `"%*d"`, size, n))
 	}
 }
@@ -130,7 +130,7 @@ func checkSaid(t *rapid.T, m *ideal, task Task) {
 			t.Fatalf("after %d notifications the %d-th is kept as %d of %d", m.said, said.N, i, len(task.Said))
 		}
 	}
-	if len(task.Said) > maxSaid || size > maxSaidBytes && len(task.Said) > 1 || m.said > 0 && len(task.Said) == 0 {
+	if len(task.Said) > MaxSaid || size > MaxSaidBytes && len(task.Said) > 1 || m.said > 0 && len(task.Said) == 0 {
 		t.Fatalf("keeps %d notifications of %d bytes", len(task.Said), size)
 	}
 }

@@ -1,4 +1,4 @@
-package upgrade
+package task
 
 import (
 	"context"
@@ -24,28 +24,30 @@ const (
 )
 
 // IDLength is the length of the ids, in bytes.
-var IDLength = len(idMark) + base64.RawURLEncoding.EncodedLen(idRandom+idTag)
+const IDLength = len(idMark) + ((idRandom+idTag)*8+5)/6
 
-// ids makes and recognises the ids of a deployment's upgraded tasks.
-type ids struct {
+// IDs makes and recognises the ids of a deployment's upgraded tasks.
+type IDs struct {
 	keys *seal.Keyring
 
 	mu    sync.RWMutex // guards the field below
 	known [][]byte     // the newest first: a store that lost its secret may have got another
 }
 
+func NewIDs(keys *seal.Keyring) *IDs { return &IDs{keys: keys} }
+
 // keptKeys bounds how many secrets of the past are recognised.
 const keptKeys = 4
 
-// refresh fetches the deployment's secret.
-func (i *ids) refresh(ctx context.Context) error {
+// Refresh fetches the deployment's secret.
+func (i *IDs) Refresh(ctx context.Context) error {
 	if err := i.keys.Refresh(ctx); err != nil {
 		return err
 	}
 	return i.learn(ctx)
 }
 
-func (i *ids) learn(ctx context.Context) error {
+func (i *IDs) learn(ctx context.Context) error {
 	key, err := i.keys.Key(ctx, "upgraded task", idKey)
 	if err != nil {
 		return fmt.Errorf("upgrade: the key of task ids: %w", err)
@@ -60,8 +62,8 @@ func (i *ids) learn(ctx context.Context) error {
 	return nil
 }
 
-// fresh returns a new id.
-func (i *ids) fresh(ctx context.Context) (string, error) {
+// Fresh returns a new id.
+func (i *IDs) Fresh(ctx context.Context) (string, error) {
 	key, err := i.current(ctx)
 	if err != nil {
 		return "", err
@@ -72,7 +74,7 @@ func (i *ids) fresh(ctx context.Context) (string, error) {
 }
 
 // current returns the secret that is used for what is made now.
-func (i *ids) current(ctx context.Context) ([]byte, error) {
+func (i *IDs) current(ctx context.Context) ([]byte, error) {
 	if len(i.secrets()) == 0 {
 		if err := i.learn(ctx); err != nil {
 			return nil, err
@@ -81,9 +83,9 @@ func (i *ids) current(ctx context.Context) ([]byte, error) {
 	return i.secrets()[0], nil
 }
 
-// ours reports whether the deployment made id. It fails if the secret is not known yet
+// Ours reports whether the deployment made id. It fails if the secret is not known yet
 // and the store cannot be asked for it; what has not the form of an id needs neither.
-func (i *ids) ours(ctx context.Context, id string) (bool, error) {
+func (i *IDs) Ours(ctx context.Context, id string) (bool, error) {
 	if len(id) != IDLength || id[:len(idMark)] != idMark {
 		return false, nil
 	}
@@ -101,7 +103,7 @@ func (i *ids) ours(ctx context.Context, id string) (bool, error) {
 	}), nil
 }
 
-func (i *ids) secrets() [][]byte {
+func (i *IDs) secrets() [][]byte {
 	i.mu.RLock()
 	defer i.mu.RUnlock()
 	return i.known
@@ -113,8 +115,8 @@ func tag(key, random []byte) []byte {
 	return mac.Sum(nil)[:idTag]
 }
 
-// newName returns a name that nobody else has: of a process, of an op.
-func newName(bytes int) string {
+// NewName returns a name that nobody else has: of a process, of an op.
+func NewName(bytes int) string {
 	raw := make([]byte, bytes)
 	_, _ = rand.Read(raw)
 	return base64.RawURLEncoding.EncodeToString(raw)

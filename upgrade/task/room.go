@@ -1,4 +1,4 @@
-package upgrade
+package task
 
 import (
 	"cmp"
@@ -7,17 +7,23 @@ import (
 	"time"
 )
 
-// maxUnsaved bounds the outcomes in memory that the store has not taken, and those that are
+// MaxUnsaved bounds the outcomes in memory that the store has not taken, and those that are
 // being read, in bytes; unless Options say less.
-const maxUnsaved = 256 << 20
+const MaxUnsaved = 256 << 20
 
 // roomEvery is how often who waits for room looks whether the store is well.
 const roomEvery = 250 * time.Millisecond
 
 // unsaved are bytes of results. They are counted from when they are read until the store has them. One caller has
 // half of the room; one answer alone may be of any size.
-type unsaved struct {
-	most    int64       // 0: maxUnsaved
+// newUnsaved returns a count of at most so many bytes, 0: maxUnsaved. While the store is not
+// healthy nobody waits.
+func NewUnsaved(most int64, healthy func() bool) *Unsaved {
+	return &Unsaved{most: cmp.Or(most, MaxUnsaved), healthy: healthy}
+}
+
+type Unsaved struct {
+	most    int64
 	healthy func() bool // whether the store is well, so that there will be room
 
 	mu    sync.Mutex // guards the fields below
@@ -26,14 +32,13 @@ type unsaved struct {
 	freed chan struct{} // closed when some are given back
 }
 
-// take counts n more bytes of a caller's if there is room for them. Else it returns a channel
+// Take counts n more bytes of a caller's if there is room for them. Else it returns a channel
 // that is closed when another attempt is worth while.
-func (u *unsaved) take(caller string, n int64) (wait <-chan struct{}) {
+func (u *Unsaved) Take(caller string, n int64) (wait <-chan struct{}) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	most := cmp.Or(u.most, maxUnsaved)
 	own := u.by[caller]
-	if u.n > 0 && u.n+n > most || own > 0 && own+n > most/2 {
+	if u.n > 0 && u.n+n > u.most || own > 0 && own+n > u.most/2 {
 		if u.freed == nil {
 			u.freed = make(chan struct{})
 		}
@@ -47,7 +52,7 @@ func (u *unsaved) take(caller string, n int64) (wait <-chan struct{}) {
 	return nil
 }
 
-func (u *unsaved) give(caller string, n int64) {
+func (u *Unsaved) Give(caller string, n int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.n -= n
@@ -60,9 +65,14 @@ func (u *unsaved) give(caller string, n int64) {
 	}
 }
 
+// Room returns what of an answer for a caller's task may be in memory.
+func (u *Unsaved) Room(caller string, expires time.Time) *Room {
+	return &Room{of: u, caller: caller, expires: expires}
+}
+
 // Room is what of a held call's answer may be in memory. A nil one is as large as it likes.
 type Room struct {
-	of      *unsaved
+	of      *Unsaved
 	caller  string
 	expires time.Time
 
@@ -78,7 +88,7 @@ func (r *Room) Take(ctx context.Context, n int64) error {
 		return nil
 	}
 	for {
-		wait := r.of.take(r.caller, n)
+		wait := r.of.Take(r.caller, n)
 		if wait == nil {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -86,7 +96,7 @@ func (r *Room) Take(ctx context.Context, n int64) error {
 			return nil
 		}
 		if !r.of.healthy() || time.Now().After(r.expires) {
-			return errUnsaved
+			return ErrUnsaved
 		}
 		select {
 		case <-wait:
@@ -113,6 +123,6 @@ func (r *Room) Give() {
 	r.n = 0
 	r.mu.Unlock()
 	if n > 0 {
-		r.of.give(r.caller, n)
+		r.of.Give(r.caller, n)
 	}
 }

@@ -1,4 +1,4 @@
-package upgrade
+package task
 
 import (
 	"bytes"
@@ -17,8 +17,8 @@ type Said struct {
 }
 
 const (
-	maxSaid      = 16      // notifications that a record keeps
-	maxSaidBytes = 8 << 10 // in all
+	MaxSaid      = 16      // notifications that a record keeps
+	MaxSaidBytes = 8 << 10 // in all
 )
 
 func (t *Task) legacy(op Op) (changed bool, err error) {
@@ -72,7 +72,7 @@ func (t *Task) say(message json.RawMessage) {
 	size := 0
 	for i := len(t.Said) - 1; i >= 0; i-- {
 		size += len(t.Said[i].Message)
-		if size > maxSaidBytes && i < len(t.Said)-1 || len(t.Said)-i > maxSaid {
+		if size > MaxSaidBytes && i < len(t.Said)-1 || len(t.Said)-i > MaxSaid {
 			t.Said = t.Said[i+1:]
 			return
 		}
@@ -87,19 +87,19 @@ func (t *Task) open(op Op) (bool, error) {
 		return false, err
 	}
 	t.reach(op.Event)
-	if !t.asks(op.Key) {
+	if !t.IsAsked(op.Key) {
 		t.Asks = append(slices.Clone(t.Asks), Ask{Key: op.Key, Request: op.Request})
 	}
 	return true, nil
 }
 
-func (t *Task) asks(key string) bool {
+func (t *Task) IsAsked(key string) bool {
 	return slices.ContainsFunc(t.Asks, func(a Ask) bool { return a.Key == key })
 }
 
 // settle takes an ask away. It is anybody's step: whoever gave the upstream the answer.
 func (t *Task) settle(key string) bool {
-	if t.State != Dispatched || t.Call == "" || !t.asks(key) {
+	if t.State != Dispatched || t.Call == "" || !t.IsAsked(key) {
 		return false
 	}
 	t.Asks = slices.DeleteFunc(slices.Clone(t.Asks), func(a Ask) bool { return a.Key == key })

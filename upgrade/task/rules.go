@@ -1,4 +1,4 @@
-package upgrade
+package task
 
 // Rules are an operator's rules, in the order in which they count. The zero value
 // upgrades nothing.

@@ -1,4 +1,4 @@
-package upgrade
+package task
 
 import (
 	"encoding/json"
@@ -69,16 +69,16 @@ type Op struct {
 	Request  json.RawMessage
 }
 
-// keptOps bounds how far back a repetition is known. Between two attempts of one op
+// KeptOps bounds how far back a repetition is known. Between two attempts of one op
 // few others can come: those of the holder follow one another.
-const keptOps = 8
+const KeptOps = 8
 
 // Transition returns the task as op leaves it. It is the only place where a task
 // changes, and pure: equal arguments give equal results, and t stays as it is. changed
 // is false where there is nothing to store: op was done before, or does nothing. The
 // error is ErrTerminal, ErrStale or ErrState.
 func Transition(t Task, op Op) (next Task, changed bool, err error) {
-	if t.did(op.ID) {
+	if t.Did(op.ID) {
 		return t, false, nil
 	}
 	next = t
@@ -112,7 +112,7 @@ func Transition(t Task, op Op) (next Task, changed bool, err error) {
 	if op.At.After(t.Updated) {
 		next.Updated = op.At // clocks of berths differ, and clients see it grow
 	}
-	next.Ops = append(slices.Clone(t.Ops[max(0, len(t.Ops)-keptOps+1):]), op.ID)
+	next.Ops = append(slices.Clone(t.Ops[max(0, len(t.Ops)-KeptOps+1):]), op.ID)
 	return next, true, nil
 }
 
@@ -127,8 +127,8 @@ func (t *Task) held(op Op) error {
 	return nil
 }
 
-// due is the round that is in flight, or else the next one.
-func (t *Task) due() int {
+// Due is the round that is in flight, or else the next one.
+func (t *Task) Due() int {
 	if t.State == Dispatched {
 		return t.Round
 	}
@@ -268,7 +268,7 @@ func (t *Task) finish(op Op) (bool, error) {
 	if err := t.held(op); err != nil {
 		return false, err
 	}
-	if t.due() != op.Round {
+	if t.Due() != op.Round {
 		return false, ErrStale
 	}
 	if op.End != Failed && (op.End != Completed || t.State != Dispatched) {
@@ -298,10 +298,10 @@ func (t *Task) adopt(op Op) (bool, error) {
 	if err := t.held(Op{Holder: op.Of}); err != nil {
 		return false, err
 	}
-	if !t.mayGoOn() {
+	if !t.MayGoOn() {
 		return false, ErrState
 	}
-	if t.State == Dispatched && !t.resumable() {
+	if t.State == Dispatched && !t.Resumable() {
 		t.again()
 	}
 	t.Holder, t.Withheld = op.Holder, time.Time{} // its client has gone with its holder

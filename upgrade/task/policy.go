@@ -1,4 +1,4 @@
-package upgrade
+package task
 
 // OrphanPolicy says what becomes of a task whose holder died after its call was sent.
 type OrphanPolicy string

@@ -1,4 +1,4 @@
-package upgrade
+package task
 
 import (
 	"encoding/json"
@@ -38,7 +38,7 @@ type ideal struct {
 
 // step says whether op changes the task, and whether it is refused.
 func (m *ideal) step(op Op) (changed, refused bool) {
-	if slices.Contains(m.ops[max(0, len(m.ops)-keptOps):], op.ID) {
+	if slices.Contains(m.ops[max(0, len(m.ops)-KeptOps):], op.ID) {
 		return false, false
 	}
 	mine := !m.state.Terminal() && m.holder == op.Holder
@@ -211,9 +211,9 @@ func TestTransitionAgreesWithTheRules(t *testing.T) {
 
 // takeStep takes one step of a life and checks what must hold of it.
 func takeStep(t *rapid.T, m *ideal, task Task, op Op) Task {
-	before := task.encode()
+	before := task.Encode()
 	next, changed, err := Transition(task, op)
-	if after := task.encode(); string(before) != string(after) {
+	if after := task.Encode(); string(before) != string(after) {
 		t.Fatalf("%+v changed the task that it was given:\n%s\n%s", op, before, after)
 	}
 	if (err != nil || !changed) && !reflect.DeepEqual(task, next) {
@@ -247,7 +247,7 @@ func takeStep(t *rapid.T, m *ideal, task Task, op Op) Task {
 	if _, again, err := Transition(next, op); again || err != nil {
 		t.Fatalf("repeated, %+v changes %v, %v", op, again, err)
 	}
-	stored, err := decodeTask(next.encode())
+	stored, err := Decode(next.Encode())
 	if err != nil || !sameJSON(stored, next) {
 		t.Fatalf("stored as %+v, %v, want %+v", stored, err, next)
 	}
@@ -294,13 +294,13 @@ func sameJSON(a, b Task) bool {
 // An op that comes late, after more others than a record keeps, still harms nothing.
 func TestOpsAreKnownForAsLongAsTheyAreRepeated(t *testing.T) {
 	task := Task{ID: "T", State: Dispatched, Holder: "a", Round: 1}
-	for n := range keptOps {
+	for n := range KeptOps {
 		task, _, _ = Transition(task, Op{ID: fmt.Sprint(n), Kind: Progress, Holder: "a", Round: 1, Message: fmt.Sprint(n)})
 	}
 	if _, changed, err := Transition(task, Op{ID: "0", Kind: Progress, Holder: "a", Round: 1, Message: "late"}); changed || err != nil {
-		t.Errorf("the op %d steps ago: changed %v, %v", keptOps-1, changed, err)
+		t.Errorf("the op %d steps ago: changed %v, %v", KeptOps-1, changed, err)
 	}
-	if len(task.Ops) != keptOps || strings.Join(task.Ops, "") != "01234567" {
+	if len(task.Ops) != KeptOps || strings.Join(task.Ops, "") != "01234567" {
 		t.Errorf("got %v", task.Ops)
 	}
 }

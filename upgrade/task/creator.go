@@ -1,4 +1,4 @@
-package upgrade
+package task
 
 import (
 	"context"
@@ -41,9 +41,9 @@ const (
 	ofNamed       = "named"
 )
 
-// creator returns what the record of a task says of who made it. It fails while the
+// Creator returns what the record of a task says of who made it. It fails while the
 // deployment's secret is not known.
-func (i *ids) creator(ctx context.Context, c Credentials) (who Creator, err error) {
+func (i *IDs) Creator(ctx context.Context, c Credentials) (who Creator, err error) {
 	if c.All == "" {
 		return Creator{}, nil
 	}
@@ -63,26 +63,26 @@ func (i *ids) creator(ctx context.Context, c Credentials) (who Creator, err erro
 func (t *Task) Anybodys() bool { return t.Principal == "" && t.Creator.Credentials == "" }
 
 // MadeWith reports whether these are the credentials that the task was made with.
-func (i *ids) MadeWith(task *Task, c Credentials) bool {
-	if kept := task.Creator.Credentials; !strings.HasPrefix(kept, creatorForm) {
+func (i *IDs) MadeWith(t *Task, c Credentials) bool {
+	if kept := t.Creator.Credentials; !strings.HasPrefix(kept, creatorForm) {
 		return kept == c.Authorization
 	}
-	return i.isKeyed(task.Creator.Credentials, ofCredentials, c.All)
+	return i.isKeyed(t.Creator.Credentials, ofCredentials, c.All)
 }
 
 // MayBeCreators reports whether other credentials than those that the task was made with
 // may be its creator's all the same: they name whom those named. Of a task that was made by
 // a berth up to 0.4 nobody knows whom they named.
-func (i *ids) MayBeCreators(task *Task, c Credentials) bool {
-	if !strings.HasPrefix(task.Creator.Credentials, creatorForm) {
+func (i *IDs) MayBeCreators(t *Task, c Credentials) bool {
+	if !strings.HasPrefix(t.Creator.Credentials, creatorForm) {
 		return true
 	}
-	return i.isKeyed(task.Creator.Named, ofNamed, c.Named)
+	return i.isKeyed(t.Creator.Named, ofNamed, c.Named)
 }
 
 // isKeyed reports whether kept is the digest of plain under a secret of the deployment's.
 // The digest of "" is "".
-func (i *ids) isKeyed(kept, use, plain string) bool {
+func (i *IDs) isKeyed(kept, use, plain string) bool {
 	if kept == "" || plain == "" {
 		return kept == plain
 	}

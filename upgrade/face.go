@@ -1,0 +1,78 @@
+package upgrade
+
+import "berth/upgrade/task"
+
+// What operators' rules and the records of tasks are made of, as who uses Tasks needs it.
+type (
+	// Rule says which tools' calls become tasks, and on what terms.
+	Rule = task.Rule
+	// Rules are an operator's rules, in the order in which they count.
+	Rules = task.Rules
+	// Glob is a pattern for the names of tools.
+	Glob = task.Glob
+	// OrphanPolicy says what becomes of a task whose holder died after its call was sent.
+	OrphanPolicy = task.OrphanPolicy
+	// StorePolicy says what becomes of a call whose task cannot be recorded.
+	StorePolicy = task.StorePolicy
+
+	// Task is the record of an upgraded task.
+	Task = task.Task
+	// State is where a task stands.
+	State = task.State
+	// Ask is one thing that an upstream wants to know from the client.
+	Ask = task.Ask
+
+	// Creation is a call that is to become a task.
+	Creation = task.Creation
+	// Call is a request of a client, as it can be sent upstream.
+	Call = task.Call
+	// Envelope is what goes upstream around a body.
+	Envelope = task.Envelope
+	// Room is what of a held call's answer may be in memory.
+	Room = task.Room
+	// Asker is who asks for a task, and where.
+	Asker = task.Asker
+	// Credentials are what a caller authenticates with, as digests that nobody keeps.
+	Credentials = task.Credentials
+	// Creator is who made a task where there are no principals.
+	Creator = task.Creator
+	// Refusal says which bound keeps a caller from making a task, or from being given an outcome.
+	Refusal = task.Refusal
+)
+
+// The policies and states, as package task has them.
+const (
+	OrphanFail  = task.OrphanFail
+	OrphanRerun = task.OrphanRerun
+	StoreSync   = task.StoreSync
+	StoreRefuse = task.StoreRefuse
+
+	Queued        = task.Queued
+	Accepted      = task.Accepted
+	Dispatched    = task.Dispatched
+	InputRequired = task.InputRequired
+	Completed     = task.Completed
+	Failed        = task.Failed
+	Cancelled     = task.Cancelled
+)
+
+var (
+	// ErrTerminal says that the task has ended.
+	ErrTerminal = task.ErrTerminal
+	// ErrSessionLost says that the upstream does not know the session of a call any more,
+	// so that it did nothing.
+	ErrSessionLost = task.ErrSessionLost
+)
+
+// IDLength is the length of the ids of tasks, in bytes.
+const IDLength = task.IDLength
+
+// SessionKey names a session of a client's in the store and in Task.Session. The store
+// never sees what the client calls it.
+func SessionKey(pool, principal, session string) string {
+	return task.SessionKey(pool, principal, session)
+}
+
+// BehindKey names the session of an upstream's that stands behind a client's, which
+// SessionKey names.
+func BehindKey(session, upstreams string) string { return task.BehindKey(session, upstreams) }
