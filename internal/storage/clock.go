@@ -26,12 +26,6 @@ func (r *redisEngine) Now(ctx context.Context) (time.Time, error) {
 }
 
 // Now implements Engine.
-func (m *memoryEngine) Now(context.Context) (time.Time, error) { return time.Now(), nil }
-
-// Now implements Engine.
-func (e *fileEngine) Now(context.Context) (time.Time, error) { return time.Now(), nil }
-
-// Now implements Engine.
 func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 	err = s.do(ctx, opNow, s.part(clockKey), func(ctx context.Context) (err error) {
 		now, err = s.engine.Now(ctx)

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// tidyEvery is how often expired records are removed while nobody writes, and a disk
+	// cleanEvery is how often expired records are removed while nobody writes, and a disk
 	// that refuses writes is tried.
-	tidyEvery = 500 * time.Millisecond
+	cleanEvery = 500 * time.Millisecond
 
 	// groupMost is how many writes share one commit.
 	groupMost = 512
@@ -51,11 +51,13 @@ type committer struct {
 	broken atomic.Bool // a commit panicked: bbolt's locks may be held for good
 }
 
+// change does one write, and reports whether it changed anything. It may be run more than
+// once: of a transaction that failed nothing remains.
+type change func(tx *bbolt.Tx, now time.Time) (changed bool, err error)
+
 // fileWrite is one write that waits.
 type fileWrite struct {
-	// change does it, and reports whether it changed anything. It may be run more than
-	// once: of a transaction that failed nothing remains.
-	change func(tx *bbolt.Tx, now time.Time) (changed bool, err error)
+	change change
 	done   chan error // holds one
 }
 
@@ -72,7 +74,7 @@ func newCommitter(db *bbolt.DB, h *health) *committer {
 
 // do returns once change is on the disk, or nothing of it will be: with an error that
 // says why, or with ctx's, when nobody knows.
-func (c *committer) do(ctx context.Context, change func(*bbolt.Tx, time.Time) (bool, error)) error {
+func (c *committer) do(ctx context.Context, change change) error {
 	w := &fileWrite{change: change, done: make(chan error, 1)}
 	select {
 	case c.writes <- w:
@@ -101,14 +103,14 @@ func (c *committer) close() (whole bool) {
 // refuses writes, tries whether it still does.
 func (c *committer) run() {
 	defer close(c.ended)
-	tick := time.NewTicker(tidyEvery)
+	tick := time.NewTicker(cleanEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case w := <-c.writes:
 			c.commit(c.gather(w))
 		case <-tick.C:
-			c.tidy()
+			c.cleanUp()
 		case <-c.stop:
 			return
 		}
@@ -160,9 +162,9 @@ func answer(group []*fileWrite, err error) {
 	}
 }
 
-// tidy removes what expired, if there is something, and tries the disk if it refused
+// cleanUp removes what expired, if there is something, and tries the disk if it refused
 // a write.
-func (c *committer) tidy() {
+func (c *committer) cleanUp() {
 	// What goes wrong is health's to know.
 	_ = c.update(collectAtOnce, func(*bbolt.Tx, time.Time) (bool, error) { return false, nil })
 	if !c.health.snapshot().Healthy {
@@ -189,7 +191,7 @@ func (c *committer) try() {
 // update runs change in a transaction, removes a few expired records in it, and commits
 // if anything changed. Health hears of each commit that fails; that the disk takes
 // writes again is for try to say, or a full one would be lost and found with each write.
-func (c *committer) update(most int, change func(*bbolt.Tx, time.Time) (bool, error)) error {
+func (c *committer) update(most int, change change) error {
 	if c.broken.Load() {
 		return errCorrupt
 	}

@@ -164,13 +164,13 @@ func TestAFullDiskIsOneOutage(t *testing.T) {
 	}
 	for range 10 {
 		_ = e.Put(t.Context(), "k", nil, time.Hour) // finds room or does not
-		e.commits.tidy()
+		e.commits.cleanUp()
 		if e.commits.health.snapshot().Healthy {
 			t.Fatal("healthy on a disk that is full: got true")
 		}
 	}
 	room()
-	e.commits.tidy()
+	e.commits.cleanUp()
 	if !e.commits.health.snapshot().Healthy {
 		t.Error("healthy once there is room: got false")
 	}
@@ -218,11 +218,11 @@ func TestFileCollectsWhatExpired(t *testing.T) {
 // However much expires at once, one commit pays for little of it.
 func TestFileCollectsLittleAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const keys, life = 3 * collectAtOnce, tidyEvery + tidyEvery/2
+		const keys, life = 3 * collectAtOnce, cleanEvery + cleanEvery/2
 		e := openEngine(t)
 		if err := e.db.Update(func(tx *bbolt.Tx) error {
 			for i := range keys {
-				if _, err := writeRecord(tx, fmt.Sprint(i), nil, time.Now(), life); err != nil {
+				if _, err := newUpdate(fmt.Sprint(i), nil, life).put(tx, nil, time.Now()); err != nil {
 					return err
 				}
 			}
@@ -233,7 +233,7 @@ func TestFileCollectsLittleAtATime(t *testing.T) {
 		time.Sleep(life)
 		e.mustPut(t, "k", time.Hour)
 		e.kept(t, keys-collectAlways+1)
-		time.Sleep(tidyEvery)
+		time.Sleep(cleanEvery)
 		synctest.Wait()
 		e.kept(t, keys-collectAlways+1-collectAtOnce)
 	})

@@ -14,9 +14,10 @@ import (
 // fileEngine is the Engine in a file that one process holds. Reads go to the file's
 // map in memory; writes go through a committer.
 type fileEngine struct {
+	localBus // a file belongs to one process
+
 	db      *bbolt.DB
 	commits *committer
-	notices switchboard // a file belongs to one process
 }
 
 // newFileEngine opens the file of t, or makes it.
@@ -28,83 +29,104 @@ func newFileEngine(ctx context.Context, t target, opts Options, h *health) (*fil
 	return &fileEngine{db: db, commits: newCommitter(db, h)}, nil
 }
 
-func (e *fileEngine) Get(_ context.Context, key string) (record Record, err error) {
-	var standing fileRecord
-	found := false
-	err = guarded(func() error {
-		return e.db.View(func(tx *bbolt.Tx) (err error) {
-			standing, found, err = findRecord(tx, key, time.Now())
-			return err
-		})
+func (e *fileEngine) Get(_ context.Context, key string) (Record, error) {
+	var standing *fileRecord
+	err := e.read(opGet, func(tx *bbolt.Tx) (err error) {
+		standing, err = records.find(tx, []byte(key), time.Now())
+		return err
 	})
 	switch {
 	case err != nil:
-		return Record{}, fileFault(opGet, err)
-	case !found:
+		return Record{}, err
+	case standing == nil:
 		return Record{}, ErrNotFound
 	}
 	return standing.Record, nil
 }
 
-func (e *fileEngine) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (Record, bool, error) {
-	value = bytes.Clone(value)
-	var standing Record
-	var created bool
-	err := e.write(ctx, opPutIfAbsent, key, func(tx *bbolt.Tx, now time.Time) (_ bool, err error) {
-		found, ok, err := findRecord(tx, key, now)
-		standing, created = found.Record, err == nil && !ok
-		if created {
-			standing, err = writeRecord(tx, key, value, now, ttl)
+func (e *fileEngine) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (standing Record, created bool, err error) {
+	next := newUpdate(key, value, ttl)
+	err = e.write(ctx, opPutIfAbsent, next.key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
+		before, err := records.load(tx, next.key)
+		if err != nil || before != nil && before.live(now) {
+			next.standing, next.done = before, false
+			return false, err
 		}
-		return created, err
+		return next.put(tx, before, now)
 	})
 	if err != nil {
 		return Record{}, false, err
 	}
-	return standing, created, nil
+	return next.standing.Record, next.done, nil
 }
 
 func (e *fileEngine) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (Record, error) {
-	value = bytes.Clone(value)
-	var record Record
-	var lost error
-	err := e.write(ctx, opSwap, key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
-		found, ok, err := findRecord(tx, key, now)
-		record, lost = found.Record, nil
-		switch {
-		case err != nil:
+	next := newUpdate(key, value, ttl)
+	err := e.write(ctx, opSwap, next.key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
+		before, err := records.find(tx, next.key, now)
+		if err != nil || before == nil || before.Version != version {
+			next.standing, next.done = before, false
 			return false, err
-		case !ok:
-			lost = ErrNotFound
-		case found.Version != version:
-			lost = ErrConflict
-		default:
-			record, err = writeRecord(tx, key, value, now, ttl)
-			return true, err
 		}
-		return false, nil
+		return next.put(tx, before, now)
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return Record{}, err
+	case next.standing == nil:
+		return Record{}, ErrNotFound
+	case !next.done:
+		return next.standing.Record, ErrConflict
 	}
-	return record, lost
+	return next.standing.Record, nil
 }
 
 func (e *fileEngine) Put(ctx context.Context, key string, value []byte, ttl time.Duration) error {
-	value = bytes.Clone(value)
-	return e.write(ctx, opPut, key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
-		_, err := writeRecord(tx, key, value, now, ttl)
-		return true, err
+	next := newUpdate(key, value, ttl)
+	return e.write(ctx, opPut, next.key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
+		before, err := records.load(tx, next.key)
+		if err != nil {
+			return false, err
+		}
+		return next.put(tx, before, now)
 	})
 }
 
-func (e *fileEngine) Delete(ctx context.Context, key string) error {
-	return e.write(ctx, opDelete, key, removeRecord(key))
+// update is the write of one record, and what became of it.
+type update struct {
+	key, value []byte
+	ttl        time.Duration
+
+	standing *fileRecord // at the end; nil: none
+	done     bool
 }
+
+func newUpdate(key string, value []byte, ttl time.Duration) *update {
+	return &update{key: []byte(key), value: bytes.Clone(value), ttl: ttl}
+}
+
+// put gives the key its next version, after before, nil if nothing was there.
+func (u *update) put(tx *bbolt.Tx, before *fileRecord, now time.Time) (bool, error) {
+	next := fileRecord{Record{Value: u.value, Version: 1}, expiry(now, u.ttl)}
+	if before != nil && before.live(now) {
+		next.Version += before.Version
+		if u.ttl == KeepTTL {
+			next.expires = before.expires
+		}
+	}
+	u.standing, u.done = &next, true
+	return true, records.put(tx, u.key, before, next)
+}
+
+func (e *fileEngine) Delete(ctx context.Context, key string) error {
+	return e.write(ctx, opDelete, []byte(key), records.remove([]byte(key)))
+}
+
+func (e *fileEngine) Now(context.Context) (time.Time, error) { return time.Now(), nil }
 
 // Ping implements Engine. A full disk does not fail it: reads are served.
 func (e *fileEngine) Ping(context.Context) error {
-	return fileFault(opPing, guarded(func() error { return e.db.View(func(*bbolt.Tx) error { return nil }) }))
+	return e.read(opPing, func(*bbolt.Tx) error { return nil })
 }
 
 // Close implements Engine. It waits for the commit under way.
@@ -116,9 +138,13 @@ func (e *fileEngine) Close() error {
 	return e.db.Close()
 }
 
+func (e *fileEngine) read(op string, f func(*bbolt.Tx) error) error {
+	return fileFault(op, guarded(func() error { return e.db.View(f) }))
+}
+
 // write hands change to the committer, which may still run it when the caller has left:
 // what change captures is read only if write returns nil.
-func (e *fileEngine) write(ctx context.Context, op, key string, change func(*bbolt.Tx, time.Time) (bool, error)) error {
+func (e *fileEngine) write(ctx context.Context, op string, key []byte, change change) error {
 	if len(key) == 0 || len(key) > bbolt.MaxKeySize {
 		return &fault{op: op, reason: reasonOther, detail: "no key of this length can be kept", refusal: true}
 	}
@@ -143,6 +169,14 @@ func fileFault(op string, err error) error {
 		f.reason, f.deadline = reasonTimeout, context.DeadlineExceeded
 	}
 	return f
+}
+
+// expiry is when a life of ttl ends, in milliseconds of the Unix epoch; 0 if it does not.
+func expiry(now time.Time, ttl time.Duration) int64 {
+	if ttl <= 0 {
+		return 0
+	}
+	return now.UnixMilli() + milliseconds(ttl)
 }
 
 // guarded runs f and makes errors of what bbolt says by panicking, and of the fault

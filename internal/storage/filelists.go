@@ -1,7 +1,11 @@
 package storage
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/binary"
+	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -10,10 +14,10 @@ import (
 func (e *fileEngine) Enlist(ctx context.Context, list, member string, ttl time.Duration, most int) error {
 	key := memberKey(list, member)
 	var full error
-	err := e.write(ctx, opEnlist, string(key), func(tx *bbolt.Tx, now time.Time) (bool, error) {
+	err := e.write(ctx, opEnlist, key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
 		full = nil
-		before, found, err := loadMember(tx, key)
-		if err != nil || found && before.live(now) {
+		before, err := members.load(tx, key)
+		if err != nil || before != nil && before.live(now) {
 			return false, err
 		}
 		if most > 0 {
@@ -26,12 +30,14 @@ func (e *fileEngine) Enlist(ctx context.Context, list, member string, ttl time.D
 				return false, nil
 			}
 		}
-		if found {
-			if err := removeMember(tx, key, before); err != nil {
-				return false, err
-			}
+		if err := forLists(tx); err != nil {
+			return false, err
 		}
-		return true, writeMember(tx, key, now, ttl)
+		arrived, err := tx.Bucket(bucketMembers).NextSequence()
+		if err != nil {
+			return false, err
+		}
+		return true, members.put(tx, key, before, fileRecord{Record{Version: arrived}, expiry(now, ttl)})
 	})
 	if err != nil {
 		return err
@@ -41,39 +47,52 @@ func (e *fileEngine) Enlist(ctx context.Context, list, member string, ttl time.D
 
 func (e *fileEngine) Delist(ctx context.Context, list, member string) error {
 	key := memberKey(list, member)
-	return e.write(ctx, opDelist, string(key), func(tx *bbolt.Tx, _ time.Time) (bool, error) {
-		before, found, err := loadMember(tx, key)
-		if err != nil || !found {
-			return false, err
+	return e.write(ctx, opDelist, key, members.remove(key))
+}
+
+func (e *fileEngine) Members(_ context.Context, list string) (names []string, err error) {
+	err = e.read(opMembers, func(tx *bbolt.Tx) error {
+		standing, err := liveMembers(tx, list, time.Now())
+		for _, m := range standing {
+			names = append(names, m.name)
 		}
-		return true, removeMember(tx, key, before)
+		return err
 	})
+	return names, err
 }
 
-func (e *fileEngine) Members(_ context.Context, list string) ([]string, error) {
-	var standing []fileMember
-	err := guarded(func() error {
-		return e.db.View(func(tx *bbolt.Tx) (err error) {
-			standing, err = liveMembers(tx, list, time.Now())
-			return err
-		})
+// listKey begins the keys of a list's members. It tells the name's length, so that no
+// name begins another.
+func listKey(list string) []byte {
+	return append(binary.AppendUvarint(nil, uint64(len(list))), list...)
+}
+
+func memberKey(list, member string) []byte { return append(listKey(list), member...) }
+
+type namedRecord struct {
+	name string
+	fileRecord
+}
+
+// liveMembers reads the members of list that stand, in the order of Members.
+func liveMembers(tx *bbolt.Tx, list string, now time.Time) (standing []namedRecord, err error) {
+	bucket := tx.Bucket(bucketMembers)
+	if bucket == nil {
+		return nil, nil
+	}
+	prefix, cursor := listKey(list), bucket.Cursor()
+	for key, b := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, b = cursor.Next() {
+		member, err := decodeFile(key, b)
+		if err != nil {
+			return nil, err
+		}
+		if member.live(now) {
+			standing = append(standing, namedRecord{string(key[len(prefix):]), member})
+		}
+	}
+	slices.SortFunc(standing, func(a, b namedRecord) int {
+		// Never, which is 0, is the largest number less one.
+		return cmp.Or(cmp.Compare(uint64(a.expires)-1, uint64(b.expires)-1), cmp.Compare(a.Version, b.Version))
 	})
-	if err != nil {
-		return nil, fileFault(opMembers, err)
-	}
-	var members []string
-	for _, member := range standing {
-		members = append(members, member.name)
-	}
-	return members, nil
-}
-
-func (e *fileEngine) Notify(_ context.Context, topic, message string) error {
-	e.notices.notify(topic, message)
-	return nil
-}
-
-func (e *fileEngine) Watch(ctx context.Context, topic string, heard func(string)) error {
-	e.notices.watch(ctx, topic, heard)
-	return nil
+	return standing, nil
 }

@@ -158,11 +158,8 @@ func (o *opening) check(f *os.File, size int64) error {
 			return checkFormat(value)
 		case stranger:
 			return errStranger
-		case bytes.Equal(bucket, bucketRecords):
-			_, err := decodeFile(string(key), value)
-			return err
-		case bytes.Equal(bucket, bucketMembers):
-			_, err := decodeMember(key, value)
+		case bytes.Equal(bucket, bucketRecords), bytes.Equal(bucket, bucketMembers):
+			_, err := decodeFile(key, value)
 			return err
 		case !isOurs(bucket):
 			return fmt.Errorf("%w: it holds a part that is none of a store's", errCorrupt)

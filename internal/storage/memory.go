@@ -15,7 +15,7 @@ const collectPerOperation = 2
 
 // memoryEngine is the Engine inside this process. It forgets everything at exit.
 type memoryEngine struct {
-	notices switchboard
+	localBus
 
 	mu      sync.Mutex // guards the fields below
 	entries map[string]*entry
@@ -79,15 +79,7 @@ func (m *memoryEngine) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-func (m *memoryEngine) Notify(_ context.Context, topic, message string) error {
-	m.notices.notify(topic, message)
-	return nil
-}
-
-func (m *memoryEngine) Watch(ctx context.Context, topic string, heard func(string)) error {
-	m.notices.watch(ctx, topic, heard)
-	return nil
-}
+func (m *memoryEngine) Now(context.Context) (time.Time, error) { return time.Now(), nil }
 
 func (m *memoryEngine) Ping(context.Context) error { return nil }
 

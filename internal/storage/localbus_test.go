@@ -10,11 +10,11 @@ import (
 // A watcher that was too slow hears what there was room for, and that it missed some.
 func TestOverflowIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s switchboard
+		var s localBus
 		var heard []string
 		release := make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
-		go s.watch(ctx, "topic", func(message string) {
+		go s.Watch(ctx, "topic", func(message string) {
 			heard = append(heard, message)
 			if len(heard) == 1 {
 				<-release
@@ -22,7 +22,7 @@ func TestOverflowIsTold(t *testing.T) {
 		})
 		synctest.Wait()
 		for range waitingNotices + 5 {
-			s.notify("topic", "m")
+			_ = s.Notify(ctx, "topic", "m")
 		}
 		close(release)
 		synctest.Wait()
@@ -35,7 +35,7 @@ func TestOverflowIsTold(t *testing.T) {
 		if told != 2 || len(heard) != waitingNotices+2 {
 			t.Errorf("heard %d, of which %d tell of others; want %d and 2", len(heard), told, waitingNotices+2)
 		}
-		s.notify("topic", "last")
+		_ = s.Notify(ctx, "topic", "last")
 		synctest.Wait()
 		if !slices.Contains(heard, "last") {
 			t.Error("nothing was heard afterwards")
