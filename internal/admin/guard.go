@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// guard stands before every handler and lets in who may ask.
 type guard struct {
 	token string
 	names nameRule

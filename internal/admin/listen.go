@@ -12,7 +12,6 @@ import (
 	"syscall"
 )
 
-// nameRule says which Host headers a listener answers to.
 type nameRule bool
 
 const (
@@ -61,7 +60,6 @@ func listen(ctx context.Context, address string, hasToken bool) (net.Listener, n
 	return listener, names, nil
 }
 
-// listenUnix makes a socket that only its owner can connect to.
 func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	if err := removeStale(ctx, path); err != nil {
 		return nil, err

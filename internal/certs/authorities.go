@@ -8,7 +8,6 @@ import (
 	"fmt"
 )
 
-// beginCertificate begins a certificate in PEM form.
 var beginCertificate = []byte("-----BEGIN CERTIFICATE-----")
 
 // parseAuthorities reads the certificates in a PEM file. All of them must be good: of a

@@ -38,7 +38,6 @@ type Certs struct {
 	metrics metrics
 }
 
-// snapshot is one reading of the files. It does not change.
 type snapshot struct {
 	config *tls.Config
 	begin  time.Time // of the validity of the certificate that berth shows
@@ -91,7 +90,6 @@ func (c *Certs) Fault() string {
 // Expiry is when the certificate in use expires.
 func (c *Certs) Expiry() time.Time { return c.current.Get().expiry }
 
-// parse makes a snapshot of the files' contents, in Open's order.
 func (c *Certs) parse(contents [][]byte) (*snapshot, error) {
 	pair, err := tls.X509KeyPair(contents[0], contents[1])
 	if err != nil {
@@ -111,7 +109,6 @@ func (c *Certs) parse(contents [][]byte) (*snapshot, error) {
 	return s, nil
 }
 
-// askClients makes config ask for client certificates of these authorities.
 func (c *Certs) askClients(config *tls.Config, authorities []byte) error {
 	pool, err := parseAuthorities(authorities)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"net"
 )
 
-// listener is a listener of package tls that hears how handshakes ended.
 type listener struct {
 	net.Listener
 

@@ -21,7 +21,6 @@ func (c *Certs) Overdue() string {
 	return fmt.Sprintf("the certificate expires at %s and was not renewed yet", s.expiry.UTC().Format(time.RFC3339))
 }
 
-// lastExpiry is when the last of the certificates in PEM form expires; zero without any.
 func lastExpiry(certificates []byte) (last time.Time) {
 	for block, rest := pem.Decode(certificates); block != nil; block, rest = pem.Decode(rest) {
 		if one, err := x509.ParseCertificate(block.Bytes); err == nil && one.NotAfter.After(last) {

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// codeUsage is the exit code of a command line that means nothing.
 const codeUsage = 2
 
 // Run runs berth's command line and returns the process's exit code: 0; 1 if something
@@ -69,12 +68,10 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	return misused("%w\nsee %s --help", err, c.Command.HelpName)
 }
 
-// misused words what is wrong with a command line.
 func misused(format string, args ...any) error {
 	return cli.Exit(fmt.Errorf(format, args...), codeUsage)
 }
 
-// noArguments refuses what stands behind a verb that takes flags alone.
 func noArguments(c *cli.Context) error {
 	if c.Args().Present() {
 		return misused("%s: unexpected argument %q", c.Command.HelpName, c.Args().First())

@@ -35,7 +35,6 @@ func flagsFirst(verbs []*cli.Command, args []string) []string {
 	return slices.Concat(flags, rest)
 }
 
-// takesNext reports whether the argument after flag is its value.
 func takesNext(verb *cli.Command, flag string) bool {
 	name := strings.TrimLeft(flag, "-")
 	for _, f := range verb.Flags {

@@ -17,7 +17,6 @@ import (
 	"berth/proxy"
 )
 
-// keys are an issuer's keys, wherever they come from.
 type keys interface {
 	identity.Keys
 	Run(ctx context.Context) error
@@ -31,7 +30,6 @@ type callers struct {
 	keys keys // nil: there are no tokens
 }
 
-// newCallers opens what telling callers apart needs.
 func (g *graph) newCallers(auth config.Auth, o observers) (*callers, error) {
 	c := &callers{auth: auth}
 	if auth.Principal != config.PrincipalJWT {
@@ -87,7 +85,6 @@ func (c *callers) tokens(pool config.Pool) (proxy.Identifier, *proxy.Resource, e
 	return identifier, &proxy.Resource{Path: resource.MetadataPath(), Document: resource.Metadata()}, nil
 }
 
-// mediaTypes returns types as tokens' are compared with them.
 func mediaTypes(types []string) (as []string) {
 	for _, typ := range types {
 		as = append(as, identity.MediaType(typ))
@@ -95,8 +92,6 @@ func mediaTypes(types []string) (as []string) {
 	return as
 }
 
-// authorize tells an endpoint who calls it, where tokens for it are to be had, and what
-// goes upstream in the place of those.
 func (g *graph) authorize(ep *proxy.Endpoint, pool config.Pool, o observers) (err error) {
 	if ep.Identifier, ep.Resource, err = g.callers.at(pool); err != nil {
 		return err
@@ -105,7 +100,6 @@ func (g *graph) authorize(ep *proxy.Endpoint, pool config.Pool, o observers) (er
 	return err
 }
 
-// openCerts reads the certificates of the listener, if it has any.
 func (g *graph) openCerts(cfg config.TLS, o observers) (err error) {
 	if !cfg.Enabled() {
 		return nil
@@ -125,7 +119,6 @@ func (g *graph) openCerts(cfg config.TLS, o observers) (err error) {
 	return nil
 }
 
-// errAuthorization reports a value that cannot travel in an Authorization header.
 var errAuthorization = errors.New(`must hold what stands in the header, such as "Bearer …"`)
 
 // newAuthorization returns what a pool wants in the callers' Authorization header's
@@ -159,7 +152,6 @@ func parseAuthorization(contents [][]byte) (string, error) {
 	return value, nil
 }
 
-// authChecks are the conditions of readiness of certificates and keys.
 func (g *graph) authChecks() (checks []admin.Check) {
 	if g.certs != nil {
 		checks = append(checks, admin.Check{Name: "tls", Probe: func() (bool, string) { return true, g.certs.Fault() }})

@@ -59,7 +59,6 @@ func checkOnline(ctx context.Context, cfg config.Config, warnings io.Writer) err
 	return nil
 }
 
-// warnings are what an operator may not expect of a configuration without faults.
 func warnings(cfg config.Config) (found []finding) {
 	for i, pool := range cfg.Pools {
 		if refuses := refusedPages(cfg, pool); refuses != "" {

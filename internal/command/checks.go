@@ -21,7 +21,6 @@ func (g *graph) checks() []admin.Check {
 	return append(checks, g.authChecks()...)
 }
 
-// storeDegraded says what is wrong with the store, "" if nothing is.
 func (g *graph) storeDegraded() string {
 	health := g.store.Health()
 	switch {

@@ -62,7 +62,6 @@ func demoFront(upstreams map[string]string, rules string) (http.Handler, func(),
 	}, nil
 }
 
-// demoFleet makes one pool of upstreams.
 func demoFleet(upstreams map[string]string) func(*config.Config) {
 	pool := config.DefaultPool()
 	for _, name := range slices.Sorted(maps.Keys(upstreams)) {

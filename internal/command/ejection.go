@@ -8,7 +8,6 @@ import (
 	"berth/routing"
 )
 
-// failures are the outcomes that a pool's configuration names.
 var failures = map[string]routing.Failure{
 	config.EjectOnConnect: routing.FailedConnect,
 	config.EjectOnTimeout: routing.FailedTimeout,

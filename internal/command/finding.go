@@ -8,7 +8,6 @@ import (
 	"unicode"
 )
 
-// finding is something that a serving berth would meet in the world.
 type finding struct {
 	key     string // of the configuration, as in config.Fault
 	text    string // without secrets
@@ -17,7 +16,6 @@ type finding struct {
 
 func fault(key string, err error) finding { return finding{key: key, text: worded(err)} }
 
-// worded is what err says, but for a silence.
 func worded(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Sprintf("no answer within %v", lookWithin)
@@ -40,7 +38,6 @@ func (f finding) String() string {
 	}, f.text)
 }
 
-// findings is the error of what keeps berth from its promises.
 type findings []finding
 
 // Error returns one finding a line.

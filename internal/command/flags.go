@@ -19,7 +19,6 @@ func serveFlags() []cli.Flag {
 	}
 }
 
-// configure reads the configuration: the file, if there is one, and the flags.
 func configure(c *cli.Context) (config.Config, error) {
 	upstreams := parseUpstreams(c.StringSlice("upstream"))
 	file := c.String("config")

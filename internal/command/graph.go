@@ -23,7 +23,6 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// observers are what the parts report to. The zero value reports nothing.
 type observers struct {
 	log    *slog.Logger
 	access *slog.Logger
@@ -31,7 +30,6 @@ type observers struct {
 	tracer trace.TracerProvider
 }
 
-// graph is the parts of a serving berth, connected.
 type graph struct {
 	store    *storage.Store
 	bindings *sticky.Bindings
@@ -84,8 +82,6 @@ func (g *graph) open(cfg config.Config, loopback bool, o observers) {
 	g.proxy = proxy.New(options)
 }
 
-// newKeyring returns what seals with the key that is configured, or with one that is
-// kept in store.
 func newKeyring(cfg config.Store, store *storage.Store) (*seal.Keyring, error) {
 	key, err := cfg.ReadSealKey()
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// ownHeaders are those that the probe's own requests depend on.
 var ownHeaders = []string{
 	"Accept", "Accept-Encoding", "Connection", "Content-Length", "Content-Type", "Host", "Transfer-Encoding",
 	"Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Mcp-Session-Id",

@@ -8,7 +8,6 @@ import (
 )
 
 const (
-	// lookWithin bounds the questions of one look.
 	lookWithin = 4 * time.Second
 
 	// lookAbandoned is when a look is given up that heeds no context: it reads a large
@@ -16,13 +15,11 @@ const (
 	lookAbandoned = 5 * time.Second
 )
 
-// look is one look at the world.
 type look struct {
 	key string                              // what of the configuration it is about
 	see func(ctx context.Context) []finding // safe beside all others
 }
 
-// seeAll looks at all at once, and returns what was found in the order of looks.
 func seeAll(ctx context.Context, looks []look) (found []finding) {
 	seen := make([][]finding, len(looks))
 	var running sync.WaitGroup
@@ -36,7 +33,6 @@ func seeAll(ctx context.Context, looks []look) (found []finding) {
 	return found
 }
 
-// bounded looks, for so long.
 func (l look) bounded(ctx context.Context) []finding {
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()

@@ -13,7 +13,6 @@ import (
 	"berth/routing"
 )
 
-// meeting speaks to the upstreams of one pool as its clients would.
 type meeting struct {
 	key  string // of the pool
 	pool config.Pool
@@ -37,7 +36,6 @@ func clientsHost(listen string, pool config.Pool) string {
 	return listen
 }
 
-// looks are those at each of the upstreams.
 func (m *meeting) looks() (looks []look) {
 	for i, u := range m.ep.Router.Pool.Upstreams() {
 		looks = append(looks, look{key: m.url(i), see: func(ctx context.Context) []finding { return m.see(ctx, i, u) }})
@@ -64,7 +62,6 @@ func (m *meeting) see(ctx context.Context, i int, u *routing.Upstream) []finding
 	return []finding{{key: m.url(i), text: told(u, worded(err)), warning: u.Draining || errors.Is(err, proxy.ErrUnclear)}}
 }
 
-// told names an upstream before what was seen of it.
 func told(u *routing.Upstream, text string) string {
 	return fmt.Sprintf("%s (%s): %s", u.Name, u.URL.Redacted(), text)
 }
@@ -78,7 +75,6 @@ func (m *meeting) note(i int, eras proxy.Eras) {
 	m.met[i] = eras
 }
 
-// mixed finds the upstreams that do not speak an era which another of the pool speaks.
 func (m *meeting) mixed() (found []finding) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

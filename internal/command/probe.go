@@ -14,7 +14,6 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// codeUnknown is the exit code of a probe without a verdict.
 const codeUnknown = 2
 
 func probeCommand() *cli.Command {
@@ -81,7 +80,6 @@ func probeOptions(c *cli.Context) (probe.Options, error) {
 	return o, o.Validate()
 }
 
-// announceProbe says what a probe would do.
 func announceProbe(o probe.Options) string {
 	tool := "a tool that is annotated as read-only"
 	if o.Tool != "" {
@@ -92,7 +90,6 @@ func announceProbe(o probe.Options) string {
 		strings.Join(o.Addresses(), " and "), o.MaxRequests(), o.Rate, o.Limit, tool, o.MaxTasks(), o.MaxSessions())
 }
 
-// runProbe probes and reports. An error carries the exit code.
 func runProbe(ctx context.Context, o probe.Options, asJSON bool, stdout, stderr io.Writer) error {
 	fmt.Fprintln(stderr, announceProbe(o))
 	stop := context.AfterFunc(ctx, func() { fmt.Fprintln(stderr, "berth probe: interrupted, cleaning up") })

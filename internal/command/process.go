@@ -18,10 +18,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// lastWords bounds what may still be said when everything else has ended.
 const lastWords = 3 * time.Second
 
-// process is a serving berth.
 type process struct {
 	graph  *graph
 	server *http.Server

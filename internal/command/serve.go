@@ -132,7 +132,6 @@ func newAdmin(ctx context.Context, cfg config.Admin, g *graph, tel *telemetry.Te
 	})
 }
 
-// announce says what serves where, and what it will not keep.
 func announce(log *slog.Logger, cfg config.Config, addr net.Addr, g *graph) {
 	announcePools(log, cfg)
 	announceStore(log, g.store)

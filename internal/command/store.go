@@ -34,7 +34,6 @@ func openStore(ctx context.Context, cfg config.Config, o observers) (*storage.St
 	return store, nil
 }
 
-// announceStore says what becomes of bindings.
 func announceStore(log *slog.Logger, store *storage.Store) {
 	switch {
 	case store.Shared():

@@ -20,7 +20,6 @@ import (
 const forgetsTasks = "upgraded tasks are kept in memory: a restart forgets them and their results, and loses the calls " +
 	"that are running, whose tools may have run (--store file:PATH or redis://… keeps them)"
 
-// upgradeRules are the rules of cfg, with what they leave open filled in.
 func upgradeRules(cfg config.Config) upgrade.Rules {
 	rules := make(upgrade.Rules, len(cfg.Upgrades))
 	for i, u := range cfg.Upgrades {
@@ -49,7 +48,6 @@ func upgradeRules(cfg config.Config) upgrade.Rules {
 // take at most, where they are kept in memory; and what calls bear that are held, wherever.
 const ofMemory = 4
 
-// maxLent bounds the results in memory that clients are being given, in bytes.
 const maxLent = 256 << 20
 
 // keptBounds are what tasks may keep in a process with this memory limit; 0: it has none.
@@ -74,7 +72,6 @@ func keptBounds(l config.Limits, memory int64, inMemory bool) upgrade.Bounds {
 // into 200 MiB so; with the default of 100 it is 240.
 const gcPercent = 50
 
-// addTasks makes what the rules need, if there are any.
 func (g *graph) addTasks(cfg config.Config, o observers) {
 	if len(cfg.Upgrades) == 0 {
 		return
@@ -100,14 +97,12 @@ func (g *graph) addTasks(cfg config.Config, o observers) {
 	})
 }
 
-// stopCreating has calls refused that would become tasks.
 func (g *graph) stopCreating() {
 	if g.tasks != nil {
 		g.tasks.StopCreating()
 	}
 }
 
-// drainTasks waits for held calls until ctx ends, and then ends them.
 func (g *graph) drainTasks(ctx context.Context) {
 	if g.tasks != nil {
 		g.tasks.Drain(ctx)
@@ -125,7 +120,6 @@ func (g *graph) inherit(ctx context.Context) error {
 	return nil
 }
 
-// announceUpgrades says whose calls become tasks, and what becomes of those.
 func announceUpgrades(log *slog.Logger, rules upgrade.Rules, store *storage.Store, tasks *upgrade.Tasks) {
 	if tasks != nil {
 		log.Info("calls are held by this berth", "holder", tasks.Holder())
@@ -138,7 +132,6 @@ func announceUpgrades(log *slog.Logger, rules upgrade.Rules, store *storage.Stor
 	}
 }
 
-// lookAtRules finds rules whose tasks the store will not keep.
 func lookAtRules(cfg config.Config) []finding {
 	url, _ := cfg.Store.EffectiveURL(stateDirectory())
 	if len(cfg.Upgrades) == 0 || url != "memory:" {

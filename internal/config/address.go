@@ -53,7 +53,6 @@ func validPort(u *url.URL) bool {
 	return err == nil && n > 0
 }
 
-// isHost accepts an IP address (without brackets) or a DNS name.
 func isHost(s string) bool {
 	if _, err := netip.ParseAddr(s); err == nil {
 		return true
@@ -78,7 +77,6 @@ func isBare(s string) bool {
 	})
 }
 
-// isVisible reports whether s is visible ASCII, and something.
 func isVisible(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -77,7 +77,6 @@ type Store struct {
 	SealKeyFile string   `toml:"seal_key_file"`
 }
 
-// stateFile is the store's file in a directory that is berth's own.
 const stateFile = "berth.db"
 
 // EffectiveURL returns URL or, where none is given, a file in the state directory that

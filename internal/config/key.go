@@ -24,7 +24,6 @@ func elementKey(list string, i int) string {
 	return list + "[" + strconv.Itoa(i) + "]"
 }
 
-// maxSlips is how many letters a misspelt key may be away from the right one.
 const maxSlips = 2
 
 // suggest says which key may have been meant by name: a sibling spelt

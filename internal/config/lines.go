@@ -6,11 +6,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// lineMap knows the line of each key and list element, by its path.
 type lineMap map[string]int
 
-// of returns the line of key, or of the nearest table or list around it; 0 if
-// none of them stands in the file.
 func (m lineMap) of(key string) int {
 	for {
 		if line, ok := m[key]; ok {
@@ -36,7 +33,6 @@ type lineFinder struct {
 	found lineMap
 }
 
-// findLines returns the line of everything in text, which must be valid TOML.
 func findLines(text string) lineMap {
 	f := &lineFinder{text: withoutBOM(text), line: 1, count: map[string]int{}, found: lineMap{}}
 	for f.blank("\n"); f.pos < len(f.text); f.blank("\n") {
@@ -49,7 +45,6 @@ func findLines(text string) lineMap {
 	return f.found
 }
 
-// withoutBOM drops the marks that the TOML library skips.
 func withoutBOM(text string) string {
 	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "\xef\xbb\xbf"} {
 		if rest, ok := strings.CutPrefix(text, mark); ok {
@@ -80,7 +75,6 @@ func (f *lineFinder) header() {
 	f.skip(']')
 }
 
-// pair reads a.b = value into table.
 func (f *lineFinder) pair(table string) {
 	for _, name := range f.names('=') {
 		table = joinKey(table, name)
@@ -91,7 +85,6 @@ func (f *lineFinder) pair(table string) {
 	f.value(table)
 }
 
-// names reads the dotted key before end.
 func (f *lineFinder) names(end byte) []string {
 	var names []string
 	for f.pos < len(f.text) && f.peek() != end {
@@ -136,7 +129,6 @@ func (f *lineFinder) more(end byte) bool {
 	return f.pos < len(f.text) && f.peek() != end
 }
 
-// quoted reads a string of any of the four kinds and returns it with its quotes.
 func (f *lineFinder) quoted() string {
 	start, quote := f.pos, f.text[f.pos:f.pos+1]
 	if long := strings.Repeat(quote, 3); strings.HasPrefix(f.text[f.pos:], long) {
@@ -184,7 +176,6 @@ func (f *lineFinder) blank(also string) {
 	}
 }
 
-// skip skips any number of mark.
 func (f *lineFinder) skip(mark byte) {
 	for f.pos < len(f.text) && f.peek() == mark {
 		f.pos++
@@ -203,7 +194,6 @@ func (f *lineFinder) until(stop string) string {
 	return f.text[start:f.pos]
 }
 
-// peek returns the byte at hand, 0 at the end.
 func (f *lineFinder) peek() byte {
 	if f.pos >= len(f.text) {
 		return 0
@@ -211,7 +201,6 @@ func (f *lineFinder) peek() byte {
 	return f.text[f.pos]
 }
 
-// step passes one byte and counts lines.
 func (f *lineFinder) step() {
 	if f.peek() == '\n' {
 		f.line++

@@ -107,7 +107,6 @@ func (p *Pool) AffinityHeaders() []string {
 	return headers
 }
 
-// affinityHeader is the header that a rule names, "" if it names none.
 func affinityHeader(rule string) string {
 	name, ok := strings.CutPrefix(rule, "header:")
 	if !ok || !httpguts.ValidHeaderFieldName(name) {

@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// fieldNames returns the keys of a table, in the order of its fields.
 func fieldNames(table reflect.Type) []string {
 	names := make([]string, table.NumField())
 	for i := range names {
@@ -21,7 +20,6 @@ func isTable(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t != reflect.TypeFor[Prefix]()
 }
 
-// defaultOf returns the table that a file without any of its keys makes.
 func defaultOf[T any]() (table T) {
 	setDefaults(reflect.ValueOf(&table).Elem())
 	return table

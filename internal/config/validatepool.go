@@ -40,7 +40,6 @@ func (p *Pool) places() []string {
 	return places
 }
 
-// unique reports the second use of a value, naming the first one's table.
 func (v *validator) unique(taken map[string]string, value, key, format string) {
 	table := key[:strings.LastIndexByte(key, '.')]
 	switch first, ok := taken[value]; {

@@ -72,7 +72,6 @@ func (v *validator) tools(key string, tools []string) {
 	}
 }
 
-// times are the keys of a rule that terms compares.
 var times = []string{"after", "refusal_grace", "ttl", "max_ttl", "poll_interval", "timeout"}
 
 // terms judges the times of a rule, if each is good by itself, against the one that it
@@ -102,7 +101,6 @@ func (v *validator) terms(key string, rule Upgrade, maxTTL Duration) {
 	}
 }
 
-// namedTools are one glob of a rule, and where it stands.
 type namedTools struct {
 	key  string
 	pool string

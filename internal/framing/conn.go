@@ -12,7 +12,6 @@ import (
 // before it looks at any.
 const poison = "\r \x00\r\n"
 
-// conn is one client's connection. Like net/http, it expects one Read at a time.
 type conn struct {
 	net.Conn
 

@@ -104,7 +104,6 @@ func lower(c byte) byte {
 	return c
 }
 
-// isToken tells whether text is a token (RFC 9110 section 5.6.2).
 func isToken(text []byte) bool {
 	for _, c := range text {
 		switch {

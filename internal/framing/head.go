@@ -17,10 +17,8 @@ var (
 	errAlias       = errors.New("framing field spelt with an underscore")
 )
 
-// noLength is the length of a request that gives none.
 const noLength = -1
 
-// head is what a request's head has said so far of the request's framing.
 type head struct {
 	http10  bool
 	host    bool // seen
@@ -118,7 +116,6 @@ func (h *head) transferEncoding(value []byte) error {
 	return nil
 }
 
-// hostField takes one Host.
 func (h *head) hostField([]byte) error {
 	if h.host {
 		return errHost
@@ -127,7 +124,6 @@ func (h *head) hostField([]byte) error {
 	return nil
 }
 
-// complete judges what only the whole head can show.
 func (h *head) complete() error {
 	if !h.host && !h.http10 {
 		return errHost

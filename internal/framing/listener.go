@@ -5,10 +5,8 @@ import (
 	"net"
 )
 
-// defaultMaxHeader is what net/http's server allows by default.
 const defaultMaxHeader = 1 << 20
 
-// listener wraps what it accepts.
 type listener struct {
 	net.Listener
 

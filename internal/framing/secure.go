@@ -15,7 +15,6 @@ type handshakeWatcher interface {
 	HandshakeEnded(peer net.Addr, err error)
 }
 
-// secureConn is a conn over TLS.
 type secureConn struct {
 	*conn
 

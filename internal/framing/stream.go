@@ -55,7 +55,6 @@ func (s *stream) pass(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// skip goes over at most n bytes of data and returns how many.
 func (s *stream) skip(n int) int {
 	n = int(min(int64(n), s.data))
 	s.data -= int64(n)
@@ -69,7 +68,6 @@ func (s *stream) skip(n int) int {
 	return n
 }
 
-// take goes on with a line and returns how many bytes of p belong to it.
 func (s *stream) take(p []byte) (int, error) {
 	size := bytes.IndexByte(p, '\n') + 1
 	whole := size > 0
@@ -95,7 +93,6 @@ func (s *stream) take(p []byte) (int, error) {
 	return size, nil
 }
 
-// judge takes one line with its end and moves to what follows it.
 func (s *stream) judge(line []byte) error {
 	line, ok := bytes.CutSuffix(line, []byte("\r\n"))
 	if !ok {
@@ -154,10 +151,8 @@ func (s *stream) beginChunk(line []byte) (err error) {
 	return err
 }
 
-// expect moves to a line at p, with a budget of its own.
 func (s *stream) expect(p place) { s.at, s.budget = p, s.maxHeader }
 
-// next moves to the next message.
 func (s *stream) next() {
 	s.expect(requestLine)
 	s.head = head{length: noLength}

@@ -47,7 +47,6 @@ func (Cert) Identify(r *wire.Request, _ bool) (string, error) {
 // Header returns "": no header names the principal.
 func (Cert) Header() string { return "" }
 
-// nameOf returns the name in a certificate, with its kind.
 func nameOf(leaf *x509.Certificate) (string, error) {
 	var uris []string
 	for _, uri := range leaf.URIs {

@@ -16,7 +16,6 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// maxToken bounds a token, in bytes.
 const maxToken = 8 << 10
 
 // Keys are the keys of an issuer.
@@ -65,7 +64,6 @@ func (j *JWT) Identify(r *wire.Request, _ bool) (string, error) {
 	return claims.Issuer + "|" + claims.Subject, nil
 }
 
-// bearer returns the token of a request that has exactly one.
 func (j *JWT) bearer(h wire.Header) (string, error) {
 	values := h.Values("Authorization")
 	if len(values) > 1 {
@@ -138,7 +136,6 @@ func (j *JWT) algorithms() []jose.SignatureAlgorithm {
 	return algorithms
 }
 
-// check reads claims and judges them.
 func (j *JWT) check(payload []byte, claims *jwt.Claims) error {
 	// The library's JSON knows no case folding and no duplicates.
 	if json.Unmarshal(payload, claims) != nil {
@@ -171,7 +168,6 @@ func isSubject(s string) bool {
 	return s != "" && len(s) <= maxPrincipal && !strings.ContainsRune(s, utf8.RuneError)
 }
 
-// noKey words why a token's key was not found.
 func (j *JWT) noKey(err error) *mcp.Error {
 	switch {
 	case errors.Is(err, ErrUnknownKey):

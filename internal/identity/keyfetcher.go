@@ -194,7 +194,6 @@ func (f *KeyFetcher) refresh(ctx context.Context) {
 	f.tell(before, after)
 }
 
-// tell logs what changed.
 func (f *KeyFetcher) tell(before, after *fetched) {
 	switch {
 	case after.err != nil && before.err == nil:

@@ -55,7 +55,6 @@ func parseKeys(document []byte) (*keySet, error) {
 	return &s, nil
 }
 
-// parseKey reads one key and reports whether it may verify signatures.
 func parseKey(raw []byte) (jose.JSONWebKey, bool) {
 	var key jose.JSONWebKey
 	var use struct {

@@ -58,7 +58,6 @@ func (r Resource) challenge(problem, description string) string {
 	return "Bearer " + strings.Join(parameters, ", ")
 }
 
-// refuse words a refusal, which names the problem as RFC 6750, 3.1 does.
 func (r Resource) refuse(status int, problem, description string) *mcp.Error {
 	return &mcp.Error{
 		Status: status, Code: mcp.CodeInvalidRequest, Message: description,
@@ -66,7 +65,6 @@ func (r Resource) refuse(status int, problem, description string) *mcp.Error {
 	}
 }
 
-// invalid refuses a token.
 func (r Resource) invalid(description string) *mcp.Error {
 	return r.refuse(wire.StatusUnauthorized, "invalid_token", description)
 }

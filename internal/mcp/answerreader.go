@@ -121,7 +121,6 @@ func (r *answerReader) errorMember(name []byte) {
 	}
 }
 
-// task reads the members of a task's state.
 func (r *answerReader) task(into *Task, name []byte) {
 	switch string(name) {
 	case "taskId":
@@ -137,7 +136,6 @@ func (r *answerReader) task(into *Task, name []byte) {
 	}
 }
 
-// duration reads the next value into d if it is a number of milliseconds.
 func (r *answerReader) duration(d *time.Duration) {
 	if ms, err := strconv.ParseFloat(string(r.value()), 64); err == nil {
 		*d = milliseconds(ms)
@@ -156,8 +154,6 @@ func milliseconds(ms float64) time.Duration {
 	return time.Duration(ms * float64(time.Millisecond))
 }
 
-// value reads the next value. The digits of a number that reaches up to the cut
-// may go on behind it: it counts as cut off.
 func (r *answerReader) value() jsontext.Value {
 	value := r.reader.value()
 	if r.err == nil && r.cut && value.Kind() == '0' && r.at() == len(r.data) {
@@ -167,7 +163,6 @@ func (r *answerReader) value() jsontext.Value {
 	return value
 }
 
-// text reads the next value into s if it is a string, and skips it otherwise.
 func (r *answerReader) text(s *string) {
 	if value := r.value(); r.err == nil {
 		*s, _ = decoded(value, r.asked)

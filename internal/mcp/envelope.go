@@ -7,7 +7,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// envelope holds the members of one JSON-RPC message, raw; nil is an absent one.
 type envelope struct {
 	version, id     jsontext.Value
 	method, params  jsontext.Value
@@ -34,8 +33,6 @@ func (e *envelope) set(name []byte, value jsontext.Value) error {
 	return nil
 }
 
-// kind tells what the message is; ok is false if it is nothing that JSON-RPC
-// knows. An error response may lack an id: what it answers could not be read.
 func (e *envelope) kind() (kind Kind, ok bool) {
 	answers := e.result != nil || e.failure != nil
 	switch {
@@ -72,7 +69,6 @@ func (e *envelope) check() error {
 	return nil
 }
 
-// callReader reads one message of a client's.
 type callReader struct {
 	*reader
 	env     envelope
@@ -114,8 +110,6 @@ func (r *callReader) notObject() error {
 	return errInvalid("the message is not an object", "")
 }
 
-// member reads a member of the message. What is in params depends on the method: they are
-// read in passing where that stands before them.
 func (r *callReader) member(name []byte) error {
 	if string(name) == "params" && r.call.Method != "" && r.kind() == '{' {
 		r.passed, r.refused = true, r.call.readParams(r.reader)
@@ -128,7 +122,6 @@ func (r *callReader) member(name []byte) error {
 	return r.env.set(name, value)
 }
 
-// fill completes the call of a valid envelope.
 func (r *callReader) fill() error {
 	r.call.Kind, _ = r.env.kind()
 	switch {

@@ -36,7 +36,6 @@ func rewriteEvent(raw, data []byte, tag string) []byte {
 	return out
 }
 
-// cutLine returns the first line of raw and what ends it, "" if nothing does.
 func cutLine(raw []byte) (line, end []byte) {
 	n := bytes.IndexAny(raw, "\r\n")
 	if n < 0 {

@@ -35,7 +35,6 @@ func readInputs(object []byte) ([]Input, error) {
 // Inputs returns inputs as one raw JSON object.
 func Inputs(inputs []Input) []byte { return appendInputs(make([]byte, 0, sizeOf(inputs)), inputs) }
 
-// appendInputs appends inputs as one object.
 func appendInputs(out []byte, inputs []Input) []byte {
 	out = append(out, '{')
 	for i, in := range inputs {

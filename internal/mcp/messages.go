@@ -41,7 +41,6 @@ func MayBeMessage(data []byte) bool {
 	return len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[')
 }
 
-// isBatch reports whether data begins as an array.
 func isBatch(data []byte) bool { return jsontext.Value(data).Kind() == '[' }
 
 // OwnInfo names berth to servers.

@@ -35,7 +35,6 @@ func (p patch) room() int {
 	return n
 }
 
-// adds reports whether the patch puts something into an empty object.
 func (p patch) adds() bool {
 	return slices.ContainsFunc(p, change.adds)
 }
@@ -48,7 +47,6 @@ func (p patch) find(name string) (change, bool) {
 	return p[i], true
 }
 
-// layout returns where the members of the one object in data stand.
 func (p patch) layout(data []byte) (spans []span, err error) {
 	if jsontext.Value(data).Kind() != '{' {
 		return nil, errNotObject
@@ -64,7 +62,6 @@ func (p patch) layout(data []byte) (spans []span, err error) {
 	return spans, err
 }
 
-// jsonOpen is where the first member of the one object in data may begin.
 func jsonOpen(data []byte) int { return bytes.IndexByte(data, '{') + 1 }
 
 // cut returns the comma and the blanks before a member, and its name up to the value.

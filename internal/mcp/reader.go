@@ -59,7 +59,6 @@ func (r *reader) reset(data []byte) {
 	r.data, r.err, r.names = data, nil, r.names[:0]
 }
 
-// kind is that of the next token, KindInvalid where there is none.
 func (r *reader) kind() jsontext.Kind {
 	if r.err != nil {
 		return jsontext.KindInvalid
@@ -67,14 +66,12 @@ func (r *reader) kind() jsontext.Kind {
 	return r.dec.PeekKind()
 }
 
-// token reads the next token.
 func (r *reader) token() {
 	if r.err == nil {
 		_, r.err = r.dec.ReadToken()
 	}
 }
 
-// value reads the next value; nil if it cannot be read.
 func (r *reader) value() (value jsontext.Value) {
 	if r.err == nil {
 		value, r.err = r.dec.ReadValue()
@@ -82,7 +79,6 @@ func (r *reader) value() (value jsontext.Value) {
 	return value
 }
 
-// name reads the name of a member.
 func (r *reader) name() (name []byte) {
 	r.lead = r.at()
 	if r.kind() != '"' {
@@ -100,7 +96,6 @@ func (r *reader) noName() []byte {
 	return nil
 }
 
-// at is how far data was read.
 func (r *reader) at() int { return int(r.dec.InputOffset()) }
 
 // brace is where the object begins that is the next value. The decoder may stand before
@@ -117,10 +112,8 @@ func (r *reader) end() {
 	}
 }
 
-// isEOF: nothing follows.
 func isEOF(err error) bool { return errors.Is(err, io.EOF) }
 
-// isCut: the data ends within a value.
 func isCut(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }
 
 // maxMembers bounds the members of an object that berth looks into: the search
@@ -221,13 +214,11 @@ func unquote(value jsontext.Value) (s []byte, plain bool) {
 	return s, false
 }
 
-// isString reports whether value is the string s.
 func isString(value jsontext.Value, s string) bool {
 	b, _ := unquote(value)
 	return value.Kind() == '"' && string(b) == s
 }
 
-// text returns the string in value; ok is false if it holds another kind.
 func text(value jsontext.Value) (s string, ok bool) {
 	if value.Kind() != '"' {
 		return "", false

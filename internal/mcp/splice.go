@@ -121,7 +121,6 @@ func ErrorParts(id, object []byte) Parts {
 	return around(responseHead(id, "error"), object, []byte{'}'})
 }
 
-// responseHead is what stands before the value of a response.
 func responseHead(id []byte, member string) []byte {
 	return slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"`+member+`":`))
 }

@@ -84,7 +84,6 @@ func (er *EventReader) release() {
 	}
 }
 
-// fill reads once.
 func (er *EventReader) fill() {
 	if er.to == len(er.buf) {
 		er.makeRoom()
@@ -140,7 +139,6 @@ func (er *EventReader) swallowLF() {
 	}
 }
 
-// take hands out what lies before end; ends says that the event ends there.
 func (er *EventReader) take(end int, ends bool) Event {
 	raw := er.buf[er.from:end]
 	event := Event{Raw: raw, Cut: !ends && !er.cut, Tail: er.cut, Ends: ends}
@@ -154,7 +152,6 @@ func (er *EventReader) take(end int, ends bool) Event {
 	return event
 }
 
-// rest hands out what stands at the end of the stream without an empty line.
 func (er *EventReader) rest() Event {
 	event := er.take(er.to, false)
 	event.Cut = false
@@ -185,7 +182,6 @@ func (e Event) Retry() (wait time.Duration) {
 	return wait
 }
 
-// field returns the value of a line of an event if it is this field.
 func field(line []byte, name string) (value []byte, ok bool) {
 	found, value, _ := bytes.Cut(line, []byte(":"))
 	return bytes.TrimPrefix(value, []byte(" ")), string(found) == name
@@ -217,7 +213,6 @@ func eventData(raw []byte) []byte {
 	return data
 }
 
-// lines yields the lines of raw without their ends, whichever these are.
 func lines(raw []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for len(raw) > 0 {

@@ -38,7 +38,6 @@ func squeeze(name string) string {
 	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
 }
 
-// headerText is a value as a header carries it, before it is encoded.
 func headerText(v jsontext.Value) (string, bool) {
 	switch v.Kind() {
 	case '"':

@@ -27,7 +27,6 @@ var (
 	subscribedMetaNames = []string{metaSubscription}
 )
 
-// subscribedMember reads a member of a notification's params.
 func (r *answerReader) subscribedMember(name []byte) {
 	switch string(name) {
 	case "uri":

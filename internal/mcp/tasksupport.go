@@ -52,7 +52,6 @@ func sayTaskSupport(tool []byte, support string) ([]byte, error) {
 	return patch{{name: "execution", within: patch{{name: "taskSupport", value: value}}}}.apply(tool)
 }
 
-// listedTool is one tool of a list, and where it stands.
 type listedTool struct {
 	name, says string
 	from, to   int

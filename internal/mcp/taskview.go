@@ -89,12 +89,10 @@ func (v TaskView) appendTask(out []byte, resultType string) []byte {
 	return append(out, `,`+ownMeta...)
 }
 
-// core is what the task has in either dialect.
 func (v TaskView) core() CoreTask {
 	return CoreTask{v.ID, v.Status, v.Message, v.Created, v.Updated, v.TTL, v.PollInterval}
 }
 
-// appendTime appends t as ISO 8601 in UTC, with milliseconds.
 func appendTime(out []byte, t time.Time) []byte {
 	return t.UTC().AppendFormat(out, `"2006-01-02T15:04:05.000Z"`)
 }

@@ -2,7 +2,6 @@ package mcp
 
 import "slices"
 
-// words are strings that messages bear again and again.
 var words = map[string]string{}
 
 func init() {

@@ -23,7 +23,6 @@ func derive(secret, salt []byte, use string, n int) []byte {
 	return derived
 }
 
-// newBlock returns AES under a key of keySize bytes.
 func newBlock(key []byte) cipher.Block {
 	block, err := aes.NewCipher(key)
 	if err != nil {

@@ -28,10 +28,8 @@ const (
 	shortest   = 1 + saltSize + expirySize + tagSize
 )
 
-// sealer seals and opens under one secret.
 type sealer struct{ secret []byte }
 
-// newSealer returns a sealer, or an error if the secret is too short.
 func newSealer(secret []byte) (*sealer, error) {
 	if len(secret) < MinSecret {
 		return nil, fmt.Errorf("seal: a secret has at least %d bytes, this one has %d", MinSecret, len(secret))
@@ -50,7 +48,6 @@ func (s *sealer) seal(purpose string, about []string, text []byte, life time.Dur
 	return base64.RawURLEncoding.EncodeToString(aead.Seal(token, nonce, append(plain, text...), associated(about)))
 }
 
-// open returns the text of a token, or ErrInvalid.
 func (s *sealer) open(purpose string, about []string, token []byte) ([]byte, error) {
 	aead, nonce := s.cipher(purpose, token[1:1+saltSize])
 	plain, err := aead.Open(nil, nonce, token[1+saltSize:], associated(about))

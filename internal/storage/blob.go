@@ -145,7 +145,6 @@ func errBlobDamaged() error {
 	return fmt.Errorf("%w: what stands there is no whole blob", ErrUnavailable)
 }
 
-// pieces is how many the blob has; none if it fits into its head.
 func (h blobHead) pieces() int {
 	if h.size <= blobPiece {
 		return 0

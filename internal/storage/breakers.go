@@ -15,8 +15,6 @@ type parted interface {
 	// does not. It asks nobody.
 	part(key string) string
 
-	// parts asks which servers hold keys now, and returns a sign of life to be asked
-	// of each, by its name.
 	parts(ctx context.Context) (map[string]func(context.Context) error, error)
 }
 
@@ -31,7 +29,6 @@ type breakers struct {
 	byPart map[string]*breaker
 }
 
-// traffic is how much goes to each server.
 type traffic struct {
 	connections int
 	timeout     time.Duration // for an answer
@@ -41,7 +38,6 @@ func newBreakers(h *health, t traffic) *breakers {
 	return &breakers{health: h, traffic: t, byPart: make(map[string]*breaker)}
 }
 
-// of returns the breaker of a part.
 func (b *breakers) of(part string) *breaker {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -65,7 +61,6 @@ func (b *breakers) keep(parts map[string]func(context.Context) error) {
 	}
 }
 
-// closed reports whether all are.
 func (b *breakers) closed() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

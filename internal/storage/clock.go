@@ -7,7 +7,6 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// clockKey is the key whose server is asked for the time. Nothing is kept under it.
 const clockKey = "clock"
 
 var clockProgram = newProgram("return redis.call('TIME')")

@@ -45,7 +45,6 @@ func (c *clusterEngine) part(key string) string {
 	return node.Options().Addr
 }
 
-// parts implements parted. It loads the map of the slots anew.
 func (c *clusterEngine) parts(ctx context.Context) (map[string]func(context.Context) error, error) {
 	bounded, cancel := context.WithTimeout(ctx, c.bound)
 	defer cancel()

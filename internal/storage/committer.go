@@ -55,7 +55,6 @@ type committer struct {
 // once: of a transaction that failed nothing remains.
 type change func(tx *bbolt.Tx, now time.Time) (changed bool, err error)
 
-// fileWrite is one write that waits.
 type fileWrite struct {
 	change change
 	done   chan error // holds one
@@ -117,7 +116,6 @@ func (c *committer) run() {
 	}
 }
 
-// gather returns w and what else waits.
 func (c *committer) gather(w *fileWrite) []*fileWrite {
 	group := []*fileWrite{w}
 	for len(group) < groupMost {

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// maxReplicas is the most that replicas:N may ask for.
 const maxReplicas = 32
 
 var (
@@ -14,7 +13,6 @@ var (
 	errNoReplicas = errors.New("storage: only Redis has replicas to wait for")
 )
 
-// durability is what has to have a write before it counts.
 type durability struct {
 	replicas int // of the Redis master, beside it; 0: none
 }
@@ -31,7 +29,6 @@ func CheckDurability(url, text string) error {
 	return err
 }
 
-// durability reads a durability that t is to have.
 func (t target) durability(text string) (durability, error) {
 	d, err := parseDurability(text)
 	if err == nil && d.replicas > 0 && t.redis == nil {

@@ -12,7 +12,6 @@ const (
 	// may change that at any time.
 	policyEvery = time.Minute
 
-	// policyRetry is how soon a server that is away, or did not say, is asked again.
 	policyRetry = time.Second
 
 	// keepsAll is the one policy under which a server drops nothing that has not
@@ -23,19 +22,16 @@ const (
 // errNoPolicy says that the server told of no policy: it may be of another make.
 var errNoPolicy = errors.New("storage: no maxmemory_policy in the server's INFO")
 
-// evictor is an engine on a server that may drop keys by itself when it is full.
 type evictor interface {
 	// policy names the rule by which it does.
 	policy(ctx context.Context) (string, error)
 }
 
-// eviction is what is known of the server's rule.
 type eviction struct {
 	mu     sync.Mutex // guards policy
 	policy string     // "" as long as nothing is known
 }
 
-// set notes the rule and reports whether it was another before.
 func (e *eviction) set(policy string) (before string, changed bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -43,7 +39,6 @@ func (e *eviction) set(policy string) (before string, changed bool) {
 	return before, before != policy
 }
 
-// evicts is the rule, if it drops keys, else "".
 func (e *eviction) evicts() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -2,7 +2,6 @@ package storage
 
 import "time"
 
-// entry is one record in memory, or one member of a list.
 type entry struct {
 	key     string // or the member
 	record  Record
@@ -12,7 +11,6 @@ type entry struct {
 	place   int         // in the expiry queue; -1 if it never expires
 }
 
-// live reports whether the entry may still be read.
 func (e *entry) live(now time.Time) bool {
 	return e.expires.IsZero() || now.Before(e.expires)
 }

@@ -1,6 +1,5 @@
 package storage
 
-// reason is the closed set of values that the error counter's label takes.
 type reason string
 
 const (

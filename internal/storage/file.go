@@ -20,7 +20,6 @@ type fileEngine struct {
 	commits *committer
 }
 
-// newFileEngine opens the file of t, or makes it.
 func newFileEngine(ctx context.Context, t target, opts Options, h *health) (*fileEngine, error) {
 	db, err := openFile(ctx, t.file, opts)
 	if err != nil {
@@ -142,8 +141,6 @@ func (e *fileEngine) read(op string, f func(*bbolt.Tx) error) error {
 	return fileFault(op, guarded(func() error { return e.db.View(f) }))
 }
 
-// write hands change to the committer, which may still run it when the caller has left:
-// what change captures is read only if write returns nil.
 func (e *fileEngine) write(ctx context.Context, op string, key []byte, change change) error {
 	if len(key) == 0 || len(key) > bbolt.MaxKeySize {
 		return &fault{op: op, reason: reasonOther, detail: "no key of this length can be kept", refusal: true}
@@ -171,7 +168,6 @@ func fileFault(op string, err error) error {
 	return f
 }
 
-// expiry is when a life of ttl ends, in milliseconds of the Unix epoch; 0 if it does not.
 func expiry(now time.Time, ttl time.Duration) int64 {
 	if ttl <= 0 {
 		return 0

@@ -83,7 +83,6 @@ func (l *listener) await() {
 	l.called, l.next = true, time.Now().Add(max(echoEvery, l.bound))
 }
 
-// take takes in what came over the connection.
 func (l *listener) take(said any) {
 	switch said := said.(type) {
 	case *redis.Subscription:

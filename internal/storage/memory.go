@@ -113,7 +113,6 @@ func (m *memoryEngine) find(key string, now time.Time) *entry {
 	return standing
 }
 
-// write gives standing, or a new entry if that is nil, its next value.
 func (m *memoryEngine) write(key string, standing *entry, value []byte, now time.Time, ttl time.Duration) Record {
 	if standing == nil {
 		standing = &entry{key: key, place: -1}

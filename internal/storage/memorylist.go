@@ -79,7 +79,6 @@ func (l *memoryList) remove(e *entry) {
 	}
 }
 
-// live are the members that stand: those that expired are the first.
 func (l *memoryList) live(now time.Time) []*entry {
 	at, _ := slices.BinarySearchFunc(l.ordered, now, func(e *entry, now time.Time) int {
 		if e.live(now) {

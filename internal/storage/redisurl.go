@@ -35,7 +35,6 @@ const (
 	optSentinelPassword = "sentinel_password"
 )
 
-// parseRedisURL reads redis://, rediss:// and unix://.
 func parseRedisURL(raw string) (target, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -79,7 +78,6 @@ func parseSentinelURL(raw string) (target, error) {
 	return several(u, "sentinel", hosts, options, password), nil
 }
 
-// parseClusterURL reads redis+cluster://: the hosts are some of the cluster's nodes.
 func parseClusterURL(raw string) (target, error) {
 	u, hosts, err := parseHosts(raw, redisPort, errClusterURL)
 	if err != nil {
@@ -128,7 +126,6 @@ func parseHosts(raw, port string, malformed error) (*url.URL, []string, error) {
 	return u, hosts, nil
 }
 
-// redisOptions reads what the URL of one server says, with those options only.
 func redisOptions(u *url.URL, malformed error, allowed ...string) (*redis.UniversalOptions, error) {
 	if u.Opaque != "" || u.Fragment != "" || !isOneHost(u) {
 		return nil, malformed

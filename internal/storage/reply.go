@@ -11,14 +11,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// reply says what an error answer of Redis means.
 type reply struct {
 	code    string // how it begins
 	reason  reason
 	refusal bool // PING would be answered all the same
 }
 
-// replies are the error answers that are known by name. Any other is a refusal.
 var replies = []reply{
 	{code: "OOM", reason: reasonOOM, refusal: true},
 	{code: "READONLY", reason: reasonReadonly, refusal: true},
@@ -51,7 +49,6 @@ func (r *redisEngine) fail(ctx context.Context, op string, err error) error {
 	return f
 }
 
-// meaning sorts what a driver said, and tells whether it is a refusal.
 func meaning(err error) (why reason, refusal bool) {
 	if errors.Is(err, errUnreplicated) {
 		return reasonUnreplicated, true
@@ -83,7 +80,6 @@ func lookup(text string) reply {
 	return reply{reason: reasonOther, refusal: true}
 }
 
-// transportReason sorts errors that came from the connection, not from Redis.
 func transportReason(err error) reason {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return reasonTimeout

@@ -55,7 +55,6 @@ var recordProgram = newProgram(recordScript)
 // errMalformed means that a key under our prefix was not written by this package.
 var errMalformed = errors.New("not a record of ours")
 
-// command is one run of the script.
 type command struct {
 	op      string
 	key     string
@@ -65,7 +64,6 @@ type command struct {
 	confirm bool // write the record that stands again
 }
 
-// outcome is the script's answer.
 type outcome struct {
 	done bool
 	text string // the new version, or the record that stands; empty if there is none
@@ -97,7 +95,6 @@ func (c command) write(ctx context.Context, name, program string) *write {
 		c.op, strconv.FormatUint(c.version, 10), c.life(), c.value, confirm))
 }
 
-// life is the time to live as the script reads it.
 func (c command) life() int64 {
 	if c.ttl == KeepTTL {
 		return -1
@@ -125,7 +122,6 @@ func milliseconds(ttl time.Duration) int64 {
 	return int64((ttl-1)/time.Millisecond) + 1
 }
 
-// decode reads a record as the script writes it.
 func decode(text string) (Record, error) {
 	digits, value, found := strings.Cut(text, ":")
 	version, err := strconv.ParseUint(digits, 10, 64)

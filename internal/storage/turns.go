@@ -51,7 +51,6 @@ func newTurns(connections int) *turns {
 	return &turns{free: max(connections-spareConnections, 1)}
 }
 
-// take waits for a turn, no longer than that. Who got one gives it back.
 func (t *turns) take(ctx context.Context, op string, wait time.Duration) error {
 	line := lineOf(op)
 	turn, place := t.enter(line)
@@ -84,7 +83,6 @@ func busy(op string, deadline error) error {
 	return &fault{op: op, reason: reasonBusy, detail: "more is asked at once than is answered in time", refusal: true, deadline: deadline}
 }
 
-// enter takes a turn that is free, or a place in a line.
 func (t *turns) enter(line waiting) (turn chan struct{}, place *list.Element) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -7,7 +7,6 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// mask stands where a secret stood.
 const mask = "xxxxx"
 
 // The errors about URLs are fixed sentences: url.Parse and redis.ParseURL quote
@@ -34,7 +33,6 @@ func CheckURL(raw string) error {
 	return err
 }
 
-// parseURL reads a store URL. Its errors quote nothing of it.
 func parseURL(raw string) (target, error) {
 	scheme, rest, found := strings.Cut(raw, ":")
 	if !found {

@@ -12,7 +12,6 @@ import (
 // errUnreplicated means that the master has a write and too few replicas do.
 var errUnreplicated = errors.New("written, and not known to be replicated")
 
-// write is a run of the script, beside the WAIT that followed it.
 type write struct {
 	once
 	answer *redis.Cmd    // the script's
@@ -21,7 +20,6 @@ type write struct {
 
 func newWrite(cmd *redis.Cmd) *write { return &write{once: once{cmd}, answer: cmd} }
 
-// confirmed fails unless that many replicas have what w wrote.
 func (w *write) confirmed(replicas int) error {
 	if replicas == 0 {
 		return nil
@@ -51,7 +49,6 @@ type waiter struct {
 // write before it and for the line, so that "too few" is told apart from silence.
 func waitShare(answer time.Duration) time.Duration { return answer * 3 / 5 }
 
-// follow makes w a hook of client, unless there is nothing to wait for.
 func (w waiter) follow(client *redis.Client) {
 	if w.replicas > 0 {
 		w.client = client

@@ -62,7 +62,6 @@ func findSecond(r io.ReaderAt, size int64) (second meta, found bool) {
 	return meta{}, false
 }
 
-// readMeta reads the state in the page at an offset.
 func readMeta(r io.ReaderAt, at int64) (m meta, err error) {
 	b := make([]byte, metaBytes)
 	if _, err := r.ReadAt(b, at+headBytes); errors.Is(err, io.EOF) {

@@ -26,7 +26,6 @@ const bucketFlag = 0x01
 // largest file that bbolt can map has six.
 const deepest = 64
 
-// walker reads a tree.
 type walker struct {
 	r        io.ReaderAt
 	pageSize uint64
@@ -34,13 +33,11 @@ type walker struct {
 	seen     []bool // by page: free, or reached before
 }
 
-// page is one page, with those that it overflows into.
 type page []byte
 
 func (p page) kind() uint16 { return order.Uint16(p[8:]) }
 func (p page) count() int   { return int(order.Uint16(p[10:])) }
 
-// element is one key of a page.
 type element struct {
 	key, value []byte
 	bucket     bool
@@ -62,7 +59,6 @@ func (w *walker) mark(id, n uint64) bool {
 	return true
 }
 
-// read reads the page id.
 func (w *walker) read(id uint64) (page, error) {
 	if id >= uint64(len(w.seen)) {
 		return nil, damaged("page %d is out of bounds", id)
@@ -116,7 +112,6 @@ func (w *walker) tree(id uint64, bucket, low, high []byte, depth int) error {
 	return w.elements(p, bucket, low, high, depth)
 }
 
-// elements checks the keys of one page, and what lies below them.
 func (w *walker) elements(p page, bucket, low, high []byte, depth int) error {
 	if p.kind() != branchPage && p.kind() != leafPage || p.kind() == branchPage && p.count() == 0 || depth > deepest {
 		return damaged("page %d is no part of a tree", order.Uint64(p))
@@ -135,7 +130,6 @@ func (w *walker) elements(p page, bucket, low, high []byte, depth int) error {
 	return nil
 }
 
-// below checks what an element leads to.
 func (w *walker) below(p page, i int, e element, bucket, high []byte, depth int) error {
 	switch {
 	case p.kind() == branchPage:
@@ -165,7 +159,6 @@ func (w *walker) bucket(e element, depth int) error {
 	return w.elements(inline, e.key, nil, nil, depth+1)
 }
 
-// element returns the i-th key of the page; false if it does not lie within it.
 func (p page) element(i int) (e element, ok bool) {
 	at := headBytes + i*elementBytes
 	if at+elementBytes > len(p) {
