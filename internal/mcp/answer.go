@@ -3,6 +3,8 @@ package mcp
 import (
 	"bytes"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // MaxPeek is how much of one message of an answer is held back and looked into,
@@ -97,4 +99,82 @@ func peekAnswer(data []byte, cut bool, subscribed *Subscribed, asked string) (An
 		r.err = nil
 	}
 	return r.answer, r.err
+}
+
+// ResultObject returns the raw result of a response of any length; nil if it has none,
+// none that is an object, or an error beside it. It is read as PeekAnswer reads it and
+// aliases message.
+func ResultObject(message []byte) []byte {
+	result, failure := outcome(message)
+	if result.Kind() != '{' || failure != nil {
+		return nil
+	}
+	return result
+}
+
+// ErrorObject returns the raw error of an error response; nil if it has none, or none that
+// is an object. It is read as PeekAnswer reads it and aliases message.
+func ErrorObject(message []byte) []byte {
+	_, failure := outcome(message)
+	if failure.Kind() != '{' {
+		return nil
+	}
+	return failure
+}
+
+// outcome returns the members result and error of a response; both are nil if it is
+// malformed. An error that is null is none.
+func outcome(message []byte) (result, failure jsontext.Value) {
+	r := answerReader{reader: read(message)}
+	defer r.release()
+	r.object(messageNames, func(name []byte) {
+		value := r.value()
+		switch {
+		case string(name) == "result":
+			result = value
+		case string(name) == "error" && value.Kind() != 'n':
+			failure = value
+		}
+	})
+	if r.end(); r.err != nil {
+		return nil, nil
+	}
+	return result, failure
+}
+
+// IDKey returns a raw JSON-RPC id as all who spell it otherwise have it: PHP escapes
+// slashes, Python what is not ASCII, and a parser that reads all numbers as floating ones
+// returns 1 for 1.0. Integers keep all their digits. "1" and 1 stay apart. What cannot be
+// read is returned as it is.
+func IDKey(raw []byte) string {
+	key := jsontext.Value(bytes.Clone(raw))
+	if isInteger(raw) || key.Canonicalize() != nil {
+		return string(raw)
+	}
+	return string(key)
+}
+
+// Answers reports whether a is the response to the request with this raw id, however the
+// two are spelt.
+func (a *Answer) Answers(id []byte) bool {
+	return a.Method == "" && a.ID != nil && (bytes.Equal(a.ID, id) || IDKey(a.ID) == IDKey(id))
+}
+
+// IsNobodys reports whether a is an error that names no request: the id is null, or left
+// out, where the one that was meant could not be read (JSON-RPC 2.0, "Response object").
+func (a *Answer) IsNobodys() bool {
+	return a.Method == "" && a.IsError && (a.ID == nil || string(a.ID) == "null")
+}
+
+// IsCrossed reports whether a, which is all that was answered to the request with this raw
+// id, is the response to another one, or to none: an error that names none is the request's
+// own, for the exchange says so.
+func (a *Answer) IsCrossed(id []byte) bool {
+	return a.Method == "" && (a.HasResult || a.IsError) && !a.Answers(id) && !a.IsNobodys()
+}
+
+// isInteger reports whether a number is spelled as integers are. -0 is 0 to most.
+func isInteger(raw []byte) bool {
+	digits := bytes.TrimPrefix(raw, []byte("-"))
+	return len(bytes.Trim(digits, "0123456789")) == 0 && string(raw) != "-0"
 }

@@ -2,7 +2,9 @@ package mcp
 
 import (
 	"errors"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -100,4 +102,33 @@ func IsTaskID(id string, limit int) bool {
 // decoded.
 func IsUnfit(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar
+}
+
+const memberTask = "task"
+
+// AsksTask reports whether the call of a tool asks to be made a task: in the legacy era,
+// by an object in params.task (2025-11-25, tasks, "Creating Tasks"). In the modern era the
+// member means nothing.
+func (c *Call) AsksTask() bool {
+	return c.Era == EraLegacy && c.Kind == KindRequest && c.Method == MethodCallTool && c.task.Kind() == '{'
+}
+
+// AskedTTL returns how long the client wants the task to live, which may be no time at
+// all; asked is false where it leaves that to the server, by a ttl that is absent or null.
+// The error is an *Error to answer with: -32602 if params.task.ttl is no number, and
+// -32600 if two readers could understand it differently.
+func (c *Call) AskedTTL() (ttl time.Duration, asked bool, err error) {
+	members, err := named(c.task, "ttl")
+	if err != nil {
+		return 0, false, refusal(err)
+	}
+	value := members[0]
+	if value == nil || value.Kind() == 'n' {
+		return 0, false, nil
+	}
+	ms, err := strconv.ParseFloat(string(value), 64)
+	if value.Kind() != '0' || err != nil && !errors.Is(err, strconv.ErrRange) {
+		return 0, false, errParams("task.ttl is no number")
+	}
+	return milliseconds(ms), true, nil
 }

@@ -75,13 +75,10 @@ func modes(elicitation jsontext.Value) (names []string) {
 	return names
 }
 
-// has reports whether value is an object with this member.
-func has(value jsontext.Value, member string) (found bool) {
-	_ = objectMembers(value, nil, func(name []byte, value jsontext.Value) error { // what cannot be read says nothing
-		found = found || string(name) == member && value.Kind() != 'n'
-		return nil
-	})
-	return found
+// has reports whether value is an object with this member. What cannot be read says nothing.
+func has(value jsontext.Value, member string) bool {
+	found, _ := loose(value, member)
+	return found[0] != nil && found[0].Kind() != 'n'
 }
 
 // Lacks returns the capabilities that a client would need to have declared for a request of
@@ -101,17 +98,9 @@ func (d Declared) Lacks(request []byte) map[string]any {
 
 // asked is the capability that a request of a server's needs, "" if none.
 func asked(request []byte) string {
-	var method string
-	var params jsontext.Value
-	err := objectMembers(request, nil, func(name []byte, value jsontext.Value) error {
-		switch string(name) {
-		case "method":
-			method, _ = text(value)
-		case "params":
-			params = value
-		}
-		return nil
-	})
+	members, err := loose(request, "method", "params")
+	params := members[1]
+	method, _ := text(members[0])
 	switch {
 	case err != nil:
 		return ""
@@ -129,14 +118,10 @@ func asked(request []byte) string {
 	return ""
 }
 
-func isURLMode(params jsontext.Value) (url bool) {
-	_ = objectMembers(params, nil, func(name []byte, value jsontext.Value) error {
-		if mode, ok := text(value); ok && string(name) == "mode" {
-			url = mode == "url"
-		}
-		return nil
-	})
-	return url
+func isURLMode(params jsontext.Value) bool {
+	members, _ := loose(params, "mode")
+	mode, _ := text(members[0])
+	return mode == "url"
 }
 
 // Refusal returns what a legacy client answers to a request of a server's that it has not

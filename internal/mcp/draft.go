@@ -68,10 +68,7 @@ func ToldTask(message []byte) string {
 // inside returns the last of an object's members that has one of these names; nil if there
 // is none, or object is none.
 func inside(object jsontext.Value, names ...string) (found jsontext.Value) {
-	if object.Kind() != '{' {
-		return nil
-	}
-	err := members(object, nil, func(name []byte, value jsontext.Value) error {
+	err := objectMembers(object, nil, func(name []byte, value jsontext.Value) error {
 		if slices.Contains(names, string(name)) {
 			found = value
 		}

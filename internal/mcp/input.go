@@ -2,6 +2,9 @@ package mcp
 
 import (
 	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -54,4 +57,101 @@ func sizeOf(inputs []Input) int {
 		n += len(`"":,`) + len(in.Key) + len(in.Value)
 	}
 	return n
+}
+
+// Members of multi round-trip requests (2026-07-28, "Core Types").
+const (
+	memberInputRequests  = "inputRequests"
+	memberInputResponses = "inputResponses"
+	memberRequestState   = "requestState"
+)
+
+const (
+	// ResultInputRequired is the resultType of a result that asks for input.
+	ResultInputRequired = "input_required"
+	// ResultTask is that of a result which hands out a task of the Tasks extension.
+	ResultTask = "task"
+)
+
+var (
+	errNothingAsked = errors.New("mcp: input_required with neither inputRequests nor requestState")
+	errInputKind    = errors.New("mcp: a member of input_required has the wrong kind")
+)
+
+// InputRequired reads a result that says `resultType: "input_required"`: what it asks
+// for, in order, and the raw JSON string of its requestState, nil if it has none. Both
+// alias result. It fails if there is neither, if one has the wrong kind, on names that two
+// readers could understand differently or that cannot be sent back as they came, and on
+// more than MaxInputs requests. null is as good as no member.
+func InputRequired(result []byte) (asks []Input, state []byte, err error) {
+	members, err := named(result, memberInputRequests, memberRequestState)
+	for i := range members {
+		if members[i].Kind() == 'n' {
+			members[i] = nil
+		}
+	}
+	requests, state := members[0], []byte(members[1])
+	switch {
+	case err != nil:
+	case requests == nil && state == nil:
+		err = errNothingAsked
+	case state != nil && jsontext.Value(state).Kind() != '"':
+		err = fmt.Errorf("%w: %s", errInputKind, memberRequestState)
+	case requests != nil:
+		asks, err = readRequests(requests)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return asks, state, nil
+}
+
+func readRequests(object jsontext.Value) ([]Input, error) {
+	if object.Kind() != '{' {
+		return nil, fmt.Errorf("%w: %s", errInputKind, memberInputRequests)
+	}
+	asks, err := readInputs(object)
+	for _, ask := range asks {
+		switch {
+		case err != nil:
+			return nil, err
+		case jsontext.Value(ask.Value).Kind() != '{':
+			err = fmt.Errorf("%w: a request", errInputKind)
+		case strings.ContainsRune(ask.Key, utf8.RuneError): // a lone surrogate is read as that
+			err = fmt.Errorf("%w: a key", errInputKind)
+		}
+	}
+	return asks, err
+}
+
+// InputResponses reads params.inputResponses of a tasks/update, in order (Tasks
+// extension, "Task Update Requests"). The body must be one that Peek takes; the values
+// alias it. The error is an *Error to answer with: -32602 if they are missing, no object
+// or more than MaxInputs, and -32600 if two readers could understand their names
+// differently.
+func InputResponses(body []byte) ([]Input, error) {
+	responses, err := responsesOf(body)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	if responses.Kind() != '{' {
+		return nil, errParams(memberInputResponses + " is missing or no object")
+	}
+	inputs, err := readInputs(responses)
+	switch {
+	case errors.Is(err, errTooManyInputs):
+		return nil, errParams("too many " + memberInputResponses)
+	case err != nil:
+		return nil, refusal(err)
+	}
+	return inputs, nil
+}
+
+func responsesOf(body []byte) (jsontext.Value, error) {
+	params := memberAt(body, "params")
+	if params.Kind() != '{' {
+		return nil, nil
+	}
+	members, err := named(params, memberInputResponses)
+	return members[0], err
 }

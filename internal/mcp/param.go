@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -26,12 +27,12 @@ func CheckParam(body []byte, parameter, value string) (string, *Error) {
 	if !utf8.ValidString(value) {
 		return "", errMismatch("an Mcp-Param header holds invalid characters")
 	}
-	from, to, ok := locate(body, "params", "arguments")
-	if !ok || jsontext.Value(body[from:to]).Kind() != '{' {
+	arguments := memberAt(body, "params", "arguments")
+	if arguments.Kind() != '{' {
 		return value, nil
 	}
 	named, equal := false, false
-	err := members(body[from:to], nil, func(name []byte, argument jsontext.Value) error {
+	err := members(arguments, nil, func(name []byte, argument jsontext.Value) error {
 		kind := argument.Kind()
 		if squeeze(string(name)) != squeeze(parameter) || kind == '{' || kind == '[' {
 			return nil
@@ -62,3 +63,47 @@ func mirrors(value string, argument jsontext.Value) (same bool, text string) {
 
 // isSafe reports whether every integer up to n can be told from its neighbours.
 func isSafe(n float64) bool { return n > -1<<53 && n < 1<<53 }
+
+// StructuredValue returns the member of a tool's structured content that has the name of
+// a header parameter, as that header would carry it: letter case, "-" and "_" do not
+// count, so that Mcp-Param-Basket-Id means basket_id and basketId. result is that of the
+// call, or of a task that bears it. ok is false if there is no such member, or several,
+// or it is neither a string nor an integer nor a boolean (2026-07-28, "Value Encoding").
+func StructuredValue(result []byte, parameter string) (value string, ok bool) {
+	content := memberAt(result, "structuredContent")
+	if content == nil {
+		content = memberAt(result, "result", "structuredContent")
+	}
+	if content.Kind() != '{' {
+		return "", false
+	}
+	matches := 0
+	err := members(content, nil, func(name []byte, v jsontext.Value) error {
+		if squeeze(string(name)) == squeeze(parameter) {
+			matches++
+			value, ok = headerText(v)
+		}
+		return nil
+	})
+	if err != nil || matches != 1 {
+		return "", false
+	}
+	return value, ok
+}
+
+// squeeze is a name without what a header's name and a member's write differently.
+func squeeze(name string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
+}
+
+func headerText(v jsontext.Value) (string, bool) {
+	switch v.Kind() {
+	case '"':
+		return text(v)
+	case '0':
+		return string(v), !strings.ContainsAny(string(v), ".eE")
+	case 't', 'f':
+		return string(v), true
+	}
+	return "", false
+}

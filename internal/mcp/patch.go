@@ -19,34 +19,79 @@ type change struct {
 	within patch  // instead of value: what becomes of the members of the object that it holds
 }
 
-// apply returns the one object in data with the patch applied. It fails where members
-// fails on an object that the patch speaks of, and with errNotObject where it would
-// have to add to something else; null is as good as no member.
-func (p patch) apply(data []byte) ([]byte, error) {
-	return p.appendTo(make([]byte, 0, len(data)+p.room()), data)
-}
+func (c change) removes() bool { return c.value == nil && c.within == nil }
 
-// room is how much longer the patch can make an object.
-func (p patch) room() int {
-	n := 0
-	for _, c := range p {
-		n += len(`,"":{}`) + len(c.name) + len(c.value) + c.within.room()
-	}
-	return n
-}
+func (c change) adds() bool { return c.value != nil || c.within.adds() }
 
-func (p patch) adds() bool {
-	return slices.ContainsFunc(p, change.adds)
-}
+func (p patch) adds() bool { return slices.ContainsFunc(p, change.adds) }
 
-func (p patch) find(name string) (change, bool) {
-	i := slices.IndexFunc(p, func(c change) bool { return c.name == name })
+func (p patch) find(name []byte) (change, bool) {
+	i := slices.IndexFunc(p, func(c change) bool { return c.name == string(name) })
 	if i < 0 {
 		return change{}, false
 	}
 	return p[i], true
 }
 
+// apply returns the one object in data with the patch applied. It fails where members
+// fails on an object that the patch speaks of, and with errNotObject where it would
+// have to add to something else; null is as good as no member.
+func (p patch) apply(data []byte) ([]byte, error) {
+	parts, err := p.parts(data)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(parts...), nil
+}
+
+// parts is apply without a copy of what stays.
+func (p patch) parts(data []byte) (out Parts, err error) {
+	edits, err := p.edits(data, 0)
+	done := 0
+	for _, e := range edits {
+		out = append(out, data[done:e.from], e.with)
+		done = e.to
+	}
+	return append(out, data[done:]), err
+}
+
+// edit puts with in the place of what stands between from and to.
+type edit struct {
+	from, to int
+	with     []byte
+}
+
+// edits returns what changes in the object in data, which begins at at.
+func (p patch) edits(data []byte, at int) ([]edit, error) {
+	spans, err := p.layout(data)
+	if err != nil {
+		return nil, err
+	}
+	var out []edit
+	end, stay := jsonOpen(data), 0
+	for _, s := range spans {
+		end = s.to
+		c, named := p.find(s.name)
+		if named && c.removes() {
+			out = append(out, edit{at + s.lead, at + s.to, nil})
+			continue
+		}
+		if stay++; stay == 1 && s.lead != spans[0].lead { // no comma before what is now the first
+			out = append(out, edit{at + s.lead, at + s.quote(data), data[spans[0].lead:spans[0].quote(data)]})
+		}
+		if !named {
+			continue
+		}
+		inner, err := c.edits(data[s.from:s.to], at+s.from)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, inner...)
+	}
+	return append(out, edit{at + end, at + end, p.added(spans, stay == 0)}), nil
+}
+
+// layout returns where the members of the one object in data stand.
 func (p patch) layout(data []byte) (spans []span, err error) {
 	if jsontext.Value(data).Kind() != '{' {
 		return nil, errNotObject
@@ -62,49 +107,28 @@ func (p patch) layout(data []byte) (spans []span, err error) {
 	return spans, err
 }
 
+// quote is where the member's name begins, behind a comma and blanks.
+func (s span) quote(data []byte) int { return s.lead + bytes.IndexByte(data[s.lead:], '"') }
+
 func jsonOpen(data []byte) int { return bytes.IndexByte(data, '{') + 1 }
 
-// cut returns the comma and the blanks before a member, and its name up to the value.
-func (s span) cut(data []byte) (lead, name []byte) {
-	start := s.lead + bytes.IndexByte(data[s.lead:], '"')
-	return data[s.lead:start], data[start:s.from]
+// edits returns what becomes of the value old, which stands at at.
+func (c change) edits(old jsontext.Value, at int) ([]edit, error) {
+	switch {
+	case c.within == nil:
+		return []edit{{at, at + len(old), c.value}}, nil
+	case old.Kind() == '{':
+		return c.within.edits(old, at)
+	case !c.within.adds():
+		return nil, nil
+	case old.Kind() == 'n':
+		return []edit{{at, at + len(old), c.within.object()}}, nil
+	}
+	return nil, errNotObject
 }
 
-func (p patch) appendTo(out, data []byte) ([]byte, error) {
-	spans, err := p.layout(data)
-	if err != nil {
-		return nil, err
-	}
-	open := jsonOpen(data)
-	out = append(out, data[:open]...)
-	end, stay := open, 0
-	for _, s := range spans {
-		end = s.to
-		c, named := p.find(string(s.name))
-		if named && c.removes() {
-			continue
-		}
-		lead, name := s.cut(data)
-		if stay++; stay == 1 { // no comma before what is now the first
-			lead, _ = spans[0].cut(data)
-		}
-		out = append(append(out, lead...), name...)
-		if !named {
-			out = append(out, data[s.from:s.to]...)
-			continue
-		}
-		if out, err = c.appendValue(out, data[s.from:s.to]); err != nil {
-			return nil, err
-		}
-	}
-	if out, err = p.appendNew(out, spans, stay == 0); err != nil {
-		return nil, err
-	}
-	return append(out, data[end:]...), nil
-}
-
-// appendNew adds the members that are not among spans.
-func (p patch) appendNew(out []byte, spans []span, first bool) ([]byte, error) {
+// added is what stands behind the members in spans: those that are not among them.
+func (p patch) added(spans []span, first bool) (out []byte) {
 	for _, c := range p {
 		if !c.adds() || slices.ContainsFunc(spans, func(s span) bool { return string(s.name) == c.name }) {
 			continue
@@ -115,30 +139,47 @@ func (p patch) appendNew(out []byte, spans []span, first bool) ([]byte, error) {
 		first = false
 		out, _ = jsontext.AppendQuote(out, c.name)
 		out = append(out, ':')
-		var err error
-		if out, err = c.appendValue(out, nil); err != nil {
-			return nil, err
+		if c.within == nil {
+			out = append(out, c.value...)
+		} else {
+			out = append(out, c.within.object()...)
 		}
 	}
-	return out, nil
+	return out
 }
 
-func (c change) removes() bool { return c.value == nil && c.within == nil }
+// object is an object with what p adds.
+func (p patch) object() []byte { return slices.Concat([]byte("{"), p.added(nil, true), []byte("}")) }
 
-func (c change) adds() bool { return c.value != nil || c.within.adds() }
+// Parts are a message in pieces, one after the other: what is large in it is another's, and
+// no copy.
+type Parts [][]byte
 
-// appendValue appends what becomes of the value old, nil if there is none.
-func (c change) appendValue(out, old []byte) ([]byte, error) {
-	kind := jsontext.Value(old).Kind()
-	switch {
-	case c.within == nil:
-		return append(out, c.value...), nil
-	case kind == '{':
-		return c.within.appendTo(out, old)
-	case !c.within.adds():
-		return append(out, old...), nil
-	case old == nil, kind == 'n':
-		return c.within.appendTo(out, []byte("{}"))
+// Len is how many bytes the message has.
+func (p Parts) Len() int {
+	n := 0
+	for _, part := range p {
+		n += len(part)
 	}
-	return nil, errNotObject
+	return n
+}
+
+// Bytes returns the message in one piece.
+func (p Parts) Bytes() []byte {
+	if len(p) == 1 {
+		return p[0]
+	}
+	return slices.Concat(p...)
+}
+
+// copied is the size, in bytes, up to which an outcome is copied into the message that bears
+// it: one piece costs less than three.
+const copied = 16 << 10
+
+// around returns a message with value, of which head and tail are before and after it.
+func around(head, value, tail []byte) Parts {
+	if len(value) <= copied {
+		return Parts{append(append(head, value...), tail...)}
+	}
+	return Parts{head, value, tail}
 }

@@ -2,7 +2,11 @@ package mcp
 
 import (
 	"encoding/json"
+	"errors"
+	"strconv"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -22,11 +26,10 @@ const maxProgressText = 1 << 10
 // is none or it is neither a string nor a number. It aliases body, which must be one that
 // Peek takes.
 func ProgressToken(body []byte) []byte {
-	from, to, ok := locate(body, "params", "_meta", memberProgressToken)
-	if !ok || !isToken(body[from:to]) {
-		return nil
+	if token := memberAt(body, "params", "_meta", memberProgressToken); isToken(token) {
+		return token
 	}
-	return body[from:to]
+	return nil
 }
 
 func isToken(value jsontext.Value) bool { return value.Kind() == '"' || value.Kind() == '0' }
@@ -35,45 +38,25 @@ func isToken(value jsontext.Value) bool { return value.Kind() == '"' || value.Ki
 // none, if it lacks the token or the number, and if two readers could understand it
 // differently.
 func PeekProgress(message []byte) (p Progress, ok bool) {
-	var env envelope
-	if objectMembers(message, envelopeNames, env.set) != nil {
+	request, err := named(message, envelopeNames...)
+	if err != nil || !isString(request[2], MethodProgress) {
 		return Progress{}, false
 	}
-	if method, _ := text(env.method); method != MethodProgress {
+	said, err := named(request[3], memberProgressToken, "progress", "total", "message")
+	if err != nil || !isToken(said[0]) || said[1].Kind() != '0' {
 		return Progress{}, false
 	}
-	known := []string{memberProgressToken, "progress", "total", "message"}
-	err := objectMembers(env.params, known, p.set)
-	if err != nil || p.Token == nil || p.Progress == "" {
-		return Progress{}, false
+	p = Progress{Token: said[0], Progress: string(said[1])}
+	if said[2].Kind() == '0' {
+		p.Total = string(said[2])
 	}
+	p.Message, _ = text(said[3])
 	return p, true
-}
-
-func (p *Progress) set(name []byte, value jsontext.Value) error {
-	isNumber := value.Kind() == '0'
-	switch {
-	case string(name) == memberProgressToken && isToken(value):
-		p.Token = value
-	case string(name) == "progress" && isNumber:
-		p.Progress = string(value)
-	case string(name) == "total" && isNumber:
-		p.Total = string(value)
-	case string(name) == "message":
-		p.Message, _ = text(value)
-	}
-	return nil
 }
 
 // ProgressParams returns the raw params of a message that PeekProgress takes. It aliases
 // message.
-func ProgressParams(message []byte) []byte {
-	from, to, ok := locate(message, "params")
-	if !ok {
-		return nil
-	}
-	return message[from:to]
-}
+func ProgressParams(message []byte) []byte { return memberAt(message, "params") }
 
 // Text returns the progress as the statusMessage of a task says it: "42/100: rendering",
 // or what of it there is. It is one line of valid UTF-8 without control characters, of at
@@ -118,4 +101,80 @@ func NewProgress(token []byte, progress, message string) []byte {
 		out = append(append(out, `,"message":`...), text...)
 	}
 	return append(out, "}}"...)
+}
+
+// FollowedTask is a task of an upstream's as it tells of it in the dialect of the Tasks
+// extension. Its slices alias what it was read from.
+type FollowedTask struct {
+	ID           string
+	Status       string
+	Message      string        // statusMessage, on one line; the upstream's, unverified; "" if it is not UTF-8
+	PollInterval time.Duration // 0: not said
+	Asks         []Input       // inputRequests, in order
+	Result       []byte        // raw JSON object; nil if there is none
+	Error        []byte        // raw JSON object; nil if there is none
+}
+
+var (
+	errNoTask  = errors.New("mcp: no task is told of")
+	errNotUTF8 = errors.New("mcp: not UTF-8")
+)
+
+// ReadFollowed reads a result that hands out a task, or the result of a tasks/get. It
+// fails if that tells of no task, asks for input in what is not UTF-8, on names that two readers could understand differently,
+// and where InputRequired does.
+func ReadFollowed(result []byte) (FollowedTask, error) {
+	var t FollowedTask
+	known := []string{"taskId", "status", "statusMessage", "pollIntervalMs", memberInputRequests, "result", "error"}
+	err := objectMembers(result, known, t.set)
+	if err == nil && (t.ID == "" || t.Status == "") {
+		err = errNoTask
+	}
+	if err != nil {
+		return FollowedTask{}, err
+	}
+	return t, nil
+}
+
+func (t *FollowedTask) set(name []byte, value jsontext.Value) (err error) {
+	isObject := value.Kind() == '{'
+	switch {
+	case string(name) == "taskId":
+		t.ID, _ = text(value)
+	case string(name) == "status":
+		t.Status, _ = text(value)
+	case string(name) == "statusMessage" && utf8.Valid(value):
+		message, _ := text(value)
+		t.Message = shortened(OneLine(message))
+	case string(name) == "pollIntervalMs":
+		if ms, err := strconv.ParseFloat(string(value), 64); err == nil && ms > 0 && ms < 1e9 {
+			t.PollInterval = time.Duration(ms * float64(time.Millisecond))
+		}
+	case string(name) == memberInputRequests && !utf8.Valid(value):
+		err = errNotUTF8
+	case string(name) == memberInputRequests && isObject:
+		t.Asks, err = readRequests(value)
+	case string(name) == "result" && isObject:
+		t.Result = value
+	case string(name) == "error" && isObject:
+		t.Error = value
+	}
+	return err
+}
+
+// TaskRequest returns the body of a request of berth's own about a task: its method, and
+// for a tasks/update the client's answers under the upstream's keys.
+func TaskRequest(id, method, taskID, version string, answers []Input) []byte {
+	params := map[string]any{"taskId": taskID, "_meta": OwnMeta(version)}
+	if answers != nil {
+		params[memberInputResponses] = json.RawMessage(appendInputs(make([]byte, 0, sizeOf(answers)), answers))
+	}
+	// What it holds always marshals: answers were parsed before.
+	body, _ := json.Marshal(struct {
+		Version string         `json:"jsonrpc"`
+		ID      string         `json:"id"`
+		Method  string         `json:"method"`
+		Params  map[string]any `json:"params"`
+	}{"2.0", id, method, params})
+	return body
 }

@@ -163,7 +163,7 @@ func (er *EventReader) rest() Event {
 func (e Event) ID() string {
 	id := ""
 	for line := range lines(e.Raw) {
-		if value, ok := field(line, "id"); ok && !bytes.ContainsRune(value, 0) {
+		if name, value := field(line); string(name) == "id" && !bytes.ContainsRune(value, 0) {
 			id = string(value)
 		}
 	}
@@ -174,17 +174,17 @@ func (e Event) ID() string {
 // says so; else 0.
 func (e Event) Retry() (wait time.Duration) {
 	for line := range lines(e.Raw) {
-		value, ok := field(line, "retry")
-		if ms, err := strconv.ParseUint(string(value), 10, 31); ok && err == nil {
+		name, value := field(line)
+		if ms, err := strconv.ParseUint(string(value), 10, 31); string(name) == "retry" && err == nil {
 			wait = time.Duration(ms) * time.Millisecond
 		}
 	}
 	return wait
 }
 
-func field(line []byte, name string) (value []byte, ok bool) {
-	found, value, _ := bytes.Cut(line, []byte(":"))
-	return bytes.TrimPrefix(value, []byte(" ")), string(found) == name
+func field(line []byte) (name, value []byte) {
+	name, value, _ = bytes.Cut(line, []byte(":"))
+	return name, bytes.TrimPrefix(value, []byte(" "))
 }
 
 // eventData joins the data fields of an event. Events of other types than
@@ -193,9 +193,8 @@ func eventData(raw []byte) []byte {
 	var data, kind []byte
 	fields := 0
 	for line := range lines(raw) {
-		field, value, _ := bytes.Cut(line, []byte(":"))
-		value = bytes.TrimPrefix(value, []byte(" "))
-		switch string(field) {
+		name, value := field(line)
+		switch string(name) {
 		case "event":
 			kind = value
 		case "data":
@@ -216,18 +215,56 @@ func eventData(raw []byte) []byte {
 func lines(raw []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for len(raw) > 0 {
-			end := bytes.IndexAny(raw, "\r\n")
-			if end < 0 {
-				yield(raw)
+			line, end := cutLine(raw)
+			raw = raw[len(line)+len(end):]
+			if !yield(line) {
 				return
 			}
-			if !yield(raw[:end]) {
-				return
-			}
-			if raw[end] == '\r' && end+1 < len(raw) && raw[end+1] == '\n' {
-				end++
-			}
-			raw = raw[end+1:]
 		}
 	}
+}
+
+// WithData returns the bytes of an event with data, which is not empty, for its own;
+// every other byte stays as it came. An event without data stays as it is.
+func WithData(raw, data []byte) []byte { return rewriteEvent(raw, data, "") }
+
+// rewriteEvent returns the bytes of an event with data for its own, unless that is nil,
+// and tag before its id.
+func rewriteEvent(raw, data []byte, tag string) []byte {
+	written := false
+	out := make([]byte, 0, len(raw)+len(data)+len(tag)+16)
+	for len(raw) > 0 {
+		line, end := cutLine(raw)
+		raw = raw[len(line)+len(end):]
+		named, value := field(line)
+		switch name := string(named); {
+		case name == "id" && tag != "" && len(value) > 0 && len(end) > 0:
+			out = append(append(append(append(out, "id: "...), tag...), value...), end...)
+		case name == "data" && written: // it stands in the first one
+		case name == "data" && data != nil:
+			written = true
+			begin := []byte("data: ")
+			if bytes.HasPrefix(line, []byte("data:")) && !bytes.HasPrefix(line, begin) && !bytes.HasPrefix(data, []byte(" ")) {
+				begin = begin[:len("data:")] // as its server writes it
+			}
+			for part := range bytes.SplitSeq(data, []byte("\n")) {
+				out = append(append(append(out, begin...), part...), end...)
+			}
+		default:
+			out = append(append(out, line...), end...)
+		}
+	}
+	return out
+}
+
+func cutLine(raw []byte) (line, end []byte) {
+	n := bytes.IndexAny(raw, "\r\n")
+	if n < 0 {
+		return raw, nil
+	}
+	width := 1
+	if bytes.HasPrefix(raw[n:], []byte("\r\n")) {
+		width = 2
+	}
+	return raw[:n], raw[n : n+width]
 }

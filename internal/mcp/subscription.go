@@ -2,8 +2,8 @@ package mcp
 
 import (
 	"bytes"
-
-	"github.com/go-json-experiment/json/jsontext"
+	"slices"
+	"strings"
 )
 
 // Messages on a subscription's stream (2026-07-28, subscriptions; Tasks extension,
@@ -17,11 +17,7 @@ const (
 
 // Agreed returns what an acknowledgement agrees to.
 func Agreed(message []byte) (Filter, error) {
-	from, to, ok := locate(message, "params", "notifications")
-	if !ok {
-		return nil, nil
-	}
-	return ParseFilter(message[from:to])
+	return ParseFilter(memberAt(message, "params", "notifications"))
 }
 
 // Acknowledgement returns the first message of the subscription that the request
@@ -40,32 +36,18 @@ func SubscriptionEnd(id []byte) []byte {
 // TaskNotification tells a subscription of a task's state, given as the result of
 // tasks/get: but for what belongs to a result, both are the same.
 func TaskNotification(id, result []byte) []byte {
-	task := make([]byte, 0, len(result))
-	err := members(result, nil, func(name []byte, value jsontext.Value) error {
-		if string(name) == "resultType" || string(name) == "_meta" {
-			return nil
-		}
-		if len(task) > 0 {
-			task = append(task, ',')
-		}
-		quoted, _ := jsontext.AppendQuote(nil, name)
-		task = append(append(append(task, quoted...), ':'), value...)
-		return nil
-	})
+	task, err := patch{{name: "resultType"}, {name: "_meta"}}.apply(result)
 	if err != nil {
 		return nil
 	}
-	return notification(NotificationTask, id, task)
+	task = bytes.TrimSpace(task)
+	return notification(NotificationTask, id, task[1:len(task)-1])
 }
 
 // ForSubscription returns a notification as the subscription with this id gets it, which it
 // names if it names none; nil if there is no place for that.
 func ForSubscription(message, id []byte) []byte {
-	names := patch{{name: "params", within: patch{{name: "_meta", within: patch{{name: metaSubscription, value: id}}}}}}
-	out, err := names.apply(message)
-	if err != nil {
-		return nil
-	}
+	out, _ := patch{{name: "params", within: patch{{name: "_meta", within: patch{{name: metaSubscription, value: id}}}}}}.apply(message)
 	return out
 }
 
@@ -82,4 +64,102 @@ func notification(method string, id, params []byte) []byte {
 // notificationHead is what stands before the id of the subscription.
 func notificationHead(method string) string {
 	return `{"jsonrpc":"2.0","method":"` + method + `","params":{"_meta":{"` + metaSubscription + `":`
+}
+
+// Subscribed is what berth reads in a message on a subscription's stream: beside the rest
+// of an Answer, what a notification is about and whose it is.
+type Subscribed struct {
+	Answer
+	URI          string // params.uri
+	Subscription []byte // raw JSON of the subscriptionId in params._meta; nil: none was read
+}
+
+// PeekSubscribed is PeekAnswer for a message on a subscription's stream.
+func PeekSubscribed(data []byte, cut bool) (Subscribed, error) {
+	var s Subscribed
+	var err error
+	s.Answer, err = peekAnswer(data, cut, &s, "")
+	return s, err
+}
+
+// Members of a notification that are read where it stands on a subscription's stream.
+var (
+	subscribedNames     = append([]string{"uri", "_meta"}, taskNames...)
+	subscribedMetaNames = []string{metaSubscription}
+)
+
+func (r *answerReader) subscribedMember(name []byte) {
+	switch string(name) {
+	case "uri":
+		r.text(&r.subscribed.URI)
+	case "_meta":
+		r.ifObject(subscribedMetaNames, r.subscribedMeta)
+	default:
+		r.task(&r.params, name)
+	}
+}
+
+func (r *answerReader) subscribedMeta(name []byte) {
+	if value := r.value(); string(name) == metaSubscription {
+		r.subscribed.Subscription = slices.Clone(value)
+	}
+}
+
+// The members of a filter that the revision names, but for FilterTasks, and what each asks
+// for (2026-07-28, subscriptions, "Notification Filter").
+const (
+	filterTools     = "toolsListChanged"
+	filterPrompts   = "promptsListChanged"
+	filterResources = "resourcesListChanged"
+	filterUpdates   = "resourceSubscriptions"
+)
+
+// askedBy is the member of a filter that asks for notifications of a method.
+var askedBy = map[string]string{
+	"notifications/tools/list_changed":     filterTools,
+	"notifications/prompts/list_changed":   filterPrompts,
+	"notifications/resources/list_changed": filterResources,
+	"notifications/resources/updated":      filterUpdates,
+	NotificationTask:                       FilterTasks,
+}
+
+// Grants reports whether a subscription whose server has agreed to f may be told this. What
+// berth does not know may come where a member was agreed to that it does not know either:
+// extensions add to both.
+func (f Filter) Grants(s *Subscribed) bool {
+	name, known := askedBy[s.Method]
+	if !known {
+		return slices.ContainsFunc(f, func(w Wish) bool { return w.wants() && !isKnownFilter(w.Name) })
+	}
+	wish, ok := f.Find(name)
+	switch {
+	case !ok || !wish.wants():
+		return false
+	case name == FilterTasks:
+		return s.Task.ID != "" && slices.Contains(wish.List, s.Task.ID)
+	case name == filterUpdates:
+		return slices.ContainsFunc(wish.List, func(uri string) bool { return isOrIsWithin(s.URI, uri) })
+	}
+	return true
+}
+
+func isKnownFilter(name string) bool {
+	switch name {
+	case filterTools, filterPrompts, filterResources, filterUpdates, FilterTasks:
+		return true
+	}
+	return false
+}
+
+// isOrIsWithin reports whether uri is that of a resource or of a sub-resource of it, which
+// a server may name in its place (2026-07-28, schema, ResourceUpdatedNotificationParams).
+func isOrIsWithin(uri, resource string) bool {
+	rest, ok := strings.CutPrefix(uri, resource)
+	return ok && (rest == "" || strings.HasSuffix(resource, "/") || strings.ContainsAny(rest[:1], "/?#"))
+}
+
+// ResourceURI returns params.uri of a message, "" if there is none.
+func ResourceURI(message []byte) string {
+	uri, _ := text(memberAt(message, "params", "uri"))
+	return uri
 }

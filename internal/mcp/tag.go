@@ -57,22 +57,18 @@ func TagMessage(message []byte, tag string) []byte {
 }
 
 func tagID(message []byte, tag string, path ...string) []byte {
-	from, to, ok := locate(message, path...)
-	if !ok {
+	old := memberAt(message, path...)
+	if old == nil {
 		return message
 	}
-	id, _ := json.Marshal(tag + string(message[from:to])) // a string always marshals
+	id, _ := json.Marshal(tag + string(old)) // a string always marshals
 	return replace(message, id, path...)
 }
 
 // UntagResponse returns a client's response with its id as the server made it that
 // tag stands for; ok is false if it answers somebody else.
 func UntagResponse(response []byte, tag string) (body []byte, ok bool) {
-	from, to, ok := locate(response, "id")
-	if !ok {
-		return nil, false
-	}
-	tagged, _ := text(jsontext.Value(response[from:to]))
+	tagged, _ := text(memberAt(response, "id"))
 	raw, ok := strings.CutPrefix(tagged, tag)
 	id := jsontext.Value(raw)
 	if !ok || !id.IsValid() || id.Kind() != '"' && id.Kind() != '0' {

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 
@@ -26,19 +25,11 @@ var errNoTaskList = errors.New("mcp: not a list of tasks")
 // see different tasks: whose a task is hangs on its id.
 func ReadTaskList(result []byte) (TaskList, error) {
 	var list TaskList
-	var tasks, cursor jsontext.Value
-	err := objectMembers(result, []string{"tasks", "nextCursor"}, func(name []byte, value jsontext.Value) error {
-		switch string(name) {
-		case "tasks":
-			tasks = value
-		case "nextCursor":
-			cursor = value
-		}
-		return nil
-	})
+	members, err := named(result, "tasks", "nextCursor")
 	if err != nil {
 		return list, err
 	}
+	tasks, cursor := members[0], members[1]
 	if tasks.Kind() != '[' || cursor != nil && cursor.Kind() != '"' && cursor.Kind() != 'n' {
 		return list, errNoTaskList
 	}
@@ -65,13 +56,11 @@ func readTasks(list jsontext.Value) ([]ListedTask, error) {
 
 // listedID returns the id of a task in a list. A task without one is nobody's.
 func listedID(task jsontext.Value) (id string, err error) {
-	err = objectMembers(task, []string{"taskId"}, func(name []byte, value jsontext.Value) error {
-		if string(name) == "taskId" {
-			id, _ = text(value)
-		}
-		return nil
-	})
-	if err == nil && id == "" {
+	members, err := named(task, "taskId")
+	if err != nil {
+		return "", err
+	}
+	if id, _ = text(members[0]); id == "" {
 		err = errNoTaskList
 	}
 	return id, err
@@ -95,38 +84,16 @@ func (l TaskList) Result() []byte {
 }
 
 // WithCursor returns the body of a single request with its params.cursor replaced, or
-// left out if cursor is "". The body must be one that Peek takes.
+// left out if cursor is ""; every other byte of its params stays. The body must be one that
+// Peek takes.
 func WithCursor(body []byte, cursor string) []byte {
-	params := []byte("{}")
-	if from, to, ok := locate(body, "params"); ok && body[from] == '{' {
-		params = body[from:to]
-	}
 	var value []byte
 	if cursor != "" {
 		value, _ = json.Marshal(cursor) // strings always marshal
 	}
-	return withMember(body, "params", withMember(params, "cursor", value))
-}
-
-// withMember returns object with one of its members replaced by value, which goes to
-// the end; nil leaves it out.
-func withMember(object []byte, name string, value []byte) []byte {
-	var out bytes.Buffer
-	add := func(name string, value []byte) {
-		if out.Len() > 0 {
-			out.WriteByte(',')
-		}
-		quoted, _ := jsontext.AppendQuote(nil, name)
-		out.Write(append(append(quoted, ':'), value...))
+	params := change{name: "params", within: patch{{name: "cursor", value: value}}}
+	if memberAt(body, "params").Kind() != '{' {
+		params = change{name: "params", value: params.within.object()}
 	}
-	_ = members(object, nil, func(other []byte, value jsontext.Value) error {
-		if string(other) != name {
-			add(string(other), value)
-		}
-		return nil
-	})
-	if value != nil {
-		add(name, value)
-	}
-	return append(append([]byte("{"), out.Bytes()...), '}')
+	return patched(body, patch{params})
 }

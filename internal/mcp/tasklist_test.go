@@ -54,7 +54,7 @@ func TestReadTaskListRefusesWhatTwoReadersCouldReadDifferently(t *testing.T) {
 func TestWithCursor(t *testing.T) {
 	const quoted = `"a\"b"`
 	for body, want := range map[string]string{
-		`{"id":1.0, "params" : {"cursor":"old","_meta":{ "x":1}},"method":"m"}`: `{"id":1.0,"method":"m","params":{"_meta":{ "x":1},"cursor":` + quoted + `}}`,
+		`{"id":1.0, "params" : {"cursor":"old","_meta":{ "x":1}},"method":"m"}`: `{"id":1.0, "params" : {"cursor":` + quoted + `,"_meta":{ "x":1}},"method":"m"}`,
 		`{"id":1,"method":"m"}`:               `{"id":1,"method":"m","params":{"cursor":` + quoted + `}}`,
 		`{"id":1,"method":"m","params":null}`: `{"id":1,"method":"m","params":{"cursor":` + quoted + `}}`,
 	} {

@@ -111,38 +111,28 @@ func listIn(message []byte) (from, to int) {
 var errNoTool = errors.New("mcp: not a tool whose support of tasks can be told")
 
 func (t *listedTool) read(tool jsontext.Value) error {
-	if tool.Kind() != '{' {
+	members, err := named(tool, "name", "execution")
+	if err != nil {
+		return err
+	}
+	name, execution := members[0], members[1]
+	if name.Kind() != '"' {
 		return errNoTool
 	}
-	named := false
-	err := members(tool, []string{"name", "execution"}, func(name []byte, value jsontext.Value) (err error) {
-		switch string(name) {
-		case "name":
-			t.name, named = text(value)
-		case "execution":
-			t.says, err = taskSupport(value)
-		}
-		return err
-	})
-	if err == nil && !named {
-		err = errNoTool
+	t.name, _ = text(name)
+	if execution != nil {
+		t.says, err = taskSupport(execution)
 	}
 	return err
 }
 
 // taskSupport returns what an execution says of tasks, "" for nothing.
 func taskSupport(execution jsontext.Value) (says string, err error) {
-	if execution.Kind() != '{' {
-		return "", errNoTool
+	members, err := named(execution, "taskSupport")
+	if err == nil && members[0] != nil {
+		if says, _ = text(members[0]); says == "" {
+			err = errNoTool
+		}
 	}
-	err = members(execution, []string{"taskSupport"}, func(name []byte, value jsontext.Value) error {
-		if string(name) != "taskSupport" {
-			return nil
-		}
-		if says, _ = text(value); says == "" {
-			return errNoTool
-		}
-		return nil
-	})
 	return says, err
 }

@@ -1,5 +1,7 @@
 package mcp
 
+import "encoding/json"
+
 // Era tells the two families of protocol revisions apart.
 type Era uint8
 
@@ -92,4 +94,20 @@ func IsModern(version string) bool { return isRevision(version) && version >= ve
 // batch. No version means 2025-03-26.
 func AllowsBatches(version string) bool {
 	return version == "" || isRevision(version) && version <= versionBatches
+}
+
+// SupportedVersions returns the protocol versions that an error response names as those that
+// its server speaks (2026-07-28, UnsupportedProtocolVersionError); none if it names none.
+func SupportedVersions(message []byte) []string {
+	var m struct {
+		Error struct {
+			Data struct {
+				Supported []string `json:"supported"`
+			} `json:"data"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(message, &m) != nil {
+		return nil
+	}
+	return m.Error.Data.Supported
 }
