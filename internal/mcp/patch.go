@@ -45,14 +45,19 @@ func (p patch) apply(data []byte) ([]byte, error) {
 }
 
 // parts is apply without a copy of what stays.
-func (p patch) parts(data []byte) (out Parts, err error) {
+func (p patch) parts(data []byte) (Parts, error) {
 	edits, err := p.edits(data, 0)
-	done := 0
+	return edited(data, edits), err
+}
+
+// edited returns data with the edits made, which stand in order.
+func edited(data []byte, edits []edit) Parts {
+	out, done := make(Parts, 0, 2*len(edits)+1), 0
 	for _, e := range edits {
 		out = append(out, data[done:e.from], e.with)
 		done = e.to
 	}
-	return append(out, data[done:]), err
+	return append(out, data[done:])
 }
 
 // edit puts with in the place of what stands between from and to.
@@ -67,7 +72,7 @@ func (p patch) edits(data []byte, at int) ([]edit, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []edit
+	out := make([]edit, 0, len(p)+1)
 	end, stay := jsonOpen(data), 0
 	for _, s := range spans {
 		end = s.to
@@ -100,6 +105,7 @@ func (p patch) layout(data []byte) (spans []span, err error) {
 	for i, c := range p {
 		known[i] = c.name
 	}
+	spans = make([]span, 0, 8)
 	err = walk(data, known, func(s span) error {
 		spans = append(spans, s)
 		return nil

@@ -21,35 +21,22 @@ const (
 // came. Left alone, and not shown to support, is a tool that two readers could understand
 // differently, or of whose execution or taskSupport nobody can tell what it means.
 func AddTaskSupport(message []byte, support func(tool, says string) string) ([]byte, bool) {
-	var out []byte
-	done := 0 // bytes of message that are in out
+	var edits []edit
 	for _, t := range toolsIn(message) {
 		to := support(t.name, t.says)
 		if to == "" || to == t.says {
 			continue
 		}
-		tool, err := sayTaskSupport(message[t.from:t.to], to)
-		if err != nil {
-			continue
+		value, _ := jsontext.AppendQuote(nil, to)
+		say := patch{{name: "execution", within: patch{{name: "taskSupport", value: value}}}}
+		if own, err := say.edits(message[t.from:t.to], t.from); err == nil {
+			edits = append(edits, own...)
 		}
-		if out == nil {
-			out = make([]byte, 0, len(message)+len(message)/8)
-		}
-		out = append(append(out, message[done:t.from]...), tool...)
-		done = t.to
 	}
-	if out == nil {
+	if len(edits) == 0 {
 		return message, false
 	}
-	return append(out, message[done:]...), true
-}
-
-func sayTaskSupport(tool []byte, support string) ([]byte, error) {
-	value, err := jsontext.AppendQuote(nil, support)
-	if err != nil {
-		return nil, err
-	}
-	return patch{{name: "execution", within: patch{{name: "taskSupport", value: value}}}}.apply(tool)
+	return edited(message, edits).Bytes(), true
 }
 
 type listedTool struct {
