@@ -127,7 +127,7 @@ func (x *request) promise(piece exchange.Piece) {
 		x.promised = sticky.TasksOwn
 	}
 	if x.promised != "" {
-		x.endpoint.support.promise(x.promised)
+		x.p.learned[x.endpoint].support.promise(x.promised)
 	}
 }
 
@@ -138,7 +138,7 @@ func (x *request) supportOf(tool, says string) string {
 	if rule == nil {
 		return ""
 	}
-	x.endpoint.support.learn(tool, says)
+	x.p.learned[x.endpoint].support.learn(tool, says)
 	if saysSomething(says) {
 		return ""
 	}

@@ -22,7 +22,7 @@ const (
 // where nobody can tell. The request has been routed: whom it would go to is asked, if no
 // list has told of late.
 func (x *request) toolSays(tool string) string {
-	support := &x.endpoint.support
+	support := &x.p.learned[x.endpoint].support
 	if says, known := support.of(tool); known {
 		return says
 	}
@@ -64,7 +64,7 @@ func (x *request) askTools(tool string) error {
 			x.supportOf(tool, says)
 			return ""
 		})
-		if _, known := x.endpoint.support.of(tool); known {
+		if _, known := x.p.learned[x.endpoint].support.of(tool); known {
 			return nil
 		}
 		a, err := mcp.PeekAnswer(message, false)

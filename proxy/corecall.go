@@ -46,7 +46,7 @@ func (x *request) tasksPromised() string {
 	if tasks := x.decision.Binding.Tasks; x.decision.Key.Kind == sticky.Session && tasks != "" {
 		return tasks
 	}
-	return x.endpoint.support.promised()
+	return x.p.learned[x.endpoint].support.promised()
 }
 
 // makeCoreTask makes a task of the call, and hands it out. A store that is away is no

@@ -55,7 +55,7 @@ type fleetFeed struct {
 func (l *subscription) share(u *routing.Upstream, filter mcp.Filter) {
 	g := &leg{l: l, upstream: u, asked: filter, shared: true}
 	l.legs = append(l.legs, g)
-	feeds := &l.x.endpoint.feeds
+	feeds := &l.x.p.learned[l.x.endpoint].feeds
 	feed := feeds.join(g)
 	g.end = sync.OnceFunc(func() { feeds.leave(feed, g) })
 }
@@ -184,9 +184,10 @@ func (f *fleetFeed) run(ctx context.Context) {
 			f.tell(nil, func(*leg) legEvent { return legEvent{lost: err} })
 			return
 		}
-		f.ep.feeds.mu.Lock()
-		f.ep.feeds.forget(f)
-		f.ep.feeds.mu.Unlock()
+		feeds := &f.p.learned[f.ep].feeds
+		feeds.mu.Lock()
+		feeds.forget(f)
+		feeds.mu.Unlock()
 		again := refused.repeat(f.crossed)
 		f.tell(nil, func(g *leg) legEvent { return legEvent{lost: again(g.l.x.id)} })
 	})

@@ -56,7 +56,7 @@ func (ep *Endpoint) misplaced(ctx context.Context, u *routing.Upstream, c *upgra
 func (ep *Endpoint) lostSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call, status int) bool {
 	lost := status == wire.StatusNotFound || status == wire.StatusBadRequest && ep.deniesSession(ctx, u, c)
 	if lost {
-		ep.doubts.add(u, c.Session)
+		ep.Router.Pool.Suspect(u, c.Session)
 	}
 	return lost
 }

@@ -66,10 +66,6 @@ type Endpoint struct {
 	// resources, over streams that subscribers with equal credentials share. False:
 	// they hear of one upstream's.
 	FleetNotifications bool
-
-	feeds   fleetFeeds
-	support toolSupport
-	doubts  doubts
 }
 
 // Timeouts bound how long an answer's headers may take, where nothing else is
@@ -119,6 +115,13 @@ type Proxy struct {
 	lookout    lookout
 	newsroom   newsroom
 	deliveries deliveries
+	learned    map[*Endpoint]*learned
+}
+
+// learned is what berth knows of a pool while it serves.
+type learned struct {
+	feeds   fleetFeeds
+	support toolSupport
 }
 
 // New returns a proxy for the given endpoints.
@@ -133,6 +136,7 @@ func New(o Options) *Proxy {
 		end:       newEnd(),
 		flights:   newFlights(),
 		vouched:   newVouched(),
+		learned:   make(map[*Endpoint]*learned),
 		lists:     make(chan struct{}, listsAtOnce),
 		lookout:   lookout{tasks: o.Tasks, reads: make(chan struct{}, looksAtOnce)},
 	}
@@ -143,6 +147,9 @@ func New(o Options) *Proxy {
 		p.log = slog.New(slog.DiscardHandler)
 	}
 	p.telemetry.begin(o.Endpoints)
+	for _, ep := range o.Endpoints {
+		p.learned[ep] = &learned{}
+	}
 	p.load = newLoad(p.limits, o.Meter, p.log)
 	return p
 }

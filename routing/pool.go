@@ -40,6 +40,7 @@ type Pool struct {
 	ejection  Ejection
 	log       *slog.Logger
 	metrics   metrics
+	suspects  suspects
 	silence   chan struct{} // holds one: an upstream has just fallen silent
 
 	nobody [2]atomic.Int64 // by mcp.Era: until when, in Unix nanoseconds, no upstream is taken to speak it
