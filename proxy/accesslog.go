@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"berth/proxy/inbound"
+
 	"berth/internal/mcp"
 )
 
@@ -70,12 +72,12 @@ func (f *accessFields) time(name string, d time.Duration) {
 //
 // Session ids, credentials, arguments, URIs of resources and results never appear.
 func (x *request) accessRecord(f accessFields, took time.Duration) accessFields {
-	f.set("http", clip(x.r.Method))
-	f.set("path", clip(x.r.URL.Path))
+	f.set("http", clip(x.HTTP.Method))
+	f.set("path", clip(x.HTTP.URL.Path))
 	f.set("method", x.methodText())
-	f.set("era", x.era().String())
-	f.add("pool", x.poolName())
-	f.add("version", x.version())
+	f.set("era", x.Era().String())
+	f.add("pool", x.PoolName())
+	f.add("version", x.Version())
 	x.addSubject(&f)
 	f.add("source", string(x.decision.Source))
 	f.add("upstream", x.upstream)
@@ -103,7 +105,7 @@ func (x *request) accessRecord(f accessFields, took time.Duration) accessFields 
 
 // addSubject adds what the request is about: tool or prompt, and task.
 func (x *request) addSubject(f *accessFields) {
-	c := x.call()
+	c := x.Single()
 	if c == nil {
 		return
 	}
@@ -118,12 +120,12 @@ func (x *request) addSubject(f *accessFields) {
 
 // addCaller adds who sent the request, and in which session and trace.
 func (x *request) addCaller(f *accessFields) {
-	if address := x.p.addressOf(x.r, x.trusted); address.IsValid() {
+	if address := x.Table.AddressOf(x.HTTP, x.Trusted); address.IsValid() {
 		f.add("client", address.String())
 	}
-	f.add("agent", x.r.Header.Get("User-Agent"))
-	if session := cmp.Or(x.session, x.newSession); session != "" {
-		f.add("session", digest(session))
+	f.add("agent", x.HTTP.Header.Get("User-Agent"))
+	if session := cmp.Or(x.Session, x.newSession); session != "" {
+		f.add("session", inbound.Digest(session))
 	}
 	if trace := x.span.server.SpanContext().TraceID(); trace.IsValid() {
 		f.add("trace", trace.String())
@@ -133,13 +135,13 @@ func (x *request) addCaller(f *accessFields) {
 // methodText is the method as the client gave it: a log need not be bounded as
 // metrics are, and an unknown method's name is what an operator looks for.
 func (x *request) methodText() string {
-	if c := x.call(); c != nil && c.Method != "" {
+	if c := x.Single(); c != nil && c.Method != "" {
 		return clip(c.Method)
 	}
-	if label := x.methodLabel(); label != otherMethod {
+	if label := x.MethodLabel(); label != inbound.OtherMethod {
 		return label
 	}
-	return clip(x.r.Method)
+	return clip(x.HTTP.Method)
 }
 
 // errorText is what may be told of an error: what the client was told of it, never

@@ -5,15 +5,11 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/limit"
-	"berth/internal/mcp"
-	"berth/internal/wire"
 	"berth/proxy/fault"
-	"berth/routing"
 )
 
 // admission is what a request takes of the load, until it ends.
 type admission struct {
-	caller string
 	call   bool  // counts as a call under way
 	stream bool  // counts as a standing stream
 	body   int64 // bytes of its body
@@ -23,7 +19,7 @@ type admission struct {
 // who calls, and before its body is read.
 func (x *request) admit() error {
 	d := x.p.load
-	if d.memory.Short() && (d.memory.Out() || !x.isSmall()) {
+	if d.memory.Short() && (d.memory.Out() || !x.IsSmall()) {
 		return d.full(shedMemory)
 	}
 	if d.calls.Held() >= d.inFlight {
@@ -32,22 +28,16 @@ func (x *request) admit() error {
 	return nil
 }
 
-// small is how large the body of a request may be that is looked at while memory is short, in
-// bytes: it may be a poll, and those are answered for as long as possible.
-const small = 64 << 10
-
-func (x *request) isSmall() bool { return x.r.ContentLength >= 0 && x.r.ContentLength <= small }
-
 // spareMemory turns new work away while memory is short.
 func (x *request) spareMemory() error {
-	if !x.p.load.memory.Short() || x.concernsBegun() {
+	if !x.p.load.memory.Short() || x.ConcernsBegun() {
 		return nil
 	}
 	var tasks keeper
 	if x.p.options.Tasks != nil && (x.upgradable() || x.asksCoreTask()) {
 		tasks = x.p.options.Tasks
 	}
-	return x.p.load.spareMemory(tasks, x.held.caller)
+	return x.p.load.spareMemory(tasks, x.Caller)
 }
 
 // keeper is what is asked of upgrade.Tasks while memory is short.
@@ -77,7 +67,7 @@ const keptFills = 8
 // that come slowly keep nobody out.
 func (x *request) enter() error {
 	d := x.p.load
-	switch err := d.calls.Take(x.held.caller, 1); {
+	switch err := d.calls.Take(x.Caller, 1); {
 	case errors.Is(err, limit.ErrCallerFull):
 		return d.tooMuch(shedCallerCalls, fault.TooManyCalls, fault.RetrySoon)
 	case err != nil:
@@ -96,15 +86,15 @@ func (x *request) place() error {
 	if err := x.spareMemory(); err != nil {
 		return err
 	}
-	if !x.stands() {
+	if !x.Stands() {
 		if err := x.spareReserve(); err != nil {
 			return err
 		}
 	}
-	if wait := d.polls.Take(x.held.caller, x.polls()); wait > 0 {
+	if wait := d.polls.Take(x.Caller, x.Polls()); wait > 0 {
 		return d.tooMuch(shedPolls, fault.TooManyPolls, wait)
 	}
-	if x.stands() {
+	if x.Stands() {
 		return x.placeStream()
 	}
 	return nil
@@ -114,7 +104,7 @@ func (x *request) place() error {
 // begun, and it is not about such.
 func (x *request) spareReserve() error {
 	d := x.p.load
-	if !x.concernsBegun() && d.calls.Held() > d.inFlight-d.inFlight/reserve {
+	if !x.ConcernsBegun() && d.calls.Held() > d.inFlight-d.inFlight/reserve {
 		return d.full(shedReserve)
 	}
 	return nil
@@ -123,7 +113,7 @@ func (x *request) spareReserve() error {
 // placeStream moves the request from the calls to the standing streams.
 func (x *request) placeStream() error {
 	d := x.p.load
-	switch err := d.streams.Take(x.held.caller, 1); {
+	switch err := d.streams.Take(x.Caller, 1); {
 	case errors.Is(err, limit.ErrCallerFull):
 		return d.tooMuch(shedCallerStreams, fault.TooManyStreams, fault.RetrySoon)
 	case err != nil:
@@ -134,45 +124,10 @@ func (x *request) placeStream() error {
 	return nil
 }
 
-// stands reports whether the request is for a stream that never ends by itself.
-func (x *request) stands() bool {
-	c := x.call()
-	return c == nil && x.r.Method == wire.MethodGet || c != nil && c.Method == mcp.MethodListen
-}
-
-// concernsBegun reports whether the request is about work that has begun: a task, an
-// answer or a word to a server that waits for it, the end of a session.
-func (x *request) concernsBegun() bool {
-	if x.r.Method == wire.MethodDelete {
-		return true
-	}
-	for i := range x.message.Calls {
-		if c := &x.message.Calls[i]; c.Kind == mcp.KindRequest && !c.IsTask() {
-			return false
-		}
-	}
-	return len(x.message.Calls) > 0
-}
-
-// polls is how many tasks the request asks for. Those of a subscription are looked up,
-// and polled once each.
-func (x *request) polls() int {
-	n := 0
-	for i := range x.message.Calls {
-		switch c := &x.message.Calls[i]; c.Method {
-		case mcp.MethodGetTask, mcp.MethodTaskResult:
-			n++
-		case mcp.MethodListen:
-			n += min(len(c.Listen.TaskIDs()), routing.MaxListenIDs)
-		}
-	}
-	return n
-}
-
 // hold takes n more bytes for the request's body. They count until the request ends:
 // what was peeked at refers to them.
 func (x *request) hold(n int64) error {
-	if x.p.load.bodies.Take(x.held.caller, n) != nil {
+	if x.p.load.bodies.Take(x.Caller, n) != nil {
 		return x.p.load.full(shedBuffered)
 	}
 	x.held.body += n
@@ -189,7 +144,7 @@ func (x *request) noteStarved(err error) {
 
 func (x *request) leaveCalls() {
 	if x.held.call {
-		x.p.load.calls.Give(x.held.caller, 1)
+		x.p.load.calls.Give(x.Caller, 1)
 		x.held.call = false
 	}
 }
@@ -198,11 +153,11 @@ func (x *request) leaveCalls() {
 func (x *request) leave() {
 	x.leaveCalls()
 	if x.held.stream {
-		x.p.load.streams.Give(x.held.caller, 1)
+		x.p.load.streams.Give(x.Caller, 1)
 		x.held.stream = false
 	}
 	if x.held.body > 0 {
-		x.p.load.bodies.Give(x.held.caller, x.held.body)
+		x.p.load.bodies.Give(x.Caller, x.held.body)
 		x.held.body = 0
 	}
 }

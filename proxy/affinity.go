@@ -6,45 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"berth/proxy/inbound"
+
 	"berth/internal/mcp"
 	"berth/routing"
 	"berth/sticky"
 )
-
-// findAffinity reads the values that keep calls together.
-func (x *request) findAffinity() error {
-	for _, header := range x.endpoint.Affinity {
-		value, err := x.affinityValue(header)
-		if err != nil {
-			return err
-		}
-		if value != "" {
-			x.affinity = append(x.affinity, affinityID(header, value))
-		}
-	}
-	return nil
-}
-
-// affinityValue is the value of a header that the request is routed by, "" if there is
-// none. One that mirrors a parameter does so in a modern tools/call and means nothing
-// elsewhere; there it is held against the body (2026-07-28, "Server Validation").
-func (x *request) affinityValue(header string) (string, error) {
-	parameter, mirrors := strings.CutPrefix(header, mcp.HeaderParamPrefix)
-	if c := x.call(); mirrors && (c == nil || c.Era != mcp.EraModern || c.Method != mcp.MethodCallTool) {
-		return "", nil
-	}
-	value, present, refusal := mcp.HeaderValue(x.r.Header, header)
-	if refusal == nil && present && mirrors {
-		value, refusal = mcp.CheckParam(x.body, parameter, value)
-	}
-	if refusal != nil {
-		return "", refusal
-	}
-	return value, nil
-}
-
-// affinityID names a value of a header.
-func affinityID(header, value string) string { return strings.ToLower(header) + "\x00" + value }
 
 // mayBeHandedOut reports whether answers may hand out the value that key names: those that
 // headers of parameters carry.
@@ -69,7 +36,7 @@ func (x *request) leaveOwner() {
 // the call carried, and those that the answer hands out. A failure tells nothing, for an
 // instance that does not know a handle fails.
 func (x *request) learnAffinity(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) {
-	if len(x.endpoint.Affinity) == 0 || c == nil || x.session != "" || !a.HasResult || a.ToolFailed {
+	if len(x.Endpoint.Affinity) == 0 || c == nil || x.Session != "" || !a.HasResult || a.ToolFailed {
 		return
 	}
 	ctx, cancel := x.recording()
@@ -78,21 +45,21 @@ func (x *request) learnAffinity(u *routing.Upstream, c *mcp.Call, a *mcp.Answer)
 		x.holdTogether(ctx, u, carried)
 	}
 	for _, key := range x.handedOut(c, a) {
-		if standing, _, err := x.endpoint.Router.Bindings.Lookup(ctx, key); errors.Is(err, sticky.ErrUnknown) || err == nil && !standing.Fixed {
-			_ = x.endpoint.Router.Bindings.Bind(ctx, key, sticky.Binding{Upstream: u.Name, Fixed: true}, 0) // the first that was handed out stands
+		if standing, _, err := x.Endpoint.Router.Bindings.Lookup(ctx, key); errors.Is(err, sticky.ErrUnknown) || err == nil && !standing.Fixed {
+			_ = x.Endpoint.Router.Bindings.Bind(ctx, key, sticky.Binding{Upstream: u.Name, Fixed: true}, 0) // the first that was handed out stands
 		}
 	}
 }
 
 // holdTogether binds a value that the call carried to u, which served it.
 func (x *request) holdTogether(ctx context.Context, u *routing.Upstream, carried routing.Affinity) {
-	bindings, next := x.endpoint.Router.Bindings, sticky.Binding{Upstream: u.Name, Fixed: !mayBeHandedOut(carried.Key)}
+	bindings, next := x.Endpoint.Router.Bindings, sticky.Binding{Upstream: u.Name, Fixed: !mayBeHandedOut(carried.Key)}
 	switch owner := carried.Binding.Upstream; {
 	case owner == "":
 		_ = bindings.Bind(ctx, carried.Key, next, 0) // whoever was first meanwhile stands
 	case owner == u.Name:
 		bindings.Touch(carried.Key, carried.Binding)
-	case owner == x.left, x.pool().Find(owner) == nil:
+	case owner == x.left, x.Pool().Find(owner) == nil:
 		_ = bindings.RebindAffinity(ctx, carried.Key, owner, next)
 	}
 }
@@ -103,15 +70,15 @@ func (x *request) handedOut(c *mcp.Call, a *mcp.Answer) (keys []sticky.Key) {
 	if !slices.Contains([]string{mcp.MethodCallTool, mcp.MethodGetTask, mcp.MethodTaskResult}, c.Method) {
 		return nil
 	}
-	for _, header := range x.endpoint.Affinity {
+	for _, header := range x.Endpoint.Affinity {
 		parameter, mirrors := strings.CutPrefix(header, mcp.HeaderParamPrefix)
 		if !mirrors {
 			continue
 		}
 		value, ok := mcp.StructuredValue(a.Result, parameter)
-		id := affinityID(header, value)
-		if ok && value != "" && !slices.Contains(x.affinity, id) {
-			keys = append(keys, x.endpoint.Router.AffinityKey(x.principal, id))
+		id := inbound.AffinityID(header, value)
+		if ok && value != "" && !slices.Contains(x.Affinity, id) {
+			keys = append(keys, x.Endpoint.Router.AffinityKey(x.Principal, id))
 		}
 	}
 	return keys

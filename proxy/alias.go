@@ -15,7 +15,7 @@ const sealAlias = "alias"
 
 // sealedAlias is an upstream's id of a moved session as bindings hold it.
 func (x *request) sealedAlias(id string) string {
-	return base64.RawStdEncoding.EncodeToString(seal.Session(x.session, sealAlias, []byte(id)))
+	return base64.RawStdEncoding.EncodeToString(seal.Session(x.Session, sealAlias, []byte(id)))
 }
 
 // aliasIn opens what sealedAlias made. "" stays "".
@@ -27,7 +27,7 @@ func (x *request) aliasIn(sealed string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	id, err := seal.OpenSession(x.session, sealAlias, data)
+	id, err := seal.OpenSession(x.Session, sealAlias, data)
 	return string(id), err
 }
 
@@ -36,7 +36,7 @@ func (x *request) aliasIn(sealed string) (string, error) {
 func (x *request) openAlias() error {
 	alias, err := x.aliasIn(x.decision.Alias)
 	if err != nil {
-		x.p.log.Warn("the alias of a session cannot be read", "pool", x.poolName(), "error", err)
+		x.p.log.Warn("the alias of a session cannot be read", "pool", x.PoolName(), "error", err)
 		return mcp.ErrUnknownSession
 	}
 	x.alias = alias
@@ -68,16 +68,16 @@ func (x *request) sessionAt(ctx context.Context, u *routing.Upstream) string {
 	if x.decision.Owner == u && x.alias != "" {
 		return x.alias
 	}
-	router := x.endpoint.Router
-	if !x.endpoint.Reinit || x.decision.Owner != nil {
-		return x.session
+	router := x.Endpoint.Router
+	if !x.Endpoint.Reinit || x.decision.Owner != nil {
+		return x.Session
 	}
-	binding, _, err := router.Bindings.Lookup(ctx, router.SessionKey(x.principal, x.session))
+	binding, _, err := router.Bindings.Lookup(ctx, router.SessionKey(x.Principal, x.Session))
 	if err != nil || binding.Upstream != u.Name {
-		return x.session
+		return x.Session
 	}
 	if alias, err := x.aliasIn(binding.Alias); err == nil && alias != "" {
 		return alias
 	}
-	return x.session
+	return x.Session
 }

@@ -18,8 +18,8 @@ const maxListed = 4 << 20
 // which calls can be tasks, and berth, which makes them of calls of the pool's tools, has
 // its share in that; "" otherwise.
 func (x *request) announcing(response *wire.Response) string {
-	c := x.call()
-	if response.Status != wire.StatusOK || c == nil || c.Kind != mcp.KindRequest || !x.p.options.Rules.In(x.poolName()) {
+	c := x.Single()
+	if response.Status != wire.StatusOK || c == nil || c.Kind != mcp.KindRequest || !x.p.options.Rules.In(x.PoolName()) {
 		return ""
 	}
 	switch c.Method {
@@ -35,7 +35,7 @@ func (x *request) announcing(response *wire.Response) string {
 
 // hasCoreTasks reports whether the request is of the revision whose core has tasks.
 func (x *request) hasCoreTasks() bool {
-	return x.era() == mcp.EraLegacy && x.negotiated() == mcp.VersionCoreTasks
+	return x.Era() == mcp.EraLegacy && x.negotiated() == mcp.VersionCoreTasks
 }
 
 // negotiated is the protocol version that a legacy request is made in: its session's,
@@ -44,7 +44,7 @@ func (x *request) negotiated() string {
 	if version := x.decision.Binding.Version; x.decision.Key.Kind == sticky.Session && version != "" {
 		return version
 	}
-	return x.version()
+	return x.Version()
 }
 
 // answerReader returns a reader that holds as much of an answer's messages as berth may
@@ -98,7 +98,7 @@ func (x *request) completed(piece exchange.Piece) (message []byte, changed bool)
 	case mcp.MethodDiscover:
 		return mcp.AddTasksExtension(piece.Message)
 	case mcp.MethodInitialize:
-		return mcp.AddTasksCapability(piece.Message, x.endpoint.Identifier != nil)
+		return mcp.AddTasksCapability(piece.Message, x.Endpoint.Identifier != nil)
 	case mcp.MethodListTools:
 		return mcp.AddTaskSupport(piece.Message, x.supportOf)
 	}
@@ -110,7 +110,7 @@ func (x *request) completed(piece exchange.Piece) (message []byte, changed bool)
 func (x *request) servesAnnounced(c *mcp.Call) bool {
 	switch c.Method {
 	case mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodCancelTask:
-		return c.IsTask() && x.hasCoreTasks() && x.tasksPromised() == sticky.TasksAdded && x.p.options.Rules.In(x.poolName())
+		return c.IsTask() && x.hasCoreTasks() && x.tasksPromised() == sticky.TasksAdded && x.p.options.Rules.In(x.PoolName())
 	}
 	return false
 }
@@ -127,18 +127,18 @@ func (x *request) promise(piece exchange.Piece) {
 		x.promised = sticky.TasksOwn
 	}
 	if x.promised != "" {
-		x.p.learned[x.endpoint].support.promise(x.promised)
+		x.p.learned[x.Endpoint].support.promise(x.promised)
 	}
 }
 
 // supportOf returns what a tool of a list is to say of tasks, "" for what it says itself,
 // which it notes.
 func (x *request) supportOf(tool, says string) string {
-	rule := x.p.options.Rules.For(x.poolName(), tool)
+	rule := x.p.options.Rules.For(x.PoolName(), tool)
 	if rule == nil {
 		return ""
 	}
-	x.p.learned[x.endpoint].support.learn(tool, says)
+	x.p.learned[x.Endpoint].support.learn(tool, says)
 	if saysSomething(says) {
 		return ""
 	}

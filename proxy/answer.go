@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"berth/proxy/inbound"
+
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
@@ -33,14 +35,14 @@ func (x *request) answer(e *mcp.Error) {
 		h.Set("WWW-Authenticate", e.Challenge) // how to authorise it (RFC 9110, 11.6.1)
 	}
 	if e.Status == wire.StatusMethodNotAllowed {
-		h.Set("Allow", strings.Join(x.methods(), ", "))
+		h.Set("Allow", strings.Join(x.Methods(), ", "))
 	}
-	if x.r.ContentLength != 0 && !x.bodyRead && !x.mayKeep(e) {
+	if x.HTTP.ContentLength != 0 && !x.BodyRead && !x.mayKeep(e) {
 		h.Set("Connection", "close") // the answer must not wait for the rest of the body
 	}
 	x.code = e.Code
-	body := e.Body(x.id)
-	if x.inArray {
+	body := e.Body(x.ID)
+	if x.InArray {
 		body = slices.Concat([]byte("["), body, []byte("]"))
 	}
 	x.respond(e.Status, body)
@@ -51,7 +53,7 @@ func (x *request) answer(e *mcp.Error) {
 // the head: under load that costs less than the client's next connection. Where memory
 // is short the connection is in the way.
 func (x *request) mayKeep(e *mcp.Error) bool {
-	return e == fault.Overloaded && x.r.ContentLength > 0 && x.r.ContentLength <= firstRead && !x.p.load.memory.Short()
+	return e == fault.Overloaded && x.HTTP.ContentLength > 0 && x.HTTP.ContentLength <= inbound.FirstRead && !x.p.load.memory.Short()
 }
 
 // respond writes a JSON answer of our own, in one piece or several; where a stopgap is open,

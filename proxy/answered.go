@@ -10,10 +10,10 @@ import (
 // that the upstream did not take leaves the ask open. What answers something else, or comes
 // late, is none of a task's.
 func (x *request) recordAnswered(response *wire.Response) {
-	if response.Status/100 != 2 || !x.isResponse() || !x.mayHoldCalls() {
+	if response.Status/100 != 2 || !x.IsResponse() || !x.mayHoldCalls() {
 		return
 	}
-	id := mcp.ID(x.body) // a tag may be off by now
+	id := mcp.ID(x.Body) // a tag may be off by now
 	if id == nil {
 		return
 	}
@@ -26,10 +26,10 @@ func (x *request) recordAnswered(response *wire.Response) {
 // not ask for. What answers something else is its upstream's to judge, and so is everything
 // while the store is away. The request must be routed.
 func (x *request) mayReply() error {
-	if !x.isResponse() || x.principal != "" || !x.mayHoldCalls() {
+	if !x.IsResponse() || x.Principal != "" || !x.mayHoldCalls() {
 		return nil
 	}
-	answered := mcp.ID(x.body)
+	answered := mcp.ID(x.Body)
 	if answered == nil {
 		return nil
 	}

@@ -3,7 +3,7 @@ package proxy
 // tooLarge reports whether so many bytes are more than an answer, or an event of a
 // stream, may have. A stream as a whole may have any number.
 func (x *request) tooLarge(n int64) bool {
-	most := x.p.limits.Answer
+	most := x.Table.Limits.Answer
 	return most > 0 && n > most
 }
 

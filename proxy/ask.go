@@ -84,7 +84,7 @@ func (x *request) withdraw(u *routing.Upstream, taskID string) {
 	if taskID == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), withdrawTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.HTTP.Context()), withdrawTime)
 	defer cancel()
 	if _, _, err := x.sendOwn(ctx, u, mcp.MethodCancelTask, taskID); err != nil {
 		x.p.log.Debug("a withheld task could not be cancelled", "upstream", u.Name, "error", err)
@@ -97,20 +97,20 @@ func (x *request) withdraw(u *routing.Upstream, taskID string) {
 func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, taskID string) (int, mcp.Answer, error) {
 	out := x.ownPost(u, x.ownBody(method, taskID))
 	h := out.Header
-	if x.session != "" {
+	if x.Session != "" {
 		// The question is about it, or about a task that lives in it.
 		h.Set(mcp.HeaderSession, x.sessionAt(ctx, u))
 	}
-	if x.era() == mcp.EraModern {
-		h.Set(mcp.HeaderVersion, x.version())
+	if x.Era() == mcp.EraModern {
+		h.Set(mcp.HeaderVersion, x.Version())
 		h.Set(mcp.HeaderMethod, method)
 		h.Set(mcp.HeaderName, mcp.EncodeName(taskID))
 	}
-	response, err := x.endpoint.Client.Send(ctx, out, 0)
+	response, err := x.Endpoint.Client.Send(ctx, out, 0)
 	if err != nil {
 		var failed *exchange.SendError
 		if errors.As(err, &failed) && (!failed.Sent || failed.Garbled) && ctx.Err() == nil {
-			x.endpoint.noteFailure(u, failed)
+			to(x.Endpoint).noteFailure(u, failed)
 		}
 		return 0, mcp.Answer{}, err
 	}
@@ -125,7 +125,7 @@ func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, task
 // ownPost makes a POST of berth's own to u: the caller's headers, less what they say
 // of the caller's call.
 func (x *request) ownPost(u *routing.Upstream, body []byte) *exchange.Request {
-	return outgoing(wire.MethodPost, x.endpointURL(u), x.endpoint.hostFor(u, x.r.Host), x.ownHeaders(), body)
+	return outgoing(wire.MethodPost, x.endpointURL(u), x.Endpoint.HostFor(u, x.HTTP.Host), x.ownHeaders(), body)
 }
 
 // ownHeaders are the headers of ownPost.
@@ -151,8 +151,8 @@ func (x *request) ownBody(method, taskID string) []byte {
 	if taskID != "" {
 		params["taskId"] = taskID
 	}
-	if x.era() == mcp.EraModern {
-		params["_meta"] = mcp.OwnMeta(x.version())
+	if x.Era() == mcp.EraModern {
+		params["_meta"] = mcp.OwnMeta(x.Version())
 	}
 	message := map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(ownID), "method": method}
 	if len(params) > 0 {

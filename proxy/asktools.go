@@ -22,19 +22,19 @@ const (
 // where nobody can tell. The request has been routed: whom it would go to is asked, if no
 // list has told of late.
 func (x *request) toolSays(tool string) string {
-	support := &x.p.learned[x.endpoint].support
+	support := &x.p.learned[x.Endpoint].support
 	if says, known := support.of(tool); known {
 		return says
 	}
 	// Callers with equal credentials share a question: what it finds out is the tool's.
-	flight := x.principal + "\x00" + x.credential + "\x00" + tool
+	flight := x.Principal + "\x00" + x.Credential + "\x00" + tool
 	says, _, _ := support.asking.Do(flight, func() (any, error) {
 		says, known := support.of(tool)
 		if known {
 			return says, nil
 		}
 		if err := x.askTools(tool); err != nil {
-			x.p.log.Debug("what a tool says of tasks is not known", "pool", x.poolName(), "error", err)
+			x.p.log.Debug("what a tool says of tasks is not known", "pool", x.PoolName(), "error", err)
 		}
 		if says, known = support.of(tool); !known {
 			support.miss(tool)
@@ -64,7 +64,7 @@ func (x *request) askTools(tool string) error {
 			x.supportOf(tool, says)
 			return ""
 		})
-		if _, known := x.p.learned[x.endpoint].support.of(tool); known {
+		if _, known := x.p.learned[x.Endpoint].support.of(tool); known {
 			return nil
 		}
 		a, err := mcp.PeekAnswer(message, false)
@@ -78,9 +78,9 @@ func (x *request) askTools(tool string) error {
 // leaseHome takes up the upstream that the request would go to.
 func (x *request) leaseHome() (*routing.Lease, error) {
 	if owner := x.decision.Owner; owner != nil {
-		return x.pool().Own(owner), nil
+		return x.Pool().Own(owner), nil
 	}
-	return x.pool().Pick(x.era(), x.decision.Prefer, nil)
+	return x.Pool().Pick(x.Era(), x.decision.Prefer, nil)
 }
 
 // askToolsPage asks u for one page of its list of tools, in the caller's name and session.
@@ -92,11 +92,11 @@ func (x *request) askToolsPage(ctx context.Context, u *routing.Upstream, cursor 
 	data, _ := json.Marshal(body) // strings and maps always marshal
 	out := x.ownPost(u, data)
 	out.Header.Set(mcp.HeaderVersion, x.negotiated())
-	response, err := x.endpoint.Client.Send(ctx, out, 0)
+	response, err := x.Endpoint.Client.Send(ctx, out, 0)
 	if err != nil {
 		var failed *exchange.SendError
 		if errors.As(err, &failed) && ctx.Err() == nil {
-			x.endpoint.noteFailure(u, failed)
+			to(x.Endpoint).noteFailure(u, failed)
 		}
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"berth/proxy/inbound"
+
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -40,7 +42,7 @@ const judgeTime = 6 * time.Second
 type attached struct {
 	patience
 	x        *request // the request's goroutine's alone; nil once it has left
-	endpoint *Endpoint
+	endpoint *inbound.Endpoint
 	held     *upgrade.Held
 	offers   chan offer
 	left     chan struct{} // closed when the client does not wait for the answer any more
@@ -83,7 +85,7 @@ const (
 // handle.
 func (x *request) attend(held *upgrade.Held, p patience) error {
 	a := &attached{
-		patience: p, x: x, endpoint: x.endpoint, held: held, offers: make(chan offer), left: make(chan struct{}),
+		patience: p, x: x, endpoint: x.Endpoint, held: held, offers: make(chan offer), left: make(chan struct{}),
 		stay: func() bool { return true }, narrow: p.after == 0,
 	}
 	defer a.leave()
@@ -95,7 +97,7 @@ func (x *request) attend(held *upgrade.Held, p patience) error {
 	defer a.timer.Stop()
 	if !p.lasting {
 		// The answer is read under the held call's context, not the request's.
-		a.stay = context.AfterFunc(x.r.Context(), held.Discard)
+		a.stay = context.AfterFunc(x.HTTP.Context(), held.Discard)
 		defer a.stay()
 	}
 	held.Start(a)
@@ -118,7 +120,7 @@ func (a *attached) wait() error {
 			if !a.narrowDown() {
 				return a.hand()
 			}
-		case <-a.x.r.Context().Done():
+		case <-a.x.HTTP.Context().Done():
 			if a.lasting {
 				a.held.Handed() // another of its requests may have the handle
 			} else {
@@ -173,13 +175,13 @@ func (a *attached) hand() error {
 func (a *attached) giveHandle(x *request) error {
 	view := upgrade.View{Task: a.held.Task()}
 	switch {
-	case !a.lasting && x.r.Context().Err() != nil:
+	case !a.lasting && x.HTTP.Context().Err() != nil:
 		return fault.ErrClientGone
 	case !a.opened:
 		return x.handOut(view)
 	}
 	x.handed = view.ID
-	return x.writeThrough(event(mcp.Response(x.id, x.handle(view))))
+	return x.writeThrough(event(mcp.Response(x.ID, x.handle(view))))
 }
 
 // take gives the client what has come, if that is for it.
@@ -226,7 +228,7 @@ func (a *attached) pass(o offer) (next, error) {
 		a.freeKey()
 	}
 	if o.event == nil {
-		return answered, a.x.relayAnswer(o.u, o.under(a.x.id))
+		return answered, a.x.relayAnswer(o.u, o.under(a.x.ID))
 	}
 	if ends, err := a.takeEvent(o); ends || err != nil {
 		return answered, err
@@ -252,7 +254,7 @@ func (a *attached) fail(err error) error {
 		return err
 	}
 	a.x.err, a.x.code = err, worded.Code
-	return a.x.writeThrough(event(worded.Body(a.x.id)))
+	return a.x.writeThrough(event(worded.Body(a.x.ID)))
 }
 
 // plainly gives a failure that is worded as a task's the status that it has as an answer.
@@ -281,14 +283,14 @@ func (a *attached) takeEvent(o offer) (ends bool, err error) {
 	says := a.x.peek(message, false)
 	ends = len(message) > 0 && says.err == nil && says.Method == ""
 	if isProgress(message, says) {
-		token := a.x.call().ProgressToken
+		token := a.x.Single().ProgressToken
 		if token == nil {
 			return false, nil
 		}
 		raw = event(mcp.WithProgressToken(message, token))
 	}
-	if ends && !bytes.Equal(o.id, a.x.id) {
-		raw = event(mcp.WithID(message, a.x.id))
+	if ends && !bytes.Equal(o.id, a.x.ID) {
+		raw = event(mcp.WithID(message, a.x.ID))
 	}
 	if ends {
 		piece := exchange.Piece{Raw: raw, Message: message, Between: true}
@@ -297,7 +299,7 @@ func (a *attached) takeEvent(o offer) (ends bool, err error) {
 			return true, err
 		}
 		if err != nil {
-			instead = a.x.ladder(err).Body(a.x.id)
+			instead = a.x.ladder(err).Body(a.x.ID)
 		}
 		if instead != nil {
 			raw = event(instead)

@@ -35,7 +35,7 @@ func (a *attached) Waits() { a.offer(context.Background(), offer{waits: true}) }
 
 // Send implements upgrade.WaitingClient.
 func (a *attached) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
-	response, err := a.endpoint.exchangeHeld(ctx, u, c, wire.MethodPost, c.Headers())
+	response, err := to(a.endpoint).exchangeHeld(ctx, u, c, wire.MethodPost, c.Headers())
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (a *attached) sendRefused(ctx context.Context, u *routing.Upstream, c *upgr
 	a.offer(ctx, offer{judging: true})
 	late := time.AfterFunc(refusedBody, closer(response.Body))
 	defer late.Stop()
-	if err := a.endpoint.misplaced(ctx, u, c, response); err != nil {
+	if err := to(a.endpoint).misplaced(ctx, u, c, response); err != nil {
 		a.offer(ctx, offer{judged: true})
 		return nil, err
 	}

@@ -16,16 +16,16 @@ const changing = "changing"
 // given an answer from before. The request goes on without the store, too: what is
 // left then is in docs/guarantees.md.
 func (x *request) beginChange() {
-	for i := range x.message.Calls {
-		switch c := &x.message.Calls[i]; {
-		case c.Kind == mcp.KindResponse && x.session != "":
+	for i := range x.Message.Calls {
+		switch c := &x.Message.Calls[i]; {
+		case c.Kind == mcp.KindResponse && x.Session != "":
 			// It answers what a task asked for; which one it does not say.
-			x.changes = append(x.changes, x.endpoint.Router.SessionKey(x.principal, x.session))
+			x.changes = append(x.changes, x.Endpoint.Router.SessionKey(x.Principal, x.Session))
 		case c.Kind == mcp.KindRequest && c.IsTask() && !mcp.ReadsTask(c.Method):
-			x.changes = append(x.changes, x.endpoint.Router.TaskKey(x.principal, c.TaskID))
+			x.changes = append(x.changes, x.Endpoint.Router.TaskKey(x.Principal, c.TaskID))
 		}
 	}
-	x.markChanges(changing, "", markLife+x.patience())
+	x.markChanges(changing, "", markLife+x.Patience())
 }
 
 // endChange marks anew what the request has changed, before the client learns of it: polls
@@ -47,7 +47,7 @@ func (x *request) markChanges(mark, own string, life time.Duration) {
 	defer cancel()
 	for _, key := range x.changes {
 		x.p.flights.invalidate(key, own)
-		if err := x.endpoint.Router.Bindings.Mark(ctx, key.Change(), mark, life); err != nil {
+		if err := x.Endpoint.Router.Bindings.Mark(ctx, key.Change(), mark, life); err != nil {
 			x.p.log.Debug("a change could not be marked", "kind", string(key.Kind), "error", err)
 		}
 	}
@@ -66,7 +66,7 @@ func (x *request) lastMark(key flightKey) (mark string, known bool) {
 		known bool
 	}
 	answer := make(chan told, 1) // nobody waits for one who comes late
-	ctx, bindings := x.ctx, x.endpoint.Router.Bindings
+	ctx, bindings := x.ctx, x.Endpoint.Router.Bindings
 	go func() {
 		t := told{known: true}
 		t.mark = joinMarks(key, func(k sticky.Key) string {

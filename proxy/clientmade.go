@@ -4,15 +4,15 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"slices"
 	"sync"
 	"time"
+
+	"berth/proxy/inbound"
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/routing"
 	"berth/sticky"
-	"berth/upgrade"
 )
 
 // madeTasks are the tasks of a request whose ids the client made, as far as the request
@@ -36,7 +36,7 @@ func (x *request) bindMade(u *routing.Upstream) (owner *routing.Upstream, err er
 	from := x.made.at
 	x.made.at, x.made.binding = u, x.madeBinding(u)
 	for _, key := range x.decision.Made {
-		one, err := x.endpoint.Router.BindNew(ctx, key, from, x.made.binding)
+		one, err := x.Endpoint.Router.BindNew(ctx, key, from, x.made.binding)
 		if err != nil {
 			return nil, err
 		}
@@ -55,8 +55,8 @@ func (x *request) madeBinding(u *routing.Upstream) sticky.Binding {
 	if b.Maker == "" {
 		b.Maker = rand.Text()
 	}
-	if x.session != "" {
-		b.Session = digest(x.session)
+	if x.Session != "" {
+		b.Session = inbound.Digest(x.Session)
 	}
 	return b
 }
@@ -73,8 +73,8 @@ func (x *request) bindMadeTo(owner *routing.Upstream) error {
 // keepMade prolongs what is bound for as long as the request is under way: such a binding
 // lives for minutes, and a tool may take hours.
 func (x *request) keepMade() {
-	router, keys, binding := x.endpoint.Router, x.decision.Made, x.made.binding
-	ctx, cancel := context.WithCancel(context.WithoutCancel(x.r.Context()))
+	router, keys, binding := x.Endpoint.Router, x.decision.Made, x.made.binding
+	ctx, cancel := context.WithCancel(context.WithoutCancel(x.HTTP.Context()))
 	var keeping sync.WaitGroup
 	keeping.Go(func() {
 		tick := time.NewTicker(sticky.ProvisionalLife / 2)
@@ -122,7 +122,7 @@ func (x *request) releaseMade(keys ...sticky.Key) {
 	ctx, cancel := x.recording()
 	defer cancel()
 	for _, key := range keys {
-		x.endpoint.Router.ReleaseNew(ctx, key, x.made.binding)
+		x.Endpoint.Router.ReleaseNew(ctx, key, x.made.binding)
 	}
 }
 
@@ -141,10 +141,10 @@ func (x *request) disownedMade(a *mcp.Answer) {
 	if x.made.at == nil {
 		return
 	}
-	for i := range x.message.Calls {
-		c := &x.message.Calls[i]
+	for i := range x.Message.Calls {
+		c := &x.Message.Calls[i]
 		if c.MakesTask() && (!a.HasID() || mcp.IDKey(a.ID) == mcp.IDKey(c.ID)) {
-			x.releaseMade(x.endpoint.Router.TaskKey(x.principal, c.NewTaskID))
+			x.releaseMade(x.Endpoint.Router.TaskKey(x.Principal, c.NewTaskID))
 		}
 	}
 }
@@ -152,7 +152,7 @@ func (x *request) disownedMade(a *mcp.Answer) {
 // heedTold binds a task whose id its client made for good, before a message is released by
 // which u tells of it. What belongs to other tasks is looked up once.
 func (x *request) heedTold(u *routing.Upstream, message []byte) {
-	if !x.endpoint.FirstDraft || x.era() != mcp.EraLegacy {
+	if !x.Endpoint.FirstDraft || x.Era() != mcp.EraLegacy {
 		return
 	}
 	id := mcp.ToldTask(message)
@@ -168,46 +168,20 @@ func (x *request) heedTold(u *routing.Upstream, message []byte) {
 func (x *request) toldOf(u *routing.Upstream, id, status string) error {
 	ctx, cancel := x.recording()
 	defer cancel()
-	router := x.endpoint.Router
-	key := router.TaskKey(x.principal, id)
+	router := x.Endpoint.Router
+	key := router.TaskKey(x.Principal, id)
 	binding, _, err := router.LookUp(ctx, key)
 	switch {
 	case err == nil && binding.Provisional() && binding.Upstream == u.Name:
 		return router.Told(ctx, key, binding, status)
-	case errors.Is(err, sticky.ErrUnknown) && x.makes(id): // it was given up meanwhile
+	case errors.Is(err, sticky.ErrUnknown) && x.Makes(id): // it was given up meanwhile
 		return router.Told(ctx, key, x.madeBinding(u), status)
 	}
 	return nil
-}
-
-// makes reports whether a call of the request makes the task with this id.
-func (x *request) makes(id string) bool {
-	return slices.ContainsFunc(x.message.Calls, func(c mcp.Call) bool { return c.MakesTask() && c.NewTaskID == id })
-}
-
-// makesTask reports whether some of the request is to become a task whose id the client
-// made.
-func (x *request) makesTask() bool {
-	return slices.ContainsFunc(x.message.Calls, func(c mcp.Call) bool { return c.MakesTask() })
 }
 
 // forgetTask drops what is kept of a task that its owner has just deleted.
 func (x *request) forgetTask(u *routing.Upstream) {
 	x.p.seen.drop(x.seenKey(x.decision.Task))
 	x.unbindFrom(u)
-}
-
-// checkTaskIDs refuses ids that no task can have, without looking for them.
-func (x *request) checkTaskIDs(c *mcp.Call) error {
-	limit := x.p.limits.TaskID
-	if x.p.options.Tasks != nil {
-		limit = max(limit, upgrade.IDLength) // berth's own are good
-	}
-	switch {
-	case c.IsTask() && c.CheckTaskID(limit) != nil:
-		return mcp.ErrTaskID
-	case c.MakesTask() && c.CheckNewTaskID(limit) != nil:
-		return mcp.ErrInvalidTaskID
-	}
-	return nil
 }

@@ -5,9 +5,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"slices"
 	"strings"
 	"time"
+
+	"berth/proxy/inbound"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -52,11 +53,11 @@ func (x *request) coalesce(u *routing.Upstream) (answered bool, err error) {
 // mayCoalesce reports whether the request is a poll that several may share an answer
 // to. It comes as JSON, whichever way the upstream gave it.
 func (x *request) mayCoalesce() bool {
-	c := x.call()
+	c := x.Single()
 	if c == nil || c.Kind != mcp.KindRequest || c.Method != mcp.MethodGetTask || !c.IsTask() {
 		return false
 	}
-	accept := strings.Join(x.r.Header.Values("Accept"), ",")
+	accept := strings.Join(x.HTTP.Header.Values("Accept"), ",")
 	return strings.Contains(accept, "application/json") || strings.Contains(accept, "*/*")
 }
 
@@ -95,7 +96,7 @@ func (x *request) ride(f *flight) (answered bool, err error) {
 	}
 	x.decision.Source, x.code = sourceCoalesced, f.answer.code
 	x.readBy(f.answer.rule)
-	x.respond(wire.StatusOK, mcp.WithID(f.answer.message, x.id))
+	x.respond(wire.StatusOK, mcp.WithID(f.answer.message, x.ID))
 	return true, nil
 }
 
@@ -107,7 +108,7 @@ func (x *request) share(status int, piece exchange.Piece, says *peeked, last boo
 	if x.flight == nil {
 		return
 	}
-	keep := min(x.endpoint.Coalesce, maxCoalesce)
+	keep := min(x.Endpoint.Coalesce, maxCoalesce)
 	if last && !x.p.flights.awaited(x.flight, keep) {
 		return // spares a poll alone the copy
 	}
@@ -125,7 +126,7 @@ func (x *request) shareable(status int, piece exchange.Piece, a *peeked) (answer
 		return nil, true
 	case !mcp.MayBeMessage(piece.Message), a.err == nil && a.Method != "":
 		return nil, false
-	case a.err != nil, status != wire.StatusOK, !bytes.Equal(a.ID, x.id), !a.IsError && a.Task.ID != x.call().TaskID:
+	case a.err != nil, status != wire.StatusOK, !bytes.Equal(a.ID, x.ID), !a.IsError && a.Task.ID != x.Single().TaskID:
 		return nil, true
 	}
 	return &sharedAnswer{bytes.Clone(piece.Message), a.ErrorCode, crossOrigin(x.w.Header())}, true
@@ -146,57 +147,24 @@ func (x *request) flightKey(u *routing.Upstream) flightKey {
 		asks = append(binary.BigEndian.AppendUint64(asks, uint64(len(part))), part...)
 	}
 	add(u.Name)
-	add(x.r.Host)
-	add(x.r.URL.RawQuery)
-	var names [usualHeaders]string
-	for _, name := range sortedNames(names[:0], x.r.Header, isOfOneRequest) {
-		for _, value := range x.r.Header[name] {
+	add(x.HTTP.Host)
+	add(x.HTTP.URL.RawQuery)
+	var names [inbound.UsualHeaders]string
+	for _, name := range inbound.SortedNames(names[:0], x.HTTP.Header, inbound.IsOfOneRequest) {
+		for _, value := range x.HTTP.Header[name] {
 			add(name)
 			add(value)
 		}
 	}
 	add("") // the name of no header
-	for _, origin := range x.origins() {
+	for _, origin := range x.Origins() {
 		add(origin)
 	}
 	add("") // the name of no header, either: here the body begins
-	asks = mcp.AppendQuestion(asks, x.body)
-	key := flightKey{task: x.taskKey(), asks: sha256.Sum256(asks)}
-	if x.session != "" {
-		key.session = x.endpoint.Router.SessionKey(x.principal, x.session)
+	asks = mcp.AppendQuestion(asks, x.Body)
+	key := flightKey{task: x.TaskKey(), asks: sha256.Sum256(asks)}
+	if x.Session != "" {
+		key.session = x.Endpoint.Router.SessionKey(x.Principal, x.Session)
 	}
 	return key
-}
-
-// origins tell where the request comes from: an upstream may let in some addresses only.
-// Believed proxies say it in headers, whose peers say nothing of the client; of anybody
-// else the peer is what upstreams are told.
-func (x *request) origins() []string {
-	addr := x.p.addressOf(x.r, x.trusted)
-	all := []string{addr.String()}
-	if x.trusted {
-		for _, name := range fromWhere {
-			all = append(append(all, name), x.r.Header.Values(name)...)
-		}
-	}
-	return all
-}
-
-// fromWhere are the headers that tell an upstream whom a request comes from.
-var fromWhere = []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip"}
-
-// ofTheWay are the headers that tell which way a request came. Others that begin with
-// X-Forwarded-, User for one, may tell who sent it.
-var ofTheWay = append([]string{"Via"}, fromWhere...)
-
-// isOfOneRequest: headers that differ between requests that ask the same, because they
-// name the request, trace it, or tell which way it came.
-func isOfOneRequest(name string) bool {
-	switch name {
-	case "Content-Length", "Accept-Encoding", "Date",
-		"Traceparent", "Tracestate", "Baggage", "B3", "X-B3-Traceid", "X-B3-Spanid", "X-B3-Parentspanid", "X-B3-Sampled",
-		"X-Request-Id", "X-Correlation-Id", "X-Amzn-Trace-Id", "X-Cloud-Trace-Context", "Cf-Ray":
-		return true
-	}
-	return slices.Contains(ofTheWay, name) || slices.Contains(hopByHop, name)
 }

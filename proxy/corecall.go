@@ -12,8 +12,8 @@ import (
 // asksCoreTask reports whether the request is a call that asks to be made a task, as
 // clients of 2025-11-25 do, in a pool whose tools' calls may become tasks.
 func (x *request) asksCoreTask() bool {
-	c := x.call()
-	return x.p.options.Tasks != nil && c != nil && c.AsksTask() && !c.MakesTask() && x.p.options.Rules.In(x.poolName())
+	c := x.Single()
+	return x.p.options.Tasks != nil && c != nil && c.AsksTask() && !c.MakesTask() && x.p.options.Rules.In(x.PoolName())
 }
 
 // callAsTask serves a call that asks to be made a task, and that was routed: it becomes one
@@ -38,7 +38,7 @@ func (x *request) callAsTask() error {
 // server with tasks of its own keeps the tools that are part of that; what tools say whose
 // server has none is void.
 func (x *request) mayMakeTask() bool {
-	return x.tasksPromised() == sticky.TasksAdded || !saysSomething(x.toolSays(x.call().Name))
+	return x.tasksPromised() == sticky.TasksAdded || !saysSomething(x.toolSays(x.Single().Name))
 }
 
 // tasksPromised says whose tasks the client was promised, as far as anybody knows.
@@ -46,7 +46,7 @@ func (x *request) tasksPromised() string {
 	if tasks := x.decision.Binding.Tasks; x.decision.Key.Kind == sticky.Session && tasks != "" {
 		return tasks
 	}
-	return x.p.learned[x.endpoint].support.promised()
+	return x.p.learned[x.Endpoint].support.promised()
 }
 
 // makeCoreTask makes a task of the call, and hands it out. A store that is away is no
@@ -57,11 +57,11 @@ func (x *request) makeCoreTask(rule *upgrade.Rule) error {
 	if err := x.checkServed(); err != nil {
 		return err
 	}
-	ttl, err := x.askedTTL()
+	ttl, err := x.AskedTTL()
 	if err != nil {
 		return err
 	}
-	key, err := x.onceKey()
+	key, err := x.OnceKey()
 	if err != nil {
 		return err
 	}
@@ -84,8 +84,8 @@ func (x *request) makeCoreTask(rule *upgrade.Rule) error {
 // coreCreation is the call as a task that lives where the request was routed to.
 func (x *request) coreCreation(rule *upgrade.Rule, ttl time.Duration) upgrade.Creation {
 	c := upgrade.Creation{
-		Rule: rule, Tool: x.call().Name, Version: x.negotiated(), Asker: x.asker(), Caller: x.held.caller, Credentials: x.digests(),
-		Prefer: x.decision.Prefer, Call: x.heldCall(), Core: true, Session: x.session, TTL: ttl,
+		Rule: rule, Tool: x.Single().Name, Version: x.negotiated(), Asker: x.asker(), Caller: x.Caller, Credentials: x.Digests(),
+		Prefer: x.decision.Prefer, Call: x.heldCall(), Core: true, Session: x.Session, TTL: ttl,
 	}
 	if owner := x.decision.Owner; owner != nil {
 		c.Prefer = owner.Name
@@ -99,8 +99,8 @@ func (x *request) coreCreation(rule *upgrade.Rule, ttl time.Duration) upgrade.Cr
 // declaredForTasks is what the client that opens a session declares with initialize, where
 // calls of the session may become tasks; else "".
 func (x *request) declaredForTasks() string {
-	c := x.call()
-	if c == nil || c.Method != mcp.MethodInitialize || x.p.options.Tasks == nil || !x.p.options.Rules.In(x.poolName()) {
+	c := x.Single()
+	if c == nil || c.Method != mcp.MethodInitialize || x.p.options.Tasks == nil || !x.p.options.Rules.In(x.PoolName()) {
 		return ""
 	}
 	return string(c.Declares())
@@ -125,16 +125,6 @@ func (x *request) leaveLost() (done bool, err error) {
 		return true, err
 	}
 	return true, x.outOfReach(owner, nil)
-}
-
-// askedTTL is how long the client wants its task to live, 0 for as long as the rule says.
-// That it wants none is a wish, too.
-func (x *request) askedTTL() (time.Duration, error) {
-	ttl, asked, err := x.call().AskedTTL()
-	if asked {
-		ttl = max(ttl, time.Millisecond)
-	}
-	return ttl, err
 }
 
 // beginLasting starts a call and hands its task out, whether the client is there still or

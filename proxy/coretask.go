@@ -30,7 +30,7 @@ func (x *request) serveCore() error {
 	if err := x.useSession(); err != nil {
 		return err
 	}
-	c, tasks := x.call(), x.p.options.Tasks
+	c, tasks := x.Single(), x.p.options.Tasks
 	switch c.Method {
 	case mcp.MethodGetTask:
 		view, err := tasks.Glance(x.ctx, c.TaskID, x.asker())
@@ -38,7 +38,7 @@ func (x *request) serveCore() error {
 		if err := x.mayHear(view.Task, err); err != nil {
 			return err
 		}
-		x.respond(wire.StatusOK, mcp.Response(x.id, view.Core().Task()))
+		x.respond(wire.StatusOK, mcp.Response(x.ID, view.Core().Task()))
 		return nil
 	case mcp.MethodTaskResult:
 		return x.awaitResult()
@@ -58,7 +58,7 @@ func (x *request) cancelCore() error {
 	case err != nil:
 		return err
 	}
-	x.respond(wire.StatusOK, mcp.Response(x.id, shown.Task()))
+	x.respond(wire.StatusOK, mcp.Response(x.ID, shown.Task()))
 	return nil
 }
 
@@ -66,10 +66,10 @@ func (x *request) cancelCore() error {
 // nobody knows (2025-11-25, transports, "Session Management"). Nothing else hangs on it:
 // while nobody can say, the task is answered for all the same.
 func (x *request) useSession() error {
-	if x.session == "" {
+	if x.Session == "" {
 		return nil
 	}
-	if err := x.endpoint.Router.FindSession(x.ctx, x.query()); errors.Is(err, routing.ErrUnknownSession) {
+	if err := x.Endpoint.Router.FindSession(x.ctx, x.query()); errors.Is(err, routing.ErrUnknownSession) {
 		x.noteMiss(err)
 		return err
 	}
@@ -78,14 +78,14 @@ func (x *request) useSession() error {
 
 // sessionKey is what the records of tasks call the session of the request, "" for none.
 func (x *request) sessionKey() string {
-	if x.session == "" {
+	if x.Session == "" {
 		return ""
 	}
-	return upgrade.SessionKey(x.poolName(), x.principal, x.session)
+	return upgrade.SessionKey(x.PoolName(), x.Principal, x.Session)
 }
 
 // behind is what the records of tasks call the upstream's own session behind that of the
 // request, which must be routed.
 func (x *request) behind() string {
-	return upgrade.BehindKey(x.sessionKey(), cmp.Or(x.alias, x.session))
+	return upgrade.BehindKey(x.sessionKey(), cmp.Or(x.alias, x.Session))
 }

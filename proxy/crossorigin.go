@@ -18,10 +18,10 @@ const exposedHeaders = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, 
 // of a page that the operator has named.
 func (x *request) letRead() {
 	h := x.w.Header()
-	h.Set("Access-Control-Allow-Origin", x.origin)
+	h.Set("Access-Control-Allow-Origin", x.Origin)
 	h.Set("Access-Control-Expose-Headers", exposedHeaders)
 	h.Set("Vary", "Origin")
-	if x.endpoint.lists(x.origin) {
+	if x.Endpoint.Lists(x.Origin) {
 		h.Set("Access-Control-Allow-Credentials", "true")
 	}
 }

@@ -54,7 +54,7 @@ func (d *deliveries) leave(w *resultWait) {
 		return
 	}
 	if d.drop(own, w) && !own.over {
-		own.right.GiveBack(w.x.r.Context())
+		own.right.GiveBack(w.x.HTTP.Context())
 	}
 }
 
@@ -88,7 +88,7 @@ func (d *deliveries) isFirst(w *resultWait) bool {
 // this berth of those that have one. sure is for what must not be told twice, however rare
 // the chance. What another berth tells is not told here later.
 func (w *resultWait) delivers(sure bool) bool {
-	mine, err := w.delivery.right.Take(w.x.r.Context(), sure)
+	mine, err := w.delivery.right.Take(w.x.HTTP.Context(), sure)
 	if !mine && err == nil {
 		w.delivery.pass(&w.task)
 	}

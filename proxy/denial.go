@@ -30,7 +30,7 @@ func (x *request) isDenied(u *routing.Upstream) bool {
 	out.Header.Set(mcp.HeaderSession, x.sessionAt(ctx, u))
 	// A version that the client makes up is refused with 400 as well.
 	out.Header.Set(mcp.HeaderVersion, x.negotiated())
-	answer, err := x.endpoint.Client.Send(ctx, out, confirmTime)
+	answer, err := x.Endpoint.Client.Send(ctx, out, confirmTime)
 	if err != nil {
 		return false
 	}
@@ -54,21 +54,21 @@ func (x *request) sessionDenied(u *routing.Upstream, response *wire.Response) er
 	if !outdated {
 		binding, err = x.relocate(u, true)
 	}
-	if errors.Is(err, errNotMoved) && !x.aboutTask() && !x.isResponse() {
+	if errors.Is(err, errNotMoved) && !x.AboutTask() && !x.IsResponse() {
 		return x.relay(u, response)
 	}
 	_ = response.Body.Close() // nothing in it is needed
 	x.endChange()             // it changed nothing
-	x.endpoint.noteAnswer(u, response)
+	to(x.Endpoint).noteAnswer(u, response)
 	x.endExchange(strconv.Itoa(response.Status))
 	switch {
 	case outdated:
 		return x.reroute()
-	case x.isResponse():
+	case x.IsResponse():
 		return x.dropStray()
-	case x.aboutTask() && x.serveLastSeen(0):
+	case x.AboutTask() && x.serveLastSeen(0):
 		return nil
-	case x.aboutTask():
+	case x.AboutTask():
 		return fault.OwnerSilent
 	case err != nil:
 		return err

@@ -11,12 +11,12 @@ import (
 // so still: the session is moved, or its client told to begin a new one. done is false if
 // the call may stay.
 func (x *request) leaveDenied(u *routing.Upstream) (done bool, err error) {
-	session := cmp.Or(x.alias, x.session)
-	if x.movedFrom != "" || !x.pool().Suspects(u, session) {
+	session := cmp.Or(x.alias, x.Session)
+	if x.movedFrom != "" || !x.Pool().Suspects(u, session) {
 		return false, nil
 	}
 	if !x.isDenied(u) {
-		x.pool().Clear(u, session)
+		x.Pool().Clear(u, session)
 		return false, nil
 	}
 	binding, err := x.relocate(u, true)

@@ -23,24 +23,24 @@ type eraSearch struct {
 // goesOn reports whether u has refused the request as of an era that it does not speak, and
 // another upstream may take it: nothing of it was executed.
 func (s *eraSearch) goesOn(x *request, u *routing.Upstream, response *wire.Response) bool {
-	c := x.call()
-	if c == nil || x.opaque || x.session != "" || len(x.pool().Upstreams()) < 2 {
+	c := x.Single()
+	if c == nil || x.Opaque || x.Session != "" || len(x.Pool().Upstreams()) < 2 {
 		return false
 	}
-	era := x.era()
+	era := x.Era()
 	if !refusesEra(era, c.Method, c.ID, response) {
 		if response.Status/100 == 2 {
-			x.pool().Speaks(u, era, s.refused)
+			x.Pool().Speaks(u, era, s.refused)
 		}
 		return false
 	}
 	s.refused = append(s.refused, u)
-	if !x.pool().Refused(era, s.refused) {
+	if !x.Pool().Refused(era, s.refused) {
 		return false
 	}
 	s.drop()
 	s.response, x.sent = response, false // nobody has taken it on
-	x.endpoint.noteAnswer(u, response)
+	to(x.Endpoint).noteAnswer(u, response)
 	x.endExchange(strconv.Itoa(response.Status))
 	return true
 }
@@ -66,7 +66,7 @@ var errEra = errors.New("proxy: the upstream does not speak the era of the call"
 
 // refusesHeld reports whether u has refused a held call of no session by its era, and another
 // upstream has shown that it speaks that.
-func (ep *Endpoint) refusesHeld(u *routing.Upstream, id []byte, response *wire.Response) bool {
+func (ep sender) refusesHeld(u *routing.Upstream, id []byte, response *wire.Response) bool {
 	return ep.Router.Pool.SpokenElsewhere(u, mcp.EraModern) && refusesEra(mcp.EraModern, mcp.MethodCallTool, id, response)
 }
 

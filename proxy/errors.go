@@ -12,13 +12,13 @@ import (
 // be answered. What the modern era has no method for is refused as that, whether the task
 // exists or not.
 func (x *request) ladder(err error) *mcp.Error {
-	if errors.Is(err, context.Canceled) && x.r.Context().Err() != nil {
+	if errors.Is(err, context.Canceled) && x.HTTP.Context().Err() != nil {
 		if _, worded := errors.AsType[*mcp.Error](err); !worded {
 			return nil
 		}
 	}
-	e := fault.Word(err, x.readsOnly())
-	if c := x.call(); (e == mcp.ErrUnknownTask || e == mcp.ErrMissingTasks) && c != nil && c.Era == mcp.EraModern && c.Method == mcp.MethodTaskResult {
+	e := fault.Word(err, x.ReadsOnly())
+	if c := x.Single(); (e == mcp.ErrUnknownTask || e == mcp.ErrMissingTasks) && c != nil && c.Era == mcp.EraModern && c.Method == mcp.MethodTaskResult {
 		return mcp.ErrNoSuchMethod
 	}
 	return e

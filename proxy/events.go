@@ -48,7 +48,7 @@ func (x *request) relayEvents(u *routing.Upstream, response *wire.Response) erro
 	if err := x.beginEvents(response); err != nil {
 		return err
 	}
-	x.owed = debtOf(x.message.Calls)
+	x.owed = debtOf(x.Message.Calls)
 	pieces, next := readAhead(x.answerReader(exchange.EventStream, response))
 	defer close(next)
 	defer response.Body.Close() // frees a reader that waits, before it is told to end
@@ -89,7 +89,7 @@ func readAhead(reader *exchange.Reader) (<-chan arrival, chan<- struct{}) {
 
 // run relays until the stream ends, the client is gone, or berth drains.
 func (s *stream) run() error {
-	interval := cmp.Or(s.x.endpoint.KeepAlive, defaultKeepAlive)
+	interval := cmp.Or(s.x.Endpoint.KeepAlive, defaultKeepAlive)
 	silence := time.NewTimer(interval)
 	defer silence.Stop()
 	for {
@@ -154,7 +154,7 @@ func (s *stream) take(a arrival) (done bool, err error) {
 	// What breaks off at the end of the stream is no event, and clients drop it.
 	whole := a.piece.Between || a.piece.Cut
 	says := s.x.peek(a.piece.Message, a.piece.Cut)
-	instead, failure := s.x.observe(s.u, a.piece, says, whole && mcp.MayBeMessage(a.piece.Message) && s.x.mustBeClear())
+	instead, failure := s.x.observe(s.u, a.piece, says, whole && mcp.MayBeMessage(a.piece.Message) && s.x.MustBeClear())
 	if failure != nil {
 		s.refuse(failure)
 		return true, nil
@@ -163,7 +163,7 @@ func (s *stream) take(a arrival) (done bool, err error) {
 		s.release(event(instead))
 		return true, nil
 	}
-	if id := a.piece.EventID(); id != "" && s.x.era() == mcp.EraLegacy && !s.x.owed.isPaid() {
+	if id := a.piece.EventID(); id != "" && s.x.Era() == mcp.EraLegacy && !s.x.owed.isPaid() {
 		s.resumes = id
 	}
 	s.x.stopgap.heed(a.piece, says)
@@ -184,7 +184,7 @@ func (s *stream) refuse(failure error) {
 	s.x.err = failure
 	answer := s.x.ladder(failure)
 	s.x.code = answer.Code
-	s.release(event(answer.Body(s.x.id)))
+	s.release(event(answer.Body(s.x.ID)))
 }
 
 // release hands bytes to the client, flushed.
@@ -241,12 +241,12 @@ func writeEvent(out textWriter, message mcp.Parts) error {
 // readsOn reports whether an answer is read to its end although its client does not
 // take it.
 func (x *request) readsOn() bool {
-	return x.era() == mcp.EraLegacy && x.r.Method == wire.MethodPost || x.hasRiders()
+	return x.Era() == mcp.EraLegacy && x.HTTP.Method == wire.MethodPost || x.hasRiders()
 }
 
 // endOfStanding is closed when streams that never end by themselves are to end.
 func (x *request) endOfStanding() <-chan struct{} {
-	if x.stands() {
+	if x.Stands() {
 		return x.p.end.draining
 	}
 	return nil
@@ -255,7 +255,7 @@ func (x *request) endOfStanding() <-chan struct{} {
 // sayGoodbye ends a subscription gracefully: its completion result tells the
 // client that nothing broke (2026-07-28, subscriptions, "Graceful Closure").
 func (s *stream) sayGoodbye() {
-	c := s.x.call()
+	c := s.x.Single()
 	if c == nil || !s.between {
 		return
 	}

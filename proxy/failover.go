@@ -31,20 +31,20 @@ var errNotMoved = errors.New("proxy: the session was not moved")
 
 // mayReopen reports whether the request is in a session that could be opened anew.
 func (x *request) mayReopen() bool {
-	return x.endpoint.Reinit && x.decision.Key.Kind == sticky.Session && !x.decision.Binding.Kept.IsZero()
+	return x.Endpoint.Reinit && x.decision.Key.Kind == sticky.Session && !x.decision.Binding.Kept.IsZero()
 }
 
 // staysBehind reports whether the request is about a task whose session could move:
 // the task does not move with it, and the end of the session is not the task's.
-func (x *request) staysBehind() bool { return x.mayReopen() && x.aboutTask() }
+func (x *request) staysBehind() bool { return x.mayReopen() && x.AboutTask() }
 
 // movesAlong reports whether the request may go to another upstream with its session.
 // What is about a task, or answers the upstream that was lost, means that one; the end
 // of a session needs no new one.
 func (x *request) movesAlong() bool {
 	isTask := func(c mcp.Call) bool { return c.IsTask() }
-	return x.mayReopen() && x.movedFrom == "" && x.r.Method != wire.MethodDelete &&
-		!x.hasResponse() && !slices.ContainsFunc(x.message.Calls, isTask)
+	return x.mayReopen() && x.movedFrom == "" && x.HTTP.Method != wire.MethodDelete &&
+		!x.HasResponse() && !slices.ContainsFunc(x.Message.Calls, isTask)
 }
 
 // failOver serves a request that the session's upstream u could not be sent. done is
@@ -53,10 +53,10 @@ func (x *request) failOver(u *routing.Upstream) (done bool, err error) {
 	if x.isOutdated() {
 		return true, x.reroute()
 	}
-	if x.mayReopen() && x.isResponse() {
+	if x.mayReopen() && x.IsResponse() {
 		return true, x.dropStray()
 	}
-	if x.mayReopen() && x.r.Method == wire.MethodDelete {
+	if x.mayReopen() && x.HTTP.Method == wire.MethodDelete {
 		ctx, cancel := x.recording()
 		defer cancel()
 		x.forgetSession(ctx) // nobody is to open it anew
@@ -83,7 +83,7 @@ func (x *request) standsElsewhere() bool {
 	if x.movedFrom != "" {
 		return false
 	}
-	standing, err := x.endpoint.Router.Bindings.Reload(x.ctx, x.decision.Key)
+	standing, err := x.Endpoint.Router.Bindings.Reload(x.ctx, x.decision.Key)
 	return err == nil && !standing.SameOwner(x.decision.Binding)
 }
 
@@ -103,7 +103,7 @@ func (x *request) relocate(u *routing.Upstream, alive bool) (sticky.Binding, err
 		return sticky.Binding{}, errNotMoved
 	}
 	// Requests of one session share a move, as far as they bear the same credentials.
-	flight := x.poolName() + "\x00" + x.principal + "\x00" + x.credential + "\x00" + x.session
+	flight := x.PoolName() + "\x00" + x.Principal + "\x00" + x.Credential + "\x00" + x.Session
 	moved, err, _ := x.p.moves.Do(flight, func() (any, error) { return x.move(u, alive) })
 	if err != nil && !errors.Is(err, errNotMoved) {
 		err = routing.ErrUnknownSession
@@ -129,7 +129,7 @@ func (x *request) follow(binding sticky.Binding) error {
 func (x *request) moveTo(binding sticky.Binding) error {
 	x.movedFrom = x.decision.Binding.Upstream
 	x.decision.Binding, x.decision.Alias = binding, binding.Alias
-	x.decision.Owner = x.pool().Find(binding.Upstream)
+	x.decision.Owner = x.Pool().Find(binding.Upstream)
 	if x.decision.Owner == nil {
 		return routing.ErrUnknownSession // only another berth's configuration knows it
 	}
@@ -140,12 +140,12 @@ func (x *request) moveTo(binding sticky.Binding) error {
 // more, and returns the binding that stands then. It does not end with its caller,
 // for whom others wait. Errors other than errNotMoved end the session.
 func (x *request) move(u *routing.Upstream, alive bool) (sticky.Binding, error) {
-	limit := 2 * cmp.Or(x.endpoint.Timeouts.Control, defaultReplayStep)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), limit)
+	limit := 2 * cmp.Or(x.Endpoint.Timeouts.Control, defaultReplayStep)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.HTTP.Context()), limit)
 	defer cancel()
 	binding, outcome, err := x.tryMove(ctx, u, alive)
 	x.p.telemetry.moved(x, outcome)
-	log := x.p.log.With("pool", x.poolName(), "from", x.decision.Binding.Upstream)
+	log := x.p.log.With("pool", x.PoolName(), "from", x.decision.Binding.Upstream)
 	switch {
 	case outcome == moveDone:
 		log.Info("session moved", "to", binding.Upstream)
@@ -158,7 +158,7 @@ func (x *request) move(u *routing.Upstream, alive bool) (sticky.Binding, error) 
 }
 
 func (x *request) tryMove(ctx context.Context, u *routing.Upstream, alive bool) (sticky.Binding, string, error) {
-	bindings, key := x.endpoint.Router.Bindings, x.decision.Key
+	bindings, key := x.Endpoint.Router.Bindings, x.decision.Key
 	standing, err := bindings.Reload(ctx, key)
 	if err != nil {
 		return sticky.Binding{}, moveUnkept, errors.Join(errNotMoved, err)
@@ -192,11 +192,11 @@ func (x *request) tryMove(ctx context.Context, u *routing.Upstream, alive bool) 
 
 // recall reads what is kept of the session.
 func (x *request) recall(ctx context.Context) (*handshake, error) {
-	sealed, err := x.endpoint.Router.Bindings.Handshake(ctx, x.decision.Key)
+	sealed, err := x.Endpoint.Router.Bindings.Handshake(ctx, x.decision.Key)
 	if err != nil {
 		return nil, err
 	}
-	return openHandshake(x.session, sealed)
+	return openHandshake(x.Session, sealed)
 }
 
 // reopen opens the session on an upstream that is fit for new work. It goes on to
@@ -204,9 +204,9 @@ func (x *request) recall(ctx context.Context) (*handshake, error) {
 func (x *request) reopen(ctx context.Context, lost *routing.Upstream, alive bool, kept *handshake) (*replay, string, error) {
 	tried := []*routing.Upstream{lost}
 	for {
-		lease, err := x.pool().Pick(mcp.EraLegacy, "", tried)
+		lease, err := x.Pool().Pick(mcp.EraLegacy, "", tried)
 		if err != nil && alive {
-			lease, err, alive = x.pool().Own(lost), nil, false
+			lease, err, alive = x.Pool().Own(lost), nil, false
 		}
 		if err != nil {
 			return nil, moveNowhere, errors.Join(errNotMoved, err)
@@ -233,14 +233,14 @@ func (x *request) reopen(ctx context.Context, lost *routing.Upstream, alive bool
 // and which nobody else holds, as unknown says. done is false if it is not such a one,
 // or cannot be moved.
 func (x *request) orphaned(unknown error) (done bool, err error) {
-	if !x.endpoint.Reinit || !errors.Is(unknown, routing.ErrUnknownSession) {
+	if !x.Endpoint.Reinit || !errors.Is(unknown, routing.ErrUnknownSession) {
 		return false, nil
 	}
 	ctx, cancel := x.recording()
 	defer cancel()
-	key := x.endpoint.Router.SessionKey(x.principal, x.session)
-	binding, err := x.endpoint.Router.Bindings.Reload(ctx, key)
-	if err != nil || x.pool().Find(binding.Upstream) != nil {
+	key := x.Endpoint.Router.SessionKey(x.Principal, x.Session)
+	binding, err := x.Endpoint.Router.Bindings.Reload(ctx, key)
+	if err != nil || x.Pool().Find(binding.Upstream) != nil {
 		return false, nil
 	}
 	x.decision = routing.Decision{Source: sticky.SourceStore, Key: key, Binding: binding, Alias: binding.Alias}

@@ -48,19 +48,19 @@ type listing struct {
 // principals it is the upstream that says so; with them its answer may be a list of
 // everybody's tasks, and in a batch without a session it would be one upstream's.
 func (x *request) mayNotList() bool {
-	if !x.anyRequest(isListOfTasks) {
+	if !x.AnyRequest(isListOfTasks) {
 		return false
 	}
-	principals := x.endpoint.Router.Principals
-	return principals && x.era() == mcp.EraModern || x.message.Batch && (principals || x.session == "")
+	principals := x.Endpoint.Router.Principals
+	return principals && x.Era() == mcp.EraModern || x.Message.Batch && (principals || x.Session == "")
 }
 
 // makesList reports whether the request asks for a list that berth has to make. In a
 // session without principals its owner's list is the answer.
 func (x *request) makesList() bool {
-	c := x.call()
+	c := x.Single()
 	return c != nil && c.Kind == mcp.KindRequest && isListOfTasks(c.Method) && c.Era == mcp.EraLegacy &&
-		(x.session == "" || x.endpoint.Router.Principals)
+		(x.Session == "" || x.Endpoint.Router.Principals)
 }
 
 func isListOfTasks(method string) bool { return method == mcp.MethodListTasks }
@@ -91,7 +91,7 @@ func (x *request) listTasks() error {
 	if l.ruled {
 		x.readBy(l.rule)
 	}
-	x.respond(wire.StatusOK, mcp.Response(x.id, l.page.Result()))
+	x.respond(wire.StatusOK, mcp.Response(x.ID, l.page.Result()))
 	return nil
 }
 
@@ -115,11 +115,11 @@ func (p *Proxy) listTurn(ctx context.Context) (done func(), err error) {
 // for this caller and session, and for the very upstreams that it was given out over:
 // where one has come or gone since, only a list from the beginning is whole.
 func (x *request) newListing() (*listing, error) {
-	if err := x.call().CheckCursor(); err != nil {
+	if err := x.Single().CheckCursor(); err != nil {
 		return nil, err
 	}
-	l := &listing{x: x, about: []string{x.poolName(), x.principal, x.session}, listed: map[string]struct{}{}}
-	upstreams := x.pool().Upstreams()
+	l := &listing{x: x, about: []string{x.PoolName(), x.Principal, x.Session}, listed: map[string]struct{}{}}
+	upstreams := x.Pool().Upstreams()
 	switch owner := x.decision.Owner; {
 	case x.addedTasks():
 		upstreams, x.decision.Source = nil, sourceUpgraded
@@ -139,10 +139,10 @@ func (x *request) newListing() (*listing, error) {
 	if len(l.places) == 0 {
 		return nil, routing.ErrNoUpstream
 	}
-	if x.call().Cursor == "" {
+	if x.Single().Cursor == "" {
 		return l, nil
 	}
-	return l, l.resume(x.call().Cursor)
+	return l, l.resume(x.Single().Cursor)
 }
 
 // round asks each upstream that has more for its next page, and adds what is the

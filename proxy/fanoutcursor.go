@@ -41,7 +41,7 @@ func (l *listing) resume(cursor string) error {
 			return mcp.ErrInvalidCursor // the rules are another berth's, or were
 		}
 		// It is there: the cursor is sealed about the pool's upstreams.
-		l.places[i].upstream = l.x.pool().Find(l.places[i].Upstream)
+		l.places[i].upstream = l.x.Pool().Find(l.places[i].Upstream)
 	}
 	return nil
 }

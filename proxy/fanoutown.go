@@ -15,7 +15,7 @@ const lookupsAtOnce = 16
 // callers returns the tasks of a place that are bound to the caller, or all of them where
 // there are no principals. A store that cannot tell whose a task is makes the list an error.
 func (l *listing) callers(p place, tasks []mcp.ListedTask) ([]mcp.ListedTask, error) {
-	router := l.x.endpoint.Router
+	router := l.x.Endpoint.Router
 	if !router.Principals || p.isOwn() {
 		return tasks, nil
 	}
@@ -24,7 +24,7 @@ func (l *listing) callers(p place, tasks []mcp.ListedTask) ([]mcp.ListedTask, er
 	looking.SetLimit(lookupsAtOnce)
 	for i, t := range tasks {
 		looking.Go(func() error {
-			binding, _, err := router.LookUp(ctx, router.TaskKey(l.x.principal, t.ID))
+			binding, _, err := router.LookUp(ctx, router.TaskKey(l.x.Principal, t.ID))
 			if errors.Is(err, sticky.ErrUnknown) {
 				return nil
 			}

@@ -39,7 +39,7 @@ func (r *refusal) concernsCaller() bool {
 // ask returns the next page of each of the list's places, or why the list cannot be
 // whole. An upstream that is known not to answer spares the others the question.
 func (l *listing) ask() ([]mcp.TaskList, error) {
-	if l.x.session == "" {
+	if l.x.Session == "" {
 		for _, p := range l.places {
 			if !p.isOwn() && p.upstream.Silent() {
 				return nil, fault.ListSilent
@@ -83,7 +83,7 @@ func (l *listing) pageOf(p place) (mcp.TaskList, error) {
 // wantsSession reports whether an upstream refuses the list for want of a session: it says
 // so of a ping as well, which nothing else can be wrong with.
 func (l *listing) wantsSession(p place, r *refusal) bool {
-	if l.x.session != "" || !deniesSession(r.response.Status) {
+	if l.x.Session != "" || !deniesSession(r.response.Status) {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(l.x.ctx, confirmTime)
@@ -127,10 +127,10 @@ func judge(faults []error) error {
 // the exchange breaks, before the answer began or after.
 func (l *listing) askOne(p place) (mcp.TaskList, error) {
 	x := l.x
-	lease := x.pool().Own(p.upstream)
+	lease := x.Pool().Own(p.upstream)
 	defer lease.Release()
 	ctx, cancel := x.ctx, context.CancelFunc(func() {})
-	if read := x.endpoint.Timeouts.Read; read > 0 {
+	if read := x.Endpoint.Timeouts.Read; read > 0 {
 		ctx, cancel = context.WithTimeout(ctx, 2*read) // the body is bounded, too
 	}
 	defer cancel()
@@ -145,12 +145,12 @@ func (l *listing) askOne(p place) (mcp.TaskList, error) {
 		return list, nil
 	case x.gone():
 		return list, fault.ErrClientGone
-	case errors.As(err, &failed) && x.session != "":
+	case errors.As(err, &failed) && x.Session != "":
 		return list, x.ownerFailed(p.upstream, err)
 	case errors.As(err, &failed) && failed.Starved:
 		return list, fault.Overloaded
 	case errors.As(err, &failed):
-		x.endpoint.noteFailure(p.upstream, failed)
+		to(x.Endpoint).noteFailure(p.upstream, failed)
 		if failed.Garbled {
 			return list, fault.BadUpstream
 		}
@@ -164,14 +164,14 @@ func (l *listing) exchange(ctx context.Context, p place) (mcp.TaskList, error) {
 	x := l.x
 	out := x.newUpstreamRequest(p.upstream, wire.MethodPost, x.endpointURL(p.upstream), l.bodyFor(p))
 	span := x.newExchange(p.upstream)
-	response, err := x.endpoint.Client.Send(ctx, out, x.endpoint.Timeouts.Read)
+	response, err := x.Endpoint.Client.Send(ctx, out, x.Endpoint.Timeouts.Read)
 	if err != nil {
 		x.closeExchange(span, exchangeErrorType(err))
 		x.noteStarved(err)
 		return mcp.TaskList{}, err
 	}
 	defer response.Body.Close()
-	x.endpoint.noteAnswer(p.upstream, response)
+	to(x.Endpoint).noteAnswer(p.upstream, response)
 	list, err := l.readPage(p, response)
 	if err == nil {
 		l.ruledBy(crossOrigin(response.Header))
@@ -203,10 +203,10 @@ func pageErrorType(err error) string {
 // bodyFor is the client's request with the upstream's own cursor in the place of the
 // client's. Without either it goes as it came.
 func (l *listing) bodyFor(p place) []byte {
-	if p.Cursor == "" && l.x.call().Cursor == "" {
-		return l.x.body
+	if p.Cursor == "" && l.x.Single().Cursor == "" {
+		return l.x.Body
 	}
-	return mcp.WithCursor(l.x.body, p.Cursor)
+	return mcp.WithCursor(l.x.Body, p.Cursor)
 }
 
 // readPage reads one upstream's page, or its refusal. What breaks off or takes too
@@ -215,7 +215,7 @@ func (l *listing) readPage(p place, response *wire.Response) (mcp.TaskList, erro
 	if response.Status >= 300 && response.Status < 400 {
 		return mcp.TaskList{}, fault.Redirect
 	}
-	body, err := exchange.ReadWhole(response, l.x.id, listBytes, l.x.crossedBy(p.upstream))
+	body, err := exchange.ReadWhole(response, l.x.ID, listBytes, l.x.crossedBy(p.upstream))
 	switch {
 	case errors.Is(err, exchange.ErrTooLong), errors.Is(err, exchange.ErrNoResponse), errors.Is(err, exchange.ErrCrossed):
 		return mcp.TaskList{}, fault.BrokenOff(err)

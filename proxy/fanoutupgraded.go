@@ -17,7 +17,7 @@ const ownPerPage = 100
 // listsOwn reports whether lists bear tasks of berth's own making: only where callers are
 // told apart.
 func (x *request) listsOwn() bool {
-	return x.p.options.Tasks != nil && x.endpoint.Router.Principals && x.p.options.Rules.In(x.poolName())
+	return x.p.options.Tasks != nil && x.Endpoint.Router.Principals && x.p.options.Rules.In(x.PoolName())
 }
 
 // addedTasks reports whether it was berth that told the session's client of tasks: its
@@ -31,7 +31,7 @@ func (x *request) addedTasks() bool {
 // told of: callers are not told apart, and the upstream has none. The request must be
 // routed.
 func (x *request) hasNoList() bool {
-	return x.anyRequest(isListOfTasks) && x.addedTasks() && !x.endpoint.Router.Principals
+	return x.AnyRequest(isListOfTasks) && x.addedTasks() && !x.Endpoint.Router.Principals
 }
 
 // ownPage returns the caller's tasks of berth's own making that come after the one which
@@ -39,7 +39,7 @@ func (x *request) hasNoList() bool {
 // stood before it: what is left is what follows.
 func (l *listing) ownPage(cursor string) (mcp.TaskList, error) {
 	x := l.x
-	ids, err := x.p.options.Tasks.Mine(x.ctx, x.poolName(), x.principal)
+	ids, err := x.p.options.Tasks.Mine(x.ctx, x.PoolName(), x.Principal)
 	if err != nil {
 		return mcp.TaskList{}, err
 	}

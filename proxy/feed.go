@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 
+	"berth/proxy/inbound"
+
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -57,7 +59,7 @@ func (s *said) bytes() []byte {
 }
 
 // newFeed is a subscription that is to be sent to u under this JSON-RPC id.
-func (p *Proxy) newFeed(ep *Endpoint, u *routing.Upstream, id []byte) *feed {
+func (p *Proxy) newFeed(ep *inbound.Endpoint, u *routing.Upstream, id []byte) *feed {
 	pool := ep.Router.Pool.Name()
 	return &feed{
 		upstream: u, id: id,
@@ -67,16 +69,16 @@ func (p *Proxy) newFeed(ep *Endpoint, u *routing.Upstream, id []byte) *feed {
 }
 
 // subscribe sends the subscription and reads up to its acknowledgement.
-func (f *feed) subscribe(ctx context.Context, ep *Endpoint, out *exchange.Request) error {
-	response, err := ep.sendWatched(ctx, f.upstream, out, ep.Timeouts.Control)
+func (f *feed) subscribe(ctx context.Context, ep *inbound.Endpoint, out *exchange.Request) error {
+	response, err := to(ep).sendWatched(ctx, f.upstream, out, ep.Timeouts.Control)
 	if err != nil {
 		var failed *exchange.SendError
 		if errors.As(err, &failed) && ctx.Err() == nil {
-			ep.noteFailure(f.upstream, failed)
+			to(ep).noteFailure(f.upstream, failed)
 		}
 		return err
 	}
-	ep.noteAnswer(f.upstream, response)
+	to(ep).noteAnswer(f.upstream, response)
 	return f.begin(response)
 }
 

@@ -4,11 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"time"
 
-	"berth/internal/mcp"
-	"berth/internal/wire"
 	"berth/proxy/fault"
 )
 
@@ -27,10 +24,10 @@ func (x *request) begin() {
 	// The deadline of the connection's last answer must not hold for this one. Here
 	// and below errors only mean that the connection has no deadlines.
 	_ = x.w.SetWriteDeadline(time.Time{})
-	if x.r.ContentLength != 0 {
+	if x.HTTP.ContentLength != 0 {
 		// It holds for a body that is refused unread as well: net/http reads on. At
 		// the body's end net/http lifts it.
-		_ = x.w.SetReadDeadline(x.started.Add(x.p.limits.BodyRead))
+		_ = x.w.SetReadDeadline(x.started.Add(x.Table.Limits.BodyRead))
 	}
 }
 
@@ -52,7 +49,7 @@ func (x *request) outcome() string {
 	switch {
 	case x.wasCut():
 		return "cut"
-	case errors.Is(x.err, fault.ErrClientGone), x.err != nil && x.r.Context().Err() != nil:
+	case errors.Is(x.err, fault.ErrClientGone), x.err != nil && x.HTTP.Context().Err() != nil:
 		return "client_gone"
 	case x.err != nil && x.meant() >= 500, errors.Is(x.err, fault.BadUpstream), errors.Is(x.err, fault.Collision), errors.Is(x.err, fault.ErrNobodyLeft), errors.Is(x.err, fault.AnswerTooLarge):
 		return "failed"
@@ -62,38 +59,6 @@ func (x *request) outcome() string {
 		return "upstream_error"
 	}
 	return "ok"
-}
-
-// otherMethod stands for all methods that berth does not know.
-const otherMethod = "other"
-
-// httpMethods are those that a label may bear.
-var httpMethods = []string{wire.MethodGet, wire.MethodPost, wire.MethodDelete, wire.MethodHead, wire.MethodOptions}
-
-// methodLabel is the method as metrics may bear it: a client cannot invent one.
-func (x *request) methodLabel() string {
-	c := x.call()
-	switch {
-	case c == nil && x.message.Batch:
-		return "batch"
-	case c == nil && slices.Contains(httpMethods, x.r.Method):
-		return x.r.Method
-	case c == nil:
-		return otherMethod
-	case c.Kind == mcp.KindResponse:
-		return "response"
-	case mcp.IsKnownMethod(c.Method):
-		return c.Method
-	}
-	return otherMethod
-}
-
-// poolName is the name of the pool that the request is for, "" if there is none.
-func (x *request) poolName() string {
-	if x.endpoint == nil {
-		return ""
-	}
-	return x.pool().Name()
 }
 
 // report writes down what became of the request.

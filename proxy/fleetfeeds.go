@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"sync"
 
+	"berth/proxy/inbound"
+
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -35,7 +37,7 @@ type feedKey struct {
 // fleetFeed is one shared stream. It runs while it has members.
 type fleetFeed struct {
 	key      feedKey
-	ep       *Endpoint
+	ep       *inbound.Endpoint
 	p        *Proxy
 	upstream *routing.Upstream
 	target   *url.URL
@@ -55,7 +57,7 @@ type fleetFeed struct {
 func (l *subscription) share(u *routing.Upstream, filter mcp.Filter) {
 	g := &leg{l: l, upstream: u, asked: filter, shared: true}
 	l.legs = append(l.legs, g)
-	feeds := &l.x.p.learned[l.x.endpoint].feeds
+	feeds := &l.x.p.learned[l.x.Endpoint].feeds
 	feed := feeds.join(g)
 	g.end = sync.OnceFunc(func() { feeds.leave(feed, g) })
 }
@@ -104,9 +106,9 @@ func (g *leg) feedKey(header wire.Header) feedKey {
 	return feedKey{
 		upstream:  g.upstream.Name,
 		filter:    string(g.asked.Sorted().Encode()),
-		principal: x.principal, credential: x.credential, version: x.version(),
-		host: x.endpoint.hostFor(g.upstream, x.r.Host), query: x.r.URL.RawQuery,
-		header: digestOf(header, func(string) bool { return false }),
+		principal: x.Principal, credential: x.Credential, version: x.Version(),
+		host: x.Endpoint.HostFor(g.upstream, x.HTTP.Host), query: x.HTTP.URL.RawQuery,
+		header: inbound.DigestOf(header, func(string) bool { return false }),
 	}
 }
 
@@ -116,19 +118,19 @@ func (g *leg) feedKey(header wire.Header) feedKey {
 func (g *leg) sharedHeader() wire.Header {
 	x := g.l.x
 	h := x.outboundHeaders()
-	maps.DeleteFunc(h, func(name string, _ []string) bool { return isOfOneRequest(name) })
+	maps.DeleteFunc(h, func(name string, _ []string) bool { return inbound.IsOfOneRequest(name) })
 	dropCallsOwn(h)
 	for _, name := range []string{mcp.HeaderName, mcp.HeaderSession, mcp.HeaderLastEvent} {
 		h.Del(name)
 	}
-	if x.endpoint.Authorization != nil {
+	if x.Endpoint.Authorization != nil {
 		h.Del("Authorization") // berth's own may change, and is set anew for each request
 	}
 	postJSON(h)
 	h.Set("Accept-Encoding", "identity")
 	addVia(h, 1, 1)
-	if x.era() == mcp.EraModern {
-		h.Set(mcp.HeaderVersion, x.version())
+	if x.Era() == mcp.EraModern {
+		h.Set(mcp.HeaderVersion, x.Version())
 		h.Set(mcp.HeaderMethod, mcp.MethodListen)
 	}
 	return h
@@ -139,8 +141,8 @@ func newFleetFeed(g *leg, key feedKey, header wire.Header) *fleetFeed {
 	x := g.l.x
 	ctx, stop := context.WithCancel(context.Background())
 	f := &fleetFeed{
-		key: key, ep: x.endpoint, p: x.p, upstream: g.upstream,
-		target: x.endpointURL(g.upstream), host: key.host, header: header, filter: g.asked, body: ownListen(x.version(), g.asked),
+		key: key, ep: x.Endpoint, p: x.p, upstream: g.upstream,
+		target: x.endpointURL(g.upstream), host: key.host, header: header, filter: g.asked, body: ownListen(x.Version(), g.asked),
 		stop: stop, done: make(chan struct{}), members: make(map[*leg]bool),
 	}
 	go f.run(ctx)
@@ -189,7 +191,7 @@ func (f *fleetFeed) run(ctx context.Context) {
 		feeds.forget(f)
 		feeds.mu.Unlock()
 		again := refused.repeat(f.crossed)
-		f.tell(nil, func(g *leg) legEvent { return legEvent{lost: again(g.l.x.id)} })
+		f.tell(nil, func(g *leg) legEvent { return legEvent{lost: again(g.l.x.ID)} })
 	})
 }
 
@@ -222,7 +224,7 @@ func (f *fleetFeed) crossed() { f.p.telemetry.crossedBy(f.ep.Router.Pool.Name(),
 
 func (f *fleetFeed) request() *exchange.Request {
 	out := &exchange.Request{Method: wire.MethodPost, URL: f.target, Host: f.host, Header: f.header.Clone(), Body: f.body}
-	f.ep.authorize(out.Header) // berth's own may be another one since
+	f.ep.Authorize(out.Header) // berth's own may be another one since
 	return out
 }
 

@@ -35,7 +35,7 @@ func (x *request) forward() error {
 		return x.upgradeCall()
 	case x.hasNoSuchMethod():
 		return mcp.ErrNoSuchMethod
-	case x.subscribes():
+	case x.Subscribes():
 		return x.listen()
 	case x.mayNotList():
 		return mcp.ErrNoSuchMethod
@@ -95,7 +95,7 @@ func (x *request) forwardUnbound() error {
 	var search eraSearch
 	defer search.drop()
 	for {
-		lease, err := x.pool().Pick(x.era(), x.decision.Prefer, tried)
+		lease, err := x.Pool().Pick(x.Era(), x.decision.Prefer, tried)
 		if err != nil && search.response != nil {
 			return search.relay(x)
 		}
@@ -134,20 +134,20 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 	if x.gone() || !errors.As(err, &failed) {
 		return true, fault.ErrClientGone
 	}
-	x.endpoint.noteFailure(u, failed)
-	return failed.Garbled || failed.Sent && !x.readsOnly(), err
+	to(x.Endpoint).noteFailure(u, failed)
+	return failed.Garbled || failed.Sent && !x.ReadsOnly(), err
 }
 
 // send sends the request to u once.
 func (x *request) send(u *routing.Upstream) (*wire.Response, error) {
 	x.upstream = u.Name
 	target := x.endpointURL(u)
-	if x.opaque {
+	if x.Opaque {
 		target = x.beside(u)
 	}
-	out := x.newUpstreamRequest(u, x.r.Method, target, x.body)
-	if x.opaque {
-		out.Header["Accept-Encoding"] = x.r.Header["Accept-Encoding"]
+	out := x.newUpstreamRequest(u, x.HTTP.Method, target, x.Body)
+	if x.Opaque {
+		out.Header["Accept-Encoding"] = x.HTTP.Header["Accept-Encoding"]
 	}
 	x.startExchange(u)
 	began := time.Now()
@@ -158,60 +158,8 @@ func (x *request) send(u *routing.Upstream) (*wire.Response, error) {
 		x.endExchange(exchangeErrorType(err))
 		x.noteStarved(err)
 		if x.gone() {
-			x.endpoint.abandoned(x.ctx, u, out, time.Since(began))
+			to(x.Endpoint).abandoned(x.ctx, u, out, time.Since(began))
 		}
 	}
 	return response, err
-}
-
-func (x *request) pool() *routing.Pool { return x.endpoint.Router.Pool }
-
-// subscribes reports whether the request opens a subscription. What calls itself one
-// within a session is its upstream's to judge.
-func (x *request) subscribes() bool {
-	c := x.call()
-	return c != nil && c.Kind == mcp.KindRequest && c.Method == mcp.MethodListen && x.session == ""
-}
-
-// aboutTask reports whether the request is one call about one task.
-func (x *request) aboutTask() bool {
-	c := x.call()
-	return c != nil && c.IsTask()
-}
-
-// readsOnly reports whether the request changes nothing, so that it may be sent
-// a second time.
-func (x *request) readsOnly() bool {
-	if len(x.message.Calls) == 0 {
-		return x.r.Method != wire.MethodDelete
-	}
-	if x.makesTask() {
-		return false
-	}
-	for i := range x.message.Calls {
-		c := &x.message.Calls[i]
-		if c.Kind != mcp.KindRequest || !mcp.IsPureRead(c.Method) && c.Method != mcp.MethodGetTask {
-			return false
-		}
-	}
-	return true
-}
-
-// patience is how long the answer's headers may take.
-func (x *request) patience() time.Duration {
-	t := x.endpoint.Timeouts
-	switch {
-	case x.opaque:
-		return t.Read
-	case len(x.message.Calls) == 0 && x.r.Method == wire.MethodGet:
-		return t.Call
-	case len(x.message.Calls) == 0:
-		return t.Control
-	case x.readsOnly():
-		return t.Read
-	}
-	if x.makesTask() || x.anyRequest(mcp.MayWait) {
-		return t.Call
-	}
-	return t.Control
 }

@@ -24,12 +24,12 @@ var (
 // Greet sends u a ping, as calls are sent to it, and returns nil if the answer is
 // JSON-RPC, be it an error; else one of ErrNotMCP, ErrUnclear and ErrCredentials,
 // or why there was no answer. ctx bounds it. The errors repeat nothing of what was sent.
-func (ep *Endpoint) Greet(ctx context.Context, u *routing.Upstream) error {
+func (ep sender) Greet(ctx context.Context, u *routing.Upstream) error {
 	return ep.greetAs(ctx, u, u.URL.Host)
 }
 
 // greetAs is Greet as a client that reached berth under host.
-func (ep *Endpoint) greetAs(ctx context.Context, u *routing.Upstream, host string) error {
+func (ep sender) greetAs(ctx context.Context, u *routing.Upstream, host string) error {
 	response, err := ep.Client.Send(ctx, ep.meeting(u, host, wire.MethodPost, []byte(ownPing)), 0)
 	if err != nil {
 		return err

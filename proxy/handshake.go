@@ -77,35 +77,35 @@ func (h *handshake) note(c *mcp.Call, body []byte) bool {
 // keepHandshake keeps the beginning of the session that the answer hands out, once
 // its version is known, and returns until when; zero: it is not kept.
 func (x *request) keepHandshake(ctx context.Context, session sticky.Key, version string) time.Time {
-	if !x.endpoint.Reinit || version == "" {
+	if !x.Endpoint.Reinit || version == "" {
 		return time.Time{}
 	}
-	sealed, err := (&handshake{Initialize: x.body, Version: version}).seal(x.newSession)
+	sealed, err := (&handshake{Initialize: x.Body, Version: version}).seal(x.newSession)
 	if err == nil {
 		var until time.Time
-		if until, err = x.endpoint.Router.Bindings.KeepHandshake(ctx, session, sealed); err == nil {
+		if until, err = x.Endpoint.Router.Bindings.KeepHandshake(ctx, session, sealed); err == nil {
 			return until
 		}
 	}
-	x.p.log.Debug("the handshake of a session is not kept", "pool", x.poolName(), "error", err)
+	x.p.log.Debug("the handshake of a session is not kept", "pool", x.PoolName(), "error", err)
 	return time.Time{}
 }
 
 // recordHandshake adds a request that the upstream has granted to what is kept of its
 // session, before the client learns of it.
 func (x *request) recordHandshake(c *mcp.Call) {
-	if !x.mayReopen() || !new(handshake).note(c, x.body) {
+	if !x.mayReopen() || !new(handshake).note(c, x.Body) {
 		return
 	}
 	ctx, cancel := x.recording()
 	defer cancel()
-	err := x.endpoint.Router.Bindings.ReviseHandshake(ctx, x.decision.Key, func(sealed []byte) ([]byte, error) {
-		h, err := openHandshake(x.session, sealed)
+	err := x.Endpoint.Router.Bindings.ReviseHandshake(ctx, x.decision.Key, func(sealed []byte) ([]byte, error) {
+		h, err := openHandshake(x.Session, sealed)
 		if err != nil {
 			return nil, err
 		}
-		h.note(c, x.body)
-		next, err := h.seal(x.session)
+		h.note(c, x.Body)
+		next, err := h.seal(x.Session)
 		if errors.Is(err, errHandshakeTooLarge) {
 			return nil, nil
 		}
@@ -113,15 +113,15 @@ func (x *request) recordHandshake(c *mcp.Call) {
 	})
 	if err != nil {
 		x.p.log.Warn("a session's handshake could not be brought up to date: it would move without its last subscription or log level",
-			"pool", x.poolName(), "error", err)
+			"pool", x.PoolName(), "error", err)
 	}
 }
 
 // forgetSession forgets a session that has ended.
 func (x *request) forgetSession(ctx context.Context) {
-	bindings := x.endpoint.Router.Bindings
+	bindings := x.Endpoint.Router.Bindings
 	bindings.Unbind(ctx, x.decision.Key)
-	if x.endpoint.Reinit {
+	if x.Endpoint.Reinit {
 		bindings.DropHandshake(ctx, x.decision.Key)
 	}
 }

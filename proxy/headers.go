@@ -7,53 +7,12 @@ import (
 	"strconv"
 	"strings"
 
+	"berth/proxy/inbound"
+
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/sticky"
 )
-
-// hopByHop are the headers that concern one connection only (RFC 9110, 7.6.1),
-// with the old ones that some clients still send.
-var hopByHop = []string{
-	"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization",
-	"Te", "Trailer", "Transfer-Encoding", "Upgrade", "Expect", "Http2-Settings",
-}
-
-// namesCriticalHop reports whether Connection lists a header whose removal would
-// change what a call means.
-func namesCriticalHop(h wire.Header, principalHeader string) bool {
-	for _, name := range connectionNames(h) {
-		if strings.HasPrefix(name, "Mcp-") || strings.EqualFold(name, principalHeader) {
-			return true
-		}
-		switch name {
-		case "Authorization", "Cookie", "Host", "Content-Length", "Content-Type", "Accept", "Origin", mcp.HeaderLastEvent:
-			return true
-		}
-	}
-	return false
-}
-
-func connectionNames(h wire.Header) []string {
-	var names []string
-	for _, value := range h.Values("Connection") {
-		for name := range strings.SplitSeq(value, ",") {
-			if name = textproto.TrimString(name); name != "" {
-				names = append(names, textproto.CanonicalMIMEHeaderKey(name))
-			}
-		}
-	}
-	return names
-}
-
-func dropHopByHop(h wire.Header) {
-	for _, name := range connectionNames(h) {
-		h.Del(name)
-	}
-	for _, name := range hopByHop {
-		delete(h, name)
-	}
-}
 
 // dropLookalikes removes names with underscores that many servers read as if
 // they had hyphens: a client must not set Mcp_Name beside Mcp-Name.
@@ -63,7 +22,7 @@ func dropLookalikes(h wire.Header, principalHeader string) {
 			continue
 		}
 		meant := textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(name, "_", "-"))
-		if strings.HasPrefix(meant, "Mcp-") || isForwarding(meant) || strings.EqualFold(meant, principalHeader) {
+		if strings.HasPrefix(meant, "Mcp-") || inbound.IsForwarding(meant) || strings.EqualFold(meant, principalHeader) {
 			delete(h, name)
 		}
 	}
@@ -71,7 +30,7 @@ func dropLookalikes(h wire.Header, principalHeader string) {
 
 // dropCallsOwn removes what a client said of its own call and not of itself.
 func dropCallsOwn(h wire.Header) {
-	h.Del(headerOnce)
+	h.Del(inbound.HeaderOnce)
 	for name := range h {
 		if strings.HasPrefix(name, mcp.HeaderParamPrefix) {
 			delete(h, name)
@@ -79,32 +38,27 @@ func dropCallsOwn(h wire.Header) {
 	}
 }
 
-// isForwarding: headers by which a proxy tells of the one before it.
-func isForwarding(name string) bool {
-	return strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" || name == "X-Real-Ip" || name == "Via"
-}
-
 // outboundHeaders returns the headers to send upstream: the client's, less what
 // concerns this connection or cannot be believed, and who it came from.
 func (x *request) outboundHeaders() wire.Header {
-	h := x.r.Header.Clone()
-	dropHopByHop(h)
-	dropLookalikes(h, x.endpoint.principalHeader())
-	if !x.trusted {
+	h := x.HTTP.Header.Clone()
+	inbound.DropHopByHop(h)
+	dropLookalikes(h, x.Endpoint.PrincipalHeader())
+	if !x.Trusted {
 		for name := range h {
-			if isForwarding(name) {
+			if inbound.IsForwarding(name) {
 				delete(h, name)
 			}
 		}
-		if name := x.endpoint.principalHeader(); name != "" {
+		if name := x.Endpoint.PrincipalHeader(); name != "" {
 			h.Del(name)
 		}
 	}
-	if x.endpoint.Identifier != nil && x.decision.Key.Kind != sticky.Session {
+	if x.Endpoint.Identifier != nil && x.decision.Key.Kind != sticky.Session {
 		// Only a session that was found to be the caller's own may be acted in.
 		h.Del(mcp.HeaderSession)
 	}
-	if len(x.message.Calls) == 0 && x.era() == mcp.EraModern {
+	if len(x.Message.Calls) == 0 && x.Era() == mcp.EraModern {
 		// A modern GET or DELETE is about no session, and resumes nothing (2026-07-28,
 		// "Earlier Streamable HTTP Revisions"); its upstream may know both eras.
 		h.Del(mcp.HeaderSession)
@@ -122,13 +76,13 @@ func (x *request) outboundHeaders() wire.Header {
 // back, or not alike to all readers.
 func (x *request) hasOddSession(h wire.Header) bool {
 	values := h[mcp.HeaderSession]
-	return len(values) > 1 || len(values) == 1 && !x.isFitForSession(values[0])
+	return len(values) > 1 || len(values) == 1 && !x.IsFitForSession(values[0])
 }
 
 func (x *request) addForwarded(h wire.Header) {
-	peer, _, err := net.SplitHostPort(x.r.RemoteAddr)
+	peer, _, err := net.SplitHostPort(x.HTTP.RemoteAddr)
 	if err != nil {
-		peer = x.r.RemoteAddr
+		peer = x.HTTP.RemoteAddr
 	}
 	if before := h.Values("X-Forwarded-For"); len(before) > 0 {
 		peer = strings.Join(before, ", ") + ", " + peer
@@ -136,12 +90,12 @@ func (x *request) addForwarded(h wire.Header) {
 	own := ownHeaders{h, make([]string, 0, 3)}
 	own.set("X-Forwarded-For", peer)
 	if h.Get("X-Forwarded-Host") == "" {
-		own.set("X-Forwarded-Host", x.r.Host)
+		own.set("X-Forwarded-Host", x.HTTP.Host)
 	}
 	if h.Get("X-Forwarded-Proto") == "" {
-		own.set("X-Forwarded-Proto", scheme(x.r))
+		own.set("X-Forwarded-Proto", inbound.Scheme(x.HTTP))
 	}
-	addVia(h, x.r.ProtoMajor, x.r.ProtoMinor)
+	addVia(h, x.HTTP.ProtoMajor, x.HTTP.ProtoMinor)
 	if h.Get("User-Agent") == "" {
 		h.Set("User-Agent", "") // keeps net/http from adding its own
 	}
@@ -159,13 +113,6 @@ func (o *ownHeaders) set(name, value string) {
 	o.values = append(o.values, value)
 	n := len(o.values)
 	o.Header[name] = o.values[n-1 : n : n]
-}
-
-func scheme(r *wire.Request) string {
-	if r.TLS != nil {
-		return "https"
-	}
-	return "http"
 }
 
 // viaHTTP11 is what berth adds to Via of nearly all messages.
@@ -191,7 +138,7 @@ func (x *request) inboundHeaders(response *wire.Response) {
 	for name, values := range response.Header {
 		h[name] = slices.Clip(values) // what is added to one is not added to the other
 	}
-	dropHopByHop(h)
+	inbound.DropHopByHop(h)
 	if x.hasOddSession(h) {
 		h.Del(mcp.HeaderSession) // of an answer that hands out none
 	}
@@ -199,7 +146,7 @@ func (x *request) inboundHeaders(response *wire.Response) {
 		h["Content-Type"] = nil // keeps net/http from guessing one
 	}
 	if x.alias != "" && h.Get(mcp.HeaderSession) != "" {
-		h.Set(mcp.HeaderSession, x.session)
+		h.Set(mcp.HeaderSession, x.Session)
 	}
 	addVia(h, response.ProtoMajor, response.ProtoMinor)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 
+	"berth/proxy/inbound"
+
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -25,7 +27,7 @@ func (x *request) heldCall() *upgrade.Call {
 		}
 	}
 	session := all.Get(mcp.HeaderSession)
-	return &upgrade.Call{Body: x.body, Own: own, Session: session, Envelope: x.envelopeOf(all)}
+	return &upgrade.Call{Body: x.Body, Own: own, Session: session, Envelope: x.envelopeOf(all)}
 }
 
 // envelope is what the request bears beside its call: who makes it, from where, with what
@@ -34,11 +36,11 @@ func (x *request) envelope() upgrade.Envelope { return x.envelopeOf(x.outboundHe
 
 // envelopeOf takes what belongs to one request out of headers.
 func (x *request) envelopeOf(headers wire.Header) upgrade.Envelope {
-	e := upgrade.Envelope{Host: x.r.Host, Query: x.r.URL.RawQuery, Header: headers}
+	e := upgrade.Envelope{Host: x.HTTP.Host, Query: x.HTTP.URL.RawQuery, Header: headers}
 	e.Bare = e.Query == ""
 	for name := range e.Header {
 		switch {
-		case isCallsOwn(name), name == headerOnce, name == "Content-Length", name == mcp.HeaderSession, name == mcp.HeaderLastEvent:
+		case isCallsOwn(name), name == inbound.HeaderOnce, name == "Content-Length", name == mcp.HeaderSession, name == mcp.HeaderLastEvent:
 			delete(e.Header, name) // of one request each, or kept beside
 		case !isHarmless(name):
 			e.Bare = false
@@ -63,7 +65,7 @@ func isHarmless(name string) bool {
 		"Traceparent", "Tracestate", "Baggage", "Dnt", "Priority":
 		return true
 	}
-	return isForwarding(name) || strings.HasPrefix(name, "Sec-")
+	return inbound.IsForwarding(name) || strings.HasPrefix(name, "Sec-")
 }
 
 // heldAnswer is the answer to a held call, read message by message.

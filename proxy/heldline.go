@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"berth/proxy/inbound"
+
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -13,23 +15,23 @@ import (
 )
 
 // Line returns how held calls reach the endpoint's upstreams.
-func Line(ep *Endpoint) upgrade.Transport {
+func Line(ep *inbound.Endpoint) upgrade.Transport {
 	return upgrade.Transport{
 		Send: func(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
-			response, err := ep.sendHeld(ctx, u, c)
+			response, err := to(ep).sendHeld(ctx, u, c)
 			if err != nil {
 				return nil, err
 			}
 			return newHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), nil
 		},
-		Resume: ep.resumeHeld,
-		Tell:   ep.tellHeld,
-		End:    ep.endHeld,
+		Resume: to(ep).resumeHeld,
+		Tell:   to(ep).tellHeld,
+		End:    to(ep).endHeld,
 	}
 }
 
 // sendHeld sends a held call to u once. ctx bounds it.
-func (ep *Endpoint) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) (*wire.Response, error) {
+func (ep sender) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) (*wire.Response, error) {
 	response, err := ep.exchangeHeld(ctx, u, c, wire.MethodPost, c.Headers())
 	if err == nil {
 		err = ep.misplaced(ctx, u, c, response)
@@ -39,7 +41,7 @@ func (ep *Endpoint) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrad
 
 // misplaced is what is wrong with where a call was sent: u does not speak its era, or does not
 // know its session. The answer is closed then; such a one refusesByStatus.
-func (ep *Endpoint) misplaced(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response) error {
+func (ep sender) misplaced(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response) error {
 	switch {
 	case c.Session == "" && ep.refusesHeld(u, c.ID, response):
 		response.Body.Close()
@@ -53,7 +55,7 @@ func (ep *Endpoint) misplaced(ctx context.Context, u *routing.Upstream, c *upgra
 
 // lostSession reports whether a status with which u answered means that it does not know the
 // session of a call. The next call in that asks first.
-func (ep *Endpoint) lostSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call, status int) bool {
+func (ep sender) lostSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call, status int) bool {
 	lost := status == wire.StatusNotFound || status == wire.StatusBadRequest && ep.deniesSession(ctx, u, c)
 	if lost {
 		ep.Router.Pool.Suspect(u, c.Session)
@@ -62,14 +64,14 @@ func (ep *Endpoint) lostSession(ctx context.Context, u *routing.Upstream, c *upg
 }
 
 // exchangeHeld sends a request of a held call's to u once, and feeds u's health.
-func (ep *Endpoint) exchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, method string, header wire.Header) (*wire.Response, error) {
+func (ep sender) exchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, method string, header wire.Header) (*wire.Response, error) {
 	target := *u.URL
 	target.RawQuery = c.Query
-	out := &exchange.Request{Method: method, URL: &target, Host: ep.hostFor(u, c.Host), Header: header}
+	out := &exchange.Request{Method: method, URL: &target, Host: ep.HostFor(u, c.Host), Header: header}
 	if method == wire.MethodPost {
 		out.Body = c.Body
 	}
-	ep.authorize(out.Header)
+	ep.Authorize(out.Header)
 	response, err := ep.sendWatched(ctx, u, out, 0)
 	if err != nil {
 		var failed *exchange.SendError
@@ -83,7 +85,7 @@ func (ep *Endpoint) exchangeHeld(ctx context.Context, u *routing.Upstream, c *up
 }
 
 // resumeHeld is upgrade.Transport.Resume.
-func (ep *Endpoint) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, event string, maxAnswer int64) (upgrade.Exchange, error) {
+func (ep sender) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, event string, maxAnswer int64) (upgrade.Exchange, error) {
 	header := wire.Header(c.Headers())
 	header.Set("Accept", "text/event-stream")
 	header.Set(mcp.HeaderLastEvent, event)
@@ -109,7 +111,7 @@ func (ep *Endpoint) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgr
 
 // deniesSession reports whether u does not know the session of a call: one that answers with
 // 400 may mean that or something else.
-func (ep *Endpoint) deniesSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call) bool {
+func (ep sender) deniesSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call) bool {
 	ping := *c
 	ping.Body = []byte(ownPing)
 	ctx, cancel := context.WithTimeout(ctx, confirmTime)
@@ -123,12 +125,12 @@ func (ep *Endpoint) deniesSession(ctx context.Context, u *routing.Upstream, c *u
 }
 
 // tellHeld is upgrade.Transport.Tell.
-func (ep *Endpoint) tellHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
+func (ep sender) tellHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
 	return statusOf(ep.exchangeHeld(ctx, u, c, wire.MethodPost, c.Headers()))
 }
 
 // endHeld is upgrade.Transport.End.
-func (ep *Endpoint) endHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
+func (ep sender) endHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
 	header := wire.Header(c.Headers())
 	header.Del("Content-Type")
 	return statusOf(ep.exchangeHeld(ctx, u, c, wire.MethodDelete, header))

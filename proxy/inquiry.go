@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"berth/proxy/inbound"
+
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -47,34 +49,34 @@ const (
 
 // inquiry prepares the questions about the request's caller.
 func (x *request) inquiry(ctx context.Context, bears bool) *inquiry {
-	q := &inquiry{x: x, bears: bears, owner: x.home(ctx), full: bearer{x.ownHeaders(), x.r.URL.RawQuery}}
+	q := &inquiry{x: x, bears: bears, owner: x.home(ctx), full: bearer{x.ownHeaders(), x.HTTP.URL.RawQuery}}
 	q.full.header.Del(mcp.HeaderSession)
 	if q.owner != nil {
 		q.full.header.Set(mcp.HeaderSession, x.sessionAt(ctx, q.owner))
 	}
 	q.bare.header = q.full.header.Clone()
-	q.bare.query = without(x.credentials(), q.bare.header, q.full.query)
+	q.bare.query = inbound.Without(x.Credentials(), q.bare.header, q.full.query)
 	x.authorize(q.bare.header) // what berth puts there is not the caller's, though it be equal
 	return q
 }
 
 // home is the upstream of the request's session, nil if berth knows of none.
 func (x *request) home(ctx context.Context) *routing.Upstream {
-	router := x.endpoint.Router
-	if x.session == "" {
+	router := x.Endpoint.Router
+	if x.Session == "" {
 		return nil
 	}
-	binding, _, err := router.Bindings.Lookup(ctx, router.SessionKey(x.principal, x.session))
+	binding, _, err := router.Bindings.Lookup(ctx, router.SessionKey(x.Principal, x.Session))
 	if err != nil {
 		return nil
 	}
-	return x.pool().Find(binding.Upstream)
+	return x.Pool().Find(binding.Upstream)
 }
 
 // questions are what is asked, the cheapest first: a server has things that everybody may
 // know, and few have everything.
 func (q *inquiry) questions() []string {
-	if q.x.era() == mcp.EraLegacy {
+	if q.x.Era() == mcp.EraLegacy {
 		return []string{mcp.MethodPing, mcp.MethodDiscover, mcp.MethodListTools, mcp.MethodGetTask}
 	}
 	return []string{mcp.MethodDiscover, mcp.MethodListTools, mcp.MethodGetTask}
@@ -109,8 +111,8 @@ func (q *inquiry) run(ctx context.Context) error {
 // withoutCredentials is the reaction to a question without them, of late or now.
 func (q *inquiry) withoutCredentials(ctx context.Context, method string) reaction {
 	v := q.x.p.vouched
-	sum := digestOf(q.bare.header, func(name string) bool { return isOfOneRequest(name) || isOfOneCall(name) })
-	key := joined("bare", q.x.poolName(), q.x.version(), q.bare.header.Get(mcp.HeaderSession), method, q.x.r.Host, q.bare.query, string(sum[:]))
+	sum := inbound.DigestOf(q.bare.header, func(name string) bool { return inbound.IsOfOneRequest(name) || inbound.IsOfOneCall(name) })
+	key := inbound.Joined("bare", q.x.PoolName(), q.x.Version(), q.bare.header.Get(mcp.HeaderSession), method, q.x.HTTP.Host, q.bare.query, string(sum[:]))
 	if known, ok := v.bare.Get(key); ok && time.Now().Before(known.until) {
 		return known
 	}
@@ -128,13 +130,13 @@ func (q *inquiry) withoutCredentials(ctx context.Context, method string) reactio
 // ask puts a question to upstreams, one after another until one answers.
 func (q *inquiry) ask(ctx context.Context, as bearer, method string) reaction {
 	if q.owner != nil {
-		lease := q.x.pool().Own(q.owner)
+		lease := q.x.Pool().Own(q.owner)
 		defer lease.Release()
 		return q.put(ctx, q.owner, as, method)
 	}
 	var tried []*routing.Upstream
 	for {
-		lease, err := q.x.pool().Pick(q.x.era(), "", tried)
+		lease, err := q.x.Pool().Pick(q.x.Era(), "", tried)
 		if err != nil {
 			return reaction{}
 		}
@@ -155,16 +157,16 @@ func (q *inquiry) put(ctx context.Context, u *routing.Upstream, as bearer, metho
 	}
 	target := *u.URL
 	target.RawQuery = as.query
-	out := outgoing(wire.MethodPost, &target, x.endpoint.hostFor(u, x.r.Host), as.header.Clone(), x.ownBody(method, task))
-	if x.era() == mcp.EraModern {
-		out.Header.Set(mcp.HeaderVersion, x.version())
+	out := outgoing(wire.MethodPost, &target, x.Endpoint.HostFor(u, x.HTTP.Host), as.header.Clone(), x.ownBody(method, task))
+	if x.Era() == mcp.EraModern {
+		out.Header.Set(mcp.HeaderVersion, x.Version())
 		out.Header.Set(mcp.HeaderMethod, method)
 		out.Header.Set(mcp.HeaderName, mcp.EncodeName(task))
 	}
-	response, err := x.endpoint.Client.Send(ctx, out, 0)
+	response, err := x.Endpoint.Client.Send(ctx, out, 0)
 	if err != nil {
 		if failed, ok := errors.AsType[*exchange.SendError](err); ok && (!failed.Sent || failed.Garbled) && ctx.Err() == nil {
-			x.endpoint.noteFailure(u, failed)
+			to(x.Endpoint).noteFailure(u, failed)
 		}
 		return reaction{}
 	}

@@ -77,8 +77,8 @@ func (g *leg) serve(ctx context.Context) error {
 	}
 	defer lease.Release()
 	defer f.close()
-	g.l.x.p.telemetry.subscribed(g.l.x.poolName(), false, 1)
-	defer g.l.x.p.telemetry.subscribed(g.l.x.poolName(), false, -1)
+	g.l.x.p.telemetry.subscribed(g.l.x.PoolName(), false, 1)
+	defer g.l.x.p.telemetry.subscribed(g.l.x.PoolName(), false, -1)
 	if err := g.tell(ctx, legEvent{joined: f}); err != nil {
 		return err
 	}
@@ -99,19 +99,19 @@ func (g *leg) serve(ctx context.Context) error {
 // released when the feed has ended.
 func (g *leg) join(ctx context.Context) (*feed, *routing.Lease, error) {
 	if g.upstream != nil {
-		return g.joinLeased(ctx, g.l.x.pool().Own(g.upstream))
+		return g.joinLeased(ctx, g.l.x.Pool().Own(g.upstream))
 	}
 	var tried, foreign []*routing.Upstream
 	var last error
 	for {
-		lease, err := g.l.x.pool().Pick(mcp.EraModern, "", tried)
+		lease, err := g.l.x.Pool().Pick(mcp.EraModern, "", tried)
 		if err != nil {
 			return nil, nil, cmp.Or(last, err)
 		}
 		f, lease, err := g.joinLeased(ctx, lease)
 		if err == nil {
 			dropRefusal(last)
-			g.l.x.pool().Speaks(lease.Upstream, mcp.EraModern, foreign)
+			g.l.x.Pool().Speaks(lease.Upstream, mcp.EraModern, foreign)
 			return f, lease, nil
 		}
 		failed, unanswered := errors.AsType[*exchange.SendError](err)
@@ -129,11 +129,11 @@ func (g *leg) join(ctx context.Context) (*feed, *routing.Lease, error) {
 // subscriptions, while another may.
 func (g *leg) isForeign(err error, foreign *[]*routing.Upstream) bool {
 	refused, ok := errors.AsType[*refusedFeed](err)
-	if !ok || refused.response == nil || !refusesEra(mcp.EraModern, mcp.MethodListen, g.l.x.id, refused.response) {
+	if !ok || refused.response == nil || !refusesEra(mcp.EraModern, mcp.MethodListen, g.l.x.ID, refused.response) {
 		return false
 	}
 	*foreign = append(*foreign, refused.upstream)
-	return g.l.x.pool().Refused(mcp.EraModern, *foreign)
+	return g.l.x.Pool().Refused(mcp.EraModern, *foreign)
 }
 
 // joinLeased joins the leased upstream, and gives the lease back if that fails. A
@@ -141,8 +141,8 @@ func (g *leg) isForeign(err error, foreign *[]*routing.Upstream) bool {
 func (g *leg) joinLeased(ctx context.Context, lease *routing.Lease) (f *feed, _ *routing.Lease, err error) {
 	x, u := g.l.x, lease.Upstream
 	for range 2 {
-		f = x.p.newFeed(x.endpoint, u, x.id)
-		err = f.subscribe(ctx, x.endpoint, x.newUpstreamRequest(u, wire.MethodPost, x.endpointURL(u), g.body))
+		f = x.p.newFeed(x.Endpoint, u, x.ID)
+		err = f.subscribe(ctx, x.Endpoint, x.newUpstreamRequest(u, wire.MethodPost, x.endpointURL(u), g.body))
 		failed, unanswered := errors.AsType[*exchange.SendError](err)
 		if !unanswered || failed.TimedOut || failed.Refused || failed.Garbled || ctx.Err() != nil {
 			break

@@ -23,14 +23,14 @@ var errLingered = errors.New("proxy: read on without a client for long enough")
 // era it does not (2025-11-25, "Sending Messages"): the answer, which may bear a
 // task's id, is read to its end, for a bounded time.
 func (x *request) detach() (end func()) {
-	if x.era() == mcp.EraModern || x.r.Method != wire.MethodPost {
-		x.ctx = x.r.Context()
+	if x.Era() == mcp.EraModern || x.HTTP.Method != wire.MethodPost {
+		x.ctx = x.HTTP.Context()
 		return func() {}
 	}
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(x.r.Context()))
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(x.HTTP.Context()))
 	x.ctx = ctx
-	linger := cmp.Or(x.endpoint.Timeouts.Linger, defaultLinger)
-	stop := context.AfterFunc(x.r.Context(), func() {
+	linger := cmp.Or(x.Endpoint.Timeouts.Linger, defaultLinger)
+	stop := context.AfterFunc(x.HTTP.Context(), func() {
 		if x.p.lingering.Add(1) > maxLingering {
 			cancel(errLingered)
 		}

@@ -45,7 +45,7 @@ func (x *request) listen() error {
 		return err
 	}
 	defer upgraded.close()
-	audience, err := x.endpoint.Router.Audience(x.r.Context(), upgraded.narrow(x.query()))
+	audience, err := x.Endpoint.Router.Audience(x.HTTP.Context(), upgraded.narrow(x.query()))
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (x *request) listen() error {
 func newSubscription(x *request) *subscription {
 	l := &subscription{
 		x:            x,
-		asked:        x.call().Listen,
+		asked:        x.Single().Listen,
 		events:       make(chan legEvent),
 		inbox:        newInbox(),
 		floor:        make(chan struct{}, 1),
@@ -80,7 +80,7 @@ func newSubscription(x *request) *subscription {
 		alone:        time.NewTimer(0),
 	}
 	l.alone.Stop()
-	l.ctx, l.end = context.WithCancel(x.r.Context())
+	l.ctx, l.end = context.WithCancel(x.HTTP.Context())
 	return l
 }
 
@@ -118,7 +118,7 @@ func (l *subscription) acknowledge(first *feed) error {
 	l.beginStream(first)
 	l.agreed = agreed.Within(l.asked)
 	close(l.acknowledged)
-	return l.send(event(mcp.Acknowledgement(l.x.id, l.agreed)))
+	return l.send(event(mcp.Acknowledgement(l.x.ID, l.agreed)))
 }
 
 // beginStream sends the header, which is that of the upstream which agreed first. Where

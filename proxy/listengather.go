@@ -35,7 +35,7 @@ type gathered struct {
 // ackPatience if there is one. It returns the first feed, nil if all that stands is
 // berth's own leg. If none stands the error is a *refusedFeed, or why nobody answered.
 func (l *subscription) gather() (*feed, error) {
-	patience, most := time.NewTimer(ackPatience), time.NewTimer(cmp.Or(l.x.endpoint.Timeouts.Control, ackMost)+ackPatience)
+	patience, most := time.NewTimer(ackPatience), time.NewTimer(cmp.Or(l.x.Endpoint.Timeouts.Control, ackMost)+ackPatience)
 	defer patience.Stop()
 	defer most.Stop()
 	g := gathered{stands: l.standing() > 0}

@@ -15,7 +15,7 @@ import (
 // making are a leg of berth's own, and no upstream hears of them.
 func (l *subscription) plan(audience routing.Audience) {
 	rest := l.asked.WithTasks(nil)
-	fleetwide := l.x.endpoint.FleetNotifications && !rest.Empty()
+	fleetwide := l.x.Endpoint.FleetNotifications && !rest.Empty()
 	own := byOwner(audience.Tasks)
 	if len(own) == 0 && l.needsAnybody(audience, rest, fleetwide) {
 		own = []portion{{}}
@@ -29,7 +29,7 @@ func (l *subscription) plan(audience routing.Audience) {
 		l.add(p, rest, append(ids, audience.Unjudged...))
 	}
 	if fleetwide {
-		for _, u := range l.x.pool().Upstreams() {
+		for _, u := range l.x.Pool().Upstreams() {
 			l.share(u, rest)
 		}
 	}
@@ -106,15 +106,15 @@ func byOwner(tasks []routing.Listened) []portion {
 func (l *subscription) add(p portion, rest mcp.Filter, ids []string) {
 	ctx, end := context.WithCancel(l.ctx)
 	g := &leg{l: l, upstream: p.owner, tasks: p.tasks, states: newStates(p.tasks), end: end}
-	g.asked, g.body = rest, l.x.body
+	g.asked, g.body = rest, l.x.Body
 	if named, ok := l.asked.Find(mcp.FilterTasks); ok && (len(ids) > 0 || l.upgraded == nil) {
 		g.asked = rest.WithTasks(ids)
 		if !slices.Equal(named.List, ids) {
-			g.body = mcp.NarrowListen(l.x.body, ids)
+			g.body = mcp.NarrowListen(l.x.Body, ids)
 		}
 	}
 	if len(g.asked) < len(l.asked) {
-		g.body = mcp.ListenFor(l.x.body, g.asked)
+		g.body = mcp.ListenFor(l.x.Body, g.asked)
 	}
 	l.legs = append(l.legs, g)
 	l.running.Go(func() { g.run(ctx) })

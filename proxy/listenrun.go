@@ -13,7 +13,7 @@ import (
 // run passes on what the legs say until all have ended, the client is gone, or berth
 // drains.
 func (l *subscription) run() error {
-	interval := cmp.Or(l.x.endpoint.KeepAlive, defaultKeepAlive)
+	interval := cmp.Or(l.x.Endpoint.KeepAlive, defaultKeepAlive)
 	silence := time.NewTimer(interval)
 	defer silence.Stop()
 	err := l.judge()
@@ -72,7 +72,7 @@ func (l *subscription) take(e legEvent) error {
 		return nil
 	case e.view != nil:
 		l.speaking = nil
-		return l.x.writeEvent(e.view.Notification(l.x.id))
+		return l.x.writeEvent(e.view.Notification(l.x.ID))
 	case e.raw != nil:
 		return l.pass(e)
 	case e.done:
@@ -107,14 +107,14 @@ func (l *subscription) pass(e legEvent) error {
 // passShared passes a notification on that all subscribers of a stream hear, if this one was
 // told that it would come: what its stream has agreed to since is not part of that.
 func (l *subscription) passShared(e legEvent) error {
-	own, reason := mcp.ForSubscription(e.raw, l.x.id), dropUnasked
+	own, reason := mcp.ForSubscription(e.raw, l.x.ID), dropUnasked
 	switch {
 	case own == nil:
 		reason = dropOther
 	case l.agreed.Grants(e.about):
 		return l.send(event(own))
 	}
-	l.x.p.telemetry.dropped(l.x.poolName(), e.leg.upstream, reason)
+	l.x.p.telemetry.dropped(l.x.PoolName(), e.leg.upstream, reason)
 	return nil
 }
 
@@ -158,7 +158,7 @@ func (l *subscription) judge() error {
 	case standing > 0 && l.deserted:
 		l.alone.Stop()
 	case standing == 0 && !l.deserted:
-		l.alone.Reset(l.x.endpoint.OwnerGrace)
+		l.alone.Reset(l.x.Endpoint.OwnerGrace)
 	}
 	l.deserted = standing == 0
 	return nil
@@ -175,5 +175,5 @@ func (l *subscription) goodbye() error {
 	if l.speaking != nil {
 		return fault.ErrNobodyLeft
 	}
-	return l.send(event(mcp.SubscriptionEnd(l.x.id)))
+	return l.send(event(mcp.SubscriptionEnd(l.x.ID)))
 }

@@ -82,7 +82,7 @@ func (g *leg) tellState(ctx context.Context, a mcp.Answer) error {
 	if a.Result == nil || !g.states.moved(a.Task) {
 		return nil
 	}
-	notification := mcp.TaskNotification(g.l.x.id, a.Result)
+	notification := mcp.TaskNotification(g.l.x.ID, a.Result)
 	if notification == nil {
 		return nil
 	}

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/proxy/inbound"
+
 	"berth/internal/limit"
 	"berth/internal/mcp"
 	"berth/internal/series"
@@ -68,7 +70,7 @@ type load struct {
 	shedding atomic.Bool  // said so in the log
 }
 
-func newLoad(l Limits, meters metric.MeterProvider, log *slog.Logger) *load {
+func newLoad(l inbound.Limits, meters metric.MeterProvider, log *slog.Logger) *load {
 	memory := limit.NewMemory()
 	buffered := l.Buffered
 	if most := memory.Limit(); most > 0 {

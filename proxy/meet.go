@@ -29,7 +29,7 @@ type Eras struct{ Legacy, Modern bool }
 // Meet speaks to u as clients of both eras do that reached berth under host ("": the name in
 // u's URL), and tells which of them it serves. If neither, the error is ErrHost,
 // ErrOldTransport or one of Greet's. It ends the session that it opens. ctx bounds it.
-func (ep *Endpoint) Meet(ctx context.Context, u *routing.Upstream, host string) (Eras, error) {
+func (ep sender) Meet(ctx context.Context, u *routing.Upstream, host string) (Eras, error) {
 	if host == "" {
 		host = u.URL.Host
 	}
@@ -43,8 +43,8 @@ func (ep *Endpoint) Meet(ctx context.Context, u *routing.Upstream, host string) 
 	}
 	err := ep.greetAs(ctx, u, host)
 	switch {
-	case errors.Is(err, ErrCredentials) && ep.refusesHost(ctx, u, ep.hostFor(u, host)):
-		return found, fmt.Errorf("%w: it answers 403 to %q, and not to %q", ErrHost, ep.hostFor(u, host), u.URL.Host)
+	case errors.Is(err, ErrCredentials) && ep.refusesHost(ctx, u, ep.HostFor(u, host)):
+		return found, fmt.Errorf("%w: it answers 403 to %q, and not to %q", ErrHost, ep.HostFor(u, host), u.URL.Host)
 	case (errors.Is(err, ErrNotMCP) || errors.Is(err, ErrUnclear)) && ep.hasOldTransport(ctx, u, host):
 		return found, ErrOldTransport
 	}
@@ -52,12 +52,12 @@ func (ep *Endpoint) Meet(ctx context.Context, u *routing.Upstream, host string) 
 }
 
 // meeting makes a request as a client's, with the Host that it would reach u with.
-func (ep *Endpoint) meeting(u *routing.Upstream, host, method string, body []byte) *exchange.Request {
-	out := &exchange.Request{Method: method, URL: u.URL, Host: ep.hostFor(u, host), Header: wire.Header{}, Body: body}
+func (ep sender) meeting(u *routing.Upstream, host, method string, body []byte) *exchange.Request {
+	out := &exchange.Request{Method: method, URL: u.URL, Host: ep.HostFor(u, host), Header: wire.Header{}, Body: body}
 	if body != nil {
 		postJSON(out.Header)
 	}
-	ep.authorize(out.Header)
+	ep.Authorize(out.Header)
 	return out
 }
 
@@ -67,7 +67,7 @@ const (
 	meetingLegacy = "2025-11-25"
 )
 
-func (ep *Endpoint) meetModern(ctx context.Context, u *routing.Upstream, host string) bool {
+func (ep sender) meetModern(ctx context.Context, u *routing.Upstream, host string) bool {
 	out := ep.meeting(u, host, wire.MethodPost, ownMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(meetingModern)}))
 	out.Header.Set(mcp.HeaderVersion, meetingModern)
 	out.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
@@ -79,7 +79,7 @@ func (ep *Endpoint) meetModern(ctx context.Context, u *routing.Upstream, host st
 	return serves(mcp.EraModern, mcp.MethodDiscover, response)
 }
 
-func (ep *Endpoint) meetLegacy(ctx context.Context, u *routing.Upstream, host string) bool {
+func (ep sender) meetLegacy(ctx context.Context, u *routing.Upstream, host string) bool {
 	response, err := ep.Client.Send(ctx, ep.meeting(u, host, wire.MethodPost, ownMessage(mcp.MethodInitialize, map[string]any{
 		"protocolVersion": meetingLegacy, "capabilities": map[string]any{}, "clientInfo": mcp.OwnInfo(),
 	})), 0)
@@ -92,7 +92,7 @@ func (ep *Endpoint) meetLegacy(ctx context.Context, u *routing.Upstream, host st
 }
 
 // leaveMeeting ends the session that a server has opened, if any.
-func (ep *Endpoint) leaveMeeting(ctx context.Context, u *routing.Upstream, host, session string) {
+func (ep sender) leaveMeeting(ctx context.Context, u *routing.Upstream, host, session string) {
 	if session == "" {
 		return
 	}
@@ -124,7 +124,7 @@ func ownMessage(method string, params map[string]any) []byte {
 
 // refusesHost reports whether u forbids what comes under this Host header, and not what comes
 // under the name in its URL.
-func (ep *Endpoint) refusesHost(ctx context.Context, u *routing.Upstream, host string) bool {
+func (ep sender) refusesHost(ctx context.Context, u *routing.Upstream, host string) bool {
 	forbids := func(host string) bool {
 		out := ep.meeting(u, "", wire.MethodPost, []byte(ownPing))
 		out.Host = host
@@ -140,7 +140,7 @@ func (ep *Endpoint) refusesHost(ctx context.Context, u *routing.Upstream, host s
 
 // hasOldTransport reports whether a GET opens a stream that begins with the event "endpoint"
 // (2024-11-05, "HTTP with SSE").
-func (ep *Endpoint) hasOldTransport(ctx context.Context, u *routing.Upstream, host string) bool {
+func (ep sender) hasOldTransport(ctx context.Context, u *routing.Upstream, host string) bool {
 	out := ep.meeting(u, host, wire.MethodGet, nil)
 	out.Header.Set("Accept", "text/event-stream")
 	response, err := ep.Client.Send(ctx, out, 0)

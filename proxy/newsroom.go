@@ -25,12 +25,12 @@ type newsKey struct {
 // joinNews returns what berth itself has to say on the request's stream, nil if that is not
 // a session's own. Leave it when the stream ends.
 func (x *request) joinNews() *sessionNews {
-	if x.r.Method != wire.MethodGet || !x.mayHoldCalls() {
+	if x.HTTP.Method != wire.MethodGet || !x.mayHoldCalls() {
 		return nil
 	}
 	key := newsKey{session: x.sessionKey()}
 	mayHear := func(context.Context, upgrade.Task) error { return nil }
-	if x.principal == "" {
+	if x.Principal == "" {
 		stranger := x.asStranger()
 		key.credentials, mayHear = stranger.credentials.All, stranger.mayAsk
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"berth/proxy/inbound"
+
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -28,7 +30,7 @@ func (x *request) peek(message []byte, cut bool) *peeked {
 		return &peeked{}
 	}
 	asked := ""
-	if c := x.call(); c != nil {
+	if c := x.Single(); c != nil {
 		asked = c.TaskID
 	}
 	a, err := mcp.PeekAnswerTo(asked, message, cut)
@@ -60,7 +62,7 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, says *peeke
 			if !strict {
 				continue
 			}
-			if x.mayCreateTask() {
+			if x.MayCreateTask() {
 				x.withdraw(u, a.Task.ID)
 			}
 			return nil, fault.BrokenOff(a.err)
@@ -72,20 +74,13 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, says *peeke
 	return nil, nil
 }
 
-// mustBeClear reports whether the answer may bear a task, or is about one.
-func (x *request) mustBeClear() bool { return x.mayCreateTask() || x.aboutTask() }
-
-func (x *request) mayCreateTask() bool {
-	return x.anyRequest(mcp.MayCreateTask)
-}
-
 // record notes what one message of an answer tells.
 func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, err error) {
 	if a.Method != "" {
 		return nil, nil
 	}
 	x.owed.begin(a)
-	c := x.call()
+	c := x.Single()
 	x.toolFailed = a.ToolFailed
 	if a.IsError {
 		x.code = a.ErrorCode
@@ -117,14 +112,14 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 func (x *request) recordCreation(u *routing.Upstream, a *mcp.Answer) error {
 	ctx, cancel := x.recording()
 	defer cancel()
-	key := x.endpoint.Router.TaskKey(x.principal, a.Task.ID)
+	key := x.Endpoint.Router.TaskKey(x.Principal, a.Task.ID)
 	binding := sticky.Binding{Upstream: u.Name, Dialect: a.Dialect.String(), Status: a.Task.Status, Alias: x.decision.Alias}
-	if x.session != "" {
-		binding.Session = digest(x.session)
+	if x.Session != "" {
+		binding.Session = inbound.Digest(x.Session)
 	}
-	err := x.endpoint.Router.Bind(ctx, key, binding, a.Task.TTL)
+	err := x.Endpoint.Router.Bind(ctx, key, binding, a.Task.TTL)
 	if errors.Is(err, sticky.ErrOwned) {
-		x.p.log.Warn("an upstream gave out a task id that another owns", "pool", x.pool().Name(), "upstream", u.Name, "task", a.Task.ID)
+		x.p.log.Warn("an upstream gave out a task id that another owns", "pool", x.Pool().Name(), "upstream", u.Name, "task", a.Task.ID)
 		x.withdraw(u, a.Task.ID)
 		return fault.Collision
 	}
@@ -136,7 +131,7 @@ func (x *request) recordCreation(u *routing.Upstream, a *mcp.Answer) error {
 // recording is a context for the store that outlives the client: a client that
 // hangs up once its answer was read does not undo the record.
 func (x *request) recording() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(x.r.Context()), recordTime)
+	return context.WithTimeout(context.WithoutCancel(x.HTTP.Context()), recordTime)
 }
 
 // recordTask notes a task's state as its owner tells it. It fails if that is another
@@ -163,10 +158,10 @@ func (x *request) recordTask(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) er
 func (x *request) recordState(u *routing.Upstream, key sticky.Key, a *mcp.Answer) error {
 	binding := x.decision.TaskBinding
 	switch {
-	case binding.Provisional(), binding.Upstream == "" && x.endpoint.FirstDraft:
+	case binding.Provisional(), binding.Upstream == "" && x.Endpoint.FirstDraft:
 		return x.toldOf(u, key.ID, a.Task.Status)
 	case binding.Upstream == u.Name:
-		x.endpoint.Router.Observe(key, binding, a.Task.Status, a.Task.TTL)
+		x.Endpoint.Router.Observe(key, binding, a.Task.Status, a.Task.TTL)
 	}
 	return nil
 }
@@ -177,7 +172,7 @@ func (x *request) recordState(u *routing.Upstream, key sticky.Key, a *mcp.Answer
 func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (instead []byte) {
 	if c != nil && a.ErrorCode == mcp.CodeMethodNotFound && x.servesAnnounced(c) {
 		x.code = mcp.ErrUnknownTask.Code
-		return mcp.ErrUnknownTask.Body(x.id)
+		return mcp.ErrUnknownTask.Body(x.ID)
 	}
 	if c == nil || !c.IsTask() || a.ErrorCode != mcp.CodeInvalidParams {
 		return nil
@@ -201,7 +196,7 @@ func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (
 func (x *request) unbindFrom(u *routing.Upstream) {
 	ctx, cancel := x.recording()
 	defer cancel()
-	bindings := x.endpoint.Router.Bindings
+	bindings := x.Endpoint.Router.Bindings
 	if binding, _, err := bindings.Lookup(ctx, x.decision.Task); err == nil && binding.Upstream == u.Name {
 		bindings.Unbind(ctx, x.decision.Task)
 	}
@@ -210,17 +205,17 @@ func (x *request) unbindFrom(u *routing.Upstream) {
 // recordHint remembers who issued a requestState or a list's cursor.
 func (x *request) recordHint(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) {
 	hint := routing.HintID(c.Method, a.RequestState, a.NextCursor)
-	if hint == "" || len(x.pool().Upstreams()) < 2 {
+	if hint == "" || len(x.Pool().Upstreams()) < 2 {
 		return
 	}
 	ctx, cancel := x.recording()
 	defer cancel()
-	x.endpoint.Router.Bindings.Prefer(ctx, x.endpoint.Router.HintKey(x.principal, hint), u.Name)
+	x.Endpoint.Router.Bindings.Prefer(ctx, x.Endpoint.Router.HintKey(x.Principal, hint), u.Name)
 }
 
 // sessionGivenBy returns the session that an answer to initialize hands out.
 func (x *request) sessionGivenBy(response *wire.Response) string {
-	c := x.call()
+	c := x.Single()
 	if c == nil || c.Method != mcp.MethodInitialize || response.Status/100 != 2 {
 		return ""
 	}
@@ -236,8 +231,8 @@ func (x *request) bindSession(u *routing.Upstream, version string) error {
 	}
 	ctx, cancel := x.recording()
 	defer cancel()
-	router := x.endpoint.Router
-	key := router.SessionKey(x.principal, x.newSession)
+	router := x.Endpoint.Router
+	key := router.SessionKey(x.Principal, x.newSession)
 	binding := sticky.Binding{Upstream: u.Name, Version: version, Tasks: x.promised, Declares: x.declaredForTasks(), Kept: x.keepHandshake(ctx, key, version)}
 	if x.boundSession {
 		router.Bindings.Amend(ctx, key, binding)
@@ -255,7 +250,7 @@ func (x *request) bindSession(u *routing.Upstream, version string) error {
 // does not know any more stays bound until it idles out: the owner is who says so,
 // and not every 404 of a server is about the session.
 func (x *request) recordSessionEnd(response *wire.Response) {
-	if x.session == "" || x.r.Method != wire.MethodDelete || response.Status/100 != 2 {
+	if x.Session == "" || x.HTTP.Method != wire.MethodDelete || response.Status/100 != 2 {
 		return
 	}
 	ctx, cancel := x.recording()

@@ -15,13 +15,13 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		return err
 	}
 	defer x.arrive()
-	if u.Silent() && (x.aboutTask() || x.keptTogether()) {
+	if u.Silent() && (x.AboutTask() || x.keptTogether()) {
 		if x.isOutdated() {
 			return x.reroute()
 		}
 		return x.outOfReach(u, nil)
 	}
-	lease := x.pool().Own(u)
+	lease := x.Pool().Own(u)
 	defer lease.Release()
 	x.beginChange()
 	response, err := x.send(u)
@@ -51,7 +51,7 @@ func (x *request) mayRepeat(err error) bool {
 	if !errors.As(err, &failed) || failed.TimedOut || failed.Refused || failed.Garbled || x.gone() {
 		return false
 	}
-	return !failed.Sent || x.readsOnly()
+	return !failed.Sent || x.ReadsOnly()
 }
 
 // ownerFailed decides what it means that an owner gave no answer.
@@ -60,7 +60,7 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 	if x.gone() || !errors.As(err, &failed) {
 		return fault.ErrClientGone
 	}
-	x.endpoint.noteFailure(u, failed)
+	to(x.Endpoint).noteFailure(u, failed)
 	if x.keptTogether() && !failed.Sent && !failed.Starved && x.lost(u, failed) {
 		x.leaveOwner()
 		return x.forwardUnbound()
@@ -80,18 +80,18 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 // not sent, because the owner is known to be silent.
 func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) error {
 	garbled := failed != nil && failed.Garbled
-	if x.aboutTask() && !garbled && x.serveLastSeen(u.DownFor()) {
+	if x.AboutTask() && !garbled && x.serveLastSeen(u.DownFor()) {
 		return nil
 	}
 	sent := failed != nil && failed.Sent
 	switch {
 	case failed != nil && (failed.Starved || garbled):
 		return failed
-	case x.session != "" && !x.staysBehind() && x.lost(u, failed):
+	case x.Session != "" && !x.staysBehind() && x.lost(u, failed):
 		return routing.ErrUnknownSession
 	case !sent:
 		return fault.OwnerSilent
-	case x.aboutTask() && !(failed.TimedOut && x.call().Method == mcp.MethodGetTask):
+	case x.AboutTask() && !(failed.TimedOut && x.Single().Method == mcp.MethodGetTask):
 		return fault.OwnerCut
 	}
 	return failed
@@ -102,5 +102,5 @@ func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) er
 // how the request to it failed, nil if there was none.
 func (x *request) lost(u *routing.Upstream, failed *exchange.SendError) bool {
 	sent := failed != nil && failed.Sent
-	return u.Refuses() || failed != nil && failed.Refused || !sent && u.DownFor() > x.endpoint.OwnerGrace
+	return u.Refuses() || failed != nil && failed.Refused || !sent && u.DownFor() > x.Endpoint.OwnerGrace
 }

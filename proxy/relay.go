@@ -17,18 +17,18 @@ import (
 
 // relay notes that u answered and passes the answer on to the client.
 func (x *request) relay(u *routing.Upstream, response *wire.Response) error {
-	x.endpoint.noteAnswer(u, response)
+	to(x.Endpoint).noteAnswer(u, response)
 	return x.relayAnswer(u, response)
 }
 
 // relayAnswer passes an answer on to the client, message by message.
 func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) error {
 	defer response.Body.Close()
-	if x.opaque && x.isPreflight() && !answersPreflight(response) {
+	if x.Opaque && x.IsPreflight() && !answersPreflight(response) {
 		x.grant()
 		return nil
 	}
-	if x.opaque {
+	if x.Opaque {
 		return x.relayBody(u, response, exchange.Opaque)
 	}
 	x.judgedMade(response.Status)
@@ -54,7 +54,7 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 
 // strict reports whether an answer must be one that can be understood.
 func (x *request) strict(response *wire.Response) bool {
-	return response.Status == wire.StatusOK && x.mustBeClear()
+	return response.Status == wire.StatusOK && x.MustBeClear()
 }
 
 // relayBody passes on an answer that is no event stream. Its first piece is
@@ -193,5 +193,5 @@ func (x *request) flush() error {
 
 func (x *request) limitWrite() {
 	// Errors of deadlines only mean that the connection has none.
-	_ = x.w.SetWriteDeadline(time.Now().Add(x.p.limits.WriteStall))
+	_ = x.w.SetWriteDeadline(time.Now().Add(x.Table.Limits.WriteStall))
 }

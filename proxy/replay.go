@@ -69,7 +69,7 @@ func (r *replay) initialize(ctx context.Context) error {
 // rest are the messages that follow initialize. The caller's own
 // notifications/initialized goes out as its request.
 func (r *replay) rest() (bodies [][]byte) {
-	if c := r.x.call(); c == nil || c.Method != mcp.MethodInitialized {
+	if c := r.x.Single(); c == nil || c.Method != mcp.MethodInitialized {
 		bodies = append(bodies, []byte(`{"jsonrpc":"2.0","method":"`+mcp.MethodInitialized+`"}`))
 	}
 	if r.kept.Level != nil {
@@ -87,17 +87,17 @@ func (r *replay) rest() (bodies [][]byte) {
 // post sends one message and reads the answer, which must be neither an HTTP nor a
 // JSON-RPC error. The first answer hands out the session.
 func (r *replay) post(ctx context.Context, body []byte) (mcp.Answer, error) {
-	wait := cmp.Or(r.x.endpoint.Timeouts.Control, defaultReplayStep)
+	wait := cmp.Or(r.x.Endpoint.Timeouts.Control, defaultReplayStep)
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	out := r.x.ownPost(r.upstream, body)
 	r.inSession(out.Header)
-	response, err := r.x.endpoint.Client.Send(ctx, out, wait)
+	response, err := r.x.Endpoint.Client.Send(ctx, out, wait)
 	if err != nil {
 		return mcp.Answer{}, r.failed(err)
 	}
 	defer response.Body.Close()
-	r.x.endpoint.noteAnswer(r.upstream, response)
+	to(r.x.Endpoint).noteAnswer(r.upstream, response)
 	if r.session == "" && refusesEra(mcp.EraLegacy, mcp.MethodInitialize, []byte(ownID), response) {
 		return mcp.Answer{}, &exchange.SendError{Err: errEra} // another one may open it
 	}
@@ -127,7 +127,7 @@ func (r *replay) inSession(h wire.Header) {
 func (r *replay) failed(err error) error {
 	var failed *exchange.SendError
 	if errors.As(err, &failed) {
-		r.x.endpoint.noteFailure(r.upstream, failed)
+		to(r.x.Endpoint).noteFailure(r.upstream, failed)
 	}
 	if r.session != "" {
 		return fmt.Errorf("%w: %v", errReplayRefused, err)
@@ -140,14 +140,14 @@ func (r *replay) end() {
 	if r.session == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.x.r.Context()), endTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.x.HTTP.Context()), endTime)
 	defer cancel()
 	out := r.x.newUpstreamRequest(r.upstream, wire.MethodDelete, r.x.endpointURL(r.upstream), nil)
 	dropCallsOwn(out.Header)
 	out.Header.Del("Content-Type")
 	out.Header.Del(mcp.HeaderLastEvent)
 	out.Header.Set(mcp.HeaderSession, r.session)
-	response, err := r.x.endpoint.Client.Send(ctx, out, endTime)
+	response, err := r.x.Endpoint.Client.Send(ctx, out, endTime)
 	if err != nil {
 		r.x.p.log.Debug("a session that is not needed could not be ended", "upstream", r.upstream.Name, "error", err)
 		return

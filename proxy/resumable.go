@@ -25,9 +25,9 @@ func (x *request) couldResume(u *routing.Upstream, event string) bool {
 	out.Header.Del("Content-Type")
 	out.Header.Set("Accept", "text/event-stream")
 	out.Header.Set(mcp.HeaderLastEvent, event)
-	response, err := x.endpoint.Client.Send(ctx, out, resumeTime)
+	response, err := x.Endpoint.Client.Send(ctx, out, resumeTime)
 	if failed, ok := errors.AsType[*exchange.SendError](err); ok {
-		x.endpoint.noteFailure(u, failed)
+		to(x.Endpoint).noteFailure(u, failed)
 		return failed.Starved || failed.TimedOut && failed.Sent
 	}
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // route finds the owner of what the request is about, if it has one.
 func (x *request) route() error {
-	d, err := x.endpoint.Router.Decide(x.ctx, x.query())
+	d, err := x.Endpoint.Router.Decide(x.ctx, x.query())
 	if err != nil {
 		return err
 	}
@@ -21,15 +21,15 @@ func (x *request) route() error {
 	if err := x.openAlias(); err != nil {
 		return err
 	}
-	if x.alias != "" && x.message.Batch && x.hasResponse() {
+	if x.alias != "" && x.Message.Batch && x.HasResponse() {
 		return fault.AnswersMoved
 	}
-	if x.message.Batch && x.version() == "" && !mcp.AllowsBatches(d.Binding.Version) {
-		x.id, x.inArray = nil, false // it is the batch that is refused
+	if x.Message.Batch && x.Version() == "" && !mcp.AllowsBatches(d.Binding.Version) {
+		x.ID, x.InArray = nil, false // it is the batch that is refused
 		return fault.NoBatches
 	}
 	if d.Narrow {
-		x.body = mcp.NarrowListen(x.body, d.ListenIDs)
+		x.Body = mcp.NarrowListen(x.Body, d.ListenIDs)
 	}
 	return nil
 }
@@ -39,15 +39,15 @@ func (x *request) route() error {
 func (x *request) query() routing.Query {
 	asking := *x
 	return routing.Query{
-		Calls:      x.message.Calls,
-		Session:    x.session,
-		Version:    x.version(),
-		Principal:  x.principal,
-		Credential: x.credential,
-		Caller:     x.held.caller,
-		LongestID:  x.p.limits.TaskID,
+		Calls:      x.Message.Calls,
+		Session:    x.Session,
+		Version:    x.Version(),
+		Principal:  x.Principal,
+		Credential: x.Credential,
+		Caller:     x.Caller,
+		LongestID:  x.Table.Limits.TaskID,
 		Miss:       x.mayMiss,
-		Affinity:   x.affinity,
+		Affinity:   x.Affinity,
 		AskTask:    asking.askTask,
 		AskSession: asking.askSession,
 	}
@@ -60,10 +60,10 @@ func (x *request) unroutable(err error) error {
 		return err
 	}
 	var refusal error
-	if x.aboutTask() && x.era() == mcp.EraLegacy {
-		refusal = x.checkLegacyVersion() // no upstream judges it
+	if x.AboutTask() && x.Era() == mcp.EraLegacy {
+		refusal = x.CheckLegacyVersion() // no upstream judges it
 	}
-	if refusal == nil && x.aboutTask() && x.serveUnrouted(err) {
+	if refusal == nil && x.AboutTask() && x.serveUnrouted(err) {
 		return nil
 	}
 	x.noteMiss(err)

@@ -31,12 +31,12 @@ func (x *request) refuseEnded() error {
 // reviveSession takes back that the session which the answer hands out has ended: its server
 // gives it the id of one before, and it is alive at every berth.
 func (x *request) reviveSession(ctx context.Context) {
-	if x.p.options.Tasks == nil || !x.p.options.Rules.In(x.poolName()) {
+	if x.p.options.Tasks == nil || !x.p.options.Rules.In(x.PoolName()) {
 		return
 	}
-	key := upgrade.SessionKey(x.poolName(), x.principal, x.newSession)
+	key := upgrade.SessionKey(x.PoolName(), x.Principal, x.newSession)
 	if err := x.p.options.Tasks.ReviveSession(ctx, key); err != nil {
-		x.p.log.Debug("a session could not be freed of the end of one before", "pool", x.poolName(), "error", err)
+		x.p.log.Debug("a session could not be freed of the end of one before", "pool", x.PoolName(), "error", err)
 	}
 }
 
@@ -52,7 +52,7 @@ func (x *request) isBegunElsewhere(response *wire.Response) bool {
 func (x *request) goElsewhere(u *routing.Upstream, response *wire.Response) error {
 	_ = response.Body.Close() // the status says it
 	x.endChange()             // it changed nothing
-	x.endpoint.noteAnswer(u, response)
+	to(x.Endpoint).noteAnswer(u, response)
 	x.endExchange(strconv.Itoa(response.Status))
 	x.movedFrom = u.Name
 	return x.dispatch()
@@ -62,7 +62,7 @@ func (x *request) goElsewhere(u *routing.Upstream, response *wire.Response) erro
 // refused from then on, by every berth, and the upstream's DELETE waits for the last of the
 // calls. done is false for any other request, which goes to u.
 func (x *request) endSession(u *routing.Upstream) (done bool, err error) {
-	if x.r.Method != wire.MethodDelete || !x.mayHoldCalls() || !x.mayEnd() {
+	if x.HTTP.Method != wire.MethodDelete || !x.mayHoldCalls() || !x.mayEnd() {
 		return false, nil
 	}
 	ctx, cancel := x.recording()
@@ -72,7 +72,7 @@ func (x *request) endSession(u *routing.Upstream) (done bool, err error) {
 		return err != nil, err
 	}
 	if err != nil {
-		x.p.log.Debug("it is not known what a session that has ended was asked", "pool", x.poolName(), "error", err)
+		x.p.log.Debug("it is not known what a session that has ended was asked", "pool", x.PoolName(), "error", err)
 	}
 	x.forgetSession(ctx)
 	x.refuseAsks(u, asks)
@@ -85,7 +85,7 @@ func (x *request) endSession(u *routing.Upstream) (done bool, err error) {
 // to judge that: berth knows whose the session is, or the caller may ask for a task whose
 // call was made in it.
 func (x *request) mayEnd() bool {
-	if x.principal != "" {
+	if x.Principal != "" {
 		return true
 	}
 	ids, err := x.p.options.Tasks.InSession(x.ctx, x.sessionKey())
@@ -104,12 +104,12 @@ func (x *request) mayEnd() bool {
 // refuseAsks answers in the client's place what u asks it in calls that are held: tools
 // that wait for an answer need not wait for their time-outs.
 func (x *request) refuseAsks(u *routing.Upstream, asks []upgrade.OpenAsk) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), endTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.HTTP.Context()), endTime)
 	defer cancel()
 	for _, ask := range asks {
 		out := x.ownPost(u, mcp.ErrorResponse(ask.ID, fault.SessionEnded.Object()))
 		out.Header.Set(mcp.HeaderSession, x.sessionAt(ctx, u))
-		response, err := x.endpoint.Client.Send(ctx, out, endTime)
+		response, err := x.Endpoint.Client.Send(ctx, out, endTime)
 		if err != nil {
 			x.p.log.Debug("an upstream could not be told that nobody answers", "upstream", u.Name, "task", ask.Task, "error", err)
 			continue

@@ -19,8 +19,8 @@ func (x *request) mayHoldCalls() bool {
 // isInRuledSession reports whether the request is in a session of a pool that rules apply
 // to. One that begins a session is in none, whatever it bears.
 func (x *request) isInRuledSession() bool {
-	if c := x.call(); c != nil && c.Method == mcp.MethodInitialize {
+	if c := x.Single(); c != nil && c.Method == mcp.MethodInitialize {
 		return false
 	}
-	return x.session != "" && x.p.options.Tasks != nil && x.p.options.Rules.In(x.poolName())
+	return x.Session != "" && x.p.options.Tasks != nil && x.p.options.Rules.In(x.PoolName())
 }

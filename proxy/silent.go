@@ -13,15 +13,10 @@ import (
 // same with a fresh token; of nobody only equal credentials are.
 func (x *request) seenKey(task sticky.Key) seenKey {
 	key := seenKey{task: task}
-	if x.principal == "" {
-		key.credential = x.credential
+	if x.Principal == "" {
+		key.credential = x.Credential
 	}
 	return key
-}
-
-// taskKey is the key of the task that the call is about.
-func (x *request) taskKey() sticky.Key {
-	return x.endpoint.Router.TaskKey(x.principal, x.call().TaskID)
 }
 
 // serveLastSeen answers in place of an owner that has not answered for silentFor
@@ -32,15 +27,15 @@ func (x *request) serveLastSeen(silentFor time.Duration) bool {
 	if x.serveTerminal() {
 		return true
 	}
-	c := x.call()
-	if c.Method != mcp.MethodGetTask || !x.mayPoll() {
+	c := x.Single()
+	if c.Method != mcp.MethodGetTask || !x.MayPoll() {
 		return false
 	}
-	t, ok := x.p.seen.get(x.seenKey(x.taskKey()))
-	if !ok || t.poll == nil || silentFor > x.endpoint.OwnerGrace {
+	t, ok := x.p.seen.get(x.seenKey(x.TaskKey()))
+	if !ok || t.poll == nil || silentFor > x.Endpoint.OwnerGrace {
 		return false
 	}
-	if silentFor == 0 && time.Since(t.at) > x.endpoint.OwnerGrace {
+	if silentFor == 0 && time.Since(t.at) > x.Endpoint.OwnerGrace {
 		return false
 	}
 	message := fmt.Sprintf("The server instance that holds this task does not answer; this is its state of %s.", t.at.UTC().Format(time.RFC3339))
@@ -61,9 +56,9 @@ func (x *request) serveTerminal() bool {
 // terminal returns the answer that the task's end, if it was seen, gives to this
 // call; nil if there is none.
 func (x *request) terminal() []byte {
-	c := x.call()
-	t, ok := x.p.seen.get(x.seenKey(x.taskKey()))
-	if !ok || !x.mayPoll() {
+	c := x.Single()
+	t, ok := x.p.seen.get(x.seenKey(x.TaskKey()))
+	if !ok || !x.MayPoll() {
 		return nil
 	}
 	switch {
@@ -73,13 +68,6 @@ func (x *request) terminal() []byte {
 		return mcp.Response(c.ID, t.outcome)
 	}
 	return nil
-}
-
-// mayPoll: what is served in an owner's place goes by the same rule that the
-// owner would apply (Tasks extension, "Capability Negotiation").
-func (x *request) mayPoll() bool {
-	c := x.call()
-	return c.Era == mcp.EraLegacy || c.DeclaresTasks
 }
 
 func (x *request) serveSeen(body []byte) {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"berth/proxy/inbound"
+
 	"berth/internal/mcp"
 	"berth/routing"
 
@@ -54,10 +56,10 @@ func (x *request) startSpan() {
 func (x *request) traceParent() (parent context.Context, around trace.SpanContext) {
 	// Nothing of the handler's context but the trace is wanted, and spans outlive it.
 	parent = context.Background()
-	if x.r.Header[headerTraceParent] != nil {
-		parent = propagation.TraceContext{}.Extract(parent, propagation.HeaderCarrier(x.r.Header))
+	if x.HTTP.Header[headerTraceParent] != nil {
+		parent = propagation.TraceContext{}.Extract(parent, propagation.HeaderCarrier(x.HTTP.Header))
 	}
-	c := x.call()
+	c := x.Single()
 	if c == nil || c.Trace.Parent == "" {
 		return parent, around
 	}
@@ -73,10 +75,10 @@ const headerTraceParent = "Traceparent"
 
 // spanName is the method and, of a tool call, the tool.
 func (x *request) spanName() string {
-	if c := x.call(); c != nil && c.Method == mcp.MethodCallTool && c.Name != "" {
+	if c := x.Single(); c != nil && c.Method == mcp.MethodCallTool && c.Name != "" {
 		return c.Method + " " + clip(c.Name)
 	}
-	return x.methodLabel()
+	return x.MethodLabel()
 }
 
 // endSpan completes the request's span; what was refused early has none yet.
@@ -113,7 +115,7 @@ func endWith(span trace.Span, errorType string) {
 // digest: its id lets in whoever knows it.
 func (x *request) about() []attribute.KeyValue {
 	attributes := []attribute.KeyValue{
-		semconv.McpMethodNameKey.String(x.methodLabel()),
+		semconv.McpMethodNameKey.String(x.MethodLabel()),
 		semconv.NetworkTransportTCP, semconv.NetworkProtocolName("http"),
 	}
 	add := func(key attribute.Key, value string) {
@@ -121,15 +123,15 @@ func (x *request) about() []attribute.KeyValue {
 			attributes = append(attributes, key.String(clip(value)))
 		}
 	}
-	add(semconv.McpProtocolVersionKey, x.version())
-	add(semconv.JSONRPCRequestIDKey, idText(x.id))
-	if x.session != "" {
-		add(semconv.McpSessionIDKey, digest(x.session))
+	add(semconv.McpProtocolVersionKey, x.Version())
+	add(semconv.JSONRPCRequestIDKey, idText(x.ID))
+	if x.Session != "" {
+		add(semconv.McpSessionIDKey, inbound.Digest(x.Session))
 	}
 	if x.code != 0 {
 		add(semconv.RPCResponseStatusCodeKey, strconv.Itoa(x.code))
 	}
-	switch c := x.call(); {
+	switch c := x.Single(); {
 	case c == nil:
 	case c.Method == mcp.MethodCallTool:
 		add(semconv.GenAIToolNameKey, c.Name)
@@ -162,8 +164,8 @@ func idText(id []byte) string {
 
 // from are the attributes that say who sent the request.
 func (x *request) from() []attribute.KeyValue {
-	attributes := []attribute.KeyValue{semconv.NetworkProtocolVersion(httpVersion(x.r.ProtoMajor, x.r.ProtoMinor))}
-	if host, port, err := net.SplitHostPort(x.r.RemoteAddr); err == nil {
+	attributes := []attribute.KeyValue{semconv.NetworkProtocolVersion(httpVersion(x.HTTP.ProtoMajor, x.HTTP.ProtoMinor))}
+	if host, port, err := net.SplitHostPort(x.HTTP.RemoteAddr); err == nil {
 		attributes = append(attributes, semconv.ClientAddress(host))
 		if n, err := strconv.Atoi(port); err == nil {
 			attributes = append(attributes, semconv.ClientPort(n))
@@ -192,7 +194,7 @@ func (x *request) newExchange(u *routing.Upstream) *exchangeSpan {
 // towards are the attributes that say where an exchange goes.
 func (x *request) towards(u *routing.Upstream) []attribute.KeyValue {
 	attributes := []attribute.KeyValue{
-		semconv.McpMethodNameKey.String(x.methodLabel()), attribute.String("berth.upstream", u.Name),
+		semconv.McpMethodNameKey.String(x.MethodLabel()), attribute.String("berth.upstream", u.Name),
 		semconv.ServerAddress(u.URL.Hostname()),
 	}
 	if port, err := strconv.Atoi(u.URL.Port()); err == nil {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"testing"
 
+	"berth/proxy/inbound"
+
 	"berth/internal/limit"
 	"berth/internal/wire"
 	"berth/proxy/fault"
@@ -21,7 +23,7 @@ func (k keeps) InMemory() int64              { return k.bytes }
 func (k keeps) KeepsMuch(caller string) bool { return caller == k.one }
 
 func shortOf(t *testing.T, share float64) *load {
-	d := newLoad(Limits{}.withDefaults(), nil, slog.New(slog.DiscardHandler))
+	d := newLoad(inbound.Limits{}.WithDefaults(), nil, slog.New(slog.DiscardHandler))
 	d.memory = limit.NewMemoryOf(800, func() float64 { return share })
 	return d
 }
@@ -55,8 +57,8 @@ func TestSmallRequestsAreLookedAtWhileMemoryIsShort(t *testing.T) {
 		share float64
 		body  int
 		shed  bool
-	}{{0.8, 1 << 20, false}, {0.9, 100, false}, {0.9, small + 1, true}, {0.96, 100, true}} {
-		x := &request{p: &Proxy{load: shortOf(t, c.share)}, r: &wire.Request{Method: wire.MethodPost, ContentLength: int64(c.body)}}
+	}{{0.8, 1 << 20, false}, {0.9, 100, false}, {0.9, inbound.Small + 1, true}, {0.96, 100, true}} {
+		x := &request{p: &Proxy{load: shortOf(t, c.share)}, HTTP: &wire.Request{Method: wire.MethodPost, ContentLength: int64(c.body)}}
 		if err := x.admit(); errors.Is(err, fault.Overloaded) != c.shed {
 			t.Errorf("%v of the memory, a body of %d bytes: got %v", c.share, c.body, err)
 		}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"berth/proxy/inbound"
+
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -45,8 +47,8 @@ type stopgap struct {
 // nothing is to be opened. Pages of browsers get none: which of them may read an answer
 // only the upstream can say (see crossOrigin), and it has not answered.
 func (x *request) bridge() *stopgap {
-	if x.stopgap == nil && x.rule() != nil && len(x.r.Header["Origin"]) == 0 && acceptsEvents(x.r.Header) {
-		x.stopgap = &stopgap{x: x, opening: time.After(stopgapAfter), token: x.call().ProgressToken}
+	if x.stopgap == nil && x.rule() != nil && len(x.HTTP.Header["Origin"]) == 0 && inbound.AcceptsEvents(x.HTTP.Header) {
+		x.stopgap = &stopgap{x: x, opening: time.After(stopgapAfter), token: x.Single().ProgressToken}
 	}
 	return x.stopgap
 }
@@ -84,7 +86,7 @@ func (s *stopgap) open() {
 	s.x.ownStreamHeaders()
 	s.x.writeHeader(wire.StatusOK)
 	s.between = true
-	s.silence = time.Tick(cmp.Or(s.x.endpoint.KeepAlive, defaultKeepAlive))
+	s.silence = time.Tick(cmp.Or(s.x.Endpoint.KeepAlive, defaultKeepAlive))
 	s.beginProgress()
 	s.release(comment)
 }

@@ -15,8 +15,8 @@ import (
 
 // sendOver sends out to u once and waits for the answer's headers, over the stopgap.
 func (x *request) sendOver(u *routing.Upstream, out *exchange.Request) (response *wire.Response, err error) {
-	patience := x.patience()
-	x.bridge().await(func() { response, err = x.endpoint.sendWatched(x.ctx, u, out, patience) })
+	patience := x.Patience()
+	x.bridge().await(func() { response, err = to(x.Endpoint).sendWatched(x.ctx, u, out, patience) })
 	return response, err
 }
 
@@ -48,10 +48,10 @@ func (x *request) endStopgap(response *wire.Response, reader *exchange.Reader, p
 		return notJSONRPC(response.Status)
 	}
 	message := piece.Message
-	if !bytes.Equal(a.ID, x.id) {
+	if !bytes.Equal(a.ID, x.ID) {
 		// The exchange says whose error it is where it lacks the id. On a stream that
 		// would not be enough.
-		message = mcp.ErrorResponse(x.id, object)
+		message = mcp.ErrorResponse(x.ID, object)
 	}
 	return x.stopgap.end(response.Status, message)
 }

@@ -2,8 +2,9 @@ package proxy
 
 import (
 	"bytes"
-	"slices"
 	"strings"
+
+	"berth/proxy/inbound"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -12,7 +13,7 @@ import (
 
 // sessionTag is what stands, in a session that has moved, before the numbers that the
 // session's present upstream makes; see mcp.TagEvent.
-func (x *request) sessionTag() string { return "berth-" + digest(x.alias)[:8] + "-" }
+func (x *request) sessionTag() string { return "berth-" + inbound.Digest(x.alias)[:8] + "-" }
 
 // tagged returns the bytes of an event, with the tag where the session has moved.
 func (x *request) tagged(piece exchange.Piece) []byte {
@@ -30,27 +31,16 @@ func (x *request) untaggedEvent(id string) (string, bool) {
 	return strings.CutPrefix(id, x.sessionTag())
 }
 
-// isResponse reports whether the request is a client's answer to a server's request.
-func (x *request) isResponse() bool {
-	c := x.call()
-	return c != nil && c.Kind == mcp.KindResponse
-}
-
-// hasResponse reports whether an answer is among what the request bears.
-func (x *request) hasResponse() bool {
-	return slices.ContainsFunc(x.message.Calls, func(c mcp.Call) bool { return c.Kind == mcp.KindResponse })
-}
-
 // isStray takes the tag off a client's answer in a session that has moved, and
 // reports whether there is none: it answers an upstream that does not hold the session
 // any more. The present one may have asked something else under the same id.
 func (x *request) isStray() bool {
-	if x.alias == "" || !x.isResponse() {
+	if x.alias == "" || !x.IsResponse() {
 		return false
 	}
-	body, ok := mcp.UntagResponse(bytes.TrimSpace(x.body), x.sessionTag())
+	body, ok := mcp.UntagResponse(bytes.TrimSpace(x.Body), x.sessionTag())
 	if ok {
-		x.body = body
+		x.Body = body
 	}
 	return !ok
 }
@@ -59,7 +49,7 @@ func (x *request) isStray() bool {
 // transports, "Sending Messages to the Server": 202). An error would end the session,
 // or the connection, of a client that can do nothing about it.
 func (x *request) dropStray() error {
-	x.p.log.Debug("an answer to an upstream that lost the session is dropped", "pool", x.poolName())
+	x.p.log.Debug("an answer to an upstream that lost the session is dropped", "pool", x.PoolName())
 	x.w.Header().Set("Content-Length", "0")
 	x.writeHeader(wire.StatusAccepted)
 	return nil

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"berth/proxy/inbound"
+
 	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/upgrade"
@@ -30,11 +32,11 @@ type resultWait struct {
 
 // awaitResult answers a tasks/result, however long that takes.
 func (x *request) awaitResult() error {
-	id := x.call().TaskID
+	id := x.Single().TaskID
 	// Watched before it is looked at: no change may fall between the two.
 	w := &resultWait{x: x, changes: x.p.options.Tasks.WatchAll([]string{id})}
 	defer w.changes.Stop()
-	task, err := x.p.lookout.record(x.r.Context(), id, x.asker())
+	task, err := x.p.lookout.record(x.HTTP.Context(), id, x.asker())
 	x.holder = task.Holder
 	if err := x.mayHear(task, err); err != nil {
 		return err
@@ -80,13 +82,13 @@ func (w *resultWait) follow() error {
 
 // open gives the client the beginning of a stream, if it takes one.
 func (w *resultWait) open() error {
-	if !acceptsEvents(w.x.r.Header) {
+	if !inbound.AcceptsEvents(w.x.HTTP.Header) {
 		return nil
 	}
 	w.x.ownStreamHeaders()
 	w.x.writeHeader(wire.StatusOK)
-	w.silence = time.Tick(cmp.Or(w.x.endpoint.KeepAlive, defaultKeepAlive))
-	w.begin(w.x.call().ProgressToken)
+	w.silence = time.Tick(cmp.Or(w.x.Endpoint.KeepAlive, defaultKeepAlive))
+	w.begin(w.x.Single().ProgressToken)
 	w.x.p.deliveries.join(w)
 	return w.x.writeThrough(comment)
 }
@@ -100,7 +102,7 @@ func (w *resultWait) next() error {
 	if err := w.pause(); err != nil {
 		return err
 	}
-	task, err := w.x.p.lookout.record(w.x.r.Context(), w.task.ID, w.x.asker())
+	task, err := w.x.p.lookout.record(w.x.HTTP.Context(), w.task.ID, w.x.asker())
 	switch {
 	case errors.Is(err, upgrade.ErrUnknown):
 		return err
@@ -131,7 +133,7 @@ func (w *resultWait) pause() error {
 			err = w.x.writeThrough(w.beat(w.task.ID))
 		case <-w.x.p.end.hurrying:
 			err = fault.Draining
-		case <-w.x.r.Context().Done():
+		case <-w.x.HTTP.Context().Done():
 			err = fault.ErrClientGone
 		}
 		if err != nil {
@@ -144,7 +146,7 @@ func (w *resultWait) pause() error {
 // store that is away, and for room.
 func (w *resultWait) end() error {
 	for {
-		view, err := w.x.p.lookout.view(w.x.r.Context(), w.task.ID, w.x.asker())
+		view, err := w.x.p.lookout.view(w.x.HTTP.Context(), w.task.ID, w.x.asker())
 		if err == nil {
 			return w.answer(view)
 		}
@@ -161,7 +163,7 @@ func (w *resultWait) end() error {
 func (w *resultWait) answer(view upgrade.View) error {
 	defer view.Return()
 	w.x.toolFailed = view.ToolFailed
-	response := view.CoreResponse(w.x.id)
+	response := view.CoreResponse(w.x.ID)
 	if !w.isOpen() {
 		w.x.respond(wire.StatusOK, response...)
 		return nil
@@ -179,7 +181,7 @@ func (w *resultWait) refuse(err error) error {
 		return err
 	}
 	w.x.err, w.x.code = err, answer.Code
-	if err := w.x.writeThrough(event(answer.Body(w.x.id))); err != nil {
+	if err := w.x.writeThrough(event(answer.Body(w.x.ID))); err != nil {
 		return err
 	}
 	return nil

@@ -135,14 +135,14 @@ func (w *resultWait) isAtHome() bool {
 	if w.task.Session != x.sessionKey() {
 		return false
 	}
-	if x.session == "" {
+	if x.Session == "" {
 		return true
 	}
-	router := x.endpoint.Router
+	router := x.Endpoint.Router
 	// Where it is now: the near cache does not know of a move by another berth.
-	binding, err := router.Bindings.Reload(x.r.Context(), router.SessionKey(x.principal, x.session))
+	binding, err := router.Bindings.Reload(x.HTTP.Context(), router.SessionKey(x.Principal, x.Session))
 	if err != nil {
-		binding, err = router.UseSession(x.r.Context(), x.principal, x.session)
+		binding, err = router.UseSession(x.HTTP.Context(), x.Principal, x.Session)
 	}
 	if err != nil {
 		return true // answers find their way as ever, once they can

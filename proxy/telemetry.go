@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"berth/proxy/inbound"
+
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/series"
@@ -77,7 +79,7 @@ func isNoop(tracers trace.TracerProvider) bool {
 
 // begin has the counters of events stand at 0. Requests are not among them: what they are
 // labelled by is too much to know beforehand.
-func (t telemetry) begin(endpoints []*Endpoint) {
+func (t telemetry) begin(endpoints []*inbound.Endpoint) {
 	for _, ep := range endpoints {
 		pool := ep.Router.Pool
 		name, upstreams := series.Of("pool", pool.Name()), series.Of("upstream", pool.Names()...)
@@ -96,7 +98,7 @@ func (t telemetry) crossedBy(pool string, u *routing.Upstream) {
 
 // crossedBy returns what counts such a response in the answer to a request that x made.
 func (x *request) crossedBy(u *routing.Upstream) func() {
-	return func() { x.p.telemetry.crossedBy(x.poolName(), u) }
+	return func() { x.p.telemetry.crossedBy(x.PoolName(), u) }
 }
 
 // dropped counts a message of an upstream's that no subscriber is told.
@@ -112,31 +114,31 @@ func (t telemetry) subscribed(pool string, shared bool, n int64) {
 
 // served counts and times a request.
 func (t telemetry) served(x *request, took time.Duration) {
-	ctx, pool, method := x.span.ctx, x.poolName(), x.methodLabel()
+	ctx, pool, method := x.span.ctx, x.PoolName(), x.MethodLabel()
 	t.requests.Add(ctx, 1, t.ofRequests.Of(requestLabels{
-		pool: pool, method: method, era: x.era(), source: x.decision.Source, outcome: x.outcome(), class: x.status / 100,
+		pool: pool, method: method, era: x.Era(), source: x.decision.Source, outcome: x.outcome(), class: x.status / 100,
 	}).Add...)
 	t.operations.Inst().Record(ctx, took.Seconds(), t.ofOperations.Of(operationLabels{pool, method, x.errorType()}).Record...)
 }
 
 // cut counts a request that berth's own end broke off.
 func (t telemetry) cut(x *request) {
-	t.cuts.Add(context.Background(), 1, metric.WithAttributes(attribute.String("pool", x.poolName()), semconv.McpMethodNameKey.String(x.methodLabel())))
+	t.cuts.Add(context.Background(), 1, metric.WithAttributes(attribute.String("pool", x.PoolName()), semconv.McpMethodNameKey.String(x.MethodLabel())))
 }
 
 // lacked counts a header that a request should have had.
 func (t telemetry) lacked(x *request, header string) {
-	t.missing.Add(context.Background(), 1, metric.WithAttributes(attribute.String("pool", x.poolName()), attribute.String("header", header)))
+	t.missing.Add(context.Background(), 1, metric.WithAttributes(attribute.String("pool", x.PoolName()), attribute.String("header", header)))
 }
 
 // moved counts an attempt to move a session.
 func (t telemetry) moved(x *request, outcome string) {
-	t.moves.Add(context.Background(), 1, metric.WithAttributes(attribute.String("pool", x.poolName()), attribute.String("outcome", outcome)))
+	t.moves.Add(context.Background(), 1, metric.WithAttributes(attribute.String("pool", x.PoolName()), attribute.String("outcome", outcome)))
 }
 
 // exchanged measures one exchange with an upstream.
 func (t telemetry) exchanged(x *request, u *routing.Upstream, took time.Duration, errorType string) {
-	labels := exchangeLabels{operationLabels{x.poolName(), x.methodLabel(), errorType}, u.Name}
+	labels := exchangeLabels{operationLabels{x.PoolName(), x.MethodLabel(), errorType}, u.Name}
 	t.exchanges.Inst().Record(x.span.ctx, took.Seconds(), t.ofExchanges.Of(labels).Record...)
 }
 

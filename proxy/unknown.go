@@ -14,10 +14,10 @@ import (
 // kept from a task of his own by what others at the same address guess. It is the same
 // for an id that is another's and for one that nobody has.
 func (x *request) mayMiss() error {
-	if x.aboutTask() && x.terminal() != nil {
+	if x.AboutTask() && x.terminal() != nil {
 		return nil // its end was seen here: it is no guess
 	}
-	if wait := x.p.load.unknown.Wait(x.held.caller); wait > 0 {
+	if wait := x.p.load.unknown.Wait(x.Caller); wait > 0 {
 		return x.p.load.tooMuch(shedUnknownIDs, fault.TooManyUnknown, wait)
 	}
 	return nil
@@ -29,7 +29,7 @@ func (x *request) noteMiss(err error) {
 	refusal, _ := errors.AsType[*mcp.Error](err)
 	refuses := refusal != nil && refusesCredentials(refusal.Status)
 	if refuses || errors.Is(err, routing.ErrUnknownTask) || errors.Is(err, routing.ErrUnknownSession) {
-		x.p.load.unknown.Take(x.held.caller, 1)
+		x.p.load.unknown.Take(x.Caller, 1)
 	}
 }
 
@@ -40,7 +40,7 @@ func (x *request) chargeMisses(n int) error {
 	if n == 0 {
 		return nil
 	}
-	if wait := x.p.load.unknown.Take(x.held.caller, n); wait > 0 {
+	if wait := x.p.load.unknown.Take(x.Caller, n); wait > 0 {
 		return x.p.load.tooMuch(shedUnknownIDs, fault.TooManyUnknown, wait)
 	}
 	return nil

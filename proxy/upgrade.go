@@ -20,21 +20,21 @@ const sourceUpgraded sticky.Source = "upgraded"
 // upgradable reports whether the request is a call that becomes a task: one to a tool
 // that a rule names, by a client that takes tasks.
 func (x *request) upgradable() bool {
-	c := x.call()
+	c := x.Single()
 	return x.p.options.Tasks != nil && c != nil && c.Era == mcp.EraModern && c.DeclaresTasks && x.rule() != nil
 }
 
 // mustTakeTasks refuses a client that cannot take the task which the rule insists on. In
 // a batch, of which nobody gets a task, no such tool is called.
 func (x *request) mustTakeTasks() error {
-	if x.message.Batch && slices.ContainsFunc(x.message.Calls, x.callsRequired) {
+	if x.Message.Batch && slices.ContainsFunc(x.Message.Calls, x.callsRequired) {
 		return fault.RequiredInBatch
 	}
 	rule := x.rule()
 	switch {
 	case rule == nil || !rule.Required || x.upgradable() || x.asksCoreTask():
 		return nil
-	case x.call().Era == mcp.EraModern:
+	case x.Single().Era == mcp.EraModern:
 		return cmp.Or(x.checkServed(), error(mcp.ErrMissingTasks))
 	}
 	return fault.TaskRequired
@@ -53,21 +53,21 @@ func (x *request) upgradeCall() error {
 	}
 	rule := x.rule()
 	x.decision.Source = sourceUpgraded
-	key, err := x.onceKey()
+	key, err := x.OnceKey()
 	if err != nil {
 		return err
 	}
 	wait := patience{after: rule.After, grace: rule.RefusalGrace}
 	creation := upgrade.Creation{
-		Rule: rule, Withhold: wait.withhold(), Declares: x.call().Declares(), Tool: x.call().Name, Version: x.version(),
-		Asker: x.asker(), Caller: x.held.caller, Credentials: x.digests(), Prefer: x.preferred(), Call: x.heldCall(),
+		Rule: rule, Withhold: wait.withhold(), Declares: x.Single().Declares(), Tool: x.Single().Name, Version: x.Version(),
+		Asker: x.asker(), Caller: x.Caller, Credentials: x.Digests(), Prefer: x.preferred(), Call: x.heldCall(),
 	}
 	if key != "" {
 		return x.upgradeOnce(creation, key)
 	}
 	held, err := x.p.options.Tasks.Create(x.ctx, creation)
 	switch {
-	case errors.Is(err, storage.ErrUnavailable) && rule.OnStoreDown != upgrade.StoreRefuse && x.r.Context().Err() == nil:
+	case errors.Is(err, storage.ErrUnavailable) && rule.OnStoreDown != upgrade.StoreRefuse && x.HTTP.Context().Err() == nil:
 		return x.dispatch()
 	case err != nil:
 		return err
@@ -86,7 +86,7 @@ func (x *request) upgradeCall() error {
 // preferred names the upstream that the call would go to as a plain one, "" if any will
 // do: it may be kept together with others, or continue what another call began.
 func (x *request) preferred() string {
-	d, err := x.endpoint.Router.Decide(x.ctx, x.query())
+	d, err := x.Endpoint.Router.Decide(x.ctx, x.query())
 	switch {
 	case err != nil:
 		return ""
@@ -98,7 +98,7 @@ func (x *request) preferred() string {
 
 // hand gives the client the task's handle as the whole answer.
 func (x *request) hand(held *upgrade.Held) error {
-	if x.r.Context().Err() != nil {
+	if x.HTTP.Context().Err() != nil {
 		return fault.ErrClientGone
 	}
 	return x.handOut(upgrade.View{Task: held.Task()})
@@ -107,7 +107,7 @@ func (x *request) hand(held *upgrade.Held) error {
 // handOut answers with the handle of the task in view.
 func (x *request) handOut(view upgrade.View) error {
 	x.handed, x.holder = view.ID, view.Holder
-	x.respond(wire.StatusOK, mcp.Response(x.id, x.handle(view)))
+	x.respond(wire.StatusOK, mcp.Response(x.ID, x.handle(view)))
 	if x.err != nil {
 		return x.err
 	}
@@ -116,7 +116,7 @@ func (x *request) handOut(view upgrade.View) error {
 
 // handle words the handle of a task as the client's era has it.
 func (x *request) handle(view upgrade.View) []byte {
-	if x.era() == mcp.EraLegacy {
+	if x.Era() == mcp.EraLegacy {
 		return view.Core().Handle()
 	}
 	return view.Handle()
@@ -124,7 +124,7 @@ func (x *request) handle(view upgrade.View) []byte {
 
 // asker says who asks for tasks, and where.
 func (x *request) asker() upgrade.Asker {
-	return upgrade.Asker{Pool: x.poolName(), Principal: x.principal}
+	return upgrade.Asker{Pool: x.PoolName(), Principal: x.Principal}
 }
 
 // isUpgraded reports whether the request is about a task of berth's own making, by a method
@@ -132,7 +132,7 @@ func (x *request) asker() upgrade.Asker {
 // whether there is one: it goes the way of an id that nobody knows. It fails while nobody
 // can say.
 func (x *request) isUpgraded(ctx context.Context) (bool, error) {
-	c := x.call()
+	c := x.Single()
 	if x.p.options.Tasks == nil || c == nil || !c.IsTask() || !hasMethod(c) {
 		return false, nil
 	}
@@ -155,7 +155,7 @@ func hasMethod(c *mcp.Call) bool {
 
 // serveUpgraded answers a request about a task of berth's own making.
 func (x *request) serveUpgraded() error {
-	c := x.call()
+	c := x.Single()
 	x.decision.Source = sourceUpgraded
 	if c.Era == mcp.EraLegacy {
 		return x.serveCore()
@@ -177,10 +177,10 @@ func (x *request) serveUpgraded() error {
 		if err := x.mayHear(view.Task, err); err != nil {
 			return err
 		}
-		x.respond(wire.StatusOK, view.Response(x.id)...)
+		x.respond(wire.StatusOK, view.Response(x.ID)...)
 		return nil
 	case mcp.MethodUpdateTask:
-		answers, err := mcp.InputResponses(x.body)
+		answers, err := mcp.InputResponses(x.Body)
 		if err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func isInExtension(method string) bool {
 // cancelUpgraded gives up the task that the request is about, in the caller's name. Its
 // errors are those of upgrade.Tasks.Cancel, and of mayChange.
 func (x *request) cancelUpgraded() (upgrade.Task, error) {
-	id := x.call().TaskID
+	id := x.Single().TaskID
 	if err := x.mayChange(id); err != nil {
 		return upgrade.Task{}, err
 	}
@@ -239,15 +239,15 @@ func (x *request) acknowledge(err error) error {
 	if err != nil {
 		return err
 	}
-	x.respond(wire.StatusOK, mcp.EmptyResponse(x.id))
+	x.respond(wire.StatusOK, mcp.EmptyResponse(x.ID))
 	return nil
 }
 
 // hasNoSuchMethod reports whether the request asks for what the Tasks extension does not
 // have, of a pool whose tasks berth makes: the servers behind know nothing of them.
 func (x *request) hasNoSuchMethod() bool {
-	c := x.call()
-	if c == nil || c.Era != mcp.EraModern || !x.p.options.Rules.In(x.poolName()) {
+	c := x.Single()
+	if c == nil || c.Era != mcp.EraModern || !x.p.options.Rules.In(x.PoolName()) {
 		return false
 	}
 	return c.Method == mcp.MethodTaskResult || c.Method == mcp.MethodListTasks

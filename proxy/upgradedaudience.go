@@ -34,7 +34,7 @@ func (x *request) upgradedAudience() (*upgradedAudience, error) {
 	if err := x.checkServed(); err != nil {
 		return nil, err
 	}
-	if !x.call().DeclaresTasks {
+	if !x.Single().DeclaresTasks {
 		return nil, mcp.ErrMissingTasks
 	}
 	// Watched before they are looked up: no change may fall between the two.
@@ -56,12 +56,12 @@ func (a *upgradedAudience) close() {
 // sortListened sorts the ids that are looked up into those of berth's own making and all
 // others.
 func (x *request) sortListened() (upgraded, others []string, err error) {
-	c := x.call()
+	c := x.Single()
 	if x.p.options.Tasks == nil || c.Era != mcp.EraModern {
 		return nil, nil, nil
 	}
 	for _, id := range routing.ListenIDs(c.Listen.TaskIDs()) {
-		own, err := x.p.options.Tasks.Owns(x.r.Context(), id)
+		own, err := x.p.options.Tasks.Owns(x.HTTP.Context(), id)
 		switch {
 		case err != nil:
 			return nil, nil, err
@@ -76,7 +76,7 @@ func (x *request) sortListened() (upgraded, others []string, err error) {
 
 // lookUpUpgraded returns those of the tasks that are the caller's.
 func (x *request) lookUpUpgraded(ids []string) ([]*upgradedTask, error) {
-	ctx, cancel := context.WithTimeout(x.r.Context(), statePatience)
+	ctx, cancel := context.WithTimeout(x.HTTP.Context(), statePatience)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(statesAtOnce)

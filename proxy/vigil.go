@@ -25,7 +25,7 @@ const signTime = 5 * time.Second
 // ping outside of a session opens one at some servers, and nobody ends that.
 type vigil struct {
 	ctx   context.Context // the exchange's
-	ep    *Endpoint
+	ep    sender
 	u     *routing.Upstream
 	out   *exchange.Request // the exchange's
 	said  atomic.Bool       // something since the last look
@@ -37,7 +37,7 @@ type vigil struct {
 
 // sendWatched is Client.Send, with a vigil over what wait does not bound: the wait for a
 // header where it is 0, and event streams.
-func (ep *Endpoint) sendWatched(ctx context.Context, u *routing.Upstream, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
+func (ep sender) sendWatched(ctx context.Context, u *routing.Upstream, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
 	if ep.Timeouts.Quiet == 0 {
 		return ep.Client.Send(ctx, out, wait)
 	}
@@ -59,7 +59,7 @@ func (ep *Endpoint) sendWatched(ctx context.Context, u *routing.Upstream, out *e
 	return response, nil
 }
 
-func (ep *Endpoint) watch(ctx context.Context, u *routing.Upstream, out *exchange.Request) *vigil {
+func (ep sender) watch(ctx context.Context, u *routing.Upstream, out *exchange.Request) *vigil {
 	v := &vigil{ctx: ctx, ep: ep, u: u, out: out, heard: u.Heard()}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -114,7 +114,7 @@ const abandonedAfter = 2 * time.Second
 
 // abandoned notes that the client of a request left before any answer: where all of them are
 // less patient than berth, nobody else notices that the upstream froze.
-func (ep *Endpoint) abandoned(ctx context.Context, u *routing.Upstream, out *exchange.Request, waited time.Duration) {
+func (ep sender) abandoned(ctx context.Context, u *routing.Upstream, out *exchange.Request, waited time.Duration) {
 	if ep.Timeouts.Quiet == 0 || waited < abandonedAfter || u.Silent() {
 		return
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"berth/proxy/inbound"
+
 	"berth/proxy/fault"
 	"berth/upgrade"
 
@@ -53,7 +55,7 @@ func newRecent[T any]() *lru.Cache[string, T] {
 // Of a task that was not found, the zero Task, nobody is the creator, so that the answer
 // does not tell whether there is one.
 func (x *request) mayAsk(ctx context.Context, task upgrade.Task) error {
-	if x.principal != "" {
+	if x.Principal != "" {
 		return nil
 	}
 	return x.asStranger().mayAsk(ctx, task)
@@ -68,7 +70,7 @@ type stranger struct {
 
 func (x *request) asStranger() *stranger {
 	asks := *x
-	return &stranger{asks: &asks, credentials: x.digests()}
+	return &stranger{asks: &asks, credentials: x.Digests()}
 }
 
 func (s *stranger) mayAsk(ctx context.Context, task upgrade.Task) error {
@@ -101,11 +103,11 @@ func (s *stranger) mayAskForOne(ctx context.Context, tasks []upgrade.Task) bool 
 // What is asked for in vain is one of the unknown ids that a caller may name so many of.
 func (s *stranger) vouch(ctx context.Context) error {
 	x, v := s.asks, s.asks.p.vouched
-	key := joined(x.poolName(), x.credential, x.version(), x.session)
+	key := inbound.Joined(x.PoolName(), x.Credential, x.Version(), x.Session)
 	if said, ok := v.verdicts.Get(key); ok && time.Now().Before(said.until) {
 		return said.err
 	}
-	if wait := x.p.load.unknown.Wait(x.held.caller); wait > 0 {
+	if wait := x.p.load.unknown.Wait(x.Caller); wait > 0 {
 		return x.p.load.tooMuch(shedUnknownIDs, fault.TooManyUnknown, wait)
 	}
 	_, err, _ := v.flights.Do(key, func() (any, error) {
@@ -117,7 +119,7 @@ func (s *stranger) vouch(ctx context.Context) error {
 		return nil, err
 	})
 	if err != nil && err != fault.NoWord {
-		x.p.load.unknown.Take(x.held.caller, 1)
+		x.p.load.unknown.Take(x.Caller, 1)
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package proxy
+package inbound
 
 import (
 	"net/netip"
@@ -9,51 +9,40 @@ import (
 	"berth/internal/wire"
 )
 
-// recognise tells who is calling: as whom, what the request counts for, and what it is
-// compared by.
-func (x *request) recognise() error {
-	if err := x.identify(); err != nil {
-		return err
-	}
-	x.held.caller = x.p.callerOf(x.r, x.principal, x.trusted)
-	x.credential = credentialOf(x.r)
-	return nil
-}
-
 // callerOf names who a request counts for: its principal, or else the address that
 // it comes from. Callers behind one address are one caller.
-func (p *Proxy) callerOf(r *wire.Request, principal string, trusted bool) string {
+func (t *Table) callerOf(r *wire.Request, principal string, trusted bool) string {
 	if principal != "" {
-		return "principal " + digest(principal)
+		return "principal " + Digest(principal)
 	}
-	addr := p.addressOf(r, trusted)
+	addr := t.AddressOf(r, trusted)
 	if !addr.IsValid() {
 		return "address" // all of a network without addresses
 	}
 	return "address " + gate.Address(addr)
 }
 
-// addressOf returns the address that a request comes from; the zero one on a network
+// AddressOf returns the address that a request comes from; the zero one on a network
 // without addresses.
-func (p *Proxy) addressOf(r *wire.Request, trusted bool) netip.Addr {
+func (t *Table) AddressOf(r *wire.Request, trusted bool) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !trusted {
 		return peer.Addr()
 	}
-	return p.client(peer.Addr(), r.Header.Values("X-Forwarded-For"))
+	return t.client(peer.Addr(), r.Header.Values("X-Forwarded-For"))
 }
 
 // client returns the address that the proxies in front say the request comes from.
 // Each appended the address of its own peer, so the entries are believed from the
 // last on backwards, as long as they name trusted proxies: the first that does not is
 // the client. Beyond one that is no address nobody can be believed.
-func (p *Proxy) client(peer netip.Addr, forwarded []string) netip.Addr {
+func (t *Table) client(peer netip.Addr, forwarded []string) netip.Addr {
 	for _, entry := range slices.Backward(strings.Split(strings.Join(forwarded, ","), ",")) {
 		addr, ok := parseForwarded(strings.TrimSpace(entry))
 		if !ok {
 			return peer
 		}
-		if peer = addr; !p.trustsAddress(addr) {
+		if peer = addr; !t.trustsAddress(addr) {
 			return peer
 		}
 	}
@@ -67,4 +56,25 @@ func parseForwarded(entry string) (netip.Addr, bool) {
 	}
 	withPort, err := netip.ParseAddrPort(entry)
 	return withPort.Addr(), err == nil
+}
+
+// Recognise tells who is calling: as whom, what the request counts for, and what it is
+// compared by.
+func (x *Call) Recognise() error {
+	if err := x.identify(); err != nil {
+		return err
+	}
+	x.Caller = x.Table.callerOf(x.HTTP, x.Principal, x.Trusted)
+	x.Credential = credentialOf(x.HTTP)
+	return nil
+}
+
+// identify finds out who is calling. What may be asked before a client is
+// authorised, discovery documents and CORS preflights, nobody asks.
+func (x *Call) identify() (err error) {
+	if x.Endpoint.Identifier == nil || x.BeforeAuthorization() {
+		return nil
+	}
+	x.Principal, err = x.Endpoint.Identifier.Identify(x.HTTP, x.Trusted)
+	return err
 }

@@ -1,4 +1,4 @@
-package proxy
+package inbound
 
 import (
 	"cmp"
@@ -26,7 +26,7 @@ type Limits struct {
 	UnknownIDs        float64 // unknown ids that one caller names in a second; 0: any number
 }
 
-func (l Limits) withDefaults() Limits {
+func (l Limits) WithDefaults() Limits {
 	l.Body = cmp.Or(l.Body, 4<<20)
 	l.BodyRead = cmp.Or(l.BodyRead, 30*time.Second)
 	l.WriteStall = cmp.Or(l.WriteStall, 30*time.Second)

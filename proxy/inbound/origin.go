@@ -1,4 +1,4 @@
-package proxy
+package inbound
 
 import (
 	"cmp"
@@ -17,43 +17,37 @@ const AnyOrigin = "*"
 
 // checkOrigin refuses a request that a page made which may not call here, and notes the
 // origin of one that may. A request without Origin is no page's.
-func (x *request) checkOrigin() error {
-	origins := x.r.Header.Values("Origin")
+func (x *Call) checkOrigin() error {
+	origins := x.HTTP.Header.Values("Origin")
 	for _, origin := range origins {
 		if !x.mayCall(origin) {
 			return fault.ForbiddenOrigin
 		}
 	}
 	if len(origins) == 1 {
-		x.origin = origins[0]
-		x.letRead()
+		x.Origin = origins[0]
 	}
 	return nil
 }
 
 // mayCall reports whether pages of this origin may call: of one that the endpoint lists,
 // of the request's own, or, on a loopback listener, of loopback.
-func (x *request) mayCall(origin string) bool {
-	ep := x.endpoint
-	return ep.lists(origin) || slices.Contains(ep.Origins, AnyOrigin) ||
-		x.p.options.Loopback && isLoopbackOrigin(origin) || origin != "" && origin == x.ownOrigin()
-}
-
-// lists reports whether the operator has named this very origin.
-func (ep *Endpoint) lists(origin string) bool {
-	return origin != AnyOrigin && slices.Contains(ep.Origins, origin)
+func (x *Call) mayCall(origin string) bool {
+	ep := x.Endpoint
+	return ep.Lists(origin) || slices.Contains(ep.Origins, AnyOrigin) ||
+		x.Table.Loopback && isLoopbackOrigin(origin) || origin != "" && origin == x.ownOrigin()
 }
 
 // ownOrigin is the origin that the request was sent to, as a browser writes it; "" where
 // it was sent to a host that the endpoint does not answer for. Behind a trusted proxy it
 // is what that says it was sent to.
-func (x *request) ownOrigin() string {
-	proto, host := scheme(x.r), x.r.Host
-	if x.trusted {
-		proto = cmp.Or(firstForwarded(x.r.Header, "X-Forwarded-Proto"), proto)
-		host = cmp.Or(firstForwarded(x.r.Header, "X-Forwarded-Host"), host)
+func (x *Call) ownOrigin() string {
+	proto, host := Scheme(x.HTTP), x.HTTP.Host
+	if x.Trusted {
+		proto = cmp.Or(firstForwarded(x.HTTP.Header, "X-Forwarded-Proto"), proto)
+		host = cmp.Or(firstForwarded(x.HTTP.Header, "X-Forwarded-Host"), host)
 	}
-	if !x.answersFor(hostname(host)) {
+	if !x.answersFor(Hostname(host)) {
 		return ""
 	}
 	return originOf(strings.ToLower(proto), strings.ToLower(host))
@@ -61,9 +55,9 @@ func (x *request) ownOrigin() string {
 
 // answersFor keeps a name that was rebound to this address from being the request's own:
 // a proxy in front passes it on like any other.
-func (x *request) answersFor(host string) bool {
-	if len(x.endpoint.Hosts) > 0 || x.p.options.Loopback {
-		return x.endpoint.named(host)
+func (x *Call) answersFor(host string) bool {
+	if len(x.Endpoint.Hosts) > 0 || x.Table.Loopback {
+		return x.Endpoint.named(host)
 	}
 	return true
 }

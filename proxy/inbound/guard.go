@@ -1,37 +1,37 @@
-package proxy
+package inbound
 
 import (
 	"net"
 	"net/netip"
-	"slices"
 	"strings"
 
 	"berth/internal/wire"
 	"berth/proxy/fault"
 )
 
-// guard refuses requests that a browser was tricked into sending, or that are
+// Guard refuses requests that a browser was tricked into sending, or that are
 // meant for a forward proxy (2025-11-25 and 2026-07-28, "Security Warning").
-func (x *request) guard() error {
-	p, r := x.p, x.r
-	if headerLines(r.Header) > p.limits.Headers {
+func (x *Call) Guard() error {
+	t, r := x.Table, x.HTTP
+	if headerLines(r.Header) > t.Limits.Headers {
 		return fault.TooManyHeaders
 	}
-	host := hostname(r.Host)
-	x.endpoint = p.endpointFor(host, r.URL.Path)
-	if r.URL.IsAbs() && (x.endpoint == nil || !x.endpoint.named(host)) && !(p.options.Loopback && isLoopback(host)) {
+	x.Trusted = t.trusts(r.RemoteAddr)
+	host := Hostname(r.Host)
+	x.Endpoint = t.endpointFor(host, r.URL.Path)
+	if r.URL.IsAbs() && (x.Endpoint == nil || !x.Endpoint.named(host)) && !(t.Loopback && isLoopback(host)) {
 		return fault.ForbiddenHost
 	}
-	if p.options.Loopback && !isLoopback(host) && !p.knowsHost(host) {
+	if t.Loopback && !isLoopback(host) && !t.knowsHost(host) {
 		return fault.ForbiddenHost
 	}
-	if x.endpoint == nil {
+	if x.Endpoint == nil {
 		return fault.NotFound
 	}
 	if err := x.checkOrigin(); err != nil {
 		return err
 	}
-	if namesCriticalHop(r.Header, x.endpoint.principalHeader()) {
+	if namesCriticalHop(r.Header, x.Endpoint.PrincipalHeader()) {
 		return fault.CriticalHop
 	}
 	return nil
@@ -45,12 +45,8 @@ func headerLines(h wire.Header) int {
 	return n
 }
 
-func (p *Proxy) knowsHost(host string) bool {
-	return slices.ContainsFunc(p.options.Endpoints, func(ep *Endpoint) bool { return ep.named(host) })
-}
-
-// hostname returns the host of a Host header without its port and brackets.
-func hostname(host string) string {
+// Hostname returns the host of a Host header without its port and brackets.
+func Hostname(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		return name
 	}

@@ -1,4 +1,4 @@
-package proxy
+package inbound
 
 import (
 	"crypto/sha256"
@@ -80,20 +80,20 @@ var passingCookies = []string{
 	"__cf_bm", "__cflb", "_cfuvid", "cf_clearance", "_ga*", "_gid", "_gat*",
 }
 
-// credentials are what the caller authenticates with, in no order.
-func (x *request) credentials() []credential {
+// Credentials are what the caller authenticates with, in no order.
+func (x *Call) Credentials() []credential {
 	var all []credential
-	for name, values := range x.r.Header {
+	for name, values := range x.HTTP.Header {
 		for _, value := range values {
 			all = append(all, x.inHeader(name, value)...)
 		}
 	}
-	for pair := range strings.SplitSeq(x.r.URL.RawQuery, "&") {
+	for pair := range strings.SplitSeq(x.HTTP.URL.RawQuery, "&") {
 		if pair != "" {
 			all = append(all, inPair(inQuery, pair))
 		}
 	}
-	if tls := x.r.TLS; tls != nil && len(tls.VerifiedChains) > 0 {
+	if tls := x.HTTP.TLS; tls != nil && len(tls.VerifiedChains) > 0 {
 		key := sha256.Sum256(tls.PeerCertificates[0].RawSubjectPublicKeyInfo) // which a renewal may keep
 		all = append(all, credential{place: inCertificate, value: string(key[:]), who: string(key[:]), sure: true})
 	}
@@ -101,16 +101,16 @@ func (x *request) credentials() []credential {
 }
 
 // inHeader are the credentials in one line of the header.
-func (x *request) inHeader(name, value string) []credential {
+func (x *Call) inHeader(name, value string) []credential {
 	name, value = meant(name), textproto.TrimString(value)
 	switch {
-	case value == "", isForwarding(name) && !x.trusted:
+	case value == "", IsForwarding(name) && !x.Trusted:
 		return nil // says nothing, or is not believed
 	case name == "Cookie":
 		return inCookies(value)
 	case slices.Contains(namingHeaders, name):
-		return []credential{{place: inHeader, name: name, value: value, who: value, sure: isForwarding(name)}}
-	case slices.Contains(x.p.counts, name), isCredential(name):
+		return []credential{{place: inHeader, name: name, value: value, who: value, sure: IsForwarding(name)}}
+	case slices.Contains(x.Table.CredentialHeaders, name), isCredential(name):
 		c := credential{place: inHeader, name: name}
 		c.value, c.who = readHeader(name, value)
 		return []credential{c}
@@ -139,8 +139,8 @@ func endsIn(name string, words []string) bool {
 	return false
 }
 
-// countedHeaders are the well-known headers and more.
-func countedHeaders(more []string) []string {
+// CountedHeaders are the well-known headers and more.
+func CountedHeaders(more []string) []string {
 	all := slices.Clone(credentialHeaders)
 	for _, name := range more {
 		all = append(all, meant(name))
@@ -204,7 +204,7 @@ func read(value string) (canonical, who string) {
 		if !whole {
 			return canonical, token
 		}
-		return canonical, joined("jwt", issuer, subject)
+		return canonical, Joined("jwt", issuer, subject)
 	}
 	if scheme == "basic" {
 		return canonical, basicUser(token)
@@ -219,11 +219,11 @@ func basicUser(token string) string {
 	if err != nil || !found {
 		return ""
 	}
-	return joined("basic", user)
+	return Joined("basic", user)
 }
 
-// joined is equal for equal parts only.
-func joined(parts ...string) string {
+// Joined is equal for equal parts only.
+func Joined(parts ...string) string {
 	var all []byte
 	for _, part := range parts {
 		all = append(binary.BigEndian.AppendUint32(all, uint32(len(part))), part...)
@@ -231,18 +231,18 @@ func joined(parts ...string) string {
 	return string(all)
 }
 
-// digests are those of the credentials: order and repetition make no other caller of one.
-func (x *request) digests() upgrade.Credentials {
+// Digests are those of the credentials: order and repetition make no other caller of one.
+func (x *Call) Digests() upgrade.Credentials {
 	var values, names []string
-	for _, c := range x.credentials() {
-		values = append(values, joined(string(c.place), c.name, c.value))
+	for _, c := range x.Credentials() {
+		values = append(values, Joined(string(c.place), c.name, c.value))
 		if c.who != "" {
-			names = append(names, joined(string(c.place), c.name, c.who))
+			names = append(names, Joined(string(c.place), c.name, c.who))
 		}
 	}
 	d := upgrade.Credentials{All: digestOfSet(values), Named: digestOfSet(names)}
-	if authorization := x.r.Header.Get("Authorization"); authorization != "" {
-		d.Authorization = digest(authorization)
+	if authorization := x.HTTP.Header.Get("Authorization"); authorization != "" {
+		d.Authorization = Digest(authorization)
 	}
 	return d
 }
@@ -253,7 +253,7 @@ func digestOfSet(members []string) string {
 		return ""
 	}
 	slices.Sort(members)
-	sum := sha256.Sum256([]byte(joined(slices.Compact(members)...)))
+	sum := sha256.Sum256([]byte(Joined(slices.Compact(members)...)))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
@@ -271,10 +271,10 @@ func (c credential) isProof() bool {
 // claimed: the credential names somebody, as far as an upstream looks at it.
 func (c credential) claimed() bool { return c.who != "" && !c.sure }
 
-// without takes credentials out of the header and query of a request that goes upstream:
+// Without takes credentials out of the header and query of a request that goes upstream:
 // those that name somebody if there are any, or else all. So it shows whether what names
 // the caller is looked at where something else would do.
-func without(credentials []credential, h wire.Header, query string) string {
+func Without(credentials []credential, h wire.Header, query string) string {
 	gone := credential.isProof
 	if slices.ContainsFunc(credentials, credential.claimed) {
 		gone = credential.claimed

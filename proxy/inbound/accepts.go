@@ -1,4 +1,4 @@
-package proxy
+package inbound
 
 import (
 	"strconv"
@@ -7,11 +7,11 @@ import (
 	"berth/internal/wire"
 )
 
-// acceptsEvents reports whether a client takes an event stream for an answer: of the
+// AcceptsEvents reports whether a client takes an event stream for an answer: of the
 // ranges in Accept the most specific one counts, and a weight of 0 refuses (RFC 9110,
 // 12.5.1). Without an Accept it is not counted on, as clients must name the type
 // (2025-11-25 and 2026-07-28, "Sending Messages to the Server").
-func acceptsEvents(h wire.Header) bool { return accepts(h, eventStream) }
+func AcceptsEvents(h wire.Header) bool { return accepts(h, eventStream) }
 
 // Media types of answers.
 const (

@@ -1,0 +1,16 @@
+package proxy
+
+import "berth/proxy/inbound"
+
+// What a Proxy is configured with; package inbound says what each means.
+type (
+	Endpoint      = inbound.Endpoint
+	Timeouts      = inbound.Timeouts
+	Identifier    = inbound.Identifier
+	Resource      = inbound.Resource
+	Authorization = inbound.Authorization
+	Limits        = inbound.Limits
+)
+
+// AnyOrigin stands alone in Endpoint.Origins, and lets the pages of every origin call.
+const AnyOrigin = inbound.AnyOrigin

@@ -1,0 +1,42 @@
+package inbound
+
+import (
+	"strings"
+
+	"berth/internal/mcp"
+)
+
+// FindAffinity reads the values that keep calls together.
+func (x *Call) FindAffinity() error {
+	for _, header := range x.Endpoint.Affinity {
+		value, err := x.affinityValue(header)
+		if err != nil {
+			return err
+		}
+		if value != "" {
+			x.Affinity = append(x.Affinity, AffinityID(header, value))
+		}
+	}
+	return nil
+}
+
+// affinityValue is the value of a header that the request is routed by, "" if there is
+// none. One that mirrors a parameter does so in a modern tools/call and means nothing
+// elsewhere; there it is held against the body (2026-07-28, "Server Validation").
+func (x *Call) affinityValue(header string) (string, error) {
+	parameter, mirrors := strings.CutPrefix(header, mcp.HeaderParamPrefix)
+	if c := x.Single(); mirrors && (c == nil || c.Era != mcp.EraModern || c.Method != mcp.MethodCallTool) {
+		return "", nil
+	}
+	value, present, refusal := mcp.HeaderValue(x.HTTP.Header, header)
+	if refusal == nil && present && mirrors {
+		value, refusal = mcp.CheckParam(x.Body, parameter, value)
+	}
+	if refusal != nil {
+		return "", refusal
+	}
+	return value, nil
+}
+
+// AffinityID names a value of a header.
+func AffinityID(header, value string) string { return strings.ToLower(header) + "\x00" + value }

@@ -1,0 +1,77 @@
+package inbound
+
+import (
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"berth/proxy/fault"
+)
+
+// Read takes in the body, if there is one, within its limits. Its time runs since
+// the request began. hold is asked for the memory.
+func (x *Call) Read(hold func(n int64) error) error {
+	if slices.ContainsFunc(x.HTTP.Header.Values("Content-Encoding"), func(v string) bool { return !strings.EqualFold(v, "identity") }) {
+		return fault.EncodedBody
+	}
+	if x.HTTP.ContentLength > x.Table.Limits.Body {
+		return fault.BodyTooLarge
+	}
+	if x.HTTP.ContentLength == 0 {
+		return nil
+	}
+	body, err := x.readBounded(x.HTTP.Body, hold)
+	switch {
+	case errors.Is(err, fault.BodyTooLarge), errors.Is(err, fault.Overloaded):
+		return err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fault.BodySlow
+	case err != nil:
+		return fault.BodyUnread
+	}
+	x.Body, x.BodyRead = body, true
+	return nil
+}
+
+// readBounded reads the body within its limit. Memory for it is taken as it comes:
+// who announces much and sends little holds little. The buffer grows by four, so that
+// what it outgrew is a fraction of what it holds.
+func (x *Call) readBounded(r io.Reader, hold func(n int64) error) ([]byte, error) {
+	limit := x.Table.Limits.Body
+	most := limit + 1 // one more shows that it is too large, or that it has ended
+	if declared := x.HTTP.ContentLength; declared > 0 {
+		most = declared + 1
+	}
+	var buffer []byte
+	for {
+		if len(buffer) == cap(buffer) {
+			size := min(max(FirstRead, 4*int64(cap(buffer))), most)
+			if err := hold(size - int64(cap(buffer))); err != nil {
+				return nil, err
+			}
+			buffer = append(make([]byte, 0, size), buffer...)
+		}
+		n, err := r.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		if int64(len(buffer)) > limit {
+			return nil, fault.BodyTooLarge
+		}
+		if errors.Is(err, io.EOF) {
+			return buffer, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// FirstRead is how much memory a body gets before any of it is there.
+const FirstRead = 16 << 10
+
+func (x *Call) IsSmall() bool { return x.HTTP.ContentLength >= 0 && x.HTTP.ContentLength <= Small }
+
+// Small is how large the body of a request may be that is looked at while memory is short, in
+// bytes: it may be a poll, and those are answered for as long as possible.
+const Small = 64 << 10

@@ -1,0 +1,126 @@
+package inbound
+
+import (
+	"slices"
+
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/routing"
+)
+
+// Call is what a client asks with one request. Its methods from Guard to FindAffinity find
+// that out, one after the other; from then on it does not change.
+type Call struct {
+	HTTP  *wire.Request
+	Table *Table
+
+	Endpoint   *Endpoint
+	Trusted    bool   // the peer's headers about others are believed
+	Origin     string // of the page that calls, which was let in; "": no page's, or several claimed
+	Principal  string // "" is nobody
+	Caller     string // who the request counts for
+	Credential string // digest of what the caller authenticates with
+	Session    string // Mcp-Session-Id in the legacy era
+
+	Body     []byte // nil if there is none
+	BodyRead bool   // Body is all of it
+	Message  mcp.Message
+	ID       []byte // of a single request, a batch's too, for berth's own answers
+	InArray  bool   // refusals are answered as the one member of an array
+	Opaque   bool   // it is passed on unread: what lies beside the MCP endpoint
+
+	Affinity []string // the values that keep calls together
+}
+
+// Single returns the one call of the request, or nil for GET, DELETE and batches.
+func (x *Call) Single() *mcp.Call {
+	if x.Message.Batch || len(x.Message.Calls) != 1 {
+		return nil
+	}
+	return &x.Message.Calls[0]
+}
+
+// AnyRequest reports whether the message holds a request of such a method.
+func (x *Call) AnyRequest(such func(method string) bool) bool {
+	for i := range x.Message.Calls {
+		if c := &x.Message.Calls[i]; c.Kind == mcp.KindRequest && such(c.Method) {
+			return true
+		}
+	}
+	return false
+}
+
+// Era is the era of the request. A GET or DELETE is legacy unless its version says
+// otherwise. A modern one takes no session upstream (see outboundHeaders), so that the
+// label does not take one out of its principal's hands.
+func (x *Call) Era() mcp.Era {
+	if len(x.Message.Calls) > 0 {
+		return x.Message.Calls[0].Era
+	}
+	if mcp.IsModern(x.Version()) {
+		return mcp.EraModern
+	}
+	return mcp.EraLegacy
+}
+
+// Version is the protocol version that the client claims, "" if none: its call's, or
+// its header's where there is no single call.
+func (x *Call) Version() string {
+	if c := x.Single(); c != nil && c.Version != "" {
+		return c.Version
+	}
+	return x.HTTP.Header.Get(mcp.HeaderVersion)
+}
+
+// Methods are the HTTP methods that the request's path has.
+func (x *Call) Methods() []string {
+	if isWellKnown(x.HTTP.URL.Path) {
+		return []string{wire.MethodGet, wire.MethodHead, wire.MethodOptions}
+	}
+	return []string{wire.MethodGet, wire.MethodPost, wire.MethodDelete, wire.MethodOptions}
+}
+
+// IsResponse reports whether the request is a client's answer to a server's request.
+func (x *Call) IsResponse() bool {
+	c := x.Single()
+	return c != nil && c.Kind == mcp.KindResponse
+}
+
+// HasResponse reports whether an answer is among what the request bears.
+func (x *Call) HasResponse() bool {
+	return slices.ContainsFunc(x.Message.Calls, func(c mcp.Call) bool { return c.Kind == mcp.KindResponse })
+}
+
+func (x *Call) Pool() *routing.Pool { return x.Endpoint.Router.Pool }
+
+// PoolName is the name of the pool that the request is for, "" if there is none.
+func (x *Call) PoolName() string {
+	if x.Endpoint == nil {
+		return ""
+	}
+	return x.Pool().Name()
+}
+
+// MethodLabel is the method as metrics may bear it: a client cannot invent one.
+func (x *Call) MethodLabel() string {
+	c := x.Single()
+	switch {
+	case c == nil && x.Message.Batch:
+		return "batch"
+	case c == nil && slices.Contains(httpMethods, x.HTTP.Method):
+		return x.HTTP.Method
+	case c == nil:
+		return OtherMethod
+	case c.Kind == mcp.KindResponse:
+		return "response"
+	case mcp.IsKnownMethod(c.Method):
+		return c.Method
+	}
+	return OtherMethod
+}
+
+// OtherMethod stands for all methods that berth does not know.
+const OtherMethod = "other"
+
+// httpMethods are those that a label may bear.
+var httpMethods = []string{wire.MethodGet, wire.MethodPost, wire.MethodDelete, wire.MethodHead, wire.MethodOptions}

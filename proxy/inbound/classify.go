@@ -1,0 +1,96 @@
+package inbound
+
+import (
+	"strings"
+
+	"berth/internal/mcp"
+	"berth/proxy/fault"
+	"berth/routing"
+)
+
+// maxRequestID bounds the JSON-RPC id of a request, in bytes: answers of berth's own
+// repeat it, and a standing stream keeps it.
+const maxRequestID = 1 << 10
+
+// Classify peeks at the body and holds the headers against it.
+func (x *Call) Classify() error {
+	id, refusal := x.Message.Peek(x.Body, x.Table.Limits.Batch)
+	x.ID = id
+	if refusal != nil {
+		x.InArray, x.Message = x.Message.Batch, mcp.Message{}
+		return refusal
+	}
+	if c := x.Single(); c != nil && c.Kind == mcp.KindResponse {
+		x.ID = nil // an answer to a response has no id
+	}
+	if refusal := mcp.Classify(&x.Message, x.HTTP.Header); refusal != nil {
+		return refusal
+	}
+	if x.Era() == mcp.EraModern {
+		if refusal := mcp.CheckHeaderBytes(x.HTTP.Header); refusal != nil {
+			return refusal
+		}
+	}
+	x.answerInArray()
+	for i := range x.Message.Calls {
+		c := &x.Message.Calls[i]
+		if !x.Endpoint.FirstDraft {
+			c.IgnoreDraft()
+		}
+		if len(c.ID) > maxRequestID {
+			x.ID = nil // nobody is told what is not to be kept
+			return fault.LongID
+		}
+		if c.Method == mcp.MethodListen && x.Message.Batch {
+			return fault.ListenInBatch
+		}
+		if err := x.checkTaskIDs(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answerInArray has a refusal of a batch of one be the answer to its call, and so the one
+// member of an array (JSON-RPC 2.0, 6). What has several calls is refused as a whole.
+func (x *Call) answerInArray() {
+	if calls := x.Message.Calls; x.Message.Batch && len(calls) == 1 && calls[0].Kind == mcp.KindRequest {
+		x.ID, x.InArray = calls[0].ID, true
+	}
+}
+
+// FindSession reads the session, which counts in the legacy era only.
+func (x *Call) FindSession() error {
+	if x.Era() == mcp.EraModern {
+		return nil
+	}
+	values := x.HTTP.Header.Values(mcp.HeaderSession)
+	if len(values) > 1 {
+		return fault.SeveralSessions
+	}
+	if len(values) == 1 {
+		x.Session = strings.Trim(values[0], " \t")
+	}
+	if !x.IsFitForSession(x.Session) {
+		return routing.ErrUnknownSession
+	}
+	return nil
+}
+
+// IsFitForSession: session ids are visible ASCII (2025-11-25, transports, "Session
+// Management"), so that nobody can hold one with anything else in it.
+func (x *Call) IsFitForSession(id string) bool {
+	return len(id) <= x.Table.Limits.SessionID && !strings.ContainsFunc(id, func(r rune) bool { return r < 0x21 || r > 0x7e })
+}
+
+// checkTaskIDs refuses ids that no task can have, without looking for them.
+func (x *Call) checkTaskIDs(c *mcp.Call) error {
+	limit := x.Table.LongestTaskID
+	switch {
+	case c.IsTask() && c.CheckTaskID(limit) != nil:
+		return mcp.ErrTaskID
+	case c.MakesTask() && c.CheckNewTaskID(limit) != nil:
+		return mcp.ErrInvalidTaskID
+	}
+	return nil
+}

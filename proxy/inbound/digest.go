@@ -1,0 +1,98 @@
+package inbound
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"berth/internal/mcp"
+	"berth/internal/wire"
+)
+
+// credentialOf returns a digest of what the caller may authenticate with: the query, and
+// all headers but those of one request or one call, for only the upstream knows which of
+// the others are credentials. It is compared, never stored elsewhere nor logged.
+func credentialOf(r *wire.Request) string {
+	sum := DigestOf(r.Header, func(name string) bool { return IsOfOneRequest(name) || IsOfOneCall(name) })
+	if r.URL.RawQuery != "" {
+		sum = sha256.Sum256([]byte(Joined(string(sum[:]), r.URL.RawQuery)))
+	}
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+// DigestOf is equal for headers that are equal byte by byte, but for the names that are
+// left out.
+func DigestOf(h wire.Header, without func(name string) bool) [sha256.Size]byte {
+	var names [UsualHeaders]string
+	all := make([]byte, 0, 1<<10)
+	for _, name := range SortedNames(names[:0], h, without) {
+		for _, value := range h[name] {
+			all = append(append(append(append(all, name...), 0), value...), 0) // neither holds a NUL
+		}
+	}
+	return sha256.Sum256(all)
+}
+
+// UsualHeaders are as many names as most requests have: room for them costs no allocation.
+const UsualHeaders = 32
+
+// SortedNames appends the names of h in order, but for those that are left out.
+func SortedNames(names []string, h wire.Header, without func(name string) bool) []string {
+	for name := range h {
+		if !without(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// IsOfOneCall: headers that tell what one call is and how its answer is to come.
+func IsOfOneCall(name string) bool {
+	switch name {
+	case "Accept", "Content-Type", HeaderOnce, mcp.HeaderLastEvent,
+		mcp.HeaderVersion, mcp.HeaderSession, mcp.HeaderMethod, mcp.HeaderName:
+		return true
+	}
+	return strings.HasPrefix(name, mcp.HeaderParamPrefix)
+}
+
+// Digest names a secret without telling it.
+func Digest(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}
+
+// Origins tell where the request comes from: an upstream may let in some addresses only.
+// Believed proxies say it in headers, whose peers say nothing of the client; of anybody
+// else the peer is what upstreams are told.
+func (x *Call) Origins() []string {
+	addr := x.Table.AddressOf(x.HTTP, x.Trusted)
+	all := []string{addr.String()}
+	if x.Trusted {
+		for _, name := range fromWhere {
+			all = append(append(all, name), x.HTTP.Header.Values(name)...)
+		}
+	}
+	return all
+}
+
+// fromWhere are the headers that tell an upstream whom a request comes from.
+var fromWhere = []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip"}
+
+// ofTheWay are the headers that tell which way a request came. Others that begin with
+// X-Forwarded-, User for one, may tell who sent it.
+var ofTheWay = append([]string{"Via"}, fromWhere...)
+
+// IsOfOneRequest: headers that differ between requests that ask the same, because they
+// name the request, trace it, or tell which way it came.
+func IsOfOneRequest(name string) bool {
+	switch name {
+	case "Content-Length", "Accept-Encoding", "Date",
+		"Traceparent", "Tracestate", "Baggage", "B3", "X-B3-Traceid", "X-B3-Spanid", "X-B3-Parentspanid", "X-B3-Sampled",
+		"X-Request-Id", "X-Correlation-Id", "X-Amzn-Trace-Id", "X-Cloud-Trace-Context", "Cf-Ray":
+		return true
+	}
+	return slices.Contains(ofTheWay, name) || slices.Contains(hopByHop, name)
+}

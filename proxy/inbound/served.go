@@ -1,0 +1,51 @@
+package inbound
+
+import (
+	"mime"
+
+	"berth/internal/mcp"
+	"berth/proxy/fault"
+)
+
+// DeclaresJSON reports whether the body is declared as what it is.
+func (x *Call) DeclaresJSON() bool {
+	types := x.HTTP.Header.Values("Content-Type")
+	if len(types) == 0 {
+		return x.Endpoint.Lenient
+	}
+	for _, value := range types {
+		if media, _, err := mime.ParseMediaType(value); err != nil || media != jsonText {
+			return false
+		}
+	}
+	return true
+}
+
+// TakesAnswers reports whether the client takes what it may be given. Modern ones must take
+// both types (2026-07-28, "Sending Messages"); those before are given the one they take.
+func (x *Call) TakesAnswers() bool {
+	h := x.HTTP.Header
+	json, events := accepts(h, jsonText), accepts(h, eventStream)
+	switch {
+	case x.Era() == mcp.EraLegacy:
+		return json || events || len(h.Values("Accept")) == 0
+	case !x.Endpoint.Lenient:
+		return json && events
+	case len(h.Values("Accept")) == 0:
+		return true
+	case x.Subscribes():
+		return events
+	}
+	return json
+}
+
+// CheckLegacyVersion: a version that names no revision is refused (2025-11-25, transports,
+// "Protocol Version Header"); none means the session's.
+func (x *Call) CheckLegacyVersion() error {
+	for _, version := range x.HTTP.Header.Values(mcp.HeaderVersion) {
+		if !mcp.IsLegacyVersion(version) {
+			return fault.NoSuchLegacy
+		}
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package inbound
+
+import (
+	"net/netip"
+	"slices"
+)
+
+// Table is what all requests are judged by. It must not change once the proxy serves.
+type Table struct {
+	Endpoints         []*Endpoint // where several fit a request equally well, the first gets it
+	Loopback          bool        // the listener is on loopback: only loopback hosts and origins are welcome
+	TrustedProxies    []netip.Prefix
+	CredentialHeaders []string // the headers that are credentials, beside Cookie, as meant spells them
+	Limits            Limits   // with their defaults
+	LongestTaskID     int      // in bytes
+}
+
+// trusts reports whether the peer that connected is one whose headers about
+// others are believed.
+func (t *Table) trusts(remote string) bool {
+	peer, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return false
+	}
+	return t.trustsAddress(peer.Addr())
+}
+
+func (t *Table) trustsAddress(addr netip.Addr) bool {
+	addr = addr.Unmap().WithZone("")
+	return slices.ContainsFunc(t.TrustedProxies, func(prefix netip.Prefix) bool { return prefix.Contains(addr) })
+}
+
+// endpointFor returns the endpoint that a request belongs to: of those that fit
+// best the first, or nil.
+func (t *Table) endpointFor(host, path string) *Endpoint {
+	var best *Endpoint
+	most := 0
+	for _, ep := range t.Endpoints {
+		if fit := ep.fit(host, path); fit > most {
+			best, most = ep, fit
+		}
+	}
+	return best
+}
+
+func (t *Table) knowsHost(host string) bool {
+	return slices.ContainsFunc(t.Endpoints, func(ep *Endpoint) bool { return ep.named(host) })
+}
+
+// Alone reports whether no other endpoint answers for the host as well.
+func (t *Table) Alone(ep *Endpoint, host string) bool {
+	most := ep.fit(host, ResourceName)
+	for _, other := range t.Endpoints {
+		if other != ep && other.fit(host, ResourceName) >= most {
+			return false
+		}
+	}
+	return true
+}
