@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/mcp"
+	"berth/proxy/inbound"
 )
 
 // logAccess writes the request's record. It goes to the handler itself: where a line was

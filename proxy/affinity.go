@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/mcp"
+	"berth/proxy/inbound"
 	"berth/routing"
 	"berth/sticky"
 )

@@ -6,11 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
 )
 
 // fail answers the client with what the ladder says of err. After headers are out

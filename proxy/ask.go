@@ -4,23 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"strings"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
-	"berth/proxy/fault"
+	"berth/proxy/outbound"
 	"berth/routing"
 )
-
-// ownID is the JSON-RPC id of the requests that berth makes itself. Each is the
-// only request of its exchange, so that one id does.
-const ownID = `"berth"`
-
-// ownPing is a ping that no client has sent.
-const ownPing = `{"jsonrpc":"2.0","id":` + ownID + `,"method":"` + mcp.MethodPing + `"}`
 
 // askTask asks u, with the caller's credentials, whether it knows a task.
 func (x *request) askTask(ctx context.Context, u *routing.Upstream, taskID string) routing.Verdict {
@@ -44,7 +35,7 @@ func (x *request) askSession(ctx context.Context, u *routing.Upstream) routing.V
 	switch {
 	case err != nil:
 		return unsaid(err)
-	case deniesSession(status):
+	case outbound.DeniesSession(status):
 		return routing.Denies
 	case status/100 == 2:
 		return routing.Knows
@@ -58,21 +49,6 @@ func unsaid(err error) routing.Verdict {
 		return routing.Refuses(refusal)
 	}
 	return routing.Unclear
-}
-
-// refusesCredentials reports whether a status says that credentials are not taken.
-func refusesCredentials(status int) bool {
-	return status == wire.StatusUnauthorized || status == wire.StatusForbidden
-}
-
-// credentialsRefused words an upstream's refusal of the caller's credentials; nil is none.
-func credentialsRefused(response *wire.Response) *mcp.Error {
-	if !refusesCredentials(response.Status) {
-		return nil
-	}
-	refusal := fault.Refused(response.Status, "the server does not take these credentials")
-	refusal.Challenge = strings.Join(response.Header.Values("WWW-Authenticate"), ", ")
-	return refusal
 }
 
 // withdrawTime bounds how long a withheld answer waits for the task to be given up.
@@ -110,39 +86,33 @@ func (x *request) sendOwn(ctx context.Context, u *routing.Upstream, method, task
 	if err != nil {
 		var failed *exchange.SendError
 		if errors.As(err, &failed) && (!failed.Sent || failed.Garbled) && ctx.Err() == nil {
-			to(x.Endpoint).noteFailure(u, failed)
+			outbound.To(x.Endpoint).NoteFailure(u, failed)
 		}
 		return 0, mcp.Answer{}, err
 	}
 	defer response.Body.Close()
-	if refusal := credentialsRefused(response); refusal != nil {
+	if refusal := outbound.CredentialsRefused(response); refusal != nil {
 		return response.Status, mcp.Answer{}, refusal
 	}
-	a, err := ownAnswer(response, x.crossedBy(u))
+	a, err := outbound.OwnAnswer(response, x.crossedBy(u))
 	return response.Status, a, err
 }
 
 // ownPost makes a POST of berth's own to u: the caller's headers, less what they say
 // of the caller's call.
 func (x *request) ownPost(u *routing.Upstream, body []byte) *exchange.Request {
-	return outgoing(wire.MethodPost, x.endpointURL(u), x.Endpoint.HostFor(u, x.HTTP.Host), x.ownHeaders(), body)
+	return outbound.Outgoing(wire.MethodPost, x.endpointURL(u), x.Endpoint.HostFor(u, x.HTTP.Host), x.ownHeaders(), body)
 }
 
 // ownHeaders are the headers of ownPost.
 func (x *request) ownHeaders() wire.Header {
 	h := x.outboundHeaders()
-	postJSON(h)
+	outbound.PostJSON(h)
 	h.Del(mcp.HeaderMethod)
 	h.Del(mcp.HeaderName)
 	h.Del(mcp.HeaderLastEvent)
-	dropCallsOwn(h)
+	outbound.DropCallsOwn(h)
 	return h
-}
-
-// postJSON sets what Streamable HTTP asks of every POST.
-func postJSON(h wire.Header) {
-	h.Set("Content-Type", "application/json")
-	h.Set("Accept", "application/json, text/event-stream")
 }
 
 // ownBody is the body of sendOwn's request.
@@ -154,52 +124,10 @@ func (x *request) ownBody(method, taskID string) []byte {
 	if x.Era() == mcp.EraModern {
 		params["_meta"] = mcp.OwnMeta(x.Version())
 	}
-	message := map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(ownID), "method": method}
+	message := map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(outbound.OwnID), "method": method}
 	if len(params) > 0 {
 		message["params"] = params
 	}
 	body, _ := json.Marshal(message) // strings and maps always marshal
 	return body
-}
-
-// ownAnswer reads the answer to a request of berth's own; the zero Answer is one
-// without a message. The response to another request is none, and crossed hears of it: on
-// a stream the right one is waited for. Where it is all that was answered, only an HTTP
-// error's status still says what it says.
-func ownAnswer(response *wire.Response, crossed func()) (mcp.Answer, error) {
-	shape := exchange.ShapeOf(response)
-	if shape == exchange.Opaque {
-		return mcp.Answer{}, nil
-	}
-	reader := exchange.NewReader(shape, response.Body)
-	var dropped error // what it means if nothing else comes
-	for {
-		piece, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			return mcp.Answer{}, dropped
-		}
-		if err != nil {
-			return mcp.Answer{}, err
-		}
-		a, err := mcp.PeekAnswer(piece.Message, piece.Cut)
-		late := piece.Cut && a.ID == nil // the id may stand behind what is held
-		switch {
-		case err == nil && a.IsCrossed([]byte(ownID)) && !late:
-			crossed()
-			if dropped = unlessRefused(response); shape == exchange.JSON {
-				return mcp.Answer{}, dropped
-			}
-		case shape == exchange.JSON, err == nil && a.Answers([]byte(ownID)):
-			return a, nil
-		}
-	}
-}
-
-// unlessRefused is what is wrong with a whole answer that is the response to another
-// request: nothing, if its status is an error already.
-func unlessRefused(response *wire.Response) error {
-	if response.Status >= wire.StatusBadRequest {
-		return nil
-	}
-	return exchange.ErrCrossed
 }

@@ -10,6 +10,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/outbound"
 	"berth/routing"
 )
 
@@ -85,7 +86,7 @@ func (x *request) leaseHome() (*routing.Lease, error) {
 
 // askToolsPage asks u for one page of its list of tools, in the caller's name and session.
 func (x *request) askToolsPage(ctx context.Context, u *routing.Upstream, cursor string) ([]byte, error) {
-	body := map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(ownID), "method": mcp.MethodListTools}
+	body := map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(outbound.OwnID), "method": mcp.MethodListTools}
 	if cursor != "" {
 		body["params"] = map[string]any{"cursor": cursor}
 	}
@@ -96,7 +97,7 @@ func (x *request) askToolsPage(ctx context.Context, u *routing.Upstream, cursor 
 	if err != nil {
 		var failed *exchange.SendError
 		if errors.As(err, &failed) && ctx.Err() == nil {
-			to(x.Endpoint).noteFailure(u, failed)
+			outbound.To(x.Endpoint).NoteFailure(u, failed)
 		}
 		return nil, err
 	}
@@ -104,5 +105,5 @@ func (x *request) askToolsPage(ctx context.Context, u *routing.Upstream, cursor 
 	if response.Status != wire.StatusOK {
 		return nil, fmt.Errorf("proxy: a list of tools was answered with %d", response.Status)
 	}
-	return exchange.ReadWhole(response, []byte(ownID), maxListed, x.crossedBy(u))
+	return exchange.ReadWhole(response, []byte(outbound.OwnID), maxListed, x.crossedBy(u))
 }

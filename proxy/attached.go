@@ -6,12 +6,11 @@ import (
 	"errors"
 	"time"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
 	"berth/routing"
 	"berth/upgrade"
 )

@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/outbound"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -35,16 +36,16 @@ func (a *attached) Waits() { a.offer(context.Background(), offer{waits: true}) }
 
 // Send implements upgrade.WaitingClient.
 func (a *attached) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
-	response, err := to(a.endpoint).exchangeHeld(ctx, u, c, wire.MethodPost, c.Headers())
+	response, err := outbound.To(a.endpoint).ExchangeHeld(ctx, u, c, wire.MethodPost, c.Headers())
 	if err != nil {
 		return nil, err
 	}
 	if refusesByStatus(response.Status) {
 		return a.sendRefused(ctx, u, c, response, maxAnswer)
 	}
-	if isStream(response) {
+	if outbound.IsStream(response) {
 		a.offer(ctx, offer{begins: true})
-		return &attachedStream{heldAnswer: newHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), a: a, ctx: ctx, u: u, id: c.ID}, nil
+		return &attachedStream{HeldAnswer: outbound.NewHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), a: a, ctx: ctx, u: u, id: c.ID}, nil
 	}
 	body, _ := readAnswer(response.Body) // what is wrong shows again when it is read on
 	return a.offerAnswer(ctx, u, c, response, body, maxAnswer)
@@ -59,7 +60,7 @@ func (a *attached) sendRefused(ctx context.Context, u *routing.Upstream, c *upgr
 	a.offer(ctx, offer{judging: true})
 	late := time.AfterFunc(refusedBody, closer(response.Body))
 	defer late.Stop()
-	if err := to(a.endpoint).misplaced(ctx, u, c, response); err != nil {
+	if err := outbound.To(a.endpoint).Misplaced(ctx, u, c, response); err != nil {
 		a.offer(ctx, offer{judged: true})
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func (a *attached) offerAnswer(ctx context.Context, u *routing.Upstream, c *upgr
 		response.Body.Close()
 		return nil, o.givenError()
 	}
-	return newHeldAnswer(ctx, response, body, maxAnswer, c.Room), nil
+	return outbound.NewHeldAnswer(ctx, response, body, maxAnswer, c.Room), nil
 }
 
 // wholeAnswer is how much of an answer is waited for before the client gets it, in bytes.
@@ -152,7 +153,7 @@ func (b begunAnswer) isWithheld(id []byte) bool {
 
 // attachedStream is an event stream of which the client gets what comes while it waits.
 type attachedStream struct {
-	*heldAnswer
+	*outbound.HeldAnswer
 	a   *attached
 	ctx context.Context // of the exchange: its reader's life
 	u   *routing.Upstream
@@ -161,16 +162,16 @@ type attachedStream struct {
 
 // Next implements upgrade.Exchange.
 func (s *attachedStream) Next() (upgrade.Message, error) {
-	e, err := s.event()
+	e, err := s.Event()
 	if err != nil {
 		return upgrade.Message{}, err
 	}
 	// The event's bytes are the reader's; the client has them before the next is read.
-	o := offer{u: s.u, response: s.response, event: &e, id: s.id, withheld: s.isWithheld(e.Data), refuses: refusesOnStream(e.Data, s.id)}
+	o := offer{u: s.u, response: s.Response, event: &e, id: s.id, withheld: s.isWithheld(e.Data), refuses: refusesOnStream(e.Data, s.id)}
 	if s.a.offer(s.ctx, o) {
 		return upgrade.Message{}, o.givenError()
 	}
-	return messageOf(e), nil
+	return outbound.MessageOf(e), nil
 }
 
 // isWithheld reports whether a message is none for the client: a response to another

@@ -7,10 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/inbound"
 	"berth/routing"
 	"berth/sticky"
 )

@@ -8,12 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
 	"berth/routing"
 	"berth/sticky"
 )

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/storage/redistest"
 	"berth/proxy"
+	"berth/proxy/outbound"
 )
 
 // What another berth told a session's client counts at this one, too.
@@ -63,7 +64,7 @@ func TestACoreTaskInASessionThatHasMoved(t *testing.T) {
 		f.lose(f.servers[0])
 		u := f.pool.Upstreams()[0]
 		f.eventually("a refusal", func() bool {
-			_ = proxy.Probe(f.outbound)(t.Context(), u)
+			_ = outbound.Probe(f.outbound)(t.Context(), u)
 			f.pool.FellSilent(u, syscall.ECONNREFUSED)
 			return u.Refuses()
 		})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"berth/proxy"
+	"berth/proxy/outbound"
 	"berth/routing"
 
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
@@ -215,7 +216,7 @@ func TestCrossedGreeting(t *testing.T) {
 			{sayStatus(400, jsonType, `{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Missing session ID"}}`), true},
 		} {
 			f.servers[0].inject(c.fault)
-			if err := ep.Greet(t.Context(), f.pool.Upstreams()[0]); (err == nil) != c.ok {
+			if err := outbound.To(ep).Greet(t.Context(), f.pool.Upstreams()[0]); (err == nil) != c.ok {
 				t.Errorf("got %v, want it taken: %v", err, c.ok)
 			}
 		}

@@ -4,44 +4,35 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"time"
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/outbound"
 	"berth/routing"
 	"berth/sticky"
 )
 
-// confirmTime bounds the question whether a 404 or 400 is about the session.
-const confirmTime = 3 * time.Second
-
 // lacksSession reports whether u, which answered 404 or 400, does not hold the session.
 // That is asked for: a server may mean something else by it, and have done its work.
 func (x *request) lacksSession(u *routing.Upstream, response *wire.Response) bool {
-	return deniesSession(response.Status) && x.mayReopen() && x.movedFrom == "" && x.isDenied(u)
+	return outbound.DeniesSession(response.Status) && x.mayReopen() && x.movedFrom == "" && x.isDenied(u)
 }
 
 // isDenied asks u for the session, and reports whether it denies that.
 func (x *request) isDenied(u *routing.Upstream) bool {
-	ctx, cancel := context.WithTimeout(x.ctx, confirmTime)
+	ctx, cancel := context.WithTimeout(x.ctx, outbound.ConfirmTime)
 	defer cancel()
 	out := x.ownPost(u, x.ownBody(mcp.MethodPing, ""))
 	out.Header.Set(mcp.HeaderSession, x.sessionAt(ctx, u))
 	// A version that the client makes up is refused with 400 as well.
 	out.Header.Set(mcp.HeaderVersion, x.negotiated())
-	answer, err := x.Endpoint.Client.Send(ctx, out, confirmTime)
+	answer, err := x.Endpoint.Client.Send(ctx, out, outbound.ConfirmTime)
 	if err != nil {
 		return false
 	}
 	_ = answer.Body.Close() // the status says it
-	return deniesSession(answer.Status)
-}
-
-// deniesSession: servers say 404 of a session that they do not hold, or 400 (SDKs for
-// TypeScript).
-func deniesSession(status int) bool {
-	return status == wire.StatusNotFound || status == wire.StatusBadRequest
+	return outbound.DeniesSession(answer.Status)
 }
 
 // sessionDenied serves a request whose upstream u does not hold the session any more:
@@ -59,7 +50,7 @@ func (x *request) sessionDenied(u *routing.Upstream, response *wire.Response) er
 	}
 	_ = response.Body.Close() // nothing in it is needed
 	x.endChange()             // it changed nothing
-	to(x.Endpoint).noteAnswer(u, response)
+	outbound.To(x.Endpoint).NoteAnswer(u, response)
 	x.endExchange(strconv.Itoa(response.Status))
 	switch {
 	case outdated:

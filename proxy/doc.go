@@ -4,12 +4,10 @@
 // The life of a request:
 //
 //  1. accept: find the endpoint, check Host and Origin, see whether there is room,
-//     ask who calls (proxy.go, guard.go, origin.go, admission.go, principal.go; package
-//     identity knows).
+//     ask who calls (package inbound; proxy.go, admission.go, config.go; package identity knows).
 //  2. classify: read the body within its limits, peek at the envelope, hold the
-//     routing headers against it (body.go, request.go). The bytes are kept as they
-//     came. Give it the place that is due to it (admission.go; limits.go lists what
-//     bounds callers, load.go counts, caller.go says who a caller is).
+//     routing headers against it (package inbound; request.go). The bytes are kept as they
+//     came. Give it the place that is due to it (admission.go; load.go counts).
 //  3. route: the owner of the task or session, or of a value that keeps calls together
 //     (affinity.go), or none for unbound work (route.go; package routing decides, and
 //     asks the fleet by ask.go).
@@ -44,10 +42,10 @@
 // A call that a rule makes a task of leaves this way before 3: upgrade.go has it
 // recorded and hands out the task, once attached.go has passed on what comes while the
 // client still waits: the answer, or a refusal alone (refuses.go); attachedcall.go is the
-// call's side of that. idempotency.go has a repeated call get the same task. heldline.go sends
+// call's side of that. idempotency.go has a repeated call get the same task. package outbound sends
 // what is held, whenever package upgrade says so, and heldcall.go reads what comes of
-// it, in the room that there is (heldroom.go). What is asked about such a task is answered in upgrade.go, too, once served.go has
-// nothing against the request, and vouch.go nothing against the caller: credentials.go
+// it. What is asked about such a task is answered in upgrade.go, too, once served.go has
+// nothing against the request, and vouch.go nothing against the caller: package inbound
 // says what he bears, inquiry.go asks upstreams about it. A client of 2025-11-25 asks for
 // the task itself, within
 // its session, so that its call is routed first (corecall.go) and looked at with what
@@ -65,8 +63,8 @@
 // has lost its session shows by the next one (doubts.go).
 //
 // A client that waits long for the plain answer to a call whose tool a rule names
-// (upgraderule.go) gets an event stream of berth's own meanwhile, if it takes one
-// (accepts.go): stopgap.go keeps it alive, stopgapend.go puts the answer there. Where
+// (upgraderule.go) gets an event stream of berth's own meanwhile, if it takes one:
+// stopgap.go keeps it alive, stopgapend.go puts the answer there. Where
 // there are rules, what a server says of itself and of its tools gains tasks (announce.go).
 //
 // A poll may be given the answer to another one like it: coalesce.go and flights.go
@@ -77,8 +75,7 @@
 // Beside it lie what guesses of ids are told (unknown.go), what berth answers for an
 // owner that is silent (silent.go, lastseen.go), what passes unread at the endpoint's
 // origin (passthrough.go), what clients without a token are told there (resource.go),
-// how an upstream is looked at without a client (greet.go, meet.go), and how one shows that froze
-// under exchanges without a time-out (vigil.go). health.go says what counts against one.
+// how upstreams are sent to and looked at (package outbound).
 //
 // How berth itself ends, and what it tells of what it has to cut, stands in drain.go.
 //

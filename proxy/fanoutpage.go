@@ -10,6 +10,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/outbound"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -83,13 +84,13 @@ func (l *listing) pageOf(p place) (mcp.TaskList, error) {
 // wantsSession reports whether an upstream refuses the list for want of a session: it says
 // so of a ping as well, which nothing else can be wrong with.
 func (l *listing) wantsSession(p place, r *refusal) bool {
-	if l.x.Session != "" || !deniesSession(r.response.Status) {
+	if l.x.Session != "" || !outbound.DeniesSession(r.response.Status) {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(l.x.ctx, confirmTime)
+	ctx, cancel := context.WithTimeout(l.x.ctx, outbound.ConfirmTime)
 	defer cancel()
 	status, _, err := l.x.sendOwn(ctx, p.upstream, mcp.MethodPing, "")
-	return err == nil && deniesSession(status)
+	return err == nil && outbound.DeniesSession(status)
 }
 
 // judge sums up why upstreams gave no page. What all of them say instead is the answer;
@@ -150,7 +151,7 @@ func (l *listing) askOne(p place) (mcp.TaskList, error) {
 	case errors.As(err, &failed) && failed.Starved:
 		return list, fault.Overloaded
 	case errors.As(err, &failed):
-		to(x.Endpoint).noteFailure(p.upstream, failed)
+		outbound.To(x.Endpoint).NoteFailure(p.upstream, failed)
 		if failed.Garbled {
 			return list, fault.BadUpstream
 		}
@@ -171,7 +172,7 @@ func (l *listing) exchange(ctx context.Context, p place) (mcp.TaskList, error) {
 		return mcp.TaskList{}, err
 	}
 	defer response.Body.Close()
-	to(x.Endpoint).noteAnswer(p.upstream, response)
+	outbound.To(x.Endpoint).NoteAnswer(p.upstream, response)
 	list, err := l.readPage(p, response)
 	if err == nil {
 		l.ruledBy(crossOrigin(response.Header))

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"io"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/inbound"
+	"berth/proxy/outbound"
 	"berth/routing"
 )
 
@@ -70,15 +70,15 @@ func (p *Proxy) newFeed(ep *inbound.Endpoint, u *routing.Upstream, id []byte) *f
 
 // subscribe sends the subscription and reads up to its acknowledgement.
 func (f *feed) subscribe(ctx context.Context, ep *inbound.Endpoint, out *exchange.Request) error {
-	response, err := to(ep).sendWatched(ctx, f.upstream, out, ep.Timeouts.Control)
+	response, err := outbound.To(ep).SendWatched(ctx, f.upstream, out, ep.Timeouts.Control)
 	if err != nil {
 		var failed *exchange.SendError
 		if errors.As(err, &failed) && ctx.Err() == nil {
-			to(ep).noteFailure(f.upstream, failed)
+			outbound.To(ep).NoteFailure(f.upstream, failed)
 		}
 		return err
 	}
-	to(ep).noteAnswer(f.upstream, response)
+	outbound.To(ep).NoteAnswer(f.upstream, response)
 	return f.begin(response)
 }
 

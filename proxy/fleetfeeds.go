@@ -10,11 +10,11 @@ import (
 	"net/url"
 	"sync"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/inbound"
+	"berth/proxy/outbound"
 	"berth/routing"
 )
 
@@ -119,16 +119,16 @@ func (g *leg) sharedHeader() wire.Header {
 	x := g.l.x
 	h := x.outboundHeaders()
 	maps.DeleteFunc(h, func(name string, _ []string) bool { return inbound.IsOfOneRequest(name) })
-	dropCallsOwn(h)
+	outbound.DropCallsOwn(h)
 	for _, name := range []string{mcp.HeaderName, mcp.HeaderSession, mcp.HeaderLastEvent} {
 		h.Del(name)
 	}
 	if x.Endpoint.Authorization != nil {
 		h.Del("Authorization") // berth's own may change, and is set anew for each request
 	}
-	postJSON(h)
+	outbound.PostJSON(h)
 	h.Set("Accept-Encoding", "identity")
-	addVia(h, 1, 1)
+	outbound.AddVia(h, 1, 1)
 	if x.Era() == mcp.EraModern {
 		h.Set(mcp.HeaderVersion, x.Version())
 		h.Set(mcp.HeaderMethod, mcp.MethodListen)
@@ -152,7 +152,7 @@ func newFleetFeed(g *leg, key feedKey, header wire.Header) *fleetFeed {
 // ownListen is the body of a subscription of berth's own.
 func ownListen(version string, filter mcp.Filter) []byte {
 	body, _ := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": json.RawMessage(ownID), "method": mcp.MethodListen,
+		"jsonrpc": "2.0", "id": json.RawMessage(outbound.OwnID), "method": mcp.MethodListen,
 		"params": map[string]any{"_meta": mcp.OwnMeta(version), "notifications": json.RawMessage(filter.Sorted().Encode())},
 	}) // strings, maps and a filter always marshal
 	return body
@@ -196,7 +196,7 @@ func (f *fleetFeed) run(ctx context.Context) {
 }
 
 func (f *fleetFeed) serve(ctx context.Context) error {
-	stream := f.p.newFeed(f.ep, f.upstream, []byte(ownID))
+	stream := f.p.newFeed(f.ep, f.upstream, []byte(outbound.OwnID))
 	if err := stream.subscribe(ctx, f.ep, f.request()); err != nil {
 		return err
 	}

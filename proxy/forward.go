@@ -9,6 +9,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/outbound"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -134,7 +135,7 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 	if x.gone() || !errors.As(err, &failed) {
 		return true, fault.ErrClientGone
 	}
-	to(x.Endpoint).noteFailure(u, failed)
+	outbound.To(x.Endpoint).NoteFailure(u, failed)
 	return failed.Garbled || failed.Sent && !x.ReadsOnly(), err
 }
 
@@ -158,7 +159,7 @@ func (x *request) send(u *routing.Upstream) (*wire.Response, error) {
 		x.endExchange(exchangeErrorType(err))
 		x.noteStarved(err)
 		if x.gone() {
-			to(x.Endpoint).abandoned(x.ctx, u, out, time.Since(began))
+			outbound.To(x.Endpoint).Abandoned(x.ctx, u, out, time.Since(began))
 		}
 	}
 	return response, err

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/demo/fleet"
 	"berth/proxy"
+	"berth/proxy/outbound"
 )
 
 // greeted greets the upstream that handler is, or an instance of the fleet.
@@ -17,7 +18,7 @@ func greeted(t *testing.T, s setup) error {
 	s.upstreams = 1
 	s.endpoint = func(e *proxy.Endpoint) { ep = e }
 	start(t, s)
-	return ep.Greet(t.Context(), ep.Router.Pool.Upstreams()[0])
+	return outbound.To(ep).Greet(t.Context(), ep.Router.Pool.Upstreams()[0])
 }
 
 // Servers of either era answer a greeting, if only to say that they want a session first.
@@ -41,15 +42,15 @@ func TestGreetingTellsWhatIsThere(t *testing.T) {
 		want        error
 	}{
 		"an error in JSON-RPC":      {400, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no session"}}`, nil},
-		"refused in words":          {422, "text/plain", "expected initialize", proxy.ErrUnclear},
-		"too many":                  {429, "text/plain", "slow down", proxy.ErrUnclear},
-		"credentials":               {401, "application/json", `{"error":"login"}`, proxy.ErrCredentials},
-		"forbidden":                 {403, "text/plain", "no", proxy.ErrCredentials},
-		"another path":              {404, "text/html", "<h1>not found</h1>", proxy.ErrNotMCP},
-		"a site":                    {200, "text/html", "<h1>welcome</h1>", proxy.ErrNotMCP},
-		"JSON of another kind":      {200, "application/json", `{"status":"up"}`, proxy.ErrNotMCP},
-		"elsewhere":                 {307, "text/html", "", proxy.ErrNotMCP},
-		"a balancer without a pool": {503, "text/html", "<h1>no server</h1>", proxy.ErrNotMCP},
+		"refused in words":          {422, "text/plain", "expected initialize", outbound.ErrUnclear},
+		"too many":                  {429, "text/plain", "slow down", outbound.ErrUnclear},
+		"credentials":               {401, "application/json", `{"error":"login"}`, outbound.ErrCredentials},
+		"forbidden":                 {403, "text/plain", "no", outbound.ErrCredentials},
+		"another path":              {404, "text/html", "<h1>not found</h1>", outbound.ErrNotMCP},
+		"a site":                    {200, "text/html", "<h1>welcome</h1>", outbound.ErrNotMCP},
+		"JSON of another kind":      {200, "application/json", `{"status":"up"}`, outbound.ErrNotMCP},
+		"elsewhere":                 {307, "text/html", "", outbound.ErrNotMCP},
+		"a balancer without a pool": {503, "text/html", "<h1>no server</h1>", outbound.ErrNotMCP},
 	} {
 		err := greeted(t, setup{handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", c.media)
@@ -76,7 +77,7 @@ func TestGreetingIsSentAsCallsAre(t *testing.T) {
 		},
 		handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen <- r }),
 	})
-	_ = ep.Greet(t.Context(), ep.Router.Pool.Upstreams()[0])
+	_ = outbound.To(ep).Greet(t.Context(), ep.Router.Pool.Upstreams()[0])
 	r := <-seen
 	if got := r.Header.Get("Authorization"); r.Host != "tools.test" || got != "Bearer berth's" {
 		t.Errorf("got host %q and authorization %q, want the pool's", r.Host, got)

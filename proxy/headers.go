@@ -4,13 +4,12 @@ import (
 	"net"
 	"net/textproto"
 	"slices"
-	"strconv"
 	"strings"
-
-	"berth/proxy/inbound"
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/inbound"
+	"berth/proxy/outbound"
 	"berth/sticky"
 )
 
@@ -23,16 +22,6 @@ func dropLookalikes(h wire.Header, principalHeader string) {
 		}
 		meant := textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(name, "_", "-"))
 		if strings.HasPrefix(meant, "Mcp-") || inbound.IsForwarding(meant) || strings.EqualFold(meant, principalHeader) {
-			delete(h, name)
-		}
-	}
-}
-
-// dropCallsOwn removes what a client said of its own call and not of itself.
-func dropCallsOwn(h wire.Header) {
-	h.Del(inbound.HeaderOnce)
-	for name := range h {
-		if strings.HasPrefix(name, mcp.HeaderParamPrefix) {
 			delete(h, name)
 		}
 	}
@@ -95,7 +84,7 @@ func (x *request) addForwarded(h wire.Header) {
 	if h.Get("X-Forwarded-Proto") == "" {
 		own.set("X-Forwarded-Proto", inbound.Scheme(x.HTTP))
 	}
-	addVia(h, x.HTTP.ProtoMajor, x.HTTP.ProtoMinor)
+	outbound.AddVia(h, x.HTTP.ProtoMajor, x.HTTP.ProtoMinor)
 	if h.Get("User-Agent") == "" {
 		h.Set("User-Agent", "") // keeps net/http from adding its own
 	}
@@ -115,22 +104,6 @@ func (o *ownHeaders) set(name, value string) {
 	o.Header[name] = o.values[n-1 : n : n]
 }
 
-// viaHTTP11 is what berth adds to Via of nearly all messages.
-const viaHTTP11 = "1.1 berth"
-
-// addVia appends berth to the proxies that a message came through (RFC 9110, 7.6.3).
-func addVia(h wire.Header, major, minor int) {
-	by := viaHTTP11
-	if major != 1 || minor != 1 {
-		by = httpVersion(major, minor) + " berth"
-	}
-	h["Via"] = append(h["Via"], by)
-}
-
-func httpVersion(major, minor int) string {
-	return strconv.Itoa(major) + "." + strconv.Itoa(minor)
-}
-
 // inboundHeaders copies an answer's headers to the client.
 func (x *request) inboundHeaders(response *wire.Response) {
 	x.readBy(nil)
@@ -148,5 +121,5 @@ func (x *request) inboundHeaders(response *wire.Response) {
 	if x.alias != "" && h.Get(mcp.HeaderSession) != "" {
 		h.Set(mcp.HeaderSession, x.Session)
 	}
-	addVia(h, response.ProtoMajor, response.ProtoMinor)
+	outbound.AddVia(h, response.ProtoMajor, response.ProtoMinor)
 }

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"time"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
+	"berth/proxy/outbound"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -157,7 +157,7 @@ func (q *inquiry) put(ctx context.Context, u *routing.Upstream, as bearer, metho
 	}
 	target := *u.URL
 	target.RawQuery = as.query
-	out := outgoing(wire.MethodPost, &target, x.Endpoint.HostFor(u, x.HTTP.Host), as.header.Clone(), x.ownBody(method, task))
+	out := outbound.Outgoing(wire.MethodPost, &target, x.Endpoint.HostFor(u, x.HTTP.Host), as.header.Clone(), x.ownBody(method, task))
 	if x.Era() == mcp.EraModern {
 		out.Header.Set(mcp.HeaderVersion, x.Version())
 		out.Header.Set(mcp.HeaderMethod, method)
@@ -166,7 +166,7 @@ func (q *inquiry) put(ctx context.Context, u *routing.Upstream, as bearer, metho
 	response, err := x.Endpoint.Client.Send(ctx, out, 0)
 	if err != nil {
 		if failed, ok := errors.AsType[*exchange.SendError](err); ok && (!failed.Sent || failed.Garbled) && ctx.Err() == nil {
-			to(x.Endpoint).noteFailure(u, failed)
+			outbound.To(x.Endpoint).NoteFailure(u, failed)
 		}
 		return reaction{}
 	}
@@ -180,7 +180,7 @@ const nobodysTask = "berth-asks-who-may-ask"
 // readReaction reads an answer. About a task that nobody has, that there is none is what was
 // asked for.
 func readReaction(response *wire.Response, ofNobodysTask bool, crossed func()) reaction {
-	if refusal := credentialsRefused(response); refusal != nil {
+	if refusal := outbound.CredentialsRefused(response); refusal != nil {
 		return reaction{stance: refusing, refusal: refusal}
 	}
 	switch status := response.Status; {
@@ -189,7 +189,7 @@ func readReaction(response *wire.Response, ofNobodysTask bool, crossed func()) r
 	case status/100 != 2:
 		return reaction{stance: evading}
 	}
-	a, err := ownAnswer(response, crossed)
+	a, err := outbound.OwnAnswer(response, crossed)
 	if err == nil && (a.HasResult || ofNobodysTask && a.ErrorCode == mcp.CodeInvalidParams) {
 		return reaction{stance: taking}
 	}

@@ -8,6 +8,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/outbound"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -129,7 +130,7 @@ func (g *leg) join(ctx context.Context) (*feed, *routing.Lease, error) {
 // subscriptions, while another may.
 func (g *leg) isForeign(err error, foreign *[]*routing.Upstream) bool {
 	refused, ok := errors.AsType[*refusedFeed](err)
-	if !ok || refused.response == nil || !refusesEra(mcp.EraModern, mcp.MethodListen, g.l.x.ID, refused.response) {
+	if !ok || refused.response == nil || !outbound.RefusesEra(mcp.EraModern, mcp.MethodListen, g.l.x.ID, refused.response) {
 		return false
 	}
 	*foreign = append(*foreign, refused.upstream)

@@ -7,12 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/limit"
 	"berth/internal/mcp"
 	"berth/internal/series"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"berth/proxy"
+	"berth/proxy/outbound"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -215,10 +216,10 @@ func TestStatusThatEndsNoExchangeIsNoSignOfLife(t *testing.T) {
 		f := newRig(t, rigOptions{size: 1})
 		f.servers[0].inject(saysHead(noAnswers["101"], &closed))
 		u := f.pool.Upstreams()[0]
-		if err := (&proxy.Endpoint{Client: f.outbound}).Greet(t.Context(), u); err == nil {
+		if err := outbound.To(&proxy.Endpoint{Client: f.outbound}).Greet(t.Context(), u); err == nil {
 			t.Error("greeted")
 		}
-		if err := proxy.Probe(f.outbound)(t.Context(), u); err == nil {
+		if err := outbound.Probe(f.outbound)(t.Context(), u); err == nil {
 			t.Error("probed")
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/proxy/fault"
+	"berth/proxy/outbound"
 	"berth/routing"
 )
 
@@ -60,7 +61,7 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 	if x.gone() || !errors.As(err, &failed) {
 		return fault.ErrClientGone
 	}
-	to(x.Endpoint).noteFailure(u, failed)
+	outbound.To(x.Endpoint).NoteFailure(u, failed)
 	if x.keptTogether() && !failed.Sent && !failed.Starved && x.lost(u, failed) {
 		x.leaveOwner()
 		return x.forwardUnbound()

@@ -5,10 +5,9 @@ import (
 	"net/netip"
 	"sync/atomic"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/seal"
 	"berth/internal/wire"
+	"berth/proxy/inbound"
 	"berth/upgrade"
 
 	"go.opentelemetry.io/otel/metric"

@@ -9,6 +9,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/outbound"
 	"berth/routing"
 )
 
@@ -38,18 +39,15 @@ func (r *refusedFeed) passing() bool {
 	return r.response.Status == wire.StatusTooManyRequests || r.response.Status/100 == 5
 }
 
-// maxRefusal bounds what is kept of a refusal that several are told of, in bytes.
-const maxRefusal = 64 << 10
-
-// repeat reads the refusal of a request of berth's own, as far as maxRefusal, tells crossed
+// repeat reads the refusal of a request of berth's own, as far as outbound.MaxRefusal, tells crossed
 // if it is the answer to another one, and returns a function that tells it anew, to the request with this JSON-RPC id.
 func (r *refusedFeed) repeat(crossed func()) func(id []byte) error {
 	if r.response == nil {
 		return func(id []byte) error { return &refusedFeed{upstream: r.upstream, message: inPlaceOfOwn(r.message, id)} }
 	}
 	defer r.drop()
-	message, err := io.ReadAll(io.LimitReader(r.response.Body, maxRefusal))
-	if err == nil && exchange.IsCrossed(r.response, message, []byte(ownID)) {
+	message, err := io.ReadAll(io.LimitReader(r.response.Body, outbound.MaxRefusal))
+	if err == nil && exchange.IsCrossed(r.response, message, []byte(outbound.OwnID)) {
 		crossed()
 		err = fault.BadUpstream
 	}
@@ -72,7 +70,7 @@ func (r *refusedFeed) repeat(crossed func()) func(id []byte) error {
 // inPlaceOfOwn returns the answer to a request of berth's own as one to the request
 // with this id. A message without that id, or none at all, stays as it is.
 func inPlaceOfOwn(message, id []byte) []byte {
-	if a, err := mcp.PeekAnswer(message, false); err != nil || string(a.ID) != ownID {
+	if a, err := mcp.PeekAnswer(message, false); err != nil || string(a.ID) != outbound.OwnID {
 		return message
 	}
 	return mcp.WithID(message, id)

@@ -12,12 +12,13 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/outbound"
 	"berth/routing"
 )
 
 // relay notes that u answered and passes the answer on to the client.
 func (x *request) relay(u *routing.Upstream, response *wire.Response) error {
-	to(x.Endpoint).noteAnswer(u, response)
+	outbound.To(x.Endpoint).NoteAnswer(u, response)
 	return x.relayAnswer(u, response)
 }
 

@@ -11,6 +11,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/outbound"
 	"berth/routing"
 )
 
@@ -54,7 +55,7 @@ func (r *replay) run(ctx context.Context) (err error) {
 // initialize sends the client's own request, under an id of berth's. The client goes
 // on in what it negotiated, so that the answer must be the same version.
 func (r *replay) initialize(ctx context.Context) error {
-	a, err := r.post(ctx, mcp.WithID(r.kept.Initialize, []byte(ownID)))
+	a, err := r.post(ctx, mcp.WithID(r.kept.Initialize, []byte(outbound.OwnID)))
 	switch {
 	case err != nil:
 		return err
@@ -73,11 +74,11 @@ func (r *replay) rest() (bodies [][]byte) {
 		bodies = append(bodies, []byte(`{"jsonrpc":"2.0","method":"`+mcp.MethodInitialized+`"}`))
 	}
 	if r.kept.Level != nil {
-		bodies = append(bodies, mcp.WithID(r.kept.Level, []byte(ownID)))
+		bodies = append(bodies, mcp.WithID(r.kept.Level, []byte(outbound.OwnID)))
 	}
 	for _, uri := range r.kept.URIs {
 		body, _ := json.Marshal(map[string]any{ // strings and maps always marshal
-			"jsonrpc": "2.0", "id": json.RawMessage(ownID), "method": mcp.MethodSubscribe, "params": map[string]any{"uri": uri},
+			"jsonrpc": "2.0", "id": json.RawMessage(outbound.OwnID), "method": mcp.MethodSubscribe, "params": map[string]any{"uri": uri},
 		})
 		bodies = append(bodies, body)
 	}
@@ -97,14 +98,14 @@ func (r *replay) post(ctx context.Context, body []byte) (mcp.Answer, error) {
 		return mcp.Answer{}, r.failed(err)
 	}
 	defer response.Body.Close()
-	to(r.x.Endpoint).noteAnswer(r.upstream, response)
-	if r.session == "" && refusesEra(mcp.EraLegacy, mcp.MethodInitialize, []byte(ownID), response) {
-		return mcp.Answer{}, &exchange.SendError{Err: errEra} // another one may open it
+	outbound.To(r.x.Endpoint).NoteAnswer(r.upstream, response)
+	if r.session == "" && outbound.RefusesEra(mcp.EraLegacy, mcp.MethodInitialize, []byte(outbound.OwnID), response) {
+		return mcp.Answer{}, &exchange.SendError{Err: outbound.ErrEra} // another one may open it
 	}
 	if r.session == "" && response.Status/100 == 2 && !r.x.hasOddSession(response.Header) {
 		r.session = response.Header.Get(mcp.HeaderSession)
 	}
-	a, err := ownAnswer(response, r.x.crossedBy(r.upstream))
+	a, err := outbound.OwnAnswer(response, r.x.crossedBy(r.upstream))
 	if err == nil && (response.Status/100 != 2 || a.IsError) {
 		err = fmt.Errorf("%w: HTTP %d, code %d", errReplayRefused, response.Status, a.ErrorCode)
 	}
@@ -127,7 +128,7 @@ func (r *replay) inSession(h wire.Header) {
 func (r *replay) failed(err error) error {
 	var failed *exchange.SendError
 	if errors.As(err, &failed) {
-		to(r.x.Endpoint).noteFailure(r.upstream, failed)
+		outbound.To(r.x.Endpoint).NoteFailure(r.upstream, failed)
 	}
 	if r.session != "" {
 		return fmt.Errorf("%w: %v", errReplayRefused, err)
@@ -143,7 +144,7 @@ func (r *replay) end() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.x.HTTP.Context()), endTime)
 	defer cancel()
 	out := r.x.newUpstreamRequest(r.upstream, wire.MethodDelete, r.x.endpointURL(r.upstream), nil)
-	dropCallsOwn(out.Header)
+	outbound.DropCallsOwn(out.Header)
 	out.Header.Del("Content-Type")
 	out.Header.Del(mcp.HeaderLastEvent)
 	out.Header.Set(mcp.HeaderSession, r.session)

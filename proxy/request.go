@@ -5,10 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
 	"berth/routing"
 	"berth/sticky"
 )

@@ -1,10 +1,9 @@
 package proxy
 
 import (
-	"berth/proxy/inbound"
-
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
 )
 
 // serveResource answers with the document. A name without a path behind it is asked

@@ -8,6 +8,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/outbound"
 	"berth/routing"
 )
 
@@ -21,13 +22,13 @@ func (x *request) couldResume(u *routing.Upstream, event string) bool {
 	ctx, cancel := context.WithTimeout(x.ctx, resumeTime)
 	defer cancel()
 	out := x.newUpstreamRequest(u, wire.MethodGet, x.endpointURL(u), nil)
-	dropCallsOwn(out.Header)
+	outbound.DropCallsOwn(out.Header)
 	out.Header.Del("Content-Type")
 	out.Header.Set("Accept", "text/event-stream")
 	out.Header.Set(mcp.HeaderLastEvent, event)
 	response, err := x.Endpoint.Client.Send(ctx, out, resumeTime)
 	if failed, ok := errors.AsType[*exchange.SendError](err); ok {
-		to(x.Endpoint).noteFailure(u, failed)
+		outbound.To(x.Endpoint).NoteFailure(u, failed)
 		return failed.Starved || failed.TimedOut && failed.Sent
 	}
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/proxy"
+	"berth/proxy/outbound"
 	"berth/routing"
 	"berth/sticky"
 	"berth/upgrade"
@@ -98,7 +99,7 @@ func (f *rig) assemble(o rigOptions, upstreams []*routing.Upstream) {
 		pool.Picker = firstCandidate{}
 	}
 	if o.probe {
-		pool.Probe = proxy.Probe(client)
+		pool.Probe = outbound.Probe(client)
 	}
 	f.pool = routing.NewPool(pool)
 	f.bindings = sticky.New(store, sticky.Options{Near: 100, Meter: o.meter})

@@ -7,6 +7,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/outbound"
 	"berth/routing"
 	"berth/sticky"
 	"berth/upgrade"
@@ -52,7 +53,7 @@ func (x *request) isBegunElsewhere(response *wire.Response) bool {
 func (x *request) goElsewhere(u *routing.Upstream, response *wire.Response) error {
 	_ = response.Body.Close() // the status says it
 	x.endChange()             // it changed nothing
-	to(x.Endpoint).noteAnswer(u, response)
+	outbound.To(x.Endpoint).NoteAnswer(u, response)
 	x.endExchange(strconv.Itoa(response.Status))
 	x.movedFrom = u.Name
 	return x.dispatch()

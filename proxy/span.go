@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/mcp"
+	"berth/proxy/inbound"
+	"berth/proxy/outbound"
 	"berth/routing"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -164,7 +164,7 @@ func idText(id []byte) string {
 
 // from are the attributes that say who sent the request.
 func (x *request) from() []attribute.KeyValue {
-	attributes := []attribute.KeyValue{semconv.NetworkProtocolVersion(httpVersion(x.HTTP.ProtoMajor, x.HTTP.ProtoMinor))}
+	attributes := []attribute.KeyValue{semconv.NetworkProtocolVersion(outbound.HttpVersion(x.HTTP.ProtoMajor, x.HTTP.ProtoMinor))}
 	if host, port, err := net.SplitHostPort(x.HTTP.RemoteAddr); err == nil {
 		attributes = append(attributes, semconv.ClientAddress(host))
 		if n, err := strconv.Atoi(port); err == nil {

@@ -6,11 +6,10 @@ import (
 	"net/http"
 	"testing"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/limit"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
 )
 
 // keeps is what tasks keep: so many bytes, most of them of the one caller.
@@ -58,7 +57,7 @@ func TestSmallRequestsAreLookedAtWhileMemoryIsShort(t *testing.T) {
 		body  int
 		shed  bool
 	}{{0.8, 1 << 20, false}, {0.9, 100, false}, {0.9, inbound.Small + 1, true}, {0.96, 100, true}} {
-		x := &request{p: &Proxy{load: shortOf(t, c.share)}, HTTP: &wire.Request{Method: wire.MethodPost, ContentLength: int64(c.body)}}
+		x := &request{p: &Proxy{load: shortOf(t, c.share)}, Call: &inbound.Call{HTTP: &wire.Request{Method: wire.MethodPost, ContentLength: int64(c.body)}}}
 		if err := x.admit(); errors.Is(err, fault.Overloaded) != c.shed {
 			t.Errorf("%v of the memory, a body of %d bytes: got %v", c.share, c.body, err)
 		}

@@ -6,11 +6,10 @@ import (
 	"strconv"
 	"time"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/inbound"
 )
 
 const (

@@ -10,13 +10,14 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/outbound"
 	"berth/routing"
 )
 
 // sendOver sends out to u once and waits for the answer's headers, over the stopgap.
 func (x *request) sendOver(u *routing.Upstream, out *exchange.Request) (response *wire.Response, err error) {
 	patience := x.Patience()
-	x.bridge().await(func() { response, err = to(x.Endpoint).sendWatched(x.ctx, u, out, patience) })
+	x.bridge().await(func() { response, err = outbound.To(x.Endpoint).SendWatched(x.ctx, u, out, patience) })
 	return response, err
 }
 

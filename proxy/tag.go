@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"strings"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/inbound"
 )
 
 // sessionTag is what stands, in a session that has moved, before the numbers that the

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
 	"berth/upgrade"
 )
 

@@ -6,11 +6,10 @@ import (
 	"strconv"
 	"time"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/series"
+	"berth/proxy/inbound"
 	"berth/routing"
 
 	"go.opentelemetry.io/otel/attribute"

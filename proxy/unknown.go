@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/proxy/fault"
+	"berth/proxy/outbound"
 	"berth/routing"
 )
 
@@ -27,7 +28,7 @@ func (x *request) mayMiss() error {
 // the fleet knew was none.
 func (x *request) noteMiss(err error) {
 	refusal, _ := errors.AsType[*mcp.Error](err)
-	refuses := refusal != nil && refusesCredentials(refusal.Status)
+	refuses := refusal != nil && outbound.RefusesCredentials(refusal.Status)
 	if refuses || errors.Is(err, routing.ErrUnknownTask) || errors.Is(err, routing.ErrUnknownSession) {
 		x.p.load.unknown.Take(x.Caller, 1)
 	}

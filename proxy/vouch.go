@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"berth/proxy/inbound"
-
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
 	"berth/upgrade"
 
 	lru "github.com/hashicorp/golang-lru/v2"

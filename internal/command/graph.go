@@ -14,6 +14,7 @@ import (
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/proxy"
+	"berth/proxy/outbound"
 	"berth/routing"
 	"berth/sticky"
 	"berth/upgrade"
@@ -145,7 +146,7 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 	}
 	client := exchange.NewClient(time.Duration(cfg.Timeouts.Connect))
 	pool := routing.NewPool(routing.PoolOptions{
-		Name: cfg.Name, Upstreams: upstreams, Picker: picker, Probe: proxy.Probe(client), Ejection: ejection(cfg.Ejection),
+		Name: cfg.Name, Upstreams: upstreams, Picker: picker, Probe: outbound.Probe(client), Ejection: ejection(cfg.Ejection),
 		Logger: o.log, Meter: o.meter,
 	})
 	g.pools, g.clients = append(g.pools, pool), append(g.clients, client)

@@ -136,6 +136,8 @@ var layers = [][]string{
 	{"upgrade/task"},
 	{"upgrade"},
 	{"internal/config", "proxy/fault"},
+	{"proxy/inbound"},
+	{"proxy/outbound"},
 	{"proxy"},
 	{"internal/command"},
 	{"."},

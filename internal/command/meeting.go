@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/config"
 	"berth/proxy"
+	"berth/proxy/outbound"
 	"berth/routing"
 )
 
@@ -20,7 +21,7 @@ type meeting struct {
 	host string // under which clients reach the pool; "": nobody can tell
 
 	mu  sync.Mutex // guards met: a look that was given up may still end
-	met map[int]proxy.Eras
+	met map[int]outbound.Eras
 }
 
 // clientsHost is the Host header that clients of a pool send, as far as the configuration
@@ -47,30 +48,30 @@ func (m *meeting) url(i int) string { return fmt.Sprintf("%s.upstreams[%d].url",
 
 // see meets one upstream. One that drains is on its way out, and may be gone.
 func (m *meeting) see(ctx context.Context, i int, u *routing.Upstream) []finding {
-	eras, err := m.ep.Meet(ctx, u, m.host)
+	eras, err := outbound.To(m.ep).Meet(ctx, u, m.host)
 	switch {
 	case err == nil:
 		m.note(i, eras)
 		return nil
-	case m.pool.Authorization == config.AuthorizationForward && errors.Is(err, proxy.ErrCredentials):
+	case m.pool.Authorization == config.AuthorizationForward && errors.Is(err, outbound.ErrCredentials):
 		return nil // clients bring theirs
-	case errors.Is(err, proxy.ErrHost):
+	case errors.Is(err, outbound.ErrHost):
 		return []finding{{key: m.key + ".host", text: told(u, fmt.Sprintf(`%s: set host = "upstream", or have the instance take the name`, worded(err))), warning: u.Draining}}
-	case errors.Is(err, proxy.ErrOldTransport):
+	case errors.Is(err, outbound.ErrOldTransport):
 		return []finding{{key: m.url(i), text: told(u, worded(err)+": give the URL of its Streamable HTTP endpoint, or upgrade it"), warning: u.Draining}}
 	}
-	return []finding{{key: m.url(i), text: told(u, worded(err)), warning: u.Draining || errors.Is(err, proxy.ErrUnclear)}}
+	return []finding{{key: m.url(i), text: told(u, worded(err)), warning: u.Draining || errors.Is(err, outbound.ErrUnclear)}}
 }
 
 func told(u *routing.Upstream, text string) string {
 	return fmt.Sprintf("%s (%s): %s", u.Name, u.URL.Redacted(), text)
 }
 
-func (m *meeting) note(i int, eras proxy.Eras) {
+func (m *meeting) note(i int, eras outbound.Eras) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.met == nil {
-		m.met = map[int]proxy.Eras{}
+		m.met = map[int]outbound.Eras{}
 	}
 	m.met[i] = eras
 }
@@ -78,7 +79,7 @@ func (m *meeting) note(i int, eras proxy.Eras) {
 func (m *meeting) mixed() (found []finding) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var any proxy.Eras
+	var any outbound.Eras
 	for _, eras := range m.met {
 		any.Legacy, any.Modern = any.Legacy || eras.Legacy, any.Modern || eras.Modern
 	}

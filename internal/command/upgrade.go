@@ -11,7 +11,7 @@ import (
 	"berth/internal/config"
 	"berth/internal/limit"
 	"berth/internal/storage"
-	"berth/proxy"
+	"berth/proxy/outbound"
 	"berth/upgrade"
 )
 
@@ -88,7 +88,7 @@ func (g *graph) addTasks(cfg config.Config, o observers) {
 	}
 	for _, ep := range g.faces {
 		options.Pools = append(options.Pools, upgrade.Pool{
-			Routing: ep.Router.Pool, Transport: proxy.Line(ep), OwnCredentials: ep.Authorization != nil,
+			Routing: ep.Router.Pool, Transport: outbound.Line(ep), OwnCredentials: ep.Authorization != nil,
 		})
 	}
 	g.tasks = upgrade.New(options)

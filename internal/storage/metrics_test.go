@@ -3,11 +3,11 @@ package storage_test
 import (
 	"testing"
 
-	"go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
-
 	"berth/internal/storage"
 	"berth/internal/storage/redistest"
+
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
 // collect reads the instruments by name.

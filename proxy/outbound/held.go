@@ -1,15 +1,14 @@
-package proxy
+package outbound
 
 import (
 	"context"
 	"errors"
 	"fmt"
 
-	"berth/proxy/inbound"
-
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/inbound"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -18,34 +17,34 @@ import (
 func Line(ep *inbound.Endpoint) upgrade.Transport {
 	return upgrade.Transport{
 		Send: func(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
-			response, err := to(ep).sendHeld(ctx, u, c)
+			response, err := To(ep).sendHeld(ctx, u, c)
 			if err != nil {
 				return nil, err
 			}
-			return newHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), nil
+			return NewHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), nil
 		},
-		Resume: to(ep).resumeHeld,
-		Tell:   to(ep).tellHeld,
-		End:    to(ep).endHeld,
+		Resume: To(ep).resumeHeld,
+		Tell:   To(ep).tellHeld,
+		End:    To(ep).endHeld,
 	}
 }
 
 // sendHeld sends a held call to u once. ctx bounds it.
-func (ep sender) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) (*wire.Response, error) {
-	response, err := ep.exchangeHeld(ctx, u, c, wire.MethodPost, c.Headers())
+func (ep Sender) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) (*wire.Response, error) {
+	response, err := ep.ExchangeHeld(ctx, u, c, wire.MethodPost, c.Headers())
 	if err == nil {
-		err = ep.misplaced(ctx, u, c, response)
+		err = ep.Misplaced(ctx, u, c, response)
 	}
 	return response, err
 }
 
-// misplaced is what is wrong with where a call was sent: u does not speak its era, or does not
+// Misplaced is what is wrong with where a call was sent: u does not speak its era, or does not
 // know its session. The answer is closed then; such a one refusesByStatus.
-func (ep sender) misplaced(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response) error {
+func (ep Sender) Misplaced(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response) error {
 	switch {
 	case c.Session == "" && ep.refusesHeld(u, c.ID, response):
 		response.Body.Close()
-		return &exchange.SendError{Err: errEra} // as good as not sent
+		return &exchange.SendError{Err: ErrEra} // as good as not sent
 	case c.Session != "" && ep.lostSession(ctx, u, c, response.Status):
 		response.Body.Close()
 		return upgrade.ErrSessionLost
@@ -55,7 +54,7 @@ func (ep sender) misplaced(ctx context.Context, u *routing.Upstream, c *upgrade.
 
 // lostSession reports whether a status with which u answered means that it does not know the
 // session of a call. The next call in that asks first.
-func (ep sender) lostSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call, status int) bool {
+func (ep Sender) lostSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call, status int) bool {
 	lost := status == wire.StatusNotFound || status == wire.StatusBadRequest && ep.deniesSession(ctx, u, c)
 	if lost {
 		ep.Router.Pool.Suspect(u, c.Session)
@@ -63,8 +62,8 @@ func (ep sender) lostSession(ctx context.Context, u *routing.Upstream, c *upgrad
 	return lost
 }
 
-// exchangeHeld sends a request of a held call's to u once, and feeds u's health.
-func (ep sender) exchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, method string, header wire.Header) (*wire.Response, error) {
+// ExchangeHeld sends a request of a held call's to u once, and feeds u's health.
+func (ep Sender) ExchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, method string, header wire.Header) (*wire.Response, error) {
 	target := *u.URL
 	target.RawQuery = c.Query
 	out := &exchange.Request{Method: method, URL: &target, Host: ep.HostFor(u, c.Host), Header: header}
@@ -72,30 +71,30 @@ func (ep sender) exchangeHeld(ctx context.Context, u *routing.Upstream, c *upgra
 		out.Body = c.Body
 	}
 	ep.Authorize(out.Header)
-	response, err := ep.sendWatched(ctx, u, out, 0)
+	response, err := ep.SendWatched(ctx, u, out, 0)
 	if err != nil {
 		var failed *exchange.SendError
 		if errors.As(err, &failed) && ctx.Err() == nil {
-			ep.noteFailure(u, failed)
+			ep.NoteFailure(u, failed)
 		}
 		return nil, err
 	}
-	ep.noteAnswer(u, response)
+	ep.NoteAnswer(u, response)
 	return response, nil
 }
 
 // resumeHeld is upgrade.Transport.Resume.
-func (ep sender) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, event string, maxAnswer int64) (upgrade.Exchange, error) {
+func (ep Sender) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, event string, maxAnswer int64) (upgrade.Exchange, error) {
 	header := wire.Header(c.Headers())
 	header.Set("Accept", "text/event-stream")
 	header.Set(mcp.HeaderLastEvent, event)
 	header.Del("Content-Type")
-	response, err := ep.exchangeHeld(ctx, u, c, wire.MethodGet, header)
+	response, err := ep.ExchangeHeld(ctx, u, c, wire.MethodGet, header)
 	switch {
 	case err != nil:
 		return nil, err
-	case isStream(response):
-		return newHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), nil
+	case IsStream(response):
+		return NewHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), nil
 	}
 	response.Body.Close()
 	switch status := response.Status; {
@@ -111,29 +110,29 @@ func (ep sender) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade
 
 // deniesSession reports whether u does not know the session of a call: one that answers with
 // 400 may mean that or something else.
-func (ep sender) deniesSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call) bool {
+func (ep Sender) deniesSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call) bool {
 	ping := *c
 	ping.Body = []byte(ownPing)
-	ctx, cancel := context.WithTimeout(ctx, confirmTime)
+	ctx, cancel := context.WithTimeout(ctx, ConfirmTime)
 	defer cancel()
-	response, err := ep.exchangeHeld(ctx, u, &ping, wire.MethodPost, ping.Headers())
+	response, err := ep.ExchangeHeld(ctx, u, &ping, wire.MethodPost, ping.Headers())
 	if err != nil {
 		return false
 	}
 	response.Body.Close()
-	return deniesSession(response.Status)
+	return DeniesSession(response.Status)
 }
 
 // tellHeld is upgrade.Transport.Tell.
-func (ep sender) tellHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
-	return statusOf(ep.exchangeHeld(ctx, u, c, wire.MethodPost, c.Headers()))
+func (ep Sender) tellHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
+	return statusOf(ep.ExchangeHeld(ctx, u, c, wire.MethodPost, c.Headers()))
 }
 
 // endHeld is upgrade.Transport.End.
-func (ep sender) endHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
+func (ep Sender) endHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
 	header := wire.Header(c.Headers())
 	header.Del("Content-Type")
-	return statusOf(ep.exchangeHeld(ctx, u, c, wire.MethodDelete, header))
+	return statusOf(ep.ExchangeHeld(ctx, u, c, wire.MethodDelete, header))
 }
 
 // statusOf closes an answer of which only the status counts, and returns what is wrong with that.

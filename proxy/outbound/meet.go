@@ -1,4 +1,4 @@
-package proxy
+package outbound
 
 import (
 	"context"
@@ -29,7 +29,7 @@ type Eras struct{ Legacy, Modern bool }
 // Meet speaks to u as clients of both eras do that reached berth under host ("": the name in
 // u's URL), and tells which of them it serves. If neither, the error is ErrHost,
 // ErrOldTransport or one of Greet's. It ends the session that it opens. ctx bounds it.
-func (ep sender) Meet(ctx context.Context, u *routing.Upstream, host string) (Eras, error) {
+func (ep Sender) Meet(ctx context.Context, u *routing.Upstream, host string) (Eras, error) {
 	if host == "" {
 		host = u.URL.Host
 	}
@@ -52,10 +52,10 @@ func (ep sender) Meet(ctx context.Context, u *routing.Upstream, host string) (Er
 }
 
 // meeting makes a request as a client's, with the Host that it would reach u with.
-func (ep sender) meeting(u *routing.Upstream, host, method string, body []byte) *exchange.Request {
+func (ep Sender) meeting(u *routing.Upstream, host, method string, body []byte) *exchange.Request {
 	out := &exchange.Request{Method: method, URL: u.URL, Host: ep.HostFor(u, host), Header: wire.Header{}, Body: body}
 	if body != nil {
-		postJSON(out.Header)
+		PostJSON(out.Header)
 	}
 	ep.Authorize(out.Header)
 	return out
@@ -67,7 +67,7 @@ const (
 	meetingLegacy = "2025-11-25"
 )
 
-func (ep sender) meetModern(ctx context.Context, u *routing.Upstream, host string) bool {
+func (ep Sender) meetModern(ctx context.Context, u *routing.Upstream, host string) bool {
 	out := ep.meeting(u, host, wire.MethodPost, ownMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(meetingModern)}))
 	out.Header.Set(mcp.HeaderVersion, meetingModern)
 	out.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
@@ -79,7 +79,7 @@ func (ep sender) meetModern(ctx context.Context, u *routing.Upstream, host strin
 	return serves(mcp.EraModern, mcp.MethodDiscover, response)
 }
 
-func (ep sender) meetLegacy(ctx context.Context, u *routing.Upstream, host string) bool {
+func (ep Sender) meetLegacy(ctx context.Context, u *routing.Upstream, host string) bool {
 	response, err := ep.Client.Send(ctx, ep.meeting(u, host, wire.MethodPost, ownMessage(mcp.MethodInitialize, map[string]any{
 		"protocolVersion": meetingLegacy, "capabilities": map[string]any{}, "clientInfo": mcp.OwnInfo(),
 	})), 0)
@@ -92,7 +92,7 @@ func (ep sender) meetLegacy(ctx context.Context, u *routing.Upstream, host strin
 }
 
 // leaveMeeting ends the session that a server has opened, if any.
-func (ep sender) leaveMeeting(ctx context.Context, u *routing.Upstream, host, session string) {
+func (ep Sender) leaveMeeting(ctx context.Context, u *routing.Upstream, host, session string) {
 	if session == "" {
 		return
 	}
@@ -109,7 +109,7 @@ func (ep sender) leaveMeeting(ctx context.Context, u *routing.Upstream, host, se
 // serves reports whether an answer is one to a request of an era that its server speaks.
 func serves(era mcp.Era, method string, response *wire.Response) bool {
 	status := response.Status
-	if refusesCredentials(status) || refusesEra(era, method, []byte(ownID), response) {
+	if RefusesCredentials(status) || RefusesEra(era, method, []byte(OwnID), response) {
 		return false
 	}
 	return speaksMCP(response)
@@ -117,14 +117,14 @@ func serves(era mcp.Era, method string, response *wire.Response) bool {
 
 func ownMessage(method string, params map[string]any) []byte {
 	body, _ := json.Marshal(map[string]any{ // strings and maps always marshal
-		"jsonrpc": "2.0", "id": json.RawMessage(ownID), "method": method, "params": params,
+		"jsonrpc": "2.0", "id": json.RawMessage(OwnID), "method": method, "params": params,
 	})
 	return body
 }
 
 // refusesHost reports whether u forbids what comes under this Host header, and not what comes
 // under the name in its URL.
-func (ep sender) refusesHost(ctx context.Context, u *routing.Upstream, host string) bool {
+func (ep Sender) refusesHost(ctx context.Context, u *routing.Upstream, host string) bool {
 	forbids := func(host string) bool {
 		out := ep.meeting(u, "", wire.MethodPost, []byte(ownPing))
 		out.Host = host
@@ -140,7 +140,7 @@ func (ep sender) refusesHost(ctx context.Context, u *routing.Upstream, host stri
 
 // hasOldTransport reports whether a GET opens a stream that begins with the event "endpoint"
 // (2024-11-05, "HTTP with SSE").
-func (ep sender) hasOldTransport(ctx context.Context, u *routing.Upstream, host string) bool {
+func (ep Sender) hasOldTransport(ctx context.Context, u *routing.Upstream, host string) bool {
 	out := ep.meeting(u, host, wire.MethodGet, nil)
 	out.Header.Set("Accept", "text/event-stream")
 	response, err := ep.Client.Send(ctx, out, 0)

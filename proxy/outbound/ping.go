@@ -1,4 +1,4 @@
-package proxy
+package outbound
 
 import (
 	"context"
@@ -24,19 +24,19 @@ var (
 // Greet sends u a ping, as calls are sent to it, and returns nil if the answer is
 // JSON-RPC, be it an error; else one of ErrNotMCP, ErrUnclear and ErrCredentials,
 // or why there was no answer. ctx bounds it. The errors repeat nothing of what was sent.
-func (ep sender) Greet(ctx context.Context, u *routing.Upstream) error {
+func (ep Sender) Greet(ctx context.Context, u *routing.Upstream) error {
 	return ep.greetAs(ctx, u, u.URL.Host)
 }
 
 // greetAs is Greet as a client that reached berth under host.
-func (ep sender) greetAs(ctx context.Context, u *routing.Upstream, host string) error {
+func (ep Sender) greetAs(ctx context.Context, u *routing.Upstream, host string) error {
 	response, err := ep.Client.Send(ctx, ep.meeting(u, host, wire.MethodPost, []byte(ownPing)), 0)
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
 	switch status := response.Status; {
-	case refusesCredentials(status):
+	case RefusesCredentials(status):
 		return fmt.Errorf("%w: it answers %d", ErrCredentials, status)
 	case speaksMCP(response):
 		return nil
@@ -53,7 +53,7 @@ func (ep sender) greetAs(ctx context.Context, u *routing.Upstream, host string) 
 // to any id: some servers make one up there.
 func speaksMCP(response *wire.Response) bool {
 	refused := false
-	a, err := ownAnswer(response, func() { refused = response.Status >= 400 })
+	a, err := OwnAnswer(response, func() { refused = response.Status >= 400 })
 	return err == nil && (a.IsError || a.HasResult || refused)
 }
 
@@ -62,7 +62,7 @@ func speaksMCP(response *wire.Response) bool {
 func Probe(client exchange.Sender) func(ctx context.Context, u *routing.Upstream) error {
 	return func(ctx context.Context, u *routing.Upstream) error {
 		out := &exchange.Request{Method: wire.MethodPost, URL: u.URL, Header: wire.Header{}, Body: []byte(ownPing)}
-		postJSON(out.Header)
+		PostJSON(out.Header)
 		response, err := client.Send(ctx, out, 0)
 		if err != nil {
 			return err

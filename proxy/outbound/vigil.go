@@ -1,4 +1,4 @@
-package proxy
+package outbound
 
 import (
 	"context"
@@ -25,7 +25,7 @@ const signTime = 5 * time.Second
 // ping outside of a session opens one at some servers, and nobody ends that.
 type vigil struct {
 	ctx   context.Context // the exchange's
-	ep    sender
+	ep    Sender
 	u     *routing.Upstream
 	out   *exchange.Request // the exchange's
 	said  atomic.Bool       // something since the last look
@@ -35,9 +35,9 @@ type vigil struct {
 	timer *time.Timer
 }
 
-// sendWatched is Client.Send, with a vigil over what wait does not bound: the wait for a
+// SendWatched is Client.Send, with a vigil over what wait does not bound: the wait for a
 // header where it is 0, and event streams.
-func (ep sender) sendWatched(ctx context.Context, u *routing.Upstream, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
+func (ep Sender) SendWatched(ctx context.Context, u *routing.Upstream, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
 	if ep.Timeouts.Quiet == 0 {
 		return ep.Client.Send(ctx, out, wait)
 	}
@@ -59,7 +59,7 @@ func (ep sender) sendWatched(ctx context.Context, u *routing.Upstream, out *exch
 	return response, nil
 }
 
-func (ep sender) watch(ctx context.Context, u *routing.Upstream, out *exchange.Request) *vigil {
+func (ep Sender) watch(ctx context.Context, u *routing.Upstream, out *exchange.Request) *vigil {
 	v := &vigil{ctx: ctx, ep: ep, u: u, out: out, heard: u.Heard()}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -101,7 +101,7 @@ func (v *vigil) ask() {
 	failed, unanswered := errors.AsType[*exchange.SendError](err)
 	switch {
 	case unanswered:
-		v.ep.noteFailure(v.u, failed)
+		v.ep.NoteFailure(v.u, failed)
 	case err == nil:
 		response.Body.Close()
 		v.ep.Router.Pool.Answered(v.u)
@@ -112,9 +112,9 @@ func (v *vigil) ask() {
 // something of the upstream.
 const abandonedAfter = 2 * time.Second
 
-// abandoned notes that the client of a request left before any answer: where all of them are
+// Abandoned notes that the client of a request left before any answer: where all of them are
 // less patient than berth, nobody else notices that the upstream froze.
-func (ep sender) abandoned(ctx context.Context, u *routing.Upstream, out *exchange.Request, waited time.Duration) {
+func (ep Sender) Abandoned(ctx context.Context, u *routing.Upstream, out *exchange.Request, waited time.Duration) {
 	if ep.Timeouts.Quiet == 0 || waited < abandonedAfter || u.Silent() {
 		return
 	}
@@ -125,15 +125,15 @@ func (ep sender) abandoned(ctx context.Context, u *routing.Upstream, out *exchan
 // signOfLife is a request that changes nothing, in the name, the session and the era of out.
 func signOfLife(out *exchange.Request) *exchange.Request {
 	sign := &exchange.Request{Method: wire.MethodPost, URL: out.URL, Host: out.Host, Header: out.Header.Clone(), Body: []byte(ownPing)}
-	postJSON(sign.Header)
+	PostJSON(sign.Header)
 	for _, name := range []string{"Content-Length", mcp.HeaderMethod, mcp.HeaderName, mcp.HeaderLastEvent} {
 		sign.Header.Del(name)
 	}
-	dropCallsOwn(sign.Header)
+	DropCallsOwn(sign.Header)
 	if version := sign.Header.Get(mcp.HeaderVersion); mcp.IsModern(version) {
 		sign.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
 		sign.Body, _ = json.Marshal(map[string]any{ // strings and maps always marshal
-			"jsonrpc": "2.0", "id": json.RawMessage(ownID), "method": mcp.MethodDiscover,
+			"jsonrpc": "2.0", "id": json.RawMessage(OwnID), "method": mcp.MethodDiscover,
 			"params": map[string]any{"_meta": mcp.OwnMeta(version)},
 		})
 	}

@@ -1,4 +1,4 @@
-package proxy
+package outbound
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ func TestLargeAnswerAsksForRoom(t *testing.T) {
 		asked := int64(0)
 		body := strings.Repeat("a", size)
 		response := &wire.Response{Status: wire.StatusOK, Header: wire.Header{"Content-Type": {"application/json"}}, ContentLength: int64(size)}
-		answer := newHeldAnswer(t.Context(), response, strings.NewReader(body), 1<<20, nil)
+		answer := NewHeldAnswer(t.Context(), response, strings.NewReader(body), 1<<20, nil)
 		answer.body.take = func(n int64) error {
 			asked = n
 			return nil

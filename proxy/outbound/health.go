@@ -1,24 +1,17 @@
-package proxy
+package outbound
 
 import (
 	"fmt"
-
-	"berth/proxy/inbound"
 
 	"berth/internal/exchange"
 	"berth/internal/wire"
 	"berth/routing"
 )
 
-// sender sends to the upstreams of an endpoint's pool.
-type sender struct{ *inbound.Endpoint }
-
-func to(ep *inbound.Endpoint) sender { return sender{ep} }
-
-// noteFailure feeds the health of an upstream that gave no answer, or none in HTTP: that
+// NoteFailure feeds the health of an upstream that gave no answer, or none in HTTP: that
 // is as bad as a gateway's error, and no silence. That berth could not ask is no failure of
 // the upstream's.
-func (ep sender) noteFailure(u *routing.Upstream, failed *exchange.SendError) {
+func (ep Sender) NoteFailure(u *routing.Upstream, failed *exchange.SendError) {
 	if failed.Starved {
 		return
 	}
@@ -32,8 +25,8 @@ func (ep sender) noteFailure(u *routing.Upstream, failed *exchange.SendError) {
 	}
 }
 
-// noteAnswer feeds the health of an upstream that answered.
-func (ep sender) noteAnswer(u *routing.Upstream, response *wire.Response) {
+// NoteAnswer feeds the health of an upstream that answered.
+func (ep Sender) NoteAnswer(u *routing.Upstream, response *wire.Response) {
 	if !isTrouble(response.Status) {
 		ep.Router.Pool.Succeeded(u)
 		return

@@ -1,0 +1,110 @@
+package outbound
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/routing"
+)
+
+// refusesHeld reports whether u has refused a held call of no session by its era, and another
+// upstream has shown that it speaks that.
+func (ep Sender) refusesHeld(u *routing.Upstream, id []byte, response *wire.Response) bool {
+	return ep.Router.Pool.SpokenElsewhere(u, mcp.EraModern) && RefusesEra(mcp.EraModern, mcp.MethodCallTool, id, response)
+}
+
+// RefusesEra reports whether an answer says that its server does not speak the era of the
+// request with this method and id, so that nothing of it was executed. Where a tool may have
+// run, only what comes from before the request was looked at counts. The answer can be read
+// afterwards as it was.
+func RefusesEra(era mcp.Era, method string, id []byte, response *wire.Response) bool {
+	opens := method == mcp.MethodDiscover || method == mcp.MethodInitialize
+	switch status := response.Status; {
+	case status == wire.StatusBadRequest:
+	case opens && (status == wire.StatusNotFound || status == wire.StatusMethodNotAllowed):
+	case method == mcp.MethodDiscover && status == wire.StatusOK: // -32601, of a server without sessions
+	default:
+		return false
+	}
+	body, message := peekRefusal(response, id)
+	if message == nil {
+		return response.Status != wire.StatusOK && (opens || speaksOfSession(body))
+	}
+	a, err := mcp.PeekAnswer(message, false)
+	if err != nil || !a.IsError {
+		return false
+	}
+	if response.Status == wire.StatusOK {
+		return a.ErrorCode == mcp.CodeMethodNotFound
+	}
+	return isEraCode(era, opens, a.ErrorCode, a.Answers(id)) && !supportsEra(message, era)
+}
+
+// isEraCode reports whether an error code means that the era is not spoken; own says that the
+// error bears the request's id: one from before the request was looked at does not.
+func isEraCode(era mcp.Era, opens bool, code int, own bool) bool {
+	switch code {
+	case mcp.CodeUnsupportedVersion:
+		return true
+	case mcp.CodeHeaderMismatch: // legacy requests lack the headers that modern servers demand
+		return era == mcp.EraLegacy
+	case mcp.CodeMethodNotFound:
+		return opens
+	case codeNoSession, mcp.CodeInvalidRequest: // "no valid session", and versions that a legacy server does not know
+		return era == mcp.EraModern && (opens || !own)
+	}
+	return false
+}
+
+// supportsEra reports whether a refusal lists a version of that era as one that the server
+// speaks: then it is about the version alone.
+func supportsEra(message []byte, era mcp.Era) bool {
+	for _, version := range mcp.SupportedVersions(message) {
+		if mcp.IsModern(version) == (era == mcp.EraModern) {
+			return true
+		}
+	}
+	return false
+}
+
+// speaksOfSession: SDKs for Go refuse in plain words what lacks a session, or is of a version
+// that they do not know.
+func speaksOfSession(body []byte) bool {
+	text := strings.ToLower(string(body))
+	return strings.Contains(text, "session") || strings.Contains(text, "protocol version")
+}
+
+// peekRefusal reads an answer as far as its JSON-RPC message, or MaxRefusal, and puts back
+// what it read. message is nil if there is none.
+func peekRefusal(response *wire.Response, id []byte) (body, message []byte) {
+	var read bytes.Buffer
+	original := response.Body
+	response.Body = io.NopCloser(io.TeeReader(io.LimitReader(original, MaxRefusal), &read))
+	whole, err := exchange.ReadWhole(response, id, MaxRefusal, func() {})
+	response.Body = rest{io.MultiReader(bytes.NewReader(read.Bytes()), original), original}
+	if err != nil || exchange.ShapeOf(response) == exchange.Opaque || !mcp.MayBeMessage(whole) {
+		return read.Bytes(), nil
+	}
+	return read.Bytes(), whole
+}
+
+// ErrEra says that an upstream does not speak the era of a held call, and another does.
+var ErrEra = errors.New("proxy: the upstream does not speak the era of the call")
+
+// codeNoSession is what SDKs refuse requests with that lack a session (-32000, of servers'
+// own making).
+const codeNoSession = -32000
+
+// rest is a body of which a part was read and put back.
+type rest struct {
+	io.Reader
+	io.Closer
+}
+
+// MaxRefusal bounds what is read of a refusal, in bytes.
+const MaxRefusal = 64 << 10

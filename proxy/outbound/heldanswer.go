@@ -1,0 +1,128 @@
+package outbound
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/fault"
+	"berth/upgrade"
+)
+
+// HeldAnswer is the answer to a held call, read message by message.
+type HeldAnswer struct {
+	Response *wire.Response
+	body     *roomReader      // of response, or what buffers it
+	events   *mcp.EventReader // nil: the body is one message
+	most     int64            // bytes of one message
+	over     bool             // the one message was read
+}
+
+// NewHeldAnswer reads an answer, messages of at most that many bytes, within room. ctx is the
+// exchange's.
+func NewHeldAnswer(ctx context.Context, response *wire.Response, body io.Reader, most int64, room *upgrade.Room) *HeldAnswer {
+	a := &HeldAnswer{Response: response, most: most, body: newRoomReader(ctx, body, most, room)}
+	if IsStream(response) {
+		a.events = mcp.NewLongEventReader(a.body, int(most))
+	} else if n := response.ContentLength; n > 0 {
+		a.body.most = min(n, most)
+	}
+	return a
+}
+
+func IsStream(response *wire.Response) bool {
+	return exchange.ShapeOf(response) == exchange.EventStream && response.Status/100 == 2
+}
+
+// Next implements upgrade.Exchange.
+func (a *HeldAnswer) Next() (upgrade.Message, error) {
+	if a.events == nil {
+		body, err := a.whole()
+		return upgrade.Message{Data: body, Whole: true}, err
+	}
+	event, err := a.Event()
+	return MessageOf(event), err
+}
+
+// MessageOf is what an event says.
+func MessageOf(event mcp.Event) upgrade.Message {
+	return upgrade.Message{Data: event.Data, Event: resumableFrom(event.ID()), Retry: event.Retry()}
+}
+
+// maxEventID bounds the ids that a record keeps, and a request for the rest of a stream
+// bears: servers take headers of 8 KiB.
+const maxEventID = 4 << 10
+
+// resumableFrom returns the id of an event if a stream can be resumed from there; else "",
+// and the one before it stands.
+func resumableFrom(id string) string {
+	if len(id) > maxEventID || strings.ContainsFunc(id, unicode.IsControl) {
+		return ""
+	}
+	return id
+}
+
+// Event returns the next event; one without data bears no message. What breaks off at the
+// end of the stream is none, and its id is not how far the stream came.
+func (a *HeldAnswer) Event() (mcp.Event, error) {
+	a.body.next()
+	event, err := a.events.Next()
+	switch {
+	case err != nil:
+		return mcp.Event{}, err
+	case event.Cut:
+		return mcp.Event{}, fault.EventTooLarge
+	case !event.Ends:
+		return a.events.Next() // what ended the stream
+	case !mcp.MayBeMessage(event.Data):
+		event.Data = nil
+	}
+	return event, nil
+}
+
+// whole returns the one message of an answer that is no stream.
+func (a *HeldAnswer) whole() ([]byte, error) {
+	if a.over {
+		return nil, io.EOF
+	}
+	a.over = true
+	if a.Response.ContentLength > a.most {
+		return nil, fault.ResultTooLarge
+	}
+	body, err := io.ReadAll(io.LimitReader(a.body, a.most+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case int64(len(body)) > a.most:
+		return nil, fault.ResultTooLarge
+	case a.Response.Status == wire.StatusOK && exchange.ShapeOf(a.Response) == exchange.JSON, a.saysError(body):
+		return body, nil
+	case a.Response.Status == wire.StatusOK:
+		return nil, fault.NotJSON
+	}
+	return nil, &mcp.Error{Code: mcp.CodeInternal, Reason: mcp.ReasonBadUpstream, Outcome: fateBy(a.Response.Status),
+		Message: fmt.Sprintf("the server answered %d %s", a.Response.Status, a.Response.Phrase)}
+}
+
+// fateBy is what a status that bears no JSON-RPC says of a call: 4xx refuses the request, 408
+// aside, which says that it did not come whole in time; what else failed may have begun.
+func fateBy(status int) mcp.Outcome {
+	if status/100 == 4 && status != wire.StatusRequestTimeout {
+		return mcp.NotExecuted
+	}
+	return mcp.Unknown
+}
+
+// saysError reports whether an answer with another status, or of another type, bears a
+// JSON-RPC error all the same.
+func (a *HeldAnswer) saysError(body []byte) bool {
+	return a.Response.Status >= 400 && mcp.ErrorObject(body) != nil
+}
+
+// Close implements upgrade.Exchange.
+func (a *HeldAnswer) Close() { a.Response.Body.Close() }
