@@ -1,3 +1,14 @@
+// Package certs is TLS towards clients: the certificate that berth shows them, and
+// the authorities that it lets vouch for them.
+//
+// Certificate, key and authorities are taken over together when their files change;
+// what cannot be used is not taken over (package reload). A handshake uses what was in
+// use when it began, and a connection keeps what it shook hands with: a certificate
+// that is renewed disturbs nobody. Where clients show certificates there are no session
+// tickets: one would let a client in again whose authority was taken away since.
+//
+// HTTP/1.1 is all that is offered (ALPN). Nothing asks whether a client's certificate
+// was revoked: give out short-lived ones.
 package certs
 
 import (
@@ -5,11 +16,15 @@ import (
 	"crypto/tls"
 	"fmt"
 	"log/slog"
+	"net"
 	"time"
 
 	"berth/internal/reload"
+	"berth/internal/series"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
 )
 
 // Options say what [Open] reads.
@@ -132,4 +147,55 @@ func (c *Certs) serverConfig() *tls.Config {
 			return c.current.Get().config, nil
 		},
 	}
+}
+
+type listener struct {
+	net.Listener
+
+	certs *Certs
+}
+
+// Listener returns a listener that speaks TLS on what inner accepts, and takes over
+// inner. Accept does not shake hands; whoever reads first does, and tells
+// HandshakeEnded (package framing).
+func (c *Certs) Listener(inner net.Listener) net.Listener {
+	return &listener{Listener: tls.NewListener(inner, c.serverConfig()), certs: c}
+}
+
+// HandshakeEnded hears how the handshake with a peer ended.
+func (l *listener) HandshakeEnded(peer net.Addr, err error) {
+	l.certs.metrics.shookHands(err)
+	if err != nil {
+		l.certs.log.Debug("TLS handshake failed", "peer", peer.String(), "error", err)
+	}
+}
+
+type metrics struct {
+	handshakes metric.Int64Counter
+}
+
+func newMetrics(provider metric.MeterProvider, c *Certs) metrics {
+	if provider == nil {
+		provider = noop.NewMeterProvider()
+	}
+	meter := provider.Meter("berth/certs")
+	var m metrics
+	// Creating an instrument fails on a malformed name only.
+	m.handshakes, _ = meter.Int64Counter("berth.tls.handshakes", metric.WithDescription("TLS handshakes with clients, by outcome."))
+	series.Begin(m.handshakes, series.Of("outcome", "ok", "failed"))
+	_, _ = meter.Int64ObservableGauge("berth.tls.certificate.expiry", metric.WithUnit("s"),
+		metric.WithDescription("When the certificate that clients are shown expires, in seconds since 1970."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(c.Expiry().Unix())
+			return nil
+		}))
+	return m
+}
+
+func (m metrics) shookHands(err error) {
+	outcome := "ok"
+	if err != nil {
+		outcome = "failed"
+	}
+	m.handshakes.Add(context.Background(), 1, metric.WithAttributes(attribute.String("outcome", outcome)))
 }

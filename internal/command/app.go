@@ -1,10 +1,20 @@
+// Package command is berth's command line: its verbs, the flags of the simple
+// case, and the life of the serving process, from flags over configuration to the
+// graph of parts, its running, its draining and its end.
 package command
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"berth/internal/build"
 
 	"github.com/urfave/cli/v2"
 )
@@ -77,4 +87,91 @@ func noArguments(c *cli.Context) error {
 		return misused("%s: unexpected argument %q", c.Command.HelpName, c.Args().First())
 	}
 	return nil
+}
+
+// flagsFirst returns a verb's arguments with what is no flag at the end: the library
+// takes no flag after the first argument, and "berth probe URL --json" is how it is
+// said. What follows "--" is left alone.
+func flagsFirst(verbs []*cli.Command, args []string) []string {
+	if len(args) < 2 {
+		return args
+	}
+	at := slices.IndexFunc(verbs, func(v *cli.Command) bool { return v.Name == args[1] })
+	if at < 0 {
+		return args
+	}
+	flags, rest := slices.Clone(args[:2]), []string(nil)
+	for i := 2; i < len(args); i++ {
+		switch {
+		case args[i] == "--":
+			return slices.Concat(flags, args[i:i+1], rest, args[i+1:])
+		case !strings.HasPrefix(args[i], "-"):
+			rest = append(rest, args[i])
+		case takesNext(verbs[at], args[i]) && i+1 < len(args):
+			flags = append(flags, args[i], args[i+1])
+			i++
+		default:
+			flags = append(flags, args[i])
+		}
+	}
+	return slices.Concat(flags, rest)
+}
+
+func takesNext(verb *cli.Command, flag string) bool {
+	name := strings.TrimLeft(flag, "-")
+	for _, f := range verb.Flags {
+		if slices.Contains(f.Names(), name) {
+			_, isBool := f.(*cli.BoolFlag)
+			return !isBool
+		}
+	}
+	return false // unknown, or with its value behind an =
+}
+
+type versionInfo struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"` // the commit it was built from, if the build knew
+	Modified bool   `json:"modified,omitempty"` // built from a changed work tree
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func readVersion() versionInfo {
+	v := versionInfo{Version: build.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Revision = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
+
+func versionCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "version",
+		Usage: "print the version",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			if c.Bool("json") {
+				return json.NewEncoder(c.App.Writer).Encode(readVersion())
+			}
+			return printVersion(c.App.Writer)
+		},
+	}
+}
+
+func printVersion(w io.Writer) error {
+	v := readVersion()
+	_, err := fmt.Fprintf(w, "berth %s %s %s %s\n", v.Version, v.Revision, v.Go, v.Platform)
+	return err
 }

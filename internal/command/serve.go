@@ -8,8 +8,10 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"berth/internal/admin"
 	"berth/internal/build"
@@ -17,6 +19,7 @@ import (
 	"berth/internal/framing"
 	"berth/internal/gate"
 	"berth/internal/journal"
+	"berth/internal/storage"
 	"berth/internal/telemetry"
 
 	"github.com/urfave/cli/v2"
@@ -151,4 +154,38 @@ func announcePools(log *slog.Logger, cfg config.Config) {
 func isLoopback(addr net.Addr) bool {
 	ap, err := netip.ParseAddrPort(addr.String())
 	return err == nil && ap.Addr().Unmap().IsLoopback()
+}
+
+// stateDirectory is what the service manager gave berth to keep state in, "" if nothing.
+// It is the one place where the environment decides about the store.
+func stateDirectory() string { return os.Getenv("STATE_DIRECTORY") }
+
+// openStore opens the store that cfg names. It waits for a berth that holds the same
+// file for as long as that may take to drain.
+func openStore(ctx context.Context, cfg config.Config, o observers) (*storage.Store, error) {
+	url, given := cfg.Store.EffectiveURL(stateDirectory())
+	store, err := storage.OpenContext(ctx, string(url), storage.Options{
+		Logger:        o.log,
+		MeterProvider: o.meter,
+		Durability:    cfg.Store.Durability,
+		Wait:          time.Duration(cfg.Drain) + lastWords,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	if given {
+		o.log.Info("no store is configured: bindings are kept in the state directory", "store", store.String())
+	}
+	return store, nil
+}
+
+func announceStore(log *slog.Logger, store *storage.Store) {
+	switch {
+	case store.Shared():
+	case store.Durable():
+		log.Info("bindings are kept in a file: a restart finds them again; another berth does not see them (--store redis://… shares them)")
+	default:
+		log.Info("bindings are kept in memory: a restart forgets which instance owns which task and session, " +
+			"and asks the fleet for each anew; another berth does not see them (--store file:PATH keeps them, redis://… shares them too)")
+	}
 }

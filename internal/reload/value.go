@@ -1,3 +1,13 @@
+// Package reload keeps what was read from files, and reads it anew when they change.
+//
+// What is in use was whole and good when it was read: a file that is gone, half
+// written or wrong leaves what was there before in use, which is logged once, counted,
+// and told until it is mended. Files that belong together, as a certificate and its
+// key do, are read and judged together.
+//
+// Files are compared by what they hold and not by their time: they are small, and a
+// time says little where files are put in place by a link or copied with their times.
+// A change is seen within [Every].
 package reload
 
 import (
@@ -12,7 +22,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/series"
+
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
 )
 
 const (
@@ -178,4 +192,28 @@ func digest(contents [][]byte) string {
 		sum.Write(one[:])
 	}
 	return string(sum.Sum(nil))
+}
+
+type metrics struct {
+	what    attribute.KeyValue
+	reloads metric.Int64Counter
+}
+
+func newMetrics(provider metric.MeterProvider, what string) metrics {
+	if provider == nil {
+		provider = noop.NewMeterProvider()
+	}
+	m := metrics{what: attribute.String("what", what)}
+	// Creating an instrument fails on a malformed name only.
+	m.reloads, _ = provider.Meter("berth/reload").Int64Counter("berth.reloads", metric.WithDescription("Changed files that were read anew, by outcome."))
+	series.Begin(m.reloads, series.Of("what", what), series.Of("outcome", "ok", "failed"))
+	return m
+}
+
+func (m metrics) reloaded(err error) {
+	outcome := "ok"
+	if err != nil {
+		outcome = "failed"
+	}
+	m.reloads.Add(context.Background(), 1, metric.WithAttributes(m.what, attribute.String("outcome", outcome)))
 }

@@ -1,8 +1,11 @@
 package seal
 
 import (
+	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hkdf"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -94,4 +97,53 @@ func associated(about []string) []byte {
 		out = append(out, part...)
 	}
 	return out
+}
+
+// Sizes of AES-256-GCM, in bytes.
+const (
+	keySize   = 32
+	nonceSize = 12
+	tagSize   = 16
+)
+
+// derive returns n bytes that whoever has the secret can make again, for one use.
+func derive(secret, salt []byte, use string, n int) []byte {
+	derived, err := hkdf.Key(sha256.New, secret, salt, use, n)
+	if err != nil {
+		panic(err) // for longer keys only
+	}
+	return derived
+}
+
+func newBlock(key []byte) cipher.Block {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		panic(err) // for keys of other sizes only
+	}
+	return block
+}
+
+// Session seals plain, which the store is to keep of a session, under a key that is
+// made of the session's id: whoever reads the store, which has no id in clear, learns
+// nothing. What was sealed for one use opens for no other. It does not expire.
+func Session(id, use string, plain []byte) []byte {
+	return sessionAEAD(id).Seal(nil, nil, plain, []byte(use))
+}
+
+// OpenSession undoes Session. It fails for any other id or use, and for what was
+// changed.
+func OpenSession(id, use string, sealed []byte) ([]byte, error) {
+	plain, err := sessionAEAD(id).Open(nil, nil, sealed, []byte(use))
+	if err != nil {
+		return nil, fmt.Errorf("seal: what is kept of a session: %w", err)
+	}
+	return plain, nil
+}
+
+func sessionAEAD(id string) cipher.AEAD {
+	aead, err := cipher.NewGCMWithRandomNonce(newBlock(derive([]byte(id), nil, "berth session", keySize)))
+	if err != nil {
+		panic(err) // for ciphers of other block sizes only
+	}
+	return aead
 }

@@ -46,32 +46,33 @@ func (c *clusterEngine) part(key string) string {
 }
 
 func (c *clusterEngine) parts(ctx context.Context) (map[string]func(context.Context) error, error) {
-	bounded, cancel := context.WithTimeout(ctx, c.bound)
-	defer cancel()
 	var mu sync.Mutex // guards pings
 	pings := make(map[string]func(context.Context) error)
-	err := c.cluster.ForEachMaster(bounded, func(_ context.Context, node *redis.Client) error {
-		mu.Lock()
-		defer mu.Unlock()
-		pings[node.Options().Addr] = func(ctx context.Context) error { return c.ping(ctx, node) }
-		return nil
+	err := c.ask(ctx, opPing, func(ctx context.Context) error {
+		err := c.cluster.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
+			mu.Lock()
+			defer mu.Unlock()
+			pings[node.Options().Addr] = func(ctx context.Context) error { return c.ping(ctx, node) }
+			return nil
+		})
+		if err == nil && len(pings) == 0 {
+			err = errClusterState // nobody holds any slot
+		}
+		return err
 	})
-	if err == nil && len(pings) == 0 {
-		err = errClusterState // nobody holds any slot
-	}
-	return pings, outage(c.fail(ctx, opPing, err))
+	return pings, outage(err)
 }
 
 // ping asks one master for the cluster's state: it answers PING even while it would
 // refuse every key.
 func (c *clusterEngine) ping(ctx context.Context, node *redis.Client) error {
-	bounded, cancel := context.WithTimeout(ctx, c.bound)
-	defer cancel()
-	info, err := node.ClusterInfo(bounded).Result()
-	if err == nil && !strings.Contains(info, "cluster_state:ok") {
-		err = errClusterState
-	}
-	return outage(c.fail(ctx, opPing, err))
+	return outage(c.ask(ctx, opPing, func(ctx context.Context) error {
+		info, err := node.ClusterInfo(ctx).Result()
+		if err == nil && !strings.Contains(info, "cluster_state:ok") {
+			err = errClusterState
+		}
+		return err
+	}))
 }
 
 // Ping implements Engine: it fails if any master does.

@@ -32,8 +32,12 @@ type opening struct {
 	stale bool // found by check: the newest state cannot be read
 }
 
-// errHeld says that another process holds the file.
-var errHeld = errors.New("another berth holds this file")
+var (
+	errLocked = errors.New("storage: another process holds the lock")
+	errHeld   = errors.New("another berth holds this file")
+	// errStranger: the bucket with the format is the first of a file of ours.
+	errStranger = errors.New("it is a database of another program")
+)
 
 // staleFile is what is said of a file whose newest state cannot be read.
 const staleFile = "the newest state of the store's file cannot be read, the one before it counts: the last writes may be lost"
@@ -177,6 +181,3 @@ func (o *opening) check(f *os.File, size int64) error {
 	}
 	return nil
 }
-
-// errStranger: the bucket with the format is the first of a file of ours.
-var errStranger = errors.New("it is a database of another program")

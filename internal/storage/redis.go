@@ -151,15 +151,20 @@ func (r *redisEngine) Put(ctx context.Context, key string, value []byte, ttl tim
 }
 
 func (r *redisEngine) Delete(ctx context.Context, key string) error {
-	bounded, cancel := context.WithTimeout(ctx, r.bound)
-	defer cancel()
-	return r.fail(ctx, opDelete, r.client.Process(bounded, once{redis.NewIntCmd(bounded, "del", r.prefix+key)}))
+	return r.ask(ctx, opDelete, func(ctx context.Context) error {
+		return r.client.Process(ctx, once{redis.NewIntCmd(ctx, "del", r.prefix+key)})
+	})
 }
 
 func (r *redisEngine) Ping(ctx context.Context) error {
+	return outage(r.ask(ctx, opPing, func(ctx context.Context) error { return r.client.Ping(ctx).Err() }))
+}
+
+// ask runs f within the bound of an operation, and words its error.
+func (r *redisEngine) ask(ctx context.Context, op string, f func(ctx context.Context) error) error {
 	bounded, cancel := context.WithTimeout(ctx, r.bound)
 	defer cancel()
-	return outage(r.fail(ctx, opPing, r.client.Ping(bounded).Err()))
+	return r.fail(ctx, op, f(bounded))
 }
 
 // outage makes err one that the breaker counts: a server that refuses even to say
@@ -173,13 +178,14 @@ func outage(err error) error {
 
 func (r *redisEngine) Close() error { return r.client.Close() }
 
-func (r *redisEngine) run(ctx context.Context, name string, c command) (outcome, error) {
-	bounded, cancel := context.WithTimeout(ctx, r.bound)
-	defer cancel()
+func (r *redisEngine) run(ctx context.Context, op string, c command) (out outcome, err error) {
 	c.key = r.prefix + c.key
 	c.confirm = r.replicas > 0
-	out, err := c.run(bounded, r.client, r.replicas)
-	return out, r.fail(ctx, name, err)
+	err = r.ask(ctx, op, func(ctx context.Context) (err error) {
+		out, err = c.run(ctx, r.client, r.replicas)
+		return err
+	})
+	return out, err
 }
 
 func (r *redisEngine) written(op string, out outcome, value []byte) (Record, error) {
@@ -202,3 +208,29 @@ func (r *redisEngine) decode(op, text string) (Record, error) {
 func (r *redisEngine) malformed(op string) error {
 	return &fault{op: op, reason: reasonOther, detail: errMalformed.Error(), refusal: true}
 }
+
+const clockKey = "clock"
+
+var clockProgram = newProgram("return redis.call('TIME')")
+
+// Now implements Engine. A cluster's nodes have a clock each: it is always the same one
+// that is asked.
+func (r *redisEngine) Now(ctx context.Context) (time.Time, error) {
+	var clock *redis.TimeCmd
+	err := r.ask(ctx, opNow, func(ctx context.Context) error {
+		return clockProgram.run(func(by, program string) error {
+			clock = redis.NewTimeCmd(ctx, by, program, 1, r.prefix+clockKey)
+			return r.client.Process(ctx, once{clock})
+		})
+	})
+	return clock.Val(), err
+}
+
+// once is a command that the driver does not send again after it may have arrived. Its
+// client of a cluster would, whatever MaxRetries says: it takes a broken connection
+// for a redirection. To where MOVED and ASK point a command still goes: a server
+// that redirects has not executed it.
+type once struct{ redis.Cmder }
+
+// NoRetry implements redis.Cmder.
+func (once) NoRetry() bool { return true }

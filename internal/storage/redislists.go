@@ -63,47 +63,47 @@ var (
 )
 
 func (r *redisEngine) Enlist(ctx context.Context, list, member string, ttl time.Duration, most int) error {
-	bounded, cancel := context.WithTimeout(ctx, r.bound)
-	defer cancel()
 	confirm := 0
 	if r.replicas > 0 {
 		confirm = 1
 	}
 	var w *write
-	err := enlistProgram.run(func(by, program string) error {
-		w = newWrite(redis.NewCmd(bounded, by, program, 1, r.prefix+list, member, milliseconds(ttl), most, confirm))
-		return r.client.Process(bounded, w)
+	err := r.ask(ctx, opEnlist, func(ctx context.Context) error {
+		err := enlistProgram.run(func(by, program string) error {
+			w = newWrite(redis.NewCmd(ctx, by, program, 1, r.prefix+list, member, milliseconds(ttl), most, confirm))
+			return r.client.Process(ctx, w)
+		})
+		if err != nil {
+			return err
+		}
+		if done, err := w.answer.Int(); err != nil || done == 0 {
+			return err
+		}
+		return w.confirmed(r.replicas)
 	})
-	if err != nil {
-		return r.fail(ctx, opEnlist, err)
-	}
-	done, err := w.answer.Int()
-	switch {
-	case err != nil:
-		return r.fail(ctx, opEnlist, err)
-	case done == 0:
+	if done, _ := w.answer.Int(); err == nil && done == 0 {
 		return ErrFull
 	}
-	return r.fail(ctx, opEnlist, w.confirmed(r.replicas))
+	return err
 }
 
 func (r *redisEngine) Delist(ctx context.Context, list, member string) error {
-	bounded, cancel := context.WithTimeout(ctx, r.bound)
-	defer cancel()
-	w := newWrite(redis.NewCmd(bounded, "zrem", r.prefix+list, member))
-	if err := r.client.Process(bounded, w); err != nil {
-		return r.fail(ctx, opDelist, err)
-	}
-	return r.fail(ctx, opDelist, w.confirmed(r.replicas))
+	return r.ask(ctx, opDelist, func(ctx context.Context) error {
+		w := newWrite(redis.NewCmd(ctx, "zrem", r.prefix+list, member))
+		if err := r.client.Process(ctx, w); err != nil {
+			return err
+		}
+		return w.confirmed(r.replicas)
+	})
 }
 
 func (r *redisEngine) Members(ctx context.Context, list string) ([]string, error) {
-	bounded, cancel := context.WithTimeout(ctx, r.bound)
-	defer cancel()
 	var members *redis.StringSliceCmd
-	err := membersProgram.run(func(by, program string) error {
-		members = redis.NewStringSliceCmd(bounded, by, program, 1, r.prefix+list)
-		return r.client.Process(bounded, once{members})
+	err := r.ask(ctx, opMembers, func(ctx context.Context) error {
+		return membersProgram.run(func(by, program string) error {
+			members = redis.NewStringSliceCmd(ctx, by, program, 1, r.prefix+list)
+			return r.client.Process(ctx, once{members})
+		})
 	})
-	return members.Val(), r.fail(ctx, opMembers, err)
+	return members.Val(), err
 }

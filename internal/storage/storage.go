@@ -86,3 +86,82 @@ type Engine interface {
 	// Close gives back what the engine holds. Later calls fail with ErrUnavailable.
 	Close() error
 }
+
+// Lists are indexes of short strings, each of which is a member for a time of its own, by
+// the engine's clock. A list begins with its first member and ends with its last.
+type Lists interface {
+	// Enlist makes member one of list for ttl; zero or less, KeepTTL too, is for good. A
+	// member that stands stays as it is, place and expiry, so that whoever lost an answer
+	// may ask again. If most is above zero and that many other members stand, Enlist
+	// fails with ErrFull: of any number of callers at a time no more than most succeed.
+	Enlist(ctx context.Context, list, member string, ttl time.Duration, most int) error
+
+	// Delist takes member off list. One that does not stand is no error.
+	Delist(ctx context.Context, list, member string) error
+
+	// Members are those that stand, the one first that expires first, and those that do
+	// not expire last. With equal lives, or none, that is the order of their arrival. A
+	// list that does not exist has none.
+	Members(ctx context.Context, list string) ([]string, error)
+}
+
+// Notices are words from process to process, by topic. They are hints: one may be lost
+// without anybody being told at once, and nothing may depend on its arrival.
+type Notices interface {
+	// Notify tells message to those who watch topic now, this process included. That it
+	// succeeds says nothing of who has heard it.
+	Notify(ctx context.Context, topic, message string) error
+
+	// Watch calls heard with each message of topic, one call after another, until ctx
+	// ends, and then returns nil; if the store is closed, ErrUnavailable. heard("") says
+	// that messages may have been missed: at the start, once nothing that follows is
+	// missed, when a connection is lost and once there is another, and when heard was too
+	// slow for what came. An outage ends no watch.
+	Watch(ctx context.Context, topic string, heard func(message string)) error
+}
+
+type reason string
+
+const (
+	reasonTimeout     reason = "timeout"      // no answer and no connection in time
+	reasonRefused     reason = "refused"      // no connection to be had, or it was cut
+	reasonBreakerOpen reason = "breaker_open" // not asked: the breaker is open
+	reasonBusy        reason = "busy"         // not asked: this process asks more at once than is answered in time
+	reasonOOM         reason = "oom"          // the server's memory is full; reads go on
+	reasonReadonly    reason = "readonly"     // a replica; reads go on
+	reasonLoading     reason = "loading"      // up, without data to serve: LOADING, MASTERDOWN, CLUSTERDOWN, MOVED
+	reasonAuth        reason = "auth"         // wrong password, or a command not permitted
+	reasonDisk        reason = "disk"         // the file cannot be written: full or failing; reads go on
+	reasonCorrupt     reason = "corrupt"      // the file does not hold what was written to it
+	// reasonUnreplicated: written on the master, and not by enough replicas in time.
+	reasonUnreplicated reason = "unreplicated"
+	reasonOther        reason = "other"
+)
+
+// fault is why an operation found the store unavailable. It is ErrUnavailable by
+// errors.Is and never wraps a driver's error: those may quote the password.
+type fault struct {
+	op     string
+	reason reason
+	detail string // scrubbed
+
+	// refusal means that the server answered and refused this command only, which
+	// says nothing about the next one. The breaker ignores it.
+	refusal bool
+
+	// deadline is the context error when the caller's own deadline passed, else nil.
+	deadline error
+}
+
+// Error names the operation, the reason and what the driver said.
+func (f *fault) Error() string {
+	return ErrUnavailable.Error() + ": " + f.op + ": " + string(f.reason) + ": " + f.detail
+}
+
+// Unwrap makes the fault an ErrUnavailable, and a deadline where there was one.
+func (f *fault) Unwrap() []error {
+	if f.deadline != nil {
+		return []error{ErrUnavailable, f.deadline}
+	}
+	return []error{ErrUnavailable}
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -139,43 +138,6 @@ func (s *Store) Durable() bool { return s.durable }
 // String is the URL with the password masked.
 func (s *Store) String() string { return s.name }
 
-// Get implements Engine.
-func (s *Store) Get(ctx context.Context, key string) (record Record, err error) {
-	err = s.do(ctx, opGet, s.part(key), func(ctx context.Context) (err error) {
-		record, err = s.engine.Get(ctx, key)
-		return err
-	})
-	return record, err
-}
-
-// PutIfAbsent implements Engine.
-func (s *Store) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (standing Record, created bool, err error) {
-	err = s.do(ctx, opPutIfAbsent, s.part(key), func(ctx context.Context) (err error) {
-		standing, created, err = s.engine.PutIfAbsent(ctx, key, value, ttl)
-		return err
-	})
-	return standing, created, err
-}
-
-// Swap implements Engine.
-func (s *Store) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (record Record, err error) {
-	err = s.do(ctx, opSwap, s.part(key), func(ctx context.Context) (err error) {
-		record, err = s.engine.Swap(ctx, key, version, value, ttl)
-		return err
-	})
-	return record, err
-}
-
-// Put implements Engine.
-func (s *Store) Put(ctx context.Context, key string, value []byte, ttl time.Duration) error {
-	return s.do(ctx, opPut, s.part(key), func(ctx context.Context) error { return s.engine.Put(ctx, key, value, ttl) })
-}
-
-// Delete implements Engine.
-func (s *Store) Delete(ctx context.Context, key string) error {
-	return s.do(ctx, opDelete, s.part(key), func(ctx context.Context) error { return s.engine.Delete(ctx, key) })
-}
-
 // Ping implements Engine. Of a store on several servers it asks each.
 func (s *Store) Ping(ctx context.Context) error {
 	several, ok := s.engine.(parted)
@@ -196,14 +158,6 @@ func (s *Store) Ping(ctx context.Context) error {
 	return group.Wait()
 }
 
-// part names the server that is to be asked for key; empty if there is but one.
-func (s *Store) part(key string) string {
-	if several, ok := s.engine.(parted); ok {
-		return several.part(key)
-	}
-	return ""
-}
-
 // Close implements Engine. It may be called more than once, and does not wait for
 // Run, which ends with its context, nor for those who watch.
 func (s *Store) Close() error {
@@ -212,31 +166,4 @@ func (s *Store) Close() error {
 	}
 	close(s.ended)
 	return errors.Join(s.metrics.close(), s.engine.Close())
-}
-
-// do runs one operation the way all of them run: not for a caller who has left,
-// through the breaker of the part that it asks, measured.
-func (s *Store) do(ctx context.Context, op, part string, f func(ctx context.Context) error) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("storage: %s: %w", op, err)
-	}
-	if s.closed.Load() {
-		return closedFault(op)
-	}
-	start := time.Now()
-	var err error
-	if s.breakers == nil {
-		err = f(ctx)
-	} else {
-		err = s.breakers.of(part).do(ctx, op, func(ctx context.Context) error {
-			start = time.Now() // the wait for its turn is none of the server's
-			return f(ctx)
-		})
-	}
-	s.metrics.record(ctx, op, time.Since(start), err)
-	return err
-}
-
-func closedFault(op string) error {
-	return &fault{op: op, reason: reasonOther, detail: "store is closed"}
 }

@@ -2,6 +2,9 @@ package storage
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -66,4 +69,68 @@ func (t target) scrub(text string) string {
 		text = strings.ReplaceAll(text, secret, mask)
 	}
 	return text
+}
+
+var errFileURL = errors.New("storage: malformed file URL, want file:PATH: the path of a file, as it is, without ? and #")
+
+// parseFileURL reads what follows "file:": a path, relative to the working directory or
+// absolute, with nothing encoded. Before an absolute one may stand the empty host of a
+// URL, as in file:///var/lib. The characters that begin options in a URL are kept free
+// for them. The file is not looked at.
+func parseFileURL(path string) (target, error) {
+	if rest, ok := strings.CutPrefix(path, "//"); ok {
+		if !strings.HasPrefix(rest, "/") {
+			return target{}, errFileURL
+		}
+		path = rest
+	}
+	unfit := func(r rune) bool { return r < ' ' || r == 0x7f || r == '?' || r == '#' }
+	if path == "" || strings.ContainsFunc(path, unfit) || os.IsPathSeparator(path[len(path)-1]) {
+		return target{}, errFileURL
+	}
+	path = filepath.Clean(path)
+	return target{name: "file:" + path, file: path}, nil
+}
+
+const maxReplicas = 32
+
+var (
+	errDurability = errors.New(`storage: unknown durability, want "ack" or "replicas:N" with N from 1 to 32`)
+	errNoReplicas = errors.New("storage: only Redis has replicas to wait for")
+)
+
+type durability struct {
+	replicas int // of the Redis master, beside it; 0: none
+}
+
+// CheckDurability says what is wrong with a durability for the store that url names,
+// as Open would. A URL that is wrong itself is not reported here.
+func CheckDurability(url, text string) error {
+	t, err := parseURL(url)
+	if err != nil {
+		_, err = parseDurability(text)
+		return err
+	}
+	_, err = t.durability(text)
+	return err
+}
+
+func (t target) durability(text string) (durability, error) {
+	d, err := parseDurability(text)
+	if err == nil && d.replicas > 0 && t.redis == nil {
+		return durability{}, errNoReplicas
+	}
+	return d, err
+}
+
+func parseDurability(text string) (durability, error) {
+	if text == "" || text == "ack" {
+		return durability{}, nil
+	}
+	count, ok := strings.CutPrefix(text, "replicas:")
+	n, err := strconv.Atoi(count)
+	if !ok || err != nil || n < 1 || n > maxReplicas || strconv.Itoa(n) != count {
+		return durability{}, errDurability
+	}
+	return durability{replicas: n}, nil
 }

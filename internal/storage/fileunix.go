@@ -3,9 +3,21 @@
 package storage
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"syscall"
 )
+
+// lockFile takes the lock that bbolt takes, on the open file: it ends with the process,
+// however that ends.
+func lockFile(f *os.File) error {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return errLocked
+	}
+	return err
+}
 
 // mayMake is access(2)'s word for making files in a directory: writing and searching.
 const mayMake = 0x2 | 0x1

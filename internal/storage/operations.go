@@ -1,0 +1,131 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Get implements Engine.
+func (s *Store) Get(ctx context.Context, key string) (record Record, err error) {
+	err = s.do(ctx, opGet, s.part(key), func(ctx context.Context) (err error) {
+		record, err = s.engine.Get(ctx, key)
+		return err
+	})
+	return record, err
+}
+
+// PutIfAbsent implements Engine.
+func (s *Store) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (standing Record, created bool, err error) {
+	err = s.do(ctx, opPutIfAbsent, s.part(key), func(ctx context.Context) (err error) {
+		standing, created, err = s.engine.PutIfAbsent(ctx, key, value, ttl)
+		return err
+	})
+	return standing, created, err
+}
+
+// Swap implements Engine.
+func (s *Store) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (record Record, err error) {
+	err = s.do(ctx, opSwap, s.part(key), func(ctx context.Context) (err error) {
+		record, err = s.engine.Swap(ctx, key, version, value, ttl)
+		return err
+	})
+	return record, err
+}
+
+// Put implements Engine.
+func (s *Store) Put(ctx context.Context, key string, value []byte, ttl time.Duration) error {
+	return s.do(ctx, opPut, s.part(key), func(ctx context.Context) error { return s.engine.Put(ctx, key, value, ttl) })
+}
+
+// Delete implements Engine.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	return s.do(ctx, opDelete, s.part(key), func(ctx context.Context) error { return s.engine.Delete(ctx, key) })
+}
+
+// part names the server that is to be asked for key; empty if there is but one.
+func (s *Store) part(key string) string {
+	if several, ok := s.engine.(parted); ok {
+		return several.part(key)
+	}
+	return ""
+}
+
+// do runs one operation the way all of them run: not for a caller who has left,
+// through the breaker of the part that it asks, measured.
+func (s *Store) do(ctx context.Context, op, part string, f func(ctx context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("storage: %s: %w", op, err)
+	}
+	if s.closed.Load() {
+		return closedFault(op)
+	}
+	start := time.Now()
+	var err error
+	if s.breakers == nil {
+		err = f(ctx)
+	} else {
+		err = s.breakers.of(part).do(ctx, op, func(ctx context.Context) error {
+			start = time.Now() // the wait for its turn is none of the server's
+			return f(ctx)
+		})
+	}
+	s.metrics.record(ctx, op, time.Since(start), err)
+	return err
+}
+
+func closedFault(op string) error {
+	return &fault{op: op, reason: reasonOther, detail: "store is closed"}
+}
+
+// Now implements Engine.
+func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
+	err = s.do(ctx, opNow, s.part(clockKey), func(ctx context.Context) (err error) {
+		now, err = s.engine.Now(ctx)
+		return err
+	})
+	return now, err
+}
+
+// Enlist implements Engine.
+func (s *Store) Enlist(ctx context.Context, list, member string, ttl time.Duration, most int) error {
+	return s.do(ctx, opEnlist, s.part(list), func(ctx context.Context) error { return s.engine.Enlist(ctx, list, member, ttl, most) })
+}
+
+// Delist implements Engine.
+func (s *Store) Delist(ctx context.Context, list, member string) error {
+	return s.do(ctx, opDelist, s.part(list), func(ctx context.Context) error { return s.engine.Delist(ctx, list, member) })
+}
+
+// Members implements Engine.
+func (s *Store) Members(ctx context.Context, list string) (members []string, err error) {
+	err = s.do(ctx, opMembers, s.part(list), func(ctx context.Context) (err error) {
+		members, err = s.engine.Members(ctx, list)
+		return err
+	})
+	return members, err
+}
+
+// Notify implements Engine.
+func (s *Store) Notify(ctx context.Context, topic, message string) error {
+	return s.do(ctx, opNotify, s.part(topic), func(ctx context.Context) error { return s.engine.Notify(ctx, topic, message) })
+}
+
+// Watch implements Engine. It goes past the breaker: an outage is what it waits out, and
+// of its end the probes tell.
+func (s *Store) Watch(ctx context.Context, topic string, heard func(message string)) error {
+	watching, end := context.WithCancel(ctx)
+	defer end()
+	go func() {
+		defer end()
+		select {
+		case <-s.ended:
+		case <-watching.Done():
+		}
+	}()
+	err := s.engine.Watch(watching, topic, heard)
+	if err == nil && ctx.Err() == nil {
+		return closedFault(opWatch)
+	}
+	return err
+}
