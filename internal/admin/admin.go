@@ -28,9 +28,8 @@ const (
 	readTimeout   = 10 * time.Second
 	writeTimeout  = 30 * time.Second
 	idleTimeout   = 2 * time.Minute
-	maxHeader     = 16 << 10 // bytes
-	// lastWords is how long a probe or scrape under way may go on at the end.
-	lastWords = time.Second
+	maxHeader     = 16 << 10    // bytes
+	lastWords     = time.Second // how long a probe or scrape under way may go on at the end
 )
 
 // ErrTokenRequired says that a listener which other machines can reach has no
@@ -44,13 +43,10 @@ type Options struct {
 	Listen string
 	// Token is asked for as a bearer token by everything but /livez. Empty: none
 	// is, which is allowed only on loopback and on a Unix socket.
-	Token string
-	// Metrics serves /metrics. Nil: 404.
-	Metrics http.Handler
-	// Checks decide about readiness, in this order.
-	Checks []Check
-	// Log hears of the listener and of its errors. Required.
-	Log *slog.Logger
+	Token   string
+	Metrics http.Handler // serves /metrics. Nil: 404.
+	Checks  []Check      // decide about readiness, in this order
+	Log     *slog.Logger // hears of the listener and of its errors. Required.
 }
 
 // Server is the admin listener. Make it with [New], then call [Server.Run].

@@ -8,8 +8,7 @@ import (
 
 // Check is one condition of readiness.
 type Check struct {
-	// Name stands in /readyz?verbose.
-	Name string
+	Name string // stands in /readyz?verbose
 	// Probe is asked at each request to /readyz, possibly by several at once. It
 	// must answer from what is known already: an orchestrator's patience with a
 	// probe is about a second. The detail explains, and must be fit for whoever

@@ -34,15 +34,11 @@ type Options struct {
 	Cert, Key string
 	// ClientCA is the path of the PEM file of the authorities that client certificates
 	// must lead to. Empty: clients are not asked for any.
-	ClientCA string
-	// Optional lets clients in that show no certificate. One that is shown must be good.
-	Optional bool
-	// MinVersion is the lowest version spoken, such as tls.VersionTLS13. 0: TLS 1.2.
-	MinVersion uint16
-	// Logger hears of changes and, at debug, of failed handshakes. Nil: nobody does.
-	Logger *slog.Logger
-	// Meter measures handshakes, reloads and the certificate's expiry. Nil: nobody does.
-	Meter metric.MeterProvider
+	ClientCA   string
+	Optional   bool                 // lets clients in that show no certificate. One that is shown must be good.
+	MinVersion uint16               // the lowest version spoken, such as tls.VersionTLS13. 0: TLS 1.2.
+	Logger     *slog.Logger         // hears of changes and, at debug, of failed handshakes. Nil: nobody does.
+	Meter      metric.MeterProvider // measures handshakes, reloads and the certificate's expiry. Nil: nobody does.
 }
 
 // Certs are the certificates in use. Make them with [Open].

@@ -8,14 +8,9 @@ import (
 
 // Fault is one thing that is wrong with a configuration.
 type Fault struct {
-	// File is the name of the file at fault, "" for a value that did not come
-	// from a file (a flag).
-	File string
-	// Line counts from 1; 0 where the key stands in no line, as a missing one.
-	Line int
-	// Key is the path of the key, such as pools[0].upstreams[1].url; "" for a
-	// fault of the file as a whole.
-	Key string
+	File string // the name of the file at fault, "" for a value that did not come from a file (a flag)
+	Line int    // counts from 1; 0 where the key stands in no line, as a missing one
+	Key  string // the path of the key, such as pools[0].upstreams[1].url; "" for a fault of the file as a whole
 	// Message says what is wrong, and what would be right. It never repeats a
 	// secret and has no line breaks.
 	Message string

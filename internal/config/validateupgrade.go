@@ -10,11 +10,9 @@ import (
 )
 
 const (
-	// maxUpgrades and maxTools bound what each call of a tool is compared with.
-	maxUpgrades = 64
+	maxUpgrades = 64 // as maxTools, bounds what each call of a tool is compared with
 	maxTools    = 256
-	// maxCall is that of a call's body: it is stored as one blob together with its headers.
-	maxCall = storage.MaxBlob - MiB
+	maxCall     = storage.MaxBlob - MiB // that of a call's body: it is stored as one blob together with its headers
 )
 
 func (v *validator) upgrades(c *Config) {

@@ -29,22 +29,15 @@ type Keys interface {
 // JWT identifies callers by an access token: a signed JWT in the Authorization header
 // (RFC 6750, 2.1; RFC 9068). The principal is "iss|sub". Nobody gets in without one.
 type JWT struct {
-	// Issuer is the iss of every token.
-	Issuer string
-	// Audience are the values of which a token's aud must have one; none: the
-	// resource's URL.
-	Audience []string
-	// Algorithms are those that a token may be signed by. They must be asymmetric.
-	Algorithms []string
+	Issuer     string   // the iss of every token
+	Audience   []string // the values of which a token's aud must have one; none: the resource's URL
+	Algorithms []string // those that a token may be signed by. They must be asymmetric.
 	// Types are the media types that a token's typ may name, as MediaType returns them;
 	// none: any, also none at all.
-	Types []string
-	// Leeway is how far the issuer's clock may be off.
-	Leeway time.Duration
-	// Resource is the endpoint that tokens are for.
-	Resource Resource
-	// Keys are the issuer's. Required.
-	Keys Keys
+	Types    []string
+	Leeway   time.Duration // how far the issuer's clock may be off
+	Resource Resource      // the endpoint that tokens are for
+	Keys     Keys          // the issuer's. Required.
 }
 
 // Header returns "": the token names the principal, and is verified.

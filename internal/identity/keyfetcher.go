@@ -30,14 +30,10 @@ const (
 
 // FetcherOptions say where a [KeyFetcher] fetches. Only URL is required.
 type FetcherOptions struct {
-	// URL is the issuer's key set: https, or http on loopback.
-	URL string
-	// Transport fetches. Nil: one of its own, which knows no proxies.
-	Transport http.RoundTripper
-	// Logger hears when keys change, cannot be fetched, and can again. Nil: nobody does.
-	Logger *slog.Logger
-	// Meter counts fetches and keys. Nil: nobody does.
-	Meter metric.MeterProvider
+	URL       string               // the issuer's key set: https, or http on loopback
+	Transport http.RoundTripper    // fetches. Nil: one of its own, which knows no proxies.
+	Logger    *slog.Logger         // hears when keys change, cannot be fetched, and can again. Nil: nobody does.
+	Meter     metric.MeterProvider // counts fetches and keys. Nil: nobody does.
 }
 
 // KeyFetcher is an issuer's keys at a URL. One goroutine, Run's, fetches: at the

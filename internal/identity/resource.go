@@ -15,12 +15,9 @@ const metadataPath = "/.well-known/oauth-protected-resource"
 // Resource is an MCP endpoint as OAuth knows it: what tokens are for, and where they
 // are to be had (RFC 9728; 2026-07-28, authorization).
 type Resource struct {
-	// URL is the endpoint as clients know it.
-	URL *url.URL
-	// AuthorizationServers are the issuer URLs where tokens are to be had.
-	AuthorizationServers []string
-	// Scopes are those that a client should ask for. None: it asks for what it likes.
-	Scopes []string
+	URL                  *url.URL // the endpoint as clients know it
+	AuthorizationServers []string // the issuer URLs where tokens are to be had
+	Scopes               []string // those that a client should ask for. None: it asks for what it likes.
 }
 
 // MetadataPath is the path of the document about the resource: the well-known one,

@@ -10,10 +10,8 @@ import (
 const (
 	// Burst is how many seconds' worth of its rate a bucket holds: a caller that was
 	// quiet may be busy for a while, as one that comes back after an outage is.
-	Burst = 10
-
-	// remembered is how many callers have a bucket of their own.
-	remembered = 10_000
+	Burst      = 10
+	remembered = 10_000 // how many callers have a bucket of their own
 )
 
 // Buckets bound a rate for each caller. The methods may be called from any

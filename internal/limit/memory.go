@@ -9,16 +9,9 @@ import (
 )
 
 const (
-	// enough is the share of the memory limit from which on the process has too much
-	// that it cannot give up.
-	enough = 0.85
-
-	// tooMuch is the share from which on nothing more can be taken on, however little.
-	tooMuch = 0.95
-
-	// sampleEvery is how long a sample of the memory is good for. One takes some
-	// microseconds.
-	sampleEvery = 20 * time.Millisecond
+	enough      = 0.85                  // the share of the memory limit from which on the process has too much that it cannot give up
+	tooMuch     = 0.95                  // the share from which on nothing more can be taken on, however little
+	sampleEvery = 20 * time.Millisecond // how long a sample of the memory is good for. One takes some microseconds.
 )
 
 // The parts of the process's memory that Memory looks at, as package runtime/metrics

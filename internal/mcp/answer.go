@@ -38,13 +38,10 @@ type Answer struct {
 
 // Task is the part of a task's state that berth keeps.
 type Task struct {
-	ID     string        // "" if the message tells of no task
-	Status string        // as the specification spells it; "" if it is not said
-	TTL    time.Duration // time to live since creation; 0 = unlimited or not said
-
-	// KeepAlive is how long the first draft keeps a task since its end; 0 = unlimited or
-	// not said.
-	KeepAlive time.Duration
+	ID        string        // "" if the message tells of no task
+	Status    string        // as the specification spells it; "" if it is not said
+	TTL       time.Duration // time to live since creation; 0 = unlimited or not said
+	KeepAlive time.Duration // how long the first draft keeps a task since its end; 0 = unlimited or not said
 }
 
 // Terminal reports whether the task's state will not change any more. "unknown" is an end

@@ -15,11 +15,8 @@ type Round struct {
 	// ID is the raw JSON of the request's id; nil keeps the id of the original. Each
 	// round needs one of its own (2026-07-28, multi round-trip requests, "Client
 	// Requirements").
-	ID []byte
-
-	// ProgressToken becomes params._meta.progressToken, as a string; "" takes the
-	// client's out.
-	ProgressToken string
+	ID            []byte
+	ProgressToken string // becomes params._meta.progressToken, as a string; "" takes the client's out
 
 	// WithoutTask takes params.task out: the server is to answer with the result itself,
 	// whatever the client asked for (2025-11-25, tasks, "Creating Tasks").
@@ -32,9 +29,7 @@ type Round struct {
 	// Answers become params.inputResponses, in order and under the server's own keys;
 	// without any, params has no such member.
 	Answers []Input
-
-	// State is the raw JSON of params.requestState; nil leaves the member out.
-	State []byte
+	State   []byte // the raw JSON of params.requestState; nil leaves the member out
 }
 
 // Body returns the body of a single request as it is sent for a task: with what r says,

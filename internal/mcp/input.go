@@ -67,10 +67,8 @@ const (
 )
 
 const (
-	// ResultInputRequired is the resultType of a result that asks for input.
-	ResultInputRequired = "input_required"
-	// ResultTask is that of a result which hands out a task of the Tasks extension.
-	ResultTask = "task"
+	ResultInputRequired = "input_required" // the resultType of a result that asks for input
+	ResultTask          = "task"           // that of a result which hands out a task of the Tasks extension
 )
 
 var (

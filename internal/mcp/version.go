@@ -28,8 +28,7 @@ const (
 	// batches, and the one to assume when a client names none (2025-11-25,
 	// transports, "Protocol Version Header").
 	versionBatches = "2025-03-26"
-	// versionModern is the first revision of the modern era.
-	versionModern = "2026-07-28"
+	versionModern  = "2026-07-28" // the first revision of the modern era
 )
 
 // TasksExtension is the identifier of the Tasks extension.
@@ -45,14 +44,10 @@ const (
 type Dialect uint8
 
 const (
-	// DialectNone: no task shape was seen.
-	DialectNone Dialect = iota
-	// DialectCore is the shape of revision 2025-11-25: `result.task.taskId`.
-	DialectCore
-	// DialectExtension is the Tasks extension: `resultType: "task"`.
-	DialectExtension
-	// DialectDraft is the first draft of tasks, in which the client makes the id.
-	DialectDraft
+	DialectNone      Dialect = iota // no task shape was seen
+	DialectCore                     // the shape of revision 2025-11-25: `result.task.taskId`
+	DialectExtension                // the Tasks extension: `resultType: "task"`
+	DialectDraft                    // the first draft of tasks, in which the client makes the id
 )
 
 // String returns the name used in stored bindings: "core", "extension", "draft" or "".

@@ -30,31 +30,22 @@ import (
 )
 
 const (
-	// Every is how often files are read.
-	Every = 5 * time.Second
-
-	// MaxFile is the size of the largest file that is read, in bytes.
-	MaxFile = 1 << 20
+	Every   = 5 * time.Second // how often files are read
+	MaxFile = 1 << 20         // the size of the largest file that is read, in bytes
 )
 
 // File is one file to read.
 type File struct {
-	// Key is the configuration's key that names the file; errors begin with it.
-	Key string
-	// Path is where the file lies.
-	Path string
+	Key  string // the configuration's key that names the file; errors begin with it
+	Path string // where the file lies
 }
 
 // Options say what [Open] reads. Only Files is required.
 type Options struct {
-	// What names the thing in logs and metrics: "tls".
-	What string
-	// Files are read together, in this order.
-	Files []File
-	// Logger hears of each change, good or bad. Nil: nobody does.
-	Logger *slog.Logger
-	// Meter counts readings of changed files. Nil: nobody does.
-	Meter metric.MeterProvider
+	What   string               // names the thing in logs and metrics: "tls"
+	Files  []File               // read together, in this order
+	Logger *slog.Logger         // hears of each change, good or bad. Nil: nobody does.
+	Meter  metric.MeterProvider // counts readings of changed files. Nil: nobody does.
 }
 
 // Value is what was last read and found good. Make it with [Open], run it with

@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// MaxBlob is the size of the largest blob, in bytes.
-	MaxBlob = 64 << 20
+	MaxBlob = 64 << 20 // the size of the largest blob, in bytes
 
 	// blobPiece is the size of a piece: small enough that an operation with one ends
 	// within the store's bound on a line of 10 Mbit/s.

@@ -14,9 +14,7 @@ const (
 	// cleanEvery is how often expired records are removed while nobody writes, and a disk
 	// that refuses writes is tried.
 	cleanEvery = 500 * time.Millisecond
-
-	// groupMost is how many writes share one commit.
-	groupMost = 512
+	groupMost  = 512 // how many writes share one commit
 
 	// collectAlways is how many expired records a commit removes beside each write,
 	// so that a file in use does not grow without end.

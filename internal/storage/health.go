@@ -11,16 +11,12 @@ type Health struct {
 	// Healthy is false from the moment the breaker opens until an operation
 	// succeeds again. A Redis that was not reached yet is not healthy.
 	Healthy bool
-
-	// Since is when Healthy last changed, or when the store was opened.
-	Since time.Time
+	Since   time.Time // when Healthy last changed, or when the store was opened
 
 	// LastError says why the store is not healthy, without secrets. Empty while it
 	// is, and before the first answer.
 	LastError string
-
-	// Answered is when the store last served, as far as it is one on a server.
-	Answered time.Time
+	Answered  time.Time // when the store last served, as far as it is one on a server
 
 	// Evicts is the rule by which the server drops keys that have not expired when its
 	// memory is full; empty if it drops none, or would not say. It is asked for by Run.

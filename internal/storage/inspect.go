@@ -15,11 +15,8 @@ import (
 
 // Finding is something that a store would meet if it were to serve now.
 type Finding struct {
-	// Text says what, in one line and without secrets.
-	Text string
-
-	// Warning: the store would keep its promises all the same.
-	Warning bool
+	Text    string // says what, in one line and without secrets
+	Warning bool   // the store would keep its promises all the same
 }
 
 // Inspect looks at the store that url names as OpenContext would find it, and returns

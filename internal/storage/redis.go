@@ -35,9 +35,7 @@ type redisEngine struct {
 	prefix   string
 	bound    time.Duration // of one operation, waiting for a connection included
 	replicas int           // that have to have a write before it counts
-
-	// relocate asks anew which servers hold the keys. Nil where that needs no asking.
-	relocate func()
+	relocate func()        // asks anew which servers hold the keys. Nil where that needs no asking.
 }
 
 // newRedisEngine returns the engine, and how many connections it has to each server.

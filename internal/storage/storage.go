@@ -12,14 +12,11 @@ import (
 const KeepTTL time.Duration = math.MinInt64
 
 var (
-	// ErrNotFound says that the store was asked and has no such key.
-	ErrNotFound = errors.New("storage: not found")
+	ErrNotFound = errors.New("storage: not found") // says that the store was asked and has no such key
 
 	// ErrConflict says that another version stands than the one a Swap named.
 	ErrConflict = errors.New("storage: version conflict")
-
-	// ErrFull says that a list holds as many members as an Enlist named.
-	ErrFull = errors.New("storage: list is full")
+	ErrFull     = errors.New("storage: list is full") // says that a list holds as many members as an Enlist named
 
 	// ErrUnavailable says that the store could not be asked or would not serve: no
 	// connection, no answer in time, breaker open, loading, out of memory, wrong
@@ -147,10 +144,8 @@ type fault struct {
 
 	// refusal means that the server answered and refused this command only, which
 	// says nothing about the next one. The breaker ignores it.
-	refusal bool
-
-	// deadline is the context error when the caller's own deadline passed, else nil.
-	deadline error
+	refusal  bool
+	deadline error // the context error when the caller's own deadline passed, else nil
 }
 
 // Error names the operation, the reason and what the driver said.

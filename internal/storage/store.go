@@ -20,22 +20,14 @@ const (
 
 // Options are the settings of a store beside its URL. The zero value works.
 type Options struct {
-	// Logger hears of outages and recoveries. Nil discards them.
-	Logger *slog.Logger
-
-	// MeterProvider makes the instruments. Nil makes none.
-	MeterProvider metric.MeterProvider
-
-	// Prefix begins every key in a shared store. Empty means "berth:".
-	Prefix string
+	Logger        *slog.Logger         // hears of outages and recoveries. Nil discards them.
+	MeterProvider metric.MeterProvider // makes the instruments. Nil makes none.
+	Prefix        string               // begins every key in a shared store. Empty means "berth:".
 
 	// Timeout bounds each wait for a server: for a free connection, for a new one,
 	// for an answer. One operation ends within twice this. Zero means 250 ms.
 	Timeout time.Duration
-
-	// Wait is how long opening a file waits for the process that holds it. Zero: not
-	// at all.
-	Wait time.Duration
+	Wait    time.Duration // how long opening a file waits for the process that holds it. Zero: not at all.
 
 	// Durability is what has to have a write before it counts: "ack", the master, which
 	// acknowledges it; "replicas:N", N of its replicas as well. Empty means "ack".

@@ -32,16 +32,13 @@ import (
 
 // Options says what [Start] starts.
 type Options struct {
-	// Version is berth's own, for service.version and berth_build_info.
-	Version string
-	// Revision is the commit that berth was built from, "" if unknown.
-	Revision string
+	Version  string // berth's own, for service.version and berth_build_info
+	Revision string // the commit that berth was built from, "" if unknown
 	// TracesEndpoint is the URL of an OTLP endpoint, and wins over the
 	// environment's. Without a path it gets OTLP's own, /v1/traces. Empty: traces
 	// are exported only where the environment names an endpoint.
 	TracesEndpoint string
-	// Log hears of an exporter that fails. Required.
-	Log *slog.Logger
+	Log            *slog.Logger // hears of an exporter that fails. Required.
 }
 
 // Telemetry holds the providers that the rest of berth measures with. Make one
