@@ -137,6 +137,7 @@ func TestForeignPagesAreSkippedWithinBounds(t *testing.T) {
 func TestStoreAwayMakesNoShorterList(t *testing.T) {
 	var store *storage.Store
 	b := start(t, setup{principals: true, with: func(s *storage.Store) { store = s }})
+	b.makeCoreTask("", userHeader, "bob")
 	b.makeCoreTask("", userHeader, "alice")
 	_ = store.Close()
 	r := b.legacy("", "tasks/list", "", userHeader, "alice")

@@ -45,7 +45,7 @@ const (
 
 // Options of New. The zero value of each field has a meaning.
 type Options struct {
-	Near        int                  // entries of the cache in front of a shared store; 0: none
+	Near        int                  // entries of the cache in front of the store; 0: none
 	MaxTTL      time.Duration        // cap of a task binding's life, counted from its owner's last answer; 0: 168 h
 	SessionIdle time.Duration        // a session binding unused for this long is forgotten; 0: 24 h
 	Logger      *slog.Logger         // nil: discarded
@@ -78,15 +78,13 @@ func New(store *storage.Store, options Options) *Bindings {
 		store:   store,
 		options: options,
 		log:     options.Logger,
+		near:    newNear(options.Near),
 		updates: make(chan entry, maxUpdates),
 		wake:    make(chan struct{}, 1),
 		metrics: newMetrics(options.Meter),
 	}
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)
-	}
-	if store.Shared() {
-		b.near = newNear(options.Near)
 	}
 	store.OnRecover(b.wakeUp)
 	return b
@@ -107,19 +105,25 @@ func (b *Bindings) lookup(ctx context.Context, key Key) (Binding, Source, error)
 	}
 	cached, ok := b.near.get(name)
 	if ok && !cached.mayYield(key.Kind) {
-		return cached, SourceLRU, nil
+		return cached, b.source(SourceLRU), nil
 	}
 	binding, err := b.load(ctx, key.Kind, name)
 	if ok && errors.Is(err, storage.ErrUnavailable) {
-		return cached, SourceLRU, nil
+		return cached, b.source(SourceLRU), nil
 	}
 	if err != nil {
 		return Binding{}, "", err
 	}
+	return binding, b.source(SourceStore), nil
+}
+
+// source is where a binding was found, as look-ups tell it: what nobody else writes to is
+// this process, whether the cache or the store had it.
+func (b *Bindings) source(of Source) Source {
 	if !b.store.Shared() {
-		return binding, SourceBound, nil
+		return SourceBound
 	}
-	return binding, SourceStore, nil
+	return of
 }
 
 // load reads the store: memory at once, another one once for all who wait for the same key.

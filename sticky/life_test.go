@@ -141,7 +141,7 @@ func TestTouchBringsALostSessionBack(t *testing.T) {
 			t.Fatalf("Delete: %v", err)
 		}
 		pass(time.Minute)
-		b.Touch(session("s"), b.owns(t, "a", session("s"), SourceLRU))
+		b.Touch(session("s"), b.owns(t, "a", session("s"), SourceBound))
 		synctest.Wait()
 		over(b.store, Options{}).owns(t, "a", session("s"), SourceBound)
 	})
@@ -154,14 +154,14 @@ func TestExpiredCacheEntryIsLookedUpAgain(t *testing.T) {
 		one := inMemory(t, Options{})
 		one.near = newNear(10)
 		one.mustBind(t, task("1"), "a", time.Second)
-		one.owns(t, "a", task("1"), SourceLRU)
+		one.owns(t, "a", task("1"), SourceBound)
 		two := over(one.store, Options{})
 		if err := two.apply(t.Context(), two.entry(task("1"), Binding{Upstream: "a"}, time.Hour)); err != nil {
 			t.Fatalf("apply: %v", err)
 		}
 		pass(6 * time.Minute)
 		one.owns(t, "a", task("1"), SourceBound)
-		one.owns(t, "a", task("1"), SourceLRU)
+		one.owns(t, "a", task("1"), SourceBound)
 	})
 }
 

@@ -24,7 +24,8 @@ type metrics struct {
 	bindings metric.Int64Counter
 	lost     metric.Int64Counter
 
-	ofLookups *series.Sets[lookedUp]
+	ofLookups  *series.Sets[lookedUp]
+	ofBindings *series.Sets[boundAs]
 }
 
 // lookedUp are what look-ups are counted by.
@@ -37,12 +38,22 @@ func (l lookedUp) attributes() []attribute.KeyValue {
 	return []attribute.KeyValue{attribute.String("kind", string(l.kind)), attribute.String("source", string(l.source))}
 }
 
+// boundAs is what bindings are counted by.
+type boundAs struct {
+	kind    Kind
+	outcome string
+}
+
+func (b boundAs) attributes() []attribute.KeyValue {
+	return []attribute.KeyValue{attribute.String("kind", string(b.kind)), attribute.String("outcome", b.outcome)}
+}
+
 func newMetrics(provider metric.MeterProvider) metrics {
 	if provider == nil {
 		provider = noop.NewMeterProvider()
 	}
 	meter := provider.Meter("berth/sticky")
-	m := metrics{ofLookups: series.NewSets(lookedUp.attributes)}
+	m := metrics{ofLookups: series.NewSets(lookedUp.attributes), ofBindings: series.NewSets(boundAs.attributes)}
 	// Creating an instrument fails on a malformed name only.
 	m.lookups, _ = meter.Int64Counter("berth.lookups", metric.WithDescription("Look-ups of a binding, by kind and by where it was found."))
 	m.bindings, _ = meter.Int64Counter("berth.bindings", metric.WithDescription("Bindings made, by kind and outcome."))
@@ -64,7 +75,7 @@ func (m metrics) lookup(ctx context.Context, kind Kind, source Source, err error
 }
 
 func (m metrics) bound(ctx context.Context, kind Kind, outcome string) {
-	m.bindings.Add(ctx, 1, metric.WithAttributes(attribute.String("kind", string(kind)), attribute.String("outcome", outcome)))
+	m.bindings.Add(ctx, 1, m.ofBindings.Of(boundAs{kind, outcome}).Add...)
 }
 
 func (m metrics) dropped() { m.lost.Add(context.Background(), 1) }

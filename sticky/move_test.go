@@ -161,3 +161,15 @@ func TestRevisionsOfAHandshakeLoseNothing(t *testing.T) {
 		t.Errorf("a dropped one: got %v, want ErrUnknown", err)
 	}
 }
+
+// A use of a session that was noted while the session moved does not lead back to where it was.
+func TestUseNotedDuringAMoveDoesNotUndoIt(t *testing.T) {
+	b := newBerth(t, "memory:", Options{Near: 10}, 0)
+	b.mustBind(t, session("s"), "a", 0)
+	read := b.owns(t, "a", session("s"), SourceBound)
+	if _, err := b.Move(t.Context(), session("s"), read, Binding{Upstream: "b"}); err != nil {
+		t.Fatalf("Move: %v", err)
+	}
+	b.Keep(session("s"), read)
+	b.owns(t, "b", session("s"), SourceBound)
+}

@@ -1,11 +1,15 @@
 package sticky
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // pending holds the bindings that the store has not taken yet: made while it was
 // away, to be written back when it returns. They count as bound in this process.
 type pending struct {
-	mu      sync.Mutex // guards the field below
+	count   atomic.Int64 // of entries: a look-up takes no lock while there are none
+	mu      sync.Mutex   // guards the field below
 	entries map[string]entry
 }
 
@@ -14,6 +18,9 @@ type pending struct {
 const maxPending = 200_000
 
 func (p *pending) get(name string) (Binding, bool) {
+	if p.count.Load() == 0 {
+		return Binding{}, false
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e, ok := p.entries[name]
@@ -28,11 +35,8 @@ func (p *pending) add(e entry) bool {
 	if have, ok := p.entries[e.name]; ok && !have.binding.yieldsTo(e.binding) {
 		return have.binding.Upstream == e.binding.Upstream
 	}
-	if p.entries == nil {
-		p.entries = make(map[string]entry)
-	}
 	if len(p.entries) < maxPending {
-		p.entries[e.name] = e
+		p.put(e)
 	}
 	return true
 }
@@ -44,7 +48,7 @@ func (p *pending) amend(e entry) bool {
 	if _, ok := p.entries[e.name]; !ok {
 		return false
 	}
-	p.entries[e.name] = e
+	p.put(e)
 	return true
 }
 
@@ -58,17 +62,34 @@ func (p *pending) swap(name string, may func(Binding) bool, e *entry) bool {
 		return false
 	}
 	if e == nil {
-		delete(p.entries, name)
+		p.drop(name)
 	} else {
-		p.entries[name] = *e
+		p.put(*e)
 	}
 	return true
 }
 
 func (p *pending) remove(name string) {
+	if p.count.Load() == 0 {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.drop(name)
+}
+
+// put and drop change the entries under p.mu.
+func (p *pending) put(e entry) {
+	if p.entries == nil {
+		p.entries = make(map[string]entry)
+	}
+	p.entries[e.name] = e
+	p.count.Store(int64(len(p.entries)))
+}
+
+func (p *pending) drop(name string) {
 	delete(p.entries, name)
+	p.count.Store(int64(len(p.entries)))
 }
 
 // settle forgets e, unless it was amended since it was read.
@@ -76,7 +97,7 @@ func (p *pending) settle(e entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.entries[e.name] == e {
-		delete(p.entries, e.name)
+		p.drop(e.name)
 	}
 }
 
@@ -94,8 +115,4 @@ func (p *pending) some(n int) []entry {
 	return out
 }
 
-func (p *pending) len() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.entries)
-}
+func (p *pending) len() int { return int(p.count.Load()) }

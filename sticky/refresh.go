@@ -53,7 +53,7 @@ func (b *Bindings) Keep(key Key, binding Binding) {
 // refresh lets this process know e at once and the store soon. It never blocks:
 // what is dropped is told again when the next answer extends the binding.
 func (b *Bindings) refresh(e entry) {
-	b.near.add(e)
+	b.near.refresh(e)
 	b.enqueue(e)
 }
 

@@ -121,7 +121,7 @@ func (s *Store) Healthy() bool { return s.health.snapshot().Healthy }
 func (s *Store) Health() Health { return s.health.snapshot() }
 
 // Shared reports whether other processes see the same records. False for memory: and
-// file:, where a cache in front gains nothing.
+// file:.
 func (s *Store) Shared() bool { return s.shared }
 
 // Durable reports whether records outlive the process. False for memory:.
