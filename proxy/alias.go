@@ -65,7 +65,7 @@ func (x *request) renameSession(h wire.Header) {
 // sessionAt is what u calls the session: also before the request is routed, when u is
 // asked for a task that lives in it.
 func (x *request) sessionAt(ctx context.Context, u *routing.Upstream) string {
-	if x.decision.Owner == u && x.alias != "" {
+	if x.decision.Owner.Is(u) && x.alias != "" {
 		return x.alias
 	}
 	router := x.Endpoint.Router

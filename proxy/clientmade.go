@@ -39,7 +39,7 @@ func (x *request) bindMade(u *routing.Upstream) (owner *routing.Upstream, err er
 		if err != nil {
 			return nil, err
 		}
-		if owner != nil && owner != one {
+		if owner != nil && !owner.Is(one) {
 			return nil, routing.ErrSeveralOwners
 		}
 		owner = one

@@ -120,7 +120,7 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 	if err != nil {
 		return true, err
 	}
-	if owner != u {
+	if !owner.Is(u) {
 		lease.Release()
 		return true, x.forwardOwned(owner)
 	}

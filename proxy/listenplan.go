@@ -91,7 +91,7 @@ func byOwner(tasks []routing.Listened) []portion {
 		if task.Owner.Silent() {
 			continue
 		}
-		i := slices.IndexFunc(portions, func(p portion) bool { return p.owner == task.Owner })
+		i := slices.IndexFunc(portions, func(p portion) bool { return p.owner.Is(task.Owner) })
 		if i < 0 {
 			i, portions = len(portions), append(portions, portion{owner: task.Owner})
 		}

@@ -34,10 +34,8 @@ func (x *request) route() error {
 	return nil
 }
 
-// query is what the router needs to know of the request. Questions to the fleet may
-// outlive the decision that they serve, and are put from the request as it is now.
+// query is what the router needs to know of the request.
 func (x *request) query() routing.Query {
-	asking := *x
 	return routing.Query{
 		Calls:      x.Message.Calls,
 		Session:    x.Session,
@@ -46,11 +44,15 @@ func (x *request) query() routing.Query {
 		Credential: x.Credential,
 		Caller:     x.Caller,
 		LongestID:  x.Table.Limits.TaskID,
-		Miss:       x.mayMiss,
 		Affinity:   x.Affinity,
-		AskTask:    asking.askTask,
-		AskSession: asking.askSession,
+		Inquirer:   x,
 	}
+}
+
+// Questions implements routing.Inquirer: they are put from the request as it is now.
+func (x *request) Questions() routing.Questions {
+	asking := *x
+	return routing.Questions{Task: asking.askTask, Session: asking.askSession}
 }
 
 // unroutable answers a call about a task that could not be routed with the task

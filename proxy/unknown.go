@@ -9,12 +9,11 @@ import (
 	"berth/routing"
 )
 
-// mayMiss is asked when the map does not know an id, before the fleet is asked for it
-// and before it is called unknown: a caller who names too many unknown ids is told to
-// slow down in place of both. What the map knows is not concerned, so that nobody is
+// Missing implements routing.Inquirer. A caller who names too many unknown ids is told to
+// slow down before the fleet is asked for another. What the map knows is not concerned, so that nobody is
 // kept from a task of his own by what others at the same address guess. It is the same
 // for an id that is another's and for one that nobody has.
-func (x *request) mayMiss() error {
+func (x *request) Missing() error {
 	if x.AboutTask() && x.terminal() != nil {
 		return nil // its end was seen here: it is no guess
 	}

@@ -15,7 +15,7 @@ type Affinity struct {
 // byAffinity looks up the values that the request carries and sets the owner of d: of
 // several that are bound the first counts. A store that is away binds nothing: a call
 // must not fail for a value that may be new.
-func (r *Router) byAffinity(ctx context.Context, q Query, d *Decision) {
+func (r *Router) byAffinity(ctx context.Context, q *Query, d *Decision) {
 	for _, value := range q.Affinity {
 		a := Affinity{Key: r.AffinityKey(q.Principal, value)}
 		binding, source, err := r.Bindings.Lookup(ctx, a.Key)

@@ -125,10 +125,10 @@ func (a *Asker) ask(ctx context.Context, q Question) (*Upstream, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	n := len(a.pool.upstreams)
-	verdicts := make(chan answered, n) // room for all: nobody waits for those who come late
+	upstreams := a.pool.Upstreams()
+	verdicts := make(chan answered, len(upstreams)) // room for all: nobody waits for those who come late
 	var asking sync.WaitGroup
-	for _, u := range a.pool.upstreams {
+	for _, u := range upstreams {
 		asking.Go(func() { verdicts <- answered{u, a.verdict(ctx, u, q)} })
 	}
 	// The slot counts what is under way, also what is being cancelled.
@@ -136,7 +136,7 @@ func (a *Asker) ask(ctx context.Context, q Question) (*Upstream, error) {
 		asking.Wait()
 		a.turns.end(q.Caller)
 	}()
-	return collect(ctx, verdicts, n)
+	return collect(ctx, verdicts, len(upstreams))
 }
 
 type answered struct {

@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"berth/internal/mcp"
+	"berth/internal/storage"
+	"berth/routing"
+	"berth/sticky"
 )
 
 // BenchmarkPick chooses an upstream for unbound work, and gives it back.
@@ -17,4 +20,38 @@ func BenchmarkPick(b *testing.B) {
 		}
 		lease.Release()
 	}
+}
+
+// benchedRouter has a, b and c, and one task, which is a's.
+func benchedRouter(b *testing.B) *routing.Router {
+	store, err := storage.Open("memory:", storage.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = store.Close() })
+	pool := poolOf("a", "b", "c")
+	r := &routing.Router{Pool: pool, Bindings: sticky.New(store, sticky.Options{Near: 100}), Asker: routing.NewAsker(pool)}
+	if err := r.Bind(b.Context(), r.TaskKey("", "task"), sticky.Binding{Upstream: "a"}, 0); err != nil {
+		b.Fatal(err)
+	}
+	return r
+}
+
+func benchmarkDecide(b *testing.B, call mcp.Call) {
+	r := benchedRouter(b)
+	q := routing.Query{Calls: []mcp.Call{call}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := r.Decide(b.Context(), q); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkDecidePoll finds the owner of a task that is known.
+func BenchmarkDecidePoll(b *testing.B) { benchmarkDecide(b, modern("tasks/get", "task")) }
+
+// BenchmarkDecideToolCall finds that a call is for anybody.
+func BenchmarkDecideToolCall(b *testing.B) {
+	benchmarkDecide(b, mcp.Call{Method: "tools/call", Era: mcp.EraModern, Kind: mcp.KindRequest})
 }

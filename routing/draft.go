@@ -12,29 +12,31 @@ import (
 // byNewTask routes a request that is to become a task whose id the client made. An id
 // that is bound already goes to its owner, who says what it means that it comes twice.
 // The fleet is not asked: an id that is new is nobody's.
-func (r *Router) byNewTask(ctx context.Context, q Query, call *mcp.Call) (Decision, error) {
+func (r *Router) byNewTask(ctx context.Context, q *Query, call *mcp.Call, d *Decision) error {
 	key, err := r.newTaskKey(ctx, q, call)
 	if err != nil {
-		return Decision{}, err
+		return err
 	}
 	binding, source, err := r.LookUp(ctx, key)
 	if ctx.Err() != nil {
-		return Decision{}, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	if err != nil { // not bound; or the store is away, and it is bound locally, as all that is created
-		return Decision{Made: []sticky.Key{key}}, nil
+		d.Made = append(d.Made, key)
+		return nil
 	}
 	owner := r.Pool.Find(binding.Upstream)
 	if owner == nil {
-		return Decision{}, ErrOwnerGone
+		return ErrOwnerGone
 	}
-	return Decision{Owner: owner, Source: source, Key: key, Binding: binding}, nil
+	d.found(owner, source, key, binding)
+	return nil
 }
 
 // newTaskKey is the key of a task whose id the client made. An id that is another
 // principal's is refused before anybody hears of it: bound, it would lead the caller to
 // the other's task.
-func (r *Router) newTaskKey(ctx context.Context, q Query, call *mcp.Call) (sticky.Key, error) {
+func (r *Router) newTaskKey(ctx context.Context, q *Query, call *mcp.Call) (sticky.Key, error) {
 	key := r.key(sticky.Task, q.Principal, call.NewTaskID)
 	foreign, err := r.isForeign(ctx, key)
 	if err == nil && foreign {
@@ -46,13 +48,12 @@ func (r *Router) newTaskKey(ctx context.Context, q Query, call *mcp.Call) (stick
 // byRelatedTask routes a notification that belongs to a task: in the first draft a task
 // is cancelled by one (SEP-1686, 4.8). It gets no answer, so one that cannot be routed is
 // no error.
-func (r *Router) byRelatedTask(ctx context.Context, q Query, call *mcp.Call) Decision {
+func (r *Router) byRelatedTask(ctx context.Context, q *Query, call *mcp.Call, d *Decision) {
 	key := r.key(sticky.Task, q.Principal, call.RelatedTaskID)
 	binding, source, err := r.LookUp(ctx, key)
-	if err != nil {
-		return Decision{}
+	if owner := r.Pool.Find(binding.Upstream); err == nil && owner != nil {
+		d.found(owner, source, key, binding)
 	}
-	return Decision{Owner: r.Pool.Find(binding.Upstream), Source: source, Key: key, Binding: binding}
 }
 
 // LookUp looks a task or session up as sticky.Bindings.Lookup does. Where a client made the id,
@@ -97,7 +98,10 @@ func (r *Router) BindNew(ctx context.Context, key sticky.Key, from *Upstream, bi
 			return owner, nil
 		}
 	}
-	return r.Pool.Find(binding.Upstream), nil
+	if owner := r.Pool.Find(binding.Upstream); owner != nil {
+		return owner, nil
+	}
+	return nil, ErrOwnerGone
 }
 
 // KeepNew prolongs what BindNew bound, while the request is under way. What is provisional

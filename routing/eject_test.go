@@ -2,6 +2,7 @@ package routing
 
 import (
 	"errors"
+	"strconv"
 	"sync"
 	"testing"
 )
@@ -9,8 +10,8 @@ import (
 // due is a pool of n upstreams that have all failed often enough.
 func due(n int) *Pool {
 	var upstreams []*Upstream
-	for range n {
-		u, rule := new(Upstream), Ejection{}.withDefaults()
+	for i := range n {
+		u, rule := &Upstream{Name: strconv.Itoa(i), live: new(live)}, Ejection{}.withDefaults()
 		for range ejectAfter {
 			u.health.fail(&rule)
 		}
@@ -23,10 +24,10 @@ func due(n int) *Pool {
 // ejected once, and not for twice as long.
 func TestAnUpstreamIsEjectedOnceAtATime(t *testing.T) {
 	p := due(4)
-	if got, _ := p.eject(p.upstreams[0], errors.New("broken")); got != ejectionMin {
+	if got, _ := p.eject(p.Upstreams()[0], errors.New("broken")); got != ejectionMin {
 		t.Errorf("first: got %v, want %v", got, ejectionMin)
 	}
-	if got, _ := p.eject(p.upstreams[0], errors.New("broken")); got != 0 {
+	if got, _ := p.eject(p.Upstreams()[0], errors.New("broken")); got != 0 {
 		t.Errorf("second: got %v, want none", got)
 	}
 }
@@ -38,7 +39,7 @@ func TestSimultaneousEjectionsStopAtHalf(t *testing.T) {
 		p := due(4)
 		start := make(chan struct{})
 		var ejecting sync.WaitGroup
-		for _, u := range p.upstreams {
+		for _, u := range p.Upstreams() {
 			ejecting.Go(func() {
 				<-start
 				p.eject(u, errors.New("broken"))
@@ -47,7 +48,7 @@ func TestSimultaneousEjectionsStopAtHalf(t *testing.T) {
 		close(start)
 		ejecting.Wait()
 		out := 0
-		for _, u := range p.upstreams {
+		for _, u := range p.Upstreams() {
 			if u.Ejected() {
 				out++
 			}

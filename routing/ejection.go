@@ -84,6 +84,9 @@ func (r *row) clear(now time.Time) (readmitted bool) {
 	return true
 }
 
+// empty reports whether nothing counts against the upstream.
+func (r *row) empty() bool { return len(r.failed) == 0 && !r.probation && r.ejections == 0 }
+
 // eject begins an ejection, and returns how long it lasts and whether it is the first one in
 // a row.
 func (r *row) eject(now time.Time, e *Ejection, cause error) (d time.Duration, first bool) {
@@ -125,12 +128,11 @@ func (p *Pool) eject(u *Upstream, cause error) (d time.Duration, first bool) {
 
 // mayEject keeps the rest of the pool in the choice.
 func (p *Pool) mayEject() bool {
-	now := time.Now()
-	out := 1
-	for _, u := range p.upstreams {
+	upstreams, now, out := p.Upstreams(), time.Now(), 1
+	for _, u := range upstreams {
 		if u.health.ejected(now) {
 			out++
 		}
 	}
-	return 100*out <= p.ejection.Percent*len(p.upstreams)
+	return 100*out <= p.ejection.Percent*len(upstreams)
 }

@@ -114,16 +114,22 @@ func (f *fleet) questions() int {
 
 // query is a request with these calls.
 func (f *fleet) query(calls ...mcp.Call) routing.Query {
-	return routing.Query{
-		Calls: calls,
-		AskTask: func(_ context.Context, u *routing.Upstream, id string) routing.Verdict {
+	return routing.Query{Calls: calls, Inquirer: inquirer{
+		Task: func(_ context.Context, u *routing.Upstream, id string) routing.Verdict {
 			return f.ask(u, id)
 		},
-		AskSession: func(_ context.Context, u *routing.Upstream) routing.Verdict {
+		Session: func(_ context.Context, u *routing.Upstream) routing.Verdict {
 			return f.ask(u, "session")
 		},
-	}
+	}}
 }
+
+// inquirer is a request that may ask for every id.
+type inquirer routing.Questions
+
+func (inquirer) Missing() error { return nil }
+
+func (i inquirer) Questions() routing.Questions { return routing.Questions(i) }
 
 // inSession is a request with these calls in a session.
 func (f *fleet) inSession(calls ...mcp.Call) routing.Query {

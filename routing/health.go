@@ -3,13 +3,15 @@ package routing
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
 
 // health is what an upstream's answers tell about it.
 type health struct {
-	mu          sync.Mutex // guards the fields below
+	noted       atomic.Bool // written under mu; false: the upstream answers, and nothing counts against it
+	mu          sync.Mutex  // guards the fields below
 	row         row
 	silentSince time.Time     // zero: it answers, or nobody has noticed yet
 	silence     error         // how it showed
@@ -21,6 +23,9 @@ type health struct {
 // answered notes an answer, whatever it says: the upstream is there. It reports whether that
 // ends a silence that was confirmed.
 func (h *health) answered() (back bool) {
+	if !h.noted.Load() {
+		return false
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.silentSince.IsZero() {
@@ -29,20 +34,27 @@ func (h *health) answered() (back bool) {
 	close(h.answers)
 	back = h.confirmed
 	h.silentSince, h.silence, h.confirmed, h.refuses = time.Time{}, nil, false, false
+	h.noted.Store(!h.row.empty())
 	return back
 }
 
 // succeed notes a success, and reports whether it is the first one after an ejection.
 func (h *health) succeed() (readmitted bool) {
+	if !h.noted.Load() {
+		return false
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.row.clear(time.Now())
+	readmitted = h.row.clear(time.Now())
+	h.noted.Store(!h.silentSince.IsZero() || !h.row.empty())
+	return readmitted
 }
 
 // fail notes a failure and reports whether the upstream is due for ejection.
 func (h *health) fail(e *Ejection) (due bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.noted.Store(true)
 	return h.row.add(time.Now(), e)
 }
 
@@ -50,7 +62,18 @@ func (h *health) fail(e *Ejection) (due bool) {
 func (h *health) eject(e *Ejection, cause error) (d time.Duration, first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.noted.Store(true)
 	return h.row.eject(time.Now(), e, cause)
+}
+
+// fit reports whether nothing keeps unbound work from the upstream.
+func (h *health) fit() bool {
+	if !h.noted.Load() {
+		return true
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.silentSince.IsZero() && !time.Now().Before(h.row.until)
 }
 
 func (h *health) ejected(now time.Time) bool {
@@ -63,6 +86,7 @@ func (h *health) ejected(now time.Time) bool {
 func (h *health) setSilent(cause error) (first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.noted.Store(true)
 	h.refuses = errors.Is(cause, syscall.ECONNREFUSED)
 	first = h.silentSince.IsZero()
 	if first {

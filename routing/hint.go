@@ -8,7 +8,7 @@ import (
 )
 
 // preferred returns the upstream that issued the call's requestState or cursor.
-func (r *Router) preferred(ctx context.Context, q Query) string {
+func (r *Router) preferred(ctx context.Context, q *Query) string {
 	c := &q.Calls[0]
 	hint := HintID(c.Method, c.RequestState, c.Cursor)
 	if hint == "" {

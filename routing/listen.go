@@ -60,7 +60,7 @@ func (r *Router) Audience(ctx context.Context, q Query) (Audience, error) {
 	ids := slices.DeleteFunc(ListenIDs(call.Listen.TaskIDs()), func(id string) bool { return !mcp.IsTaskID(id, longest) })
 	found := make([]lookedUp, len(ids))
 	r.lookUpAll(ctx, q.Principal, ids, found)
-	r.askForAll(ctx, q, call, found)
+	r.askForAll(ctx, &q, call, found)
 	var a Audience
 	for _, f := range found {
 		switch {
@@ -114,7 +114,7 @@ func (r *Router) lookUpListened(ctx context.Context, key sticky.Key) lookedUp {
 
 // askForAll asks the fleet for the first of the ids that the map does not know, as
 // it would for a poll.
-func (r *Router) askForAll(ctx context.Context, q Query, call *mcp.Call, found []lookedUp) {
+func (r *Router) askForAll(ctx context.Context, q *Query, call *mcp.Call, found []lookedUp) {
 	if !call.DeclaresTasks {
 		return
 	}
@@ -136,12 +136,12 @@ func (r *Router) askForAll(ctx context.Context, q Query, call *mcp.Call, found [
 	asking.Wait()
 }
 
-func (r *Router) askForListened(ctx context.Context, q Query, call *mcp.Call, f *lookedUp) {
+func (r *Router) askForListened(ctx context.Context, q *Query, call *mcp.Call, f *lookedUp) {
 	one := *call
 	one.TaskID = f.ID
-	d, err := r.byTask(ctx, q, &one)
-	f.err, f.unjudged = err, false
-	if err == nil {
+	var d Decision
+	f.err, f.unjudged = r.byTask(ctx, q, &one, &d), false
+	if f.err == nil {
 		f.Owner, f.Source, f.Binding = d.Owner, d.Source, d.Binding
 	}
 }

@@ -33,7 +33,7 @@ func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
 	// A callback given with an instrument is dropped where the instrument stands already: all
 	// pools share these two. Registering fails on instruments of another meter only.
 	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
-		for _, u := range p.upstreams {
+		for _, u := range p.Upstreams() {
 			attributes := upstreamAttributes(p.name, u)
 			o.ObserveInt64(inFlight, int64(u.InFlight()), attributes)
 			o.ObserveInt64(up, upValue(u), attributes)

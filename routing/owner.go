@@ -10,80 +10,107 @@ import (
 	"berth/sticky"
 )
 
-// byTask finds the owner of the task that a call is about. The fleet is asked for it with
-// tasks/get, so a modern caller who may not send one may not ask.
-func (r *Router) byTask(ctx context.Context, q Query, call *mcp.Call) (Decision, error) {
+// byTask sets the owner of the task that a call is about.
+func (r *Router) byTask(ctx context.Context, q *Query, call *mcp.Call, d *Decision) error {
 	key := r.key(sticky.Task, q.Principal, call.TaskID)
-	ask := func(ctx context.Context, u *Upstream) Verdict { return q.AskTask(ctx, u, call.TaskID) }
-	learned := sticky.Binding{Dialect: mcp.DialectCore.String()}
-	if call.Era == mcp.EraModern {
-		learned.Dialect = mcp.DialectExtension.String()
-		if !call.DeclaresTasks {
-			ask = nil
-		}
-	}
-	d, err := r.owner(ctx, q, key, learned, ask)
+	err := r.byOwner(ctx, q, key, call, d)
 	d.Task, d.TaskBinding = key, d.Binding
-	return d, err
+	return err
 }
 
-// owner looks key up and, if the map cannot tell, asks the fleet. A nil ask means
-// that the caller may not ask.
-func (r *Router) owner(ctx context.Context, q Query, key sticky.Key, learned sticky.Binding, ask func(context.Context, *Upstream) Verdict) (Decision, error) {
+// byOwner looks key up and, if the map cannot tell, asks the fleet. call is about the task that
+// key names; nil for a session.
+func (r *Router) byOwner(ctx context.Context, q *Query, key sticky.Key, call *mcp.Call, d *Decision) error {
 	binding, source, missing := r.LookUp(ctx, key)
 	if missing == nil {
 		if u := r.Pool.Find(binding.Upstream); u != nil {
-			return Decision{Owner: u, Source: source, Key: key, Binding: binding}, nil
+			d.found(u, source, key, binding)
+			return nil
 		}
 		missing = ErrOwnerGone
 	}
 	if ctx.Err() != nil {
-		return Decision{}, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
-	if ask == nil {
-		return Decision{}, ErrUndeclared
-	}
-	if q.Miss != nil && !errors.Is(missing, ErrOwnerGone) {
-		if err := q.Miss(); err != nil {
-			return Decision{}, err
-		}
-	}
-	if r.Principals && !r.Recover {
-		return Decision{}, denied(key.Kind, missing)
+	if err := r.mayAsk(q, key, call, missing); err != nil {
+		return err
 	}
 	foreign, err := r.isForeign(ctx, key)
 	if err != nil {
-		return Decision{}, err
+		return err
 	}
-	u, err := r.Asker.Ask(ctx, Question{Key: string(key.Kind) + "\x00" + key.Principal + "\x00" + q.Credential + "\x00" + key.ID, Caller: q.Caller, Ask: ask})
+	u, err := r.Asker.Ask(ctx, q.question(key, call))
 	switch {
 	case errors.Is(err, ErrDenied), errors.Is(err, ErrUnclear) && errors.Is(missing, storage.ErrUnavailable):
-		return Decision{}, denied(key.Kind, missing)
+		return denied(key.Kind, missing)
 	case err != nil:
-		return Decision{}, err
+		return err
 	case foreign:
-		return Decision{}, denied(key.Kind, sticky.ErrUnknown)
+		return denied(key.Kind, sticky.ErrUnknown)
+	}
+	r.learn(ctx, key, q.learned(u, call), u, missing, d)
+	return nil
+}
+
+// mayAsk says why the fleet is not asked for what the map is missing, if it is not. It is asked
+// for a task with tasks/get, which a modern caller may not send without the extension.
+func (r *Router) mayAsk(q *Query, key sticky.Key, call *mcp.Call, missing error) error {
+	if call != nil && call.Era == mcp.EraModern && !call.DeclaresTasks {
+		return ErrUndeclared
+	}
+	if !errors.Is(missing, ErrOwnerGone) {
+		if err := q.Inquirer.Missing(); err != nil {
+			return err
+		}
+	}
+	if r.Principals && !r.Recover {
+		return denied(key.Kind, missing)
+	}
+	return nil
+}
+
+// question asks the fleet for what key names: the task that call is about, or the session.
+func (q *Query) question(key sticky.Key, call *mcp.Call) Question {
+	put := q.Inquirer.Questions()
+	ask := put.Session
+	if call != nil {
+		ask = func(ctx context.Context, u *Upstream) Verdict { return put.Task(ctx, u, key.ID) }
+	}
+	return Question{Key: string(key.Kind) + "\x00" + key.Principal + "\x00" + q.Credential + "\x00" + key.ID, Caller: q.Caller, Ask: ask}
+}
+
+// learned is the binding of what the fleet says u holds: the task that call is about, or the
+// session.
+func (q *Query) learned(u *Upstream, call *mcp.Call) sticky.Binding {
+	binding := sticky.Binding{Upstream: u.Name, Asked: true}
+	switch {
+	case call == nil:
+		binding.Version = q.Version
+	case call.Era == mcp.EraModern:
+		binding.Dialect = mcp.DialectExtension.String()
+	default:
+		binding.Dialect = mcp.DialectCore.String()
 	}
 	if u.Name == q.home.Upstream {
-		learned.Alias = q.home.Alias // it was asked under that name
+		binding.Alias = q.home.Alias // it was asked under that name
 	}
-	return r.learn(ctx, key, learned, u, missing)
+	return binding
 }
 
 // learn binds what the fleet told. If the map knows another owner by now, that
 // one counts: the first wins.
-func (r *Router) learn(ctx context.Context, key sticky.Key, binding sticky.Binding, u *Upstream, missing error) (Decision, error) {
+func (r *Router) learn(ctx context.Context, key sticky.Key, binding sticky.Binding, u *Upstream, missing error, d *Decision) {
 	if errors.Is(missing, ErrOwnerGone) {
 		r.Bindings.Unbind(ctx, key)
 	}
-	binding.Upstream, binding.Asked = u.Name, true
-	if err := r.Bind(ctx, key, binding, 0); errors.Is(err, sticky.ErrOwned) {
-		standing, source, err := r.Bindings.Lookup(ctx, key)
-		if owner := r.Pool.Find(standing.Upstream); err == nil && owner != nil {
-			return Decision{Owner: owner, Source: source, Key: key, Binding: standing}, nil
-		}
+	d.found(u, SourceAsked, key, binding)
+	if err := r.Bind(ctx, key, binding, 0); !errors.Is(err, sticky.ErrOwned) {
+		return
 	}
-	return Decision{Owner: u, Source: SourceAsked, Key: key, Binding: binding}, nil
+	standing, source, err := r.Bindings.Lookup(ctx, key)
+	if owner := r.Pool.Find(standing.Upstream); err == nil && owner != nil {
+		d.found(owner, source, key, standing)
+	}
 }
 
 // denied words what it means that nobody knows the id, given why the map did not:

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"berth/internal/mcp"
 
@@ -20,7 +19,7 @@ var ErrNoUpstream = errors.New("routing: no upstream available")
 // PoolOptions are what a Pool is made of.
 type PoolOptions struct {
 	Name      string      // as bindings, logs and metrics have it
-	Upstreams []*Upstream // with names that differ
+	Upstreams []*Upstream // the first ones; see Replace
 	Picker    Picker      // nil: TwoChoices
 	// Probe asks a silent upstream for any sign of life; nil: upstreams are never
 	// taken for silent.
@@ -33,32 +32,36 @@ type PoolOptions struct {
 // Pool is the set of upstreams that offer the same MCP server, interchangeable
 // for new work.
 type Pool struct {
-	name      string
-	upstreams []*Upstream
-	picker    Picker
-	probe     func(ctx context.Context, u *Upstream) error
-	ejection  Ejection
-	log       *slog.Logger
-	metrics   metrics
-	suspects  suspects
-	silence   chan struct{} // holds one: an upstream has just fallen silent
+	name     string
+	picker   Picker
+	probe    func(ctx context.Context, u *Upstream) error
+	ejection Ejection
+	log      *slog.Logger
+	metrics  metrics
+	suspects suspects
+	silence  chan struct{} // holds one: an upstream has just fallen silent
+
+	members atomic.Pointer[members]
 
 	nobody [2]atomic.Int64 // by mcp.Era: until when, in Unix nanoseconds, no upstream is taken to speak it
 
 	ejecting sync.Mutex // held while an ejection is weighed: two must not both be the last that may be
+	changing sync.Mutex // guards the field below, and is held while the members change
+	known    map[string]*live
 }
 
 // NewPool returns a pool of the given upstreams.
 func NewPool(o PoolOptions) *Pool {
 	p := &Pool{
-		name:      o.Name,
-		upstreams: o.Upstreams,
-		picker:    o.Picker,
-		probe:     o.Probe,
-		ejection:  o.Ejection.withDefaults(),
-		log:       o.Logger,
-		silence:   make(chan struct{}, 1),
+		name:     o.Name,
+		picker:   o.Picker,
+		probe:    o.Probe,
+		ejection: o.Ejection.withDefaults(),
+		log:      o.Logger,
+		silence:  make(chan struct{}, 1),
+		known:    make(map[string]*live),
 	}
+	p.become(o.Upstreams)
 	if p.picker == nil {
 		p.picker = TwoChoices{}
 	}
@@ -72,26 +75,19 @@ func NewPool(o PoolOptions) *Pool {
 // Name returns the pool's name.
 func (p *Pool) Name() string { return p.name }
 
-// Upstreams returns the pool's upstreams. The slice must not be changed.
-func (p *Pool) Upstreams() []*Upstream { return p.upstreams }
+// Upstreams returns those of the pool now. The slice must not be changed.
+func (p *Pool) Upstreams() []*Upstream { return p.members.Load().all }
 
 // Names are those of the pool's upstreams.
 func (p *Pool) Names() (names []string) {
-	for _, u := range p.upstreams {
+	for _, u := range p.Upstreams() {
 		names = append(names, u.Name)
 	}
 	return names
 }
 
 // Find returns the upstream with this name, or nil.
-func (p *Pool) Find(name string) *Upstream {
-	for _, u := range p.upstreams {
-		if u.Name == name {
-			return u
-		}
-	}
-	return nil
-}
+func (p *Pool) Find(name string) *Upstream { return p.members.Load().byName[name] }
 
 // Own takes a lease on an owner. Nothing stands against it: what an upstream owns
 // it keeps, draining or ejected.
@@ -102,30 +98,56 @@ func (p *Pool) Own(u *Upstream) *Lease { return newLease(u) }
 // it uses those that are ejected or silent; draining ones never. Those that have shown that
 // they do not speak the era come last.
 func (p *Pool) Pick(era mcp.Era, prefer string, tried []*Upstream) (*Lease, error) {
-	var ranks [4][]*Upstream // fit; unfit; fit, and foreign to the era; both
-	now := time.Now()
-	for _, u := range p.upstreams {
-		if u.Draining || slices.Contains(tried, u) {
+	u := p.choose(era, prefer, tried)
+	if u == nil {
+		return nil, ErrNoUpstream
+	}
+	return newLease(u), nil
+}
+
+// choose returns Pick's choice; nil: there is none.
+func (p *Pool) choose(era mcp.Era, prefer string, tried []*Upstream) *Upstream {
+	all := p.Upstreams()
+	lowest, best, from := ranks, []*Upstream(nil), 0 // best is a part of all, from there on, as long as it can be
+	for i, u := range all {
+		if u.Draining || len(tried) > 0 && slices.ContainsFunc(tried, u.Is) {
 			continue
 		}
-		rank := 0
-		if u.health.ejected(now) || u.Silent() {
-			rank = 1
-		}
-		if u.eras.isForeign(era) {
-			rank += 2
-		}
-		if rank == 0 && u.Name == prefer {
-			return newLease(u), nil
-		}
-		ranks[rank] = append(ranks[rank], u)
-	}
-	for _, candidates := range ranks {
-		if len(candidates) > 0 {
-			return newLease(p.picker.Pick(candidates)), nil
+		rank := u.rank(era)
+		switch {
+		case rank == fit && u.Name == prefer:
+			return u
+		case rank < lowest:
+			lowest, best, from = rank, all[i:i+1:i+1], i
+		case rank == lowest && from+len(best) == i:
+			best = all[from : i+1 : i+1]
+		case rank == lowest:
+			best, from = append(best, u), -len(all)
 		}
 	}
-	return nil, ErrNoUpstream
+	if len(best) == 0 {
+		return nil
+	}
+	return p.picker.Pick(best)
+}
+
+// How willingly an upstream is given unbound work: what it is unfit for is worse than any trouble.
+const (
+	fit     = 0
+	unfit   = 1 // ejected or silent
+	foreign = 2 // to the era of the work
+	ranks   = 4
+)
+
+func (u *Upstream) rank(era mcp.Era) int {
+	rank := fit
+	if !u.health.fit() {
+		rank += unfit
+	}
+	if u.Profile().isForeign(era) {
+		rank += foreign
+	}
+	return rank
 }
 
 // Succeeded notes that u answered, with nothing that counts against it.
@@ -140,7 +162,7 @@ func (p *Pool) Succeeded(u *Upstream) {
 func (p *Pool) Answered(u *Upstream) {
 	u.heard.Add(1)
 	if u.health.answered() {
-		u.eras.forget() // it may be another server by now
+		u.profile.Store(nil) // it may be another server by now
 		p.log.Info("upstream answers again", "pool", p.name, "upstream", u.Name)
 	}
 }

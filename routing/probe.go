@@ -31,7 +31,7 @@ func (p *Pool) Run(ctx context.Context) error {
 
 func (p *Pool) probeSilent(ctx context.Context) {
 	var wg sync.WaitGroup
-	for _, u := range p.upstreams {
+	for _, u := range p.Upstreams() {
 		if u.Silent() {
 			wg.Go(func() { p.probeOne(ctx, u) })
 		}

@@ -38,17 +38,26 @@ type Query struct {
 	// They matter to what is about no task and in no session.
 	Affinity []string
 
-	// Miss is called when the map does not know an id, before the fleet is asked for it
-	// or it is called unknown; its error, if there is one, is told instead. nil: nothing
-	// is called.
-	Miss func() error
-
-	// AskTask and AskSession ask one upstream whether it knows the task, or the
-	// session, with the caller's credentials.
-	AskTask    func(ctx context.Context, u *Upstream, taskID string) Verdict
-	AskSession func(ctx context.Context, u *Upstream) Verdict
+	Inquirer Inquirer // what comes into play where the map does not know an id
 
 	home sticky.Binding // of the session that a task is looked for in; zero: none
+}
+
+// Inquirer is a request whose id the map does not know.
+type Inquirer interface {
+	// Missing is called before the fleet is asked for the id or it is called unknown; its
+	// error, if there is one, is told instead.
+	Missing() error
+
+	// Questions are those that are put to upstreams with the caller's credentials. They may
+	// still be put when the decision that they serve is made.
+	Questions() Questions
+}
+
+// Questions ask one upstream whether it knows a task, or the request's session.
+type Questions struct {
+	Task    func(ctx context.Context, u *Upstream, taskID string) Verdict
+	Session func(ctx context.Context, u *Upstream) Verdict
 }
 
 // Decision says where a request goes.
@@ -82,6 +91,11 @@ type Decision struct {
 	Affinities []Affinity
 }
 
+// found has the request go to the owner that key is bound to.
+func (d *Decision) found(owner *Upstream, source sticky.Source, key sticky.Key, binding sticky.Binding) {
+	*d = Decision{Owner: owner, Source: source, Key: key, Binding: binding, Made: d.Made}
+}
+
 // Router routes the calls of one pool.
 type Router struct {
 	Pool       *Pool            // whose calls it routes
@@ -92,51 +106,55 @@ type Router struct {
 }
 
 // Decide finds the owner of what the request is about, or none for unbound work.
-// Errors: those of this file, Query.Miss's, ErrUnclear, ErrBusy, a refusal of AskTask's or
-// AskSession's that nobody contradicts, or one that wraps
+// Errors: those of this file, Inquirer.Missing's, ErrUnclear, ErrBusy, a refusal of
+// Questions that nobody contradicts, or one that wraps
 // storage.ErrUnavailable: then nobody can say whether the id exists.
-func (r *Router) Decide(ctx context.Context, q Query) (Decision, error) {
+func (r *Router) Decide(ctx context.Context, q Query) (d Decision, err error) {
 	if q.Session != "" && !initializes(q.Calls) {
-		return r.bySession(ctx, q)
+		err = r.bySession(ctx, &q, &d)
+	} else {
+		err = r.byCalls(ctx, &q, &d)
 	}
-	d := Decision{Source: SourcePicked}
-	var made []sticky.Key
-	for i := range q.Calls {
-		next, err := r.byCall(ctx, q, &q.Calls[i])
-		if err != nil {
-			return Decision{}, err
-		}
-		made = append(made, next.Made...)
-		if next.Owner == nil {
-			continue
-		}
-		if d.Owner != nil && d.Owner != next.Owner {
-			return Decision{}, ErrSeveralOwners
-		}
-		d = next
-	}
-	d.Made = made
-	if d.Owner == nil {
-		r.byAffinity(ctx, q, &d)
-	}
-	if d.Owner == nil && len(q.Calls) == 1 {
-		d.Prefer = r.preferred(ctx, q)
+	if err != nil {
+		return Decision{}, err
 	}
 	return d, nil
 }
 
-// byCall finds the owner of what one call without a session is about; none if it is about
-// nothing that is owned.
-func (r *Router) byCall(ctx context.Context, q Query, call *mcp.Call) (Decision, error) {
+// byCalls finds the owner of what calls without a session are about.
+func (r *Router) byCalls(ctx context.Context, q *Query, d *Decision) error {
+	for i := range q.Calls {
+		before := d.Owner
+		if err := r.byCall(ctx, q, &q.Calls[i], d); err != nil {
+			return err
+		}
+		if before != nil && !before.Is(d.Owner) {
+			return ErrSeveralOwners
+		}
+	}
+	if d.Owner != nil {
+		return nil
+	}
+	d.Source = SourcePicked
+	r.byAffinity(ctx, q, d)
+	if d.Owner == nil && len(q.Calls) == 1 {
+		d.Prefer = r.preferred(ctx, q)
+	}
+	return nil
+}
+
+// byCall sets the owner of what one call without a session is about, if it is about anything
+// that is owned.
+func (r *Router) byCall(ctx context.Context, q *Query, call *mcp.Call, d *Decision) error {
 	switch {
 	case call.IsTask():
-		return r.byTask(ctx, q, call)
+		return r.byTask(ctx, q, call, d)
 	case call.MakesTask():
-		return r.byNewTask(ctx, q, call)
+		return r.byNewTask(ctx, q, call, d)
 	case call.Era == mcp.EraLegacy && call.Kind == mcp.KindNotification && call.RelatedTaskID != "":
-		return r.byRelatedTask(ctx, q, call), nil
+		r.byRelatedTask(ctx, q, call, d)
 	}
-	return Decision{}, nil
+	return nil
 }
 
 func (r *Router) key(kind sticky.Kind, principal, id string) sticky.Key {

@@ -157,14 +157,14 @@ func TestUndeclaredCallsNeverAsk(t *testing.T) {
 func TestLearningYieldsToTheFirst(t *testing.T) {
 	f := newFleet(t, "memory:")
 	q := f.query(modern("tasks/get", "1"))
-	ask := q.AskTask
-	q.AskTask = func(ctx context.Context, u *routing.Upstream, id string) routing.Verdict {
+	ask := q.Inquirer.Questions().Task
+	q.Inquirer = inquirer{Task: func(ctx context.Context, u *routing.Upstream, id string) routing.Verdict {
 		if u.Name != "a" {
 			return ask(ctx, u, id)
 		}
 		f.bind(t, f.TaskKey("", "1"), "b")
 		return routing.Knows
-	}
+	}}
 	routes(t, f.Router, q, "b", sticky.SourceBound)
 }
 

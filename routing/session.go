@@ -10,34 +10,49 @@ import (
 
 // bySession: on legacy calls the session decides alone. With principals a task
 // must be the caller's own besides, or the session would be a way around.
-func (r *Router) bySession(ctx context.Context, q Query) (Decision, error) {
-	key := r.key(sticky.Session, q.Principal, q.Session)
-	d, err := r.owner(ctx, q, key, sticky.Binding{Version: q.Version}, q.AskSession)
-	if err != nil {
-		return Decision{}, err
+func (r *Router) bySession(ctx context.Context, q *Query, d *Decision) error {
+	if err := r.inUse(ctx, q, d); err != nil {
+		return err
 	}
-	r.touch(key, d.Binding)
 	d.Alias, q.home = d.Binding.Alias, d.Binding
 	if r.Principals && subscribes(q.Calls) {
-		own, err := r.Audience(ctx, q)
-		if err != nil {
-			return Decision{}, err
+		if err := r.narrow(ctx, q, d); err != nil {
+			return err
 		}
-		for _, task := range own.Tasks {
-			d.ListenIDs = append(d.ListenIDs, task.ID)
-		}
-		d.Narrow = true
 	}
 	for i := range q.Calls {
-		if err := r.inSession(ctx, q, &q.Calls[i], &d); err != nil {
-			return Decision{}, err
+		if err := r.inSession(ctx, q, &q.Calls[i], d); err != nil {
+			return err
 		}
 	}
-	return d, nil
+	return nil
+}
+
+// inUse sets the owner of the session of q, and notes that it is in use.
+func (r *Router) inUse(ctx context.Context, q *Query, d *Decision) error {
+	key := r.SessionKey(q.Principal, q.Session)
+	err := r.byOwner(ctx, q, key, nil, d)
+	if err == nil {
+		r.touch(key, d.Binding)
+	}
+	return err
+}
+
+// narrow has a subscription name no tasks but the caller's own.
+func (r *Router) narrow(ctx context.Context, q *Query, d *Decision) error {
+	own, err := r.Audience(ctx, *q)
+	if err != nil {
+		return err
+	}
+	for _, task := range own.Tasks {
+		d.ListenIDs = append(d.ListenIDs, task.ID)
+	}
+	d.Narrow = true
+	return nil
 }
 
 // inSession adds to d what one call of a session is about.
-func (r *Router) inSession(ctx context.Context, q Query, call *mcp.Call, d *Decision) error {
+func (r *Router) inSession(ctx context.Context, q *Query, call *mcp.Call, d *Decision) error {
 	if call.MakesTask() {
 		key, err := r.newTaskKey(ctx, q, call)
 		if err != nil {
@@ -50,8 +65,8 @@ func (r *Router) inSession(ctx context.Context, q Query, call *mcp.Call, d *Deci
 	}
 	d.Task = r.key(sticky.Task, q.Principal, call.TaskID)
 	if r.Principals {
-		own, err := r.byTask(ctx, q, call)
-		if err != nil {
+		var own Decision
+		if err := r.byTask(ctx, q, call, &own); err != nil {
 			return err
 		}
 		d.TaskBinding = own.Binding
@@ -73,7 +88,7 @@ func subscribes(calls []mcp.Call) bool {
 // followTask leads a call about d.Task, in a session that has moved, to where the
 // task was made: the upstream that the session moved to does not know it, and would
 // say so for good. A task that the map does not know stays with the session.
-func (r *Router) followTask(ctx context.Context, q Query, d *Decision) error {
+func (r *Router) followTask(ctx context.Context, q *Query, d *Decision) error {
 	if d.TaskBinding.Upstream == "" {
 		own, _, err := r.LookUp(ctx, d.Task)
 		if errors.Is(err, sticky.ErrUnknown) {
@@ -101,12 +116,8 @@ func (r *Router) followTask(ctx context.Context, q Query, d *Decision) error {
 // FindSession notes that the session of q is in use, by a request that is not routed by it,
 // and looks for it as for one that is. Errors: as of Decide.
 func (r *Router) FindSession(ctx context.Context, q Query) error {
-	key := r.key(sticky.Session, q.Principal, q.Session)
-	d, err := r.owner(ctx, q, key, sticky.Binding{Version: q.Version}, q.AskSession)
-	if err == nil {
-		r.touch(key, d.Binding)
-	}
-	return err
+	var d Decision
+	return r.inUse(ctx, &q, &d)
 }
 
 // UseSession notes that a session is in use, by a request that is not routed by it, and

@@ -5,18 +5,29 @@ import (
 	"sync/atomic"
 )
 
-// Upstream is one MCP server instance. Its name outlives its connections and its
-// address: bindings hold the name.
+// Upstream is one MCP server instance, as a list of its pool's has it: it does not change. Its
+// name outlives its connections and its address: bindings hold the name, and what berth knows
+// of an instance stays with it.
 type Upstream struct {
 	Name     string   // unique in its pool
 	URL      *url.URL // its MCP endpoint
 	Draining bool     // gets no new work, keeps what it owns
 
+	*live // of all upstreams of its name; set by the pool
+}
+
+// live is what berth knows of an upstream, whichever list it stands in.
+type live struct {
 	inflight atomic.Int64
 	heard    atomic.Int64 // answers, to probes as well
 	doubted  atomic.Bool  // somebody asks it for a sign of life
 	health   health
-	eras     eras
+	profile  atomic.Pointer[Profile] // nil: nothing is known
+}
+
+// Is reports whether u and other are the same upstream, which may stand in two lists.
+func (u *Upstream) Is(other *Upstream) bool {
+	return u == other || u != nil && other != nil && u.live == other.live
 }
 
 // Heard returns a number that grows with each answer of the upstream's.

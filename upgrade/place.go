@@ -194,7 +194,7 @@ func pick(pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (*routing
 		return pool.Pick(mcp.EraModern, t.Upstream, tried) // those of the legacy era live in sessions
 	}
 	u := pool.Find(t.Upstream)
-	if u == nil || slices.Contains(tried, u) {
+	if u == nil || slices.ContainsFunc(tried, u.Is) {
 		return nil, routing.ErrNoUpstream
 	}
 	return pool.Own(u), nil

@@ -1,0 +1,79 @@
+package routing
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"time"
+
+	"berth/internal/mcp"
+)
+
+// Transport is how an upstream is spoken to.
+type Transport uint8
+
+// StreamableHTTP is the transport of all upstreams so far.
+const StreamableHTTP Transport = 0
+
+// What is kept of what an upstream says of itself.
+const (
+	maxVersions     = 32
+	maxCapabilities = 16 << 10 // bytes, of an era
+)
+
+// Profile is what an upstream has shown of itself, as last learned. It does not change. All
+// of it is forgotten with the end of a silence: another server may stand there by now.
+type Profile struct {
+	Transport    Transport
+	Versions     [2][]string // by mcp.Era: protocol versions that it has named last; nil: none, or too many
+	Capabilities [2][]byte   // by mcp.Era: the JSON object that it has declared last; nil: none, or too large
+
+	speaks  [2]bool      // by mcp.Era
+	foreign [2]time.Time // by mcp.Era: until when it is taken for one that does not speak it
+}
+
+// Speaks reports whether it has served work of an era, and not refused any since.
+func (f *Profile) Speaks(era mcp.Era) bool { return f.speaks[era] }
+
+// isForeign reports whether the upstream is taken for one that does not speak an era.
+func (f *Profile) isForeign(era mcp.Era) bool {
+	until := f.foreign[era]
+	return !until.IsZero() && time.Now().Before(until)
+}
+
+// Profile returns what is known of the upstream.
+func (u *Upstream) Profile() *Profile {
+	return cmp.Or(u.profile.Load(), unknown)
+}
+
+var unknown = new(Profile)
+
+// Declares notes what the upstream says of itself to a client of an era: the versions that it
+// names, and the JSON object of its capabilities.
+func (u *Upstream) Declares(era mcp.Era, versions []string, capabilities []byte) {
+	if len(versions) > maxVersions {
+		versions = nil
+	}
+	if len(capabilities) > maxCapabilities {
+		capabilities = nil
+	}
+	known := u.Profile()
+	if slices.Equal(known.Versions[era], versions) && bytes.Equal(known.Capabilities[era], capabilities) {
+		return
+	}
+	u.learn(func(f *Profile) {
+		f.Versions[era], f.Capabilities[era] = slices.Clone(versions), bytes.Clone(capabilities)
+	})
+}
+
+// learn makes the next profile.
+func (u *Upstream) learn(change func(f *Profile)) {
+	for {
+		known := u.profile.Load()
+		next := *cmp.Or(known, unknown)
+		change(&next)
+		if u.profile.CompareAndSwap(known, &next) {
+			return
+		}
+	}
+}

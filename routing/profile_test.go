@@ -1,0 +1,65 @@
+package routing_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+func TestProfileIsWhatWasSaidLast(t *testing.T) {
+	u := poolOf("a").Find("a")
+	before := u.Profile()
+	u.Declares(mcp.EraLegacy, []string{"2025-06-18"}, []byte(`{"tools":{}}`))
+	u.Declares(mcp.EraLegacy, []string{"2025-11-25"}, []byte(`{}`))
+	u.Declares(mcp.EraModern, make([]string, 1000), []byte(strings.Repeat(" ", 1<<20)))
+	if len(before.Versions[mcp.EraLegacy]) != 0 {
+		t.Error("a profile changes")
+	}
+	got := u.Profile()
+	if v := got.Versions[mcp.EraLegacy]; len(v) != 1 || v[0] != "2025-11-25" || string(got.Capabilities[mcp.EraLegacy]) != "{}" {
+		t.Errorf("got %v, want what was said last", got)
+	}
+	if got.Versions[mcp.EraModern] != nil || got.Capabilities[mcp.EraModern] != nil {
+		t.Error("what is too large is kept")
+	}
+}
+
+// Where an upstream was away for a while, another server may stand by now.
+func TestProfileEndsWithASilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: upstreams("a", "b"), Probe: mute})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go p.Run(ctx)
+		a, b := p.Find("a"), p.Find("b")
+		p.Speaks(a, mcp.EraModern, nil)
+		a.Declares(mcp.EraModern, []string{"2026-07-28"}, []byte("{}"))
+		p.FellSilent(a, errBroken)
+		time.Sleep(time.Minute)
+		if !p.SpokenElsewhere(b, mcp.EraModern) {
+			t.Error("forgotten before it answers")
+		}
+		p.Answered(a)
+		if p.SpokenElsewhere(b, mcp.EraModern) || a.Profile().Versions[mcp.EraModern] != nil {
+			t.Errorf("got %v, want nothing known", a.Profile())
+		}
+	})
+}
+
+func TestWhatIsKnownAlreadyCostsNothing(t *testing.T) {
+	p := poolOf("a", "b")
+	a := p.Find("a")
+	p.Speaks(a, mcp.EraModern, nil)
+	a.Declares(mcp.EraModern, []string{"2026-07-28"}, []byte("{}"))
+	if n := testing.AllocsPerRun(100, func() {
+		p.Speaks(a, mcp.EraModern, nil)
+		a.Declares(mcp.EraModern, []string{"2026-07-28"}, []byte("{}"))
+	}); n != 0 {
+		t.Errorf("got %v allocations", n)
+	}
+}
