@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
 
@@ -53,7 +54,7 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 // kept, and in memory until it has answered.
 func (h *Held) hasRoom(ctx context.Context, t *task.Task, n int) bool {
 	more := int64(n)
-	room := h.l.quota.takeHeld(h.id, t.Weight()+more, h.holds(t)+more)
+	room := h.l.Quota.TakeHeld(h.id, t.Weight()+more, h.holds(t)+more)
 	if !room {
 		h.r.metrics.refused(ctx, "question")
 	}
@@ -63,12 +64,12 @@ func (h *Held) hasRoom(ctx context.Context, t *task.Task, n int) bool {
 // open shows a request to the client as the ask of this key, until the upstream has the
 // answer. It is listed by its session before the record says so: an answer must find it.
 func (h *Held) open(ctx context.Context, key string, m Message) error {
-	op := h.l.newOp(task.Open)
+	op := h.l.Op(task.Open)
 	op.Round, op.Event, op.Key, op.Request = h.due, m.Event, key, bytes.Clone(m.Data)
 	before := h.Task()
-	list := h.l.lists.asksIn(before.Behind)
+	list := h.l.Lists.AsksIn(before.Behind)
 	err := h.insist(ctx, func(ctx context.Context) error {
-		return h.l.lists.add(ctx, list, askName(h.id, key), time.Until(h.expires)+spare, 0)
+		return h.l.Lists.Add(ctx, list, ledger.AskName(h.id, key), time.Until(h.expires)+ledger.Spare, 0)
 	})
 	if err == nil {
 		err = h.must(ctx, op)
@@ -86,7 +87,7 @@ func (h *Held) open(ctx context.Context, key string, m Message) error {
 	}
 	after := h.Task()
 	h.recount(&after)
-	h.l.notices.changed(ctx, &after)
+	h.l.Notices.Changed(ctx, &after)
 	return nil
 }
 
@@ -97,13 +98,13 @@ func (h *Held) isReplayed(ctx context.Context, t *task.Task, key string) bool {
 	if h.reopened.IsZero() {
 		return false
 	}
-	first, err := h.l.asks.by(ctx, t.Behind, key)
+	first, err := h.l.Asks.By(ctx, t.Behind, key)
 	return err == nil && first != "" && first != h.id
 }
 
 // isOver reports whether the client has ended the session of the call.
 func (h *Held) isOver(ctx context.Context) bool {
-	over, _ := h.l.sessions.SessionOver(ctx, h.Task().Session) // if nobody can say, it is asked
+	over, _ := h.l.Sessions.SessionOver(ctx, h.Task().Session) // if nobody can say, it is asked
 	return over
 }
 
@@ -154,13 +155,13 @@ func (h *Held) unasked(ctx context.Context, m Message) error {
 
 // close takes an ask away, with what is said of that.
 func (h *Held) close(ctx context.Context, key, event string, says ...json.RawMessage) error {
-	op := h.l.newOp(task.Withdraw)
+	op := h.l.Op(task.Withdraw)
 	op.Round, op.Key, op.Event, op.Says = h.due, key, event, says
 	if err := h.must(ctx, op); err != nil {
 		return h.cause(ctx, err)
 	}
 	t := h.Task()
 	h.recount(&t)
-	h.l.notices.changed(ctx, &t)
-	return h.insist(ctx, func(ctx context.Context) error { return h.l.asks.remove(ctx, &t, key) })
+	h.l.Notices.Changed(ctx, &t)
+	return h.insist(ctx, func(ctx context.Context) error { return h.l.Asks.Remove(ctx, &t, key) })
 }

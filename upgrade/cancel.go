@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"berth/internal/storage"
+	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
 
@@ -19,13 +20,13 @@ func (t *Tasks) Cancel(ctx context.Context, id string, who task.Asker) (task.Tas
 	if e.State.Terminal() {
 		return e.Task, task.ErrTerminal
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledger.StoreTime)
 	defer cancel()
-	op := t.ledger.newOp(task.Cancel)
+	op := t.ledger.Op(task.Cancel)
 	after, err := t.drop(ctx, e, op)
-	err = unavailable(err)
+	err = ledger.Unavailable(err)
 	if errors.Is(err, storage.ErrUnavailable) {
-		t.ledger.backlog.add(func(ctx context.Context) error { // it may be stored, and the holder not know of it
+		t.ledger.Backlog.Add(func(ctx context.Context) error { // it may be stored, and the holder not know of it
 			_, err := t.drop(ctx, e, op)
 			return err
 		})
@@ -41,39 +42,39 @@ func (t *Tasks) Cancel(ctx context.Context, id string, who task.Asker) (task.Tas
 }
 
 // drop cancels a task and has its call ended. It returns the task as it is then.
-func (t *Tasks) drop(ctx context.Context, e entry, op task.Op) (task.Task, error) {
+func (t *Tasks) drop(ctx context.Context, e ledger.Entry, op task.Op) (task.Task, error) {
 	h := t.runner.calls.get(e.ID)
-	apply := t.ledger.records.apply
+	apply := t.ledger.Records.Apply
 	switch {
 	case h != nil:
-		apply = func(ctx context.Context, _ entry, op task.Op) (entry, error) { return h.step(ctx, op) }
+		apply = func(ctx context.Context, _ ledger.Entry, op task.Op) (ledger.Entry, error) { return h.step(ctx, op) }
 	case e.Holder == "":
 		// Nobody else takes its end down if this process dies half-way; the next beat strikes it.
-		if err := t.ledger.takeOn(ctx, &e.Task); err != nil {
+		if err := t.ledger.TakeOn(ctx, &e.Task); err != nil {
 			return task.Task{}, err
 		}
 	}
 	after, err := apply(ctx, e, op)
 	switch {
-	case errors.Is(err, ErrUnknown):
-		return task.Task{}, t.ledger.epoch.miss(ctx)
+	case errors.Is(err, ledger.ErrUnknown):
+		return task.Task{}, t.ledger.Epoch.Miss(ctx)
 	case err != nil:
 		return task.Task{}, err
 	case !after.Did(op.ID):
 		return after.Task, nil // it had ended
 	}
-	t.ledger.leaveLive(ctx, &after.Task)
+	t.ledger.LeaveLive(ctx, &after.Task)
 	if h == nil && after.Session == "" { // else whoever takes its session down needs the call for that
-		t.ledger.dropCall(ctx, e.ID)
-		t.ledger.settleQuota(&after.Task)
+		t.ledger.DropCall(ctx, e.ID)
+		t.ledger.SettleQuota(&after.Task)
 	}
 	switch {
 	case h != nil:
 		h.end(errCancelled)
 	case e.Holder != "":
 		// If this is lost, the holder learns of it when its result is refused.
-		_ = t.ledger.lists.add(ctx, t.ledger.lists.changesFor(e.Holder), e.ID, t.ledger.epoch.life, 0)
+		_ = t.ledger.Lists.Add(ctx, t.ledger.Lists.ChangesFor(e.Holder), e.ID, t.ledger.Epoch.Life, 0)
 	}
-	t.ledger.notices.changed(ctx, &after.Task)
+	t.ledger.Notices.Changed(ctx, &after.Task)
 	return after.Task, nil
 }

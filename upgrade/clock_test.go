@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/upgrade/ledger"
 )
 
 // startBehindClock starts berths whose clocks are not the store's.
@@ -53,7 +55,7 @@ func TestClocksOfBerthsDoNotCount(t *testing.T) {
 				t.Errorf("%s: the outcome is gone", id)
 			}
 		}
-		time.Sleep(2*time.Minute + spare + time.Second)
+		time.Sleep(2*time.Minute + ledger.Spare + time.Second)
 		for _, id := range []string{adopted, orphaned, asked, queued} {
 			if _, err := berths[1].Get(context.Background(), id, somebody); err == nil {
 				t.Errorf("%s: it is there after its life", id)

@@ -49,7 +49,7 @@ func (t *Tasks) Glance(ctx context.Context, id string, who task.Asker) (View, er
 	}
 	v := View{Task: e.Task}
 	if e.State == task.Queued {
-		v.Place = t.ledger.queues.position(ctx, &e.Task)
+		v.Place = t.ledger.Queues.Position(ctx, &e.Task)
 	}
 	return v, nil
 }

@@ -95,7 +95,7 @@ func dieAt(t *testing.T, s settings, point int, after bool) {
 		}
 	}
 	queue := r.Terms(poolName).Queue
-	for _, list := range []string{heir.ledger.lists.tasksOf(b.ledger.holder), heir.ledger.lists.tasksOf(heir.ledger.holder), heir.ledger.lists.waitingIn(queue), heir.ledger.lists.slotsOf(queue, "u")} {
+	for _, list := range []string{heir.ledger.Lists.TasksOf(b.ledger.Holder), heir.ledger.Lists.TasksOf(heir.ledger.Holder), heir.ledger.Lists.WaitingIn(queue), heir.ledger.Lists.SlotsOf(queue, "u")} {
 		if left := heir.members(t, list); len(left) > 0 {
 			t.Errorf("%s: %s still has %v", where, list, left)
 		}

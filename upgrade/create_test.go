@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/upgrade/ledger"
 )
 
 // What a store does to a creation is told before anything is sent, and nothing is left of
@@ -39,7 +40,7 @@ func TestCreationWithoutTheStore(t *testing.T) {
 				b.line.mutes(0)
 				b.line.mend()
 				time.Sleep(2 * testLease)
-				for _, list := range []string{b.ledger.lists.tasksOf(b.ledger.holder), b.ledger.lists.liveOf(poolName, "alice")} {
+				for _, list := range []string{b.ledger.Lists.TasksOf(b.ledger.Holder), b.ledger.Lists.LiveOf(poolName, "alice")} {
 					if left := b.members(t, list); len(left) > 0 {
 						t.Errorf("%s still has %v", list, left)
 					}
@@ -85,7 +86,9 @@ func (unasked) Health() storage.Health { return storage.Health{} }
 func TestStoreThatWasNotAskedYetIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tasks := newTasks(Options{Keys: givenKeys(t)}, unasked{newLine(newCell(memory(t)), true)})
-		tasks.ledger.lease.until = time.Now().Add(time.Hour)
+		if err := tasks.ledger.Lease.Renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		h, err := tasks.Create(t.Context(), creation(rule(nil), "call result"))
 		if err != nil {
 			t.Fatalf("got %v, want a task", err)
@@ -99,9 +102,11 @@ func TestCreationIsBoundedAndNeedsAStoreThatKeeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at := newCell(memory(t))
 		l := newLine(at, true)
-		for name, s := range map[string]store{"slow": slow{l, time.Second}, "evicting": evicting{l}} {
+		for name, s := range map[string]ledger.Store{"slow": slow{l, time.Second}, "evicting": evicting{l}} {
 			tasks := newTasks(Options{Keys: givenKeys(t)}, s)
-			tasks.ledger.lease.until = time.Now().Add(time.Hour)
+			if err := tasks.ledger.Lease.Renew(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 			began := time.Now()
 			if _, err := tasks.Create(t.Context(), creation(rule(nil), "call result")); !errors.Is(err, storage.ErrUnavailable) {
 				t.Errorf("%s: got %v, want ErrUnavailable", name, err)
@@ -152,7 +157,7 @@ func TestGhostsAreNotCountedAsLive(t *testing.T) {
 		b := startBerths(t, 1, settings{}, newTool())[0]
 		r := rule(func(r *Rule) { r.LivePerPrincipal = 2 })
 		for _, ghost := range []string{"one", "two"} {
-			if err := b.ledger.lists.add(t.Context(), b.ledger.lists.liveOf(poolName, "alice"), ghost, time.Hour, 0); err != nil {
+			if err := b.ledger.Lists.Add(t.Context(), b.ledger.Lists.LiveOf(poolName, "alice"), ghost, time.Hour, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -217,7 +222,9 @@ func TestCreationOutlivesALateAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := hasty{newLine(newCell(memory(t)), true), map[string]bool{}}
 		tasks := newTasks(Options{Keys: givenKeys(t)}, s)
-		tasks.ledger.lease.until = time.Now().Add(time.Hour)
+		if err := tasks.ledger.Lease.Renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		h, err := tasks.Create(t.Context(), creation(rule(nil), "call result"))
 		if err != nil {
 			t.Fatalf("got %v, want a task", err)

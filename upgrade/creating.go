@@ -3,6 +3,8 @@ package upgrade
 import (
 	"context"
 	"time"
+
+	"berth/upgrade/ledger"
 )
 
 const (
@@ -33,7 +35,7 @@ func (c creating) enter(ctx context.Context) error {
 	case c <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return unavailable(context.Cause(ctx))
+		return ledger.Unavailable(context.Cause(ctx))
 	}
 }
 

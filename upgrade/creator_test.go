@@ -47,11 +47,11 @@ func TestCreatorIsKeyed(t *testing.T) {
 	}
 	stranger := newBerth(settings{at: newCell(store), keys: other}, newTool())
 	bears := Credentials{All: "all", Named: "named"}
-	who, err := b.ledger.ids.Creator(t.Context(), bears)
+	who, err := b.ledger.IDs.Creator(t.Context(), bears)
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := stranger.ledger.ids.Creator(t.Context(), bears)
+	theirs, err := stranger.ledger.IDs.Creator(t.Context(), bears)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,10 +59,10 @@ func TestCreatorIsKeyed(t *testing.T) {
 		t.Errorf("got %+v and, under another secret, %+v", who, theirs)
 	}
 	task := Task{Creator: who}
-	if !b.MadeWith(&task, bears) || b.ledger.ids.MadeWith(&task, Credentials{All: "named"}) || b.ledger.ids.MadeWith(&task, Credentials{}) {
+	if !b.MadeWith(&task, bears) || b.ledger.IDs.MadeWith(&task, Credentials{All: "named"}) || b.ledger.IDs.MadeWith(&task, Credentials{}) {
 		t.Error("the credentials are not told from others")
 	}
-	if !b.MayBeCreators(&task, bears) || b.ledger.ids.MayBeCreators(&task, Credentials{Named: "all"}) || b.ledger.ids.MayBeCreators(&task, Credentials{}) {
+	if !b.MayBeCreators(&task, bears) || b.ledger.IDs.MayBeCreators(&task, Credentials{Named: "all"}) || b.ledger.IDs.MayBeCreators(&task, Credentials{}) {
 		t.Error("whom they name is not told from others")
 	}
 }

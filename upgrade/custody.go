@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
 
@@ -34,11 +35,11 @@ func (c *table) admit(id, caller string, most int) (release func(), err error) {
 	defer c.mu.Unlock()
 	switch {
 	case c.closing:
-		return nil, ErrDraining
+		return nil, ledger.ErrDraining
 	case most > 0 && len(c.held)+len(c.claimed) >= most:
-		return nil, &task.Refusal{Err: ErrTooMany, Reason: "live_per_process"}
+		return nil, &task.Refusal{Err: ledger.ErrTooMany, Reason: "live_per_process"}
 	case most > 0 && c.live[caller] >= (most+perCaller-1)/perCaller:
-		return nil, &task.Refusal{Err: ErrTooMany, Reason: "live_per_caller"}
+		return nil, &task.Refusal{Err: ledger.ErrTooMany, Reason: "live_per_caller"}
 	}
 	c.claimed[id] = make(chan struct{})
 	c.live[caller]++
@@ -86,7 +87,7 @@ func (c *table) tryClaim(id string) (busy <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closing {
-		return nil, ErrDraining
+		return nil, ledger.ErrDraining
 	}
 	if h := c.held[id]; h != nil {
 		return h.done, nil

@@ -8,7 +8,7 @@ import (
 )
 
 // takes fails the test unless the berth of d has the right, or has not.
-func (d *Delivery) takes(t *testing.T, want bool) {
+func takes(t *testing.T, d *Delivery, want bool) {
 	t.Helper()
 	if mine, err := d.Take(context.Background(), true); mine != want || err != nil {
 		t.Fatalf("got %v, %v, want %v", mine, err, want)
@@ -21,22 +21,22 @@ func TestOneBerthDelivers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, newTool())
 		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].ledger.SessionDelivery("s", Creator{})
-		one.takes(t, true)
-		one.takes(t, true)
-		other.takes(t, false)
-		berths[0].SessionDelivery("s", Creator{}).takes(t, false) // another stream's, though of this berth
+		takes(t, one, true)
+		takes(t, one, true)
+		takes(t, other, false)
+		takes(t, berths[0].SessionDelivery("s", Creator{}), false) // another stream's, though of this berth
 		told, stop := berths[1].WatchSession("s")
 		defer stop()
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		one.GiveBack(ended)
 		<-told
-		other.takes(t, true)
+		takes(t, other, true)
 		one.GiveBack(t.Context())
-		one.takes(t, false)
-		berths[1].SessionDelivery("another", Creator{}).takes(t, true)
-		berths[0].SessionDelivery("s", Creator{Credentials: "c"}).takes(t, true)
-		if members := berths[0].members(t, berths[0].ledger.lists.deliversIn("s", "")); len(members) != 1 {
+		takes(t, one, false)
+		takes(t, berths[1].SessionDelivery("another", Creator{}), true)
+		takes(t, berths[0].SessionDelivery("s", Creator{Credentials: "c"}), true)
+		if members := berths[0].members(t, berths[0].ledger.Lists.DeliversIn("s", "")); len(members) != 1 {
 			t.Errorf("listed are %q", members)
 		}
 	})
@@ -49,20 +49,20 @@ func TestDeliveryOutlivesItsBerth(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, newTool())
 		time.Sleep(2 * testLease) // the store has served for a while
 		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].ledger.SessionDelivery("s", Creator{})
-		one.takes(t, true)
+		takes(t, one, true)
 		berths[0].kill()
-		other.takes(t, false)
+		takes(t, other, false)
 		time.Sleep(testLease + time.Second)
-		other.takes(t, true)
+		takes(t, other, true)
 
-		third := newBerth(settings{at: berths[1].line.at, shared: true, keys: berths[1].ledger.records.keys}, berths[1].tool)
+		third := newBerth(settings{at: berths[1].line.at, shared: true, keys: berths[1].ledger.Records.Keys}, berths[1].tool)
 		third.run()
 		t.Cleanup(third.kill)
 		berths[1].line.freeze()
 		third.line.cut()
 		time.Sleep(2 * testLease)
 		third.line.mend()
-		third.SessionDelivery("s", Creator{}).takes(t, false)
+		takes(t, third.SessionDelivery("s", Creator{}), false)
 		berths[1].line.thaw()
 	})
 }
@@ -73,16 +73,16 @@ func TestDeliveryInAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, newTool())
 		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].ledger.SessionDelivery("s", Creator{})
-		one.takes(t, true)
+		takes(t, one, true)
 		berths[0].line.cut()
 		if mine, err := one.Take(t.Context(), true); !mine || err == nil {
 			t.Errorf("got %v, %v, want true and an error", mine, err)
 		}
 		one.GiveBack(t.Context())
-		other.takes(t, false)
+		takes(t, other, false)
 		berths[0].line.mend()
 		time.Sleep(testLease)
-		other.takes(t, true)
+		takes(t, other, true)
 		berths[0].line.cut()
 		if mine, err := one.Take(t.Context(), false); mine || err == nil {
 			t.Errorf("got %v, %v, want false and an error", mine, err)
@@ -97,9 +97,9 @@ func TestDeliveryCostsLittle(t *testing.T) {
 		up := newTool()
 		berths := startBerths(t, 2, settings{}, up)
 		d := berths[0].SessionDelivery("s", Creator{})
-		d.takes(t, true)
-		list := berths[0].ledger.lists.deliversIn("s", "")
-		if err := berths[0].line.at.Load().Delist(t.Context(), list, d.name); err != nil {
+		takes(t, d, true)
+		list := berths[0].ledger.Lists.DeliversIn("s", "")
+		if err := berths[0].line.at.Load().Delist(t.Context(), list, berths[0].members(t, list)[0]); err != nil {
 			t.Fatal(err)
 		}
 		mine, err := d.Take(t.Context(), false)
@@ -114,7 +114,7 @@ func TestDeliveryCostsLittle(t *testing.T) {
 
 		alone := startBerths(t, 1, settings{at: newCell(memory(t))}, up)[0]
 		d = alone.SessionDelivery("s", Creator{})
-		d.takes(t, true)
+		takes(t, d, true)
 		if listed := alone.members(t, list); len(listed) != 0 {
 			t.Errorf("listed are %q", listed)
 		}

@@ -26,5 +26,5 @@ func (t *Tasks) Drain(ctx context.Context) {
 	}
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	t.ledger.lease.resign(limit)
+	t.ledger.Lease.Resign(limit)
 }

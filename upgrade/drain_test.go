@@ -105,8 +105,8 @@ func TestDrainedBerthIsKnownToBeGone(t *testing.T) {
 		time.Sleep(time.Second)
 		berths[0].Drain(t.Context())
 		time.Sleep(5 * testLease)
-		if left := berths[1].members(t, berths[1].ledger.lists.holders()); len(left) != 1 || left[0] != berths[1].ledger.holder {
-			t.Errorf("holders are %v, want %s alone", left, berths[1].ledger.holder)
+		if left := berths[1].members(t, berths[1].ledger.Lists.Holders()); len(left) != 1 || left[0] != berths[1].ledger.Holder {
+			t.Errorf("holders are %v, want %s alone", left, berths[1].ledger.Holder)
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/storage"
 	"berth/internal/storage/redistest"
+	"berth/upgrade/ledger"
 )
 
 // large is a call that is stored in pieces.
@@ -22,7 +23,7 @@ func callLeft(t *testing.T, b *berth, id string) (left []string) {
 	t.Helper()
 	for _, op := range b.line.asked() {
 		key, put := strings.CutPrefix(op, "put ")
-		if !put || !strings.HasPrefix(key, callKey(id)) {
+		if !put || !strings.HasPrefix(key, ledger.CallKey(id)) {
 			continue
 		}
 		if _, err := b.line.at.Load().Get(t.Context(), key); !errors.Is(err, storage.ErrNotFound) {
@@ -207,7 +208,7 @@ func TestCallGoesThoughWhoeverCancelledDies(t *testing.T) {
 				if left := callLeft(t, berths[0], id); v.State.Terminal() && len(left) > 0 {
 					t.Errorf("point %d, after %v: the task is %s, and of its call there is still %v", point, after, v.State, left)
 				}
-				if listed := berths[2].members(t, berths[2].ledger.lists.tasksOf(berths[1].ledger.holder)); len(listed) > 0 {
+				if listed := berths[2].members(t, berths[2].ledger.Lists.TasksOf(berths[1].ledger.Holder)); len(listed) > 0 {
 					t.Errorf("point %d, after %v: listed are %v", point, after, listed)
 				}
 			})
@@ -223,7 +224,7 @@ func TestCallGoesOnceTheStoreTakesThat(t *testing.T) {
 		b.line.note()
 		id := b.hand(t, rule(nil), "call result/1s "+large)
 		synctest.Wait()
-		b.line.refuse(func(op, key string) bool { return op == "delete" && strings.HasPrefix(key, callKey(id)) })
+		b.line.refuse(func(op, key string) bool { return op == "delete" && strings.HasPrefix(key, ledger.CallKey(id)) })
 		time.Sleep(2 * time.Second)
 		b.mustState(t, id, Completed)
 		if len(callLeft(t, b, id)) == 0 {

@@ -38,7 +38,7 @@ func TestTaskIsNotLiveAfterACancelByADyingBerth(t *testing.T) {
 		holder, dying := berths[0], berths[1]
 		time.Sleep(testLease)
 		id := holder.hand(t, rule(func(r *Rule) { r.LivePerPrincipal = 10 }), "call result/5s")
-		list := holder.ledger.lists.liveOf(poolName, somebody.Principal)
+		list := holder.ledger.Lists.LiveOf(poolName, somebody.Principal)
 		synctest.Wait()          // until it is sent: whose step a cancel forestalls tidies up for it
 		dying.line.burn(2, true) // it reads the record, and stores the step
 		_, _ = dying.Cancel(context.Background(), id, somebody)

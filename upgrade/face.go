@@ -1,6 +1,9 @@
 package upgrade
 
-import "berth/upgrade/task"
+import (
+	"berth/upgrade/ledger"
+	"berth/upgrade/task"
+)
 
 // What operators' rules and the records of tasks are made of, as who uses Tasks needs it.
 type (
@@ -38,6 +41,16 @@ type (
 	Creator = task.Creator
 	// Refusal says which bound keeps a caller from making a task, or from being given an outcome.
 	Refusal = task.Refusal
+
+	// Bounds are what the tasks of this process, and those of one caller, may keep until they
+	// expire.
+	Bounds = ledger.Bounds
+	// OpenAsk is a request of an upstream's that its client has not answered.
+	OpenAsk = ledger.OpenAsk
+	// Delivery is the right to tell a client what may go down one of its streams only.
+	Delivery = ledger.Delivery
+	// Watcher wakes up one who waits for several tasks.
+	Watcher = ledger.Watcher
 )
 
 // The policies and states, as package task has them.
@@ -62,6 +75,15 @@ var (
 	// ErrSessionLost says that the upstream does not know the session of a call any more,
 	// so that it did nothing.
 	ErrSessionLost = task.ErrSessionLost
+	// ErrUnknown says that there is no such task for who asks.
+	ErrUnknown = ledger.ErrUnknown
+	// ErrDraining says that this berth takes on no more tasks.
+	ErrDraining = ledger.ErrDraining
+	// ErrTooMany says that a principal, or this process, has as many live tasks as the
+	// rule allows.
+	ErrTooMany = ledger.ErrTooMany
+	// ErrTooMuchKept says that a caller, or this process, keeps as much of tasks as it may.
+	ErrTooMuchKept = ledger.ErrTooMuchKept
 )
 
 // IDLength is the length of the ids of tasks, in bytes.

@@ -20,7 +20,7 @@ func (h *Held) follow(ctx context.Context, u *routing.Upstream, r reply) (again 
 	}
 	f := &follower{h: h, u: u, id: made.ID}
 	defer f.leave(ctx)
-	op := h.l.newOp(task.Follow)
+	op := h.l.Op(task.Follow)
 	op.Upstream, op.Follows, op.Round = u.Name, made.ID, h.due
 	if err := h.must(ctx, op); err != nil {
 		return false, err
@@ -40,7 +40,7 @@ func (h *Held) rejoin() (again bool, err error) {
 	defer cancel()
 	f := &follower{h: h, u: u, id: t.Follows}
 	defer f.leave(ctx)
-	op := h.l.newOp(task.Dispatch)
+	op := h.l.Op(task.Dispatch)
 	op.Upstream, op.Round = u.Name, t.Round
 	h.due = t.Round + 1
 	if err := h.must(ctx, op); err != nil {

@@ -99,10 +99,10 @@ func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 				}},
 			}
 			task := following(Dispatched)
-			if err := tasks.ledger.records.keepCall(ctx, task.ID, &Call{Body: []byte(`{}`), Envelope: Envelope{Bare: bare}}, time.Hour); err != nil {
+			if err := tasks.ledger.Records.KeepCall(ctx, task.ID, &Call{Body: []byte(`{}`), Envelope: Envelope{Bare: bare}}, time.Hour); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := tasks.ledger.records.create(ctx, task, time.Hour); err != nil {
+			if _, err := tasks.ledger.Records.Create(ctx, task, time.Hour); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := tasks.peers.reapClaimed(ctx, task.ID, "gone"); err != nil {
@@ -111,7 +111,7 @@ func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 			if h := tasks.runner.calls.get(task.ID); h != nil {
 				<-h.done
 			}
-			e, err := tasks.ledger.records.get(ctx, task.ID)
+			e, err := tasks.ledger.Records.Get(ctx, task.ID)
 			want := "u " + mcp.MethodGetTask
 			switch {
 			case err != nil:

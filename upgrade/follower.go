@@ -104,13 +104,13 @@ func (f *follower) open(asks []mcp.Input) []mcp.Input {
 func (f *follower) cancelled(ctx context.Context) error {
 	h := f.h
 	f.over = true
-	if err := h.must(ctx, h.l.newOp(task.Cancel)); err != nil {
+	if err := h.must(ctx, h.l.Op(task.Cancel)); err != nil {
 		return err
 	}
 	t := h.Task()
 	h.r.metrics.ended(ctx, t)
-	h.l.leaveLive(ctx, &t)
-	h.l.notices.changed(ctx, &t)
+	h.l.LeaveLive(ctx, &t)
+	h.l.Notices.Changed(ctx, &t)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/storage"
 	"berth/routing"
+	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
 
@@ -23,7 +24,7 @@ var (
 // or to the next time that the task waits for input.
 type Held struct {
 	r        *Runner
-	l        *Ledger
+	l        *ledger.Ledger
 	caller   string // whom it counts for
 	size     int64  // of the call, in bytes
 	call     task.PackedCall
@@ -34,7 +35,7 @@ type Held struct {
 	begun    sync.Once     // of run
 	token    string        // progressToken of the rounds; it tells nothing of the task
 	room     *task.Room    // for answers
-	turn     turn          // where it queues; run's
+	turn     ledger.Turn   // where it queues; run's
 	due      int           // the round that is in flight, or about to be; run's
 	sent     []byte        // the JSON-RPC id of that, raw; run's
 	retry    time.Duration // how long the upstream wants to be left alone before a stream is resumed; run's
@@ -46,11 +47,11 @@ type Held struct {
 
 	doubtful atomic.Bool // the store may have lost the record: it is to be looked at
 
-	mu      gate      // held while a step is taken; guards the fields below
-	entry   entry     // as this process last saw the record
-	sure    time.Time // when that was
-	place   place     // where the call is; none while it waits
-	repairs int       // how often the record was put right, or was to be
+	mu      gate         // held while a step is taken; guards the fields below
+	entry   ledger.Entry // as this process last saw the record
+	sure    time.Time    // when that was
+	place   place        // where the call is; none while it waits
+	repairs int          // how often the record was put right, or was to be
 	said    *time.Timer
 	saying  saying // what is not stored yet
 	spoke   time.Time
@@ -75,15 +76,15 @@ type WaitingClient interface {
 }
 
 // hold makes the call of e this process's. The caller has claimed the task.
-func (r *Runner) hold(e entry, c *task.Call) *Held {
+func (r *Runner) hold(e ledger.Entry, c *task.Call) *Held {
 	h := r.newHeld(e, c)
-	r.ledger.quota.count(e.ID, e.Caller, e.Weight(), h.holds(&e.Task), h.expires.Add(spare))
+	r.ledger.Quota.Count(e.ID, e.Caller, e.Weight(), h.holds(&e.Task), h.expires.Add(ledger.Spare))
 	r.calls.hold(h)
 	return h
 }
 
 // newHeld returns the call of e, which is nobody's yet.
-func (r *Runner) newHeld(e entry, c *task.Call) *Held {
+func (r *Runner) newHeld(e ledger.Entry, c *task.Call) *Held {
 	h := &Held{
 		r: r, l: r.ledger, caller: e.Caller, size: c.Size(), call: task.Pack(c), entry: e, id: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + task.NewName(9),
 		sure: time.Now(), due: e.Due(), expires: r.ledger.Expires(e.Task),
@@ -100,7 +101,7 @@ func (r *Runner) newHeld(e entry, c *task.Call) *Held {
 func (h *Held) holds(t *task.Task) int64 { return h.size + t.Recorded() }
 
 // recount counts what the call keeps and holds after it was asked something, or is not any more.
-func (h *Held) recount(t *task.Task) { h.l.quota.recount(h.id, t.Weight(), h.holds(t)) }
+func (h *Held) recount(t *task.Task) { h.l.Quota.Recount(h.id, t.Weight(), h.holds(t)) }
 
 // Task returns the record as this process last saw it.
 func (h *Held) Task() task.Task { return h.standing().Task }
@@ -134,7 +135,7 @@ func (h *Held) HandOut(give func() error) error {
 	if t := h.Task(); !t.Handed && t.Waiting() {
 		ctx, cancel := context.WithTimeout(h.ctx, handTime)
 		defer cancel()
-		op := h.l.newOp(task.Hand)
+		op := h.l.Op(task.Hand)
 		_ = h.insist(ctx, func(ctx context.Context) error {
 			_, err := h.step(ctx, op)
 			return err
@@ -149,42 +150,42 @@ func (h *Held) Handed() {
 	if t.Withheld.IsZero() && (t.Handed || !t.Waiting()) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(h.ctx, storeTime)
+	ctx, cancel := context.WithTimeout(h.ctx, ledger.StoreTime)
 	defer cancel()
-	_, _ = h.step(ctx, h.l.newOp(task.Hand)) // if it is not noted, a call that was not sent fails with its holder
+	_, _ = h.step(ctx, h.l.Op(task.Hand)) // if it is not noted, a call that was not sent fails with its holder
 }
 
 // FreeKey gives back the idempotency key of a call whose client is about to get something
 // else in place of the task. Where the store does not take that, it is freed with the task.
 func (h *Held) FreeKey(ctx context.Context) {
 	t := h.Task()
-	if err := h.l.once.free(ctx, &t); err != nil {
+	if err := h.l.Once.Free(ctx, &t); err != nil {
 		h.r.log.Debug("an idempotency key is freed later", "task", t.ID, "error", err)
 	}
 }
 
-func (h *Held) standing() entry {
+func (h *Held) standing() ledger.Entry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.entry
 }
 
 // step takes one step, and keeps what the record is then.
-func (h *Held) step(ctx context.Context, op task.Op) (entry, error) {
+func (h *Held) step(ctx context.Context, op task.Op) (ledger.Entry, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.stepLocked(ctx, op)
 }
 
-func (h *Held) stepLocked(ctx context.Context, op task.Op) (entry, error) {
+func (h *Held) stepLocked(ctx context.Context, op task.Op) (ledger.Entry, error) {
 	began := time.Now()
-	e, err := h.l.records.apply(ctx, h.entry, op)
+	e, err := h.l.Records.Apply(ctx, h.entry, op)
 	repaired, failed := h.repair(ctx, e, err)
 	if failed != nil {
 		return e, failed // what is lost for now is not lost for good
 	}
 	if repaired {
-		e, err = h.l.records.apply(ctx, h.entry, op)
+		e, err = h.l.Records.Apply(ctx, h.entry, op)
 	}
 	if err == nil || errors.Is(err, task.ErrTerminal) || errors.Is(err, task.ErrStale) {
 		h.entry, h.sure = e, began
@@ -195,7 +196,7 @@ func (h *Held) stepLocked(ctx context.Context, op task.Op) (entry, error) {
 // insist takes a step as soon as the store takes it. It ends with the call, or with the
 // life of the task.
 func (h *Held) insist(ctx context.Context, take func(ctx context.Context) error) error {
-	ctx, cancel := context.WithDeadline(ctx, h.expires.Add(spare)) // of which it can still say that time was up
+	ctx, cancel := context.WithDeadline(ctx, h.expires.Add(ledger.Spare)) // of which it can still say that time was up
 	defer cancel()
 	for {
 		err := take(ctx)
@@ -263,21 +264,21 @@ func (h *Held) rounds() (forget bool) {
 func (h *Held) canBeLeft() bool {
 	t := h.Task()
 	pool := h.r.pools[t.Pool]
-	return h.l.store.Durable() && t.MayGoOn() && t.Handed &&
-		(h.call.Bare || h.l.records.keys.Given() || pool != nil && pool.OwnCredentials)
+	return h.l.Store.Durable() && t.MayGoOn() && t.Handed &&
+		(h.call.Bare || h.l.Records.Keys.Given() || pool != nil && pool.OwnCredentials)
 }
 
 // release gives back what the call took.
 func (h *Held) release(forget bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), ledger.StoreTime)
 	defer cancel()
 	h.silence()
 	t := h.Task()
 	if h.leave(ctx, &t, forget) == nil {
-		h.l.lists.remove(ctx, h.l.lists.tasksOf(h.l.holder), t.ID)
+		h.l.Lists.Remove(ctx, h.l.Lists.TasksOf(h.l.Holder), t.ID)
 	} // else it stays listed, and the next beat sees to it
 	h.r.calls.letGo(t.ID)
-	h.l.settleQuota(&t)
+	h.l.SettleQuota(&t)
 	h.end(nil)
 	close(h.done)
 }
@@ -293,17 +294,17 @@ func (h *Held) leave(ctx context.Context, t *task.Task, forget bool) error {
 			h.r.abortLater(*t)
 		}
 		return h.r.leaveSession(ctx, t, h.call.Unpack())
-	case t.Holder == h.l.holder:
+	case t.Holder == h.l.Holder:
 		return errUnended
 	case !t.State.Terminal():
 		return nil
 	case t.State == task.Cancelled:
-		h.l.leaveLive(ctx, t) // whoever cancelled it may have died before
+		h.l.LeaveLive(ctx, t) // whoever cancelled it may have died before
 	}
 	if err := h.r.leaveSession(ctx, t, h.call.Unpack()); err != nil {
 		return err
 	}
-	h.l.dropCall(ctx, t.ID)
+	h.l.DropCall(ctx, t.ID)
 	return nil
 }
 
@@ -326,9 +327,9 @@ type ending struct {
 func (h *Held) finish(e ending) {
 	// Neither a cancel nor a shutdown undoes what the tool has returned.
 	ctx := context.WithoutCancel(h.ctx)
-	op, outcome := h.l.newOp(task.Finish), e.outcome
+	op, outcome := h.l.Op(task.Finish), e.outcome
 	op.End, op.Message, op.ToolFailed, op.Outcome, op.Round = e.state, e.message, e.toolFailed, op.ID, h.due
-	if !h.l.quota.take(h.id, int64(len(outcome))) {
+	if !h.l.Quota.Take(h.id, int64(len(outcome))) {
 		h.r.metrics.refused(ctx, "outcome")
 		op.End, op.Message, op.ToolFailed, outcome = task.Failed, task.ErrNotKept.Message, false, task.ErrNotKept.Object()
 	}
@@ -342,11 +343,11 @@ func (h *Held) finish(e ending) {
 	case err == nil:
 		t := h.Task()
 		h.r.metrics.ended(ctx, t)
-		h.l.leaveLive(ctx, &t)
-		h.l.notices.changed(ctx, &t)
+		h.l.LeaveLive(ctx, &t)
+		h.l.Notices.Changed(ctx, &t)
 	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale):
 		h.r.metrics.late.Add(ctx, 1)
-		h.l.records.dropOutcome(ctx, h.Task().ID, op.Outcome)
+		h.l.Records.DropOutcome(ctx, h.Task().ID, op.Outcome)
 	default:
 		h.r.log.Error("the outcome of a task is lost", "task", h.Task().ID, "error", err)
 	}
@@ -355,10 +356,10 @@ func (h *Held) finish(e ending) {
 // store stores an outcome and the op that names it. The store may have lost the one
 // without the other meanwhile, so both are tried anew each time.
 func (h *Held) store(ctx context.Context, op task.Op, outcome []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	ctx, cancel := context.WithTimeout(ctx, ledger.StoreTime)
 	defer cancel()
 	keep := func() error {
-		return h.l.records.keepOutcome(ctx, h.id, op.Outcome, outcome, time.Until(h.expires))
+		return h.l.Records.KeepOutcome(ctx, h.id, op.Outcome, outcome, time.Until(h.expires))
 	}
 	before := h.repaired()
 	if err := keep(); err != nil {

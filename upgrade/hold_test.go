@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
 
@@ -65,12 +66,12 @@ func TestTaskLivesAsLongAsItSays(t *testing.T) {
 		if v.Created.Sub(began).Abs() > time.Second || v.Terms.TTL != time.Minute || !v.Updated.After(v.Created) {
 			t.Errorf("created %v, updated %v, ttl %v", v.Created, v.Updated, v.Terms.TTL)
 		}
-		time.Sleep(spare + time.Second)
+		time.Sleep(ledger.Spare + time.Second)
 		if _, err := b.Get(t.Context(), id, somebody); !errors.Is(err, ErrUnknown) {
 			t.Errorf("after its time: %v, want ErrUnknown", err)
 		}
 		if keys := b.line.at.Load(); keys != nil {
-			for _, key := range []string{callKey(id), outcomeKey(id, v.Task.Outcome)} {
+			for _, key := range []string{ledger.CallKey(id), ledger.OutcomeKey(id, v.Task.Outcome)} {
 				if _, err := storage.GetBlob(t.Context(), keys, key); !errors.Is(err, storage.ErrNotFound) {
 					t.Errorf("%s is left: %v", key, err)
 				}
@@ -114,7 +115,7 @@ func TestProgressIsThrottled(t *testing.T) {
 		time.Sleep(1700 * time.Millisecond)
 		swaps := 0
 		for _, op := range b.line.asked() {
-			if op == "swap "+taskKey(id) {
+			if op == "swap "+ledger.TaskKey(id) {
 				swaps++
 			}
 		}
@@ -250,8 +251,8 @@ func TestDiscardedCallLeavesNothing(t *testing.T) {
 		if _, err := b.Get(t.Context(), id, somebody); !errors.Is(err, ErrUnknown) {
 			t.Errorf("got %v, want ErrUnknown", err)
 		}
-		l := b.ledger.lists
-		for _, list := range []string{l.tasksOf(b.ledger.holder), l.liveOf(poolName, "alice"), l.waitingIn(h.Task().Terms.Queue), l.slotsOf(h.Task().Terms.Queue, "u")} {
+		l := b.ledger.Lists
+		for _, list := range []string{l.TasksOf(b.ledger.Holder), l.LiveOf(poolName, "alice"), l.WaitingIn(h.Task().Terms.Queue), l.SlotsOf(h.Task().Terms.Queue, "u")} {
 			if left := b.members(t, list); len(left) > 0 {
 				t.Errorf("%s still has %v", list, left)
 			}
@@ -327,7 +328,7 @@ func TestLostAcknowledgementsChangeNothing(t *testing.T) {
 			if up.times("call", 0) != 1 || up.times("call", 1) != 1 {
 				t.Errorf("write %d not acknowledged: ran %v", lost, up.all())
 			}
-			if left := b.members(t, b.ledger.lists.slotsOf(r.Terms(poolName).Queue, "u")); len(left) > 0 {
+			if left := b.members(t, b.ledger.Lists.SlotsOf(r.Terms(poolName).Queue, "u")); len(left) > 0 {
 				t.Errorf("write %d not acknowledged: %v is left", lost, left)
 			}
 		})

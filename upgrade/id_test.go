@@ -17,7 +17,7 @@ func TestIDsAreKnownByTheirTag(t *testing.T) {
 	at := newCell(memory(t))
 	b := newBerth(settings{at: at, keys: givenKeys(t)}, newTool())
 	b.line.note()
-	id, err := b.ledger.ids.Fresh(t.Context())
+	id, err := b.ledger.IDs.Fresh(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/upgrade/ledger"
 
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 )
@@ -104,10 +105,10 @@ func TestTaskThatIsBeingForgottenIsNoOrphan(t *testing.T) {
 		}
 		b.line.refuse(nil)
 		time.Sleep(testLease)
-		if left := b.members(t, b.ledger.lists.tasksOf(b.ledger.holder)); len(left) > 0 || b.Held() > 0 {
+		if left := b.members(t, b.ledger.Lists.TasksOf(b.ledger.Holder)); len(left) > 0 || b.Held() > 0 {
 			t.Errorf("%v is listed, %d calls are held", left, b.Held())
 		}
-		if _, err := b.ledger.records.get(t.Context(), id); !errors.Is(err, ErrUnknown) {
+		if _, err := b.ledger.Records.Get(t.Context(), id); !errors.Is(err, ErrUnknown) {
 			t.Errorf("got %v, want ErrUnknown", err)
 		}
 	})
@@ -126,7 +127,7 @@ func TestBeatsGoOnWhileACreationThatWasUnknownRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		recorded := func() bool {
-			key, err := b.line.at.Load().Get(t.Context(), keyOf(once))
+			key, err := b.line.at.Load().Get(t.Context(), ledger.OnceKey(once))
 			return err == nil && strings.Contains(string(key.Value), "recorded")
 		}
 		b.line.muteOne(recorded)
@@ -136,18 +137,18 @@ func TestBeatsGoOnWhileACreationThatWasUnknownRuns(t *testing.T) {
 		b.line.muteOne(nil)
 		late := true
 		b.line.refuse(func(op, key string) bool { // the next look at the key, not the one after it
-			refused := late && key == keyOf(once)
+			refused := late && key == ledger.OnceKey(once)
 			late = late && !refused
 			return refused
 		})
-		time.Sleep(2 * b.ledger.epoch.beat())
+		time.Sleep(2 * b.ledger.Epoch.Beat())
 		if n := up.times("call", 0); n != 1 {
 			t.Fatalf("ran %d times, want once", n)
 		}
-		time.Sleep(b.ledger.epoch.beat())
+		time.Sleep(b.ledger.Epoch.Beat())
 		b.line.note()
-		time.Sleep(2 * b.ledger.epoch.beat())
-		if asked := "members " + b.ledger.lists.tasksOf(b.ledger.holder); !slices.Contains(b.line.asked(), asked) {
+		time.Sleep(2 * b.ledger.Epoch.Beat())
+		if asked := "members " + b.ledger.Lists.TasksOf(b.ledger.Holder); !slices.Contains(b.line.asked(), asked) {
 			t.Errorf("no beat: asked for %v", b.line.asked())
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"berth/internal/mcp"
+	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
 
@@ -26,12 +27,12 @@ func (v View) Return() {
 func (t *Tasks) showOutcome(ctx context.Context, v *View) (err error) {
 	name := v.Task.Outcome
 	if 0 < v.Size && v.Size <= unlent {
-		v.Outcome, err = t.ledger.records.outcome(ctx, v.ID, name)
+		v.Outcome, err = t.ledger.Records.Outcome(ctx, v.ID, name)
 		return err
 	}
 	size := cmp.Or(v.Size, v.Terms.MaxResult) // a berth before 0.5.0 has not said how large it is
-	v.Outcome, err = t.lend(ctx, v, outcomeKey(v.ID, name), size, func() ([]byte, error) {
-		return t.ledger.records.outcome(ctx, v.ID, name)
+	v.Outcome, err = t.lend(ctx, v, ledger.OutcomeKey(v.ID, name), size, func() ([]byte, error) {
+		return t.ledger.Records.Outcome(ctx, v.ID, name)
 	})
 	return err
 }
@@ -45,7 +46,7 @@ func (t *Tasks) showAsks(ctx context.Context, v *View) (err error) {
 	}
 	step := v.Ops[len(v.Ops)-1] // no two records of the task have the same
 	v.Task = v.Brief()
-	v.Inputs, err = t.lend(ctx, v, taskKey(v.ID)+":asks:"+step, task.SizeOf(asks), func() ([]byte, error) {
+	v.Inputs, err = t.lend(ctx, v, ledger.TaskKey(v.ID)+":asks:"+step, task.SizeOf(asks), func() ([]byte, error) {
 		return mcp.Inputs(asks), nil
 	})
 	return err
@@ -89,7 +90,7 @@ type lent struct {
 	err         error
 }
 
-func newLending(b Bounds) *lending {
+func newLending(b ledger.Bounds) *lending {
 	return &lending{most: b.Lent, each: b.LentPerCaller, by: map[string]int64{}, of: map[string]*lent{}}
 }
 

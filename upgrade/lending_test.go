@@ -45,7 +45,7 @@ func TestResultIsInMemoryOnce(t *testing.T) {
 				t.Fatalf("view %d has %d bytes of its own", i, len(v.Outcome))
 			}
 		}
-		if lent := b.InMemory() - b.ledger.quota.total().bytes; lent != int64(len(seen[0].Outcome)) {
+		if lent := b.InMemory() - b.ledger.Quota.Total().Bytes; lent != int64(len(seen[0].Outcome)) {
 			t.Errorf("%d bytes are lent, want %d", lent, len(seen[0].Outcome))
 		}
 		returnAll(seen[1:])

@@ -8,6 +8,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/series"
 	"berth/internal/storage"
+	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -60,7 +61,7 @@ func newMetrics(provider metric.MeterProvider, r *Runner) metrics {
 		metric.WithDescription("Rounds of held calls, from their dispatch to the end of their answer."))
 	_, _ = meter.Int64ObservableGauge("berth.upgrade.holder", metric.WithDescription("Always 1; the label tells by which name this process holds calls."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(1, metric.WithAttributes(attribute.String("holder", r.ledger.holder)))
+			o.Observe(1, metric.WithAttributes(attribute.String("holder", r.ledger.Holder)))
 			return nil
 		}))
 	_, _ = meter.Int64ObservableGauge("berth.upgrade.held", metric.WithDescription("Calls held by this process."),
@@ -68,15 +69,15 @@ func newMetrics(provider metric.MeterProvider, r *Runner) metrics {
 			o.Observe(int64(r.calls.size()))
 			return nil
 		}))
-	gauge := func(name, says string, unit string, of func(u usage) int64) {
+	gauge := func(name, says string, unit string, of func(u ledger.Usage) int64) {
 		_, _ = meter.Int64ObservableGauge(name, metric.WithDescription(says), metric.WithUnit(unit),
 			metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-				o.Observe(of(r.ledger.quota.total()))
+				o.Observe(of(r.ledger.Quota.Total()))
 				return nil
 			}))
 	}
-	gauge("berth.upgrade.kept", "Tasks that this process counts, those that have ended included.", "", func(u usage) int64 { return int64(u.tasks) })
-	gauge("berth.upgrade.kept.bytes", "What they keep until they expire.", "By", func(u usage) int64 { return u.bytes })
+	gauge("berth.upgrade.kept", "Tasks that this process counts, those that have ended included.", "", func(u ledger.Usage) int64 { return int64(u.Tasks) })
+	gauge("berth.upgrade.kept.bytes", "What they keep until they expire.", "By", func(u ledger.Usage) int64 { return u.Bytes })
 	return m
 }
 

@@ -57,7 +57,7 @@ func oldDieAt(t *testing.T, s settings, point int, after bool) {
 			t.Errorf("point %d, after %v: lost with %s", point, after, v.Outcome)
 		}
 	}
-	if left := heir.members(t, heir.ledger.lists.tasksOf(b.ledger.holder)); len(left) > 0 {
+	if left := heir.members(t, heir.ledger.Lists.TasksOf(b.ledger.Holder)); len(left) > 0 {
 		t.Errorf("%s", fmt.Sprint("left over: ", left))
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/upgrade/ledger"
 
 	"pgregory.net/rapid"
 )
@@ -277,11 +278,12 @@ func (w *world) checkOld(left *noted) {
 // checkSession checks that nothing is listed of a session but what was settled, or is no
 // task.
 func (w *world) checkSession(left *noted, s *oldSession) {
-	l := lists{}
-	for _, name := range slices.Concat(w.members(l.heldIn(s.key())), w.members(l.asksIn(s.behind()))) {
+	l := ledger.Lists{}
+	for _, name := range slices.Concat(w.members(l.HeldIn(s.key())), w.members(l.AsksIn(s.behind()))) {
 		id, _, _ := strings.Cut(name, " ")
 		_, err := w.record(id)
-		if id != settled && !errors.Is(err, ErrUnknown) {
+		if id != "-" && // settled
+			!errors.Is(err, ErrUnknown) {
 			left.add("%s still has %s", s.name, name)
 		}
 	}

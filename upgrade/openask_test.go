@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/upgrade/ledger"
 )
 
 // A berth that ends a session may die before it refuses what is asked there: then the
@@ -75,7 +77,7 @@ func TestFrozenHolderThatIsAskedRevokesNothing(t *testing.T) {
 		soon()
 		berths[0].line.freeze()
 		time.Sleep(graceful)
-		berths[0].line.refuse(func(op, key string) bool { return op == "get" && key == taskKey(id) }) // only by a step
+		berths[0].line.refuse(func(op, key string) bool { return op == "get" && key == ledger.TaskKey(id) }) // only by a step
 		old.call(t, 0).say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}`)
 		berths[0].line.thaw()
 		synctest.Wait()

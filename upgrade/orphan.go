@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
 
@@ -32,21 +33,21 @@ const missesToAct = 2
 // word: after an outage all of them are gone, and those who live need a moment to come
 // back. Beats that are not a tick apart do not count.
 func (r *reaper) look(ctx context.Context) {
-	if !r.p.ledger.store.Shared() || r.p.runner.calls.closed() || time.Since(r.last) < r.p.ledger.epoch.beat()*9/10 {
+	if !r.p.ledger.Store.Shared() || r.p.runner.calls.closed() || time.Since(r.last) < r.p.ledger.Epoch.Beat()*9/10 {
 		return
 	}
 	r.last = time.Now()
-	holders, err := r.p.ledger.store.Members(ctx, r.p.ledger.lists.holders())
+	holders, err := r.p.ledger.Store.Members(ctx, r.p.ledger.Lists.Holders())
 	if err != nil || !r.p.believesStore(ctx, holders) {
 		clear(r.missed)
 		return
 	}
 	still := make(map[string]int)
 	for _, holder := range holders {
-		if holder == r.p.ledger.holder {
+		if holder == r.p.ledger.Holder {
 			continue
 		}
-		lives, err := r.p.ledger.lists.stands(ctx, holder)
+		lives, err := r.p.ledger.Lists.Stands(ctx, holder)
 		if err != nil {
 			clear(r.missed)
 			return
@@ -65,29 +66,29 @@ func (r *reaper) look(ctx context.Context) {
 
 // believesStore reports whether a lease that is missing is one that was not renewed.
 func (p *Peers) believesStore(ctx context.Context, holders []string) bool {
-	if p.ledger.epoch.isStable() {
+	if p.ledger.Epoch.IsStable() {
 		return true
 	}
-	p.ledger.epoch.hear(ctx, holders)
-	return p.ledger.epoch.isStable()
+	p.ledger.Epoch.Hear(ctx, holders)
+	return p.ledger.Epoch.IsStable()
 }
 
 // reap sees to all that a holder left whose lease is gone. One that comes back lists no
 // task before its lease stands again: so the lease is asked for after the list.
 func (p *Peers) reap(ctx context.Context, holder string) error {
-	left, err := p.ledger.store.Members(ctx, p.ledger.lists.tasksOf(holder))
+	left, err := p.ledger.Store.Members(ctx, p.ledger.Lists.TasksOf(holder))
 	if err != nil {
 		return err
 	}
-	if lives, err := p.ledger.lists.stands(ctx, holder); lives || err != nil {
+	if lives, err := p.ledger.Lists.Stands(ctx, holder); lives || err != nil {
 		return err
 	}
 	if err := p.reapAll(ctx, holder, left); err != nil {
 		return err
 	}
-	lives, err := p.ledger.lists.stands(ctx, holder)
+	lives, err := p.ledger.Lists.Stands(ctx, holder)
 	if lives {
-		err = p.ledger.lists.addHolder(ctx, holder) // it came back, and was struck
+		err = p.ledger.Lists.AddHolder(ctx, holder) // it came back, and was struck
 	}
 	return err
 }
@@ -110,28 +111,28 @@ func (p *Peers) reapAll(ctx context.Context, holder string, left []string) error
 		if err != nil { // repeating it would keep the others waiting
 			p.log.Error("a task of a berth that is gone is lost", "task", id, "error", err)
 		}
-		if err := p.ledger.store.Delist(ctx, p.ledger.lists.tasksOf(holder), id); err != nil {
+		if err := p.ledger.Store.Delist(ctx, p.ledger.Lists.TasksOf(holder), id); err != nil {
 			return err
 		}
 	}
-	if err := p.ledger.store.Delete(ctx, p.ledger.lists.changesFor(holder)); err != nil {
+	if err := p.ledger.Store.Delete(ctx, p.ledger.Lists.ChangesFor(holder)); err != nil {
 		return err
 	}
-	return p.ledger.store.Delist(ctx, p.ledger.lists.holders(), holder)
+	return p.ledger.Store.Delist(ctx, p.ledger.Lists.Holders(), holder)
 }
 
 // reapTask claims a task of a dead holder, and sees to it.
 func (p *Peers) reapTask(ctx context.Context, id, holder string) (task.Task, error) {
-	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	ctx, cancel := context.WithTimeout(ctx, ledger.StoreTime)
 	defer cancel()
 	p.runner.lookAt(ctx, id) // this process may have held the call before that one
 	release, err := p.runner.calls.claim(ctx, id)
 	if err != nil {
-		return task.Task{}, unavailable(err)
+		return task.Task{}, ledger.Unavailable(err)
 	}
 	defer release()
 	t, err := p.reapClaimed(ctx, id, holder)
-	return t, unavailable(err)
+	return t, ledger.Unavailable(err)
 }
 
 // reaped is what a dead holder left, as its death is told of.
@@ -153,8 +154,8 @@ func (e reaped) some(names map[string]bool) []string {
 // reapClaimed sees to a task that a dead holder had listed, and returns what it found; the zero
 // Task if there is none any more. The caller has claimed it.
 func (p *Peers) reapClaimed(ctx context.Context, id, holder string) (task.Task, error) {
-	e, err := p.ledger.records.get(ctx, id)
-	if errors.Is(err, ErrUnknown) {
+	e, err := p.ledger.Records.Get(ctx, id)
+	if errors.Is(err, ledger.ErrUnknown) {
 		return task.Task{}, nil
 	}
 	if err != nil {
@@ -163,7 +164,7 @@ func (p *Peers) reapClaimed(ctx context.Context, id, holder string) (task.Task, 
 	return e.Task, p.reapEntry(ctx, e, holder)
 }
 
-func (p *Peers) reapEntry(ctx context.Context, e entry, holder string) error {
+func (p *Peers) reapEntry(ctx context.Context, e ledger.Entry, holder string) error {
 	p.release(ctx, &e.Task, holder)
 	if e.Holder != holder {
 		return p.cleanUp(ctx, &e.Task)
@@ -196,7 +197,7 @@ func (r *Runner) awaited(ctx context.Context, t *task.Task) (bool, error) {
 	if t.Handed || t.Once == (task.Once{}) {
 		return t.Handed, nil
 	}
-	used, err := r.ledger.once.used(ctx, t.Once)
+	used, err := r.ledger.Once.Used(ctx, t.Once)
 	if errors.Is(err, storage.ErrNotFound) {
 		return false, nil
 	}
@@ -204,15 +205,15 @@ func (r *Runner) awaited(ctx context.Context, t *task.Task) (bool, error) {
 }
 
 // adopt goes on with a task as its holder. The caller has claimed it.
-func (p *Peers) adopt(ctx context.Context, e entry, c *task.Call) error {
-	if err := p.ledger.takeOn(ctx, &e.Task); err != nil {
+func (p *Peers) adopt(ctx context.Context, e ledger.Entry, c *task.Call) error {
+	if err := p.ledger.TakeOn(ctx, &e.Task); err != nil {
 		return err
 	}
-	op := p.ledger.newOp(task.Adopt)
+	op := p.ledger.Op(task.Adopt)
 	op.Of = e.Holder
-	after, err := p.ledger.records.apply(ctx, e, op)
+	after, err := p.ledger.Records.Apply(ctx, e, op)
 	switch {
-	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale), errors.Is(err, task.ErrState), errors.Is(err, ErrUnknown):
+	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale), errors.Is(err, task.ErrState), errors.Is(err, ledger.ErrUnknown):
 		return nil // another berth was first
 	case err != nil:
 		return err
@@ -226,27 +227,27 @@ func (p *Peers) adopt(ctx context.Context, e entry, c *task.Call) error {
 }
 
 // orphan ends a task whose holder is gone and that nobody can go on with.
-func (p *Peers) orphan(ctx context.Context, e entry, reason error) error {
+func (p *Peers) orphan(ctx context.Context, e ledger.Entry, reason error) error {
 	failure := task.Lost(mcp.ReasonHolderLost, "the berth that held the call is gone", e.Task)
 	if reason != nil {
 		failure = task.FailureOf(reason, e.Task)
 	}
-	op := p.ledger.newOp(task.Orphan)
+	op := p.ledger.Op(task.Orphan)
 	op.Of, op.Message, op.Outcome = e.Holder, failure.Message, op.ID
 	op.Size = int64(len(failure.Object()))
-	if err := p.ledger.records.keepOutcome(ctx, e.ID, op.Outcome, failure.Object(), p.ledger.left(&e.Task)); err != nil {
+	if err := p.ledger.Records.KeepOutcome(ctx, e.ID, op.Outcome, failure.Object(), p.ledger.Left(&e.Task)); err != nil {
 		return err
 	}
-	after, err := p.ledger.records.apply(ctx, e, op)
+	after, err := p.ledger.Records.Apply(ctx, e, op)
 	switch {
-	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale), errors.Is(err, ErrUnknown):
-		p.ledger.records.dropOutcome(ctx, e.ID, op.Outcome)
+	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale), errors.Is(err, ledger.ErrUnknown):
+		p.ledger.Records.DropOutcome(ctx, e.ID, op.Outcome)
 		return nil
 	case err != nil:
 		return err
 	}
 	p.runner.metrics.orphaned.Add(ctx, 1)
-	p.ledger.notices.changed(ctx, &e.Task)
+	p.ledger.Notices.Changed(ctx, &e.Task)
 	return p.cleanUp(ctx, &after.Task)
 }
 
@@ -258,31 +259,31 @@ func (p *Peers) release(ctx context.Context, t *task.Task, holder string) {
 		return
 	}
 	for _, u := range pool.Routing.Upstreams() {
-		list := p.ledger.lists.slotsOf(t.Terms.Queue, u.Name)
-		taken, _ := p.ledger.store.Members(ctx, list) // what stays is weeded out
+		list := p.ledger.Lists.SlotsOf(t.Terms.Queue, u.Name)
+		taken, _ := p.ledger.Store.Members(ctx, list) // what stays is weeded out
 		for _, name := range taken {
-			if strings.HasPrefix(name, placesOf(t.ID, holder)) {
-				p.ledger.freeSlot(ctx, list, name)
+			if strings.HasPrefix(name, ledger.PlacesOf(t.ID, holder)) {
+				p.ledger.FreeSlot(ctx, list, name)
 			}
 		}
 	}
-	p.ledger.notices.tell(ctx, queueTopic(t.Terms.Queue))
+	p.ledger.Notices.Tell(ctx, ledger.QueueTopic(t.Terms.Queue))
 }
 
 // cleanUp takes a task that nobody holds out of the lists that it has no place in. It fails
 // while the store does not take what others wait for.
 func (p *Peers) cleanUp(ctx context.Context, t *task.Task) error {
 	if t.Holder == "" && t.Terms.Slots > 0 {
-		p.ledger.queues.remove(ctx, t)
+		p.ledger.Queues.Remove(ctx, t)
 	}
 	if !t.State.Terminal() {
 		return nil
 	}
-	p.ledger.leaveLive(ctx, t)
+	p.ledger.LeaveLive(ctx, t)
 	if err := p.cleanUpSession(ctx, t); err != nil {
 		return err
 	}
-	p.ledger.dropCall(ctx, t.ID)
+	p.ledger.DropCall(ctx, t.ID)
 	return nil
 }
 

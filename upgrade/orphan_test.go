@@ -13,6 +13,7 @@ import (
 	"berth/internal/realtest"
 	"berth/internal/seal"
 	"berth/internal/storage"
+	"berth/upgrade/ledger"
 )
 
 // graceful is when the tasks of a dead holder have been seen to, at the latest: its lease
@@ -144,15 +145,15 @@ func TestHolderIsNotTakenForDeadByMistake(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, up)
 		time.Sleep(time.Second)
 		id := berths[0].hand(t, rule(nil), "call hang")
-		time.Sleep(testLease + berths[0].ledger.epoch.beat()/2)
+		time.Sleep(testLease + berths[0].ledger.Epoch.Beat()/2)
 		lose := func() {
-			if err := berths[1].line.at.Load().Delete(t.Context(), berths[0].ledger.lists.leaseOf(berths[0].ledger.holder)); err != nil {
+			if err := berths[1].line.at.Load().Delete(t.Context(), berths[0].ledger.Lists.LeaseOf(berths[0].ledger.Holder)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for range 20 { // each time found missing by one tick, and put back by the next beat
 			lose()
-			time.Sleep(2 * berths[0].ledger.epoch.beat())
+			time.Sleep(2 * berths[0].ledger.Epoch.Beat())
 		}
 		berths[0].mustState(t, id, Dispatched)
 		for range 3 { // an outage outlives all leases
@@ -194,7 +195,7 @@ func TestFrozenHolderComesBack(t *testing.T) {
 		if up.inflight()+berths[0].Held() > 0 {
 			t.Errorf("%d are under way, %d are held", up.inflight(), berths[0].Held())
 		}
-		if _, err := storage.GetBlob(t.Context(), berths[0].line.at.Load(), callKey(ends)); !errors.Is(err, storage.ErrNotFound) {
+		if _, err := storage.GetBlob(t.Context(), berths[0].line.at.Load(), ledger.CallKey(ends)); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("the call of a task that has ended: got %v, want that it is gone", err)
 		}
 		id := berths[0].hand(t, rule(nil), "again hang")
@@ -241,7 +242,7 @@ func TestReaperPassesOverWhatItCannotRead(t *testing.T) {
 		spoilt := berths[0].hand(t, rule(nil), "one hang")
 		id := berths[0].hand(t, rule(nil), "two hang")
 		synctest.Wait()
-		if err := berths[0].line.at.Load().Put(t.Context(), taskKey(spoilt), []byte("?"), time.Hour); err != nil {
+		if err := berths[0].line.at.Load().Put(t.Context(), ledger.TaskKey(spoilt), []byte("?"), time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		berths[0].kill()
@@ -309,7 +310,7 @@ func TestHeldTaskIsKnownToItsHolder(t *testing.T) {
 		time.Sleep(testLease)
 		id := b.hand(t, rule(nil), "call result/10s")
 		synctest.Wait()
-		if err := b.line.at.Load().Delete(t.Context(), taskKey(id)); err != nil {
+		if err := b.line.at.Load().Delete(t.Context(), ledger.TaskKey(id)); err != nil {
 			t.Fatal(err)
 		}
 		b.mustState(t, id, Dispatched)
@@ -334,10 +335,10 @@ func TestRecordThatFellBackIsPutRight(t *testing.T) {
 		h.Start(nil)
 		synctest.Wait()
 		store := berths[0].line.at.Load()
-		if err := store.Delete(t.Context(), taskKey(id)); err != nil {
+		if err := store.Delete(t.Context(), ledger.TaskKey(id)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := berths[0].ledger.records.create(t.Context(), before.Task, time.Hour); err != nil {
+		if _, err := berths[0].ledger.Records.Create(t.Context(), before.Task, time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		berths[1].mustState(t, id, Accepted)

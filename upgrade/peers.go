@@ -1,10 +1,14 @@
 package upgrade
 
-import "log/slog"
+import (
+	"log/slog"
+
+	"berth/upgrade/ledger"
+)
 
 // Peers is what berths do for each other.
 type Peers struct {
-	ledger *Ledger
+	ledger *ledger.Ledger
 	runner *Runner
 	log    *slog.Logger
 }

@@ -10,6 +10,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/routing"
+	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
 
@@ -34,7 +35,7 @@ func (h *Held) takePlace(tried []*routing.Upstream) (place, error) {
 	}
 	ctx, cancel := context.WithDeadlineCause(h.ctx, h.expires, task.ErrTimeout)
 	defer cancel()
-	freed, stop := h.l.notices.watch(queueTopic(t.Terms.Queue))
+	freed, stop := h.l.Notices.Watch(ledger.QueueTopic(t.Terms.Queue))
 	defer stop()
 	for {
 		var taken place
@@ -75,44 +76,44 @@ func (h *Held) tellOfWaiting() {
 
 // leaveQueue gives up the place in the queue: what stays there is in the way of others.
 func (h *Held) leaveQueue(t *task.Task) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), storeTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), ledger.StoreTime)
 	defer cancel()
 	h.unqueue(ctx, t)
-	h.l.notices.tell(ctx, queueTopic(t.Terms.Queue))
+	h.l.Notices.Tell(ctx, ledger.QueueTopic(t.Terms.Queue))
 }
 
 // tryPlace takes a place at one of the upstreams if it is this call's turn; none if there
 // is none, or nobody can say. Only so many of those that queue try as there are places in
 // all, the first first.
 func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (place, error) {
-	waiting, err := h.l.queues.waiting(ctx, t.QueueName())
+	waiting, err := h.l.Queues.Waiting(ctx, t.QueueName())
 	if err != nil {
 		return place{}, nil
 	}
-	at := placeOf(waiting, t.ID)
+	at := ledger.PlaceOf(waiting, t.ID)
 	switch {
 	case at < 0: // its first look, or an outage has lost the entry
-		waiting = h.queueUp(ctx, t, waiting)
-		at = placeOf(waiting, t.ID)
-	case doubled(waiting, at):
-		waiting = h.queueAnew(ctx, t, waiting, at)
-		at = placeOf(waiting, t.ID)
+		h.turn, waiting = h.l.Queues.Join(ctx, t, h.turn, waiting, time.Until(h.expires))
+		at = ledger.PlaceOf(waiting, t.ID)
+	case ledger.Doubled(waiting, at):
+		h.turn, waiting = h.l.Queues.JoinAnew(ctx, t, waiting, at, time.Until(h.expires))
+		at = ledger.PlaceOf(waiting, t.ID)
 	}
 	h.turn = waiting[at]
 	if before := at - t.Terms.Slots*choices(pool, t); before >= 0 {
-		if h.l.queues.mayPrune(t.QueueName()) {
+		if h.l.Queues.MayPrune(t.QueueName()) {
 			h.r.pruneQueue(ctx, t, waiting[before])
 		}
 		return place{}, nil
 	}
-	if !h.l.epoch.placesKnown(ctx) {
+	if !h.l.Epoch.PlacesKnown(ctx) {
 		return place{}, nil
 	}
 	taken, err := h.takeSlot(ctx, pool, t, tried)
 	switch {
 	case err != nil:
 	case taken.Lease != nil:
-		h.l.queues.noteRound(ctx, t.QueueName(), h.turn, time.Until(h.expires)+spare)
+		h.l.Queues.NoteRound(ctx, t.QueueName(), h.turn, time.Until(h.expires)+ledger.Spare)
 		h.unqueue(ctx, t)
 	case at == 0:
 		h.r.pruneSlots(ctx, pool, t.Terms.Queue)
@@ -130,32 +131,10 @@ func choices(pool *routing.Pool, t *task.Task) int {
 
 // unqueue takes the call's task out of its line.
 func (h *Held) unqueue(ctx context.Context, t *task.Task) {
-	if h.turn.name != "" {
-		h.l.queues.removeAs(ctx, t, h.turn.name)
-		h.turn = turn{}
+	if h.turn.Name != "" {
+		h.l.Queues.RemoveAs(ctx, t, h.turn.Name)
+		h.turn = ledger.Turn{}
 	}
-}
-
-// remove takes a task out of its line that nobody holds.
-func (q *queues) remove(ctx context.Context, t *task.Task) {
-	names, _ := q.lists.store.Members(ctx, q.lists.waitingIn(t.QueueName())) // what stays is weeded out
-	for _, name := range names {
-		if readTurn(name).id == t.ID {
-			q.removeAs(ctx, t, name)
-		}
-	}
-}
-
-// removeAs takes a name out of the line that task stands in.
-func (q *queues) removeAs(ctx context.Context, t *task.Task, name string) {
-	q.lists.remove(ctx, q.lists.waitingIn(t.QueueName()), name)
-	q.changed(t.Terms.Queue)
-}
-
-// placesKnown reports whether the store knows which places are taken: what it has lost,
-// holders need a moment to put back.
-func (e *epoch) placesKnown(ctx context.Context) bool {
-	return !e.store.Shared() || e.check(ctx) == nil && e.stableFor(e.settling())
 }
 
 // takeSlot takes a place wherever one is free; none if none is, or nobody can say.
@@ -170,17 +149,17 @@ func (h *Held) takeSlot(ctx context.Context, pool *routing.Pool, t *task.Task, t
 			return place{}, err
 		}
 		at := place{
-			Lease: lease, list: h.l.lists.slotsOf(t.Terms.Queue, lease.Upstream.Name),
-			name: placesOf(t.ID, h.l.holder) + task.NewName(6),
+			Lease: lease, list: h.l.Lists.SlotsOf(t.Terms.Queue, lease.Upstream.Name),
+			name: ledger.PlacesOf(t.ID, h.l.Holder) + task.NewName(6),
 		}
-		err = h.l.lists.add(ctx, at.list, at.name, time.Until(h.expires)+spare, t.Terms.Slots)
+		err = h.l.Lists.Add(ctx, at.list, at.name, time.Until(h.expires)+ledger.Spare, t.Terms.Slots)
 		if err == nil {
 			h.standAt(at)
 			return at, nil
 		}
 		lease.Release()
 		if !errors.Is(err, storage.ErrFull) {
-			h.l.freeSlot(ctx, at.list, at.name) // it may have been taken
+			h.l.FreeSlot(ctx, at.list, at.name) // it may have been taken
 			return place{}, nil
 		}
 		full = append(full, lease.Upstream)
@@ -209,10 +188,10 @@ func (h *Held) standAt(at place) {
 
 // pruneQueue strikes a task out of the line that task stands in if nobody holds it: a
 // fail-over may have brought the entry back, and it is in the way of those who come after.
-func (r *Runner) pruneQueue(ctx context.Context, t *task.Task, other turn) {
-	e, err := r.ledger.records.get(ctx, other.id)
-	if errors.Is(err, ErrUnknown) || err == nil && e.Holder == "" {
-		r.ledger.queues.removeAs(ctx, t, other.name)
+func (r *Runner) pruneQueue(ctx context.Context, t *task.Task, other ledger.Turn) {
+	e, err := r.ledger.Records.Get(ctx, other.ID)
+	if errors.Is(err, ledger.ErrUnknown) || err == nil && e.Holder == "" {
+		r.ledger.Queues.RemoveAs(ctx, t, other.Name)
 	}
 }
 
@@ -220,11 +199,11 @@ func (r *Runner) pruneQueue(ctx context.Context, t *task.Task, other turn) {
 // of them. Another one that lives gives its own back, once its call is closed.
 func (r *Runner) pruneSlots(ctx context.Context, pool *routing.Pool, queue string) {
 	for _, u := range pool.Upstreams() {
-		list := r.ledger.lists.slotsOf(queue, u.Name)
-		taken, _ := r.ledger.store.Members(ctx, list) // none, or another time
+		list := r.ledger.Lists.SlotsOf(queue, u.Name)
+		taken, _ := r.ledger.Store.Members(ctx, list) // none, or another time
 		for _, name := range taken {
 			if r.isStray(ctx, name) {
-				r.ledger.lists.remove(ctx, list, name)
+				r.ledger.Lists.Remove(ctx, list, name)
 			}
 		}
 	}
@@ -234,14 +213,14 @@ func (r *Runner) pruneSlots(ctx context.Context, pool *routing.Pool, queue strin
 func (r *Runner) isStray(ctx context.Context, name string) bool {
 	id, rest, _ := strings.Cut(name, " ")
 	holder, _, _ := strings.Cut(rest, " ")
-	if holder == r.ledger.holder {
+	if holder == r.ledger.Holder {
 		return r.calls.get(id) == nil
 	}
-	if lives, err := r.ledger.lists.stands(ctx, holder); lives || err != nil {
+	if lives, err := r.ledger.Lists.Stands(ctx, holder); lives || err != nil {
 		return false
 	}
-	e, err := r.ledger.records.get(ctx, id)
-	return errors.Is(err, ErrUnknown) || err == nil && e.Holder != holder
+	e, err := r.ledger.Records.Get(ctx, id)
+	return errors.Is(err, ledger.ErrUnknown) || err == nil && e.Holder != holder
 }
 
 // leavePlace gives back what takePlace took.
@@ -254,25 +233,8 @@ func (h *Held) leavePlace(at place) {
 	if at.name == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), storeTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), ledger.StoreTime)
 	defer cancel()
-	h.l.freeSlot(ctx, at.list, at.name)
-	h.l.notices.tell(ctx, queueTopic(h.Task().Terms.Queue))
-}
-
-// freeSlot gives a place back, as soon as the store takes it.
-func (l *Ledger) freeSlot(ctx context.Context, list, name string) {
-	free := func(ctx context.Context) error { return l.store.Delist(ctx, list, name) }
-	if free(ctx) != nil {
-		l.backlog.add(free)
-	}
-}
-
-// position returns where a call stands in its queue, from 1; 0 if it is in none.
-func (q *queues) position(ctx context.Context, t *task.Task) int {
-	waiting, err := q.waiting(ctx, t.QueueName())
-	if err != nil {
-		return 0
-	}
-	return placeOf(waiting, t.ID) + 1
+	h.l.FreeSlot(ctx, at.list, at.name)
+	h.l.Notices.Tell(ctx, ledger.QueueTopic(h.Task().Terms.Queue))
 }

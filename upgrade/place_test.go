@@ -57,7 +57,7 @@ func TestCancelledCallLeavesTheQueue(t *testing.T) {
 			waiting = append(waiting, b.hand(t, rule(queueing), fmt.Sprintf("waiting-%d hang", i)))
 			synctest.Wait()
 		}
-		queue := b.ledger.lists.waitingIn(b.see(t, first).Terms.Queue)
+		queue := b.ledger.Lists.WaitingIn(b.see(t, first).Terms.Queue)
 		for _, id := range append(waiting[:2:2], first) {
 			if _, err := berths[1].Cancel(t.Context(), id, somebody); err != nil {
 				t.Fatal(err)
@@ -79,11 +79,11 @@ func TestGhostsDoNotStopTheQueue(t *testing.T) {
 		terms := rule(queueing).Terms(poolName)
 		for i := range 3 {
 			name := fmt.Sprint("ghost-", i)
-			if err := b.ledger.lists.add(t.Context(), b.ledger.lists.waitingIn(terms.Queue), name, time.Hour, 0); err != nil {
+			if err := b.ledger.Lists.Add(t.Context(), b.ledger.Lists.WaitingIn(terms.Queue), name, time.Hour, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := b.ledger.lists.add(t.Context(), b.ledger.lists.slotsOf(terms.Queue, "u"), "ghost holder place", time.Hour, 0); err != nil {
+		if err := b.ledger.Lists.Add(t.Context(), b.ledger.Lists.SlotsOf(terms.Queue, "u"), "ghost holder place", time.Hour, 0); err != nil {
 			t.Fatal(err)
 		}
 		id := b.hand(t, rule(queueing), "call result")
@@ -100,7 +100,7 @@ func TestPlaceGivenBackLateIsNobodyElses(t *testing.T) {
 		b := startBerths(t, 1, settings{shared: true}, up)[0]
 		time.Sleep(time.Second)
 		b.line.refuse(func(op, list string) bool {
-			return op == "delist" && list == b.ledger.lists.slotsOf(rule(queueing).Terms(poolName).Queue, "u")
+			return op == "delist" && list == b.ledger.Lists.SlotsOf(rule(queueing).Terms(poolName).Queue, "u")
 		})
 		// Its first round's place cannot be given back before the second round has another.
 		first := b.hand(t, rule(queueing), "first"+bounded+" bare hang")

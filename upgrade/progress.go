@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
 
@@ -81,18 +82,18 @@ func (h *Held) sayNow() {
 func (h *Held) say() {
 	h.hush()
 	h.spoke = time.Now()
-	op := h.l.newOp(task.Progress)
+	op := h.l.Op(task.Progress)
 	if h.entry.Call != "" {
 		op.Kind = task.Note
 	}
 	s := h.saying
 	h.saying = saying{}
 	op.Message, op.Round, op.Event, op.Progress, op.Says = s.text, h.entry.Round, s.event, s.progress, s.others
-	ctx, cancel := context.WithTimeout(h.ctx, tellTime)
+	ctx, cancel := context.WithTimeout(h.ctx, ledger.TellTime)
 	defer cancel()
 	switch _, err := h.stepLocked(ctx, op); {
 	case err == nil:
-		h.l.notices.changed(ctx, &h.entry.Task)
+		h.l.Notices.Changed(ctx, &h.entry.Task)
 	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale):
 		h.end(errFenced) // nobody waits for what the tool does any more
 	}

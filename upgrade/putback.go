@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 
 	"golang.org/x/sync/errgroup"
@@ -17,10 +18,6 @@ import (
 // heldAtOnce is how many of the calls that are held are seen to at a time.
 const heldAtOnce = 16
 
-// looksAtOnce is how often a beat compares one record until the store says what there is:
-// others are told "unknown" once all holders have had two beats for it.
-const looksAtOnce = 3
-
 // putAllBack compares what this process holds with what the store says, and puts back what
 // it has lost. With all that is everything, else what could not be compared before.
 func (r *Runner) putAllBack(ctx context.Context, all bool) {
@@ -28,7 +25,7 @@ func (r *Runner) putAllBack(ctx context.Context, all bool) {
 		if all {
 			h.doubtful.Store(true)
 		}
-		for range looksAtOnce {
+		for range ledger.LooksAtOnce {
 			if !h.doubtful.Load() {
 				return
 			}
@@ -58,24 +55,24 @@ func someAtOnce[T any](some iter.Seq[T], do func(T)) {
 // ended, or is another's, is given up; a record that has fallen behind is put right. It fails
 // while the store does not say what stands, or does not take what is to stand.
 func (h *Held) look(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	ctx, cancel := context.WithTimeout(ctx, ledger.StoreTime)
 	defer cancel()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	began := time.Now()
-	stands, err := h.l.records.get(ctx, h.entry.ID)
+	stands, err := h.l.Records.Get(ctx, h.entry.ID)
 	if repaired, failed := h.repair(ctx, stands, err); repaired || failed != nil {
 		return failed
 	}
 	switch {
-	case errors.Is(err, ErrUnknown):
+	case errors.Is(err, ledger.ErrUnknown):
 		return nil // it is not to be put back
 	case err != nil:
 		return err
 	case stands.State == task.Cancelled:
 		h.entry = stands
 		h.end(errCancelled)
-	case stands.Holder == h.l.holder:
+	case stands.Holder == h.l.Holder:
 		h.entry, h.sure = stands, began // others settle what it asks
 		h.recount(&stands.Task)
 	case stands.State == task.InputRequired && stands.Round == h.entry.Round:
@@ -91,17 +88,17 @@ func (h *Held) look(ctx context.Context) error {
 // behind what this process did, and reports whether it has. Given are the record that
 // stands, and why a step was refused. It fails if that is to be tried again: the store did
 // not take it, or others were first. The caller has h.mu.
-func (h *Held) repair(ctx context.Context, stands entry, refused error) (repaired bool, err error) {
+func (h *Held) repair(ctx context.Context, stands ledger.Entry, refused error) (repaired bool, err error) {
 	switch {
-	case errors.Is(refused, ErrUnknown):
+	case errors.Is(refused, ledger.ErrUnknown):
 		h.repairs++
-		err = unavailable(h.putBack(ctx))
+		err = ledger.Unavailable(h.putBack(ctx))
 	case errors.Is(refused, storage.ErrUnavailable), !h.ahead(stands):
 		return false, nil
 	default:
 		h.repairs++
-		var e entry
-		if e, err = h.l.records.replace(ctx, h.entry.Task, stands.version); err == nil {
+		var e ledger.Entry
+		if e, err = h.l.Records.Replace(ctx, h.entry.Task, stands.Version); err == nil {
 			h.entry = e
 		} else {
 			err = errors.Join(storage.ErrUnavailable, err)
@@ -116,10 +113,10 @@ func (h *Held) repair(ctx context.Context, stands entry, refused error) (repaire
 // ahead reports whether this process has taken steps that the record does not come from.
 // A record keeps its last ops, and its version grows by one with each: as long as fewer
 // than it keeps have come, that of this process is among them.
-func (h *Held) ahead(stands entry) bool {
+func (h *Held) ahead(stands ledger.Entry) bool {
 	last := len(h.entry.Ops) - 1
 	return last >= 0 && !stands.State.Terminal() && stands.Round <= h.entry.Round &&
-		stands.version < h.entry.version+task.KeptOps && !stands.Did(h.entry.Ops[last])
+		stands.Version < h.entry.Version+task.KeptOps && !stands.Did(h.entry.Ops[last])
 }
 
 // putBack stores the record anew, with all that belongs to it, for the rest of its life;
@@ -128,37 +125,37 @@ func (h *Held) ahead(stands entry) bool {
 func (h *Held) putBack(ctx context.Context) error {
 	l, t := h.l, h.entry.Task
 	life := time.Until(h.expires)
-	if life <= 0 || errors.Is(h.givenUp(), errDiscarded) || l.lease.slept(h.sure) {
-		return ErrUnknown
+	if life <= 0 || errors.Is(h.givenUp(), errDiscarded) || l.Lease.Slept(h.sure) {
+		return ledger.ErrUnknown
 	}
-	if err := l.takeOn(ctx, &t); err != nil {
+	if err := l.TakeOn(ctx, &t); err != nil {
 		return err
 	}
 	if t.Principal != "" {
-		if err := l.lists.add(ctx, l.lists.liveOf(t.Pool, t.Principal), t.ID, life+spare, 0); err != nil {
+		if err := l.Lists.Add(ctx, l.Lists.LiveOf(t.Pool, t.Principal), t.ID, life+ledger.Spare, 0); err != nil {
 			return err
 		}
 	}
-	if err := l.addTask(ctx, &t, life); err != nil {
+	if err := l.AddTask(ctx, &t, life); err != nil {
 		return err
 	}
-	if err := l.asks.add(ctx, &t, life); err != nil {
+	if err := l.Asks.Add(ctx, &t, life); err != nil {
 		return err
 	}
 	if h.place.name != "" {
-		if err := l.lists.add(ctx, h.place.list, h.place.name, life+spare, 0); err != nil {
+		if err := l.Lists.Add(ctx, h.place.list, h.place.name, life+ledger.Spare, 0); err != nil {
 			return err
 		}
 	}
 	if !t.State.Terminal() {
-		if err := l.records.keepCall(ctx, t.ID, h.call.Unpack(), life); err != nil {
+		if err := l.Records.KeepCall(ctx, t.ID, h.call.Unpack(), life); err != nil {
 			return err
 		}
 	}
-	if err := l.once.settle(ctx, &t, life); err != nil && !errors.Is(err, errKeyTaken) {
+	if err := l.Once.Settle(ctx, &t, life); err != nil && !errors.Is(err, ledger.ErrKeyTaken) {
 		return err
 	}
-	e, err := l.records.create(ctx, t, life)
+	e, err := l.Records.Create(ctx, t, life)
 	if err == nil {
 		h.entry = e
 		h.r.metrics.putBack.Add(ctx, 1)
@@ -171,7 +168,7 @@ func (h *Held) putBack(ctx context.Context) error {
 // it never heard, or the store has fallen back to a time when it held them. What is held
 // and not listed is listed again.
 func (p *Peers) reconcile(ctx context.Context) {
-	listed, err := p.ledger.store.Members(ctx, p.ledger.lists.tasksOf(p.ledger.holder))
+	listed, err := p.ledger.Store.Members(ctx, p.ledger.Lists.TasksOf(p.ledger.Holder))
 	if err != nil || p.runner.calls.closed() {
 		return
 	}
@@ -184,7 +181,7 @@ func (p *Peers) reconcile(ctx context.Context) {
 	}
 	someAtOnce(slices.Values(listed), func(id string) { p.own(ctx, id) })
 	someAtOnce(maps.Values(missing), func(h *Held) {
-		_ = p.ledger.listHeld(ctx, h.id, time.Until(h.expires)) // or with the next beat
+		_ = p.ledger.ListHeld(ctx, h.id, time.Until(h.expires)) // or with the next beat
 	})
 }
 
@@ -197,7 +194,7 @@ func (p *Peers) own(ctx context.Context, id string) {
 	if p.runner.pending.settle(ctx, id) != nil || p.runner.calls.get(id) != nil {
 		return
 	}
-	if _, err := p.reapClaimed(ctx, id, p.ledger.holder); err == nil && p.runner.calls.get(id) == nil {
-		p.ledger.lists.remove(ctx, p.ledger.lists.tasksOf(p.ledger.holder), id)
+	if _, err := p.reapClaimed(ctx, id, p.ledger.Holder); err == nil && p.runner.calls.get(id) == nil {
+		p.ledger.Lists.Remove(ctx, p.ledger.Lists.TasksOf(p.ledger.Holder), id)
 	}
 }

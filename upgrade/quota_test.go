@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"berth/internal/storage"
-
-	"pgregory.net/rapid"
+	"berth/upgrade/ledger"
 )
 
 const kib = 1 << 10
@@ -63,12 +62,12 @@ func TestKeptTasksOfACallerAreBounded(t *testing.T) {
 		if _, refused := b.tries(t, from("two", r, "call result")); refused != "" {
 			t.Errorf("another caller is refused: %s", refused)
 		}
-		time.Sleep(time.Minute + spare)
+		time.Sleep(time.Minute + ledger.Spare)
 		if _, refused := b.tries(t, from("one", r, "call result")); refused != "" {
 			t.Errorf("refused when all have expired: %s", refused)
 		}
-		if now := b.ledger.quota.total(); now.tasks != 1 {
-			t.Errorf("%d tasks are counted, want 1", now.tasks)
+		if now := b.ledger.Quota.Total(); now.Tasks != 1 {
+			t.Errorf("%d tasks are counted, want 1", now.Tasks)
 		}
 	})
 }
@@ -168,15 +167,15 @@ func TestKeptTasksOfAFileAreCountedAnew(t *testing.T) {
 		for i := range 5 {
 			b.tries(t, from(fmt.Sprint("caller ", i%2), rule(nil), "call big:30"))
 		}
-		before := b.ledger.quota.total()
+		before := b.ledger.Quota.Total()
 		b.Drain(t.Context())
 		b.kill()
 		next := newBerth(s, b.tool)
 		if err := next.Open(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		after := next.ledger.quota.total()
-		if after.tasks != 5 || after.bytes < before.bytes-kib || after.bytes > before.bytes+kib {
+		after := next.ledger.Quota.Total()
+		if after.Tasks != 5 || after.Bytes < before.Bytes-kib || after.Bytes > before.Bytes+kib {
 			t.Errorf("counted %+v, want %+v", after, before)
 		}
 	})
@@ -189,53 +188,15 @@ func TestTaskCountsWhereItIsGoneOnWith(t *testing.T) {
 		time.Sleep(2 * testLease)
 		id := berths[0].hand(t, rule(nil), "call ask:k result")
 		synctest.Wait()
-		if n := berths[0].ledger.quota.total().tasks; n != 1 {
+		if n := berths[0].ledger.Quota.Total().Tasks; n != 1 {
 			t.Fatalf("the berth that made the task counts %d", n)
 		}
 		if err := berths[1].Update(context.Background(), id, somebody, inputs("k", "1"), &Envelope{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		if first, second := berths[0].ledger.quota.total().tasks, berths[1].ledger.quota.total().tasks; first != 0 || second != 1 {
+		if first, second := berths[0].ledger.Quota.Total().Tasks, berths[1].ledger.Quota.Total().Tasks; first != 0 || second != 1 {
 			t.Errorf("counted %d and %d, want 0 and 1", first, second)
-		}
-	})
-}
-
-// TestQuotaAddsUp does with a quota whatever may be done, and compares what it counts with
-// what stands.
-func TestQuotaAddsUp(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		bounds := Bounds{Tasks: 12, TasksPerCaller: 6, Bytes: 60 * kib, BytesPerCaller: 30 * kib, Held: 40 * kib, HeldPerCaller: 20 * kib}
-		q := newQuota(bounds)
-		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			id := fmt.Sprint("task ", rapid.IntRange(0, 15).Draw(t, "task"))
-			caller := fmt.Sprint("caller ", rapid.IntRange(0, 3).Draw(t, "caller"))
-			n := int64(rapid.IntRange(0, 12*kib).Draw(t, "bytes"))
-			switch rapid.IntRange(0, 4).Draw(t, "what") {
-			case 0, 1:
-				if !q.has(id) {
-					_ = q.admit(id, caller, n, time.Now().Add(time.Hour))
-				}
-			case 2:
-				q.take(id, n)
-			case 3:
-				q.letGo(id)
-			case 4:
-				q.drop(id)
-			}
-			var all usage
-			by := map[string]usage{}
-			for _, k := range q.tasks {
-				one := usage{1, k.bytes + recordSize, k.held}
-				all, by[k.caller] = all.plus(one), by[k.caller].plus(one)
-			}
-			if all != q.all || fmt.Sprint(by) != fmt.Sprint(q.by) || len(q.queue) != len(q.tasks) {
-				t.Fatalf("counted %+v %+v, want %+v %+v", q.all, q.by, all, by)
-			}
-			if all.bytes > bounds.Bytes*3/2+16*smallOutcome || all.tasks > bounds.Tasks*3/2 {
-				t.Fatalf("%+v is beyond the bounds", all)
-			}
 		}
 	})
 }
@@ -250,7 +211,7 @@ func TestDiscardedTaskKeepsNothing(t *testing.T) {
 		}
 		h.Discard()
 		synctest.Wait()
-		if now := b.ledger.quota.total(); now != (usage{}) {
+		if now := b.ledger.Quota.Total(); now != (ledger.Usage{}) {
 			t.Errorf("counted %+v, want nothing", now)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
 
@@ -63,12 +64,12 @@ func (h *Held) lose(ctx context.Context, err error) (again bool, _ error) {
 		}
 		return false, task.Lost(mcp.ReasonHolderLost, "the berth that held the call is gone, and the server does not resume its stream", t)
 	}
-	op := h.l.newOp(task.Redo)
+	op := h.l.Op(task.Redo)
 	op.Round = h.due
 	if err := h.must(ctx, op); err != nil {
 		return false, err
 	}
-	return true, h.insist(ctx, func(ctx context.Context) error { return h.l.asks.close(ctx, &t) })
+	return true, h.insist(ctx, func(ctx context.Context) error { return h.l.Asks.Close(ctx, &t) })
 }
 
 // standIn takes the place of a call that runs at u already.
@@ -78,8 +79,8 @@ func (h *Held) standIn(u *routing.Upstream) place {
 	if t.Terms.Slots == 0 {
 		return at
 	}
-	at.list, at.name = h.l.lists.slotsOf(t.Terms.Queue, u.Name), placesOf(t.ID, h.l.holder)+task.NewName(6)
-	_ = h.l.lists.add(h.ctx, at.list, at.name, time.Until(h.expires)+spare, 0) // more than the rule says, for it runs; put back if it is lost
+	at.list, at.name = h.l.Lists.SlotsOf(t.Terms.Queue, u.Name), ledger.PlacesOf(t.ID, h.l.Holder)+task.NewName(6)
+	_ = h.l.Lists.Add(h.ctx, at.list, at.name, time.Until(h.expires)+ledger.Spare, 0) // more than the rule says, for it runs; put back if it is lost
 	h.standAt(at)
 	return at
 }

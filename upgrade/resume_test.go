@@ -219,7 +219,7 @@ func TestFrozenHolderLeavesTheCallToItsHeir(t *testing.T) {
 		berths[0].line.freeze()
 		time.Sleep(graceful)
 		synctest.Wait()
-		if v := berths[1].statusOf(t, id, "working"); v.Holder != berths[1].ledger.holder {
+		if v := berths[1].statusOf(t, id, "working"); v.Holder != berths[1].ledger.Holder {
 			t.Fatalf("held by %s", v.Holder)
 		}
 		resumed := old.resumed

@@ -2,7 +2,6 @@ package upgrade
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,47 +9,6 @@ import (
 
 	"berth/internal/mcp"
 )
-
-// Each bound refuses by its own name, leaves the first call of a caller alone where it is of
-// the bytes that calls bear, and has an even share for whoever comes later.
-func TestEachBoundOfWhatIsKeptRefuses(t *testing.T) {
-	type try struct {
-		caller string
-		bytes  int64
-		want   string // the bound that refuses it, "" if none does
-	}
-	for name, c := range map[string]struct {
-		bounds Bounds
-		tries  []try
-	}{
-		"one caller's calls": {Bounds{HeldPerCaller: 100 * kib}, []try{
-			{"one", 60 * kib, ""}, {"one", 60 * kib, "caller_held"}, {"one", 40 * kib, ""}, {"two", 60 * kib, ""}, {"three", 200 * kib, ""},
-		}},
-		"all calls": {Bounds{Held: 100 * kib}, []try{
-			{"one", 60 * kib, ""}, {"two", 60 * kib, "held"}, {"two", 40 * kib, ""}, {"three", 40 * kib, "held"},
-		}},
-		"what one caller keeps": {Bounds{BytesPerCaller: 100 * kib}, []try{
-			{"one", 60 * kib, ""}, {"one", 15 * kib, "caller_kept"}, {"one", 10 * kib, ""}, {"two", 60 * kib, ""},
-		}},
-		"what all keep": {Bounds{Bytes: 100 * kib}, []try{
-			{"one", 60 * kib, ""}, {"two", 60 * kib, "kept"}, {"two", 40 * kib, ""},
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			q := newQuota(c.bounds)
-			for i, try := range c.tries {
-				got := ""
-				err := q.admit(fmt.Sprint(i), try.caller, try.bytes, time.Now().Add(time.Hour))
-				if refusal, ok := errors.AsType[*Refusal](err); ok {
-					got = refusal.Reason
-				}
-				if got != try.want {
-					t.Errorf("%d: %s with %d bytes: refused by %q, want %q", i, try.caller, try.bytes, got, try.want)
-				}
-			}
-		})
-	}
-}
 
 // What a call bears counts as long as it is held.
 func TestCallThatIsOverIsNotHeld(t *testing.T) {
@@ -68,18 +26,6 @@ func TestCallThatIsOverIsNotHeld(t *testing.T) {
 			t.Errorf("refused when the first is over: %s", refused)
 		}
 	})
-}
-
-// What went wrong can always be told, however full it is.
-func TestSmallOutcomeIsAlwaysKept(t *testing.T) {
-	q := newQuota(Bounds{BytesPerCaller: kib})
-	q.count("task", "one", 0, 0, time.Now().Add(time.Hour))
-	if q.take("task", smallOutcome+1) {
-		t.Error("there was room for more than that")
-	}
-	if !q.take("task", smallOutcome) {
-		t.Error("there was no room")
-	}
 }
 
 // What a tool asks between two rounds, and what its client answers, must find room.
@@ -177,7 +123,7 @@ func TestOpenAsksAreHeld(t *testing.T) {
 		if got := open(); got != "2" || len(old.told()) != 1 {
 			t.Errorf("%q are open, %d were refused, want one of each", got, len(old.told()))
 		}
-		if held := b.ledger.quota.total().held; held < 80*kib || held > 100*kib {
+		if held := b.ledger.Quota.Total().Held; held < 80*kib || held > 100*kib {
 			t.Errorf("%d bytes are held of 80 KiB that are asked", held)
 		}
 		berths[1].SettleIn(t.Context(), behindKey(), []byte("0"))
@@ -190,7 +136,7 @@ func TestOpenAsksAreHeld(t *testing.T) {
 			b.SettleIn(t.Context(), behindKey(), []byte(key))
 		}
 		soon()
-		if all := b.ledger.quota.total(); all.held > 4*kib || all.bytes > 4*recordSize {
+		if all := b.ledger.Quota.Total(); all.Held > 4*kib || all.Bytes > 4*2*kib {
 			t.Errorf("%+v are counted of two calls that ask nothing", all)
 		}
 	})
@@ -204,13 +150,13 @@ func TestAnswersToNothingDoNotCount(t *testing.T) {
 		if refused != "" {
 			t.Fatal(refused)
 		}
-		before := b.ledger.quota.total()
+		before := b.ledger.Quota.Total()
 		for _, size := range []int{50, 200} {
 			if err := b.Update(t.Context(), id, Asker{Pool: poolName}, inputs("nothing", `"`+strings.Repeat("a", size*kib)+`"`), &Envelope{}); err != nil {
 				t.Errorf("%d KiB of answers to nothing: %v", size, err)
 			}
 		}
-		if after := b.ledger.quota.total(); after != before {
+		if after := b.ledger.Quota.Total(); after != before {
 			t.Errorf("counted %+v, before %+v", after, before)
 		}
 	})
@@ -229,7 +175,7 @@ func TestAnsweredCallsAreHeld(t *testing.T) {
 		if refused[0] != nil || !errors.Is(refused[1], ErrTooMuchKept) {
 			t.Errorf("got %v, want the second refused", refused)
 		}
-		if held := b.ledger.quota.total().held; held < 60*kib || held > 70*kib {
+		if held := b.ledger.Quota.Total().Held; held < 60*kib || held > 70*kib {
 			t.Errorf("%d bytes are held of one call with 60 KiB of answers", held)
 		}
 	})
@@ -243,14 +189,14 @@ func TestCancelledTaskKeepsItsRecordAlone(t *testing.T) {
 		if refused != "" {
 			t.Fatal(refused)
 		}
-		if before := b.ledger.quota.total().bytes; before < 60*kib {
+		if before := b.ledger.Quota.Total().Bytes; before < 60*kib {
 			t.Errorf("counted %d bytes of one that waits for its client", before)
 		}
 		if _, err := b.Cancel(t.Context(), id, Asker{Pool: poolName}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if after := b.ledger.quota.total(); after.bytes > recordSize+kib || after.held != 0 || after.tasks != 1 {
+		if after := b.ledger.Quota.Total(); after.Bytes > 2*kib+kib || after.Held != 0 || after.Tasks != 1 {
 			t.Errorf("counted %+v, want the record", after)
 		}
 	})

@@ -163,7 +163,7 @@ func (h *Held) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) 
 	}
 	// The store may take the step and not say so, and the round be given up meanwhile.
 	h.due = t.Round + 1
-	op := h.l.newOp(task.Dispatch)
+	op := h.l.Op(task.Dispatch)
 	op.Upstream, op.Round = u.Name, t.Round
 	h.sent = mcp.ID(body)
 	return body, h.must(ctx, op)
@@ -329,14 +329,14 @@ func (h *Held) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (ag
 			return false, err
 		}
 	}
-	op := h.l.newOp(task.Pause)
+	op := h.l.Op(task.Pause)
 	op.Asks, op.RequestState, op.Round = asks, state, h.Task().Round
 	t, more := h.Task(), int64(len(state))+task.SizeOf(asks)
 	held := h.size
 	if len(asks) == 0 { // else nobody holds it then
 		held += more
 	}
-	if !h.l.quota.takeHeld(h.id, t.Size+more, held) {
+	if !h.l.Quota.TakeHeld(h.id, t.Size+more, held) {
 		return false, task.ErrNotKept
 	}
 	if err := h.must(ctx, op); err != nil {
@@ -344,6 +344,6 @@ func (h *Held) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (ag
 	}
 	h.client = nil
 	t = h.Task()
-	h.l.notices.changed(ctx, &t)
+	h.l.Notices.Changed(ctx, &t)
 	return len(asks) == 0, nil
 }

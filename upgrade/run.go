@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"berth/upgrade/ledger"
+
 	"golang.org/x/sync/errgroup"
 )
 
@@ -13,27 +15,27 @@ import (
 // to. Call it once, before Run. The
 // error wraps storage.ErrUnavailable.
 func (p *Peers) Open(ctx context.Context) error {
-	if !p.ledger.alone() {
+	if !p.ledger.Alone() {
 		return nil
 	}
-	if err := p.ledger.countAll(ctx); err != nil {
+	if err := p.ledger.CountAll(ctx); err != nil {
 		return err
 	}
-	holders, err := p.ledger.store.Members(ctx, p.ledger.lists.holders())
+	holders, err := p.ledger.Store.Members(ctx, p.ledger.Lists.Holders())
 	for _, holder := range holders {
-		left, unlisted := p.ledger.store.Members(ctx, p.ledger.lists.tasksOf(holder))
+		left, unlisted := p.ledger.Store.Members(ctx, p.ledger.Lists.TasksOf(holder))
 		err = errors.Join(err, unlisted)
 		if unlisted == nil {
 			err = errors.Join(err, p.reapAll(ctx, holder, left))
 		}
 	}
-	return errors.Join(err, p.ledger.lease.renew(ctx))
+	return errors.Join(err, p.ledger.Lease.Renew(ctx))
 }
 
 // Run keeps this process known as a holder, hears what others tell, and sees to the tasks
 // of those that died, until ctx ends. Held calls outlive it: see Drain.
 func (p *Peers) Run(ctx context.Context) error {
-	p.ledger.store.OnRecover(p.recovered)
+	p.ledger.Store.OnRecover(p.recovered)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		p.listen(ctx)
@@ -55,8 +57,8 @@ func (p *Peers) Run(ctx context.Context) error {
 // failed: it may have lost what it held.
 func (p *Peers) listen(ctx context.Context) {
 	begun := false
-	_ = p.ledger.store.Watch(ctx, noticesTopic, func(message string) { // it ends with ctx
-		if message == "" && begun && p.ledger.store.Shared() {
+	_ = p.ledger.Store.Watch(ctx, ledger.Topic, func(message string) { // it ends with ctx
+		if message == "" && begun && p.ledger.Store.Shared() {
 			p.recovered()
 		}
 		begun = true
@@ -67,16 +69,14 @@ func (p *Peers) listen(ctx context.Context) {
 // recovered is told when the store is back. What it has lost meanwhile, its holders put
 // back.
 func (p *Peers) recovered() {
-	p.ledger.epoch.lose()
-	p.ledger.epoch.distrustFor(p.ledger.epoch.settling())
-	p.ledger.epoch.wakeBeat()
-	signal(p.ledger.epoch.renewal) // leases have run out, or are about to
+	p.ledger.Epoch.Lose()
+	p.ledger.Epoch.DistrustFor(p.ledger.Epoch.Settling())
+	p.ledger.Epoch.WakeBeat()
+	ledger.Signal(p.ledger.Epoch.Renewal) // leases have run out, or are about to
 }
 
-func (e *epoch) wakeBeat() { signal(e.woken) }
-
 func (p *Peers) keepBeating(ctx context.Context) {
-	tick := time.NewTicker(p.ledger.epoch.beat())
+	tick := time.NewTicker(p.ledger.Epoch.Beat())
 	defer tick.Stop()
 	reaper := newReaper(p)
 	again := false
@@ -88,7 +88,7 @@ func (p *Peers) keepBeating(ctx context.Context) {
 			return
 		case <-tick.C:
 			again = false
-		case <-p.ledger.epoch.woken:
+		case <-p.ledger.Epoch.Woken:
 			again = true
 		}
 	}
@@ -97,19 +97,19 @@ func (p *Peers) keepBeating(ctx context.Context) {
 // pulse is one beat. After an outage, and when the store has lost something, it puts back
 // whatever else is lost.
 func (p *Peers) pulse(ctx context.Context, after bool) {
-	_ = p.ledger.ids.Refresh(ctx)   // the known secret is good until another is seen
-	_ = p.ledger.clock.refresh(ctx) // so is what the store said last
-	if p.ledger.store.Shared() && p.ledger.epoch.checkInTime(ctx) != nil {
+	_ = p.ledger.IDs.Refresh(ctx)   // the known secret is good until another is seen
+	_ = p.ledger.Clock.Refresh(ctx) // so is what the store said last
+	if p.ledger.Store.Shared() && p.ledger.Epoch.CheckInTime(ctx) != nil {
 		return // the store is away
 	}
 	select {
-	case <-p.ledger.epoch.woken: // by what was just found out
+	case <-p.ledger.Epoch.Woken: // by what was just found out
 		after = true
 	default:
 	}
 	p.runner.putAllBack(ctx, after)
 	p.lookAtChanges(ctx)
-	p.ledger.backlog.work(ctx)
+	p.ledger.Backlog.Work(ctx)
 	p.settleAll(ctx)
 	p.reconcile(ctx)
 	p.runner.keepAllAsking(ctx)
@@ -117,35 +117,35 @@ func (p *Peers) pulse(ctx context.Context, after bool) {
 
 // keepLease renews the lease with each beat, whatever else a beat has to do.
 func (p *Peers) keepLease(ctx context.Context) {
-	tick := time.NewTicker(p.ledger.epoch.beat())
+	tick := time.NewTicker(p.ledger.Epoch.Beat())
 	defer tick.Stop()
 	for {
-		err := p.ledger.lease.renew(ctx)
+		err := p.ledger.Lease.Renew(ctx)
 		if err != nil {
 			// The store may serve reads all the same, as one does whose memory is full: then
 			// leases of others run out that nobody could renew.
-			p.ledger.epoch.lose()
+			p.ledger.Epoch.Lose()
 		}
-		if errors.Is(err, errLeaseLost) {
-			p.ledger.epoch.wakeBeat()
+		if errors.Is(err, ledger.ErrLeaseLost) {
+			p.ledger.Epoch.WakeBeat()
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		case <-p.ledger.epoch.renewal:
+		case <-p.ledger.Epoch.Renewal:
 		}
 	}
 }
 
 // lookAtChanges looks at the tasks that others have changed.
 func (p *Peers) lookAtChanges(ctx context.Context) {
-	mail, err := p.ledger.store.Members(ctx, p.ledger.lists.changesFor(p.ledger.holder))
+	mail, err := p.ledger.Store.Members(ctx, p.ledger.Lists.ChangesFor(p.ledger.Holder))
 	if err != nil {
 		return
 	}
 	for _, id := range mail {
 		p.runner.lookAt(ctx, id)
-		p.ledger.lists.remove(ctx, p.ledger.lists.changesFor(p.ledger.holder), id)
+		p.ledger.Lists.Remove(ctx, p.ledger.Lists.ChangesFor(p.ledger.Holder), id)
 	}
 }

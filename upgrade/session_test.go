@@ -89,12 +89,12 @@ func TestSessionIsSealedInTheStore(t *testing.T) {
 	oldWorld(t, nil, func(t *testing.T, berths []*berth, _ *oldServer) {
 		id := berths[0].handCore(t, rule(nil), 0)
 		soon()
-		record, err := berths[0].ledger.records.get(t.Context(), id)
+		record, err := berths[0].ledger.Records.Get(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		kept, err := json.Marshal(record.Task)
-		c, open, failed := berths[1].ledger.records.loadCall(t.Context(), id)
+		c, open, failed := berths[1].ledger.Records.LoadCall(t.Context(), id)
 		if err != nil || failed != nil || !open || c.Session != "the upstream's" || strings.Contains(string(kept), "upstream's") || strings.Contains(string(kept), clientsSession) {
 			t.Errorf("kept %s, opened %+v, %v", kept, c, errors.Join(err, failed))
 		}

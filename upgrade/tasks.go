@@ -9,17 +9,10 @@ import (
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/routing"
+	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 
 	"go.opentelemetry.io/otel/metric"
-)
-
-var (
-	// ErrDraining says that this berth takes on no more tasks.
-	ErrDraining = errors.New("upgrade: draining")
-	// ErrTooMany says that a principal, or this process, has as many live tasks as the
-	// rule allows.
-	ErrTooMany = errors.New("upgrade: too many live tasks")
 )
 
 const defaultLease = 15 * time.Second
@@ -42,7 +35,7 @@ type Options struct {
 	Lease  time.Duration        // how long a holder that does not renew is taken for alive; 0: 15 s
 	Logger *slog.Logger         // nil: discarded
 	Meter  metric.MeterProvider // nil: nothing is measured
-	Kept   Bounds               // of what tasks keep until they expire
+	Kept   ledger.Bounds        // of what tasks keep until they expire
 
 	// Unstored is how many bytes of outcomes may be in memory that the store does not have
 	// yet, and of answers that are being read; 0: 256 MiB.
@@ -52,9 +45,9 @@ type Options struct {
 // Tasks are the upgraded tasks of a deployment, as one berth sees and holds them. Its
 // methods may be called concurrently; any berth answers for any task.
 type Tasks struct {
-	Sessions
+	ledger.Sessions
 
-	ledger   *Ledger
+	ledger   *ledger.Ledger
 	runner   *Runner
 	peers    *Peers
 	lending  *lending
@@ -64,22 +57,22 @@ type Tasks struct {
 // New returns the tasks in o.Store. Run them before the first is made.
 func New(o Options) *Tasks { return newTasks(o, o.Store) }
 
-func newTasks(o Options, s store) *Tasks {
+func newTasks(o Options, s ledger.Store) *Tasks {
 	if o.Lease <= 0 {
 		o.Lease = defaultLease
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	l := newLedger(s, o.Keys, o.Lease, o.Kept)
+	l := ledger.New(s, o.Keys, o.Lease, o.Kept)
 	r := newRunner(l, o.Pools, o.Unstored, o.Logger, o.Meter)
-	return &Tasks{Sessions: l.sessions, ledger: l, runner: r, peers: &Peers{ledger: l, runner: r, log: o.Logger}, lending: newLending(o.Kept), creating: newCreating()}
+	return &Tasks{Sessions: l.Sessions, ledger: l, runner: r, peers: &Peers{ledger: l, runner: r, log: o.Logger}, lending: newLending(o.Kept), creating: newCreating()}
 }
 
 // Owns reports whether id is that of an upgraded task of the deployment, whether that
 // still exists or not. It looks nothing up; it fails, with storage.ErrUnavailable, only
 // while the deployment's secret is not known yet.
-func (t *Tasks) Owns(ctx context.Context, id string) (bool, error) { return t.ledger.ids.Ours(ctx, id) }
+func (t *Tasks) Owns(ctx context.Context, id string) (bool, error) { return t.ledger.IDs.Ours(ctx, id) }
 
 // View is a task as its client may see it.
 type View struct {
@@ -101,13 +94,13 @@ func (t *Tasks) Get(ctx context.Context, id string, who task.Asker) (View, error
 	v := View{Task: e.Task}
 	switch {
 	case e.Task.Outcome != "":
-		if err = t.showOutcome(ctx, &v); errors.Is(err, ErrUnknown) {
-			return View{}, t.ledger.epoch.miss(ctx)
+		if err = t.showOutcome(ctx, &v); errors.Is(err, ledger.ErrUnknown) {
+			return View{}, t.ledger.Epoch.Miss(ctx)
 		}
 	case e.State == task.InputRequired:
 		err = t.showAsks(ctx, &v)
 	case e.State == task.Queued:
-		v.Place = t.ledger.queues.position(ctx, &e.Task)
+		v.Place = t.ledger.Queues.Position(ctx, &e.Task)
 	}
 	return v, err
 }
@@ -121,35 +114,35 @@ func (t *Tasks) Peek(ctx context.Context, id string, who task.Asker) (task.Task,
 
 // find returns the record of a task that is who's. While the store is away a holder
 // answers for what it holds.
-func (t *Tasks) find(ctx context.Context, id string, who task.Asker) (entry, error) {
-	e, err := t.ledger.read(ctx, id)
-	if errors.Is(err, ErrUnknown) {
-		err = t.ledger.epoch.miss(ctx)
+func (t *Tasks) find(ctx context.Context, id string, who task.Asker) (ledger.Entry, error) {
+	e, err := t.ledger.Read(ctx, id)
+	if errors.Is(err, ledger.ErrUnknown) {
+		err = t.ledger.Epoch.Miss(ctx)
 	}
 	switch {
-	case errors.Is(err, ErrUnknown), errors.Is(err, storage.ErrUnavailable):
+	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, storage.ErrUnavailable):
 		h := t.runner.calls.get(id)
 		if h == nil {
-			return entry{}, err
+			return ledger.Entry{}, err
 		}
 		e = h.standing() // what is held here exists, though the store has lost it
 	case err != nil:
-		return entry{}, err
+		return ledger.Entry{}, err
 	}
 	if e.Pool != who.Pool || e.Principal != who.Principal {
-		return entry{}, ErrUnknown
+		return ledger.Entry{}, ledger.ErrUnknown
 	}
 	return e, nil
 }
 
 // Holder is the name by which records, lists and other berths know this process.
-func (t *Tasks) Holder() string { return t.ledger.holder }
+func (t *Tasks) Holder() string { return t.ledger.Holder }
 
 // Held counts the calls that this process holds.
 func (t *Tasks) Held() int { return t.runner.calls.size() }
 
 // WatchAll watches tasks. Stop the watcher when nobody waits any more.
-func (t *Tasks) WatchAll(ids []string) *Watcher { return t.ledger.notices.WatchAll(ids) }
+func (t *Tasks) WatchAll(ids []string) *ledger.Watcher { return t.ledger.Notices.WatchAll(ids) }
 
 // Expires returns when the task may be forgotten, as the timers of this process count.
 func (t *Tasks) Expires(task task.Task) time.Time { return t.ledger.Expires(task) }
@@ -161,32 +154,32 @@ func (t *Tasks) Withholds(task *task.Task) bool { return t.ledger.Withholds(task
 
 // TaskDelivery is the right to tell of a task in the session that SessionKey names, "" for
 // none.
-func (t *Tasks) TaskDelivery(task *task.Task, session string) *Delivery {
+func (t *Tasks) TaskDelivery(task *task.Task, session string) *ledger.Delivery {
 	return t.ledger.TaskDelivery(task, session)
 }
 
 // SessionDelivery is the right to tell how the tasks of one creator in a session fare: whoever
 // may not hear of them must not take it. With principals all are of one, the zero Creator.
-func (t *Tasks) SessionDelivery(session string, whose task.Creator) *Delivery {
+func (t *Tasks) SessionDelivery(session string, whose task.Creator) *ledger.Delivery {
 	return t.ledger.SessionDelivery(session, whose)
 }
 
 // MadeWith reports whether these are the credentials that the task was made with.
 func (t *Tasks) MadeWith(task *task.Task, c task.Credentials) bool {
-	return t.ledger.ids.MadeWith(task, c)
+	return t.ledger.IDs.MadeWith(task, c)
 }
 
 // MayBeCreators reports whether other credentials than those that the task was made with
 // may be its creator's all the same: they name whom those named. Of a task that was made by
 // a berth up to 0.4 nobody knows whom they named.
 func (t *Tasks) MayBeCreators(task *task.Task, c task.Credentials) bool {
-	return t.ledger.ids.MayBeCreators(task, c)
+	return t.ledger.IDs.MayBeCreators(task, c)
 }
 
 // AskedIn returns the task whose upstream waits, in the session that BehindKey names, for
 // the response with this raw id; "" if none does. The error wraps storage.ErrUnavailable.
 func (t *Tasks) AskedIn(ctx context.Context, behind string, id []byte) (string, error) {
-	return t.ledger.asks.waiting(ctx, behind, id)
+	return t.ledger.Asks.Waiting(ctx, behind, id)
 }
 
 // Settle notes that the upstream has the answer to an ask. What the store does not take

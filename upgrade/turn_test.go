@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
 
@@ -72,12 +73,12 @@ func TestCallersTakeTurns(t *testing.T) {
 		add(1, "two", "two-0")
 		var order []string
 		for turn := 0; ; turn++ {
-			time.Sleep(queueFresh) // so that what was read is not from before
+			time.Sleep(ledger.QueueFresh) // so that what was read is not from before
 			waiting := lineOf(t, berths, ids)
 			if len(waiting) == 0 {
 				break
 			}
-			time.Sleep(10*time.Second - queueFresh)
+			time.Sleep(10*time.Second - ledger.QueueFresh)
 			synctest.Wait()
 			if v := berths[0].see(t, waiting[0]); v.State != Dispatched {
 				t.Fatalf("%s was first, and is %s", names[waiting[0]], v.State)
@@ -140,7 +141,7 @@ func TestLineWithEntriesOfAnOlderBerth(t *testing.T) {
 				t.Fatal(err)
 			}
 			task := h.Task()
-			if err := b.ledger.lists.add(t.Context(), b.ledger.lists.waitingIn(task.QueueName()), h.id, time.Until(h.expires), 0); err != nil {
+			if err := b.ledger.Lists.Add(t.Context(), b.ledger.Lists.WaitingIn(task.QueueName()), h.id, time.Until(h.expires), 0); err != nil {
 				t.Fatal(err)
 			}
 			h.Start(nil)
@@ -172,44 +173,6 @@ func ended(t *testing.T, b *berth, ids []string) (n int) {
 	return n
 }
 
-// ids are those of a line, in its order.
-func idsOf(line []turn) string {
-	var ids []string
-	for _, w := range line {
-		ids = append(ids, w.id)
-	}
-	return strings.Join(ids, " ")
-}
-
-func TestOrderOfTurns(t *testing.T) {
-	for _, c := range []struct{ names, want string }{
-		{"", ""},
-		{"a,b,c", "a b c"},
-		{"a A 5,b A 6,c B 5", "a c b"},
-		{"a A 7,b B 6,c C 6", "b c a"},
-		{"o,a A 5,p,b B 5,q,c A 6", "o a b p c q"},
-		{"a A x,b", "a b"},
-	} {
-		if got := idsOf(inTurn(strings.FieldsFunc(c.names, func(r rune) bool { return r == ',' }))); got != c.want {
-			t.Errorf("%q stand as %q, want %q", c.names, got, c.want)
-		}
-	}
-}
-
-// What was given out a moment ago need not show in the line yet.
-func TestRoundsAreNotGivenTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := newQueues(lists{})
-		first, second := q.round("line", "one", 7), q.round("line", "one", 7)
-		time.Sleep(storeTime)
-		third, other := q.round("line", "one", 7), q.round("line", "two", 7)
-		time.Sleep(3 * storeTime)
-		if late := q.round("line", "one", 7); first != 8 || second != 9 || third != 10 || other != 8 || late != 8 {
-			t.Errorf("got %d, %d, %d, %d, %d", first, second, third, other, late)
-		}
-	})
-}
-
 // A round that two berths gave to calls of one caller at once is only one's.
 func TestRoundGivenByTwoBerthsIsOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -217,14 +180,14 @@ func TestRoundGivenByTwoBerthsIsOnes(t *testing.T) {
 		time.Sleep(testLease)
 		berths[0].handFor(t, "zero", "running")
 		polled := berths[0].handFor(t, "zero", "polled")
-		time.Sleep(queueFresh)
+		time.Sleep(ledger.QueueFresh)
 		waits := berths[1].see(t, polled).Task // what it reads of the line it takes for so for a moment
 		berths[0].handFor(t, "one", "one-0")
 		berths[1].handFor(t, "one", "one-1")
 		rounds := func() (given []uint64) {
-			for _, name := range berths[0].members(t, berths[0].ledger.lists.waitingIn(waits.QueueName())) {
-				if w := readTurn(name); w.caller == task.Digest("one") {
-					given = append(given, w.round)
+			for _, name := range berths[0].members(t, berths[0].ledger.Lists.WaitingIn(waits.QueueName())) {
+				if w := ledger.ReadTurn(name); w.Caller == task.Digest("one") {
+					given = append(given, w.Round)
 				}
 			}
 			return given

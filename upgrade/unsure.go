@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"berth/internal/storage"
+	"berth/upgrade/ledger"
 )
 
 // pending are steps about which the store did not say whether they were taken: by which this
@@ -31,7 +32,7 @@ func (u *pending) keep(id string, step func(ctx context.Context) error) {
 func (u *pending) full() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return len(u.steps) >= maxBacklog
+	return len(u.steps) >= ledger.MaxBacklog
 }
 
 // all are the tasks of the steps.

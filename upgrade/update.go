@@ -3,10 +3,10 @@ package upgrade
 import (
 	"context"
 	"errors"
-	"time"
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
 
@@ -26,26 +26,26 @@ func (t *Tasks) Update(ctx context.Context, id string, who task.Asker, answers [
 	}
 	defer release()
 	// From here on the client's departure must not leave open who goes on with the task.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledger.StoreTime)
 	defer cancel()
 	if err := t.runner.pending.settle(ctx, id); err != nil {
 		return err
 	}
-	op := t.ledger.newOp(task.Answer)
+	op := t.ledger.Op(task.Answer)
 	op.Answers = answers
 	next, _, _ := task.Transition(e.Task, op) // answers to nothing leave it as it is
 	held := int64(0)
 	if next.Waiting() { // these are the last answers: its call is held here
 		held = next.Weight()
 	}
-	if !t.ledger.quota.takeHeld(id, next.Weight(), held) {
+	if !t.ledger.Quota.TakeHeld(id, next.Weight(), held) {
 		t.runner.metrics.refused(ctx, "answers")
-		return &task.Refusal{Err: ErrTooMuchKept, Reason: "answers"}
+		return &task.Refusal{Err: ledger.ErrTooMuchKept, Reason: "answers"}
 	}
 	take := func(ctx context.Context) error { return t.take(ctx, e, op, with) }
-	err = unavailable(take(ctx))
+	err = ledger.Unavailable(take(ctx))
 	if t.runner.calls.get(id) == nil {
-		t.ledger.quota.letGo(id)
+		t.ledger.Quota.LetGo(id)
 	}
 	if errors.Is(err, storage.ErrUnavailable) {
 		// The answers may be stored, and with them that this process goes on with the task.
@@ -56,70 +56,35 @@ func (t *Tasks) Update(ctx context.Context, id string, who task.Asker, answers [
 
 // take does what op says, and goes on with the task if that made it this process's. The
 // caller has claimed the task.
-func (t *Tasks) take(ctx context.Context, e entry, op task.Op, with *task.Envelope) error {
+func (t *Tasks) take(ctx context.Context, e ledger.Entry, op task.Op, with *task.Envelope) error {
 	// Whether these are the last answers shows when they are stored. In vain, the listing
 	// is struck by the next beat.
-	if err := t.ledger.takeOn(ctx, &e.Task); err != nil {
+	if err := t.ledger.TakeOn(ctx, &e.Task); err != nil {
 		return err
 	}
-	after, err := t.ledger.records.apply(ctx, e, op)
+	after, err := t.ledger.Records.Apply(ctx, e, op)
 	switch {
-	case errors.Is(err, ErrUnknown):
-		return t.ledger.epoch.miss(ctx)
+	case errors.Is(err, ledger.ErrUnknown):
+		return t.ledger.Epoch.Miss(ctx)
 	case err != nil:
 		return err
 	}
 	if t.runner.tookOver(&after.Task, op) {
 		return t.runner.goOn(ctx, after, with)
 	}
-	t.ledger.notices.changed(ctx, &e.Task)
+	t.ledger.Notices.Changed(ctx, &e.Task)
 	return nil
-}
-
-// takeOn lists a task as this process's, before its record says so.
-func (l *Ledger) takeOn(ctx context.Context, t *task.Task) error {
-	if err := l.clock.known(ctx); err != nil {
-		return err
-	}
-	if err := l.stayAlive(ctx); err != nil {
-		return err
-	}
-	return l.listHeld(ctx, t.ID, l.left(t))
-}
-
-// listHeld lists a task as this process's for life. The holder is listed each time: after
-// a flush this may come before the beat that notices it, and be the last thing that the
-// process does.
-func (l *Ledger) listHeld(ctx context.Context, id string, life time.Duration) error {
-	if err := l.lists.addHolder(ctx, l.holder); err != nil {
-		return err
-	}
-	return l.lists.add(ctx, l.lists.tasksOf(l.holder), id, life+spare, 0)
-}
-
-// stayAlive sees to it that others take this process for alive. Who is taken for dead takes
-// nothing on: others see to all that is listed as his.
-func (l *Ledger) stayAlive(ctx context.Context) error {
-	if !l.store.Shared() || l.lease.fresh() {
-		return nil
-	}
-	err := l.lease.renew(ctx)
-	if errors.Is(err, errLeaseLost) {
-		l.epoch.wakeBeat()
-		return nil
-	}
-	return err
 }
 
 // tookOver reports whether op made this process the holder of a round that is due, or can
 // be listened to further.
 func (r *Runner) tookOver(t *task.Task, op task.Op) bool {
-	return t.Did(op.ID) && (t.Waiting() || t.Resumable()) && t.Holder == r.ledger.holder
+	return t.Did(op.ID) && (t.Waiting() || t.Resumable()) && t.Holder == r.ledger.Holder
 }
 
 // goOn holds the next round of a task, sent with the envelope of who answered.
-func (r *Runner) goOn(ctx context.Context, e entry, with *task.Envelope) error {
-	c, _, err := r.ledger.records.loadCall(ctx, e.ID)
+func (r *Runner) goOn(ctx context.Context, e ledger.Entry, with *task.Envelope) error {
+	c, _, err := r.ledger.Records.LoadCall(ctx, e.ID)
 	if errors.Is(err, storage.ErrUnavailable) {
 		return err
 	}
@@ -132,6 +97,6 @@ func (r *Runner) goOn(ctx context.Context, e entry, with *task.Envelope) error {
 	}
 	c.Envelope = *with
 	r.hold(e, c).start()
-	r.ledger.notices.changed(ctx, &e.Task)
+	r.ledger.Notices.Changed(ctx, &e.Task)
 	return nil
 }

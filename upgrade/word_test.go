@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/upgrade/ledger"
 )
 
 // startFresh starts one more berth on a store, which it has not seen before.
@@ -102,7 +104,7 @@ func TestWordDoesNotReachAcrossAnOutage(t *testing.T) {
 		}
 		time.Sleep(testLease * 4 / 5)
 		fresh := startFresh(t, s, up)
-		if _, err := fresh.line.at.Load().Get(t.Context(), fresh.ledger.lists.leaseOf(other.ledger.holder)); err != nil {
+		if _, err := fresh.line.at.Load().Get(t.Context(), fresh.ledger.Lists.LeaseOf(other.ledger.Holder)); err != nil {
 			t.Fatalf("no word stands: %v", err)
 		}
 		time.Sleep(testLease - time.Millisecond)
@@ -123,27 +125,27 @@ func TestWordIsNothingToWhoKnowsBetter(t *testing.T) {
 		time.Sleep(3 * testLease)
 		young := startFresh(t, s, newTool())
 		time.Sleep(testLease / 2)
-		if !young.ledger.epoch.isStable() {
+		if !young.ledger.Epoch.IsStable() {
 			t.Error("a berth that has started does not believe who has seen the store be well")
 		}
-		before, _ := decodeWord(leaseOf(t, at, old))
-		if !before.since.Before(before.said.Add(-2 * testLease)) {
+		before, _ := ledger.DecodeWord(leaseOf(t, at, old))
+		if !before.Since.Before(before.Said.Add(-2 * testLease)) {
 			t.Errorf("the older one says %v", before)
 		}
 		young.peers.recovered()
 		time.Sleep(testLease / 2)
-		if young.ledger.epoch.isStable() {
+		if young.ledger.Epoch.IsStable() {
 			t.Error("it believes a word about a store that it has seen lose something")
 		}
 		time.Sleep(testLease / 12)
 		at.Store(memory(t)) // a flush: what is said now is said of the new one
 		time.Sleep(testLease / 3)
-		if w, ok := decodeWord(leaseOf(t, at, old)); !ok || w.said.Sub(w.since) > testLease/2 {
+		if w, ok := ledger.DecodeWord(leaseOf(t, at, old)); !ok || w.Said.Sub(w.Since) > testLease/2 {
 			t.Errorf("after a flush the older one says %v", w)
 		}
 		newest := startFresh(t, s, newTool())
 		time.Sleep(testLease / 3)
-		if newest.ledger.epoch.isStable() {
+		if newest.ledger.Epoch.IsStable() {
 			t.Error("a berth that starts after a flush takes the store for steady")
 		}
 	})
@@ -151,24 +153,11 @@ func TestWordIsNothingToWhoKnowsBetter(t *testing.T) {
 
 func leaseOf(t testing.TB, at *cell, b *berth) []byte {
 	t.Helper()
-	lease, err := at.Load().Get(t.Context(), b.ledger.lists.leaseOf(b.ledger.holder))
+	lease, err := at.Load().Get(t.Context(), b.ledger.Lists.LeaseOf(b.ledger.Holder))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return lease.Value
-}
-
-// The lease of a berth of another version, which says nothing, is a lease.
-func TestLeaseWithoutAWord(t *testing.T) {
-	for _, value := range []string{"", "holder", "holder 1", "holder a b", "holder 1 2 3"} {
-		if w, ok := decodeWord([]byte(value)); ok {
-			t.Errorf("%q: got %v", value, w)
-		}
-	}
-	now := time.Now().Truncate(time.Millisecond)
-	if w, ok := decodeWord(word{now.Add(-time.Hour), now}.encode("holder")); !ok || !w.said.Equal(now) || !w.since.Equal(now.Add(-time.Hour)) {
-		t.Errorf("got %v, %v", w, ok)
-	}
 }
 
 // Who stood still has not seen what was meanwhile, and does not say that it has.
@@ -181,7 +170,7 @@ func TestWordTellsOfWhatItsTellerSaw(t *testing.T) {
 		time.Sleep(testLease * 5 / 6)
 		b.line.thaw()
 		time.Sleep(testLease / 2)
-		if w, ok := decodeWord(leaseOf(t, s.at, b)); !ok || w.said.Sub(w.since) > testLease {
+		if w, ok := ledger.DecodeWord(leaseOf(t, s.at, b)); !ok || w.Said.Sub(w.Since) > testLease {
 			t.Errorf("got %v of a holder that stood still for %v", w, testLease*5/6)
 		}
 	})
@@ -198,8 +187,8 @@ func TestLeaseIsRenewedWhenTheStoreIsBack(t *testing.T) {
 		b.line.mend()
 		back := time.Now()
 		synctest.Wait()
-		w, ok := decodeWord(leaseOf(t, s.at, b))
-		if said := b.ledger.clock.here(w.said); !ok || said.Before(back) {
+		w, ok := ledger.DecodeWord(leaseOf(t, s.at, b))
+		if said := b.ledger.Clock.Here(w.Said); !ok || said.Before(back) {
 			t.Errorf("said %v, after %v", said, back)
 		}
 	})

@@ -345,7 +345,7 @@ func (w *world) create(b *berth, n int) {
 // that died of the step by which it hands the task out.
 func (w *world) handOut(b *berth, h *Held, k *known) {
 	_ = h.HandOut(func() error { // it fails as this does
-		e, err := records{store: w.settings.at.Load()}.get(context.Background(), k.id)
+		e, err := recordIn(w.settings.at.Load(), k.id)
 		k.noted = err == nil && e.Handed
 		w.mu.Lock()
 		defer w.mu.Unlock()

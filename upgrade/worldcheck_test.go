@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"berth/internal/storage"
+	"berth/upgrade/ledger"
+	"berth/upgrade/task"
 )
 
 func (w *world) flushes() int {
@@ -100,7 +102,7 @@ func (w *world) check() []string {
 			default:
 				states[string(v.State)+" "+string(v.Outcome)] = true
 			}
-			if _, err := storage.GetBlob(context.Background(), w.settings.at.Load(), callKey(k.id)); v.State.Terminal() && err == nil {
+			if _, err := storage.GetBlob(context.Background(), w.settings.at.Load(), ledger.CallKey(k.id)); v.State.Terminal() && err == nil {
 				left.add("%s has ended, and its call is still kept", k.call)
 			}
 			if v.State == InputRequired {
@@ -150,23 +152,23 @@ func (w *world) checkTool(left *noted) {
 
 // checkLists checks that nothing is listed any more but what waits for its client.
 func (w *world) checkLists(left *noted, living []*berth, open map[string]bool) {
-	l := living[0].ledger.lists
+	l := living[0].ledger.Lists
 	terms := rule(func(r *Rule) { r.Concurrency = 1 }).Terms(poolName)
-	for _, list := range []string{l.waitingIn(terms.Queue), l.slotsOf(terms.Queue, "u"), l.slotsOf(terms.Queue, "v")} {
+	for _, list := range []string{l.WaitingIn(terms.Queue), l.SlotsOf(terms.Queue, "u"), l.SlotsOf(terms.Queue, "v")} {
 		if listed := slices.DeleteFunc(w.members(list), w.wasFlushed); len(listed) > 0 {
 			left.add("%s still has %q", list, listed)
 		}
 	}
 	for _, b := range w.berths {
-		if listed := w.members(l.tasksOf(b.ledger.holder)); len(listed) > 0 {
-			left.add("%s still has %q", l.tasksOf(b.ledger.holder), listed)
+		if listed := w.members(l.TasksOf(b.ledger.Holder)); len(listed) > 0 {
+			left.add("%s still has %q", l.TasksOf(b.ledger.Holder), listed)
 		}
 	}
 	if len(living) < len(w.berths) {
 		return // who died while it made a task, or took its end down, has left an entry to be weeded
 	}
-	for _, id := range w.members(l.liveOf(poolName, somebody.Principal)) {
-		if _, err := living[0].ledger.records.get(context.Background(), id); err == nil && !open[id] {
+	for _, id := range w.members(l.LiveOf(poolName, somebody.Principal)) {
+		if _, err := living[0].ledger.Records.Get(context.Background(), id); err == nil && !open[id] {
 			left.add("%s is counted as live", id)
 		}
 	}
@@ -187,8 +189,18 @@ func (w *world) wasFlushed(name string) bool {
 }
 
 // record is the one that stands, whatever the berths' lines are like.
-func (w *world) record(id string) (entry, error) {
-	return records{store: w.living()[0].line.at.Load()}.get(context.Background(), id)
+func (w *world) record(id string) (Task, error) { return recordIn(w.living()[0].line.at.Load(), id) }
+
+// recordIn is the one that stands in a store.
+func recordIn(s storage.Engine, id string) (Task, error) {
+	record, err := s.Get(context.Background(), ledger.TaskKey(id))
+	if errors.Is(err, storage.ErrNotFound) {
+		return Task{}, ErrUnknown
+	}
+	if err != nil {
+		return Task{}, err
+	}
+	return task.Decode(record.Value)
 }
 
 func (w *world) members(list string) []string {

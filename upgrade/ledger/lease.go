@@ -1,4 +1,4 @@
-package upgrade
+package ledger
 
 import (
 	"context"
@@ -9,16 +9,16 @@ import (
 	"berth/internal/storage"
 )
 
-// errLeaseLost says that the store had forgotten the lease: it had run out, or was lost.
-var errLeaseLost = errors.New("upgrade: the lease was lost")
+// ErrLeaseLost says that the store had forgotten the lease: it had run out, or was lost.
+var ErrLeaseLost = errors.New("upgrade: the lease was lost")
 
-// lease proves to others that this process lives. It is the one heartbeat of the process,
+// Lease proves to others that this process lives. It is the one heartbeat of the process,
 // however many calls it holds.
-type lease struct {
-	lists  lists
+type Lease struct {
+	lists  Lists
 	holder string
 	life   time.Duration
-	word   func(ctx context.Context) (word, error)
+	word   func(ctx context.Context) (Word, error)
 	turn   chan struct{} // holds one while the fields of the next group are in use
 
 	version  uint64    // of the lease as it was last renewed; 0: it never was
@@ -34,19 +34,19 @@ type lease struct {
 	woke  time.Time  // when it was for the first time in longer than it lives
 }
 
-func newLease(l lists, holder string, life time.Duration, w func(context.Context) (word, error)) *lease {
-	return &lease{lists: l, holder: holder, life: life, word: w, turn: make(chan struct{}, 1)}
+func newLease(l Lists, holder string, life time.Duration, w func(context.Context) (Word, error)) *Lease {
+	return &Lease{lists: l, holder: holder, life: life, word: w, turn: make(chan struct{}, 1)}
 }
 
 // fresh reports whether the lease stands for certain, unless the store has lost it.
-func (l *lease) fresh() bool {
+func (l *Lease) fresh() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return time.Now().Before(l.until)
 }
 
 // try notes that the lease is about to be renewed, and returns when that is.
-func (l *lease) try() time.Time {
+func (l *Lease) try() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
@@ -57,19 +57,19 @@ func (l *lease) try() time.Time {
 	return now
 }
 
-// slept reports whether this process stood still since then for longer than its lease
+// Slept reports whether this process stood still since then for longer than its lease
 // lives: others may have gone on with what it held. An outage of the store is no sleep:
 // nobody could.
-func (l *lease) slept(since time.Time) bool {
+func (l *Lease) Slept(since time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return since.Before(l.woke) || !l.tried.IsZero() && time.Since(l.tried) > l.life
 }
 
-// renew keeps the lease. It fails with errLeaseLost if others may have taken this process
+// Renew keeps the lease. It fails with errLeaseLost if others may have taken this process
 // for dead meanwhile, and with ErrDraining once it was given up.
-func (l *lease) renew(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, storeTime)
+func (l *Lease) Renew(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, StoreTime)
 	defer cancel()
 	select {
 	case l.turn <- struct{}{}:
@@ -89,7 +89,7 @@ func (l *lease) renew(ctx context.Context) error {
 	l.mu.Unlock()
 	if l.lost {
 		l.lost = false
-		return errLeaseLost
+		return ErrLeaseLost
 	}
 	return nil
 }
@@ -97,17 +97,17 @@ func (l *lease) renew(ctx context.Context) error {
 // write writes the lease anew. Where there is none the holder is listed before it begins,
 // so that whoever sees it run out finds the name, and once more after that: a reaper may
 // just have struck it.
-func (l *lease) write(ctx context.Context) error {
-	key, first := l.lists.leaseOf(l.holder), l.version == 0
+func (l *Lease) write(ctx context.Context) error {
+	key, first := l.lists.LeaseOf(l.holder), l.version == 0
 	began := time.Now()
 	w, err := l.word(ctx)
 	if err != nil {
 		return err
 	}
 	if !first && began.Sub(l.taken) > reach(l.life) {
-		l.chain = w.said // what was meanwhile, this process has not seen
+		l.chain = w.Said // what was meanwhile, this process has not seen
 	}
-	w.since = later(w.since, l.chain)
+	w.Since = later(w.Since, l.chain)
 	standing, err := l.lists.store.Swap(ctx, key, l.version, w.encode(l.holder), l.life)
 	if errors.Is(err, storage.ErrConflict) { // the last renewal was not acknowledged
 		standing, err = l.lists.store.Swap(ctx, key, standing.Version, w.encode(l.holder), l.life)
@@ -115,9 +115,9 @@ func (l *lease) write(ctx context.Context) error {
 	if errors.Is(err, storage.ErrNotFound) {
 		l.listed, l.lost = false, l.lost || !first
 		if !first {
-			l.chain, w.since = w.said, w.said
+			l.chain, w.Since = w.Said, w.Said
 		}
-		if err := l.lists.addHolder(ctx, l.holder); err != nil {
+		if err := l.lists.AddHolder(ctx, l.holder); err != nil {
 			return err
 		}
 		standing, _, err = l.lists.store.PutIfAbsent(ctx, key, w.encode(l.holder), l.life)
@@ -127,34 +127,34 @@ func (l *lease) write(ctx context.Context) error {
 	}
 	l.version, l.taken = standing.Version, began
 	if !l.listed {
-		err = l.lists.addHolder(ctx, l.holder)
+		err = l.lists.AddHolder(ctx, l.holder)
 		l.listed = err == nil
 	}
 	return err
 }
 
-// resign gives the lease up for good: what this process still holds is for others to see
+// Resign gives the lease up for good: what this process still holds is for others to see
 // to.
-func (l *lease) resign(ctx context.Context) {
+func (l *Lease) Resign(ctx context.Context) {
 	select {
 	case l.turn <- struct{}{}:
 		defer func() { <-l.turn }()
 		l.resigned = true
-		_ = l.lists.store.Delete(ctx, l.lists.leaseOf(l.holder)) // else it runs out
+		_ = l.lists.store.Delete(ctx, l.lists.LeaseOf(l.holder)) // else it runs out
 	case <-ctx.Done():
 	}
 }
 
-// stands reports whether a holder has a lease.
-func (l lists) stands(ctx context.Context, holder string) (bool, error) {
-	_, err := l.store.Get(ctx, l.leaseOf(holder))
+// Stands reports whether a holder has a lease.
+func (l Lists) Stands(ctx context.Context, holder string) (bool, error) {
+	_, err := l.store.Get(ctx, l.LeaseOf(holder))
 	if errors.Is(err, storage.ErrNotFound) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// addHolder lists a holder until a reaper has seen to it.
-func (l lists) addHolder(ctx context.Context, holder string) error {
-	return l.store.Enlist(ctx, l.holders(), holder, 0, 0)
+// AddHolder lists a holder until a reaper has seen to it.
+func (l Lists) AddHolder(ctx context.Context, holder string) error {
+	return l.store.Enlist(ctx, l.Holders(), holder, 0, 0)
 }

@@ -1,4 +1,4 @@
-package upgrade
+package ledger
 
 import (
 	"container/heap"
@@ -31,11 +31,11 @@ const (
 	smallOutcome = 4 << 10
 )
 
-// usage is what is kept, of a caller or of all.
-type usage struct {
-	tasks int
-	bytes int64
-	held  int64
+// Usage is what is kept, of a caller or of all.
+type Usage struct {
+	Tasks int
+	Bytes int64
+	Held  int64
 }
 
 // kept is what one task keeps.
@@ -47,25 +47,25 @@ type kept struct {
 	place      int // in the queue of those that expire
 }
 
-// quota counts what the tasks of this process keep, by caller. What has expired is given
+// Quota counts what the tasks of this process keep, by caller. What has expired is given
 // back by whoever comes next.
-type quota struct {
+type Quota struct {
 	bounds Bounds
 
 	mu    sync.Mutex // guards the fields below
-	all   usage
-	by    map[string]usage
+	all   Usage
+	by    map[string]Usage
 	tasks map[string]*kept
 	queue expiring
 }
 
-func newQuota(b Bounds) *quota {
-	return &quota{bounds: b, by: map[string]usage{}, tasks: map[string]*kept{}}
+func newQuota(b Bounds) *Quota {
+	return &Quota{bounds: b, by: map[string]Usage{}, tasks: map[string]*kept{}}
 }
 
-// admit counts a new task that its caller wants to make with n bytes of arguments. It fails
+// Admit counts a new task that its caller wants to make with n bytes of arguments. It fails
 // with a *Refusal if there is no room for it.
-func (q *quota) admit(id, caller string, n int64, expires time.Time) error {
+func (q *Quota) Admit(id, caller string, n int64, expires time.Time) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.expire(time.Now())
@@ -78,21 +78,21 @@ func (q *quota) admit(id, caller string, n int64, expires time.Time) error {
 
 // full returns which bound keeps a caller from making a task with n bytes of arguments, ""
 // if none does. The caller has the lock.
-func (q *quota) full(caller string, n int64) string {
+func (q *Quota) full(caller string, n int64) string {
 	own, b := q.by[caller], q.bounds
 	size := n + recordSize
 	switch {
-	case b.TasksPerCaller > 0 && own.tasks >= b.TasksPerCaller:
+	case b.TasksPerCaller > 0 && own.Tasks >= b.TasksPerCaller:
 		return "caller_kept_tasks"
-	case b.BytesPerCaller > 0 && own.bytes+size > b.BytesPerCaller/4*3:
+	case b.BytesPerCaller > 0 && own.Bytes+size > b.BytesPerCaller/4*3:
 		return "caller_kept"
-	case b.HeldPerCaller > 0 && own.held > 0 && own.held+n > b.HeldPerCaller:
+	case b.HeldPerCaller > 0 && own.Held > 0 && own.Held+n > b.HeldPerCaller:
 		return "caller_held"
-	case !q.fits(caller, int64(own.tasks+1), int64(q.all.tasks+1), int64(b.Tasks), int64(b.Tasks)/2):
+	case !q.fits(caller, int64(own.Tasks+1), int64(q.all.Tasks+1), int64(b.Tasks), int64(b.Tasks)/2):
 		return "kept_tasks"
-	case !q.fits(caller, own.bytes+size, q.all.bytes+size, b.Bytes, b.Bytes/2):
+	case !q.fits(caller, own.Bytes+size, q.all.Bytes+size, b.Bytes, b.Bytes/2):
 		return "kept"
-	case !q.fits(caller, own.held+n, q.all.held+n, b.Held, b.Held/2):
+	case !q.fits(caller, own.Held+n, q.all.Held+n, b.Held, b.Held/2):
 		return "held"
 	}
 	return ""
@@ -100,16 +100,16 @@ func (q *quota) full(caller string, n int64) string {
 
 // fits reports whether a caller may have own, and with it all callers all, of most: anybody
 // while they have no more than free, and else who has less than an even share. 0 is any number.
-func (q *quota) fits(caller string, own, all, most, free int64) bool {
+func (q *Quota) fits(caller string, own, all, most, free int64) bool {
 	callers := int64(len(q.by))
-	if q.by[caller].tasks == 0 {
+	if q.by[caller].Tasks == 0 {
 		callers++
 	}
 	return most == 0 || all <= free || own <= most/callers && all <= most+most/2
 }
 
-// count counts a task that stands, whether there is room for it or not.
-func (q *quota) count(id, caller string, bytes, held int64, expires time.Time) {
+// Count counts a task that stands, whether there is room for it or not.
+func (q *Quota) Count(id, caller string, bytes, held int64, expires time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if k := q.tasks[id]; k != nil {
@@ -119,9 +119,9 @@ func (q *quota) count(id, caller string, bytes, held int64, expires time.Time) {
 	q.put(&kept{id: id, caller: caller, bytes: bytes, held: held, expires: expires})
 }
 
-// take has a task keep n bytes in place of what it kept, and reports whether there was room
+// Take has a task keep n bytes in place of what it kept, and reports whether there was room
 // for that.
-func (q *quota) take(id string, n int64) bool {
+func (q *Quota) Take(id string, n int64) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.expire(time.Now())
@@ -136,8 +136,8 @@ func (q *quota) take(id string, n int64) bool {
 	return true
 }
 
-// takeHeld is take for a task of which this process is to hold so many bytes besides.
-func (q *quota) takeHeld(id string, n, held int64) bool {
+// TakeHeld is take for a task of which this process is to hold so many bytes besides.
+func (q *Quota) TakeHeld(id string, n, held int64) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.expire(time.Now())
@@ -153,22 +153,22 @@ func (q *quota) takeHeld(id string, n, held int64) bool {
 }
 
 // mayKeep reports whether there is room for a task to keep n bytes. The caller has the lock.
-func (q *quota) mayKeep(k *kept, n int64) bool {
+func (q *Quota) mayKeep(k *kept, n int64) bool {
 	more, own, b := n-k.bytes, q.by[k.caller], q.bounds
 	return n <= smallOutcome || more <= 0 ||
-		(b.BytesPerCaller == 0 || own.bytes+more <= b.BytesPerCaller) && q.fits(k.caller, own.bytes+more, q.all.bytes+more, b.Bytes, b.Bytes)
+		(b.BytesPerCaller == 0 || own.Bytes+more <= b.BytesPerCaller) && q.fits(k.caller, own.Bytes+more, q.all.Bytes+more, b.Bytes, b.Bytes)
 }
 
 // mayHold reports whether there is room for n bytes of a task to be held. What its caller alone
 // bounds leaves his only call alone. The caller has the lock.
-func (q *quota) mayHold(k *kept, n int64) bool {
+func (q *Quota) mayHold(k *kept, n int64) bool {
 	more, own, b := n-k.held, q.by[k.caller], q.bounds
 	return more <= 0 ||
-		(b.HeldPerCaller == 0 || own.held == k.held || own.held+more <= b.HeldPerCaller) && q.fits(k.caller, own.held+more, q.all.held+more, b.Held, b.Held/2)
+		(b.HeldPerCaller == 0 || own.Held == k.held || own.Held+more <= b.HeldPerCaller) && q.fits(k.caller, own.Held+more, q.all.Held+more, b.Held, b.Held/2)
 }
 
-// recount notes what a task keeps and holds now, unless its call is not held any more.
-func (q *quota) recount(id string, bytes, held int64) {
+// Recount notes what a task keeps and holds now, unless its call is not held any more.
+func (q *Quota) Recount(id string, bytes, held int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if k := q.tasks[id]; k != nil && k.held > 0 {
@@ -176,8 +176,8 @@ func (q *quota) recount(id string, bytes, held int64) {
 	}
 }
 
-// letGo notes that the call of a task is not held any more.
-func (q *quota) letGo(id string) {
+// LetGo notes that the call of a task is not held any more.
+func (q *Quota) LetGo(id string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if k := q.tasks[id]; k != nil {
@@ -185,9 +185,9 @@ func (q *quota) letGo(id string) {
 	}
 }
 
-// drop gives back what a task keeps that is not there any more, or that another berth
+// Drop gives back what a task keeps that is not there any more, or that another berth
 // counts.
-func (q *quota) drop(id string) {
+func (q *Quota) Drop(id string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if k := q.tasks[id]; k != nil {
@@ -195,64 +195,64 @@ func (q *quota) drop(id string) {
 	}
 }
 
-func (q *quota) has(id string) bool {
+func (q *Quota) Has(id string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.tasks[id] != nil
 }
 
-// total is what is kept in all.
-func (q *quota) total() usage {
+// Total is what is kept in all.
+func (q *Quota) Total() Usage {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.expire(time.Now())
 	return q.all
 }
 
-// aboveEven reports whether a caller keeps at least an even share of the bytes that all keep.
-func (q *quota) aboveEven(caller string) bool {
+// AboveEven reports whether a caller keeps at least an even share of the bytes that all keep.
+func (q *Quota) AboveEven(caller string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	own := q.by[caller].bytes
-	return own > 0 && own*int64(len(q.by)) >= q.all.bytes
+	own := q.by[caller].Bytes
+	return own > 0 && own*int64(len(q.by)) >= q.all.Bytes
 }
 
 // expire gives back what tasks kept that have expired. The caller has the lock, as of all
 // that follow.
-func (q *quota) expire(now time.Time) {
+func (q *Quota) expire(now time.Time) {
 	for len(q.queue) > 0 && !q.queue[0].expires.After(now) {
 		q.remove(q.queue[0])
 	}
 }
 
-func (q *quota) put(k *kept) {
+func (q *Quota) put(k *kept) {
 	q.tasks[k.id] = k
 	heap.Push(&q.queue, k)
-	q.add(k.caller, usage{1, k.bytes + recordSize, k.held})
+	q.add(k.caller, Usage{1, k.bytes + recordSize, k.held})
 }
 
-func (q *quota) resize(k *kept, bytes, held int64) {
-	q.add(k.caller, usage{0, bytes - k.bytes, held - k.held})
+func (q *Quota) resize(k *kept, bytes, held int64) {
+	q.add(k.caller, Usage{0, bytes - k.bytes, held - k.held})
 	k.bytes, k.held = bytes, held
 }
 
-func (q *quota) remove(k *kept) {
+func (q *Quota) remove(k *kept) {
 	delete(q.tasks, k.id)
 	heap.Remove(&q.queue, k.place)
-	q.add(k.caller, usage{-1, -k.bytes - recordSize, -k.held})
+	q.add(k.caller, Usage{-1, -k.bytes - recordSize, -k.held})
 }
 
-func (q *quota) add(caller string, more usage) {
+func (q *Quota) add(caller string, more Usage) {
 	own := q.by[caller].plus(more)
-	if q.all = q.all.plus(more); own.tasks == 0 {
+	if q.all = q.all.plus(more); own.Tasks == 0 {
 		delete(q.by, caller)
 		return
 	}
 	q.by[caller] = own
 }
 
-func (u usage) plus(more usage) usage {
-	return usage{u.tasks + more.tasks, u.bytes + more.bytes, u.held + more.held}
+func (u Usage) plus(more Usage) Usage {
+	return Usage{u.Tasks + more.Tasks, u.Bytes + more.Bytes, u.Held + more.Held}
 }
 
 // expiring is a heap of what is kept, what expires first on top.

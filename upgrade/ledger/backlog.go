@@ -1,4 +1,4 @@
-package upgrade
+package ledger
 
 import (
 	"context"
@@ -8,29 +8,29 @@ import (
 	"berth/internal/storage"
 )
 
-// maxBacklog bounds what waits for the store to be tidied. More than that is left to
+// MaxBacklog bounds what waits for the store to be tidied. More than that is left to
 // expire.
-const maxBacklog = 10_000
+const MaxBacklog = 10_000
 
-// backlog is what has to be done once the store takes it again.
-type backlog struct {
+// Backlog is what has to be done once the store takes it again.
+type Backlog struct {
 	mu   sync.Mutex // guards jobs
 	jobs []func(ctx context.Context) error
 }
 
-func newBacklog() *backlog { return &backlog{} }
+func newBacklog() *Backlog { return &Backlog{} }
 
-func (b *backlog) add(job func(ctx context.Context) error) {
+func (b *Backlog) Add(job func(ctx context.Context) error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.jobs) < maxBacklog {
+	if len(b.jobs) < MaxBacklog {
 		b.jobs = append(b.jobs, job)
 	}
 }
 
-// work does what waits, until the store refuses. What it refuses goes to the end: one job
+// Work does what waits, until the store refuses. What it refuses goes to the end: one job
 // must not keep the others from being done.
-func (b *backlog) work(ctx context.Context) {
+func (b *Backlog) Work(ctx context.Context) {
 	b.mu.Lock()
 	jobs := b.jobs
 	b.jobs = nil

@@ -1,4 +1,4 @@
-package upgrade
+package ledger
 
 import (
 	"bytes"
@@ -29,13 +29,13 @@ type storedCall struct {
 	Session  string              `json:"session,omitempty"`  // sealed; "" if there is none
 }
 
-// keepCall stores a call for life, so that another berth can send it, or its next
+// KeepCall stores a call for life, so that another berth can send it, or its next
 // round. Credentials are sealed, or else left out.
-func (r records) keepCall(ctx context.Context, id string, c *task.Call, life time.Duration) error {
+func (r Records) KeepCall(ctx context.Context, id string, c *task.Call, life time.Duration) error {
 	head := storedCall{Own: c.Own}
 	if c.Bare {
 		head.Envelope = &c.Envelope
-	} else if r.keys.Given() {
+	} else if r.Keys.Given() {
 		sealed, err := r.seal(ctx, id, &c.Envelope, life)
 		if err != nil {
 			return err
@@ -43,7 +43,7 @@ func (r records) keepCall(ctx context.Context, id string, c *task.Call, life tim
 		head.Sealed = sealed
 	}
 	if c.Session != "" {
-		sealed, err := r.keys.Seal(ctx, sealSession, []string{id}, []byte(c.Session), life+spare)
+		sealed, err := r.Keys.Seal(ctx, sealSession, []string{id}, []byte(c.Session), life+Spare)
 		if err != nil {
 			return err
 		}
@@ -52,29 +52,20 @@ func (r records) keepCall(ctx context.Context, id string, c *task.Call, life tim
 	// Strings always marshal.
 	line, _ := json.Marshal(head)
 	kept := bytes.Join([][]byte{line, c.Body}, []byte("\n"))
-	if err := storage.PutBlob(ctx, r.store, callKey(id), kept, max(life, 0)+spare); err != nil {
+	if err := storage.PutBlob(ctx, r.store, CallKey(id), kept, max(life, 0)+Spare); err != nil {
 		return fmt.Errorf("upgrade: storing a call: %w", err)
 	}
 	return nil
 }
 
-// dropCall removes the call of a task that has ended: nobody sends it any more, and what it
-// asked is told apart by its digest. If the store does not take that now, it does later.
-func (l *Ledger) dropCall(ctx context.Context, id string) {
-	drop := func(ctx context.Context) error { return storage.DeleteBlob(ctx, l.store, callKey(id)) }
-	if drop(ctx) != nil {
-		l.backlog.add(drop)
-	}
-}
-
-func (r records) seal(ctx context.Context, id string, e *task.Envelope, life time.Duration) (string, error) {
+func (r Records) seal(ctx context.Context, id string, e *task.Envelope, life time.Duration) (string, error) {
 	text, _ := json.Marshal(e)
-	return r.keys.Seal(ctx, sealPurpose, []string{id}, text, life+spare)
+	return r.Keys.Seal(ctx, sealPurpose, []string{id}, text, life+Spare)
 }
 
-// loadCall returns a call as it was kept. open is false if its envelope was not.
-func (r records) loadCall(ctx context.Context, id string) (c *task.Call, open bool, err error) {
-	kept, err := storage.GetBlob(ctx, r.store, callKey(id))
+// LoadCall returns a call as it was kept. open is false if its envelope was not.
+func (r Records) LoadCall(ctx context.Context, id string) (c *task.Call, open bool, err error) {
+	kept, err := storage.GetBlob(ctx, r.store, CallKey(id))
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, false, task.ErrCallLost
 	}
@@ -88,7 +79,7 @@ func (r records) loadCall(ctx context.Context, id string) (c *task.Call, open bo
 	}
 	c = &task.Call{Body: body, Own: head.Own}
 	if head.Session != "" {
-		session, err := r.keys.Open(ctx, sealSession, []string{id}, head.Session)
+		session, err := r.Keys.Open(ctx, sealSession, []string{id}, head.Session)
 		if errors.Is(err, seal.ErrInvalid) {
 			return c, false, task.ErrNoCredentials
 		}
@@ -104,7 +95,7 @@ func (r records) loadCall(ctx context.Context, id string) (c *task.Call, open bo
 	case head.Sealed == "":
 		return c, false, nil
 	}
-	text, err := r.keys.Open(ctx, sealPurpose, []string{id}, head.Sealed)
+	text, err := r.Keys.Open(ctx, sealPurpose, []string{id}, head.Sealed)
 	if errors.Is(err, seal.ErrInvalid) {
 		return c, false, nil // another berth seals with another key
 	}
@@ -112,17 +103,4 @@ func (r records) loadCall(ctx context.Context, id string) (c *task.Call, open bo
 		err = json.Unmarshal(text, &c.Envelope)
 	}
 	return c, err == nil, err
-}
-
-// callOf returns the call of a task as this berth can send it without its client: with
-// the envelope that was kept, or with none where the pool authorises calls itself.
-func (r *Runner) callOf(ctx context.Context, t *task.Task) (*task.Call, error) {
-	c, open, err := r.ledger.records.loadCall(ctx, t.ID)
-	if err != nil {
-		return nil, err
-	}
-	if pool := r.pools[t.Pool]; !open && (pool == nil || !pool.OwnCredentials) {
-		return nil, task.ErrNoCredentials
-	}
-	return c, nil
 }

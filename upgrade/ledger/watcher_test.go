@@ -1,4 +1,4 @@
-package upgrade
+package ledger
 
 import (
 	"slices"
@@ -16,13 +16,13 @@ func TestWatcherSaysWhatChanged(t *testing.T) {
 	if got := slices.Sorted(slices.Values(w.Take())); !slices.Equal(got, []string{"a", "c"}) {
 		t.Errorf("got %v, want a and c", got)
 	}
-	n.wakeAll()
+	n.WakeAll()
 	<-w.Woken
 	if got := w.Take(); len(got) != 3 {
 		t.Errorf("got %v, want all", got)
 	}
 	w.Stop()
-	n.wakeAll()
+	n.WakeAll()
 	if got := w.Take(); len(got) != 0 || len(n.watchers) != 0 {
 		t.Errorf("got %v of %v after the end", got, n.watchers)
 	}

@@ -1,4 +1,4 @@
-package upgrade
+package ledger
 
 import (
 	"maps"
@@ -20,7 +20,7 @@ type Watcher struct {
 }
 
 // WatchAll watches tasks. Stop the watcher when nobody waits any more.
-func (n *notices) WatchAll(ids []string) *Watcher {
+func (n *Notices) WatchAll(ids []string) *Watcher {
 	woken := make(chan struct{}, 1)
 	w := &Watcher{Woken: woken, woken: woken, due: map[string]bool{}}
 	for _, id := range ids {
@@ -33,7 +33,7 @@ func (w *Watcher) note(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.due[id] = true
-	signal(w.woken)
+	Signal(w.woken)
 }
 
 // Take returns the tasks that may have changed since it was called last.

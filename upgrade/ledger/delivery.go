@@ -1,4 +1,4 @@
-package upgrade
+package ledger
 
 import (
 	"context"
@@ -32,31 +32,31 @@ type Delivery struct {
 // TaskDelivery is the right to tell of a task in the session that SessionKey names, "" for
 // none.
 func (l *Ledger) TaskDelivery(t *task.Task, session string) *Delivery {
-	return l.delivery(l.lists.deliversOf(t.ID, session), t.ID, l.left(t)+spare)
+	return l.delivery(l.Lists.deliversOf(t.ID, session), t.ID, l.Left(t)+Spare)
 }
 
 // SessionDelivery is the right to tell how the tasks of one creator in a session fare: whoever
 // may not hear of them must not take it. With principals all are of one, the zero Creator.
 func (l *Ledger) SessionDelivery(session string, whose task.Creator) *Delivery {
-	return l.delivery(l.lists.deliversIn(session, whose.Credentials), sessionTopic(session), overLife)
+	return l.delivery(l.Lists.DeliversIn(session, whose.Credentials), SessionTopic(session), OverLife)
 }
 
 // delivery gives each Delivery a name of its own: what is given back late must not be what
 // was taken since.
 func (l *Ledger) delivery(list, about string, life time.Duration) *Delivery {
-	return &Delivery{l: l, list: list, name: l.holder + " " + task.NewName(6), about: about, life: life}
+	return &Delivery{l: l, list: list, name: l.Holder + " " + task.NewName(6), about: about, life: life}
 }
 
 // Take takes the right unless another berth has it, and reports whether it is this one's
 // now. With sure the store is asked, however recently it was. What the store cannot say is
 // no change; that is its error.
 func (d *Delivery) Take(ctx context.Context, sure bool) (mine bool, err error) {
-	if !d.l.store.Shared() {
+	if !d.l.Store.Shared() {
 		return true, nil
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.mine && !sure && time.Since(d.known) < d.l.epoch.beat() {
+	if d.mine && !sure && time.Since(d.known) < d.l.Epoch.Beat() {
 		return true, nil
 	}
 	d.asked = true
@@ -72,9 +72,9 @@ func (l *Ledger) takeDelivery(ctx context.Context, d *Delivery) (mine bool, err 
 	if err := l.stayAlive(ctx); err != nil {
 		return false, err
 	}
-	err = l.lists.add(ctx, d.list, d.name, d.life, 1)
+	err = l.Lists.Add(ctx, d.list, d.name, d.life, 1)
 	if errors.Is(err, storage.ErrFull) && l.expelDead(ctx, d.list) {
-		err = l.lists.add(ctx, d.list, d.name, d.life, 1)
+		err = l.Lists.Add(ctx, d.list, d.name, d.life, 1)
 	}
 	if errors.Is(err, storage.ErrFull) {
 		return false, nil
@@ -85,19 +85,19 @@ func (l *Ledger) takeDelivery(ctx context.Context, d *Delivery) (mine bool, err 
 // expelDead takes berths that are gone off a list, and reports whether there was one. As
 // the reaper it believes only a store that has served for as long as a lease lives.
 func (l *Ledger) expelDead(ctx context.Context, list string) (expelled bool) {
-	if !l.epoch.isStable() {
+	if !l.Epoch.IsStable() {
 		return false
 	}
-	names, err := l.store.Members(ctx, list)
+	names, err := l.Store.Members(ctx, list)
 	for _, name := range names {
 		holder, _, _ := strings.Cut(name, " ")
-		if holder == l.holder {
+		if holder == l.Holder {
 			continue // another stream of this berth gives it back
 		}
-		if lives, err := l.lists.stands(ctx, holder); lives || err != nil {
+		if lives, err := l.Lists.Stands(ctx, holder); lives || err != nil {
 			continue
 		}
-		expelled = l.store.Delist(ctx, list, name) == nil || expelled
+		expelled = l.Store.Delist(ctx, list, name) == nil || expelled
 	}
 	return expelled && err == nil
 }
@@ -111,16 +111,16 @@ func (d *Delivery) GiveBack(ctx context.Context) {
 		return
 	}
 	d.asked, d.mine = false, false
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StoreTime)
 	defer cancel()
 	free := func(ctx context.Context) error {
-		err := d.l.store.Delist(ctx, d.list, d.name)
+		err := d.l.Store.Delist(ctx, d.list, d.name)
 		if err == nil {
-			d.l.notices.tell(ctx, d.about)
+			d.l.Notices.Tell(ctx, d.about)
 		}
 		return err
 	}
 	if free(ctx) != nil {
-		d.l.backlog.add(free)
+		d.l.Backlog.Add(free)
 	}
 }

@@ -1,4 +1,4 @@
-package upgrade
+package ledger
 
 import (
 	"context"
@@ -14,17 +14,17 @@ import (
 // means that the store was flushed.
 const epochKey = "upgrade:epoch"
 
-// epoch tells whether a task that the store does not know does not exist. After a flush
+// Epoch tells whether a task that the store does not know does not exist. After a flush
 // or a fail-over its holder may not have put it back yet, and "unknown" is final to
 // clients.
-type epoch struct {
-	store   store
-	clock   *clock
-	lists   lists
+type Epoch struct {
+	store   Store
+	clock   *Clock
+	lists   Lists
 	holder  string
-	life    time.Duration // of a lease
-	woken   chan struct{} // holds one: the next beat is due at once
-	renewal chan struct{} // holds one: so is the next renewal of the lease
+	Life    time.Duration // of a lease
+	Woken   chan struct{} // holds one: the next beat is due at once
+	Renewal chan struct{} // holds one: so is the next renewal of the lease
 
 	mu           sync.Mutex // guards the fields below
 	name         string
@@ -34,16 +34,16 @@ type epoch struct {
 	given        time.Time // since when it was, by this process's own eyes, when that was given
 }
 
-// distrustFor has the store's word not count until all holders had the time to put back what
+// DistrustFor has the store's word not count until all holders had the time to put back what
 // they hold.
-func (e *epoch) distrustFor(span time.Duration) {
+func (e *Epoch) DistrustFor(span time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.distrustedTo = time.Now().Add(span)
 }
 
-// lose notes that the store may have lost what it held.
-func (e *epoch) lose() {
+// Lose notes that the store may have lost what it held.
+func (e *Epoch) Lose() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.lost, e.told = time.Now(), time.Time{}
@@ -51,7 +51,7 @@ func (e *epoch) lose() {
 
 // take takes another's word for it that the store is well since then, unless this
 // process has seen otherwise. It reports whether it did not know as much.
-func (e *epoch) take(since, seen time.Time) bool {
+func (e *Epoch) take(since, seen time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.lost.IsZero() || !since.Before(seen) || !e.told.IsZero() && !since.Before(e.told) {
@@ -63,7 +63,7 @@ func (e *epoch) take(since, seen time.Time) bool {
 
 // since is since when the store has kept what it held. Seen is since when it was
 // healthy: a word that was given before an outage counts no more.
-func (e *epoch) since(seen time.Time) time.Time {
+func (e *Epoch) since(seen time.Time) time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
@@ -75,7 +75,7 @@ func (e *epoch) since(seen time.Time) time.Time {
 	return seen
 }
 
-func (e *epoch) distrusted() bool {
+func (e *Epoch) distrusted() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return time.Now().Before(e.distrustedTo)
@@ -83,14 +83,14 @@ func (e *epoch) distrusted() bool {
 
 // stableFor reports whether the store has kept what it held for this long, as far as this
 // process has seen.
-func (e *epoch) stableFor(span time.Duration) bool {
+func (e *Epoch) stableFor(span time.Duration) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return time.Since(e.lost) >= span
 }
 
 // enter notes the epoch that stands, and reports whether there was another before.
-func (e *epoch) enter(epoch string) (changed bool) {
+func (e *Epoch) enter(epoch string) (changed bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	changed = e.name != "" && e.name != epoch
@@ -98,13 +98,13 @@ func (e *epoch) enter(epoch string) (changed bool) {
 	return changed
 }
 
-// miss says what it means that a task of the deployment was not found: ErrUnknown, or
+// Miss says what it means that a task of the deployment was not found: ErrUnknown, or
 // that nobody can say for now.
-func (e *epoch) miss(ctx context.Context) error {
+func (e *Epoch) Miss(ctx context.Context) error {
 	if !e.store.Shared() {
 		return ErrUnknown
 	}
-	if err := e.check(ctx); err != nil {
+	if err := e.Check(ctx); err != nil {
 		return err
 	}
 	if e.distrusted() {
@@ -113,9 +113,9 @@ func (e *epoch) miss(ctx context.Context) error {
 	return ErrUnknown
 }
 
-// check finds out whether the store still holds what it held. If it was flushed, all
+// Check finds out whether the store still holds what it held. If it was flushed, all
 // that this process holds is put back.
-func (e *epoch) check(ctx context.Context) error {
+func (e *Epoch) Check(ctx context.Context) error {
 	record, err := e.store.Get(ctx, epochKey)
 	fresh := errors.Is(err, storage.ErrNotFound)
 	if fresh {
@@ -126,28 +126,40 @@ func (e *epoch) check(ctx context.Context) error {
 	}
 	changed := e.enter(string(record.Value))
 	if changed {
-		e.lose()
+		e.Lose()
 	}
 	if changed || fresh {
-		e.distrustFor(e.settling())
-		e.wakeBeat()
+		e.DistrustFor(e.Settling())
+		e.WakeBeat()
 	}
 	return nil
 }
 
-// checkInTime is checkEpoch for a beat, which does not come again in time to put back
+// CheckInTime is checkEpoch for a beat, which does not come again in time to put back
 // what is lost: while the store is well, one reply that was late is asked for again.
-func (e *epoch) checkInTime(ctx context.Context) (err error) {
-	for range looksAtOnce {
-		if err = e.check(ctx); err == nil || !e.store.Health().Healthy {
+func (e *Epoch) CheckInTime(ctx context.Context) (err error) {
+	for range LooksAtOnce {
+		if err = e.Check(ctx); err == nil || !e.store.Health().Healthy {
 			return err
 		}
 	}
 	return err
 }
 
-// settling is how long holders may take to put back what a store has lost.
-func (e *epoch) settling() time.Duration { return 2 * e.beat() }
+// Settling is how long holders may take to put back what a store has lost.
+func (e *Epoch) Settling() time.Duration { return 2 * e.Beat() }
 
-// beat is how often a holder renews its lease, and looks for what nobody told it.
-func (e *epoch) beat() time.Duration { return e.life / 3 }
+// Beat is how often a holder renews its lease, and looks for what nobody told it.
+func (e *Epoch) Beat() time.Duration { return e.Life / 3 }
+
+// PlacesKnown reports whether the store knows which places are taken: what it has lost,
+// holders need a moment to put back.
+func (e *Epoch) PlacesKnown(ctx context.Context) bool {
+	return !e.store.Shared() || e.Check(ctx) == nil && e.stableFor(e.Settling())
+}
+
+func (e *Epoch) WakeBeat() { Signal(e.Woken) }
+
+// LooksAtOnce is how often a beat compares one record until the store says what there is:
+// others are told "unknown" once all holders have had two beats for it.
+const LooksAtOnce = 3

@@ -1,0 +1,22 @@
+// Package ledger is what a deployment's store holds of upgraded tasks, and what one process
+// knows about that store.
+//
+// It promises that a change of a record is stored by compare-and-swap under an op whose
+// repetition does no harm, that what is listed only says where to look while the record
+// decides, and that "unknown" is said of a task only when every holder had the time to put
+// back what the store has lost. It never sends anything upstream, and holds no call: it has no
+// goroutine of its own.
+//
+// What it costs: a read or a step is one operation at the store, an outcome or a call a blob
+// beside the record, so that polls of a working task never read them. Where no other process
+// sees the store, leases, epochs and rights to tell cost nothing.
+//
+//	ledger.go, live.go, kept.go      what a task has in the store, from its making to its end
+//	records.go, call.go, oncekeys.go records with their outcomes, calls, idempotency keys
+//	lists.go, sessions.go, asks.go   what can be found without a task's id
+//	queues.go, turn.go, slots.go     who waits for a place at an upstream
+//	epoch.go, word.go, clock.go      what the store is trusted with, and its time
+//	lease.go, delivery.go            who lives, and who tells a client
+//	notices.go, watcher.go           who is woken by what
+//	backlog.go, quota.go             what waits for the store, what tasks may keep
+package ledger

@@ -1,0 +1,166 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"berth/internal/seal"
+	"berth/internal/storage"
+	"berth/upgrade/task"
+)
+
+var (
+	// ErrDraining says that this berth takes on no more tasks.
+	ErrDraining = errors.New("upgrade: draining")
+	// ErrTooMany says that a principal, or this process, has as many live tasks as the
+	// rule allows.
+	ErrTooMany = errors.New("upgrade: too many live tasks")
+)
+
+// StoreTime bounds one step, of several operations on the store.
+const StoreTime = 5 * time.Second
+
+// Store is what is asked of a *storage.Store.
+type Store interface {
+	storage.Engine
+	Shared() bool
+	Durable() bool
+	Health() storage.Health
+	OnRecover(hook func())
+}
+
+// Ledger is what a deployment's store holds of its tasks, as one process sees and keeps it.
+type Ledger struct {
+	Store    Store
+	Holder   string // this process
+	Records  Records
+	Lists    Lists
+	Asks     Asks
+	Once     OnceKeys
+	Sessions Sessions
+	Queues   *Queues
+	Notices  *Notices
+	Clock    *Clock
+	Epoch    *Epoch
+	Lease    *Lease
+	Backlog  *Backlog
+	Quota    *Quota
+	IDs      *task.IDs
+}
+
+// New returns what is in a store. life is that of a lease.
+func New(s Store, keys *seal.Keyring, life time.Duration, kept Bounds) *Ledger {
+	l := &Ledger{
+		Store: s, Holder: task.NewName(16), Records: Records{s, keys}, Lists: Lists{s}, Asks: Asks{Lists{s}}, Once: OnceKeys{s},
+		Clock: &Clock{store: s}, Backlog: newBacklog(), Quota: newQuota(kept), IDs: task.NewIDs(keys),
+	}
+	l.Queues = newQueues(l.Lists)
+	l.Notices = newNotices(s, l.Holder, l.Queues)
+	l.Sessions = Sessions{l.Lists, l.Records, l.Notices}
+	l.Epoch = &Epoch{store: s, clock: l.Clock, lists: l.Lists, holder: l.Holder, Life: life, Woken: make(chan struct{}, 1), Renewal: make(chan struct{}, 1)}
+	l.Lease = newLease(l.Lists, l.Holder, life, l.Epoch.word)
+	return l
+}
+
+// Op returns a new op of this process.
+func (l *Ledger) Op(kind task.Kind) task.Op {
+	return task.Op{ID: task.NewName(9), Kind: kind, At: l.Clock.Now(), Holder: l.Holder}
+}
+
+// Read returns a record, and asks a second time if a store that is well otherwise was late:
+// some clients give a task up at the first error.
+func (l *Ledger) Read(ctx context.Context, id string) (Entry, error) {
+	e, err := l.Records.Get(ctx, id)
+	if errors.Is(err, storage.ErrUnavailable) && l.Store.Health().Healthy {
+		e, err = l.Records.Get(ctx, id)
+	}
+	return e, err
+}
+
+// TakeOn lists a task as this process's, before its record says so.
+func (l *Ledger) TakeOn(ctx context.Context, t *task.Task) error {
+	if err := l.Clock.Known(ctx); err != nil {
+		return err
+	}
+	if err := l.stayAlive(ctx); err != nil {
+		return err
+	}
+	return l.ListHeld(ctx, t.ID, l.Left(t))
+}
+
+// ListHeld lists a task as this process's for life. The holder is listed each time: after
+// a flush this may come before the beat that notices it, and be the last thing that the
+// process does.
+func (l *Ledger) ListHeld(ctx context.Context, id string, life time.Duration) error {
+	if err := l.Lists.AddHolder(ctx, l.Holder); err != nil {
+		return err
+	}
+	return l.Lists.Add(ctx, l.Lists.TasksOf(l.Holder), id, life+Spare, 0)
+}
+
+// stayAlive sees to it that others take this process for alive. Who is taken for dead takes
+// nothing on: others see to all that is listed as his.
+func (l *Ledger) stayAlive(ctx context.Context) error {
+	if !l.Store.Shared() || l.Lease.fresh() {
+		return nil
+	}
+	err := l.Lease.Renew(ctx)
+	if errors.Is(err, ErrLeaseLost) {
+		l.Epoch.WakeBeat()
+		return nil
+	}
+	return err
+}
+
+// AddTask lists a task where it can be found without its id: as its principal's, and in the
+// session that its call lives in.
+func (l *Ledger) AddTask(ctx context.Context, t *task.Task, life time.Duration) error {
+	if l.Alone() {
+		if err := l.Lists.Add(ctx, l.Lists.All(), t.ID, life+Spare, 0); err != nil {
+			return err
+		}
+	}
+	if t.Principal != "" {
+		if err := l.Lists.Add(ctx, l.Lists.MadeBy(t.Pool, t.Principal), t.ID, life+Spare, 0); err != nil {
+			return err
+		}
+	}
+	if t.Session == "" {
+		return nil
+	}
+	return l.Lists.Add(ctx, l.Lists.HeldIn(t.Session), t.ID, life+Spare, 0)
+}
+
+// DropCall removes the call of a task that has ended: nobody sends it any more, and what it
+// asked is told apart by its digest. If the store does not take that now, it does later.
+func (l *Ledger) DropCall(ctx context.Context, id string) {
+	drop := func(ctx context.Context) error { return storage.DeleteBlob(ctx, l.Store, CallKey(id)) }
+	if drop(ctx) != nil {
+		l.Backlog.Add(drop)
+	}
+}
+
+// Unavailable makes a step that took too long the store's fault.
+func Unavailable(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errors.Join(storage.ErrUnavailable, err)
+	}
+	return err
+}
+
+// Alone reports whether this process has a store for itself that outlives it.
+func (l *Ledger) Alone() bool { return !l.Store.Shared() && l.Store.Durable() }
+
+// Left is how long the task is to live.
+func (l *Ledger) Left(t *task.Task) time.Duration { return l.Clock.until(t.Expires()) }
+
+// Expires returns when the task may be forgotten, as the timers of this process count.
+func (l *Ledger) Expires(t task.Task) time.Time { return l.Clock.Here(t.Expires()) }
+
+// Withholds reports whether the client of a task may yet get something else in its place:
+// then nobody else is to be told of it, for it may be gone in a moment. Who has its id has
+// it from the handle, and need not ask.
+func (l *Ledger) Withholds(t *task.Task) bool {
+	return !t.Withheld.IsZero() && l.Clock.Now().Before(t.Withheld)
+}

@@ -1,0 +1,74 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"berth/upgrade/task"
+)
+
+// Lists are what can be found without knowing a task's id. An entry only says where to
+// look: the record decides. It is made before the record that it is about, and goes
+// after it.
+type Lists struct{ store Store }
+
+func (Lists) Holders() string                 { return "upgrade:holders" }
+func (Lists) LeaseOf(holder string) string    { return "upgrade:holder:{" + holder + "}" }
+func (Lists) TasksOf(holder string) string    { return "upgrade:holder:{" + holder + "}:tasks" }
+func (Lists) ChangesFor(holder string) string { return "upgrade:holder:{" + holder + "}:mail" }
+
+// LiveOf lists the tasks of a principal that have not ended.
+func (Lists) LiveOf(pool, principal string) string {
+	return "upgrade:live:" + task.Digest(pool, principal)
+}
+
+// MadeBy lists all tasks of a principal, those that have ended, too.
+func (Lists) MadeBy(pool, principal string) string {
+	return "upgrade:made:" + task.Digest(pool, principal)
+}
+
+// All lists the tasks of a store that one process has for itself.
+func (Lists) All() string { return "upgrade:tasks" }
+
+// HeldIn lists the tasks whose calls live in a session.
+func (Lists) HeldIn(session string) string { return "upgrade:session:{" + session + "}" }
+
+// AsksIn lists what is asked in mid-call in an upstream's session.
+func (Lists) AsksIn(behind string) string { return "upgrade:asks:" + behind }
+
+// deliversOf lists the berth that tells of a task in a session.
+func (Lists) deliversOf(task, session string) string {
+	return "upgrade:{" + task + "}:tells:" + session
+}
+
+// DeliversIn lists the berth that tells how the tasks of a creator in a session fare.
+func (Lists) DeliversIn(session, creator string) string {
+	return "upgrade:session:{" + session + "}:tells:" + creator
+}
+
+// OverKey marks a session that its client has ended.
+func OverKey(session string) string { return "upgrade:session:{" + session + "}:over" }
+
+// SlotsOf lists the places that are taken at an upstream.
+func (Lists) SlotsOf(queue, upstream string) string {
+	return "upgrade:slots:" + queue + ":" + task.Digest(upstream)
+}
+
+// WaitingIn lists the calls that wait for such a slot, by the names that turnOf gives.
+func (Lists) WaitingIn(queue string) string { return "upgrade:queue:" + queue }
+
+func (l Lists) Add(ctx context.Context, list, member string, life time.Duration, most int) error {
+	// A life that is over by this process's clock must not become an endless one.
+	err := l.store.Enlist(ctx, list, member, max(life, time.Second), most)
+	if err != nil {
+		return fmt.Errorf("upgrade: listing a task: %w", err)
+	}
+	return nil
+}
+
+// Remove takes member out. What stays behind for an outage expires, or is found to be
+// out of date by whoever reads it.
+func (l Lists) Remove(ctx context.Context, list, member string) {
+	_ = l.store.Delist(ctx, list, member)
+}

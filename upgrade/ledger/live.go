@@ -1,0 +1,50 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+
+	"berth/internal/storage"
+	"berth/upgrade/task"
+)
+
+// CountLive adds a task to its principal's live ones, unless those are as many as most.
+func (l *Ledger) CountLive(ctx context.Context, t *task.Task, most int) error {
+	if most <= 0 || t.Principal == "" {
+		return nil
+	}
+	list := l.Lists.LiveOf(t.Pool, t.Principal)
+	add := func() error { return l.Lists.Add(ctx, list, t.ID, t.Terms.TTL+Spare, most) }
+	err := add()
+	if errors.Is(err, storage.ErrFull) && l.pruneLive(ctx, list) {
+		err = add()
+	}
+	if errors.Is(err, storage.ErrFull) {
+		return &task.Refusal{Err: ErrTooMany, Reason: "live_per_principal"}
+	}
+	return err
+}
+
+// pruneAtOnce bounds what one refusal may cost the store.
+const pruneAtOnce = 8
+
+// pruneLive strikes out of a principal's live tasks what is none, of the oldest ones: who
+// died while it made a task, or took the end of one down, has left it there.
+func (l *Ledger) pruneLive(ctx context.Context, list string) (found bool) {
+	listed, _ := l.Store.Members(ctx, list) // none, and nothing is found
+	for _, id := range listed[:min(len(listed), pruneAtOnce)] {
+		e, err := l.Records.Get(ctx, id)
+		if errors.Is(err, ErrUnknown) || err == nil && e.State.Terminal() {
+			l.Lists.Remove(ctx, list, id)
+			found = true
+		}
+	}
+	return found
+}
+
+// LeaveLive takes a task that has ended out of its principal's live ones.
+func (l *Ledger) LeaveLive(ctx context.Context, t *task.Task) {
+	if t.Principal != "" {
+		l.Lists.Remove(ctx, l.Lists.LiveOf(t.Pool, t.Principal), t.ID)
+	}
+}

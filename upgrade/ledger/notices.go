@@ -1,0 +1,125 @@
+package ledger
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"berth/upgrade/task"
+)
+
+// Topic is where berths tell each other what has changed. It is a matter of speed:
+// whoever waits looks at the store as well.
+const Topic = "upgrade"
+
+// TellTime bounds what telling the others may hold anybody up.
+const TellTime = 250 * time.Millisecond
+
+// queuePrefix begins the name under which a queue is told of.
+const queuePrefix = "queue:"
+
+func QueueTopic(queue string) string { return queuePrefix + queue }
+
+// sessionPrefix begins the name under which a session is told of.
+const sessionPrefix = "session:"
+
+func SessionTopic(session string) string { return sessionPrefix + session }
+
+// Notices wakes up those in this process who wait for a task, or for a place in a queue.
+type Notices struct {
+	store  Store
+	holder string
+	queues *Queues
+
+	mu       sync.Mutex // guards the field below
+	watchers map[string]map[*watch]bool
+}
+
+// watch is one who waits. wake is called with the hub's lock held, and does not wait.
+type watch struct{ wake func() }
+
+func newNotices(s Store, holder string, q *Queues) *Notices {
+	return &Notices{store: s, holder: holder, queues: q, watchers: map[string]map[*watch]bool{}}
+}
+
+// Watch returns a channel that holds a wake-up whenever what it is about may have
+// changed, until stop is called.
+func (n *Notices) Watch(about string) (woken <-chan struct{}, stop func()) {
+	c := make(chan struct{}, 1)
+	return c, n.call(about, func() { Signal(c) })
+}
+
+// call has wake called in place of a wake-up.
+func (n *Notices) call(about string, wake func()) (stop func()) {
+	w := &watch{wake}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.watchers[about] == nil {
+		n.watchers[about] = map[*watch]bool{}
+	}
+	n.watchers[about][w] = true
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.watchers[about], w)
+		if len(n.watchers[about]) == 0 {
+			delete(n.watchers, about)
+		}
+	}
+}
+
+func (n *Notices) wakeWatchers(about string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for w := range n.watchers[about] {
+		w.wake()
+	}
+}
+
+func (n *Notices) WakeAll() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, watchers := range n.watchers {
+		for w := range watchers {
+			w.wake()
+		}
+	}
+}
+
+func Signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // the one that waits there will do
+	}
+}
+
+// Changed tells everybody that a task has changed, and those who watch its session.
+func (n *Notices) Changed(ctx context.Context, t *task.Task) {
+	if t.Session == "" {
+		n.Tell(ctx, t.ID)
+		return
+	}
+	n.Tell(ctx, t.ID, SessionTopic(t.Session))
+}
+
+// Tell tells everybody about one thing or several.
+func (n *Notices) Tell(ctx context.Context, about ...string) {
+	for _, one := range about {
+		n.Wake(one)
+	}
+	if !n.store.Shared() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), TellTime)
+	defer cancel()
+	_ = n.store.Notify(ctx, Topic, n.holder+" "+strings.Join(about, " ")) // the others look for themselves in time
+}
+
+// Wake wakes up those in this process who wait for a task, or in a queue.
+func (n *Notices) Wake(about string) {
+	if queue, ok := strings.CutPrefix(about, queuePrefix); ok {
+		n.queues.changed(queue)
+	}
+	n.wakeWatchers(about)
+}

@@ -1,0 +1,133 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"berth/internal/seal"
+	"berth/internal/storage"
+	"berth/upgrade/task"
+)
+
+// ErrUnknown says that there is no such task for who asks: it never was, has expired, or
+// is another's. Which of these it is must not show.
+var ErrUnknown = errors.New("upgrade: unknown task")
+
+const (
+	// Spare is how much longer than its time to live a record is kept, so that no client
+	// is told that a task is gone before ttlMs is over.
+	Spare = 10 * time.Second
+
+	// maxRaces bounds how often an op begins anew because another one was first.
+	maxRaces = 32
+)
+
+// Entry is a record as it stands.
+type Entry struct {
+	task.Task
+	Version uint64
+}
+
+// Records keeps tasks in the store. Each change is one Transition, stored by
+// compare-and-swap.
+type Records struct {
+	store Store
+	Keys  *seal.Keyring // seals credentials if its secret was given
+}
+
+func TaskKey(id string) string          { return "upgrade:{" + id + "}" }
+func CallKey(id string) string          { return TaskKey(id) + ":call" }
+func OutcomeKey(id, name string) string { return TaskKey(id) + ":out:" + name }
+
+// Get returns the record of a task.
+func (r Records) Get(ctx context.Context, id string) (Entry, error) {
+	record, err := r.store.Get(ctx, TaskKey(id))
+	if errors.Is(err, storage.ErrNotFound) {
+		return Entry{}, ErrUnknown
+	}
+	if err != nil {
+		return Entry{}, fmt.Errorf("upgrade: reading a task: %w", err)
+	}
+	return parse(record)
+}
+
+func parse(record storage.Record) (Entry, error) {
+	t, err := task.Decode(record.Value)
+	return Entry{t, record.Version}, err
+}
+
+// Create stores a new task for life. One that stands already was stored by an attempt
+// whose answer was lost.
+func (r Records) Create(ctx context.Context, t task.Task, life time.Duration) (Entry, error) {
+	record, _, err := r.store.PutIfAbsent(ctx, TaskKey(t.ID), t.Encode(), life+Spare)
+	if err != nil {
+		return Entry{}, fmt.Errorf("upgrade: storing a task: %w", err)
+	}
+	return parse(record)
+}
+
+// Apply takes a task one step further, from e on, which is what is believed to stand.
+// Errors: Transition's, ErrUnknown, or one that wraps storage.ErrUnavailable; then the
+// step may have been taken, and may be taken again with the same op.
+func (r Records) Apply(ctx context.Context, e Entry, op task.Op) (Entry, error) {
+	for range maxRaces {
+		next, changed, err := task.Transition(e.Task, op)
+		if err != nil || !changed {
+			return e, err
+		}
+		record, err := r.store.Swap(ctx, TaskKey(e.ID), e.Version, next.Encode(), storage.KeepTTL)
+		switch {
+		case err == nil:
+			return Entry{next, record.Version}, nil
+		case errors.Is(err, storage.ErrNotFound):
+			return e, ErrUnknown
+		case !errors.Is(err, storage.ErrConflict):
+			return e, fmt.Errorf("upgrade: storing a task: %w", err)
+		}
+		if e, err = parse(record); err != nil {
+			return e, err
+		}
+	}
+	return e, fmt.Errorf("upgrade: storing a task: %w: others were first again and again", storage.ErrUnavailable)
+}
+
+// Replace puts t in the place of the record that stands at version: what a store has
+// fallen back to is not what was.
+func (r Records) Replace(ctx context.Context, t task.Task, version uint64) (Entry, error) {
+	record, err := r.store.Swap(ctx, TaskKey(t.ID), version, t.Encode(), storage.KeepTTL)
+	if err != nil {
+		return Entry{}, fmt.Errorf("upgrade: putting a task back: %w", err)
+	}
+	return Entry{t, record.Version}, nil
+}
+
+// Forget forgets a task that nobody knows of.
+func (r Records) Forget(ctx context.Context, id string) error {
+	return errors.Join(r.store.Delete(ctx, TaskKey(id)), storage.DeleteBlob(ctx, r.store, CallKey(id)))
+}
+
+// KeepOutcome stores what a call returned, before the op that names it.
+func (r Records) KeepOutcome(ctx context.Context, id, name string, outcome []byte, life time.Duration) error {
+	if err := storage.PutBlob(ctx, r.store, OutcomeKey(id, name), outcome, max(life, 0)+Spare); err != nil {
+		return fmt.Errorf("upgrade: storing an outcome: %w", err)
+	}
+	return nil
+}
+
+// Outcome returns what a call returned.
+func (r Records) Outcome(ctx context.Context, id, name string) ([]byte, error) {
+	outcome, err := storage.GetBlob(ctx, r.store, OutcomeKey(id, name))
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, ErrUnknown
+	}
+	if err != nil {
+		return nil, fmt.Errorf("upgrade: reading an outcome: %w", err)
+	}
+	return outcome, nil
+}
+
+func (r Records) DropOutcome(ctx context.Context, id, name string) {
+	_ = storage.DeleteBlob(ctx, r.store, OutcomeKey(id, name)) // what stays expires
+}

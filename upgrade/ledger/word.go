@@ -1,0 +1,85 @@
+package ledger
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Word is what a holder says of the store in its lease, by the store's clock. A process that
+// has just started, and knows nothing yet, believes it: what its teller saw, nobody has to
+// wait to see again.
+type Word struct {
+	Since time.Time // from then on the store has kept what it held, and took each renewal
+	Said  time.Time
+}
+
+// encode is the value of a lease. Berths up to 0.4 wrote the name alone, and read nothing.
+func (w Word) encode(holder string) []byte {
+	return []byte(holder + " " + strconv.FormatInt(w.Since.UnixMilli(), 10) + " " + strconv.FormatInt(w.Said.UnixMilli(), 10))
+}
+
+func DecodeWord(value []byte) (w Word, ok bool) {
+	fields := strings.Fields(string(value))
+	if len(fields) != 3 {
+		return Word{}, false
+	}
+	since, errSince := strconv.ParseInt(fields[1], 10, 64)
+	said, errSaid := strconv.ParseInt(fields[2], 10, 64)
+	return Word{time.UnixMilli(since), time.UnixMilli(said)}, errSince == nil && errSaid == nil
+}
+
+// reach is the longest time for which nobody need have seen the store. A lease outlives it
+// by what its holder needs to renew it: of an outage that is no longer, nobody's runs out.
+func reach(life time.Duration) time.Duration { return life * 4 / 9 }
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// stableSince is since when the store has kept what it held, as this process knows by itself
+// or by another's word.
+func (e *Epoch) stableSince() time.Time {
+	return e.since(e.store.Health().Since)
+}
+
+// IsStable reports whether the store is well, and has been for as long as a lease lives.
+func (e *Epoch) IsStable() bool {
+	return e.store.Health().Healthy && time.Since(e.stableSince()) >= e.Life
+}
+
+// word is what this process says of the store.
+func (e *Epoch) word(ctx context.Context) (Word, error) {
+	if err := e.clock.Known(ctx); err != nil {
+		return Word{}, err
+	}
+	now := e.clock.Now()
+	return Word{Since: now.Add(-time.Since(e.stableSince())), Said: now}, nil
+}
+
+// Hear takes the words of other holders, of the dead too whose leases still stand. It has a
+// process that has just started know what they knew.
+func (e *Epoch) Hear(ctx context.Context, holders []string) {
+	for _, holder := range holders {
+		lease, err := e.store.Get(ctx, e.lists.LeaseOf(holder))
+		if holder == e.holder || err != nil {
+			continue
+		}
+		if w, ok := DecodeWord(lease.Value); ok && e.believe(w) {
+			Signal(e.Renewal) // the next one may start before this one's next beat
+		}
+	}
+}
+
+// believe takes a word, and reports whether it was news. Whoever has seen the store lose
+// something, or be away, knows better; and no word is good after a time of which nobody says
+// anything.
+func (e *Epoch) believe(w Word) bool {
+	health := e.store.Health()
+	silence := health.Since.Sub(e.clock.Here(w.Said))
+	return health.Healthy && silence <= reach(e.Life) && e.take(e.clock.Here(w.Since), health.Since)
+}
