@@ -235,3 +235,24 @@ func TestSessionMovesToWhoSpeaksItsEra(t *testing.T) {
 		t.Errorf("answered by %q, after %d refusals of b", got, refused.Load())
 	}
 }
+
+// What an upstream says of itself passes, and is kept where a later call can be decided by it.
+func TestWhatAnUpstreamSaysOfItselfIsKept(t *testing.T) {
+	f := newRig(t, rigOptions{picker: new(routing.RoundRobin)})
+	for range f.servers {
+		f.modernRight()
+		f.legacyRight()
+	}
+	for _, u := range f.pool.Upstreams() {
+		said := u.Profile()
+		legacy, modern := said.Versions[mcp.EraLegacy], said.Versions[mcp.EraModern]
+		if len(legacy) != 1 || legacy[0] != "2025-11-25" || len(modern) != 1 || modern[0] != "2026-07-28" {
+			t.Errorf("%s: got versions %v and %v", u.Name, legacy, modern)
+		}
+		for era, capabilities := range said.Capabilities {
+			if !strings.HasPrefix(string(capabilities), `{"`) {
+				t.Errorf("%s: got capabilities %q in era %d", u.Name, capabilities, era)
+			}
+		}
+	}
+}

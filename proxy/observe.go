@@ -87,6 +87,10 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 		return x.recordError(u, c, a), nil
 	}
 	x.learnAffinity(u, c, a)
+	if c != nil && (c.Method == mcp.MethodInitialize || c.Method == mcp.MethodDiscover) {
+		versions, capabilities := mcp.Offer(a.Result)
+		u.Declares(c.Era, versions, capabilities)
+	}
 	switch {
 	case c != nil && c.IsTask() && c.Method == mcp.MethodDeleteTask:
 		x.forgetTask(u)

@@ -15,8 +15,8 @@ const eraMemory = time.Minute
 // refused as one that they do not speak: what one of a pool takes and another does not tells
 // them apart, and a refusal alone may be the request's fault.
 func (p *Pool) Speaks(u *Upstream, era mcp.Era, refused []*Upstream) {
-	if f := u.Profile(); !f.speaks[era] || !f.foreign[era].IsZero() {
-		u.learn(func(f *Profile) { f.speaks[era], f.foreign[era] = true, time.Time{} })
+	if f := u.Profile(); !f.Speaks[era] || !f.foreign[era].IsZero() {
+		u.learn(func(f *Profile) { f.Speaks[era], f.foreign[era] = true, time.Time{} })
 		p.nobody[era].Store(0)
 	}
 	for _, other := range refused {
@@ -27,7 +27,7 @@ func (p *Pool) Speaks(u *Upstream, era mcp.Era, refused []*Upstream) {
 func (p *Pool) isForeign(u *Upstream, era mcp.Era) {
 	before := u.Profile().foreign[era]
 	until := time.Now().Add(eraMemory)
-	u.learn(func(f *Profile) { f.speaks[era], f.foreign[era] = false, until })
+	u.learn(func(f *Profile) { f.Speaks[era], f.foreign[era] = false, until })
 	if before.IsZero() {
 		p.log.Info("upstream does not speak the era of some calls", "pool", p.name, "upstream", u.Name, "era", era.String())
 	}
@@ -58,6 +58,6 @@ func (p *Pool) Refused(era mcp.Era, refused []*Upstream) (another bool) {
 // it speaks an era.
 func (p *Pool) SpokenElsewhere(u *Upstream, era mcp.Era) bool {
 	return slices.ContainsFunc(p.Upstreams(), func(other *Upstream) bool {
-		return !other.Is(u) && !other.Draining && other.Profile().Speaks(era)
+		return !other.Is(u) && !other.Draining && other.Profile().Speaks[era]
 	})
 }

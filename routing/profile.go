@@ -25,15 +25,12 @@ const (
 // of it is forgotten with the end of a silence: another server may stand there by now.
 type Profile struct {
 	Transport    Transport
+	Speaks       [2]bool     // by mcp.Era: it has served work of the era, and refused none since
 	Versions     [2][]string // by mcp.Era: protocol versions that it has named last; nil: none, or too many
 	Capabilities [2][]byte   // by mcp.Era: the JSON object that it has declared last; nil: none, or too large
 
-	speaks  [2]bool      // by mcp.Era
 	foreign [2]time.Time // by mcp.Era: until when it is taken for one that does not speak it
 }
-
-// Speaks reports whether it has served work of an era, and not refused any since.
-func (f *Profile) Speaks(era mcp.Era) bool { return f.speaks[era] }
 
 // isForeign reports whether the upstream is taken for one that does not speak an era.
 func (f *Profile) isForeign(era mcp.Era) bool {

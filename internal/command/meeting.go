@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"sync"
 
 	"berth/internal/config"
+	"berth/internal/mcp"
 	"berth/proxy"
 	"berth/proxy/outbound"
 	"berth/routing"
@@ -19,9 +19,6 @@ type meeting struct {
 	pool config.Pool
 	ep   *proxy.Endpoint
 	host string // under which clients reach the pool; "": nobody can tell
-
-	mu  sync.Mutex // guards met: a look that was given up may still end
-	met map[int]outbound.Eras
 }
 
 // clientsHost is the Host header that clients of a pool send, as far as the configuration
@@ -48,10 +45,9 @@ func (m *meeting) url(i int) string { return fmt.Sprintf("%s.upstreams[%d].url",
 
 // see meets one upstream. One that drains is on its way out, and may be gone.
 func (m *meeting) see(ctx context.Context, i int, u *routing.Upstream) []finding {
-	eras, err := outbound.To(m.ep).Meet(ctx, u, m.host)
+	err := outbound.To(m.ep).Meet(ctx, u, m.host)
 	switch {
 	case err == nil:
-		m.note(i, eras)
 		return nil
 	case m.pool.Authorization == config.AuthorizationForward && errors.Is(err, outbound.ErrCredentials):
 		return nil // clients bring theirs
@@ -67,29 +63,20 @@ func told(u *routing.Upstream, text string) string {
 	return fmt.Sprintf("%s (%s): %s", u.Name, u.URL.Redacted(), text)
 }
 
-func (m *meeting) note(i int, eras outbound.Eras) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.met == nil {
-		m.met = map[int]outbound.Eras{}
-	}
-	m.met[i] = eras
-}
-
 func (m *meeting) mixed() (found []finding) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var any outbound.Eras
-	for _, eras := range m.met {
-		any.Legacy, any.Modern = any.Legacy || eras.Legacy, any.Modern || eras.Modern
+	var any [2]bool // by mcp.Era
+	for _, u := range m.ep.Router.Pool.Upstreams() {
+		for era, speaks := range u.Profile().Speaks {
+			any[era] = any[era] || speaks
+		}
 	}
 	for i, u := range m.ep.Router.Pool.Upstreams() {
-		eras, met := m.met[i]
+		eras := u.Profile().Speaks
 		only := ""
 		switch {
-		case !met || eras == any:
+		case eras == [2]bool{} || eras == any:
 			continue
-		case eras.Legacy:
+		case eras[mcp.EraLegacy]:
 			only = "it speaks the legacy era only (initialize), others of the pool the modern one too (2026-07-28), whose clients have fewer instances"
 		default:
 			only = "it speaks the modern era only (2026-07-28), others of the pool the legacy one too (initialize), whose clients have fewer instances"

@@ -23,32 +23,35 @@ var (
 	ErrOldTransport = errors.New("proxy: only the HTTP+SSE transport of 2024-11-05 is spoken there, which berth does not speak")
 )
 
-// Eras are the eras that an upstream was found to speak.
-type Eras struct{ Legacy, Modern bool }
-
 // Meet speaks to u as clients of both eras do that reached berth under host ("": the name in
-// u's URL), and tells which of them it serves. If neither, the error is ErrHost,
+// u's URL), so that u's profile tells which of them it serves. If neither, the error is ErrHost,
 // ErrOldTransport or one of Greet's. It ends the session that it opens. ctx bounds it.
-func (ep Sender) Meet(ctx context.Context, u *routing.Upstream, host string) (Eras, error) {
+func (ep Sender) Meet(ctx context.Context, u *routing.Upstream, host string) error {
 	if host == "" {
 		host = u.URL.Host
 	}
-	var found Eras
+	var modern, legacy bool
 	var running sync.WaitGroup
-	running.Go(func() { found.Modern = ep.meetModern(ctx, u, host) })
-	running.Go(func() { found.Legacy = ep.meetLegacy(ctx, u, host) })
+	running.Go(func() { modern = ep.meetModern(ctx, u, host) })
+	running.Go(func() { legacy = ep.meetLegacy(ctx, u, host) })
 	running.Wait()
-	if found != (Eras{}) {
-		return found, nil
+	if modern {
+		ep.Router.Pool.Speaks(u, mcp.EraModern, nil)
+	}
+	if legacy {
+		ep.Router.Pool.Speaks(u, mcp.EraLegacy, nil)
+	}
+	if modern || legacy {
+		return nil
 	}
 	err := ep.greetAs(ctx, u, host)
 	switch {
 	case errors.Is(err, ErrCredentials) && ep.refusesHost(ctx, u, ep.HostFor(u, host)):
-		return found, fmt.Errorf("%w: it answers 403 to %q, and not to %q", ErrHost, ep.HostFor(u, host), u.URL.Host)
+		return fmt.Errorf("%w: it answers 403 to %q, and not to %q", ErrHost, ep.HostFor(u, host), u.URL.Host)
 	case (errors.Is(err, ErrNotMCP) || errors.Is(err, ErrUnclear)) && ep.hasOldTransport(ctx, u, host):
-		return found, ErrOldTransport
+		return ErrOldTransport
 	}
-	return found, err
+	return err
 }
 
 // meeting makes a request as a client's, with the Host that it would reach u with.
