@@ -33,8 +33,8 @@
 // upstream's side, fleetfeeds.go and inbox.go that of streams which subscribers share;
 // both join again what they lost (rejoin.go), unless it was refused (refusedfeed.go).
 // Tasks of berth's own making are a leg of berth's own: upgradedaudience.go finds them,
-// upgradedtask.go says when there is something to tell of one, upgradedleg.go tells it,
-// lookout.go bounds what that costs the store. A list of a pool's tasks takes a way of
+// upgradedtask.go says when there is something to tell of one, upgradedleg.go tells it
+// (package taskwatch bounds what that costs the store). A list of a pool's tasks takes a way of
 // its own after the third step: fanout.go asks all upstreams,
 // fanoutcursor.go says where it goes on, fanoutpage.go reads a page of one, fanoutown.go
 // says what of it is the caller's.

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"berth/internal/wire"
+	"berth/proxy/taskwatch"
 	"berth/upgrade"
 )
 
@@ -34,10 +35,10 @@ func (x *request) joinNews() *sessionNews {
 		stranger := x.asStranger()
 		key.credentials, mayHear = stranger.credentials.All, stranger.mayAsk
 	}
-	return x.p.newsroom.join(&x.p.lookout, key, x.asker(), mayHear)
+	return x.p.newsroom.join(x.p.watching, x.p.options.Tasks, key, x.asker(), mayHear)
 }
 
-func (r *newsroom) join(out *lookout, key newsKey, who upgrade.Asker, mayHear func(context.Context, upgrade.Task) error) *sessionNews {
+func (r *newsroom) join(poller *taskwatch.Poller, upgrades *upgrade.Tasks, key newsKey, who upgrade.Asker, mayHear func(context.Context, upgrade.Task) error) *sessionNews {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var n *sessionNews
@@ -46,7 +47,7 @@ func (r *newsroom) join(out *lookout, key newsKey, who upgrade.Asker, mayHear fu
 	} else {
 		ctx, end := context.WithCancel(context.Background())
 		n = &sessionNews{
-			room: r, out: out, key: key, who: who, mayHear: mayHear, end: end,
+			room: r, poller: poller, upgrades: upgrades, key: key, who: who, mayHear: mayHear, end: end,
 			events: make(chan []byte), over: make(chan struct{}), done: make(chan struct{}),
 		}
 		if r.sessions == nil {

@@ -8,6 +8,7 @@ import (
 	"berth/internal/seal"
 	"berth/internal/wire"
 	"berth/proxy/inbound"
+	"berth/proxy/taskwatch"
 	"berth/upgrade"
 
 	"go.opentelemetry.io/otel/metric"
@@ -48,7 +49,7 @@ type Proxy struct {
 	flights    *flights
 	vouched    *vouched
 	lists      chan struct{} // one for each list of tasks that is being made
-	lookout    lookout
+	watching   *taskwatch.Poller
 	newsroom   newsroom
 	deliveries deliveries
 	learned    map[*inbound.Endpoint]*learned
@@ -76,7 +77,7 @@ func New(o Options) *Proxy {
 		vouched:   newVouched(),
 		learned:   make(map[*inbound.Endpoint]*learned),
 		lists:     make(chan struct{}, listsAtOnce),
-		lookout:   lookout{tasks: o.Tasks, reads: make(chan struct{}, looksAtOnce)},
+		watching:  taskwatch.New(o.Tasks),
 	}
 	p.table.LongestTaskID = p.table.Limits.TaskID
 	if o.Tasks != nil {

@@ -95,7 +95,7 @@ func (x *request) mayEnd() bool {
 	}
 	var tasks []upgrade.Task
 	for _, id := range ids[:min(len(ids), maxCreators)] {
-		if task, err := x.p.lookout.record(x.ctx, id, x.asker()); err == nil {
+		if task, err := x.p.watching.Record(x.ctx, id, x.asker()); err == nil {
 			tasks = append(tasks, task)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"berth/proxy/taskwatch"
 	"berth/upgrade"
 )
 
@@ -19,22 +20,22 @@ const sessionLook = 15 * time.Second
 // too (2025-11-25, transports, "Multiple Connections", item 2). It has a goroutine for as
 // long as there is one.
 type sessionNews struct {
-	room    *newsroom
-	out     *lookout
-	key     newsKey
-	who     upgrade.Asker
-	mayHear func(context.Context, upgrade.Task) error
-	events  chan []byte
-	over    chan struct{} // closed when the client has ended the session
-	end     context.CancelFunc
-	done    chan struct{} // closed when the goroutine has ended
-	streams int
+	room     *newsroom
+	poller   *taskwatch.Poller
+	upgrades *upgrade.Tasks
+	key      newsKey
+	who      upgrade.Asker
+	mayHear  func(context.Context, upgrade.Task) error
+	events   chan []byte
+	over     chan struct{} // closed when the client has ended the session
+	end      context.CancelFunc
+	done     chan struct{} // closed when the goroutine has ended
+	streams  int
 
 	// The goroutine's.
 	due        time.Time // when the session is looked at, whether anybody told of it or not
 	tasks      []*sessionTask
-	changes    *upgrade.Watcher // of those that have not ended
-	watched    int              // how many these are
+	watch      *taskwatch.Watch // of those that have not ended
 	deliveries map[upgrade.Creator]*upgrade.Delivery
 }
 
@@ -47,7 +48,6 @@ type sessionTask struct {
 	id   string
 	over bool       // there is nothing more to tell; it is known while the session lists it
 	told taskStatus // what the client knows of it
-	due  time.Time  // when it is looked at, whether anybody told of it or not
 	met  time.Time  // when the session was first seen to list it
 }
 
@@ -74,16 +74,16 @@ func (n *sessionNews) ended() <-chan struct{} {
 // run looks at the session and its tasks until ctx ends or the session is over.
 func (n *sessionNews) run(ctx context.Context) {
 	defer close(n.done)
-	woken, stop := n.out.tasks.WatchSession(n.key.session)
+	woken, stop := n.upgrades.WatchSession(n.key.session)
 	defer stop()
-	n.changes = n.out.tasks.WatchAll(nil)
-	n.out.watching.Add(1)
+	n.watch = n.poller.Watch()
+	n.poller.Count(1)
 	defer func() {
 		for _, d := range n.deliveries {
 			d.GiveBack(ctx)
 		}
-		n.changes.Stop()
-		n.out.watching.Add(-int64(1 + n.watched))
+		n.watch.Stop()
+		n.poller.Count(-1)
 	}()
 	for {
 		if n.lookAtSession(ctx) {
@@ -94,8 +94,8 @@ func (n *sessionNews) run(ctx context.Context) {
 		select {
 		case <-woken:
 			n.due = time.Time{}
-		case <-n.changes.Woken:
-			n.hurry(n.changes.Take())
+		case <-n.watch.Changed():
+			n.watch.Heed()
 		case <-time.After(time.Until(n.nextLook())):
 		case <-ctx.Done():
 			return
@@ -105,22 +105,10 @@ func (n *sessionNews) run(ctx context.Context) {
 
 // nextLook is when something is to be looked at.
 func (n *sessionNews) nextLook() time.Time {
-	next := n.due
-	for _, task := range n.tasks {
-		if !task.over && task.due.Before(next) {
-			next = task.due
-		}
+	if n.watch.Len() > 0 && n.watch.Next().Before(n.due) {
+		return n.watch.Next()
 	}
-	return next
-}
-
-// hurry makes these tasks due at once.
-func (n *sessionNews) hurry(ids []string) {
-	for _, task := range n.tasks {
-		if slices.Contains(ids, task.id) {
-			task.due = time.Time{}
-		}
-	}
+	return n.due
 }
 
 // lookAtSession finds the tasks of the session if it is due, and reports whether that is
@@ -129,11 +117,11 @@ func (n *sessionNews) lookAtSession(ctx context.Context) (over bool) {
 	if time.Now().Before(n.due) {
 		return false
 	}
-	n.due = time.Now().Add(n.out.interval(sessionLook))
+	n.due = time.Now().Add(n.poller.Interval(sessionLook))
 	var ids []string
-	err := n.out.look(ctx, func() (err error) {
-		if over, err = n.out.tasks.SessionOver(ctx, n.key.session); err == nil && !over {
-			ids, err = n.out.tasks.InSession(ctx, n.key.session)
+	err := n.poller.Read(ctx, func() (err error) {
+		if over, err = n.upgrades.SessionOver(ctx, n.key.session); err == nil && !over {
+			ids, err = n.upgrades.InSession(ctx, n.key.session)
 		}
 		return err
 	})
@@ -146,48 +134,29 @@ func (n *sessionNews) lookAtSession(ctx context.Context) (over bool) {
 
 // follow adds the tasks that are not known yet, and forgets those that have ended.
 func (n *sessionNews) follow(ids []string) {
+	var added []string
 	n.tasks = slices.DeleteFunc(n.tasks, func(task *sessionTask) bool {
 		return task.over && !slices.Contains(ids, task.id)
 	})
-	added := false
 	for _, id := range ids {
 		if !slices.ContainsFunc(n.tasks, func(task *sessionTask) bool { return task.id == id }) {
 			n.tasks = append(n.tasks, &sessionTask{id: id, told: taskStatus{status: "working"}, met: time.Now()})
-			added = true
+			added = append(added, id)
 		}
 	}
-	if added {
-		n.watch()
-	}
-}
-
-// watch watches the tasks that have not ended.
-func (n *sessionNews) watch() {
-	var ids []string
-	for _, task := range n.tasks {
-		if !task.over {
-			ids = append(ids, task.id)
-		}
-	}
-	before := n.changes
-	n.changes = n.out.tasks.WatchAll(ids)
-	before.Stop()
-	n.hurry(before.Take()) // what was told meanwhile
-	n.out.watching.Add(int64(len(ids) - n.watched))
-	n.watched = len(ids)
+	n.watch.Add(added...)
 }
 
 // lookAtTasks looks at the tasks that are due.
 func (n *sessionNews) lookAtTasks(ctx context.Context) {
-	ended := false
+	due := n.watch.Due()
 	for _, task := range n.tasks {
-		if !task.over && !time.Now().Before(task.due) {
-			task.over = n.look(ctx, task)
-			ended = ended || task.over
+		if !slices.Contains(due, task.id) {
+			continue
 		}
-	}
-	if ended {
-		n.watch()
+		if task.over = n.look(ctx, task); task.over {
+			n.watch.Remove(task.id)
+		}
 	}
 }
 
@@ -195,8 +164,8 @@ func (n *sessionNews) lookAtTasks(ctx context.Context) {
 // has a stream of the session as well, and reports whether there will be nothing more to
 // tell. What the store cannot say is no change.
 func (n *sessionNews) look(ctx context.Context, task *sessionTask) (over bool) {
-	view, err := n.out.glance(ctx, task.id, n.who)
-	task.due = time.Now().Add(n.out.interval(view.Terms.PollInterval))
+	view, err := n.poller.Status(ctx, task.id, n.who)
+	n.watch.Later(task.id, view.Terms.PollInterval)
 	if err != nil {
 		return errors.Is(err, upgrade.ErrUnknown) && time.Since(task.met) > unrecorded
 	}
@@ -231,7 +200,7 @@ func (n *sessionNews) delivery(task *upgrade.Task) *upgrade.Delivery {
 	}
 	d := n.deliveries[whose]
 	if d == nil {
-		d = n.out.tasks.SessionDelivery(n.key.session, whose)
+		d = n.upgrades.SessionDelivery(n.key.session, whose)
 		if n.deliveries == nil {
 			n.deliveries = map[upgrade.Creator]*upgrade.Delivery{}
 		}

@@ -8,6 +8,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
+	"berth/proxy/taskwatch"
 	"berth/upgrade"
 )
 
@@ -17,7 +18,7 @@ import (
 // nothing but that.
 type resultWait struct {
 	x       *request
-	changes *upgrade.Watcher
+	watch   *taskwatch.Watch
 	task    upgrade.Task     // as it was seen last
 	waits   bool             // the task had not ended when it was asked for
 	silence <-chan time.Time // a comment is due; nil: there is no stream
@@ -33,9 +34,9 @@ type resultWait struct {
 func (x *request) awaitResult() error {
 	id := x.Single().TaskID
 	// Watched before it is looked at: no change may fall between the two.
-	w := &resultWait{x: x, changes: x.p.options.Tasks.WatchAll([]string{id})}
-	defer w.changes.Stop()
-	task, err := x.p.lookout.record(x.HTTP.Context(), id, x.asker())
+	w := &resultWait{x: x, watch: x.p.watching.Watch(id)}
+	defer w.watch.Stop()
+	task, err := x.p.watching.Record(x.HTTP.Context(), id, x.asker())
 	x.holder = task.Holder
 	if err := x.mayHear(task, err); err != nil {
 		return err
@@ -52,8 +53,6 @@ func (x *request) awaitResult() error {
 // run tells of the task until it has ended.
 func (w *resultWait) run() error {
 	w.waits = true
-	w.x.p.lookout.watching.Add(1)
-	defer w.x.p.lookout.watching.Add(-1)
 	err := w.open()
 	defer w.x.p.deliveries.leave(w)
 	if err == nil {
@@ -101,7 +100,7 @@ func (w *resultWait) next() error {
 	if err := w.pause(); err != nil {
 		return err
 	}
-	task, err := w.x.p.lookout.record(w.x.HTTP.Context(), w.task.ID, w.x.asker())
+	task, err := w.x.p.watching.Record(w.x.HTTP.Context(), w.task.ID, w.x.asker())
 	switch {
 	case errors.Is(err, upgrade.ErrUnknown):
 		return err
@@ -114,13 +113,13 @@ func (w *resultWait) next() error {
 // pause waits for a word that the task has changed, for as long as none is needed. Who
 // waits for what a draining berth holds can ask another one.
 func (w *resultWait) pause() error {
-	due := time.NewTimer(w.x.p.lookout.interval(w.task.Terms.PollInterval))
+	due := time.NewTimer(w.x.p.watching.Interval(w.task.Terms.PollInterval))
 	defer due.Stop()
 	for {
 		var err error
 		select {
-		case <-w.changes.Woken:
-			w.changes.Take()
+		case <-w.watch.Changed():
+			w.watch.Heed()
 			return nil
 		case <-due.C:
 			return nil
@@ -145,7 +144,7 @@ func (w *resultWait) pause() error {
 // store that is away, and for room.
 func (w *resultWait) end() error {
 	for {
-		view, err := w.x.p.lookout.view(w.x.HTTP.Context(), w.task.ID, w.x.asker())
+		view, err := w.x.p.watching.View(w.x.HTTP.Context(), w.task.ID, w.x.asker())
 		if err == nil {
 			return w.answer(view)
 		}

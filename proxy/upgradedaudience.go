@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"berth/internal/mcp"
+	"berth/proxy/taskwatch"
 	"berth/routing"
 	"berth/upgrade"
 
@@ -14,9 +15,9 @@ import (
 // upgradedAudience is what is known of the tasks of berth's own making that a
 // subscription names. A nil one names none.
 type upgradedAudience struct {
-	tasks   []*upgradedTask  // that are the caller's, in the order of the request
-	others  []string         // the ids of no such task
-	changes *upgrade.Watcher // of those that were named
+	tasks  []*upgradedTask  // that are the caller's, in the order of the request
+	others []string         // the ids of no such task
+	watch  *taskwatch.Watch // of those that were named, and then of these alone
 }
 
 // upgradedAudience finds the tasks of berth's own making that the subscription names. A
@@ -38,18 +39,35 @@ func (x *request) upgradedAudience() (*upgradedAudience, error) {
 		return nil, mcp.ErrMissingTasks
 	}
 	// Watched before they are looked up: no change may fall between the two.
-	a := &upgradedAudience{others: others, changes: x.p.options.Tasks.WatchAll(ids)}
-	if a.tasks, err = x.lookUpUpgraded(ids); err != nil {
+	a := &upgradedAudience{others: others, watch: x.p.watching.Watch(ids...)}
+	found, err := x.lookUpUpgraded(ids)
+	if err != nil {
 		a.close()
 		return nil, err
+	}
+	for i, task := range found {
+		a.take(ids[i], task)
 	}
 	return a, nil
 }
 
-// close ends the wake-ups.
+// take keeps a task; nil is one that is not the caller's. One that has not moved is looked at
+// only when its interval is over.
+func (a *upgradedAudience) take(id string, task *upgradedTask) {
+	if task == nil {
+		a.watch.Remove(id)
+		return
+	}
+	a.tasks = append(a.tasks, task)
+	if !task.moved {
+		a.watch.Later(id, task.poll)
+	}
+}
+
+// close ends the watch.
 func (a *upgradedAudience) close() {
 	if a != nil {
-		a.changes.Stop()
+		a.watch.Stop()
 	}
 }
 
@@ -74,36 +92,27 @@ func (x *request) sortListened() (upgraded, others []string, err error) {
 	return upgraded, others, nil
 }
 
-// lookUpUpgraded returns those of the tasks that are the caller's.
+// lookUpUpgraded returns the tasks with these ids, nil for those that are not the caller's.
 func (x *request) lookUpUpgraded(ids []string) ([]*upgradedTask, error) {
-	ctx, cancel := context.WithTimeout(x.HTTP.Context(), statePatience)
+	ctx, cancel := context.WithTimeout(x.HTTP.Context(), taskwatch.Patience)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(statesAtOnce)
 	found := make([]*upgradedTask, len(ids))
 	for i, id := range ids {
 		group.Go(func() error {
-			record, err := x.p.lookout.record(ctx, id, x.asker())
+			record, err := x.p.watching.Record(ctx, id, x.asker())
 			switch err := x.mayHear(record, err); {
 			case errors.Is(err, upgrade.ErrUnknown):
 				return nil
 			case err != nil:
 				return err
 			}
-			found[i] = newUpgradedTask(record, x.p.options.Tasks.Expires(record), x.p.lookout.interval(record.Terms.PollInterval))
+			found[i] = newUpgradedTask(record, x.p.options.Tasks.Expires(record))
 			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	var tasks []*upgradedTask
-	for _, task := range found {
-		if task != nil {
-			tasks = append(tasks, task)
-		}
-	}
-	return tasks, nil
+	return found, group.Wait()
 }
 
 // narrow returns the query without the tasks of berth's own making.

@@ -16,9 +16,7 @@ import (
 // would end another.
 type upgradedLeg struct {
 	*leg
-	out     *lookout
-	changes *upgrade.Watcher
-	tasks   []*upgradedTask // that have not ended; the goroutine's
+	audience *upgradedAudience // the goroutine's
 }
 
 // addUpgraded starts the leg for the tasks of berth's own making.
@@ -26,10 +24,8 @@ func (l *subscription) addUpgraded() {
 	ctx, end := context.WithCancel(l.ctx)
 	agreed := mcp.Filter{}.WithTasks(l.upgraded.ids())
 	g := &upgradedLeg{
-		leg:     &leg{l: l, asked: agreed, agreed: agreed, state: legStanding, end: end},
-		out:     &l.x.p.lookout,
-		changes: l.upgraded.changes,
-		tasks:   l.upgraded.tasks,
+		leg:      &leg{l: l, asked: agreed, agreed: agreed, state: legStanding, end: end},
+		audience: l.upgraded,
 	}
 	l.legs = append(l.legs, g.leg)
 	l.running.Go(func() { g.run(ctx) })
@@ -42,13 +38,12 @@ func (g *upgradedLeg) run(ctx context.Context) {
 	case <-ctx.Done():
 		return
 	}
-	g.out.watching.Add(int64(len(g.tasks)))
-	defer func() { g.out.watching.Add(-int64(len(g.tasks))) }()
-	for len(g.tasks) > 0 {
+	watch := g.audience.watch
+	for watch.Len() > 0 {
 		select {
-		case <-g.changes.Woken:
-			g.hurry(g.changes.Take())
-		case <-time.After(time.Until(g.due())):
+		case <-watch.Changed():
+			watch.Heed()
+		case <-time.After(time.Until(watch.Next())):
 		case <-ctx.Done():
 			return
 		}
@@ -59,24 +54,11 @@ func (g *upgradedLeg) run(ctx context.Context) {
 	_ = g.tell(ctx, legEvent{done: true}) // fails only where nobody wants to know
 }
 
-// due is when the next task is to be looked at.
-func (g *upgradedLeg) due() time.Time {
-	return slices.MinFunc(g.tasks, func(a, b *upgradedTask) int { return a.due.Compare(b.due) }).due
-}
-
-// hurry makes these tasks due at once.
-func (g *upgradedLeg) hurry(ids []string) {
-	for _, task := range g.tasks {
-		if slices.Contains(ids, task.id) {
-			task.due = time.Time{}
-		}
-	}
-}
-
 // lookAround looks at the tasks that are due. It fails only when ctx ends.
 func (g *upgradedLeg) lookAround(ctx context.Context) error {
-	for _, task := range slices.Clone(g.tasks) {
-		if time.Now().Before(task.due) {
+	due := g.audience.watch.Due()
+	for _, task := range g.audience.tasks {
+		if !slices.Contains(due, task.id) {
 			continue
 		}
 		over, err := g.look(ctx, task)
@@ -84,8 +66,7 @@ func (g *upgradedLeg) lookAround(ctx context.Context) error {
 			return err
 		}
 		if over {
-			g.tasks = slices.DeleteFunc(g.tasks, func(other *upgradedTask) bool { return other == task })
-			g.out.watching.Add(-1)
+			g.audience.watch.Remove(task.id)
 		}
 	}
 	return nil
@@ -95,12 +76,12 @@ func (g *upgradedLeg) lookAround(ctx context.Context) error {
 // will be nothing more to tell. What the store cannot say is no change: a task that it
 // does not know is over only once it has expired.
 func (g *upgradedLeg) look(ctx context.Context, task *upgradedTask) (over bool, err error) {
-	view, err := g.out.view(ctx, task.id, g.l.x.asker())
+	view, err := g.l.x.p.watching.View(ctx, task.id, g.l.x.asker())
 	if err != nil {
-		task.due = time.Now().Add(g.out.interval(0))
+		g.audience.watch.Later(task.id, 0)
 		return errors.Is(err, upgrade.ErrUnknown) && time.Now().After(task.expires), context.Cause(ctx)
 	}
-	task.due = time.Now().Add(g.out.interval(task.poll))
+	g.audience.watch.Later(task.id, task.poll)
 	now := task.next(view)
 	if now == task.told {
 		view.Return()

@@ -12,7 +12,7 @@ type upgradedTask struct {
 	poll    time.Duration // how often its clients are told to poll it
 	expires time.Time     // as timers count
 	told    telling       // what its client knows of it
-	due     time.Time     // when it is looked at, whether anybody told of it or not
+	moved   bool          // there is something to tell of it already, or may be
 }
 
 // telling is what there is to tell of a task, without its times: a change of these alone
@@ -30,13 +30,11 @@ type telling struct {
 // asMade is what a client knows that was given a task's handle.
 var asMade = telling{status: "working"}
 
-// newUpgradedTask begins with what the record says. A task that has moved since it was
-// made, or has a place in a queue, is looked at at once, any other one after wait.
-func newUpgradedTask(record upgrade.Task, expires time.Time, wait time.Duration) *upgradedTask {
+// newUpgradedTask begins with what the record says. A task has moved if that is no more what
+// its maker was told, or if it has a place in a queue.
+func newUpgradedTask(record upgrade.Task, expires time.Time) *upgradedTask {
 	task := &upgradedTask{id: record.ID, poll: record.Terms.PollInterval, expires: expires, told: asMade}
-	if record.State != upgrade.Queued && task.next(upgrade.View{Task: record}) == asMade {
-		task.due = time.Now().Add(wait)
-	}
+	task.moved = record.State == upgrade.Queued || task.next(upgrade.View{Task: record}) != asMade
 	return task
 }
 

@@ -138,7 +138,7 @@ var layers = [][]string{
 	{"upgrade"},
 	{"internal/config", "proxy/fault"},
 	{"proxy/inbound"},
-	{"proxy/outbound"},
+	{"proxy/outbound", "proxy/taskwatch"},
 	{"proxy"},
 	{"internal/command"},
 	{"."},
