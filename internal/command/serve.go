@@ -16,8 +16,8 @@ import (
 	"berth/internal/admin"
 	"berth/internal/build"
 	"berth/internal/config"
+	"berth/internal/connlimit"
 	"berth/internal/framing"
-	"berth/internal/gate"
 	"berth/internal/journal"
 	"berth/internal/storage"
 	"berth/internal/telemetry"
@@ -88,7 +88,7 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		}
 	}
 	announce(log, cfg, listener.Addr(), g)
-	bounded := gate.NewListener(listener, gate.Options{
+	bounded := connlimit.NewListener(listener, connlimit.Options{
 		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: o.log, Meter: o.meter,
 	})
 	p.connections = bounded.Open

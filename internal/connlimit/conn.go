@@ -1,4 +1,4 @@
-package gate
+package connlimit
 
 import (
 	"errors"
@@ -25,7 +25,7 @@ func (c *conn) Close() error {
 func (c *conn) CloseWrite() error {
 	half, ok := c.Conn.(interface{ CloseWrite() error })
 	if !ok {
-		return fmt.Errorf("gate: close write: %w", errors.ErrUnsupported)
+		return fmt.Errorf("connlimit: close write: %w", errors.ErrUnsupported)
 	}
 	return half.CloseWrite()
 }

@@ -1,4 +1,4 @@
-package gate_test
+package connlimit_test
 
 import (
 	"errors"
@@ -11,20 +11,20 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/gate"
+	"berth/internal/connlimit"
 	"berth/internal/memnet"
 	"berth/internal/realtest"
 )
 
-// open serves a gate on loopback whose connections stay open until their client
+// open serves a listener on loopback whose connections stay open until their client
 // closes them, and returns its address.
-func open(t *testing.T, o gate.Options) string {
+func open(t *testing.T, o connlimit.Options) string {
 	t.Helper()
 	inner, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := gate.NewListener(inner, o)
+	l := connlimit.NewListener(inner, o)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -64,7 +64,7 @@ func dial(t *testing.T, address string) (net.Conn, bool) {
 
 func TestAnAddressHoldsSoManyConnections(t *testing.T) {
 	var journal realtest.Journal
-	address := open(t, gate.Options{PerAddress: 4, Logger: slog.New(slog.NewTextHandler(&journal, nil))})
+	address := open(t, connlimit.Options{PerAddress: 4, Logger: slog.New(slog.NewTextHandler(&journal, nil))})
 	var held []net.Conn
 	for i := range 4 {
 		c, ok := dial(t, address)
@@ -107,7 +107,7 @@ func TestAnAddressHoldsSoManyConnections(t *testing.T) {
 }
 
 func TestExemptPeersHoldAnyNumber(t *testing.T) {
-	address := open(t, gate.Options{PerAddress: 1, Exempt: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	address := open(t, connlimit.Options{PerAddress: 1, Exempt: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	for i := range 5 {
 		if _, ok := dial(t, address); !ok {
 			t.Fatalf("connection %d was refused", i)
@@ -121,7 +121,7 @@ func TestAddressTellsCallersApart(t *testing.T) {
 		{"2001:db8::1", "2001:db8::ffff:ffff:ffff:ffff"},
 		{"fe80::1%eth0", "fe80::2%eth1"},
 	} {
-		if a, b := gate.Address(netip.MustParseAddr(c.a)), gate.Address(netip.MustParseAddr(c.b)); a != b {
+		if a, b := connlimit.Address(netip.MustParseAddr(c.a)), connlimit.Address(netip.MustParseAddr(c.b)); a != b {
 			t.Errorf("%s and %s are one caller, got %q and %q", c.a, c.b, a, b)
 		}
 	}
@@ -129,7 +129,7 @@ func TestAddressTellsCallersApart(t *testing.T) {
 		{"192.0.2.1", "192.0.2.2"},
 		{"2001:db8::1", "2001:db8:0:1::1"},
 	} {
-		if a, b := gate.Address(netip.MustParseAddr(c.a)), gate.Address(netip.MustParseAddr(c.b)); a == b {
+		if a, b := connlimit.Address(netip.MustParseAddr(c.a)), connlimit.Address(netip.MustParseAddr(c.b)); a == b {
 			t.Errorf("%s and %s are two callers, got %q for both", c.a, c.b, a)
 		}
 	}
@@ -156,7 +156,7 @@ func TestAcceptErrorsAreToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var journal realtest.Journal
 		inner := &starving{Listener: memnet.Listen("berth")}
-		l := gate.NewListener(inner, gate.Options{Logger: slog.New(slog.NewTextHandler(&journal, nil))})
+		l := connlimit.NewListener(inner, connlimit.Options{Logger: slog.New(slog.NewTextHandler(&journal, nil))})
 		accept := func() {
 			t.Helper()
 			go func() {

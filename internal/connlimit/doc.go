@@ -1,4 +1,4 @@
-// Package gate stands at the listening socket and bounds how many connections one
+// Package connlimit stands at the listening socket and bounds how many connections one
 // address may hold.
 //
 // A connection too many is closed as soon as it is accepted, without a word: under
@@ -13,4 +13,4 @@
 // It also says when connections cannot be accepted at all, for want of file
 // descriptors above all: net/http's server tries again by itself, after 5 ms to 1 s,
 // but keeps that to itself.
-package gate
+package connlimit
