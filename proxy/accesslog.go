@@ -81,15 +81,15 @@ func (x *request) accessRecord(f accessFields, took time.Duration) accessFields 
 	f.add("source", string(x.decision.Source))
 	f.add("upstream", x.upstream)
 	f.add("moved_from", x.movedFrom)
-	f.count("status", int64(x.status))
+	f.count("status", int64(x.out.Status))
 	if x.code != 0 {
 		f.count("code", int64(x.code))
 	}
 	f.set("outcome", x.outcome())
 	f.time("ms", took)
-	f.count("bytes", x.written)
-	if !x.begun.IsZero() {
-		f.time("first_ms", x.begun.Sub(x.started))
+	f.count("bytes", x.out.Written)
+	if !x.out.Begun.IsZero() {
+		f.time("first_ms", x.out.Begun.Sub(x.started))
 	}
 	if x.attempts > 0 {
 		f.count("attempts", int64(x.attempts))

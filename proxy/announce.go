@@ -66,7 +66,7 @@ func (x *request) announced(response *wire.Response, piece exchange.Piece) excha
 	}
 	piece.Raw, piece.Message = message, message
 	if response.ContentLength >= 0 {
-		x.w.Header().Set("Content-Length", strconv.Itoa(len(message)))
+		x.out.Header().Set("Content-Length", strconv.Itoa(len(message)))
 	}
 	return piece
 }
@@ -90,7 +90,7 @@ func (x *request) announce(piece exchange.Piece) (message []byte, changed bool) 
 		return nil, false
 	}
 	message, changed = x.completed(piece)
-	return message, changed && !x.tooLarge(int64(len(message)))
+	return message, changed && !x.out.TooLarge(int64(len(message)))
 }
 
 func (x *request) completed(piece exchange.Piece) (message []byte, changed bool) {

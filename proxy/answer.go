@@ -17,7 +17,7 @@ import (
 func (x *request) fail(err error) {
 	x.err = err
 	answer := x.ladder(err)
-	if answer == nil || !x.mayAnswer() {
+	if answer == nil || !x.out.MayAnswer() {
 		x.aborted = true
 		return
 	}
@@ -26,7 +26,7 @@ func (x *request) fail(err error) {
 
 // answer writes an error of our own as the whole answer.
 func (x *request) answer(e *mcp.Error) {
-	h := x.w.Header()
+	h := x.out.Header()
 	if e.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
 	}
@@ -44,7 +44,7 @@ func (x *request) answer(e *mcp.Error) {
 	if x.InArray {
 		body = slices.Concat([]byte("["), body, []byte("]"))
 	}
-	x.respond(e.Status, body)
+	x.out.Respond(e.Status, body)
 }
 
 // mayKeep reports whether the connection of a request that was turned away unread is
@@ -53,28 +53,4 @@ func (x *request) answer(e *mcp.Error) {
 // is short the connection is in the way.
 func (x *request) mayKeep(e *mcp.Error) bool {
 	return e == fault.Overloaded && x.HTTP.ContentLength > 0 && x.HTTP.ContentLength <= inbound.FirstRead && !x.p.load.memory.Short()
-}
-
-// respond writes a JSON answer of our own, in one piece or several; where a stopgap is open,
-// as its last event.
-func (x *request) respond(status int, body ...[]byte) {
-	if err := x.writeAnswer(status, body); err != nil && x.err == nil {
-		x.err = err
-	}
-}
-
-func (x *request) writeAnswer(status int, body mcp.Parts) error {
-	if x.stopgap.isOpen() {
-		return x.stopgap.end(status, body.Bytes())
-	}
-	h := x.w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(body.Len()))
-	x.writeHeader(status)
-	for _, part := range body {
-		if err := x.write(part); err != nil {
-			return err
-		}
-	}
-	return nil
 }

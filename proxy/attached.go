@@ -11,6 +11,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
+	"berth/proxy/reply"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -180,7 +181,7 @@ func (a *attached) giveHandle(x *request) error {
 		return x.handOut(view)
 	}
 	x.handed = view.ID
-	return x.writeThrough(event(mcp.Response(x.ID, x.handle(view))))
+	return x.out.WriteThrough(reply.Event(mcp.Response(x.ID, x.handle(view))))
 }
 
 // take gives the client what has come, if that is for it.
@@ -253,7 +254,7 @@ func (a *attached) fail(err error) error {
 		return err
 	}
 	a.x.err, a.x.code = err, worded.Code
-	return a.x.writeThrough(event(worded.Body(a.x.ID)))
+	return a.x.out.WriteThrough(reply.Event(worded.Body(a.x.ID)))
 }
 
 // plainly gives a failure that is worded as a task's the status that it has as an answer.
@@ -286,10 +287,10 @@ func (a *attached) takeEvent(o offer) (ends bool, err error) {
 		if token == nil {
 			return false, nil
 		}
-		raw = event(mcp.WithProgressToken(message, token))
+		raw = reply.Event(mcp.WithProgressToken(message, token))
 	}
 	if ends && !bytes.Equal(o.id, a.x.ID) {
-		raw = event(mcp.WithID(message, a.x.ID))
+		raw = reply.Event(mcp.WithID(message, a.x.ID))
 	}
 	if ends {
 		piece := exchange.Piece{Raw: raw, Message: message, Between: true}
@@ -301,13 +302,13 @@ func (a *attached) takeEvent(o offer) (ends bool, err error) {
 			instead = a.x.ladder(err).Body(a.x.ID)
 		}
 		if instead != nil {
-			raw = event(instead)
+			raw = reply.Event(instead)
 		}
 	}
 	if !a.opened {
 		a.opened = true
 		a.x.streamHeaders(o.response)
-		a.x.writeHeader(o.response.Status)
+		a.x.out.WriteHeader(o.response.Status)
 	}
-	return ends, a.x.writeThrough(raw)
+	return ends, a.x.out.WriteThrough(raw)
 }

@@ -13,6 +13,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
+	"berth/proxy/reply"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -94,8 +95,8 @@ func (x *request) ride(f *flight) (answered bool, err error) {
 		return false, nil
 	}
 	x.decision.Source, x.code = sourceCoalesced, f.answer.code
-	x.readBy(f.answer.rule)
-	x.respond(wire.StatusOK, mcp.WithID(f.answer.message, x.ID))
+	x.out.ReadBy(f.answer.rule)
+	x.out.Respond(wire.StatusOK, mcp.WithID(f.answer.message, x.ID))
 	return true, nil
 }
 
@@ -128,7 +129,7 @@ func (x *request) shareable(status int, piece exchange.Piece, a *peeked) (answer
 	case a.err != nil, status != wire.StatusOK, !bytes.Equal(a.ID, x.ID), !a.IsError && a.Task.ID != x.Single().TaskID:
 		return nil, true
 	}
-	return &sharedAnswer{bytes.Clone(piece.Message), a.ErrorCode, crossOrigin(x.w.Header())}, true
+	return &sharedAnswer{bytes.Clone(piece.Message), a.ErrorCode, reply.CrossOrigin(x.out.Header())}, true
 }
 
 // hasRiders reports whether others wait for the answer to this request.

@@ -38,7 +38,7 @@ func (x *request) serveCore() error {
 		if err := x.mayHear(view.Task, err); err != nil {
 			return err
 		}
-		x.respond(wire.StatusOK, mcp.Response(x.ID, view.Core().Task()))
+		x.out.Respond(wire.StatusOK, mcp.Response(x.ID, view.Core().Task()))
 		return nil
 	case mcp.MethodTaskResult:
 		return x.awaitResult()
@@ -58,7 +58,7 @@ func (x *request) cancelCore() error {
 	case err != nil:
 		return err
 	}
-	x.respond(wire.StatusOK, mcp.Response(x.ID, shown.Task()))
+	x.out.Respond(wire.StatusOK, mcp.Response(x.ID, shown.Task()))
 	return nil
 }
 

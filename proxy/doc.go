@@ -53,7 +53,7 @@
 // they are asked (asktools.go); a session that a held call was denied is asked for first
 // (doubts.go). coretask.go answers what is asked about such a task, taskresult.go waits
 // for its end, with what taskresulttold.go has to tell meanwhile, on the one of several
-// streams that deliver.go says, and beating.go against clients' time-outs;
+// streams that deliver.go says, kept alive by package reply;
 // fanoutupgraded.go lists it. What the tool asked is answered in the
 // session (answered.go), whose standing streams tell how its tasks fare (newsroom.go,
 // sessionnews.go), and whose end waits for its calls (sessiontasks.go, sessionend.go).
@@ -81,6 +81,6 @@
 //
 // Any other request of a client is one exchange with an upstream at a time: answers
 // cannot cross. Every refusal and failure that berth words itself comes from one
-// ladder (package fault; errors.go, answer.go). net/http brings requests in and takes answers out
+// ladder (package fault; errors.go, answer.go), and is written by package reply. net/http brings requests in and takes answers out
 // (nethttp.go): all else knows only package wire.
 package proxy

@@ -2,24 +2,15 @@ package proxy
 
 import (
 	"bytes"
-	"cmp"
-	"io"
 	"slices"
-	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/reply"
 	"berth/routing"
 )
-
-// defaultKeepAlive is Endpoint.KeepAlive where that is 0.
-const defaultKeepAlive = 15 * time.Second
-
-// comment is what an idle event stream gets, so that nobody on the way takes it
-// for dead.
-var comment = []byte(":\n\n")
 
 // stream is an event stream on its way to the client.
 type stream struct {
@@ -60,16 +51,8 @@ func (x *request) relayEvents(u *routing.Upstream, response *wire.Response) erro
 // streamHeaders copies the headers of an upstream's event stream to the client.
 func (x *request) streamHeaders(response *wire.Response) {
 	x.inboundHeaders(response)
-	x.w.Header().Del("Content-Length")
-	x.w.Header().Set("X-Accel-Buffering", "no")
-}
-
-// ownStreamHeaders sets the headers of an event stream that berth itself begins.
-func (x *request) ownStreamHeaders() {
-	h := x.w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-cache")
-	h.Set("X-Accel-Buffering", "no")
+	x.out.Header().Del("Content-Length")
+	x.out.Header().Set("X-Accel-Buffering", "no")
 }
 
 // readAhead reads pieces in a goroutine of its own, one for each word on next,
@@ -89,8 +72,7 @@ func readAhead(reader *exchange.Reader) (<-chan arrival, chan<- struct{}) {
 
 // run relays until the stream ends, the client is gone, or berth drains.
 func (s *stream) run() error {
-	interval := cmp.Or(s.x.Endpoint.KeepAlive, defaultKeepAlive)
-	silence := time.NewTimer(interval)
+	silence := s.x.out.NewKeepAlive()
 	defer silence.Stop()
 	for {
 		select {
@@ -99,16 +81,16 @@ func (s *stream) run() error {
 				return err
 			}
 			s.next <- struct{}{}
-		case <-silence.C:
+		case <-silence.Due():
 			if s.between {
-				s.release(comment)
+				s.release(reply.Comment)
 			}
-		case <-s.x.stopgap.due():
-			s.x.stopgap.beginProgress()
+		case <-s.x.out.Early.Due():
+			s.x.out.Early.BeginProgress()
 			continue // nothing was said
-		case <-s.x.stopgap.beats():
+		case <-s.x.out.Early.ProgressDue():
 			if s.between {
-				s.release(s.x.stopgap.progress())
+				s.release(s.x.out.Early.Progress())
 			}
 		case own := <-s.news.next(s.between):
 			s.release(own)
@@ -124,7 +106,7 @@ func (s *stream) run() error {
 		if s.gone && !s.x.readsOn() {
 			return fault.ErrClientGone
 		}
-		silence.Reset(interval)
+		silence.Said()
 	}
 }
 
@@ -160,14 +142,14 @@ func (s *stream) take(a arrival) (done bool, err error) {
 		return true, nil
 	}
 	if instead != nil {
-		s.release(event(instead))
+		s.release(reply.Event(instead))
 		return true, nil
 	}
 	if id := a.piece.EventID(); id != "" && s.x.Era() == mcp.EraLegacy && !s.x.owed.isPaid() {
 		s.resumes = id
 	}
-	s.x.stopgap.heed(a.piece, says)
-	s.x.share(s.x.status, a.piece, says, false)
+	s.x.out.Early.Observe(a.piece, &says.Answer)
+	s.x.share(s.x.out.Status, a.piece, says, false)
 	raw := a.piece.Raw
 	if s.between {
 		raw = s.x.announcedEvent(a.piece, s.x.tagged(a.piece))
@@ -184,7 +166,7 @@ func (s *stream) refuse(failure error) {
 	s.x.err = failure
 	answer := s.x.ladder(failure)
 	s.x.code = answer.Code
-	s.release(event(answer.Body(s.x.ID)))
+	s.release(reply.Event(answer.Body(s.x.ID)))
 }
 
 // release hands bytes to the client, flushed.
@@ -192,50 +174,9 @@ func (s *stream) release(b []byte) {
 	if s.gone {
 		return
 	}
-	if s.x.write(b) != nil || s.x.flush() != nil {
+	if s.x.out.WriteThrough(b) != nil {
 		s.gone = true
 	}
-}
-
-// event wraps a message as one event, with a data line for each of its own.
-func event(message []byte) []byte {
-	var out bytes.Buffer
-	out.Grow(len("event: message\ndata: \n\n") + len(message))
-	_ = writeEvent(&out, mcp.Parts{message}) // a buffer takes all
-	return out.Bytes()
-}
-
-// textWriter is what events are written to.
-type textWriter interface {
-	io.Writer
-	io.StringWriter
-}
-
-// writeEvent writes a message as one event, as event wraps it.
-func writeEvent(out textWriter, message mcp.Parts) error {
-	_, _ = out.WriteString("event: message") // what is wrong shows in the end
-	ends := true                             // a line does, and the next one is not begun
-	for _, part := range message {
-		for len(part) > 0 {
-			n := bytes.IndexAny(part, "\r\n")
-			if n == 0 {
-				ends, part = true, part[1:]
-				continue
-			}
-			if n < 0 {
-				n = len(part)
-			}
-			if ends {
-				_, _ = out.WriteString("\ndata: ")
-			}
-			if _, err := out.Write(part[:n]); err != nil {
-				return err
-			}
-			ends, part = false, part[n:]
-		}
-	}
-	_, err := out.WriteString("\n\n")
-	return err
 }
 
 // readsOn reports whether an answer is read to its end although its client does not
@@ -259,5 +200,5 @@ func (s *stream) sayGoodbye() {
 	if c == nil || !s.between {
 		return
 	}
-	s.release(event(mcp.SubscriptionEnd(c.ID)))
+	s.release(reply.Event(mcp.SubscriptionEnd(c.ID)))
 }

@@ -89,9 +89,9 @@ func (x *request) listTasks() error {
 		return err
 	}
 	if l.ruled {
-		x.readBy(l.rule)
+		x.out.ReadBy(l.rule)
 	}
-	x.respond(wire.StatusOK, mcp.Response(x.ID, l.page.Result()))
+	x.out.Respond(wire.StatusOK, mcp.Response(x.ID, l.page.Result()))
 	return nil
 }
 

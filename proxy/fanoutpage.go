@@ -11,6 +11,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
+	"berth/proxy/reply"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -175,7 +176,7 @@ func (l *listing) exchange(ctx context.Context, p place) (mcp.TaskList, error) {
 	outbound.To(x.Endpoint).NoteAnswer(p.upstream, response)
 	list, err := l.readPage(p, response)
 	if err == nil {
-		l.ruledBy(crossOrigin(response.Header))
+		l.ruledBy(reply.CrossOrigin(response.Header))
 	}
 	x.closeExchange(span, pageErrorType(err))
 	var refused *refusal
@@ -249,11 +250,11 @@ func (x *request) passRefusal(err error) error {
 	}
 	x.code = r.code
 	if exchange.ShapeOf(r.response) == exchange.EventStream {
-		x.respond(r.response.Status, r.body)
+		x.out.Respond(r.response.Status, r.body)
 		return nil
 	}
 	x.inboundHeaders(r.response)
-	x.w.Header().Set("Content-Length", strconv.Itoa(len(r.body)))
-	x.writeHeader(r.response.Status)
-	return x.write(r.body)
+	x.out.Header().Set("Content-Length", strconv.Itoa(len(r.body)))
+	x.out.WriteHeader(r.response.Status)
+	return x.out.Write(r.body)
 }

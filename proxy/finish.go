@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -21,13 +22,15 @@ func (x *request) serveAndReport() {
 // begin prepares the connection and the clock.
 func (x *request) begin() {
 	x.started = time.Now()
-	// The deadline of the connection's last answer must not hold for this one. Here
-	// and below errors only mean that the connection has no deadlines.
-	_ = x.w.SetWriteDeadline(time.Time{})
+	// The deadline of the connection's last answer must not hold for what the connection
+	// itself writes before this one. Here and below errors only mean that it has no deadlines.
+	if len(x.HTTP.Header["Expect"]) > 0 {
+		_ = x.out.Client.SetWriteDeadline(time.Time{})
+	}
 	if x.HTTP.ContentLength != 0 {
 		// It holds for a body that is refused unread as well: net/http reads on. At
 		// the body's end net/http lifts it.
-		_ = x.w.SetReadDeadline(x.started.Add(x.Table.Limits.BodyRead))
+		_ = x.out.Client.SetReadDeadline(x.started.Add(x.Table.Limits.BodyRead))
 	}
 }
 
@@ -39,8 +42,9 @@ func (x *request) finish() {
 		x.p.log.Error("panic while serving a request", "type", fmt.Sprintf("%T", caught), "stack", string(debug.Stack()))
 		x.fail(fault.Internal)
 	}
+	x.err = cmp.Or(x.err, x.out.Failed)
 	x.leave()
-	x.limitWrite()
+	x.out.LimitWrite()
 	x.report()
 }
 
@@ -51,11 +55,11 @@ func (x *request) outcome() string {
 		return "cut"
 	case errors.Is(x.err, fault.ErrClientGone), x.err != nil && x.HTTP.Context().Err() != nil:
 		return "client_gone"
-	case x.err != nil && x.meant() >= 500, errors.Is(x.err, fault.BadUpstream), errors.Is(x.err, fault.Collision), errors.Is(x.err, fault.ErrNobodyLeft), errors.Is(x.err, fault.AnswerTooLarge):
+	case x.err != nil && x.out.Meant() >= 500, errors.Is(x.err, fault.BadUpstream), errors.Is(x.err, fault.Collision), errors.Is(x.err, fault.ErrNobodyLeft), errors.Is(x.err, fault.AnswerTooLarge):
 		return "failed"
 	case x.err != nil:
 		return "refused"
-	case x.meant() >= 500:
+	case x.out.Meant() >= 500:
 		return "upstream_error"
 	}
 	return "ok"

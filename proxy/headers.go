@@ -106,8 +106,8 @@ func (o *ownHeaders) set(name, value string) {
 
 // inboundHeaders copies an answer's headers to the client.
 func (x *request) inboundHeaders(response *wire.Response) {
-	x.readBy(nil)
-	h := x.w.Header()
+	x.out.ReadBy(nil)
+	h := x.out.Header()
 	for name, values := range response.Header {
 		h[name] = slices.Clip(values) // what is added to one is not added to the other
 	}

@@ -9,6 +9,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/outbound"
+	"berth/proxy/reply"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -186,7 +187,7 @@ func (g *leg) sayOwn(ctx context.Context, f *feed, message []byte) error {
 		f.drops(dropOther)
 		return nil
 	}
-	return g.say(ctx, event(own))
+	return g.say(ctx, reply.Event(own))
 }
 
 // say has one event passed on when no other leg is in the middle of one.

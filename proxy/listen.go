@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/reply"
 )
 
 // subscription is a client's subscription: one stream to the client, made of legs. All
@@ -118,19 +119,19 @@ func (l *subscription) acknowledge(first *feed) error {
 	l.beginStream(first)
 	l.agreed = agreed.Within(l.asked)
 	close(l.acknowledged)
-	return l.send(event(mcp.Acknowledgement(l.x.ID, l.agreed)))
+	return l.send(reply.Event(mcp.Acknowledgement(l.x.ID, l.agreed)))
 }
 
 // beginStream sends the header, which is that of the upstream which agreed first. Where
 // berth alone serves the subscription it is berth's own.
 func (l *subscription) beginStream(first *feed) {
 	if first == nil {
-		l.x.ownStreamHeaders()
-		l.x.writeHeader(wire.StatusOK)
+		l.x.out.OwnStreamHeaders()
+		l.x.out.WriteHeader(wire.StatusOK)
 		return
 	}
 	l.x.streamHeaders(first.response)
-	l.x.writeHeader(first.response.Status)
+	l.x.out.WriteHeader(first.response.Status)
 }
 
 // dropIfIdle drops a leg that agreed to nothing of what it is for. The last one stays:

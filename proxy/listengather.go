@@ -157,6 +157,6 @@ func (x *request) relayRefusal(refused *refusedFeed) error {
 	if a, err := mcp.PeekAnswer(refused.message, false); err == nil {
 		x.code = a.ErrorCode
 	}
-	x.respond(wire.StatusOK, refused.message)
+	x.out.Respond(wire.StatusOK, refused.message)
 	return nil
 }

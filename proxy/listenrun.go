@@ -8,18 +8,18 @@ import (
 
 	"berth/internal/mcp"
 	"berth/proxy/fault"
+	"berth/proxy/reply"
 )
 
 // run passes on what the legs say until all have ended, the client is gone, or berth
 // drains.
 func (l *subscription) run() error {
-	interval := cmp.Or(l.x.Endpoint.KeepAlive, defaultKeepAlive)
-	silence := time.NewTimer(interval)
+	silence := l.x.out.NewKeepAlive()
 	defer silence.Stop()
 	err := l.judge()
 	for err == nil {
-		err = l.turn(silence.C)
-		silence.Reset(interval)
+		err = l.turn(silence.Due())
+		silence.Said()
 	}
 	if errors.Is(err, errFeedEnded) {
 		return l.goodbye()
@@ -43,7 +43,7 @@ func (l *subscription) turn(silence <-chan time.Time) error {
 		if l.speaking != nil {
 			return nil
 		}
-		return l.send(comment)
+		return l.send(reply.Comment)
 	case <-l.alone.C:
 		return fault.ErrNobodyLeft
 	case <-l.x.p.end.draining:
@@ -72,7 +72,7 @@ func (l *subscription) take(e legEvent) error {
 		return nil
 	case e.view != nil:
 		l.speaking = nil
-		return l.x.writeEvent(e.view.Notification(l.x.ID))
+		return l.x.out.WriteEvent(e.view.Notification(l.x.ID))
 	case e.raw != nil:
 		return l.pass(e)
 	case e.done:
@@ -112,7 +112,7 @@ func (l *subscription) passShared(e legEvent) error {
 	case own == nil:
 		reason = dropOther
 	case l.agreed.Grants(e.about):
-		return l.send(event(own))
+		return l.send(reply.Event(own))
 	}
 	l.x.p.telemetry.dropped(l.x.PoolName(), e.leg.upstream, reason)
 	return nil
@@ -166,7 +166,7 @@ func (l *subscription) judge() error {
 
 // send writes to the client, flushed.
 func (l *subscription) send(b []byte) error {
-	return l.x.writeThrough(b)
+	return l.x.out.WriteThrough(b)
 }
 
 // goodbye ends the subscription in order: its completion result tells the client that
@@ -175,5 +175,5 @@ func (l *subscription) goodbye() error {
 	if l.speaking != nil {
 		return fault.ErrNobodyLeft
 	}
-	return l.send(event(mcp.SubscriptionEnd(l.x.ID)))
+	return l.send(reply.Event(mcp.SubscriptionEnd(l.x.ID)))
 }

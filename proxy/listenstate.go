@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/proxy/reply"
 	"berth/routing"
 
 	"golang.org/x/sync/errgroup"
@@ -87,7 +88,7 @@ func (g *leg) tellState(ctx context.Context, a mcp.Answer) error {
 		return nil
 	}
 	g.states.note(a.Task)
-	return g.say(ctx, event(notification))
+	return g.say(ctx, reply.Event(notification))
 }
 
 // stateOf polls a task in the client's name. The zero Answer is one that is not to be

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/proxy/fault"
+	"berth/proxy/reply"
 )
 
 // debt are the ids of requests whose responses have not come.
@@ -84,6 +85,6 @@ func (s *stream) refuseAll(failure error) {
 	answer := s.x.ladder(failure)
 	s.x.code = answer.Code
 	for _, id := range s.x.owed.ids() {
-		s.release(event(answer.Body(id)))
+		s.release(reply.Event(answer.Body(id)))
 	}
 }

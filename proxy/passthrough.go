@@ -19,7 +19,7 @@ func (x *request) passThrough() error {
 	x.startSpan()
 	x.decision.Source = routing.SourcePicked
 	err := x.forwardUnbound()
-	if err != nil && x.IsPreflight() && x.mayAnswer() && x.ladder(err) != nil {
+	if err != nil && x.IsPreflight() && x.out.MayAnswer() && x.ladder(err) != nil {
 		x.grant()
 		return nil
 	}

@@ -24,12 +24,12 @@ func answersPreflight(response *wire.Response) bool {
 // grant answers a preflight where no upstream does: the page may send what clients send
 // that are no pages.
 func (x *request) grant() {
-	h := x.w.Header()
+	h := x.out.Header()
 	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
 	if names := x.Grantable(); len(names) > 0 {
 		h.Set("Access-Control-Allow-Headers", strings.Join(names, ", "))
 	}
 	h.Set("Access-Control-Max-Age", "600")
 	h.Set("Vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers")
-	x.writeHeader(wire.StatusNoContent)
+	x.out.WriteHeader(wire.StatusNoContent)
 }

@@ -8,6 +8,7 @@ import (
 	"berth/internal/seal"
 	"berth/internal/wire"
 	"berth/proxy/inbound"
+	"berth/proxy/reply"
 	"berth/proxy/taskwatch"
 	"berth/upgrade"
 
@@ -102,7 +103,8 @@ func New(o Options) *Proxy {
 func (p *Proxy) Serve(w wire.Client, r *wire.Request) (whole bool) {
 	p.end.serving.Add(1)
 	defer p.end.serving.Add(-1)
-	x := &request{p: p, w: w, Call: &inbound.Call{HTTP: r, Table: &p.table}}
+	x := &request{p: p, Call: &inbound.Call{HTTP: r, Table: &p.table}}
+	x.out = &reply.Writer{Client: w, Stall: p.table.Limits.WriteStall, Most: p.table.Limits.Answer, Draining: p.end.draining}
 	x.serveAndReport()
 	return !x.aborted
 }

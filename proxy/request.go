@@ -8,6 +8,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
+	"berth/proxy/reply"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -15,8 +16,8 @@ import (
 // request is one request of a client on its way through the proxy. It lives in
 // one goroutine.
 type request struct {
-	p *Proxy
-	w wire.Client
+	p   *Proxy
+	out *reply.Writer // what is answered
 
 	*inbound.Call
 
@@ -31,8 +32,6 @@ type request struct {
 
 	alias     string // what the session is called at the upstream; "": what the client calls it
 	movedFrom string // the upstream that the session was moved away from for this request
-
-	stopgap *stopgap // what keeps the client waiting; nil: nothing
 
 	flight    *flight      // the poll that this request leads; nil: none
 	disembark func()       // ends it
@@ -50,15 +49,12 @@ type request struct {
 
 	// What finish reports.
 	started    time.Time
-	begun      time.Time // when the answer's header was written
-	attempts   int       // requests to upstreams, but for those of a list or a subscription
-	holder     string    // the berth that holds the call of the task
+	attempts   int    // requests to upstreams, but for those of a list or a subscription
+	holder     string // the berth that holds the call of the task
 	span       spans
 	upstream   string // name of the last one that was sent to
-	status     int    // 0: no header written yet
 	code       int    // JSON-RPC error code, 0 if none was seen
 	toolFailed bool   // the result says isError
-	written    int64  // bytes of the answer's body
 	aborted    bool   // the answer must not end as if it were whole
 	err        error  // why berth refused or failed; nil if an upstream answered
 }
@@ -100,8 +96,11 @@ func (x *request) serve() error {
 // accept judges what the header says, before the body is read.
 func (x *request) accept() error {
 	err := x.Guard()
+	if x.Endpoint != nil {
+		x.out.Silence = x.Endpoint.KeepAlive
+	}
 	if x.Origin != "" {
-		x.letRead()
+		x.out.LetRead(x.Origin, x.Endpoint.Lists(x.Origin))
 	}
 	if err != nil {
 		return err

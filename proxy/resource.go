@@ -16,14 +16,14 @@ func (x *request) serveResource() error {
 		return fault.NotFound
 	}
 	// Nothing in it is secret, and clients run in browsers too.
-	x.readBy(wire.Header{"Access-Control-Allow-Origin": {"*"}})
-	h := x.w.Header()
+	x.out.ReadBy(wire.Header{"Access-Control-Allow-Origin": {"*"}})
+	h := x.out.Header()
 	if x.HTTP.Method == wire.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "GET")
 		h.Set("Access-Control-Allow-Headers", "*")
-		x.writeHeader(wire.StatusNoContent)
+		x.out.WriteHeader(wire.StatusNoContent)
 		return nil
 	}
-	x.respond(wire.StatusOK, x.Endpoint.Resource.Document)
+	x.out.Respond(wire.StatusOK, x.Endpoint.Resource.Document)
 	return nil
 }

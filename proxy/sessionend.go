@@ -77,8 +77,8 @@ func (x *request) endSession(u *routing.Upstream) (done bool, err error) {
 	}
 	x.forgetSession(ctx)
 	x.refuseAsks(u, asks)
-	x.w.Header().Set("Content-Length", "0")
-	x.writeHeader(wire.StatusOK)
+	x.out.Header().Set("Content-Length", "0")
+	x.out.WriteHeader(wire.StatusOK)
 	return true, nil
 }
 

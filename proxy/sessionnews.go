@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"berth/proxy/reply"
 	"berth/proxy/taskwatch"
 	"berth/upgrade"
 )
@@ -187,7 +188,7 @@ func (n *sessionNews) look(ctx context.Context, task *sessionTask) (over bool) {
 	}
 	task.told = now
 	if mine {
-		n.say(ctx, event(shown.StatusNotification()))
+		n.say(ctx, reply.Event(shown.StatusNotification()))
 	}
 	return view.State.Terminal()
 }

@@ -72,7 +72,7 @@ func (x *request) terminal() []byte {
 
 func (x *request) serveSeen(body []byte) {
 	x.decision.Source = sourceLastSeen
-	x.respond(wire.StatusOK, body)
+	x.out.Respond(wire.StatusOK, body)
 }
 
 // sourceLastSeen marks access records of answers that berth gave in an owner's

@@ -96,7 +96,7 @@ func (x *request) endSpan() {
 		span.SetAttributes(
 			attribute.String("berth.routing.source", string(x.decision.Source)),
 			attribute.String("berth.upstream", x.upstream),
-			semconv.HTTPResponseStatusCode(x.status),
+			semconv.HTTPResponseStatusCode(x.out.Status),
 		)
 	}
 	endWith(span, x.errorType())

@@ -49,7 +49,7 @@ func (x *request) isStray() bool {
 // or the connection, of a client that can do nothing about it.
 func (x *request) dropStray() error {
 	x.p.log.Debug("an answer to an upstream that lost the session is dropped", "pool", x.PoolName())
-	x.w.Header().Set("Content-Length", "0")
-	x.writeHeader(wire.StatusAccepted)
+	x.out.Header().Set("Content-Length", "0")
+	x.out.WriteHeader(wire.StatusAccepted)
 	return nil
 }

@@ -1,13 +1,14 @@
 package proxy
 
 import (
-	"cmp"
 	"errors"
 	"time"
 
+	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
+	"berth/proxy/reply"
 	"berth/proxy/taskwatch"
 	"berth/upgrade"
 )
@@ -21,13 +22,13 @@ type resultWait struct {
 	watch   *taskwatch.Watch
 	task    upgrade.Task     // as it was seen last
 	waits   bool             // the task had not ended when it was asked for
-	silence <-chan time.Time // a comment is due; nil: there is no stream
+	silence *reply.KeepAlive // nil: there is no stream
 
 	delivery *delivery     // nil: there is no stream
 	turn     chan struct{} // holds one when this stream is the one that is told from now on
 
 	told
-	beating
+	progress reply.Progress
 }
 
 // awaitResult answers a tasks/result, however long that takes.
@@ -55,6 +56,9 @@ func (w *resultWait) run() error {
 	w.waits = true
 	err := w.open()
 	defer w.x.p.deliveries.leave(w)
+	if w.isOpen() {
+		defer w.silence.Stop()
+	}
 	if err == nil {
 		err = w.follow()
 	}
@@ -83,12 +87,12 @@ func (w *resultWait) open() error {
 	if !inbound.AcceptsEvents(w.x.HTTP.Header) {
 		return nil
 	}
-	w.x.ownStreamHeaders()
-	w.x.writeHeader(wire.StatusOK)
-	w.silence = time.Tick(cmp.Or(w.x.Endpoint.KeepAlive, defaultKeepAlive))
-	w.begin(w.x.Single().ProgressToken)
+	w.x.out.OwnStreamHeaders()
+	w.x.out.WriteHeader(wire.StatusOK)
+	w.silence = w.x.out.NewKeepAlive()
+	w.progress.Begin(w.x.Single().ProgressToken)
 	w.x.p.deliveries.join(w)
-	return w.x.writeThrough(comment)
+	return w.x.out.WriteThrough(reply.Comment)
 }
 
 // isOpen reports whether the client has the beginning of a stream.
@@ -125,10 +129,11 @@ func (w *resultWait) pause() error {
 			return nil
 		case <-w.turn:
 			return nil
-		case <-w.silence:
-			err = w.x.writeThrough(comment)
-		case <-w.due:
-			err = w.x.writeThrough(w.beat(w.task.ID))
+		case <-w.silence.Due():
+			w.silence.Said()
+			err = w.x.out.WriteThrough(reply.Comment)
+		case <-w.progress.Due():
+			err = w.x.out.WriteThrough(reply.Event(mcp.MessageWithRelatedTask(w.progress.Next(), w.task.ID)))
 		case <-w.x.p.end.hurrying:
 			err = fault.Draining
 		case <-w.x.HTTP.Context().Done():
@@ -163,10 +168,10 @@ func (w *resultWait) answer(view upgrade.View) error {
 	w.x.toolFailed = view.ToolFailed
 	response := view.CoreResponse(w.x.ID)
 	if !w.isOpen() {
-		w.x.respond(wire.StatusOK, response...)
+		w.x.out.Respond(wire.StatusOK, response...)
 		return nil
 	}
-	return w.x.writeEvent(response)
+	return w.x.out.WriteEvent(response)
 }
 
 // refuse gives an error in place of the response.
@@ -179,7 +184,7 @@ func (w *resultWait) refuse(err error) error {
 		return err
 	}
 	w.x.err, w.x.code = err, answer.Code
-	if err := w.x.writeThrough(event(answer.Body(w.x.ID))); err != nil {
+	if err := w.x.out.WriteThrough(reply.Event(answer.Body(w.x.ID))); err != nil {
 		return err
 	}
 	return nil

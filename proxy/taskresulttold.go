@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"berth/internal/mcp"
+	"berth/proxy/reply"
 	"berth/upgrade"
 )
 
@@ -26,7 +27,7 @@ func (w *resultWait) tell() error {
 	if len(news) == 0 {
 		return nil
 	}
-	return w.x.writeThrough(news)
+	return w.x.out.WriteThrough(news)
 }
 
 // news are what one stream alone is told: nothing, if that is another one.
@@ -62,7 +63,7 @@ func (w *resultWait) messages() (events []byte) {
 			}
 			message = w.numbered(message)
 		}
-		events = append(events, event(mcp.MessageWithRelatedTask(message, w.task.ID))...)
+		events = append(events, reply.Event(mcp.MessageWithRelatedTask(message, w.task.ID))...)
 	}
 	return events
 }
@@ -77,7 +78,7 @@ func (w *resultWait) progressed() []byte {
 	if w.task.ProgressToken == nil {
 		return nil
 	}
-	return event(mcp.TaskProgress(now, w.task.ProgressToken, w.task.ID))
+	return reply.Event(mcp.TaskProgress(now, w.task.ProgressToken, w.task.ID))
 }
 
 // ownProgress is the same under the token of this request, if that gave one: clients give up
@@ -88,11 +89,12 @@ func (w *resultWait) ownProgress() []byte {
 		return nil
 	}
 	w.own = now
-	w.rest()
-	if w.token == nil || bytes.Equal(w.token, w.task.ProgressToken) {
+	w.progress.Rest()
+	token := w.x.Single().ProgressToken
+	if token == nil || bytes.Equal(token, w.task.ProgressToken) {
 		return nil
 	}
-	return event(mcp.TaskProgress(now, w.token, w.task.ID))
+	return reply.Event(mcp.TaskProgress(now, token, w.task.ID))
 }
 
 // unasked are the open asks that this stream has not given yet, as far as it has seen them.
@@ -112,7 +114,7 @@ func (w *resultWait) questions(asks []upgrade.Ask) (events []byte) {
 			w.asked = map[string]bool{}
 		}
 		w.asked[ask.Key] = true
-		events = append(events, event(mcp.MessageWithRelatedTask(w.numbered(ask.Request), w.task.ID))...)
+		events = append(events, reply.Event(mcp.MessageWithRelatedTask(w.numbered(ask.Request), w.task.ID))...)
 	}
 	return events
 }

@@ -115,7 +115,7 @@ func (t telemetry) subscribed(pool string, shared bool, n int64) {
 func (t telemetry) served(x *request, took time.Duration) {
 	ctx, pool, method := x.span.ctx, x.PoolName(), x.MethodLabel()
 	t.requests.Add(ctx, 1, t.ofRequests.Of(requestLabels{
-		pool: pool, method: method, era: x.Era(), source: x.decision.Source, outcome: x.outcome(), class: x.status / 100,
+		pool: pool, method: method, era: x.Era(), source: x.decision.Source, outcome: x.outcome(), class: x.out.Status / 100,
 	}).Add...)
 	t.operations.Inst().Record(ctx, took.Seconds(), t.ofOperations.Of(operationLabels{pool, method, x.errorType()}).Record...)
 }

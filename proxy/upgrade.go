@@ -107,11 +107,11 @@ func (x *request) hand(held *upgrade.Held) error {
 // handOut answers with the handle of the task in view.
 func (x *request) handOut(view upgrade.View) error {
 	x.handed, x.holder = view.ID, view.Holder
-	x.respond(wire.StatusOK, mcp.Response(x.ID, x.handle(view)))
+	x.out.Respond(wire.StatusOK, mcp.Response(x.ID, x.handle(view)))
 	if x.err != nil {
 		return x.err
 	}
-	return x.flush()
+	return x.out.Flush()
 }
 
 // handle words the handle of a task as the client's era has it.
@@ -177,7 +177,7 @@ func (x *request) serveUpgraded() error {
 		if err := x.mayHear(view.Task, err); err != nil {
 			return err
 		}
-		x.respond(wire.StatusOK, view.Response(x.ID)...)
+		x.out.Respond(wire.StatusOK, view.Response(x.ID)...)
 		return nil
 	case mcp.MethodUpdateTask:
 		answers, err := mcp.InputResponses(x.Body)
@@ -239,7 +239,7 @@ func (x *request) acknowledge(err error) error {
 	if err != nil {
 		return err
 	}
-	x.respond(wire.StatusOK, mcp.EmptyResponse(x.ID))
+	x.out.Respond(wire.StatusOK, mcp.EmptyResponse(x.ID))
 	return nil
 }
 

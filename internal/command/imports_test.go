@@ -138,7 +138,7 @@ var layers = [][]string{
 	{"upgrade"},
 	{"internal/config", "proxy/fault"},
 	{"proxy/inbound"},
-	{"proxy/outbound", "proxy/taskwatch"},
+	{"proxy/outbound", "proxy/reply", "proxy/taskwatch"},
 	{"proxy"},
 	{"internal/command"},
 	{"."},

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/net/http/httpguts"
-
 	"berth/internal/wire"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // IsPreflight reports whether a browser asks what a page, which was let in, may send to

@@ -1,0 +1,55 @@
+package reply
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"berth/internal/wire"
+)
+
+// LetRead lets the page that calls, which was let in, read the answer, as long as that is
+// berth's own. It is the origin and not "*" that is named: the next page may be another.
+// What the browser adds by itself, cookies above all, may stand behind the question only
+// of a page that the operator has named.
+func (w *Writer) LetRead(origin string, named bool) {
+	h := w.Client.Header()
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Expose-Headers", exposedHeaders)
+	h.Set("Vary", "Origin")
+	if named {
+		h.Set("Access-Control-Allow-Credentials", "true")
+	}
+}
+
+// exposedHeaders are those of an answer of berth's own that MCP clients read beside what
+// every page may.
+const exposedHeaders = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After"
+
+// ReadBy has rule say who may read the answer, which is not berth's own then.
+func (w *Writer) ReadBy(rule wire.Header) {
+	h := w.Client.Header()
+	maps.DeleteFunc(h, func(name string, _ []string) bool { return saysWhoReads(name) })
+	maps.Copy(h, rule)
+}
+
+func saysWhoReads(name string) bool {
+	return strings.HasPrefix(name, "Access-Control-") || name == "Vary"
+}
+
+// CrossOrigin returns what an upstream's answer says of the pages that may read it
+// (CORS). Whatever berth makes of that answer for somebody else is under the same
+// rule: without it no page could read it, and with a rule of berth's own pages could
+// that the upstream keeps out.
+func CrossOrigin(h wire.Header) wire.Header {
+	rule := wire.Header{}
+	for name, values := range h {
+		if saysWhoReads(name) {
+			rule[name] = slices.Clone(values)
+		}
+	}
+	return rule
+}
+
+// SameRule reports whether two answers may be read by the same pages.
+func SameRule(a, b wire.Header) bool { return maps.EqualFunc(a, b, slices.Equal) }

@@ -1,0 +1,100 @@
+package reply
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"berth/internal/wire"
+	"berth/proxy/fault"
+)
+
+// Writer is the answer to one request. It is for one goroutine.
+type Writer struct {
+	Client   wire.Client
+	Stall    time.Duration   // that one write to the client may take
+	Most     int64           // bytes of an answer, and of an event of a stream; 0: any number
+	Silence  time.Duration   // on an event stream before a comment is sent; 0: 15 s
+	Draining <-chan struct{} // closed when connections are not to be kept
+
+	Early *Early // what keeps the client waiting; nil: nothing
+
+	Status  int       // 0: no header was written yet
+	Begun   time.Time // when it was
+	Written int64     // bytes of the body
+	Failed  error     // why an answer of berth's own could not be written
+
+	limited time.Time // when the connection's deadline was set
+}
+
+// Header is what WriteHeader sends.
+func (w *Writer) Header() wire.Header { return w.Client.Header() }
+
+// NewKeepAlive returns the clock of an event stream that begins now.
+func (w *Writer) NewKeepAlive() *KeepAlive {
+	interval := cmp.Or(w.Silence, defaultKeepAlive)
+	return &KeepAlive{interval, time.NewTimer(interval)}
+}
+
+// WriteHeader sends the status, once.
+func (w *Writer) WriteHeader(status int) {
+	select {
+	case <-w.Draining:
+		w.Header().Set("Connection", "close")
+	default:
+	}
+	w.Status, w.Begun = status, time.Now()
+	w.Client.WriteHeader(status)
+}
+
+// writeAtOnce is the most that one deadline is for: a client that takes it within
+// WriteStall is slow, not gone.
+const writeAtOnce = 16 << 10
+
+// Write writes to the client. A client that takes nothing for WriteStall is gone.
+func (w *Writer) Write(b []byte) error {
+	for part := range slices.Chunk(b, writeAtOnce) {
+		w.LimitWrite()
+		n, err := w.Client.Write(part)
+		w.Written += int64(n)
+		if err != nil {
+			return fmt.Errorf("%w: %w", fault.ErrClientGone, err)
+		}
+	}
+	return nil
+}
+
+// WriteThrough writes to the client, flushed.
+func (w *Writer) WriteThrough(b []byte) error {
+	if err := w.Write(b); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// Flush sends what was written so far, within the same time.
+func (w *Writer) Flush() error {
+	w.LimitWrite()
+	if err := w.Client.Flush(); err != nil {
+		return fmt.Errorf("%w: %w", fault.ErrClientGone, err)
+	}
+	return nil
+}
+
+// LimitWrite gives the client Stall for what is written from now on, and for what its
+// connection still has to write after the last call. One that was given it just now has it.
+func (w *Writer) LimitWrite() {
+	now := time.Now()
+	if now.Sub(w.limited) < w.Stall/8 {
+		return
+	}
+	w.limited = now
+	_ = w.Client.SetWriteDeadline(now.Add(w.Stall)) // it fails where the connection has no deadlines
+}
+
+// TooLarge reports whether so many bytes are more than an answer, or an event of a
+// stream, may have. A stream as a whole may have any number.
+func (w *Writer) TooLarge(n int64) bool {
+	return w.Most > 0 && n > w.Most
+}
