@@ -281,7 +281,7 @@ func TestListAsksAsTheClientDid(t *testing.T) {
 	b.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":"é","method":"tasks/list","params":{"cursor":%q,"x": [ ]}}`, cursor), "X-Own", "2")
 	want := []string{
 		`{"jsonrpc":"2.0", "id":1.0,"method":"tasks/list","params":{"x": [ ]}} 1`,
-		`{"jsonrpc":"2.0","id":"é","method":"tasks/list","params":{"x":[ ],"cursor":"` + id + `"}} 2`,
+		`{"jsonrpc":"2.0","id":"é","method":"tasks/list","params":{"cursor":"` + id + `","x": [ ]}} 2`,
 	}
 	if !slices.Equal(bodies, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(bodies, "\n"), strings.Join(want, "\n"))
