@@ -7,13 +7,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxPeek is how much of one message of an answer is held back and looked into,
-// in bytes. A handle of a task is far smaller; of what is longer only this much
-// is read, and the rest streams through.
+// MaxPeek is how much of one message of an answer is read, in bytes; the rest streams through. A
+// task's handle is far smaller.
 const MaxPeek = 256 << 10
 
-// Answer is what berth reads in one JSON-RPC message from an upstream. Strings
-// are decoded; ID and Result alias the bytes that were read.
+// Answer is what berth reads in one JSON-RPC message from an upstream. ID and Result alias what was
+// read.
 type Answer struct {
 	ID     []byte // raw JSON of the id; nil in a notification
 	Method string // of a request or notification; "" in a response
@@ -29,9 +28,8 @@ type Answer struct {
 	NextCursor   string // result.nextCursor
 	Version      string // result.protocolVersion, of an answer to initialize
 
-	// Task is the task that the message tells of: a created one (Dialect says in
-	// which shape), the one asked for by tasks/get, or the one that a
-	// notification is about.
+	// Task is the one that the message creates (Dialect says in which shape), answers about, or
+	// tells of.
 	Task    Task
 	Dialect Dialect // of a message that creates a task; DialectNone otherwise
 }
@@ -44,8 +42,8 @@ type Task struct {
 	KeepAlive time.Duration // how long the first draft keeps a task since its end; 0 = unlimited or not said
 }
 
-// Terminal reports whether the task's state will not change any more. "unknown" is an end
-// in the first draft (SEP-1686, 4.3) and a state in no other.
+// Terminal reports whether the status is an end. "unknown" is one in the first draft only
+// (SEP-1686, 4.3).
 func (t *Task) Terminal() bool {
 	switch t.Status {
 	case "completed", "failed", "cancelled", "unknown":
@@ -54,8 +52,8 @@ func (t *Task) Terminal() bool {
 	return false
 }
 
-// plausible reports whether the status, if there is one, is one that a task can
-// have in any revision (2025-11-25, tasks, "Task Status"; the first draft has two more).
+// plausible reports whether a task can have the status in any revision (2025-11-25, tasks, "Task
+// Status").
 func (t *Task) plausible() bool {
 	switch t.Status {
 	case "", "working", "input_required", "submitted":
@@ -64,21 +62,19 @@ func (t *Task) plausible() bool {
 	return t.Terminal()
 }
 
-// HasID reports whether a response says what it answers: an error that an unreadable
-// request gets does not (JSON-RPC 2.0, 5).
+// HasID reports whether a response says what it answers: one to an unreadable request does not
+// (JSON-RPC 2.0, 5).
 func (a *Answer) HasID() bool { return len(a.ID) > 0 && string(a.ID) != "null" }
 
 // CreatesTask reports whether the message hands out a task.
 func (a *Answer) CreatesTask() bool { return a.Dialect != DialectNone && a.Task.ID != "" }
 
-// PeekAnswer reads one message of an answer. With cut, data is only the beginning
-// of the message, and what was read up to there counts. An error means that the
-// message is malformed, or that it names one of the members berth reads twice;
-// the Answer then holds what was read before the fault.
+// PeekAnswer reads one message of an answer, or with cut its beginning. An error means that it is
+// malformed, or names a member twice that berth reads; the Answer then holds what stood before.
 func PeekAnswer(data []byte, cut bool) (Answer, error) { return peekAnswer(data, cut, nil, "") }
 
-// PeekAnswerTo is PeekAnswer for an answer that is about the task asked, if about any: its id
-// is not copied then.
+// PeekAnswerTo is PeekAnswer for an answer about the task asked, if about any, whose id is not
+// copied then.
 func PeekAnswerTo(asked string, data []byte, cut bool) (Answer, error) {
 	return peekAnswer(data, cut, nil, asked)
 }
@@ -98,9 +94,8 @@ func peekAnswer(data []byte, cut bool, subscribed *Subscribed, asked string) (An
 	return r.answer, r.err
 }
 
-// ResultObject returns the raw result of a response of any length; nil if it has none,
-// none that is an object, or an error beside it. It is read as PeekAnswer reads it and
-// aliases message.
+// ResultObject returns the raw result of a response of any length, which it aliases; nil if that is
+// no object, or an error stands beside it.
 func ResultObject(message []byte) []byte {
 	result, failure := outcome(message)
 	if result.Kind() != '{' || failure != nil {
@@ -109,8 +104,8 @@ func ResultObject(message []byte) []byte {
 	return result
 }
 
-// ErrorObject returns the raw error of an error response; nil if it has none, or none that
-// is an object. It is read as PeekAnswer reads it and aliases message.
+// ErrorObject returns the raw error of an error response, which it aliases; nil if that is no
+// object.
 func ErrorObject(message []byte) []byte {
 	_, failure := outcome(message)
 	if failure.Kind() != '{' {
@@ -119,8 +114,8 @@ func ErrorObject(message []byte) []byte {
 	return failure
 }
 
-// outcome returns the members result and error of a response; both are nil if it is
-// malformed. An error that is null is none.
+// outcome returns result and error of a response, both nil if it is malformed. A null error is
+// none.
 func outcome(message []byte) (result, failure jsontext.Value) {
 	r := answerReader{reader: read(message)}
 	defer r.release()
@@ -139,10 +134,9 @@ func outcome(message []byte) (result, failure jsontext.Value) {
 	return result, failure
 }
 
-// IDKey returns a raw JSON-RPC id as all who spell it otherwise have it: PHP escapes
-// slashes, Python what is not ASCII, and a parser that reads all numbers as floating ones
-// returns 1 for 1.0. Integers keep all their digits. "1" and 1 stay apart. What cannot be
-// read is returned as it is.
+// IDKey returns a raw JSON-RPC id as all who spell it otherwise have it: PHP escapes slashes,
+// Python what is not ASCII, and some return 1 for 1.0. Integers keep all their digits; "1" and 1
+// stay apart.
 func IDKey(raw []byte) string {
 	key := jsontext.Value(bytes.Clone(raw))
 	if isInteger(raw) || key.Canonicalize() != nil {
@@ -151,21 +145,18 @@ func IDKey(raw []byte) string {
 	return string(key)
 }
 
-// Answers reports whether a is the response to the request with this raw id, however the
-// two are spelt.
+// Answers reports whether a is the response to the request with this raw id, however that is spelt.
 func (a *Answer) Answers(id []byte) bool {
 	return a.Method == "" && a.ID != nil && (bytes.Equal(a.ID, id) || IDKey(a.ID) == IDKey(id))
 }
 
-// IsNobodys reports whether a is an error that names no request: the id is null, or left
-// out, where the one that was meant could not be read (JSON-RPC 2.0, "Response object").
+// IsNobodys reports whether a is an error that names no request (JSON-RPC 2.0, "Response object").
 func (a *Answer) IsNobodys() bool {
 	return a.Method == "" && a.IsError && (a.ID == nil || string(a.ID) == "null")
 }
 
-// IsCrossed reports whether a, which is all that was answered to the request with this raw
-// id, is the response to another one, or to none: an error that names none is the request's
-// own, for the exchange says so.
+// IsCrossed reports whether a, which is all that was answered to the request with this raw id,
+// answers another one. An error that names none is the request's own.
 func (a *Answer) IsCrossed(id []byte) bool {
 	return a.Method == "" && (a.HasResult || a.IsError) && !a.Answers(id) && !a.IsNobodys()
 }

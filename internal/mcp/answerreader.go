@@ -8,8 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// answerReader walks a message token by token, so that a message which was cut
-// off still tells what stands before the cut.
+// answerReader keeps what stands before the cut of a message that was cut off.
 type answerReader struct {
 	*reader
 	cut    bool   // data is only the beginning
@@ -30,8 +29,7 @@ var (
 	errorNames   = []string{"code"}
 )
 
-// object reads an object and hands each member's name to visit, which must read the value.
-// It fails if one of known is there twice.
+// object has visit read the value of each member. It fails if one of known is there twice.
 func (r *answerReader) object(known []string, visit func(name []byte)) {
 	if r.kind() != '{' {
 		if r.token(); r.err == nil {
@@ -177,10 +175,9 @@ func (r *answerReader) ifObject(known []string, visit func(name []byte)) {
 	}
 }
 
-// finish decides which of the shapes that were read the message has. A result
-// that says of itself that it is no task ("complete", "input_required") is none,
-// and neither is what has a status under `task` that no task has: an issue tracker's
-// tool may well answer with a task of its own.
+// finish decides which shape the message has. A result that says that it is no task is none, nor is
+// what has a status under `task` that no task has: an issue tracker's tool may answer with a task
+// of its own.
 func (r *answerReader) finish() {
 	a := &r.answer
 	switch {

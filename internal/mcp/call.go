@@ -19,8 +19,8 @@ const (
 	KindResponse                 // result or error, no method
 )
 
-// Call is one JSON-RPC message from a client. Its strings, but for Method, are decoded by
-// Classify; ID and ProgressToken alias the body it was read from.
+// Call is one JSON-RPC message from a client. ID and ProgressToken alias the body; all strings but
+// Method are made by Classify.
 type Call struct {
 	Kind   Kind   // request, notification or response
 	ID     []byte // raw JSON of the id; nil in a notification and in an error response without one
@@ -58,15 +58,15 @@ type Call struct {
 	raw rawCall // what decode makes strings of
 }
 
-// Trace is the W3C trace context that a client put into `_meta`, unverified; its
-// fields are "" where the client put nothing.
+// Trace is the W3C trace context that a client put into `_meta`, unverified; "" where it put
+// nothing.
 type Trace struct {
 	Parent string // traceparent
 	State  string // tracestate
 }
 
-// IsTask reports whether the call is about one existing task. A list is about none,
-// whatever else stands in its params: it must not become that of one task's owner.
+// IsTask reports whether the call is about one task. A list is about none, whatever its params say:
+// it must not become that of one task's owner.
 func (c *Call) IsTask() bool {
 	return c.HasTaskID && isTaskMethod(c.Method) && c.Method != MethodListTasks
 }
@@ -74,8 +74,7 @@ func (c *Call) IsTask() bool {
 // ErrTaskID says why a task id is refused without looking for it.
 var ErrTaskID = errors.New("mcp: not a valid task id")
 
-// CheckTaskID refuses a task id that no server can have given out: no string,
-// empty, longer than limit bytes, or with control characters or lone surrogates.
+// CheckTaskID refuses a task id that no server can have given out.
 func (c *Call) CheckTaskID(limit int) error {
 	if c.badTaskID || !IsTaskID(c.TaskID, limit) {
 		return ErrTaskID
@@ -91,32 +90,28 @@ func (c *Call) CheckCursor() error {
 	return nil
 }
 
-// IsTaskID reports whether id, of at most limit bytes, is fit to be a task's
-// identifier.
+// IsTaskID reports whether id, of at most limit bytes, is fit for a task.
 func IsTaskID(id string, limit int) bool {
 	return id != "" && len(id) <= limit && !strings.ContainsFunc(id, IsUnfit)
 }
 
-// IsUnfit reports whether r has no place in an identifier or on one line of a log:
-// control characters, what ends a line, and U+FFFD, to which a lone surrogate was
-// decoded.
+// IsUnfit reports whether r has no place in an identifier or on one line of a log. A lone surrogate
+// was decoded to U+FFFD.
 func IsUnfit(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar
 }
 
 const memberTask = "task"
 
-// AsksTask reports whether the call of a tool asks to be made a task: in the legacy era,
-// by an object in params.task (2025-11-25, tasks, "Creating Tasks"). In the modern era the
-// member means nothing.
+// AsksTask reports whether the call of a tool asks to be made a task (2025-11-25, tasks, "Creating
+// Tasks"). In the modern era params.task means nothing.
 func (c *Call) AsksTask() bool {
 	return c.Era == EraLegacy && c.Kind == KindRequest && c.Method == MethodCallTool && c.task.Kind() == '{'
 }
 
-// AskedTTL returns how long the client wants the task to live, which may be no time at
-// all; asked is false where it leaves that to the server, by a ttl that is absent or null.
-// The error is an *Error to answer with: -32602 if params.task.ttl is no number, and
-// -32600 if two readers could understand it differently.
+// AskedTTL returns how long the client wants the task to live; asked is false where it leaves that
+// to the server. The error is an *Error: -32602 if params.task.ttl is no number, -32600 if it is
+// ambiguous.
 func (c *Call) AskedTTL() (ttl time.Duration, asked bool, err error) {
 	members, err := named(c.task, "ttl")
 	if err != nil {

@@ -52,9 +52,8 @@ func setEras(msg *Message, version string, hasVersion bool, h Headers) (modern b
 	return modern
 }
 
-// era decides by the version that a message claims. A version that has not the
-// form of a revision is modern if the message carries it in `_meta` or mirrors
-// its method, which only modern clients do.
+// era decides by the version that a message claims. One that has not the form of a revision is
+// modern if it stands in `_meta`, or the method is mirrored: only modern clients do that.
 func era(c *Call, h Headers) Era {
 	switch {
 	case IsModern(c.Version), IsModern(c.metaVersion):
@@ -103,13 +102,11 @@ func checkNames(c *Call, h Headers) *Error {
 	return nil
 }
 
-// contradicts reports whether the body names something else than name, which is
-// what Mcp-Name says. A body that names nothing contradicts it too: a header is
-// a copy of the body (2026-07-28, "Client Behavior"), so no client that follows
-// the specification sends this, every server that follows it answers with an
-// error, and berth, which routes by the body, would leave the name unguarded to
-// those behind it who route by the header. A task id that is no string is left
-// to CheckTaskID, whose answer is more to the point.
+// contradicts reports whether the body names something else than Mcp-Name. A body that names
+// nothing does: no client that follows the specification sends it (2026-07-28, "Client Behavior"),
+// and berth, which routes by the body, would leave the name unguarded to those behind it who route
+// by the header. A task id that is no string is left to CheckTaskID, whose answer is more to the
+// point.
 func (c *Call) contradicts(name string) bool {
 	switch {
 	case nameField(c.Method) != "taskId":

@@ -7,9 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Declared is what a client lets servers ask it for (2026-07-28 and 2025-11-25, "Client
-// Capabilities"): names of such capabilities, apart by blanks. "" is not known, and lets
-// servers ask for anything.
+// Declared are the capabilities by which a client lets servers ask it (2026-07-28 and 2025-11-25,
+// "Client Capabilities"), apart by blanks. "" is not known, and lets them ask for anything.
 type Declared string
 
 // The names that a Declared may hold.
@@ -29,9 +28,8 @@ const (
 	methodListRoots = "roots/list"
 )
 
-// Declares returns what the client declares with the call: each modern request says so for
-// itself (2026-07-28, basic), and initialize for the whole session (2025-11-25,
-// lifecycle). "" if the call says nothing of it.
+// Declares returns what the client declares with the call: a modern request for itself, initialize
+// for its session. "" if it says nothing.
 func (c *Call) Declares() Declared {
 	if jsontext.Value(c.capabilities).Kind() != '{' {
 		return ""
@@ -81,8 +79,8 @@ func has(value jsontext.Value, member string) bool {
 	return found[0] != nil && found[0].Kind() != 'n'
 }
 
-// Lacks returns the capabilities that a client would need to have declared for a request of
-// a server's, as ClientCapabilities spells them; nil if it has, or none is needed.
+// Lacks returns the capabilities that a server's request needs and the client has not, as
+// ClientCapabilities spells them; nil for none.
 func (d Declared) Lacks(request []byte) map[string]any {
 	needs := asked(request)
 	switch {
@@ -124,9 +122,8 @@ func isURLMode(params jsontext.Value) bool {
 	return mode == "url"
 }
 
-// Refusal returns what a legacy client answers to a request of a server's that it has not
-// declared to answer; nil if it has. A method that it knows is not to be asked so (2025-11-25,
-// elicitation, "Error Handling").
+// Refusal returns what a legacy client answers to a request that it has not declared to answer; nil
+// if it has (2025-11-25, elicitation, "Error Handling").
 func (d Declared) Refusal(request []byte) *Error {
 	for capability := range d.Lacks(request) {
 		if strings.Contains(string(d), capability) {
@@ -137,8 +134,7 @@ func (d Declared) Refusal(request []byte) *Error {
 	return nil
 }
 
-// ErrLacks refuses what needs capabilities that the client has not declared (2026-07-28,
-// basic, "Error Codes").
+// ErrLacks refuses what needs undeclared capabilities (2026-07-28, basic, "Error Codes").
 func ErrLacks(capabilities map[string]any) *Error {
 	return &Error{
 		Status: 400, Code: CodeMissingCapability, Message: "Missing required client capability",

@@ -7,22 +7,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Names of `_meta` members in the first draft of tasks (SEP-1686 of October 2025, 3.1
-// and 4.7). Both hold an object with a taskId.
+// Members of `_meta` in the first draft of tasks (SEP-1686, 3.1 and 4.7): objects with a taskId.
 const (
 	metaNewTask     = "modelcontextprotocol.io/task"
 	metaRelatedTask = "modelcontextprotocol.io/related-task"
 )
 
-// MakesTask reports whether the call is to become a task whose id the client made: a
-// request of any method, for that draft lets each be one. The draft was never part of
-// a modern revision, where the member means nothing.
+// MakesTask reports whether the call is to become a task whose id the client made, as that draft
+// lets any request. In a modern revision the member means nothing.
 func (c *Call) MakesTask() bool {
 	return c.hasNewTaskID && c.Era == EraLegacy && c.Kind == KindRequest && !isTaskMethod(c.Method) && c.Method != MethodInitialize
 }
 
-// IgnoreDraft has the call be what it is to a server that does not know the first draft:
-// it makes no task of the client's, and belongs to none.
+// IgnoreDraft has the call be what it is to a server that does not know the first draft.
 func (c *Call) IgnoreDraft() {
 	c.NewTaskID, c.hasNewTaskID, c.badNewTaskID, c.RelatedTaskID = "", false, false, ""
 }
@@ -37,8 +34,8 @@ func (c *Call) CheckNewTaskID(limit int) error {
 
 var draftTaskNames = []string{"taskId"}
 
-// readDraftTask reads into id what a member of `_meta` names as a task, and whether it does.
-// What is no object, or names none, is nothing that a server acts on.
+// readDraftTask reads the task that a member of `_meta` names. No server acts on what is no object,
+// or names none.
 func readDraftTask(r *reader, id *jsontext.Value) error {
 	if r.kind() != '{' {
 		r.value()
@@ -52,10 +49,8 @@ func readDraftTask(r *reader, id *jsontext.Value) error {
 	})
 }
 
-// ToldTask returns the task that a message of an upstream's says that it belongs to, in
-// `_meta` of its params or its result (SEP-1686, 4.7), also by the name that the member has
-// in the core; "" if it belongs to none, or cannot
-// be read.
+// ToldTask returns the task that an upstream's message says that it belongs to, in `_meta` of its
+// params or result (SEP-1686, 4.7), under the core's name too; "" for none.
 func ToldTask(message []byte) string {
 	if !bytes.Contains(message, []byte("/related-task")) {
 		return ""
@@ -65,8 +60,7 @@ func ToldTask(message []byte) string {
 	return id
 }
 
-// inside returns the last of an object's members that has one of these names; nil if there
-// is none, or object is none.
+// inside returns the last of an object's members that has one of these names; nil if there is none.
 func inside(object jsontext.Value, names ...string) (found jsontext.Value) {
 	err := objectMembers(object, nil, func(name []byte, value jsontext.Value) error {
 		if slices.Contains(names, string(name)) {

@@ -77,8 +77,7 @@ type callReader struct {
 	refused error // what is wrong with them then
 }
 
-// peek reads the one message in data. On failure the call bears the id, if that much
-// could be read.
+// peek reads the message in data. On failure the call bears the id, if that could be read.
 func (c *Call) peek(data []byte) error {
 	r := callReader{reader: read(data), call: c}
 	defer r.release()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// JSON-RPC and MCP error codes that berth words itself. Codes of its own lie
-// outside -32768 … -32000, which JSON-RPC and MCP reserve.
+// JSON-RPC and MCP error codes that berth words. Its own lie outside what these reserve, -32768 …
+// -32000.
 const (
 	CodeParse              = -32700
 	CodeInvalidRequest     = -32600
@@ -23,9 +23,8 @@ const (
 	CodeTimeout            = -31504 // the upstream did not answer in time
 )
 
-// JudgesRequest reports whether an error with this code is about the request as such, so
-// that what it asks for was not begun: JSON-RPC's own codes but for that of an internal
-// error, and those of 2026-07-28 (basic, "Error Codes").
+// JudgesRequest reports whether an error with this code is about the request as such, so that what
+// it asks for was not begun.
 func JudgesRequest(code int) bool {
 	switch code {
 	case CodeParse, CodeInvalidRequest, CodeMethodNotFound, CodeInvalidParams,
@@ -61,8 +60,8 @@ const (
 	ReasonKeyReused        = "idempotency_key_reused"
 )
 
-// Error is an answer that berth words itself: an HTTP status and a JSON-RPC
-// error. The zero value of each optional field leaves its member out.
+// Error is an answer that berth words: an HTTP status and a JSON-RPC error. Zero values leave their
+// members out.
 type Error struct {
 	Status     int           // HTTP status
 	Code       int           // JSON-RPC error code
@@ -71,8 +70,7 @@ type Error struct {
 	RetryAfter time.Duration // > 0: retryable, and after how long (Retry-After, data.retryAfterMs)
 	Data       any           // replaces the data that Reason, RetryAfter and Outcome make
 
-	// Outcome says whether the upstream has acted on the call (data.outcome, and
-	// data.mayHaveExecuted for those who ask no more than that).
+	// Outcome is data.outcome, and data.mayHaveExecuted for those who ask no more than that.
 	Outcome Outcome
 
 	Challenge string // WWW-Authenticate: how to authorise the request
@@ -87,8 +85,8 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Outcome is what became of a call that failed. A call that was not executed may be repeated
-// by whoever made it; one whose outcome is unknown only where its tool may run twice.
+// Outcome is what became of a call that failed: one that was not executed may be repeated by
+// whoever made it.
 type Outcome string
 
 const (
@@ -117,8 +115,7 @@ func (e *Error) data() any {
 	return d
 }
 
-// Object returns the JSON-RPC error object, as an error response and a failed task
-// bear it.
+// Object returns the JSON-RPC error object, as a failed task bears it too.
 func (e *Error) Object() []byte {
 	// Marshal cannot fail: Data holds plain structs and maps only.
 	object, _ := json.Marshal(struct {
@@ -129,8 +126,8 @@ func (e *Error) Object() []byte {
 	return object
 }
 
-// Body returns the JSON-RPC error response for the request with this id. A nil
-// id leaves the member out, as MCP wants where the id could not be read.
+// Body returns the error response for the request with this id; nil leaves the member out, as MCP
+// wants where it could not be read.
 func (e *Error) Body(id []byte) []byte {
 	// Marshal cannot fail: id is JSON that was parsed before.
 	body, _ := json.Marshal(struct {
@@ -155,14 +152,13 @@ func errParams(message string) *Error {
 	return &Error{Status: 200, Code: CodeInvalidParams, Message: "Invalid params: " + message}
 }
 
-// errMalformed: a modern request without the metadata that each must have (2026-07-28,
-// basic, "_meta").
+// errMalformed is for a modern request without the metadata that each must have (2026-07-28, basic,
+// "_meta").
 func errMalformed(message string) *Error {
 	return &Error{Status: 400, Code: CodeInvalidParams, Message: "Invalid params: " + message}
 }
 
-// longestRequested bounds how much of a version is repeated to the client that asked for
-// it, in bytes.
+// longestRequested bounds how much of a version is repeated to its client, in bytes.
 const longestRequested = 64
 
 func errUnsupported(version string) *Error {
@@ -176,26 +172,24 @@ func errMismatch(message string) *Error {
 	return &Error{Status: 400, Code: CodeHeaderMismatch, Message: "Header mismatch: " + message}
 }
 
-// Answers of berth's own to what is well formed. They are shared: nobody may
-// change them.
+// Answers of berth's own to what is well formed. They are shared, and never changed.
 var (
-	// ErrUnknownTask is the one answer to a task id that does not exist, has expired
-	// or belongs to somebody else. Which of these it is must not show.
+	// ErrUnknownTask answers a task id that does not exist, has expired or is another's. Which of
+	// these must not show.
 	ErrUnknownTask = &Error{Status: 200, Code: CodeInvalidParams, Message: "Task not found"}
 
-	// ErrInvalidTaskID answers a request that is to become a task of an id that no task
-	// can have.
+	// ErrInvalidTaskID answers a request that is to become a task of an impossible id.
 	ErrInvalidTaskID = &Error{Status: 200, Code: CodeInvalidParams, Message: "Invalid task id"}
 
-	// ErrInvalidCursor answers a cursor that is not good for this caller, or not any
-	// more (2025-11-25, "Listing Tasks", "Error Handling"): the list begins anew.
+	// ErrInvalidCursor answers a cursor that is not good for this caller, or not any more
+	// (2025-11-25, "Listing Tasks"): the list begins anew.
 	ErrInvalidCursor = &Error{Status: 200, Code: CodeInvalidParams, Message: "Invalid cursor"}
 
 	// ErrNoSuchMethod answers a method that the era does not have.
 	ErrNoSuchMethod = &Error{Status: 404, Code: CodeMethodNotFound, Message: "Method not found"}
 
-	// ErrMissingTasks answers a modern task call that does not declare the Tasks
-	// extension (Tasks extension, "Capability Negotiation").
+	// ErrMissingTasks answers a modern task call without the Tasks extension ("Capability
+	// Negotiation").
 	ErrMissingTasks = &Error{
 		Status: 400, Code: CodeMissingCapability, Message: "Missing required client capability",
 		Data: map[string]any{"requiredCapabilities": map[string]any{
@@ -203,7 +197,7 @@ var (
 		}},
 	}
 
-	// ErrUnknownSession answers a session that nobody holds: the client must
-	// initialize anew (2025-11-25, transports, "Session Management").
+	// ErrUnknownSession has the client initialize anew (2025-11-25, transports, "Session
+	// Management").
 	ErrUnknownSession = &Error{Status: 404, Code: CodeInvalidRequest, Message: "Session not found"}
 )

@@ -8,9 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Filter is what a subscription asks for, or what was agreed to: the members of
-// `notifications` in their order (2026-07-28, subscriptions, "Notification Filter").
-// Members that berth does not know are kept: extensions add to them.
+// Filter is what a subscription asks for, or what was agreed to, in its order (2026-07-28,
+// subscriptions, "Notification Filter"). Unknown members are kept: extensions add to them.
 type Filter []Wish
 
 // Wish is one member of a Filter.
@@ -20,8 +19,7 @@ type Wish struct {
 	Raw  jsontext.Value // of any other
 }
 
-// FilterTasks is the member that names tasks (Tasks extension, "Task Status
-// Notifications").
+// FilterTasks is the member that names tasks (Tasks extension, "Task Status Notifications").
 const FilterTasks = "taskIds"
 
 // ParseFilter reads a filter. What is no object asks for nothing.
@@ -41,8 +39,7 @@ func ParseFilter(raw []byte) (Filter, error) {
 	return f, err
 }
 
-// textList returns the list of strings in value, not nil; ok is false if it is
-// something else.
+// textList returns the list of strings in value, not nil.
 func textList(value jsontext.Value) (list []string, ok bool) {
 	list = []string{}
 	if value.Kind() != '[' {

@@ -16,8 +16,7 @@ const (
 	HeaderLastEvent   = "Last-Event-Id"
 )
 
-// Headers is the view of a request's headers that this package needs.
-// http.Header satisfies it.
+// Headers is what this package needs of http.Header.
 type Headers interface{ Values(name string) []string }
 
 const (
@@ -25,10 +24,9 @@ const (
 	sentinelSuffix = "?="
 )
 
-// decodeName returns the value that an Mcp-Name or Mcp-Param-* header stands
-// for: blanks around it are dropped, the base64 sentinel is decoded. ok is false
-// if the sentinel holds no valid base64. Its markers are case-sensitive; what
-// does not match them is meant literally (2026-07-28, "Value Encoding").
+// decodeName returns what an Mcp-Name or Mcp-Param-* header stands for; ok is false if its sentinel
+// holds no valid base64. What does not match the sentinel is meant literally (2026-07-28, "Value
+// Encoding").
 func decodeName(value string) (name string, ok bool) {
 	value = strings.Trim(value, " \t")
 	inner, found := strings.CutPrefix(value, sentinelPrefix)
@@ -46,9 +44,8 @@ func decodeName(value string) (name string, ok bool) {
 	return string(decoded), true
 }
 
-// HeaderValue returns the value of a header that stands for something in the body, with
-// its encoding undone if it mirrors a parameter; present says that there is one. What two
-// readers could understand differently is refused as Classify refuses it.
+// HeaderValue returns the value of a header that stands for something in the body, decoded if it
+// mirrors a parameter. What is ambiguous is refused as Classify refuses it.
 func HeaderValue(h Headers, name string) (value string, present bool, refusal *Error) {
 	value, present, ok := single(h, name)
 	if !ok {
@@ -87,8 +84,7 @@ func isPlainHeader(value string) bool {
 	return true
 }
 
-// single returns the one value of a header; ok is false if there are several
-// that differ, so that two readers could pick different ones.
+// single returns the one value of a header; ok is false if several differ.
 func single(h Headers, name string) (value string, present, ok bool) {
 	values := h.Values(name)
 	if len(values) == 0 {
@@ -103,11 +99,10 @@ func single(h Headers, name string) (value string, present, ok bool) {
 	return value, true, true
 }
 
-// CheckServed refuses a modern request, which must have passed Classify, for what a server
-// must demand beyond that (2026-07-28, Streamable HTTP, "Server Validation"; versioning;
-// basic, "_meta"): headers that mirror the body, a version that it speaks, metadata. It is
-// for a request that berth itself is to answer. With lenient what headers lack is taken
-// from the body; missing names those that lack.
+// CheckServed refuses a modern request, which must have passed Classify, for what a server must
+// demand beyond that (2026-07-28, Streamable HTTP, "Server Validation"; versioning; basic,
+// "_meta"), if berth itself is to answer it. With lenient the body stands in for the headers
+// missing.
 func (c *Call) CheckServed(h Headers, lenient bool) (missing []string, refusal *Error) {
 	for _, name := range []string{HeaderVersion, HeaderMethod, HeaderName} {
 		if len(h.Values(name)) == 0 && (name != HeaderName || nameField(c.Method) != "") {
@@ -132,9 +127,8 @@ func IsLegacyVersion(version string) bool {
 	return slices.Contains([]string{VersionCoreTasks, "2025-06-18", versionBatches, "2024-11-05"}, version)
 }
 
-// CheckHeaderBytes refuses header values that mirror the body and hold bytes which they
-// must not (2026-07-28, Streamable HTTP, "Value Encoding"): readers differ in what they
-// take them for. h has canonical names.
+// CheckHeaderBytes refuses header values that mirror the body and hold bytes which readers take for
+// different things (2026-07-28, "Value Encoding"). h has canonical names.
 func CheckHeaderBytes(h map[string][]string) *Error {
 	for name, values := range h {
 		switch {

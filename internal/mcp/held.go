@@ -9,34 +9,28 @@ import (
 
 const memberProgressToken = "progressToken"
 
-// Round is one sending of a held call. A call that asks for input is sent once more for
-// each time that it was answered.
+// Round is one sending of a held call, which is sent once more for each time that it was answered.
 type Round struct {
-	// ID is the raw JSON of the request's id; nil keeps the id of the original. Each
-	// round needs one of its own (2026-07-28, multi round-trip requests, "Client
-	// Requirements").
+	// ID is the raw JSON of the request's id, one of its own for each round (2026-07-28, multi
+	// round-trip requests, "Client Requirements"); nil keeps the original's.
 	ID            []byte
 	ProgressToken string // becomes params._meta.progressToken, as a string; "" takes the client's out
 
-	// WithoutTask takes params.task out: the server is to answer with the result itself,
-	// whatever the client asked for (2025-11-25, tasks, "Creating Tasks").
+	// WithoutTask takes params.task out: the server answers with the result itself (2025-11-25,
+	// tasks, "Creating Tasks").
 	WithoutTask bool
 
-	// Answered says that the round answers an input_required result, with Answers and
-	// State. Otherwise params keeps what the client put there.
+	// Answered puts Answers and State into params, which else keeps what the client put there.
 	Answered bool
 
-	// Answers become params.inputResponses, in order and under the server's own keys;
-	// without any, params has no such member.
+	// Answers become params.inputResponses, in order and under the server's own keys.
 	Answers []Input
 	State   []byte // the raw JSON of params.requestState; nil leaves the member out
 }
 
-// Body returns the body of a single request as it is sent for a task: with what r says,
-// and without a declaration of the Tasks extension, for the call is to be a plain one.
-// Every other byte stays as it came. The body must be one that Peek takes. The error is an
-// *Error to answer with: -32602 if params or `_meta` is no object where something goes
-// into it, and -32600 if two readers could understand a name in the way differently.
+// Body returns the body of a single request that Peek takes as it is sent for a task: as r says,
+// and without a declaration of the Tasks extension. Every other byte stays. The error is an *Error:
+// -32602 if something goes into what is no object, -32600 for an ambiguous name.
 func (r Round) Body(original []byte) ([]byte, error) {
 	body, err := r.patch().apply(original)
 	switch {
@@ -78,13 +72,11 @@ func (r Round) responses() []byte {
 	return appendInputs(make([]byte, 0, sizeOf(r.Answers)), r.Answers)
 }
 
-// ownOfRequest are members of `_meta` that tell one request from the next and do not
-// bear on its answer.
+// ownOfRequest are members of `_meta` that do not bear on the answer.
 var ownOfRequest = map[string]bool{"progressToken": true, "traceparent": true, "tracestate": true, "baggage": true}
 
-// AppendQuestion appends what a single request asks, without what is its own: its id and,
-// of `_meta`, the progress token and the trace context. Requests with equal questions
-// may share an answer, as far as their bodies go. The body must be one that Peek takes.
+// AppendQuestion appends what a single request that Peek takes asks, without what is its own.
+// Requests with equal questions may share an answer, as far as their bodies go.
 func AppendQuestion(question, body []byte) []byte {
 	visit := func(object string, keep func(name []byte, value jsontext.Value) bool) func([]byte, jsontext.Value) error {
 		return func(name []byte, value jsontext.Value) error {

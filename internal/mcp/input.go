@@ -9,12 +9,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxInputs bounds what one input_required result may ask for, and what one
-// tasks/update may answer. No real server asks for a tenth of it at a time.
+// MaxInputs bounds what one result asks for, and one tasks/update answers. No real server asks for
+// a tenth of it.
 const MaxInputs = 64
 
-// Input is one member of inputRequests or inputResponses (2026-07-28, multi round-trip
-// requests, "Core Types").
+// Input is one member of inputRequests or inputResponses (2026-07-28, "Core Types").
 type Input struct {
 	Key   string // names the request, and the response to it; the server chose it
 	Value []byte // raw JSON of the request or the response; aliases what it was read from
@@ -76,11 +75,9 @@ var (
 	errInputKind    = errors.New("mcp: a member of input_required has the wrong kind")
 )
 
-// InputRequired reads a result that says `resultType: "input_required"`: what it asks
-// for, in order, and the raw JSON string of its requestState, nil if it has none. Both
-// alias result. It fails if there is neither, if one has the wrong kind, on names that two
-// readers could understand differently or that cannot be sent back as they came, and on
-// more than MaxInputs requests. null is as good as no member.
+// InputRequired reads a result that asks for input: requests in order and requestState, a raw
+// string; both alias result. It fails if there is neither, on a wrong kind, an ambiguous name or
+// one that cannot be sent back, and beyond MaxInputs. null is as good as no member.
 func InputRequired(result []byte) (asks []Input, state []byte, err error) {
 	members, err := named(result, memberInputRequests, memberRequestState)
 	for i := range members {
@@ -122,11 +119,9 @@ func readRequests(object jsontext.Value) ([]Input, error) {
 	return asks, err
 }
 
-// InputResponses reads params.inputResponses of a tasks/update, in order (Tasks
-// extension, "Task Update Requests"). The body must be one that Peek takes; the values
-// alias it. The error is an *Error to answer with: -32602 if they are missing, no object
-// or more than MaxInputs, and -32600 if two readers could understand their names
-// differently.
+// InputResponses reads params.inputResponses of a tasks/update that Peek takes ("Task Update
+// Requests"); the values alias it. The error is an *Error: -32602 if they are missing, no object or
+// too many, -32600 for an ambiguous name.
 func InputResponses(body []byte) ([]Input, error) {
 	responses, err := responsesOf(body)
 	if err != nil {

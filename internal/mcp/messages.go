@@ -10,9 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Messages yields the JSON-RPC messages in data: data itself, or the members of a
-// batch (2025-03-26). What is wrong with a batch as such comes last, with the
-// messages before it.
+// Messages yields the JSON-RPC messages in data: data itself, or the members of a batch
+// (2025-03-26). What is wrong with a batch comes last.
 func Messages(data []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if !isBatch(data) {
@@ -34,9 +33,8 @@ func Messages(data []byte) iter.Seq2[[]byte, error] {
 	}
 }
 
-// MayBeMessage reports whether data begins as a JSON-RPC message or a batch does.
-// What does not, a word that keeps a stream alive for example, says nothing that two
-// readers could understand differently.
+// MayBeMessage reports whether data begins as a message or a batch. What does not, such as a word
+// that keeps a stream alive, is ambiguous to nobody.
 func MayBeMessage(data []byte) bool {
 	trimmed := bytes.TrimLeft(data, " \t\r\n\ufeff")
 	return len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[')
@@ -47,8 +45,7 @@ func isBatch(data []byte) bool { return jsontext.Value(data).Kind() == '[' }
 // OwnInfo names berth to servers.
 func OwnInfo() map[string]any { return map[string]any{"name": "berth", "version": build.Version} }
 
-// OwnMeta returns the `_meta` of a modern request that berth makes itself: the
-// version that the caller speaks, and the Tasks extension declared.
+// OwnMeta returns the `_meta` of a modern request of berth's own.
 func OwnMeta(version string) map[string]any {
 	return map[string]any{
 		metaVersion:                          version,
@@ -57,8 +54,7 @@ func OwnMeta(version string) map[string]any {
 	}
 }
 
-// Cancelled returns a notifications/cancelled about the request with this raw id
-// (2025-11-25, "Cancellation").
+// Cancelled returns a notifications/cancelled about this raw id (2025-11-25, "Cancellation").
 func Cancelled(id []byte, reason string) []byte {
 	text, _ := json.Marshal(reason) // strings always marshal
 	out := append([]byte(`{"jsonrpc":"2.0","method":"`+MethodCancelled+`","params":{"requestId":`), id...)
@@ -66,6 +62,6 @@ func Cancelled(id []byte, reason string) []byte {
 	return append(out, "}}"...)
 }
 
-// CancelledID returns the raw id of the request that a notifications/cancelled is about,
-// nil if there is none. It aliases message.
+// CancelledID returns the raw id that a notifications/cancelled is about, which aliases message;
+// nil for none.
 func CancelledID(message []byte) []byte { return memberAt(message, "params", "requestId") }

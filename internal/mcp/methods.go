@@ -34,8 +34,8 @@ const taskPrefix = "tasks/"
 // isTaskMethod reports whether method belongs to the reserved prefix "tasks/".
 func isTaskMethod(method string) bool { return strings.HasPrefix(method, taskPrefix) }
 
-// IsPureRead reports whether a request of this method changes nothing at the
-// server, so that it may be sent a second time, to another upstream.
+// IsPureRead reports whether a request of this method changes nothing, so that it may be sent again
+// elsewhere.
 func IsPureRead(method string) bool {
 	switch method {
 	case MethodDiscover, "resources/read", MethodGetPrompt, "completion/complete", MethodPing:
@@ -47,10 +47,9 @@ func IsPureRead(method string) bool {
 // ReadsTask reports whether a request of this method leaves its task as it is.
 func ReadsTask(method string) bool { return method == MethodGetTask || method == MethodTaskResult }
 
-// MayCreateTask reports whether the answer to a request of this method may bear
-// a task's handle. Only tools/call does today; the Tasks extension asks readers
-// to expect it of others ("Supported Methods"), so methods berth does not know
-// count too; the empty method, a response's, does not.
+// MayCreateTask reports whether the answer to a request of this method may bear a task's handle:
+// tools/call, and methods berth does not know, for readers are to expect it of others (Tasks
+// extension, "Supported Methods").
 func MayCreateTask(method string) bool {
 	if isTaskMethod(method) || IsPureRead(method) {
 		return false
@@ -62,15 +61,13 @@ func MayCreateTask(method string) bool {
 	return !strings.HasPrefix(method, "notifications/")
 }
 
-// MayWait reports whether an answer to this method may rightly take as long as a
-// tool takes: tool calls, blocking results, streams, and methods berth does not know.
+// MayWait reports whether an answer to this method may rightly take as long as a tool takes.
 func MayWait(method string) bool {
 	return method == MethodTaskResult || method == MethodListen || MayCreateTask(method)
 }
 
-// nameField returns the member of params that Mcp-Name mirrors for method, or ""
-// (2026-07-28, Streamable HTTP, "Standard Request Headers"; Tasks extension,
-// "Routing Headers").
+// nameField returns the member of params that Mcp-Name mirrors for method, or "" (2026-07-28,
+// "Standard Request Headers"; Tasks extension, "Routing Headers").
 func nameField(method string) string {
 	switch {
 	case method == MethodCallTool, method == MethodGetPrompt:
@@ -83,9 +80,8 @@ func nameField(method string) string {
 	return ""
 }
 
-// namesTask reports whether method is one of those that are defined to name a
-// task in params.taskId. What other methods under "tasks/" mirror in Mcp-Name is
-// for a revision to come to say.
+// namesTask reports whether method is defined to name a task in params.taskId. What others under
+// "tasks/" mirror is for a revision to come to say.
 func namesTask(method string) bool {
 	switch method {
 	case MethodGetTask, MethodTaskResult, MethodCancelTask, MethodUpdateTask:
@@ -104,6 +100,5 @@ var knownMethods = []string{
 	MethodProgress, "notifications/roots/list_changed",
 }
 
-// IsKnownMethod reports whether method is one that the published revisions, or the first
-// draft of tasks, have.
+// IsKnownMethod reports whether a published revision, or the first draft of tasks, has the method.
 func IsKnownMethod(method string) bool { return slices.Contains(knownMethods, method) }

@@ -11,8 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ambiguousError marks JSON that is well formed but that two readers could
-// understand differently.
+// ambiguousError marks JSON that is well formed, and that two readers could understand differently.
 type ambiguousError struct{ reason, name string }
 
 func (e ambiguousError) Error() string { return fmt.Sprintf("%s: %q", e.reason, e.name) }
@@ -28,10 +27,9 @@ var (
 	errNotObject = errors.New("mcp: not an object")
 )
 
-// members calls visit for each member of the one object in data, in order.
-// It fails on duplicate names, on names that differ from one of known only in
-// case, on anything that is not JSON, and on anything after the object. It goes
-// on after an ambiguous name, which it does not visit (see reader.object).
+// members calls visit for each member of the one object in data, in order. It fails on what is no
+// JSON or ambiguous: duplicate names, and names that differ from one of known only in case, which
+// it does not visit.
 func members(data []byte, known []string, visit func(name []byte, value jsontext.Value) error) error {
 	return walk(data, known, func(s span) error { return visit(s.name, data[s.from:s.to:s.to]) })
 }
@@ -44,8 +42,8 @@ func objectMembers(data []byte, known []string, visit func(name []byte, value js
 	return members(data, known, visit)
 }
 
-// named returns the values of these members of an object, in the order of names; nil for one
-// that is not there. It is as strict about them as members.
+// named returns the values of these members, nil for one that is not there, and is as strict about
+// them as members.
 func named(object []byte, names ...string) ([]jsontext.Value, error) {
 	return pick(object, names, names)
 }
@@ -93,15 +91,14 @@ func walk(data []byte, known []string, visit func(s span) error) error {
 	return cmp.Or(r.err, fault)
 }
 
-// NarrowListen returns the body of a subscriptions/listen with the taskIds of its
-// filter reduced to keep; every other byte stays as it came.
+// NarrowListen returns a subscriptions/listen with its taskIds reduced to keep; every other byte
+// stays.
 func NarrowListen(body []byte, keep []string) []byte {
 	ids, _ := json.Marshal(append([]string{}, keep...))
 	return replace(body, ids, "params", "notifications", "taskIds")
 }
 
-// replace puts value in the place of the member that path names, and leaves body
-// alone if there is none.
+// replace puts value in the place of the member that path names, if there is one.
 func replace(body, value []byte, path ...string) []byte {
 	from, to, ok := locate(body, path...)
 	if !ok {
@@ -113,8 +110,7 @@ func replace(body, value []byte, path ...string) []byte {
 	return append(out, body[to:]...)
 }
 
-// memberAt returns the value of the member that path names, nil if there is none. It aliases
-// data.
+// memberAt returns the value that path leads to, which aliases data; nil if there is none.
 func memberAt(data []byte, path ...string) jsontext.Value {
 	from, to, ok := locate(data, path...)
 	if !ok {
@@ -136,8 +132,7 @@ func locate(data []byte, path ...string) (from, to int, ok bool) {
 	return r.at() - len(value), r.at(), r.err == nil
 }
 
-// enter steps into the object that comes next and up to the value of its member name. It
-// reports whether there is one.
+// enter steps up to the value of the next object's member of that name, if it has one.
 func (r *reader) enter(name string) bool {
 	if r.kind() != '{' {
 		return false
@@ -152,8 +147,7 @@ func (r *reader) enter(name string) bool {
 	return false
 }
 
-// PollResult returns the result that a tasks/get would have had at the moment of
-// a: the task as it was handed out or as it was last told, in its dialect.
+// PollResult returns the result that a tasks/get would have had at the moment of a, in its dialect.
 func (a *Answer) PollResult() []byte {
 	switch a.Dialect {
 	case DialectExtension:
@@ -164,8 +158,7 @@ func (a *Answer) PollResult() []byte {
 	return a.Result
 }
 
-// WithStatusMessage returns the result of a tasks/get with its statusMessage
-// replaced by message, or added.
+// WithStatusMessage returns the result of a tasks/get with this statusMessage.
 func WithStatusMessage(result []byte, message string) []byte {
 	text, _ := json.Marshal(message)
 	if _, _, ok := locate(result, "statusMessage"); ok {
@@ -183,8 +176,8 @@ func WithStatusMessage(result []byte, message string) []byte {
 	return append(out, result[end:]...)
 }
 
-// ID returns the raw id of a message that Peek takes, nil if there is none that may be
-// answered to. It aliases message.
+// ID returns the raw id of a message that Peek takes, which it aliases; nil if it may not be
+// answered to.
 func ID(message []byte) []byte {
 	if id := memberAt(message, "id"); isToken(id) {
 		return id
@@ -192,16 +185,13 @@ func ID(message []byte) []byte {
 	return nil
 }
 
-// WithID returns the JSON-RPC response message with its id replaced; every other byte
-// stays as it came.
+// WithID returns a JSON-RPC response under another id; every other byte stays.
 func WithID(message, id []byte) []byte { return replace(message, id, "id") }
 
-// ErrorResponse returns a JSON-RPC error response with this error object for the request
-// with this id.
+// ErrorResponse returns the JSON-RPC response under this raw id with this error object.
 func ErrorResponse(id, object []byte) []byte { return response(id, "error", object) }
 
-// Response returns a JSON-RPC response with this result for the request with
-// this id.
+// Response returns the JSON-RPC response under this raw id with this result.
 func Response(id, result []byte) []byte { return response(id, "result", result) }
 
 func response(id []byte, member string, value []byte) []byte {
@@ -217,8 +207,7 @@ func responseHead(id []byte, member string) []byte {
 	return slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"`+member+`":`))
 }
 
-// EmptyResponse returns the response with which a request of the modern era is
-// acknowledged that has no result of its own, such as tasks/cancel (Tasks extension, "Task
+// EmptyResponse acknowledges a modern request that has no result of its own (Tasks extension, "Task
 // Cancellation").
 func EmptyResponse(id []byte) []byte {
 	return Response(id, []byte(`{"resultType":"complete",`+ownMeta+`}`))

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// hasForeignBytes reports whether a header's value holds anything but what the specification
-// lets it: visible ASCII, space and tab (2026-07-28, "Value Encoding").
+// hasForeignBytes reports whether a header's value holds more than visible ASCII, space and tab
+// (2026-07-28, "Value Encoding").
 func hasForeignBytes(value string) bool {
 	for i := range len(value) {
 		if c := value[i]; c != '\t' && (c < 0x20 || c > 0x7e) {
@@ -19,10 +19,10 @@ func hasForeignBytes(value string) bool {
 	return false
 }
 
-// CheckParam holds the value of the header that mirrors a parameter of a tools/call against
-// the argument of that name, and returns it as that has it. The tool's schema, which berth
-// does not read, may name another argument or one that is nested deeper: where none at the
-// top level has the name, or it has parts of its own, the server judges.
+// CheckParam holds the header that mirrors a parameter of a tools/call against the argument of that
+// name, and returns it as that has it. The schema, which berth does not read, may mean another
+// argument: where none at the top level has the name, or it has parts of its own, the server
+// judges.
 func CheckParam(body []byte, parameter, value string) (string, *Error) {
 	if !utf8.ValidString(value) {
 		return "", errMismatch("an Mcp-Param header holds invalid characters")
@@ -49,8 +49,8 @@ func CheckParam(body []byte, parameter, value string) (string, *Error) {
 	return value, nil
 }
 
-// mirrors reports whether a header's value is that of an argument, and how the argument has
-// it: numbers are compared as such (2026-07-28, "Server Validation").
+// mirrors reports whether value is the argument's, and how that has it: numbers are compared as
+// such (2026-07-28, "Server Validation").
 func mirrors(value string, argument jsontext.Value) (same bool, text string) {
 	if argument.Kind() == '0' {
 		one, err := strconv.ParseFloat(value, 64)
@@ -64,11 +64,10 @@ func mirrors(value string, argument jsontext.Value) (same bool, text string) {
 // isSafe reports whether every integer up to n can be told from its neighbours.
 func isSafe(n float64) bool { return n > -1<<53 && n < 1<<53 }
 
-// StructuredValue returns the member of a tool's structured content that has the name of
-// a header parameter, as that header would carry it: letter case, "-" and "_" do not
-// count, so that Mcp-Param-Basket-Id means basket_id and basketId. result is that of the
-// call, or of a task that bears it. ok is false if there is no such member, or several,
-// or it is neither a string nor an integer nor a boolean (2026-07-28, "Value Encoding").
+// StructuredValue returns the member of a tool's structured content that has the name of a header
+// parameter, whatever its case, "-" and "_", as that header would carry it. result is the call's,
+// or a task that bears it. ok is false if not one member is meant, or it has parts of its own
+// (2026-07-28, "Value Encoding").
 func StructuredValue(result []byte, parameter string) (value string, ok bool) {
 	content := memberAt(result, "structuredContent")
 	if content == nil {

@@ -154,8 +154,7 @@ func (c *Call) readListen(r *reader) error {
 	return nil
 }
 
-// decode makes strings of what was read. version and name are what headers say: where the body
-// says the same, they spare a copy.
+// decode makes strings of what was read. Where the headers say the same, they spare a copy.
 func (c *Call) decode(version, name string) {
 	c.metaVersion, _ = decoded(c.raw.version, version)
 	c.Name, c.badName = decoded(c.raw.name, name)
@@ -169,8 +168,7 @@ func (c *Call) decode(version, name string) {
 	c.RelatedTaskID, _ = decoded(c.raw.relatedTaskID, "")
 }
 
-// decoded returns the string in value, like where that is the same; bad is a value that is
-// there and no string.
+// decoded returns the string in value, or like where that is the same; bad is another kind.
 func decoded(value jsontext.Value, like string) (s string, bad bool) {
 	switch {
 	case value == nil:

@@ -7,12 +7,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// patch says what becomes of some members of an object. What it does not speak of
-// stays byte for byte, blanks included.
+// patch says what becomes of some members of an object; all else stays byte for byte, blanks
+// included.
 type patch []change
 
-// change is what becomes of one member. A member that is not there is added at the
-// end, if there is something to add.
+// change is what becomes of one member, which is added at the end if it is not there.
 type change struct {
 	name   string
 	value  []byte // its new value; nil removes it
@@ -33,9 +32,8 @@ func (p patch) find(name []byte) (change, bool) {
 	return p[i], true
 }
 
-// apply returns the one object in data with the patch applied. It fails where members
-// fails on an object that the patch speaks of, and with errNotObject where it would
-// have to add to something else; null is as good as no member.
+// apply patches the one object in data. It fails where members does, and with errNotObject where it
+// would have to add to something else; null is as good as no member.
 func (p patch) apply(data []byte) ([]byte, error) {
 	parts, err := p.parts(data)
 	if err != nil {
@@ -157,8 +155,7 @@ func (p patch) added(spans []span, first bool) (out []byte) {
 // object is an object with what p adds.
 func (p patch) object() []byte { return slices.Concat([]byte("{"), p.added(nil, true), []byte("}")) }
 
-// Parts are a message in pieces, one after the other: what is large in it is another's, and
-// no copy.
+// Parts are a message in pieces: what is large in it is another's, and no copy.
 type Parts [][]byte
 
 // Len is how many bytes the message has.
@@ -178,8 +175,7 @@ func (p Parts) Bytes() []byte {
 	return slices.Concat(p...)
 }
 
-// copied is the size, in bytes, up to which an outcome is copied into the message that bears
-// it: one piece costs less than three.
+// copied is up to which size, in bytes, an outcome is copied: one piece costs less than three.
 const copied = 16 << 10
 
 // around returns a message with value, of which head and tail are before and after it.

@@ -13,11 +13,9 @@ type Message struct {
 	single [1]Call // what Calls is where there is no batch
 }
 
-// Peek reads the body of a POST into m, in one walk and without copying any of it. It
-// returns, for answers to it, the id of a single call. maxBatch bounds the members of a
-// batch. What is no message, or could be read in two ways, is refused with -32700 or -32600;
-// of what was refused m says only whether it is a batch of one, whose member it was that is
-// refused. The strings of the calls are Classify's to make.
+// Peek reads the body of a POST into m, in one walk and without a copy; the strings are Classify's
+// to make. It returns the id of a single call, for answers to it. What is no message, or ambiguous,
+// is refused with -32700 or -32600; of that m says only whether it is a batch of one.
 func (m *Message) Peek(body []byte, maxBatch int) (id []byte, refused *Error) {
 	*m = Message{}
 	switch {

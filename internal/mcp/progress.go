@@ -22,9 +22,8 @@ type Progress struct {
 // maxProgressText bounds what Text returns, and other messages of upstreams, in bytes.
 const maxProgressText = 1 << 10
 
-// ProgressToken returns the raw token that a request gives for its progress, nil if there
-// is none or it is neither a string nor a number. It aliases body, which must be one that
-// Peek takes.
+// ProgressToken returns the raw token for the progress of a request that Peek takes, which it
+// aliases; nil if it has none.
 func ProgressToken(body []byte) []byte {
 	if token := memberAt(body, "params", "_meta", memberProgressToken); isToken(token) {
 		return token
@@ -34,9 +33,8 @@ func ProgressToken(body []byte) []byte {
 
 func isToken(value jsontext.Value) bool { return value.Kind() == '"' || value.Kind() == '0' }
 
-// PeekProgress reads a message if it is a notifications/progress. ok is false if it is
-// none, if it lacks the token or the number, and if two readers could understand it
-// differently.
+// PeekProgress reads a message if it is an unambiguous notifications/progress with token and
+// number.
 func PeekProgress(message []byte) (p Progress, ok bool) {
 	request, err := named(message, envelopeNames...)
 	if err != nil || !isString(request[2], MethodProgress) {
@@ -54,13 +52,11 @@ func PeekProgress(message []byte) (p Progress, ok bool) {
 	return p, true
 }
 
-// ProgressParams returns the raw params of a message that PeekProgress takes. It aliases
-// message.
+// ProgressParams returns the raw params of a message that PeekProgress takes, which it aliases.
 func ProgressParams(message []byte) []byte { return memberAt(message, "params") }
 
-// Text returns the progress as the statusMessage of a task says it: "42/100: rendering",
-// or what of it there is. It is one line of valid UTF-8 without control characters, of at
-// most 1 KiB: the message is the upstream's.
+// Text returns the progress as a task's statusMessage says it: "42/100: rendering", or what of it
+// there is, on one line of at most 1 KiB.
 func (p Progress) Text() string {
 	line := p.Progress
 	if p.Total != "" {
@@ -85,14 +81,13 @@ func OneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || IsUnfit(r) }), " ")
 }
 
-// WithProgressToken returns a notifications/progress with its token replaced; every
-// other byte stays as it came.
+// WithProgressToken returns a notifications/progress with another token; every other byte stays.
 func WithProgressToken(message, token []byte) []byte {
 	return replace(message, token, "params", memberProgressToken)
 }
 
-// NewProgress returns a notifications/progress of berth's own for the request that gave
-// this raw token. progress is a JSON number, greater than the last one; message may be "".
+// NewProgress returns a notifications/progress of berth's own. progress is a JSON number, greater
+// than the last one; message may be "".
 func NewProgress(token []byte, progress, message string) []byte {
 	out := append([]byte(`{"jsonrpc":"2.0","method":"`+MethodProgress+`","params":{"`+memberProgressToken+`":`), token...)
 	out = append(append(out, `,"progress":`...), progress...)
@@ -103,8 +98,8 @@ func NewProgress(token []byte, progress, message string) []byte {
 	return append(out, "}}"...)
 }
 
-// FollowedTask is a task of an upstream's as it tells of it in the dialect of the Tasks
-// extension. Its slices alias what it was read from.
+// FollowedTask is a task as its upstream tells of it in the Tasks extension. Its slices alias what
+// was read.
 type FollowedTask struct {
 	ID           string
 	Status       string
@@ -120,9 +115,8 @@ var (
 	errNotUTF8 = errors.New("mcp: not UTF-8")
 )
 
-// ReadFollowed reads a result that hands out a task, or the result of a tasks/get. It
-// fails if that tells of no task, asks for input in what is not UTF-8, on names that two readers could understand differently,
-// and where InputRequired does.
+// ReadFollowed reads a result that hands out a task, or that of a tasks/get. It fails if that tells
+// of no task, is ambiguous, asks in what is not UTF-8, and where InputRequired does.
 func ReadFollowed(result []byte) (FollowedTask, error) {
 	var t FollowedTask
 	known := []string{"taskId", "status", "statusMessage", "pollIntervalMs", memberInputRequests, "result", "error"}
@@ -162,8 +156,8 @@ func (t *FollowedTask) set(name []byte, value jsontext.Value) (err error) {
 	return err
 }
 
-// TaskRequest returns the body of a request of berth's own about a task: its method, and
-// for a tasks/update the client's answers under the upstream's keys.
+// TaskRequest returns a request of berth's own about a task, for a tasks/update with the client's
+// answers under the upstream's keys.
 func TaskRequest(id, method, taskID, version string, answers []Input) []byte {
 	params := map[string]any{"taskId": taskID, "_meta": OwnMeta(version)}
 	if answers != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// reader walks data token by token, without copying it. What it hands out aliases data,
-// but for names and strings with escapes. It comes from readers and goes back with release.
+// reader walks data without a copy. What it hands out aliases data, but for strings with escapes.
 type reader struct {
 	dec    jsontext.Decoder
 	source bytes.Buffer
@@ -27,9 +26,8 @@ type reader struct {
 // readers spare each message the buffers and stacks of a decoder.
 var readers = sync.Pool{New: func() any { return new(reader) }}
 
-// Duplicate names are left to the caller, who looks for them only where berth reads;
-// invalid UTF-8 inside strings is left to the caller too, because an escaped lone surrogate
-// is legal JSON text and only an identifier made of one is refused.
+// Duplicate names are left to the caller, and so is invalid UTF-8: an escaped lone surrogate is
+// legal JSON, and only an identifier made of one is refused.
 var (
 	allowDuplicates = jsontext.AllowDuplicateNames(true)
 	allowNoUTF8     = jsontext.AllowInvalidUTF8(true)
@@ -42,8 +40,7 @@ func read(data []byte) *reader {
 	return r
 }
 
-// release gives the reader back. It keeps nothing of data alive, and no more than it needs
-// for most.
+// release gives the reader back, with nothing of data, and no more than it needs for most.
 func (r *reader) release() {
 	r.reset(nil)
 	if r.names = r.names[:cap(r.names)]; len(r.names) > 32 {
@@ -98,8 +95,7 @@ func (r *reader) noName() []byte {
 
 func (r *reader) at() int { return int(r.dec.InputOffset()) }
 
-// brace is where the object begins that is the next value. The decoder may stand before
-// the colon.
+// brace is where the next value, an object, begins. The decoder may stand before the colon.
 func (r *reader) brace() int { return r.at() + bytes.IndexByte(r.data[r.at():], '{') }
 
 // end expects nothing after the value that was read.
@@ -116,17 +112,16 @@ func isEOF(err error) bool { return errors.Is(err, io.EOF) }
 
 func isCut(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }
 
-// maxMembers bounds the members of an object that berth looks into: the search
-// for duplicates is quadratic, and no real message comes near.
+// maxMembers bounds the members of an object: the search for duplicates is quadratic, and no real
+// message comes near.
 const maxMembers = 512
 
 var errTooManyMembers = errors.New("mcp: too many members in one object")
 
-// object reads the object that comes next. visit is called with the name of each member, in
-// order, and reads its value. A name that stands there twice, or that differs from one of
-// known only in case, is not visited. What is wrong with names, and what visit returns, is
-// returned at the end, the first of it: what is no JSON at all is called that, and an id
-// that stands behind the name is still found.
+// object reads the next object. visit is called with each member's name, in order, and reads its
+// value; a name that stands there twice, or differs from one of known only in case, is passed over.
+// The first fault of names, or of visit, is returned at the end: what is no JSON at all is called
+// that, and an id behind the name is still found.
 func (r *reader) object(known []string, visit func(name []byte) error) (fault error) {
 	first := len(r.names)
 	r.token()
@@ -151,8 +146,8 @@ func (r *reader) object(known []string, visit func(name []byte) error) (fault er
 	return fault
 }
 
-// giveUp says that an object has too many members. Of the outermost one nothing is read any
-// more, any other is passed over: what follows may be no JSON at all.
+// giveUp says that there are too many members. Of the outermost object nothing more is read, any
+// other is passed over: what follows may be no JSON at all.
 func (r *reader) giveUp() error {
 	if r.err == nil && r.dec.StackDepth() == 1 {
 		r.err = errTooManyMembers
@@ -163,8 +158,8 @@ func (r *reader) giveUp() error {
 	return errTooManyMembers
 }
 
-// check refuses a name that two readers could understand differently. It remembers the name
-// for those that follow in the same object, whose names begin at first.
+// check refuses an ambiguous name, and remembers it for those that follow in the object, whose
+// names begin at first.
 func (r *reader) check(name []byte, first int, known []string) error {
 	for _, other := range r.names[first:] {
 		if bytes.Equal(other, name) {
@@ -178,8 +173,7 @@ func (r *reader) check(name []byte, first int, known []string) error {
 	return nil
 }
 
-// differsInCase reports whether name is one of known in another case. Only a name with
-// letters beyond ASCII can be longer than what it folds to.
+// differsInCase: only a name with letters beyond ASCII can be longer than what it folds to.
 func differsInCase(name []byte, plain bool, known []string) bool {
 	if slices.ContainsFunc(known, func(k string) bool { return string(name) == k }) {
 		return false

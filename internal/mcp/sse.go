@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// Event is one event of a text/event-stream (WHATWG HTML, "Server-sent events"),
-// or a piece of one that is too long to be held. Its slices are valid until the
-// next call of Next.
+// Event is one event of a text/event-stream (WHATWG HTML, "Server-sent events"), or a piece of a
+// long one. Its slices are valid until the next call of Next.
 type Event struct {
 	Raw  []byte // the bytes as they came, with the empty line that ends the event; or an LF that came late (see Next)
 	Data []byte // the data lines of a message, joined by newlines; nil if there is none
@@ -19,9 +18,8 @@ type Event struct {
 	Ends bool   // Raw ends with the empty line that ends an event
 }
 
-// EventReader splits a text/event-stream into events without changing a byte.
-// Lines may end in LF, CRLF or CR. It holds one event of at most MaxPeek bytes;
-// what is longer is handed out in pieces.
+// EventReader splits a text/event-stream into events without changing a byte. It holds one of at
+// most MaxPeek bytes; what is longer comes in pieces.
 type EventReader struct {
 	r    io.Reader
 	most int // bytes of one event that are held
@@ -43,8 +41,7 @@ const initialBuffer = 4 << 10
 // NewEventReader reads events from r.
 func NewEventReader(r io.Reader) *EventReader { return &EventReader{r: r, most: MaxPeek} }
 
-// NewLongEventReader reads events from r of which it holds up to limit bytes, in place
-// of MaxPeek.
+// NewLongEventReader reads events from r of which it holds up to limit bytes.
 func NewLongEventReader(r io.Reader, limit int) *EventReader { return &EventReader{r: r, most: limit} }
 
 // Next returns the next event, or the piece of one. At the end of the stream it
@@ -72,8 +69,7 @@ func (er *EventReader) Next() (Event, error) {
 	}
 }
 
-// release forgets the event that was handed out last, and a buffer that a long
-// event made large, unless the rest of that event is to come.
+// release forgets the event handed out last, and a large buffer unless that event goes on.
 func (er *EventReader) release() {
 	if er.from < er.to {
 		return
@@ -129,8 +125,7 @@ func (er *EventReader) scan() bool {
 	return false
 }
 
-// swallowLF keeps the LF of a CRLF with the event that it ends, if it is here
-// already. If it is still on its way, it comes alone: waiting for it could hold
+// swallowLF keeps the LF of a CRLF with its event if it is here already. Waiting for it could hold
 // an event back for ever.
 func (er *EventReader) swallowLF() {
 	if er.cr && er.pos < er.to && er.buf[er.pos] == '\n' {
@@ -158,8 +153,7 @@ func (er *EventReader) rest() Event {
 	return event
 }
 
-// ID returns the id of the event, which a client would resume its stream from; "" if it has
-// none.
+// ID returns the id of the event, from which a client would resume; "" if it has none.
 func (e Event) ID() string {
 	id := ""
 	for line := range lines(e.Raw) {
@@ -170,8 +164,7 @@ func (e Event) ID() string {
 	return id
 }
 
-// Retry returns how long a client is to wait before it resumes the stream, if the event
-// says so; else 0.
+// Retry returns how long a client is to wait before it resumes, if the event says so; else 0.
 func (e Event) Retry() (wait time.Duration) {
 	for line := range lines(e.Raw) {
 		name, value := field(line)
@@ -187,8 +180,7 @@ func field(line []byte) (name, value []byte) {
 	return name, bytes.TrimPrefix(value, []byte(" "))
 }
 
-// eventData joins the data fields of an event. Events of other types than
-// "message" carry no messages: clients pass them over.
+// eventData joins the data of an event. Those of other types than "message" carry no messages.
 func eventData(raw []byte) []byte {
 	var data, kind []byte
 	fields := 0
@@ -224,12 +216,11 @@ func lines(raw []byte) iter.Seq[[]byte] {
 	}
 }
 
-// WithData returns the bytes of an event with data, which is not empty, for its own;
-// every other byte stays as it came. An event without data stays as it is.
+// WithData returns an event with other data, not empty; every other byte stays. One without data
+// stays as it is.
 func WithData(raw, data []byte) []byte { return rewriteEvent(raw, data, "") }
 
-// rewriteEvent returns the bytes of an event with data for its own, unless that is nil,
-// and tag before its id.
+// rewriteEvent returns an event with data, unless that is nil, and with tag before its id.
 func rewriteEvent(raw, data []byte, tag string) []byte {
 	written := false
 	out := make([]byte, 0, len(raw)+len(data)+len(tag)+16)

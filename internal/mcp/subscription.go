@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Messages on a subscription's stream (2026-07-28, subscriptions; Tasks extension,
-// "Task Status Notifications").
+// Messages on a subscription's stream (2026-07-28; Tasks extension, "Task Status Notifications").
 const (
 	NotificationAcknowledged = "notifications/subscriptions/acknowledged"
 	NotificationTask         = "notifications/tasks"
@@ -20,21 +19,19 @@ func Agreed(message []byte) (Filter, error) {
 	return ParseFilter(memberAt(message, "params", "notifications"))
 }
 
-// Acknowledgement returns the first message of the subscription that the request
-// with this id opened.
+// Acknowledgement returns the first message of the subscription that this request opened.
 func Acknowledgement(id []byte, agreed Filter) []byte {
 	return notification(NotificationAcknowledged, id, append([]byte(`"notifications":`), agreed.Encode()...))
 }
 
-// SubscriptionEnd returns the completion result of a subscription, which tells its
-// client that nothing broke ("Graceful Closure").
+// SubscriptionEnd returns the result by which a client knows that nothing broke ("Graceful
+// Closure").
 func SubscriptionEnd(id []byte) []byte {
 	result := append([]byte(`{"resultType":"complete","_meta":{"`+metaSubscription+`":`), id...)
 	return Response(id, append(result, ","+serverInfo+"}}"...))
 }
 
-// TaskNotification tells a subscription of a task's state, given as the result of
-// tasks/get: but for what belongs to a result, both are the same.
+// TaskNotification tells a subscription of a task, given as the result of tasks/get.
 func TaskNotification(id, result []byte) []byte {
 	task, err := patch{{name: "resultType"}, {name: "_meta"}}.apply(result)
 	if err != nil {
@@ -44,15 +41,14 @@ func TaskNotification(id, result []byte) []byte {
 	return notification(NotificationTask, id, task[1:len(task)-1])
 }
 
-// ForSubscription returns a notification as the subscription with this id gets it, which it
-// names if it names none; nil if there is no place for that.
+// ForSubscription returns a notification that names its subscription; nil if there is no place for
+// that.
 func ForSubscription(message, id []byte) []byte {
 	out, _ := patch{{name: "params", within: patch{{name: "_meta", within: patch{{name: metaSubscription, value: id}}}}}}.apply(message)
 	return out
 }
 
-// ListenFor returns the body of a subscriptions/listen with another filter; every
-// other byte stays as it came.
+// ListenFor returns a subscriptions/listen with another filter; every other byte stays.
 func ListenFor(body []byte, filter Filter) []byte {
 	return replace(body, filter.Encode(), "params", "notifications")
 }
@@ -66,8 +62,7 @@ func notificationHead(method string) string {
 	return `{"jsonrpc":"2.0","method":"` + method + `","params":{"_meta":{"` + metaSubscription + `":`
 }
 
-// Subscribed is what berth reads in a message on a subscription's stream: beside the rest
-// of an Answer, what a notification is about and whose it is.
+// Subscribed is what berth reads in a message on a subscription's stream.
 type Subscribed struct {
 	Answer
 	URI          string // params.uri
@@ -105,8 +100,7 @@ func (r *answerReader) subscribedMeta(name []byte) {
 	}
 }
 
-// The members of a filter that the revision names, but for FilterTasks, and what each asks
-// for (2026-07-28, subscriptions, "Notification Filter").
+// Members of a filter that the revision names (2026-07-28, subscriptions, "Notification Filter").
 const (
 	filterTools     = "toolsListChanged"
 	filterPrompts   = "promptsListChanged"
@@ -123,9 +117,8 @@ var askedBy = map[string]string{
 	NotificationTask:                       FilterTasks,
 }
 
-// Grants reports whether a subscription whose server has agreed to f may be told this. What
-// berth does not know may come where a member was agreed to that it does not know either:
-// extensions add to both.
+// Grants reports whether a subscription may be told this whose server agreed to f. What berth does
+// not know may come where a member that it does not know was agreed to.
 func (f Filter) Grants(s *Subscribed) bool {
 	name, known := askedBy[s.Method]
 	if !known {
@@ -151,8 +144,8 @@ func isKnownFilter(name string) bool {
 	return false
 }
 
-// isOrIsWithin reports whether uri is that of a resource or of a sub-resource of it, which
-// a server may name in its place (2026-07-28, schema, ResourceUpdatedNotificationParams).
+// isOrIsWithin reports whether uri is the resource's or a sub-resource's, which a server may name
+// in its place (2026-07-28, ResourceUpdatedNotificationParams).
 func isOrIsWithin(uri, resource string) bool {
 	rest, ok := strings.CutPrefix(uri, resource)
 	return ok && (rest == "" || strings.HasSuffix(resource, "/") || strings.ContainsAny(rest[:1], "/?#"))

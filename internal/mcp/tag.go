@@ -8,13 +8,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A tag stands before what a server numbers within a session: event ids, and ids of
-// requests of its own. Servers count both from 0 in each session, so that those of two
-// instances are the same; with a tag they are told apart, by whoever sees them.
+// A tag stands before what a server numbers from 0 in each session, event ids and ids of its
+// requests, so that those of two instances are told apart.
 
-// TagEvent returns the bytes of an event, or its beginning, with tag before its id
-// and before the ids of the requests in message, which is the data of the event; nil
-// if there is none or it is not whole. What bears no id stays byte for byte.
+// TagEvent returns an event, or its beginning, with tag before its id and before the ids of the
+// requests in message, its data if that is whole, else nil. What bears no id stays.
 func TagEvent(raw, message []byte, tag string) []byte {
 	tagged := tagMessages(message, tag)
 	if bytes.Equal(tagged, message) {
@@ -23,8 +21,7 @@ func TagEvent(raw, message []byte, tag string) []byte {
 	return rewriteEvent(raw, tagged, tag)
 }
 
-// tagMessages tags the ids of a server's requests in a message or batch, and what
-// its notifications/cancelled say of them. What cannot be read stays as it is.
+// tagMessages tags what is in a message or batch. What cannot be read stays as it is.
 func tagMessages(data []byte, tag string) []byte {
 	if !isBatch(data) {
 		return TagMessage(data, tag)
@@ -43,8 +40,8 @@ func tagMessages(data []byte, tag string) []byte {
 	return append(out, ']')
 }
 
-// TagMessage returns a server's message with tag before the id of a request, or before what
-// a notifications/cancelled says of one. Any other comes back as it is.
+// TagMessage returns a server's message with tag before the id of a request, or of the one that it
+// cancels.
 func TagMessage(message []byte, tag string) []byte {
 	a, err := PeekAnswer(message, false)
 	switch {
@@ -65,8 +62,8 @@ func tagID(message []byte, tag string, path ...string) []byte {
 	return replace(message, id, path...)
 }
 
-// UntagResponse returns a client's response with its id as the server made it that
-// tag stands for; ok is false if it answers somebody else.
+// UntagResponse returns a client's response under the id that the server made; ok is false if it
+// answers somebody else.
 func UntagResponse(response []byte, tag string) (body []byte, ok bool) {
 	tagged, _ := text(memberAt(response, "id"))
 	raw, ok := strings.CutPrefix(tagged, tag)

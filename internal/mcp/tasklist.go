@@ -21,8 +21,7 @@ type ListedTask struct {
 
 var errNoTaskList = errors.New("mcp: not a list of tasks")
 
-// ReadTaskList reads the result of a tasks/list. It is strict where two readers could
-// see different tasks: whose a task is hangs on its id.
+// ReadTaskList reads the result of a tasks/list, strictly: whose a task is hangs on its id.
 func ReadTaskList(result []byte) (TaskList, error) {
 	var list TaskList
 	members, err := named(result, "tasks", "nextCursor")
@@ -83,9 +82,8 @@ func (l TaskList) Result() []byte {
 	return append(out, '}')
 }
 
-// WithCursor returns the body of a single request with its params.cursor replaced, or
-// left out if cursor is ""; every other byte of its params stays. The body must be one that
-// Peek takes.
+// WithCursor returns a single request that Peek takes with this params.cursor, or with none for "";
+// every other byte of its params stays.
 func WithCursor(body []byte, cursor string) []byte {
 	var value []byte
 	if cursor != "" {

@@ -6,20 +6,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// What a tool says of tasks in execution.taskSupport (2025-11-25, tasks, "Tool-Level
-// Negotiation"). A tool without it is one that says TaskForbidden.
+// What a tool says of tasks in execution.taskSupport (2025-11-25, "Tool-Level Negotiation");
+// without it TaskForbidden.
 const (
 	TaskForbidden = "forbidden"
 	TaskOptional  = "optional"
 	TaskRequired  = "required"
 )
 
-// AddTaskSupport returns the response to a tools/list with the taskSupport of its tools
-// as support wants it, and reports whether that changed anything. support is called once
-// for each tool, in order, with its name and what it says itself, "" for nothing; it
-// returns what the tool is to say, "" to leave it alone. Every other byte stays as it
-// came. Left alone, and not shown to support, is a tool that two readers could understand
-// differently, or of whose execution or taskSupport nobody can tell what it means.
+// AddTaskSupport returns the response to a tools/list with the taskSupport of its tools as support
+// wants it, and reports whether that changed anything. support is called for each tool, in order,
+// with what it says itself, "" for nothing; and returns what it is to say, "" to leave it alone.
+// Every other byte stays. A tool that is ambiguous is left alone and not shown.
 func AddTaskSupport(message []byte, support func(tool, says string) string) ([]byte, bool) {
 	var edits []edit
 	for _, t := range toolsIn(message) {
@@ -44,8 +42,7 @@ type listedTool struct {
 	from, to   int
 }
 
-// toolsIn returns the tools that can be read in the response to a tools/list, none if
-// that is something else.
+// toolsIn returns the tools that can be read in the response to a tools/list.
 func toolsIn(message []byte) (tools []listedTool) {
 	start, end := listIn(message)
 	if start == end {

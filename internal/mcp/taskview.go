@@ -11,8 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// TaskView is a task as berth shows one of its own in the dialect of the Tasks extension
-// ("Tasks").
+// TaskView is a task of berth's own as the Tasks extension shows it ("Tasks").
 type TaskView struct {
 	ID      string // taskId
 	Status  string // as the extension spells it
@@ -29,38 +28,35 @@ type TaskView struct {
 	Error  []byte // raw JSON object: the error of a failed task; nil leaves it out
 }
 
-// serverInfo names berth in the `_meta` of results of its own, as servers should (2026-07-28,
-// basic, "Per-response protocol fields"). A result that a tool gave is that tool's server's.
+// serverInfo names berth in results of its own (2026-07-28, basic, "Per-response protocol fields").
+// A result that a tool gave is that tool's server's.
 const serverInfo = `"io.modelcontextprotocol/serverInfo":{"name":"berth","version":"` + build.Version + `"}`
 
 // ownMeta is the `_meta` of a result of berth's own that has nothing else in it.
 const ownMeta = `"_meta":{` + serverInfo + `}`
 
-// Handle returns the task as the result of the call that it was made for
-// (CreateTaskResult).
+// Handle returns the task as the result of its call (CreateTaskResult).
 func (v TaskView) Handle() []byte {
 	return append(v.appendTask(nil, ResultTask), '}')
 }
 
-// Response returns the JSON-RPC response under this raw id to a tasks/get (GetTaskResult).
-// The result of a completed task says `resultType: "complete"` too where it said nothing of
-// that; every other byte of it stays, and a large one is no copy.
+// Response returns the response to a tasks/get (GetTaskResult). A completed task's result says
+// `resultType: "complete"` too where it said nothing of that; every other byte of it stays, and a
+// large one is no copy.
 func (v TaskView) Response(id []byte) Parts {
 	out := append(make([]byte, 0, v.room(id)), `{"jsonrpc":"2.0","id":`...)
 	out = append(append(out, id...), `,"result":`...)
 	return v.told(v.appendTask(out, "complete"), `}}`)
 }
 
-// Notification tells the subscription with this raw id of the task: but for what belongs to
-// a result, as Response does.
+// Notification tells a subscription of the task as Response does.
 func (v TaskView) Notification(id []byte) Parts {
 	out := append(make([]byte, 0, v.room(id)), notificationHead(NotificationTask)...)
 	out = append(append(out, id...), `},`...)
 	return v.told(CoreTask(v).appendMembers(out, "ttlMs", "pollIntervalMs"), `}}`)
 }
 
-// room is how much the head of a message about the task takes, and all of it if that is
-// copied.
+// room is how much the head of a message about the task takes, and what of it is copied.
 func (v TaskView) room(id []byte) int {
 	n := 512 + len(id) + len(v.ID) + len(v.Message)
 	for _, value := range [][]byte{v.Inputs, v.Result, v.Error} {
@@ -97,9 +93,9 @@ func appendTime(out []byte, t time.Time) []byte {
 	return t.UTC().AppendFormat(out, `"2006-01-02T15:04:05.000Z"`)
 }
 
-// completed appends the beginning of a call's result and returns the rest of it, with
-// `resultType: "complete"` between them where it does not say what it is. What it does say may
-// be of an extension that berth does not know: its client judges.
+// completed appends the beginning of a call's result and returns the rest, with `resultType:
+// "complete"` between them where it says nothing of that. What it says may be an extension's: its
+// client judges.
 func completed(out, result []byte) (head, rest []byte) {
 	if _, _, ok := locate(result, "resultType"); ok {
 		return out, result
@@ -112,20 +108,19 @@ func completed(out, result []byte) (head, rest []byte) {
 	return out, result[open:]
 }
 
-// MethodTaskStatus is the notification of a task's change in the core dialect
-// (2025-11-25, tasks, "Task Status Notification").
+// MethodTaskStatus is the core dialect's notification of a change (2025-11-25, "Task Status
+// Notification").
 const MethodTaskStatus = "notifications/tasks/status"
 
-// coreRelatedTask is the member of `_meta` that says which task a message belongs to
-// (2025-11-25, tasks, "Related Task Metadata").
+// coreRelatedTask is the member of `_meta` that says whose a message is (2025-11-25, "Related Task
+// Metadata").
 const coreRelatedTask = "io.modelcontextprotocol/related-task"
 
-// CoreTask is a task as berth shows one of its own in the core dialect (2025-11-25,
-// tasks, "Task"). It bears neither input requests nor an outcome.
+// CoreTask is the task in the core dialect (2025-11-25, tasks, "Task"). It bears neither input
+// requests nor an outcome.
 type CoreTask TaskView
 
-// Handle returns the task as the result of the call that it was made for
-// (CreateTaskResult).
+// Handle returns the task as the result of its call (CreateTaskResult).
 func (t CoreTask) Handle() []byte {
 	return append(t.appendTo([]byte(`{"task":`)), '}')
 }
@@ -146,8 +141,7 @@ func (t CoreTask) appendTo(out []byte) []byte {
 	return append(t.appendMembers(append(out, '{'), "ttl", "pollInterval"), '}')
 }
 
-// appendMembers appends what all shapes of a task have in either dialect, which differ in
-// the names of two members.
+// appendMembers appends what a task has in either dialect, which differ in two names.
 func (t CoreTask) appendMembers(out []byte, ttl, pollInterval string) []byte {
 	out = append(out, `"taskId":`...)
 	out, _ = jsontext.AppendQuote(out, t.ID)
@@ -172,10 +166,8 @@ func (t CoreTask) appendMembers(out []byte, ttl, pollInterval string) []byte {
 	return out
 }
 
-// RelatedResponse returns the JSON-RPC response under this raw id with a result that says in
-// its `_meta` which task it belongs to, in place of what it said of that before. Every other
-// byte of the result stays. What has no room for it (its `_meta` is no object, or stands there
-// twice) stays as it is.
+// RelatedResponse returns the response with a result whose `_meta` says which task it belongs to.
+// Every other byte of the result stays, and all of it where there is no room for that.
 func RelatedResponse(id, result []byte, task string) Parts {
 	head, tail := responseHead(id, "result"), []byte{'}'}
 	related, err := patch{relatedTo(task)}.parts(result)
@@ -188,10 +180,8 @@ func RelatedResponse(id, result []byte, task string) Parts {
 	return slices.Concat(Parts{head}, related, Parts{tail})
 }
 
-// MessageWithRelatedTask does so for a request or notification, where the
-// `_meta` of its params says it. What names a task itself stays as it is: a server that has
-// its client do something as a task asks for that by tasks/get and the like, and they are
-// about no other ("Associating Task-Related Messages").
+// MessageWithRelatedTask does so for a request or notification. What names a task itself stays as
+// it is: it is about no other ("Associating Task-Related Messages").
 func MessageWithRelatedTask(message []byte, task string) []byte {
 	if a, err := PeekAnswer(message, false); err == nil && isOfTaskItself(a.Method) {
 		return message
@@ -199,8 +189,8 @@ func MessageWithRelatedTask(message []byte, task string) []byte {
 	return patched(message, patch{{name: "params", within: patch{relatedTo(task)}}})
 }
 
-// isOfTaskItself reports whether messages of this method say in their params, and there only,
-// which tasks they are about.
+// isOfTaskItself reports whether messages of this method say in their params which tasks they are
+// about.
 func isOfTaskItself(method string) bool {
 	switch method {
 	case MethodGetTask, MethodTaskResult, MethodCancelTask, MethodListTasks, MethodTaskStatus:
@@ -209,8 +199,8 @@ func isOfTaskItself(method string) bool {
 	return false
 }
 
-// TaskProgress returns a notifications/progress with these params, for the request that
-// gave this raw token and became this task.
+// TaskProgress returns a notifications/progress with these params for the request that gave this
+// raw token.
 func TaskProgress(params, token []byte, task string) []byte {
 	params = patched(params, patch{{name: memberProgressToken, value: token}, relatedTo(task)})
 	out := append([]byte(`{"jsonrpc":"2.0","method":"`+MethodProgress+`","params":`), params...)

@@ -6,11 +6,10 @@ import "encoding/json"
 type Era uint8
 
 const (
-	// EraLegacy has an initialize handshake, optional sessions and no routing
-	// headers: revisions 2024-11-05 to 2025-11-25.
+	// EraLegacy has initialize and sessions: revisions 2024-11-05 to 2025-11-25.
 	EraLegacy Era = iota
-	// EraModern carries its metadata in every request (`_meta`) and mirrors
-	// method and name in headers: revision 2026-07-28 and later.
+	// EraModern carries its metadata in each request, and mirrors it in headers: 2026-07-28 and
+	// later.
 	EraModern
 )
 
@@ -24,9 +23,8 @@ func (e Era) String() string {
 
 // Revisions that change how berth treats a message.
 const (
-	// versionBatches is the only revision of Streamable HTTP with JSON-RPC
-	// batches, and the one to assume when a client names none (2025-11-25,
-	// transports, "Protocol Version Header").
+	// versionBatches is the only revision of Streamable HTTP with batches, and the one of clients
+	// that name none (2025-11-25, "Protocol Version Header").
 	versionBatches = "2025-03-26"
 	versionModern  = "2026-07-28" // the first revision of the modern era
 )
@@ -63,8 +61,7 @@ func (d Dialect) String() string {
 	return ""
 }
 
-// isRevision reports whether v has the form of a protocol revision, YYYY-MM-DD.
-// Such strings order by time when compared as strings.
+// isRevision reports whether v has the form YYYY-MM-DD, which orders by time.
 func isRevision(v string) bool {
 	if len(v) != len("2006-01-02") {
 		return false
@@ -81,18 +78,16 @@ func isRevision(v string) bool {
 	return true
 }
 
-// IsModern reports whether a protocol version names a modern revision. What has
-// not the form of a revision (a draft's name) is not known to be one.
+// IsModern reports whether version names a modern revision. A draft's name is not known to be one.
 func IsModern(version string) bool { return isRevision(version) && version >= versionModern }
 
-// AllowsBatches reports whether a client that speaks version may send a JSON-RPC
-// batch. No version means 2025-03-26.
+// AllowsBatches reports whether a client of this version may send a batch. None means 2025-03-26.
 func AllowsBatches(version string) bool {
 	return version == "" || isRevision(version) && version <= versionBatches
 }
 
-// SupportedVersions returns the protocol versions that an error response names as those that
-// its server speaks (2026-07-28, UnsupportedProtocolVersionError); none if it names none.
+// SupportedVersions returns the versions that an error response says that its server speaks
+// (2026-07-28, UnsupportedProtocolVersionError).
 func SupportedVersions(message []byte) []string {
 	var m struct {
 		Error struct {
