@@ -21,8 +21,7 @@ import (
 	"time"
 )
 
-// Limits of the listener. Its clients are few and known; what is slower or
-// larger than this is none of them.
+// Limits of the listener, whose clients are few and known.
 const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 10 * time.Second
@@ -32,17 +31,16 @@ const (
 	lastWords     = time.Second // how long a probe or scrape under way may go on at the end
 )
 
-// ErrTokenRequired says that a listener which other machines can reach has no
-// token.
+// ErrTokenRequired says that other machines can reach a listener that has no token.
 var ErrTokenRequired = errors.New("admin: listening off loopback needs a token")
 
 // Options says what [New] makes.
 type Options struct {
-	// Listen is a host:port or unix:PATH. A socket is made with mode 0600, and
-	// takes the place of one that nobody listens on any more.
+	// Listen is a host:port or unix:PATH. A socket has mode 0600, and replaces one that nobody
+	// listens on.
 	Listen string
-	// Token is asked for as a bearer token by everything but /livez. Empty: none
-	// is, which is allowed only on loopback and on a Unix socket.
+	// Token is asked for by everything but /livez. Empty is allowed only on loopback and on a Unix
+	// socket.
 	Token   string
 	Metrics http.Handler // serves /metrics. Nil: 404.
 	Checks  []Check      // decide about readiness, in this order
@@ -58,9 +56,8 @@ type Server struct {
 	log      *slog.Logger
 }
 
-// New listens, but does not serve before [Server.Run]. The error is
-// [ErrTokenRequired] where other machines could reach a listener without token;
-// no port has been opened then.
+// New listens, but does not serve before [Server.Run]. Where [ErrTokenRequired] is the error no
+// port was opened.
 func New(ctx context.Context, o Options) (*Server, error) {
 	listener, names, err := listen(ctx, o.Listen, o.Token != "")
 	if err != nil {
@@ -83,16 +80,13 @@ func newServer(o Options, listener net.Listener, names nameRule) *Server {
 	return s
 }
 
-// Addr is where the server listens: the port that was chosen if Options.Listen
-// named port 0.
+// Addr is where the server listens, also where Options.Listen named port 0.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
-// SetDraining makes /readyz say 503 from now on. /livez stays as it is: a process
-// that drains must not be killed for it.
+// SetDraining makes /readyz say 503. /livez stays: a process that drains must not be killed for it.
 func (s *Server) SetDraining() { s.draining.Store(true) }
 
-// Run serves until ctx is done and returns once the listener is closed. Call it
-// once; a Server that is not run holds its listener until the process ends.
+// Run serves until ctx is done and returns once the listener is closed. Call it once.
 func (s *Server) Run(ctx context.Context) error {
 	s.log.Info("admin listening", "address", s.Addr().String())
 	failed := make(chan error, 1)

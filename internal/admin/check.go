@@ -9,17 +9,14 @@ import (
 // Check is one condition of readiness.
 type Check struct {
 	Name string // stands in /readyz?verbose
-	// Probe is asked at each request to /readyz, possibly by several at once. It
-	// must answer from what is known already: an orchestrator's patience with a
-	// probe is about a second. The detail explains, and must be fit for whoever
-	// has the token: no secrets. With ok, a detail means degraded: something is
-	// wrong, and berth goes on serving.
+	// Probe is asked at each request to /readyz, possibly by several at once, and must answer from
+	// what is known already. The detail must hold no secrets. With ok, a detail means degraded:
+	// something is wrong, and berth goes on serving.
 	Probe func() (ok bool, detail string)
 }
 
-// ready answers /readyz: 503 while berth drains, whatever the checks say and
-// without asking them; else 200 if every check is ok. With ?verbose each check
-// has a line, a plus for ok and a minus for not.
+// ready answers /readyz: 503 while berth drains, whatever the checks say; else 200 if every check
+// is ok. With ?verbose each has a line.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	if s.draining.Load() {
 		writeText(w, http.StatusServiceUnavailable, "draining")
@@ -54,6 +51,5 @@ func (s *Server) judge() (ready bool, lines string) {
 	return ready, b.String()
 }
 
-// oneLine keeps a detail, often some library's error, from posing as the next
-// check's line.
+// oneLine keeps a detail from posing as the next check's line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -27,16 +27,14 @@ func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// isBareCheck reports whether a request is a health check without a name, as HAProxy's are by
-// default (HTTP/1.0, no Host). No browser sends one: it cannot come from a page that rebound
-// its name.
+// isBareCheck reports whether a request is a health check without Host, as HAProxy's are. No
+// browser sends one: it cannot come from a page that rebound its name.
 func isBareCheck(r *http.Request) bool {
 	return r.Host == "" && (r.URL.Path == livePath || r.URL.Path == readyPath)
 }
 
-// authorized compares digests, in constant time: neither the token's bytes nor
-// its length can be learned from how long the answer takes. More than one
-// Authorization header is none.
+// authorized compares digests, in constant time: neither the token's bytes nor its length show.
+// More than one Authorization header is none.
 func (g guard) authorized(r *http.Request) bool {
 	if g.token == "" {
 		return true
@@ -55,8 +53,8 @@ const (
 	readyPath = "/readyz"
 )
 
-// routes are all that the listener serves, on a mux of its own: what a library
-// registers with http.DefaultServeMux is not served.
+// routes are all that is served, on a mux of its own: not what a library registers with
+// http.DefaultServeMux.
 func (s *Server) routes(o Options) http.Handler {
 	mux := http.NewServeMux()
 	live := func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok") }

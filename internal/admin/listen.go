@@ -23,8 +23,8 @@ func (n nameRule) allow(host string) bool {
 	return n == anyName || isLoopbackName(host)
 }
 
-// isLoopbackName judges a Host header, with or without port. Only the address
-// itself and localhost cannot be rebound by somebody else's DNS.
+// isLoopbackName judges a Host header. Only the address and localhost cannot be rebound by
+// somebody's DNS.
 func isLoopbackName(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {
@@ -37,8 +37,8 @@ func isLoopbackName(hostport string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// listen opens a host:port or unix:PATH. A name is resolved before the port is
-// opened, so that what was judged to be loopback is what is listened on.
+// listen resolves a name before the port is opened: what was judged to be loopback is what is
+// listened on.
 func listen(ctx context.Context, address string, hasToken bool) (net.Listener, nameRule, error) {
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		listener, err := listenUnix(ctx, path)
@@ -75,8 +75,8 @@ func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	return listener, nil
 }
 
-// removeStale removes a socket that a killed process left behind: one that
-// refuses connections. Anything else at that path is left for Listen to fail on.
+// removeStale removes a socket that a killed process left: one that refuses connections. Anything
+// else is left for Listen to fail on.
 func removeStale(ctx context.Context, path string) error {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode().Type() != fs.ModeSocket {

@@ -11,9 +11,8 @@ import (
 
 var beginCertificate = []byte("-----BEGIN CERTIFICATE-----")
 
-// parseAuthorities reads the certificates in a PEM file. All of them must be good: of a
-// file that is half written, or has one bad block, the clients of some authorities
-// would be turned away as if these had been taken out.
+// parseAuthorities reads the certificates in a PEM file. All must be good: of a file that is half
+// written the clients of some authorities would be turned away.
 func parseAuthorities(content []byte) (*x509.CertPool, error) {
 	pool, n := x509.NewCertPool(), 0
 	for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {
@@ -36,12 +35,12 @@ func parseAuthorities(content []byte) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// renewalShare is the part of a certificate's life, the last fifth, by which it should
-// have been renewed: 18 days of 90. Who renews by machine does so in the last third.
+// renewalShare is the last part of a certificate's life, by which it should have been renewed: 18
+// days of 90.
 const renewalShare = 5
 
-// Overdue says that the certificate in use expires soon, for one of its lifetime; "" if
-// it does not. Fault tells of one that has expired.
+// Overdue says that the certificate expires soon, for one of its lifetime. Fault tells of one that
+// has expired.
 func (c *Certs) Overdue() string {
 	s := c.current.Get()
 	if time.Now().Before(s.expiry.Add(-s.expiry.Sub(s.begin) / renewalShare)) {

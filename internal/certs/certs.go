@@ -29,11 +29,10 @@ import (
 
 // Options say what [Open] reads.
 type Options struct {
-	// Cert and Key are the paths of the PEM files of the certificate, with its chain,
-	// and of its key. Required.
+	// Cert and Key are the PEM files of the certificate, with its chain, and of its key. Required.
 	Cert, Key string
-	// ClientCA is the path of the PEM file of the authorities that client certificates
-	// must lead to. Empty: clients are not asked for any.
+	// ClientCA is the PEM file of the authorities of client certificates. Empty: clients are asked
+	// for none.
 	ClientCA   string
 	Optional   bool                 // lets clients in that show no certificate. One that is shown must be good.
 	MinVersion uint16               // the lowest version spoken, such as tls.VersionTLS13. 0: TLS 1.2.
@@ -79,9 +78,8 @@ func Open(o Options) (*Certs, error) {
 // Run takes over changed files until ctx ends. It returns nil.
 func (c *Certs) Run(ctx context.Context) error { return c.current.Run(ctx) }
 
-// Fault says what is wrong: the files cannot be used as they are, or the certificate
-// in use has expired or is not valid yet, or all authorities have expired; "" if nothing
-// is.
+// Fault says what is wrong: with the files as they are, with the certificate in use, or with all
+// authorities; "" if nothing is.
 func (c *Certs) Fault() string {
 	if since, err := c.current.Fault(); err != nil {
 		return fmt.Sprintf("files changed at %s and cannot be used: %v", since.UTC().Format("15:04:05Z"), err)
@@ -134,8 +132,7 @@ func (c *Certs) askClients(config *tls.Config, authorities []byte) error {
 	return nil
 }
 
-// serverConfig is the configuration of a listener: each handshake gets the snapshot
-// of its time.
+// serverConfig: each handshake gets the snapshot of its time.
 func (c *Certs) serverConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, // each snapshot says the same or more
@@ -151,9 +148,8 @@ type listener struct {
 	certs *Certs
 }
 
-// Listener returns a listener that speaks TLS on what inner accepts, and takes over
-// inner. Accept does not shake hands; whoever reads first does, and tells
-// HandshakeEnded (package framing).
+// Listener returns a listener that speaks TLS on what inner accepts. Whoever reads first shakes
+// hands, and tells HandshakeEnded (package framing).
 func (c *Certs) Listener(inner net.Listener) net.Listener {
 	return &listener{Listener: tls.NewListener(inner, c.serverConfig()), certs: c}
 }

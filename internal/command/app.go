@@ -21,9 +21,9 @@ import (
 
 const codeUsage = 2
 
-// Run runs berth's command line and returns the process's exit code: 0; 1 if something
-// failed or was found wanting; 2 for a command line that means nothing, and for a probe
-// without a verdict. ctx ends a running verb in order.
+// Run runs berth's command line and returns the exit code: 0; 1 if something failed or was found
+// wanting; 2 for a meaningless command line, and a probe without a verdict. ctx ends a running verb
+// in order.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	app := newApp(stdout, stderr)
 	if err := app.RunContext(ctx, flagsFirst(app.Commands, args)); err != nil {
@@ -89,9 +89,8 @@ func noArguments(c *cli.Context) error {
 	return nil
 }
 
-// flagsFirst returns a verb's arguments with what is no flag at the end: the library
-// takes no flag after the first argument, and "berth probe URL --json" is how it is
-// said. What follows "--" is left alone.
+// flagsFirst puts what is no flag behind a verb's flags: the library takes none after the first
+// argument. What follows "--" is left alone.
 func flagsFirst(verbs []*cli.Command, args []string) []string {
 	if len(args) < 2 {
 		return args

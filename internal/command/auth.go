@@ -48,8 +48,8 @@ func (g *graph) newCallers(auth config.Auth, o observers) (*callers, error) {
 	return c, nil
 }
 
-// at returns what tells who calls a pool, nil if nobody is told apart, and what
-// clients without a token are told of it, nil if there are no tokens.
+// at returns what tells who calls a pool, and what clients without a token are told; nil for
+// neither.
 func (c *callers) at(pool config.Pool) (proxy.Identifier, *proxy.Resource, error) {
 	if name, ok := c.auth.Header(); ok {
 		return identity.Header(name), nil, nil
@@ -121,8 +121,8 @@ func (g *graph) openCerts(cfg config.TLS, o observers) (err error) {
 
 var errAuthorization = errors.New(`must hold what stands in the header, such as "Bearer …"`)
 
-// newAuthorization returns what a pool wants in the callers' Authorization header's
-// place; nil if that is passed on.
+// newAuthorization returns what replaces the callers' Authorization header; nil if that is passed
+// on.
 func (g *graph) newAuthorization(pool config.Pool, o observers) (*proxy.Authorization, error) {
 	switch {
 	case pool.Authorization == config.AuthorizationForward:

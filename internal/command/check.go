@@ -42,8 +42,7 @@ func checkCommand() *cli.Command {
 	}
 }
 
-// checkOnline looks at what cfg names. Warnings are written, the other findings are the
-// error.
+// checkOnline writes warnings; the other findings are the error.
 func checkOnline(ctx context.Context, cfg config.Config, warnings io.Writer) error {
 	var broken findings
 	for _, f := range lookAround(ctx, cfg) {
@@ -68,8 +67,7 @@ func warnings(cfg config.Config) (found []finding) {
 	return found
 }
 
-// refusedPages says which pages a pool does not let in without its operator having said so,
-// "" for none.
+// refusedPages says which pages a pool refuses without its operator having said so.
 func refusedPages(cfg config.Config, pool config.Pool) string {
 	switch {
 	case cfg.OnLoopback() || len(pool.Origins) > 0:

@@ -8,10 +8,8 @@ import (
 	"berth/routing"
 )
 
-// checks are berth's conditions of readiness. A store that is away degrades it:
-// what the cache knows goes on, the rest is asked for. So does more load than there is
-// room for: to take it out would put its load on the others. A pool of which nobody
-// answers makes it useless.
+// checks are the conditions of readiness. A store that is away, and too much load, degrade berth:
+// to take it out would put its load on the others. A pool of which nobody answers makes it useless.
 func (g *graph) checks() []admin.Check {
 	checks := []admin.Check{{Name: "store", Probe: func() (bool, string) { return true, g.storeDegraded() }}}
 	checks = append(checks, admin.Check{Name: "load", Probe: func() (bool, string) { return true, g.proxy.Shedding() }})
@@ -34,8 +32,7 @@ func (g *graph) storeDegraded() string {
 	return fmt.Sprintf("%s is away since %s: %s", g.store, health.Since.UTC().Format("15:04:05Z"), health.LastError)
 }
 
-// poolAnswers is not ready if nobody of the pool answers; its detail names each upstream that
-// gets no new work, and why.
+// poolAnswers names each upstream that gets no new work, and why.
 func poolAnswers(pool *routing.Pool) (bool, string) {
 	silent := 0
 	var troubled []string

@@ -72,8 +72,7 @@ func applyFlags(c *cli.Context, cfg *config.Config, upstreams []config.Upstream)
 	cfg.Pools[0].Upstreams = upstreams
 }
 
-// parseUpstreams reads [NAME=]URL. What stands before the first = is a name only
-// if it cannot be the beginning of a URL.
+// parseUpstreams reads [NAME=]URL. What may begin a URL is no name.
 func parseUpstreams(flags []string) []config.Upstream {
 	var upstreams []config.Upstream
 	for _, flag := range flags {

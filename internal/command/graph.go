@@ -46,8 +46,8 @@ type graph struct {
 	proxy    *proxy.Proxy   // made by open
 }
 
-// newGraph connects the parts that cfg asks for, over store, which is the graph's from
-// then on; open completes it. It reads the files that cfg names and opens no connection.
+// newGraph connects the parts that cfg asks for, over store, which is the graph's from then on;
+// open completes it. It reads files and opens no connection.
 func newGraph(store *storage.Store, cfg config.Config, o observers) (*graph, error) {
 	keys, err := newKeyring(cfg.Store, store)
 	if err != nil {
@@ -200,8 +200,7 @@ func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
 	return upstreams, nil
 }
 
-// Run runs what goes on beside requests until ctx ends: probing, write-backs,
-// refreshes, the reading of changed files. Bindings are written back a last time
+// Run runs what goes on beside requests until ctx ends. Bindings are written back a last time
 // before it returns.
 func (g *graph) Run(ctx context.Context) error {
 	// The store outlives the bindings, which use it to the last.

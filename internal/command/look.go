@@ -13,8 +13,7 @@ import (
 const (
 	lookWithin = 4 * time.Second
 
-	// lookAbandoned is when a look is given up that heeds no context: it reads a large
-	// file, or a name is looked up. It ends with the process.
+	// lookAbandoned ends looks that heed no context: a large file, or the look-up of a name.
 	lookAbandoned = 5 * time.Second
 )
 
@@ -64,8 +63,7 @@ func worded(err error) string {
 	return err.Error()
 }
 
-// String returns "key: text" in one line, with "warning" between them if it is one.
-// Some of the words may be another's: a server's, or the system's.
+// String returns "key: text" on one line. Some of the words may be a server's, or the system's.
 func (f finding) String() string {
 	line := f.key + ": "
 	if f.warning {

@@ -21,8 +21,7 @@ type meeting struct {
 	host string // under which clients reach the pool; "": nobody can tell
 }
 
-// clientsHost is the Host header that clients of a pool send, as far as the configuration
-// tells: one of its names, or the address that berth listens at.
+// clientsHost is the Host header that clients of a pool send, as far as the configuration tells.
 func clientsHost(listen string, pool config.Pool) string {
 	if len(pool.Hosts) > 0 {
 		return pool.Hosts[0]

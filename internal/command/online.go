@@ -8,8 +8,8 @@ import (
 	"berth/internal/storage"
 )
 
-// lookAround looks at everything that cfg names, by the parts that would serve, and
-// returns what it finds. It binds no address, writes nothing and calls no tool.
+// lookAround looks at what cfg names by the parts that would serve. It binds no address, writes
+// nothing and calls no tool.
 func lookAround(ctx context.Context, cfg config.Config) []finding {
 	g := new(graph)
 	defer g.closeClients()
@@ -37,8 +37,7 @@ func lookAround(ctx context.Context, cfg config.Config) []finding {
 	return found
 }
 
-// openFiles opens the files that cfg names, and returns what is wrong with them, beside
-// the looks that take longer.
+// openFiles returns what is wrong with the files that cfg names, beside the looks that take longer.
 func (g *graph) openFiles(cfg config.Config) (found []finding, looks []look) {
 	if _, err := cfg.Store.ReadSealKey(); err != nil {
 		found = append(found, fault("store.seal_key_file", err))

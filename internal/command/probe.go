@@ -125,8 +125,7 @@ var ownHeaders = []string{
 	"Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Mcp-Session-Id",
 }
 
-// readHeaders reads what a flag was given: NAME: VALUE, or @FILE with one a line. Errors
-// repeat no value.
+// readHeaders reads NAME: VALUE, or @FILE with one a line. Errors repeat no value.
 func readHeaders(flag string, given ...string) (http.Header, error) {
 	header := http.Header{}
 	for _, value := range given {

@@ -30,8 +30,8 @@ type process struct {
 	connections func() int64 // of clients, that are open
 }
 
-// farewell is how long clients' kept connections are left open when berth drains: answers on
-// them say that they close. One that is closed while its client writes breaks that call.
+// farewell is how long kept connections are left open: answers on them say that they close. One
+// that is closed while its client writes breaks that call.
 const farewell = 2 * time.Second
 
 func newServer(cfg config.Config, handler http.Handler, log *slog.Logger) *http.Server {
@@ -47,8 +47,7 @@ func newServer(cfg config.Config, handler http.Handler, log *slog.Logger) *http.
 	}
 }
 
-// run serves until ctx ends, drains, and ends the rest in order: requests first,
-// then what they use.
+// run serves until ctx ends, drains, and ends requests first, then what they use.
 func (p *process) run(ctx context.Context, listener net.Listener) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -76,12 +75,10 @@ func (p *process) run(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
-// goodbye is how long before the end of the time to drain those who wait for tasks are told
-// to ask elsewhere.
+// goodbye is how long before the end those who wait for tasks are told to ask elsewhere.
 const goodbye = time.Second
 
-// shutDown takes no new connections, ends standing streams, and gives calls and
-// their streams the time to drain.
+// shutDown takes no new connections, ends standing streams, and gives calls the time to drain.
 func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
 	if p.admin != nil {
 		p.admin.SetDraining()
@@ -89,8 +86,7 @@ func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
 	p.log.Info("draining", "for", p.drain.String())
 	p.graph.proxy.Drain()
 	p.graph.stopCreating()
-	// A second signal is taken for the end of the time to drain, a third one for that of
-	// the process.
+	// A second signal ends the time to drain, a third one the process.
 	hurry, calm := signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt, syscall.SIGTERM)
 	defer calm()
 	context.AfterFunc(hurry, calm)
@@ -107,8 +103,7 @@ func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
 	p.graph.drainTasks(limit)
 }
 
-// awaitClients waits until clients have closed their connections, for as long as a farewell
-// takes.
+// awaitClients waits for clients to close their connections, as long as a farewell takes.
 func (p *process) awaitClients(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, min(farewell, time.Duration(p.drain)/2))
 	defer cancel()

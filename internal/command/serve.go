@@ -38,8 +38,8 @@ func serveCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			// By default a process ends when it writes to a standard error that nobody
-			// reads any more. No client's task may hang on whoever collects the logs.
+			// A write to a standard error that nobody reads ends a process by default. No client's
+			// task may hang on whoever collects the logs.
 			signal.Ignore(syscall.SIGPIPE)
 			return serve(c.Context, cfg, c.App.ErrWriter)
 		},
@@ -95,8 +95,6 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 	return p.run(ctx, g.guarded(bounded, cfg))
 }
 
-// guarded returns what requests are read from: the connections of listener, over TLS if that
-// is configured, framed beyond doubt.
 func (g *graph) guarded(listener net.Listener, cfg config.Config) net.Listener {
 	if g.certs != nil {
 		listener = g.certs.Listener(listener)
@@ -104,8 +102,7 @@ func (g *graph) guarded(listener net.Listener, cfg config.Config) net.Listener {
 	return framing.NewListener(listener, int(cfg.Limits.Headers))
 }
 
-// newLoggers returns what berth says of itself with, and of requests; access is nil if they
-// leave no record.
+// newLoggers returns what berth logs with; access is nil if requests leave no record.
 func newLoggers(cfg config.Log, lines *journal.Journal) (log, access *slog.Logger, err error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {
@@ -156,12 +153,11 @@ func isLoopback(addr net.Addr) bool {
 	return err == nil && ap.Addr().Unmap().IsLoopback()
 }
 
-// stateDirectory is what the service manager gave berth to keep state in, "" if nothing.
-// It is the one place where the environment decides about the store.
+// stateDirectory is what the service manager gave berth: the one place where the environment
+// decides about the store.
 func stateDirectory() string { return os.Getenv("STATE_DIRECTORY") }
 
-// openStore opens the store that cfg names. It waits for a berth that holds the same
-// file for as long as that may take to drain.
+// openStore waits for a berth that holds the same file for as long as that may take to drain.
 func openStore(ctx context.Context, cfg config.Config, o observers) (*storage.Store, error) {
 	url, given := cfg.Store.EffectiveURL(stateDirectory())
 	store, err := storage.OpenContext(ctx, string(url), storage.Options{

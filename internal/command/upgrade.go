@@ -15,8 +15,7 @@ import (
 	"berth/upgrade"
 )
 
-// forgetsTasks is what rules on memory: cost. Bindings are asked for in the fleet anew,
-// but of an upgraded task nobody else knows.
+// forgetsTasks is what rules on memory: cost. Nobody else knows of an upgraded task.
 const forgetsTasks = "upgraded tasks are kept in memory: a restart forgets them and their results, and loses the calls " +
 	"that are running, whose tools may have run (--store file:PATH or redis://… keeps them)"
 
@@ -44,8 +43,8 @@ func upgradeRules(cfg config.Config) upgrade.Rules {
 	return rules
 }
 
-// ofMemory is the share of the process's memory limit, as a divisor, that what tasks keep may
-// take at most, where they are kept in memory; and what calls bear that are held, wherever.
+// ofMemory is the share of the memory limit, as a divisor, that held calls may take, and what tasks
+// keep in memory.
 const ofMemory = 4
 
 const maxLent = 256 << 20
@@ -66,10 +65,9 @@ func keptBounds(l config.Limits, memory int64, inMemory bool) upgrade.Bounds {
 	return b
 }
 
-// gcPercent is how much a berth with rules lets its heap grow between two collections, in
-// percent of what lives, unless GOGC says otherwise. Held calls wait and hardly compute, so
-// that what was left over from making them would stay as long as they do; 5,000 of them fit
-// into 200 MiB so; with the default of 100 it is 240.
+// gcPercent is how much a berth with rules lets its heap grow between two collections, unless GOGC
+// says otherwise: held calls wait, and what was left from making them would stay as long. 5,000 of
+// them fit into 200 MiB so, and into 240 by default.
 const gcPercent = 50
 
 func (g *graph) addTasks(cfg config.Config, o observers) {
@@ -140,13 +138,12 @@ func lookAtRules(cfg config.Config) []finding {
 	return []finding{{key: "upgrade", text: forgetsTasks, warning: true}}
 }
 
-// evictionEvery is how often it is looked whether the store drops keys. It asks the
-// server less often itself.
+// evictionEvery is how often it is looked. The server is asked less often.
 const evictionEvery = time.Second
 
-// warnOfEviction says, until ctx ends, when calls are not upgraded because the store
-// drops keys, and when they are again. A binding that is dropped can be asked for in the
-// fleet; a task cannot, and its tool would have run in vain.
+// warnOfEviction says, until ctx ends, when calls are not upgraded because the store drops keys. A
+// dropped binding can be asked for in the fleet; a task cannot, and its tool would have run in
+// vain.
 func warnOfEviction(ctx context.Context, log *slog.Logger, health func() storage.Health) error {
 	for told := ""; ; {
 		switch policy := health().Evicts; {

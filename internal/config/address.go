@@ -23,8 +23,7 @@ func (v *validator) address(key, addr string) {
 	}
 }
 
-// url judges an address to send to. It does not repeat more than the scheme:
-// where user and password stand in it, they must not reach the screen.
+// url judges an address to send to, of which user and password must not reach the screen.
 func (v *validator) url(key, s string) {
 	u, err := url.Parse(s)
 	switch {
@@ -69,8 +68,8 @@ func isHost(s string) bool {
 	return true
 }
 
-// isBare reports whether s is a bare key of TOML, or a label of a host's name: the
-// underscore is forbidden there by DNS, and Compose puts it into them.
+// isBare reports whether s is a bare key of TOML, or a label of a host's name; Compose puts
+// underscores into them.
 func isBare(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
@@ -81,8 +80,8 @@ func isVisible(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// OnLoopback reports whether clients of this machine only can connect, as far as can be
-// told without resolving names.
+// OnLoopback reports whether only this machine can connect, as far as can be told without resolving
+// names.
 func (c *Config) OnLoopback() bool { return onLoopback(c.Listen) }
 
 func onLoopback(addr string) bool {

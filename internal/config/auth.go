@@ -29,8 +29,7 @@ type Auth struct {
 // Principals reports whether callers are told apart.
 func (a Auth) Principals() bool { return a.Principal != PrincipalNone }
 
-// Header returns the name of the header that carries the principal, and whether
-// there is one; "" if there is none.
+// Header returns the name of the header that carries the principal, if one does.
 func (a Auth) Header() (name string, ok bool) {
 	if name, ok = strings.CutPrefix(a.Principal, PrincipalHeader); !ok {
 		return "", false
@@ -38,8 +37,7 @@ func (a Auth) Header() (name string, ok bool) {
 	return name, true
 }
 
-// JWT is the [auth.jwt] table: access tokens, and who gives them out. It counts with
-// [PrincipalJWT] only.
+// JWT is the [auth.jwt] table, which counts with [PrincipalJWT] only.
 type JWT struct {
 	Issuer               string   `toml:"issuer"`
 	Audience             []string `toml:"audience"`
@@ -52,8 +50,7 @@ type JWT struct {
 	Scopes               []string `toml:"scopes"`
 }
 
-// jwtAlgorithms are the signature algorithms that may be listed (RFC 7518, 3.1;
-// RFC 8037). Those with a shared key are not among them, nor is none.
+// jwtAlgorithms may be listed (RFC 7518, 3.1; RFC 8037): none with a shared key.
 var jwtAlgorithms = []string{
 	"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
 }
@@ -61,8 +58,8 @@ var jwtAlgorithms = []string{
 // JWKSIsURL tells a URL from a path.
 func (j JWT) JWKSIsURL() bool { return strings.Contains(j.JWKS, "://") }
 
-// ResourceOf returns the resource of a pool: the URL that clients know it by, without
-// a slash at its end (2026-07-28, authorization, "Canonical Server URI").
+// ResourceOf returns the URL that clients know a pool by (2026-07-28, authorization, "Canonical
+// Server URI").
 func (j JWT) ResourceOf(p Pool) string {
 	u, err := url.Parse(j.Resource)
 	if err != nil || u.Path != "" && u.Path != "/" {
@@ -102,9 +99,8 @@ func (v *validator) header(key, name string) bool {
 	return false
 }
 
-// reservedHeaders have a meaning to HTTP, to MCP or to berth, so that no trusted
-// proxy can mean a principal by them. A name that ends in a dash stands for all
-// that begin with it.
+// reservedHeaders have a meaning of their own, so that no operator can give them another. A name
+// that ends in a dash stands for all that begin with it.
 var reservedHeaders = []string{
 	"accept", "accept-", "authorization", "baggage", "cache-control", "connection", "content-", "cookie", "date",
 	"expect", "forwarded", "host", "idempotency-key", "keep-alive", "last-event-id", "mcp-", "origin", "proxy-",

@@ -16,9 +16,8 @@ import (
 	"strings"
 )
 
-// Config is the whole of berth's configuration. Its zero value is not usable;
-// start from [Default]. The tags of its fields are the keys' names, defaults and
-// bounds (schema.go).
+// Config is the whole of berth's configuration; start from [Default]. The tags are the keys' names,
+// defaults and bounds (schema.go).
 type Config struct {
 	Listen         string   `toml:"listen" default:"127.0.0.1:8080"`
 	Drain          Duration `toml:"drain" default:"30s" within:"1ms 24h"`
@@ -41,8 +40,7 @@ type Log struct {
 	Access bool   `toml:"access" default:"true"`
 }
 
-// TLS is the [tls] table: TLS towards clients. The files are read when berth serves,
-// not when a file is judged.
+// TLS is the [tls] table. The files are read when berth serves.
 type TLS struct {
 	Cert       string `toml:"cert"`
 	Key        string `toml:"key"`
@@ -79,10 +77,9 @@ type Store struct {
 
 const stateFile = "berth.db"
 
-// EffectiveURL returns URL or, where none is given, a file in the state directory that
-// the service manager gave, or memory: without one. stateDirectory is the value of
-// $STATE_DIRECTORY: one path, or several with colons between, of which the first counts
-// (systemd.exec(5), StateDirectory=). given says that it decided.
+// EffectiveURL returns URL or, without one, a file in the first of the directories in
+// stateDirectory, $STATE_DIRECTORY (systemd.exec(5)), which is given then; or memory: without
+// either.
 func (s Store) EffectiveURL(stateDirectory string) (url Secret, given bool) {
 	directory, _, _ := strings.Cut(stateDirectory, ":")
 	switch {
@@ -99,6 +96,6 @@ type Telemetry struct {
 	Traces string `toml:"traces"`
 }
 
-// Default returns the configuration of a berth that was told nothing. It has no
-// pools and so does not pass [Config.Validate].
+// Default returns the configuration of a berth that was told nothing. It has no pools, and is not
+// valid.
 func Default() Config { return defaultOf[Config]() }

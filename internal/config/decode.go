@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// decode overwrites in cfg what tree, a parsed file, names and returns everything in tree
-// that has no place there. The faults carry no lines. The TOML library would do it too,
-// but it gives up at the first value of a wrong type.
+// decode overwrites in cfg what tree, a parsed file, names. The TOML library gives up at the first
+// wrong type.
 func decode(tree map[string]any, cfg *Config) []Fault {
 	var v validator
 	v.table("", tree, reflect.ValueOf(cfg).Elem())
@@ -60,8 +59,8 @@ func (v *validator) value(key string, raw any, into reflect.Value) {
 	v.fault(key, "must be %s, got %s", wanted(into.Type()), kindOf(raw))
 }
 
-// text reads a value that is written as a string. A [Size] may also be a plain
-// integer; a [Duration] may not, for it would lack its unit.
+// text reads what is written as a string. A [Size] may also be an integer; a [Duration] would lack
+// its unit.
 func (v *validator) text(key string, raw any, into encoding.TextUnmarshaler) {
 	s, ok := raw.(string)
 	if _, size := into.(*Size); size && !ok {
@@ -78,8 +77,7 @@ func (v *validator) text(key string, raw any, into encoding.TextUnmarshaler) {
 	}
 }
 
-// list replaces the whole slice: a list in the file is not added to the default. A table in
-// it begins with its defaults.
+// list replaces the whole slice. A table in it begins with its defaults.
 func (v *validator) list(key string, list []any, into reflect.Value) {
 	slice := reflect.Zero(into.Type())
 	if len(list) > 0 {

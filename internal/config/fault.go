@@ -11,8 +11,7 @@ type Fault struct {
 	File string // the name of the file at fault, "" for a value that did not come from a file (a flag)
 	Line int    // counts from 1; 0 where the key stands in no line, as a missing one
 	Key  string // the path of the key, such as pools[0].upstreams[1].url; "" for a fault of the file as a whole
-	// Message says what is wrong, and what would be right. It never repeats a
-	// secret and has no line breaks.
+	// Message says what is wrong and what would be right, on one line and without a secret.
 	Message string
 }
 
@@ -32,8 +31,7 @@ func (f Fault) String() string {
 	return b.String()
 }
 
-// Faults is the error of [Load] and [Parse]: everything wrong at once, in the
-// order of the file.
+// Faults is the error of [Load] and [Parse]: everything wrong, in the order of the file.
 type Faults []Fault
 
 // Error returns one fault a line.
@@ -48,8 +46,7 @@ func (f Faults) Error() string {
 // maxQuoted bounds how much of a bad value is repeated, in bytes.
 const maxQuoted = 80
 
-// quote returns s for a message: quoted, so that it cannot break the line, and
-// cut to a length that fits one.
+// quote returns s so that it fits into one line of a message.
 func quote(s string) string {
 	if len(s) > maxQuoted {
 		return strconv.Quote(s[:maxQuoted]) + "…"

@@ -8,8 +8,7 @@ import (
 	"github.com/xrash/smetrics"
 )
 
-// joinKey appends a name to the path of a table. A name that is not a bare key
-// is quoted, so that it cannot break the line it is printed in.
+// joinKey appends a name to the path of a table, so that it cannot break its line.
 func joinKey(table, name string) string {
 	if !isBare(name) {
 		name = strconv.Quote(name)
@@ -26,9 +25,8 @@ func elementKey(list string, i int) string {
 
 const maxSlips = 2
 
-// suggest says which key may have been meant by name: a sibling spelt
-// much alike, or else a key of just that name in another table, which is what
-// happens to a top-level key that is written below a [table].
+// suggest says which key may have been meant: a sibling spelt alike, or one of that name in another
+// table, as happens to a top-level key below a [table].
 func suggest(name string, siblings []string) string {
 	const longest = 32 // The distance costs the product of both lengths.
 	if len(name) > longest {
@@ -54,8 +52,7 @@ func suggest(name string, siblings []string) string {
 	return ""
 }
 
-// tableKeys returns the paths of all keys below table; a list of tables adds
-// "[]" to its name.
+// tableKeys returns the paths of all keys below table, with "[]" for lists of tables.
 func tableKeys(path string, table reflect.Type) []string {
 	var keys []string
 	for i, name := range fieldNames(table) {

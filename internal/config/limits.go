@@ -1,7 +1,6 @@
 package config
 
-// Limits is the [limits] table. What is by caller is by principal where the caller
-// has one, and else by address.
+// Limits is the [limits] table. A caller is a principal, where there are such, and else an address.
 type Limits struct {
 	Body                  Size     `toml:"body" default:"4MiB" within:"1KiB 1GiB"`
 	Answer                Size     `toml:"answer" within:"0 1024GiB"`

@@ -21,9 +21,8 @@ func (m lineMap) of(key string) int {
 	}
 }
 
-// lineFinder reads a file that is known to be TOML just closely enough to say
-// where each key stands. The TOML library keeps positions to itself, and only
-// one for all elements of a list.
+// lineFinder reads valid TOML just closely enough to say where each key stands. The TOML library
+// keeps positions to itself.
 type lineFinder struct {
 	text  string
 	pos   int
@@ -54,8 +53,7 @@ func withoutBOM(text string) string {
 	return text
 }
 
-// header reads [a.b] or [[a.b]]. Where a part of the path is a list of tables,
-// its last element is meant.
+// header reads [a.b] or [[a.b]]. Of a list of tables in the path the last element is meant.
 func (f *lineFinder) header() {
 	list := strings.HasPrefix(f.text[f.pos:], "[[")
 	names := f.names(']')
@@ -122,8 +120,7 @@ func (f *lineFinder) value(key string) {
 	}
 }
 
-// more moves to the next element of a list or inline table, and reports whether
-// there is one before end.
+// more moves to the next element of a list or inline table, if there is one before end.
 func (f *lineFinder) more(end byte) bool {
 	f.blank("\n,")
 	return f.pos < len(f.text) && f.peek() != end
@@ -149,8 +146,7 @@ func (f *lineFinder) quoted() string {
 	return f.text[start:f.pos]
 }
 
-// unquote returns the text of a quoted key. TOML's escapes are not Go's, so the
-// library is asked.
+// unquote asks the library: TOML's escapes are not Go's.
 func unquote(quoted string) string {
 	var tree map[string]any
 	if _, err := toml.Decode(quoted+" = 0", &tree); err != nil {
@@ -182,9 +178,8 @@ func (f *lineFinder) skip(mark byte) {
 	}
 }
 
-// until passes one byte, then all before the first of the bytes in stop, and
-// returns what it passed. That it always passes one keeps every loop above
-// finite, whatever the text.
+// until passes one byte, then all before one of stop. That it always passes one keeps every loop
+// finite.
 func (f *lineFinder) until(stop string) string {
 	start := f.pos
 	f.step()

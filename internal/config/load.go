@@ -67,8 +67,7 @@ func Parse(name string, data []byte, flags ...func(*Config)) (Config, error) {
 	return Config{}, faults
 }
 
-// covered reports whether key, or a table that it is in, could not be read: what
-// its default lacks is then no news.
+// covered reports whether key, or a table around it, could not be read: its default is no news.
 func covered(key string, unread []Fault) bool {
 	return slices.ContainsFunc(unread, func(f Fault) bool {
 		rest, ok := strings.CutPrefix(key, f.Key)

@@ -51,8 +51,8 @@ type Pool struct {
 	Upstreams              []Upstream `toml:"upstreams"`
 }
 
-// Timeouts is the [pools.timeouts] table. All but Connect, Quiet and Linger bound the
-// wait for an answer's header, not for its body.
+// Timeouts is the [pools.timeouts] table. Read, Control and Call bound the wait for an answer's
+// header.
 type Timeouts struct {
 	Connect Duration `toml:"connect" default:"2s" within:"1ms 1h"`
 	Read    Duration `toml:"read" default:"10s" within:"1ms 1h"`
@@ -62,8 +62,7 @@ type Timeouts struct {
 	Linger  Duration `toml:"linger" default:"5m" within:"1ms 24h"`
 }
 
-// Ejection is the [pools.ejection] table: when an upstream that fails gets no unbound work
-// for a while.
+// Ejection is the [pools.ejection] table.
 type Ejection struct {
 	On       []string `toml:"on" default:"connect timeout 5xx" oneof:"connect timeout 5xx"`
 	Failures int      `toml:"failures" default:"5" within:"1 1000"`
@@ -73,20 +72,17 @@ type Ejection struct {
 	Percent  int      `toml:"percent" default:"50" within:"1 100"`
 }
 
-// Upstream is one [[pools.upstreams]] table: one MCP server instance. Its name is
-// [Upstream.EffectiveName].
+// Upstream is one [[pools.upstreams]] table. Its name is [Upstream.EffectiveName].
 type Upstream struct {
 	Name  string `toml:"name"`
 	URL   string `toml:"url"`
 	Drain bool   `toml:"drain"`
 }
 
-// DefaultPool returns the pool that a [[pools]] table without keys makes. It has
-// no upstreams.
+// DefaultPool returns the pool that a [[pools]] table without keys makes.
 func DefaultPool() Pool { return defaultOf[Pool]() }
 
-// EffectiveOrigins are Origins as browsers send them (RFC 6454, 6.2): in lower case, without
-// the scheme's own port.
+// EffectiveOrigins are Origins as browsers send them (RFC 6454, 6.2).
 func (p Pool) EffectiveOrigins() []string {
 	origins := make([]string, len(p.Origins))
 	for i, origin := range p.Origins {
@@ -115,8 +111,8 @@ func affinityHeader(rule string) string {
 	return textproto.CanonicalMIMEHeaderKey(name)
 }
 
-// EffectiveName returns Name, or the host and port of URL where no name is
-// given. The port is written out even if the URL leaves it to the scheme.
+// EffectiveName returns Name, or the host and port of URL, the port written out even where URL
+// leaves it out.
 func (u Upstream) EffectiveName() string {
 	if u.Name != "" {
 		return u.Name

@@ -63,8 +63,7 @@ func setText(into reflect.Value, text string) {
 	}
 }
 
-// bounds judges what the fields' tags bound, in table and the tables in it, but for lists of
-// tables.
+// bounds judges what tags bound, in table and the tables in it, but for lists of tables.
 func (v *validator) bounds(key string, table reflect.Value) {
 	for i, name := range fieldNames(table.Type()) {
 		field, tag, at := table.Field(i), table.Type().Field(i).Tag, joinKey(key, name)

@@ -22,15 +22,12 @@ var (
 	// ErrToken reports a token that cannot travel in an Authorization header.
 	ErrToken = errors.New("config: admin token must be 1 to 4096 visible ASCII characters without blanks")
 
-	// ErrSealKey reports a seal key that cannot be read, or is too short to be random
-	// enough.
+	// ErrSealKey reports a seal key that cannot be read, or is too short.
 	ErrSealKey = errors.New("config: store.seal_key must be the base64 form of at least 32 random bytes (openssl rand -base64 32)")
 )
 
-// ReadToken returns the admin token: Token itself, or the content of TokenFile
-// without surrounding white space; "" if neither is set. The file is read at the
-// call and not when the configuration is loaded, for it may not exist where a
-// file is merely checked.
+// ReadToken returns the admin token; "" if there is none. A file is read at the call: it may not
+// exist where a configuration is merely checked.
 func (a Admin) ReadToken() (string, error) {
 	if a.TokenFile == "" {
 		return string(a.Token), nil
@@ -47,9 +44,7 @@ func (a Admin) ReadToken() (string, error) {
 
 func validToken(s string) bool { return isVisible(s) && len(s) <= maxToken }
 
-// ReadSealKey returns the seal key: SealKey itself, or what SealKeyFile holds,
-// decoded; nil if neither is set. The file is read at the call, as by
-// [Admin.ReadToken].
+// ReadSealKey returns the seal key, decoded; nil if there is none. A file is read at the call.
 func (s Store) ReadSealKey() ([]byte, error) {
 	if s.SealKeyFile == "" {
 		if s.SealKey == "" {
@@ -68,8 +63,8 @@ func (s Store) ReadSealKey() ([]byte, error) {
 	return key, nil
 }
 
-// decodeSealKey reads base64 in the standard alphabet, padded or not. A key in
-// hexadecimal form is such, too, and loses nothing.
+// decodeSealKey reads base64, padded or not. A key in hexadecimal form is such, too, and loses
+// nothing.
 func decodeSealKey(text string) ([]byte, error) {
 	key, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
 	if err != nil || len(text) > maxSealKey || len(key) < seal.MinSecret {
@@ -78,16 +73,15 @@ func decodeSealKey(text string) ([]byte, error) {
 	return key, nil
 }
 
-// ValidAuthorization judges the value of an Authorization header: a scheme, and what
-// it wants, in visible ASCII.
+// ValidAuthorization judges the value of an Authorization header: a scheme, and what it wants.
 func ValidAuthorization(s string) bool {
 	scheme, rest, ok := strings.Cut(s, " ")
 	return ok && scheme != "" && strings.TrimSpace(rest) != "" && s == strings.TrimSpace(s) && len(s) <= maxAuthorization &&
 		!strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// readSecretFile returns what the file at path holds, at most limit bytes and one,
-// without surrounding white space. key is the configuration's name for path.
+// readSecretFile returns at most limit bytes and one, without surrounding white space. key names
+// path.
 func readSecretFile(key, path string, limit int64) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

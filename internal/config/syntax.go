@@ -8,12 +8,11 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// repeated matches what the TOML library's messages may repeat of a value: runs
-// in quotes, and words with a digit.
+// repeated matches what the library's messages may repeat of a value: quoted runs, words with a
+// digit.
 var repeated = regexp.MustCompile(`'[^']*'|"(?:[^"\\]|\\.)*"|\S*[0-9]\S*`)
 
-// withhold drops a repeated run unless it is too short to be a value: the one
-// character that was not expected.
+// withhold keeps a run that is too short to be a value: the character that was not expected.
 func withhold(run string) string {
 	const longest = len(`'\n'`)
 	if len(run) <= longest {
@@ -22,9 +21,8 @@ func withhold(run string) string {
 	return "…"
 }
 
-// syntaxFault turns the TOML library's error into a fault. Its messages repeat
-// the text they stumble over, and an admin token without quotes around it is
-// such a text: everything that may be one is left out. Names of keys stay.
+// syntaxFault turns the TOML library's error into a fault. Its messages repeat the text they
+// stumble over, which may be a token without quotes: that is left out, and names of keys stay.
 func syntaxFault(name string, err error) Fault {
 	fault := Fault{File: name, Message: "is not TOML"}
 	parse, ok := errors.AsType[toml.ParseError](err)

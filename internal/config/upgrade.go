@@ -2,8 +2,8 @@ package config
 
 import "berth/upgrade"
 
-// Upgrade is one [[upgrade]] table: tools whose calls become tasks, and on what terms.
-// Of several the first that names a tool counts.
+// Upgrade is one [[upgrade]] table: tools whose calls become tasks. The first that names a tool
+// counts.
 type Upgrade struct {
 	Tools            []string `toml:"tools"`
 	Pool             string   `toml:"pool"`
@@ -22,20 +22,17 @@ type Upgrade struct {
 	LivePerProcess   int      `toml:"live_per_process" default:"10000" within:"1 10000000"`
 }
 
-// DefaultUpgrade returns the rule that an [[upgrade]] table without keys makes. It names
-// no tools.
+// DefaultUpgrade returns the rule that an [[upgrade]] table without keys makes.
 func DefaultUpgrade() Upgrade { return defaultOf[Upgrade]() }
 
-// EffectiveMaxTTL returns MaxTTL, or storeMax, which is [Store.MaxTTL], where that is
-// shorter.
+// EffectiveMaxTTL returns MaxTTL, or [Store.MaxTTL] where that is shorter.
 func (u *Upgrade) EffectiveMaxTTL(storeMax Duration) Duration { return min(u.MaxTTL, storeMax) }
 
-// EffectiveTimeout returns Timeout, or TTL where that is shorter: a held call does not
-// outlive its task.
+// EffectiveTimeout returns Timeout, or TTL: a held call does not outlive its task.
 func (u *Upgrade) EffectiveTimeout() Duration { return min(u.Timeout, u.TTL) }
 
-// EffectiveOnStoreDown returns OnStoreDown or, where none is given, "sync", or "refuse"
-// where the task is required: who requires tasks wants no plain calls of these tools.
+// EffectiveOnStoreDown returns OnStoreDown or, without one, "sync"; "refuse" where the task is
+// required.
 func (u *Upgrade) EffectiveOnStoreDown() string {
 	switch {
 	case u.OnStoreDown != "":

@@ -12,9 +12,7 @@ import (
 // validator gathers faults, so that one value's does not hide the next one's.
 type validator struct{ faults []Fault }
 
-// Validate returns everything wrong with the values of c, in no order that
-// matters; nil if berth can start with them. The faults carry neither file nor
-// line.
+// Validate returns everything wrong with the values of c, in no order, without files and lines.
 func (c *Config) Validate() []Fault {
 	var v validator
 	v.bounds("", reflect.ValueOf(c).Elem())

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// maxName bounds the names of pools and upstreams, which are metric labels and
-// parts of keys in the store; in bytes.
+// maxName bounds names, which are metric labels and parts of keys in the store; in bytes.
 const maxName = 128
 
 func (v *validator) pools(pools []Pool) {
@@ -27,8 +26,7 @@ func (v *validator) pools(pools []Pool) {
 	}
 }
 
-// places returns what must not be claimed twice: each host with the path, or the
-// path alone where any host will do.
+// places returns what must not be claimed twice: the path, with each host if there are any.
 func (p *Pool) places() []string {
 	if len(p.Hosts) == 0 {
 		return []string{p.Path}
@@ -101,8 +99,8 @@ func (v *validator) hostHeader(key, host string) {
 // maxAffinity bounds the headers that keep calls together: each costs each call a look-up.
 const maxAffinity = 8
 
-// paramPrefix begins the headers that mirror a tool's parameters (2026-07-28, "Custom
-// Headers from Tool Parameters"): the only ones of MCP that a server gives meaning to.
+// paramPrefix begins the only headers of MCP that a server gives meaning to (2026-07-28, "Custom
+// Headers from Tool Parameters").
 const paramPrefix = "Mcp-Param-"
 
 func (v *validator) affinity(key string, rules []string) {
@@ -163,14 +161,12 @@ func (v *validator) upstreams(key string, upstreams []Upstream) {
 			v.name(table+".name", u.Name)
 		}
 		v.unique(names, u.EffectiveName(), table+".name", "is the name of %s already")
-		// One instance under two names would be given its own tasks' polls by either, and
-		// counted, ejected and drained as two.
+		// One instance under two names would be counted, ejected and drained as two.
 		v.unique(urls, sameURL(u.URL), table+".url", "is the URL of %s already: one instance has one name")
 	}
 }
 
-// sameURL returns what two spellings of one URL have in common: host and scheme in lower
-// case, the scheme's own port left out, and at least a slash for a path.
+// sameURL returns what two spellings of one URL have in common.
 func sameURL(s string) string {
 	u, err := url.Parse(s)
 	if err != nil {

@@ -43,8 +43,7 @@ func (v *validator) upgrades(c *Config) {
 	}
 }
 
-// poolNames are the names that a rule may give. A file may leave the pools to the flags,
-// which make one of the default name.
+// poolNames are those that a rule may give. A file may leave the pools to the flags.
 func poolNames(c *Config) []string {
 	if len(c.Pools) == 0 {
 		return []string{DefaultPool().Name}
@@ -72,8 +71,8 @@ func (v *validator) tools(key string, tools []string) {
 
 var times = []string{"after", "refusal_grace", "ttl", "max_ttl", "poll_interval", "timeout"}
 
-// terms judges the times of a rule, if each is good by itself, against the one that it
-// cannot outlast.
+// terms judges the times of a rule, if each is good by itself, against those that they cannot
+// outlast.
 func (v *validator) terms(key string, rule Upgrade, maxTTL Duration) {
 	bad := func(f Fault) bool { return slices.Contains(times, strings.TrimPrefix(f.Key, key+".")) }
 	if slices.ContainsFunc(v.faults, bad) {
@@ -105,8 +104,8 @@ type namedTools struct {
 	glob upgrade.Glob
 }
 
-// reached reports globs of rule that can never count, since an earlier one names all
-// their tools. It returns the earlier ones together with those of rule.
+// reached reports globs of rule that can never count, and returns the earlier ones together with
+// its own.
 func (v *validator) reached(key string, rule Upgrade, earlier []namedTools) []namedTools {
 	if len(rule.Tools) > maxTools {
 		return earlier

@@ -31,8 +31,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String returns the shortest form that reads back as the same value: "168h",
-// not "168h0m0s".
+// String returns the shortest form that reads back as the same value.
 func (d Duration) String() string {
 	s := time.Duration(d).String()
 	if strings.HasSuffix(s, "m0s") {
@@ -44,12 +43,10 @@ func (d Duration) String() string {
 	return s
 }
 
-// Size is a number of bytes, written like "64KiB", "4MiB", "512B" or plainly as
-// a number.
+// Size is a number of bytes, written like "64KiB", "512B" or plainly as a number.
 type Size int64
 
-// The units of [Size]. Only powers of 1024 exist, so that nobody has to guess
-// what a "KB" is.
+// The units of [Size]: powers of 1024 only, so that nobody has to guess what a "KB" is.
 const (
 	KiB Size = 1 << 10
 	MiB Size = 1 << 20
@@ -89,8 +86,8 @@ func (s Size) String() string {
 	return "0B"
 }
 
-// Rate is how often something may happen, in times a second, written like "50/s" or
-// "10/m". 0, written "0/s", is no bound.
+// Rate is how often something may happen, in times a second, written like "50/s" or "10/m". 0 is no
+// bound.
 type Rate float64
 
 // maxRate is far beyond what one process can do, and keeps sums with rates exact.
@@ -108,8 +105,7 @@ func (r *Rate) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String returns the rate by the second if that is a whole number, else by the
-// minute.
+// String returns the rate by the second if that is whole, else by the minute.
 func (r Rate) String() string {
 	if r == Rate(math.Trunc(float64(r))) {
 		return strconv.FormatFloat(float64(r), 'f', 0, 64) + "/s"
@@ -117,12 +113,10 @@ func (r Rate) String() string {
 	return strconv.FormatFloat(math.Round(float64(r)*60), 'f', 0, 64) + "/m"
 }
 
-// Prefix is a range of addresses, written as a CIDR ("10.0.0.0/8") or as one
-// address.
+// Prefix is a range of addresses, written as a CIDR ("10.0.0.0/8") or as one address.
 type Prefix struct{ netip.Prefix }
 
-// UnmarshalText refuses a CIDR whose address has bits beyond its length:
-// "10.1.2.3/8" is more likely a slip than a wish for all of 10.0.0.0/8.
+// UnmarshalText refuses bits beyond a CIDR's length: "10.1.2.3/8" is more likely a slip.
 func (p *Prefix) UnmarshalText(text []byte) error {
 	if addr, err := netip.ParseAddr(string(text)); err == nil && addr.Zone() == "" {
 		addr = addr.Unmap()
@@ -140,9 +134,8 @@ func (p *Prefix) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Secret is a string that does not print: formatting, logging or marshalling a
-// value that contains one shows only whether it is set. Convert to string where
-// the text itself is needed.
+// Secret is a string that does not print: formatting, logging and marshalling show only whether it
+// is set.
 type Secret string
 
 const redacted = "[redacted]"

@@ -6,10 +6,9 @@ import (
 	"net"
 )
 
-// poison is malformed wherever a line is being read, even in mid-line: the bare CR
-// spoils a chunk's size line (whose extension net/http would skip unread), the NUL
-// a request line and a field line. Between requests net/http wants four bytes
-// before it looks at any.
+// poison is malformed even in mid-line: the bare CR spoils a chunk's size line, whose extension
+// net/http would skip unread, the NUL a request line and a field line. Between requests net/http
+// wants four bytes before it looks at any.
 const poison = "\r \x00\r\n"
 
 type conn struct {
@@ -37,9 +36,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	return c.readRefusal(p)
 }
 
-// readRefusal delivers what makes net/http refuse the request. A head that is too
-// long is made endless, so that it is answered with 431 although the server's own
-// limit may be higher than ours and the client may send no more; that limit ends it.
+// readRefusal delivers what makes net/http refuse the request. A head that is too long is made
+// endless, so that net/http's own limit, which may be higher than ours, ends it with 431.
 func (c *conn) readRefusal(p []byte) (int, error) {
 	if errors.Is(c.refused, errTooLong) {
 		for i := range p {
@@ -55,8 +53,8 @@ func (c *conn) readRefusal(p []byte) (int, error) {
 	return n, nil
 }
 
-// CloseWrite closes the sending side: net/http's server does so after an answer
-// given before the request was read, and looks for the method by its name.
+// CloseWrite is looked for by its name: net/http calls it after an answer given before the request
+// was read.
 func (c *conn) CloseWrite() error {
 	half, ok := c.Conn.(interface{ CloseWrite() error })
 	if !ok {

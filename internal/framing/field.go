@@ -13,12 +13,11 @@ var (
 	errTrailer   = errors.New("trailer field that belongs into the head")
 )
 
-// maxDigits keeps a number below 1<<60, so that it can not overflow in any base
-// used here; leading zeros count.
+// maxDigits keeps a number below 1<<60 in any base used here; leading zeros count.
 const maxDigits = 15
 
-// cutField splits a field line (RFC 9112 section 5). That the name is a token rules
-// out folded lines, nameless fields and blanks before the colon.
+// cutField splits a field line (RFC 9112 section 5). A token for a name rules out folded lines and
+// blanks before the colon.
 func cutField(line []byte) (name, value []byte, err error) {
 	name, value, found := bytes.Cut(line, []byte(":"))
 	if !found || !isToken(name) {
@@ -30,8 +29,8 @@ func cutField(line []byte) (name, value []byte, err error) {
 	return name, bytes.Trim(value, " \t"), nil
 }
 
-// judgeTrailer refuses trailer fields by which a reader who merges them into the
-// head would frame or route anew (RFC 9110 section 6.5.1).
+// judgeTrailer refuses trailer fields by which a reader who merges them into the head would frame
+// or route anew (RFC 9110 section 6.5.1).
 func judgeTrailer(line []byte) error {
 	name, _, err := cutField(line)
 	if err != nil {
@@ -53,8 +52,8 @@ func judgeTrailer(line []byte) error {
 	return nil
 }
 
-// chunkSize reads a chunk's size line (RFC 9112 section 7.1). Extensions must be
-// ignored (7.1.1), so they are only kept from holding what could end the line.
+// chunkSize reads a chunk's size line (RFC 9112 section 7.1). Extensions are only kept from ending
+// the line.
 func chunkSize(line []byte) (int64, error) {
 	digits, extension, _ := bytes.Cut(line, []byte(";"))
 	size, ok := number(digits, 16)
@@ -82,9 +81,8 @@ func number(text []byte, base int64) (n int64, ok bool) {
 	return n, true
 }
 
-// sameName tells whether two names are one to a reader who takes letters without
-// case and the underscore for a hyphen, as CGI and its heirs do. want is in lower
-// case.
+// sameName tells whether two names are one to a reader who takes letters without case and the
+// underscore for a hyphen, as CGI does. want is in lower case.
 func sameName(name []byte, want string) bool {
 	if len(name) != len(want) {
 		return false
@@ -115,8 +113,8 @@ func isToken(text []byte) bool {
 	return len(text) > 0
 }
 
-// isVisible tells whether text is visible ASCII only. Elsewhere in Latin-1 there
-// are characters that some readers of a request line take for blanks.
+// isVisible: elsewhere in Latin-1 there are characters that some readers of a request line take for
+// blanks.
 func isVisible(text []byte) bool {
 	for _, c := range text {
 		if c <= ' ' || c > '~' {

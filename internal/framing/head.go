@@ -43,10 +43,9 @@ func (h *head) request(line []byte) error {
 	return checkTarget(string(method) == "CONNECT", target)
 }
 
-// checkTarget wants the authority that a target names to be readable as one. That
-// it counts more than the Host (RFC 9112 section 3.2.2) is net/http's reading, and
-// whether it is welcome is the handler's to say. The origin form and the asterisk
-// name none.
+// checkTarget wants the authority that a target names to be readable as one. That it counts more
+// than the Host (RFC 9112 section 3.2.2) is net/http's reading, and whether it is welcome is the
+// handler's to say.
 func checkTarget(connect bool, target []byte) error {
 	if target[0] == '/' || string(target) == "*" && !connect {
 		return nil
@@ -62,8 +61,7 @@ func checkTarget(connect bool, target []byte) error {
 	return nil
 }
 
-// field takes one field line, and heeds the three fields that say where a request
-// ends or whom it is for.
+// field heeds the three fields that say where a request ends or whom it is for.
 func (h *head) field(line []byte) error {
 	name, value, err := cutField(line)
 	if err != nil {
@@ -86,8 +84,8 @@ func (h *head) field(line []byte) error {
 	return heed(value)
 }
 
-// contentLength takes one number, once: RFC 9112 section 6.3 would let equal ones
-// be merged, but no client that means well repeats it.
+// contentLength takes one number, once. RFC 9112 section 6.3 would merge equal ones, but no client
+// that means well repeats it.
 func (h *head) contentLength(value []byte) error {
 	if h.chunked {
 		return errTwoFramings
@@ -103,8 +101,8 @@ func (h *head) contentLength(value []byte) error {
 	return nil
 }
 
-// transferEncoding takes the one coding that net/http undoes, once, and not from
-// HTTP/1.0, where net/http would overlook it (RFC 9112 section 6.1).
+// transferEncoding takes the one coding that net/http undoes, and not from HTTP/1.0, where net/http
+// would overlook it (RFC 9112 section 6.1).
 func (h *head) transferEncoding(value []byte) error {
 	if h.length != noLength {
 		return errTwoFramings

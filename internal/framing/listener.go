@@ -62,10 +62,8 @@ type secureConn struct {
 	watcher handshakeWatcher // nil: nobody wants to know
 }
 
-// ConnectionState returns the state after the handshake. net/http asks for it
-// before it reads, once, and takes it for Request.TLS; only a bare *tls.Conn would
-// be shaken hands with by net/http itself, so that is done here. A failed handshake
-// fails the Read that follows.
+// ConnectionState shakes hands: net/http does so with a bare *tls.Conn only, and asks for the state
+// once, before it reads. A failed handshake fails the Read that follows.
 func (c *secureConn) ConnectionState() tls.ConnectionState {
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
 	defer cancel()

@@ -24,9 +24,8 @@ const (
 	trailerLine
 )
 
-// stream follows the bytes of one connection, message after message. It is the
-// only judge of where a message ends: wherever net/http could see another end,
-// it refuses.
+// stream follows the bytes of one connection, and is the only judge of where a message ends:
+// wherever net/http could see another end, it refuses.
 type stream struct {
 	maxHeader int
 
@@ -37,9 +36,8 @@ type stream struct {
 	budget int    // bytes that the current head, trailer section or chunk line may still take
 }
 
-// pass returns how many of p's bytes may go on. If that is not all of them, err
-// says why, and the stream must be given nothing more. Line feeds of lines
-// that are not well are never among the bytes passed.
+// pass returns how many of p's bytes may go on. If that is not all, err says why, and the stream
+// must be given nothing more. Line feeds of bad lines are never among them.
 func (s *stream) pass(p []byte) (n int, err error) {
 	for n < len(p) {
 		if s.at == bodyData || s.at == chunkData {
@@ -124,8 +122,7 @@ func (s *stream) judge(line []byte) error {
 	}
 }
 
-// endHead moves to the body that the head announces: RFC 9112 section 6.3, where
-// a request that announces none has none.
+// endHead moves to the body; a request that announces none has none (RFC 9112 section 6.3).
 func (s *stream) endHead() error {
 	if err := s.head.complete(); err != nil {
 		return err

@@ -30,9 +30,8 @@ var (
 	errCertExpired = forbidden("the client certificate has expired")
 )
 
-// Identify returns the name in the client's certificate. Who showed none, which the
-// listener must have allowed, is nobody. A certificate without a usable name, and one
-// that expired since the handshake, is refused with 403.
+// Identify returns the name in the client's certificate. Who showed none is nobody. One without a
+// usable name, or that expired since the handshake, is refused with 403.
 func (Cert) Identify(r *wire.Request, _ bool) (string, error) {
 	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 {
 		return "", nil
@@ -75,12 +74,11 @@ func forbidden(message string) *mcp.Error {
 	return &mcp.Error{Status: wire.StatusForbidden, Code: mcp.CodeInvalidRequest, Message: message}
 }
 
-// Header identifies callers by a header that a trusted peer sets. The header of that
-// name is the principal; nobody else is believed.
+// Header identifies callers by a header that a trusted peer sets.
 type Header string
 
-// Identify returns the header's value, if the peer is trusted and sent exactly one.
-// Everybody else is nobody. It never fails.
+// Identify returns the header's value, if a trusted peer sent exactly one; everybody else is
+// nobody.
 func (h Header) Identify(r *wire.Request, trusted bool) (string, error) {
 	if !trusted {
 		return "", nil

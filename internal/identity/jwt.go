@@ -21,19 +21,18 @@ const maxToken = 8 << 10
 
 // Keys are the keys of an issuer.
 type Keys interface {
-	// Find returns the public key that a token of this header must be signed by; kid is
-	// "" if it names none. The errors are ErrUnknownKey, ErrUnfitKey or ErrKeysAway.
+	// Find returns the public key for a token of this header; kid is "" if it names none. The
+	// errors are ErrUnknownKey, ErrUnfitKey or ErrKeysAway.
 	Find(ctx context.Context, kid string, algorithm jose.SignatureAlgorithm) (*jose.JSONWebKey, error)
 }
 
-// JWT identifies callers by an access token: a signed JWT in the Authorization header
-// (RFC 6750, 2.1; RFC 9068). The principal is "iss|sub". Nobody gets in without one.
+// JWT identifies callers by a signed JWT in the Authorization header (RFC 6750, 2.1; RFC 9068). The
+// principal is "iss|sub".
 type JWT struct {
 	Issuer     string   // the iss of every token
 	Audience   []string // the values of which a token's aud must have one; none: the resource's URL
 	Algorithms []string // those that a token may be signed by. They must be asymmetric.
-	// Types are the media types that a token's typ may name, as MediaType returns them;
-	// none: any, also none at all.
+	// Types are what a token's typ may be, as MediaType returns it; none: anything.
 	Types    []string
 	Leeway   time.Duration // how far the issuer's clock may be off
 	Resource Resource      // the endpoint that tokens are for
@@ -43,9 +42,8 @@ type JWT struct {
 // Header returns "": the token names the principal, and is verified.
 func (j *JWT) Header() string { return "" }
 
-// Identify verifies the request's token. Without one, and with one that is no good,
-// the request is refused with 401 and told where to get one; while the issuer's keys
-// are not to be had with 503, for that says nothing about the token.
+// Identify verifies the request's token. Without a good one the request is refused with 401 and
+// told where to get one; without the issuer's keys with 503, for that says nothing about the token.
 func (j *JWT) Identify(r *wire.Request, _ bool) (string, error) {
 	token, err := j.bearer(r.Header)
 	if err != nil {
@@ -74,8 +72,7 @@ func (j *JWT) bearer(h wire.Header) (string, error) {
 	return token, nil
 }
 
-// verify judges a token: the cheap things first, none of which is believed before the
-// signature is verified.
+// verify judges the cheap things first, none of which is believed before the signature.
 func (j *JWT) verify(ctx context.Context, token string) (jwt.Claims, error) {
 	var claims jwt.Claims
 	signed, err := jose.ParseSignedCompact(token, j.algorithms())
@@ -102,8 +99,8 @@ func (j *JWT) verify(ctx context.Context, token string) (jwt.Claims, error) {
 	return claims, nil
 }
 
-// takesType judges the typ of a token. What is signed by the same key for something else,
-// an ID token for one, is no access token (RFC 8725, 3.11).
+// takesType: what the same key signed for something else, an ID token for one, is no access token
+// (RFC 8725, 3.11).
 func (j *JWT) takesType(header jose.Header) bool {
 	if len(j.Types) == 0 {
 		return true
@@ -112,8 +109,8 @@ func (j *JWT) takesType(header jose.Header) bool {
 	return slices.Contains(j.Types, MediaType(typ))
 }
 
-// MediaType returns a typ as all have it who spell it otherwise: case does not count, and
-// without a slash it is a subtype of application (RFC 7515, 4.1.9; RFC 9068, 2.1).
+// MediaType returns a typ without regard to case, and as a subtype of application (RFC 7515, 4.1.9;
+// RFC 9068, 2.1).
 func MediaType(typ string) string {
 	typ = strings.ToLower(typ)
 	if !strings.Contains(typ, "/") {
@@ -156,8 +153,8 @@ func (j *JWT) check(payload []byte, claims *jwt.Claims) error {
 	return nil
 }
 
-// isSubject judges a subject: there must be one, of bounded length. What stands for no
-// character is read as U+FFFD, so that two subjects could be read as one.
+// isSubject judges a subject. What stands for no character is read as U+FFFD, so that two could be
+// read as one.
 func isSubject(s string) bool {
 	return s != "" && len(s) <= maxPrincipal && !strings.ContainsRune(s, utf8.RuneError)
 }
@@ -178,8 +175,7 @@ func (j *JWT) noKey(err error) *mcp.Error {
 // retryKeys is when a request without keys to judge it by may be tried again.
 const retryKeys = time.Second
 
-// Named returns whom a token names, unverified: isJWT says that it is a signed JWT; whole
-// that its claims have an issuer and a subject that can be compared.
+// Named returns whom a token names, unverified; whole says that both names can be compared.
 func Named(token string) (issuer, subject string, isJWT, whole bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 || len(token) > maxNamed {
@@ -204,8 +200,7 @@ func Named(token string) (issuer, subject string, isJWT, whole bool) {
 // maxNamed bounds a token that is looked into, in bytes. No header is larger by default.
 const maxNamed = 32 << 10
 
-// decodePart reads a part of a token. The library's JSON knows no case folding and no
-// duplicates, which two readers could take for two names.
+// decodePart reads a part of a token, by a JSON that knows no case folding and no duplicates.
 func decodePart(part string, into any) bool {
 	text, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(part, "="))
 	return err == nil && json.Unmarshal(text, into) == nil

@@ -36,9 +36,9 @@ type FetcherOptions struct {
 	Meter     metric.MeterProvider // counts fetches and keys. Nil: nobody does.
 }
 
-// KeyFetcher is an issuer's keys at a URL. One goroutine, Run's, fetches: at the
-// start, every five minutes, and when a token names a key that is not known, but not
-// twice in 30 seconds. Keys stay in use while they cannot be fetched anew.
+// KeyFetcher is an issuer's keys at a URL. Run fetches: at the start, every five minutes, and when
+// a token names an unknown key, but not twice in 30 seconds. Keys stay in use while they cannot be
+// fetched anew.
 type KeyFetcher struct {
 	url     string
 	client  http.Client
@@ -82,8 +82,7 @@ func NewKeyFetcher(o FetcherOptions) *KeyFetcher {
 	return f
 }
 
-// Find looks for a key. For one that is not there it waits for one fetch, if that is
-// due; at the start for the first.
+// Find looks for a key. For a missing one it waits for one fetch, if that is due.
 func (f *KeyFetcher) Find(ctx context.Context, kid string, algorithm jose.SignatureAlgorithm) (*jose.JSONWebKey, error) {
 	state := f.state.Load()
 	key, err := state.find(kid, algorithm)
@@ -109,8 +108,7 @@ func (s *fetched) due() bool {
 	return s.began.IsZero() || s.keys != nil && time.Since(s.began) >= minGap
 }
 
-// find looks for a key among those fetched. That it is not there says little if they
-// could not be fetched lately.
+// find: that a key is not there says little if keys could not be fetched lately.
 func (s *fetched) find(kid string, algorithm jose.SignatureAlgorithm) (*jose.JSONWebKey, error) {
 	if s.keys == nil {
 		return nil, ErrKeysAway
@@ -122,8 +120,7 @@ func (s *fetched) find(kid string, algorithm jose.SignatureAlgorithm) (*jose.JSO
 	return key, err
 }
 
-// Ready reports whether there are keys, and says what is wrong with them, "" if nothing
-// is.
+// Ready reports whether there are keys, and what is wrong with them.
 func (f *KeyFetcher) Ready() (ready bool, detail string) {
 	state := f.state.Load()
 	switch {
@@ -146,8 +143,7 @@ func (f *KeyFetcher) Run(ctx context.Context) error {
 	}
 }
 
-// await waits for the next fetch: for its time, or for somebody who needs it and may
-// have it. false means that ctx ended.
+// await waits for the next fetch: its time, or somebody who may have it. false: ctx ended.
 func (f *KeyFetcher) await(ctx context.Context, timer *time.Timer) bool {
 	defer timer.Stop()
 	for {

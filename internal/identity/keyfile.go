@@ -16,8 +16,7 @@ type KeyFile struct {
 	current *reload.Value[*keySet]
 }
 
-// OpenKeyFile reads the file, which key of the configuration names. log and meter may
-// be nil.
+// OpenKeyFile reads the file that key of the configuration names. log and meter may be nil.
 func OpenKeyFile(key, path string, log *slog.Logger, meter metric.MeterProvider) (*KeyFile, error) {
 	o := reload.Options{What: "jwks", Files: []reload.File{{Key: key, Path: path}}, Logger: log, Meter: meter}
 	current, err := reload.Open(o, func(contents [][]byte) (*keySet, error) { return parseKeys(contents[0]) })
@@ -35,8 +34,7 @@ func (f *KeyFile) Find(_ context.Context, kid string, algorithm jose.SignatureAl
 // Run takes over changes until ctx ends. It returns nil.
 func (f *KeyFile) Run(ctx context.Context) error { return f.current.Run(ctx) }
 
-// Ready says why the file as it is cannot be used, "" if it is in use. There are
-// always keys.
+// Ready says why the file as it is cannot be used. There are always keys.
 func (f *KeyFile) Ready() (ready bool, detail string) {
 	since, err := f.current.Fault()
 	if err == nil {

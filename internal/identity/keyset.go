@@ -17,11 +17,10 @@ import (
 var (
 	// ErrUnknownKey says that the issuer has no such key.
 	ErrUnknownKey = errors.New("identity: the issuer has no such key")
-	// ErrUnfitKey says that the key is not for the algorithm; or that a token names
-	// none where the issuer has not exactly one for it.
+	// ErrUnfitKey: the key is not for the algorithm, or a token names none where there is not
+	// exactly one.
 	ErrUnfitKey = errors.New("identity: no key of the issuer's fits")
-	// ErrKeysAway says that the issuer's keys could not be fetched: nobody can tell
-	// whether it has such a key.
+	// ErrKeysAway: the keys could not be fetched, and nobody can tell whether there is such a key.
 	ErrKeysAway = errors.New("identity: the issuer's keys are not to be had")
 )
 
@@ -35,8 +34,8 @@ type keySet struct {
 	keys []jose.JSONWebKey
 }
 
-// parseKeys reads a JSON Web Key Set. Keys that verify no signature, and those of a
-// kind not known here, are left out, as RFC 7517 wants.
+// parseKeys leaves out keys that verify no signature, and those of an unknown kind, as RFC 7517
+// wants.
 func parseKeys(document []byte) (*keySet, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -93,8 +92,7 @@ func (s *keySet) find(kid string, algorithm jose.SignatureAlgorithm) (*jose.JSON
 	return fitting[0], nil
 }
 
-// fits reports whether a key is made for an algorithm, by its own word and by its
-// kind (RFC 7518, 3.1).
+// fits reports whether a key is made for an algorithm (RFC 7518, 3.1).
 func fits(key *jose.JSONWebKey, algorithm jose.SignatureAlgorithm) bool {
 	if key.Algorithm != "" && key.Algorithm != string(algorithm) {
 		return false
@@ -116,8 +114,8 @@ func fits(key *jose.JSONWebKey, algorithm jose.SignatureAlgorithm) bool {
 // errNoneFits says that no token could be verified, however good.
 var errNoneFits = errors.New("none of the keys is for an accepted algorithm")
 
-// Usable fetches the keys once, beside Run, and returns how many are for one of
-// algorithms. None is an error.
+// Usable fetches once, beside Run, and returns how many keys are for one of algorithms; none is an
+// error.
 func (f *KeyFetcher) Usable(ctx context.Context, algorithms []string) (int, error) {
 	keys, err := f.fetch(ctx)
 	if err != nil {

@@ -12,16 +12,14 @@ import (
 // metadataPath is where the document about a resource lies (RFC 9728, 3).
 const metadataPath = "/.well-known/oauth-protected-resource"
 
-// Resource is an MCP endpoint as OAuth knows it: what tokens are for, and where they
-// are to be had (RFC 9728; 2026-07-28, authorization).
+// Resource is an MCP endpoint as OAuth knows it (RFC 9728; 2026-07-28, authorization).
 type Resource struct {
 	URL                  *url.URL // the endpoint as clients know it
 	AuthorizationServers []string // the issuer URLs where tokens are to be had
 	Scopes               []string // those that a client should ask for. None: it asks for what it likes.
 }
 
-// MetadataPath is the path of the document about the resource: the well-known one,
-// with the resource's own path behind it.
+// MetadataPath is the well-known path, with the resource's own behind it.
 func (r Resource) MetadataPath() string {
 	return metadataPath + strings.TrimSuffix(r.URL.Path, "/")
 }
@@ -38,8 +36,8 @@ func (r Resource) Metadata() []byte {
 	return document
 }
 
-// challenge is the value of WWW-Authenticate (RFC 6750, 3; RFC 9728, 5.1). problem ""
-// is a request without a token, which is told no error.
+// challenge is the value of WWW-Authenticate (RFC 6750, 3; RFC 9728, 5.1); a request without a
+// token is told no problem.
 func (r Resource) challenge(problem, description string) string {
 	metadata := url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host, Path: r.MetadataPath()}
 	var parameters []string

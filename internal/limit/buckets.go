@@ -8,22 +8,20 @@ import (
 )
 
 const (
-	// Burst is how many seconds' worth of its rate a bucket holds: a caller that was
-	// quiet may be busy for a while, as one that comes back after an outage is.
+	// Burst is how many seconds' worth a bucket holds: who was quiet may be busy for a while.
 	Burst      = 10
 	remembered = 10_000 // how many callers have a bucket of their own
 )
 
-// Buckets bound a rate for each caller. The methods may be called from any
-// goroutine. A nil *Buckets bounds nothing.
+// Buckets bound a rate for each caller. The methods may be called concurrently. A nil *Buckets
+// bounds nothing.
 type Buckets struct {
 	rate    rate.Limit
 	burst   int
 	callers *lru.Cache[string, *rate.Limiter]
 }
 
-// NewBuckets returns buckets that fill at perSecond and hold Burst seconds' worth,
-// at least one; nil if perSecond is 0.
+// NewBuckets returns buckets that fill at perSecond; nil if that is 0.
 func NewBuckets(perSecond float64) *Buckets {
 	if perSecond <= 0 {
 		return nil
@@ -35,8 +33,8 @@ func NewBuckets(perSecond float64) *Buckets {
 	return &Buckets{rate: rate.Limit(perSecond), burst: max(1, int(perSecond*Burst)), callers: callers}
 }
 
-// Take takes n tokens, or as many as a bucket holds if that is fewer, all or none.
-// It returns 0, or how long it is until there are enough.
+// Take takes n tokens, or as many as a bucket holds, all or none. It returns 0, or when there are
+// enough.
 func (b *Buckets) Take(caller string, n int) (wait time.Duration) {
 	if b == nil {
 		return 0
@@ -49,8 +47,7 @@ func (b *Buckets) Take(caller string, n int) (wait time.Duration) {
 	return b.until(bucket, now, n)
 }
 
-// Wait returns how long it is until caller's bucket holds a token, 0 if it does. It
-// takes none.
+// Wait returns when caller's bucket holds a token, and takes none.
 func (b *Buckets) Wait(caller string) time.Duration {
 	if b == nil {
 		return 0
@@ -58,8 +55,7 @@ func (b *Buckets) Wait(caller string) time.Duration {
 	return b.until(b.of(caller), time.Now(), 1)
 }
 
-// until is how long it takes the bucket to hold n tokens, in milliseconds,
-// rounded up.
+// until is how long it takes the bucket to hold n tokens, rounded up to milliseconds.
 func (b *Buckets) until(bucket *rate.Limiter, now time.Time, n int) time.Duration {
 	missing := float64(n) - bucket.TokensAt(now)
 	if missing <= 0 {

@@ -23,8 +23,7 @@ var (
 	ErrCallerFull = errors.New("limit: no room left for this caller")
 )
 
-// Gauge counts what is held at once, in all and by caller. The methods may be
-// called from any goroutine.
+// Gauge counts what is held at once, in all and by caller. The methods may be called concurrently.
 type Gauge struct {
 	all, each int64
 
@@ -33,8 +32,8 @@ type Gauge struct {
 	by   map[string]int64
 }
 
-// NewGauge returns a gauge with room for all units, of which one caller may hold
-// each; 0 means that one caller may hold them all, and callers are not told apart.
+// NewGauge returns a gauge with room for all units, of which one caller may hold each; 0: callers
+// are not told apart.
 func NewGauge(all, each int64) *Gauge {
 	return &Gauge{all: all, each: each, by: make(map[string]int64)}
 }

@@ -14,8 +14,7 @@ const (
 	sampleEvery = 20 * time.Millisecond // how long a sample of the memory is good for. One takes some microseconds.
 )
 
-// The parts of the process's memory that Memory looks at, as package runtime/metrics
-// names them.
+// The parts of the process's memory, as package runtime/metrics names them.
 const (
 	mapped   = "/memory/classes/total:bytes"
 	released = "/memory/classes/heap/released:bytes"
@@ -50,8 +49,7 @@ func NewMemory() *Memory {
 	return m
 }
 
-// NewMemoryOf returns the watch over a memory of which share tells what part of the limit
-// cannot be given up.
+// NewMemoryOf returns the watch over a memory of which share tells what part cannot be given up.
 func NewMemoryOf(limit int64, share func() float64) *Memory {
 	return &Memory{limit: uint64(limit), share: share}
 }
@@ -81,9 +79,8 @@ func (m *Memory) Short() bool {
 // Out reports whether the process has no memory left for what costs little, either.
 func (m *Memory) Out() bool { return m.Short() && m.out.Load() }
 
-// sample returns the share of the limit that cannot be given up: the heap that the last
-// collection left, and what is no heap, such as stacks. What was allocated since is
-// judged by the next collection, which comes before it exceeds the limit by much.
+// sample is the heap that the last collection left, and what is no heap. What was allocated since
+// is judged by the next collection, which comes before it exceeds the limit by much.
 func (m *Memory) sample() float64 {
 	samples := []metrics.Sample{{Name: mapped}, {Name: released}, {Name: free}, {Name: unused}, {Name: objects}, {Name: live}}
 	metrics.Read(samples)

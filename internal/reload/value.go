@@ -48,9 +48,8 @@ type Options struct {
 	Meter  metric.MeterProvider // counts readings of changed files. Nil: nobody does.
 }
 
-// Value is what was last read and found good. Make it with [Open], run it with
-// [Value.Run]; without that it stays what it is. Its methods may be called by many
-// goroutines at once.
+// Value is what was last read and found good. Without [Value.Run] it stays what it is. Its methods
+// may be called concurrently.
 type Value[T any] struct {
 	options Options
 	parse   func(contents [][]byte) (T, error)
@@ -63,8 +62,8 @@ type Value[T any] struct {
 	since time.Time
 }
 
-// Open reads the files and makes a value of what they hold. parse gets one content
-// for each file; its errors, and Open's, must not repeat them.
+// Open reads the files and makes a value of their contents. The errors of parse must not repeat
+// them.
 func Open[T any](o Options, parse func(contents [][]byte) (T, error)) (*Value[T], error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -87,8 +86,7 @@ func Open[T any](o Options, parse func(contents [][]byte) (T, error)) (*Value[T]
 // Get returns the value in use.
 func (v *Value[T]) Get() T { return *v.now.Load() }
 
-// Fault tells why the files as they are cannot be used, and since when that is known;
-// nil if what they hold is in use.
+// Fault tells why the files as they are cannot be used, and since when; nil if they are in use.
 func (v *Value[T]) Fault() (since time.Time, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -174,8 +172,7 @@ func read(path string) ([]byte, error) {
 	return content, err
 }
 
-// digest tells one reading from another without keeping it: a key is among what is
-// read.
+// digest tells one reading from another without keeping it: a key is among what is read.
 func digest(contents [][]byte) string {
 	sum := sha256.New()
 	for _, content := range contents {

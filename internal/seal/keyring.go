@@ -15,8 +15,8 @@ import (
 // keyName is where the secret stands in a store that keeps it.
 const keyName = "seal:key"
 
-// Keyring seals and opens with the deployment's secret: the one it was given, or one
-// that the berths of a store share through it. Its methods may be called concurrently.
+// Keyring seals and opens with the deployment's secret: one that was given, or that berths share
+// through their store. Its methods may be called concurrently.
 type Keyring struct {
 	store *storage.Store // nil: the secret was given
 
@@ -24,8 +24,8 @@ type Keyring struct {
 	sealer *sealer    // nil: not fetched yet
 }
 
-// NewKeyring returns a keyring of secret, which needs MinSecret bytes. It must be the
-// same at all berths that clients may be sent to.
+// NewKeyring returns a keyring of secret, of MinSecret bytes and the same at all berths that
+// clients may be sent to.
 func NewKeyring(secret []byte) (*Keyring, error) {
 	s, err := newSealer(bytes.Clone(secret))
 	if err != nil {
@@ -34,13 +34,11 @@ func NewKeyring(secret []byte) (*Keyring, error) {
 	return &Keyring{sealer: s}, nil
 }
 
-// NewStoredKeyring returns a keyring whose secret is kept in store, where the first
-// berth that needs it puts a random one. It is fetched when it is needed first.
+// NewStoredKeyring returns a keyring whose secret the first berth that needs it puts into store.
 func NewStoredKeyring(store *storage.Store) *Keyring { return &Keyring{store: store} }
 
-// Seal returns text as a token. Open gives it back for life, to whoever names the same
-// purpose and about. The error wraps storage.ErrUnavailable: there is no secret yet,
-// and the store cannot be asked for it.
+// Seal returns text as a token, which Open gives back for life to whoever names the same purpose
+// and about. The error wraps storage.ErrUnavailable: there is no secret yet.
 func (k *Keyring) Seal(ctx context.Context, purpose string, about []string, text []byte, life time.Duration) (string, error) {
 	s := k.known()
 	if s == nil {
@@ -52,8 +50,8 @@ func (k *Keyring) Seal(ctx context.Context, purpose string, about []string, text
 	return s.seal(purpose, about, text, life), nil
 }
 
-// Open returns the text of a token. The error is ErrInvalid, or wraps
-// storage.ErrUnavailable: then nobody can say whether the token is valid.
+// Open returns the text of a token. The error is ErrInvalid, or wraps storage.ErrUnavailable:
+// nobody can say.
 func (k *Keyring) Open(ctx context.Context, purpose string, about []string, token string) ([]byte, error) {
 	raw, err := decode(token)
 	if err != nil {
@@ -79,8 +77,7 @@ func (k *Keyring) known() *sealer {
 	return k.sealer
 }
 
-// fetch takes over the secret that stands in the store. If there is none, it puts its
-// own there, or a new one.
+// fetch takes over the secret in the store. If there is none, it puts its own there, or a new one.
 func (k *Keyring) fetch(ctx context.Context) (*sealer, error) {
 	record, err := k.store.Get(ctx, keyName)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -108,10 +105,9 @@ func (k *Keyring) offer() []byte {
 	return secret
 }
 
-// Key returns size bytes that every berth of the deployment derives for this use, and
-// nobody else can. Another secret in the store makes other bytes: see [Keyring.Refresh].
-// The error wraps storage.ErrUnavailable: there is no secret yet, and the store cannot
-// be asked for it.
+// Key returns size bytes that every berth of the deployment derives for this use. Another secret in
+// the store makes other bytes: see [Keyring.Refresh]. The error wraps storage.ErrUnavailable: there
+// is no secret yet.
 func (k *Keyring) Key(ctx context.Context, use string, size int) ([]byte, error) {
 	s := k.known()
 	if s == nil {
@@ -123,8 +119,8 @@ func (k *Keyring) Key(ctx context.Context, use string, size int) ([]byte, error)
 	return derive(s.secret, nil, "berth key: "+use, size), nil
 }
 
-// Refresh takes over the secret that stands in the store, and puts this berth's own
-// there if the store has lost it. A secret that was given needs neither.
+// Refresh takes over the secret in the store, and puts this berth's own there if the store has lost
+// it.
 func (k *Keyring) Refresh(ctx context.Context) error {
 	if k.store == nil {
 		return nil
@@ -133,6 +129,6 @@ func (k *Keyring) Refresh(ctx context.Context) error {
 	return err
 }
 
-// Given reports whether the secret was given, and so stands in no store: only then is
-// what it seals safe from those who read the store.
+// Given reports whether the secret stands in no store: only then is what it seals safe from those
+// who read that.
 func (k *Keyring) Given() bool { return k.store == nil }

@@ -14,16 +14,14 @@ import (
 	"time"
 )
 
-// ErrInvalid says that a token opens nothing here: it is damaged, forged, expired, or
-// was sealed for something else, or under another secret. Which of these it is must
-// not show.
+// ErrInvalid says that a token opens nothing here: it is damaged, forged, expired, or of something
+// else. Which of these must not show.
 var ErrInvalid = errors.New("seal: invalid token")
 
 // MinSecret is the least length of a secret, in bytes.
 const MinSecret = 32
 
-// Layout of a token before it is encoded: version, salt, sealed text. The text begins
-// with the expiry in Unix milliseconds.
+// Layout of a token: version, salt, sealed text, which begins with the expiry in Unix milliseconds.
 const (
 	version    = 1
 	saltSize   = 24
@@ -40,8 +38,6 @@ func newSealer(secret []byte) (*sealer, error) {
 	return &sealer{secret}, nil
 }
 
-// seal returns text as a token that open opens for life, given the same purpose and
-// the same about.
 func (s *sealer) seal(purpose string, about []string, text []byte, life time.Duration) string {
 	token := make([]byte, 1+saltSize, shortest+len(text))
 	token[0] = version
@@ -63,9 +59,7 @@ func (s *sealer) open(purpose string, about []string, token []byte) ([]byte, err
 	return plain[expirySize:], nil
 }
 
-// decode returns the bytes of a token that has the form of one. It costs nothing to
-// find out that what a client made up has not. The decoder passes over
-// line ends.
+// decode returns the bytes of what has the form of a token. The decoder passes over line ends.
 func decode(token string) ([]byte, error) {
 	if strings.ContainsAny(token, "\r\n") {
 		return nil, ErrInvalid
@@ -77,9 +71,8 @@ func decode(token string) ([]byte, error) {
 	return raw, nil
 }
 
-// cipher derives key and nonce of one token from the secret, the purpose and the
-// token's own salt. A key seals one text only, so that random nonces, of which one
-// key bears 2^32, set no bound on how many tokens a secret is good for.
+// cipher derives key and nonce of one token. A key seals one text only, so that random nonces set
+// no bound on how many tokens a secret is good for.
 func (s *sealer) cipher(purpose string, salt []byte) (cipher.AEAD, []byte) {
 	derived := derive(s.secret, salt, "berth token 1: "+purpose, keySize+nonceSize)
 	aead, err := cipher.NewGCM(newBlock(derived[:keySize]))
@@ -123,15 +116,13 @@ func newBlock(key []byte) cipher.Block {
 	return block
 }
 
-// Session seals plain, which the store is to keep of a session, under a key that is
-// made of the session's id: whoever reads the store, which has no id in clear, learns
-// nothing. What was sealed for one use opens for no other. It does not expire.
+// Session seals what the store is to keep of a session under its id: whoever reads the store, which
+// has no id in clear, learns nothing. It opens for the same use only, and does not expire.
 func Session(id, use string, plain []byte) []byte {
 	return sessionAEAD(id).Seal(nil, nil, plain, []byte(use))
 }
 
-// OpenSession undoes Session. It fails for any other id or use, and for what was
-// changed.
+// OpenSession undoes Session. It fails for any other id or use.
 func OpenSession(id, use string, sealed []byte) ([]byte, error) {
 	plain, err := sessionAEAD(id).Open(nil, nil, sealed, []byte(use))
 	if err != nil {

@@ -22,8 +22,7 @@ type Label struct {
 // Of returns a label.
 func Of(name string, values ...string) Label { return Label{name, values} }
 
-// Begin has counter stand at 0 for each combination of the labels' values; without labels,
-// for the one that there is.
+// Begin has counter stand at 0 for each combination of the labels' values.
 func Begin(counter metric.Int64Counter, labels ...Label) {
 	begin(counter, nil, labels)
 }
@@ -38,8 +37,7 @@ func begin(counter metric.Int64Counter, chosen []attribute.KeyValue, rest []Labe
 	}
 }
 
-// maxSets bounds the sets that are kept. Instruments take as many (package telemetry); a
-// combination beyond is built each time.
+// maxSets bounds the sets that are kept. Instruments take as many (package telemetry).
 const maxSets = 1000
 
 // Set is a set of attributes as instruments take it.
@@ -48,16 +46,15 @@ type Set struct {
 	Record []metric.RecordOption
 }
 
-// Sets are the sets of what is counted often: each is built once, from the values that it
-// is known by. Its methods may be called concurrently.
+// Sets are the sets of what is counted often, each built once. Its methods may be called
+// concurrently.
 type Sets[K comparable] struct {
 	attributes func(K) []attribute.KeyValue
 	mu         sync.Mutex                // guards changes of known
 	known      atomic.Pointer[map[K]Set] // what it points to does not change
 }
 
-// NewSets returns sets of these attributes. The function gets a key and returns a slice that is
-// its own.
+// NewSets returns sets of these attributes. The slice that the function returns is kept.
 func NewSets[K comparable](attributes func(K) []attribute.KeyValue) *Sets[K] {
 	s := &Sets[K]{attributes: attributes}
 	s.known.Store(&map[K]Set{})

@@ -15,12 +15,11 @@ import (
 const (
 	MaxBlob = 64 << 20 // the size of the largest blob, in bytes
 
-	// blobPiece is the size of a piece: small enough that an operation with one ends
-	// within the store's bound on a line of 10 Mbit/s.
+	// blobPiece is small enough that an operation with one ends in time on a line of 10 Mbit/s.
 	blobPiece = 256 << 10
 
-	// blobGrace is how much longer pieces live than their head, so that no blob falls to
-	// pieces: more than writing or reading the largest takes.
+	// blobGrace is how much longer pieces live than their head: more than writing or reading the
+	// largest takes.
 	blobGrace = 5 * time.Minute
 
 	digestBytes = 2 * sha256.Size
@@ -31,9 +30,8 @@ var (
 	errBlobLife = errors.New("storage: a blob has a life of its own, not KeepTTL")
 )
 
-// blobHead is the record at a blob's key. It is kept as "<size>:<SHA-256 in hex>:", and
-// after that the value, if it is not larger than a piece. The pieces of a larger one are
-// records beside it, named by the digest: those of another value are others.
+// blobHead is the record at a blob's key: "<size>:<SHA-256 in hex>:" and the value, if it is no
+// larger than a piece. The pieces of a larger one are records beside it, named by the digest.
 type blobHead struct {
 	size   int
 	digest string
@@ -75,8 +73,8 @@ func PutBlob(ctx context.Context, e Engine, key string, value []byte, ttl time.D
 	return e.Put(ctx, key, head.encode(), ttl)
 }
 
-// GetBlob reads the blob at key. It fails with ErrNotFound if there is none, or a piece of
-// it is missing, and with ErrUnavailable if what stands there is not what PutBlob wrote.
+// GetBlob reads the blob at key: ErrNotFound if there is none, or not all of it; ErrUnavailable if
+// that is no blob.
 func GetBlob(ctx context.Context, e Engine, key string) ([]byte, error) {
 	key = tagged(key)
 	head, err := getHead(ctx, e, key)
@@ -100,8 +98,8 @@ func GetBlob(ctx context.Context, e Engine, key string) ([]byte, error) {
 	return value, nil
 }
 
-// DeleteBlob removes the blob at key. One that does not exist is no error. If it fails it
-// can be repeated: the head goes last, and is what tells of the pieces.
+// DeleteBlob removes the blob at key, if there is one. If it fails it can be repeated: the head
+// goes last.
 func DeleteBlob(ctx context.Context, e Engine, key string) error {
 	key = tagged(key)
 	head, err := getHead(ctx, e, key)
@@ -155,8 +153,7 @@ func (h blobHead) piece(key string, i int) string {
 	return key + ":" + h.digest + ":" + strconv.Itoa(i)
 }
 
-// tagged is key with a hash tag, by Redis' rule: what the first braces hold, if they hold
-// something.
+// tagged is key with a hash tag, by Redis' rule: what the first braces hold.
 func tagged(key string) string {
 	if _, rest, open := strings.Cut(key, "{"); open && strings.Index(rest, "}") > 0 {
 		return key

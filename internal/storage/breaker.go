@@ -11,17 +11,16 @@ import (
 )
 
 const (
-	// failuresToOpen in a row open the breaker. With one operation at a time on a
-	// frozen server that takes three timeouts: 0.75 s by default; with many it takes two.
+	// failuresToOpen in a row open the breaker: of a frozen server after three timeouts, 0.75 s by
+	// default; with many operations at a time after two.
 	failuresToOpen = 3
 
-	// successesToClose in a row close it: a server that comes back slowly, or to a machine
-	// that has no time for it, would else be lost and found for as long as that lasts.
+	// successesToClose in a row close it: a slow server, or machine, would else be lost and found
+	// all the time.
 	successesToClose = 3
 
-	// breakerOpen is how long nobody but the clock is asked. A fail-over takes Redis
-	// two seconds or three, and this is added to it. gobreaker's own default is a
-	// minute, which outlives most outages.
+	// breakerOpen is how long nobody but the clock is asked. It is added to what a fail-over takes,
+	// two seconds or three.
 	breakerOpen = 500 * time.Millisecond
 )
 
@@ -49,9 +48,8 @@ func newBreaker(h *health, t traffic, allClosed func() bool) *breaker {
 	return b
 }
 
-// down reports whether so many failures mean that the server is down. Answers that do not
-// come in time may be this machine's doing, which had no time to take them: that is over by
-// the time for two, and who asked last has an answer then.
+// down reports whether so many failures mean that the server is down. Late answers may be this
+// machine's doing: who asked last has an answer after the time for two.
 func (b *breaker) down(c gobreaker.Counts) bool {
 	if c.ConsecutiveFailures < failuresToOpen {
 		return false
@@ -60,8 +58,7 @@ func (b *breaker) down(c gobreaker.Counts) bool {
 	return b.cuts.Load() >= failuresToOpen || last == nil || time.Since(*last) >= 2*b.timeout
 }
 
-// do runs f in its turn, unless the breaker is open. A probe waits for nobody: what it
-// finds is what others wait for.
+// do runs f in its turn. A probe waits for nobody: what it finds is what others wait for.
 func (b *breaker) do(ctx context.Context, op string, f func(ctx context.Context) error) error {
 	if b.circuit.State() == gobreaker.StateOpen {
 		return open(op, gobreaker.ErrOpenState)
@@ -75,9 +72,8 @@ func (b *breaker) do(ctx context.Context, op string, f func(ctx context.Context)
 	return b.ask(ctx, op, f)
 }
 
-// ask runs f unless the breaker is open. Execute rather than the two-step breaker:
-// it also counts a panic, which in the half-open state would else hold a permit for
-// ever.
+// ask runs f unless the breaker is open. Execute also counts a panic, which in the half-open state
+// would else hold a permit for ever.
 func (b *breaker) ask(ctx context.Context, op string, f func(ctx context.Context) error) error {
 	_, err := b.circuit.Execute(func() (struct{}, error) {
 		ctx, cancel := Begun(ctx)
@@ -95,8 +91,8 @@ func (b *breaker) ask(ctx context.Context, op string, f func(ctx context.Context
 	return err
 }
 
-// judged is err as the breaker is to take it. A deadline that leaves a server less than the
-// time for an answer says nothing about the server.
+// judged is err as the breaker is to take it. A deadline that leaves less than the time for an
+// answer says nothing about the server.
 func (b *breaker) judged(err error, took time.Duration) error {
 	f, failed := errors.AsType[*fault](err)
 	switch {
@@ -123,8 +119,7 @@ func answered(err error) bool {
 	return err == nil || errors.Is(err, ErrNotFound) || errors.Is(err, ErrConflict) || errors.Is(err, ErrFull)
 }
 
-// meaningless reports whether err says nothing about the server's health: the
-// caller left, or this one command was refused.
+// meaningless: the caller left, or this one command was refused.
 func meaningless(err error) bool {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f.refusal
@@ -132,21 +127,18 @@ func meaningless(err error) bool {
 	return errors.Is(err, context.Canceled)
 }
 
-// parted is an Engine whose keys live on several servers, each of which can be away
-// while the others are not.
+// parted is an Engine whose keys live on several servers, each of which can be away alone.
 type parted interface {
 	Engine
 
-	// part names the server that holds key, as far as this process knows; empty if it
-	// does not. It asks nobody.
+	// part names the server that holds key, as far as is known without asking; else "".
 	part(key string) string
 
 	parts(ctx context.Context) (map[string]func(context.Context) error, error)
 }
 
-// breakers are those of one store: one for each server that holds keys, so that a
-// server that does not answer costs its own keys only. A store on a single server
-// has one, without a name.
+// breakers are those of one store, one for each server, so that one that is away costs its own keys
+// only. A store on a single server has one, without a name.
 type breakers struct {
 	health  *health
 	traffic traffic
@@ -175,8 +167,7 @@ func (b *breakers) of(part string) *breaker {
 	return one
 }
 
-// keep forgets all but these parts: a server that was replaced, or was asked before
-// anybody knew who holds what, is no outage any more.
+// keep forgets all but these parts: a server that was replaced is no outage any more.
 func (b *breakers) keep(parts map[string]func(context.Context) error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -200,8 +191,8 @@ func (b *breakers) closed() bool {
 
 type withinKey struct{}
 
-// Within returns a context under which each operation may take that long once it has its
-// turn. A deadline of the context counts the wait for the turn as well.
+// Within bounds each operation once it has its turn. A deadline of the context counts the wait for
+// that as well.
 func Within(ctx context.Context, d time.Duration) context.Context {
 	return context.WithValue(ctx, withinKey{}, d)
 }

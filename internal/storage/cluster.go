@@ -12,8 +12,8 @@ import (
 // errClusterState means that nodes are there and would answer CLUSTERDOWN.
 var errClusterState = errors.New("the cluster is down: cluster_state is not ok")
 
-// clusterEngine is the Engine on a Redis Cluster. Every operation touches one key, so
-// that nothing crosses slots, and goes to the master that holds it.
+// clusterEngine is the Engine on a Redis Cluster, where every operation touches one key and goes to
+// its master.
 type clusterEngine struct {
 	*redisEngine
 	cluster *redis.ClusterClient
@@ -21,20 +21,17 @@ type clusterEngine struct {
 
 func newClusterEngine(r *redisEngine, o *redis.UniversalOptions, wait waiter) *clusterEngine {
 	options := o.Cluster()
-	// Where a command goes is decided by its key alone, without asking a server for
-	// the list of its commands first.
+	// The key alone decides where a command goes, without a question for the list of commands.
 	options.DisableRoutingPolicies = true
 	cluster := redis.NewClusterClient(options)
 	cluster.OnNewNode(wait.follow)
 	r.client = cluster
-	// The driver keeps its map of the slots for a minute unless a server contradicts
-	// it. One that is dead does not.
+	// The driver keeps its map for a minute unless a server contradicts it. A dead one does not.
 	r.relocate = func() { cluster.ReloadState(context.Background()) }
 	return &clusterEngine{redisEngine: r, cluster: cluster}
 }
 
-// part implements parted. It asks nobody: it reads the driver's map, which a context
-// that has ended keeps from loading.
+// part asks nobody: it reads the driver's map, which a context that has ended keeps from loading.
 func (c *clusterEngine) part(key string) string {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -63,8 +60,7 @@ func (c *clusterEngine) parts(ctx context.Context) (map[string]func(context.Cont
 	return pings, outage(err)
 }
 
-// ping asks one master for the cluster's state: it answers PING even while it would
-// refuse every key.
+// ping asks a master for the cluster's state: it answers PING even while it refuses every key.
 func (c *clusterEngine) ping(ctx context.Context, node *redis.Client) error {
 	return outage(c.ask(ctx, opPing, func(ctx context.Context) error {
 		info, err := node.ClusterInfo(ctx).Result()

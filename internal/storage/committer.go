@@ -11,22 +11,20 @@ import (
 )
 
 const (
-	// cleanEvery is how often expired records are removed while nobody writes, and a disk
-	// that refuses writes is tried.
+	// cleanEvery is how often expired records are removed without a write, and a full disk is
+	// tried.
 	cleanEvery = 500 * time.Millisecond
 	groupMost  = 512 // how many writes share one commit
 
-	// collectAlways is how many expired records a commit removes beside each write,
-	// so that a file in use does not grow without end.
+	// collectAlways expired records are removed beside each write, so that a file in use does not
+	// grow without end.
 	collectAlways = 2
 
-	// tryRoom is the room that a disk which refused a write must have before it is
-	// believed again, in bytes: more than some writes at once take. What fits into
-	// pages that are free by chance says nothing.
+	// tryRoom is what a disk that refused a write must have before it is believed again, in bytes.
+	// What fits into pages that are free by chance says nothing.
 	tryRoom = 64 << 10
 
-	// collectAtOnce is how many a commit removes that was begun for it. It bounds how
-	// long a write may wait for it.
+	// collectAtOnce bounds a commit that was begun to remove, and how long a write may wait for it.
 	collectAtOnce = 256
 )
 
@@ -36,9 +34,8 @@ var (
 	errUnchanged = errors.New("storage: nothing to commit")
 )
 
-// committer writes to a file: everything that is waiting in one transaction, so that
-// writers at the same time share one sync. While one is under way the next gathers,
-// and a write that is alone waits for nobody.
+// committer writes what waits in one transaction, so that writers share a sync. While one is under
+// way the next gathers, and a write that is alone waits for nobody.
 type committer struct {
 	db     *bbolt.DB
 	health *health
@@ -49,8 +46,7 @@ type committer struct {
 	broken atomic.Bool // a commit panicked: bbolt's locks may be held for good
 }
 
-// change does one write, and reports whether it changed anything. It may be run more than
-// once: of a transaction that failed nothing remains.
+// change does one write, and reports whether it changed anything. It may be run more than once.
 type change func(tx *bbolt.Tx, now time.Time) (changed bool, err error)
 
 type fileWrite struct {
@@ -69,8 +65,7 @@ func newCommitter(db *bbolt.DB, h *health) *committer {
 	return c
 }
 
-// do returns once change is on the disk, or nothing of it will be: with an error that
-// says why, or with ctx's, when nobody knows.
+// do returns once change is on the disk, or why it will not be; or ctx's error, when nobody knows.
 func (c *committer) do(ctx context.Context, change change) error {
 	w := &fileWrite{change: change, done: make(chan error, 1)}
 	select {
@@ -88,16 +83,14 @@ func (c *committer) do(ctx context.Context, change change) error {
 	}
 }
 
-// close waits for the commit under way. whole is false if bbolt must not be touched
-// any more.
+// close waits for the commit under way. Unless whole, bbolt must not be touched any more.
 func (c *committer) close() (whole bool) {
 	c.once.Do(func() { close(c.stop) })
 	<-c.ended
 	return !c.broken.Load()
 }
 
-// run commits until close. Between writes it removes what expired and, while the disk
-// refuses writes, tries whether it still does.
+// run commits until close, and cleans up between writes.
 func (c *committer) run() {
 	defer close(c.ended)
 	tick := time.NewTicker(cleanEvery)
@@ -127,8 +120,8 @@ func (c *committer) gather(w *fileWrite) []*fileWrite {
 	return group
 }
 
-// commit does all of group in one transaction and answers each. A write that fails for
-// a reason of its own fails alone: the others are done without it.
+// commit does all of group in one transaction and answers each. A write that fails by itself fails
+// alone.
 func (c *committer) commit(group []*fileWrite) {
 	for len(group) > 0 {
 		failed := -1
@@ -158,8 +151,6 @@ func answer(group []*fileWrite, err error) {
 	}
 }
 
-// cleanUp removes what expired, if there is something, and tries the disk if it refused
-// a write.
 func (c *committer) cleanUp() {
 	// What goes wrong is health's to know.
 	_ = c.update(collectAtOnce, func(*bbolt.Tx, time.Time) (bool, error) { return false, nil })
@@ -168,8 +159,7 @@ func (c *committer) cleanUp() {
 	}
 }
 
-// try asks a disk that refused a write for room, and gives it back to the writes that
-// wait for it.
+// try asks a disk that refused a write for room, and gives it back.
 func (c *committer) try() {
 	err := c.update(0, func(tx *bbolt.Tx, _ time.Time) (bool, error) {
 		return true, tx.Bucket(bucketFormat).Put(keyTried, make([]byte, tryRoom))
@@ -184,9 +174,9 @@ func (c *committer) try() {
 	}
 }
 
-// update runs change in a transaction, removes a few expired records in it, and commits
-// if anything changed. Health hears of each commit that fails; that the disk takes
-// writes again is for try to say, or a full one would be lost and found with each write.
+// update runs change in a transaction, removes a few expired records in it, and commits if anything
+// changed. Health hears of each failure; that the disk takes writes again is for try to say, or a
+// full one would be lost and found with each write.
 func (c *committer) update(most int, change change) error {
 	if c.broken.Load() {
 		return errCorrupt
@@ -221,8 +211,7 @@ func (c *committer) update(most int, change change) error {
 	return err
 }
 
-// report tells health how a commit went. Each speaks for itself: there is no breaker
-// that waits for more.
+// report tells health how a commit went: there is no breaker that waits for more.
 func (c *committer) report(err error) {
 	c.health.report(func() bool { return err == nil }, fileFault(opPut, err))
 }

@@ -11,8 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// fileEngine is the Engine in a file that one process holds. Reads go to the file's
-// map in memory; writes go through a committer.
+// fileEngine is the Engine in a file that one process holds. Reads go to the file's map in memory.
 type fileEngine struct {
 	localBus // a file belongs to one process
 
@@ -152,8 +151,8 @@ func (e *fileEngine) write(ctx context.Context, op string, key []byte, change ch
 	return fileFault(op, err)
 }
 
-// fileFault words an error of the file as Engine promises. Each is a refusal: what
-// cannot be written, or not be read, says nothing about what else is in the file.
+// fileFault words an error of the file. Each is a refusal: it says nothing about what else is in
+// the file.
 func fileFault(op string, err error) error {
 	if err == nil {
 		return nil
@@ -175,8 +174,7 @@ func expiry(now time.Time, ttl time.Duration) int64 {
 	return now.UnixMilli() + milliseconds(ttl)
 }
 
-// guarded runs f and makes errors of what bbolt says by panicking, and of the fault
-// that a page of the map which the disk cannot give back raises.
+// guarded makes errors of bbolt's panics, and of a page of the map that the disk cannot give back.
 func guarded(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -26,8 +26,8 @@ var (
 	listBuckets = [][]byte{bucketMembers, bucketDepartures}
 )
 
-// prepare makes the buckets of a new file. An old one is not written to: it is opened on
-// a full disk too.
+// prepare makes the buckets of a new file. An old one is not written to: it is opened on a full
+// disk too.
 func prepare(db *bbolt.DB) error {
 	var there, lists int
 	err := db.View(func(tx *bbolt.Tx) error {
@@ -60,8 +60,7 @@ func countBuckets(tx *bbolt.Tx, names [][]byte) (there int) {
 	return there
 }
 
-// forLists makes the buckets of lists in a file that has none yet, and tells berths that
-// do not know them.
+// forLists makes the buckets of lists if there are none, and tells berths that do not know them.
 func forLists(tx *bbolt.Tx) error {
 	if tx.Bucket(bucketMembers) != nil {
 		return nil

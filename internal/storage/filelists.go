@@ -61,8 +61,7 @@ func (e *fileEngine) Members(_ context.Context, list string) (names []string, er
 	return names, err
 }
 
-// listKey begins the keys of a list's members. It tells the name's length, so that no
-// name begins another.
+// listKey begins the keys of a list's members. It tells the name's length: no name begins another.
 func listKey(list string) []byte {
 	return append(binary.AppendUvarint(nil, uint64(len(list))), list...)
 }

@@ -42,8 +42,8 @@ var (
 // staleFile is what is said of a file whose newest state cannot be read.
 const staleFile = "the newest state of the store's file cannot be read, the one before it counts: the last writes may be lost"
 
-// openFile opens the file at path once no other process holds it, and makes it if there
-// is none. It believes nothing that it has not checked.
+// openFile opens or makes the file at path once no other process holds it, and believes nothing
+// unchecked.
 func openFile(ctx context.Context, path string, opts Options) (*bbolt.DB, error) {
 	o := &opening{ctx: ctx, path: path, wait: opts.Wait, log: opts.Logger}
 	var db *bbolt.DB
@@ -84,8 +84,7 @@ func (o *opening) open(path string, flag int, mode os.FileMode) (*os.File, error
 	}
 }
 
-// explain says what keeps a file from being opened, where the system's words leave
-// that open.
+// explain says what keeps a file from being opened where the system's words leave that open.
 func explain(path string, err error) error {
 	directory := filepath.Dir(path)
 	if _, missing := os.Stat(directory); errors.Is(missing, fs.ErrNotExist) {
@@ -94,8 +93,7 @@ func explain(path string, err error) error {
 	return err
 }
 
-// admit locks f and checks it. current is false if another file lies at its path by
-// then, or none.
+// admit locks f and checks it. Unless current, no file or another lies at its path by then.
 func (o *opening) admit(f *os.File) (current bool, err error) {
 	if err := o.lock(f); err != nil {
 		return false, err

@@ -12,8 +12,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// The buckets of a file. One without lists, as berths of before lists made it, has not the
-// last two, and gets both with its first member: opening it writes nothing.
+// The buckets of a file. The last two come with its first list: opening a file writes nothing.
 var (
 	bucketFormat     = []byte("berth")
 	bucketRecords    = []byte("records")
@@ -22,12 +21,12 @@ var (
 	bucketDepartures = []byte("departures")
 )
 
-// shelf is a bucket of records under their keys, beside one that holds, for each record that
-// expires, its expiry followed by its key: the next one due is the first.
+// shelf is a bucket of records, beside one of their expiries, each followed by its key: the next
+// one due is the first.
 type shelf struct{ records, expiries []byte }
 
-// A member of a list is a record without a value, whose version is its number in the order
-// of arrival.
+// A member of a list is a record without a value. Its version is its number in the order of
+// arrival.
 var (
 	records = shelf{bucketRecords, bucketExpiries}
 	members = shelf{bucketMembers, bucketDepartures}
@@ -137,8 +136,7 @@ func (s shelf) unschedule(tx *bbolt.Tx, key []byte, expires int64) error {
 	return tx.Bucket(s.expiries).Delete(expiryKey(expires, key))
 }
 
-// collect removes at most limit records, and as many members of lists, that have
-// expired, and reports whether there was one.
+// collect removes at most limit records, and as many members, that have expired, if there are any.
 func collect(tx *bbolt.Tx, now time.Time, limit int) (some bool, err error) {
 	for _, s := range []shelf{records, members} {
 		collected, err := s.collect(tx, now, limit)
@@ -150,8 +148,8 @@ func collect(tx *bbolt.Tx, now time.Time, limit int) (some bool, err error) {
 	return some, nil
 }
 
-// collect goes through the first entries of the schedule that are due. What lives longer by
-// now has another entry; what is damaged stays, and is told to whoever asks for it.
+// collect takes what is due from the schedule. What lives longer by now has another entry; what is
+// damaged stays, and is told to who asks for it.
 func (s shelf) collect(tx *bbolt.Tx, now time.Time, limit int) (some bool, err error) {
 	schedule := tx.Bucket(s.expiries)
 	if schedule == nil {

@@ -9,8 +9,7 @@ import (
 	"syscall"
 )
 
-// lockFile takes the lock that bbolt takes, on the open file: it ends with the process,
-// however that ends.
+// lockFile takes the lock that bbolt takes, on the open file: it ends with the process.
 func lockFile(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

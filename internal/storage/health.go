@@ -8,18 +8,17 @@ import (
 
 // Health is what is known of a store.
 type Health struct {
-	// Healthy is false from the moment the breaker opens until an operation
-	// succeeds again. A Redis that was not reached yet is not healthy.
+	// Healthy is false from when the breaker opens until an operation succeeds, and before the
+	// first answer.
 	Healthy bool
 	Since   time.Time // when Healthy last changed, or when the store was opened
 
-	// LastError says why the store is not healthy, without secrets. Empty while it
-	// is, and before the first answer.
+	// LastError says why the store is not healthy, without secrets; "" before the first answer.
 	LastError string
 	Answered  time.Time // when the store last served, as far as it is one on a server
 
-	// Evicts is the rule by which the server drops keys that have not expired when its
-	// memory is full; empty if it drops none, or would not say. It is asked for by Run.
+	// Evicts is the rule by which a full server drops keys that have not expired; "" if it drops
+	// none, or is not known. Run asks for it.
 	Evicts string
 }
 
@@ -31,8 +30,8 @@ type health struct {
 
 	mu  sync.Mutex // guards the fields below
 	now Health
-	// known is false until the first answer or failure: the first answer is no
-	// recovery, and the first failure is an outage without waiting for more.
+	// known is false until the first outcome: an answer is no recovery then, and a failure an
+	// outage.
 	known bool
 }
 
@@ -45,8 +44,8 @@ func newHealth(log *slog.Logger, healthy bool) *health {
 	}
 }
 
-// report takes in the outcome of one operation. closed asks the breaker, and is
-// asked under the lock: a failure that was overtaken by a recovery must not undo it.
+// report takes in an outcome. closed asks the breaker under the lock: a failure that was overtaken
+// by a recovery must not undo it.
 func (h *health) report(closed func() bool, err error) {
 	failed := !answered(err)
 	h.mu.Lock()

@@ -19,10 +19,8 @@ type Finding struct {
 	Warning bool   // the store would keep its promises all the same
 }
 
-// Inspect looks at the store that url names as OpenContext would find it, and returns
-// what would keep it from its promises, or could; nothing if all is well. It writes
-// nothing: a file that does not exist is not made. ctx bounds the questions to a server,
-// not the reading of a file.
+// Inspect returns what would keep the store that url names from its promises, or could. It writes
+// nothing, and makes no file. ctx bounds the questions to a server, not the reading of a file.
 func Inspect(ctx context.Context, url string, opts Options) []Finding {
 	t, err := parseURL(url)
 	if err != nil {
@@ -42,8 +40,7 @@ func Inspect(ctx context.Context, url string, opts Options) []Finding {
 	return nil
 }
 
-// inspectFile locks the file for as long as it takes to read it: a berth that starts
-// meanwhile waits for the lock.
+// inspectFile locks the file while it is read: a berth that starts meanwhile waits for it.
 func inspectFile(ctx context.Context, t target, opts Options) []Finding {
 	o := &opening{ctx: ctx, path: t.file, log: opts.Logger}
 	var f *os.File
@@ -68,8 +65,7 @@ func inspectFile(ctx context.Context, t target, opts Options) []Finding {
 	return nil
 }
 
-// inspectAttempts is how often a server is greeted. Run does that for ever; one lost
-// packet is no finding.
+// inspectAttempts is how often a server is greeted: one lost packet is no finding.
 const inspectAttempts = 3
 
 // inspectKey is a key under which nothing is kept.
@@ -133,8 +129,8 @@ func greet(ctx context.Context, engine Engine) (err error) {
 	return err
 }
 
-// inspectNamed asks each sentinel, and each node, that the URL names. Those that do not
-// answer are missed when the others are away, and not before.
+// inspectNamed asks each sentinel and node that the URL names: those that are away are missed only
+// when the others are.
 func (i *redisInspection) inspectNamed(ctx context.Context) {
 	if i.named.MasterName == "" && !i.named.IsClusterMode {
 		return

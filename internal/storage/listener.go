@@ -10,10 +10,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// echoEvery is how often a listener that hears nothing calls to itself, by way of the
-// server that notices are sent to. One that has not heard itself by the next time is deaf,
-// whatever its connection looks like: a frozen server, a link that swallows packets, a
-// master that was replaced and lives on are all noticed within twice this.
+// echoEvery is how often a listener that hears nothing calls to itself by way of the server. One
+// that has not heard itself by the next time is deaf, whatever its connection looks like: a frozen
+// server, or a master that was replaced and lives on.
 const echoEvery = time.Second
 
 // errDeaf means that a listener does not hear what is said.
@@ -109,8 +108,7 @@ func (r *redisEngine) Notify(ctx context.Context, topic, message string) error {
 	return r.ask(ctx, opNotify, func(ctx context.Context) error { return r.publish(ctx, topic, message) })
 }
 
-// publish tells message to the topic's subscribers. In a cluster any node would do; the
-// one that would hold a key of that name is the one whose breaker is asked.
+// publish tells message to the topic's subscribers, by way of the node whose breaker is asked.
 func (r *redisEngine) publish(ctx context.Context, topic, message string) error {
 	cmd := redis.NewIntCmd(ctx, "publish", r.channel(topic), message)
 	cmd.SetFirstKeyPos(1)

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// collectPerOperation is how many expired entries one operation removes. Each adds
-// at most one, so two keep the map from growing without end, and the cost of a
-// million entries that expire at once is spread over those who come after.
+// collectPerOperation expired entries are removed by one operation. Each adds at most one, so two
+// keep the map from growing without end, and a million that expire at once stall nobody.
 const collectPerOperation = 2
 
 // memoryEngine is the Engine inside this process. It forgets everything at exit.

@@ -39,8 +39,8 @@ var reasons = []string{
 	string(reasonAuth), string(reasonDisk), string(reasonCorrupt), string(reasonUnreplicated), string(reasonOther),
 }
 
-// durationBuckets reach from a Redis on the same host to an operation that waited
-// as long as it may, in seconds.
+// durationBuckets, in seconds, reach from a Redis on the same host to an operation that waited as
+// long as it may.
 var durationBuckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1}
 
 // metrics are the instruments of one store.
@@ -84,8 +84,8 @@ func newMetrics(provider metric.MeterProvider, healthy func() bool) (*metrics, e
 	return &metrics{errors: failures, duration: duration, gauge: registration, ofDurations: byOperation}, nil
 }
 
-// record counts one operation. What nobody was asked took no time, and would make an
-// outage look fast.
+// record counts one operation. What nobody was asked took no time, and would make an outage look
+// fast.
 func (m *metrics) record(ctx context.Context, op string, took time.Duration, err error) {
 	f, failed := errors.AsType[*fault](err)
 	if failed {

@@ -51,8 +51,7 @@ func (s *Store) part(key string) string {
 	return ""
 }
 
-// do runs one operation the way all of them run: not for a caller who has left,
-// through the breaker of the part that it asks, measured.
+// do runs one operation: not for a caller who has left, through its part's breaker, measured.
 func (s *Store) do(ctx context.Context, op, part string, f func(ctx context.Context) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("storage: %s: %w", op, err)
@@ -111,8 +110,7 @@ func (s *Store) Notify(ctx context.Context, topic, message string) error {
 	return s.do(ctx, opNotify, s.part(topic), func(ctx context.Context) error { return s.engine.Notify(ctx, topic, message) })
 }
 
-// Watch implements Engine. It goes past the breaker: an outage is what it waits out, and
-// of its end the probes tell.
+// Watch goes past the breaker: an outage is what it waits out, and of its end the probes tell.
 func (s *Store) Watch(ctx context.Context, topic string, heard func(message string)) error {
 	watching, end := context.WithCancel(ctx)
 	defer end()

@@ -14,17 +14,14 @@ import (
 )
 
 const (
-	// connectionsPerCPU sizes the pool unless the URL says pool_size. An operation
-	// holds a connection for one round trip, so a few go a long way.
+	// connectionsPerCPU sizes the pool. An operation holds a connection for one round trip.
 	connectionsPerCPU = 10
 
-	// idleConnection is how long an unused connection is kept: less than what
-	// firewalls and cloud Redis usually forget after.
+	// idleConnection is less than what firewalls and cloud Redis usually forget after.
 	idleConnection = 5 * time.Minute
 
-	// masterTrusted is how long a connection is used without asking the sentinels
-	// again who is master. They tell of a fail-over at once; this is for the berth
-	// that did not hear them, and a former master that still takes itself for one.
+	// masterTrusted is how long a connection is used without asking the sentinels anew: for the
+	// berth that did not hear of a fail-over, and a former master that still takes itself for one.
 	masterTrusted = 10 * time.Second
 )
 
@@ -40,8 +37,7 @@ type redisEngine struct {
 
 // newRedisEngine returns the engine, and how many connections it has to each server.
 func newRedisEngine(t target, opts Options, durability durability) (Engine, int) {
-	// The driver's log repeats every dial error, and is global to the process.
-	// State changes are logged by health, once.
+	// The driver's log repeats every dial error, and is global. Health logs changes, once.
 	logging.Disable()
 	bounded := boundedOptions(*t.redis, opts)
 	engine := &redisEngine{target: t, prefix: opts.Prefix, bound: 2 * opts.Timeout, replicas: durability.replicas}
@@ -67,9 +63,8 @@ func singleClient(o *redis.UniversalOptions) *redis.Client {
 	return redis.NewFailoverClient(failover)
 }
 
-// boundedOptions bounds what the driver would otherwise retry and wait for. By
-// default it sends one command up to four times and outlives its context's
-// deadline by seconds.
+// boundedOptions bounds the driver, which by default sends one command up to four times and
+// outlives its context's deadline by seconds.
 func boundedOptions(o redis.UniversalOptions, opts Options) *redis.UniversalOptions {
 	o.ContextTimeoutEnabled = true
 	o.MaxRetries = -1
@@ -80,8 +75,7 @@ func boundedOptions(o redis.UniversalOptions, opts Options) *redis.UniversalOpti
 	o.PoolTimeout = opts.Timeout
 	o.ConnMaxIdleTime = idleConnection
 	o.PipelinePoolSize = -1
-	// RESP2: nothing here needs push messages, and with RESP3 each command looks
-	// for some twice.
+	// RESP2: nothing here needs push messages, for which RESP3 looks twice with each command.
 	o.Protocol = 2
 	o.DisableIdentity = true
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
@@ -102,8 +96,8 @@ func (r *redisEngine) Get(ctx context.Context, key string) (Record, error) {
 	defer cancel()
 	get := redis.NewStringCmd(bounded, "get", r.prefix+key)
 	err := r.client.Process(bounded, once{get})
-	// Not errors.Is: a sentinel that does not know the master is also told of with a
-	// Nil, inside of another error.
+	// Not errors.Is: a sentinel that does not know the master says so with a Nil inside of another
+	// error.
 	if err == redis.Nil {
 		return Record{}, ErrNotFound
 	}
@@ -165,8 +159,7 @@ func (r *redisEngine) ask(ctx context.Context, op string, f func(ctx context.Con
 	return r.fail(ctx, op, f(bounded))
 }
 
-// outage makes err one that the breaker counts: a server that refuses even to say
-// that it is there serves nobody.
+// outage makes err count: a server that refuses even to say that it is there serves nobody.
 func outage(err error) error {
 	if f, ok := errors.AsType[*fault](err); ok {
 		f.refusal = f.reason == reasonBusy
@@ -211,8 +204,7 @@ const clockKey = "clock"
 
 var clockProgram = newProgram("return redis.call('TIME')")
 
-// Now implements Engine. A cluster's nodes have a clock each: it is always the same one
-// that is asked.
+// Now asks always the same of a cluster's nodes, which have a clock each.
 func (r *redisEngine) Now(ctx context.Context) (time.Time, error) {
 	var clock *redis.TimeCmd
 	err := r.ask(ctx, opNow, func(ctx context.Context) error {
@@ -224,10 +216,9 @@ func (r *redisEngine) Now(ctx context.Context) (time.Time, error) {
 	return clock.Val(), err
 }
 
-// once is a command that the driver does not send again after it may have arrived. Its
-// client of a cluster would, whatever MaxRetries says: it takes a broken connection
-// for a redirection. To where MOVED and ASK point a command still goes: a server
-// that redirects has not executed it.
+// once is a command that the driver does not send again after it may have arrived. Its client of a
+// cluster would, whatever MaxRetries says: it takes a broken connection for a redirection.
+// Redirections are still followed: a server that redirects has not executed it.
 type once struct{ redis.Cmder }
 
 // NoRetry implements redis.Cmder.

@@ -50,8 +50,7 @@ end
 return 1
 `
 
-// membersScript reads the members that stand. It writes nothing, so that it is served
-// where writes are refused.
+// membersScript writes nothing, so that it is served where writes are refused.
 const membersScript = `
 local time = redis.call('TIME')
 return redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', time[1] * 1000000 + time[2]), '+inf')

@@ -24,8 +24,7 @@ var (
 	errRedisOpt    = errors.New("storage: unknown option in the Redis URL, want db, client_name, pool_size or (rediss) skip_verify; with Sentinel also sentinel_user and sentinel_password; with Cluster not db")
 )
 
-// Options that a Redis URL may carry. The driver knows more, but those would undo
-// what this package promises about time and retries.
+// Options that a Redis URL may carry. The driver's others would undo what this package promises.
 const (
 	optDB               = "db"
 	optName             = "client_name"
@@ -50,8 +49,8 @@ func parseRedisURL(raw string) (target, error) {
 	return target{name: masked(u, u.Scheme, u.Host), redis: options, secrets: secretsOf(u.User, "")}, nil
 }
 
-// parseSentinelURL reads redis+sentinel://: the hosts are sentinels, the path is the
-// master's name and perhaps a database. User and password are those of the servers.
+// parseSentinelURL: the hosts are sentinels, the path is the master and perhaps a database, user
+// and password are the servers'.
 func parseSentinelURL(raw string) (target, error) {
 	u, hosts, err := parseHosts(raw, sentinelPort, errSentinelURL)
 	if err != nil {
@@ -94,9 +93,9 @@ func parseClusterURL(raw string) (target, error) {
 	return several(u, "cluster", hosts, options, ""), nil
 }
 
-// parseHosts reads a URL with several hosts, which package url has no idea of: as one
-// with the first of them and a plain scheme, beside all of them with their ports. User
-// and password stand once, before all hosts: a second @ would make hosts a password.
+// parseHosts reads a URL with several hosts, which package url has no idea of: as one with the
+// first of them, beside all of them with their ports. User and password stand once: a second @
+// would make hosts a password.
 func parseHosts(raw, port string, malformed error) (*url.URL, []string, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {
@@ -150,8 +149,7 @@ func redisOptions(u *url.URL, malformed error, allowed ...string) (*redis.Univer
 	}, nil
 }
 
-// several is the target that hosts are the first servers of to be asked. Each is verified
-// by the name that it is reached under.
+// several is the target of these hosts. Each is verified by the name that it is reached under.
 func several(u *url.URL, form string, hosts []string, o *redis.UniversalOptions, another string) target {
 	o.Addrs = hosts
 	if o.TLSConfig != nil {
@@ -160,9 +158,8 @@ func several(u *url.URL, form string, hosts []string, o *redis.UniversalOptions,
 	return target{name: masked(u, u.Scheme+"+"+form, strings.Join(hosts, ",")), redis: o, secrets: secretsOf(u.User, another)}
 }
 
-// isOneHost reports whether u names one host, with a port that there can be. Package url
-// takes several for a name, and an IPv6 address without brackets for one that its port
-// belongs to.
+// isOneHost reports whether u names one host, with a port that there can be. Package url takes
+// several for a name, and an IPv6 address without brackets for one with a port.
 func isOneHost(u *url.URL) bool {
 	if strings.Contains(u.Host, ",") || !strings.HasPrefix(u.Host, "[") && strings.Count(u.Host, ":") > 1 {
 		return false
@@ -171,8 +168,8 @@ func isOneHost(u *url.URL) bool {
 	return err == nil && port > 0
 }
 
-// masked is u, at host, as it may be shown. A user without a password is masked too:
-// it is most likely a password without its colon. The query is left out.
+// masked is u as it may be shown. A user without a password is most likely a password without its
+// colon.
 func masked(u *url.URL, scheme, host string) string {
 	shown := url.URL{Scheme: scheme, User: maskedUser(u.User), Host: host, Path: u.Path}
 	return shown.String()
@@ -188,8 +185,7 @@ func maskedUser(user *url.Userinfo) *url.Userinfo {
 	return url.User(mask)
 }
 
-// secretsOf are the password in the URL, decoded as the driver sends it, and
-// another, where there are such.
+// secretsOf are the password in the URL, as the driver sends it, and another, where there are such.
 func secretsOf(user *url.Userinfo, another string) []string {
 	var secrets []string
 	if user != nil {

@@ -32,8 +32,8 @@ var replies = []reply{
 	{code: "ERR max number of clients reached", reason: reasonRefused},
 }
 
-// fail turns a driver's error into one of the errors that Engine promises. ctx is
-// the caller's: only it can tell a caller who left from a server that is slow.
+// fail words a driver's error as Engine promises. Only the caller's ctx can tell one who left from
+// a slow server.
 func (r *redisEngine) fail(ctx context.Context, op string, err error) error {
 	if err == nil {
 		return nil
@@ -61,16 +61,15 @@ func meaning(err error) (why reason, refusal bool) {
 	}
 	if answer, ok := errors.AsType[redis.Error](err); ok {
 		known := lookup(answer.Error())
-		// What was said while the connection was made, by a sentinel or in answer to
-		// the password, is about every command.
+		// What was said while the connection was made is about every command.
 		_, toCommand := err.(redis.Error)
 		return known.reason, known.refusal && toCommand
 	}
 	return transportReason(err), false
 }
 
-// lookup finds an error answer. Redis before 7 quotes the error of a command that a
-// script ran in the middle of its own.
+// lookup finds an error answer. Redis before 7 quotes the error of a script's command within its
+// own.
 func lookup(text string) reply {
 	for _, known := range replies {
 		if strings.HasPrefix(text, known.code+" ") || text == known.code || strings.Contains(text, " -"+known.code+" ") {

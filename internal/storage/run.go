@@ -7,13 +7,11 @@ import (
 	"time"
 )
 
-// probeInterval is how often Run asks for a sign of life, and which servers hold the
-// keys. Together with the time that a breaker stays open it bounds how late a
-// recovery is noticed.
+// probeInterval, with the time that a breaker stays open, bounds how late a recovery is noticed.
 const probeInterval = 250 * time.Millisecond
 
-// Run probes a shared store until ctx ends, and then returns nil. Without it a store
-// heals only by traffic and OnRecover is not called. Call it once.
+// Run probes a shared store until ctx ends, and returns nil. Without it a store heals by traffic
+// only, and OnRecover is not called. Call it once.
 func (s *Store) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	if s.shared {
@@ -39,8 +37,7 @@ func (s *Store) probe(ctx context.Context) {
 	}
 }
 
-// tell calls the hooks after each recovery. A recovery during the calls is told
-// once they are over.
+// tell calls the hooks after each recovery, those during the calls together.
 func (s *Store) tell(ctx context.Context) {
 	for {
 		select {
@@ -60,9 +57,8 @@ func (s *Store) registered() []func() {
 	return s.hooks[:len(s.hooks):len(s.hooks)]
 }
 
-// OnRecover registers a function that is called whenever the store becomes healthy
-// after an outage. The functions run one after another in a goroutine of Run's,
-// which waits for them; they do not hold up the probing. Register before Run.
+// OnRecover registers a function to be called whenever the store is healthy again, one after
+// another, by a goroutine of Run's that does not hold up the probing. Register before Run.
 func (s *Store) OnRecover(hook func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,14 +66,13 @@ func (s *Store) OnRecover(hook func()) {
 }
 
 const (
-	// policyEvery is how often the server is asked whether it drops keys: who runs it
-	// may change that at any time.
+	// policyEvery: who runs the server may change at any time whether it drops keys.
 	policyEvery = time.Minute
 
 	policyRetry = time.Second
 
-	// keepsAll is the one policy under which a server drops nothing that has not
-	// expired. All others drop keys with an expiry, which all of berth's have.
+	// keepsAll is the one policy that drops nothing unexpired: the others drop keys with an expiry,
+	// as all of berth's are.
 	keepsAll = "noeviction"
 )
 
@@ -110,8 +105,8 @@ func (e *eviction) evicts() string {
 	return e.policy
 }
 
-// watchEviction asks the server for its rule until ctx ends. A dropped binding is an
-// unknown id: a task that lives would be called unknown.
+// watchEviction asks for the server's rule until ctx ends: a task whose binding was dropped would
+// be called unknown.
 func (s *Store) watchEviction(ctx context.Context) {
 	server, ok := s.engine.(evictor)
 	if !ok {
@@ -130,8 +125,7 @@ func (s *Store) watchEviction(ctx context.Context) {
 	}
 }
 
-// askPolicy asks for the rule once. It reports false if the server may say another time:
-// one that refuses to, or does not know, will not.
+// askPolicy reports false if the server may say another time. One that refuses to will not.
 func (s *Store) askPolicy(ctx context.Context, server evictor) bool {
 	policy, err := server.policy(ctx)
 	if err == nil {
@@ -141,8 +135,7 @@ func (s *Store) askPolicy(ctx context.Context, server evictor) bool {
 	return !failed || f.refusal
 }
 
-// notePolicy logs changes. A rule that is as it should be is worth a line only where it
-// was not before.
+// notePolicy logs changes; a rule that is as it should be only after another.
 func (s *Store) notePolicy(policy string) {
 	before, changed := s.health.eviction.set(policy)
 	switch {
@@ -154,8 +147,7 @@ func (s *Store) notePolicy(policy string) {
 	}
 }
 
-// policy implements evictor. INFO is allowed where CONFIG is not, on hosted servers
-// above all.
+// policy asks by INFO, which is allowed where CONFIG is not.
 func (r *redisEngine) policy(ctx context.Context) (policy string, err error) {
 	told := false
 	err = r.ask(ctx, opInfo, func(ctx context.Context) error {

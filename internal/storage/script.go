@@ -141,9 +141,8 @@ func newProgram(text string) program {
 	return program{text: text, digest: redis.NewScript(text).Hash()}
 }
 
-// run has send send the program: by its digest, and with its text if the server does not
-// know the digest (after SCRIPT FLUSH, a restart, a fail-over, or because the key has
-// moved).
+// run sends the program by its digest, and with its text if the server does not know that (after a
+// restart, a fail-over, or where the key has moved).
 func (p program) run(send func(by, program string) error) error {
 	err := send("evalsha", p.digest)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
@@ -179,17 +178,16 @@ func (w *write) confirmed(replicas int) error {
 	return nil
 }
 
-// waiter is a hook of the client of one server: it has each write followed by WAIT,
-// in one pipeline, for WAIT answers for the connection that it comes in on. As a hook
-// it is also there where the driver follows a redirection within a cluster.
+// waiter is a hook of one server's client that sends WAIT behind each write, in one pipeline, for
+// WAIT answers for its connection; also where the driver follows a redirection.
 type waiter struct {
 	client   *redis.Client
 	replicas int
 	timeout  time.Duration // of WAIT; shorter than that of the connection
 }
 
-// waitShare is how much of the time for an answer WAIT may take: what is left is for the
-// write before it and for the line, so that "too few" is told apart from silence.
+// waitShare is the part of the time for an answer that WAIT may take, so that "too few" is told
+// apart from silence.
 func waitShare(answer time.Duration) time.Duration { return answer * 3 / 5 }
 
 func (w waiter) follow(client *redis.Client) {

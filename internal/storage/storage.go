@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// KeepTTL as the time to live of Swap or Put leaves the key's expiry as it stands. A key
-// that Put makes with it never expires.
+// KeepTTL leaves a key's expiry as it stands. A key that Put makes with it never expires.
 const KeepTTL time.Duration = math.MinInt64
 
 var (
@@ -18,21 +17,18 @@ var (
 	ErrConflict = errors.New("storage: version conflict")
 	ErrFull     = errors.New("storage: list is full") // says that a list holds as many members as an Enlist named
 
-	// ErrUnavailable says that the store could not be asked or would not serve: no
-	// connection, no answer in time, breaker open, loading, out of memory, wrong
-	// password and the like. Whether a write happened is then unknown. It comes
-	// wrapped in an error that tells which; test for it with errors.Is.
+	// ErrUnavailable says that the store could not be asked or would not serve; whether a write
+	// happened is then unknown. It comes wrapped in an error that tells why: test for it with
+	// errors.Is.
 	ErrUnavailable = errors.New("storage: unavailable")
 )
 
 // Record is one stored value and the version that a later Swap must name.
 type Record struct {
-	// Value holds the bytes as they were written. It may be shared with other
-	// readers and must not be modified.
+	// Value holds the bytes as they were written. It is shared and must not be modified.
 	Value []byte
 
-	// Version is 1 for a key that was just made and grows by one with each write.
-	// 0 means that there is no record.
+	// Version is 1 for a new key and grows by one with each write; 0 without a record.
 	Version uint64
 }
 
@@ -53,18 +49,17 @@ type Engine interface {
 	// Get returns the record at key, or ErrNotFound.
 	Get(ctx context.Context, key string) (Record, error)
 
-	// PutIfAbsent writes value unless key exists. It returns the record that stands
-	// and whether this call made it. A record that stands keeps its value and its
-	// expiry; after a lost answer created is false though the bytes are ours.
+	// PutIfAbsent writes value unless key exists, and returns the record that stands, with its own
+	// expiry, and whether this call made it: after a lost answer it did not, though the bytes are
+	// ours.
 	PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (standing Record, created bool, err error)
 
-	// Swap replaces the value if key stands at version, and sets its expiry anew, or
-	// leaves it (KeepTTL). It fails with ErrNotFound if there is no such key and with
-	// ErrConflict, beside the record that stands, if the version differs.
+	// Swap replaces the value, and the expiry or not (KeepTTL), if key stands at version. Else it
+	// fails with ErrNotFound, or with ErrConflict beside the record that stands.
 	Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (Record, error)
 
-	// Put writes value and expiry, or leaves that (KeepTTL), whatever stood before. The
-	// version grows all the same. It is meant for hints: the last writer wins.
+	// Put writes value, and expiry or not (KeepTTL), whatever stood before; the version grows. It
+	// is meant for hints.
 	Put(ctx context.Context, key string, value []byte, ttl time.Duration) error
 
 	// Delete removes key. A key that does not exist is no error.
@@ -76,44 +71,41 @@ type Engine interface {
 	Lists
 	Notices
 
-	// Ping asks whether the engine answers. It fails with whatever would keep every
-	// other method from being served.
+	// Ping fails with whatever would keep every other method from being served.
 	Ping(ctx context.Context) error
 
 	// Close gives back what the engine holds. Later calls fail with ErrUnavailable.
 	Close() error
 }
 
-// Lists are indexes of short strings, each of which is a member for a time of its own, by
-// the engine's clock. A list begins with its first member and ends with its last.
+// Lists are indexes of short strings, each a member for a time of its own, by the engine's clock. A
+// list begins with its first member and ends with its last.
 type Lists interface {
-	// Enlist makes member one of list for ttl; zero or less, KeepTTL too, is for good. A
-	// member that stands stays as it is, place and expiry, so that whoever lost an answer
-	// may ask again. If most is above zero and that many other members stand, Enlist
-	// fails with ErrFull: of any number of callers at a time no more than most succeed.
+	// Enlist makes member one of list for ttl; zero or less, KeepTTL too, is for good. One that
+	// stands stays as it is, so that whoever lost an answer may ask again. If most is above zero
+	// and that many others stand, Enlist fails with ErrFull, however many callers there are at a
+	// time.
 	Enlist(ctx context.Context, list, member string, ttl time.Duration, most int) error
 
 	// Delist takes member off list. One that does not stand is no error.
 	Delist(ctx context.Context, list, member string) error
 
-	// Members are those that stand, the one first that expires first, and those that do
-	// not expire last. With equal lives, or none, that is the order of their arrival. A
-	// list that does not exist has none.
+	// Members are those that stand, in the order of their expiries, those without one last; with
+	// equal ones in the order of their arrival.
 	Members(ctx context.Context, list string) ([]string, error)
 }
 
-// Notices are words from process to process, by topic. They are hints: one may be lost
-// without anybody being told at once, and nothing may depend on its arrival.
+// Notices are words from process to process, by topic. They are hints: nothing may depend on their
+// arrival.
 type Notices interface {
-	// Notify tells message to those who watch topic now, this process included. That it
-	// succeeds says nothing of who has heard it.
+	// Notify tells message to those who watch topic now, this process included, and not who has
+	// heard it.
 	Notify(ctx context.Context, topic, message string) error
 
-	// Watch calls heard with each message of topic, one call after another, until ctx
-	// ends, and then returns nil; if the store is closed, ErrUnavailable. heard("") says
-	// that messages may have been missed: at the start, once nothing that follows is
-	// missed, when a connection is lost and once there is another, and when heard was too
-	// slow for what came. An outage ends no watch.
+	// Watch calls heard with each message of topic, one call after another, until ctx ends, and
+	// returns nil; if the store is closed, ErrUnavailable. heard("") says that messages may have
+	// been missed: at the start, when a connection is lost and once there is another, and when
+	// heard was too slow. An outage ends no watch.
 	Watch(ctx context.Context, topic string, heard func(message string)) error
 }
 
@@ -135,15 +127,14 @@ const (
 	reasonOther        reason = "other"
 )
 
-// fault is why an operation found the store unavailable. It is ErrUnavailable by
-// errors.Is and never wraps a driver's error: those may quote the password.
+// fault is ErrUnavailable by errors.Is and never wraps a driver's error: those may quote the
+// password.
 type fault struct {
 	op     string
 	reason reason
 	detail string // scrubbed
 
-	// refusal means that the server answered and refused this command only, which
-	// says nothing about the next one. The breaker ignores it.
+	// refusal: the server refused this command only, which says nothing about the next one.
 	refusal  bool
 	deadline error // the context error when the caller's own deadline passed, else nil
 }

@@ -24,19 +24,18 @@ type Options struct {
 	MeterProvider metric.MeterProvider // makes the instruments. Nil makes none.
 	Prefix        string               // begins every key in a shared store. Empty means "berth:".
 
-	// Timeout bounds each wait for a server: for a free connection, for a new one,
-	// for an answer. One operation ends within twice this. Zero means 250 ms.
+	// Timeout bounds each wait for a server; one operation ends within twice this. Zero means 250
+	// ms.
 	Timeout time.Duration
 	Wait    time.Duration // how long opening a file waits for the process that holds it. Zero: not at all.
 
-	// Durability is what has to have a write before it counts: "ack", the master, which
-	// acknowledges it; "replicas:N", N of its replicas as well. Empty means "ack".
-	// Redis only. A write that too few replicas have in time is ErrUnavailable: it
-	// stands at the master, and is confirmed when its caller repeats it.
+	// Durability is what has to have a write before it counts: "ack", the master; "replicas:N", N
+	// of its replicas as well (Redis only). Empty means "ack". A write that too few have in time is
+	// ErrUnavailable, and confirmed when its caller repeats it.
 	Durability string
 
-	// TLS adds roots or a client certificate for rediss://. Nil trusts the system's
-	// roots. The server's name, and whether it is verified, come from the URL.
+	// TLS adds roots or a client certificate for rediss://. The server's name, and whether it is
+	// verified, come from the URL.
 	TLS *tls.Config
 }
 
@@ -53,8 +52,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Store is an engine behind a breaker, with a health. It is itself an Engine, safe
-// for concurrent use; Open makes one.
+// Store is an Engine behind a breaker, with a health, safe for concurrent use; Open makes one.
 type Store struct {
 	engine   Engine
 	breakers *breakers // nil for memory: and file:, which answer at once
@@ -78,11 +76,9 @@ func Open(url string, opts Options) (*Store, error) {
 // OpenContext makes the store that url names: memory:, file:PATH,
 // redis://[user:password@]host:port/db, unix://[user:password@]/path?db=n,
 // redis+sentinel://[user:password@]host:port,…/MASTER/db or
-// redis+cluster://[user:password@]host:port,…; with rediss in place of redis for TLS.
-// It does not connect: a server that is away makes the store unhealthy, not Open fail. A
-// file is opened and read through, once no other process holds it: ctx and Options.Wait
-// bound the wait. Errors about the URL quote nothing of it; those about a file name its
-// path.
+// redis+cluster://[user:password@]host:port,…; with rediss for TLS. It does not connect: a server
+// that is away makes the store unhealthy. A file is read through, once no other process holds it:
+// ctx and Options.Wait bound the wait. Errors about the URL quote nothing of it.
 func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) {
 	t, err := parseURL(url)
 	if err != nil {
@@ -120,8 +116,7 @@ func (s *Store) Healthy() bool { return s.health.snapshot().Healthy }
 // Health tells the same, since when, and why not.
 func (s *Store) Health() Health { return s.health.snapshot() }
 
-// Shared reports whether other processes see the same records. False for memory: and
-// file:.
+// Shared reports whether other processes see the same records.
 func (s *Store) Shared() bool { return s.shared }
 
 // Durable reports whether records outlive the process. False for memory:.
@@ -150,8 +145,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Close implements Engine. It may be called more than once, and does not wait for
-// Run, which ends with its context, nor for those who watch.
+// Close may be called more than once, and does not wait for Run, nor for those who watch.
 func (s *Store) Close() error {
 	if s.closed.Swap(true) {
 		return nil

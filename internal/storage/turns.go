@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// patience is how long an operation waits for its turn, in multiples of the time for an
-	// answer: 2 s by default. A server that is well serves tens of thousands meanwhile.
+	// patience is how long an operation waits for its turn, in multiples of the time for an answer:
+	// 2 s by default.
 	patience = 8
 
-	// spareConnections are left to what takes no turn: probes, the echoes of those who
-	// watch, and the question for the server's policy.
+	// spareConnections are left to what takes no turn: probes, echoes, the question for the
+	// server's policy.
 	spareConnections = 2
 )
 
-// waiting is one of the lines that operations stand in. Whoever writes much must not keep
-// polls waiting, so that every other turn is a reader's while both lines are there.
+// waiting is one of the lines that operations stand in. Whoever writes much must not keep polls
+// waiting: every other turn is a reader's while both lines are there.
 type waiting int
 
 const (
@@ -37,9 +37,8 @@ func lineOf(op string) waiting {
 	return toWrite
 }
 
-// turns let as many operations at a time go to one server as there are connections for
-// them. The others wait here and not at the driver's pool, where nobody tells waiting from
-// a server that is slow.
+// turns let as many operations at a time go to a server as it has connections. The others wait
+// here: at the driver's pool nobody tells waiting from a server that is slow.
 type turns struct {
 	mu    sync.Mutex // guards the fields below
 	free  int

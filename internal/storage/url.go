@@ -12,9 +12,8 @@ import (
 
 const mask = "xxxxx"
 
-// The errors about URLs are fixed sentences: url.Parse and redis.ParseURL quote
-// pieces of what they could not read, and in a URL with an unescaped "/" or "#"
-// those pieces are the password.
+// Errors about URLs are fixed sentences: url.Parse and redis.ParseURL quote pieces of what they
+// could not read, which in a URL with an unescaped "/" or "#" are the password.
 var (
 	errURL       = errors.New("storage: malformed store URL (special characters in a password must be percent-encoded)")
 	errScheme    = errors.New("storage: unknown store, want memory:, file:, redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://")
@@ -29,8 +28,7 @@ type target struct {
 	secrets []string                // what must not appear in any text
 }
 
-// CheckURL says what is wrong with a store URL, as Open would, without opening it.
-// Its errors quote nothing of it.
+// CheckURL says what is wrong with a store URL, as Open would, and quotes nothing of it.
 func CheckURL(raw string) error {
 	_, err := parseURL(raw)
 	return err
@@ -60,9 +58,8 @@ func parseURL(raw string) (target, error) {
 	}
 }
 
-// scrub takes the secrets out of what a server or a driver said. Redis quotes the
-// arguments of a command that it does not know, escaped and shortened; AUTH and
-// HELLO can be such commands, so the quotation goes as a whole.
+// scrub takes the secrets out of what a server or a driver said. Redis quotes the arguments of a
+// command that it does not know, as AUTH may be, escaped and shortened: that goes as a whole.
 func (t target) scrub(text string) string {
 	text, _, _ = strings.Cut(text, ", with args")
 	for _, secret := range t.secrets {
@@ -73,10 +70,9 @@ func (t target) scrub(text string) string {
 
 var errFileURL = errors.New("storage: malformed file URL, want file:PATH: the path of a file, as it is, without ? and #")
 
-// parseFileURL reads what follows "file:": a path, relative to the working directory or
-// absolute, with nothing encoded. Before an absolute one may stand the empty host of a
-// URL, as in file:///var/lib. The characters that begin options in a URL are kept free
-// for them. The file is not looked at.
+// parseFileURL reads the path after "file:", with nothing encoded. Before an absolute one may stand
+// the empty host of a URL, as in file:///var/lib. The characters that begin options are kept free
+// for them.
 func parseFileURL(path string) (target, error) {
 	if rest, ok := strings.CutPrefix(path, "//"); ok {
 		if !strings.HasPrefix(rest, "/") {
@@ -103,8 +99,8 @@ type durability struct {
 	replicas int // of the Redis master, beside it; 0: none
 }
 
-// CheckDurability says what is wrong with a durability for the store that url names,
-// as Open would. A URL that is wrong itself is not reported here.
+// CheckDurability says what is wrong with a durability for the store of url, as Open would; a wrong
+// URL is not reported here.
 func CheckDurability(url, text string) error {
 	t, err := parseURL(url)
 	if err != nil {

@@ -13,17 +13,14 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 )
 
-// maxSeries bounds the attribute sets of one instrument. What comes beyond is
-// counted under otel.metric.overflow: a client that finds a way to vary a label
-// costs exactness and not memory.
+// maxSeries bounds the attribute sets of one instrument, beyond which otel.metric.overflow counts:
+// a client that varies a label costs exactness and not memory.
 const maxSeries = 1000
 
-// durationBuckets are the boundaries, in seconds, that the semantic conventions
-// for MCP recommend; SDKs default to ones made for milliseconds.
+// durationBuckets, in seconds, are those that the semantic conventions for MCP recommend.
 var durationBuckets = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300}
 
-// newRegistry returns a registry of its own, not the library's global one, with
-// what can be told without OpenTelemetry.
+// newRegistry returns a registry of its own, with what can be told without OpenTelemetry.
 func newRegistry(version, revision string) *prometheus.Registry {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "berth_build_info",
@@ -67,8 +64,7 @@ func (t *Telemetry) startMetrics(res *resource.Resource) error {
 	return nil
 }
 
-// durationView gives MCP's durations the buckets of their conventions. Other
-// durations, the store's of microseconds for one, bring buckets of their own.
+// durationView gives MCP's durations their buckets. Others bring their own.
 var durationView = sdkmetric.NewView(
 	sdkmetric.Instrument{Name: "mcp.*.duration", Kind: sdkmetric.InstrumentKindHistogram, Unit: "s"},
 	sdkmetric.Stream{Aggregation: sdkmetric.AggregationExplicitBucketHistogram{Boundaries: durationBuckets}},

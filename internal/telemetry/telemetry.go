@@ -34,15 +34,13 @@ import (
 type Options struct {
 	Version  string // berth's own, for service.version and berth_build_info
 	Revision string // the commit that berth was built from, "" if unknown
-	// TracesEndpoint is the URL of an OTLP endpoint, and wins over the
-	// environment's. Without a path it gets OTLP's own, /v1/traces. Empty: traces
-	// are exported only where the environment names an endpoint.
+	// TracesEndpoint is an OTLP endpoint's URL, and wins over the environment's. Without a path it
+	// gets /v1/traces. Empty: only where the environment names one.
 	TracesEndpoint string
 	Log            *slog.Logger // hears of an exporter that fails. Required.
 }
 
-// Telemetry holds the providers that the rest of berth measures with. Make one
-// with [Start].
+// Telemetry holds the providers that the rest of berth measures with.
 type Telemetry struct {
 	meters   metric.MeterProvider
 	tracers  trace.TracerProvider
@@ -86,8 +84,7 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	return t, nil
 }
 
-// newResource describes this process. OTEL_SERVICE_NAME and
-// OTEL_RESOURCE_ATTRIBUTES come last and so win.
+// newResource describes this process. The environment comes last and so wins.
 func newResource(ctx context.Context, version string) (*resource.Resource, error) {
 	res, err := resource.New(ctx,
 		resource.WithTelemetrySDK(),
@@ -100,16 +97,14 @@ func newResource(ctx context.Context, version string) (*resource.Resource, error
 	return res, nil
 }
 
-// MeterProvider makes the instruments whose values [Telemetry.MetricsHandler]
-// shows.
+// MeterProvider makes the instruments that [Telemetry.MetricsHandler] shows.
 func (t *Telemetry) MeterProvider() metric.MeterProvider { return t.meters }
 
-// TracerProvider makes tracers; their spans are not recorded while traces are
-// off.
+// TracerProvider makes tracers, which record nothing while traces are off.
 func (t *Telemetry) TracerProvider() trace.TracerProvider { return t.tracers }
 
-// MetricsHandler serves all metrics in the Prometheus text format. It asks for no
-// credentials: that is the admin listener's task.
+// MetricsHandler serves all metrics as Prometheus text, to anybody: the admin listener asks for
+// credentials.
 func (t *Telemetry) MetricsHandler() http.Handler {
 	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{
 		ErrorLog:            slog.NewLogLogger(t.log.Handler(), slog.LevelWarn),
@@ -121,8 +116,7 @@ func (t *Telemetry) MetricsHandler() http.Handler {
 // maxScrapes is how many scrapes are served at once; each walks all series.
 const maxScrapes = 4
 
-// Shutdown sends what is still queued, as long as ctx allows, and stops. Call it
-// last; a second call does nothing.
+// Shutdown sends what is still queued, as long as ctx allows. A second call does nothing.
 func (t *Telemetry) Shutdown(ctx context.Context) error {
 	var errs []error
 	for _, stop := range t.stop {

@@ -13,8 +13,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// startTraces starts the OTLP exporter if somebody named an endpoint. Head
-// sampling is the SDK's: the parent's decision, or what OTEL_TRACES_SAMPLER says.
+// startTraces starts the exporter if somebody named an endpoint. Sampling is the SDK's
+// (OTEL_TRACES_SAMPLER).
 func (t *Telemetry) startTraces(ctx context.Context, res *resource.Resource, env environment, endpoint string) error {
 	if env.tracesOff || endpoint == "" && !env.endpoint {
 		return nil
@@ -34,8 +34,7 @@ func (t *Telemetry) startTraces(ctx context.Context, res *resource.Resource, env
 	return nil
 }
 
-// newExporter returns an exporter that connects when it first has spans. Without
-// an endpoint it takes the environment's.
+// newExporter returns an exporter that connects when it first has spans.
 func newExporter(ctx context.Context, endpoint string) (sdktrace.SpanExporter, error) {
 	if endpoint == "" {
 		return otlptracehttp.New(ctx)
@@ -43,8 +42,7 @@ func newExporter(ctx context.Context, endpoint string) (sdktrace.SpanExporter, e
 	return otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(withTracesPath(endpoint)))
 }
 
-// withTracesPath appends OTLP's path to an endpoint that has none, as the
-// specification does for OTEL_EXPORTER_OTLP_ENDPOINT.
+// withTracesPath appends OTLP's path as the specification does for OTEL_EXPORTER_OTLP_ENDPOINT.
 func withTracesPath(endpoint string) string {
 	if u, err := url.Parse(endpoint); err == nil && strings.Trim(u.Path, "/") == "" {
 		return u.JoinPath("v1", "traces").String()
@@ -55,10 +53,8 @@ func withTracesPath(endpoint string) string {
 // protocolHTTP is the OTLP protocol that berth speaks.
 const protocolHTTP = "http/protobuf"
 
-// environment is what berth itself reads of the OTEL_* variables
-// (OpenTelemetry specification, "Environment Variable Specification" and
-// "OpenTelemetry Protocol Exporter"). The exporters read the rest: headers,
-// certificates, time-outs, sampler.
+// environment is what berth reads of the OTEL_* variables (OpenTelemetry specification,
+// "OpenTelemetry Protocol Exporter"). The exporters read the rest.
 type environment struct {
 	disabled  bool   // OTEL_SDK_DISABLED
 	tracesOff bool   // OTEL_TRACES_EXPORTER=none

@@ -23,14 +23,13 @@ import (
 // ErrDamaged is what every fault of a file is, by errors.Is.
 var ErrDamaged = errors.New("the file is damaged")
 
-// Visit is called for each value in the file, in the order of the keys of each bucket.
-// bucket is the name of the innermost one. The slices are valid during the call. An
-// error ends the check.
+// Visit is called for each value, in the order of the keys of each bucket; bucket is the innermost
+// one's name. The slices are valid during the call. An error ends the check.
 type Visit func(bucket, key, value []byte) error
 
-// Check reads the database of size bytes in r, which nobody may write to meanwhile.
-// stale says that the newest of the two states which bbolt keeps cannot be read, so
-// that the one before it counts. Errors are ErrDamaged, those of visit, or those of r.
+// Check reads the database of size bytes in r, which nobody may write to meanwhile. stale says that
+// the newest of bbolt's two states cannot be read, so that the one before counts. Errors are
+// ErrDamaged, visit's, or r's.
 func Check(r io.ReaderAt, size int64, visit Visit) (stale bool, err error) {
 	state, stale, err := newestMeta(r, size)
 	if err != nil {

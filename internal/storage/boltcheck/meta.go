@@ -29,8 +29,7 @@ type meta struct {
 	Checksum uint64
 }
 
-// newestMeta returns the newest state that can be read. stale says that there should be
-// a newer one.
+// newestMeta returns the newest state that can be read; stale, if there should be a newer one.
 func newestMeta(r io.ReaderAt, size int64) (newest meta, stale bool, err error) {
 	first, err := readMeta(r, 0)
 	if err != nil {

@@ -22,8 +22,8 @@ const (
 // bucketFlag marks a leaf's element whose value is a bucket.
 const bucketFlag = 0x01
 
-// deepest bounds the levels of a tree, buckets in buckets included. A tree of the
-// largest file that bbolt can map has six.
+// deepest bounds the levels of a tree, buckets in buckets included; that of the largest file has
+// six.
 const deepest = 64
 
 type walker struct {
@@ -44,8 +44,7 @@ type element struct {
 	child      uint64 // of a branch
 }
 
-// mark notes n pages from id on, and reports whether all of them are there and none
-// was noted before.
+// mark notes n pages from id on, if all of them are there and none was noted before.
 func (w *walker) mark(id, n uint64) bool {
 	if pages := uint64(len(w.seen)); id >= pages || n > pages-id {
 		return false
@@ -76,8 +75,7 @@ func (w *walker) read(id uint64) (page, error) {
 	return p, err
 }
 
-// freelist notes the free pages, so that none of them is reached. A page that is free
-// and in use would be written over.
+// freelist notes the free pages: one that is in use as well would be written over.
 func (w *walker) freelist(id uint64) error {
 	if id == noFreelist {
 		return nil
@@ -102,8 +100,8 @@ func (w *walker) freelist(id uint64) error {
 	return nil
 }
 
-// tree checks the tree below page id, whose keys lie from low up to, but not
-// including, high; nil is no bound.
+// tree checks the tree below page id, whose keys lie from low up to, but not including, high; nil
+// is no bound.
 func (w *walker) tree(id uint64, bucket, low, high []byte, depth int) error {
 	p, err := w.read(id)
 	if err != nil {
@@ -143,8 +141,7 @@ func (w *walker) below(p page, i int, e element, bucket, high []byte, depth int)
 	return w.visit(bucket, e.key, e.value)
 }
 
-// bucket checks a bucket: a tree of its own or, while it is small, a page within the
-// value.
+// bucket checks a tree of its own or, while it is small, a page within the value.
 func (w *walker) bucket(e element, depth int) error {
 	if len(e.value) < bucketBytes {
 		return damaged("a bucket has no root")
