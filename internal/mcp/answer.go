@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -45,21 +46,13 @@ type Task struct {
 // Terminal reports whether the status is an end. "unknown" is one in the first draft only
 // (SEP-1686, 4.3).
 func (t *Task) Terminal() bool {
-	switch t.Status {
-	case "completed", "failed", "cancelled", "unknown":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"completed", "failed", "cancelled", "unknown"}, t.Status)
 }
 
 // plausible reports whether a task can have the status in any revision (2025-11-25, tasks, "Task
 // Status").
 func (t *Task) plausible() bool {
-	switch t.Status {
-	case "", "working", "input_required", "submitted":
-		return true
-	}
-	return t.Terminal()
+	return slices.Contains([]string{"", "working", "input_required", "submitted"}, t.Status) || t.Terminal()
 }
 
 // HasID reports whether a response says what it answers: one to an unreadable request does not

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,12 +27,8 @@ const (
 // JudgesRequest reports whether an error with this code is about the request as such, so that what
 // it asks for was not begun.
 func JudgesRequest(code int) bool {
-	switch code {
-	case CodeParse, CodeInvalidRequest, CodeMethodNotFound, CodeInvalidParams,
-		CodeHeaderMismatch, CodeMissingCapability, CodeUnsupportedVersion:
-		return true
-	}
-	return false
+	return slices.Contains([]int{CodeParse, CodeInvalidRequest, CodeMethodNotFound, CodeInvalidParams,
+		CodeHeaderMismatch, CodeMissingCapability, CodeUnsupportedVersion}, code)
 }
 
 // Reasons: the `data.reason` of errors that berth words itself.

@@ -29,11 +29,11 @@ func ParseFilter(raw []byte) (Filter, error) {
 	}
 	var f Filter
 	err := members(raw, []string{FilterTasks}, func(name []byte, value jsontext.Value) error {
-		wish := Wish{Name: string(name), Raw: slices.Clone(value)}
 		if list, ok := textList(value); ok {
-			wish = Wish{Name: string(name), List: list}
+			f = append(f, Wish{Name: string(name), List: list})
+		} else {
+			f = append(f, Wish{Name: string(name), Raw: slices.Clone(value)})
 		}
-		f = append(f, wish)
 		return nil
 	})
 	return f, err
@@ -67,11 +67,14 @@ func (f Filter) Empty() bool { return !slices.ContainsFunc(f, Wish.wants) }
 
 // Find returns the wish with this name, and whether there is one.
 func (f Filter) Find(name string) (Wish, bool) {
-	i := slices.IndexFunc(f, func(w Wish) bool { return w.Name == name })
-	if i < 0 {
-		return Wish{}, false
+	if i := f.index(name); i >= 0 {
+		return f[i], true
 	}
-	return f[i], true
+	return Wish{}, false
+}
+
+func (f Filter) index(name string) int {
+	return slices.IndexFunc(f, func(w Wish) bool { return w.Name == name })
 }
 
 // TaskIDs returns the tasks that the filter names.
@@ -99,12 +102,7 @@ func (f Filter) Within(asked Filter) Filter {
 		case want.List == nil || got.List == nil:
 			out = append(out, got)
 		default:
-			agreed := []string{}
-			for _, s := range want.List {
-				if slices.Contains(got.List, s) {
-					agreed = append(agreed, s)
-				}
-			}
+			agreed := slices.DeleteFunc(slices.Clone(want.List), func(s string) bool { return !slices.Contains(got.List, s) })
 			out = append(out, Wish{Name: want.Name, List: agreed})
 		}
 	}
@@ -115,8 +113,7 @@ func (f Filter) Within(asked Filter) Filter {
 func (f Filter) And(other Filter) Filter {
 	out := slices.Clone(f)
 	for _, w := range other {
-		i := slices.IndexFunc(out, func(have Wish) bool { return have.Name == w.Name })
-		switch {
+		switch i := out.index(w.Name); {
 		case i < 0:
 			out = append(out, w)
 		case out[i].List != nil && w.List != nil:

@@ -72,16 +72,9 @@ func EncodeName(value string) string {
 }
 
 func isPlainHeader(value string) bool {
-	if strings.Trim(value, " \t") != value ||
-		strings.HasPrefix(value, sentinelPrefix) && strings.HasSuffix(value, sentinelSuffix) {
-		return false
-	}
-	for i := range len(value) {
-		if value[i] < 0x20 || value[i] > 0x7e {
-			return false
-		}
-	}
-	return true
+	sentinel := strings.HasPrefix(value, sentinelPrefix) && strings.HasSuffix(value, sentinelSuffix)
+	return strings.Trim(value, " \t") == value && !sentinel &&
+		!strings.ContainsFunc(value, func(c rune) bool { return c < 0x20 || c > 0x7e })
 }
 
 // single returns the one value of a header; ok is false if several differ.

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"iter"
 
 	"berth/internal/build"
@@ -57,9 +58,7 @@ func OwnMeta(version string) map[string]any {
 // Cancelled returns a notifications/cancelled about this raw id (2025-11-25, "Cancellation").
 func Cancelled(id []byte, reason string) []byte {
 	text, _ := json.Marshal(reason) // strings always marshal
-	out := append([]byte(`{"jsonrpc":"2.0","method":"`+MethodCancelled+`","params":{"requestId":`), id...)
-	out = append(append(out, `,"reason":`...), text...)
-	return append(out, "}}"...)
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"requestId":%s,"reason":%s}}`, MethodCancelled, id, text)
 }
 
 // CancelledID returns the raw id that a notifications/cancelled is about, which aliases message;

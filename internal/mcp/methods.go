@@ -83,11 +83,7 @@ func nameField(method string) string {
 // namesTask reports whether method is defined to name a task in params.taskId. What others under
 // "tasks/" mirror is for a revision to come to say.
 func namesTask(method string) bool {
-	switch method {
-	case MethodGetTask, MethodTaskResult, MethodCancelTask, MethodUpdateTask:
-		return true
-	}
-	return false
+	return slices.Contains([]string{MethodGetTask, MethodTaskResult, MethodCancelTask, MethodUpdateTask}, method)
 }
 
 // knownMethods are those that the published revisions, and the first draft of tasks, have.

@@ -11,12 +11,7 @@ import (
 // hasForeignBytes reports whether a header's value holds more than visible ASCII, space and tab
 // (2026-07-28, "Value Encoding").
 func hasForeignBytes(value string) bool {
-	for i := range len(value) {
-		if c := value[i]; c != '\t' && (c < 0x20 || c > 0x7e) {
-			return true
-		}
-	}
-	return false
+	return strings.ContainsFunc(value, func(c rune) bool { return c != '\t' && (c < 0x20 || c > 0x7e) })
 }
 
 // CheckParam holds the header that mirrors a parameter of a tools/call against the argument of that

@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -89,13 +90,11 @@ func WithProgressToken(message, token []byte) []byte {
 // NewProgress returns a notifications/progress of berth's own. progress is a JSON number, greater
 // than the last one; message may be "".
 func NewProgress(token []byte, progress, message string) []byte {
-	out := append([]byte(`{"jsonrpc":"2.0","method":"`+MethodProgress+`","params":{"`+memberProgressToken+`":`), token...)
-	out = append(append(out, `,"progress":`...), progress...)
 	if message != "" {
 		text, _ := json.Marshal(message) // strings always marshal
-		out = append(append(out, `,"message":`...), text...)
+		progress += `,"message":` + string(text)
 	}
-	return append(out, "}}"...)
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{%q:%s,"progress":%s}}`, MethodProgress, memberProgressToken, token, progress)
 }
 
 // FollowedTask is a task as its upstream tells of it in the Tasks extension. Its slices alias what

@@ -137,11 +137,7 @@ func (f Filter) Grants(s *Subscribed) bool {
 }
 
 func isKnownFilter(name string) bool {
-	switch name {
-	case filterTools, filterPrompts, filterResources, filterUpdates, FilterTasks:
-		return true
-	}
-	return false
+	return slices.Contains([]string{filterTools, filterPrompts, filterResources, filterUpdates, FilterTasks}, name)
 }
 
 // isOrIsWithin reports whether uri is the resource's or a sub-resource's, which a server may name

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -133,8 +134,7 @@ func (t CoreTask) Listed() ListedTask { return ListedTask{ID: t.ID, Raw: t.Task(
 
 // StatusNotification returns the JSON-RPC notification that tells of the task.
 func (t CoreTask) StatusNotification() []byte {
-	out := []byte(`{"jsonrpc":"2.0","method":"` + MethodTaskStatus + `","params":`)
-	return append(t.appendTo(out), '}')
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":%s}`, MethodTaskStatus, t.Task())
 }
 
 func (t CoreTask) appendTo(out []byte) []byte {
@@ -192,19 +192,14 @@ func MessageWithRelatedTask(message []byte, task string) []byte {
 // isOfTaskItself reports whether messages of this method say in their params which tasks they are
 // about.
 func isOfTaskItself(method string) bool {
-	switch method {
-	case MethodGetTask, MethodTaskResult, MethodCancelTask, MethodListTasks, MethodTaskStatus:
-		return true
-	}
-	return false
+	return slices.Contains([]string{MethodGetTask, MethodTaskResult, MethodCancelTask, MethodListTasks, MethodTaskStatus}, method)
 }
 
 // TaskProgress returns a notifications/progress with these params for the request that gave this
 // raw token.
 func TaskProgress(params, token []byte, task string) []byte {
 	params = patched(params, patch{{name: memberProgressToken, value: token}, relatedTo(task)})
-	out := append([]byte(`{"jsonrpc":"2.0","method":"`+MethodProgress+`","params":`), params...)
-	return append(out, '}')
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":%s}`, MethodProgress, params)
 }
 
 // relatedTo is the change that puts the task into the `_meta` of an object.

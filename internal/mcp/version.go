@@ -49,17 +49,7 @@ const (
 )
 
 // String returns the name used in stored bindings: "core", "extension", "draft" or "".
-func (d Dialect) String() string {
-	switch d {
-	case DialectCore:
-		return "core"
-	case DialectExtension:
-		return "extension"
-	case DialectDraft:
-		return "draft"
-	}
-	return ""
-}
+func (d Dialect) String() string { return [...]string{"", "core", "extension", "draft"}[d] }
 
 // isRevision reports whether v has the form YYYY-MM-DD, which orders by time.
 func isRevision(v string) bool {
@@ -67,11 +57,7 @@ func isRevision(v string) bool {
 		return false
 	}
 	for i := range len(v) {
-		if i == 4 || i == 7 {
-			if v[i] != '-' {
-				return false
-			}
-		} else if v[i] < '0' || v[i] > '9' {
+		if dash := i == 4 || i == 7; dash != (v[i] == '-') || !dash && (v[i] < '0' || v[i] > '9') {
 			return false
 		}
 	}
