@@ -58,7 +58,7 @@ func dieAt(t *testing.T, s settings, point int, after bool) {
 		h.Start(nil)
 		_ = h.HandOut(func() error { // it fails as this does
 			if !b.line.isDead() {
-				id = h.id
+				id = h.ID
 			}
 			return nil
 		})

@@ -8,6 +8,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
+	"berth/upgrade/runner"
 	"berth/upgrade/task"
 )
 
@@ -19,15 +20,15 @@ const createTime = 250 * time.Millisecond
 // Create records a task, and returns its call, which is this process's to start or to
 // discard. Nothing was sent. Errors: ErrDraining, a *Refusal, an *mcp.Error that refuses
 // the call, or one that wraps storage.ErrUnavailable. With any of them there is no task.
-func (t *Tasks) Create(ctx context.Context, c task.Creation) (*Held, error) {
+func (t *Tasks) Create(ctx context.Context, c task.Creation) (*runner.Held, error) {
 	h, err := t.create(ctx, c, task.Once{})
-	t.runner.metrics.tried(ctx, err)
+	t.runner.Metrics.Tried(ctx, err)
 	return h, err
 }
 
 // create is Create for a call that may have a name. It fails with errKeyTaken if another
 // one has it.
-func (t *Tasks) create(ctx context.Context, c task.Creation, once task.Once) (*Held, error) {
+func (t *Tasks) create(ctx context.Context, c task.Creation, once task.Once) (*runner.Held, error) {
 	if t.ledger.Store.Shared() {
 		if err := t.creating.enter(ctx); err != nil {
 			return nil, err
@@ -58,7 +59,7 @@ func (t *Tasks) create(ctx context.Context, c task.Creation, once task.Once) (*H
 	if c.Withhold > 0 {
 		task.Withhold(c.Withhold + withheldSpare)
 	}
-	release, err := t.runner.calls.admit(id, task.Caller, c.Rule.LivePerProcess)
+	release, err := t.runner.Calls.Admit(id, task.Caller, c.Rule.LivePerProcess)
 	if err != nil {
 		return nil, err
 	}
@@ -68,21 +69,21 @@ func (t *Tasks) create(ctx context.Context, c task.Creation, once task.Once) (*H
 	}
 	e, err := t.record(ctx, task, c)
 	if err != nil {
-		t.runner.abort(ctx, task, c.Call, err)
+		t.runner.Abort(ctx, task, c.Call, err)
 		return nil, err
 	}
-	t.runner.metrics.made.Add(ctx, 1)
+	t.runner.Metrics.Made.Add(ctx, 1)
 	if task.Session != "" {
 		t.ledger.Notices.Tell(ctx, ledger.SessionTopic(task.Session)) // it may be over before anybody looks
 	}
-	return t.runner.hold(e, c.Call), nil
+	return t.runner.Hold(e, c.Call), nil
 }
 
 // fit refuses tasks while the store would not keep them. A server that drops keys when
 // its memory is full keeps nothing for certain. One that nobody has asked yet is no worse
 // than others.
 func (t *Tasks) fit() error {
-	if health := t.ledger.Store.Health(); !health.Healthy && health.LastError != "" || health.Evicts != "" || t.runner.pending.full() {
+	if health := t.ledger.Store.Health(); !health.Healthy && health.LastError != "" || health.Evicts != "" || t.runner.Pending.Full() {
 		return storage.ErrUnavailable
 	}
 	return nil
@@ -130,41 +131,4 @@ func (t *Tasks) record(ctx context.Context, task task.Task, c task.Creation) (e 
 		func(ctx context.Context) error { return t.ledger.Once.Settle(ctx, &task, life) },
 	)
 	return e, err
-}
-
-// abort takes back what a creation that failed may have stored: at once, unless the store
-// is why it failed. The caller has claimed the task.
-func (r *Runner) abort(ctx context.Context, t task.Task, c *task.Call, reason error) {
-	if !errors.Is(reason, storage.ErrUnavailable) && ctx.Err() == nil && r.resolve(ctx, t, c) == nil {
-		return
-	}
-	r.pending.keep(t.ID, func(ctx context.Context) error { return r.resolve(ctx, t, c) })
-}
-
-// abortLater takes back, once the store takes it, what it may hold of a task; while this process
-// drains, too.
-func (r *Runner) abortLater(t task.Task) {
-	r.pending.keep(t.ID, func(ctx context.Context) error { return r.forget(ctx, &t) })
-	r.ledger.Backlog.Add(func(ctx context.Context) error { return r.pending.settle(ctx, t.ID) })
-}
-
-// forget removes a task that nobody was told of.
-func (r *Runner) forget(ctx context.Context, t *task.Task) error {
-	if err := r.ledger.Records.Forget(ctx, t.ID); err != nil {
-		return err
-	}
-	if t.Outcome != "" {
-		r.ledger.Records.DropOutcome(ctx, t.ID, t.Outcome)
-	}
-	if err := r.ledger.Once.Free(ctx, t); err != nil {
-		return err
-	}
-	r.ledger.Quota.Drop(t.ID)
-	if r.ledger.Alone() {
-		r.ledger.Lists.Remove(ctx, r.ledger.Lists.All(), t.ID)
-	}
-	r.ledger.LeaveLive(ctx, t)
-	r.ledger.Lists.Remove(ctx, r.ledger.Lists.MadeBy(t.Pool, t.Principal), t.ID)
-	r.ledger.Lists.Remove(ctx, r.ledger.Lists.TasksOf(t.Holder), t.ID)
-	return nil
 }

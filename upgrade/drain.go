@@ -9,19 +9,19 @@ import (
 const lastWords = 3 * time.Second
 
 // StopCreating has Create refuse from now on, and no call be taken over from others.
-func (t *Tasks) StopCreating() { t.runner.calls.close() }
+func (t *Tasks) StopCreating() { t.runner.Calls.Close() }
 
 // Drain takes on no new tasks and waits for the calls that are held, until ctx ends. What
 // is left then is cut: it fails, durably, or is left to another berth that can go on with
 // it. Call it while Run goes on.
 func (t *Tasks) Drain(ctx context.Context) {
 	t.StopCreating()
-	if !t.runner.calls.empty(ctx) {
-		t.runner.calls.cutAll()
+	if !t.runner.Calls.Empty(ctx) {
+		t.runner.Calls.CutAll()
 		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 		defer cancel()
-		if !t.runner.calls.empty(limit) {
-			t.runner.log.Error("the ends of held calls could not be stored", "calls", t.Held())
+		if !t.runner.Calls.Empty(limit) {
+			t.runner.Log.Error("the ends of held calls could not be stored", "calls", t.Held())
 		}
 	}
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)

@@ -137,7 +137,7 @@ func TestDrainLeavesWhatMayRunTwiceToOthers(t *testing.T) {
 		if f := other.see(t, once).failure(t); f.Data.Reason != mcp.ReasonShutdown {
 			t.Errorf("got %+v, want it shut down", f)
 		}
-		if _, err := other.Get(t.Context(), h.id, somebody); !errors.Is(told.failed, task.ErrShutdown) || !errors.Is(err, ErrUnknown) {
+		if _, err := other.Get(t.Context(), h.ID, somebody); !errors.Is(told.failed, task.ErrShutdown) || !errors.Is(err, ErrUnknown) {
 			t.Errorf("its client was told %v, and its task gives %v; want no task", told.failed, err)
 		}
 		time.Sleep(3*testLease + 31*time.Second)

@@ -110,10 +110,7 @@ func TestCallGoesFromRedis(t *testing.T) {
 	b.line.note()
 	for range 3 {
 		id := b.hand(t, rule(nil), "call error "+large)
-		h := b.runner.calls.get(id)
-		if h != nil {
-			<-h.done
-		}
+		b.runner.Calls.Empty(t.Context())
 		if left := callLeft(t, b, id); len(left) > 0 {
 			t.Errorf("the task has ended, and of its call there is still %v", left)
 		}
@@ -137,35 +134,6 @@ func TestCallOfAnOrphanGoes(t *testing.T) {
 	})
 }
 
-// What a flush takes is put back while the call runs; of one that has ended only the task.
-func TestPutBackLeavesTheCallOfAnEndedTask(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		at := newCell(memory(t))
-		b := startBerths(t, 1, settings{at: at, shared: true}, newTool())[0]
-		time.Sleep(2 * testLease)
-		b.line.note()
-		h, err := b.Create(t.Context(), creation(rule(nil), "call result "+large))
-		if err != nil {
-			t.Fatal(err)
-		}
-		put := func() {
-			at.Store(memory(t))
-			_ = h.look(t.Context())
-		}
-		if put(); len(callLeft(t, b, h.id)) == 0 {
-			t.Error("the call of a live task is not put back")
-		}
-		h.entry.State, h.entry.Holder = Completed, "" // as between the last step and its letting go
-		put()
-		b.mustState(t, h.id, Completed)
-		if left := callLeft(t, b, h.id); len(left) > 0 {
-			t.Errorf("the task has ended, and of its call there is again %v", left)
-		}
-		h.Discard()
-		synctest.Wait()
-	})
-}
-
 // What a call asked is told apart by its digest when its arguments are gone.
 func TestKeyOfAnEndedTaskTellsCallsApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -176,8 +144,8 @@ func TestKeyOfAnEndedTaskTellsCallsApart(t *testing.T) {
 		}
 		h.Start(nil)
 		synctest.Wait()
-		if _, earlier, err := b.CreateOnce(t.Context(), creation(rule(nil), "call result"), "key"); err != nil || earlier.ID != h.id {
-			t.Errorf("the repetition is task %s (%v), want %s", earlier.ID, err, h.id)
+		if _, earlier, err := b.CreateOnce(t.Context(), creation(rule(nil), "call result"), "key"); err != nil || earlier.ID != h.ID {
+			t.Errorf("the repetition is task %s (%v), want %s", earlier.ID, err, h.ID)
 		}
 		if _, _, err := b.CreateOnce(t.Context(), creation(rule(nil), "another result"), "key"); !errors.Is(err, ErrKeyReused) {
 			t.Errorf("another call under the key: got %v, want ErrKeyReused", err)

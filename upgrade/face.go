@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"berth/upgrade/ledger"
+	"berth/upgrade/runner"
 	"berth/upgrade/task"
 )
 
@@ -42,6 +43,20 @@ type (
 	// Refusal says which bound keeps a caller from making a task, or from being given an outcome.
 	Refusal = task.Refusal
 
+	// Pool is where held calls are sent.
+	Pool = runner.Pool
+	// Transport is how held calls reach the upstreams of a pool.
+	Transport = runner.Transport
+	// Exchange is the answer to one round, message by message.
+	Exchange = runner.Exchange
+	// Message is one event of the answer to a call, or the answer as a whole.
+	Message = runner.Message
+	// Held is a call that this process keeps for a task.
+	Held = runner.Held
+	// WaitingClient is a client that still waits for the answer itself, or for a refusal in
+	// place of its task.
+	WaitingClient = runner.WaitingClient
+
 	// Bounds are what the tasks of this process, and those of one caller, may keep until they
 	// expire.
 	Bounds = ledger.Bounds
@@ -75,6 +90,17 @@ var (
 	// ErrSessionLost says that the upstream does not know the session of a call any more,
 	// so that it did nothing.
 	ErrSessionLost = task.ErrSessionLost
+	// ErrAnswered is what Send or Next fails with where the client was given the answer
+	// itself: there is no task then.
+	ErrAnswered = runner.ErrAnswered
+	// ErrRefused is ErrAnswered where the answer says that the upstream has not taken the call
+	// on.
+	ErrRefused = runner.ErrRefused
+	// ErrStands says that the upstream takes a connection for standing on which the stream
+	// went before.
+	ErrStands = runner.ErrStands
+	// ErrNoReplay says that a stream cannot be resumed, and why does not matter.
+	ErrNoReplay = runner.ErrNoReplay
 	// ErrUnknown says that there is no such task for who asks.
 	ErrUnknown = ledger.ErrUnknown
 	// ErrDraining says that this berth takes on no more tasks.

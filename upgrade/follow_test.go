@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/seal"
+	"berth/internal/storage"
 	"berth/routing"
 	"berth/upgrade/task"
 )
@@ -82,22 +84,32 @@ func TestFollowedTaskDoesNotQueue(t *testing.T) {
 	}
 }
 
+func newTasksOn(t *testing.T, pools ...Pool) *Tasks {
+	t.Helper()
+	store, err := storage.Open("memory:", storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return New(Options{Store: store, Keys: seal.NewStoredKeyring(store), Pools: pools})
+}
+
 // After the death of who followed a task any berth that has the credentials goes on, and
 // the tool is not called again; the others say that the holder is lost.
 func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 	for name, bare := range map[string]bool{"with credentials": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
-			tasks, ctx := newTasksOn(t), context.Background()
+			ctx := context.Background()
 			u := &routing.Upstream{Name: "u", URL: &url.URL{Scheme: "http", Host: "u"}}
 			var sent []string
-			tasks.runner.pools["p"] = &Pool{
+			tasks := newTasksOn(t, Pool{
 				Routing: routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{u}}),
 				Transport: Transport{Send: func(_ context.Context, to *routing.Upstream, c *Call, _ int64) (Exchange, error) {
 					sent = append(sent, to.Name+" "+c.Own[mcp.HeaderMethod][0])
 					id := mcp.ID(c.Body)
 					return &oneAnswer{[]byte(`{"jsonrpc":"2.0","id":` + string(id) + `,"result":{"taskId":"theirs","status":"completed","result":{}}}`)}, nil
 				}},
-			}
+			})
 			task := following(Dispatched)
 			if err := tasks.ledger.Records.KeepCall(ctx, task.ID, &Call{Body: []byte(`{}`), Envelope: Envelope{Bare: bare}}, time.Hour); err != nil {
 				t.Fatal(err)
@@ -108,9 +120,7 @@ func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 			if _, err := tasks.peers.reapClaimed(ctx, task.ID, "gone"); err != nil {
 				t.Fatal(err)
 			}
-			if h := tasks.runner.calls.get(task.ID); h != nil {
-				<-h.done
-			}
+			tasks.runner.Calls.Empty(ctx)
 			e, err := tasks.ledger.Records.Get(ctx, task.ID)
 			want := "u " + mcp.MethodGetTask
 			switch {

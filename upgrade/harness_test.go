@@ -127,9 +127,9 @@ func (b *berth) kill() {
 
 // clear ends the goroutines of a berth that is dead.
 func (b *berth) clear() {
-	b.runner.calls.cutAll()
+	b.runner.Calls.CutAll()
 	b.stop()
-	b.runner.calls.empty(context.Background())
+	b.runner.Calls.Empty(context.Background())
 }
 
 // startBerths returns that many berths on one store, which run until the test ends.
@@ -184,7 +184,7 @@ func (b *berth) hand(t testing.TB, r *Rule, argument string) string {
 // handle is what a client knows of a task that it was handed.
 func handle(h *Held) (id string) {
 	_ = h.HandOut(func() error { // it fails as this does
-		id = h.id
+		id = h.ID
 		return nil
 	})
 	h.Handed()

@@ -16,8 +16,8 @@ func (p *Peers) heard(ctx context.Context, message string) {
 	default:
 		for one := range strings.FieldsSeq(about) {
 			p.ledger.Notices.Wake(one)
-			p.runner.lookAt(ctx, one)
-			p.runner.recount(ctx, one)
+			p.runner.LookAt(ctx, one)
+			p.runner.Recount(ctx, one)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
+	"berth/upgrade/runner"
 	"berth/upgrade/task"
 )
 
@@ -136,7 +137,7 @@ func TestBareRoundsBackOffAndEnd(t *testing.T) {
 		for b.see(t, id).State != Completed {
 			time.Sleep(10 * time.Millisecond)
 		}
-		if took := time.Since(began); took < bareFirst+2*bareFirst || took > 4*bareFirst {
+		if took := time.Since(began); took < runner.BareFirst+2*runner.BareFirst || took > 4*runner.BareFirst {
 			t.Errorf("three rounds took %v", took)
 		}
 		if !strings.Contains(up.sent(2).body, `"requestState":"2"`) || strings.Contains(up.sent(2).body, "inputResponses") {
@@ -147,7 +148,7 @@ func TestBareRoundsBackOffAndEnd(t *testing.T) {
 		if f := b.see(t, endless).failure(t); f.Data.Reason != mcp.ReasonBadUpstream {
 			t.Errorf("got %+v", f)
 		}
-		if n := up.count(); n != 3+1+maxBare {
+		if n := up.count(); n != 3+1+runner.MaxBare {
 			t.Errorf("%d rounds were sent in all", n)
 		}
 	})
@@ -246,7 +247,7 @@ func TestDiscardedCallLeavesNothing(t *testing.T) {
 		h.Start(nil)
 		synctest.Wait()
 		h.Discard()
-		<-h.done
+		b.runner.Calls.Empty(t.Context())
 		id := h.Task().ID
 		if _, err := b.Get(t.Context(), id, somebody); !errors.Is(err, ErrUnknown) {
 			t.Errorf("got %v, want ErrUnknown", err)
@@ -277,7 +278,7 @@ func TestOutcomesWaitForTheStore(t *testing.T) {
 
 		refused := b.hand(t, rule(nil), "call result/1s")
 		synctest.Wait()
-		b.runner.unsaved.Take("", task.MaxUnsaved)
+		b.runner.Unsaved.Take("", task.MaxUnsaved)
 		b.line.cut()
 		time.Sleep(time.Minute)
 		b.line.mend()
@@ -292,11 +293,11 @@ func TestOutcomesWaitForTheStore(t *testing.T) {
 func TestOutcomesWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := startBerths(t, 1, settings{shared: true}, newTool())[0]
-		b.runner.unsaved.Take("", task.MaxUnsaved)
+		b.runner.Unsaved.Take("", task.MaxUnsaved)
 		id := b.hand(t, rule(nil), "call result")
 		time.Sleep(time.Minute)
 		b.mustState(t, id, Dispatched)
-		b.runner.unsaved.Give("", task.MaxUnsaved)
+		b.runner.Unsaved.Give("", task.MaxUnsaved)
 		time.Sleep(time.Second)
 		b.mustState(t, id, Completed)
 	})
@@ -348,7 +349,7 @@ func TestRoundGivesItsRoomBack(t *testing.T) {
 			b.hand(t, rule(nil), "call "+does)
 			synctest.Wait()
 		}
-		room := b.runner.unsaved.Room("another", time.Now().Add(time.Hour))
+		room := b.runner.Unsaved.Room("another", time.Now().Add(time.Hour))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := room.Take(ctx, task.MaxUnsaved); err != nil {

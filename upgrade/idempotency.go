@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
+	"berth/upgrade/runner"
 	"berth/upgrade/task"
 )
 
@@ -40,8 +41,8 @@ func (t *Tasks) once(ctx context.Context, c *task.Creation, key string) (task.On
 // under the key before, held is nil and earlier is its task as it stands, without an
 // outcome or a place in a queue. Errors are Create's, ErrKeyReused and ErrUnsettled. With
 // any of them nothing was made by this call.
-func (t *Tasks) CreateOnce(ctx context.Context, c task.Creation, key string) (held *Held, earlier View, err error) {
-	defer func() { t.runner.metrics.tried(ctx, err) }()
+func (t *Tasks) CreateOnce(ctx context.Context, c task.Creation, key string) (held *runner.Held, earlier View, err error) {
+	defer func() { t.runner.Metrics.Tried(ctx, err) }()
 	limit, cancel := context.WithTimeout(ctx, settleTime+c.Withhold)
 	defer cancel()
 	once, err := t.once(limit, &c, key)
@@ -77,25 +78,4 @@ func (t *Tasks) CreateOnce(ctx context.Context, c task.Creation, key string) (he
 			return nil, View{}, ErrUnsettled
 		}
 	}
-}
-
-// resolve sees to a creation that has failed, for all that is known. A repetition may
-// have been told of its task all the same: it is gone on with then. Else it is forgotten.
-// The caller has claimed the task.
-func (r *Runner) resolve(ctx context.Context, t task.Task, c *task.Call) error {
-	awaited, err := r.awaited(ctx, &t)
-	if err != nil {
-		return err
-	}
-	if !awaited {
-		return r.forget(ctx, &t)
-	}
-	e, err := r.ledger.Records.Get(ctx, t.ID)
-	if err == nil && e.Holder == r.ledger.Holder {
-		r.hold(e, c).start()
-	}
-	if errors.Is(err, ledger.ErrUnknown) {
-		return nil
-	}
-	return err
 }

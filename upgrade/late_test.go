@@ -98,7 +98,7 @@ func TestTaskThatIsBeingForgottenIsNoOrphan(t *testing.T) {
 		id := b.hand(t, rule(func(r *Rule) { r.OnOrphan = OrphanRerun }), "call hang")
 		synctest.Wait()
 		b.line.refuse(func(op, _ string) bool { return op == "delete" || op == "delist" })
-		b.runner.calls.get(id).Discard()
+		b.runner.Calls.Get(id).Discard()
 		time.Sleep(2 * testLease)
 		if n := up.times("call", 0); n != 1 {
 			t.Errorf("ran %d times", n)

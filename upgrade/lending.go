@@ -56,7 +56,7 @@ func (t *Tasks) showAsks(ctx context.Context, v *View) (err error) {
 func (t *Tasks) lend(ctx context.Context, v *View, key string, size int64, read func() ([]byte, error)) ([]byte, error) {
 	o, err := t.lending.borrow(ctx, key, v.Caller, size, read)
 	if refusal, ok := errors.AsType[*task.Refusal](err); ok {
-		t.runner.metrics.refused(ctx, refusal.Reason)
+		t.runner.Metrics.Refused(ctx, refusal.Reason)
 	}
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/upgrade/runner"
 )
 
 // oldWorld runs a test with two berths before a server of the legacy era.
@@ -28,7 +29,7 @@ func oldWorld(t *testing.T, change func(t *testing.T, s *settings), test func(t 
 
 // soon lets what is under way happen, and what is told once a second.
 func soon() {
-	time.Sleep(sayEvery)
+	time.Sleep(runner.SayEvery)
 	synctest.Wait()
 }
 
@@ -167,7 +168,7 @@ func TestCancelIsToldInTheSession(t *testing.T) {
 				if answers {
 					call.answer(`{"isError":true}`)
 				}
-				time.Sleep(lingerTime / 2)
+				time.Sleep(runner.LingerTime / 2)
 				synctest.Wait()
 				if told := old.told(); len(told) != 1 || !strings.Contains(told[0], `"method":"notifications/cancelled","params":{"requestId":"`+task.Call+`-1"`) {
 					t.Errorf("by %d, answers %v: told %v", by, answers, told)
@@ -175,7 +176,7 @@ func TestCancelIsToldInTheSession(t *testing.T) {
 				if held := berths[0].Held(); held != 0 && answers || held != 1 && !answers {
 					t.Errorf("%d calls are held", held)
 				}
-				time.Sleep(lingerTime)
+				time.Sleep(runner.LingerTime)
 				synctest.Wait()
 				if berths[0].Held() != 0 {
 					t.Errorf("the call is held")
@@ -216,7 +217,7 @@ func TestCancelOfADeadHoldersCallIsTold(t *testing.T) {
 func TestTimeoutIsToldInTheSession(t *testing.T) {
 	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
 		id := berths[0].handCore(t, rule(func(r *Rule) { r.Timeout = time.Minute }), 0)
-		time.Sleep(time.Minute + lingerTime/2)
+		time.Sleep(time.Minute + runner.LingerTime/2)
 		synctest.Wait()
 		if told := old.told(); len(told) != 1 {
 			t.Errorf("told %v", told)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"berth/routing"
+	"berth/upgrade/runner"
 )
 
 // oldServer is an upstream of the legacy era. A call's stream is a log that its test
@@ -245,7 +246,7 @@ func (o *oldStream) Next() (Message, error) {
 		}
 		var hum <-chan time.Time
 		if o.hums {
-			hum = time.After(quietFirst / 2)
+			hum = time.After(runner.QuietFirst / 2)
 		}
 		select {
 		case <-hum:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/upgrade/ledger"
+	"berth/upgrade/runner"
 )
 
 // A berth that ends a session may die before it refuses what is asked there: then the
@@ -55,7 +56,7 @@ func TestFrozenHolderSettlesForItsHeir(t *testing.T) {
 		berths[0].line.freeze()
 		time.Sleep(graceful)
 		old.call(t, 0).ask("0")
-		time.Sleep(quietMost)
+		time.Sleep(runner.QuietMost)
 		synctest.Wait()
 		berths[1].statusOf(t, id, "input_required")
 		berths[0].line.thaw()

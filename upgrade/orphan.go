@@ -33,7 +33,7 @@ const missesToAct = 2
 // word: after an outage all of them are gone, and those who live need a moment to come
 // back. Beats that are not a tick apart do not count.
 func (r *reaper) look(ctx context.Context) {
-	if !r.p.ledger.Store.Shared() || r.p.runner.calls.closed() || time.Since(r.last) < r.p.ledger.Epoch.Beat()*9/10 {
+	if !r.p.ledger.Store.Shared() || r.p.runner.Calls.Closed() || time.Since(r.last) < r.p.ledger.Epoch.Beat()*9/10 {
 		return
 	}
 	r.last = time.Now()
@@ -125,8 +125,8 @@ func (p *Peers) reapAll(ctx context.Context, holder string, left []string) error
 func (p *Peers) reapTask(ctx context.Context, id, holder string) (task.Task, error) {
 	ctx, cancel := context.WithTimeout(ctx, ledger.StoreTime)
 	defer cancel()
-	p.runner.lookAt(ctx, id) // this process may have held the call before that one
-	release, err := p.runner.calls.claim(ctx, id)
+	p.runner.LookAt(ctx, id) // this process may have held the call before that one
+	release, err := p.runner.Calls.Claim(ctx, id)
 	if err != nil {
 		return task.Task{}, ledger.Unavailable(err)
 	}
@@ -182,26 +182,13 @@ func (p *Peers) reapEntry(ctx context.Context, e ledger.Entry, holder string) er
 // adopter returns the call with which this berth can go on with a task of a dead holder; nil
 // if it cannot, with the reason if there is one beside the holder's death.
 func (p *Peers) adopter(ctx context.Context, t *task.Task) (*task.Call, error) {
-	if !t.MayGoOn() || p.runner.pools[t.Pool] == nil {
+	if !t.MayGoOn() || p.runner.Pools[t.Pool] == nil {
 		return nil, nil
 	}
-	if awaited, err := p.runner.awaited(ctx, t); !awaited || err != nil {
+	if awaited, err := p.runner.Awaited(ctx, t); !awaited || err != nil {
 		return nil, err
 	}
-	return p.runner.callOf(ctx, t)
-}
-
-// awaited reports whether somebody has the handle of a task, or may yet get it by the key
-// of its call. The client of any other one calls again.
-func (r *Runner) awaited(ctx context.Context, t *task.Task) (bool, error) {
-	if t.Handed || t.Once == (task.Once{}) {
-		return t.Handed, nil
-	}
-	used, err := r.ledger.Once.Used(ctx, t.Once)
-	if errors.Is(err, storage.ErrNotFound) {
-		return false, nil
-	}
-	return used.Recorded && used.Task == t.ID, err
+	return p.runner.CallOf(ctx, t)
 }
 
 // adopt goes on with a task as its holder. The caller has claimed it.
@@ -218,11 +205,11 @@ func (p *Peers) adopt(ctx context.Context, e ledger.Entry, c *task.Call) error {
 	case err != nil:
 		return err
 	}
-	if !p.runner.tookOver(&after.Task, op) {
+	if !p.runner.TookOver(&after.Task, op) {
 		return nil
 	}
-	p.runner.metrics.adopted.Add(ctx, 1)
-	p.runner.hold(after, c).start()
+	p.runner.Metrics.Adopted.Add(ctx, 1)
+	p.runner.Hold(after, c).Start(nil)
 	return nil
 }
 
@@ -246,7 +233,7 @@ func (p *Peers) orphan(ctx context.Context, e ledger.Entry, reason error) error 
 	case err != nil:
 		return err
 	}
-	p.runner.metrics.orphaned.Add(ctx, 1)
+	p.runner.Metrics.Orphaned.Add(ctx, 1)
 	p.ledger.Notices.Changed(ctx, &e.Task)
 	return p.cleanUp(ctx, &after.Task)
 }
@@ -254,7 +241,7 @@ func (p *Peers) orphan(ctx context.Context, e ledger.Entry, reason error) error 
 // release gives back the places that a holder has taken for a task. Its record tells only
 // where a call was sent, so all upstreams are looked at.
 func (p *Peers) release(ctx context.Context, t *task.Task, holder string) {
-	pool := p.runner.pools[t.Pool]
+	pool := p.runner.Pools[t.Pool]
 	if t.Terms.Slots == 0 || pool == nil {
 		return
 	}
@@ -292,12 +279,12 @@ func (p *Peers) cleanUpSession(ctx context.Context, t *task.Task) error {
 	if t.Session == "" {
 		return nil
 	}
-	c, err := p.runner.callOf(ctx, t) // without it the session idles out at its upstream
+	c, err := p.runner.CallOf(ctx, t) // without it the session idles out at its upstream
 	if errors.Is(err, storage.ErrUnavailable) {
 		return err
 	}
 	if t.State == task.Cancelled && c != nil {
-		p.runner.revoke(ctx, t, c) // who held it may have died before it could
+		p.runner.Revoke(ctx, t, c) // who held it may have died before it could
 	}
-	return p.runner.leaveSession(ctx, t, c)
+	return p.runner.LeaveSession(ctx, t, c)
 }

@@ -14,6 +14,7 @@ import (
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
+	"berth/upgrade/runner"
 )
 
 // graceful is when the tasks of a dead holder have been seen to, at the latest: its lease
@@ -223,7 +224,7 @@ func TestFrozenHolderPutsNothingBackAfterAFlush(t *testing.T) {
 		if _, err := berths[1].Cancel(t.Context(), busy, somebody); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * placeEvery)
+		time.Sleep(2 * runner.PlaceEvery)
 		berths[1].mustState(t, id, Completed)
 		at.Store(memory(t))
 		berths[0].line.thaw()
@@ -331,7 +332,7 @@ func TestRecordThatFellBackIsPutRight(t *testing.T) {
 			t.Fatal(err)
 		}
 		id := h.Task().ID
-		before := h.standing()
+		before := h.Standing()
 		h.Start(nil)
 		synctest.Wait()
 		store := berths[0].line.at.Load()

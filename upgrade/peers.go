@@ -4,11 +4,12 @@ import (
 	"log/slog"
 
 	"berth/upgrade/ledger"
+	"berth/upgrade/runner"
 )
 
 // Peers is what berths do for each other.
 type Peers struct {
 	ledger *ledger.Ledger
-	runner *Runner
+	runner *runner.Runner
 	log    *slog.Logger
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/upgrade/runner"
 )
 
 func queueing(r *Rule) { r.Concurrency = 1 }
@@ -104,7 +106,7 @@ func TestPlaceGivenBackLateIsNobodyElses(t *testing.T) {
 		})
 		// Its first round's place cannot be given back before the second round has another.
 		first := b.hand(t, rule(queueing), "first"+bounded+" bare hang")
-		time.Sleep(2 * bareFirst)
+		time.Sleep(2 * runner.BareFirst)
 		second := b.hand(t, rule(queueing), "second"+bounded+" result")
 		b.line.refuse(nil)
 		time.Sleep(time.Minute)
@@ -136,7 +138,7 @@ func TestPlacesAreNotGivenTwiceAfterAFlush(t *testing.T) {
 		if _, err := berths[1].Cancel(t.Context(), first, somebody); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * placeEvery)
+		time.Sleep(2 * runner.PlaceEvery)
 		berths[0].mustState(t, second, Completed)
 	})
 }

@@ -36,7 +36,7 @@ func (b *berth) tries(t *testing.T, c Creation) (id, refused string) {
 	h.Start(nil)
 	handle(h)
 	synctest.Wait()
-	return h.id, ""
+	return h.ID, ""
 }
 
 // bounding returns a berth whose tasks may keep so much.

@@ -1,12 +1,6 @@
 package upgrade
 
-import (
-	"context"
-	"errors"
-
-	"berth/upgrade/ledger"
-	"berth/upgrade/task"
-)
+import "berth/upgrade/task"
 
 // InMemory is how many bytes of what tasks keep are in this process's memory, those that
 // clients are being given included.
@@ -23,16 +17,4 @@ func (t *Tasks) InMemory() int64 {
 func (t *Tasks) KeepsMuch(caller string) bool {
 	name := task.Digest(caller)
 	return t.ledger.Quota.AboveEven(name) || t.lending.aboveEven(name)
-}
-
-// recount looks at a task that this process counts and does not hold, of which another berth
-// has told: what that one goes on with, or has ended, it counts itself.
-func (r *Runner) recount(ctx context.Context, id string) {
-	if !r.ledger.Quota.Has(id) || r.calls.get(id) != nil {
-		return
-	}
-	e, err := r.ledger.Records.Get(ctx, id)
-	if errors.Is(err, ledger.ErrUnknown) || err == nil && (e.State.Terminal() || e.Holder != "" && e.Holder != r.ledger.Holder) {
-		r.ledger.Quota.Drop(id)
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/seal"
+	"berth/upgrade/runner"
 )
 
 // A stream that breaks is resumed where it was, by its holder; the tool runs once.
@@ -39,11 +40,11 @@ func TestBrokenStreamIsResumed(t *testing.T) {
 					t.Errorf("a call that says nothing was resumed %d times a minute", n)
 				}
 				call.ask("1")
-				time.Sleep(quietMost + 2*time.Second)
+				time.Sleep(runner.QuietMost + 2*time.Second)
 				synctest.Wait()
 				berths[1].statusOf(t, id, "input_required")
 				call.answer(`{}`)
-				time.Sleep(quietMost + 2*time.Second)
+				time.Sleep(runner.QuietMost + 2*time.Second)
 				synctest.Wait()
 				berths[1].mustState(t, id, Completed)
 				if old.executions() != 1 {
@@ -64,11 +65,11 @@ func TestSilentCallIsResumedForAsLongAsItTakes(t *testing.T) {
 		soon()
 		call := old.call(t, 0)
 		call.hangUp()
-		time.Sleep(10 * resumeFor)
+		time.Sleep(10 * runner.ResumeFor)
 		synctest.Wait()
 		berths[1].statusOf(t, id, "working")
 		call.answer(`{}`)
-		time.Sleep(quietMost)
+		time.Sleep(runner.QuietMost)
 		synctest.Wait()
 		berths[1].mustState(t, id, Completed)
 	})
@@ -87,12 +88,12 @@ func TestStreamThatStandsIsWaitedFor(t *testing.T) {
 		soon()
 		stand(true)
 		old.call(t, 0).hangUp()
-		time.Sleep(3 * resumeFor)
+		time.Sleep(3 * runner.ResumeFor)
 		synctest.Wait()
 		berths[1].statusOf(t, id, "working")
 		stand(false)
 		old.call(t, 0).answer(`{}`)
-		time.Sleep(resumeMost)
+		time.Sleep(runner.ResumeMost)
 		synctest.Wait()
 		berths[1].mustState(t, id, Completed)
 	})

@@ -107,12 +107,12 @@ func (p *Peers) pulse(ctx context.Context, after bool) {
 		after = true
 	default:
 	}
-	p.runner.putAllBack(ctx, after)
+	p.runner.PutAllBack(ctx, after)
 	p.lookAtChanges(ctx)
 	p.ledger.Backlog.Work(ctx)
 	p.settleAll(ctx)
 	p.reconcile(ctx)
-	p.runner.keepAllAsking(ctx)
+	p.runner.KeepAllAsking(ctx)
 }
 
 // keepLease renews the lease with each beat, whatever else a beat has to do.
@@ -145,7 +145,7 @@ func (p *Peers) lookAtChanges(ctx context.Context) {
 		return
 	}
 	for _, id := range mail {
-		p.runner.lookAt(ctx, id)
+		p.runner.LookAt(ctx, id)
 		p.ledger.Lists.Remove(ctx, p.ledger.Lists.ChangesFor(p.ledger.Holder), id)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/upgrade/runner"
 )
 
 // A call in a session that its upstream does not know was not run.
@@ -123,7 +124,7 @@ func TestCallsInSessionsQueueBeforeTheirUpstream(t *testing.T) {
 		}
 		for n := range 5 {
 			old.call(t, n).answer(`{}`)
-			time.Sleep(2 * placeEvery)
+			time.Sleep(2 * runner.PlaceEvery)
 			synctest.Wait()
 		}
 		for _, id := range waiting {

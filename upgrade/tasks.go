@@ -8,8 +8,8 @@ import (
 
 	"berth/internal/seal"
 	"berth/internal/storage"
-	"berth/routing"
 	"berth/upgrade/ledger"
+	"berth/upgrade/runner"
 	"berth/upgrade/task"
 
 	"go.opentelemetry.io/otel/metric"
@@ -17,21 +17,11 @@ import (
 
 const defaultLease = 15 * time.Second
 
-// Pool is where held calls are sent.
-type Pool struct {
-	Routing   *routing.Pool
-	Transport Transport
-
-	// OwnCredentials says that berth itself authorises what goes there, so that a call can
-	// be sent without its client's headers.
-	OwnCredentials bool
-}
-
 // Options are what Tasks is made of.
 type Options struct {
 	Store  *storage.Store // of records, shared or not; required
 	Keys   *seal.Keyring  // keys the ids, and seals credentials if its secret was given; required
-	Pools  []Pool
+	Pools  []runner.Pool
 	Lease  time.Duration        // how long a holder that does not renew is taken for alive; 0: 15 s
 	Logger *slog.Logger         // nil: discarded
 	Meter  metric.MeterProvider // nil: nothing is measured
@@ -48,7 +38,7 @@ type Tasks struct {
 	ledger.Sessions
 
 	ledger   *ledger.Ledger
-	runner   *Runner
+	runner   *runner.Runner
 	peers    *Peers
 	lending  *lending
 	creating creating
@@ -65,7 +55,7 @@ func newTasks(o Options, s ledger.Store) *Tasks {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	l := ledger.New(s, o.Keys, o.Lease, o.Kept)
-	r := newRunner(l, o.Pools, o.Unstored, o.Logger, o.Meter)
+	r := runner.New(l, o.Pools, o.Unstored, o.Logger, o.Meter)
 	return &Tasks{Sessions: l.Sessions, ledger: l, runner: r, peers: &Peers{ledger: l, runner: r, log: o.Logger}, lending: newLending(o.Kept), creating: newCreating()}
 }
 
@@ -121,11 +111,11 @@ func (t *Tasks) find(ctx context.Context, id string, who task.Asker) (ledger.Ent
 	}
 	switch {
 	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, storage.ErrUnavailable):
-		h := t.runner.calls.get(id)
+		h := t.runner.Calls.Get(id)
 		if h == nil {
 			return ledger.Entry{}, err
 		}
-		e = h.standing() // what is held here exists, though the store has lost it
+		e = h.Standing() // what is held here exists, though the store has lost it
 	case err != nil:
 		return ledger.Entry{}, err
 	}
@@ -139,7 +129,7 @@ func (t *Tasks) find(ctx context.Context, id string, who task.Asker) (ledger.Ent
 func (t *Tasks) Holder() string { return t.ledger.Holder }
 
 // Held counts the calls that this process holds.
-func (t *Tasks) Held() int { return t.runner.calls.size() }
+func (t *Tasks) Held() int { return t.runner.Calls.Size() }
 
 // WatchAll watches tasks. Stop the watcher when nobody waits any more.
 func (t *Tasks) WatchAll(ids []string) *ledger.Watcher { return t.ledger.Notices.WatchAll(ids) }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/upgrade/ledger"
+	"berth/upgrade/runner"
 	"berth/upgrade/task"
 )
 
@@ -25,7 +26,7 @@ func (b *berth) handFor(t *testing.T, caller, name string) string {
 	handle(h)
 	synctest.Wait()
 	time.Sleep(2 * time.Millisecond)
-	return h.id
+	return h.ID
 }
 
 // line returns who waits, in the order of the places that they are told, and checks that all
@@ -118,7 +119,7 @@ func TestBurstsTakeTurns(t *testing.T) {
 		}
 		synctest.Wait()
 		id := berths[1].handFor(t, "two", "two-0")
-		time.Sleep(2 * placeEvery)
+		time.Sleep(2 * runner.PlaceEvery)
 		if v := berths[0].see(t, id); v.Place > 2 {
 			t.Errorf("it stands at %d, want 2 at most", v.Place)
 		}
@@ -141,12 +142,12 @@ func TestLineWithEntriesOfAnOlderBerth(t *testing.T) {
 				t.Fatal(err)
 			}
 			task := h.Task()
-			if err := b.ledger.Lists.Add(t.Context(), b.ledger.Lists.WaitingIn(task.QueueName()), h.id, time.Until(h.expires), 0); err != nil {
+			if err := b.ledger.Lists.Add(t.Context(), b.ledger.Lists.WaitingIn(task.QueueName()), h.ID, time.Until(h.Expires), 0); err != nil {
 				t.Fatal(err)
 			}
 			h.Start(nil)
 			handle(h)
-			old = append(old, h.id)
+			old = append(old, h.ID)
 			time.Sleep(2 * time.Millisecond)
 			young = append(young, b.handFor(t, fmt.Sprint("caller ", i), fmt.Sprint("young-", i)))
 		}
@@ -195,7 +196,7 @@ func TestRoundGivenByTwoBerthsIsOnes(t *testing.T) {
 		if given := rounds(); len(given) != 2 || given[0] != given[1] {
 			t.Fatalf("the rounds are %d, want one twice", given)
 		}
-		time.Sleep(2 * placeEvery)
+		time.Sleep(2 * runner.PlaceEvery)
 		if given := rounds(); len(given) != 2 || given[0] == given[1] {
 			t.Errorf("the rounds are %d, want two", given)
 		}
@@ -236,7 +237,7 @@ func TestTurnsAfterAFlush(t *testing.T) {
 		at.Store(memory(t))
 		time.Sleep(2 * time.Second)
 		late := b.handFor(t, "two", "two-0")
-		time.Sleep(2 * placeEvery)
+		time.Sleep(2 * runner.PlaceEvery)
 		if v := b.see(t, late); v.Place != 2 {
 			t.Errorf("it stands at %d, want 2", v.Place)
 		}

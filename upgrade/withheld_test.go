@@ -26,7 +26,7 @@ func TestHolderDiesWhileItsTaskIsWithheld(t *testing.T) {
 		}
 		h.Start(&waiting{up: up, b: b})
 		synctest.Wait()
-		if v := b.see(t, h.id); v.State != Dispatched || !b.Withholds(&v.Task) {
+		if v := b.see(t, h.ID); v.State != Dispatched || !b.Withholds(&v.Task) {
 			t.Errorf("the task is %+v, want it sent and withheld", v.Task)
 		}
 		b.kill()
@@ -35,10 +35,10 @@ func TestHolderDiesWhileItsTaskIsWithheld(t *testing.T) {
 		}
 		time.Sleep(4 * testLease)
 		again, earlier, err := other.CreateOnce(context.Background(), c, "key")
-		if err != nil || again != nil || earlier.ID != h.id || earlier.State != Failed {
+		if err != nil || again != nil || earlier.ID != h.ID || earlier.State != Failed {
 			t.Errorf("repeated: %+v, %v", earlier.Task, err)
 		}
-		if f := other.see(t, h.id).failure(t); f.Data.Reason != mcp.ReasonHolderLost {
+		if f := other.see(t, h.ID).failure(t); f.Data.Reason != mcp.ReasonHolderLost {
 			t.Errorf("got %+v", f)
 		}
 		if n := up.count(); n != 1 {
@@ -59,7 +59,7 @@ func TestTaskIsNotWithheldForEver(t *testing.T) {
 		}
 		h.Start(nil)
 		time.Sleep(c.Withhold + withheldSpare + 10*time.Second)
-		if _, earlier, err := b.CreateOnce(t.Context(), c, "key"); err != nil || earlier.ID != h.id {
+		if _, earlier, err := b.CreateOnce(t.Context(), c, "key"); err != nil || earlier.ID != h.ID {
 			t.Errorf("repeated: %+v, %v", earlier.Task, err)
 		}
 	})

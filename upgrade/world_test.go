@@ -278,7 +278,7 @@ func (w *world) excuseCutOff() {
 			continue
 		}
 		for _, k := range w.made() {
-			k.excuse(b.runner.calls.get(k.id) != nil)
+			k.excuse(b.runner.Calls.Get(k.id) != nil)
 		}
 	}
 }

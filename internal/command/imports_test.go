@@ -78,7 +78,7 @@ var doors = []string{"proxy/nethttp.go", "internal/exchange/nethttp.go"}
 // to stand beside net/http. Only what is imported directly counts, since the
 // client of Redis and telemetry bring net/http along.
 func TestOnlyTheDoorsImportHTTP(t *testing.T) {
-	decide := []string{"internal/exchange", "internal/mcp", "internal/storage", "internal/wire", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger"}
+	decide := []string{"internal/exchange", "internal/mcp", "internal/storage", "internal/wire", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner"}
 	var found []string
 	for _, dir := range packages(t) {
 		if !slices.ContainsFunc(decide, func(root string) bool { return dir == root || strings.HasPrefix(dir, root+"/") }) || forTests(dir) {
@@ -135,6 +135,7 @@ var layers = [][]string{
 	{"internal/demo", "internal/probe", "routing"},
 	{"upgrade/task"},
 	{"upgrade/ledger"},
+	{"upgrade/runner"},
 	{"upgrade"},
 	{"internal/config", "proxy/fault"},
 	{"proxy/inbound"},

@@ -1,4 +1,4 @@
-package upgrade
+package runner
 
 import (
 	"context"
@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// maxBare bounds how often in a row a call is sent again that asks for nothing but
+	// MaxBare bounds how often in a row a call is sent again that asks for nothing but
 	// that (2026-07-28, multi round-trip requests: the client may retry at once).
-	maxBare = 20
+	MaxBare = 20
 
-	bareFirst = 250 * time.Millisecond
+	BareFirst = 250 * time.Millisecond
 	bareMost  = 30 * time.Second
 )
 
@@ -67,7 +67,7 @@ func (h *Held) round(bare int) (again bool, err error) {
 // measure notes how the round went that began then.
 func (h *Held) measure(ctx context.Context, answer reply, err error, begun time.Time) {
 	t := h.Task()
-	h.r.metrics.round(ctx, t.Pool, t.Upstream, h.outcome(answer, err), time.Since(begun))
+	h.r.Metrics.round(ctx, t.Pool, t.Upstream, h.outcome(answer, err), time.Since(begun))
 }
 
 // backOff waits before a call is sent again.
@@ -75,13 +75,13 @@ func (h *Held) backOff(bare int) error {
 	if bare == 0 {
 		return nil
 	}
-	if bare > maxBare {
+	if bare > MaxBare {
 		return task.BadUpstream("the tool asks to be called again without an end")
 	}
 	select {
 	case <-h.ctx.Done():
 		return h.givenUp()
-	case <-time.After(min(bareFirst<<(bare-1), bareMost)):
+	case <-time.After(min(BareFirst<<(bare-1), bareMost)):
 		return nil
 	}
 }
@@ -89,7 +89,7 @@ func (h *Held) backOff(bare int) error {
 // bounded is the context of one round.
 func (h *Held) bounded() (context.Context, context.CancelFunc) {
 	t := h.Task()
-	deadline := h.expires
+	deadline := h.Expires
 	if t.Terms.Timeout > 0 {
 		deadline = earlier(deadline, time.Now().Add(t.Terms.Timeout))
 	}
@@ -151,7 +151,7 @@ func (h *Held) sender() Send {
 	if h.client != nil {
 		return h.client.Send
 	}
-	return h.r.pools[h.Task().Pool].Transport.Send
+	return h.r.Pools[h.Task().Pool].Transport.Send
 }
 
 // commit makes it durable that a round goes to u, and returns its body.
@@ -261,7 +261,7 @@ func (h *Held) isMeant(a *mcp.Answer, m Message, id []byte) (bool, error) {
 		return true, nil
 	case h.reopened.IsZero(): // else streams of the session may be replayed on this one
 		t := h.Task()
-		h.r.metrics.crossedBy(t)
+		h.r.Metrics.crossedBy(t)
 	}
 	if m.Whole {
 		return false, errCrossed
@@ -325,7 +325,7 @@ func (h *Held) pause(ctx context.Context, r reply) (again bool, err error) {
 func (h *Held) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (again bool, err error) {
 	if t := h.Task(); t.Declares != "" {
 		if err := t.Undeclared(asks); err != nil {
-			h.r.metrics.question(ctx, "undeclared")
+			h.r.Metrics.question(ctx, "undeclared")
 			return false, err
 		}
 	}
@@ -336,7 +336,7 @@ func (h *Held) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (ag
 	if len(asks) == 0 { // else nobody holds it then
 		held += more
 	}
-	if !h.l.Quota.TakeHeld(h.id, t.Size+more, held) {
+	if !h.l.Quota.TakeHeld(h.ID, t.Size+more, held) {
 		return false, task.ErrNotKept
 	}
 	if err := h.must(ctx, op); err != nil {

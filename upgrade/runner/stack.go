@@ -1,4 +1,4 @@
-package upgrade
+package runner
 
 // onFreshStack runs f on a stack of its own, and waits for it. A goroutine keeps what its stack
 // has once grown to for about as long as it waits, and those of held calls wait for

@@ -1,4 +1,4 @@
-package upgrade
+package runner
 
 import (
 	"context"
@@ -14,7 +14,7 @@ func (h *Held) refuseUndeclared(ctx context.Context, t *task.Task, id, request [
 	if refusal == nil {
 		return false
 	}
-	h.r.metrics.question(ctx, "undeclared")
+	h.r.Metrics.question(ctx, "undeclared")
 	h.post(ctx, mcp.ErrorResponse(id, refusal.Object()))
 	return true
 }

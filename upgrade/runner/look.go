@@ -1,10 +1,9 @@
-package upgrade
+package runner
 
 import (
 	"context"
 	"errors"
 	"iter"
-	"maps"
 	"slices"
 	"time"
 
@@ -15,12 +14,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// heldAtOnce is how many of the calls that are held are seen to at a time.
-const heldAtOnce = 16
-
-// putAllBack compares what this process holds with what the store says, and puts back what
+// PutAllBack compares what this process holds with what the store says, and puts back what
 // it has lost. With all that is everything, else what could not be compared before.
-func (r *Runner) putAllBack(ctx context.Context, all bool) {
+func (r *Runner) PutAllBack(ctx context.Context, all bool) {
 	r.forAllHeld(func(h *Held) {
 		if all {
 			h.doubtful.Store(true)
@@ -35,11 +31,11 @@ func (r *Runner) putAllBack(ctx context.Context, all bool) {
 }
 
 // forAllHeld does something with each call that is held, some at a time.
-func (r *Runner) forAllHeld(do func(h *Held)) { someAtOnce(slices.Values(r.calls.all()), do) }
+func (r *Runner) forAllHeld(do func(h *Held)) { SomeAtOnce(slices.Values(r.Calls.All()), do) }
 
-// someAtOnce does something with all of some, several at a time: one reply of the store that
+// SomeAtOnce does something with all of some, several at a time: one reply of the store that
 // is late holds no other up.
-func someAtOnce[T any](some iter.Seq[T], do func(T)) {
+func SomeAtOnce[T any](some iter.Seq[T], do func(T)) {
 	var group errgroup.Group
 	group.SetLimit(heldAtOnce)
 	for one := range some {
@@ -49,6 +45,33 @@ func someAtOnce[T any](some iter.Seq[T], do func(T)) {
 		})
 	}
 	_ = group.Wait() // nothing fails
+}
+
+// heldAtOnce is how many of the calls that are held are seen to at a time.
+const heldAtOnce = 16
+
+// LookAt gives up the call of a task that has ended, or is another's by now.
+func (r *Runner) LookAt(ctx context.Context, id string) {
+	if h := r.Calls.Get(id); h != nil {
+		_ = h.look(ctx) // or its next step finds out
+	}
+}
+
+// KeepAllAsking is keepAsking for all calls that are held.
+func (r *Runner) KeepAllAsking(ctx context.Context) {
+	r.forAllHeld(func(h *Held) { h.keepAsking(ctx) })
+}
+
+// Recount looks at a task that this process counts and does not hold, of which another berth
+// has told: what that one goes on with, or has ended, it counts itself.
+func (r *Runner) Recount(ctx context.Context, id string) {
+	if !r.ledger.Quota.Has(id) || r.Calls.Get(id) != nil {
+		return
+	}
+	e, err := r.ledger.Records.Get(ctx, id)
+	if errors.Is(err, ledger.ErrUnknown) || err == nil && (e.State.Terminal() || e.Holder != "" && e.Holder != r.ledger.Holder) {
+		r.ledger.Quota.Drop(id)
+	}
 }
 
 // look compares the record with what this process knows of it: a call of a task that has
@@ -124,7 +147,7 @@ func (h *Held) ahead(stands ledger.Entry) bool {
 // The caller has h.mu.
 func (h *Held) putBack(ctx context.Context) error {
 	l, t := h.l, h.entry.Task
-	life := time.Until(h.expires)
+	life := time.Until(h.Expires)
 	if life <= 0 || errors.Is(h.givenUp(), errDiscarded) || l.Lease.Slept(h.sure) {
 		return ledger.ErrUnknown
 	}
@@ -158,43 +181,7 @@ func (h *Held) putBack(ctx context.Context) error {
 	e, err := l.Records.Create(ctx, t, life)
 	if err == nil {
 		h.entry = e
-		h.r.metrics.putBack.Add(ctx, 1)
+		h.r.Metrics.putBack.Add(ctx, 1)
 	}
 	return err
-}
-
-// reconcile compares the list of this process's tasks with those that it holds. What is
-// listed and not held it sees to as to those of a dead holder: a step was taken of which
-// it never heard, or the store has fallen back to a time when it held them. What is held
-// and not listed is listed again.
-func (p *Peers) reconcile(ctx context.Context) {
-	listed, err := p.ledger.Store.Members(ctx, p.ledger.Lists.TasksOf(p.ledger.Holder))
-	if err != nil || p.runner.calls.closed() {
-		return
-	}
-	missing := make(map[string]*Held)
-	for _, h := range p.runner.calls.all() {
-		missing[h.id] = h
-	}
-	for _, id := range listed {
-		delete(missing, id)
-	}
-	someAtOnce(slices.Values(listed), func(id string) { p.own(ctx, id) })
-	someAtOnce(maps.Values(missing), func(h *Held) {
-		_ = p.ledger.ListHeld(ctx, h.id, time.Until(h.expires)) // or with the next beat
-	})
-}
-
-// own sees to a task that is listed as this process's, unless somebody does already.
-func (p *Peers) own(ctx context.Context, id string) {
-	if busy, err := p.runner.calls.tryClaim(id); busy != nil || err != nil {
-		return
-	}
-	defer p.runner.calls.unclaim(id)
-	if p.runner.pending.settle(ctx, id) != nil || p.runner.calls.get(id) != nil {
-		return
-	}
-	if _, err := p.reapClaimed(ctx, id, p.ledger.Holder); err == nil && p.runner.calls.get(id) == nil {
-		p.ledger.Lists.Remove(ctx, p.ledger.Lists.TasksOf(p.ledger.Holder), id)
-	}
 }

@@ -1,4 +1,4 @@
-package upgrade
+package runner
 
 import (
 	"context"
@@ -11,46 +11,46 @@ import (
 	"berth/upgrade/ledger"
 )
 
-// pending are steps about which the store did not say whether they were taken: by which this
+// Pending are steps about which the store did not say whether they were taken: by which this
 // process may have made or taken over a task, or forgotten one. Until one is taken again the
 // task is nobody else's to decide about: that it is listed and not held makes it no orphan.
-type pending struct {
+type Pending struct {
 	mu    sync.Mutex // guards the field below
 	steps map[string]func(ctx context.Context) error
 }
 
-func newPending() *pending { return &pending{steps: map[string]func(context.Context) error{}} }
+func newPending() *Pending { return &Pending{steps: map[string]func(context.Context) error{}} }
 
-func (u *pending) keep(id string, step func(ctx context.Context) error) {
+func (u *Pending) Keep(id string, step func(ctx context.Context) error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.steps[id] = step
 }
 
-// full reports whether no more tasks are to be begun of which nobody may know: each keeps
+// Full reports whether no more tasks are to be begun of which nobody may know: each keeps
 // its call.
-func (u *pending) full() bool {
+func (u *Pending) Full() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return len(u.steps) >= ledger.MaxBacklog
 }
 
-// all are the tasks of the steps.
-func (u *pending) all() []string {
+// All are the tasks of the steps.
+func (u *Pending) All() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return slices.Collect(maps.Keys(u.steps))
 }
 
-func (u *pending) has(id string) bool {
+func (u *Pending) Has(id string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.steps[id] != nil
 }
 
-// settle takes the step again that is not known to have been taken, if there is one. The
+// Settle takes the step again that is not known to have been taken, if there is one. The
 // caller has claimed the task, unless it is to be forgotten. It fails while nobody can say.
-func (u *pending) settle(ctx context.Context, id string) error {
+func (u *Pending) Settle(ctx context.Context, id string) error {
 	u.mu.Lock()
 	step := u.steps[id]
 	u.mu.Unlock()
@@ -65,9 +65,4 @@ func (u *pending) settle(ctx context.Context, id string) error {
 	defer u.mu.Unlock()
 	delete(u.steps, id)
 	return nil
-}
-
-// settleAll takes all steps again that are not known to have been taken.
-func (p *Peers) settleAll(ctx context.Context) {
-	someAtOnce(slices.Values(p.runner.pending.all()), func(id string) { p.own(ctx, id) })
 }

@@ -1,4 +1,4 @@
-package upgrade
+package runner
 
 import (
 	"context"
@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// resumeFor is how long an upstream may be out of reach before a stream is given up.
-	resumeFor = 30 * time.Second
+	// ResumeFor is how long an upstream may be out of reach before a stream is given up.
+	ResumeFor = 30 * time.Second
 
-	resumeFirst, resumeMost = 100 * time.Millisecond, 5 * time.Second
+	resumeFirst, ResumeMost = 100 * time.Millisecond, 5 * time.Second
 
 	// resumeApart is how far apart streams are opened at least.
 	resumeApart = time.Second
@@ -75,12 +75,12 @@ func (h *Held) lose(ctx context.Context, err error) (again bool, _ error) {
 // standIn takes the place of a call that runs at u already.
 func (h *Held) standIn(u *routing.Upstream) place {
 	t := h.Task()
-	at := place{Lease: h.r.pools[t.Pool].Routing.Own(u)}
+	at := place{Lease: h.r.Pools[t.Pool].Routing.Own(u)}
 	if t.Terms.Slots == 0 {
 		return at
 	}
 	at.list, at.name = h.l.Lists.SlotsOf(t.Terms.Queue, u.Name), ledger.PlacesOf(t.ID, h.l.Holder)+task.NewName(6)
-	_ = h.l.Lists.Add(h.ctx, at.list, at.name, time.Until(h.expires)+ledger.Spare, 0) // more than the rule says, for it runs; put back if it is lost
+	_ = h.l.Lists.Add(h.ctx, at.list, at.name, time.Until(h.Expires)+ledger.Spare, 0) // more than the rule says, for it runs; put back if it is lost
 	h.standAt(at)
 	return at
 }
@@ -88,7 +88,7 @@ func (h *Held) standIn(u *routing.Upstream) place {
 // reopen resumes the stream of the round that is in flight, as soon as the upstream lets
 // it. It fails with ErrNoReplay, with an *mcp.Error, or when ctx ends.
 func (h *Held) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange, error) {
-	apart := min(max(h.quiet, resumeApart), resumeMost) // some servers end at once whatever is resumed
+	apart := min(max(h.quiet, resumeApart), ResumeMost) // some servers end at once whatever is resumed
 	wait, pause := max(h.retry, apart-time.Since(h.reopened)), resumeFirst
 	var since time.Time
 	for {
@@ -112,17 +112,17 @@ func (h *Held) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange,
 			since = time.Time{}
 		case since.IsZero():
 			since = time.Now()
-		case time.Since(since) > resumeFor:
+		case time.Since(since) > ResumeFor:
 			return nil, errOutOfReach
 		}
-		wait, pause = pause, min(2*pause, resumeMost)
+		wait, pause = pause, min(2*pause, ResumeMost)
 	}
 }
 
 // measureResumption notes how it went to resume the stream, unless nobody wanted that any more.
 func (h *Held) measureResumption(ctx context.Context, err error) {
 	if ctx.Err() == nil {
-		h.r.metrics.resumed(ctx, h.Task(), err)
+		h.r.Metrics.resumed(ctx, h.Task(), err)
 	}
 }
 
@@ -130,12 +130,12 @@ func (h *Held) measureResumption(ctx context.Context, err error) {
 func (h *Held) tryReopen(line context.Context, u *routing.Upstream) (Exchange, error) {
 	t := h.Task()
 	h.reopened = time.Now()
-	h.quiet = min(max(2*h.quiet, quietFirst), quietMost)
+	h.quiet = min(max(2*h.quiet, QuietFirst), QuietMost)
 	attempt, cancel := context.WithCancelCause(line)
 	w := &watched{quiet: h.quiet, end: cancel}
 	w.timer = time.AfterFunc(h.quiet, w.giveUp)
 	var err error
-	w.Exchange, err = h.r.pools[t.Pool].Transport.Resume(attempt, u, h.roomyCall(), t.Event, t.Terms.MaxResult)
+	w.Exchange, err = h.r.Pools[t.Pool].Transport.Resume(attempt, u, h.roomyCall(), t.Event, t.Terms.MaxResult)
 	if err == nil {
 		return w, nil
 	}
@@ -147,7 +147,7 @@ func (h *Held) tryReopen(line context.Context, u *routing.Upstream) (Exchange, e
 	return nil, err
 }
 
-const quietFirst, quietMost = time.Second, 10 * time.Second
+const QuietFirst, QuietMost = time.Second, 10 * time.Second
 
 var (
 	errQuiet = errors.New("upgrade: a resumed stream said nothing")

@@ -1,4 +1,4 @@
-package upgrade
+package runner
 
 import (
 	"bytes"
@@ -39,7 +39,7 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 	case h.refuseUndeclared(ctx, &t, id, m.Data):
 		return nil
 	case t.Session == "" || !t.MayAsk(key, m.Data) || !h.hasRoom(ctx, &t, len(m.Data)) || h.isOver(ctx):
-		h.r.metrics.question(ctx, "refused")
+		h.r.Metrics.question(ctx, "refused")
 		h.refuse(ctx, id)
 		return nil
 	}
@@ -54,9 +54,9 @@ func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
 // kept, and in memory until it has answered.
 func (h *Held) hasRoom(ctx context.Context, t *task.Task, n int) bool {
 	more := int64(n)
-	room := h.l.Quota.TakeHeld(h.id, t.Weight()+more, h.holds(t)+more)
+	room := h.l.Quota.TakeHeld(h.ID, t.Weight()+more, h.holds(t)+more)
 	if !room {
-		h.r.metrics.refused(ctx, "question")
+		h.r.Metrics.Refused(ctx, "question")
 	}
 	return room
 }
@@ -69,7 +69,7 @@ func (h *Held) open(ctx context.Context, key string, m Message) error {
 	before := h.Task()
 	list := h.l.Lists.AsksIn(before.Behind)
 	err := h.insist(ctx, func(ctx context.Context) error {
-		return h.l.Lists.Add(ctx, list, ledger.AskName(h.id, key), time.Until(h.expires)+ledger.Spare, 0)
+		return h.l.Lists.Add(ctx, list, ledger.AskName(h.ID, key), time.Until(h.Expires)+ledger.Spare, 0)
 	})
 	if err == nil {
 		err = h.must(ctx, op)
@@ -78,12 +78,12 @@ func (h *Held) open(ctx context.Context, key string, m Message) error {
 		return h.cause(ctx, err)
 	}
 	if h.isOver(ctx) { // since: who ended it need not have seen the ask
-		h.r.metrics.question(ctx, "refused")
+		h.r.Metrics.question(ctx, "refused")
 		h.refuse(ctx, []byte(key))
 		return h.close(ctx, key, "")
 	}
 	if !before.IsAsked(key) { // else its stream was resumed
-		h.r.metrics.question(ctx, "asked")
+		h.r.Metrics.question(ctx, "asked")
 	}
 	after := h.Task()
 	h.recount(&after)
@@ -99,7 +99,7 @@ func (h *Held) isReplayed(ctx context.Context, t *task.Task, key string) bool {
 		return false
 	}
 	first, err := h.l.Asks.By(ctx, t.Behind, key)
-	return err == nil && first != "" && first != h.id
+	return err == nil && first != "" && first != h.ID
 }
 
 // isOver reports whether the client has ended the session of the call.
@@ -132,14 +132,9 @@ func (h *Held) keepAsking(ctx context.Context) {
 	t := h.Task()
 	for _, ask := range t.OpenAsks() {
 		if h.refuse(ctx, []byte(ask.Key)) {
-			h.r.Settle(ctx, h.id, []byte(ask.Key))
+			h.r.Settle(ctx, h.ID, []byte(ask.Key))
 		}
 	}
-}
-
-// keepAllAsking is keepAsking for all calls that are held.
-func (r *Runner) keepAllAsking(ctx context.Context) {
-	r.forAllHeld(func(h *Held) { h.keepAsking(ctx) })
 }
 
 // unasked closes an ask that the upstream wants no answer to any more. What else is
@@ -148,7 +143,7 @@ func (h *Held) unasked(ctx context.Context, m Message) error {
 	h.sayNow()
 	key := mcp.IDKey(mcp.CancelledID(m.Data))
 	if t := h.Task(); t.IsAsked(key) {
-		h.r.metrics.question(ctx, "withdrawn")
+		h.r.Metrics.question(ctx, "withdrawn")
 	}
 	return h.close(ctx, key, m.Event, oneOf(m.Data)...)
 }

@@ -1,4 +1,4 @@
-package upgrade
+package runner
 
 import (
 	"context"
@@ -42,8 +42,8 @@ type Held struct {
 	reopened time.Time     // when a stream was resumed last; run's
 	quiet    time.Duration // how long that may say nothing; run's
 
-	id      string    // of the task
-	expires time.Time // when the task does, as this process counts
+	ID      string    // of the task
+	Expires time.Time // when the task does, as this process counts
 
 	doubtful atomic.Bool // the store may have lost the record: it is to be looked at
 
@@ -75,24 +75,24 @@ type WaitingClient interface {
 	Waits()
 }
 
-// hold makes the call of e this process's. The caller has claimed the task.
-func (r *Runner) hold(e ledger.Entry, c *task.Call) *Held {
+// Hold makes the call of e this process's. The caller has claimed the task.
+func (r *Runner) Hold(e ledger.Entry, c *task.Call) *Held {
 	h := r.newHeld(e, c)
-	r.ledger.Quota.Count(e.ID, e.Caller, e.Weight(), h.holds(&e.Task), h.expires.Add(ledger.Spare))
-	r.calls.hold(h)
+	r.ledger.Quota.Count(e.ID, e.Caller, e.Weight(), h.holds(&e.Task), h.Expires.Add(ledger.Spare))
+	r.Calls.hold(h)
 	return h
 }
 
 // newHeld returns the call of e, which is nobody's yet.
 func (r *Runner) newHeld(e ledger.Entry, c *task.Call) *Held {
 	h := &Held{
-		r: r, l: r.ledger, caller: e.Caller, size: c.Size(), call: task.Pack(c), entry: e, id: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + task.NewName(9),
-		sure: time.Now(), due: e.Due(), expires: r.ledger.Expires(e.Task),
+		r: r, l: r.ledger, caller: e.Caller, size: c.Size(), call: task.Pack(c), entry: e, ID: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + task.NewName(9),
+		sure: time.Now(), due: e.Due(), Expires: r.ledger.Expires(e.Task),
 	}
 	if e.Call != "" {
 		h.token = e.Call
 	}
-	h.room = r.unsaved.Room(h.caller, h.expires)
+	h.room = r.Unsaved.Room(h.caller, h.Expires)
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	return h
 }
@@ -101,27 +101,27 @@ func (r *Runner) newHeld(e ledger.Entry, c *task.Call) *Held {
 func (h *Held) holds(t *task.Task) int64 { return h.size + t.Recorded() }
 
 // recount counts what the call keeps and holds after it was asked something, or is not any more.
-func (h *Held) recount(t *task.Task) { h.l.Quota.Recount(h.id, t.Weight(), h.holds(t)) }
+func (h *Held) recount(t *task.Task) { h.l.Quota.Recount(h.ID, t.Weight(), h.holds(t)) }
 
 // Task returns the record as this process last saw it.
-func (h *Held) Task() task.Task { return h.standing().Task }
+func (h *Held) Task() task.Task { return h.Standing().Task }
 
 // givenUp says why the call was given up, nil if it was not.
 func (h *Held) givenUp() error { return context.Cause(h.ctx) }
 
-// Start begins the call, in a goroutine of its own that no client's departure ends. guest
+// Start begins the call, in a goroutine of its own that no client's departure ends. client
 // is nil where the client has the task's handle already.
-func (h *Held) Start(guest WaitingClient) {
-	h.client = guest
-	h.start()
+func (h *Held) Start(client WaitingClient) {
+	h.begun.Do(func() {
+		h.client = client
+		go h.run()
+	})
 }
-
-func (h *Held) start() { h.begun.Do(func() { go h.run() }) }
 
 // Discard gives the call up together with its task, which nobody was told of.
 func (h *Held) Discard() {
 	h.end(errDiscarded)
-	h.start()
+	h.Start(nil)
 }
 
 // handTime bounds how long a handle waits for the store to note that it goes out. What is
@@ -160,11 +160,11 @@ func (h *Held) Handed() {
 func (h *Held) FreeKey(ctx context.Context) {
 	t := h.Task()
 	if err := h.l.Once.Free(ctx, &t); err != nil {
-		h.r.log.Debug("an idempotency key is freed later", "task", t.ID, "error", err)
+		h.r.Log.Debug("an idempotency key is freed later", "task", t.ID, "error", err)
 	}
 }
 
-func (h *Held) standing() ledger.Entry {
+func (h *Held) Standing() ledger.Entry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.entry
@@ -196,7 +196,7 @@ func (h *Held) stepLocked(ctx context.Context, op task.Op) (ledger.Entry, error)
 // insist takes a step as soon as the store takes it. It ends with the call, or with the
 // life of the task.
 func (h *Held) insist(ctx context.Context, take func(ctx context.Context) error) error {
-	ctx, cancel := context.WithDeadline(ctx, h.expires.Add(ledger.Spare)) // of which it can still say that time was up
+	ctx, cancel := context.WithDeadline(ctx, h.Expires.Add(ledger.Spare)) // of which it can still say that time was up
 	defer cancel()
 	for {
 		err := take(ctx)
@@ -263,7 +263,7 @@ func (h *Held) rounds() (forget bool) {
 // authorises it is kept.
 func (h *Held) canBeLeft() bool {
 	t := h.Task()
-	pool := h.r.pools[t.Pool]
+	pool := h.r.Pools[t.Pool]
 	return h.l.Store.Durable() && t.MayGoOn() && t.Handed &&
 		(h.call.Bare || h.l.Records.Keys.Given() || pool != nil && pool.OwnCredentials)
 }
@@ -277,7 +277,7 @@ func (h *Held) release(forget bool) {
 	if h.leave(ctx, &t, forget) == nil {
 		h.l.Lists.Remove(ctx, h.l.Lists.TasksOf(h.l.Holder), t.ID)
 	} // else it stays listed, and the next beat sees to it
-	h.r.calls.letGo(t.ID)
+	h.r.Calls.letGo(t.ID)
 	h.l.SettleQuota(&t)
 	h.end(nil)
 	close(h.done)
@@ -293,7 +293,7 @@ func (h *Held) leave(ctx context.Context, t *task.Task, forget bool) error {
 		if h.r.forget(ctx, t) != nil {
 			h.r.abortLater(*t)
 		}
-		return h.r.leaveSession(ctx, t, h.call.Unpack())
+		return h.r.LeaveSession(ctx, t, h.call.Unpack())
 	case t.Holder == h.l.Holder:
 		return errUnended
 	case !t.State.Terminal():
@@ -301,7 +301,7 @@ func (h *Held) leave(ctx context.Context, t *task.Task, forget bool) error {
 	case t.State == task.Cancelled:
 		h.l.LeaveLive(ctx, t) // whoever cancelled it may have died before
 	}
-	if err := h.r.leaveSession(ctx, t, h.call.Unpack()); err != nil {
+	if err := h.r.LeaveSession(ctx, t, h.call.Unpack()); err != nil {
 		return err
 	}
 	h.l.DropCall(ctx, t.ID)
@@ -329,8 +329,8 @@ func (h *Held) finish(e ending) {
 	ctx := context.WithoutCancel(h.ctx)
 	op, outcome := h.l.Op(task.Finish), e.outcome
 	op.End, op.Message, op.ToolFailed, op.Outcome, op.Round = e.state, e.message, e.toolFailed, op.ID, h.due
-	if !h.l.Quota.Take(h.id, int64(len(outcome))) {
-		h.r.metrics.refused(ctx, "outcome")
+	if !h.l.Quota.Take(h.ID, int64(len(outcome))) {
+		h.r.Metrics.Refused(ctx, "outcome")
 		op.End, op.Message, op.ToolFailed, outcome = task.Failed, task.ErrNotKept.Message, false, task.ErrNotKept.Object()
 	}
 	if h.room.Take(ctx, int64(len(outcome))) != nil {
@@ -342,14 +342,14 @@ func (h *Held) finish(e ending) {
 	switch {
 	case err == nil:
 		t := h.Task()
-		h.r.metrics.ended(ctx, t)
+		h.r.Metrics.ended(ctx, t)
 		h.l.LeaveLive(ctx, &t)
 		h.l.Notices.Changed(ctx, &t)
 	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale):
-		h.r.metrics.late.Add(ctx, 1)
+		h.r.Metrics.late.Add(ctx, 1)
 		h.l.Records.DropOutcome(ctx, h.Task().ID, op.Outcome)
 	default:
-		h.r.log.Error("the outcome of a task is lost", "task", h.Task().ID, "error", err)
+		h.r.Log.Error("the outcome of a task is lost", "task", h.Task().ID, "error", err)
 	}
 }
 
@@ -359,7 +359,7 @@ func (h *Held) store(ctx context.Context, op task.Op, outcome []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, ledger.StoreTime)
 	defer cancel()
 	keep := func() error {
-		return h.l.Records.KeepOutcome(ctx, h.id, op.Outcome, outcome, time.Until(h.expires))
+		return h.l.Records.KeepOutcome(ctx, h.ID, op.Outcome, outcome, time.Until(h.Expires))
 	}
 	before := h.repaired()
 	if err := keep(); err != nil {

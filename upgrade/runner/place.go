@@ -1,10 +1,9 @@
-package upgrade
+package runner
 
 import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"berth/internal/mcp"
@@ -14,9 +13,9 @@ import (
 	"berth/upgrade/task"
 )
 
-// placeEvery is how often a call that waits looks for a place, whether anybody told it of
+// PlaceEvery is how often a call that waits looks for a place, whether anybody told it of
 // one or not.
-const placeEvery = time.Second
+const PlaceEvery = time.Second
 
 // place is an upstream that a call goes to, and what the call takes there.
 type place struct {
@@ -28,12 +27,12 @@ type place struct {
 // bounds how many there are. It waits for one for as long as it takes.
 func (h *Held) takePlace(tried []*routing.Upstream) (place, error) {
 	t := h.Task()
-	pool := h.r.pools[t.Pool].Routing
+	pool := h.r.Pools[t.Pool].Routing
 	if t.Terms.Slots == 0 {
 		lease, err := pick(pool, &t, tried)
 		return place{Lease: lease}, err
 	}
-	ctx, cancel := context.WithDeadlineCause(h.ctx, h.expires, task.ErrTimeout)
+	ctx, cancel := context.WithDeadlineCause(h.ctx, h.Expires, task.ErrTimeout)
 	defer cancel()
 	freed, stop := h.l.Notices.Watch(ledger.QueueTopic(t.Terms.Queue))
 	defer stop()
@@ -62,7 +61,7 @@ func waitFor(ctx context.Context, freed <-chan struct{}) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-freed:
-	case <-time.After(placeEvery):
+	case <-time.After(PlaceEvery):
 	}
 	return nil
 }
@@ -93,10 +92,10 @@ func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, t *task.Task, t
 	at := ledger.PlaceOf(waiting, t.ID)
 	switch {
 	case at < 0: // its first look, or an outage has lost the entry
-		h.turn, waiting = h.l.Queues.Join(ctx, t, h.turn, waiting, time.Until(h.expires))
+		h.turn, waiting = h.l.Queues.Join(ctx, t, h.turn, waiting, time.Until(h.Expires))
 		at = ledger.PlaceOf(waiting, t.ID)
 	case ledger.Doubled(waiting, at):
-		h.turn, waiting = h.l.Queues.JoinAnew(ctx, t, waiting, at, time.Until(h.expires))
+		h.turn, waiting = h.l.Queues.JoinAnew(ctx, t, waiting, at, time.Until(h.Expires))
 		at = ledger.PlaceOf(waiting, t.ID)
 	}
 	h.turn = waiting[at]
@@ -113,7 +112,7 @@ func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, t *task.Task, t
 	switch {
 	case err != nil:
 	case taken.Lease != nil:
-		h.l.Queues.NoteRound(ctx, t.QueueName(), h.turn, time.Until(h.expires)+ledger.Spare)
+		h.l.Queues.NoteRound(ctx, t.QueueName(), h.turn, time.Until(h.Expires)+ledger.Spare)
 		h.unqueue(ctx, t)
 	case at == 0:
 		h.r.pruneSlots(ctx, pool, t.Terms.Queue)
@@ -152,7 +151,7 @@ func (h *Held) takeSlot(ctx context.Context, pool *routing.Pool, t *task.Task, t
 			Lease: lease, list: h.l.Lists.SlotsOf(t.Terms.Queue, lease.Upstream.Name),
 			name: ledger.PlacesOf(t.ID, h.l.Holder) + task.NewName(6),
 		}
-		err = h.l.Lists.Add(ctx, at.list, at.name, time.Until(h.expires)+ledger.Spare, t.Terms.Slots)
+		err = h.l.Lists.Add(ctx, at.list, at.name, time.Until(h.Expires)+ledger.Spare, t.Terms.Slots)
 		if err == nil {
 			h.standAt(at)
 			return at, nil
@@ -184,43 +183,6 @@ func (h *Held) standAt(at place) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.place = at
-}
-
-// pruneQueue strikes a task out of the line that task stands in if nobody holds it: a
-// fail-over may have brought the entry back, and it is in the way of those who come after.
-func (r *Runner) pruneQueue(ctx context.Context, t *task.Task, other ledger.Turn) {
-	e, err := r.ledger.Records.Get(ctx, other.ID)
-	if errors.Is(err, ledger.ErrUnknown) || err == nil && e.Holder == "" {
-		r.ledger.Queues.RemoveAs(ctx, t, other.Name)
-	}
-}
-
-// pruneSlots gives back places whose holders are gone, or are this process and know nothing
-// of them. Another one that lives gives its own back, once its call is closed.
-func (r *Runner) pruneSlots(ctx context.Context, pool *routing.Pool, queue string) {
-	for _, u := range pool.Upstreams() {
-		list := r.ledger.Lists.SlotsOf(queue, u.Name)
-		taken, _ := r.ledger.Store.Members(ctx, list) // none, or another time
-		for _, name := range taken {
-			if r.isStray(ctx, name) {
-				r.ledger.Lists.Remove(ctx, list, name)
-			}
-		}
-	}
-}
-
-// isStray reports whether nobody will give a place back.
-func (r *Runner) isStray(ctx context.Context, name string) bool {
-	id, rest, _ := strings.Cut(name, " ")
-	holder, _, _ := strings.Cut(rest, " ")
-	if holder == r.ledger.Holder {
-		return r.calls.get(id) == nil
-	}
-	if lives, err := r.ledger.Lists.Stands(ctx, holder); lives || err != nil {
-		return false
-	}
-	e, err := r.ledger.Records.Get(ctx, id)
-	return errors.Is(err, ledger.ErrUnknown) || err == nil && e.Holder != holder
 }
 
 // leavePlace gives back what takePlace took.

@@ -1,4 +1,4 @@
-package upgrade
+package runner
 
 import (
 	"bytes"
@@ -14,9 +14,9 @@ import (
 	"berth/upgrade/task"
 )
 
-// sayEvery is how often the progress of one task is stored at most: what the tool says in
+// SayEvery is how often the progress of one task is stored at most: what the tool says in
 // between is overtaken.
-const sayEvery = time.Second
+const SayEvery = time.Second
 
 // saying is what a round has said, as far as it is not stored.
 type saying struct {
@@ -52,7 +52,7 @@ func (h *Held) noteThat(said saying) {
 	}
 	s.others = append(s.others, said.others...)
 	s.others = s.others[max(0, len(s.others)-task.MaxSaid):]
-	wait := sayEvery - time.Since(h.spoke)
+	wait := SayEvery - time.Since(h.spoke)
 	switch {
 	case wait <= 0:
 		h.say()

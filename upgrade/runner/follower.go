@@ -1,4 +1,4 @@
-package upgrade
+package runner
 
 import (
 	"context"
@@ -108,7 +108,7 @@ func (f *follower) cancelled(ctx context.Context) error {
 		return err
 	}
 	t := h.Task()
-	h.r.metrics.ended(ctx, t)
+	h.r.Metrics.ended(ctx, t)
 	h.l.LeaveLive(ctx, &t)
 	h.l.Notices.Changed(ctx, &t)
 	return nil
@@ -196,7 +196,7 @@ func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Inp
 	c := aboutTheirs(f.id, id, method, t.Version, answers)
 	c.Room = f.h.room
 	c.Envelope = f.h.call.Unpack().Envelope
-	ex, err := f.h.r.pools[t.Pool].Transport.Send(ctx, f.u, c, t.Terms.MaxResult)
+	ex, err := f.h.r.Pools[t.Pool].Transport.Send(ctx, f.u, c, t.Terms.MaxResult)
 	if err != nil {
 		return reply{}, err
 	}
@@ -228,6 +228,6 @@ func (f *follower) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
 	if _, err := f.askOnce(ctx, mcp.MethodCancelTask, nil); err != nil {
-		f.h.r.log.Debug("a task of an upstream's could not be cancelled", "upstream", f.u.Name, "error", err)
+		f.h.r.Log.Debug("a task of an upstream's could not be cancelled", "upstream", f.u.Name, "error", err)
 	}
 }

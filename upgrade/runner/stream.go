@@ -1,4 +1,4 @@
-package upgrade
+package runner
 
 import (
 	"bytes"
@@ -12,16 +12,13 @@ import (
 	"berth/upgrade/task"
 )
 
-// lingerTime is how long a legacy call that was cancelled has to end by itself before its
+// LingerTime is how long a legacy call that was cancelled has to end by itself before its
 // stream is closed.
-const lingerTime = time.Second
+const LingerTime = time.Second
 
 // maxRetry bounds how long an upstream may want to be left alone before its stream is
 // resumed.
 const maxRetry = time.Minute
-
-// tellUpstream bounds what telling an upstream something may hold a call up.
-const tellUpstream = 2 * time.Second
 
 // line returns the context of an exchange of the round that ctx bounds. In the legacy era a
 // stream that closes cancels nothing: so the exchange outlives ctx by a moment, in which the
@@ -38,7 +35,7 @@ func (h *Held) line(ctx context.Context) (line context.Context, hangUp func()) {
 		}
 		h.revoke(ctx)
 		select {
-		case <-time.After(lingerTime):
+		case <-time.After(LingerTime):
 			h.revoke(ctx) // the first time may have overtaken the call itself
 		case <-line.Done():
 		}
@@ -64,15 +61,7 @@ func (h *Held) abandons(cause error) bool {
 // revoke tells the upstream that nobody wants the answer to the call any more.
 func (h *Held) revoke(ctx context.Context) {
 	t := h.Task()
-	h.r.revoke(ctx, &t, h.call.Unpack())
-}
-
-// revoke tells the upstream of a legacy call of a task's that nobody wants the answer any
-// more. c is the call.
-func (r *Runner) revoke(ctx context.Context, t *task.Task, c *task.Call) {
-	if t.Round > 0 && t.Call != "" {
-		r.post(ctx, t, c, mcp.Cancelled(requestID(t.Call, t.Round), "the task was given up"))
-	}
+	h.r.Revoke(ctx, &t, h.call.Unpack())
 }
 
 // post posts a notification or a response in the call's session. It reports whether the
@@ -80,23 +69,6 @@ func (r *Runner) revoke(ctx context.Context, t *task.Task, c *task.Call) {
 func (h *Held) post(ctx context.Context, body []byte) bool {
 	t := h.Task()
 	return h.r.post(ctx, &t, h.call.Unpack(), body)
-}
-
-// post posts a notification or a response with all that a task's call c bears beside its
-// body. It reports whether the upstream has taken it.
-func (r *Runner) post(ctx context.Context, t *task.Task, c *task.Call, body []byte) bool {
-	pool, u := r.pools[t.Pool], r.upstreamOf(t)
-	if u == nil || pool.Transport.Tell == nil {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellUpstream)
-	defer cancel()
-	c.Body = body
-	if err := pool.Transport.Tell(ctx, u, c); err != nil {
-		r.log.Debug("an upstream could not be told", "upstream", u.Name, "error", err)
-		return false
-	}
-	return true
 }
 
 // listen reads the answer to the round, and resumes its stream as often as it breaks and

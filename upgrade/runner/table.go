@@ -1,4 +1,4 @@
-package upgrade
+package runner
 
 import (
 	"context"
@@ -8,10 +8,10 @@ import (
 	"berth/upgrade/task"
 )
 
-// table knows which tasks this process has to do with: whose calls it holds, and which
+// Table knows which tasks this process has to do with: whose calls it holds, and which
 // of them are claimed by somebody who decides whether it shall. A task has one claim at a
 // time, and none while its call is held.
-type table struct {
+type Table struct {
 	mu      sync.Mutex // guards the fields below
 	held    map[string]*Held
 	claimed map[string]chan struct{} // closed with the claim
@@ -20,17 +20,17 @@ type table struct {
 	cut     bool                     // what is still taken on ends at once
 }
 
-func newTable() *table {
-	return &table{held: map[string]*Held{}, claimed: map[string]chan struct{}{}, live: map[string]int{}}
+func newTable() *Table {
+	return &Table{held: map[string]*Held{}, claimed: map[string]chan struct{}{}, live: map[string]int{}}
 }
 
 // perCaller is the share of the calls that a process may hold, as a divisor, that one caller
 // may have.
 const perCaller = 2
 
-// admit claims a new task of a caller, unless this process has as many as most already, or
+// Admit claims a new task of a caller, unless this process has as many as most already, or
 // the caller half of them; 0 is any number.
-func (c *table) admit(id, caller string, most int) (release func(), err error) {
+func (c *Table) Admit(id, caller string, most int) (release func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -44,34 +44,34 @@ func (c *table) admit(id, caller string, most int) (release func(), err error) {
 	c.claimed[id] = make(chan struct{})
 	c.live[caller]++
 	return func() {
-		c.unclaim(id)
+		c.Unclaim(id)
 		c.give(caller)
 	}, nil
 }
 
 // give takes back one of the calls that a caller has.
-func (c *table) give(caller string) {
+func (c *Table) give(caller string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.giveLocked(caller)
 }
 
-func (c *table) giveLocked(caller string) {
+func (c *Table) giveLocked(caller string) {
 	if c.live[caller]--; c.live[caller] <= 0 {
 		delete(c.live, caller)
 	}
 }
 
-// claim claims a task once nobody else has, and once this process has let go of its call.
+// Claim claims a task once nobody else has, and once this process has let go of its call.
 // Errors: ErrDraining, or the cause of ctx's end.
-func (c *table) claim(ctx context.Context, id string) (release func(), err error) {
+func (c *Table) Claim(ctx context.Context, id string) (release func(), err error) {
 	for {
-		busy, err := c.tryClaim(id)
+		busy, err := c.TryClaim(id)
 		switch {
 		case err != nil:
 			return nil, err
 		case busy == nil:
-			return func() { c.unclaim(id) }, nil
+			return func() { c.Unclaim(id) }, nil
 		}
 		select {
 		case <-busy:
@@ -81,9 +81,9 @@ func (c *table) claim(ctx context.Context, id string) (release func(), err error
 	}
 }
 
-// tryClaim claims a task, or returns a channel that is closed when another attempt is
+// TryClaim claims a task, or returns a channel that is closed when another attempt is
 // worth while.
-func (c *table) tryClaim(id string) (busy <-chan struct{}, err error) {
+func (c *Table) TryClaim(id string) (busy <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closing {
@@ -99,7 +99,7 @@ func (c *table) tryClaim(id string) (busy <-chan struct{}, err error) {
 	return nil, nil
 }
 
-func (c *table) unclaim(id string) {
+func (c *Table) Unclaim(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	close(c.claimed[id])
@@ -107,17 +107,17 @@ func (c *table) unclaim(id string) {
 }
 
 // hold takes in the call of a task that the caller has claimed.
-func (c *table) hold(h *Held) {
+func (c *Table) hold(h *Held) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.held[h.id] = h
+	c.held[h.ID] = h
 	c.live[h.caller]++
 	if c.cut {
 		h.end(task.ErrShutdown)
 	}
 }
 
-func (c *table) letGo(id string) {
+func (c *Table) letGo(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if h := c.held[id]; h != nil {
@@ -126,20 +126,20 @@ func (c *table) letGo(id string) {
 	}
 }
 
-func (c *table) get(id string) *Held {
+func (c *Table) Get(id string) *Held {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.held[id]
 }
 
-func (c *table) size() int {
+func (c *Table) Size() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.held)
 }
 
-// all are the calls that are held.
-func (c *table) all() []*Held {
+// All are the calls that are held.
+func (c *Table) All() []*Held {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	held := make([]*Held, 0, len(c.held))
@@ -149,21 +149,21 @@ func (c *table) all() []*Held {
 	return held
 }
 
-// close has nothing more be taken on.
-func (c *table) close() {
+// Close has nothing more be taken on.
+func (c *Table) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closing = true
 }
 
-func (c *table) closed() bool {
+func (c *Table) Closed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.closing
 }
 
-// cutAll ends all calls that are held, and those that are about to be.
-func (c *table) cutAll() {
+// CutAll ends all calls that are held, and those that are about to be.
+func (c *Table) CutAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cut = true
@@ -172,9 +172,9 @@ func (c *table) cutAll() {
 	}
 }
 
-// empty waits until nothing is held or claimed, and reports whether that came before the
+// Empty waits until nothing is held or claimed, and reports whether that came before the
 // end of ctx.
-func (c *table) empty(ctx context.Context) bool {
+func (c *Table) Empty(ctx context.Context) bool {
 	for {
 		busy := c.busy()
 		if busy == nil {
@@ -190,7 +190,7 @@ func (c *table) empty(ctx context.Context) bool {
 
 // busy returns a channel that is closed when one of the tasks is let go of; nil if there
 // is none.
-func (c *table) busy() <-chan struct{} {
+func (c *Table) busy() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, h := range c.held {

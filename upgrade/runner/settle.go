@@ -1,4 +1,4 @@
-package upgrade
+package runner
 
 import (
 	"context"
@@ -61,13 +61,13 @@ func (r *Runner) settleAsk(ctx context.Context, id string, op task.Op) error {
 	if err != nil {
 		return err
 	}
-	r.lookAt(ctx, id)
+	r.LookAt(ctx, id)
 	r.ledger.Notices.Changed(ctx, &e.Task)
 	if err := r.ledger.Asks.Remove(ctx, &e.Task, op.Key); err != nil {
 		return err
 	}
 	if e.Did(op.ID) {
-		r.metrics.question(ctx, "settled")
+		r.Metrics.question(ctx, "settled")
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package upgrade
+package runner
 
 import (
 	"context"
@@ -59,20 +59,10 @@ func (h *Held) rejoin() (again bool, err error) {
 	return f.keep(ctx, state)
 }
 
-// upstreamOf returns the upstream that a task's round went to; nil if that is not in the
-// pool any more.
-func (r *Runner) upstreamOf(t *task.Task) *routing.Upstream {
-	pool := r.pools[t.Pool]
-	if pool == nil {
-		return nil
-	}
-	return pool.Routing.Find(t.Upstream)
-}
-
-// withdraw gives up the upstream's task that a cancelled one followed while nobody held
+// Withdraw gives up the upstream's task that a cancelled one followed while nobody held
 // it, with what authorises who cancels it.
-func (r *Runner) withdraw(ctx context.Context, followed *task.Task, with *task.Envelope) {
-	pool := r.pools[followed.Pool]
+func (r *Runner) Withdraw(ctx context.Context, followed *task.Task, with *task.Envelope) {
+	pool := r.Pools[followed.Pool]
 	if followed.Follows == "" || followed.Holder != "" || pool == nil || with == nil {
 		return
 	}
@@ -86,7 +76,7 @@ func (r *Runner) withdraw(ctx context.Context, followed *task.Task, with *task.E
 	c.Envelope = *with
 	ex, err := pool.Transport.Send(ctx, u, c, followed.Terms.MaxResult)
 	if err != nil {
-		r.log.Debug("a task of an upstream's could not be cancelled", "upstream", u.Name, "error", err)
+		r.Log.Debug("a task of an upstream's could not be cancelled", "upstream", u.Name, "error", err)
 		return
 	}
 	defer ex.Close()

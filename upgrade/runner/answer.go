@@ -1,0 +1,57 @@
+package runner
+
+import (
+	"context"
+	"errors"
+
+	"berth/internal/storage"
+	"berth/upgrade/ledger"
+	"berth/upgrade/task"
+)
+
+// Answer does what op says, and goes on with the task if that made it this process's. The
+// caller has claimed the task.
+func (r *Runner) Answer(ctx context.Context, e ledger.Entry, op task.Op, with *task.Envelope) error {
+	// Whether these are the last answers shows when they are stored. In vain, the listing
+	// is struck by the next beat.
+	if err := r.ledger.TakeOn(ctx, &e.Task); err != nil {
+		return err
+	}
+	after, err := r.ledger.Records.Apply(ctx, e, op)
+	switch {
+	case errors.Is(err, ledger.ErrUnknown):
+		return r.ledger.Epoch.Miss(ctx)
+	case err != nil:
+		return err
+	}
+	if r.TookOver(&after.Task, op) {
+		return r.goOn(ctx, after, with)
+	}
+	r.ledger.Notices.Changed(ctx, &e.Task)
+	return nil
+}
+
+// goOn holds the next round of a task, sent with the envelope of who answered.
+func (r *Runner) goOn(ctx context.Context, e ledger.Entry, with *task.Envelope) error {
+	c, _, err := r.ledger.Records.LoadCall(ctx, e.ID)
+	if errors.Is(err, storage.ErrUnavailable) {
+		return err
+	}
+	if err != nil {
+		r.Log.Error("the call of a task cannot be read", "task", e.ID, "error", err)
+		h := r.Hold(e, &task.Call{})
+		h.end(task.ErrCallLost)
+		h.Start(nil)
+		return nil
+	}
+	c.Envelope = *with
+	r.Hold(e, c).Start(nil)
+	r.ledger.Notices.Changed(ctx, &e.Task)
+	return nil
+}
+
+// TookOver reports whether op made this process the holder of a round that is due, or can
+// be listened to further.
+func (r *Runner) TookOver(t *task.Task, op task.Op) bool {
+	return t.Did(op.ID) && (t.Waiting() || t.Resumable()) && t.Holder == r.ledger.Holder
+}

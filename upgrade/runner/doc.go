@@ -1,0 +1,20 @@
+// Package runner holds the calls of one process: from a task's record on to its outcome, or
+// to the next time that the task waits for input.
+//
+// It promises that a round's dispatch is durable before its first byte leaves, that an outcome
+// is stored before anybody is told of it, and that a step whose acknowledgement is lost is
+// taken again. It decides about no task that another process holds: who adopts one claims it
+// first, in Table. It asks no other berth for anything.
+//
+// What it costs: a goroutine a call, and what is large of a call only as it came; deep stacks
+// are left after each step (stack.go), header maps packed while a call waits.
+//
+//	runner.go, pool.go, transport.go   the runner, and how it reaches upstreams
+//	held.go, look.go, progress.go      a held call: its life, its record, what it reports
+//	round.go, place.go, slots.go       a round, and its turn at an upstream
+//	stream.go, asks.go, resume.go      a round of the legacy era
+//	follow.go, follower.go             a task of the upstream's own
+//	table.go, pending.go, abort.go     whose a task is, while that is decided, and if it fails
+//	answer.go, cancel.go, settle.go, sessionend.go  what clients do to held calls
+//	metrics.go                         how an operator sees it
+package runner
