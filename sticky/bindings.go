@@ -3,7 +3,6 @@ package sticky
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -148,12 +147,9 @@ func (b *Bindings) load(ctx context.Context, kind Kind, name string) (Binding, e
 }
 
 func (b *Bindings) read(ctx context.Context, kind Kind, name string) (Binding, error) {
-	record, err := b.store.Get(ctx, name)
-	if errors.Is(err, storage.ErrNotFound) {
-		return Binding{}, ErrUnknown
-	}
+	record, err := b.get(ctx, name)
 	if err != nil {
-		return Binding{}, fmt.Errorf("sticky: look-up: %w", err)
+		return Binding{}, err
 	}
 	binding, err := decode(record.Value)
 	if err != nil {

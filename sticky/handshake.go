@@ -2,15 +2,9 @@ package sticky
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
-
-	"berth/internal/storage"
 )
-
-// maxRevisions bounds how often Revise begins anew because another writer was first.
-const maxRevisions = 16
 
 // handshakeLife is how long a handshake is kept from when it was last prolonged:
 // as long as its session may be unused, twice, so that it need not be written each
@@ -32,43 +26,14 @@ func (b *Bindings) KeepHandshake(ctx context.Context, session Key, handshake []b
 // Handshake returns what KeepHandshake kept of a session. The error is ErrUnknown, or
 // wraps storage.ErrUnavailable or ctx's.
 func (b *Bindings) Handshake(ctx context.Context, session Key) ([]byte, error) {
-	record, err := b.handshake(ctx, session.handshake().digest())
+	record, err := b.get(ctx, session.handshake().digest())
 	return record.Value, err
 }
 
-func (b *Bindings) handshake(ctx context.Context, name string) (storage.Record, error) {
-	record, err := b.store.Get(ctx, name)
-	if errors.Is(err, storage.ErrNotFound) {
-		return storage.Record{}, ErrUnknown
-	}
-	if err != nil {
-		return storage.Record{}, fmt.Errorf("sticky: handshake: %w", err)
-	}
-	return record, nil
-}
-
 // ReviseHandshake replaces what is kept of a session by what change makes of it; nil
-// drops it. Writers that meet begin anew, so that none undoes another's change.
+// drops it. Errors are Handshake's and change's.
 func (b *Bindings) ReviseHandshake(ctx context.Context, session Key, change func(handshake []byte) ([]byte, error)) error {
-	name := session.handshake().digest()
-	for range maxRevisions {
-		record, err := b.handshake(ctx, name)
-		if err != nil {
-			return err
-		}
-		next, err := change(record.Value)
-		if err != nil {
-			return err
-		}
-		if next == nil {
-			return b.store.Delete(ctx, name)
-		}
-		_, err = b.store.Swap(ctx, name, record.Version, next, b.handshakeLife())
-		if !errors.Is(err, storage.ErrConflict) {
-			return err
-		}
-	}
-	return fmt.Errorf("sticky: handshake: %w", storage.ErrConflict)
+	return b.revise(ctx, session.handshake().digest(), b.handshakeLife(), change)
 }
 
 // DropHandshake forgets what is kept of a session that has ended.
@@ -94,13 +59,5 @@ func (b *Bindings) prolonged(session Key, kept time.Time) time.Time {
 // prolong writes a handshake anew as it stands, for another life. One that is gone
 // stays gone: its session is not moved then.
 func (b *Bindings) prolong(ctx context.Context, name string) error {
-	record, err := b.handshake(ctx, name)
-	if err != nil {
-		return err
-	}
-	_, err = b.store.Swap(ctx, name, record.Version, record.Value, b.handshakeLife())
-	if errors.Is(err, storage.ErrConflict) {
-		return nil // somebody else has just written it, for as long
-	}
-	return err
+	return b.revise(ctx, name, b.handshakeLife(), func(handshake []byte) ([]byte, error) { return handshake, nil })
 }

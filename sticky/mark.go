@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"berth/internal/storage"
 )
 
 // Change returns the key under which changes of what k names are marked.
@@ -28,12 +26,9 @@ func (b *Bindings) Mark(ctx context.Context, key Key, mark string, life time.Dur
 // asked before, could be older than the mark. The error wraps storage.ErrUnavailable
 // or is ctx's.
 func (b *Bindings) MarkOf(ctx context.Context, key Key) (string, error) {
-	record, err := b.store.Get(ctx, key.digest())
-	if errors.Is(err, storage.ErrNotFound) {
-		return "", nil
+	record, err := b.get(ctx, key.digest())
+	if errors.Is(err, ErrUnknown) {
+		err = nil
 	}
-	if err != nil {
-		return "", fmt.Errorf("sticky: mark: %w", err)
-	}
-	return string(record.Value), nil
+	return string(record.Value), err
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"berth/internal/storage"
 )
 
 // RebindProvisional gives a provisional binding that binding.Maker made for the upstream
@@ -35,7 +33,7 @@ func (b *Bindings) ReleaseProvisional(ctx context.Context, key Key, from, maker 
 		return
 	}
 	// An engine deletes without a condition; the shortest life is as good.
-	err := b.replace(ctx, name, may, Binding{Upstream: from, Dialect: draft}, time.Nanosecond)
+	err := b.replace(ctx, name, time.Nanosecond, Binding{Upstream: from, Dialect: draft}, may)
 	if err != nil && !errors.Is(err, ErrOwned) {
 		b.log.Debug("a provisional binding could not be released", "kind", string(key.Kind), "error", err)
 	}
@@ -53,11 +51,11 @@ func (b *Bindings) rebind(ctx context.Context, e entry, may func(Binding) bool) 
 		b.near.add(e)
 		return nil
 	}
-	err := b.replace(ctx, e.name, may, e.binding, time.Until(e.binding.Expires))
-	if errors.Is(err, ErrOwned) {
+	err := b.replace(ctx, e.name, time.Until(e.binding.Expires), e.binding, may)
+	switch {
+	case errors.Is(err, ErrOwned):
 		return err
-	}
-	if err != nil {
+	case err != nil:
 		_, err = b.bindLocally(e, err)
 		return err
 	}
@@ -65,21 +63,16 @@ func (b *Bindings) rebind(ctx context.Context, e entry, may func(Binding) bool) 
 	return nil
 }
 
-// replace swaps what stands in the store for another binding, if may allows it.
-func (b *Bindings) replace(ctx context.Context, name string, may func(Binding) bool, next Binding, life time.Duration) error {
-	record, err := b.store.Get(ctx, name)
-	if errors.Is(err, storage.ErrNotFound) {
-		return ErrOwned // given up, or lost: whoever binds it next is first
-	}
-	if err != nil {
-		return err
-	}
-	standing, err := decode(record.Value)
-	if err != nil || !may(standing) {
-		return ErrOwned
-	}
-	_, err = b.store.Swap(ctx, name, record.Version, next.encode(), life)
-	if errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrNotFound) {
+// replace puts next in the place of what stands in the store, if may allows it; ErrOwned if
+// not, or if nothing stands: whoever binds the id next is first.
+func (b *Bindings) replace(ctx context.Context, name string, life time.Duration, next Binding, may func(Binding) bool) error {
+	err := b.exchange(ctx, name, life, next, func(standing Binding) error {
+		if !may(standing) {
+			return ErrOwned
+		}
+		return nil
+	})
+	if errors.Is(err, ErrUnknown) {
 		return ErrOwned
 	}
 	return err

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"berth/internal/storage"
 )
 
 // Observe notes a task's state as its owner just told it: a changed status, or a
@@ -78,25 +76,18 @@ func (b *Bindings) apply(ctx context.Context, e entry) error {
 	if life <= 0 {
 		return nil
 	}
-	record, err := b.store.Get(ctx, e.name)
-	if errors.Is(err, storage.ErrNotFound) {
+	err := b.exchange(ctx, e.name, life, e.binding, func(standing Binding) error {
+		if !e.agrees(standing) && !standing.yieldsTo(e.binding) || e.binding.yieldsTo(standing) {
+			return ErrOwned
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, ErrUnknown):
 		_, _, err = b.store.PutIfAbsent(ctx, e.name, e.binding.encode(), life)
-		return err
-	}
-	if err != nil {
-		return err
-	}
-	standing, err := decode(record.Value)
-	if err != nil {
-		return err
-	}
-	if !e.agrees(standing) && !standing.yieldsTo(e.binding) || e.binding.yieldsTo(standing) {
+	case errors.Is(err, ErrOwned):
 		b.near.remove(e.name)
 		return nil
-	}
-	_, err = b.store.Swap(ctx, e.name, record.Version, e.binding.encode(), life)
-	if errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrNotFound) {
-		return nil // somebody else has just written what they saw
 	}
 	return err
 }
