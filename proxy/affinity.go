@@ -38,7 +38,7 @@ func (x *request) learnAffinity(u *routing.Upstream, c *mcp.Call, a *mcp.Answer)
 	if len(x.Endpoint.Affinity) == 0 || c == nil || x.Session != "" || !a.HasResult || a.ToolFailed {
 		return
 	}
-	ctx, cancel := x.recording()
+	ctx, cancel := x.Recording()
 	defer cancel()
 	for _, carried := range x.decision.Affinities {
 		x.holdTogether(ctx, u, carried)

@@ -26,25 +26,11 @@ func (x *request) announcing(response *wire.Response) string {
 	case mcp.MethodDiscover, mcp.MethodInitialize:
 		return c.Method
 	case mcp.MethodListTools:
-		if x.hasCoreTasks() {
+		if x.HasCoreTasks(&x.decision) {
 			return c.Method
 		}
 	}
 	return ""
-}
-
-// hasCoreTasks reports whether the request is of the revision whose core has tasks.
-func (x *request) hasCoreTasks() bool {
-	return x.Era() == mcp.EraLegacy && x.negotiated() == mcp.VersionCoreTasks
-}
-
-// negotiated is the protocol version that a legacy request is made in: its session's,
-// where that is known, or what the client claims.
-func (x *request) negotiated() string {
-	if version := x.decision.Binding.Version; x.decision.Key.Kind == sticky.Session && version != "" {
-		return version
-	}
-	return x.Version()
 }
 
 // answerReader returns a reader that holds as much of an answer's messages as berth may
@@ -110,7 +96,7 @@ func (x *request) completed(piece exchange.Piece) (message []byte, changed bool)
 func (x *request) servesAnnounced(c *mcp.Call) bool {
 	switch c.Method {
 	case mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodCancelTask:
-		return c.IsTask() && x.hasCoreTasks() && x.tasksPromised() == sticky.TasksAdded && x.p.options.Rules.In(x.PoolName())
+		return c.IsTask() && x.HasCoreTasks(&x.decision) && x.tasksPromised() == sticky.TasksAdded && x.p.options.Rules.In(x.PoolName())
 	}
 	return false
 }

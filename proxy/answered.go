@@ -17,7 +17,7 @@ func (x *request) recordAnswered(response *wire.Response) {
 	if id == nil {
 		return
 	}
-	ctx, cancel := x.recording()
+	ctx, cancel := x.Recording()
 	defer cancel()
 	x.p.options.Tasks.SettleIn(ctx, x.behind(), id)
 }
@@ -38,7 +38,7 @@ func (x *request) mayReply() error {
 	if err != nil || id == "" {
 		return nil
 	}
-	task, err := tasks.Peek(x.ctx, id, x.asker())
+	task, err := tasks.Peek(x.ctx, id, x.Asker())
 	if err != nil {
 		return nil
 	}

@@ -92,7 +92,7 @@ func (x *request) askToolsPage(ctx context.Context, u *routing.Upstream, cursor 
 	}
 	data, _ := json.Marshal(body) // strings and maps always marshal
 	out := x.ownPost(u, data)
-	out.Header.Set(mcp.HeaderVersion, x.negotiated())
+	out.Header.Set(mcp.HeaderVersion, x.Negotiated(&x.decision))
 	response, err := x.Endpoint.Client.Send(ctx, out, 0)
 	if err != nil {
 		var failed *exchange.SendError

@@ -238,7 +238,7 @@ func (a *attached) pass(o offer) (next, error) {
 
 // freeKey gives back the name of a refused call: the client may use it at once.
 func (a *attached) freeKey() {
-	ctx, cancel := a.x.recording()
+	ctx, cancel := a.x.Recording()
 	defer cancel()
 	a.held.FreeKey(ctx)
 }

@@ -43,7 +43,7 @@ func (x *request) markChanges(mark, own string, life time.Duration) {
 	if len(x.changes) == 0 {
 		return
 	}
-	ctx, cancel := x.recording()
+	ctx, cancel := x.Recording()
 	defer cancel()
 	for _, key := range x.changes {
 		x.p.flights.invalidate(key, own)

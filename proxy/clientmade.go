@@ -29,7 +29,7 @@ func (x *request) bindMade(u *routing.Upstream) (owner *routing.Upstream, err er
 	if len(x.decision.Made) == 0 {
 		return u, nil
 	}
-	ctx, cancel := x.recording()
+	ctx, cancel := x.Recording()
 	defer cancel()
 	x.leaveMade()
 	from := x.made.at
@@ -118,7 +118,7 @@ func (x *request) releaseMade(keys ...sticky.Key) {
 	if x.made.at == nil || len(keys) == 0 {
 		return
 	}
-	ctx, cancel := x.recording()
+	ctx, cancel := x.Recording()
 	defer cancel()
 	for _, key := range keys {
 		x.Endpoint.Router.ReleaseNew(ctx, key, x.made.binding)
@@ -165,7 +165,7 @@ func (x *request) heedTold(u *routing.Upstream, message []byte) {
 // toldOf binds the task for good, if its binding is provisional and u's, now that u tells
 // of it. It fails if the task is another principal's by now.
 func (x *request) toldOf(u *routing.Upstream, id, status string) error {
-	ctx, cancel := x.recording()
+	ctx, cancel := x.Recording()
 	defer cancel()
 	router := x.Endpoint.Router
 	key := router.TaskKey(x.Principal, id)

@@ -20,7 +20,7 @@ func (x *request) asksCoreTask() bool {
 // where it may, is refused where berth has said that tasks are its affair, and is left to
 // the upstream elsewhere.
 func (x *request) callAsTask() error {
-	rule, core := x.rule(), x.negotiated() == mcp.VersionCoreTasks
+	rule, core := x.rule(), x.Negotiated(&x.decision) == mcp.VersionCoreTasks
 	switch {
 	case !core && rule != nil && rule.Required:
 		return fault.TaskRequired
@@ -84,7 +84,7 @@ func (x *request) makeCoreTask(rule *upgrade.Rule) error {
 // coreCreation is the call as a task that lives where the request was routed to.
 func (x *request) coreCreation(rule *upgrade.Rule, ttl time.Duration) upgrade.Creation {
 	c := upgrade.Creation{
-		Rule: rule, Tool: x.Single().Name, Version: x.negotiated(), Asker: x.asker(), Caller: x.Caller, Credentials: x.Digests(),
+		Rule: rule, Tool: x.Single().Name, Version: x.Negotiated(&x.decision), Asker: x.Asker(), Caller: x.Caller, Credentials: x.Digests(),
 		Prefer: x.decision.Prefer, Call: x.heldCall(), Core: true, Session: x.Session, TTL: ttl,
 	}
 	if owner := x.decision.Owner; owner != nil {

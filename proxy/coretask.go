@@ -33,7 +33,7 @@ func (x *request) serveCore() error {
 	c, tasks := x.Single(), x.p.options.Tasks
 	switch c.Method {
 	case mcp.MethodGetTask:
-		view, err := tasks.Glance(x.ctx, c.TaskID, x.asker())
+		view, err := tasks.Glance(x.ctx, c.TaskID, x.Asker())
 		x.holder = view.Holder
 		if err := x.mayHear(view.Task, err); err != nil {
 			return err
@@ -76,16 +76,8 @@ func (x *request) useSession() error {
 	return nil
 }
 
-// sessionKey is what the records of tasks call the session of the request, "" for none.
-func (x *request) sessionKey() string {
-	if x.Session == "" {
-		return ""
-	}
-	return upgrade.SessionKey(x.PoolName(), x.Principal, x.Session)
-}
-
 // behind is what the records of tasks call the upstream's own session behind that of the
 // request, which must be routed.
 func (x *request) behind() string {
-	return upgrade.BehindKey(x.sessionKey(), cmp.Or(x.alias, x.Session))
+	return upgrade.BehindKey(x.SessionKey(), cmp.Or(x.alias, x.Session))
 }

@@ -30,7 +30,7 @@ type delivery struct {
 
 // join gives w its place among the streams of its task and session.
 func (d *deliveries) join(w *resultWait) {
-	key := deliveryKey{w.task.ID, w.x.sessionKey()}
+	key := deliveryKey{w.task.ID, w.x.SessionKey()}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	own := d.of[key]

@@ -26,7 +26,7 @@ func (x *request) isDenied(u *routing.Upstream) bool {
 	out := x.ownPost(u, x.ownBody(mcp.MethodPing, ""))
 	out.Header.Set(mcp.HeaderSession, x.sessionAt(ctx, u))
 	// A version that the client makes up is refused with 400 as well.
-	out.Header.Set(mcp.HeaderVersion, x.negotiated())
+	out.Header.Set(mcp.HeaderVersion, x.Negotiated(&x.decision))
 	answer, err := x.Endpoint.Client.Send(ctx, out, outbound.ConfirmTime)
 	if err != nil {
 		return false

@@ -57,7 +57,7 @@ func (x *request) failOver(u *routing.Upstream) (done bool, err error) {
 		return true, x.dropStray()
 	}
 	if x.mayReopen() && x.HTTP.Method == wire.MethodDelete {
-		ctx, cancel := x.recording()
+		ctx, cancel := x.Recording()
 		defer cancel()
 		x.forgetSession(ctx) // nobody is to open it anew
 	}
@@ -236,7 +236,7 @@ func (x *request) orphaned(unknown error) (done bool, err error) {
 	if !x.Endpoint.Reinit || !errors.Is(unknown, routing.ErrUnknownSession) {
 		return false, nil
 	}
-	ctx, cancel := x.recording()
+	ctx, cancel := x.Recording()
 	defer cancel()
 	key := x.Endpoint.Router.SessionKey(x.Principal, x.Session)
 	binding, err := x.Endpoint.Router.Bindings.Reload(ctx, key)

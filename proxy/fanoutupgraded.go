@@ -64,7 +64,7 @@ func (l *listing) lookUp(ids []string) ([]mcp.ListedTask, error) {
 	looking.SetLimit(lookupsAtOnce)
 	for i, id := range ids {
 		looking.Go(func() error {
-			view, err := x.p.options.Tasks.Glance(ctx, id, x.asker())
+			view, err := x.p.options.Tasks.Glance(ctx, id, x.Asker())
 			if errors.Is(err, upgrade.ErrUnknown) || x.p.options.Tasks.Withholds(&view.Task) {
 				return nil // it expires at this moment, or nobody knows of it yet
 			}

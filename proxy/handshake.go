@@ -97,7 +97,7 @@ func (x *request) recordHandshake(c *mcp.Call) {
 	if !x.mayReopen() || !new(handshake).note(c, x.Body) {
 		return
 	}
-	ctx, cancel := x.recording()
+	ctx, cancel := x.Recording()
 	defer cancel()
 	err := x.Endpoint.Router.Bindings.ReviseHandshake(ctx, x.decision.Key, func(sealed []byte) ([]byte, error) {
 		h, err := openHandshake(x.Session, sealed)

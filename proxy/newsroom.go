@@ -29,13 +29,13 @@ func (x *request) joinNews() *sessionNews {
 	if x.HTTP.Method != wire.MethodGet || !x.mayHoldCalls() {
 		return nil
 	}
-	key := newsKey{session: x.sessionKey()}
+	key := newsKey{session: x.SessionKey()}
 	mayHear := func(context.Context, upgrade.Task) error { return nil }
 	if x.Principal == "" {
 		stranger := x.asStranger()
 		key.credentials, mayHear = stranger.credentials.All, stranger.mayAsk
 	}
-	return x.p.newsroom.join(x.p.watching, x.p.options.Tasks, key, x.asker(), mayHear)
+	return x.p.newsroom.join(x.p.watching, x.p.options.Tasks, key, x.Asker(), mayHear)
 }
 
 func (r *newsroom) join(poller *taskwatch.Poller, upgrades *upgrade.Tasks, key newsKey, who upgrade.Asker, mayHear func(context.Context, upgrade.Task) error) *sessionNews {

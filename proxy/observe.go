@@ -1,9 +1,7 @@
 package proxy
 
 import (
-	"context"
 	"errors"
-	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -13,9 +11,6 @@ import (
 	"berth/routing"
 	"berth/sticky"
 )
-
-// recordTime bounds what recording may hold an answer up, whatever the store does.
-const recordTime = time.Second
 
 // peeked is what a piece of an answer says, read once for all who ask.
 type peeked struct {
@@ -113,7 +108,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 
 // recordCreation binds a task to the upstream that has just given it out.
 func (x *request) recordCreation(u *routing.Upstream, a *mcp.Answer) error {
-	ctx, cancel := x.recording()
+	ctx, cancel := x.Recording()
 	defer cancel()
 	key := x.Endpoint.Router.TaskKey(x.Principal, a.Task.ID)
 	binding := sticky.Binding{Upstream: u.Name, Dialect: a.Dialect.String(), Status: a.Task.Status, Alias: x.decision.Alias}
@@ -129,12 +124,6 @@ func (x *request) recordCreation(u *routing.Upstream, a *mcp.Answer) error {
 	x.p.seen.drop(x.seenKey(key)) // it was another's, if there was one
 	x.p.seen.put(x.seenKey(key), a)
 	return err
-}
-
-// recording is a context for the store that outlives the client: a client that
-// hangs up once its answer was read does not undo the record.
-func (x *request) recording() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(x.HTTP.Context()), recordTime)
 }
 
 // recordTask notes a task's state as its owner tells it. It fails if that is another
@@ -197,7 +186,7 @@ func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (
 // unbindFrom drops the binding of the request's task, if u owns it still: somebody may have
 // given the id out meanwhile.
 func (x *request) unbindFrom(u *routing.Upstream) {
-	ctx, cancel := x.recording()
+	ctx, cancel := x.Recording()
 	defer cancel()
 	bindings := x.Endpoint.Router.Bindings
 	if binding, _, err := bindings.Lookup(ctx, x.decision.Task); err == nil && binding.Upstream == u.Name {
@@ -211,7 +200,7 @@ func (x *request) recordHint(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) {
 	if hint == "" || len(x.Pool().Upstreams()) < 2 {
 		return
 	}
-	ctx, cancel := x.recording()
+	ctx, cancel := x.Recording()
 	defer cancel()
 	x.Endpoint.Router.Bindings.Prefer(ctx, x.Endpoint.Router.HintKey(x.Principal, hint), u.Name)
 }
@@ -232,7 +221,7 @@ func (x *request) bindSession(u *routing.Upstream, version string) error {
 	if x.newSession == "" || x.boundSession && version == "" {
 		return nil
 	}
-	ctx, cancel := x.recording()
+	ctx, cancel := x.Recording()
 	defer cancel()
 	router := x.Endpoint.Router
 	key := router.SessionKey(x.Principal, x.newSession)
@@ -256,7 +245,7 @@ func (x *request) recordSessionEnd(response *wire.Response) {
 	if x.Session == "" || x.HTTP.Method != wire.MethodDelete || response.Status/100 != 2 {
 		return
 	}
-	ctx, cancel := x.recording()
+	ctx, cancel := x.Recording()
 	defer cancel()
 	x.forgetSession(ctx)
 }

@@ -23,7 +23,7 @@ func (x *request) refuseEnded() error {
 	if !x.isInRuledSession() {
 		return nil
 	}
-	if over, err := x.p.options.Tasks.SessionOver(x.ctx, x.sessionKey()); err == nil && over {
+	if over, err := x.p.options.Tasks.SessionOver(x.ctx, x.SessionKey()); err == nil && over {
 		return routing.ErrUnknownSession
 	}
 	return nil
@@ -66,9 +66,9 @@ func (x *request) endSession(u *routing.Upstream) (done bool, err error) {
 	if x.HTTP.Method != wire.MethodDelete || !x.mayHoldCalls() || !x.mayEnd() {
 		return false, nil
 	}
-	ctx, cancel := x.recording()
+	ctx, cancel := x.Recording()
 	defer cancel()
-	asks, held, err := x.p.options.Tasks.EndSession(ctx, x.sessionKey(), x.behind())
+	asks, held, err := x.p.options.Tasks.EndSession(ctx, x.SessionKey(), x.behind())
 	if !held {
 		return err != nil, err
 	}
@@ -89,13 +89,13 @@ func (x *request) mayEnd() bool {
 	if x.Principal != "" {
 		return true
 	}
-	ids, err := x.p.options.Tasks.InSession(x.ctx, x.sessionKey())
+	ids, err := x.p.options.Tasks.InSession(x.ctx, x.SessionKey())
 	if err != nil || len(ids) == 0 {
 		return true // EndSession finds out
 	}
 	var tasks []upgrade.Task
 	for _, id := range ids[:min(len(ids), maxCreators)] {
-		if task, err := x.p.watching.Record(x.ctx, id, x.asker()); err == nil {
+		if task, err := x.p.watching.Record(x.ctx, id, x.Asker()); err == nil {
 			tasks = append(tasks, task)
 		}
 	}

@@ -37,7 +37,7 @@ func (x *request) awaitResult() error {
 	// Watched before it is looked at: no change may fall between the two.
 	w := &resultWait{x: x, watch: x.p.watching.Watch(id)}
 	defer w.watch.Stop()
-	task, err := x.p.watching.Record(x.HTTP.Context(), id, x.asker())
+	task, err := x.p.watching.Record(x.HTTP.Context(), id, x.Asker())
 	x.holder = task.Holder
 	if err := x.mayHear(task, err); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (w *resultWait) next() error {
 	if err := w.pause(); err != nil {
 		return err
 	}
-	task, err := w.x.p.watching.Record(w.x.HTTP.Context(), w.task.ID, w.x.asker())
+	task, err := w.x.p.watching.Record(w.x.HTTP.Context(), w.task.ID, w.x.Asker())
 	switch {
 	case errors.Is(err, upgrade.ErrUnknown):
 		return err
@@ -149,7 +149,7 @@ func (w *resultWait) pause() error {
 // store that is away, and for room.
 func (w *resultWait) end() error {
 	for {
-		view, err := w.x.p.watching.View(w.x.HTTP.Context(), w.task.ID, w.x.asker())
+		view, err := w.x.p.watching.View(w.x.HTTP.Context(), w.task.ID, w.x.Asker())
 		if err == nil {
 			return w.answer(view)
 		}

@@ -134,7 +134,7 @@ func (w *resultWait) forgetClosed() {
 // where it was.
 func (w *resultWait) isAtHome() bool {
 	x := w.x
-	if w.task.Session != x.sessionKey() {
+	if w.task.Session != x.SessionKey() {
 		return false
 	}
 	if x.Session == "" {

@@ -60,7 +60,7 @@ func (x *request) upgradeCall() error {
 	wait := patience{after: rule.After, grace: rule.RefusalGrace}
 	creation := upgrade.Creation{
 		Rule: rule, Withhold: wait.withhold(), Declares: x.Single().Declares(), Tool: x.Single().Name, Version: x.Version(),
-		Asker: x.asker(), Caller: x.Caller, Credentials: x.Digests(), Prefer: x.preferred(), Call: x.heldCall(),
+		Asker: x.Asker(), Caller: x.Caller, Credentials: x.Digests(), Prefer: x.preferred(), Call: x.heldCall(),
 	}
 	if key != "" {
 		return x.upgradeOnce(creation, key)
@@ -122,11 +122,6 @@ func (x *request) handle(view upgrade.View) []byte {
 	return view.Handle()
 }
 
-// asker says who asks for tasks, and where.
-func (x *request) asker() upgrade.Asker {
-	return upgrade.Asker{Pool: x.PoolName(), Principal: x.Principal}
-}
-
 // isUpgraded reports whether the request is about a task of berth's own making, by a method
 // that such tasks have. What any other method asks is not told by whose the task is, nor by
 // whether there is one: it goes the way of an id that nobody knows. It fails while nobody
@@ -171,7 +166,7 @@ func (x *request) serveUpgraded() error {
 	tasks := x.p.options.Tasks
 	switch c.Method {
 	case mcp.MethodGetTask:
-		view, err := tasks.Get(x.ctx, c.TaskID, x.asker())
+		view, err := tasks.Get(x.ctx, c.TaskID, x.Asker())
 		defer view.Return()
 		x.holder = view.Holder
 		if err := x.mayHear(view.Task, err); err != nil {
@@ -188,7 +183,7 @@ func (x *request) serveUpgraded() error {
 			return err
 		}
 		envelope := x.envelope()
-		return x.acknowledge(tasks.Update(x.ctx, c.TaskID, x.asker(), answers, &envelope))
+		return x.acknowledge(tasks.Update(x.ctx, c.TaskID, x.Asker(), answers, &envelope))
 	case mcp.MethodCancelTask:
 		_, err := x.cancelUpgraded()
 		if errors.Is(err, upgrade.ErrTerminal) {
@@ -211,14 +206,14 @@ func (x *request) cancelUpgraded() (upgrade.Task, error) {
 	if err := x.mayChange(id); err != nil {
 		return upgrade.Task{}, err
 	}
-	who, envelope := x.asker(), x.envelope()
+	who, envelope := x.Asker(), x.envelope()
 	who.Envelope = &envelope
 	return x.p.options.Tasks.Cancel(x.ctx, id, who)
 }
 
 // mayChange refuses who must not be told of the task.
 func (x *request) mayChange(id string) error {
-	task, err := x.p.options.Tasks.Peek(x.ctx, id, x.asker())
+	task, err := x.p.options.Tasks.Peek(x.ctx, id, x.Asker())
 	x.holder = task.Holder
 	return x.mayHear(task, err)
 }

@@ -101,7 +101,7 @@ func (x *request) lookUpUpgraded(ids []string) ([]*upgradedTask, error) {
 	found := make([]*upgradedTask, len(ids))
 	for i, id := range ids {
 		group.Go(func() error {
-			record, err := x.p.watching.Record(ctx, id, x.asker())
+			record, err := x.p.watching.Record(ctx, id, x.Asker())
 			switch err := x.mayHear(record, err); {
 			case errors.Is(err, upgrade.ErrUnknown):
 				return nil

@@ -76,7 +76,7 @@ func (g *upgradedLeg) lookAround(ctx context.Context) error {
 // will be nothing more to tell. What the store cannot say is no change: a task that it
 // does not know is over only once it has expired.
 func (g *upgradedLeg) look(ctx context.Context, task *upgradedTask) (over bool, err error) {
-	view, err := g.l.x.p.watching.View(ctx, task.id, g.l.x.asker())
+	view, err := g.l.x.p.watching.View(ctx, task.id, g.l.x.Asker())
 	if err != nil {
 		g.audience.watch.Later(task.id, 0)
 		return errors.Is(err, upgrade.ErrUnknown) && time.Now().After(task.expires), context.Cause(ctx)
