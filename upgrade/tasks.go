@@ -9,6 +9,7 @@ import (
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
+	"berth/upgrade/peers"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
 
@@ -39,7 +40,7 @@ type Tasks struct {
 
 	ledger   *ledger.Ledger
 	runner   *runner.Runner
-	peers    *Peers
+	peers    *peers.Peers
 	lending  *lending
 	creating creating
 }
@@ -56,7 +57,7 @@ func newTasks(o Options, s ledger.Store) *Tasks {
 	}
 	l := ledger.New(s, o.Keys, o.Lease, o.Kept)
 	r := runner.New(l, o.Pools, o.Unstored, o.Logger, o.Meter)
-	return &Tasks{Sessions: l.Sessions, ledger: l, runner: r, peers: &Peers{ledger: l, runner: r, log: o.Logger}, lending: newLending(o.Kept), creating: newCreating()}
+	return &Tasks{Sessions: l.Sessions, ledger: l, runner: r, peers: peers.New(l, r, o.Logger), lending: newLending(o.Kept), creating: newCreating()}
 }
 
 // Owns reports whether id is that of an upgraded task of the deployment, whether that

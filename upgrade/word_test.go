@@ -132,7 +132,9 @@ func TestWordIsNothingToWhoKnowsBetter(t *testing.T) {
 		if !before.Since.Before(before.Said.Add(-2 * testLease)) {
 			t.Errorf("the older one says %v", before)
 		}
-		young.peers.recovered()
+		for _, back := range young.line.hooks {
+			back()
+		}
 		time.Sleep(testLease / 2)
 		if young.ledger.Epoch.IsStable() {
 			t.Error("it believes a word about a store that it has seen lose something")

@@ -78,7 +78,7 @@ var doors = []string{"proxy/nethttp.go", "internal/exchange/nethttp.go"}
 // to stand beside net/http. Only what is imported directly counts, since the
 // client of Redis and telemetry bring net/http along.
 func TestOnlyTheDoorsImportHTTP(t *testing.T) {
-	decide := []string{"internal/exchange", "internal/mcp", "internal/storage", "internal/wire", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner"}
+	decide := []string{"internal/exchange", "internal/mcp", "internal/storage", "internal/wire", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner", "upgrade/peers"}
 	var found []string
 	for _, dir := range packages(t) {
 		if !slices.ContainsFunc(decide, func(root string) bool { return dir == root || strings.HasPrefix(dir, root+"/") }) || forTests(dir) {
@@ -136,6 +136,7 @@ var layers = [][]string{
 	{"upgrade/task"},
 	{"upgrade/ledger"},
 	{"upgrade/runner"},
+	{"upgrade/peers"},
 	{"upgrade"},
 	{"internal/config", "proxy/fault"},
 	{"proxy/inbound"},

@@ -1,0 +1,17 @@
+// Package peers is what the berths of a deployment do for each other, and each for what a
+// store has lost.
+//
+// It promises that what a holder left which is gone is seen to by somebody: adopted by a berth
+// that can go on with it, or ended with what is known of it; and that what this process holds
+// is put back where the store has lost it. A holder counts as gone after two beats without a
+// lease, over a store that has served for as long as a lease lives. What two berths do to one
+// task the record's compare-and-swap sorts out: nothing here needs to be done by one alone.
+// Nothing depends on a message between berths: they only make it sooner.
+//
+// What it costs: three goroutines a process, and a beat three times in the life of a lease.
+//
+//	peers.go, run.go   the loops: messages, the lease, the beat
+//	heard.go           what others tell
+//	reaper.go          holders that are gone, and what they left
+//	reconcile.go       what is listed as this process's, and what it holds
+package peers

@@ -1,0 +1,94 @@
+package peers
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/internal/seal"
+	"berth/internal/storage"
+	"berth/routing"
+	"berth/upgrade/ledger"
+	"berth/upgrade/runner"
+	"berth/upgrade/task"
+)
+
+// oneAnswer is an exchange of one message.
+type oneAnswer struct{ message []byte }
+
+func (a *oneAnswer) Next() (runner.Message, error) {
+	if a.message == nil {
+		return runner.Message{}, io.EOF
+	}
+	message := a.message
+	a.message = nil
+	return runner.Message{Data: message}, nil
+}
+
+func (*oneAnswer) Close() {}
+
+// following is a task of a holder that is gone, which follows one at upstream "u".
+func following(state task.State) task.Task {
+	return task.Task{
+		ID: "a", Pool: "p", Version: "2026-07-28", Created: time.Now(), State: state, Holder: "gone", Handed: true,
+		Round: 1, Upstream: "u", Follows: "theirs", Terms: task.Terms{TTL: time.Hour, Timeout: time.Hour, MaxResult: 1 << 20},
+	}
+}
+
+func newPeersOn(t *testing.T, pool runner.Pool) *Peers {
+	t.Helper()
+	store, err := storage.Open("memory:", storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	log := slog.New(slog.DiscardHandler)
+	l := ledger.New(store, seal.NewStoredKeyring(store), time.Minute, ledger.Bounds{})
+	return New(l, runner.New(l, []runner.Pool{pool}, 0, log, nil), log)
+}
+
+// After the death of who followed a task any berth that has the credentials goes on, and
+// the tool is not called again; the others say that the holder is lost.
+func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
+	for name, bare := range map[string]bool{"with credentials": true, "without": false} {
+		t.Run(name, func(t *testing.T) {
+			ctx := context.Background()
+			u := &routing.Upstream{Name: "u", URL: &url.URL{Scheme: "http", Host: "u"}}
+			var sent []string
+			p := newPeersOn(t, runner.Pool{
+				Routing: routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{u}}),
+				Transport: runner.Transport{Send: func(_ context.Context, to *routing.Upstream, c *task.Call, _ int64) (runner.Exchange, error) {
+					sent = append(sent, to.Name+" "+c.Own[mcp.HeaderMethod][0])
+					id := mcp.ID(c.Body)
+					return &oneAnswer{[]byte(`{"jsonrpc":"2.0","id":` + string(id) + `,"result":{"taskId":"theirs","status":"completed","result":{}}}`)}, nil
+				}},
+			})
+			followed := following(task.Dispatched)
+			if err := p.ledger.Records.KeepCall(ctx, followed.ID, &task.Call{Body: []byte(`{}`), Envelope: task.Envelope{Bare: bare}}, time.Hour); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.ledger.Records.Create(ctx, followed, time.Hour); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.reapClaimed(ctx, followed.ID, "gone"); err != nil {
+				t.Fatal(err)
+			}
+			p.runner.Calls.Empty(ctx)
+			e, err := p.ledger.Records.Get(ctx, followed.ID)
+			want := "u " + mcp.MethodGetTask
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case bare && (e.State != task.Completed || strings.Join(sent, ",") != want):
+				t.Errorf("the task is %+v, sent %q", e.Task, sent)
+			case !bare && (e.State != task.Failed || len(sent) != 0):
+				t.Errorf("the task is %+v, sent %q", e.Task, sent)
+			}
+		})
+	}
+}

@@ -1,0 +1,20 @@
+package peers
+
+import (
+	"log/slog"
+
+	"berth/upgrade/ledger"
+	"berth/upgrade/runner"
+)
+
+// Peers is what berths do for each other.
+type Peers struct {
+	ledger *ledger.Ledger
+	runner *runner.Runner
+	log    *slog.Logger
+}
+
+// New returns what a process does for others, and lets them do for it. Run it.
+func New(l *ledger.Ledger, r *runner.Runner, log *slog.Logger) *Peers {
+	return &Peers{ledger: l, runner: r, log: log}
+}
