@@ -22,9 +22,7 @@ import (
 	"berth/internal/reload"
 	"berth/internal/series"
 
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/metric/noop"
 )
 
 // Options say what [Open] reads.
@@ -42,10 +40,10 @@ type Options struct {
 
 // Certs are the certificates in use. Make them with [Open].
 type Certs struct {
-	options Options
-	current *reload.Value[*snapshot]
-	log     *slog.Logger
-	metrics metrics
+	options    Options
+	current    *reload.Value[*snapshot]
+	log        *slog.Logger
+	handshakes series.Outcomes
 }
 
 type snapshot struct {
@@ -71,7 +69,10 @@ func Open(o Options) (*Certs, error) {
 		return nil, err
 	}
 	c.current = current
-	c.metrics = newMetrics(o.Meter, c)
+	meter := series.Meter(o.Meter, "berth/certs")
+	c.handshakes = series.NewOutcomes(meter, "berth.tls.handshakes", "TLS handshakes with clients, by outcome.")
+	series.Gauge(meter, "berth.tls.certificate.expiry", "When the certificate that clients are shown expires, in seconds since 1970.", "s",
+		func() int64 { return c.Expiry().Unix() })
 	return c, nil
 }
 
@@ -156,38 +157,8 @@ func (c *Certs) Listener(inner net.Listener) net.Listener {
 
 // HandshakeEnded hears how the handshake with a peer ended.
 func (l *listener) HandshakeEnded(peer net.Addr, err error) {
-	l.certs.metrics.shookHands(err)
+	l.certs.handshakes.Count(err)
 	if err != nil {
 		l.certs.log.Debug("TLS handshake failed", "peer", peer.String(), "error", err)
 	}
-}
-
-type metrics struct {
-	handshakes metric.Int64Counter
-}
-
-func newMetrics(provider metric.MeterProvider, c *Certs) metrics {
-	if provider == nil {
-		provider = noop.NewMeterProvider()
-	}
-	meter := provider.Meter("berth/certs")
-	var m metrics
-	// Creating an instrument fails on a malformed name only.
-	m.handshakes, _ = meter.Int64Counter("berth.tls.handshakes", metric.WithDescription("TLS handshakes with clients, by outcome."))
-	series.Begin(m.handshakes, series.Of("outcome", "ok", "failed"))
-	_, _ = meter.Int64ObservableGauge("berth.tls.certificate.expiry", metric.WithUnit("s"),
-		metric.WithDescription("When the certificate that clients are shown expires, in seconds since 1970."),
-		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(c.Expiry().Unix())
-			return nil
-		}))
-	return m
-}
-
-func (m metrics) shookHands(err error) {
-	outcome := "ok"
-	if err != nil {
-		outcome = "failed"
-	}
-	m.handshakes.Add(context.Background(), 1, metric.WithAttributes(attribute.String("outcome", outcome)))
 }

@@ -15,9 +15,7 @@ import (
 	"berth/internal/series"
 
 	"github.com/go-jose/go-jose/v4"
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/metric/noop"
 )
 
 const (
@@ -43,7 +41,7 @@ type KeyFetcher struct {
 	url     string
 	client  http.Client
 	log     *slog.Logger
-	metrics metrics
+	fetches series.Outcomes
 	state   atomic.Pointer[fetched]
 	wanted  chan struct{} // somebody needs a key that is not there
 }
@@ -78,7 +76,14 @@ func NewKeyFetcher(o FetcherOptions) *KeyFetcher {
 		}
 	}
 	f.state.Store(&fetched{next: make(chan struct{})})
-	f.metrics = newMetrics(o.Meter, f)
+	meter := series.Meter(o.Meter, "berth/identity")
+	f.fetches = series.NewOutcomes(meter, "berth.jwks.fetches", "Fetches of the issuer's signing keys, by outcome.")
+	series.Gauge(meter, "berth.jwks.keys", "Signing keys of the issuer's in use.", "", func() int64 {
+		if keys := f.state.Load().keys; keys != nil {
+			return int64(len(keys.keys))
+		}
+		return 0
+	})
 	return f
 }
 
@@ -179,7 +184,7 @@ func (f *KeyFetcher) refresh(ctx context.Context) {
 	if ctx.Err() != nil {
 		return // it ended with the process, and says nothing about the issuer
 	}
-	f.metrics.fetched(err)
+	f.fetches.Count(err)
 	before := f.state.Load()
 	after := &fetched{keys: keys, err: err, began: began, next: make(chan struct{})}
 	if err != nil {
@@ -226,38 +231,4 @@ func (f *KeyFetcher) fetch(ctx context.Context) (*keySet, error) {
 		return nil, fmt.Errorf("GET %s: %w", f.url, err)
 	}
 	return keys, nil
-}
-
-type metrics struct {
-	fetches metric.Int64Counter
-}
-
-func newMetrics(provider metric.MeterProvider, f *KeyFetcher) metrics {
-	if provider == nil {
-		provider = noop.NewMeterProvider()
-	}
-	meter := provider.Meter("berth/identity")
-	var m metrics
-	// Creating an instrument fails on a malformed name only.
-	m.fetches, _ = meter.Int64Counter("berth.jwks.fetches", metric.WithDescription("Fetches of the issuer's signing keys, by outcome."))
-	series.Begin(m.fetches, series.Of("outcome", "ok", "failed"))
-	_, _ = meter.Int64ObservableGauge("berth.jwks.keys",
-		metric.WithDescription("Signing keys of the issuer's in use."),
-		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			n := 0
-			if keys := f.state.Load().keys; keys != nil {
-				n = len(keys.keys)
-			}
-			o.Observe(int64(n))
-			return nil
-		}))
-	return m
-}
-
-func (m metrics) fetched(err error) {
-	outcome := "ok"
-	if err != nil {
-		outcome = "failed"
-	}
-	m.fetches.Add(context.Background(), 1, metric.WithAttributes(attribute.String("outcome", outcome)))
 }

@@ -66,30 +66,16 @@ func toolsIn(message []byte) (tools []listedTool) {
 
 // listIn finds result.tools; from and to are equal if there is none, or not one alone.
 func listIn(message []byte) (from, to int) {
-	var result, list span
-	failed := false
-	err := walk(message, messageNames, func(s span) error {
-		switch {
-		case string(s.name) == "result":
-			result = s
-		case string(s.name) == "error":
-			failed = message[s.from] != 'n'
-		}
-		return nil
-	})
-	if err != nil || failed || result.to == 0 || message[result.from] != '{' {
+	response, err := named(message, messageNames...)
+	result, failure := response[3], response[4]
+	if err != nil || failure != nil && failure.Kind() != 'n' {
 		return 0, 0
 	}
-	err = walk(message[result.from:result.to], []string{"tools"}, func(s span) error {
-		if string(s.name) == "tools" {
-			list = s
-		}
-		return nil
-	})
-	if err != nil || list.to == 0 || message[result.from+list.from] != '[' {
+	if list, err := named(result, "tools"); err != nil || list[0].Kind() != '[' {
 		return 0, 0
 	}
-	return result.from + list.from, result.from + list.to
+	from, to, _ = locate(message, "result", "tools")
+	return from, to
 }
 
 var errNoTool = errors.New("mcp: not a tool whose support of tasks can be told")

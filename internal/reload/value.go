@@ -26,7 +26,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/metric/noop"
 )
 
 const (
@@ -53,7 +52,7 @@ type Options struct {
 type Value[T any] struct {
 	options Options
 	parse   func(contents [][]byte) (T, error)
-	metrics metrics
+	reloads series.Outcomes
 	now     atomic.Pointer[T]
 
 	mu    sync.Mutex // guards the fields below
@@ -79,7 +78,8 @@ func Open[T any](o Options, parse func(contents [][]byte) (T, error)) (*Value[T]
 	}
 	v.now.Store(&value)
 	v.seen = digest(contents)
-	v.metrics = newMetrics(o.Meter, o.What)
+	v.reloads = series.NewOutcomes(series.Meter(o.Meter, "berth/reload"), "berth.reloads",
+		"Changed files that were read anew, by outcome.", attribute.String("what", o.What))
 	return v, nil
 }
 
@@ -124,7 +124,7 @@ func (v *Value[T]) reload() {
 	if err == nil {
 		value, err = v.make(contents)
 	}
-	v.metrics.reloaded(err)
+	v.reloads.Count(err)
 	v.fault, v.since = err, time.Now()
 	if err != nil {
 		v.options.Logger.Warn("files changed and cannot be used, what was read before stays", "what", v.options.What, "error", err)
@@ -180,28 +180,4 @@ func digest(contents [][]byte) string {
 		sum.Write(one[:])
 	}
 	return string(sum.Sum(nil))
-}
-
-type metrics struct {
-	what    attribute.KeyValue
-	reloads metric.Int64Counter
-}
-
-func newMetrics(provider metric.MeterProvider, what string) metrics {
-	if provider == nil {
-		provider = noop.NewMeterProvider()
-	}
-	m := metrics{what: attribute.String("what", what)}
-	// Creating an instrument fails on a malformed name only.
-	m.reloads, _ = provider.Meter("berth/reload").Int64Counter("berth.reloads", metric.WithDescription("Changed files that were read anew, by outcome."))
-	series.Begin(m.reloads, series.Of("what", what), series.Of("outcome", "ok", "failed"))
-	return m
-}
-
-func (m metrics) reloaded(err error) {
-	outcome := "ok"
-	if err != nil {
-		outcome = "failed"
-	}
-	m.reloads.Add(context.Background(), 1, metric.WithAttributes(m.what, attribute.String("outcome", outcome)))
 }

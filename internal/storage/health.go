@@ -26,10 +26,10 @@ type Health struct {
 type health struct {
 	log       *slog.Logger
 	recovered chan struct{} // holds one recovery that nobody was told of yet
-	eviction  eviction
 
-	mu  sync.Mutex // guards the fields below
-	now Health
+	mu     sync.Mutex // guards the fields below
+	now    Health
+	policy string // of the server; "" as long as nothing is known
 	// known is false until the first outcome: an answer is no recovery then, and a failure an
 	// outage.
 	known bool
@@ -52,14 +52,14 @@ func (h *health) report(closed func() bool, err error) {
 	before, first := h.now, !h.known
 	switch {
 	case failed && before.Healthy && !closed():
-		h.now = Health{Since: time.Now(), LastError: err.Error()}
+		h.now.Healthy, h.now.Since, h.now.LastError = false, time.Now(), err.Error()
 	case failed && !before.Healthy:
 		h.now.LastError = err.Error()
 	case !failed && !before.Healthy && closed():
-		h.now = Health{Healthy: true, Since: time.Now()}
+		h.now.Healthy, h.now.Since, h.now.LastError = true, time.Now(), ""
 	}
 	h.known = true
-	if h.now.Answered = before.Answered; !failed {
+	if !failed {
 		h.now.Answered = time.Now()
 	}
 	after := h.now
@@ -85,7 +85,16 @@ func (h *health) announce(before, after Health, first bool) {
 func (h *health) snapshot() Health {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := h.now
-	now.Evicts = h.eviction.evicts()
-	return now
+	return h.now
+}
+
+// setPolicy notes by which rule the server drops keys, and returns the one before.
+func (h *health) setPolicy(policy string) (before string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	before, h.policy, h.now.Evicts = h.policy, policy, policy
+	if policy == keepsAll {
+		h.now.Evicts = ""
+	}
+	return before
 }

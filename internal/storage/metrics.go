@@ -10,7 +10,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/metric/noop"
 )
 
 // The operations, as metrics and errors name them.
@@ -54,10 +53,7 @@ type metrics struct {
 
 // newMetrics makes the instruments; healthy is asked whenever they are collected.
 func newMetrics(provider metric.MeterProvider, healthy func() bool) (*metrics, error) {
-	if provider == nil {
-		provider = noop.NewMeterProvider()
-	}
-	meter := provider.Meter("berth/internal/storage")
+	meter := series.Meter(provider, "berth/internal/storage")
 	failures, errFailures := meter.Int64Counter("berth.store.errors",
 		metric.WithDescription("Operations that found the store unavailable."), metric.WithUnit("{operation}"))
 	duration, errDuration := meter.Float64Histogram("berth.store.operation.duration",

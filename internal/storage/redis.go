@@ -1,11 +1,9 @@
 package storage
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"runtime"
-	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -104,7 +102,8 @@ func (r *redisEngine) Get(ctx context.Context, key string) (Record, error) {
 	if err != nil {
 		return Record{}, r.fail(ctx, opGet, err)
 	}
-	return r.decode(opGet, get.Val())
+	record, err := decode(get.Val())
+	return record, r.fail(ctx, opGet, err)
 }
 
 func (r *redisEngine) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (Record, bool, error) {
@@ -112,12 +111,8 @@ func (r *redisEngine) PutIfAbsent(ctx context.Context, key string, value []byte,
 	if err != nil {
 		return Record{}, false, err
 	}
-	if out.done {
-		record, err := r.written(opPutIfAbsent, out, value)
-		return record, err == nil, err
-	}
-	record, err := r.decode(opPutIfAbsent, out.text)
-	return record, false, err
+	record, err := out.record(value)
+	return record, out.done && err == nil, r.fail(ctx, opPutIfAbsent, err)
 }
 
 func (r *redisEngine) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (Record, error) {
@@ -125,16 +120,14 @@ func (r *redisEngine) Swap(ctx context.Context, key string, version uint64, valu
 	switch {
 	case err != nil:
 		return Record{}, err
-	case out.done:
-		return r.written(opSwap, out, value)
-	case out.text == "":
+	case !out.done && out.text == "":
 		return Record{}, ErrNotFound
 	}
-	record, err := r.decode(opSwap, out.text)
-	if err != nil {
-		return Record{}, err
+	record, err := out.record(value)
+	if err == nil && !out.done {
+		return record, ErrConflict
 	}
-	return record, ErrConflict
+	return record, r.fail(ctx, opSwap, err)
 }
 
 func (r *redisEngine) Put(ctx context.Context, key string, value []byte, ttl time.Duration) error {
@@ -171,33 +164,11 @@ func (r *redisEngine) Close() error { return r.client.Close() }
 
 func (r *redisEngine) run(ctx context.Context, op string, c command) (out outcome, err error) {
 	c.key = r.prefix + c.key
-	c.confirm = r.replicas > 0
 	err = r.ask(ctx, op, func(ctx context.Context) (err error) {
 		out, err = c.run(ctx, r.client, r.replicas)
 		return err
 	})
 	return out, err
-}
-
-func (r *redisEngine) written(op string, out outcome, value []byte) (Record, error) {
-	version, err := strconv.ParseUint(out.text, 10, 64)
-	if err != nil {
-		return Record{}, r.malformed(op)
-	}
-	return Record{Value: bytes.Clone(value), Version: version}, nil
-}
-
-func (r *redisEngine) decode(op, text string) (Record, error) {
-	record, err := decode(text)
-	if err != nil {
-		return Record{}, r.malformed(op)
-	}
-	return record, nil
-}
-
-// malformed is a refusal: the server is well, one key cannot be read.
-func (r *redisEngine) malformed(op string) error {
-	return &fault{op: op, reason: reasonOther, detail: errMalformed.Error(), refusal: true}
 }
 
 const clockKey = "clock"

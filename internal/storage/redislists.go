@@ -62,14 +62,10 @@ var (
 )
 
 func (r *redisEngine) Enlist(ctx context.Context, list, member string, ttl time.Duration, most int) error {
-	confirm := 0
-	if r.replicas > 0 {
-		confirm = 1
-	}
 	var w *write
 	err := r.ask(ctx, opEnlist, func(ctx context.Context) error {
 		err := enlistProgram.run(func(by, program string) error {
-			w = newWrite(redis.NewCmd(ctx, by, program, 1, r.prefix+list, member, milliseconds(ttl), most, confirm))
+			w = newWrite(redis.NewCmd(ctx, by, program, 1, r.prefix+list, member, milliseconds(ttl), most, min(r.replicas, 1)))
 			return r.client.Process(ctx, w)
 		})
 		if err != nil {

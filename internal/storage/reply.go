@@ -50,14 +50,15 @@ func (r *redisEngine) fail(ctx context.Context, op string, err error) error {
 }
 
 func meaning(err error) (why reason, refusal bool) {
-	if errors.Is(err, errUnreplicated) {
+	switch {
+	case errors.Is(err, errUnreplicated):
 		return reasonUnreplicated, true
-	}
-	if errors.Is(err, redis.ErrPoolTimeout) {
+	case errors.Is(err, redis.ErrPoolTimeout):
 		return reasonBusy, true
-	}
-	if errors.Is(err, errClusterState) {
+	case errors.Is(err, errClusterState):
 		return reasonLoading, false
+	case errors.Is(err, errMalformed): // the server is well, one key cannot be read
+		return reasonOther, true
 	}
 	if answer, ok := errors.AsType[redis.Error](err); ok {
 		known := lookup(answer.Error())
@@ -80,10 +81,7 @@ func lookup(text string) reply {
 }
 
 func transportReason(err error) reason {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return reasonTimeout
-	}
-	if isTimeout(err) {
+	if errors.Is(err, context.DeadlineExceeded) || isTimeout(err) {
 		return reasonTimeout
 	}
 	if _, ok := errors.AsType[*net.OpError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

@@ -84,27 +84,6 @@ type evictor interface {
 	policy(ctx context.Context) (string, error)
 }
 
-type eviction struct {
-	mu     sync.Mutex // guards policy
-	policy string     // "" as long as nothing is known
-}
-
-func (e *eviction) set(policy string) (before string, changed bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	before, e.policy = e.policy, policy
-	return before, before != policy
-}
-
-func (e *eviction) evicts() string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.policy == keepsAll {
-		return ""
-	}
-	return e.policy
-}
-
 // watchEviction asks for the server's rule until ctx ends: a task whose binding was dropped would
 // be called unknown.
 func (s *Store) watchEviction(ctx context.Context) {
@@ -137,9 +116,9 @@ func (s *Store) askPolicy(ctx context.Context, server evictor) bool {
 
 // notePolicy logs changes; a rule that is as it should be only after another.
 func (s *Store) notePolicy(policy string) {
-	before, changed := s.health.eviction.set(policy)
+	before := s.health.setPolicy(policy)
 	switch {
-	case !changed:
+	case policy == before:
 	case policy != keepsAll:
 		s.health.log.Warn("the store drops bindings when its memory is full", "maxmemory-policy", policy)
 	case before != "":

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -61,7 +62,6 @@ type command struct {
 	version uint64 // writeIfVersion: the one that must stand
 	value   []byte
 	ttl     time.Duration
-	confirm bool // write the record that stands again
 }
 
 type outcome struct {
@@ -69,41 +69,21 @@ type outcome struct {
 	text string // the new version, or the record that stands; empty if there is none
 }
 
-// run sends c. A write that fewer replicas have than asked for is errUnreplicated.
 func (c command) run(ctx context.Context, client redis.UniversalClient, replicas int) (outcome, error) {
+	life := milliseconds(c.ttl)
+	if c.ttl == KeepTTL {
+		life = -1
+	}
 	var w *write
 	err := recordProgram.run(func(by, program string) error {
-		w = c.write(ctx, by, program)
+		w = newWrite(redis.NewCmd(ctx, by, program, 1, c.key,
+			c.op, strconv.FormatUint(c.version, 10), life, c.value, min(replicas, 1)))
 		return client.Process(ctx, w)
 	})
 	if err != nil {
 		return outcome{}, err
 	}
-	out, err := c.outcome(w.answer)
-	if err != nil {
-		return outcome{}, err
-	}
-	return out, w.confirmed(replicas)
-}
-
-func (c command) write(ctx context.Context, name, program string) *write {
-	confirm := "0"
-	if c.confirm {
-		confirm = "1"
-	}
-	return newWrite(redis.NewCmd(ctx, name, program, 1, c.key,
-		c.op, strconv.FormatUint(c.version, 10), c.life(), c.value, confirm))
-}
-
-func (c command) life() int64 {
-	if c.ttl == KeepTTL {
-		return -1
-	}
-	return milliseconds(c.ttl)
-}
-
-func (c command) outcome(cmd *redis.Cmd) (outcome, error) {
-	answer, err := cmd.Slice()
+	answer, err := w.answer.Slice()
 	if err != nil {
 		return outcome{}, err
 	}
@@ -111,7 +91,19 @@ func (c command) outcome(cmd *redis.Cmd) (outcome, error) {
 		return outcome{}, fmt.Errorf("script answered %d values: %w", len(answer), errMalformed)
 	}
 	text, _ := answer[1].(string)
-	return outcome{done: answer[0] == int64(1), text: text}, nil
+	return outcome{done: answer[0] == int64(1), text: text}, w.confirmed(replicas)
+}
+
+// record is the one that was written with value, or the one that stands.
+func (o outcome) record(value []byte) (Record, error) {
+	if !o.done {
+		return decode(o.text)
+	}
+	version, err := strconv.ParseUint(o.text, 10, 64)
+	if err != nil {
+		return Record{}, errMalformed
+	}
+	return Record{Value: bytes.Clone(value), Version: version}, nil
 }
 
 // milliseconds rounds up: a short life must not become an endless one.
