@@ -13,7 +13,7 @@ func due(n int) *Pool {
 	for i := range n {
 		u, rule := &Upstream{Name: strconv.Itoa(i), live: new(live)}, Ejection{}.withDefaults()
 		for range ejectAfter {
-			u.health.fail(&rule)
+			u.health.change(func(c *condition) { c.fail(&rule) })
 		}
 		upstreams = append(upstreams, u)
 	}

@@ -49,56 +49,48 @@ func (e Ejection) withDefaults() Ejection {
 	}
 }
 
-// row is the failures of an upstream since its last success, and what they led to.
-type row struct {
-	failed    []time.Time // the last of them, oldest first
-	probation bool        // ejected since the last success: one more failure does it again
-	ejections int         // in a row; each makes the next one longer
-	until     time.Time   // when the last ejection ends
-	cause     error       // of that
-}
-
-// add notes a failure and reports whether it is enough for an ejection.
-func (r *row) add(now time.Time, e *Ejection) (due bool) {
+// fail notes a failure and reports whether it is enough for an ejection.
+func (c *condition) fail(e *Ejection) (due bool) {
 	switch {
-	case now.Before(r.until):
+	case c.ejected():
 		return false
-	case r.probation:
+	case c.probation:
 		return true
 	}
-	old := 0
-	for old < len(r.failed) && (now.Sub(r.failed[old]) > e.Window || len(r.failed)-old >= e.Failures) {
+	old, now := 0, time.Now()
+	for old < len(c.failed) && (now.Sub(c.failed[old]) > e.Window || len(c.failed)-old >= e.Failures) {
 		old++
 	}
-	r.failed = append(r.failed[old:], now)
-	return len(r.failed) >= e.Failures
+	c.failed = append(c.failed[old:], now)
+	return len(c.failed) >= e.Failures
 }
 
-// clear notes a success, and reports whether it is the first one after an ejection.
-func (r *row) clear(now time.Time) (readmitted bool) {
-	r.failed, r.probation = r.failed[:0], false
-	if r.ejections == 0 || now.Before(r.until) {
+// succeed notes a success, and reports whether it is the first one after an ejection.
+func (c *condition) succeed() (readmitted bool) {
+	c.failed, c.probation = nil, false
+	if c.ejections == 0 || c.ejected() {
 		return false
 	}
-	r.ejections, r.cause = 0, nil
+	c.ejections, c.cause = 0, nil
 	return true
 }
 
-// empty reports whether nothing counts against the upstream.
-func (r *row) empty() bool { return len(r.failed) == 0 && !r.probation && r.ejections == 0 }
-
 // eject begins an ejection, and returns how long it lasts and whether it is the first one in
 // a row.
-func (r *row) eject(now time.Time, e *Ejection, cause error) (d time.Duration, first bool) {
-	r.ejections++
-	d = min(time.Duration(r.ejections)*e.Min, e.Max)
-	r.until, r.probation, r.cause = now.Add(d), true, cause
-	return d, r.ejections == 1
+func (c *condition) eject(e *Ejection, cause error) (d time.Duration, first bool) {
+	c.ejections++
+	d = min(time.Duration(c.ejections)*e.Min, e.Max)
+	c.until, c.probation, c.cause = time.Now().Add(d), true, cause
+	return d, c.ejections == 1
 }
 
 // Failed notes that a request to u failed in this way.
 func (p *Pool) Failed(u *Upstream, how Failure, cause error) {
-	if how&p.ejection.Ignore != 0 || !u.health.fail(&p.ejection) {
+	due := false
+	if how&p.ejection.Ignore == 0 {
+		u.health.change(func(c *condition) { due = c.fail(&p.ejection) })
+	}
+	if !due {
 		return
 	}
 	d, first := p.eject(u, cause)
@@ -123,14 +115,15 @@ func (p *Pool) eject(u *Upstream, cause error) (d time.Duration, first bool) {
 	if u.Ejected() || !p.mayEject() {
 		return 0, false
 	}
-	return u.health.eject(&p.ejection, cause)
+	u.health.change(func(c *condition) { d, first = c.eject(&p.ejection, cause) })
+	return d, first
 }
 
 // mayEject keeps the rest of the pool in the choice.
 func (p *Pool) mayEject() bool {
-	upstreams, now, out := p.Upstreams(), time.Now(), 1
+	upstreams, out := p.Upstreams(), 1
 	for _, u := range upstreams {
-		if u.health.ejected(now) {
+		if u.Ejected() {
 			out++
 		}
 	}

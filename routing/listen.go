@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"berth/internal/mcp"
@@ -118,8 +117,8 @@ func (r *Router) askForAll(ctx context.Context, q *Query, call *mcp.Call, found 
 	if !call.DeclaresTasks {
 		return
 	}
-	var asking sync.WaitGroup
-	slots := make(chan struct{}, listenAskAtOnce)
+	var group errgroup.Group
+	group.SetLimit(listenAskAtOnce)
 	asked := 0
 	for i := range found {
 		f := &found[i]
@@ -127,13 +126,12 @@ func (r *Router) askForAll(ctx context.Context, q *Query, call *mcp.Call, found 
 			continue
 		}
 		asked++
-		asking.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
+		group.Go(func() error {
 			r.askForListened(ctx, q, call, f)
+			return nil
 		})
 	}
-	asking.Wait()
+	_ = group.Wait() // no question fails the others
 }
 
 func (r *Router) askForListened(ctx context.Context, q *Query, call *mcp.Call, f *lookedUp) {

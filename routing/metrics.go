@@ -45,7 +45,7 @@ func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
 
 // upValue is u as berth.upstream.up has it.
 func upValue(u *Upstream) int64 {
-	if u.Silent() || u.Ejected() {
+	if state, _ := u.Trouble(); state != "" {
 		return 0
 	}
 	return 1

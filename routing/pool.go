@@ -141,7 +141,7 @@ const (
 
 func (u *Upstream) rank(era mcp.Era) int {
 	rank := fit
-	if !u.health.fit() {
+	if c := u.health.is(); c != well && (c.silent() || c.ejected()) {
 		rank += unfit
 	}
 	if u.Profile().isForeign(era) {
@@ -153,7 +153,12 @@ func (u *Upstream) rank(era mcp.Era) int {
 // Succeeded notes that u answered, with nothing that counts against it.
 func (p *Pool) Succeeded(u *Upstream) {
 	p.Answered(u)
-	if u.health.succeed() {
+	if u.health.is() == well {
+		return
+	}
+	readmitted := false
+	u.health.change(func(c *condition) { readmitted = c.succeed() })
+	if readmitted {
 		p.log.Info("upstream takes new work again", "pool", p.name, "upstream", u.Name)
 	}
 }
@@ -161,7 +166,12 @@ func (p *Pool) Succeeded(u *Upstream) {
 // Answered notes that u has said something, be it that it is in trouble: it is not silent.
 func (p *Pool) Answered(u *Upstream) {
 	u.heard.Add(1)
-	if u.health.answered() {
+	if !u.Silent() {
+		return
+	}
+	back := false
+	u.health.change(func(c *condition) { back = c.answer() })
+	if back {
 		u.profile.Store(nil) // it may be another server by now
 		p.log.Info("upstream answers again", "pool", p.name, "upstream", u.Name)
 	}
@@ -171,7 +181,12 @@ func (p *Pool) Answered(u *Upstream) {
 // Run's probe, or any answer, ends it, owned calls need not wait for u, and unbound
 // work goes elsewhere if it can. A pool that does not probe knows no silence.
 func (p *Pool) FellSilent(u *Upstream, cause error) {
-	if p.probe == nil || !u.health.setSilent(cause) {
+	if p.probe == nil {
+		return
+	}
+	first := false
+	u.health.change(func(c *condition) { first = c.fallSilent(cause) })
+	if !first {
 		return
 	}
 	select {

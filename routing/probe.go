@@ -49,7 +49,9 @@ func (p *Pool) probeOne(ctx context.Context, u *Upstream) {
 	case ctx.Err() != nil: // berth ends
 	default:
 		// Said once a silence, and only now: one slow answer is none.
-		if cause := u.health.stillSilent(err); cause != nil {
+		var cause error
+		u.health.change(func(c *condition) { cause = c.confirm(err) })
+		if cause != nil {
 			p.log.Warn("upstream does not answer", "pool", p.name, "upstream", u.Name, "error", cause)
 		}
 	}

@@ -277,7 +277,7 @@ func (b *Bindings) Amend(ctx context.Context, key Key, binding Binding) {
 // put writes e over what stands. What is pending is written with it later.
 func (b *Bindings) put(ctx context.Context, e entry) {
 	b.near.add(e)
-	if b.pending.amend(e) {
+	if b.pending.swap(e.name, nil, &e) {
 		return
 	}
 	if err := b.store.Put(ctx, e.name, e.binding.encode(), time.Until(e.binding.Expires)); err != nil {

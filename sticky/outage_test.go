@@ -254,7 +254,7 @@ func TestSettlingKeepsWhatWasAmended(t *testing.T) {
 	amended := first
 	amended.binding.Version = "2025-03-26"
 	p.add(first)
-	p.amend(amended)
+	p.swap(amended.name, nil, &amended)
 	p.settle(first)
 	if p.len() != 1 {
 		t.Error("the amended binding was forgotten")

@@ -35,70 +35,42 @@ func (p *pending) add(e entry) bool {
 	if have, ok := p.entries[e.name]; ok && !have.binding.yieldsTo(e.binding) {
 		return have.binding.Upstream == e.binding.Upstream
 	}
+	if p.entries == nil {
+		p.entries = make(map[string]entry)
+	}
 	if len(p.entries) < maxPending {
-		p.put(e)
+		p.entries[e.name] = e
+		p.count.Store(int64(len(p.entries)))
 	}
-	return true
-}
-
-// amend replaces what is pending under e's name; false: nothing is.
-func (p *pending) amend(e entry) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, ok := p.entries[e.name]; !ok {
-		return false
-	}
-	p.put(e)
 	return true
 }
 
 // swap puts e in the place of what is pending under its name, or nothing if e is nil, if
-// may allows it. false: nothing is pending, or something else.
+// may allows it; a nil may allows any. false: nothing is pending, or something else.
 func (p *pending) swap(name string, may func(Binding) bool, e *entry) bool {
+	if p.count.Load() == 0 {
+		return false
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	have, ok := p.entries[name]
-	if !ok || !may(have.binding) {
+	if !ok || may != nil && !may(have.binding) {
 		return false
 	}
 	if e == nil {
-		p.drop(name)
+		delete(p.entries, name)
 	} else {
-		p.put(*e)
+		p.entries[name] = *e
 	}
+	p.count.Store(int64(len(p.entries)))
 	return true
 }
 
-func (p *pending) remove(name string) {
-	if p.count.Load() == 0 {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.drop(name)
-}
-
-// put and drop change the entries under p.mu.
-func (p *pending) put(e entry) {
-	if p.entries == nil {
-		p.entries = make(map[string]entry)
-	}
-	p.entries[e.name] = e
-	p.count.Store(int64(len(p.entries)))
-}
-
-func (p *pending) drop(name string) {
-	delete(p.entries, name)
-	p.count.Store(int64(len(p.entries)))
-}
+func (p *pending) remove(name string) { p.swap(name, nil, nil) }
 
 // settle forgets e, unless it was amended since it was read.
 func (p *pending) settle(e entry) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.entries[e.name] == e {
-		p.drop(e.name)
-	}
+	p.swap(e.name, func(have Binding) bool { return have == e.binding }, nil)
 }
 
 // some returns at most n entries, any.
