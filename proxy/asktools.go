@@ -91,7 +91,7 @@ func (x *request) askToolsPage(ctx context.Context, u *routing.Upstream, cursor 
 		body["params"] = map[string]any{"cursor": cursor}
 	}
 	data, _ := json.Marshal(body) // strings and maps always marshal
-	out := x.ownPost(u, data)
+	out := x.way().Post(u, data)
 	out.Header.Set(mcp.HeaderVersion, x.Negotiated(&x.decision))
 	response, err := x.Endpoint.Client.Send(ctx, out, 0)
 	if err != nil {

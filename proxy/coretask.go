@@ -79,5 +79,5 @@ func (x *request) useSession() error {
 // behind is what the records of tasks call the upstream's own session behind that of the
 // request, which must be routed.
 func (x *request) behind() string {
-	return upgrade.BehindKey(x.SessionKey(), cmp.Or(x.alias, x.Session))
+	return upgrade.BehindKey(x.SessionKey(), cmp.Or(x.Alias, x.Session))
 }

@@ -23,8 +23,8 @@ func (x *request) lacksSession(u *routing.Upstream, response *wire.Response) boo
 func (x *request) isDenied(u *routing.Upstream) bool {
 	ctx, cancel := context.WithTimeout(x.ctx, outbound.ConfirmTime)
 	defer cancel()
-	out := x.ownPost(u, x.ownBody(mcp.MethodPing, ""))
-	out.Header.Set(mcp.HeaderSession, x.sessionAt(ctx, u))
+	out := x.way().Post(u, x.way().OwnBody(mcp.MethodPing, ""))
+	out.Header.Set(mcp.HeaderSession, x.way().SessionAt(ctx, u))
 	// A version that the client makes up is refused with 400 as well.
 	out.Header.Set(mcp.HeaderVersion, x.Negotiated(&x.decision))
 	answer, err := x.Endpoint.Client.Send(ctx, out, outbound.ConfirmTime)

@@ -10,10 +10,10 @@
 //     came. Give it the place that is due to it (admission.go; load.go counts).
 //  3. route: the owner of the task or session, or of a value that keeps calls together
 //     (affinity.go), or none for unbound work (route.go; package routing decides, and
-//     asks the fleet by ask.go).
+//     asks the fleet by package outbound).
 //  4. forward: an owned call to its owner only; unbound work to the picker's
 //     choice, and to another only while nothing was sent, for a pure read, or after a refusal by era
-//     (forward.go, owned.go, eras.go, outbound.go, headers.go; authorization.go says in whose
+//     (forward.go, owned.go, eras.go, headers.go; package outbound says in whose
 //     name). How the exchange goes feeds the upstream's health. linger.go says what the
 //     client's departure means. A task whose id the client made is bound before the
 //     request goes out (clientmade.go).

@@ -11,7 +11,7 @@ import (
 // so still: the session is moved, or its client told to begin a new one. done is false if
 // the call may stay.
 func (x *request) leaveDenied(u *routing.Upstream) (done bool, err error) {
-	session := cmp.Or(x.alias, x.Session)
+	session := cmp.Or(x.Alias, x.Session)
 	if x.movedFrom != "" || !x.Pool().Suspects(u, session) {
 		return false, nil
 	}

@@ -152,7 +152,7 @@ func (s *stream) take(a arrival) (done bool, err error) {
 	s.x.share(s.x.out.Status, a.piece, says, false)
 	raw := a.piece.Raw
 	if s.between {
-		raw = s.x.announcedEvent(a.piece, s.x.tagged(a.piece))
+		raw = s.x.announcedEvent(a.piece, s.x.way().Tagged(a.piece))
 	}
 	if s.between = a.piece.Between; s.between {
 		s.x.owed.settle()

@@ -175,7 +175,7 @@ func (x *request) tryMove(ctx context.Context, u *routing.Upstream, alive bool) 
 		return sticky.Binding{}, outcome, err
 	}
 	next := sticky.Binding{
-		Upstream: opened.upstream.Name, Alias: x.sealedAlias(opened.session),
+		Upstream: opened.upstream.Name, Alias: x.way().SealedAlias(opened.session),
 		Version: kept.Version, Kept: standing.Kept, Tasks: standing.Tasks, Declares: standing.Declares, // what its client was told stands
 	}
 	now, err := bindings.Move(ctx, key, standing, next)

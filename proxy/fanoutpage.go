@@ -90,7 +90,7 @@ func (l *listing) wantsSession(p place, r *refusal) bool {
 	}
 	ctx, cancel := context.WithTimeout(l.x.ctx, outbound.ConfirmTime)
 	defer cancel()
-	status, _, err := l.x.sendOwn(ctx, p.upstream, mcp.MethodPing, "")
+	status, _, err := l.x.way().Ask(ctx, p.upstream, mcp.MethodPing, "")
 	return err == nil && outbound.DeniesSession(status)
 }
 
@@ -164,7 +164,7 @@ func (l *listing) askOne(p place) (mcp.TaskList, error) {
 // exchange sends the request to one upstream and reads the page that it answers.
 func (l *listing) exchange(ctx context.Context, p place) (mcp.TaskList, error) {
 	x := l.x
-	out := x.newUpstreamRequest(p.upstream, wire.MethodPost, x.endpointURL(p.upstream), l.bodyFor(p))
+	out := x.way().Request(p.upstream, wire.MethodPost, x.way().URL(p.upstream), l.bodyFor(p))
 	span := x.newExchange(p.upstream)
 	response, err := x.Endpoint.Client.Send(ctx, out, x.Endpoint.Timeouts.Read)
 	if err != nil {

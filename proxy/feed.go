@@ -63,7 +63,7 @@ func (p *Proxy) newFeed(ep *inbound.Endpoint, u *routing.Upstream, id []byte) *f
 	pool := ep.Router.Pool.Name()
 	return &feed{
 		upstream: u, id: id,
-		crossed: func() { p.telemetry.crossedBy(pool, u) },
+		crossed: func() { p.telemetry.CrossedBy(pool, u) },
 		drops:   func(reason dropReason) { p.telemetry.dropped(pool, u, reason) },
 	}
 }

@@ -117,7 +117,7 @@ func (g *leg) feedKey(header wire.Header) feedKey {
 // upstream can tell callers by, whichever header they authenticate with.
 func (g *leg) sharedHeader() wire.Header {
 	x := g.l.x
-	h := x.outboundHeaders()
+	h := x.way().Headers()
 	maps.DeleteFunc(h, func(name string, _ []string) bool { return inbound.IsOfOneRequest(name) })
 	outbound.DropCallsOwn(h)
 	for _, name := range []string{mcp.HeaderName, mcp.HeaderSession, mcp.HeaderLastEvent} {
@@ -142,7 +142,7 @@ func newFleetFeed(g *leg, key feedKey, header wire.Header) *fleetFeed {
 	ctx, stop := context.WithCancel(context.Background())
 	f := &fleetFeed{
 		key: key, ep: x.Endpoint, p: x.p, upstream: g.upstream,
-		target: x.endpointURL(g.upstream), host: key.host, header: header, filter: g.asked, body: ownListen(x.Version(), g.asked),
+		target: x.way().URL(g.upstream), host: key.host, header: header, filter: g.asked, body: ownListen(x.Version(), g.asked),
 		stop: stop, done: make(chan struct{}), members: make(map[*leg]bool),
 	}
 	go f.run(ctx)
@@ -220,7 +220,7 @@ func (f *fleetFeed) serve(ctx context.Context) error {
 	}
 }
 
-func (f *fleetFeed) crossed() { f.p.telemetry.crossedBy(f.ep.Router.Pool.Name(), f.upstream) }
+func (f *fleetFeed) crossed() { f.p.telemetry.CrossedBy(f.ep.Router.Pool.Name(), f.upstream) }
 
 func (f *fleetFeed) request() *exchange.Request {
 	out := &exchange.Request{Method: wire.MethodPost, URL: f.target, Host: f.host, Header: f.header.Clone(), Body: f.body}

@@ -142,11 +142,11 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 // send sends the request to u once.
 func (x *request) send(u *routing.Upstream) (*wire.Response, error) {
 	x.upstream = u.Name
-	target := x.endpointURL(u)
+	target := x.way().URL(u)
 	if x.Opaque {
-		target = x.beside(u)
+		target = x.way().Beside(u)
 	}
-	out := x.newUpstreamRequest(u, x.HTTP.Method, target, x.Body)
+	out := x.way().Request(u, x.HTTP.Method, target, x.Body)
 	if x.Opaque {
 		out.Header["Accept-Encoding"] = x.HTTP.Header["Accept-Encoding"]
 	}

@@ -13,7 +13,7 @@ import (
 // heldCall is the request as a task's call: what belongs to the call, and whatever else
 // goes upstream with it.
 func (x *request) heldCall() *upgrade.Call {
-	all := x.outboundHeaders()
+	all := x.way().Headers()
 	own := map[string][]string{}
 	for name, values := range all {
 		if outbound.IsCallsOwn(name) {
@@ -26,7 +26,7 @@ func (x *request) heldCall() *upgrade.Call {
 
 // envelope is what the request bears beside its call: who makes it, from where, with what
 // right.
-func (x *request) envelope() upgrade.Envelope { return x.envelopeOf(x.outboundHeaders()) }
+func (x *request) envelope() upgrade.Envelope { return x.envelopeOf(x.way().Headers()) }
 
 // envelopeOf takes what belongs to one request out of headers.
 func (x *request) envelopeOf(headers wire.Header) upgrade.Envelope {

@@ -49,14 +49,14 @@ const (
 
 // inquiry prepares the questions about the request's caller.
 func (x *request) inquiry(ctx context.Context, bears bool) *inquiry {
-	q := &inquiry{x: x, bears: bears, owner: x.home(ctx), full: bearer{x.ownHeaders(), x.HTTP.URL.RawQuery}}
+	q := &inquiry{x: x, bears: bears, owner: x.home(ctx), full: bearer{x.way().OwnHeaders(), x.HTTP.URL.RawQuery}}
 	q.full.header.Del(mcp.HeaderSession)
 	if q.owner != nil {
-		q.full.header.Set(mcp.HeaderSession, x.sessionAt(ctx, q.owner))
+		q.full.header.Set(mcp.HeaderSession, x.way().SessionAt(ctx, q.owner))
 	}
 	q.bare.header = q.full.header.Clone()
 	q.bare.query = inbound.Without(x.Credentials(), q.bare.header, q.full.query)
-	x.authorize(q.bare.header) // what berth puts there is not the caller's, though it be equal
+	x.way().Authorize(q.bare.header) // what berth puts there is not the caller's, though it be equal
 	return q
 }
 
@@ -157,7 +157,7 @@ func (q *inquiry) put(ctx context.Context, u *routing.Upstream, as bearer, metho
 	}
 	target := *u.URL
 	target.RawQuery = as.query
-	out := outbound.Outgoing(wire.MethodPost, &target, x.Endpoint.HostFor(u, x.HTTP.Host), as.header.Clone(), x.ownBody(method, task))
+	out := outbound.Outgoing(wire.MethodPost, &target, x.Endpoint.HostFor(u, x.HTTP.Host), as.header.Clone(), x.way().OwnBody(method, task))
 	if x.Era() == mcp.EraModern {
 		out.Header.Set(mcp.HeaderVersion, x.Version())
 		out.Header.Set(mcp.HeaderMethod, method)

@@ -144,7 +144,7 @@ func (g *leg) joinLeased(ctx context.Context, lease *routing.Lease) (f *feed, _ 
 	x, u := g.l.x, lease.Upstream
 	for range 2 {
 		f = x.p.newFeed(x.Endpoint, u, x.ID)
-		err = f.subscribe(ctx, x.Endpoint, x.newUpstreamRequest(u, wire.MethodPost, x.endpointURL(u), g.body))
+		err = f.subscribe(ctx, x.Endpoint, x.way().Request(u, wire.MethodPost, x.way().URL(u), g.body))
 		failed, unanswered := errors.AsType[*exchange.SendError](err)
 		if !unanswered || failed.TimedOut || failed.Refused || failed.Garbled || ctx.Err() != nil {
 			break

@@ -96,7 +96,7 @@ func (g *leg) tellState(ctx context.Context, a mcp.Answer) error {
 func (x *request) stateOf(ctx context.Context, u *routing.Upstream, taskID string) mcp.Answer {
 	ctx, cancel := context.WithTimeout(ctx, statePatience)
 	defer cancel()
-	_, a, err := x.sendOwn(ctx, u, mcp.MethodGetTask, taskID)
+	_, a, err := x.way().Ask(ctx, u, mcp.MethodGetTask, taskID)
 	if err != nil || a.Task.ID != taskID {
 		return mcp.Answer{}
 	}

@@ -57,7 +57,7 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, says *peeke
 				continue
 			}
 			if x.MayCreateTask() {
-				x.withdraw(u, a.Task.ID)
+				x.way().Withdraw(u, a.Task.ID)
 			}
 			return nil, fault.BrokenOff(a.err)
 		}
@@ -118,7 +118,7 @@ func (x *request) recordCreation(u *routing.Upstream, a *mcp.Answer) error {
 	err := x.Endpoint.Router.Bind(ctx, key, binding, a.Task.TTL)
 	if errors.Is(err, sticky.ErrOwned) {
 		x.p.log.Warn("an upstream gave out a task id that another owns", "pool", x.Pool().Name(), "upstream", u.Name, "task", a.Task.ID)
-		x.withdraw(u, a.Task.ID)
+		x.way().Withdraw(u, a.Task.ID)
 		return fault.Collision
 	}
 	x.p.seen.drop(x.seenKey(key)) // it was another's, if there was one

@@ -1,9 +1,6 @@
 package proxy
 
 import (
-	"net/url"
-	"strings"
-
 	"berth/routing"
 )
 
@@ -24,14 +21,4 @@ func (x *request) passThrough() error {
 		return nil
 	}
 	return err
-}
-
-// beside is the place at u's origin that the client's path means. The path of the
-// MCP endpoint, itself or behind a document's name, may differ upstream.
-func (x *request) beside(u *routing.Upstream) *url.URL {
-	path := x.HTTP.URL.Path
-	if path == x.Endpoint.Path || x.Endpoint.IsSubject(path) {
-		path = strings.TrimSuffix(path, x.Endpoint.Path) + u.URL.Path
-	}
-	return &url.URL{Scheme: u.URL.Scheme, Host: u.URL.Host, Path: path, RawQuery: x.HTTP.URL.RawQuery}
 }

@@ -91,7 +91,7 @@ func (r *replay) post(ctx context.Context, body []byte) (mcp.Answer, error) {
 	wait := cmp.Or(r.x.Endpoint.Timeouts.Control, defaultReplayStep)
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	out := r.x.ownPost(r.upstream, body)
+	out := r.x.way().Post(r.upstream, body)
 	r.inSession(out.Header)
 	response, err := r.x.Endpoint.Client.Send(ctx, out, wait)
 	if err != nil {
@@ -143,7 +143,7 @@ func (r *replay) end() {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.x.HTTP.Context()), endTime)
 	defer cancel()
-	out := r.x.newUpstreamRequest(r.upstream, wire.MethodDelete, r.x.endpointURL(r.upstream), nil)
+	out := r.x.way().Request(r.upstream, wire.MethodDelete, r.x.way().URL(r.upstream), nil)
 	outbound.DropCallsOwn(out.Header)
 	out.Header.Del("Content-Type")
 	out.Header.Del(mcp.HeaderLastEvent)

@@ -30,7 +30,7 @@ type request struct {
 	told string    // id of the task that the answer belongs to, as it has said last
 	sent bool      // some of the request may have reached an upstream
 
-	alias     string // what the session is called at the upstream; "": what the client calls it
+	Alias     string // what the session is called at the upstream; "": what the client calls it
 	movedFrom string // the upstream that the session was moved away from for this request
 
 	flight    *flight      // the poll that this request leads; nil: none

@@ -21,7 +21,7 @@ const resumeTime = 2 * time.Second
 func (x *request) couldResume(u *routing.Upstream, event string) bool {
 	ctx, cancel := context.WithTimeout(x.ctx, resumeTime)
 	defer cancel()
-	out := x.newUpstreamRequest(u, wire.MethodGet, x.endpointURL(u), nil)
+	out := x.way().Request(u, wire.MethodGet, x.way().URL(u), nil)
 	outbound.DropCallsOwn(out.Header)
 	out.Header.Del("Content-Type")
 	out.Header.Set("Accept", "text/event-stream")

@@ -21,7 +21,7 @@ func (x *request) route() error {
 	if err := x.openAlias(); err != nil {
 		return err
 	}
-	if x.alias != "" && x.Message.Batch && x.HasResponse() {
+	if x.Alias != "" && x.Message.Batch && x.HasResponse() {
 		return fault.AnswersMoved
 	}
 	if x.Message.Batch && x.Version() == "" && !mcp.AllowsBatches(d.Binding.Version) {
@@ -51,8 +51,8 @@ func (x *request) query() routing.Query {
 
 // Questions implements routing.Inquirer: they are put from the request as it is now.
 func (x *request) Questions() routing.Questions {
-	asking := *x
-	return routing.Questions{Task: asking.askTask, Session: asking.askSession}
+	asking := x.way()
+	return routing.Questions{Task: asking.AskTask, Session: asking.AskSession}
 }
 
 // unroutable answers a call about a task that could not be routed with the task

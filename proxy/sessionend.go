@@ -108,8 +108,8 @@ func (x *request) refuseAsks(u *routing.Upstream, asks []upgrade.OpenAsk) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.HTTP.Context()), endTime)
 	defer cancel()
 	for _, ask := range asks {
-		out := x.ownPost(u, mcp.ErrorResponse(ask.ID, fault.SessionEnded.Object()))
-		out.Header.Set(mcp.HeaderSession, x.sessionAt(ctx, u))
+		out := x.way().Post(u, mcp.ErrorResponse(ask.ID, fault.SessionEnded.Object()))
+		out.Header.Set(mcp.HeaderSession, x.way().SessionAt(ctx, u))
 		response, err := x.Endpoint.Client.Send(ctx, out, endTime)
 		if err != nil {
 			x.p.log.Debug("an upstream could not be told that nobody answers", "upstream", u.Name, "task", ask.Task, "error", err)

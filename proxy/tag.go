@@ -2,42 +2,19 @@ package proxy
 
 import (
 	"bytes"
-	"strings"
 
-	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
-	"berth/proxy/inbound"
 )
-
-// sessionTag is what stands, in a session that has moved, before the numbers that the
-// session's present upstream makes; see mcp.TagEvent.
-func (x *request) sessionTag() string { return "berth-" + inbound.Digest(x.alias)[:8] + "-" }
-
-// tagged returns the bytes of an event, with the tag where the session has moved.
-func (x *request) tagged(piece exchange.Piece) []byte {
-	if x.alias == "" {
-		return piece.Raw
-	}
-	message := piece.Message
-	if piece.Cut {
-		message = nil // only its beginning is here
-	}
-	return mcp.TagEvent(piece.Raw, message, x.sessionTag())
-}
-
-func (x *request) untaggedEvent(id string) (string, bool) {
-	return strings.CutPrefix(id, x.sessionTag())
-}
 
 // isStray takes the tag off a client's answer in a session that has moved, and
 // reports whether there is none: it answers an upstream that does not hold the session
 // any more. The present one may have asked something else under the same id.
 func (x *request) isStray() bool {
-	if x.alias == "" || !x.IsResponse() {
+	if x.Alias == "" || !x.IsResponse() {
 		return false
 	}
-	body, ok := mcp.UntagResponse(bytes.TrimSpace(x.Body), x.sessionTag())
+	body, ok := mcp.UntagResponse(bytes.TrimSpace(x.Body), x.way().Tag())
 	if ok {
 		x.Body = body
 	}

@@ -149,15 +149,15 @@ func (w *resultWait) isAtHome() bool {
 	if err != nil {
 		return true // answers find their way as ever, once they can
 	}
-	alias, err := x.aliasIn(binding.Alias)
-	x.alias = alias
+	alias, err := x.way().AliasIn(binding.Alias)
+	x.Alias = alias
 	return err == nil && binding.Upstream == w.task.Upstream && x.behind() == w.task.Behind
 }
 
 // numbered is a message with what its server numbers as the client knows it.
 func (w *resultWait) numbered(message []byte) []byte {
-	if w.x.alias == "" {
+	if w.x.Alias == "" {
 		return message
 	}
-	return mcp.TagMessage(message, w.x.sessionTag())
+	return mcp.TagMessage(message, w.x.way().Tag())
 }

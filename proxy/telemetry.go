@@ -90,14 +90,14 @@ func (t telemetry) begin(endpoints []*inbound.Endpoint) {
 	}
 }
 
-// crossedBy counts a response that u has given to another request.
-func (t telemetry) crossedBy(pool string, u *routing.Upstream) {
+// CrossedBy counts a response that u has given to another request.
+func (t telemetry) CrossedBy(pool string, u *routing.Upstream) {
 	t.crossed.Add(context.Background(), 1, metric.WithAttributes(attribute.String("pool", pool), attribute.String("upstream", u.Name)))
 }
 
 // crossedBy returns what counts such a response in the answer to a request that x made.
 func (x *request) crossedBy(u *routing.Upstream) func() {
-	return func() { x.p.telemetry.crossedBy(x.PoolName(), u) }
+	return func() { x.p.telemetry.CrossedBy(x.PoolName(), u) }
 }
 
 // dropped counts a message of an upstream's that no subscriber is told.

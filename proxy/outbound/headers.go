@@ -1,6 +1,8 @@
 package outbound
 
 import (
+	"net"
+	"net/textproto"
 	"strconv"
 	"strings"
 
@@ -42,4 +44,97 @@ const viaHTTP11 = "1.1 berth"
 
 func HttpVersion(major, minor int) string {
 	return strconv.Itoa(major) + "." + strconv.Itoa(minor)
+}
+
+// Headers returns the headers to send upstream: the client's, less what
+// concerns this connection or cannot be believed, and who it came from.
+func (w Way) Headers() wire.Header {
+	h := w.HTTP.Header.Clone()
+	inbound.DropHopByHop(h)
+	dropLookalikes(h, w.Endpoint.PrincipalHeader())
+	if !w.Trusted {
+		for name := range h {
+			if inbound.IsForwarding(name) {
+				delete(h, name)
+			}
+		}
+		if name := w.Endpoint.PrincipalHeader(); name != "" {
+			h.Del(name)
+		}
+	}
+	if w.Endpoint.Identifier != nil && !w.InSession {
+		// Only a session that was found to be the caller's own may be acted in.
+		h.Del(mcp.HeaderSession)
+	}
+	if len(w.Message.Calls) == 0 && w.Era() == mcp.EraModern {
+		// A modern GET or DELETE is about no session, and resumes nothing (2026-07-28,
+		// "Earlier Streamable HTTP Revisions"); its upstream may know both eras.
+		h.Del(mcp.HeaderSession)
+		h.Del(mcp.HeaderLastEvent)
+	}
+	w.renameSession(h)
+	w.Authorize(h)
+	w.addForwarded(h)
+	// Answers are looked into, so they must come as they are.
+	h.Set("Accept-Encoding", "identity")
+	return h
+}
+
+// Authorize does the same for the request's own. What a client may ask before it is
+// authorised goes without berth's own authority.
+func (w Way) Authorize(h wire.Header) {
+	w.Endpoint.Authorize(h)
+	if w.Opaque && w.Endpoint.Authorization != nil {
+		h.Del("Authorization")
+	}
+}
+
+func (w Way) addForwarded(h wire.Header) {
+	peer, _, err := net.SplitHostPort(w.HTTP.RemoteAddr)
+	if err != nil {
+		peer = w.HTTP.RemoteAddr
+	}
+	if before := h.Values("X-Forwarded-For"); len(before) > 0 {
+		peer = strings.Join(before, ", ") + ", " + peer
+	}
+	own := ownHeaders{h, make([]string, 0, 3)}
+	own.set("X-Forwarded-For", peer)
+	if h.Get("X-Forwarded-Host") == "" {
+		own.set("X-Forwarded-Host", w.HTTP.Host)
+	}
+	if h.Get("X-Forwarded-Proto") == "" {
+		own.set("X-Forwarded-Proto", inbound.Scheme(w.HTTP))
+	}
+	AddVia(h, w.HTTP.ProtoMajor, w.HTTP.ProtoMinor)
+	if h.Get("User-Agent") == "" {
+		h.Set("User-Agent", "") // keeps net/http from adding its own
+	}
+}
+
+// ownHeaders sets headers whose values lie together, in one allocation.
+type ownHeaders struct {
+	wire.Header
+
+	values []string
+}
+
+// set sets a header of canonical name.
+func (o *ownHeaders) set(name, value string) {
+	o.values = append(o.values, value)
+	n := len(o.values)
+	o.Header[name] = o.values[n-1 : n : n]
+}
+
+// dropLookalikes removes names with underscores that many servers read as if
+// they had hyphens: a client must not set Mcp_Name beside Mcp-Name.
+func dropLookalikes(h wire.Header, principalHeader string) {
+	for name := range h {
+		if !strings.Contains(name, "_") {
+			continue
+		}
+		meant := textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(name, "_", "-"))
+		if strings.HasPrefix(meant, "Mcp-") || inbound.IsForwarding(meant) || strings.EqualFold(meant, principalHeader) {
+			delete(h, name)
+		}
+	}
 }

@@ -1,0 +1,88 @@
+package outbound
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/url"
+	"strings"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/inbound"
+	"berth/routing"
+)
+
+// Way is in whose name requests go to upstreams for a call, and under which session.
+type Way struct {
+	*inbound.Call
+
+	InSession bool              // the session was found to be the caller's own
+	Owner     *routing.Upstream // of what the call is about; nil: nobody is known
+	Alias     string            // what the session is called at the upstream; "": what the client calls it
+
+	Report Reporter
+	Log    *slog.Logger
+}
+
+// Reporter is told what is to be counted.
+type Reporter interface {
+	// CrossedBy counts a response that u has given to another request.
+	CrossedBy(pool string, u *routing.Upstream)
+}
+
+// URL is u's MCP endpoint with the client's query.
+func (w Way) URL(u *routing.Upstream) *url.URL {
+	target := *u.URL
+	target.RawQuery = w.HTTP.URL.RawQuery
+	return &target
+}
+
+// Beside is the place at u's origin that the client's path means. The path of the
+// MCP endpoint, itself or behind a document's name, may differ upstream.
+func (w Way) Beside(u *routing.Upstream) *url.URL {
+	path := w.HTTP.URL.Path
+	if path == w.Endpoint.Path || w.Endpoint.IsSubject(path) {
+		path = strings.TrimSuffix(path, w.Endpoint.Path) + u.URL.Path
+	}
+	return &url.URL{Scheme: u.URL.Scheme, Host: u.URL.Host, Path: path, RawQuery: w.HTTP.URL.RawQuery}
+}
+
+// Request makes the request that goes to u. body nil means none.
+func (w Way) Request(u *routing.Upstream, method string, target *url.URL, body []byte) *exchange.Request {
+	return Outgoing(method, target, w.Endpoint.HostFor(u, w.HTTP.Host), w.Headers(), body)
+}
+
+// OwnHeaders are the headers of Post.
+func (w Way) OwnHeaders() wire.Header {
+	h := w.Headers()
+	PostJSON(h)
+	h.Del(mcp.HeaderMethod)
+	h.Del(mcp.HeaderName)
+	h.Del(mcp.HeaderLastEvent)
+	DropCallsOwn(h)
+	return h
+}
+
+// Post makes a POST of berth's own to u: the caller's headers, less what they say
+// of the caller's call.
+func (w Way) Post(u *routing.Upstream, body []byte) *exchange.Request {
+	return Outgoing(wire.MethodPost, w.URL(u), w.Endpoint.HostFor(u, w.HTTP.Host), w.OwnHeaders(), body)
+}
+
+// OwnBody is the body of a request that Ask sends.
+func (w Way) OwnBody(method, taskID string) []byte {
+	params := map[string]any{}
+	if taskID != "" {
+		params["taskId"] = taskID
+	}
+	if w.Era() == mcp.EraModern {
+		params["_meta"] = mcp.OwnMeta(w.Version())
+	}
+	message := map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(OwnID), "method": method}
+	if len(params) > 0 {
+		message["params"] = params
+	}
+	body, _ := json.Marshal(message) // strings and maps always marshal
+	return body
+}
