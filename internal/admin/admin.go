@@ -59,17 +59,17 @@ type Server struct {
 // New listens, but does not serve before [Server.Run]. Where [ErrTokenRequired] is the error no
 // port was opened.
 func New(ctx context.Context, o Options) (*Server, error) {
-	listener, names, err := listen(ctx, o.Listen, o.Token != "")
+	listener, loopbackOnly, err := listen(ctx, o.Listen, o.Token != "")
 	if err != nil {
 		return nil, err
 	}
-	return newServer(o, listener, names), nil
+	return newServer(o, listener, loopbackOnly), nil
 }
 
-func newServer(o Options, listener net.Listener, names nameRule) *Server {
+func newServer(o Options, listener net.Listener, loopbackOnly bool) *Server {
 	s := &Server{listener: listener, checks: o.Checks, log: o.Log}
 	s.http = &http.Server{
-		Handler:           guard{token: o.Token, names: names, next: s.routes(o)},
+		Handler:           guard{token: o.Token, loopbackOnly: loopbackOnly, next: s.routes(o)},
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,

@@ -9,13 +9,13 @@ import (
 )
 
 type guard struct {
-	token string
-	names nameRule
-	next  http.Handler
+	token        string
+	loopbackOnly bool // off loopback a token protects, on a socket its mode
+	next         http.Handler
 }
 
 func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !g.names.allow(r.Host) && !isBareCheck(r) {
+	if g.loopbackOnly && !isLoopbackName(r.Host) && !isBareCheck(r) {
 		writeText(w, http.StatusForbidden, "this listener answers to loopback names only")
 		return
 	}

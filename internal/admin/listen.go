@@ -12,17 +12,6 @@ import (
 	"syscall"
 )
 
-type nameRule bool
-
-const (
-	anyName      nameRule = false // off loopback a token protects, on a socket its mode
-	loopbackOnly nameRule = true
-)
-
-func (n nameRule) allow(host string) bool {
-	return n == anyName || isLoopbackName(host)
-}
-
 // isLoopbackName judges a Host header. Only the address and localhost cannot be rebound by
 // somebody's DNS.
 func isLoopbackName(hostport string) bool {
@@ -39,25 +28,24 @@ func isLoopbackName(hostport string) bool {
 
 // listen resolves a name before the port is opened: what was judged to be loopback is what is
 // listened on.
-func listen(ctx context.Context, address string, hasToken bool) (net.Listener, nameRule, error) {
+func listen(ctx context.Context, address string, hasToken bool) (listener net.Listener, loopbackOnly bool, err error) {
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
-		listener, err := listenUnix(ctx, path)
-		return listener, anyName, err
+		listener, err = listenUnix(ctx, path)
+		return listener, false, err
 	}
 	tcp, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
-		return nil, anyName, fmt.Errorf("admin: resolving the address: %w", err)
+		return nil, false, fmt.Errorf("admin: resolving the address: %w", err)
 	}
-	names := nameRule(tcp.IP.IsLoopback())
-	if names == anyName && !hasToken {
-		return nil, anyName, fmt.Errorf("%w: %s", ErrTokenRequired, address)
+	loopbackOnly = tcp.IP.IsLoopback()
+	if !loopbackOnly && !hasToken {
+		return nil, false, fmt.Errorf("%w: %s", ErrTokenRequired, address)
 	}
 	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", tcp.String())
-	if err != nil {
-		return nil, anyName, fmt.Errorf("admin: listening: %w", err)
+	if listener, err = config.Listen(ctx, "tcp", tcp.String()); err != nil {
+		return nil, false, fmt.Errorf("admin: listening: %w", err)
 	}
-	return listener, names, nil
+	return listener, loopbackOnly, nil
 }
 
 func listenUnix(ctx context.Context, path string) (net.Listener, error) {

@@ -42,7 +42,7 @@ func (p *pipes) dial() net.Conn {
 func TestASlowClientIsCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
-		serve(t, newServer(Options{Log: slog.New(slog.DiscardHandler)}, p, anyName))
+		serve(t, newServer(Options{Log: slog.New(slog.DiscardHandler)}, p, false))
 		for head, limit := range map[string]time.Duration{
 			"GET /livez HTTP/1.1\r\nHost: x\r\n":                        headerTimeout,
 			"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: x\r\n\r\n\r": idleTimeout,
@@ -62,7 +62,7 @@ func TestRunEndsThoughAScrapeHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 		hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-		s := newServer(Options{Metrics: hang, Log: slog.New(slog.DiscardHandler)}, p, anyName)
+		s := newServer(Options{Metrics: hang, Log: slog.New(slog.DiscardHandler)}, p, false)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- s.Run(ctx) }()

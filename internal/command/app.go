@@ -30,16 +30,12 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		if text := err.Error(); text != "" {
 			fmt.Fprintln(stderr, text)
 		}
-		return exitCode(err)
+		if coded, ok := errors.AsType[cli.ExitCoder](err); ok {
+			return coded.ExitCode()
+		}
+		return 1
 	}
 	return 0
-}
-
-func exitCode(err error) int {
-	if coded, ok := errors.AsType[cli.ExitCoder](err); ok {
-		return coded.ExitCode()
-	}
-	return 1
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {

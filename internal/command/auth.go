@@ -77,27 +77,14 @@ func (c *callers) tokens(pool config.Pool) (proxy.Identifier, *proxy.Resource, e
 		Issuer:     cfg.Issuer,
 		Audience:   cfg.Audience,
 		Algorithms: cfg.Algorithms,
-		Types:      mediaTypes(cfg.Types),
 		Leeway:     time.Duration(cfg.Leeway),
 		Resource:   resource,
 		Keys:       c.keys,
 	}
+	for _, typ := range cfg.Types {
+		identifier.Types = append(identifier.Types, identity.MediaType(typ))
+	}
 	return identifier, &proxy.Resource{Path: resource.MetadataPath(), Document: resource.Metadata()}, nil
-}
-
-func mediaTypes(types []string) (as []string) {
-	for _, typ := range types {
-		as = append(as, identity.MediaType(typ))
-	}
-	return as
-}
-
-func (g *graph) authorize(ep *proxy.Endpoint, pool config.Pool, o observers) (err error) {
-	if ep.Identifier, ep.Resource, err = g.callers.at(pool); err != nil {
-		return err
-	}
-	ep.Authorization, err = g.newAuthorization(pool, o)
-	return err
 }
 
 func (g *graph) openCerts(cfg config.TLS, o observers) (err error) {

@@ -175,7 +175,11 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 		FirstDraft:         cfg.FirstDraft,
 		FleetNotifications: cfg.FleetNotifications,
 	}
-	return ep, g.authorize(ep, cfg, o)
+	if ep.Identifier, ep.Resource, err = g.callers.at(cfg); err != nil {
+		return ep, err
+	}
+	ep.Authorization, err = g.newAuthorization(cfg, o)
+	return ep, err
 }
 
 func timeouts(cfg config.Timeouts) proxy.Timeouts {

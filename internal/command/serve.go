@@ -92,14 +92,11 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: o.log, Meter: o.meter,
 	})
 	p.connections = bounded.Open
-	return p.run(ctx, g.guarded(bounded, cfg))
-}
-
-func (g *graph) guarded(listener net.Listener, cfg config.Config) net.Listener {
+	var clients net.Listener = bounded
 	if g.certs != nil {
-		listener = g.certs.Listener(listener)
+		clients = g.certs.Listener(clients)
 	}
-	return framing.NewListener(listener, int(cfg.Limits.Headers))
+	return p.run(ctx, framing.NewListener(clients, int(cfg.Limits.Headers)))
 }
 
 // newLoggers returns what berth logs with; access is nil if requests leave no record.

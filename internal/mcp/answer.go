@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"slices"
 	"time"
 
@@ -81,7 +83,7 @@ func peekAnswer(data []byte, cut bool, subscribed *Subscribed, asked string) (An
 	r.object(messageNames, r.message)
 	r.end()
 	r.finish()
-	if cut && (isCut(r.err) || isEOF(r.err)) {
+	if cut && (errors.Is(r.err, io.ErrUnexpectedEOF) || errors.Is(r.err, io.EOF)) {
 		r.err = nil
 	}
 	return r.answer, r.err

@@ -55,21 +55,17 @@ func (r Round) patch() patch {
 		params = append(params, change{name: memberTask})
 	}
 	if r.Answered {
-		params = append(params,
-			change{name: memberInputResponses, value: r.responses()}, change{name: memberRequestState, value: r.State})
+		responses := change{name: memberInputResponses}
+		if len(r.Answers) > 0 {
+			responses.value = Inputs(r.Answers)
+		}
+		params = append(params, responses, change{name: memberRequestState, value: r.State})
 	}
 	p := patch{{name: "params", within: params}}
 	if r.ID != nil {
 		p = append(p, change{name: "id", value: r.ID})
 	}
 	return p
-}
-
-func (r Round) responses() []byte {
-	if len(r.Answers) == 0 {
-		return nil
-	}
-	return appendInputs(make([]byte, 0, sizeOf(r.Answers)), r.Answers)
 }
 
 // ownOfRequest are members of `_meta` that do not bear on the answer.

@@ -35,7 +35,13 @@ func readInputs(object []byte) ([]Input, error) {
 }
 
 // Inputs returns inputs as one raw JSON object.
-func Inputs(inputs []Input) []byte { return appendInputs(make([]byte, 0, sizeOf(inputs)), inputs) }
+func Inputs(inputs []Input) []byte {
+	size := len("{}")
+	for _, in := range inputs {
+		size += len(`"":,`) + len(in.Key) + len(in.Value)
+	}
+	return appendInputs(make([]byte, 0, size), inputs)
+}
 
 func appendInputs(out []byte, inputs []Input) []byte {
 	out = append(out, '{')
@@ -47,15 +53,6 @@ func appendInputs(out []byte, inputs []Input) []byte {
 		out = append(append(out, ':'), in.Value...)
 	}
 	return append(out, '}')
-}
-
-// sizeOf is about how many bytes appendInputs appends.
-func sizeOf(inputs []Input) int {
-	n := len("{}")
-	for _, in := range inputs {
-		n += len(`"":,`) + len(in.Key) + len(in.Value)
-	}
-	return n
 }
 
 // Members of multi round-trip requests (2026-07-28, "Core Types").

@@ -50,14 +50,12 @@ func mirrors(value string, argument jsontext.Value) (same bool, text string) {
 	if argument.Kind() == '0' {
 		one, err := strconv.ParseFloat(value, 64)
 		other, fault := strconv.ParseFloat(string(argument), 64)
-		return value == string(argument) || err == nil && fault == nil && one == other && isSafe(one), string(argument)
+		safe := one > -1<<53 && one < 1<<53 // every integer can be told from its neighbours
+		return value == string(argument) || err == nil && fault == nil && one == other && safe, string(argument)
 	}
 	text, ok := headerText(argument)
 	return ok && text == value, text
 }
-
-// isSafe reports whether every integer up to n can be told from its neighbours.
-func isSafe(n float64) bool { return n > -1<<53 && n < 1<<53 }
 
 // StructuredValue returns the member of a tool's structured content that has the name of a header
 // parameter, whatever its case, "-" and "_", as that header would carry it. result is the call's,

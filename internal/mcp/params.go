@@ -92,18 +92,14 @@ func (c *Call) readMeta(r *reader) error {
 		case "tracestate":
 			c.raw.traceState = r.value()
 		case memberProgressToken:
-			c.setProgressToken(r.value())
+			if token := r.value(); isToken(token) {
+				c.ProgressToken = token
+			}
 		default:
 			r.value()
 		}
 		return nil
 	})
-}
-
-func (c *Call) setProgressToken(token jsontext.Value) {
-	if isToken(token) {
-		c.ProgressToken = token
-	}
 }
 
 // readCapabilities looks among what the client declares for the Tasks extension.

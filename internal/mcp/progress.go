@@ -160,7 +160,7 @@ func (t *FollowedTask) set(name []byte, value jsontext.Value) (err error) {
 func TaskRequest(id, method, taskID, version string, answers []Input) []byte {
 	params := map[string]any{"taskId": taskID, "_meta": OwnMeta(version)}
 	if answers != nil {
-		params[memberInputResponses] = json.RawMessage(appendInputs(make([]byte, 0, sizeOf(answers)), answers))
+		params[memberInputResponses] = json.RawMessage(Inputs(answers))
 	}
 	// What it holds always marshals: answers were parsed before.
 	body, _ := json.Marshal(struct {

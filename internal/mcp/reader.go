@@ -103,14 +103,10 @@ func (r *reader) end() {
 	if r.err != nil || r.at() == len(r.data) {
 		return
 	}
-	if _, err := r.dec.ReadToken(); !isEOF(err) {
+	if _, err := r.dec.ReadToken(); !errors.Is(err, io.EOF) {
 		r.err = errTrailing
 	}
 }
-
-func isEOF(err error) bool { return errors.Is(err, io.EOF) }
-
-func isCut(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }
 
 // maxMembers bounds the members of an object: the search for duplicates is quadratic, and no real
 // message comes near.

@@ -28,6 +28,8 @@ const (
 var (
 	errBlobSize = errors.New("storage: a blob is larger than MaxBlob")
 	errBlobLife = errors.New("storage: a blob has a life of its own, not KeepTTL")
+
+	errBlobDamaged = fmt.Errorf("%w: what stands there is no whole blob", ErrUnavailable)
 )
 
 // blobHead is the record at a blob's key: "<size>:<SHA-256 in hex>:" and the value, if it is no
@@ -93,7 +95,7 @@ func GetBlob(ctx context.Context, e Engine, key string) ([]byte, error) {
 		value = append(value, piece.Value...)
 	}
 	if sum := sha256.Sum256(value); hex.EncodeToString(sum[:]) != head.digest {
-		return nil, errBlobDamaged()
+		return nil, errBlobDamaged
 	}
 	return value, nil
 }
@@ -122,24 +124,16 @@ func getHead(ctx context.Context, e Engine, key string) (blobHead, error) {
 	if err != nil {
 		return blobHead{}, err
 	}
-	return decodeHead(record.Value)
-}
-
-func (h blobHead) encode() []byte {
-	return append(fmt.Appendf(nil, "%d:%s:", h.size, h.digest), h.inline...)
-}
-
-func decodeHead(b []byte) (blobHead, error) {
-	size, rest, found := bytes.Cut(b, []byte(":"))
+	size, rest, found := bytes.Cut(record.Value, []byte(":"))
 	n, err := strconv.Atoi(string(size))
 	if !found || err != nil || n < 0 || n > MaxBlob || len(rest) <= digestBytes || rest[digestBytes] != ':' {
-		return blobHead{}, errBlobDamaged()
+		return blobHead{}, errBlobDamaged
 	}
 	return blobHead{size: n, digest: string(rest[:digestBytes]), inline: bytes.Clone(rest[digestBytes+1:])}, nil
 }
 
-func errBlobDamaged() error {
-	return fmt.Errorf("%w: what stands there is no whole blob", ErrUnavailable)
+func (h blobHead) encode() []byte {
+	return append(fmt.Appendf(nil, "%d:%s:", h.size, h.digest), h.inline...)
 }
 
 func (h blobHead) pieces() int {

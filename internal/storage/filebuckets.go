@@ -1,9 +1,7 @@
 package storage
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"go.etcd.io/bbolt"
@@ -75,10 +73,6 @@ func forLists(tx *bbolt.Tx) error {
 
 func writeFormat(tx *bbolt.Tx, format int64) error {
 	return tx.Bucket(bucketFormat).Put(keyFormat, strconv.AppendInt(nil, format, 10))
-}
-
-func isOurs(bucket []byte) bool {
-	return slices.ContainsFunc(slices.Concat(buckets, listBuckets), func(name []byte) bool { return bytes.Equal(name, bucket) })
 }
 
 func checkFormat(value []byte) error {

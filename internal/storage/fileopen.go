@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"berth/internal/storage/boltcheck"
@@ -72,7 +73,11 @@ func (o *opening) open(path string, flag int, mode os.FileMode) (*os.File, error
 	for {
 		f, err := os.OpenFile(path, flag, mode)
 		if err != nil {
-			return nil, explain(path, err)
+			directory := filepath.Dir(path)
+			if _, missing := os.Stat(directory); errors.Is(missing, fs.ErrNotExist) {
+				err = fmt.Errorf("there is no directory %s", directory)
+			}
+			return nil, err
 		}
 		current, err := o.admit(f)
 		if current && err == nil {
@@ -82,15 +87,6 @@ func (o *opening) open(path string, flag int, mode os.FileMode) (*os.File, error
 			return nil, err
 		}
 	}
-}
-
-// explain says what keeps a file from being opened where the system's words leave that open.
-func explain(path string, err error) error {
-	directory := filepath.Dir(path)
-	if _, missing := os.Stat(directory); errors.Is(missing, fs.ErrNotExist) {
-		return fmt.Errorf("there is no directory %s", directory)
-	}
-	return err
 }
 
 // admit locks f and checks it. Unless current, no file or another lies at its path by then.
@@ -163,7 +159,7 @@ func (o *opening) check(f *os.File, size int64) error {
 		case bytes.Equal(bucket, bucketRecords), bytes.Equal(bucket, bucketMembers):
 			_, err := decodeFile(key, value)
 			return err
-		case !isOurs(bucket):
+		case !slices.ContainsFunc(slices.Concat(buckets, listBuckets), func(name []byte) bool { return bytes.Equal(name, bucket) }):
 			return fmt.Errorf("%w: it holds a part that is none of a store's", errCorrupt)
 		}
 		return nil

@@ -39,7 +39,8 @@ func newRedisEngine(t target, opts Options, durability durability) (Engine, int)
 	logging.Disable()
 	bounded := boundedOptions(*t.redis, opts)
 	engine := &redisEngine{target: t, prefix: opts.Prefix, bound: 2 * opts.Timeout, replicas: durability.replicas}
-	wait := waiter{replicas: durability.replicas, timeout: waitShare(opts.Timeout)}
+	// What is left is for the write before it, so that "too few" is told apart from silence.
+	wait := waiter{replicas: durability.replicas, timeout: opts.Timeout * 3 / 5}
 	if bounded.IsClusterMode {
 		return newClusterEngine(engine, bounded, wait), bounded.PoolSize
 	}

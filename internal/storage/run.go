@@ -44,17 +44,14 @@ func (s *Store) tell(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-s.health.recovered:
-			for _, hook := range s.registered() {
+			s.mu.Lock()
+			hooks := s.hooks
+			s.mu.Unlock()
+			for _, hook := range hooks {
 				hook()
 			}
 		}
 	}
-}
-
-func (s *Store) registered() []func() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.hooks[:len(s.hooks):len(s.hooks)]
 }
 
 // OnRecover registers a function to be called whenever the store is healthy again, one after

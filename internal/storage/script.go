@@ -178,10 +178,6 @@ type waiter struct {
 	timeout  time.Duration // of WAIT; shorter than that of the connection
 }
 
-// waitShare is the part of the time for an answer that WAIT may take, so that "too few" is told
-// apart from silence.
-func waitShare(answer time.Duration) time.Duration { return answer * 3 / 5 }
-
 func (w waiter) follow(client *redis.Client) {
 	if w.replicas > 0 {
 		w.client = client
