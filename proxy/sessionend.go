@@ -99,7 +99,7 @@ func (x *request) mayEnd() bool {
 			tasks = append(tasks, task)
 		}
 	}
-	return x.asStranger().mayAskForOne(x.ctx, tasks)
+	return x.caller().MayAskForOne(x.ctx, tasks)
 }
 
 // refuseAsks answers in the client's place what u asks it in calls that are held: tools

@@ -141,6 +141,7 @@ var layers = [][]string{
 	{"internal/config", "proxy/fault"},
 	{"proxy/inbound"},
 	{"proxy/outbound", "proxy/reply", "proxy/taskwatch"},
+	{"proxy/access", "proxy/announce"},
 	{"proxy"},
 	{"internal/command"},
 	{"."},
