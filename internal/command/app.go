@@ -74,7 +74,9 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	return misused("%w\nsee %s --help", err, c.Command.HelpName)
 }
 
-func misused(format string, args ...any) error { return cli.Exit(fmt.Errorf(format, args...), codeUsage) }
+func misused(format string, args ...any) error {
+	return cli.Exit(fmt.Errorf(format, args...), codeUsage)
+}
 
 func noArguments(c *cli.Context) error {
 	if c.Args().Present() {

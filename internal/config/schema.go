@@ -16,7 +16,9 @@ func fieldNames(table reflect.Type) []string {
 	return names
 }
 
-func isTable(t reflect.Type) bool { return t.Kind() == reflect.Struct && t != reflect.TypeFor[Prefix]() }
+func isTable(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t != reflect.TypeFor[Prefix]()
+}
 
 func defaultOf[T any]() (table T) {
 	setDefaults(reflect.ValueOf(&table).Elem())

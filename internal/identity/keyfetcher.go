@@ -109,7 +109,9 @@ func (f *KeyFetcher) Find(ctx context.Context, kid string, algorithm jose.Signat
 }
 
 // due reports whether a key that is missing may be fetched now.
-func (s *fetched) due() bool { return s.began.IsZero() || s.keys != nil && time.Since(s.began) >= minGap }
+func (s *fetched) due() bool {
+	return s.began.IsZero() || s.keys != nil && time.Since(s.began) >= minGap
+}
 
 // find: that a key is not there says little if keys could not be fetched lately.
 func (s *fetched) find(kid string, algorithm jose.SignatureAlgorithm) (*jose.JSONWebKey, error) {

@@ -34,7 +34,9 @@ type Gauge struct {
 
 // NewGauge returns a gauge with room for all units, of which one caller may hold each; 0: callers
 // are not told apart.
-func NewGauge(all, each int64) *Gauge { return &Gauge{all: all, each: each, by: make(map[string]int64)} }
+func NewGauge(all, each int64) *Gauge {
+	return &Gauge{all: all, each: each, by: make(map[string]int64)}
+}
 
 // Take takes n units for caller, all or none. Errors: ErrFull, ErrCallerFull.
 func (g *Gauge) Take(caller string, n int64) error {

@@ -67,7 +67,9 @@ type Trace struct {
 
 // IsTask reports whether the call is about one task. A list is about none, whatever its params say:
 // it must not become that of one task's owner.
-func (c *Call) IsTask() bool { return c.HasTaskID && isTaskMethod(c.Method) && c.Method != MethodListTasks }
+func (c *Call) IsTask() bool {
+	return c.HasTaskID && isTaskMethod(c.Method) && c.Method != MethodListTasks
+}
 
 // ErrTaskID says why a task id is refused without looking for it.
 var ErrTaskID = errors.New("mcp: not a valid task id")

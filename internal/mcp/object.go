@@ -44,7 +44,9 @@ func objectMembers(data []byte, known []string, visit func(name []byte, value js
 
 // named returns the values of these members, nil for one that is not there, and is as strict about
 // them as members.
-func named(object []byte, names ...string) ([]jsontext.Value, error) { return pick(object, names, names) }
+func named(object []byte, names ...string) ([]jsontext.Value, error) {
+	return pick(object, names, names)
+}
 
 // loose is named for members of which it does not matter how else somebody could read them.
 func loose(object []byte, names ...string) ([]jsontext.Value, error) { return pick(object, nil, names) }
@@ -195,7 +197,9 @@ func response(id []byte, member string, value []byte) []byte {
 }
 
 // ErrorParts is ErrorResponse without a copy of a large object.
-func ErrorParts(id, object []byte) Parts { return around(responseHead(id, "error"), object, []byte{'}'}) }
+func ErrorParts(id, object []byte) Parts {
+	return around(responseHead(id, "error"), object, []byte{'}'})
+}
 
 func responseHead(id []byte, member string) []byte {
 	return slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"`+member+`":`))
@@ -203,4 +207,6 @@ func responseHead(id []byte, member string) []byte {
 
 // EmptyResponse acknowledges a modern request that has no result of its own (Tasks extension, "Task
 // Cancellation").
-func EmptyResponse(id []byte) []byte { return Response(id, []byte(`{"resultType":"complete",`+ownMeta+`}`)) }
+func EmptyResponse(id []byte) []byte {
+	return Response(id, []byte(`{"resultType":"complete",`+ownMeta+`}`))
+}

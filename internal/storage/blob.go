@@ -132,7 +132,9 @@ func getHead(ctx context.Context, e Engine, key string) (blobHead, error) {
 	return blobHead{size: n, digest: string(rest[:digestBytes]), inline: bytes.Clone(rest[digestBytes+1:])}, nil
 }
 
-func (h blobHead) encode() []byte { return append(fmt.Appendf(nil, "%d:%s:", h.size, h.digest), h.inline...) }
+func (h blobHead) encode() []byte {
+	return append(fmt.Appendf(nil, "%d:%s:", h.size, h.digest), h.inline...)
+}
 
 func (h blobHead) pieces() int {
 	if h.size <= blobPiece {
@@ -141,7 +143,9 @@ func (h blobHead) pieces() int {
 	return (h.size + blobPiece - 1) / blobPiece
 }
 
-func (h blobHead) piece(key string, i int) string { return key + ":" + h.digest + ":" + strconv.Itoa(i) }
+func (h blobHead) piece(key string, i int) string {
+	return key + ":" + h.digest + ":" + strconv.Itoa(i)
+}
 
 // tagged is key with a hash tag, by Redis' rule: what the first braces hold.
 func tagged(key string) string {

@@ -62,7 +62,9 @@ func (e *fileEngine) Members(_ context.Context, list string) (names []string, er
 }
 
 // listKey begins the keys of a list's members. It tells the name's length: no name begins another.
-func listKey(list string) []byte { return append(binary.AppendUvarint(nil, uint64(len(list))), list...) }
+func listKey(list string) []byte {
+	return append(binary.AppendUvarint(nil, uint64(len(list))), list...)
+}
 
 func memberKey(list, member string) []byte { return append(listKey(list), member...) }
 

@@ -73,7 +73,9 @@ func (s *Store) do(ctx context.Context, op, part string, f func(ctx context.Cont
 	return err
 }
 
-func closedFault(op string) error { return &fault{op: op, reason: reasonOther, detail: "store is closed"} }
+func closedFault(op string) error {
+	return &fault{op: op, reason: reasonOther, detail: "store is closed"}
+}
 
 // Now implements Engine.
 func (s *Store) Now(ctx context.Context) (now time.Time, err error) {

@@ -129,7 +129,9 @@ type program struct {
 	digest string // what a server knows it by once it has seen it
 }
 
-func newProgram(text string) program { return program{text: text, digest: redis.NewScript(text).Hash()} }
+func newProgram(text string) program {
+	return program{text: text, digest: redis.NewScript(text).Hash()}
+}
 
 // run sends the program by its digest, and with its text if the server does not know that (after a
 // restart, a fail-over, or where the key has moved).

@@ -69,7 +69,9 @@ type Store struct {
 }
 
 // Open is OpenContext without an end to its wait but Options.Wait.
-func Open(url string, opts Options) (*Store, error) { return OpenContext(context.Background(), url, opts) }
+func Open(url string, opts Options) (*Store, error) {
+	return OpenContext(context.Background(), url, opts)
+}
 
 // OpenContext makes the store that url names: memory:, file:PATH,
 // redis://[user:password@]host:port/db, unix://[user:password@]/path?db=n,
