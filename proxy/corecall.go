@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/proxy/failover"
 	"berth/proxy/fault"
 	"berth/sticky"
 	"berth/upgrade"
@@ -20,19 +21,33 @@ func (x *request) asksCoreTask() bool {
 // where it may, is refused where berth has said that tasks are its affair, and is left to
 // the upstream elsewhere.
 func (x *request) callAsTask() error {
-	announcer := x.p.learned[x.Endpoint].announcer
 	rule, core := x.rule(), x.Negotiated(&x.decision) == mcp.VersionCoreTasks
 	switch {
 	case !core && rule != nil && rule.Required:
 		return fault.TaskRequired
 	case !core:
 		return x.deliver()
-	case rule != nil && announcer.MayMakeTask(x.ctx, x.way(), &x.decision):
+	case rule != nil && x.mayMakeTask():
 		return x.makeCoreTask(rule)
-	case announcer.Promised(&x.decision) == sticky.TasksAdded:
+	case x.tasksPromised() == sticky.TasksAdded:
 		return fault.NoTaskSupport
 	}
 	return x.deliver()
+}
+
+// mayMakeTask reports whether berth makes a task of a call to a tool that a rule names. A
+// server with tasks of its own keeps the tools that are part of that; what tools say whose
+// server has none is void.
+func (x *request) mayMakeTask() bool {
+	return x.tasksPromised() == sticky.TasksAdded || !saysSomething(x.toolSays(x.Single().Name))
+}
+
+// tasksPromised says whose tasks the client was promised, as far as anybody knows.
+func (x *request) tasksPromised() string {
+	if tasks := x.decision.Binding.Tasks; x.decision.Key.Kind == sticky.Session && tasks != "" {
+		return tasks
+	}
+	return x.p.learned[x.Endpoint].support.promised()
 }
 
 // makeCoreTask makes a task of the call, and hands it out. A store that is away is no
@@ -96,21 +111,24 @@ func (x *request) declaredForTasks() string {
 // is known: a call that is held there would only fail. done is false if it may stay.
 func (x *request) leaveLost() (done bool, err error) {
 	owner := x.decision.Owner
-	switch {
-	case owner == nil:
+	if owner == nil {
 		return false, nil
-	case x.isOutdated():
-		return true, x.reroute()
-	case !x.lost(owner, nil):
-		return x.leaveDenied(owner)
-	case x.keptTogether():
+	}
+	lost, judge := x.lost(owner, nil), x.p.mover.Suspected
+	switch {
+	case lost && x.keptTogether():
 		x.leaveOwner()
 		return false, nil
+	case lost:
+		judge = x.p.mover.Lost
 	}
-	if done, err := x.failOver(owner); done {
-		return true, err
+	if v := judge(x.ctx, x.asCase(), owner); v.Step != failover.Stay {
+		return true, x.act(v)
 	}
-	return true, x.outOfReach(owner, nil)
+	if lost {
+		return true, x.outOfReach(owner, nil)
+	}
+	return false, nil
 }
 
 // beginLasting starts a call and hands its task out, whether the client is there still or

@@ -44,15 +44,20 @@ func (x *request) forward() error {
 	return x.dispatch()
 }
 
-// dispatch routes the request and sends it where that says.
+// dispatch routes the request and sends it where that says; and once more, where its session
+// has moved to meanwhile.
 func (x *request) dispatch() error {
-	if err := x.route(); err != nil {
-		return x.unroutable(err)
+	defer x.endMade()
+	defer x.arrive()
+	err := x.routed()
+	for errors.Is(err, errRouted) {
+		if x.asksCoreTask() {
+			err = x.callAsTask()
+		} else {
+			err = x.deliver()
+		}
 	}
-	if x.asksCoreTask() {
-		return x.callAsTask()
-	}
-	return x.deliver()
+	return err
 }
 
 // deliver sends the request, which was routed, to whom that says.
@@ -71,7 +76,6 @@ func (x *request) deliver() error {
 	case x.makesList():
 		return x.listTasks()
 	}
-	defer x.endMade()
 	if x.keptTogether() && x.lost(x.decision.Owner, nil) {
 		x.leaveOwner()
 	}

@@ -18,13 +18,6 @@ func (x *request) way() outbound.Way {
 	}
 }
 
-// hasOddSession reports whether an answer names a session by what no client could send
-// back, or not alike to all readers.
-func (x *request) hasOddSession(h wire.Header) bool {
-	values := h[mcp.HeaderSession]
-	return len(values) > 1 || len(values) == 1 && !x.IsFitForSession(values[0])
-}
-
 // inboundHeaders copies an answer's headers to the client.
 func (x *request) inboundHeaders(response *wire.Response) {
 	x.out.ReadBy(nil)
@@ -33,7 +26,7 @@ func (x *request) inboundHeaders(response *wire.Response) {
 		h[name] = slices.Clip(values) // what is added to one is not added to the other
 	}
 	inbound.DropHopByHop(h)
-	if x.hasOddSession(h) {
+	if x.HasOddSession(h) {
 		h.Del(mcp.HeaderSession) // of an answer that hands out none
 	}
 	if _, typed := h["Content-Type"]; !typed {

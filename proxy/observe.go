@@ -6,6 +6,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/failover"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
 	"berth/routing"
@@ -40,7 +41,7 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, says *peeke
 	if len(piece.Message) == 0 {
 		return nil, nil
 	}
-	x.announced.Observe(piece)
+	x.promise(piece)
 	for message, err := range mcp.Messages(piece.Message) {
 		x.heedTold(u, message)
 		a := says
@@ -101,7 +102,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 	case c.Method == mcp.MethodInitialize:
 		return nil, x.bindSession(u, a.Version)
 	}
-	x.recordHandshake(c)
+	failover.Granted(x.asCase())
 	x.recordHint(u, c, a)
 	return nil, nil
 }
@@ -162,7 +163,7 @@ func (x *request) recordState(u *routing.Upstream, key sticky.Key, a *mcp.Answer
 // An upstream that was asked because it holds the session need not be the owner, and
 // cannot speak for it. A terminal result that was seen before outlives the binding.
 func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (instead []byte) {
-	if c != nil && a.ErrorCode == mcp.CodeMethodNotFound && x.p.learned[x.Endpoint].announcer.Serves(x.Call, &x.decision) {
+	if c != nil && a.ErrorCode == mcp.CodeMethodNotFound && x.servesAnnounced(c) {
 		x.code = mcp.ErrUnknownTask.Code
 		return mcp.ErrUnknownTask.Body(x.ID)
 	}
@@ -225,7 +226,7 @@ func (x *request) bindSession(u *routing.Upstream, version string) error {
 	defer cancel()
 	router := x.Endpoint.Router
 	key := router.SessionKey(x.Principal, x.newSession)
-	binding := sticky.Binding{Upstream: u.Name, Version: version, Tasks: x.announced.Promised(), Declares: x.declaredForTasks(), Kept: x.keepHandshake(ctx, key, version)}
+	binding := sticky.Binding{Upstream: u.Name, Version: version, Tasks: x.promised, Declares: x.declaredForTasks(), Kept: failover.Keep(ctx, x.Call, x.p.log, key, version)}
 	if x.boundSession {
 		router.Bindings.Amend(ctx, key, binding)
 		return nil
@@ -247,5 +248,5 @@ func (x *request) recordSessionEnd(response *wire.Response) {
 	}
 	ctx, cancel := x.Recording()
 	defer cancel()
-	x.forgetSession(ctx)
+	failover.Forget(ctx, x.Endpoint, x.decision.Key)
 }

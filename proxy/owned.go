@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/proxy/failover"
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
 	"berth/routing"
@@ -15,10 +16,9 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 	if answered, err := x.coalesce(u); answered {
 		return err
 	}
-	defer x.arrive()
 	if u.Silent() && (x.AboutTask() || x.keptTogether()) {
-		if x.isOutdated() {
-			return x.reroute()
+		if v := x.p.mover.Outdated(x.ctx, x.asCase()); v.Step != failover.Stay {
+			return x.act(v)
 		}
 		return x.outOfReach(u, nil)
 	}
@@ -34,13 +34,11 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		x.endChange()
 		return x.ownerFailed(u, err)
 	}
-	if x.lacksSession(u, response) {
-		lease.Release()
-		return x.sessionDenied(u, response)
-	}
-	if x.isBegunElsewhere(response) {
-		lease.Release()
-		return x.goElsewhere(u, response)
+	if outbound.DeniesSession(response.Status) {
+		if v := x.p.mover.Denied(x.ctx, x.asCase(), u, response.Status); v.Step != failover.Stay {
+			lease.Release()
+			return x.leaveDenied(u, response, v)
+		}
 	}
 	return x.relay(u, response)
 }
@@ -67,8 +65,8 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 		return x.forwardUnbound()
 	}
 	if !failed.Sent && !failed.Starved {
-		if done, err := x.failOver(u); done {
-			return err
+		if v := x.p.mover.Lost(x.ctx, x.asCase(), u); v.Step != failover.Stay {
+			return x.act(v)
 		}
 	}
 	return x.outOfReach(u, failed)
@@ -88,7 +86,7 @@ func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) er
 	switch {
 	case failed != nil && (failed.Starved || garbled):
 		return failed
-	case x.Session != "" && !x.staysBehind() && x.lost(u, failed):
+	case x.Session != "" && !x.asCase().Pinned() && x.lost(u, failed):
 		return routing.ErrUnknownSession
 	case !sent:
 		return fault.OwnerSilent

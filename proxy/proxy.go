@@ -7,8 +7,7 @@ import (
 
 	"berth/internal/seal"
 	"berth/internal/wire"
-	"berth/proxy/access"
-	"berth/proxy/announce"
+	"berth/proxy/failover"
 	"berth/proxy/inbound"
 	"berth/proxy/reply"
 	"berth/proxy/taskwatch"
@@ -16,7 +15,6 @@ import (
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
-	"golang.org/x/sync/singleflight"
 )
 
 // Options are what a Proxy is made of.
@@ -48,9 +46,9 @@ type Proxy struct {
 	load       *load
 	end        *end
 	lingering  atomic.Int64 // exchanges read on without a client
-	moves      singleflight.Group
+	mover      failover.Mover
 	flights    *flights
-	access     *access.Checker
+	vouched    *vouched
 	lists      chan struct{} // one for each list of tasks that is being made
 	watching   *taskwatch.Poller
 	newsroom   newsroom
@@ -60,8 +58,8 @@ type Proxy struct {
 
 // learned is what berth knows of a pool while it serves.
 type learned struct {
-	feeds     fleetFeeds
-	announcer *announce.Announcer
+	feeds   fleetFeeds
+	support toolSupport
 }
 
 // New returns a proxy for the given endpoints.
@@ -77,6 +75,7 @@ func New(o Options) *Proxy {
 		telemetry: newTelemetry(o.Meter, o.Tracer),
 		end:       newEnd(),
 		flights:   newFlights(),
+		vouched:   newVouched(),
 		learned:   make(map[*inbound.Endpoint]*learned),
 		lists:     make(chan struct{}, listsAtOnce),
 		watching:  taskwatch.New(o.Tasks),
@@ -91,12 +90,12 @@ func New(o Options) *Proxy {
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
+	p.mover.Count = p.telemetry.moved
 	p.telemetry.begin(o.Endpoints)
 	for _, ep := range o.Endpoints {
-		p.learned[ep] = &learned{announcer: announce.New(ep.Router.Pool.Name(), o.Rules, p.log)}
+		p.learned[ep] = &learned{}
 	}
 	p.load = newLoad(p.table.Limits, o.Meter, p.log)
-	p.access = access.New(o.Tasks, p.load)
 	return p
 }
 

@@ -31,13 +31,13 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 	if response.Status >= 300 && response.Status < 400 {
 		return fault.Redirect
 	}
-	if x.hasOddSession(response.Header) {
+	if x.HasOddSession(response.Header) {
 		return fault.OddSession
 	}
 	x.recordSessionEnd(response)
 	x.recordAnswered(response)
 	x.newSession = x.sessionGivenBy(response)
-	x.announced = x.p.learned[x.Endpoint].announcer.Answer(x.Call, &x.decision, x.out, response)
+	x.announces = x.announcing(response)
 	shape := exchange.ShapeOf(response)
 	if shape == exchange.EventStream && response.Status/100 == 2 {
 		return x.relayEvents(u, response)
@@ -59,7 +59,7 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	if x.out.TooLarge(response.ContentLength) {
 		return fault.AnswerTooLarge
 	}
-	reader := x.announced.Reader(shape, response)
+	reader := x.answerReader(shape, response)
 	piece, err := x.firstPiece(reader)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fault.BrokenOff(err)
@@ -86,7 +86,7 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 		return err
 	}
 	x.inboundHeaders(response)
-	piece = x.announced.Body(piece, response)
+	piece = x.announced(response, piece)
 	x.share(response.Status, piece, says, true)
 	x.out.WriteHeader(response.Status)
 	return x.copyPieces(reader, piece, response.ContentLength < 0)

@@ -7,9 +7,18 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/proxy/failover"
 	"berth/proxy/fault"
 	"berth/routing"
 )
+
+// routed routes the request, and returns errRouted if that says where it goes.
+func (x *request) routed() error {
+	if err := x.route(); err != nil {
+		return x.unroutable(err)
+	}
+	return errRouted
+}
 
 // route finds the owner of what the request is about, if it has one.
 func (x *request) route() error {
@@ -58,8 +67,11 @@ func (x *request) Questions() routing.Questions {
 // unroutable answers a call about a task that could not be routed with the task
 // as it was last seen, if this berth saw its end, or did not lose it for long.
 func (x *request) unroutable(err error) error {
-	if done, err := x.orphaned(err); done {
-		return err
+	if at, ok := failover.Orphaned(x.Call, err); ok {
+		x.decision = at
+		if v := x.p.mover.Lost(x.ctx, x.asCase(), nil); v.Step != failover.Stay {
+			return x.act(v)
+		}
 	}
 	var refusal error
 	if x.AboutTask() && x.Era() == mcp.EraLegacy {

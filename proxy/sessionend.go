@@ -2,14 +2,13 @@ package proxy
 
 import (
 	"context"
-	"strconv"
+	"time"
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/failover"
 	"berth/proxy/fault"
-	"berth/proxy/outbound"
 	"berth/routing"
-	"berth/sticky"
 	"berth/upgrade"
 )
 
@@ -41,24 +40,6 @@ func (x *request) reviveSession(ctx context.Context) {
 	}
 }
 
-// isBegunElsewhere reports whether an owner that says 404 does so because the session has
-// ended there, and its id was handed out again by another upstream, through another berth.
-// Where sessions move, lacksSession finds that out.
-func (x *request) isBegunElsewhere(response *wire.Response) bool {
-	return response.Status == wire.StatusNotFound && x.decision.Key.Kind == sticky.Session && !x.mayReopen() && x.standsElsewhere()
-}
-
-// goElsewhere sends the request, which u does not take, to the owner that its session has
-// by now.
-func (x *request) goElsewhere(u *routing.Upstream, response *wire.Response) error {
-	_ = response.Body.Close() // the status says it
-	x.endChange()             // it changed nothing
-	outbound.To(x.Endpoint).NoteAnswer(u, response)
-	x.endExchange(strconv.Itoa(response.Status))
-	x.movedFrom = u.Name
-	return x.dispatch()
-}
-
 // endSession serves a DELETE of a session at u in which calls are held: the session is
 // refused from then on, by every berth, and the upstream's DELETE waits for the last of the
 // calls. done is false for any other request, which goes to u.
@@ -75,7 +56,7 @@ func (x *request) endSession(u *routing.Upstream) (done bool, err error) {
 	if err != nil {
 		x.p.log.Debug("it is not known what a session that has ended was asked", "pool", x.PoolName(), "error", err)
 	}
-	x.forgetSession(ctx)
+	failover.Forget(ctx, x.Endpoint, x.decision.Key)
 	x.refuseAsks(u, asks)
 	x.out.Header().Set("Content-Length", "0")
 	x.out.WriteHeader(wire.StatusOK)
@@ -99,18 +80,21 @@ func (x *request) mayEnd() bool {
 			tasks = append(tasks, task)
 		}
 	}
-	return x.caller().MayAskForOne(x.ctx, tasks)
+	return x.asStranger().mayAskForOne(x.ctx, tasks)
 }
+
+// refusalTime bounds what telling servers that nobody answers holds the end of a session up.
+const refusalTime = 2 * time.Second
 
 // refuseAsks answers in the client's place what u asks it in calls that are held: tools
 // that wait for an answer need not wait for their time-outs.
 func (x *request) refuseAsks(u *routing.Upstream, asks []upgrade.OpenAsk) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.HTTP.Context()), endTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.HTTP.Context()), refusalTime)
 	defer cancel()
 	for _, ask := range asks {
 		out := x.way().Post(u, mcp.ErrorResponse(ask.ID, fault.SessionEnded.Object()))
 		out.Header.Set(mcp.HeaderSession, x.way().SessionAt(ctx, u))
-		response, err := x.Endpoint.Client.Send(ctx, out, endTime)
+		response, err := x.Endpoint.Client.Send(ctx, out, refusalTime)
 		if err != nil {
 			x.p.log.Debug("an upstream could not be told that nobody answers", "upstream", u.Name, "task", ask.Task, "error", err)
 			continue

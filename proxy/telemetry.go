@@ -9,6 +9,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/series"
+	"berth/proxy/failover"
 	"berth/proxy/inbound"
 	"berth/routing"
 
@@ -82,7 +83,7 @@ func (t telemetry) begin(endpoints []*inbound.Endpoint) {
 	for _, ep := range endpoints {
 		pool := ep.Router.Pool
 		name, upstreams := series.Of("pool", pool.Name()), series.Of("upstream", pool.Names()...)
-		series.Begin(t.moves, name, series.Of("outcome", moveDone, moveJoined, moveLost, moveUnkept, moveNowhere, moveVersion, moveRejected))
+		series.Begin(t.moves, name, series.Of("outcome", failover.Outcomes...))
 		series.Begin(t.cuts, name, series.Of(string(semconv.McpMethodNameKey), mcp.MethodCallTool))
 		series.Begin(t.missing, name, series.Of("header", mcp.HeaderMethod, mcp.HeaderName, mcp.HeaderVersion))
 		series.Begin(t.crossed, name, upstreams)
@@ -131,8 +132,8 @@ func (t telemetry) lacked(x *request, header string) {
 }
 
 // moved counts an attempt to move a session.
-func (t telemetry) moved(x *request, outcome string) {
-	t.moves.Add(context.Background(), 1, metric.WithAttributes(attribute.String("pool", x.PoolName()), attribute.String("outcome", outcome)))
+func (t telemetry) moved(pool, outcome string) {
+	t.moves.Add(context.Background(), 1, metric.WithAttributes(attribute.String("pool", pool), attribute.String("outcome", outcome)))
 }
 
 // exchanged measures one exchange with an upstream.

@@ -12,7 +12,9 @@ import (
 const maxName = 128
 
 func (v *validator) pools(pools []Pool) {
-	v.faultIf(len(pools) == 0, "pools", "there must be at least one")
+	if len(pools) == 0 {
+		v.fault("pools", "there must be at least one")
+	}
 	names, places := map[string]string{}, map[string]string{}
 	for i, p := range pools {
 		key := elementKey("pools", i)
@@ -52,18 +54,24 @@ func (v *validator) pool(key string, p Pool) {
 	v.name(key+".name", p.Name)
 	v.path(key+".path", p.Path)
 	for i, host := range p.Hosts {
-		v.faultIf(!isHost(host), elementKey(key+".hosts", i), "must be a host name or an IP address, without port or scheme, got %s", quote(host))
+		if !isHost(host) {
+			v.fault(elementKey(key+".hosts", i), "must be a host name or an IP address, without port or scheme, got %s", quote(host))
+		}
 	}
 	v.affinity(key+".affinity", p.Affinity)
 	v.hostHeader(key+".host", p.Host)
 	v.authorization(key, p)
 	v.origins(key+".origins", p.Origins)
-	v.faultIf(p.Ejection.Max < p.Ejection.Min, key+".ejection.max", "must not be less than min, %v, got %v", p.Ejection.Min, p.Ejection.Max)
+	if p.Ejection.Max < p.Ejection.Min {
+		v.fault(key+".ejection.max", "must not be less than min, %v, got %v", p.Ejection.Min, p.Ejection.Max)
+	}
 	v.upstreams(key+".upstreams", p.Upstreams)
 }
 
 func (v *validator) name(key, name string) {
-	v.faultIf(len(name) > maxName || !isVisible(name), key, "must be 1 to %d visible ASCII characters without blanks, got %s", maxName, quote(name))
+	if len(name) > maxName || !isVisible(name) {
+		v.fault(key, "must be 1 to %d visible ASCII characters without blanks, got %s", maxName, quote(name))
+	}
 }
 
 func (v *validator) path(key, p string) {
@@ -96,7 +104,9 @@ const maxAffinity = 8
 const paramPrefix = "Mcp-Param-"
 
 func (v *validator) affinity(key string, rules []string) {
-	v.faultIf(len(rules) > maxAffinity, key, "must name at most %d headers", maxAffinity)
+	if len(rules) > maxAffinity {
+		v.fault(key, "must name at most %d headers", maxAffinity)
+	}
 	var headers []string
 	for i, rule := range rules {
 		header := affinityHeader(rule)
@@ -140,7 +150,9 @@ func (v *validator) origins(key string, origins []string) {
 }
 
 func (v *validator) upstreams(key string, upstreams []Upstream) {
-	v.faultIf(len(upstreams) == 0, key, "there must be at least one")
+	if len(upstreams) == 0 {
+		v.fault(key, "there must be at least one")
+	}
 	names, urls := map[string]string{}, map[string]string{}
 	for i, u := range upstreams {
 		table := elementKey(key, i)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/routing"
 )
@@ -81,6 +82,13 @@ func (x *Call) FindSession() error {
 // Management"), so that nobody can hold one with anything else in it.
 func (x *Call) IsFitForSession(id string) bool {
 	return len(id) <= x.Table.Limits.SessionID && !strings.ContainsFunc(id, func(r rune) bool { return r < 0x21 || r > 0x7e })
+}
+
+// HasOddSession reports whether an answer names a session by what no client could send
+// back, or not alike to all readers.
+func (x *Call) HasOddSession(h wire.Header) bool {
+	values := h[mcp.HeaderSession]
+	return len(values) > 1 || len(values) == 1 && !x.IsFitForSession(values[0])
 }
 
 // checkTaskIDs refuses ids that no task can have, without looking for them.

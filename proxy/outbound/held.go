@@ -112,7 +112,7 @@ func (ep Sender) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade
 // 400 may mean that or something else.
 func (ep Sender) deniesSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call) bool {
 	ping := *c
-	ping.Body = []byte(ownPing)
+	ping.Body = []byte(OwnPing)
 	ctx, cancel := context.WithTimeout(ctx, ConfirmTime)
 	defer cancel()
 	response, err := ep.ExchangeHeld(ctx, u, &ping, wire.MethodPost, ping.Headers())

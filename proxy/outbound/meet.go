@@ -129,7 +129,7 @@ func ownMessage(method string, params map[string]any) []byte {
 // under the name in its URL.
 func (ep Sender) refusesHost(ctx context.Context, u *routing.Upstream, host string) bool {
 	forbids := func(host string) bool {
-		out := ep.meeting(u, "", wire.MethodPost, []byte(ownPing))
+		out := ep.meeting(u, "", wire.MethodPost, []byte(OwnPing))
 		out.Host = host
 		response, err := ep.Client.Send(ctx, out, 0)
 		if err != nil {

@@ -16,8 +16,8 @@ import (
 // only request of its exchange, so that one id does.
 const OwnID = `"berth"`
 
-// ownPing is a ping that no client has sent.
-const ownPing = `{"jsonrpc":"2.0","id":` + OwnID + `,"method":"` + mcp.MethodPing + `"}`
+// OwnPing is a ping that no client has sent.
+const OwnPing = `{"jsonrpc":"2.0","id":` + OwnID + `,"method":"` + mcp.MethodPing + `"}`
 
 // PostJSON sets what Streamable HTTP asks of every POST.
 func PostJSON(h wire.Header) {

@@ -30,7 +30,7 @@ func (ep Sender) Greet(ctx context.Context, u *routing.Upstream) error {
 
 // greetAs is Greet as a client that reached berth under host.
 func (ep Sender) greetAs(ctx context.Context, u *routing.Upstream, host string) error {
-	response, err := ep.Client.Send(ctx, ep.meeting(u, host, wire.MethodPost, []byte(ownPing)), 0)
+	response, err := ep.Client.Send(ctx, ep.meeting(u, host, wire.MethodPost, []byte(OwnPing)), 0)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func speaksMCP(response *wire.Response) bool {
 // Whatever the upstream answers, it is there; an error means that it did not.
 func Probe(client exchange.Sender) func(ctx context.Context, u *routing.Upstream) error {
 	return func(ctx context.Context, u *routing.Upstream) error {
-		out := &exchange.Request{Method: wire.MethodPost, URL: u.URL, Header: wire.Header{}, Body: []byte(ownPing)}
+		out := &exchange.Request{Method: wire.MethodPost, URL: u.URL, Header: wire.Header{}, Body: []byte(OwnPing)}
 		PostJSON(out.Header)
 		response, err := client.Send(ctx, out, 0)
 		if err != nil {

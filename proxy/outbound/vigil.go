@@ -60,7 +60,7 @@ func (ep Sender) SendWatched(ctx context.Context, u *routing.Upstream, out *exch
 }
 
 func (ep Sender) watch(ctx context.Context, u *routing.Upstream, out *exchange.Request) *vigil {
-	v := &vigil{ctx: ctx, ep: ep, u: u, out: out, heard: u.Answers()}
+	v := &vigil{ctx: ctx, ep: ep, u: u, out: out, heard: u.Heard()}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.timer = time.AfterFunc(ep.Timeouts.Quiet, v.look)
@@ -81,11 +81,11 @@ func (v *vigil) end() {
 }
 
 func (v *vigil) look() {
-	heard := v.u.Answers()
+	heard := v.u.Heard()
 	if !v.said.Swap(false) && heard == v.heard && !v.u.Silent() {
-		v.u.Ping(v.ask)
+		v.u.Doubt(v.ask)
 	}
-	v.heard = v.u.Answers()
+	v.heard = v.u.Heard()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.timer != nil {
@@ -119,12 +119,12 @@ func (ep Sender) Abandoned(ctx context.Context, u *routing.Upstream, out *exchan
 		return
 	}
 	v := &vigil{ctx: ctx, ep: ep, u: u, out: out}
-	go u.Ping(v.ask) // for signTime at most
+	go u.Doubt(v.ask) // for signTime at most
 }
 
 // signOfLife is a request that changes nothing, in the name, the session and the era of out.
 func signOfLife(out *exchange.Request) *exchange.Request {
-	sign := &exchange.Request{Method: wire.MethodPost, URL: out.URL, Host: out.Host, Header: out.Header.Clone(), Body: []byte(ownPing)}
+	sign := &exchange.Request{Method: wire.MethodPost, URL: out.URL, Host: out.Host, Header: out.Header.Clone(), Body: []byte(OwnPing)}
 	PostJSON(sign.Header)
 	for _, name := range []string{"Content-Length", mcp.HeaderMethod, mcp.HeaderName, mcp.HeaderLastEvent} {
 		sign.Header.Del(name)

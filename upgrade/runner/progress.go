@@ -26,98 +26,90 @@ type saying struct {
 	others   []json.RawMessage // other notifications
 }
 
-// notes are what rounds report, stored now and then. h.mu guards the fields below the first.
-type notes struct {
-	h      *Held
-	timer  *time.Timer // of what is stored later; nil: nothing is
-	unsaid saying      // what is not stored yet
-	spoke  time.Time
-}
-
-// progress makes the task's message of what the tool reports about the round.
-func (n *notes) progress(p mcp.Progress, m Message) {
-	if !bytes.Equal(p.Token, strconv.AppendQuote(nil, n.h.token)) {
+// note makes the task's message of what the tool reports about the round.
+func (h *Held) note(p mcp.Progress, m Message) {
+	if !bytes.Equal(p.Token, strconv.AppendQuote(nil, h.token)) {
 		return
 	}
 	said := saying{text: p.Text(), event: m.Event}
-	if n.h.Task().Call != "" && len(m.Data) <= task.MaxSaidBytes {
+	if h.Task().Call != "" && len(m.Data) <= task.MaxSaidBytes {
 		said.progress = bytes.Clone(mcp.ProgressParams(m.Data))
 	}
-	onFreshStack(func() { n.add(said) })
+	onFreshStack(func() { h.noteThat(said) })
 }
 
-// text makes text the task's message.
-func (n *notes) text(text string) { n.add(saying{text: text}) }
+// noteText makes text the task's message.
+func (h *Held) noteText(text string) { h.noteThat(saying{text: text}) }
 
-// add adds what was said to what is not stored yet, and stores that if it is time to.
-func (n *notes) add(said saying) {
-	n.h.mu.Lock()
-	defer n.h.mu.Unlock()
-	s := &n.unsaid
+// noteThat adds what was said to what is not stored yet, and stores that if it is time to.
+func (h *Held) noteThat(said saying) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := &h.saying
 	s.text, s.event = cmp.Or(said.text, s.text), cmp.Or(said.event, s.event)
 	if said.progress != nil {
 		s.progress = said.progress
 	}
 	s.others = append(s.others, said.others...)
 	s.others = s.others[max(0, len(s.others)-task.MaxSaid):]
-	wait := SayEvery - time.Since(n.spoke)
+	wait := SayEvery - time.Since(h.spoke)
 	switch {
 	case wait <= 0:
-		n.store()
-	case n.timer == nil:
-		n.timer = time.AfterFunc(wait, func() {
-			n.h.mu.Lock()
-			defer n.h.mu.Unlock()
-			if n.timer != nil {
-				n.store()
+		h.say()
+	case h.said == nil:
+		h.said = time.AfterFunc(wait, func() {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if h.said != nil {
+				h.say()
 			}
 		})
 	}
 }
 
-// flush stores what was noted and is not stored yet: what comes after it is not to be
+// sayNow stores what was noted and is not stored yet: what comes after it is not to be
 // stored before.
-func (n *notes) flush() {
-	n.h.mu.Lock()
-	defer n.h.mu.Unlock()
-	if n.timer != nil {
-		n.store()
+func (h *Held) sayNow() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.said != nil {
+		h.say()
 	}
 }
 
-// store stores what was noted. What cannot be stored now is not worth waiting for. The
+// say stores what was noted. What cannot be stored now is not worth waiting for. The
 // caller has h.mu.
-func (n *notes) store() {
-	n.stop()
-	n.spoke = time.Now()
-	op := n.h.l.Op(task.Progress)
-	if n.h.entry.Call != "" {
+func (h *Held) say() {
+	h.hush()
+	h.spoke = time.Now()
+	op := h.l.Op(task.Progress)
+	if h.entry.Call != "" {
 		op.Kind = task.Note
 	}
-	s := n.unsaid
-	n.unsaid = saying{}
-	op.Message, op.Round, op.Event, op.Progress, op.Says = s.text, n.h.entry.Round, s.event, s.progress, s.others
-	ctx, cancel := context.WithTimeout(n.h.ctx, ledger.TellTime)
+	s := h.saying
+	h.saying = saying{}
+	op.Message, op.Round, op.Event, op.Progress, op.Says = s.text, h.entry.Round, s.event, s.progress, s.others
+	ctx, cancel := context.WithTimeout(h.ctx, ledger.TellTime)
 	defer cancel()
-	switch _, err := n.h.stepLocked(ctx, op); {
+	switch _, err := h.stepLocked(ctx, op); {
 	case err == nil:
-		n.h.l.Notices.Changed(ctx, &n.h.entry.Task)
+		h.l.Notices.Changed(ctx, &h.entry.Task)
 	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale):
-		n.h.end(errFenced) // nobody waits for what the tool does any more
+		h.end(errFenced) // nobody waits for what the tool does any more
 	}
 }
 
-// drop drops what was not stored yet.
-func (n *notes) drop() {
-	n.h.mu.Lock()
-	defer n.h.mu.Unlock()
-	n.stop()
+// silence drops what was not stored yet.
+func (h *Held) silence() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.hush()
 }
 
-// stop has nothing be stored later. The caller has h.mu.
-func (n *notes) stop() {
-	if n.timer != nil {
-		n.timer.Stop()
-		n.timer = nil
+// hush has nothing be stored later. The caller has h.mu.
+func (h *Held) hush() {
+	if h.said != nil {
+		h.said.Stop()
+		h.said = nil
 	}
 }

@@ -24,63 +24,54 @@ const (
 	bareMost  = 30 * time.Second
 )
 
-// round is the round of a held call that is in flight, or about to be.
-type round struct {
-	*Held
-	due      int       // its number
-	sent     []byte    // its JSON-RPC id, raw
-	reopened time.Time // when a stream of the call was resumed last
-	stream   stream
-}
-
-// play sends the round that is due and acts on its answer. again is true if another one
+// round sends the round that is due and acts on its answer. again is true if another one
 // follows at once; bare counts those that did.
-func (rd *round) play(bare int) (again bool, err error) {
-	t := rd.Task()
-	rd.due = t.Due()
-	if err := rd.backOff(bare); err != nil {
+func (h *Held) round(bare int) (again bool, err error) {
+	t := h.Task()
+	h.due = t.Due()
+	if err := h.backOff(bare); err != nil {
 		return false, err
 	}
-	if err := rd.givenUp(); err != nil {
+	if err := h.givenUp(); err != nil {
 		return false, err
 	}
 	switch {
 	case t.Follows != "":
-		return rd.rejoin()
+		return h.rejoin()
 	case t.State == task.Dispatched:
-		return rd.stream.resume(&t)
+		return h.resume(&t)
 	}
-	at, err := rd.slot.take(nil)
+	at, err := h.takePlace(nil)
 	if err != nil {
 		return false, err
 	}
-	defer rd.room.Give()
-	ctx, cancel := rd.bounded()
+	defer h.room.Give()
+	ctx, cancel := h.bounded()
 	defer cancel()
-	line, hangUp := rd.stream.line(ctx)
+	line, hangUp := h.line(ctx)
 	defer hangUp()
 	begun := time.Now()
-	ex, at, err := rd.dispatch(ctx, line, at)
-	defer func() { rd.slot.leave(at) }()
+	ex, at, err := h.dispatch(ctx, line, at)
+	defer func() { h.leavePlace(at) }()
 	var answer reply
 	if err == nil {
-		answer, err = rd.stream.listen(ctx, line, at.Upstream, ex)
+		answer, err = h.listen(ctx, line, at.Upstream, ex)
 	}
-	rd.measure(ctx, answer, err, begun)
+	h.measure(ctx, answer, err, begun)
 	if err != nil {
-		return false, rd.cause(ctx, err)
+		return false, h.cause(ctx, err)
 	}
-	return rd.act(ctx, at.Upstream, answer)
+	return h.act(ctx, at.Upstream, answer)
 }
 
 // measure notes how the round went that began then.
-func (rd *round) measure(ctx context.Context, answer reply, err error, begun time.Time) {
-	t := rd.Task()
-	rd.r.Metrics.round(ctx, t.Pool, t.Upstream, rd.outcome(answer, err), time.Since(begun))
+func (h *Held) measure(ctx context.Context, answer reply, err error, begun time.Time) {
+	t := h.Task()
+	h.r.Metrics.round(ctx, t.Pool, t.Upstream, h.outcome(answer, err), time.Since(begun))
 }
 
 // backOff waits before a call is sent again.
-func (rd *round) backOff(bare int) error {
+func (h *Held) backOff(bare int) error {
 	if bare == 0 {
 		return nil
 	}
@@ -88,21 +79,21 @@ func (rd *round) backOff(bare int) error {
 		return task.BadUpstream("the tool asks to be called again without an end")
 	}
 	select {
-	case <-rd.ctx.Done():
-		return rd.givenUp()
+	case <-h.ctx.Done():
+		return h.givenUp()
 	case <-time.After(min(BareFirst<<(bare-1), bareMost)):
 		return nil
 	}
 }
 
 // bounded is the context of one round.
-func (rd *round) bounded() (context.Context, context.CancelFunc) {
-	t := rd.Task()
-	deadline := rd.Expires
+func (h *Held) bounded() (context.Context, context.CancelFunc) {
+	t := h.Task()
+	deadline := h.Expires
 	if t.Terms.Timeout > 0 {
 		deadline = earlier(deadline, time.Now().Add(t.Terms.Timeout))
 	}
-	return context.WithDeadlineCause(rd.ctx, deadline, task.ErrTimeout)
+	return context.WithDeadlineCause(h.ctx, deadline, task.ErrTimeout)
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -113,7 +104,7 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // cause returns why a round that ctx ended has ended, else err.
-func (rd *round) cause(ctx context.Context, err error) error {
+func (h *Held) cause(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, ErrAnswered) {
 		return cause
 	}
@@ -122,26 +113,26 @@ func (rd *round) cause(ctx context.Context, err error) error {
 
 // dispatch sends the round over line: the record says so before the first byte leaves. To
 // another upstream it goes only while nothing has left.
-func (rd *round) dispatch(ctx, line context.Context, at place) (Exchange, place, error) {
+func (h *Held) dispatch(ctx, line context.Context, at place) (Exchange, place, error) {
 	var tried []*routing.Upstream
 	for {
 		u := at.Upstream
 		var body []byte
 		var err error
-		onFreshStack(func() { body, err = rd.commit(ctx, u) })
+		onFreshStack(func() { body, err = h.commit(ctx, u) })
 		if err != nil {
 			return nil, at, err
 		}
-		c := rd.roomyCall()
-		c.Body, c.ID = body, rd.sent
-		ex, err := rd.sender()(line, u, c, rd.Task().Terms.MaxResult)
+		c := h.roomyCall()
+		c.Body, c.ID = body, h.sent
+		ex, err := h.sender()(line, u, c, h.Task().Terms.MaxResult)
 		failure, unanswered := errors.AsType[*exchange.SendError](err)
 		if !unanswered || failure.Sent || ctx.Err() != nil {
 			return ex, at, err
 		}
-		rd.slot.leave(at)
+		h.leavePlace(at)
 		tried = append(tried, u)
-		next, noOther := rd.slot.take(tried)
+		next, noOther := h.takePlace(tried)
 		if noOther != nil {
 			return nil, place{}, err
 		}
@@ -156,40 +147,40 @@ func (h *Held) roomyCall() *task.Call {
 	return c
 }
 
-func (rd *round) sender() Send {
-	if rd.client != nil {
-		return rd.client.Send
+func (h *Held) sender() Send {
+	if h.client != nil {
+		return h.client.Send
 	}
-	return rd.r.Pools[rd.Task().Pool].Transport.Send
+	return h.r.Pools[h.Task().Pool].Transport.Send
 }
 
 // commit makes it durable that a round goes to u, and returns its body.
-func (rd *round) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) {
-	t := rd.Task()
-	body, err := rd.body(&t)
+func (h *Held) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) {
+	t := h.Task()
+	body, err := h.body(&t)
 	if err != nil {
 		return nil, err
 	}
 	// The store may take the step and not say so, and the round be given up meanwhile.
-	rd.due = t.Round + 1
-	op := rd.l.Op(task.Dispatch)
+	h.due = t.Round + 1
+	op := h.l.Op(task.Dispatch)
 	op.Upstream, op.Round = u.Name, t.Round
-	rd.sent = mcp.ID(body)
-	return body, rd.must(ctx, op)
+	h.sent = mcp.ID(body)
+	return body, h.must(ctx, op)
 }
 
 // body is the original call with what belongs to the round that is due. A client that may
 // get the answer itself is to find its own id there, also where the call went elsewhere
 // before and nothing of it left.
-func (rd *round) body(t *task.Task) ([]byte, error) {
-	r := mcp.Round{ProgressToken: rd.token, Answered: t.Answered, WithoutTask: t.Call != ""}
-	if t.Call != "" || t.Round > 0 && rd.client == nil {
-		r.ID = rd.requestID(t.Round + 1)
+func (h *Held) body(t *task.Task) ([]byte, error) {
+	r := mcp.Round{ProgressToken: h.token, Answered: t.Answered, WithoutTask: t.Call != ""}
+	if t.Call != "" || t.Round > 0 && h.client == nil {
+		r.ID = h.requestID(t.Round + 1)
 	}
 	if t.Answered {
 		r.Answers, r.State = t.Answers(), t.RequestState
 	}
-	return r.Body(rd.call.Body)
+	return r.Body(h.call.Body)
 }
 
 // requestID is the raw JSON-RPC id of a round.
@@ -206,13 +197,13 @@ type reply struct {
 }
 
 // outcome is how a round ended, in one word.
-func (rd *round) outcome(r reply, err error) string {
+func (h *Held) outcome(r reply, err error) string {
 	switch {
 	case errors.Is(err, ErrRefused):
 		return "refused"
 	case errors.Is(err, ErrAnswered):
 		return "answered"
-	case err != nil && rd.givenUp() != nil:
+	case err != nil && h.givenUp() != nil:
 		return "given_up"
 	case err != nil:
 		return "failed"
@@ -226,7 +217,7 @@ func (rd *round) outcome(r reply, err error) string {
 
 // read reads an answer up to the response to the request with this id. Progress on the way
 // is the task's message; other notifications are not for tasks.
-func (rd *round) read(ex Exchange, id []byte) (reply, error) {
+func (h *Held) read(ex Exchange, id []byte) (reply, error) {
 	for {
 		m, err := next(ex)
 		if err != nil {
@@ -237,7 +228,7 @@ func (rd *round) read(ex Exchange, id []byte) (reply, error) {
 		}
 		if p, ok := mcp.PeekProgress(m.Data); ok {
 			if utf8.Valid(m.Data) {
-				rd.notes.progress(p, m)
+				h.note(p, m)
 			}
 			continue
 		}
@@ -248,7 +239,7 @@ func (rd *round) read(ex Exchange, id []byte) (reply, error) {
 		case a.Method != "":
 			continue
 		}
-		switch meant, err := rd.isMeant(&a, m, id); {
+		switch meant, err := h.isMeant(&a, m, id); {
 		case err != nil:
 			return reply{}, err
 		case !meant:
@@ -264,13 +255,13 @@ func (rd *round) read(ex Exchange, id []byte) (reply, error) {
 // another request is passed over on a stream, as is an error that names none. An answer
 // that is no stream holds nothing else: there such an error is the request's own, and
 // another's response is a failure.
-func (rd *round) isMeant(a *mcp.Answer, m Message, id []byte) (bool, error) {
+func (h *Held) isMeant(a *mcp.Answer, m Message, id []byte) (bool, error) {
 	switch {
 	case a.Answers(id), m.Whole && a.IsNobodys():
 		return true, nil
-	case rd.reopened.IsZero(): // else streams of the session may be replayed on this one
-		t := rd.Task()
-		rd.r.Metrics.crossedBy(t)
+	case h.reopened.IsZero(): // else streams of the session may be replayed on this one
+		t := h.Task()
+		h.r.Metrics.crossedBy(t)
 	}
 	if m.Whole {
 		return false, errCrossed
@@ -299,60 +290,60 @@ func next(ex Exchange) (Message, error) {
 }
 
 // act does what the answer to a round means for the task.
-func (rd *round) act(ctx context.Context, u *routing.Upstream, r reply) (again bool, err error) {
+func (h *Held) act(ctx context.Context, u *routing.Upstream, r reply) (again bool, err error) {
 	switch {
 	case !r.CreatesTask() && !utf8.Valid(r.message):
-		return false, task.Illegible(rd.Task())
+		return false, task.Illegible(h.Task())
 	case r.IsError:
 		object, says := task.ErrorOf(r.message)
 		if object == nil {
 			return false, task.ErrGarbled
 		}
-		rd.finish(ending{state: task.Failed, outcome: object, message: says})
+		h.finish(ending{state: task.Failed, outcome: object, message: says})
 	case r.ResultType == mcp.ResultInputRequired:
-		return rd.pause(ctx, r)
+		return h.pause(ctx, r)
 	case r.CreatesTask(), r.ResultType == mcp.ResultTask:
-		return rd.follow(ctx, u, r)
+		return h.follow(ctx, u, r)
 	case len(r.Result) == 0:
 		return false, task.ErrGarbled
 	default:
-		rd.finish(ending{state: task.Completed, outcome: r.Result, toolFailed: r.ToolFailed})
+		h.finish(ending{state: task.Completed, outcome: r.Result, toolFailed: r.ToolFailed})
 	}
 	return false, nil
 }
 
 // pause stores what the client is asked. Nothing is in flight then, and nobody holds the
 // task; unless the tool wants only to be called again.
-func (rd *round) pause(ctx context.Context, r reply) (again bool, err error) {
+func (h *Held) pause(ctx context.Context, r reply) (again bool, err error) {
 	asks, state, err := mcp.InputRequired(r.Result)
 	if err != nil {
 		return false, task.ErrGarbled
 	}
-	return rd.pauseFor(ctx, asks, state)
+	return h.pauseFor(ctx, asks, state)
 }
 
-func (rd *round) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (again bool, err error) {
-	if t := rd.Task(); t.Declares != "" {
+func (h *Held) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (again bool, err error) {
+	if t := h.Task(); t.Declares != "" {
 		if err := t.Undeclared(asks); err != nil {
-			rd.r.Metrics.question(ctx, "undeclared")
+			h.r.Metrics.question(ctx, "undeclared")
 			return false, err
 		}
 	}
-	op := rd.l.Op(task.Pause)
-	op.Asks, op.RequestState, op.Round = asks, state, rd.Task().Round
-	t, more := rd.Task(), int64(len(state))+task.SizeOf(asks)
-	held := rd.size
+	op := h.l.Op(task.Pause)
+	op.Asks, op.RequestState, op.Round = asks, state, h.Task().Round
+	t, more := h.Task(), int64(len(state))+task.SizeOf(asks)
+	held := h.size
 	if len(asks) == 0 { // else nobody holds it then
 		held += more
 	}
-	if !rd.l.Quota.TakeHeld(rd.ID, t.Size+more, held) {
+	if !h.l.Quota.TakeHeld(h.ID, t.Size+more, held) {
 		return false, task.ErrNotKept
 	}
-	if err := rd.must(ctx, op); err != nil {
+	if err := h.must(ctx, op); err != nil {
 		return false, err
 	}
-	rd.client = nil
-	t = rd.Task()
-	rd.l.Notices.Changed(ctx, &t)
+	h.client = nil
+	t = h.Task()
+	h.l.Notices.Changed(ctx, &t)
 	return len(asks) == 0, nil
 }

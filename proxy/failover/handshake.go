@@ -1,16 +1,16 @@
-package proxy
+package failover
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"berth/internal/mcp"
 	"berth/internal/seal"
-	"berth/sticky"
+	"berth/proxy/inbound"
+	"berth/proxy/outbound"
+	"berth/proxy/session"
 )
 
 // maxHandshake bounds what is kept of one session, in bytes. A session with more is
@@ -20,7 +20,10 @@ const maxHandshake = 64 << 10
 // sealHandshake is what a handshake is sealed for.
 const sealHandshake = "handshake"
 
-var errHandshakeTooLarge = errors.New("proxy: handshake too large to be kept")
+var (
+	errHandshakeTooLarge = errors.New("failover: handshake too large to be kept")
+	errVersionDiffers    = errors.New("failover: the upstream negotiates another protocol version")
+)
 
 // handshake is what a client told its session's upstream, as far as another upstream
 // has to be told the same. It holds no credentials: those of the request that moves
@@ -50,7 +53,7 @@ func openHandshake(session string, sealed []byte) (*handshake, error) {
 	}
 	h := new(handshake)
 	if err := json.Unmarshal(data, h); err != nil {
-		return nil, fmt.Errorf("proxy: handshake: %w", err)
+		return nil, fmt.Errorf("failover: handshake: %w", err)
 	}
 	return h, nil
 }
@@ -74,54 +77,31 @@ func (h *handshake) note(c *mcp.Call, body []byte) bool {
 	return true
 }
 
-// keepHandshake keeps the beginning of the session that the answer hands out, once
-// its version is known, and returns until when; zero: it is not kept.
-func (x *request) keepHandshake(ctx context.Context, session sticky.Key, version string) time.Time {
-	if !x.Endpoint.Reinit || version == "" {
-		return time.Time{}
+// opening is how the session is opened anew for the request of c.
+func (h *handshake) opening(c *inbound.Call) session.Opening {
+	o := session.Opening{Initialize: h.Initialize, Accept: h.accept}
+	if call := c.Single(); call != nil {
+		o.Announced = call.Method == mcp.MethodInitialized
 	}
-	sealed, err := (&handshake{Initialize: x.Body, Version: version}).seal(x.newSession)
-	if err == nil {
-		var until time.Time
-		if until, err = x.Endpoint.Router.Bindings.KeepHandshake(ctx, session, sealed); err == nil {
-			return until
-		}
+	if h.Level != nil {
+		o.Then = append(o.Then, mcp.WithID(h.Level, []byte(outbound.OwnID)))
 	}
-	x.p.log.Debug("the handshake of a session is not kept", "pool", x.PoolName(), "error", err)
-	return time.Time{}
+	for _, uri := range h.URIs {
+		body, _ := json.Marshal(map[string]any{ // strings and maps always marshal
+			"jsonrpc": "2.0", "id": json.RawMessage(outbound.OwnID), "method": mcp.MethodSubscribe, "params": map[string]any{"uri": uri},
+		})
+		o.Then = append(o.Then, body)
+	}
+	return o
 }
 
-// recordHandshake adds a request that the upstream has granted to what is kept of its
-// session, before the client learns of it.
-func (x *request) recordHandshake(c *mcp.Call) {
-	if !x.mayReopen() || !new(handshake).note(c, x.Body) {
-		return
+// accept: the client goes on in what it negotiated, so that the version must be the same.
+func (h *handshake) accept(s *session.Session) error {
+	switch {
+	case s.ID == "" || s.Version == "":
+		return session.ErrRefused
+	case s.Version != h.Version:
+		return errVersionDiffers
 	}
-	ctx, cancel := x.Recording()
-	defer cancel()
-	err := x.Endpoint.Router.Bindings.ReviseHandshake(ctx, x.decision.Key, func(sealed []byte) ([]byte, error) {
-		h, err := openHandshake(x.Session, sealed)
-		if err != nil {
-			return nil, err
-		}
-		h.note(c, x.Body)
-		next, err := h.seal(x.Session)
-		if errors.Is(err, errHandshakeTooLarge) {
-			return nil, nil
-		}
-		return next, err
-	})
-	if err != nil {
-		x.p.log.Warn("a session's handshake could not be brought up to date: it would move without its last subscription or log level",
-			"pool", x.PoolName(), "error", err)
-	}
-}
-
-// forgetSession forgets a session that has ended.
-func (x *request) forgetSession(ctx context.Context) {
-	bindings := x.Endpoint.Router.Bindings
-	bindings.Unbind(ctx, x.decision.Key)
-	if x.Endpoint.Reinit {
-		bindings.DropHandshake(ctx, x.decision.Key)
-	}
+	return nil
 }

@@ -1,0 +1,55 @@
+package failover
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/outbound"
+	"berth/routing"
+)
+
+// Case is a request as fail-over sees it.
+type Case struct {
+	outbound.Way
+
+	At    *routing.Decision // where it was routed to
+	Moved bool              // its session was moved for it already: once is enough
+}
+
+// MayReopen reports whether the request is in a session that could be opened anew.
+func (c Case) MayReopen() bool {
+	return c.Endpoint.Reinit && c.InSession && !c.At.Binding.Kept.IsZero()
+}
+
+// Pinned reports whether the request is about a task whose session could move:
+// the task does not move with it, and the end of the session is not the task's.
+func (c Case) Pinned() bool { return c.MayReopen() && c.AboutTask() }
+
+// movable reports whether the request may go to another upstream with its session.
+// What is about a task, or answers the upstream that was lost, means that one; the end
+// of a session needs no new one.
+func (c Case) movable() bool {
+	isTask := func(call mcp.Call) bool { return call.IsTask() }
+	return c.MayReopen() && !c.Moved && c.HTTP.Method != wire.MethodDelete &&
+		!c.HasResponse() && !slices.ContainsFunc(c.Message.Calls, isTask)
+}
+
+// Outdated reports whether the request was routed by what another berth has changed
+// since: it moved the session, and the near cache did not know.
+func (c Case) outdated(ctx context.Context) bool { return c.MayReopen() && c.standsElsewhere(ctx) }
+
+// standsElsewhere reports whether the session has another owner than the one that the
+// request was routed to, and was not routed anew yet.
+func (c Case) standsElsewhere(ctx context.Context) bool {
+	if c.Moved {
+		return false
+	}
+	standing, err := c.Endpoint.Router.Bindings.Reload(ctx, c.At.Key)
+	return err == nil && !standing.SameOwner(c.At.Binding)
+}
+
+// name is what the session is called where the request was routed to.
+func (c Case) name() string { return cmp.Or(c.Alias, c.Session) }

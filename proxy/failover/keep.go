@@ -1,0 +1,66 @@
+package failover
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"berth/proxy/inbound"
+	"berth/sticky"
+)
+
+// Keep keeps the beginning of the session that the answer to an initialize hands out, once
+// its version is known, and returns until when; zero: it is not kept.
+func Keep(ctx context.Context, call *inbound.Call, log *slog.Logger, session sticky.Key, version string) time.Time {
+	if !call.Endpoint.Reinit || version == "" {
+		return time.Time{}
+	}
+	sealed, err := (&handshake{Initialize: call.Body, Version: version}).seal(session.ID)
+	if err == nil {
+		var until time.Time
+		if until, err = call.Endpoint.Router.Bindings.KeepHandshake(ctx, session, sealed); err == nil {
+			return until
+		}
+	}
+	log.Debug("the handshake of a session is not kept", "pool", call.PoolName(), "error", err)
+	return time.Time{}
+}
+
+// Granted adds a request that the session's upstream has granted to what is kept of the
+// session, before the client learns of it.
+func Granted(c Case) {
+	if c.MayReopen() && new(handshake).note(c.Single(), c.Body) {
+		revise(c)
+	}
+}
+
+func revise(c Case) {
+	ctx, cancel := c.Recording()
+	defer cancel()
+	err := c.Endpoint.Router.Bindings.ReviseHandshake(ctx, c.At.Key, func(sealed []byte) ([]byte, error) {
+		h, err := openHandshake(c.Session, sealed)
+		if err != nil {
+			return nil, err
+		}
+		h.note(c.Single(), c.Body)
+		next, err := h.seal(c.Session)
+		if errors.Is(err, errHandshakeTooLarge) {
+			return nil, nil
+		}
+		return next, err
+	})
+	if err != nil {
+		c.Log.Warn("a session's handshake could not be brought up to date: it would move without its last subscription or log level",
+			"pool", c.PoolName(), "error", err)
+	}
+}
+
+// Forget forgets a session that has ended.
+func Forget(ctx context.Context, ep *inbound.Endpoint, session sticky.Key) {
+	bindings := ep.Router.Bindings
+	bindings.Unbind(ctx, session)
+	if ep.Reinit {
+		bindings.DropHandshake(ctx, session)
+	}
+}

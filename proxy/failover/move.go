@@ -1,0 +1,121 @@
+package failover
+
+import (
+	"context"
+	"errors"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/proxy/session"
+	"berth/routing"
+	"berth/sticky"
+)
+
+// relocate opens the session on another upstream than u and returns its new binding. If u is
+// alive (it only does not know the session) and no other upstream is available, the session
+// is reopened on u. The error is errNotMoved, or routing.ErrUnknownSession after an attempt
+// that ended the session.
+func (m *Mover) relocate(c Case, u *routing.Upstream, alive bool) (sticky.Binding, error) {
+	if !c.movable() {
+		return sticky.Binding{}, errNotMoved
+	}
+	// Requests of one session share a move, as far as they bear the same credentials.
+	key := c.PoolName() + "\x00" + c.Principal + "\x00" + c.Credential + "\x00" + c.Session
+	moved, err, _ := m.moves.Do(key, func() (any, error) { return m.move(c, u, alive) })
+	if err != nil && !errors.Is(err, errNotMoved) {
+		err = routing.ErrUnknownSession
+	}
+	return moved.(sticky.Binding), err
+}
+
+// move moves the session away from u, which may be nil if that is not in the pool any
+// more, and returns the binding that stands then. It does not end with its caller,
+// for whom others wait. Errors other than errNotMoved end the session.
+func (m *Mover) move(c Case, u *routing.Upstream, alive bool) (sticky.Binding, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.HTTP.Context()), session.Limit(c.Endpoint))
+	defer cancel()
+	binding, outcome, err := m.tryMove(ctx, c, u, alive)
+	m.Count(c.PoolName(), outcome)
+	log := c.Log.With("pool", c.PoolName(), "from", c.At.Binding.Upstream)
+	switch {
+	case outcome == Moved:
+		log.Info("session moved", "to", binding.Upstream)
+	case outcome == Unkept:
+		log.Debug("session not moved", "outcome", outcome, "error", err)
+	case err != nil:
+		log.Warn("session not moved", "outcome", outcome, "error", err)
+	}
+	return binding, err
+}
+
+// tryMove is a move as the store sees it.
+func (m *Mover) tryMove(ctx context.Context, c Case, u *routing.Upstream, alive bool) (sticky.Binding, Outcome, error) {
+	standing, err := c.Endpoint.Router.Bindings.Reload(ctx, c.At.Key)
+	if err != nil {
+		return sticky.Binding{}, Unkept, errors.Join(errNotMoved, err)
+	}
+	if !standing.SameOwner(c.At.Binding) {
+		return standing, Joined, nil
+	}
+	kept, err := recall(ctx, c)
+	if err != nil {
+		return sticky.Binding{}, Unkept, errors.Join(errNotMoved, err)
+	}
+	opened, outcome, err := m.reopen(ctx, c, u, alive, kept)
+	if err != nil {
+		return sticky.Binding{}, outcome, err
+	}
+	next := sticky.Binding{
+		Upstream: opened.Upstream.Name, Alias: c.SealedAlias(opened.ID),
+		Version: kept.Version, Kept: standing.Kept, Tasks: standing.Tasks, Declares: standing.Declares, // what its client was told stands
+	}
+	now, err := c.Endpoint.Router.Bindings.Move(ctx, c.At.Key, standing, next)
+	switch {
+	case err == nil:
+		return now, Moved, nil
+	case errors.Is(err, sticky.ErrMoved):
+		opened.End(ctx)
+		return now, Overtook, nil
+	}
+	opened.End(ctx)
+	return sticky.Binding{}, Unkept, errors.Join(errNotMoved, err)
+}
+
+// recall reads what is kept of the session.
+func recall(ctx context.Context, c Case) (*handshake, error) {
+	sealed, err := c.Endpoint.Router.Bindings.Handshake(ctx, c.At.Key)
+	if err != nil {
+		return nil, err
+	}
+	return openHandshake(c.Session, sealed)
+}
+
+// reopen opens the session on an upstream that is fit for new work. It goes on to
+// another one only while nothing was sent.
+func (m *Mover) reopen(ctx context.Context, c Case, lost *routing.Upstream, alive bool, kept *handshake) (*session.Session, Outcome, error) {
+	opener := session.Opener{Way: c.Way}
+	tried := []*routing.Upstream{lost}
+	for {
+		lease, err := c.Pool().Pick(mcp.EraLegacy, "", tried)
+		if err != nil && alive {
+			lease, err, alive = c.Pool().Own(lost), nil, false
+		}
+		if err != nil {
+			return nil, Nowhere, errors.Join(errNotMoved, err)
+		}
+		opened, err := opener.Open(ctx, lease.Upstream, kept.opening(c.Call))
+		lease.Release()
+		var failed *exchange.SendError
+		switch {
+		case err == nil:
+			return opened, Moved, nil
+		case errors.Is(err, errVersionDiffers):
+			return nil, Version, err
+		case !errors.As(err, &failed) || failed.Sent:
+			return nil, Rejected, err
+		case failed.Starved:
+			return nil, Nowhere, errors.Join(errNotMoved, err) // nobody else would get it either
+		}
+		tried = append(tried, lease.Upstream)
+	}
+}

@@ -1,0 +1,49 @@
+package failover
+
+import (
+	"berth/internal/mcp"
+	"berth/routing"
+	"berth/sticky"
+)
+
+// Step is what becomes of a request.
+type Step int
+
+// The steps of a Verdict.
+const (
+	Stay    Step = iota // where it is: nothing is wrong there, or nothing can be done about it
+	Follow              // its session is elsewhere now
+	Reroute             // another berth has changed what it was routed by
+	Drop                // it answers an upstream that does not wait for it any more
+	Refuse
+)
+
+// Verdict says what becomes of a request whose session's upstream may be lost. The zero
+// value lets it stay.
+type Verdict struct {
+	Step Step
+
+	// With Follow: the upstream that holds the session, what it calls that, and the
+	// session's binding.
+	To      *routing.Upstream
+	Alias   string
+	Binding sticky.Binding
+
+	Err error // with Refuse
+}
+
+func refuse(err error) Verdict { return Verdict{Step: Refuse, Err: err} }
+
+// follow sends the request of c to where its session is now.
+func follow(c Case, binding sticky.Binding) Verdict {
+	to := c.Pool().Find(binding.Upstream)
+	if to == nil {
+		return refuse(routing.ErrUnknownSession) // only another berth's configuration knows it
+	}
+	alias, err := c.AliasIn(binding.Alias)
+	if err != nil {
+		c.Log.Warn("the alias of a session cannot be read", "pool", c.PoolName(), "error", err)
+		return refuse(mcp.ErrUnknownSession)
+	}
+	return Verdict{Step: Follow, To: to, Alias: alias, Binding: binding}
+}

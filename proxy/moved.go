@@ -1,0 +1,86 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/failover"
+	"berth/proxy/outbound"
+	"berth/routing"
+)
+
+// errRouted has dispatch send the request to where it was routed.
+var errRouted = errors.New("proxy: the request was routed")
+
+// asCase is the request as fail-over sees it.
+func (x *request) asCase() failover.Case {
+	return failover.Case{Way: x.way(), At: &x.decision, Moved: x.movedFrom != ""}
+}
+
+// act does what fail-over says becomes of a request that does not stay.
+func (x *request) act(v failover.Verdict) error {
+	switch v.Step {
+	case failover.Drop:
+		return x.dropStray()
+	case failover.Refuse:
+		return v.Err
+	}
+	x.movedFrom = x.decision.Binding.Upstream
+	if v.Step == failover.Reroute {
+		return x.routed()
+	}
+	x.decision.Owner, x.decision.Binding, x.decision.Alias, x.Alias = v.To, v.Binding, v.Binding.Alias, v.Alias
+	return errRouted
+}
+
+// leaveDenied acts on the verdict on a request whose session u denies. A task is out of reach
+// then, which is not the same as gone.
+func (x *request) leaveDenied(u *routing.Upstream, response *wire.Response, v failover.Verdict) error {
+	_ = response.Body.Close() // nothing in it is needed
+	x.endChange()             // it changed nothing
+	outbound.To(x.Endpoint).NoteAnswer(u, response)
+	x.endExchange(strconv.Itoa(response.Status))
+	if v.Step == failover.Refuse && x.AboutTask() && x.serveLastSeen(0) {
+		return nil
+	}
+	return x.act(v)
+}
+
+// openAlias reads the alias that the decision bears. One that cannot be opened is no
+// way to the session.
+func (x *request) openAlias() error {
+	alias, err := x.way().AliasIn(x.decision.Alias)
+	if err != nil {
+		x.p.log.Warn("the alias of a session cannot be read", "pool", x.PoolName(), "error", err)
+		return mcp.ErrUnknownSession
+	}
+	x.Alias = alias
+	return nil
+}
+
+// isStray takes the tag off a client's answer in a session that has moved, and
+// reports whether there is none: it answers an upstream that does not hold the session
+// any more. The present one may have asked something else under the same id.
+func (x *request) isStray() bool {
+	if x.Alias == "" || !x.IsResponse() {
+		return false
+	}
+	body, ok := mcp.UntagResponse(bytes.TrimSpace(x.Body), x.way().Tag())
+	if ok {
+		x.Body = body
+	}
+	return !ok
+}
+
+// dropStray takes an answer that nobody waits for, as a server does (2025-11-25,
+// transports, "Sending Messages to the Server": 202). An error would end the session,
+// or the connection, of a client that can do nothing about it.
+func (x *request) dropStray() error {
+	x.p.log.Debug("an answer to an upstream that lost the session is dropped", "pool", x.PoolName())
+	x.out.Header().Set("Content-Length", "0")
+	x.out.WriteHeader(wire.StatusAccepted)
+	return nil
+}

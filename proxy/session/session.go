@@ -1,0 +1,118 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/outbound"
+	"berth/routing"
+)
+
+// Session is open at an upstream.
+type Session struct {
+	Upstream *routing.Upstream
+	ID       string // what the upstream calls it; "": the upstream keeps none
+	Version  string // that was negotiated
+	Result   []byte // of initialize: what the server is, and can do
+
+	way outbound.Way
+}
+
+// initialize begins the session.
+func (s *Session) initialize(ctx context.Context, message []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, step(s.way.Endpoint))
+	defer cancel()
+	response, err := s.send(ctx, mcp.WithID(message, []byte(outbound.OwnID)))
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if outbound.RefusesEra(mcp.EraLegacy, mcp.MethodInitialize, []byte(outbound.OwnID), response) {
+		return &exchange.SendError{Err: outbound.ErrEra} // another one may open it
+	}
+	if response.Status/100 == 2 && !s.way.HasOddSession(response.Header) {
+		s.ID = response.Header.Get(mcp.HeaderSession)
+	}
+	a, err := s.read(response)
+	s.Version, s.Result = a.Version, bytes.Clone(a.Result)
+	return err
+}
+
+// say sends a message that follows initialize: no other upstream is asked if it fails.
+func (s *Session) say(ctx context.Context, message []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, step(s.way.Endpoint))
+	defer cancel()
+	response, err := s.send(ctx, message)
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrRefused, err)
+	}
+	defer response.Body.Close()
+	_, err = s.read(response)
+	return err
+}
+
+// send sends a message, and feeds the upstream's health.
+func (s *Session) send(ctx context.Context, message []byte) (*wire.Response, error) {
+	sender, out := outbound.To(s.way.Endpoint), s.way.Post(s.Upstream, message)
+	s.name(out.Header)
+	response, err := sender.Client.Send(ctx, out, step(sender.Endpoint))
+	if failed, ok := errors.AsType[*exchange.SendError](err); ok {
+		sender.NoteFailure(s.Upstream, failed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	sender.NoteAnswer(s.Upstream, response)
+	return response, nil
+}
+
+// name puts the session, and the version that it is in, into headers: none of either before
+// they are agreed on.
+func (s *Session) name(h wire.Header) {
+	h.Del(mcp.HeaderSession)
+	h.Del(mcp.HeaderVersion)
+	if s.ID != "" {
+		h.Set(mcp.HeaderSession, s.ID)
+	}
+	if s.Version != "" {
+		h.Set(mcp.HeaderVersion, s.Version)
+	}
+}
+
+// read reads an answer, which must be neither an HTTP nor a JSON-RPC error.
+func (s *Session) read(response *wire.Response) (mcp.Answer, error) {
+	a, err := outbound.OwnAnswer(response, func() { s.way.Report.CrossedBy(s.way.PoolName(), s.Upstream) })
+	if err == nil && (response.Status/100 != 2 || a.IsError) {
+		err = fmt.Errorf("%w: HTTP %d, code %d", ErrRefused, response.Status, a.ErrorCode)
+	}
+	return a, err
+}
+
+// endTime bounds the end of a session.
+const endTime = 2 * time.Second
+
+// End tells the upstream that nobody needs the session any more. Nothing depends on it, and
+// it outlives ctx.
+func (s *Session) End(ctx context.Context) {
+	if s.ID == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+	defer cancel()
+	out := s.way.Post(s.Upstream, nil)
+	out.Method = wire.MethodDelete
+	out.Header.Del("Content-Type")
+	s.name(out.Header)
+	response, err := s.way.Endpoint.Client.Send(ctx, out, endTime)
+	if err != nil {
+		s.way.Log.Debug("a session that is not needed could not be ended", "upstream", s.Upstream.Name, "error", err)
+		return
+	}
+	_ = response.Body.Close()
+}
