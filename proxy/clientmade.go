@@ -154,7 +154,7 @@ func (x *request) heedTold(u *routing.Upstream, message []byte) {
 	if !x.Endpoint.FirstDraft || x.Era() != mcp.EraLegacy {
 		return
 	}
-	id := mcp.ToldTask(message)
+	id := mcp.RelatedTask(message)
 	if id == "" || id == x.told {
 		return
 	}

@@ -139,7 +139,7 @@ func TestStatusIsToldOnce(t *testing.T) {
 		f.reaches(ended, "completed")
 		time.Sleep(time.Minute)
 		list := "upgrade:session:{" + upgrade.SessionKey("p", "", f.session) + "}"
-		if err := f.store.Enlist(t.Context(), list, ended, time.Hour, 0); err != nil {
+		if err := f.store.AddMember(t.Context(), list, ended, time.Hour, 0); err != nil {
 			t.Fatal(err)
 		}
 		before, _ := s.statuses()

@@ -99,7 +99,7 @@ func TestDeliveryCostsLittle(t *testing.T) {
 		d := berths[0].SessionDelivery("s", Creator{})
 		takes(t, d, true)
 		list := berths[0].ledger.Lists.DeliversIn("s", "")
-		if err := berths[0].line.at.Load().Delist(t.Context(), list, berths[0].members(t, list)[0]); err != nil {
+		if err := berths[0].line.at.Load().RemoveMember(t.Context(), list, berths[0].members(t, list)[0]); err != nil {
 			t.Fatal(err)
 		}
 		mine, err := d.Take(t.Context(), false)

@@ -324,14 +324,14 @@ func (l *line) Delete(ctx context.Context, key string) error {
 	return l.do(ctx, "delete", key, true, func() error { return l.at.Load().Delete(ctx, key) })
 }
 
-// Enlist implements storage.Engine.
-func (l *line) Enlist(ctx context.Context, list, member string, ttl time.Duration, most int) error {
-	return l.do(ctx, "enlist", list, true, func() error { return l.at.Load().Enlist(ctx, list, member, ttl, most) })
+// AddMember implements storage.Engine.
+func (l *line) AddMember(ctx context.Context, list, member string, ttl time.Duration, most int) error {
+	return l.do(ctx, "enlist", list, true, func() error { return l.at.Load().AddMember(ctx, list, member, ttl, most) })
 }
 
-// Delist implements storage.Engine.
-func (l *line) Delist(ctx context.Context, list, member string) error {
-	return l.do(ctx, "delist", list, true, func() error { return l.at.Load().Delist(ctx, list, member) })
+// RemoveMember implements storage.Engine.
+func (l *line) RemoveMember(ctx context.Context, list, member string) error {
+	return l.do(ctx, "delist", list, true, func() error { return l.at.Load().RemoveMember(ctx, list, member) })
 }
 
 // Members implements storage.Engine.

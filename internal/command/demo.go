@@ -43,7 +43,7 @@ func demoFront(upstreams map[string]string, rules string) (http.Handler, func(),
 		return nil, nil, errors.Join(err, store.Close())
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	if err := g.inherit(ctx); err != nil {
+	if err := g.adopt(ctx); err != nil {
 		stop()
 		return nil, nil, errors.Join(err, g.Close())
 	}

@@ -87,10 +87,10 @@ func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
 	p.graph.proxy.Drain()
 	p.graph.stopCreating()
 	// A second signal ends the time to drain, a third one the process.
-	hurry, calm := signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt, syscall.SIGTERM)
+	interrupted, calm := signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt, syscall.SIGTERM)
 	defer calm()
-	context.AfterFunc(hurry, calm)
-	limit, cancel := context.WithTimeout(hurry, time.Duration(p.drain))
+	context.AfterFunc(interrupted, calm)
+	limit, cancel := context.WithTimeout(interrupted, time.Duration(p.drain))
 	defer cancel()
 	stop := time.AfterFunc(time.Duration(p.drain)-goodbye, p.graph.proxy.Hurry)
 	defer stop.Stop()

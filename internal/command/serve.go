@@ -72,7 +72,7 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := g.inherit(ctx); err != nil {
+	if err := g.adopt(ctx); err != nil {
 		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Listen)

@@ -107,8 +107,8 @@ func (g *graph) drainTasks(ctx context.Context) {
 	}
 }
 
-// inherit sees to the tasks that the berth before this one held, where no other can.
-func (g *graph) inherit(ctx context.Context) error {
+// adopt sees to the tasks that the berth before this one held, where no other can.
+func (g *graph) adopt(ctx context.Context) error {
 	if g.tasks == nil {
 		return nil
 	}

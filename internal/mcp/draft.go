@@ -49,9 +49,9 @@ func readDraftTask(r *reader, id *jsontext.Value) error {
 	})
 }
 
-// ToldTask returns the task that an upstream's message says that it belongs to, in `_meta` of its
+// RelatedTask returns the task that an upstream's message says that it belongs to, in `_meta` of its
 // params or result (SEP-1686, 4.7), under the core's name too; "" for none.
-func ToldTask(message []byte) string {
+func RelatedTask(message []byte) string {
 	if !bytes.Contains(message, []byte("/related-task")) {
 		return ""
 	}

@@ -124,7 +124,7 @@ func (r *reader) object(known []string, visit func(name []byte) error) (fault er
 	for r.err == nil && r.kind() != '}' {
 		name := r.name()
 		if len(r.names)-first == maxMembers {
-			fault = r.giveUp()
+			fault = r.abort()
 			break
 		}
 		err := r.check(name, first, known)
@@ -142,9 +142,9 @@ func (r *reader) object(known []string, visit func(name []byte) error) (fault er
 	return fault
 }
 
-// giveUp says that there are too many members. Of the outermost object nothing more is read, any
+// abort says that there are too many members. Of the outermost object nothing more is read, any
 // other is passed over: what follows may be no JSON at all.
-func (r *reader) giveUp() error {
+func (r *reader) abort() error {
 	if r.err == nil && r.dec.StackDepth() == 1 {
 		r.err = errTooManyMembers
 	}

@@ -25,7 +25,7 @@
 //   - A write is sent once. What stands is told apart from what was asked for: the version in
 //     [Record], and the record that stands on a lost race.
 //   - A bound on a list holds, however many ask at once. A member that stands keeps its place and
-//     its expiry, so an Enlist whose answer was lost can be repeated.
+//     its expiry, so an AddMember whose answer was lost can be repeated.
 //   - With "replicas:N" ([Options.Durability]) a write that returned no error is at the master and
 //     at N of its replicas. So is what a write found standing, whoever wrote it.
 //   - A watcher is told when it may have missed something: within two seconds, or four times
@@ -42,7 +42,7 @@
 //     a crash of the server loses, this package cannot bring back. memory: loses everything with
 //     the process.
 //   - "replicas:N" is no quorum: reads are the master's alone, and a record that was refused as
-//     unreplicated is read until a fail-over loses it. Neither waits Delete, nor a Delist that
+//     unreplicated is read until a fail-over loses it. Neither waits Delete, nor a RemoveMember that
 //     finds nothing to remove.
 //   - No message need arrive: who watches must find out by itself, in the end.
 //   - The order of a list is that of the engine's clock, which may be set back.
@@ -81,7 +81,7 @@
 // share (3,800 writes a second alone, 17,000 by 32, on a disk that syncs in 0.2 ms). A Get reads the
 // map of the file in memory, 2.5 µs. The room of what expired is used again; the file does not become
 // smaller. Opening reads the file once: half a second for a million records, from the page cache. A
-// bounded Enlist, and Members, read the whole list: 0.4 µs a member.
+// bounded AddMember, and Members, read the whole list: 0.4 µs a member.
 //
 // A blob is one record up to 256 KiB, and above that one operation for each 256 KiB and one for the
 // head, one after another.

@@ -11,10 +11,10 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-func (e *fileEngine) Enlist(ctx context.Context, list, member string, ttl time.Duration, most int) error {
+func (e *fileEngine) AddMember(ctx context.Context, list, member string, ttl time.Duration, most int) error {
 	key := memberKey(list, member)
 	var full error
-	err := e.write(ctx, opEnlist, key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
+	err := e.write(ctx, opAddMember, key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
 		full = nil
 		before, err := members.load(tx, key)
 		if err != nil || before != nil && before.live(now) {
@@ -45,9 +45,9 @@ func (e *fileEngine) Enlist(ctx context.Context, list, member string, ttl time.D
 	return full
 }
 
-func (e *fileEngine) Delist(ctx context.Context, list, member string) error {
+func (e *fileEngine) RemoveMember(ctx context.Context, list, member string) error {
 	key := memberKey(list, member)
-	return e.write(ctx, opDelist, key, members.remove(key))
+	return e.write(ctx, opRemoveMember, key, members.remove(key))
 }
 
 func (e *fileEngine) Members(_ context.Context, list string) (names []string, err error) {

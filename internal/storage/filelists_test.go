@@ -27,8 +27,8 @@ func TestFileWithoutListsStaysOne(t *testing.T) {
 	if members, err := e.Members(t.Context(), "l"); err != nil || len(members) != 0 {
 		t.Errorf("Members: got %q, %v, want none", members, err)
 	}
-	if err := e.Delist(t.Context(), "l", "a"); err != nil {
-		t.Errorf("Delist: %v", err)
+	if err := e.RemoveMember(t.Context(), "l", "a"); err != nil {
+		t.Errorf("RemoveMember: %v", err)
 	}
 	e.view(t, func(tx *bbolt.Tx) {
 		if countBuckets(tx, listBuckets) != 0 {
@@ -84,8 +84,8 @@ func TestDamagedMembersAreNotBelieved(t *testing.T) {
 	if members, err := e.Members(t.Context(), "l"); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("Members: got %q, %v, want ErrUnavailable", members, err)
 	}
-	if err := e.Enlist(t.Context(), "l", "b", time.Hour, 5); !errors.Is(err, ErrUnavailable) {
-		t.Errorf("Enlist: got %v, want ErrUnavailable", err)
+	if err := e.AddMember(t.Context(), "l", "b", time.Hour, 5); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("AddMember: got %v, want ErrUnavailable", err)
 	}
 	if members, err := e.Members(t.Context(), "other"); err != nil || len(members) != 1 {
 		t.Errorf("Members of another list: got %q, %v, want one", members, err)

@@ -65,7 +65,7 @@ func inspectFile(ctx context.Context, t target, opts Options) []Finding {
 	return nil
 }
 
-// inspectAttempts is how often a server is greeted: one lost packet is no finding.
+// inspectAttempts is how often a server is pinged: one lost packet is no finding.
 const inspectAttempts = 3
 
 // inspectKey is a key under which nothing is kept.
@@ -92,7 +92,7 @@ func inspectRedis(ctx context.Context, t target, opts Options, need durability) 
 		i.engine = engine.(*redisEngine)
 	}
 	i.inspectNamed(ctx)
-	if err := greet(ctx, engine); err != nil {
+	if err := pingAgain(ctx, engine); err != nil {
 		i.finds(false, "%v", err)
 		return i.found
 	}
@@ -119,8 +119,8 @@ func (i *redisInspection) finds(warning bool, format string, args ...any) {
 	i.found = append(i.found, Finding{Text: i.engine.target.name + ": " + text, Warning: warning})
 }
 
-// greet asks for a sign of life, from all that hold keys.
-func greet(ctx context.Context, engine Engine) (err error) {
+// pingAgain asks for a sign of life, from all that hold keys.
+func pingAgain(ctx context.Context, engine Engine) (err error) {
 	for range inspectAttempts {
 		if err = engine.Ping(ctx); err == nil || ctx.Err() != nil {
 			return err

@@ -11,27 +11,27 @@ import (
 )
 
 // echoEvery is how often a listener that hears nothing calls to itself by way of the server. One
-// that has not heard itself by the next time is deaf, whatever its connection looks like: a frozen
+// that has not received itself by the next time is deaf, whatever its connection looks like: a frozen
 // server, or a master that was replaced and lives on.
 const echoEvery = time.Second
 
 // errDeaf means that a listener does not hear what is said.
 var errDeaf = errors.New("notices do not arrive")
 
-// listener is one connection on which a topic is heard, until it is lost.
+// listener is one connection on which a topic is received, until it is lost.
 type listener struct {
 	*redisEngine
-	topic string
-	echo  string // the topic on which it calls to itself
-	heard func(string)
+	topic    string
+	echo     string // the topic on which it calls to itself
+	received func(string)
 
 	subscribed bool
-	called     bool // and has heard nothing since
+	called     bool // and has received nothing since
 	next       time.Time
 }
 
-func (r *redisEngine) newListener(topic string, heard func(string)) *listener {
-	return &listener{redisEngine: r, topic: topic, echo: topic + ":echo:" + rand.Text(), heard: heard}
+func (r *redisEngine) newListener(topic string, received func(string)) *listener {
+	return &listener{redisEngine: r, topic: topic, echo: topic + ":echo:" + rand.Text(), received: received}
 }
 
 // listen connects, and listens until ctx ends or the connection is no good any more.
@@ -88,12 +88,12 @@ func (l *listener) take(said any) {
 	case *redis.Subscription:
 		if said.Count == 2 { // both topics
 			l.subscribed, l.called = true, false
-			l.heard("")
+			l.received("")
 		}
 	case *redis.Message:
 		l.called = false
 		if said.Channel == l.channel(l.topic) {
-			l.heard(said.Payload)
+			l.received(said.Payload)
 		}
 	}
 }
@@ -123,10 +123,10 @@ func (r *redisEngine) channel(topic string) string {
 	return r.prefix + topic
 }
 
-func (r *redisEngine) Watch(ctx context.Context, topic string, heard func(string)) error {
+func (r *redisEngine) Watch(ctx context.Context, topic string, received func(string)) error {
 	pause := watchAgain
 	for ctx.Err() == nil {
-		l := r.newListener(topic, heard)
+		l := r.newListener(topic, received)
 		_ = l.listen(ctx) // the probes tell of an outage
 		if r.relocate != nil {
 			r.relocate()
@@ -134,7 +134,7 @@ func (r *redisEngine) Watch(ctx context.Context, topic string, heard func(string
 		if l.subscribed {
 			pause = watchAgain
 			if ctx.Err() == nil {
-				heard("")
+				received("")
 			}
 		}
 		select {

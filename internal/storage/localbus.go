@@ -35,7 +35,7 @@ func (b *localBus) Notify(_ context.Context, topic, message string) error {
 }
 
 // Watch implements Notices.
-func (b *localBus) Watch(ctx context.Context, topic string, heard func(string)) error {
+func (b *localBus) Watch(ctx context.Context, topic string, received func(string)) error {
 	w := &watcher{messages: make(chan string, waitingNotices), missed: make(chan struct{}, 1)}
 	w.miss() // what was said before it came
 	b.add(topic, w)
@@ -44,9 +44,9 @@ func (b *localBus) Watch(ctx context.Context, topic string, heard func(string)) 
 		select {
 		case <-ctx.Done():
 		case <-w.missed:
-			heard("")
+			received("")
 		case message := <-w.messages:
-			heard(message)
+			received(message)
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ type memoryList struct {
 	ordered []*entry // by order
 }
 
-func (m *memoryEngine) Enlist(_ context.Context, list, member string, ttl time.Duration, most int) error {
+func (m *memoryEngine) AddMember(_ context.Context, list, member string, ttl time.Duration, most int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
@@ -40,7 +40,7 @@ func (m *memoryEngine) Enlist(_ context.Context, list, member string, ttl time.D
 	return nil
 }
 
-func (m *memoryEngine) Delist(_ context.Context, list, member string) error {
+func (m *memoryEngine) RemoveMember(_ context.Context, list, member string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.collect(time.Now())

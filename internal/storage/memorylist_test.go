@@ -10,8 +10,8 @@ import (
 
 func mustEnlist(t *testing.T, e Engine, list, member string, ttl time.Duration) {
 	t.Helper()
-	if err := e.Enlist(t.Context(), list, member, ttl, 0); err != nil {
-		t.Fatalf("Enlist: %v", err)
+	if err := e.AddMember(t.Context(), list, member, ttl, 0); err != nil {
+		t.Fatalf("AddMember: %v", err)
 	}
 }
 
@@ -60,13 +60,13 @@ func TestMemoryMembersExpireOnTime(t *testing.T) {
 			mustEnlist(t, m, "l", fmt.Sprint(i), time.Minute)
 		}
 		time.Sleep(time.Minute - time.Nanosecond)
-		if err := m.Enlist(t.Context(), "l", "late", time.Minute, 10); err != ErrFull {
-			t.Errorf("Enlist before the end: got %v, want ErrFull", err)
+		if err := m.AddMember(t.Context(), "l", "late", time.Minute, 10); err != ErrFull {
+			t.Errorf("AddMember before the end: got %v, want ErrFull", err)
 		}
 		time.Sleep(time.Nanosecond)
 		mustEnlist(t, m, "l", "0", time.Minute)
-		if err := m.Enlist(t.Context(), "l", "late", time.Minute, 2); err != nil {
-			t.Errorf("Enlist after the end: got %v", err)
+		if err := m.AddMember(t.Context(), "l", "late", time.Minute, 2); err != nil {
+			t.Errorf("AddMember after the end: got %v", err)
 		}
 		if got, err := m.Members(t.Context(), "l"); err != nil || !slices.Equal(got, []string{"0", "late"}) {
 			t.Errorf("got %q, %v, want 0 and late", got, err)

@@ -14,23 +14,23 @@ import (
 
 // The operations, as metrics and errors name them.
 const (
-	opGet         = "get"
-	opPutIfAbsent = "put_if_absent"
-	opSwap        = "swap"
-	opPut         = "put"
-	opDelete      = "delete"
-	opEnlist      = "enlist"
-	opDelist      = "delist"
-	opMembers     = "members"
-	opNotify      = "notify"
-	opNow         = "now"
-	opPing        = "ping"
-	opInfo        = "info"  // not counted: nobody waits for it
-	opWatch       = "watch" // not counted: it never ends
+	opGet          = "get"
+	opPutIfAbsent  = "put_if_absent"
+	opSwap         = "swap"
+	opPut          = "put"
+	opDelete       = "delete"
+	opAddMember    = "enlist"
+	opRemoveMember = "delist"
+	opMembers      = "members"
+	opNotify       = "notify"
+	opNow          = "now"
+	opPing         = "ping"
+	opInfo         = "info"  // not counted: nobody waits for it
+	opWatch        = "watch" // not counted: it never ends
 )
 
 // counted are the operations that metrics know.
-var counted = []string{opGet, opPutIfAbsent, opSwap, opPut, opDelete, opEnlist, opDelist, opMembers, opNotify, opNow, opPing}
+var counted = []string{opGet, opPutIfAbsent, opSwap, opPut, opDelete, opAddMember, opRemoveMember, opMembers, opNotify, opNow, opPing}
 
 // reasons are those for which an operation finds the store unavailable.
 var reasons = []string{

@@ -86,14 +86,14 @@ func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-// Enlist implements Engine.
-func (s *Store) Enlist(ctx context.Context, list, member string, ttl time.Duration, most int) error {
-	return s.do(ctx, opEnlist, s.part(list), func(ctx context.Context) error { return s.engine.Enlist(ctx, list, member, ttl, most) })
+// AddMember implements Engine.
+func (s *Store) AddMember(ctx context.Context, list, member string, ttl time.Duration, most int) error {
+	return s.do(ctx, opAddMember, s.part(list), func(ctx context.Context) error { return s.engine.AddMember(ctx, list, member, ttl, most) })
 }
 
-// Delist implements Engine.
-func (s *Store) Delist(ctx context.Context, list, member string) error {
-	return s.do(ctx, opDelist, s.part(list), func(ctx context.Context) error { return s.engine.Delist(ctx, list, member) })
+// RemoveMember implements Engine.
+func (s *Store) RemoveMember(ctx context.Context, list, member string) error {
+	return s.do(ctx, opRemoveMember, s.part(list), func(ctx context.Context) error { return s.engine.RemoveMember(ctx, list, member) })
 }
 
 // Members implements Engine.
@@ -111,7 +111,7 @@ func (s *Store) Notify(ctx context.Context, topic, message string) error {
 }
 
 // Watch goes past the breaker: an outage is what it waits out, and of its end the probes tell.
-func (s *Store) Watch(ctx context.Context, topic string, heard func(message string)) error {
+func (s *Store) Watch(ctx context.Context, topic string, received func(message string)) error {
 	watching, end := context.WithCancel(ctx)
 	defer end()
 	go func() {
@@ -121,7 +121,7 @@ func (s *Store) Watch(ctx context.Context, topic string, heard func(message stri
 		case <-watching.Done():
 		}
 	}()
-	err := s.engine.Watch(watching, topic, heard)
+	err := s.engine.Watch(watching, topic, received)
 	if err == nil && ctx.Err() == nil {
 		return closedFault(opWatch)
 	}

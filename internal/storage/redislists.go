@@ -7,7 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// enlistScript makes a member of a list. A list is kept as a sorted set whose scores are
+// addMemberScript makes a member of a list. A list is kept as a sorted set whose scores are
 // the members' expiries in microseconds of Redis' own clock: two runs of the script take
 // more than one, so that equal lives stand in the order of their arrival. Scores of 2^52
 // and more, some 140 years from 1970, are of members that do not expire; all are exact in
@@ -15,7 +15,7 @@ import (
 // time: a list whose members expire together stalls nobody.
 //
 // To confirm, a member that stands is written again in its place, as a record is.
-const enlistScript = `
+const addMemberScript = `
 local list, member, ttl, most, confirm = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local endless, collected = 2^52, 32
 local time = redis.call('TIME')
@@ -57,14 +57,14 @@ return redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', time[1] * 100
 `
 
 var (
-	enlistProgram  = newProgram(enlistScript)
-	membersProgram = newProgram(membersScript)
+	addMemberProgram = newProgram(addMemberScript)
+	membersProgram   = newProgram(membersScript)
 )
 
-func (r *redisEngine) Enlist(ctx context.Context, list, member string, ttl time.Duration, most int) error {
+func (r *redisEngine) AddMember(ctx context.Context, list, member string, ttl time.Duration, most int) error {
 	var w *write
-	err := r.ask(ctx, opEnlist, func(ctx context.Context) error {
-		err := enlistProgram.run(func(by, program string) error {
+	err := r.ask(ctx, opAddMember, func(ctx context.Context) error {
+		err := addMemberProgram.run(func(by, program string) error {
 			w = newWrite(redis.NewCmd(ctx, by, program, 1, r.prefix+list, member, milliseconds(ttl), most, min(r.replicas, 1)))
 			return r.client.Process(ctx, w)
 		})
@@ -82,8 +82,8 @@ func (r *redisEngine) Enlist(ctx context.Context, list, member string, ttl time.
 	return err
 }
 
-func (r *redisEngine) Delist(ctx context.Context, list, member string) error {
-	return r.ask(ctx, opDelist, func(ctx context.Context) error {
+func (r *redisEngine) RemoveMember(ctx context.Context, list, member string) error {
+	return r.ask(ctx, opRemoveMember, func(ctx context.Context) error {
 		w := newWrite(redis.NewCmd(ctx, "zrem", r.prefix+list, member))
 		if err := r.client.Process(ctx, w); err != nil {
 			return err

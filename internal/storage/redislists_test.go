@@ -16,8 +16,8 @@ import (
 
 func enlist(t *testing.T, s *storage.Store, list, member string, ttl time.Duration) {
 	t.Helper()
-	if err := s.Enlist(t.Context(), list, member, ttl, 0); err != nil {
-		t.Fatalf("Enlist: %v", err)
+	if err := s.AddMember(t.Context(), list, member, ttl, 0); err != nil {
+		t.Fatalf("AddMember: %v", err)
 	}
 }
 
@@ -70,8 +70,8 @@ func TestListsInRedisDoNotGrow(t *testing.T) {
 		return err == nil && len(standing) == 1
 	})
 	for i := range many/32 + 1 {
-		if err := s.Enlist(t.Context(), "l", fmt.Sprint("later ", i), longLife, i+2); err != nil {
-			t.Errorf("Enlist where others have expired: %v", err)
+		if err := s.AddMember(t.Context(), "l", fmt.Sprint("later ", i), longLife, i+2); err != nil {
+			t.Errorf("AddMember where others have expired: %v", err)
 		}
 	}
 	if got := server.Do("ZCARD", "berth:l"); got != ":5" {
@@ -85,8 +85,8 @@ func TestFullListsAreNoOutage(t *testing.T) {
 	s := open(t, server.URL(), storage.Options{})
 	enlist(t, s, "l", "a", longLife)
 	for i := range refusals {
-		if err := s.Enlist(t.Context(), "l", fmt.Sprint(i), longLife, 1); !errors.Is(err, storage.ErrFull) {
-			t.Fatalf("Enlist: got %v, want ErrFull", err)
+		if err := s.AddMember(t.Context(), "l", fmt.Sprint(i), longLife, 1); !errors.Is(err, storage.ErrFull) {
+			t.Fatalf("AddMember: got %v, want ErrFull", err)
 		}
 	}
 	members(t, s, "l", "a")
@@ -104,16 +104,16 @@ func TestFullMemoryRefusesMembersOnly(t *testing.T) {
 	server.Do("SCRIPT", "FLUSH")
 	server.Do("CONFIG", "SET", "maxmemory", "1")
 	for range refusals {
-		unavailable(t, s.Enlist(t.Context(), "l", "c", longLife, 0), "oom")
+		unavailable(t, s.AddMember(t.Context(), "l", "c", longLife, 0), "oom")
 	}
 	members(t, s, "l", "a", "b")
-	if err := s.Delist(t.Context(), "l", "a"); err != nil {
-		t.Errorf("Delist: %v", err)
+	if err := s.RemoveMember(t.Context(), "l", "a"); err != nil {
+		t.Errorf("RemoveMember: %v", err)
 	}
 	members(t, s, "l", "b")
 }
 
-// The answer to an Enlist is lost. Who asks again is a member once, in its first place,
+// The answer to an AddMember is lost. Who asks again is a member once, in its first place,
 // and is not taken for another where there is no room for one.
 func TestLostAnswerOfEnlist(t *testing.T) {
 	server := redistest.Start(t)
@@ -123,19 +123,19 @@ func TestLostAnswerOfEnlist(t *testing.T) {
 	enlist(t, s, "other", "a", longLife) // from now on the server knows the script
 
 	line.Mute.Store(true)
-	unavailable(t, s.Enlist(t.Context(), "l", "mine", longLife, 1), "timeout")
+	unavailable(t, s.AddMember(t.Context(), "l", "mine", longLife, 1), "timeout")
 	line.Mute.Store(false)
 	enlist(t, s, "l", "later", longLife)
-	if err := s.Enlist(t.Context(), "l", "mine", longLife, 1); err != nil {
-		t.Errorf("Enlist again: %v", err)
+	if err := s.AddMember(t.Context(), "l", "mine", longLife, 1); err != nil {
+		t.Errorf("AddMember again: %v", err)
 	}
 	members(t, s, "l", "mine", "later")
 
 	line.Mute.Store(true)
-	unavailable(t, s.Delist(t.Context(), "l", "mine"), "timeout")
+	unavailable(t, s.RemoveMember(t.Context(), "l", "mine"), "timeout")
 	line.Mute.Store(false)
-	if err := s.Delist(t.Context(), "l", "mine"); err != nil {
-		t.Errorf("Delist again: %v", err)
+	if err := s.RemoveMember(t.Context(), "l", "mine"); err != nil {
+		t.Errorf("RemoveMember again: %v", err)
 	}
 	members(t, s, "l", "later")
 }
@@ -146,8 +146,8 @@ func TestForeignListsAreUnavailable(t *testing.T) {
 	s := open(t, server.URL(), storage.Options{})
 	put(t, s, "k", "v")
 	for range refusals {
-		unavailable(t, s.Enlist(t.Context(), "k", "a", longLife, 0), "other")
-		unavailable(t, s.Delist(t.Context(), "k", "a"), "other")
+		unavailable(t, s.AddMember(t.Context(), "k", "a", longLife, 0), "other")
+		unavailable(t, s.RemoveMember(t.Context(), "k", "a"), "other")
 		_, err := s.Members(t.Context(), "k")
 		unavailable(t, err, "other")
 	}
@@ -166,14 +166,14 @@ func TestUnreplicatedMembersAreNotAcknowledged(t *testing.T) {
 	enlist(t, first, "l", "good", 0)
 	before := master.Do("ZSCORE", "berth:l", "good")
 	replica.Stop()
-	unavailable(t, first.Enlist(t.Context(), "l", "a", longLife, 0), "unreplicated")
+	unavailable(t, first.AddMember(t.Context(), "l", "a", longLife, 0), "unreplicated")
 	for range 2 {
-		unavailable(t, second.Enlist(t.Context(), "l", "a", longLife, 1), "unreplicated")
+		unavailable(t, second.AddMember(t.Context(), "l", "a", longLife, 1), "unreplicated")
 	}
-	if err := second.Enlist(t.Context(), "l", "b", longLife, 1); !errors.Is(err, storage.ErrFull) {
-		t.Errorf("Enlist: got %v, want ErrFull", err)
+	if err := second.AddMember(t.Context(), "l", "b", longLife, 1); !errors.Is(err, storage.ErrFull) {
+		t.Errorf("AddMember: got %v, want ErrFull", err)
 	}
-	unavailable(t, second.Delist(t.Context(), "l", "gone"), "unreplicated")
+	unavailable(t, second.RemoveMember(t.Context(), "l", "gone"), "unreplicated")
 	replica.Cont()
 	for _, member := range []string{"a", "good"} {
 		enlist(t, second, "l", member, longLife)

@@ -71,12 +71,12 @@ func (r *reopened) Delete(ctx context.Context, key string) error {
 	return r.with(func(s *storage.Store) error { return s.Delete(ctx, key) })
 }
 
-func (r *reopened) Enlist(ctx context.Context, list, member string, ttl time.Duration, most int) error {
-	return r.with(func(s *storage.Store) error { return s.Enlist(ctx, list, member, ttl, most) })
+func (r *reopened) AddMember(ctx context.Context, list, member string, ttl time.Duration, most int) error {
+	return r.with(func(s *storage.Store) error { return s.AddMember(ctx, list, member, ttl, most) })
 }
 
-func (r *reopened) Delist(ctx context.Context, list, member string) error {
-	return r.with(func(s *storage.Store) error { return s.Delist(ctx, list, member) })
+func (r *reopened) RemoveMember(ctx context.Context, list, member string) error {
+	return r.with(func(s *storage.Store) error { return s.RemoveMember(ctx, list, member) })
 }
 
 func (r *reopened) Members(ctx context.Context, list string) (members []string, err error) {

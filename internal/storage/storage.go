@@ -15,7 +15,7 @@ var (
 
 	// ErrConflict says that another version stands than the one a Swap named.
 	ErrConflict = errors.New("storage: version conflict")
-	ErrFull     = errors.New("storage: list is full") // says that a list holds as many members as an Enlist named
+	ErrFull     = errors.New("storage: list is full") // says that a list holds as many members as an AddMember named
 
 	// ErrUnavailable says that the store could not be asked or would not serve; whether a write
 	// happened is then unknown. It comes wrapped in an error that tells why: test for it with
@@ -81,14 +81,14 @@ type Engine interface {
 // Lists are indexes of short strings, each a member for a time of its own, by the engine's clock. A
 // list begins with its first member and ends with its last.
 type Lists interface {
-	// Enlist makes member one of list for ttl; zero or less, KeepTTL too, is for good. One that
+	// AddMember makes member one of list for ttl; zero or less, KeepTTL too, is for good. One that
 	// stands stays as it is, so that whoever lost an answer may ask again. If most is above zero
-	// and that many others stand, Enlist fails with ErrFull, however many callers there are at a
+	// and that many others stand, AddMember fails with ErrFull, however many callers there are at a
 	// time.
-	Enlist(ctx context.Context, list, member string, ttl time.Duration, most int) error
+	AddMember(ctx context.Context, list, member string, ttl time.Duration, most int) error
 
-	// Delist takes member off list. One that does not stand is no error.
-	Delist(ctx context.Context, list, member string) error
+	// RemoveMember takes member off list. One that does not stand is no error.
+	RemoveMember(ctx context.Context, list, member string) error
 
 	// Members are those that stand, in the order of their expiries, those without one last; with
 	// equal ones in the order of their arrival.
@@ -99,14 +99,14 @@ type Lists interface {
 // arrival.
 type Notices interface {
 	// Notify tells message to those who watch topic now, this process included, and not who has
-	// heard it.
+	// received it.
 	Notify(ctx context.Context, topic, message string) error
 
-	// Watch calls heard with each message of topic, one call after another, until ctx ends, and
-	// returns nil; if the store is closed, ErrUnavailable. heard("") says that messages may have
+	// Watch calls received with each message of topic, one call after another, until ctx ends, and
+	// returns nil; if the store is closed, ErrUnavailable. received("") says that messages may have
 	// been missed: at the start, when a connection is lost and once there is another, and when
-	// heard was too slow. An outage ends no watch.
-	Watch(ctx context.Context, topic string, heard func(message string)) error
+	// received was too slow. An outage ends no watch.
+	Watch(ctx context.Context, topic string, received func(message string)) error
 }
 
 type reason string

@@ -37,7 +37,7 @@ func (a Asks) Remove(ctx context.Context, t *task.Task, key string) error {
 	if err := a.lists.Add(ctx, list, AskName(settled, key), settledLife, 0); err != nil {
 		return err
 	}
-	return a.lists.store.Delist(ctx, list, AskName(t.ID, key))
+	return a.lists.store.RemoveMember(ctx, list, AskName(t.ID, key))
 }
 
 // Add lists what a call asks, for life.
@@ -59,7 +59,7 @@ func (a Asks) Close(ctx context.Context, t *task.Task) error {
 	open, err := a.Open(ctx, t.Behind)
 	for _, ask := range open {
 		if ask.Task == t.ID {
-			err = errors.Join(err, a.lists.store.Delist(ctx, a.lists.AsksIn(t.Behind), AskName(t.ID, string(ask.ID))))
+			err = errors.Join(err, a.lists.store.RemoveMember(ctx, a.lists.AsksIn(t.Behind), AskName(t.ID, string(ask.ID))))
 		}
 	}
 	return err

@@ -97,7 +97,7 @@ func (l *Ledger) expelDead(ctx context.Context, list string) (expelled bool) {
 		if lives, err := l.Lists.Stands(ctx, holder); lives || err != nil {
 			continue
 		}
-		expelled = l.Store.Delist(ctx, list, name) == nil || expelled
+		expelled = l.Store.RemoveMember(ctx, list, name) == nil || expelled
 	}
 	return expelled && err == nil
 }
@@ -114,7 +114,7 @@ func (d *Delivery) GiveBack(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StoreTime)
 	defer cancel()
 	free := func(ctx context.Context) error {
-		err := d.l.Store.Delist(ctx, d.list, d.name)
+		err := d.l.Store.RemoveMember(ctx, d.list, d.name)
 		if err == nil {
 			d.l.Notices.Tell(ctx, d.about)
 		}

@@ -156,5 +156,5 @@ func (l Lists) Stands(ctx context.Context, holder string) (bool, error) {
 
 // AddHolder lists a holder until a reaper has seen to it.
 func (l Lists) AddHolder(ctx context.Context, holder string) error {
-	return l.store.Enlist(ctx, l.Holders(), holder, 0, 0)
+	return l.store.AddMember(ctx, l.Holders(), holder, 0, 0)
 }

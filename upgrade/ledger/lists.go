@@ -60,7 +60,7 @@ func (Lists) WaitingIn(queue string) string { return "upgrade:queue:" + queue }
 
 func (l Lists) Add(ctx context.Context, list, member string, life time.Duration, most int) error {
 	// A life that is over by this process's clock must not become an endless one.
-	err := l.store.Enlist(ctx, list, member, max(life, time.Second), most)
+	err := l.store.AddMember(ctx, list, member, max(life, time.Second), most)
 	if err != nil {
 		return fmt.Errorf("upgrade: listing a task: %w", err)
 	}
@@ -70,5 +70,5 @@ func (l Lists) Add(ctx context.Context, list, member string, life time.Duration,
 // Remove takes member out. What stays behind for an outage expires, or is found to be
 // out of date by whoever reads it.
 func (l Lists) Remove(ctx context.Context, list, member string) {
-	_ = l.store.Delist(ctx, list, member)
+	_ = l.store.RemoveMember(ctx, list, member)
 }

@@ -4,7 +4,7 @@ import "context"
 
 // FreeSlot gives a place back, as soon as the store takes it.
 func (l *Ledger) FreeSlot(ctx context.Context, list, name string) {
-	free := func(ctx context.Context) error { return l.Store.Delist(ctx, list, name) }
+	free := func(ctx context.Context) error { return l.Store.RemoveMember(ctx, list, name) }
 	if free(ctx) != nil {
 		l.Backlog.Add(free)
 	}

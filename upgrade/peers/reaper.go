@@ -111,14 +111,14 @@ func (p *Peers) reapAll(ctx context.Context, holder string, left []string) error
 		if err != nil { // repeating it would keep the others waiting
 			p.log.Error("a task of a berth that is gone is lost", "task", id, "error", err)
 		}
-		if err := p.ledger.Store.Delist(ctx, p.ledger.Lists.TasksOf(holder), id); err != nil {
+		if err := p.ledger.Store.RemoveMember(ctx, p.ledger.Lists.TasksOf(holder), id); err != nil {
 			return err
 		}
 	}
 	if err := p.ledger.Store.Delete(ctx, p.ledger.Lists.ChangesFor(holder)); err != nil {
 		return err
 	}
-	return p.ledger.Store.Delist(ctx, p.ledger.Lists.Holders(), holder)
+	return p.ledger.Store.RemoveMember(ctx, p.ledger.Lists.Holders(), holder)
 }
 
 // reapTask claims a task of a dead holder, and sees to it.

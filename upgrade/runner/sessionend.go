@@ -16,7 +16,7 @@ func (r *Runner) LeaveSession(ctx context.Context, t *task.Task, c *task.Call) e
 	if err := r.ledger.Asks.Close(ctx, t); err != nil {
 		return err
 	}
-	if err := r.ledger.Store.Delist(ctx, r.ledger.Lists.HeldIn(t.Session), t.ID); err != nil {
+	if err := r.ledger.Store.RemoveMember(ctx, r.ledger.Lists.HeldIn(t.Session), t.ID); err != nil {
 		return err
 	}
 	over, err := r.ledger.Sessions.SessionOver(ctx, t.Session)

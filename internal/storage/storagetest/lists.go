@@ -85,14 +85,14 @@ func (c *contract) enlistRepeated() {
 func (c *contract) enlistFull() {
 	c.enlisted("l", "a", long, 2)
 	c.enlisted("l", "b", short, 2)
-	err := c.engine.Enlist(c.Context(), "l", "c", long, 1)
+	err := c.engine.AddMember(c.Context(), "l", "c", long, 1)
 	if !errors.Is(err, storage.ErrFull) || errors.Is(err, storage.ErrUnavailable) {
-		c.Errorf("Enlist: got %v, want ErrFull", err)
+		c.Errorf("AddMember: got %v, want ErrFull", err)
 	}
 	c.awaitMembers("l", "a")
 	c.enlisted("l", "c", long, 2)
-	if err := c.engine.Enlist(c.Context(), "l", "d", long, 2); !errors.Is(err, storage.ErrFull) {
-		c.Errorf("Enlist: got %v, want ErrFull", err)
+	if err := c.engine.AddMember(c.Context(), "l", "d", long, 2); !errors.Is(err, storage.ErrFull) {
+		c.Errorf("AddMember: got %v, want ErrFull", err)
 	}
 	c.members("l", "a", "c")
 	c.delisted("l", "a")
@@ -105,11 +105,11 @@ func (c *contract) enlistRace() {
 	var running sync.WaitGroup
 	for i := range seekers {
 		running.Go(func() {
-			switch err := c.engine.Enlist(c.Context(), "l", fmt.Sprint(i), long, places); {
+			switch err := c.engine.AddMember(c.Context(), "l", fmt.Sprint(i), long, places); {
 			case err == nil:
 				took.Add(1)
 			case !errors.Is(err, storage.ErrFull):
-				c.Errorf("Enlist: got %v, want ErrFull", err)
+				c.Errorf("AddMember: got %v, want ErrFull", err)
 			}
 		})
 	}
@@ -146,15 +146,15 @@ func (c *contract) lists() {
 
 func (c *contract) enlisted(list, member string, ttl time.Duration, most int) {
 	c.Helper()
-	if err := c.engine.Enlist(c.Context(), list, member, ttl, most); err != nil {
-		c.Errorf("Enlist %q in %q: %v", member, list, err)
+	if err := c.engine.AddMember(c.Context(), list, member, ttl, most); err != nil {
+		c.Errorf("AddMember %q in %q: %v", member, list, err)
 	}
 }
 
 func (c *contract) delisted(list, member string) {
 	c.Helper()
-	if err := c.engine.Delist(c.Context(), list, member); err != nil {
-		c.Errorf("Delist %q in %q: %v", member, list, err)
+	if err := c.engine.RemoveMember(c.Context(), list, member); err != nil {
+		c.Errorf("RemoveMember %q in %q: %v", member, list, err)
 	}
 }
 
