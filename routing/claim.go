@@ -24,15 +24,22 @@ func (r *Router) claims(kind sticky.Kind) bool {
 // besides: what a caller makes up, and what the fleet knows, is the caller's only if it
 // is not known to be somebody else's. A claim yields as the binding that it guards does.
 func (r *Router) Bind(ctx context.Context, key sticky.Key, binding sticky.Binding, ttl time.Duration) error {
-	if r.claims(key.Kind) {
+	return r.guarded(key, binding, func(key sticky.Key, binding sticky.Binding) error {
 		life := ttl
-		if ttl > 0 {
+		if ttl > 0 && key.Kind == sticky.Claim {
 			life += claimOutlives
 		}
-		// A claim that stands already is as good; it is whoever's came first.
-		_ = r.Bindings.Bind(ctx, key.Claim(), claimOf(key, binding), life)
+		return r.Bindings.Bind(ctx, key, binding, life)
+	})
+}
+
+// guarded does to the claim to an id, where ids of its kind are claimed, and then to its
+// binding. A claim that stands already is as good; it is whoever's came first.
+func (r *Router) guarded(key sticky.Key, binding sticky.Binding, do func(sticky.Key, sticky.Binding) error) error {
+	if r.claims(key.Kind) {
+		_ = do(key.Claim(), claimOf(key, binding))
 	}
-	return r.Bindings.Bind(ctx, key, binding, ttl)
+	return do(key, binding)
 }
 
 // claimOf is the claim that guards binding.

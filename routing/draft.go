@@ -111,10 +111,9 @@ func (r *Router) KeepNew(ctx context.Context, key sticky.Key, binding sticky.Bin
 }
 
 func (r *Router) rebindNew(ctx context.Context, key sticky.Key, from string, binding sticky.Binding) error {
-	if r.claims(key.Kind) {
-		_ = r.Bindings.RebindProvisional(ctx, key.Claim(), from, claimOf(key, binding))
-	}
-	return r.Bindings.RebindProvisional(ctx, key, from, binding)
+	return r.guarded(key, binding, func(key sticky.Key, binding sticky.Binding) error {
+		return r.Bindings.RebindProvisional(ctx, key, from, binding)
+	})
 }
 
 // ReleaseNew gives up what BindNew bound to binding.Upstream for binding.Maker, and the

@@ -20,16 +20,11 @@ func (p *Pool) Speaks(u *Upstream, era mcp.Era, refused []*Upstream) {
 		p.nobody[era].Store(0)
 	}
 	for _, other := range refused {
-		p.isForeign(other, era)
-	}
-}
-
-func (p *Pool) isForeign(u *Upstream, era mcp.Era) {
-	before := u.Profile().foreign[era]
-	until := time.Now().Add(eraMemory)
-	u.learn(func(f *Profile) { f.Speaks[era], f.foreign[era] = false, until })
-	if before.IsZero() {
-		p.log.Info("upstream does not speak the era of some calls", "pool", p.name, "upstream", u.Name, "era", era.String())
+		known, until := !other.Profile().foreign[era].IsZero(), time.Now().Add(eraMemory)
+		other.learn(func(f *Profile) { f.Speaks[era], f.foreign[era] = false, until })
+		if !known {
+			p.log.Info("upstream does not speak the era of some calls", "pool", p.name, "upstream", other.Name, "era", era.String())
+		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/metric/noop"
 )
 
 type metrics struct {
@@ -18,10 +17,7 @@ type metrics struct {
 }
 
 func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
-	if provider == nil {
-		provider = noop.NewMeterProvider()
-	}
-	meter := provider.Meter("berth/routing")
+	meter := series.Meter(provider, "berth/routing")
 	m := metrics{pool: p.name}
 	// Creating an instrument fails on a malformed name only.
 	m.ejections, _ = meter.Int64Counter("berth.upstream.ejections", metric.WithDescription("Upstreams taken out of the choice for unbound work."))
@@ -34,21 +30,16 @@ func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
 	// pools share these two. Registering fails on instruments of another meter only.
 	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		for _, u := range p.Upstreams() {
-			attributes := upstreamAttributes(p.name, u)
+			attributes, well := upstreamAttributes(p.name, u), int64(1)
+			if state, _ := u.Trouble(); state != "" {
+				well = 0
+			}
 			o.ObserveInt64(inFlight, int64(u.InFlight()), attributes)
-			o.ObserveInt64(up, upValue(u), attributes)
+			o.ObserveInt64(up, well, attributes)
 		}
 		return nil
 	}, inFlight, up)
 	return m
-}
-
-// upValue is u as berth.upstream.up has it.
-func upValue(u *Upstream) int64 {
-	if state, _ := u.Trouble(); state != "" {
-		return 0
-	}
-	return 1
 }
 
 func upstreamAttributes(pool string, u *Upstream) metric.MeasurementOption {

@@ -85,7 +85,12 @@ func New(store *storage.Store, options Options) *Bindings {
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)
 	}
-	store.OnRecover(b.wakeUp)
+	store.OnRecover(func() {
+		select {
+		case b.wake <- struct{}{}:
+		default: // the one that waits there will do
+		}
+	})
 	return b
 }
 

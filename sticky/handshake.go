@@ -55,9 +55,3 @@ func (b *Bindings) prolonged(session Key, kept time.Time) time.Time {
 	}
 	return now.Add(b.handshakeLife())
 }
-
-// prolong writes a handshake anew as it stands, for another life. One that is gone
-// stays gone: its session is not moved then.
-func (b *Bindings) prolong(ctx context.Context, name string) error {
-	return b.revise(ctx, name, b.handshakeLife(), func(handshake []byte) ([]byte, error) { return handshake, nil })
-}

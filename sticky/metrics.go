@@ -8,7 +8,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/metric/noop"
 )
 
 // Outcomes of a binding.
@@ -24,36 +23,26 @@ type metrics struct {
 	bindings metric.Int64Counter
 	lost     metric.Int64Counter
 
-	ofLookups  *series.Sets[lookedUp]
-	ofBindings *series.Sets[boundAs]
+	ofLookups  *series.Sets[counted]
+	ofBindings *series.Sets[counted]
 }
 
-// lookedUp are what look-ups are counted by.
-type lookedUp struct {
-	kind   Kind
-	source Source
+// counted is what look-ups and bindings are counted by: a kind, and where it was found or what
+// became of it.
+type counted struct {
+	kind Kind
+	by   string
 }
 
-func (l lookedUp) attributes() []attribute.KeyValue {
-	return []attribute.KeyValue{attribute.String("kind", string(l.kind)), attribute.String("source", string(l.source))}
-}
-
-// boundAs is what bindings are counted by.
-type boundAs struct {
-	kind    Kind
-	outcome string
-}
-
-func (b boundAs) attributes() []attribute.KeyValue {
-	return []attribute.KeyValue{attribute.String("kind", string(b.kind)), attribute.String("outcome", b.outcome)}
+func setsBy(label string) *series.Sets[counted] {
+	return series.NewSets(func(c counted) []attribute.KeyValue {
+		return []attribute.KeyValue{attribute.String("kind", string(c.kind)), attribute.String(label, c.by)}
+	})
 }
 
 func newMetrics(provider metric.MeterProvider) metrics {
-	if provider == nil {
-		provider = noop.NewMeterProvider()
-	}
-	meter := provider.Meter("berth/sticky")
-	m := metrics{ofLookups: series.NewSets(lookedUp.attributes), ofBindings: series.NewSets(boundAs.attributes)}
+	meter := series.Meter(provider, "berth/sticky")
+	m := metrics{ofLookups: setsBy("source"), ofBindings: setsBy("outcome")}
 	// Creating an instrument fails on a malformed name only.
 	m.lookups, _ = meter.Int64Counter("berth.lookups", metric.WithDescription("Look-ups of a binding, by kind and by where it was found."))
 	m.bindings, _ = meter.Int64Counter("berth.bindings", metric.WithDescription("Bindings made, by kind and outcome."))
@@ -71,11 +60,11 @@ func (m metrics) lookup(ctx context.Context, kind Kind, source Source, err error
 	case err != nil:
 		source = "unavailable"
 	}
-	m.lookups.Add(ctx, 1, m.ofLookups.Of(lookedUp{kind, source}).Add...)
+	m.lookups.Add(ctx, 1, m.ofLookups.Of(counted{kind, string(source)}).Add...)
 }
 
 func (m metrics) bound(ctx context.Context, kind Kind, outcome string) {
-	m.bindings.Add(ctx, 1, m.ofBindings.Of(boundAs{kind, outcome}).Add...)
+	m.bindings.Add(ctx, 1, m.ofBindings.Of(counted{kind, outcome}).Add...)
 }
 
 func (m metrics) dropped() { m.lost.Add(context.Background(), 1) }

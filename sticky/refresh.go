@@ -25,16 +25,19 @@ func (b *Bindings) Observe(key Key, current Binding, status string, ttl time.Dur
 	return next, true
 }
 
-// Touch notes that a session, or a value of an affinity, is in use. current is the binding that the call was
-// routed by. The store hears of it once a minute at most. Results as of Observe.
+// Touch notes that a session, or a value of an affinity, is in use. current is the binding that
+// the call was routed by. The store hears of it once a minute at most. Results as of Observe.
 func (b *Bindings) Touch(key Key, current Binding) (Binding, bool) {
+	now, idle := time.Now(), b.options.SessionIdle
+	due := now.Add(idle - min(touchEvery, idle/2))
+	if current.Expires.After(due) {
+		return current, false
+	}
 	name := key.digest()
 	if latest, ok := b.near.get(name); ok {
 		current = latest // a call routed at the same time may have been first
 	}
-	now := time.Now()
-	idle := b.options.SessionIdle
-	if current.Expires.Sub(now) > idle-min(touchEvery, idle/2) {
+	if current.Expires.After(due) {
 		return current, false
 	}
 	current.Expires = now.Add(idle)
@@ -69,8 +72,8 @@ func (b *Bindings) enqueue(e entry) bool {
 // apply writes e over the binding that stands, if that has the same owner or yields; a
 // binding that the store lost is put back.
 func (b *Bindings) apply(ctx context.Context, e entry) error {
-	if e.kind == Handshake {
-		return b.prolong(ctx, e.name)
+	if e.kind == Handshake { // one that is gone stays gone: its session is not moved then
+		return b.revise(ctx, e.name, b.handshakeLife(), func(handshake []byte) ([]byte, error) { return handshake, nil })
 	}
 	life := time.Until(e.binding.Expires)
 	if life <= 0 {

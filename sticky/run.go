@@ -45,13 +45,6 @@ func (b *Bindings) Run(ctx context.Context) error {
 	}
 }
 
-func (b *Bindings) wakeUp() {
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
-}
-
 // writeBack offers the pending bindings to the store until it refuses one.
 func (b *Bindings) writeBack(ctx context.Context) {
 	before := b.pending.len()
@@ -60,7 +53,11 @@ func (b *Bindings) writeBack(ctx context.Context) {
 	}
 	var err error
 	for err == nil && b.pending.len() > 0 {
-		err = b.writeBackSome(ctx)
+		var group errgroup.Group // one that is refused for a reason of its own keeps none of the others back
+		for _, e := range b.pending.some(writeBackAtOnce) {
+			group.Go(func() error { return b.writeBackOne(ctx, e) })
+		}
+		err = group.Wait()
 	}
 	if err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) {
 		b.log.Warn("a binding could not be written back", "error", err)
@@ -68,16 +65,6 @@ func (b *Bindings) writeBack(ctx context.Context) {
 	if left := b.pending.len(); left < before {
 		b.log.Info("bindings made while the store was away are written back", "count", before-left, "left", left)
 	}
-}
-
-// writeBackSome waits for all that it offers: one that is refused for a reason of
-// its own keeps none of the others back.
-func (b *Bindings) writeBackSome(ctx context.Context) error {
-	var group errgroup.Group
-	for _, e := range b.pending.some(writeBackAtOnce) {
-		group.Go(func() error { return b.writeBackOne(ctx, e) })
-	}
-	return group.Wait()
 }
 
 // writeBackOne gives one binding to the store. An owner that stands there
