@@ -42,5 +42,5 @@ func (x *request) mayReply() error {
 	if err != nil {
 		return nil
 	}
-	return x.mayAsk(x.ctx, task)
+	return x.caller().MayAsk(x.ctx, task)
 }

@@ -172,9 +172,9 @@ func (x *request) toldOf(u *routing.Upstream, id, status string) error {
 	binding, _, err := router.LookUp(ctx, key)
 	switch {
 	case err == nil && binding.Provisional() && binding.Upstream == u.Name:
-		return router.Told(ctx, key, binding, status)
+		return router.Confirm(ctx, key, binding, status)
 	case errors.Is(err, sticky.ErrUnknown) && x.Makes(id): // it was given up meanwhile
-		return router.Told(ctx, key, x.madeBinding(u), status)
+		return router.Confirm(ctx, key, x.madeBinding(u), status)
 	}
 	return nil
 }

@@ -21,33 +21,19 @@ func (x *request) asksCoreTask() bool {
 // where it may, is refused where berth has said that tasks are its affair, and is left to
 // the upstream elsewhere.
 func (x *request) callAsTask() error {
+	announcer := x.p.learned[x.Endpoint].announcer
 	rule, core := x.rule(), x.Negotiated(&x.decision) == mcp.VersionCoreTasks
 	switch {
 	case !core && rule != nil && rule.Required:
 		return fault.TaskRequired
 	case !core:
 		return x.deliver()
-	case rule != nil && x.mayMakeTask():
+	case rule != nil && announcer.MayMakeTask(x.ctx, x.way(), &x.decision):
 		return x.makeCoreTask(rule)
-	case x.tasksPromised() == sticky.TasksAdded:
+	case announcer.Promised(&x.decision) == sticky.TasksAdded:
 		return fault.NoTaskSupport
 	}
 	return x.deliver()
-}
-
-// mayMakeTask reports whether berth makes a task of a call to a tool that a rule names. A
-// server with tasks of its own keeps the tools that are part of that; what tools say whose
-// server has none is void.
-func (x *request) mayMakeTask() bool {
-	return x.tasksPromised() == sticky.TasksAdded || !saysSomething(x.toolSays(x.Single().Name))
-}
-
-// tasksPromised says whose tasks the client was promised, as far as anybody knows.
-func (x *request) tasksPromised() string {
-	if tasks := x.decision.Binding.Tasks; x.decision.Key.Kind == sticky.Session && tasks != "" {
-		return tasks
-	}
-	return x.p.learned[x.Endpoint].support.promised()
 }
 
 // makeCoreTask makes a task of the call, and hands it out. A store that is away is no

@@ -35,7 +35,7 @@ func (x *request) serveCore() error {
 	case mcp.MethodGetTask:
 		view, err := tasks.Glance(x.ctx, c.TaskID, x.Asker())
 		x.holder = view.Holder
-		if err := x.mayHear(view.Task, err); err != nil {
+		if err := x.caller().MayHear(x.ctx, view.Task, err); err != nil {
 			return err
 		}
 		x.out.Respond(wire.StatusOK, mcp.Response(x.ID, view.Core().Task()))

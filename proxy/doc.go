@@ -45,16 +45,14 @@
 // call's side of that. idempotency.go has a repeated call get the same task. package outbound sends
 // what is held, whenever package upgrade says so, and heldcall.go reads what comes of
 // it. What is asked about such a task is answered in upgrade.go, too, once served.go has
-// nothing against the request, and vouch.go nothing against the caller: package inbound
-// says what he bears, inquiry.go asks upstreams about it. A client of 2025-11-25 asks for
+// nothing against the request, and package access nothing against the caller. A client of 2025-11-25 asks for
 // the task itself, within
 // its session, so that its call is routed first (corecall.go) and looked at with what
-// the tool says of tasks, as lists of tools have told (toolsupport.go), or tell when
-// they are asked (asktools.go). coretask.go answers what is asked about such a task,
-// taskresult.go waits for its end, with what taskresulttold.go has to tell meanwhile, on
-// the one of several streams that deliver.go says, kept alive by package reply;
-// fanoutupgraded.go lists it. What the tool asked is answered in the session
-// (answered.go), whose standing streams tell how its tasks fare (newsroom.go,
+// the tool says of tasks (package announce). coretask.go answers what is asked about such a task, taskresult.go waits
+// for its end, with what taskresulttold.go has to tell meanwhile, on the one of several
+// streams that deliver.go says, kept alive by package reply;
+// fanoutupgraded.go lists it. What the tool asked is answered in the
+// session (answered.go), whose standing streams tell how its tasks fare (newsroom.go,
 // sessionnews.go), and whose end waits for its calls (sessiontasks.go, sessionend.go).
 //
 // A session whose upstream is lost is moved between 4 and 5, where the pool allows it: package
@@ -65,7 +63,7 @@
 // A client that waits long for the plain answer to a call whose tool a rule names
 // (upgraderule.go) gets an event stream of berth's own meanwhile, if it takes one:
 // stopgap.go keeps it alive, stopgapend.go puts the answer there. Where
-// there are rules, what a server says of itself and of its tools gains tasks (announce.go).
+// there are rules, what a server says of itself and of its tools gains tasks (package announce).
 //
 // A poll may be given the answer to another one like it: coalesce.go and flights.go
 // say whose, change.go marks the changes that end it. Which pages of a browser may read

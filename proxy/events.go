@@ -40,7 +40,7 @@ func (x *request) relayEvents(u *routing.Upstream, response *wire.Response) erro
 		return err
 	}
 	x.owed = debtOf(x.Message.Calls)
-	pieces, next := readAhead(x.answerReader(exchange.EventStream, response))
+	pieces, next := readAhead(x.announced.Reader(exchange.EventStream, response))
 	defer close(next)
 	defer response.Body.Close() // frees a reader that waits, before it is told to end
 	s := &stream{x: x, u: u, pieces: pieces, next: next, between: true, news: x.joinNews()}
@@ -152,7 +152,7 @@ func (s *stream) take(a arrival) (done bool, err error) {
 	s.x.share(s.x.out.Status, a.piece, says, false)
 	raw := a.piece.Raw
 	if s.between {
-		raw = s.x.announcedEvent(a.piece, s.x.way().Tagged(a.piece))
+		raw = s.x.announced.Event(a.piece, s.x.way().Tagged(a.piece))
 	}
 	if s.between = a.piece.Between; s.between {
 		s.x.owed.settle()

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"berth/internal/wire"
+	"berth/proxy/access"
 	"berth/proxy/taskwatch"
 	"berth/upgrade"
 )
@@ -30,15 +31,12 @@ func (x *request) joinNews() *sessionNews {
 		return nil
 	}
 	key := newsKey{session: x.SessionKey()}
-	mayHear := func(context.Context, upgrade.Task) error { return nil }
-	if x.Principal == "" {
-		stranger := x.asStranger()
-		key.credentials, mayHear = stranger.credentials.All, stranger.mayAsk
-	}
-	return x.p.newsroom.join(x.p.watching, x.p.options.Tasks, key, x.Asker(), mayHear)
+	caller := x.caller()
+	key.credentials = caller.Credentials()
+	return x.p.newsroom.join(x.p.watching, x.p.options.Tasks, key, caller)
 }
 
-func (r *newsroom) join(poller *taskwatch.Poller, upgrades *upgrade.Tasks, key newsKey, who upgrade.Asker, mayHear func(context.Context, upgrade.Task) error) *sessionNews {
+func (r *newsroom) join(poller *taskwatch.Poller, upgrades *upgrade.Tasks, key newsKey, caller access.Caller) *sessionNews {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var n *sessionNews
@@ -47,7 +45,7 @@ func (r *newsroom) join(poller *taskwatch.Poller, upgrades *upgrade.Tasks, key n
 	} else {
 		ctx, end := context.WithCancel(context.Background())
 		n = &sessionNews{
-			room: r, poller: poller, upgrades: upgrades, key: key, who: who, mayHear: mayHear, end: end,
+			room: r, poller: poller, upgrades: upgrades, key: key, caller: caller, end: end,
 			events: make(chan []byte), over: make(chan struct{}), done: make(chan struct{}),
 		}
 		if r.sessions == nil {

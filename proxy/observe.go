@@ -41,7 +41,7 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, says *peeke
 	if len(piece.Message) == 0 {
 		return nil, nil
 	}
-	x.promise(piece)
+	x.announced.Observe(piece)
 	for message, err := range mcp.Messages(piece.Message) {
 		x.heedTold(u, message)
 		a := says
@@ -163,7 +163,7 @@ func (x *request) recordState(u *routing.Upstream, key sticky.Key, a *mcp.Answer
 // An upstream that was asked because it holds the session need not be the owner, and
 // cannot speak for it. A terminal result that was seen before outlives the binding.
 func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (instead []byte) {
-	if c != nil && a.ErrorCode == mcp.CodeMethodNotFound && x.servesAnnounced(c) {
+	if c != nil && a.ErrorCode == mcp.CodeMethodNotFound && x.p.learned[x.Endpoint].announcer.Serves(x.Call, &x.decision) {
 		x.code = mcp.ErrUnknownTask.Code
 		return mcp.ErrUnknownTask.Body(x.ID)
 	}
@@ -226,7 +226,7 @@ func (x *request) bindSession(u *routing.Upstream, version string) error {
 	defer cancel()
 	router := x.Endpoint.Router
 	key := router.SessionKey(x.Principal, x.newSession)
-	binding := sticky.Binding{Upstream: u.Name, Version: version, Tasks: x.promised, Declares: x.declaredForTasks(), Kept: failover.Keep(ctx, x.Call, x.p.log, key, version)}
+	binding := sticky.Binding{Upstream: u.Name, Version: version, Tasks: x.announced.Promised(), Declares: x.declaredForTasks(), Kept: failover.Keep(ctx, x.Call, x.p.log, key, version)}
 	if x.boundSession {
 		router.Bindings.Amend(ctx, key, binding)
 		return nil

@@ -7,6 +7,8 @@ import (
 
 	"berth/internal/seal"
 	"berth/internal/wire"
+	"berth/proxy/access"
+	"berth/proxy/announce"
 	"berth/proxy/failover"
 	"berth/proxy/inbound"
 	"berth/proxy/reply"
@@ -48,7 +50,7 @@ type Proxy struct {
 	lingering  atomic.Int64 // exchanges read on without a client
 	mover      failover.Mover
 	flights    *flights
-	vouched    *vouched
+	access     *access.Checker
 	lists      chan struct{} // one for each list of tasks that is being made
 	watching   *taskwatch.Poller
 	newsroom   newsroom
@@ -58,8 +60,8 @@ type Proxy struct {
 
 // learned is what berth knows of a pool while it serves.
 type learned struct {
-	feeds   fleetFeeds
-	support toolSupport
+	feeds     fleetFeeds
+	announcer *announce.Announcer
 }
 
 // New returns a proxy for the given endpoints.
@@ -75,7 +77,6 @@ func New(o Options) *Proxy {
 		telemetry: newTelemetry(o.Meter, o.Tracer),
 		end:       newEnd(),
 		flights:   newFlights(),
-		vouched:   newVouched(),
 		learned:   make(map[*inbound.Endpoint]*learned),
 		lists:     make(chan struct{}, listsAtOnce),
 		watching:  taskwatch.New(o.Tasks),
@@ -93,9 +94,10 @@ func New(o Options) *Proxy {
 	p.mover.Count = p.telemetry.moved
 	p.telemetry.begin(o.Endpoints)
 	for _, ep := range o.Endpoints {
-		p.learned[ep] = &learned{}
+		p.learned[ep] = &learned{announcer: announce.New(ep.Router.Pool.Name(), o.Rules, p.log)}
 	}
 	p.load = newLoad(p.table.Limits, o.Meter, p.log)
+	p.access = access.New(o.Tasks, p.load)
 	return p
 }
 

@@ -37,7 +37,7 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 	x.recordSessionEnd(response)
 	x.recordAnswered(response)
 	x.newSession = x.sessionGivenBy(response)
-	x.announces = x.announcing(response)
+	x.announced = x.p.learned[x.Endpoint].announcer.Answer(x.Call, &x.decision, x.out, response)
 	shape := exchange.ShapeOf(response)
 	if shape == exchange.EventStream && response.Status/100 == 2 {
 		return x.relayEvents(u, response)
@@ -59,7 +59,7 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	if x.out.TooLarge(response.ContentLength) {
 		return fault.AnswerTooLarge
 	}
-	reader := x.answerReader(shape, response)
+	reader := x.announced.Reader(shape, response)
 	piece, err := x.firstPiece(reader)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fault.BrokenOff(err)
@@ -86,7 +86,7 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 		return err
 	}
 	x.inboundHeaders(response)
-	piece = x.announced(response, piece)
+	piece = x.announced.Body(piece, response)
 	x.share(response.Status, piece, says, true)
 	x.out.WriteHeader(response.Status)
 	return x.copyPieces(reader, piece, response.ContentLength < 0)

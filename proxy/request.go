@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/wire"
+	"berth/proxy/announce"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
 	"berth/proxy/reply"
@@ -42,8 +43,7 @@ type request struct {
 	newSession   string // the session that the answer hands out
 	boundSession bool   // it is bound
 
-	announces string // the method by whose answer clients learn what can be a task; "": another
-	promised  string // what that promises of tasks, as sticky.Binding.Tasks has it
+	announced *announce.Answer // by which clients learn what can be a task; nil: another
 
 	owed debt // the responses that an event stream is still to bring
 

@@ -80,7 +80,7 @@ func (x *request) mayEnd() bool {
 			tasks = append(tasks, task)
 		}
 	}
-	return x.asStranger().mayAskForOne(x.ctx, tasks)
+	return x.caller().MayAskForOne(x.ctx, tasks)
 }
 
 // refusalTime bounds what telling servers that nobody answers holds the end of a session up.

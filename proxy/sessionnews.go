@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"berth/proxy/access"
 	"berth/proxy/reply"
 	"berth/proxy/taskwatch"
 	"berth/upgrade"
@@ -25,8 +26,7 @@ type sessionNews struct {
 	poller   *taskwatch.Poller
 	upgrades *upgrade.Tasks
 	key      newsKey
-	who      upgrade.Asker
-	mayHear  func(context.Context, upgrade.Task) error
+	caller   access.Caller
 	events   chan []byte
 	over     chan struct{} // closed when the client has ended the session
 	end      context.CancelFunc
@@ -165,12 +165,12 @@ func (n *sessionNews) lookAtTasks(ctx context.Context) {
 // has a stream of the session as well, and reports whether there will be nothing more to
 // tell. What the store cannot say is no change.
 func (n *sessionNews) look(ctx context.Context, task *sessionTask) (over bool) {
-	view, err := n.poller.Status(ctx, task.id, n.who)
+	view, err := n.poller.Status(ctx, task.id, n.caller.Asker())
 	n.watch.Later(task.id, view.Terms.PollInterval)
 	if err != nil {
 		return errors.Is(err, upgrade.ErrUnknown) && time.Since(task.met) > unrecorded
 	}
-	if n.mayHear(ctx, view.Task) != nil {
+	if n.caller.MayAsk(ctx, view.Task) != nil {
 		return view.State.Terminal() // upstreams may come to take the credentials
 	}
 	shown := view.Core()
@@ -213,7 +213,7 @@ func (n *sessionNews) delivery(task *upgrade.Task) *upgrade.Delivery {
 // isToldElsewhere reports whether streams of the session that stood earlier, at this berth,
 // tell of the task, to the same caller with other credentials.
 func (n *sessionNews) isToldElsewhere(ctx context.Context, task upgrade.Task) bool {
-	return slices.ContainsFunc(n.room.before(n), func(other *sessionNews) bool { return other.mayHear(ctx, task) == nil })
+	return slices.ContainsFunc(n.room.before(n), func(other *sessionNews) bool { return other.caller.MayAsk(ctx, task) == nil })
 }
 
 // say gives an event to one of the streams.

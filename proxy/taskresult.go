@@ -39,7 +39,7 @@ func (x *request) awaitResult() error {
 	defer w.watch.Stop()
 	task, err := x.p.watching.Record(x.HTTP.Context(), id, x.Asker())
 	x.holder = task.Holder
-	if err := x.mayHear(task, err); err != nil {
+	if err := x.caller().MayHear(x.ctx, task, err); err != nil {
 		return err
 	}
 	if w.task = task; task.State.Terminal() {

@@ -17,11 +17,19 @@ func (x *request) Missing() error {
 	if x.AboutTask() && x.terminal() != nil {
 		return nil // its end was seen here: it is no guess
 	}
-	if wait := x.p.load.unknown.Wait(x.Caller); wait > 0 {
-		return x.p.load.tooMuch(shedUnknownIDs, fault.TooManyUnknown, wait)
+	return x.p.load.MayMiss(x.Caller)
+}
+
+// MayMiss implements access.Misses.
+func (d *load) MayMiss(caller string) error {
+	if wait := d.unknown.Wait(caller); wait > 0 {
+		return d.tooMuch(shedUnknownIDs, fault.TooManyUnknown, wait)
 	}
 	return nil
 }
+
+// Miss implements access.Misses.
+func (d *load) Miss(caller string) { d.unknown.Take(caller, 1) }
 
 // noteMiss counts an id that the caller was told is unknown, or was refused with. One that
 // the fleet knew was none.
@@ -29,7 +37,7 @@ func (x *request) noteMiss(err error) {
 	refusal, _ := errors.AsType[*mcp.Error](err)
 	refuses := refusal != nil && outbound.RefusesCredentials(refusal.Status)
 	if refuses || errors.Is(err, routing.ErrUnknownTask) || errors.Is(err, routing.ErrUnknownSession) {
-		x.p.load.unknown.Take(x.Caller, 1)
+		x.p.load.Miss(x.Caller)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/internal/wire"
+	"berth/proxy/access"
 	"berth/proxy/fault"
 	"berth/sticky"
 	"berth/upgrade"
@@ -169,7 +170,7 @@ func (x *request) serveUpgraded() error {
 		view, err := tasks.Get(x.ctx, c.TaskID, x.Asker())
 		defer view.Return()
 		x.holder = view.Holder
-		if err := x.mayHear(view.Task, err); err != nil {
+		if err := x.caller().MayHear(x.ctx, view.Task, err); err != nil {
 			return err
 		}
 		x.out.Respond(wire.StatusOK, view.Response(x.ID)...)
@@ -215,19 +216,11 @@ func (x *request) cancelUpgraded() (upgrade.Task, error) {
 func (x *request) mayChange(id string) error {
 	task, err := x.p.options.Tasks.Peek(x.ctx, id, x.Asker())
 	x.holder = task.Holder
-	return x.mayHear(task, err)
+	return x.caller().MayHear(x.ctx, task, err)
 }
 
-// mayHear returns what the caller is told in place of what was found, nil if nothing
-// speaks against that. Who may not ask does not learn that there is no task, either.
-func (x *request) mayHear(task upgrade.Task, err error) error {
-	if err == nil || errors.Is(err, upgrade.ErrUnknown) || errors.Is(err, upgrade.ErrTooMuchLent) {
-		if refusal := x.mayAsk(x.ctx, task); refusal != nil {
-			return refusal
-		}
-	}
-	return err
-}
+// caller is who asks for tasks of berth's own making.
+func (x *request) caller() access.Caller { return x.p.access.Caller(x.way()) }
 
 // acknowledge answers with an empty result, unless err says otherwise.
 func (x *request) acknowledge(err error) error {

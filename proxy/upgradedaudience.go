@@ -102,7 +102,7 @@ func (x *request) lookUpUpgraded(ids []string) ([]*upgradedTask, error) {
 	for i, id := range ids {
 		group.Go(func() error {
 			record, err := x.p.watching.Record(ctx, id, x.Asker())
-			switch err := x.mayHear(record, err); {
+			switch err := x.caller().MayHear(x.ctx, record, err); {
 			case errors.Is(err, upgrade.ErrUnknown):
 				return nil
 			case err != nil:

@@ -125,9 +125,9 @@ func (r *Router) ReleaseNew(ctx context.Context, key sticky.Key, binding sticky.
 	}
 }
 
-// Told binds a task whose id the client made for good, before anybody hears what its owner
+// Confirm binds a task whose id the client made for good, before anybody hears what its owner
 // has just told of it. It fails with ErrUnknownTask if the task is another principal's.
-func (r *Router) Told(ctx context.Context, key sticky.Key, binding sticky.Binding, status string) error {
+func (r *Router) Confirm(ctx context.Context, key sticky.Key, binding sticky.Binding, status string) error {
 	const submitted = "submitted" // SEP-1686, 4.3: what every task begins with
 	binding.Dialect, binding.Status, binding.Maker = mcp.DialectDraft.String(), cmp.Or(status, submitted), ""
 	_ = r.Bind(ctx, key, binding, 0) // whoever owns it by a server's word stands

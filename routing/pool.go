@@ -165,7 +165,7 @@ func (p *Pool) Succeeded(u *Upstream) {
 
 // Answered notes that u has said something, be it that it is in trouble: it is not silent.
 func (p *Pool) Answered(u *Upstream) {
-	u.heard.Add(1)
+	u.answers.Add(1)
 	if !u.Silent() {
 		return
 	}

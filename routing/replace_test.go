@@ -35,9 +35,9 @@ func TestReplaceKeepsLiveStateByName(t *testing.T) {
 			t.Errorf("%s is at %s, want new", u.Name, u.URL.Host)
 		}
 	}
-	if !p.Find("a").Ejected() || !p.Find("b").Silent() || p.Find("c").Heard() != 1 || p.Find("c").InFlight() != 1 {
-		t.Errorf("a ejected: %t, b silent: %t, c heard %d times with %d in flight, want true, true, 1, 1",
-			p.Find("a").Ejected(), p.Find("b").Silent(), p.Find("c").Heard(), p.Find("c").InFlight())
+	if !p.Find("a").Ejected() || !p.Find("b").Silent() || p.Find("c").Answers() != 1 || p.Find("c").InFlight() != 1 {
+		t.Errorf("a ejected: %t, b silent: %t, c with %d answers and %d in flight, want true, true, 1, 1",
+			p.Find("a").Ejected(), p.Find("b").Silent(), p.Find("c").Answers(), p.Find("c").InFlight())
 	}
 	if got := p.Find("c").Profile(); string(got.Capabilities[mcp.EraLegacy]) != `{"tools":{}}` || len(got.Versions[mcp.EraLegacy]) != 1 {
 		t.Errorf("c's profile: got %v", got)

@@ -19,8 +19,8 @@ type Upstream struct {
 // live is what berth knows of an upstream, whichever list it stands in.
 type live struct {
 	inflight atomic.Int64
-	heard    atomic.Int64 // answers, to probes as well
-	doubted  atomic.Bool  // somebody asks it for a sign of life
+	answers  atomic.Int64 // so far, to probes as well
+	pinging  atomic.Bool
 	health   health
 	profile  atomic.Pointer[Profile] // nil: nothing is known
 }
@@ -30,13 +30,13 @@ func (u *Upstream) Is(other *Upstream) bool {
 	return u == other || u != nil && other != nil && u.live == other.live
 }
 
-// Heard returns a number that grows with each answer of the upstream's.
-func (u *Upstream) Heard() int64 { return u.heard.Load() }
+// Answers returns a number that grows with each answer of the upstream's.
+func (u *Upstream) Answers() int64 { return u.answers.Load() }
 
-// Doubt has ask ask the upstream for a sign of life, unless somebody does so already.
-func (u *Upstream) Doubt(ask func()) {
-	if u.doubted.CompareAndSwap(false, true) {
-		defer u.doubted.Store(false)
+// Ping has ask ask the upstream for a sign of life, unless somebody does so already.
+func (u *Upstream) Ping(ask func()) {
+	if u.pinging.CompareAndSwap(false, true) {
+		defer u.pinging.Store(false)
 		ask()
 	}
 }

@@ -15,4 +15,7 @@
 // Cost: a look-up that the near cache answers takes one short lock and one allocation, whatever
 // the store, of which it asks nothing; a miss is one GET, however many callers wait for it; a
 // binding is one script call.
+//
+// How much an upstream owns is not counted yet. Bindings come, change hands and go in four
+// methods: bind, put, exchange and Unbind.
 package sticky

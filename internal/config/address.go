@@ -15,9 +15,7 @@ func (v *validator) address(key, addr string) {
 		v.fault(key, `must be host:port, such as "127.0.0.1:8080", got %s`, quote(addr))
 		return
 	}
-	if host != "" && !isHost(host) {
-		v.fault(key, "must name an IP address or a host, got %s", quote(host))
-	}
+	v.faultIf(host != "" && !isHost(host), key, "must name an IP address or a host, got %s", quote(host))
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		v.fault(key, "must have a port from 0 to 65535, got %s", quote(port))
 	}

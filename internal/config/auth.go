@@ -76,9 +76,7 @@ func (v *validator) auth(c *Config) {
 	switch {
 	case c.Auth.Principal == PrincipalNone, c.Auth.Principal == PrincipalJWT:
 	case c.Auth.Principal == PrincipalCert:
-		if c.TLS.ClientCA == "" {
-			v.fault("tls.client_ca", `is missing: auth.principal is "cert"`)
-		}
+		v.faultIf(c.TLS.ClientCA == "", "tls.client_ca", `is missing: auth.principal is "cert"`)
 	case !ok:
 		v.fault("auth.principal", `must be "none", "header:NAME", "cert" or "jwt", got %s`, quote(c.Auth.Principal))
 	case v.header("auth.principal", name) && len(c.TrustedProxies) == 0:
@@ -118,9 +116,7 @@ func isReserved(header string) bool {
 func (v *validator) jwt(c *Config) {
 	j := c.Auth.JWT
 	if c.Auth.Principal != PrincipalJWT {
-		if j.Issuer != "" || j.JWKS != "" {
-			v.fault("auth.principal", `must be "jwt" for auth.jwt to count, got %s`, quote(c.Auth.Principal))
-		}
+		v.faultIf(j.Issuer != "" || j.JWKS != "", "auth.principal", `must be "jwt" for auth.jwt to count, got %s`, quote(c.Auth.Principal))
 		return
 	}
 	if j.Issuer == "" {
@@ -141,9 +137,7 @@ func (v *validator) jwt(c *Config) {
 
 func (v *validator) jwks(j JWT) {
 	const key = "auth.jwt.jwks"
-	if j.JWKS == "" {
-		v.fault(key, "is missing")
-	}
+	v.faultIf(j.JWKS == "", key, "is missing")
 	if !j.JWKSIsURL() {
 		return
 	}
@@ -155,28 +149,20 @@ func (v *validator) jwks(j JWT) {
 
 func (v *validator) jwtLists(j JWT) {
 	for i, audience := range j.Audience {
-		if audience == "" {
-			v.fault(elementKey("auth.jwt.audience", i), "must not be empty")
-		}
+		v.faultIf(audience == "", elementKey("auth.jwt.audience", i), "must not be empty")
 	}
-	if len(j.Algorithms) == 0 {
-		v.fault("auth.jwt.algorithms", "must list at least one")
-	}
+	v.faultIf(len(j.Algorithms) == 0, "auth.jwt.algorithms", "must list at least one")
 	for i, algorithm := range j.Algorithms {
 		v.oneOf(elementKey("auth.jwt.algorithms", i), algorithm, jwtAlgorithms...)
 	}
 	for i, typ := range j.Types {
-		if !isScope(typ) {
-			v.fault(elementKey("auth.jwt.types", i), "must be visible ASCII without blanks, quotes and backslashes, and not empty")
-		}
+		v.faultIf(!isScope(typ), elementKey("auth.jwt.types", i), "must be visible ASCII without blanks, quotes and backslashes, and not empty")
 	}
 	for i, server := range j.AuthorizationServers {
 		v.url(elementKey("auth.jwt.authorization_servers", i), server)
 	}
 	for i, scope := range j.Scopes {
-		if !isScope(scope) {
-			v.fault(elementKey("auth.jwt.scopes", i), "must be visible ASCII without blanks, quotes and backslashes")
-		}
+		v.faultIf(!isScope(scope), elementKey("auth.jwt.scopes", i), "must be visible ASCII without blanks, quotes and backslashes")
 	}
 }
 

@@ -19,9 +19,7 @@ func joinKey(table, name string) string {
 	return table + "." + name
 }
 
-func elementKey(list string, i int) string {
-	return list + "[" + strconv.Itoa(i) + "]"
-}
+func elementKey(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
 
 const maxSlips = 2
 

@@ -30,12 +30,8 @@ type Limits struct {
 }
 
 func (v *validator) limits(l Limits) {
-	if l.Answer > 0 && l.Answer < KiB {
-		v.fault("limits.answer", "must be 0, for any size, or at least %v, got %v", KiB, l.Answer)
-	}
-	if l.Buffered < 2*l.Body {
-		v.fault("limits.buffered", "must be at least twice limits.body (%v), got %v", l.Body, l.Buffered)
-	}
+	v.faultIf(l.Answer > 0 && l.Answer < KiB, "limits.answer", "must be 0, for any size, or at least %v, got %v", KiB, l.Answer)
+	v.faultIf(l.Buffered < 2*l.Body, "limits.buffered", "must be at least twice limits.body (%v), got %v", l.Body, l.Buffered)
 	if l.LastSeenTotal < l.LastSeenEntry {
 		v.fault("limits.last_seen_total", "must be at least limits.last_seen_entry (%v), got %v", l.LastSeenEntry, l.LastSeenTotal)
 	}

@@ -92,7 +92,5 @@ func (v *validator) within(key string, value reflect.Value, bounds string) {
 	least, most, _ := strings.Cut(bounds, " ")
 	setText(low, least)
 	setText(high, most)
-	if value.Int() < low.Int() || value.Int() > high.Int() {
-		v.fault(key, "must be from %v to %v, got %v", low, high, value)
-	}
+	v.faultIf(value.Int() < low.Int() || value.Int() > high.Int(), key, "must be from %v to %v, got %v", low, high, value)
 }

@@ -35,10 +35,14 @@ func (v *validator) fault(key, format string, args ...any) {
 	v.faults = append(v.faults, Fault{Key: key, Message: fmt.Sprintf(format, args...)})
 }
 
-func (v *validator) oneOf(key, got string, allowed ...string) {
-	if !slices.Contains(allowed, got) {
-		v.fault(key, "must be one of %s, got %s", strings.Join(allowed, ", "), quote(got))
+func (v *validator) faultIf(bad bool, key, format string, args ...any) {
+	if bad {
+		v.fault(key, format, args...)
 	}
+}
+
+func (v *validator) oneOf(key, got string, allowed ...string) {
+	v.faultIf(!slices.Contains(allowed, got), key, "must be one of %s, got %s", strings.Join(allowed, ", "), quote(got))
 }
 
 func (v *validator) tls(t TLS) {
@@ -54,28 +58,20 @@ func (v *validator) tls(t TLS) {
 
 func (v *validator) admin(c *Config) {
 	a := c.Admin
-	if a.Token != "" && a.TokenFile != "" {
-		v.fault("admin.token_file", "must not be set together with admin.token")
-	}
-	if a.Token != "" && !validToken(string(a.Token)) {
-		v.fault("admin.token", "must be 1 to 4096 visible ASCII characters without blanks")
-	}
+	v.faultIf(a.Token != "" && a.TokenFile != "", "admin.token_file", "must not be set together with admin.token")
+	v.faultIf(a.Token != "" && !validToken(string(a.Token)), "admin.token", "must be 1 to 4096 visible ASCII characters without blanks")
 	if a.Listen == "" {
 		return
 	}
 	if path, unix := strings.CutPrefix(a.Listen, "unix:"); unix {
-		if path == "" {
-			v.fault("admin.listen", `must name a path after "unix:"`)
-		}
+		v.faultIf(path == "", "admin.listen", `must name a path after "unix:"`)
 		return
 	}
 	v.address("admin.listen", a.Listen)
 	if a.Listen == c.Listen && !strings.HasSuffix(a.Listen, ":0") {
 		v.fault("admin.listen", "must differ from listen: health and metrics are not for clients")
 	}
-	if a.Token == "" && a.TokenFile == "" && !onLoopback(a.Listen) {
-		v.fault("admin.listen", "needs admin.token or admin.token_file off loopback")
-	}
+	v.faultIf(a.Token == "" && a.TokenFile == "" && !onLoopback(a.Listen), "admin.listen", "needs admin.token or admin.token_file off loopback")
 }
 
 func (v *validator) store(s Store) {
@@ -86,9 +82,7 @@ func (v *validator) store(s Store) {
 	if err := storage.CheckDurability(string(url), s.Durability); err != nil {
 		v.fault("store.durability", "%v", err)
 	}
-	if s.SealKey != "" && s.SealKeyFile != "" {
-		v.fault("store.seal_key_file", "must not be set together with store.seal_key")
-	}
+	v.faultIf(s.SealKey != "" && s.SealKeyFile != "", "store.seal_key_file", "must not be set together with store.seal_key")
 	if _, err := decodeSealKey(string(s.SealKey)); s.SealKey != "" && err != nil {
 		v.fault("store.seal_key", "must be the base64 form of at least 32 random bytes (openssl rand -base64 32)")
 	}

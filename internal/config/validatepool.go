@@ -12,9 +12,7 @@ import (
 const maxName = 128
 
 func (v *validator) pools(pools []Pool) {
-	if len(pools) == 0 {
-		v.fault("pools", "there must be at least one")
-	}
+	v.faultIf(len(pools) == 0, "pools", "there must be at least one")
 	names, places := map[string]string{}, map[string]string{}
 	for i, p := range pools {
 		key := elementKey("pools", i)
@@ -54,24 +52,18 @@ func (v *validator) pool(key string, p Pool) {
 	v.name(key+".name", p.Name)
 	v.path(key+".path", p.Path)
 	for i, host := range p.Hosts {
-		if !isHost(host) {
-			v.fault(elementKey(key+".hosts", i), "must be a host name or an IP address, without port or scheme, got %s", quote(host))
-		}
+		v.faultIf(!isHost(host), elementKey(key+".hosts", i), "must be a host name or an IP address, without port or scheme, got %s", quote(host))
 	}
 	v.affinity(key+".affinity", p.Affinity)
 	v.hostHeader(key+".host", p.Host)
 	v.authorization(key, p)
 	v.origins(key+".origins", p.Origins)
-	if p.Ejection.Max < p.Ejection.Min {
-		v.fault(key+".ejection.max", "must not be less than min, %v, got %v", p.Ejection.Min, p.Ejection.Max)
-	}
+	v.faultIf(p.Ejection.Max < p.Ejection.Min, key+".ejection.max", "must not be less than min, %v, got %v", p.Ejection.Min, p.Ejection.Max)
 	v.upstreams(key+".upstreams", p.Upstreams)
 }
 
 func (v *validator) name(key, name string) {
-	if len(name) > maxName || !isVisible(name) {
-		v.fault(key, "must be 1 to %d visible ASCII characters without blanks, got %s", maxName, quote(name))
-	}
+	v.faultIf(len(name) > maxName || !isVisible(name), key, "must be 1 to %d visible ASCII characters without blanks, got %s", maxName, quote(name))
 }
 
 func (v *validator) path(key, p string) {
@@ -104,9 +96,7 @@ const maxAffinity = 8
 const paramPrefix = "Mcp-Param-"
 
 func (v *validator) affinity(key string, rules []string) {
-	if len(rules) > maxAffinity {
-		v.fault(key, "must name at most %d headers", maxAffinity)
-	}
+	v.faultIf(len(rules) > maxAffinity, key, "must name at most %d headers", maxAffinity)
 	var headers []string
 	for i, rule := range rules {
 		header := affinityHeader(rule)
@@ -150,9 +140,7 @@ func (v *validator) origins(key string, origins []string) {
 }
 
 func (v *validator) upstreams(key string, upstreams []Upstream) {
-	if len(upstreams) == 0 {
-		v.fault(key, "there must be at least one")
-	}
+	v.faultIf(len(upstreams) == 0, key, "there must be at least one")
 	names, urls := map[string]string{}, map[string]string{}
 	for i, u := range upstreams {
 		table := elementKey(key, i)

@@ -23,9 +23,7 @@ func (v *validator) upgrades(c *Config) {
 	if len(c.Upgrades) == 0 {
 		return
 	}
-	if c.Limits.Body > maxCall {
-		v.fault("limits.body", "must be at most %v where there are rules: calls are stored, got %v", maxCall, c.Limits.Body)
-	}
+	v.faultIf(c.Limits.Body > maxCall, "limits.body", "must be at most %v where there are rules: calls are stored, got %v", maxCall, c.Limits.Body)
 	if least := 2 * c.Limits.Body; c.Limits.KeptPerCaller < least {
 		v.fault("limits.kept_per_caller", "must be at least twice limits.body where there are rules (%v), got %v", least, c.Limits.KeptPerCaller)
 	}
@@ -34,9 +32,7 @@ func (v *validator) upgrades(c *Config) {
 		key := elementKey("upgrade", i)
 		v.bounds(key, reflect.ValueOf(rule))
 		v.tools(key+".tools", rule.Tools)
-		if rule.Pool != "" && !slices.Contains(poolNames(c), rule.Pool) {
-			v.fault(key+".pool", "must be the name of a pool, got %s", quote(rule.Pool))
-		}
+		v.faultIf(rule.Pool != "" && !slices.Contains(poolNames(c), rule.Pool), key+".pool", "must be the name of a pool, got %s", quote(rule.Pool))
 		v.terms(key, rule, c.Store.MaxTTL)
 		v.oneOf(key+".on_store_down", rule.EffectiveOnStoreDown(), string(upgrade.StoreSync), string(upgrade.StoreRefuse))
 		earlier = v.reached(key+".tools", rule, earlier)
@@ -56,12 +52,8 @@ func poolNames(c *Config) []string {
 }
 
 func (v *validator) tools(key string, tools []string) {
-	if len(tools) == 0 {
-		v.fault(key, "there must be at least one")
-	}
-	if len(tools) > maxTools {
-		v.fault(key, "must name at most %d, got %d", maxTools, len(tools))
-	}
+	v.faultIf(len(tools) == 0, key, "there must be at least one")
+	v.faultIf(len(tools) > maxTools, key, "must name at most %d, got %d", maxTools, len(tools))
 	for i, glob := range tools {
 		if err := upgrade.Glob(glob).Check(); err != nil {
 			v.fault(elementKey(key, i), "%v, got %s", err, quote(glob))
@@ -78,15 +70,11 @@ func (v *validator) terms(key string, rule Upgrade, maxTTL Duration) {
 	if slices.ContainsFunc(v.faults, bad) {
 		return
 	}
-	if rule.TTL > maxTTL {
-		v.fault(key+".ttl", "must be at most store.max_ttl (%v), got %v", maxTTL, rule.TTL)
-	}
+	v.faultIf(rule.TTL > maxTTL, key+".ttl", "must be at most store.max_ttl (%v), got %v", maxTTL, rule.TTL)
 	if rule.MaxTTL > maxTTL && rule.MaxTTL != DefaultUpgrade().MaxTTL {
 		v.fault(key+".max_ttl", "must be at most store.max_ttl (%v), got %v", maxTTL, rule.MaxTTL)
 	}
-	if rule.PollInterval > rule.TTL {
-		v.fault(key+".poll_interval", "must be at most ttl (%v), got %v", rule.TTL, rule.PollInterval)
-	}
+	v.faultIf(rule.PollInterval > rule.TTL, key+".poll_interval", "must be at most ttl (%v), got %v", rule.TTL, rule.PollInterval)
 	// The default gives way to a shorter ttl: who shortens that need not say both.
 	if rule.Timeout > rule.TTL && rule.Timeout != DefaultUpgrade().Timeout {
 		v.fault(key+".timeout", "must be at most ttl (%v), with which the call ends, got %v", rule.TTL, rule.Timeout)

@@ -20,9 +20,7 @@ type Resource struct {
 }
 
 // MetadataPath is the well-known path, with the resource's own behind it.
-func (r Resource) MetadataPath() string {
-	return metadataPath + strings.TrimSuffix(r.URL.Path, "/")
-}
+func (r Resource) MetadataPath() string { return metadataPath + strings.TrimSuffix(r.URL.Path, "/") }
 
 // Metadata is that document (RFC 9728, 2).
 func (r Resource) Metadata() []byte {

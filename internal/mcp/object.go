@@ -49,9 +49,7 @@ func named(object []byte, names ...string) ([]jsontext.Value, error) {
 }
 
 // loose is named for members of which it does not matter how else somebody could read them.
-func loose(object []byte, names ...string) ([]jsontext.Value, error) {
-	return pick(object, nil, names)
-}
+func loose(object []byte, names ...string) ([]jsontext.Value, error) { return pick(object, nil, names) }
 
 func pick(object []byte, known, names []string) ([]jsontext.Value, error) {
 	values := make([]jsontext.Value, len(names))

@@ -37,9 +37,7 @@ const serverInfo = `"io.modelcontextprotocol/serverInfo":{"name":"berth","versio
 const ownMeta = `"_meta":{` + serverInfo + `}`
 
 // Handle returns the task as the result of its call (CreateTaskResult).
-func (v TaskView) Handle() []byte {
-	return append(v.appendTask(nil, ResultTask), '}')
-}
+func (v TaskView) Handle() []byte { return append(v.appendTask(nil, ResultTask), '}') }
 
 // Response returns the response to a tasks/get (GetTaskResult). A completed task's result says
 // `resultType: "complete"` too where it said nothing of that; every other byte of it stays, and a
@@ -122,9 +120,7 @@ const coreRelatedTask = "io.modelcontextprotocol/related-task"
 type CoreTask TaskView
 
 // Handle returns the task as the result of its call (CreateTaskResult).
-func (t CoreTask) Handle() []byte {
-	return append(t.appendTo([]byte(`{"task":`)), '}')
-}
+func (t CoreTask) Handle() []byte { return append(t.appendTo([]byte(`{"task":`)), '}') }
 
 // Task returns the task as the result of tasks/get and tasks/cancel.
 func (t CoreTask) Task() []byte { return t.appendTo(nil) }

@@ -23,9 +23,7 @@ type Label struct {
 func Of(name string, values ...string) Label { return Label{name, values} }
 
 // Begin has counter stand at 0 for each combination of the labels' values.
-func Begin(counter metric.Int64Counter, labels ...Label) {
-	begin(counter, nil, labels)
-}
+func Begin(counter metric.Int64Counter, labels ...Label) { begin(counter, nil, labels) }
 
 func begin(counter metric.Int64Counter, chosen []attribute.KeyValue, rest []Label) {
 	if len(rest) == 0 {

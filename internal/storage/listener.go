@@ -79,9 +79,7 @@ func (l *listener) call(ctx context.Context) error {
 	return l.publish(ctx, l.echo, "")
 }
 
-func (l *listener) await() {
-	l.called, l.next = true, time.Now().Add(max(echoEvery, l.bound))
-}
+func (l *listener) await() { l.called, l.next = true, time.Now().Add(max(echoEvery, l.bound)) }
 
 func (l *listener) take(said any) {
 	switch said := said.(type) {

@@ -168,9 +168,7 @@ type entry struct {
 	place   int         // in the expiry queue; -1 if it never expires
 }
 
-func (e *entry) live(now time.Time) bool {
-	return e.expires.IsZero() || now.Before(e.expires)
-}
+func (e *entry) live(now time.Time) bool { return e.expires.IsZero() || now.Before(e.expires) }
 
 // expiryQueue is a container/heap of the entries that expire, the next one first.
 type expiryQueue []*entry

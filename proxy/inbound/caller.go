@@ -19,7 +19,7 @@ func (t *Table) callerOf(r *wire.Request, principal string, trusted bool) string
 	if !addr.IsValid() {
 		return "address" // all of a network without addresses
 	}
-	return "address " + connlimit.Address(addr)
+	return string(connlimit.AppendAddress([]byte("address "), addr))
 }
 
 // AddressOf returns the address that a request comes from; the zero one on a network

@@ -60,7 +60,7 @@ func (ep Sender) SendWatched(ctx context.Context, u *routing.Upstream, out *exch
 }
 
 func (ep Sender) watch(ctx context.Context, u *routing.Upstream, out *exchange.Request) *vigil {
-	v := &vigil{ctx: ctx, ep: ep, u: u, out: out, heard: u.Heard()}
+	v := &vigil{ctx: ctx, ep: ep, u: u, out: out, heard: u.Answers()}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.timer = time.AfterFunc(ep.Timeouts.Quiet, v.look)
@@ -81,11 +81,11 @@ func (v *vigil) end() {
 }
 
 func (v *vigil) look() {
-	heard := v.u.Heard()
+	heard := v.u.Answers()
 	if !v.said.Swap(false) && heard == v.heard && !v.u.Silent() {
-		v.u.Doubt(v.ask)
+		v.u.Ping(v.ask)
 	}
-	v.heard = v.u.Heard()
+	v.heard = v.u.Answers()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.timer != nil {
@@ -119,7 +119,7 @@ func (ep Sender) Abandoned(ctx context.Context, u *routing.Upstream, out *exchan
 		return
 	}
 	v := &vigil{ctx: ctx, ep: ep, u: u, out: out}
-	go u.Doubt(v.ask) // for signTime at most
+	go u.Ping(v.ask) // for signTime at most
 }
 
 // signOfLife is a request that changes nothing, in the name, the session and the era of out.

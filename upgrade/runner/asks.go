@@ -25,81 +25,81 @@ func oneOf(message []byte) []json.RawMessage {
 
 // asked opens an ask for a request on the call's stream; or answers in the client's place
 // what needs none, or what that will not answer any more.
-func (h *Held) asked(ctx context.Context, a mcp.Answer, m Message) error {
+func (s *stream) asked(ctx context.Context, a mcp.Answer, m Message) error {
 	id, key := bytes.Clone(a.ID), mcp.IDKey(a.ID)
-	t := h.Task()
+	t := s.Task()
 	if !t.MayAsk(key, m.Data) { // as far as it has heard
-		_ = h.look(ctx) // else it goes by what it has heard
-		t = h.Task()
+		_ = s.look(ctx) // else it goes by what it has heard
+		t = s.Task()
 	}
 	switch {
 	case a.Method == mcp.MethodPing:
-		h.post(ctx, mcp.Response(id, []byte("{}")))
+		s.post(ctx, mcp.Response(id, []byte("{}")))
 		return nil
-	case h.refuseUndeclared(ctx, &t, id, m.Data):
+	case s.refuseUndeclared(ctx, &t, id, m.Data):
 		return nil
-	case t.Session == "" || !t.MayAsk(key, m.Data) || !h.hasRoom(ctx, &t, len(m.Data)) || h.isOver(ctx):
-		h.r.Metrics.question(ctx, "refused")
-		h.refuse(ctx, id)
-		return nil
-	}
-	if h.isReplayed(ctx, &t, key) {
+	case t.Session == "" || !t.MayAsk(key, m.Data) || !s.hasRoom(ctx, &t, len(m.Data)) || s.isOver(ctx):
+		s.r.Metrics.question(ctx, "refused")
+		s.refuse(ctx, id)
 		return nil
 	}
-	h.sayNow()
-	return h.open(ctx, key, m)
+	if s.isReplayed(ctx, &t, key) {
+		return nil
+	}
+	s.notes.flush()
+	return s.open(ctx, key, m)
 }
 
 // hasRoom reports whether there is room for n bytes more that the client is asked: they are
 // kept, and in memory until it has answered.
-func (h *Held) hasRoom(ctx context.Context, t *task.Task, n int) bool {
+func (s *stream) hasRoom(ctx context.Context, t *task.Task, n int) bool {
 	more := int64(n)
-	room := h.l.Quota.TakeHeld(h.ID, t.Weight()+more, h.holds(t)+more)
+	room := s.l.Quota.TakeHeld(s.ID, t.Weight()+more, s.holds(t)+more)
 	if !room {
-		h.r.Metrics.Refused(ctx, "question")
+		s.r.Metrics.Refused(ctx, "question")
 	}
 	return room
 }
 
 // open shows a request to the client as the ask of this key, until the upstream has the
 // answer. It is listed by its session before the record says so: an answer must find it.
-func (h *Held) open(ctx context.Context, key string, m Message) error {
-	op := h.l.Op(task.Open)
-	op.Round, op.Event, op.Key, op.Request = h.due, m.Event, key, bytes.Clone(m.Data)
-	before := h.Task()
-	list := h.l.Lists.AsksIn(before.Behind)
-	err := h.insist(ctx, func(ctx context.Context) error {
-		return h.l.Lists.Add(ctx, list, ledger.AskName(h.ID, key), time.Until(h.Expires)+ledger.Spare, 0)
+func (s *stream) open(ctx context.Context, key string, m Message) error {
+	op := s.l.Op(task.Open)
+	op.Round, op.Event, op.Key, op.Request = s.due, m.Event, key, bytes.Clone(m.Data)
+	before := s.Task()
+	list := s.l.Lists.AsksIn(before.Behind)
+	err := s.insist(ctx, func(ctx context.Context) error {
+		return s.l.Lists.Add(ctx, list, ledger.AskName(s.ID, key), time.Until(s.Expires)+ledger.Spare, 0)
 	})
 	if err == nil {
-		err = h.must(ctx, op)
+		err = s.must(ctx, op)
 	}
 	if err != nil {
-		return h.cause(ctx, err)
+		return s.cause(ctx, err)
 	}
-	if h.isOver(ctx) { // since: who ended it need not have seen the ask
-		h.r.Metrics.question(ctx, "refused")
-		h.refuse(ctx, []byte(key))
-		return h.close(ctx, key, "")
+	if s.isOver(ctx) { // since: who ended it need not have seen the ask
+		s.r.Metrics.question(ctx, "refused")
+		s.refuse(ctx, []byte(key))
+		return s.close(ctx, key, "")
 	}
 	if !before.IsAsked(key) { // else its stream was resumed
-		h.r.Metrics.question(ctx, "asked")
+		s.r.Metrics.question(ctx, "asked")
 	}
-	after := h.Task()
-	h.recount(&after)
-	h.l.Notices.Changed(ctx, &after)
+	after := s.Task()
+	s.recount(&after)
+	s.l.Notices.Changed(ctx, &after)
 	return nil
 }
 
 // isReplayed reports whether an ask is another call's: a stream that was resumed may replay
 // what was asked on others of the session. On a stream that was not, it is the call's own,
 // whatever was asked under its id before: the session may have moved since.
-func (h *Held) isReplayed(ctx context.Context, t *task.Task, key string) bool {
-	if h.reopened.IsZero() {
+func (s *stream) isReplayed(ctx context.Context, t *task.Task, key string) bool {
+	if s.reopened.IsZero() {
 		return false
 	}
-	first, err := h.l.Asks.By(ctx, t.Behind, key)
-	return err == nil && first != "" && first != h.ID
+	first, err := s.l.Asks.By(ctx, t.Behind, key)
+	return err == nil && first != "" && first != s.ID
 }
 
 // isOver reports whether the client has ended the session of the call.
@@ -139,24 +139,24 @@ func (h *Held) keepAsking(ctx context.Context) {
 
 // unasked closes an ask that the upstream wants no answer to any more. What else is
 // cancelled is none of this call's.
-func (h *Held) unasked(ctx context.Context, m Message) error {
-	h.sayNow()
+func (s *stream) unasked(ctx context.Context, m Message) error {
+	s.notes.flush()
 	key := mcp.IDKey(mcp.CancelledID(m.Data))
-	if t := h.Task(); t.IsAsked(key) {
-		h.r.Metrics.question(ctx, "withdrawn")
+	if t := s.Task(); t.IsAsked(key) {
+		s.r.Metrics.question(ctx, "withdrawn")
 	}
-	return h.close(ctx, key, m.Event, oneOf(m.Data)...)
+	return s.close(ctx, key, m.Event, oneOf(m.Data)...)
 }
 
 // close takes an ask away, with what is said of that.
-func (h *Held) close(ctx context.Context, key, event string, says ...json.RawMessage) error {
-	op := h.l.Op(task.Withdraw)
-	op.Round, op.Key, op.Event, op.Says = h.due, key, event, says
-	if err := h.must(ctx, op); err != nil {
-		return h.cause(ctx, err)
+func (s *stream) close(ctx context.Context, key, event string, says ...json.RawMessage) error {
+	op := s.l.Op(task.Withdraw)
+	op.Round, op.Key, op.Event, op.Says = s.due, key, event, says
+	if err := s.must(ctx, op); err != nil {
+		return s.cause(ctx, err)
 	}
-	t := h.Task()
-	h.recount(&t)
-	h.l.Notices.Changed(ctx, &t)
-	return h.insist(ctx, func(ctx context.Context) error { return h.l.Asks.Remove(ctx, &t, key) })
+	t := s.Task()
+	s.recount(&t)
+	s.l.Notices.Changed(ctx, &t)
+	return s.insist(ctx, func(ctx context.Context) error { return s.l.Asks.Remove(ctx, &t, key) })
 }

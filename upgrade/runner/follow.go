@@ -13,16 +13,16 @@ import (
 const withdrawTime = 2 * time.Second
 
 // follow begins to keep to the task that r hands out.
-func (h *Held) follow(ctx context.Context, u *routing.Upstream, r reply) (again bool, err error) {
+func (rd *round) follow(ctx context.Context, u *routing.Upstream, r reply) (again bool, err error) {
 	made, err := mcp.ReadFollowed(r.Result)
 	if err != nil || r.Dialect != mcp.DialectExtension {
 		return false, task.BadUpstream("the server made a task that cannot be followed")
 	}
-	f := &follower{h: h, u: u, id: made.ID}
+	f := &follower{rd: rd, u: u, id: made.ID}
 	defer f.leave(ctx)
-	op := h.l.Op(task.Follow)
-	op.Upstream, op.Follows, op.Round = u.Name, made.ID, h.due
-	if err := h.must(ctx, op); err != nil {
+	op := rd.l.Op(task.Follow)
+	op.Upstream, op.Follows, op.Round = u.Name, made.ID, rd.due
+	if err := rd.must(ctx, op); err != nil {
 		return false, err
 	}
 	return f.keep(ctx, made)
@@ -30,20 +30,20 @@ func (h *Held) follow(ctx context.Context, u *routing.Upstream, r reply) (again 
 
 // rejoin goes on with a task of an upstream's: with the client's answers, or after the
 // death of who followed it before.
-func (h *Held) rejoin() (again bool, err error) {
-	t := h.Task()
-	u := h.r.upstreamOf(&t)
+func (rd *round) rejoin() (again bool, err error) {
+	t := rd.Task()
+	u := rd.r.upstreamOf(&t)
 	if u == nil {
 		return false, task.NoUpstream("the server that has the task is not in the pool any more", mcp.Unknown)
 	}
-	ctx, cancel := h.bounded()
+	ctx, cancel := rd.bounded()
 	defer cancel()
-	f := &follower{h: h, u: u, id: t.Follows}
+	f := &follower{rd: rd, u: u, id: t.Follows}
 	defer f.leave(ctx)
-	op := h.l.Op(task.Dispatch)
+	op := rd.l.Op(task.Dispatch)
 	op.Upstream, op.Round = u.Name, t.Round
-	h.due = t.Round + 1
-	if err := h.must(ctx, op); err != nil {
+	rd.due = t.Round + 1
+	if err := rd.must(ctx, op); err != nil {
 		return false, err
 	}
 	var r reply

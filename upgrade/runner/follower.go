@@ -28,7 +28,7 @@ const (
 // follower keeps to a task that an upstream made of a held call though it was not asked
 // to: what becomes of that becomes of ours.
 type follower struct {
-	h    *Held
+	rd   *round
 	u    *routing.Upstream
 	id   string // of the upstream's task
 	sent int    // requests about it, for their ids
@@ -55,16 +55,16 @@ func (f *follower) keep(ctx context.Context, state mcp.FollowedTask) (again bool
 // act does what the state of the upstream's task means for ours. over says that nothing
 // is to be waited for.
 func (f *follower) act(ctx context.Context, state mcp.FollowedTask) (over bool, err error) {
-	h := f.h
+	rd := f.rd
 	switch state.Status {
 	case "completed":
 		switch {
 		case state.Result == nil:
 			return true, task.ErrGarbled
 		case !utf8.Valid(state.Result):
-			return true, task.Illegible(h.Task())
+			return true, task.Illegible(rd.Task())
 		}
-		h.finish(ending{state: task.Completed, outcome: state.Result})
+		rd.finish(ending{state: task.Completed, outcome: state.Result})
 		return true, nil
 	case "failed":
 		object, says := task.Readable(state.Error)
@@ -72,21 +72,21 @@ func (f *follower) act(ctx context.Context, state mcp.FollowedTask) (over bool, 
 		case object == nil:
 			return true, task.ErrGarbled
 		case !utf8.Valid(object):
-			return true, task.Illegible(h.Task())
+			return true, task.Illegible(rd.Task())
 		}
-		h.finish(ending{state: task.Failed, outcome: object, message: says})
+		rd.finish(ending{state: task.Failed, outcome: object, message: says})
 		return true, nil
 	case "cancelled":
 		return true, f.cancelled(ctx)
 	case "input_required":
 		if asks := f.open(state.Asks); len(asks) > 0 {
-			_, err := h.pauseFor(ctx, asks, nil)
+			_, err := rd.pauseFor(ctx, asks, nil)
 			_, f.unanswerable = errors.AsType[*mcp.Error](err)
 			return true, err
 		}
 	}
 	if state.Message != "" {
-		h.noteText(state.Message)
+		rd.notes.text(state.Message)
 	}
 	return false, nil
 }
@@ -94,7 +94,7 @@ func (f *follower) act(ctx context.Context, state mcp.FollowedTask) (over bool, 
 // open are the asks that were not answered yet: an upstream may show those for a moment
 // after it has acknowledged the answers.
 func (f *follower) open(asks []mcp.Input) []mcp.Input {
-	t := f.h.Task()
+	t := f.rd.Task()
 	return slices.DeleteFunc(slices.Clone(asks), func(in mcp.Input) bool {
 		return slices.ContainsFunc(t.Asks, func(a task.Ask) bool { return a.Upstream == in.Key && a.Answer != nil })
 	})
@@ -102,15 +102,15 @@ func (f *follower) open(asks []mcp.Input) []mcp.Input {
 
 // cancelled ends the task as the upstream has ended its own.
 func (f *follower) cancelled(ctx context.Context) error {
-	h := f.h
+	rd := f.rd
 	f.over = true
-	if err := h.must(ctx, h.l.Op(task.Cancel)); err != nil {
+	if err := rd.must(ctx, rd.l.Op(task.Cancel)); err != nil {
 		return err
 	}
-	t := h.Task()
-	h.r.Metrics.ended(ctx, t)
-	h.l.LeaveLive(ctx, &t)
-	h.l.Notices.Changed(ctx, &t)
+	t := rd.Task()
+	rd.r.Metrics.ended(ctx, t)
+	rd.l.LeaveLive(ctx, &t)
+	rd.l.Notices.Changed(ctx, &t)
 	return nil
 }
 
@@ -122,7 +122,7 @@ func (f *follower) wait(ctx context.Context, interval time.Duration) error {
 	case <-time.After(min(max(interval, followLeast), followMost)):
 		return nil
 	case <-ctx.Done():
-		return f.h.cause(ctx, context.Cause(ctx))
+		return f.rd.cause(ctx, context.Cause(ctx))
 	}
 }
 
@@ -150,9 +150,9 @@ func (f *follower) refused(r reply, err error) error {
 	case object == nil:
 		return task.ErrGarbled
 	case !utf8.Valid(object):
-		return task.Illegible(f.h.Task())
+		return task.Illegible(f.rd.Task())
 	}
-	f.h.finish(ending{state: task.Failed, outcome: object, message: says})
+	f.rd.finish(ending{state: task.Failed, outcome: object, message: says})
 	return errFenced
 }
 
@@ -163,7 +163,7 @@ func (f *follower) ask(ctx context.Context, method string, answers []mcp.Input) 
 	for odd := 0; ; interval *= 2 {
 		r, err := f.askOnce(ctx, method, answers)
 		if ctx.Err() != nil {
-			return reply{}, f.h.cause(ctx, err)
+			return reply{}, f.rd.cause(ctx, err)
 		}
 		worded, isWorded := errors.AsType[*mcp.Error](err)
 		failure, isUnanswered := errors.AsType[*exchange.SendError](err)
@@ -190,18 +190,18 @@ func isFinal(code int) bool {
 }
 
 func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Input) (reply, error) {
-	t := f.h.Task()
+	t := f.rd.Task()
 	f.sent++
-	id := f.h.token + "-f" + strconv.Itoa(f.sent)
+	id := f.rd.token + "-f" + strconv.Itoa(f.sent)
 	c := aboutTheirs(f.id, id, method, t.Version, answers)
-	c.Room = f.h.room
-	c.Envelope = f.h.call.Unpack().Envelope
-	ex, err := f.h.r.Pools[t.Pool].Transport.Send(ctx, f.u, c, t.Terms.MaxResult)
+	c.Room = f.rd.room
+	c.Envelope = f.rd.call.Unpack().Envelope
+	ex, err := f.rd.r.Pools[t.Pool].Transport.Send(ctx, f.u, c, t.Terms.MaxResult)
 	if err != nil {
 		return reply{}, err
 	}
 	defer ex.Close()
-	return f.h.read(ex, strconv.AppendQuote(nil, id))
+	return f.rd.read(ex, strconv.AppendQuote(nil, id))
 }
 
 // aboutTheirs is a request about an upstream's task, without an envelope.
@@ -220,7 +220,7 @@ func aboutTheirs(theirs, id, method, version string, answers []mcp.Input) *task.
 
 // leave gives the upstream's task up where nobody waits for it any more.
 func (f *follower) leave(ctx context.Context) {
-	t, cause := f.h.Task(), context.Cause(ctx)
+	t, cause := f.rd.Task(), context.Cause(ctx)
 	given := errors.Is(cause, errCancelled) || errors.Is(cause, errDiscarded) || errors.Is(cause, task.ErrTimeout) || f.unanswerable
 	if f.over || !given && t.State != task.Cancelled {
 		return
@@ -228,6 +228,6 @@ func (f *follower) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
 	if _, err := f.askOnce(ctx, mcp.MethodCancelTask, nil); err != nil {
-		f.h.r.Log.Debug("a task of an upstream's could not be cancelled", "upstream", f.u.Name, "error", err)
+		f.rd.r.Log.Debug("a task of an upstream's could not be cancelled", "upstream", f.u.Name, "error", err)
 	}
 }

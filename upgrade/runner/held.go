@@ -23,24 +23,19 @@ var (
 // Held is a call that this process keeps for a task: from its record on to its outcome,
 // or to the next time that the task waits for input.
 type Held struct {
-	r        *Runner
-	l        *ledger.Ledger
-	caller   string // whom it counts for
-	size     int64  // of the call, in bytes
-	call     task.PackedCall
-	client   WaitingClient // nil: nobody waits for the answer itself
-	ctx      context.Context
-	end      context.CancelCauseFunc
-	done     chan struct{} // closed when nothing is held any more
-	begun    sync.Once     // of run
-	token    string        // progressToken of the rounds; it tells nothing of the task
-	room     *task.Room    // for answers
-	turn     ledger.Turn   // where it queues; run's
-	due      int           // the round that is in flight, or about to be; run's
-	sent     []byte        // the JSON-RPC id of that, raw; run's
-	retry    time.Duration // how long the upstream wants to be left alone before a stream is resumed; run's
-	reopened time.Time     // when a stream was resumed last; run's
-	quiet    time.Duration // how long that may say nothing; run's
+	r      *Runner
+	l      *ledger.Ledger
+	caller string // whom it counts for
+	size   int64  // of the call, in bytes
+	call   task.PackedCall
+	client WaitingClient // nil: nobody waits for the answer itself
+	ctx    context.Context
+	end    context.CancelCauseFunc
+	done   chan struct{} // closed when nothing is held any more
+	begun  sync.Once     // of run
+	token  string        // progressToken of the rounds; it tells nothing of the task
+	room   *task.Room    // for answers
+	round  round         // run's
 
 	ID      string    // of the task
 	Expires time.Time // when the task does, as this process counts
@@ -50,11 +45,9 @@ type Held struct {
 	mu      gate         // held while a step is taken; guards the fields below
 	entry   ledger.Entry // as this process last saw the record
 	sure    time.Time    // when that was
-	place   place        // where the call is; none while it waits
 	repairs int          // how often the record was put right, or was to be
-	said    *time.Timer
-	saying  saying // what is not stored yet
-	spoke   time.Time
+	slot    slot
+	notes   notes
 }
 
 // gate is a mutex that is held while others are waited for.
@@ -86,9 +79,11 @@ func (r *Runner) Hold(e ledger.Entry, c *task.Call) *Held {
 // newHeld returns the call of e, which is nobody's yet.
 func (r *Runner) newHeld(e ledger.Entry, c *task.Call) *Held {
 	h := &Held{
-		r: r, l: r.ledger, caller: e.Caller, size: c.Size(), call: task.Pack(c), entry: e, ID: e.ID, done: make(chan struct{}), mu: make(gate, 1), token: "berth-" + task.NewName(9),
-		sure: time.Now(), due: e.Due(), Expires: r.ledger.Expires(e.Task),
+		r: r, l: r.ledger, caller: e.Caller, size: c.Size(), call: task.Pack(c), token: "berth-" + task.NewName(9),
+		ID: e.ID, Expires: r.ledger.Expires(e.Task), done: make(chan struct{}), mu: make(gate, 1), entry: e, sure: time.Now(),
 	}
+	h.round = round{Held: h, due: e.Due(), stream: stream{round: &h.round}}
+	h.slot.h, h.notes.h = h, h
 	if e.Call != "" {
 		h.token = e.Call
 	}
@@ -222,7 +217,7 @@ func (h *Held) must(ctx context.Context, op task.Op) error {
 		return errFenced
 	}
 	if err != nil {
-		return h.cause(ctx, err)
+		return h.round.cause(ctx, err)
 	}
 	return nil
 }
@@ -233,27 +228,27 @@ func (h *Held) must(ctx context.Context, op task.Op) error {
 const retryStore = 250 * time.Millisecond
 
 // run takes the call through its rounds, and lets go of it.
-func (h *Held) run() { h.release(h.rounds()) }
+func (h *Held) run() { h.release(h.round.all()) }
 
-// rounds reports whether the task is to be forgotten: nobody was told of it, or the client
+// all reports whether the task is to be forgotten: nobody was told of it, or the client
 // has its answer.
-func (h *Held) rounds() (forget bool) {
+func (rd *round) all() (forget bool) {
 	for bare := 0; ; bare++ {
-		again, err := h.round(bare)
+		again, err := rd.play(bare)
 		switch {
 		case errors.Is(err, ErrAnswered), errors.Is(err, errDiscarded):
 			return true
 		case errors.Is(err, errFenced), errors.Is(err, errCancelled):
 			return false
-		case err != nil && h.client != nil && h.client.Failed(err):
+		case err != nil && rd.client != nil && rd.client.Failed(err):
 			return true
-		case errors.Is(err, task.ErrShutdown) && h.canBeLeft():
+		case errors.Is(err, task.ErrShutdown) && rd.canBeLeft():
 			return false // it stays listed, for whoever finds this process gone
 		case err != nil:
-			h.fail(err)
-			return errors.Is(h.givenUp(), errDiscarded)
+			rd.fail(err)
+			return errors.Is(rd.givenUp(), errDiscarded)
 		case !again:
-			return errors.Is(h.givenUp(), errDiscarded)
+			return errors.Is(rd.givenUp(), errDiscarded)
 		}
 	}
 }
@@ -272,7 +267,7 @@ func (h *Held) canBeLeft() bool {
 func (h *Held) release(forget bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), ledger.StoreTime)
 	defer cancel()
-	h.silence()
+	h.notes.drop()
 	t := h.Task()
 	if h.leave(ctx, &t, forget) == nil {
 		h.l.Lists.Remove(ctx, h.l.Lists.TasksOf(h.l.Holder), t.ID)
@@ -309,9 +304,9 @@ func (h *Held) leave(ctx context.Context, t *task.Task, forget bool) error {
 }
 
 // fail ends the task with what went wrong.
-func (h *Held) fail(err error) {
-	failure := task.FailureOf(err, h.Task())
-	h.finish(ending{state: task.Failed, outcome: failure.Object(), message: failure.Message})
+func (rd *round) fail(err error) {
+	failure := task.FailureOf(err, rd.Task())
+	rd.finish(ending{state: task.Failed, outcome: failure.Object(), message: failure.Message})
 }
 
 // ending is how a call has ended.
@@ -324,53 +319,53 @@ type ending struct {
 
 // finish ends the task with an outcome, as soon as the store takes it. If the task has
 // ended otherwise by then, or is another's, the outcome is late: it is dropped.
-func (h *Held) finish(e ending) {
+func (rd *round) finish(e ending) {
 	// Neither a cancel nor a shutdown undoes what the tool has returned.
-	ctx := context.WithoutCancel(h.ctx)
-	op, outcome := h.l.Op(task.Finish), e.outcome
-	op.End, op.Message, op.ToolFailed, op.Outcome, op.Round = e.state, e.message, e.toolFailed, op.ID, h.due
-	if !h.l.Quota.Take(h.ID, int64(len(outcome))) {
-		h.r.Metrics.Refused(ctx, "outcome")
+	ctx := context.WithoutCancel(rd.ctx)
+	op, outcome := rd.l.Op(task.Finish), e.outcome
+	op.End, op.Message, op.ToolFailed, op.Outcome, op.Round = e.state, e.message, e.toolFailed, op.ID, rd.due
+	if !rd.l.Quota.Take(rd.ID, int64(len(outcome))) {
+		rd.r.Metrics.Refused(ctx, "outcome")
 		op.End, op.Message, op.ToolFailed, outcome = task.Failed, task.ErrNotKept.Message, false, task.ErrNotKept.Object()
 	}
-	if h.room.Take(ctx, int64(len(outcome))) != nil {
+	if rd.room.Take(ctx, int64(len(outcome))) != nil {
 		op.End, op.Message, op.ToolFailed, outcome = task.Failed, task.ErrUnsaved.Message, false, task.ErrUnsaved.Object()
 	}
-	defer h.room.Give()
+	defer rd.room.Give()
 	op.Size = int64(len(outcome))
-	err := h.insist(ctx, func(ctx context.Context) error { return h.store(ctx, op, outcome) })
+	err := rd.insist(ctx, func(ctx context.Context) error { return rd.store(ctx, op, outcome) })
 	switch {
 	case err == nil:
-		t := h.Task()
-		h.r.Metrics.ended(ctx, t)
-		h.l.LeaveLive(ctx, &t)
-		h.l.Notices.Changed(ctx, &t)
+		t := rd.Task()
+		rd.r.Metrics.ended(ctx, t)
+		rd.l.LeaveLive(ctx, &t)
+		rd.l.Notices.Changed(ctx, &t)
 	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale):
-		h.r.Metrics.late.Add(ctx, 1)
-		h.l.Records.DropOutcome(ctx, h.Task().ID, op.Outcome)
+		rd.r.Metrics.late.Add(ctx, 1)
+		rd.l.Records.DropOutcome(ctx, rd.Task().ID, op.Outcome)
 	default:
-		h.r.Log.Error("the outcome of a task is lost", "task", h.Task().ID, "error", err)
+		rd.r.Log.Error("the outcome of a task is lost", "task", rd.Task().ID, "error", err)
 	}
 }
 
 // store stores an outcome and the op that names it. The store may have lost the one
 // without the other meanwhile, so both are tried anew each time.
-func (h *Held) store(ctx context.Context, op task.Op, outcome []byte) error {
+func (rd *round) store(ctx context.Context, op task.Op, outcome []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, ledger.StoreTime)
 	defer cancel()
 	keep := func() error {
-		return h.l.Records.KeepOutcome(ctx, h.ID, op.Outcome, outcome, time.Until(h.Expires))
+		return rd.l.Records.KeepOutcome(ctx, rd.ID, op.Outcome, outcome, time.Until(rd.Expires))
 	}
-	before := h.repaired()
+	before := rd.repaired()
 	if err := keep(); err != nil {
 		return err
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if _, err := h.stepLocked(ctx, op); err != nil {
+	rd.mu.Lock()
+	defer rd.mu.Unlock()
+	if _, err := rd.stepLocked(ctx, op); err != nil {
 		return err
 	}
-	if h.repairs != before {
+	if rd.repairs != before {
 		return keep() // what lost the record has lost this too
 	}
 	return nil

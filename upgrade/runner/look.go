@@ -165,8 +165,8 @@ func (h *Held) putBack(ctx context.Context) error {
 	if err := l.Asks.Add(ctx, &t, life); err != nil {
 		return err
 	}
-	if h.place.name != "" {
-		if err := l.Lists.Add(ctx, h.place.list, h.place.name, life+ledger.Spare, 0); err != nil {
+	if h.slot.at.name != "" {
+		if err := l.Lists.Add(ctx, h.slot.at.list, h.slot.at.name, life+ledger.Spare, 0); err != nil {
 			return err
 		}
 	}

@@ -23,32 +23,39 @@ type place struct {
 	list, name string // the place among those that the rule allows; "" if it allows any number
 }
 
-// takePlace chooses an upstream that is not in tried, and takes a place there if the rule
+// slot is where a held call queues, and what it has taken of an upstream's places.
+type slot struct {
+	h    *Held
+	turn ledger.Turn // where it queues; run's
+	at   place       // guarded by h.mu; none while it waits
+}
+
+// take chooses an upstream that is not in tried, and takes a place there if the rule
 // bounds how many there are. It waits for one for as long as it takes.
-func (h *Held) takePlace(tried []*routing.Upstream) (place, error) {
-	t := h.Task()
-	pool := h.r.Pools[t.Pool].Routing
+func (sl *slot) take(tried []*routing.Upstream) (place, error) {
+	t := sl.h.Task()
+	pool := sl.h.r.Pools[t.Pool].Routing
 	if t.Terms.Slots == 0 {
 		lease, err := pick(pool, &t, tried)
 		return place{Lease: lease}, err
 	}
-	ctx, cancel := context.WithDeadlineCause(h.ctx, h.Expires, task.ErrTimeout)
+	ctx, cancel := context.WithDeadlineCause(sl.h.ctx, sl.h.Expires, task.ErrTimeout)
 	defer cancel()
-	freed, stop := h.l.Notices.Watch(ledger.QueueTopic(t.Terms.Queue))
+	freed, stop := sl.h.l.Notices.Watch(ledger.QueueTopic(t.Terms.Queue))
 	defer stop()
 	for {
 		var taken place
 		var err error
-		onFreshStack(func() { taken, err = h.tryPlace(ctx, pool, &t, tried) })
+		onFreshStack(func() { taken, err = sl.try(ctx, pool, &t, tried) })
 		if taken.Lease != nil {
 			return taken, nil
 		}
 		if err == nil {
-			h.tellOfWaiting()
+			sl.tellOfWaiting()
 			err = waitFor(ctx, freed)
 		}
 		if err != nil {
-			h.leaveQueue(&t)
+			sl.leaveQueue(&t)
 			return place{}, err
 		}
 	}
@@ -67,55 +74,55 @@ func waitFor(ctx context.Context, freed <-chan struct{}) error {
 }
 
 // tellOfWaiting tells a client that waits for the answer that the call waits for its turn.
-func (h *Held) tellOfWaiting() {
-	if h.client != nil {
-		h.client.Waits()
+func (sl *slot) tellOfWaiting() {
+	if sl.h.client != nil {
+		sl.h.client.Waits()
 	}
 }
 
 // leaveQueue gives up the place in the queue: what stays there is in the way of others.
-func (h *Held) leaveQueue(t *task.Task) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), ledger.StoreTime)
+func (sl *slot) leaveQueue(t *task.Task) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(sl.h.ctx), ledger.StoreTime)
 	defer cancel()
-	h.unqueue(ctx, t)
-	h.l.Notices.Tell(ctx, ledger.QueueTopic(t.Terms.Queue))
+	sl.unqueue(ctx, t)
+	sl.h.l.Notices.Tell(ctx, ledger.QueueTopic(t.Terms.Queue))
 }
 
-// tryPlace takes a place at one of the upstreams if it is this call's turn; none if there
+// try takes a place at one of the upstreams if it is this call's turn; none if there
 // is none, or nobody can say. Only so many of those that queue try as there are places in
 // all, the first first.
-func (h *Held) tryPlace(ctx context.Context, pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (place, error) {
-	waiting, err := h.l.Queues.Waiting(ctx, t.QueueName())
+func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (place, error) {
+	waiting, err := sl.h.l.Queues.Waiting(ctx, t.QueueName())
 	if err != nil {
 		return place{}, nil
 	}
 	at := ledger.PlaceOf(waiting, t.ID)
 	switch {
 	case at < 0: // its first look, or an outage has lost the entry
-		h.turn, waiting = h.l.Queues.Join(ctx, t, h.turn, waiting, time.Until(h.Expires))
+		sl.turn, waiting = sl.h.l.Queues.Join(ctx, t, sl.turn, waiting, time.Until(sl.h.Expires))
 		at = ledger.PlaceOf(waiting, t.ID)
 	case ledger.Doubled(waiting, at):
-		h.turn, waiting = h.l.Queues.JoinAnew(ctx, t, waiting, at, time.Until(h.Expires))
+		sl.turn, waiting = sl.h.l.Queues.JoinAnew(ctx, t, waiting, at, time.Until(sl.h.Expires))
 		at = ledger.PlaceOf(waiting, t.ID)
 	}
-	h.turn = waiting[at]
+	sl.turn = waiting[at]
 	if before := at - t.Terms.Slots*choices(pool, t); before >= 0 {
-		if h.l.Queues.MayPrune(t.QueueName()) {
-			h.r.pruneQueue(ctx, t, waiting[before])
+		if sl.h.l.Queues.MayPrune(t.QueueName()) {
+			sl.h.r.pruneQueue(ctx, t, waiting[before])
 		}
 		return place{}, nil
 	}
-	if !h.l.Epoch.PlacesKnown(ctx) {
+	if !sl.h.l.Epoch.PlacesKnown(ctx) {
 		return place{}, nil
 	}
-	taken, err := h.takeSlot(ctx, pool, t, tried)
+	taken, err := sl.takeSlot(ctx, pool, t, tried)
 	switch {
 	case err != nil:
 	case taken.Lease != nil:
-		h.l.Queues.NoteRound(ctx, t.QueueName(), h.turn, time.Until(h.Expires)+ledger.Spare)
-		h.unqueue(ctx, t)
+		sl.h.l.Queues.NoteRound(ctx, t.QueueName(), sl.turn, time.Until(sl.h.Expires)+ledger.Spare)
+		sl.unqueue(ctx, t)
 	case at == 0:
-		h.r.pruneSlots(ctx, pool, t.Terms.Queue)
+		sl.h.r.pruneSlots(ctx, pool, t.Terms.Queue)
 	}
 	return taken, err
 }
@@ -129,15 +136,15 @@ func choices(pool *routing.Pool, t *task.Task) int {
 }
 
 // unqueue takes the call's task out of its line.
-func (h *Held) unqueue(ctx context.Context, t *task.Task) {
-	if h.turn.Name != "" {
-		h.l.Queues.RemoveAs(ctx, t, h.turn.Name)
-		h.turn = ledger.Turn{}
+func (sl *slot) unqueue(ctx context.Context, t *task.Task) {
+	if sl.turn.Name != "" {
+		sl.h.l.Queues.RemoveAs(ctx, t, sl.turn.Name)
+		sl.turn = ledger.Turn{}
 	}
 }
 
 // takeSlot takes a place wherever one is free; none if none is, or nobody can say.
-func (h *Held) takeSlot(ctx context.Context, pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (place, error) {
+func (sl *slot) takeSlot(ctx context.Context, pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (place, error) {
 	full := slices.Clone(tried)
 	for {
 		lease, err := pick(pool, t, full)
@@ -148,17 +155,17 @@ func (h *Held) takeSlot(ctx context.Context, pool *routing.Pool, t *task.Task, t
 			return place{}, err
 		}
 		at := place{
-			Lease: lease, list: h.l.Lists.SlotsOf(t.Terms.Queue, lease.Upstream.Name),
-			name: ledger.PlacesOf(t.ID, h.l.Holder) + task.NewName(6),
+			Lease: lease, list: sl.h.l.Lists.SlotsOf(t.Terms.Queue, lease.Upstream.Name),
+			name: ledger.PlacesOf(t.ID, sl.h.l.Holder) + task.NewName(6),
 		}
-		err = h.l.Lists.Add(ctx, at.list, at.name, time.Until(h.Expires)+ledger.Spare, t.Terms.Slots)
+		err = sl.h.l.Lists.Add(ctx, at.list, at.name, time.Until(sl.h.Expires)+ledger.Spare, t.Terms.Slots)
 		if err == nil {
-			h.standAt(at)
+			sl.standAt(at)
 			return at, nil
 		}
 		lease.Release()
 		if !errors.Is(err, storage.ErrFull) {
-			h.l.FreeSlot(ctx, at.list, at.name) // it may have been taken
+			sl.h.l.FreeSlot(ctx, at.list, at.name) // it may have been taken
 			return place{}, nil
 		}
 		full = append(full, lease.Upstream)
@@ -179,24 +186,24 @@ func pick(pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (*routing
 }
 
 // standAt notes where the call is, to be put back if the store loses it.
-func (h *Held) standAt(at place) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.place = at
+func (sl *slot) standAt(at place) {
+	sl.h.mu.Lock()
+	defer sl.h.mu.Unlock()
+	sl.at = at
 }
 
-// leavePlace gives back what takePlace took.
-func (h *Held) leavePlace(at place) {
+// leave gives back what takePlace took.
+func (sl *slot) leave(at place) {
 	if at.Lease == nil {
 		return
 	}
 	at.Release()
-	h.standAt(place{})
+	sl.standAt(place{})
 	if at.name == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), ledger.StoreTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(sl.h.ctx), ledger.StoreTime)
 	defer cancel()
-	h.l.FreeSlot(ctx, at.list, at.name)
-	h.l.Notices.Tell(ctx, ledger.QueueTopic(h.Task().Terms.Queue))
+	sl.h.l.FreeSlot(ctx, at.list, at.name)
+	sl.h.l.Notices.Tell(ctx, ledger.QueueTopic(sl.h.Task().Terms.Queue))
 }

@@ -26,90 +26,98 @@ type saying struct {
 	others   []json.RawMessage // other notifications
 }
 
-// note makes the task's message of what the tool reports about the round.
-func (h *Held) note(p mcp.Progress, m Message) {
-	if !bytes.Equal(p.Token, strconv.AppendQuote(nil, h.token)) {
+// notes are what rounds report, stored now and then. h.mu guards the fields below the first.
+type notes struct {
+	h      *Held
+	timer  *time.Timer // of what is stored later; nil: nothing is
+	unsaid saying      // what is not stored yet
+	spoke  time.Time
+}
+
+// progress makes the task's message of what the tool reports about the round.
+func (n *notes) progress(p mcp.Progress, m Message) {
+	if !bytes.Equal(p.Token, strconv.AppendQuote(nil, n.h.token)) {
 		return
 	}
 	said := saying{text: p.Text(), event: m.Event}
-	if h.Task().Call != "" && len(m.Data) <= task.MaxSaidBytes {
+	if n.h.Task().Call != "" && len(m.Data) <= task.MaxSaidBytes {
 		said.progress = bytes.Clone(mcp.ProgressParams(m.Data))
 	}
-	onFreshStack(func() { h.noteThat(said) })
+	onFreshStack(func() { n.add(said) })
 }
 
-// noteText makes text the task's message.
-func (h *Held) noteText(text string) { h.noteThat(saying{text: text}) }
+// text makes text the task's message.
+func (n *notes) text(text string) { n.add(saying{text: text}) }
 
-// noteThat adds what was said to what is not stored yet, and stores that if it is time to.
-func (h *Held) noteThat(said saying) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	s := &h.saying
+// add adds what was said to what is not stored yet, and stores that if it is time to.
+func (n *notes) add(said saying) {
+	n.h.mu.Lock()
+	defer n.h.mu.Unlock()
+	s := &n.unsaid
 	s.text, s.event = cmp.Or(said.text, s.text), cmp.Or(said.event, s.event)
 	if said.progress != nil {
 		s.progress = said.progress
 	}
 	s.others = append(s.others, said.others...)
 	s.others = s.others[max(0, len(s.others)-task.MaxSaid):]
-	wait := SayEvery - time.Since(h.spoke)
+	wait := SayEvery - time.Since(n.spoke)
 	switch {
 	case wait <= 0:
-		h.say()
-	case h.said == nil:
-		h.said = time.AfterFunc(wait, func() {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			if h.said != nil {
-				h.say()
+		n.store()
+	case n.timer == nil:
+		n.timer = time.AfterFunc(wait, func() {
+			n.h.mu.Lock()
+			defer n.h.mu.Unlock()
+			if n.timer != nil {
+				n.store()
 			}
 		})
 	}
 }
 
-// sayNow stores what was noted and is not stored yet: what comes after it is not to be
+// flush stores what was noted and is not stored yet: what comes after it is not to be
 // stored before.
-func (h *Held) sayNow() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.said != nil {
-		h.say()
+func (n *notes) flush() {
+	n.h.mu.Lock()
+	defer n.h.mu.Unlock()
+	if n.timer != nil {
+		n.store()
 	}
 }
 
-// say stores what was noted. What cannot be stored now is not worth waiting for. The
+// store stores what was noted. What cannot be stored now is not worth waiting for. The
 // caller has h.mu.
-func (h *Held) say() {
-	h.hush()
-	h.spoke = time.Now()
-	op := h.l.Op(task.Progress)
-	if h.entry.Call != "" {
+func (n *notes) store() {
+	n.stop()
+	n.spoke = time.Now()
+	op := n.h.l.Op(task.Progress)
+	if n.h.entry.Call != "" {
 		op.Kind = task.Note
 	}
-	s := h.saying
-	h.saying = saying{}
-	op.Message, op.Round, op.Event, op.Progress, op.Says = s.text, h.entry.Round, s.event, s.progress, s.others
-	ctx, cancel := context.WithTimeout(h.ctx, ledger.TellTime)
+	s := n.unsaid
+	n.unsaid = saying{}
+	op.Message, op.Round, op.Event, op.Progress, op.Says = s.text, n.h.entry.Round, s.event, s.progress, s.others
+	ctx, cancel := context.WithTimeout(n.h.ctx, ledger.TellTime)
 	defer cancel()
-	switch _, err := h.stepLocked(ctx, op); {
+	switch _, err := n.h.stepLocked(ctx, op); {
 	case err == nil:
-		h.l.Notices.Changed(ctx, &h.entry.Task)
+		n.h.l.Notices.Changed(ctx, &n.h.entry.Task)
 	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale):
-		h.end(errFenced) // nobody waits for what the tool does any more
+		n.h.end(errFenced) // nobody waits for what the tool does any more
 	}
 }
 
-// silence drops what was not stored yet.
-func (h *Held) silence() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.hush()
+// drop drops what was not stored yet.
+func (n *notes) drop() {
+	n.h.mu.Lock()
+	defer n.h.mu.Unlock()
+	n.stop()
 }
 
-// hush has nothing be stored later. The caller has h.mu.
-func (h *Held) hush() {
-	if h.said != nil {
-		h.said.Stop()
-		h.said = nil
+// stop has nothing be stored later. The caller has h.mu.
+func (n *notes) stop() {
+	if n.timer != nil {
+		n.timer.Stop()
+		n.timer = nil
 	}
 }

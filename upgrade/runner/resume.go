@@ -26,85 +26,85 @@ const (
 // resume goes on listening to a round that another berth has sent, from the last event on
 // that had its effect. Where the upstream has nothing to tell, nobody knows what the tool
 // did.
-func (h *Held) resume(t *task.Task) (again bool, err error) {
-	u := h.r.upstreamOf(t)
+func (s *stream) resume(t *task.Task) (again bool, err error) {
+	u := s.r.upstreamOf(t)
 	if u == nil {
 		return false, task.NoUpstream("the server that runs the call is not in the pool any more", mcp.Unknown)
 	}
-	at := h.standIn(u)
-	defer h.leavePlace(at)
-	ctx, cancel := h.bounded()
+	at := s.slot.standIn(u)
+	defer s.slot.leave(at)
+	ctx, cancel := s.bounded()
 	defer cancel()
-	line, hangUp := h.line(ctx)
+	line, hangUp := s.line(ctx)
 	defer hangUp()
 	begun := time.Now()
-	ex, lost := h.reopen(ctx, line, u)
-	h.measureResumption(ctx, lost)
+	ex, lost := s.reopen(ctx, line, u)
+	s.measureResumption(ctx, lost)
 	if lost != nil && ctx.Err() == nil {
-		return h.lose(ctx, lost)
+		return s.lose(ctx, lost)
 	}
 	var answer reply
 	if err = lost; err == nil {
-		answer, err = h.listen(ctx, line, u, ex)
+		answer, err = s.listen(ctx, line, u, ex)
 	}
-	h.measure(ctx, answer, err, begun)
+	s.measure(ctx, answer, err, begun)
 	if err != nil {
-		return false, h.cause(ctx, err)
+		return false, s.cause(ctx, err)
 	}
-	return h.act(ctx, u, answer)
+	return s.act(ctx, u, answer)
 }
 
 // lose ends a call whose stream could not be resumed, or has it sent again where that may
 // be.
-func (h *Held) lose(ctx context.Context, err error) (again bool, _ error) {
-	t := h.Task()
+func (s *stream) lose(ctx context.Context, err error) (again bool, _ error) {
+	t := s.Task()
 	if !t.Terms.Rerun {
 		if worded, ok := errors.AsType[*mcp.Error](err); ok {
 			return false, worded
 		}
 		return false, task.Lost(mcp.ReasonHolderLost, "the berth that held the call is gone, and the server does not resume its stream", t)
 	}
-	op := h.l.Op(task.Redo)
-	op.Round = h.due
-	if err := h.must(ctx, op); err != nil {
+	op := s.l.Op(task.Redo)
+	op.Round = s.due
+	if err := s.must(ctx, op); err != nil {
 		return false, err
 	}
-	return true, h.insist(ctx, func(ctx context.Context) error { return h.l.Asks.Close(ctx, &t) })
+	return true, s.insist(ctx, func(ctx context.Context) error { return s.l.Asks.Close(ctx, &t) })
 }
 
 // standIn takes the place of a call that runs at u already.
-func (h *Held) standIn(u *routing.Upstream) place {
-	t := h.Task()
-	at := place{Lease: h.r.Pools[t.Pool].Routing.Own(u)}
+func (sl *slot) standIn(u *routing.Upstream) place {
+	t := sl.h.Task()
+	at := place{Lease: sl.h.r.Pools[t.Pool].Routing.Own(u)}
 	if t.Terms.Slots == 0 {
 		return at
 	}
-	at.list, at.name = h.l.Lists.SlotsOf(t.Terms.Queue, u.Name), ledger.PlacesOf(t.ID, h.l.Holder)+task.NewName(6)
-	_ = h.l.Lists.Add(h.ctx, at.list, at.name, time.Until(h.Expires)+ledger.Spare, 0) // more than the rule says, for it runs; put back if it is lost
-	h.standAt(at)
+	at.list, at.name = sl.h.l.Lists.SlotsOf(t.Terms.Queue, u.Name), ledger.PlacesOf(t.ID, sl.h.l.Holder)+task.NewName(6)
+	_ = sl.h.l.Lists.Add(sl.h.ctx, at.list, at.name, time.Until(sl.h.Expires)+ledger.Spare, 0) // more than the rule says, for it runs; put back if it is lost
+	sl.standAt(at)
 	return at
 }
 
 // reopen resumes the stream of the round that is in flight, as soon as the upstream lets
 // it. It fails with ErrNoReplay, with an *mcp.Error, or when ctx ends.
-func (h *Held) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange, error) {
-	apart := min(max(h.quiet, resumeApart), ResumeMost) // some servers end at once whatever is resumed
-	wait, pause := max(h.retry, apart-time.Since(h.reopened)), resumeFirst
+func (s *stream) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange, error) {
+	apart := min(max(s.quiet, resumeApart), ResumeMost) // some servers end at once whatever is resumed
+	wait, pause := max(s.retry, apart-time.Since(s.reopened)), resumeFirst
 	var since time.Time
 	for {
 		if err := sleep(ctx, wait); err != nil {
 			return nil, err
 		}
-		onFreshStack(func() { _ = h.look(ctx) }) // who has been taken for dead must not take the stream from his heir
+		onFreshStack(func() { _ = s.look(ctx) }) // who has been taken for dead must not take the stream from his heir
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		ex, err := h.tryReopen(line, u)
+		ex, err := s.tryReopen(line, u)
 		switch {
 		case err == nil, errors.Is(err, ErrNoReplay):
 			return ex, err
 		case errors.Is(err, task.ErrSessionLost):
-			return nil, task.Lost(mcp.ReasonSessionLost, "the server does not know the client's session any more", h.Task())
+			return nil, task.Lost(mcp.ReasonSessionLost, "the server does not know the client's session any more", s.Task())
 		case errors.Is(err, errQuiet): // it was let in
 			wait, pause, since = 0, resumeFirst, time.Time{}
 			continue
@@ -120,22 +120,22 @@ func (h *Held) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange,
 }
 
 // measureResumption notes how it went to resume the stream, unless nobody wanted that any more.
-func (h *Held) measureResumption(ctx context.Context, err error) {
+func (s *stream) measureResumption(ctx context.Context, err error) {
 	if ctx.Err() == nil {
-		h.r.Metrics.resumed(ctx, h.Task(), err)
+		s.r.Metrics.resumed(ctx, s.Task(), err)
 	}
 }
 
 // tryReopen asks once. It fails with errQuiet if nothing came.
-func (h *Held) tryReopen(line context.Context, u *routing.Upstream) (Exchange, error) {
-	t := h.Task()
-	h.reopened = time.Now()
-	h.quiet = min(max(2*h.quiet, QuietFirst), QuietMost)
+func (s *stream) tryReopen(line context.Context, u *routing.Upstream) (Exchange, error) {
+	t := s.Task()
+	s.reopened = time.Now()
+	s.quiet = min(max(2*s.quiet, QuietFirst), QuietMost)
 	attempt, cancel := context.WithCancelCause(line)
-	w := &watched{quiet: h.quiet, end: cancel}
-	w.timer = time.AfterFunc(h.quiet, w.giveUp)
+	w := &watched{quiet: s.quiet, end: cancel}
+	w.timer = time.AfterFunc(s.quiet, w.giveUp)
 	var err error
-	w.Exchange, err = h.r.Pools[t.Pool].Transport.Resume(attempt, u, h.roomyCall(), t.Event, t.Terms.MaxResult)
+	w.Exchange, err = s.r.Pools[t.Pool].Transport.Resume(attempt, u, s.roomyCall(), t.Event, t.Terms.MaxResult)
 	if err == nil {
 		return w, nil
 	}

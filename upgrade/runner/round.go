@@ -24,54 +24,63 @@ const (
 	bareMost  = 30 * time.Second
 )
 
-// round sends the round that is due and acts on its answer. again is true if another one
+// round is the round of a held call that is in flight, or about to be.
+type round struct {
+	*Held
+	due      int       // its number
+	sent     []byte    // its JSON-RPC id, raw
+	reopened time.Time // when a stream of the call was resumed last
+	stream   stream
+}
+
+// play sends the round that is due and acts on its answer. again is true if another one
 // follows at once; bare counts those that did.
-func (h *Held) round(bare int) (again bool, err error) {
-	t := h.Task()
-	h.due = t.Due()
-	if err := h.backOff(bare); err != nil {
+func (rd *round) play(bare int) (again bool, err error) {
+	t := rd.Task()
+	rd.due = t.Due()
+	if err := rd.backOff(bare); err != nil {
 		return false, err
 	}
-	if err := h.givenUp(); err != nil {
+	if err := rd.givenUp(); err != nil {
 		return false, err
 	}
 	switch {
 	case t.Follows != "":
-		return h.rejoin()
+		return rd.rejoin()
 	case t.State == task.Dispatched:
-		return h.resume(&t)
+		return rd.stream.resume(&t)
 	}
-	at, err := h.takePlace(nil)
+	at, err := rd.slot.take(nil)
 	if err != nil {
 		return false, err
 	}
-	defer h.room.Give()
-	ctx, cancel := h.bounded()
+	defer rd.room.Give()
+	ctx, cancel := rd.bounded()
 	defer cancel()
-	line, hangUp := h.line(ctx)
+	line, hangUp := rd.stream.line(ctx)
 	defer hangUp()
 	begun := time.Now()
-	ex, at, err := h.dispatch(ctx, line, at)
-	defer func() { h.leavePlace(at) }()
+	ex, at, err := rd.dispatch(ctx, line, at)
+	defer func() { rd.slot.leave(at) }()
 	var answer reply
 	if err == nil {
-		answer, err = h.listen(ctx, line, at.Upstream, ex)
+		answer, err = rd.stream.listen(ctx, line, at.Upstream, ex)
 	}
-	h.measure(ctx, answer, err, begun)
+	rd.measure(ctx, answer, err, begun)
 	if err != nil {
-		return false, h.cause(ctx, err)
+		return false, rd.cause(ctx, err)
 	}
-	return h.act(ctx, at.Upstream, answer)
+	return rd.act(ctx, at.Upstream, answer)
 }
 
 // measure notes how the round went that began then.
-func (h *Held) measure(ctx context.Context, answer reply, err error, begun time.Time) {
-	t := h.Task()
-	h.r.Metrics.round(ctx, t.Pool, t.Upstream, h.outcome(answer, err), time.Since(begun))
+func (rd *round) measure(ctx context.Context, answer reply, err error, begun time.Time) {
+	t := rd.Task()
+	rd.r.Metrics.round(ctx, t.Pool, t.Upstream, rd.outcome(answer, err), time.Since(begun))
 }
 
 // backOff waits before a call is sent again.
-func (h *Held) backOff(bare int) error {
+func (rd *round) backOff(bare int) error {
 	if bare == 0 {
 		return nil
 	}
@@ -79,21 +88,21 @@ func (h *Held) backOff(bare int) error {
 		return task.BadUpstream("the tool asks to be called again without an end")
 	}
 	select {
-	case <-h.ctx.Done():
-		return h.givenUp()
+	case <-rd.ctx.Done():
+		return rd.givenUp()
 	case <-time.After(min(BareFirst<<(bare-1), bareMost)):
 		return nil
 	}
 }
 
 // bounded is the context of one round.
-func (h *Held) bounded() (context.Context, context.CancelFunc) {
-	t := h.Task()
-	deadline := h.Expires
+func (rd *round) bounded() (context.Context, context.CancelFunc) {
+	t := rd.Task()
+	deadline := rd.Expires
 	if t.Terms.Timeout > 0 {
 		deadline = earlier(deadline, time.Now().Add(t.Terms.Timeout))
 	}
-	return context.WithDeadlineCause(h.ctx, deadline, task.ErrTimeout)
+	return context.WithDeadlineCause(rd.ctx, deadline, task.ErrTimeout)
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -104,7 +113,7 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // cause returns why a round that ctx ended has ended, else err.
-func (h *Held) cause(ctx context.Context, err error) error {
+func (rd *round) cause(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, ErrAnswered) {
 		return cause
 	}
@@ -113,26 +122,26 @@ func (h *Held) cause(ctx context.Context, err error) error {
 
 // dispatch sends the round over line: the record says so before the first byte leaves. To
 // another upstream it goes only while nothing has left.
-func (h *Held) dispatch(ctx, line context.Context, at place) (Exchange, place, error) {
+func (rd *round) dispatch(ctx, line context.Context, at place) (Exchange, place, error) {
 	var tried []*routing.Upstream
 	for {
 		u := at.Upstream
 		var body []byte
 		var err error
-		onFreshStack(func() { body, err = h.commit(ctx, u) })
+		onFreshStack(func() { body, err = rd.commit(ctx, u) })
 		if err != nil {
 			return nil, at, err
 		}
-		c := h.roomyCall()
-		c.Body, c.ID = body, h.sent
-		ex, err := h.sender()(line, u, c, h.Task().Terms.MaxResult)
+		c := rd.roomyCall()
+		c.Body, c.ID = body, rd.sent
+		ex, err := rd.sender()(line, u, c, rd.Task().Terms.MaxResult)
 		failure, unanswered := errors.AsType[*exchange.SendError](err)
 		if !unanswered || failure.Sent || ctx.Err() != nil {
 			return ex, at, err
 		}
-		h.leavePlace(at)
+		rd.slot.leave(at)
 		tried = append(tried, u)
-		next, noOther := h.takePlace(tried)
+		next, noOther := rd.slot.take(tried)
 		if noOther != nil {
 			return nil, place{}, err
 		}
@@ -147,40 +156,40 @@ func (h *Held) roomyCall() *task.Call {
 	return c
 }
 
-func (h *Held) sender() Send {
-	if h.client != nil {
-		return h.client.Send
+func (rd *round) sender() Send {
+	if rd.client != nil {
+		return rd.client.Send
 	}
-	return h.r.Pools[h.Task().Pool].Transport.Send
+	return rd.r.Pools[rd.Task().Pool].Transport.Send
 }
 
 // commit makes it durable that a round goes to u, and returns its body.
-func (h *Held) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) {
-	t := h.Task()
-	body, err := h.body(&t)
+func (rd *round) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) {
+	t := rd.Task()
+	body, err := rd.body(&t)
 	if err != nil {
 		return nil, err
 	}
 	// The store may take the step and not say so, and the round be given up meanwhile.
-	h.due = t.Round + 1
-	op := h.l.Op(task.Dispatch)
+	rd.due = t.Round + 1
+	op := rd.l.Op(task.Dispatch)
 	op.Upstream, op.Round = u.Name, t.Round
-	h.sent = mcp.ID(body)
-	return body, h.must(ctx, op)
+	rd.sent = mcp.ID(body)
+	return body, rd.must(ctx, op)
 }
 
 // body is the original call with what belongs to the round that is due. A client that may
 // get the answer itself is to find its own id there, also where the call went elsewhere
 // before and nothing of it left.
-func (h *Held) body(t *task.Task) ([]byte, error) {
-	r := mcp.Round{ProgressToken: h.token, Answered: t.Answered, WithoutTask: t.Call != ""}
-	if t.Call != "" || t.Round > 0 && h.client == nil {
-		r.ID = h.requestID(t.Round + 1)
+func (rd *round) body(t *task.Task) ([]byte, error) {
+	r := mcp.Round{ProgressToken: rd.token, Answered: t.Answered, WithoutTask: t.Call != ""}
+	if t.Call != "" || t.Round > 0 && rd.client == nil {
+		r.ID = rd.requestID(t.Round + 1)
 	}
 	if t.Answered {
 		r.Answers, r.State = t.Answers(), t.RequestState
 	}
-	return r.Body(h.call.Body)
+	return r.Body(rd.call.Body)
 }
 
 // requestID is the raw JSON-RPC id of a round.
@@ -197,13 +206,13 @@ type reply struct {
 }
 
 // outcome is how a round ended, in one word.
-func (h *Held) outcome(r reply, err error) string {
+func (rd *round) outcome(r reply, err error) string {
 	switch {
 	case errors.Is(err, ErrRefused):
 		return "refused"
 	case errors.Is(err, ErrAnswered):
 		return "answered"
-	case err != nil && h.givenUp() != nil:
+	case err != nil && rd.givenUp() != nil:
 		return "given_up"
 	case err != nil:
 		return "failed"
@@ -217,7 +226,7 @@ func (h *Held) outcome(r reply, err error) string {
 
 // read reads an answer up to the response to the request with this id. Progress on the way
 // is the task's message; other notifications are not for tasks.
-func (h *Held) read(ex Exchange, id []byte) (reply, error) {
+func (rd *round) read(ex Exchange, id []byte) (reply, error) {
 	for {
 		m, err := next(ex)
 		if err != nil {
@@ -228,7 +237,7 @@ func (h *Held) read(ex Exchange, id []byte) (reply, error) {
 		}
 		if p, ok := mcp.PeekProgress(m.Data); ok {
 			if utf8.Valid(m.Data) {
-				h.note(p, m)
+				rd.notes.progress(p, m)
 			}
 			continue
 		}
@@ -239,7 +248,7 @@ func (h *Held) read(ex Exchange, id []byte) (reply, error) {
 		case a.Method != "":
 			continue
 		}
-		switch meant, err := h.isMeant(&a, m, id); {
+		switch meant, err := rd.isMeant(&a, m, id); {
 		case err != nil:
 			return reply{}, err
 		case !meant:
@@ -255,13 +264,13 @@ func (h *Held) read(ex Exchange, id []byte) (reply, error) {
 // another request is passed over on a stream, as is an error that names none. An answer
 // that is no stream holds nothing else: there such an error is the request's own, and
 // another's response is a failure.
-func (h *Held) isMeant(a *mcp.Answer, m Message, id []byte) (bool, error) {
+func (rd *round) isMeant(a *mcp.Answer, m Message, id []byte) (bool, error) {
 	switch {
 	case a.Answers(id), m.Whole && a.IsNobodys():
 		return true, nil
-	case h.reopened.IsZero(): // else streams of the session may be replayed on this one
-		t := h.Task()
-		h.r.Metrics.crossedBy(t)
+	case rd.reopened.IsZero(): // else streams of the session may be replayed on this one
+		t := rd.Task()
+		rd.r.Metrics.crossedBy(t)
 	}
 	if m.Whole {
 		return false, errCrossed
@@ -290,60 +299,60 @@ func next(ex Exchange) (Message, error) {
 }
 
 // act does what the answer to a round means for the task.
-func (h *Held) act(ctx context.Context, u *routing.Upstream, r reply) (again bool, err error) {
+func (rd *round) act(ctx context.Context, u *routing.Upstream, r reply) (again bool, err error) {
 	switch {
 	case !r.CreatesTask() && !utf8.Valid(r.message):
-		return false, task.Illegible(h.Task())
+		return false, task.Illegible(rd.Task())
 	case r.IsError:
 		object, says := task.ErrorOf(r.message)
 		if object == nil {
 			return false, task.ErrGarbled
 		}
-		h.finish(ending{state: task.Failed, outcome: object, message: says})
+		rd.finish(ending{state: task.Failed, outcome: object, message: says})
 	case r.ResultType == mcp.ResultInputRequired:
-		return h.pause(ctx, r)
+		return rd.pause(ctx, r)
 	case r.CreatesTask(), r.ResultType == mcp.ResultTask:
-		return h.follow(ctx, u, r)
+		return rd.follow(ctx, u, r)
 	case len(r.Result) == 0:
 		return false, task.ErrGarbled
 	default:
-		h.finish(ending{state: task.Completed, outcome: r.Result, toolFailed: r.ToolFailed})
+		rd.finish(ending{state: task.Completed, outcome: r.Result, toolFailed: r.ToolFailed})
 	}
 	return false, nil
 }
 
 // pause stores what the client is asked. Nothing is in flight then, and nobody holds the
 // task; unless the tool wants only to be called again.
-func (h *Held) pause(ctx context.Context, r reply) (again bool, err error) {
+func (rd *round) pause(ctx context.Context, r reply) (again bool, err error) {
 	asks, state, err := mcp.InputRequired(r.Result)
 	if err != nil {
 		return false, task.ErrGarbled
 	}
-	return h.pauseFor(ctx, asks, state)
+	return rd.pauseFor(ctx, asks, state)
 }
 
-func (h *Held) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (again bool, err error) {
-	if t := h.Task(); t.Declares != "" {
+func (rd *round) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (again bool, err error) {
+	if t := rd.Task(); t.Declares != "" {
 		if err := t.Undeclared(asks); err != nil {
-			h.r.Metrics.question(ctx, "undeclared")
+			rd.r.Metrics.question(ctx, "undeclared")
 			return false, err
 		}
 	}
-	op := h.l.Op(task.Pause)
-	op.Asks, op.RequestState, op.Round = asks, state, h.Task().Round
-	t, more := h.Task(), int64(len(state))+task.SizeOf(asks)
-	held := h.size
+	op := rd.l.Op(task.Pause)
+	op.Asks, op.RequestState, op.Round = asks, state, rd.Task().Round
+	t, more := rd.Task(), int64(len(state))+task.SizeOf(asks)
+	held := rd.size
 	if len(asks) == 0 { // else nobody holds it then
 		held += more
 	}
-	if !h.l.Quota.TakeHeld(h.ID, t.Size+more, held) {
+	if !rd.l.Quota.TakeHeld(rd.ID, t.Size+more, held) {
 		return false, task.ErrNotKept
 	}
-	if err := h.must(ctx, op); err != nil {
+	if err := rd.must(ctx, op); err != nil {
 		return false, err
 	}
-	h.client = nil
-	t = h.Task()
-	h.l.Notices.Changed(ctx, &t)
+	rd.client = nil
+	t = rd.Task()
+	rd.l.Notices.Changed(ctx, &t)
 	return len(asks) == 0, nil
 }

@@ -20,23 +20,30 @@ const LingerTime = time.Second
 // resumed.
 const maxRetry = time.Minute
 
+// stream is the answer to a round of the legacy era: it may ask meanwhile, and be resumed.
+type stream struct {
+	*round
+	retry time.Duration // how long the upstream wants to be left alone before it is resumed
+	quiet time.Duration // how long one that was resumed may say nothing
+}
+
 // line returns the context of an exchange of the round that ctx bounds. In the legacy era a
 // stream that closes cancels nothing: so the exchange outlives ctx by a moment, in which the
 // upstream is told.
-func (h *Held) line(ctx context.Context) (line context.Context, hangUp func()) {
-	if h.Task().Call == "" {
+func (s *stream) line(ctx context.Context) (line context.Context, hangUp func()) {
+	if s.Task().Call == "" {
 		return ctx, func() {}
 	}
 	line, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		defer end()
-		if !h.abandons(context.Cause(ctx)) {
+		if !s.abandons(context.Cause(ctx)) {
 			return
 		}
-		h.revoke(ctx)
+		s.revoke(ctx)
 		select {
 		case <-time.After(LingerTime):
-			h.revoke(ctx) // the first time may have overtaken the call itself
+			s.revoke(ctx) // the first time may have overtaken the call itself
 		case <-line.Done():
 		}
 	})
@@ -48,20 +55,20 @@ func (h *Held) line(ctx context.Context) (line context.Context, hangUp func()) {
 
 // abandons reports whether nobody wants the call any more that was given up because of
 // cause. Another berth may go on with what this one only lets go of.
-func (h *Held) abandons(cause error) bool {
+func (s *stream) abandons(cause error) bool {
 	switch {
 	case errors.Is(cause, task.ErrShutdown):
-		return !h.canBeLeft()
+		return !s.canBeLeft()
 	case errors.Is(cause, errFenced):
-		return h.Task().State.Terminal()
+		return s.Task().State.Terminal()
 	}
 	return true
 }
 
 // revoke tells the upstream that nobody wants the answer to the call any more.
-func (h *Held) revoke(ctx context.Context) {
-	t := h.Task()
-	h.r.Revoke(ctx, &t, h.call.Unpack())
+func (s *stream) revoke(ctx context.Context) {
+	t := s.Task()
+	s.r.Revoke(ctx, &t, s.call.Unpack())
 }
 
 // post posts a notification or a response in the call's session. It reports whether the
@@ -73,32 +80,32 @@ func (h *Held) post(ctx context.Context, body []byte) bool {
 
 // listen reads the answer to the round, and resumes its stream as often as it breaks and
 // can be resumed.
-func (h *Held) listen(ctx, line context.Context, u *routing.Upstream, ex Exchange) (reply, error) {
+func (s *stream) listen(ctx, line context.Context, u *routing.Upstream, ex Exchange) (reply, error) {
 	for {
-		r, err := h.readFor(ctx, ex)
+		r, err := s.readFor(ctx, ex)
 		ex.Close()
-		switch legacy := h.Task().Call != ""; {
+		switch legacy := s.Task().Call != ""; {
 		case !legacy:
 			return r, err
 		case errors.Is(err, ErrAnswered):
 			return r, err
-		case ctx.Err() != nil && h.abandons(context.Cause(ctx)):
+		case ctx.Err() != nil && s.abandons(context.Cause(ctx)):
 			return reply{}, context.Cause(ctx) // some servers answer what was cancelled
 		case ctx.Err() != nil, err == nil:
 			return r, err
 		case !isBreak(err):
-			if h.abandons(err) {
-				h.revoke(ctx) // it goes on, and what it returns is not wanted
+			if s.abandons(err) {
+				s.revoke(ctx) // it goes on, and what it returns is not wanted
 			}
 			return r, err
 		}
-		h.sayNow()
-		if t := h.Task(); !t.Resumable() {
+		s.notes.flush()
+		if t := s.Task(); !t.Resumable() {
 			return r, err
 		}
-		again, refused := h.reopen(ctx, line, u)
+		again, refused := s.reopen(ctx, line, u)
 		if refused != nil || !errors.Is(err, errQuiet) {
-			h.measureResumption(ctx, refused)
+			s.measureResumption(ctx, refused)
 		}
 		if errors.Is(refused, ErrNoReplay) {
 			return r, err
@@ -114,9 +121,9 @@ func (h *Held) listen(ctx, line context.Context, u *routing.Upstream, ex Exchang
 func isBreak(err error) bool { return errors.Is(err, errBroken) || errors.Is(err, errEnded) }
 
 // readFor reads an answer up to its response, as the era of the call has it.
-func (h *Held) readFor(ctx context.Context, ex Exchange) (reply, error) {
-	if h.Task().Call == "" {
-		return h.read(ex, h.sent)
+func (s *stream) readFor(ctx context.Context, ex Exchange) (reply, error) {
+	if s.Task().Call == "" {
+		return s.read(ex, s.sent)
 	}
 	for {
 		m, err := next(ex)
@@ -124,9 +131,9 @@ func (h *Held) readFor(ctx context.Context, ex Exchange) (reply, error) {
 			return reply{}, err
 		}
 		if m.Data != nil {
-			h.quiet = 0
+			s.quiet = 0
 		}
-		r, over, err := h.hear(ctx, m)
+		r, over, err := s.hear(ctx, m)
 		if over || err != nil {
 			return r, err
 		}
@@ -135,19 +142,19 @@ func (h *Held) readFor(ctx context.Context, ex Exchange) (reply, error) {
 
 // hear does what a message on a legacy call's stream means. over says that r ends the
 // round.
-func (h *Held) hear(ctx context.Context, m Message) (r reply, over bool, err error) {
+func (s *stream) hear(ctx context.Context, m Message) (r reply, over bool, err error) {
 	if m.Retry > 0 {
-		h.retry = min(m.Retry, maxRetry)
+		s.retry = min(m.Retry, maxRetry)
 	}
 	if m.Data == nil {
 		if m.Event != "" {
-			onFreshStack(func() { h.noteThat(saying{event: m.Event}) })
+			onFreshStack(func() { s.notes.add(saying{event: m.Event}) })
 		}
 		return reply{}, false, nil
 	}
 	isText := utf8.Valid(m.Data)
 	if p, ok := mcp.PeekProgress(m.Data); ok && isText {
-		h.note(p, m)
+		s.notes.progress(p, m)
 		return reply{}, false, nil
 	}
 	a, err := mcp.PeekAnswer(m.Data, false)
@@ -155,53 +162,53 @@ func (h *Held) hear(ctx context.Context, m Message) (r reply, over bool, err err
 	case err != nil:
 		return reply{}, false, task.ErrGarbled
 	case a.Method == "":
-		return h.answered(a, m)
+		return s.answered(a, m)
 	case !isText:
-		h.ignore(ctx, a, m)
+		s.ignore(ctx, a, m)
 		return reply{}, false, nil
 	}
-	onFreshStack(func() { err = h.told(ctx, a, m) })
+	onFreshStack(func() { err = s.told(ctx, a, m) })
 	return reply{}, false, err
 }
 
 // ignore drops a request or notification that is not UTF-8: who shows it to a client, or
 // keeps it, could not tell what it says. How far the stream came it tells all the same.
-func (h *Held) ignore(ctx context.Context, a mcp.Answer, m Message) {
+func (s *stream) ignore(ctx context.Context, a mcp.Answer, m Message) {
 	onFreshStack(func() {
 		if a.ID != nil && utf8.Valid(a.ID) {
-			h.post(ctx, mcp.ErrorResponse(bytes.Clone(a.ID), errIllegible.Object()))
+			s.post(ctx, mcp.ErrorResponse(bytes.Clone(a.ID), errIllegible.Object()))
 			return
 		}
-		h.noteThat(saying{event: m.Event})
+		s.notes.add(saying{event: m.Event})
 	})
 }
 
 // told does what a request or a notification means that is no progress.
-func (h *Held) told(ctx context.Context, a mcp.Answer, m Message) error {
+func (s *stream) told(ctx context.Context, a mcp.Answer, m Message) error {
 	switch {
 	case a.ID != nil:
-		return h.asked(ctx, a, m)
+		return s.asked(ctx, a, m)
 	case a.Method == mcp.MethodCancelled:
-		return h.unasked(ctx, m)
+		return s.unasked(ctx, m)
 	}
 	said := saying{event: m.Event}
 	// Progress that says nothing would show the client a token that it did not give.
 	if a.Method != mcp.MethodProgress && len(m.Data) <= task.MaxSaidBytes { // a record is no place for more
 		said.others = oneOf(m.Data)
 	}
-	h.noteThat(said)
+	s.notes.add(said)
 	return nil
 }
 
 // answered takes a response. A stream that was resumed may bear those to other requests.
-func (h *Held) answered(a mcp.Answer, m Message) (r reply, over bool, err error) {
-	if meant, err := h.isMeant(&a, m, h.requestID(h.due)); !meant {
+func (s *stream) answered(a mcp.Answer, m Message) (r reply, over bool, err error) {
+	if meant, err := s.isMeant(&a, m, s.requestID(s.due)); !meant {
 		return reply{}, false, err
 	}
 	if !a.IsError && !a.HasResult {
 		return reply{}, false, task.ErrGarbled
 	}
-	h.sayNow()
+	s.notes.flush()
 	a.ResultType = "" // a member like any other: this era asks by requests
 	return reply{a, m.Data}, true, nil
 }

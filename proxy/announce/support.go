@@ -1,4 +1,4 @@
-package proxy
+package announce
 
 import (
 	"sync"
@@ -16,10 +16,10 @@ const (
 	maxTools = 4096
 )
 
-// toolSupport is what berth has heard a pool's servers say of tasks themselves: their
+// support is what berth has heard a pool's servers say of tasks themselves: their
 // tools in lists, and they in their last answer to initialize. It is not kept in the
 // store: another berth hears it from its own clients, or asks. The zero value is ready.
-type toolSupport struct {
+type support struct {
 	mu    sync.Mutex // guards the fields below
 	tools map[string]heard
 	tasks string // sticky.Binding.Tasks of the last session
@@ -34,16 +34,16 @@ type heard struct {
 }
 
 // learn notes what a tool says.
-func (s *toolSupport) learn(tool, says string) {
+func (s *support) learn(tool, says string) {
 	s.keep(tool, heard{says, time.Now().Add(supportLife)})
 }
 
 // miss notes that nobody could tell what a tool says: then it says nothing, for a moment.
-func (s *toolSupport) miss(tool string) {
+func (s *support) miss(tool string) {
 	s.keep(tool, heard{"", time.Now().Add(supportMiss)})
 }
 
-func (s *toolSupport) keep(tool string, h heard) {
+func (s *support) keep(tool string, h heard) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tools == nil || len(s.tools) >= maxTools {
@@ -53,7 +53,7 @@ func (s *toolSupport) keep(tool string, h heard) {
 }
 
 // of returns what a tool says; known is false if that is to be heard first.
-func (s *toolSupport) of(tool string) (says string, known bool) {
+func (s *support) of(tool string) (says string, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h, ok := s.tools[tool]
@@ -61,14 +61,14 @@ func (s *toolSupport) of(tool string) (says string, known bool) {
 }
 
 // promise notes what the answer to an initialize promises of tasks.
-func (s *toolSupport) promise(tasks string) {
+func (s *support) promise(tasks string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tasks = tasks
 }
 
 // promised returns what the last answer to an initialize promised, "" if there was none.
-func (s *toolSupport) promised() string {
+func (s *support) promised() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.tasks

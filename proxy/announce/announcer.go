@@ -1,0 +1,94 @@
+package announce
+
+import (
+	"log/slog"
+
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/inbound"
+	"berth/proxy/reply"
+	"berth/routing"
+	"berth/sticky"
+	"berth/upgrade"
+)
+
+// Announcer tells the clients of one pool which calls can be tasks, and knows what its servers
+// say of that. A nil one is that of a pool without rules.
+type Announcer struct {
+	pool    string
+	rules   upgrade.Rules
+	log     *slog.Logger
+	support support
+}
+
+// New returns the announcer of a pool, nil where no rule applies to that.
+func New(pool string, rules upgrade.Rules, log *slog.Logger) *Announcer {
+	if !rules.In(pool) {
+		return nil
+	}
+	return &Announcer{pool: pool, rules: rules, log: log}
+}
+
+// Answer returns what becomes of an answer to the call, which was routed to at, if clients learn
+// by it which calls can be tasks; nil otherwise.
+func (a *Announcer) Answer(call *inbound.Call, at *routing.Decision, out *reply.Writer, response *wire.Response) *Answer {
+	c := call.Single()
+	if a == nil || response.Status != wire.StatusOK || c == nil || c.Kind != mcp.KindRequest {
+		return nil
+	}
+	switch c.Method {
+	case mcp.MethodDiscover, mcp.MethodInitialize:
+	case mcp.MethodListTools:
+		if !call.HasCoreTasks(at) {
+			return nil
+		}
+	default:
+		return nil
+	}
+	return &Answer{announcer: a, method: c.Method, lists: call.Endpoint.Identifier != nil, out: out}
+}
+
+// Promised says whose tasks the client was promised, as sticky.Binding.Tasks has it, as far as
+// anybody knows.
+func (a *Announcer) Promised(at *routing.Decision) string {
+	if tasks := at.Binding.Tasks; at.Key.Kind == sticky.Session && tasks != "" {
+		return tasks
+	}
+	return a.support.promised()
+}
+
+// Serves reports whether a call asks for what the client was told of, and the upstream has no
+// method for: a task that is not berth's is one that does not exist.
+func (a *Announcer) Serves(call *inbound.Call, at *routing.Decision) bool {
+	c := call.Single()
+	if a == nil || c == nil {
+		return false
+	}
+	switch c.Method {
+	case mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodCancelTask:
+		return c.IsTask() && call.HasCoreTasks(at) && a.Promised(at) == sticky.TasksAdded
+	}
+	return false
+}
+
+// supportOf returns what a tool of a list is to say of tasks, "" for what it says itself,
+// which it notes.
+func (a *Announcer) supportOf(tool, says string) string {
+	rule := a.rules.For(a.pool, tool)
+	if rule == nil {
+		return ""
+	}
+	a.support.learn(tool, says)
+	switch {
+	case saysSomething(says):
+		return ""
+	case rule.Required:
+		return mcp.TaskRequired
+	}
+	return mcp.TaskOptional
+}
+
+// saysSomething reports whether a tool has a word of its own in what its calls become.
+// The default is none, also where it is spelt out, as the TypeScript SDK v1 does for each
+// tool that was registered as a plain one.
+func saysSomething(says string) bool { return says != "" && says != mcp.TaskForbidden }
