@@ -42,7 +42,6 @@ func checkCommand() *cli.Command {
 	}
 }
 
-// checkOnline writes warnings; the other findings are the error.
 func checkOnline(ctx context.Context, cfg config.Config, warnings io.Writer) error {
 	var broken findings
 	for _, f := range lookAround(ctx, cfg) {
@@ -67,7 +66,6 @@ func warnings(cfg config.Config) (found []finding) {
 	return found
 }
 
-// refusedPages says which pages a pool refuses without its operator having said so.
 func refusedPages(cfg config.Config, pool config.Pool) string {
 	switch {
 	case cfg.OnLoopback() || len(pool.Origins) > 0:

@@ -32,7 +32,6 @@ func (g *graph) storeDegraded() string {
 	return fmt.Sprintf("%s is away since %s: %s", g.store, health.Since.UTC().Format("15:04:05Z"), health.LastError)
 }
 
-// poolAnswers names each upstream that gets no new work, and why.
 func poolAnswers(pool *routing.Pool) (bool, string) {
 	silent := 0
 	var troubled []string

@@ -28,7 +28,6 @@ func demoCommand() *cli.Command {
 	}
 }
 
-// demoFront is berth as flags of the simple case and a file with those rules make it.
 func demoFront(upstreams map[string]string, rules string) (http.Handler, func(), error) {
 	cfg, err := config.Parse("demo", []byte(rules), demoFleet(upstreams))
 	if err != nil {

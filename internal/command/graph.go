@@ -77,7 +77,6 @@ func newGraph(store *storage.Store, cfg config.Config, o observers) (*graph, err
 	return g, nil
 }
 
-// open makes the proxy in front of the parts, once it is known where clients connect.
 func (g *graph) open(cfg config.Config, loopback bool, o observers) {
 	options := proxyOptions(cfg, g.faces, loopback, o)
 	options.Keys, options.Rules, options.Tasks = g.keys, upgradeRules(cfg), g.tasks

@@ -37,7 +37,6 @@ func lookAround(ctx context.Context, cfg config.Config) []finding {
 	return found
 }
 
-// openFiles returns what is wrong with the files that cfg names, beside the looks that take longer.
 func (g *graph) openFiles(cfg config.Config) (found []finding, looks []look) {
 	if _, err := cfg.Store.ReadSealKey(); err != nil {
 		found = append(found, fault("store.seal_key_file", err))

@@ -47,7 +47,6 @@ func newServer(cfg config.Config, handler http.Handler, log *slog.Logger) *http.
 	}
 }
 
-// run serves until ctx ends, drains, and ends requests first, then what they use.
 func (p *process) run(ctx context.Context, listener net.Listener) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -78,7 +77,6 @@ func (p *process) run(ctx context.Context, listener net.Listener) error {
 // goodbye is how long before the end those who wait for tasks are told to ask elsewhere.
 const goodbye = time.Second
 
-// shutDown takes no new connections, ends standing streams, and gives calls the time to drain.
 func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
 	if p.admin != nil {
 		p.admin.SetDraining()
@@ -118,7 +116,6 @@ func (p *process) awaitClients(ctx context.Context) {
 	}
 }
 
-// cut closes what is still under way, and waits until each request has left its record.
 func (p *process) cut(ctx context.Context, why error) {
 	p.log.Warn("drain time is over, what is left is cut", "requests", p.graph.proxy.Serving(), "error", why)
 	p.graph.proxy.Cut()

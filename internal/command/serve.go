@@ -46,7 +46,6 @@ func serveCommand() *cli.Command {
 	}
 }
 
-// serve runs a berth until ctx ends, and then drains it.
 func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 	lines := journal.New(logs)
 	defer lines.Flush()
@@ -99,7 +98,6 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 	return p.run(ctx, framing.NewListener(clients, int(cfg.Limits.Headers)))
 }
 
-// newLoggers returns what berth logs with; access is nil if requests leave no record.
 func newLoggers(cfg config.Log, lines *journal.Journal) (log, access *slog.Logger, err error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {

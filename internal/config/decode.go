@@ -92,7 +92,6 @@ func (v *validator) list(key string, list []any, into reflect.Value) {
 	into.Set(slice)
 }
 
-// listOf returns the elements of both forms a list has once it is parsed.
 func listOf(raw any) ([]any, bool) {
 	switch list := raw.(type) {
 	case []any:

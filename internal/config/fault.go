@@ -46,7 +46,6 @@ func (f Faults) Error() string {
 // maxQuoted bounds how much of a bad value is repeated, in bytes.
 const maxQuoted = 80
 
-// quote returns s so that it fits into one line of a message.
 func quote(s string) string {
 	if len(s) > maxQuoted {
 		return strconv.Quote(s[:maxQuoted]) + "…"

@@ -50,7 +50,6 @@ func suggest(name string, siblings []string) string {
 	return ""
 }
 
-// tableKeys returns the paths of all keys below table, with "[]" for lists of tables.
 func tableKeys(path string, table reflect.Type) []string {
 	var keys []string
 	for i, name := range fieldNames(table) {

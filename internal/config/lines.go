@@ -158,7 +158,6 @@ func unquote(quoted string) string {
 	return quoted
 }
 
-// blank skips blanks, comments and the runes of also.
 func (f *lineFinder) blank(also string) {
 	for f.pos < len(f.text) {
 		switch c := f.peek(); {

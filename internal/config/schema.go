@@ -63,7 +63,6 @@ func setText(into reflect.Value, text string) {
 	}
 }
 
-// bounds judges what tags bound, in table and the tables in it, but for lists of tables.
 func (v *validator) bounds(key string, table reflect.Value) {
 	for i, name := range fieldNames(table.Type()) {
 		field, tag, at := table.Field(i), table.Type().Field(i).Tag, joinKey(key, name)
@@ -86,7 +85,6 @@ func (v *validator) bounds(key string, table reflect.Value) {
 	}
 }
 
-// within judges a number by bounds such as "1KiB 1GiB".
 func (v *validator) within(key string, value reflect.Value, bounds string) {
 	low, high := reflect.New(value.Type()).Elem(), reflect.New(value.Type()).Elem()
 	least, most, _ := strings.Cut(bounds, " ")

@@ -24,7 +24,6 @@ func (v *validator) pools(pools []Pool) {
 	}
 }
 
-// places returns what must not be claimed twice: the path, with each host if there are any.
 func (p *Pool) places() []string {
 	if len(p.Hosts) == 0 {
 		return []string{p.Path}
@@ -154,7 +153,6 @@ func (v *validator) upstreams(key string, upstreams []Upstream) {
 	}
 }
 
-// sameURL returns what two spellings of one URL have in common.
 func sameURL(s string) string {
 	u, err := url.Parse(s)
 	if err != nil {

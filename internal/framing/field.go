@@ -66,7 +66,6 @@ func chunkSize(line []byte) (int64, error) {
 	return size, nil
 }
 
-// number reads digits of a base up to 16, and nothing but digits.
 func number(text []byte, base int64) (n int64, ok bool) {
 	if len(text) == 0 || len(text) > maxDigits {
 		return 0, false
@@ -124,7 +123,6 @@ func isVisible(text []byte) bool {
 	return len(text) > 0
 }
 
-// isText tells whether text may stand in a field's value (RFC 9110 section 5.5).
 func isText(text []byte) bool {
 	for _, c := range text {
 		if c < ' ' && c != '\t' || c == 0x7f {

@@ -26,7 +26,6 @@ type head struct {
 	length  int64 // or noLength
 }
 
-// request takes the request line (RFC 9112 section 3).
 func (h *head) request(line []byte) error {
 	method, rest, _ := bytes.Cut(line, []byte(" "))
 	target, version, _ := bytes.Cut(rest, []byte(" "))
@@ -61,7 +60,6 @@ func checkTarget(connect bool, target []byte) error {
 	return nil
 }
 
-// field heeds the three fields that say where a request ends or whom it is for.
 func (h *head) field(line []byte) error {
 	name, value, err := cutField(line)
 	if err != nil {

@@ -47,10 +47,8 @@ func (l *listener) Accept() (net.Conn, error) {
 	return gated, nil
 }
 
-// handshakeTimeout is how long a client may take for its TLS handshake.
 const handshakeTimeout = 5 * time.Second
 
-// handshakeWatcher is a listener that wants to know how handshakes ended.
 type handshakeWatcher interface {
 	HandshakeEnded(peer net.Addr, err error)
 }

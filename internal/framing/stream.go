@@ -11,7 +11,6 @@ var (
 	errChunkEnd = errors.New("chunk longer than its size")
 )
 
-// place is what the next byte of a stream belongs to.
 type place int
 
 const (
@@ -138,7 +137,6 @@ func (s *stream) endHead() error {
 	return nil
 }
 
-// beginChunk moves to a chunk's data, or past the last chunk.
 func (s *stream) beginChunk(line []byte) (err error) {
 	s.data, err = chunkSize(line)
 	s.at = chunkData

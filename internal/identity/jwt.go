@@ -172,7 +172,6 @@ func (j *JWT) noKey(err error) *mcp.Error {
 	}
 }
 
-// retryKeys is when a request without keys to judge it by may be tried again.
 const retryKeys = time.Second
 
 // Named returns whom a token names, unverified; whole says that both names can be compared.

@@ -46,7 +46,6 @@ type KeyFetcher struct {
 	wanted  chan struct{} // somebody needs a key that is not there
 }
 
-// fetched is what is known after a fetch. It does not change.
 type fetched struct {
 	keys  *keySet       // nil: there were never any
 	err   error         // of the last fetch; nil if it went well
@@ -108,12 +107,10 @@ func (f *KeyFetcher) Find(ctx context.Context, kid string, algorithm jose.Signat
 	return f.state.Load().find(kid, algorithm)
 }
 
-// due reports whether a key that is missing may be fetched now.
 func (s *fetched) due() bool {
 	return s.began.IsZero() || s.keys != nil && time.Since(s.began) >= minGap
 }
 
-// find: that a key is not there says little if keys could not be fetched lately.
 func (s *fetched) find(kid string, algorithm jose.SignatureAlgorithm) (*jose.JSONWebKey, error) {
 	if s.keys == nil {
 		return nil, ErrKeysAway
@@ -165,7 +162,6 @@ func (f *KeyFetcher) await(ctx context.Context, timer *time.Timer) bool {
 	}
 }
 
-// pause is how long after the last fetch the next one begins by itself.
 func (f *KeyFetcher) pause() time.Duration {
 	state := f.state.Load()
 	switch {
@@ -177,7 +173,6 @@ func (f *KeyFetcher) pause() time.Duration {
 	return minGap
 }
 
-// refresh fetches once, and lets those who wait look again.
 func (f *KeyFetcher) refresh(ctx context.Context) {
 	began := time.Now()
 	keys, err := f.fetch(ctx)

@@ -69,7 +69,6 @@ func parseKey(raw []byte) (jose.JSONWebKey, bool) {
 	return key, key.Valid() && key.IsPublic()
 }
 
-// find is [Keys.Find] within the set.
 func (s *keySet) find(kid string, algorithm jose.SignatureAlgorithm) (*jose.JSONWebKey, error) {
 	var fitting []*jose.JSONWebKey
 	named := false
@@ -92,7 +91,6 @@ func (s *keySet) find(kid string, algorithm jose.SignatureAlgorithm) (*jose.JSON
 	return fitting[0], nil
 }
 
-// fits reports whether a key is made for an algorithm (RFC 7518, 3.1).
 func fits(key *jose.JSONWebKey, algorithm jose.SignatureAlgorithm) bool {
 	if key.Algorithm != "" && key.Algorithm != string(algorithm) {
 		return false
@@ -111,7 +109,6 @@ func fits(key *jose.JSONWebKey, algorithm jose.SignatureAlgorithm) bool {
 	return false
 }
 
-// errNoneFits says that no token could be verified, however good.
 var errNoneFits = errors.New("none of the keys is for an accepted algorithm")
 
 // Usable fetches once, beside Run, and returns how many keys are for one of algorithms; none is an

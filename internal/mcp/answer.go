@@ -74,7 +74,6 @@ func PeekAnswerTo(asked string, data []byte, cut bool) (Answer, error) {
 	return peekAnswer(data, cut, nil, asked)
 }
 
-// peekAnswer reads into subscribed as well, unless that is nil.
 func peekAnswer(data []byte, cut bool, subscribed *Subscribed, asked string) (Answer, error) {
 	// Some servers begin a JSON body with a byte order mark; browsers and fetch drop it.
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))

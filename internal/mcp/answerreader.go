@@ -29,7 +29,6 @@ var (
 	errorNames   = []string{"code"}
 )
 
-// object has visit read the value of each member. It fails if one of known is there twice.
 func (r *answerReader) object(known []string, visit func(name []byte)) {
 	if r.kind() != '{' {
 		if r.token(); r.err == nil {

@@ -38,7 +38,6 @@ func Classify(msg *Message, h Headers) *Error {
 	return nil
 }
 
-// setEras sets each call's version and era, and reports whether any is modern.
 func setEras(msg *Message, version string, hasVersion bool, h Headers) (modern bool) {
 	for i := range msg.Calls {
 		c := &msg.Calls[i]

@@ -61,7 +61,6 @@ func (c *Call) Declares() Declared {
 	return Declared(strings.Join(names, " "))
 }
 
-// modes are those of elicitation that a client has: one that names none has forms.
 func modes(elicitation jsontext.Value) (names []string) {
 	url := has(elicitation, "url")
 	if url {
@@ -94,7 +93,6 @@ func (d Declared) Lacks(request []byte) map[string]any {
 	return map[string]any{outer: map[string]any{inner: struct{}{}}}
 }
 
-// asked is the capability that a request of a server's needs, "" if none.
 func asked(request []byte) string {
 	members, err := loose(request, "method", "params")
 	params := members[1]

@@ -46,7 +46,6 @@ func (e *envelope) kind() (kind Kind, ok bool) {
 	return KindRequest, e.method != nil
 }
 
-// usableID returns the id if it is one that may be answered to.
 func (e *envelope) usableID() []byte {
 	if e.id.Kind() == '"' || e.id.Kind() == '0' {
 		return e.id
@@ -54,7 +53,6 @@ func (e *envelope) usableID() []byte {
 	return nil
 }
 
-// check refuses what is no JSON-RPC 2.0 message.
 func (e *envelope) check() error {
 	kind, ok := e.kind()
 	nameless := kind == KindResponse && e.failure != nil && e.id.Kind() == 'n'

@@ -100,7 +100,6 @@ type errorData struct {
 	Outcome         Outcome `json:"outcome,omitempty"`
 }
 
-// data is the error's data, as its fields make it; nil if they make none.
 func (e *Error) data() any {
 	if e.Data != nil || e.Reason == "" && e.Outcome == "" {
 		return e.Data

@@ -39,7 +39,6 @@ func ParseFilter(raw []byte) (Filter, error) {
 	return f, err
 }
 
-// textList returns the list of strings in value, not nil.
 func textList(value jsontext.Value) (list []string, ok bool) {
 	list = []string{}
 	if value.Kind() != '[' {
@@ -54,7 +53,6 @@ func textList(value jsontext.Value) (list []string, ok bool) {
 	return list, r.kind() == ']'
 }
 
-// wants reports whether the wish is for anything.
 func (w Wish) wants() bool {
 	if w.List != nil {
 		return len(w.List) > 0

@@ -21,7 +21,6 @@ type Input struct {
 
 var errTooManyInputs = errors.New("mcp: too many inputs at a time")
 
-// readInputs reads the members of an inputRequests or inputResponses, in order.
 func readInputs(object []byte) ([]Input, error) {
 	inputs := []Input{}
 	err := objectMembers(object, nil, func(name []byte, value jsontext.Value) error {

@@ -31,7 +31,6 @@ const (
 
 const taskPrefix = "tasks/"
 
-// isTaskMethod reports whether method belongs to the reserved prefix "tasks/".
 func isTaskMethod(method string) bool { return strings.HasPrefix(method, taskPrefix) }
 
 // IsPureRead reports whether a request of this method changes nothing, so that it may be sent again
@@ -86,7 +85,6 @@ func namesTask(method string) bool {
 	return slices.Contains([]string{MethodGetTask, MethodTaskResult, MethodCancelTask, MethodUpdateTask}, method)
 }
 
-// knownMethods are those that the published revisions, and the first draft of tasks, have.
 var knownMethods = []string{
 	MethodInitialize, MethodPing, MethodCallTool, MethodListen,
 	MethodGetTask, MethodTaskResult, MethodListTasks, MethodCancelTask, MethodUpdateTask, MethodDeleteTask,

@@ -64,7 +64,6 @@ func pick(object []byte, known, names []string) ([]jsontext.Value, error) {
 	return values, err
 }
 
-// span is where one member of an object stands, in bytes from the start of the data.
 type span struct {
 	name     []byte
 	lead     int // where the comma and the blanks before the name begin
@@ -96,7 +95,6 @@ func NarrowListen(body []byte, keep []string) []byte {
 	return replace(body, ids, "params", "notifications", "taskIds")
 }
 
-// replace puts value in the place of the member that path names, if there is one.
 func replace(body, value []byte, path ...string) []byte {
 	from, to, ok := locate(body, path...)
 	if !ok {
@@ -117,7 +115,6 @@ func memberAt(data []byte, path ...string) jsontext.Value {
 	return data[from:to]
 }
 
-// locate finds where the value of the member that path names stands in data.
 func locate(data []byte, path ...string) (from, to int, ok bool) {
 	r := read(data)
 	defer r.release()

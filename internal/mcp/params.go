@@ -11,7 +11,6 @@ var (
 	paramsOfListen = []string{"_meta", "notifications"}
 )
 
-// paramsNames lists those of a call of this method.
 func paramsNames(method string) []string {
 	switch nameField(method) {
 	case "taskId":

@@ -11,7 +11,6 @@ import (
 // included.
 type patch []change
 
-// change is what becomes of one member, which is added at the end if it is not there.
 type change struct {
 	name   string
 	value  []byte // its new value; nil removes it
@@ -42,13 +41,11 @@ func (p patch) apply(data []byte) ([]byte, error) {
 	return slices.Concat(parts...), nil
 }
 
-// parts is apply without a copy of what stays.
 func (p patch) parts(data []byte) (Parts, error) {
 	edits, err := p.edits(data, 0)
 	return edited(data, edits), err
 }
 
-// edited returns data with the edits made, which stand in order.
 func edited(data []byte, edits []edit) Parts {
 	out, done := make(Parts, 0, 2*len(edits)+1), 0
 	for _, e := range edits {
@@ -58,7 +55,6 @@ func edited(data []byte, edits []edit) Parts {
 	return append(out, data[done:])
 }
 
-// edit puts with in the place of what stands between from and to.
 type edit struct {
 	from, to int
 	with     []byte
@@ -152,7 +148,6 @@ func (p patch) added(spans []span, first bool) (out []byte) {
 	return out
 }
 
-// object is an object with what p adds.
 func (p patch) object() []byte { return slices.Concat([]byte("{"), p.added(nil, true), []byte("}")) }
 
 // Parts are a message in pieces: what is large in it is another's, and no copy.
@@ -178,7 +173,6 @@ func (p Parts) Bytes() []byte {
 // copied is up to which size, in bytes, an outcome is copied: one piece costs less than three.
 const copied = 16 << 10
 
-// around returns a message with value, of which head and tail are before and after it.
 func around(head, value, tail []byte) Parts {
 	if len(value) <= copied {
 		return Parts{append(append(head, value...), tail...)}

@@ -70,7 +70,6 @@ func (m *Message) peekBatch(body []byte, limit int) (id []byte, refused *Error) 
 	return nil, nil
 }
 
-// refusal turns what Peek found into the answer for the client.
 func refusal(err error) *Error {
 	var ambiguous ambiguousError
 	var refused *Error

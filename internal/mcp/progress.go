@@ -20,7 +20,6 @@ type Progress struct {
 	Message  string // for people to read, unverified; "" if there is none
 }
 
-// maxProgressText bounds what Text returns, and other messages of upstreams, in bytes.
 const maxProgressText = 1 << 10
 
 // ProgressToken returns the raw token for the progress of a request that Peek takes, which it
@@ -69,7 +68,6 @@ func (p Progress) Text() string {
 	return shortened(line)
 }
 
-// shortened returns a line as a statusMessage may bear it.
 func shortened(line string) string {
 	if len(line) > maxProgressText {
 		line = strings.ToValidUTF8(line[:maxProgressText], "")

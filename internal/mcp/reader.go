@@ -23,7 +23,6 @@ type reader struct {
 	names  [][]byte // of the members of all objects that are being read
 }
 
-// readers spare each message the buffers and stacks of a decoder.
 var readers = sync.Pool{New: func() any { return new(reader) }}
 
 // Duplicate names are left to the caller, and so is invalid UTF-8: an escaped lone surrogate is
@@ -33,7 +32,6 @@ var (
 	allowNoUTF8     = jsontext.AllowInvalidUTF8(true)
 )
 
-// read returns a reader of data.
 func read(data []byte) *reader {
 	r := readers.Get().(*reader)
 	r.reset(data)
@@ -85,7 +83,6 @@ func (r *reader) name() (name []byte) {
 	return name
 }
 
-// noName reads what stands in the place of a name.
 func (r *reader) noName() []byte {
 	if r.token(); r.err == nil {
 		r.err = errNotObject
@@ -98,7 +95,6 @@ func (r *reader) at() int { return int(r.dec.InputOffset()) }
 // brace is where the next value, an object, begins. The decoder may stand before the colon.
 func (r *reader) brace() int { return r.at() + bytes.IndexByte(r.data[r.at():], '{') }
 
-// end expects nothing after the value that was read.
 func (r *reader) end() {
 	if r.err != nil || r.at() == len(r.data) {
 		return
@@ -114,10 +110,6 @@ const maxMembers = 512
 
 var errTooManyMembers = errors.New("mcp: too many members in one object")
 
-// object reads the next object. visit is called with each member's name, in order, and reads its
-// value; a name that stands there twice, or differs from one of known only in case, is passed over.
-// The first fault of names, or of visit, is returned at the end: what is no JSON at all is called
-// that, and an id behind the name is still found.
 func (r *reader) object(known []string, visit func(name []byte) error) (fault error) {
 	first := len(r.names)
 	r.token()
@@ -154,8 +146,6 @@ func (r *reader) abort() error {
 	return errTooManyMembers
 }
 
-// check refuses an ambiguous name, and remembers it for those that follow in the object, whose
-// names begin at first.
 func (r *reader) check(name []byte, first int, known []string) error {
 	for _, other := range r.names[first:] {
 		if bytes.Equal(other, name) {
@@ -182,7 +172,6 @@ func differsInCase(name []byte, plain bool, known []string) bool {
 	return false
 }
 
-// isPlain reports whether s is ASCII without a backslash.
 func isPlain(s []byte) bool {
 	for _, b := range s {
 		if b == '\\' || b >= utf8.RuneSelf {

@@ -35,7 +35,6 @@ type EventReader struct {
 	begun bool // the beginning of the stream was handed out
 }
 
-// initialBuffer suits the many streams that carry small events or none.
 const initialBuffer = 4 << 10
 
 // NewEventReader reads events from r.
@@ -99,7 +98,6 @@ func (er *EventReader) makeRoom() {
 	er.buf = grown
 }
 
-// scan looks for the end of the event and leaves pos behind it.
 func (er *EventReader) scan() bool {
 	for er.pos < er.to {
 		b := er.buf[er.pos]

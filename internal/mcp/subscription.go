@@ -57,7 +57,6 @@ func notification(method string, id, params []byte) []byte {
 	return bytes.Join([][]byte{[]byte(notificationHead(method)), id, []byte(`},`), params, []byte(`}}`)}, nil)
 }
 
-// notificationHead is what stands before the id of the subscription.
 func notificationHead(method string) string {
 	return `{"jsonrpc":"2.0","method":"` + method + `","params":{"_meta":{"` + metaSubscription + `":`
 }
@@ -108,7 +107,6 @@ const (
 	filterUpdates   = "resourceSubscriptions"
 )
 
-// askedBy is the member of a filter that asks for notifications of a method.
 var askedBy = map[string]string{
 	"notifications/tools/list_changed":     filterTools,
 	"notifications/prompts/list_changed":   filterPrompts,

@@ -42,7 +42,6 @@ type listedTool struct {
 	from, to   int
 }
 
-// toolsIn returns the tools that can be read in the response to a tools/list.
 func toolsIn(message []byte) (tools []listedTool) {
 	start, end := listIn(message)
 	if start == end {
@@ -96,7 +95,6 @@ func (t *listedTool) read(tool jsontext.Value) error {
 	return err
 }
 
-// taskSupport returns what an execution says of tasks, "" for nothing.
 func taskSupport(execution jsontext.Value) (says string, err error) {
 	members, err := named(execution, "taskSupport")
 	if err == nil && members[0] != nil {

@@ -55,7 +55,6 @@ func (v TaskView) Notification(id []byte) Parts {
 	return v.told(CoreTask(v).appendMembers(out, "ttlMs", "pollIntervalMs"), `}}`)
 }
 
-// room is how much the head of a message about the task takes, and what of it is copied.
 func (v TaskView) room(id []byte) int {
 	n := 512 + len(id) + len(v.ID) + len(v.Message)
 	for _, value := range [][]byte{v.Inputs, v.Result, v.Error} {
@@ -82,7 +81,6 @@ func (v TaskView) told(out []byte, end string) Parts {
 	return Parts{append(out, end...)}
 }
 
-// appendTask appends what all shapes of the task have, without the closing brace.
 func (v TaskView) appendTask(out []byte, resultType string) []byte {
 	out = CoreTask(v).appendMembers(append(out, `{"resultType":"`+resultType+`",`...), "ttlMs", "pollIntervalMs")
 	return append(out, `,`+ownMeta...)
@@ -198,7 +196,6 @@ func TaskProgress(params, token []byte, task string) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":%s}`, MethodProgress, params)
 }
 
-// relatedTo is the change that puts the task into the `_meta` of an object.
 func relatedTo(task string) change {
 	value, _ := jsontext.AppendQuote([]byte(`{"taskId":`), task)
 	return change{name: "_meta", within: patch{{name: coreRelatedTask, value: append(value, '}')}}}

@@ -107,7 +107,6 @@ func (v *Value[T]) Run(ctx context.Context) error {
 	}
 }
 
-// reload takes over what the files hold if that changed, and is good.
 func (v *Value[T]) reload() {
 	contents, err := readAll(v.options.Files)
 	seen := digest(contents)
@@ -134,7 +133,6 @@ func (v *Value[T]) reload() {
 	v.options.Logger.Info("files changed and are in use", "what", v.options.What)
 }
 
-// make parses the contents; its errors say whose they are.
 func (v *Value[T]) make(contents [][]byte) (T, error) {
 	value, err := v.parse(contents)
 	if err != nil {

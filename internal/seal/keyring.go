@@ -12,7 +12,6 @@ import (
 	"berth/internal/storage"
 )
 
-// keyName is where the secret stands in a store that keeps it.
 const keyName = "seal:key"
 
 // Keyring seals and opens with the deployment's secret: one that was given, or that berths share

@@ -99,7 +99,6 @@ const (
 	tagSize   = 16
 )
 
-// derive returns n bytes that whoever has the secret can make again, for one use.
 func derive(secret, salt []byte, use string, n int) []byte {
 	derived, err := hkdf.Key(sha256.New, secret, salt, use, n)
 	if err != nil {

@@ -119,7 +119,6 @@ func answered(err error) bool {
 	return err == nil || errors.Is(err, ErrNotFound) || errors.Is(err, ErrConflict) || errors.Is(err, ErrFull)
 }
 
-// meaningless: the caller left, or this one command was refused.
 func meaningless(err error) bool {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f.refusal
@@ -131,7 +130,6 @@ func meaningless(err error) bool {
 type parted interface {
 	Engine
 
-	// part names the server that holds key, as far as is known without asking; else "".
 	part(key string) string
 
 	parts(ctx context.Context) (map[string]func(context.Context) error, error)

@@ -90,7 +90,6 @@ func (c *committer) close() (whole bool) {
 	return !c.broken.Load()
 }
 
-// run commits until close, and cleans up between writes.
 func (c *committer) run() {
 	defer close(c.ended)
 	tick := time.NewTicker(cleanEvery)
@@ -174,9 +173,6 @@ func (c *committer) try() {
 	}
 }
 
-// update runs change in a transaction, removes a few expired records in it, and commits if anything
-// changed. Health hears of each failure; that the disk takes writes again is for try to say, or a
-// full one would be lost and found with each write.
 func (c *committer) update(most int, change change) error {
 	if c.broken.Load() {
 		return errCorrupt

@@ -90,7 +90,6 @@ func (e *fileEngine) Put(ctx context.Context, key string, value []byte, ttl time
 	})
 }
 
-// update is the write of one record, and what became of it.
 type update struct {
 	key, value []byte
 	ttl        time.Duration
@@ -103,7 +102,6 @@ func newUpdate(key string, value []byte, ttl time.Duration) *update {
 	return &update{key: []byte(key), value: bytes.Clone(value), ttl: ttl}
 }
 
-// put gives the key its next version, after before, nil if nothing was there.
 func (u *update) put(tx *bbolt.Tx, before *fileRecord, now time.Time) (bool, error) {
 	next := fileRecord{Record{Value: u.value, Version: 1}, expiry(now, u.ttl)}
 	if before != nil && before.live(now) {

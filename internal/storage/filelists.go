@@ -73,7 +73,6 @@ type namedRecord struct {
 	fileRecord
 }
 
-// liveMembers reads the members of list that stand, in the order of Members.
 func liveMembers(tx *bbolt.Tx, list string, now time.Time) (standing []namedRecord, err error) {
 	bucket := tx.Bucket(bucketMembers)
 	if bucket == nil {

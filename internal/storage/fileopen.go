@@ -20,10 +20,8 @@ import (
 // fileMode lets nobody else read who owns what.
 const fileMode = 0o600
 
-// lockPoll is how often a lock that another process holds is tried.
 const lockPoll = 50 * time.Millisecond
 
-// opening is the opening of one file.
 type opening struct {
 	ctx  context.Context // of Open: it ends the wait for the lock
 	path string
@@ -40,7 +38,6 @@ var (
 	errStranger = errors.New("it is a database of another program")
 )
 
-// staleFile is what is said of a file whose newest state cannot be read.
 const staleFile = "the newest state of the store's file cannot be read, the one before it counts: the last writes may be lost"
 
 // openFile opens or makes the file at path once no other process holds it, and believes nothing
@@ -68,7 +65,6 @@ func openFile(ctx context.Context, path string, opts Options) (*bbolt.DB, error)
 	return db, nil
 }
 
-// open opens the file for bbolt: locked, and found whole.
 func (o *opening) open(path string, flag int, mode os.FileMode) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, flag, mode)
@@ -89,7 +85,6 @@ func (o *opening) open(path string, flag int, mode os.FileMode) (*os.File, error
 	}
 }
 
-// admit locks f and checks it. Unless current, no file or another lies at its path by then.
 func (o *opening) admit(f *os.File) (current bool, err error) {
 	if err := o.lock(f); err != nil {
 		return false, err
@@ -146,7 +141,6 @@ func (o *opening) lock(f *os.File) error {
 	}
 }
 
-// check reads the whole file: its pages, its format, the checksum of each record.
 func (o *opening) check(f *os.File, size int64) error {
 	stranger := true
 	stale, err := boltcheck.Check(f, size, func(bucket, key, value []byte) error {

@@ -61,7 +61,6 @@ func checksum(key, rest []byte) uint32 {
 	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, rest)
 }
 
-// decodeFile reads a record; its value aliases b.
 func decodeFile(key, b []byte) (fileRecord, error) {
 	if len(b) < recordHead || binary.BigEndian.Uint32(b) != checksum(key, b[4:]) {
 		return fileRecord{}, fmt.Errorf("%w: the checksum of a record is wrong", errCorrupt)
@@ -74,7 +73,6 @@ func decodeFile(key, b []byte) (fileRecord, error) {
 
 func (r fileRecord) live(now time.Time) bool { return r.expires == 0 || now.UnixMilli() < r.expires }
 
-// load reads what is kept at key, expired or not; nil if nothing is.
 func (s shelf) load(tx *bbolt.Tx, key []byte) (*fileRecord, error) {
 	bucket := tx.Bucket(s.records)
 	if bucket == nil {
@@ -91,7 +89,6 @@ func (s shelf) load(tx *bbolt.Tx, key []byte) (*fileRecord, error) {
 	return &record, nil
 }
 
-// find returns the live record at key, nil if there is none.
 func (s shelf) find(tx *bbolt.Tx, key []byte, now time.Time) (*fileRecord, error) {
 	record, err := s.load(tx, key)
 	if err != nil || record == nil || !record.live(now) {
@@ -100,7 +97,6 @@ func (s shelf) find(tx *bbolt.Tx, key []byte, now time.Time) (*fileRecord, error
 	return record, nil
 }
 
-// put writes a record in the place of before, nil if there was none.
 func (s shelf) put(tx *bbolt.Tx, key []byte, before *fileRecord, next fileRecord) error {
 	if before != nil && before.expires != next.expires {
 		if err := s.unschedule(tx, key, before.expires); err != nil {
@@ -115,7 +111,6 @@ func (s shelf) put(tx *bbolt.Tx, key []byte, before *fileRecord, next fileRecord
 	return tx.Bucket(s.records).Put(key, next.encode(key))
 }
 
-// remove returns the change that forgets key.
 func (s shelf) remove(key []byte) change {
 	return func(tx *bbolt.Tx, _ time.Time) (bool, error) {
 		before, err := s.load(tx, key)
@@ -136,7 +131,6 @@ func (s shelf) unschedule(tx *bbolt.Tx, key []byte, expires int64) error {
 	return tx.Bucket(s.expiries).Delete(expiryKey(expires, key))
 }
 
-// collect removes at most limit records, and as many members, that have expired, if there are any.
 func collect(tx *bbolt.Tx, now time.Time, limit int) (some bool, err error) {
 	for _, s := range []shelf{records, members} {
 		collected, err := s.collect(tx, now, limit)
@@ -148,8 +142,6 @@ func collect(tx *bbolt.Tx, now time.Time, limit int) (some bool, err error) {
 	return some, nil
 }
 
-// collect takes what is due from the schedule. What lives longer by now has another entry; what is
-// damaged stays, and is told to who asks for it.
 func (s shelf) collect(tx *bbolt.Tx, now time.Time, limit int) (some bool, err error) {
 	schedule := tx.Bucket(s.expiries)
 	if schedule == nil {

@@ -68,7 +68,6 @@ func (h *health) report(closed func() bool, err error) {
 	h.announce(before, after, first)
 }
 
-// announce logs a change and remembers a recovery for those who wait for one.
 func (h *health) announce(before, after Health, first bool) {
 	switch {
 	case after.Healthy && !before.Healthy && !first:
@@ -88,7 +87,6 @@ func (h *health) snapshot() Health {
 	return h.now
 }
 
-// setPolicy notes by which rule the server drops keys, and returns the one before.
 func (h *health) setPolicy(policy string) (before string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

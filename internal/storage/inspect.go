@@ -68,10 +68,8 @@ func inspectFile(ctx context.Context, t target, opts Options) []Finding {
 // inspectAttempts is how often a server is pinged: one lost packet is no finding.
 const inspectAttempts = 3
 
-// inspectKey is a key under which nothing is kept.
 const inspectKey = "inspect"
 
-// redisInspection is one look at a Redis, or at a set of them.
 type redisInspection struct {
 	engine *redisEngine
 	named  *redis.UniversalOptions // bounded
@@ -119,7 +117,6 @@ func (i *redisInspection) finds(warning bool, format string, args ...any) {
 	i.found = append(i.found, Finding{Text: i.engine.target.name + ": " + text, Warning: warning})
 }
 
-// pingAgain asks for a sign of life, from all that hold keys.
 func pingAgain(ctx context.Context, engine Engine) (err error) {
 	for range inspectAttempts {
 		if err = engine.Ping(ctx); err == nil || ctx.Err() != nil {
@@ -151,7 +148,6 @@ func (i *redisInspection) inspectNamed(ctx context.Context) {
 	}
 }
 
-// askNamed asks the sentinel at address who is master, or a node whether it is there.
 func (i *redisInspection) askNamed(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, i.engine.bound)
 	defer cancel()
@@ -168,7 +164,6 @@ func (i *redisInspection) askNamed(ctx context.Context, address string) error {
 	return sentinel.GetMasterAddrByName(ctx, i.named.MasterName).Err()
 }
 
-// tryToWrite runs the script where it finds nothing to write.
 func (i *redisInspection) tryToWrite(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, i.engine.bound)
 	defer cancel()
@@ -183,7 +178,6 @@ func (i *redisInspection) tryToWrite(ctx context.Context) {
 	i.tryNotices(ctx)
 }
 
-// tryNotices watches and notifies where nobody else does.
 func (i *redisInspection) tryNotices(ctx context.Context) {
 	if err := i.engine.Notify(ctx, inspectKey, ""); err != nil {
 		i.finds(false, "other processes cannot be notified: %v", err)
@@ -220,7 +214,6 @@ func (i *redisInspection) inspectServer(ctx context.Context, server *redis.Clien
 	}
 }
 
-// following counts the replicas that have caught up so far that WAIT counts them.
 func following(replication map[string]string) (count int) {
 	for field, value := range replication {
 		if strings.HasPrefix(field, "slave") && strings.Contains(value, "state=online") {
@@ -230,7 +223,6 @@ func following(replication map[string]string) (count int) {
 	return count
 }
 
-// serverInfo asks for one section of INFO.
 func serverInfo(ctx context.Context, server redis.UniversalClient, section string) (map[string]string, error) {
 	text, err := server.Info(ctx, section).Result()
 	fields := make(map[string]string)

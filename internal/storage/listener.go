@@ -15,10 +15,8 @@ import (
 // server, or a master that was replaced and lives on.
 const echoEvery = time.Second
 
-// errDeaf means that a listener does not hear what is said.
 var errDeaf = errors.New("notices do not arrive")
 
-// listener is one connection on which a topic is received, until it is lost.
 type listener struct {
 	*redisEngine
 	topic    string
@@ -71,7 +69,6 @@ func (l *listener) subscribe(ctx context.Context, subscription *redis.PubSub) er
 	return subscription.Subscribe(ctx, l.channel(l.topic), l.channel(l.echo))
 }
 
-// call has the listener hear from itself.
 func (l *listener) call(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.bound)
 	defer cancel()

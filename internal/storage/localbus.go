@@ -5,7 +5,6 @@ import (
 	"sync"
 )
 
-// waitingNotices is how many messages wait for a watcher that is slow.
 const waitingNotices = 256
 
 // localBus is Notices within one process. The zero value has no watchers.
@@ -14,7 +13,6 @@ type localBus struct {
 	watchers map[string]map[*watcher]struct{}
 }
 
-// watcher is one Watch at work.
 type watcher struct {
 	messages chan string
 	missed   chan struct{} // holds one: some message found no room

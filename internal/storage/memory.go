@@ -91,7 +91,6 @@ func (m *memoryEngine) Close() error {
 	return nil
 }
 
-// collect removes a few entries that expired.
 func (m *memoryEngine) collect(now time.Time) {
 	for range collectPerOperation {
 		if len(m.queue) == 0 || m.queue[0].live(now) {
@@ -101,7 +100,6 @@ func (m *memoryEngine) collect(now time.Time) {
 	}
 }
 
-// find returns the live entry at key, or nil.
 func (m *memoryEngine) find(key string, now time.Time) *entry {
 	m.collect(now)
 	standing := m.entries[key]
@@ -124,7 +122,6 @@ func (m *memoryEngine) write(key string, standing *entry, value []byte, now time
 	return standing.record
 }
 
-// schedule sets when e expires and keeps the queue in order.
 func (m *memoryEngine) schedule(e *entry, expires time.Time) {
 	e.expires = expires
 	switch {
@@ -151,7 +148,6 @@ func (m *memoryEngine) remove(e *entry) {
 	}
 }
 
-// deadline is when a life of ttl ends; zero if it does not.
 func deadline(now time.Time, ttl time.Duration) time.Time {
 	if ttl <= 0 {
 		return time.Time{}

@@ -89,7 +89,6 @@ func (l *memoryList) live(now time.Time) []*entry {
 	return l.ordered[at:]
 }
 
-// order is that of Members.
 func order(a, b *entry) int {
 	switch {
 	case a.expires.IsZero() != b.expires.IsZero():

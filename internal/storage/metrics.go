@@ -29,10 +29,8 @@ const (
 	opWatch        = "watch" // not counted: it never ends
 )
 
-// counted are the operations that metrics know.
 var counted = []string{opGet, opPutIfAbsent, opSwap, opPut, opDelete, opAddMember, opRemoveMember, opMembers, opNotify, opNow, opPing}
 
-// reasons are those for which an operation finds the store unavailable.
 var reasons = []string{
 	string(reasonTimeout), string(reasonRefused), string(reasonBreakerOpen), string(reasonBusy), string(reasonOOM), string(reasonReadonly), string(reasonLoading),
 	string(reasonAuth), string(reasonDisk), string(reasonCorrupt), string(reasonUnreplicated), string(reasonOther),
@@ -42,7 +40,6 @@ var reasons = []string{
 // long as it may.
 var durationBuckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1}
 
-// metrics are the instruments of one store.
 type metrics struct {
 	errors   metric.Int64Counter
 	duration metric.Float64Histogram
@@ -51,7 +48,6 @@ type metrics struct {
 	ofDurations *series.Sets[string]
 }
 
-// newMetrics makes the instruments; healthy is asked whenever they are collected.
 func newMetrics(provider metric.MeterProvider, healthy func() bool) (*metrics, error) {
 	meter := series.Meter(provider, "berth/internal/storage")
 	failures, errFailures := meter.Int64Counter("berth.store.errors",
@@ -80,8 +76,6 @@ func newMetrics(provider metric.MeterProvider, healthy func() bool) (*metrics, e
 	return &metrics{errors: failures, duration: duration, gauge: registration, ofDurations: byOperation}, nil
 }
 
-// record counts one operation. What nobody was asked took no time, and would make an outage look
-// fast.
 func (m *metrics) record(ctx context.Context, op string, took time.Duration, err error) {
 	f, failed := errors.AsType[*fault](err)
 	if failed {

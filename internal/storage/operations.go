@@ -43,7 +43,6 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return s.do(ctx, opDelete, s.part(key), func(ctx context.Context) error { return s.engine.Delete(ctx, key) })
 }
 
-// part names the server that is to be asked for key; empty if there is but one.
 func (s *Store) part(key string) string {
 	if several, ok := s.engine.(parted); ok {
 		return several.part(key)

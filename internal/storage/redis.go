@@ -33,7 +33,6 @@ type redisEngine struct {
 	relocate func()        // asks anew which servers hold the keys. Nil where that needs no asking.
 }
 
-// newRedisEngine returns the engine, and how many connections it has to each server.
 func newRedisEngine(t target, opts Options, durability durability) (Engine, int) {
 	// The driver's log repeats every dial error, and is global. Health logs changes, once.
 	logging.Disable()
@@ -50,7 +49,6 @@ func newRedisEngine(t target, opts Options, durability durability) (Engine, int)
 	return engine, bounded.PoolSize
 }
 
-// singleClient speaks to one server at a time.
 func singleClient(o *redis.UniversalOptions) *redis.Client {
 	if o.MasterName == "" {
 		return redis.NewClient(o.Simple())

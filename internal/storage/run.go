@@ -23,7 +23,6 @@ func (s *Store) Run(ctx context.Context) error {
 	return nil
 }
 
-// probe pings at once and then regularly. What a ping finds is health's to know.
 func (s *Store) probe(ctx context.Context) {
 	tick := time.NewTicker(probeInterval)
 	defer tick.Stop()

@@ -53,7 +53,6 @@ return {1, nextVersion}
 
 var recordProgram = newProgram(recordScript)
 
-// errMalformed means that a key under our prefix was not written by this package.
 var errMalformed = errors.New("not a record of ours")
 
 type command struct {
@@ -94,7 +93,6 @@ func (c command) run(ctx context.Context, client redis.UniversalClient, replicas
 	return outcome{done: answer[0] == int64(1), text: text}, w.confirmed(replicas)
 }
 
-// record is the one that was written with value, or the one that stands.
 func (o outcome) record(value []byte) (Record, error) {
 	if !o.done {
 		return decode(o.text)
@@ -123,7 +121,6 @@ func decode(text string) (Record, error) {
 	return Record{Value: []byte(value), Version: version}, nil
 }
 
-// program is a script that runs inside Redis.
 type program struct {
 	text   string
 	digest string // what a server knows it by once it has seen it
@@ -133,8 +130,6 @@ func newProgram(text string) program {
 	return program{text: text, digest: redis.NewScript(text).Hash()}
 }
 
-// run sends the program by its digest, and with its text if the server does not know that (after a
-// restart, a fail-over, or where the key has moved).
 func (p program) run(send func(by, program string) error) error {
 	err := send("evalsha", p.digest)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
@@ -143,7 +138,6 @@ func (p program) run(send func(by, program string) error) error {
 	return err
 }
 
-// errUnreplicated means that the master has a write and too few replicas do.
 var errUnreplicated = errors.New("written, and not known to be replicated")
 
 type write struct {

@@ -91,7 +91,6 @@ func (t *turns) enter(line waiting) (turn chan struct{}, place *list.Element) {
 	return turn, t.lines[line].PushBack(turn)
 }
 
-// left takes a place out of its line, unless its turn has come.
 func (t *turns) left(line waiting, turn chan struct{}, place *list.Element) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -20,7 +20,6 @@ var (
 	errMemoryURL = errors.New("storage: memory: takes nothing after the colon")
 )
 
-// target is a store URL taken apart.
 type target struct {
 	name    string                  // the URL without its secrets
 	redis   *redis.UniversalOptions // nil for memory: and file:

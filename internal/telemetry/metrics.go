@@ -20,7 +20,6 @@ const maxSeries = 1000
 // durationBuckets, in seconds, are those that the semantic conventions for MCP recommend.
 var durationBuckets = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300}
 
-// newRegistry returns a registry of its own, with what can be told without OpenTelemetry.
 func newRegistry(version, revision string) *prometheus.Registry {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "berth_build_info",
@@ -64,7 +63,6 @@ func (t *Telemetry) startMetrics(res *resource.Resource) error {
 	return nil
 }
 
-// durationView gives MCP's durations their buckets. Others bring their own.
 var durationView = sdkmetric.NewView(
 	sdkmetric.Instrument{Name: "mcp.*.duration", Kind: sdkmetric.InstrumentKindHistogram, Unit: "s"},
 	sdkmetric.Stream{Aggregation: sdkmetric.AggregationExplicitBucketHistogram{Boundaries: durationBuckets}},

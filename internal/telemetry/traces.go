@@ -50,7 +50,6 @@ func withTracesPath(endpoint string) string {
 	return endpoint
 }
 
-// protocolHTTP is the OTLP protocol that berth speaks.
 const protocolHTTP = "http/protobuf"
 
 // environment is what berth reads of the OTEL_* variables (OpenTelemetry specification,

@@ -17,7 +17,6 @@ const (
 	smallestPage, largestPage = 1 << 10, 1 << 24
 )
 
-// meta is one of the two states that a file can be in, as bbolt writes them in turn.
 type meta struct {
 	Magic, Version, PageSize, Flags uint32
 

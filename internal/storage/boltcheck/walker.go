@@ -19,7 +19,6 @@ const (
 	bucketBytes  = 16 // of a bucket's value: its root page and a sequence number
 )
 
-// bucketFlag marks a leaf's element whose value is a bucket.
 const bucketFlag = 0x01
 
 // deepest bounds the levels of a tree, buckets in buckets included; that of the largest file has
@@ -176,7 +175,6 @@ func (p page) element(i int) (e element, ok bool) {
 	return e, ok
 }
 
-// cut returns n bytes of b from pos on, if they are there.
 func cut(b []byte, pos, n uint32) ([]byte, bool) {
 	if uint64(pos)+uint64(n) > uint64(len(b)) {
 		return nil, false
