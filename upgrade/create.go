@@ -132,3 +132,42 @@ func (t *Tasks) record(ctx context.Context, task task.Task, c task.Creation) (e 
 	)
 	return e, err
 }
+
+const (
+	// createAtOnce is how many creations a berth has under way at its store. Of a burst the
+	// first have their handles early, and the store is well throughout.
+	createAtOnce = 32
+
+	// createWait is how long a call waits until its creation begins: less than what
+	// clients wait for an answer.
+	createWait = 10 * time.Second
+)
+
+// creating are the places of creations that are under way, in a channel as large.
+type creating chan struct{}
+
+func newCreating() creating { return make(creating, createAtOnce) }
+
+// enter waits for a place, in the order of arrival.
+func (c creating) enter(ctx context.Context) error {
+	select {
+	case c <- struct{}{}:
+		return nil
+	default:
+	}
+	ctx, cancel := context.WithTimeout(ctx, createWait)
+	defer cancel()
+	select {
+	case c <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ledger.Unavailable(context.Cause(ctx))
+	}
+}
+
+func (c creating) leave() { <-c }
+
+// withheldSpare is how long after the time that is given for it a task is still taken for
+// withheld of which nothing else is heard: the steps of its creation come before that time,
+// and those by which it is forgotten after it.
+const withheldSpare = 2 * ledger.StoreTime

@@ -15,14 +15,6 @@ import (
 // this caller's above all.
 var ErrTooMuchLent = errors.New("upgrade: too much is lent")
 
-// Return notes that the client has what the view shows, or will not have it. It is called
-// once for each view that Get returned.
-func (v View) Return() {
-	if v.lent != nil {
-		v.lent.from.giveBack(v.lent)
-	}
-}
-
 // showOutcome puts the outcome of a task that has ended into the view.
 func (t *Tasks) showOutcome(ctx context.Context, v *View) (err error) {
 	name := v.Task.Outcome

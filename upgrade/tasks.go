@@ -65,16 +65,6 @@ func newTasks(o Options, s ledger.Store) *Tasks {
 // while the deployment's secret is not known yet.
 func (t *Tasks) Owns(ctx context.Context, id string) (bool, error) { return t.ledger.IDs.Ours(ctx, id) }
 
-// View is a task as its client may see it.
-type View struct {
-	task.Task
-	Outcome []byte // the result or the error, once there is one
-	Inputs  []byte // what it waits for between two rounds, as one JSON object
-	Place   int    // in the queue, from 1; 0: in none
-
-	lent *lent // nil: these are the view's own
-}
-
 // Get returns a task with its outcome, until its caller returns the view. Errors: ErrUnknown, a
 // *Refusal, or one that wraps storage.ErrUnavailable.
 func (t *Tasks) Get(ctx context.Context, id string, who task.Asker) (View, error) {
@@ -193,3 +183,34 @@ func (t *Tasks) Open(ctx context.Context) error { return t.peers.Open(ctx) }
 // Run keeps this process known as a holder, hears what others tell, and sees to the tasks
 // of those that died, until ctx ends. Held calls outlive it: see Drain.
 func (t *Tasks) Run(ctx context.Context) error { return t.peers.Run(ctx) }
+
+// InMemory is how many bytes of what tasks keep are in this process's memory, those that
+// clients are being given included.
+func (t *Tasks) InMemory() int64 {
+	all, lent := t.ledger.Quota.Total(), t.lending.total()
+	if t.ledger.Store.Shared() || t.ledger.Store.Durable() {
+		return all.Held + lent
+	}
+	return all.Bytes + all.Held + lent
+}
+
+// KeepsMuch reports whether the tasks of a caller, as Creation names it, keep at least an even
+// share of what all keep, or as much of what clients are being given.
+func (t *Tasks) KeepsMuch(caller string) bool {
+	name := task.Digest(caller)
+	return t.ledger.Quota.AboveEven(name) || t.lending.aboveEven(name)
+}
+
+// Glance returns a task without its outcome, which the core dialect does not show with it.
+// Errors are those of Get.
+func (t *Tasks) Glance(ctx context.Context, id string, who task.Asker) (View, error) {
+	e, err := t.find(ctx, id, who)
+	if err != nil {
+		return View{}, err
+	}
+	v := View{Task: e.Task}
+	if e.State == task.Queued {
+		v.Place = t.ledger.Queues.Position(ctx, &e.Task)
+	}
+	return v, nil
+}

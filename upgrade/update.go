@@ -38,7 +38,7 @@ func (t *Tasks) Update(ctx context.Context, id string, who task.Asker, answers [
 	if next.Waiting() { // these are the last answers: its call is held here
 		held = next.Weight()
 	}
-	if !t.ledger.Quota.TakeHeld(id, next.Weight(), held) {
+	if !t.ledger.Quota.Take(id, next.Weight(), held) {
 		t.runner.Metrics.Refused(ctx, "answers")
 		return &task.Refusal{Err: ledger.ErrTooMuchKept, Reason: "answers"}
 	}

@@ -61,9 +61,9 @@ func (e *Epoch) take(since, seen time.Time) bool {
 	return true
 }
 
-// since is since when the store has kept what it held. Seen is since when it was
-// healthy: a word that was given before an outage counts no more.
-func (e *Epoch) since(seen time.Time) time.Time {
+// keptSince is since when the store has kept what it held, as far as this process knows. seen
+// is since when it was healthy; zero counts what was lost alone. A word that was given before an outage counts no more.
+func (e *Epoch) keptSince(seen time.Time) time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
@@ -79,14 +79,6 @@ func (e *Epoch) distrusted() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return time.Now().Before(e.distrustedTo)
-}
-
-// stableFor reports whether the store has kept what it held for this long, as far as this
-// process has seen.
-func (e *Epoch) stableFor(span time.Duration) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return time.Since(e.lost) >= span
 }
 
 // enter notes the epoch that stands, and reports whether there was another before.
@@ -155,7 +147,7 @@ func (e *Epoch) Beat() time.Duration { return e.Life / 3 }
 // PlacesKnown reports whether the store knows which places are taken: what it has lost,
 // holders need a moment to put back.
 func (e *Epoch) PlacesKnown(ctx context.Context) bool {
-	return !e.store.Shared() || e.Check(ctx) == nil && e.stableFor(e.Settling())
+	return !e.store.Shared() || e.Check(ctx) == nil && time.Since(e.keptSince(time.Time{})) >= e.Settling()
 }
 
 func (e *Epoch) WakeBeat() { Signal(e.Woken) }

@@ -181,3 +181,11 @@ func (q *Queues) NoteRound(ctx context.Context, line string, taken Turn, life ti
 // PlacesOf begins the names of the places that a holder takes for a task. No two are
 // named alike: what is given back late must not be what was taken since.
 func PlacesOf(id, holder string) string { return id + " " + holder + " " }
+
+// FreeSlot gives a place back, as soon as the store takes it.
+func (l *Ledger) FreeSlot(ctx context.Context, list, name string) {
+	free := func(ctx context.Context) error { return l.Store.RemoveMember(ctx, list, name) }
+	if free(ctx) != nil {
+		l.Backlog.Add(free)
+	}
+}

@@ -119,31 +119,21 @@ func (q *Quota) Count(id, caller string, bytes, held int64, expires time.Time) {
 	q.put(&kept{id: id, caller: caller, bytes: bytes, held: held, expires: expires})
 }
 
-// Take has a task keep n bytes in place of what it kept, and reports whether there was room
-// for that.
-func (q *Quota) Take(id string, n int64) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.expire(time.Now())
-	k := q.tasks[id]
-	if k == nil {
-		return true
-	}
-	if !q.mayKeep(k, n) {
-		return false
-	}
-	q.resize(k, n, k.held)
-	return true
-}
+// AsHeld stands for as many bytes as a task holds already.
+const AsHeld = -1
 
-// TakeHeld is take for a task of which this process is to hold so many bytes besides.
-func (q *Quota) TakeHeld(id string, n, held int64) bool {
+// Take has a task keep n bytes in place of what it kept, and this process hold so many of
+// them, and reports whether there was room for that.
+func (q *Quota) Take(id string, n, held int64) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.expire(time.Now())
 	k := q.tasks[id]
 	if k == nil {
 		return true
+	}
+	if held == AsHeld {
+		held = k.held
 	}
 	if !q.mayKeep(k, n) || !q.mayHold(k, held) {
 		return false

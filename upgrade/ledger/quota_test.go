@@ -58,10 +58,10 @@ func TestEachBoundOfWhatIsKeptRefuses(t *testing.T) {
 func TestSmallOutcomeIsAlwaysKept(t *testing.T) {
 	q := newQuota(Bounds{BytesPerCaller: kibi})
 	q.Count("task", "one", 0, 0, time.Now().Add(time.Hour))
-	if q.Take("task", smallOutcome+1) {
+	if q.Take("task", smallOutcome+1, AsHeld) {
 		t.Error("there was room for more than that")
 	}
-	if !q.Take("task", smallOutcome) {
+	if !q.Take("task", smallOutcome, AsHeld) {
 		t.Error("there was no room")
 	}
 }
@@ -82,7 +82,7 @@ func TestQuotaAddsUp(t *testing.T) {
 					_ = q.Admit(id, caller, n, time.Now().Add(time.Hour))
 				}
 			case 2:
-				q.Take(id, n)
+				q.Take(id, n, AsHeld)
 			case 3:
 				q.LetGo(id)
 			case 4:

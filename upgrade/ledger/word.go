@@ -41,15 +41,10 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// stableSince is since when the store has kept what it held, as this process knows by itself
-// or by another's word.
-func (e *Epoch) stableSince() time.Time {
-	return e.since(e.store.Health().Since)
-}
-
 // IsStable reports whether the store is well, and has been for as long as a lease lives.
 func (e *Epoch) IsStable() bool {
-	return e.store.Health().Healthy && time.Since(e.stableSince()) >= e.Life
+	health := e.store.Health()
+	return health.Healthy && time.Since(e.keptSince(health.Since)) >= e.Life
 }
 
 // word is what this process says of the store.
@@ -58,7 +53,7 @@ func (e *Epoch) word(ctx context.Context) (Word, error) {
 		return Word{}, err
 	}
 	now := e.clock.Now()
-	return Word{Since: now.Add(-time.Since(e.stableSince())), Said: now}, nil
+	return Word{Since: now.Add(-time.Since(e.keptSince(e.store.Health().Since))), Said: now}, nil
 }
 
 // Hear takes the words of other holders, of the dead too whose leases still stand. It has a

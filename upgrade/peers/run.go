@@ -3,6 +3,7 @@ package peers
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"berth/upgrade/ledger"
@@ -147,5 +148,22 @@ func (p *Peers) lookAtChanges(ctx context.Context) {
 	for _, id := range mail {
 		p.runner.LookAt(ctx, id)
 		p.ledger.Lists.Remove(ctx, p.ledger.Lists.ChangesFor(p.ledger.Holder), id)
+	}
+}
+
+// heard acts on what a berth has told.
+func (p *Peers) heard(ctx context.Context, message string) {
+	from, about, ok := strings.Cut(message, " ")
+	switch {
+	case !ok:
+		p.ledger.Notices.WakeAll()
+		p.lookAtChanges(ctx)
+	case from == p.ledger.Holder:
+	default:
+		for one := range strings.FieldsSeq(about) {
+			p.ledger.Notices.Wake(one)
+			p.runner.LookAt(ctx, one)
+			p.runner.Recount(ctx, one)
+		}
 	}
 }

@@ -54,7 +54,7 @@ func (s *stream) asked(ctx context.Context, a mcp.Answer, m Message) error {
 // kept, and in memory until it has answered.
 func (s *stream) hasRoom(ctx context.Context, t *task.Task, n int) bool {
 	more := int64(n)
-	room := s.l.Quota.TakeHeld(s.ID, t.Weight()+more, s.holds(t)+more)
+	room := s.l.Quota.Take(s.ID, t.Weight()+more, s.holds(t)+more)
 	if !room {
 		s.r.Metrics.Refused(ctx, "question")
 	}
@@ -159,4 +159,28 @@ func (s *stream) close(ctx context.Context, key, event string, says ...json.RawM
 	s.recount(&t)
 	s.l.Notices.Changed(ctx, &t)
 	return s.insist(ctx, func(ctx context.Context) error { return s.l.Asks.Remove(ctx, &t, key) })
+}
+
+// refuseUndeclared answers a request on a legacy call's stream that its client has not
+// declared to answer, in the client's place. It reports whether the request is one.
+func (s *stream) refuseUndeclared(ctx context.Context, t *task.Task, id, request []byte) bool {
+	refusal := t.Declares.Refusal(request)
+	if refusal == nil {
+		return false
+	}
+	s.r.Metrics.question(ctx, "undeclared")
+	s.post(ctx, mcp.ErrorResponse(id, refusal.Object()))
+	return true
+}
+
+// undeclared returns why a call fails that asks its client for something which that has not
+// declared; nil if it does not. Servers must not ask so (2026-07-28, multi round-trip
+// requests, "Server Requirements"), and the client could not answer.
+func undeclared(declares mcp.Declared, asks []mcp.Input) error {
+	for _, ask := range asks {
+		if lacks := declares.Lacks(ask.Value); lacks != nil {
+			return mcp.ErrLacks(lacks)
+		}
+	}
+	return nil
 }

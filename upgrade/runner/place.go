@@ -207,3 +207,16 @@ func (sl *slot) leave(at place) {
 	sl.h.l.FreeSlot(ctx, at.list, at.name)
 	sl.h.l.Notices.Tell(ctx, ledger.QueueTopic(sl.h.Task().Terms.Queue))
 }
+
+// standIn takes the place of a call that runs at u already.
+func (sl *slot) standIn(u *routing.Upstream) place {
+	t := sl.h.Task()
+	at := place{Lease: sl.h.r.Pools[t.Pool].Routing.Own(u)}
+	if t.Terms.Slots == 0 {
+		return at
+	}
+	at.list, at.name = sl.h.l.Lists.SlotsOf(t.Terms.Queue, u.Name), ledger.PlacesOf(t.ID, sl.h.l.Holder)+task.NewName(6)
+	_ = sl.h.l.Lists.Add(sl.h.ctx, at.list, at.name, time.Until(sl.h.Expires)+ledger.Spare, 0) // more than the rule says, for it runs; put back if it is lost
+	sl.standAt(at)
+	return at
+}

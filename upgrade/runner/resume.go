@@ -9,7 +9,6 @@ import (
 
 	"berth/internal/mcp"
 	"berth/routing"
-	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
 
@@ -70,19 +69,6 @@ func (s *stream) lose(ctx context.Context, err error) (again bool, _ error) {
 		return false, err
 	}
 	return true, s.insist(ctx, func(ctx context.Context) error { return s.l.Asks.Close(ctx, &t) })
-}
-
-// standIn takes the place of a call that runs at u already.
-func (sl *slot) standIn(u *routing.Upstream) place {
-	t := sl.h.Task()
-	at := place{Lease: sl.h.r.Pools[t.Pool].Routing.Own(u)}
-	if t.Terms.Slots == 0 {
-		return at
-	}
-	at.list, at.name = sl.h.l.Lists.SlotsOf(t.Terms.Queue, u.Name), ledger.PlacesOf(t.ID, sl.h.l.Holder)+task.NewName(6)
-	_ = sl.h.l.Lists.Add(sl.h.ctx, at.list, at.name, time.Until(sl.h.Expires)+ledger.Spare, 0) // more than the rule says, for it runs; put back if it is lost
-	sl.standAt(at)
-	return at
 }
 
 // reopen resumes the stream of the round that is in flight, as soon as the upstream lets

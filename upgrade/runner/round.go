@@ -333,7 +333,7 @@ func (rd *round) pause(ctx context.Context, r reply) (again bool, err error) {
 
 func (rd *round) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (again bool, err error) {
 	if t := rd.Task(); t.Declares != "" {
-		if err := t.Undeclared(asks); err != nil {
+		if err := undeclared(t.Declares, asks); err != nil {
 			rd.r.Metrics.question(ctx, "undeclared")
 			return false, err
 		}
@@ -345,7 +345,7 @@ func (rd *round) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (
 	if len(asks) == 0 { // else nobody holds it then
 		held += more
 	}
-	if !rd.l.Quota.TakeHeld(rd.ID, t.Size+more, held) {
+	if !rd.l.Quota.Take(rd.ID, t.Size+more, held) {
 		return false, task.ErrNotKept
 	}
 	if err := rd.must(ctx, op); err != nil {
@@ -355,4 +355,27 @@ func (rd *round) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (
 	t = rd.Task()
 	rd.l.Notices.Changed(ctx, &t)
 	return len(asks) == 0, nil
+}
+
+// all reports whether the task is to be forgotten: nobody was told of it, or the client
+// has its answer.
+func (rd *round) all() (forget bool) {
+	for bare := 0; ; bare++ {
+		again, err := rd.play(bare)
+		switch {
+		case errors.Is(err, ErrAnswered), errors.Is(err, errDiscarded):
+			return true
+		case errors.Is(err, errFenced), errors.Is(err, errCancelled):
+			return false
+		case err != nil && rd.client != nil && rd.client.Failed(err):
+			return true
+		case errors.Is(err, task.ErrShutdown) && rd.canBeLeft():
+			return false // it stays listed, for whoever finds this process gone
+		case err != nil:
+			rd.fail(err)
+			return errors.Is(rd.givenUp(), errDiscarded)
+		case !again:
+			return errors.Is(rd.givenUp(), errDiscarded)
+		}
+	}
 }

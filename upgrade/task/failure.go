@@ -63,11 +63,11 @@ func FailureOf(err error, t Task) *mcp.Error {
 	case errors.Is(err, ErrNoCredentials):
 		return Lost(mcp.ReasonHolderLost, "the berth that held the call is gone, and no other one has the credentials for it", t)
 	case errors.Is(err, routing.ErrNoUpstream):
-		return NoUpstream("no upstream is available", t.fateUnsent())
+		return NoUpstream("no upstream is available", fate(t.Round-1))
 	case errors.As(err, &unanswered):
 		return wordUnanswered(unanswered, t)
 	case errors.Is(err, storage.ErrUnavailable):
-		return &mcp.Error{Code: mcp.CodeUnavailable, Message: "the store did not take the task's steps", Reason: mcp.ReasonStoreUnavailable, Outcome: t.fate()}
+		return &mcp.Error{Code: mcp.CodeUnavailable, Message: "the store did not take the task's steps", Reason: mcp.ReasonStoreUnavailable, Outcome: fate(t.Round)}
 	}
 	return brokeOff()
 }
@@ -79,9 +79,9 @@ func brokeOff() *mcp.Error {
 func wordUnanswered(e *exchange.SendError, t Task) *mcp.Error {
 	switch {
 	case !e.Sent && t.Session != "":
-		return NoUpstream("the server that has the client's session cannot be reached", t.fateUnsent())
+		return NoUpstream("the server that has the client's session cannot be reached", fate(t.Round-1))
 	case !e.Sent:
-		return NoUpstream("no upstream can be reached", t.fateUnsent())
+		return NoUpstream("no upstream can be reached", fate(t.Round-1))
 	case e.Garbled:
 		return Lost(mcp.ReasonBadUpstream, "the server's answer is none in HTTP", t)
 	case e.TimedOut:
@@ -98,27 +98,20 @@ func NoUpstream(message string, fate mcp.Outcome) *mcp.Error {
 	return &mcp.Error{Code: mcp.CodeUnavailable, Message: message, Reason: mcp.ReasonNoUpstream, Outcome: fate}
 }
 
-// fateUnsent is what became of a call whose round was not sent: those before it may have been.
-func (t *Task) fateUnsent() mcp.Outcome {
-	if t.Round > 1 {
-		return mcp.Unknown
-	}
-	return mcp.NotExecuted
-}
-
 // Lost is a failure after which nobody knows what the tool did, unless it was not called.
 func Lost(reason, message string, t Task) *mcp.Error {
-	if t.mayHaveExecuted() {
-		message += "; the tool may have run"
-	} else {
+	became := fate(t.Round)
+	if became == mcp.NotExecuted {
 		message += "; the tool did not run"
+	} else {
+		message += "; the tool may have run"
 	}
-	return &mcp.Error{Code: mcp.CodeInternal, Message: message, Reason: reason, Outcome: t.fate()}
+	return &mcp.Error{Code: mcp.CodeInternal, Message: message, Reason: reason, Outcome: became}
 }
 
-// fate is what became of a call that nobody has heard of again.
-func (t *Task) fate() mcp.Outcome {
-	if t.mayHaveExecuted() {
+// fate is what became of a call of which so many rounds may have reached an upstream.
+func fate(rounds int) mcp.Outcome {
+	if rounds > 0 {
 		return mcp.Unknown
 	}
 	return mcp.NotExecuted
@@ -131,9 +124,6 @@ func Illegible(t Task) error {
 	e.Outcome = mcp.Executed
 	return e
 }
-
-// mayHaveExecuted reports whether a round may have reached an upstream.
-func (t *Task) mayHaveExecuted() bool { return t.Round > 0 }
 
 // ErrorOf returns the JSON-RPC error of an upstream's answer as it stands there, and what
 // it says, for the statusMessage. What is no error that clients can read (a text, no code,
@@ -151,3 +141,15 @@ func Readable(object []byte) (_ []byte, says string) {
 	}
 	return object, cmp.Or(mcp.OneLine(*e.Message), "the tool call failed")
 }
+
+// Refusal says which bound keeps a caller from making a task, or from being given an outcome.
+type Refusal struct {
+	Err    error  // ErrTooMany, ErrTooMuchKept or ErrTooMuchLent
+	Reason string // the bound, as metrics name it
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return r.Err.Error() + " (" + r.Reason + ")" }
+
+// Unwrap returns Err.
+func (r *Refusal) Unwrap() error { return r.Err }

@@ -7,21 +7,15 @@ import (
 	"time"
 )
 
-// MaxUnsaved bounds the outcomes in memory that the store has not taken, and those that are
-// being read, in bytes; unless Options say less.
+// MaxUnsaved bounds the bytes of results that are in memory and not in the store, unless Options
+// say less.
 const MaxUnsaved = 256 << 20
 
 // roomEvery is how often who waits for room looks whether the store is well.
 const roomEvery = 250 * time.Millisecond
 
-// unsaved are bytes of results. They are counted from when they are read until the store has them. One caller has
-// half of the room; one answer alone may be of any size.
-// newUnsaved returns a count of at most so many bytes, 0: maxUnsaved. While the store is not
-// healthy nobody waits.
-func NewUnsaved(most int64, healthy func() bool) *Unsaved {
-	return &Unsaved{most: cmp.Or(most, MaxUnsaved), healthy: healthy}
-}
-
+// Unsaved are bytes of results, from when they are read until the store has them. One caller
+// has half of the room; one answer alone may be of any size.
 type Unsaved struct {
 	most    int64
 	healthy func() bool // whether the store is well, so that there will be room
@@ -30,6 +24,12 @@ type Unsaved struct {
 	n     int64
 	by    map[string]int64
 	freed chan struct{} // closed when some are given back
+}
+
+// NewUnsaved returns a count of at most so many bytes, 0: MaxUnsaved. While the store is not
+// healthy nobody waits.
+func NewUnsaved(most int64, healthy func() bool) *Unsaved {
+	return &Unsaved{most: cmp.Or(most, MaxUnsaved), healthy: healthy, by: map[string]int64{}}
 }
 
 // Take counts n more bytes of a caller's if there is room for them. Else it returns a channel
@@ -43,9 +43,6 @@ func (u *Unsaved) Take(caller string, n int64) (wait <-chan struct{}) {
 			u.freed = make(chan struct{})
 		}
 		return u.freed
-	}
-	if u.by == nil {
-		u.by = map[string]int64{}
 	}
 	u.n += n
 	u.by[caller] += n

@@ -81,3 +81,50 @@ func (r *Rule) matches(pool, tool string) bool {
 }
 
 func (r *Rule) isFor(pool string) bool { return r.Pool == "" || r.Pool == pool }
+
+// Rules are an operator's rules, in the order in which they count. The zero value
+// upgrades nothing.
+type Rules []Rule
+
+// For returns the first rule that is for calls of tool in pool, nil if there is none.
+// The rule is shared: it must not be changed.
+func (r Rules) For(pool, tool string) *Rule {
+	for i := range r {
+		if r[i].matches(pool, tool) {
+			return &r[i]
+		}
+	}
+	return nil
+}
+
+// In reports whether any rule is for pool, whatever the tool.
+func (r Rules) In(pool string) bool {
+	for i := range r {
+		if r[i].isFor(pool) && len(r[i].Tools) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// OrphanPolicy says what becomes of a task whose holder died after its call was sent.
+type OrphanPolicy string
+
+const (
+	// OrphanFail ends the task as failed and says that the tool may have run. It is the
+	// zero value's meaning too.
+	OrphanFail OrphanPolicy = "fail"
+	// OrphanRerun sends the call again: for tools that may run twice.
+	OrphanRerun OrphanPolicy = "rerun"
+)
+
+// StorePolicy says what becomes of a call whose task cannot be recorded because the
+// store does not take it. Nothing was sent upstream by then.
+type StorePolicy string
+
+const (
+	// StoreSync leaves the call a plain one. It is the zero value's meaning too.
+	StoreSync StorePolicy = "sync"
+	// StoreRefuse refuses the call before the tool runs.
+	StoreRefuse StorePolicy = "refuse"
+)

@@ -226,36 +226,6 @@ func Digest(parts ...string) string {
 	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:12])
 }
 
-// MayAsk reports whether a call may have this request open. One that is, and is replayed,
-// stays so.
-func (t *Task) MayAsk(key string, request []byte) bool {
-	size := len(request)
-	for _, ask := range t.Asks {
-		size += len(ask.Request)
-	}
-	return t.IsAsked(key) || len(t.Asks) == 0 || len(t.Asks) < MaxAsks && size <= MaxAskBytes
-}
-
-const (
-	// MaxAsks bounds how many requests of a call may be open at once.
-	MaxAsks = 32
-	// MaxAskBytes bounds them together, unless there is only one: each change of the record
-	// writes them anew.
-	MaxAskBytes = 8 << 20
-)
-
-// Undeclared returns why a call fails that asks its client for something which that has not
-// declared; nil if it does not. Servers must not ask so (2026-07-28, multi round-trip
-// requests, "Server Requirements"), and the client could not answer.
-func (t *Task) Undeclared(asks []mcp.Input) error {
-	for _, ask := range asks {
-		if lacks := t.Declares.Lacks(ask.Value); lacks != nil {
-			return mcp.ErrLacks(lacks)
-		}
-	}
-	return nil
-}
-
 // SizeOf is how many bytes inputs keep.
 func SizeOf(inputs []mcp.Input) (n int64) {
 	for _, in := range inputs {
@@ -263,3 +233,53 @@ func SizeOf(inputs []mcp.Input) (n int64) {
 	}
 	return n
 }
+
+// Status is the state as 2025-11-25 spells it. A legacy call that asks while it runs waits
+// for input; see ExtensionStatus.
+func (t *Task) Status() string {
+	switch {
+	case t.State == Dispatched && len(t.OpenAsks()) > 0:
+		return string(InputRequired)
+	case t.Waiting(), t.State == Dispatched:
+		return working
+	}
+	return string(t.State)
+}
+
+// working is the status of a task that has not ended and asks for nothing.
+const working = "working"
+
+// ExtensionStatus is the state as the Tasks extension spells it. What a legacy call asks
+// while it runs is answered in its session alone, and not by tasks/update: to clients of the
+// extension it works.
+func (t *Task) ExtensionStatus() string {
+	if t.State == Dispatched {
+		return working
+	}
+	return t.Status()
+}
+
+// Outstanding are the open asks as the Tasks extension shows them: those between two
+// rounds.
+func (t *Task) Outstanding() []mcp.Input {
+	if t.State != InputRequired {
+		return nil
+	}
+	var open []mcp.Input
+	for _, ask := range t.OpenAsks() {
+		open = append(open, mcp.Input{Key: ask.Key, Value: ask.Request})
+	}
+	return open
+}
+
+// QueueName is where a task queues: those whose calls can go to one upstream alone, in front of
+// that.
+func (t *Task) QueueName() string {
+	if t.Session == "" {
+		return t.Terms.Queue
+	}
+	return t.Terms.Queue + QueueMark + Digest(t.Upstream)
+}
+
+// QueueMark stands between a queue and one of its lines.
+const QueueMark = "@"

@@ -2,6 +2,7 @@ package task
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -42,10 +43,8 @@ func (t *Task) note(op Op) (bool, error) {
 		return false, err
 	}
 	before := *t
-	t.reach(op.Event)
-	if op.Message != "" {
-		t.Message = op.Message
-	}
+	t.Event = cmp.Or(op.Event, t.Event)
+	t.Message = cmp.Or(op.Message, t.Message)
 	if op.Progress != nil {
 		t.Progress = op.Progress
 	}
@@ -53,13 +52,6 @@ func (t *Task) note(op Op) (bool, error) {
 		t.say(message)
 	}
 	return t.Event != before.Event || t.Message != before.Message || len(op.Says) > 0 || !bytes.Equal(t.Progress, before.Progress), nil
-}
-
-// reach notes how far the stream has come.
-func (t *Task) reach(event string) {
-	if event != "" {
-		t.Event = event
-	}
 }
 
 // say keeps a notification, and drops the oldest ones for it.
@@ -86,7 +78,7 @@ func (t *Task) open(op Op) (bool, error) {
 	if err := t.underWay(op); err != nil {
 		return false, err
 	}
-	t.reach(op.Event)
+	t.Event = cmp.Or(op.Event, t.Event)
 	if !t.IsAsked(op.Key) {
 		t.Asks = append(slices.Clone(t.Asks), Ask{Key: op.Key, Request: op.Request})
 	}
@@ -111,7 +103,7 @@ func (t *Task) withdraw(op Op) (bool, error) {
 		return false, err
 	}
 	before := t.Event
-	t.reach(op.Event)
+	t.Event = cmp.Or(op.Event, t.Event)
 	if !t.settle(op.Key) {
 		return t.Event != before, nil
 	}
@@ -141,3 +133,21 @@ func (t *Task) again() {
 	}
 	t.await()
 }
+
+// MayAsk reports whether a call may have this request open. One that is, and is replayed,
+// stays so.
+func (t *Task) MayAsk(key string, request []byte) bool {
+	size := len(request)
+	for _, ask := range t.Asks {
+		size += len(ask.Request)
+	}
+	return t.IsAsked(key) || len(t.Asks) == 0 || len(t.Asks) < MaxAsks && size <= MaxAskBytes
+}
+
+const (
+	// MaxAsks bounds how many requests of a call may be open at once.
+	MaxAsks = 32
+	// MaxAskBytes bounds them together, unless there is only one: each change of the record
+	// writes them anew.
+	MaxAskBytes = 8 << 20
+)

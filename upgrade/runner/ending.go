@@ -1,0 +1,128 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"berth/upgrade/ledger"
+	"berth/upgrade/task"
+)
+
+// ending is how a call has ended.
+type ending struct {
+	state      task.State // Completed or Failed
+	outcome    []byte     // the result, or the error
+	message    string     // for people
+	toolFailed bool       // the result says isError
+}
+
+// fail ends the task with what went wrong.
+func (rd *round) fail(err error) {
+	failure := task.FailureOf(err, rd.Task())
+	rd.finish(ending{state: task.Failed, outcome: failure.Object(), message: failure.Message})
+}
+
+// finish ends the task with an outcome, as soon as the store takes it. If the task has
+// ended otherwise by then, or is another's, the outcome is late: it is dropped.
+func (rd *round) finish(e ending) {
+	// Neither a cancel nor a shutdown undoes what the tool has returned.
+	ctx := context.WithoutCancel(rd.ctx)
+	op, outcome := rd.l.Op(task.Finish), e.outcome
+	op.End, op.Message, op.ToolFailed, op.Outcome, op.Round = e.state, e.message, e.toolFailed, op.ID, rd.due
+	if !rd.l.Quota.Take(rd.ID, int64(len(outcome)), ledger.AsHeld) {
+		rd.r.Metrics.Refused(ctx, "outcome")
+		op.End, op.Message, op.ToolFailed, outcome = task.Failed, task.ErrNotKept.Message, false, task.ErrNotKept.Object()
+	}
+	if rd.room.Take(ctx, int64(len(outcome))) != nil {
+		op.End, op.Message, op.ToolFailed, outcome = task.Failed, task.ErrUnsaved.Message, false, task.ErrUnsaved.Object()
+	}
+	defer rd.room.Give()
+	op.Size = int64(len(outcome))
+	err := rd.insist(ctx, func(ctx context.Context) error { return rd.store(ctx, op, outcome) })
+	switch {
+	case err == nil:
+		t := rd.Task()
+		rd.r.Metrics.ended(ctx, t)
+		rd.l.LeaveLive(ctx, &t)
+		rd.l.Notices.Changed(ctx, &t)
+	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale):
+		rd.r.Metrics.late.Add(ctx, 1)
+		rd.l.Records.DropOutcome(ctx, rd.Task().ID, op.Outcome)
+	default:
+		rd.r.Log.Error("the outcome of a task is lost", "task", rd.Task().ID, "error", err)
+	}
+}
+
+// store stores an outcome and the op that names it. The store may have lost the one
+// without the other meanwhile, so both are tried anew each time.
+func (rd *round) store(ctx context.Context, op task.Op, outcome []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, ledger.StoreTime)
+	defer cancel()
+	keep := func() error {
+		return rd.l.Records.KeepOutcome(ctx, rd.ID, op.Outcome, outcome, time.Until(rd.Expires))
+	}
+	before := rd.repaired()
+	if err := keep(); err != nil {
+		return err
+	}
+	rd.mu.Lock()
+	defer rd.mu.Unlock()
+	if _, err := rd.stepLocked(ctx, op); err != nil {
+		return err
+	}
+	if rd.repairs != before {
+		return keep() // what lost the record has lost this too
+	}
+	return nil
+}
+
+// release gives back what the call took.
+func (h *Held) release(forget bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), ledger.StoreTime)
+	defer cancel()
+	h.notes.drop()
+	t := h.Task()
+	if h.leave(ctx, &t, forget) == nil {
+		h.l.Lists.Remove(ctx, h.l.Lists.TasksOf(h.l.Holder), t.ID)
+	} // else it stays listed, and the next beat sees to it
+	h.r.Calls.letGo(t.ID)
+	h.l.SettleQuota(&t)
+	h.end(nil)
+	close(h.done)
+}
+
+// errUnended says that a task was not seen to end.
+var errUnended = errors.New("upgrade: the task has not ended")
+
+// leave takes the task out of the lists that it has no place in.
+func (h *Held) leave(ctx context.Context, t *task.Task, forget bool) error {
+	switch {
+	case forget:
+		if h.r.forget(ctx, t) != nil {
+			h.r.abortLater(*t)
+		}
+		return h.r.LeaveSession(ctx, t, h.call.Unpack())
+	case t.Holder == h.l.Holder:
+		return errUnended
+	case !t.State.Terminal():
+		return nil
+	case t.State == task.Cancelled:
+		h.l.LeaveLive(ctx, t) // whoever cancelled it may have died before
+	}
+	if err := h.r.LeaveSession(ctx, t, h.call.Unpack()); err != nil {
+		return err
+	}
+	h.l.DropCall(ctx, t.ID)
+	return nil
+}
+
+// canBeLeft reports whether another process, or this one's successor, can go on with the
+// call: it was not sent, is followed, or may run twice; its client has the handle, and what
+// authorises it is kept.
+func (h *Held) canBeLeft() bool {
+	t := h.Task()
+	pool := h.r.Pools[t.Pool]
+	return h.l.Store.Durable() && t.MayGoOn() && t.Handed &&
+		(h.call.Bare || h.l.Records.Keys.Given() || pool != nil && pool.OwnCredentials)
+}

@@ -1,0 +1,93 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"berth/internal/storage"
+	"berth/upgrade/ledger"
+	"berth/upgrade/task"
+)
+
+// gate is a mutex that is held while others are waited for.
+type gate chan struct{}
+
+func (g gate) Lock()   { g <- struct{}{} }
+func (g gate) Unlock() { <-g }
+
+// Standing returns the record as this process last saw it, with its version.
+func (h *Held) Standing() ledger.Entry {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.entry
+}
+
+// step takes one step, and keeps what the record is then.
+func (h *Held) step(ctx context.Context, op task.Op) (ledger.Entry, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.stepLocked(ctx, op)
+}
+
+func (h *Held) stepLocked(ctx context.Context, op task.Op) (ledger.Entry, error) {
+	began := time.Now()
+	e, err := h.l.Records.Apply(ctx, h.entry, op)
+	repaired, failed := h.repair(ctx, e, err)
+	if failed != nil {
+		return e, failed // what is lost for now is not lost for good
+	}
+	if repaired {
+		e, err = h.l.Records.Apply(ctx, h.entry, op)
+	}
+	if err == nil || errors.Is(err, task.ErrTerminal) || errors.Is(err, task.ErrStale) {
+		h.entry, h.sure = e, began
+	}
+	return e, err
+}
+
+// insist takes a step as soon as the store takes it. It ends with the call, or with the
+// life of the task.
+func (h *Held) insist(ctx context.Context, take func(ctx context.Context) error) error {
+	ctx, cancel := context.WithDeadline(ctx, h.Expires.Add(ledger.Spare)) // of which it can still say that time was up
+	defer cancel()
+	for {
+		err := take(ctx)
+		late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil // of the step: the process may have been frozen
+		if !late && !errors.Is(err, storage.ErrUnavailable) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(retryStore):
+		}
+	}
+}
+
+// retryStore is how often a step is tried again that the store did not take. With the
+// store's own probing it keeps the promise that results are on all berths within two
+// seconds of its return.
+const retryStore = 250 * time.Millisecond
+
+// must takes a step of the round as soon as the store takes it.
+func (h *Held) must(ctx context.Context, op task.Op) error {
+	err := h.insist(ctx, func(ctx context.Context) error {
+		_, err := h.step(ctx, op)
+		return err
+	})
+	if errors.Is(err, task.ErrTerminal) || errors.Is(err, task.ErrStale) {
+		return errFenced
+	}
+	if err != nil {
+		return h.round.cause(ctx, err)
+	}
+	return nil
+}
+
+// repaired counts how often the record was put right, or was to be.
+func (h *Held) repaired() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.repairs
+}
