@@ -181,6 +181,6 @@ func (x *request) toldOf(u *routing.Upstream, id, status string) error {
 
 // forgetTask drops what is kept of a task that its owner has just deleted.
 func (x *request) forgetTask(u *routing.Upstream) {
-	x.p.seen.drop(x.seenKey(x.decision.Task))
+	x.p.stale.Drop(x.Call, x.decision.Task)
 	x.unbindFrom(u)
 }

@@ -65,13 +65,13 @@
 // stopgap.go keeps it alive, stopgapend.go puts the answer there. Where
 // there are rules, what a server says of itself and of its tools gains tasks (package announce).
 //
-// A poll may be given the answer to another one like it: coalesce.go and flights.go
-// say whose, change.go marks the changes that end it. Which pages of a browser may read
+// A poll may be given the answer to another one like it: package polls
+// says whose, and marks the changes that end it (polls.go). Which pages of a browser may read
 // what berth says is berth's to say; an answer that it makes of others' stays under their
 // rule (crossorigin.go). A preflight that no upstream answers preflight.go does.
 //
 // Beside it lie what guesses of ids are told (unknown.go), what berth answers for an
-// owner that is silent (silent.go, lastseen.go), what passes unread at the endpoint's
+// owner that is silent (package polls), what passes unread at the endpoint's
 // origin (passthrough.go), what clients without a token are told there (resource.go),
 // how upstreams are sent to and looked at (package outbound).
 //

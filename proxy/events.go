@@ -8,6 +8,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/polls"
 	"berth/proxy/reply"
 	"berth/routing"
 )
@@ -149,7 +150,7 @@ func (s *stream) take(a arrival) (done bool, err error) {
 		s.resumes = id
 	}
 	s.x.out.Early.Observe(a.piece, &says.Answer)
-	s.x.share(s.x.out.Status, a.piece, says, false)
+	s.x.poll.Complete(polls.Response{Status: s.x.out.Status, Header: s.x.out.Header(), Piece: a.piece, Says: &says.Answer, Illegal: says.err})
 	raw := a.piece.Raw
 	if s.between {
 		raw = s.x.announced.Event(a.piece, s.x.way().Tagged(a.piece))
@@ -182,7 +183,7 @@ func (s *stream) release(b []byte) {
 // readsOn reports whether an answer is read to its end although its client does not
 // take it.
 func (x *request) readsOn() bool {
-	return x.Era() == mcp.EraLegacy && x.HTTP.Method == wire.MethodPost || x.hasRiders()
+	return x.Era() == mcp.EraLegacy && x.HTTP.Method == wire.MethodPost || x.poll.Awaited()
 }
 
 // endOfStanding is closed when streams that never end by themselves are to end.

@@ -48,7 +48,7 @@ func (x *request) forward() error {
 // has moved to meanwhile.
 func (x *request) dispatch() error {
 	defer x.endMade()
-	defer x.arrive()
+	defer func() { x.poll.Release() }() // where it leads one
 	err := x.routed()
 	for errors.Is(err, errRouted) {
 		if x.asksCoreTask() {

@@ -40,10 +40,10 @@ func (x *request) act(v failover.Verdict) error {
 // then, which is not the same as gone.
 func (x *request) leaveDenied(u *routing.Upstream, response *wire.Response, v failover.Verdict) error {
 	_ = response.Body.Close() // nothing in it is needed
-	x.endChange()             // it changed nothing
+	x.change.Done()           // it changed nothing
 	outbound.To(x.Endpoint).NoteAnswer(u, response)
 	x.endExchange(strconv.Itoa(response.Status))
-	if v.Step == failover.Refuse && x.AboutTask() && x.serveLastSeen(0) {
+	if v.Step == failover.Refuse && x.AboutTask() && x.serveStale(x.p.stale.IfError(x.Call, 0)) {
 		return nil
 	}
 	return x.act(v)

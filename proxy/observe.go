@@ -37,7 +37,7 @@ func (x *request) peek(message []byte, cut bool) *peeked {
 // client in its place; an error means that it must be withheld. strict says that
 // an answer which cannot be understood is one of these.
 func (x *request) observe(u *routing.Upstream, piece exchange.Piece, says *peeked, strict bool) (instead []byte, err error) {
-	x.endChange()
+	x.change.Done()
 	if len(piece.Message) == 0 {
 		return nil, nil
 	}
@@ -122,8 +122,8 @@ func (x *request) recordCreation(u *routing.Upstream, a *mcp.Answer) error {
 		x.way().Withdraw(u, a.Task.ID)
 		return fault.Collision
 	}
-	x.p.seen.drop(x.seenKey(key)) // it was another's, if there was one
-	x.p.seen.put(x.seenKey(key), a)
+	x.p.stale.Drop(x.Call, key) // it was another's, if there was one
+	x.p.stale.Put(x.Call, key, a)
 	return err
 }
 
@@ -133,7 +133,7 @@ func (x *request) recordTask(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) er
 	key := x.decision.Task
 	switch {
 	case c.Method == mcp.MethodTaskResult:
-		x.p.seen.putResult(x.seenKey(key), a)
+		x.p.stale.PutResult(x.Call, key, a)
 		return nil
 	case a.Task.ID != c.TaskID:
 		return nil
@@ -142,7 +142,7 @@ func (x *request) recordTask(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) er
 		return err
 	}
 	if c.Method == mcp.MethodGetTask {
-		x.p.seen.put(x.seenKey(key), a)
+		x.p.stale.Put(x.Call, key, a)
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (
 	if c.Method != mcp.MethodGetTask && c.Method != mcp.MethodTaskResult {
 		return nil
 	}
-	if body := x.terminal(); body != nil {
+	if body := x.p.stale.End(x.Call); body != nil {
 		return body
 	}
 	// A client that made the id may poll before the owner has begun; that one will know it.

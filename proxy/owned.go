@@ -13,7 +13,7 @@ import (
 
 // forwardOwned sends an owned call to its owner, and to nobody else.
 func (x *request) forwardOwned(u *routing.Upstream) error {
-	if answered, err := x.coalesce(u); answered {
+	if answered, err := x.sharePoll(u); answered {
 		return err
 	}
 	if u.Silent() && (x.AboutTask() || x.keptTogether()) {
@@ -24,14 +24,14 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 	}
 	lease := x.Pool().Own(u)
 	defer lease.Release()
-	x.beginChange()
+	x.change = x.p.polls.Change(x.Call)
 	response, err := x.send(u)
 	if err != nil && x.mayRepeat(err) {
 		response, err = x.send(u)
 	}
 	if err != nil {
 		lease.Release() // the request may go elsewhere
-		x.endChange()
+		x.change.Done()
 		return x.ownerFailed(u, err)
 	}
 	if outbound.DeniesSession(response.Status) {
@@ -79,7 +79,7 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 // not sent, because the owner is known to be silent.
 func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) error {
 	garbled := failed != nil && failed.Garbled
-	if x.AboutTask() && !garbled && x.serveLastSeen(u.DownFor()) {
+	if x.AboutTask() && !garbled && x.serveStale(x.p.stale.IfError(x.Call, u.DownFor())) {
 		return nil
 	}
 	sent := failed != nil && failed.Sent

@@ -11,6 +11,7 @@ import (
 	"berth/proxy/announce"
 	"berth/proxy/failover"
 	"berth/proxy/inbound"
+	"berth/proxy/polls"
 	"berth/proxy/reply"
 	"berth/proxy/taskwatch"
 	"berth/upgrade"
@@ -29,7 +30,7 @@ type Options struct {
 	CredentialHeaders []string
 	Limits            inbound.Limits
 	Tasks             *upgrade.Tasks       // the tasks of berth's own making; nil: calls stay plain
-	LastSeen          *LastSeen            // nil: one with default bounds
+	Stale             *polls.StaleCache    // nil: one with default bounds
 	Rules             upgrade.Rules        // which tools' calls become tasks; none: no tool's
 	Keys              *seal.Keyring        // seals what clients carry; required where tasks are listed over a pool
 	Logger            *slog.Logger         // nil: discarded
@@ -42,14 +43,14 @@ type Options struct {
 type Proxy struct {
 	options    Options
 	table      inbound.Table
-	seen       *LastSeen
+	stale      *polls.StaleCache
 	log        *slog.Logger
 	telemetry  telemetry
 	load       *load
 	end        *end
 	lingering  atomic.Int64 // exchanges read on without a client
 	mover      failover.Mover
-	flights    *flights
+	polls      *polls.Shared
 	access     *access.Checker
 	lists      chan struct{} // one for each list of tasks that is being made
 	watching   *taskwatch.Poller
@@ -72,11 +73,10 @@ func New(o Options) *Proxy {
 			Endpoints: o.Endpoints, Loopback: o.Loopback, TrustedProxies: o.TrustedProxies,
 			CredentialHeaders: inbound.CountedHeaders(o.CredentialHeaders), Limits: o.Limits.WithDefaults(),
 		},
-		seen:      o.LastSeen,
+		stale:     o.Stale,
 		log:       o.Logger,
 		telemetry: newTelemetry(o.Meter, o.Tracer),
 		end:       newEnd(),
-		flights:   newFlights(),
 		learned:   make(map[*inbound.Endpoint]*learned),
 		lists:     make(chan struct{}, listsAtOnce),
 		watching:  taskwatch.New(o.Tasks),
@@ -85,13 +85,14 @@ func New(o Options) *Proxy {
 	if o.Tasks != nil {
 		p.table.LongestTaskID = max(p.table.LongestTaskID, upgrade.IDLength) // berth's own are good
 	}
-	if p.seen == nil {
-		p.seen = NewLastSeen(0, 0)
+	if p.stale == nil {
+		p.stale = polls.NewStaleCache(0, 0)
 	}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
 	p.mover.Count = p.telemetry.moved
+	p.polls = polls.NewShared(p.log)
 	p.telemetry.begin(o.Endpoints)
 	for _, ep := range o.Endpoints {
 		p.learned[ep] = &learned{announcer: announce.New(ep.Router.Pool.Name(), o.Rules, p.log)}

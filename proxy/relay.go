@@ -8,6 +8,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
+	"berth/proxy/polls"
 	"berth/routing"
 )
 
@@ -87,7 +88,7 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	}
 	x.inboundHeaders(response)
 	piece = x.announced.Body(piece, response)
-	x.share(response.Status, piece, says, true)
+	x.poll.Complete(polls.Response{Status: response.Status, Header: x.out.Header(), Piece: piece, Says: &says.Answer, Illegal: says.err, Last: true})
 	x.out.WriteHeader(response.Status)
 	return x.copyPieces(reader, piece, response.ContentLength < 0)
 }

@@ -9,9 +9,9 @@ import (
 	"berth/proxy/announce"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
+	"berth/proxy/polls"
 	"berth/proxy/reply"
 	"berth/routing"
-	"berth/sticky"
 )
 
 // request is one request of a client on its way through the proxy. It lives in
@@ -34,9 +34,8 @@ type request struct {
 	Alias     string // what the session is called at the upstream; "": what the client calls it
 	movedFrom string // the upstream that the session was moved away from for this request
 
-	flight    *flight      // the poll that this request leads; nil: none
-	disembark func()       // ends it
-	changes   []sticky.Key // tasks and sessions that the request may change
+	poll   *polls.Poll  // the poll that this request leads; nil: none
+	change polls.Change // what the request changes of tasks
 
 	handed string // id of the task that berth made of the call, once its client has it
 

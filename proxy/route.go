@@ -87,10 +87,10 @@ func (x *request) unroutable(err error) error {
 func (x *request) serveUnrouted(err error) bool {
 	switch {
 	case errors.Is(err, routing.ErrUnknownTask):
-		return x.serveTerminal()
+		return x.serveStale(x.p.stale.End(x.Call))
 	case errors.Is(err, routing.ErrUnclear), errors.Is(err, routing.ErrBusy), errors.Is(err, routing.ErrOwnerGone),
 		errors.Is(err, storage.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
-		return x.serveLastSeen(0)
+		return x.serveStale(x.p.stale.IfError(x.Call, 0))
 	}
 	return false
 }

@@ -14,7 +14,7 @@ import (
 // kept from a task of his own by what others at the same address guess. It is the same
 // for an id that is another's and for one that nobody has.
 func (x *request) Missing() error {
-	if x.AboutTask() && x.terminal() != nil {
+	if x.AboutTask() && x.p.stale.End(x.Call) != nil {
 		return nil // its end was seen here: it is no guess
 	}
 	return x.p.load.MayMiss(x.Caller)

@@ -16,6 +16,7 @@ import (
 	"berth/internal/storage"
 	"berth/proxy"
 	"berth/proxy/outbound"
+	"berth/proxy/polls"
 	"berth/routing"
 	"berth/sticky"
 	"berth/upgrade"
@@ -120,7 +121,7 @@ func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool,
 			Polls:             float64(cfg.Limits.Polls),
 			UnknownIDs:        float64(cfg.Limits.UnknownIDs),
 		},
-		LastSeen:  proxy.NewLastSeen(int(cfg.Limits.LastSeenEntry), int(cfg.Limits.LastSeenTotal)),
+		Stale:     polls.NewStaleCache(int(cfg.Limits.LastSeenEntry), int(cfg.Limits.LastSeenTotal)),
 		Logger:    o.log,
 		AccessLog: o.access,
 		Meter:     o.meter,

@@ -141,7 +141,7 @@ var layers = [][]string{
 	{"internal/config", "proxy/fault"},
 	{"proxy/inbound"},
 	{"proxy/outbound", "proxy/reply", "proxy/taskwatch"},
-	{"proxy/access", "proxy/announce", "proxy/session"},
+	{"proxy/access", "proxy/announce", "proxy/polls", "proxy/session"},
 	{"proxy/failover"},
 	{"proxy"},
 	{"internal/command"},

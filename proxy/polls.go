@@ -1,0 +1,43 @@
+package proxy
+
+import (
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/routing"
+	"berth/sticky"
+)
+
+// Access records of what berth answers in an owner's place say so.
+const (
+	sourceCoalesced sticky.Source = "coalesced" // the answer to another poll
+	sourceLastSeen  sticky.Source = "last_seen" // the task as it was last seen
+)
+
+// sharePoll gives a poll the answer to another one like it, and reports whether it did. Else
+// the request goes to u: others may wait for its answer, as long as it leads.
+func (x *request) sharePoll(u *routing.Upstream) (answered bool, err error) {
+	if x.movedFrom != "" {
+		return false, nil // one that was sent elsewhere first leads already
+	}
+	lead, answer, err := x.p.polls.Join(x.ctx, x.Call, u.Name)
+	if lead != nil {
+		x.poll, x.ctx = lead, lead
+	}
+	if answer == nil {
+		return err != nil, err
+	}
+	x.decision.Source, x.code = sourceCoalesced, answer.Code
+	x.out.ReadBy(answer.Rule)
+	x.out.Respond(wire.StatusOK, mcp.WithID(answer.Message, x.ID))
+	return true, nil
+}
+
+// serveStale answers with what was seen of a task, and reports whether it did: nil is nothing.
+func (x *request) serveStale(seen []byte) bool {
+	if seen == nil {
+		return false
+	}
+	x.decision.Source = sourceLastSeen
+	x.out.Respond(wire.StatusOK, seen)
+	return true
+}

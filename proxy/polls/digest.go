@@ -1,0 +1,64 @@
+package polls
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"strings"
+
+	"berth/internal/mcp"
+	"berth/proxy/inbound"
+)
+
+// digest is equal for polls that ask the same in the same way.
+type digest [sha256.Size]byte
+
+// mayShare reports whether c is a poll that several may share an answer to. It comes as JSON,
+// whichever way the upstream gave it.
+func mayShare(x *inbound.Call) bool {
+	c := x.Single()
+	if c == nil || c.Kind != mcp.KindRequest || c.Method != mcp.MethodGetTask || !c.IsTask() {
+		return false
+	}
+	for _, accept := range x.HTTP.Header["Accept"] {
+		if strings.Contains(accept, "application/json") || strings.Contains(accept, "*/*") {
+			return true
+		}
+	}
+	return false
+}
+
+// digest digests what p asks; the zero digest, if p is over.
+func (p *Poll) digest() digest {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.call == nil {
+		return digest{}
+	}
+	return digestOf(p.call, p.owner)
+}
+
+// digestOf digests whatever may bear on the answer: the body but for what is a request's own,
+// all headers but for those that are a request's own, and where the request comes from, as its
+// upstream is told. Credentials may stand in headers that berth does not know.
+func digestOf(c *inbound.Call, owner string) digest {
+	asks := make([]byte, 0, 2<<10)
+	add := func(part string) {
+		asks = append(binary.BigEndian.AppendUint64(asks, uint64(len(part))), part...)
+	}
+	add(owner)
+	add(c.HTTP.Host)
+	add(c.HTTP.URL.RawQuery)
+	var names [inbound.UsualHeaders]string
+	for _, name := range inbound.SortedNames(names[:0], c.HTTP.Header, inbound.IsOfOneRequest) {
+		for _, value := range c.HTTP.Header[name] {
+			add(name)
+			add(value)
+		}
+	}
+	add("") // the name of no header
+	for _, origin := range c.Origins() {
+		add(origin)
+	}
+	add("") // the name of no header, either: here the body begins
+	return sha256.Sum256(mcp.AppendQuestion(asks, c.Body))
+}

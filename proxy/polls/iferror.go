@@ -1,0 +1,49 @@
+package polls
+
+import (
+	"fmt"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/proxy/inbound"
+)
+
+// IfError is the answer to c, which is about one task, in the place of an owner that has not
+// answered for silentFor (0: since when is not known, so that the age of what was seen
+// counts): the task's end if that was seen, or, for a poll within Endpoint.OwnerGrace, the
+// task as it was last seen (stale-if-error: RFC 5861, 4). nil: there is none.
+func (s *StaleCache) IfError(c *inbound.Call, silentFor time.Duration) []byte {
+	if end := s.End(c); end != nil {
+		return end
+	}
+	one := c.Single()
+	if one.Method != mcp.MethodGetTask || !c.MayPoll() {
+		return nil
+	}
+	t, ok := s.get(keyFor(c, c.TaskKey()))
+	if !ok || t.poll == nil || silentFor > c.Endpoint.OwnerGrace {
+		return nil
+	}
+	if silentFor == 0 && time.Since(t.at) > c.Endpoint.OwnerGrace {
+		return nil
+	}
+	message := fmt.Sprintf("The server instance that holds this task does not answer; this is its state of %s.", t.at.UTC().Format(time.RFC3339))
+	return mcp.Response(one.ID, mcp.WithStatusMessage(t.poll, message))
+}
+
+// End is the answer that the task's end, if it was seen, gives to c, which is about one task;
+// nil if there is none.
+func (s *StaleCache) End(c *inbound.Call) []byte {
+	one := c.Single()
+	t, ok := s.get(keyFor(c, c.TaskKey()))
+	if !ok || !c.MayPoll() {
+		return nil
+	}
+	switch {
+	case one.Method == mcp.MethodGetTask && t.ended:
+		return mcp.Response(one.ID, t.poll)
+	case one.Method == mcp.MethodTaskResult && one.Era == mcp.EraLegacy && t.outcome != nil:
+		return mcp.Response(one.ID, t.outcome)
+	}
+	return nil
+}

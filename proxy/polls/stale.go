@@ -1,0 +1,162 @@
+package polls
+
+import (
+	"bytes"
+	"cmp"
+	"sync"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/proxy/inbound"
+	"berth/sticky"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+// Defaults of NewStaleCache, in bytes.
+const (
+	staleEntry = 64 << 10
+	staleTotal = 64 << 20
+)
+
+// StaleCache keeps tasks as they were last told to a client, within bounds, for the
+// time in which their owner does not answer. What a caller was told is told again
+// only to the same principal or, without principals, to the same credentials.
+type StaleCache struct {
+	entry, total int // bytes
+
+	mu    sync.Mutex // guards the fields below
+	tasks *simplelru.LRU[staleKey, staleTask]
+	bytes int
+}
+
+// staleKey says of which task, and who may be told of it.
+type staleKey struct {
+	task       sticky.Key
+	credential string // digest; "" where the task's key says whose it is
+}
+
+// keyFor is the same for a principal with a fresh token; of nobody only equal credentials are.
+func keyFor(c *inbound.Call, task sticky.Key) staleKey {
+	if c.Principal != "" {
+		return staleKey{task: task}
+	}
+	return staleKey{task, c.Credential}
+}
+
+// staleTask is what is kept of one task.
+type staleTask struct {
+	poll    []byte    // result of tasks/get
+	at      time.Time // when poll was told
+	ended   bool      // poll tells of a terminal state
+	outcome []byte    // result of tasks/result, which only an ended task has
+	since   time.Time // when the task was first seen
+	expires time.Time // nothing is told again after it
+}
+
+// staleOverhead is about what a task costs beside what is kept of it, in bytes.
+const staleOverhead = 512
+
+func (t *staleTask) size() int { return len(t.poll) + len(t.outcome) + staleOverhead }
+
+// NewStaleCache returns a cache that holds at most entry bytes a task and total
+// bytes in all; 0 are 64 KiB and 64 MiB.
+func NewStaleCache(entry, total int) *StaleCache {
+	s := &StaleCache{entry: cmp.Or(entry, staleEntry), total: cmp.Or(total, staleTotal)}
+	tasks, err := simplelru.NewLRU(s.total/staleOverhead+1, func(_ staleKey, t staleTask) { s.bytes -= t.size() })
+	if err != nil {
+		panic(err) // for sizes below one only
+	}
+	s.tasks = tasks
+	return s
+}
+
+// maxStaleLife is how long an end is kept of a task that has no TTL.
+const maxStaleLife = 24 * time.Hour
+
+// Put keeps the task that the answer to c, a creation or a poll, tells of. An end stands: polls
+// may overtake one another, so that one from before the end comes in after it.
+func (s *StaleCache) Put(c *inbound.Call, task sticky.Key, a *mcp.Answer) {
+	s.update(keyFor(c, task), func(t *staleTask) {
+		if t.ended && !a.Task.Terminal() {
+			return
+		}
+		if poll := a.PollResult(); !bytes.Equal(t.poll, poll) {
+			t.poll = bytes.Clone(poll)
+		}
+		t.at = time.Now()
+		t.ended = a.Task.Terminal() && t.poll != nil
+		t.expires = t.until(&a.Task)
+	})
+}
+
+// until is when nothing is told any more of a task that was just seen. A TTL counts from
+// its creation; the first draft's keepAlive from its end.
+func (t *staleTask) until(task *mcp.Task) time.Time {
+	switch {
+	case task.TTL > 0:
+		return t.since.Add(min(task.TTL, maxStaleLife))
+	case task.KeepAlive > 0 && task.Terminal():
+		return t.at.Add(min(task.KeepAlive, maxStaleLife))
+	}
+	return t.since.Add(maxStaleLife)
+}
+
+// PutResult keeps the answer to c, a tasks/result, which ends a core task. One that is too
+// long is left out, and the task's state stays.
+func (s *StaleCache) PutResult(c *inbound.Call, task sticky.Key, a *mcp.Answer) {
+	s.update(keyFor(c, task), func(t *staleTask) {
+		if a.Result == nil || len(t.poll)+len(a.Result) > s.entry {
+			return
+		}
+		t.outcome = bytes.Clone(a.Result)
+		if t.expires.IsZero() {
+			t.expires = t.since.Add(maxStaleLife)
+		}
+	})
+}
+
+// Drop forgets what c's caller was told of a task.
+func (s *StaleCache) Drop(c *inbound.Call, task sticky.Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tasks.Remove(keyFor(c, task))
+}
+
+// update keeps what change makes of what is kept of a task, if it is something,
+// and not too much.
+func (s *StaleCache) update(key staleKey, change func(t *staleTask)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, known := s.tasks.Peek(key)
+	before := 0
+	if known {
+		before = t.size()
+	}
+	if now := time.Now(); now.After(t.expires) {
+		t = staleTask{since: now}
+	}
+	change(&t)
+	held := len(t.poll) + len(t.outcome)
+	if held == 0 || held > s.entry {
+		s.tasks.Remove(key)
+		return
+	}
+	s.tasks.Add(key, t)
+	s.bytes += t.size() - before
+	for s.bytes > s.total {
+		s.tasks.RemoveOldest()
+	}
+}
+
+// get returns the task as it was last seen.
+func (s *StaleCache) get(key staleKey) (staleTask, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, ok := s.tasks.Get(key)
+	if ok && time.Now().After(t.expires) {
+		s.tasks.Remove(key)
+		return staleTask{}, false
+	}
+	return t, ok
+}
