@@ -103,15 +103,14 @@ func (b *Bindings) Lookup(ctx context.Context, key Key) (Binding, Source, error)
 }
 
 func (b *Bindings) lookup(ctx context.Context, key Key) (Binding, Source, error) {
-	name := key.digest()
-	if binding, ok := b.pending.get(name); ok {
+	if binding, ok := b.pending.get(key); ok {
 		return binding, SourceBound, nil
 	}
-	cached, ok := b.near.get(name)
+	cached, ok := b.near.get(key)
 	if ok && !cached.mayYield(key.Kind) {
 		return cached, b.source(SourceLRU), nil
 	}
-	binding, err := b.load(ctx, key.Kind, name)
+	binding, err := b.load(ctx, key)
 	if ok && errors.Is(err, storage.ErrUnavailable) {
 		return cached, b.source(SourceLRU), nil
 	}
@@ -132,16 +131,16 @@ func (b *Bindings) source(of Source) Source {
 
 // load reads the store: memory at once, another one once for all who wait for the same key.
 // Such a read does not end with the one caller who happened to begin it; the store bounds it.
-func (b *Bindings) load(ctx context.Context, kind Kind, name string) (Binding, error) {
+func (b *Bindings) load(ctx context.Context, key Key) (Binding, error) {
 	if !b.store.Durable() {
-		binding, err := b.read(ctx, kind, name)
+		binding, err := b.read(ctx, key)
 		if err != nil && ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
 		return binding, err
 	}
-	done := b.flight.DoChan(name, func() (any, error) {
-		return b.read(context.WithoutCancel(ctx), kind, name)
+	done := b.flight.DoChan(key.digest(), func() (any, error) {
+		return b.read(context.WithoutCancel(ctx), key)
 	})
 	select {
 	case r := <-done:
@@ -151,8 +150,8 @@ func (b *Bindings) load(ctx context.Context, kind Kind, name string) (Binding, e
 	}
 }
 
-func (b *Bindings) read(ctx context.Context, kind Kind, name string) (Binding, error) {
-	record, err := b.get(ctx, name)
+func (b *Bindings) read(ctx context.Context, key Key) (Binding, error) {
+	record, err := b.get(ctx, key)
 	if err != nil {
 		return Binding{}, err
 	}
@@ -161,7 +160,7 @@ func (b *Bindings) read(ctx context.Context, kind Kind, name string) (Binding, e
 		b.log.Warn("a stored binding cannot be read", "error", err)
 		return Binding{}, ErrUnknown
 	}
-	b.near.add(entry{kind, name, binding})
+	b.near.add(entry{key, binding})
 	return binding, nil
 }
 
@@ -177,7 +176,7 @@ func (b *Bindings) Bind(ctx context.Context, key Key, binding Binding, ttl time.
 }
 
 func (b *Bindings) bind(ctx context.Context, e entry) (outcome string, err error) {
-	if have, ok := b.pending.get(e.name); ok && !have.yieldsTo(e.binding) && have.Upstream != e.binding.Upstream {
+	if have, ok := b.pending.get(e.key); ok && !have.yieldsTo(e.binding) && have.Upstream != e.binding.Upstream {
 		return outcomeCollision, ErrOwned
 	}
 	standing, written, err := b.establish(ctx, e)
@@ -187,7 +186,7 @@ func (b *Bindings) bind(ctx context.Context, e entry) (outcome string, err error
 	if !written && e.taken(standing) {
 		return outcomeCollision, ErrOwned
 	}
-	b.pending.remove(e.name)
+	b.pending.remove(e.key)
 	b.near.add(e)
 	return outcomeStored, nil
 }
@@ -195,20 +194,20 @@ func (b *Bindings) bind(ctx context.Context, e entry) (outcome string, err error
 // establish writes e where nothing stands, or what yields to it. It returns the record
 // that stands otherwise.
 func (b *Bindings) establish(ctx context.Context, e entry) (standing storage.Record, written bool, err error) {
-	value, life := e.binding.encode(), time.Until(e.binding.Expires)
-	standing, written, err = b.store.PutIfAbsent(ctx, e.name, value, life)
+	name, value, life := e.key.digest(), e.binding.encode(), time.Until(e.binding.Expires)
+	standing, written, err = b.store.PutIfAbsent(ctx, name, value, life)
 	for range maxRevisions {
 		if err != nil || written || !e.displaces(standing) {
 			return standing, written, err
 		}
-		standing, err = b.store.Swap(ctx, e.name, standing.Version, value, life)
+		standing, err = b.store.Swap(ctx, name, standing.Version, value, life)
 		switch {
 		case err == nil:
 			written = true
 		case errors.Is(err, storage.ErrConflict):
 			err = nil // the next round judges what stands by now
 		case errors.Is(err, storage.ErrNotFound):
-			standing, written, err = b.store.PutIfAbsent(ctx, e.name, value, life)
+			standing, written, err = b.store.PutIfAbsent(ctx, name, value, life)
 		}
 	}
 	return standing, written, err
@@ -217,14 +216,14 @@ func (b *Bindings) establish(ctx context.Context, e entry) (standing storage.Rec
 // bindLocally keeps a binding that the store could not take, unless this process
 // knows of another owner.
 func (b *Bindings) bindLocally(e entry, cause error) (outcome string, err error) {
-	if have, ok := b.near.get(e.name); ok && !have.yieldsTo(e.binding) && have.Upstream != e.binding.Upstream {
+	if have, ok := b.near.get(e.key); ok && !have.yieldsTo(e.binding) && have.Upstream != e.binding.Upstream {
 		return outcomeCollision, ErrOwned
 	}
 	if !b.pending.add(e) {
 		return outcomeCollision, ErrOwned
 	}
 	b.near.add(e)
-	b.log.Debug("bound locally, the store is away", "kind", string(e.kind), "error", cause)
+	b.log.Debug("bound locally, the store is away", "kind", string(e.key.Kind), "error", cause)
 	return outcomeLocal, nil
 }
 
@@ -238,7 +237,7 @@ func (b *Bindings) entry(key Key, binding Binding, ttl time.Duration) entry {
 		life = min(life, ProvisionalLife)
 	}
 	binding.Expires = time.Now().Add(life)
-	return entry{key.Kind, key.digest(), binding}
+	return entry{key, binding}
 }
 
 // life is how long a binding is kept that is made or told of now. A claim lives as a
@@ -258,10 +257,9 @@ func (b *Bindings) life(kind Kind, ttl time.Duration) time.Duration {
 // Unbind forgets key: its owner said that it does not know it any more. Errors
 // are not reported: a binding that stays is found out in the same way again.
 func (b *Bindings) Unbind(ctx context.Context, key Key) {
-	name := key.digest()
-	b.pending.remove(name)
-	b.near.remove(name)
-	if err := b.store.Delete(ctx, name); err != nil {
+	b.pending.remove(key)
+	b.near.remove(key)
+	if err := b.store.Delete(ctx, key.digest()); err != nil {
 		b.log.Debug("a binding could not be dropped", "kind", string(key.Kind), "error", err)
 	}
 }
@@ -282,10 +280,10 @@ func (b *Bindings) Amend(ctx context.Context, key Key, binding Binding) {
 // put writes e over what stands. What is pending is written with it later.
 func (b *Bindings) put(ctx context.Context, e entry) {
 	b.near.add(e)
-	if b.pending.swap(e.name, nil, &e) {
+	if b.pending.swap(e.key, nil, &e) {
 		return
 	}
-	if err := b.store.Put(ctx, e.name, e.binding.encode(), time.Until(e.binding.Expires)); err != nil {
-		b.log.Debug("a binding could not be written", "kind", string(e.kind), "error", err)
+	if err := b.store.Put(ctx, e.key.digest(), e.binding.encode(), time.Until(e.binding.Expires)); err != nil {
+		b.log.Debug("a binding could not be written", "kind", string(e.key.Kind), "error", err)
 	}
 }

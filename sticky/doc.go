@@ -12,7 +12,7 @@
 // It does not promise that a binding outlives the store: what is lost there is
 // learned again by asking the fleet (package routing).
 //
-// Cost: a look-up that the near cache answers takes one short lock and one allocation, whatever
+// Cost: a look-up that the near cache answers takes one short lock and no allocation, whatever
 // the store, of which it asks nothing; a miss is one GET, however many callers wait for it; a
 // binding is one script call.
 //

@@ -2,10 +2,9 @@ package sticky
 
 import "berth/internal/storage"
 
-// entry is a binding beside its place in the store.
+// entry is a binding and what is bound.
 type entry struct {
-	kind    Kind
-	name    string // the key's digest
+	key     Key
 	binding Binding
 }
 
@@ -26,7 +25,7 @@ func (e entry) displaces(standing storage.Record) bool {
 // agrees reports whether standing says the same of the owner as e does. A session may
 // have moved, and then more than the upstream counts; a claim is about its principal.
 func (e entry) agrees(standing Binding) bool {
-	switch e.kind {
+	switch e.key.Kind {
 	case Session:
 		return standing.SameOwner(e.binding)
 	case Claim:

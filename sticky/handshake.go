@@ -26,14 +26,14 @@ func (b *Bindings) KeepHandshake(ctx context.Context, session Key, handshake []b
 // Handshake returns what KeepHandshake kept of a session. The error is ErrUnknown, or
 // wraps storage.ErrUnavailable or ctx's.
 func (b *Bindings) Handshake(ctx context.Context, session Key) ([]byte, error) {
-	record, err := b.get(ctx, session.handshake().digest())
+	record, err := b.get(ctx, session.handshake())
 	return record.Value, err
 }
 
 // ReviseHandshake replaces what is kept of a session by what change makes of it; nil
 // drops it. Errors are Handshake's and change's.
 func (b *Bindings) ReviseHandshake(ctx context.Context, session Key, change func(handshake []byte) ([]byte, error)) error {
-	return b.revise(ctx, session.handshake().digest(), b.handshakeLife(), change)
+	return b.revise(ctx, session.handshake(), b.handshakeLife(), change)
 }
 
 // DropHandshake forgets what is kept of a session that has ended.
@@ -50,7 +50,7 @@ func (b *Bindings) prolonged(session Key, kept time.Time) time.Time {
 	if kept.IsZero() || kept.Sub(now) > b.options.SessionIdle+touchEvery {
 		return kept
 	}
-	if !b.enqueue(entry{kind: Handshake, name: session.handshake().digest()}) {
+	if !b.enqueue(entry{key: session.handshake()}) {
 		return kept
 	}
 	return now.Add(b.handshakeLife())

@@ -26,7 +26,7 @@ func (b *Bindings) Mark(ctx context.Context, key Key, mark string, life time.Dur
 // asked before, could be older than the mark. The error wraps storage.ErrUnavailable
 // or is ctx's.
 func (b *Bindings) MarkOf(ctx context.Context, key Key) (string, error) {
-	record, err := b.get(ctx, key.digest())
+	record, err := b.get(ctx, key)
 	if errors.Is(err, ErrUnknown) {
 		err = nil
 	}

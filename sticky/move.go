@@ -13,7 +13,7 @@ var ErrMoved = errors.New("sticky: moved by another")
 // says: a session may have been moved by another berth. The error is ErrUnknown, or
 // wraps storage.ErrUnavailable or ctx's.
 func (b *Bindings) Reload(ctx context.Context, key Key) (Binding, error) {
-	return b.read(ctx, key.Kind, key.digest())
+	return b.read(ctx, key)
 }
 
 // Move makes to the owner of the session that key names, if from still is, and
@@ -25,7 +25,7 @@ func (b *Bindings) Move(ctx context.Context, key Key, from, to Binding) (Binding
 	to.Principal = key.Principal
 	to.Expires = time.Now().Add(b.options.SessionIdle)
 	stands := to
-	err := b.exchange(ctx, key.digest(), b.options.SessionIdle, to, func(standing Binding) error {
+	err := b.exchange(ctx, key, b.options.SessionIdle, to, func(standing Binding) error {
 		if standing.SameOwner(from) {
 			return nil
 		}
@@ -35,6 +35,6 @@ func (b *Bindings) Move(ctx context.Context, key Key, from, to Binding) (Binding
 	if err != nil && !errors.Is(err, ErrMoved) {
 		return Binding{}, err
 	}
-	b.near.add(entry{key.Kind, key.digest(), stands})
+	b.near.add(entry{key, stands})
 	return stands, err
 }

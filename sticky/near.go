@@ -1,6 +1,7 @@
 package sticky
 
 import (
+	"strings"
 	"sync"
 	"time"
 
@@ -10,15 +11,15 @@ import (
 // near is the cache in front of the store: the bindings that were read or written last, decoded.
 // A nil *near holds nothing.
 type near struct {
-	mu    sync.Mutex                       // guards the field below
-	cache *simplelru.LRU[string, *Binding] // what it points to does not change
+	mu    sync.Mutex                    // guards the field below
+	cache *simplelru.LRU[Key, *Binding] // what it points to does not change
 }
 
 func newNear(size int) *near {
 	if size <= 0 {
 		return nil
 	}
-	cache, err := simplelru.NewLRU[string, *Binding](size, nil)
+	cache, err := simplelru.NewLRU[Key, *Binding](size, nil)
 	if err != nil {
 		panic(err) // for sizes below one only
 	}
@@ -27,50 +28,52 @@ func newNear(size int) *near {
 
 // get returns a binding that has not expired. One that has may live on in the
 // store, extended by another berth: the store is to be asked.
-func (n *near) get(name string) (Binding, bool) {
+func (n *near) get(key Key) (Binding, bool) {
 	if n == nil {
 		return Binding{}, false
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	binding, ok := n.cache.Get(name)
+	binding, ok := n.cache.Get(key)
 	if !ok {
 		return Binding{}, false
 	}
 	if time.Now().After(binding.Expires) {
-		n.cache.Remove(name)
+		n.cache.Remove(key)
 		return Binding{}, false
 	}
 	return *binding, true
 }
 
-func (n *near) add(e entry) {
-	if n == nil {
-		return
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.cache.Add(e.name, &e.binding)
-}
+func (n *near) add(e entry) { n.put(e, func(Binding) bool { return true }) }
 
 // refresh is add, unless another owner stands there by now: a session was moved meanwhile.
 func (n *near) refresh(e entry) {
-	if n == nil {
-		return
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if have, ok := n.cache.Peek(e.name); ok && !e.agrees(*have) && !have.yieldsTo(e.binding) {
-		return
-	}
-	n.cache.Add(e.name, &e.binding)
+	n.put(e, func(have Binding) bool { return e.agrees(have) || have.yieldsTo(e.binding) })
 }
 
-func (n *near) remove(name string) {
+// put keeps e, unless a binding is kept that e may not replace.
+func (n *near) put(e entry, may func(have Binding) bool) {
 	if n == nil {
 		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.cache.Remove(name)
+	have, ok := n.cache.Peek(e.key)
+	if ok && !may(*have) {
+		return
+	}
+	if !ok { // a part of a long string would keep all of it
+		e.key.Principal, e.key.ID = strings.Clone(e.key.Principal), strings.Clone(e.key.ID)
+	}
+	n.cache.Add(e.key, &e.binding)
+}
+
+func (n *near) remove(key Key) {
+	if n == nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.cache.Remove(key)
 }

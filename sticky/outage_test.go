@@ -232,12 +232,12 @@ func TestAmendedWithoutRedisIsWrittenBackAmended(t *testing.T) {
 
 func TestAnOutagePilesUpOnlySoMuch(t *testing.T) {
 	var p pending
-	p.entries = make(map[string]entry, maxPending)
+	p.entries = make(map[Key]entry, maxPending)
 	for i := range maxPending - 1 {
-		p.entries[strconv.Itoa(i)] = entry{}
+		p.entries[task(strconv.Itoa(i))] = entry{}
 	}
 	for _, name := range []string{"last", "too many"} {
-		if !p.add(entry{kind: Task, name: name, binding: Binding{Upstream: "a"}}) {
+		if !p.add(entry{key: task(name), binding: Binding{Upstream: "a"}}) {
 			t.Errorf("add %s: got a collision", name)
 		}
 	}
@@ -250,11 +250,11 @@ func TestAnOutagePilesUpOnlySoMuch(t *testing.T) {
 // stays pending.
 func TestSettlingKeepsWhatWasAmended(t *testing.T) {
 	var p pending
-	first := entry{kind: Session, name: "s", binding: Binding{Upstream: "a"}}
+	first := entry{key: session("s"), binding: Binding{Upstream: "a"}}
 	amended := first
 	amended.binding.Version = "2025-03-26"
 	p.add(first)
-	p.swap(amended.name, nil, &amended)
+	p.swap(amended.key, nil, &amended)
 	p.settle(first)
 	if p.len() != 1 {
 		t.Error("the amended binding was forgotten")

@@ -10,67 +10,67 @@ import (
 type pending struct {
 	count   atomic.Int64 // of entries: a look-up takes no lock while there are none
 	mu      sync.Mutex   // guards the field below
-	entries map[string]entry
+	entries map[Key]entry
 }
 
 // maxPending bounds what an outage may pile up, in bindings (some 300 bytes each).
 // Beyond it a binding lives in the near cache only.
 const maxPending = 200_000
 
-func (p *pending) get(name string) (Binding, bool) {
+func (p *pending) get(key Key) (Binding, bool) {
 	if p.count.Load() == 0 {
 		return Binding{}, false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e, ok := p.entries[name]
+	e, ok := p.entries[key]
 	return e.binding, ok
 }
 
-// add keeps e unless another upstream owns its name already, by a binding that does not
+// add keeps e unless another upstream owns its key already, by a binding that does not
 // yield, and reports whether that is not so.
 func (p *pending) add(e entry) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if have, ok := p.entries[e.name]; ok && !have.binding.yieldsTo(e.binding) {
+	if have, ok := p.entries[e.key]; ok && !have.binding.yieldsTo(e.binding) {
 		return have.binding.Upstream == e.binding.Upstream
 	}
 	if p.entries == nil {
-		p.entries = make(map[string]entry)
+		p.entries = make(map[Key]entry)
 	}
 	if len(p.entries) < maxPending {
-		p.entries[e.name] = e
+		p.entries[e.key] = e
 		p.count.Store(int64(len(p.entries)))
 	}
 	return true
 }
 
-// swap puts e in the place of what is pending under its name, or nothing if e is nil, if
+// swap puts e in the place of what is pending under its key, or nothing if e is nil, if
 // may allows it; a nil may allows any. false: nothing is pending, or something else.
-func (p *pending) swap(name string, may func(Binding) bool, e *entry) bool {
+func (p *pending) swap(key Key, may func(Binding) bool, e *entry) bool {
 	if p.count.Load() == 0 {
 		return false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	have, ok := p.entries[name]
+	have, ok := p.entries[key]
 	if !ok || may != nil && !may(have.binding) {
 		return false
 	}
 	if e == nil {
-		delete(p.entries, name)
+		delete(p.entries, key)
 	} else {
-		p.entries[name] = *e
+		p.entries[key] = *e
 	}
 	p.count.Store(int64(len(p.entries)))
 	return true
 }
 
-func (p *pending) remove(name string) { p.swap(name, nil, nil) }
+func (p *pending) remove(key Key) { p.swap(key, nil, nil) }
 
 // settle forgets e, unless it was amended since it was read.
 func (p *pending) settle(e entry) {
-	p.swap(e.name, func(have Binding) bool { return have == e.binding }, nil)
+	p.swap(e.key, func(have Binding) bool { return have == e.binding }, nil)
 }
 
 // some returns at most n entries, any.

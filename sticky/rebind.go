@@ -19,7 +19,7 @@ func (b *Bindings) RebindProvisional(ctx context.Context, key Key, from string, 
 // processes may follow the old binding until they touch it.
 func (b *Bindings) RebindAffinity(ctx context.Context, key Key, from string, binding Binding) error {
 	e := b.entry(key, binding, 0)
-	b.near.remove(e.name)
+	b.near.remove(e.key)
 	return b.rebind(ctx, e, func(have Binding) bool { return have.Upstream == from })
 }
 
@@ -27,13 +27,13 @@ func (b *Bindings) RebindAffinity(ctx context.Context, key Key, from string, bin
 // because nobody got anything of the request, or it was refused. One that stands for want
 // of a store expires by itself.
 func (b *Bindings) ReleaseProvisional(ctx context.Context, key Key, from, maker string) {
-	name, may := key.digest(), provisionalOf(from, maker)
-	b.near.remove(name)
-	if b.pending.swap(name, may, nil) {
+	may := provisionalOf(from, maker)
+	b.near.remove(key)
+	if b.pending.swap(key, may, nil) {
 		return
 	}
 	// An engine deletes without a condition; the shortest life is as good.
-	err := b.replace(ctx, name, time.Nanosecond, Binding{Upstream: from, Dialect: draft}, may)
+	err := b.replace(ctx, key, time.Nanosecond, Binding{Upstream: from, Dialect: draft}, may)
 	if err != nil && !errors.Is(err, ErrOwned) {
 		b.log.Debug("a provisional binding could not be released", "kind", string(key.Kind), "error", err)
 	}
@@ -47,11 +47,11 @@ func provisionalOf(upstream, maker string) func(Binding) bool {
 
 // rebind puts e in the place of what stands, if may allows it.
 func (b *Bindings) rebind(ctx context.Context, e entry, may func(Binding) bool) error {
-	if b.pending.swap(e.name, may, &e) {
+	if b.pending.swap(e.key, may, &e) {
 		b.near.add(e)
 		return nil
 	}
-	err := b.replace(ctx, e.name, time.Until(e.binding.Expires), e.binding, may)
+	err := b.replace(ctx, e.key, time.Until(e.binding.Expires), e.binding, may)
 	switch {
 	case errors.Is(err, ErrOwned):
 		return err
@@ -65,8 +65,8 @@ func (b *Bindings) rebind(ctx context.Context, e entry, may func(Binding) bool) 
 
 // replace puts next in the place of what stands in the store, if may allows it; ErrOwned if
 // not, or if nothing stands: whoever binds the id next is first.
-func (b *Bindings) replace(ctx context.Context, name string, life time.Duration, next Binding, may func(Binding) bool) error {
-	err := b.exchange(ctx, name, life, next, func(standing Binding) error {
+func (b *Bindings) replace(ctx context.Context, key Key, life time.Duration, next Binding, may func(Binding) bool) error {
+	err := b.exchange(ctx, key, life, next, func(standing Binding) error {
 		if !may(standing) {
 			return ErrOwned
 		}

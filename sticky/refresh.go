@@ -21,7 +21,7 @@ func (b *Bindings) Observe(key Key, current Binding, status string, ttl time.Dur
 	if next == current {
 		return current, false
 	}
-	b.refresh(entry{key.Kind, key.digest(), next})
+	b.refresh(entry{key, next})
 	return next, true
 }
 
@@ -33,8 +33,7 @@ func (b *Bindings) Touch(key Key, current Binding) (Binding, bool) {
 	if current.Expires.After(due) {
 		return current, false
 	}
-	name := key.digest()
-	if latest, ok := b.near.get(name); ok {
+	if latest, ok := b.near.get(key); ok {
 		current = latest // a call routed at the same time may have been first
 	}
 	if current.Expires.After(due) {
@@ -42,13 +41,13 @@ func (b *Bindings) Touch(key Key, current Binding) (Binding, bool) {
 	}
 	current.Expires = now.Add(idle)
 	current.Kept = b.prolonged(key, current.Kept)
-	b.refresh(entry{key.Kind, name, current})
+	b.refresh(entry{key, current})
 	return current, true
 }
 
 // Keep has binding written as it is, by Run, over what stands of the same owner.
 func (b *Bindings) Keep(key Key, binding Binding) {
-	b.refresh(entry{key.Kind, key.digest(), binding})
+	b.refresh(entry{key, binding})
 }
 
 // refresh lets this process know e at once and the store soon. It never blocks:
@@ -72,14 +71,14 @@ func (b *Bindings) enqueue(e entry) bool {
 // apply writes e over the binding that stands, if that has the same owner or yields; a
 // binding that the store lost is put back.
 func (b *Bindings) apply(ctx context.Context, e entry) error {
-	if e.kind == Handshake { // one that is gone stays gone: its session is not moved then
-		return b.revise(ctx, e.name, b.handshakeLife(), func(handshake []byte) ([]byte, error) { return handshake, nil })
+	if e.key.Kind == Handshake { // one that is gone stays gone: its session is not moved then
+		return b.revise(ctx, e.key, b.handshakeLife(), func(handshake []byte) ([]byte, error) { return handshake, nil })
 	}
 	life := time.Until(e.binding.Expires)
 	if life <= 0 {
 		return nil
 	}
-	err := b.exchange(ctx, e.name, life, e.binding, func(standing Binding) error {
+	err := b.exchange(ctx, e.key, life, e.binding, func(standing Binding) error {
 		if !e.agrees(standing) && !standing.yieldsTo(e.binding) || e.binding.yieldsTo(standing) {
 			return ErrOwned
 		}
@@ -87,9 +86,9 @@ func (b *Bindings) apply(ctx context.Context, e entry) error {
 	})
 	switch {
 	case errors.Is(err, ErrUnknown):
-		_, _, err = b.store.PutIfAbsent(ctx, e.name, e.binding.encode(), life)
+		_, _, err = b.store.PutIfAbsent(ctx, e.key.digest(), e.binding.encode(), life)
 	case errors.Is(err, ErrOwned):
-		b.near.remove(e.name)
+		b.near.remove(e.key)
 		return nil
 	}
 	return err

@@ -30,7 +30,7 @@ func (b *Bindings) Run(ctx context.Context) error {
 		select {
 		case e := <-b.updates:
 			if err := b.apply(ctx, e); err != nil {
-				b.log.Debug("a binding could not be refreshed", "kind", string(e.kind), "error", err)
+				b.log.Debug("a binding could not be refreshed", "kind", string(e.key.Kind), "error", err)
 			}
 		case <-tick.C:
 			b.writeBack(ctx)
@@ -80,11 +80,11 @@ func (b *Bindings) writeBackOne(ctx context.Context, e entry) error {
 	}
 	outcome := outcomeWrittenBack
 	if !written && e.taken(standing) {
-		b.log.Warn("another berth bound the same id to another upstream first", "kind", string(e.kind), "ours", e.binding.Upstream)
-		b.near.remove(e.name)
+		b.log.Warn("another berth bound the same id to another upstream first", "kind", string(e.key.Kind), "ours", e.binding.Upstream)
+		b.near.remove(e.key)
 		outcome = outcomeCollision
 	}
 	b.pending.settle(e)
-	b.metrics.bound(ctx, e.kind, outcome)
+	b.metrics.bound(ctx, e.key.Kind, outcome)
 	return nil
 }
