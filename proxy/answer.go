@@ -15,8 +15,8 @@ import (
 // fail answers the client with what the ladder says of err. After headers are out
 // an answer can only be broken off, unless they are a stopgap's.
 func (x *request) fail(err error) {
-	x.err = err
-	answer := x.ladder(err)
+	x.rec.Err = err
+	answer := x.Word(err)
 	if answer == nil || !x.out.MayAnswer() {
 		x.aborted = true
 		return
@@ -39,7 +39,7 @@ func (x *request) answer(e *mcp.Error) {
 	if x.HTTP.ContentLength != 0 && !x.BodyRead && !x.mayKeep(e) {
 		h.Set("Connection", "close") // the answer must not wait for the rest of the body
 	}
-	x.code = e.Code
+	x.rec.Code = e.Code
 	body := e.Body(x.ID)
 	if x.InArray {
 		body = slices.Concat([]byte("["), body, []byte("]"))

@@ -180,7 +180,7 @@ func (a *attached) giveHandle(x *request) error {
 	case !a.opened:
 		return x.handOut(view)
 	}
-	x.handed = view.ID
+	x.rec.Task = view.ID
 	return x.out.WriteThrough(reply.Event(mcp.Response(x.ID, x.handle(view))))
 }
 
@@ -223,7 +223,7 @@ func (a *attached) hurry() {
 
 // pass gives the client an answer, or an event of one.
 func (a *attached) pass(o offer) (next, error) {
-	a.x.upstream = o.u.Name
+	a.x.rec.Upstream = o.u.Name
 	if o.refuses {
 		a.freeKey()
 	}
@@ -246,14 +246,14 @@ func (a *attached) freeKey() {
 // fail returns what the client is answered with, or puts it at the end of the event stream
 // that it has: a client takes one that just ends for one that goes on.
 func (a *attached) fail(err error) error {
-	worded := a.x.ladder(err)
+	worded := a.x.Word(err)
 	if worded == fault.Internal { // what broke off has no words of its own
 		err, worded = fault.StreamReset, fault.StreamReset
 	}
 	if !a.opened || worded == nil {
 		return err
 	}
-	a.x.err, a.x.code = err, worded.Code
+	a.x.rec.Err, a.x.rec.Code = err, worded.Code
 	return a.x.out.WriteThrough(reply.Event(worded.Body(a.x.ID)))
 }
 
@@ -299,7 +299,7 @@ func (a *attached) takeEvent(o offer) (ends bool, err error) {
 			return true, err
 		}
 		if err != nil {
-			instead = a.x.ladder(err).Body(a.x.ID)
+			instead = a.x.Word(err).Body(a.x.ID)
 		}
 		if instead != nil {
 			raw = reply.Event(instead)

@@ -34,7 +34,7 @@ func (x *request) serveCore() error {
 	switch c.Method {
 	case mcp.MethodGetTask:
 		view, err := tasks.Glance(x.ctx, c.TaskID, x.Asker())
-		x.holder = view.Holder
+		x.rec.Holder = view.Holder
 		if err := x.caller().MayHear(x.ctx, view.Task, err); err != nil {
 			return err
 		}

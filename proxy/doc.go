@@ -23,8 +23,7 @@
 //     the client can resume it (resumable.go).
 //  6. record: what creates a task or a session is bound, and only then
 //  7. release: its bytes go to the client and are flushed.
-//  8. finish: one access record, metrics and a span are written (finish.go,
-//     accesslog.go, telemetry.go, labels.go, span.go).
+//  8. finish: one access record, metrics and a span are written (finish.go; package audit).
 //
 // A subscription may need several upstreams at once, and so takes a way of its own
 // after the second step: listen.go is its stream to the client, listenplan.go says who
@@ -79,6 +78,6 @@
 //
 // Any other request of a client is one exchange with an upstream at a time: answers
 // cannot cross. Every refusal and failure that berth words itself comes from one
-// ladder (package fault; errors.go, answer.go), and is written by package reply. net/http brings requests in and takes answers out
+// ladder (package fault; answer.go), and is written by package reply. net/http brings requests in and takes answers out
 // (nethttp.go): all else knows only package wire.
 package proxy

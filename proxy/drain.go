@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -65,16 +64,3 @@ func isClosed(c <-chan struct{}) bool {
 
 // errCut ends an exchange that berth's own end leaves no time for.
 var errCut = errors.New("proxy: cut at the end of the time to drain")
-
-// wasCut reports whether berth's own end broke the request off.
-func (x *request) wasCut() bool {
-	return x.err != nil && isClosed(x.p.end.cutting) && x.HTTP.Context().Err() != nil
-}
-
-// reportCut tells of a request that was cut: what is lost with it, and to whom it mattered.
-func (x *request) reportCut(took time.Duration) {
-	record := accessFields{slog.String("pool", x.PoolName()), slog.String("method", x.methodText()), slog.String("age", took.Round(time.Millisecond).String())}
-	x.addSubject(&record)
-	x.p.telemetry.cut(x)
-	x.p.log.LogAttrs(context.Background(), slog.LevelWarn, "a request was cut at the end of the drain", record...)
-}

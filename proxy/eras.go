@@ -36,7 +36,7 @@ func (s *eraSearch) goesOn(x *request, u *routing.Upstream, response *wire.Respo
 	s.drop()
 	s.response, x.sent = response, false // nobody has taken it on
 	outbound.To(x.Endpoint).NoteAnswer(u, response)
-	x.endExchange(strconv.Itoa(response.Status))
+	x.rec.EndExchange(strconv.Itoa(response.Status))
 	return true
 }
 
@@ -52,6 +52,6 @@ func (s *eraSearch) drop() {
 func (s *eraSearch) relay(x *request) error {
 	u, response := s.refused[len(s.refused)-1], s.response
 	s.response = nil
-	x.upstream = u.Name
+	x.rec.Upstream = u.Name
 	return x.relayAnswer(u, response)
 }

@@ -164,9 +164,9 @@ func (s *stream) take(a arrival) (done bool, err error) {
 
 // refuse puts an error in the place of an event.
 func (s *stream) refuse(failure error) {
-	s.x.err = failure
-	answer := s.x.ladder(failure)
-	s.x.code = answer.Code
+	s.x.rec.Err = failure
+	answer := s.x.Word(failure)
+	s.x.rec.Code = answer.Code
 	s.release(reply.Event(answer.Body(s.x.ID)))
 }
 

@@ -124,7 +124,7 @@ func (x *request) newListing() (*listing, error) {
 	case x.addedTasks():
 		upstreams, x.decision.Source = nil, sourceUpgraded
 	case owner != nil:
-		upstreams, x.upstream = []*routing.Upstream{owner}, owner.Name
+		upstreams, x.rec.Upstream = []*routing.Upstream{owner}, owner.Name
 	default:
 		x.decision.Source = sourceFanout
 	}

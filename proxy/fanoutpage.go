@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"berth/proxy/audit"
+
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -165,10 +167,10 @@ func (l *listing) askOne(p place) (mcp.TaskList, error) {
 func (l *listing) exchange(ctx context.Context, p place) (mcp.TaskList, error) {
 	x := l.x
 	out := x.way().Request(p.upstream, wire.MethodPost, x.way().URL(p.upstream), l.bodyFor(p))
-	span := x.newExchange(p.upstream)
+	sent := x.rec.Exchange(p.upstream)
 	response, err := x.Endpoint.Client.Send(ctx, out, x.Endpoint.Timeouts.Read)
 	if err != nil {
-		x.closeExchange(span, exchangeErrorType(err))
+		x.rec.Exchanged(sent, audit.ErrorType(err))
 		x.noteStarved(err)
 		return mcp.TaskList{}, err
 	}
@@ -178,7 +180,7 @@ func (l *listing) exchange(ctx context.Context, p place) (mcp.TaskList, error) {
 	if err == nil {
 		l.ruledBy(reply.CrossOrigin(response.Header))
 	}
-	x.closeExchange(span, pageErrorType(err))
+	x.rec.Exchanged(sent, pageErrorType(err))
 	var refused *refusal
 	switch {
 	case errors.As(err, &refused) && refused.code == mcp.CodeInvalidParams && p.Cursor != "":
@@ -199,7 +201,7 @@ func pageErrorType(err error) string {
 	case errors.As(err, &refused) && refused.code != 0:
 		return strconv.Itoa(refused.code)
 	}
-	return exchangeErrorType(err)
+	return audit.ErrorType(err)
 }
 
 // bodyFor is the client's request with the upstream's own cursor in the place of the
@@ -217,7 +219,7 @@ func (l *listing) readPage(p place, response *wire.Response) (mcp.TaskList, erro
 	if response.Status >= 300 && response.Status < 400 {
 		return mcp.TaskList{}, fault.Redirect
 	}
-	body, err := exchange.ReadWhole(response, l.x.ID, listBytes, l.x.crossedBy(p.upstream))
+	body, err := exchange.ReadWhole(response, l.x.ID, listBytes, l.x.rec.CrossedBy(p.upstream))
 	switch {
 	case errors.Is(err, exchange.ErrTooLong), errors.Is(err, exchange.ErrNoResponse), errors.Is(err, exchange.ErrCrossed):
 		return mcp.TaskList{}, fault.BrokenOff(err)
@@ -248,7 +250,7 @@ func (x *request) passRefusal(err error) error {
 	if !errors.As(err, &r) {
 		return err
 	}
-	x.code = r.code
+	x.rec.Code = r.code
 	if exchange.ShapeOf(r.response) == exchange.EventStream {
 		x.out.Respond(r.response.Status, r.body)
 		return nil

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 
+	"berth/proxy/audit"
+
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -22,7 +24,7 @@ type feed struct {
 	upstream *routing.Upstream
 	id       []byte                  // raw, of the request that opens it
 	crossed  func()                  // is told of what belongs to other requests
-	drops    func(reason dropReason) // is told of what else has no business there
+	drops    func(reason audit.Drop) // is told of what else has no business there
 
 	response *wire.Response
 	agreed   mcp.Filter // what the upstream agreed to
@@ -41,14 +43,6 @@ type said struct {
 	ends    bool           // raw is the end of the event
 }
 
-// dropReason is why a message on a subscription's stream was dropped.
-type dropReason string
-
-const (
-	dropUnasked dropReason = "unasked" // the client did not ask for it, or the upstream has not agreed to it
-	dropOther   dropReason = "other"   // a request, or no message
-)
-
 // bytes returns a copy of raw. An event that ends in a CR alone, whose LF is still on
 // its way and will be left out, is completed: some parsers wait for what follows a CR.
 func (s *said) bytes() []byte {
@@ -63,8 +57,8 @@ func (p *Proxy) newFeed(ep *inbound.Endpoint, u *routing.Upstream, id []byte) *f
 	pool := ep.Router.Pool.Name()
 	return &feed{
 		upstream: u, id: id,
-		crossed: func() { p.telemetry.CrossedBy(pool, u) },
-		drops:   func(reason dropReason) { p.telemetry.dropped(pool, u, reason) },
+		crossed: func() { p.audit.CrossedBy(pool, u) },
+		drops:   func(reason audit.Drop) { p.audit.Dropped(pool, u, reason) },
 	}
 }
 
@@ -124,7 +118,7 @@ func (f *feed) acknowledged(piece exchange.Piece) (bool, error) {
 	a, err := mcp.PeekSubscribed(piece.Message, false)
 	switch {
 	case err != nil || a.Method != "" && a.Method != mcp.NotificationAcknowledged:
-		return f.drop(dropOther)
+		return f.drop(audit.DropOther)
 	case !f.isOurs(&a):
 		f.crossed()
 		return false, nil
@@ -138,7 +132,7 @@ func (f *feed) acknowledged(piece exchange.Piece) (bool, error) {
 }
 
 // drop leaves a message out.
-func (f *feed) drop(reason dropReason) (wanted bool, err error) {
+func (f *feed) drop(reason audit.Drop) (wanted bool, err error) {
 	f.drops(reason)
 	return false, nil
 }
@@ -187,7 +181,7 @@ func (f *feed) judge(s *said, piece exchange.Piece) (wanted bool, err error) {
 	a := &s.about
 	switch {
 	case err != nil || a.Method != "" && a.ID != nil: // neither garbage nor requests belong on this stream
-		return f.drop(dropOther)
+		return f.drop(audit.DropOther)
 	case !f.isOurs(a):
 		f.crossed()
 		return false, nil
@@ -196,7 +190,7 @@ func (f *feed) judge(s *said, piece exchange.Piece) (wanted bool, err error) {
 	case a.Method == mcp.NotificationAcknowledged, a.Method == mcp.MethodCancelled:
 		return false, nil
 	case !f.granted.Grants(a):
-		return f.drop(dropUnasked)
+		return f.drop(audit.DropUnasked)
 	}
 	if !piece.Cut {
 		s.message = piece.Message

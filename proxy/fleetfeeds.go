@@ -205,8 +205,8 @@ func (f *fleetFeed) serve(ctx context.Context) error {
 	defer stream.close()
 	lease := f.ep.Router.Pool.Own(f.upstream)
 	defer lease.Release()
-	f.p.telemetry.subscribed(f.ep.Router.Pool.Name(), true, 1)
-	defer f.p.telemetry.subscribed(f.ep.Router.Pool.Name(), true, -1)
+	f.p.audit.Subscribed(f.ep.Router.Pool.Name(), true, 1)
+	defer f.p.audit.Subscribed(f.ep.Router.Pool.Name(), true, -1)
 	f.tell(stream, func(*leg) legEvent { return legEvent{joined: stream} })
 	for {
 		s, err := stream.next()
@@ -220,7 +220,7 @@ func (f *fleetFeed) serve(ctx context.Context) error {
 	}
 }
 
-func (f *fleetFeed) crossed() { f.p.telemetry.CrossedBy(f.ep.Router.Pool.Name(), f.upstream) }
+func (f *fleetFeed) crossed() { f.p.audit.CrossedBy(f.ep.Router.Pool.Name(), f.upstream) }
 
 func (f *fleetFeed) request() *exchange.Request {
 	out := &exchange.Request{Method: wire.MethodPost, URL: f.target, Host: f.host, Header: f.header.Clone(), Body: f.body}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"berth/proxy/audit"
+
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -16,7 +18,7 @@ import (
 
 // forward routes the request, sends it, and relays the answer.
 func (x *request) forward() error {
-	x.startSpan()
+	x.rec.StartSpan()
 	end := x.detach()
 	defer end()
 	if err := x.refuseEnded(); err != nil {
@@ -145,7 +147,6 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 
 // send sends the request to u once.
 func (x *request) send(u *routing.Upstream) (*wire.Response, error) {
-	x.upstream = u.Name
 	target := x.way().URL(u)
 	if x.Opaque {
 		target = x.way().Beside(u)
@@ -154,13 +155,13 @@ func (x *request) send(u *routing.Upstream) (*wire.Response, error) {
 	if x.Opaque {
 		out.Header["Accept-Encoding"] = x.HTTP.Header["Accept-Encoding"]
 	}
-	x.startExchange(u)
+	x.rec.SendTo(u)
 	began := time.Now()
 	response, err := x.sendOver(u, out)
 	var failed *exchange.SendError
 	x.sent = x.sent || !errors.As(err, &failed) || failed.Sent
 	if err != nil {
-		x.endExchange(exchangeErrorType(err))
+		x.rec.EndExchange(audit.ErrorType(err))
 		x.noteStarved(err)
 		if x.gone() {
 			outbound.To(x.Endpoint).Abandoned(x.ctx, u, out, time.Since(began))

@@ -14,7 +14,7 @@ import (
 func (x *request) way() outbound.Way {
 	return outbound.Way{
 		Call: x.Call, InSession: x.decision.Key.Kind == sticky.Session, Owner: x.decision.Owner, Alias: x.Alias,
-		Report: &x.p.telemetry, Log: x.p.log,
+		Report: x.p.audit, Log: x.p.log,
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 
+	"berth/proxy/audit"
+
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -79,8 +81,8 @@ func (g *leg) serve(ctx context.Context) error {
 	}
 	defer lease.Release()
 	defer f.close()
-	g.l.x.p.telemetry.subscribed(g.l.x.PoolName(), false, 1)
-	defer g.l.x.p.telemetry.subscribed(g.l.x.PoolName(), false, -1)
+	g.l.x.p.audit.Subscribed(g.l.x.PoolName(), false, 1)
+	defer g.l.x.p.audit.Subscribed(g.l.x.PoolName(), false, -1)
 	if err := g.tell(ctx, legEvent{joined: f}); err != nil {
 		return err
 	}
@@ -184,7 +186,7 @@ func (g *leg) pass(ctx context.Context, f *feed) error {
 func (g *leg) sayOwn(ctx context.Context, f *feed, message []byte) error {
 	own := mcp.ForSubscription(message, f.id)
 	if own == nil {
-		f.drops(dropOther)
+		f.drops(audit.DropOther)
 		return nil
 	}
 	return g.say(ctx, reply.Event(own))

@@ -115,7 +115,7 @@ func (l *subscription) acknowledge(first *feed) error {
 			l.dropIfIdle(g)
 		}
 	}
-	l.x.upstream = l.names()
+	l.x.rec.Upstream = l.names()
 	l.beginStream(first)
 	l.agreed = agreed.Within(l.asked)
 	close(l.acknowledged)

@@ -149,13 +149,13 @@ func (g *gathered) instead(err error) (*feed, error) {
 // relayRefusal passes on what an upstream answered in place of a subscription.
 func (x *request) relayRefusal(refused *refusedFeed) error {
 	if refused.upstream != nil {
-		x.upstream = refused.upstream.Name
+		x.rec.Upstream = refused.upstream.Name
 	}
 	if refused.response != nil {
 		return x.relayAnswer(refused.upstream, refused.response)
 	}
 	if a, err := mcp.PeekAnswer(refused.message, false); err == nil {
-		x.code = a.ErrorCode
+		x.rec.Code = a.ErrorCode
 	}
 	x.out.Respond(wire.StatusOK, refused.message)
 	return nil

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"berth/proxy/audit"
+
 	"berth/internal/mcp"
 	"berth/proxy/fault"
 	"berth/proxy/reply"
@@ -107,14 +109,14 @@ func (l *subscription) pass(e legEvent) error {
 // passShared passes a notification on that all subscribers of a stream hear, if this one was
 // told that it would come: what its stream has agreed to since is not part of that.
 func (l *subscription) passShared(e legEvent) error {
-	own, reason := mcp.ForSubscription(e.raw, l.x.ID), dropUnasked
+	own, reason := mcp.ForSubscription(e.raw, l.x.ID), audit.DropUnasked
 	switch {
 	case own == nil:
-		reason = dropOther
+		reason = audit.DropOther
 	case l.agreed.Grants(e.about):
 		return l.send(reply.Event(own))
 	}
-	l.x.p.telemetry.dropped(l.x.PoolName(), e.leg.upstream, reason)
+	l.x.p.audit.Dropped(l.x.PoolName(), e.leg.upstream, reason)
 	return nil
 }
 

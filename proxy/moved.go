@@ -42,7 +42,7 @@ func (x *request) leaveDenied(u *routing.Upstream, response *wire.Response, v fa
 	_ = response.Body.Close() // nothing in it is needed
 	x.change.Done()           // it changed nothing
 	outbound.To(x.Endpoint).NoteAnswer(u, response)
-	x.endExchange(strconv.Itoa(response.Status))
+	x.rec.EndExchange(strconv.Itoa(response.Status))
 	if v.Step == failover.Refuse && x.AboutTask() && x.serveStale(x.p.stale.IfError(x.Call, 0)) {
 		return nil
 	}

@@ -76,9 +76,9 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 	}
 	x.owed.begin(a)
 	c := x.Single()
-	x.toolFailed = a.ToolFailed
+	x.rec.ToolFailed = a.ToolFailed
 	if a.IsError {
-		x.code = a.ErrorCode
+		x.rec.Code = a.ErrorCode
 		x.disownedMade(a)
 		return x.recordError(u, c, a), nil
 	}
@@ -164,7 +164,7 @@ func (x *request) recordState(u *routing.Upstream, key sticky.Key, a *mcp.Answer
 // cannot speak for it. A terminal result that was seen before outlives the binding.
 func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (instead []byte) {
 	if c != nil && a.ErrorCode == mcp.CodeMethodNotFound && x.p.learned[x.Endpoint].announcer.Serves(x.Call, &x.decision) {
-		x.code = mcp.ErrUnknownTask.Code
+		x.rec.Code = mcp.ErrUnknownTask.Code
 		return mcp.ErrUnknownTask.Body(x.ID)
 	}
 	if c == nil || !c.IsTask() || a.ErrorCode != mcp.CodeInvalidParams {

@@ -81,9 +81,9 @@ func (s *stream) refuseAll(failure error) {
 	if !s.between {
 		s.release([]byte("\n\n"))
 	}
-	s.x.err = failure
-	answer := s.x.ladder(failure)
-	s.x.code = answer.Code
+	s.x.rec.Err = failure
+	answer := s.x.Word(failure)
+	s.x.rec.Code = answer.Code
 	for _, id := range s.x.owed.ids() {
 		s.release(reply.Event(answer.Body(id)))
 	}

@@ -13,10 +13,10 @@ func (x *request) passThrough() error {
 	}
 	x.Opaque = true
 	x.ctx = x.HTTP.Context()
-	x.startSpan()
+	x.rec.StartSpan()
 	x.decision.Source = routing.SourcePicked
 	err := x.forwardUnbound()
-	if err != nil && x.IsPreflight() && x.out.MayAnswer() && x.ladder(err) != nil {
+	if err != nil && x.IsPreflight() && x.out.MayAnswer() && x.Word(err) != nil {
 		x.grant()
 		return nil
 	}

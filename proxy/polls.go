@@ -26,7 +26,7 @@ func (x *request) sharePoll(u *routing.Upstream) (answered bool, err error) {
 	if answer == nil {
 		return err != nil, err
 	}
-	x.decision.Source, x.code = sourceCoalesced, answer.Code
+	x.decision.Source, x.rec.Code = sourceCoalesced, answer.Code
 	x.out.ReadBy(answer.Rule)
 	x.out.Respond(wire.StatusOK, mcp.WithID(answer.Message, x.ID))
 	return true, nil

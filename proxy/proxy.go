@@ -9,6 +9,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/access"
 	"berth/proxy/announce"
+	"berth/proxy/audit"
 	"berth/proxy/failover"
 	"berth/proxy/inbound"
 	"berth/proxy/polls"
@@ -45,7 +46,7 @@ type Proxy struct {
 	table      inbound.Table
 	stale      *polls.StaleCache
 	log        *slog.Logger
-	telemetry  telemetry
+	audit      *audit.Reporter
 	load       *load
 	end        *end
 	lingering  atomic.Int64 // exchanges read on without a client
@@ -73,13 +74,12 @@ func New(o Options) *Proxy {
 			Endpoints: o.Endpoints, Loopback: o.Loopback, TrustedProxies: o.TrustedProxies,
 			CredentialHeaders: inbound.CountedHeaders(o.CredentialHeaders), Limits: o.Limits.WithDefaults(),
 		},
-		stale:     o.Stale,
-		log:       o.Logger,
-		telemetry: newTelemetry(o.Meter, o.Tracer),
-		end:       newEnd(),
-		learned:   make(map[*inbound.Endpoint]*learned),
-		lists:     make(chan struct{}, listsAtOnce),
-		watching:  taskwatch.New(o.Tasks),
+		stale:    o.Stale,
+		log:      o.Logger,
+		end:      newEnd(),
+		learned:  make(map[*inbound.Endpoint]*learned),
+		lists:    make(chan struct{}, listsAtOnce),
+		watching: taskwatch.New(o.Tasks),
 	}
 	p.table.LongestTaskID = p.table.Limits.TaskID
 	if o.Tasks != nil {
@@ -91,9 +91,9 @@ func New(o Options) *Proxy {
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
-	p.mover.Count = p.telemetry.moved
+	p.audit = audit.New(o.Endpoints, audit.Options{Access: o.AccessLog, Logger: p.log, Meter: o.Meter, Tracer: o.Tracer, Moves: failover.Outcomes})
+	p.mover.Count = p.audit.Moved
 	p.polls = polls.NewShared(p.log)
-	p.telemetry.begin(o.Endpoints)
 	for _, ep := range o.Endpoints {
 		p.learned[ep] = &learned{announcer: announce.New(ep.Router.Pool.Name(), o.Rules, p.log)}
 	}
@@ -107,7 +107,8 @@ func New(o Options) *Proxy {
 func (p *Proxy) Serve(w wire.Client, r *wire.Request) (whole bool) {
 	p.end.serving.Add(1)
 	defer p.end.serving.Add(-1)
-	x := &request{p: p, Call: &inbound.Call{HTTP: r, Table: &p.table}}
+	call := &inbound.Call{HTTP: r, Table: &p.table}
+	x := &request{p: p, Call: call, rec: p.audit.Begin(call)}
 	x.out = &reply.Writer{Client: w, Stall: p.table.Limits.WriteStall, Most: p.table.Limits.Answer, Draining: p.end.draining}
 	x.serveAndReport()
 	return !x.aborted

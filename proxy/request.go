@@ -3,10 +3,10 @@ package proxy
 import (
 	"context"
 	"slices"
-	"time"
 
 	"berth/internal/wire"
 	"berth/proxy/announce"
+	"berth/proxy/audit"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
 	"berth/proxy/polls"
@@ -37,8 +37,6 @@ type request struct {
 	poll   *polls.Poll  // the poll that this request leads; nil: none
 	change polls.Change // what the request changes of tasks
 
-	handed string // id of the task that berth made of the call, once its client has it
-
 	newSession   string // the session that the answer hands out
 	boundSession bool   // it is bound
 
@@ -46,16 +44,8 @@ type request struct {
 
 	owed debt // the responses that an event stream is still to bring
 
-	// What finish reports.
-	started    time.Time
-	attempts   int    // requests to upstreams, but for those of a list or a subscription
-	holder     string // the berth that holds the call of the task
-	span       spans
-	upstream   string // name of the last one that was sent to
-	code       int    // JSON-RPC error code, 0 if none was seen
-	toolFailed bool   // the result says isError
-	aborted    bool   // the answer must not end as if it were whole
-	err        error  // why berth refused or failed; nil if an upstream answered
+	rec     audit.Record // what is reported
+	aborted bool         // the answer must not end as if it were whole
 }
 
 // serve takes the request through its life. What it returns is answered by fail.

@@ -22,7 +22,7 @@ func (x *request) checkServed() error {
 		return refusal
 	}
 	for _, header := range missing {
-		x.p.telemetry.lacked(x, header)
+		x.rec.Lacked(header)
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func (x *request) awaitResult() error {
 	w := &resultWait{x: x, watch: x.p.watching.Watch(id)}
 	defer w.watch.Stop()
 	task, err := x.p.watching.Record(x.HTTP.Context(), id, x.Asker())
-	x.holder = task.Holder
+	x.rec.Holder = task.Holder
 	if err := x.caller().MayHear(x.ctx, task, err); err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (w *resultWait) end() error {
 // answer gives the response, as the whole answer or as the last event.
 func (w *resultWait) answer(view upgrade.View) error {
 	defer view.Return()
-	w.x.toolFailed = view.ToolFailed
+	w.x.rec.ToolFailed = view.ToolFailed
 	response := view.CoreResponse(w.x.ID)
 	if !w.isOpen() {
 		w.x.out.Respond(wire.StatusOK, response...)
@@ -179,11 +179,11 @@ func (w *resultWait) refuse(err error) error {
 	if !w.isOpen() {
 		return err
 	}
-	answer := w.x.ladder(err)
+	answer := w.x.Word(err)
 	if answer == nil {
 		return err
 	}
-	w.x.err, w.x.code = err, answer.Code
+	w.x.rec.Err, w.x.rec.Code = err, answer.Code
 	if err := w.x.out.WriteThrough(reply.Event(answer.Body(w.x.ID))); err != nil {
 		return err
 	}

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/proxy/fault"
-	"berth/proxy/outbound"
 	"berth/routing"
 )
 
@@ -35,7 +35,7 @@ func (d *load) Miss(caller string) { d.unknown.Take(caller, 1) }
 // the fleet knew was none.
 func (x *request) noteMiss(err error) {
 	refusal, _ := errors.AsType[*mcp.Error](err)
-	refuses := refusal != nil && outbound.RefusesCredentials(refusal.Status)
+	refuses := refusal != nil && wire.RefusesCredentials(refusal.Status)
 	if refuses || errors.Is(err, routing.ErrUnknownTask) || errors.Is(err, routing.ErrUnknownSession) {
 		x.p.load.Miss(x.Caller)
 	}

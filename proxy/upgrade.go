@@ -107,10 +107,10 @@ func (x *request) hand(held *upgrade.Held) error {
 
 // handOut answers with the handle of the task in view.
 func (x *request) handOut(view upgrade.View) error {
-	x.handed, x.holder = view.ID, view.Holder
+	x.rec.Task, x.rec.Holder = view.ID, view.Holder
 	x.out.Respond(wire.StatusOK, mcp.Response(x.ID, x.handle(view)))
-	if x.err != nil {
-		return x.err
+	if x.out.Failed != nil {
+		return x.out.Failed
 	}
 	return x.out.Flush()
 }
@@ -169,7 +169,7 @@ func (x *request) serveUpgraded() error {
 	case mcp.MethodGetTask:
 		view, err := tasks.Get(x.ctx, c.TaskID, x.Asker())
 		defer view.Return()
-		x.holder = view.Holder
+		x.rec.Holder = view.Holder
 		if err := x.caller().MayHear(x.ctx, view.Task, err); err != nil {
 			return err
 		}
@@ -215,7 +215,7 @@ func (x *request) cancelUpgraded() (upgrade.Task, error) {
 // mayChange refuses who must not be told of the task.
 func (x *request) mayChange(id string) error {
 	task, err := x.p.options.Tasks.Peek(x.ctx, id, x.Asker())
-	x.holder = task.Holder
+	x.rec.Holder = task.Holder
 	return x.caller().MayHear(x.ctx, task, err)
 }
 

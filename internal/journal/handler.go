@@ -15,7 +15,7 @@ func (j *Journal) Patient(level slog.Level) *slog.Logger {
 	return slog.New(&handler{j, level, j.Logger(level).Handler()})
 }
 
-// handler is a slog.Handler for records of strings and numbers.
+// handler is a slog.Handler for records of strings and numbers, and groups of these without a name.
 type handler struct {
 	journal *Journal
 	level   slog.Level
@@ -47,11 +47,21 @@ func appendRecord(line []byte, r slog.Record) []byte {
 	line = appendString(append(line, `"level":`...), r.Level.String())
 	line = appendString(append(line, `,"msg":`...), r.Message)
 	r.Attrs(func(a slog.Attr) bool {
-		line = appendString(append(line, ','), a.Key)
-		line = appendValue(append(line, ':'), a.Value)
+		line = appendAttr(line, a)
 		return true
 	})
 	return append(line, "}\n"...)
+}
+
+// appendAttr appends what a is, or, of a group without a name, what is in it.
+func appendAttr(line []byte, a slog.Attr) []byte {
+	if a.Key != "" || a.Value.Kind() != slog.KindGroup {
+		return appendValue(append(appendString(append(line, ','), a.Key), ':'), a.Value)
+	}
+	for _, inner := range a.Value.Group() {
+		line = appendAttr(line, inner)
+	}
+	return line
 }
 
 func appendValue(line []byte, v slog.Value) []byte {

@@ -21,6 +21,7 @@ func TestALineIsWhatSlogWrites(t *testing.T) {
 		var want, got bytes.Buffer
 		record := slog.NewRecord(time.Now(), slog.LevelInfo, "request", 0)
 		record.Add("http", "POST", "value", value, "last", 1)
+		record.AddAttrs(slog.Group("", "within", value, slog.Group("", "deeper", 2)))
 		j := New(&got)
 		_ = j.Patient(slog.LevelInfo).Handler().Handle(t.Context(), record)
 		j.Flush()

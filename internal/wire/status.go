@@ -24,3 +24,8 @@ const (
 	StatusServiceUnavailable          = 503
 	StatusGatewayTimeout              = 504
 )
+
+// RefusesCredentials reports whether a status says that credentials are not taken.
+func RefusesCredentials(status int) bool {
+	return status == StatusUnauthorized || status == StatusForbidden
+}

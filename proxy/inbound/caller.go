@@ -32,6 +32,21 @@ func (t *Table) AddressOf(r *wire.Request, trusted bool) netip.Addr {
 	return t.client(peer.Addr(), r.Header.Values("X-Forwarded-For"))
 }
 
+// Address is AddressOf the request as text, "" for none. Nearly always that begins how the peer's
+// address is given, and is no copy.
+func (x *Call) Address() string {
+	addr := x.Table.AddressOf(x.HTTP, x.Trusted)
+	if !addr.IsValid() {
+		return ""
+	}
+	var room [48]byte
+	text, peer := addr.AppendTo(room[:0]), x.HTTP.RemoteAddr
+	if n := len(text); n <= len(peer) && peer[:n] == string(text) {
+		return peer[:n]
+	}
+	return string(text)
+}
+
 // client returns the address that the proxies in front say the request comes from.
 // Each appended the address of its own peer, so the entries are believed from the
 // last on backwards, as long as they name trusted proxies: the first that does not is

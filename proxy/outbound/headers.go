@@ -3,7 +3,6 @@ package outbound
 import (
 	"net"
 	"net/textproto"
-	"strconv"
 	"strings"
 
 	"berth/internal/mcp"
@@ -34,17 +33,13 @@ func IsCallsOwn(name string) bool {
 func AddVia(h wire.Header, major, minor int) {
 	by := viaHTTP11
 	if major != 1 || minor != 1 {
-		by = HttpVersion(major, minor) + " berth"
+		by = wire.Version(major, minor) + " berth"
 	}
 	h["Via"] = append(h["Via"], by)
 }
 
 // viaHTTP11 is what berth adds to Via of nearly all messages.
 const viaHTTP11 = "1.1 berth"
-
-func HttpVersion(major, minor int) string {
-	return strconv.Itoa(major) + "." + strconv.Itoa(minor)
-}
 
 // Headers returns the headers to send upstream: the client's, less what
 // concerns this connection or cannot be believed, and who it came from.

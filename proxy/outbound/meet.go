@@ -112,7 +112,7 @@ func (ep Sender) leaveMeeting(ctx context.Context, u *routing.Upstream, host, se
 // serves reports whether an answer is one to a request of an era that its server speaks.
 func serves(era mcp.Era, method string, response *wire.Response) bool {
 	status := response.Status
-	if RefusesCredentials(status) || RefusesEra(era, method, []byte(OwnID), response) {
+	if wire.RefusesCredentials(status) || RefusesEra(era, method, []byte(OwnID), response) {
 		return false
 	}
 	return speaksMCP(response)

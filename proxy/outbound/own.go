@@ -67,14 +67,9 @@ func unlessRefused(response *wire.Response) error {
 	return exchange.ErrCrossed
 }
 
-// RefusesCredentials reports whether a status says that credentials are not taken.
-func RefusesCredentials(status int) bool {
-	return status == wire.StatusUnauthorized || status == wire.StatusForbidden
-}
-
 // CredentialsRefused words an upstream's refusal of the caller's credentials; nil is none.
 func CredentialsRefused(response *wire.Response) *mcp.Error {
-	if !RefusesCredentials(response.Status) {
+	if !wire.RefusesCredentials(response.Status) {
 		return nil
 	}
 	refusal := fault.Refused(response.Status, "the server does not take these credentials")

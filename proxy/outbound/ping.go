@@ -36,7 +36,7 @@ func (ep Sender) greetAs(ctx context.Context, u *routing.Upstream, host string) 
 	}
 	defer response.Body.Close()
 	switch status := response.Status; {
-	case RefusesCredentials(status):
+	case wire.RefusesCredentials(status):
 		return fmt.Errorf("%w: it answers %d", ErrCredentials, status)
 	case speaksMCP(response):
 		return nil

@@ -1,4 +1,4 @@
-package proxy
+package inbound
 
 import (
 	"context"
@@ -8,10 +8,10 @@ import (
 	"berth/proxy/fault"
 )
 
-// ladder turns an error into the answer for the client. nil means that nobody is there to
+// Word turns an error into the answer for the client. nil means that nobody is there to
 // be answered. What the modern era has no method for is refused as that, whether the task
 // exists or not.
-func (x *request) ladder(err error) *mcp.Error {
+func (x *Call) Word(err error) *mcp.Error {
 	if errors.Is(err, context.Canceled) && x.HTTP.Context().Err() != nil {
 		if _, worded := errors.AsType[*mcp.Error](err); !worded {
 			return nil

@@ -1,4 +1,4 @@
-package proxy
+package audit
 
 import (
 	"strconv"
@@ -8,6 +8,15 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+)
+
+// Drop is why a message on a subscription's stream was dropped.
+type Drop string
+
+// The reasons.
+const (
+	DropUnasked Drop = "unasked" // the client did not ask for it, or the upstream has not agreed to it
+	DropOther   Drop = "other"   // a request, or no message
 )
 
 // requestLabels are what a request is counted by.

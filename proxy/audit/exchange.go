@@ -1,0 +1,85 @@
+package audit
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/routing"
+
+	"go.opentelemetry.io/otel/attribute"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Exchange is the span and the measure of one exchange with an upstream. It lasts until the
+// answer's last byte.
+type Exchange struct {
+	span     trace.Span
+	upstream *routing.Upstream // nil: there is none
+	started  time.Time
+}
+
+// SendTo says that the request is sent to u. The exchange ends with EndExchange, or with the
+// request.
+func (r *Record) SendTo(u *routing.Upstream) {
+	r.Upstream = u.Name
+	r.attempts++
+	r.exchange = r.Exchange(u)
+}
+
+// EndExchange ends the exchange under way, if it ends before the request does; errorType ""
+// says that it went well.
+func (r *Record) EndExchange(errorType string) {
+	r.Exchanged(r.exchange, errorType)
+	r.exchange = Exchange{}
+}
+
+// Exchange begins one of several exchanges at a time, and Exchanged ends it. Both may be called
+// concurrently.
+func (r *Record) Exchange(u *routing.Upstream) Exchange {
+	span := r.span
+	if r.reporter.traces {
+		_, span = r.reporter.tracer.Start(r.ctx, spanName(r.call), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(r.towards(u)...))
+	}
+	return Exchange{span, u, time.Now()}
+}
+
+// Exchanged ends e; errorType "" says that it went well.
+func (r *Record) Exchanged(e Exchange, errorType string) {
+	if e.span.IsRecording() {
+		e.span.SetAttributes(r.about()...)
+	}
+	labels := exchangeLabels{operationLabels{r.call.PoolName(), r.call.MethodLabel(), errorType}, e.upstream.Name}
+	r.reporter.exchanges.Inst().Record(r.ctx, time.Since(e.started).Seconds(), r.reporter.ofExchanges.Of(labels).Record...)
+	endWith(e.span, errorType)
+}
+
+// towards are the attributes that say where an exchange goes.
+func (r *Record) towards(u *routing.Upstream) []attribute.KeyValue {
+	attributes := []attribute.KeyValue{
+		semconv.McpMethodNameKey.String(r.call.MethodLabel()), attribute.String("berth.upstream", u.Name),
+		semconv.ServerAddress(u.URL.Hostname()),
+	}
+	if port, err := strconv.Atoi(u.URL.Port()); err == nil {
+		attributes = append(attributes, semconv.ServerPort(port))
+	}
+	return attributes
+}
+
+// ErrorType is error.type of an exchange that brought no answer.
+func ErrorType(err error) string {
+	var failed *exchange.SendError
+	switch {
+	case !errors.As(err, &failed):
+		return semconv.ErrorTypeOther.Value.AsString()
+	case failed.TimedOut:
+		return "timeout"
+	case failed.Refused:
+		return "connection_refused"
+	case failed.Garbled:
+		return "garbled"
+	}
+	return "broken_off"
+}

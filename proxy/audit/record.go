@@ -1,0 +1,109 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"berth/proxy/fault"
+	"berth/proxy/inbound"
+	"berth/sticky"
+
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Record is what is reported of one request. Zero values stand for what did not happen. It is for
+// one goroutine, but for exchanges that Exchange begins.
+type Record struct {
+	Started    time.Time
+	Source     sticky.Source // how the upstream was found
+	Upstream   string        // who was sent the request last; of a subscription all that serve it
+	MovedFrom  string        // the upstream that held the session before the request moved it
+	Holder     string        // the berth that holds the call of a task of berth's own
+	Task       string        // id of the task that berth made of the call, once its client has it
+	Session    string        // that the answer hands out
+	Code       int           // of the JSON-RPC error
+	ToolFailed bool          // the result says isError
+	Err        error         // why berth refused or failed; nil if an upstream answered
+
+	Status  int       // of the answer
+	Meant   int       // the status that tells how the request went; another one behind an early stream
+	Begun   time.Time // when the answer's header was written
+	Written int64     // bytes of its body
+	Cutting bool      // berth ends, and breaks off what is under way
+
+	call     *inbound.Call
+	reporter *Reporter
+	attempts int // requests to upstreams, but for those of a list or a subscription
+	span     trace.Span
+	ctx      context.Context // with the span in it
+	exchange Exchange        // under way
+}
+
+// Close reports the request, which has ended.
+func (r *Record) Close() {
+	e := end{took: time.Since(r.Started), outcome: r.outcome()}
+	e.errorType = r.errorType(e.outcome)
+	r.endSpan(e.errorType)
+	r.reporter.served(r, e)
+	if e.outcome == outcomeCut {
+		r.warnOfCut(e.took)
+	}
+	r.log(e)
+}
+
+// end sums up how a request ended.
+type end struct {
+	took      time.Duration
+	outcome   string
+	errorType string // error.type; "": all went well
+}
+
+// The outcomes of requests.
+const (
+	outcomeOK            = "ok"
+	outcomeUpstreamError = "upstream_error"
+	outcomeRefused       = "refused"
+	outcomeFailed        = "failed"
+	outcomeClientGone    = "client_gone"
+	outcomeCut           = "cut" // berth's own end broke it off
+)
+
+// failures are berth's or an upstream's, whatever status they are told with.
+var failures = []error{fault.BadUpstream, fault.Collision, fault.ErrNobodyLeft, fault.AnswerTooLarge}
+
+// outcome sums the request up in one word.
+func (r *Record) outcome() string {
+	left := r.Err != nil && r.call.HTTP.Context().Err() != nil
+	switch {
+	case r.Err == nil && r.Meant >= 500:
+		return outcomeUpstreamError
+	case r.Err == nil:
+		return outcomeOK
+	case left && r.Cutting:
+		return outcomeCut
+	case left, errors.Is(r.Err, fault.ErrClientGone):
+		return outcomeClientGone
+	case r.Meant >= 500, slices.ContainsFunc(failures, func(e error) bool { return errors.Is(r.Err, e) }):
+		return outcomeFailed
+	}
+	return outcomeRefused
+}
+
+// toolError is the error.type of a tool that reported its failure in its result.
+const toolError = "tool_error"
+
+// errorType is the JSON-RPC code, a tool's own error, or what became of the request.
+func (r *Record) errorType(outcome string) string {
+	switch {
+	case r.Code != 0:
+		return strconv.Itoa(r.Code)
+	case outcome != outcomeOK:
+		return outcome
+	case r.ToolFailed:
+		return toolError
+	}
+	return ""
+}

@@ -1,0 +1,156 @@
+package audit
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/internal/series"
+	"berth/proxy/inbound"
+	"berth/routing"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/semconv/v1.41.0/mcpconv"
+	"go.opentelemetry.io/otel/trace"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
+)
+
+// Options are where a Reporter reports to.
+type Options struct {
+	Access *slog.Logger         // gets a line a request; nil: nobody does
+	Logger *slog.Logger         // is warned of requests that were cut
+	Meter  metric.MeterProvider // nil: nothing is measured
+	Tracer trace.TracerProvider // nil: nothing is traced
+	Moves  []string             // the outcomes of moving a session
+}
+
+// Reporter reports requests, and what else happens while they are served. Its methods may be
+// called concurrently.
+type Reporter struct {
+	access slog.Handler // nil: none
+	warn   *slog.Logger
+	tracer trace.Tracer
+	traces bool // spans may be recorded; false: only the client's trace is passed on
+
+	requests   metric.Int64Counter
+	operations mcpconv.ServerOperationDuration
+	exchanges  mcpconv.ClientOperationDuration
+	moves      metric.Int64Counter
+	missing    metric.Int64Counter
+	cuts       metric.Int64Counter
+	streams    metric.Int64UpDownCounter
+	crossed    metric.Int64Counter
+	drops      metric.Int64Counter
+
+	ofRequests   *series.Sets[requestLabels]
+	ofOperations *series.Sets[operationLabels]
+	ofExchanges  *series.Sets[exchangeLabels]
+}
+
+// New returns a reporter for requests to the endpoints.
+func New(endpoints []*inbound.Endpoint, o Options) *Reporter {
+	if o.Meter == nil {
+		o.Meter = noop.NewMeterProvider()
+	}
+	if o.Tracer == nil {
+		o.Tracer = tracenoop.NewTracerProvider()
+	}
+	_, untraced := o.Tracer.(tracenoop.TracerProvider)
+	r := &Reporter{
+		warn:         o.Logger,
+		tracer:       o.Tracer.Tracer("berth/proxy"),
+		traces:       !untraced,
+		ofRequests:   series.NewSets(requestLabels.attributes),
+		ofOperations: series.NewSets(operationLabels.attributes),
+		ofExchanges:  series.NewSets(exchangeLabels.attributes),
+	}
+	if o.Access != nil {
+		r.access = o.Access.Handler()
+	}
+	r.instrument(o.Meter.Meter("berth/proxy"))
+	for _, ep := range endpoints {
+		r.begin(ep.Router.Pool, o.Moves)
+	}
+	return r
+}
+
+// instrument makes the instruments, which fails on a malformed name only.
+func (r *Reporter) instrument(meter metric.Meter) {
+	r.requests, _ = meter.Int64Counter("berth.requests", metric.WithDescription("Requests of clients, by outcome and by how their upstream was found."))
+	r.moves, _ = meter.Int64Counter("berth.sessions.moved", metric.WithDescription("Sessions that lost their upstream and were to be opened on another, by outcome."))
+	r.cuts, _ = meter.Int64Counter("berth.drain.cut", metric.WithDescription("Requests that were still under way when the time to drain was over."))
+	r.missing, _ = meter.Int64Counter("berth.headers.missing", metric.WithDescription("Headers that requests for tasks of berth's own lacked and that were taken from the body, by name."))
+	r.operations, _ = mcpconv.NewServerOperationDuration(meter)
+	r.exchanges, _ = mcpconv.NewClientOperationDuration(meter)
+	r.streams, _ = meter.Int64UpDownCounter("berth.subscription.streams", metric.WithDescription("Subscriptions that stand at upstreams, by whether subscribers share them."))
+	r.drops, _ = meter.Int64Counter("berth.subscription.dropped", metric.WithDescription("Messages on subscriptions' streams at upstreams that were for no subscriber, by why."))
+	r.crossed, _ = meter.Int64Counter("berth.crossed_answers", metric.WithDescription("Responses to other requests in the answers to requests of berth's own, dropped."))
+}
+
+// begin has a pool's counters of events stand at 0. Requests are not among them: what they are
+// labelled by is too much to know beforehand.
+func (r *Reporter) begin(pool *routing.Pool, moves []string) {
+	name, upstreams := series.Of("pool", pool.Name()), series.Of("upstream", pool.Names()...)
+	series.Begin(r.moves, name, series.Of("outcome", moves...))
+	series.Begin(r.cuts, name, series.Of(string(semconv.McpMethodNameKey), mcp.MethodCallTool))
+	series.Begin(r.missing, name, series.Of("header", mcp.HeaderMethod, mcp.HeaderName, mcp.HeaderVersion))
+	series.Begin(r.crossed, name, upstreams)
+	series.Begin(r.drops, name, upstreams, series.Of("reason", string(DropUnasked), string(DropOther)))
+}
+
+// Begin returns the record of a request that begins now.
+func (r *Reporter) Begin(call *inbound.Call) Record {
+	return Record{Started: time.Now(), call: call, reporter: r}
+}
+
+// served counts and times a request.
+func (r *Reporter) served(x *Record, e end) {
+	pool, method := x.call.PoolName(), x.call.MethodLabel()
+	r.requests.Add(x.ctx, 1, r.ofRequests.Of(requestLabels{pool, method, x.call.Era(), x.Source, e.outcome, x.Status / 100}).Add...)
+	r.operations.Inst().Record(x.ctx, e.took.Seconds(), r.ofOperations.Of(operationLabels{pool, method, e.errorType}).Record...)
+	if e.outcome == outcomeCut {
+		add(r.cuts, 1, pool, semconv.McpMethodNameKey.String(method))
+	}
+}
+
+// CrossedBy counts a response that u has given to another request.
+func (r *Reporter) CrossedBy(pool string, u *routing.Upstream) {
+	add(r.crossed, 1, pool, attribute.String("upstream", u.Name))
+}
+
+// CrossedBy counts, each time it is called, a response that u has given to another request than
+// one for this call.
+func (r *Record) CrossedBy(u *routing.Upstream) func() {
+	return func() { r.reporter.CrossedBy(r.call.PoolName(), u) }
+}
+
+// Dropped counts a message of an upstream's that no subscriber is told.
+func (r *Reporter) Dropped(pool string, u *routing.Upstream, reason Drop) {
+	add(r.drops, 1, pool, attribute.String("upstream", u.Name), attribute.String("reason", string(reason)))
+}
+
+// Subscribed counts a stream at an upstream that stands now (1), or no more (-1).
+func (r *Reporter) Subscribed(pool string, shared bool, n int64) {
+	add(r.streams, n, pool, attribute.Bool("shared", shared))
+}
+
+// Lacked counts a header that the request should have had.
+func (r *Record) Lacked(header string) {
+	add(r.reporter.missing, 1, r.call.PoolName(), attribute.String("header", header))
+}
+
+// Moved counts an attempt to move a session.
+func (r *Reporter) Moved(pool, outcome string) {
+	add(r.moves, 1, pool, attribute.String("outcome", outcome))
+}
+
+// add adds to a counter of what is rare.
+func add(counter interface {
+	Add(context.Context, int64, ...metric.AddOption)
+}, n int64, pool string, labels ...attribute.KeyValue) {
+	counter.Add(context.Background(), n, metric.WithAttributes(append(labels, attribute.String("pool", pool))...))
+}
