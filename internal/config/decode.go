@@ -1,12 +1,12 @@
 package config
 
 import (
+	"cmp"
 	"encoding"
 	"maps"
 	"reflect"
 	"slices"
 	"strconv"
-	"time"
 )
 
 // decode overwrites in cfg what tree, a parsed file, names. The TOML library gives up at the first
@@ -107,34 +107,15 @@ func listOf(raw any) ([]any, bool) {
 }
 
 func wanted(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Struct:
-		return "a table"
-	case reflect.Slice:
-		return "a list"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Int:
-		return "an integer"
-	}
-	return "a string"
+	return cmp.Or(map[reflect.Kind]string{
+		reflect.Struct: "a table", reflect.Slice: "a list", reflect.Bool: "true or false", reflect.Int: "an integer",
+	}[t.Kind()], "a string")
 }
 
 // kindOf names the type of a value and not the value, which may be a secret.
 func kindOf(raw any) string {
-	switch raw.(type) {
-	case string:
-		return "a string"
-	case int64:
-		return "an integer"
-	case float64:
-		return "a float"
-	case bool:
-		return "a boolean"
-	case time.Time:
-		return "a date"
-	case map[string]any:
-		return "a table"
-	}
-	return "a list"
+	return cmp.Or(map[reflect.Kind]string{
+		reflect.String: "a string", reflect.Int64: "an integer", reflect.Float64: "a float",
+		reflect.Bool: "a boolean", reflect.Struct: "a date", reflect.Map: "a table",
+	}[reflect.TypeOf(raw).Kind()], "a list")
 }

@@ -85,14 +85,11 @@ func (h *head) field(line []byte) error {
 // contentLength takes one number, once. RFC 9112 section 6.3 would merge equal ones, but no client
 // that means well repeats it.
 func (h *head) contentLength(value []byte) error {
-	if h.chunked {
-		return errTwoFramings
-	}
-	if h.length != noLength {
-		return errLength
-	}
 	n, ok := number(value, 10)
-	if !ok {
+	switch {
+	case h.chunked:
+		return errTwoFramings
+	case h.length != noLength || !ok:
 		return errLength
 	}
 	h.length = n

@@ -20,12 +20,7 @@ func AddTasksCapability(message []byte, list bool) ([]byte, bool) {
 	if list {
 		tasks = `{"list":{},` + tasks[1:]
 	}
-	add := change{name: "capabilities", within: patch{{name: "tasks", value: []byte(tasks)}}}
-	out, err := patch{{name: "result", within: patch{add}}}.apply(message)
-	if err != nil {
-		return message, false
-	}
-	return out, true
+	return setting([]byte(tasks), "result", "capabilities", "tasks").tried(message)
 }
 
 func negotiatesCoreTasks(message []byte) bool {
@@ -41,13 +36,5 @@ func AddTasksExtension(message []byte) ([]byte, bool) {
 	if _, _, ok := locate(message, path...); ok || ResultObject(message) == nil {
 		return message, false
 	}
-	add := change{name: TasksExtension, value: []byte("{}")}
-	for _, name := range []string{"extensions", "capabilities", "result"} {
-		add = change{name: name, within: patch{add}}
-	}
-	out, err := patch{add}.apply(message)
-	if err != nil {
-		return message, false
-	}
-	return out, true
+	return setting([]byte("{}"), path...).tried(message)
 }

@@ -17,6 +17,14 @@ type change struct {
 	within patch  // instead of value: what becomes of the members of the object that it holds
 }
 
+// setting is the patch that gives the member at path a value.
+func setting(value []byte, path ...string) patch {
+	if len(path) == 1 {
+		return patch{{name: path[0], value: value}}
+	}
+	return patch{{name: path[0], within: setting(value, path[1:]...)}}
+}
+
 func (c change) removes() bool { return c.value == nil && c.within == nil }
 
 func (c change) adds() bool { return c.value != nil || c.within.adds() }
@@ -53,6 +61,15 @@ func edited(data []byte, edits []edit) Parts {
 		done = e.to
 	}
 	return append(out, data[done:])
+}
+
+// tried is apply for what stays as it is where the patch cannot be applied.
+func (p patch) tried(data []byte) (out []byte, done bool) {
+	out, err := p.apply(data)
+	if err != nil {
+		return data, false
+	}
+	return out, true
 }
 
 type edit struct {

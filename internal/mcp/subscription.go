@@ -44,7 +44,7 @@ func TaskNotification(id, result []byte) []byte {
 // ForSubscription returns a notification that names its subscription; nil if there is no place for
 // that.
 func ForSubscription(message, id []byte) []byte {
-	out, _ := patch{{name: "params", within: patch{{name: "_meta", within: patch{{name: metaSubscription, value: id}}}}}}.apply(message)
+	out, _ := setting(id, "params", "_meta", metaSubscription).apply(message)
 	return out
 }
 

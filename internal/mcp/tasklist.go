@@ -93,5 +93,6 @@ func WithCursor(body []byte, cursor string) []byte {
 	if memberAt(body, "params").Kind() != '{' {
 		params = change{name: "params", value: params.within.object()}
 	}
-	return patched(body, patch{params})
+	out, _ := patch{params}.tried(body)
+	return out
 }

@@ -26,8 +26,7 @@ func AddTaskSupport(message []byte, support func(tool, says string) string) ([]b
 			continue
 		}
 		value, _ := jsontext.AppendQuote(nil, to)
-		say := patch{{name: "execution", within: patch{{name: "taskSupport", value: value}}}}
-		if own, err := say.edits(message[t.from:t.to], t.from); err == nil {
+		if own, err := setting(value, "execution", "taskSupport").edits(message[t.from:t.to], t.from); err == nil {
 			edits = append(edits, own...)
 		}
 	}

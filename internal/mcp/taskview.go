@@ -180,7 +180,8 @@ func MessageWithRelatedTask(message []byte, task string) []byte {
 	if a, err := PeekAnswer(message, false); err == nil && isOfTaskItself(a.Method) {
 		return message
 	}
-	return patched(message, patch{{name: "params", within: patch{relatedTo(task)}}})
+	out, _ := patch{{name: "params", within: patch{relatedTo(task)}}}.tried(message)
+	return out
 }
 
 // isOfTaskItself reports whether messages of this method say in their params which tasks they are
@@ -192,20 +193,11 @@ func isOfTaskItself(method string) bool {
 // TaskProgress returns a notifications/progress with these params for the request that gave this
 // raw token.
 func TaskProgress(params, token []byte, task string) []byte {
-	params = patched(params, patch{{name: memberProgressToken, value: token}, relatedTo(task)})
+	params, _ = patch{{name: memberProgressToken, value: token}, relatedTo(task)}.tried(params)
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":%s}`, MethodProgress, params)
 }
 
 func relatedTo(task string) change {
 	value, _ := jsontext.AppendQuote([]byte(`{"taskId":`), task)
 	return change{name: "_meta", within: patch{{name: coreRelatedTask, value: append(value, '}')}}}
-}
-
-// patched returns the object in data with p applied, or data where that cannot be.
-func patched(data []byte, p patch) []byte {
-	out, err := p.apply(data)
-	if err != nil {
-		return data
-	}
-	return out
 }

@@ -39,12 +39,9 @@ func NewStoredKeyring(store *storage.Store) *Keyring { return &Keyring{store: st
 // Seal returns text as a token, which Open gives back for life to whoever names the same purpose
 // and about. The error wraps storage.ErrUnavailable: there is no secret yet.
 func (k *Keyring) Seal(ctx context.Context, purpose string, about []string, text []byte, life time.Duration) (string, error) {
-	s := k.known()
-	if s == nil {
-		var err error
-		if s, err = k.fetch(ctx); err != nil {
-			return "", err
-		}
+	s, err := k.current(ctx)
+	if err != nil {
+		return "", err
 	}
 	return s.seal(purpose, about, text, life), nil
 }
@@ -74,6 +71,13 @@ func (k *Keyring) known() *sealer {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.sealer
+}
+
+func (k *Keyring) current(ctx context.Context) (*sealer, error) {
+	if s := k.known(); s != nil {
+		return s, nil
+	}
+	return k.fetch(ctx)
 }
 
 // fetch takes over the secret in the store. If there is none, it puts its own there, or a new one.
@@ -108,12 +112,9 @@ func (k *Keyring) offer() []byte {
 // the store makes other bytes: see [Keyring.Refresh]. The error wraps storage.ErrUnavailable: there
 // is no secret yet.
 func (k *Keyring) Key(ctx context.Context, use string, size int) ([]byte, error) {
-	s := k.known()
-	if s == nil {
-		var err error
-		if s, err = k.fetch(ctx); err != nil {
-			return nil, err
-		}
+	s, err := k.current(ctx)
+	if err != nil {
+		return nil, err
 	}
 	return derive(s.secret, nil, "berth key: "+use, size), nil
 }
