@@ -31,9 +31,6 @@ const (
 // Declares returns what the client declares with the call: a modern request for itself, initialize
 // for its session. "" if it says nothing.
 func (c *Call) Declares() Declared {
-	if jsontext.Value(c.capabilities).Kind() != '{' {
-		return ""
-	}
 	var names []string
 	err := members(c.capabilities, nil, func(name []byte, value jsontext.Value) error {
 		if kind := value.Kind(); kind == 'n' || kind == 'f' {

@@ -62,7 +62,7 @@ func RelatedTask(message []byte) string {
 
 // inside returns the last of an object's members that has one of these names; nil if there is none.
 func inside(object jsontext.Value, names ...string) (found jsontext.Value) {
-	err := objectMembers(object, nil, func(name []byte, value jsontext.Value) error {
+	err := members(object, nil, func(name []byte, value jsontext.Value) error {
 		if slices.Contains(names, string(name)) {
 			found = value
 		}

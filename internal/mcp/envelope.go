@@ -15,24 +15,6 @@ type envelope struct {
 
 var envelopeNames = []string{"jsonrpc", "id", "method", "params", "result", "error"}
 
-func (e *envelope) set(name []byte, value jsontext.Value) error {
-	switch string(name) {
-	case "jsonrpc":
-		e.version = value
-	case "id":
-		e.id = value
-	case "method":
-		e.method = value
-	case "params":
-		e.params = value
-	case "result":
-		e.result = value
-	case "error":
-		e.failure = value
-	}
-	return nil
-}
-
 func (e *envelope) kind() (kind Kind, ok bool) {
 	answers := e.result != nil || e.failure != nil
 	switch {
@@ -108,15 +90,28 @@ func (r *callReader) notObject() error {
 }
 
 func (r *callReader) member(name []byte) error {
-	if string(name) == "params" && r.call.Method != "" && r.kind() == '{' {
-		r.passed, r.refused = true, r.call.readParams(r.reader)
-		return nil
+	switch string(name) {
+	case "jsonrpc":
+		r.env.version = r.value()
+	case "id":
+		r.env.id = r.value()
+	case "method":
+		r.env.method = r.value()
+		r.call.Method, _ = decoded(r.env.method, "")
+	case "params":
+		if r.passed = r.call.Method != "" && r.kind() == '{'; r.passed {
+			r.refused = r.call.readParams(r.reader)
+		} else {
+			r.env.params = r.value()
+		}
+	case "result":
+		r.env.result = r.value()
+	case "error":
+		r.env.failure = r.value()
+	default:
+		r.value()
 	}
-	value := r.value()
-	if string(name) == "method" {
-		r.call.Method, _ = decoded(value, "")
-	}
-	return r.env.set(name, value)
+	return nil
 }
 
 func (r *callReader) fill() error {

@@ -84,10 +84,10 @@ func AppendQuestion(question, body []byte) []byte {
 	}
 	meta := visit("_meta", func(name []byte, _ jsontext.Value) bool { return !ownOfRequest[string(name)] })
 	params := visit("params", func(name []byte, value jsontext.Value) bool {
-		return string(name) != "_meta" || objectMembers(value, nil, meta) != nil
+		return string(name) != "_meta" || members(value, nil, meta) != nil
 	})
 	_ = members(body, nil, visit("", func(name []byte, value jsontext.Value) bool {
-		return string(name) != "id" && (string(name) != "params" || objectMembers(value, nil, params) != nil)
+		return string(name) != "id" && (string(name) != "params" || members(value, nil, params) != nil)
 	}))
 	return question
 }

@@ -23,7 +23,7 @@ var errTooManyInputs = errors.New("mcp: too many inputs at a time")
 
 func readInputs(object []byte) ([]Input, error) {
 	inputs := []Input{}
-	err := objectMembers(object, nil, func(name []byte, value jsontext.Value) error {
+	err := members(object, nil, func(name []byte, value jsontext.Value) error {
 		if len(inputs) == MaxInputs {
 			return errTooManyInputs
 		}

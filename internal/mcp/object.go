@@ -34,14 +34,6 @@ func members(data []byte, known []string, visit func(name []byte, value jsontext
 	return walk(data, known, func(s span) error { return visit(s.name, data[s.from:s.to:s.to]) })
 }
 
-// objectMembers is members for a value that may be something else than an object.
-func objectMembers(data []byte, known []string, visit func(name []byte, value jsontext.Value) error) error {
-	if jsontext.Value(data).Kind() != '{' {
-		return errNotObject
-	}
-	return members(data, known, visit)
-}
-
 // named returns the values of these members, nil for one that is not there, and is as strict about
 // them as members.
 func named(object []byte, names ...string) ([]jsontext.Value, error) {
@@ -53,7 +45,7 @@ func loose(object []byte, names ...string) ([]jsontext.Value, error) { return pi
 
 func pick(object []byte, known, names []string) ([]jsontext.Value, error) {
 	values := make([]jsontext.Value, len(names))
-	err := objectMembers(object, known, func(name []byte, value jsontext.Value) error {
+	err := members(object, known, func(name []byte, value jsontext.Value) error {
 		for i, want := range names {
 			if string(name) == want {
 				values[i] = value
@@ -72,6 +64,9 @@ type span struct {
 
 // walk is members for those who need to know where a member stands.
 func walk(data []byte, known []string, visit func(s span) error) error {
+	if jsontext.Value(data).Kind() != '{' {
+		return errNotObject
+	}
 	r := read(data)
 	defer r.release()
 	fault := r.object(known, func(name []byte) error {

@@ -66,9 +66,6 @@ func StructuredValue(result []byte, parameter string) (value string, ok bool) {
 	if content == nil {
 		content = memberAt(result, "result", "structuredContent")
 	}
-	if content.Kind() != '{' {
-		return "", false
-	}
 	matches := 0
 	err := members(content, nil, func(name []byte, v jsontext.Value) error {
 		if squeeze(string(name)) == squeeze(parameter) {

@@ -109,9 +109,6 @@ func (p patch) edits(data []byte, at int) ([]edit, error) {
 
 // layout returns where the members of the one object in data stand.
 func (p patch) layout(data []byte) (spans []span, err error) {
-	if jsontext.Value(data).Kind() != '{' {
-		return nil, errNotObject
-	}
 	known := make([]string, len(p))
 	for i, c := range p {
 		known[i] = c.name

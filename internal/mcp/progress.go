@@ -117,7 +117,7 @@ var (
 func ReadFollowed(result []byte) (FollowedTask, error) {
 	var t FollowedTask
 	known := []string{"taskId", "status", "statusMessage", "pollIntervalMs", memberInputRequests, "result", "error"}
-	err := objectMembers(result, known, t.set)
+	err := members(result, known, t.set)
 	if err == nil && (t.ID == "" || t.Status == "") {
 		err = errNoTask
 	}
