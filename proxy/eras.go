@@ -35,7 +35,6 @@ func (s *eraSearch) goesOn(x *request, u *routing.Upstream, response *wire.Respo
 	}
 	s.drop()
 	s.response, x.sent = response, false // nobody has taken it on
-	outbound.To(x.Endpoint).NoteAnswer(u, response)
 	x.rec.EndExchange(strconv.Itoa(response.Status))
 	return true
 }

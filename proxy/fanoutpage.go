@@ -138,12 +138,12 @@ func (l *listing) askOne(p place) (mcp.TaskList, error) {
 		ctx, cancel = context.WithTimeout(ctx, 2*read) // the body is bounded, too
 	}
 	defer cancel()
-	list, err := l.exchange(ctx, p)
-	var failed *exchange.SendError
-	broke := errors.Is(err, fault.ListSilent) || errors.As(err, &failed) && !failed.TimedOut && !failed.Refused && !failed.Garbled
-	if broke && ctx.Err() == nil {
-		list, err = l.exchange(ctx, p)
+	first := outbound.Terms{Wait: x.Endpoint.Timeouts.Read, Again: true, Reads: true}
+	list, err := l.exchange(ctx, p, first)
+	if (errors.Is(err, fault.ListSilent) || first.Repeats(err)) && ctx.Err() == nil {
+		list, err = l.exchange(ctx, p, outbound.Terms{Wait: first.Wait})
 	}
+	var failed *exchange.SendError
 	switch {
 	case err == nil:
 		return list, nil
@@ -154,7 +154,6 @@ func (l *listing) askOne(p place) (mcp.TaskList, error) {
 	case errors.As(err, &failed) && failed.Starved:
 		return list, fault.Overloaded
 	case errors.As(err, &failed):
-		outbound.To(x.Endpoint).NoteFailure(p.upstream, failed)
 		if failed.Garbled {
 			return list, fault.BadUpstream
 		}
@@ -164,18 +163,17 @@ func (l *listing) askOne(p place) (mcp.TaskList, error) {
 }
 
 // exchange sends the request to one upstream and reads the page that it answers.
-func (l *listing) exchange(ctx context.Context, p place) (mcp.TaskList, error) {
+func (l *listing) exchange(ctx context.Context, p place, t outbound.Terms) (mcp.TaskList, error) {
 	x := l.x
 	out := x.way().Request(p.upstream, wire.MethodPost, x.way().URL(p.upstream), l.bodyFor(p))
 	sent := x.rec.Exchange(p.upstream)
-	response, err := x.Endpoint.Client.Send(ctx, out, x.Endpoint.Timeouts.Read)
+	response, err := outbound.To(x.Endpoint).Send(ctx, p.upstream, out, t)
 	if err != nil {
 		x.rec.Exchanged(sent, audit.ErrorType(err))
 		x.noteStarved(err)
 		return mcp.TaskList{}, err
 	}
 	defer response.Body.Close()
-	outbound.To(x.Endpoint).NoteAnswer(p.upstream, response)
 	list, err := l.readPage(p, response)
 	if err == nil {
 		l.ruledBy(reply.CrossOrigin(response.Header))

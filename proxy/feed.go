@@ -64,15 +64,10 @@ func (p *Proxy) newFeed(ep *inbound.Endpoint, u *routing.Upstream, id []byte) *f
 
 // subscribe sends the subscription and reads up to its acknowledgement.
 func (f *feed) subscribe(ctx context.Context, ep *inbound.Endpoint, out *exchange.Request) error {
-	response, err := outbound.To(ep).SendWatched(ctx, f.upstream, out, ep.Timeouts.Control)
+	response, err := outbound.To(ep).Send(ctx, f.upstream, out, outbound.Terms{Wait: ep.Timeouts.Control, Watched: true})
 	if err != nil {
-		var failed *exchange.SendError
-		if errors.As(err, &failed) && ctx.Err() == nil {
-			outbound.To(ep).NoteFailure(f.upstream, failed)
-		}
 		return err
 	}
-	outbound.To(ep).NoteAnswer(f.upstream, response)
 	return f.begin(response)
 }
 

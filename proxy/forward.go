@@ -130,23 +130,22 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 		lease.Release()
 		return true, x.forwardOwned(owner)
 	}
-	response, err := x.send(u)
+	response, err := x.send(u, outbound.Terms{})
 	if err == nil && search.goesOn(x, u, response) {
 		return false, nil
 	}
 	if err == nil {
-		return true, x.relay(u, response)
+		return true, x.relayAnswer(u, response)
 	}
 	var failed *exchange.SendError
 	if x.gone() || !errors.As(err, &failed) {
 		return true, fault.ErrClientGone
 	}
-	outbound.To(x.Endpoint).NoteFailure(u, failed)
 	return failed.Garbled || failed.Sent && !x.ReadsOnly(), err
 }
 
 // send sends the request to u once.
-func (x *request) send(u *routing.Upstream) (*wire.Response, error) {
+func (x *request) send(u *routing.Upstream, t outbound.Terms) (*wire.Response, error) {
 	target := x.way().URL(u)
 	if x.Opaque {
 		target = x.way().Beside(u)
@@ -157,7 +156,7 @@ func (x *request) send(u *routing.Upstream) (*wire.Response, error) {
 	}
 	x.rec.SendTo(u)
 	began := time.Now()
-	response, err := x.sendOver(u, out)
+	response, err := x.sendOver(u, out, t)
 	var failed *exchange.SendError
 	x.sent = x.sent || !errors.As(err, &failed) || failed.Sent
 	if err != nil {

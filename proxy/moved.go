@@ -8,7 +8,6 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/failover"
-	"berth/proxy/outbound"
 	"berth/routing"
 )
 
@@ -41,7 +40,6 @@ func (x *request) act(v failover.Verdict) error {
 func (x *request) leaveDenied(u *routing.Upstream, response *wire.Response, v failover.Verdict) error {
 	_ = response.Body.Close() // nothing in it is needed
 	x.change.Done()           // it changed nothing
-	outbound.To(x.Endpoint).NoteAnswer(u, response)
 	x.rec.EndExchange(strconv.Itoa(response.Status))
 	if v.Step == failover.Refuse && x.AboutTask() && x.serveStale(x.p.stale.IfError(x.Call, 0)) {
 		return nil

@@ -11,7 +11,8 @@ import (
 	"berth/routing"
 )
 
-// forwardOwned sends an owned call to its owner, and to nobody else.
+// forwardOwned sends an owned call to its owner, and to nobody else. One repetition there is
+// allowed where its connection breaks.
 func (x *request) forwardOwned(u *routing.Upstream) error {
 	if answered, err := x.sharePoll(u); answered {
 		return err
@@ -25,9 +26,10 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 	lease := x.Pool().Own(u)
 	defer lease.Release()
 	x.change = x.p.polls.Change(x.Call)
-	response, err := x.send(u)
-	if err != nil && x.mayRepeat(err) {
-		response, err = x.send(u)
+	first := outbound.Terms{Again: true, Reads: x.ReadsOnly()}
+	response, err := x.send(u, first)
+	if first.Repeats(err) && !x.gone() {
+		response, err = x.send(u, outbound.Terms{})
 	}
 	if err != nil {
 		lease.Release() // the request may go elsewhere
@@ -40,17 +42,7 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 			return x.leaveDenied(u, response, v)
 		}
 	}
-	return x.relay(u, response)
-}
-
-// mayRepeat allows one repetition of an owned call at the same owner: nothing was
-// sent, or it was a read. Waiting a second time in vain helps nobody.
-func (x *request) mayRepeat(err error) bool {
-	var failed *exchange.SendError
-	if !errors.As(err, &failed) || failed.TimedOut || failed.Refused || failed.Garbled || x.gone() {
-		return false
-	}
-	return !failed.Sent || x.ReadsOnly()
+	return x.relayAnswer(u, response)
 }
 
 // ownerFailed decides what it means that an owner gave no answer.
@@ -59,7 +51,6 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 	if x.gone() || !errors.As(err, &failed) {
 		return fault.ErrClientGone
 	}
-	outbound.To(x.Endpoint).NoteFailure(u, failed)
 	if x.keptTogether() && !failed.Sent && !failed.Starved && x.lost(u, failed) {
 		x.leaveOwner()
 		return x.forwardUnbound()

@@ -7,16 +7,9 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/wire"
 	"berth/proxy/fault"
-	"berth/proxy/outbound"
 	"berth/proxy/polls"
 	"berth/routing"
 )
-
-// relay notes that u answered and passes the answer on to the client.
-func (x *request) relay(u *routing.Upstream, response *wire.Response) error {
-	outbound.To(x.Endpoint).NoteAnswer(u, response)
-	return x.relayAnswer(u, response)
-}
 
 // relayAnswer passes an answer on to the client, message by message.
 func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) error {

@@ -26,9 +26,8 @@ func (x *request) couldResume(u *routing.Upstream, event string) bool {
 	out.Header.Del("Content-Type")
 	out.Header.Set("Accept", "text/event-stream")
 	out.Header.Set(mcp.HeaderLastEvent, event)
-	response, err := x.Endpoint.Client.Send(ctx, out, resumeTime)
+	response, err := outbound.To(x.Endpoint).Send(ctx, u, out, outbound.Terms{Wait: resumeTime})
 	if failed, ok := errors.AsType[*exchange.SendError](err); ok {
-		outbound.To(x.Endpoint).NoteFailure(u, failed)
 		return failed.Starved || failed.TimedOut && failed.Sent
 	}
 	if err != nil {

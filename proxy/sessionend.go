@@ -8,6 +8,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/failover"
 	"berth/proxy/fault"
+	"berth/proxy/outbound"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -94,7 +95,7 @@ func (x *request) refuseAsks(u *routing.Upstream, asks []upgrade.OpenAsk) {
 	for _, ask := range asks {
 		out := x.way().Post(u, mcp.ErrorResponse(ask.ID, fault.SessionEnded.Object()))
 		out.Header.Set(mcp.HeaderSession, x.way().SessionAt(ctx, u))
-		response, err := x.Endpoint.Client.Send(ctx, out, refusalTime)
+		response, err := outbound.To(x.Endpoint).Send(ctx, u, out, outbound.Terms{Wait: refusalTime})
 		if err != nil {
 			x.p.log.Debug("an upstream could not be told that nobody answers", "upstream", u.Name, "task", ask.Task, "error", err)
 			continue

@@ -8,9 +8,9 @@ import (
 )
 
 // sendOver sends out to u once and waits for the answer's headers, over the stopgap.
-func (x *request) sendOver(u *routing.Upstream, out *exchange.Request) (response *wire.Response, err error) {
-	patience := x.Patience()
-	x.bridge().Await(func() { response, err = outbound.To(x.Endpoint).SendWatched(x.ctx, u, out, patience) })
+func (x *request) sendOver(u *routing.Upstream, out *exchange.Request, t outbound.Terms) (response *wire.Response, err error) {
+	t.Wait, t.Watched = x.Patience(), true
+	x.bridge().Await(func() { response, err = outbound.To(x.Endpoint).Send(x.ctx, u, out, t) })
 	return response, err
 }
 

@@ -2,10 +2,8 @@ package access
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
@@ -148,11 +146,8 @@ func (q *inquiry) put(ctx context.Context, u *routing.Upstream, as bearer, metho
 		out.Header.Set(mcp.HeaderMethod, method)
 		out.Header.Set(mcp.HeaderName, mcp.EncodeName(task))
 	}
-	response, err := q.Endpoint.Client.Send(ctx, out, 0)
+	response, err := outbound.To(q.Endpoint).Send(ctx, u, out, outbound.Terms{})
 	if err != nil {
-		if failed, ok := errors.AsType[*exchange.SendError](err); ok && (!failed.Sent || failed.Garbled) && ctx.Err() == nil {
-			outbound.To(q.Endpoint).NoteFailure(u, failed)
-		}
 		return reaction{}
 	}
 	defer response.Body.Close()

@@ -100,12 +100,8 @@ func askPage(ctx context.Context, way outbound.Way, version string, u *routing.U
 	data, _ := json.Marshal(body) // strings and maps always marshal
 	out := way.Post(u, data)
 	out.Header.Set(mcp.HeaderVersion, version)
-	response, err := way.Endpoint.Client.Send(ctx, out, 0)
+	response, err := outbound.To(way.Endpoint).Send(ctx, u, out, outbound.Terms{})
 	if err != nil {
-		var failed *exchange.SendError
-		if errors.As(err, &failed) && ctx.Err() == nil {
-			outbound.To(way.Endpoint).NoteFailure(u, failed)
-		}
 		return nil, err
 	}
 	defer response.Body.Close()

@@ -60,7 +60,7 @@ func (m *Mover) denies(ctx context.Context, c Case, u *routing.Upstream) bool {
 	out.Header.Set(mcp.HeaderSession, c.name())
 	// A version that the client makes up is refused with 400 as well.
 	out.Header.Set(mcp.HeaderVersion, c.Negotiated(c.At))
-	answer, err := c.Endpoint.Client.Send(ctx, out, outbound.ConfirmTime)
+	answer, err := outbound.To(c.Endpoint).Send(ctx, u, out, outbound.Terms{Wait: outbound.ConfirmTime})
 	if err != nil {
 		return false
 	}

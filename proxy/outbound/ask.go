@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/routing"
@@ -26,12 +25,8 @@ func (w Way) Ask(ctx context.Context, u *routing.Upstream, method, taskID string
 		h.Set(mcp.HeaderMethod, method)
 		h.Set(mcp.HeaderName, mcp.EncodeName(taskID))
 	}
-	response, err := w.Endpoint.Client.Send(ctx, out, 0)
+	response, err := To(w.Endpoint).Send(ctx, u, out, Terms{})
 	if err != nil {
-		var failed *exchange.SendError
-		if errors.As(err, &failed) && (!failed.Sent || failed.Garbled) && ctx.Err() == nil {
-			To(w.Endpoint).NoteFailure(u, failed)
-		}
 		return 0, mcp.Answer{}, err
 	}
 	defer response.Body.Close()

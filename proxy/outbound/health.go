@@ -8,10 +8,20 @@ import (
 	"berth/routing"
 )
 
-// NoteFailure feeds the health of an upstream that gave no answer, or none in HTTP: that
-// is as bad as a gateway's error, and no silence. That berth could not ask is no failure of
-// the upstream's.
-func (ep Sender) NoteFailure(u *routing.Upstream, failed *exchange.SendError) {
+// What an exchange says of an upstream, whoever sent it: a client, a held call, a leg of a
+// subscription, berth itself.
+//
+//	no connection, or no headers in time                     failed, and silent
+//	broken off after some of the request was sent, or        failed
+//	  an answer that is none in HTTP
+//	a status of 5xx but 501                                   failed, and there
+//	any other answer                                          well
+//	the context ended first; no descriptor or port was left;  nothing
+//	  a kept connection broke, and the request is sent again
+
+// failed feeds the health of an upstream that gave no answer, or none in HTTP: that
+// is as bad as a gateway's error, and no silence.
+func (s Sender) failed(u *routing.Upstream, failed *exchange.SendError) {
 	if failed.Starved {
 		return
 	}
@@ -19,20 +29,20 @@ func (ep Sender) NoteFailure(u *routing.Upstream, failed *exchange.SendError) {
 	if failed.TimedOut {
 		how = routing.FailedTimeout
 	}
-	ep.Router.Pool.Failed(u, how, failed)
+	s.Router.Pool.Failed(u, how, failed)
 	if failed.TimedOut || !failed.Sent {
-		ep.Router.Pool.FellSilent(u, failed)
+		s.Router.Pool.FellSilent(u, failed)
 	}
 }
 
-// NoteAnswer feeds the health of an upstream that answered.
-func (ep Sender) NoteAnswer(u *routing.Upstream, response *wire.Response) {
+// answered feeds the health of an upstream that answered.
+func (s Sender) answered(u *routing.Upstream, response *wire.Response) {
 	if !isTrouble(response.Status) {
-		ep.Router.Pool.Succeeded(u)
+		s.Router.Pool.Succeeded(u)
 		return
 	}
-	ep.Router.Pool.Answered(u)
-	ep.Router.Pool.Failed(u, routing.FailedStatus, fmt.Errorf("HTTP %d %s", response.Status, response.Phrase))
+	s.Router.Pool.Answered(u)
+	s.Router.Pool.Failed(u, routing.FailedStatus, fmt.Errorf("HTTP %d %s", response.Status, response.Phrase))
 }
 
 // isTrouble reports whether a status says that the server, or what stands behind a gateway,

@@ -2,7 +2,6 @@ package outbound
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"berth/internal/exchange"
@@ -62,7 +61,7 @@ func (ep Sender) lostSession(ctx context.Context, u *routing.Upstream, c *upgrad
 	return lost
 }
 
-// ExchangeHeld sends a request of a held call's to u once, and feeds u's health.
+// ExchangeHeld sends a request of a held call's to u once.
 func (ep Sender) ExchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, method string, header wire.Header) (*wire.Response, error) {
 	target := *u.URL
 	target.RawQuery = c.Query
@@ -71,16 +70,7 @@ func (ep Sender) ExchangeHeld(ctx context.Context, u *routing.Upstream, c *upgra
 		out.Body = c.Body
 	}
 	ep.Authorize(out.Header)
-	response, err := ep.SendWatched(ctx, u, out, 0)
-	if err != nil {
-		var failed *exchange.SendError
-		if errors.As(err, &failed) && ctx.Err() == nil {
-			ep.NoteFailure(u, failed)
-		}
-		return nil, err
-	}
-	ep.NoteAnswer(u, response)
-	return response, nil
+	return ep.Send(ctx, u, out, Terms{Watched: true})
 }
 
 // resumeHeld is upgrade.Transport.Resume.

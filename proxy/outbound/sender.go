@@ -1,8 +1,56 @@
 package outbound
 
-import "berth/proxy/inbound"
+import (
+	"context"
+	"errors"
+	"time"
 
-// Sender sends to the upstreams of an endpoint's pool.
+	"berth/internal/exchange"
+	"berth/internal/wire"
+	"berth/proxy/inbound"
+	"berth/routing"
+)
+
+// Sender sends to the upstreams of an endpoint's pool. Whatever it sends, for whomever, what
+// comes of that feeds the upstream's health by the one rule in health.go.
 type Sender struct{ *inbound.Endpoint }
 
+// To returns the sender of an endpoint.
 func To(ep *inbound.Endpoint) Sender { return Sender{ep} }
+
+// Terms are on which a request is sent.
+type Terms struct {
+	Wait    time.Duration // for the answer's headers; 0: any time
+	Watched bool          // what nothing bounds is watched over: the wait where Wait is 0, event streams
+	Again   bool          // it is sent a second time where its connection breaks, which may have been a kept one at its end
+	Reads   bool          // it changes nothing, so that it may be sent again though the upstream may have it
+}
+
+// Repeats reports whether a failure is one after which the request is sent again.
+func (t Terms) Repeats(err error) bool {
+	failed, ok := errors.AsType[*exchange.SendError](err)
+	return ok && t.Again && !failed.TimedOut && !failed.Refused && !failed.Garbled && (!failed.Sent || t.Reads)
+}
+
+// Send sends out to u once and returns the answer when its headers are there. A failure is
+// a *exchange.SendError. ctx bounds the whole exchange; closing the answer's body ends it.
+func (s Sender) Send(ctx context.Context, u *routing.Upstream, out *exchange.Request, t Terms) (*wire.Response, error) {
+	begun := time.Now()
+	response, err := s.exchange(ctx, u, out, t)
+	if err == nil {
+		s.answered(u, response)
+		return response, nil
+	}
+	inTime := ctx.Err() == nil || t.Wait > 0 && time.Since(begun) >= t.Wait
+	if failed, ok := errors.AsType[*exchange.SendError](err); ok && inTime && !t.Repeats(failed) {
+		s.failed(u, failed)
+	}
+	return nil, err
+}
+
+func (s Sender) exchange(ctx context.Context, u *routing.Upstream, out *exchange.Request, t Terms) (*wire.Response, error) {
+	if !t.Watched || s.Timeouts.Quiet == 0 {
+		return s.Client.Send(ctx, out, t.Wait)
+	}
+	return s.sendWatched(ctx, u, out, t.Wait)
+}

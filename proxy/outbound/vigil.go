@@ -3,7 +3,6 @@ package outbound
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -35,12 +34,9 @@ type vigil struct {
 	timer *time.Timer
 }
 
-// SendWatched is Client.Send, with a vigil over what wait does not bound: the wait for a
+// sendWatched is Client.Send, with a vigil over what wait does not bound: the wait for a
 // header where it is 0, and event streams.
-func (ep Sender) SendWatched(ctx context.Context, u *routing.Upstream, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
-	if ep.Timeouts.Quiet == 0 {
-		return ep.Client.Send(ctx, out, wait)
-	}
+func (ep Sender) sendWatched(ctx context.Context, u *routing.Upstream, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
 	var v *vigil
 	if wait == 0 {
 		v = ep.watch(ctx, u, out)
@@ -93,18 +89,12 @@ func (v *vigil) look() {
 	}
 }
 
-// ask asks the upstream for a sign of life. Whatever it answers, it is there.
+// ask asks the upstream for a sign of life.
 func (v *vigil) ask() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.ctx), signTime)
 	defer cancel()
-	response, err := v.ep.Client.Send(ctx, signOfLife(v.out), signTime)
-	failed, unanswered := errors.AsType[*exchange.SendError](err)
-	switch {
-	case unanswered:
-		v.ep.NoteFailure(v.u, failed)
-	case err == nil:
+	if response, err := v.ep.Send(ctx, v.u, signOfLife(v.out), Terms{Wait: signTime}); err == nil {
 		response.Body.Close()
-		v.ep.Router.Pool.Answered(v.u)
 	}
 }
 

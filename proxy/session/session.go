@@ -3,7 +3,6 @@ package session
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -57,19 +56,11 @@ func (s *Session) say(ctx context.Context, message []byte) error {
 	return err
 }
 
-// send sends a message, and feeds the upstream's health.
+// send sends a message.
 func (s *Session) send(ctx context.Context, message []byte) (*wire.Response, error) {
 	sender, out := outbound.To(s.way.Endpoint), s.way.Post(s.Upstream, message)
 	s.name(out.Header)
-	response, err := sender.Client.Send(ctx, out, step(sender.Endpoint))
-	if failed, ok := errors.AsType[*exchange.SendError](err); ok {
-		sender.NoteFailure(s.Upstream, failed)
-	}
-	if err != nil {
-		return nil, err
-	}
-	sender.NoteAnswer(s.Upstream, response)
-	return response, nil
+	return sender.Send(ctx, s.Upstream, out, outbound.Terms{Wait: step(sender.Endpoint)})
 }
 
 // name puts the session, and the version that it is in, into headers: none of either before
@@ -109,7 +100,7 @@ func (s *Session) End(ctx context.Context) {
 	out.Method = wire.MethodDelete
 	out.Header.Del("Content-Type")
 	s.name(out.Header)
-	response, err := s.way.Endpoint.Client.Send(ctx, out, endTime)
+	response, err := outbound.To(s.way.Endpoint).Send(ctx, s.Upstream, out, outbound.Terms{Wait: endTime})
 	if err != nil {
 		s.way.Log.Debug("a session that is not needed could not be ended", "upstream", s.Upstream.Name, "error", err)
 		return
