@@ -10,8 +10,8 @@ import (
 func TestCostOfABinding(t *testing.T) {
 	b := newBerth(t, "memory:", Options{Near: 1000}, 0)
 	b.mustBind(t, task("bound"), "a", time.Hour)
-	if got := testing.AllocsPerRun(100, func() { _, _, _ = b.Lookup(t.Context(), task("bound")) }); got > 1 {
-		t.Errorf("a look-up: got %v allocations, want its name in the store", got)
+	if got := testing.AllocsPerRun(100, func() { _, _, _ = b.Lookup(t.Context(), task("bound")) }); got > 0 {
+		t.Errorf("a look-up: got %v allocations", got)
 	}
 	n := 0
 	if got := testing.AllocsPerRun(100, func() {
