@@ -146,8 +146,6 @@ const (
 // creating are the places of creations that are under way, in a channel as large.
 type creating chan struct{}
 
-func newCreating() creating { return make(creating, createAtOnce) }
-
 // enter waits for a place, in the order of arrival.
 func (c creating) enter(ctx context.Context) error {
 	select {

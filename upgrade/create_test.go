@@ -241,7 +241,7 @@ func TestCreationOutlivesALateAnswer(t *testing.T) {
 // they came; who waits for too long is told that the store is unavailable.
 func TestCreationsWaitForAPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCreating()
+		c := make(creating, createAtOnce)
 		for range createAtOnce {
 			if err := c.enter(t.Context()); err != nil {
 				t.Fatal(err)

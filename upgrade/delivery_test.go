@@ -20,7 +20,7 @@ func takes(t *testing.T, d *Delivery, want bool) {
 func TestOneBerthDelivers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, newTool())
-		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].ledger.SessionDelivery("s", Creator{})
+		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].SessionDelivery("s", Creator{})
 		takes(t, one, true)
 		takes(t, one, true)
 		takes(t, other, false)
@@ -48,7 +48,7 @@ func TestDeliveryOutlivesItsBerth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, newTool())
 		time.Sleep(2 * testLease) // the store has served for a while
-		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].ledger.SessionDelivery("s", Creator{})
+		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].SessionDelivery("s", Creator{})
 		takes(t, one, true)
 		berths[0].kill()
 		takes(t, other, false)
@@ -72,7 +72,7 @@ func TestDeliveryOutlivesItsBerth(t *testing.T) {
 func TestDeliveryInAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, newTool())
-		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].ledger.SessionDelivery("s", Creator{})
+		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].SessionDelivery("s", Creator{})
 		takes(t, one, true)
 		berths[0].line.cut()
 		if mine, err := one.Take(t.Context(), true); !mine || err == nil {

@@ -22,11 +22,6 @@
 // dispatched all the while, in the same round. What cannot be resumed fails, or is sent
 // again from nothing where the rule says so.
 //
-// Transition is the only place where a task changes; a change is stored by
-// compare-and-swap, under an op whose id makes a repetition harmless. The record is in the
-// store; the call and its outcome are blobs beside it, so that polls of a working task
-// never read them.
-//
 // One process holds the call of a task: it has it recorded before the handle goes out, and
 // noted that the handle does; it makes the dispatch durable before the first byte goes
 // upstream, and it stores the outcome before anybody is told of it. A task that waits for
@@ -41,7 +36,7 @@
 // # What survives what
 //
 //   - A holder proves that it lives by one lease a process. Where the lease is missing on
-//     two ticks in a row, over a connection that is well, any other berth sees to what the
+//     two beats in a row, over a connection that is well, any other berth sees to what the
 //     holder listed: what was not sent is gone on with by whoever has the credentials, and
 //     so is a call whose stream can be resumed; any other that was sent fails as
 //     holder_lost. A holder that comes back finds that out, ends its calls, and what they
@@ -65,23 +60,15 @@
 //
 // # Where things are
 //
-// The terms: rule.go, rules.go, glob.go, policy.go.
+// Arrows run down: upgrade to peers, runner, ledger, task.
 //
-// The record: task.go; transition.go, transitionlegacy.go (its steps); clock.go (its
-// times); id.go (names that nobody can guess and no look-up is needed for).
-//
-// The store: records.go, call.go, packed.go (the blobs); lists.go (what can be found without
-// an id).
-//
-// What clients ask for: tasks.go, create.go, creating.go, withheld.go, idempotency.go, update.go, cancel.go; session.go,
-// openask.go (sessions, and what is open in them); delivery.go (which berth tells);
-// lending.go (what is large, while they are given it). How they see it: extension.go (2026-07-28), core.go (2025-11-25).
-//
-// The held call: hold.go, aside.go (its life); place.go, queues.go, turn.go (its turn); round.go,
-// transport.go, progress.go, undeclared.go (a round); listen.go, asks.go, resume.go (one of the legacy era);
-// follow.go, follower.go (a task of the upstream's own); unstored.go, failure.go (its end).
-//
-// Who decides about a task: custody.go, unsure.go. Berths among each other: run.go, lease.go,
-// orphan.go, putback.go, trust.go, word.go, backlog.go, hub.go, watcher.go. The end of the process:
-// drain.go. How an operator sees it: metrics.go.
+//	tasks.go, face.go                  what clients' requests ask, and what proxies need of below
+//	create.go, idempotency.go          tasks that are made, by their keys at most once
+//	update.go, cancel.go, session.go   what clients do to them
+//	view.go, lending.go                how clients see them, in both dialects
+//	drain.go                           the end of the process
+//	task/                              the record, its steps, rules, ids, failures
+//	ledger/                            what the store holds
+//	runner/                            held calls
+//	peers/                             what berths do for each other
 package upgrade

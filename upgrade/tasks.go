@@ -37,6 +37,7 @@ type Options struct {
 // methods may be called concurrently; any berth answers for any task.
 type Tasks struct {
 	ledger.Sessions
+	ledger.Deliveries
 
 	ledger   *ledger.Ledger
 	runner   *runner.Runner
@@ -57,7 +58,7 @@ func newTasks(o Options, s ledger.Store) *Tasks {
 	}
 	l := ledger.New(s, o.Keys, o.Lease, o.Kept)
 	r := runner.New(l, o.Pools, o.Unstored, o.Logger, o.Meter)
-	return &Tasks{Sessions: l.Sessions, ledger: l, runner: r, peers: peers.New(l, r, o.Logger), lending: newLending(o.Kept), creating: newCreating()}
+	return &Tasks{Sessions: l.Sessions, Deliveries: l.Deliveries(), ledger: l, runner: r, peers: peers.New(l, r, o.Logger), lending: newLending(o.Kept), creating: make(creating, createAtOnce)}
 }
 
 // Owns reports whether id is that of an upgraded task of the deployment, whether that
@@ -68,20 +69,25 @@ func (t *Tasks) Owns(ctx context.Context, id string) (bool, error) { return t.le
 // Get returns a task with its outcome, until its caller returns the view. Errors: ErrUnknown, a
 // *Refusal, or one that wraps storage.ErrUnavailable.
 func (t *Tasks) Get(ctx context.Context, id string, who task.Asker) (View, error) {
-	e, err := t.find(ctx, id, who)
-	if err != nil {
-		return View{}, err
-	}
-	v := View{Task: e.Task}
+	v, err := t.Glance(ctx, id, who)
 	switch {
-	case e.Task.Outcome != "":
+	case err != nil:
+	case v.Task.Outcome != "":
 		if err = t.showOutcome(ctx, &v); errors.Is(err, ledger.ErrUnknown) {
 			return View{}, t.ledger.Epoch.Miss(ctx)
 		}
-	case e.State == task.InputRequired:
+	case v.State == task.InputRequired:
 		err = t.showAsks(ctx, &v)
-	case e.State == task.Queued:
-		v.Place = t.ledger.Queues.Position(ctx, &e.Task)
+	}
+	return v, err
+}
+
+// Glance returns a task without its outcome, which the core dialect does not show with it.
+// Errors are those of Get.
+func (t *Tasks) Glance(ctx context.Context, id string, who task.Asker) (v View, err error) {
+	v.Task, err = t.Peek(ctx, id, who)
+	if err == nil && v.State == task.Queued {
+		v.Place = t.ledger.Queues.Position(ctx, &v.Task)
 	}
 	return v, err
 }
@@ -132,18 +138,6 @@ func (t *Tasks) Expires(task task.Task) time.Time { return t.ledger.Expires(task
 // then nobody else is to be told of it, for it may be gone in a moment. Who has its id has
 // it from the handle, and need not ask.
 func (t *Tasks) Withholds(task *task.Task) bool { return t.ledger.Withholds(task) }
-
-// TaskDelivery is the right to tell of a task in the session that SessionKey names, "" for
-// none.
-func (t *Tasks) TaskDelivery(task *task.Task, session string) *ledger.Delivery {
-	return t.ledger.TaskDelivery(task, session)
-}
-
-// SessionDelivery is the right to tell how the tasks of one creator in a session fare: whoever
-// may not hear of them must not take it. With principals all are of one, the zero Creator.
-func (t *Tasks) SessionDelivery(session string, whose task.Creator) *ledger.Delivery {
-	return t.ledger.SessionDelivery(session, whose)
-}
 
 // MadeWith reports whether these are the credentials that the task was made with.
 func (t *Tasks) MadeWith(task *task.Task, c task.Credentials) bool {
@@ -199,18 +193,4 @@ func (t *Tasks) InMemory() int64 {
 func (t *Tasks) KeepsMuch(caller string) bool {
 	name := task.Digest(caller)
 	return t.ledger.Quota.AboveEven(name) || t.lending.aboveEven(name)
-}
-
-// Glance returns a task without its outcome, which the core dialect does not show with it.
-// Errors are those of Get.
-func (t *Tasks) Glance(ctx context.Context, id string, who task.Asker) (View, error) {
-	e, err := t.find(ctx, id, who)
-	if err != nil {
-		return View{}, err
-	}
-	v := View{Task: e.Task}
-	if e.State == task.Queued {
-		v.Place = t.ledger.Queues.Position(ctx, &e.Task)
-	}
-	return v, nil
 }

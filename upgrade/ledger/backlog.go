@@ -20,6 +20,7 @@ type Backlog struct {
 
 func newBacklog() *Backlog { return &Backlog{} }
 
+// Add has a job be done once the store takes it.
 func (b *Backlog) Add(job func(ctx context.Context) error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

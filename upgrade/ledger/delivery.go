@@ -29,16 +29,19 @@ type Delivery struct {
 	known time.Time // when the store said so
 }
 
+// Deliveries hands out the rights to tell.
+type Deliveries struct{ l *Ledger }
+
 // TaskDelivery is the right to tell of a task in the session that SessionKey names, "" for
 // none.
-func (l *Ledger) TaskDelivery(t *task.Task, session string) *Delivery {
-	return l.delivery(l.Lists.deliversOf(t.ID, session), t.ID, l.Left(t)+Spare)
+func (d Deliveries) TaskDelivery(t *task.Task, session string) *Delivery {
+	return d.l.delivery(d.l.Lists.deliversOf(t.ID, session), t.ID, d.l.Left(t)+Spare)
 }
 
 // SessionDelivery is the right to tell how the tasks of one creator in a session fare: whoever
 // may not hear of them must not take it. With principals all are of one, the zero Creator.
-func (l *Ledger) SessionDelivery(session string, whose task.Creator) *Delivery {
-	return l.delivery(l.Lists.DeliversIn(session, whose.Credentials), SessionTopic(session), OverLife)
+func (d Deliveries) SessionDelivery(session string, whose task.Creator) *Delivery {
+	return d.l.delivery(d.l.Lists.DeliversIn(session, whose.Credentials), SessionTopic(session), OverLife)
 }
 
 // delivery gives each Delivery a name of its own: what is given back late must not be what
@@ -67,7 +70,7 @@ func (d *Delivery) Take(ctx context.Context, sure bool) (mine bool, err error) {
 	return d.mine, err
 }
 
-// takeDelivery enlists d, in the place of a berth that is gone if there is one.
+// takeDelivery lists d, in the place of a berth that is gone if there is one.
 func (l *Ledger) takeDelivery(ctx context.Context, d *Delivery) (mine bool, err error) {
 	if err := l.stayAlive(ctx); err != nil {
 		return false, err

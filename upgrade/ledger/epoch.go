@@ -150,6 +150,7 @@ func (e *Epoch) PlacesKnown(ctx context.Context) bool {
 	return !e.store.Shared() || e.Check(ctx) == nil && time.Since(e.keptSince(time.Time{})) >= e.Settling()
 }
 
+// WakeBeat has the next beat come at once.
 func (e *Epoch) WakeBeat() { Signal(e.Woken) }
 
 // LooksAtOnce is how often a beat compares one record until the store says what there is:

@@ -63,6 +63,9 @@ func New(s Store, keys *seal.Keyring, life time.Duration, kept Bounds) *Ledger {
 	return l
 }
 
+// Deliveries are the rights to tell clients.
+func (l *Ledger) Deliveries() Deliveries { return Deliveries{l} }
+
 // Op returns a new op of this process.
 func (l *Ledger) Op(kind task.Kind) task.Op {
 	return task.Op{ID: task.NewName(9), Kind: kind, At: l.Clock.Now(), Holder: l.Holder}

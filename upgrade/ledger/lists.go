@@ -13,6 +13,8 @@ import (
 // after it.
 type Lists struct{ store Store }
 
+// Holders lists the processes that a reaper has not seen to, LeaseOf is the lease of one,
+// TasksOf lists its tasks, ChangesFor those that others have changed.
 func (Lists) Holders() string                 { return "upgrade:holders" }
 func (Lists) LeaseOf(holder string) string    { return "upgrade:holder:{" + holder + "}" }
 func (Lists) TasksOf(holder string) string    { return "upgrade:holder:{" + holder + "}:tasks" }
@@ -58,6 +60,8 @@ func (Lists) SlotsOf(queue, upstream string) string {
 // WaitingIn lists the calls that wait for such a slot, by the names that turnOf gives.
 func (Lists) WaitingIn(queue string) string { return "upgrade:queue:" + queue }
 
+// Add lists member for life, unless there are as many as most; 0 is any number. Then it fails
+// with storage.ErrFull.
 func (l Lists) Add(ctx context.Context, list, member string, life time.Duration, most int) error {
 	// A life that is over by this process's clock must not become an endless one.
 	err := l.store.AddMember(ctx, list, member, max(life, time.Second), most)

@@ -28,7 +28,7 @@ func (l *Ledger) CountLive(ctx context.Context, t *task.Task, most int) error {
 // pruneAtOnce bounds what one refusal may cost the store.
 const pruneAtOnce = 8
 
-// pruneLive strikes out of a principal's live tasks what is none, of the oldest ones: who
+// pruneLive takes out of a principal's live tasks what is none, of the oldest ones: who
 // died while it made a task, or took the end of one down, has left it there.
 func (l *Ledger) pruneLive(ctx context.Context, list string) (found bool) {
 	listed, _ := l.Store.Members(ctx, list) // none, and nothing is found

@@ -19,12 +19,11 @@ const TellTime = 250 * time.Millisecond
 // queuePrefix begins the name under which a queue is told of.
 const queuePrefix = "queue:"
 
+// QueueTopic is the name under which a queue is told of.
 func QueueTopic(queue string) string { return queuePrefix + queue }
 
-// sessionPrefix begins the name under which a session is told of.
-const sessionPrefix = "session:"
-
-func SessionTopic(session string) string { return sessionPrefix + session }
+// SessionTopic is the name under which a session is told of.
+func SessionTopic(session string) string { return "session:" + session }
 
 // Notices wakes up those in this process who wait for a task, or for a place in a queue.
 type Notices struct {
@@ -36,7 +35,7 @@ type Notices struct {
 	watchers map[string]map[*watch]bool
 }
 
-// watch is one who waits. wake is called with the hub's lock held, and does not wait.
+// watch is one who waits. wake is called with the lock held, and does not wait.
 type watch struct{ wake func() }
 
 func newNotices(s Store, holder string, q *Queues) *Notices {
@@ -69,14 +68,7 @@ func (n *Notices) call(about string, wake func()) (stop func()) {
 	}
 }
 
-func (n *Notices) wakeWatchers(about string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for w := range n.watchers[about] {
-		w.wake()
-	}
-}
-
+// WakeAll wakes up all in this process who wait.
 func (n *Notices) WakeAll() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -87,6 +79,7 @@ func (n *Notices) WakeAll() {
 	}
 }
 
+// Signal wakes up who waits at c, which holds one wake-up.
 func Signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -121,5 +114,9 @@ func (n *Notices) Wake(about string) {
 	if queue, ok := strings.CutPrefix(about, queuePrefix); ok {
 		n.queues.changed(queue)
 	}
-	n.wakeWatchers(about)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for w := range n.watchers[about] {
+		w.wake()
+	}
 }

@@ -27,6 +27,7 @@ type UsedKey struct {
 	Recorded bool   `json:"recorded,omitzero"` // the task is; before that nobody is told of it
 }
 
+// OnceKey is where it stands who has a key.
 func OnceKey(once task.Once) string { return "upgrade:once:{" + once.Name + "}" }
 
 // Used returns what stands for a key, or fails with storage.ErrNotFound.

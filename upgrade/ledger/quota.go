@@ -185,6 +185,7 @@ func (q *Quota) Drop(id string) {
 	}
 }
 
+// Has reports whether this process counts a task.
 func (q *Quota) Has(id string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -37,6 +37,7 @@ type Records struct {
 	Keys  *seal.Keyring // seals credentials if its secret was given
 }
 
+// TaskKey is where a record stands, CallKey its call, OutcomeKey what that returned.
 func TaskKey(id string) string          { return "upgrade:{" + id + "}" }
 func CallKey(id string) string          { return TaskKey(id) + ":call" }
 func OutcomeKey(id, name string) string { return TaskKey(id) + ":out:" + name }
@@ -128,6 +129,7 @@ func (r Records) Outcome(ctx context.Context, id, name string) ([]byte, error) {
 	return outcome, nil
 }
 
+// DropOutcome removes what no record names.
 func (r Records) DropOutcome(ctx context.Context, id, name string) {
 	_ = storage.DeleteBlob(ctx, r.store, OutcomeKey(id, name)) // what stays expires
 }

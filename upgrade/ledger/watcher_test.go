@@ -10,7 +10,7 @@ func TestWatcherSaysWhatChanged(t *testing.T) {
 	n := newNotices(nil, "", nil)
 	w := n.WatchAll([]string{"a", "b", "c"})
 	for _, id := range []string{"a", "c", "a", "another"} {
-		n.wakeWatchers(id)
+		n.Wake(id)
 	}
 	<-w.Woken
 	if got := slices.Sorted(slices.Values(w.Take())); !slices.Equal(got, []string{"a", "c"}) {

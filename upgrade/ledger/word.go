@@ -20,6 +20,7 @@ func (w Word) encode(holder string) []byte {
 	return []byte(holder + " " + strconv.FormatInt(w.Since.UnixMilli(), 10) + " " + strconv.FormatInt(w.Said.UnixMilli(), 10))
 }
 
+// DecodeWord reads the value of a lease. Those of berths up to 0.4 have no word.
 func DecodeWord(value []byte) (w Word, ok bool) {
 	fields := strings.Fields(string(value))
 	if len(fields) != 3 {

@@ -21,6 +21,7 @@ type Pending struct {
 
 func newPending() *Pending { return &Pending{steps: map[string]func(context.Context) error{}} }
 
+// Keep has a step be taken again.
 func (u *Pending) Keep(id string, step func(ctx context.Context) error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -42,6 +43,7 @@ func (u *Pending) All() []string {
 	return slices.Collect(maps.Keys(u.steps))
 }
 
+// Has reports whether a step of a task is to be taken again.
 func (u *Pending) Has(id string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -99,6 +99,7 @@ func (c *Table) TryClaim(id string) (busy <-chan struct{}, err error) {
 	return nil, nil
 }
 
+// Unclaim gives a claim up.
 func (c *Table) Unclaim(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,12 +127,14 @@ func (c *Table) letGo(id string) {
 	}
 }
 
+// Get returns the call of a task, nil if it is not held here.
 func (c *Table) Get(id string) *Held {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.held[id]
 }
 
+// Size counts the calls that are held.
 func (c *Table) Size() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,6 +159,7 @@ func (c *Table) Close() {
 	c.closing = true
 }
 
+// Closed reports whether nothing more is taken on.
 func (c *Table) Closed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -105,6 +105,7 @@ type Once struct {
 	Question string `json:"question"` // digest of what the call asks
 }
 
+// OnceOf names the call by the key that its caller has given.
 func (c *Creation) OnceOf(whose, key string) Once {
 	question := sha256.Sum256(mcp.AppendQuestion(nil, c.Call.Body))
 	return Once{Digest(c.Pool, whose, key), base64.RawURLEncoding.EncodeToString(question[:])}

@@ -34,6 +34,7 @@ type IDs struct {
 	known [][]byte     // the newest first: a store that lost its secret may have got another
 }
 
+// NewIDs returns the ids of the deployment that has these keys.
 func NewIDs(keys *seal.Keyring) *IDs { return &IDs{keys: keys} }
 
 // keptKeys bounds how many secrets of the past are recognised.

@@ -13,10 +13,12 @@ type PackedCall struct {
 // pairs are the names and values of headers, in turn.
 type pairs []string
 
+// Pack returns c as it waits.
 func Pack(c *Call) PackedCall {
 	return PackedCall{c.Body, toPairs(c.Own), toPairs(c.Header), c.Host, c.Query, c.Session, c.Bare}
 }
 
+// Unpack returns the call as it is sent.
 func (p *PackedCall) Unpack() *Call {
 	return &Call{Body: p.Body, Own: p.own.toMap(), Session: p.session, Envelope: Envelope{Host: p.host, Query: p.query, Header: p.header.toMap(), Bare: p.Bare}}
 }

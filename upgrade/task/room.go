@@ -49,6 +49,7 @@ func (u *Unsaved) Take(caller string, n int64) (wait <-chan struct{}) {
 	return nil
 }
 
+// Give counts n bytes of a caller's no more.
 func (u *Unsaved) Give(caller string, n int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -200,12 +200,14 @@ type stored struct {
 	Task
 }
 
+// Encode returns the stored form.
 func (t *Task) Encode() []byte {
 	// What a Task holds always marshals: its raw JSON was parsed before.
 	data, _ := json.Marshal(stored{format, *t})
 	return data
 }
 
+// Decode reads what Encode has written.
 func Decode(data []byte) (Task, error) {
 	var s stored
 	if err := json.Unmarshal(data, &s); err != nil {

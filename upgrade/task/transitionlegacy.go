@@ -85,6 +85,7 @@ func (t *Task) open(op Op) (bool, error) {
 	return true, nil
 }
 
+// IsAsked reports whether an ask is open, or answered in the round that is due.
 func (t *Task) IsAsked(key string) bool {
 	return slices.ContainsFunc(t.Asks, func(a Ask) bool { return a.Key == key })
 }
