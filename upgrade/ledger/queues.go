@@ -157,7 +157,7 @@ func (q *Queues) Position(ctx context.Context, t *task.Task) int {
 	if err != nil {
 		return 0
 	}
-	return PlaceOf(waiting, t.ID) + 1
+	return placeOf(waiting, t.ID) + 1
 }
 
 // lastRound returns the round of the call that was given a place last in a line, as far as

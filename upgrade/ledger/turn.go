@@ -75,14 +75,14 @@ func compareRounds(a, b uint64) int {
 	return 0
 }
 
-// PlaceOf returns where a task stands in a line, from 0; -1 if it does not.
-func PlaceOf(line []Turn, id string) int {
+// placeOf returns where a task stands in a line, from 0; -1 if it does not.
+func placeOf(line []Turn, id string) int {
 	return slices.IndexFunc(line, func(w Turn) bool { return w.ID == id })
 }
 
-// Doubled reports whether another call of the same caller has the round of the one at that
+// doubled reports whether another call of the same caller has the round of the one at that
 // place, and comes before it: two berths gave it out at once.
-func Doubled(line []Turn, at int) bool {
+func doubled(line []Turn, at int) bool {
 	own := line[at]
 	return own.Caller != "" && slices.ContainsFunc(line[:at], func(w Turn) bool { return w.Caller == own.Caller && w.Round == own.Round })
 }
@@ -90,15 +90,24 @@ func Doubled(line []Turn, at int) bool {
 // turnKey names the record of the round that was given a place last.
 func turnKey(line string) string { return "upgrade:turn:" + line }
 
-// Join has a task stand in a line, behind those of its caller, and returns the line with it.
-// own is the turn that it had there before, if it had one.
-func (q *Queues) Join(ctx context.Context, t *task.Task, own Turn, line []Turn, life time.Duration) (Turn, []Turn) {
+// Stand has a task stand in its line for life, behind those of its caller, and returns the line
+// with it and its place there. own is the turn that it had before, if it had one.
+func (q *Queues) Stand(ctx context.Context, t *task.Task, own Turn, line []Turn, life time.Duration) (with []Turn, at int) {
+	name := t.QueueName()
+	switch at = placeOf(line, t.ID); {
+	case at >= 0 && !doubled(line, at):
+		return line, at
+	case at >= 0: // it leaves its place for one of a later round
+		q.lists.Remove(ctx, q.lists.WaitingIn(name), line[at].Name)
+		own, line = Turn{}, slices.Delete(slices.Clone(line), at, at+1)
+	} // else it is its first look, or an outage has lost the entry
 	if own.Name == "" {
 		own = turnOf(t.ID, t.Caller, q.nextRound(ctx, t, line))
 	}
-	_ = q.lists.Add(ctx, q.lists.WaitingIn(t.QueueName()), own.Name, life, 0)
+	_ = q.lists.Add(ctx, q.lists.WaitingIn(name), own.Name, life, 0)
 	q.changed(t.Terms.Queue)
-	return own, insert(line, own)
+	with = insert(line, own)
+	return with, placeOf(with, t.ID)
 }
 
 // nextRound gives a task that comes to a line its round there.
@@ -114,12 +123,6 @@ func (q *Queues) nextRound(ctx context.Context, t *task.Task, line []Turn) uint6
 		}
 	}
 	return q.round(name, t.Caller, after)
-}
-
-// JoinAnew has a task leave its place in a line for one of a later round.
-func (q *Queues) JoinAnew(ctx context.Context, t *task.Task, line []Turn, at int, life time.Duration) (Turn, []Turn) {
-	q.lists.Remove(ctx, q.lists.WaitingIn(t.QueueName()), line[at].Name)
-	return q.Join(ctx, t, Turn{}, slices.Delete(slices.Clone(line), at, at+1), life)
 }
 
 // insert returns a line with one more who has come last.

@@ -208,7 +208,7 @@ func (p *Peers) adopt(ctx context.Context, e ledger.Entry, c *task.Call) error {
 	if !p.runner.TookOver(&after.Task, op) {
 		return nil
 	}
-	p.runner.Metrics.Adopted.Add(ctx, 1)
+	p.runner.Metrics.Adopted(ctx)
 	p.runner.Hold(after, c).Start(nil)
 	return nil
 }
@@ -233,7 +233,7 @@ func (p *Peers) orphan(ctx context.Context, e ledger.Entry, reason error) error 
 	case err != nil:
 		return err
 	}
-	p.runner.Metrics.Orphaned.Add(ctx, 1)
+	p.runner.Metrics.Orphaned(ctx)
 	p.ledger.Notices.Changed(ctx, &e.Task)
 	return p.cleanUp(ctx, &after.Task)
 }

@@ -42,16 +42,21 @@ func (rd *round) finish(e ending) {
 	err := rd.insist(ctx, func(ctx context.Context) error { return rd.store(ctx, op, outcome) })
 	switch {
 	case err == nil:
-		t := rd.Task()
-		rd.r.Metrics.ended(ctx, t)
-		rd.l.LeaveLive(ctx, &t)
-		rd.l.Notices.Changed(ctx, &t)
+		rd.ended(ctx)
 	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale):
-		rd.r.Metrics.late.Add(ctx, 1)
+		count(ctx, rd.r.Metrics.late)
 		rd.l.Records.DropOutcome(ctx, rd.Task().ID, op.Outcome)
 	default:
 		rd.r.Log.Error("the outcome of a task is lost", "task", rd.Task().ID, "error", err)
 	}
+}
+
+// ended tells of the task's end by what has become of its call.
+func (rd *round) ended(ctx context.Context) {
+	t := rd.Task()
+	count(ctx, rd.r.Metrics.ends, "state", string(t.State))
+	rd.l.LeaveLive(ctx, &t)
+	rd.l.Notices.Changed(ctx, &t)
 }
 
 // store stores an outcome and the op that names it. The store may have lost the one

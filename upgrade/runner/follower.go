@@ -107,10 +107,7 @@ func (f *follower) cancelled(ctx context.Context) error {
 	if err := rd.must(ctx, rd.l.Op(task.Cancel)); err != nil {
 		return err
 	}
-	t := rd.Task()
-	rd.r.Metrics.ended(ctx, t)
-	rd.l.LeaveLive(ctx, &t)
-	rd.l.Notices.Changed(ctx, &t)
+	rd.ended(ctx)
 	return nil
 }
 
@@ -118,12 +115,10 @@ func (f *follower) wait(ctx context.Context, interval time.Duration) error {
 	if interval == 0 {
 		interval = followEvery
 	}
-	select {
-	case <-time.After(min(max(interval, followLeast), followMost)):
-		return nil
-	case <-ctx.Done():
-		return f.rd.cause(ctx, context.Cause(ctx))
+	if err := sleep(ctx, min(max(interval, followLeast), followMost)); err != nil {
+		return f.rd.cause(ctx, err)
 	}
+	return nil
 }
 
 // poll asks for the state of the task.

@@ -181,7 +181,7 @@ func (h *Held) putBack(ctx context.Context) error {
 	e, err := l.Records.Create(ctx, t, life)
 	if err == nil {
 		h.entry = e
-		h.r.Metrics.putBack.Add(ctx, 1)
+		count(ctx, h.r.Metrics.putBack)
 	}
 	return err
 }

@@ -51,7 +51,9 @@ func (sl *slot) take(tried []*routing.Upstream) (place, error) {
 			return taken, nil
 		}
 		if err == nil {
-			sl.tellOfWaiting()
+			if sl.h.client != nil {
+				sl.h.client.Waits()
+			}
 			err = waitFor(ctx, freed)
 		}
 		if err != nil {
@@ -73,13 +75,6 @@ func waitFor(ctx context.Context, freed <-chan struct{}) error {
 	return nil
 }
 
-// tellOfWaiting tells a client that waits for the answer that the call waits for its turn.
-func (sl *slot) tellOfWaiting() {
-	if sl.h.client != nil {
-		sl.h.client.Waits()
-	}
-}
-
 // leaveQueue gives up the place in the queue: what stays there is in the way of others.
 func (sl *slot) leaveQueue(t *task.Task) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(sl.h.ctx), ledger.StoreTime)
@@ -96,15 +91,7 @@ func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, tried
 	if err != nil {
 		return place{}, nil
 	}
-	at := ledger.PlaceOf(waiting, t.ID)
-	switch {
-	case at < 0: // its first look, or an outage has lost the entry
-		sl.turn, waiting = sl.h.l.Queues.Join(ctx, t, sl.turn, waiting, time.Until(sl.h.Expires))
-		at = ledger.PlaceOf(waiting, t.ID)
-	case ledger.Doubled(waiting, at):
-		sl.turn, waiting = sl.h.l.Queues.JoinAnew(ctx, t, waiting, at, time.Until(sl.h.Expires))
-		at = ledger.PlaceOf(waiting, t.ID)
-	}
+	waiting, at := sl.h.l.Queues.Stand(ctx, t, sl.turn, waiting, time.Until(sl.h.Expires))
 	sl.turn = waiting[at]
 	if before := at - t.Terms.Slots*choices(pool, t); before >= 0 {
 		if sl.h.l.Queues.MayPrune(t.QueueName()) {
@@ -192,7 +179,7 @@ func (sl *slot) standAt(at place) {
 	sl.at = at
 }
 
-// leave gives back what takePlace took.
+// leave gives back what take took.
 func (sl *slot) leave(at place) {
 	if at.Lease == nil {
 		return

@@ -81,35 +81,22 @@ func (rd *round) measure(ctx context.Context, answer reply, err error, begun tim
 
 // backOff waits before a call is sent again.
 func (rd *round) backOff(bare int) error {
-	if bare == 0 {
+	switch {
+	case bare == 0:
 		return nil
-	}
-	if bare > MaxBare {
+	case bare > MaxBare:
 		return task.BadUpstream("the tool asks to be called again without an end")
 	}
-	select {
-	case <-rd.ctx.Done():
-		return rd.givenUp()
-	case <-time.After(min(BareFirst<<(bare-1), bareMost)):
-		return nil
-	}
+	return sleep(rd.ctx, min(BareFirst<<(bare-1), bareMost))
 }
 
 // bounded is the context of one round.
 func (rd *round) bounded() (context.Context, context.CancelFunc) {
-	t := rd.Task()
 	deadline := rd.Expires
-	if t.Terms.Timeout > 0 {
-		deadline = earlier(deadline, time.Now().Add(t.Terms.Timeout))
+	if timeout := rd.Task().Terms.Timeout; 0 < timeout && timeout < time.Until(deadline) {
+		deadline = time.Now().Add(timeout)
 	}
 	return context.WithDeadlineCause(rd.ctx, deadline, task.ErrTimeout)
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 // cause returns why a round that ctx ended has ended, else err.
@@ -184,7 +171,7 @@ func (rd *round) commit(ctx context.Context, u *routing.Upstream) ([]byte, error
 func (rd *round) body(t *task.Task) ([]byte, error) {
 	r := mcp.Round{ProgressToken: rd.token, Answered: t.Answered, WithoutTask: t.Call != ""}
 	if t.Call != "" || t.Round > 0 && rd.client == nil {
-		r.ID = rd.requestID(t.Round + 1)
+		r.ID = requestID(rd.token, t.Round+1)
 	}
 	if t.Answered {
 		r.Answers, r.State = t.Answers(), t.RequestState
@@ -193,8 +180,6 @@ func (rd *round) body(t *task.Task) ([]byte, error) {
 }
 
 // requestID is the raw JSON-RPC id of a round.
-func (h *Held) requestID(round int) []byte { return requestID(h.token, round) }
-
 func requestID(token string, round int) []byte {
 	return strconv.AppendQuote(nil, token+"-"+strconv.Itoa(round))
 }
@@ -270,7 +255,7 @@ func (rd *round) isMeant(a *mcp.Answer, m Message, id []byte) (bool, error) {
 		return true, nil
 	case rd.reopened.IsZero(): // else streams of the session may be replayed on this one
 		t := rd.Task()
-		rd.r.Metrics.crossedBy(t)
+		count(context.Background(), rd.r.Metrics.crossed, "pool", t.Pool, "upstream", t.Upstream)
 	}
 	if m.Whole {
 		return false, errCrossed

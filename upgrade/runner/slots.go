@@ -10,7 +10,7 @@ import (
 	"berth/upgrade/task"
 )
 
-// pruneQueue strikes a task out of the line that task stands in if nobody holds it: a
+// pruneQueue takes a task out of the line that task stands in if nobody holds it: a
 // fail-over may have brought the entry back, and it is in the way of those who come after.
 func (r *Runner) pruneQueue(ctx context.Context, t *task.Task, other ledger.Turn) {
 	e, err := r.ledger.Records.Get(ctx, other.ID)

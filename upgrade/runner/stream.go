@@ -202,7 +202,7 @@ func (s *stream) told(ctx context.Context, a mcp.Answer, m Message) error {
 
 // answered takes a response. A stream that was resumed may bear those to other requests.
 func (s *stream) answered(a mcp.Answer, m Message) (r reply, over bool, err error) {
-	if meant, err := s.isMeant(&a, m, s.requestID(s.due)); !meant {
+	if meant, err := s.isMeant(&a, m, requestID(s.token, s.due)); !meant {
 		return reply{}, false, err
 	}
 	if !a.IsError && !a.HasResult {
