@@ -6,6 +6,7 @@ import (
 	"berth/internal/mcp"
 	"berth/proxy/failover"
 	"berth/proxy/fault"
+	"berth/routing"
 	"berth/sticky"
 	"berth/upgrade"
 )
@@ -55,7 +56,7 @@ func (x *request) makeCoreTask(rule *upgrade.Rule) error {
 	if done, err := x.leaveLost(); done {
 		return err
 	}
-	x.decision.Source = sourceUpgraded
+	x.decision.Source = routing.SourceUpgraded
 	creation, wait := x.coreCreation(rule, ttl), patience{grace: rule.RefusalGrace, lasting: true}
 	if key != "" {
 		return x.upgradeOnce(creation, key)

@@ -26,17 +26,10 @@
 //  8. finish: one access record, metrics and a span are written (finish.go; package audit).
 //
 // A subscription may need several upstreams at once, and so takes a way of its own
-// after the second step: listen.go is its stream to the client, listenplan.go says who
-// serves which part, listengather.go waits for what is agreed to, listenstate.go tells
-// what moved meanwhile, listenrun.go passes on what is said. leg.go and feed.go are one
-// upstream's side, fleetfeeds.go and inbox.go that of streams which subscribers share;
-// both join again what they lost (rejoin.go), unless it was refused (refusedfeed.go).
-// Tasks of berth's own making are a leg of berth's own: upgradedaudience.go finds them,
-// upgradedtask.go says when there is something to tell of one, upgradedleg.go tells it
-// (package taskwatch bounds what that costs the store). A list of a pool's tasks takes a way of
-// its own after the third step: fanout.go asks all upstreams,
-// fanoutcursor.go says where it goes on, fanoutpage.go reads a page of one, fanoutown.go
-// says what of it is the caller's.
+// after the second step (listen.go; package subscribe).
+// A list of a pool's tasks takes a way of its own after the third step: fanout.go asks all
+// upstreams, fanoutcursor.go says where it goes on, fanoutpage.go reads a page of one,
+// fanoutown.go says what of it is the caller's.
 //
 // A call that a rule makes a task of leaves this way before 3: upgrade.go has it
 // recorded and hands out the task, once attached.go has passed on what comes while the

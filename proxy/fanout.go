@@ -122,7 +122,7 @@ func (x *request) newListing() (*listing, error) {
 	upstreams := x.Pool().Upstreams()
 	switch owner := x.decision.Owner; {
 	case x.addedTasks():
-		upstreams, x.decision.Source = nil, sourceUpgraded
+		upstreams, x.decision.Source = nil, routing.SourceUpgraded
 	case owner != nil:
 		upstreams, x.rec.Upstream = []*routing.Upstream{owner}, owner.Name
 	default:

@@ -14,6 +14,7 @@ import (
 	"berth/proxy/inbound"
 	"berth/proxy/polls"
 	"berth/proxy/reply"
+	"berth/proxy/subscribe"
 	"berth/proxy/taskwatch"
 	"berth/upgrade"
 
@@ -42,27 +43,27 @@ type Options struct {
 
 // Proxy serves clients in front of all pools; by net/http it is an http.Handler.
 type Proxy struct {
-	options    Options
-	table      inbound.Table
-	stale      *polls.StaleCache
-	log        *slog.Logger
-	audit      *audit.Reporter
-	load       *load
-	end        *end
-	lingering  atomic.Int64 // exchanges read on without a client
-	mover      failover.Mover
-	polls      *polls.Shared
-	access     *access.Checker
-	lists      chan struct{} // one for each list of tasks that is being made
-	watching   *taskwatch.Poller
-	newsroom   newsroom
-	deliveries deliveries
-	learned    map[*inbound.Endpoint]*learned
+	options       Options
+	table         inbound.Table
+	stale         *polls.StaleCache
+	log           *slog.Logger
+	audit         *audit.Reporter
+	load          *load
+	end           *end
+	lingering     atomic.Int64 // exchanges read on without a client
+	mover         failover.Mover
+	polls         *polls.Shared
+	access        *access.Checker
+	lists         chan struct{} // one for each list of tasks that is being made
+	watching      *taskwatch.Poller
+	subscriptions subscribe.Subscriptions
+	newsroom      newsroom
+	deliveries    deliveries
+	learned       map[*inbound.Endpoint]*learned
 }
 
 // learned is what berth knows of a pool while it serves.
 type learned struct {
-	feeds     fleetFeeds
 	announcer *announce.Announcer
 }
 
@@ -94,6 +95,7 @@ func New(o Options) *Proxy {
 	p.audit = audit.New(o.Endpoints, audit.Options{Access: o.AccessLog, Logger: p.log, Meter: o.Meter, Tracer: o.Tracer, Moves: failover.Outcomes})
 	p.mover.Count = p.audit.Moved
 	p.polls = polls.NewShared(p.log)
+	p.subscriptions = subscribe.Subscriptions{Tasks: o.Tasks, Poller: p.watching, Draining: p.end.draining, Reporter: p.audit}
 	for _, ep := range o.Endpoints {
 		p.learned[ep] = &learned{announcer: announce.New(ep.Router.Pool.Name(), o.Rules, p.log)}
 	}

@@ -11,12 +11,9 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/access"
 	"berth/proxy/fault"
-	"berth/sticky"
+	"berth/routing"
 	"berth/upgrade"
 )
-
-// sourceUpgraded: berth itself answers for the task.
-const sourceUpgraded sticky.Source = "upgraded"
 
 // upgradable reports whether the request is a call that becomes a task: one to a tool
 // that a rule names, by a client that takes tasks.
@@ -53,7 +50,7 @@ func (x *request) upgradeCall() error {
 		return err
 	}
 	rule := x.rule()
-	x.decision.Source = sourceUpgraded
+	x.decision.Source = routing.SourceUpgraded
 	key, err := x.OnceKey()
 	if err != nil {
 		return err
@@ -152,7 +149,7 @@ func hasMethod(c *mcp.Call) bool {
 // serveUpgraded answers a request about a task of berth's own making.
 func (x *request) serveUpgraded() error {
 	c := x.Single()
-	x.decision.Source = sourceUpgraded
+	x.decision.Source = routing.SourceUpgraded
 	if c.Era == mcp.EraLegacy {
 		return x.serveCore()
 	}

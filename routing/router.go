@@ -17,11 +17,12 @@ var (
 	ErrSeveralOwners  = errors.New("routing: the batch is about tasks of several owners")
 )
 
-// SourcePicked and SourceAsked complete sticky's sources: unbound work, and an
-// owner that the fleet named.
+// What completes sticky's sources: unbound work, an owner that the fleet named, and berth
+// itself for tasks of its own making.
 const (
-	SourcePicked sticky.Source = "picked"
-	SourceAsked  sticky.Source = "asked"
+	SourcePicked   sticky.Source = "picked"
+	SourceAsked    sticky.Source = "asked"
+	SourceUpgraded sticky.Source = "upgraded"
 )
 
 // Query is what the router needs to know of a request.

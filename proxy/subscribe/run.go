@@ -1,4 +1,4 @@
-package proxy
+package subscribe
 
 import (
 	"cmp"
@@ -6,22 +6,21 @@ import (
 	"slices"
 	"time"
 
-	"berth/proxy/audit"
-
 	"berth/internal/mcp"
+	"berth/proxy/audit"
 	"berth/proxy/fault"
 	"berth/proxy/reply"
 )
 
 // run passes on what the legs say until all have ended, the client is gone, or berth
 // drains.
-func (l *subscription) run() error {
-	silence := l.x.out.NewKeepAlive()
-	defer silence.Stop()
+func (l *Subscription) run() error {
+	keepAlive := l.Out.NewKeepAlive()
+	defer keepAlive.Stop()
 	err := l.judge()
 	for err == nil {
-		err = l.turn(silence.Due())
-		silence.Said()
+		err = l.turn(keepAlive.Due())
+		keepAlive.Said()
 	}
 	if errors.Is(err, errFeedEnded) {
 		return l.goodbye()
@@ -31,40 +30,40 @@ func (l *subscription) run() error {
 
 // turn waits for the next thing to happen. In the middle of an event only the leg that
 // speaks may go on.
-func (l *subscription) turn(silence <-chan time.Time) error {
-	between := l.inbox.wake
+func (l *Subscription) turn(silent <-chan time.Time) error {
+	shared := l.inbox.filled()
 	if l.speaking != nil {
-		between = nil
+		shared = nil
 	}
 	select {
-	case e := <-l.events:
+	case e := <-l.reports:
 		return l.take(e)
-	case <-between:
+	case <-shared:
 		return l.takeShared()
-	case <-silence:
+	case <-silent:
 		if l.speaking != nil {
 			return nil
 		}
-		return l.send(reply.Comment)
-	case <-l.alone.C:
+		return l.Out.WriteThrough(reply.Comment)
+	case <-l.grace.C:
 		return fault.ErrNobodyLeft
-	case <-l.x.p.end.draining:
+	case <-l.all.Draining:
 		return errFeedEnded
 	case <-l.ctx.Done():
 		return fault.ErrClientGone
 	}
 }
 
-func (l *subscription) takeShared() error {
-	events, err := l.inbox.take()
-	for _, e := range events {
+func (l *Subscription) takeShared() error {
+	reports, err := l.inbox.take()
+	for _, e := range reports {
 		err = cmp.Or(err, l.take(e))
 	}
 	return err
 }
 
 // take acts on what happened to a leg. errFeedEnded says that all have ended.
-func (l *subscription) take(e legEvent) error {
+func (l *Subscription) take(e report) error {
 	if e.view != nil {
 		defer e.view.Return()
 	}
@@ -74,108 +73,85 @@ func (l *subscription) take(e legEvent) error {
 		return nil
 	case e.view != nil:
 		l.speaking = nil
-		return l.x.out.WriteEvent(e.view.Notification(l.x.ID))
+		return l.Out.WriteEvent(e.view.Notification(l.ID))
+	case e.raw != nil && e.leg.shared:
+		return l.passShared(e)
 	case e.raw != nil:
 		return l.pass(e)
 	case e.done:
-		l.dropIfDone(e.leg)
+		l.dropUnlessLast(e.leg)
 	case e.joined != nil:
-		e.leg.stand(e.joined)
-		if len(l.legs) == 1 && e.leg.agreed.Empty() && !e.leg.asked.Empty() {
+		if e.leg.stand(e.joined); e.leg.isIdle() && len(l.legs) == 1 {
 			return errFeedEnded // what it had agreed to is gone, and with it the last purpose
+		} else if e.leg.isIdle() {
+			l.drop(e.leg)
 		}
-		l.dropIfIdle(e.leg)
+	case l.speaking == e.leg:
+		return fault.BrokenOff(e.lost) // the client has half an event
 	default:
-		if l.speaking == e.leg {
-			return fault.BrokenOff(e.lost) // the client has half an event
-		}
 		l.lose(e)
 	}
 	return l.judge()
 }
 
 // pass passes an event on, or a piece of one.
-func (l *subscription) pass(e legEvent) error {
-	if e.leg.shared {
-		return l.passShared(e)
-	}
+func (l *Subscription) pass(e report) error {
 	l.speaking = nil
 	if e.within {
 		l.speaking = e.leg
 	}
-	return l.send(e.raw)
+	return l.Out.WriteThrough(e.raw)
 }
 
 // passShared passes a notification on that all subscribers of a stream hear, if this one was
 // told that it would come: what its stream has agreed to since is not part of that.
-func (l *subscription) passShared(e legEvent) error {
-	own, reason := mcp.ForSubscription(e.raw, l.x.ID), audit.DropUnasked
+func (l *Subscription) passShared(e report) error {
+	own, reason := mcp.ForSubscription(e.raw, l.ID), audit.DropUnasked
 	switch {
 	case own == nil:
 		reason = audit.DropOther
 	case l.agreed.Grants(e.about):
-		return l.send(reply.Event(own))
+		return l.Out.WriteThrough(reply.Event(own))
 	}
-	l.x.p.audit.Dropped(l.x.PoolName(), e.leg.upstream, reason)
+	l.all.Reporter.Dropped(l.PoolName(), e.leg.upstream, reason)
 	return nil
 }
 
-// dropIfDone drops a leg that will never have anything to say again. The last one stays:
-// its client may leave when it likes.
-func (l *subscription) dropIfDone(g *leg) {
-	if len(l.legs) > 1 {
-		l.drop(g)
-	}
-}
-
 // lose notes that a leg's stream is lost. One that was refused is not joined again.
-func (l *subscription) lose(e legEvent) {
-	refused, answered := errors.AsType[*refusedFeed](e.lost)
+func (l *Subscription) lose(e report) {
+	refusal, answered := errors.AsType[*Refusal](e.lost)
 	switch {
 	case errors.Is(e.lost, errFeedEnded):
 		e.leg.state = legOver
-	case answered && !refused.passing():
+	case answered && !refusal.passing():
 		l.drop(e.leg)
 	default:
 		e.leg.state = legLost
 	}
-	dropRefusal(e.lost)
+	refusal.drop()
 }
 
 // judge ends the subscription in order when all legs have ended in order, and gives
 // those that broke the owner's grace to come back when none stands.
-func (l *subscription) judge() error {
-	standing, lost := 0, 0
-	for _, g := range l.legs {
-		switch g.state {
-		case legStanding:
-			standing++
-		case legLost, legJoining:
-			lost++
-		}
-	}
+func (l *Subscription) judge() error {
+	stands := l.any(legStanding)
 	switch {
-	case standing == 0 && lost == 0:
+	case !stands && !l.any(legLost) && !l.any(legJoining):
 		return errFeedEnded
-	case standing > 0 && l.deserted:
-		l.alone.Stop()
-	case standing == 0 && !l.deserted:
-		l.alone.Reset(l.x.Endpoint.OwnerGrace)
+	case stands && l.graceRuns:
+		l.grace.Stop()
+	case !stands && !l.graceRuns:
+		l.grace.Reset(l.Endpoint.OwnerGrace)
 	}
-	l.deserted = standing == 0
+	l.graceRuns = !stands
 	return nil
-}
-
-// send writes to the client, flushed.
-func (l *subscription) send(b []byte) error {
-	return l.x.out.WriteThrough(b)
 }
 
 // goodbye ends the subscription in order: its completion result tells the client that
 // nothing broke (2026-07-28, subscriptions, "Graceful Closure").
-func (l *subscription) goodbye() error {
+func (l *Subscription) goodbye() error {
 	if l.speaking != nil {
 		return fault.ErrNobodyLeft
 	}
-	return l.send(reply.Event(mcp.SubscriptionEnd(l.x.ID)))
+	return l.Out.WriteThrough(reply.Event(mcp.SubscriptionEnd(l.ID)))
 }

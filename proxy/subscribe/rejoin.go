@@ -1,4 +1,4 @@
-package proxy
+package subscribe
 
 import (
 	"context"
@@ -27,7 +27,7 @@ func keepJoined(ctx context.Context, u *routing.Upstream, serve func() error, lo
 			return
 		}
 		lost(err)
-		if refused, ok := errors.AsType[*refusedFeed](err); ok && !refused.passing() {
+		if refusal, ok := errors.AsType[*Refusal](err); ok && !refusal.passing() {
 			return
 		}
 		if time.Since(began) > stoodLong {

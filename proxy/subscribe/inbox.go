@@ -1,4 +1,4 @@
-package proxy
+package subscribe
 
 import (
 	"fmt"
@@ -16,9 +16,9 @@ type inbox struct {
 	seed maphash.Seed  // keeps upstreams from making notifications that are taken for equal
 
 	mu      sync.Mutex // guards the fields below
-	events  []legEvent
-	waiting map[uint64]bool // hashes of the notifications among events
-	size    int             // of events, in bytes
+	reports []report
+	waiting map[uint64]bool // hashes of the notifications among reports
+	size    int             // of reports, in bytes
 	full    bool
 }
 
@@ -29,8 +29,8 @@ const (
 	// what it was to be told of.
 	maxInbox = 1 << 20
 
-	// eventSize is what an event takes besides its notification.
-	eventSize = 64
+	// reportSize is what a report takes besides its notification.
+	reportSize = 64
 )
 
 // errClientBehind ends the stream of a client that took nothing for too long.
@@ -40,21 +40,22 @@ func newInbox() *inbox {
 	return &inbox{wake: make(chan struct{}, 1), seed: maphash.MakeSeed()}
 }
 
-func (b *inbox) post(e legEvent) {
+// filled holds one while there is something to take; a nil inbox stays empty.
+func (b *inbox) filled() <-chan struct{} {
+	if b == nil {
+		return nil
+	}
+	return b.wake
+}
+
+func (b *inbox) post(e report) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if e.raw != nil {
-		hash := maphash.Bytes(b.seed, e.raw)
-		if b.waiting[hash] {
-			return
-		}
-		if b.waiting == nil {
-			b.waiting = make(map[uint64]bool)
-		}
-		b.waiting[hash] = true
+	if e.raw != nil && !b.isNew(e.raw) {
+		return
 	}
-	if b.size += eventSize + len(e.raw); b.size <= maxInbox {
-		b.events = append(b.events, e)
+	if b.size += reportSize + len(e.raw); b.size <= maxInbox {
+		b.reports = append(b.reports, e)
 	} else {
 		b.full = true
 	}
@@ -64,14 +65,28 @@ func (b *inbox) post(e legEvent) {
 	}
 }
 
+// isNew reports whether no equal notification waits, and notes that this one does. b.mu must
+// be held.
+func (b *inbox) isNew(notification []byte) bool {
+	hash := maphash.Bytes(b.seed, notification)
+	if b.waiting[hash] {
+		return false
+	}
+	if b.waiting == nil {
+		b.waiting = make(map[uint64]bool)
+	}
+	b.waiting[hash] = true
+	return true
+}
+
 // take returns what waits, in its order. The error is errClientBehind.
-func (b *inbox) take() ([]legEvent, error) {
+func (b *inbox) take() ([]report, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.full {
 		return nil, errClientBehind
 	}
-	events := b.events
-	b.events, b.waiting, b.size = nil, nil, 0
-	return events, nil
+	reports := b.reports
+	b.reports, b.waiting, b.size = nil, nil, 0
+	return reports, nil
 }

@@ -1,4 +1,4 @@
-package proxy
+package subscribe
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/sticky"
 )
 
 // plan makes the subscription's legs: one for each owner of its tasks, and for its
@@ -13,14 +14,14 @@ import (
 // subscribers share. What nobody is known to own goes to the first as well, for an
 // upstream to judge. Owners that are known to be silent are left out. Tasks of berth's own
 // making are a leg of berth's own, and no upstream hears of them.
-func (l *subscription) plan(audience routing.Audience) {
+func (l *Subscription) plan(audience routing.Audience) {
 	rest := l.asked.WithTasks(nil)
-	fleetwide := l.x.Endpoint.FleetNotifications && !rest.Empty()
-	own := byOwner(audience.Tasks)
-	if len(own) == 0 && l.needsAnybody(audience, rest, fleetwide) {
-		own = []portion{{}}
+	fleetwide := l.Endpoint.FleetNotifications && !rest.Empty()
+	portions := byOwner(audience.Tasks)
+	if len(portions) == 0 && l.needsAnybody(audience, rest, fleetwide) {
+		portions = []portion{{}}
 	}
-	for i, p := range own {
+	for i, p := range portions {
 		ids := p.ids()
 		if i > 0 || fleetwide {
 			l.add(p, nil, ids)
@@ -29,41 +30,44 @@ func (l *subscription) plan(audience routing.Audience) {
 		l.add(p, rest, append(ids, audience.Unjudged...))
 	}
 	if fleetwide {
-		for _, u := range l.x.Pool().Upstreams() {
-			l.share(u, rest)
-		}
+		l.shareAll(rest)
 	}
-	l.x.decision.Source = routing.SourcePicked
+	l.Source = l.source(audience)
+	if l.needsOwnLeg(audience) {
+		l.addOwn()
+	}
+}
+
+// source says where the first owner was found, before berth's own leg is added.
+func (l *Subscription) source(audience routing.Audience) sticky.Source {
 	switch {
 	case len(audience.Tasks) > 0:
-		l.x.decision.Source = audience.Tasks[0].Source
-	case len(l.legs) == 0 && l.upgraded != nil:
-		l.x.decision.Source = sourceUpgraded
+		return audience.Tasks[0].Source
+	case len(l.legs) == 0 && l.own != nil:
+		return routing.SourceUpgraded
 	}
-	if l.needsOwnLeg(audience) {
-		l.addUpgraded()
-	}
+	return routing.SourcePicked
 }
 
 // needsOwnLeg reports whether there are tasks of berth's own making to tell of. Where
 // such tasks are all that is asked for, and none of them is the caller's, the leg stands
 // for nothing. Where an owner is silent that is what the client has to hear.
-func (l *subscription) needsOwnLeg(audience routing.Audience) bool {
-	if l.upgraded == nil {
+func (l *Subscription) needsOwnLeg(audience routing.Audience) bool {
+	if l.own == nil {
 		return false
 	}
-	return len(l.upgraded.tasks) > 0 || len(l.legs) == 0 && len(audience.Tasks) == 0
+	return len(l.own.tasks) > 0 || len(l.legs) == 0 && len(audience.Tasks) == 0
 }
 
 // needsAnybody reports whether a leg at any upstream is needed where no owner is to be
 // had: for wishes that concern no task, or so that an upstream words its refusal.
-func (l *subscription) needsAnybody(audience routing.Audience, rest mcp.Filter, fleetwide bool) bool {
+func (l *Subscription) needsAnybody(audience routing.Audience, rest mcp.Filter, fleetwide bool) bool {
 	switch {
 	case fleetwide:
 		return false
 	case !rest.Empty():
 		return true
-	case l.upgraded != nil:
+	case l.own != nil:
 		return len(audience.Unjudged) > 0
 	}
 	return len(audience.Tasks) == 0
@@ -91,7 +95,7 @@ func byOwner(tasks []routing.Listened) []portion {
 		if task.Owner.Silent() {
 			continue
 		}
-		i := slices.IndexFunc(portions, func(p portion) bool { return p.owner.Is(task.Owner) })
+		i := slices.IndexFunc(portions, func(p portion) bool { return p.owner == task.Owner })
 		if i < 0 {
 			i, portions = len(portions), append(portions, portion{owner: task.Owner})
 		}
@@ -103,18 +107,18 @@ func byOwner(tasks []routing.Listened) []portion {
 // add starts a leg of the client's own. What is left of ids where all others are of tasks
 // of berth's own making is left out whole if it is nothing: the upstream may well know
 // nothing of tasks.
-func (l *subscription) add(p portion, rest mcp.Filter, ids []string) {
+func (l *Subscription) add(p portion, rest mcp.Filter, ids []string) {
 	ctx, end := context.WithCancel(l.ctx)
 	g := &leg{l: l, upstream: p.owner, tasks: p.tasks, states: newStates(p.tasks), end: end}
-	g.asked, g.body = rest, l.x.Body
-	if named, ok := l.asked.Find(mcp.FilterTasks); ok && (len(ids) > 0 || l.upgraded == nil) {
+	g.asked, g.body = rest, l.Body
+	if named, ok := l.asked.Find(mcp.FilterTasks); ok && (len(ids) > 0 || l.own == nil) {
 		g.asked = rest.WithTasks(ids)
 		if !slices.Equal(named.List, ids) {
-			g.body = mcp.NarrowListen(l.x.Body, ids)
+			g.body = mcp.NarrowListen(l.Body, ids)
 		}
 	}
 	if len(g.asked) < len(l.asked) {
-		g.body = mcp.ListenFor(l.x.Body, g.asked)
+		g.body = mcp.ListenFor(l.Body, g.asked)
 	}
 	l.legs = append(l.legs, g)
 	l.running.Go(func() { g.run(ctx) })

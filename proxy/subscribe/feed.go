@@ -1,4 +1,4 @@
-package proxy
+package subscribe
 
 import (
 	"bytes"
@@ -6,11 +6,10 @@ import (
 	"errors"
 	"io"
 
-	"berth/proxy/audit"
-
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/audit"
 	"berth/proxy/inbound"
 	"berth/proxy/outbound"
 	"berth/routing"
@@ -21,10 +20,10 @@ var errFeedEnded = errors.New("proxy: the upstream ended the subscription")
 
 // feed is a subscription's stream at one upstream, after its acknowledgement.
 type feed struct {
+	all      *Subscriptions
+	ep       *inbound.Endpoint
 	upstream *routing.Upstream
-	id       []byte                  // raw, of the request that opens it
-	crossed  func()                  // is told of what belongs to other requests
-	drops    func(reason audit.Drop) // is told of what else has no business there
+	id       []byte // raw, of the request that opens it
 
 	response *wire.Response
 	agreed   mcp.Filter // what the upstream agreed to
@@ -34,8 +33,8 @@ type feed struct {
 	wanted   bool // and the event is one to pass on
 }
 
-// said is what a feed says: an event that is to be passed on, or a piece of one.
-type said struct {
+// received is an event of a feed that is to be passed on, or a piece of one.
+type received struct {
 	raw     []byte         // as it came; valid until the next call
 	message []byte         // the notification, if it is here whole
 	about   mcp.Subscribed // what the notification says of itself
@@ -45,26 +44,17 @@ type said struct {
 
 // bytes returns a copy of raw. An event that ends in a CR alone, whose LF is still on
 // its way and will be left out, is completed: some parsers wait for what follows a CR.
-func (s *said) bytes() []byte {
-	if s.ends && bytes.HasSuffix(s.raw, []byte("\r")) {
-		return append(bytes.Clone(s.raw), '\n')
+func (r *received) bytes() []byte {
+	if r.ends && bytes.HasSuffix(r.raw, []byte("\r")) {
+		return append(bytes.Clone(r.raw), '\n')
 	}
-	return bytes.Clone(s.raw)
-}
-
-// newFeed is a subscription that is to be sent to u under this JSON-RPC id.
-func (p *Proxy) newFeed(ep *inbound.Endpoint, u *routing.Upstream, id []byte) *feed {
-	pool := ep.Router.Pool.Name()
-	return &feed{
-		upstream: u, id: id,
-		crossed: func() { p.audit.CrossedBy(pool, u) },
-		drops:   func(reason audit.Drop) { p.audit.Dropped(pool, u, reason) },
-	}
+	return bytes.Clone(r.raw)
 }
 
 // subscribe sends the subscription and reads up to its acknowledgement.
-func (f *feed) subscribe(ctx context.Context, ep *inbound.Endpoint, out *exchange.Request) error {
-	response, err := outbound.To(ep).Send(ctx, f.upstream, out, outbound.Terms{Wait: ep.Timeouts.Control, Watched: true})
+func (f *feed) subscribe(ctx context.Context, out *exchange.Request) error {
+	terms := outbound.Terms{Wait: f.ep.Timeouts.Control, Watched: true}
+	response, err := outbound.To(f.ep).Send(ctx, f.upstream, out, terms)
 	if err != nil {
 		return err
 	}
@@ -73,24 +63,23 @@ func (f *feed) subscribe(ctx context.Context, ep *inbound.Endpoint, out *exchang
 
 // begin reads the answer to a subscription up to the acknowledgement. What comes
 // before that has no business there and is dropped. An answer that is no subscription
-// is a *refusedFeed, which then holds the response.
+// is a *Refusal, which then holds the response.
 func (f *feed) begin(response *wire.Response) error {
 	if exchange.ShapeOf(response) != exchange.EventStream || response.Status/100 != 2 {
-		return &refusedFeed{upstream: f.upstream, response: response}
+		return &Refusal{Upstream: f.upstream, Response: response}
 	}
 	f.response, f.reader = response, exchange.NewReader(exchange.EventStream, response.Body)
 	for {
 		piece, err := f.reader.Next()
+		acknowledged := false
+		if err == nil {
+			acknowledged, err = f.acknowledged(piece)
+		}
 		if err != nil {
 			f.close()
 			return unended(err)
 		}
-		done, err := f.acknowledged(piece)
-		if err != nil {
-			f.close()
-			return err
-		}
-		if done {
+		if acknowledged {
 			return nil
 		}
 	}
@@ -113,7 +102,8 @@ func (f *feed) acknowledged(piece exchange.Piece) (bool, error) {
 	a, err := mcp.PeekSubscribed(piece.Message, false)
 	switch {
 	case err != nil || a.Method != "" && a.Method != mcp.NotificationAcknowledged:
-		return f.drop(audit.DropOther)
+		f.drop(audit.DropOther)
+		return false, nil
 	case !f.isOurs(&a):
 		f.crossed()
 		return false, nil
@@ -121,16 +111,18 @@ func (f *feed) acknowledged(piece exchange.Piece) (bool, error) {
 		f.agreed, err = mcp.Agreed(piece.Message)
 		return err == nil, err
 	case a.IsError:
-		return false, &refusedFeed{upstream: f.upstream, message: bytes.Clone(piece.Message)}
+		return false, &Refusal{Upstream: f.upstream, Message: bytes.Clone(piece.Message)}
 	}
 	return false, errFeedEnded
 }
 
-// drop leaves a message out.
-func (f *feed) drop(reason audit.Drop) (wanted bool, err error) {
-	f.drops(reason)
-	return false, nil
+// drop counts a message that is left out.
+func (f *feed) drop(reason audit.Drop) {
+	f.all.Reporter.Dropped(f.ep.Router.Pool.Name(), f.upstream, reason)
 }
+
+// crossed counts a message that belongs to another request.
+func (f *feed) crossed() { f.all.Reporter.CrossedBy(f.ep.Router.Pool.Name(), f.upstream) }
 
 // isOurs reports whether a message is of this subscription: a response to its request, or a
 // notification that names it, or none: that is, as far as anybody can know.
@@ -143,24 +135,24 @@ func (f *feed) isOurs(a *mcp.Subscribed) bool {
 
 // next returns the next notification, or a piece of one. The upstream's own
 // acknowledgements, answers and cancellations are not handed out: the subscription
-// that the client knows is berth's. errFeedEnded is its end in order; any other error
-// its break.
-func (f *feed) next() (said, error) {
+// that the client knows is berth's. Unless the rest of an event is wanted, it is left out.
+// errFeedEnded is the feed's end in order; any other error its break.
+func (f *feed) next() (received, error) {
 	for {
 		piece, err := f.reader.Next()
 		if err != nil {
-			return said{}, unended(err)
+			return received{}, unended(err)
 		}
-		s := said{raw: piece.Raw, begins: !f.within, ends: piece.Between}
-		if s.begins {
-			if f.wanted, err = f.judge(&s, piece); err != nil {
-				return said{}, err
+		r := received{raw: piece.Raw, begins: !f.within, ends: piece.Between}
+		if r.begins {
+			if f.wanted, err = f.judge(&r, piece); err != nil {
+				return received{}, err
 			}
 		}
 		f.within = !piece.Between && (f.within || piece.Cut)
 		if f.wanted {
 			f.wanted = f.within
-			return s, nil
+			return r, nil
 		}
 	}
 }
@@ -168,15 +160,16 @@ func (f *feed) next() (said, error) {
 // judge reads the beginning of an event and reports whether it is to be passed on: a
 // notification of this subscription that was granted. What is no whole event, at the end of
 // a stream, is none.
-func (f *feed) judge(s *said, piece exchange.Piece) (wanted bool, err error) {
+func (f *feed) judge(r *received, piece exchange.Piece) (wanted bool, err error) {
 	if len(piece.Message) == 0 || !piece.Between && !piece.Cut {
 		return false, nil
 	}
-	s.about, err = mcp.PeekSubscribed(piece.Message, piece.Cut)
-	a := &s.about
+	r.about, err = mcp.PeekSubscribed(piece.Message, piece.Cut)
+	a := &r.about
 	switch {
 	case err != nil || a.Method != "" && a.ID != nil: // neither garbage nor requests belong on this stream
-		return f.drop(audit.DropOther)
+		f.drop(audit.DropOther)
+		return false, nil
 	case !f.isOurs(a):
 		f.crossed()
 		return false, nil
@@ -185,15 +178,13 @@ func (f *feed) judge(s *said, piece exchange.Piece) (wanted bool, err error) {
 	case a.Method == mcp.NotificationAcknowledged, a.Method == mcp.MethodCancelled:
 		return false, nil
 	case !f.granted.Grants(a):
-		return f.drop(audit.DropUnasked)
+		f.drop(audit.DropUnasked)
+		return false, nil
 	}
 	if !piece.Cut {
-		s.message = piece.Message
+		r.message = piece.Message
 	}
 	return true, nil
 }
-
-// skip leaves out the rest of the event that next began to hand out.
-func (f *feed) skip() { f.wanted = false }
 
 func (f *feed) close() { f.response.Body.Close() }

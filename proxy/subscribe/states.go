@@ -1,4 +1,4 @@
-package proxy
+package subscribe
 
 import (
 	"context"
@@ -65,7 +65,7 @@ func (g *leg) tellStates(ctx context.Context, u *routing.Upstream, agreed []stri
 	for i, task := range g.tasks {
 		if slices.Contains(agreed, task.ID) && !g.states[task.ID].ended {
 			group.Go(func() error {
-				answers[i] = g.l.x.stateOf(ctx, u, task.ID)
+				answers[i] = g.l.stateOf(ctx, u, task.ID)
 				return nil
 			})
 		}
@@ -83,20 +83,20 @@ func (g *leg) tellState(ctx context.Context, a mcp.Answer) error {
 	if a.Result == nil || !g.states.moved(a.Task) {
 		return nil
 	}
-	notification := mcp.TaskNotification(g.l.x.ID, a.Result)
+	notification := mcp.TaskNotification(g.l.ID, a.Result)
 	if notification == nil {
 		return nil
 	}
 	g.states.note(a.Task)
-	return g.say(ctx, reply.Event(notification))
+	return g.pass(ctx, reply.Event(notification))
 }
 
 // stateOf polls a task in the client's name. The zero Answer is one that is not to be
 // had.
-func (x *request) stateOf(ctx context.Context, u *routing.Upstream, taskID string) mcp.Answer {
+func (r *Request) stateOf(ctx context.Context, u *routing.Upstream, taskID string) mcp.Answer {
 	ctx, cancel := context.WithTimeout(ctx, statePatience)
 	defer cancel()
-	_, a, err := x.way().Ask(ctx, u, mcp.MethodGetTask, taskID)
+	_, a, err := r.Ask(ctx, u, mcp.MethodGetTask, taskID)
 	if err != nil || a.Task.ID != taskID {
 		return mcp.Answer{}
 	}

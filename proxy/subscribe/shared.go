@@ -1,0 +1,195 @@
+package subscribe
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"sync"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/outbound"
+	"berth/routing"
+)
+
+// sharedStreams are the streams at upstreams that subscribers share: one for each
+// upstream and filter, however many clients listen. Only callers whom an upstream could
+// not tell apart share one. The zero value has none.
+type sharedStreams struct {
+	mu      sync.Mutex // guards the field below
+	streams map[sharedKey]*sharedStream
+}
+
+// sharedStream is one shared stream. It runs while it has members.
+type sharedStream struct {
+	all      *Subscriptions
+	key      sharedKey
+	upstream *routing.Upstream
+	target   *url.URL
+	header   wire.Header
+	filter   mcp.Filter
+	body     []byte
+	stop     context.CancelFunc
+	done     chan struct{}
+
+	mu      sync.Mutex // guards the fields below
+	members map[*leg]bool
+	stands  *feed // nil: it does not
+}
+
+// shareAll makes legs that are places at the shared streams of all upstreams.
+func (l *Subscription) shareAll(filter mcp.Filter) {
+	l.inbox = newInbox()
+	for _, u := range l.Pool().Upstreams() {
+		g := &leg{l: l, upstream: u, asked: filter, shared: true}
+		l.legs = append(l.legs, g)
+		stream := l.all.join(g)
+		g.end = sync.OnceFunc(func() { l.all.shared.leave(stream, g) })
+	}
+}
+
+// join gives g a place at its stream, which it opens if there is none.
+func (s *Subscriptions) join(g *leg) *sharedStream {
+	header := g.sharedHeader()
+	key := g.sharedKey(header)
+	s.shared.mu.Lock()
+	defer s.shared.mu.Unlock()
+	stream := s.shared.streams[key]
+	if stream == nil {
+		stream = s.open(g, key, header)
+		if s.shared.streams == nil {
+			s.shared.streams = make(map[sharedKey]*sharedStream)
+		}
+		s.shared.streams[key] = stream
+	}
+	stream.add(g)
+	return stream
+}
+
+// leave takes g's place away. The last one to leave waits for the stream's end.
+func (s *sharedStreams) leave(stream *sharedStream, g *leg) {
+	s.mu.Lock()
+	last := stream.remove(g)
+	if last {
+		s.forget(stream)
+	}
+	s.mu.Unlock()
+	if last {
+		stream.stop()
+		<-stream.done
+	}
+}
+
+// forget keeps newcomers from a stream that has ended. s.mu must be held.
+func (s *sharedStreams) forget(stream *sharedStream) {
+	if s.streams[stream.key] == stream {
+		delete(s.streams, stream.key)
+	}
+}
+
+// open opens a stream in the name of g's caller, with a request of berth's own.
+func (s *Subscriptions) open(g *leg, key sharedKey, header wire.Header) *sharedStream {
+	ctx, stop := context.WithCancel(context.Background())
+	f := &sharedStream{
+		all: s, key: key, upstream: g.upstream, target: g.l.URL(g.upstream),
+		header: header, filter: g.asked, body: ownListen(g.l.Version(), g.asked),
+		stop: stop, done: make(chan struct{}), members: make(map[*leg]bool),
+	}
+	go f.run(ctx)
+	return f
+}
+
+// ownListen is the body of a subscription of berth's own.
+func ownListen(version string, filter mcp.Filter) []byte {
+	body, _ := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": json.RawMessage(outbound.OwnID), "method": mcp.MethodListen,
+		"params": map[string]any{"_meta": mcp.OwnMeta(version), "notifications": json.RawMessage(filter.Sorted().Encode())},
+	}) // strings, maps and a filter always marshal
+	return body
+}
+
+// add gives g a place, and tells it at once if the stream stands.
+func (f *sharedStream) add(g *leg) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.members[g] = true
+	if f.stands != nil {
+		g.l.inbox.post(report{leg: g, joined: f.stands})
+	}
+}
+
+// remove reports whether g was the last.
+func (f *sharedStream) remove(g *leg) (last bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.members, g)
+	return len(f.members) == 0
+}
+
+// run keeps the stream joined until its last member has left, or the upstream refuses
+// it.
+func (f *sharedStream) run(ctx context.Context) {
+	defer close(f.done)
+	keepJoined(ctx, f.upstream, func() error { return f.serve(ctx) }, f.lost)
+}
+
+// lost tells the members that the stream is lost, each in its own words where the upstream
+// refused it.
+func (f *sharedStream) lost(err error) {
+	refusal, ok := errors.AsType[*Refusal](err)
+	if !ok {
+		f.tell(nil, func(*leg) report { return report{lost: err} })
+		return
+	}
+	f.all.shared.mu.Lock()
+	f.all.shared.forget(f)
+	f.all.shared.mu.Unlock()
+	again := refusal.repeat(func() { f.all.Reporter.CrossedBy(f.key.ep.Router.Pool.Name(), f.upstream) })
+	f.tell(nil, func(g *leg) report { return report{lost: again(g.l.ID)} })
+}
+
+func (f *sharedStream) serve(ctx context.Context) error {
+	stream := &feed{all: f.all, ep: f.key.ep, upstream: f.upstream, id: []byte(outbound.OwnID)}
+	if err := stream.subscribe(ctx, f.request()); err != nil {
+		return err
+	}
+	stream.granted = stream.agreed.Within(f.filter)
+	dropOneCallers(stream.response.Header)
+	defer stream.close()
+	pool := f.key.ep.Router.Pool
+	lease := pool.Own(f.upstream)
+	defer lease.Release()
+	defer f.all.count(pool.Name(), true)()
+	f.tell(stream, func(*leg) report { return report{joined: stream} })
+	for {
+		r, err := stream.next()
+		if err != nil {
+			return err
+		}
+		if r.message != nil {
+			message, about := bytes.Clone(r.message), r.about
+			f.tell(stream, func(*leg) report { return report{raw: message, about: &about} })
+		}
+	}
+}
+
+func (f *sharedStream) request() *exchange.Request {
+	out := &exchange.Request{Method: wire.MethodPost, URL: f.target, Host: f.key.host, Header: f.header.Clone(), Body: f.body}
+	f.key.ep.Authorize(out.Header) // berth's own may be another one since
+	return out
+}
+
+// tell tells each member what happened. stands is the stream as it stands now.
+func (f *sharedStream) tell(stands *feed, happened func(*leg) report) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stands = stands
+	for g := range f.members {
+		e := happened(g)
+		e.leg = g
+		g.l.inbox.post(e)
+	}
+}

@@ -1,0 +1,61 @@
+package subscribe
+
+import (
+	"berth/internal/wire"
+	"berth/proxy/access"
+	"berth/proxy/audit"
+	"berth/proxy/outbound"
+	"berth/proxy/reply"
+	"berth/proxy/taskwatch"
+	"berth/routing"
+	"berth/upgrade"
+)
+
+// Subscriptions serves the subscriptions of all pools. Its fields must not change once it
+// serves.
+type Subscriptions struct {
+	Tasks    *upgrade.Tasks    // of berth's own making; nil: there are none
+	Poller   *taskwatch.Poller // of these
+	Draining <-chan struct{}   // closed when subscriptions are to end
+	Reporter *audit.Reporter
+
+	shared sharedStreams
+}
+
+// Request is a client's request for a subscription, and how it is served in that client's
+// name.
+type Request struct {
+	outbound.Way
+
+	Out         *reply.Writer
+	CopyHeaders func(*wire.Response) // to Out, from an upstream's stream
+	CheckServed func() error         // what speaks against the request where berth is the server
+	Caller      func() access.Caller
+	Charge      func(unknown int) error // counts ids that nobody knows
+}
+
+// Open begins a subscription: the owners of its tasks are found, by q, and its legs are being
+// joined. Close it.
+func (s *Subscriptions) Open(r *Request, q routing.Query) (*Subscription, error) {
+	own, err := s.findOwn(r)
+	if err != nil {
+		return nil, err
+	}
+	audience, err := r.Endpoint.Router.Audience(r.HTTP.Context(), own.narrow(q))
+	if err == nil {
+		err = r.Charge(audience.Unknown)
+	}
+	if err != nil {
+		own.close()
+		return nil, err
+	}
+	l := s.newSubscription(r, own)
+	l.plan(audience)
+	return l, nil
+}
+
+// count counts a stream that stands until the function is called that it returns.
+func (s *Subscriptions) count(pool string, shared bool) (end func()) {
+	s.Reporter.Subscribed(pool, shared, 1)
+	return func() { s.Reporter.Subscribed(pool, shared, -1) }
+}
