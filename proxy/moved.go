@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"strconv"
 
@@ -31,8 +32,8 @@ func (x *request) act(v failover.Verdict) error {
 	if v.Step == failover.Reroute {
 		return x.routed()
 	}
-	x.decision.Owner, x.decision.Binding, x.decision.Alias, x.Alias = v.To, v.Binding, v.Binding.Alias, v.Alias
-	return errRouted
+	x.decision.Owner, x.decision.Binding, x.decision.Alias = v.To, v.Binding, v.Binding.Alias
+	return cmp.Or(x.openAlias(), errRouted)
 }
 
 // leaveDenied acts on the verdict on a request whose session u denies. A task is out of reach

@@ -226,7 +226,7 @@ func (x *request) bindSession(u *routing.Upstream, version string) error {
 	defer cancel()
 	router := x.Endpoint.Router
 	key := router.SessionKey(x.Principal, x.newSession)
-	binding := sticky.Binding{Upstream: u.Name, Version: version, Tasks: x.announced.Promised(), Declares: x.declaredForTasks(), Kept: failover.Keep(ctx, x.Call, x.p.log, key, version)}
+	binding := sticky.Binding{Upstream: u.Name, Version: version, Tasks: x.announced.Promised(), Declares: x.declaredForTasks(), Kept: failover.Keep(ctx, x.way(), key, version)}
 	if x.boundSession {
 		router.Bindings.Amend(ctx, key, binding)
 		return nil

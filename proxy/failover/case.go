@@ -37,10 +37,6 @@ func (c Case) movable() bool {
 		!c.HasResponse() && !slices.ContainsFunc(c.Message.Calls, isTask)
 }
 
-// Outdated reports whether the request was routed by what another berth has changed
-// since: it moved the session, and the near cache did not know.
-func (c Case) outdated(ctx context.Context) bool { return c.MayReopen() && c.standsElsewhere(ctx) }
-
 // standsElsewhere reports whether the session has another owner than the one that the
 // request was routed to, and was not routed anew yet.
 func (c Case) standsElsewhere(ctx context.Context) bool {

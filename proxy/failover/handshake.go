@@ -9,7 +9,6 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/seal"
 	"berth/proxy/inbound"
-	"berth/proxy/outbound"
 	"berth/proxy/session"
 )
 
@@ -84,11 +83,11 @@ func (h *handshake) opening(c *inbound.Call) session.Opening {
 		o.Announced = call.Method == mcp.MethodInitialized
 	}
 	if h.Level != nil {
-		o.Then = append(o.Then, mcp.WithID(h.Level, []byte(outbound.OwnID)))
+		o.Then = append(o.Then, h.Level)
 	}
 	for _, uri := range h.URIs {
 		body, _ := json.Marshal(map[string]any{ // strings and maps always marshal
-			"jsonrpc": "2.0", "id": json.RawMessage(outbound.OwnID), "method": mcp.MethodSubscribe, "params": map[string]any{"uri": uri},
+			"jsonrpc": "2.0", "id": 0, "method": mcp.MethodSubscribe, "params": map[string]any{"uri": uri},
 		})
 		o.Then = append(o.Then, body)
 	}
@@ -98,7 +97,7 @@ func (h *handshake) opening(c *inbound.Call) session.Opening {
 // accept: the client goes on in what it negotiated, so that the version must be the same.
 func (h *handshake) accept(s *session.Session) error {
 	switch {
-	case s.ID == "" || s.Version == "":
+	case s.ID == "":
 		return session.ErrRefused
 	case s.Version != h.Version:
 		return errVersionDiffers

@@ -3,27 +3,27 @@ package failover
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"berth/proxy/inbound"
+	"berth/proxy/outbound"
 	"berth/sticky"
 )
 
 // Keep keeps the beginning of the session that the answer to an initialize hands out, once
 // its version is known, and returns until when; zero: it is not kept.
-func Keep(ctx context.Context, call *inbound.Call, log *slog.Logger, session sticky.Key, version string) time.Time {
-	if !call.Endpoint.Reinit || version == "" {
+func Keep(ctx context.Context, w outbound.Way, session sticky.Key, version string) time.Time {
+	if !w.Endpoint.Reinit || version == "" {
 		return time.Time{}
 	}
-	sealed, err := (&handshake{Initialize: call.Body, Version: version}).seal(session.ID)
+	sealed, err := (&handshake{Initialize: w.Body, Version: version}).seal(session.ID)
 	if err == nil {
 		var until time.Time
-		if until, err = call.Endpoint.Router.Bindings.KeepHandshake(ctx, session, sealed); err == nil {
+		if until, err = w.Endpoint.Router.Bindings.KeepHandshake(ctx, session, sealed); err == nil {
 			return until
 		}
 	}
-	log.Debug("the handshake of a session is not kept", "pool", call.PoolName(), "error", err)
+	w.Log.Debug("the handshake of a session is not kept", "pool", w.PoolName(), "error", err)
 	return time.Time{}
 }
 

@@ -11,30 +11,38 @@ import (
 	"berth/sticky"
 )
 
-// relocate opens the session on another upstream than u and returns its new binding. If u is
-// alive (it only does not know the session) and no other upstream is available, the session
-// is reopened on u. The error is errNotMoved, or routing.ErrUnknownSession after an attempt
-// that ended the session.
-func (m *Mover) relocate(c Case, u *routing.Upstream, alive bool) (sticky.Binding, error) {
+// elsewhere opens the session on another upstream than u, which may be nil if it is not in the
+// pool any more, and sends the request after it. If u is alive (it only does not know the
+// session) and no other upstream is available, the session is reopened on u.
+func (m *Mover) elsewhere(c Case, u *routing.Upstream, alive bool) Verdict {
 	if !c.movable() {
-		return sticky.Binding{}, errNotMoved
+		return Verdict{}
 	}
 	// Requests of one session share a move, as far as they bear the same credentials.
 	key := c.PoolName() + "\x00" + c.Principal + "\x00" + c.Credential + "\x00" + c.Session
-	moved, err, _ := m.moves.Do(key, func() (any, error) { return m.move(c, u, alive) })
-	if err != nil && !errors.Is(err, errNotMoved) {
-		err = routing.ErrUnknownSession
+	shared, _, _ := m.moves.Do(key, func() (any, error) { return m.move(c, u, alive), nil })
+	switch now := shared.(moved); now.outcome {
+	case Unkept, Nowhere:
+		return Verdict{} // its client is to get what it gets where none are moved
+	case Version, Rejected:
+		return refuse(routing.ErrUnknownSession)
+	default:
+		return follow(c, now.binding)
 	}
-	return moved.(sticky.Binding), err
 }
 
-// move moves the session away from u, which may be nil if that is not in the pool any
-// more, and returns the binding that stands then. It does not end with its caller,
-// for whom others wait. Errors other than errNotMoved end the session.
-func (m *Mover) move(c Case, u *routing.Upstream, alive bool) (sticky.Binding, error) {
+// moved is what a move came to, and the binding that stands then.
+type moved struct {
+	binding sticky.Binding
+	outcome Outcome
+}
+
+// move moves the session, and tells of it. It does not end with its caller, for whom others
+// wait.
+func (m *Mover) move(c Case, u *routing.Upstream, alive bool) moved {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.HTTP.Context()), session.Limit(c.Endpoint))
 	defer cancel()
-	binding, outcome, err := m.tryMove(ctx, c, u, alive)
+	binding, outcome, err := tryMove(ctx, c, u, alive)
 	m.Count(c.PoolName(), outcome)
 	log := c.Log.With("pool", c.PoolName(), "from", c.At.Binding.Upstream)
 	switch {
@@ -45,23 +53,23 @@ func (m *Mover) move(c Case, u *routing.Upstream, alive bool) (sticky.Binding, e
 	case err != nil:
 		log.Warn("session not moved", "outcome", outcome, "error", err)
 	}
-	return binding, err
+	return moved{binding, outcome}
 }
 
-// tryMove is a move as the store sees it.
-func (m *Mover) tryMove(ctx context.Context, c Case, u *routing.Upstream, alive bool) (sticky.Binding, Outcome, error) {
+// tryMove moves the session unless it stands elsewhere by now.
+func tryMove(ctx context.Context, c Case, u *routing.Upstream, alive bool) (sticky.Binding, Outcome, error) {
 	standing, err := c.Endpoint.Router.Bindings.Reload(ctx, c.At.Key)
 	if err != nil {
-		return sticky.Binding{}, Unkept, errors.Join(errNotMoved, err)
+		return sticky.Binding{}, Unkept, err
 	}
 	if !standing.SameOwner(c.At.Binding) {
 		return standing, Joined, nil
 	}
 	kept, err := recall(ctx, c)
 	if err != nil {
-		return sticky.Binding{}, Unkept, errors.Join(errNotMoved, err)
+		return sticky.Binding{}, Unkept, err
 	}
-	opened, outcome, err := m.reopen(ctx, c, u, alive, kept)
+	opened, outcome, err := reopen(ctx, c, u, alive, kept)
 	if err != nil {
 		return sticky.Binding{}, outcome, err
 	}
@@ -74,11 +82,12 @@ func (m *Mover) tryMove(ctx context.Context, c Case, u *routing.Upstream, alive 
 	case err == nil:
 		return now, Moved, nil
 	case errors.Is(err, sticky.ErrMoved):
-		opened.End(ctx)
-		return now, Overtook, nil
+		outcome, err = Overtaken, nil
+	default:
+		outcome = Unkept
 	}
 	opened.End(ctx)
-	return sticky.Binding{}, Unkept, errors.Join(errNotMoved, err)
+	return now, outcome, err
 }
 
 // recall reads what is kept of the session.
@@ -92,7 +101,7 @@ func recall(ctx context.Context, c Case) (*handshake, error) {
 
 // reopen opens the session on an upstream that is fit for new work. It goes on to
 // another one only while nothing was sent.
-func (m *Mover) reopen(ctx context.Context, c Case, lost *routing.Upstream, alive bool, kept *handshake) (*session.Session, Outcome, error) {
+func reopen(ctx context.Context, c Case, lost *routing.Upstream, alive bool, kept *handshake) (*session.Session, Outcome, error) {
 	opener := session.Opener{Way: c.Way}
 	tried := []*routing.Upstream{lost}
 	for {
@@ -101,7 +110,7 @@ func (m *Mover) reopen(ctx context.Context, c Case, lost *routing.Upstream, aliv
 			lease, err, alive = c.Pool().Own(lost), nil, false
 		}
 		if err != nil {
-			return nil, Nowhere, errors.Join(errNotMoved, err)
+			return nil, Nowhere, err
 		}
 		opened, err := opener.Open(ctx, lease.Upstream, kept.opening(c.Call))
 		lease.Release()
@@ -114,7 +123,7 @@ func (m *Mover) reopen(ctx context.Context, c Case, lost *routing.Upstream, aliv
 		case !errors.As(err, &failed) || failed.Sent:
 			return nil, Rejected, err
 		case failed.Starved:
-			return nil, Nowhere, errors.Join(errNotMoved, err) // nobody else would get it either
+			return nil, Nowhere, err // nobody else would get it either
 		}
 		tried = append(tried, lease.Upstream)
 	}

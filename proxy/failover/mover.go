@@ -2,7 +2,6 @@ package failover
 
 import (
 	"context"
-	"errors"
 
 	"berth/internal/wire"
 	"berth/proxy/fault"
@@ -23,25 +22,22 @@ type Outcome = string
 
 // The outcomes.
 const (
-	Moved    Outcome = "moved"
-	Joined   Outcome = "joined"      // it was moved already, by another request or berth
-	Overtook Outcome = "lost"        // another berth moved it at the same time
-	Unkept   Outcome = "unkept"      // what it takes is not kept, or the store cannot tell
-	Nowhere  Outcome = "no_upstream" // no other upstream could be reached
-	Version  Outcome = "version"     // the other upstream negotiates another protocol version
-	Rejected Outcome = "failed"      // it refused, or did not answer
+	Moved     Outcome = "moved"
+	Joined    Outcome = "joined"      // it was moved already, by another request or berth
+	Overtaken Outcome = "lost"        // another berth moved it at the same time
+	Unkept    Outcome = "unkept"      // what it takes is not kept, or the store cannot tell
+	Nowhere   Outcome = "no_upstream" // no other upstream could be reached
+	Version   Outcome = "version"     // the other upstream negotiates another protocol version
+	Rejected  Outcome = "failed"      // it refused, or did not answer
 )
 
 // Outcomes are all of them.
-var Outcomes = []Outcome{Moved, Joined, Overtook, Unkept, Nowhere, Version, Rejected}
+var Outcomes = []Outcome{Moved, Joined, Overtaken, Unkept, Nowhere, Version, Rejected}
 
-// errNotMoved says that the session could not be moved, and that its client is to get
-// what it gets where none are.
-var errNotMoved = errors.New("failover: the session was not moved")
-
-// Outdated judges a request before it is told that its upstream u is silent.
+// Outdated judges a request by whether another berth has moved its session since, which the
+// near cache did not know.
 func (m *Mover) Outdated(ctx context.Context, c Case) Verdict {
-	if !c.outdated(ctx) {
+	if !c.MayReopen() || !c.standsElsewhere(ctx) {
 		return Verdict{}
 	}
 	m.Count(c.PoolName(), Joined)
@@ -65,17 +61,4 @@ func (m *Mover) Lost(ctx context.Context, c Case, u *routing.Upstream) Verdict {
 		Forget(ctx, c.Endpoint, c.At.Key) // nobody is to open it anew
 	}
 	return m.elsewhere(c, u, false)
-}
-
-// elsewhere moves the session away from u, and sends the request after it. It stays if the
-// session could not be moved.
-func (m *Mover) elsewhere(c Case, u *routing.Upstream, alive bool) Verdict {
-	binding, err := m.relocate(c, u, alive)
-	switch {
-	case errors.Is(err, errNotMoved):
-		return Verdict{}
-	case err != nil:
-		return refuse(err)
-	}
-	return follow(c, binding)
 }

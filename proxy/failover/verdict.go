@@ -1,7 +1,6 @@
 package failover
 
 import (
-	"berth/internal/mcp"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -21,15 +20,10 @@ const (
 // Verdict says what becomes of a request whose session's upstream may be lost. The zero
 // value lets it stay.
 type Verdict struct {
-	Step Step
-
-	// With Follow: the upstream that holds the session, what it calls that, and the
-	// session's binding.
-	To      *routing.Upstream
-	Alias   string
-	Binding sticky.Binding
-
-	Err error // with Refuse
+	Step    Step
+	To      *routing.Upstream // with Follow: who holds the session
+	Binding sticky.Binding    // with Follow: the session's; Alias is what To calls it
+	Err     error             // with Refuse
 }
 
 func refuse(err error) Verdict { return Verdict{Step: Refuse, Err: err} }
@@ -40,10 +34,5 @@ func follow(c Case, binding sticky.Binding) Verdict {
 	if to == nil {
 		return refuse(routing.ErrUnknownSession) // only another berth's configuration knows it
 	}
-	alias, err := c.AliasIn(binding.Alias)
-	if err != nil {
-		c.Log.Warn("the alias of a session cannot be read", "pool", c.PoolName(), "error", err)
-		return refuse(mcp.ErrUnknownSession)
-	}
-	return Verdict{Step: Follow, To: to, Alias: alias, Binding: binding}
+	return Verdict{Step: Follow, To: to, Binding: binding}
 }

@@ -1,11 +1,14 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/proxy/inbound"
 	"berth/proxy/outbound"
@@ -20,10 +23,10 @@ type Opener struct{ outbound.Way }
 
 // Opening is what an upstream is told.
 type Opening struct {
-	Initialize []byte               // the message, whatever its id
+	Initialize []byte               // the request, whatever its id
 	Accept     func(*Session) error // judges what was negotiated, before more is sent
 	Announced  bool                 // the caller sends notifications/initialized itself
-	Then       [][]byte             // messages that follow, in order
+	Then       [][]byte             // requests that follow, in order, whatever their ids
 }
 
 // Limit bounds Open.
@@ -35,37 +38,57 @@ func step(ep *inbound.Endpoint) time.Duration { return cmp.Or(ep.Timeouts.Contro
 // initialized ends a handshake (2025-11-25, lifecycle, "Initialization").
 const initialized = `{"jsonrpc":"2.0","method":"` + mcp.MethodInitialized + `"}`
 
-// Open opens a session at u. The error is what Accept says, or an *exchange.SendError of the
-// first message: if that was not sent, another upstream may be asked. Any other is ErrRefused,
-// or what is wrong with an answer.
+// Open opens a session at u. The error is what Accept says, an *exchange.SendError if
+// Initialize got no answer, or ErrRefused. Another upstream may be asked for what was not sent.
 func (o Opener) Open(ctx context.Context, u *routing.Upstream, as Opening) (*Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, Limit(o.Endpoint))
 	defer cancel()
 	s := &Session{Upstream: u, way: o.Way}
-	if err := s.begin(ctx, as); err != nil {
+	err := s.initialize(ctx, as.Initialize)
+	if err == nil {
+		err = as.Accept(s)
+	}
+	if err == nil {
+		err = s.sayRest(ctx, as)
+	}
+	if err != nil {
 		s.End(ctx)
 		return nil, err
 	}
 	return s, nil
 }
 
-// begin says all that opens the session.
-func (s *Session) begin(ctx context.Context, as Opening) error {
-	if err := s.initialize(ctx, as.Initialize); err != nil {
+func (s *Session) initialize(ctx context.Context, request []byte) error {
+	a, err := s.say(ctx, withOwnID(request))
+	if _, unsent := errors.AsType[*exchange.SendError](err); unsent {
 		return err
 	}
-	if err := as.Accept(s); err != nil {
-		return err
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrRefused, err)
 	}
+	if a.Version == "" {
+		return ErrRefused
+	}
+	s.Version, s.Result = a.Version, bytes.Clone(a.Result)
+	return nil
+}
+
+// sayRest says what follows initialize. Whatever fails then, no other upstream is asked.
+func (s *Session) sayRest(ctx context.Context, as Opening) error {
+	var rest [][]byte
 	if !as.Announced {
-		if err := s.say(ctx, []byte(initialized)); err != nil {
-			return err
-		}
+		rest = append(rest, []byte(initialized))
 	}
-	for _, message := range as.Then {
-		if err := s.say(ctx, message); err != nil {
-			return err
+	for _, request := range as.Then {
+		rest = append(rest, withOwnID(request))
+	}
+	for _, message := range rest {
+		if _, err := s.say(ctx, message); err != nil {
+			return fmt.Errorf("%w: %v", ErrRefused, err)
 		}
 	}
 	return nil
 }
+
+// withOwnID gives a request an id of berth's.
+func withOwnID(request []byte) []byte { return mcp.WithID(request, []byte(outbound.OwnID)) }

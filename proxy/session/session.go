@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -17,43 +16,33 @@ import (
 type Session struct {
 	Upstream *routing.Upstream
 	ID       string // what the upstream calls it; "": the upstream keeps none
-	Version  string // that was negotiated
+	Version  string // that was negotiated, never ""
 	Result   []byte // of initialize: what the server is, and can do
 
 	way outbound.Way
 }
 
-// initialize begins the session.
-func (s *Session) initialize(ctx context.Context, message []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, step(s.way.Endpoint))
-	defer cancel()
-	response, err := s.send(ctx, mcp.WithID(message, []byte(outbound.OwnID)))
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if outbound.RefusesEra(mcp.EraLegacy, mcp.MethodInitialize, []byte(outbound.OwnID), response) {
-		return &exchange.SendError{Err: outbound.ErrEra} // another one may open it
-	}
-	if response.Status/100 == 2 && !s.way.HasOddSession(response.Header) {
-		s.ID = response.Header.Get(mcp.HeaderSession)
-	}
-	a, err := s.read(response)
-	s.Version, s.Result = a.Version, bytes.Clone(a.Result)
-	return err
-}
-
-// say sends a message that follows initialize: no other upstream is asked if it fails.
-func (s *Session) say(ctx context.Context, message []byte) error {
+// say sends a message, which has a step's time, and reads the answer, which must be neither an
+// HTTP nor a JSON-RPC error. The first answer hands out the session.
+func (s *Session) say(ctx context.Context, message []byte) (mcp.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, step(s.way.Endpoint))
 	defer cancel()
 	response, err := s.send(ctx, message)
 	if err != nil {
-		return fmt.Errorf("%w: %v", ErrRefused, err)
+		return mcp.Answer{}, err
 	}
 	defer response.Body.Close()
-	_, err = s.read(response)
-	return err
+	if s.Version == "" && outbound.RefusesEra(mcp.EraLegacy, mcp.MethodInitialize, []byte(outbound.OwnID), response) {
+		return mcp.Answer{}, &exchange.SendError{Err: outbound.ErrEra} // as good as not sent
+	}
+	if s.Version == "" && response.Status/100 == 2 && !s.way.HasOddSession(response.Header) {
+		s.ID = response.Header.Get(mcp.HeaderSession)
+	}
+	a, err := outbound.OwnAnswer(response, func() { s.way.Report.CrossedBy(s.way.PoolName(), s.Upstream) })
+	if err == nil && (response.Status/100 != 2 || a.IsError) {
+		err = fmt.Errorf("HTTP %d, code %d", response.Status, a.ErrorCode)
+	}
+	return a, err
 }
 
 // send sends a message.
@@ -74,15 +63,6 @@ func (s *Session) name(h wire.Header) {
 	if s.Version != "" {
 		h.Set(mcp.HeaderVersion, s.Version)
 	}
-}
-
-// read reads an answer, which must be neither an HTTP nor a JSON-RPC error.
-func (s *Session) read(response *wire.Response) (mcp.Answer, error) {
-	a, err := outbound.OwnAnswer(response, func() { s.way.Report.CrossedBy(s.way.PoolName(), s.Upstream) })
-	if err == nil && (response.Status/100 != 2 || a.IsError) {
-		err = fmt.Errorf("%w: HTTP %d, code %d", ErrRefused, response.Status, a.ErrorCode)
-	}
-	return a, err
 }
 
 // endTime bounds the end of a session.
