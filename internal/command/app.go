@@ -66,6 +66,9 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		if verb.OnUsageError == nil {
 			verb.OnUsageError = usageError
 		}
+		if verb.ArgsUsage == "" {
+			verb.Before = noArguments
+		}
 	}
 	return app
 }
@@ -154,9 +157,6 @@ func versionCommand() *cli.Command {
 		Usage: "print the version",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
 			if c.Bool("json") {
 				return json.NewEncoder(c.App.Writer).Encode(readVersion())
 			}

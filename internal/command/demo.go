@@ -20,9 +20,6 @@ func demoCommand() *cli.Command {
 		Usage: "a fleet of three servers, berth in front of it, and what a round robin loses; a plain tool as a task",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "once", Usage: "end after the reports; exit code 0 if berth lost nothing and kept its rule"}},
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
 			return demo.Run(c.Context, c.App.Writer, demo.Options{Once: c.Bool("once"), Front: demoFront})
 		},
 	}

@@ -31,9 +31,6 @@ func serveCommand() *cli.Command {
 		Usage: "stand in front of a fleet",
 		Flags: serveFlags(),
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
 			cfg, err := configure(c)
 			if err != nil {
 				return err

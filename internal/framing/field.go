@@ -123,6 +123,7 @@ func isVisible(text []byte) bool {
 	return len(text) > 0
 }
 
+// isText tells whether text may stand in a field's value (RFC 9110 section 5.5).
 func isText(text []byte) bool {
 	for _, c := range text {
 		if c < ' ' && c != '\t' || c == 0x7f {

@@ -26,6 +26,7 @@ type head struct {
 	length  int64 // or noLength
 }
 
+// request takes the request line (RFC 9112 section 3).
 func (h *head) request(line []byte) error {
 	method, rest, _ := bytes.Cut(line, []byte(" "))
 	target, version, _ := bytes.Cut(rest, []byte(" "))

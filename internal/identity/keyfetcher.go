@@ -111,6 +111,7 @@ func (s *fetched) due() bool {
 	return s.began.IsZero() || s.keys != nil && time.Since(s.began) >= minGap
 }
 
+// find: that a key is not there says little if keys could not be fetched lately.
 func (s *fetched) find(kid string, algorithm jose.SignatureAlgorithm) (*jose.JSONWebKey, error) {
 	if s.keys == nil {
 		return nil, ErrKeysAway

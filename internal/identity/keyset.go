@@ -91,6 +91,7 @@ func (s *keySet) find(kid string, algorithm jose.SignatureAlgorithm) (*jose.JSON
 	return fitting[0], nil
 }
 
+// fits reports whether a key is made for an algorithm (RFC 7518, 3.1).
 func fits(key *jose.JSONWebKey, algorithm jose.SignatureAlgorithm) bool {
 	if key.Algorithm != "" && key.Algorithm != string(algorithm) {
 		return false

@@ -9,6 +9,7 @@ import (
 	"berth/internal/wire"
 )
 
+// metadataPath is where the document about a resource lies (RFC 9728, 3).
 const metadataPath = "/.well-known/oauth-protected-resource"
 
 // Resource is an MCP endpoint as OAuth knows it (RFC 9728; 2026-07-28, authorization).

@@ -151,6 +151,7 @@ func milliseconds(ms float64) time.Duration {
 	return time.Duration(ms * float64(time.Millisecond))
 }
 
+// value takes a number that reaches up to the cut for cut off: its digits may go on behind it.
 func (r *answerReader) value() jsontext.Value {
 	value := r.reader.value()
 	if r.err == nil && r.cut && value.Kind() == '0' && r.at() == len(r.data) {

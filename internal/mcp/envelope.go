@@ -15,6 +15,7 @@ type envelope struct {
 
 var envelopeNames = []string{"jsonrpc", "id", "method", "params", "result", "error"}
 
+// kind: an error response may lack an id, for what it answers could not be read.
 func (e *envelope) kind() (kind Kind, ok bool) {
 	answers := e.result != nil || e.failure != nil
 	switch {
@@ -89,6 +90,7 @@ func (r *callReader) notObject() error {
 	return errInvalid("the message is not an object", "")
 }
 
+// member reads params in passing where the method, on which their meaning depends, stands before them.
 func (r *callReader) member(name []byte) error {
 	switch string(name) {
 	case "jsonrpc":

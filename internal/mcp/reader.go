@@ -110,6 +110,10 @@ const maxMembers = 512
 
 var errTooManyMembers = errors.New("mcp: too many members in one object")
 
+// object reads the next object. visit is called with each member's name, in order, and reads its
+// value; a name that stands there twice, or differs from one of known only in case, is passed over.
+// The first fault of names, or of visit, is returned at the end: what is no JSON at all is called
+// that, and an id behind the name is still found.
 func (r *reader) object(known []string, visit func(name []byte) error) (fault error) {
 	first := len(r.names)
 	r.token()
@@ -146,6 +150,8 @@ func (r *reader) abort() error {
 	return errTooManyMembers
 }
 
+// check refuses an ambiguous name, and remembers it for those that follow in the object, whose
+// names begin at first.
 func (r *reader) check(name []byte, first int, known []string) error {
 	for _, other := range r.names[first:] {
 		if bytes.Equal(other, name) {

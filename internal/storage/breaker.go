@@ -130,7 +130,7 @@ func meaningless(err error) bool {
 type parted interface {
 	Engine
 
-	part(key string) string
+	part(key string) string // the server that holds key, as far as is known without asking; else ""
 
 	parts(ctx context.Context) (map[string]func(context.Context) error, error)
 }

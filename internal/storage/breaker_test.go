@@ -42,10 +42,7 @@ func flakyStore(t *testing.T) (*Store, *flaky) {
 	t.Helper()
 	engine := &flaky{memoryEngine: newMemoryEngine()}
 	h := newHealth(slog.New(slog.DiscardHandler), false)
-	m, err := newMetrics(nil, func() bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := newMetrics(nil, func() bool { return true })
 	return &Store{engine: engine, breakers: newBreakers(h, testTraffic), health: h, metrics: m, shared: true}, engine
 }
 

@@ -173,6 +173,8 @@ func (c *committer) try() {
 	}
 }
 
+// update commits if anything changed or had expired. Health hears of each failure; that the disk takes
+// writes again is for try to say, or a full one would be lost and found with each write.
 func (c *committer) update(most int, change change) error {
 	if c.broken.Load() {
 		return errCorrupt

@@ -138,6 +138,7 @@ func (e *fileEngine) read(op string, f func(*bbolt.Tx) error) error {
 	return fileFault(op, guarded(func() error { return e.db.View(f) }))
 }
 
+// write's change may still run when the caller has left: what it captures is read only without an error.
 func (e *fileEngine) write(ctx context.Context, op string, key []byte, change change) error {
 	if len(key) == 0 || len(key) > bbolt.MaxKeySize {
 		return &fault{op: op, reason: reasonOther, detail: "no key of this length can be kept", refusal: true}

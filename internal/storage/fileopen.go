@@ -85,6 +85,7 @@ func (o *opening) open(path string, flag int, mode os.FileMode) (*os.File, error
 	}
 }
 
+// admit locks f and checks it. Unless current, no file or another lies at its path by then.
 func (o *opening) admit(f *os.File) (current bool, err error) {
 	if err := o.lock(f); err != nil {
 		return false, err

@@ -142,6 +142,7 @@ func collect(tx *bbolt.Tx, now time.Time, limit int) (some bool, err error) {
 	return some, nil
 }
 
+// collect: what lives longer by now has another entry; what is damaged stays, for who asks for it.
 func (s shelf) collect(tx *bbolt.Tx, now time.Time, limit int) (some bool, err error) {
 	schedule := tx.Bucket(s.expiries)
 	if schedule == nil {

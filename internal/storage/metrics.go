@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"berth/internal/series"
@@ -43,39 +42,30 @@ var durationBuckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .2
 type metrics struct {
 	errors   metric.Int64Counter
 	duration metric.Float64Histogram
-	gauge    metric.Registration
 
 	ofDurations *series.Sets[string]
 }
 
-func newMetrics(provider metric.MeterProvider, healthy func() bool) (*metrics, error) {
+func newMetrics(provider metric.MeterProvider, healthy func() bool) *metrics {
 	meter := series.Meter(provider, "berth/internal/storage")
-	failures, errFailures := meter.Int64Counter("berth.store.errors",
+	m := &metrics{ofDurations: series.NewSets(func(op string) []attribute.KeyValue { return []attribute.KeyValue{operation(op)} })}
+	// Creating an instrument fails on a malformed name only.
+	m.errors, _ = meter.Int64Counter("berth.store.errors",
 		metric.WithDescription("Operations that found the store unavailable."), metric.WithUnit("{operation}"))
-	duration, errDuration := meter.Float64Histogram("berth.store.operation.duration",
+	m.duration, _ = meter.Float64Histogram("berth.store.operation.duration",
 		metric.WithDescription("How long operations took that the store was asked to do."), metric.WithUnit("s"),
 		metric.WithExplicitBucketBoundaries(durationBuckets...))
-	gauge, errGauge := meter.Int64ObservableGauge("berth.store.healthy",
-		metric.WithDescription("1 while the store answers, else 0."))
-	if err := errors.Join(errFailures, errDuration, errGauge); err != nil {
-		return nil, fmt.Errorf("storage: making instruments: %w", err)
-	}
-	registration, err := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
-		var value int64
+	series.Gauge(meter, "berth.store.healthy", "1 while the store answers, else 0.", "", func() int64 {
 		if healthy() {
-			value = 1
+			return 1
 		}
-		o.ObserveInt64(gauge, value)
-		return nil
-	}, gauge)
-	if err != nil {
-		return nil, fmt.Errorf("storage: registering the health gauge: %w", err)
-	}
-	series.Begin(failures, series.Of("operation", counted...), series.Of("reason", reasons...))
-	byOperation := series.NewSets(func(op string) []attribute.KeyValue { return []attribute.KeyValue{operation(op)} })
-	return &metrics{errors: failures, duration: duration, gauge: registration, ofDurations: byOperation}, nil
+		return 0
+	})
+	series.Begin(m.errors, series.Of("operation", counted...), series.Of("reason", reasons...))
+	return m
 }
 
+// record: what nobody was asked took no time, and would make an outage look fast.
 func (m *metrics) record(ctx context.Context, op string, took time.Duration, err error) {
 	f, failed := errors.AsType[*fault](err)
 	if failed {
@@ -87,5 +77,3 @@ func (m *metrics) record(ctx context.Context, op string, took time.Duration, err
 }
 
 func operation(op string) attribute.KeyValue { return attribute.String("operation", op) }
-
-func (m *metrics) close() error { return m.gauge.Unregister() }

@@ -130,6 +130,8 @@ func newProgram(text string) program {
 	return program{text: text, digest: redis.NewScript(text).Hash()}
 }
 
+// run sends the program by its digest, and with its text if the server does not know that (after a
+// restart, a fail-over, or where the key has moved).
 func (p program) run(send func(by, program string) error) error {
 	err := send("evalsha", p.digest)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {

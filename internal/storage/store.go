@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -91,9 +90,7 @@ func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) 
 	opts = opts.withDefaults()
 	s := &Store{name: t.name, shared: t.redis != nil, durable: t.redis != nil || t.file != "", ended: make(chan struct{})}
 	s.health = newHealth(opts.Logger.With("store", t.name), !s.shared)
-	if s.metrics, err = newMetrics(opts.MeterProvider, s.Healthy); err != nil {
-		return nil, err
-	}
+	s.metrics = newMetrics(opts.MeterProvider, s.Healthy)
 	switch {
 	case t.redis != nil:
 		engine, connections := newRedisEngine(t, opts, durability)
@@ -105,7 +102,7 @@ func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) 
 		s.engine = newMemoryEngine()
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.metrics.close())
+		return nil, err
 	}
 	return s, nil
 }
@@ -151,5 +148,5 @@ func (s *Store) Close() error {
 		return nil
 	}
 	close(s.ended)
-	return errors.Join(s.metrics.close(), s.engine.Close())
+	return s.engine.Close()
 }
