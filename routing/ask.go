@@ -84,10 +84,7 @@ type Asker struct {
 
 // NewAsker returns the asker of a pool.
 func NewAsker(pool *Pool) *Asker {
-	denied, err := lru.New[string, time.Time](denials)
-	if err != nil {
-		panic(err) // for sizes below one only
-	}
+	denied, _ := lru.New[string, time.Time](denials) // fails for sizes below one only
 	return &Asker{
 		pool:    pool,
 		turns:   newTurns(askInFlight, askByCaller),

@@ -7,7 +7,7 @@ import (
 )
 
 // Picker chooses one of several upstreams for unbound work. candidates is never
-// empty. Implementations are safe for concurrent use.
+// empty, and not to be changed. Implementations are safe for concurrent use.
 type Picker interface {
 	Pick(candidates []*Upstream) *Upstream
 }

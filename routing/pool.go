@@ -1,14 +1,12 @@
 package routing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
-
-	"berth/internal/mcp"
 
 	"go.opentelemetry.io/otel/metric"
 )
@@ -54,20 +52,14 @@ type Pool struct {
 func NewPool(o PoolOptions) *Pool {
 	p := &Pool{
 		name:     o.Name,
-		picker:   o.Picker,
+		picker:   cmp.Or[Picker](o.Picker, TwoChoices{}),
 		probe:    o.Probe,
 		ejection: o.Ejection.withDefaults(),
-		log:      o.Logger,
+		log:      cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
 		silence:  make(chan struct{}, 1),
 		known:    make(map[string]*live),
 	}
 	p.become(o.Upstreams)
-	if p.picker == nil {
-		p.picker = TwoChoices{}
-	}
-	if p.log == nil {
-		p.log = slog.New(slog.DiscardHandler)
-	}
 	p.metrics = newMetrics(o.Meter, p)
 	return p
 }
@@ -92,105 +84,3 @@ func (p *Pool) Find(name string) *Upstream { return p.members.Load().byName[name
 // Own takes a lease on an owner. Nothing stands against it: what an upstream owns
 // it keeps, draining or ejected.
 func (p *Pool) Own(u *Upstream) *Lease { return newLease(u) }
-
-// Pick takes a lease for unbound work of an era on an upstream that is not in tried:
-// prefer, if it is fit for new work, or the picker's choice. With none fit left
-// it uses those that are ejected or silent; draining ones never. Those that have shown that
-// they do not speak the era come last.
-func (p *Pool) Pick(era mcp.Era, prefer string, tried []*Upstream) (*Lease, error) {
-	u := p.choose(era, prefer, tried)
-	if u == nil {
-		return nil, ErrNoUpstream
-	}
-	return newLease(u), nil
-}
-
-// choose returns Pick's choice; nil: there is none.
-func (p *Pool) choose(era mcp.Era, prefer string, tried []*Upstream) *Upstream {
-	all := p.Upstreams()
-	lowest, best, from := ranks, []*Upstream(nil), 0 // best is a part of all, from there on, as long as it can be
-	for i, u := range all {
-		if u.Draining || len(tried) > 0 && slices.ContainsFunc(tried, u.Is) {
-			continue
-		}
-		rank := u.rank(era)
-		switch {
-		case rank == fit && u.Name == prefer:
-			return u
-		case rank < lowest:
-			lowest, best, from = rank, all[i:i+1:i+1], i
-		case rank == lowest && from+len(best) == i:
-			best = all[from : i+1 : i+1]
-		case rank == lowest:
-			best, from = append(best, u), -len(all)
-		}
-	}
-	if len(best) == 0 {
-		return nil
-	}
-	return p.picker.Pick(best)
-}
-
-// How willingly an upstream is given unbound work: what it is unfit for is worse than any trouble.
-const (
-	fit     = 0
-	unfit   = 1 // ejected or silent
-	foreign = 2 // to the era of the work
-	ranks   = 4
-)
-
-func (u *Upstream) rank(era mcp.Era) int {
-	rank := fit
-	if c := u.health.is(); c != well && (c.silent() || c.ejected()) {
-		rank += unfit
-	}
-	if u.Profile().isForeign(era) {
-		rank += foreign
-	}
-	return rank
-}
-
-// Succeeded notes that u answered, with nothing that counts against it.
-func (p *Pool) Succeeded(u *Upstream) {
-	p.Answered(u)
-	if u.health.is() == well {
-		return
-	}
-	readmitted := false
-	u.health.change(func(c *condition) { readmitted = c.succeed() })
-	if readmitted {
-		p.log.Info("upstream takes new work again", "pool", p.name, "upstream", u.Name)
-	}
-}
-
-// Answered notes that u has said something, be it that it is in trouble: it is not silent.
-func (p *Pool) Answered(u *Upstream) {
-	u.answers.Add(1)
-	if !u.Silent() {
-		return
-	}
-	back := false
-	u.health.change(func(c *condition) { back = c.answer() })
-	if back {
-		u.profile.Store(nil) // it may be another server by now
-		p.log.Info("upstream answers again", "pool", p.name, "upstream", u.Name)
-	}
-}
-
-// FellSilent notes that u cannot be reached or does not answer in time. Until
-// Run's probe, or any answer, ends it, owned calls need not wait for u, and unbound
-// work goes elsewhere if it can. A pool that does not probe knows no silence.
-func (p *Pool) FellSilent(u *Upstream, cause error) {
-	if p.probe == nil {
-		return
-	}
-	first := false
-	u.health.change(func(c *condition) { first = c.fallSilent(cause) })
-	if !first {
-		return
-	}
-	select {
-	case p.silence <- struct{}{}:
-	default: // the one that waits there will do
-	}
-}

@@ -1,7 +1,7 @@
 package sticky
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"log/slog"
 	"time"
@@ -23,7 +23,7 @@ var ErrOwned = errors.New("sticky: owned by another upstream")
 type Source string
 
 const (
-	SourceBound Source = "bound" // in this process: the memory store, or a binding not yet written back
+	SourceBound Source = "bound" // in this process: a store that is its own, or a binding not yet written back
 	SourceLRU   Source = "lru"   // the cache in front of a shared store
 	SourceStore Source = "store" // the shared store
 )
@@ -67,23 +67,16 @@ type Bindings struct {
 // New returns the bindings kept in store. Run must be running for write-backs and
 // refreshes to happen.
 func New(store *storage.Store, options Options) *Bindings {
-	if options.MaxTTL == 0 {
-		options.MaxTTL = 168 * time.Hour
-	}
-	if options.SessionIdle == 0 {
-		options.SessionIdle = 24 * time.Hour
-	}
+	options.MaxTTL = cmp.Or(options.MaxTTL, 168*time.Hour)
+	options.SessionIdle = cmp.Or(options.SessionIdle, 24*time.Hour)
 	b := &Bindings{
 		store:   store,
 		options: options,
-		log:     options.Logger,
+		log:     cmp.Or(options.Logger, slog.New(slog.DiscardHandler)),
 		near:    newNear(options.Near),
 		updates: make(chan entry, maxUpdates),
 		wake:    make(chan struct{}, 1),
 		metrics: newMetrics(options.Meter),
-	}
-	if b.log == nil {
-		b.log = slog.New(slog.DiscardHandler)
 	}
 	store.OnRecover(func() {
 		select {
@@ -92,198 +85,4 @@ func New(store *storage.Store, options Options) *Bindings {
 		}
 	})
 	return b
-}
-
-// Lookup returns the binding of key and where it was found. The error is
-// ErrUnknown, or wraps storage.ErrUnavailable or ctx's.
-func (b *Bindings) Lookup(ctx context.Context, key Key) (Binding, Source, error) {
-	binding, source, err := b.lookup(ctx, key)
-	b.metrics.lookup(ctx, key.Kind, source, err)
-	return binding, source, err
-}
-
-func (b *Bindings) lookup(ctx context.Context, key Key) (Binding, Source, error) {
-	if binding, ok := b.pending.get(key); ok {
-		return binding, SourceBound, nil
-	}
-	cached, ok := b.near.get(key)
-	if ok && !cached.mayYield(key.Kind) {
-		return cached, b.source(SourceLRU), nil
-	}
-	binding, err := b.load(ctx, key)
-	if ok && errors.Is(err, storage.ErrUnavailable) {
-		return cached, b.source(SourceLRU), nil
-	}
-	if err != nil {
-		return Binding{}, "", err
-	}
-	return binding, b.source(SourceStore), nil
-}
-
-// source is where a binding was found, as look-ups tell it: what nobody else writes to is
-// this process, whether the cache or the store had it.
-func (b *Bindings) source(of Source) Source {
-	if !b.store.Shared() {
-		return SourceBound
-	}
-	return of
-}
-
-// load reads the store: memory at once, another one once for all who wait for the same key.
-// Such a read does not end with the one caller who happened to begin it; the store bounds it.
-func (b *Bindings) load(ctx context.Context, key Key) (Binding, error) {
-	if !b.store.Durable() {
-		binding, err := b.read(ctx, key)
-		if err != nil && ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return binding, err
-	}
-	done := b.flight.DoChan(key.digest(), func() (any, error) {
-		return b.read(context.WithoutCancel(ctx), key)
-	})
-	select {
-	case r := <-done:
-		return r.Val.(Binding), r.Err
-	case <-ctx.Done():
-		return Binding{}, context.Cause(ctx)
-	}
-}
-
-func (b *Bindings) read(ctx context.Context, key Key) (Binding, error) {
-	record, err := b.get(ctx, key)
-	if err != nil {
-		return Binding{}, err
-	}
-	binding, err := decode(record.Value)
-	if err != nil {
-		b.log.Warn("a stored binding cannot be read", "error", err)
-		return Binding{}, ErrUnknown
-	}
-	b.near.add(entry{key, binding})
-	return binding, nil
-}
-
-// Bind makes binding.Upstream the owner of key. It returns nil once the binding
-// is in the store or, with the store away, once this process will answer for it.
-// If another upstream owns the key it returns ErrOwned and changes nothing, unless that
-// owner's binding is of an id that its client made and yields: then binding stands.
-// binding.Expires is set by Bind, from ttl for tasks (0: unlimited) within bounds.
-func (b *Bindings) Bind(ctx context.Context, key Key, binding Binding, ttl time.Duration) error {
-	outcome, err := b.bind(ctx, b.entry(key, binding, ttl))
-	b.metrics.bound(ctx, key.Kind, outcome)
-	return err
-}
-
-func (b *Bindings) bind(ctx context.Context, e entry) (outcome string, err error) {
-	if have, ok := b.pending.get(e.key); ok && !have.yieldsTo(e.binding) && have.Upstream != e.binding.Upstream {
-		return outcomeCollision, ErrOwned
-	}
-	standing, written, err := b.establish(ctx, e)
-	if err != nil {
-		return b.bindLocally(e, err)
-	}
-	if !written && e.taken(standing) {
-		return outcomeCollision, ErrOwned
-	}
-	b.pending.remove(e.key)
-	b.near.add(e)
-	return outcomeStored, nil
-}
-
-// establish writes e where nothing stands, or what yields to it. It returns the record
-// that stands otherwise.
-func (b *Bindings) establish(ctx context.Context, e entry) (standing storage.Record, written bool, err error) {
-	name, value, life := e.key.digest(), e.binding.encode(), time.Until(e.binding.Expires)
-	standing, written, err = b.store.PutIfAbsent(ctx, name, value, life)
-	for range maxRevisions {
-		if err != nil || written || !e.displaces(standing) {
-			return standing, written, err
-		}
-		standing, err = b.store.Swap(ctx, name, standing.Version, value, life)
-		switch {
-		case err == nil:
-			written = true
-		case errors.Is(err, storage.ErrConflict):
-			err = nil // the next round judges what stands by now
-		case errors.Is(err, storage.ErrNotFound):
-			standing, written, err = b.store.PutIfAbsent(ctx, name, value, life)
-		}
-	}
-	return standing, written, err
-}
-
-// bindLocally keeps a binding that the store could not take, unless this process
-// knows of another owner.
-func (b *Bindings) bindLocally(e entry, cause error) (outcome string, err error) {
-	if have, ok := b.near.get(e.key); ok && !have.yieldsTo(e.binding) && have.Upstream != e.binding.Upstream {
-		return outcomeCollision, ErrOwned
-	}
-	if !b.pending.add(e) {
-		return outcomeCollision, ErrOwned
-	}
-	b.near.add(e)
-	b.log.Debug("bound locally, the store is away", "kind", string(e.key.Kind), "error", cause)
-	return outcomeLocal, nil
-}
-
-// entry completes a binding that is made now. A claim says itself whose it is.
-func (b *Bindings) entry(key Key, binding Binding, ttl time.Duration) entry {
-	if key.Kind != Claim {
-		binding.Principal = key.Principal
-	}
-	life := b.life(key.Kind, ttl)
-	if binding.Provisional() {
-		life = min(life, ProvisionalLife)
-	}
-	binding.Expires = time.Now().Add(life)
-	return entry{key, binding}
-}
-
-// life is how long a binding is kept that is made or told of now. A claim lives as a
-// task's binding does.
-func (b *Bindings) life(kind Kind, ttl time.Duration) time.Duration {
-	switch {
-	case kind == Hint:
-		return hintLife
-	case kind == Session, kind == Affinity:
-		return b.options.SessionIdle
-	case ttl <= 0 || ttl > b.options.MaxTTL-keptAfter:
-		return b.options.MaxTTL
-	}
-	return ttl + keptAfter
-}
-
-// Unbind forgets key: its owner said that it does not know it any more. Errors
-// are not reported: a binding that stays is found out in the same way again.
-func (b *Bindings) Unbind(ctx context.Context, key Key) {
-	b.pending.remove(key)
-	b.near.remove(key)
-	if err := b.store.Delete(ctx, key.digest()); err != nil {
-		b.log.Debug("a binding could not be dropped", "kind", string(key.Kind), "error", err)
-	}
-}
-
-// Prefer remembers that upstream issued the cursor or requestState that key
-// names. It is a preference: the last one counts, and a store that is away does
-// not matter beyond this process.
-func (b *Bindings) Prefer(ctx context.Context, key Key, upstream string) {
-	b.put(ctx, b.entry(key, Binding{Upstream: upstream}, 0))
-}
-
-// Amend replaces what is kept of a binding that this process has just made. It
-// must not change the owner.
-func (b *Bindings) Amend(ctx context.Context, key Key, binding Binding) {
-	b.put(ctx, b.entry(key, binding, 0))
-}
-
-// put writes e over what stands. What is pending is written with it later.
-func (b *Bindings) put(ctx context.Context, e entry) {
-	b.near.add(e)
-	if b.pending.swap(e.key, nil, &e) {
-		return
-	}
-	if err := b.store.Put(ctx, e.key.digest(), e.binding.encode(), time.Until(e.binding.Expires)); err != nil {
-		b.log.Debug("a binding could not be written", "kind", string(e.key.Kind), "error", err)
-	}
 }

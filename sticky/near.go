@@ -19,10 +19,7 @@ func newNear(size int) *near {
 	if size <= 0 {
 		return nil
 	}
-	cache, err := simplelru.NewLRU[Key, *Binding](size, nil)
-	if err != nil {
-		panic(err) // for sizes below one only
-	}
+	cache, _ := simplelru.NewLRU[Key, *Binding](size, nil) // fails for sizes below one only
 	return &near{cache: cache}
 }
 

@@ -1,0 +1,46 @@
+package routing
+
+// Succeeded notes that u answered, with nothing that counts against it.
+func (p *Pool) Succeeded(u *Upstream) {
+	p.Answered(u)
+	if u.health.is() == well {
+		return
+	}
+	readmitted := false
+	u.health.change(func(c *condition) { readmitted = c.succeed() })
+	if readmitted {
+		p.log.Info("upstream takes new work again", "pool", p.name, "upstream", u.Name)
+	}
+}
+
+// Answered notes that u has said something, be it that it is in trouble: it is not silent.
+func (p *Pool) Answered(u *Upstream) {
+	u.answers.Add(1)
+	if !u.Silent() {
+		return
+	}
+	back := false
+	u.health.change(func(c *condition) { back = c.answer() })
+	if back {
+		u.profile.Store(nil) // it may be another server by now
+		p.log.Info("upstream answers again", "pool", p.name, "upstream", u.Name)
+	}
+}
+
+// FellSilent notes that u cannot be reached or does not answer in time. Until
+// Run's probe, or any answer, ends it, owned calls need not wait for u, and unbound
+// work goes elsewhere if it can. A pool that does not probe knows no silence.
+func (p *Pool) FellSilent(u *Upstream, cause error) {
+	if p.probe == nil {
+		return
+	}
+	first := false
+	u.health.change(func(c *condition) { first = c.fallSilent(cause) })
+	if !first {
+		return
+	}
+	select {
+	case p.silence <- struct{}{}:
+	default: // the one that waits there will do
+	}
+}

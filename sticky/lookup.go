@@ -1,0 +1,78 @@
+package sticky
+
+import (
+	"context"
+	"errors"
+
+	"berth/internal/storage"
+)
+
+// Lookup returns the binding of key and where it was found. The error is
+// ErrUnknown, or wraps storage.ErrUnavailable or ctx's.
+func (b *Bindings) Lookup(ctx context.Context, key Key) (Binding, Source, error) {
+	binding, source, err := b.lookup(ctx, key)
+	b.metrics.lookup(ctx, key.Kind, source, err)
+	return binding, source, err
+}
+
+func (b *Bindings) lookup(ctx context.Context, key Key) (Binding, Source, error) {
+	if binding, ok := b.pending.get(key); ok {
+		return binding, SourceBound, nil
+	}
+	cached, ok := b.near.get(key)
+	if ok && !cached.mayYield(key.Kind) {
+		return cached, b.source(SourceLRU), nil
+	}
+	binding, err := b.load(ctx, key)
+	if ok && errors.Is(err, storage.ErrUnavailable) {
+		return cached, b.source(SourceLRU), nil
+	}
+	if err != nil {
+		return Binding{}, "", err
+	}
+	return binding, b.source(SourceStore), nil
+}
+
+// source is where a binding was found, as look-ups tell it: what nobody else writes to is
+// this process, whether the cache or the store had it.
+func (b *Bindings) source(of Source) Source {
+	if !b.store.Shared() {
+		return SourceBound
+	}
+	return of
+}
+
+// load reads the store: memory at once, another one once for all who wait for the same key.
+// Such a read does not end with the one caller who happened to begin it; the store bounds it.
+func (b *Bindings) load(ctx context.Context, key Key) (Binding, error) {
+	if !b.store.Durable() {
+		binding, err := b.read(ctx, key)
+		if err != nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return binding, err
+	}
+	done := b.flight.DoChan(key.digest(), func() (any, error) {
+		return b.read(context.WithoutCancel(ctx), key)
+	})
+	select {
+	case r := <-done:
+		return r.Val.(Binding), r.Err
+	case <-ctx.Done():
+		return Binding{}, context.Cause(ctx)
+	}
+}
+
+func (b *Bindings) read(ctx context.Context, key Key) (Binding, error) {
+	record, err := b.get(ctx, key)
+	if err != nil {
+		return Binding{}, err
+	}
+	binding, err := decode(record.Value)
+	if err != nil {
+		b.log.Warn("a stored binding cannot be read", "error", err)
+		return Binding{}, ErrUnknown
+	}
+	b.near.add(entry{key, binding})
+	return binding, nil
+}
