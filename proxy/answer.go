@@ -52,5 +52,5 @@ func (x *request) answer(e *mcp.Error) {
 // the head: under load that costs less than the client's next connection. Where memory
 // is short the connection is in the way.
 func (x *request) mayKeep(e *mcp.Error) bool {
-	return e == fault.Overloaded && x.HTTP.ContentLength > 0 && x.HTTP.ContentLength <= inbound.FirstRead && !x.p.load.memory.Short()
+	return e == fault.Overloaded && x.HTTP.ContentLength > 0 && x.HTTP.ContentLength <= inbound.FirstRead && !x.p.gate.IsShort()
 }

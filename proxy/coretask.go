@@ -70,7 +70,7 @@ func (x *request) useSession() error {
 		return nil
 	}
 	if err := x.Endpoint.Router.FindSession(x.ctx, x.query()); errors.Is(err, routing.ErrUnknownSession) {
-		x.noteMiss(err)
+		x.p.gate.NoteMiss(x.Caller, err)
 		return err
 	}
 	return nil

@@ -4,10 +4,10 @@
 // The life of a request:
 //
 //  1. accept: find the endpoint, check Host and Origin, see whether there is room,
-//     ask who calls (package inbound; proxy.go, admission.go, config.go; package identity knows).
+//     ask who calls (packages inbound, admission; proxy.go, config.go; package identity knows).
 //  2. classify: read the body within its limits, peek at the envelope, hold the
 //     routing headers against it (package inbound; request.go). The bytes are kept as they
-//     came. Give it the place that is due to it (admission.go; load.go counts).
+//     came. Give it the place that is due to it (package admission).
 //  3. route: the owner of the task or session, or of a value that keeps calls together
 //     (affinity.go), or none for unbound work (route.go; package routing decides, and
 //     asks the fleet by package outbound).
@@ -62,9 +62,8 @@
 // what berth says is berth's to say; an answer that it makes of others' stays under their
 // rule (crossorigin.go). A preflight that no upstream answers preflight.go does.
 //
-// Beside it lie what guesses of ids are told (unknown.go), what berth answers for an
-// owner that is silent (package polls), what passes unread at the endpoint's
-// origin (passthrough.go), what clients without a token are told there (resource.go),
+// Beside it lie what berth answers for an owner that is silent (package polls), what passes
+// unread at the endpoint's origin (passthrough.go), what clients without a token are told there (resource.go),
 // how upstreams are sent to and looked at (package outbound).
 //
 // How berth itself ends, and what it tells of what it has to cut, stands in drain.go.

@@ -104,7 +104,7 @@ func (p *Proxy) listTurn(ctx context.Context) (done func(), err error) {
 	case p.lists <- struct{}{}:
 		return func() { <-p.lists }, nil
 	case <-timer.C:
-		p.load.count(shedLists)
+		p.gate.Note(fault.ListsBusy)
 		return nil, fault.ListsBusy
 	case <-ctx.Done():
 		return nil, fault.ErrClientGone

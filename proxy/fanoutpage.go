@@ -170,7 +170,7 @@ func (l *listing) exchange(ctx context.Context, p place, t outbound.Terms) (mcp.
 	response, err := outbound.To(x.Endpoint).Send(ctx, p.upstream, out, t)
 	if err != nil {
 		x.rec.Exchanged(sent, audit.ErrorType(err))
-		x.noteStarved(err)
+		x.p.gate.Note(err)
 		return mcp.TaskList{}, err
 	}
 	defer response.Body.Close()

@@ -40,7 +40,7 @@ func (x *request) finish() {
 		x.p.log.Error("panic while serving a request", "type", fmt.Sprintf("%T", caught), "stack", string(debug.Stack()))
 		x.fail(fault.Internal)
 	}
-	x.leave()
+	x.seat.Leave()
 	x.out.LimitWrite()
 	x.report()
 }

@@ -161,7 +161,7 @@ func (x *request) send(u *routing.Upstream, t outbound.Terms) (*wire.Response, e
 	x.sent = x.sent || !errors.As(err, &failed) || failed.Sent
 	if err != nil {
 		x.rec.EndExchange(audit.ErrorType(err))
-		x.noteStarved(err)
+		x.p.gate.Note(err)
 		if x.gone() {
 			outbound.To(x.Endpoint).Abandoned(x.ctx, u, out, time.Since(began))
 		}

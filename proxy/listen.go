@@ -10,7 +10,7 @@ import (
 func (x *request) listen() error {
 	s, err := x.p.subscriptions.Open(&subscribe.Request{
 		Way: x.way(), Out: x.out, CopyHeaders: x.streamHeaders,
-		CheckServed: x.checkServed, Caller: x.caller, Charge: x.chargeMisses,
+		CheckServed: x.checkServed, Caller: x.caller,
 	}, x.query())
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 // discovery documents and CORS preflights, to any upstream, unread. Preflights that no
 // upstream answers are berth's to answer.
 func (x *request) passThrough() error {
-	if err := x.spareReserve(); err != nil {
+	if err := x.p.gate.SpareReserve(x.Call); err != nil {
 		return err
 	}
 	x.Opaque = true

@@ -8,6 +8,7 @@ import (
 	"berth/internal/seal"
 	"berth/internal/wire"
 	"berth/proxy/access"
+	"berth/proxy/admission"
 	"berth/proxy/announce"
 	"berth/proxy/audit"
 	"berth/proxy/failover"
@@ -48,7 +49,7 @@ type Proxy struct {
 	stale         *polls.StaleCache
 	log           *slog.Logger
 	audit         *audit.Reporter
-	load          *load
+	gate          *admission.Gate
 	end           *end
 	lingering     atomic.Int64 // exchanges read on without a client
 	mover         failover.Mover
@@ -92,15 +93,15 @@ func New(o Options) *Proxy {
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
+	p.gate = admission.New(p.table.Limits, o.Meter, p.log)
 	p.audit = audit.New(o.Endpoints, audit.Options{Access: o.AccessLog, Logger: p.log, Meter: o.Meter, Tracer: o.Tracer, Moves: failover.Outcomes})
 	p.mover.Count = p.audit.Moved
 	p.polls = polls.NewShared(p.log)
-	p.subscriptions = subscribe.Subscriptions{Tasks: o.Tasks, Poller: p.watching, Draining: p.end.draining, Reporter: p.audit}
+	p.subscriptions = subscribe.Subscriptions{Tasks: o.Tasks, Poller: p.watching, Draining: p.end.draining, Gate: p.gate, Reporter: p.audit}
 	for _, ep := range o.Endpoints {
 		p.learned[ep] = &learned{announcer: announce.New(ep.Router.Pool.Name(), o.Rules, p.log)}
 	}
-	p.load = newLoad(p.table.Limits, o.Meter, p.log)
-	p.access = access.New(o.Tasks, p.load)
+	p.access = access.New(o.Tasks, p.gate)
 	return p
 }
 
@@ -115,3 +116,6 @@ func (p *Proxy) Serve(w wire.Client, r *wire.Request) (whole bool) {
 	x.serveAndReport()
 	return !x.aborted
 }
+
+// Shedding says that berth has no room for all that it is asked to do, "" if it has.
+func (p *Proxy) Shedding() string { return p.gate.Shedding() }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"berth/internal/wire"
+	"berth/proxy/admission"
 	"berth/proxy/announce"
 	"berth/proxy/audit"
 	"berth/proxy/fault"
@@ -22,7 +23,7 @@ type request struct {
 
 	*inbound.Call
 
-	held     admission
+	seat     admission.Seat // what it holds of the limits
 	decision routing.Decision
 	ctx      context.Context // of the upstream's side; set by forward
 	left     string          // name of the lost upstream that one of them was bound to
@@ -53,10 +54,10 @@ func (x *request) serve() error {
 	if err := x.accept(); err != nil {
 		return err
 	}
-	if err := x.Read(x.hold); err != nil {
+	if err := x.Read(x.seat.Hold); err != nil {
 		return err
 	}
-	if err := x.enter(); err != nil {
+	if err := x.seat.Enter(); err != nil {
 		return err
 	}
 	if x.AsksForResource() {
@@ -76,7 +77,7 @@ func (x *request) serve() error {
 	if err := x.FindAffinity(); err != nil {
 		return err
 	}
-	if err := x.place(); err != nil {
+	if err := x.seat.Place(x.Call, x.keeper); err != nil {
 		return err
 	}
 	return x.forward()
@@ -97,14 +98,23 @@ func (x *request) accept() error {
 	if !slices.Contains(x.Methods(), x.HTTP.Method) {
 		return fault.Method
 	}
-	if err := x.admit(); err != nil {
+	if err := x.p.gate.Admit(x.Call); err != nil {
 		return err
 	}
 	if err := x.Recognise(); err != nil {
 		return err
 	}
+	x.seat = x.p.gate.Seat(x.Caller)
 	if x.Endpoint.Identifier != nil && x.HTTP.Method != wire.MethodPost && x.HTTP.ContentLength != 0 {
 		return fault.BodyBesidePost
+	}
+	return nil
+}
+
+// keeper is what keeps the task that the call is to become, if it is to become one.
+func (x *request) keeper() admission.Keeper {
+	if x.p.options.Tasks != nil && (x.upgradable() || x.asksCoreTask()) {
+		return x.p.options.Tasks
 	}
 	return nil
 }

@@ -64,6 +64,16 @@ func (x *request) Questions() routing.Questions {
 	return routing.Questions{Task: asking.AskTask, Session: asking.AskSession}
 }
 
+// Missing implements routing.Inquirer. A caller who names too many unknown ids is told to slow down
+// before the fleet is asked for another. What the map knows is not concerned, so that nobody is
+// kept from a task of his own by what others at the same address guess.
+func (x *request) Missing() error {
+	if x.AboutTask() && x.p.stale.End(x.Call) != nil {
+		return nil // its end was seen here: it is no guess
+	}
+	return x.p.gate.MayMiss(x.Caller)
+}
+
 // unroutable answers a call about a task that could not be routed with the task
 // as it was last seen, if this berth saw its end, or did not lose it for long.
 func (x *request) unroutable(err error) error {
@@ -80,7 +90,7 @@ func (x *request) unroutable(err error) error {
 	if refusal == nil && x.AboutTask() && x.serveUnrouted(err) {
 		return nil
 	}
-	x.noteMiss(err)
+	x.p.gate.NoteMiss(x.Caller, err)
 	return cmp.Or(refusal, err)
 }
 

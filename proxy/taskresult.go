@@ -45,7 +45,7 @@ func (x *request) awaitResult() error {
 	if w.task = task; task.State.Terminal() {
 		return w.end()
 	}
-	if err := x.placeStream(); err != nil {
+	if err := x.seat.Stand(); err != nil {
 		return err
 	}
 	return w.run()

@@ -3,6 +3,7 @@ package subscribe
 import (
 	"berth/internal/wire"
 	"berth/proxy/access"
+	"berth/proxy/admission"
 	"berth/proxy/audit"
 	"berth/proxy/outbound"
 	"berth/proxy/reply"
@@ -17,6 +18,7 @@ type Subscriptions struct {
 	Tasks    *upgrade.Tasks    // of berth's own making; nil: there are none
 	Poller   *taskwatch.Poller // of these
 	Draining <-chan struct{}   // closed when subscriptions are to end
+	Gate     *admission.Gate
 	Reporter *audit.Reporter
 
 	shared sharedStreams
@@ -31,7 +33,6 @@ type Request struct {
 	CopyHeaders func(*wire.Response) // to Out, from an upstream's stream
 	CheckServed func() error         // what speaks against the request where berth is the server
 	Caller      func() access.Caller
-	Charge      func(unknown int) error // counts ids that nobody knows
 }
 
 // Open begins a subscription: the owners of its tasks are found, by q, and its legs are being
@@ -43,7 +44,7 @@ func (s *Subscriptions) Open(r *Request, q routing.Query) (*Subscription, error)
 	}
 	audience, err := r.Endpoint.Router.Audience(r.HTTP.Context(), own.narrow(q))
 	if err == nil {
-		err = r.Charge(audience.Unknown)
+		err = s.Gate.ChargeMisses(r.Way.Caller, audience.Unknown)
 	}
 	if err != nil {
 		own.close()

@@ -1,4 +1,4 @@
-package proxy
+package admission
 
 import (
 	"errors"
@@ -21,8 +21,8 @@ type keeps struct {
 func (k keeps) InMemory() int64              { return k.bytes }
 func (k keeps) KeepsMuch(caller string) bool { return caller == k.one }
 
-func shortOf(t *testing.T, share float64) *load {
-	d := newLoad(inbound.Limits{}.WithDefaults(), nil, slog.New(slog.DiscardHandler))
+func shortOf(t *testing.T, share float64) *Gate {
+	d := New(inbound.Limits{}.WithDefaults(), nil, slog.New(slog.DiscardHandler))
 	d.memory = limit.NewMemoryOf(800, func() float64 { return share })
 	return d
 }
@@ -31,7 +31,7 @@ func shortOf(t *testing.T, share float64) *load {
 // whose keep most alone.
 func TestWhoFillsTheMemoryIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
-		tasks  keeper
+		tasks  Keeper
 		caller string
 		want   int
 	}{
@@ -57,8 +57,8 @@ func TestSmallRequestsAreLookedAtWhileMemoryIsShort(t *testing.T) {
 		body  int
 		shed  bool
 	}{{0.8, 1 << 20, false}, {0.9, 100, false}, {0.9, inbound.Small + 1, true}, {0.96, 100, true}} {
-		x := &request{p: &Proxy{load: shortOf(t, c.share)}, Call: &inbound.Call{HTTP: &wire.Request{Method: wire.MethodPost, ContentLength: int64(c.body)}}}
-		if err := x.admit(); errors.Is(err, fault.Overloaded) != c.shed {
+		call := &inbound.Call{HTTP: &wire.Request{Method: wire.MethodPost, ContentLength: int64(c.body)}}
+		if err := shortOf(t, c.share).Admit(call); errors.Is(err, fault.Overloaded) != c.shed {
 			t.Errorf("%v of the memory, a body of %d bytes: got %v", c.share, c.body, err)
 		}
 	}

@@ -1,0 +1,130 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/limit"
+	"berth/internal/series"
+	"berth/proxy/inbound"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
+)
+
+const (
+	// reserve is the share of the calls under way, as a divisor, that is kept for
+	// calls about tasks and sessions: those who wait for work that has begun should
+	// not be turned away by a flood of new work.
+	reserve = 10
+
+	// perCaller is the share of the memory for bodies, as a divisor, that one caller
+	// may hold: some slow callers must not be able to starve all others.
+	perCaller = 2
+
+	// ofMemory is the share of the process's memory limit, as a divisor, that bodies
+	// may take at most.
+	ofMemory = 4
+
+	// keptFills is the share of the memory limit, as a divisor, from which on it is what
+	// tasks keep that fills the memory.
+	keptFills = 8
+
+	// relieved is how long nothing was shed when shedding counts as over.
+	relieved = 10 * time.Second
+)
+
+// Gate knows how much is under way and turns away what is too much. Its methods may be called
+// concurrently.
+type Gate struct {
+	inFlight int64 // at most
+	calls    *limit.Gauge
+	bodies   *limit.Gauge
+	streams  *limit.Gauge
+	memory   *limit.Memory
+	polls    *limit.Buckets
+	unknown  *limit.Buckets
+
+	log      *slog.Logger
+	counter  metric.Int64Counter
+	ofCount  *series.Sets[string]
+	lastShed atomic.Int64 // when the process last had no room, in nanoseconds since the epoch
+	shedding atomic.Bool  // said so in the log
+}
+
+// New returns the gate of a process. The limits have their defaults; without meters nothing is
+// measured.
+func New(l inbound.Limits, meters metric.MeterProvider, log *slog.Logger) *Gate {
+	memory := limit.NewMemory()
+	buffered := l.Buffered
+	if most := memory.Limit(); most > 0 {
+		buffered = min(buffered, max(most/ofMemory, perCaller*l.Body))
+	}
+	if meters == nil {
+		meters = noop.NewMeterProvider()
+	}
+	g := &Gate{
+		inFlight: int64(l.InFlight),
+		calls:    limit.NewGauge(int64(l.InFlight), int64(l.InFlightPerCaller)),
+		bodies:   limit.NewGauge(buffered, buffered/perCaller),
+		streams:  limit.NewGauge(int64(l.Streams), int64(l.StreamsPerCaller)),
+		memory:   memory,
+		polls:    limit.NewBuckets(l.Polls),
+		unknown:  limit.NewBuckets(l.UnknownIDs),
+		log:      log,
+		ofCount:  series.NewSets(func(why string) []attribute.KeyValue { return []attribute.KeyValue{attribute.String("reason", why)} }),
+	}
+	g.measure(meters.Meter("berth/proxy"))
+	return g
+}
+
+// measure makes the instruments, which fails on a malformed name only.
+func (g *Gate) measure(meter metric.Meter) {
+	g.counter, _ = meter.Int64Counter("berth.shed", metric.WithDescription("Requests turned away because there was no room, or because their caller takes too much."))
+	series.Begin(g.counter, series.Of("reason", reasons...))
+	for name, gauge := range map[string]*limit.Gauge{"berth.calls.open": g.calls, "berth.streams.open": g.streams, "berth.bodies.bytes": g.bodies} {
+		_, _ = meter.Int64ObservableGauge(name,
+			metric.WithDescription("What is held at present, of what limits bound."),
+			metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+				o.Observe(gauge.Held())
+				return nil
+			}))
+	}
+}
+
+// Admit turns a request away if there is no room for one more: before anybody looks
+// who calls, and before its body is read.
+func (g *Gate) Admit(call *inbound.Call) error {
+	switch {
+	case g.memory.Short() && (g.memory.Out() || !call.IsSmall()):
+		return g.full(shedMemory)
+	case g.calls.Held() >= g.inFlight:
+		return g.full(shedInFlight)
+	}
+	return nil
+}
+
+// SpareReserve turns a call away if what room there is is kept for work that has
+// begun, and it is not about such.
+func (g *Gate) SpareReserve(call *inbound.Call) error {
+	if !call.ConcernsBegun() && g.calls.Held() > g.inFlight-g.inFlight/reserve {
+		return g.full(shedReserve)
+	}
+	return nil
+}
+
+// IsShort reports whether memory is short.
+func (g *Gate) IsShort() bool { return g.memory.Short() }
+
+// Shedding says that berth has no room for all that it is asked to do, "" if it has.
+func (g *Gate) Shedding() string {
+	last := g.shedLast()
+	if time.Since(last) > relieved {
+		return ""
+	}
+	return fmt.Sprintf("load was shed at %s: %d calls and %d streams are open", last.UTC().Format("15:04:05Z"), g.calls.Held(), g.streams.Held())
+}

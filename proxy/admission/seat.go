@@ -1,0 +1,121 @@
+package admission
+
+import (
+	"errors"
+
+	"berth/internal/limit"
+	"berth/proxy/fault"
+	"berth/proxy/inbound"
+)
+
+// Seat is what one request holds of the limits. The zero Seat holds nothing, and may only be
+// left. It is for one goroutine.
+type Seat struct {
+	gate   *Gate
+	caller string // who it counts for
+	call   bool   // holds a call under way
+	stream bool   // holds a standing stream
+	body   int64  // bytes of the body
+}
+
+// Seat returns the seat of a request of caller's, which holds nothing yet.
+func (g *Gate) Seat(caller string) Seat { return Seat{gate: g, caller: caller} }
+
+// Hold takes n more bytes for the request's body. They count until the request ends:
+// what was peeked at refers to them.
+func (s *Seat) Hold(n int64) error {
+	if s.gate.bodies.Take(s.caller, n) != nil {
+		return s.gate.full(shedBuffered)
+	}
+	s.body += n
+	return nil
+}
+
+// Enter lets the request in, as a call of its caller's. Its body is here by then: those
+// that come slowly keep nobody out.
+func (s *Seat) Enter() error {
+	switch err := s.gate.calls.Take(s.caller, 1); {
+	case errors.Is(err, limit.ErrCallerFull):
+		return s.gate.tooMuch(shedCallerCalls, fault.TooManyCalls, fault.RetrySoon)
+	case err != nil:
+		return s.gate.full(shedInFlight)
+	}
+	s.call = true
+	s.gate.entered()
+	return nil
+}
+
+// Place gives the request the place that is due to what it asks for, now that this is
+// known: a standing stream one among streams, a poll one within its caller's rate, and
+// new work none that is kept for work that has begun. keeps is asked while memory is short.
+func (s *Seat) Place(call *inbound.Call, keeps func() Keeper) error {
+	g, stands := s.gate, call.Stands()
+	if g.memory.Short() && !call.ConcernsBegun() {
+		if err := g.spareMemory(keeps(), s.caller); err != nil {
+			return err
+		}
+	}
+	if !stands {
+		if err := g.SpareReserve(call); err != nil {
+			return err
+		}
+	}
+	if wait := g.polls.Take(s.caller, call.Polls()); wait > 0 {
+		return g.tooMuch(shedPolls, fault.TooManyPolls, wait)
+	}
+	if stands {
+		return s.Stand()
+	}
+	return nil
+}
+
+// Stand moves the request from the calls to the standing streams.
+func (s *Seat) Stand() error {
+	switch err := s.gate.streams.Take(s.caller, 1); {
+	case errors.Is(err, limit.ErrCallerFull):
+		return s.gate.tooMuch(shedCallerStreams, fault.TooManyStreams, fault.RetrySoon)
+	case err != nil:
+		return s.gate.full(shedStreams)
+	}
+	s.stream = true
+	s.leaveCalls()
+	return nil
+}
+
+func (s *Seat) leaveCalls() {
+	if s.call {
+		s.gate.calls.Give(s.caller, 1)
+		s.call = false
+	}
+}
+
+// Leave gives back all that the request holds, once.
+func (s *Seat) Leave() {
+	s.leaveCalls()
+	if s.stream {
+		s.gate.streams.Give(s.caller, 1)
+	}
+	if s.body > 0 {
+		s.gate.bodies.Give(s.caller, s.body)
+	}
+	*s = Seat{}
+}
+
+// Keeper is what is asked of upgrade.Tasks while memory is short.
+type Keeper interface {
+	InMemory() int64
+	KeepsMuch(caller string) bool
+}
+
+// spareMemory turns new work of a caller's away. Where it is what tasks keep that fills the
+// memory, and this would be one of tasks, the caller whose keep most is refused, and others go
+// on; nil: it would not.
+func (g *Gate) spareMemory(tasks Keeper, caller string) error {
+	switch {
+	case tasks == nil || tasks.InMemory() < g.memory.Limit()/keptFills:
+		return g.full(shedMemory)
+	case tasks.KeepsMuch(caller):
+		return g.tooMuch(shedKept, fault.TooMuchKept, fault.RetryKept)
+	}
+	return nil
+}

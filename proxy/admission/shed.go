@@ -1,0 +1,79 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/proxy/fault"
+)
+
+// Why a request was turned away: the label of berth.shed.
+const (
+	shedInFlight      = "in_flight"      // too many calls under way
+	shedReserve       = "reserve"        // what is left is for work that has begun
+	shedMemory        = "memory"         // near the process's memory limit
+	shedBuffered      = "buffered"       // too many bytes of bodies
+	shedStreams       = "streams"        // too many standing streams
+	shedCallerStreams = "caller_streams" // too many of this caller
+	shedCallerCalls   = "caller_calls"   // too many calls of this caller under way
+	shedConnections   = "connections"    // no file descriptor or port for one to an upstream
+	shedLists         = "lists"          // too many lists of tasks being made
+	shedPolls         = "polls"          // this caller polls too often
+	shedKept          = "kept"           // near the process's memory limit, and this caller's tasks fill it
+	shedUnknownIDs    = "unknown_ids"    // this caller names too many ids that nobody knows
+)
+
+var reasons = []string{
+	shedInFlight, shedReserve, shedMemory, shedBuffered, shedStreams, shedCallerStreams, shedCallerCalls,
+	shedConnections, shedLists, shedPolls, shedKept, shedUnknownIDs,
+}
+
+// full turns a request away because the process has no room for it.
+func (g *Gate) full(why string) error {
+	g.shed(why)
+	return fault.Overloaded
+}
+
+// shed notes that the process has no room for a request.
+func (g *Gate) shed(why string) {
+	g.count(why)
+	g.lastShed.Store(time.Now().UnixNano())
+	if g.shedding.CompareAndSwap(false, true) {
+		g.log.Warn("load is shed", "reason", why)
+	}
+}
+
+// tooMuch turns a request away because its caller takes too much. wait is after how
+// long it may try again.
+func (g *Gate) tooMuch(why string, e *mcp.Error, wait time.Duration) error {
+	g.count(why)
+	refusal := *e
+	refusal.RetryAfter = wait
+	return &refusal
+}
+
+func (g *Gate) count(why string) { g.counter.Add(context.Background(), 1, g.ofCount.Of(why).Add...) }
+
+// Note counts a request that failed with err if it failed for want of room elsewhere: for a
+// connection to an upstream, or for a turn to make a list.
+func (g *Gate) Note(err error) {
+	failed, _ := errors.AsType[*exchange.SendError](err)
+	switch {
+	case failed != nil && failed.Starved:
+		g.shed(shedConnections)
+	case errors.Is(err, fault.ListsBusy):
+		g.count(shedLists)
+	}
+}
+
+// entered notes that a request was let in: shedding may be over.
+func (g *Gate) entered() {
+	if g.shedding.Load() && time.Since(g.shedLast()) > relieved && g.shedding.CompareAndSwap(true, false) {
+		g.log.Info("load is not shed any more")
+	}
+}
+
+func (g *Gate) shedLast() time.Time { return time.Unix(0, g.lastShed.Load()) }

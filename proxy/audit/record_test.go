@@ -1,0 +1,111 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"testing"
+	"time"
+
+	"berth/internal/journal"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/fault"
+	"berth/proxy/inbound"
+	"berth/routing"
+
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+)
+
+// pollFrom is a client's poll.
+func pollFrom(ctx context.Context) *inbound.Call {
+	r := &wire.Request{Method: wire.MethodPost, URL: &url.URL{Path: "/mcp"}, Header: wire.Header{"User-Agent": {"node"}}, RemoteAddr: "192.0.2.7:1234"}
+	call := mcp.Call{Kind: mcp.KindRequest, Method: mcp.MethodGetTask, Era: mcp.EraModern, TaskID: "t-1"}
+	return &inbound.Call{HTTP: r.WithContext(ctx), Table: &inbound.Table{}, Message: mcp.Message{Calls: []mcp.Call{call}}}
+}
+
+// What a record was told decides its outcome; it asks nobody.
+func TestOutcomeIsWhatARecordWasTold(t *testing.T) {
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		ctx     context.Context
+		err     error
+		meant   int
+		cutting bool
+		want    string
+	}{
+		{t.Context(), nil, 200, true, "ok"},
+		{t.Context(), nil, 404, false, "ok"},
+		{left, nil, 200, true, "ok"},
+		{t.Context(), nil, 502, false, "upstream_error"},
+		{t.Context(), fault.Method, 405, false, "refused"},
+		{t.Context(), fault.StreamReset, 502, false, "failed"},
+		{t.Context(), fmt.Errorf("reading: %w", fault.AnswerTooLarge), 200, false, "failed"},
+		{t.Context(), fault.ErrClientGone, 200, true, "client_gone"},
+		{left, broken, 200, false, "client_gone"},
+		{left, broken, 200, true, "cut"},
+	} {
+		r := New(nil, Options{}).Begin(pollFrom(c.ctx))
+		r.Err, r.Meant, r.Cutting = c.err, c.meant, c.cutting
+		if got := r.outcome(); got != c.want {
+			t.Errorf("%v, %d, cutting: %v: got %s, want %s", c.err, c.meant, c.cutting, got, c.want)
+		}
+	}
+}
+
+// A line is the same from a handler of slog's and from the journal.
+func TestALineTellsWhatTheRecordWasTold(t *testing.T) {
+	var plain, waits bytes.Buffer
+	lines := journal.New(&waits)
+	for _, access := range []*slog.Logger{slog.New(slog.NewJSONHandler(&plain, nil)), lines.Patient(slog.LevelInfo)} {
+		r := New(nil, Options{Access: access}).Begin(pollFrom(t.Context()))
+		u := &routing.Upstream{Name: "a", URL: &url.URL{Host: "a:80"}}
+		r.StartSpan()
+		r.SendTo(u)
+		r.Source, r.Status, r.Meant, r.Written = "bound", 200, 200, 42
+		r.Close()
+	}
+	lines.Flush()
+	for _, text := range []*bytes.Buffer{&plain, &waits} {
+		var got map[string]any
+		if err := json.Unmarshal(text.Bytes(), &got); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		for name, want := range map[string]any{
+			"msg": "request", "method": "tasks/get", "task": "t-1", "source": "bound", "upstream": "a", "attempts": 1.0,
+			"status": 200.0, "bytes": 42.0, "outcome": "ok", "client": "192.0.2.7", "agent": "node",
+		} {
+			if got[name] != want {
+				t.Errorf("%s: got %v, want %v in %s", name, got[name], want, text)
+			}
+		}
+	}
+}
+
+func TestARecordOfWhatIsKnownCostsNoAllocation(t *testing.T) {
+	reporter := New(nil, Options{Access: slog.New(nobody{}), Meter: sdkmetric.NewMeterProvider()})
+	u, call := &routing.Upstream{Name: "a"}, pollFrom(t.Context())
+	var r Record
+	if n := testing.AllocsPerRun(100, func() {
+		r = reporter.Begin(call)
+		r.StartSpan()
+		r.SendTo(u)
+		r.Source, r.Status, r.Meant, r.Begun = "bound", 200, 200, time.Now()
+		r.Close()
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// nobody takes lines and keeps none.
+type nobody struct{ slog.Handler }
+
+func (nobody) Enabled(context.Context, slog.Level) bool { return true }
+
+func (nobody) Handle(context.Context, slog.Record) error { return nil }
