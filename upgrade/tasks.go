@@ -28,9 +28,9 @@ type Options struct {
 	Meter  metric.MeterProvider // nil: nothing is measured
 	Kept   ledger.Bounds        // of what tasks keep until they expire
 
-	// Unstored is how many bytes of outcomes may be in memory that the store does not have
+	// Unsaved is how many bytes of outcomes may be in memory that the store does not have
 	// yet, and of answers that are being read; 0: 256 MiB.
-	Unstored int64
+	Unsaved int64
 }
 
 // Tasks are the upgraded tasks of a deployment, as one berth sees and holds them. Its
@@ -57,7 +57,7 @@ func newTasks(o Options, s ledger.Store) *Tasks {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	l := ledger.New(s, o.Keys, o.Lease, o.Kept)
-	r := runner.New(l, o.Pools, o.Unstored, o.Logger, o.Meter)
+	r := runner.New(l, o.Pools, o.Unsaved, o.Logger, o.Meter)
 	return &Tasks{Sessions: l.Sessions, Deliveries: l.Deliveries(), ledger: l, runner: r, peers: peers.New(l, r, o.Logger), lending: newLending(o.Kept), creating: make(creating, createAtOnce)}
 }
 

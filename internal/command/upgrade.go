@@ -82,7 +82,7 @@ func (g *graph) addTasks(cfg config.Config, o observers) {
 		Kept: keptBounds(cfg.Limits, limit.NewMemory().Limit(), !g.store.Shared() && !g.store.Durable()),
 	}
 	if memory := limit.NewMemory().Limit(); memory > 0 {
-		options.Unstored = memory / (2 * ofMemory)
+		options.Unsaved = memory / (2 * ofMemory)
 	}
 	for _, ep := range g.faces {
 		options.Pools = append(options.Pools, upgrade.Pool{

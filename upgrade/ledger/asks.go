@@ -53,7 +53,7 @@ func (a Asks) Add(ctx context.Context, t *task.Task, life time.Duration) error {
 	return nil
 }
 
-// Close strikes what a call has left open. That is not settled: it may be another
+// Close removes what a call has left open. That is not settled: it may be another
 // call's, which a stream that was resumed has replayed into this one.
 func (a Asks) Close(ctx context.Context, t *task.Task) error {
 	open, err := a.Open(ctx, t.Behind)

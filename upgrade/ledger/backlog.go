@@ -8,7 +8,7 @@ import (
 	"berth/internal/storage"
 )
 
-// MaxBacklog bounds what waits for the store to be tidied. More than that is left to
+// MaxBacklog bounds what waits for the store. More than that is left to
 // expire.
 const MaxBacklog = 10_000
 
@@ -26,6 +26,13 @@ func (b *Backlog) Add(job func(ctx context.Context) error) {
 	defer b.mu.Unlock()
 	if len(b.jobs) < MaxBacklog {
 		b.jobs = append(b.jobs, job)
+	}
+}
+
+// Do does a job now, or else once the store takes it.
+func (b *Backlog) Do(ctx context.Context, job func(ctx context.Context) error) {
+	if job(ctx) != nil {
+		b.Add(job)
 	}
 }
 

@@ -116,14 +116,11 @@ func (d *Delivery) GiveBack(ctx context.Context) {
 	d.asked, d.mine = false, false
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StoreTime)
 	defer cancel()
-	free := func(ctx context.Context) error {
+	d.l.Backlog.Do(ctx, func(ctx context.Context) error {
 		err := d.l.Store.RemoveMember(ctx, d.list, d.name)
 		if err == nil {
 			d.l.Notices.Tell(ctx, d.about)
 		}
 		return err
-	}
-	if free(ctx) != nil {
-		d.l.Backlog.Add(free)
-	}
+	})
 }

@@ -96,7 +96,7 @@ func (l *Lease) Renew(ctx context.Context) error {
 
 // write writes the lease anew. Where there is none the holder is listed before it begins,
 // so that whoever sees it run out finds the name, and once more after that: a reaper may
-// just have struck it.
+// just have removed it.
 func (l *Lease) write(ctx context.Context) error {
 	key, first := l.lists.LeaseOf(l.holder), l.version == 0
 	began := time.Now()

@@ -138,10 +138,7 @@ func (l *Ledger) AddTask(ctx context.Context, t *task.Task, life time.Duration) 
 // DropCall removes the call of a task that has ended: nobody sends it any more, and what it
 // asked is told apart by its digest. If the store does not take that now, it does later.
 func (l *Ledger) DropCall(ctx context.Context, id string) {
-	drop := func(ctx context.Context) error { return storage.DeleteBlob(ctx, l.Store, CallKey(id)) }
-	if drop(ctx) != nil {
-		l.Backlog.Add(drop)
-	}
+	l.Backlog.Do(ctx, func(ctx context.Context) error { return storage.DeleteBlob(ctx, l.Store, CallKey(id)) })
 }
 
 // Unavailable makes a step that took too long the store's fault.

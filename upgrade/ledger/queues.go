@@ -137,7 +137,7 @@ func (q *Queues) MayPrune(queue string) bool {
 
 // Remove takes a task out of its line that nobody holds.
 func (q *Queues) Remove(ctx context.Context, t *task.Task) {
-	names, _ := q.lists.store.Members(ctx, q.lists.WaitingIn(t.QueueName())) // what stays is weeded out
+	names, _ := q.lists.store.Members(ctx, q.lists.WaitingIn(t.QueueName())) // what stays is pruned
 	for _, name := range names {
 		if ReadTurn(name).ID == t.ID {
 			q.RemoveAs(ctx, t, name)
@@ -184,8 +184,5 @@ func PlacesOf(id, holder string) string { return id + " " + holder + " " }
 
 // FreeSlot gives a place back, as soon as the store takes it.
 func (l *Ledger) FreeSlot(ctx context.Context, list, name string) {
-	free := func(ctx context.Context) error { return l.Store.RemoveMember(ctx, list, name) }
-	if free(ctx) != nil {
-		l.Backlog.Add(free)
-	}
+	l.Backlog.Do(ctx, func(ctx context.Context) error { return l.Store.RemoveMember(ctx, list, name) })
 }

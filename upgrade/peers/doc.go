@@ -10,8 +10,8 @@
 //
 // What it costs: three goroutines a process, and a beat three times in the life of a lease.
 //
-//	peers.go, run.go   the loops: messages, the lease, the beat
-//	heard.go           what others tell
-//	reaper.go          holders that are gone, and what they left
+//	peers.go, run.go   the loops: what others tell, the lease, the beat
+//	reaper.go          holders that are gone
+//	adopt.go           what becomes of what they left
 //	reconcile.go       what is listed as this process's, and what it holds
 package peers

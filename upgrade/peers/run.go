@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"berth/upgrade/ledger"
-
-	"golang.org/x/sync/errgroup"
 )
 
-// Open does what must be done before clients are served: of a store that no other process
-// shares, every task that stands is counted, and every one that another process held is seen
-// to. Call it once, before Run. The
-// error wraps storage.ErrUnavailable.
+// Open counts the tasks of a store that no other process shares, and sees to those that
+// another process held. The error wraps storage.ErrUnavailable.
 func (p *Peers) Open(ctx context.Context) error {
 	if !p.ledger.Alone() {
 		return nil
@@ -33,24 +30,15 @@ func (p *Peers) Open(ctx context.Context) error {
 	return errors.Join(err, p.ledger.Lease.Renew(ctx))
 }
 
-// Run keeps this process known as a holder, hears what others tell, and sees to the tasks
-// of those that died, until ctx ends. Held calls outlive it: see Drain.
+// Run keeps this process known as a holder, hears what others tell, and beats, until ctx ends.
 func (p *Peers) Run(ctx context.Context) error {
 	p.ledger.Store.OnRecover(p.recovered)
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		p.listen(ctx)
-		return nil
-	})
-	group.Go(func() error {
-		p.keepLease(ctx)
-		return nil
-	})
-	group.Go(func() error {
-		p.keepBeating(ctx)
-		return nil
-	})
-	return group.Wait()
+	var loops sync.WaitGroup
+	loops.Go(func() { p.listen(ctx) })
+	loops.Go(func() { p.keepLease(ctx) })
+	loops.Go(func() { p.keepBeating(ctx) })
+	loops.Wait()
+	return nil
 }
 
 // listen hears what others tell. A connection that is lost, and comes back, may be one to a
@@ -79,7 +67,7 @@ func (p *Peers) recovered() {
 func (p *Peers) keepBeating(ctx context.Context) {
 	tick := time.NewTicker(p.ledger.Epoch.Beat())
 	defer tick.Stop()
-	reaper := newReaper(p)
+	reaper := &reaper{p: p, missed: map[string]int{}}
 	again := false
 	for {
 		p.pulse(ctx, again)
@@ -141,11 +129,11 @@ func (p *Peers) keepLease(ctx context.Context) {
 
 // lookAtChanges looks at the tasks that others have changed.
 func (p *Peers) lookAtChanges(ctx context.Context) {
-	mail, err := p.ledger.Store.Members(ctx, p.ledger.Lists.ChangesFor(p.ledger.Holder))
+	changed, err := p.ledger.Store.Members(ctx, p.ledger.Lists.ChangesFor(p.ledger.Holder))
 	if err != nil {
 		return
 	}
-	for _, id := range mail {
+	for _, id := range changed {
 		p.runner.LookAt(ctx, id)
 		p.ledger.Lists.Remove(ctx, p.ledger.Lists.ChangesFor(p.ledger.Holder), id)
 	}

@@ -13,7 +13,7 @@ import (
 // caller has claimed the task.
 func (r *Runner) Answer(ctx context.Context, e ledger.Entry, op task.Op, with *task.Envelope) error {
 	// Whether these are the last answers shows when they are stored. In vain, the listing
-	// is struck by the next beat.
+	// is removed by the next beat.
 	if err := r.ledger.TakeOn(ctx, &e.Task); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (r *Runner) Drop(ctx context.Context, e ledger.Entry, op task.Op) (task.Tas
 	case h != nil:
 		apply = func(ctx context.Context, _ ledger.Entry, op task.Op) (ledger.Entry, error) { return h.step(ctx, op) }
 	case e.Holder == "":
-		// Nobody else takes its end down if this process dies half-way; the next beat strikes it.
+		// Nobody else takes its end down if this process dies half-way; the next beat sees to it.
 		if err := r.ledger.TakeOn(ctx, &e.Task); err != nil {
 			return task.Task{}, err
 		}

@@ -81,7 +81,7 @@ func (s *stream) reopen(ctx, line context.Context, u *routing.Upstream) (Exchang
 		if err := sleep(ctx, wait); err != nil {
 			return nil, err
 		}
-		onFreshStack(func() { _ = s.look(ctx) }) // who has been taken for dead must not take the stream from his heir
+		onFreshStack(func() { _ = s.look(ctx) }) // who has been taken for dead must not take the stream from its adopter
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -119,7 +119,7 @@ func (s *stream) tryReopen(line context.Context, u *routing.Upstream) (Exchange,
 	s.quiet = min(max(2*s.quiet, QuietFirst), QuietMost)
 	attempt, cancel := context.WithCancelCause(line)
 	w := &watched{quiet: s.quiet, end: cancel}
-	w.timer = time.AfterFunc(s.quiet, w.giveUp)
+	w.timer = time.AfterFunc(s.quiet, w.hangUp)
 	var err error
 	w.Exchange, err = s.r.Pools[t.Pool].Transport.Resume(attempt, u, s.roomyCall(), t.Event, t.Terms.MaxResult)
 	if err == nil {
@@ -153,7 +153,7 @@ type watched struct {
 	end    context.CancelCauseFunc
 }
 
-func (w *watched) giveUp() {
+func (w *watched) hangUp() {
 	w.silent.Store(true)
 	w.end(errQuiet)
 }

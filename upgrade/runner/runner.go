@@ -20,7 +20,7 @@ type Runner struct {
 	Metrics Metrics
 }
 
-// New returns a runner of calls to pools. most is as Options.Unstored of package upgrade.
+// New returns a runner of calls to pools. most is as Options.Unsaved of package upgrade.
 func New(l *ledger.Ledger, pools []Pool, most int64, log *slog.Logger, meter metric.MeterProvider) *Runner {
 	r := &Runner{
 		ledger: l, Pools: map[string]*Pool{}, Calls: newTable(), Pending: newPending(), Log: log,

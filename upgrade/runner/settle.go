@@ -12,15 +12,12 @@ import (
 // Settle notes that the upstream has the answer to an ask. What the store does not take
 // now is noted once it does: until then the ask may be shown once more, which does no
 // harm.
-func (r *Runner) Settle(ctx context.Context, t string, id []byte) {
+func (r *Runner) Settle(ctx context.Context, of string, id []byte) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledger.StoreTime)
 	defer cancel()
 	op := r.ledger.Op(task.Settle)
 	op.Key = mcp.IDKey(id)
-	settle := func(ctx context.Context) error { return r.settleAsk(ctx, t, op) }
-	if settle(ctx) != nil {
-		r.ledger.Backlog.Add(settle)
-	}
+	r.ledger.Backlog.Do(ctx, func(ctx context.Context) error { return r.settleAsk(ctx, of, op) })
 }
 
 // SettleIn is Settle for whichever task waits, in the session that BehindKey names, for
@@ -29,9 +26,9 @@ func (r *Runner) Settle(ctx context.Context, t string, id []byte) {
 func (r *Runner) SettleIn(ctx context.Context, behind string, id []byte) {
 	op := r.ledger.Op(task.Settle)
 	op.Key = mcp.IDKey(id)
-	settle := func(ctx context.Context) error {
-		task, err := r.ledger.Asks.Waiting(ctx, behind, id)
-		if err == nil && task == "" {
+	r.ledger.Backlog.Do(ctx, func(ctx context.Context) error {
+		of, err := r.ledger.Asks.Waiting(ctx, behind, id)
+		if err == nil && of == "" {
 			err = r.ledger.Epoch.Miss(ctx) // it may have been lost, and be put back
 		}
 		switch {
@@ -40,11 +37,8 @@ func (r *Runner) SettleIn(ctx context.Context, behind string, id []byte) {
 		case err != nil:
 			return err
 		}
-		return r.settleAsk(ctx, task, op)
-	}
-	if settle(ctx) != nil {
-		r.ledger.Backlog.Add(settle)
-	}
+		return r.settleAsk(ctx, of, op)
+	})
 }
 
 func (r *Runner) settleAsk(ctx context.Context, id string, op task.Op) error {

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
@@ -16,8 +17,9 @@ type Table struct {
 	held    map[string]*Held
 	claimed map[string]chan struct{} // closed with the claim
 	live    map[string]int           // by caller: calls that are held, and tasks that are being made
-	closing bool                     // nothing more is taken on
 	cut     bool                     // what is still taken on ends at once
+
+	closing atomic.Bool // nothing more is taken on
 }
 
 func newTable() *Table {
@@ -34,7 +36,7 @@ func (c *Table) Admit(id, caller string, most int) (release func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.closing:
+	case c.closing.Load():
 		return nil, ledger.ErrDraining
 	case most > 0 && len(c.held)+len(c.claimed) >= most:
 		return nil, &task.Refusal{Err: ledger.ErrTooMany, Reason: "live_per_process"}
@@ -86,7 +88,7 @@ func (c *Table) Claim(ctx context.Context, id string) (release func(), err error
 func (c *Table) TryClaim(id string) (busy <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closing {
+	if c.closing.Load() {
 		return nil, ledger.ErrDraining
 	}
 	if h := c.held[id]; h != nil {
@@ -153,18 +155,10 @@ func (c *Table) All() []*Held {
 }
 
 // Close has nothing more be taken on.
-func (c *Table) Close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closing = true
-}
+func (c *Table) Close() { c.closing.Store(true) }
 
 // Closed reports whether nothing more is taken on.
-func (c *Table) Closed() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.closing
-}
+func (c *Table) Closed() bool { return c.closing.Load() }
 
 // CutAll ends all calls that are held, and those that are about to be.
 func (c *Table) CutAll() {

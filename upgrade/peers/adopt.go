@@ -1,0 +1,122 @@
+package peers
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"berth/internal/mcp"
+	"berth/internal/storage"
+	"berth/upgrade/ledger"
+	"berth/upgrade/task"
+)
+
+// adopter returns the call with which this berth can go on with a task of a dead holder; nil
+// if it cannot, with the reason if there is one beside the holder's death.
+func (p *Peers) adopter(ctx context.Context, t *task.Task) (*task.Call, error) {
+	if !t.MayGoOn() || p.runner.Pools[t.Pool] == nil {
+		return nil, nil
+	}
+	if awaited, err := p.runner.Awaited(ctx, t); !awaited || err != nil {
+		return nil, err
+	}
+	return p.runner.CallOf(ctx, t)
+}
+
+// adopt goes on with a task as its holder. The caller has claimed it.
+func (p *Peers) adopt(ctx context.Context, e ledger.Entry, c *task.Call) error {
+	if err := p.ledger.TakeOn(ctx, &e.Task); err != nil {
+		return err
+	}
+	op := p.ledger.Op(task.Adopt)
+	op.Of = e.Holder
+	after, err := p.ledger.Records.Apply(ctx, e, op)
+	switch {
+	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale), errors.Is(err, task.ErrState), errors.Is(err, ledger.ErrUnknown):
+		return nil // another berth was first
+	case err != nil:
+		return err
+	}
+	if !p.runner.TookOver(&after.Task, op) {
+		return nil
+	}
+	p.runner.Metrics.Adopted(ctx)
+	p.runner.Hold(after, c).Start(nil)
+	return nil
+}
+
+// orphan ends a task whose holder is gone and that nobody can go on with.
+func (p *Peers) orphan(ctx context.Context, e ledger.Entry, reason error) error {
+	failure := task.Lost(mcp.ReasonHolderLost, "the berth that held the call is gone", e.Task)
+	if reason != nil {
+		failure = task.FailureOf(reason, e.Task)
+	}
+	op := p.ledger.Op(task.Orphan)
+	op.Of, op.Message, op.Outcome = e.Holder, failure.Message, op.ID
+	op.Size = int64(len(failure.Object()))
+	if err := p.ledger.Records.KeepOutcome(ctx, e.ID, op.Outcome, failure.Object(), p.ledger.Left(&e.Task)); err != nil {
+		return err
+	}
+	after, err := p.ledger.Records.Apply(ctx, e, op)
+	switch {
+	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale), errors.Is(err, ledger.ErrUnknown):
+		p.ledger.Records.DropOutcome(ctx, e.ID, op.Outcome)
+		return nil
+	case err != nil:
+		return err
+	}
+	p.runner.Metrics.Orphaned(ctx)
+	p.ledger.Notices.Changed(ctx, &e.Task)
+	return p.cleanUp(ctx, &after.Task)
+}
+
+// release gives back the places that a holder has taken for a task. Its record tells only
+// where a call was sent, so all upstreams are looked at.
+func (p *Peers) release(ctx context.Context, t *task.Task, holder string) {
+	pool := p.runner.Pools[t.Pool]
+	if t.Terms.Slots == 0 || pool == nil {
+		return
+	}
+	for _, u := range pool.Routing.Upstreams() {
+		list := p.ledger.Lists.SlotsOf(t.Terms.Queue, u.Name)
+		taken, _ := p.ledger.Store.Members(ctx, list) // what stays is pruned
+		for _, name := range taken {
+			if strings.HasPrefix(name, ledger.PlacesOf(t.ID, holder)) {
+				p.ledger.FreeSlot(ctx, list, name)
+			}
+		}
+	}
+	p.ledger.Notices.Tell(ctx, ledger.QueueTopic(t.Terms.Queue))
+}
+
+// cleanUp takes a task that nobody holds out of the lists that it has no place in. It fails
+// while the store does not take what others wait for.
+func (p *Peers) cleanUp(ctx context.Context, t *task.Task) error {
+	if t.Holder == "" && t.Terms.Slots > 0 {
+		p.ledger.Queues.Remove(ctx, t)
+	}
+	if !t.State.Terminal() {
+		return nil
+	}
+	p.ledger.LeaveLive(ctx, t)
+	if err := p.cleanUpSession(ctx, t); err != nil {
+		return err
+	}
+	p.ledger.DropCall(ctx, t.ID)
+	return nil
+}
+
+// cleanUpSession does what is left to do in the session of a task that has ended.
+func (p *Peers) cleanUpSession(ctx context.Context, t *task.Task) error {
+	if t.Session == "" {
+		return nil
+	}
+	c, err := p.runner.CallOf(ctx, t) // without it the session idles out at its upstream
+	if errors.Is(err, storage.ErrUnavailable) {
+		return err
+	}
+	if t.State == task.Cancelled && c != nil {
+		p.runner.Revoke(ctx, t, c) // who held it may have died before it could
+	}
+	return p.runner.LeaveSession(ctx, t, c)
+}
