@@ -1,7 +1,6 @@
 package command
 
 import (
-	"context"
 	"fmt"
 	"io"
 
@@ -27,24 +26,22 @@ func checkCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			for _, f := range warnings(cfg) {
-				if _, err := fmt.Fprintln(c.App.Writer, f); err != nil {
-					return err
-				}
-			}
+			found := warnings(cfg)
 			if c.Bool("online") {
-				if err := checkOnline(c.Context, cfg, c.App.Writer); err != nil {
-					return err
-				}
+				found = append(found, lookAround(c.Context, cfg)...)
+			}
+			if err := report(found, c.App.Writer); err != nil {
+				return err
 			}
 			return announceChecked(c.App.Writer, file, cfg)
 		},
 	}
 }
 
-func checkOnline(ctx context.Context, cfg config.Config, warnings io.Writer) error {
+// report writes warnings; the other findings are the error.
+func report(found []finding, warnings io.Writer) error {
 	var broken findings
-	for _, f := range lookAround(ctx, cfg) {
+	for _, f := range found {
 		if !f.warning {
 			broken = append(broken, f)
 		} else if _, err := fmt.Fprintln(warnings, f); err != nil {

@@ -165,8 +165,14 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 			Principals: auth.Principals(),
 			Recover:    auth.Recover == config.RecoverAsk,
 		},
-		Client:     client,
-		Timeouts:   timeouts(cfg.Timeouts),
+		Client: client,
+		Timeouts: proxy.Timeouts{
+			Read:    time.Duration(cfg.Timeouts.Read),
+			Control: time.Duration(cfg.Timeouts.Control),
+			Call:    time.Duration(cfg.Timeouts.Call),
+			Quiet:   time.Duration(cfg.Timeouts.Quiet),
+			Linger:  time.Duration(cfg.Timeouts.Linger),
+		},
 		OwnerGrace: time.Duration(cfg.OwnerGrace),
 		Coalesce:   time.Duration(cfg.Coalesce),
 		KeepAlive:  time.Duration(cfg.SSEKeepalive),
@@ -180,16 +186,6 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 	}
 	ep.Authorization, err = g.newAuthorization(cfg, o)
 	return ep, err
-}
-
-func timeouts(cfg config.Timeouts) proxy.Timeouts {
-	return proxy.Timeouts{
-		Read:    time.Duration(cfg.Read),
-		Control: time.Duration(cfg.Control),
-		Call:    time.Duration(cfg.Call),
-		Quiet:   time.Duration(cfg.Quiet),
-		Linger:  time.Duration(cfg.Linger),
-	}
 }
 
 func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {

@@ -71,16 +71,15 @@ func (m *meeting) mixed() (found []finding) {
 	}
 	for i, u := range m.ep.Router.Pool.Upstreams() {
 		eras := u.Profile().Speaks
-		only := ""
-		switch {
-		case eras == [2]bool{} || eras == any:
+		if eras == [2]bool{} || eras == any {
 			continue
-		case eras[mcp.EraLegacy]:
-			only = "it speaks the legacy era only (initialize), others of the pool the modern one too (2026-07-28), whose clients have fewer instances"
-		default:
-			only = "it speaks the modern era only (2026-07-28), others of the pool the legacy one too (initialize), whose clients have fewer instances"
 		}
-		found = append(found, finding{key: m.url(i), warning: true, text: told(u, only+": have all of a pool speak the same eras")})
+		own, other := "modern era only (2026-07-28)", "legacy one too (initialize)"
+		if eras[mcp.EraLegacy] {
+			own, other = "legacy era only (initialize)", "modern one too (2026-07-28)"
+		}
+		found = append(found, finding{key: m.url(i), warning: true, text: told(u, fmt.Sprintf(
+			"it speaks the %s, others of the pool the %s, whose clients have fewer instances: have all of a pool speak the same eras", own, other))})
 	}
 	return found
 }

@@ -17,18 +17,17 @@ type Fault struct {
 
 // String returns "file:line: key: message", without the parts that are unknown.
 func (f Fault) String() string {
-	var b strings.Builder
+	text := f.Message
+	if f.Key != "" {
+		text = f.Key + ": " + text
+	}
 	switch {
 	case f.File != "" && f.Line > 0:
-		fmt.Fprintf(&b, "%s:%d: ", f.File, f.Line)
+		return fmt.Sprintf("%s:%d: %s", f.File, f.Line, text)
 	case f.File != "":
-		fmt.Fprintf(&b, "%s: ", f.File)
+		return f.File + ": " + text
 	}
-	if f.Key != "" {
-		b.WriteString(f.Key + ": ")
-	}
-	b.WriteString(f.Message)
-	return b.String()
+	return text
 }
 
 // Faults is the error of [Load] and [Parse]: everything wrong, in the order of the file.

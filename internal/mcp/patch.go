@@ -46,7 +46,7 @@ func (p patch) apply(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(parts...), nil
+	return bytes.Join(parts, nil), nil
 }
 
 func (p patch) parts(data []byte) (Parts, error) {
@@ -181,7 +181,7 @@ func (p Parts) Bytes() []byte {
 	if len(p) == 1 {
 		return p[0]
 	}
-	return slices.Concat(p...)
+	return bytes.Join(p, nil)
 }
 
 // copied is up to which size, in bytes, an outcome is copied: one piece costs less than three.
