@@ -4,17 +4,22 @@ import (
 	"testing"
 
 	"berth/internal/mcp"
+	"berth/routing"
 )
 
 // Nothing is made for what a request does not use.
 func TestCostOfADecision(t *testing.T) {
 	f := newFleet(t, "memory:")
 	f.bind(t, f.TaskKey("", "task"), "a")
-	for name, call := range map[string]mcp.Call{
-		"poll of a bound task": modern("tasks/get", "task"),
-		"call of a tool":       {Method: "tools/call", Era: mcp.EraModern, Kind: mcp.KindRequest},
+	f.bind(t, f.SessionKey("", "session"), "a")
+	tool := mcp.Call{Method: "tools/call", Era: mcp.EraModern, Kind: mcp.KindRequest}
+	for name, q := range map[string]routing.Query{
+		"poll of a bound task":   f.query(modern("tasks/get", "task")),
+		"call of a tool":         f.query(tool),
+		"call in a session":      f.inSession(mcp.Call{Method: "tools/call", Kind: mcp.KindRequest}),
+		"poll within a session":  f.inSession(legacy("tasks/get", "task")),
+		"poll without a session": f.query(legacy("tasks/get", "task")),
 	} {
-		q := f.query(call)
 		if got := testing.AllocsPerRun(100, func() { _, _ = f.Decide(t.Context(), q) }); got > 0 {
 			t.Errorf("%s: got %v allocations", name, got)
 		}
