@@ -73,7 +73,7 @@ func (x *request) makeCoreTask(rule *upgrade.Rule) error {
 func (x *request) coreCreation(rule *upgrade.Rule, ttl time.Duration) upgrade.Creation {
 	c := upgrade.Creation{
 		Rule: rule, Tool: x.Single().Name, Version: x.Negotiated(&x.decision), Asker: x.Asker(), Caller: x.Caller, Credentials: x.Digests(),
-		Prefer: x.decision.Prefer, Call: x.heldCall(), Core: true, Session: x.Session, TTL: ttl,
+		Prefer: x.decision.Prefer, Call: x.way().HeldCall(), Core: true, Session: x.Session, TTL: ttl,
 	}
 	if owner := x.decision.Owner; owner != nil {
 		c.Prefer = owner.Name
@@ -82,16 +82,6 @@ func (x *request) coreCreation(rule *upgrade.Rule, ttl time.Duration) upgrade.Cr
 		c.Declares = mcp.Declared(x.decision.Binding.Declares)
 	}
 	return c
-}
-
-// declaredForTasks is what the client that opens a session declares with initialize, where
-// calls of the session may become tasks; else "".
-func (x *request) declaredForTasks() string {
-	c := x.Single()
-	if c == nil || c.Method != mcp.MethodInitialize || x.p.options.Tasks == nil || !x.p.options.Rules.In(x.PoolName()) {
-		return ""
-	}
-	return string(c.Declares())
 }
 
 // leaveLost takes the request away from where its session is not any more, as far as that

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"cmp"
 	"errors"
 
 	"berth/internal/mcp"
@@ -74,10 +73,4 @@ func (x *request) useSession() error {
 		return err
 	}
 	return nil
-}
-
-// behind is what the records of tasks call the upstream's own session behind that of the
-// request, which must be routed.
-func (x *request) behind() string {
-	return upgrade.BehindKey(x.SessionKey(), cmp.Or(x.Alias, x.Session))
 }

@@ -35,8 +35,7 @@
 // recorded and hands out the task, once attached.go has passed on what comes while the
 // client still waits: the answer, or a refusal alone (refuses.go); attachedcall.go is the
 // call's side of that. idempotency.go has a repeated call get the same task. package outbound sends
-// what is held, whenever package upgrade says so, and heldcall.go reads what comes of
-// it. What is asked about such a task is answered in upgrade.go, too, once served.go has
+// what is held, whenever package upgrade says so. What is asked about such a task is answered in upgrade.go, too, once served.go has
 // nothing against the request, and package access nothing against the caller. A client of 2025-11-25 asks for
 // the task itself, within
 // its session, so that its call is routed first (corecall.go) and looked at with what
@@ -44,8 +43,8 @@
 // for its end, with what taskresulttold.go has to tell meanwhile, on the one of several
 // streams that deliver.go says, kept alive by package reply;
 // fanoutupgraded.go lists it. What the tool asked is answered in the
-// session (answered.go), whose standing streams tell how its tasks fare (newsroom.go,
-// sessionnews.go), and whose end waits for its calls (sessiontasks.go, sessionend.go).
+// session, whose standing streams tell how its tasks fare, and whose end waits for its calls
+// (package sessiontasks; sessionend.go).
 //
 // A session whose upstream is lost is moved between 4 and 5, where the pool allows it: package
 // failover says where to, package session opens it there, moved.go has the request follow

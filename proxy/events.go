@@ -10,6 +10,7 @@ import (
 	"berth/proxy/fault"
 	"berth/proxy/polls"
 	"berth/proxy/reply"
+	"berth/proxy/sessiontasks"
 	"berth/routing"
 )
 
@@ -18,12 +19,12 @@ type stream struct {
 	x       *request
 	u       *routing.Upstream
 	pieces  <-chan arrival
-	next    chan<- struct{} // asks for the next piece; the last one is not valid any more
-	between bool            // the client stands between two events
-	event   int64           // bytes of the event under way
-	gone    bool            // the client left; what comes is still recorded
-	news    *sessionNews    // what berth itself has to say; nil: nothing
-	resumes string          // the last event's id, from which the client can go on where the stream breaks; "": it cannot
+	next    chan<- struct{}        // asks for the next piece; the last one is not valid any more
+	between bool                   // the client stands between two events
+	event   int64                  // bytes of the event under way
+	gone    bool                   // the client left; what comes is still recorded
+	news    *sessiontasks.Notifier // what berth itself has to say; nil: nothing
+	resumes string                 // the last event's id, from which the client can go on where the stream breaks; "": it cannot
 }
 
 // arrival is what one read of an event stream brought.
@@ -44,8 +45,8 @@ func (x *request) relayEvents(u *routing.Upstream, response *wire.Response) erro
 	pieces, next := readAhead(x.announced.Reader(exchange.EventStream, response))
 	defer close(next)
 	defer response.Body.Close() // frees a reader that waits, before it is told to end
-	s := &stream{x: x, u: u, pieces: pieces, next: next, between: true, news: x.joinNews()}
-	defer s.news.leave()
+	s := &stream{x: x, u: u, pieces: pieces, next: next, between: true, news: x.p.sessions.Join(x.way(), &x.decision)}
+	defer s.news.Leave()
 	return s.run()
 }
 
@@ -93,9 +94,9 @@ func (s *stream) run() error {
 			if s.between {
 				s.release(s.x.out.Early.Progress())
 			}
-		case own := <-s.news.next(s.between):
+		case own := <-s.news.Next(s.between):
 			s.release(own)
-		case <-s.news.ended():
+		case <-s.news.Ended():
 			return nil
 		case <-s.x.endOfStanding():
 			s.sayGoodbye()

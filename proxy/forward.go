@@ -21,7 +21,7 @@ func (x *request) forward() error {
 	x.rec.StartSpan()
 	end := x.detach()
 	defer end()
-	if err := x.refuseEnded(); err != nil {
+	if err := x.p.sessions.CheckOpen(x.ctx, x.Call); err != nil {
 		return err
 	}
 	upgraded, err := x.isUpgraded(x.ctx)
@@ -67,7 +67,7 @@ func (x *request) deliver() error {
 	if x.isStray() {
 		return x.dropStray()
 	}
-	if err := x.mayReply(); errors.Is(err, upgrade.ErrUnknown) {
+	if err := x.p.sessions.MayReply(x.ctx, x.way(), &x.decision); errors.Is(err, upgrade.ErrUnknown) {
 		return x.dropStray() // as one that nobody waits for
 	} else if err != nil {
 		return err

@@ -226,13 +226,13 @@ func (x *request) bindSession(u *routing.Upstream, version string) error {
 	defer cancel()
 	router := x.Endpoint.Router
 	key := router.SessionKey(x.Principal, x.newSession)
-	binding := sticky.Binding{Upstream: u.Name, Version: version, Tasks: x.announced.Promised(), Declares: x.declaredForTasks(), Kept: failover.Keep(ctx, x.way(), key, version)}
+	binding := sticky.Binding{Upstream: u.Name, Version: version, Tasks: x.announced.Promised(), Declares: x.p.sessions.Declared(x.Call), Kept: failover.Keep(ctx, x.way(), key, version)}
 	if x.boundSession {
 		router.Bindings.Amend(ctx, key, binding)
 		return nil
 	}
 	x.boundSession = true
-	x.reviveSession(ctx)
+	x.p.sessions.Revive(ctx, x.Call, x.newSession)
 	if errors.Is(router.Bind(ctx, key, binding, 0), sticky.ErrOwned) {
 		return fault.Collision
 	}

@@ -15,6 +15,7 @@ import (
 	"berth/proxy/inbound"
 	"berth/proxy/polls"
 	"berth/proxy/reply"
+	"berth/proxy/sessiontasks"
 	"berth/proxy/subscribe"
 	"berth/proxy/taskwatch"
 	"berth/upgrade"
@@ -58,7 +59,7 @@ type Proxy struct {
 	lists         chan struct{} // one for each list of tasks that is being made
 	watching      *taskwatch.Poller
 	subscriptions subscribe.Subscriptions
-	newsroom      newsroom
+	sessions      *sessiontasks.Sessions
 	deliveries    deliveries
 	learned       map[*inbound.Endpoint]*learned
 }
@@ -102,6 +103,7 @@ func New(o Options) *Proxy {
 		p.learned[ep] = &learned{announcer: announce.New(ep.Router.Pool.Name(), o.Rules, p.log)}
 	}
 	p.access = access.New(o.Tasks, p.gate)
+	p.sessions = sessiontasks.New(o.Tasks, o.Rules, p.watching, p.access, p.log)
 	return p
 }
 

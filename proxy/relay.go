@@ -29,7 +29,7 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 		return fault.OddSession
 	}
 	x.recordSessionEnd(response)
-	x.recordAnswered(response)
+	x.p.sessions.Answered(x.way(), &x.decision, response.Status)
 	x.newSession = x.sessionGivenBy(response)
 	x.announced = x.p.learned[x.Endpoint].announcer.Answer(x.Call, &x.decision, x.out, response)
 	shape := exchange.ShapeOf(response)

@@ -151,7 +151,7 @@ func (w *resultWait) isAtHome() bool {
 	}
 	alias, err := x.way().AliasIn(binding.Alias)
 	x.Alias = alias
-	return err == nil && binding.Upstream == w.task.Upstream && x.behind() == w.task.Behind
+	return err == nil && binding.Upstream == w.task.Upstream && x.way().Behind() == w.task.Behind
 }
 
 // numbered is a message with what its server numbers as the client knows it.

@@ -58,7 +58,7 @@ func (x *request) upgradeCall() error {
 	wait := patience{after: rule.After, grace: rule.RefusalGrace}
 	creation := upgrade.Creation{
 		Rule: rule, Withhold: wait.withhold(), Declares: x.Single().Declares(), Tool: x.Single().Name, Version: x.Version(),
-		Asker: x.Asker(), Caller: x.Caller, Credentials: x.Digests(), Prefer: x.preferred(), Call: x.heldCall(),
+		Asker: x.Asker(), Caller: x.Caller, Credentials: x.Digests(), Prefer: x.preferred(), Call: x.way().HeldCall(),
 	}
 	if key != "" {
 		return x.upgradeOnce(creation, key)
@@ -180,7 +180,7 @@ func (x *request) serveUpgraded() error {
 		if err := x.mayChange(c.TaskID); err != nil {
 			return err
 		}
-		envelope := x.envelope()
+		envelope := x.way().Envelope()
 		return x.acknowledge(tasks.Update(x.ctx, c.TaskID, x.Asker(), answers, &envelope))
 	case mcp.MethodCancelTask:
 		_, err := x.cancelUpgraded()
@@ -204,7 +204,7 @@ func (x *request) cancelUpgraded() (upgrade.Task, error) {
 	if err := x.mayChange(id); err != nil {
 		return upgrade.Task{}, err
 	}
-	who, envelope := x.Asker(), x.envelope()
+	who, envelope := x.Asker(), x.way().Envelope()
 	who.Envelope = &envelope
 	return x.p.options.Tasks.Cancel(x.ctx, id, who)
 }

@@ -1,0 +1,81 @@
+package sessiontasks
+
+import (
+	"context"
+	"log/slog"
+
+	"berth/internal/mcp"
+	"berth/proxy/access"
+	"berth/proxy/inbound"
+	"berth/proxy/outbound"
+	"berth/proxy/taskwatch"
+	"berth/routing"
+	"berth/upgrade"
+)
+
+// Sessions are those in which this berth's tasks may live.
+type Sessions struct {
+	tasks   *upgrade.Tasks
+	rules   upgrade.Rules
+	poller  *taskwatch.Poller
+	callers *access.Checker
+	log     *slog.Logger
+	streams streams
+}
+
+// New returns the sessions of a berth with these tasks; with nil ones no call is held in any.
+func New(tasks *upgrade.Tasks, rules upgrade.Rules, poller *taskwatch.Poller, callers *access.Checker, log *slog.Logger) *Sessions {
+	return &Sessions{tasks: tasks, rules: rules, poller: poller, callers: callers, log: log}
+}
+
+// MayHold reports whether calls may be held in the session of the request, which was routed to
+// at: it is one of a version with tasks, as far as berth knows, in a pool that rules apply to.
+func (s *Sessions) MayHold(way outbound.Way, at *routing.Decision) bool {
+	version := at.Binding.Version
+	return way.InSession && (version == "" || version == mcp.VersionCoreTasks) && s.isRuled(way.Call)
+}
+
+// isRuled reports whether the request is in a session of a pool that rules apply to. One that
+// begins a session is in none, whatever it bears.
+func (s *Sessions) isRuled(call *inbound.Call) bool {
+	if call.Session == "" || s.tasks == nil || !s.rules.In(call.PoolName()) {
+		return false
+	}
+	c := call.Single()
+	return c == nil || c.Method != mcp.MethodInitialize
+}
+
+// CheckOpen refuses a request in a session that its client has ended while calls were held in
+// it: its upstream still holds it, and must not be spoken to. While the store cannot say,
+// requests go on.
+func (s *Sessions) CheckOpen(ctx context.Context, call *inbound.Call) error {
+	if !s.isRuled(call) {
+		return nil
+	}
+	if over, err := s.tasks.SessionOver(ctx, call.SessionKey()); err == nil && over {
+		return routing.ErrUnknownSession
+	}
+	return nil
+}
+
+// Declared is what the client that opens a session declares with initialize, where calls of the
+// session may become tasks; else "".
+func (s *Sessions) Declared(call *inbound.Call) string {
+	c := call.Single()
+	if c == nil || c.Method != mcp.MethodInitialize || s.tasks == nil || !s.rules.In(call.PoolName()) {
+		return ""
+	}
+	return string(c.Declares())
+}
+
+// Revive takes back that the session which an answer to the call hands out has ended: its server
+// gives it the id of one before, and it is alive at every berth.
+func (s *Sessions) Revive(ctx context.Context, call *inbound.Call, session string) {
+	if s.tasks == nil || !s.rules.In(call.PoolName()) {
+		return
+	}
+	key := upgrade.SessionKey(call.PoolName(), call.Principal, session)
+	if err := s.tasks.ReviveSession(ctx, key); err != nil {
+		s.log.Debug("a session could not be freed of the end of one before", "pool", call.PoolName(), "error", err)
+	}
+}
