@@ -2,7 +2,6 @@ package announce
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -93,12 +92,11 @@ func leaseHome(way outbound.Way, at *routing.Decision) (*routing.Lease, error) {
 
 // askPage asks u for one page of its list of tools, in the caller's name and session.
 func askPage(ctx context.Context, way outbound.Way, version string, u *routing.Upstream, cursor string) ([]byte, error) {
-	body := map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(outbound.OwnID), "method": mcp.MethodListTools}
+	params := map[string]any{}
 	if cursor != "" {
-		body["params"] = map[string]any{"cursor": cursor}
+		params["cursor"] = cursor
 	}
-	data, _ := json.Marshal(body) // strings and maps always marshal
-	out := way.Post(u, data)
+	out := way.Post(u, outbound.OwnMessage(mcp.MethodListTools, params))
 	out.Header.Set(mcp.HeaderVersion, version)
 	response, err := outbound.To(way.Endpoint).Send(ctx, u, out, outbound.Terms{})
 	if err != nil {

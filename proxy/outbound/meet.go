@@ -2,7 +2,6 @@ package outbound
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -71,7 +70,7 @@ const (
 )
 
 func (ep Sender) meetModern(ctx context.Context, u *routing.Upstream, host string) bool {
-	out := ep.meeting(u, host, wire.MethodPost, ownMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(meetingModern)}))
+	out := ep.meeting(u, host, wire.MethodPost, OwnMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(meetingModern)}))
 	out.Header.Set(mcp.HeaderVersion, meetingModern)
 	out.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
 	response, err := ep.Client.Send(ctx, out, 0)
@@ -83,7 +82,7 @@ func (ep Sender) meetModern(ctx context.Context, u *routing.Upstream, host strin
 }
 
 func (ep Sender) meetLegacy(ctx context.Context, u *routing.Upstream, host string) bool {
-	response, err := ep.Client.Send(ctx, ep.meeting(u, host, wire.MethodPost, ownMessage(mcp.MethodInitialize, map[string]any{
+	response, err := ep.Client.Send(ctx, ep.meeting(u, host, wire.MethodPost, OwnMessage(mcp.MethodInitialize, map[string]any{
 		"protocolVersion": meetingLegacy, "capabilities": map[string]any{}, "clientInfo": mcp.OwnInfo(),
 	})), 0)
 	if err != nil {
@@ -116,13 +115,6 @@ func serves(era mcp.Era, method string, response *wire.Response) bool {
 		return false
 	}
 	return speaksMCP(response)
-}
-
-func ownMessage(method string, params map[string]any) []byte {
-	body, _ := json.Marshal(map[string]any{ // strings and maps always marshal
-		"jsonrpc": "2.0", "id": json.RawMessage(OwnID), "method": method, "params": params,
-	})
-	return body
 }
 
 // refusesHost reports whether u forbids what comes under this Host header, and not what comes

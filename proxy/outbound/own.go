@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"net/url"
@@ -18,6 +19,16 @@ const OwnID = `"berth"`
 
 // OwnPing is a ping that no client has sent.
 const OwnPing = `{"jsonrpc":"2.0","id":` + OwnID + `,"method":"` + mcp.MethodPing + `"}`
+
+// OwnMessage is a request of berth's own. What params hold must marshal; none are left out.
+func OwnMessage(method string, params map[string]any) []byte {
+	message := map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(OwnID), "method": method}
+	if len(params) > 0 {
+		message["params"] = params
+	}
+	body, _ := json.Marshal(message)
+	return body
+}
 
 // PostJSON sets what Streamable HTTP asks of every POST.
 func PostJSON(h wire.Header) {

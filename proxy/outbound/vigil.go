@@ -2,7 +2,6 @@ package outbound
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -122,10 +121,7 @@ func signOfLife(out *exchange.Request) *exchange.Request {
 	DropCallsOwn(sign.Header)
 	if version := sign.Header.Get(mcp.HeaderVersion); mcp.IsModern(version) {
 		sign.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
-		sign.Body, _ = json.Marshal(map[string]any{ // strings and maps always marshal
-			"jsonrpc": "2.0", "id": json.RawMessage(OwnID), "method": mcp.MethodDiscover,
-			"params": map[string]any{"_meta": mcp.OwnMeta(version)},
-		})
+		sign.Body = OwnMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(version)})
 	}
 	return sign
 }

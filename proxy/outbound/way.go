@@ -1,7 +1,6 @@
 package outbound
 
 import (
-	"encoding/json"
 	"log/slog"
 	"net/url"
 	"strings"
@@ -79,10 +78,5 @@ func (w Way) OwnBody(method, taskID string) []byte {
 	if w.Era() == mcp.EraModern {
 		params["_meta"] = mcp.OwnMeta(w.Version())
 	}
-	message := map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(OwnID), "method": method}
-	if len(params) > 0 {
-		message["params"] = params
-	}
-	body, _ := json.Marshal(message) // strings and maps always marshal
-	return body
+	return OwnMessage(method, params)
 }

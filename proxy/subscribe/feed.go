@@ -38,7 +38,6 @@ type received struct {
 	raw     []byte         // as it came; valid until the next call
 	message []byte         // the notification, if it is here whole
 	about   mcp.Subscribed // what the notification says of itself
-	begins  bool           // raw is the beginning of the event
 	ends    bool           // raw is the end of the event
 }
 
@@ -143,8 +142,8 @@ func (f *feed) next() (received, error) {
 		if err != nil {
 			return received{}, unended(err)
 		}
-		r := received{raw: piece.Raw, begins: !f.within, ends: piece.Between}
-		if r.begins {
+		r := received{raw: piece.Raw, ends: piece.Between}
+		if !f.within {
 			if f.wanted, err = f.judge(&r, piece); err != nil {
 				return received{}, err
 			}

@@ -88,7 +88,7 @@ func (g *leg) serve(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	f.granted = f.agreed.Within(g.asked).Within(g.l.agreed)
-	if err := g.tellStates(ctx, f.upstream, f.granted.TaskIDs()); err != nil {
+	if err := g.passStates(ctx, f.upstream, f.granted.TaskIDs()); err != nil {
 		return err
 	}
 	return g.passAll(ctx, f)
@@ -106,7 +106,7 @@ func (g *leg) passAll(ctx context.Context, f *feed) error {
 		case !g.states.note(s.about.Task):
 			f.wanted = false
 		case s.message != nil && s.about.Subscription == nil:
-			err = g.passOwn(ctx, f, s.message)
+			err = g.passNamed(ctx, f, s.message)
 		case s.ends:
 			err = g.pass(ctx, s.bytes())
 		default:
@@ -118,8 +118,8 @@ func (g *leg) passAll(ctx context.Context, f *feed) error {
 	}
 }
 
-// passOwn passes on a notification that does not say which subscription it is of.
-func (g *leg) passOwn(ctx context.Context, f *feed, message []byte) error {
+// passNamed passes on a notification that does not say which subscription it is of.
+func (g *leg) passNamed(ctx context.Context, f *feed, message []byte) error {
 	own := mcp.ForSubscription(message, f.id)
 	if own == nil {
 		f.drop(audit.DropOther)

@@ -23,7 +23,7 @@ func (l *Subscription) run() error {
 		keepAlive.Said()
 	}
 	if errors.Is(err, errFeedEnded) {
-		return l.goodbye()
+		return l.complete()
 	}
 	return err
 }
@@ -147,9 +147,9 @@ func (l *Subscription) judge() error {
 	return nil
 }
 
-// goodbye ends the subscription in order: its completion result tells the client that
+// complete ends the subscription in order: its completion result tells the client that
 // nothing broke (2026-07-28, subscriptions, "Graceful Closure").
-func (l *Subscription) goodbye() error {
+func (l *Subscription) complete() error {
 	if l.speaking != nil {
 		return fault.ErrNobodyLeft
 	}

@@ -104,14 +104,12 @@ func (s *Subscriptions) open(g *leg, key sharedKey, header wire.Header) *sharedS
 
 // ownListen is the body of a subscription of berth's own.
 func ownListen(version string, filter mcp.Filter) []byte {
-	body, _ := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": json.RawMessage(outbound.OwnID), "method": mcp.MethodListen,
-		"params": map[string]any{"_meta": mcp.OwnMeta(version), "notifications": json.RawMessage(filter.Sorted().Encode())},
-	}) // strings, maps and a filter always marshal
-	return body
+	return outbound.OwnMessage(mcp.MethodListen, map[string]any{
+		"_meta": mcp.OwnMeta(version), "notifications": json.RawMessage(filter.Sorted().Encode()),
+	})
 }
 
-// add gives g a place, and tells it at once if the stream stands.
+// add gives g a place. If the stream stands, g hears so at once.
 func (f *sharedStream) add(g *leg) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,24 +134,26 @@ func (f *sharedStream) run(ctx context.Context) {
 	keepJoined(ctx, f.upstream, func() error { return f.serve(ctx) }, f.lost)
 }
 
-// lost tells the members that the stream is lost, each in its own words where the upstream
-// refused it.
+// lost reports to the members that the stream is lost. Where the upstream refused it each
+// gets the refusal as an answer to its own request.
 func (f *sharedStream) lost(err error) {
 	refusal, ok := errors.AsType[*Refusal](err)
 	if !ok {
-		f.tell(nil, func(*leg) report { return report{lost: err} })
+		f.post(nil, func(*leg) report { return report{lost: err} })
 		return
 	}
 	f.all.shared.mu.Lock()
 	f.all.shared.forget(f)
 	f.all.shared.mu.Unlock()
 	again := refusal.repeat(func() { f.all.Reporter.CrossedBy(f.key.ep.Router.Pool.Name(), f.upstream) })
-	f.tell(nil, func(g *leg) report { return report{lost: again(g.l.ID)} })
+	f.post(nil, func(g *leg) report { return report{lost: again(g.l.ID)} })
 }
 
 func (f *sharedStream) serve(ctx context.Context) error {
 	stream := &feed{all: f.all, ep: f.key.ep, upstream: f.upstream, id: []byte(outbound.OwnID)}
-	if err := stream.subscribe(ctx, f.request()); err != nil {
+	out := &exchange.Request{Method: wire.MethodPost, URL: f.target, Host: f.key.host, Header: f.header.Clone(), Body: f.body}
+	f.key.ep.Authorize(out.Header) // berth's own may be another one since
+	if err := stream.subscribe(ctx, out); err != nil {
 		return err
 	}
 	stream.granted = stream.agreed.Within(f.filter)
@@ -163,7 +163,7 @@ func (f *sharedStream) serve(ctx context.Context) error {
 	lease := pool.Own(f.upstream)
 	defer lease.Release()
 	defer f.all.count(pool.Name(), true)()
-	f.tell(stream, func(*leg) report { return report{joined: stream} })
+	f.post(stream, func(*leg) report { return report{joined: stream} })
 	for {
 		r, err := stream.next()
 		if err != nil {
@@ -171,19 +171,13 @@ func (f *sharedStream) serve(ctx context.Context) error {
 		}
 		if r.message != nil {
 			message, about := bytes.Clone(r.message), r.about
-			f.tell(stream, func(*leg) report { return report{raw: message, about: &about} })
+			f.post(stream, func(*leg) report { return report{raw: message, about: &about} })
 		}
 	}
 }
 
-func (f *sharedStream) request() *exchange.Request {
-	out := &exchange.Request{Method: wire.MethodPost, URL: f.target, Host: f.key.host, Header: f.header.Clone(), Body: f.body}
-	f.key.ep.Authorize(out.Header) // berth's own may be another one since
-	return out
-}
-
-// tell tells each member what happened. stands is the stream as it stands now.
-func (f *sharedStream) tell(stands *feed, happened func(*leg) report) {
+// post reports to each member what happened. stands is the stream as it stands now.
+func (f *sharedStream) post(stands *feed, happened func(*leg) report) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stands = stands

@@ -56,9 +56,9 @@ func (s states) moved(task mcp.Task) bool {
 	return !known.ended && (task.Terminal() || task.Status != known.status)
 }
 
-// tellStates tells the client of those tasks that moved before the leg stood, or while
+// passStates tells the client of those tasks that moved before the leg stood, or while
 // it was lost.
-func (g *leg) tellStates(ctx context.Context, u *routing.Upstream, agreed []string) error {
+func (g *leg) passStates(ctx context.Context, u *routing.Upstream, agreed []string) error {
 	answers := make([]mcp.Answer, len(g.tasks))
 	var group errgroup.Group
 	group.SetLimit(statesAtOnce)
@@ -72,14 +72,14 @@ func (g *leg) tellStates(ctx context.Context, u *routing.Upstream, agreed []stri
 	}
 	_ = group.Wait() // a state that is not to be had is left to the client's polls
 	for _, a := range answers {
-		if err := g.tellState(ctx, a); err != nil {
+		if err := g.passState(ctx, a); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *leg) tellState(ctx context.Context, a mcp.Answer) error {
+func (g *leg) passState(ctx context.Context, a mcp.Answer) error {
 	if a.Result == nil || !g.states.moved(a.Task) {
 		return nil
 	}
