@@ -83,7 +83,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 		return x.recordError(u, c, a), nil
 	}
 	x.learnAffinity(u, c, a)
-	if c != nil && (c.Method == mcp.MethodInitialize || c.Method == mcp.MethodDiscover) {
+	if c != nil && a.Result != nil && (c.Method == mcp.MethodInitialize || c.Method == mcp.MethodDiscover) {
 		versions, capabilities := mcp.Offer(a.Result)
 		u.Declares(c.Era, versions, capabilities)
 	}
