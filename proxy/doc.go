@@ -27,9 +27,8 @@
 //
 // A subscription may need several upstreams at once, and so takes a way of its own
 // after the second step (listen.go; package subscribe).
-// A list of a pool's tasks takes a way of its own after the third step: fanout.go asks all
-// upstreams, fanoutcursor.go says where it goes on, fanoutpage.go reads a page of one,
-// fanoutown.go says what of it is the caller's.
+// A list of a pool's tasks takes a way of its own after the third step: package tasklist makes it
+// of what all upstreams say, lists.go answers with it.
 //
 // A call that a rule makes a task of leaves this way before 3: upgrade.go has it
 // recorded and hands out the task, once attached.go has passed on what comes while the
@@ -41,8 +40,7 @@
 // its session, so that its call is routed first (corecall.go) and looked at with what
 // the tool says of tasks (package announce). coretask.go answers what is asked about such a task, taskresult.go waits
 // for its end, with what taskresulttold.go has to tell meanwhile, on the one of several
-// streams that deliver.go says, kept alive by package reply;
-// fanoutupgraded.go lists it. What the tool asked is answered in the
+// streams that deliver.go says, kept alive by package reply. What the tool asked is answered in the
 // session, whose standing streams tell how its tasks fare, and whose end waits for its calls
 // (package sessiontasks; sessionend.go).
 //
@@ -59,7 +57,7 @@
 // A poll may be given the answer to another one like it: package polls
 // says whose, and marks the changes that end it (polls.go). Which pages of a browser may read
 // what berth says is berth's to say; an answer that it makes of others' stays under their
-// rule (crossorigin.go). A preflight that no upstream answers preflight.go does.
+// rule (package reply). A preflight that no upstream answers preflight.go does.
 //
 // Beside it lie what berth answers for an owner that is silent (package polls), what passes
 // unread at the endpoint's origin (passthrough.go), what clients without a token are told there (resource.go),

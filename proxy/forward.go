@@ -12,6 +12,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
+	"berth/proxy/tasklist"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -40,7 +41,7 @@ func (x *request) forward() error {
 		return mcp.ErrNoSuchMethod
 	case x.Subscribes():
 		return x.listen()
-	case x.mayNotList():
+	case tasklist.MayNot(x.Call):
 		return mcp.ErrNoSuchMethod
 	}
 	return x.dispatch()
@@ -73,9 +74,9 @@ func (x *request) deliver() error {
 		return err
 	}
 	switch {
-	case x.hasNoList():
+	case tasklist.IsMissing(x.Call, &x.decision):
 		return fault.NotInCore
-	case x.makesList():
+	case tasklist.IsWanted(x.Call):
 		return x.listTasks()
 	}
 	if x.keptTogether() && x.lost(x.decision.Owner, nil) {

@@ -17,6 +17,7 @@ import (
 	"berth/proxy/reply"
 	"berth/proxy/sessiontasks"
 	"berth/proxy/subscribe"
+	"berth/proxy/tasklist"
 	"berth/proxy/taskwatch"
 	"berth/upgrade"
 
@@ -56,7 +57,7 @@ type Proxy struct {
 	mover         failover.Mover
 	polls         *polls.Shared
 	access        *access.Checker
-	lists         chan struct{} // one for each list of tasks that is being made
+	lists         *tasklist.Lister
 	watching      *taskwatch.Poller
 	subscriptions subscribe.Subscriptions
 	sessions      *sessiontasks.Sessions
@@ -81,7 +82,6 @@ func New(o Options) *Proxy {
 		log:      o.Logger,
 		end:      newEnd(),
 		learned:  make(map[*inbound.Endpoint]*learned),
-		lists:    make(chan struct{}, listsAtOnce),
 		watching: taskwatch.New(o.Tasks),
 	}
 	p.table.LongestTaskID = p.table.Limits.TaskID
@@ -104,6 +104,7 @@ func New(o Options) *Proxy {
 	}
 	p.access = access.New(o.Tasks, p.gate)
 	p.sessions = sessiontasks.New(o.Tasks, o.Rules, p.watching, p.access, p.log)
+	p.lists = tasklist.New(o.Tasks, o.Rules, o.Keys, p.gate)
 	return p
 }
 

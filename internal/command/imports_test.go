@@ -141,7 +141,7 @@ var layers = [][]string{
 	{"internal/config", "proxy/fault"},
 	{"proxy/inbound"},
 	{"proxy/admission", "proxy/audit", "proxy/outbound", "proxy/reply", "proxy/taskwatch"},
-	{"proxy/access", "proxy/announce", "proxy/polls", "proxy/session"},
+	{"proxy/access", "proxy/announce", "proxy/polls", "proxy/session", "proxy/tasklist"},
 	{"proxy/failover", "proxy/sessiontasks", "proxy/subscribe"},
 	{"proxy"},
 	{"internal/command"},

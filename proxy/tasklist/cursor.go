@@ -1,6 +1,7 @@
-package proxy
+package tasklist
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 
@@ -24,37 +25,46 @@ type place struct {
 func (p place) isOwn() bool { return p.Upstream == "" }
 
 // resume goes to where cursor says.
-func (l *listing) resume(cursor string) error {
-	text, err := l.x.p.options.Keys.Open(l.x.ctx, cursorPurpose, l.about, cursor)
+func (m *making) resume(ctx context.Context, cursor string) error {
+	text, err := m.Keys.Open(ctx, cursorPurpose, m.about, cursor)
 	if errors.Is(err, seal.ErrInvalid) {
 		return mcp.ErrInvalidCursor
 	}
 	if err != nil {
 		return err
 	}
-	l.places = nil
-	if err := json.Unmarshal(text, &l.places); err != nil {
+	m.places = nil
+	if err := json.Unmarshal(text, &m.places); err != nil {
 		return mcp.ErrInvalidCursor
 	}
-	for i := range l.places {
-		if l.places[i].isOwn() && !l.x.listsOwn() {
+	for i := range m.places {
+		p := &m.places[i]
+		p.upstream = m.find(p.Upstream)
+		if p.isOwn() && !m.own || !p.isOwn() && p.upstream == nil {
 			return mcp.ErrInvalidCursor // the rules are another berth's, or were
 		}
-		// It is there: the cursor is sealed about the pool's upstreams.
-		l.places[i].upstream = l.x.Pool().Find(l.places[i].Upstream)
+	}
+	return nil
+}
+
+func (m *making) find(name string) *routing.Upstream {
+	for _, u := range m.Upstreams {
+		if u.Name == name {
+			return u
+		}
 	}
 	return nil
 }
 
 // cursor returns where the list goes on, for this caller only; "" at its end. An
 // upstream's own cursor may tell of others' tasks: in some SDKs it is a task's id.
-func (l *listing) cursor() (string, error) {
-	if len(l.places) == 0 {
+func (m *making) cursor(ctx context.Context) (string, error) {
+	if len(m.places) == 0 {
 		return "", nil
 	}
-	text, err := json.Marshal(l.places)
+	text, err := json.Marshal(m.places)
 	if err != nil {
 		return "", err
 	}
-	return l.x.p.options.Keys.Seal(l.x.ctx, cursorPurpose, l.about, text, cursorLife)
+	return m.Keys.Seal(ctx, cursorPurpose, m.about, text, cursorLife)
 }

@@ -1,0 +1,77 @@
+package tasklist
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"berth/internal/mcp"
+	"berth/sticky"
+	"berth/upgrade"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// callers returns the tasks of a place that are bound to the caller, or all of them where
+// there are no principals. A store that cannot tell whose a task is makes the list an error.
+func (m *making) callers(ctx context.Context, p place, tasks []mcp.ListedTask) ([]mcp.ListedTask, error) {
+	router := m.Endpoint.Router
+	if !router.Principals || p.isOwn() {
+		return tasks, nil
+	}
+	return lookUp(ctx, tasks, func(ctx context.Context, t mcp.ListedTask) (mcp.ListedTask, error) {
+		binding, _, err := router.LookUp(ctx, router.TaskKey(m.Principal, t.ID))
+		if errors.Is(err, sticky.ErrUnknown) || err == nil && binding.Upstream != p.Upstream {
+			return mcp.ListedTask{}, nil
+		}
+		return t, err
+	})
+}
+
+// ownPage returns the caller's tasks of berth's own making that come after the one which
+// cursor names, in the order in which they expire. Where that one is gone, so is all that
+// stood before it: what is left is what follows.
+func (m *making) ownPage(ctx context.Context, cursor string) (mcp.TaskList, error) {
+	ids, err := m.Tasks.Mine(ctx, m.PoolName(), m.Principal)
+	if err != nil {
+		return mcp.TaskList{}, err
+	}
+	from := slices.Index(ids, cursor) + 1
+	here := ids[from:min(from+ownPerPage, len(ids))]
+	tasks, err := lookUp(ctx, here, m.view)
+	if err != nil {
+		return mcp.TaskList{}, err
+	}
+	page := mcp.TaskList{Tasks: tasks}
+	if from+len(here) < len(ids) {
+		page.NextCursor = here[len(here)-1]
+	}
+	return page, nil
+}
+
+// view is a task of berth's own making; zero if it expires at this moment, or nobody knows of
+// it yet.
+func (m *making) view(ctx context.Context, id string) (mcp.ListedTask, error) {
+	view, err := m.Tasks.Glance(ctx, id, m.Asker())
+	if errors.Is(err, upgrade.ErrUnknown) || m.Tasks.Withholds(&view.Task) {
+		return mcp.ListedTask{}, nil
+	}
+	return view.Core().Listed(), err
+}
+
+// lookUp returns what look finds of each, in their order, without the zero ones.
+func lookUp[T any](ctx context.Context, all []T, look func(context.Context, T) (mcp.ListedTask, error)) ([]mcp.ListedTask, error) {
+	found := make([]mcp.ListedTask, len(all))
+	looking, ctx := errgroup.WithContext(ctx)
+	looking.SetLimit(lookupsAtOnce)
+	for i, one := range all {
+		looking.Go(func() (err error) {
+			found[i], err = look(ctx, one)
+			return err
+		})
+	}
+	if err := looking.Wait(); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(found, func(t mcp.ListedTask) bool { return t.ID == "" }), nil
+}

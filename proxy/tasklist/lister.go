@@ -1,0 +1,140 @@
+package tasklist
+
+import (
+	"context"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/internal/seal"
+	"berth/internal/wire"
+	"berth/proxy/admission"
+	"berth/proxy/audit"
+	"berth/proxy/fault"
+	"berth/proxy/inbound"
+	"berth/proxy/outbound"
+	"berth/routing"
+	"berth/sticky"
+	"berth/upgrade"
+)
+
+// Bounds of a list.
+const (
+	listsAtOnce   = 8                // in this process; others wait
+	turnPatience  = 2 * time.Second  // for how long they do
+	asksAtOnce    = 16               // upstreams that one list asks at a time
+	lookupsAtOnce = 16               // of one page
+	pageBytes     = 4 << 20          // of one upstream's page, and of the page for the client
+	rounds        = 8                // how often one request asks on while nothing was there for the caller
+	cursorLife    = 30 * time.Minute // how long a list may pause between two pages
+	ownPerPage    = 100              // tasks of berth's own making
+)
+
+// Lister makes lists. Its fields must not change once it does.
+type Lister struct {
+	Tasks *upgrade.Tasks // those of berth's own making; nil: there are none
+	Rules upgrade.Rules  // which tools' calls become such
+	Keys  *seal.Keyring  // seals cursors
+	Gate  *admission.Gate
+
+	turns chan struct{} // one for each list that is being made
+}
+
+func New(tasks *upgrade.Tasks, rules upgrade.Rules, keys *seal.Keyring, gate *admission.Gate) *Lister {
+	return &Lister{tasks, rules, keys, gate, make(chan struct{}, listsAtOnce)}
+}
+
+// Query is one request for a list.
+type Query struct {
+	outbound.Way // in whose name upstreams are asked
+
+	Upstreams []*routing.Upstream // whose tasks the list bears
+	Record    *audit.Record       // is told of each exchange
+}
+
+// Page is what the client is answered.
+type Page struct {
+	Result []byte
+	Ruled  bool        // it is not of berth's own tasks alone,
+	Rule   wire.Header // and these are the pages of browsers that may read it: those that all upstreams let
+}
+
+// MayNot reports whether c asks for a list that there is none of: the modern era has none,
+// and neither has the revision that has batches. Without principals it is the upstream that
+// says so; with them its answer may be a list of everybody's tasks, and in a batch without a
+// session it would be one upstream's.
+func MayNot(c *inbound.Call) bool {
+	if !c.AnyRequest(isList) {
+		return false
+	}
+	principals := c.Endpoint.Router.Principals
+	return principals && c.Era() == mcp.EraModern || c.Message.Batch && (principals || c.Session == "")
+}
+
+// IsWanted reports whether c asks for a list that berth has to make. In a session without
+// principals its owner's list is the answer.
+func IsWanted(x *inbound.Call) bool {
+	c := x.Single()
+	return c != nil && c.Kind == mcp.KindRequest && isList(c.Method) && c.Era == mcp.EraLegacy &&
+		(x.Session == "" || x.Endpoint.Router.Principals)
+}
+
+func isList(method string) bool { return method == mcp.MethodListTasks }
+
+// IsAdded reports whether it was berth that told the client of the session that decided of
+// tasks: its upstream has none, and no list of them.
+func IsAdded(at *routing.Decision) bool {
+	return at.Key.Kind == sticky.Session && at.Binding.Tasks == sticky.TasksAdded
+}
+
+// IsMissing reports whether c, which was routed to at, asks for a list that its session's
+// client was not told of: callers are not told apart, and the upstream has none.
+func IsMissing(c *inbound.Call, at *routing.Decision) bool {
+	return IsAdded(at) && !c.Endpoint.Router.Principals && c.AnyRequest(isList)
+}
+
+// List makes the page that q asks for. Where a session's owner gives none, the error is that
+// of the request to it, an *exchange.SendError.
+func (l *Lister) List(ctx context.Context, q Query) (Page, error) {
+	done, err := l.turn(ctx)
+	if err != nil {
+		return Page{}, err
+	}
+	defer done()
+	m, err := l.begin(ctx, q)
+	if err != nil {
+		return Page{}, err
+	}
+	for range rounds {
+		if err := m.round(ctx); err != nil {
+			return Page{}, err
+		}
+		if len(m.page.Tasks) > 0 || len(m.places) == 0 {
+			break
+		}
+	}
+	if m.page.NextCursor, err = m.cursor(ctx); err != nil {
+		return Page{}, err
+	}
+	return Page{m.page.Result(), m.ruled, m.rule}, nil
+}
+
+// turn waits for a turn to make a list, for a short while.
+func (l *Lister) turn(ctx context.Context) (done func(), err error) {
+	timer := time.NewTimer(turnPatience)
+	defer timer.Stop()
+	select {
+	case l.turns <- struct{}{}:
+		return func() { <-l.turns }, nil
+	case <-timer.C:
+		l.Gate.Note(fault.ListsBusy)
+		return nil, fault.ListsBusy
+	case <-ctx.Done():
+		return nil, fault.ErrClientGone
+	}
+}
+
+// hasOwn reports whether c's lists bear tasks of berth's own making: only where callers are
+// told apart.
+func (l *Lister) hasOwn(c *inbound.Call) bool {
+	return l.Tasks != nil && c.Endpoint.Router.Principals && l.Rules.In(c.PoolName())
+}
