@@ -9,21 +9,22 @@ import (
 
 // ServeHTTP serves one request that net/http carries.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	client := httpClient{w, http.NewResponseController(w)}
 	request := wire.Request{
 		Method: r.Method, URL: r.URL, Host: r.Host, Header: wire.Header(r.Header),
 		Body: r.Body, ContentLength: r.ContentLength, ProtoMajor: r.ProtoMajor, ProtoMinor: r.ProtoMinor,
 		RemoteAddr: r.RemoteAddr, TLS: r.TLS,
 	}
-	if !p.Serve(&client, request.WithContext(r.Context())) {
+	c := &httpClient{w, *http.NewResponseController(w), *request.WithContext(r.Context())}
+	if !p.Serve(c, &c.request) {
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// httpClient is a client that net/http answers.
+// httpClient is a client that net/http answers, and what it asks.
 type httpClient struct {
 	w       http.ResponseWriter
-	control *http.ResponseController
+	control http.ResponseController
+	request wire.Request
 }
 
 func (c *httpClient) Header() wire.Header               { return wire.Header(c.w.Header()) }

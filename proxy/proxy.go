@@ -113,9 +113,15 @@ func New(o Options) *Proxy {
 func (p *Proxy) Serve(w wire.Client, r *wire.Request) (whole bool) {
 	p.end.serving.Add(1)
 	defer p.end.serving.Add(-1)
-	call := &inbound.Call{HTTP: r, Table: &p.table}
-	x := &request{p: p, Call: call, rec: p.audit.Begin(call)}
-	x.out = &reply.Writer{Client: w, Stall: p.table.Limits.WriteStall, Most: p.table.Limits.Answer, Draining: p.end.draining}
+	x := &struct { // in one allocation
+		request
+		call   inbound.Call
+		answer reply.Writer
+	}{
+		call:   inbound.Call{HTTP: r, Table: &p.table},
+		answer: reply.Writer{Client: w, Stall: p.table.Limits.WriteStall, Most: p.table.Limits.Answer, Draining: p.end.draining},
+	}
+	x.request = request{p: p, Call: &x.call, out: &x.answer, rec: p.audit.Begin(&x.call)}
 	x.serveAndReport()
 	return !x.aborted
 }

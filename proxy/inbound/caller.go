@@ -19,7 +19,8 @@ func (t *Table) callerOf(r *wire.Request, principal string, trusted bool) string
 	if !addr.IsValid() {
 		return "address" // all of a network without addresses
 	}
-	return string(connlimit.AppendAddress([]byte("address "), addr))
+	var room [64]byte
+	return string(connlimit.AppendAddress(append(room[:0], "address "...), addr))
 }
 
 // AddressOf returns the address that a request comes from; the zero one on a network
