@@ -1,6 +1,7 @@
 package connlimit
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net"
@@ -34,10 +35,7 @@ type Listener struct {
 
 // NewListener returns a listener that takes over inner.
 func NewListener(inner net.Listener, o Options) *Listener {
-	l := &Listener{Listener: inner, options: o, log: o.Logger, addresses: newAddresses(o.PerAddress)}
-	if l.log == nil {
-		l.log = slog.New(slog.DiscardHandler)
-	}
+	l := &Listener{Listener: inner, options: o, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), addresses: newAddresses(o.PerAddress)}
 	l.metrics = newMetrics(o.Meter, l.addresses.open)
 	return l
 }
