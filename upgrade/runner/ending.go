@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"time"
+	"unicode/utf8"
 
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
@@ -15,6 +16,18 @@ type ending struct {
 	outcome    []byte     // the result, or the error
 	message    string     // for people
 	toolFailed bool       // the result says isError
+}
+
+// endWith ends the task with what its upstream has said, unless nobody could read that.
+func (rd *round) endWith(e ending) error {
+	switch {
+	case len(e.outcome) == 0:
+		return task.ErrGarbled
+	case !utf8.Valid(e.outcome):
+		return task.Illegible(rd.Task())
+	}
+	rd.finish(e)
+	return nil
 }
 
 // fail ends the task with what went wrong.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -58,24 +57,10 @@ func (f *follower) act(ctx context.Context, state mcp.FollowedTask) (over bool, 
 	rd := f.rd
 	switch state.Status {
 	case "completed":
-		switch {
-		case state.Result == nil:
-			return true, task.ErrGarbled
-		case !utf8.Valid(state.Result):
-			return true, task.Illegible(rd.Task())
-		}
-		rd.finish(ending{state: task.Completed, outcome: state.Result})
-		return true, nil
+		return true, rd.endWith(ending{state: task.Completed, outcome: state.Result})
 	case "failed":
 		object, says := task.Readable(state.Error)
-		switch {
-		case object == nil:
-			return true, task.ErrGarbled
-		case !utf8.Valid(object):
-			return true, task.Illegible(rd.Task())
-		}
-		rd.finish(ending{state: task.Failed, outcome: object, message: says})
-		return true, nil
+		return true, rd.endWith(ending{state: task.Failed, outcome: object, message: says})
 	case "cancelled":
 		return true, f.cancelled(ctx)
 	case "input_required":
@@ -141,13 +126,9 @@ func (f *follower) refused(r reply, err error) error {
 		return err
 	}
 	object, says := task.ErrorOf(r.message)
-	switch {
-	case object == nil:
-		return task.ErrGarbled
-	case !utf8.Valid(object):
-		return task.Illegible(f.rd.Task())
+	if err := f.rd.endWith(ending{state: task.Failed, outcome: object, message: says}); err != nil {
+		return err
 	}
-	f.rd.finish(ending{state: task.Failed, outcome: object, message: says})
 	return errFenced
 }
 

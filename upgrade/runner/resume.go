@@ -46,11 +46,7 @@ func (s *stream) resume(t *task.Task) (again bool, err error) {
 	if err = lost; err == nil {
 		answer, err = s.listen(ctx, line, u, ex)
 	}
-	s.measure(ctx, answer, err, begun)
-	if err != nil {
-		return false, s.cause(ctx, err)
-	}
-	return s.act(ctx, u, answer)
+	return s.conclude(ctx, at, answer, err, begun)
 }
 
 // lose ends a call whose stream could not be resumed, or has it sent again where that may
@@ -138,7 +134,7 @@ const QuietFirst, QuietMost = time.Second, 10 * time.Second
 var (
 	errQuiet = errors.New("upgrade: a resumed stream said nothing")
 
-	// errOutOfReach says that a stream could not be resumed for longer than resumeFor.
+	// errOutOfReach says that a stream could not be resumed for longer than ResumeFor.
 	errOutOfReach = fmt.Errorf("%w: it is out of reach", ErrNoReplay)
 )
 

@@ -66,17 +66,17 @@ func (rd *round) play(bare int) (again bool, err error) {
 	if err == nil {
 		answer, err = rd.stream.listen(ctx, line, at.Upstream, ex)
 	}
-	rd.measure(ctx, answer, err, begun)
+	return rd.conclude(ctx, at, answer, err, begun)
+}
+
+// conclude notes how the round went that began then, and acts on its answer.
+func (rd *round) conclude(ctx context.Context, at place, answer reply, err error, begun time.Time) (again bool, _ error) {
+	t := rd.Task()
+	rd.r.Metrics.round(ctx, t.Pool, t.Upstream, rd.outcome(answer, err), time.Since(begun))
 	if err != nil {
 		return false, rd.cause(ctx, err)
 	}
 	return rd.act(ctx, at.Upstream, answer)
-}
-
-// measure notes how the round went that began then.
-func (rd *round) measure(ctx context.Context, answer reply, err error, begun time.Time) {
-	t := rd.Task()
-	rd.r.Metrics.round(ctx, t.Pool, t.Upstream, rd.outcome(answer, err), time.Since(begun))
 }
 
 // backOff waits before a call is sent again.
@@ -290,20 +290,13 @@ func (rd *round) act(ctx context.Context, u *routing.Upstream, r reply) (again b
 		return false, task.Illegible(rd.Task())
 	case r.IsError:
 		object, says := task.ErrorOf(r.message)
-		if object == nil {
-			return false, task.ErrGarbled
-		}
-		rd.finish(ending{state: task.Failed, outcome: object, message: says})
+		return false, rd.endWith(ending{state: task.Failed, outcome: object, message: says})
 	case r.ResultType == mcp.ResultInputRequired:
 		return rd.pause(ctx, r)
 	case r.CreatesTask(), r.ResultType == mcp.ResultTask:
 		return rd.follow(ctx, u, r)
-	case len(r.Result) == 0:
-		return false, task.ErrGarbled
-	default:
-		rd.finish(ending{state: task.Completed, outcome: r.Result, toolFailed: r.ToolFailed})
 	}
-	return false, nil
+	return false, rd.endWith(ending{state: task.Completed, outcome: r.Result, toolFailed: r.ToolFailed})
 }
 
 // pause stores what the client is asked. Nothing is in flight then, and nobody holds the
