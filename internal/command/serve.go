@@ -88,11 +88,15 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: o.log, Meter: o.meter,
 	})
 	p.connections = bounded.Open
-	var clients net.Listener = bounded
+	return p.run(ctx, g.guarded(bounded, cfg))
+}
+
+// guarded speaks TLS on listener, if that is configured, and lets nothing through that is framed in doubt.
+func (g *graph) guarded(listener net.Listener, cfg config.Config) net.Listener {
 	if g.certs != nil {
-		clients = g.certs.Listener(clients)
+		listener = g.certs.Listener(listener)
 	}
-	return p.run(ctx, framing.NewListener(clients, int(cfg.Limits.Headers)))
+	return framing.NewListener(listener, int(cfg.Limits.Headers))
 }
 
 func newLoggers(cfg config.Log, lines *journal.Journal) (log, access *slog.Logger, err error) {

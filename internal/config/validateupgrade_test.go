@@ -13,6 +13,7 @@ import (
 const (
 	shortest = Duration(time.Millisecond)
 	day      = 24 * hour
+	year     = 365 * day
 )
 
 // upgrading adds to c a rule of defaults for tools, and returns it.

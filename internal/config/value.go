@@ -13,10 +13,7 @@ import (
 // Duration is a span of time, written like "30s", "5m" or "168h".
 type Duration time.Duration
 
-const (
-	hour = Duration(time.Hour)
-	year = 365 * 24 * hour
-)
+const hour = Duration(time.Hour)
 
 // UnmarshalText reads what [time.ParseDuration] reads, and nothing negative.
 func (d *Duration) UnmarshalText(text []byte) error {

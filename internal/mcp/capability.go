@@ -13,7 +13,9 @@ func OffersTasks(message []byte) bool {
 // (2025-11-25, tasks, "Server Capabilities"), and reports whether it had to be added. Every other
 // byte stays. Left alone is what has it, negotiates another version, or is ambiguous.
 func AddTasksCapability(message []byte, list bool) ([]byte, bool) {
-	if OffersTasks(message) || !negotiatesCoreTasks(message) {
+	result := ResultObject(message)
+	negotiated := isString(memberAt(result, "protocolVersion"), VersionCoreTasks) && memberAt(result, "capabilities").Kind() == '{'
+	if OffersTasks(message) || !negotiated {
 		return message, false
 	}
 	tasks := `{"cancel":{},"requests":{"tools":{"call":{}}}}`
@@ -21,11 +23,6 @@ func AddTasksCapability(message []byte, list bool) ([]byte, bool) {
 		tasks = `{"list":{},` + tasks[1:]
 	}
 	return setting([]byte(tasks), "result", "capabilities", "tasks").tried(message)
-}
-
-func negotiatesCoreTasks(message []byte) bool {
-	result := ResultObject(message)
-	return isString(memberAt(result, "protocolVersion"), VersionCoreTasks) && memberAt(result, "capabilities").Kind() == '{'
 }
 
 // AddTasksExtension returns the response to a server/discover with the Tasks extension among its
