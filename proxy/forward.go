@@ -65,11 +65,11 @@ func (x *request) dispatch() error {
 
 // deliver sends the request, which was routed, to whom that says.
 func (x *request) deliver() error {
-	if x.isStray() {
-		return x.dropStray()
+	if x.isStale() {
+		return x.dropStale()
 	}
 	if err := x.p.sessions.MayReply(x.ctx, x.way(), &x.decision); errors.Is(err, upgrade.ErrUnknown) {
-		return x.dropStray() // as one that nobody waits for
+		return x.dropStale() // as one that nobody waits for
 	} else if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (x *request) asCase() failover.Case {
 func (x *request) act(v failover.Verdict) error {
 	switch v.Step {
 	case failover.Drop:
-		return x.dropStray()
+		return x.dropStale()
 	case failover.Refuse:
 		return v.Err
 	}
@@ -60,10 +60,10 @@ func (x *request) openAlias() error {
 	return nil
 }
 
-// isStray takes the tag off a client's answer in a session that has moved, and
+// isStale takes the tag off a client's answer in a session that has moved, and
 // reports whether there is none: it answers an upstream that does not hold the session
 // any more. The present one may have asked something else under the same id.
-func (x *request) isStray() bool {
+func (x *request) isStale() bool {
 	if x.Alias == "" || !x.IsResponse() {
 		return false
 	}
@@ -74,10 +74,10 @@ func (x *request) isStray() bool {
 	return !ok
 }
 
-// dropStray takes an answer that nobody waits for, as a server does (2025-11-25,
+// dropStale takes an answer that nobody waits for, as a server does (2025-11-25,
 // transports, "Sending Messages to the Server": 202). An error would end the session,
 // or the connection, of a client that can do nothing about it.
-func (x *request) dropStray() error {
+func (x *request) dropStale() error {
 	x.p.log.Debug("an answer to an upstream that lost the session is dropped", "pool", x.PoolName())
 	x.out.Header().Set("Content-Length", "0")
 	x.out.WriteHeader(wire.StatusAccepted)
