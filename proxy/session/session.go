@@ -27,7 +27,7 @@ type Session struct {
 func (s *Session) say(ctx context.Context, message []byte) (mcp.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, step(s.way.Endpoint))
 	defer cancel()
-	response, err := s.send(ctx, message)
+	response, err := s.send(ctx, wire.MethodPost, message, step(s.way.Endpoint))
 	if err != nil {
 		return mcp.Answer{}, err
 	}
@@ -45,24 +45,21 @@ func (s *Session) say(ctx context.Context, message []byte) (mcp.Answer, error) {
 	return a, err
 }
 
-// send sends a message.
-func (s *Session) send(ctx context.Context, message []byte) (*wire.Response, error) {
-	sender, out := outbound.To(s.way.Endpoint), s.way.Post(s.Upstream, message)
-	s.name(out.Header)
-	return sender.Send(ctx, s.Upstream, out, outbound.Terms{Wait: step(sender.Endpoint)})
-}
-
-// name puts the session, and the version that it is in, into headers: none of either before
+// send sends a request in the session and the version that it is in: in none of either before
 // they are agreed on.
-func (s *Session) name(h wire.Header) {
-	h.Del(mcp.HeaderSession)
-	h.Del(mcp.HeaderVersion)
-	if s.ID != "" {
-		h.Set(mcp.HeaderSession, s.ID)
+func (s *Session) send(ctx context.Context, method string, body []byte, wait time.Duration) (*wire.Response, error) {
+	out := s.way.Post(s.Upstream, body)
+	out.Method = method
+	if body == nil {
+		out.Header.Del("Content-Type")
 	}
-	if s.Version != "" {
-		h.Set(mcp.HeaderVersion, s.Version)
+	for name, value := range map[string]string{mcp.HeaderSession: s.ID, mcp.HeaderVersion: s.Version} {
+		out.Header.Del(name)
+		if value != "" {
+			out.Header.Set(name, value)
+		}
 	}
+	return outbound.To(s.way.Endpoint).Send(ctx, s.Upstream, out, outbound.Terms{Wait: wait})
 }
 
 // endTime bounds the end of a session.
@@ -76,11 +73,7 @@ func (s *Session) End(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()
-	out := s.way.Post(s.Upstream, nil)
-	out.Method = wire.MethodDelete
-	out.Header.Del("Content-Type")
-	s.name(out.Header)
-	response, err := outbound.To(s.way.Endpoint).Send(ctx, s.Upstream, out, outbound.Terms{Wait: endTime})
+	response, err := s.send(ctx, wire.MethodDelete, nil, endTime)
 	if err != nil {
 		s.way.Log.Debug("a session that is not needed could not be ended", "upstream", s.Upstream.Name, "error", err)
 		return
