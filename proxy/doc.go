@@ -30,19 +30,12 @@
 // A list of a pool's tasks takes a way of its own after the third step: package tasklist makes it
 // of what all upstreams say, lists.go answers with it.
 //
-// A call that a rule makes a task of leaves this way before 3: upgrade.go has it
-// recorded and hands out the task, once attached.go has passed on what comes while the
-// client still waits: the answer, or a refusal alone (refuses.go); attachedcall.go is the
-// call's side of that. idempotency.go has a repeated call get the same task. package outbound sends
-// what is held, whenever package upgrade says so. What is asked about such a task is answered in upgrade.go, too, once served.go has
-// nothing against the request, and package access nothing against the caller. A client of 2025-11-25 asks for
-// the task itself, within
-// its session, so that its call is routed first (corecall.go) and looked at with what
-// the tool says of tasks (package announce). coretask.go answers what is asked about such a task, taskresult.go waits
-// for its end, with what taskresulttold.go has to tell meanwhile, on the one of several
-// streams that deliver.go says, kept alive by package reply. What the tool asked is answered in the
-// session, whose standing streams tell how its tasks fare, and whose end waits for its calls
-// (package sessiontasks; sessionend.go).
+// A call that a rule makes a task of leaves this way before 3, and so does what is asked about
+// such a task, once package access has nothing against the caller; a call that asks for the task
+// itself, as clients of 2025-11-25 do, leaves it within its session, after 3 (astask.go; package
+// tasks). Package outbound sends what is held, whenever package upgrade says so. Package
+// announce says what clients learn of all this, and what tools say of it. What the tool asked is answered in the session, whose standing streams tell
+// how its tasks fare, and whose end waits for its calls (package sessiontasks; sessionend.go).
 //
 // A session whose upstream is lost is moved between 4 and 5, where the pool allows it: package
 // failover says where to, package session opens it there, moved.go has the request follow
@@ -50,7 +43,7 @@
 // the next one.
 //
 // A client that waits long for the plain answer to a call whose tool a rule names
-// (upgraderule.go) gets an event stream of berth's own meanwhile, if it takes one:
+// gets an event stream of berth's own meanwhile, if it takes one:
 // stopgap.go keeps it alive, stopgapend.go puts the answer there. Where
 // there are rules, what a server says of itself and of its tools gains tasks (package announce).
 //

@@ -25,19 +25,19 @@ func (x *request) forward() error {
 	if err := x.p.sessions.CheckOpen(x.ctx, x.Call); err != nil {
 		return err
 	}
-	upgraded, err := x.isUpgraded(x.ctx)
+	upgraded, err := x.p.tasks.Owns(x.ctx, x.Call)
 	if err != nil {
 		return err
 	}
-	if err := x.mustTakeTasks(); err != nil {
+	if err := x.p.tasks.CheckTakesTasks(x.Call, &x.rec); err != nil {
 		return err
 	}
 	switch {
 	case upgraded:
-		return x.serveUpgraded()
-	case x.upgradable():
-		return x.upgradeCall()
-	case x.hasNoSuchMethod():
+		return x.asTask().Serve(x.ctx)
+	case x.p.tasks.Upgradable(x.Call):
+		return x.becomeTask()
+	case x.p.tasks.HasNoSuchMethod(x.Call):
 		return mcp.ErrNoSuchMethod
 	case x.Subscribes():
 		return x.listen()
@@ -54,8 +54,8 @@ func (x *request) dispatch() error {
 	defer func() { x.poll.Release() }() // where it leads one
 	err := x.routed()
 	for errors.Is(err, errRouted) {
-		if x.asksCoreTask() {
-			err = x.callAsTask()
+		if x.p.tasks.AsksTask(x.Call) {
+			err = x.becomeCoreTask()
 		} else {
 			err = x.deliver()
 		}

@@ -4,13 +4,14 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/subscribe"
+	"berth/proxy/tasks"
 )
 
 // listen serves a subscription, or passes on what an upstream answers in its place.
 func (x *request) listen() error {
 	s, err := x.p.subscriptions.Open(&subscribe.Request{
 		Way: x.way(), Out: x.out, CopyHeaders: x.streamHeaders,
-		CheckServed: x.checkServed, Caller: x.caller,
+		CheckServed: func() error { return tasks.CheckServed(x.Call, &x.rec) }, Caller: x.caller,
 	}, x.query())
 	if err != nil {
 		return err

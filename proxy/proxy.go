@@ -18,6 +18,7 @@ import (
 	"berth/proxy/sessiontasks"
 	"berth/proxy/subscribe"
 	"berth/proxy/tasklist"
+	"berth/proxy/tasks"
 	"berth/proxy/taskwatch"
 	"berth/upgrade"
 
@@ -61,7 +62,7 @@ type Proxy struct {
 	watching      *taskwatch.Poller
 	subscriptions subscribe.Subscriptions
 	sessions      *sessiontasks.Sessions
-	deliveries    deliveries
+	tasks         *tasks.Face
 	learned       map[*inbound.Endpoint]*learned
 }
 
@@ -103,6 +104,7 @@ func New(o Options) *Proxy {
 		p.learned[ep] = &learned{announcer: announce.New(ep.Router.Pool.Name(), o.Rules, p.log)}
 	}
 	p.access = access.New(o.Tasks, p.gate)
+	p.tasks = &tasks.Face{Tasks: o.Tasks, Rules: o.Rules, Poller: p.watching, Callers: p.access, Hurrying: p.end.hurrying}
 	p.sessions = sessiontasks.New(o.Tasks, o.Rules, p.watching, p.access, p.log)
 	p.lists = tasklist.New(o.Tasks, o.Rules, o.Keys, p.gate)
 	return p

@@ -113,7 +113,7 @@ func (x *request) accept() error {
 
 // keeper is what keeps the task that the call is to become, if it is to become one.
 func (x *request) keeper() admission.Keeper {
-	if x.p.options.Tasks != nil && (x.upgradable() || x.asksCoreTask()) {
+	if x.p.tasks.Upgradable(x.Call) || x.p.tasks.AsksTask(x.Call) {
 		return x.p.options.Tasks
 	}
 	return nil

@@ -142,7 +142,7 @@ var layers = [][]string{
 	{"proxy/inbound"},
 	{"proxy/admission", "proxy/audit", "proxy/outbound", "proxy/reply", "proxy/taskwatch"},
 	{"proxy/access", "proxy/announce", "proxy/polls", "proxy/session", "proxy/tasklist"},
-	{"proxy/failover", "proxy/sessiontasks", "proxy/subscribe"},
+	{"proxy/failover", "proxy/sessiontasks", "proxy/subscribe", "proxy/tasks"},
 	{"proxy"},
 	{"internal/command"},
 	{"."},

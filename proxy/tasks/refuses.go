@@ -1,4 +1,4 @@
-package proxy
+package tasks
 
 import (
 	"berth/internal/mcp"

@@ -1,6 +1,7 @@
-package proxy
+package tasks
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 // meanwhile, with what the call says and asks on its way. A client that hangs up ends
 // nothing but that.
 type resultWait struct {
-	x       *request
+	r       *Request
 	watch   *taskwatch.Watch
 	task    upgrade.Task     // as it was seen last
 	waits   bool             // the task had not ended when it was asked for
@@ -32,20 +33,19 @@ type resultWait struct {
 }
 
 // awaitResult answers a tasks/result, however long that takes.
-func (x *request) awaitResult() error {
-	id := x.Single().TaskID
+func (r *Request) awaitResult(ctx context.Context) error {
+	id := r.Single().TaskID
 	// Watched before it is looked at: no change may fall between the two.
-	w := &resultWait{x: x, watch: x.p.watching.Watch(id)}
+	w := &resultWait{r: r, watch: r.Face.Poller.Watch(id)}
 	defer w.watch.Stop()
-	task, err := x.p.watching.Record(x.HTTP.Context(), id, x.Asker())
-	x.rec.Holder = task.Holder
-	if err := x.caller().MayHear(x.ctx, task, err); err != nil {
+	task, err := r.Face.Poller.Record(r.HTTP.Context(), id, r.Asker())
+	if err := r.mayHear(ctx, task, err); err != nil {
 		return err
 	}
 	if w.task = task; task.State.Terminal() {
 		return w.end()
 	}
-	if err := x.seat.Stand(); err != nil {
+	if err := r.Seat.Stand(); err != nil {
 		return err
 	}
 	return w.run()
@@ -55,7 +55,7 @@ func (x *request) awaitResult() error {
 func (w *resultWait) run() error {
 	w.waits = true
 	err := w.open()
-	defer w.x.p.deliveries.leave(w)
+	defer w.r.Face.deliveries.leave(w)
 	if w.isOpen() {
 		defer w.silence.Stop()
 	}
@@ -84,15 +84,15 @@ func (w *resultWait) follow() error {
 
 // open gives the client the beginning of a stream, if it takes one.
 func (w *resultWait) open() error {
-	if !inbound.AcceptsEvents(w.x.HTTP.Header) {
+	if !inbound.AcceptsEvents(w.r.HTTP.Header) {
 		return nil
 	}
-	w.x.out.OwnStreamHeaders()
-	w.x.out.WriteHeader(wire.StatusOK)
-	w.silence = w.x.out.NewKeepAlive()
-	w.progress.Begin(w.x.Single().ProgressToken)
-	w.x.p.deliveries.join(w)
-	return w.x.out.WriteThrough(reply.Comment)
+	w.r.Out.OwnStreamHeaders()
+	w.r.Out.WriteHeader(wire.StatusOK)
+	w.silence = w.r.Out.NewKeepAlive()
+	w.progress.Begin(w.r.Single().ProgressToken)
+	w.r.Face.deliveries.join(w)
+	return w.r.Out.WriteThrough(reply.Comment)
 }
 
 // isOpen reports whether the client has the beginning of a stream.
@@ -104,7 +104,7 @@ func (w *resultWait) next() error {
 	if err := w.pause(); err != nil {
 		return err
 	}
-	task, err := w.x.p.watching.Record(w.x.HTTP.Context(), w.task.ID, w.x.Asker())
+	task, err := w.r.Face.Poller.Record(w.r.HTTP.Context(), w.task.ID, w.r.Asker())
 	switch {
 	case errors.Is(err, upgrade.ErrUnknown):
 		return err
@@ -117,7 +117,7 @@ func (w *resultWait) next() error {
 // pause waits for a word that the task has changed, for as long as none is needed. Who
 // waits for what a draining berth holds can ask another one.
 func (w *resultWait) pause() error {
-	due := time.NewTimer(w.x.p.watching.Interval(w.task.Terms.PollInterval))
+	due := time.NewTimer(w.r.Face.Poller.Interval(w.task.Terms.PollInterval))
 	defer due.Stop()
 	for {
 		var err error
@@ -131,12 +131,12 @@ func (w *resultWait) pause() error {
 			return nil
 		case <-w.silence.Due():
 			w.silence.Said()
-			err = w.x.out.WriteThrough(reply.Comment)
+			err = w.r.Out.WriteThrough(reply.Comment)
 		case <-w.progress.Due():
-			err = w.x.out.WriteThrough(reply.Event(mcp.MessageWithRelatedTask(w.progress.Next(), w.task.ID)))
-		case <-w.x.p.end.hurrying:
+			err = w.r.Out.WriteThrough(reply.Event(mcp.MessageWithRelatedTask(w.progress.Next(), w.task.ID)))
+		case <-w.r.Face.Hurrying:
 			err = fault.Draining
-		case <-w.x.HTTP.Context().Done():
+		case <-w.r.HTTP.Context().Done():
 			err = fault.ErrClientGone
 		}
 		if err != nil {
@@ -149,7 +149,7 @@ func (w *resultWait) pause() error {
 // store that is away, and for room.
 func (w *resultWait) end() error {
 	for {
-		view, err := w.x.p.watching.View(w.x.HTTP.Context(), w.task.ID, w.x.Asker())
+		view, err := w.r.Face.Poller.View(w.r.HTTP.Context(), w.task.ID, w.r.Asker())
 		if err == nil {
 			return w.answer(view)
 		}
@@ -165,13 +165,13 @@ func (w *resultWait) end() error {
 // answer gives the response, as the whole answer or as the last event.
 func (w *resultWait) answer(view upgrade.View) error {
 	defer view.Return()
-	w.x.rec.ToolFailed = view.ToolFailed
-	response := view.CoreResponse(w.x.ID)
+	w.r.Rec.ToolFailed = view.ToolFailed
+	response := view.CoreResponse(w.r.ID)
 	if !w.isOpen() {
-		w.x.out.Respond(wire.StatusOK, response...)
+		w.r.Out.Respond(wire.StatusOK, response...)
 		return nil
 	}
-	return w.x.out.WriteEvent(response)
+	return w.r.Out.WriteEvent(response)
 }
 
 // refuse gives an error in place of the response.
@@ -179,12 +179,12 @@ func (w *resultWait) refuse(err error) error {
 	if !w.isOpen() {
 		return err
 	}
-	answer := w.x.Word(err)
+	answer := w.r.Word(err)
 	if answer == nil {
 		return err
 	}
-	w.x.rec.Err, w.x.rec.Code = err, answer.Code
-	if err := w.x.out.WriteThrough(reply.Event(answer.Body(w.x.ID))); err != nil {
+	w.r.Rec.Err, w.r.Rec.Code = err, answer.Code
+	if err := w.r.Out.WriteThrough(reply.Event(answer.Body(w.r.ID))); err != nil {
 		return err
 	}
 	return nil

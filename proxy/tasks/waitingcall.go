@@ -1,4 +1,4 @@
-package proxy
+package tasks
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 
 // offer hands o to the client, and reports whether it has its answer now. A client that
 // has left takes nothing.
-func (a *attached) offer(ctx context.Context, o offer) (answered bool) {
+func (a *waiting) offer(ctx context.Context, o offer) (answered bool) {
 	reply := make(chan bool, 1)
 	o.answered = reply
 	select {
@@ -29,13 +29,13 @@ func (a *attached) offer(ctx context.Context, o offer) (answered bool) {
 }
 
 // Failed implements upgrade.WaitingClient.
-func (a *attached) Failed(err error) bool { return a.offer(context.Background(), offer{err: err}) }
+func (a *waiting) Failed(err error) bool { return a.offer(context.Background(), offer{err: err}) }
 
 // Waits implements upgrade.WaitingClient.
-func (a *attached) Waits() { a.offer(context.Background(), offer{waits: true}) }
+func (a *waiting) Waits() { a.offer(context.Background(), offer{waits: true}) }
 
 // Send implements upgrade.WaitingClient.
-func (a *attached) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
+func (a *waiting) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
 	response, err := outbound.To(a.endpoint).ExchangeHeld(ctx, u, c, wire.MethodPost, c.Headers())
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (a *attached) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Cal
 	}
 	if outbound.IsStream(response) {
 		a.offer(ctx, offer{begins: true})
-		return &attachedStream{HeldAnswer: outbound.NewHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), a: a, ctx: ctx, u: u, id: c.ID}, nil
+		return &waitingStream{HeldAnswer: outbound.NewHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), a: a, ctx: ctx, u: u, id: c.ID}, nil
 	}
 	body, _ := readAnswer(response.Body) // what is wrong shows again when it is read on
 	return a.offerAnswer(ctx, u, c, response, body, maxAnswer)
@@ -56,7 +56,7 @@ const refusedBody = 5 * time.Second
 
 // sendRefused is Send from a status on that refuses the call. That stands, whatever becomes
 // of the body.
-func (a *attached) sendRefused(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response, maxAnswer int64) (upgrade.Exchange, error) {
+func (a *waiting) sendRefused(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response, maxAnswer int64) (upgrade.Exchange, error) {
 	a.offer(ctx, offer{judging: true})
 	late := time.AfterFunc(refusedBody, closer(response.Body))
 	defer late.Stop()
@@ -85,7 +85,7 @@ func ofLength(response *wire.Response, length int) *wire.Response {
 
 // offerAnswer offers an answer that is no stream, and returns it if the client does not take
 // it.
-func (a *attached) offerAnswer(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response, body begunAnswer, maxAnswer int64) (upgrade.Exchange, error) {
+func (a *waiting) offerAnswer(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response, body begunAnswer, maxAnswer int64) (upgrade.Exchange, error) {
 	whole := *response
 	whole.Body = body
 	o := offer{u: u, response: &whole, id: c.ID, refuses: refusesCall(response.Status, body.head, c.ID)}
@@ -151,17 +151,17 @@ func (b begunAnswer) isWithheld(id []byte) bool {
 	return named && a.Method == "" && !a.Answers(id) && !a.IsNobodys()
 }
 
-// attachedStream is an event stream of which the client gets what comes while it waits.
-type attachedStream struct {
+// waitingStream is an event stream of which the client gets what comes while it waits.
+type waitingStream struct {
 	*outbound.HeldAnswer
-	a   *attached
+	a   *waiting
 	ctx context.Context // of the exchange: its reader's life
 	u   *routing.Upstream
 	id  []byte // of the request
 }
 
 // Next implements upgrade.Exchange.
-func (s *attachedStream) Next() (upgrade.Message, error) {
+func (s *waitingStream) Next() (upgrade.Message, error) {
 	e, err := s.Event()
 	if err != nil {
 		return upgrade.Message{}, err
@@ -176,7 +176,7 @@ func (s *attachedStream) Next() (upgrade.Message, error) {
 
 // isWithheld reports whether a message is none for the client: a response to another
 // request, a task that nobody asked for, or what may be either.
-func (s *attachedStream) isWithheld(message []byte) bool {
+func (s *waitingStream) isWithheld(message []byte) bool {
 	if message == nil {
 		return false
 	}

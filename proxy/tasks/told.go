@@ -1,4 +1,4 @@
-package proxy
+package tasks
 
 import (
 	"bytes"
@@ -27,12 +27,12 @@ func (w *resultWait) tell() error {
 	if len(news) == 0 {
 		return nil
 	}
-	return w.x.out.WriteThrough(news)
+	return w.r.Out.WriteThrough(news)
 }
 
 // news are what one stream alone is told: nothing, if that is another one.
 func (w *resultWait) news() (events []byte) {
-	if !w.x.p.deliveries.isFirst(w) || isClosed(w.x.p.end.hurrying) { // those of this berth all end
+	if !w.r.Face.deliveries.isFirst(w) || isClosed(w.r.Face.Hurrying) { // those of this berth all end
 		return nil
 	}
 	asks := w.unasked()
@@ -90,7 +90,7 @@ func (w *resultWait) ownProgress() []byte {
 	}
 	w.own = now
 	w.progress.Rest()
-	token := w.x.Single().ProgressToken
+	token := w.r.Single().ProgressToken
 	if token == nil || bytes.Equal(token, w.task.ProgressToken) {
 		return nil
 	}
@@ -133,31 +133,41 @@ func (w *resultWait) forgetClosed() {
 // isAtHome reports whether the request is in the session of the task's call, and that is
 // where it was.
 func (w *resultWait) isAtHome() bool {
-	x := w.x
-	if w.task.Session != x.SessionKey() {
+	r := w.r
+	if w.task.Session != r.SessionKey() {
 		return false
 	}
-	if x.Session == "" {
+	if r.Session == "" {
 		return true
 	}
-	router := x.Endpoint.Router
+	router := r.Endpoint.Router
 	// Where it is now: the near cache does not know of a move by another berth.
-	binding, err := router.Bindings.Reload(x.HTTP.Context(), router.SessionKey(x.Principal, x.Session))
+	binding, err := router.Bindings.Reload(r.HTTP.Context(), router.SessionKey(r.Principal, r.Session))
 	if err != nil {
-		binding, err = router.UseSession(x.HTTP.Context(), x.Principal, x.Session)
+		binding, err = router.UseSession(r.HTTP.Context(), r.Principal, r.Session)
 	}
 	if err != nil {
 		return true // answers find their way as ever, once they can
 	}
-	alias, err := x.way().AliasIn(binding.Alias)
-	x.Alias = alias
-	return err == nil && binding.Upstream == w.task.Upstream && x.way().Behind() == w.task.Behind
+	alias, err := r.AliasIn(binding.Alias)
+	r.Alias = alias
+	return err == nil && binding.Upstream == w.task.Upstream && r.Behind() == w.task.Behind
 }
 
 // numbered is a message with what its server numbers as the client knows it.
 func (w *resultWait) numbered(message []byte) []byte {
-	if w.x.Alias == "" {
+	if w.r.Alias == "" {
 		return message
 	}
-	return mcp.TagMessage(message, w.x.way().Tag())
+	return mcp.TagMessage(message, w.r.Tag())
+}
+
+// isClosed reports whether a channel that nobody sends on was closed.
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }

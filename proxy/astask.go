@@ -1,0 +1,106 @@
+package proxy
+
+import (
+	"errors"
+
+	"berth/internal/exchange"
+	"berth/internal/wire"
+	"berth/proxy/access"
+	"berth/proxy/failover"
+	"berth/proxy/tasks"
+	"berth/routing"
+)
+
+// caller is who asks for tasks of berth's own making.
+func (x *request) caller() access.Caller { return x.p.access.Caller(x.way()) }
+
+// asTask is the request as one about tasks of berth's own making, as it stands now.
+func (x *request) asTask() *tasks.Request {
+	return &tasks.Request{
+		Way: x.way(), Face: x.p.tasks, At: &x.decision, Out: x.out, Rec: &x.rec, Seat: &x.seat, Root: rootOfTask{x},
+	}
+}
+
+// becomeTask serves a call that becomes a task by its rule.
+func (x *request) becomeTask() error {
+	plain, err := x.asTask().Create(x.ctx)
+	if plain {
+		return x.dispatch()
+	}
+	return err
+}
+
+// becomeCoreTask serves a call that asks to be made a task, and that was routed.
+func (x *request) becomeCoreTask() error {
+	call, err := x.asTask().AsCoreCall(x.ctx, x.p.learned[x.Endpoint].announcer)
+	switch {
+	case err != nil:
+		return err
+	case call == nil:
+		return x.deliver()
+	}
+	if done, err := x.leaveLost(); done {
+		return err
+	}
+	return x.asTask().CreateCore(x.ctx, call)
+}
+
+// leaveLost takes the request away from where its session is not any more, as far as that
+// is known: a call that is held there would only fail. done is false if it may stay.
+func (x *request) leaveLost() (done bool, err error) {
+	owner := x.decision.Owner
+	if owner == nil {
+		return false, nil
+	}
+	lost, judge := x.lost(owner, nil), x.p.mover.Suspected
+	switch {
+	case lost && x.keptTogether():
+		x.leaveOwner()
+		return false, nil
+	case lost:
+		judge = x.p.mover.Lost
+	}
+	if v := judge(x.ctx, x.asCase(), owner); v.Step != failover.Stay {
+		return true, x.act(v)
+	}
+	if lost {
+		return true, x.outOfReach(owner, nil)
+	}
+	return false, nil
+}
+
+// rootOfTask implements tasks.Root.
+type rootOfTask struct{ x *request }
+
+func (r rootOfTask) Preferred() string {
+	d, err := r.x.Endpoint.Router.Decide(r.x.ctx, r.x.query())
+	switch {
+	case err != nil:
+		return ""
+	case d.Owner != nil:
+		return d.Owner.Name
+	}
+	return d.Prefer
+}
+
+func (r rootOfTask) UseSession() error {
+	if r.x.Session == "" {
+		return nil
+	}
+	err := r.x.Endpoint.Router.FindSession(r.x.ctx, r.x.query())
+	if !errors.Is(err, routing.ErrUnknownSession) {
+		return nil // while nobody can say, the task is answered for all the same
+	}
+	r.x.p.gate.NoteMiss(r.x.Caller, err)
+	return err
+}
+
+func (r rootOfTask) Relay(u *routing.Upstream, response *wire.Response) error {
+	return r.x.relayAnswer(u, response)
+}
+
+func (r rootOfTask) StreamHeaders(response *wire.Response) { r.x.streamHeaders(response) }
+
+func (r rootOfTask) Observe(u *routing.Upstream, piece exchange.Piece) ([]byte, error) {
+	return r.x.observe(u, piece, r.x.peek(piece.Message, false), true)
+}

@@ -1,0 +1,113 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"berth/internal/mcp"
+	"berth/proxy/audit"
+	"berth/proxy/fault"
+	"berth/proxy/inbound"
+	"berth/upgrade"
+)
+
+// Rule returns the rule that names the tool which the request calls; nil if none does.
+// A batch has one answer for all its calls, so that none of them can become a task.
+func (f *Face) Rule(call *inbound.Call) *upgrade.Rule { return f.ruleOf(call, call.Single()) }
+
+func (f *Face) ruleOf(call *inbound.Call, c *mcp.Call) *upgrade.Rule {
+	if c == nil || c.Kind != mcp.KindRequest || c.Method != mcp.MethodCallTool {
+		return nil
+	}
+	return f.Rules.For(call.PoolName(), c.Name)
+}
+
+// Upgradable reports whether the request is a call that becomes a task: one to a tool
+// that a rule names, by a client that takes tasks.
+func (f *Face) Upgradable(call *inbound.Call) bool {
+	c := call.Single()
+	return f.Tasks != nil && c != nil && c.Era == mcp.EraModern && c.DeclaresTasks && f.Rule(call) != nil
+}
+
+// AsksTask reports whether the request is a call that asks to be made a task, as
+// clients of 2025-11-25 do, in a pool whose tools' calls may become tasks.
+func (f *Face) AsksTask(call *inbound.Call) bool {
+	c := call.Single()
+	return f.Tasks != nil && c != nil && c.AsksTask() && !c.MakesTask() && f.Rules.In(call.PoolName())
+}
+
+// Owns reports whether the request is about a task of berth's own making, by a method
+// that such tasks have. What any other method asks is not told by whose the task is, nor by
+// whether there is one: it goes the way of an id that nobody knows. It fails while nobody
+// can say.
+func (f *Face) Owns(ctx context.Context, call *inbound.Call) (bool, error) {
+	c := call.Single()
+	if f.Tasks == nil || c == nil || !c.IsTask() || !hasMethod(c) {
+		return false, nil
+	}
+	return f.Tasks.Owns(ctx, c.TaskID)
+}
+
+// hasMethod reports whether tasks of berth's own making have the call's method, in the
+// dialect of its era.
+func hasMethod(c *mcp.Call) bool {
+	switch c.Method {
+	case mcp.MethodGetTask, mcp.MethodCancelTask:
+		return true
+	case mcp.MethodTaskResult:
+		return c.Era == mcp.EraLegacy
+	case mcp.MethodUpdateTask:
+		return c.Era == mcp.EraModern
+	}
+	return false
+}
+
+// HasNoSuchMethod reports whether the request asks for what the Tasks extension does not
+// have, of a pool whose tasks berth makes: the servers behind know nothing of them.
+func (f *Face) HasNoSuchMethod(call *inbound.Call) bool {
+	c := call.Single()
+	if c == nil || c.Era != mcp.EraModern || c.Method != mcp.MethodTaskResult && c.Method != mcp.MethodListTasks {
+		return false
+	}
+	return f.Rules.In(call.PoolName())
+}
+
+// CheckTakesTasks refuses a client that cannot take the task which the rule insists on. In
+// a batch, of which nobody gets a task, no such tool is called.
+func (f *Face) CheckTakesTasks(call *inbound.Call, rec *audit.Record) error {
+	if call.Message.Batch && slices.ContainsFunc(call.Message.Calls, func(c mcp.Call) bool { return isRequired(f.ruleOf(call, &c)) }) {
+		return fault.RequiredInBatch
+	}
+	switch {
+	case !isRequired(f.Rule(call)) || f.Upgradable(call) || f.AsksTask(call):
+		return nil
+	case call.Single().Era == mcp.EraModern:
+		return cmp.Or(CheckServed(call, rec), error(mcp.ErrMissingTasks))
+	}
+	return fault.TaskRequired
+}
+
+func isRequired(rule *upgrade.Rule) bool { return rule != nil && rule.Required }
+
+// CheckServed refuses a request for what a server must not let pass. It is called where
+// berth itself is the server: of what it passes on the upstream judges.
+func CheckServed(call *inbound.Call, rec *audit.Record) error {
+	if !call.DeclaresJSON() {
+		return fault.ContentType
+	}
+	if !call.TakesAnswers() {
+		return fault.Accept
+	}
+	if call.Era() == mcp.EraLegacy {
+		return call.CheckLegacyVersion()
+	}
+	missing, refusal := call.Single().CheckServed(call.HTTP.Header, call.Endpoint.Lenient)
+	if refusal != nil {
+		return refusal
+	}
+	for _, header := range missing {
+		rec.Lacked(header)
+	}
+	return nil
+}

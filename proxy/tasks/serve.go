@@ -1,0 +1,92 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/upgrade"
+)
+
+// Serve answers a request about a task of berth's own making.
+func (r *Request) Serve(ctx context.Context) error {
+	r.At.Source = sourceUpgraded
+	c := r.Single()
+	if c.Era == mcp.EraLegacy {
+		return r.serveCore(ctx, c)
+	}
+	if err := CheckServed(r.Call, r.Rec); err != nil {
+		return err
+	}
+	if !c.DeclaresTasks {
+		return mcp.ErrMissingTasks
+	}
+	switch c.Method {
+	case mcp.MethodGetTask:
+		return r.get(ctx, c.TaskID)
+	case mcp.MethodUpdateTask:
+		return r.update(ctx, c.TaskID)
+	}
+	_, err := r.cancel(ctx)
+	if errors.Is(err, upgrade.ErrTerminal) {
+		err = nil // an end is acknowledged here (Tasks extension, "Task Cancellation")
+	}
+	return r.acknowledge(err)
+}
+
+func (r *Request) get(ctx context.Context, id string) error {
+	view, err := r.Face.Tasks.Get(ctx, id, r.Asker())
+	defer view.Return()
+	if err := r.mayHear(ctx, view.Task, err); err != nil {
+		return err
+	}
+	r.Out.Respond(wire.StatusOK, view.Response(r.ID)...)
+	return nil
+}
+
+func (r *Request) update(ctx context.Context, id string) error {
+	answers, err := mcp.InputResponses(r.Body)
+	if err != nil {
+		return err
+	}
+	if err := r.mayChange(ctx, id); err != nil {
+		return err
+	}
+	envelope := r.Envelope()
+	return r.acknowledge(r.Face.Tasks.Update(ctx, id, r.Asker(), answers, &envelope))
+}
+
+// cancel gives up the task that the request is about, in the caller's name. Its
+// errors are those of upgrade.Tasks.Cancel, and of mayChange.
+func (r *Request) cancel(ctx context.Context) (upgrade.Task, error) {
+	id := r.Single().TaskID
+	if err := r.mayChange(ctx, id); err != nil {
+		return upgrade.Task{}, err
+	}
+	who, envelope := r.Asker(), r.Envelope()
+	who.Envelope = &envelope
+	return r.Face.Tasks.Cancel(ctx, id, who)
+}
+
+// mayChange refuses who must not be told of the task.
+func (r *Request) mayChange(ctx context.Context, id string) error {
+	task, err := r.Face.Tasks.Peek(ctx, id, r.Asker())
+	return r.mayHear(ctx, task, err)
+}
+
+// mayHear returns what the caller is told in place of what was found, nil if nothing speaks
+// against that, and reports who holds the task.
+func (r *Request) mayHear(ctx context.Context, task upgrade.Task, err error) error {
+	r.Rec.Holder = task.Holder
+	return r.Face.Callers.Caller(r.Way).MayHear(ctx, task, err)
+}
+
+// acknowledge answers with an empty result, unless err says otherwise.
+func (r *Request) acknowledge(err error) error {
+	if err != nil {
+		return err
+	}
+	r.Out.Respond(wire.StatusOK, mcp.EmptyResponse(r.ID))
+	return nil
+}
