@@ -26,7 +26,7 @@ func (t *Tasks) Create(ctx context.Context, c task.Creation) (*runner.Held, erro
 	return h, err
 }
 
-// create is Create for a call that may have a name. It fails with errKeyTaken if another
+// create is Create for a call that may have a name. It fails with ErrKeyTaken if another
 // one has it.
 func (t *Tasks) create(ctx context.Context, c task.Creation, once task.Once) (*runner.Held, error) {
 	if t.ledger.Store.Shared() {

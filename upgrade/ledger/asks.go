@@ -87,23 +87,19 @@ func (a Asks) Open(ctx context.Context, behind string) ([]OpenAsk, error) {
 // it did not come.
 func (a Asks) By(ctx context.Context, behind, key string) (task string, err error) {
 	asked, err := a.all(ctx, behind)
-	for _, ask := range asked {
-		if string(ask.ID) == key {
-			return ask.Task, nil
-		}
-	}
-	return "", err
+	return askedBy(asked, key), err
 }
 
 // Waiting returns the task whose upstream waits, in the session that BehindKey names, for
 // the response with this raw id; "" if none does. The error wraps storage.ErrUnavailable.
 func (a Asks) Waiting(ctx context.Context, behind string, id []byte) (task string, err error) {
 	open, err := a.Open(ctx, behind)
-	key := mcp.IDKey(id)
-	for _, ask := range open {
-		if string(ask.ID) == key {
-			return ask.Task, nil
-		}
+	return askedBy(open, mcp.IDKey(id)), err
+}
+
+func askedBy(asked []OpenAsk, key string) (task string) {
+	if at := slices.IndexFunc(asked, func(ask OpenAsk) bool { return string(ask.ID) == key }); at >= 0 {
+		return asked[at].Task
 	}
-	return "", err
+	return ""
 }

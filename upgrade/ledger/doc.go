@@ -11,12 +11,12 @@
 // beside the record, so that polls of a working task never read them. Where no other process
 // sees the store, leases, epochs and rights to tell cost nothing.
 //
-//	ledger.go, live.go, kept.go      what a task has in the store, from its making to its end
-//	records.go, call.go, oncekeys.go records with their outcomes, calls, idempotency keys
-//	lists.go, sessions.go, asks.go   what can be found without a task's id
-//	queues.go, turn.go, slots.go     who waits for a place at an upstream
-//	epoch.go, word.go, clock.go      what the store is trusted with, and its time
-//	lease.go, delivery.go            who lives, and who tells a client
-//	notices.go, watcher.go           who is woken by what
-//	backlog.go, quota.go             what waits for the store, what tasks may keep
+//	ledger.go, live.go                   what a task has in the store, from its making to its end
+//	records.go, call.go, oncekeys.go     records with their outcomes, calls, idempotency keys
+//	lists.go, sessions.go, asks.go       what can be found without a task's id
+//	queues.go, turn.go                   who waits for a place at an upstream
+//	epoch.go, word.go, clock.go          what the store is trusted with, and its time
+//	lease.go, delivery.go                who lives, and who tells a client
+//	notices.go, watcher.go               who is woken by what
+//	backlog.go, quota.go                 what waits for the store, what tasks may keep
 package ledger

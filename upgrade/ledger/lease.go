@@ -66,7 +66,7 @@ func (l *Lease) Slept(since time.Time) bool {
 	return since.Before(l.woke) || !l.tried.IsZero() && time.Since(l.tried) > l.life
 }
 
-// Renew keeps the lease. It fails with errLeaseLost if others may have taken this process
+// Renew keeps the lease. It fails with ErrLeaseLost if others may have taken this process
 // for dead meanwhile, and with ErrDraining once it was given up.
 func (l *Lease) Renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, StoreTime)

@@ -14,6 +14,7 @@ import (
 // OnceKeys are the idempotency keys that were used.
 type OnceKeys struct{ store Store }
 
+// ErrKeyTaken says that a key is another task's.
 var ErrKeyTaken = errors.New("upgrade: another call with this key was first")
 
 // claimTime is how long a key is taken by a creation that was not completed: longer
@@ -75,7 +76,7 @@ func (k OnceKeys) Claim(ctx context.Context, t *task.Task) error {
 
 // Settle makes the recorded task the one of its key, for as long as it lives. Where a
 // claim has run out and another call took the key meanwhile, one of the two wins here,
-// before anything is sent; the other one fails with errKeyTaken.
+// before anything is sent; the other one fails with ErrKeyTaken.
 func (k OnceKeys) Settle(ctx context.Context, t *task.Task, life time.Duration) error {
 	if t.Once == (task.Once{}) {
 		return nil

@@ -9,12 +9,13 @@
 // What it costs: a goroutine a call, and what is large of a call only as it came; deep stacks
 // are left after each step (stack.go), header maps packed while a call waits.
 //
-//	runner.go, pool.go, transport.go   the runner, and how it reaches upstreams
-//	held.go, look.go, progress.go      a held call: its life, its record, what it reports
-//	round.go, place.go, slots.go       a round, and its turn at an upstream
-//	stream.go, asks.go, resume.go      a round of the legacy era
-//	follow.go, follower.go             a task of the upstream's own
-//	table.go, pending.go, abort.go     whose a task is, while that is decided, and if it fails
-//	answer.go, cancel.go, settle.go, sessionend.go  what clients do to held calls
-//	metrics.go                         how an operator sees it
+//	runner.go, pool.go, transport.go     the runner, and how it reaches upstreams
+//	table.go, pending.go                 whose a task is, and while that is open
+//	held.go, step.go, look.go            a held call, its record, and what puts that right
+//	round.go, place.go, slots.go         a round, and its turn at an upstream
+//	stream.go, asks.go, resume.go        a round of the legacy era
+//	follow.go, follower.go               a task of the upstream's own
+//	progress.go, ending.go, abort.go     what a call says, how it ends, how it never was
+//	answer.go, settle.go, sessionend.go  what clients do to held calls
+//	stack.go, metrics.go                 what it costs, how an operator sees it
 package runner

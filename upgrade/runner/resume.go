@@ -16,6 +16,7 @@ const (
 	// ResumeFor is how long an upstream may be out of reach before a stream is given up.
 	ResumeFor = 30 * time.Second
 
+	// resumeFirst and ResumeMost bound how long an upstream is left alone between two attempts.
 	resumeFirst, ResumeMost = 100 * time.Millisecond, 5 * time.Second
 
 	// resumeApart is how far apart streams are opened at least.
@@ -129,6 +130,7 @@ func (s *stream) tryReopen(line context.Context, u *routing.Upstream) (Exchange,
 	return nil, err
 }
 
+// QuietFirst and QuietMost bound how long a stream that was resumed may say nothing.
 const QuietFirst, QuietMost = time.Second, 10 * time.Second
 
 var (

@@ -9,10 +9,10 @@
 //
 // What it costs: a step copies the record, and what it changes of its lists.
 //
-//	task.go, status.go, queuename.go      the record, and how clients see it
-//	transition.go, transitionlegacy.go    its steps
-//	creation.go, creator.go, id.go        how one is made, whose it is, its name
-//	call.go, packed.go, room.go           the call, as it is sent, as it waits, its answer's memory
-//	rule.go, rules.go, glob.go, policy.go what operators say
-//	failure.go, refusal.go                why a task failed, or was not made
+//	task.go                              the record, and how clients see it
+//	transition.go, transitionlegacy.go   its steps
+//	creation.go, creator.go, id.go       how one is made, whose it is, its name
+//	call.go, packed.go, room.go          the call as it is sent, as it waits, its answer's memory
+//	rule.go, glob.go                     what operators say
+//	failure.go                           why a task failed, or was not made
 package task
