@@ -17,7 +17,7 @@ const sourceFanout sticky.Source = "fanout"
 
 // listTasks answers with one page of a list of tasks that berth makes.
 func (x *request) listTasks() error {
-	page, err := x.p.lists.List(x.ctx, tasklist.Query{Way: x.way(), Upstreams: x.listed(), Record: &x.rec})
+	page, rule, err := x.p.lists.List(x.ctx, x.way(), x.listed(), &x.rec)
 	var refused *tasklist.Refusal
 	var failed *exchange.SendError
 	switch {
@@ -28,10 +28,10 @@ func (x *request) listTasks() error {
 	case err != nil:
 		return err
 	}
-	if page.Ruled {
-		x.out.ReadBy(page.Rule)
+	if rule != nil {
+		x.out.ReadBy(rule)
 	}
-	x.out.Respond(wire.StatusOK, mcp.Response(x.ID, page.Result))
+	x.out.Respond(wire.StatusOK, mcp.Response(x.ID, page))
 	return nil
 }
 

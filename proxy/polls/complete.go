@@ -57,9 +57,8 @@ func (r *Response) answers(c *inbound.Call) (fits, responds bool) {
 // those who come within keep, unless the poll took so long that they could be given what is
 // too old. Only the first time counts.
 func (p *Poll) complete(answer *Answer, keep time.Duration) {
-	var asks digest
 	if answer != nil && keep > 0 {
-		asks = p.digest() // those who come are compared with it
+		p.shared.sort(p) // those who come are compared with it
 	}
 	p.shared.mu.Lock()
 	defer p.shared.mu.Unlock()
@@ -73,9 +72,7 @@ func (p *Poll) complete(answer *Answer, keep time.Duration) {
 	}
 	if answer == nil || keep <= 0 || now.Sub(p.began) >= joinable || !p.shared.keep(p, keep) {
 		p.shared.drop(p)
-		return
 	}
-	p.shared.sort(p, asks)
 }
 
 // keep keeps p's answer, if there is room. Callers hold the lock.

@@ -27,25 +27,22 @@ func mayShare(x *inbound.Call) bool {
 	return false
 }
 
-// digest digests what p asks; the zero digest, if p is over.
+// digest digests whatever may bear on the answer: the body but for what is a request's own,
+// all headers but for those that are a request's own, and where the request comes from, as its
+// upstream is told. Credentials may stand in headers that berth does not know. What is over
+// asks nothing.
 func (p *Poll) digest() digest {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.call == nil {
+	c := p.call
+	if c == nil {
 		return digest{}
 	}
-	return digestOf(p.call, p.owner)
-}
-
-// digestOf digests whatever may bear on the answer: the body but for what is a request's own,
-// all headers but for those that are a request's own, and where the request comes from, as its
-// upstream is told. Credentials may stand in headers that berth does not know.
-func digestOf(c *inbound.Call, owner string) digest {
 	asks := make([]byte, 0, 2<<10)
 	add := func(part string) {
 		asks = append(binary.BigEndian.AppendUint64(asks, uint64(len(part))), part...)
 	}
-	add(owner)
+	add(p.owner)
 	add(c.HTTP.Host)
 	add(c.HTTP.URL.RawQuery)
 	var names [inbound.UsualHeaders]string

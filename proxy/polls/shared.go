@@ -99,15 +99,15 @@ func (s *Shared) compareFirst(task sticky.Key) {
 	first := s.tasks[task].alone
 	s.mu.Unlock()
 	if first != nil {
-		asks := first.digest()
-		s.mu.Lock()
-		s.sort(first, asks)
-		s.mu.Unlock()
+		s.sort(first)
 	}
 }
 
-// sort files p by what it asks, if it is not yet. Callers hold the lock.
-func (s *Shared) sort(p *Poll, asks digest) {
+// sort files p by what it asks, if it is not yet.
+func (s *Shared) sort(p *Poll) {
+	asks := p.digest()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if g := s.tasks[p.task]; g.alone == p {
 		g.alone, p.asks = nil, asks
 		s.tasks[p.task] = g.with(p)

@@ -13,12 +13,6 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Defaults of NewStaleCache, in bytes.
-const (
-	staleEntry = 64 << 10
-	staleTotal = 64 << 20
-)
-
 // StaleCache keeps tasks as they were last told to a client, within bounds, for the
 // time in which their owner does not answer. What a caller was told is told again
 // only to the same principal or, without principals, to the same credentials.
@@ -62,7 +56,7 @@ func (t *staleTask) size() int { return len(t.poll) + len(t.outcome) + staleOver
 // NewStaleCache returns a cache that holds at most entry bytes a task and total
 // bytes in all; 0 are 64 KiB and 64 MiB.
 func NewStaleCache(entry, total int) *StaleCache {
-	s := &StaleCache{entry: cmp.Or(entry, staleEntry), total: cmp.Or(total, staleTotal)}
+	s := &StaleCache{entry: cmp.Or(entry, 64<<10), total: cmp.Or(total, 64<<20)}
 	tasks, err := simplelru.NewLRU(s.total/staleOverhead+1, func(_ staleKey, t staleTask) { s.bytes -= t.size() })
 	if err != nil {
 		panic(err) // for sizes below one only

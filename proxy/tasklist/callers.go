@@ -32,7 +32,7 @@ func (m *making) callers(ctx context.Context, p place, tasks []mcp.ListedTask) (
 // cursor names, in the order in which they expire. Where that one is gone, so is all that
 // stood before it: what is left is what follows.
 func (m *making) ownPage(ctx context.Context, cursor string) (mcp.TaskList, error) {
-	ids, err := m.Tasks.Mine(ctx, m.PoolName(), m.Principal)
+	ids, err := m.tasks.Mine(ctx, m.PoolName(), m.Principal)
 	if err != nil {
 		return mcp.TaskList{}, err
 	}
@@ -52,8 +52,8 @@ func (m *making) ownPage(ctx context.Context, cursor string) (mcp.TaskList, erro
 // view is a task of berth's own making; zero if it expires at this moment, or nobody knows of
 // it yet.
 func (m *making) view(ctx context.Context, id string) (mcp.ListedTask, error) {
-	view, err := m.Tasks.Glance(ctx, id, m.Asker())
-	if errors.Is(err, upgrade.ErrUnknown) || m.Tasks.Withholds(&view.Task) {
+	view, err := m.tasks.Glance(ctx, id, m.Asker())
+	if errors.Is(err, upgrade.ErrUnknown) || m.tasks.Withholds(&view.Task) {
 		return mcp.ListedTask{}, nil
 	}
 	return view.Core().Listed(), err

@@ -25,8 +25,8 @@ type place struct {
 func (p place) isOwn() bool { return p.Upstream == "" }
 
 // resume goes to where cursor says.
-func (m *making) resume(ctx context.Context, cursor string) error {
-	text, err := m.Keys.Open(ctx, cursorPurpose, m.about, cursor)
+func (m *making) resume(ctx context.Context, cursor string, upstreams []*routing.Upstream) error {
+	text, err := m.keys.Open(ctx, cursorPurpose, m.about, cursor)
 	if errors.Is(err, seal.ErrInvalid) {
 		return mcp.ErrInvalidCursor
 	}
@@ -39,18 +39,13 @@ func (m *making) resume(ctx context.Context, cursor string) error {
 	}
 	for i := range m.places {
 		p := &m.places[i]
-		p.upstream = m.find(p.Upstream)
-		if p.isOwn() && !m.own || !p.isOwn() && p.upstream == nil {
+		if p.isOwn() && !m.own {
 			return mcp.ErrInvalidCursor // the rules are another berth's, or were
 		}
-	}
-	return nil
-}
-
-func (m *making) find(name string) *routing.Upstream {
-	for _, u := range m.Upstreams {
-		if u.Name == name {
-			return u
+		for _, u := range upstreams { // it is there: the cursor is sealed about them
+			if u.Name == p.Upstream {
+				p.upstream = u
+			}
 		}
 	}
 	return nil
@@ -66,5 +61,5 @@ func (m *making) cursor(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return m.Keys.Seal(ctx, cursorPurpose, m.about, text, cursorLife)
+	return m.keys.Seal(ctx, cursorPurpose, m.about, text, cursorLife)
 }

@@ -29,33 +29,17 @@ const (
 	ownPerPage    = 100              // tasks of berth's own making
 )
 
-// Lister makes lists. Its fields must not change once it does.
+// Lister makes lists.
 type Lister struct {
-	Tasks *upgrade.Tasks // those of berth's own making; nil: there are none
-	Rules upgrade.Rules  // which tools' calls become such
-	Keys  *seal.Keyring  // seals cursors
-	Gate  *admission.Gate
-
-	turns chan struct{} // one for each list that is being made
+	tasks *upgrade.Tasks  // those of berth's own making; nil: there are none
+	rules upgrade.Rules   // which tools' calls become such
+	keys  *seal.Keyring   // seals cursors
+	gate  *admission.Gate // is told for want of what a list was not made
+	turns chan struct{}   // one for each list that is being made
 }
 
 func New(tasks *upgrade.Tasks, rules upgrade.Rules, keys *seal.Keyring, gate *admission.Gate) *Lister {
 	return &Lister{tasks, rules, keys, gate, make(chan struct{}, listsAtOnce)}
-}
-
-// Query is one request for a list.
-type Query struct {
-	outbound.Way // in whose name upstreams are asked
-
-	Upstreams []*routing.Upstream // whose tasks the list bears
-	Record    *audit.Record       // is told of each exchange
-}
-
-// Page is what the client is answered.
-type Page struct {
-	Result []byte
-	Ruled  bool        // it is not of berth's own tasks alone,
-	Rule   wire.Header // and these are the pages of browsers that may read it: those that all upstreams let
 }
 
 // MayNot reports whether c asks for a list that there is none of: the modern era has none,
@@ -92,30 +76,32 @@ func IsMissing(c *inbound.Call, at *routing.Decision) bool {
 	return IsAdded(at) && !c.Endpoint.Router.Principals && c.AnyRequest(isList)
 }
 
-// List makes the page that q asks for. Where a session's owner gives none, the error is that
+// List makes the page that w's call asks for, of these upstreams' tasks, and tells rec of each
+// exchange. rule says which pages of browsers may read it: those that all upstreams let; nil
+// is a list of berth's own tasks alone. Where a session's owner gives none, the error is that
 // of the request to it, an *exchange.SendError.
-func (l *Lister) List(ctx context.Context, q Query) (Page, error) {
+func (l *Lister) List(ctx context.Context, w outbound.Way, upstreams []*routing.Upstream, rec *audit.Record) (result []byte, rule wire.Header, err error) {
 	done, err := l.turn(ctx)
 	if err != nil {
-		return Page{}, err
+		return nil, nil, err
 	}
 	defer done()
-	m, err := l.begin(ctx, q)
-	if err != nil {
-		return Page{}, err
+	m := &making{Lister: l, Way: w, record: rec, listed: map[string]struct{}{}}
+	if err := m.begin(ctx, upstreams); err != nil {
+		return nil, nil, err
 	}
 	for range rounds {
 		if err := m.round(ctx); err != nil {
-			return Page{}, err
+			return nil, nil, err
 		}
 		if len(m.page.Tasks) > 0 || len(m.places) == 0 {
 			break
 		}
 	}
 	if m.page.NextCursor, err = m.cursor(ctx); err != nil {
-		return Page{}, err
+		return nil, nil, err
 	}
-	return Page{m.page.Result(), m.ruled, m.rule}, nil
+	return m.page.Result(), m.rule, nil
 }
 
 // turn waits for a turn to make a list, for a short while.
@@ -126,15 +112,9 @@ func (l *Lister) turn(ctx context.Context) (done func(), err error) {
 	case l.turns <- struct{}{}:
 		return func() { <-l.turns }, nil
 	case <-timer.C:
-		l.Gate.Note(fault.ListsBusy)
+		l.gate.Note(fault.ListsBusy)
 		return nil, fault.ListsBusy
 	case <-ctx.Done():
 		return nil, fault.ErrClientGone
 	}
-}
-
-// hasOwn reports whether c's lists bear tasks of berth's own making: only where callers are
-// told apart.
-func (l *Lister) hasOwn(c *inbound.Call) bool {
-	return l.Tasks != nil && c.Endpoint.Router.Principals && l.Rules.In(c.PoolName())
 }

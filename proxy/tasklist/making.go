@@ -8,6 +8,8 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/audit"
+	"berth/proxy/outbound"
 	"berth/proxy/reply"
 	"berth/routing"
 )
@@ -15,45 +17,45 @@ import (
 // making is a list that is being made.
 type making struct {
 	*Lister
-	Query
+	outbound.Way // in whose name upstreams are asked
 
-	own    bool     // it bears tasks of berth's own making
+	record *audit.Record
+	own    bool     // it bears tasks of berth's own making: only where callers are told apart
 	about  []string // what its cursors are good for
 	places []place  // where the list goes on, in the pool's order
 	page   mcp.TaskList
 	listed map[string]struct{} // ids on the page
 	kept   atomic.Int64        // bytes of the upstreams' pages that this round holds
 
-	mu    sync.Mutex // guards the fields below
-	ruled bool       // an upstream has answered
-	rule  wire.Header
+	mu   sync.Mutex  // guards the field below
+	rule wire.Header // nil: no upstream has answered
 }
 
 // begin begins where the cursor says that the list goes on. A cursor is good for this caller
 // and session, and for the very upstreams that it was given out over: where one has come or
 // gone since, only a list from the beginning is whole.
-func (l *Lister) begin(ctx context.Context, q Query) (*making, error) {
-	c := q.Single()
+func (m *making) begin(ctx context.Context, upstreams []*routing.Upstream) error {
+	c := m.Single()
 	if err := c.CheckCursor(); err != nil {
-		return nil, err
+		return err
 	}
-	m := &making{Lister: l, Query: q, own: l.hasOwn(q.Call), listed: map[string]struct{}{}}
-	m.about = []string{q.PoolName(), q.Principal, q.Session}
+	m.own = m.tasks != nil && m.Endpoint.Router.Principals && m.rules.In(m.PoolName())
+	m.about = []string{m.PoolName(), m.Principal, m.Session}
 	if m.own {
 		m.places = append(m.places, place{})
 	}
-	for _, u := range q.Upstreams {
+	for _, u := range upstreams {
 		m.places = append(m.places, place{Upstream: u.Name, upstream: u})
 		m.about = append(m.about, u.Name)
 	}
 	slices.Sort(m.about[3:])
 	if len(m.places) == 0 {
-		return nil, routing.ErrNoUpstream
+		return routing.ErrNoUpstream
 	}
 	if c.Cursor == "" {
-		return m, nil
+		return nil
 	}
-	return m, m.resume(ctx, c.Cursor)
+	return m.resume(ctx, c.Cursor, upstreams)
 }
 
 // round asks each upstream that has more for its next page, and adds what is the
@@ -115,8 +117,8 @@ func (m *making) add(tasks []mcp.ListedTask) {
 func (m *making) ruledBy(rule wire.Header) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.ruled && !reply.SameRule(m.rule, rule) {
-		rule = nil
+	if m.rule != nil && !reply.SameRule(m.rule, rule) {
+		rule = wire.Header{}
 	}
-	m.ruled, m.rule = true, rule
+	m.rule = rule
 }

@@ -17,11 +17,11 @@ import (
 // exchange sends the request to one upstream and reads the page that it answers.
 func (m *making) exchange(ctx context.Context, p place, t outbound.Terms) (mcp.TaskList, error) {
 	out := m.Request(p.upstream, wire.MethodPost, m.URL(p.upstream), m.bodyFor(p))
-	sent := m.Record.Exchange(p.upstream)
+	sent := m.record.Exchange(p.upstream)
 	response, err := outbound.To(m.Endpoint).Send(ctx, p.upstream, out, t)
 	if err != nil {
-		m.Record.Exchanged(sent, audit.ErrorType(err))
-		m.Gate.Note(err)
+		m.record.Exchanged(sent, audit.ErrorType(err))
+		m.gate.Note(err)
 		return mcp.TaskList{}, err
 	}
 	defer response.Body.Close()
@@ -29,7 +29,7 @@ func (m *making) exchange(ctx context.Context, p place, t outbound.Terms) (mcp.T
 	if err == nil {
 		m.ruledBy(reply.CrossOrigin(response.Header))
 	}
-	m.Record.Exchanged(sent, errorType(err))
+	m.record.Exchanged(sent, errorType(err))
 	var refused *Refusal
 	switch {
 	case errors.As(err, &refused) && refused.Code == mcp.CodeInvalidParams && p.Cursor != "":
@@ -67,7 +67,7 @@ func (m *making) read(p place, response *wire.Response) (mcp.TaskList, error) {
 	if response.Status >= 300 && response.Status < 400 {
 		return mcp.TaskList{}, fault.Redirect
 	}
-	body, err := exchange.ReadWhole(response, m.ID, pageBytes, m.Record.CrossedBy(p.upstream))
+	body, err := exchange.ReadWhole(response, m.ID, pageBytes, m.record.CrossedBy(p.upstream))
 	switch {
 	case errors.Is(err, exchange.ErrTooLong), errors.Is(err, exchange.ErrNoResponse), errors.Is(err, exchange.ErrCrossed):
 		return mcp.TaskList{}, fault.BrokenOff(err)
