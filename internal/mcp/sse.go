@@ -35,7 +35,11 @@ type EventReader struct {
 	begun bool // the beginning of the stream was handed out
 }
 
-const initialBuffer = 4 << 10
+// What is held of a stream that says nothing: first, and once an event was larger than that.
+const (
+	firstBuffer = 1 << 10
+	usualBuffer = 4 << 10
+)
 
 // NewEventReader reads events from r.
 func NewEventReader(r io.Reader) *EventReader { return &EventReader{r: r, most: MaxPeek} }
@@ -74,7 +78,7 @@ func (er *EventReader) release() {
 		return
 	}
 	er.from, er.pos, er.to = 0, 0, 0
-	if cap(er.buf) > 4*initialBuffer && !er.cut {
+	if cap(er.buf) > 4*usualBuffer && !er.cut {
 		er.buf = nil
 	}
 }
@@ -93,7 +97,7 @@ func (er *EventReader) makeRoom() {
 		er.to, er.pos, er.from = er.to-er.from, er.pos-er.from, 0
 		return
 	}
-	grown := make([]byte, max(initialBuffer, 2*len(er.buf)))
+	grown := make([]byte, max(firstBuffer, min(4*len(er.buf), usualBuffer), 2*len(er.buf)))
 	copy(grown, er.buf[:er.to])
 	er.buf = grown
 }

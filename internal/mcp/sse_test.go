@@ -301,7 +301,7 @@ func TestEventReaderBoundsItsBuffer(t *testing.T) {
 				break
 			}
 		}
-		if cap(er.buf) > 4*initialBuffer {
+		if cap(er.buf) > 4*usualBuffer {
 			t.Errorf("%s: a buffer of %d bytes outlives its event", how, cap(er.buf))
 		}
 	}

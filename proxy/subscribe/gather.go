@@ -56,7 +56,7 @@ func (l *Subscription) gather() (*feed, error) {
 			return g.outcome(l.unanswered())
 		case <-l.all.Draining:
 			return g.instead(fault.Draining)
-		case <-l.ctx.Done():
+		case <-l.HTTP.Context().Done():
 			return g.instead(fault.ErrClientGone)
 		}
 	}

@@ -21,7 +21,7 @@ type ownLeg struct {
 
 // addOwn starts the leg for the tasks of berth's own making.
 func (l *Subscription) addOwn() {
-	ctx, end := context.WithCancel(l.ctx)
+	ctx, end := context.WithCancel(l.HTTP.Context())
 	agreed := mcp.Filter{}.WithTasks(l.own.ids())
 	g := &ownLeg{leg: &leg{l: l, asked: agreed, agreed: agreed, state: legStanding, end: end}, own: l.own}
 	l.legs = append(l.legs, g.leg)

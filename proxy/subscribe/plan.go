@@ -108,7 +108,7 @@ func byOwner(tasks []routing.Listened) []portion {
 // of berth's own making is left out whole if it is nothing: the upstream may well know
 // nothing of tasks.
 func (l *Subscription) add(p portion, rest mcp.Filter, ids []string) {
-	ctx, end := context.WithCancel(l.ctx)
+	ctx, end := context.WithCancel(l.HTTP.Context())
 	g := &leg{l: l, upstream: p.owner, tasks: p.tasks, states: newStates(p.tasks), end: end}
 	g.asked, g.body = rest, l.Body
 	if named, ok := l.asked.Find(mcp.FilterTasks); ok && (len(ids) > 0 || l.own == nil) {

@@ -49,7 +49,7 @@ func (l *Subscription) turn(silent <-chan time.Time) error {
 		return fault.ErrNobodyLeft
 	case <-l.all.Draining:
 		return errFeedEnded
-	case <-l.ctx.Done():
+	case <-l.HTTP.Context().Done():
 		return fault.ErrClientGone
 	}
 }

@@ -1,7 +1,6 @@
 package subscribe
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -23,8 +22,6 @@ type Subscription struct {
 	Upstreams string        // the names of those that agreed to it; "": none did
 
 	all   *Subscriptions
-	ctx   context.Context // ends with the client, or with the subscription
-	end   context.CancelFunc
 	asked mcp.Filter
 	legs  []*leg // those that have not ended for good
 
@@ -55,7 +52,6 @@ func (s *Subscriptions) newSubscription(r *Request, own *ownTasks) *Subscription
 		grace:        time.NewTimer(0),
 	}
 	l.grace.Stop()
-	l.ctx, l.end = context.WithCancel(r.HTTP.Context())
 	return l
 }
 
@@ -77,7 +73,6 @@ func (l *Subscription) Serve() (*Refusal, error) {
 
 // Close ends all legs and waits for them.
 func (l *Subscription) Close() {
-	l.end()
 	for _, g := range l.legs {
 		g.end()
 	}
