@@ -12,19 +12,18 @@ import (
 
 // Keep keeps the beginning of the session that the answer to an initialize hands out, once
 // its version is known, and returns until when; zero: it is not kept.
-func Keep(ctx context.Context, w outbound.Way, session sticky.Key, version string) time.Time {
+func Keep(ctx context.Context, w outbound.Way, session sticky.Key, version string) (until time.Time) {
 	if !w.Endpoint.Reinit || version == "" {
 		return time.Time{}
 	}
 	sealed, err := (&handshake{Initialize: w.Body, Version: version}).seal(session.ID)
 	if err == nil {
-		var until time.Time
-		if until, err = w.Endpoint.Router.Bindings.KeepHandshake(ctx, session, sealed); err == nil {
-			return until
-		}
+		until, err = w.Endpoint.Router.Bindings.KeepHandshake(ctx, session, sealed)
 	}
-	w.Log.Debug("the handshake of a session is not kept", "pool", w.PoolName(), "error", err)
-	return time.Time{}
+	if err != nil {
+		w.Log.Debug("the handshake of a session is not kept", "pool", w.PoolName(), "error", err)
+	}
+	return until
 }
 
 // Granted adds a request that the session's upstream has granted to what is kept of the

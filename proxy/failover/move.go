@@ -73,21 +73,23 @@ func tryMove(ctx context.Context, c Case, u *routing.Upstream, alive bool) (stic
 	if err != nil {
 		return sticky.Binding{}, outcome, err
 	}
-	next := sticky.Binding{
-		Upstream: opened.Upstream.Name, Alias: c.SealedAlias(opened.ID),
-		Version: kept.Version, Kept: standing.Kept, Tasks: standing.Tasks, Declares: standing.Declares, // what its client was told stands
-	}
-	now, err := c.Endpoint.Router.Bindings.Move(ctx, c.At.Key, standing, next)
-	switch {
-	case err == nil:
+	return rebind(ctx, c, standing, opened)
+}
+
+// rebind makes what was opened the session, unless another berth was first.
+func rebind(ctx context.Context, c Case, standing sticky.Binding, opened *session.Session) (sticky.Binding, Outcome, error) {
+	now, err := c.Endpoint.Router.Bindings.Move(ctx, c.At.Key, standing, sticky.Binding{
+		Upstream: opened.Upstream.Name, Alias: c.SealedAlias(opened.ID), Version: opened.Version,
+		Kept: standing.Kept, Tasks: standing.Tasks, Declares: standing.Declares, // what its client was told stands
+	})
+	if err == nil {
 		return now, Moved, nil
-	case errors.Is(err, sticky.ErrMoved):
-		outcome, err = Overtaken, nil
-	default:
-		outcome = Unkept
 	}
 	opened.End(ctx)
-	return now, outcome, err
+	if errors.Is(err, sticky.ErrMoved) {
+		return now, Overtaken, nil
+	}
+	return now, Unkept, err
 }
 
 // recall reads what is kept of the session.
