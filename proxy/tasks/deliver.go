@@ -30,12 +30,12 @@ type delivery struct {
 
 // join gives w its place among the streams of its task and session.
 func (d *deliveries) join(w *resultWait) {
-	key := deliveryKey{w.task.ID, w.r.SessionKey()}
+	key := deliveryKey{w.task.ID, w.SessionKey()}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	own := d.of[key]
 	if own == nil {
-		own = &delivery{key: key, right: w.r.Face.Tasks.TaskDelivery(&w.task, key.session)}
+		own = &delivery{key: key, right: w.Face.Tasks.TaskDelivery(&w.task, key.session)}
 		if d.of == nil {
 			d.of = map[deliveryKey]*delivery{}
 		}
@@ -54,7 +54,7 @@ func (d *deliveries) leave(w *resultWait) {
 		return
 	}
 	if d.drop(own, w) && !own.over {
-		own.right.GiveBack(w.r.HTTP.Context())
+		own.right.GiveBack(w.HTTP.Context())
 	}
 }
 
@@ -88,7 +88,7 @@ func (d *deliveries) isFirst(w *resultWait) bool {
 // this berth of those that have one. sure is for what must not be told twice, however rare
 // the chance. What another berth tells is not told here later.
 func (w *resultWait) delivers(sure bool) bool {
-	mine, err := w.delivery.right.Take(w.r.HTTP.Context(), sure)
+	mine, err := w.delivery.right.Take(w.HTTP.Context(), sure)
 	if !mine && err == nil {
 		w.delivery.pass(&w.task)
 	}

@@ -19,11 +19,11 @@ const sourceUpgraded sticky.Source = "upgraded"
 
 // Face is what clients see of a berth's tasks. Its fields do not change once it serves.
 type Face struct {
-	Tasks    *upgrade.Tasks // nil: calls stay plain
-	Rules    upgrade.Rules  // which tools' calls become tasks
-	Poller   *taskwatch.Poller
-	Callers  *access.Checker
-	Hurrying <-chan struct{} // closed when nobody is to wait for the end of a task any more
+	Tasks     *upgrade.Tasks // nil: calls stay plain
+	Rules     upgrade.Rules  // which tools' calls become tasks
+	Poller    *taskwatch.Poller
+	Callers   *access.Checker
+	Releasing <-chan struct{} // closed when those who wait for the end of a task are released
 
 	deliveries deliveries
 }

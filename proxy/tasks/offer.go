@@ -1,16 +1,29 @@
 package tasks
 
 import (
-	"bytes"
-	"errors"
 	"time"
 
-	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
-	"berth/proxy/fault"
-	"berth/proxy/reply"
+	"berth/routing"
 )
+
+// offer is what has come of the call: err, waits, judging, judged, begins, an event, or an
+// answer that is no stream.
+type offer struct {
+	u        *routing.Upstream
+	response *wire.Response
+	event    *mcp.Event
+	id       []byte // of the request, at the upstream
+	withheld bool   // it is not for the client, whatever it says
+	refuses  bool   // it says that the upstream has not taken the call on
+	err      error
+	waits    bool        // the call waits for its turn
+	judging  bool        // the status of a refusal has come: its clock stands until the rest has
+	judged   bool        // it was none
+	begins   bool        // an event stream has begun
+	answered chan<- bool // takes one: whether the client has its answer now
+}
 
 // next is what becomes of a client that waits.
 type next int
@@ -38,7 +51,7 @@ func (a *waiting) take(o offer) (next, error) {
 	case !a.narrow:
 		return goOn, nil
 	case o.begins:
-		a.hurry()
+		a.shorten()
 		return goOn, nil
 	case o.event != nil && o.event.Data == nil:
 		return goOn, nil
@@ -50,9 +63,9 @@ func (a *waiting) take(o offer) (next, error) {
 // come to be taken for a refusal: SDKs open the stream before they look at the arguments.
 const firstMessage = 4
 
-// hurry has the rest of the grace be no longer than it takes to refuse a call on a stream
+// shorten has the rest of the grace be no longer than it takes to refuse a call on a stream
 // that has begun.
-func (a *waiting) hurry() {
+func (a *waiting) shorten() {
 	if soon := time.Now().Add(a.grace / firstMessage); soon.Before(a.until) {
 		a.wakeAt(soon)
 	}
@@ -78,81 +91,4 @@ func (a *waiting) freeKey() {
 	ctx, cancel := a.r.Recording()
 	defer cancel()
 	a.held.FreeKey(ctx)
-}
-
-// fail returns what the client is answered with, or puts it at the end of the event stream
-// that it has: a client takes one that just ends for one that goes on.
-func (a *waiting) fail(err error) error {
-	worded := a.r.Word(err)
-	if worded == fault.Internal { // what broke off has no words of its own
-		err, worded = fault.StreamReset, fault.StreamReset
-	}
-	if !a.opened || worded == nil {
-		return err
-	}
-	a.r.Rec.Err, a.r.Rec.Code = err, worded.Code
-	return a.r.Out.WriteThrough(reply.Event(worded.Body(a.r.ID)))
-}
-
-// plainly gives a failure that is worded as a task's the status that it has as an answer.
-func plainly(err error) error {
-	if worded, ok := errors.AsType[*mcp.Error](err); ok && worded.Status == 0 {
-		answer := *worded
-		answer.Status = wire.StatusBadGateway
-		return &answer
-	}
-	return err
-}
-
-// takeEvent passes an event on, and reports whether it ends the answer. Progress bears the
-// client's own token, or is not for it.
-func (a *waiting) takeEvent(o offer) (ends bool, err error) {
-	raw, message := o.event.Raw, o.event.Data
-	says, unread := mcp.PeekAnswer(message, false)
-	switch ends = unread == nil && len(message) > 0 && says.Method == ""; {
-	case ends:
-		if raw, err = a.lastEvent(o); err != nil {
-			return true, err
-		}
-	case isProgress(message, &says):
-		token := a.r.Single().ProgressToken
-		if token == nil {
-			return false, nil
-		}
-		raw = reply.Event(mcp.WithProgressToken(message, token))
-	}
-	if !a.opened {
-		a.opened = true
-		a.r.Root.StreamHeaders(o.response)
-		a.r.Out.WriteHeader(o.response.Status)
-	}
-	return ends, a.r.Out.WriteThrough(raw)
-}
-
-func isProgress(message []byte, says *mcp.Answer) bool {
-	if says.Method != mcp.MethodProgress {
-		return false
-	}
-	_, ok := mcp.PeekProgress(message)
-	return ok
-}
-
-// lastEvent returns the response as the client is to get it, or what it gets instead. It fails
-// where the client can still be answered with an error.
-func (a *waiting) lastEvent(o offer) (raw []byte, err error) {
-	raw = o.event.Raw
-	if !bytes.Equal(o.id, a.r.ID) {
-		raw = reply.Event(mcp.WithID(o.event.Data, a.r.ID))
-	}
-	instead, err := a.r.Root.Observe(o.u, exchange.Piece{Raw: raw, Message: o.event.Data, Between: true})
-	switch {
-	case err != nil && !a.opened:
-		return nil, err
-	case err != nil:
-		instead = a.r.Word(err).Body(a.r.ID)
-	}
-	if instead != nil {
-		raw = reply.Event(instead)
-	}
-	return raw, nil
 }

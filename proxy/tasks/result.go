@@ -19,7 +19,8 @@ import (
 // meanwhile, with what the call says and asks on its way. A client that hangs up ends
 // nothing but that.
 type resultWait struct {
-	r       *Request
+	*Request
+
 	watch   *taskwatch.Watch
 	task    upgrade.Task     // as it was seen last
 	waits   bool             // the task had not ended when it was asked for
@@ -28,7 +29,7 @@ type resultWait struct {
 	delivery *delivery     // nil: there is no stream
 	turn     chan struct{} // holds one when this stream is the one that is told from now on
 
-	told
+	sent
 	progress reply.Progress
 }
 
@@ -36,7 +37,7 @@ type resultWait struct {
 func (r *Request) awaitResult(ctx context.Context) error {
 	id := r.Single().TaskID
 	// Watched before it is looked at: no change may fall between the two.
-	w := &resultWait{r: r, watch: r.Face.Poller.Watch(id)}
+	w := &resultWait{Request: r, watch: r.Face.Poller.Watch(id)}
 	defer w.watch.Stop()
 	task, err := r.Face.Poller.Record(r.HTTP.Context(), id, r.Asker())
 	if err := r.mayHear(ctx, task, err); err != nil {
@@ -55,7 +56,7 @@ func (r *Request) awaitResult(ctx context.Context) error {
 func (w *resultWait) run() error {
 	w.waits = true
 	err := w.open()
-	defer w.r.Face.deliveries.leave(w)
+	defer w.Face.deliveries.leave(w)
 	if w.isOpen() {
 		defer w.silence.Stop()
 	}
@@ -84,15 +85,15 @@ func (w *resultWait) follow() error {
 
 // open gives the client the beginning of a stream, if it takes one.
 func (w *resultWait) open() error {
-	if !inbound.AcceptsEvents(w.r.HTTP.Header) {
+	if !inbound.AcceptsEvents(w.HTTP.Header) {
 		return nil
 	}
-	w.r.Out.OwnStreamHeaders()
-	w.r.Out.WriteHeader(wire.StatusOK)
-	w.silence = w.r.Out.NewKeepAlive()
-	w.progress.Begin(w.r.Single().ProgressToken)
-	w.r.Face.deliveries.join(w)
-	return w.r.Out.WriteThrough(reply.Comment)
+	w.Out.OwnStreamHeaders()
+	w.Out.WriteHeader(wire.StatusOK)
+	w.silence = w.Out.NewKeepAlive()
+	w.progress.Begin(w.Single().ProgressToken)
+	w.Face.deliveries.join(w)
+	return w.Out.WriteThrough(reply.Comment)
 }
 
 // isOpen reports whether the client has the beginning of a stream.
@@ -104,7 +105,7 @@ func (w *resultWait) next() error {
 	if err := w.pause(); err != nil {
 		return err
 	}
-	task, err := w.r.Face.Poller.Record(w.r.HTTP.Context(), w.task.ID, w.r.Asker())
+	task, err := w.Face.Poller.Record(w.HTTP.Context(), w.task.ID, w.Asker())
 	switch {
 	case errors.Is(err, upgrade.ErrUnknown):
 		return err
@@ -117,7 +118,7 @@ func (w *resultWait) next() error {
 // pause waits for a word that the task has changed, for as long as none is needed. Who
 // waits for what a draining berth holds can ask another one.
 func (w *resultWait) pause() error {
-	due := time.NewTimer(w.r.Face.Poller.Interval(w.task.Terms.PollInterval))
+	due := time.NewTimer(w.Face.Poller.Interval(w.task.Terms.PollInterval))
 	defer due.Stop()
 	for {
 		var err error
@@ -131,61 +132,16 @@ func (w *resultWait) pause() error {
 			return nil
 		case <-w.silence.Due():
 			w.silence.Said()
-			err = w.r.Out.WriteThrough(reply.Comment)
+			err = w.Out.WriteThrough(reply.Comment)
 		case <-w.progress.Due():
-			err = w.r.Out.WriteThrough(reply.Event(mcp.MessageWithRelatedTask(w.progress.Next(), w.task.ID)))
-		case <-w.r.Face.Hurrying:
+			err = w.Out.WriteThrough(reply.Event(mcp.MessageWithRelatedTask(w.progress.Next(), w.task.ID)))
+		case <-w.Face.Releasing:
 			err = fault.Draining
-		case <-w.r.HTTP.Context().Done():
+		case <-w.HTTP.Context().Done():
 			err = fault.ErrClientGone
 		}
 		if err != nil {
 			return err
 		}
 	}
-}
-
-// end gives the client what the call returned. One who has waited goes on to wait for a
-// store that is away, and for room.
-func (w *resultWait) end() error {
-	for {
-		view, err := w.r.Face.Poller.View(w.r.HTTP.Context(), w.task.ID, w.r.Asker())
-		if err == nil {
-			return w.answer(view)
-		}
-		if w.waits && !errors.Is(err, upgrade.ErrUnknown) {
-			err = w.pause()
-		}
-		if err != nil {
-			return w.refuse(err)
-		}
-	}
-}
-
-// answer gives the response, as the whole answer or as the last event.
-func (w *resultWait) answer(view upgrade.View) error {
-	defer view.Return()
-	w.r.Rec.ToolFailed = view.ToolFailed
-	response := view.CoreResponse(w.r.ID)
-	if !w.isOpen() {
-		w.r.Out.Respond(wire.StatusOK, response...)
-		return nil
-	}
-	return w.r.Out.WriteEvent(response)
-}
-
-// refuse gives an error in place of the response.
-func (w *resultWait) refuse(err error) error {
-	if !w.isOpen() {
-		return err
-	}
-	answer := w.r.Word(err)
-	if answer == nil {
-		return err
-	}
-	w.r.Rec.Err, w.r.Rec.Code = err, answer.Code
-	if err := w.r.Out.WriteThrough(reply.Event(answer.Body(w.r.ID))); err != nil {
-		return err
-	}
-	return nil
 }

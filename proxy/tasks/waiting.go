@@ -5,33 +5,11 @@ import (
 	"time"
 
 	"berth/internal/mcp"
-	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
 	"berth/proxy/reply"
-	"berth/routing"
 	"berth/upgrade"
 )
-
-// patience is how long the client of a call waits before it is given the task.
-type patience struct {
-	after   time.Duration // for the answer, whatever that is
-	grace   time.Duration // for a refusal alone; from the same moment
-	lasting bool          // the task does not depend on the client: others may have the handle
-}
-
-func (p patience) most() time.Duration { return max(p.after, p.grace) }
-
-// withhold is how long the client may yet get something else than the handle.
-func (p patience) withhold() time.Duration {
-	if p.most() == 0 {
-		return 0
-	}
-	return p.most() + judgeTime
-}
-
-// judgeTime bounds for how long the clock of a client stands while a refusal is judged.
-const judgeTime = 6 * time.Second
 
 // waiting is the client of a call that may become a task: until its patience is over it
 // waits for the answer itself, or for a refusal. The held call's goroutine offers it what
@@ -52,26 +30,9 @@ type waiting struct {
 	opened bool          // an event stream to the client has begun
 }
 
-// offer is what has come of the call: err, waits, judging, judged, begins, an event, or an
-// answer that is no stream.
-type offer struct {
-	u        *routing.Upstream
-	response *wire.Response
-	event    *mcp.Event
-	id       []byte // of the request, at the upstream
-	withheld bool   // it is not for the client, whatever it says
-	refuses  bool   // it says that the upstream has not taken the call on
-	err      error
-	waits    bool        // the call waits for its turn
-	judging  bool        // the status of a refusal has come: its clock stands until the rest has
-	judged   bool        // it was none
-	begins   bool        // an event stream has begun
-	answered chan<- bool // takes one: whether the client has its answer now
-}
-
-// attend starts the call and gives its client the answer while p lasts, and then the
+// awaitAnswer starts the call and gives its client the answer while p lasts, and then the
 // handle.
-func (r *Request) attend(held *upgrade.Held, p patience) error {
+func (r *Request) awaitAnswer(held *upgrade.Held, p patience) error {
 	a := &waiting{
 		patience: p, r: r, endpoint: r.Endpoint, held: held, offers: make(chan offer), left: make(chan struct{}),
 		stay: func() bool { return true }, narrow: p.after == 0,

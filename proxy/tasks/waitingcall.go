@@ -3,11 +3,8 @@ package tasks
 import (
 	"bytes"
 	"context"
-	"io"
-	"strconv"
 	"time"
 
-	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/outbound"
 	"berth/routing"
@@ -72,17 +69,6 @@ func (a *waiting) sendRefused(ctx context.Context, u *routing.Upstream, c *upgra
 	return a.offerAnswer(ctx, u, c, response, body, maxAnswer)
 }
 
-// closer closes body, as it is now.
-func closer(body io.Closer) func() { return func() { body.Close() } }
-
-// ofLength returns response as one whose body has another length.
-func ofLength(response *wire.Response, length int) *wire.Response {
-	other := *response
-	other.Header, other.ContentLength = response.Header.Clone(), int64(length)
-	other.Header.Set("Content-Length", strconv.Itoa(length))
-	return &other
-}
-
 // offerAnswer offers an answer that is no stream, and returns it if the client does not take
 // it.
 func (a *waiting) offerAnswer(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response, body begunAnswer, maxAnswer int64) (upgrade.Exchange, error) {
@@ -97,89 +83,10 @@ func (a *waiting) offerAnswer(ctx context.Context, u *routing.Upstream, c *upgra
 	return outbound.NewHeldAnswer(ctx, response, body, maxAnswer, c.Room), nil
 }
 
-// wholeAnswer is how much of an answer is waited for before the client gets it, in bytes.
-// Shorter ones are not begun before they are whole: one that stalls half-way could not
-// become a task any more. Longer ones pass as they come.
-const wholeAnswer = 64 << 10
-
-// begunAnswer is a body whose beginning was read.
-type begunAnswer struct {
-	io.Reader
-	io.Closer
-	head []byte
-}
-
-// readAnswer waits for an answer, or for so much of it as is waited for.
-func readAnswer(body io.ReadCloser) (begunAnswer, error) {
-	head, err := io.ReadAll(io.LimitReader(body, wholeAnswer))
-	return begunAnswer{io.MultiReader(bytes.NewReader(head), body), body, head}, err
-}
-
 // givenError is what ends a call whose client was given the answer.
 func (o offer) givenError() error {
 	if o.refuses {
 		return upgrade.ErrRefused
 	}
 	return upgrade.ErrAnswered
-}
-
-// under returns the answer as one to the request with this id: the call may have another at
-// the upstream. What does not name the call stays as it came.
-func (o offer) under(id []byte) *wire.Response {
-	body, ok := o.response.Body.(begunAnswer)
-	if !ok || bytes.Equal(o.id, id) || len(body.head) == wholeAnswer {
-		return o.response
-	}
-	if a, err := mcp.PeekAnswer(body.head, false); err != nil || !a.Answers(o.id) {
-		return o.response
-	}
-	text := mcp.WithID(body.head, id)
-	renamed := ofLength(o.response, len(text))
-	renamed.Body = begunAnswer{bytes.NewReader(text), body.Closer, text}
-	return renamed
-}
-
-// isWithheld reports whether an answer is not passed on to who made the request with this
-// id: a task that nobody asked for is followed, and another request's answer dropped. Of a
-// longer one the id may still come.
-func (b begunAnswer) isWithheld(id []byte) bool {
-	a, err := mcp.PeekAnswer(b.head, true)
-	if err != nil || a.CreatesTask() {
-		return err == nil
-	}
-	named := a.ID != nil || len(b.head) < wholeAnswer
-	return named && a.Method == "" && !a.Answers(id) && !a.IsNobodys()
-}
-
-// waitingStream is an event stream of which the client gets what comes while it waits.
-type waitingStream struct {
-	*outbound.HeldAnswer
-	a   *waiting
-	ctx context.Context // of the exchange: its reader's life
-	u   *routing.Upstream
-	id  []byte // of the request
-}
-
-// Next implements upgrade.Exchange.
-func (s *waitingStream) Next() (upgrade.Message, error) {
-	e, err := s.Event()
-	if err != nil {
-		return upgrade.Message{}, err
-	}
-	// The event's bytes are the reader's; the client has them before the next is read.
-	o := offer{u: s.u, response: s.Response, event: &e, id: s.id, withheld: s.isWithheld(e.Data), refuses: refusesOnStream(e.Data, s.id)}
-	if s.a.offer(s.ctx, o) {
-		return upgrade.Message{}, o.givenError()
-	}
-	return outbound.MessageOf(e), nil
-}
-
-// isWithheld reports whether a message is none for the client: a response to another
-// request, a task that nobody asked for, or what may be either.
-func (s *waitingStream) isWithheld(message []byte) bool {
-	if message == nil {
-		return false
-	}
-	a, err := mcp.PeekAnswer(message, false)
-	return err != nil || a.CreatesTask() || a.Method == "" && !a.Answers(s.id)
 }

@@ -1,0 +1,75 @@
+package tasks
+
+import (
+	"maps"
+	"slices"
+
+	"berth/internal/mcp"
+	"berth/proxy/reply"
+	"berth/upgrade"
+)
+
+// unasked are the open asks that this stream has not given yet, as far as it has seen them.
+// Only in the session that the call lives in is there a way back for what a client answers.
+func (w *resultWait) unasked() []upgrade.Ask {
+	unasked := slices.DeleteFunc(w.task.OpenAsks(), func(a upgrade.Ask) bool { return a.Request == nil || w.asked[a.Key] })
+	if len(unasked) == 0 || !w.isAtHome() {
+		return nil
+	}
+	return unasked
+}
+
+// questions are these asks, which the stream has given from then on.
+func (w *resultWait) questions(asks []upgrade.Ask) (events []byte) {
+	for _, ask := range asks {
+		if w.asked == nil {
+			w.asked = map[string]bool{}
+		}
+		w.asked[ask.Key] = true
+		events = append(events, reply.Event(mcp.MessageWithRelatedTask(w.numbered(ask.Request), w.task.ID))...)
+	}
+	return events
+}
+
+// forgetClosed forgets the asks that are open no more: their ids may come again.
+func (w *resultWait) forgetClosed() {
+	if len(w.asked) == 0 {
+		return
+	}
+	open := w.task.OpenAsks()
+	maps.DeleteFunc(w.asked, func(key string, _ bool) bool {
+		return !slices.ContainsFunc(open, func(a upgrade.Ask) bool { return a.Key == key })
+	})
+}
+
+// isAtHome reports whether the request is in the session of the task's call, and that is
+// where it was.
+func (w *resultWait) isAtHome() bool {
+	r := w.Request
+	if w.task.Session != r.SessionKey() {
+		return false
+	}
+	if r.Session == "" {
+		return true
+	}
+	router := r.Endpoint.Router
+	// Where it is now: the near cache does not know of a move by another berth.
+	binding, err := router.Bindings.Reload(r.HTTP.Context(), router.SessionKey(r.Principal, r.Session))
+	if err != nil {
+		binding, err = router.UseSession(r.HTTP.Context(), r.Principal, r.Session)
+	}
+	if err != nil {
+		return true // answers find their way as ever, once they can
+	}
+	alias, err := r.AliasIn(binding.Alias)
+	r.Alias = alias
+	return err == nil && binding.Upstream == w.task.Upstream && r.Behind() == w.task.Behind
+}
+
+// numbered is a message with what its server numbers as the client knows it.
+func (w *resultWait) numbered(message []byte) []byte {
+	if w.Alias == "" {
+		return message
+	}
+	return mcp.TagMessage(message, w.Tag())
+}

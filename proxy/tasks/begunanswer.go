@@ -1,0 +1,67 @@
+package tasks
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+
+	"berth/internal/mcp"
+	"berth/internal/wire"
+)
+
+// closer closes body, as it is now.
+func closer(body io.Closer) func() { return func() { body.Close() } }
+
+// ofLength returns response as one whose body has another length.
+func ofLength(response *wire.Response, length int) *wire.Response {
+	other := *response
+	other.Header, other.ContentLength = response.Header.Clone(), int64(length)
+	other.Header.Set("Content-Length", strconv.Itoa(length))
+	return &other
+}
+
+// wholeAnswer is how much of an answer is waited for before the client gets it, in bytes.
+// Shorter ones are not begun before they are whole: one that stalls half-way could not
+// become a task any more. Longer ones pass as they come.
+const wholeAnswer = 64 << 10
+
+// begunAnswer is a body whose beginning was read.
+type begunAnswer struct {
+	io.Reader
+	io.Closer
+	head []byte
+}
+
+// readAnswer waits for an answer, or for so much of it as is waited for.
+func readAnswer(body io.ReadCloser) (begunAnswer, error) {
+	head, err := io.ReadAll(io.LimitReader(body, wholeAnswer))
+	return begunAnswer{io.MultiReader(bytes.NewReader(head), body), body, head}, err
+}
+
+// under returns the answer as one to the request with this id: the call may have another at
+// the upstream. What does not name the call stays as it came.
+func (o offer) under(id []byte) *wire.Response {
+	body, ok := o.response.Body.(begunAnswer)
+	if !ok || bytes.Equal(o.id, id) || len(body.head) == wholeAnswer {
+		return o.response
+	}
+	if a, err := mcp.PeekAnswer(body.head, false); err != nil || !a.Answers(o.id) {
+		return o.response
+	}
+	text := mcp.WithID(body.head, id)
+	renamed := ofLength(o.response, len(text))
+	renamed.Body = begunAnswer{bytes.NewReader(text), body.Closer, text}
+	return renamed
+}
+
+// isWithheld reports whether an answer is not passed on to who made the request with this
+// id: a task that nobody asked for is followed, and another request's answer dropped. Of a
+// longer one the id may still come.
+func (b begunAnswer) isWithheld(id []byte) bool {
+	a, err := mcp.PeekAnswer(b.head, true)
+	if err != nil || a.CreatesTask() {
+		return err == nil
+	}
+	named := a.ID != nil || len(b.head) < wholeAnswer
+	return named && a.Method == "" && !a.Answers(id) && !a.IsNobodys()
+}

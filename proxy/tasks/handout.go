@@ -1,0 +1,46 @@
+package tasks
+
+import (
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/fault"
+	"berth/upgrade"
+)
+
+// beginLasting starts a call and hands its task out, whether the client is there still or
+// not, once it has waited for a refusal.
+func (r *Request) beginLasting(held *upgrade.Held, p patience) error {
+	if p.most() > 0 {
+		return r.awaitAnswer(held, p)
+	}
+	view := upgrade.View{Task: held.Task()}
+	held.Start(nil)
+	defer held.Handed()
+	return held.HandOut(func() error { return r.handOut(view) })
+}
+
+// hand gives the client the task's handle as the whole answer.
+func (r *Request) hand(held *upgrade.Held) error {
+	if r.HTTP.Context().Err() != nil {
+		return fault.ErrClientGone
+	}
+	return r.handOut(upgrade.View{Task: held.Task()})
+}
+
+// handOut answers with the handle of the task in view.
+func (r *Request) handOut(view upgrade.View) error {
+	r.Rec.Task, r.Rec.Holder = view.ID, view.Holder
+	r.Out.Respond(wire.StatusOK, mcp.Response(r.ID, r.handle(view)))
+	if r.Out.Failed != nil {
+		return r.Out.Failed
+	}
+	return r.Out.Flush()
+}
+
+// handle words the handle of a task as the client's era has it.
+func (r *Request) handle(view upgrade.View) []byte {
+	if r.Era() == mcp.EraLegacy {
+		return view.Core().Handle()
+	}
+	return view.Handle()
+}
