@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
@@ -13,7 +12,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/metric/noop"
 )
 
 const (
@@ -64,9 +62,6 @@ func New(l inbound.Limits, meters metric.MeterProvider, log *slog.Logger) *Gate 
 	if most := memory.Limit(); most > 0 {
 		buffered = min(buffered, max(most/ofMemory, perCaller*l.Body))
 	}
-	if meters == nil {
-		meters = noop.NewMeterProvider()
-	}
 	g := &Gate{
 		inFlight: int64(l.InFlight),
 		calls:    limit.NewGauge(int64(l.InFlight), int64(l.InFlightPerCaller)),
@@ -78,7 +73,7 @@ func New(l inbound.Limits, meters metric.MeterProvider, log *slog.Logger) *Gate 
 		log:      log,
 		ofCount:  series.NewSets(func(why string) []attribute.KeyValue { return []attribute.KeyValue{attribute.String("reason", why)} }),
 	}
-	g.measure(meters.Meter("berth/proxy"))
+	g.measure(series.Meter(meters, "berth/proxy"))
 	return g
 }
 
@@ -87,12 +82,7 @@ func (g *Gate) measure(meter metric.Meter) {
 	g.counter, _ = meter.Int64Counter("berth.shed", metric.WithDescription("Requests turned away because there was no room, or because their caller takes too much."))
 	series.Begin(g.counter, series.Of("reason", reasons...))
 	for name, gauge := range map[string]*limit.Gauge{"berth.calls.open": g.calls, "berth.streams.open": g.streams, "berth.bodies.bytes": g.bodies} {
-		_, _ = meter.Int64ObservableGauge(name,
-			metric.WithDescription("What is held at present, of what limits bound."),
-			metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-				o.Observe(gauge.Held())
-				return nil
-			}))
+		series.Gauge(meter, name, "What is held at present, of what limits bound.", "", gauge.Held)
 	}
 }
 

@@ -51,8 +51,8 @@ func (r *Record) Exchanged(e Exchange, errorType string) {
 	if e.span.IsRecording() {
 		e.span.SetAttributes(r.about()...)
 	}
-	labels := exchangeLabels{operationLabels{r.call.PoolName(), r.call.MethodLabel(), errorType}, e.upstream.Name}
-	r.reporter.exchanges.Inst().Record(r.ctx, time.Since(e.started).Seconds(), r.reporter.ofExchanges.Of(labels).Record...)
+	labels := durationLabels{r.call.PoolName(), r.call.MethodLabel(), errorType, e.upstream.Name}
+	r.reporter.exchanges.Inst().Record(r.ctx, time.Since(e.started).Seconds(), r.reporter.ofDurations.Of(labels).Record...)
 	endWith(e.span, errorType)
 }
 

@@ -46,27 +46,20 @@ func statusClass(class int) string {
 	return strconv.Itoa(class) + "xx"
 }
 
-// operationLabels are what requests are timed by.
-type operationLabels struct {
+// durationLabels are what requests, and exchanges with upstreams, are timed by.
+type durationLabels struct {
 	pool, method string
 	errorType    string // "": it went well
+	upstream     string // "": of a request
 }
 
-func (l operationLabels) attributes() []attribute.KeyValue {
+func (l durationLabels) attributes() []attribute.KeyValue {
 	attributes := []attribute.KeyValue{attribute.String("pool", l.pool), semconv.McpMethodNameKey.String(l.method)}
 	if l.errorType != "" {
 		attributes = append(attributes, semconv.ErrorTypeKey.String(l.errorType))
 	}
+	if l.upstream != "" {
+		attributes = append(attributes, attribute.String("upstream", l.upstream))
+	}
 	return attributes
-}
-
-// exchangeLabels are what exchanges with upstreams are timed by.
-type exchangeLabels struct {
-	operationLabels
-
-	upstream string
-}
-
-func (l exchangeLabels) attributes() []attribute.KeyValue {
-	return append(l.operationLabels.attributes(), attribute.String("upstream", l.upstream))
 }

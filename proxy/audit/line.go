@@ -35,31 +35,21 @@ func (r *Record) log(e end) {
 	record := slog.NewRecord(r.Started.Add(e.took), slog.LevelInfo, "request", 0)
 	record.AddAttrs(slog.Attr{Value: slog.GroupValue(*l...)})
 	_ = handler.Handle(ctx, record) // as with any logger
+	clear(*l)                       // it must not keep the request's body
 	lines.Put(l)
 }
 
-// fill adds what the access log says of a request:
-//
-//	pool, http, path    where it went; the path without its query
-//	method              JSON-RPC method, known or not, "batch", "response" or the HTTP method
-//	era, version        the protocol the client speaks
-//	tool, prompt        its name, as the client gave it
-//	task                task id that the call is about, or that berth made of it
-//	source              how the upstream was found: bound, lru, store, asked, picked,
-//	                    fanout where all were asked, coalesced where another poll's
-//	                    answer was given, upgraded where the task is
-//	                    berth's own, or last_seen where berth answered in its place
-//	upstream            who got the request last; of a subscription all that serve it
-//	moved_from          who held the session before this request moved it
-//	status, code        HTTP status, JSON-RPC error code; of a stopgap the status is 200
-//	outcome             ok, upstream_error, refused, failed, client_gone,
-//	                    cut where berth's own end broke it off
-//	ms, first_ms, bytes duration; time to the answer's first byte; bytes of its body
-//	attempts            how many requests to upstreams it took
-//	holder              the berth that holds the call of a task of berth's own
-//	client, agent       the client's address, as trusted proxies tell it; its User-Agent
-//	session, trace      digest of the session's id; id of the trace
-//	error               why berth refused or failed
+// warnOfCut tells of a request that was cut: what is lost with it, and to whom it mattered.
+func (r *Record) warnOfCut(took time.Duration) {
+	var l line
+	l.set("pool", r.call.PoolName())
+	l.set("method", method(r.call))
+	l.set("age", took.Round(time.Millisecond).String())
+	l.addSubject(r)
+	r.reporter.warn.LogAttrs(context.Background(), slog.LevelWarn, "a request was cut at the end of the drain", l...)
+}
+
+// fill adds what docs/operations.md lists under "The access record".
 func (l *line) fill(r *Record, e end) {
 	l.set("http", clip(r.call.HTTP.Method))
 	l.set("path", clip(r.call.HTTP.URL.Path))
@@ -168,14 +158,4 @@ func clip(s string) string {
 		}
 		return r
 	}, s)
-}
-
-// warnOfCut tells of a request that was cut: what is lost with it, and to whom it mattered.
-func (r *Record) warnOfCut(took time.Duration) {
-	var l line
-	l.set("pool", r.call.PoolName())
-	l.set("method", method(r.call))
-	l.set("age", took.Round(time.Millisecond).String())
-	l.addSubject(r)
-	r.reporter.warn.LogAttrs(context.Background(), slog.LevelWarn, "a request was cut at the end of the drain", l...)
 }

@@ -61,15 +61,7 @@ type end struct {
 	errorType string // error.type; "": all went well
 }
 
-// The outcomes of requests.
-const (
-	outcomeOK            = "ok"
-	outcomeUpstreamError = "upstream_error"
-	outcomeRefused       = "refused"
-	outcomeFailed        = "failed"
-	outcomeClientGone    = "client_gone"
-	outcomeCut           = "cut" // berth's own end broke it off
-)
+const outcomeOK, outcomeCut = "ok", "cut"
 
 // failures are berth's or an upstream's, whatever status they are told with.
 var failures = []error{fault.BadUpstream, fault.Collision, fault.ErrNobodyLeft, fault.AnswerTooLarge}
@@ -79,17 +71,17 @@ func (r *Record) outcome() string {
 	left := r.Err != nil && r.call.HTTP.Context().Err() != nil
 	switch {
 	case r.Err == nil && r.Meant >= 500:
-		return outcomeUpstreamError
+		return "upstream_error"
 	case r.Err == nil:
 		return outcomeOK
 	case left && r.Cutting:
 		return outcomeCut
 	case left, errors.Is(r.Err, fault.ErrClientGone):
-		return outcomeClientGone
+		return "client_gone"
 	case r.Meant >= 500, slices.ContainsFunc(failures, func(e error) bool { return errors.Is(r.Err, e) }):
-		return outcomeFailed
+		return "failed"
 	}
-	return outcomeRefused
+	return "refused"
 }
 
 // toolError is the error.type of a tool that reported its failure in its result.

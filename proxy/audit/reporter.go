@@ -12,7 +12,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/metric/noop"
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/semconv/v1.41.0/mcpconv"
 	"go.opentelemetry.io/otel/trace"
@@ -46,32 +45,27 @@ type Reporter struct {
 	crossed    metric.Int64Counter
 	drops      metric.Int64Counter
 
-	ofRequests   *series.Sets[requestLabels]
-	ofOperations *series.Sets[operationLabels]
-	ofExchanges  *series.Sets[exchangeLabels]
+	ofRequests  *series.Sets[requestLabels]
+	ofDurations *series.Sets[durationLabels]
 }
 
 // New returns a reporter for requests to the endpoints.
 func New(endpoints []*inbound.Endpoint, o Options) *Reporter {
-	if o.Meter == nil {
-		o.Meter = noop.NewMeterProvider()
-	}
 	if o.Tracer == nil {
 		o.Tracer = tracenoop.NewTracerProvider()
 	}
 	_, untraced := o.Tracer.(tracenoop.TracerProvider)
 	r := &Reporter{
-		warn:         o.Logger,
-		tracer:       o.Tracer.Tracer("berth/proxy"),
-		traces:       !untraced,
-		ofRequests:   series.NewSets(requestLabels.attributes),
-		ofOperations: series.NewSets(operationLabels.attributes),
-		ofExchanges:  series.NewSets(exchangeLabels.attributes),
+		warn:        o.Logger,
+		tracer:      o.Tracer.Tracer("berth/proxy"),
+		traces:      !untraced,
+		ofRequests:  series.NewSets(requestLabels.attributes),
+		ofDurations: series.NewSets(durationLabels.attributes),
 	}
 	if o.Access != nil {
 		r.access = o.Access.Handler()
 	}
-	r.instrument(o.Meter.Meter("berth/proxy"))
+	r.instrument(series.Meter(o.Meter, "berth/proxy"))
 	for _, ep := range endpoints {
 		r.begin(ep.Router.Pool, o.Moves)
 	}
@@ -111,7 +105,7 @@ func (r *Reporter) Begin(call *inbound.Call) Record {
 func (r *Reporter) served(x *Record, e end) {
 	pool, method := x.call.PoolName(), x.call.MethodLabel()
 	r.requests.Add(x.ctx, 1, r.ofRequests.Of(requestLabels{pool, method, x.call.Era(), x.Source, e.outcome, x.Status / 100}).Add...)
-	r.operations.Inst().Record(x.ctx, e.took.Seconds(), r.ofOperations.Of(operationLabels{pool, method, e.errorType}).Record...)
+	r.operations.Inst().Record(x.ctx, e.took.Seconds(), r.ofDurations.Of(durationLabels{pool, method, e.errorType, ""}).Record...)
 	if e.outcome == outcomeCut {
 		add(r.cuts, 1, pool, semconv.McpMethodNameKey.String(method))
 	}
@@ -120,12 +114,6 @@ func (r *Reporter) served(x *Record, e end) {
 // CrossedBy counts a response that u has given to another request.
 func (r *Reporter) CrossedBy(pool string, u *routing.Upstream) {
 	add(r.crossed, 1, pool, attribute.String("upstream", u.Name))
-}
-
-// CrossedBy counts, each time it is called, a response that u has given to another request than
-// one for this call.
-func (r *Record) CrossedBy(u *routing.Upstream) func() {
-	return func() { r.reporter.CrossedBy(r.call.PoolName(), u) }
 }
 
 // Dropped counts a message of an upstream's that no subscriber is told.
