@@ -74,9 +74,8 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // Send implements Sender.
 func (c *Client) Send(ctx context.Context, request *Request, wait time.Duration) (*wire.Response, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	e := &underWay{cancel: cancel}
-	response, err := c.roundTrip(e.watched(ctx, e.outgoing(request)), e, wait)
+	e := &underWay{}
+	response, err := c.roundTrip(ctx, e.outgoing(request), e, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -91,12 +90,11 @@ func (c *Client) Send(ctx context.Context, request *Request, wait time.Duration)
 
 // Do is Send for a request of net/http, whose context bounds the exchange.
 func (c *Client) Do(request *http.Request, wait time.Duration) (*http.Response, error) {
-	ctx, cancel := context.WithCancelCause(request.Context())
-	e := &underWay{cancel: cancel}
+	e := &underWay{}
 	if request.GetBody = nil; request.Body == nil || request.Body == http.NoBody {
-		request.Body = &e.body
+		request.Body = io.NopCloser(&e.body)
 	}
-	response, err := c.roundTrip(e.watched(ctx, request), e, wait)
+	response, err := c.roundTrip(request.Context(), request, e, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -105,11 +103,11 @@ func (c *Client) Do(request *http.Request, wait time.Duration) (*http.Response, 
 	return response, nil
 }
 
-// roundTrip sends out, whose context e ends, and returns its answer within wait.
-func (c *Client) roundTrip(out *http.Request, e *underWay, wait time.Duration) (*http.Response, error) {
-	timer := time.AfterFunc(waitOrForever(wait), func() { e.cancel(errHeaderTimeout) })
-	response, err := c.transport.RoundTrip(out)
-	if !timer.Stop() && err == nil {
+// roundTrip sends out and returns its answer within wait. ctx ends it, up to e's Close.
+func (c *Client) roundTrip(ctx context.Context, out *http.Request, e *underWay, wait time.Duration) (*http.Response, error) {
+	own := e.begin(ctx, wait)
+	response, err := c.transport.RoundTrip(out.WithContext(httptrace.WithClientTrace(own, &e.trace)))
+	if !e.inTime() && err == nil {
 		response.Body.Close()
 		err = errHeaderTimeout
 	}
@@ -119,8 +117,8 @@ func (c *Client) roundTrip(out *http.Request, e *underWay, wait time.Duration) (
 		err = fmt.Errorf("%w %d", errStatus, response.StatusCode)
 	}
 	if err != nil {
-		defer e.cancel(nil)
-		return nil, sendError(out.Context(), err, &e.sent)
+		defer e.end()
+		return nil, sendError(own, err, &e.sent)
 	}
 	return response, nil
 }
@@ -128,25 +126,25 @@ func (c *Client) roundTrip(out *http.Request, e *underWay, wait time.Duration) (
 // underWay is what an exchange takes, in one allocation.
 type underWay struct {
 	io.ReadCloser // the answer's body
+	patience
 
-	cancel   context.CancelCauseFunc
 	sent     sentBytes
 	trace    httptrace.ClientTrace
-	body     body
+	body     bytes.Reader
 	response wire.Response
+}
+
+// begin returns the context of the exchange.
+func (e *underWay) begin(ctx context.Context, wait time.Duration) context.Context {
+	e.trace.GotConn = e.sent.watch
+	return e.start(ctx, wait)
 }
 
 // Close ends the exchange with the body.
 func (e *underWay) Close() error {
 	err := e.ReadCloser.Close()
-	e.cancel(nil)
+	e.end()
 	return err
-}
-
-// watched is out with a context that tells e what becomes of it.
-func (e *underWay) watched(ctx context.Context, out *http.Request) *http.Request {
-	e.trace = httptrace.ClientTrace{GotConn: e.sent.watch, GotFirstResponseByte: e.sent.answer}
-	return out.WithContext(httptrace.WithClientTrace(ctx, &e.trace))
 }
 
 // outgoing is request as net/http sends it, once: it would send a GET, and whatever carries
@@ -156,15 +154,9 @@ func (e *underWay) outgoing(request *Request) *http.Request {
 	e.body.Reset(request.Body)
 	return &http.Request{
 		Method: request.Method, URL: request.URL, Host: request.Host, Header: http.Header(request.Header),
-		Body: &e.body, ContentLength: int64(len(request.Body)),
+		Body: io.NopCloser(&e.body), ContentLength: int64(len(request.Body)),
 	}
 }
-
-// body is what is sent.
-type body struct{ bytes.Reader }
-
-// Close implements io.Closer.
-func (*body) Close() error { return nil }
 
 // errStatus: a status with which no exchange ends. 101 would make a tunnel of the
 // connection, for whoever believes it (RFC 9110, 15.2.2), and net/http panics when it is to
@@ -174,14 +166,6 @@ var errStatus = errors.New("no answer ends with status")
 // isFinal reports whether status may end an exchange. net/http has skipped the
 // informational ones before it, as many as fit the limit of an answer's headers.
 func isFinal(status int) bool { return status >= 200 && status <= 599 }
-
-// waitOrForever returns the duration of Send's timer, which must have one.
-func waitOrForever(wait time.Duration) time.Duration {
-	if wait <= 0 {
-		return 1<<63 - 1
-	}
-	return wait
-}
 
 func sendError(ctx context.Context, err error, sent *sentBytes) *SendError {
 	e := &SendError{Err: err, Sent: sent.any(), Refused: errors.Is(err, syscall.ECONNREFUSED)}
@@ -207,15 +191,17 @@ func isStarved(err error) bool {
 	return false
 }
 
-// countedConn counts the bytes written to a connection, and sees its end.
+// countedConn counts the bytes of a connection, and sees its end.
 type countedConn struct {
 	net.Conn
 	written atomic.Int64
+	read    atomic.Int64
 	ended   atomic.Bool // nothing more can be read
 }
 
 func (c *countedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
+	c.read.Add(int64(n))
 	if err != nil {
 		c.ended.Store(true)
 	}
@@ -233,18 +219,16 @@ func (c *countedConn) Write(p []byte) (int, error) {
 
 // sentBytes watches whether a request wrote to the connection it was given.
 type sentBytes struct {
-	conn     atomic.Pointer[countedConn]
-	before   atomic.Int64
-	answered atomic.Bool // some of an answer has come
+	conn   atomic.Pointer[countedConn]
+	before atomic.Int64 // what the connection had written when the request got it
+	read   atomic.Int64 // and read
 }
-
-func (s *sentBytes) answer() { s.answered.Store(true) }
 
 // answeredWhole reports whether an answer came that did not break off. If there is an error
 // all the same, that is what net/http says of a head that it cannot read.
 func (s *sentBytes) answeredWhole() bool {
 	conn := s.conn.Load()
-	return conn != nil && s.answered.Load() && !conn.ended.Load()
+	return conn != nil && conn.read.Load() > s.read.Load() && !conn.ended.Load()
 }
 
 func (s *sentBytes) watch(info httptrace.GotConnInfo) {
@@ -254,6 +238,7 @@ func (s *sentBytes) watch(info httptrace.GotConnInfo) {
 	}
 	if counted, ok := conn.(*countedConn); ok {
 		s.before.Store(counted.written.Load())
+		s.read.Store(counted.read.Load())
 		s.conn.Store(counted)
 	}
 }
