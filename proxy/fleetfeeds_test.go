@@ -50,6 +50,7 @@ func TestFleetNotificationsShareOneStreamPerInstance(t *testing.T) {
 				t.Errorf("subscription %s was told %v, want two things by each of three", s.id, got)
 			}
 		}
+		time.Sleep(time.Second) // an exchange is watched once it has gone on for some milliseconds
 		for i, s := range all {
 			for _, server := range f.servers {
 				if server.Hangups("subscriptions/listen") != 0 {

@@ -61,6 +61,7 @@ func TestPollEndsWithTheLastWhoWaits(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
+		time.Sleep(time.Second) // an exchange is watched once it has gone on for some milliseconds
 		for i, want := range []int{0, 0, 1} {
 			leave[i]()
 			synctest.Wait()

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"time"
 
-	"berth/proxy/audit"
-
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/audit"
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
 	"berth/proxy/tasklist"
@@ -145,6 +144,15 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 	return failed.Garbled || failed.Sent && !x.ReadsOnly(), err
 }
 
+// mayHaveSent reports whether some of a request may have left, by what came of sending it.
+func mayHaveSent(err error) bool {
+	if err == nil {
+		return true
+	}
+	failed, ok := errors.AsType[*exchange.SendError](err)
+	return !ok || failed.Sent
+}
+
 // send sends the request to u once.
 func (x *request) send(u *routing.Upstream, t outbound.Terms) (*wire.Response, error) {
 	target := x.way().URL(u)
@@ -158,8 +166,7 @@ func (x *request) send(u *routing.Upstream, t outbound.Terms) (*wire.Response, e
 	x.rec.SendTo(u)
 	began := time.Now()
 	response, err := x.sendOver(u, out, t)
-	var failed *exchange.SendError
-	x.sent = x.sent || !errors.As(err, &failed) || failed.Sent
+	x.sent = x.sent || mayHaveSent(err)
 	if err != nil {
 		x.rec.EndExchange(audit.ErrorType(err))
 		x.p.gate.Note(err)

@@ -20,23 +20,23 @@ type peeked struct {
 }
 
 // peek reads a message of an answer.
-func (x *request) peek(message []byte, cut bool) *peeked {
+func (x *request) peek(message []byte, cut bool) peeked {
 	if len(message) == 0 {
-		return &peeked{}
+		return peeked{}
 	}
 	asked := ""
 	if c := x.Single(); c != nil {
 		asked = c.TaskID
 	}
 	a, err := mcp.PeekAnswerTo(asked, message, cut)
-	return &peeked{a, err}
+	return peeked{a, err}
 }
 
 // observe looks at what a piece of an answer says and records it, before the
 // piece is released. instead, if not nil, is a message of our own to give to the
 // client in its place; an error means that it must be withheld. strict says that
 // an answer which cannot be understood is one of these.
-func (x *request) observe(u *routing.Upstream, piece exchange.Piece, says *peeked, strict bool) (instead []byte, err error) {
+func (x *request) observe(u *routing.Upstream, piece exchange.Piece, says peeked, strict bool) (instead []byte, err error) {
 	x.change.Done()
 	if len(piece.Message) == 0 {
 		return nil, nil
@@ -51,7 +51,7 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, says *peeke
 		case err != nil && piece.Cut:
 			return nil, nil // the batch goes on
 		case err != nil:
-			a = &peeked{err: err}
+			a = peeked{err: err}
 		}
 		if a.err != nil {
 			if !strict {

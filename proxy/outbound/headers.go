@@ -31,15 +31,18 @@ func IsCallsOwn(name string) bool {
 
 // AddVia appends berth to the proxies that a message came through (RFC 9110, 7.6.3).
 func AddVia(h wire.Header, major, minor int) {
-	by := viaHTTP11
-	if major != 1 || minor != 1 {
-		by = wire.Version(major, minor) + " berth"
+	switch before := h["Via"]; {
+	case major != 1 || minor != 1:
+		h["Via"] = append(before, wire.Version(major, minor)+" berth")
+	case len(before) == 0:
+		h["Via"] = viaHTTP11
+	default:
+		h["Via"] = append(before, viaHTTP11...)
 	}
-	h["Via"] = append(h["Via"], by)
 }
 
 // viaHTTP11 is what berth adds to Via of nearly all messages.
-const viaHTTP11 = "1.1 berth"
+var viaHTTP11 = []string{"1.1 berth"}
 
 // Headers returns the headers to send upstream: the client's, less what
 // concerns this connection or cannot be believed, and who it came from.

@@ -32,6 +32,9 @@ type Reporter interface {
 
 // URL is u's MCP endpoint with the client's query.
 func (w Way) URL(u *routing.Upstream) *url.URL {
+	if w.HTTP.URL.RawQuery == u.URL.RawQuery {
+		return u.URL
+	}
 	target := *u.URL
 	target.RawQuery = w.HTTP.URL.RawQuery
 	return &target
