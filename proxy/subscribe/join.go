@@ -18,7 +18,9 @@ import (
 func (g *leg) join(ctx context.Context) (*feed, *routing.Lease, error) {
 	pool := g.l.Pool()
 	if g.upstream != nil {
-		return g.joinLeased(ctx, pool.Own(g.upstream))
+		lease := pool.Own(g.upstream)
+		f, err := g.joinLeased(ctx, lease)
+		return f, lease, err
 	}
 	var tried, foreign []*routing.Upstream
 	var last error
@@ -27,7 +29,7 @@ func (g *leg) join(ctx context.Context) (*feed, *routing.Lease, error) {
 		if err != nil {
 			return nil, nil, cmp.Or(last, err)
 		}
-		f, lease, err := g.joinLeased(ctx, lease)
+		f, err := g.joinLeased(ctx, lease)
 		if err == nil {
 			dropRefusal(last)
 			pool.Speaks(lease.Upstream, mcp.EraModern, foreign)
@@ -57,7 +59,7 @@ func (g *leg) isForeign(err error, foreign *[]*routing.Upstream) bool {
 
 // joinLeased joins the leased upstream, and gives the lease back if that fails. A
 // connection that breaks is tried once more: it may have been a kept one at its end.
-func (g *leg) joinLeased(ctx context.Context, lease *routing.Lease) (f *feed, _ *routing.Lease, err error) {
+func (g *leg) joinLeased(ctx context.Context, lease *routing.Lease) (f *feed, err error) {
 	for range 2 {
 		f = &feed{all: g.l.all, ep: g.l.Endpoint, upstream: lease.Upstream, id: g.l.ID}
 		err = f.subscribe(ctx, g.request(lease.Upstream))
@@ -69,7 +71,7 @@ func (g *leg) joinLeased(ctx context.Context, lease *routing.Lease) (f *feed, _ 
 	if err != nil {
 		lease.Release()
 	}
-	return f, lease, err
+	return f, err
 }
 
 // request is the leg's request to u.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/url"
 	"sync"
 
 	"berth/internal/exchange"
@@ -28,10 +27,8 @@ type sharedStream struct {
 	all      *Subscriptions
 	key      sharedKey
 	upstream *routing.Upstream
-	target   *url.URL
-	header   wire.Header
 	filter   mcp.Filter
-	body     []byte
+	request  *exchange.Request
 	stop     context.CancelFunc
 	done     chan struct{}
 
@@ -93,20 +90,16 @@ func (s *sharedStreams) forget(stream *sharedStream) {
 // open opens a stream in the name of g's caller, with a request of berth's own.
 func (s *Subscriptions) open(g *leg, key sharedKey, header wire.Header) *sharedStream {
 	ctx, stop := context.WithCancel(context.Background())
+	body := outbound.OwnMessage(mcp.MethodListen, map[string]any{
+		"_meta": mcp.OwnMeta(g.l.Version()), "notifications": json.RawMessage(g.asked.Sorted().Encode()),
+	})
 	f := &sharedStream{
-		all: s, key: key, upstream: g.upstream, target: g.l.URL(g.upstream),
-		header: header, filter: g.asked, body: ownListen(g.l.Version(), g.asked),
-		stop: stop, done: make(chan struct{}), members: make(map[*leg]bool),
+		all: s, key: key, upstream: g.upstream, filter: g.asked,
+		request: outbound.Outgoing(wire.MethodPost, g.l.URL(g.upstream), key.host, header, body),
+		stop:    stop, done: make(chan struct{}), members: make(map[*leg]bool),
 	}
 	go f.run(ctx)
 	return f
-}
-
-// ownListen is the body of a subscription of berth's own.
-func ownListen(version string, filter mcp.Filter) []byte {
-	return outbound.OwnMessage(mcp.MethodListen, map[string]any{
-		"_meta": mcp.OwnMeta(version), "notifications": json.RawMessage(filter.Sorted().Encode()),
-	})
 }
 
 // add gives g a place. If the stream stands, g hears so at once.
@@ -151,9 +144,10 @@ func (f *sharedStream) lost(err error) {
 
 func (f *sharedStream) serve(ctx context.Context) error {
 	stream := &feed{all: f.all, ep: f.key.ep, upstream: f.upstream, id: []byte(outbound.OwnID)}
-	out := &exchange.Request{Method: wire.MethodPost, URL: f.target, Host: f.key.host, Header: f.header.Clone(), Body: f.body}
+	out := *f.request
+	out.Header = out.Header.Clone()
 	f.key.ep.Authorize(out.Header) // berth's own may be another one since
-	if err := stream.subscribe(ctx, out); err != nil {
+	if err := stream.subscribe(ctx, &out); err != nil {
 		return err
 	}
 	stream.granted = stream.agreed.Within(f.filter)
