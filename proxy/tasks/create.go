@@ -8,8 +8,8 @@ import (
 	"berth/upgrade"
 )
 
-// Create makes a task of the call, which a rule says is one. plain leaves it to an upstream as any other,
-// where the rule says so for a store that is away.
+// Create makes a task of the call, which a rule says is one. plain leaves it to an upstream as
+// any other, where the rule says so for a store that is away.
 func (r *Request) Create(ctx context.Context) (plain bool, err error) {
 	if err := CheckServed(r.Call, r.Rec); err != nil {
 		return false, err
@@ -35,7 +35,7 @@ func (r *Request) Create(ctx context.Context) (plain bool, err error) {
 	case wait.most() > 0:
 		return false, r.awaitAnswer(held, wait)
 	}
-	if err := held.HandOut(func() error { return r.hand(held) }); err != nil {
+	if err := held.HandOut(func() error { return r.handUnlessGone(held) }); err != nil {
 		held.Discard()
 		return false, err
 	}

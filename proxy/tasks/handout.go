@@ -19,8 +19,8 @@ func (r *Request) beginLasting(held *upgrade.Held, p patience) error {
 	return held.HandOut(func() error { return r.handOut(view) })
 }
 
-// hand gives the client the task's handle as the whole answer.
-func (r *Request) hand(held *upgrade.Held) error {
+// handUnlessGone gives the client the task's handle as the whole answer.
+func (r *Request) handUnlessGone(held *upgrade.Held) error {
 	if r.HTTP.Context().Err() != nil {
 		return fault.ErrClientGone
 	}

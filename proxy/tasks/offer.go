@@ -8,8 +8,8 @@ import (
 	"berth/routing"
 )
 
-// offer is what has come of the call: err, waits, judging, judged, begins, an event, or an
-// answer that is no stream.
+// offer is what has come of the call: err, judging, judged, begins, an event, or an answer that is
+// no stream. The zero one says that the call waits for its turn.
 type offer struct {
 	u        *routing.Upstream
 	response *wire.Response
@@ -18,7 +18,6 @@ type offer struct {
 	withheld bool   // it is not for the client, whatever it says
 	refuses  bool   // it says that the upstream has not taken the call on
 	err      error
-	waits    bool        // the call waits for its turn
 	judging  bool        // the status of a refusal has come: its clock stands until the rest has
 	judged   bool        // it was none
 	begins   bool        // an event stream has begun

@@ -1,8 +1,6 @@
 package tasks
 
-import (
-	"time"
-)
+import "time"
 
 // patience is how long the client of a call waits before it is given the task.
 type patience struct {

@@ -39,19 +39,13 @@ func (r *Request) cancelCore(ctx context.Context) error {
 	shown := upgrade.View{Task: task}.Core()
 	switch {
 	case errors.Is(err, upgrade.ErrTerminal):
-		return errHasEnded(shown.Status)
+		return &mcp.Error{ // 2025-11-25, tasks, "Error Handling"
+			Status: wire.StatusOK, Code: mcp.CodeInvalidParams,
+			Message: "Cannot cancel task: already in terminal status '" + shown.Status + "'",
+		}
 	case err != nil:
 		return err
 	}
 	r.Out.Respond(wire.StatusOK, mcp.Response(r.ID, shown.Task()))
 	return nil
-}
-
-// errHasEnded answers a tasks/cancel of a task that has ended with this status
-// (2025-11-25, tasks, "Error Handling").
-func errHasEnded(status string) error {
-	return &mcp.Error{
-		Status: wire.StatusOK, Code: mcp.CodeInvalidParams,
-		Message: "Cannot cancel task: already in terminal status '" + status + "'",
-	}
 }

@@ -29,7 +29,7 @@ func (a *waiting) offer(ctx context.Context, o offer) (answered bool) {
 func (a *waiting) Failed(err error) bool { return a.offer(context.Background(), offer{err: err}) }
 
 // Waits implements upgrade.WaitingClient.
-func (a *waiting) Waits() { a.offer(context.Background(), offer{waits: true}) }
+func (a *waiting) Waits() { a.offer(context.Background(), offer{}) }
 
 // Send implements upgrade.WaitingClient.
 func (a *waiting) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
