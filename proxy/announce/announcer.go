@@ -32,8 +32,11 @@ func New(pool string, rules upgrade.Rules, log *slog.Logger) *Announcer {
 // Answer returns what becomes of an answer to the call, which was routed to at, if clients learn
 // by it which calls can be tasks; nil otherwise.
 func (a *Announcer) Answer(call *inbound.Call, at *routing.Decision, out *reply.Writer, response *wire.Response) *Answer {
+	if a == nil || response.Status != wire.StatusOK {
+		return nil
+	}
 	c := call.Single()
-	if a == nil || response.Status != wire.StatusOK || c == nil || c.Kind != mcp.KindRequest {
+	if c == nil || c.Kind != mcp.KindRequest {
 		return nil
 	}
 	switch c.Method {
