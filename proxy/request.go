@@ -51,10 +51,11 @@ type request struct {
 
 // serve takes the request through its life. What it returns is answered by fail.
 func (x *request) serve() error {
-	if err := x.accept(); err != nil {
+	arrival := inbound.Arrival{Call: x.Call}
+	if err := x.accept(arrival); err != nil {
 		return err
 	}
-	if err := x.Read(x.seat.Hold); err != nil {
+	if err := arrival.Read(x.seat.Hold); err != nil {
 		return err
 	}
 	if err := x.seat.Enter(); err != nil {
@@ -67,14 +68,14 @@ func (x *request) serve() error {
 		return x.passThrough()
 	}
 	if x.HTTP.Method == wire.MethodPost {
-		if err := x.Classify(); err != nil {
+		if err := arrival.Classify(); err != nil {
 			return err
 		}
 	}
-	if err := x.FindSession(); err != nil {
+	if err := arrival.FindSession(); err != nil {
 		return err
 	}
-	if err := x.FindAffinity(); err != nil {
+	if err := arrival.FindAffinity(); err != nil {
 		return err
 	}
 	if err := x.seat.Place(x.Call, x.keeper); err != nil {
@@ -84,8 +85,8 @@ func (x *request) serve() error {
 }
 
 // accept judges what the header says, before the body is read.
-func (x *request) accept() error {
-	err := x.Guard()
+func (x *request) accept(arrival inbound.Arrival) error {
+	err := arrival.Guard()
 	if x.Endpoint != nil {
 		x.out.Silence = x.Endpoint.KeepAlive
 	}
@@ -101,7 +102,7 @@ func (x *request) accept() error {
 	if err := x.p.gate.Admit(x.Call); err != nil {
 		return err
 	}
-	if err := x.Recognise(); err != nil {
+	if err := arrival.Recognise(); err != nil {
 		return err
 	}
 	x.seat = x.p.gate.Seat(x.Caller)

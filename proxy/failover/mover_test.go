@@ -95,7 +95,7 @@ func (r *rig) request(t *testing.T, method, body string) failover.Case {
 		Table: &inbound.Table{Limits: inbound.Limits{}.WithDefaults(), LongestTaskID: 99}, Endpoint: r.endpoint,
 	}
 	if body != "" {
-		if err := call.Classify(); err != nil {
+		if err := (inbound.Arrival{Call: call}).Classify(); err != nil {
 			t.Fatal(err)
 		}
 	}

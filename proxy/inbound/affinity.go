@@ -6,8 +6,11 @@ import (
 	"berth/internal/mcp"
 )
 
+// AffinityID names a value of a header.
+func AffinityID(header, value string) string { return strings.ToLower(header) + "\x00" + value }
+
 // FindAffinity reads the values that keep calls together.
-func (x *Call) FindAffinity() error {
+func (x Arrival) FindAffinity() error {
 	for _, header := range x.Endpoint.Affinity {
 		value, err := x.affinityValue(header)
 		if err != nil {
@@ -23,7 +26,7 @@ func (x *Call) FindAffinity() error {
 // affinityValue is the value of a header that the request is routed by, "" if there is
 // none. One that mirrors a parameter does so in a modern tools/call and means nothing
 // elsewhere; there it is held against the body (2026-07-28, "Server Validation").
-func (x *Call) affinityValue(header string) (string, error) {
+func (x Arrival) affinityValue(header string) (string, error) {
 	parameter, mirrors := strings.CutPrefix(header, mcp.HeaderParamPrefix)
 	if c := x.Single(); mirrors && (c == nil || c.Era != mcp.EraModern || c.Method != mcp.MethodCallTool) {
 		return "", nil
@@ -37,6 +40,3 @@ func (x *Call) affinityValue(header string) (string, error) {
 	}
 	return value, nil
 }
-
-// AffinityID names a value of a header.
-func AffinityID(header, value string) string { return strings.ToLower(header) + "\x00" + value }

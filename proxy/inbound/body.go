@@ -10,9 +10,18 @@ import (
 	"berth/proxy/fault"
 )
 
+// FirstRead is how much memory a body gets before any of it is there.
+const FirstRead = 16 << 10
+
+func (x *Call) IsSmall() bool { return x.HTTP.ContentLength >= 0 && x.HTTP.ContentLength <= Small }
+
+// Small is how large the body of a request may be that is looked at while memory is short, in
+// bytes: it may be a poll, and those are answered for as long as possible.
+const Small = 64 << 10
+
 // Read takes in the body, if there is one, within its limits. Its time runs since
 // the request began. hold is asked for the memory.
-func (x *Call) Read(hold func(n int64) error) error {
+func (x Arrival) Read(hold func(n int64) error) error {
 	if slices.ContainsFunc(x.HTTP.Header.Values("Content-Encoding"), func(v string) bool { return !strings.EqualFold(v, "identity") }) {
 		return fault.EncodedBody
 	}
@@ -38,7 +47,7 @@ func (x *Call) Read(hold func(n int64) error) error {
 // readBounded reads the body within its limit. Memory for it is taken as it comes:
 // who announces much and sends little holds little. The buffer grows by four, so that
 // what it outgrew is a fraction of what it holds.
-func (x *Call) readBounded(r io.Reader, hold func(n int64) error) ([]byte, error) {
+func (x Arrival) readBounded(r io.Reader, hold func(n int64) error) ([]byte, error) {
 	limit := x.Table.Limits.Body
 	most := limit + 1 // one more shows that it is too large, or that it has ended
 	if declared := x.HTTP.ContentLength; declared > 0 {
@@ -66,12 +75,3 @@ func (x *Call) readBounded(r io.Reader, hold func(n int64) error) ([]byte, error
 		}
 	}
 }
-
-// FirstRead is how much memory a body gets before any of it is there.
-const FirstRead = 16 << 10
-
-func (x *Call) IsSmall() bool { return x.HTTP.ContentLength >= 0 && x.HTTP.ContentLength <= Small }
-
-// Small is how large the body of a request may be that is looked at while memory is short, in
-// bytes: it may be a poll, and those are answered for as long as possible.
-const Small = 64 << 10

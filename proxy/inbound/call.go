@@ -8,8 +8,7 @@ import (
 	"berth/routing"
 )
 
-// Call is what a client asks with one request. Its methods from Guard to FindAffinity find
-// that out, one after the other; from then on it does not change.
+// Call is what a client asks with one request, as an Arrival has found out.
 type Call struct {
 	HTTP  *wire.Request
 	Table *Table

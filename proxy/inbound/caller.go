@@ -76,7 +76,7 @@ func parseForwarded(entry string) (netip.Addr, bool) {
 
 // Recognise tells who is calling: as whom, what the request counts for, and what it is
 // compared by.
-func (x *Call) Recognise() error {
+func (x Arrival) Recognise() error {
 	if err := x.identify(); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (x *Call) Recognise() error {
 
 // identify finds out who is calling. What may be asked before a client is
 // authorised, discovery documents and CORS preflights, nobody asks.
-func (x *Call) identify() (err error) {
+func (x Arrival) identify() (err error) {
 	if x.Endpoint.Identifier == nil || x.BeforeAuthorization() {
 		return nil
 	}

@@ -13,8 +13,21 @@ import (
 // repeat it, and a standing stream keeps it.
 const maxRequestID = 1 << 10
 
+// IsFitForSession: session ids are visible ASCII (2025-11-25, transports, "Session
+// Management"), so that nobody can hold one with anything else in it.
+func (x *Call) IsFitForSession(id string) bool {
+	return len(id) <= x.Table.Limits.SessionID && !strings.ContainsFunc(id, func(r rune) bool { return r < 0x21 || r > 0x7e })
+}
+
+// HasOddSession reports whether an answer names a session by what no client could send
+// back, or not alike to all readers.
+func (x *Call) HasOddSession(h wire.Header) bool {
+	values := h[mcp.HeaderSession]
+	return len(values) > 1 || len(values) == 1 && !x.IsFitForSession(values[0])
+}
+
 // Classify peeks at the body and holds the headers against it.
-func (x *Call) Classify() error {
+func (x Arrival) Classify() error {
 	id, refusal := x.Message.Peek(x.Body, x.Table.Limits.Batch)
 	x.ID = id
 	if refusal != nil {
@@ -54,14 +67,26 @@ func (x *Call) Classify() error {
 
 // answerInArray has a refusal of a batch of one be the answer to its call, and so the one
 // member of an array (JSON-RPC 2.0, 6). What has several calls is refused as a whole.
-func (x *Call) answerInArray() {
+func (x Arrival) answerInArray() {
 	if calls := x.Message.Calls; x.Message.Batch && len(calls) == 1 && calls[0].Kind == mcp.KindRequest {
 		x.ID, x.InArray = calls[0].ID, true
 	}
 }
 
+// checkTaskIDs refuses ids that no task can have, without looking for them.
+func (x Arrival) checkTaskIDs(c *mcp.Call) error {
+	limit := x.Table.LongestTaskID
+	switch {
+	case c.IsTask() && c.CheckTaskID(limit) != nil:
+		return mcp.ErrTaskID
+	case c.MakesTask() && c.CheckNewTaskID(limit) != nil:
+		return mcp.ErrInvalidTaskID
+	}
+	return nil
+}
+
 // FindSession reads the session, which counts in the legacy era only.
-func (x *Call) FindSession() error {
+func (x Arrival) FindSession() error {
 	if x.Era() == mcp.EraModern {
 		return nil
 	}
@@ -74,31 +99,6 @@ func (x *Call) FindSession() error {
 	}
 	if !x.IsFitForSession(x.Session) {
 		return routing.ErrUnknownSession
-	}
-	return nil
-}
-
-// IsFitForSession: session ids are visible ASCII (2025-11-25, transports, "Session
-// Management"), so that nobody can hold one with anything else in it.
-func (x *Call) IsFitForSession(id string) bool {
-	return len(id) <= x.Table.Limits.SessionID && !strings.ContainsFunc(id, func(r rune) bool { return r < 0x21 || r > 0x7e })
-}
-
-// HasOddSession reports whether an answer names a session by what no client could send
-// back, or not alike to all readers.
-func (x *Call) HasOddSession(h wire.Header) bool {
-	values := h[mcp.HeaderSession]
-	return len(values) > 1 || len(values) == 1 && !x.IsFitForSession(values[0])
-}
-
-// checkTaskIDs refuses ids that no task can have, without looking for them.
-func (x *Call) checkTaskIDs(c *mcp.Call) error {
-	limit := x.Table.LongestTaskID
-	switch {
-	case c.IsTask() && c.CheckTaskID(limit) != nil:
-		return mcp.ErrTaskID
-	case c.MakesTask() && c.CheckNewTaskID(limit) != nil:
-		return mcp.ErrInvalidTaskID
 	}
 	return nil
 }

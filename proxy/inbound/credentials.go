@@ -85,7 +85,7 @@ func (x *Call) Credentials() []credential {
 	var all []credential
 	for name, values := range x.HTTP.Header {
 		for _, value := range values {
-			all = append(all, x.inHeader(name, value)...)
+			all = append(all, inLine(x, name, value)...)
 		}
 	}
 	for pair := range strings.SplitSeq(x.HTTP.URL.RawQuery, "&") {
@@ -100,8 +100,8 @@ func (x *Call) Credentials() []credential {
 	return all
 }
 
-// inHeader are the credentials in one line of the header.
-func (x *Call) inHeader(name, value string) []credential {
+// inLine are the credentials in one line of the header.
+func inLine(x *Call, name, value string) []credential {
 	name, value = meant(name), textproto.TrimString(value)
 	switch {
 	case value == "", IsForwarding(name) && !x.Trusted:

@@ -9,9 +9,33 @@ import (
 	"berth/proxy/fault"
 )
 
+func headerLines(h wire.Header) int {
+	n := 0
+	for _, values := range h {
+		n += len(values)
+	}
+	return n
+}
+
+// Hostname returns the host of a Host header without its port and brackets.
+func Hostname(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+}
+
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}
+
 // Guard refuses requests that a browser was tricked into sending, or that are
 // meant for a forward proxy (2025-11-25 and 2026-07-28, "Security Warning").
-func (x *Call) Guard() error {
+func (x Arrival) Guard() error {
 	t, r := x.Table, x.HTTP
 	if headerLines(r.Header) > t.Limits.Headers {
 		return fault.TooManyHeaders
@@ -35,28 +59,4 @@ func (x *Call) Guard() error {
 		return fault.CriticalHop
 	}
 	return nil
-}
-
-func headerLines(h wire.Header) int {
-	n := 0
-	for _, values := range h {
-		n += len(values)
-	}
-	return n
-}
-
-// Hostname returns the host of a Host header without its port and brackets.
-func Hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		return name
-	}
-	return strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-}
-
-func isLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Unmap().IsLoopback()
 }
