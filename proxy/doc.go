@@ -16,7 +16,7 @@
 //     (forward.go, owned.go, eras.go, headers.go; package outbound says in whose
 //     name). How the exchange goes feeds the upstream's health. linger.go says what the
 //     client's departure means. A task whose id the client made is bound before the
-//     request goes out (clientmade.go).
+//     request goes out (package draft).
 //  5. observe: each message of the answer, JSON whole (relay.go), event streams
 //     event by event (events.go, observe.go), within its bounds (answersize.go). A stream
 //     that ends before its response ends with an error in its place (owed.go), unless

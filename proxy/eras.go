@@ -34,7 +34,8 @@ func (s *eraSearch) goesOn(x *request, u *routing.Upstream, response *wire.Respo
 		return false
 	}
 	s.drop()
-	s.response, x.sent = response, false // nobody has taken it on
+	s.response = response
+	x.made.Untaken()
 	x.rec.EndExchange(strconv.Itoa(response.Status))
 	return true
 }

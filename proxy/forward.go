@@ -49,7 +49,7 @@ func (x *request) forward() error {
 // dispatch routes the request and sends it where that says; and once more, where its session
 // has moved to meanwhile.
 func (x *request) dispatch() error {
-	defer x.endMade()
+	defer x.made.End()
 	defer func() { x.poll.Release() }() // where it leads one
 	err := x.routed()
 	for errors.Is(err, errRouted) {
@@ -85,7 +85,7 @@ func (x *request) deliver() error {
 		if done, err := x.endSession(owner); done {
 			return err
 		}
-		if err := x.bindMadeTo(owner); err != nil {
+		if err := x.made.BindTo(owner); err != nil {
 			return err
 		}
 		return x.forwardOwned(owner)
@@ -122,7 +122,7 @@ func (x *request) forwardUnbound() error {
 func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done bool, err error) {
 	defer lease.Release()
 	u := lease.Upstream
-	owner, err := x.bindMade(u)
+	owner, err := x.made.Bind(u)
 	if err != nil {
 		return true, err
 	}
@@ -144,15 +144,6 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 	return failed.Garbled || failed.Sent && !x.ReadsOnly(), err
 }
 
-// mayHaveSent reports whether some of a request may have left, by what came of sending it.
-func mayHaveSent(err error) bool {
-	if err == nil {
-		return true
-	}
-	failed, ok := errors.AsType[*exchange.SendError](err)
-	return !ok || failed.Sent
-}
-
 // send sends the request to u once.
 func (x *request) send(u *routing.Upstream, t outbound.Terms) (*wire.Response, error) {
 	target := x.way().URL(u)
@@ -166,7 +157,7 @@ func (x *request) send(u *routing.Upstream, t outbound.Terms) (*wire.Response, e
 	x.rec.SendTo(u)
 	began := time.Now()
 	response, err := x.sendOver(u, out, t)
-	x.sent = x.sent || mayHaveSent(err)
+	x.made.Sent(err)
 	if err != nil {
 		x.rec.EndExchange(audit.ErrorType(err))
 		x.p.gate.Note(err)

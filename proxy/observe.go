@@ -43,7 +43,7 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, says peeked
 	}
 	x.announced.Observe(piece)
 	for message, err := range mcp.Messages(piece.Message) {
-		x.heedTold(u, message)
+		x.made.Heed(u, message)
 		a := says
 		switch {
 		case err == nil && len(message) != len(piece.Message):
@@ -79,7 +79,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 	x.rec.ToolFailed = a.ToolFailed
 	if a.IsError {
 		x.rec.Code = a.ErrorCode
-		x.disownedMade(a)
+		x.made.Disown(a)
 		return x.recordError(u, c, a), nil
 	}
 	x.learnAffinity(u, c, a)
@@ -95,7 +95,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 		return nil, x.recordTask(u, c, a)
 	case a.CreatesTask():
 		err := x.recordCreation(u, a)
-		x.disownedMade(a) // the server made the id
+		x.made.Disown(a) // the server made the id
 		return nil, err
 	case c == nil:
 		return nil, nil
@@ -149,11 +149,10 @@ func (x *request) recordTask(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) er
 
 // recordState notes what u tells of a task in the binding of that, if u is its owner.
 func (x *request) recordState(u *routing.Upstream, key sticky.Key, a *mcp.Answer) error {
-	binding := x.decision.TaskBinding
-	switch {
-	case binding.Provisional(), binding.Upstream == "" && x.Endpoint.FirstDraft:
-		return x.toldOf(u, key.ID, a.Task.Status)
-	case binding.Upstream == u.Name:
+	if drafted, err := x.made.Told(u, a.Task.Status); drafted {
+		return err
+	}
+	if binding := x.decision.TaskBinding; binding.Upstream == u.Name {
 		x.Endpoint.Router.Observe(key, binding, a.Task.Status, a.Task.TTL)
 	}
 	return nil
@@ -193,6 +192,12 @@ func (x *request) unbindFrom(u *routing.Upstream) {
 	if binding, _, err := bindings.Lookup(ctx, x.decision.Task); err == nil && binding.Upstream == u.Name {
 		bindings.Unbind(ctx, x.decision.Task)
 	}
+}
+
+// forgetTask drops what is kept of a task that its owner has just deleted.
+func (x *request) forgetTask(u *routing.Upstream) {
+	x.p.stale.Drop(x.Call, x.decision.Task)
+	x.unbindFrom(u)
 }
 
 // recordHint remembers who issued a requestState or a list's cursor.

@@ -11,6 +11,7 @@ import (
 	"berth/proxy/admission"
 	"berth/proxy/announce"
 	"berth/proxy/audit"
+	"berth/proxy/draft"
 	"berth/proxy/failover"
 	"berth/proxy/inbound"
 	"berth/proxy/polls"
@@ -123,7 +124,7 @@ func (p *Proxy) Serve(w wire.Client, r *wire.Request) (whole bool) {
 		call:   inbound.Call{HTTP: r, Table: &p.table},
 		answer: reply.Writer{Client: w, Stall: p.table.Limits.WriteStall, Most: p.table.Limits.Answer, Draining: p.end.draining},
 	}
-	x.request = request{p: p, Call: &x.call, out: &x.answer, rec: p.audit.Begin(&x.call)}
+	x.request = request{p: p, Call: &x.call, out: &x.answer, rec: p.audit.Begin(&x.call), made: draft.Tasks{Call: &x.call, At: &x.decision}}
 	x.serveAndReport()
 	return !x.aborted
 }

@@ -21,7 +21,7 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 	if x.Opaque {
 		return x.relayBody(u, response, exchange.Opaque)
 	}
-	x.judgedMade(response.Status)
+	x.made.Judge(response.Status)
 	if response.Status >= 300 && response.Status < 400 {
 		return fault.Redirect
 	}

@@ -8,6 +8,7 @@ import (
 	"berth/proxy/admission"
 	"berth/proxy/announce"
 	"berth/proxy/audit"
+	"berth/proxy/draft"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
 	"berth/proxy/polls"
@@ -28,9 +29,7 @@ type request struct {
 	ctx      context.Context // of the upstream's side; set by forward
 	left     string          // name of the lost upstream that one of them was bound to
 
-	made madeTasks // what became of Decision.Made
-	told string    // id of the task that the answer belongs to, as it has said last
-	sent bool      // some of the request may have reached an upstream
+	made draft.Tasks // those whose ids the client makes
 
 	Alias     string // what the session is called at the upstream; "": what the client calls it
 	movedFrom string // the upstream that the session was moved away from for this request

@@ -140,7 +140,7 @@ var layers = [][]string{
 	{"upgrade"},
 	{"internal/config", "proxy/fault"},
 	{"proxy/inbound"},
-	{"proxy/admission", "proxy/audit", "proxy/outbound", "proxy/reply", "proxy/taskwatch"},
+	{"proxy/admission", "proxy/audit", "proxy/draft", "proxy/outbound", "proxy/reply", "proxy/taskwatch"},
 	{"proxy/access", "proxy/announce", "proxy/polls", "proxy/session", "proxy/tasklist"},
 	{"proxy/failover", "proxy/sessiontasks", "proxy/subscribe", "proxy/tasks"},
 	{"proxy"},
