@@ -138,7 +138,7 @@ func (s *stream) take(a arrival) (done bool, err error) {
 	// What breaks off at the end of the stream is no event, and clients drop it.
 	whole := a.piece.Between || a.piece.Cut
 	says := s.x.peek(a.piece.Message, a.piece.Cut)
-	instead, failure := s.x.observe(s.u, a.piece, says, whole && mcp.MayBeMessage(a.piece.Message) && s.x.MustBeClear())
+	instead, failure := s.x.observe(s.u, a.piece, says, whole && mcp.MayBeMessage(a.piece.Message) && s.x.MustBeClear)
 	if failure != nil {
 		s.refuse(failure)
 		return true, nil
@@ -189,7 +189,7 @@ func (x *request) readsOn() bool {
 
 // endOfStanding is closed when streams that never end by themselves are to end.
 func (x *request) endOfStanding() <-chan struct{} {
-	if x.Stands() {
+	if x.Stands {
 		return x.p.end.draining
 	}
 	return nil

@@ -38,7 +38,7 @@ func (x *request) forward() error {
 		return x.becomeTask()
 	case x.p.tasks.HasNoSuchMethod(x.Call):
 		return mcp.ErrNoSuchMethod
-	case x.Subscribes():
+	case x.Subscribes:
 		return x.listen()
 	case tasklist.MayNot(x.Call):
 		return mcp.ErrNoSuchMethod
@@ -141,7 +141,7 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 	if x.gone() || !errors.As(err, &failed) {
 		return true, fault.ErrClientGone
 	}
-	return failed.Garbled || failed.Sent && !x.ReadsOnly(), err
+	return failed.Garbled || failed.Sent && !x.ReadsOnly, err
 }
 
 // send sends the request to u once.

@@ -42,7 +42,7 @@ func (x *request) leaveDenied(u *routing.Upstream, response *wire.Response, v fa
 	_ = response.Body.Close() // nothing in it is needed
 	x.change.Done()           // it changed nothing
 	x.rec.EndExchange(strconv.Itoa(response.Status))
-	if v.Step == failover.Refuse && x.AboutTask() && x.serveStale(x.p.stale.IfError(x.Call, 0)) {
+	if v.Step == failover.Refuse && x.AboutTask && x.serveStale(x.p.stale.IfError(x.Call, 0)) {
 		return nil
 	}
 	return x.act(v)

@@ -57,7 +57,7 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, says peeked
 			if !strict {
 				continue
 			}
-			if x.MayCreateTask() {
+			if x.MayCreateTask {
 				x.way().Withdraw(u, a.Task.ID)
 			}
 			return nil, fault.BrokenOff(a.err)

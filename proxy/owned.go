@@ -17,7 +17,7 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 	if answered, err := x.sharePoll(u); answered {
 		return err
 	}
-	if u.Silent() && (x.AboutTask() || x.keptTogether()) {
+	if u.Silent() && (x.AboutTask || x.keptTogether()) {
 		if v := x.p.mover.Outdated(x.ctx, x.asCase()); v.Step != failover.Stay {
 			return x.act(v)
 		}
@@ -26,7 +26,7 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 	lease := x.Pool().Own(u)
 	defer lease.Release()
 	x.change = x.p.polls.Change(x.Call)
-	first := outbound.Terms{Again: true, Reads: x.ReadsOnly()}
+	first := outbound.Terms{Again: true, Reads: x.ReadsOnly}
 	response, err := x.send(u, first)
 	if first.Repeats(err) && !x.gone() {
 		response, err = x.send(u, outbound.Terms{})
@@ -70,7 +70,7 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 // not sent, because the owner is known to be silent.
 func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) error {
 	garbled := failed != nil && failed.Garbled
-	if x.AboutTask() && !garbled && x.serveStale(x.p.stale.IfError(x.Call, u.DownFor())) {
+	if x.AboutTask && !garbled && x.serveStale(x.p.stale.IfError(x.Call, u.DownFor())) {
 		return nil
 	}
 	sent := failed != nil && failed.Sent
@@ -81,7 +81,7 @@ func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) er
 		return routing.ErrUnknownSession
 	case !sent:
 		return fault.OwnerSilent
-	case x.AboutTask() && !(failed.TimedOut && x.Single().Method == mcp.MethodGetTask):
+	case x.AboutTask && !(failed.TimedOut && x.Single().Method == mcp.MethodGetTask):
 		return fault.OwnerCut
 	}
 	return failed

@@ -44,7 +44,7 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 
 // strict reports whether an answer must be one that can be understood.
 func (x *request) strict(response *wire.Response) bool {
-	return response.Status == wire.StatusOK && x.MustBeClear()
+	return response.Status == wire.StatusOK && x.MustBeClear
 }
 
 // relayBody passes on an answer that is no event stream. Its first piece is

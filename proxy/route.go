@@ -68,7 +68,7 @@ func (x *request) Questions() routing.Questions {
 // before the fleet is asked for another. What the map knows is not concerned, so that nobody is
 // kept from a task of his own by what others at the same address guess.
 func (x *request) Missing() error {
-	if x.AboutTask() && x.p.stale.End(x.Call) != nil {
+	if x.AboutTask && x.p.stale.End(x.Call) != nil {
 		return nil // its end was seen here: it is no guess
 	}
 	return x.p.gate.MayMiss(x.Caller)
@@ -84,10 +84,10 @@ func (x *request) unroutable(err error) error {
 		}
 	}
 	var refusal error
-	if x.AboutTask() && x.Era() == mcp.EraLegacy {
+	if x.AboutTask && x.Era() == mcp.EraLegacy {
 		refusal = x.CheckLegacyVersion() // no upstream judges it
 	}
-	if refusal == nil && x.AboutTask() && x.serveUnrouted(err) {
+	if refusal == nil && x.AboutTask && x.serveUnrouted(err) {
 		return nil
 	}
 	x.p.gate.NoteMiss(x.Caller, err)

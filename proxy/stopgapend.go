@@ -10,7 +10,7 @@ import (
 
 // sendOver sends out to u once and waits for the answer's headers, over the early stream.
 func (x *request) sendOver(u *routing.Upstream, out *exchange.Request, t outbound.Terms) (*wire.Response, error) {
-	t.Wait, t.Watched = x.Patience(), true
+	t.Wait, t.Watched = x.Patience, true
 	to := outbound.To(x.Endpoint)
 	if early := x.bridge(); early != nil {
 		return during(early, func() (*wire.Response, error) { return to.Send(x.ctx, u, out, t) })

@@ -101,7 +101,7 @@ func (g *Gate) Admit(call *inbound.Call) error {
 // SpareReserve turns a call away if what room there is is kept for work that has
 // begun, and it is not about such.
 func (g *Gate) SpareReserve(call *inbound.Call) error {
-	if !call.ConcernsBegun() && g.calls.Held() > g.inFlight-g.inFlight/reserve {
+	if !call.ConcernsBegun && g.calls.Held() > g.inFlight-g.inFlight/reserve {
 		return g.full(shedReserve)
 	}
 	return nil

@@ -49,8 +49,8 @@ func (s *Seat) Enter() error {
 // known: a standing stream one among streams, a poll one within its caller's rate, and
 // new work none that is kept for work that has begun. keeps is asked while memory is short.
 func (s *Seat) Place(call *inbound.Call, keeps func() Keeper) error {
-	g, stands := s.gate, call.Stands()
-	if g.memory.Short() && !call.ConcernsBegun() {
+	g, stands := s.gate, call.Stands
+	if g.memory.Short() && !call.ConcernsBegun {
 		if err := g.spareMemory(keeps(), s.caller); err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func (s *Seat) Place(call *inbound.Call, keeps func() Keeper) error {
 			return err
 		}
 	}
-	if wait := g.polls.Take(s.caller, call.Polls()); wait > 0 {
+	if wait := g.polls.Take(s.caller, call.Polls); wait > 0 {
 		return g.tooMuch(shedPolls, fault.TooManyPolls, wait)
 	}
 	if stands {

@@ -3,6 +3,7 @@ package admission
 import (
 	"errors"
 	"log/slog"
+	"net/url"
 	"testing"
 
 	"berth/internal/mcp"
@@ -47,7 +48,12 @@ func TestWhatASeatHoldsIsGivenBackOnce(t *testing.T) {
 }
 
 func callOf(method string, calls ...mcp.Call) *inbound.Call {
-	return &inbound.Call{HTTP: &wire.Request{Method: method}, Message: mcp.Message{Calls: calls}}
+	call := &inbound.Call{
+		HTTP: &wire.Request{Method: method, URL: new(url.URL)}, Message: mcp.Message{Calls: calls},
+		Endpoint: &inbound.Endpoint{}, Table: &inbound.Table{},
+	}
+	_ = inbound.Arrival{Call: call}.FindSession() // it has none
+	return call
 }
 
 // The last tenth of the calls is for work that has begun.

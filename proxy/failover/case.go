@@ -29,7 +29,7 @@ func (c Case) MayReopen() bool {
 
 // Pinned reports whether the request is about a task whose session could move:
 // the task does not move with it, and the end of the session is not the task's.
-func (c Case) Pinned() bool { return c.MayReopen() && c.AboutTask() }
+func (c Case) Pinned() bool { return c.MayReopen() && c.AboutTask }
 
 // movable reports whether the request may go to another upstream with its session.
 // What is about a task, or answers the upstream that was lost, means that one; the end

@@ -27,7 +27,7 @@ func (m *Mover) Denied(ctx context.Context, c Case, u *routing.Upstream, status 
 	switch {
 	case c.IsResponse():
 		return Verdict{Step: Drop}
-	case c.AboutTask():
+	case c.AboutTask:
 		return refuse(fault.OwnerSilent)
 	}
 	return m.elsewhere(c, u, true)

@@ -99,6 +99,9 @@ func (r *rig) request(t *testing.T, method, body string) failover.Case {
 			t.Fatal(err)
 		}
 	}
+	if err := (inbound.Arrival{Call: call}).FindSession(); err != nil {
+		t.Fatal(err)
+	}
 	return failover.Case{At: &r.at, Way: outbound.Way{Call: call, InSession: true, Owner: r.at.Owner, Report: &r.fleet, Log: slog.New(slog.DiscardHandler)}}
 }
 

@@ -28,6 +28,8 @@ type Call struct {
 	InArray  bool   // refusals are answered as the one member of an array
 	Opaque   bool   // it is passed on unread: what lies beside the MCP endpoint
 
+	Plan
+
 	Affinity []string // the values that keep calls together
 }
 

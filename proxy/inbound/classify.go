@@ -87,6 +87,7 @@ func (x Arrival) checkTaskIDs(c *mcp.Call) error {
 
 // FindSession reads the session, which counts in the legacy era only.
 func (x Arrival) FindSession() error {
+	defer x.plan()
 	if x.Era() == mcp.EraModern {
 		return nil
 	}

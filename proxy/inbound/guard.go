@@ -58,5 +58,8 @@ func (x Arrival) Guard() error {
 	if namesCriticalHop(r.Header, x.Endpoint.PrincipalHeader()) {
 		return fault.CriticalHop
 	}
+	if x.BeforeAuthorization() {
+		x.plan() // it is passed on unread
+	}
 	return nil
 }

@@ -33,7 +33,7 @@ func (x *Call) TakesAnswers() bool {
 		return json && events
 	case len(h.Values("Accept")) == 0:
 		return true
-	case x.Subscribes():
+	case x.Subscribes:
 		return events
 	}
 	return json

@@ -17,7 +17,7 @@ func (x *Call) Word(err error) *mcp.Error {
 			return nil
 		}
 	}
-	e := fault.Word(err, x.ReadsOnly())
+	e := fault.Word(err, x.ReadsOnly)
 	if c := x.Single(); (e == mcp.ErrUnknownTask || e == mcp.ErrMissingTasks) && c != nil && c.Era == mcp.EraModern && c.Method == mcp.MethodTaskResult {
 		return mcp.ErrNoSuchMethod
 	}

@@ -36,7 +36,7 @@ func (s *Shared) Change(c *inbound.Call) Change {
 		}
 	}
 	if len(change.keys) > 0 {
-		change.mark(changing, "", markLife+c.Patience())
+		change.mark(changing, "", markLife+c.Patience)
 	}
 	return change
 }

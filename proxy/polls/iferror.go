@@ -17,7 +17,7 @@ func (s *StaleCache) IfError(c *inbound.Call, silentFor time.Duration) []byte {
 		return end
 	}
 	one := c.Single()
-	if one.Method != mcp.MethodGetTask || !c.MayPoll() {
+	if one.Method != mcp.MethodGetTask || !c.MayPoll {
 		return nil
 	}
 	t, ok := s.get(keyFor(c, c.TaskKey()))
@@ -36,7 +36,7 @@ func (s *StaleCache) IfError(c *inbound.Call, silentFor time.Duration) []byte {
 func (s *StaleCache) End(c *inbound.Call) []byte {
 	one := c.Single()
 	t, ok := s.get(keyFor(c, c.TaskKey()))
-	if !ok || !c.MayPoll() {
+	if !ok || !c.MayPoll {
 		return nil
 	}
 	switch {
