@@ -8,12 +8,13 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/admission"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
 )
 
 // fail answers the client with what the ladder says of err. After headers are out
-// an answer can only be broken off, unless they are a stopgap's.
+// an answer can only be broken off, unless they are an early stream's.
 func (x *request) fail(err error) {
 	x.rec.Err = err
 	answer := x.Word(err)
@@ -36,7 +37,7 @@ func (x *request) answer(e *mcp.Error) {
 	if e.Status == wire.StatusMethodNotAllowed {
 		h.Set("Allow", strings.Join(x.Methods(), ", "))
 	}
-	if x.HTTP.ContentLength != 0 && !x.BodyRead && !x.mayKeep(e) {
+	if x.HTTP.ContentLength != 0 && !x.BodyRead && !mayKeep(x.Call, e, x.p.gate) {
 		h.Set("Connection", "close") // the answer must not wait for the rest of the body
 	}
 	x.rec.Code = e.Code
@@ -51,6 +52,6 @@ func (x *request) answer(e *mcp.Error) {
 // kept. net/http reads on to a body's end before it answers, and one so small came with
 // the head: under load that costs less than the client's next connection. Where memory
 // is short the connection is in the way.
-func (x *request) mayKeep(e *mcp.Error) bool {
-	return e == fault.Overloaded && x.HTTP.ContentLength > 0 && x.HTTP.ContentLength <= inbound.FirstRead && !x.p.gate.IsShort()
+func mayKeep(x *inbound.Call, e *mcp.Error, gate *admission.Gate) bool {
+	return e == fault.Overloaded && x.HTTP.ContentLength > 0 && x.HTTP.ContentLength <= inbound.FirstRead && !gate.IsShort()
 }

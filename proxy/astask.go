@@ -52,7 +52,7 @@ func (x *request) leaveLost() (done bool, err error) {
 	if owner == nil {
 		return false, nil
 	}
-	lost, judge := x.lost(owner, nil), x.p.mover.Suspected
+	lost, judge := isLost(x.Endpoint, owner, nil), x.p.mover.Suspected
 	switch {
 	case lost && x.keptTogether():
 		x.leaveOwner()
@@ -99,7 +99,9 @@ func (r rootOfTask) Relay(u *routing.Upstream, response *wire.Response) error {
 	return r.x.relayAnswer(u, response)
 }
 
-func (r rootOfTask) StreamHeaders(response *wire.Response) { r.x.streamHeaders(response) }
+func (r rootOfTask) StreamHeaders(response *wire.Response) {
+	streamHeaders(r.x.way(), r.x.out, response)
+}
 
 func (r rootOfTask) Observe(u *routing.Upstream, piece exchange.Piece) ([]byte, error) {
 	return r.x.observe(u, piece, r.x.peek(piece.Message, false), true)

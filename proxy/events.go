@@ -50,13 +50,6 @@ func (x *request) relayEvents(u *routing.Upstream, response *wire.Response) erro
 	return s.run()
 }
 
-// streamHeaders copies the headers of an upstream's event stream to the client.
-func (x *request) streamHeaders(response *wire.Response) {
-	x.inboundHeaders(response)
-	x.out.Header().Del("Content-Length")
-	x.out.Header().Set("X-Accel-Buffering", "no")
-}
-
 // readAhead reads pieces in a goroutine of its own, one for each word on next,
 // until next is closed. A piece is valid until the next word. There is room for
 // the one piece under way, so that the goroutine ends though nobody takes it.
@@ -98,7 +91,7 @@ func (s *stream) run() error {
 			s.release(own)
 		case <-s.news.Ended():
 			return nil
-		case <-s.x.endOfStanding():
+		case <-s.endOfStanding():
 			s.sayGoodbye()
 			return nil
 		case <-s.endOfOwing():
@@ -188,9 +181,9 @@ func (x *request) readsOn() bool {
 }
 
 // endOfStanding is closed when streams that never end by themselves are to end.
-func (x *request) endOfStanding() <-chan struct{} {
-	if x.Stands {
-		return x.p.end.draining
+func (s *stream) endOfStanding() <-chan struct{} {
+	if s.x.Stands {
+		return s.x.p.end.draining
 	}
 	return nil
 }

@@ -19,7 +19,8 @@ import (
 // forward routes the request, sends it, and relays the answer.
 func (x *request) forward() error {
 	x.rec.StartSpan()
-	end := x.detach()
+	ctx, end := x.p.detach(x.Call)
+	x.ctx = ctx
 	defer end()
 	if err := x.p.sessions.CheckOpen(x.ctx, x.Call); err != nil {
 		return err
@@ -78,7 +79,7 @@ func (x *request) deliver() error {
 	case tasklist.IsWanted(x.Call):
 		return x.listTasks()
 	}
-	if x.keptTogether() && x.lost(x.decision.Owner, nil) {
+	if x.keptTogether() && isLost(x.Endpoint, x.decision.Owner, nil) {
 		x.leaveOwner()
 	}
 	if owner := x.decision.Owner; owner != nil {
@@ -138,7 +139,7 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 		return true, x.relayAnswer(u, response)
 	}
 	var failed *exchange.SendError
-	if x.gone() || !errors.As(err, &failed) {
+	if x.ctx.Err() != nil || !errors.As(err, &failed) {
 		return true, fault.ErrClientGone
 	}
 	return failed.Garbled || failed.Sent && !x.ReadsOnly, err
@@ -161,7 +162,7 @@ func (x *request) send(u *routing.Upstream, t outbound.Terms) (*wire.Response, e
 	if err != nil {
 		x.rec.EndExchange(audit.ErrorType(err))
 		x.p.gate.Note(err)
-		if x.gone() {
+		if x.ctx.Err() != nil {
 			outbound.To(x.Endpoint).Abandoned(x.ctx, u, out, time.Since(began))
 		}
 	}

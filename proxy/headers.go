@@ -7,6 +7,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/inbound"
 	"berth/proxy/outbound"
+	"berth/proxy/reply"
 	"berth/sticky"
 )
 
@@ -18,22 +19,29 @@ func (x *request) way() outbound.Way {
 	}
 }
 
-// inboundHeaders copies an answer's headers to the client.
-func (x *request) inboundHeaders(response *wire.Response) {
-	x.out.ReadBy(nil)
-	h := x.out.Header()
+// streamHeaders copies the headers of an upstream's event stream to the client.
+func streamHeaders(way outbound.Way, out *reply.Writer, response *wire.Response) {
+	copyHeaders(way, out, response)
+	out.Header().Del("Content-Length")
+	out.Header().Set("X-Accel-Buffering", "no")
+}
+
+// copyHeaders copies an answer's headers to the client.
+func copyHeaders(way outbound.Way, out *reply.Writer, response *wire.Response) {
+	out.ReadBy(nil)
+	h := out.Header()
 	for name, values := range response.Header {
 		h[name] = slices.Clip(values) // what is added to one is not added to the other
 	}
 	inbound.DropHopByHop(h)
-	if x.HasOddSession(h) {
+	if way.HasOddSession(h) {
 		h.Del(mcp.HeaderSession) // of an answer that hands out none
 	}
 	if _, typed := h["Content-Type"]; !typed {
 		h["Content-Type"] = nil // keeps net/http from guessing one
 	}
-	if x.Alias != "" && h.Get(mcp.HeaderSession) != "" {
-		h.Set(mcp.HeaderSession, x.Session)
+	if way.Alias != "" && h.Get(mcp.HeaderSession) != "" {
+		h.Set(mcp.HeaderSession, way.Session)
 	}
 	outbound.AddVia(h, response.ProtoMajor, response.ProtoMinor)
 }

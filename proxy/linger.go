@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/inbound"
 )
 
 const (
@@ -22,32 +23,27 @@ var errLingered = errors.New("proxy: read on without a client for long enough")
 // departure cancels the request there (2026-07-28, "Cancellation"). In the legacy
 // era it does not (2025-11-25, "Sending Messages"): the answer, which may bear a
 // task's id, is read to its end, for a bounded time.
-func (x *request) detach() (end func()) {
-	if x.Era() == mcp.EraModern || x.HTTP.Method != wire.MethodPost {
-		x.ctx = x.HTTP.Context()
-		return func() {}
+func (p *Proxy) detach(c *inbound.Call) (ctx context.Context, end func()) {
+	if c.Era() == mcp.EraModern || c.HTTP.Method != wire.MethodPost {
+		return c.HTTP.Context(), func() {}
 	}
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(x.HTTP.Context()))
-	x.ctx = ctx
-	linger := cmp.Or(x.Endpoint.Timeouts.Linger, defaultLinger)
-	stop := context.AfterFunc(x.HTTP.Context(), func() {
-		if x.p.lingering.Add(1) > maxLingering {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(c.HTTP.Context()))
+	linger := cmp.Or(c.Endpoint.Timeouts.Linger, defaultLinger)
+	stop := context.AfterFunc(c.HTTP.Context(), func() {
+		if p.lingering.Add(1) > maxLingering {
 			cancel(errLingered)
 		}
 		timer := time.AfterFunc(linger, func() { cancel(errLingered) })
 		select {
 		case <-ctx.Done():
-		case <-x.p.end.cutting:
+		case <-p.end.cutting:
 			cancel(errCut)
 		}
 		timer.Stop()
-		x.p.lingering.Add(-1)
+		p.lingering.Add(-1)
 	})
-	return func() {
+	return ctx, func() {
 		stop()
 		cancel(nil)
 	}
 }
-
-// gone reports whether the exchange has lost its purpose.
-func (x *request) gone() bool { return x.ctx.Err() != nil }

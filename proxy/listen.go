@@ -10,7 +10,7 @@ import (
 // listen serves a subscription, or passes on what an upstream answers in its place.
 func (x *request) listen() error {
 	s, err := x.p.subscriptions.Open(&subscribe.Request{
-		Way: x.way(), Out: x.out, CopyHeaders: x.streamHeaders,
+		Way: x.way(), Out: x.out, CopyHeaders: func(response *wire.Response) { streamHeaders(x.way(), x.out, response) },
 		CheckServed: func() error { return tasks.CheckServed(x.Call, &x.rec) }, Caller: x.caller,
 	}, x.query())
 	if err != nil {

@@ -57,7 +57,7 @@ func (x *request) passRefusal(r *tasklist.Refusal) error {
 		x.out.Respond(r.Response.Status, r.Body)
 		return nil
 	}
-	x.inboundHeaders(r.Response)
+	copyHeaders(x.way(), x.out, r.Response)
 	x.out.Header().Set("Content-Length", strconv.Itoa(len(r.Body)))
 	x.out.WriteHeader(r.Response.Status)
 	return x.out.Write(r.Body)

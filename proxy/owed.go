@@ -54,7 +54,7 @@ func (s *stream) isAwaited() bool { return !s.x.owed.isPaid() && !s.gone }
 // that is owed a response is told so in its place.
 func (s *stream) breakOff(err error) error {
 	broken := !errors.Is(err, io.EOF)
-	if broken && s.isAwaited() && s.resumes != "" && !s.x.couldResume(s.u, s.resumes) {
+	if broken && s.isAwaited() && s.resumes != "" && !couldResume(s.x.ctx, s.x.way(), s.u, s.resumes) {
 		s.resumes = ""
 	}
 	switch {

@@ -7,6 +7,7 @@ import (
 	"berth/internal/mcp"
 	"berth/proxy/failover"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
 	"berth/proxy/outbound"
 	"berth/routing"
 )
@@ -28,7 +29,7 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 	x.change = x.p.polls.Change(x.Call)
 	first := outbound.Terms{Again: true, Reads: x.ReadsOnly}
 	response, err := x.send(u, first)
-	if first.Repeats(err) && !x.gone() {
+	if first.Repeats(err) && x.ctx.Err() == nil {
 		response, err = x.send(u, outbound.Terms{})
 	}
 	if err != nil {
@@ -48,10 +49,10 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 // ownerFailed decides what it means that an owner gave no answer.
 func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 	var failed *exchange.SendError
-	if x.gone() || !errors.As(err, &failed) {
+	if x.ctx.Err() != nil || !errors.As(err, &failed) {
 		return fault.ErrClientGone
 	}
-	if x.keptTogether() && !failed.Sent && !failed.Starved && x.lost(u, failed) {
+	if x.keptTogether() && !failed.Sent && !failed.Starved && isLost(x.Endpoint, u, failed) {
 		x.leaveOwner()
 		return x.forwardUnbound()
 	}
@@ -77,7 +78,7 @@ func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) er
 	switch {
 	case failed != nil && (failed.Starved || garbled):
 		return failed
-	case x.Session != "" && !x.asCase().Pinned() && x.lost(u, failed):
+	case x.Session != "" && !x.asCase().Pinned() && isLost(x.Endpoint, u, failed):
 		return routing.ErrUnknownSession
 	case !sent:
 		return fault.OwnerSilent
@@ -87,10 +88,10 @@ func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) er
 	return failed
 }
 
-// lost reports whether what u held in its memory is as good as gone: nobody listens at its
+// isLost reports whether what u held in its memory is as good as gone: nobody listens at its
 // address, or it has been silent for longer than anybody is told to wait for it. failed is
 // how the request to it failed, nil if there was none.
-func (x *request) lost(u *routing.Upstream, failed *exchange.SendError) bool {
+func isLost(ep *inbound.Endpoint, u *routing.Upstream, failed *exchange.SendError) bool {
 	sent := failed != nil && failed.Sent
-	return u.Refuses() || failed != nil && failed.Refused || !sent && u.DownFor() > x.Endpoint.OwnerGrace
+	return u.Refuses() || failed != nil && failed.Refused || !sent && u.DownFor() > ep.OwnerGrace
 }

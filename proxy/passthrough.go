@@ -17,7 +17,7 @@ func (x *request) passThrough() error {
 	x.decision.Source = routing.SourcePicked
 	err := x.forwardUnbound()
 	if err != nil && x.IsPreflight() && x.out.MayAnswer() && x.Word(err) != nil {
-		x.grant()
+		x.out.Grant(x.Grantable())
 		return nil
 	}
 	return err

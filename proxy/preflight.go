@@ -20,16 +20,3 @@ func answersPreflight(response *wire.Response) bool {
 	}
 	return false
 }
-
-// grant answers a preflight where no upstream does: the page may send what clients send
-// that are no pages.
-func (x *request) grant() {
-	h := x.out.Header()
-	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-	if names := x.Grantable(); len(names) > 0 {
-		h.Set("Access-Control-Allow-Headers", strings.Join(names, ", "))
-	}
-	h.Set("Access-Control-Max-Age", "600")
-	h.Set("Vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers")
-	x.out.WriteHeader(wire.StatusNoContent)
-}

@@ -7,6 +7,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
 	"berth/proxy/polls"
 	"berth/routing"
 )
@@ -15,7 +16,7 @@ import (
 func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) error {
 	defer response.Body.Close()
 	if x.Opaque && x.IsPreflight() && !answersPreflight(response) {
-		x.grant()
+		x.out.Grant(x.Grantable())
 		return nil
 	}
 	if x.Opaque {
@@ -36,15 +37,15 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 	if shape == exchange.EventStream && response.Status/100 == 2 {
 		return x.relayEvents(u, response)
 	}
-	if shape == exchange.Opaque && x.strict(response) && response.Header.Get("Content-Encoding") == "" {
+	if shape == exchange.Opaque && isStrict(x.Call, response) && response.Header.Get("Content-Encoding") == "" {
 		return fault.BadUpstream
 	}
 	return x.relayBody(u, response, shape)
 }
 
-// strict reports whether an answer must be one that can be understood.
-func (x *request) strict(response *wire.Response) bool {
-	return response.Status == wire.StatusOK && x.MustBeClear
+// isStrict reports whether an answer must be one that can be understood.
+func isStrict(c *inbound.Call, response *wire.Response) bool {
+	return response.Status == wire.StatusOK && c.MustBeClear
 }
 
 // relayBody passes on an answer that is no event stream. Its first piece is
@@ -54,18 +55,18 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 		return fault.AnswerTooLarge
 	}
 	reader := x.announced.Reader(shape, response)
-	piece, err := x.firstPiece(reader)
+	piece, err := x.out.FirstPiece(reader)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fault.BrokenOff(err)
 	}
 	if x.out.TooLarge(int64(len(piece.Raw))) {
 		return fault.AnswerTooLarge
 	}
-	if len(piece.Raw) == 0 && shape == exchange.JSON && x.strict(response) {
+	if len(piece.Raw) == 0 && shape == exchange.JSON && isStrict(x.Call, response) {
 		return fault.BadUpstream
 	}
 	says := x.peek(piece.Message, piece.Cut)
-	instead, failure := x.observe(u, piece, says, x.strict(response))
+	instead, failure := x.observe(u, piece, says, isStrict(x.Call, response))
 	if failure != nil {
 		return failure
 	}
@@ -79,35 +80,9 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	if err := x.bindSession(u, ""); err != nil {
 		return err
 	}
-	x.inboundHeaders(response)
+	copyHeaders(x.way(), x.out, response)
 	piece = x.announced.Body(piece, response)
 	x.poll.Complete(polls.Response{Status: response.Status, Header: x.out.Header(), Piece: piece, Says: &says.Answer, Illegal: says.err, Last: true})
 	x.out.WriteHeader(response.Status)
-	return x.copyPieces(reader, piece, response.ContentLength < 0)
-}
-
-// copyPieces writes piece and all that follow, as long as it is no more than an answer
-// may have. One of unknown length is flushed as it comes.
-func (x *request) copyPieces(reader *exchange.Reader, piece exchange.Piece, flush bool) error {
-	for {
-		if x.out.TooLarge(x.out.Written + int64(len(piece.Raw))) {
-			return fault.AnswerTooLarge
-		}
-		if len(piece.Raw) > 0 {
-			if err := x.out.Write(piece.Raw); err != nil {
-				return err
-			}
-			if flush {
-				_ = x.out.Flush() // a client that is gone shows at the next write
-			}
-		}
-		next, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fault.BrokenOff(err)
-		}
-		piece = next
-	}
+	return x.out.CopyPieces(reader, piece, response.ContentLength < 0)
 }

@@ -61,7 +61,7 @@ func (x *request) serve() error {
 		return err
 	}
 	if x.AsksForResource() {
-		return x.serveResource()
+		return serveResource(x.Call, x.out)
 	}
 	if x.BeforeAuthorization() {
 		return x.passThrough()

@@ -4,26 +4,27 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
+	"berth/proxy/reply"
 )
 
 // serveResource answers with the document. A name without a path behind it is asked
 // for by clients that know the origin only: it means the endpoint if there is no
 // other.
-func (x *request) serveResource() error {
-	path := x.HTTP.URL.Path
-	named := path == x.Endpoint.Resource.Path || x.Endpoint.IsSubject(path)
-	if !named && (path != inbound.ResourceName || !x.Table.Alone(x.Endpoint, inbound.Hostname(x.HTTP.Host))) {
+func serveResource(c *inbound.Call, out *reply.Writer) error {
+	path := c.HTTP.URL.Path
+	named := path == c.Endpoint.Resource.Path || c.Endpoint.IsSubject(path)
+	if !named && (path != inbound.ResourceName || !c.Table.Alone(c.Endpoint, inbound.Hostname(c.HTTP.Host))) {
 		return fault.NotFound
 	}
 	// Nothing in it is secret, and clients run in browsers too.
-	x.out.ReadBy(wire.Header{"Access-Control-Allow-Origin": {"*"}})
-	h := x.out.Header()
-	if x.HTTP.Method == wire.MethodOptions {
+	out.ReadBy(wire.Header{"Access-Control-Allow-Origin": {"*"}})
+	h := out.Header()
+	if c.HTTP.Method == wire.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "GET")
 		h.Set("Access-Control-Allow-Headers", "*")
-		x.out.WriteHeader(wire.StatusNoContent)
+		out.WriteHeader(wire.StatusNoContent)
 		return nil
 	}
-	x.out.Respond(wire.StatusOK, x.Endpoint.Resource.Document)
+	out.Respond(wire.StatusOK, c.Endpoint.Resource.Document)
 	return nil
 }

@@ -18,15 +18,15 @@ const resumeTime = 2 * time.Second
 // couldResume reports whether u, which broke a stream off, would let the client go on after
 // this event. It is asked as the client would ask, and its answer is left unread: clients
 // whose servers died give up resuming after a few attempts, and then wait for ever.
-func (x *request) couldResume(u *routing.Upstream, event string) bool {
-	ctx, cancel := context.WithTimeout(x.ctx, resumeTime)
+func couldResume(ctx context.Context, way outbound.Way, u *routing.Upstream, event string) bool {
+	ctx, cancel := context.WithTimeout(ctx, resumeTime)
 	defer cancel()
-	out := x.way().Request(u, wire.MethodGet, x.way().URL(u), nil)
+	out := way.Request(u, wire.MethodGet, way.URL(u), nil)
 	outbound.DropCallsOwn(out.Header)
 	out.Header.Del("Content-Type")
 	out.Header.Set("Accept", "text/event-stream")
 	out.Header.Set(mcp.HeaderLastEvent, event)
-	response, err := outbound.To(x.Endpoint).Send(ctx, u, out, outbound.Terms{Wait: resumeTime})
+	response, err := outbound.To(way.Endpoint).Send(ctx, u, out, outbound.Terms{Wait: resumeTime})
 	if failed, ok := errors.AsType[*exchange.SendError](err); ok {
 		return failed.Starved || failed.TimedOut && failed.Sent
 	}

@@ -53,3 +53,16 @@ func CrossOrigin(h wire.Header) wire.Header {
 
 // SameRule reports whether two answers may be read by the same pages.
 func SameRule(a, b wire.Header) bool { return maps.EqualFunc(a, b, slices.Equal) }
+
+// Grant answers a preflight where no upstream does: the page may send what clients send
+// that are no pages, and these headers.
+func (w *Writer) Grant(names []string) {
+	h := w.Header()
+	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+	if len(names) > 0 {
+		h.Set("Access-Control-Allow-Headers", strings.Join(names, ", "))
+	}
+	h.Set("Access-Control-Max-Age", "600")
+	h.Set("Vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers")
+	w.WriteHeader(wire.StatusNoContent)
+}

@@ -63,6 +63,12 @@ func (s *Early) Await(step func()) {
 	}
 }
 
+// During returns what step does, beside an early stream.
+func During[T any](s *Early, step func() (T, error)) (result T, err error) {
+	s.Await(func() { result, err = step() })
+	return result, err
+}
+
 // IsOpen reports whether the client has the beginning of the stream.
 func (s *Early) IsOpen() bool { return s != nil && s.silence != nil }
 
