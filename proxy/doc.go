@@ -21,7 +21,7 @@
 //     event by event (events.go, observe.go), within its bounds (answersize.go). A stream
 //     that ends before its response ends with an error in its place (owed.go), unless
 //     the client can resume it (resumable.go).
-//  6. record: what creates a task or a session is bound, and only then
+//  6. record: what creates a task or a session is bound (package record), and only then
 //  7. release: its bytes go to the client and are flushed.
 //  8. finish: one access record, metrics and a span are written (finish.go; package audit).
 //

@@ -35,7 +35,7 @@ type arrival struct {
 
 // relayEvents passes an event stream on, event by event, each flushed at once.
 func (x *request) relayEvents(u *routing.Upstream, response *wire.Response) error {
-	if err := x.bindSession(u, ""); err != nil {
+	if err := x.recorder.BindSession(x.way(), u, "", x.announced.Promised()); err != nil {
 		return err
 	}
 	if err := x.beginEvents(response); err != nil {

@@ -48,7 +48,7 @@ func (x *request) finish() {
 // report writes down what became of the request.
 func (x *request) report() {
 	r, out := &x.rec, x.out
-	r.Source, r.MovedFrom, r.Session = x.decision.Source, x.movedFrom, x.newSession
+	r.Source, r.MovedFrom, r.Session = x.decision.Source, x.movedFrom, x.recorder.NewSession
 	r.Status, r.Meant, r.Begun, r.Written = out.Status, out.Meant(), out.Begun, out.Written
 	r.Err, r.Cutting = cmp.Or(r.Err, out.Failed), isClosed(x.p.end.cutting)
 	r.Close()

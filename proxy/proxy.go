@@ -15,6 +15,7 @@ import (
 	"berth/proxy/failover"
 	"berth/proxy/inbound"
 	"berth/proxy/polls"
+	"berth/proxy/record"
 	"berth/proxy/reply"
 	"berth/proxy/sessiontasks"
 	"berth/proxy/subscribe"
@@ -125,6 +126,7 @@ func (p *Proxy) Serve(w wire.Client, r *wire.Request) (whole bool) {
 		answer: reply.Writer{Client: w, Stall: p.table.Limits.WriteStall, Most: p.table.Limits.Answer, Draining: p.end.draining},
 	}
 	x.request = request{p: p, Call: &x.call, out: &x.answer, rec: p.audit.Begin(&x.call), made: draft.Tasks{Call: &x.call, At: &x.decision}}
+	x.recorder = record.Recorder{Call: &x.call, At: &x.decision, Stale: p.stale, Sessions: p.sessions}
 	x.serveAndReport()
 	return !x.aborted
 }

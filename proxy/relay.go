@@ -29,9 +29,8 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 	if x.HasOddSession(response.Header) {
 		return fault.OddSession
 	}
-	x.recordSessionEnd(response)
+	x.recorder.Head(response)
 	x.p.sessions.Answered(x.way(), &x.decision, response.Status)
-	x.newSession = x.sessionGivenBy(response)
 	x.announced = x.p.learned[x.Endpoint].announcer.Answer(x.Call, &x.decision, x.out, response)
 	shape := exchange.ShapeOf(response)
 	if shape == exchange.EventStream && response.Status/100 == 2 {
@@ -77,7 +76,7 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	if x.out.Early.IsOpen() {
 		return x.out.EndEarly(x.ID, response, reader, piece)
 	}
-	if err := x.bindSession(u, ""); err != nil {
+	if err := x.recorder.BindSession(x.way(), u, "", x.announced.Promised()); err != nil {
 		return err
 	}
 	copyHeaders(x.way(), x.out, response)

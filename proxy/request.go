@@ -12,6 +12,7 @@ import (
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
 	"berth/proxy/polls"
+	"berth/proxy/record"
 	"berth/proxy/reply"
 	"berth/routing"
 )
@@ -37,8 +38,7 @@ type request struct {
 	poll   *polls.Poll  // the poll that this request leads; nil: none
 	change polls.Change // what the request changes of tasks
 
-	newSession   string // the session that the answer hands out
-	boundSession bool   // it is bound
+	recorder record.Recorder // of what the answer tells
 
 	announced *announce.Answer // by which clients learn what can be a task; nil: another
 

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"berth/internal/wire"
-	"berth/proxy/failover"
 	"berth/routing"
 )
 
@@ -14,9 +13,7 @@ func (x *request) endSession(u *routing.Upstream) (done bool, err error) {
 	if !ended {
 		return err != nil, err
 	}
-	ctx, cancel := x.Recording()
-	defer cancel()
-	failover.Forget(ctx, x.Endpoint, x.decision.Key)
+	x.recorder.SessionEnd()
 	x.p.sessions.RefuseAsks(way, u, asks)
 	x.out.Header().Set("Content-Length", "0")
 	x.out.WriteHeader(wire.StatusOK)

@@ -143,6 +143,7 @@ var layers = [][]string{
 	{"proxy/admission", "proxy/audit", "proxy/draft", "proxy/outbound", "proxy/reply", "proxy/taskwatch"},
 	{"proxy/access", "proxy/announce", "proxy/polls", "proxy/session", "proxy/tasklist"},
 	{"proxy/failover", "proxy/sessiontasks", "proxy/subscribe", "proxy/tasks"},
+	{"proxy/record"},
 	{"proxy"},
 	{"internal/command"},
 	{"."},

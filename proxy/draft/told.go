@@ -23,13 +23,13 @@ func (t *Tasks) Heed(u *routing.Upstream, message []byte) {
 }
 
 // Told confirms the task that the request is about, if a client may have made its id, with the
-// status that u tells. Where none did, it is not concerned.
-func (t *Tasks) Told(u *routing.Upstream, status string) (concerned bool, err error) {
+// status that u tells.
+func (t *Tasks) Told(u *routing.Upstream, status string) error {
 	standing := t.At.TaskBinding
 	if !standing.Provisional() && (standing.Upstream != "" || !t.Call.Endpoint.FirstDraft) {
-		return false, nil
+		return nil
 	}
-	return true, t.confirm(u, t.At.Task.ID, status)
+	return t.confirm(u, t.At.Task.ID, status)
 }
 
 // confirm binds the task for good, if its binding is provisional and u's, now that u tells

@@ -1,0 +1,94 @@
+package record
+
+import (
+	"errors"
+
+	"berth/internal/mcp"
+	"berth/proxy/fault"
+	"berth/proxy/inbound"
+	"berth/proxy/outbound"
+	"berth/routing"
+	"berth/sticky"
+)
+
+// Creation binds a task to the upstream that has just given it out in an answer to w's call. One
+// that another owns is withdrawn.
+func (r *Recorder) Creation(w outbound.Way, u *routing.Upstream, a *mcp.Answer) error {
+	ctx, cancel := r.Recording()
+	defer cancel()
+	key := r.Endpoint.Router.TaskKey(r.Principal, a.Task.ID)
+	binding := sticky.Binding{Upstream: u.Name, Dialect: a.Dialect.String(), Status: a.Task.Status, Alias: r.At.Alias}
+	if r.Session != "" {
+		binding.Session = inbound.Digest(r.Session)
+	}
+	err := r.Endpoint.Router.Bind(ctx, key, binding, a.Task.TTL)
+	if errors.Is(err, sticky.ErrOwned) {
+		w.Log.Warn("an upstream gave out a task id that another owns", "pool", r.Pool().Name(), "upstream", u.Name, "task", a.Task.ID)
+		w.Withdraw(u, a.Task.ID)
+		return fault.Collision
+	}
+	r.Stale.Drop(r.Call, key) // it was another's, if there was one
+	r.Stale.Put(r.Call, key, a)
+	return err
+}
+
+// TellsState reports whether an answer tells how the task fares that was asked about.
+func TellsState(c *mcp.Call, a *mcp.Answer) bool {
+	return c.Method != mcp.MethodTaskResult && a.Task.ID == c.TaskID
+}
+
+// Task notes a task's state, or its result, as its owner tells it. The binding has the state
+// only from u's own answer.
+func (r *Recorder) Task(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) {
+	if c.Method == mcp.MethodTaskResult {
+		r.Stale.PutResult(r.Call, r.At.Task, a)
+	}
+	if !TellsState(c, a) {
+		return
+	}
+	if binding := r.At.TaskBinding; binding.Upstream == u.Name && !binding.Provisional() {
+		r.Endpoint.Router.Observe(r.At.Task, binding, a.Task.Status, a.Task.TTL)
+	}
+	if c.Method == mcp.MethodGetTask {
+		r.Stale.Put(r.Call, r.At.Task, a)
+	}
+}
+
+// Deleted drops what is kept of a task that its owner u has just deleted.
+func (r *Recorder) Deleted(u *routing.Upstream) {
+	r.Stale.Drop(r.Call, r.At.Task)
+	r.unbindFrom(u)
+}
+
+// Error drops the binding of a task that its owner does not know any more.
+// An upstream that was asked because it holds the session need not be the owner, and
+// cannot speak for it. A terminal result that was seen before outlives the binding: it is
+// to be said instead.
+func (r *Recorder) Error(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (instead []byte) {
+	if c == nil || !c.IsTask() || a.ErrorCode != mcp.CodeInvalidParams {
+		return nil
+	}
+	if c.Method != mcp.MethodGetTask && c.Method != mcp.MethodTaskResult {
+		return nil
+	}
+	if body := r.Stale.End(r.Call); body != nil {
+		return body
+	}
+	// A client that made the id may poll before the owner has begun; that one will know it.
+	binding := &r.At.TaskBinding
+	if c.Method == mcp.MethodGetTask && binding.Upstream == u.Name && !binding.Provisional() {
+		r.unbindFrom(u)
+	}
+	return nil
+}
+
+// unbindFrom drops the binding of the call's task, if u owns it still: somebody may have
+// given the id out meanwhile.
+func (r *Recorder) unbindFrom(u *routing.Upstream) {
+	ctx, cancel := r.Recording()
+	defer cancel()
+	bindings := r.Endpoint.Router.Bindings
+	if binding, _, err := bindings.Lookup(ctx, r.At.Task); err == nil && binding.Upstream == u.Name {
+		bindings.Unbind(ctx, r.At.Task)
+	}
+}
