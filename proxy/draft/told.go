@@ -11,7 +11,7 @@ import (
 // Heed confirms a task before a message is released by which u tells of it. What belongs to
 // other tasks is looked up once.
 func (t *Tasks) Heed(u *routing.Upstream, message []byte) {
-	if !t.Call.Endpoint.FirstDraft || t.Call.Era() != mcp.EraLegacy {
+	if !t.Call.Drafts {
 		return
 	}
 	id := mcp.RelatedTask(message)

@@ -17,7 +17,7 @@ import (
 // instance that does not know a handle fails. left names the lost upstream that one of them was
 // bound to, "" for none.
 func (r *Recorder) Affinities(u *routing.Upstream, c *mcp.Call, a *mcp.Answer, left string) {
-	if len(r.Endpoint.Affinity) == 0 || c == nil || r.Session != "" || !a.HasResult || a.ToolFailed {
+	if !r.Keeps || c == nil || !a.HasResult || a.ToolFailed {
 		return
 	}
 	ctx, cancel := r.Recording()
