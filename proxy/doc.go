@@ -5,10 +5,10 @@
 //	accept         request.go, inbound/ (endpoint, Host and Origin, who asks), admission/; in: nethttp.go
 //	classify       inbound/ (body, envelope, routing headers), inbound/plan.go (what concerns the request)
 //	plan           forward.go (who serves the request), access/ (may it know of the task)
-//	route          route.go; package routing decides
+//	route          route.go, affinity.go (calls that stay together); package routing decides
 //	send           owned.go (to the owner), eras.go (unbound), headers.go, linger.go; outbound/ (in whose name; health)
 //	observe        relay.go (JSON), events.go (streams), observe.go, answersize.go, owed.go, resumable.go
-//	record         record/ (tasks, sessions, values), draft/ (ids that clients make), affinity.go
+//	record         record/ (tasks, sessions, values), draft/ (ids that clients make)
 //	release        reply/ (body, events, keep-alive), stopgap.go and stopgapend.go (the early stream)
 //	report         finish.go, audit/
 //	subscriptions  listen.go, subscribe/
