@@ -18,8 +18,8 @@ type Caller struct {
 }
 
 // Caller returns the caller that way goes to upstreams for.
-func (c *Checker) Caller(way outbound.Way) Caller {
-	caller := Caller{way: way, checker: c}
+func (k *Checker) Caller(way outbound.Way) Caller {
+	caller := Caller{way: way, checker: k}
 	if way.Principal == "" {
 		caller.credentials = way.Digests()
 	}

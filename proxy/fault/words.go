@@ -48,7 +48,7 @@ const RetrySoon = time.Second
 // they end, and expire.
 const RetryKept = 5 * time.Second
 
-// BrokenOff: the upstream did not end the answer that it had begun.
+// BrokenOff says that the upstream did not end the answer that it had begun.
 func BrokenOff(err error) error {
 	return fmt.Errorf("%w: %w", BadUpstream, err)
 }

@@ -13,7 +13,7 @@ import (
 // repeat it, and a standing stream keeps it.
 const maxRequestID = 1 << 10
 
-// IsFitForSession: session ids are visible ASCII (2025-11-25, transports, "Session
+// IsFitForSession reports whether an id can be a session's: they are visible ASCII (2025-11-25, transports, "Session
 // Management"), so that nobody can hold one with anything else in it.
 func (x *Call) IsFitForSession(id string) bool {
 	return len(id) <= x.Table.Limits.SessionID && !strings.ContainsFunc(id, func(r rune) bool { return r < 0x21 || r > 0x7e })

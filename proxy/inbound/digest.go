@@ -48,7 +48,7 @@ func SortedNames(names []string, h wire.Header, without func(name string) bool) 
 	return names
 }
 
-// IsOfOneCall: headers that tell what one call is and how its answer is to come.
+// IsOfOneCall reports whether a header is one of those that tell what one call is and how its answer is to come.
 func IsOfOneCall(name string) bool {
 	switch name {
 	case "Accept", "Content-Type", HeaderOnce, mcp.HeaderLastEvent,
@@ -85,7 +85,7 @@ var fromWhere = []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip"}
 // X-Forwarded-, User for one, may tell who sent it.
 var ofTheWay = append([]string{"Via"}, fromWhere...)
 
-// IsOfOneRequest: headers that differ between requests that ask the same, because they
+// IsOfOneRequest reports whether a header is one of those that differ between requests that ask the same, because they
 // name the request, trace it, or tell which way it came.
 func IsOfOneRequest(name string) bool {
 	switch name {

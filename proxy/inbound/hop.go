@@ -51,7 +51,7 @@ func DropHopByHop(h wire.Header) {
 	}
 }
 
-// IsForwarding: headers by which a proxy tells of the one before it.
+// IsForwarding reports whether a header is one by which a proxy tells of the one before it.
 func IsForwarding(name string) bool {
 	return strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" || name == "X-Real-Ip" || name == "Via"
 }

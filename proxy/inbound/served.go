@@ -39,7 +39,7 @@ func (x *Call) TakesAnswers() bool {
 	return json
 }
 
-// CheckLegacyVersion: a version that names no revision is refused (2025-11-25, transports,
+// CheckLegacyVersion refuses a version that names no revision (2025-11-25, transports,
 // "Protocol Version Header"); none means the session's.
 func (x *Call) CheckLegacyVersion() error {
 	for _, version := range x.HTTP.Header.Values(mcp.HeaderVersion) {

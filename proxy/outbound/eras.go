@@ -14,8 +14,8 @@ import (
 
 // refusesHeld reports whether u has refused a held call of no session by its era, and another
 // upstream has shown that it speaks that.
-func (ep Sender) refusesHeld(u *routing.Upstream, id []byte, response *wire.Response) bool {
-	return ep.Router.Pool.SpokenElsewhere(u, mcp.EraModern) && RefusesEra(mcp.EraModern, mcp.MethodCallTool, id, response)
+func (s Sender) refusesHeld(u *routing.Upstream, id []byte, response *wire.Response) bool {
+	return s.Router.Pool.SpokenElsewhere(u, mcp.EraModern) && RefusesEra(mcp.EraModern, mcp.MethodCallTool, id, response)
 }
 
 // RefusesEra reports whether an answer says that its server does not speak the era of the

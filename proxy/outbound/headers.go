@@ -20,7 +20,7 @@ func DropCallsOwn(h wire.Header) {
 	}
 }
 
-// IsCallsOwn: headers that mirror a call's body, or say how it is to be read and answered.
+// IsCallsOwn reports whether a header is one of those that mirror a call's body, or say how it is to be read and answered.
 func IsCallsOwn(name string) bool {
 	switch name {
 	case "Accept", "Content-Type":

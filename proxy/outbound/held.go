@@ -29,22 +29,22 @@ func Line(ep *inbound.Endpoint) upgrade.Transport {
 }
 
 // sendHeld sends a held call to u once. ctx bounds it.
-func (ep Sender) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) (*wire.Response, error) {
-	response, err := ep.ExchangeHeld(ctx, u, c, wire.MethodPost, c.Headers())
+func (s Sender) sendHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) (*wire.Response, error) {
+	response, err := s.ExchangeHeld(ctx, u, c, wire.MethodPost, c.Headers())
 	if err == nil {
-		err = ep.Misplaced(ctx, u, c, response)
+		err = s.Misplaced(ctx, u, c, response)
 	}
 	return response, err
 }
 
 // Misplaced is what is wrong with where a call was sent: u does not speak its era, or does not
 // know its session. The answer is closed then; such a one refusesByStatus.
-func (ep Sender) Misplaced(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response) error {
+func (s Sender) Misplaced(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response) error {
 	switch {
-	case c.Session == "" && ep.refusesHeld(u, c.ID, response):
+	case c.Session == "" && s.refusesHeld(u, c.ID, response):
 		response.Body.Close()
 		return &exchange.SendError{Err: ErrEra} // as good as not sent
-	case c.Session != "" && ep.lostSession(ctx, u, c, response.Status):
+	case c.Session != "" && s.lostSession(ctx, u, c, response.Status):
 		response.Body.Close()
 		return upgrade.ErrSessionLost
 	}
@@ -53,33 +53,33 @@ func (ep Sender) Misplaced(ctx context.Context, u *routing.Upstream, c *upgrade.
 
 // lostSession reports whether a status with which u answered means that it does not know the
 // session of a call. The next call in that asks first.
-func (ep Sender) lostSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call, status int) bool {
-	lost := status == wire.StatusNotFound || status == wire.StatusBadRequest && ep.deniesSession(ctx, u, c)
+func (s Sender) lostSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call, status int) bool {
+	lost := status == wire.StatusNotFound || status == wire.StatusBadRequest && s.deniesSession(ctx, u, c)
 	if lost {
-		ep.Router.Pool.Suspect(u, c.Session)
+		s.Router.Pool.Suspect(u, c.Session)
 	}
 	return lost
 }
 
 // ExchangeHeld sends a request of a held call's to u once.
-func (ep Sender) ExchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, method string, header wire.Header) (*wire.Response, error) {
+func (s Sender) ExchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, method string, header wire.Header) (*wire.Response, error) {
 	target := *u.URL
 	target.RawQuery = c.Query
-	out := &exchange.Request{Method: method, URL: &target, Host: ep.HostFor(u, c.Host), Header: header}
+	out := &exchange.Request{Method: method, URL: &target, Host: s.HostFor(u, c.Host), Header: header}
 	if method == wire.MethodPost {
 		out.Body = c.Body
 	}
-	ep.Authorize(out.Header)
-	return ep.Send(ctx, u, out, Terms{Watched: true})
+	s.Authorize(out.Header)
+	return s.Send(ctx, u, out, Terms{Watched: true})
 }
 
 // resumeHeld is upgrade.Transport.Resume.
-func (ep Sender) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, event string, maxAnswer int64) (upgrade.Exchange, error) {
+func (s Sender) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, event string, maxAnswer int64) (upgrade.Exchange, error) {
 	header := wire.Header(c.Headers())
 	header.Set("Accept", "text/event-stream")
 	header.Set(mcp.HeaderLastEvent, event)
 	header.Del("Content-Type")
-	response, err := ep.ExchangeHeld(ctx, u, c, wire.MethodGet, header)
+	response, err := s.ExchangeHeld(ctx, u, c, wire.MethodGet, header)
 	switch {
 	case err != nil:
 		return nil, err
@@ -88,7 +88,7 @@ func (ep Sender) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade
 	}
 	response.Body.Close()
 	switch status := response.Status; {
-	case ep.lostSession(ctx, u, c, status):
+	case s.lostSession(ctx, u, c, status):
 		return nil, upgrade.ErrSessionLost
 	case status == wire.StatusConflict:
 		return nil, upgrade.ErrStands
@@ -100,12 +100,12 @@ func (ep Sender) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade
 
 // deniesSession reports whether u does not know the session of a call: one that answers with
 // 400 may mean that or something else.
-func (ep Sender) deniesSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call) bool {
+func (s Sender) deniesSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call) bool {
 	ping := *c
 	ping.Body = []byte(OwnPing)
 	ctx, cancel := context.WithTimeout(ctx, ConfirmTime)
 	defer cancel()
-	response, err := ep.ExchangeHeld(ctx, u, &ping, wire.MethodPost, ping.Headers())
+	response, err := s.ExchangeHeld(ctx, u, &ping, wire.MethodPost, ping.Headers())
 	if err != nil {
 		return false
 	}
@@ -114,15 +114,15 @@ func (ep Sender) deniesSession(ctx context.Context, u *routing.Upstream, c *upgr
 }
 
 // tellHeld is upgrade.Transport.Tell.
-func (ep Sender) tellHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
-	return statusOf(ep.ExchangeHeld(ctx, u, c, wire.MethodPost, c.Headers()))
+func (s Sender) tellHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
+	return statusOf(s.ExchangeHeld(ctx, u, c, wire.MethodPost, c.Headers()))
 }
 
 // endHeld is upgrade.Transport.End.
-func (ep Sender) endHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
+func (s Sender) endHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
 	header := wire.Header(c.Headers())
 	header.Del("Content-Type")
-	return statusOf(ep.ExchangeHeld(ctx, u, c, wire.MethodDelete, header))
+	return statusOf(s.ExchangeHeld(ctx, u, c, wire.MethodDelete, header))
 }
 
 // statusOf closes an answer of which only the status counts, and returns what is wrong with that.

@@ -25,41 +25,41 @@ var (
 // Meet speaks to u as clients of both eras do that reached berth under host ("": the name in
 // u's URL), so that u's profile tells which of them it serves. If neither, the error is ErrHost,
 // ErrOldTransport or one of Greet's. It ends the session that it opens. ctx bounds it.
-func (ep Sender) Meet(ctx context.Context, u *routing.Upstream, host string) error {
+func (s Sender) Meet(ctx context.Context, u *routing.Upstream, host string) error {
 	if host == "" {
 		host = u.URL.Host
 	}
 	var modern, legacy bool
 	var running sync.WaitGroup
-	running.Go(func() { modern = ep.meetModern(ctx, u, host) })
-	running.Go(func() { legacy = ep.meetLegacy(ctx, u, host) })
+	running.Go(func() { modern = s.meetModern(ctx, u, host) })
+	running.Go(func() { legacy = s.meetLegacy(ctx, u, host) })
 	running.Wait()
 	if modern {
-		ep.Router.Pool.Speaks(u, mcp.EraModern, nil)
+		s.Router.Pool.Speaks(u, mcp.EraModern, nil)
 	}
 	if legacy {
-		ep.Router.Pool.Speaks(u, mcp.EraLegacy, nil)
+		s.Router.Pool.Speaks(u, mcp.EraLegacy, nil)
 	}
 	if modern || legacy {
 		return nil
 	}
-	err := ep.greetAs(ctx, u, host)
+	err := s.greetAs(ctx, u, host)
 	switch {
-	case errors.Is(err, ErrCredentials) && ep.refusesHost(ctx, u, ep.HostFor(u, host)):
-		return fmt.Errorf("%w: it answers 403 to %q, and not to %q", ErrHost, ep.HostFor(u, host), u.URL.Host)
-	case (errors.Is(err, ErrNotMCP) || errors.Is(err, ErrUnclear)) && ep.hasOldTransport(ctx, u, host):
+	case errors.Is(err, ErrCredentials) && s.refusesHost(ctx, u, s.HostFor(u, host)):
+		return fmt.Errorf("%w: it answers 403 to %q, and not to %q", ErrHost, s.HostFor(u, host), u.URL.Host)
+	case (errors.Is(err, ErrNotMCP) || errors.Is(err, ErrUnclear)) && s.hasOldTransport(ctx, u, host):
 		return ErrOldTransport
 	}
 	return err
 }
 
 // meeting makes a request as a client's, with the Host that it would reach u with.
-func (ep Sender) meeting(u *routing.Upstream, host, method string, body []byte) *exchange.Request {
-	out := &exchange.Request{Method: method, URL: u.URL, Host: ep.HostFor(u, host), Header: wire.Header{}, Body: body}
+func (s Sender) meeting(u *routing.Upstream, host, method string, body []byte) *exchange.Request {
+	out := &exchange.Request{Method: method, URL: u.URL, Host: s.HostFor(u, host), Header: wire.Header{}, Body: body}
 	if body != nil {
 		PostJSON(out.Header)
 	}
-	ep.Authorize(out.Header)
+	s.Authorize(out.Header)
 	return out
 }
 
@@ -69,11 +69,11 @@ const (
 	meetingLegacy = "2025-11-25"
 )
 
-func (ep Sender) meetModern(ctx context.Context, u *routing.Upstream, host string) bool {
-	out := ep.meeting(u, host, wire.MethodPost, OwnMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(meetingModern)}))
+func (s Sender) meetModern(ctx context.Context, u *routing.Upstream, host string) bool {
+	out := s.meeting(u, host, wire.MethodPost, OwnMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(meetingModern)}))
 	out.Header.Set(mcp.HeaderVersion, meetingModern)
 	out.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
-	response, err := ep.Client.Send(ctx, out, 0)
+	response, err := s.Client.Send(ctx, out, 0)
 	if err != nil {
 		return false
 	}
@@ -81,29 +81,29 @@ func (ep Sender) meetModern(ctx context.Context, u *routing.Upstream, host strin
 	return serves(mcp.EraModern, mcp.MethodDiscover, response)
 }
 
-func (ep Sender) meetLegacy(ctx context.Context, u *routing.Upstream, host string) bool {
-	response, err := ep.Client.Send(ctx, ep.meeting(u, host, wire.MethodPost, OwnMessage(mcp.MethodInitialize, map[string]any{
+func (s Sender) meetLegacy(ctx context.Context, u *routing.Upstream, host string) bool {
+	response, err := s.Client.Send(ctx, s.meeting(u, host, wire.MethodPost, OwnMessage(mcp.MethodInitialize, map[string]any{
 		"protocolVersion": meetingLegacy, "capabilities": map[string]any{}, "clientInfo": mcp.OwnInfo(),
 	})), 0)
 	if err != nil {
 		return false
 	}
 	defer response.Body.Close()
-	defer ep.leaveMeeting(ctx, u, host, response.Header.Get(mcp.HeaderSession))
+	defer s.leaveMeeting(ctx, u, host, response.Header.Get(mcp.HeaderSession))
 	return serves(mcp.EraLegacy, mcp.MethodInitialize, response)
 }
 
 // leaveMeeting ends the session that a server has opened, if any.
-func (ep Sender) leaveMeeting(ctx context.Context, u *routing.Upstream, host, session string) {
+func (s Sender) leaveMeeting(ctx context.Context, u *routing.Upstream, host, session string) {
 	if session == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	out := ep.meeting(u, host, wire.MethodDelete, nil)
+	out := s.meeting(u, host, wire.MethodDelete, nil)
 	out.Header.Set(mcp.HeaderSession, session)
 	out.Header.Set(mcp.HeaderVersion, meetingLegacy)
-	if response, err := ep.Client.Send(ctx, out, 0); err == nil {
+	if response, err := s.Client.Send(ctx, out, 0); err == nil {
 		response.Body.Close()
 	}
 }
@@ -119,11 +119,11 @@ func serves(era mcp.Era, method string, response *wire.Response) bool {
 
 // refusesHost reports whether u forbids what comes under this Host header, and not what comes
 // under the name in its URL.
-func (ep Sender) refusesHost(ctx context.Context, u *routing.Upstream, host string) bool {
+func (s Sender) refusesHost(ctx context.Context, u *routing.Upstream, host string) bool {
 	forbids := func(host string) bool {
-		out := ep.meeting(u, "", wire.MethodPost, []byte(OwnPing))
+		out := s.meeting(u, "", wire.MethodPost, []byte(OwnPing))
 		out.Host = host
-		response, err := ep.Client.Send(ctx, out, 0)
+		response, err := s.Client.Send(ctx, out, 0)
 		if err != nil {
 			return false
 		}
@@ -135,10 +135,10 @@ func (ep Sender) refusesHost(ctx context.Context, u *routing.Upstream, host stri
 
 // hasOldTransport reports whether a GET opens a stream that begins with the event "endpoint"
 // (2024-11-05, "HTTP with SSE").
-func (ep Sender) hasOldTransport(ctx context.Context, u *routing.Upstream, host string) bool {
-	out := ep.meeting(u, host, wire.MethodGet, nil)
+func (s Sender) hasOldTransport(ctx context.Context, u *routing.Upstream, host string) bool {
+	out := s.meeting(u, host, wire.MethodGet, nil)
 	out.Header.Set("Accept", "text/event-stream")
-	response, err := ep.Client.Send(ctx, out, 0)
+	response, err := s.Client.Send(ctx, out, 0)
 	if err != nil {
 		return false
 	}

@@ -24,13 +24,13 @@ var (
 // Greet sends u a ping, as calls are sent to it, and returns nil if the answer is
 // JSON-RPC, be it an error; else one of ErrNotMCP, ErrUnclear and ErrCredentials,
 // or why there was no answer. ctx bounds it. The errors repeat nothing of what was sent.
-func (ep Sender) Greet(ctx context.Context, u *routing.Upstream) error {
-	return ep.greetAs(ctx, u, u.URL.Host)
+func (s Sender) Greet(ctx context.Context, u *routing.Upstream) error {
+	return s.greetAs(ctx, u, u.URL.Host)
 }
 
 // greetAs is Greet as a client that reached berth under host.
-func (ep Sender) greetAs(ctx context.Context, u *routing.Upstream, host string) error {
-	response, err := ep.Client.Send(ctx, ep.meeting(u, host, wire.MethodPost, []byte(OwnPing)), 0)
+func (s Sender) greetAs(ctx context.Context, u *routing.Upstream, host string) error {
+	response, err := s.Client.Send(ctx, s.meeting(u, host, wire.MethodPost, []byte(OwnPing)), 0)
 	if err != nil {
 		return err
 	}

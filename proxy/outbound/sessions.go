@@ -6,8 +6,8 @@ import (
 	"berth/internal/wire"
 )
 
-// DeniesSession: servers say 404 of a session that they do not hold, or 400 (SDKs for
-// TypeScript).
+// DeniesSession reports whether a status may deny a session: servers say 404 of one that they
+// do not hold, or 400 (SDKs for TypeScript).
 func DeniesSession(status int) bool {
 	return status == wire.StatusNotFound || status == wire.StatusBadRequest
 }

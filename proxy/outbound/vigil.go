@@ -35,18 +35,18 @@ type vigil struct {
 
 // sendWatched is Client.Send, with a vigil over what wait does not bound: the wait for a
 // header where it is 0, and event streams.
-func (ep Sender) sendWatched(ctx context.Context, u *routing.Upstream, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
+func (s Sender) sendWatched(ctx context.Context, u *routing.Upstream, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
 	var v *vigil
 	if wait == 0 {
-		v = ep.watch(ctx, u, out)
+		v = s.watch(ctx, u, out)
 	}
-	response, err := ep.Client.Send(ctx, out, wait)
+	response, err := s.Client.Send(ctx, out, wait)
 	switch {
 	case err != nil:
 		v.end()
 		return nil, err
 	case v == nil && exchange.ShapeOf(response) == exchange.EventStream:
-		v = ep.watch(ctx, u, out)
+		v = s.watch(ctx, u, out)
 	}
 	if v != nil {
 		response.Body = watchedBody{response.Body, v}
@@ -54,11 +54,11 @@ func (ep Sender) sendWatched(ctx context.Context, u *routing.Upstream, out *exch
 	return response, nil
 }
 
-func (ep Sender) watch(ctx context.Context, u *routing.Upstream, out *exchange.Request) *vigil {
-	v := &vigil{ctx: ctx, ep: ep, u: u, out: out, heard: u.Answers()}
+func (s Sender) watch(ctx context.Context, u *routing.Upstream, out *exchange.Request) *vigil {
+	v := &vigil{ctx: ctx, ep: s, u: u, out: out, heard: u.Answers()}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.timer = time.AfterFunc(ep.Timeouts.Quiet, v.look)
+	v.timer = time.AfterFunc(s.Timeouts.Quiet, v.look)
 	return v
 }
 
@@ -103,11 +103,11 @@ const abandonedAfter = 2 * time.Second
 
 // Abandoned notes that the client of a request left before any answer: where all of them are
 // less patient than berth, nobody else notices that the upstream froze.
-func (ep Sender) Abandoned(ctx context.Context, u *routing.Upstream, out *exchange.Request, waited time.Duration) {
-	if ep.Timeouts.Quiet == 0 || waited < abandonedAfter || u.Silent() {
+func (s Sender) Abandoned(ctx context.Context, u *routing.Upstream, out *exchange.Request, waited time.Duration) {
+	if s.Timeouts.Quiet == 0 || waited < abandonedAfter || u.Silent() {
 		return
 	}
-	v := &vigil{ctx: ctx, ep: ep, u: u, out: out}
+	v := &vigil{ctx: ctx, ep: s, u: u, out: out}
 	go u.Ping(v.ask) // for signTime at most
 }
 
