@@ -5,14 +5,10 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/wire"
-	"berth/proxy/access"
 	"berth/proxy/failover"
 	"berth/proxy/tasks"
 	"berth/routing"
 )
-
-// caller is who asks for tasks of berth's own making.
-func (x *request) caller() access.Caller { return x.p.access.Caller(x.way()) }
 
 // asTask is the request as one about tasks of berth's own making, as it stands now.
 func (x *request) asTask() *tasks.Request {
@@ -54,8 +50,8 @@ func (x *request) leaveLost() (done bool, err error) {
 	}
 	lost, judge := isLost(x.Endpoint, owner, nil), x.p.mover.Suspected
 	switch {
-	case lost && x.keptTogether():
-		x.leaveOwner()
+	case lost && isKeptTogether(&x.decision):
+		x.left = leaveOwner(&x.decision)
 		return false, nil
 	case lost:
 		judge = x.p.mover.Lost
@@ -104,5 +100,5 @@ func (r rootOfTask) StreamHeaders(response *wire.Response) {
 }
 
 func (r rootOfTask) Observe(u *routing.Upstream, piece exchange.Piece) ([]byte, error) {
-	return r.x.observe(u, piece, r.x.peek(piece.Message, false), true)
+	return r.x.observe(u, piece, peek(r.x.Call, piece.Message, false), true)
 }

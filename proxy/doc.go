@@ -9,7 +9,7 @@
 //	send           owned.go (to the owner), eras.go (unbound), headers.go, linger.go; outbound/ (in whose name; health)
 //	observe        relay.go (JSON), events.go (streams), observe.go, answersize.go, owed.go, resumable.go
 //	record         record/ (tasks, sessions, values), draft/ (ids that clients make)
-//	release        reply/ (body, events, keep-alive), stopgap.go and stopgapend.go (the early stream)
+//	release        reply/ (body, events, keep-alive), earlystream.go
 //	report         finish.go, audit/
 //	subscriptions  listen.go, subscribe/
 //	lists          lists.go, tasklist/

@@ -8,6 +8,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
 	"berth/proxy/polls"
 	"berth/proxy/reply"
 	"berth/proxy/sessiontasks"
@@ -38,7 +39,7 @@ func (x *request) relayEvents(u *routing.Upstream, response *wire.Response) erro
 	if err := x.recorder.BindSession(x.way(), u, "", x.announced.Promised()); err != nil {
 		return err
 	}
-	if err := x.beginEvents(response); err != nil {
+	if err := beginEvents(x.way(), x.out, response); err != nil && !readsOn(x.Call, x.poll) {
 		return err
 	}
 	x.owed = debtOf(x.Message.Calls)
@@ -98,7 +99,7 @@ func (s *stream) run() error {
 			s.refuseAll(fault.StreamShutdown)
 			return nil
 		}
-		if s.gone && !s.x.readsOn() {
+		if s.gone && !readsOn(s.x.Call, s.x.poll) {
 			return fault.ErrClientGone
 		}
 		silence.Said()
@@ -130,7 +131,7 @@ func (s *stream) take(a arrival) (done bool, err error) {
 	}
 	// What breaks off at the end of the stream is no event, and clients drop it.
 	whole := a.piece.Between || a.piece.Cut
-	says := s.x.peek(a.piece.Message, a.piece.Cut)
+	says := peek(s.x.Call, a.piece.Message, a.piece.Cut)
 	instead, failure := s.x.observe(s.u, a.piece, says, whole && mcp.MayBeMessage(a.piece.Message) && s.x.MustBeClear)
 	if failure != nil {
 		s.refuse(failure)
@@ -176,8 +177,8 @@ func (s *stream) release(b []byte) {
 
 // readsOn reports whether an answer is read to its end although its client does not
 // take it.
-func (x *request) readsOn() bool {
-	return x.Era() == mcp.EraLegacy && x.HTTP.Method == wire.MethodPost || x.poll.Awaited()
+func readsOn(c *inbound.Call, poll *polls.Poll) bool {
+	return c.Era() == mcp.EraLegacy && c.HTTP.Method == wire.MethodPost || poll.Awaited()
 }
 
 // endOfStanding is closed when streams that never end by themselves are to end.

@@ -6,29 +6,31 @@ import (
 	"runtime/debug"
 	"time"
 
+	"berth/internal/wire"
 	"berth/proxy/fault"
 )
 
 // serveAndReport serves the request, come what may.
 func (x *request) serveAndReport() {
-	x.begin()
+	setDeadlines(x.out.Client, x.HTTP, x.rec.Started.Add(x.Table.Limits.BodyRead))
 	defer x.finish()
 	if err := x.serve(); err != nil {
 		x.fail(err)
 	}
 }
 
-// begin prepares the connection and the clock.
-func (x *request) begin() {
+// setDeadlines prepares a connection for a request, whose body is to be here by then. Errors only
+// mean that it has no deadlines.
+func setDeadlines(client wire.Client, r *wire.Request, body time.Time) {
 	// The deadline of the connection's last answer must not hold for what the connection
-	// itself writes before this one. Here and below errors only mean that it has no deadlines.
-	if len(x.HTTP.Header["Expect"]) > 0 {
-		_ = x.out.Client.SetWriteDeadline(time.Time{})
+	// itself writes before this one.
+	if len(r.Header["Expect"]) > 0 {
+		_ = client.SetWriteDeadline(time.Time{})
 	}
-	if x.HTTP.ContentLength != 0 {
+	if r.ContentLength != 0 {
 		// It holds for a body that is refused unread as well: net/http reads on. At
 		// the body's end net/http lifts it.
-		_ = x.out.Client.SetReadDeadline(x.rec.Started.Add(x.Table.Limits.BodyRead))
+		_ = client.SetReadDeadline(body)
 	}
 }
 

@@ -65,13 +65,20 @@ func (x *request) dispatch() error {
 
 // deliver sends the request, which was routed, to whom that says.
 func (x *request) deliver() error {
-	if x.isStale() {
-		return x.dropStale()
+	known := x.untag()
+	if known {
+		err := x.p.sessions.MayReply(x.ctx, x.way(), &x.decision)
+		if known = !errors.Is(err, upgrade.ErrUnknown); known && err != nil {
+			return err
+		}
 	}
-	if err := x.p.sessions.MayReply(x.ctx, x.way(), &x.decision); errors.Is(err, upgrade.ErrUnknown) {
-		return x.dropStale() // as one that nobody waits for
-	} else if err != nil {
-		return err
+	if !known {
+		// Nobody waits for this answer. It is taken as a server takes one (2025-11-25, transports,
+		// "Sending Messages to the Server": 202): an error would end the session, or the
+		// connection, of a client that can do nothing about it.
+		x.p.log.Debug("an answer that nobody waits for is dropped", "pool", x.PoolName())
+		x.out.Empty(wire.StatusAccepted)
+		return nil
 	}
 	switch {
 	case tasklist.IsMissing(x.Call, &x.decision):
@@ -79,8 +86,8 @@ func (x *request) deliver() error {
 	case tasklist.IsWanted(x.Call):
 		return x.listTasks()
 	}
-	if x.keptTogether() && isLost(x.Endpoint, x.decision.Owner, nil) {
-		x.leaveOwner()
+	if isKeptTogether(&x.decision) && isLost(x.Endpoint, x.decision.Owner, nil) {
+		x.left = leaveOwner(&x.decision)
 	}
 	if owner := x.decision.Owner; owner != nil {
 		if done, err := x.endSession(owner); done {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/access"
 	"berth/proxy/subscribe"
 	"berth/proxy/tasks"
 )
@@ -11,7 +12,7 @@ import (
 func (x *request) listen() error {
 	s, err := x.p.subscriptions.Open(&subscribe.Request{
 		Way: x.way(), Out: x.out, CopyHeaders: func(response *wire.Response) { streamHeaders(x.way(), x.out, response) },
-		CheckServed: func() error { return tasks.CheckServed(x.Call, &x.rec) }, Caller: x.caller,
+		CheckServed: func() error { return tasks.CheckServed(x.Call, &x.rec) }, Caller: func() access.Caller { return x.p.access.Caller(x.way()) },
 	}, x.query())
 	if err != nil {
 		return err

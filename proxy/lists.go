@@ -7,6 +7,10 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/audit"
+	"berth/proxy/inbound"
+	"berth/proxy/outbound"
+	"berth/proxy/reply"
 	"berth/proxy/tasklist"
 	"berth/routing"
 	"berth/sticky"
@@ -17,12 +21,12 @@ const sourceFanout sticky.Source = "fanout"
 
 // listTasks answers with one page of a list of tasks that berth makes.
 func (x *request) listTasks() error {
-	page, rule, err := x.p.lists.List(x.ctx, x.way(), x.listed(), &x.rec)
+	page, rule, err := x.p.lists.List(x.ctx, x.way(), listed(x.Call, &x.decision, &x.rec), &x.rec)
 	var refused *tasklist.Refusal
 	var failed *exchange.SendError
 	switch {
 	case errors.As(err, &refused):
-		return x.passRefusal(refused)
+		return passRefusal(x.way(), x.out, &x.rec, refused)
 	case errors.As(err, &failed):
 		return x.ownerFailed(x.decision.Owner, failed)
 	case err != nil:
@@ -35,30 +39,29 @@ func (x *request) listTasks() error {
 	return nil
 }
 
-// listed are the upstreams whose tasks the list bears.
-func (x *request) listed() []*routing.Upstream {
-	owner := x.decision.Owner
-	switch {
-	case tasklist.IsAdded(&x.decision):
-		x.decision.Source = routing.SourceUpgraded
+// listed are the upstreams whose tasks the list bears, and says so of where it comes from.
+func listed(c *inbound.Call, at *routing.Decision, rec *audit.Record) []*routing.Upstream {
+	switch owner := at.Owner; {
+	case tasklist.IsAdded(at):
+		at.Source = routing.SourceUpgraded
 		return nil
 	case owner != nil:
-		x.rec.Upstream = owner.Name
+		rec.Upstream = owner.Name
 		return []*routing.Upstream{owner}
 	}
-	x.decision.Source = sourceFanout
-	return x.Pool().Upstreams()
+	at.Source = sourceFanout
+	return c.Pool().Upstreams()
 }
 
 // passRefusal gives the client what the upstreams say in place of a list, as it came.
-func (x *request) passRefusal(r *tasklist.Refusal) error {
-	x.rec.Code = r.Code
+func passRefusal(way outbound.Way, out *reply.Writer, rec *audit.Record, r *tasklist.Refusal) error {
+	rec.Code = r.Code
 	if exchange.ShapeOf(r.Response) == exchange.EventStream {
-		x.out.Respond(r.Response.Status, r.Body)
+		out.Respond(r.Response.Status, r.Body)
 		return nil
 	}
-	copyHeaders(x.way(), x.out, r.Response)
-	x.out.Header().Set("Content-Length", strconv.Itoa(len(r.Body)))
-	x.out.WriteHeader(r.Response.Status)
-	return x.out.Write(r.Body)
+	copyHeaders(way, out, r.Response)
+	out.Header().Set("Content-Length", strconv.Itoa(len(r.Body)))
+	out.WriteHeader(r.Response.Status)
+	return out.Write(r.Body)
 }

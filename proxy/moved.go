@@ -24,7 +24,8 @@ func (x *request) asCase() failover.Case {
 func (x *request) act(v failover.Verdict) error {
 	switch v.Step {
 	case failover.Drop:
-		return x.dropStale()
+		x.out.Empty(wire.StatusAccepted)
+		return nil
 	case failover.Refuse:
 		return v.Err
 	}
@@ -60,26 +61,16 @@ func (x *request) openAlias() error {
 	return nil
 }
 
-// isStale takes the tag off a client's answer in a session that has moved, and
-// reports whether there is none: it answers an upstream that does not hold the session
-// any more. The present one may have asked something else under the same id.
-func (x *request) isStale() bool {
+// untag takes the tag off a client's answer in a session that has moved. known is false if
+// there is none: it answers an upstream that does not hold the session any more. The present
+// one may have asked something else under the same id.
+func (x *request) untag() (known bool) {
 	if x.Alias == "" || !x.IsResponse() {
-		return false
+		return true
 	}
-	body, ok := mcp.UntagResponse(bytes.TrimSpace(x.Body), x.way().Tag())
-	if ok {
-		x.Body = body
+	body, known := mcp.UntagResponse(bytes.TrimSpace(x.Body), x.way().Tag())
+	if known {
+		x.Call = x.WithBody(body)
 	}
-	return !ok
-}
-
-// dropStale takes an answer that nobody waits for, as a server does (2025-11-25,
-// transports, "Sending Messages to the Server": 202). An error would end the session,
-// or the connection, of a client that can do nothing about it.
-func (x *request) dropStale() error {
-	x.p.log.Debug("an answer to an upstream that lost the session is dropped", "pool", x.PoolName())
-	x.out.Header().Set("Content-Length", "0")
-	x.out.WriteHeader(wire.StatusAccepted)
-	return nil
+	return known
 }

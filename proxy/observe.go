@@ -5,6 +5,7 @@ import (
 	"berth/internal/mcp"
 	"berth/proxy/failover"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
 	"berth/proxy/record"
 	"berth/routing"
 )
@@ -15,14 +16,14 @@ type peeked struct {
 	err error // why it is no message that can be read; a batch is none
 }
 
-// peek reads a message of an answer.
-func (x *request) peek(message []byte, cut bool) peeked {
+// peek reads a message of the answer to c.
+func peek(c *inbound.Call, message []byte, cut bool) peeked {
 	if len(message) == 0 {
 		return peeked{}
 	}
 	asked := ""
-	if c := x.Single(); c != nil {
-		asked = c.TaskID
+	if one := c.Single(); one != nil {
+		asked = one.TaskID
 	}
 	a, err := mcp.PeekAnswerTo(asked, message, cut)
 	return peeked{a, err}
@@ -43,7 +44,7 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, says peeked
 		a := says
 		switch {
 		case err == nil && len(message) != len(piece.Message):
-			a = x.peek(message, piece.Cut)
+			a = peek(x.Call, message, piece.Cut)
 		case err != nil && piece.Cut:
 			return nil, nil // the batch goes on
 		case err != nil:

@@ -18,7 +18,7 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 	if answered, err := x.sharePoll(u); answered {
 		return err
 	}
-	if u.Silent() && (x.AboutTask || x.keptTogether()) {
+	if u.Silent() && (x.AboutTask || isKeptTogether(&x.decision)) {
 		if v := x.p.mover.Outdated(x.ctx, x.asCase()); v.Step != failover.Stay {
 			return x.act(v)
 		}
@@ -52,8 +52,8 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 	if x.ctx.Err() != nil || !errors.As(err, &failed) {
 		return fault.ErrClientGone
 	}
-	if x.keptTogether() && !failed.Sent && !failed.Starved && isLost(x.Endpoint, u, failed) {
-		x.leaveOwner()
+	if isKeptTogether(&x.decision) && !failed.Sent && !failed.Starved && isLost(x.Endpoint, u, failed) {
+		x.left = leaveOwner(&x.decision)
 		return x.forwardUnbound()
 	}
 	if !failed.Sent && !failed.Starved {

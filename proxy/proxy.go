@@ -66,6 +66,7 @@ type Proxy struct {
 	sessions      *sessiontasks.Sessions
 	tasks         *tasks.Face
 	learned       map[*inbound.Endpoint]*learned
+	keeper        func(*inbound.Call) admission.Keeper // what keeps the task that a call is to become, if it is to become one
 }
 
 // learned is what berth knows of a pool while it serves.
@@ -109,6 +110,12 @@ func New(o Options) *Proxy {
 	p.tasks = &tasks.Face{Tasks: o.Tasks, Rules: o.Rules, Poller: p.watching, Callers: p.access, Releasing: p.end.hurrying}
 	p.sessions = sessiontasks.New(o.Tasks, o.Rules, p.watching, p.access, p.log)
 	p.lists = tasklist.New(o.Tasks, o.Rules, o.Keys, p.gate)
+	p.keeper = func(c *inbound.Call) admission.Keeper {
+		if p.tasks.Upgradable(c) || p.tasks.AsksTask(c) {
+			return o.Tasks
+		}
+		return nil
+	}
 	return p
 }
 

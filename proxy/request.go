@@ -77,7 +77,7 @@ func (x *request) serve() error {
 	if err := arrival.FindAffinity(); err != nil {
 		return err
 	}
-	if err := x.seat.Place(x.Call, x.keeper); err != nil {
+	if err := x.seat.Place(x.Call, x.p.keeper); err != nil {
 		return err
 	}
 	return x.forward()
@@ -107,14 +107,6 @@ func (x *request) accept(arrival inbound.Arrival) error {
 	x.seat = x.p.gate.Seat(x.Caller)
 	if x.Endpoint.Identifier != nil && x.HTTP.Method != wire.MethodPost && x.HTTP.ContentLength != 0 {
 		return fault.BodyBesidePost
-	}
-	return nil
-}
-
-// keeper is what keeps the task that the call is to become, if it is to become one.
-func (x *request) keeper() admission.Keeper {
-	if x.p.tasks.Upgradable(x.Call) || x.p.tasks.AsksTask(x.Call) {
-		return x.p.options.Tasks
 	}
 	return nil
 }

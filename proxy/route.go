@@ -9,6 +9,8 @@ import (
 	"berth/internal/storage"
 	"berth/proxy/failover"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
+	"berth/proxy/polls"
 	"berth/routing"
 )
 
@@ -34,11 +36,11 @@ func (x *request) route() error {
 		return fault.AnswersMoved
 	}
 	if x.Message.Batch && x.Version() == "" && !mcp.AllowsBatches(d.Binding.Version) {
-		x.ID, x.InArray = nil, false // it is the batch that is refused
+		x.Call = x.AsBatch()
 		return fault.NoBatches
 	}
 	if d.Narrow {
-		x.Body = mcp.NarrowListen(x.Body, d.ListenIDs)
+		x.Call = x.WithBody(mcp.NarrowListen(x.Body, d.ListenIDs))
 	}
 	return nil
 }
@@ -54,20 +56,24 @@ func (x *request) query() routing.Query {
 		Caller:     x.Caller,
 		LongestID:  x.Table.Limits.TaskID,
 		Affinity:   x.Affinity,
-		Inquirer:   x,
+		Inquirer:   inquirer{x},
 	}
 }
 
+// inquirer asks the fleet for a request.
+type inquirer struct{ x *request }
+
 // Questions implements routing.Inquirer: they are put from the request as it is now.
-func (x *request) Questions() routing.Questions {
-	asking := x.way()
+func (i inquirer) Questions() routing.Questions {
+	asking := i.x.way()
 	return routing.Questions{Task: asking.AskTask, Session: asking.AskSession}
 }
 
 // Missing implements routing.Inquirer. A caller who names too many unknown ids is told to slow down
 // before the fleet is asked for another. What the map knows is not concerned, so that nobody is
 // kept from a task of his own by what others at the same address guess.
-func (x *request) Missing() error {
+func (i inquirer) Missing() error {
+	x := i.x
 	if x.AboutTask && x.p.stale.End(x.Call) != nil {
 		return nil // its end was seen here: it is no guess
 	}
@@ -87,20 +93,21 @@ func (x *request) unroutable(err error) error {
 	if x.AboutTask && x.Era() == mcp.EraLegacy {
 		refusal = x.CheckLegacyVersion() // no upstream judges it
 	}
-	if refusal == nil && x.AboutTask && x.serveUnrouted(err) {
+	if refusal == nil && x.AboutTask && x.serveStale(unrouted(x.p.stale, x.Call, err)) {
 		return nil
 	}
 	x.p.gate.NoteMiss(x.Caller, err)
 	return cmp.Or(refusal, err)
 }
 
-func (x *request) serveUnrouted(err error) bool {
+// unrouted is what a client is told of a task that could not be routed, nil for nothing.
+func unrouted(stale *polls.StaleCache, c *inbound.Call, err error) []byte {
 	switch {
 	case errors.Is(err, routing.ErrUnknownTask):
-		return x.serveStale(x.p.stale.End(x.Call))
+		return stale.End(c)
 	case errors.Is(err, routing.ErrUnclear), errors.Is(err, routing.ErrBusy), errors.Is(err, routing.ErrOwnerGone),
 		errors.Is(err, storage.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
-		return x.serveStale(x.p.stale.IfError(x.Call, 0))
+		return stale.IfError(c, 0)
 	}
-	return false
+	return nil
 }

@@ -15,7 +15,6 @@ func (x *request) endSession(u *routing.Upstream) (done bool, err error) {
 	}
 	x.recorder.SessionEnd()
 	x.p.sessions.RefuseAsks(way, u, asks)
-	x.out.Header().Set("Content-Length", "0")
-	x.out.WriteHeader(wire.StatusOK)
+	x.out.Empty(wire.StatusOK)
 	return true, nil
 }

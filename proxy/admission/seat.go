@@ -48,10 +48,10 @@ func (s *Seat) Enter() error {
 // Place gives the request the place that is due to what it asks for, now that this is
 // known: a standing stream one among streams, a poll one within its caller's rate, and
 // new work none that is kept for work that has begun. keeps is asked while memory is short.
-func (s *Seat) Place(call *inbound.Call, keeps func() Keeper) error {
+func (s *Seat) Place(call *inbound.Call, keeps func(*inbound.Call) Keeper) error {
 	g, stands := s.gate, call.Stands
 	if g.memory.Short() && !call.ConcernsBegun {
-		if err := g.spareMemory(keeps(), s.caller); err != nil {
+		if err := g.spareMemory(keeps(call), s.caller); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // noTasks is for work that becomes no task.
-func noTasks() Keeper { return nil }
+func noTasks(*inbound.Call) Keeper { return nil }
 
 func gateOf(l inbound.Limits) *Gate {
 	return New(l.WithDefaults(), nil, slog.New(slog.DiscardHandler))

@@ -125,3 +125,17 @@ const OtherMethod = "other"
 
 // httpMethods are those that a label may bear.
 var httpMethods = []string{wire.MethodGet, wire.MethodPost, wire.MethodDelete, wire.MethodHead, wire.MethodOptions}
+
+// WithBody is the call with another body in place of the client's.
+func (x *Call) WithBody(body []byte) *Call {
+	other := *x
+	other.Body = body
+	return &other
+}
+
+// AsBatch is the call as one batch, which is refused as a whole.
+func (x *Call) AsBatch() *Call {
+	other := *x
+	other.ID, other.InArray = nil, false
+	return &other
+}

@@ -41,3 +41,9 @@ func (w *Writer) Meant() int {
 	}
 	return w.Status
 }
+
+// Empty answers with a status alone.
+func (w *Writer) Empty(status int) {
+	w.Header().Set("Content-Length", "0")
+	w.WriteHeader(status)
+}
