@@ -10,17 +10,17 @@ import (
 
 // end is how far the proxy has come with its own end, and what is still under way.
 type end struct {
-	draining  chan struct{} // closed by Drain
-	drainOnce sync.Once
-	hurrying  chan struct{} // closed by Hurry
-	hurryOnce sync.Once
-	cutting   chan struct{} // closed by Cut
-	cutOnce   sync.Once
-	serving   atomic.Int64 // requests under way
+	draining    chan struct{} // closed by Drain
+	drainOnce   sync.Once
+	releasing   chan struct{} // closed by ReleaseWaiters
+	releaseOnce sync.Once
+	cutting     chan struct{} // closed by Cut
+	cutOnce     sync.Once
+	serving     atomic.Int64 // requests under way
 }
 
 func newEnd() *end {
-	return &end{draining: make(chan struct{}), hurrying: make(chan struct{}), cutting: make(chan struct{})}
+	return &end{draining: make(chan struct{}), releasing: make(chan struct{}), cutting: make(chan struct{})}
 }
 
 // Drain ends the streams that would never end by themselves: subscriptions with
@@ -30,10 +30,10 @@ func newEnd() *end {
 // once.
 func (p *Proxy) Drain() { p.end.drainOnce.Do(func() { close(p.end.draining) }) }
 
-// Hurry ends what waits for the end of a task of berth's own making: with an error that
+// ReleaseWaiters ends what waits for the end of a task of berth's own making: with an error that
 // says that it can be asked for again. Call it when what Drain leaves has no time left. It
 // may be called more than once.
-func (p *Proxy) Hurry() { p.end.hurryOnce.Do(func() { close(p.end.hurrying) }) }
+func (p *Proxy) ReleaseWaiters() { p.end.releaseOnce.Do(func() { close(p.end.releasing) }) }
 
 // Cut says that the connections of what is still under way are about to be closed, so that
 // each such request is reported as cut by berth, and not as left by its client. It may be
@@ -46,9 +46,9 @@ func (p *Proxy) Serving() int64 { return p.end.serving.Load() }
 // Wait waits until no request is under way, and each has left its access record, or until
 // ctx ends.
 func (p *Proxy) Wait(ctx context.Context) {
-	const glance = 5 * time.Millisecond // it is the end of the process, and short
+	const interval = 5 * time.Millisecond // it is the end of the process, and short
 	for p.end.serving.Load() > 0 && ctx.Err() == nil {
-		time.Sleep(glance)
+		time.Sleep(interval)
 	}
 }
 

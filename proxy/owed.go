@@ -70,7 +70,7 @@ func (s *stream) breakOff(err error) error {
 // endOfOwing is closed when berth has no time left for a response that is owed.
 func (s *stream) endOfOwing() <-chan struct{} {
 	if s.owes() {
-		return s.x.p.end.hurrying
+		return s.x.p.end.releasing
 	}
 	return nil
 }

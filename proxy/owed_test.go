@@ -117,7 +117,7 @@ func TestStreamThatADrainLeavesNoTimeIsTold(t *testing.T) {
 		time.Sleep(time.Second)
 		f.proxy.Drain()
 		synctest.Wait()
-		f.proxy.Hurry()
+		f.proxy.ReleaseWaiters()
 		r := <-got
 		rest, ok := strings.CutPrefix(r.body, progressEvent)
 		if !ok || !strings.Contains(rest, `"shutdown"`) {

@@ -107,7 +107,7 @@ func New(o Options) *Proxy {
 		p.learned[ep] = &learned{announcer: announce.New(ep.Router.Pool.Name(), o.Rules, p.log)}
 	}
 	p.access = access.New(o.Tasks, p.gate)
-	p.tasks = &tasks.Face{Tasks: o.Tasks, Rules: o.Rules, Poller: p.watching, Callers: p.access, Releasing: p.end.hurrying}
+	p.tasks = &tasks.Face{Tasks: o.Tasks, Rules: o.Rules, Poller: p.watching, Callers: p.access, Releasing: p.end.releasing}
 	p.sessions = sessiontasks.New(o.Tasks, o.Rules, p.watching, p.access, p.log)
 	p.lists = tasklist.New(o.Tasks, o.Rules, o.Keys, p.gate)
 	p.keeper = func(c *inbound.Call) admission.Keeper {

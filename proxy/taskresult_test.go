@@ -308,8 +308,8 @@ func TestDrainLetsWaitsGoOnAndThenSendsThemElsewhere(t *testing.T) {
 		if w.isOver() || plain.isOver() {
 			t.Fatal("drain has ended the waits")
 		}
-		f.proxy.Hurry()
-		f.proxy.Hurry()
+		f.proxy.ReleaseWaiters()
+		f.proxy.ReleaseWaiters()
 		<-w.over
 		<-plain.over
 		const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-31503,"message":"this berth is about to end","data":{"reason":"draining","retryable":true,"retryAfterMs":1000,"mayHaveExecuted":false,"outcome":"not_executed"}}}`

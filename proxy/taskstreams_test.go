@@ -118,7 +118,7 @@ func TestEachStreamIsToldProgressUnderItsOwnToken(t *testing.T) {
 func TestAskGoesDownAStreamOfOneBerth(t *testing.T) {
 	for how, end := range map[string]func(b *upgraded, w *waiter){
 		"the client hangs up": func(_ *upgraded, w *waiter) { w.leave() },
-		"its berth drains":    func(b *upgraded, _ *waiter) { b.proxy.Drain(); b.proxy.Hurry() },
+		"its berth drains":    func(b *upgraded, _ *waiter) { b.proxy.Drain(); b.proxy.ReleaseWaiters() },
 	} {
 		t.Run(how, func(t *testing.T) {
 			redis := redistest.Start(t)

@@ -90,7 +90,7 @@ func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
 	context.AfterFunc(interrupted, calm)
 	limit, cancel := context.WithTimeout(interrupted, time.Duration(p.drain))
 	defer cancel()
-	stop := time.AfterFunc(time.Duration(p.drain)-goodbye, p.graph.proxy.Hurry)
+	stop := time.AfterFunc(time.Duration(p.drain)-goodbye, p.graph.proxy.ReleaseWaiters)
 	defer stop.Stop()
 	stopAccepting()
 	p.awaitClients(limit)
