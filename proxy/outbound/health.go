@@ -18,6 +18,9 @@ import (
 //	any other answer                                          well
 //	the context ended first; no descriptor or port was left;  nothing
 //	  a kept connection broke, and the request is sent again
+//
+// The probe of a silent upstream alone goes by itself: an answer to it ends the silence, and
+// counts as neither.
 
 // failed feeds the health of an upstream that gave no answer, or none in HTTP: that
 // is as bad as a gateway's error, and no silence.
