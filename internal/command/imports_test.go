@@ -129,7 +129,7 @@ func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
 // import from the layers before its own.
 var layers = [][]string{
 	{"internal/build", "internal/series"},
-	{"internal/admin", "internal/connlimit", "internal/demo/fleet", "internal/framing", "internal/journal", "internal/limit", "internal/mcp", "internal/reload", "internal/storage/boltcheck", "internal/telemetry", "internal/wire"},
+	{"internal/admin", "internal/connlimit", "internal/demo/fleet", "internal/framing", "internal/heap", "internal/journal", "internal/limit", "internal/mcp", "internal/reload", "internal/storage/boltcheck", "internal/telemetry", "internal/wire"},
 	{"internal/certs", "internal/exchange", "internal/identity", "internal/storage"},
 	{"internal/client", "internal/seal", "sticky"},
 	{"internal/demo", "internal/probe", "routing"},

@@ -18,6 +18,7 @@ import (
 	"berth/internal/config"
 	"berth/internal/connlimit"
 	"berth/internal/framing"
+	"berth/internal/heap"
 	"berth/internal/journal"
 	"berth/internal/storage"
 	"berth/internal/telemetry"
@@ -38,6 +39,7 @@ func serveCommand() *cli.Command {
 			// A write to a standard error that nobody reads ends a process by default. No client's
 			// task may hang on whoever collects the logs.
 			signal.Ignore(syscall.SIGPIPE)
+			heap.Pace()
 			return serve(c.Context, cfg, c.App.ErrWriter)
 		},
 	}
