@@ -48,15 +48,14 @@ func (x *request) route() error {
 // query is what the router needs to know of the request.
 func (x *request) query() routing.Query {
 	return routing.Query{
-		Calls:      x.Message.Calls,
-		Session:    x.Session,
-		Version:    x.Version(),
-		Principal:  x.Principal,
-		Credential: x.Credential,
-		Caller:     x.Caller,
-		LongestID:  x.Table.Limits.TaskID,
-		Affinity:   x.Affinity,
-		Inquirer:   inquirer{x},
+		Calls:     x.Message.Calls,
+		Session:   x.Session,
+		Version:   x.Version(),
+		Principal: x.Principal,
+		Caller:    x.Caller,
+		LongestID: x.Table.Limits.TaskID,
+		Affinity:  x.Affinity,
+		Inquirer:  inquirer{x},
 	}
 }
 
@@ -66,7 +65,7 @@ type inquirer struct{ x *request }
 // Questions implements routing.Inquirer: they are put from the request as it is now.
 func (i inquirer) Questions() routing.Questions {
 	asking := i.x.way()
-	return routing.Questions{Task: asking.AskTask, Session: asking.AskSession}
+	return routing.Questions{Credential: i.x.Credential(), Task: asking.AskTask, Session: asking.AskSession}
 }
 
 // Missing implements routing.Inquirer. A caller who names too many unknown ids is told to slow down

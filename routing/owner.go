@@ -76,7 +76,7 @@ func (q *Query) question(key sticky.Key, call *mcp.Call) Question {
 	if call != nil {
 		ask = func(ctx context.Context, u *Upstream) Verdict { return put.Task(ctx, u, key.ID) }
 	}
-	return Question{Key: string(key.Kind) + "\x00" + key.Principal + "\x00" + q.Credential + "\x00" + key.ID, Caller: q.Caller, Ask: ask}
+	return Question{Key: string(key.Kind) + "\x00" + key.Principal + "\x00" + put.Credential + "\x00" + key.ID, Caller: q.Caller, Ask: ask}
 }
 
 // learned is the binding of what the fleet says u holds: the task that call is about, or the

@@ -89,10 +89,17 @@ func TestFleetIsAskedWithPrincipalsOnlyWhereConfigured(t *testing.T) {
 func TestADenialIsForOneCallerOnly(t *testing.T) {
 	f := newFleet(t, "memory:")
 	one, other := f.query(modern("tasks/get", "1")), f.query(modern("tasks/get", "1"))
-	one.Credential, other.Credential = "one", "other"
+	one.Inquirer, other.Inquirer = withCredential(one, "one"), withCredential(other, "other")
 	refuses(t, f.Router, one, routing.ErrUnknownTask)
 	f.give("1", "b")
 	refuses(t, f.Router, one, routing.ErrUnknownTask)
 	routes(t, f.Router, other, "b", routing.SourceAsked)
 	routes(t, f.Router, one, "b", sticky.SourceBound)
+}
+
+// withCredential asks as q does, with other credentials.
+func withCredential(q routing.Query, digest string) routing.Inquirer {
+	put := q.Inquirer.Questions()
+	put.Credential = digest
+	return inquirer(put)
 }

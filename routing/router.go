@@ -27,13 +27,12 @@ const (
 
 // Query is what the router needs to know of a request.
 type Query struct {
-	Calls      []mcp.Call // one, or a batch; none for GET and DELETE
-	Session    string     // Mcp-Session-Id in the legacy era; "" if there is none
-	Version    string     // protocol version the client claims
-	Principal  string     // "" is nobody
-	Credential string     // digest of the caller's credentials: equal ones may share a question
-	Caller     string     // who takes turns in asking the fleet
-	LongestID  int        // bytes of the longest task id in a subscription that is looked up; 0: any
+	Calls     []mcp.Call // one, or a batch; none for GET and DELETE
+	Session   string     // Mcp-Session-Id in the legacy era; "" if there is none
+	Version   string     // protocol version the client claims
+	Principal string     // "" is nobody
+	Caller    string     // who takes turns in asking the fleet
+	LongestID int        // bytes of the longest task id in a subscription that is looked up; 0: any
 
 	// Affinity are the values that keep calls together, those first that count more.
 	// They matter to what is about no task and in no session.
@@ -57,6 +56,8 @@ type Inquirer interface {
 
 // Questions ask one upstream whether it knows a task, or the request's session.
 type Questions struct {
+	Credential string // digest of the caller's credentials: equal ones may share a question
+
 	Task    func(ctx context.Context, u *Upstream, taskID string) Verdict
 	Session func(ctx context.Context, u *Upstream) Verdict
 }

@@ -32,7 +32,7 @@ func (h Header) Clone() Header {
 		lines += len(values)
 	}
 	all := make([]string, 0, lines)
-	clone := make(Header, len(h)+4) // room for what is added on the way
+	clone := make(Header, len(h)+6) // room for what is added on the way
 	for name, values := range h {
 		if values == nil {
 			clone[name] = nil

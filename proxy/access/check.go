@@ -63,7 +63,7 @@ func newCache[T any]() *lru.Cache[string, T] {
 // What is asked for in vain is one of the unknown ids that a caller may name so many of.
 func (c Caller) check(ctx context.Context) error {
 	way, k := c.way, c.checker
-	key := inbound.Joined(way.PoolName(), way.Credential, way.Version(), way.Session)
+	key := inbound.Joined(way.PoolName(), way.Credential(), way.Version(), way.Session)
 	if said, ok := k.verdicts.Get(key); ok && time.Now().Before(said.until) {
 		return said.err
 	}

@@ -34,7 +34,7 @@ func (a *Announcer) says(ctx context.Context, way outbound.Way, at *routing.Deci
 		return says
 	}
 	// Callers with equal credentials share a question: what it finds out is the tool's.
-	flight := way.Principal + "\x00" + way.Credential + "\x00" + tool
+	flight := way.Principal + "\x00" + way.Credential() + "\x00" + tool
 	says, _, _ := a.support.asking.Do(flight, func() (any, error) {
 		says, known := a.support.of(tool)
 		if known {

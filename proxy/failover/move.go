@@ -19,7 +19,7 @@ func (m *Mover) elsewhere(c Case, u *routing.Upstream, alive bool) Verdict {
 		return Verdict{}
 	}
 	// Requests of one session share a move, as far as they bear the same credentials.
-	key := c.PoolName() + "\x00" + c.Principal + "\x00" + c.Credential + "\x00" + c.Session
+	key := c.PoolName() + "\x00" + c.Principal + "\x00" + c.Credential() + "\x00" + c.Session
 	shared, _, _ := m.moves.Do(key, func() (any, error) { return m.move(c, u, alive), nil })
 	switch now := shared.(moved); now.outcome {
 	case Unkept, Nowhere:

@@ -13,13 +13,12 @@ type Call struct {
 	HTTP  *wire.Request
 	Table *Table
 
-	Endpoint   *Endpoint
-	Trusted    bool   // the peer's headers about others are believed
-	Origin     string // of the page that calls, which was let in; "": no page's, or several claimed
-	Principal  string // "" is nobody
-	Caller     string // who the request counts for
-	Credential string // digest of what the caller authenticates with
-	Session    string // Mcp-Session-Id in the legacy era
+	Endpoint  *Endpoint
+	Trusted   bool   // the peer's headers about others are believed
+	Origin    string // of the page that calls, which was let in; "": no page's, or several claimed
+	Principal string // "" is nobody
+	Caller    string // who the request counts for
+	Session   string // Mcp-Session-Id in the legacy era
 
 	Body     []byte // nil if there is none
 	BodyRead bool   // Body is all of it

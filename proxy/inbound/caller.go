@@ -74,14 +74,12 @@ func parseForwarded(entry string) (netip.Addr, bool) {
 	return withPort.Addr(), err == nil
 }
 
-// Recognise tells who is calling: as whom, what the request counts for, and what it is
-// compared by.
+// Recognise tells who is calling: as whom, and what the request counts for.
 func (x Arrival) Recognise() error {
 	if err := x.identify(); err != nil {
 		return err
 	}
 	x.Caller = x.Table.callerOf(x.HTTP, x.Principal, x.Trusted)
-	x.Credential = credentialOf(x.HTTP)
 	return nil
 }
 

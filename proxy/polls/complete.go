@@ -99,7 +99,10 @@ func (p *Poll) Release() {
 	}
 	p.complete(nil, 0)
 	p.mu.Lock()
+	unfollow := p.unfollow
 	p.call = nil
 	p.mu.Unlock()
-	p.unfollow()
+	if unfollow != nil {
+		unfollow()
+	}
 }

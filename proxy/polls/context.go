@@ -2,11 +2,12 @@ package polls
 
 import "context"
 
-// follow has p end with ctx, which is its leader's client's, once nobody else waits.
-func (p *Poll) follow(ctx context.Context) *Poll {
-	p.Context, p.ended = ctx, make(chan struct{})
-	p.unfollow = context.AfterFunc(ctx, p.leaderLeft)
-	return p
+// follow has p end with its leader's client's context, once nobody else waits. It begins when somebody asks how long
+// p lasts: most polls are over before. Callers hold p.mu.
+func (p *Poll) follow() {
+	if p.unfollow == nil && p.err == nil {
+		p.unfollow = context.AfterFunc(p.Context, p.leaderLeft)
+	}
 }
 
 func (p *Poll) leaderLeft() { p.shared.less(p, func() { p.led = false }) }
@@ -16,7 +17,9 @@ func (p *Poll) end() {
 	p.mu.Lock()
 	if p.err == nil {
 		p.err = context.Canceled
-		close(p.ended)
+		if p.ended != nil {
+			close(p.ended)
+		}
 	}
 	steps := p.atEnd
 	p.atEnd = nil
@@ -27,13 +30,38 @@ func (p *Poll) end() {
 }
 
 // Done implements context.Context.
-func (p *Poll) Done() <-chan struct{} { return p.ended }
+func (p *Poll) Done() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.follow()
+	if p.ended == nil {
+		p.ended = make(chan struct{})
+		if p.err != nil {
+			close(p.ended)
+		}
+	}
+	return p.ended
+}
 
 // Err implements context.Context.
 func (p *Poll) Err() error {
+	if p.leftUnseen() {
+		p.leaderLeft()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.err
+}
+
+// leftUnseen reports, once, whether the leader's client has left while nobody followed it.
+func (p *Poll) leftUnseen() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.unfollow != nil || p.Context.Err() == nil {
+		return false
+	}
+	p.unfollow = notStopped
+	return true
 }
 
 // AfterFunc has step run once p ends. Package context derives others from p by it, without a
@@ -41,6 +69,7 @@ func (p *Poll) Err() error {
 func (p *Poll) AfterFunc(step func()) (stop func() bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.follow()
 	if p.err != nil {
 		go step()
 	} else if p.atEnd == nil {

@@ -31,14 +31,13 @@ type Poll struct {
 	told    chan struct{} // closed when answer is what it stays; nil: nobody has waited
 	answer  *Answer       // nil: each asks for itself
 
-	ended    chan struct{}
-	unfollow func() bool
-
-	mu      sync.Mutex    // guards the fields below
-	call    *inbound.Call // the leader's, until Release
-	err     error         // why the context has ended
-	atEnd   []func()
-	oneStep [1]func() // room for what atEnd holds as a rule
+	mu       sync.Mutex    // guards the fields below
+	ended    chan struct{} // nil: nobody waits for the end
+	unfollow func() bool   // nil: nobody follows the leader's client
+	call     *inbound.Call // the leader's, until Release
+	err      error         // why the context has ended
+	atEnd    []func()
+	oneStep  [1]func() // room for what atEnd holds as a rule
 }
 
 // Answer is an answer that several callers may be given.
@@ -48,8 +47,8 @@ type Answer struct {
 	Rule    wire.Header // which pages may read it
 }
 
-func newPoll(s *Shared, c *inbound.Call, owner string) *Poll {
-	p := &Poll{shared: s, call: c, owner: owner, task: c.TaskKey(), began: time.Now()}
+func newPoll(ctx context.Context, s *Shared, c *inbound.Call, owner string) *Poll {
+	p := &Poll{Context: ctx, shared: s, call: c, owner: owner, task: c.TaskKey(), began: time.Now()}
 	if c.Session != "" {
 		p.session = c.Endpoint.Router.SessionKey(c.Principal, c.Session)
 	}

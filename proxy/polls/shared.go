@@ -54,15 +54,15 @@ func (s *Shared) Join(ctx context.Context, c *inbound.Call, owner string) (lead 
 	if !mayShare(c) {
 		return nil, nil, nil
 	}
-	own := newPoll(s, c, owner)
+	own := newPoll(ctx, s, c, owner)
 	if s.leadAlone(own) {
-		return own.follow(ctx), nil, nil
+		return own, nil, nil
 	}
 	own.asks = own.digest()
 	s.compareFirst(own.task)
 	p := s.join(own, "")
 	if p == own {
-		return own.follow(ctx), nil, nil
+		return own, nil, nil
 	}
 	// A process that was stopped in between may find that a mark has expired since.
 	mark, known := own.lastMark(ctx)
@@ -73,7 +73,7 @@ func (s *Shared) Join(ctx context.Context, c *inbound.Call, owner string) (lead 
 	if mark != "" && mark != p.mark {
 		s.leave(p)
 		if p = s.join(own, mark); p == own {
-			return own.follow(ctx), nil, nil
+			return own, nil, nil
 		}
 	}
 	defer s.leave(p)

@@ -20,7 +20,7 @@ type StaleCache struct {
 	entry, total int // bytes
 
 	mu    sync.Mutex // guards the fields below
-	tasks *simplelru.LRU[staleKey, staleTask]
+	tasks *simplelru.LRU[staleKey, *staleTask]
 	bytes int
 }
 
@@ -35,7 +35,7 @@ func keyFor(c *inbound.Call, task sticky.Key) staleKey {
 	if c.Principal != "" {
 		return staleKey{task: task}
 	}
-	return staleKey{task, c.Credential}
+	return staleKey{task, c.Credential()}
 }
 
 // staleTask is what is kept of one task.
@@ -57,7 +57,7 @@ func (t *staleTask) size() int { return len(t.poll) + len(t.outcome) + staleOver
 // bytes in all; 0 are 64 KiB and 64 MiB.
 func NewStaleCache(entry, total int) *StaleCache {
 	s := &StaleCache{entry: cmp.Or(entry, 64<<10), total: cmp.Or(total, 64<<20)}
-	tasks, err := simplelru.NewLRU(s.total/staleOverhead+1, func(_ staleKey, t staleTask) { s.bytes -= t.size() })
+	tasks, err := simplelru.NewLRU(s.total/staleOverhead+1, func(_ staleKey, t *staleTask) { s.bytes -= t.size() })
 	if err != nil {
 		panic(err) // for sizes below one only
 	}
@@ -112,9 +112,10 @@ func (s *StaleCache) PutResult(c *inbound.Call, task sticky.Key, a *mcp.Answer) 
 
 // Drop forgets what c's caller was told of a task.
 func (s *StaleCache) Drop(c *inbound.Call, task sticky.Key) {
+	key := keyFor(c, task)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tasks.Remove(keyFor(c, task))
+	s.tasks.Remove(key)
 }
 
 // update keeps what change makes of what is kept of a task, if it is something,
@@ -122,22 +123,24 @@ func (s *StaleCache) Drop(c *inbound.Call, task sticky.Key) {
 func (s *StaleCache) update(key staleKey, change func(t *staleTask)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t, known := s.tasks.Peek(key)
-	before := 0
-	if known {
-		before = t.size()
+	t, known := s.tasks.Get(key)
+	if !known {
+		t = &staleTask{}
+		s.bytes += t.size()
 	}
+	before := t.size()
 	if now := time.Now(); now.After(t.expires) {
-		t = staleTask{since: now}
+		*t = staleTask{since: now}
 	}
-	change(&t)
-	held := len(t.poll) + len(t.outcome)
-	if held == 0 || held > s.entry {
+	change(t)
+	s.bytes += t.size() - before
+	if !known {
+		s.tasks.Add(key, t)
+	}
+	if held := len(t.poll) + len(t.outcome); held == 0 || held > s.entry {
 		s.tasks.Remove(key)
 		return
 	}
-	s.tasks.Add(key, t)
-	s.bytes += t.size() - before
 	for s.bytes > s.total {
 		s.tasks.RemoveOldest()
 	}
@@ -148,9 +151,12 @@ func (s *StaleCache) get(key staleKey) (staleTask, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, ok := s.tasks.Get(key)
-	if ok && time.Now().After(t.expires) {
+	if !ok {
+		return staleTask{}, false
+	}
+	if time.Now().After(t.expires) {
 		s.tasks.Remove(key)
 		return staleTask{}, false
 	}
-	return t, ok
+	return *t, true
 }

@@ -25,7 +25,7 @@ func (g *leg) sharedKey(header wire.Header) sharedKey {
 		ep:        l.Endpoint,
 		upstream:  g.upstream.Name,
 		filter:    string(g.asked.Sorted().Encode()),
-		principal: l.Principal, credential: l.Credential, version: l.Version(),
+		principal: l.Principal, credential: l.Credential(), version: l.Version(),
 		host: l.Endpoint.HostFor(g.upstream, l.HTTP.Host), query: l.HTTP.URL.RawQuery,
 		header: inbound.DigestOf(header, func(string) bool { return false }),
 	}
