@@ -86,7 +86,7 @@ func (g *graph) addTasks(cfg config.Config, o observers) {
 	}
 	for _, ep := range g.faces {
 		options.Pools = append(options.Pools, upgrade.Pool{
-			Routing: ep.Router.Pool, Transport: outbound.Line(ep), OwnCredentials: ep.Authorization != nil,
+			Routing: ep.Router.Pool, Transport: outbound.Transport(ep), OwnCredentials: ep.Authorization != nil,
 		})
 	}
 	g.tasks = upgrade.New(options)

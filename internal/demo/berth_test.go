@@ -71,7 +71,7 @@ func newBerth(dial exchange.Dial, upstreams []*routing.Upstream, rules upgrade.R
 	}
 	tasks := upgrade.New(upgrade.Options{
 		Store: store, Keys: keys, Lease: time.Second,
-		Pools: []upgrade.Pool{{Routing: pool, Transport: outbound.Line(ep)}},
+		Pools: []upgrade.Pool{{Routing: pool, Transport: outbound.Transport(ep)}},
 	})
 	if err := tasks.Open(context.Background()); err != nil {
 		return nil, nil, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"strings"
 
@@ -26,6 +25,10 @@ var replies = []reply{
 	{code: "CLUSTERDOWN", reason: reasonLoading},
 	{code: "MOVED", reason: reasonLoading}, // again and again, or by a node of a cluster that was named as a single server
 	{code: "ASK", reason: reasonLoading},
+	{code: "TRYAGAIN", reason: reasonLoading}, // a slot that moves
+	{code: "UNBLOCKED", reason: reasonLoading},
+	{code: "NOSCRIPT", reason: reasonLoading},
+	{code: "NOREPLICAS", reason: reasonUnreplicated, refusal: true},
 	{code: "NOAUTH", reason: reasonAuth},
 	{code: "WRONGPASS", reason: reasonAuth},
 	{code: "BUSY", reason: reasonTimeout},
@@ -80,14 +83,13 @@ func lookup(text string) reply {
 	return reply{reason: reasonOther, refusal: true}
 }
 
+// transportReason is why there was no answer. What is no timeout is a connection that could not be had or was cut: a driver
+// has many words for that, such as a node's closed client while a cluster changes.
 func transportReason(err error) reason {
 	if errors.Is(err, context.DeadlineExceeded) || isTimeout(err) {
 		return reasonTimeout
 	}
-	if _, ok := errors.AsType[*net.OpError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return reasonRefused
-	}
-	return reasonOther
+	return reasonRefused
 }
 
 func isTimeout(err error) bool {

@@ -138,20 +138,14 @@ func (q *inquiry) put(ctx context.Context, u *routing.Upstream, as bearer, metho
 	if method == mcp.MethodGetTask {
 		task = nobodysTask
 	}
-	target := *u.URL
-	target.RawQuery = as.query
-	out := outbound.Outgoing(wire.MethodPost, &target, q.Endpoint.HostFor(u, q.HTTP.Host), as.header.Clone(), q.OwnBody(method, task))
-	if q.Era() == mcp.EraModern {
-		out.Header.Set(mcp.HeaderVersion, q.Version())
-		out.Header.Set(mcp.HeaderMethod, method)
-		out.Header.Set(mcp.HeaderName, mcp.EncodeName(task))
-	}
+	out := outbound.Outgoing(wire.MethodPost, outbound.WithQuery(u.URL, as.query), q.Endpoint.HostFor(u, q.HTTP.Host), as.header.Clone(), q.OwnBody(method, task))
+	q.MirrorCall(out.Header, method, task)
 	response, err := outbound.To(q.Endpoint).Send(ctx, u, out, outbound.Terms{})
 	if err != nil {
 		return reaction{}
 	}
 	defer response.Body.Close()
-	return readReaction(response, task != "", func() { q.Report.CrossedBy(q.PoolName(), u) })
+	return readReaction(response, task != "", q.Crossed(u))
 }
 
 // nobodysTask is the id of a task that no server has.

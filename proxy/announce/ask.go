@@ -106,5 +106,5 @@ func askPage(ctx context.Context, way outbound.Way, version string, u *routing.U
 	if response.Status != wire.StatusOK {
 		return nil, fmt.Errorf("proxy: a list of tools was answered with %d", response.Status)
 	}
-	return exchange.ReadWhole(response, []byte(outbound.OwnID), maxListed, func() { way.Report.CrossedBy(way.PoolName(), u) })
+	return exchange.ReadWhole(response, []byte(outbound.OwnID), maxListed, way.Crossed(u))
 }

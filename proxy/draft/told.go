@@ -2,6 +2,7 @@ package draft
 
 import (
 	"errors"
+	"slices"
 
 	"berth/internal/mcp"
 	"berth/routing"
@@ -43,8 +44,13 @@ func (t *Tasks) confirm(u *routing.Upstream, id, status string) error {
 	switch {
 	case err == nil && binding.Provisional() && binding.Upstream == u.Name:
 		return router.Confirm(ctx, key, binding, status)
-	case errors.Is(err, sticky.ErrUnknown) && t.Call.Makes(id): // it was given up meanwhile
+	case errors.Is(err, sticky.ErrUnknown) && t.makes(id): // it was given up meanwhile
 		return router.Confirm(ctx, key, t.provisional(u), status)
 	}
 	return nil
+}
+
+// makes reports whether a call of the request makes the task with this id.
+func (t *Tasks) makes(id string) bool {
+	return slices.ContainsFunc(t.Call.Message.Calls, func(c mcp.Call) bool { return c.MakesTask() && c.NewTaskID == id })
 }

@@ -1,17 +1,10 @@
 package inbound
 
 import (
-	"slices"
 	"time"
 
-	"berth/internal/mcp"
 	"berth/sticky"
 )
-
-// Makes reports whether a call of the request makes the task with this id.
-func (x *Call) Makes(id string) bool {
-	return slices.ContainsFunc(x.Message.Calls, func(c mcp.Call) bool { return c.MakesTask() && c.NewTaskID == id })
-}
 
 // TaskKey is the key of the task that the call is about.
 func (x *Call) TaskKey() sticky.Key {

@@ -20,11 +20,7 @@ func (w Way) Ask(ctx context.Context, u *routing.Upstream, method, taskID string
 		// The question is about it, or about a task that lives in it.
 		h.Set(mcp.HeaderSession, w.SessionAt(ctx, u))
 	}
-	if w.Era() == mcp.EraModern {
-		h.Set(mcp.HeaderVersion, w.Version())
-		h.Set(mcp.HeaderMethod, method)
-		h.Set(mcp.HeaderName, mcp.EncodeName(taskID))
-	}
+	w.MirrorCall(h, method, taskID)
 	response, err := To(w.Endpoint).Send(ctx, u, out, Terms{})
 	if err != nil {
 		return 0, mcp.Answer{}, err
@@ -33,7 +29,7 @@ func (w Way) Ask(ctx context.Context, u *routing.Upstream, method, taskID string
 	if refusal := CredentialsRefused(response); refusal != nil {
 		return response.Status, mcp.Answer{}, refusal
 	}
-	a, err := OwnAnswer(response, func() { w.Report.CrossedBy(w.PoolName(), u) })
+	a, err := OwnAnswer(response, w.Crossed(u))
 	return response.Status, a, err
 }
 

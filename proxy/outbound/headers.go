@@ -10,6 +10,15 @@ import (
 	"berth/proxy/inbound"
 )
 
+// makeOwn turns the headers of a client's request into those of a POST of berth's own.
+func makeOwn(h wire.Header) {
+	PostJSON(h)
+	h.Del(mcp.HeaderMethod)
+	h.Del(mcp.HeaderName)
+	h.Del(mcp.HeaderLastEvent)
+	DropCallsOwn(h)
+}
+
 // DropCallsOwn removes what a client said of its own call and not of itself.
 func DropCallsOwn(h wire.Header) {
 	h.Del(inbound.HeaderOnce)

@@ -12,8 +12,8 @@ import (
 	"berth/upgrade"
 )
 
-// Line returns how held calls reach the endpoint's upstreams.
-func Line(ep *inbound.Endpoint) upgrade.Transport {
+// Transport returns how held calls reach the endpoint's upstreams.
+func Transport(ep *inbound.Endpoint) upgrade.Transport {
 	return upgrade.Transport{
 		Send: func(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
 			response, err := To(ep).sendHeld(ctx, u, c)
@@ -63,9 +63,7 @@ func (s Sender) lostSession(ctx context.Context, u *routing.Upstream, c *upgrade
 
 // ExchangeHeld sends a request of a held call's to u once.
 func (s Sender) ExchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, method string, header wire.Header) (*wire.Response, error) {
-	target := *u.URL
-	target.RawQuery = c.Query
-	out := &exchange.Request{Method: method, URL: &target, Host: s.HostFor(u, c.Host), Header: header}
+	out := &exchange.Request{Method: method, URL: WithQuery(u.URL, c.Query), Host: s.HostFor(u, c.Host), Header: header}
 	if method == wire.MethodPost {
 		out.Body = c.Body
 	}

@@ -27,7 +27,7 @@ type vigil struct {
 	u     *routing.Upstream
 	out   *exchange.Request // the exchange's
 	said  atomic.Bool       // something since the last look
-	heard int64             // what Upstream.Heard was then; look's
+	heard int64             // what Upstream.Answers was then; look's
 
 	mu    sync.Mutex // guards timer
 	timer *time.Timer
@@ -114,11 +114,8 @@ func (s Sender) Abandoned(ctx context.Context, u *routing.Upstream, out *exchang
 // signOfLife is a request that changes nothing, in the name, the session and the era of out.
 func signOfLife(out *exchange.Request) *exchange.Request {
 	sign := &exchange.Request{Method: wire.MethodPost, URL: out.URL, Host: out.Host, Header: out.Header.Clone(), Body: []byte(OwnPing)}
-	PostJSON(sign.Header)
-	for _, name := range []string{"Content-Length", mcp.HeaderMethod, mcp.HeaderName, mcp.HeaderLastEvent} {
-		sign.Header.Del(name)
-	}
-	DropCallsOwn(sign.Header)
+	makeOwn(sign.Header)
+	sign.Header.Del("Content-Length")
 	if version := sign.Header.Get(mcp.HeaderVersion); mcp.IsModern(version) {
 		sign.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
 		sign.Body = OwnMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(version)})

@@ -30,14 +30,22 @@ type Reporter interface {
 	CrossedBy(pool string, u *routing.Upstream)
 }
 
+// Crossed counts a response that u has given to another request than berth's own.
+func (w Way) Crossed(u *routing.Upstream) func() {
+	return func() { w.Report.CrossedBy(w.PoolName(), u) }
+}
+
 // URL is u's MCP endpoint with the client's query.
-func (w Way) URL(u *routing.Upstream) *url.URL {
-	if w.HTTP.URL.RawQuery == u.URL.RawQuery {
-		return u.URL
+func (w Way) URL(u *routing.Upstream) *url.URL { return WithQuery(u.URL, w.HTTP.URL.RawQuery) }
+
+// WithQuery is target with another query.
+func WithQuery(target *url.URL, query string) *url.URL {
+	if target.RawQuery == query {
+		return target
 	}
-	target := *u.URL
-	target.RawQuery = w.HTTP.URL.RawQuery
-	return &target
+	other := *target
+	other.RawQuery = query
+	return &other
 }
 
 // Beside is the place at u's origin that the client's path means. The path of the
@@ -58,12 +66,17 @@ func (w Way) Request(u *routing.Upstream, method string, target *url.URL, body [
 // OwnHeaders are the headers of Post.
 func (w Way) OwnHeaders() wire.Header {
 	h := w.Headers()
-	PostJSON(h)
-	h.Del(mcp.HeaderMethod)
-	h.Del(mcp.HeaderName)
-	h.Del(mcp.HeaderLastEvent)
-	DropCallsOwn(h)
+	makeOwn(h)
 	return h
+}
+
+// MirrorCall has h say which call of berth's own the body bears, as a modern client does.
+func (w Way) MirrorCall(h wire.Header, method, taskID string) {
+	if w.Era() == mcp.EraModern {
+		h.Set(mcp.HeaderVersion, w.Version())
+		h.Set(mcp.HeaderMethod, method)
+		h.Set(mcp.HeaderName, mcp.EncodeName(taskID))
+	}
 }
 
 // Post makes a POST of berth's own to u: the caller's headers, less what they say

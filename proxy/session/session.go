@@ -38,7 +38,7 @@ func (s *Session) say(ctx context.Context, message []byte) (mcp.Answer, error) {
 	if s.Version == "" && response.Status/100 == 2 && !s.way.HasOddSession(response.Header) {
 		s.ID = response.Header.Get(mcp.HeaderSession)
 	}
-	a, err := outbound.OwnAnswer(response, func() { s.way.Report.CrossedBy(s.way.PoolName(), s.Upstream) })
+	a, err := outbound.OwnAnswer(response, s.way.Crossed(s.Upstream))
 	if err == nil && (response.Status/100 != 2 || a.IsError) {
 		err = fmt.Errorf("HTTP %d, code %d", response.Status, a.ErrorCode)
 	}

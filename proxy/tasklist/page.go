@@ -67,7 +67,7 @@ func (m *making) read(p place, response *wire.Response) (mcp.TaskList, error) {
 	if response.Status >= 300 && response.Status < 400 {
 		return mcp.TaskList{}, fault.Redirect
 	}
-	body, err := exchange.ReadWhole(response, m.ID, pageBytes, func() { m.Report.CrossedBy(m.PoolName(), p.upstream) })
+	body, err := exchange.ReadWhole(response, m.ID, pageBytes, m.Crossed(p.upstream))
 	switch {
 	case errors.Is(err, exchange.ErrTooLong), errors.Is(err, exchange.ErrNoResponse), errors.Is(err, exchange.ErrCrossed):
 		return mcp.TaskList{}, fault.BrokenOff(err)
