@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -83,11 +84,15 @@ func lookup(text string) reply {
 	return reply{reason: reasonOther, refusal: true}
 }
 
-// transportReason is why there was no answer. What is no timeout is a connection that could not be had or was cut: a driver
-// has many words for that, such as a node's closed client while a cluster changes.
+// transportReason is why there was no answer. What is no timeout and no unfit certificate is a connection that could not be
+// had or was cut: a driver has many words for that, such as a node's closed client while a cluster changes.
 func transportReason(err error) reason {
-	if errors.Is(err, context.DeadlineExceeded) || isTimeout(err) {
+	_, unfit := errors.AsType[*tls.CertificateVerificationError](err)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), isTimeout(err):
 		return reasonTimeout
+	case unfit:
+		return reasonOther
 	}
 	return reasonRefused
 }

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -43,6 +44,7 @@ func TestWhatADriversErrorMeans(t *testing.T) {
 		{io.ErrUnexpectedEOF, reasonRefused, false},
 		{redis.ErrClosed, reasonRefused, false}, // of a node that left the cluster
 		{errors.New("redis: cluster has no nodes"), reasonRefused, false},
+		{&tls.CertificateVerificationError{Err: io.EOF}, reasonOther, false},
 		{context.Canceled, reasonRefused, false}, // not by the caller: see fail
 	} {
 		if why, refusal := meaning(c.err); why != c.reason || refusal != c.refusal {
