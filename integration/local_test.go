@@ -5,7 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	demofleet "berth/internal/demo/fleet"
+	demofleet "berth/internal/mcptest"
 )
 
 // localFleet is a fleet within this process, for tests that must know what reached

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	demofleet "berth/internal/demo/fleet"
+	demofleet "berth/internal/mcptest"
 )
 
 // askingServer is a legacy server whose plain tools' calls outlive their connections, with

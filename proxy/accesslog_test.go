@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/internal/realtest"
 	"berth/internal/storage/redistest"
 	"berth/proxy"
@@ -112,7 +112,7 @@ func TestRecordNamesTheSource(t *testing.T) {
 // TestRecordSaysLastSeen where berth answered in a silent owner's place.
 func TestRecordSaysLastSeen(t *testing.T) {
 	away := false
-	b := start(t, setup{upstreams: 1, server: func(s *fleet.Server) {
+	b := start(t, setup{upstreams: 1, server: func(s *mcptest.Server) {
 		s.Intercept = func(http.ResponseWriter, *http.Request, []byte) bool {
 			if away {
 				panic(http.ErrAbortHandler) // the connection breaks

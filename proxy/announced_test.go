@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/demo/fleet"
 	"berth/internal/mcp"
+	"berth/internal/mcptest"
 	"berth/sticky"
 )
 
@@ -69,7 +69,7 @@ func TestAnnouncedTasksAreServed(t *testing.T) {
 // TestUnannouncedTasksAreTheServersAffair: what a server says of its own, or of a revision
 // that has no tasks, stays.
 func TestUnannouncedTasksAreTheServersAffair(t *testing.T) {
-	f := newUpgraded(t, rigOptions{size: 1, server: func(s *fleet.Server) {}}, nil)
+	f := newUpgraded(t, rigOptions{size: 1, server: func(s *mcptest.Server) {}}, nil)
 	own := f.initialize()
 	older := f.legacy("", "initialize", `"protocolVersion":"2025-06-18"`).header.Get("Mcp-Session-Id")
 	f.servers[0].inject(refusesTasks(200, false))

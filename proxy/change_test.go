@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/internal/storage"
 	"berth/internal/storage/redistest"
 	"berth/proxy"
@@ -27,7 +27,7 @@ func TestNoPollGetsWhatWasAskedForBeforeAChange(t *testing.T) {
 				t.Run(method+" through "+through+" in "+shape, func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						store := openStore(t, "memory:")
-						o := rigOptions{store: store, size: 1, endpoint: keeping(5 * time.Second), server: func(s *fleet.Server) { s.SSE = shape == "events" }}
+						o := rigOptions{store: store, size: 1, endpoint: keeping(5 * time.Second), server: func(s *mcptest.Server) { s.SSE = shape == "events" }}
 						here := newRig(t, o)
 						changes := here
 						if other {

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/proxy"
 )
 
@@ -54,7 +54,7 @@ func (r reply) refusedWith(t *testing.T, code int) {
 func TestClientsTaskIsFoundWhileItsCallIsUnderWay(t *testing.T) {
 	for _, sse := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			f := newDraftRig(t, rigOptions{server: func(s *fleet.Server) { s.SSE = sse }})
+			f := newDraftRig(t, rigOptions{server: func(s *mcptest.Server) { s.SSE = sse }})
 			ended := make(chan reply, 1)
 			go func() { ended <- f.legacy("", "tools/call", slowCompute(30)+draftMeta("mine")) }()
 			synctest.Wait()
@@ -266,7 +266,7 @@ func TestCancellationOfAClientsTaskReachesItsOwner(t *testing.T) {
 func TestClientsTaskIsToldForItsKeepAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const keep = time.Hour
-		f := newDraftRig(t, rigOptions{server: func(s *fleet.Server) { s.TTL = keep }})
+		f := newDraftRig(t, rigOptions{server: func(s *mcptest.Server) { s.TTL = keep }})
 		f.draftTask("mine")
 		time.Sleep(30 * time.Minute)
 		f.draftPoll("mine")

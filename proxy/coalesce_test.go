@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/internal/realtest"
 	"berth/proxy"
 )
@@ -77,7 +77,7 @@ func (l *later) all() map[string]reply {
 // TestConcurrentPollsAreOneRequest: and each caller gets the answer under its own id,
 // however it writes that, whichever way the upstream answers.
 func TestConcurrentPollsAreOneRequest(t *testing.T) {
-	for name, server := range map[string]func(*fleet.Server){"JSON": nil, "events": func(s *fleet.Server) { s.SSE = true }} {
+	for name, server := range map[string]func(*mcptest.Server){"JSON": nil, "events": func(s *mcptest.Server) { s.SSE = true }} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newRig(t, rigOptions{server: server})

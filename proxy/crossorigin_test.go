@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/proxy"
 	"berth/upgrade"
 )
@@ -16,8 +16,8 @@ import (
 const somePage = "http://localhost:6274"
 
 // letsRead has an instance say which page may read its answers.
-func letsRead(page string) func(*fleet.Server) {
-	return func(s *fleet.Server) {
+func letsRead(page string) func(*mcptest.Server) {
+	return func(s *mcptest.Server) {
 		s.Intercept = func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
 			w.Header().Set("Access-Control-Allow-Origin", page)
 			w.Header().Set("Vary", "Origin")
@@ -32,9 +32,9 @@ func (r reply) readers() string {
 
 // TestPageMayReadASharedAnswer: if the instance lets it, as it may read the instance's own.
 func TestPageMayReadASharedAnswer(t *testing.T) {
-	for name, server := range map[string]func(*fleet.Server){
+	for name, server := range map[string]func(*mcptest.Server){
 		"JSON":   letsRead(somePage),
-		"events": func(s *fleet.Server) { s.SSE = true; letsRead(somePage)(s) },
+		"events": func(s *mcptest.Server) { s.SSE = true; letsRead(somePage)(s) },
 	} {
 		b := start(t, setup{server: server, endpoint: func(ep *proxy.Endpoint) { ep.Coalesce = 5 * time.Second }})
 		id := b.modern("tools/call", "slow_compute", slowTool).lastEvent().parsed().Result.TaskID
@@ -52,11 +52,11 @@ func TestPageMayReadASharedAnswer(t *testing.T) {
 // TestPageMayReadAListThatAllInstancesLetItRead: and no other.
 func TestPageMayReadAListThatAllInstancesLetItRead(t *testing.T) {
 	for name, c := range map[string]struct {
-		server func(*fleet.Server)
+		server func(*mcptest.Server)
 		want   string
 	}{
 		"all let it": {letsRead(somePage), somePage + " Origin"},
-		"one does not": {func(s *fleet.Server) {
+		"one does not": {func(s *mcptest.Server) {
 			if s.Name != "b" {
 				letsRead(somePage)(s)
 			}
@@ -165,12 +165,12 @@ func TestOnlyNamedPagesReadWithCredentials(t *testing.T) {
 func TestUpstreamsSayWhoReadsTheirAnswers(t *testing.T) {
 	const fromUpstream = "Access-Control-Allow-Origin: " + somePage + "\nVary: Origin"
 	for name, c := range map[string]struct {
-		server func(*fleet.Server)
+		server func(*mcptest.Server)
 		want   string
 	}{
 		"some page": {letsRead(somePage), fromUpstream},
 		"nobody":    {nil, ""},
-		"events":    {func(s *fleet.Server) { s.SSE = true }, ""},
+		"events":    {func(s *mcptest.Server) { s.SSE = true }, ""},
 	} {
 		b := start(t, setup{server: c.server, upstreams: 1})
 		for _, r := range []reply{

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 )
 
 // taskPage is a page of a list as a client reads it.
@@ -75,11 +75,11 @@ func (b *berth) makeCoreTask(session string, header ...string) string {
 // TestListOfTasksIsTheWholePools: every task once, whoever holds it and however its
 // instance answers, as the instance wrote it.
 func TestListOfTasksIsTheWholePools(t *testing.T) {
-	for name, set := range map[string]func(*fleet.Server){
-		"JSON":            func(*fleet.Server) {},
-		"events":          func(s *fleet.Server) { s.SSE = true },
-		"pages of two":    func(s *fleet.Server) { s.TasksPerPage = 2 },
-		"events of pages": func(s *fleet.Server) { s.SSE, s.TasksPerPage = true, 1 },
+	for name, set := range map[string]func(*mcptest.Server){
+		"JSON":            func(*mcptest.Server) {},
+		"events":          func(s *mcptest.Server) { s.SSE = true },
+		"pages of two":    func(s *mcptest.Server) { s.TasksPerPage = 2 },
+		"events of pages": func(s *mcptest.Server) { s.SSE, s.TasksPerPage = true, 1 },
 	} {
 		b := start(t, setup{server: set, pool: inTurn})
 		var want []string
@@ -174,7 +174,7 @@ func TestThereIsNoListInTheModernEraNorInABatch(t *testing.T) {
 // TestCursorIsGoodForThisListOnly: it cannot be made up, changed, carried to another
 // pool, or used once the pool's upstreams are others.
 func TestCursorIsGoodForThisListOnly(t *testing.T) {
-	paged := func(s *fleet.Server) { s.TasksPerPage = 1 }
+	paged := func(s *mcptest.Server) { s.TasksPerPage = 1 }
 	b := start(t, setup{server: paged, pool: inTurn})
 	other := start(t, setup{server: paged, pool: inTurn})
 	for range 6 {
@@ -213,7 +213,7 @@ func TestCursorIsGoodForThisListOnly(t *testing.T) {
 
 // TestEndlessCursorIsRefused: a list that stands still would never end.
 func TestEndlessCursorIsRefused(t *testing.T) {
-	b := start(t, setup{upstreams: 1, server: func(s *fleet.Server) {
+	b := start(t, setup{upstreams: 1, server: func(s *mcptest.Server) {
 		s.Intercept = say(jsonType, `{"jsonrpc":"2.0","id":1,"result":{"tasks":[],"nextCursor":"x"}}`)
 	}})
 	r := b.legacy("", "tasks/list", "")
@@ -224,7 +224,7 @@ func TestEndlessCursorIsRefused(t *testing.T) {
 
 // TestLongListGoesOnWithTheNextPage: what does not fit is not lost, and asked for again.
 func TestLongListGoesOnWithTheNextPage(t *testing.T) {
-	b := start(t, setup{server: func(s *fleet.Server) {
+	b := start(t, setup{server: func(s *mcptest.Server) {
 		task := fmt.Sprintf(`{"taskId":"of-%s","x":%q}`, s.Name, strings.Repeat("x", 1900<<10))
 		s.Intercept = say(jsonType, `{"jsonrpc":"2.0","id":1,"result":{"tasks":[`+task+`]}}`)
 	}})
@@ -236,7 +236,7 @@ func TestLongListGoesOnWithTheNextPage(t *testing.T) {
 
 // TestSharedTasksAreListedOnce: instances over one database each list all of it.
 func TestSharedTasksAreListedOnce(t *testing.T) {
-	b := start(t, setup{server: func(s *fleet.Server) {
+	b := start(t, setup{server: func(s *mcptest.Server) {
 		s.Intercept = say(jsonType, `{"jsonrpc":"2.0","id":1,"result":{"tasks":[{"taskId":"1"},{"taskId":"2"}]}}`)
 	}})
 	if got, _ := b.listAll(""); !slices.Equal(idsOf(got), []string{"1", "2"}) {
@@ -266,7 +266,7 @@ func TestListIsRecorded(t *testing.T) {
 // TestRequestGoesOnAsItCame: but for the cursor, which is the instance's own.
 func TestListAsksAsTheClientDid(t *testing.T) {
 	var bodies []string
-	b := start(t, setup{upstreams: 1, server: func(s *fleet.Server) {
+	b := start(t, setup{upstreams: 1, server: func(s *mcptest.Server) {
 		s.TasksPerPage = 1
 		s.Intercept = func(_ http.ResponseWriter, r *http.Request, body []byte) bool {
 			if methodIn(body) == "tasks/list" {

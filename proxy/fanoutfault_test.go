@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/routing"
 )
 
@@ -120,17 +120,17 @@ func TestDrainingInstancesAreListed(t *testing.T) {
 
 // TestWhatAllRefuseIsTheAnswer: as it came, so that a client can act on it.
 func TestWhatAllRefuseIsTheAnswer(t *testing.T) {
-	b := start(t, setup{server: func(s *fleet.Server) { s.SessionOptional = false }})
+	b := start(t, setup{server: func(s *mcptest.Server) { s.SessionOptional = false }})
 	got := b.legacy("", "tasks/list", "")
 	want := fetch(t, http.MethodPost, b.urls[0], message("tasks/list", ""), "Mcp-Protocol-Version", "2025-11-25")
 	if got.status != 400 || got.body != want.body || b.record()["outcome"] != "ok" {
 		t.Errorf("no session: got %v, want %v", got, want)
 	}
-	none := start(t, setup{server: func(s *fleet.Server) { s.Intercept = status(404, noSuchMethod) }})
+	none := start(t, setup{server: func(s *mcptest.Server) { s.Intercept = status(404, noSuchMethod) }})
 	if r := none.legacy("", "tasks/list", ""); r.status != 404 || r.body != noSuchMethod {
 		t.Errorf("no method: got %v", r)
 	}
-	events := start(t, setup{server: func(s *fleet.Server) { s.Intercept = say(eventsType, "data: "+noSuchMethod+"\n\n") }})
+	events := start(t, setup{server: func(s *mcptest.Server) { s.Intercept = say(eventsType, "data: "+noSuchMethod+"\n\n") }})
 	if r := events.legacy("", "tasks/list", ""); r.status != 200 || r.body != noSuchMethod {
 		t.Errorf("no method, as an event: got %v", r)
 	}
@@ -138,7 +138,7 @@ func TestWhatAllRefuseIsTheAnswer(t *testing.T) {
 
 // TestRefusalOfTheCallerIsTheAnswer: one instance that says it is enough.
 func TestRefusalOfTheCallerIsTheAnswer(t *testing.T) {
-	b := start(t, setup{server: func(s *fleet.Server) {
+	b := start(t, setup{server: func(s *mcptest.Server) {
 		if s.Name == "b" {
 			s.Intercept = status(401, "no", "WWW-Authenticate", "Bearer realm=x")
 		}
@@ -176,7 +176,7 @@ func TestListsTakeTurns(t *testing.T) {
 func TestCursorOpensAtAnotherBerth(t *testing.T) {
 	for name, size := range map[string]int{"same": 3, "smaller": 2} {
 		store := openStore(t, "memory:")
-		paged := func(s *fleet.Server) { s.TasksPerPage = 1 }
+		paged := func(s *mcptest.Server) { s.TasksPerPage = 1 }
 		a := newRig(t, rigOptions{store: store, server: paged})
 		for range 2 {
 			a.newCoreTask("", 3600)
@@ -198,7 +198,7 @@ func TestCursorOpensAtAnotherBerth(t *testing.T) {
 // be made, and no page without one.
 func TestListNeedsAKeyForItsCursor(t *testing.T) {
 	store := openStore(t, "memory:")
-	f := newRig(t, rigOptions{store: store, server: func(s *fleet.Server) { s.TasksPerPage = 1 }})
+	f := newRig(t, rigOptions{store: store, server: func(s *mcptest.Server) { s.TasksPerPage = 1 }})
 	f.newCoreTask("", 3600)
 	f.legacy("", "tasks/list", "").taskPage(t)
 	f.newCoreTask("", 3600)

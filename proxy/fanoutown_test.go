@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/internal/storage"
 	"berth/proxy"
 )
@@ -17,7 +17,7 @@ import (
 // and without one. What nobody is known to own is nobody's.
 func TestListWithPrincipalsIsTheCallersOwn(t *testing.T) {
 	for _, perPage := range []int{0, 1, 3} {
-		b := start(t, setup{principals: true, pool: inTurn, server: func(s *fleet.Server) { s.TasksPerPage = perPage }})
+		b := start(t, setup{principals: true, pool: inTurn, server: func(s *mcptest.Server) { s.TasksPerPage = perPage }})
 		want := map[string][]string{}
 		for i := range 9 {
 			who := []string{"alice", "bob", ""}[i/2%3]
@@ -38,7 +38,7 @@ func TestListWithPrincipalsIsTheCallersOwn(t *testing.T) {
 // what it holds for all.
 func TestListInASessionWithPrincipalsIsTheCallersOwn(t *testing.T) {
 	var all []string
-	b := start(t, setup{principals: true, upstreams: 1, server: func(s *fleet.Server) {
+	b := start(t, setup{principals: true, upstreams: 1, server: func(s *mcptest.Server) {
 		s.Intercept = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 			if methodIn(body) != "tasks/list" {
 				return false
@@ -65,7 +65,7 @@ func TestListInASessionWithPrincipalsIsTheCallersOwn(t *testing.T) {
 // TestCursorIsItsCallersOnly: it takes nobody else to a place in the list, and tells
 // nobody which tasks of others stand before it.
 func TestCursorIsItsCallersOnly(t *testing.T) {
-	b := start(t, setup{principals: true, upstreams: 1, server: func(s *fleet.Server) { s.TasksPerPage = 2 }})
+	b := start(t, setup{principals: true, upstreams: 1, server: func(s *mcptest.Server) { s.TasksPerPage = 2 }})
 	session := b.open("2025-11-25", userHeader, "alice")
 	for _, s := range []string{"", session} {
 		b.makeCoreTask(s, userHeader, "alice")
@@ -103,7 +103,7 @@ func TestCursorIsItsCallersOnly(t *testing.T) {
 // TestOnlyTheOwnerTellsOfATask: that another instance lists it, too, does not count.
 func TestOnlyTheOwnerTellsOfATask(t *testing.T) {
 	var id string
-	b := start(t, setup{principals: true, pool: inTurn, server: func(s *fleet.Server) {
+	b := start(t, setup{principals: true, pool: inTurn, server: func(s *mcptest.Server) {
 		s.Intercept = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 			return s.Name == "a" && onList(say(jsonType, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"tasks":[{"taskId":%q,"status":"failed"}]}}`, id)))(w, r, body)
 		}
@@ -118,7 +118,7 @@ func TestOnlyTheOwnerTellsOfATask(t *testing.T) {
 // TestForeignPagesAreSkippedWithinBounds: a client is not led through pages that hold
 // nothing for it, and one request does not read the whole list for it either.
 func TestForeignPagesAreSkippedWithinBounds(t *testing.T) {
-	b := start(t, setup{principals: true, upstreams: 1, server: func(s *fleet.Server) { s.TasksPerPage = 1 }})
+	b := start(t, setup{principals: true, upstreams: 1, server: func(s *mcptest.Server) { s.TasksPerPage = 1 }})
 	for range 20 {
 		b.makeCoreTask("", userHeader, "bob")
 	}

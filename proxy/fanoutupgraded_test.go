@@ -9,11 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/upgrade"
 )
 
-func taskless(s *fleet.Server) { s.Taskless = true }
+func taskless(s *mcptest.Server) { s.Taskless = true }
 
 // listed are berths whose callers are told apart.
 func listed(o rigOptions) rigOptions {
@@ -63,7 +63,7 @@ func (f *coreRig) owns(who, session string, lives bool, change ...func(*upgrade.
 // else is: in a session, in another one, and without.
 func TestListBearsTasksOfBerthsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newCoreRig(t, listed(rigOptions{server: func(s *fleet.Server) { s.TasksPerPage = 1 }}), nil)
+		f := newCoreRig(t, listed(rigOptions{server: func(s *mcptest.Server) { s.TasksPerPage = 1 }}), nil)
 		f.servers[0].inject(nil)
 		session, other := f.opens("alice"), f.opens("alice")
 		theirs := func(who, session string) string {
@@ -150,7 +150,7 @@ func TestUpstreamWithoutListsHasAnEmptyOne(t *testing.T) {
 func TestListWithoutASessionBearsTasksOfBerthsOwn(t *testing.T) {
 	for demanding := 1; demanding <= 2; demanding++ {
 		synctest.Test(t, func(t *testing.T) {
-			f := newCoreRig(t, listed(rigOptions{size: 2, server: func(s *fleet.Server) { s.SessionOptional = s.Name >= string(rune('a'+demanding)) }}), nil)
+			f := newCoreRig(t, listed(rigOptions{size: 2, server: func(s *mcptest.Server) { s.SessionOptional = s.Name >= string(rune('a'+demanding)) }}), nil)
 			for _, s := range f.servers[1:] {
 				s.inject(nil)
 			}

@@ -7,14 +7,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/proxy"
 )
 
 // TestLeaderMayLeave: its departure is no reason to fail those who wait for the same
 // answer, and ends the request once nobody waits.
 func TestLeaderMayLeave(t *testing.T) {
-	for name, server := range map[string]func(*fleet.Server){"JSON": nil, "events": func(s *fleet.Server) { s.SSE = true }} {
+	for name, server := range map[string]func(*mcptest.Server){"JSON": nil, "events": func(s *mcptest.Server) { s.SSE = true }} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newRig(t, rigOptions{server: server})

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 )
 
 func TestUnboundWorkMovesOnFromARefusedConnection(t *testing.T) {
@@ -106,7 +106,7 @@ func TestOwnersDenialDoesNotUndoAnEnd(t *testing.T) {
 	for _, sse := range []bool{false, true} {
 		t.Run(fmt.Sprintf("sse=%v", sse), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newRig(t, rigOptions{server: func(s *fleet.Server) { s.SSE = sse }})
+				f := newRig(t, rigOptions{server: func(s *mcptest.Server) { s.SSE = sse }})
 				id, core := f.newTask(0), f.newCoreTask("", 0)
 				time.Sleep(time.Second)
 				poll, result := f.poll(id), f.legacy("", "tasks/result", byID(core))

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/proxy"
 	"berth/proxy/outbound"
 )
@@ -23,11 +23,11 @@ func greeted(t *testing.T, s setup) error {
 
 // Servers of either era answer a greeting, if only to say that they want a session first.
 func TestGreetingIsAnsweredInJSONRPC(t *testing.T) {
-	for name, server := range map[string]func(*fleet.Server){
+	for name, server := range map[string]func(*mcptest.Server){
 		"sessions":          nil,
-		"sessions required": func(s *fleet.Server) { s.SessionOptional = false },
-		"stateless":         func(s *fleet.Server) { s.Stateless = true },
-		"events":            func(s *fleet.Server) { s.SSE = true },
+		"sessions required": func(s *mcptest.Server) { s.SessionOptional = false },
+		"stateless":         func(s *mcptest.Server) { s.Stateless = true },
+		"events":            func(s *mcptest.Server) { s.SSE = true },
 	} {
 		if err := greeted(t, setup{server: server}); err != nil {
 			t.Errorf("%s: got %v, want none", name, err)

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/demo/fleet"
 	"berth/internal/exchange"
 	"berth/internal/framing"
 	"berth/internal/identity"
+	"berth/internal/mcptest"
 	"berth/internal/realtest"
 	"berth/internal/seal"
 	"berth/internal/storage"
@@ -37,7 +37,7 @@ const userHeader = "X-User"
 // store in memory and no principals.
 type setup struct {
 	upstreams  int                        // instances; 0: 3
-	server     func(s *fleet.Server)      // changes each instance before it serves
+	server     func(s *mcptest.Server)    // changes each instance before it serves
 	handler    http.Handler               // one upstream of any kind, in place of the fleet
 	path       string                     // the upstreams' own endpoint; "": /mcp
 	principals bool                       // told by userHeader, believed from loopback
@@ -52,7 +52,7 @@ type setup struct {
 type berth struct {
 	t       testing.TB
 	address string
-	fleet   []*fleet.Server
+	fleet   []*mcptest.Server
 	urls    []string        // the upstreams' endpoints
 	hits    []*atomic.Int64 // requests that each upstream saw, of any kind
 	access  *lines
@@ -110,7 +110,7 @@ func (b *berth) startUpstreams(s setup) (upstreams []*routing.Upstream) {
 	if s.handler == nil {
 		handlers = nil
 		for i := range max(s.upstreams, 3*btoi(s.upstreams == 0)) {
-			instance := &fleet.Server{Name: string(rune('a' + i)), SessionOptional: true}
+			instance := &mcptest.Server{Name: string(rune('a' + i)), SessionOptional: true}
 			if s.server != nil {
 				s.server(instance)
 			}

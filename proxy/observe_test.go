@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/internal/storage"
 	"berth/internal/storage/redistest"
 	"berth/routing"
@@ -137,7 +137,7 @@ func TestPollsGoToTheOwnerOnly(t *testing.T) {
 	for _, sse := range []bool{false, true} {
 		t.Run(fmt.Sprintf("sse=%v", sse), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newRig(t, rigOptions{picker: new(routing.RoundRobin), server: func(s *fleet.Server) { s.SSE = sse }})
+				f := newRig(t, rigOptions{picker: new(routing.RoundRobin), server: func(s *mcptest.Server) { s.SSE = sse }})
 				session := f.initialize()
 				ids := []string{f.newTask(0), f.newTask(0), f.newTask(0)}
 				for range 3 {
@@ -182,7 +182,7 @@ func TestUnknownTaskMethodGoesToTheOwner(t *testing.T) {
 // tasks/result blocks until the task ends (2025-11-25, tasks, "Result Retrieval").
 func TestResultMayTakeAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newRig(t, rigOptions{server: func(s *fleet.Server) { s.TTL = 2 * time.Hour }})
+		f := newRig(t, rigOptions{server: func(s *mcptest.Server) { s.TTL = 2 * time.Hour }})
 		session := f.initialize()
 		r := f.legacy(session, "tools/call", slowCompute(3600)+`,"task":{"ttl":7200000}`)
 		started := time.Now()

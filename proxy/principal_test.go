@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/proxy"
 )
 
@@ -202,7 +202,7 @@ func TestAskingTheFleetOpensNobodysTasks(t *testing.T) {
 // are taken out of the request, and no other byte.
 func TestSubscriptionToForeignTasksIsNarrowed(t *testing.T) {
 	m := new(mirror)
-	b := start(t, setup{principals: true, server: func(s *fleet.Server) {
+	b := start(t, setup{principals: true, server: func(s *mcptest.Server) {
 		s.Intercept = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 			if !bytes.Contains(body, []byte("subscriptions/listen")) {
 				return false
@@ -268,7 +268,7 @@ func TestModernLabelOpensNoSession(t *testing.T) {
 // TestLostSessionIsAskedForByItsName: the question must bear the session, or an
 // instance that does not look for one claims it.
 func TestLostSessionIsAskedForByItsName(t *testing.T) {
-	b := start(t, setup{principals: true, endpoint: func(ep *proxy.Endpoint) { ep.Router.Recover = true }, server: func(s *fleet.Server) { s.SessionOptional = true }})
+	b := start(t, setup{principals: true, endpoint: func(ep *proxy.Endpoint) { ep.Router.Recover = true }, server: func(s *mcptest.Server) { s.SessionOptional = true }})
 	// Opened without berth, as if the map had lost it.
 	r := fetch(t, http.MethodPost, b.urls[1], message("initialize", `"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}`))
 	session := r.header.Get("Mcp-Session-Id")
@@ -283,7 +283,7 @@ func TestLostSessionIsAskedForByItsName(t *testing.T) {
 // TestLostTaskIsAskedForInItsSession: an instance that wants a session for each call
 // would deny the task without it.
 func TestLostTaskIsAskedForInItsSession(t *testing.T) {
-	b := start(t, setup{principals: true, endpoint: func(ep *proxy.Endpoint) { ep.Router.Recover = true }, server: func(s *fleet.Server) { s.SessionOptional = false }})
+	b := start(t, setup{principals: true, endpoint: func(ep *proxy.Endpoint) { ep.Router.Recover = true }, server: func(s *mcptest.Server) { s.SessionOptional = false }})
 	session := b.open("2025-11-25", userHeader, "alice")
 	// Made without berth, as if the map had lost it.
 	r := fetch(t, http.MethodPost, b.urls[b.owner("initialize")], message("tools/call", slowTool+`,"task":{"ttl":60000}`),

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/proxy"
 )
 
@@ -249,7 +249,7 @@ func TestUnfitIDsAreNotLookedUp(t *testing.T) {
 
 // TestHeaderLinesAreBounded: as configured.
 func TestHeaderLinesAreBounded(t *testing.T) {
-	b := start(t, setup{upstreams: 1, server: func(*fleet.Server) {}, options: func(o *proxy.Options) { o.Limits.Headers = 30 }})
+	b := start(t, setup{upstreams: 1, server: func(*mcptest.Server) {}, options: func(o *proxy.Options) { o.Limits.Headers = 30 }})
 	var header []string
 	for i := range 31 {
 		header = append(header, fmt.Sprint("X-", i), "x")

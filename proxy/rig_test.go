@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/demo/fleet"
 	"berth/internal/exchange"
 	"berth/internal/identity"
+	"berth/internal/mcptest"
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/proxy"
@@ -28,7 +28,7 @@ import (
 type rigOptions struct {
 	tcp        bool                            // real loopback connections instead of memory
 	size       int                             // instances; 0: 3
-	server     func(*fleet.Server)             // sets up each instance
+	server     func(*mcptest.Server)           // sets up each instance
 	endpoint   func(*proxy.Endpoint)           // changes the endpoint
 	options    func(*proxy.Options)            // changes the proxy
 	wrap       func(http.Handler) http.Handler // stands around the proxy

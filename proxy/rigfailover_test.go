@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/proxy"
 	"berth/routing"
 )
@@ -14,7 +14,7 @@ import (
 // reinit is a rig whose sessions outlive their instances, which demand one.
 func reinit(o rigOptions) rigOptions {
 	setUp, endpoint := o.server, o.endpoint
-	o.server = func(s *fleet.Server) {
+	o.server = func(s *mcptest.Server) {
 		s.SessionOptional = false
 		if setUp != nil {
 			setUp(s)
@@ -54,7 +54,7 @@ func (f *rig) who(session string) string {
 // wantSession fails the test unless the instance holds one session, furnished.
 func (s *rigServer) wantSession(t *testing.T) {
 	t.Helper()
-	want := fleet.SessionView{Version: "2025-11-25", Initialized: true, Level: "error", URIs: []string{"file:///two"}}
+	want := mcptest.SessionView{Version: "2025-11-25", Initialized: true, Level: "error", URIs: []string{"file:///two"}}
 	if got := s.Sessions(); len(got) != 1 || fmt.Sprint(got[0]) != fmt.Sprint(want) {
 		t.Errorf("sessions at %s: got %v, want %v", s.Name, got, want)
 	}

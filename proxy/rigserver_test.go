@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/internal/memnet"
 )
 
@@ -83,7 +83,7 @@ func (n *rigNetwork) mend(host string) {
 
 // rigServer is one instance of the fleet, which can be killed.
 type rigServer struct {
-	*fleet.Server
+	*mcptest.Server
 	f        *rig
 	addr     string
 	listener net.Listener
@@ -94,9 +94,9 @@ type rigServer struct {
 // faultFunc answers a request in the instance's place; false lets it through.
 type faultFunc func(w http.ResponseWriter, r *http.Request, body []byte) bool
 
-func (f *rig) newServer(name string, setUp func(*fleet.Server)) *rigServer {
+func (f *rig) newServer(name string, setUp func(*mcptest.Server)) *rigServer {
 	f.t.Helper()
-	s := &rigServer{Server: &fleet.Server{Name: name, SessionOptional: true}, f: f}
+	s := &rigServer{Server: &mcptest.Server{Name: name, SessionOptional: true}, f: f}
 	if setUp != nil {
 		setUp(s.Server)
 	}

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/internal/realtest"
 	"berth/internal/storage"
 	"berth/internal/storage/redistest"
@@ -25,7 +25,7 @@ type sessionRig struct {
 
 func newSessionRig(t *testing.T, o rigOptions) *sessionRig {
 	t.Helper()
-	o.server = func(s *fleet.Server) { s.SessionOptional, s.Taskless, s.Errands = false, true, true }
+	o.server = func(s *mcptest.Server) { s.SessionOptional, s.Taskless, s.Errands = false, true, true }
 	f := &sessionRig{upgraded: newUpgraded(t, o, nil)}
 	f.session = f.initialize()
 	return f

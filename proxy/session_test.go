@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 )
 
 // TestEverythingInASessionFollowsIt: calls, notifications, a client's own answers,
 // streams and the end go to the one instance that knows it.
 func TestEverythingInASessionFollowsIt(t *testing.T) {
-	b := start(t, setup{server: func(s *fleet.Server) { s.SessionOptional = false }})
+	b := start(t, setup{server: func(s *mcptest.Server) { s.SessionOptional = false }})
 	session := b.open("2025-11-25")
 	home := b.owner("initialize")
 	for name, body := range map[string]string{
@@ -108,7 +108,7 @@ func TestModernGetAndDeleteKnowNoSession(t *testing.T) {
 // TestUnknownSessionIsAskedForInTheFleet: the map may have lost it. It is gone only
 // if every instance says so.
 func TestUnknownSessionIsAskedForInTheFleet(t *testing.T) {
-	strict := func(s *fleet.Server) { s.SessionOptional = false }
+	strict := func(s *mcptest.Server) { s.SessionOptional = false }
 	t.Run("all deny", func(t *testing.T) {
 		b := start(t, setup{server: strict})
 		r := b.legacy("nonesuch", "tools/list", "")
@@ -134,7 +134,7 @@ func TestUnknownSessionIsAskedForInTheFleet(t *testing.T) {
 	})
 	for name, fault := range map[string]int{"error": 500, "refuses the credentials": 401, "forbids": 403, "overloaded": 503} {
 		t.Run("one "+name, func(t *testing.T) {
-			b := start(t, setup{server: func(s *fleet.Server) {
+			b := start(t, setup{server: func(s *mcptest.Server) {
 				strict(s)
 				if s.Name == "b" {
 					s.Intercept = func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
@@ -156,7 +156,7 @@ func TestUnknownSessionIsAskedForInTheFleet(t *testing.T) {
 // session's negotiated version tells whether batches are allowed.
 func TestBatchFollowsItsSession(t *testing.T) {
 	for version, want := range map[string]int{"2025-03-26": 200, "2025-06-18": 400, "2025-11-25": 400} {
-		b := start(t, setup{server: func(s *fleet.Server) { s.SessionOptional = false }})
+		b := start(t, setup{server: func(s *mcptest.Server) { s.SessionOptional = false }})
 		session := b.open(version)
 		home := b.fleet[b.owner("initialize")]
 		before := b.contacted()
@@ -227,7 +227,7 @@ func TestEveryPollReachesItsOwner(t *testing.T) {
 // In a session the session's instance is asked, whoever owns the task. That it does
 // not know the task must not cost the owner its binding.
 func TestSessionElsewhereDropsNoBinding(t *testing.T) {
-	b := start(t, setup{pool: inTurn, server: func(s *fleet.Server) { s.SessionOptional = true }})
+	b := start(t, setup{pool: inTurn, server: func(s *mcptest.Server) { s.SessionOptional = true }})
 	session := b.open("2025-11-25")
 	id := b.makeTask() // the next instance's turn
 	if r := b.legacy(session, "tasks/get", byID(id)); r.code() != -32602 {

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -40,7 +40,7 @@ func TestSessionIsBoundWithItsVersionBeforeItLeaves(t *testing.T) {
 						}}, r)
 					})
 				}
-				f = newRig(t, rigOptions{wrap: watch, server: func(s *fleet.Server) { s.SSE = sse }})
+				f = newRig(t, rigOptions{wrap: watch, server: func(s *mcptest.Server) { s.SSE = sse }})
 				session := f.initialize()
 				if unbound > 0 {
 					t.Error("the session's id left before it was bound")

@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"testing"
 
-	"berth/internal/demo/fleet"
 	"berth/internal/exchange"
+	"berth/internal/mcptest"
 	"berth/internal/realtest"
 	"berth/proxy"
 	"berth/routing"
@@ -49,7 +49,7 @@ func busy(t *testing.T, inFlight int) (b *berth, release func()) {
 	gate := make(chan struct{})
 	b = start(t, setup{
 		upstreams: 1,
-		server: func(s *fleet.Server) {
+		server: func(s *mcptest.Server) {
 			s.Intercept = func(_ http.ResponseWriter, r *http.Request, body []byte) bool {
 				if strings.Contains(string(body), `"name":"hold"`) || methodIn(body) == "tasks/update" {
 					select {
@@ -131,7 +131,7 @@ func TestOneCallersCallsAreBounded(t *testing.T) {
 	t.Cleanup(release)
 	b := start(t, setup{
 		upstreams: 1,
-		server: func(s *fleet.Server) {
+		server: func(s *mcptest.Server) {
 			s.Intercept = func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
 				select {
 				case <-gate:

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/proxy"
 	"berth/proxy/polls"
 	"berth/routing"
@@ -129,7 +129,7 @@ func TestLastSeenTaskIsToldToItsPrincipal(t *testing.T) {
 // An end outlives its owner, until the task's time to live.
 func TestEndIsToldUntilItsTTLThoughTheOwnerIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newRig(t, rigOptions{probe: true, server: func(s *fleet.Server) { s.TTL = 4 * time.Minute }})
+		f := newRig(t, rigOptions{probe: true, server: func(s *mcptest.Server) { s.TTL = 4 * time.Minute }})
 		session := f.initialize()
 		id := f.newTask(0)
 		r := f.legacy(session, "tools/call", slowCompute(0)+`,"task":{"ttl":240000}`)

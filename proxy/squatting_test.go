@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/internal/storage/redistest"
 	"berth/routing"
 	"berth/sticky"
@@ -230,7 +230,7 @@ func TestToldTaskOfAClientIsBoundForGood(t *testing.T) {
 		for _, inSession := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, session %v", name, inSession), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					f, session := newDraftRig(t, rigOptions{server: func(s *fleet.Server) { s.TTL = 2 * time.Hour }}), ""
+					f, session := newDraftRig(t, rigOptions{server: func(s *mcptest.Server) { s.TTL = 2 * time.Hour }}), ""
 					if inSession {
 						session = f.initialize()
 					}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 )
 
 // resume opens the session's standing stream and returns its first event.
@@ -85,7 +85,7 @@ func questions(question string) (fault faultFunc, told chan string) {
 // Both instances number their questions from 0. The answer to the old one's must not
 // be taken for one to the new one's.
 func TestAnswersToTheOldInstanceAreDropped(t *testing.T) {
-	f := newRig(t, reinit(rigOptions{tcp: true, server: func(s *fleet.Server) { s.SSE = true }}))
+	f := newRig(t, reinit(rigOptions{tcp: true, server: func(s *mcptest.Server) { s.SSE = true }}))
 	a, b := f.servers[0], f.servers[1]
 	session := f.initialize()
 	ask, _ := questions("of a")

@@ -129,7 +129,7 @@ func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
 // import from the layers before its own.
 var layers = [][]string{
 	{"internal/build", "internal/series"},
-	{"internal/admin", "internal/connlimit", "internal/demo/fleet", "internal/framing", "internal/heap", "internal/journal", "internal/limit", "internal/mcp", "internal/reload", "internal/storage/boltcheck", "internal/telemetry", "internal/wire"},
+	{"internal/admin", "internal/connlimit", "internal/framing", "internal/heap", "internal/journal", "internal/limit", "internal/mcp", "internal/mcptest", "internal/reload", "internal/storage/boltcheck", "internal/telemetry", "internal/wire"},
 	{"internal/certs", "internal/exchange", "internal/identity", "internal/storage"},
 	{"internal/client", "internal/seal", "sticky"},
 	{"internal/demo", "internal/probe", "routing"},
@@ -149,9 +149,9 @@ var layers = [][]string{
 	{"."},
 }
 
-// forTests reports whether dir is a package that tests share.
+// forTests reports whether dir is a package that tests share, and nothing else: the demonstration runs mcptest's servers.
 func forTests(dir string) bool {
-	return strings.HasSuffix(dir, "test") || dir == "internal/memnet" || strings.HasPrefix(dir, "integration")
+	return strings.HasSuffix(dir, "test") && dir != "internal/mcptest" || dir == "internal/memnet" || strings.HasPrefix(dir, "integration")
 }
 
 // Dependencies run one way (docs/design.md), and what tests share is in no binary.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"berth/internal/config"
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 )
 
 // served is the URL of an MCP endpoint that handler is.
@@ -23,7 +23,7 @@ func served(t *testing.T, handler http.HandlerFunc) string {
 // instance serves both eras, but for what refuse answers.
 func instance(t *testing.T, refuse func(w http.ResponseWriter, r *http.Request) bool) string {
 	t.Helper()
-	s := &fleet.Server{Name: "x", Intercept: func(w http.ResponseWriter, r *http.Request, _ []byte) bool { return refuse != nil && refuse(w, r) }}
+	s := &mcptest.Server{Name: "x", Intercept: func(w http.ResponseWriter, r *http.Request, _ []byte) bool { return refuse != nil && refuse(w, r) }}
 	t.Cleanup(s.Close)
 	return served(t, s.ServeHTTP)
 }

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/internal/memnet"
 )
 
@@ -47,7 +47,7 @@ func eachDialect(t *testing.T, test func(t *testing.T, kind Kind, sse bool)) {
 
 func TestDirectCallsComeBackRight(t *testing.T) {
 	eachDialect(t, func(t *testing.T, kind Kind, sse bool) {
-		s := &fleet.Server{Name: "a", SSE: sse, SessionOptional: true}
+		s := &mcptest.Server{Name: "a", SSE: sse, SessionOptional: true}
 		c := Client{
 			URL:  "http://a/mcp",
 			HTTP: &http.Client{Transport: transportTo(t, serve(t, "a", s))},
@@ -74,11 +74,11 @@ func TestDirectCallsComeBackRight(t *testing.T) {
 // see one.
 func TestRoundRobinLosesTasks(t *testing.T) {
 	eachDialect(t, func(t *testing.T, kind Kind, sse bool) {
-		var servers []*fleet.Server
+		var servers []*mcptest.Server
 		var listeners []*memnet.Listener
 		var urls []*url.URL
 		for _, name := range upstreamNames {
-			s := &fleet.Server{Name: name, SSE: sse, SessionOptional: true}
+			s := &mcptest.Server{Name: name, SSE: sse, SessionOptional: true}
 			servers = append(servers, s)
 			listeners = append(listeners, serve(t, name, s))
 			urls = append(urls, &url.URL{Scheme: "http", Host: name, Path: endpointPath})
@@ -150,7 +150,7 @@ func TestAnswerToAnotherRequestIsLost(t *testing.T) {
 // write.
 func computeWith(t *testing.T, method string, write func(http.ResponseWriter)) Outcome {
 	t.Helper()
-	s := &fleet.Server{Name: "a", Stateless: true}
+	s := &mcptest.Server{Name: "a", Stateless: true}
 	s.Intercept = func(w http.ResponseWriter, _ *http.Request, body []byte) bool {
 		if !strings.Contains(string(body), method) {
 			return false
@@ -173,7 +173,7 @@ func writeBody(w http.ResponseWriter, body string) {
 
 func TestClientStopsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &fleet.Server{Name: "a"}
+		s := &mcptest.Server{Name: "a"}
 		c := Client{URL: "http://a/mcp", HTTP: &http.Client{Transport: transportTo(t, serve(t, "a", s))}}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

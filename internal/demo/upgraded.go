@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -69,7 +69,7 @@ type showing struct {
 // runShowing makes so many calls of length d through what front makes of rules, over a
 // server that knows nothing of tasks.
 func runShowing(ctx context.Context, front Front, rules string, calls int, d time.Duration) (showing, error) {
-	server := &fleet.Sleeper{Name: upstreamNames[0]}
+	server := &mcptest.Sleeper{Name: upstreamNames[0]}
 	behind, err := startHost(server)
 	if err != nil {
 		return showing{}, err

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"berth/internal/client"
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/internal/memnet"
 )
 
 // showInMemory is runShowing in fake time, through a real berth.
 func showInMemory(t *testing.T, rules string, calls int, d time.Duration) showing {
 	t.Helper()
-	server := &fleet.Sleeper{Name: "a"}
+	server := &mcptest.Sleeper{Name: "a"}
 	behind := serve(t, "a", server)
 	handler, release, err := throughBerth(memnet.Dialer(behind))(map[string]string{"a": "http://a/mcp"}, rules)
 	if err != nil {

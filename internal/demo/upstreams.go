@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 )
 
 // upstreamNames name the instances of a fleet.
@@ -16,14 +16,14 @@ const taskTTL = 10 * time.Minute
 
 // upstreams are a running fleet.
 type upstreams struct {
-	servers []*fleet.Server
+	servers []*mcptest.Server
 	hosts   []*host
 }
 
 func startUpstreams(pollInterval time.Duration) (*upstreams, error) {
 	u := &upstreams{}
 	for _, name := range upstreamNames {
-		s := &fleet.Server{Name: name, SessionOptional: true, TTL: taskTTL, PollInterval: pollInterval}
+		s := &mcptest.Server{Name: name, SessionOptional: true, TTL: taskTTL, PollInterval: pollInterval}
 		h, err := startHost(s)
 		if err != nil {
 			u.Close()

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/internal/probe"
 )
 
@@ -13,7 +13,7 @@ import (
 func TestAdviceNamesTheKindOfPrincipal(t *testing.T) {
 	for want, header := range map[string]string{`"jwt"`: "Authorization", `"header:X-User"`: "X-User"} {
 		inFakeTime(t, func(t *testing.T) {
-			report := probed(t, &fleet.Server{Name: "a"}, func(o *probe.Options) {
+			report := probed(t, &mcptest.Server{Name: "a"}, func(o *probe.Options) {
 				o.Principals = []http.Header{{header: {"Bearer alice"}}, {header: {"Bearer bob"}}}
 			})
 			if got := strings.Join(report.Advice, "\n"); !strings.Contains(got, "[auth] principal = "+want+" in") {

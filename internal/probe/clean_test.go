@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/internal/probe"
 )
 
@@ -18,7 +18,7 @@ func TestThrottledRunWaitsAndCleansUp(t *testing.T) {
 		const wait = 7 * time.Second
 		var seen int
 		var refused time.Time
-		s := &fleet.Server{Name: "a"}
+		s := &mcptest.Server{Name: "a"}
 		s.Intercept = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
 			seen++
 			if seen == 20 {
@@ -43,7 +43,7 @@ func TestThrottledRunWaitsAndCleansUp(t *testing.T) {
 
 func TestLongRetryAfterLeavesThingsBehindAndSaysSo(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
-		s := &fleet.Server{Name: "a"}
+		s := &mcptest.Server{Name: "a"}
 		s.Intercept = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 			if !bytes.Contains(body, []byte("tasks/get")) {
 				return false
@@ -66,7 +66,7 @@ func TestInterruptedRunCleansUp(t *testing.T) {
 		for _, after := range []time.Duration{500 * time.Millisecond, 3 * time.Second, 8 * time.Second, 11 * time.Second} {
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(after, cancel)
-			s := &fleet.Server{Name: "a", PollInterval: time.Second}
+			s := &mcptest.Server{Name: "a", PollInterval: time.Second}
 			report := probedBy(ctx, t, s)
 			cancel()
 			if report.Verdict != probe.Unknown || report.Reason != "it was interrupted" || report.Left != (probe.Left{}) {
@@ -86,7 +86,7 @@ func TestInterruptedRunCleansUp(t *testing.T) {
 func TestCleaningUpIsTriedSeveralTimes(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
 		tried := map[string]int{}
-		s := &fleet.Server{Name: "a", Stateless: true}
+		s := &mcptest.Server{Name: "a", Stateless: true}
 		s.Intercept = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 			id := r.Header.Get("Mcp-Name")
 			if r.Header.Get("Mcp-Method") != "tasks/cancel" {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"berth/internal/demo"
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/internal/memnet"
 	"berth/internal/probe"
 )
@@ -65,13 +65,13 @@ func probedBy(ctx context.Context, t *testing.T, h http.Handler, change ...func(
 }
 
 // robin is a round robin over three instances that keep their state to themselves.
-func robin(t *testing.T, change func(*fleet.Server)) (http.Handler, []*fleet.Server) {
+func robin(t *testing.T, change func(*mcptest.Server)) (http.Handler, []*mcptest.Server) {
 	t.Helper()
-	var servers []*fleet.Server
+	var servers []*mcptest.Server
 	var listeners []*memnet.Listener
 	var urls []*url.URL
 	for _, name := range []string{"a", "b", "c"} {
-		s := &fleet.Server{Name: name}
+		s := &mcptest.Server{Name: name}
 		if change != nil {
 			change(s)
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/internal/probe"
 )
 
@@ -70,7 +70,7 @@ func TestListening(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			inFakeTime(t, func(t *testing.T) {
-				s := &fleet.Server{Name: "a", Intercept: c.intercept}
+				s := &mcptest.Server{Name: "a", Intercept: c.intercept}
 				report := probed(t, s)
 				for name, want := range map[string]probe.Check{"listened": c.listened, "notified": c.notified} {
 					var got probe.Check
@@ -95,7 +95,7 @@ func TestListening(t *testing.T) {
 func TestTasksThatEndedBeforeAreNotMissed(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
 		s := subscriptions{agree: all, tell: none}
-		report := probed(t, &fleet.Server{Name: "a", Intercept: s.intercept}, quick)
+		report := probed(t, &mcptest.Server{Name: "a", Intercept: s.intercept}, quick)
 		if got := check(t, report, modern, "listened"); got.Asked != 15 || report.Verdict != probe.Clean {
 			t.Errorf("got %v and %+v, want clean", report.Verdict, got)
 		}
@@ -105,7 +105,7 @@ func TestTasksThatEndedBeforeAreNotMissed(t *testing.T) {
 // The fleet's own subscriptions tell of the cancelled tasks.
 func TestListeningToAFleetServer(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
-		report := probed(t, &fleet.Server{Name: "a"})
+		report := probed(t, &mcptest.Server{Name: "a"})
 		if listened, notified := check(t, report, modern, "listened"), check(t, report, modern, "notified"); listened.Asked != 15 || notified.Asked != 5 || notified.Lost != 0 {
 			t.Errorf("got %+v and %+v, want all acknowledged and told", listened, notified)
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/internal/memnet"
 	"berth/internal/probe"
 )
@@ -21,7 +21,7 @@ func quick(o *probe.Options) { o.Args = json.RawMessage(`{"seconds":0.01}`) }
 
 func TestResultsOfEndedTasksAreAskedFor(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
-		report := probed(t, &fleet.Server{Name: "a", Stateless: true}, quick)
+		report := probed(t, &mcptest.Server{Name: "a", Stateless: true}, quick)
 		if got := check(t, report, legacy, "results"); got.Asked != 10 || got.Lost != 0 {
 			t.Errorf("got %+v, want 10 results, none lost", got)
 		}
@@ -30,7 +30,7 @@ func TestResultsOfEndedTasksAreAskedFor(t *testing.T) {
 
 func TestDeniedResultsAndListsThatLackTasksAreLost(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
-		s := &fleet.Server{Name: "a"}
+		s := &mcptest.Server{Name: "a"}
 		s.Intercept = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 			var call struct {
 				ID     int
@@ -57,7 +57,7 @@ func TestDeniedResultsAndListsThatLackTasksAreLost(t *testing.T) {
 // What a server dropped when its time was over is not the balancer's loss.
 func TestExpiredTasksAreNotLost(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
-		report := probed(t, &fleet.Server{Name: "a", TTL: 3 * time.Second, PollInterval: 2 * time.Second})
+		report := probed(t, &mcptest.Server{Name: "a", TTL: 3 * time.Second, PollInterval: 2 * time.Second})
 		got := check(t, report, modern, "polls")
 		if got.Expired == 0 || got.Lost != 0 || report.Verdict != probe.Clean {
 			t.Errorf("got %v and %+v, want clean, some expired, none lost", report.Verdict, got)
@@ -70,7 +70,7 @@ func TestKeptConnectionShowsABalancerOfConnections(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
 		var listeners []*memnet.Listener
 		for _, name := range []string{"a", "b", "c"} {
-			listeners = append(listeners, served(t, name, &fleet.Server{Name: name}))
+			listeners = append(listeners, served(t, name, &mcptest.Server{Name: name}))
 		}
 		var turn atomic.Int64
 		o := options()
@@ -90,7 +90,7 @@ func TestKeptConnectionShowsABalancerOfConnections(t *testing.T) {
 
 func TestEachRequestHasItsOwnConnection(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
-		l := served(t, front, &fleet.Server{Name: "a"})
+		l := served(t, front, &mcptest.Server{Name: "a"})
 		var dialled atomic.Int64
 		o := options()
 		o.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -106,7 +106,7 @@ func TestEachRequestHasItsOwnConnection(t *testing.T) {
 func TestRequestsArePacedAndComeOneAtATime(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
 		var under, most atomic.Int64
-		s := &fleet.Server{Name: "a"}
+		s := &mcptest.Server{Name: "a"}
 		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if n := under.Add(1); n > most.Load() {
 				most.Store(n)
@@ -142,7 +142,7 @@ func TestUnnamedToolIsCalledOnlyIfItIsHarmless(t *testing.T) {
 	for name, offer := range offers {
 		t.Run(name, func(t *testing.T) {
 			inFakeTime(t, func(t *testing.T) {
-				s := &fleet.Server{Name: "a", Stateless: true}
+				s := &mcptest.Server{Name: "a", Stateless: true}
 				s.Intercept = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 					if !bytes.Contains(body, []byte("tools/list")) {
 						return false
@@ -166,7 +166,7 @@ func TestUnnamedToolIsCalledOnlyIfItIsHarmless(t *testing.T) {
 
 func TestToolThatMakesNoTaskIsCalledOnceAnEra(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
-		s := &fleet.Server{Name: "a"}
+		s := &mcptest.Server{Name: "a"}
 		report := probed(t, s, func(o *probe.Options) { o.Tool, o.Args = "who", nil })
 		if got := s.Executions(); got != 2 {
 			t.Errorf("called %d times, want once in each era", got)
@@ -182,7 +182,7 @@ func TestPrincipalsSeeEachOthersTasks(t *testing.T) {
 		o.Principals = []http.Header{{"X-User": {"alice"}}, {"X-User": {"bob"}}}
 	}
 	inFakeTime(t, func(t *testing.T) {
-		report := probed(t, &fleet.Server{Name: "a"}, two)
+		report := probed(t, &mcptest.Server{Name: "a"}, two)
 		if task, session := check(t, report, modern, "other principal"), check(t, report, legacy, "other principal"); task.Leaked != 3 || session.Leaked != 3 {
 			t.Errorf("got %+v and %+v, want all looks leaked", task, session)
 		}
@@ -191,7 +191,7 @@ func TestPrincipalsSeeEachOthersTasks(t *testing.T) {
 		}
 	})
 	inFakeTime(t, func(t *testing.T) {
-		s := &fleet.Server{Name: "a"}
+		s := &mcptest.Server{Name: "a"}
 		report := probed(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("X-User") != "alice" {
 				w.WriteHeader(http.StatusUnauthorized)
@@ -208,7 +208,7 @@ func TestPrincipalsSeeEachOthersTasks(t *testing.T) {
 func TestSecondAddress(t *testing.T) {
 	for _, same := range []bool{true, false} {
 		inFakeTime(t, func(t *testing.T) {
-			s, second := &fleet.Server{Name: "a"}, &fleet.Server{Name: "b"}
+			s, second := &mcptest.Server{Name: "a"}, &mcptest.Server{Name: "b"}
 			if same {
 				second = s
 			}

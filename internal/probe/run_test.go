@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/internal/probe"
 )
 
@@ -27,7 +27,7 @@ func TestUnknownAuthorityIsRefused(t *testing.T) {
 }
 
 func TestOneInstanceLosesNothing(t *testing.T) {
-	for name, s := range map[string]*fleet.Server{
+	for name, s := range map[string]*mcptest.Server{
 		"JSON":      {Name: "a"},
 		"events":    {Name: "a", SSE: true},
 		"stateless": {Name: "a", Stateless: true},

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/demo/fleet"
+	"berth/internal/mcptest"
 	"berth/internal/memnet"
 	"berth/internal/probe"
 )
@@ -113,7 +113,7 @@ func TestServerThatNeverAnswersTakesBoundedTime(t *testing.T) {
 
 func TestHalfAnAnswerTakesBoundedTime(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
-		s := &fleet.Server{Name: "a", Stateless: true}
+		s := &mcptest.Server{Name: "a", Stateless: true}
 		s.Intercept = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
 			if r.Header.Get("Mcp-Method") != "subscriptions/listen" {
 				return false
@@ -133,7 +133,7 @@ func TestHalfAnAnswerTakesBoundedTime(t *testing.T) {
 
 func TestServerThatFallsSilentEndsTheRun(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
-		s := &fleet.Server{Name: "a"}
+		s := &mcptest.Server{Name: "a"}
 		s.Intercept = func(_ http.ResponseWriter, r *http.Request, body []byte) bool {
 			if !bytes.Contains(body, []byte("tasks/")) {
 				return false
@@ -154,7 +154,7 @@ func TestServerThatFallsSilentEndsTheRun(t *testing.T) {
 func TestTimeEndsTheRun(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
 		began := time.Now()
-		report := probed(t, &fleet.Server{Name: "a"}, func(o *probe.Options) { o.Limit = 2 * time.Second })
+		report := probed(t, &mcptest.Server{Name: "a"}, func(o *probe.Options) { o.Limit = 2 * time.Second })
 		if report.Verdict != probe.Unknown || report.Reason != "the time is over" || report.Left != (probe.Left{}) {
 			t.Errorf("got %v (%s), left %+v, want the time over and nothing left", report.Verdict, report.Reason, report.Left)
 		}
@@ -168,7 +168,7 @@ func TestTimeEndsTheRun(t *testing.T) {
 // told of.
 func TestToolThatNeverAnswersIsCalledOnce(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
-		s := &fleet.Server{Name: "a", Stateless: true}
+		s := &mcptest.Server{Name: "a", Stateless: true}
 		s.Intercept = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 			if !bytes.Contains(body, []byte("tools/call")) {
 				return false
@@ -185,7 +185,7 @@ func TestToolThatNeverAnswersIsCalledOnce(t *testing.T) {
 
 func TestUnavailableIsNotLost(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
-		s := &fleet.Server{Name: "a"}
+		s := &mcptest.Server{Name: "a"}
 		var polls int
 		s.Intercept = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 			if !bytes.Contains(body, []byte("tasks/get")) {
@@ -209,7 +209,7 @@ func TestUnavailableIsNotLost(t *testing.T) {
 func TestReportRepeatsNoCredentials(t *testing.T) {
 	const secret = "canary-token-1234"
 	inFakeTime(t, func(t *testing.T) {
-		s := &fleet.Server{Name: "a"}
+		s := &mcptest.Server{Name: "a"}
 		s.Intercept = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 			if !bytes.Contains(body, []byte("tasks/get")) {
 				return false

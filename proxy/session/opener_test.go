@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/demo/fleet"
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcptest"
 	"berth/internal/memnet"
 	"berth/internal/wire"
 	"berth/proxy/inbound"
@@ -25,7 +25,7 @@ import (
 
 // rig is an instance of the fleet in memory, and who opens sessions there.
 type rig struct {
-	*fleet.Server
+	*mcptest.Server
 
 	at      *routing.Upstream
 	opener  session.Opener
@@ -37,7 +37,7 @@ func (r *rig) CrossedBy(string, *routing.Upstream) { r.crossed++ }
 
 // newRig serves with server. The caller is a client of the modern era, whose headers must not
 // confuse a session of the other one.
-func newRig(t *testing.T, server *fleet.Server) *rig {
+func newRig(t *testing.T, server *mcptest.Server) *rig {
 	t.Helper()
 	listener := memnet.Listen("a")
 	front := &http.Server{Handler: server}
@@ -88,7 +88,7 @@ func hangs(method string) func(http.ResponseWriter, *http.Request, []byte) bool 
 // its own era, reaches the server.
 func TestASessionIsOpenedAndEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, &fleet.Server{})
+		r := newRig(t, &mcptest.Server{})
 		s, err := r.open(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -116,7 +116,7 @@ func TestASessionIsOpenedAndEnded(t *testing.T) {
 // What was negotiated is judged before the server is told that the session begins.
 func TestASessionThatIsNotAcceptedIsEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, other := newRig(t, &fleet.Server{}), errors.New("another version")
+		r, other := newRig(t, &mcptest.Server{}), errors.New("another version")
 		s, err := r.open(t.Context(), func(as *session.Opening) { as.Accept = func(*session.Session) error { return other } })
 		if s != nil || !errors.Is(err, other) {
 			t.Errorf("got %v, %v", s, err)
@@ -129,7 +129,7 @@ func TestASessionThatIsNotAcceptedIsEnded(t *testing.T) {
 
 func TestTheCallerMayAnnounceItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, &fleet.Server{})
+		r := newRig(t, &mcptest.Server{})
 		if _, err := r.open(t.Context(), func(as *session.Opening) { as.Announced = true }); err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestTheCallerMayAnnounceItself(t *testing.T) {
 // A server without sessions negotiates all the same.
 func TestAServerMayKeepNoSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, &fleet.Server{Stateless: true})
+		r := newRig(t, &mcptest.Server{Stateless: true})
 		s, err := r.open(t.Context(), func(as *session.Opening) { as.Then = nil })
 		if err != nil || s.ID != "" || s.Version != "2025-11-25" {
 			t.Fatalf("got %+v, %v", s, err)
@@ -183,7 +183,7 @@ func TestWhatKeepsASessionFromBeingOpened(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, &fleet.Server{Intercept: c.fault})
+				r := newRig(t, &mcptest.Server{Intercept: c.fault})
 				began := time.Now()
 				s, err := r.open(t.Context(), nil)
 				if s != nil || errors.Is(err, session.ErrRefused) != c.refused {
@@ -213,7 +213,7 @@ func TestAnOpeningIsBounded(t *testing.T) {
 			}
 			return r.Method == http.MethodDelete
 		}
-		r := newRig(t, &fleet.Server{Intercept: slow})
+		r := newRig(t, &mcptest.Server{Intercept: slow})
 		began := time.Now()
 		_, err := r.open(t.Context(), func(as *session.Opening) { as.Then = slices.Repeat(as.Then, 9) })
 		if took := time.Since(began); err == nil || took > 10*time.Second {
