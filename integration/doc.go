@@ -3,7 +3,7 @@
 // chromium. Nothing in it is a mock; the fixture servers of parts/servers and godriver/taskless are built on
 // published packages, because none comes with a task table, with the suite's tools, or with
 // plain ones that ask in mid-call; published servers are counted from outside.
-// Tests of faults put internal/demo/fleet behind berth, real servers within the test
+// Tests of faults put internal/mcptest behind berth, real servers within the test
 // process, which count what reaches them and hold answers back on demand.
 //
 // What the tests hold berth to: through berth and a fleet of three, the suite gives

@@ -82,18 +82,16 @@ func start(t testing.TB, s setup) *berth {
 	if s.pool != nil {
 		s.pool(&pool)
 	}
-	options := proxy.Options{
-		Endpoints: []*proxy.Endpoint{newEndpoint(t, pool, bindings, s)},
-		Loopback:  true,
-		Logger:    log,
-		AccessLog: slog.New(slog.NewJSONHandler(b.access, nil)),
-		Keys:      seal.NewStoredKeyring(store),
-		Meter:     meters,
-		Tracer:    sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(b.spans)),
+	client := exchange.NewClient(2 * time.Second)
+	t.Cleanup(client.Close)
+	ep := newEndpoint(routing.NewPool(pool), bindings, client, s.principals)
+	if s.endpoint != nil {
+		s.endpoint(ep)
 	}
-	if s.principals {
-		options.TrustedProxies = loopbackPeers
-	}
+	options := newOptions(ep, store, s.principals)
+	options.Loopback, options.Logger, options.Meter = true, log, meters
+	options.AccessLog = slog.New(slog.NewJSONHandler(b.access, nil))
+	options.Tracer = sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(b.spans))
 	if s.options != nil {
 		s.options(&options)
 	}
@@ -150,23 +148,27 @@ func btoi(b bool) int {
 	return 0
 }
 
-func newEndpoint(t testing.TB, o routing.PoolOptions, bindings *sticky.Bindings, s setup) *proxy.Endpoint {
-	client := exchange.NewClient(2 * time.Second)
-	t.Cleanup(client.Close)
-	pool := routing.NewPool(o)
+// newEndpoint connects the parts of a berth before pool, as internal/command does.
+func newEndpoint(pool *routing.Pool, bindings *sticky.Bindings, client *exchange.Client, principals bool) *proxy.Endpoint {
 	ep := &proxy.Endpoint{
 		Path:       "/mcp",
-		Router:     &routing.Router{Pool: pool, Bindings: bindings, Asker: routing.NewAsker(pool), Principals: s.principals},
+		Router:     &routing.Router{Pool: pool, Bindings: bindings, Asker: routing.NewAsker(pool), Principals: principals},
 		Client:     client,
 		OwnerGrace: 30 * time.Second,
 	}
-	if s.principals {
+	if principals {
 		ep.Identifier = identity.Header(userHeader)
 	}
-	if s.endpoint != nil {
-		s.endpoint(ep)
-	}
 	return ep
+}
+
+// newOptions are those of a berth with one endpoint.
+func newOptions(ep *proxy.Endpoint, store *storage.Store, principals bool) proxy.Options {
+	options := proxy.Options{Endpoints: []*proxy.Endpoint{ep}, Keys: seal.NewStoredKeyring(store)}
+	if principals {
+		options.TrustedProxies = loopbackPeers
+	}
+	return options
 }
 
 // headerLimit is the largest header that the listener lets through, as configured

@@ -10,9 +10,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
-	"berth/internal/identity"
 	"berth/internal/mcptest"
-	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/proxy"
 	"berth/proxy/outbound"
@@ -103,22 +101,13 @@ func (f *rig) assemble(o rigOptions, upstreams []*routing.Upstream) {
 	}
 	f.pool = routing.NewPool(pool)
 	f.bindings = sticky.New(store, sticky.Options{Near: 100, Meter: o.meter})
-	f.router = &routing.Router{Pool: f.pool, Bindings: f.bindings, Asker: routing.NewAsker(f.pool)}
-	f.router.Principals = o.principals
-	ep := &proxy.Endpoint{
-		Path: "/mcp", Router: f.router, Client: client, OwnerGrace: 30 * time.Second,
-		Timeouts: proxy.Timeouts{Read: 10 * time.Second, Control: 30 * time.Second},
-	}
-	if o.principals {
-		ep.Identifier = identity.Header(userHeader)
-	}
+	ep := newEndpoint(f.pool, f.bindings, client, o.principals)
+	ep.Timeouts = proxy.Timeouts{Read: 10 * time.Second, Control: 30 * time.Second}
+	f.router = ep.Router
 	if o.endpoint != nil {
 		o.endpoint(ep)
 	}
-	options := proxy.Options{Endpoints: []*proxy.Endpoint{ep}, Keys: seal.NewStoredKeyring(store)}
-	if o.principals {
-		options.TrustedProxies = loopbackPeers
-	}
+	options := newOptions(ep, store, o.principals)
 	if o.options != nil {
 		o.options(&options)
 	}
