@@ -43,19 +43,26 @@ type legacySite struct {
 // of each principal.
 func (r reach) startLegacy(t testing.TB, n int, flags ...string) *legacySite {
 	t.Helper()
-	s := &legacySite{runs: newRunLog(t), pool: "[[pools]]\n", new: r.scheme != "" || r.path == ""}
+	s := &legacySite{runs: newRunLog(t), new: r.scheme != "" || r.path == ""}
 	flags = append(append([]string{"--counts", s.runs.path}, r.flags...), flags...)
 	if r.path == "" {
-		s.pool += stdioUpstream(t, n, flags)
+		s.pool = "[[pools]]\n" + stdioUpstream(t, n, flags)
 		return s
 	}
 	s.fleet = newFleet(t, n, func(name, address string) *exec.Cmd {
 		return legacyCommand(t, append(flags, "--port", portOf(t, address), "--name", name)...)
 	})
-	for _, i := range s.fleet {
-		s.pool += fmt.Sprintf("[[pools.upstreams]]\nname = %q\nurl = %q\n", i.name, r.scheme+i.base+r.path)
-	}
+	s.pool = r.pool(s.fleet)
 	return s
+}
+
+// pool is a fleet as it stands in a configuration.
+func (r reach) pool(f fleet) string {
+	pool := "[[pools]]\n"
+	for _, i := range f {
+		pool += fmt.Sprintf("[[pools.upstreams]]\nname = %q\nurl = %q\n", i.name, r.scheme+i.base+r.path)
+	}
+	return pool
 }
 
 func legacyCommand(t testing.TB, flags ...string) *exec.Cmd {
@@ -65,10 +72,15 @@ func legacyCommand(t testing.TB, flags ...string) *exec.Cmd {
 
 func stdioUpstream(t testing.TB, n int, flags []string) string {
 	t.Helper()
+	return stdioProcesses(t, n, legacyCommand(t, append(flags, "--name", "b")...).Args...)
+}
+
+// stdioProcesses is an upstream of n processes for each principal.
+func stdioProcesses(t testing.TB, n int, command ...string) string {
+	t.Helper()
 	skipShort(t)
-	command := legacyCommand(t, append(flags, "--name", "b")...)
-	quoted := make([]string, 0, len(command.Args))
-	for _, arg := range command.Args {
+	quoted := make([]string, 0, len(command))
+	for _, arg := range command {
 		if path, err := filepath.Abs(arg); err == nil && strings.HasPrefix(arg, "parts/") {
 			arg = path
 		}

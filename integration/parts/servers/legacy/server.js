@@ -96,6 +96,9 @@ export function newServer(flags, runs, hub) {
     hub.unwatch(server, params.uri);
     return {};
   });
+  if (flags.greets) {
+    server.oninitialized = () => server.listRoots().catch((error) => console.error(`no roots: ${error.message}`));
+  }
   hub.add(server);
   server.onclose = () => hub.remove(server);
   return server;
