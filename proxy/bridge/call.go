@@ -68,18 +68,32 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 			defer l.giveBack(false)
 			return whole(wire.StatusOK, mcp.Response(c.id, mcp.DiscoverFrom(l.result, modernVersion))), nil
 		}
-		id, response, err := c.send(ctx, l)
+		response, err := c.send(ctx, l)
 		if err != nil {
 			l.giveBack(false)
 			return nil, err
 		}
 		if again && l.id != "" && outbound.DeniesSession(response.Status) {
-			response.Body.Close()
+			response.close()
 			l.giveBack(true)
 			continue
 		}
-		return c.follow(ctx, l, id, response)
+		return c.follow(ctx, l, response)
 	}
+}
+
+// sent is a call that was sent, and the beginning of its answer. What it is sent over outlives its
+// client's request, which may end with a question.
+type sent struct {
+	*wire.Response
+	id   []byte // raw JSON-RPC id of the call in its session
+	line context.Context
+	end  context.CancelFunc
+}
+
+func (s *sent) close() {
+	s.Body.Close()
+	s.end()
 }
 
 // mayBeAsked reports whether an upstream may ask the client in mid-call.
@@ -87,27 +101,43 @@ func (c *call) mayBeAsked() bool {
 	return asks(c.Method) && len(c.client.AsksClient()) > len("{}")
 }
 
-// send sends the call in a session. id is the raw JSON-RPC id that it has there.
-func (c *call) send(ctx context.Context, l *loan) (id []byte, _ *wire.Response, err error) {
+// send sends the call in a session.
+func (c *call) send(ctx context.Context, l *loan) (*sent, error) {
 	if capability := needs[c.Method]; capability != "" && !mcp.HasCapability(l.result, capability) {
-		return nil, nil, errNoMethod
+		return nil, errNoMethod
 	}
 	if refusal := c.checkParams(ctx, l); refusal != nil {
-		return nil, nil, refusal
+		return nil, refusal
 	}
 	c.setLevel(ctx, l)
-	id = newID()
+	s := &sent{id: newID()}
 	var token []byte
 	if c.ProgressToken != nil {
-		token = id
+		token = s.id
 	}
-	body, err := mcp.LegacyForm(c.out.Body, id, token)
+	body, err := mcp.LegacyForm(c.out.Body, s.id, token)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	response, err := c.f.send(ctx, c.out, l, wire.MethodPost, body, 0)
-	return id, response, err
+	s.line, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	hungUp := context.AfterFunc(ctx, s.end)
+	s.Response, err = c.f.send(s.line, c.out, l, wire.MethodPost, body, 0)
+	if left := !hungUp(); left || err != nil {
+		if err == nil {
+			s.Body.Close()
+			err = &exchange.SendError{Err: context.Cause(ctx), Sent: true}
+		}
+		s.end()
+		if left {
+			go c.f.tell(ctx, c.out, l, mcp.Cancelled(s.id, hangUp))
+		}
+		return nil, err
+	}
+	return s, nil
 }
+
+// hangUp is what an upstream is told of a client's departure.
+const hangUp = "the client has hung up"
 
 // setLevel has the session say as much as the client wants to hear of this call. A server that
 // does not take it says what it says.

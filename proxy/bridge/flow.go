@@ -34,11 +34,17 @@ type flow struct {
 	stop  context.CancelFunc // ends it; the call goes on at the upstream
 }
 
-// newFlow reads an answer that has begun, or, if response is nil, one that is resumed from event.
-func newFlow(f *face, out *exchange.Request, l *loan, response *wire.Response, event string) *flow {
-	ctx, cancel := context.WithCancel(context.Background())
-	fl := &flow{f: f, out: out, l: l, items: make(chan item), stop: cancel}
-	go fl.run(ctx, response, event)
+// newFlow reads the answer to a call that was sent, or, if s is nil, what came after an event.
+func newFlow(c *call, l *loan, s *sent, event string) *flow {
+	fl := &flow{f: c.f, out: c.out, l: l, items: make(chan item)}
+	var ctx context.Context
+	var first *wire.Response
+	if s != nil {
+		ctx, fl.stop, first = s.line, s.end, s.Response
+	} else {
+		ctx, fl.stop = context.WithCancel(context.Background())
+	}
+	go fl.run(ctx, first, event)
 	return fl
 }
 
@@ -55,7 +61,7 @@ func (fl *flow) run(ctx context.Context, response *wire.Response, event string) 
 		event, err = fl.readAll(ctx, response, event)
 		response.Body.Close()
 		response = nil
-		if event == "" || ctx.Err() != nil || errors.Is(err, errUnusable) {
+		if event == "" || ctx.Err() != nil {
 			fl.put(ctx, item{err: err})
 			return
 		}

@@ -150,7 +150,7 @@ func (h *hold) outcome(c *call, st *state) *wire.Response {
 func (h *hold) reading(c *call, st *state) *reading {
 	r := &reading{c: c, l: h.l, id: st.Request, seen: st.Seen, flow: h.flow, h: h, nonce: st.Nonce}
 	if r.flow == nil {
-		r.flow = newFlow(c.f, c.out, h.l, nil, st.Event)
+		r.flow = newFlow(c, h.l, nil, st.Event)
 	}
 	return r
 }

@@ -14,21 +14,23 @@ import (
 )
 
 // follow reads the answer to a call that was sent, and shows it as a modern server would.
-func (c *call) follow(ctx context.Context, l *loan, id []byte, response *wire.Response) (*wire.Response, error) {
-	if response.Status/100 == 2 && exchange.ShapeOf(response) == exchange.EventStream {
-		return c.show(ctx, &reading{c: c, l: l, id: id, flow: newFlow(c.f, c.out, l, response, "")})
+func (c *call) follow(ctx context.Context, l *loan, s *sent) (*wire.Response, error) {
+	if s.Status/100 == 2 && exchange.ShapeOf(s.Response) == exchange.EventStream {
+		return c.show(ctx, &reading{c: c, l: l, id: s.id, flow: newFlow(c, l, s, "")})
 	}
 	defer l.giveBack(false)
-	defer response.Body.Close()
-	message, err := readWhole(response)
+	defer s.close()
+	hungUp := context.AfterFunc(ctx, s.end)
+	defer hungUp()
+	message, err := readWhole(s.Response)
 	if err != nil {
 		return nil, &exchange.SendError{Err: err, Sent: true}
 	}
-	if response.Status/100 != 2 {
-		return c.failed(response, message), nil
+	if s.Status/100 != 2 {
+		return c.failed(s.Response, message), nil
 	}
 	a, err := mcp.PeekAnswer(message, false)
-	if err != nil || !a.Answers(id) || !a.IsError && !a.HasResult {
+	if err != nil || !a.Answers(s.id) || !a.IsError && !a.HasResult {
 		return nil, errUnusable
 	}
 	return whole(c.conclude(&a, message)), nil
@@ -216,7 +218,7 @@ func (r *reading) abandon() {
 			return
 		}
 		go func() {
-			_ = r.c.f.tell(context.Background(), r.c.out, r.l, mcp.Cancelled(r.id, "the client has hung up"))
+			_ = r.c.f.tell(context.Background(), r.c.out, r.l, mcp.Cancelled(r.id, hangUp))
 			r.flow.stop()
 			r.l.giveBack(false)
 		}()
