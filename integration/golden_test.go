@@ -28,11 +28,7 @@ func writeGolden(t testing.TB, set scenarioSet, verdicts []check) {
 // is missing, or is too many.
 func wantGolden(t testing.TB, set scenarioSet, verdicts []check) {
 	t.Helper()
-	content, err := os.ReadFile(goldenPath(set))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
+	want := goldenLines(t, set)
 	got := verdictLines(verdicts)
 	for _, line := range without(want, got) {
 		t.Errorf("verdict missing:    %s", line)
@@ -40,6 +36,16 @@ func wantGolden(t testing.TB, set scenarioSet, verdicts []check) {
 	for _, line := range without(got, want) {
 		t.Errorf("verdict unexpected: %s%s", line, complaint(verdicts, line))
 	}
+}
+
+// goldenLines are the verdicts that are kept of a set.
+func goldenLines(t testing.TB, set scenarioSet) []string {
+	t.Helper()
+	content, err := os.ReadFile(goldenPath(set))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
 }
 
 func verdictLines(verdicts []check) []string {

@@ -1,0 +1,130 @@
+//go:build e2e
+
+package integration
+
+import (
+	"context"
+	"slices"
+	"testing"
+)
+
+// A session that its server has forgotten between a question and its answer takes the call
+// with it: the client is told, at once, and the tool is not run again.
+func TestBridgedCallWhoseSessionIsLostEndsPlainly(t *testing.T) {
+	for _, r := range []reach{overResumable, overPlain, overSSE} {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			site := r.startLegacy(t, 1)
+			url := site.start(t, "").url()
+			client := newAskingClient(t)
+			call := asksOnce(client, "forgotten")
+			asked := call.begin(t, url)
+			site.fleet[0].forget(t)
+			got, err := call.answer(t, url, asked, "red")
+			got.wantRefused(t, "the answer in a lost session", err)
+			site.runs.wantOnce(t, "forgotten")
+
+			if got, err := asksOnce(client, "next").through(t, func() string { return url }, "blue"); err != nil || got.said() != "next: blue" {
+				t.Errorf("the next call: got %v, %v, want a session anew", got, err)
+			}
+		})
+	}
+}
+
+// So does an upstream that dies. What was not sent goes to the others.
+func TestBridgedCallWhoseUpstreamDiesEndsPlainly(t *testing.T) {
+	for _, r := range []reach{overResumable, overPlain, overSSE} {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			site := r.startLegacy(t, 3)
+			url := site.start(t, "").url()
+			client := newAskingClient(t)
+			calls := []string{"dies-0", "dies-1", "dies-2", "dies-3", "dies-4", "dies-5"}
+			asked := map[string]round{}
+			for _, nonce := range calls {
+				asked[nonce] = asksOnce(client, nonce).begin(t, url)
+			}
+			killed := site.fleet[0].stats(t).Questions
+			site.fleet[0].kill()
+			lost := 0
+			for _, nonce := range calls {
+				got, err := asksOnce(client, nonce).answer(t, url, asked[nonce], "red")
+				if got.said() != nonce+": red" {
+					got.wantRefused(t, "the answer to a dead upstream", err)
+					lost++
+				}
+			}
+			if lost != killed {
+				t.Errorf("calls lost: got %d, want the %d of the dead upstream", lost, killed)
+			}
+			site.runs.wantOnce(t, calls...)
+			for _, nonce := range []string{"after-0", "after-1", "after-2"} {
+				if got, err := asksOnce(client, nonce).through(t, func() string { return url }, "red"); err != nil || got.said() != nonce+": red" {
+					t.Errorf("after that: got %v, %v, want it done by the others", got, err)
+				}
+			}
+		})
+	}
+}
+
+// A server that withdraws its question, here because it lost patience, ends the round: the
+// call comes to its end without the answer.
+func TestBridgedQuestionThatIsWithdrawnTakesNoAnswer(t *testing.T) {
+	eachReach(t, func(t *testing.T, r reach) {
+		site := r.startLegacy(t, 1)
+		url := site.start(t, "").url()
+		call := asksOnce(newAskingClient(t), "impatient")
+		call.args["patience"] = 300
+		asked := call.begin(t, url)
+		site.runs.awaitOver(t, "impatient")
+		got, err := call.answer(t, url, asked, "too late")
+		if err != nil || got.asks() || got.Error == nil && !got.Result.IsError {
+			t.Errorf("got %v, %v, want the tool's failure", got, err)
+		}
+		site.runs.wantOnce(t, "impatient")
+	})
+}
+
+// A client that hangs up has cancelled its call, also when it has answered a question.
+func TestBridgedCallIsCancelledByItsClientsHangUp(t *testing.T) {
+	eachReach(t, func(t *testing.T, r reach) {
+		site := r.startLegacy(t, 1)
+		url := site.start(t, "").url()
+		client := newAskingClient(t)
+		call := askedCall{client: client, name: "slow_compute", args: map[string]any{"nonce": "left", "seconds": 600, "label": "left"}}
+		ctx, hangUp := context.WithCancel(t.Context())
+		left := make(chan struct{})
+		go func() {
+			defer close(left)
+			_, _ = client.do(client.request(t, ctx, url, "tools/call", call.params("", nil))) // nobody waits for it
+		}()
+		if !await(t, readyWithin, func() bool { return site.runs.count(t, "begun")["left"] > 0 }) {
+			t.Fatal("the tool does not run")
+		}
+		hangUp()
+		<-left
+		site.runs.awaitOver(t, "left")
+
+		if got, err := asksOnce(client, "stays").through(t, func() string { return url }, "red"); err != nil || got.said() != "stays: red" {
+			t.Errorf("the next call: got %v, %v, want it done", got, err)
+		}
+	})
+}
+
+// Nobody who walks away from a question keeps others from asking: not with one process, or one
+// session, for all of a caller's calls.
+func TestBridgedQuestionsThatNobodyAnswersStopNobody(t *testing.T) {
+	eachReach(t, func(t *testing.T, r reach) {
+		site := r.startLegacy(t, 1)
+		url := site.start(t, "").url()
+		client := newAskingClient(t)
+		nonces := []string{"walked-0", "walked-1", "walked-2", "walked-3", "walked-4", "walked-5"}
+		for _, nonce := range nonces {
+			asksOnce(client, nonce).begin(t, url)
+		}
+		if got, err := asksOnce(client, "stayed").through(t, func() string { return url }, "red"); err != nil || got.said() != "stayed: red" {
+			t.Errorf("got %v, %v, want the call that is answered done", got, err)
+		}
+		site.runs.wantOnce(t, slices.Concat(nonces, []string{"stayed"})...)
+	})
+}

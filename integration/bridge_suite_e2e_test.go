@@ -1,0 +1,42 @@
+//go:build e2e
+
+package integration
+
+import "testing"
+
+// However it is reached, and wherever it asks.
+func TestLegacyServerPassesTheModernCoreHoweverItIsReached(t *testing.T) {
+	for _, r := range reaches {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			bridgedFrom(t, r)
+		})
+	}
+	t.Run("questions on the session's stream", func(t *testing.T) {
+		t.Parallel()
+		bridgedFrom(t, overPlain, "--questions", "session")
+	})
+}
+
+func TestLegacyServerPassesTheTaskScenariosHoweverItIsReached(t *testing.T) {
+	for _, r := range reaches {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			site := r.startLegacy(t, 3)
+			wantTaskScenarios(t, site.start(t, suiteRules).url())
+		})
+	}
+}
+
+// The fixture is a sound legacy server: what it fails through berth, berth fails.
+func TestLegacyFixturePassesTheLegacySuite(t *testing.T) {
+	t.Parallel()
+	site := overResumable.startLegacy(t, 1)
+	verdicts := runSuite(t, coreSet("core-legacy", "2025-11-25"), site.fleet[0].url())
+	logVerdicts(t, verdicts)
+	for _, v := range verdicts {
+		if v.Status == "FAILURE" || v.Status == "WARNING" {
+			t.Errorf("%s: got %s %s", v.key(), v.Status, v.ErrorMessage)
+		}
+	}
+}
