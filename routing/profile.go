@@ -29,6 +29,9 @@ type Profile struct {
 	Versions     [2][]string // by mcp.Era: protocol versions that it has named last; nil: none, or too many
 	Capabilities [2][]byte   // by mcp.Era: the JSON object that it has declared last; nil: none, or too large
 
+	// Legacy says that it has refused the modern era, and opened a session of the legacy one.
+	Legacy bool
+
 	foreign [2]time.Time // by mcp.Era: until when it is taken for one that does not speak it
 }
 
@@ -61,6 +64,36 @@ func (u *Upstream) Declares(era mcp.Era, versions []string, capabilities []byte)
 	u.learn(func(f *Profile) {
 		f.Versions[era], f.Capabilities[era] = slices.Clone(versions), bytes.Clone(capabilities)
 	})
+}
+
+// Spoken is what an operator says that an upstream speaks.
+type Spoken uint8
+
+const (
+	SpokenUnsaid Spoken = iota // berth finds out
+	SpokenModern
+	SpokenLegacy
+)
+
+// SpeaksModern reports whether the upstream takes requests of the modern era itself, as far as
+// that is known.
+func (u *Upstream) SpeaksModern() (speaks, known bool) {
+	f := u.Profile()
+	switch {
+	case u.Era != SpokenUnsaid:
+		return u.Era == SpokenModern, true
+	case f.Legacy:
+		return false, true
+	}
+	return f.Speaks[mcp.EraModern], f.Speaks[mcp.EraModern]
+}
+
+// NoteLegacy notes that the upstream has refused the modern era and opened a session of the legacy
+// one, or has contradicted that since.
+func (u *Upstream) NoteLegacy(is bool) {
+	if u.Profile().Legacy != is {
+		u.learn(func(f *Profile) { f.Legacy = is })
+	}
 }
 
 // learn makes the next profile.

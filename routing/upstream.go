@@ -12,6 +12,7 @@ type Upstream struct {
 	Name     string   // unique in its pool
 	URL      *url.URL // its MCP endpoint
 	Draining bool     // gets no new work, keeps what it owns
+	Era      Spoken   // what it is said to speak
 
 	*live // of all upstreams of its name; set by the pool
 }

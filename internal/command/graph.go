@@ -15,6 +15,7 @@ import (
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/proxy"
+	"berth/proxy/bridge"
 	"berth/proxy/outbound"
 	"berth/proxy/polls"
 	"berth/routing"
@@ -181,12 +182,25 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 		FirstDraft:         cfg.FirstDraft,
 		FleetNotifications: cfg.FleetNotifications,
 	}
+	g.addBridge(ep, cfg.Bridge, o)
 	if ep.Identifier, ep.Resource, err = g.callers.at(cfg); err != nil {
 		return ep, err
 	}
 	ep.Authorization, err = g.newAuthorization(cfg, o)
 	return ep, err
 }
+
+// addBridge has modern clients reach upstreams of the legacy era.
+func (g *graph) addBridge(ep *proxy.Endpoint, cfg config.Bridge, o observers) {
+	b := bridge.New(bridge.Options{
+		Endpoint: ep, Keys: g.keys, Store: g.store, Isolation: bridge.Isolation(cfg.SessionIsolation), Sessions: cfg.Sessions,
+		Idle: time.Duration(cfg.Idle), Question: time.Duration(cfg.Question), Logger: o.log,
+	})
+	ep.Bridge = b
+	g.runners = append(g.runners, b.Run)
+}
+
+var spoken = map[string]routing.Spoken{config.EraModern: routing.SpokenModern, config.EraLegacy: routing.SpokenLegacy}
 
 func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
 	var upstreams []*routing.Upstream
@@ -195,7 +209,7 @@ func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
 		if err != nil {
 			return nil, fmt.Errorf("upstream %s: %w", u.EffectiveName(), err)
 		}
-		upstreams = append(upstreams, &routing.Upstream{Name: u.EffectiveName(), URL: target, Draining: u.Drain})
+		upstreams = append(upstreams, &routing.Upstream{Name: u.EffectiveName(), URL: target, Draining: u.Drain, Era: spoken[u.Era]})
 	}
 	return upstreams, nil
 }

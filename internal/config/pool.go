@@ -20,6 +20,9 @@ const (
 
 	SessionReinit = "reinit"
 
+	EraModern = "modern"
+	EraLegacy = "legacy"
+
 	EjectOnConnect = "connect"
 	EjectOnTimeout = "timeout"
 	EjectOn5xx     = "5xx"
@@ -48,7 +51,16 @@ type Pool struct {
 	FleetNotifications     bool       `toml:"fleet_notifications" default:"true"`
 	Timeouts               Timeouts   `toml:"timeouts"`
 	Ejection               Ejection   `toml:"ejection"`
+	Bridge                 Bridge     `toml:"bridge"`
 	Upstreams              []Upstream `toml:"upstreams"`
+}
+
+// Bridge is the [pools.bridge] table.
+type Bridge struct {
+	SessionIsolation string   `toml:"session_isolation" default:"principal" oneof:"principal call all"`
+	Sessions         int      `toml:"sessions" default:"1000" within:"1 100000"`
+	Idle             Duration `toml:"idle" default:"5m" within:"1s 24h"`
+	Question         Duration `toml:"question" default:"10m" within:"1s 24h"`
 }
 
 // Timeouts is the [pools.timeouts] table. Read, Control and Call bound the wait for an answer's
@@ -77,6 +89,7 @@ type Upstream struct {
 	Name  string `toml:"name"`
 	URL   string `toml:"url"`
 	Drain bool   `toml:"drain"`
+	Era   string `toml:"era" default:"auto" oneof:"auto modern legacy"`
 }
 
 // DefaultPool returns the pool that a [[pools]] table without keys makes.

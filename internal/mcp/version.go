@@ -103,3 +103,13 @@ func Offer(result []byte) (versions []string, capabilities []byte) {
 	}
 	return named.Supported, memberAt(result, "capabilities")
 }
+
+// MarksModern reports whether headers are those of a modern request: of its version, or of one that
+// nobody knows and that mirrors its method, which only modern clients do.
+func MarksModern(h Headers) bool {
+	var version string
+	if values := h.Values(HeaderVersion); len(values) > 0 {
+		version = values[0]
+	}
+	return IsModern(version) || version != "" && !isRevision(version) && len(h.Values(HeaderMethod)) > 0
+}

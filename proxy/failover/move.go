@@ -104,7 +104,7 @@ func recall(ctx context.Context, c Case) (*handshake, error) {
 // reopen opens the session on an upstream that is fit for new work. It goes on to
 // another one only while nothing was sent.
 func reopen(ctx context.Context, c Case, lost *routing.Upstream, alive bool, kept *handshake) (*session.Session, Outcome, error) {
-	opener := session.Opener{Way: c.Way}
+	opener := session.For(c.Way)
 	tried := []*routing.Upstream{lost}
 	for {
 		lease, err := c.Pool().Pick(mcp.EraLegacy, "", tried)

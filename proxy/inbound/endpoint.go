@@ -39,6 +39,7 @@ type Endpoint struct {
 
 	Router     *routing.Router // finds the upstream; required
 	Client     exchange.Sender // sends to the pool's upstreams; required
+	Bridge     Bridge          // shows upstreams of the legacy era to modern callers; nil: nobody does
 	Timeouts   Timeouts
 	OwnerGrace time.Duration // how long polls are answered for a silent owner; 0: not at all
 	Coalesce   time.Duration // how long after it came the answer to a poll is given to others like it; at most 5 s; 0: to those only who asked meanwhile
@@ -57,6 +58,12 @@ type Endpoint struct {
 	// resources, over streams that subscribers with equal credentials share. False:
 	// they hear of one upstream's.
 	FleetNotifications bool
+}
+
+// Bridge is asked by many requests at once.
+type Bridge interface {
+	// To returns what sends requests of the modern era to u, whichever era u speaks.
+	To(u *routing.Upstream) exchange.Sender
 }
 
 // Timeouts bound how long an answer's headers may take, where nothing else is

@@ -10,8 +10,8 @@ import (
 	"berth/proxy/inbound"
 )
 
-// makeOwn turns the headers of a client's request into those of a POST of berth's own.
-func makeOwn(h wire.Header) {
+// MakeOwn turns the headers of a client's request into those of a POST of berth's own.
+func MakeOwn(h wire.Header) {
 	PostJSON(h)
 	h.Del(mcp.HeaderMethod)
 	h.Del(mcp.HeaderName)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/inbound"
 	"berth/routing"
@@ -49,8 +50,18 @@ func (s Sender) Send(ctx context.Context, u *routing.Upstream, out *exchange.Req
 }
 
 func (s Sender) exchange(ctx context.Context, u *routing.Upstream, out *exchange.Request, t Terms) (*wire.Response, error) {
+	by := s.by(u, out)
 	if !t.Watched || s.Timeouts.Quiet == 0 {
-		return s.Client.Send(ctx, out, t.Wait)
+		return by.Send(ctx, out, t.Wait)
 	}
-	return s.sendWatched(ctx, u, out, t.Wait)
+	return s.sendWatched(ctx, u, by, out, t.Wait)
+}
+
+// by is what sends a request to u: what is of the modern era may need a bridge to an upstream of
+// the other one.
+func (s Sender) by(u *routing.Upstream, out *exchange.Request) exchange.Sender {
+	if s.Bridge == nil || !mcp.MarksModern(out.Header) {
+		return s.Client
+	}
+	return s.Bridge.To(u)
 }

@@ -33,14 +33,14 @@ type vigil struct {
 	timer *time.Timer
 }
 
-// sendWatched is Client.Send, with a vigil over what wait does not bound: the wait for a
+// sendWatched is by.Send, with a vigil over what wait does not bound: the wait for a
 // header where it is 0, and event streams.
-func (s Sender) sendWatched(ctx context.Context, u *routing.Upstream, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
+func (s Sender) sendWatched(ctx context.Context, u *routing.Upstream, by exchange.Sender, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
 	var v *vigil
 	if wait == 0 {
 		v = s.watch(ctx, u, out)
 	}
-	response, err := s.Client.Send(ctx, out, wait)
+	response, err := by.Send(ctx, out, wait)
 	switch {
 	case err != nil:
 		v.end()
@@ -114,7 +114,7 @@ func (s Sender) Abandoned(ctx context.Context, u *routing.Upstream, out *exchang
 // signOfLife is a request that changes nothing, in the name, the session and the era of out.
 func signOfLife(out *exchange.Request) *exchange.Request {
 	sign := &exchange.Request{Method: wire.MethodPost, URL: out.URL, Host: out.Host, Header: out.Header.Clone(), Body: []byte(OwnPing)}
-	makeOwn(sign.Header)
+	MakeOwn(sign.Header)
 	sign.Header.Del("Content-Length")
 	if version := sign.Header.Get(mcp.HeaderVersion); mcp.IsModern(version) {
 		sign.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)

@@ -60,13 +60,13 @@ func (w Way) Beside(u *routing.Upstream) *url.URL {
 
 // Request makes the request that goes to u. body nil means none.
 func (w Way) Request(u *routing.Upstream, method string, target *url.URL, body []byte) *exchange.Request {
-	return Outgoing(method, target, w.Endpoint.HostFor(u, w.HTTP.Host), w.Headers(), body)
+	return w.named(Outgoing(method, target, w.Endpoint.HostFor(u, w.HTTP.Host), w.Headers(), body))
 }
 
 // OwnHeaders are the headers of Post.
 func (w Way) OwnHeaders() wire.Header {
 	h := w.Headers()
-	makeOwn(h)
+	MakeOwn(h)
 	return h
 }
 
@@ -82,7 +82,13 @@ func (w Way) MirrorCall(h wire.Header, method, taskID string) {
 // Post makes a POST of berth's own to u: the caller's headers, less what they say
 // of the caller's call.
 func (w Way) Post(u *routing.Upstream, body []byte) *exchange.Request {
-	return Outgoing(wire.MethodPost, w.URL(u), w.Endpoint.HostFor(u, w.HTTP.Host), w.OwnHeaders(), body)
+	return w.named(Outgoing(wire.MethodPost, w.URL(u), w.Endpoint.HostFor(u, w.HTTP.Host), w.OwnHeaders(), body))
+}
+
+// named says in whose name a request is.
+func (w Way) named(out *exchange.Request) *exchange.Request {
+	out.Caller = w.Principal
+	return out
 }
 
 // OwnBody is the body of a request that Ask sends.

@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/proxy/inbound"
 	"berth/proxy/outbound"
 	"berth/routing"
@@ -19,7 +21,22 @@ import (
 var ErrRefused = errors.New("session: the upstream refuses to open the session")
 
 // Opener opens sessions in the name of a caller.
-type Opener struct{ outbound.Way }
+type Opener struct {
+	Endpoint *inbound.Endpoint
+	Log      *slog.Logger
+
+	// Post makes a POST of berth's own to u in the caller's name, which names no session.
+	Post func(u *routing.Upstream, body []byte) *exchange.Request
+	// IsOdd reports whether an answer names a session by what no client could send back.
+	IsOdd func(h wire.Header) bool
+	// Crossed is what counts a response that u has given to another request.
+	Crossed func(u *routing.Upstream) func()
+}
+
+// For returns what opens sessions in the name of whoever makes a call.
+func For(w outbound.Way) Opener {
+	return Opener{Endpoint: w.Endpoint, Log: w.Log, Post: w.Post, IsOdd: w.HasOddSession, Crossed: w.Crossed}
+}
 
 // Opening is what an upstream is told.
 type Opening struct {
@@ -43,7 +60,7 @@ const initialized = `{"jsonrpc":"2.0","method":"` + mcp.MethodInitialized + `"}`
 func (o Opener) Open(ctx context.Context, u *routing.Upstream, as Opening) (*Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, Limit(o.Endpoint))
 	defer cancel()
-	s := &Session{Upstream: u, way: o.Way}
+	s := &Session{Upstream: u, by: o}
 	err := s.initialize(ctx, as.Initialize)
 	if err == nil {
 		err = as.Accept(s)
@@ -64,7 +81,7 @@ func (s *Session) initialize(ctx context.Context, request []byte) error {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %v", ErrRefused, err)
+		return refused(err)
 	}
 	if a.Version == "" {
 		return ErrRefused
@@ -84,10 +101,19 @@ func (s *Session) sayRest(ctx context.Context, as Opening) error {
 	}
 	for _, message := range rest {
 		if _, err := s.say(ctx, message); err != nil {
-			return fmt.Errorf("%w: %v", ErrRefused, err)
+			return refused(err)
 		}
 	}
 	return nil
+}
+
+// refused is ErrRefused because of err, which shows no more than what an upstream answered: what
+// was not sent of a session that has begun is nothing that another upstream could be asked for.
+func refused(err error) error {
+	if answer, ok := errors.AsType[*Refusal](err); ok {
+		return fmt.Errorf("%w: %w", ErrRefused, answer)
+	}
+	return fmt.Errorf("%w: %v", ErrRefused, err)
 }
 
 // withOwnID gives a request an id of berth's.

@@ -54,10 +54,10 @@ func newRig(t *testing.T, server *mcptest.Server) *rig {
 		"Authorization": {"Bearer caller"}, "Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"who"},
 		"Mcp-Session-Id": {"of the client"}, "Last-Event-Id": {"7"},
 	}}
-	r.opener = session.Opener{Way: outbound.Way{Report: r, Log: slog.New(slog.DiscardHandler), Call: &inbound.Call{
+	r.opener = session.For(outbound.Way{Report: r, Log: slog.New(slog.DiscardHandler), Call: &inbound.Call{
 		HTTP: request.WithContext(t.Context()), Table: &inbound.Table{Limits: inbound.Limits{}.WithDefaults()},
 		Endpoint: &inbound.Endpoint{Path: "/mcp", Router: &routing.Router{Pool: pool}, Client: client, Timeouts: inbound.Timeouts{Control: 4 * time.Second}},
-	}}}
+	}})
 	return r
 }
 

@@ -19,15 +19,25 @@ type Session struct {
 	Version  string // that was negotiated, never ""
 	Result   []byte // of initialize: what the server is, and can do
 
-	way outbound.Way
+	by Opener
 }
+
+// Refusal is an answer that opens no session.
+type Refusal struct {
+	Status int         // of HTTP
+	Header wire.Header // of the answer
+	Code   int         // of JSON-RPC; 0: none
+}
+
+// Error says for logs what was answered.
+func (r *Refusal) Error() string { return fmt.Sprintf("HTTP %d, code %d", r.Status, r.Code) }
 
 // say sends a message, which has a step's time, and reads the answer, which must be neither an
 // HTTP nor a JSON-RPC error. The first answer hands out the session.
 func (s *Session) say(ctx context.Context, message []byte) (mcp.Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, step(s.way.Endpoint))
+	ctx, cancel := context.WithTimeout(ctx, step(s.by.Endpoint))
 	defer cancel()
-	response, err := s.send(ctx, wire.MethodPost, message, step(s.way.Endpoint))
+	response, err := s.send(ctx, wire.MethodPost, message, step(s.by.Endpoint))
 	if err != nil {
 		return mcp.Answer{}, err
 	}
@@ -35,12 +45,12 @@ func (s *Session) say(ctx context.Context, message []byte) (mcp.Answer, error) {
 	if s.Version == "" && outbound.RefusesEra(mcp.EraLegacy, mcp.MethodInitialize, []byte(outbound.OwnID), response) {
 		return mcp.Answer{}, &exchange.SendError{Err: outbound.ErrEra} // as good as not sent
 	}
-	if s.Version == "" && response.Status/100 == 2 && !s.way.HasOddSession(response.Header) {
+	if s.Version == "" && response.Status/100 == 2 && !s.by.IsOdd(response.Header) {
 		s.ID = response.Header.Get(mcp.HeaderSession)
 	}
-	a, err := outbound.OwnAnswer(response, s.way.Crossed(s.Upstream))
+	a, err := outbound.OwnAnswer(response, s.by.Crossed(s.Upstream))
 	if err == nil && (response.Status/100 != 2 || a.IsError) {
-		err = fmt.Errorf("HTTP %d, code %d", response.Status, a.ErrorCode)
+		err = &Refusal{Status: response.Status, Header: response.Header, Code: a.ErrorCode}
 	}
 	return a, err
 }
@@ -48,7 +58,7 @@ func (s *Session) say(ctx context.Context, message []byte) (mcp.Answer, error) {
 // send sends a request in the session and the version that it is in: in none of either before
 // they are agreed on.
 func (s *Session) send(ctx context.Context, method string, body []byte, wait time.Duration) (*wire.Response, error) {
-	out := s.way.Post(s.Upstream, body)
+	out := s.by.Post(s.Upstream, body)
 	out.Method = method
 	if body == nil {
 		out.Header.Del("Content-Type")
@@ -59,7 +69,7 @@ func (s *Session) send(ctx context.Context, method string, body []byte, wait tim
 			out.Header.Set(name, value)
 		}
 	}
-	return outbound.To(s.way.Endpoint).Send(ctx, s.Upstream, out, outbound.Terms{Wait: wait})
+	return outbound.To(s.by.Endpoint).Send(ctx, s.Upstream, out, outbound.Terms{Wait: wait})
 }
 
 // endTime bounds the end of a session.
@@ -75,7 +85,7 @@ func (s *Session) End(ctx context.Context) {
 	defer cancel()
 	response, err := s.send(ctx, wire.MethodDelete, nil, endTime)
 	if err != nil {
-		s.way.Log.Debug("a session that is not needed could not be ended", "upstream", s.Upstream.Name, "error", err)
+		s.by.Log.Debug("a session that is not needed could not be ended", "upstream", s.Upstream.Name, "error", err)
 		return
 	}
 	_ = response.Body.Close()

@@ -25,6 +25,7 @@ type Held struct {
 	r      *Runner
 	l      *ledger.Ledger
 	caller string // whom it counts for
+	whose  string // its principal
 	size   int64  // of the call, in bytes
 	call   task.PackedCall
 	client WaitingClient // nil: nobody waits for the answer itself
@@ -72,7 +73,7 @@ func (r *Runner) Hold(e ledger.Entry, c *task.Call) *Held {
 // newHeld returns the call of e, which is nobody's yet.
 func (r *Runner) newHeld(e ledger.Entry, c *task.Call) *Held {
 	h := &Held{
-		r: r, l: r.ledger, caller: e.Caller, size: c.Size(), call: task.Pack(c), token: "berth-" + task.NewName(9),
+		r: r, l: r.ledger, caller: e.Caller, whose: e.Principal, size: c.Size(), call: task.Pack(c), token: "berth-" + task.NewName(9),
 		ID: e.ID, Expires: r.ledger.Expires(e.Task), done: make(chan struct{}), mu: make(gate, 1), entry: e, sure: time.Now(),
 	}
 	h.round = round{Held: h, due: e.Due(), stream: stream{round: &h.round}}

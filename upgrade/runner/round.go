@@ -139,7 +139,7 @@ func (rd *round) dispatch(ctx, line context.Context, at place) (Exchange, place,
 // roomyCall is the call with what of its answer may be in memory.
 func (h *Held) roomyCall() *task.Call {
 	c := h.call.Unpack()
-	c.Room = h.room
+	c.Room, c.Principal = h.room, h.whose
 	return c
 }
 

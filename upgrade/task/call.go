@@ -20,6 +20,9 @@ type Call struct {
 	// Session is what the upstream calls the session that the call is made in; "": none.
 	Session string
 
+	// Principal is whose task it is sent for. Not kept: the record has it.
+	Principal string
+
 	// Room is what of the answer may be in memory; nil: any of it.
 	Room *Room
 

@@ -1,0 +1,108 @@
+package mcp
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// Members of `_meta` that a modern request bears for its server alone (2026-07-28, basic, "_meta").
+const (
+	metaClientInfo = "io.modelcontextprotocol/clientInfo"
+	metaLogLevel   = "io.modelcontextprotocol/logLevel"
+)
+
+// Client is what a modern request says of who sends it. What it aliases is the request's body.
+type Client struct {
+	Version      string   // that the request is of; "": it says none
+	Info         []byte   // raw JSON; nil: it says none
+	Capabilities []byte   // raw JSON object; nil: it says none
+	LogLevel     string   // least severe messages that it wants; "": none
+	Declares     Declared // what servers may ask it for
+}
+
+// ClientOf reads who sends a single request that Peek takes.
+func ClientOf(body []byte) Client {
+	meta := memberAt(body, "params", "_meta")
+	if meta.Kind() != '{' {
+		return Client{}
+	}
+	values, err := loose(meta, metaVersion, metaClientInfo, metaCapabilities, metaLogLevel)
+	if err != nil {
+		return Client{}
+	}
+	var c Client
+	c.Version, _ = text(values[0])
+	if values[1].Kind() == '{' {
+		c.Info = values[1]
+	}
+	if values[2].Kind() == '{' {
+		c.Capabilities = values[2]
+		call := Call{capabilities: values[2]}
+		c.Declares = call.Declares()
+	}
+	c.LogLevel, _ = text(values[3])
+	return c
+}
+
+// AsksClient are the members of ClientCapabilities by which a legacy server may ask its client,
+// as one object in a fixed order: two clients with equal ones may have one session after another.
+func (c *Client) AsksClient() []byte {
+	names := []string{"elicitation", "roots", "sampling"}
+	values, err := loose(c.Capabilities, names...)
+	out := []byte{'{'}
+	for i, value := range values {
+		if err != nil || value == nil || value.Kind() != '{' {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		compact := jsontext.Value(append([]byte(nil), value...))
+		if compact.Compact() != nil {
+			continue
+		}
+		out = append(append(append(out, '"'), names[i]...), `":`...)
+		out = append(out, compact...)
+	}
+	return append(out, '}')
+}
+
+// LegacyForm returns a modern request as a server of the legacy era takes it: under this id, without
+// what it says of its client and of rounds before, with this raw token in place of its own
+// progressToken. Every other byte stays. The error is an *Error.
+func LegacyForm(body, id, token []byte) ([]byte, error) {
+	meta := patch{{name: metaVersion}, {name: metaClientInfo}, {name: metaCapabilities}, {name: metaLogLevel}}
+	if token != nil {
+		meta = append(meta, change{name: memberProgressToken, value: token})
+	}
+	p := patch{{name: "id", value: id}, {name: "params", within: patch{
+		{name: "_meta", within: meta}, {name: memberInputResponses}, {name: memberRequestState},
+	}}}
+	out, err := p.apply(body)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	return out, nil
+}
+
+// RoundResponses reads params.inputResponses of a call's retry that Peek takes; none if there are
+// none, or they are no object. The values alias body.
+func RoundResponses(body []byte) []Input {
+	responses, err := responsesOf(body)
+	if err != nil || responses.Kind() != '{' {
+		return nil
+	}
+	inputs, err := readInputs(responses)
+	if err != nil {
+		return nil
+	}
+	return inputs
+}
+
+// InitializeFor returns the initialize of a legacy session in a client's name.
+func InitializeFor(id []byte, version string, capabilities, info []byte) []byte {
+	if info == nil {
+		info = ownInfoJSON
+	}
+	out := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
+	out = append(append(append(out, `,"method":"initialize","params":{"protocolVersion":"`...), version...), `","capabilities":`...)
+	out = append(append(append(append(out, capabilities...), `,"clientInfo":`...), info...), `}}`...)
+	return out
+}

@@ -1,0 +1,87 @@
+package mcp
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Mirror is an argument of a tool that a header repeats, by an x-mcp-header in the tool's schema
+// (2026-07-28, Streamable HTTP, "Schema Extension").
+type Mirror struct {
+	Header string   // in full
+	path   []string // of the property, from the arguments on
+}
+
+// maxSchemaDepth bounds how deep annotations are looked for.
+const maxSchemaDepth = 16
+
+// AddMirrors notes, by tool, what the result of a tools/list says of headers.
+func AddMirrors(tools map[string][]Mirror, result []byte) {
+	list := memberAt(result, "tools")
+	if list.Kind() != '[' {
+		return
+	}
+	r := read(list)
+	defer r.release()
+	for r.token(); r.err == nil && r.kind() == '{'; {
+		values, err := loose(r.value(), "name", "inputSchema")
+		name, ok := text(values[0])
+		if err != nil || !ok {
+			continue
+		}
+		if mirrors := mirrorsIn(values[1], nil); len(mirrors) > 0 {
+			tools[name] = mirrors
+		} else {
+			delete(tools, name)
+		}
+	}
+}
+
+func mirrorsIn(schema jsontext.Value, path []string) (mirrors []Mirror) {
+	if schema.Kind() != '{' || len(path) > maxSchemaDepth {
+		return nil
+	}
+	properties := memberAt(schema, "properties")
+	if properties.Kind() != '{' {
+		return nil
+	}
+	_ = members(properties, nil, func(name []byte, property jsontext.Value) error {
+		own := append(slices.Clone(path), string(name))
+		if property.Kind() != '{' {
+			return nil
+		}
+		if header, ok := text(memberAt(property, "x-mcp-header")); ok && header != "" {
+			mirrors = append(mirrors, Mirror{HeaderParamPrefix + header, own})
+		}
+		mirrors = append(mirrors, mirrorsIn(property, own)...)
+		return nil
+	})
+	return mirrors
+}
+
+// Check refuses a call whose header does not repeat the argument that it mirrors.
+func (m Mirror) Check(body []byte, h Headers) *Error {
+	argument := memberAt(body, append([]string{"params", "arguments"}, m.path...)...)
+	if argument == nil || argument.Kind() == 'n' {
+		return nil
+	}
+	raw, present, ok := single(h, m.Header)
+	if !ok || !present {
+		return errMismatch(m.Header + " is missing, or there are several")
+	}
+	value, ok := decodeName(raw)
+	if !ok {
+		return errMismatch(m.Header + " holds no valid base64")
+	}
+	if same, _ := mirrors(value, argument); !same {
+		return errMismatch(m.Header + " is not the argument in the body")
+	}
+	return nil
+}
+
+// CursorIn is the nextCursor of a list's result, "" if there is none.
+func CursorIn(result []byte) string {
+	cursor, _ := text(memberAt(result, "nextCursor"))
+	return cursor
+}

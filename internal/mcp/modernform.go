@@ -1,0 +1,129 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ownInfoJSON names berth where a client or a server names itself.
+var ownInfoJSON, _ = json.Marshal(OwnInfo())
+
+// ModernForm returns a legacy server's response as one to a modern request of this id: a result with
+// its type, one that may be cached with hints that say it should not, an error with the code of the
+// modern era. The response is well formed.
+func ModernForm(message, id []byte, cacheable bool) []byte {
+	if result := ResultObject(message); result != nil {
+		return Response(id, modernResult(result, cacheable))
+	}
+	object := ErrorObject(message)
+	if code := memberAt(object, "code"); string(code) == "-32002" { // no such resource (2025-11-25, resources, "Error Handling")
+		object = replace(object, []byte("-32602"), "code")
+	}
+	return ErrorResponse(id, object)
+}
+
+func modernResult(result []byte, cacheable bool) []byte {
+	lead := []byte(`"resultType":"complete"`)
+	if cacheable {
+		lead = append(lead, `,"ttlMs":0,"cacheScope":"private"`...)
+	}
+	if bytes.Contains(result, []byte(`"resultType"`)) || cacheable && (bytes.Contains(result, []byte(`"ttlMs"`)) || bytes.Contains(result, []byte(`"cacheScope"`))) {
+		p := patch{{name: "resultType", value: []byte(`"complete"`)}}
+		if cacheable {
+			p = append(p, change{name: "ttlMs", value: []byte("0")}, change{name: "cacheScope", value: []byte(`"private"`)})
+		}
+		if out, err := p.apply(result); err == nil {
+			return out
+		}
+	}
+	at := bytes.IndexByte(result, '{') + 1
+	rest := bytes.TrimLeft(result[at:], " \t\r\n")
+	out := append(make([]byte, 0, len(lead)+len(rest)+2), '{')
+	out = append(out, lead...)
+	if len(rest) > 0 && rest[0] != '}' {
+		out = append(out, ',')
+	}
+	return append(out, rest...)
+}
+
+// DiscoverFrom returns the result of server/discover that the result of an initialize stands for.
+// Core tasks are not told of: modern clients know the extension alone.
+func DiscoverFrom(initialized []byte, version string) []byte {
+	values, err := loose(initialized, "capabilities", "serverInfo", "instructions")
+	capabilities, info, instructions := values[0], values[1], values[2]
+	if err != nil || capabilities.Kind() != '{' {
+		capabilities = jsontext.Value("{}")
+	}
+	told, err := patch{{name: "tasks"}}.apply(capabilities)
+	if err != nil {
+		told = []byte("{}")
+	}
+	if info.Kind() != '{' {
+		info = ownInfoJSON
+	}
+	out := []byte(`{"resultType":"complete","supportedVersions":["` + version + `"],"capabilities":`)
+	out = append(out, told...)
+	if instructions.Kind() == '"' {
+		out = append(append(out, `,"instructions":`...), instructions...)
+	}
+	out = append(out, `,"ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":`...)
+	out = append(out, info...)
+	return append(out, `}}`...)
+}
+
+// HasCapability reports whether the result of an initialize declares a capability of the server's.
+func HasCapability(initialized []byte, path ...string) bool {
+	value := memberAt(initialized, append([]string{"capabilities"}, path...)...)
+	return value != nil && value.Kind() != 'n' && value.Kind() != 'f'
+}
+
+// InputRequest is what of a server's request stands in inputRequests: its method and its params.
+func InputRequest(request []byte) []byte {
+	values, err := loose(request, "method", "params")
+	if err != nil {
+		return nil
+	}
+	out := append([]byte(`{"method":`), values[0]...)
+	if values[1].Kind() == '{' {
+		params := []byte(values[1])
+		if told, err := (patch{{name: "_meta"}}).apply(params); err == nil {
+			params = told
+		}
+		out = append(append(out, `,"params":`...), params...)
+	}
+	return append(out, '}')
+}
+
+// AskFor returns the result that asks a client for input.
+func AskFor(asks []Input, state string) []byte {
+	out := append([]byte(`{"resultType":"input_required","inputRequests":`), Inputs(asks)...)
+	out = append(out, `,"requestState":`...)
+	out, _ = jsontext.AppendQuote(out, state)
+	return append(out, '}')
+}
+
+// LogLevelOf is the level of a notifications/message, "" if it has none.
+func LogLevelOf(message []byte) string {
+	level, _ := text(memberAt(message, "params", "level"))
+	return level
+}
+
+// levels are those of RFC 5424 as MCP spells them, the least severe first.
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// Severity orders log levels; -1 is none.
+func Severity(level string) int {
+	for i, name := range levels {
+		if name == level {
+			return i
+		}
+	}
+	return -1
+}
+
+// IsElicitation reports whether a server's request asks the user something.
+func IsElicitation(request []byte) bool {
+	return isString(memberAt(request, "method"), methodElicit)
+}

@@ -1,0 +1,145 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/internal/wire"
+)
+
+// question is a request of a server's in mid-call, as the next round must know it.
+type question struct {
+	Key string          `json:"k"` // as the client is shown it
+	ID  json.RawMessage `json:"i"` // of JSON-RPC, the server's
+
+	request []byte // the whole of it
+}
+
+// together is how long more is waited for that is asked at the same time.
+const together = 25 * time.Millisecond
+
+// asked opens a round with what the upstream asks, or answers in the client's place what needs no
+// client, or what that has not declared to answer.
+func (r *reading) asked(ctx context.Context, a *mcp.Answer, it item) (step, error) {
+	first, ok := r.open(ctx, a, it.message)
+	if !ok {
+		return step{}, nil
+	}
+	round, event := []question{first}, it.event
+	timer := time.NewTimer(together)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return step{}, context.Cause(ctx)
+		case <-timer.C:
+			return r.pause(ctx, round, event)
+		case it, open := <-r.flow.items:
+			if !open || it.message == nil {
+				return r.take(ctx, item{err: it.err})
+			}
+			a, err := mcp.PeekAnswer(it.message, false)
+			switch {
+			case err != nil || a.Method == "":
+				if s, err := r.take(ctx, it); err != nil || s.body != nil {
+					return s, err // it ended without an answer to what it asked
+				}
+			case a.ID != nil:
+				if next, ok := r.open(ctx, &a, it.message); ok {
+					round = append(round, next)
+				}
+			case a.Method == mcp.MethodCancelled:
+				round = withdrawn(round, mcp.CancelledID(it.message))
+			}
+			event = it.event
+			if len(round) == 0 || len(round) == mcp.MaxInputs {
+				return r.pauseUnless(ctx, round, event)
+			}
+		}
+	}
+}
+
+// pauseUnless is pause, unless nothing is asked any more.
+func (r *reading) pauseUnless(ctx context.Context, round []question, event string) (step, error) {
+	if len(round) == 0 {
+		return step{}, nil
+	}
+	return r.pause(ctx, round, event)
+}
+
+// withdrawn is a round without what the upstream wants no answer to any more.
+func withdrawn(round []question, id []byte) []question {
+	return slices.DeleteFunc(round, func(q question) bool { return mcp.IDKey(q.ID) == mcp.IDKey(id) })
+}
+
+// open judges what the upstream asks. ok says that the client is to be asked it.
+func (r *reading) open(ctx context.Context, a *mcp.Answer, request []byte) (q question, ok bool) {
+	id := bytes.Clone(a.ID)
+	key := mcp.IDKey(id)
+	if slices.Contains(r.seen, key) {
+		return question{}, false // a stream that was resumed bears it once more
+	}
+	var answer []byte
+	switch lacks := r.c.client.Declares.Lacks(request); {
+	case a.Method == mcp.MethodPing:
+		answer = mcp.Response(id, []byte("{}"))
+	case lacks != nil:
+		r.c.lack(lacks)
+		answer = mcp.ErrorResponse(id, r.c.client.Declares.Refusal(request).Object())
+	case !asks(r.c.Method):
+		answer = mcp.ErrorResponse(id, errNobodyAsked.Object())
+	default:
+		r.seen = append(r.seen, key)
+		return question{Key: "ask-" + strings.Trim(key, `"`), ID: id, request: request}, true
+	}
+	if err := r.c.f.tell(ctx, r.c.out, r.l, answer); err != nil {
+		r.c.f.log.Debug("an upstream could not be answered", "upstream", r.c.f.u.Name, "error", err)
+	}
+	return question{}, false
+}
+
+// lack notes what the client would have had to declare.
+func (c *call) lack(capabilities map[string]any) {
+	if c.lacks == nil {
+		c.lacks = map[string]any{}
+	}
+	for name, value := range capabilities {
+		c.lacks[name] = value
+	}
+}
+
+// pause ends the request with what the client is asked. The call goes on at the upstream, which
+// waits: from event on, for whoever gets the next round, or held here where its stream cannot be
+// resumed.
+func (r *reading) pause(ctx context.Context, round []question, event string) (step, error) {
+	st := state{
+		Upstream: r.c.f.u.Name, Session: r.l.id, Version: r.l.version, Request: r.id, Event: event,
+		Asks: round, Seen: r.seen, Call: r.c.question(), Nonce: randomName(), By: process,
+	}
+	body, err := r.c.asking(ctx, &st)
+	if err != nil {
+		return step{}, err
+	}
+	s := r.end(wire.StatusOK, body)
+	r.asks = true
+	r.c.f.holds.ask(r, &st)
+	return s, nil
+}
+
+// asking is the response that asks for what is open of a round.
+func (c *call) asking(ctx context.Context, st *state) ([]byte, error) {
+	token, err := c.sealed(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	var inputs []mcp.Input
+	for _, q := range st.Asks {
+		inputs = append(inputs, mcp.Input{Key: q.Key, Value: mcp.InputRequest(q.request)})
+	}
+	return mcp.Response(c.id, mcp.AskFor(inputs, token)), nil
+}

@@ -1,0 +1,112 @@
+package bridge
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/seal"
+	"berth/internal/storage"
+	"berth/proxy/inbound"
+	"berth/routing"
+)
+
+// Isolation says who may come to share a session.
+type Isolation string
+
+const (
+	PerPrincipal Isolation = "principal" // nobody: a session is one caller's
+	PerCall      Isolation = "call"      // each call has a session of its own
+	ForAll       Isolation = "all"       // everybody whose clients declare alike
+)
+
+// Options are what a Bridge is made of. A duration of 0 is its default.
+type Options struct {
+	Endpoint  *inbound.Endpoint // whose pool's upstreams are shown; required
+	Keys      *seal.Keyring     // seals what clients carry; required
+	Store     *storage.Store    // tells berths which of them has a call; nil: there is one berth
+	Isolation Isolation         // "": PerPrincipal
+	Sessions  int               // at most, at each upstream; 0: 1,000
+	Idle      time.Duration     // after which a session that nobody uses is ended; 5 min
+	Question  time.Duration     // how long a client has to answer; 10 min
+	Logger    *slog.Logger      // nil: discarded
+}
+
+// Bridge shows the upstreams of one pool. Its methods may be called concurrently.
+type Bridge struct {
+	o Options
+
+	mu    sync.Mutex // guards faces
+	faces map[string]*face
+}
+
+// New returns a bridge. Run ends the sessions that nobody uses.
+func New(o Options) *Bridge {
+	if o.Isolation == "" {
+		o.Isolation = PerPrincipal
+	}
+	if o.Sessions == 0 {
+		o.Sessions = 1000
+	}
+	if o.Idle == 0 {
+		o.Idle = 5 * time.Minute
+	}
+	if o.Question == 0 {
+		o.Question = 10 * time.Minute
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Bridge{o: o, faces: map[string]*face{}}
+}
+
+// To implements inbound.Bridge.
+func (b *Bridge) To(u *routing.Upstream) exchange.Sender {
+	if speaks, known := u.SpeaksModern(); known && speaks {
+		return b.o.Endpoint.Client
+	}
+	return b.faceOf(u)
+}
+
+// faceOf returns the face of an upstream, as its pool's list has it now.
+func (b *Bridge) faceOf(u *routing.Upstream) *face {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f := b.faces[u.Name]
+	if f == nil || f.u != u {
+		f = newFace(b, u, f)
+		b.faces[u.Name] = f
+	}
+	return f
+}
+
+// sweepInterval is how often sessions that nobody uses are looked for.
+const sweepInterval = 15 * time.Second
+
+// Run ends sessions that nobody uses until ctx ends, and all that are left then.
+func (b *Bridge) Run(ctx context.Context) error {
+	tick := time.NewTicker(sweepInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			b.sweep(ctx, time.Now().Add(-b.o.Idle))
+		case <-ctx.Done():
+			b.sweep(context.WithoutCancel(ctx), time.Now())
+			return nil
+		}
+	}
+}
+
+// sweep ends the sessions that nobody uses and nobody has used since.
+func (b *Bridge) sweep(ctx context.Context, since time.Time) {
+	b.mu.Lock()
+	var idle []*loan
+	for _, f := range b.faces {
+		idle = append(idle, f.takeIdle(since)...)
+	}
+	b.mu.Unlock()
+	endAll(ctx, idle)
+}

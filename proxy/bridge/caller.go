@@ -1,0 +1,26 @@
+package bridge
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+
+	"berth/internal/exchange"
+	"berth/proxy/inbound"
+)
+
+// callerOf names whose request it is: its principal, and all that could be a credential, for only
+// the upstream knows what is.
+func callerOf(out *exchange.Request) string {
+	headers := inbound.DigestOf(out.Header, func(name string) bool { return inbound.IsOfOneRequest(name) || inbound.IsOfOneCall(name) })
+	sum := sha256.Sum256([]byte(inbound.Joined(string(headers[:]), out.URL.RawQuery, out.Caller)))
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+// key names the shelf of the sessions that a call may be made in.
+func (c *call) key() string {
+	declared := string(c.client.AsksClient())
+	if c.f.b.o.Isolation == ForAll {
+		return declared
+	}
+	return c.caller + declared
+}

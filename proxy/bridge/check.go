@@ -1,0 +1,93 @@
+package bridge
+
+import (
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+)
+
+// read reads a modern request and judges it as a modern server does (2026-07-28, Streamable HTTP,
+// "Server Validation"; basic, "_meta"). What contradicts itself was refused before.
+func (f *face) read(out *exchange.Request) (*call, *mcp.Error) {
+	c := &call{f: f, out: out}
+	message := &c.message
+	id, refusal := message.Peek(out.Body, 1)
+	c.id = id
+	if refusal == nil {
+		refusal = mcp.Classify(message, out.Header)
+	}
+	if refusal != nil {
+		return c, refusal
+	}
+	c.Call = &message.Calls[0]
+	c.client = mcp.ClientOf(out.Body)
+	if c.Kind == mcp.KindNotification {
+		return c, nil
+	}
+	if refusal := c.judge(); refusal != nil {
+		return c, refusal
+	}
+	c.caller = callerOf(out)
+	return c, nil
+}
+
+func (c *call) judge() *mcp.Error {
+	h := c.out.Header
+	switch version := c.client.Version; {
+	case c.client.Capabilities == nil || version == "":
+		return errMeta
+	case version != modernVersion:
+		return errVersion(version)
+	case h.Get(mcp.HeaderMethod) == "" && !c.f.b.o.Endpoint.Lenient:
+		return errNoHeader
+	case isNamed(c.Method) && h.Get(mcp.HeaderName) == "" && !c.f.b.o.Endpoint.Lenient:
+		return errNoHeader
+	}
+	return nil
+}
+
+// isNamed reports whether Mcp-Name mirrors a member of the method's params.
+func isNamed(method string) bool {
+	return method == mcp.MethodCallTool || method == mcp.MethodGetPrompt || method == methodReadResource
+}
+
+// asks reports whether a server may ask the client in mid-call (2026-07-28, multi round-trip
+// requests, "Supported Requests").
+func asks(method string) bool { return isNamed(method) }
+
+// The methods that a bridge speaks of beside those that package mcp names.
+const (
+	methodReadResource  = "resources/read"
+	methodListResources = "resources/list"
+	methodListTemplates = "resources/templates/list"
+	methodListPrompts   = "prompts/list"
+	methodComplete      = "completion/complete"
+	methodMessage       = "notifications/message"
+)
+
+// isCacheable reports whether results of a method bear caching hints (2026-07-28, "Caching").
+func isCacheable(method string) bool {
+	switch method {
+	case mcp.MethodListTools, methodListPrompts, methodListResources, methodListTemplates, methodReadResource, mcp.MethodDiscover:
+		return true
+	}
+	return false
+}
+
+// absent are methods of other revisions and dialects: a modern server has none of them, whatever
+// the legacy one behind has.
+func absent(method string) bool {
+	switch method {
+	case mcp.MethodInitialize, mcp.MethodPing, mcp.MethodSetLevel, mcp.MethodSubscribe, mcp.MethodUnsubscribe,
+		mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodListTasks, mcp.MethodCancelTask, mcp.MethodUpdateTask:
+		return true
+	}
+	return false
+}
+
+// needs are the capabilities of a server without which it has not a method.
+var needs = map[string]string{
+	mcp.MethodListTools: "tools", mcp.MethodCallTool: "tools",
+	methodListPrompts: "prompts", mcp.MethodGetPrompt: "prompts",
+	methodListResources: "resources", methodListTemplates: "resources", methodReadResource: "resources",
+	methodComplete: "completions",
+}

@@ -1,0 +1,75 @@
+package bridge
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/fault"
+)
+
+// What a modern server refuses a request with (2026-07-28, basic, "Error Codes").
+var (
+	errNoMethod = mcp.ErrNoSuchMethod
+	errMeta     = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidParams, Message: "Invalid params: _meta must say protocolVersion and clientCapabilities"}
+	errNoHeader = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeHeaderMismatch, Message: "Header mismatch: Mcp-Method or Mcp-Name is missing"}
+	errState    = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidParams, Message: "Invalid params: this requestState is not good, or not any more, for this request"}
+)
+
+// What a bridged call fails with.
+var (
+	errTooManySessions = fault.Unavailable(mcp.ReasonOverloaded, "too many sessions are open at the server")
+	errSessionLost     = fault.Broken(mcp.ReasonSessionLost, "the server has lost the session in which it had asked")
+	errHolderLost      = fault.Broken(mcp.ReasonHolderLost, "the berth that held the call between its rounds is gone")
+	errAnswerTooLarge  = fault.AnswerTooLarge
+	errUnusable        = fault.BadUpstream
+	errReset           = fault.StreamReset
+)
+
+// What a server's request is refused with.
+var (
+	errNobodyAnswers = &mcp.Error{Code: mcp.CodeInternal, Message: "the client does not answer any more"}
+	errNobodyAsked   = &mcp.Error{Code: mcp.CodeInternal, Message: "no client can be asked in this call"}
+)
+
+// errLate ends what waits for an answer's headers.
+var errLate = errors.New("bridge: no answer in time")
+
+func timedOut(err error) error {
+	late := &exchange.SendError{Err: err, Sent: true, TimedOut: true}
+	if failed, ok := errors.AsType[*exchange.SendError](err); ok {
+		late.Sent = failed.Sent
+	}
+	return late
+}
+
+// errVersion refuses a version that is not spoken (2026-07-28, versioning, "Protocol Version
+// Negotiation").
+func errVersion(requested string) *mcp.Error {
+	return &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeUnsupportedVersion, Message: "Unsupported protocol version",
+		Data: map[string]any{"supported": []string{modernVersion}, "requested": requested}}
+}
+
+// refuse is the answer that an error is to the request of this id.
+func refuse(id []byte, e *mcp.Error) *wire.Response {
+	r := whole(e.Status, e.Body(id))
+	if e.Challenge != "" {
+		r.Header.Set("Www-Authenticate", e.Challenge)
+	}
+	return r
+}
+
+// whole is an answer that is one message.
+func whole(status int, body []byte) *wire.Response {
+	if status == 0 {
+		status = wire.StatusOK
+	}
+	r := &wire.Response{Status: status, Header: wire.Header{}, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), ProtoMajor: 1, ProtoMinor: 1}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return r
+}

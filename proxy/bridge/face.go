@@ -1,0 +1,159 @@
+package bridge
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/outbound"
+	"berth/proxy/session"
+	"berth/routing"
+)
+
+// The versions that a bridge speaks on its two sides. Streams of legacy servers can be resumed
+// only by clients of 2025-11-25.
+const (
+	modernVersion = "2026-07-28"
+	legacyVersion = "2025-11-25"
+)
+
+// face is one upstream of the legacy era as a modern server. It implements exchange.Sender.
+type face struct {
+	b       *Bridge
+	u       *routing.Upstream
+	log     *slog.Logger
+	probing chan struct{} // holds one: who finds out what the upstream speaks
+	holds   *holds
+
+	mu      sync.Mutex // guards the fields below
+	shelves map[string]*shelf
+	open    int // sessions
+
+	// tools are the headers that calls must bear, by the tool's name; nil: nobody has looked. The
+	// map does not change.
+	tools map[string][]mcp.Mirror
+}
+
+// newFace returns the face of u, which goes on with what before had; nil is none.
+func newFace(b *Bridge, u *routing.Upstream, before *face) *face {
+	f := &face{b: b, u: u, log: b.o.Logger, probing: make(chan struct{}, 1), shelves: map[string]*shelf{}}
+	f.holds = newHolds(b.o.Question, marks{b.o.Store, 2 * b.o.Question})
+	if before != nil {
+		before.mu.Lock()
+		defer before.mu.Unlock()
+		f.holds, f.shelves, f.open = before.holds, before.shelves, before.open
+		for _, s := range f.shelves {
+			s.f = f
+		}
+	}
+	return f
+}
+
+func (f *face) pool() *routing.Pool { return f.b.o.Endpoint.Router.Pool }
+
+// Close implements exchange.Sender: there is nothing to close that Run does not end.
+func (f *face) Close() {}
+
+// Send implements exchange.Sender.
+func (f *face) Send(ctx context.Context, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
+	if !f.needsBridge(ctx, out) {
+		return f.b.o.Endpoint.Client.Send(ctx, out, wait)
+	}
+	if out.Method != wire.MethodPost {
+		return refuse(nil, errNoMethod), nil
+	}
+	c, refusal := f.read(out)
+	if refusal != nil {
+		return refuse(c.id, refusal), nil
+	}
+	ctx, done := bounded(ctx, wait)
+	response, err := c.serve(ctx)
+	if done() && err != nil {
+		err = timedOut(err)
+	}
+	return response, err
+}
+
+// bounded is ctx for as long as an answer's headers may take, and from then on without that
+// bound. done reports whether they took too long.
+func bounded(ctx context.Context, wait time.Duration) (_ context.Context, done func() (late bool)) {
+	if wait <= 0 {
+		return ctx, func() bool { return false }
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(wait, func() { cancel(errLate) })
+	return ctx, func() bool { return !timer.Stop() && context.Cause(ctx) == errLate }
+}
+
+// opener opens sessions in the name of who sends out.
+func (f *face) opener(out *exchange.Request) session.Opener {
+	return session.Opener{
+		Endpoint: f.b.o.Endpoint, Log: f.log,
+		Post:    func(_ *routing.Upstream, body []byte) *exchange.Request { return ownPost(out, body) },
+		IsOdd:   hasOddSession,
+		Crossed: func(*routing.Upstream) func() { return func() {} },
+	}
+}
+
+// ownPost is a POST of berth's own in the name of who sends out, in no session and of no version.
+func ownPost(out *exchange.Request, body []byte) *exchange.Request {
+	own := &exchange.Request{Method: wire.MethodPost, URL: out.URL, Host: out.Host, Header: out.Header.Clone(), Body: body, Caller: out.Caller}
+	outbound.MakeOwn(own.Header)
+	own.Header.Del(mcp.HeaderVersion)
+	own.Header.Del(mcp.HeaderSession)
+	own.Header.Del("Content-Length")
+	return own
+}
+
+// send sends a request in a session. What comes of it feeds the upstream's health.
+func (f *face) send(ctx context.Context, out *exchange.Request, l *loan, method string, body []byte, wait time.Duration) (*wire.Response, error) {
+	in := ownPost(out, body)
+	in.Method = method
+	if body == nil {
+		in.Header.Del("Content-Type")
+	}
+	in.Header.Set(mcp.HeaderVersion, l.version)
+	if l.id != "" {
+		in.Header.Set(mcp.HeaderSession, l.id)
+	}
+	return outbound.To(f.b.o.Endpoint).Send(ctx, f.u, in, outbound.Terms{Wait: wait, Watched: wait == 0})
+}
+
+// tell posts a notification or a response in a session. Its time is short.
+func (f *face) tell(ctx context.Context, out *exchange.Request, l *loan, body []byte) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
+	defer cancel()
+	response, err := f.send(ctx, out, l, wire.MethodPost, body, tellTime)
+	if err != nil {
+		return err
+	}
+	response.Body.Close()
+	if response.Status/100 != 2 {
+		return &session.Refusal{Status: response.Status, Header: response.Header}
+	}
+	return nil
+}
+
+// tellTime bounds what telling an upstream something may take.
+const tellTime = 5 * time.Second
+
+// hasOddSession reports whether an answer names a session by what no client could send back.
+func hasOddSession(h wire.Header) bool {
+	values := h[mcp.HeaderSession]
+	if len(values) == 0 {
+		return false
+	}
+	for _, r := range values[0] {
+		if r < 0x21 || r > 0x7e {
+			return true
+		}
+	}
+	return len(values) > 1 || len(values[0]) > maxSession
+}
+
+// maxSession bounds the name of a session, in bytes.
+const maxSession = 4 << 10

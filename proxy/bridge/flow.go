@@ -1,0 +1,177 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/outbound"
+)
+
+// maxAnswer bounds one message of an upstream's, in bytes.
+const maxAnswer = 64 << 20
+
+// item is what comes next of an answer.
+type item struct {
+	message []byte // nil: err says why nothing comes any more
+	event   string // id of the last event so far; "": it cannot be resumed from
+	err     error
+}
+
+// flow is an answer of the legacy era that is an event stream, read by a goroutine of its own and
+// resumed where it breaks.
+type flow struct {
+	f     *face
+	out   *exchange.Request
+	l     *loan
+	items chan item
+	stop  context.CancelFunc // ends it; the call goes on at the upstream
+}
+
+// newFlow reads the answer to a call that was sent, or, if s is nil, what came after an event.
+func newFlow(c *call, l *loan, s *sent, event string) *flow {
+	fl := &flow{f: c.f, out: c.out, l: l, items: make(chan item)}
+	var ctx context.Context
+	var first *wire.Response
+	if s != nil {
+		ctx, fl.stop, first = s.line, s.end, s.Response
+	} else {
+		ctx, fl.stop = context.WithCancel(context.Background())
+	}
+	go fl.run(ctx, first, event)
+	return fl
+}
+
+func (fl *flow) run(ctx context.Context, response *wire.Response, event string) {
+	defer close(fl.items)
+	var err error
+	for {
+		if response == nil {
+			if response, err = fl.resume(ctx, event); err != nil {
+				fl.put(ctx, item{event: event, err: err})
+				return
+			}
+		}
+		event, err = fl.readAll(ctx, response, event)
+		response.Body.Close()
+		response = nil
+		if event == "" || ctx.Err() != nil {
+			fl.put(ctx, item{err: err})
+			return
+		}
+	}
+}
+
+// put hands an item over. It reports whether somebody takes it.
+func (fl *flow) put(ctx context.Context, it item) bool {
+	select {
+	case fl.items <- it:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// readAll reads a stream to its end. It returns the id of its last event, or the one before it.
+func (fl *flow) readAll(ctx context.Context, response *wire.Response, event string) (last string, err error) {
+	stopped := context.AfterFunc(ctx, func() { response.Body.Close() })
+	defer stopped()
+	events := mcp.NewLongEventReader(response.Body, maxAnswer)
+	for {
+		e, err := events.Next()
+		switch {
+		case err != nil:
+			return event, err
+		case e.Cut:
+			return "", errAnswerTooLarge
+		case !e.Ends:
+			continue
+		}
+		if id := e.ID(); id != "" && len(id) <= maxEvent {
+			event = id
+		}
+		if mcp.MayBeMessage(e.Data) && !fl.put(ctx, item{message: bytes.Clone(e.Data), event: event}) {
+			return event, context.Cause(ctx)
+		}
+	}
+}
+
+// maxEvent bounds the ids of events that streams are resumed from: they are sent in a header.
+const maxEvent = 4 << 10
+
+// How long a stream is tried to be resumed, and how far apart.
+const (
+	resumeFor   = 30 * time.Second
+	resumeFirst = 20 * time.Millisecond
+	resumeMost  = 2 * time.Second
+)
+
+// resume asks for what came after an event. While another one reads (409), it is waited for.
+func (fl *flow) resume(ctx context.Context, event string) (*wire.Response, error) {
+	var since time.Time
+	for pause := time.Duration(0); ; pause = min(max(2*pause, resumeFirst), resumeMost) {
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+		response, err := fl.tryResume(ctx, event)
+		switch {
+		case err == nil || errors.Is(err, errSessionLost) || errors.Is(err, errReset):
+			return response, err
+		case errors.Is(err, errStands):
+			since = time.Time{}
+		case since.IsZero():
+			since = time.Now()
+		case time.Since(since) > resumeFor:
+			return nil, errReset
+		}
+	}
+}
+
+// errStands says that somebody else reads the stream.
+var errStands = errors.New("bridge: the stream is being read")
+
+func (fl *flow) tryResume(ctx context.Context, event string) (*wire.Response, error) {
+	out := ownPost(fl.out, nil)
+	out.Method = wire.MethodGet
+	out.Header.Del("Content-Type")
+	out.Header.Set("Accept", "text/event-stream")
+	out.Header.Set(mcp.HeaderLastEvent, event)
+	out.Header.Set(mcp.HeaderVersion, fl.l.version)
+	if fl.l.id != "" {
+		out.Header.Set(mcp.HeaderSession, fl.l.id)
+	}
+	response, err := outbound.To(fl.f.b.o.Endpoint).Send(ctx, fl.f.u, out, outbound.Terms{Watched: true})
+	if err != nil {
+		return nil, err
+	}
+	if response.Status == wire.StatusOK && exchange.ShapeOf(response) == exchange.EventStream {
+		return response, nil
+	}
+	response.Body.Close()
+	switch status := response.Status; {
+	case status == wire.StatusConflict:
+		return nil, errStands
+	case outbound.DeniesSession(status):
+		return nil, errSessionLost
+	case status == wire.StatusTooManyRequests || status >= 500 && status != wire.StatusNotImplemented:
+		return nil, fmt.Errorf("bridge: a stream is not resumed yet: HTTP %d", status)
+	}
+	return nil, errReset
+}
+
+// readWhole reads an answer that is one message.
+func readWhole(response *wire.Response) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	if err == nil && len(body) > maxAnswer {
+		err = errAnswerTooLarge
+	}
+	return body, err
+}

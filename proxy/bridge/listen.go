@@ -1,0 +1,118 @@
+package bridge
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"berth/internal/mcp"
+	"berth/internal/wire"
+)
+
+// listen serves subscriptions/listen from the GET streams of the caller's sessions, and from
+// resources/subscribe in one of them.
+func (c *call) listen(ctx context.Context) (*wire.Response, error) {
+	l, err := c.lend(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	li := &listener{c: c, l: l, heard: make(chan []byte, maxUnread), lost: make(chan struct{})}
+	li.agreed = li.agree(ctx)
+	li.left = appendEvent(nil, mcp.Acknowledgement(c.id, li.agreed))
+	c.f.mu.Lock()
+	li.shelf = c.f.shelfOf(c.key())
+	li.shelf.listeners[li] = true
+	for _, other := range li.shelf.loans {
+		li.hear(other)
+	}
+	li.hear(l)
+	c.f.mu.Unlock()
+	return &wire.Response{
+		Status: wire.StatusOK, Body: &heard{ctx, li}, ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1,
+		Header: wire.Header{"Content-Type": {"text/event-stream"}, "Cache-Control": {"no-cache"}},
+	}, nil
+}
+
+// tells are the capabilities by which a legacy server tells of what a filter names.
+var tells = map[string][]string{
+	"toolsListChanged":      {"tools", "listChanged"},
+	"promptsListChanged":    {"prompts", "listChanged"},
+	"resourcesListChanged":  {"resources", "listChanged"},
+	"resourceSubscriptions": {"resources", "subscribe"},
+}
+
+// agree subscribes to what the client asks for, and returns what of it the server tells of.
+func (li *listener) agree(ctx context.Context) (agreed mcp.Filter) {
+	for _, wish := range li.c.Listen {
+		path := tells[wish.Name]
+		switch {
+		case path == nil || !mcp.HasCapability(li.l.result, path...):
+			continue
+		case wish.List != nil:
+			wish.List = slices.DeleteFunc(slices.Clone(wish.List), func(uri string) bool { return !li.subscribe(ctx, uri) })
+		}
+		agreed = append(agreed, wish)
+	}
+	return agreed
+}
+
+// subscribe has the session told of a resource. Several listeners may want that.
+func (li *listener) subscribe(ctx context.Context, uri string) bool {
+	f, l := li.c.f, li.l
+	f.mu.Lock()
+	first := l.subscribed[uri] == 0
+	if l.subscribed == nil {
+		l.subscribed = map[string]int{}
+	}
+	l.subscribed[uri]++
+	f.mu.Unlock()
+	li.uris = append(li.uris, uri)
+	if !first {
+		return true
+	}
+	_, err := f.ask(ctx, li.c.out, l, mcp.MethodSubscribe, map[string]any{"uri": uri})
+	return err == nil
+}
+
+// unsubscribe undoes subscribe.
+func (li *listener) unsubscribe(ctx context.Context) {
+	f, l := li.c.f, li.l
+	for _, uri := range li.uris {
+		f.mu.Lock()
+		l.subscribed[uri]--
+		last := l.subscribed[uri] == 0
+		f.mu.Unlock()
+		if last {
+			_, _ = f.ask(ctx, li.c.out, l, mcp.MethodUnsubscribe, map[string]any{"uri": uri})
+		}
+	}
+}
+
+// heard is the body of the answer to subscriptions/listen.
+type heard struct {
+	ctx context.Context
+	li  *listener
+}
+
+// Read implements io.Reader. A stream that ends without a result is one to be opened anew.
+func (h *heard) Read(p []byte) (int, error) {
+	for len(h.li.left) == 0 {
+		select {
+		case <-h.ctx.Done():
+			return 0, context.Cause(h.ctx)
+		case <-h.li.lost:
+			return 0, io.EOF
+		case message := <-h.li.heard:
+			h.li.left = appendEvent(h.li.left, message)
+		}
+	}
+	n := copy(p, h.li.left)
+	h.li.left = h.li.left[n:]
+	return n, nil
+}
+
+// Close implements io.Closer.
+func (h *heard) Close() error {
+	h.li.leave()
+	return nil
+}

@@ -1,0 +1,75 @@
+package bridge
+
+import (
+	"context"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/outbound"
+	"berth/proxy/session"
+)
+
+// probeTime bounds what finding out an upstream's era may hold a request up.
+const probeTime = 10 * time.Second
+
+// needsBridge reports whether the upstream speaks the legacy era alone. While nobody knows it is
+// asked, as the caller of out: server/discover first, then initialize, in a session that is ended
+// at once. What says nothing of its era (401, 403, 5xx, a header that it does not take, silence)
+// leaves the question open, and the request goes there as it is.
+func (f *face) needsBridge(ctx context.Context, out *exchange.Request) bool {
+	if speaks, known := f.u.SpeaksModern(); known {
+		return !speaks
+	}
+	select {
+	case f.probing <- struct{}{}:
+		defer func() { <-f.probing }()
+	case <-ctx.Done():
+		return false
+	}
+	if speaks, known := f.u.SpeaksModern(); known { // meanwhile
+		return !speaks
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	switch speaks, refuses := f.askModern(ctx, out); {
+	case speaks:
+		f.pool().Speaks(f.u, mcp.EraModern, nil)
+		return false
+	case !refuses:
+		return false
+	}
+	opened, err := f.opener(out).Open(ctx, f.u, session.Opening{
+		Initialize: mcp.InitializeFor([]byte(outbound.OwnID), legacyVersion, []byte("{}"), nil),
+		Accept:     func(*session.Session) error { return nil },
+	})
+	if err != nil {
+		f.log.Debug("an upstream speaks neither era, as far as it says", "upstream", f.u.Name, "error", err)
+		return false
+	}
+	opened.End(ctx)
+	f.u.NoteLegacy(true)
+	f.log.Info("upstream speaks the legacy era: modern calls are bridged", "pool", f.pool().Name(), "upstream", f.u.Name, "version", opened.Version)
+	return true
+}
+
+// askModern asks the upstream what it is, as a modern client does.
+func (f *face) askModern(ctx context.Context, out *exchange.Request) (speaks, refuses bool) {
+	ask := ownPost(out, outbound.OwnMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(modernVersion)}))
+	ask.Header.Set(mcp.HeaderVersion, modernVersion)
+	ask.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
+	response, err := f.b.o.Endpoint.Client.Send(ctx, ask, 0)
+	if err != nil {
+		return false, false
+	}
+	defer response.Body.Close()
+	if outbound.RefusesEra(mcp.EraModern, mcp.MethodDiscover, []byte(outbound.OwnID), response) {
+		return false, true
+	}
+	if response.Status != wire.StatusOK {
+		return false, false
+	}
+	a, err := outbound.OwnAnswer(response, func() {})
+	return err == nil && a.HasResult, false
+}

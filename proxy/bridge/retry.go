@@ -1,0 +1,88 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/outbound"
+	"berth/proxy/session"
+)
+
+// retry goes on with a call that has asked: its client's answers go to the upstream, and the
+// answer is read further. Each step may be repeated, by whichever berth: an upstream ignores an
+// answer that it has, and tells what came after an event as often as it is asked.
+func (c *call) retry(ctx context.Context) (*wire.Response, error) {
+	st, err := c.opened(ctx)
+	if err != nil {
+		return nil, err
+	}
+	u := c.f.pool().Find(st.Upstream)
+	if u == nil {
+		return nil, errState
+	}
+	c.f = c.f.b.faceOf(u)
+	h, err := c.f.holds.take(ctx, c, st)
+	if err != nil {
+		return nil, err
+	}
+	if response := h.outcome(c, st); response != nil {
+		h.release()
+		return response, nil
+	}
+	open, err := c.answer(ctx, h.l, st)
+	if err != nil || len(open) > 0 {
+		h.wait(c.f.b.o.Question, open)
+		h.release()
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case len(open) > 0:
+		return c.askAgain(ctx, st, open)
+	}
+	return c.show(ctx, h.reading(c, st))
+}
+
+// answer gives the upstream the answers that the client has brought, and returns what is open.
+// What is no answer is none (2026-07-28, multi round-trip requests, "Error Handling").
+func (c *call) answer(ctx context.Context, l *loan, st *state) (open []question, err error) {
+	given := mcp.RoundResponses(c.out.Body)
+	for _, q := range st.Asks {
+		value := find(given, q.Key)
+		if value == nil {
+			open = append(open, q)
+			continue
+		}
+		err := c.f.tell(ctx, c.out, l, mcp.Response(q.ID, value))
+		if answer, ok := errors.AsType[*session.Refusal](err); ok && outbound.DeniesSession(answer.Status) {
+			return nil, errSessionLost
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return open, nil
+}
+
+// find returns the answer under a key, nil if that is no object.
+func find(given []mcp.Input, key string) []byte {
+	for _, in := range given {
+		if in.Key == key && len(in.Value) > 0 && in.Value[0] == '{' {
+			return in.Value
+		}
+	}
+	return nil
+}
+
+// askAgain asks for what is open still.
+func (c *call) askAgain(ctx context.Context, st *state, open []question) (*wire.Response, error) {
+	next := *st
+	next.Asks, next.Requests = open, nil
+	body, err := c.asking(ctx, &next)
+	if err != nil {
+		return nil, err
+	}
+	return whole(wire.StatusOK, body), nil
+}

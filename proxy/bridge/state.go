@@ -1,0 +1,74 @@
+package bridge
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+
+	"berth/internal/mcp"
+	"berth/internal/seal"
+)
+
+// state is what a client carries from one round to the next, sealed.
+type state struct {
+	Upstream string          `json:"u"`
+	Session  string          `json:"s,omitempty"`
+	Version  string          `json:"v"`
+	Request  json.RawMessage `json:"r"`           // id of the call in the session
+	Event    string          `json:"e,omitempty"` // from which on its answer goes on; "": a berth holds it
+	Asks     []question      `json:"q"`           // what is open
+	Requests []string        `json:"x,omitempty"` // what each of Asks asks, to ask it again
+	Seen     []string        `json:"o,omitempty"` // keys of all that was asked so far
+	Call     []byte          `json:"c"`           // digest of what the call asks for
+	Nonce    string          `json:"n"`           // of the round
+	By       string          `json:"b"`           // the berth that asked
+}
+
+// purpose is what states are sealed for.
+const purpose = "bridged question"
+
+// about is what a state is good for: one caller, in one pool.
+func (c *call) about() []string { return []string{c.f.pool().Name(), c.caller} }
+
+func (c *call) sealed(ctx context.Context, st *state) (string, error) {
+	st.Requests = st.Requests[:0]
+	for _, q := range st.Asks {
+		st.Requests = append(st.Requests, string(q.request))
+	}
+	text, err := json.Marshal(st)
+	if err != nil {
+		return "", err
+	}
+	return c.f.b.o.Keys.Seal(ctx, purpose, c.about(), text, c.f.b.o.Question)
+}
+
+// opened is the state that the call brings. It fails with errState if that is of another caller,
+// another call, too old, or none of berth's.
+func (c *call) opened(ctx context.Context) (*state, error) {
+	text, err := c.f.b.o.Keys.Open(ctx, purpose, c.about(), c.RequestState)
+	if errors.Is(err, seal.ErrInvalid) {
+		return nil, errState
+	}
+	if err != nil {
+		return nil, err
+	}
+	st := new(state)
+	if json.Unmarshal(text, st) != nil || len(st.Requests) != len(st.Asks) || string(st.Call) != string(c.question()) {
+		return nil, errState
+	}
+	for i, request := range st.Requests {
+		st.Asks[i].request = []byte(request)
+	}
+	return st, nil
+}
+
+// question is a digest of what the call asks for, the same in all its rounds.
+func (c *call) question() []byte {
+	body, err := mcp.LegacyForm(c.out.Body, []byte("0"), nil)
+	if err != nil {
+		return nil
+	}
+	sum := sha256.Sum256(mcp.AppendQuestion(nil, body))
+	return sum[:12]
+}
