@@ -65,7 +65,7 @@ func (c *Client) AsksClient() []byte {
 }
 
 // LegacyForm returns a modern request as a server of the legacy era takes it: under this id, without
-// what it says of its client and of rounds before, with this raw token in place of its own
+// what it says of its client, of rounds before, and of tasks, with this raw token in place of its own
 // progressToken. Every other byte stays. The error is an *Error.
 func LegacyForm(body, id, token []byte) ([]byte, error) {
 	meta := patch{{name: metaVersion}, {name: metaClientInfo}, {name: metaCapabilities}, {name: metaLogLevel}}
@@ -73,7 +73,7 @@ func LegacyForm(body, id, token []byte) ([]byte, error) {
 		meta = append(meta, change{name: memberProgressToken, value: token})
 	}
 	p := patch{{name: "id", value: id}, {name: "params", within: patch{
-		{name: "_meta", within: meta}, {name: memberInputResponses}, {name: memberRequestState},
+		{name: "_meta", within: meta}, {name: memberInputResponses}, {name: memberRequestState}, {name: memberTask},
 	}}}
 	out, err := p.apply(body)
 	if err != nil {

@@ -39,8 +39,8 @@ func (r *reading) asked(ctx context.Context, a *mcp.Answer, it item) (step, erro
 			return step{}, context.Cause(ctx)
 		case <-timer.C:
 			return r.pause(ctx, round, event)
-		case it, open := <-r.flow.items:
-			if !open || it.message == nil {
+		case it := <-r.flow.items:
+			if it.message == nil {
 				return r.take(ctx, item{err: it.err})
 			}
 			a, err := mcp.PeekAnswer(it.message, false)
@@ -120,6 +120,11 @@ func (r *reading) pause(ctx context.Context, round []question, event string) (st
 	st := state{
 		Upstream: r.c.f.u.Name, Session: r.l.id, Version: r.l.version, Request: r.id, Event: event,
 		Asks: round, Seen: r.seen, Call: r.c.question(), Nonce: randomName(), By: process,
+	}
+	if event != "" {
+		r.c.f.mu.Lock()
+		st.Heard = r.l.cover() // whoever goes on hears the session's own stream as well
+		r.c.f.mu.Unlock()
 	}
 	body, err := r.c.asking(ctx, &st)
 	if err != nil {

@@ -110,6 +110,9 @@ func (c *call) send(ctx context.Context, l *loan) (*sent, error) {
 		return nil, refusal
 	}
 	c.setLevel(ctx, l)
+	if asks(c.Method) {
+		l.listen(ctx, c.out, "")
+	}
 	s := &sent{id: newID()}
 	var token []byte
 	if c.ProgressToken != nil {

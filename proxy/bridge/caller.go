@@ -11,7 +11,9 @@ import (
 // callerOf names whose request it is: its principal, and all that could be a credential, for only
 // the upstream knows what is.
 func callerOf(out *exchange.Request) string {
-	headers := inbound.DigestOf(out.Header, func(name string) bool { return inbound.IsOfOneRequest(name) || inbound.IsOfOneCall(name) })
+	headers := inbound.DigestOf(out.Header, func(name string) bool {
+		return inbound.IsOfOneRequest(name) || inbound.IsOfOneCall(name) || namesBerth(name)
+	})
 	sum := sha256.Sum256([]byte(inbound.Joined(string(headers[:]), out.URL.RawQuery, out.Caller)))
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
@@ -23,4 +25,10 @@ func (c *call) key() string {
 		return declared
 	}
 	return c.caller + declared
+}
+
+// namesBerth reports whether a header says where a request had reached a berth: the next round may
+// reach another one.
+func namesBerth(name string) bool {
+	return name == "X-Forwarded-Host" || name == "X-Forwarded-Proto" || name == "X-Forwarded-Port"
 }

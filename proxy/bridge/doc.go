@@ -22,5 +22,6 @@
 //	call.go, flow.go, stream.go  a call: sent, its answer read, shown
 //	ask.go, state.go, retry.go   questions: asked, carried, answered
 //	hold.go                      questions of streams that cannot be resumed
+//	ear.go                       the GET stream of a session
 //	listen.go, listener.go       subscriptions/listen
 package bridge

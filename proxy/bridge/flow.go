@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"berth/internal/exchange"
@@ -31,30 +32,50 @@ type flow struct {
 	out   *exchange.Request
 	l     *loan
 	items chan item
+	ctx   context.Context
 	stop  context.CancelFunc // ends it; the call goes on at the upstream
+	event atomic.Value       // string: id of the last event so far
 }
 
 // newFlow reads the answer to a call that was sent, or, if s is nil, what came after an event.
 func newFlow(c *call, l *loan, s *sent, event string) *flow {
 	fl := &flow{f: c.f, out: c.out, l: l, items: make(chan item)}
-	var ctx context.Context
+	fl.event.Store(event)
 	var first *wire.Response
 	if s != nil {
-		ctx, fl.stop, first = s.line, s.end, s.Response
+		fl.ctx, fl.stop, first = s.line, s.end, s.Response
 	} else {
-		ctx, fl.stop = context.WithCancel(context.Background())
+		fl.ctx, fl.stop = context.WithCancel(context.Background())
 	}
-	go fl.run(ctx, first, event)
+	c.f.mu.Lock()
+	l.asker = fl
+	c.f.mu.Unlock()
+	go fl.run(fl.ctx, first, event)
 	return fl
 }
 
+// ask has the call asked what came on its session's GET stream. It reports whether it goes on.
+func (fl *flow) ask(message []byte) bool {
+	event, _ := fl.event.Load().(string)
+	return fl.put(fl.ctx, item{message: message, event: event})
+}
+
+// leave ends the flow, and that its call is asked anything.
+func (fl *flow) leave() {
+	fl.stop()
+	fl.f.mu.Lock()
+	defer fl.f.mu.Unlock()
+	if fl.l.asker == fl {
+		fl.l.asker = nil
+	}
+}
+
 func (fl *flow) run(ctx context.Context, response *wire.Response, event string) {
-	defer close(fl.items)
 	var err error
 	for {
 		if response == nil {
 			if response, err = fl.resume(ctx, event); err != nil {
-				fl.put(ctx, item{event: event, err: err})
+				fl.put(ctx, item{err: err})
 				return
 			}
 		}
@@ -95,6 +116,7 @@ func (fl *flow) readAll(ctx context.Context, response *wire.Response, event stri
 		}
 		if id := e.ID(); id != "" && len(id) <= maxEvent {
 			event = id
+			fl.event.Store(id)
 		}
 		if mcp.MayBeMessage(e.Data) && !fl.put(ctx, item{message: bytes.Clone(e.Data), event: event}) {
 			return event, context.Cause(ctx)

@@ -81,7 +81,7 @@ func (hs *holds) ask(r *reading, st *state) {
 		defer h.release()
 	}
 	if h.flow = r.flow; st.Event != "" {
-		r.flow.stop()
+		r.flow.leave()
 		h.flow = nil
 	}
 	h.wait(hs.life, st.Asks)
@@ -181,7 +181,7 @@ func (hs *holds) forget(h *hold) {
 func (h *hold) leave(r *reading) {
 	defer h.release()
 	if h.flow == nil {
-		r.flow.stop()
+		r.flow.leave()
 	}
 	h.wait(comeBack, nil)
 }
@@ -196,7 +196,7 @@ func (h *hold) expire() {
 	ctx := context.Background()
 	defer h.finish()
 	if h.flow != nil {
-		defer h.flow.stop()
+		defer h.flow.leave()
 	}
 	if h.among.marks.isOthers(ctx, h.id) {
 		h.l.leaveToOthers()

@@ -22,11 +22,12 @@ func (c *call) listen(ctx context.Context) (*wire.Response, error) {
 	c.f.mu.Lock()
 	li.shelf = c.f.shelfOf(c.key())
 	li.shelf.listeners[li] = true
-	for _, other := range li.shelf.loans {
-		li.hear(other)
-	}
-	li.hear(l)
+	others := slices.Clone(li.shelf.loans)
 	c.f.mu.Unlock()
+	l.listen(ctx, c.out, "")
+	for _, other := range others {
+		other.listen(ctx, c.out, "")
+	}
 	return &wire.Response{
 		Status: wire.StatusOK, Body: &heard{ctx, li}, ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1,
 		Header: wire.Header{"Content-Type": {"text/event-stream"}, "Cache-Control": {"no-cache"}},

@@ -31,6 +31,7 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 		h.release()
 		return response, nil
 	}
+	h.l.listen(ctx, c.out, st.Heard)
 	open, err := c.answer(ctx, h.l, st)
 	if err != nil || len(open) > 0 {
 		h.wait(c.f.b.o.Question, open)

@@ -43,8 +43,10 @@ type loan struct {
 	idle  time.Time // since when nobody uses it
 	gone  bool      // it is on no shelf any more
 
-	adopted bool // another berth has opened it, for a call that goes on here
-	ear     *ear // its GET stream; nil: nobody listens
+	adopted bool  // another berth has opened it, for a call that goes on here
+	ear     *ear  // who reads its GET stream; nil: nobody
+	deaf    bool  // it has none
+	asker   *flow // of the call that was begun last, and may be asked; nil: there is none
 
 	subscribed map[string]int // how many listen for a resource
 }
@@ -75,8 +77,8 @@ func (c *call) lend(ctx context.Context, alone bool) (*loan, error) {
 	}
 	l.users, l.alone = 1, alone
 	s.loans = append(s.loans, l)
-	for listener := range s.listeners {
-		listener.hear(l)
+	if len(s.listeners) > 0 {
+		go l.listen(context.WithoutCancel(ctx), c.out, "")
 	}
 	return l, nil
 }
@@ -175,7 +177,7 @@ func (l *loan) remove() {
 	}
 	l.gone = true
 	l.f.open--
-	l.ear.close()
+	l.cover()
 	if s := l.shelf; s != nil {
 		s.loans = slices.DeleteFunc(s.loans, func(other *loan) bool { return other == l })
 		s.settle()

@@ -17,6 +17,7 @@ type state struct {
 	Version  string          `json:"v"`
 	Request  json.RawMessage `json:"r"`           // id of the call in the session
 	Event    string          `json:"e,omitempty"` // from which on its answer goes on; "": a berth holds it
+	Heard    string          `json:"g,omitempty"` // the last event of the session's GET stream
 	Asks     []question      `json:"q"`           // what is open
 	Requests []string        `json:"x,omitempty"` // what each of Asks asks, to ask it again
 	Seen     []string        `json:"o,omitempty"` // keys of all that was asked so far

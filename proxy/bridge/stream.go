@@ -125,10 +125,7 @@ func (r *reading) next(ctx context.Context, impatient <-chan time.Time) (step, e
 			return step{}, context.Cause(ctx)
 		case <-impatient:
 			return step{impatient: true}, nil
-		case it, open := <-r.flow.items:
-			if !open {
-				it.err = errReset
-			}
+		case it := <-r.flow.items:
 			s, err := r.take(ctx, it)
 			if err != nil || s.notification != nil || s.body != nil {
 				return s, err
@@ -202,7 +199,7 @@ func (r *reading) finish() {
 		default:
 			r.l.giveBack(false)
 		}
-		r.flow.stop()
+		r.flow.leave()
 	})
 }
 
@@ -219,7 +216,7 @@ func (r *reading) abandon() {
 		}
 		go func() {
 			_ = r.c.f.tell(context.Background(), r.c.out, r.l, mcp.Cancelled(r.id, hangUp))
-			r.flow.stop()
+			r.flow.leave()
 			r.l.giveBack(false)
 		}()
 	})

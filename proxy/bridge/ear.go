@@ -1,0 +1,173 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/outbound"
+)
+
+// ear reads a session's GET stream. There servers tell what belongs to no call, and many ask there
+// what a call of theirs wants to know.
+type ear struct {
+	stop context.CancelFunc
+	last string // id of the last event; face.mu guards it
+}
+
+const (
+	// earTime bounds what a call waits for the session's GET stream: what is asked before it
+	// stands is lost.
+	earTime = 2 * time.Second
+
+	// How long a GET stream that ended is left alone.
+	earFirst = 100 * time.Millisecond
+	earMost  = 30 * time.Second
+)
+
+// listen has the session's GET stream read, from an event on if there is one, and waits until it
+// stands. A server that has none is not asked again.
+func (l *loan) listen(ctx context.Context, out *exchange.Request, last string) {
+	f := l.f
+	f.mu.Lock()
+	if l.ear != nil || l.id == "" || l.deaf {
+		f.mu.Unlock()
+		return
+	}
+	line, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	e := &ear{stop: cancel, last: last}
+	l.ear = e
+	f.mu.Unlock()
+	stands := make(chan struct{})
+	go l.run(line, out, e, stands)
+	select {
+	case <-stands:
+	case <-time.After(earTime):
+	case <-ctx.Done():
+	}
+}
+
+// cover ends the reading of the session's GET stream. The caller holds f.mu. It returns the last
+// event that was read.
+func (l *loan) cover() (last string) {
+	if l.ear == nil {
+		return ""
+	}
+	l.ear.stop()
+	last, l.ear = l.ear.last, nil
+	return last
+}
+
+// run reads the GET stream for as long as somebody wants that. stands is closed when the first one
+// does, or none will.
+func (l *loan) run(ctx context.Context, out *exchange.Request, e *ear, stands chan struct{}) {
+	ready := func() {
+		if stands != nil {
+			close(stands)
+			stands = nil
+		}
+	}
+	defer ready()
+	for pause := earFirst; ctx.Err() == nil; pause = min(2*pause, earMost) {
+		began := time.Now()
+		if !l.hearOnce(ctx, out, e, ready) {
+			break
+		}
+		ready()
+		if time.Since(began) > earMost {
+			pause = earFirst
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+	if ctx.Err() == nil {
+		l.deafen()
+	}
+}
+
+// deafen ends the subscriptions that hear by this session alone: it has no GET stream.
+func (l *loan) deafen() {
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	l.cover()
+	l.deaf = true
+	if l.shelf == nil {
+		return
+	}
+	for li := range l.shelf.listeners {
+		if li.l == l {
+			li.lose()
+		}
+	}
+}
+
+// hearOnce reads a GET stream to its end. It reports whether there may be another one.
+func (l *loan) hearOnce(ctx context.Context, out *exchange.Request, e *ear, ready func()) (again bool) {
+	in := ownPost(out, nil)
+	in.Method = wire.MethodGet
+	in.Header.Del("Content-Type")
+	in.Header.Set("Accept", "text/event-stream")
+	in.Header.Set(mcp.HeaderVersion, l.version)
+	in.Header.Set(mcp.HeaderSession, l.id)
+	l.f.mu.Lock()
+	if e.last != "" {
+		in.Header.Set(mcp.HeaderLastEvent, e.last)
+	}
+	l.f.mu.Unlock()
+	response, err := outbound.To(l.f.b.o.Endpoint).Send(ctx, l.f.u, in, outbound.Terms{Watched: true})
+	if err != nil {
+		return true
+	}
+	defer response.Body.Close()
+	if response.Status != wire.StatusOK || exchange.ShapeOf(response) != exchange.EventStream {
+		return !outbound.DeniesSession(response.Status) && response.Status != wire.StatusMethodNotAllowed
+	}
+	ready()
+	events := mcp.NewLongEventReader(response.Body, maxAnswer)
+	for {
+		next, err := events.Next()
+		if err != nil {
+			return true
+		}
+		if id := next.ID(); next.Ends && id != "" && len(id) <= maxEvent {
+			l.f.mu.Lock()
+			e.last = id
+			l.f.mu.Unlock()
+		}
+		if next.Ends && !next.Cut && mcp.MayBeMessage(next.Data) {
+			l.hears(ctx, out, bytes.Clone(next.Data))
+		}
+	}
+}
+
+// hears does what a message of a session's means that came on no call's stream. A question is put to
+// the call that was begun last, and refused where there is none.
+func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte) {
+	a, err := mcp.PeekAnswer(message, false)
+	switch {
+	case err != nil || a.Method == "":
+	case a.Method == mcp.MethodPing && a.ID != nil:
+		_ = l.f.tell(ctx, out, l, mcp.Response(a.ID, []byte("{}")))
+	case a.ID != nil:
+		l.f.mu.Lock()
+		asker := l.asker
+		l.f.mu.Unlock()
+		if asker == nil || !asker.ask(message) {
+			_ = l.f.tell(ctx, out, l, mcp.ErrorResponse(a.ID, errNobodyAsked.Object()))
+		}
+	default:
+		l.f.mu.Lock()
+		defer l.f.mu.Unlock()
+		if l.shelf == nil {
+			return
+		}
+		for li := range l.shelf.listeners {
+			li.tell(message)
+		}
+	}
+}
