@@ -76,11 +76,19 @@ type round struct {
 		Contents      []struct{ Text string }    `json:"contents"`
 		Capabilities  map[string]json.RawMessage `json:"capabilities"`
 	} `json:"result"`
-	Error *struct {
-		Code    int             `json:"code"`
-		Message string          `json:"message"`
-		Data    json.RawMessage `json:"data"`
-	} `json:"error"`
+	Error *roundError `json:"error"`
+}
+
+type roundError struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data"`
+}
+
+// mayComeAgain reports whether berth could not say just now.
+func (r round) mayComeAgain() bool {
+	var data struct{ Retryable bool }
+	return r.Error != nil && json.Unmarshal(r.Error.Data, &data) == nil && data.Retryable
 }
 
 func (r round) String() string { return fmt.Sprintf("%d %s", r.status, r.text) }
