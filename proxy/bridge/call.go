@@ -73,7 +73,7 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 			l.giveBack(false)
 			return nil, err
 		}
-		if again && l.id != "" && outbound.DeniesSession(response.Status) {
+		if again && l.id != "" && response.ask == nil && outbound.DeniesSession(response.Status) {
 			response.close()
 			l.giveBack(true)
 			continue
