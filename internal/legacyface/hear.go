@@ -15,7 +15,7 @@ func (s *session) Hear(message []byte) {
 		if err != nil {
 			return // it is no message; those before it stand
 		}
-		s.hear(one)
+		s.hear(bytes.TrimSpace(one))
 	}
 }
 
