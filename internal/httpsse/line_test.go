@@ -192,3 +192,21 @@ func TestAQuestionToNobody(t *testing.T) {
 		}
 	})
 }
+
+// A body that does not end holds up nobody for ever: the message was taken.
+func TestABodyThatDoesNotEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, httpsse.Options{})
+		session := s.open()
+		s.takes = func(w http.ResponseWriter, r *http.Request, _ string) bool {
+			w.WriteHeader(http.StatusAccepted)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+			return true
+		}
+		began := time.Now()
+		if response := s.do(wire.MethodPost, request("1", "tools/call"), session...); response.Status != 200 || time.Since(began) != 30*time.Second {
+			t.Errorf("got %d after %v", response.Status, time.Since(began))
+		}
+	})
+}

@@ -17,6 +17,6 @@
 // From then on the session is unknown, as it is to any other process: nothing is stored.
 //
 // It costs, of a stream, at most 256 messages or 1 MiB, or one larger message; as much of all
-// streams of a session together that have ended, for five minutes. A reader that falls behind
-// that is cut off. Modern requests are refused in the words of a legacy server.
+// streams of a session together that have ended, for five minutes; and 64 KiB of a standing
+// stream that nobody reads. A reader that falls behind is cut off. Modern requests are refused in the words of a legacy server.
 package legacyface

@@ -46,7 +46,7 @@ func (s *session) read(ctx context.Context, from *stream, after int) (*wire.Resp
 func (s *session) stream(number int) *stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if number == s.standing.number {
+	if number == standing {
 		return s.standing
 	}
 	return s.streams[number]

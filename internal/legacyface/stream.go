@@ -15,7 +15,11 @@ import (
 const (
 	maxKept      = 256
 	maxKeptBytes = 1 << 20
+	maxUnheard   = 64 << 10 // bytes of the standing stream while nobody reads it
 )
+
+// standing is the number of the stream that belongs to no call.
+const standing = 0
 
 var (
 	errStands = errors.New("legacyface: another reads the stream")
@@ -68,8 +72,11 @@ func (s *stream) push(event string) {
 	}
 	raw := []byte("id: " + eventID(s.number, s.first+len(s.events)) + "\n" + event)
 	s.events, s.size = append(s.events, raw), s.size+len(raw)
-	drop := 0
-	for len(s.events)-drop > 1 && (len(s.events)-drop > maxKept || s.size > maxKeptBytes) {
+	drop, most := 0, maxKeptBytes
+	if s.number == standing && s.reader == nil {
+		most = maxUnheard
+	}
+	for len(s.events)-drop > 1 && (len(s.events)-drop > maxKept || s.size > most) {
 		s.size -= len(s.events[drop])
 		drop++
 	}

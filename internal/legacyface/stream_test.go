@@ -13,17 +13,19 @@ import (
 
 // A stream is bounded in messages and in bytes, but for the last message.
 func TestWhatAStreamKeeps(t *testing.T) {
-	for name, c := range map[string]struct{ message, least, most int }{
-		"many":      {1, maxKept, maxKept},
-		"large":     {maxKeptBytes / 8, 7, 7},
-		"too large": {maxKeptBytes + 1, 1, 1},
+	for name, c := range map[string]struct {
+		number, message, count, want int
+	}{
+		"many":             {1, 1, 2 * maxKept, maxKept},
+		"large":            {1, maxKeptBytes / 8, 20, 7},
+		"too large":        {1, maxKeptBytes + 1, 3, 1},
+		"while none reads": {standing, maxUnheard / 4, 20, 3},
 	} {
-		s := &stream{}
-		for range 2 * maxKept {
+		s := &stream{number: c.number}
+		for range c.count {
 			s.add(make([]byte, c.message))
 		}
-		events, size := s.kept()
-		if events < c.least || events > c.most || size > max(maxKeptBytes, c.message+100) {
+		if events, size := s.kept(); events != c.want || size > max(maxKeptBytes, c.message+100) {
 			t.Errorf("%s: keeps %d events, %d bytes", name, events, size)
 		}
 		if _, err := s.read(t.Context(), 0, func() {}); !errors.Is(err, errGone) {
