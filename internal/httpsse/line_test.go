@@ -1,6 +1,7 @@
 package httpsse_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -125,7 +126,9 @@ func TestAPostThatIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, httpsse.Options{})
 		session := s.open()
+		over := make(chan struct{})
 		s.takes = func(_ http.ResponseWriter, r *http.Request, body string) bool {
+			defer close(over)
 			time.Sleep(time.Hour)
 			s.last().say <- message(result(string(mcp.ID([]byte(body))), "x"))
 			<-r.Context().Done()
@@ -135,6 +138,34 @@ func TestAPostThatIsHeld(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 		s.do(wire.MethodDelete, "", session...)
+		s.ended()
+		select {
+		case <-over:
+		default:
+			t.Error("the POST outlives its session")
+		}
+	})
+}
+
+// A client that hangs up does not take back what it has said.
+func TestAHangUpTakesNothingBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, httpsse.Options{})
+		session := s.open()
+		taken := make(chan error, 1)
+		s.takes = func(w http.ResponseWriter, r *http.Request, _ string) bool {
+			time.Sleep(time.Minute)
+			taken <- r.Context().Err()
+			return true
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := s.send(ctx, wire.MethodPost, request("1", "tools/call"), 0, session...); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if err := <-taken; err != nil {
+			t.Errorf("the server saw %v", err)
+		}
 	})
 }
 

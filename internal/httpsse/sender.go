@@ -141,7 +141,7 @@ func resolve(at *url.URL, announced string) (endpoint *url.URL, ok bool) {
 		return nil, false
 	}
 	endpoint = at.ResolveReference(named)
-	if endpoint.Scheme != at.Scheme || origin(endpoint) != origin(at) || endpoint.Opaque != "" || named.User != nil {
+	if endpoint.Scheme != at.Scheme || origin(endpoint) != origin(at) || named.User != nil {
 		return nil, false
 	}
 	endpoint.Host, endpoint.User, endpoint.Fragment, endpoint.RawFragment = at.Host, at.User, "", ""

@@ -81,6 +81,7 @@ func TestTheEndpoint(t *testing.T) {
 		"//a/messages/?session=0":           200,
 		"http://A:80/messages/?session=0#x": 200,
 		"http://a:81/messages/":             502,
+		"https://a:80/messages/":            502,
 		"https://a/messages/":               502,
 		"http://b/messages/":                502,
 		"//b/messages/":                     502,
@@ -158,6 +159,30 @@ func TestAClientThatLeavesEarly(t *testing.T) {
 			t.Error("the stream is open")
 		}
 	})
+}
+
+// Also while the stream does not begin.
+func TestAClientThatLeavesEarlier(t *testing.T) {
+	for name, head := range map[string]bool{"before the head": false, "before the endpoint": true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer(t, httpsse.Options{})
+			s.opens = func(w http.ResponseWriter, r *http.Request) bool {
+				if head {
+					w.Header().Set("Content-Type", "text/event-stream")
+					_ = http.NewResponseController(w).Flush()
+				}
+				<-r.Context().Done()
+				return true
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			began := time.Now()
+			_, err := s.send(ctx, wire.MethodPost, opens, 0)
+			if failed, ok := errors.AsType[*exchange.SendError](err); !ok || failed.Sent || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+				t.Errorf("%s: got %v after %v", name, err, time.Since(began))
+			}
+		})
+	}
 }
 
 // The stream outlives the request that opened it.

@@ -79,13 +79,13 @@ func (c *call) answer() {
 	}
 }
 
-// finish ends a call with a response, which is copied. The caller holds mu.
+// finish ends a call with a response. The caller holds mu.
 func (s *session) finish(c *call, response []byte, failed *mcp.Error) {
 	delete(s.calls, c.key)
 	s.used = time.Now()
 	c.failed = failed
 	if c.stream == nil {
-		c.response = bytes.Clone(response)
+		c.response = response
 		c.answer()
 		return
 	}

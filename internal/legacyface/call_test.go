@@ -204,6 +204,23 @@ func TestAnAnswerMayComeBeforeTheMessageIsTaken(t *testing.T) {
 	})
 }
 
+// Of an answer and a refusal that come at once, the answer counts.
+func TestAnAnswerBesideARefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{})
+		c := r.open()
+		r.say = func(message string) (*wire.Response, error) {
+			c.line.hear(result(string(mcp.ID([]byte(message))), "x"))
+			return nil, &exchange.SendError{Err: io.ErrUnexpectedEOF, Sent: true}
+		}
+		for range 50 {
+			if got := readAll(t, c.post(request("1", "tools/list", ""))); got != result("1", "x") {
+				t.Fatalf("got %s", got)
+			}
+		}
+	})
+}
+
 func TestAnAnswerThatCannotBeReadEndsItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newRig(t, Options{}).open()

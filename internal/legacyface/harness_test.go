@@ -22,6 +22,7 @@ type rig struct {
 
 	// What stands in for what a server does otherwise; nil: it does that.
 	dial func() (*wire.Response, error)
+	met  func(Listener)
 	say  func(message string) (*wire.Response, error)
 	mute bool // it does not answer initialize
 
@@ -53,6 +54,9 @@ func (r *rig) Dial(_ context.Context, _ *exchange.Request, _ time.Duration, hear
 		if answer, err := r.dial(); answer != nil || err != nil {
 			return nil, answer, err
 		}
+	}
+	if r.met != nil {
+		r.met(hears)
 	}
 	l := &fakeLine{rig: r, hears: hears}
 	r.mu.Lock()

@@ -32,7 +32,9 @@ func TestWhereQuestionsGo(t *testing.T) {
 
 		first := eventsOf(t, c.post(request("1", "prompts/get", `"n":1`)))
 		last := eventsOf(t, c.post(request("2", "resources/read", `"n":2`)))
-		list := c.later(request("3", "tools/list", `"n":3`))
+		list := eventsOf(t, c.post(request("3", "tools/list", `"n":3,"_meta":{"progressToken":3}`)))
+		plain := make(chan *wire.Response, 1)
+		go func() { plain <- c.post(request("4", "tools/call", `"n":4`), "Accept", "application/json") }()
 		said = c.line.heard()
 		c.line.hear(ask("3"))
 		last.wants("", ask("3"))
@@ -41,7 +43,9 @@ func TestWhereQuestionsGo(t *testing.T) {
 		c.line.hear(ask("4"))
 		first.wants("", ask("4"))
 		c.line.hear(result(idOf(t, said, `"n":3`), "x"))
-		readAll(t, <-list)
+		list.wants("", result("3", "x"), "EOF")
+		c.line.hear(result(idOf(t, said, `"n":4`), "x"))
+		readAll(t, <-plain)
 	})
 }
 
@@ -77,6 +81,7 @@ func TestAnswersToQuestions(t *testing.T) {
 		withdrawal := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`
 		c.line.hear(request("2", "roots/list", ""))
 		c.line.hear(withdrawal)
+		c.status(wire.MethodPost, result("2", "late"))
 		c.line.hear(request("3", "roots/list", ""))
 		c.line.hear(result(own, "done"))
 		call.wants(request("2", "roots/list", ""), withdrawal, request("3", "roots/list", ""), result("1", "done"), "EOF")
@@ -115,8 +120,11 @@ func TestTheStandingStream(t *testing.T) {
 		progress := `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"of a task","progress":1}}`
 		c.line.hear(log("1"))
 		c.line.hear(progress)
+		c.post(request("1", "tools/call", "")).Body.Close()
+		odd := `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}`
+		c.line.hear(odd)
 		standing := eventsOf(t, c.get())
-		standing.wants(log("1"), progress)
+		standing.wants(log("1"), progress, odd)
 		if got := c.status(wire.MethodGet, ""); got != wire.StatusConflict {
 			t.Errorf("of a second one: got %d", got)
 		}

@@ -42,23 +42,25 @@ func TestASessionThatIsNotOpened(t *testing.T) {
 	for name, c := range map[string]struct {
 		dial     func() (*wire.Response, error)
 		say      func(string) (*wire.Response, error)
+		met      func(Listener)
 		does     func(*fakeLine, string)
 		status   int
 		sent, in bool // the error's: Sent and TimedOut
 	}{
-		"a refusal":          {dial: func() (*wire.Response, error) { return refusal(), nil }, status: 403},
-		"no connection":      {dial: func() (*wire.Response, error) { return nil, unsent }},
-		"a refusal later":    {say: func(string) (*wire.Response, error) { return refusal(), nil }, status: 403},
-		"a break":            {say: func(string) (*wire.Response, error) { return nil, unsent }},
-		"a JSON-RPC error":   {does: func(l *fakeLine, id string) { l.hear(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32602}}`) }, status: 200},
-		"no version":         {does: func(l *fakeLine, id string) { l.hear(result(id, "x")) }, status: 200},
-		"a line that breaks": {does: func(l *fakeLine, id string) { l.hears.Lost(LostBecause("x", "y")) }, sent: true},
-		"silence":            {does: func(l *fakeLine, id string) {}, sent: true, in: true},
+		"a refusal":           {dial: func() (*wire.Response, error) { return refusal(), nil }, status: 403},
+		"no connection":       {dial: func() (*wire.Response, error) { return nil, unsent }},
+		"a line lost at once": {met: func(l Listener) { l.Lost(LostBecause("x", "y")) }},
+		"a refusal later":     {say: func(string) (*wire.Response, error) { return refusal(), nil }, status: 403},
+		"a break":             {say: func(string) (*wire.Response, error) { return nil, unsent }},
+		"a JSON-RPC error":    {does: func(l *fakeLine, id string) { l.hear(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32602}}`) }, status: 200},
+		"no version":          {does: func(l *fakeLine, id string) { l.hear(result(id, "x")) }, status: 200},
+		"a line that breaks":  {does: func(l *fakeLine, id string) { l.hears.Lost(LostBecause("x", "y")) }, sent: true},
+		"silence":             {does: func(l *fakeLine, id string) {}, sent: true, in: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, Options{})
-				r.mute, r.dial, r.say = true, c.dial, c.say
+				r.mute, r.dial, r.say, r.met = true, c.dial, c.say, c.met
 				type outcome struct {
 					*wire.Response
 					error
@@ -116,6 +118,10 @@ func TestALineThatIsLost(t *testing.T) {
 			t.Error("the line is open")
 		}
 		c.line.hear(result("9", "late"))
+		c.line.hear(request("9", "ping", ""))
+		if said := c.line.heard(); len(said) != 0 {
+			t.Errorf("the server was told %q", said)
+		}
 	})
 }
 
@@ -228,6 +234,39 @@ func TestAStreamIsResumed(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		if got := c.status(wire.MethodGet, "", mcp.HeaderLastEvent, primed); got != wire.StatusBadRequest {
 			t.Errorf("later: got %d", got)
+		}
+	})
+}
+
+// What a server says before it is greeted is heard, and cannot be answered.
+func TestAServerThatSpeaksFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{})
+		early := `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`
+		r.met = func(l Listener) {
+			l.Hear([]byte(request("0", "ping", "")))
+			l.Hear([]byte(early))
+		}
+		c := r.open()
+		eventsOf(t, c.get()).wants(early)
+	})
+}
+
+// The ended streams of a session are bounded together, in messages too.
+func TestMessagesOfEndedStreamsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{})
+		c := r.open()
+		for range 2 {
+			response := c.post(request("1", "tools/call", `"_meta":{"progressToken":1}`))
+			for range maxKept / 2 {
+				c.line.hear(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}`)
+			}
+			c.line.hear(result(idOf(t, c.line.heard(), "tools/call"), "x"))
+			readAll(t, response)
+		}
+		if kept := len(r.face.sessions[c.session].ended); kept != 1 {
+			t.Errorf("%d streams are kept", kept)
 		}
 	})
 }
