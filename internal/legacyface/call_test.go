@@ -209,14 +209,17 @@ func TestAnAnswerBesideARefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{})
 		c := r.open()
-		r.say = func(message string) (*wire.Response, error) {
-			c.line.hear(result(string(mcp.ID([]byte(message))), "x"))
-			return nil, &exchange.SendError{Err: io.ErrUnexpectedEOF, Sent: true}
+		s := r.face.sessions[c.session]
+		call, refused := s.enter(&mcp.Call{ID: []byte("1"), Method: mcp.MethodListTools}, false)
+		if refused != nil {
+			t.Fatal(refused)
 		}
-		for range 50 {
-			if got := readAll(t, c.post(request("1", "tools/list", ""))); got != result("1", "x") {
-				t.Fatalf("got %s", got)
-			}
+		c.line.hear(result(call.key, "x"))
+		if s.abandon(call) {
+			t.Error("an answered call was given up")
+		}
+		if s.miss(call, said{err: io.ErrUnexpectedEOF}); string(call.response) != result("1", "x") || call.failed != nil {
+			t.Errorf("got %s, %v", call.response, call.failed)
 		}
 	})
 }
