@@ -49,6 +49,9 @@ func failureOf(err error) *failure {
 	return f
 }
 
+// lost is that of an answer that broke off here.
+func lost() *failure { return &failure{Lost: true, exchangeFlags: exchangeFlags{Sent: true}} }
+
 // cause is what the sender is told.
 func (f *failure) cause() error {
 	switch {

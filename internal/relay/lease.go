@@ -16,6 +16,7 @@ func (m *Mailbox) beat(ctx context.Context) {
 		if err := m.renew(ctx); err != nil && ctx.Err() == nil {
 			m.log.Debug("the lease of this berth's mailbox was not renewed", "error", err)
 		}
+		m.unsaid.again(ctx)
 		m.peers.check(ctx, m.stands)
 		select {
 		case <-ctx.Done():

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -398,5 +399,94 @@ func TestAnIdleMailboxAsksLittle(t *testing.T) {
 		if ops := b.line.ops.Load() - before; ops > 25 {
 			t.Errorf("got %d operations in a minute", ops)
 		}
+	})
+}
+
+// The reader hears of it late, and not only when all has expired.
+func TestAnAnswerThatCouldNotBeWrittenBreaksOff(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there, here := w.start(endless(make(chan time.Time, 1))), w.start(nobody)
+		response := here.pass(t, there)
+		there.line.cut.Store(true)
+		time.AfterFunc(22*time.Second, func() { there.line.cut.Store(false) })
+		began := time.Now()
+		if _, err := io.Copy(io.Discard, response.Body); !errors.Is(err, ErrLost) || time.Since(began) > 40*time.Second {
+			t.Errorf("got %v after %v", err, time.Since(began))
+		}
+		_ = response.Body.Close()
+		time.Sleep(2 * paceMost)
+	})
+}
+
+func TestAnAnswerIsCalledOffOnceTheStoreIsBack(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		ended := make(chan time.Time, 1)
+		there, here := w.start(endless(ended)), w.start(nobody)
+		response := here.pass(t, there)
+		here.line.cut.Store(true)
+		_ = response.Body.Close()
+		time.Sleep(12 * time.Second)
+		here.line.cut.Store(false)
+		began := time.Now()
+		if took := (<-ended).Sub(began); took > 2*paceMost {
+			t.Errorf("it ended %v later", took)
+		}
+		time.Sleep(2 * paceMost)
+	})
+}
+
+// A fail-over of the store may lose that a request was taken.
+func TestARequestIsExecutedOnceThoughTheStoreForgetsThat(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		var executed atomic.Int64
+		there, here := w.start(counted(&executed, saying("once"))), w.start(nobody)
+		offer := w.keep("relay:exchange:")
+		readAll(t, here.pass(t, there))
+		id := strings.TrimPrefix(offer.key, "relay:exchange:")
+		if err := w.store.Put(t.Context(), offer.key, offer.value, 20*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.store.Notify(t.Context(), topicOf(there.Name()), notice{kind: offered, id: id, from: here.Name()}.String()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if n := executed.Load(); n != 1 {
+			t.Errorf("got %d executions, want 1", n)
+		}
+	})
+}
+
+// What the parts of an answer say is sealed for their places.
+func TestPartsCannotBeExchanged(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there, here := w.start(func(context.Context, *exchange.Request) (*wire.Response, error) {
+			response, body := stream(events)
+			go func() {
+				defer body.Close()
+				for n := range 5 {
+					_, _ = body.Write([]byte{byte('0' + n)})
+					time.Sleep(time.Second)
+				}
+			}()
+			return response, nil
+		}), w.start(nobody)
+		response := here.pass(t, there)
+		time.Sleep(10 * time.Second)
+		id := ""
+		for _, key := range w.left() {
+			if rest, found := strings.CutPrefix(key, "relay:exchange:"); found {
+				id = rest
+			}
+		}
+		second, err := w.store.Get(t.Context(), partKey(id, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = w.store.Put(t.Context(), partKey(id, 1), second.Value, time.Minute)
+		if body, err := io.ReadAll(response.Body); !errors.Is(err, ErrLost) || len(body) > 0 {
+			t.Errorf("got %q and %v", body, err)
+		}
+		_ = response.Body.Close()
+		time.Sleep(2 * paceMost)
 	})
 }

@@ -57,9 +57,10 @@ type Mailbox struct {
 	log   *slog.Logger
 	life  time.Duration // of a lease
 
-	open  openExchanges
-	peers peers
-	left  atomic.Bool // Run has ended
+	open   openExchanges
+	peers  peers
+	unsaid backlog
+	left   atomic.Bool // Run has ended
 
 	mu    sync.Mutex // guards the field below
 	until time.Time  // when the lease runs out, at the earliest

@@ -11,6 +11,9 @@ import (
 	"berth/internal/wire"
 )
 
+// offerPatience is how long an offer waits to be taken, in lives of a lease.
+const offerPatience = 2
+
 // offerSpare is how much longer an offer stands in the store than its sender waits, who then learns
 // whether it was taken.
 const offerSpare = 5 * time.Second
@@ -68,7 +71,7 @@ func (p *passed) offer(request *exchange.Request, wait time.Duration) error {
 	if err != nil {
 		return err
 	}
-	p.began, p.patience = time.Now(), 2*p.life
+	p.began, p.patience = time.Now(), offerPatience*p.life
 	life := p.patience + offerSpare
 	if wait > 0 {
 		life = min(life, wait+offerSpare)

@@ -129,22 +129,32 @@ func (p *passed) begin() (end func()) {
 // clear removes what only this berth removes, and has the addressee remove the rest. What is left
 // expires.
 func (p *passed) clear(ctx context.Context) {
-	_ = p.store.Delete(ctx, recordKey(p.id))
-	switch {
-	case p.over != nil:
-		if p.acked {
-			_ = p.store.Delete(ctx, readKey(p.id))
-		}
-	case p.offered == "" || p.back:
-		if p.offered != "" {
-			_ = p.store.RemoveMember(ctx, inboxKey(p.to), p.offered)
-		}
-		if p.blob {
-			_ = storage.DeleteBlob(ctx, p.store, requestKey(p.id))
-		}
-	default:
-		end := notice{kind: closed, id: p.id, n: p.next}.String()
-		_ = p.store.AddMember(ctx, inboxKey(p.to), end, exchangeLife, 0)
-		_ = p.store.Notify(ctx, topicOf(p.to), end)
+	if p.over == nil && p.offered != "" && !p.back {
+		p.unsaid.do(ctx, p.tellClosed)
+		return
 	}
+	_ = p.store.Delete(ctx, recordKey(p.id))
+	if p.acked {
+		_ = p.store.Delete(ctx, readKey(p.id))
+	}
+	if p.back {
+		_ = p.store.RemoveMember(ctx, inboxKey(p.to), p.offered)
+	}
+	if p.blob && p.over == nil {
+		_ = storage.DeleteBlob(ctx, p.store, requestKey(p.id))
+	}
+}
+
+// tellClosed tells the addressee that the answer is not read any more. Without the record it takes
+// nothing, and in time finds out by itself.
+func (p *passed) tellClosed(ctx context.Context) error {
+	if err := p.store.Delete(ctx, recordKey(p.id)); err != nil {
+		return err
+	}
+	end := notice{kind: closed, id: p.id, n: p.next}.String()
+	if err := p.store.AddMember(ctx, inboxKey(p.to), end, exchangeLife, 0); err != nil {
+		return err
+	}
+	_ = p.store.Notify(ctx, topicOf(p.to), end) // the addressee looks by itself
+	return nil
 }

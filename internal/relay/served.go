@@ -26,6 +26,8 @@ type served struct {
 	over          chan struct{} // closed when nothing is written any more
 
 	parts   atomic.Int64 // of the answer, written so far
+	ended   bool         // the last one was
+	took    bool         // the request
 	version uint64       // of the record: take's, then keep's
 }
 
@@ -56,21 +58,22 @@ func (e *served) answer(ctx context.Context, request *exchange.Request) *failure
 	return e.write(ctx, response)
 }
 
-// end writes the last part, unless nobody would read it.
+// end writes the last part, unless it is written or nobody would read it.
 func (e *served) end(ctx context.Context, f *failure) {
+	if f != nil && ctx.Err() == nil {
+		_ = e.put(ctx, part{End: true, Failure: f}) // else the sender finds that the record has expired
+	}
 	cause := context.Cause(ctx)
+	if e.ended || cause == nil || errors.Is(cause, errClosed) { // what is closed, close sees to
+		return
+	}
 	ctx, cancel := aside(ctx)
 	defer cancel()
-	switch {
-	case cause == nil && f == nil: // it is written
-	case cause == nil:
-		_ = e.put(ctx, part{End: true, Failure: f}) // the sender finds that the record expires
-	case errors.Is(cause, errLeft):
-		_ = e.put(ctx, part{End: true, Failure: &failure{Lost: true, exchangeFlags: exchangeFlags{Sent: true}}})
-	case errors.Is(cause, errClosed): // who closed it is heard in close
-	default:
-		e.clear(ctx, e.id, int(e.count.Load()), int(e.parts.Load()))
+	if errors.Is(cause, errLeft) {
+		_ = e.put(ctx, part{End: true, Failure: lost()})
+		return
 	}
+	e.clear(ctx, e.id, int(e.count.Load()), int(e.parts.Load()))
 }
 
 // take takes the request, and returns it if nobody else has it, or had it before. An error that does
@@ -128,7 +131,7 @@ func (e *served) swap(ctx context.Context, version uint64) error {
 			err = nil // it was not acknowledged
 		}
 		if err == nil {
-			e.version = standing.Version
+			e.version, e.took = standing.Version, true
 		}
 		if !errors.Is(err, storage.ErrUnavailable) {
 			return err

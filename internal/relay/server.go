@@ -2,7 +2,6 @@ package relay
 
 import (
 	"context"
-	"crypto/rand"
 	"sync"
 	"time"
 )
@@ -16,11 +15,12 @@ type server struct {
 
 	mu     sync.Mutex // guards the fields below
 	byID   map[string]*served
-	places int // taken of MaxServed
+	places int                  // taken of MaxServed
+	before map[string]time.Time // what was taken, until its offer has expired for certain
 }
 
 func newServer(m *Mailbox, handle Handle) *server {
-	return &server{Mailbox: m, handle: handle, missed: make(chan struct{}, 1), byID: make(map[string]*served)}
+	return &server{Mailbox: m, handle: handle, missed: make(chan struct{}, 1), byID: make(map[string]*served), before: make(map[string]time.Time)}
 }
 
 // watch hears notices until ctx ends, or the store is closed.
@@ -42,6 +42,7 @@ func (s *server) watch(ctx context.Context) {
 func (s *server) look(ctx context.Context) {
 	for {
 		s.readInbox(ctx)
+		s.forgetTaken()
 		again := time.NewTimer(s.lookAgain())
 		select {
 		case <-ctx.Done():
@@ -88,66 +89,6 @@ func (s *server) hear(ctx context.Context, text string) {
 		s.close(ctx, n)
 	case written, read:
 		s.open.rise(n.id, n.n)
-	}
-}
-
-// begin sees to an offer, unless that is being done.
-func (s *server) begin(ctx context.Context, n notice) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.byID[n.id] != nil {
-		return
-	}
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	e := &served{server: s, id: n.id, from: n.from, offer: n.String(), nonce: rand.Text(), cancel: cancel, over: make(chan struct{})}
-	if e.refused = s.places >= MaxServed; !e.refused {
-		s.places++
-	}
-	s.byID[n.id] = e
-	e.openExchange = s.open.add(n.id, cancel)
-	s.running.Go(func() {
-		defer s.forget(e)
-		e.serve(ctx)
-	})
-}
-
-func (s *server) forget(e *served) {
-	e.cancel(nil)
-	close(e.over)
-	s.open.remove(e.id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.byID, e.id)
-	if !e.refused {
-		s.places--
-	}
-}
-
-// close ends an answer that its reader has closed after so many parts, and removes the others.
-func (s *server) close(ctx context.Context, n notice) {
-	s.mu.Lock()
-	e := s.byID[n.id]
-	s.mu.Unlock()
-	if e != nil {
-		e.cancel(errClosed)
-	}
-	s.running.Go(func() {
-		if e != nil {
-			<-e.over
-		}
-		ctx, cancel := aside(ctx)
-		defer cancel()
-		s.clear(ctx, n.id, n.n, n.n+window+1)
-		_ = s.store.RemoveMember(ctx, inboxKey(s.name), n.String()) // it is looked at again
-	})
-}
-
-// clear removes what is left of an exchange: parts from one to before another.
-func (s *server) clear(ctx context.Context, id string, from, to int) {
-	_ = s.store.Delete(ctx, recordKey(id)) // what cannot be removed expires
-	_ = s.store.Delete(ctx, readKey(id))
-	for n := from; n < to; n++ {
-		_ = s.store.Delete(ctx, partKey(id, n))
 	}
 }
 

@@ -27,7 +27,8 @@ type world struct {
 	berths []*berth
 	dies   bool // a berth does, so that something is left to expire
 
-	mu   sync.Mutex      // guards the field below
+	mu   sync.Mutex // guards the fields below
+	kept *kept
 	seen map[string]bool // keys and lists that were written
 }
 
@@ -71,9 +72,25 @@ func (w *world) note(key string, value []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.seen[key] = true
+	if w.kept != nil && w.kept.key == "" && strings.HasPrefix(key, w.kept.prefix) {
+		w.kept.key, w.kept.value = key, bytes.Clone(value)
+	}
 	if bytes.Contains(value, []byte(secret)) {
 		w.t.Errorf("%s holds a secret in plain", key)
 	}
+}
+
+// kept is the first record with such a key that was written.
+type kept struct {
+	prefix, key string
+	value       []byte
+}
+
+func (w *world) keep(prefix string) *kept {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.kept = &kept{prefix: prefix}
+	return w.kept
 }
 
 // line is a berth's way to the store.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"berth/internal/exchange"
-	"berth/internal/storage"
 	"berth/internal/wire"
 )
 
@@ -76,11 +75,11 @@ func (e *served) broken(ctx context.Context, err error) *failure {
 		return nil
 	}
 	e.log.Warn("an answer to another berth could not be written to the store", "berth", e.from, "error", err)
-	return &failure{Lost: true, exchangeFlags: exchangeFlags{Sent: true}}
+	return lost()
 }
 
 // put writes the next part once there is room for it, and tells the sender. The end of an exchange
-// has room always.
+// has room always, and outlasts a longer outage: without it the sender would wait for more.
 func (e *served) put(ctx context.Context, p part) error {
 	n := int(e.parts.Load())
 	if err := e.awaitRoom(ctx, n, p.End); err != nil {
@@ -94,10 +93,15 @@ func (e *served) put(ctx context.Context, p part) error {
 	if err != nil {
 		return err
 	}
-	if err := e.insist(ctx, func() error { return e.store.Put(ctx, partKey(e.id, n), token, exchangeLife) }); err != nil {
+	patience := e.life
+	if p.End {
+		patience = exchangeLife
+	}
+	if err := insist(ctx, patience, func() error { return e.store.Put(ctx, partKey(e.id, n), token, exchangeLife) }); err != nil {
 		return err
 	}
 	e.parts.Store(int64(n) + 1)
+	e.ended = p.End
 	_ = e.store.Notify(ctx, topicOf(e.from), notice{kind: written, id: e.id, n: n + 1}.String()) // the sender looks by itself
 	return nil
 }
@@ -123,20 +127,4 @@ func (e *served) awaitRoom(ctx context.Context, n int, end bool) error {
 		timer.Stop()
 	}
 	return nil
-}
-
-// insist repeats an operation while the store is away, for as long as a lease lives.
-func (m *Mailbox) insist(ctx context.Context, operation func() error) error {
-	began := time.Now()
-	for {
-		err := operation()
-		if !errors.Is(err, storage.ErrUnavailable) || time.Since(began) > m.life {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(paceFirst / 2):
-		}
-	}
 }
