@@ -12,11 +12,15 @@ import (
 func (s *server) begin(ctx context.Context, n notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, taken := s.before[n.id]; taken || s.byID[n.id] != nil {
+	if s.byID[n.id] != nil {
+		return
+	}
+	if _, taken := s.before[n.id]; taken {
+		s.running.Go(func() { s.unlist(ctx, n) })
 		return
 	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	e := &served{server: s, id: n.id, from: n.from, offer: n.String(), nonce: rand.Text(), cancel: cancel, over: make(chan struct{})}
+	e := &served{server: s, id: n.id, from: n.from, offer: n, nonce: rand.Text(), cancel: cancel, over: make(chan struct{})}
 	if e.refused = s.places >= MaxServed; !e.refused {
 		s.places++
 	}
@@ -43,6 +47,13 @@ func (s *server) forget(e *served) {
 	}
 }
 
+// unlist takes a notice off the inbox. If that fails it is read again.
+func (s *server) unlist(ctx context.Context, n notice) {
+	ctx, cancel := aside(ctx)
+	defer cancel()
+	_ = s.store.RemoveMember(ctx, inboxKey(s.name), n.String())
+}
+
 // forgetTaken forgets what cannot be offered any more.
 func (s *server) forgetTaken() {
 	s.mu.Lock()
@@ -62,10 +73,10 @@ func (s *server) close(ctx context.Context, n notice) {
 		if e != nil {
 			<-e.over
 		}
-		ctx, cancel := aside(ctx)
+		clearing, cancel := aside(ctx)
 		defer cancel()
-		s.clear(ctx, n.id, n.n, n.n+window+1)
-		_ = s.store.RemoveMember(ctx, inboxKey(s.name), n.String()) // it is looked at again
+		s.clear(clearing, n.id, n.n, n.n+window+1)
+		s.unlist(ctx, n)
 	})
 }
 

@@ -243,28 +243,63 @@ func TestNothingIsPassedOnWithoutTheStore(t *testing.T) {
 	})
 }
 
+// For as long as leases live; those of both run out with it.
 func TestAnOutageInMidAnswerIsWaitedOut(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		there := w.start(func(context.Context, *exchange.Request) (*wire.Response, error) {
-			response, body := stream(events)
-			go func() {
-				defer body.Close()
-				for n := range 30 {
-					_, _ = body.Write([]byte{byte('a' + n%26)})
-					time.Sleep(time.Second)
-				}
-			}()
-			return response, nil
+	for _, lasts := range []time.Duration{time.Second, 10 * time.Second, 14 * time.Second} {
+		inWorld(t, func(t *testing.T, w *world) {
+			there := w.start(func(context.Context, *exchange.Request) (*wire.Response, error) {
+				response, body := stream(events)
+				go func() {
+					defer body.Close()
+					for n := range 60 {
+						_, _ = body.Write([]byte{byte('a' + n%26)})
+						time.Sleep(time.Second)
+					}
+				}()
+				return response, nil
+			})
+			here := w.start(nobody)
+			response := here.pass(t, there)
+			for _, b := range w.berths {
+				time.AfterFunc(19*time.Second, func() { b.line.cut.Store(true) })
+				time.AfterFunc(19*time.Second+lasts, func() { b.line.cut.Store(false) })
+			}
+			if body := readAll(t, response); len(body) != 60 || !strings.HasPrefix(body, "abcdefghijklmnopqrstuvwxyzabc") {
+				t.Errorf("an outage of %v: got %q", lasts, body)
+			}
+			time.Sleep(2 * paceMost)
 		})
+	}
+}
+
+func TestWhatIsReadMayBeToldLate(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there := w.start(saying(strings.Repeat("x", 3*window*partSize)))
 		here := w.start(nobody)
 		response := here.pass(t, there)
-		for _, b := range w.berths {
-			time.AfterFunc(10*time.Second, func() { b.line.cut.Store(true) })
-			time.AfterFunc(20*time.Second, func() { b.line.cut.Store(false) })
+		time.Sleep(time.Minute)
+		here.line.noRead.Store(true)
+		time.AfterFunc(10*time.Second, func() { here.line.cut.Store(true) })
+		time.AfterFunc(11*time.Second, func() {
+			here.line.noRead.Store(false)
+			here.line.cut.Store(false)
+		})
+		if n := len(readAll(t, response)); n != 3*window*partSize {
+			t.Errorf("got %d bytes", n)
 		}
-		if body := readAll(t, response); body != "abcdefghijklmnopqrstuvwxyzabcd" {
-			t.Errorf("got %q", body)
+	})
+}
+
+func TestAPartThatHasExpiredIsNotWaitedFor(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there, here := w.start(endless(make(chan time.Time, 1))), w.start(nobody)
+		response := here.pass(t, there)
+		time.Sleep(2 * exchangeLife)
+		began := time.Now()
+		if body, err := io.ReadAll(response.Body); !errors.Is(err, ErrLost) || len(body) > 0 || time.Since(began) > paceMost {
+			t.Errorf("got %d bytes and %v after %v", len(body), err, time.Since(began))
 		}
+		_ = response.Body.Close()
 		time.Sleep(2 * paceMost)
 	})
 }

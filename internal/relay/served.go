@@ -19,7 +19,7 @@ type served struct {
 	*server
 	*openExchange // counts the parts that were read
 	id, from      string
-	offer         string // the notice, as it lies in the inbox
+	offer         notice
 	nonce         string // of the record's note
 	refused       bool   // there was no place for it
 	cancel        context.CancelCauseFunc
@@ -37,7 +37,7 @@ func (e *served) serve(ctx context.Context) {
 		return // the offer is found again in the inbox
 	}
 	if err != nil {
-		e.removeOffer(ctx)
+		e.unlist(ctx, e.offer)
 		return
 	}
 	stop := e.peers.follow(e.from, func() { e.cancel(ErrGone) })
@@ -147,7 +147,7 @@ func (e *served) swap(ctx context.Context, version uint64) error {
 // keep removes the offer from the inbox, and renews the record until ctx ends. An exchange whose
 // record is gone is over.
 func (e *served) keep(ctx context.Context) {
-	e.removeOffer(ctx)
+	e.unlist(ctx, e.offer)
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
 	for {
@@ -165,10 +165,4 @@ func (e *served) keep(ctx context.Context) {
 			return
 		}
 	}
-}
-
-func (e *served) removeOffer(ctx context.Context) {
-	ctx, cancel := aside(ctx)
-	defer cancel()
-	_ = e.store.RemoveMember(ctx, inboxKey(e.name), e.offer) // it is looked at again
 }

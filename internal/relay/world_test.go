@@ -104,6 +104,7 @@ type line struct {
 	echo   atomic.Bool  // notices come three times
 	mute   atomic.Int64 // so many of the next swaps are done and not acknowledged
 	ops    atomic.Int64
+	noRead atomic.Bool                   // no record of what was read is taken
 	thawed atomic.Pointer[chan struct{}] // closed with the end of a standstill; nil without one
 }
 
@@ -146,6 +147,9 @@ func (l *line) Get(ctx context.Context, key string) (r storage.Record, err error
 
 func (l *line) Put(ctx context.Context, key string, value []byte, ttl time.Duration) error {
 	l.world.note(key, value)
+	if l.noRead.Load() && strings.HasPrefix(key, "relay:read:") {
+		return fmt.Errorf("%w: refused", storage.ErrUnavailable)
+	}
 	return l.do(ctx, func() error { return l.Store.Put(ctx, key, value, ttl) })
 }
 
