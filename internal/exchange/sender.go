@@ -17,6 +17,7 @@ type Request struct {
 	Host   string      // "": the URL's
 	Header wire.Header // of the request alone: it may be changed while that is sent
 	Body   []byte      // nil: none
+	Caller string      // opaque; names whose request it is; "": nobody known
 }
 
 // Sender sends requests to upstreams. It is used by many goroutines at once.
