@@ -26,11 +26,13 @@ func (r *streamReader) Read(b []byte) (int, error) {
 			r.rest, r.last = next.raw, next.number
 			continue
 		case over:
+			r.leave()
 			return 0, io.EOF
 		}
 		select {
 		case <-changed:
 		case <-r.ctx.Done():
+			r.leave()
 			return 0, context.Cause(r.ctx)
 		case <-r.closed:
 			return 0, errStreamClosed

@@ -1,0 +1,66 @@
+package stdio
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestUpdatesGoToThoseWhoSubscribed(t *testing.T) {
+	r := newRig(t, "server", shared)
+	a, b := r.open("a"), r.open("b")
+	for _, c := range []*client{a, b} {
+		whole(t, c.post(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"file:///x"}}`))
+	}
+	whole(t, b.post(`{"jsonrpc":"2.0","id":1,"method":"resources/unsubscribe","params":{"uri":"file:///x"}}`))
+	ofA, ofB := a.listen(""), b.listen("")
+	a.call("touch", "file:///x/part")
+	if m := ofA.message(); !strings.Contains(m, "resources/updated") {
+		t.Errorf("a: got %s", m)
+	}
+	for _, standing := range []*events{ofA, ofB} {
+		if m := standing.message(); !strings.Contains(m, "list_changed") {
+			t.Errorf("got %s, want the list's change", m)
+		}
+	}
+}
+
+// A subscription is the process's: ended for one session, it would end for all.
+func TestSubscriptionEndsWithTheLastWhoHasIt(t *testing.T) {
+	r := newRig(t, "server", shared)
+	a, b := r.open("a"), r.open("b")
+	subscribe := `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"file:///x"}}`
+	unsubscribe := strings.Replace(subscribe, "subscribe", "unsubscribe", 1)
+	whole(t, a.post(subscribe))
+	whole(t, b.post(subscribe))
+	sent := func() int64 {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.sessions[a.session].peer.next
+	}
+	before := sent()
+	if body := whole(t, a.post(unsubscribe)); !strings.Contains(body, `"result":{}`) || sent() != before {
+		t.Errorf("the first: got %s, %d sent", body, sent()-before)
+	}
+	if body := whole(t, b.post(unsubscribe)); !strings.Contains(body, `"result":{}`) || sent() != before+1 {
+		t.Errorf("the last: got %s, %d sent", body, sent()-before)
+	}
+}
+
+func TestLogLinesStayWithTheCallThatCanHaveCausedThem(t *testing.T) {
+	r := newRig(t, "server", shared)
+	a, b := r.open("a"), r.open("b")
+	answers := a.begin("1", "log", "mine")
+	if m := answers.message(); !strings.Contains(m, "mine") {
+		t.Errorf("got %s, want the line", m)
+	}
+	answers.text()
+	a.begin("1", "hang", "").message()
+	ofA := a.listen("")
+	if m := b.begin("1", "log", "secret").message(); strings.Contains(m, "secret") {
+		t.Errorf("got %s, want the line dropped", m)
+	}
+	b.call("touch", "")
+	if m := ofA.message(); !strings.Contains(m, "list_changed") {
+		t.Errorf("a heard %s", m)
+	}
+}
