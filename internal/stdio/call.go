@@ -9,8 +9,11 @@ import (
 	"berth/internal/mcp"
 )
 
-// maxCalls bounds what is in flight at a process.
-const maxCalls = 1024
+// What is remembered of a process: calls in flight, and those that have made tasks.
+const (
+	maxCalls = 1024
+	maxTasks = 256
+)
 
 // call is a request in flight at a process. The server's mutex guards it.
 type call struct {
@@ -19,7 +22,7 @@ type call struct {
 	id        []byte   // what the client calls it, raw
 	token     []byte   // the client's for progress, raw; nil: none is wished
 	method    string
-	taskID    string // whose result it waits for
+	taskID    string // of the task that it is about, or has made
 	begun     time.Time
 	cancelled bool
 
@@ -51,7 +54,7 @@ func (p *peer) begin(c *call, body []byte) *mcp.Error {
 	if refused := p.register(c); refused != nil {
 		return refused
 	}
-	p.note(c, body)
+	p.noteSubscription(c, body)
 	return p.dispatch(c, body)
 }
 
@@ -92,6 +95,15 @@ func (p *peer) finish(c *call, message []byte) {
 	if p.alone {
 		p.stop("its call is over")
 	}
+}
+
+// keepTask remembers a call that has made a task: what the process says of that is for its client.
+func (p *peer) keepTask(c *call, taskID string) {
+	if len(p.tasks) == maxTasks {
+		delete(p.tasks, slices.Min(slices.Collect(maps.Keys(p.tasks))))
+	}
+	c.taskID = taskID
+	p.tasks[c.number] = c
 }
 
 // cancel tells the process that a client wants no answer any more. A process that is silent about

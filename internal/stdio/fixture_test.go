@@ -2,6 +2,7 @@ package stdio
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -14,17 +15,35 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"berth/internal/exchange"
 )
 
 // modeVariable has this test binary be an MCP server over stdio.
 const modeVariable = "BERTH_STDIO_FIXTURE"
 
 func TestMain(m *testing.M) {
-	if mode := os.Getenv(modeVariable); mode != "" {
+	switch mode := os.Getenv(modeVariable); mode {
+	case "":
+		os.Exit(m.Run())
+	case "berth":
+		beBerth()
+	default:
 		(&fixture{mode: mode, answers: map[string]chan message{}}).run()
-		return
 	}
-	os.Exit(m.Run())
+}
+
+// beBerth runs a stubborn process, says which, and waits to be killed.
+func beBerth() {
+	s := New(Options{Command: []string{os.Args[0]}, Env: map[string]string{modeVariable: "stubborn"}})
+	request := &exchange.Request{Method: "POST", Body: []byte(opening)}
+	if _, err := s.Send(context.Background(), request, 0); err != nil {
+		fmt.Println(err)
+	}
+	for p := range s.peers {
+		fmt.Println(p.process.leader.Pid)
+	}
+	select {}
 }
 
 type message struct {
@@ -53,7 +72,6 @@ type fixture struct {
 	ready   bool
 	asked   atomic.Int64
 	count   atomic.Int64 // executions of "ask"
-	level   atomic.Pointer[string]
 	out     sync.Mutex
 	mu      sync.Mutex // guards the fields below
 	heard   []string   // notifications of the client's
@@ -242,6 +260,12 @@ func (f *fixture) call(m message) {
 			return
 		}
 		f.text(m, fmt.Sprint(cmd.Process.Pid))
+	case "task":
+		f.result(m, `{"task":{"taskId":"t-`+text+`","status":"working","ttl":1000}}`)
+		f.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, m.Params.Meta.Token))
+		f.say(`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"t-` + text + `","status":"completed"}}`)
+	case "mute":
+		os.Stdout.Close()
 	case "eat":
 		eaten := make([]byte, 1<<30)
 		for i := 0; i < len(eaten); i += 4096 {

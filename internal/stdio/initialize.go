@@ -13,18 +13,18 @@ import (
 func (s *Server) initialize(p patience, request *exchange.Request, message *mcp.Message) (*wire.Response, error) {
 	c := &message.Calls[0]
 	refused := s.checkOpening(request, message)
-	var place *peer
+	var at *peer
 	if refused == nil {
-		place, refused = s.place(request.Caller, bytes.Clone(request.Body))
+		at, refused = s.processFor(request.Caller, bytes.Clone(request.Body))
 	}
 	if refused != nil {
 		return refuse(refused, c.ID), nil
 	}
-	if _, err := await(p, place.ready); err != nil {
-		s.leave(place)
+	if _, err := await(p, at.ready); err != nil {
+		s.leave(at)
 		return nil, err
 	}
-	return s.open(place, request.Caller, c.ID), nil
+	return s.open(at, request.Caller, c.ID), nil
 }
 
 func (s *Server) checkOpening(request *exchange.Request, message *mcp.Message) *mcp.Error {
@@ -48,8 +48,8 @@ func (s *Server) checkOpening(request *exchange.Request, message *mcp.Message) *
 	return invalid
 }
 
-// place returns the process for a new session of this caller, which may still be starting.
-func (s *Server) place(caller string, body []byte) (*peer, *mcp.Error) {
+// processFor returns the process for a new session of this caller, which may still be starting.
+func (s *Server) processFor(caller string, body []byte) (*peer, *mcp.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.sessions) >= maxSessions {

@@ -25,7 +25,8 @@ type peer struct {
 	quit     chan struct{} // closed when it is to be stopped
 	process  *process      // nil before its start
 	calls    map[int64]*call
-	next     int64 // number of the last call
+	next     int64           // number of the last call
+	tasks    map[int64]*call // that have made a task
 	sessions map[*session]struct{}
 	told     bool // it got notifications/initialized
 	answered bool // initialize
@@ -52,7 +53,7 @@ func (s *Server) newPeer(opening []byte) (*peer, *mcp.Error) {
 	}
 	p := &peer{
 		server: s, ready: make(chan struct{}), opening: opening, quit: make(chan struct{}), calls: map[int64]*call{},
-		sessions: map[*session]struct{}{}, begun: now, touched: now, odd: map[string]bool{},
+		tasks: map[int64]*call{}, sessions: map[*session]struct{}{}, begun: now, touched: now, odd: map[string]bool{},
 	}
 	s.peers[p] = struct{}{}
 	s.keepSweeping()

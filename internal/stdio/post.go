@@ -64,7 +64,7 @@ func (s *Server) take(p patience, request *exchange.Request, calls []mcp.Call, r
 		if c := &calls[i]; c.Kind == mcp.KindRequest {
 			requests, bodies = append(requests, newCall(session, c, raws[i])), append(bodies, raws[i])
 		} else {
-			s.hear(session, c, raws[i])
+			s.tell(session, c, raws[i])
 		}
 	}
 	switch {
@@ -88,14 +88,14 @@ func answersInJSON(method string) bool {
 
 // answer answers a request in JSON. s.mu is held, and given back.
 func (s *Server) answer(p patience, c *call, body []byte) (*wire.Response, error) {
-	session, place := c.session.id, c.session.peer
+	session, at := c.session.id, c.session.peer
 	c.answer = make(chan []byte, 1)
 	var refused *mcp.Error
-	if c.method == mcp.MethodUnsubscribe && place.wanted(c, body) {
-		place.note(c, body)
+	if c.method == mcp.MethodUnsubscribe && at.wanted(c, body) {
+		at.noteSubscription(c, body)
 		c.deliver(mcp.Response(c.id, []byte("{}")))
 	} else {
-		refused = place.begin(c, body)
+		refused = at.begin(c, body)
 	}
 	s.mu.Unlock()
 	if refused != nil {

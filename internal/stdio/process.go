@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -22,7 +20,8 @@ type process struct {
 	log    *slog.Logger
 	timing timing
 	grace  time.Duration
-	done   chan struct{} // closed when it has ended and what it wrote was read
+	exited chan struct{} // closed when the leader has ended
+	done   chan struct{} // closed when what it wrote was read, too
 
 	reading sync.WaitGroup // of stdout and stderr
 
@@ -58,7 +57,7 @@ func (s *Server) spawn(receive func(p *process, line []byte)) (*process, error) 
 	log := s.options.Logger.With("pid", cmd.Process.Pid)
 	p := &process{
 		leader: cmd.Process, begun: time.Now(), in: newQueue(files[1], s.timing.stuck), said: &stderr{log: log},
-		stdout: files[2], errors: files[4], log: log, timing: s.timing, grace: s.options.Grace, done: make(chan struct{}),
+		stdout: files[2], errors: files[4], log: log, timing: s.timing, grace: s.options.Grace, exited: make(chan struct{}), done: make(chan struct{}),
 	}
 	if err := limitMemory(p.leader.Pid, s.options.MaxMemory); err != nil {
 		p.kill("its memory cannot be bounded: " + err.Error())
@@ -66,7 +65,7 @@ func (s *Server) spawn(receive func(p *process, line []byte)) (*process, error) 
 	p.reading.Go(func() { p.read(s.options.MaxLine, receive) })
 	p.reading.Go(func() { p.said.read(p.errors) })
 	go p.write()
-	go p.wait(cmd)
+	go p.wait()
 	return p, nil
 }
 
@@ -90,6 +89,7 @@ func (p *process) read(most int, receive func(p *process, line []byte)) {
 		line, cut, err := lines.next()
 		switch {
 		case err != nil:
+			p.silent()
 			return
 		case cut:
 			p.kill(fmt.Sprintf("a line of its stdout is longer than %d bytes", most))
@@ -99,91 +99,31 @@ func (p *process) read(most int, receive func(p *process, line []byte)) {
 	}
 }
 
+// silent ends a process that has closed its stdout, and has a moment to end by itself: nobody
+// would ever hear from it.
+func (p *process) silent() {
+	select {
+	case <-p.exited:
+	case <-time.After(p.timing.ask):
+		p.kill("it closed its stdout")
+	}
+}
+
 // wait reaps the process, and with it ends what it left behind in its group. What was written
 // before is still read; who escaped the group does not hold that up.
-func (p *process) wait(cmd *exec.Cmd) {
+func (p *process) wait() {
 	state, err := p.reap()
 	p.mu.Lock()
 	if p.status = "its status is not known"; err == nil {
 		p.status = state.String()
 	}
 	p.mu.Unlock()
+	close(p.exited)
 	p.in.finish()
 	late := time.Now().Add(p.timing.drain)
 	_ = p.stdout.SetReadDeadline(late)
 	_ = p.errors.SetReadDeadline(late)
 	p.reading.Wait()
 	closeAll([]*os.File{p.stdout, p.errors, p.in.file}) // the last may be blocked in a write
-	_ = cmd.Process.Release()
 	close(p.done)
-}
-
-// stop ends the process as the specification says (2025-11-25, lifecycle, "Shutdown", stdio): its
-// stdin is closed, then its group gets SIGTERM, then SIGKILL. It does not wait for that.
-func (p *process) stop(cause string) {
-	if p.endsFor(cause, false) {
-		p.in.finish()
-		go p.insist()
-	}
-}
-
-func (p *process) insist() {
-	for _, step := range []struct {
-		after  time.Duration
-		signal syscall.Signal
-	}{{p.timing.ask, syscall.SIGTERM}, {p.grace, syscall.SIGKILL}} {
-		select {
-		case <-p.done:
-			return
-		case <-time.After(step.after):
-			p.signal(step.signal)
-		}
-	}
-}
-
-// kill ends the process at once, for something that it did.
-func (p *process) kill(cause string) {
-	p.endsFor(cause, true)
-	p.signal(syscall.SIGKILL)
-}
-
-// endsFor notes why the process is ended, and reports whether nobody ended it before.
-func (p *process) endsFor(cause string, fault bool) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ending || p.reaped {
-		return false
-	}
-	p.ending, p.cause, p.fault = true, cause, fault
-	return true
-}
-
-// signal never reaches a stranger's group: until the leader is reaped, nobody else has its id.
-func (p *process) signal(signal syscall.Signal) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.reaped {
-		signalGroup(p.leader.Pid, signal)
-	}
-}
-
-// how tells how the process ended, for people to read.
-func (p *process) how() string {
-	p.mu.Lock()
-	how := p.status
-	if p.cause != "" {
-		how = "ended by berth, " + p.cause
-	}
-	p.mu.Unlock()
-	if tail := p.said.end(); tail != "" {
-		how += "; its stderr ends: " + tail
-	}
-	return how
-}
-
-// ownDeath reports whether the process ended by itself, or for what it did.
-func (p *process) ownDeath() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.cause == "" || p.fault
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
@@ -157,4 +158,32 @@ func TestProcessRunsAsItsUser(t *testing.T) {
 	if _, _, text := failure(t, whole(t, response)); !strings.HasSuffix(text, "its stderr ends: nobody") {
 		t.Errorf("got %q", text)
 	}
+}
+
+func TestProcessThatClosesItsStdoutIsEnded(t *testing.T) {
+	r := newRig(t, "server", func(_ *Options, t *timing) { t.ask = 10 * time.Millisecond })
+	if got := r.open("").call("mute", ""); !strings.Contains(got, "it closed its stdout") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A berth that is killed ends nothing itself. The process here heeds neither the end of its stdin
+// nor SIGTERM.
+func TestProcessDiesWithBerth(t *testing.T) {
+	berth := exec.Command(os.Args[0])
+	berth.Env = append(os.Environ(), modeVariable+"=berth")
+	out, err := berth.StdoutPipe()
+	if err != nil {
+		t.Fatalf("StdoutPipe: %v", err)
+	}
+	if err := berth.Start(); err != nil {
+		t.Fatalf("Start: %v", err)
+	}
+	var pid int
+	_, err = fmt.Fscan(out, &pid)
+	if kill := berth.Process.Kill(); err != nil || kill != nil {
+		t.Fatalf("pid: %v; Kill: %v", err, kill)
+	}
+	_ = berth.Wait()
+	(&rig{t: t}).eventually("the process is gone", func() bool { return gone(pid) })
 }

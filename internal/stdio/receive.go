@@ -51,17 +51,17 @@ func (p *peer) hear(process *process, message []byte) {
 	case a.Method != "" && a.HasID():
 		p.question(message, a.ID, a.Method)
 	case a.Method != "":
-		p.notice(message, a.Method)
+		p.notification(message, a.Method)
 	case a.HasID():
-		p.response(process, message, a.ID)
+		p.response(process, message, &a)
 	case p.once("rubbish"):
 		process.log.Warn("stdio process writes to stdout what is neither a request nor a response; it is dropped")
 	}
 }
 
 // response gives a call its answer, under the client's id.
-func (p *peer) response(process *process, message, id []byte) {
-	n, _ := numbered(id)
+func (p *peer) response(process *process, message []byte, a *mcp.Answer) {
+	n, _ := numbered(a.ID)
 	c := p.calls[n]
 	switch {
 	case c == nil:
@@ -76,6 +76,9 @@ func (p *peer) response(process *process, message, id []byte) {
 		if !p.worked {
 			p.worked = true
 			p.server.breaker.lived()
+		}
+		if a.CreatesTask() {
+			p.keepTask(c, a.Task.ID)
 		}
 		p.finish(c, mcp.WithID(message, c.id))
 	}

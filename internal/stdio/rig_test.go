@@ -51,7 +51,7 @@ func newRig(t *testing.T, mode string, change ...func(o *Options, t *timing)) *r
 	t.Helper()
 	log := &logged{}
 	options := Options{
-		Name: "files", Command: []string{os.Args[0]}, Env: map[string]string{modeVariable: mode},
+		Name: "files", Command: []string{os.Args[0]}, Env: map[string]string{modeVariable: mode, "GORACE": "atexit_sleep_ms=0"},
 		Grace: 100 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(log, nil)),
 	}
 	timing := defaultTiming(time.Hour)

@@ -2,6 +2,7 @@ package stdio
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -57,12 +58,7 @@ func (s *session) newStream(requests int) *stream {
 
 func (s *session) drop(st *stream) {
 	delete(s.streams, st.name)
-	for i := range s.kept {
-		if s.kept[i] == st {
-			s.kept = append(s.kept[:i], s.kept[i+1:]...)
-			return
-		}
-	}
+	s.kept = slices.DeleteFunc(s.kept, func(other *stream) bool { return other == st })
 }
 
 // resume goes on with the stream of the event last seen.
@@ -83,7 +79,7 @@ func (s *session) resume(ctx context.Context, last string) (*streamReader, error
 func (s *session) forgetStreams(before time.Time) {
 	var done, undone []*stream
 	bytes := 0
-	for _, st := range s.kept {
+	for _, st := range slices.Clone(s.kept) {
 		size, read, _, ended, told := st.state()
 		switch {
 		case ended.IsZero() || read:

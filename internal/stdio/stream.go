@@ -2,7 +2,6 @@ package stdio
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -132,66 +131,6 @@ func (s *stream) state() (bytes int, read bool, left, ended time.Time, told bool
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bytes, s.reader != nil, s.left, s.ended, s.told == s.next
-}
-
-// read begins to read what comes after the event of this number; -1: from the beginning.
-func (s *stream) read(ctx context.Context, after int) (*streamReader, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if after >= s.next {
-		return nil, errUnknownEvent
-	}
-	return s.attach(ctx, after)
-}
-
-// readAnew begins to read a standing stream for a client that resumes nothing: only what must not
-// be lost is left of what was said before.
-func (s *stream) readAnew(ctx context.Context, primed bool) (*streamReader, error) {
-	s.mu.Lock()
-	if s.reader == nil {
-		s.events = slices.DeleteFunc(s.events, func(e event) bool { return !e.kept })
-		s.bytes = 0
-		for _, e := range s.events {
-			s.bytes += len(e.raw)
-		}
-	}
-	r, err := s.attach(ctx, -1)
-	s.mu.Unlock()
-	if err == nil && primed {
-		s.prime()
-	}
-	return r, err
-}
-
-func (s *stream) attach(ctx context.Context, after int) (*streamReader, error) {
-	if s.reader != nil {
-		return nil, errStreamTaken
-	}
-	r := &streamReader{stream: s, ctx: ctx, last: after, closed: make(chan struct{})}
-	r.unwatch = context.AfterFunc(ctx, r.leave)
-	s.reader = r
-	return r, nil
-}
-
-// after returns the first event after number, and what is closed once there is more.
-func (s *stream) after(number int) (next event, found, over bool, changed chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, e := range s.events {
-		if e.number > number {
-			s.told = max(s.told, e.number+1)
-			return e, true, false, nil
-		}
-	}
-	return event{}, false, !s.ended.IsZero(), s.changed
-}
-
-func (s *stream) leave(r *streamReader) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.reader == r {
-		s.reader, s.left = nil, time.Now()
-	}
 }
 
 // parseEventID returns the stream and the number that an event id names.

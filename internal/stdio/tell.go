@@ -6,8 +6,8 @@ import (
 	"berth/internal/mcp"
 )
 
-// hear takes what a client sends and nobody answers.
-func (s *Server) hear(session *session, c *mcp.Call, raw []byte) {
+// tell gives the process what a client sends and nobody answers.
+func (s *Server) tell(session *session, c *mcp.Call, raw []byte) {
 	p := session.peer
 	switch {
 	case c.Kind == mcp.KindResponse:

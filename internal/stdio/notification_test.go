@@ -64,3 +64,23 @@ func TestLogLinesStayWithTheCallThatCanHaveCausedThem(t *testing.T) {
 		t.Errorf("a heard %s", m)
 	}
 }
+
+// The token of a request that became a task is the task's for its life (2025-11-25, tasks,
+// "Progress").
+func TestWhatIsSaidOfATaskGoesToWhoMadeIt(t *testing.T) {
+	r := newRig(t, "server", shared)
+	a, b := r.open("a"), r.open("b")
+	ofA, ofB := a.listen(""), b.listen("")
+	for _, c := range []*client{a, b} {
+		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"task","task":{},"_meta":{"progressToken":"of ` + c.caller + `"},"arguments":{"text":"` + c.caller + `"}}}`
+		c.stream(c.post(body)).text()
+	}
+	for caller, standing := range map[string]*events{"a": ofA, "b": ofB} {
+		if m := standing.message(); !strings.Contains(m, `"progressToken":"of `+caller+`"`) {
+			t.Errorf("%s: got %s, want its progress", caller, m)
+		}
+		if m := standing.message(); !strings.Contains(m, `"taskId":"t-`+caller+`"`) {
+			t.Errorf("%s: got %s, want its status", caller, m)
+		}
+	}
+}

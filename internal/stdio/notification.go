@@ -12,9 +12,9 @@ const (
 	methodUpdated = "notifications/resources/updated"
 )
 
-// notice takes a notification of the process's. Each session gets it on one stream at most
+// notification takes one of the process's. Each session gets it on one stream at most
 // (2025-11-25, transports, "Multiple Connections").
-func (p *peer) notice(message []byte, method string) {
+func (p *peer) notification(message []byte, method string) {
 	switch {
 	case method == mcp.MethodProgress:
 		p.progress(message)
@@ -22,6 +22,8 @@ func (p *peer) notice(message []byte, method string) {
 		p.withdraw(message)
 	case method == methodLog:
 		p.log(message)
+	case method == mcp.MethodTaskStatus:
+		p.taskStatus(message)
 	case method == methodUpdated:
 		p.updated(message)
 	case strings.HasSuffix(method, "/list_changed"), len(p.sessions) == 1:
@@ -38,6 +40,19 @@ func (p *peer) progress(message []byte) {
 	n, _ := numbered(bytes.Trim(said.Token, `"`)) // some make a string of it
 	if c := p.calls[n]; c != nil && c.token != nil && c.stream != nil {
 		c.stream.add(mcp.WithProgressToken(message, c.token), false)
+	} else if c = p.tasks[n]; c != nil && c.token != nil && !c.session.over {
+		c.session.standing.add(mcp.WithProgressToken(message, c.token), false)
+	}
+}
+
+// taskStatus goes to the session whose call made the task.
+func (p *peer) taskStatus(message []byte) {
+	id := param(message, "taskId")
+	for _, c := range p.tasks {
+		if c.taskID == id && !c.session.over {
+			c.session.standing.add(message, false)
+			return
+		}
 	}
 }
 
@@ -71,8 +86,8 @@ func (p *peer) tellAll(message []byte) {
 	}
 }
 
-// note keeps what a session subscribes to.
-func (p *peer) note(c *call, body []byte) {
+// noteSubscription keeps what a session subscribes to.
+func (p *peer) noteSubscription(c *call, body []byte) {
 	switch c.method {
 	case mcp.MethodSubscribe:
 		c.session.subscribed[param(body, "uri")] = true
