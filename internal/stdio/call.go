@@ -2,6 +2,7 @@ package stdio
 
 import (
 	"bytes"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -81,11 +82,11 @@ func (p *peer) dispatch(c *call, body []byte) *mcp.Error {
 	if c.token != nil {
 		line = replaced(line, number(c.number), "params", "_meta", "progressToken")
 	}
-	if p.push(line) != nil {
+	if errors.Is(p.push(line), errQueueFull) {
 		delete(p.calls, c.number)
 		return errBusy
 	}
-	return nil
+	return nil // a process that is ending fails its calls when it is gone
 }
 
 // finish ends a call with this answer.

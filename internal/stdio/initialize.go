@@ -53,7 +53,7 @@ func (s *Server) processFor(caller string, body []byte) (*peer, *mcp.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.sessions) >= maxSessions {
-		return nil, unavailable("too many sessions are open", ReasonTooManyProcesses, time.Second)
+		return nil, unavailable("too many sessions are open", mcp.ReasonOverloaded, time.Second)
 	}
 	key := ""
 	switch {

@@ -34,7 +34,7 @@ type peer struct {
 	stopping bool
 	over     bool
 	begun    time.Time
-	touched  time.Time // when it last had a session or a call
+	touched  time.Time // when its last session ended; its start before that
 	odd      map[string]bool
 }
 

@@ -118,7 +118,7 @@ func (s *Server) stream(p patience, requests []*call, bodies [][]byte) (*wire.Re
 	for i, c := range requests {
 		c.stream = st
 		if refused := s.beginSomewhere(c, bodies[i]); refused != nil {
-			if i == 0 && len(requests) == 1 {
+			if len(requests) == 1 {
 				session.drop(st)
 				return refuse(refused, c.id), nil
 			}

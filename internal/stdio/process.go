@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -105,7 +106,9 @@ func (p *process) silent() {
 	select {
 	case <-p.exited:
 	case <-time.After(p.timing.ask):
-		p.kill("it closed its stdout")
+		if p.endsFor("it closed its stdout", true) { // else it has until its grace is over
+			p.signal(syscall.SIGKILL)
+		}
 	}
 }
 
