@@ -138,6 +138,22 @@ func TestCrashLoopIsAnsweredAtOnce(t *testing.T) {
 	}
 }
 
+// What answers initialize and ends at once is as good as what does not start.
+func TestProcessThatDoesNoMoreThanStartIsInACrashLoop(t *testing.T) {
+	r := newRig(t, "passing", func(_ *Options, t *timing) { t.backoff = time.Millisecond })
+	r.eventually("it is given up", func() bool {
+		response := r.reach(r.request(wire.MethodPost, "", "", opening))
+		if response.Status == 503 {
+			return true
+		}
+		r.eventually("the death is known", func() bool { return r.processes() == 0 })
+		return false
+	})
+	if got := strings.Count(r.log.String(), "stdio process started"); got != quickDeaths {
+		t.Errorf("started %d times, want %d", got, quickDeaths)
+	}
+}
+
 func TestProcessThatHasWorkedIsInNoCrashLoop(t *testing.T) {
 	r := newRig(t, "server", func(_ *Options, t *timing) { t.backoff = time.Millisecond })
 	for range 2 * quickDeaths {

@@ -71,6 +71,7 @@ type fixture struct {
 	mode    string
 	ready   bool
 	asked   atomic.Int64
+	refused atomic.Int64 // questions
 	count   atomic.Int64 // executions of "ask"
 	out     sync.Mutex
 	mu      sync.Mutex // guards the fields below
@@ -119,6 +120,7 @@ func (f *fixture) run() {
 			f.text(m, "I hear no more")
 			select {}
 		}
+		f.hear(m)
 		go f.serve(m)
 	}
 	if f.mode == "stubborn" {
@@ -141,24 +143,36 @@ func (f *fixture) text(m message, text string) {
 	f.result(m, `{"content":[{"type":"text","text":`+string(quoted)+`}]}`)
 }
 
-func (f *fixture) serve(m message) {
+// hear takes what is not answered, in the order in which it comes.
+func (f *fixture) hear(m message) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	switch {
-	case m.Method == "" && m.ID != nil:
-		f.mu.Lock()
-		c := f.answers[string(m.ID)]
-		f.mu.Unlock()
-		if c != nil {
+	case m.Method == "":
+		if m.Error != nil {
+			f.refused.Add(1)
+		}
+		if c := f.answers[string(m.ID)]; c != nil {
 			c <- m
 		}
 	case m.ID == nil:
-		f.mu.Lock()
 		f.heard = append(f.heard, m.Method)
 		if m.Method == "notifications/cancelled" {
 			f.cancel = append(f.cancel, string(m.Params.RequestID))
 		}
-		f.mu.Unlock()
+	}
+}
+
+func (f *fixture) serve(m message) {
+	switch {
+	case m.Method == "":
+	case m.ID == nil:
 		if m.Method == "notifications/initialized" && f.mode == "roots" {
 			f.ask("roots/list", "{}")
+		}
+		if m.Method == "notifications/initialized" && f.mode == "talkative" {
+			f.say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"ready"}}`)
+			f.say(`{"jsonrpc":"2.0","method":"notifications/custom"}`)
 		}
 	case m.Method == "initialize" && f.mode == "refusing":
 		f.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32602,"message":"no"}}`)
@@ -208,6 +222,21 @@ func (f *fixture) call(m message) {
 		f.count.Add(1)
 		answer := f.ask("elicitation/create", `{"message":"who?","requestedSchema":{"type":"object","properties":{}}}`)
 		f.text(m, fmt.Sprintf("%d: %s%s", f.count.Load(), answer.Result, answer.Error))
+	case "interrogate":
+		refused := make(chan message)
+		for range maxAsks + 6 {
+			go func() {
+				if answer := f.ask("elicitation/create", `{"message":"who?"}`); answer.Error != nil {
+					refused <- answer
+				}
+			}()
+		}
+		for range 6 {
+			<-refused
+		}
+		f.text(m, "refused")
+	case "refusals":
+		f.text(m, fmt.Sprint(f.refused.Load()))
 	case "withdraw":
 		id := f.asked.Add(1) - 1
 		f.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":"who?"}}`, id))

@@ -65,6 +65,20 @@ func TestLogLinesStayWithTheCallThatCanHaveCausedThem(t *testing.T) {
 	}
 }
 
+func TestWhatNobodysCallCausedGoesToTheStandingStream(t *testing.T) {
+	c := newRig(t, "talkative").open("")
+	c.eventually("it has spoken", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		bytes, _, _, _, _ := c.sessions[c.session].standing.state()
+		return bytes > 0
+	})
+	standing := c.listen("g-0")
+	if m := standing.message(); !strings.Contains(m, "custom") {
+		t.Errorf("got %s, want what follows the event named", m)
+	}
+}
+
 // The token of a request that became a task is the task's for its life (2025-11-25, tasks,
 // "Progress").
 func TestWhatIsSaidOfATaskGoesToWhoMadeIt(t *testing.T) {

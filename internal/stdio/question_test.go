@@ -22,6 +22,17 @@ func TestQuestionGoesToTheCallAndItsAnswerBack(t *testing.T) {
 	}
 }
 
+func TestOpenQuestionsAreBounded(t *testing.T) {
+	c := newRig(t, "server").open("")
+	asking := c.begin("1", "interrogate", "")
+	for range maxAsks {
+		asking.message()
+	}
+	if got := asking.text(); got != "refused" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestErrorIsAnAnswer(t *testing.T) {
 	c := newRig(t, "server").open("")
 	asking := c.begin("1", "ask", "")

@@ -77,6 +77,66 @@ func TestEachCallHasAProcess(t *testing.T) {
 	}
 }
 
+func isolateCalls(o *Options, _ *timing) { o.Isolation = IsolateCall }
+
+func TestCallWhoseProcessDoesNotStartFails(t *testing.T) {
+	r := newRig(t, "server", isolateCalls)
+	c := r.open("")
+	r.mu.Lock()
+	r.options.Command = []string{"/no/such/program"}
+	r.mu.Unlock()
+	if got := c.call("echo", ""); !strings.Contains(got, "no such file") {
+		t.Errorf("got %q", got)
+	}
+	r.mu.Lock()
+	r.options.MaxProcesses = 1
+	r.mu.Unlock()
+	response := c.post(tool("1", "echo", ""))
+	if _, reason, _ := failure(t, whole(t, response)); response.Status != 503 || reason != ReasonTooManyProcesses {
+		t.Errorf("with no room: got %d %s", response.Status, reason)
+	}
+	if got := len(r.sessions[c.session].streams); got != 1 {
+		t.Errorf("got %d streams, want that of the first call", got)
+	}
+}
+
+func TestCallIsCancelledWhileItsProcessStarts(t *testing.T) {
+	r := newRig(t, "slow", isolateCalls)
+	c := r.open("")
+	asking := c.begin("1", "ask", "")
+	c.tell(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	if got := asking.text(); got != "error: the client cancelled the call" {
+		t.Errorf("got %q", got)
+	}
+	r.eventually("only the session's process is left", func() bool { return r.processes() == 1 })
+}
+
+func TestSessionTakesItsCallsProcessesAlong(t *testing.T) {
+	r := newRig(t, "server", isolateCalls)
+	c := r.open("")
+	asking := c.begin("1", "ask", "")
+	asking.message()
+	r.reach(r.request(wire.MethodDelete, c.session, "", ""))
+	if got := asking.text(); !strings.Contains(got, "ended its session") {
+		t.Errorf("got %q", got)
+	}
+	r.eventually("no process is left", func() bool { return r.processes() == 0 })
+}
+
+func TestSessionThatEndsAnswersItsQuestions(t *testing.T) {
+	r := newRig(t, "server", shared)
+	a, b := r.open("a"), r.open("b")
+	asking := a.begin("1", "ask", "")
+	asking.message()
+	r.reach(r.request(wire.MethodDelete, a.session, "a", ""))
+	if got := b.call("refusals", ""); got != "1" {
+		t.Errorf("the process heard of %s refusals, want 1", got)
+	}
+	if got := b.call("heard", ""); !strings.Contains(got, "notifications/cancelled") {
+		t.Errorf("the process heard %q, want the call cancelled", got)
+	}
+}
+
 func TestRequestsOutsideASessionAreRefused(t *testing.T) {
 	r := newRig(t, "server")
 	c := r.open("a")
@@ -90,23 +150,26 @@ func TestRequestsOutsideASessionAreRefused(t *testing.T) {
 		status   int
 		part     string
 	}{
-		"no session":          {r.reach(r.request(wire.MethodPost, "", "", ping)), 400, `"code":-32000`},
-		"an unknown session":  {r.reach(r.request(wire.MethodPost, "x", "", ping)), 404, `"code":-32001`},
-		"another's session":   {r.reach(r.request(wire.MethodPost, c.session, "b", ping)), 404, `"code":-32001`},
-		"modern":              {r.reach(modern), 400, "Unsupported protocol version"},
-		"modern, in session":  {r.reach(inSession), 400, "Unsupported protocol version"},
-		"discover, in words":  {c.post(`{"jsonrpc":"2.0","id":1,"method":"server/discover"}`), 400, "Unsupported protocol version"},
-		"initialised already": {c.post(opening), 400, "already initialized"},
-		"no JSON":             {c.post(`{`), 400, `"code":-32700`},
-		"another method":      {r.reach(r.request("PUT", "", "", "")), 405, ""},
-		"no such event":       {c.get("r9-1"), 400, `"code":-32000`},
-		"no event id":         {c.get("x"), 400, `"code":-32000`},
+		"no session":            {r.reach(r.request(wire.MethodPost, "", "", ping)), 400, `"code":-32000`},
+		"an unknown session":    {r.reach(r.request(wire.MethodPost, "x", "", ping)), 404, `"code":-32001`},
+		"another's session":     {r.reach(r.request(wire.MethodPost, c.session, "b", ping)), 404, `"code":-32001`},
+		"modern":                {r.reach(modern), 400, "Unsupported protocol version"},
+		"modern, in session":    {r.reach(inSession), 400, "Unsupported protocol version"},
+		"discover, in words":    {c.post(`{"jsonrpc":"2.0","id":1,"method":"server/discover"}`), 400, "Unsupported protocol version"},
+		"initialised already":   {c.post(opening), 400, "already initialized"},
+		"initialize, twice":     {c.post("[" + opening + "]"), 400, ""},
+		"initialize, no id":     {r.reach(r.request(wire.MethodPost, "", "", `{"jsonrpc":"2.0","method":"initialize"}`)), 400, "no id"},
+		"initialize, elsewhere": {r.reach(r.request(wire.MethodPost, "x", "", opening)), 404, `"code":-32001`},
+		"no JSON":               {c.post(`{`), 400, `"code":-32700`},
+		"another method":        {r.reach(r.request("PUT", "", "", "")), 405, ""},
+		"no such event":         {c.get("r9-1"), 400, `"code":-32000`},
+		"no event id":           {c.get("x"), 400, `"code":-32000`},
 	} {
 		body := whole(t, tc.response)
 		if tc.response.Status != tc.status || !strings.Contains(body, tc.part) {
 			t.Errorf("%s: got %d %s, want %d with %s", name, tc.response.Status, body, tc.status, tc.part)
 		}
-		if strings.Contains(body, `"id"`) && name != "initialised already" {
+		if strings.Contains(body, `"id"`) && !strings.HasPrefix(name, "initiali") {
 			t.Errorf("%s: got %s, want it without an id", name, body)
 		}
 	}

@@ -80,6 +80,27 @@ func TestStreamThatNobodyReadsIsBounded(t *testing.T) {
 	}
 }
 
+func TestQuestionsOutlastWhatIsForgotten(t *testing.T) {
+	st := newStream("r1")
+	asked := st.add([]byte(`"a question"`), true)
+	held := func() bool {
+		for range 2 * maxEvents {
+			st.add([]byte(`"progress"`), false)
+		}
+		next, _, _, _ := st.after(-1)
+		return next.number == asked
+	}
+	if !held() {
+		t.Error("the open question is forgotten")
+	}
+	if st.settle(asked); held() {
+		t.Error("the question that was answered is held")
+	}
+	if len(st.events) != maxEvents {
+		t.Errorf("got %d events, want %d", len(st.events), maxEvents)
+	}
+}
+
 func TestEndedStreamsAreForgotten(t *testing.T) {
 	r := newRig(t, "server", func(_ *Options, t *timing) { t.kept, t.sweep = time.Millisecond, time.Millisecond })
 	c := r.open("")
