@@ -57,11 +57,16 @@ func (p *process) signal(signal syscall.Signal) {
 // how tells how the process ended, for people to read.
 func (p *process) how() string {
 	p.mu.Lock()
-	how := p.status
+	defer p.mu.Unlock()
 	if p.cause != "" {
-		how = "ended by berth, " + p.cause
+		return "ended by berth, " + p.cause
 	}
-	p.mu.Unlock()
+	return p.status
+}
+
+// story is how, and the end of what the process said.
+func (p *process) story() string {
+	how := p.how()
 	if tail := p.said.end(); tail != "" {
 		how += "; its stderr ends: " + tail
 	}

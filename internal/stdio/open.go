@@ -25,7 +25,7 @@ func (p *peer) open(pause time.Duration) {
 	case answer := <-first.answer:
 		p.opened(answer)
 	case <-p.process.done:
-		p.failure = failed("the process ended before it answered initialize: "+p.process.how(), ReasonProcessFailed, mcp.NotExecuted)
+		p.failure = failed("the process ended before it answered initialize: "+p.process.story(), ReasonProcessFailed, mcp.NotExecuted)
 	case <-late.C:
 		p.lateFor(first)
 	}
@@ -109,21 +109,21 @@ func (s *Server) died(how string) {
 // watch waits for the process's end.
 func (p *peer) watch() {
 	<-p.process.done
-	s, how, own := p.server, p.process.how(), p.process.ownDeath()
+	s, story, own := p.server, p.process.story(), p.process.ownDeath()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	lived := time.Since(p.begun)
-	failure := failed("the process ended: "+how, ReasonProcessExited, mcp.Unknown)
+	failure := failed("the process ended: "+story, ReasonProcessExited, mcp.Unknown)
 	if !p.answered {
-		failure = failed("the process ended before it answered initialize: "+how, ReasonProcessFailed, mcp.NotExecuted)
+		failure = failed("the process ended before it answered initialize: "+story, ReasonProcessFailed, mcp.NotExecuted)
 	}
 	if own && !p.worked && (!p.answered || lived < s.timing.quick) {
-		s.died(how)
+		s.died(story)
 	}
 	if own {
-		p.process.log.Warn("stdio process ended by itself", "how", how, "lived", lived, "calls", len(p.calls))
+		p.process.log.Warn("stdio process ended by itself", "how", story, "lived", lived, "calls", len(p.calls))
 	} else {
-		p.process.log.Info("stdio process ended", "how", how, "lived", lived)
+		p.process.log.Info("stdio process ended", "how", p.process.how(), "lived", lived)
 	}
 	p.end(failure)
 }
