@@ -78,7 +78,15 @@ var doors = []string{"proxy/nethttp.go", "internal/exchange/nethttp.go"}
 // to stand beside net/http. Only what is imported directly counts, since the
 // client of Redis and telemetry bring net/http along.
 func TestOnlyTheDoorsImportHTTP(t *testing.T) {
-	decide := []string{"internal/exchange", "internal/mcp", "internal/storage", "internal/wire", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner", "upgrade/peers"}
+<<<<<<< HEAD
+<<<<<<< HEAD
+	decide := []string{"internal/exchange", "internal/httpsse", "internal/legacyface", "internal/mcp", "internal/storage", "internal/wire", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner", "upgrade/peers"}
+=======
+	decide := []string{"internal/exchange", "internal/mcp", "internal/relay", "internal/storage", "internal/wire", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner", "upgrade/peers"}
+>>>>>>> relay
+=======
+	decide := []string{"internal/exchange", "internal/mcp", "internal/stdio", "internal/storage", "internal/wire", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner", "upgrade/peers"}
+>>>>>>> stdio
 	var found []string
 	for _, dir := range packages(t) {
 		if !slices.ContainsFunc(decide, func(root string) bool { return dir == root || strings.HasPrefix(dir, root+"/") }) || forTests(dir) {
@@ -131,8 +139,18 @@ var layers = [][]string{
 	{"internal/build", "internal/series"},
 	{"internal/admin", "internal/connlimit", "internal/framing", "internal/heap", "internal/journal", "internal/limit", "internal/mcp", "internal/mcptest", "internal/reload", "internal/storage/boltcheck", "internal/telemetry", "internal/wire"},
 	{"internal/certs", "internal/exchange", "internal/identity", "internal/storage"},
+<<<<<<< HEAD
+<<<<<<< HEAD
+	{"internal/client", "internal/legacyface", "internal/seal", "sticky"},
+	{"internal/demo", "internal/httpsse", "internal/probe", "routing"},
+=======
 	{"internal/client", "internal/seal", "sticky"},
+	{"internal/demo", "internal/probe", "internal/relay", "routing"},
+>>>>>>> relay
+=======
+	{"internal/client", "internal/seal", "internal/stdio", "sticky"},
 	{"internal/demo", "internal/probe", "routing"},
+>>>>>>> stdio
 	{"upgrade/task"},
 	{"upgrade/ledger"},
 	{"upgrade/runner"},

@@ -1,6 +1,9 @@
 package mcp
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestWithDataChangesNothingElse(t *testing.T) {
 	for name, c := range map[string]struct{ raw, data, want string }{
@@ -22,5 +25,22 @@ func TestErrorResponse(t *testing.T) {
 	const want = `{"jsonrpc":"2.0","id":"x","error":{"code": 1.0}}`
 	if got := string(ErrorResponse([]byte(`"x"`), []byte(`{"code": 1.0}`))); got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// Events of another type bear no messages, and are there for those who know the type.
+func TestDataOfAnotherType(t *testing.T) {
+	for raw, want := range map[string]string{
+		"event: endpoint\ndata: /messages?id=1\n\n":    "/messages?id=1",
+		"data: /a\ndata: b\nevent:endpoint\n\n":        "/a\nb",
+		"event: message\ndata: {}\n\n":                 "",
+		"event: message\nevent: endpoint\ndata: x\n\n": "x",
+		"data: x\n\n":         "",
+		"event: endpoint\n\n": "",
+	} {
+		event, err := NewEventReader(strings.NewReader(raw)).Next()
+		if got := event.DataOf("endpoint"); err != nil || string(got) != want || want != "" && event.Data != nil {
+			t.Errorf("%q: got %q, message %q, %v", raw, got, event.Data, err)
+		}
 	}
 }

@@ -64,3 +64,6 @@ func Cancelled(id []byte, reason string) []byte {
 // CancelledID returns the raw id that a notifications/cancelled is about, which aliases message;
 // nil for none.
 func CancelledID(message []byte) []byte { return memberAt(message, "params", "requestId") }
+
+// WithCancelledID returns a notifications/cancelled about another raw id; every other byte stays.
+func WithCancelledID(message, id []byte) []byte { return replace(message, id, "params", "requestId") }

@@ -91,3 +91,10 @@ func TestPatchRefusesWhatTwoReadersReadDifferently(t *testing.T) {
 		})
 	}
 }
+
+func TestWithCancelledID(t *testing.T) {
+	const message, want = `{ "params":{"reason":"requestId","requestId":"a"} ,"method":"x"}`, `{ "params":{"reason":"requestId","requestId":17} ,"method":"x"}`
+	if got := WithCancelledID([]byte(message), []byte("17")); string(got) != want {
+		t.Errorf("got %s", got)
+	}
+}

@@ -182,9 +182,26 @@ func field(line []byte) (name, value []byte) {
 	return name, bytes.TrimPrefix(value, []byte(" "))
 }
 
+// DataOf returns the data of an event of another type than "message", such as "endpoint"
+// (2024-11-05, transports, "HTTP with SSE"); nil if the event is not of that type or has none.
+func (e Event) DataOf(kind string) []byte {
+	data, is := typedData(e.Raw)
+	if string(is) != kind {
+		return nil
+	}
+	return data
+}
+
 // eventData joins the data of an event. Those of other types than "message" carry no messages.
 func eventData(raw []byte) []byte {
-	var data, kind []byte
+	data, kind := typedData(raw)
+	if len(kind) > 0 && string(kind) != "message" {
+		return nil
+	}
+	return data
+}
+
+func typedData(raw []byte) (data, kind []byte) {
 	fields := 0
 	for line := range lines(raw) {
 		name, value := field(line)
@@ -200,10 +217,10 @@ func eventData(raw []byte) []byte {
 			fields++
 		}
 	}
-	if len(data) == 0 || len(kind) > 0 && string(kind) != "message" {
-		return nil
+	if len(data) == 0 {
+		data = nil
 	}
-	return data
+	return data, kind
 }
 
 func lines(raw []byte) iter.Seq[[]byte] {

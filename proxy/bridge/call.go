@@ -73,7 +73,7 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 			l.giveBack(false)
 			return nil, err
 		}
-		if again && l.id != "" && outbound.DeniesSession(response.Status) {
+		if again && l.id != "" && response.ask == nil && outbound.DeniesSession(response.Status) {
 			response.close()
 			l.giveBack(true)
 			continue
@@ -82,23 +82,25 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 	}
 }
 
+// mayBeAsked reports whether an upstream may ask the client in mid-call.
+func (c *call) mayBeAsked() bool {
+	return asks(c.Method) && len(c.client.AsksClient()) > len("{}")
+}
+
 // sent is a call that was sent, and the beginning of its answer. What it is sent over outlives its
 // client's request, which may end with a question.
 type sent struct {
 	*wire.Response
 	id   []byte // raw JSON-RPC id of the call in its session
-	line context.Context
-	end  context.CancelFunc
+	flow *flow
+	ask  *item // what came on the session's own stream before the answer began; nil: nothing
 }
 
 func (s *sent) close() {
-	s.Body.Close()
-	s.end()
-}
-
-// mayBeAsked reports whether an upstream may ask the client in mid-call.
-func (c *call) mayBeAsked() bool {
-	return asks(c.Method) && len(c.client.AsksClient()) > len("{}")
+	if s.Response != nil {
+		s.Body.Close()
+	}
+	s.flow.leave()
 }
 
 // send sends the call in a session.
@@ -122,21 +124,47 @@ func (c *call) send(ctx context.Context, l *loan) (*sent, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.line, s.end = context.WithCancel(context.WithoutCancel(ctx))
-	hungUp := context.AfterFunc(ctx, s.end)
-	s.Response, err = c.f.send(s.line, c.out, l, wire.MethodPost, body, 0)
-	if left := !hungUp(); left || err != nil {
-		if err == nil {
-			s.Body.Close()
-			err = &exchange.SendError{Err: context.Cause(ctx), Sent: true}
-		}
-		s.end()
-		if left {
+	s.flow = newFlow(c, l)
+	if err := c.post(ctx, s, body); err != nil {
+		s.flow.leave()
+		if ctx.Err() != nil {
 			go c.f.tell(ctx, c.out, l, mcp.Cancelled(s.id, hangUp))
 		}
 		return nil, err
 	}
 	return s, nil
+}
+
+// begun is how an answer begins.
+type begun struct {
+	*wire.Response
+	err error
+}
+
+// post sends the body, and waits for the answer's headers, or for what the upstream asks on the
+// session's own stream before it has them.
+func (c *call) post(ctx context.Context, s *sent, body []byte) error {
+	heads := make(chan begun, 1)
+	go func() {
+		response, err := c.f.send(s.flow.ctx, c.out, s.flow.l, wire.MethodPost, body, 0)
+		heads <- begun{response, err}
+	}()
+	select {
+	case head := <-heads:
+		s.Response = head.Response
+		return head.err
+	case it := <-s.flow.items:
+		s.ask = &it
+		go s.flow.runWhen(heads)
+		return nil
+	case <-ctx.Done():
+		go func() {
+			if head := <-heads; head.err == nil {
+				head.Body.Close()
+			}
+		}()
+		return &exchange.SendError{Err: context.Cause(ctx), Sent: true}
+	}
 }
 
 // hangUp is what an upstream is told of a client's departure.

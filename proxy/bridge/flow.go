@@ -37,20 +37,15 @@ type flow struct {
 	event atomic.Value       // string: id of the last event so far
 }
 
-// newFlow reads the answer to a call that was sent, or, if s is nil, what came after an event.
-func newFlow(c *call, l *loan, s *sent, event string) *flow {
+// newFlow returns the flow of a call's answer, and has the call asked what comes on the session's
+// own stream.
+func newFlow(c *call, l *loan) *flow {
 	fl := &flow{f: c.f, out: c.out, l: l, items: make(chan item)}
-	fl.event.Store(event)
-	var first *wire.Response
-	if s != nil {
-		fl.ctx, fl.stop, first = s.line, s.end, s.Response
-	} else {
-		fl.ctx, fl.stop = context.WithCancel(context.Background())
-	}
+	fl.event.Store("")
+	fl.ctx, fl.stop = context.WithCancel(context.Background())
 	c.f.mu.Lock()
 	l.asker = fl
 	c.f.mu.Unlock()
-	go fl.run(fl.ctx, first, event)
 	return fl
 }
 
@@ -70,7 +65,30 @@ func (fl *flow) leave() {
 	}
 }
 
-func (fl *flow) run(ctx context.Context, response *wire.Response, event string) {
+// runWhen is run on an answer that has not begun.
+func (fl *flow) runWhen(heads <-chan begun) {
+	head := <-heads
+	switch {
+	case head.err != nil:
+		fl.put(fl.ctx, item{err: head.err})
+	case head.Status/100 == 2 && exchange.ShapeOf(head.Response) == exchange.EventStream:
+		fl.run(head.Response, "")
+	default:
+		defer head.Body.Close()
+		stopped := context.AfterFunc(fl.ctx, func() { head.Body.Close() })
+		defer stopped()
+		message, err := readWhole(head.Response)
+		if err != nil || !mcp.MayBeMessage(message) {
+			message = nil
+		}
+		fl.put(fl.ctx, item{message: message, err: err})
+	}
+}
+
+// run reads an answer that is an event stream, or, if response is nil, what came after an event.
+func (fl *flow) run(response *wire.Response, event string) {
+	ctx := fl.ctx
+	fl.event.Store(event)
 	var err error
 	for {
 		if response == nil {

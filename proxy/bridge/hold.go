@@ -146,11 +146,19 @@ func (h *hold) outcome(c *call, st *state) *wire.Response {
 	return nil
 }
 
-// reading reads on behind the answers to a round.
+// rest lets go of a reading that is not to begin yet.
+func (h *hold) rest(r *reading) {
+	if h.flow == nil {
+		r.flow.leave()
+	}
+}
+
+// reading is to read on behind the answers to a round. What the upstream asks on its session's own
+// stream reaches it from now on.
 func (h *hold) reading(c *call, st *state) *reading {
 	r := &reading{c: c, l: h.l, id: st.Request, seen: st.Seen, flow: h.flow, h: h, nonce: st.Nonce}
 	if r.flow == nil {
-		r.flow = newFlow(c, h.l, nil, st.Event)
+		r.flow = newFlow(c, h.l)
 	}
 	return r
 }
@@ -180,9 +188,7 @@ func (hs *holds) forget(h *hold) {
 // leave is a client's departure in the middle of a later round, whose turn the caller has.
 func (h *hold) leave(r *reading) {
 	defer h.release()
-	if h.flow == nil {
-		r.flow.leave()
-	}
+	h.rest(r)
 	h.wait(comeBack, nil)
 }
 

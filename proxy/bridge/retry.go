@@ -31,9 +31,11 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 		h.release()
 		return response, nil
 	}
+	r := h.reading(c, st)
 	h.l.listen(ctx, c.out, st.Heard)
 	open, err := c.answer(ctx, h.l, st)
 	if err != nil || len(open) > 0 {
+		h.rest(r)
 		h.wait(c.f.b.o.Question, open)
 		h.release()
 	}
@@ -43,7 +45,10 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	case len(open) > 0:
 		return c.askAgain(ctx, st, open)
 	}
-	return c.show(ctx, h.reading(c, st))
+	if h.flow == nil {
+		go r.flow.run(nil, st.Event)
+	}
+	return c.show(ctx, r, nil)
 }
 
 // answer gives the upstream the answers that the client has brought, and returns what is open.

@@ -15,12 +15,17 @@ import (
 
 // follow reads the answer to a call that was sent, and shows it as a modern server would.
 func (c *call) follow(ctx context.Context, l *loan, s *sent) (*wire.Response, error) {
-	if s.Status/100 == 2 && exchange.ShapeOf(s.Response) == exchange.EventStream {
-		return c.show(ctx, &reading{c: c, l: l, id: s.id, flow: newFlow(c, l, s, "")})
+	r := &reading{c: c, l: l, id: s.id, flow: s.flow}
+	switch {
+	case s.ask != nil:
+		return c.show(ctx, r, s.ask)
+	case s.Status/100 == 2 && exchange.ShapeOf(s.Response) == exchange.EventStream:
+		go s.flow.run(s.Response, "")
+		return c.show(ctx, r, nil)
 	}
 	defer l.giveBack(false)
 	defer s.close()
-	hungUp := context.AfterFunc(ctx, s.end)
+	hungUp := context.AfterFunc(ctx, func() { s.Body.Close() })
 	defer hungUp()
 	message, err := readWhole(s.Response)
 	if err != nil {
@@ -90,12 +95,22 @@ type step struct {
 	impatient    bool // nothing came for a while
 }
 
+func (s *step) isNothing() bool { return s.notification == nil && s.body == nil }
+
 // show answers with what the reading comes to: one message, or a stream as soon as there is
-// something to tell before the end. Until then an error may have a status of its own.
-func (c *call) show(ctx context.Context, r *reading) (*wire.Response, error) {
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	s, err := r.next(ctx, timer.C)
+// something to tell before the end. Until then an error may have a status of its own. first came
+// before the rest; nil is nothing.
+func (c *call) show(ctx context.Context, r *reading, first *item) (*wire.Response, error) {
+	var s step
+	var err error
+	if first != nil {
+		s, err = r.take(ctx, *first)
+	}
+	if err == nil && s.isNothing() {
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		s, err = r.next(ctx, timer.C)
+	}
 	switch {
 	case err != nil:
 		r.abandon()
@@ -127,7 +142,7 @@ func (r *reading) next(ctx context.Context, impatient <-chan time.Time) (step, e
 			return step{impatient: true}, nil
 		case it := <-r.flow.items:
 			s, err := r.take(ctx, it)
-			if err != nil || s.notification != nil || s.body != nil {
+			if err != nil || !s.isNothing() {
 				return s, err
 			}
 		}

@@ -1,0 +1,153 @@
+package httpsse
+
+import (
+	"context"
+	"io"
+	"net/url"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/legacyface"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+)
+
+const (
+	maxMessage = 4 << 20          // bytes of an event, or of a body that answers a message
+	bodyTime   = 30 * time.Second // how long such a body may take
+)
+
+// line is the stream of a session, and where its messages go. It implements legacyface.Line.
+type line struct {
+	client   exchange.Sender
+	opening  *exchange.Request // the GET
+	endpoint *url.URL          // where messages are POSTed to
+	hears    legacyface.Listener
+
+	ctx    context.Context // of the stream
+	cancel context.CancelCauseFunc
+
+	announced chan string   // the endpoint, once
+	ended     chan struct{} // closed with the stream
+}
+
+// await waits for the endpoint. The answer is a refusal to the request with this id.
+func (l *line) await(ctx context.Context, until time.Time, id []byte) (*wire.Response, error) {
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	select {
+	case announced := <-l.announced:
+		endpoint, ok := resolve(l.opening.URL, announced)
+		if !ok {
+			return legacyface.Refuse(errOrigin, id), nil
+		}
+		l.endpoint = endpoint
+		return nil, nil
+	case <-l.ended:
+		return nil, &exchange.SendError{Err: errEnded}
+	case <-timer.C:
+		return nil, &exchange.SendError{Err: errLate, TimedOut: true}
+	case <-ctx.Done():
+		return nil, &exchange.SendError{Err: context.Cause(ctx)}
+	}
+}
+
+// listen hands on what the stream says, to its end.
+func (l *line) listen(stream *wire.Response) {
+	defer close(l.ended)
+	defer stream.Body.Close()
+	events := mcp.NewLongEventReader(stream.Body, maxMessage)
+	for {
+		event, err := events.Next()
+		switch {
+		case err != nil:
+			l.hears.Lost(legacyface.LostBecause(mcp.ReasonSessionLost, "the server has ended the session's stream"))
+			return
+		case event.Cut:
+			l.hears.Lost(tooLarge)
+			return
+		case !event.Ends:
+			continue
+		}
+		if endpoint := event.DataOf("endpoint"); endpoint != nil {
+			select {
+			case l.announced <- string(endpoint):
+			default: // what is announced once more is not heard
+			}
+		}
+		if mcp.MayBeMessage(event.Data) {
+			l.hears.Hear(event.Data)
+		}
+	}
+}
+
+var tooLarge = legacyface.LostBecause(mcp.ReasonEventTooLarge, "the server has sent a message that is too large")
+
+// Say implements legacyface.Line.
+func (l *line) Say(ctx context.Context, request *exchange.Request, message []byte, wait time.Duration) (*wire.Response, error) {
+	if request == nil {
+		request = l.opening
+	}
+	out := &exchange.Request{
+		Method: wire.MethodPost, URL: l.endpoint, Host: request.Host, Header: header(request), Body: message, Caller: request.Caller,
+	}
+	out.Header.Set("Content-Type", "application/json")
+	own, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(l.ctx, func() { cancel(context.Cause(l.ctx)) })
+	defer stop()
+	response, err := l.client.Send(own, out, wait)
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	response.Body = body{response.Body, cancel}
+	if response.Status/100 != 2 {
+		return response, nil
+	}
+	return nil, l.hear(response)
+}
+
+// hear hears what the answer to a message says: mostly nothing.
+func (l *line) hear(response *wire.Response) error {
+	defer response.Body.Close()
+	shape := exchange.ShapeOf(response)
+	answers := shape == exchange.JSON
+	if shape != exchange.EventStream {
+		shape = exchange.JSON // whatever it is called
+		timer := time.AfterFunc(bodyTime, func() { response.Body.Close() })
+		defer timer.Stop()
+	}
+	reader := exchange.NewLongReader(shape, response.Body, maxMessage)
+	for {
+		piece, err := reader.Next()
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil && answers:
+			return &exchange.SendError{Err: err, Sent: true}
+		case err != nil:
+			return nil
+		case piece.Cut:
+			l.hears.Lost(tooLarge)
+			return nil
+		case mcp.MayBeMessage(piece.Message):
+			l.hears.Hear(piece.Message)
+		}
+	}
+}
+
+// Close implements legacyface.Line.
+func (l *line) Close() { l.cancel(nil) }
+
+// body ends an exchange with its answer.
+type body struct {
+	io.ReadCloser
+	cancel context.CancelCauseFunc
+}
+
+// Close implements io.Closer.
+func (b body) Close() error {
+	err := b.ReadCloser.Close()
+	b.cancel(nil)
+	return err
+}

@@ -1,0 +1,247 @@
+package httpsse_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/httpsse"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+)
+
+// What the server answers to a message in its place passes, also to initialize.
+func TestARefusedMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, httpsse.Options{})
+		session := s.open()
+		s.takes = func(w http.ResponseWriter, _ *http.Request, _ string) bool {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, strings.Repeat("no ", 10_000), http.StatusUnauthorized)
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(time.Second) // by then the session that is refused is over
+			_, _ = io.WriteString(w, "end")
+			return true
+		}
+		for _, body := range []string{request("1", "tools/call"), request("1", "tools/list"), `{"jsonrpc":"2.0","method":"notifications/initialized"}`} {
+			response := s.do(wire.MethodPost, body, session...)
+			if text := readAll(t, response); response.Status != 401 || response.Header.Get("WWW-Authenticate") != "Bearer" || len(text) < 30_000 {
+				t.Errorf("%s: got %d %v", body, response.Status, response.Header)
+			}
+		}
+		response := s.do(wire.MethodPost, opens)
+		if text := readAll(t, response); response.Status != 401 || !strings.HasSuffix(text, "end") {
+			t.Errorf("initialize: got %d", response.Status)
+		}
+		if s.ended() {
+			t.Error("a refusal ended another session")
+		}
+		select {
+		case <-s.last().gone:
+		default:
+			t.Error("a session is open that was refused")
+		}
+	})
+}
+
+// Some servers answer a message where it was posted.
+func TestAnAnswerInTheBody(t *testing.T) {
+	for media, body := range map[string]string{
+		"application/json":  "%s",
+		"text/plain":        "%s\n",
+		"text/event-stream": ": x\n\ndata: %s\n\n",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer(t, httpsse.Options{})
+			session := s.open()
+			s.takes = func(w http.ResponseWriter, _ *http.Request, got string) bool {
+				w.Header().Set("Content-Type", media)
+				_, _ = io.WriteString(w, strings.Replace(body, "%s", result(string(mcp.ID([]byte(got))), "x"), 1))
+				return true
+			}
+			if got := readAll(t, s.do(wire.MethodPost, request("7", "tools/list"), session...)); got != result("7", "x") {
+				t.Errorf("%s: got %s", media, got)
+			}
+			if got := readAll(t, s.do(wire.MethodPost, request("8", "tools/call"), session...)); !strings.HasSuffix(got, "data: "+result("8", "x")+"\n\n") {
+				t.Errorf("%s: got %s", media, got)
+			}
+		})
+	}
+}
+
+// An answer in the body that breaks off is as good as none; one that is too long ends the session.
+func TestAnAnswerInTheBodyThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, httpsse.Options{})
+		session := s.open()
+		s.takes = func(w http.ResponseWriter, _ *http.Request, _ string) bool {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Content-Length", "100")
+			_, _ = io.WriteString(w, `{"jsonrpc":`)
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}
+		_, err := s.send(t.Context(), wire.MethodPost, request("1", "tools/list"), 0, session...)
+		if failed, ok := errors.AsType[*exchange.SendError](err); !ok || !failed.Sent {
+			t.Errorf("got %v", err)
+		}
+		s.takes = func(w http.ResponseWriter, _ *http.Request, _ string) bool {
+			_, _ = w.Write(make([]byte, 5<<20))
+			return true
+		}
+		if got := readAll(t, s.do(wire.MethodPost, request("1", "tools/list"), session...)); !strings.Contains(got, mcp.ReasonEventTooLarge) {
+			t.Errorf("got %s", got)
+		}
+		if !s.ended() {
+			t.Error("the stream is open")
+		}
+	})
+}
+
+// What becomes of a message is what the exchange says of it.
+func TestAMessageThatIsNotTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, httpsse.Options{})
+		session := s.open()
+		s.takes = func(http.ResponseWriter, *http.Request, string) bool { panic(http.ErrAbortHandler) }
+		for _, method := range []string{"tools/call", "tools/list"} {
+			_, err := s.send(t.Context(), wire.MethodPost, request("1", method), 0, session...)
+			if failed, ok := errors.AsType[*exchange.SendError](err); !ok || !failed.Sent {
+				t.Errorf("%s: got %v", method, err)
+			}
+		}
+		s.takes = func(_ http.ResponseWriter, r *http.Request, _ string) bool { <-r.Context().Done(); return true }
+		began := time.Now()
+		_, err := s.send(t.Context(), wire.MethodPost, request("1", "tools/call"), 2*time.Second, session...)
+		if failed, ok := errors.AsType[*exchange.SendError](err); !ok || !failed.Sent || !failed.TimedOut || time.Since(began) != 2*time.Second {
+			t.Errorf("got %v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// A server may hold the POST of a call until it has answered on the stream.
+func TestAPostThatIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, httpsse.Options{})
+		session := s.open()
+		over := make(chan struct{})
+		s.takes = func(_ http.ResponseWriter, r *http.Request, body string) bool {
+			defer close(over)
+			time.Sleep(time.Hour)
+			s.last().say <- message(result(string(mcp.ID([]byte(body))), "x"))
+			<-r.Context().Done()
+			return true
+		}
+		if got := readAll(t, s.do(wire.MethodPost, request("7", "tools/call"), session...)); !strings.HasSuffix(got, "data: "+result("7", "x")+"\n\n") {
+			t.Errorf("got %s", got)
+		}
+		s.do(wire.MethodDelete, "", session...)
+		s.ended()
+		select {
+		case <-over:
+		default:
+			t.Error("the POST outlives its session")
+		}
+	})
+}
+
+// A client that hangs up does not take back what it has said.
+func TestAHangUpTakesNothingBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, httpsse.Options{})
+		session := s.open()
+		taken := make(chan error, 1)
+		s.takes = func(w http.ResponseWriter, r *http.Request, _ string) bool {
+			time.Sleep(time.Minute)
+			taken <- r.Context().Err()
+			return true
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := s.send(ctx, wire.MethodPost, request("1", "tools/call"), 0, session...); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if err := <-taken; err != nil {
+			t.Errorf("the server saw %v", err)
+		}
+	})
+}
+
+// With its stream a session loses all that is under way, at once.
+func TestAStreamThatEnds(t *testing.T) {
+	for name, c := range map[string]struct{ says, reason string }{
+		"":          {"", mcp.ReasonSessionLost},
+		"too large": {message(strings.Repeat("x", 5<<20)), mcp.ReasonEventTooLarge},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer(t, httpsse.Options{})
+			session := s.open()
+			call, list := s.do(wire.MethodPost, request("1", "tools/call"), session...), s.later(request("2", "tools/list"), session...)
+			s.posted()
+			s.last().say <- c.says
+			for _, response := range []*wire.Response{call, <-list} {
+				if got := readAll(t, response); !strings.Contains(got, `"code":-32603`) || !strings.Contains(got, c.reason) {
+					t.Errorf("%s: got %s", name, got)
+				}
+			}
+			if status := s.do(wire.MethodPost, request("3", "ping"), session...).Status; status != wire.StatusNotFound || !s.ended() {
+				t.Errorf("%s: afterwards: got %d", name, status)
+			}
+			s.open()
+		})
+	}
+}
+
+// A message may be as large as four fifths of the bound, and keep-alive words are none.
+func TestALargeMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, httpsse.Options{})
+		session := s.open()
+		list := s.later(request("2", "tools/list"), session...)
+		text := strings.Repeat("x", 16<<20/5)
+		id := string(mcp.ID([]byte(s.posted().body)))
+		s.last().say <- "event: ping\ndata: {}\n\n: x\n\ndata: alive\n\n"
+		s.last().say <- message(result(id, text))
+		if got := readAll(t, <-list); got != result("2", text) {
+			t.Errorf("got %d bytes", len(got))
+		}
+	})
+}
+
+// What the server asks and nobody can be asked, it is told so with the credentials of the stream.
+func TestAQuestionToNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, httpsse.Options{})
+		s.open("Authorization", "Bearer one")
+		s.last().say <- message(request("4", "roots/list"))
+		time.Sleep(time.Second)
+		if posted := s.posted(); !strings.HasPrefix(posted.body, `{"jsonrpc":"2.0","id":4,"error":`) || posted.Header.Get("Authorization") != "Bearer one" ||
+			posted.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("got %s with %v", posted.body, posted.Header)
+		}
+	})
+}
+
+// A body that does not end holds up nobody for ever: the message was taken.
+func TestABodyThatDoesNotEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, httpsse.Options{})
+		session := s.open()
+		s.takes = func(w http.ResponseWriter, r *http.Request, _ string) bool {
+			w.WriteHeader(http.StatusAccepted)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+			return true
+		}
+		began := time.Now()
+		if response := s.do(wire.MethodPost, request("1", "tools/call"), session...); response.Status != 200 || time.Since(began) != 30*time.Second {
+			t.Errorf("got %d after %v", response.Status, time.Since(began))
+		}
+	})
+}

@@ -1,0 +1,85 @@
+package legacyface
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/internal/wire"
+)
+
+// legacyVersions are what a refusal of the modern era names.
+const legacyVersions = "2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05"
+
+// codeBadRequest is what the SDKs refuse requests with that have no place in a session.
+const codeBadRequest = -32000
+
+var (
+	errNoSession   = &mcp.Error{Status: wire.StatusBadRequest, Code: codeBadRequest, Message: "Bad Request: Mcp-Session-Id header is required"}
+	errInitialized = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidRequest, Message: "Invalid Request: the session is initialized already"}
+	errBatch       = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidRequest, Message: "Invalid Request: the server takes no batches"}
+	errNoEvent     = &mcp.Error{Status: wire.StatusBadRequest, Code: codeBadRequest, Message: "Bad Request: no stream can be resumed from that event"}
+	errConflict    = &mcp.Error{Status: wire.StatusConflict, Code: codeBadRequest, Message: "Conflict: the stream is being read"}
+	errMethod      = &mcp.Error{Status: wire.StatusMethodNotAllowed, Code: codeBadRequest, Message: "Method not allowed"}
+
+	errFull = &mcp.Error{
+		Status: wire.StatusServiceUnavailable, Code: mcp.CodeUnavailable, Message: "too many sessions are open",
+		Reason: mcp.ReasonOverloaded, RetryAfter: 5 * time.Second, Outcome: mcp.NotExecuted,
+	}
+	errBusy = &mcp.Error{
+		Status: wire.StatusServiceUnavailable, Code: mcp.CodeUnavailable, Message: "too many calls are under way in the session",
+		Reason: mcp.ReasonTooManyCalls, RetryAfter: 5 * time.Second, Outcome: mcp.NotExecuted,
+	}
+)
+
+// errVersion is how a legacy server refuses a modern request.
+func errVersion(version string) *mcp.Error {
+	named := strings.Map(func(r rune) rune {
+		if mcp.IsUnfit(r) {
+			return -1
+		}
+		return r
+	}, version[:min(len(version), 64)])
+	return &mcp.Error{
+		Status: wire.StatusBadRequest, Code: codeBadRequest,
+		Message: "Bad Request: Unsupported protocol version: " + named + " (supported versions: " + legacyVersions + ")",
+	}
+}
+
+// LostBecause is what a line that is lost tells its listener, with one of mcp's reasons.
+func LostBecause(reason, message string) *mcp.Error {
+	return &mcp.Error{
+		Status: wire.StatusBadGateway, Code: mcp.CodeInternal, Message: message,
+		Reason: reason, Outcome: mcp.Unknown,
+	}
+}
+
+// Refuse returns e as the answer to the request with this raw id; nil leaves it out.
+func Refuse(e *mcp.Error, id []byte) *wire.Response {
+	response := inJSON(e.Status, e.Body(id))
+	if e.RetryAfter > 0 {
+		response.Header.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
+	}
+	return response
+}
+
+func inJSON(status int, body []byte) *wire.Response {
+	return &wire.Response{
+		Status: status, Header: wire.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), ProtoMajor: 1, ProtoMinor: 1,
+	}
+}
+
+func empty(status int) *wire.Response {
+	return &wire.Response{Status: status, Header: wire.Header{}, Body: io.NopCloser(bytes.NewReader(nil)), ProtoMajor: 1, ProtoMinor: 1}
+}
+
+func inEvents(body io.ReadCloser) *wire.Response {
+	return &wire.Response{
+		Status: wire.StatusOK, Header: wire.Header{"Content-Type": {"text/event-stream"}, "Cache-Control": {"no-cache, no-transform"}},
+		Body: body, ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1,
+	}
+}

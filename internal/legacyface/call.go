@@ -1,0 +1,129 @@
+package legacyface
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+)
+
+// maxCalls bounds the calls that are under way in a session.
+const maxCalls = 1024
+
+// call is a request of the client's that the server has not answered.
+type call struct {
+	key    string // the id that the server knows
+	id     []byte // raw, as the client made it
+	order  int    // among the calls of its session
+	asks   bool   // the server may ask the client because of it
+	token  string // of its progress, as mcp.IDKey has it; "" for none
+	stream *stream
+
+	// What follows is written before answered is closed.
+	answered chan struct{} // closed when there is something to answer with
+	begun    bool          // answered is closed
+	response []byte        // to a call without a stream
+	failed   *mcp.Error    // why there will be no response of the server's
+}
+
+// asking are the methods during which a server asks (2025-11-25: elicitation, sampling, roots;
+// tasks, "Input Required Status").
+var asking = []string{mcp.MethodCallTool, mcp.MethodGetPrompt, "resources/read", mcp.MethodTaskResult}
+
+// streams reports whether a call is answered by a stream.
+func streams(m *mcp.Call, header wire.Header) bool {
+	if !strings.Contains(strings.Join(header.Values("Accept"), ","), "text/event-stream") {
+		return false
+	}
+	return slices.Contains(asking, m.Method) || len(m.ProgressToken) > 0 || !mcp.IsKnownMethod(m.Method)
+}
+
+// enter notes a call that begins.
+func (s *session) enter(m *mcp.Call, streamed bool) (*call, *mcp.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.over:
+		return nil, mcp.ErrUnknownSession
+	case len(s.calls) >= maxCalls:
+		return nil, errBusy
+	}
+	s.begun++
+	c := &call{
+		key: strconv.FormatInt(s.face.lastID.Add(1), 10), id: bytes.Clone(m.ID), order: s.begun,
+		asks: slices.Contains(asking, m.Method), answered: make(chan struct{}),
+	}
+	if len(m.ProgressToken) > 0 {
+		c.token = mcp.IDKey(m.ProgressToken)
+	}
+	if streamed {
+		c.stream = &stream{number: s.begun}
+		c.stream.prime(s.version >= "2025-11-25")
+		s.streams[c.stream.number] = c.stream
+	}
+	s.calls[c.key] = c
+	return c, nil
+}
+
+// answer notes that there is something to answer c with. The caller holds mu.
+func (c *call) answer() {
+	if !c.begun {
+		c.begun = true
+		close(c.answered)
+	}
+}
+
+// finish ends a call with a response. The caller holds mu.
+func (s *session) finish(c *call, response []byte, failed *mcp.Error) {
+	delete(s.calls, c.key)
+	s.used = time.Now()
+	c.failed = failed
+	if c.stream == nil {
+		c.response = response
+		c.answer()
+		return
+	}
+	c.stream.add(response)
+	s.keep(c.stream)
+	s.unask(c.stream)
+	c.answer()
+}
+
+// abandon forgets a call of which nobody can learn the answer any more. It is false if there
+// is an answer, or some of it.
+func (s *session) abandon(c *call) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.begun {
+		return false
+	}
+	delete(s.calls, c.key)
+	if c.stream != nil {
+		delete(s.streams, c.stream.number)
+	}
+	return true
+}
+
+// request answers a request in the session.
+func (s *session) request(ctx context.Context, request *exchange.Request, m *mcp.Call, wait time.Duration) (*wire.Response, error) {
+	c, refused := s.enter(m, streams(m, request.Header))
+	if refused != nil {
+		return Refuse(refused, m.ID), nil
+	}
+	answer, err := s.ask(ctx, request, c, wait)
+	switch {
+	case answer != nil || err != nil:
+		return answer, err
+	case c.stream != nil:
+		return s.read(ctx, c.stream, fresh)
+	case c.failed != nil:
+		return Refuse(c.failed, c.id), nil
+	}
+	return inJSON(wire.StatusOK, c.response), nil
+}

@@ -1,0 +1,251 @@
+package legacyface
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+)
+
+// Clients may give two calls one id, and answers come in any order.
+func TestIDsAreTheFacesOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newRig(t, Options{}).open()
+		first, second := c.later(request(`"a"`, "tools/list", `"n":1`)), c.later(request(`"a"`, "tools/list", `"n":2`))
+		said := c.line.heard()
+		one, two := idOf(t, said, `"n":1`), idOf(t, said, `"n":2`)
+		if one == two || len(said) != 2 {
+			t.Fatalf("the server was told %q", said)
+		}
+		c.line.hear(result(two, "second"))
+		c.line.hear(result(one, "first"))
+		for text, done := range map[string]<-chan *wire.Response{"first": first, "second": second} {
+			response := <-done
+			if got := readAll(t, response); got != result(`"a"`, text) || response.Header.Get("Content-Type") != "application/json" {
+				t.Errorf("got %s, want %s", got, text)
+			}
+		}
+	})
+}
+
+// A call has a stream, from its priming event to its response, and nothing of another one's.
+func TestACallIsAnsweredByAStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newRig(t, Options{}).open()
+		one := eventsOf(t, c.post(request("7", "tools/call", `"n":1,"_meta":{"progressToken":"p"}`)))
+		other := eventsOf(t, c.post(request("8", "tools/call", `"n":2,"_meta":{"progressToken":8}`)))
+		said := c.line.heard()
+		progress := `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}`
+		question := request("0", "elicitation/create", "")
+		c.line.hear(progress)
+		c.line.hear(question)
+		c.line.hear(result(idOf(t, said, `"n":1`), "one\\n"))
+		c.line.hear(`[` + result(idOf(t, said, `"n":2`), "two") + `]`)
+		one.wants("", progress, result("7", "one\\n"), "EOF")
+		other.wants("", question, result("8", "two"), "EOF")
+		if one.id == "" || one.id == other.id {
+			t.Errorf("events are called %q and %q", one.id, other.id)
+		}
+	})
+}
+
+// Clients before 2025-11-25 take an event with empty data for a broken message.
+func TestPrimingIsAsTheVersionHasIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{})
+		r.mute = true
+		c := &client{rig: r}
+		opened := c.later(opens)
+		synctest.Wait()
+		c.line = r.lines[0]
+		c.line.hear(`{"jsonrpc":"2.0","id":` + idOf(t, c.line.heard(), "initialize") + `,"result":{"protocolVersion":"2024-11-05"}}`)
+		c.session = (<-opened).Header.Get(mcp.HeaderSession)
+		response := c.post(request("1", "tools/call", ""))
+		c.line.hear(result(idOf(t, c.line.heard(), "tools/call"), "x"))
+		if got := readAll(t, response); !strings.HasPrefix(got, "id: 2-0\n\nid: 2-1\ndata: {") {
+			t.Errorf("got %s", got)
+		}
+	})
+}
+
+// Who does not take streams gets JSON.
+func TestACallWithoutAStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newRig(t, Options{}).open()
+		done := make(chan *wire.Response, 1)
+		go func() { done <- c.post(request("1", "tools/call", ""), "Accept", "application/json") }()
+		c.line.hear(result(idOf(t, c.line.heard(), "tools/call"), "x"))
+		if got := readAll(t, <-done); got != result("1", "x") {
+			t.Errorf("got %s", got)
+		}
+	})
+}
+
+func TestACancelledCallEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newRig(t, Options{}).open()
+		call := eventsOf(t, c.post(request("7", "tools/call", "")))
+		own := idOf(t, c.line.heard(), "tools/call")
+		cancelled := func(id string) string {
+			return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"r"}}`
+		}
+		for _, id := range []string{"7", "7", "99"} {
+			if got := c.status(wire.MethodPost, cancelled(id)); got != wire.StatusAccepted {
+				t.Errorf("%s: got %d", id, got)
+			}
+		}
+		if said := c.line.heard(); len(said) != 1 || said[0] != cancelled(own) {
+			t.Errorf("the server was told %q", said)
+		}
+		c.line.hear(result(own, "late"))
+		call.wants("")
+		if code, _ := failure(t, call.next()); code != mcp.CodeInternal {
+			t.Errorf("got code %d", code)
+		}
+		call.wants("EOF")
+	})
+}
+
+// A client that hangs up cancels nothing, also before there is an answer.
+func TestAHangUpIsNoCancellation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{})
+		c := r.open()
+		c.post(request("1", "tools/call", "")).Body.Close()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		gone := errors.New("gone")
+		failed := make(chan error, 1)
+		go func() {
+			_, err := c.send(ctx, wire.MethodPost, request("2", "tools/list", ""), 0)
+			failed <- err
+		}()
+		synctest.Wait()
+		cancel(gone)
+		if send, ok := errors.AsType[*exchange.SendError](<-failed); !ok || !send.Sent || !errors.Is(send, gone) {
+			t.Errorf("got %v", send)
+		}
+		if said := c.line.heard(); len(said) != 2 || c.line.isClosed() {
+			t.Errorf("the server was told %q", said)
+		}
+	})
+}
+
+func TestAnAnswerInJSONIsWaitedForSoLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newRig(t, Options{}).open()
+		began := time.Now()
+		_, err := c.send(t.Context(), wire.MethodPost, request("2", "tools/list", ""), 3*time.Second)
+		if failed, ok := errors.AsType[*exchange.SendError](err); !ok || !failed.Sent || !failed.TimedOut || time.Since(began) != 3*time.Second {
+			t.Errorf("got %v after %v", err, time.Since(began))
+		}
+		c.line.hear(result(idOf(t, c.line.heard(), "tools/list"), "late")) // nobody's
+	})
+}
+
+// What the line refuses is the answer, and its failures are told as they are.
+func TestWhatALineSaysOfACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{})
+		c := r.open()
+		unsent := &exchange.SendError{Err: io.ErrUnexpectedEOF}
+		for _, body := range []string{request("1", "tools/call", ""), request("1", "tools/list", ""), `{"jsonrpc":"2.0","method":"notifications/initialized"}`} {
+			r.say = func(string) (*wire.Response, error) {
+				return &wire.Response{Status: 401, Header: wire.Header{"Www-Authenticate": {"Bearer"}}, Body: io.NopCloser(strings.NewReader("who?"))}, nil
+			}
+			if response := c.post(body); response.Status != 401 || response.Header.Get("WWW-Authenticate") != "Bearer" || readAll(t, response) != "who?" {
+				t.Errorf("%s: got %d", body, response.Status)
+			}
+			r.say = func(string) (*wire.Response, error) { return nil, unsent }
+			if _, err := c.send(t.Context(), wire.MethodPost, body, 0); err != unsent {
+				t.Errorf("%s: got %v", body, err)
+			}
+		}
+		if s := r.face.sessions[c.session]; len(s.calls) != 0 || len(s.streams) != 0 {
+			t.Errorf("%d calls are under way, %d streams kept", len(s.calls), len(s.streams))
+		}
+	})
+}
+
+// A server may answer before it has taken the message to its end, and may then still fail.
+func TestAnAnswerMayComeBeforeTheMessageIsTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{})
+		c := r.open()
+		taken := make(chan *wire.Response)
+		told := make(chan string, 1)
+		r.say = func(message string) (*wire.Response, error) {
+			told <- message
+			return <-taken, nil
+		}
+		answered := c.later(request("1", "tools/list", ""))
+		c.line.hear(result(idOf(t, []string{<-told}, "tools/list"), "x"))
+		if got := readAll(t, <-answered); got != result("1", "x") {
+			t.Errorf("got %s", got)
+		}
+		taken <- nil
+
+		answered = c.later(request("2", "tools/call", ""))
+		<-told
+		c.line.hear(request("0", "elicitation/create", ""))
+		call := eventsOf(t, <-answered)
+		taken <- &wire.Response{Status: 500, Body: io.NopCloser(strings.NewReader(""))}
+		call.wants("", request("0", "elicitation/create", ""))
+		if _, reason := failure(t, call.next()); reason != mcp.ReasonUpstreamReset {
+			t.Errorf("got reason %s", reason)
+		}
+		call.wants("EOF")
+	})
+}
+
+// Of an answer and a refusal that come at once, the answer counts.
+func TestAnAnswerBesideARefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{})
+		c := r.open()
+		s := r.face.sessions[c.session]
+		call, refused := s.enter(&mcp.Call{ID: []byte("1"), Method: mcp.MethodListTools}, false)
+		if refused != nil {
+			t.Fatal(refused)
+		}
+		c.line.hear(result(call.key, "x"))
+		if s.abandon(call) {
+			t.Error("an answered call was given up")
+		}
+		if s.miss(call, said{err: io.ErrUnexpectedEOF}); string(call.response) != result("1", "x") || call.failed != nil {
+			t.Errorf("got %s, %v", call.response, call.failed)
+		}
+	})
+}
+
+func TestAnAnswerThatCannotBeReadEndsItsCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newRig(t, Options{}).open()
+		done := c.later(request("1", "tools/list", ""))
+		c.line.hear(`{"jsonrpc":"2.0","id":` + idOf(t, c.line.heard(), "tools/list") + `,"result":{},"result":{}}`)
+		response := <-done
+		if _, reason := failure(t, readAll(t, response)); response.Status != wire.StatusBadGateway || reason != mcp.ReasonBadUpstream {
+			t.Errorf("got %d, %s", response.Status, reason)
+		}
+		c.line.hear(`[` + result("1", "x") + `,`) // breaks off
+		c.line.hear(`rubbish`)
+	})
+}
+
+func TestCallsOfASessionAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newRig(t, Options{}).open()
+		for range maxCalls {
+			c.post(request("1", "tools/call", "")).Body.Close()
+		}
+		if got := c.status(wire.MethodPost, request("1", "tools/call", "")); got != wire.StatusServiceUnavailable {
+			t.Errorf("got %d", got)
+		}
+	})
+}

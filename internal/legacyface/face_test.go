@@ -1,0 +1,76 @@
+package legacyface
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"berth/internal/mcp"
+	"berth/internal/wire"
+)
+
+// A modern request is refused as the SDKs for legacy servers refuse it, and never passed on.
+func TestModernRequestsAreRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{})
+		c := r.open()
+		meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}`
+		header := []string{mcp.HeaderVersion, "2026-07-28"}
+		for name, response := range map[string]*wire.Response{
+			"by its header":        c.post(request("1", "tools/call", `"name":"x"`), header...),
+			"by its body":          c.post(request("1", "server/discover", meta)),
+			"without a session":    (&client{rig: r}).post(request("1", "server/discover", meta), header...),
+			"that is a GET":        c.get(header...),
+			"that nobody can read": c.post(`rubbish`, header...),
+		} {
+			body := readAll(t, response)
+			a, err := mcp.PeekAnswer([]byte(body), false)
+			if response.Status != wire.StatusBadRequest || err != nil || a.ErrorCode != codeBadRequest || a.HasID() {
+				t.Errorf("%s: got %d %s", name, response.Status, body)
+			}
+		}
+		if said := c.line.heard(); len(said) != 0 {
+			t.Errorf("the server was told %q", said)
+		}
+	})
+}
+
+func TestWhatIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{})
+		c := r.open()
+		nobody := &client{rig: r}
+		stranger := &client{rig: r, session: "made up"}
+		for name, tc := range map[string]struct {
+			by           *client
+			method, body string
+			status       int
+		}{
+			"no session":      {nobody, wire.MethodPost, request("1", "tools/call", ""), 400},
+			"no session: GET": {nobody, wire.MethodGet, "", 400},
+			"unknown":         {stranger, wire.MethodPost, request("1", "tools/call", ""), 404},
+			"unknown: GET":    {stranger, wire.MethodGet, "", 404},
+			"unknown: DELETE": {stranger, wire.MethodDelete, "", 404},
+			"rubbish":         {c, wire.MethodPost, `rubbish`, 400},
+			"a batch":         {c, wire.MethodPost, `[` + request("1", "ping", "") + `]`, 400},
+			"PUT":             {c, "PUT", "", 405},
+		} {
+			if got := tc.by.status(tc.method, tc.body); got != tc.status {
+				t.Errorf("%s: got %d, want %d", name, got, tc.status)
+			}
+		}
+		if said := c.line.heard(); len(said) != 0 {
+			t.Errorf("the server was told %q", said)
+		}
+	})
+}
+
+// A ping without a session asks whether the server is there.
+func TestAPingWithoutASession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{})
+		response := (&client{rig: r}).post(request(`"berth"`, "ping", ""))
+		if got := readAll(t, response); response.Status != 200 || got != `{"jsonrpc":"2.0","id":"berth","result":{}}` || r.greeted != 1 {
+			t.Errorf("got %d %s, greeted %d times", response.Status, got, r.greeted)
+		}
+	})
+}

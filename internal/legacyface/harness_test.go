@@ -1,0 +1,276 @@
+package legacyface
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+)
+
+// rig is a face, and the server behind it. It is the Server.
+type rig struct {
+	t    *testing.T
+	face *Face
+
+	// What stands in for what a server does otherwise; nil: it does that.
+	dial func() (*wire.Response, error)
+	met  func(Listener)
+	say  func(message string) (*wire.Response, error)
+	mute bool // it does not answer initialize
+
+	mu      sync.Mutex // guards the fields below
+	lines   []*fakeLine
+	greeted int
+	closed  bool
+}
+
+// fakeLine notes what is said.
+type fakeLine struct {
+	rig   *rig
+	hears Listener
+
+	mu     sync.Mutex // guards the fields below
+	said   []string
+	closed bool
+}
+
+func newRig(t *testing.T, o Options) *rig {
+	r := &rig{t: t}
+	r.face = New(r, o)
+	t.Cleanup(r.face.Close)
+	return r
+}
+
+func (r *rig) Dial(_ context.Context, _ *exchange.Request, _ time.Duration, hears Listener) (Line, *wire.Response, error) {
+	if r.dial != nil {
+		if answer, err := r.dial(); answer != nil || err != nil {
+			return nil, answer, err
+		}
+	}
+	if r.met != nil {
+		r.met(hears)
+	}
+	l := &fakeLine{rig: r, hears: hears}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines = append(r.lines, l)
+	return l, nil, nil
+}
+
+func (r *rig) Greet(context.Context, *exchange.Request, time.Duration) (*wire.Response, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.greeted++
+	return nil, nil
+}
+
+func (r *rig) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+}
+
+func (l *fakeLine) Say(_ context.Context, _ *exchange.Request, message []byte, _ time.Duration) (*wire.Response, error) {
+	if l.rig.say != nil {
+		if answer, err := l.rig.say(string(message)); answer != nil || err != nil {
+			return answer, err
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.said = append(l.said, string(message))
+	if strings.Contains(string(message), `"initialize"`) && !l.rig.mute {
+		go l.hears.Hear([]byte(`{"jsonrpc":"2.0","id":` + string(mcp.ID(message)) + `,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}`))
+	}
+	return nil, nil
+}
+
+func (l *fakeLine) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+}
+
+func (l *fakeLine) isClosed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
+}
+
+// heard waits until all is quiet, and returns what the server was told since.
+func (l *fakeLine) heard() []string {
+	synctest.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	said := l.said
+	l.said = nil
+	return said
+}
+
+// hear has the server say something.
+func (l *fakeLine) hear(message string) { l.hears.Hear([]byte(message)) }
+
+// idOf returns the id of the message that says word.
+func idOf(t *testing.T, said []string, word string) string {
+	t.Helper()
+	for _, message := range said {
+		if strings.Contains(message, word) {
+			return string(mcp.ID([]byte(message)))
+		}
+	}
+	t.Fatalf("nothing says %s: %q", word, said)
+	return ""
+}
+
+// client sends requests, in a session if there is one.
+type client struct {
+	rig     *rig
+	session string
+	line    *fakeLine
+}
+
+const opens = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`
+
+// open opens a session.
+func (r *rig) open() *client {
+	r.t.Helper()
+	c := &client{rig: r}
+	response := c.post(opens)
+	c.session = response.Header.Get(mcp.HeaderSession)
+	if response.Status != wire.StatusOK || c.session == "" {
+		r.t.Fatalf("initialize: got %d %s", response.Status, readAll(r.t, response))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c.line = r.lines[len(r.lines)-1]
+	c.line.heard()
+	return c
+}
+
+// send sends a request; header holds pairs.
+func (c *client) send(ctx context.Context, method, body string, wait time.Duration, header ...string) (*wire.Response, error) {
+	h := wire.Header{"Accept": {"application/json, text/event-stream"}}
+	if c.session != "" {
+		h.Set(mcp.HeaderSession, c.session)
+	}
+	for i := 0; i < len(header); i += 2 {
+		h.Set(header[i], header[i+1])
+	}
+	return c.rig.face.Send(ctx, &exchange.Request{Method: method, Header: h, Body: []byte(body)}, wait)
+}
+
+func (c *client) do(method, body string, header ...string) *wire.Response {
+	c.rig.t.Helper()
+	response, err := c.send(c.rig.t.Context(), method, body, 0, header...)
+	if err != nil {
+		c.rig.t.Fatalf("%s %s: %v", method, body, err)
+	}
+	return response
+}
+
+func (c *client) post(body string, header ...string) *wire.Response {
+	c.rig.t.Helper()
+	return c.do(wire.MethodPost, body, header...)
+}
+
+func (c *client) get(header ...string) *wire.Response {
+	c.rig.t.Helper()
+	return c.do(wire.MethodGet, "", header...)
+}
+
+// status sends a request whose answer is read and closed.
+func (c *client) status(method, body string, header ...string) int {
+	c.rig.t.Helper()
+	response := c.do(method, body, header...)
+	readAll(c.rig.t, response)
+	return response.Status
+}
+
+// later posts in the background.
+func (c *client) later(body string) <-chan *wire.Response {
+	done := make(chan *wire.Response, 1)
+	go func() { done <- c.post(body) }()
+	return done
+}
+
+func readAll(t *testing.T, response *wire.Response) string {
+	t.Helper()
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Errorf("body: %v", err)
+	}
+	return string(body)
+}
+
+// events reads the stream of an answer.
+type events struct {
+	t      *testing.T
+	body   io.Closer
+	reader *mcp.EventReader
+	id     string // of the last one
+}
+
+func eventsOf(t *testing.T, response *wire.Response) *events {
+	t.Helper()
+	if exchange.ShapeOf(response) != exchange.EventStream || response.Status != wire.StatusOK {
+		t.Fatalf("got no stream, but %d %v", response.Status, response.Header)
+	}
+	return &events{t: t, body: response.Body, reader: mcp.NewLongEventReader(response.Body, 8<<20)}
+}
+
+// next returns the data of the next event, and "EOF" at the end.
+func (e *events) next() string {
+	e.t.Helper()
+	event, err := e.reader.Next()
+	if err == io.EOF {
+		return "EOF"
+	}
+	if err != nil {
+		return err.Error()
+	}
+	e.id = event.ID()
+	return string(event.Data)
+}
+
+// wants fails the test unless these come next.
+func (e *events) wants(all ...string) {
+	e.t.Helper()
+	for _, want := range all {
+		if got := e.next(); got != want {
+			e.t.Fatalf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// call is a request with an id; params may be "".
+func request(id, method, params string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":{` + params + `}}`
+}
+
+func result(id, text string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"result":{"text":"` + text + `"}}`
+}
+
+// failure reads a JSON-RPC error.
+func failure(t *testing.T, message string) (code int, reason string) {
+	t.Helper()
+	var m struct {
+		Error struct {
+			Code int
+			Data struct{ Reason string }
+		}
+	}
+	if err := json.Unmarshal([]byte(message), &m); err != nil {
+		t.Fatalf("%s: %v", message, err)
+	}
+	return m.Error.Code, m.Error.Data.Reason
+}

@@ -1,0 +1,142 @@
+package legacyface
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"berth/internal/mcp"
+	"berth/internal/wire"
+)
+
+// A question goes to the asking call begun last, else to the standing stream, else back.
+func TestWhereQuestionsGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newRig(t, Options{}).open()
+		ask := func(id string) string { return request(id, "sampling/createMessage", "") }
+
+		c.line.hear(ask("0"))
+		c.line.hear(request("1", "ping", ""))
+		said := c.line.heard()
+		if code, _ := failure(t, find(t, said, `"id":0`)); code != mcp.CodeInternal {
+			t.Errorf("got code %d", code)
+		}
+		if got := find(t, said, `"id":1`); got != `{"jsonrpc":"2.0","id":1,"result":{}}` {
+			t.Errorf("to the ping: got %s", got)
+		}
+
+		standing := eventsOf(t, c.get())
+		c.line.hear(ask("2"))
+		standing.wants(ask("2"))
+
+		first := eventsOf(t, c.post(request("1", "prompts/get", `"n":1`)))
+		last := eventsOf(t, c.post(request("2", "resources/read", `"n":2`)))
+		list := eventsOf(t, c.post(request("3", "tools/list", `"n":3,"_meta":{"progressToken":3}`)))
+		plain := make(chan *wire.Response, 1)
+		go func() { plain <- c.post(request("4", "tools/call", `"n":4`), "Accept", "application/json") }()
+		said = c.line.heard()
+		c.line.hear(ask("3"))
+		last.wants("", ask("3"))
+		c.line.hear(result(idOf(t, said, `"n":2`), "x"))
+		last.wants(result("2", "x"), "EOF")
+		c.line.hear(ask("4"))
+		first.wants("", ask("4"))
+		c.line.hear(result(idOf(t, said, `"n":3`), "x"))
+		list.wants("", result("3", "x"), "EOF")
+		c.line.hear(result(idOf(t, said, `"n":4`), "x"))
+		readAll(t, <-plain)
+	})
+}
+
+func find(t *testing.T, said []string, word string) string {
+	t.Helper()
+	for _, message := range said {
+		if strings.Contains(message, word) {
+			return message
+		}
+	}
+	t.Fatalf("nothing says %s: %q", word, said)
+	return ""
+}
+
+// An answer reaches the server once, under the id that the server made.
+func TestAnswersToQuestions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newRig(t, Options{}).open()
+		call := eventsOf(t, c.post(request("1", "tools/call", "")))
+		own := idOf(t, c.line.heard(), "tools/call")
+		c.line.hear(request(`"q/1"`, "roots/list", ""))
+		call.wants("", request(`"q/1"`, "roots/list", ""))
+		for _, answer := range []string{result(`"q\/1"`, "yes"), result(`"q/1"`, "again"), result("5", "who asked?")} {
+			if got := c.status(wire.MethodPost, answer); got != wire.StatusAccepted {
+				t.Errorf("%s: got %d", answer, got)
+			}
+		}
+		if said := c.line.heard(); len(said) != 1 || said[0] != result(`"q\/1"`, "yes") {
+			t.Errorf("the server was told %q", said)
+		}
+
+		// One that the server withdraws, or that has outlived its call, is not open any more.
+		withdrawal := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`
+		c.line.hear(request("2", "roots/list", ""))
+		c.line.hear(withdrawal)
+		c.status(wire.MethodPost, result("2", "late"))
+		c.line.hear(request("3", "roots/list", ""))
+		c.line.hear(result(own, "done"))
+		call.wants(request("2", "roots/list", ""), withdrawal, request("3", "roots/list", ""), result("1", "done"), "EOF")
+		for _, id := range []string{"2", "3"} {
+			if got := c.status(wire.MethodPost, result(id, "late")); got != wire.StatusAccepted {
+				t.Errorf("%s: got %d", id, got)
+			}
+		}
+		if said := c.line.heard(); len(said) != 0 {
+			t.Errorf("the server was told %q", said)
+		}
+	})
+}
+
+func TestOpenQuestionsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newRig(t, Options{}).open()
+		c.post(request("1", "tools/call", "")).Body.Close()
+		c.line.heard()
+		for i := range maxQuestions + 1 {
+			c.line.hear(request(strconv.Itoa(i), "roots/list", ""))
+		}
+		if said := c.line.heard(); len(said) != 1 {
+			t.Errorf("the server was told %q", said)
+		}
+	})
+}
+
+// What belongs to no call waits for whoever reads the standing stream next.
+func TestTheStandingStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newRig(t, Options{}).open()
+		log := func(n string) string {
+			return `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":` + n + `}}`
+		}
+		progress := `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"of a task","progress":1}}`
+		c.line.hear(log("1"))
+		c.line.hear(progress)
+		c.post(request("1", "tools/call", "")).Body.Close()
+		odd := `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}`
+		c.line.hear(odd)
+		standing := eventsOf(t, c.get())
+		standing.wants(log("1"), progress, odd)
+		if got := c.status(wire.MethodGet, ""); got != wire.StatusConflict {
+			t.Errorf("of a second one: got %d", got)
+		}
+		last := standing.id
+		standing.body.Close()
+		c.line.hear(log("2"))
+		standing = eventsOf(t, c.get())
+		standing.wants(log("2"))
+		standing.body.Close()
+		standing = eventsOf(t, c.get(mcp.HeaderLastEvent, last))
+		standing.wants(log("2"))
+		c.status(wire.MethodDelete, "")
+		standing.wants("EOF")
+	})
+}

@@ -1,0 +1,89 @@
+package legacyface
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"berth/internal/wire"
+)
+
+const (
+	maxEnded  = 64              // streams of a session that are kept behind their end
+	keepEnded = 5 * time.Minute // how long they are
+)
+
+// listen answers a GET: the standing stream, or the rest of another one.
+func (s *session) listen(ctx context.Context, last string) *wire.Response {
+	from, after := s.standing, fresh
+	if last != "" {
+		number, sequence, ok := parseEventID(last)
+		if from, after = s.stream(number), sequence; !ok || from == nil {
+			return Refuse(errNoEvent, nil)
+		}
+	}
+	response, err := s.read(ctx, from, after)
+	switch {
+	case errors.Is(err, errStands):
+		return Refuse(errConflict, nil)
+	case err != nil:
+		return Refuse(errNoEvent, nil)
+	}
+	return response
+}
+
+// read answers with a stream.
+func (s *session) read(ctx context.Context, from *stream, after int) (*wire.Response, error) {
+	s.touch()
+	body, err := from.read(ctx, after, s.touch)
+	if err != nil {
+		return nil, err
+	}
+	return inEvents(body), nil
+}
+
+// stream returns the stream of that number, nil if it is not kept.
+func (s *session) stream(number int) *stream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if number == standing {
+		return s.standing
+	}
+	return s.streams[number]
+}
+
+// keep keeps a stream that ends now for those who resume it. The caller holds mu.
+func (s *session) keep(st *stream) {
+	st.end()
+	s.ended = append(s.ended, st)
+	s.forgets = append(s.forgets, time.AfterFunc(keepEnded, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.drop(st)
+	}))
+	events, size := 0, 0
+	for i := len(s.ended) - 1; i >= 0; i-- {
+		n, bytes := s.ended[i].kept()
+		events, size = events+n, size+bytes
+		if i < len(s.ended)-1 && (len(s.ended)-i > maxEnded || events > maxKept || size > maxKeptBytes) {
+			s.drop(s.ended[i])
+			return
+		}
+	}
+}
+
+// drop forgets an ended stream and all that ended before it; who reads one reads on. The caller
+// holds mu.
+func (s *session) drop(last *stream) {
+	for i, st := range s.ended {
+		if st != last {
+			continue
+		}
+		for j, gone := range s.ended[:i+1] {
+			delete(s.streams, gone.number)
+			s.forgets[j].Stop()
+		}
+		s.ended, s.forgets = s.ended[i+1:], s.forgets[i+1:]
+		return
+	}
+}

@@ -1,0 +1,299 @@
+package legacyface
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+)
+
+func TestASessionIsOpened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{SessionPrefix: "berth-a-"})
+		one, other := r.open(), r.open()
+		if !strings.HasPrefix(one.session, "berth-a-") || one.session == other.session || len(one.session) < 30 {
+			t.Errorf("sessions are called %s and %s", one.session, other.session)
+		}
+		if got := one.status(wire.MethodPost, opens); got != wire.StatusBadRequest {
+			t.Errorf("to a second initialize: got %d", got)
+		}
+		if got := one.status(wire.MethodPost, `{"jsonrpc":"2.0","method":"notifications/initialized"}`); got != wire.StatusAccepted {
+			t.Errorf("got %d", got)
+		}
+		if said := one.line.heard(); len(said) != 1 {
+			t.Errorf("the server was told %q", said)
+		}
+	})
+}
+
+// What keeps a session from being opened leaves none behind.
+func TestASessionThatIsNotOpened(t *testing.T) {
+	refusal := func() *wire.Response {
+		return &wire.Response{Status: 403, Header: wire.Header{}, Body: io.NopCloser(strings.NewReader("no"))}
+	}
+	unsent := &exchange.SendError{Err: io.ErrUnexpectedEOF}
+	for name, c := range map[string]struct {
+		dial     func() (*wire.Response, error)
+		say      func(string) (*wire.Response, error)
+		met      func(Listener)
+		does     func(*fakeLine, string)
+		status   int
+		sent, in bool // the error's: Sent and TimedOut
+	}{
+		"a refusal":           {dial: func() (*wire.Response, error) { return refusal(), nil }, status: 403},
+		"no connection":       {dial: func() (*wire.Response, error) { return nil, unsent }},
+		"a line lost at once": {met: func(l Listener) { l.Lost(LostBecause("x", "y")) }},
+		"a refusal later":     {say: func(string) (*wire.Response, error) { return refusal(), nil }, status: 403},
+		"a break":             {say: func(string) (*wire.Response, error) { return nil, unsent }},
+		"a JSON-RPC error":    {does: func(l *fakeLine, id string) { l.hear(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32602}}`) }, status: 200},
+		"no version":          {does: func(l *fakeLine, id string) { l.hear(result(id, "x")) }, status: 200},
+		"a line that breaks":  {does: func(l *fakeLine, id string) { l.hears.Lost(LostBecause("x", "y")) }, sent: true},
+		"silence":             {does: func(l *fakeLine, id string) {}, sent: true, in: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, Options{})
+				r.mute, r.dial, r.say, r.met = true, c.dial, c.say, c.met
+				type outcome struct {
+					*wire.Response
+					error
+				}
+				done := make(chan outcome, 1)
+				go func() {
+					response, err := (&client{rig: r}).send(t.Context(), wire.MethodPost, opens, 2*time.Second)
+					done <- outcome{response, err}
+				}()
+				synctest.Wait()
+				if c.does != nil {
+					c.does(r.lines[0], idOf(t, r.lines[0].heard(), "initialize"))
+				}
+				got := <-done
+				if failed, ok := errors.AsType[*exchange.SendError](got.error); ok != (c.status == 0) || ok && (failed.Sent != c.sent || failed.TimedOut != c.in) {
+					t.Errorf("got %v", got.error)
+				}
+				if got.error == nil && (got.Status != c.status || got.Header.Get(mcp.HeaderSession) != "") {
+					t.Errorf("got %d, %v", got.Status, got.Header)
+				}
+				if len(r.face.sessions) != 0 || len(r.lines) > 0 && !r.lines[0].isClosed() {
+					t.Errorf("there are %d sessions", len(r.face.sessions))
+				}
+			})
+		})
+	}
+}
+
+// All that waits is told at once, and the session is unknown from then on.
+func TestALineThatIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newRig(t, Options{}).open()
+		call := eventsOf(t, c.post(request("1", "tools/call", "")))
+		standing := eventsOf(t, c.get())
+		list := c.later(request("2", "tools/list", ""))
+		c.line.heard()
+		c.line.hears.Lost(LostBecause(mcp.ReasonSessionLost, "gone"))
+		call.wants("")
+		message := call.next()
+		if code, reason := failure(t, message); code != mcp.CodeInternal || reason != mcp.ReasonSessionLost || string(mcp.ID([]byte(message))) != "1" {
+			t.Errorf("got %s", message)
+		}
+		call.wants("EOF")
+		standing.wants("EOF")
+		response := <-list
+		if _, reason := failure(t, readAll(t, response)); response.Status != wire.StatusBadGateway || reason != mcp.ReasonSessionLost {
+			t.Errorf("got %d, %s", response.Status, reason)
+		}
+		for _, method := range []string{wire.MethodPost, wire.MethodGet, wire.MethodDelete} {
+			if got := c.status(method, request("3", "ping", "")); got != wire.StatusNotFound {
+				t.Errorf("%s: got %d", method, got)
+			}
+		}
+		if !c.line.isClosed() {
+			t.Error("the line is open")
+		}
+		c.line.hear(result("9", "late"))
+		c.line.hear(request("9", "ping", ""))
+		if said := c.line.heard(); len(said) != 0 {
+			t.Errorf("the server was told %q", said)
+		}
+	})
+}
+
+func TestAClientEndsItsSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newRig(t, Options{}).open()
+		if got := c.status(wire.MethodDelete, ""); got != wire.StatusNoContent || !c.line.isClosed() {
+			t.Errorf("got %d, closed %v", got, c.line.isClosed())
+		}
+		if got := c.status(wire.MethodDelete, ""); got != wire.StatusNotFound {
+			t.Errorf("once more: got %d", got)
+		}
+	})
+}
+
+func TestSessionsAreBoundedInNumber(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{MaxSessions: 2})
+		c, other := r.open(), r.open()
+		response := (&client{rig: r}).post(opens)
+		if response.Status != wire.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" {
+			t.Errorf("got %d %v", response.Status, response.Header)
+		}
+		c.status(wire.MethodDelete, "")
+		r.open()
+		r.face.Close()
+		synctest.Wait()
+		if !other.line.isClosed() || !r.closed || (&client{rig: r}).post(opens).Status != wire.StatusServiceUnavailable {
+			t.Error("a session outlives the face")
+		}
+	})
+}
+
+// A session is idle while no request comes, none is under way and nobody listens.
+func TestAnIdleSessionEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{Idle: 10 * time.Minute})
+		c := r.open()
+		ping := func() int {
+			done := c.later(request("1", "ping", ""))
+			if said := c.line.heard(); len(said) == 1 {
+				c.line.hear(result(idOf(t, said, "ping"), "x"))
+			}
+			return (<-done).Status
+		}
+		alive := func(when string) {
+			t.Helper()
+			if c.line.heard(); c.line.isClosed() {
+				t.Fatalf("%s: the session has ended", when)
+			}
+		}
+		time.Sleep(9 * time.Minute)
+		if got := ping(); got != wire.StatusOK {
+			t.Fatalf("got %d", got)
+		}
+		time.Sleep(9 * time.Minute)
+		alive("after a request")
+		c.post(request("1", "tools/call", "")).Body.Close()
+		own := idOf(t, c.line.heard(), "tools/call")
+		time.Sleep(time.Hour)
+		alive("while a call is under way")
+		c.line.hear(result(own, "x"))
+		standing := c.get()
+		time.Sleep(time.Hour)
+		alive("while somebody listens")
+		standing.Body.Close()
+		time.Sleep(9 * time.Minute)
+		alive("after somebody has listened")
+		time.Sleep(11 * time.Minute)
+		if got := ping(); got != wire.StatusNotFound || !c.line.isClosed() {
+			t.Errorf("got %d", got)
+		}
+	})
+}
+
+// A call's stream can be read on, by one at a time, while it lasts and for a while after.
+func TestAStreamIsResumed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newRig(t, Options{}).open()
+		ctx, hangUp := context.WithCancel(t.Context())
+		response, err := c.send(ctx, wire.MethodPost, request("1", "tools/call", ""), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := eventsOf(t, response)
+		own := idOf(t, c.line.heard(), "tools/call")
+		ask := request("0", "roots/list", "")
+		call.wants("")
+		primed := call.id
+		c.line.hear(ask)
+		call.wants(ask)
+		if got := c.status(wire.MethodGet, "", mcp.HeaderLastEvent, primed); got != wire.StatusConflict {
+			t.Errorf("while another reads: got %d", got)
+		}
+		hangUp()
+		synctest.Wait()
+		again := eventsOf(t, c.get(mcp.HeaderLastEvent, primed))
+		again.wants(ask)
+		c.line.hear(result(own, "x"))
+		again.wants(result("1", "x"), "EOF")
+		last := again.id
+		time.Sleep(keepEnded - time.Second)
+		eventsOf(t, c.get(mcp.HeaderLastEvent, primed)).wants(ask, result("1", "x"), "EOF")
+		eventsOf(t, c.get(mcp.HeaderLastEvent, last)).wants("EOF")
+		for _, id := range []string{"x", "99-0", last + "9"} {
+			if got := c.status(wire.MethodGet, "", mcp.HeaderLastEvent, id); got != wire.StatusBadRequest {
+				t.Errorf("from %s: got %d", id, got)
+			}
+		}
+		time.Sleep(2 * time.Second)
+		if got := c.status(wire.MethodGet, "", mcp.HeaderLastEvent, primed); got != wire.StatusBadRequest {
+			t.Errorf("later: got %d", got)
+		}
+	})
+}
+
+// What a server says before it is greeted is heard, and cannot be answered.
+func TestAServerThatSpeaksFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{})
+		early := `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`
+		r.met = func(l Listener) {
+			l.Hear([]byte(request("0", "ping", "")))
+			l.Hear([]byte(early))
+		}
+		c := r.open()
+		eventsOf(t, c.get()).wants(early)
+	})
+}
+
+// The ended streams of a session are bounded together, in messages too.
+func TestMessagesOfEndedStreamsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{})
+		c := r.open()
+		for range 2 {
+			response := c.post(request("1", "tools/call", `"_meta":{"progressToken":1}`))
+			for range maxKept / 2 {
+				c.line.hear(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}`)
+			}
+			c.line.hear(result(idOf(t, c.line.heard(), "tools/call"), "x"))
+			readAll(t, response)
+		}
+		if kept := len(r.face.sessions[c.session].ended); kept != 1 {
+			t.Errorf("%d streams are kept", kept)
+		}
+	})
+}
+
+// The ended streams of a session are bounded together: the oldest go first.
+func TestEndedStreamsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{})
+		c := r.open()
+		for _, size := range []int{0, maxKeptBytes / 4} {
+			calls := 2 * maxEnded
+			if size > 0 {
+				calls = 5
+			}
+			for range calls {
+				response := c.post(request("1", "tools/call", ""))
+				c.line.hear(result(idOf(t, c.line.heard(), "tools/call"), strings.Repeat("x", size)))
+				readAll(t, response)
+			}
+			s := r.face.sessions[c.session]
+			most := maxEnded
+			if size > 0 {
+				most = 3
+			}
+			if len(s.streams) != most || len(s.ended) != most || len(s.forgets) != most {
+				t.Errorf("of %d bytes each: %d streams, %d ended, %d timers", size, len(s.streams), len(s.ended), len(s.forgets))
+			}
+		}
+	})
+}

@@ -1,0 +1,90 @@
+package stdio
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/internal/wire"
+)
+
+// Reasons: the data.reason of errors that are worded here.
+const (
+	ReasonProcessFailed    = "process_failed"     // the process did not start, or did not answer initialize
+	ReasonProcessExited    = "process_exited"     // it ended while the call was in flight
+	ReasonCrashLoop        = "crash_loop"         // it ended too often; it is tried again now and then
+	ReasonTooManyProcesses = "too_many_processes" // MaxProcesses run
+	ReasonProcessBusy      = "process_busy"       // it does not read, or has too many calls in flight
+	ReasonCancelled        = "cancelled"          // the client cancelled the call
+	ReasonSessionEnded     = "session_ended"      // the client ended its session
+)
+
+// Codes of the TypeScript SDK's server, which no revision names.
+const (
+	codeBadRequest      = -32000
+	codeSessionNotFound = -32001
+)
+
+var phrases = map[int]string{
+	wire.StatusOK: "OK", wire.StatusAccepted: "Accepted", wire.StatusBadRequest: "Bad Request",
+	wire.StatusNotFound: "Not Found", wire.StatusMethodNotAllowed: "Method Not Allowed", wire.StatusConflict: "Conflict",
+	wire.StatusBadGateway: "Bad Gateway", wire.StatusServiceUnavailable: "Service Unavailable",
+}
+
+// respond returns an answer with this body, which nil leaves out.
+func respond(status int, body []byte) *wire.Response {
+	response := &wire.Response{
+		Status: status, Phrase: phrases[status], Header: wire.Header{}, Body: io.NopCloser(bytes.NewReader(body)),
+		ContentLength: int64(len(body)), ProtoMajor: 1, ProtoMinor: 1,
+	}
+	response.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	if body != nil {
+		response.Header.Set("Content-Type", "application/json")
+	}
+	return response
+}
+
+// streaming returns an answer that is a stream of the session.
+func streaming(session string, body io.ReadCloser) *wire.Response {
+	response := &wire.Response{
+		Status: wire.StatusOK, Phrase: phrases[wire.StatusOK], Header: wire.Header{}, Body: body,
+		ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1,
+	}
+	response.Header.Set("Content-Type", "text/event-stream")
+	response.Header.Set("Cache-Control", "no-cache, no-transform")
+	response.Header.Set(mcp.HeaderSession, session)
+	return response
+}
+
+// refuse returns an error as the answer to the request with this raw id; nil: to none that is known.
+func refuse(e *mcp.Error, id []byte) *wire.Response {
+	response := respond(e.Status, e.Body(id))
+	if e.RetryAfter > 0 {
+		response.Header.Set("Retry-After", strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10))
+	}
+	return response
+}
+
+func badRequest(message string) *mcp.Error {
+	return &mcp.Error{Status: wire.StatusBadRequest, Code: codeBadRequest, Message: "Bad Request: " + message}
+}
+
+// unavailable is an error for what nothing was done of, and which may be tried again.
+func unavailable(message, reason string, retry time.Duration) *mcp.Error {
+	return &mcp.Error{Status: wire.StatusServiceUnavailable, Code: mcp.CodeInternal, Message: message,
+		Reason: reason, RetryAfter: retry, Outcome: mcp.NotExecuted}
+}
+
+// failed is an error for what a process left undone.
+func failed(message, reason string, outcome mcp.Outcome) *mcp.Error {
+	return &mcp.Error{Status: wire.StatusBadGateway, Code: mcp.CodeInternal, Message: message, Reason: reason, Outcome: outcome}
+}
+
+var (
+	errNoSession = &mcp.Error{Status: wire.StatusNotFound, Code: codeSessionNotFound, Message: "Session not found"}
+	errDraining  = unavailable("the server is shutting down", mcp.ReasonDraining, time.Second)
+	errBusy      = unavailable("the process does not read what it is sent", ReasonProcessBusy, time.Second)
+	errManyCalls = unavailable("too many calls are in flight", ReasonProcessBusy, time.Second)
+)

@@ -1,0 +1,167 @@
+package stdio
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"berth/internal/mcp"
+)
+
+// What is remembered of a process: calls in flight, and those that have made tasks.
+const (
+	maxCalls = 1024
+	maxTasks = 256
+)
+
+// call is a request in flight at a process. The server's mutex guards it.
+type call struct {
+	session   *session // nil: berth's own
+	number    int64    // its id, and the token of its progress, towards the process
+	id        []byte   // what the client calls it, raw
+	token     []byte   // the client's for progress, raw; nil: none is wished
+	method    string
+	taskID    string // of the task that it is about, or has made
+	begun     time.Time
+	cancelled bool
+
+	stream *stream     // where its answer goes,
+	answer chan []byte // or, with room for it, that
+}
+
+// newCall returns a call that is not begun. Nothing in it aliases the body.
+func newCall(session *session, c *mcp.Call, raw []byte) *call {
+	return &call{session: session, id: bytes.Clone(c.ID), token: bytes.Clone(mcp.ProgressToken(raw)),
+		method: c.Method, taskID: c.TaskID, begun: time.Now()}
+}
+
+// mayAsk reports whether the process may need its client for it.
+func (c *call) mayAsk() bool { return c.stream != nil && !c.cancelled }
+
+// deliver gives a call its answer, the only one.
+func (c *call) deliver(message []byte) {
+	if c.stream != nil {
+		c.stream.answer(message)
+		c.session.forgetStreams(time.Time{})
+		return
+	}
+	c.answer <- message
+}
+
+// begin sends a call to the process under a number of its own.
+func (p *peer) begin(c *call, body []byte) *mcp.Error {
+	if refused := p.register(c); refused != nil {
+		return refused
+	}
+	p.noteSubscription(c, body)
+	return p.dispatch(c, body)
+}
+
+// register gives a call its number.
+func (p *peer) register(c *call) *mcp.Error {
+	switch {
+	case p.stopping || p.over:
+		return failed("the process has ended", ReasonProcessExited, mcp.NotExecuted)
+	case len(p.calls) >= maxCalls:
+		return errManyCalls
+	}
+	p.next++
+	c.number = p.next
+	p.calls[c.number] = c
+	return nil
+}
+
+// dispatch sends a registered call.
+func (p *peer) dispatch(c *call, body []byte) *mcp.Error {
+	if c.session != nil {
+		p.initialize()
+	}
+	line := mcp.WithID(body, number(c.number))
+	if c.token != nil {
+		line = replaced(line, number(c.number), "params", "_meta", "progressToken")
+	}
+	if errors.Is(p.push(line), errQueueFull) {
+		delete(p.calls, c.number)
+		return errBusy
+	}
+	return nil // a process that is ending fails its calls when it is gone
+}
+
+// finish ends a call with this answer.
+func (p *peer) finish(c *call, message []byte) {
+	delete(p.calls, c.number)
+	c.deliver(message)
+	if p.alone {
+		p.stop("its call is over")
+	}
+}
+
+// keepTask remembers a call that has made a task: what the process says of that is for its client.
+func (p *peer) keepTask(c *call, taskID string) {
+	if len(p.tasks) == maxTasks {
+		delete(p.tasks, slices.Min(slices.Collect(maps.Keys(p.tasks))))
+	}
+	c.taskID = taskID
+	p.tasks[c.number] = c
+}
+
+// cancel tells the process that a client wants no answer any more. A process that is silent about
+// it, as it may be (2025-11-25, cancellation), is not waited for long.
+func (s *Server) cancel(session *session, raw []byte) {
+	p, c := s.callOf(session, mcp.CancelledID(raw))
+	if c == nil || c.cancelled {
+		return
+	}
+	c.cancelled = true
+	p.push(replaced(raw, number(c.number), "params", "requestId"))
+	time.AfterFunc(s.timing.cancel, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if p.calls[c.number] == c {
+			p.finish(c, failed("the client cancelled the call", ReasonCancelled, mcp.Unknown).Body(c.id))
+		}
+	})
+}
+
+// callOf returns the call that a session's client means by a raw id: the last that it began.
+func (s *Server) callOf(session *session, id []byte) (where *peer, found *call) {
+	if id == nil {
+		return nil, nil
+	}
+	key := mcp.IDKey(id)
+	for p := range s.peers {
+		if p != session.peer && p.owner != session {
+			continue
+		}
+		for _, c := range p.calls {
+			if c.session == session && mcp.IDKey(c.id) == key && (found == nil || c.number > found.number) {
+				where, found = p, c
+			}
+		}
+	}
+	return where, found
+}
+
+// asker returns the call for which the process asks something or says it; nil if none is in
+// flight that may have it ask. ambiguous says that several sessions have one. A question about a
+// task belongs to the call that waits for its result.
+func (p *peer) asker(taskID string) (asker *call, ambiguous bool) {
+	for _, number := range slices.Sorted(maps.Keys(p.calls)) {
+		c := p.calls[number]
+		switch {
+		case !c.mayAsk():
+			continue
+		case taskID != "" && c.taskID == taskID && c.method == mcp.MethodTaskResult:
+			return c, false
+		case asker != nil && asker.session != c.session:
+			ambiguous = true
+		}
+		asker = c
+	}
+	if ambiguous {
+		return nil, true
+	}
+	return asker, false
+}

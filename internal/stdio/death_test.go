@@ -1,0 +1,188 @@
+package stdio
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/internal/wire"
+)
+
+// failure is what an answer says of its error.
+func failure(t *testing.T, body string) (code int, reason, text string) {
+	t.Helper()
+	var m struct {
+		Error struct {
+			Code    int
+			Message string
+			Data    struct{ Reason string }
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &m); err != nil {
+		t.Fatalf("%s: %v", body, err)
+	}
+	return m.Error.Code, m.Error.Data.Reason, m.Error.Message
+}
+
+func TestProcessThatDoesNotStartIsAnAnswer(t *testing.T) {
+	for mode, tc := range map[string]struct {
+		change func(o *Options, t *timing)
+		part   string
+	}{
+		"dies":   {func(*Options, *timing) {}, "exit status 3; its stderr ends: no such database"},
+		"silent": {func(o *Options, _ *timing) { o.StartTimeout = 50 * time.Millisecond }, "within 50ms; its stderr ends: thinking"},
+		"none":   {func(o *Options, _ *timing) { o.Command = []string{"/no/such/program"} }, "no such file"},
+		"nobody": {func(o *Options, _ *timing) { o.User = "nosuchuser" }, "unknown user"},
+	} {
+		t.Run(mode, func(t *testing.T) {
+			r := newRig(t, mode, tc.change)
+			response := r.reach(r.request(wire.MethodPost, "", "", opening))
+			code, reason, text := failure(t, whole(t, response))
+			if response.Status != 502 || code != mcp.CodeInternal || reason != ReasonProcessFailed || !strings.Contains(text, tc.part) {
+				t.Errorf("got %d %d %s %q, want 502 with %q", response.Status, code, reason, text, tc.part)
+			}
+			r.eventually("the process is gone", func() bool { return r.processes() == 0 })
+		})
+	}
+}
+
+func TestRefusedInitializeIsPassedOn(t *testing.T) {
+	r := newRig(t, "refusing")
+	response := r.reach(r.request(wire.MethodPost, "", "", opening))
+	if body := whole(t, response); response.Status != 200 || body != `{"jsonrpc":"2.0","id":"first","error":{"code":-32602,"message":"no"}}` {
+		t.Errorf("got %d %s", response.Status, body)
+	}
+	if got := response.Header.Get(mcp.HeaderSession); got != "" {
+		t.Errorf("got session %q", got)
+	}
+	r.eventually("the process is gone", func() bool { return r.processes() == 0 })
+}
+
+func TestDeathFailsWhatIsInFlightAndEndsTheSessions(t *testing.T) {
+	r := newRig(t, "server", shared)
+	a, b := r.open("a"), r.open("b")
+	hanging := a.begin(`"h"`, "hang", "")
+	hanging.message()
+	b.begin("1", "die", "")
+	message := hanging.message()
+	code, reason, text := failure(t, message)
+	if code != mcp.CodeInternal || reason != ReasonProcessExited || !strings.Contains(text, "exit status 3; its stderr ends: out of luck") || !strings.Contains(message, `"id":"h"`) {
+		t.Errorf("got %s", message)
+	}
+	if _, more := hanging.next(); more {
+		t.Error("the stream goes on")
+	}
+	for _, c := range []*client{a, b} {
+		if response := c.post(tool("1", "echo", "")); response.Status != 404 {
+			t.Errorf("got %d, want 404", response.Status)
+		}
+	}
+	if got := r.open("a").call("echo", "anew"); got != "anew" {
+		t.Errorf("opened anew: got %q", got)
+	}
+}
+
+func TestJSONRequestFailsWithItsProcess(t *testing.T) {
+	r := newRig(t, "server")
+	c := r.open("")
+	c.call("deaf", "")
+	done := make(chan *wire.Response, 1)
+	go func() { done <- c.post(`{"jsonrpc":"2.0","id":1,"method":"ping"}`) }()
+	r.eventually("the ping is in flight", func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return len(r.sessions[c.session].peer.calls) == 1
+	})
+	r.mu.Lock()
+	process := r.sessions[c.session].peer.process
+	r.mu.Unlock()
+	process.kill("a test")
+	if _, reason, _ := failure(t, whole(t, <-done)); reason != ReasonProcessExited {
+		t.Errorf("got reason %q", reason)
+	}
+}
+
+func TestCrashLoopIsAnsweredAtOnce(t *testing.T) {
+	r := newRig(t, "dies", func(_ *Options, t *timing) { t.backoff, t.trial = time.Millisecond, time.Hour })
+	open := func() (*wire.Response, string) {
+		response := r.reach(r.request(wire.MethodPost, "", "", opening))
+		_, reason, text := failure(t, whole(t, response))
+		if !strings.Contains(text, "no such database") {
+			t.Errorf("got %q, want the end of stderr", text)
+		}
+		return response, reason
+	}
+	for range quickDeaths {
+		if response, reason := open(); response.Status != 502 || reason != ReasonProcessFailed {
+			t.Errorf("got %d %s, want 502", response.Status, reason)
+		}
+		r.eventually("the death is known", func() bool { return r.processes() == 0 })
+	}
+	response, reason := open()
+	if response.Status != 503 || reason != ReasonCrashLoop || response.Header.Get("Retry-After") != "3600" {
+		t.Errorf("got %d %s %v, want 503", response.Status, reason, response.Header)
+	}
+	if got := strings.Count(r.log.String(), "stdio process started"); got != quickDeaths {
+		t.Errorf("started %d times, want %d", got, quickDeaths)
+	}
+	r.mu.Lock()
+	r.breaker.next = time.Now()
+	r.mu.Unlock()
+	if response, reason := open(); response.Status != 502 || reason != ReasonProcessFailed {
+		t.Errorf("the trial: got %d %s", response.Status, reason)
+	}
+	if response, _ := open(); response.Status != 503 {
+		t.Errorf("after the trial: got %d", response.Status)
+	}
+}
+
+// What answers initialize and ends at once is as good as what does not start.
+func TestProcessThatDoesNoMoreThanStartIsInACrashLoop(t *testing.T) {
+	r := newRig(t, "passing", func(_ *Options, t *timing) { t.backoff = time.Millisecond })
+	r.eventually("it is given up", func() bool {
+		response := r.reach(r.request(wire.MethodPost, "", "", opening))
+		if response.Status == 503 {
+			return true
+		}
+		r.eventually("the death is known", func() bool { return r.processes() == 0 })
+		return false
+	})
+	if got := strings.Count(r.log.String(), "stdio process started"); got != quickDeaths {
+		t.Errorf("started %d times, want %d", got, quickDeaths)
+	}
+}
+
+func TestProcessThatHasWorkedIsInNoCrashLoop(t *testing.T) {
+	r := newRig(t, "server", func(_ *Options, t *timing) { t.backoff = time.Millisecond })
+	for range 2 * quickDeaths {
+		c := r.open("")
+		c.call("echo", "")
+		c.call("die", "")
+	}
+}
+
+func TestBreakerDoublesItsPause(t *testing.T) {
+	b := breaker{backoff: time.Second, trial: time.Minute}
+	now := time.Unix(1000, 0)
+	for i, want := range []time.Duration{0, 1, 2, 4, 8} {
+		if wait, ok := b.admit(now); wait != want*time.Second || !ok {
+			t.Errorf("after %d deaths: got %v, %v, want %v", i, wait, ok, want*time.Second)
+		}
+		b.died(now)
+	}
+	if wait, ok := b.admit(now); ok || wait != time.Minute {
+		t.Errorf("after %d: got %v, %v", b.deaths, wait, ok)
+	}
+	now = now.Add(time.Minute)
+	if _, ok := b.admit(now); !ok {
+		t.Error("no trial")
+	}
+	if wait, ok := b.admit(now); ok || wait != time.Minute {
+		t.Errorf("beside the trial: got %v, %v", wait, ok)
+	}
+	if b.lived(); b.deaths != 0 {
+		t.Errorf("got %d deaths", b.deaths)
+	}
+}

@@ -1,0 +1,27 @@
+// Package stdio shows an MCP server that speaks stdio (2025-11-25, transports, "stdio") as a
+// legacy Streamable HTTP server. It implements exchange.Sender, so whatever sends to upstreams
+// sends to processes of such a server too.
+//
+// It promises what a server of sessions with resumable streams promises. Each session has a
+// process of its own, or a part in one: Isolation says which. Ids and progress tokens are
+// rewritten towards the process, so those of two clients never meet there. What a process says
+// stands in a bounded memory of its stream, from which a client that was cut off goes on;
+// closing a stream never cancels its call. A process that ends fails its calls at once, with its
+// status and the end of its stderr, and its sessions answer 404 from then on. One that dies again
+// and again is not started at each request (breaker).
+//
+// stdio says of nothing to which call it belongs. A question of the server's goes to the one call
+// that is in flight; to the last begun of several that are of one session; and is refused where
+// they are of several sessions, as is a log line dropped. A question about a task goes to the
+// call that waits for that task's result. Notifications that name something of a client's are
+// dropped where a process has several sessions, but for progress and updates of resources. The
+// log level is the process's, so the last session to set it decides for all on it.
+//
+// A process that several sessions share was initialised with what the first of them declared: the
+// later ones are told what the server said to that one, and it may ask them what they did not
+// declare, or not ask what they did.
+//
+// It costs one operating system process for each place that Isolation makes, three goroutines and
+// a waiting thread with each, and at most 1 MiB of memory for each stream, or one message if that
+// is longer.
+package stdio

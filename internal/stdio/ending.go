@@ -1,0 +1,81 @@
+package stdio
+
+import (
+	"syscall"
+	"time"
+)
+
+// stop ends the process as the specification says (2025-11-25, lifecycle, "Shutdown", stdio): its
+// stdin is closed, then its group gets SIGTERM, then SIGKILL. It does not wait for that.
+func (p *process) stop(cause string) {
+	if p.endsFor(cause, false) {
+		p.in.finish()
+		go p.insist()
+	}
+}
+
+func (p *process) insist() {
+	for _, step := range []struct {
+		after  time.Duration
+		signal syscall.Signal
+	}{{p.timing.ask, syscall.SIGTERM}, {p.grace, syscall.SIGKILL}} {
+		select {
+		case <-p.done:
+			return
+		case <-time.After(step.after):
+			p.signal(step.signal)
+		}
+	}
+}
+
+// kill ends the process at once, for something that it did.
+func (p *process) kill(cause string) {
+	p.endsFor(cause, true)
+	p.signal(syscall.SIGKILL)
+}
+
+// endsFor notes why the process is ended, and reports whether nobody ended it before.
+func (p *process) endsFor(cause string, fault bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ending || p.reaped {
+		return false
+	}
+	p.ending, p.cause, p.fault = true, cause, fault
+	return true
+}
+
+// signal never reaches a stranger's group: until the leader is reaped, nobody else has its id.
+func (p *process) signal(signal syscall.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.reaped {
+		signalGroup(p.leader.Pid, signal)
+	}
+}
+
+// how tells how the process ended, for people to read.
+func (p *process) how() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cause != "" {
+		return "ended by berth, " + p.cause
+	}
+	return p.status
+}
+
+// story is how, and the end of what the process said.
+func (p *process) story() string {
+	how := p.how()
+	if tail := p.said.end(); tail != "" {
+		how += "; its stderr ends: " + tail
+	}
+	return how
+}
+
+// ownDeath reports whether the process ended by itself, or for what it did.
+func (p *process) ownDeath() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cause == "" || p.fault
+}

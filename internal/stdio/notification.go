@@ -1,0 +1,109 @@
+package stdio
+
+import (
+	"bytes"
+	"strings"
+
+	"berth/internal/mcp"
+)
+
+const (
+	methodLog     = "notifications/message"
+	methodUpdated = "notifications/resources/updated"
+)
+
+// notification takes one of the process's. Each session gets it on one stream at most
+// (2025-11-25, transports, "Multiple Connections").
+func (p *peer) notification(message []byte, method string) {
+	switch {
+	case method == mcp.MethodProgress:
+		p.progress(message)
+	case method == mcp.MethodCancelled:
+		p.withdraw(message)
+	case method == methodLog:
+		p.log(message)
+	case method == mcp.MethodTaskStatus:
+		p.taskStatus(message)
+	case method == methodUpdated:
+		p.updated(message)
+	case strings.HasSuffix(method, "/list_changed"), len(p.sessions) == 1:
+		p.tellAll(message)
+	}
+}
+
+// progress goes to the call whose request gave the token.
+func (p *peer) progress(message []byte) {
+	said, ok := mcp.PeekProgress(message)
+	if !ok {
+		return
+	}
+	n, _ := numbered(bytes.Trim(said.Token, `"`)) // some make a string of it
+	if c := p.calls[n]; c != nil && c.token != nil && c.stream != nil {
+		c.stream.add(mcp.WithProgressToken(message, c.token), false)
+	} else if c = p.tasks[n]; c != nil && c.token != nil && !c.session.over {
+		c.session.standing.add(mcp.WithProgressToken(message, c.token), false)
+	}
+}
+
+// taskStatus goes to the session whose call made the task.
+func (p *peer) taskStatus(message []byte) {
+	id := param(message, "taskId")
+	for _, c := range p.tasks {
+		if c.taskID == id && !c.session.over {
+			c.session.standing.add(message, false)
+			return
+		}
+	}
+}
+
+// log goes to the call that can have caused it. What one session's call logs is not for others.
+func (p *peer) log(message []byte) {
+	switch asker, ambiguous := p.asker(""); {
+	case asker != nil:
+		asker.stream.add(message, false)
+	case !ambiguous:
+		p.tellAll(message)
+	}
+}
+
+// updated goes to the sessions that subscribed to the resource, or to one that it is a part of
+// (2025-11-25, resources, "Subscriptions").
+func (p *peer) updated(message []byte) {
+	uri := param(message, "uri")
+	for session := range p.sessions {
+		for subscribed := range session.subscribed {
+			if strings.HasPrefix(uri, subscribed) {
+				session.standing.add(message, false)
+				break
+			}
+		}
+	}
+}
+
+func (p *peer) tellAll(message []byte) {
+	for session := range p.sessions {
+		session.standing.add(message, false)
+	}
+}
+
+// noteSubscription keeps what a session subscribes to.
+func (p *peer) noteSubscription(c *call, body []byte) {
+	switch c.method {
+	case mcp.MethodSubscribe:
+		c.session.subscribed[param(body, "uri")] = true
+	case mcp.MethodUnsubscribe:
+		delete(c.session.subscribed, param(body, "uri"))
+	}
+}
+
+// wanted reports whether another session of the process is subscribed to the resource that a
+// request ends a subscription to.
+func (p *peer) wanted(c *call, body []byte) bool {
+	uri := param(body, "uri")
+	for session := range p.sessions {
+		if session != c.session && session.subscribed[uri] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,100 @@
+package stdio
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestUpdatesGoToThoseWhoSubscribed(t *testing.T) {
+	r := newRig(t, "server", shared)
+	a, b := r.open("a"), r.open("b")
+	for _, c := range []*client{a, b} {
+		whole(t, c.post(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"file:///x"}}`))
+	}
+	whole(t, b.post(`{"jsonrpc":"2.0","id":1,"method":"resources/unsubscribe","params":{"uri":"file:///x"}}`))
+	ofA, ofB := a.listen(""), b.listen("")
+	a.call("touch", "file:///x/part")
+	if m := ofA.message(); !strings.Contains(m, "resources/updated") {
+		t.Errorf("a: got %s", m)
+	}
+	for _, standing := range []*events{ofA, ofB} {
+		if m := standing.message(); !strings.Contains(m, "list_changed") {
+			t.Errorf("got %s, want the list's change", m)
+		}
+	}
+}
+
+// A subscription is the process's: ended for one session, it would end for all.
+func TestSubscriptionEndsWithTheLastWhoHasIt(t *testing.T) {
+	r := newRig(t, "server", shared)
+	a, b := r.open("a"), r.open("b")
+	subscribe := `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"file:///x"}}`
+	unsubscribe := strings.Replace(subscribe, "subscribe", "unsubscribe", 1)
+	whole(t, a.post(subscribe))
+	whole(t, b.post(subscribe))
+	sent := func() int64 {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.sessions[a.session].peer.next
+	}
+	before := sent()
+	if body := whole(t, a.post(unsubscribe)); !strings.Contains(body, `"result":{}`) || sent() != before {
+		t.Errorf("the first: got %s, %d sent", body, sent()-before)
+	}
+	if body := whole(t, b.post(unsubscribe)); !strings.Contains(body, `"result":{}`) || sent() != before+1 {
+		t.Errorf("the last: got %s, %d sent", body, sent()-before)
+	}
+}
+
+func TestLogLinesStayWithTheCallThatCanHaveCausedThem(t *testing.T) {
+	r := newRig(t, "server", shared)
+	a, b := r.open("a"), r.open("b")
+	answers := a.begin("1", "log", "mine")
+	if m := answers.message(); !strings.Contains(m, "mine") {
+		t.Errorf("got %s, want the line", m)
+	}
+	answers.text()
+	a.begin("1", "hang", "").message()
+	ofA := a.listen("")
+	if m := b.begin("1", "log", "secret").message(); strings.Contains(m, "secret") {
+		t.Errorf("got %s, want the line dropped", m)
+	}
+	b.call("touch", "")
+	if m := ofA.message(); !strings.Contains(m, "list_changed") {
+		t.Errorf("a heard %s", m)
+	}
+}
+
+func TestWhatNobodysCallCausedGoesToTheStandingStream(t *testing.T) {
+	c := newRig(t, "talkative").open("")
+	c.eventually("it has spoken", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		bytes, _, _, _, _ := c.sessions[c.session].standing.state()
+		return bytes > 0
+	})
+	standing := c.listen("g-0")
+	if m := standing.message(); !strings.Contains(m, "custom") {
+		t.Errorf("got %s, want what follows the event named", m)
+	}
+}
+
+// The token of a request that became a task is the task's for its life (2025-11-25, tasks,
+// "Progress").
+func TestWhatIsSaidOfATaskGoesToWhoMadeIt(t *testing.T) {
+	r := newRig(t, "server", shared)
+	a, b := r.open("a"), r.open("b")
+	ofA, ofB := a.listen(""), b.listen("")
+	for _, c := range []*client{a, b} {
+		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"task","task":{},"_meta":{"progressToken":"of ` + c.caller + `"},"arguments":{"text":"` + c.caller + `"}}}`
+		c.stream(c.post(body)).text()
+	}
+	for caller, standing := range map[string]*events{"a": ofA, "b": ofB} {
+		if m := standing.message(); !strings.Contains(m, `"progressToken":"of `+caller+`"`) {
+			t.Errorf("%s: got %s, want its progress", caller, m)
+		}
+		if m := standing.message(); !strings.Contains(m, `"taskId":"t-`+caller+`"`) {
+			t.Errorf("%s: got %s, want its status", caller, m)
+		}
+	}
+}

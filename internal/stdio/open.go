@@ -1,0 +1,129 @@
+package stdio
+
+import (
+	"fmt"
+	"time"
+
+	"berth/internal/mcp"
+)
+
+// open starts the process after a pause, and initialises it.
+func (p *peer) open(pause time.Duration) {
+	defer close(p.ready)
+	select {
+	case <-time.After(pause):
+	case <-p.quit:
+	}
+	first := p.start()
+	if first == nil {
+		return
+	}
+	go p.watch()
+	late := time.NewTimer(p.server.options.StartTimeout)
+	defer late.Stop()
+	select {
+	case answer := <-first.answer:
+		p.opened(answer)
+	case <-p.process.done:
+		p.failure = failed("the process ended before it answered initialize: "+p.process.story(), ReasonProcessFailed, mcp.NotExecuted)
+	case <-late.C:
+		p.lateFor(first)
+	}
+}
+
+// start runs the command and sends it initialize; nil: it does not run.
+func (p *peer) start() *call {
+	s := p.server
+	s.mu.Lock()
+	stopped := p.stopping
+	s.mu.Unlock()
+	err := errShutDown
+	var process *process
+	if !stopped {
+		process, err = s.spawn(p.receive)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		if !stopped {
+			s.died("it could not be started: " + err.Error())
+			s.options.Logger.Warn("stdio process cannot be started", "error", err)
+		}
+		p.failure = failed("the process could not be started: "+err.Error(), ReasonProcessFailed, mcp.NotExecuted)
+		p.end(p.failure)
+		return nil
+	}
+	process.log.Info("stdio process started")
+	p.process = process
+	first := &call{method: mcp.MethodInitialize, answer: make(chan []byte, 1)}
+	p.next++
+	first.number = p.next
+	p.calls[first.number] = first
+	if p.stopping {
+		process.stop("nobody wants it any more")
+	}
+	_ = p.dispatch(first, p.opening) // where it fails, the process has ended
+	return first
+}
+
+// opened takes the answer to initialize.
+func (p *peer) opened(answer []byte) {
+	if result := mcp.ResultObject(answer); result != nil {
+		p.result = result
+		if versions, _ := mcp.Offer(result); len(versions) > 0 {
+			p.version = versions[0]
+		}
+		return
+	}
+	p.server.mu.Lock()
+	defer p.server.mu.Unlock()
+	if p.refusal = mcp.ErrorObject(answer); p.refusal == nil {
+		p.failure = failed("the process answered initialize with neither a result nor an error", ReasonProcessFailed, mcp.NotExecuted)
+	}
+	p.stop("it refused initialize")
+}
+
+func (p *peer) lateFor(first *call) {
+	s := p.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(p.calls, first.number)
+	how := fmt.Sprintf("the process did not answer initialize within %v", s.options.StartTimeout)
+	if tail := p.process.said.end(); tail != "" {
+		how += "; its stderr ends: " + tail
+	}
+	p.failure = failed(how, ReasonProcessFailed, mcp.NotExecuted)
+	s.died(how)
+	p.failCalls(p.failure)
+	p.stop("it did not answer initialize in time")
+}
+
+// died notes a death for which the command may be to blame.
+func (s *Server) died(how string) {
+	s.death = how
+	if s.breaker.died(time.Now()); s.breaker.deaths == quickDeaths {
+		s.options.Logger.Warn("stdio process dies again and again: it is tried now and then", "every", s.timing.trial)
+	}
+}
+
+// watch waits for the process's end.
+func (p *peer) watch() {
+	<-p.process.done
+	s, story, own := p.server, p.process.story(), p.process.ownDeath()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lived := time.Since(p.begun)
+	failure := failed("the process ended: "+story, ReasonProcessExited, mcp.Unknown)
+	if !p.answered {
+		failure = failed("the process ended before it answered initialize: "+story, ReasonProcessFailed, mcp.NotExecuted)
+	}
+	if own && !p.worked && (!p.answered || lived < s.timing.quick) {
+		s.died(story)
+	}
+	if own {
+		p.process.log.Warn("stdio process ended by itself", "how", story, "lived", lived, "calls", len(p.calls))
+	} else {
+		p.process.log.Info("stdio process ended", "how", p.process.how(), "lived", lived)
+	}
+	p.end(failure)
+}

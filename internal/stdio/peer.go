@@ -1,0 +1,152 @@
+package stdio
+
+import (
+	"time"
+
+	"berth/internal/mcp"
+)
+
+// peer is a process as those have it who speak to it. The server's mutex guards it, but for what
+// stands before ready is closed and stays.
+type peer struct {
+	server *Server
+	key    string   // in Server.shared; "": it is one session's
+	wished string   // in Server.spares, while it waits there for whoever asks that again
+	owner  *session // of a process of a call's own
+	alone  bool     // it is that
+
+	ready   chan struct{} // closed when it is initialised, or is not going to be
+	opening []byte        // the initialize that it gets
+	result  []byte        // what it answered to that
+	refusal []byte        // or its error
+	failure *mcp.Error    // or what became of it
+	version string        // of the protocol, as negotiated
+
+	quit     chan struct{} // closed when it is to be stopped
+	process  *process      // nil before its start
+	calls    map[int64]*call
+	next     int64           // number of the last call
+	tasks    map[int64]*call // that have made a task
+	sessions map[*session]struct{}
+	told     bool // it got notifications/initialized
+	answered bool // initialize
+	worked   bool // it has answered a client
+	stopping bool
+	over     bool
+	begun    time.Time
+	touched  time.Time // when its last session ended; its start before that
+	odd      map[string]bool
+}
+
+// newPeer begins to start a process. opening is the initialize that it gets.
+func (s *Server) newPeer(opening []byte) (*peer, *mcp.Error) {
+	switch {
+	case s.closing:
+		return nil, errDraining
+	case len(s.peers) >= s.options.MaxProcesses:
+		return nil, unavailable("as many processes run as may", ReasonTooManyProcesses, time.Second)
+	}
+	now := time.Now()
+	wait, ok := s.breaker.admit(now)
+	if !ok {
+		return nil, unavailable("the process died several times in a row; the last time: "+s.death, ReasonCrashLoop, wait)
+	}
+	p := &peer{
+		server: s, ready: make(chan struct{}), opening: opening, quit: make(chan struct{}), calls: map[int64]*call{},
+		tasks: map[int64]*call{}, sessions: map[*session]struct{}{}, begun: now, touched: now, odd: map[string]bool{},
+	}
+	s.peers[p] = struct{}{}
+	s.keepSweeping()
+	go p.open(wait)
+	return p, nil
+}
+
+// primes reports whether streams begin with an event without data: clients of older versions may
+// take it for a message (2025-11-25, changelog).
+func (p *peer) primes() bool { return p.version >= mcp.VersionCoreTasks }
+
+func (p *peer) isReady() bool {
+	select {
+	case <-p.ready:
+		return true
+	default:
+		return false
+	}
+}
+
+// isOld reports whether the process takes no new session.
+func (p *peer) isOld(now time.Time) bool {
+	most := p.server.options.MaxLife
+	return most > 0 && now.Sub(p.begun) > most
+}
+
+// push sends the process a message, of which nobody waits for the way.
+func (p *peer) push(message []byte) error {
+	if p.process == nil {
+		return errQueueClosed
+	}
+	return p.process.in.push(oneLine(message))
+}
+
+// initialize tells the process, once, that its client is ready.
+func (p *peer) initialize() {
+	if !p.told {
+		p.told = true
+		p.push([]byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
+	}
+}
+
+// stop ends the process, politely. Its sessions are gone at once; its calls, when it is.
+func (p *peer) stop(cause string) {
+	if p.stopping || p.over {
+		return
+	}
+	p.stopping = true
+	p.unlist()
+	for session := range p.sessions {
+		p.server.forgetSession(session)
+	}
+	close(p.quit)
+	if p.process != nil {
+		p.process.stop(cause)
+	}
+}
+
+// unlist takes the process out of where new sessions look for one.
+func (p *peer) unlist() {
+	if p.server.shared[p.key] == p {
+		delete(p.server.shared, p.key)
+	}
+	if p.server.spares[p.wished] == p {
+		delete(p.server.spares, p.wished)
+	}
+}
+
+// end notes that the process is gone, or was not started, and fails what was in flight.
+func (p *peer) end(failure *mcp.Error) {
+	p.over = true
+	p.unlist()
+	for session := range p.sessions {
+		p.server.forgetSession(session)
+	}
+	p.failCalls(failure)
+	if delete(p.server.peers, p); p.server.closing && len(p.server.peers) == 0 {
+		close(p.server.empty)
+	}
+}
+
+func (p *peer) failCalls(failure *mcp.Error) {
+	for _, c := range p.calls {
+		if c.session != nil {
+			delete(p.calls, c.number)
+			c.deliver(failure.Body(c.id))
+		}
+	}
+}
+
+// once reports whether a kind of oddity is seen for the first time.
+func (p *peer) once(oddity string) bool {
+	seen := p.odd[oddity]
+	p.odd[oddity] = true
+	return !seen
+}

@@ -1,0 +1,132 @@
+package stdio
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// process is one run of the command, with the group that it leads.
+type process struct {
+	leader *os.Process
+	begun  time.Time
+	in     *queue
+	said   *stderr
+	stdout *os.File
+	errors *os.File
+	log    *slog.Logger
+	timing timing
+	grace  time.Duration
+	exited chan struct{} // closed when the leader has ended
+	done   chan struct{} // closed when what it wrote was read, too
+
+	reading sync.WaitGroup // of stdout and stderr
+
+	mu     sync.Mutex // guards the fields below, and who may still signal the group
+	reaped bool
+	ending bool
+	cause  string // why berth ends it; "": berth does not
+	fault  bool   // the cause is what the process did
+	status string // how it ended, once it has
+}
+
+// spawn runs the command. receive is told each line of its stdout, one at a time; the last of
+// them before done is closed.
+func (s *Server) spawn(receive func(p *process, line []byte)) (*process, error) {
+	cmd, err := s.options.command()
+	if err != nil {
+		return nil, err
+	}
+	var files [6]*os.File // each pipe's end to read, then its end to write
+	for i := 0; i < len(files); i += 2 {
+		if files[i], files[i+1], err = os.Pipe(); err != nil {
+			closeAll(files[:])
+			return nil, fmt.Errorf("stdio: making a pipe: %w", err)
+		}
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = files[0], files[3], files[5]
+	err = s.starter.start(cmd)
+	closeAll([]*os.File{files[0], files[3], files[5]})
+	if err != nil {
+		closeAll([]*os.File{files[1], files[2], files[4]})
+		return nil, err
+	}
+	log := s.options.Logger.With("pid", cmd.Process.Pid)
+	p := &process{
+		leader: cmd.Process, begun: time.Now(), in: newQueue(files[1], s.timing.stuck), said: &stderr{log: log},
+		stdout: files[2], errors: files[4], log: log, timing: s.timing, grace: s.options.Grace, exited: make(chan struct{}), done: make(chan struct{}),
+	}
+	if err := limitMemory(p.leader.Pid, s.options.MaxMemory); err != nil {
+		p.kill("its memory cannot be bounded: " + err.Error())
+	}
+	p.reading.Go(func() { p.read(s.options.MaxLine, receive) })
+	p.reading.Go(func() { p.said.read(p.errors) })
+	go p.write()
+	go p.wait()
+	return p, nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
+
+func (p *process) write() {
+	if errors.Is(p.in.run(), errQueueFull) {
+		p.kill("it did not read what it was sent")
+	}
+}
+
+func (p *process) read(most int, receive func(p *process, line []byte)) {
+	lines := newLineReader(p.stdout, most)
+	for {
+		line, cut, err := lines.next()
+		switch {
+		case err != nil:
+			p.silent()
+			return
+		case cut:
+			p.kill(fmt.Sprintf("a line of its stdout is longer than %d bytes", most))
+			return
+		}
+		receive(p, line)
+	}
+}
+
+// silent ends a process that has closed its stdout, and has a moment to end by itself: nobody
+// would ever hear from it.
+func (p *process) silent() {
+	select {
+	case <-p.exited:
+	case <-time.After(p.timing.ask):
+		if p.endsFor("it closed its stdout", true) { // else it has until its grace is over
+			p.signal(syscall.SIGKILL)
+		}
+	}
+}
+
+// wait reaps the process, and with it ends what it left behind in its group. What was written
+// before is still read; who escaped the group does not hold that up.
+func (p *process) wait() {
+	state, err := p.reap()
+	p.mu.Lock()
+	if p.status = "its status is not known"; err == nil {
+		p.status = state.String()
+	}
+	p.mu.Unlock()
+	close(p.exited)
+	p.in.finish()
+	late := time.Now().Add(p.timing.drain)
+	_ = p.stdout.SetReadDeadline(late)
+	_ = p.errors.SetReadDeadline(late)
+	p.reading.Wait()
+	closeAll([]*os.File{p.stdout, p.errors, p.in.file}) // the last may be blocked in a write
+	close(p.done)
+}

@@ -1,0 +1,41 @@
+package stdio
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// attributes: a group of its own, so that what a wrapper starts can be ended with it; and death
+// with berth.
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// reap waits for the leader's end and ends the rest of its group before it lets go of its id.
+func (p *process) reap() (*os.ProcessState, error) {
+	for {
+		err := unix.Waitid(unix.P_PID, p.leader.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	signalGroup(p.leader.Pid, syscall.SIGKILL)
+	p.reaped = true
+	return p.leader.Wait()
+}
+
+func signalGroup(leader int, signal syscall.Signal) { _ = unix.Kill(-leader, signal) }
+
+// limitMemory bounds what a process, and whatever it starts from now on, may write to of its own:
+// not its address space, of which V8 and others reserve far more than they use.
+func limitMemory(pid int, most int64) error {
+	if most <= 0 {
+		return nil
+	}
+	return unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: uint64(most), Max: uint64(most)}, nil)
+}

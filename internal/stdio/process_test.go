@@ -1,0 +1,189 @@
+package stdio
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// gone reports whether no process has this id; a zombie, which its parent is to reap, has none.
+func gone(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return true
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true
+	}
+	_, after, _ := strings.Cut(string(stat), ") ")
+	return strings.HasPrefix(after, "Z")
+}
+
+func TestEnvironmentHoldsNothingElseOfBerths(t *testing.T) {
+	t.Setenv("BERTH_SECRET", "x")
+	t.Setenv("LANG", "C.UTF-8")
+	t.Setenv("ALLOWED", "y")
+	got := newRig(t, "server").open("").call("environment", "")
+	for _, want := range []string{"PYTHONUNBUFFERED=1", "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH"), modeVariable + "=server"} {
+		if !strings.Contains("\n"+got+"\n", "\n"+want+"\n") {
+			t.Errorf("%s is missing in:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "BERTH_SECRET") || strings.Contains(got, "ALLOWED") {
+		t.Errorf("got:\n%s", got)
+	}
+	got = newRig(t, "server", func(o *Options, _ *timing) {
+		o.EnvAllow = []string{"ALLOWED"}
+		o.Env["PYTHONUNBUFFERED"] = ""
+	}).open("").call("environment", "")
+	if !strings.Contains(got, "ALLOWED=y\n") || strings.Contains(got, "LANG") || !strings.Contains(got, "PYTHONUNBUFFERED=\n") && !strings.HasSuffix(got, "PYTHONUNBUFFERED=") {
+		t.Errorf("with names of its own:\n%s", got)
+	}
+}
+
+func TestGrandchildrenEndWithTheProcess(t *testing.T) {
+	for name, end := range map[string]func(c *client){
+		"deleted": func(c *client) { c.reach(c.request("DELETE", c.session, "", "")) },
+		"died":    func(c *client) { c.call("die", "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newRig(t, "server").open("")
+			pid, err := strconv.Atoi(c.call("fork", ""))
+			if err != nil {
+				t.Fatalf("fork: %v", err)
+			}
+			if gone(pid) {
+				t.Fatal("the grandchild does not run")
+			}
+			end(c)
+			c.eventually("the grandchild is gone", func() bool { return gone(pid) })
+			c.eventually("the process is gone", func() bool { return c.processes() == 0 })
+		})
+	}
+}
+
+func TestStubbornProcessIsKilled(t *testing.T) {
+	r := newRig(t, "stubborn", func(o *Options, t *timing) { o.Grace, t.ask = 20*time.Millisecond, 20*time.Millisecond })
+	c := r.open("")
+	pid, err := strconv.Atoi(c.call("pid", ""))
+	if err != nil {
+		t.Fatalf("pid: %v", err)
+	}
+	c.reach(c.request("DELETE", c.session, "", ""))
+	r.eventually("it is gone", func() bool { return r.processes() == 0 && gone(pid) })
+}
+
+func TestShutdownKillsWhenItsTimeIsOver(t *testing.T) {
+	r := newRig(t, "stubborn", func(o *Options, _ *timing) { o.Grace = time.Hour })
+	c := r.open("")
+	hanging := c.begin("1", "hang", "")
+	hanging.message()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if err := r.Shutdown(ctx); err == nil {
+		t.Error("got no error")
+	}
+	if got := hanging.text(); !strings.Contains(got, "berth shuts down") {
+		t.Errorf("the call: got %q", got)
+	}
+	if response := r.reach(r.request("POST", "", "", opening)); response.Status != 503 {
+		t.Errorf("initialize: got %d", response.Status)
+	}
+}
+
+func TestLineWithoutEndEndsTheProcess(t *testing.T) {
+	r := newRig(t, "server")
+	if got := r.open("").call("endless", ""); !strings.Contains(got, "a line of its stdout is longer than 4194304 bytes") {
+		t.Errorf("got %q", got)
+	}
+	r.eventually("the process is gone", func() bool { return r.processes() == 0 })
+}
+
+func TestFloodOnStderrIsReadAndNotLogged(t *testing.T) {
+	r := newRig(t, "server")
+	if got := r.open("").call("flood", ""); got != "flooded" {
+		t.Errorf("got %q", got)
+	}
+	if got := strings.Count(r.log.String(), "says on stderr"); got == 0 || got > 20*linesASecond {
+		t.Errorf("got %d lines in the log", got)
+	}
+}
+
+func TestProcessThatDoesNotReadIsEnded(t *testing.T) {
+	r := newRig(t, "server", func(_ *Options, t *timing) { t.stuck = 50 * time.Millisecond })
+	c := r.open("")
+	c.call("deaf", "")
+	big := strings.Repeat("z", 1<<20)
+	var waiting []*events
+	for range maxQueued>>20 + 1 {
+		response := c.post(tool("1", "echo", big))
+		if response.Status == 503 {
+			break
+		}
+		waiting = append(waiting, c.stream(response))
+	}
+	if len(waiting) < 2 || len(waiting) > maxQueued>>20 {
+		t.Errorf("got %d calls taken", len(waiting))
+	}
+	for _, answers := range waiting {
+		if got := answers.text(); !strings.Contains(got, "did not read") {
+			t.Errorf("got %q", got)
+		}
+	}
+	r.eventually("the process is gone", func() bool { return r.processes() == 0 })
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	r := newRig(t, "server", func(o *Options, _ *timing) { o.MaxMemory = 512 << 20 })
+	if got := r.open("").call("eat", ""); !strings.Contains(got, "the process ended") {
+		t.Errorf("got %q, want a death", got)
+	}
+}
+
+func TestProcessRunsAsItsUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root may run processes as others")
+	}
+	r := newRig(t, "server", func(o *Options, _ *timing) {
+		o.User = "nobody"
+		o.Command = []string{"sh", "-c", `id -un >&2; exit 1`}
+	})
+	response := r.reach(r.request("POST", "", "", opening))
+	if _, _, text := failure(t, whole(t, response)); !strings.HasSuffix(text, "its stderr ends: nobody") {
+		t.Errorf("got %q", text)
+	}
+}
+
+func TestProcessThatClosesItsStdoutIsEnded(t *testing.T) {
+	r := newRig(t, "server", func(_ *Options, t *timing) { t.ask = 10 * time.Millisecond })
+	if got := r.open("").call("mute", ""); !strings.Contains(got, "it closed its stdout") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A berth that is killed ends nothing itself. The process here heeds neither the end of its stdin
+// nor SIGTERM.
+func TestProcessDiesWithBerth(t *testing.T) {
+	berth := exec.Command(os.Args[0])
+	berth.Env = append(os.Environ(), modeVariable+"=berth")
+	out, err := berth.StdoutPipe()
+	if err != nil {
+		t.Fatalf("StdoutPipe: %v", err)
+	}
+	if err := berth.Start(); err != nil {
+		t.Fatalf("Start: %v", err)
+	}
+	var pid int
+	_, err = fmt.Fscan(out, &pid)
+	if kill := berth.Process.Kill(); err != nil || kill != nil {
+		t.Fatalf("pid: %v; Kill: %v", err, kill)
+	}
+	_ = berth.Wait()
+	(&rig{t: t}).eventually("the process is gone", func() bool { return gone(pid) })
+}

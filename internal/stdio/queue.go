@@ -1,0 +1,127 @@
+package stdio
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"time"
+)
+
+// maxQueued bounds, in bytes, what waits for a process to read it. A single line may be longer.
+const maxQueued = 8 << 20
+
+var (
+	errQueueFull   = errors.New("stdio: the process does not read what it is sent")
+	errQueueClosed = errors.New("stdio: the process is ending")
+)
+
+// queue is the stdin of a process. Nobody who adds to it waits.
+type queue struct {
+	file  *os.File
+	stuck time.Duration // how long the process may read nothing while there is no room
+	ready chan struct{} // holds one word that something has changed
+
+	mu       sync.Mutex // guards the fields below
+	lines    [][]byte
+	bytes    int  // of lines, and of what is being written
+	refused  bool // there was no room, and there has been none since
+	finished bool // nothing is added any more
+}
+
+func newQueue(file *os.File, stuck time.Duration) *queue {
+	return &queue{file: file, stuck: stuck, ready: make(chan struct{}, 1)}
+}
+
+// push adds a message, which must be one line.
+func (q *queue) push(message []byte) error {
+	line := append(message[:len(message):len(message)], '\n')
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.finished:
+		return errQueueClosed
+	case q.bytes > 0 && q.bytes+len(line) > maxQueued:
+		q.refused = true
+		return errQueueFull
+	}
+	q.lines = append(q.lines, line)
+	q.bytes += len(line)
+	q.wake()
+	return nil
+}
+
+// finish closes stdin once what was added is written.
+func (q *queue) finish() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.finished = true
+	q.wake()
+}
+
+func (q *queue) wake() {
+	select {
+	case q.ready <- struct{}{}:
+	default:
+	}
+}
+
+// run writes until the queue is finished, or the process reads no more; errQueueFull says that
+// this is why. It closes stdin.
+func (q *queue) run() error {
+	defer q.file.Close()
+	for {
+		lines, finished := q.take()
+		for _, line := range lines {
+			if err := q.write(line); err != nil {
+				q.finish()
+				return err
+			}
+		}
+		if finished && len(lines) == 0 {
+			return nil
+		}
+		if len(lines) == 0 {
+			<-q.ready
+		}
+	}
+}
+
+func (q *queue) take() (lines [][]byte, finished bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	lines, q.lines = q.lines, nil
+	return lines, q.finished
+}
+
+func (q *queue) write(line []byte) error {
+	size := len(line)
+	for {
+		if err := q.file.SetWriteDeadline(time.Now().Add(q.stuck)); err != nil {
+			return err
+		}
+		n, err := q.file.Write(line)
+		line = line[n:]
+		switch {
+		case err == nil:
+			q.wrote(size)
+			return nil
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return err
+		case n == 0 && q.isFull():
+			return errQueueFull
+		}
+	}
+}
+
+func (q *queue) wrote(size int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.bytes -= size
+	q.refused = false
+}
+
+func (q *queue) isFull() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.refused
+}

@@ -1,0 +1,85 @@
+package stdio
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"berth/internal/mcp"
+)
+
+// maxShown is how much of what is no message a log shows, in bytes.
+const maxShown = 200
+
+// receive takes a line of the process's stdout.
+func (p *peer) receive(process *process, line []byte) {
+	line = bytes.TrimPrefix(bytes.TrimSpace(line), []byte("\ufeff"))
+	if len(line) == 0 {
+		return
+	}
+	if !mcp.MayBeMessage(line) || !json.Valid(line) {
+		p.rubbish(process, line)
+		return
+	}
+	line = oneLine(line) // a CR between tokens would be a line's end in an event stream
+	for message, err := range mcp.Messages(line) {
+		if err == nil {
+			p.hear(process, message)
+		}
+	}
+}
+
+// rubbish tells, once a process, of what is no message.
+func (p *peer) rubbish(process *process, line []byte) {
+	p.server.mu.Lock()
+	first := p.once("rubbish")
+	p.server.mu.Unlock()
+	if first {
+		process.log.Warn("stdio process writes to stdout what is no message; it is dropped, and so is what follows of that kind",
+			"line", string(bytes.ToValidUTF8(line[:min(len(line), maxShown)], []byte("\ufffd"))))
+	}
+}
+
+// hear takes a message of the process's.
+func (p *peer) hear(process *process, message []byte) {
+	a, err := mcp.PeekAnswer(message, false)
+	if err != nil && a.ID == nil { // it is ambiguous: whoever it is for judges that
+		a.ID = mcp.ID(message)
+	}
+	p.server.mu.Lock()
+	defer p.server.mu.Unlock()
+	switch {
+	case a.Method != "" && a.HasID():
+		p.question(message, a.ID, a.Method)
+	case a.Method != "":
+		p.notification(message, a.Method)
+	case a.HasID():
+		p.response(process, message, &a)
+	case p.once("rubbish"):
+		process.log.Warn("stdio process writes to stdout what is neither a request nor a response; it is dropped")
+	}
+}
+
+// response gives a call its answer, under the client's id.
+func (p *peer) response(process *process, message []byte, a *mcp.Answer) {
+	n, _ := numbered(a.ID)
+	c := p.calls[n]
+	switch {
+	case c == nil:
+		if p.once("crossed") {
+			process.log.Info("stdio process answers what nobody has asked, or asked no more")
+		}
+	case c.session == nil:
+		p.answered = true
+		delete(p.calls, n)
+		c.answer <- message
+	default:
+		if !p.worked {
+			p.worked = true
+			p.server.breaker.lived()
+		}
+		if a.CreatesTask() {
+			p.keepTask(c, a.Task.ID)
+		}
+		p.finish(c, mcp.WithID(message, c.id))
+	}
+}

@@ -1,0 +1,107 @@
+package stdio
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+)
+
+var errNoAnswer = errors.New("stdio: no answer in time")
+
+// Send implements exchange.Sender. What a process fails at is an answer too: 502 if it cannot be
+// started, 503 if it is not tried now. An error says that ctx or wait ended the exchange; the call
+// goes on.
+func (s *Server) Send(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
+	if ctx.Err() != nil {
+		return nil, &exchange.SendError{Err: context.Cause(ctx)}
+	}
+	p := patience{ctx: ctx}
+	if wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		p.late = timer.C
+	}
+	switch request.Method {
+	case wire.MethodPost:
+		return s.post(p, request)
+	case wire.MethodGet:
+		return s.get(ctx, request), nil
+	case wire.MethodDelete:
+		return s.delete(request), nil
+	}
+	response := refuse(&mcp.Error{Status: wire.StatusMethodNotAllowed, Code: codeBadRequest, Message: "Method not allowed."}, nil)
+	response.Header.Set("Allow", "GET, POST, DELETE")
+	return response, nil
+}
+
+// patience is how long somebody waits for an answer's headers.
+type patience struct {
+	ctx  context.Context
+	late <-chan time.Time // nil: never
+}
+
+// await returns when done, which may bear a value, is ready.
+func await[T any](p patience, done <-chan T) (value T, err error) {
+	select {
+	case value = <-done:
+		return value, nil
+	case <-p.ctx.Done():
+		return value, &exchange.SendError{Err: context.Cause(p.ctx), Sent: true}
+	case <-p.late:
+		return value, &exchange.SendError{Err: errNoAnswer, Sent: true, TimedOut: true}
+	}
+}
+
+// get serves a session's standing stream, or resumes one.
+func (s *Server) get(ctx context.Context, request *exchange.Request) *wire.Response {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	session, refused := s.sessionOf(request)
+	if refused != nil {
+		return refuse(refused, nil)
+	}
+	session.touched = time.Now()
+	var reader *streamReader
+	var err error
+	if last := request.Header.Get(mcp.HeaderLastEvent); last == "" {
+		reader, err = session.standing.readAnew(ctx, session.peer.primes())
+	} else {
+		reader, err = session.resume(ctx, last)
+	}
+	switch {
+	case errors.Is(err, errStreamTaken):
+		return refuse(&mcp.Error{Status: wire.StatusConflict, Code: codeBadRequest, Message: "Conflict: the stream has a reader"}, nil)
+	case err != nil:
+		return refuse(badRequest("unknown event id"), nil)
+	}
+	return streaming(session.id, reader)
+}
+
+// delete ends a session.
+func (s *Server) delete(request *exchange.Request) *wire.Response {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	session, refused := s.sessionOf(request)
+	if refused != nil {
+		return refuse(refused, nil)
+	}
+	s.endSession(session)
+	return respond(wire.StatusOK, nil)
+}
+
+// sessionOf returns the session that a request names. One of another caller does not exist.
+func (s *Server) sessionOf(request *exchange.Request) (*session, *mcp.Error) {
+	id := request.Header.Get(mcp.HeaderSession)
+	if id == "" {
+		return nil, badRequest("Mcp-Session-Id header is required")
+	}
+	session := s.sessions[id]
+	if session == nil || session.caller != "" && request.Caller != "" && session.caller != request.Caller {
+		return nil, errNoSession
+	}
+	return session, nil
+}

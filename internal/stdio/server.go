@@ -1,0 +1,92 @@
+package stdio
+
+import (
+	"context"
+	"crypto/rand"
+	"sync"
+	"time"
+)
+
+// Server runs the processes of one upstream and is that upstream to whoever sends. New makes one.
+type Server struct {
+	options Options
+	timing  timing
+	starter *starter
+
+	mu       sync.Mutex // guards the fields below, and those of peers, sessions and calls
+	peers    map[*peer]struct{}
+	shared   map[string]*peer // by whom they serve; of isolation by principal, and of all by one
+	spares   map[string]*peer // whose opener left before they were ready; by what was asked
+	sessions map[string]*session
+	breaker  breaker
+	death    string // how the last process died that died by itself
+	asked    int64  // the number of the last question to a client
+	sweeping *time.Timer
+	closing  bool
+	empty    chan struct{} // closed when no process is left, once closing
+}
+
+// New returns a server that runs nothing yet.
+func New(options Options) *Server {
+	options = options.withDefaults()
+	timing := defaultTiming(options.Idle)
+	return &Server{
+		options: options, timing: timing, starter: newStarter(),
+		peers: map[*peer]struct{}{}, shared: map[string]*peer{}, spares: map[string]*peer{},
+		sessions: map[string]*session{}, breaker: breaker{backoff: timing.backoff, trial: timing.trial},
+		empty: make(chan struct{}),
+	}
+}
+
+// Close implements exchange.Sender: processes that have no session are stopped.
+func (s *Server) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p := range s.peers {
+		if p.isReady() && len(p.sessions) == 0 && !p.alone {
+			p.stop("nobody uses it")
+		}
+	}
+}
+
+// Shutdown starts nothing more, stops all processes, and returns when they are gone. What is in
+// flight fails. With the end of ctx they are killed, and its error is returned.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	if !s.closing {
+		s.closing = true
+		if len(s.peers) == 0 {
+			close(s.empty)
+		}
+		if s.sweeping != nil {
+			s.sweeping.Stop()
+		}
+		for p := range s.peers {
+			p.stop("berth shuts down")
+		}
+	}
+	s.mu.Unlock()
+	var err error
+	select {
+	case <-s.empty:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+		s.killAll()
+		<-s.empty
+	}
+	s.starter.close()
+	return err
+}
+
+func (s *Server) killAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p := range s.peers {
+		if p.process != nil {
+			p.process.kill("berth shuts down")
+		}
+	}
+}
+
+// newID returns a session's id, which nobody can guess.
+func (s *Server) newID() string { return s.options.SessionPrefix + rand.Text() }

@@ -1,0 +1,94 @@
+package stdio
+
+import (
+	"testing"
+	"time"
+
+	"berth/internal/wire"
+)
+
+func TestProcessesAreBounded(t *testing.T) {
+	r := newRig(t, "server", func(o *Options, _ *timing) { o.MaxProcesses = 1 })
+	c := r.open("")
+	response := r.reach(r.request(wire.MethodPost, "", "", opening))
+	if _, reason, _ := failure(t, whole(t, response)); response.Status != 503 || reason != ReasonTooManyProcesses || response.Header.Get("Retry-After") != "1" {
+		t.Errorf("got %d %s", response.Status, reason)
+	}
+	r.reach(r.request(wire.MethodDelete, c.session, "", ""))
+	r.eventually("there is room again", func() bool { return r.processes() == 0 })
+	r.open("")
+}
+
+func brisk(o *Options, t *timing) {
+	o.Idle, t.sweep = 30*time.Millisecond, 5*time.Millisecond
+}
+
+func TestIdleProcessIsStopped(t *testing.T) {
+	for name, isolation := range map[string]Isolation{"a session's": IsolateSession, "all's": IsolateAll} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, "server", brisk, func(o *Options, _ *timing) { o.Isolation = isolation })
+			c := r.open("a")
+			r.eventually("the process is gone", func() bool { return r.processes() == 0 })
+			if response := c.post(tool("1", "echo", "")); response.Status != 404 {
+				t.Errorf("got %d, want 404", response.Status)
+			}
+		})
+	}
+}
+
+// Each of these keeps a process that is looked at ten times while it lasts.
+func TestProcessInUseIsNotStopped(t *testing.T) {
+	for name, use := range map[string]func(c *client){
+		"a call, its stream cut": func(c *client) { c.begin("1", "hang", "").close() },
+		"a call":                 func(c *client) { c.begin("1", "hang", "") },
+		"a standing stream":      func(c *client) { c.listen("") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, "server", func(o *Options, t *timing) { o.Idle, t.sweep = 20*time.Millisecond, time.Hour })
+			c := r.open("")
+			use(c)
+			r.eventually("its time is over", func() bool {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				return time.Since(r.sessions[c.session].touched) > r.options.Idle
+			})
+			r.sweep()
+			if response := c.post(`{"jsonrpc":"2.0","id":1,"method":"ping"}`); response.Status != 200 {
+				t.Errorf("got %d", response.Status)
+			}
+		})
+	}
+}
+
+func TestCallThatNobodyComesBackForKeepsNoProcess(t *testing.T) {
+	r := newRig(t, "server", brisk, func(_ *Options, t *timing) { t.unread = 50 * time.Millisecond })
+	r.open("").begin("1", "hang", "").close()
+	r.eventually("the process is gone", func() bool { return r.processes() == 0 })
+}
+
+func TestOldProcessTakesNoNewSession(t *testing.T) {
+	r := newRig(t, "server", shared, func(o *Options, t *timing) { o.MaxLife, t.sweep = time.Millisecond, 5*time.Millisecond })
+	a := r.open("a")
+	first := a.call("pid", "")
+	if b := r.open("b").call("pid", ""); b == first {
+		t.Errorf("both in process %s", b)
+	}
+	if got := a.call("pid", ""); got != first {
+		t.Errorf("the old session: got %s, want %s", got, first)
+	}
+	r.reach(r.request(wire.MethodDelete, a.session, "a", ""))
+	r.eventually("the old process is gone", func() bool { return r.processes() == 1 })
+}
+
+func TestCloseStopsWhatHasNoSession(t *testing.T) {
+	r := newRig(t, "server", shared)
+	a, b := r.open("a"), r.open("b")
+	r.reach(r.request(wire.MethodDelete, a.session, "a", ""))
+	r.Close()
+	if got := b.call("echo", "still"); got != "still" {
+		t.Errorf("got %q", got)
+	}
+	r.reach(r.request(wire.MethodDelete, b.session, "b", ""))
+	r.Close()
+	r.eventually("the process is gone", func() bool { return r.processes() == 0 })
+}

@@ -1,0 +1,111 @@
+package stdio
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// call runs a tool.
+func (f *fixture) call(m message) {
+	text := m.Params.Arguments.Text
+	switch m.Params.Name {
+	case "echo":
+		f.text(m, text)
+	case "identity":
+		f.text(m, string(m.ID)+" "+string(m.Params.Meta.Token))
+	case "pid":
+		f.text(m, fmt.Sprint(os.Getpid()))
+	case "environment":
+		f.text(m, strings.Join(os.Environ(), "\n"))
+	case "heard":
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.text(m, strings.Join(append(slices.Clone(f.heard), f.cancel...), " "))
+	case "ask":
+		f.count.Add(1)
+		answer := f.ask("elicitation/create", `{"message":"who?","requestedSchema":{"type":"object","properties":{}}}`)
+		f.text(m, fmt.Sprintf("%d: %s%s", f.count.Load(), answer.Result, answer.Error))
+	case "interrogate":
+		refused := make(chan message)
+		for range maxAsks + 6 {
+			go func() {
+				if answer := f.ask("elicitation/create", `{"message":"who?"}`); answer.Error != nil {
+					refused <- answer
+				}
+			}()
+		}
+		for range 6 {
+			<-refused
+		}
+		f.text(m, "refused")
+	case "refusals":
+		f.text(m, fmt.Sprint(f.refused.Load()))
+	case "withdraw":
+		id := f.asked.Add(1) - 1
+		f.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":"who?"}}`, id))
+		f.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id))
+		f.text(m, "never mind")
+	case "pings":
+		answer := f.ask("ping", "{}")
+		f.text(m, string(answer.Result))
+	case "progress":
+		for i := range 3 {
+			f.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`, m.Params.Meta.Token, i))
+		}
+		f.text(m, "done")
+	case "many":
+		for i := range 2000 {
+			f.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"message":%q}}`, m.Params.Meta.Token, i, strings.Repeat("x", 1000)))
+		}
+		f.text(m, "done")
+	case "log":
+		f.say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"` + text + `"}}`)
+		f.text(m, "logged")
+	case "touch":
+		f.say(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"` + text + `"}}`)
+		f.say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		f.text(m, "touched")
+	case "hang":
+		f.say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"hanging"}}`)
+	case "die":
+		fmt.Fprintln(os.Stderr, "out of luck")
+		os.Exit(3)
+	case "batch":
+		f.say(`[{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"in a batch"}},{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"content":[]}}]`)
+	case "carriage":
+		f.say("\ufeff{\"jsonrpc\":\"2.0\",\r \"id\":" + string(m.ID) + ",\r\"result\":{\"content\":[]}}\r")
+	case "endless":
+		f.out.Lock()
+		for range 100 {
+			fmt.Fprint(os.Stdout, strings.Repeat("x", 1<<20))
+		}
+	case "flood":
+		for range 20_000 {
+			fmt.Fprintln(os.Stderr, strings.Repeat("y", 200))
+		}
+		f.text(m, "flooded")
+	case "fork":
+		cmd := exec.Command("sleep", "1000")
+		cmd.Stdout = os.Stdout // it holds the pipe
+		if err := cmd.Start(); err != nil {
+			f.text(m, err.Error())
+			return
+		}
+		f.text(m, fmt.Sprint(cmd.Process.Pid))
+	case "task":
+		f.result(m, `{"task":{"taskId":"t-`+text+`","status":"working","ttl":1000}}`)
+		f.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, m.Params.Meta.Token))
+		f.say(`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"t-` + text + `","status":"completed"}}`)
+	case "mute":
+		os.Stdout.Close()
+	case "eat":
+		eaten := make([]byte, 1<<30)
+		for i := 0; i < len(eaten); i += 4096 {
+			eaten[i] = 1
+		}
+		f.text(m, "ate")
+	}
+}
