@@ -33,10 +33,11 @@ var reaches = []reach{overResumable, overPlain, overSSE, overStdio}
 // legacySite is a fleet of the legacy fixture, parts/servers/legacy-fixture.js, and the pool
 // that it is to berth.
 type legacySite struct {
-	fleet // none over stdio
-	runs  runLog
-	pool  string // as it stands in a configuration
-	new   bool   // berth may not know how to reach it
+	fleet  // none over stdio
+	runs   runLog
+	pool   string // as it stands in a configuration
+	bridge string // keys of [pools.bridge]
+	new    bool   // berth may not know how to reach it
 }
 
 // startLegacy starts n instances with flags of their own. Over stdio there will be n processes
@@ -104,7 +105,8 @@ func (s *legacySite) startWatched(t testing.TB, config string, args ...string) *
 
 func (s *legacySite) config(t testing.TB, config string) (path string) {
 	t.Helper()
-	path = configFile(t, config+"\n"+s.pool)
+	pool := strings.Replace(s.pool, "[[pools]]\n", "[[pools]]\n[pools.bridge]\n"+s.bridge, 1)
+	path = configFile(t, config+"\n"+pool)
 	if !s.new {
 		return path
 	}
