@@ -83,6 +83,36 @@ func TestBridgedSessionsThatNobodyUsesAreEnded(t *testing.T) {
 	}
 }
 
+// There are never more sessions than may be: whoever finds none is told to come again, and does
+// when others are done.
+func TestBridgedSessionsAreBounded(t *testing.T) {
+	t.Parallel()
+	const most, calls = 4, 24
+	site := overPlain.startLegacy(t, 1)
+	site.bridge = fmt.Sprintf("sessions = %d\n", most)
+	url := site.start(t, "").url()
+	client := newAskingClient(t)
+	crowd(t, calls, calls, func(i int) {
+		call := asksOnce(client, fmt.Sprint("bounded-", i))
+		var got round
+		var err error
+		if !await(t, readyWithin, func() bool { got, err = call.send(t, url, "", nil); return err != nil || !got.mayComeAgain() }) {
+			t.Errorf("got %v, %v, want a session at last", got, err)
+			return
+		}
+		if err == nil && got.asks() {
+			got, err = call.answer(t, url, got, "red")
+		}
+		if err != nil || got.said() != fmt.Sprintf("bounded-%d: red", i) {
+			t.Errorf("got %v, %v, want the answer", got, err)
+		}
+		if n := site.fleet[0].stats(t).Sessions; n > most {
+			t.Errorf("sessions: got %d, want at most %d", n, most)
+		}
+	})
+	site.runs.wantNoneTwice(t)
+}
+
 // Who may share a session is the operator's choice.
 func TestBridgedSessionsAreSharedAsConfigured(t *testing.T) {
 	for _, c := range []struct {

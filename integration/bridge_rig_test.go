@@ -24,11 +24,14 @@ type reach struct {
 var (
 	overResumable = reach{"streamable-http-with-event-ids", []string{"--transport", "http", "--event-log"}, "", "/mcp"}
 	overPlain     = reach{"streamable-http", []string{"--transport", "http"}, "", "/mcp"}
-	overSSE       = reach{"http-sse", []string{"--transport", "sse"}, "sse+", "/sse"}
-	overStdio     = reach{"stdio", []string{"--transport", "stdio"}, "", ""}
+	// overOwn is a server that asks on the stream of its session, where nothing says in which
+	// call; and it asks each client something before any call.
+	overOwn   = reach{"asking-on-the-sessions-stream", []string{"--transport", "http", "--questions", "session", "--greets"}, "", "/mcp"}
+	overSSE   = reach{"http-sse", []string{"--transport", "sse"}, "sse+", "/sse"}
+	overStdio = reach{"stdio", []string{"--transport", "stdio"}, "", ""}
 )
 
-var reaches = []reach{overResumable, overPlain, overSSE, overStdio}
+var reaches = []reach{overResumable, overPlain, overOwn, overSSE, overStdio}
 
 // legacySite is a fleet of the legacy fixture, parts/servers/legacy-fixture.js, and the pool
 // that it is to berth.

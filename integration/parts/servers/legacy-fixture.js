@@ -5,11 +5,12 @@
 //
 //   node legacy-fixture.js --transport http|sse|stdio --port 7101 --name a
 //     [--event-log] [--json] [--questions call|session] [--changes all|session] [--page N] [--greets]
-//     [--counts FILE]
+//     [--token TOKEN] [--counts FILE]
 //
 // --event-log gives the events of Streamable HTTP ids, from which it replays; --json answers
 // with JSON; --questions and --changes say on whose streams questions and changes of lists
-// go out; --page cuts lists into pages; --greets asks each client for its roots at once.
+// go out; --page cuts lists into pages; --greets asks each client for its roots at once;
+// --token wants that bearer token, over HTTP.
 //
 // GET /__stats and /counts tell what this instance has run, so that a test can see that no
 // tool ran twice; the file of --counts, or $COUNTS, gets the same, line by line. POST /forget ends all
@@ -32,6 +33,7 @@ const { values: flags } = parseArgs({
     changes: { type: 'string', default: 'all' },
     page: { type: 'string', default: '0' },
     greets: { type: 'boolean', default: false },
+    token: { type: 'string' },
     counts: { type: 'string', default: process.env.COUNTS },
   },
 });

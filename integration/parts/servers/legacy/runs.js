@@ -9,6 +9,7 @@ import { ToolCounts } from '../tool-counts.js';
 export class Runs {
   counts = new ToolCounts();
   begun = {};
+  answered = {}; // those that say so
   ended = {};
   cutOff = {};
   #file;
@@ -21,15 +22,16 @@ export class Runs {
   async run(name, args, signal, tool) {
     const nonce = args.nonce ?? name;
     this.counts.noteRun(name, args);
-    this.#note('begun', name, nonce);
+    this.note('begun', name, nonce);
     try {
       return await this.counts.count(tool, signal);
     } finally {
-      this.#note(signal.aborted ? 'cutOff' : 'ended', name, nonce);
+      this.note(signal.aborted ? 'cutOff' : 'ended', name, nonce);
     }
   }
 
-  #note(what, tool, nonce) {
+  /** note notes what befell a run. */
+  note(what, tool, nonce) {
     this[what][nonce] = (this[what][nonce] ?? 0) + 1;
     if (!this.#file) return;
     appendFileSync(this.#file, `${JSON.stringify({ what, tool, nonce, pid: process.pid })}\n`);
