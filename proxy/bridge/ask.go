@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/resident"
 )
 
 // question is a request of a server's in mid-call, as the next round must know it.
@@ -117,9 +118,12 @@ func (c *call) lack(capabilities map[string]any) {
 // waits: from event on, for whoever gets the next round, or held here where its stream cannot be
 // resumed.
 func (r *reading) pause(ctx context.Context, round []question, event string) (step, error) {
+	if resident.Is(r.c.f.u.URL) {
+		event = "" // the session lives here, and so does whoever resumes
+	}
 	st := state{
 		Upstream: r.c.f.u.Name, Session: r.l.id, Version: r.l.version, Request: r.id, Event: event,
-		Asks: round, Seen: r.seen, Call: r.c.question(), Nonce: randomName(), By: process,
+		Asks: round, Seen: r.seen, Call: r.c.question(), Nonce: randomName(), By: r.c.f.b.name,
 	}
 	if event != "" {
 		r.c.f.mu.Lock()

@@ -41,7 +41,7 @@ type face struct {
 // newFace returns the face of u, which goes on with what before had; nil is none.
 func newFace(b *Bridge, u *routing.Upstream, before *face) *face {
 	f := &face{b: b, u: u, log: b.o.Logger, probing: make(chan struct{}, 1), shelves: map[string]*shelf{}}
-	f.holds = newHolds(b.o.Question, marks{b.o.Store, 2 * b.o.Question})
+	f.holds = newHolds(b.o.Question, marks{b.o.Store, 2 * b.o.Question, b.name})
 	if before != nil {
 		before.mu.Lock()
 		defer before.mu.Unlock()
