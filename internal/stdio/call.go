@@ -55,7 +55,7 @@ func (p *peer) begin(c *call, body []byte) *mcp.Error {
 	if refused := p.register(c); refused != nil {
 		return refused
 	}
-	p.noteSubscription(c, body)
+	p.noteWish(c, body)
 	return p.dispatch(c, body)
 }
 

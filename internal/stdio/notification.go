@@ -86,9 +86,11 @@ func (p *peer) tellAll(message []byte) {
 	}
 }
 
-// noteSubscription keeps what a session subscribes to.
-func (p *peer) noteSubscription(c *call, body []byte) {
+// noteWish keeps what a session wishes to hear.
+func (p *peer) noteWish(c *call, body []byte) {
 	switch c.method {
+	case mcp.MethodSetLevel:
+		c.session.level = bytes.Clone(body)
 	case mcp.MethodSubscribe:
 		c.session.subscribed[param(body, "uri")] = true
 	case mcp.MethodUnsubscribe:

@@ -100,6 +100,14 @@ func TestCallWhoseProcessDoesNotStartFails(t *testing.T) {
 	}
 }
 
+func TestCallsProcessLogsAsItsSessionWished(t *testing.T) {
+	c := newRig(t, "server", isolateCalls).open("")
+	whole(t, c.post(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}`))
+	if got := c.call("level", ""); got != "debug" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestCallIsCancelledWhileItsProcessStarts(t *testing.T) {
 	r := newRig(t, "slow", isolateCalls)
 	c := r.open("")

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // call runs a tool.
@@ -87,6 +88,16 @@ func (f *fixture) call(m message) {
 			fmt.Fprintln(os.Stderr, strings.Repeat("y", 200))
 		}
 		f.text(m, "flooded")
+	case "level":
+		f.text(m, *f.level.Load())
+	case "escape":
+		cmd := exec.Command("sleep", "1000")
+		cmd.Stdout, cmd.SysProcAttr = os.Stdout, &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Start(); err != nil {
+			f.text(m, err.Error())
+			return
+		}
+		f.text(m, fmt.Sprint(cmd.Process.Pid))
 	case "fork":
 		cmd := exec.Command("sleep", "1000")
 		cmd.Stdout = os.Stdout // it holds the pipe
