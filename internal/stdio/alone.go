@@ -8,7 +8,7 @@ func (s *Server) beginAlone(c *call, body []byte) *mcp.Error {
 	if refused != nil {
 		return refused
 	}
-	p.alone, p.owner = true, c.session
+	p.alone = true
 	if refused := p.register(c); refused != nil {
 		return refused
 	}
@@ -40,7 +40,6 @@ func (s *Server) dispatchAlone(p *peer, c *call, body []byte) {
 	default:
 		p.setLevel(c.session.level)
 		if refused := p.dispatch(c, body); refused != nil {
-			p.calls[c.number] = c
 			p.finish(c, refused.Body(c.id))
 		}
 	}
