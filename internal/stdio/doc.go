@@ -14,7 +14,8 @@
 // that is in flight; to the last begun of several that are of one session; and is refused where
 // they are of several sessions, as is a log line dropped. A question about a task goes to the
 // call that waits for that task's result. Notifications that name something of a client's are
-// dropped where a process has several sessions, but for progress and updates of resources. The
+// dropped where a process has several sessions, but for progress, updates of resources and the
+// status of tasks. The
 // log level is the process's, so the last session to set it decides for all on it.
 //
 // A process that several sessions share was initialised with what the first of them declared: the

@@ -26,9 +26,26 @@ func (p *peer) notification(message []byte, method string) {
 		p.taskStatus(message)
 	case method == methodUpdated:
 		p.updated(message)
-	case strings.HasSuffix(method, "/list_changed"), len(p.sessions) == 1:
+	case strings.HasSuffix(method, "/list_changed"):
 		p.tellAll(message)
+	case p.alone, len(p.sessions) == 1:
+		p.other(message)
 	}
+}
+
+// other is what only one session can be meant by: it goes where its client listens.
+func (p *peer) other(message []byte) {
+	for session := range p.sessions {
+		if _, read, _, _, _ := session.standing.state(); read {
+			session.standing.add(message, false)
+			return
+		}
+	}
+	if asker, _ := p.asker(""); asker != nil {
+		asker.stream.add(message, false)
+		return
+	}
+	p.tellAll(message)
 }
 
 // progress goes to the call whose request gave the token.

@@ -65,6 +65,33 @@ func TestLogLinesStayWithTheCallThatCanHaveCausedThem(t *testing.T) {
 	}
 }
 
+func TestWordOfNoKnownKindGoesWhereTheOneClientListens(t *testing.T) {
+	for _, isolation := range []Isolation{IsolateSession, IsolateCall, IsolateAll} {
+		r := newRig(t, "server", func(o *Options, _ *timing) { o.Isolation = isolation })
+		c := r.open("")
+		if m := c.begin("1", "complete", "").message(); !strings.Contains(m, "elicitation/complete") {
+			t.Errorf("isolation %d: got %s on the call's stream", isolation, m)
+		}
+		if isolation == IsolateCall {
+			continue // its process knows the call's client only
+		}
+		standing := c.listen("")
+		c.call("complete", "")
+		if m := standing.message(); !strings.Contains(m, "elicitation/complete") {
+			t.Errorf("isolation %d: got %s on the standing stream", isolation, m)
+		}
+		if isolation != IsolateAll {
+			continue
+		}
+		other := r.open("").listen("")
+		c.call("complete", "")
+		c.call("touch", "")
+		if m := other.message(); !strings.Contains(m, "list_changed") {
+			t.Errorf("another session heard %s", m)
+		}
+	}
+}
+
 func TestWhatNobodysCallCausedGoesToTheStandingStream(t *testing.T) {
 	c := newRig(t, "talkative").open("")
 	c.eventually("it has spoken", func() bool {

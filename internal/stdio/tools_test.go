@@ -65,6 +65,9 @@ func (f *fixture) call(m message) {
 	case "log":
 		f.say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"` + text + `"}}`)
 		f.text(m, "logged")
+	case "complete":
+		f.say(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e"}}`)
+		f.text(m, "complete")
 	case "touch":
 		f.say(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"` + text + `"}}`)
 		f.say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
