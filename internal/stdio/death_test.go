@@ -186,3 +186,14 @@ func TestBreakerDoublesItsPause(t *testing.T) {
 		t.Errorf("got %d deaths", b.deaths)
 	}
 }
+
+func TestSessionsOfAProcessThatIsStoppedAreGoneAtOnce(t *testing.T) {
+	r := newRig(t, "stubborn", func(o *Options, t *timing) { o.Grace, t.ask = 300*time.Millisecond, 300*time.Millisecond })
+	c := r.open("")
+	r.mu.Lock()
+	r.sessions[c.session].peer.stop("a test")
+	r.mu.Unlock()
+	if response := c.post(tool("1", "echo", "")); response.Status != 404 {
+		t.Errorf("got %d, want 404", response.Status)
+	}
+}
