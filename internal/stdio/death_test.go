@@ -32,7 +32,7 @@ func TestProcessThatDoesNotStartIsAnAnswer(t *testing.T) {
 		part   string
 	}{
 		"dies":   {func(*Options, *timing) {}, "exit status 3; its stderr ends: no such database"},
-		"silent": {func(o *Options, _ *timing) { o.StartTimeout = 50 * time.Millisecond }, "within 50ms; its stderr ends: thinking"},
+		"silent": {func(o *Options, _ *timing) { o.StartTimeout = 50 * time.Millisecond }, "did not answer initialize within 50ms"},
 		"none":   {func(o *Options, _ *timing) { o.Command = []string{"/no/such/program"} }, "no such file"},
 		"nobody": {func(o *Options, _ *timing) { o.User = "nosuchuser" }, "unknown user"},
 	} {

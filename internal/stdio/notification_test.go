@@ -13,9 +13,15 @@ func TestUpdatesGoToThoseWhoSubscribed(t *testing.T) {
 	}
 	whole(t, b.post(`{"jsonrpc":"2.0","id":1,"method":"resources/unsubscribe","params":{"uri":"file:///x"}}`))
 	ofA, ofB := a.listen(""), b.listen("")
+	b.call("touch", "file:///y")
+	for _, standing := range []*events{ofA, ofB} {
+		if m := standing.message(); !strings.Contains(m, "list_changed") {
+			t.Errorf("got %s of what nobody subscribed to", m)
+		}
+	}
 	a.call("touch", "file:///x/part")
 	if m := ofA.message(); !strings.Contains(m, "resources/updated") {
-		t.Errorf("a: got %s", m)
+		t.Errorf("a: got %s, want what it subscribed to", m)
 	}
 	for _, standing := range []*events{ofA, ofB} {
 		if m := standing.message(); !strings.Contains(m, "list_changed") {

@@ -107,7 +107,7 @@ func TestCallIsToldAtOnceThatItsProcessIsLate(t *testing.T) {
 	r.mu.Lock()
 	r.options.Env[modeVariable], r.options.StartTimeout = "silent", 50*time.Millisecond
 	r.mu.Unlock()
-	if got := c.call("echo", ""); got != "error: the process did not answer initialize within 50ms; its stderr ends: thinking" {
+	if got := c.call("echo", ""); !strings.HasPrefix(got, "error: the process did not answer initialize within 50ms") {
 		t.Errorf("got %q", got)
 	}
 	if got := r.processes(); got != 2 {
