@@ -45,7 +45,7 @@ type graph struct {
 	clients  []exchange.Sender
 	servers  []*stdio.Server // that berth runs
 	mailbox  *relay.Mailbox  // reaches the other berths
-	certs    *certs.Certs // nil: clients are spoken to without TLS
+	certs    *certs.Certs    // nil: clients are spoken to without TLS
 	callers  *callers
 	runners  []func(context.Context) error // what else goes on beside requests
 	faces    []*proxy.Endpoint

@@ -152,23 +152,55 @@ func (s *session) callOf(id []byte) (found *call) {
 }
 
 // asker returns the call for which the process asks something or says it; nil if none is in
-// flight that may have it ask. ambiguous says that several sessions have one. A question about a
-// task belongs to the call that waits for its result.
+// flight that may have it ask. A question about a task belongs to the call that waits for its
+// result. A call whose last question is open does not ask, as far as another may: it waits. Of
+// several of one caller it is the last begun; ambiguous says that several callers have one.
 func (p *peer) asker(taskID string) (asker *call, ambiguous bool) {
+	waiting := p.waiting()
 	for _, number := range slices.Sorted(maps.Keys(p.calls)) {
 		c := p.calls[number]
+		_, waits := waiting[c.stream]
 		switch {
 		case !c.mayAsk():
 			continue
 		case taskID != "" && c.taskID == taskID && c.method == mcp.MethodTaskResult:
 			return c, false
-		case asker != nil && asker.session != c.session:
+		case waits:
+			continue
+		case asker != nil && asker.session.caller != c.session.caller:
 			ambiguous = true
 		}
 		asker = c
 	}
-	if ambiguous {
+	switch {
+	case ambiguous:
 		return nil, true
+	case asker == nil:
+		return p.lastToAsk(waiting), false
 	}
 	return asker, false
+}
+
+// waiting are the streams of the process's calls that have open questions, with the number of the
+// last one.
+func (p *peer) waiting() map[*stream]int64 {
+	last := map[*stream]int64{}
+	for session := range p.sessions {
+		for asked, a := range session.asks {
+			if a.peer == p {
+				last[a.stream] = max(last[a.stream], asked)
+			}
+		}
+	}
+	return last
+}
+
+// lastToAsk returns the call that has asked last: one may ask several things at once.
+func (p *peer) lastToAsk(waiting map[*stream]int64) (asker *call) {
+	for _, c := range p.calls {
+		if asked := waiting[c.stream]; c.mayAsk() && asked > 0 && (asker == nil || asked > waiting[asker.stream]) {
+			asker = c
+		}
+	}
+	return asker
 }

@@ -35,32 +35,34 @@ func (r *reading) asked(ctx context.Context, a *mcp.Answer, it item) (step, erro
 	timer := time.NewTimer(together)
 	defer timer.Stop()
 	for {
+		var it item
 		select {
 		case <-ctx.Done():
 			return step{}, context.Cause(ctx)
 		case <-timer.C:
 			return r.pause(ctx, round, event)
-		case it := <-r.flow.items:
-			if it.message == nil {
-				return r.take(ctx, item{err: it.err})
+		case it = <-r.flow.inbox:
+		case it = <-r.flow.items:
+		}
+		if it.message == nil {
+			return r.take(ctx, item{err: it.err})
+		}
+		a, err := mcp.PeekAnswer(it.message, false)
+		switch {
+		case err != nil || a.Method == "":
+			if s, err := r.take(ctx, it); err != nil || s.body != nil {
+				return s, err // it ended without an answer to what it asked
 			}
-			a, err := mcp.PeekAnswer(it.message, false)
-			switch {
-			case err != nil || a.Method == "":
-				if s, err := r.take(ctx, it); err != nil || s.body != nil {
-					return s, err // it ended without an answer to what it asked
-				}
-			case a.ID != nil:
-				if next, ok := r.open(ctx, &a, it.message); ok {
-					round = append(round, next)
-				}
-			case a.Method == mcp.MethodCancelled:
-				round = withdrawn(round, mcp.CancelledID(it.message))
+		case a.ID != nil:
+			if next, ok := r.open(ctx, &a, it.message); ok {
+				round = append(round, next)
 			}
-			event = it.event
-			if len(round) == 0 || len(round) == mcp.MaxInputs {
-				return r.pauseUnless(ctx, round, event)
-			}
+		case a.Method == mcp.MethodCancelled:
+			round = withdrawn(round, mcp.CancelledID(it.message))
+		}
+		event = it.event
+		if len(round) == 0 || len(round) == mcp.MaxInputs {
+			return r.pauseUnless(ctx, round, event)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/outbound"
+	"berth/proxy/resident"
 	"berth/proxy/session"
 	"berth/routing"
 )
@@ -67,6 +68,11 @@ func (f *face) Send(ctx context.Context, out *exchange.Request, wait time.Durati
 		return refuse(nil, errNoMethod), nil
 	}
 	c, refusal := f.read(out)
+	if resident.Is(f.u.URL) && refusal == nil { // a process is a caller's as one that declares this
+		named := *out
+		named.Caller = c.key()
+		c.out = &named
+	}
 	if refusal != nil {
 		return refuse(c.id, refusal), nil
 	}

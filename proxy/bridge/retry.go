@@ -104,7 +104,7 @@ func (c *call) pass(ctx context.Context, to string) (*wire.Response, error) {
 	if b.o.Relay == nil || to == b.name {
 		return nil, errHolderLost
 	}
-	target := *c.out
+	target := *c.came
 	target.URL = outbound.WithQuery(c.f.u.URL, c.out.URL.RawQuery)
 	response, err := b.o.Relay.Pass(ctx, to, resident.Addressed(&target, c.f.pool().Name()), 0)
 	if errors.Is(err, relay.ErrGone) || errors.Is(err, relay.ErrLost) {
