@@ -50,7 +50,7 @@ func (p *Pool) adopt(u *Upstream) *Upstream {
 	case u.live == nil:
 		u.live = known
 	case known != nil && known != u.live: // it has left this pool before, and others hold it as it is
-		u = &Upstream{Name: u.Name, URL: u.URL, Draining: u.Draining, live: known}
+		u = &Upstream{Name: u.Name, URL: u.URL, Draining: u.Draining, Era: u.Era, live: known}
 	}
 	p.known[u.Name] = u.live
 	return u

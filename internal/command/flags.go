@@ -12,7 +12,7 @@ func serveFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "config", Usage: "configuration `FILE` (TOML); flags win over it"},
 		&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` where clients connect (default 127.0.0.1:8080)"},
-		&cli.StringSliceFlag{Name: "upstream", Usage: "`[NAME=]URL` of an MCP server's endpoint; repeat it for each instance"},
+		&cli.StringSliceFlag{Name: "upstream", Usage: "`[NAME=]URL` of an MCP server's endpoint, or NAME=stdio:COMMAND; repeat it for each instance"},
 		&cli.StringFlag{Name: "store", Usage: "`URL` of the store of bindings: memory:, file:PATH, redis://HOST:PORT/DB, redis+sentinel://…, redis+cluster://… (default file:$STATE_DIRECTORY/berth.db if that is set, else memory:)"},
 		&cli.StringSliceFlag{Name: "upgrade", Usage: "`GLOB` of tools whose calls become tasks; repeat it for each; a rule of defaults behind those of the file"},
 		&cli.StringFlag{Name: "admin", Usage: "`HOST:PORT` or unix:PATH of health and metrics (default: none)"},
@@ -76,10 +76,12 @@ func applyFlags(c *cli.Context, cfg *config.Config, upstreams []config.Upstream)
 func parseUpstreams(flags []string) []config.Upstream {
 	var upstreams []config.Upstream
 	for _, flag := range flags {
-		u := config.Upstream{URL: flag}
-		if name, url, ok := strings.Cut(flag, "="); ok && !strings.ContainsAny(name, ":/?") {
-			u.Name, u.URL = name, url
+		name, target, ok := strings.Cut(flag, "=")
+		if !ok || strings.ContainsAny(name, ":/?") {
+			name, target = "", flag
 		}
+		u := config.ParseUpstream(target)
+		u.Name = name
 		upstreams = append(upstreams, u)
 	}
 	return upstreams

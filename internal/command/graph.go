@@ -7,17 +7,21 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"sync"
 	"time"
 
 	"berth/internal/certs"
 	"berth/internal/config"
 	"berth/internal/exchange"
+	"berth/internal/relay"
 	"berth/internal/seal"
+	"berth/internal/stdio"
 	"berth/internal/storage"
 	"berth/proxy"
 	"berth/proxy/bridge"
 	"berth/proxy/outbound"
 	"berth/proxy/polls"
+	"berth/proxy/resident"
 	"berth/routing"
 	"berth/sticky"
 	"berth/upgrade"
@@ -38,8 +42,10 @@ type graph struct {
 	store    *storage.Store
 	bindings *sticky.Bindings
 	pools    []*routing.Pool
-	clients  []*exchange.Client
-	certs    *certs.Certs // nil: clients are spoken to without TLS
+	clients  []exchange.Sender
+	servers  []*stdio.Server // that berth runs
+	mailbox  *relay.Mailbox  // reaches the other berths
+	certs    *certs.Certs    // nil: clients are spoken to without TLS
 	callers  *callers
 	runners  []func(context.Context) error // what else goes on beside requests
 	faces    []*proxy.Endpoint
@@ -62,6 +68,8 @@ func newGraph(store *storage.Store, cfg config.Config, o observers) (*graph, err
 		Logger:      o.log,
 		Meter:       o.meter,
 	})}
+	g.mailbox = relay.New(store, "", keys, o.log)
+	g.runners = append(g.runners, func(ctx context.Context) error { return g.mailbox.Run(ctx, g.answerOther) })
 	if err := g.openCerts(cfg.TLS, o); err != nil {
 		return nil, err
 	}
@@ -146,7 +154,7 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 	if err != nil {
 		return nil, err
 	}
-	client := exchange.NewClient(time.Duration(cfg.Timeouts.Connect))
+	client := g.newSender(cfg, o)
 	pool := routing.NewPool(routing.PoolOptions{
 		Name: cfg.Name, Upstreams: upstreams, Picker: picker, Probe: outbound.Probe(client), Ejection: ejection(cfg.Ejection),
 		Logger: o.log, Meter: o.meter,
@@ -193,7 +201,7 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 // addBridge has modern clients reach upstreams of the legacy era.
 func (g *graph) addBridge(ep *proxy.Endpoint, cfg config.Bridge, o observers) {
 	b := bridge.New(bridge.Options{
-		Endpoint: ep, Keys: g.keys, Store: g.store, Isolation: bridge.Isolation(cfg.SessionIsolation), Sessions: cfg.Sessions,
+		Endpoint: ep, Keys: g.keys, Store: g.store, Relay: g.mailbox, Isolation: bridge.Isolation(cfg.SessionIsolation), Sessions: cfg.Sessions,
 		Idle: time.Duration(cfg.Idle), Question: time.Duration(cfg.Question), Logger: o.log,
 	})
 	ep.Bridge = b
@@ -205,13 +213,27 @@ var spoken = map[string]routing.Spoken{config.EraModern: routing.SpokenModern, c
 func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
 	var upstreams []*routing.Upstream
 	for _, u := range cfg {
-		target, err := url.Parse(u.URL)
-		if err != nil {
-			return nil, fmt.Errorf("upstream %s: %w", u.EffectiveName(), err)
+		for _, name := range u.Names() {
+			target, err := targetOf(u, name)
+			if err != nil {
+				return nil, fmt.Errorf("upstream %s: %w", name, err)
+			}
+			era := spoken[u.Era]
+			if resident.Is(target) {
+				era = routing.SpokenLegacy
+			}
+			upstreams = append(upstreams, &routing.Upstream{Name: name, URL: target, Draining: u.Drain, Era: era})
 		}
-		upstreams = append(upstreams, &routing.Upstream{Name: u.EffectiveName(), URL: target, Draining: u.Drain, Era: spoken[u.Era]})
 	}
 	return upstreams, nil
+}
+
+// targetOf is where an instance is reached.
+func targetOf(u config.Upstream, name string) (*url.URL, error) {
+	if len(u.Command) > 0 {
+		return &url.URL{Scheme: resident.SchemeStdio, Path: "/" + name}, nil
+	}
+	return url.Parse(u.URL)
 }
 
 // Run runs what goes on beside requests until ctx ends. Bindings are written back a last time
@@ -237,8 +259,18 @@ func (g *graph) Run(ctx context.Context) error {
 	return err
 }
 
-// Close releases connections. Call it after Run has returned.
+// endTime bounds how long servers that berth runs have to end.
+const endTime = 10 * time.Second
+
+// Close releases connections, and ends the servers that berth runs. Call it after Run has returned.
 func (g *graph) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	var ending sync.WaitGroup
+	for _, server := range g.servers {
+		ending.Go(func() { _ = server.Shutdown(ctx) }) // those left are killed
+	}
+	ending.Wait()
 	g.closeClients()
 	return g.store.Close()
 }

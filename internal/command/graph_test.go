@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"berth/internal/config"
+	"berth/internal/relay"
 )
 
 // Whether there are principals is asked at two places, the router's and the proxy's.
@@ -18,7 +19,7 @@ func TestPrincipalsAreWiredWhole(t *testing.T) {
 		auth.JWT.Issuer, auth.JWT.JWKS, auth.JWT.Resource = "https://issuer.test", "https://issuer.test/keys", "https://berth.test"
 		pool := config.DefaultPool()
 		pool.Upstreams = []config.Upstream{{URL: "http://127.0.0.1:9/mcp"}}
-		var g graph
+		g := graph{mailbox: relay.New(nil, "", nil, nil)}
 		var err error
 		if g.callers, err = g.newCallers(auth, observers{}); err != nil {
 			t.Fatal(err)
@@ -45,7 +46,7 @@ func TestLenienceIsWired(t *testing.T) {
 	for _, headers := range []string{config.HeadersStrict, config.HeadersLenient} {
 		pool := config.DefaultPool()
 		pool.Upstreams, pool.Headers = []config.Upstream{{URL: "http://127.0.0.1:9/mcp"}}, headers
-		g := graph{callers: &callers{}}
+		g := graph{callers: &callers{}, mailbox: relay.New(nil, "", nil, nil)}
 		ep, err := g.newEndpoint(config.Default().Auth, pool, observers{})
 		if err != nil || ep.Lenient != (headers == config.HeadersLenient) {
 			t.Errorf("%s: got %v, %v", headers, ep.Lenient, err)

@@ -78,15 +78,10 @@ var doors = []string{"proxy/nethttp.go", "internal/exchange/nethttp.go"}
 // to stand beside net/http. Only what is imported directly counts, since the
 // client of Redis and telemetry bring net/http along.
 func TestOnlyTheDoorsImportHTTP(t *testing.T) {
-<<<<<<< HEAD
-<<<<<<< HEAD
-	decide := []string{"internal/exchange", "internal/httpsse", "internal/legacyface", "internal/mcp", "internal/storage", "internal/wire", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner", "upgrade/peers"}
-=======
-	decide := []string{"internal/exchange", "internal/mcp", "internal/relay", "internal/storage", "internal/wire", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner", "upgrade/peers"}
->>>>>>> relay
-=======
-	decide := []string{"internal/exchange", "internal/mcp", "internal/stdio", "internal/storage", "internal/wire", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner", "upgrade/peers"}
->>>>>>> stdio
+	decide := []string{
+		"internal/exchange", "internal/httpsse", "internal/legacyface", "internal/mcp", "internal/relay", "internal/stdio", "internal/storage", "internal/wire",
+		"proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner", "upgrade/peers",
+	}
 	var found []string
 	for _, dir := range packages(t) {
 		if !slices.ContainsFunc(decide, func(root string) bool { return dir == root || strings.HasPrefix(dir, root+"/") }) || forTests(dir) {
@@ -139,18 +134,8 @@ var layers = [][]string{
 	{"internal/build", "internal/series"},
 	{"internal/admin", "internal/connlimit", "internal/framing", "internal/heap", "internal/journal", "internal/limit", "internal/mcp", "internal/mcptest", "internal/reload", "internal/storage/boltcheck", "internal/telemetry", "internal/wire"},
 	{"internal/certs", "internal/exchange", "internal/identity", "internal/storage"},
-<<<<<<< HEAD
-<<<<<<< HEAD
-	{"internal/client", "internal/legacyface", "internal/seal", "sticky"},
-	{"internal/demo", "internal/httpsse", "internal/probe", "routing"},
-=======
-	{"internal/client", "internal/seal", "sticky"},
-	{"internal/demo", "internal/probe", "internal/relay", "routing"},
->>>>>>> relay
-=======
-	{"internal/client", "internal/seal", "internal/stdio", "sticky"},
-	{"internal/demo", "internal/probe", "routing"},
->>>>>>> stdio
+	{"internal/client", "internal/legacyface", "internal/seal", "internal/stdio", "sticky"},
+	{"internal/demo", "internal/httpsse", "internal/probe", "internal/relay", "routing"},
 	{"upgrade/task"},
 	{"upgrade/ledger"},
 	{"upgrade/runner"},
@@ -158,8 +143,9 @@ var layers = [][]string{
 	{"upgrade"},
 	{"internal/config", "proxy/fault"},
 	{"proxy/inbound"},
-	{"proxy/admission", "proxy/audit", "proxy/draft", "proxy/outbound", "proxy/reply", "proxy/taskwatch"},
+	{"proxy/admission", "proxy/audit", "proxy/draft", "proxy/outbound", "proxy/resident", "proxy/reply", "proxy/taskwatch"},
 	{"proxy/access", "proxy/announce", "proxy/polls", "proxy/session", "proxy/tasklist"},
+	{"proxy/bridge"},
 	{"proxy/failover", "proxy/sessiontasks", "proxy/subscribe", "proxy/tasks"},
 	{"proxy/record"},
 	{"proxy"},

@@ -40,6 +40,11 @@ func (v *validator) value(key string, raw any, into reflect.Value) {
 			v.table(key, tree, into)
 			return
 		}
+	case reflect.Map:
+		if tree, ok := raw.(map[string]any); ok {
+			v.words(key, tree, into)
+			return
+		}
 	case reflect.Slice:
 		if list, ok := listOf(raw); ok {
 			v.list(key, list, into)
@@ -57,6 +62,18 @@ func (v *validator) value(key string, raw any, into reflect.Value) {
 		}
 	}
 	v.fault(key, "must be %s, got %s", wanted(into.Type()), kindOf(raw))
+}
+
+// words reads a table of strings whose keys are the operator's own.
+func (v *validator) words(key string, tree map[string]any, into reflect.Value) {
+	into.Set(reflect.MakeMap(into.Type()))
+	for name, raw := range tree {
+		if text, ok := raw.(string); ok {
+			into.SetMapIndex(reflect.ValueOf(name), reflect.ValueOf(text))
+		} else {
+			v.fault(joinKey(key, name), "must be a string, got %s", kindOf(raw))
+		}
+	}
 }
 
 // text reads what is written as a string. A [Size] may also be an integer; a [Duration] would lack
@@ -108,7 +125,7 @@ func listOf(raw any) ([]any, bool) {
 
 func wanted(t reflect.Type) string {
 	return cmp.Or(map[reflect.Kind]string{
-		reflect.Struct: "a table", reflect.Slice: "a list", reflect.Bool: "true or false", reflect.Int: "an integer",
+		reflect.Struct: "a table", reflect.Map: "a table of strings", reflect.Slice: "a list", reflect.Bool: "true or false", reflect.Int: "an integer",
 	}[t.Kind()], "a string")
 }
 

@@ -17,7 +17,17 @@ const exampleFile = "../../config.example.toml"
 // isOptional reports whether the example shows key commented out, because its value is
 // not the default, or its table not there by default.
 func isOptional(key string) bool {
-	return key == "admin.listen" || strings.HasPrefix(key, "upgrade[].")
+	return key == "admin.listen" || strings.HasPrefix(key, "upgrade[].") || slices.Contains(ofCommand, key)
+}
+
+// ofCommand are the keys of an upstream that berth runs: the example's have URLs.
+var ofCommand = upstreamKeys("command", "replicas", "isolation", "cwd", "user", "env", "env_allow", "max_processes", "max_memory", "start_timeout", "idle", "max_life")
+
+func upstreamKeys(names ...string) (keys []string) {
+	for _, name := range names {
+		keys = append(keys, "pools[].upstreams[]."+name)
+	}
+	return keys
 }
 
 func readText(t *testing.T, path string) string {
@@ -32,10 +42,10 @@ func readText(t *testing.T, path string) string {
 // exampleConfig is the configuration that the example must amount to.
 func exampleConfig() Config {
 	cfg, pool := Default(), DefaultPool()
-	pool.Upstreams = []Upstream{
-		{Name: "a", URL: "http://127.0.0.1:7101/mcp"},
-		{Name: "b", URL: "http://127.0.0.1:7102/mcp"},
-	}
+	a, b := DefaultUpstream(), DefaultUpstream()
+	a.Name, a.URL = "a", "http://127.0.0.1:7101/mcp"
+	b.Name, b.URL = "b", "http://127.0.0.1:7102/mcp"
+	pool.Upstreams = []Upstream{a, b}
 	cfg.Pools = []Pool{pool}
 	return cfg
 }
@@ -51,7 +61,7 @@ func TestExampleShowsTheDefaults(t *testing.T) {
 }
 
 // commented matches a key or a table that is commented out, but not prose.
-var commented = regexp.MustCompile(`(?m)^# ([a-z_]+ = |\[\[[a-z]+\]\]$)`)
+var commented = regexp.MustCompile(`(?m)^# ([a-z_]+ = |\[\[[a-z.]+\]\]$)`)
 
 func TestExampleShowsEveryKeyAndCommentsOutOnlyTheOptional(t *testing.T) {
 	shown := exampleKeys(t, readText(t, exampleFile))
@@ -100,6 +110,10 @@ func exampleKeys(t *testing.T, text string) []string {
 	walk = func(path string, v any) {
 		switch v := v.(type) {
 		case map[string]any:
+			if strings.HasSuffix(path, ".env") { // its keys are the operator's own
+				keys = append(keys, path)
+				return
+			}
 			for name, child := range v {
 				walk(joinKey(path, name), child)
 			}
@@ -140,7 +154,7 @@ func TestGuideShowsEveryKeyWithItsDefault(t *testing.T) {
 	}
 	defaults := Default()
 	defaults.Pools = []Pool{DefaultPool()}
-	defaults.Pools[0].Upstreams = []Upstream{{}}
+	defaults.Pools[0].Upstreams = []Upstream{DefaultUpstream()}
 	defaults.Upgrades = []Upgrade{DefaultUpgrade()}
 	for _, key := range tableKeys("", reflect.TypeFor[Config]()) {
 		literal, ok := shown[key]

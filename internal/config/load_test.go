@@ -122,7 +122,9 @@ func TestFlagsSupplyWhatTheFileLacks(t *testing.T) {
 	cfg, err := Parse("c.toml", []byte("listen = \"nowhere\"\n"), func(c *Config) {
 		c.Listen = "127.0.0.1:0"
 		pool := DefaultPool()
-		pool.Upstreams = []Upstream{{URL: "http://127.0.0.1:1/mcp"}}
+		u := DefaultUpstream()
+		u.URL = "http://127.0.0.1:1/mcp"
+		pool.Upstreams = []Upstream{u}
 		c.Pools = []Pool{pool}
 	})
 	if err != nil {

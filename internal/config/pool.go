@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/textproto"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -20,6 +21,7 @@ const (
 
 	SessionReinit = "reinit"
 
+	EraAuto   = "auto"
 	EraModern = "modern"
 	EraLegacy = "legacy"
 
@@ -84,12 +86,28 @@ type Ejection struct {
 	Percent  int      `toml:"percent" default:"50" within:"1 100"`
 }
 
-// Upstream is one [[pools.upstreams]] table. Its name is [Upstream.EffectiveName].
+// Upstream is one [[pools.upstreams]] table: one instance by its URL, or as many as Replicas that
+// berth runs by Command. Its name is [Upstream.EffectiveName].
 type Upstream struct {
 	Name  string `toml:"name"`
 	URL   string `toml:"url"`
 	Drain bool   `toml:"drain"`
-	Era   string `toml:"era" default:"auto" oneof:"auto modern legacy"`
+	Era   string `toml:"era" default:"auto"`
+
+	// What follows is of a server that berth runs, and speaks to by stdio.
+
+	Command      []string          `toml:"command"`
+	Replicas     int               `toml:"replicas" default:"1" within:"0 1000"`
+	Isolation    string            `toml:"isolation" default:"principal"`
+	Cwd          string            `toml:"cwd"`
+	User         string            `toml:"user"`
+	Env          map[string]string `toml:"env" default:"{}"`
+	EnvAllow     []string          `toml:"env_allow"`
+	MaxProcesses int               `toml:"max_processes" default:"64" within:"0 100000"`
+	MaxMemory    Size              `toml:"max_memory" default:"0"`
+	StartTimeout Duration          `toml:"start_timeout" default:"1m" within:"0s 1h"`
+	Idle         Duration          `toml:"idle" default:"5m" within:"0s 24h"`
+	MaxLife      Duration          `toml:"max_life" default:"0s" within:"0s 8760h"`
 }
 
 // DefaultPool returns the pool that a [[pools]] table without keys makes.
@@ -124,6 +142,19 @@ func affinityHeader(rule string) string {
 	return textproto.CanonicalMIMEHeaderKey(name)
 }
 
+// Names are those of the instances that the table stands for.
+func (u Upstream) Names() []string {
+	name := u.EffectiveName()
+	if u.Replicas <= 1 {
+		return []string{name}
+	}
+	names := make([]string, u.Replicas)
+	for i := range names {
+		names[i] = name + "/" + strconv.Itoa(i+1)
+	}
+	return names
+}
+
 // EffectiveName returns Name, or the host and port of URL, the port written out even where URL
 // leaves it out.
 func (u Upstream) EffectiveName() string {
@@ -141,7 +172,7 @@ func (u Upstream) EffectiveName() string {
 	return net.JoinHostPort(target.Hostname(), port)
 }
 
-var schemePorts = map[string]string{"http": "80", "https": "443"}
+var schemePorts = map[string]string{"http": "80", "https": "443", "sse+http": "80", "sse+https": "443"}
 
 // ownPort is ":" and the port of u if that is its scheme's own, else "".
 func ownPort(u *url.URL) string {

@@ -49,6 +49,8 @@ func setText(into reflect.Value, text string) {
 		for i, element := range elements {
 			setText(into.Index(i), element)
 		}
+	case into.Kind() == reflect.Map: // a table without keys
+		into.Set(reflect.MakeMap(into.Type()))
 	case into.Kind() == reflect.Int:
 		var n int64
 		n, err = strconv.ParseInt(text, 10, 64)

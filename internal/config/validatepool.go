@@ -143,14 +143,30 @@ func (v *validator) upstreams(key string, upstreams []Upstream) {
 	names, urls := map[string]string{}, map[string]string{}
 	for i, u := range upstreams {
 		table := elementKey(key, i)
-		v.url(table+".url", u.URL)
+		v.bounds(table, reflect.ValueOf(u))
+		v.process(table, u)
+		if len(u.Command) == 0 {
+			v.upstreamURL(table+".url", u)
+		}
+		if u.Era != "" {
+			v.oneOf(table+".era", u.Era, EraAuto, EraModern, EraLegacy)
+		}
 		if u.Name != "" {
 			v.name(table+".name", u.Name)
 		}
-		v.unique(names, u.EffectiveName(), table+".name", "is the name of %s already")
+		for _, name := range u.Names() {
+			v.unique(names, name, table+".name", "is the name of %s already")
+		}
 		// One instance under two names would be counted, ejected and drained as two.
 		v.unique(urls, sameURL(u.URL), table+".url", "is the URL of %s already: one instance has one name")
 	}
+}
+
+// upstreamURL judges a URL whose scheme may say that the server speaks HTTP with SSE.
+func (v *validator) upstreamURL(key string, u Upstream) {
+	plain, old := strings.CutPrefix(u.URL, "sse+")
+	v.url(key, plain)
+	v.faultIf(old && u.Era == EraModern, strings.TrimSuffix(key, "url")+"era", "must be auto or legacy: HTTP with SSE is of the legacy era")
 }
 
 func sameURL(s string) string {

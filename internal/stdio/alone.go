@@ -8,12 +8,21 @@ func (s *Server) beginAlone(c *call, body []byte) *mcp.Error {
 	if refused != nil {
 		return refused
 	}
-	p.alone, p.owner = true, c.session
+	p.alone = true
 	if refused := p.register(c); refused != nil {
 		return refused
 	}
 	go s.dispatchAlone(p, c, body)
 	return nil
+}
+
+// setLevel has the process log as its session's client wished, if it did.
+func (p *peer) setLevel(body []byte) {
+	own := &call{method: mcp.MethodSetLevel, answer: make(chan []byte, 1)} // nobody waits for the answer
+	if body != nil && p.register(own) == nil {
+		p.initialize()
+		_ = p.dispatch(own, body)
+	}
 }
 
 // dispatchAlone sends the call once its process is ready. What keeps the process from that fails
@@ -29,8 +38,8 @@ func (s *Server) dispatchAlone(p *peer, c *call, body []byte) {
 	case c.cancelled:
 		p.finish(c, failed("the client cancelled the call", ReasonCancelled, mcp.NotExecuted).Body(c.id))
 	default:
+		p.setLevel(c.session.level)
 		if refused := p.dispatch(c, body); refused != nil {
-			p.calls[c.number] = c
 			p.finish(c, refused.Body(c.id))
 		}
 	}

@@ -19,6 +19,7 @@ const (
 // call is a request in flight at a process. The server's mutex guards it.
 type call struct {
 	session   *session // nil: berth's own
+	peer      *peer    // nil: not begun
 	number    int64    // its id, and the token of its progress, towards the process
 	id        []byte   // what the client calls it, raw
 	token     []byte   // the client's for progress, raw; nil: none is wished
@@ -55,7 +56,7 @@ func (p *peer) begin(c *call, body []byte) *mcp.Error {
 	if refused := p.register(c); refused != nil {
 		return refused
 	}
-	p.noteSubscription(c, body)
+	p.noteWish(c, body)
 	return p.dispatch(c, body)
 }
 
@@ -68,8 +69,11 @@ func (p *peer) register(c *call) *mcp.Error {
 		return errManyCalls
 	}
 	p.next++
-	c.number = p.next
+	c.peer, c.number = p, p.next
 	p.calls[c.number] = c
+	if c.session != nil {
+		c.session.calls[c] = struct{}{}
+	}
 	return nil
 }
 
@@ -83,7 +87,7 @@ func (p *peer) dispatch(c *call, body []byte) *mcp.Error {
 		line = replaced(line, number(c.number), "params", "_meta", "progressToken")
 	}
 	if errors.Is(p.push(line), errQueueFull) {
-		delete(p.calls, c.number)
+		p.forget(c)
 		return errBusy
 	}
 	return nil // a process that is ending fails its calls when it is gone
@@ -91,10 +95,17 @@ func (p *peer) dispatch(c *call, body []byte) *mcp.Error {
 
 // finish ends a call with this answer.
 func (p *peer) finish(c *call, message []byte) {
-	delete(p.calls, c.number)
+	p.forget(c)
 	c.deliver(message)
 	if p.alone {
 		p.stop("its call is over")
+	}
+}
+
+func (p *peer) forget(c *call) {
+	delete(p.calls, c.number)
+	if c.session != nil {
+		delete(c.session.calls, c)
 	}
 }
 
@@ -110,10 +121,11 @@ func (p *peer) keepTask(c *call, taskID string) {
 // cancel tells the process that a client wants no answer any more. A process that is silent about
 // it, as it may be (2025-11-25, cancellation), is not waited for long.
 func (s *Server) cancel(session *session, raw []byte) {
-	p, c := s.callOf(session, mcp.CancelledID(raw))
+	c := session.callOf(mcp.CancelledID(raw))
 	if c == nil || c.cancelled {
 		return
 	}
+	p := c.peer
 	c.cancelled = true
 	p.push(replaced(raw, number(c.number), "params", "requestId"))
 	time.AfterFunc(s.timing.cancel, func() {
@@ -125,43 +137,70 @@ func (s *Server) cancel(session *session, raw []byte) {
 	})
 }
 
-// callOf returns the call that a session's client means by a raw id: the last that it began.
-func (s *Server) callOf(session *session, id []byte) (where *peer, found *call) {
+// callOf returns the call that the client means by a raw id: the last that it began.
+func (s *session) callOf(id []byte) (found *call) {
 	if id == nil {
-		return nil, nil
+		return nil
 	}
 	key := mcp.IDKey(id)
-	for p := range s.peers {
-		if p != session.peer && p.owner != session {
-			continue
-		}
-		for _, c := range p.calls {
-			if c.session == session && mcp.IDKey(c.id) == key && (found == nil || c.number > found.number) {
-				where, found = p, c
-			}
+	for c := range s.calls {
+		if mcp.IDKey(c.id) == key && (found == nil || c.begun.After(found.begun)) {
+			found = c
 		}
 	}
-	return where, found
+	return found
 }
 
 // asker returns the call for which the process asks something or says it; nil if none is in
-// flight that may have it ask. ambiguous says that several sessions have one. A question about a
-// task belongs to the call that waits for its result.
+// flight that may have it ask. A question about a task belongs to the call that waits for its
+// result. A call whose last question is open does not ask, as far as another may: it waits. Of
+// several of one caller it is the last begun; ambiguous says that several callers have one.
 func (p *peer) asker(taskID string) (asker *call, ambiguous bool) {
+	waiting := p.waiting()
 	for _, number := range slices.Sorted(maps.Keys(p.calls)) {
 		c := p.calls[number]
+		_, waits := waiting[c.stream]
 		switch {
 		case !c.mayAsk():
 			continue
 		case taskID != "" && c.taskID == taskID && c.method == mcp.MethodTaskResult:
 			return c, false
-		case asker != nil && asker.session != c.session:
+		case waits:
+			continue
+		case asker != nil && asker.session.caller != c.session.caller:
 			ambiguous = true
 		}
 		asker = c
 	}
-	if ambiguous {
+	switch {
+	case ambiguous:
 		return nil, true
+	case asker == nil:
+		return p.lastToAsk(waiting), false
 	}
 	return asker, false
+}
+
+// waiting are the streams of the process's calls that have open questions, with the number of the
+// last one.
+func (p *peer) waiting() map[*stream]int64 {
+	last := map[*stream]int64{}
+	for session := range p.sessions {
+		for asked, a := range session.asks {
+			if a.peer == p {
+				last[a.stream] = max(last[a.stream], asked)
+			}
+		}
+	}
+	return last
+}
+
+// lastToAsk returns the call that has asked last: one may ask several things at once.
+func (p *peer) lastToAsk(waiting map[*stream]int64) (asker *call) {
+	for _, c := range p.calls {
+		if asked := waiting[c.stream]; c.mayAsk() && asked > 0 && (asker == nil || asked > waiting[asker.stream]) {
+			asker = c
+		}
+	}
+	return asker
 }

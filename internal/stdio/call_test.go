@@ -172,3 +172,15 @@ func TestEndOfTheContextEndsTheExchangeAndNotTheCall(t *testing.T) {
 		t.Errorf("resumed: got %q", got)
 	}
 }
+
+func TestCallsInFlightAreBounded(t *testing.T) {
+	c := newRig(t, "server").open("")
+	for range maxCalls {
+		c.begin("1", "hang", "").close()
+	}
+	response := c.post(tool("1", "echo", ""))
+	if _, reason, _ := failure(t, whole(t, response)); response.Status != 503 || reason != ReasonProcessBusy {
+		t.Errorf("got %d %s", response.Status, reason)
+	}
+	c.tell(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+}

@@ -32,7 +32,7 @@ func TestProcessThatDoesNotStartIsAnAnswer(t *testing.T) {
 		part   string
 	}{
 		"dies":   {func(*Options, *timing) {}, "exit status 3; its stderr ends: no such database"},
-		"silent": {func(o *Options, _ *timing) { o.StartTimeout = 50 * time.Millisecond }, "within 50ms; its stderr ends: thinking"},
+		"silent": {func(o *Options, _ *timing) { o.StartTimeout = 50 * time.Millisecond }, "did not answer initialize within 50ms"},
 		"none":   {func(o *Options, _ *timing) { o.Command = []string{"/no/such/program"} }, "no such file"},
 		"nobody": {func(o *Options, _ *timing) { o.User = "nosuchuser" }, "unknown user"},
 	} {
@@ -184,5 +184,16 @@ func TestBreakerDoublesItsPause(t *testing.T) {
 	}
 	if b.lived(); b.deaths != 0 {
 		t.Errorf("got %d deaths", b.deaths)
+	}
+}
+
+func TestSessionsOfAProcessThatIsStoppedAreGoneAtOnce(t *testing.T) {
+	r := newRig(t, "stubborn", func(o *Options, t *timing) { o.Grace, t.ask = 300*time.Millisecond, 300*time.Millisecond })
+	c := r.open("")
+	r.mu.Lock()
+	r.sessions[c.session].peer.stop("a test")
+	r.mu.Unlock()
+	if response := c.post(tool("1", "echo", "")); response.Status != 404 {
+		t.Errorf("got %d, want 404", response.Status)
 	}
 }

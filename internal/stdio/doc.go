@@ -14,14 +14,19 @@
 // that is in flight; to the last begun of several that are of one session; and is refused where
 // they are of several sessions, as is a log line dropped. A question about a task goes to the
 // call that waits for that task's result. Notifications that name something of a client's are
-// dropped where a process has several sessions, but for progress and updates of resources. The
+// dropped where a process has several sessions, but for progress, updates of resources and the
+// status of tasks. The
 // log level is the process's, so the last session to set it decides for all on it.
 //
 // A process that several sessions share was initialised with what the first of them declared: the
 // later ones are told what the server said to that one, and it may ask them what they did not
 // declare, or not ask what they did.
 //
-// It costs one operating system process for each place that Isolation makes, three goroutines and
-// a waiting thread with each, and at most 1 MiB of memory for each stream, or one message if that
-// is longer.
+// It costs one operating system process for each place that Isolation makes, four goroutines and
+// a waiting thread with each, and of memory at most 1 MiB for each stream that goes on, or one
+// message if that is longer, and 4 MiB for those of a session that have ended. One lock orders all
+// that a Server knows; it is held while nothing is waited for.
+//
+// A process ends by the end of its stdin, then SIGTERM, then SIGKILL to its group. What leaves the
+// group (setsid) is out of reach. On Linux a process dies with berth; elsewhere its stdin ends.
 package stdio

@@ -1,6 +1,7 @@
 package stdio
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -8,25 +9,23 @@ import (
 	"os/user"
 	"slices"
 	"strconv"
-	"syscall"
 )
+
+var errNoCommand = errors.New("stdio: no command")
 
 // command is what is run: without a shell, in a process group of its own.
 func (o *Options) command() (*exec.Cmd, error) {
 	if len(o.Command) == 0 {
-		return nil, fmt.Errorf("stdio: no command")
+		return nil, errNoCommand
 	}
 	cmd := exec.Command(o.Command[0], o.Command[1:]...)
 	cmd.Dir = o.Dir
-	cmd.SysProcAttr = attributes()
 	account, err := o.account()
 	if err != nil {
 		return nil, err
 	}
-	if account != nil {
-		if cmd.SysProcAttr.Credential, err = credential(account); err != nil {
-			return nil, err
-		}
+	if cmd.SysProcAttr, err = attributes(account); err != nil {
+		return nil, err
 	}
 	cmd.Env = o.environment(account)
 	return cmd, nil
@@ -48,23 +47,6 @@ func (o *Options) account() (*user.User, error) {
 		return nil, fmt.Errorf("stdio: looking up the user: %w", err)
 	}
 	return account, nil
-}
-
-// credential are the ids of an account, and of all groups that it is in.
-func credential(account *user.User) (*syscall.Credential, error) {
-	groups, err := account.GroupIds()
-	if err != nil {
-		return nil, fmt.Errorf("stdio: looking up the user's groups: %w", err)
-	}
-	ids := make([]uint32, 0, len(groups)+2)
-	for _, id := range append([]string{account.Uid, account.Gid}, groups...) {
-		n, err := strconv.ParseUint(id, 10, 32)
-		if err != nil {
-			return nil, fmt.Errorf("stdio: reading the user's ids: %w", err)
-		}
-		ids = append(ids, uint32(n))
-	}
-	return &syscall.Credential{Uid: ids[0], Gid: ids[1], Groups: ids[2:]}, nil
 }
 
 // environment is what the process gets, and nothing else of berth's: that holds secrets.

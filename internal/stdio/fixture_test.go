@@ -56,6 +56,7 @@ type message struct {
 			Token json.RawMessage `json:"progressToken"`
 		} `json:"_meta"`
 		RequestID json.RawMessage `json:"requestId"`
+		Level     string          `json:"level"`
 		TaskID    string          `json:"taskId"`
 		Version   string          `json:"protocolVersion"`
 	} `json:"params"`
@@ -68,6 +69,7 @@ type fixture struct {
 	mode    string
 	ready   bool
 	asked   atomic.Int64
+	level   atomic.Pointer[string]
 	refused atomic.Int64 // questions
 	count   atomic.Int64 // executions of "ask"
 	out     sync.Mutex
@@ -118,6 +120,10 @@ func (f *fixture) run() {
 			select {}
 		}
 		f.hear(m)
+		if m.Method == "logging/setLevel" {
+			f.serve(m) // before what follows
+			continue
+		}
 		go f.serve(m)
 	}
 	if f.mode == "stubborn" {
@@ -182,7 +188,10 @@ func (f *fixture) serve(m message) {
 	case m.Method == "tasks/result":
 		f.ask("elicitation/create", `{"message":"of a task","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"`+m.Params.TaskID+`"}}}`)
 		f.result(m, `{"content":[]}`)
-	case m.Method == "resources/subscribe", m.Method == "resources/unsubscribe", m.Method == "ping", m.Method == "logging/setLevel":
+	case m.Method == "logging/setLevel":
+		f.level.Store(&m.Params.Level)
+		f.result(m, `{}`)
+	case m.Method == "resources/subscribe", m.Method == "resources/unsubscribe", m.Method == "ping":
 		f.result(m, `{}`)
 	default:
 		f.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32601,"message":"Method not found"}}`)

@@ -26,9 +26,26 @@ func (p *peer) notification(message []byte, method string) {
 		p.taskStatus(message)
 	case method == methodUpdated:
 		p.updated(message)
-	case strings.HasSuffix(method, "/list_changed"), len(p.sessions) == 1:
+	case strings.HasSuffix(method, "/list_changed"):
 		p.tellAll(message)
+	case p.alone, len(p.sessions) == 1:
+		p.other(message)
 	}
+}
+
+// other is what only one session can be meant by: it goes where its client listens.
+func (p *peer) other(message []byte) {
+	for session := range p.sessions {
+		if _, read, _, _, _ := session.standing.state(); read {
+			session.standing.add(message, false)
+			return
+		}
+	}
+	if asker, _ := p.asker(""); asker != nil {
+		asker.stream.add(message, false)
+		return
+	}
+	p.tellAll(message)
 }
 
 // progress goes to the call whose request gave the token.
@@ -86,9 +103,11 @@ func (p *peer) tellAll(message []byte) {
 	}
 }
 
-// noteSubscription keeps what a session subscribes to.
-func (p *peer) noteSubscription(c *call, body []byte) {
+// noteWish keeps what a session wishes to hear.
+func (p *peer) noteWish(c *call, body []byte) {
 	switch c.method {
+	case mcp.MethodSetLevel:
+		c.session.level = bytes.Clone(body)
 	case mcp.MethodSubscribe:
 		c.session.subscribed[param(body, "uri")] = true
 	case mcp.MethodUnsubscribe:

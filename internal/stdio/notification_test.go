@@ -13,9 +13,15 @@ func TestUpdatesGoToThoseWhoSubscribed(t *testing.T) {
 	}
 	whole(t, b.post(`{"jsonrpc":"2.0","id":1,"method":"resources/unsubscribe","params":{"uri":"file:///x"}}`))
 	ofA, ofB := a.listen(""), b.listen("")
+	b.call("touch", "file:///y")
+	for _, standing := range []*events{ofA, ofB} {
+		if m := standing.message(); !strings.Contains(m, "list_changed") {
+			t.Errorf("got %s of what nobody subscribed to", m)
+		}
+	}
 	a.call("touch", "file:///x/part")
 	if m := ofA.message(); !strings.Contains(m, "resources/updated") {
-		t.Errorf("a: got %s", m)
+		t.Errorf("a: got %s, want what it subscribed to", m)
 	}
 	for _, standing := range []*events{ofA, ofB} {
 		if m := standing.message(); !strings.Contains(m, "list_changed") {
@@ -62,6 +68,33 @@ func TestLogLinesStayWithTheCallThatCanHaveCausedThem(t *testing.T) {
 	b.call("touch", "")
 	if m := ofA.message(); !strings.Contains(m, "list_changed") {
 		t.Errorf("a heard %s", m)
+	}
+}
+
+func TestWordOfNoKnownKindGoesWhereTheOneClientListens(t *testing.T) {
+	for _, isolation := range []Isolation{IsolateSession, IsolateCall, IsolateAll} {
+		r := newRig(t, "server", func(o *Options, _ *timing) { o.Isolation = isolation })
+		c := r.open("")
+		if m := c.begin("1", "complete", "").message(); !strings.Contains(m, "elicitation/complete") {
+			t.Errorf("isolation %d: got %s on the call's stream", isolation, m)
+		}
+		if isolation == IsolateCall {
+			continue // its process knows the call's client only
+		}
+		standing := c.listen("")
+		c.call("complete", "")
+		if m := standing.message(); !strings.Contains(m, "elicitation/complete") {
+			t.Errorf("isolation %d: got %s on the standing stream", isolation, m)
+		}
+		if isolation != IsolateAll {
+			continue
+		}
+		other := r.open("").listen("")
+		c.call("complete", "")
+		c.call("touch", "")
+		if m := other.message(); !strings.Contains(m, "list_changed") {
+			t.Errorf("another session heard %s", m)
+		}
 	}
 }
 

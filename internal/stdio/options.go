@@ -25,7 +25,7 @@ const (
 // mean the defaults named.
 type Options struct {
 	Name     string            // of the upstream, for logs and errors
-	Command  []string          // program and arguments; no shell reads them
+	Command  []string          // program, looked for in berth's own PATH, and arguments; no shell reads them
 	Dir      string            // working directory; "": berth's
 	Env      map[string]string // set for the process
 	EnvAllow []string          // names passed on from berth's own environment; nil: DefaultEnv

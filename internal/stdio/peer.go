@@ -10,10 +10,9 @@ import (
 // stands before ready is closed and stays.
 type peer struct {
 	server *Server
-	key    string   // in Server.shared; "": it is one session's
-	wished string   // in Server.spares, while it waits there for whoever asks that again
-	owner  *session // of a process of a call's own
-	alone  bool     // it is that
+	key    string // in Server.shared; "": it is one session's
+	wished string // in Server.spares, while it waits there for whoever asks that again
+	alone  bool   // it serves one call
 
 	ready   chan struct{} // closed when it is initialised, or is not going to be
 	opening []byte        // the initialize that it gets
@@ -138,7 +137,7 @@ func (p *peer) end(failure *mcp.Error) {
 func (p *peer) failCalls(failure *mcp.Error) {
 	for _, c := range p.calls {
 		if c.session != nil {
-			delete(p.calls, c.number)
+			p.forget(c)
 			c.deliver(failure.Body(c.id))
 		}
 	}

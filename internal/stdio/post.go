@@ -92,7 +92,7 @@ func (s *Server) answer(p patience, c *call, body []byte) (*wire.Response, error
 	c.answer = make(chan []byte, 1)
 	var refused *mcp.Error
 	if c.method == mcp.MethodUnsubscribe && at.wanted(c, body) {
-		at.noteSubscription(c, body)
+		at.noteWish(c, body)
 		c.deliver(mcp.Response(c.id, []byte("{}")))
 	} else {
 		refused = at.begin(c, body)

@@ -13,7 +13,6 @@ import (
 // process is one run of the command, with the group that it leads.
 type process struct {
 	leader *os.Process
-	begun  time.Time
 	in     *queue
 	said   *stderr
 	stdout *os.File
@@ -41,24 +40,21 @@ func (s *Server) spawn(receive func(p *process, line []byte)) (*process, error) 
 	if err != nil {
 		return nil, err
 	}
-	var files [6]*os.File // each pipe's end to read, then its end to write
-	for i := 0; i < len(files); i += 2 {
-		if files[i], files[i+1], err = os.Pipe(); err != nil {
-			closeAll(files[:])
-			return nil, fmt.Errorf("stdio: making a pipe: %w", err)
-		}
-	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = files[0], files[3], files[5]
-	err = s.starter.start(cmd)
-	closeAll([]*os.File{files[0], files[3], files[5]})
+	theirs, ours, err := pipes()
 	if err != nil {
-		closeAll([]*os.File{files[1], files[2], files[4]})
+		return nil, err
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
+	err = s.starter.start(cmd)
+	closeAll(theirs)
+	if err != nil {
+		closeAll(ours)
 		return nil, err
 	}
 	log := s.options.Logger.With("pid", cmd.Process.Pid)
 	p := &process{
-		leader: cmd.Process, begun: time.Now(), in: newQueue(files[1], s.timing.stuck), said: &stderr{log: log},
-		stdout: files[2], errors: files[4], log: log, timing: s.timing, grace: s.options.Grace, exited: make(chan struct{}), done: make(chan struct{}),
+		leader: cmd.Process, in: newQueue(ours[0], s.timing.stuck), stdout: ours[1], errors: ours[2], said: &stderr{log: log},
+		log: log, timing: s.timing, grace: s.options.Grace, exited: make(chan struct{}), done: make(chan struct{}),
 	}
 	if err := limitMemory(p.leader.Pid, s.options.MaxMemory); err != nil {
 		p.kill("its memory cannot be bounded: " + err.Error())
@@ -70,11 +66,25 @@ func (s *Server) spawn(receive func(p *process, line []byte)) (*process, error) 
 	return p, nil
 }
 
+// pipes returns both ends of what are stdin, stdout and stderr to a process.
+func pipes() (theirs, ours []*os.File, err error) {
+	for i := range 3 {
+		r, w, err := os.Pipe()
+		if err != nil {
+			closeAll(append(theirs, ours...))
+			return nil, nil, fmt.Errorf("stdio: making a pipe: %w", err)
+		}
+		if i > 0 {
+			r, w = w, r
+		}
+		theirs, ours = append(theirs, r), append(ours, w)
+	}
+	return theirs, ours, nil
+}
+
 func closeAll(files []*os.File) {
 	for _, f := range files {
-		if f != nil {
-			_ = f.Close()
-		}
+		_ = f.Close()
 	}
 }
 

@@ -8,11 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attributes: a group of its own, so that what a wrapper starts can be ended with it; and death
-// with berth.
-func attributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-}
+func dieWithBerth(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
 
 // reap waits for the leader's end and ends the rest of its group before it lets go of its id.
 func (p *process) reap() (*os.ProcessState, error) {
@@ -28,8 +24,6 @@ func (p *process) reap() (*os.ProcessState, error) {
 	p.reaped = true
 	return p.leader.Wait()
 }
-
-func signalGroup(leader int, signal syscall.Signal) { _ = unix.Kill(-leader, signal) }
 
 // limitMemory bounds what a process, and whatever it starts from now on, may write to of its own:
 // not its address space, of which V8 and others reserve far more than they use.

@@ -68,6 +68,22 @@ func TestGrandchildrenEndWithTheProcess(t *testing.T) {
 	}
 }
 
+func TestGrandchildThatEscapedHoldsNothingUp(t *testing.T) {
+	r := newRig(t, "server", func(_ *Options, t *timing) { t.drain = 50 * time.Millisecond })
+	c := r.open("")
+	pid, err := strconv.Atoi(c.call("escape", ""))
+	if err != nil {
+		t.Fatalf("escape: %v", err)
+	}
+	defer syscall.Kill(pid, syscall.SIGKILL)
+	if got := c.call("die", ""); !strings.Contains(got, "exit status 3") {
+		t.Errorf("got %q", got)
+	}
+	if gone(pid) {
+		t.Error("the grandchild is gone: this shows nothing")
+	}
+}
+
 func TestStubbornProcessIsKilled(t *testing.T) {
 	r := newRig(t, "stubborn", func(o *Options, t *timing) { o.Grace, t.ask = 20*time.Millisecond, 20*time.Millisecond })
 	c := r.open("")

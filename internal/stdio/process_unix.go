@@ -8,11 +8,12 @@ import (
 	"syscall"
 )
 
-// attributes: a group of its own. Whether the process outlives a berth that is killed is its own
-// choice here: its stdin ends then.
-func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// dieWithBerth: whether the process outlives a berth that is killed is its own choice here. Its
+// stdin ends then.
+func dieWithBerth(*syscall.SysProcAttr) {}
 
-// reap waits for the leader's end and then ends the rest of its group.
+// reap waits for the leader's end and then ends the rest of its group. For that moment the id, if
+// the group is empty, may be a stranger's: ids are given out in turn, so it takes a full round.
 func (p *process) reap() (*os.ProcessState, error) {
 	state, err := p.leader.Wait()
 	p.mu.Lock()
@@ -21,8 +22,6 @@ func (p *process) reap() (*os.ProcessState, error) {
 	signalGroup(p.leader.Pid, syscall.SIGKILL)
 	return state, err
 }
-
-func signalGroup(leader int, signal syscall.Signal) { _ = syscall.Kill(-leader, signal) }
 
 func limitMemory(_ int, most int64) error {
 	if most <= 0 {

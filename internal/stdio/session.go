@@ -28,6 +28,8 @@ type session struct {
 	kept       []*stream          // of those, the ones that may have ended, oldest first
 	made       int                // streams
 	subscribed map[string]bool    // URIs of resources
+	level      []byte             // the request that set the level of logs; nil: none did
+	calls      map[*call]struct{} // in flight
 	asks       map[int64]*ask     // open questions to the client
 	touched    time.Time          // when the client last said something
 	over       bool
@@ -36,7 +38,7 @@ type session struct {
 func (s *Server) newSession(p *peer, caller string) *session {
 	session := &session{
 		id: s.newID(), caller: caller, peer: p, standing: newStream("g"), streams: map[string]*stream{},
-		subscribed: map[string]bool{}, asks: map[int64]*ask{}, touched: time.Now(),
+		subscribed: map[string]bool{}, asks: map[int64]*ask{}, calls: map[*call]struct{}{}, touched: time.Now(),
 	}
 	s.sessions[session.id] = session
 	p.sessions[session] = struct{}{}
@@ -107,16 +109,9 @@ func (s *session) forgetStreams(before time.Time) {
 
 // endSession ends a session as its client wishes.
 func (s *Server) endSession(session *session) {
-	for p := range s.peers {
-		if p != session.peer && p.owner != session {
-			continue
-		}
-		for _, c := range p.calls {
-			if c.session == session {
-				p.push(mcp.Cancelled(number(c.number), "the client has ended its session"))
-				p.finish(c, failed("the client has ended its session", ReasonSessionEnded, mcp.Unknown).Body(c.id))
-			}
-		}
+	for c := range session.calls {
+		c.peer.push(mcp.Cancelled(number(c.number), "the client has ended its session"))
+		c.peer.finish(c, failed("the client has ended its session", ReasonSessionEnded, mcp.Unknown).Body(c.id))
 	}
 	for _, a := range session.asks {
 		a.peer.refuse(a.id, "the client has ended its session")

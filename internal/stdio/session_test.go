@@ -3,6 +3,7 @@ package stdio
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -97,6 +98,28 @@ func TestCallWhoseProcessDoesNotStartFails(t *testing.T) {
 	}
 	if got := len(r.sessions[c.session].streams); got != 1 {
 		t.Errorf("got %d streams, want that of the first call", got)
+	}
+}
+
+func TestCallIsToldAtOnceThatItsProcessIsLate(t *testing.T) {
+	r := newRig(t, "server", isolateCalls)
+	c := r.open("")
+	r.mu.Lock()
+	r.options.Env[modeVariable], r.options.StartTimeout = "silent", 50*time.Millisecond
+	r.mu.Unlock()
+	if got := c.call("echo", ""); !strings.HasPrefix(got, "error: the process did not answer initialize within 50ms") {
+		t.Errorf("got %q", got)
+	}
+	if got := r.processes(); got != 2 {
+		t.Errorf("got %d processes, want the late one still to be ending", got)
+	}
+}
+
+func TestCallsProcessLogsAsItsSessionWished(t *testing.T) {
+	c := newRig(t, "server", isolateCalls).open("")
+	whole(t, c.post(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}`))
+	if got := c.call("level", ""); got != "debug" {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -38,15 +38,22 @@ func TestIdleProcessIsStopped(t *testing.T) {
 
 // Each of these keeps a process that is looked at ten times while it lasts.
 func TestProcessInUseIsNotStopped(t *testing.T) {
-	for name, use := range map[string]func(c *client){
-		"a call, its stream cut": func(c *client) { c.begin("1", "hang", "").close() },
-		"a call":                 func(c *client) { c.begin("1", "hang", "") },
-		"a standing stream":      func(c *client) { c.listen("") },
+	for name, tc := range map[string]struct {
+		isolation Isolation
+		use       func(c *client)
+	}{
+		"a call, its stream cut":      {IsolateSession, func(c *client) { c.begin("1", "hang", "").close() }},
+		"a call":                      {IsolateSession, func(c *client) { c.begin("1", "hang", "") }},
+		"a call in one of its own":    {IsolateCall, func(c *client) { c.begin("1", "hang", "") }},
+		"a call in what others share": {IsolateAll, func(c *client) { c.begin("1", "hang", "") }},
+		"a standing stream":           {IsolateSession, func(c *client) { c.listen("") }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, "server", func(o *Options, t *timing) { o.Idle, t.sweep = 20*time.Millisecond, time.Hour })
+			r := newRig(t, "server", func(o *Options, t *timing) {
+				o.Isolation, o.Idle, t.sweep = tc.isolation, 20*time.Millisecond, time.Hour
+			})
 			c := r.open("")
-			use(c)
+			tc.use(c)
 			r.eventually("its time is over", func() bool {
 				r.mu.Lock()
 				defer r.mu.Unlock()

@@ -42,11 +42,6 @@ func (p *peer) inUse(now time.Time) bool {
 			return true
 		}
 	}
-	for _, c := range p.calls {
-		if c.isAwaited(now, p.server.timing.unread) {
-			return true
-		}
-	}
 	return now.Sub(p.touched) < idle
 }
 
@@ -55,8 +50,8 @@ func (s *session) inUse(now time.Time, idle time.Duration) bool {
 	if _, read, left, _, _ := s.standing.state(); read || now.Sub(left) < idle {
 		return true
 	}
-	for _, c := range s.peer.calls {
-		if c.session == s && c.isAwaited(now, s.peer.server.timing.unread) {
+	for c := range s.calls {
+		if c.isAwaited(now, s.peer.server.timing.unread) {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // call runs a tool.
@@ -64,6 +65,9 @@ func (f *fixture) call(m message) {
 	case "log":
 		f.say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"` + text + `"}}`)
 		f.text(m, "logged")
+	case "complete":
+		f.say(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e"}}`)
+		f.text(m, "complete")
 	case "touch":
 		f.say(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"` + text + `"}}`)
 		f.say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
@@ -87,6 +91,16 @@ func (f *fixture) call(m message) {
 			fmt.Fprintln(os.Stderr, strings.Repeat("y", 200))
 		}
 		f.text(m, "flooded")
+	case "level":
+		f.text(m, *f.level.Load())
+	case "escape":
+		cmd := exec.Command("sleep", "1000")
+		cmd.Stdout, cmd.SysProcAttr = os.Stdout, &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Start(); err != nil {
+			f.text(m, err.Error())
+			return
+		}
+		f.text(m, fmt.Sprint(cmd.Process.Pid))
 	case "fork":
 		cmd := exec.Command("sleep", "1000")
 		cmd.Stdout = os.Stdout // it holds the pipe

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/resident"
 )
 
 // question is a request of a server's in mid-call, as the next round must know it.
@@ -34,32 +35,34 @@ func (r *reading) asked(ctx context.Context, a *mcp.Answer, it item) (step, erro
 	timer := time.NewTimer(together)
 	defer timer.Stop()
 	for {
+		var it item
 		select {
 		case <-ctx.Done():
 			return step{}, context.Cause(ctx)
 		case <-timer.C:
 			return r.pause(ctx, round, event)
-		case it := <-r.flow.items:
-			if it.message == nil {
-				return r.take(ctx, item{err: it.err})
+		case it = <-r.flow.inbox:
+		case it = <-r.flow.items:
+		}
+		if it.message == nil {
+			return r.take(ctx, item{err: it.err})
+		}
+		a, err := mcp.PeekAnswer(it.message, false)
+		switch {
+		case err != nil || a.Method == "":
+			if s, err := r.take(ctx, it); err != nil || s.body != nil {
+				return s, err // it ended without an answer to what it asked
 			}
-			a, err := mcp.PeekAnswer(it.message, false)
-			switch {
-			case err != nil || a.Method == "":
-				if s, err := r.take(ctx, it); err != nil || s.body != nil {
-					return s, err // it ended without an answer to what it asked
-				}
-			case a.ID != nil:
-				if next, ok := r.open(ctx, &a, it.message); ok {
-					round = append(round, next)
-				}
-			case a.Method == mcp.MethodCancelled:
-				round = withdrawn(round, mcp.CancelledID(it.message))
+		case a.ID != nil:
+			if next, ok := r.open(ctx, &a, it.message); ok {
+				round = append(round, next)
 			}
-			event = it.event
-			if len(round) == 0 || len(round) == mcp.MaxInputs {
-				return r.pauseUnless(ctx, round, event)
-			}
+		case a.Method == mcp.MethodCancelled:
+			round = withdrawn(round, mcp.CancelledID(it.message))
+		}
+		event = it.event
+		if len(round) == 0 || len(round) == mcp.MaxInputs {
+			return r.pauseUnless(ctx, round, event)
 		}
 	}
 }
@@ -117,9 +120,12 @@ func (c *call) lack(capabilities map[string]any) {
 // waits: from event on, for whoever gets the next round, or held here where its stream cannot be
 // resumed.
 func (r *reading) pause(ctx context.Context, round []question, event string) (step, error) {
+	if resident.Is(r.c.f.u.URL) {
+		event = "" // the session lives here, and so does whoever resumes
+	}
 	st := state{
 		Upstream: r.c.f.u.Name, Session: r.l.id, Version: r.l.version, Request: r.id, Event: event,
-		Asks: round, Seen: r.seen, Call: r.c.question(), Nonce: randomName(), By: process,
+		Asks: round, Seen: r.seen, Call: r.c.question(), Nonce: randomName(), By: r.c.f.b.name,
 	}
 	if event != "" {
 		r.c.f.mu.Lock()

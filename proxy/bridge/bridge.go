@@ -9,6 +9,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/seal"
 	"berth/internal/storage"
+	"berth/internal/wire"
 	"berth/proxy/inbound"
 	"berth/routing"
 )
@@ -27,6 +28,7 @@ type Options struct {
 	Endpoint  *inbound.Endpoint // whose pool's upstreams are shown; required
 	Keys      *seal.Keyring     // seals what clients carry; required
 	Store     *storage.Store    // tells berths which of them has a call; nil: there is one berth
+	Relay     Relay             // reaches the other berths; nil: there are none
 	Isolation Isolation         // "": PerPrincipal
 	Sessions  int               // at most, at each upstream; 0: 1,000
 	Idle      time.Duration     // after which a session that nobody uses is ended; 5 min
@@ -34,9 +36,16 @@ type Options struct {
 	Logger    *slog.Logger      // nil: discarded
 }
 
+// Relay passes requests on to other berths. A *relay.Mailbox is one.
+type Relay interface {
+	Name() string
+	Pass(ctx context.Context, to string, request *exchange.Request, wait time.Duration) (*wire.Response, error)
+}
+
 // Bridge shows the upstreams of one pool. Its methods may be called concurrently.
 type Bridge struct {
-	o Options
+	o    Options
+	name string // of this berth, in what clients carry
 
 	mu    sync.Mutex // guards faces
 	faces map[string]*face
@@ -59,7 +68,11 @@ func New(o Options) *Bridge {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Bridge{o: o, faces: map[string]*face{}}
+	name := randomName()
+	if o.Relay != nil {
+		name = o.Relay.Name()
+	}
+	return &Bridge{o: o, name: name, faces: map[string]*face{}}
 }
 
 // To implements inbound.Bridge.

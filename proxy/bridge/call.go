@@ -20,7 +20,8 @@ type call struct {
 	*mcp.Call // aliases message
 
 	f       *face
-	out     *exchange.Request // as it would go to a modern server
+	out     *exchange.Request // in whose name the upstream is spoken to
+	came    *exchange.Request // as it would go to a modern server
 	message mcp.Message
 	id      []byte // raw JSON
 	client  mcp.Client
@@ -153,7 +154,7 @@ func (c *call) post(ctx context.Context, s *sent, body []byte) error {
 	case head := <-heads:
 		s.Response = head.Response
 		return head.err
-	case it := <-s.flow.items:
+	case it := <-s.flow.inbox:
 		s.ask = &it
 		go s.flow.runWhen(heads)
 		return nil

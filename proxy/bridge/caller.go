@@ -8,13 +8,17 @@ import (
 	"berth/proxy/inbound"
 )
 
-// callerOf names whose request it is: its principal, and all that could be a credential, for only
-// the upstream knows what is.
+// callerOf names whose request it is: by its principal, or where there is none by all that could be
+// a credential, for only the upstream knows what is.
 func callerOf(out *exchange.Request) string {
-	headers := inbound.DigestOf(out.Header, func(name string) bool {
-		return inbound.IsOfOneRequest(name) || inbound.IsOfOneCall(name) || namesBerth(name)
-	})
-	sum := sha256.Sum256([]byte(inbound.Joined(string(headers[:]), out.URL.RawQuery, out.Caller)))
+	who := out.Caller
+	if who == "" {
+		headers := inbound.DigestOf(out.Header, func(name string) bool {
+			return inbound.IsOfOneRequest(name) || inbound.IsOfOneCall(name) || namesBerth(name)
+		})
+		who = inbound.Joined(string(headers[:]), out.URL.RawQuery)
+	}
+	sum := sha256.Sum256([]byte(inbound.Joined(out.Caller, who)))
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 

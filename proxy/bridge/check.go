@@ -8,7 +8,7 @@ import (
 // read reads a modern request and judges it as a modern server does (2026-07-28, Streamable HTTP,
 // "Server Validation"; basic, "_meta"). What contradicts itself was refused before.
 func (f *face) read(out *exchange.Request) (*call, *mcp.Error) {
-	c := &call{f: f, out: out}
+	c := &call{f: f, out: out, came: out}
 	message := &c.message
 	id, refusal := message.Peek(out.Body, 1)
 	c.id = id

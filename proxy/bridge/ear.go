@@ -157,12 +157,15 @@ func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte)
 		l.f.mu.Lock()
 		asker := l.asker
 		l.f.mu.Unlock()
-		if asker == nil || !asker.ask(message) {
+		if asker == nil || !asker.hear(message) {
 			_ = l.f.tell(ctx, out, l, mcp.ErrorResponse(a.ID, errNobodyAsked.Object()))
 		}
 	default:
 		l.f.mu.Lock()
 		defer l.f.mu.Unlock()
+		if a.Method == methodMessage && l.alone && l.asker != nil {
+			l.asker.hear(message) // of the one call there
+		}
 		if l.shelf == nil {
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/outbound"
+	"berth/proxy/resident"
 	"berth/proxy/session"
 	"berth/routing"
 )
@@ -41,7 +42,7 @@ type face struct {
 // newFace returns the face of u, which goes on with what before had; nil is none.
 func newFace(b *Bridge, u *routing.Upstream, before *face) *face {
 	f := &face{b: b, u: u, log: b.o.Logger, probing: make(chan struct{}, 1), shelves: map[string]*shelf{}}
-	f.holds = newHolds(b.o.Question, marks{b.o.Store, 2 * b.o.Question})
+	f.holds = newHolds(b.o.Question, marks{b.o.Store, 2 * b.o.Question, b.name})
 	if before != nil {
 		before.mu.Lock()
 		defer before.mu.Unlock()
@@ -67,6 +68,11 @@ func (f *face) Send(ctx context.Context, out *exchange.Request, wait time.Durati
 		return refuse(nil, errNoMethod), nil
 	}
 	c, refusal := f.read(out)
+	if resident.Is(f.u.URL) && refusal == nil { // a process is a caller's as one that declares this
+		named := *out
+		named.Caller = c.key()
+		c.out = &named
+	}
 	if refusal != nil {
 		return refuse(c.id, refusal), nil
 	}

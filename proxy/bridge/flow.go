@@ -32,6 +32,7 @@ type flow struct {
 	out   *exchange.Request
 	l     *loan
 	items chan item
+	inbox chan item // what came on the session's own stream
 	ctx   context.Context
 	stop  context.CancelFunc // ends it; the call goes on at the upstream
 	event atomic.Value       // string: id of the last event so far
@@ -40,7 +41,7 @@ type flow struct {
 // newFlow returns the flow of a call's answer, and has the call asked what comes on the session's
 // own stream.
 func newFlow(c *call, l *loan) *flow {
-	fl := &flow{f: c.f, out: c.out, l: l, items: make(chan item)}
+	fl := &flow{f: c.f, out: c.out, l: l, items: make(chan item), inbox: make(chan item, maxInbox)}
 	fl.event.Store("")
 	fl.ctx, fl.stop = context.WithCancel(context.Background())
 	c.f.mu.Lock()
@@ -49,10 +50,21 @@ func newFlow(c *call, l *loan) *flow {
 	return fl
 }
 
-// ask has the call asked what came on its session's GET stream. It reports whether it goes on.
-func (fl *flow) ask(message []byte) bool {
+// maxInbox bounds what a session's own stream has brought for a call that does not read.
+const maxInbox = 64
+
+// hear has the call hear what came on its session's own stream. It reports whether it may.
+func (fl *flow) hear(message []byte) bool {
 	event, _ := fl.event.Load().(string)
-	return fl.put(fl.ctx, item{message: message, event: event})
+	if fl.ctx.Err() != nil {
+		return false
+	}
+	select {
+	case fl.inbox <- item{message: message, event: event}:
+		return true
+	default:
+		return false
+	}
 }
 
 // leave ends the flow, and that its call is asked anything.

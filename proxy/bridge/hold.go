@@ -15,13 +15,14 @@ import (
 type holds struct {
 	life  time.Duration // how long a client has to answer
 	marks marks
+	name  string // of this berth
 
 	mu    sync.Mutex // guards calls
 	calls map[string]*hold
 }
 
 func newHolds(life time.Duration, m marks) *holds {
-	return &holds{life: life, marks: m, calls: map[string]*hold{}}
+	return &holds{life: life, marks: m, name: m.name, calls: map[string]*hold{}}
 }
 
 // hold is a call that has asked. Who takes it on has its turn: two that answer the same round are
@@ -108,17 +109,17 @@ func (h *hold) stop() {
 }
 
 // take takes on the call that a state is of. What another berth has asked is held here from now
-// on, if its answer can be resumed.
+// on, if its answer can be resumed; if not, there is no hold here: nil.
 func (hs *holds) take(ctx context.Context, c *call, st *state) (*hold, error) {
 	h := hs.of(string(st.Request), func() *hold {
 		if st.Event == "" {
 			return nil
 		}
-		l := &loan{f: c.f, id: st.Session, version: st.Version, opened: c.out, level: -1, users: 1, alone: true, gone: true, adopted: st.By != process}
+		l := &loan{f: c.f, id: st.Session, version: st.Version, opened: c.out, level: -1, users: 1, alone: true, gone: true, adopted: st.By != hs.name}
 		return hs.newHold(string(st.Request), c.out, l)
 	})
 	if h == nil {
-		return nil, errHolderLost
+		return nil, nil
 	}
 	select {
 	case h.turn <- struct{}{}:
@@ -225,6 +226,3 @@ func cancelled(q question) []byte {
 	}
 	return mcp.ErrorResponse(q.ID, errNobodyAnswers.Object())
 }
-
-// process names this process in what clients carry.
-var process = randomName()

@@ -12,6 +12,7 @@ import (
 type marks struct {
 	store *storage.Store // nil: there are no other berths
 	life  time.Duration
+	name  string // of this berth
 }
 
 // markTime bounds what a mark may hold a round up.
@@ -29,7 +30,7 @@ func (m marks) take(ctx context.Context, id string) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), markTime)
 	defer cancel()
-	_ = m.store.Put(ctx, m.key(id), []byte(process), m.life)
+	_ = m.store.Put(ctx, m.key(id), []byte(m.name), m.life)
 }
 
 // isOthers reports whether another berth has taken a call since.
@@ -38,5 +39,5 @@ func (m marks) isOthers(ctx context.Context, id string) bool {
 		return false
 	}
 	record, err := m.store.Get(ctx, m.key(id))
-	return err == nil && string(record.Value) != process
+	return err == nil && string(record.Value) != m.name
 }

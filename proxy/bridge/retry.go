@@ -5,8 +5,10 @@ import (
 	"errors"
 
 	"berth/internal/mcp"
+	"berth/internal/relay"
 	"berth/internal/wire"
 	"berth/proxy/outbound"
+	"berth/proxy/resident"
 	"berth/proxy/session"
 )
 
@@ -26,6 +28,9 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	h, err := c.f.holds.take(ctx, c, st)
 	if err != nil {
 		return nil, err
+	}
+	if h == nil {
+		return c.pass(ctx, st.By)
 	}
 	if response := h.outcome(c, st); response != nil {
 		h.release()
@@ -91,4 +96,19 @@ func (c *call) askAgain(ctx context.Context, st *state, open []question) (*wire.
 		return nil, err
 	}
 	return whole(wire.StatusOK, body), nil
+}
+
+// pass has the berth go on that holds the call.
+func (c *call) pass(ctx context.Context, to string) (*wire.Response, error) {
+	b := c.f.b
+	if b.o.Relay == nil || to == b.name {
+		return nil, errHolderLost
+	}
+	target := *c.came
+	target.URL = outbound.WithQuery(c.f.u.URL, c.out.URL.RawQuery)
+	response, err := b.o.Relay.Pass(ctx, to, resident.Addressed(&target, c.f.pool().Name()), 0)
+	if errors.Is(err, relay.ErrGone) || errors.Is(err, relay.ErrLost) {
+		return nil, errHolderLost
+	}
+	return response, err
 }

@@ -135,16 +135,18 @@ const patience = 10 * time.Second
 // next reads on. It fails when ctx ends.
 func (r *reading) next(ctx context.Context, impatient <-chan time.Time) (step, error) {
 	for {
+		var it item
 		select {
 		case <-ctx.Done():
 			return step{}, context.Cause(ctx)
 		case <-impatient:
 			return step{impatient: true}, nil
-		case it := <-r.flow.items:
-			s, err := r.take(ctx, it)
-			if err != nil || !s.isNothing() {
-				return s, err
-			}
+		case it = <-r.flow.inbox:
+		case it = <-r.flow.items:
+		}
+		s, err := r.take(ctx, it)
+		if err != nil || !s.isNothing() {
+			return s, err
 		}
 	}
 }

@@ -1,0 +1,107 @@
+package resident
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"net/url"
+	"strings"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/relay"
+	"berth/internal/wire"
+	"berth/proxy/inbound"
+)
+
+// Schemes of upstreams' URLs.
+const (
+	SchemeStdio = "stdio" // its path names the upstream
+	SchemeSSE   = "sse+http"
+	SchemeSSES  = "sse+https"
+)
+
+// Is reports whether sessions of the upstream with this URL live in one process.
+func Is(u *url.URL) bool {
+	return u.Scheme == SchemeStdio || u.Scheme == SchemeSSE || u.Scheme == SchemeSSES
+}
+
+// Prefix begins the names of the sessions of one berth.
+func Prefix(berth string) string { return berth + mark }
+
+// mark ends the name of the berth in that of a session.
+const mark = "~"
+
+// Sender sends to a pool's upstreams, resident or not.
+type Sender struct {
+	HTTP  exchange.Sender            // to upstreams that speak Streamable HTTP
+	SSE   exchange.Sender            // to those of HTTP with SSE; nil: there are none
+	Stdio map[string]exchange.Sender // to those that berth runs, by the path of their URLs
+
+	Pool    string
+	Mailbox *relay.Mailbox // reaches the other berths
+}
+
+// Send implements exchange.Sender.
+func (s *Sender) Send(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
+	if !Is(request.URL) {
+		return s.HTTP.Send(ctx, request, wait)
+	}
+	if berth, _, named := strings.Cut(request.Header.Get(mcp.HeaderSession), mark); named && berth != s.Mailbox.Name() {
+		return s.pass(ctx, berth, request, wait)
+	}
+	own := *request
+	own.Caller = callerOf(request)
+	if request.URL.Scheme != SchemeStdio {
+		return s.SSE.Send(ctx, &own, wait)
+	}
+	if to := s.Stdio[request.URL.Path]; to != nil {
+		return to.Send(ctx, &own, wait)
+	}
+	return nil, &exchange.SendError{Err: errNoServer}
+}
+
+var errNoServer = errors.New("resident: no such server")
+
+// pass has another berth send the request. One that is gone has taken its sessions along.
+func (s *Sender) pass(ctx context.Context, berth string, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
+	response, err := s.Mailbox.Pass(ctx, berth, Addressed(request, s.Pool), wait)
+	if errors.Is(err, relay.ErrGone) {
+		return gone(), nil
+	}
+	return response, err
+}
+
+// gone is what a server says of a session that it does not know.
+func gone() *wire.Response {
+	body := mcp.ErrUnknownSession.Body(nil)
+	return &wire.Response{
+		Status: wire.StatusNotFound, Header: wire.Header{"Content-Type": {"application/json"}}, ContentLength: int64(len(body)),
+		Body: readAll(body), ProtoMajor: 1, ProtoMinor: 1,
+	}
+}
+
+// Close implements exchange.Sender.
+func (s *Sender) Close() {
+	s.HTTP.Close()
+	if s.SSE != nil {
+		s.SSE.Close()
+	}
+	for _, to := range s.Stdio {
+		to.Close()
+	}
+}
+
+// callerOf names whose request it is: its principal, or what usually bears credentials.
+func callerOf(request *exchange.Request) string {
+	parts := []string{request.Caller}
+	if request.Caller == "" {
+		for _, name := range []string{"Authorization", "Cookie", "X-Api-Key", "Api-Key"} {
+			parts = append(parts, strings.Join(request.Header.Values(name), "\x00"))
+		}
+	}
+	sum := sha256.Sum256([]byte(inbound.Joined(parts...)))
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
