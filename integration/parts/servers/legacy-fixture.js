@@ -45,6 +45,7 @@ const hub = new Hub(flags.changes);
 if (flags.transport === 'stdio') {
   // Tools that wait for an answer would keep the process for as long.
   process.stdin.on('end', () => process.exit(0));
+  process.on('SIGTERM', () => process.exit(0));
   await newServer(flags, runs, hub).connect(new StdioServerTransport());
 } else {
   serveHttp(flags, runs, hub);

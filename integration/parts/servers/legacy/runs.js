@@ -13,9 +13,11 @@ export class Runs {
   ended = {};
   cutOff = {};
   #file;
+  #running = new Set(); // how each run that is under way is ended
 
   constructor(file) {
     this.#file = file;
+    process.on('exit', () => this.#running.forEach((end) => end('cutOff')));
   }
 
   /** run runs a tool, and counts that it began and how it ended. */
@@ -23,10 +25,13 @@ export class Runs {
     const nonce = args.nonce ?? name;
     this.counts.noteRun(name, args);
     this.note('begun', name, nonce);
+    const end = (how) => this.note(how, name, nonce);
+    this.#running.add(end);
     try {
       return await this.counts.count(tool, signal);
     } finally {
-      this.note(signal.aborted ? 'cutOff' : 'ended', name, nonce);
+      this.#running.delete(end);
+      end(signal.aborted ? 'cutOff' : 'ended');
     }
   }
 
