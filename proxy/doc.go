@@ -15,6 +15,7 @@
 //	lists          lists.go, tasklist/
 //	berth's tasks  astask.go, tasks/, taskwatch/ (who is told), sessiontasks/ and sessionend.go (in sessions)
 //	moves          moved.go, failover/ (where to), session/ (opens it there)
+//	other eras     bridge/ (legacy upstreams for modern clients), resident/ (whose sessions live in one berth)
 //	shared polls   polls.go, polls/ (and the stale cache)
 //	announcements  announce/ (what servers and tools say gains tasks)
 //	refusals       answer.go, fault/ (all words of berth's own, one ladder)

@@ -264,15 +264,20 @@ const endTime = 10 * time.Second
 
 // Close releases connections, and ends the servers that berth runs. Call it after Run has returned.
 func (g *graph) Close() error {
+	g.endServers()
+	g.closeClients()
+	return g.store.Close()
+}
+
+// endServers ends the servers that berth runs; those that do not in time are killed.
+func (g *graph) endServers() {
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
 	var ending sync.WaitGroup
 	for _, server := range g.servers {
-		ending.Go(func() { _ = server.Shutdown(ctx) }) // those left are killed
+		ending.Go(func() { _ = server.Shutdown(ctx) })
 	}
 	ending.Wait()
-	g.closeClients()
-	return g.store.Close()
 }
 
 func (g *graph) closeClients() {

@@ -5,14 +5,16 @@ import (
 	"fmt"
 
 	"berth/internal/config"
+	"berth/internal/relay"
 	"berth/internal/storage"
 )
 
 // lookAround looks at what cfg names by the parts that would serve. It binds no address, writes
 // nothing and calls no tool.
 func lookAround(ctx context.Context, cfg config.Config) []finding {
-	g := new(graph)
+	g := &graph{mailbox: relay.New(nil, "", nil, nil)} // for the name: nothing is passed on
 	defer g.closeClients()
+	defer g.endServers()
 	found, looks := g.openFiles(cfg)
 	found = append(found, lookAtRules(cfg)...)
 	var meetings []*meeting
