@@ -350,6 +350,22 @@ func TestNoticesMayBeLost(t *testing.T) {
 	})
 }
 
+func TestWhoMayHaveMissedANoticeLooksAtOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there, here := w.start(saying("heard")), w.start(nobody)
+		there.line.muffle.Store(true)
+		here.line.muffle.Store(true)
+		time.Sleep(paceMost + paceFirst)
+		began := time.Now()
+		for i, b := range w.berths {
+			time.AfterFunc(time.Duration(i+1)*100*time.Millisecond, *b.line.missed.Load())
+		}
+		if body := readAll(t, here.pass(t, there)); body != "heard" || time.Since(began) > paceFirst/2 {
+			t.Errorf("got %q after %v", body, time.Since(began))
+		}
+	})
+}
+
 func TestARequestIsExecutedOnceHoweverOftenItIsToldOf(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		var executed atomic.Int64

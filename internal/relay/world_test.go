@@ -104,6 +104,7 @@ type line struct {
 	echo   atomic.Bool  // notices come three times
 	mute   atomic.Int64 // so many of the next swaps are done and not acknowledged
 	ops    atomic.Int64
+	missed atomic.Pointer[func()]        // tells the watcher that it may have missed something
 	noRead atomic.Bool                   // no record of what was read is taken
 	thawed atomic.Pointer[chan struct{}] // closed with the end of a standstill; nil without one
 }
@@ -202,6 +203,7 @@ func (l *line) Notify(ctx context.Context, topic, message string) error {
 }
 
 func (l *line) Watch(ctx context.Context, topic string, received func(string)) error {
+	l.missed.Store(new(func() { received("") }))
 	return l.Store.Watch(ctx, topic, func(message string) {
 		if l.dead.Load() || l.cut.Load() || l.thawed.Load() != nil {
 			return
