@@ -338,6 +338,37 @@ func TestAFlushEndsExchanges(t *testing.T) {
 	})
 }
 
+// Nothing is left that tells of the closing.
+func TestAFlushEndsWhatNobodyReads(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		ended := make(chan time.Time, 1)
+		there, here := w.start(endless(ended)), w.start(nobody)
+		response := here.pass(t, there)
+		here.line.muffle.Store(true)
+		_ = response.Body.Close()
+		w.flush()
+		began := time.Now()
+		if took := (<-ended).Sub(began); took > renewEvery+time.Second {
+			t.Errorf("it ended %v later", took)
+		}
+		time.Sleep(2 * paceMost)
+	})
+}
+
+func TestABerthThatLeavesBeforeItTakesIsGone(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there, here := w.start(nobody), w.start(nobody)
+		here.line.muffle.Store(true)
+		time.Sleep(paceMost / 10) // it has just looked
+		time.AfterFunc(paceFirst/2, there.leave)
+		began := time.Now()
+		_, err := here.Pass(t.Context(), there.Name(), request(), 0)
+		if e := sendError(t, err); e.Sent || !errors.Is(err, ErrGone) || time.Since(began) > 2*paceFirst {
+			t.Errorf("got %+v after %v", e, time.Since(began))
+		}
+	})
+}
+
 func TestNoticesMayBeLost(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		there, here := w.start(saying("heard")), w.start(nobody)

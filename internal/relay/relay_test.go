@@ -66,7 +66,7 @@ func TestEventsComeAsTheyGo(t *testing.T) {
 		here := w.start(nobody)
 		began := time.Now()
 		response := here.pass(t, there)
-		if took := time.Since(began); took > time.Second {
+		if took := time.Since(began); took > 0 {
 			t.Errorf("the head took %v", took)
 		}
 		buffer := make([]byte, 100)
@@ -75,7 +75,7 @@ func TestEventsComeAsTheyGo(t *testing.T) {
 			if want := fmt.Sprintf("data: %d\n\n", n); err != nil || string(buffer[:got]) != want {
 				t.Fatalf("got %q and %v, want %q", buffer[:got], err, want)
 			}
-			if late := time.Since(began) - time.Duration(n+1)*7*time.Second; late > 100*time.Millisecond {
+			if late := time.Since(began) - time.Duration(n+1)*7*time.Second; late > 0 {
 				t.Errorf("event %d came %v late", n, late)
 			}
 		}

@@ -33,7 +33,6 @@ type tried struct {
 	mu       sync.Mutex // guards the fields below
 	executed int
 	running  int
-	said     string
 	outcome  string // what is wrong with what its sender got
 	unsent   bool   // its sender was told that it was not executed
 }
@@ -107,7 +106,7 @@ func (w *world) play(script []act) (wrong []string) {
 	passing.Wait()
 	time.Sleep(2 * exchangeLife)
 	for _, b := range at {
-		if n := len(b.open.byID) + len(b.peers.byName) + len(b.unsaid.says); n > 0 {
+		if n := b.remembers(); n > 0 {
 			wrong = append(wrong, fmt.Sprint("a berth remembers ", n))
 		}
 	}
@@ -118,6 +117,15 @@ func (w *world) play(script []act) (wrong []string) {
 		}
 	}
 	return wrong
+}
+
+// remembers is how much a berth keeps of exchanges.
+func (b *berth) remembers() int {
+	for _, mu := range []*sync.Mutex{&b.open.mu, &b.peers.mu, &b.unsaid.mu} {
+		mu.Lock()
+		defer mu.Unlock()
+	}
+	return len(b.open.byID) + len(b.peers.byName) + len(b.unsaid.says)
 }
 
 func (l *line) suffer(a act) {
