@@ -18,7 +18,7 @@ import (
 )
 
 // onRedis starts a mailbox with a store of its own on a server; stop ends it.
-func onRedis(t *testing.T, server *redistest.Server, handle Handle) (m *Mailbox, stop func()) {
+func onRedis(t testing.TB, server *redistest.Server, handle Handle) (m *Mailbox, stop func()) {
 	store, err := storage.Open(server.URL(), storage.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -125,4 +125,19 @@ func TestAnAnswerIsCalledOffOnRedis(t *testing.T) {
 	_ = response.Body.Close()
 	<-ended
 	realtest.Eventually(t, "there are only leases", func() bool { return len(server.Keys("berth:relay:*")) == 2 })
+}
+
+// BenchmarkPass is a short exchange between two berths.
+func BenchmarkPass(b *testing.B) {
+	server := redistest.Start(b)
+	there, _ := onRedis(b, server, saying(`{"result":{}}`))
+	here, _ := onRedis(b, server, nobody)
+	b.ReportAllocs()
+	for b.Loop() {
+		response, err := here.Pass(b.Context(), there.Name(), request(), 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		readAll(b, response)
+	}
 }

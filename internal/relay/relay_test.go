@@ -50,6 +50,25 @@ func TestARequestIsAnsweredByAnotherBerth(t *testing.T) {
 	})
 }
 
+func TestARequestMayHaveNoBody(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		asked := &exchange.Request{Method: wire.MethodDelete, URL: &url.URL{}, Header: wire.Header{}}
+		there := w.start(func(_ context.Context, r *exchange.Request) (*wire.Response, error) {
+			if !reflect.DeepEqual(r, asked) {
+				t.Errorf("got %+v, want %+v", r, asked)
+			}
+			return answer(aJSON, ""), nil
+		})
+		response, err := w.start(nobody).Pass(t.Context(), there.Name(), asked, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body := readAll(t, response); body != "" {
+			t.Errorf("got %q", body)
+		}
+	})
+}
+
 func TestEventsComeAsTheyGo(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		there := w.start(func(context.Context, *exchange.Request) (*wire.Response, error) {
