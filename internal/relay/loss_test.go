@@ -292,6 +292,16 @@ func TestWhatIsReadMayBeToldLate(t *testing.T) {
 	})
 }
 
+func TestWhatCouldNotBeRemovedIsRemovedLater(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there, here := w.start(saying(strings.Repeat("x", window*partSize))), w.start(nobody)
+		here.line.noEnd.Store(true)
+		readAll(t, here.pass(t, there))
+		here.line.noEnd.Store(false)
+		time.Sleep(2 * paceMost)
+	})
+}
+
 func TestAPartThatHasExpiredIsNotWaitedFor(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		there, here := w.start(endless(make(chan time.Time, 1))), w.start(nobody)

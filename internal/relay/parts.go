@@ -53,7 +53,7 @@ func (p *passed) opened(token []byte) (part, error) {
 	if err != nil {
 		return part{}, fmt.Errorf("%w: part %d: %w", ErrLost, p.next, err)
 	}
-	_ = p.store.Delete(p.ctx, partKey(p.id, p.next)) // else it expires
+	p.remove(p.ctx, partKey(p.id, p.next))
 	p.next++
 	if p.next%ackEvery == 0 && !next.End {
 		p.acked, p.ackDue = true, true

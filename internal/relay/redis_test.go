@@ -93,7 +93,7 @@ func TestOnRedis(t *testing.T) {
 	if n := executed.Load(); n != 200 {
 		t.Errorf("got %d executions, want 200", n)
 	}
-	realtest.Eventually(t, "there are only leases", func() bool { return len(server.Keys("berth:relay:*")) == 2 })
+	onlyLeases(t, server)
 	leaveHere()
 	leaveThere()
 	if keys := server.Keys("berth:relay:*"); len(keys) > 0 {
@@ -124,7 +124,18 @@ func TestAnAnswerIsCalledOffOnRedis(t *testing.T) {
 	}
 	_ = response.Body.Close()
 	<-ended
-	realtest.Eventually(t, "there are only leases", func() bool { return len(server.Keys("berth:relay:*")) == 2 })
+	onlyLeases(t, server)
+}
+
+func onlyLeases(t *testing.T, server *redistest.Server) {
+	t.Helper()
+	var keys []string
+	if !realtest.Until(realtest.Within, func() bool {
+		keys = server.Keys("berth:relay:*")
+		return len(keys) == 2
+	}) {
+		t.Errorf("got keys %v, want two leases", keys)
+	}
 }
 
 // BenchmarkPass is a short exchange between two berths.

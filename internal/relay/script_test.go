@@ -111,10 +111,12 @@ func (w *world) play(script []act) (wrong []string) {
 		}
 	}
 	for name, one := range all.Range {
-		switch r := one.(*tried); {
-		case r.executed > 1, r.unsent && r.executed > 0, r.running > 0, r.outcome != "":
-			wrong = append(wrong, fmt.Sprintf("%s: executed %d times, running %d, unsent %v, %s", name, r.executed, r.running, r.unsent, r.outcome))
-		}
+		r := one.(*tried)
+		r.do(func() {
+			if r.executed > 1 || r.unsent && r.executed > 0 || r.running > 0 || r.outcome != "" {
+				wrong = append(wrong, fmt.Sprintf("%s: executed %d times, running %d, unsent %v, %s", name, r.executed, r.running, r.unsent, r.outcome))
+			}
+		})
 	}
 	return wrong
 }

@@ -173,5 +173,5 @@ func (e *served) removeRequest(ctx context.Context) {
 	}
 	ctx, cancel := aside(ctx)
 	defer cancel()
-	_ = storage.DeleteBlob(ctx, e.store, requestKey(e.id)) // else it expires
+	e.unsaid.do(ctx, func(ctx context.Context) error { return storage.DeleteBlob(ctx, e.store, requestKey(e.id)) })
 }

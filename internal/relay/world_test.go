@@ -105,6 +105,7 @@ type line struct {
 	mute   atomic.Int64 // so many of the next swaps are done and not acknowledged
 	ops    atomic.Int64
 	missed atomic.Pointer[func()]        // tells the watcher that it may have missed something
+	noEnd  atomic.Bool                   // nothing is removed
 	noRead atomic.Bool                   // no record of what was read is taken
 	thawed atomic.Pointer[chan struct{}] // closed with the end of a standstill; nil without one
 }
@@ -175,6 +176,9 @@ func (l *line) Swap(ctx context.Context, key string, version uint64, value []byt
 }
 
 func (l *line) Delete(ctx context.Context, key string) error {
+	if l.noEnd.Load() {
+		return fmt.Errorf("%w: refused", storage.ErrUnavailable)
+	}
 	return l.do(ctx, func() error { return l.Store.Delete(ctx, key) })
 }
 
