@@ -91,6 +91,9 @@ func (r *Reader) Next() (Piece, error) {
 	return r.chunk()
 }
 
+// Ready reports whether Next hands out an event, or the end of their stream, without reading on.
+func (r *Reader) Ready() bool { return r.events != nil && r.events.Ready() }
+
 func (r *Reader) nextEvent() (Piece, error) {
 	event, err := r.events.Next()
 	if err != nil {
