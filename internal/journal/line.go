@@ -16,11 +16,12 @@ type Line struct {
 // Liner is implemented by the handlers of loggers from Patient. A line that is written by it is the one
 // that Handle would write of the same attributes, at the cost of its bytes.
 type Liner interface {
+	// Begin begins a line, which End has go out.
 	Begin(at time.Time, level slog.Level, message string) *Line
 }
 
-// lines are reused.
-var lines = sync.Pool{New: func() any { return new(Line) }}
+// lines are reused. One of the access log has some hundred bytes.
+var lines = sync.Pool{New: func() any { return &Line{text: make([]byte, 0, 1<<10)} }}
 
 // Begin implements Liner.
 func (h *handler) Begin(at time.Time, level slog.Level, message string) *Line {
