@@ -93,6 +93,7 @@ func (r *reading) open(ctx context.Context, a *mcp.Answer, request []byte) (q qu
 	case a.Method == mcp.MethodPing:
 		answer = mcp.Response(id, []byte("{}"))
 	case lacks != nil:
+		r.c.f.b.metrics.asked(wasUndeclared, 1)
 		r.c.lack(lacks)
 		answer = mcp.ErrorResponse(id, r.c.client.Declares.Refusal(request).Object())
 	case !asks(r.c.Method):
@@ -135,6 +136,7 @@ func (r *reading) pause(ctx context.Context, round []question, event string) (st
 	if err != nil {
 		return step{}, err
 	}
+	r.c.f.b.metrics.asked(wasAsked, len(round))
 	s := r.end(wire.StatusOK, body)
 	r.asks = true
 	r.c.f.holds.ask(r, &st)

@@ -178,6 +178,13 @@ func (h *hold) finish() {
 	time.AfterFunc(replay, func() { h.among.forget(h) })
 }
 
+// size is how many calls there are.
+func (hs *holds) size() int {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	return len(hs.calls)
+}
+
 func (hs *holds) forget(h *hold) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
@@ -213,6 +220,7 @@ func (h *hold) expire() {
 	asks := h.asks
 	h.mu.Unlock()
 	f := h.l.f
+	f.b.metrics.asked(wasAbandoned, len(asks))
 	for _, q := range asks {
 		_ = f.tell(ctx, h.out, h.l, cancelled(q))
 	}
