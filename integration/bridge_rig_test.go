@@ -62,11 +62,12 @@ func (r reach) startLegacy(t testing.TB, n int, flags ...string) *legacySite {
 
 // pool is a fleet as it stands in a configuration.
 func (r reach) pool(f fleet) string {
-	pool := "[[pools]]\n"
+	var pool strings.Builder
+	pool.WriteString("[[pools]]\n")
 	for _, i := range f {
-		pool += fmt.Sprintf("[[pools.upstreams]]\nname = %q\nurl = %q\n", i.name, r.scheme+i.base+r.path)
+		fmt.Fprintf(&pool, "[[pools.upstreams]]\nname = %q\nurl = %q\n", i.name, r.scheme+i.base+r.path)
 	}
-	return pool
+	return pool.String()
 }
 
 func legacyCommand(t testing.TB, flags ...string) *exec.Cmd {
