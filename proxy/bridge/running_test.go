@@ -213,3 +213,10 @@ func (k *running) breakOff() {
 		close(k.line.cut)
 	}
 }
+
+// progress tells how far the call is.
+func (k *running) progress(n int) {
+	if k.token != "" {
+		k.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`, k.token, n))
+	}
+}

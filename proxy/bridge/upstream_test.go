@@ -12,14 +12,19 @@ import (
 	"sync"
 )
 
-// upstream is a server of 2025-11-25 by Streamable HTTP, as SDKs write them. The zero value keeps
-// sessions, and gives the events of its streams ids.
+// kind is what an upstream is like. The zero value gives the events of its streams ids.
+type kind struct {
+	plain bool   // events have no ids
+	whole bool   // calls are answered in JSON, with headers only then
+	does  string // capabilities, as JSON; "": tools, prompts, resources, logging
+	lists string // what tools/list answers with, as JSON
+}
+
+// upstream is a server of 2025-11-25 by Streamable HTTP, as SDKs write them.
 type upstream struct {
-	plain  bool                        // events have no ids
-	whole  bool                        // calls are answered in JSON, with headers only then
-	does   string                      // capabilities, as JSON; "": tools, prompts, resources, logging
+	kind
+
 	tools  map[string]func(k *running) // by name; prompts and resources as well
-	lists  string                      // what tools/list answers with, as JSON
 	faults func(w http.ResponseWriter, r *http.Request, m message) bool
 
 	life context.Context // of what runs
