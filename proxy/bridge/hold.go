@@ -41,6 +41,7 @@ type hold struct {
 
 	mu    sync.Mutex // guards the fields below
 	asks  []question // that wait for the client
+	until time.Time  // when the call is given up
 	timer *time.Timer
 }
 
@@ -96,9 +97,20 @@ func (hs *holds) newHold(id string, out *exchange.Request, l *loan) *hold {
 func (h *hold) wait(d time.Duration, asks []question) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.asks = asks
+	h.asks, h.until = asks, time.Now().Add(d)
 	h.stop()
 	h.timer = time.AfterFunc(d, h.expire)
+}
+
+// leaveWaiting ends a turn in which nothing was done: the call waits for its client as before.
+func (h *hold) leaveWaiting() {
+	defer h.release()
+	if h.over {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.timer = time.AfterFunc(time.Until(h.until), h.expire)
 }
 
 // stop stops the timer. The caller holds h.mu.

@@ -33,7 +33,7 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 		return c.pass(ctx, st.By)
 	}
 	if response := h.outcome(c, st); response != nil {
-		h.release()
+		h.leaveWaiting()
 		return response, nil
 	}
 	r := h.reading(c, st)
