@@ -108,12 +108,7 @@ func (l *loan) deafen() {
 
 // hearOnce reads a GET stream to its end. It reports whether there may be another one.
 func (l *loan) hearOnce(ctx context.Context, out *exchange.Request, e *ear, ready func()) (again bool) {
-	in := ownPost(out, nil)
-	in.Method = wire.MethodGet
-	in.Header.Del("Content-Type")
-	in.Header.Set("Accept", "text/event-stream")
-	in.Header.Set(mcp.HeaderVersion, l.version)
-	in.Header.Set(mcp.HeaderSession, l.id)
+	in := l.request(out, wire.MethodGet, nil)
 	l.f.mu.Lock()
 	if e.last != "" {
 		in.Header.Set(mcp.HeaderLastEvent, e.last)

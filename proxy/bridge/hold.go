@@ -212,6 +212,32 @@ func (h *hold) leave(r *reading) {
 	h.wait(comeBack, nil)
 }
 
+// unanswered is how long a client must have let a question wait for its call to be given up in
+// favour of another that finds no place.
+const unanswered = 30 * time.Second
+
+// giveUpOldest gives up the call on a shelf whose client was asked first of those that have not
+// answered, if that was a while ago.
+func (hs *holds) giveUpOldest(key string) {
+	hs.mu.Lock()
+	var oldest *hold
+	var since time.Time
+	for _, h := range hs.calls {
+		if h.l.shelf == nil || h.l.shelf.key != key {
+			continue
+		}
+		h.mu.Lock()
+		if waits := len(h.asks) > 0 && h.timer != nil; waits && (oldest == nil || h.until.Before(since)) {
+			oldest, since = h, h.until
+		}
+		h.mu.Unlock()
+	}
+	hs.mu.Unlock()
+	if oldest != nil && time.Until(since) < hs.life-unanswered {
+		oldest.expire()
+	}
+}
+
 // expire gives the call up, unless somebody has it, here or at another berth.
 func (h *hold) expire() {
 	select {

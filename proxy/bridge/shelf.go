@@ -21,6 +21,8 @@ type shelf struct {
 	key       string
 	loans     []*loan // the one used last is the last
 	listeners map[*listener]bool
+	opening   bool          // a session that any number of calls may share
+	changed   chan struct{} // holds one: a session was opened, or given back
 }
 
 // loan is a bridged session: lent to one call that may be asked something, or to any number of
@@ -32,6 +34,7 @@ type loan struct {
 	version string
 	result  []byte            // of initialize
 	opened  *exchange.Request // in whose name it is
+	place   int               // of its server's processes; see places
 
 	level int // the log level that was set, as mcp.Severity counts; -1: none. Of who uses it alone, or setting
 
@@ -51,68 +54,27 @@ type loan struct {
 	subscribed map[string]int // how many listen for a resource
 }
 
-// lend returns a session for a call, alone where that may be asked something.
-func (c *call) lend(ctx context.Context, alone bool) (*loan, error) {
-	f, key := c.f, c.key()
-	f.mu.Lock()
-	s := f.shelfOf(key)
-	if l := s.fit(alone); l != nil && f.b.o.Isolation != PerCall {
-		l.users++
-		l.alone = alone
-		f.mu.Unlock()
-		return l, nil
-	}
-	if f.open >= f.b.o.Sessions {
-		f.mu.Unlock()
-		return nil, errTooManySessions
-	}
-	f.open++
-	f.mu.Unlock()
-	l, err := c.openSession(ctx, s)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err != nil {
-		f.open--
-		return nil, err
-	}
-	l.users, l.alone = 1, alone
-	s.loans = append(s.loans, l)
-	if len(s.listeners) > 0 {
-		go l.listen(context.WithoutCancel(ctx), c.out, "")
-	}
-	return l, nil
-}
-
 // shelfOf returns the shelf of a key. The caller holds f.mu.
 func (f *face) shelfOf(key string) *shelf {
 	s := f.shelves[key]
 	if s == nil {
-		s = &shelf{f: f, key: key, listeners: map[*listener]bool{}}
+		s = &shelf{f: f, key: key, listeners: map[*listener]bool{}, changed: make(chan struct{}, 1)}
 		f.shelves[key] = s
 	}
 	return s
 }
 
-// fit returns the session that was used last of those that may be lent; nil if there is none.
-func (s *shelf) fit(alone bool) *loan {
-	for _, l := range slices.Backward(s.loans) {
-		if l.users == 0 || !alone && !l.alone {
-			return l
-		}
-	}
-	return nil
-}
-
 // openSession opens a session in the name of who makes the call.
-func (c *call) openSession(ctx context.Context, s *shelf) (*loan, error) {
-	opened, err := c.f.opener(c.out).Open(ctx, c.f.u, session.Opening{
+func (c *call) openSession(ctx context.Context, s *shelf, place int) (*loan, error) {
+	as := c.placed(place)
+	opened, err := c.f.opener(as).Open(ctx, c.f.u, session.Opening{
 		Initialize: mcp.InitializeFor([]byte(outbound.OwnID), legacyVersion, c.client.AsksClient(), c.client.Info),
 		Accept:     func(*session.Session) error { return nil },
 	})
 	if err != nil {
 		return nil, c.f.notOpened(err)
 	}
-	return &loan{f: c.f, shelf: s, id: opened.ID, version: opened.Version, result: opened.Result, opened: ownPost(c.out, nil), level: -1}, nil
+	return &loan{f: c.f, shelf: s, id: opened.ID, version: opened.Version, result: opened.Result, opened: ownPost(as, nil), place: place, level: -1}, nil
 }
 
 // notOpened is what a call fails with whose session was not opened: nothing of it was sent.
@@ -148,6 +110,7 @@ func (l *loan) giveBack(lost bool) {
 	if l.users == 0 {
 		l.alone, l.idle = false, time.Now()
 	}
+	l.shelf.tell()
 	end := !l.gone && (lost || l.users == 0 && f.b.o.Isolation == PerCall)
 	if end {
 		l.remove()
