@@ -99,7 +99,7 @@ func (l *loan) deafen() {
 	if l.shelf == nil {
 		return
 	}
-	for li := range l.shelf.listeners {
+	for li := range l.f.listeners[l.shelf.whose] {
 		if li.l == l {
 			li.lose()
 		}
@@ -164,7 +164,7 @@ func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte)
 		if l.shelf == nil {
 			return
 		}
-		for li := range l.shelf.listeners {
+		for li := range l.f.listeners[l.shelf.whose] {
 			li.tell(message)
 		}
 	}

@@ -32,6 +32,8 @@ type face struct {
 	mu      sync.Mutex // guards the fields below
 	shelves map[string]*shelf
 	open    int // sessions
+	// listeners are subscriptions, by whose they are: they hear all sessions of theirs.
+	listeners map[string]map[*listener]bool
 
 	// tools are the headers that calls must bear, by the tool's name; nil: nobody has looked. The
 	// map does not change.
@@ -40,12 +42,12 @@ type face struct {
 
 // newFace returns the face of u, which goes on with what before had; nil is none.
 func newFace(b *Bridge, u *routing.Upstream, before *face) *face {
-	f := &face{b: b, u: u, log: b.o.Logger, probing: make(chan struct{}, 1), shelves: map[string]*shelf{}}
+	f := &face{b: b, u: u, log: b.o.Logger, probing: make(chan struct{}, 1), shelves: map[string]*shelf{}, listeners: map[string]map[*listener]bool{}}
 	f.holds = newHolds(b.o.Question, marks{b.o.Store, 2 * b.o.Question, b.name})
 	if before != nil {
 		before.mu.Lock()
 		defer before.mu.Unlock()
-		f.holds, f.shelves, f.open = before.holds, before.shelves, before.open
+		f.holds, f.shelves, f.open, f.listeners = before.holds, before.shelves, before.open, before.listeners
 		for _, s := range f.shelves {
 			s.f = f
 		}

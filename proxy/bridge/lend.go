@@ -38,7 +38,7 @@ const lendAgain = 100 * time.Millisecond
 func (c *call) tryLend(ctx context.Context, alone bool) (l *loan, wait chan struct{}, err error) {
 	f, key := c.f, c.key()
 	f.mu.Lock()
-	s := f.shelfOf(key)
+	s := f.shelfOf(key, c.whose())
 	l = s.fit(alone)
 	place, free := s.place(alone)
 	switch {
@@ -77,7 +77,7 @@ func (c *call) tryLend(ctx context.Context, alone bool) (l *loan, wait chan stru
 	}
 	l.users, l.alone = 1, alone
 	s.loans[i] = l
-	if len(s.listeners) > 0 {
+	if len(f.listeners[s.whose]) > 0 {
 		go l.listen(context.WithoutCancel(ctx), c.out, "")
 	}
 	return l, nil, nil

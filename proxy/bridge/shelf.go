@@ -17,12 +17,13 @@ import (
 
 // shelf holds the sessions that one key names, at one upstream. face.mu guards its fields.
 type shelf struct {
-	f         *face
-	key       string
-	loans     []*loan // the one used last is the last
-	listeners map[*listener]bool
-	opening   bool          // a session that any number of calls may share
-	changed   chan struct{} // holds one: a session was opened, or given back
+	f     *face
+	key   string
+	whose string  // the caller; "": everybody's
+	loans []*loan // the one used last is the last
+
+	opening bool          // a session that any number of calls may share
+	changed chan struct{} // holds one: a session was opened, or given back
 }
 
 // loan is a bridged session: lent to one call that may be asked something, or to any number of
@@ -55,10 +56,10 @@ type loan struct {
 }
 
 // shelfOf returns the shelf of a key. The caller holds f.mu.
-func (f *face) shelfOf(key string) *shelf {
+func (f *face) shelfOf(key, whose string) *shelf {
 	s := f.shelves[key]
 	if s == nil {
-		s = &shelf{f: f, key: key, listeners: map[*listener]bool{}, changed: make(chan struct{}, 1)}
+		s = &shelf{f: f, key: key, whose: whose, changed: make(chan struct{}, 1)}
 		f.shelves[key] = s
 	}
 	return s
@@ -149,7 +150,7 @@ func (l *loan) remove() {
 
 // settle forgets a shelf that holds nothing. The caller holds f.mu.
 func (s *shelf) settle() {
-	if len(s.loans) == 0 && len(s.listeners) == 0 {
+	if len(s.loans) == 0 {
 		delete(s.f.shelves, s.key)
 	}
 }
@@ -160,7 +161,7 @@ func (f *face) takeIdle(since time.Time) (idle []*loan) {
 	defer f.mu.Unlock()
 	for _, s := range f.shelves {
 		for _, l := range slices.Clone(s.loans) {
-			if l.users == 0 && l.idle.Before(since) && len(s.listeners) == 0 {
+			if l.users == 0 && l.idle.Before(since) {
 				l.remove()
 				idle = append(idle, l)
 			}
