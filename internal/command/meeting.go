@@ -53,7 +53,7 @@ func (m *meeting) see(ctx context.Context, i int, u *routing.Upstream) []finding
 	case errors.Is(err, outbound.ErrHost):
 		return []finding{{key: m.key + ".host", text: told(u, fmt.Sprintf(`%s: set host = "upstream", or have the instance take the name`, worded(err))), warning: u.Draining}}
 	case errors.Is(err, outbound.ErrOldTransport):
-		return []finding{{key: m.url(i), text: told(u, worded(err)+": give the URL of its Streamable HTTP endpoint, or upgrade it"), warning: u.Draining}}
+		return []finding{{key: m.url(i), text: told(u, fmt.Sprintf("%s: set url = %q, or give that of a Streamable HTTP endpoint", worded(err), "sse+"+u.URL.Redacted())), warning: u.Draining}}
 	}
 	return []finding{{key: m.url(i), text: told(u, worded(err)), warning: u.Draining || errors.Is(err, outbound.ErrUnclear)}}
 }
@@ -71,7 +71,8 @@ func (m *meeting) mixed() (found []finding) {
 	}
 	for i, u := range m.ep.Router.Pool.Upstreams() {
 		eras := u.Profile().Speaks
-		if eras == [2]bool{} || eras == any {
+		bridged := !eras[mcp.EraModern] && u.Era != routing.SpokenModern
+		if eras == [2]bool{} || eras == any || bridged {
 			continue
 		}
 		own, other := "modern era only (2026-07-28)", "legacy one too (initialize)"

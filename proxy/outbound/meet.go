@@ -18,8 +18,8 @@ import (
 var (
 	// ErrHost says that the Host header is refused with which clients' calls reach the upstream.
 	ErrHost = errors.New("proxy: the upstream refuses the Host header that it is sent")
-	// ErrOldTransport says that only the transport of 2024-11-05 is spoken there.
-	ErrOldTransport = errors.New("proxy: only the HTTP+SSE transport of 2024-11-05 is spoken there, which berth does not speak")
+	// ErrOldTransport says that only the transport of 2024-11-05 is spoken there, which takes a URL of its own scheme.
+	ErrOldTransport = errors.New("proxy: only the HTTP+SSE transport of 2024-11-05 is spoken there, which has URLs that begin with sse+")
 )
 
 // Meet speaks to u as clients of both eras do that reached berth under host ("": the name in
