@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -111,9 +112,7 @@ func (c *call) lack(capabilities map[string]any) {
 	if c.lacks == nil {
 		c.lacks = map[string]any{}
 	}
-	for name, value := range capabilities {
-		c.lacks[name] = value
-	}
+	maps.Copy(c.lacks, capabilities)
 }
 
 // pause ends the request with what the client is asked. The call goes on at the upstream, which
