@@ -11,7 +11,7 @@ import (
 	"berth/internal/mcp"
 )
 
-// ErrNoRounds: a tool that asks in mid-call was not answered in rounds.
+// ErrNoRounds says that a tool which asks in mid-call was not answered in rounds.
 var ErrNoRounds = errors.New("demo: the call did not ask and go on")
 
 // bridgedTables are what the third part shows, and berth gets, with the command for SERVER.
