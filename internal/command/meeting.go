@@ -40,7 +40,19 @@ func (m *meeting) looks() (looks []look) {
 	return looks
 }
 
-func (m *meeting) url(i int) string { return fmt.Sprintf("%s.upstreams[%d].url", m.key, i) }
+// url is the key that says where an instance is: one table may make several.
+func (m *meeting) url(i int) string {
+	for n, table := range m.pool.Upstreams {
+		if i -= len(table.Names()); i >= 0 {
+			continue
+		}
+		if len(table.Command) > 0 {
+			return fmt.Sprintf("%s.upstreams[%d].command", m.key, n)
+		}
+		return fmt.Sprintf("%s.upstreams[%d].url", m.key, n)
+	}
+	return m.key + ".upstreams"
+}
 
 // see meets one upstream. One that drains is on its way out, and may be gone.
 func (m *meeting) see(ctx context.Context, i int, u *routing.Upstream) []finding {
