@@ -51,7 +51,7 @@ func TestSeveralQuestionsAreOneRound(t *testing.T) {
 				form, _, a := k.question("elicitation/create", formAsk)
 				sample, _, b := k.question("sampling/createMessage", sampleAsk)
 				k.say(form)
-				time.Sleep(together / 2)
+				time.Sleep(20 * time.Millisecond)
 				k.say(sample)
 				k.ends(k.wait(a), k.wait(b), k.ask())
 			})

@@ -53,20 +53,20 @@ func newRig(t *testing.T, u *upstream, change func(*Options)) *rig {
 	front := &http.Server{Handler: u, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0)}
 	go front.Serve(listener)
 	r := &rig{upstream: u, t: t, client: exchange.NewClientOver(memnet.Dialer(listener), time.Second)}
-	r.at = &routing.Upstream{Name: "a", URL: &url.URL{Scheme: "http", Host: "a:80", Path: "/mcp"}}
-	pool := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{r.at}})
-	r.b = r.berth(pool, change)
 	t.Cleanup(func() {
 		end()
 		r.client.Close()
 		front.Close()
 	})
-	r.run(r.b)
+	r.b = r.another(change)
+	r.at = r.b.o.Endpoint.Router.Pool.Find("a")
 	return r
 }
 
-// berth is a bridge before the rig's upstream.
-func (r *rig) berth(pool *routing.Pool, change func(*Options)) *Bridge {
+// another is one more berth's bridge before the rig's upstream.
+func (r *rig) another(change func(*Options)) *Bridge {
+	at := &routing.Upstream{Name: "a", URL: &url.URL{Scheme: "http", Host: "a:80", Path: "/mcp"}}
+	pool := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{at}})
 	keys, err := seal.NewKeyring(secret)
 	if err != nil {
 		r.t.Fatal(err)
@@ -77,6 +77,7 @@ func (r *rig) berth(pool *routing.Pool, change func(*Options)) *Bridge {
 	}
 	b := New(o)
 	o.Endpoint.Bridge = b
+	r.run(b)
 	return b
 }
 
