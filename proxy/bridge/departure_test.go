@@ -123,7 +123,7 @@ func TestAClientDoesNotComeBack(t *testing.T) {
 			})
 			bridged(t, u, func(o *Options) { o.Question = time.Minute }, func(r *rig) {
 				if first := r.do(asking{name: "asks"}); len(first.Result.Requests) != 2 {
-					t.Fatalf("got %s", first.text)
+					r.t.Fatalf("got %s", first.text)
 				}
 				time.Sleep(time.Minute - time.Second)
 				if told := r.told(); len(told) != 0 {
@@ -152,7 +152,7 @@ func TestAnOldRoundAskedForAgainLeavesTheClockRunning(t *testing.T) {
 		r.do(asking{name: "asks", params: first.answers(accepted)})
 		again := r.do(asking{name: "asks", params: first.answers(accepted)})
 		if again.Result.Type != "input_required" {
-			t.Fatalf("got %s", again.text)
+			r.t.Fatalf("got %s", again.text)
 		}
 		time.Sleep(2 * time.Minute)
 		if told := r.told(); len(told) != 3 || !slices.ContainsFunc(told, func(s string) bool { return strings.Contains(s, `"action":"cancel"`) }) {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/routing"
 )
 
 // where has a tool tell in which session it runs.
@@ -260,6 +262,29 @@ func TestASessionIsLostBetweenTwoRounds(t *testing.T) {
 		}
 		if f := r.face(); r.ran() != 1 || f.open != 0 {
 			t.Errorf("the tool ran %d times, %d sessions", r.ran(), f.open)
+		}
+	})
+}
+
+// A pool's list is replaced: what is open stays, and is counted once.
+func TestSessionsOutliveThePoolsList(t *testing.T) {
+	u := tool(kind{}, func(k *running) { time.Sleep(time.Second); where(k) })
+	bridged(t, u, func(o *Options) { o.Sessions = 2 }, func(r *rig) {
+		before := r.do(asking{name: "asks"}).in()
+		done := make(chan string)
+		go func() { done <- r.do(asking{name: "asks", caller: "slow"}).in() }()
+		synctest.Wait()
+		r.b.o.Endpoint.Router.Pool.Replace([]*routing.Upstream{{Name: "a", URL: r.at.URL}})
+		if after := r.do(asking{name: "asks"}).in(); after != before {
+			t.Errorf("first in %s, then in %s", before, after)
+		}
+		<-done
+		if g := r.do(asking{name: "asks", caller: "third"}); g.status != 503 {
+			t.Errorf("got %d %s", g.status, g.text)
+		}
+		time.Sleep(r.b.o.Idle + 2*sweepInterval)
+		if g := r.do(asking{name: "asks", caller: "third"}); g.status != 200 {
+			t.Errorf("got %d %s", g.status, g.text)
 		}
 	})
 }
