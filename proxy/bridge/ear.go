@@ -183,14 +183,14 @@ func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte)
 		l.f.mu.Lock()
 		asker := l.asker
 		l.f.mu.Unlock()
-		if asker == nil || !asker.hear(message) {
+		if asker == nil || !asker.hear(item{message: message, answer: a}) {
 			_ = l.f.tell(ctx, out, l, mcp.ErrorResponse(a.ID, errNobodyAsked.Object()))
 		}
 	default:
 		l.f.mu.Lock()
 		defer l.f.mu.Unlock()
 		if a.Method == methodMessage && l.alone && l.asker != nil {
-			l.asker.hear(message) // of the one call there
+			l.asker.hear(item{message: message, answer: a}) // of the one call there
 		}
 		if l.shelf == nil {
 			return

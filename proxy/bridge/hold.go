@@ -178,7 +178,7 @@ func (h *hold) letGo(r *reading) {
 func (h *hold) reading(c *call, st *state) *reading {
 	r := &reading{c: c, l: h.l, id: st.Request, seen: st.Seen, flow: h.flow, h: h, nonce: st.Nonce}
 	if r.flow == nil {
-		r.flow = newFlow(c, h.l)
+		r.flow = newFlow(c, h.l, st.Request)
 	}
 	return r
 }

@@ -115,6 +115,7 @@ func TestASubscriptionHearsAllSessionsOfItsCaller(t *testing.T) {
 		if later == before {
 			r.t.Fatalf("the subscription leaves its session, %s, to a call", before)
 		}
+		time.Sleep(2 * r.b.o.Idle) // what is listened to is in use
 		r.do(asking{name: "asks", caller: "other"})
 		for _, name := range r.open() {
 			r.say(toolsChanged, name)

@@ -48,7 +48,7 @@ var secret = bytes.Repeat([]byte("k"), 32)
 
 func newRig(t *testing.T, u *upstream, change func(*Options)) *rig {
 	life, end := context.WithCancel(context.Background())
-	u.life, u.sessions, u.wakes = life, map[string]*served{}, make(chan struct{})
+	u.life, u.sessions, u.wakes, u.requests, u.count = life, map[string]*served{}, make(chan struct{}), nil, 0
 	listener := memnet.Listen("a")
 	front := &http.Server{Handler: u, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0)}
 	go front.Serve(listener)

@@ -129,6 +129,9 @@ func TestSessionsAreBounded(t *testing.T) {
 		if refused != 1 {
 			t.Errorf("%d of 3 were refused", refused)
 		}
+		if g := r.do(asking{name: "asks", caller: "other"}); g.status != http.StatusServiceUnavailable || len(r.face().shelves) != 1 {
+			t.Errorf("got %s, %d shelves", g.text, len(r.face().shelves))
+		}
 		if g := r.do(asking{name: "asks"}); g.status != 200 {
 			t.Errorf("got %s", g.text)
 		}
