@@ -179,6 +179,7 @@ func (h *hold) reading(c *call, st *state) *reading {
 	r := &reading{c: c, l: h.l, id: st.Request, seen: st.Seen, flow: h.flow, h: h, nonce: st.Nonce}
 	if r.flow == nil {
 		r.flow = newFlow(c, h.l, st.Request)
+		r.flow.event.Store(st.Event) // what is asked elsewhere, before its answer is read on, can be resumed from there
 	}
 	return r
 }

@@ -102,6 +102,13 @@ func TestASessionIsLentAlone(t *testing.T) {
 			}
 		})
 	}
+	bridged(t, tool(kind{}, slow), func(o *Options) { o.Isolation = PerCall }, func(r *rig) {
+		one := make(chan string)
+		go func() { one <- r.do(asking{name: "asks", declares: declaresNone}).in() }()
+		if other := r.do(asking{name: "asks", declares: declaresNone}).in(); other == <-one {
+			t.Errorf("two calls in %s", other)
+		}
+	})
 	// One that waits for its client has it, too.
 	bridged(t, tool(kind{}, func(k *running) { k.ends(k.ask()) }), nil, func(r *rig) {
 		r.do(asking{name: "asks"})
@@ -255,18 +262,28 @@ func TestASessionThatIsNotOpenedLeavesNothing(t *testing.T) {
 
 // A session that is lost between two rounds is the end of its call, and of it.
 func TestASessionIsLostBetweenTwoRounds(t *testing.T) {
-	bridged(t, tool(kind{}, func(k *running) { k.ends(k.ask()) }), nil, func(r *rig) {
-		first := r.do(asking{name: "asks"})
-		r.forget()
-		for range 2 {
-			if g := r.do(asking{name: "asks", params: first.answers(accepted)}); g.Error == nil || !strings.Contains(string(g.Error.Data), "session_lost") {
-				t.Errorf("got %d %s", g.status, g.text)
+	for _, gets := range []int{200, 405} {
+		u := tool(kind{}, func(k *running) { k.ends(k.ask()) })
+		u.faults = func(w http.ResponseWriter, q *http.Request, _ message) bool {
+			if q.Method == http.MethodGet && gets != 200 {
+				w.WriteHeader(gets)
 			}
+			return q.Method == http.MethodGet && gets != 200
 		}
-		if f := r.face(); r.ran() != 1 || f.open != 0 {
-			t.Errorf("the tool ran %d times, %d sessions", r.ran(), f.open)
-		}
-	})
+		bridged(t, u, nil, func(r *rig) {
+			first := r.do(asking{name: "asks"})
+			r.forget()
+			for range 2 {
+				if g := r.do(asking{name: "asks", params: first.answers(accepted)}); g.Error == nil || !strings.Contains(string(g.Error.Data), "session_lost") {
+					t.Errorf("got %d %s", g.status, g.text)
+				}
+			}
+			time.Sleep(2 * replay)
+			if f := r.face(); r.ran() != 1 || f.open != 0 || len(f.holds.calls) != 0 {
+				t.Errorf("the tool ran %d times, %d sessions, %d holds", r.ran(), f.open, len(f.holds.calls))
+			}
+		})
+	}
 }
 
 // A pool's list is replaced: what is open stays, and is counted once.
