@@ -32,6 +32,9 @@ func (r *reading) asked(ctx context.Context, it item) (step, error) {
 		return step{}, nil
 	}
 	round, event := []question{first}, it.event
+	if r.h != nil {
+		ctx = context.WithoutCancel(ctx) // who comes back to this round is asked what was read here
+	}
 	timer := time.NewTimer(together)
 	defer timer.Stop()
 	for {

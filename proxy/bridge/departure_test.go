@@ -160,3 +160,27 @@ func TestAnOldRoundAskedForAgainLeavesTheClockRunning(t *testing.T) {
 		}
 	})
 }
+
+// A client that is gone while more questions are waited for loses none of them.
+func TestAHangUpWhileARoundIsCollected(t *testing.T) {
+	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+		t.Run(name, func(t *testing.T) {
+			u := tool(of, func(k *running) { k.ends(k.ask(), k.ask()) })
+			bridged(t, u, nil, func(r *rig) {
+				r.goneAfter(together/2, asking{name: "asks"})
+				if told := r.sent("notifications/cancelled"); len(told) != 1 {
+					t.Errorf("in the first round: told %v", told)
+				}
+				g := r.do(asking{name: "asks"})
+				r.goneAfter(together/2, asking{name: "asks", params: g.answers(accepted)})
+				time.Sleep(time.Second)
+				for range 2 {
+					g = r.do(asking{name: "asks", params: g.answers(accepted)})
+				}
+				if len(g.Result.Got) != 2 || r.ran() != 2 {
+					t.Errorf("got %s", g.text)
+				}
+			})
+		})
+	}
+}

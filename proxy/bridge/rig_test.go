@@ -117,6 +117,7 @@ type asking struct {
 	meta     string // further members of _meta, each with a comma before it
 	declares string // "": declaresAll
 	caller   string // principal
+	version  string // "": 2026-07-28
 	header   []string
 	by       *Bridge // "": the rig's
 }
@@ -137,12 +138,12 @@ func (a asking) request(target *url.URL) *exchange.Request {
 		a.params += fmt.Sprintf(`%s:%q,`, member, a.name)
 		h.Set(mcp.HeaderName, a.name)
 	}
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s"_meta":{"io.modelcontextprotocol/protocolVersion":%q,`+
 		`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":%s%s}}}`,
-		or(a.id, "1"), method, a.params, or(a.declares, declaresAll), a.meta)
+		or(a.id, "1"), method, a.params, or(a.version, "2026-07-28"), or(a.declares, declaresAll), a.meta)
 	h.Set("Content-Type", "application/json")
 	h.Set("Accept", "application/json, text/event-stream")
-	h.Set(mcp.HeaderVersion, "2026-07-28")
+	h.Set(mcp.HeaderVersion, or(a.version, "2026-07-28"))
 	h.Set(mcp.HeaderMethod, method)
 	for i := 0; i < len(a.header); i += 2 {
 		h.Set(a.header[i], a.header[i+1])
@@ -201,7 +202,9 @@ const accepted = `{"action":"accept","content":{"name":"A"}}`
 // do sends a request and reads its answer.
 func (r *rig) do(a asking) got {
 	r.t.Helper()
-	response, err := r.send(r.t.Context(), a)
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Hour)
+	defer cancel()
+	response, err := r.send(ctx, a)
 	if err != nil {
 		r.t.Errorf("%s %s: %v", a.method, a.name, err)
 		return got{}
