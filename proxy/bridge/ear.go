@@ -119,6 +119,14 @@ func (l *loan) deafen(lost bool) {
 	defer l.f.mu.Unlock()
 	l.cover()
 	l.deaf = true
+	l.loseListeners()
+	if lost {
+		l.remove()
+	}
+}
+
+// loseListeners ends the subscriptions that have this session. The caller holds stock.mu.
+func (l *loan) loseListeners() {
 	if l.shelf == nil {
 		return
 	}
@@ -126,9 +134,6 @@ func (l *loan) deafen(lost bool) {
 		if li.l == l {
 			li.lose()
 		}
-	}
-	if lost {
-		l.remove()
 	}
 }
 

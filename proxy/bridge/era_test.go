@@ -57,7 +57,11 @@ func TestTheEraIsToldByAnswers(t *testing.T) {
 				return true
 			}
 			bridged(t, u, nil, func(r *rig) {
+				began := time.Now()
 				g := r.do(asking{name: "asks"})
+				if took := time.Since(began); took > probeTime+time.Second {
+					t.Errorf("took %v", took)
+				}
 				if speaks, known := r.at.SpeaksModern(); known != (tc.legacy || tc.modern) || speaks != tc.modern {
 					t.Errorf("modern: %v, known: %v", speaks, known)
 				}
@@ -143,7 +147,8 @@ func TestARequestIsJudgedAsAModernServerDoes(t *testing.T) {
 			"tasks/list":                {asking{method: "tasks/list"}, 404, -32601},
 			"unknown":                   {asking{method: "unknown/method"}, 404, -32601},
 			"prompts are not declared":  {asking{method: "prompts/list"}, 404, -32601},
-			"another version":           {asking{method: "tools/list", header: []string{mcp.HeaderVersion, "v9"}}, 400, -32020},
+			"two versions":              {asking{method: "tools/list", header: []string{mcp.HeaderVersion, "v9"}}, 400, -32020},
+			"another version":           {asking{method: "tools/list", version: "2027-01-01"}, 400, -32022},
 			"no name":                   {asking{name: "asks", header: []string{mcp.HeaderName, ""}}, 400, -32020},
 			"a name that is not":        {asking{name: "asks", header: []string{mcp.HeaderName, "x"}}, 400, -32020},
 			"a method that is not":      {asking{name: "asks", header: []string{mcp.HeaderMethod, "x"}}, 400, -32020},

@@ -115,6 +115,12 @@ func TestASubscriptionHearsAllSessionsOfItsCaller(t *testing.T) {
 		if later == before {
 			r.t.Fatalf("the subscription leaves its session, %s, to a call", before)
 		}
+		for range 2 { // nobody hears for a while
+			h.stop()
+			synctest.Wait()
+			h = r.hear(`{"toolsListChanged":true}`, asking{})
+			h.next()
+		}
 		time.Sleep(2 * r.b.o.Idle) // what is listened to is in use
 		r.do(asking{name: "asks", caller: "other"})
 		for _, name := range r.open() {
@@ -222,6 +228,25 @@ func TestAGetStreamIsReadOn(t *testing.T) {
 		r.say(toolsChanged)
 		if got := h.next(); got == "" {
 			t.Error("nothing is heard in the new session")
+		}
+		h.stop()
+	})
+}
+
+// Where a call finds the session lost, the subscription that has it ends as well: what it had
+// subscribed to is lost with it.
+func TestACallFindsASubscriptionsSessionLost(t *testing.T) {
+	bridged(t, tool(kind{}, where), nil, func(r *rig) {
+		h := r.hear(`{"resourceSubscriptions":["file:x"]}`, asking{})
+		h.next()
+		r.mu.Lock()
+		clear(r.sessions)
+		r.mu.Unlock()
+		if g := r.do(asking{method: "tools/list"}); g.status != 200 {
+			t.Errorf("got %s", g.text)
+		}
+		if !h.hasEnded() {
+			t.Error("the subscription stands without a session")
 		}
 		h.stop()
 	})

@@ -86,6 +86,7 @@ func (l *loan) remove() {
 	l.gone = true
 	l.f.open--
 	l.cover()
+	l.loseListeners()
 	if s := l.shelf; s != nil {
 		s.loans = slices.DeleteFunc(s.loans, func(other *loan) bool { return other == l })
 		s.settle()

@@ -52,9 +52,6 @@ func (c *call) lend(ctx context.Context, alone bool) (*loan, error) {
 	}
 	l.shelf, l.users, l.alone = s, 1, alone
 	s.loans = append(s.loans, l)
-	if len(s.listeners) > 0 {
-		go l.listen(context.WithoutCancel(ctx), c.out, "")
-	}
 	return l, nil
 }
 
