@@ -53,8 +53,8 @@ func TestAHangUpInTheFirstRoundCancelsTheCall(t *testing.T) {
 				if told := r.told(); len(told) != 2 {
 					t.Errorf("told %v", told)
 				}
-				if f := r.face(); f.shelves != nil && f.open != 1 {
-					t.Errorf("%d sessions for two calls, one after the other", f.open)
+				if n := r.b.has().sessions; n != 1 {
+					t.Errorf("%d sessions for two calls, one after the other", n)
 				}
 			})
 		})

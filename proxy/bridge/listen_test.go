@@ -202,12 +202,11 @@ func TestAGetStreamIsReadOn(t *testing.T) {
 		h := r.hear(`{"toolsListChanged":true}`, me("old"))
 		h.next()
 		r.do(me("new"))
-		own := r.sessions["s2"].own
 		r.say(toolsChanged, "s2")
 		h.next()
 		r.hear(`{"toolsListChanged":true}`, me("new")).stop()
 		r.mu.Lock()
-		close(own.cut)
+		close(r.sessions["s2"].own.cut)
 		r.mu.Unlock()
 		time.Sleep(time.Second)
 		r.say(toolsChanged, "s2")

@@ -88,10 +88,8 @@ func (r *rig) run(b *Bridge) {
 	go func() { done <- b.Run(ctx) }()
 	r.t.Cleanup(func() {
 		time.Sleep(b.o.Question + b.o.Idle + 3*time.Minute)
-		for name, f := range b.faces {
-			if f.open != 0 || len(f.shelves) != 0 || len(f.holds.calls) != 0 {
-				r.t.Errorf("upstream %s: %d sessions, %d shelves, %d holds are left", name, f.open, len(f.shelves), len(f.holds.calls))
-			}
+		if left := b.has(); left != (stands{}) {
+			r.t.Errorf("left: %+v", left)
 		}
 		if left := r.open(); len(left) != 0 && !r.keeps {
 			r.t.Errorf("sessions %v are left", left)
@@ -235,5 +233,19 @@ func (r *rig) read(response *wire.Response) (g got) {
 	return g
 }
 
-// face is that of the upstream.
-func (r *rig) face() *face { return r.b.faceOf(r.at) }
+// stands is what a bridge has of its upstream.
+type stands struct{ sessions, shelves, holds int }
+
+func (b *Bridge) has() (s stands) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, f := range b.faces {
+		f.mu.Lock()
+		s.sessions, s.shelves = s.sessions+f.open, s.shelves+len(f.shelves)
+		f.mu.Unlock()
+		f.holds.mu.Lock()
+		s.holds += len(f.holds.calls)
+		f.holds.mu.Unlock()
+	}
+	return s
+}

@@ -136,8 +136,8 @@ func TestSessionsAreBounded(t *testing.T) {
 		if refused != 1 {
 			t.Errorf("%d of 3 were refused", refused)
 		}
-		if g := r.do(asking{name: "asks", caller: "other"}); g.status != http.StatusServiceUnavailable || len(r.face().shelves) != 1 {
-			t.Errorf("got %s, %d shelves", g.text, len(r.face().shelves))
+		if g := r.do(asking{name: "asks", caller: "other"}); g.status != http.StatusServiceUnavailable || r.b.has().shelves != 1 {
+			t.Errorf("got %s, %+v", g.text, r.b.has())
 		}
 		if g := r.do(asking{name: "asks"}); g.status != 200 {
 			t.Errorf("got %s", g.text)
@@ -177,8 +177,8 @@ func TestASessionIsOpenedAnew(t *testing.T) {
 		if after := r.do(asking{name: "asks"}); after.status != 200 || after.in() == before || r.ran() != 3 {
 			t.Errorf("got %s, sent %d times", after.text, r.ran())
 		}
-		if f := r.face(); f.open != 1 {
-			t.Errorf("%d sessions are open", f.open)
+		if n := r.b.has().sessions; n != 1 {
+			t.Errorf("%d sessions are open", n)
 		}
 	})
 	for status, times := range map[int]int{404: 2, 400: 2, 500: 1, 401: 1} {
@@ -223,12 +223,12 @@ func TestASessionOpenedWhileAnotherIsLostIsKept(t *testing.T) {
 		}
 		<-done
 		<-done
-		if f := r.face(); f.open != 2 {
-			t.Errorf("%d sessions", f.open)
+		if n := r.b.has().sessions; n != 2 {
+			t.Errorf("%d sessions", n)
 		}
 		time.Sleep(time.Minute + 2*sweepInterval)
-		if f := r.face(); f.open != 0 || len(r.open()) != 0 {
-			t.Errorf("afterwards %d sessions, at the server %v", f.open, r.open())
+		if n := r.b.has().sessions; n != 0 || len(r.open()) != 0 {
+			t.Errorf("afterwards %d sessions, at the server %v", n, r.open())
 		}
 	})
 }
@@ -253,8 +253,8 @@ func TestASessionThatIsNotOpenedLeavesNothing(t *testing.T) {
 					t.Errorf("%d: got %d %s", status, g.status, g.text)
 				}
 			}
-			if f := r.face(); f.open != 1 || len(f.shelves) != 1 {
-				t.Errorf("%d: %d sessions on %d shelves", status, f.open, len(f.shelves))
+			if left := r.b.has(); left != (stands{sessions: 1, shelves: 1}) {
+				t.Errorf("%d: %+v", status, left)
 			}
 		})
 	}
@@ -279,8 +279,8 @@ func TestASessionIsLostBetweenTwoRounds(t *testing.T) {
 				}
 			}
 			time.Sleep(2 * replay)
-			if f := r.face(); r.ran() != 1 || f.open != 0 || len(f.holds.calls) != 0 {
-				t.Errorf("the tool ran %d times, %d sessions, %d holds", r.ran(), f.open, len(f.holds.calls))
+			if left := r.b.has(); r.ran() != 1 || left != (stands{}) {
+				t.Errorf("the tool ran %d times, %+v", r.ran(), left)
 			}
 		})
 	}
