@@ -27,12 +27,15 @@ const together = 25 * time.Millisecond
 
 // asked opens a round with what the upstream asks, or answers in the client's place what needs no
 // client, or what that has not declared to answer.
-func (r *reading) asked(ctx context.Context, a *mcp.Answer, it item) (step, error) {
-	first, ok := r.open(ctx, a, it.message)
+func (r *reading) asked(ctx context.Context, it item) (step, error) {
+	first, ok := r.open(ctx, &it.answer, it.message)
 	if !ok {
 		return step{}, nil
 	}
 	round, event := []question{first}, it.event
+	if r.h != nil {
+		ctx = context.WithoutCancel(ctx) // who comes back to this round is asked what was read here
+	}
 	timer := time.NewTimer(together)
 	defer timer.Stop()
 	for {
@@ -48,14 +51,13 @@ func (r *reading) asked(ctx context.Context, a *mcp.Answer, it item) (step, erro
 		if it.message == nil {
 			return r.take(ctx, item{err: it.err})
 		}
-		a, err := mcp.PeekAnswer(it.message, false)
-		switch {
-		case err != nil || a.Method == "":
+		switch a := &it.answer; {
+		case a.Method == "":
 			if s, err := r.take(ctx, it); err != nil || s.body != nil {
 				return s, err // it ended without an answer to what it asked
 			}
 		case a.ID != nil:
-			if next, ok := r.open(ctx, &a, it.message); ok {
+			if next, ok := r.open(ctx, a, it.message); ok {
 				round = append(round, next)
 			}
 		case a.Method == mcp.MethodCancelled:

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/relay"
 	"berth/internal/seal"
-	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/proxy/inbound"
 	"berth/routing"
@@ -29,7 +29,7 @@ const (
 type Options struct {
 	Endpoint  *inbound.Endpoint    // whose pool's upstreams are shown; required
 	Keys      *seal.Keyring        // seals what clients carry; required
-	Store     *storage.Store       // tells berths which of them has a call; nil: there is one berth
+	Store     relay.Store          // tells berths which of them has a call; nil: there is one berth
 	Relay     Relay                // reaches the other berths; nil: there are none
 	Isolation Isolation            // "": PerPrincipal
 	Sessions  int                  // at most, at each upstream; 0: 1,000

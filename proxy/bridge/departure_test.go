@@ -53,8 +53,8 @@ func TestAHangUpInTheFirstRoundCancelsTheCall(t *testing.T) {
 				if told := r.told(); len(told) != 2 {
 					t.Errorf("told %v", told)
 				}
-				if f := r.face(); f.shelves != nil && f.open != 1 {
-					t.Errorf("%d sessions for two calls, one after the other", f.open)
+				if n := r.b.has().sessions; n != 1 {
+					t.Errorf("%d sessions for two calls, one after the other", n)
 				}
 			})
 		})
@@ -123,7 +123,7 @@ func TestAClientDoesNotComeBack(t *testing.T) {
 			})
 			bridged(t, u, func(o *Options) { o.Question = time.Minute }, func(r *rig) {
 				if first := r.do(asking{name: "asks"}); len(first.Result.Requests) != 2 {
-					t.Fatalf("got %s", first.text)
+					r.t.Fatalf("got %s", first.text)
 				}
 				time.Sleep(time.Minute - time.Second)
 				if told := r.told(); len(told) != 0 {
@@ -152,11 +152,35 @@ func TestAnOldRoundAskedForAgainLeavesTheClockRunning(t *testing.T) {
 		r.do(asking{name: "asks", params: first.answers(accepted)})
 		again := r.do(asking{name: "asks", params: first.answers(accepted)})
 		if again.Result.Type != "input_required" {
-			t.Fatalf("got %s", again.text)
+			r.t.Fatalf("got %s", again.text)
 		}
 		time.Sleep(2 * time.Minute)
 		if told := r.told(); len(told) != 3 || !slices.ContainsFunc(told, func(s string) bool { return strings.Contains(s, `"action":"cancel"`) }) {
 			t.Errorf("told %v", told)
 		}
 	})
+}
+
+// A client that is gone while more questions are waited for loses none of them.
+func TestAHangUpWhileARoundIsCollected(t *testing.T) {
+	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+		t.Run(name, func(t *testing.T) {
+			u := tool(of, func(k *running) { k.ends(k.ask(), k.ask()) })
+			bridged(t, u, nil, func(r *rig) {
+				r.goneAfter(together/2, asking{name: "asks"})
+				if told := r.sent("notifications/cancelled"); len(told) != 1 {
+					t.Errorf("in the first round: told %v", told)
+				}
+				g := r.do(asking{name: "asks"})
+				r.goneAfter(together/2, asking{name: "asks", params: g.answers(accepted)})
+				time.Sleep(time.Second)
+				for range 2 {
+					g = r.do(asking{name: "asks", params: g.answers(accepted)})
+				}
+				if len(g.Result.Got) != 2 || r.ran() != 2 {
+					t.Errorf("got %s", g.text)
+				}
+			})
+		})
+	}
 }

@@ -28,7 +28,11 @@ type face struct {
 	log     *slog.Logger
 	probing chan struct{} // holds one: who finds out what the upstream speaks
 	holds   *holds
+	*stock
+}
 
+// stock is what is open at an upstream, and known of it, whichever list of its pool's that stands in.
+type stock struct {
 	mu      sync.Mutex // guards the fields below
 	shelves map[string]*shelf
 	open    int // sessions
@@ -42,16 +46,13 @@ type face struct {
 
 // newFace returns the face of u, which goes on with what before had; nil is none.
 func newFace(b *Bridge, u *routing.Upstream, before *face) *face {
-	f := &face{b: b, u: u, log: b.o.Logger, probing: make(chan struct{}, 1), shelves: map[string]*shelf{}, listeners: map[string]map[*listener]bool{}}
-	f.holds = newHolds(b.o.Question, marks{b.o.Store, 2 * b.o.Question, b.name})
+	f := &face{b: b, u: u, log: b.o.Logger, probing: make(chan struct{}, 1)}
 	if before != nil {
-		before.mu.Lock()
-		defer before.mu.Unlock()
-		f.holds, f.shelves, f.open, f.listeners = before.holds, before.shelves, before.open, before.listeners
-		for _, s := range f.shelves {
-			s.f = f
-		}
+		f.holds, f.stock = before.holds, before.stock
+		return f
 	}
+	f.holds = newHolds(b.o.Question, marks{b.o.Store, 2 * b.o.Question, b.name})
+	f.stock = &stock{shelves: map[string]*shelf{}, listeners: map[string]map[*listener]bool{}}
 	return f
 }
 

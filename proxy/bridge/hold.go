@@ -159,8 +159,15 @@ func (h *hold) outcome(c *call, st *state) *wire.Response {
 	return nil
 }
 
-// rest lets go of a reading that is not to begin yet.
-func (h *hold) rest(r *reading) {
+// rest ends a turn whose reading is not to begin: the call waits for more answers.
+func (h *hold) rest(r *reading, asks []question) {
+	defer h.release()
+	h.letGo(r)
+	h.wait(h.among.life, asks)
+}
+
+// letGo lets go of a reading that is not read on. What cannot be resumed stays.
+func (h *hold) letGo(r *reading) {
 	if h.flow == nil {
 		r.flow.leave()
 	}
@@ -171,7 +178,8 @@ func (h *hold) rest(r *reading) {
 func (h *hold) reading(c *call, st *state) *reading {
 	r := &reading{c: c, l: h.l, id: st.Request, seen: st.Seen, flow: h.flow, h: h, nonce: st.Nonce}
 	if r.flow == nil {
-		r.flow = newFlow(c, h.l)
+		r.flow = newFlow(c, h.l, st.Request)
+		r.flow.event.Store(st.Event) // what is asked elsewhere, before its answer is read on, can be resumed from there
 	}
 	return r
 }
@@ -208,7 +216,7 @@ func (hs *holds) forget(h *hold) {
 // leave is a client's departure in the middle of a later round, whose turn the caller has.
 func (h *hold) leave(r *reading) {
 	defer h.release()
-	h.rest(r)
+	h.letGo(r)
 	h.wait(comeBack, nil)
 }
 

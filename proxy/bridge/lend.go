@@ -51,6 +51,7 @@ func (c *call) tryLend(ctx context.Context, alone bool) (l *loan, wait chan stru
 		f.mu.Unlock()
 		return nil, s.changed, nil
 	case f.open >= f.b.o.Sessions:
+		s.settle()
 		f.mu.Unlock()
 		return nil, nil, errTooManySessions
 	case !free && resident.Is(f.u.URL):

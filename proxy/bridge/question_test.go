@@ -24,7 +24,7 @@ func TestAQuestionIsAnsweredInMidCall(t *testing.T) {
 			bridged(t, u, nil, func(r *rig) {
 				first := r.do(asking{name: "asks"})
 				if first.status != 200 || first.Result.Type != "input_required" || first.Result.State == "" || len(first.Result.Requests) != 1 {
-					t.Fatalf("got %d %s", first.status, first.text)
+					r.t.Fatalf("got %d %s", first.status, first.text)
 				}
 				for key, q := range first.Result.Requests {
 					if q.Method != "elicitation/create" || string(q.Params) != formAsk {
@@ -51,22 +51,22 @@ func TestSeveralQuestionsAreOneRound(t *testing.T) {
 				form, _, a := k.question("elicitation/create", formAsk)
 				sample, _, b := k.question("sampling/createMessage", sampleAsk)
 				k.say(form)
-				time.Sleep(together / 2)
+				time.Sleep(20 * time.Millisecond)
 				k.say(sample)
 				k.ends(k.wait(a), k.wait(b), k.ask())
 			})
 			bridged(t, u, nil, func(r *rig) {
 				round := r.do(asking{name: "asks"})
 				if len(round.Result.Requests) != 2 {
-					t.Fatalf("got %s", round.text)
+					r.t.Fatalf("got %s", round.text)
 				}
 				part := r.do(asking{name: "asks", params: round.with(`"ask-1":{"role":"assistant"},"other":{},"ask-0":5`)})
 				if q, left := part.Result.Requests["ask-0"]; !left || len(part.Result.Requests) != 1 || string(q.Params) != formAsk {
-					t.Fatalf("got %s", part.text)
+					r.t.Fatalf("got %s", part.text)
 				}
 				next := r.do(asking{name: "asks", params: part.answers(accepted)})
 				if _, asked := next.Result.Requests["ask-2"]; !asked || len(next.Result.Requests) != 1 {
-					t.Fatalf("got %s", next.text)
+					r.t.Fatalf("got %s", next.text)
 				}
 				last := r.do(asking{name: "asks", params: next.answers(`{"action":"decline"}`)})
 				if want := `"got":[` + accepted + `,{"role":"assistant"},{"action":"decline"}]`; !strings.Contains(last.text, want) {
@@ -100,7 +100,7 @@ func TestAQuestionIsWithdrawn(t *testing.T) {
 		}
 		round := r.do(asking{name: "asks", params: `"both":true,`})
 		if len(round.Result.Requests) != 1 {
-			t.Fatalf("got %s", round.text)
+			r.t.Fatalf("got %s", round.text)
 		}
 		if last := r.do(asking{name: "asks", params: `"both":true,` + round.answers(accepted)}); len(last.Result.Got) != 1 {
 			t.Errorf("got %s", last.text)
@@ -149,7 +149,7 @@ func TestARoundIsAnsweredTwice(t *testing.T) {
 				second := r.do(asking{name: "asks", params: first.answers(accepted)})
 				again := r.do(asking{name: "asks", id: "2", params: first.answers(`{"action":"cancel"}`)})
 				if second.Result.State == "" || again.Result.State != second.Result.State || !strings.Contains(again.text, `"id":2`) {
-					t.Fatalf("got %s\nand %s", second.text, again.text)
+					r.t.Fatalf("got %s\nand %s", second.text, again.text)
 				}
 				for range 2 {
 					if last := r.do(asking{name: "asks", params: second.answers(accepted)}); !strings.Contains(last.text, `"got":[`+accepted+`,`+accepted+`]`) {

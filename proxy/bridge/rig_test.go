@@ -48,25 +48,25 @@ var secret = bytes.Repeat([]byte("k"), 32)
 
 func newRig(t *testing.T, u *upstream, change func(*Options)) *rig {
 	life, end := context.WithCancel(context.Background())
-	u.life, u.sessions, u.wakes = life, map[string]*served{}, make(chan struct{})
+	u.life, u.sessions, u.wakes, u.requests, u.count = life, map[string]*served{}, make(chan struct{}), nil, 0
 	listener := memnet.Listen("a")
 	front := &http.Server{Handler: u, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0)}
 	go front.Serve(listener)
 	r := &rig{upstream: u, t: t, client: exchange.NewClientOver(memnet.Dialer(listener), time.Second)}
-	r.at = &routing.Upstream{Name: "a", URL: &url.URL{Scheme: "http", Host: "a:80", Path: "/mcp"}}
-	pool := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{r.at}})
-	r.b = r.berth(pool, change)
 	t.Cleanup(func() {
 		end()
 		r.client.Close()
 		front.Close()
 	})
-	r.run(r.b)
+	r.b = r.another(change)
+	r.at = r.b.o.Endpoint.Router.Pool.Find("a")
 	return r
 }
 
-// berth is a bridge before the rig's upstream.
-func (r *rig) berth(pool *routing.Pool, change func(*Options)) *Bridge {
+// another is one more berth's bridge before the rig's upstream.
+func (r *rig) another(change func(*Options)) *Bridge {
+	at := &routing.Upstream{Name: "a", URL: &url.URL{Scheme: "http", Host: "a:80", Path: "/mcp"}}
+	pool := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{at}})
 	keys, err := seal.NewKeyring(secret)
 	if err != nil {
 		r.t.Fatal(err)
@@ -77,6 +77,7 @@ func (r *rig) berth(pool *routing.Pool, change func(*Options)) *Bridge {
 	}
 	b := New(o)
 	o.Endpoint.Bridge = b
+	r.run(b)
 	return b
 }
 
@@ -87,10 +88,8 @@ func (r *rig) run(b *Bridge) {
 	go func() { done <- b.Run(ctx) }()
 	r.t.Cleanup(func() {
 		time.Sleep(b.o.Question + b.o.Idle + 3*time.Minute)
-		for name, f := range b.faces {
-			if f.open != 0 || len(f.shelves) != 0 || len(f.holds.calls) != 0 {
-				r.t.Errorf("upstream %s: %d sessions, %d shelves, %d holds are left", name, f.open, len(f.shelves), len(f.holds.calls))
-			}
+		if left := b.has(); left != (stands{}) {
+			r.t.Errorf("left: %+v", left)
 		}
 		if left := r.open(); len(left) != 0 && !r.keeps {
 			r.t.Errorf("sessions %v are left", left)
@@ -116,6 +115,7 @@ type asking struct {
 	meta     string // further members of _meta, each with a comma before it
 	declares string // "": declaresAll
 	caller   string // principal
+	version  string // "": 2026-07-28
 	header   []string
 	by       *Bridge // "": the rig's
 }
@@ -136,12 +136,12 @@ func (a asking) request(target *url.URL) *exchange.Request {
 		a.params += fmt.Sprintf(`%s:%q,`, member, a.name)
 		h.Set(mcp.HeaderName, a.name)
 	}
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s"_meta":{"io.modelcontextprotocol/protocolVersion":%q,`+
 		`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":%s%s}}}`,
-		or(a.id, "1"), method, a.params, or(a.declares, declaresAll), a.meta)
+		or(a.id, "1"), method, a.params, or(a.version, "2026-07-28"), or(a.declares, declaresAll), a.meta)
 	h.Set("Content-Type", "application/json")
 	h.Set("Accept", "application/json, text/event-stream")
-	h.Set(mcp.HeaderVersion, "2026-07-28")
+	h.Set(mcp.HeaderVersion, or(a.version, "2026-07-28"))
 	h.Set(mcp.HeaderMethod, method)
 	for i := 0; i < len(a.header); i += 2 {
 		h.Set(a.header[i], a.header[i+1])
@@ -200,7 +200,9 @@ const accepted = `{"action":"accept","content":{"name":"A"}}`
 // do sends a request and reads its answer.
 func (r *rig) do(a asking) got {
 	r.t.Helper()
-	response, err := r.send(r.t.Context(), a)
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Hour)
+	defer cancel()
+	response, err := r.send(ctx, a)
 	if err != nil {
 		r.t.Errorf("%s %s: %v", a.method, a.name, err)
 		return got{}
@@ -231,5 +233,19 @@ func (r *rig) read(response *wire.Response) (g got) {
 	return g
 }
 
-// face is that of the upstream.
-func (r *rig) face() *face { return r.b.faceOf(r.at) }
+// stands is what a bridge has of its upstream.
+type stands struct{ sessions, shelves, holds int }
+
+func (b *Bridge) has() (s stands) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, f := range b.faces {
+		f.mu.Lock()
+		s.sessions, s.shelves = s.sessions+f.open, s.shelves+len(f.shelves)
+		f.mu.Unlock()
+		f.holds.mu.Lock()
+		s.holds += len(f.holds.calls)
+		f.holds.mu.Unlock()
+	}
+	return s
+}

@@ -43,10 +43,13 @@ func TestAStateIsGoodForItsCallAlone(t *testing.T) {
 func TestAStateExpires(t *testing.T) {
 	u := tool(kind{}, func(k *running) { k.ends(k.ask()) })
 	bridged(t, u, func(o *Options) { o.Question = time.Minute }, func(r *rig) {
+		other := r.another(func(o *Options) { o.Question = time.Minute })
 		first := r.do(asking{name: "asks"})
 		time.Sleep(time.Minute + 2*time.Second)
-		if g := r.do(asking{name: "asks", params: first.answers(accepted)}); g.status != 400 || g.Error == nil || g.Error.Code != -32602 {
-			t.Errorf("got %d %s", g.status, g.text)
+		for _, by := range []*Bridge{r.b, other} {
+			if g := r.do(asking{name: "asks", params: first.answers(accepted), by: by}); g.status != 400 || g.Error == nil || g.Error.Code != -32602 {
+				t.Errorf("got %d %s", g.status, g.text)
+			}
 		}
 	})
 }

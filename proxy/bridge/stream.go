@@ -161,20 +161,17 @@ func (r *reading) take(ctx context.Context, it item) (step, error) {
 	if it.message == nil {
 		return r.broken(it.err), nil
 	}
-	a, err := mcp.PeekAnswer(it.message, false)
-	switch {
-	case err != nil:
-		return r.broken(errUnusable), nil
+	switch a := &it.answer; {
 	case a.Method != "" && a.ID != nil:
-		return r.asked(ctx, &a, it)
+		return r.asked(ctx, it)
 	case a.Method != "":
-		return step{notification: r.c.told(r.id, &a, it.message)}, nil
+		return step{notification: r.c.told(r.id, a, it.message)}, nil
 	case !a.Answers(r.id):
 		return step{}, nil // a stream that was resumed may bear others' as well
 	case !a.IsError && !a.HasResult:
 		return r.broken(errUnusable), nil
 	}
-	s := r.end(r.c.conclude(&a, it.message))
+	s := r.end(r.c.conclude(&it.answer, it.message))
 	if r.c.client.LogLevel != "" && resident.Is(r.c.f.u.URL) {
 		r.last, s = &s, step{}
 	}

@@ -252,12 +252,14 @@ func (u *upstream) open() (names []string) {
 	return names
 }
 
-// say sends a message down every session's own stream.
-func (u *upstream) say(text string) {
+// say sends a message down the own streams of these sessions; of all, if none is named.
+func (u *upstream) say(text string, sessions ...string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for _, s := range u.sessions {
-		s.own.events = append(s.own.events, text)
+	for name, s := range u.sessions {
+		if len(sessions) == 0 || slices.Contains(sessions, name) {
+			s.own.events = append(s.own.events, text)
+		}
 	}
 	u.wake()
 }
