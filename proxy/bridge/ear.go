@@ -197,7 +197,7 @@ func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte)
 			return
 		}
 		for li := range l.f.listeners[l.shelf.whose] {
-			li.tell(message)
+			li.tell(l, message)
 		}
 	}
 }

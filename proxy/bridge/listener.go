@@ -2,7 +2,9 @@ package bridge
 
 import (
 	"context"
+	"maps"
 	"sync"
+	"time"
 
 	"berth/internal/mcp"
 )
@@ -19,6 +21,7 @@ type listener struct {
 	agreed mcp.Filter
 	uris   []string
 	heard  chan []byte
+	recent map[string]news
 	left   []byte // of events that were not read yet; of who reads
 
 	lost  chan struct{} // closed when it can hear no more
@@ -26,10 +29,34 @@ type listener struct {
 	over  sync.Once
 }
 
+// sameNews is how long what another session tells as well is no news: servers tell all sessions of a
+// change.
+const sameNews = time.Second
+
+// isNews reports whether a message of a session's is not what another has just told.
+func (li *listener) isNews(l *loan, message []byte) bool {
+	now := time.Now()
+	maps.DeleteFunc(li.recent, func(_ string, told news) bool { return now.Sub(told.at) > sameNews })
+	told, again := li.recent[string(message)]
+	if again && told.by != l {
+		return false
+	}
+	if len(li.recent) < maxUnread {
+		li.recent[string(message)] = news{l, now}
+	}
+	return true
+}
+
+// news is who told something, and when.
+type news struct {
+	by *loan
+	at time.Time
+}
+
 // tell has the client told what it asked for. The caller holds f.mu.
-func (li *listener) tell(message []byte) {
+func (li *listener) tell(l *loan, message []byte) {
 	s, err := mcp.PeekSubscribed(message, false)
-	if err != nil || !li.agreed.Grants(&s) {
+	if err != nil || !li.agreed.Grants(&s) || !li.isNews(l, message) {
 		return
 	}
 	out := mcp.ForSubscription(message, li.c.id)

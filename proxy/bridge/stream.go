@@ -92,13 +92,13 @@ type reading struct {
 
 // step is what an answer comes to next.
 type step struct {
-	notification []byte // for the client
-	status       int    // of the whole answer, which body is
-	body         []byte
-	impatient    bool // nothing came for a while
+	told      [][]byte // notifications for the client, before anything else
+	status    int      // of the whole answer, which body is
+	body      []byte
+	impatient bool // nothing came for a while
 }
 
-func (s *step) isNothing() bool { return s.notification == nil && s.body == nil }
+func (s *step) isNothing() bool { return len(s.told) == 0 && s.body == nil }
 
 // show answers with what the reading comes to: one message, or a stream as soon as there is
 // something to tell before the end. Until then an error may have a status of its own. first came
@@ -118,14 +118,12 @@ func (c *call) show(ctx context.Context, r *reading, first *item) (*wire.Respons
 	case err != nil:
 		r.abandon()
 		return nil, &exchange.SendError{Err: err, Sent: true}
-	case s.body != nil:
+	case s.body != nil && len(s.told) == 0:
 		r.finish()
 		return whole(s.status, s.body), nil
 	}
 	body := &stream{ctx: ctx, r: r}
-	if s.notification != nil {
-		body.put(s.notification)
-	}
+	body.show(s)
 	return &wire.Response{
 		Status: wire.StatusOK, Body: body, ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1,
 		Header: wire.Header{"Content-Type": {"text/event-stream"}, "Cache-Control": {"no-cache"}},
@@ -165,17 +163,21 @@ func (r *reading) take(ctx context.Context, it item) (step, error) {
 	case a.Method != "" && a.ID != nil:
 		return r.asked(ctx, it)
 	case a.Method != "":
-		return step{notification: r.c.told(r.id, a, it.message)}, nil
+		if message := r.c.told(r.id, a, it.message); message != nil {
+			return step{told: [][]byte{message}}, nil
+		}
+		return step{}, nil
 	case !a.Answers(r.id):
 		return step{}, nil // a stream that was resumed may bear others' as well
 	case !a.IsError && !a.HasResult:
 		return r.broken(errUnusable), nil
 	}
-	s := r.end(r.c.conclude(&it.answer, it.message))
+	last := r.end(r.c.conclude(&it.answer, it.message))
 	if r.c.client.LogLevel != "" && resident.Is(r.c.f.u.URL) {
-		r.last, s = &s, step{}
+		r.last = &last
+		return step{}, nil
 	}
-	return s, nil
+	return last, nil
 }
 
 // straggle is how long an answer's end waits for log messages: servers of other transports tell them
@@ -264,8 +266,17 @@ type stream struct {
 	over bool
 }
 
-// put appends an event.
-func (s *stream) put(message []byte) { s.left = appendEvent(s.left, message) }
+// show has the client read a step.
+func (s *stream) show(next step) {
+	for _, message := range next.told {
+		s.left = appendEvent(s.left, message)
+	}
+	if next.body != nil {
+		s.left = appendEvent(s.left, next.body)
+		s.over = true
+		s.r.finish()
+	}
+}
 
 // appendEvent appends a message as an event.
 func appendEvent(to, message []byte) []byte {
@@ -286,16 +297,10 @@ func (s *stream) Read(p []byte) (int, error) {
 			return 0, io.EOF
 		}
 		next, err := s.r.next(s.ctx, nil)
-		switch {
-		case err != nil:
+		if err != nil {
 			return 0, err
-		case next.notification != nil:
-			s.put(next.notification)
-		case next.body != nil:
-			s.put(next.body)
-			s.over = true
-			s.r.finish()
 		}
+		s.show(next)
 	}
 	n := copy(p, s.left)
 	s.left = s.left[n:]
