@@ -46,7 +46,8 @@ func (r *reading) asked(ctx context.Context, it item) (step, error) {
 			return step{}, context.Cause(ctx)
 		case <-timer.C:
 			return r.pause(ctx, round, told, event)
-		case it = <-r.flow.inbox:
+		case heard := <-r.flow.inbox:
+			it = *heard
 		case it = <-r.flow.items:
 		}
 		if it.message == nil {

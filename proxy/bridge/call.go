@@ -145,6 +145,13 @@ type begun struct {
 // post sends the body, and waits for the answer's headers, or for what the upstream asks on the
 // session's own stream before it has them.
 func (c *call) post(ctx context.Context, s *sent, body []byte) error {
+	if !s.flow.l.isHeard() {
+		hungUp := context.AfterFunc(ctx, s.flow.stop)
+		defer hungUp()
+		var err error
+		s.Response, err = c.f.send(s.flow.ctx, c.out, s.flow.l, wire.MethodPost, body, 0)
+		return err
+	}
 	heads := make(chan begun, 1)
 	go func() {
 		response, err := c.f.send(s.flow.ctx, c.out, s.flow.l, wire.MethodPost, body, 0)
@@ -155,7 +162,7 @@ func (c *call) post(ctx context.Context, s *sent, body []byte) error {
 		s.Response = head.Response
 		return head.err
 	case it := <-s.flow.inbox:
-		s.ask = &it
+		s.ask = it
 		go s.flow.runWhen(heads)
 		return nil
 	case <-ctx.Done():

@@ -58,6 +58,13 @@ func (l *loan) listen(ctx context.Context, out *exchange.Request, last string) {
 	}
 }
 
+// isHeard reports whether the session's GET stream is read.
+func (l *loan) isHeard() bool {
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	return l.ear != nil
+}
+
 // cover ends the reading of the session's GET stream. The caller holds f.mu. It returns the last
 // event that was read.
 func (l *loan) cover() (last string) {

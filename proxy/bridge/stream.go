@@ -144,7 +144,8 @@ func (r *reading) next(ctx context.Context, impatient <-chan time.Time) (step, e
 			return *r.last, nil
 		case <-impatient:
 			return step{impatient: true}, nil
-		case it = <-r.flow.inbox:
+		case heard := <-r.flow.inbox:
+			it = *heard
 		case it = <-r.flow.items:
 		}
 		s, err := r.take(ctx, it)
