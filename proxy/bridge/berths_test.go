@@ -3,7 +3,9 @@ package bridge
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/proxy/resident"
+	"berth/routing"
 )
 
 // fleet are berths that reach each other and share a store.
@@ -39,7 +42,9 @@ func (p post) Pass(ctx context.Context, to string, passed *exchange.Request, wai
 	if b == nil || !ok || pool != "p" {
 		return nil, &exchange.SendError{Err: relay.ErrGone}
 	}
-	p.passed++
+	if p.passed++; to == p.name {
+		return nil, &exchange.SendError{Err: relay.ErrBusy} // as a mailbox fails there
+	}
 	return b.To(b.o.Endpoint.Router.Pool.Find("a")).Send(ctx, request, wait)
 }
 
@@ -128,7 +133,7 @@ func TestTheBerthThatHasTheCallGivesItUp(t *testing.T) {
 func TestARoundIsPassedOnToTheBerthThatHolds(t *testing.T) {
 	u := tool(kind{plain: true}, func(k *running) { k.progress(1); k.ends(k.ask(), k.ask()) })
 	bridged(t, u, nil, func(r *rig) {
-		f, a, b, c := r.join(time.Minute)
+		f, a, b, c := r.join(10 * time.Minute)
 		g := r.do(asking{name: "asks", by: a, caller: "me"})
 		for _, by := range []*Bridge{b, c} {
 			if other := r.do(asking{name: "asks", by: by, caller: "other", params: g.answers(accepted)}); other.Error == nil || other.Error.Code != -32602 {
@@ -139,6 +144,12 @@ func TestARoundIsPassedOnToTheBerthThatHolds(t *testing.T) {
 		if len(g.Result.Got) != 2 || r.ran() != 1 || f.passed != 2 {
 			t.Errorf("got %s, %d passed on", g.text, f.passed)
 		}
+		before := r.do(asking{name: "asks", by: a})
+		r.do(asking{name: "asks", by: a, params: r.do(asking{name: "asks", by: a, params: before.answers(accepted)}).answers(accepted)})
+		time.Sleep(2 * replay) // by now nobody knows what has come of it
+		if g := r.do(asking{name: "asks", by: a, params: before.answers(accepted)}); g.Error == nil || !strings.Contains(string(g.Error.Data), "holder_lost") {
+			t.Errorf("got %s", g.text)
+		}
 		lost := r.do(asking{name: "asks", by: a})
 		delete(f.berths, "a")
 		if g := r.do(asking{name: "asks", by: b, params: lost.answers(accepted)}); g.Error == nil || !strings.Contains(string(g.Error.Data), "holder_lost") {
@@ -147,6 +158,51 @@ func TestARoundIsPassedOnToTheBerthThatHolds(t *testing.T) {
 		alone := r.another(func(o *Options) { o.Question = time.Minute })
 		if g := r.do(asking{name: "asks", by: alone, params: lost.answers(accepted)}); g.Error == nil || !strings.Contains(string(g.Error.Data), "holder_lost") {
 			t.Errorf("got %s", g.text)
+		}
+	})
+}
+
+// own is a sender to upstreams that berth runs itself: their sessions live in one process.
+type own struct {
+	exchange.Sender
+
+	mu      sync.Mutex // guards the field below
+	callers map[string]bool
+}
+
+func (o *own) Send(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
+	o.mu.Lock()
+	o.callers[request.Caller] = true
+	o.mu.Unlock()
+	there := *request
+	there.URL = &url.URL{Scheme: "http", Host: "a:80", Path: "/mcp"}
+	return o.Sender.Send(ctx, &there, wait)
+}
+
+// A server that berth runs itself has its sessions in one process: that one goes on with the call,
+// whatever its events are called. A process is a caller's who declares one thing.
+func TestTheSessionsOfAProcessStayThere(t *testing.T) {
+	u := tool(kind{}, func(k *running) { k.ends(k.ask()) })
+	bridged(t, u, nil, func(r *rig) {
+		f, a, b, _ := r.join(time.Minute)
+		to := &own{Sender: r.client, callers: map[string]bool{}}
+		for _, by := range []*Bridge{a, b} {
+			by.o.Endpoint.Client = to
+			by.o.Endpoint.Router.Pool.Replace([]*routing.Upstream{{Name: "a", URL: &url.URL{Scheme: resident.SchemeStdio, Path: "/a"}, Era: routing.SpokenLegacy}})
+		}
+		for range 2 {
+			g := r.do(asking{name: "asks", by: a, caller: "me"})
+			if g = r.do(asking{name: "asks", by: b, caller: "me", params: g.answers(accepted)}); len(g.Result.Got) != 1 {
+				t.Errorf("got %s", g.text)
+			}
+		}
+		if f.passed != 2 || r.ran() != 2 || len(to.callers) != 1 {
+			t.Errorf("%d passed on, %d runs, in the names of %v", f.passed, r.ran(), to.callers)
+		}
+		r.do(asking{name: "asks", by: a, caller: "me", declares: declaresNone})
+		r.do(asking{name: "asks", by: a, caller: "you"})
+		if len(to.callers) != 3 {
+			t.Errorf("in the names of %v", to.callers)
 		}
 	})
 }

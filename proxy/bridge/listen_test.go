@@ -123,11 +123,15 @@ func TestASubscriptionHearsAllSessionsOfItsCaller(t *testing.T) {
 		}
 		time.Sleep(2 * r.b.o.Idle) // what is listened to is in use
 		r.do(asking{name: "asks", caller: "other"})
-		for _, name := range r.open() {
+		open := r.open()
+		for _, name := range open {
 			r.say(toolsChanged, name)
 			if heard := h.next() != ""; heard != (name == before || name == later) {
 				t.Errorf("heard of a change in session %s: %v", name, heard)
 			}
+		}
+		if len(open) != 3 {
+			t.Errorf("sessions %v are open", open)
 		}
 		h.stop()
 		synctest.Wait()
