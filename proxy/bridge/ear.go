@@ -58,8 +58,14 @@ func (l *loan) listen(ctx context.Context, out *exchange.Request, last string) {
 	}
 }
 
-// cover ends the reading of the session's GET stream. The caller holds f.mu. It returns the last
-// event that was read.
+// stopListening undoes listen. It returns the last event that was read.
+func (l *loan) stopListening() (last string) {
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	return l.cover()
+}
+
+// cover is stopListening for who holds stock.mu.
 func (l *loan) cover() (last string) {
 	if l.ear == nil {
 		return ""
@@ -113,27 +119,13 @@ func (l *loan) earOf(e *ear) *exchange.Request {
 	return e.out
 }
 
-// deafen ends the subscriptions that hear by this session alone: it has no GET stream, or is lost.
+// deafen notes that the session has no GET stream, or that the upstream has lost it.
 func (l *loan) deafen(lost bool) {
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()
 	l.cover()
-	l.deaf = true
-	l.loseListeners()
-	if lost {
+	if l.deaf = true; lost {
 		l.remove()
-	}
-}
-
-// loseListeners ends the subscriptions that have this session. The caller holds stock.mu.
-func (l *loan) loseListeners() {
-	if l.shelf == nil {
-		return
-	}
-	for li := range l.shelf.listeners {
-		if li.l == l {
-			li.lose()
-		}
 	}
 }
 

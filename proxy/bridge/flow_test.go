@@ -44,6 +44,24 @@ func TestAStreamThatBreaksIsResumed(t *testing.T) {
 	})
 }
 
+// One that breaks now and then is resumed at once, each time.
+func TestAStreamIsResumedAtOnce(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		for i := range 12 {
+			k.progress(i)
+			time.Sleep(100 * time.Millisecond)
+			k.breakOff()
+		}
+	})
+	bridged(t, u, nil, func(r *rig) {
+		began := time.Now()
+		g := r.do(asking{name: "asks", meta: `,"progressToken":"p"`})
+		if took := time.Since(began); len(g.all) != 13 || r.resumptions() != 12 || took > 2*time.Second {
+			t.Errorf("got %d messages in %v, resumed %d times", len(g.all), took, r.resumptions())
+		}
+	})
+}
+
 // An answer that has come is not asked for again.
 func TestAnAnswerThatHasComeIsNotResumed(t *testing.T) {
 	big := `"result":{"content":"` + strings.Repeat("x", 1<<18) + `"}`

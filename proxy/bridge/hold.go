@@ -210,6 +210,9 @@ func (hs *holds) forget(h *hold) {
 func (h *hold) leave(r *reading) {
 	defer h.release()
 	h.letGo(r)
+	if h.flow == nil { // what is asked meanwhile waits at the upstream, and is refused by nobody
+		h.l.stopListening()
+	}
 	h.wait(comeBack, nil)
 }
 

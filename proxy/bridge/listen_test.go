@@ -135,6 +135,11 @@ func TestASubscriptionHearsAllSessionsOfItsCaller(t *testing.T) {
 		}
 		h.stop()
 		synctest.Wait()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.sessions[before].own.read {
+			t.Errorf("session %s, which nobody uses, is still listened to", before)
+		}
 	})
 }
 
@@ -269,6 +274,13 @@ func TestAServerHasNoGetStream(t *testing.T) {
 			first := r.do(asking{name: "asks"}).in()
 			if second := r.do(asking{name: "asks"}).in(); second != first || len(r.sent("GET")) != 1 {
 				t.Errorf("%d: sessions %s and %s, asked %d times", status, first, second, len(r.sent("GET")))
+			}
+			for range 2 {
+				h := r.hear(`{"toolsListChanged":true}`, asking{})
+				if h.next() == "" || h.hasEnded() {
+					t.Errorf("%d: a subscription does not stand", status)
+				}
+				h.stop()
 			}
 		})
 	}

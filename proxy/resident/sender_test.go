@@ -178,6 +178,8 @@ func TestCallersAreToldApart(t *testing.T) {
 		"two tokens":           {with("", "Authorization", "1"), with("", "Authorization", "2"), false},
 		"a cookie":             {with("", "Cookie", "1"), with(""), false},
 		"a key":                {with("", "X-Api-Key", "1"), with("", "Api-Key", "1"), false},
+		"another key":          {with("", "Api-Key", "1"), with("", "Api-Key", "2"), false},
+		"a key of X's":         {with("", "X-Api-Key", "1"), with("", "X-Api-Key", "2"), false},
 		"two headers":          {with("", "Cookie", "1", "Cookie", "2"), with("", "Cookie", "12"), false},
 	} {
 		world(t, func(t *testing.T, a, _ *berth) {
