@@ -78,7 +78,7 @@ func TestBridgedRoundsReachDifferentBerths(t *testing.T) {
 				nonce := fmt.Sprint("turn-", i)
 				got, err := asksTwice(client, nonce).through(t, b.inTurn(), "red", "blue")
 				if err != nil || got.said() != nonce+": red then blue" {
-					t.Errorf("got %v, %v, want both answers", got, err)
+					t.Fatalf("got %v, %v, want both answers", got, err)
 				}
 				b.site.runs.wantOnce(t, nonce)
 			}
@@ -187,7 +187,7 @@ func (c *bridgeChurn) insist(t testing.TB, send func() (round, error), got *roun
 	t.Helper()
 	var err error
 	ok := await(t, endsWithin, func() bool {
-		if *got, err = send(); err == nil && got.status < 500 {
+		if *got, err = send(); err == nil && !got.mayComeAgain() {
 			return true
 		}
 		c.mu.Lock()
@@ -210,8 +210,8 @@ func TestBridgedCallsThatAskTwiceEndOnceWhateverBerthsDo(t *testing.T) {
 			c := &bridgeChurn{bridgeBerths: startBridgeBerths(t, r, 3), client: newAskingClient(t)}
 			c.run(t)
 			c.site.runs.wantNoneTwice(t)
-			if c.right+c.lost != bridgeCalls || c.right == 0 {
-				t.Errorf("calls that ended: got %d right and %d lost, want %d", c.right, c.lost, bridgeCalls)
+			if c.right+c.lost != bridgeCalls || c.lost > bridgeCalls/2 {
+				t.Errorf("calls that ended: got %d right and %d lost, want %d, and no more lost than die with their berths", c.right, c.lost, bridgeCalls)
 			}
 			if r.resumes() && c.lost > 0 {
 				t.Errorf("calls lost: got %d, want none where streams resume", c.lost)

@@ -87,6 +87,49 @@ func TestBridgedSessionsDeclareWhatTheirClientDoes(t *testing.T) {
 	})
 }
 
+// Requests that ask nothing share a session however many there are, and so do calls that come one
+// after another.
+func TestBridgedRequestsShareASession(t *testing.T) {
+	t.Parallel()
+	site := overPlain.startLegacy(t, 1)
+	url := site.start(t, "").url()
+	client := newAskingClient(t)
+	crowd(t, 50, 50, func(int) {
+		if got, err := client.ask(t, url, "tools/list", nil); err != nil || len(got.Result.Tools) == 0 {
+			t.Errorf("got %v, %v, want the tools", got, err)
+		}
+	})
+	for range 10 {
+		client.session(t, url)
+	}
+	if n := site.fleet[0].stats(t).Sessions; n != 1 {
+		t.Errorf("sessions: got %d, want 1", n)
+	}
+}
+
+// What a server wants to know of its caller the caller is told, and may show.
+func TestBridgedServersMayChallengeTheirCallers(t *testing.T) {
+	for _, r := range []reach{overPlain, overSSE} {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			url := r.startLegacy(t, 1, "--token", "secret").start(t, "").url()
+			client := newAskingClient(t)
+			for _, token := range []string{"", "wrong", "secret", "wrong", "secret"} {
+				client.token = token
+				got, err := asksOnce(client, "challenged").send(t, url, "", nil)
+				switch {
+				case err != nil:
+					t.Errorf("with %q: %v", token, err)
+				case token == "secret" && !got.asks():
+					t.Errorf("with the token: got %v, want its question", got)
+				case token != "secret" && (got.status != 401 || got.header.Get("WWW-Authenticate") == ""):
+					t.Errorf("with %q: got %v, %v, want the server's challenge", token, got, got.header)
+				}
+			}
+		})
+	}
+}
+
 // Lists in pages come whole, whichever instance a page's request reaches.
 func TestBridgedListsComeWhole(t *testing.T) {
 	eachReach(t, func(t *testing.T, r reach) {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -76,11 +77,19 @@ type round struct {
 		Contents      []struct{ Text string }    `json:"contents"`
 		Capabilities  map[string]json.RawMessage `json:"capabilities"`
 	} `json:"result"`
-	Error *struct {
-		Code    int             `json:"code"`
-		Message string          `json:"message"`
-		Data    json.RawMessage `json:"data"`
-	} `json:"error"`
+	Error *roundError `json:"error"`
+}
+
+type roundError struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data"`
+}
+
+// mayComeAgain reports whether berth could not say just now.
+func (r round) mayComeAgain() bool {
+	var data struct{ Retryable bool }
+	return r.Error != nil && json.Unmarshal(r.Error.Data, &data) == nil && data.Retryable
 }
 
 func (r round) String() string { return fmt.Sprintf("%d %s", r.status, r.text) }
@@ -110,13 +119,9 @@ func (c *askingClient) request(t testing.TB, ctx context.Context, url, method st
 		"io.modelcontextprotocol/clientInfo":         map[string]any{"name": "asking", "version": "1.0.0"},
 		"io.modelcontextprotocol/clientCapabilities": c.capabilities,
 	}
-	for key, value := range c.meta {
-		meta[key] = value
-	}
+	maps.Copy(meta, c.meta)
 	whole := map[string]any{"_meta": meta}
-	for key, value := range params {
-		whole[key] = value
-	}
+	maps.Copy(whole, params)
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": c.lastID.Add(1), "method": method, "params": whole})
 	if err != nil {
 		t.Fatal(err)

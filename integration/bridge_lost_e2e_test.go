@@ -4,6 +4,7 @@ package integration
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -26,6 +27,28 @@ func TestBridgedCallWhoseSessionIsLostEndsPlainly(t *testing.T) {
 
 			if got, err := asksOnce(client, "next").through(t, func() string { return url }, "blue"); err != nil || got.said() != "next: blue" {
 				t.Errorf("the next call: got %v, %v, want a session anew", got, err)
+			}
+		})
+	}
+}
+
+// A call that finds its session lost before it began has another one opened for it: the client
+// is told nothing of sessions.
+func TestBridgedCallThatFindsItsSessionLostGoesOn(t *testing.T) {
+	for _, r := range []reach{overResumable, overPlain, overOwn, overSSE} {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			site := r.startLegacy(t, 1)
+			url := site.start(t, "").url()
+			client := newAskingClient(t)
+			for i := range 5 {
+				nonce := fmt.Sprint("found-lost-", i)
+				call := askedCall{client: client, name: "greet", args: map[string]any{"name": nonce, "nonce": nonce}}
+				if got, err := call.send(t, url, "", nil); err != nil || got.said() != "Hello, "+nonce+"!" {
+					t.Errorf("got %v, %v, want it greeted", got, err)
+				}
+				site.runs.wantOnce(t, nonce)
+				site.fleet[0].forget(t)
 			}
 		})
 	}
@@ -108,6 +131,31 @@ func TestBridgedCallIsCancelledByItsClientsHangUp(t *testing.T) {
 		if got, err := asksOnce(client, "stays").through(t, func() string { return url }, "red"); err != nil || got.said() != "stays: red" {
 			t.Errorf("the next call: got %v, %v, want it done", got, err)
 		}
+	})
+}
+
+// So it has in a later round, while the tool works with its answer.
+func TestBridgedCallIsCancelledByItsClientsHangUpInALaterRound(t *testing.T) {
+	eachReach(t, func(t *testing.T, r reach) {
+		site := r.startLegacy(t, 1)
+		url := site.start(t, "").url()
+		client := newAskingClient(t)
+		call := askedCall{client: client, name: "slow_answer", args: map[string]any{"nonce": "later"}}
+		asked := call.begin(t, url)
+		ctx, hangUp := context.WithCancel(t.Context())
+		left := make(chan struct{})
+		go func() {
+			defer close(left)
+			params := call.params(asked.Result.RequestState, answersTo(asked, "red"))
+			_, _ = client.do(client.request(t, ctx, url, "tools/call", params)) // nobody waits for it
+		}()
+		if !await(t, readyWithin, func() bool { return site.runs.count(t, "answered")["later"] > 0 }) {
+			t.Fatal("the tool does not get its answer")
+		}
+		hangUp()
+		<-left
+		site.runs.awaitOver(t, "later")
+		site.runs.wantOnce(t, "later")
 	})
 }
 

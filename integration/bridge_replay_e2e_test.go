@@ -50,6 +50,40 @@ func TestBridgedRetryThatComesTwiceHasOneEffect(t *testing.T) {
 	})
 }
 
+// However many retries come, through however many berths.
+func TestBridgedRetriesThroughAllBerthsHaveOneEffect(t *testing.T) {
+	for _, r := range reaches {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			b := startBridgeBerths(t, r, 3)
+			call := asksTwice(newAskingClient(t), "storm")
+			got := call.begin(t, b.anyURL())
+			for _, answer := range []string{"red", "blue"} {
+				rounds := make([]round, 12)
+				crowd(t, len(rounds), len(rounds), func(i int) {
+					var err error
+					if rounds[i], err = call.answer(t, b.live[i%len(b.live)].url(), got, answer); err != nil {
+						t.Error(err)
+					}
+				})
+				got = rounds[0]
+				for _, other := range rounds {
+					if other.asks() != got.asks() || other.said() != got.said() || other.Error != nil {
+						t.Errorf("got %v and %v, want the same for all", got, other)
+					}
+				}
+				if t.Failed() {
+					return
+				}
+			}
+			if got.said() != "storm: red then blue" {
+				t.Errorf("got %v, want both answers", got)
+			}
+			b.site.runs.wantOnce(t, "storm")
+		})
+	}
+}
+
 // Who answers a round that is over with something else changes nothing.
 func TestBridgedRoundThatIsOverTakesNoOtherAnswer(t *testing.T) {
 	eachReach(t, func(t *testing.T, r reach) {
@@ -143,8 +177,8 @@ func TestBridgedCapabilitiesMayChangeBetweenRounds(t *testing.T) {
 		asked := call.begin(t, url)
 		delete(less.capabilities, "elicitation")
 		got, err := call.answer(t, url, asked, "red")
-		if err != nil || got.asks() {
-			t.Errorf("with less than before: got %v, %v, want no question", got, err)
+		if missing := got.Error != nil && got.Error.Code == -32021; err != nil || got.asks() || !missing && !got.Result.IsError {
+			t.Errorf("with less than before: got %v, %v, want it told that it was to be asked", got, err)
 		}
 		site.runs.wantOnce(t, "less")
 		site.runs.awaitOver(t, "less")

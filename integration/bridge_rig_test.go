@@ -24,38 +24,49 @@ type reach struct {
 var (
 	overResumable = reach{"streamable-http-with-event-ids", []string{"--transport", "http", "--event-log"}, "", "/mcp"}
 	overPlain     = reach{"streamable-http", []string{"--transport", "http"}, "", "/mcp"}
-	overSSE       = reach{"http-sse", []string{"--transport", "sse"}, "sse+", "/sse"}
-	overStdio     = reach{"stdio", []string{"--transport", "stdio"}, "", ""}
+	// overOwn is a server that asks on the stream of its session, where nothing says in which
+	// call; and it asks each client something before any call.
+	overOwn   = reach{"asking-on-the-sessions-stream", []string{"--transport", "http", "--questions", "session", "--greets"}, "", "/mcp"}
+	overSSE   = reach{"http-sse", []string{"--transport", "sse"}, "sse+", "/sse"}
+	overStdio = reach{"stdio", []string{"--transport", "stdio"}, "", ""}
 )
 
-var reaches = []reach{overResumable, overPlain, overSSE, overStdio}
+var reaches = []reach{overResumable, overPlain, overOwn, overSSE, overStdio}
 
 // legacySite is a fleet of the legacy fixture, parts/servers/legacy-fixture.js, and the pool
 // that it is to berth.
 type legacySite struct {
-	fleet // none over stdio
-	runs  runLog
-	pool  string // as it stands in a configuration
-	new   bool   // berth may not know how to reach it
+	fleet  // none over stdio
+	runs   runLog
+	pool   string // as it stands in a configuration
+	bridge string // keys of [pools.bridge]
 }
 
 // startLegacy starts n instances with flags of their own. Over stdio there will be n processes
 // of each principal.
 func (r reach) startLegacy(t testing.TB, n int, flags ...string) *legacySite {
 	t.Helper()
-	s := &legacySite{runs: newRunLog(t), pool: "[[pools]]\n", new: r.scheme != "" || r.path == ""}
+	s := &legacySite{runs: newRunLog(t)}
 	flags = append(append([]string{"--counts", s.runs.path}, r.flags...), flags...)
 	if r.path == "" {
-		s.pool += stdioUpstream(t, n, flags)
+		s.pool = "[[pools]]\n" + stdioUpstream(t, n, flags)
 		return s
 	}
 	s.fleet = newFleet(t, n, func(name, address string) *exec.Cmd {
 		return legacyCommand(t, append(flags, "--port", portOf(t, address), "--name", name)...)
 	})
-	for _, i := range s.fleet {
-		s.pool += fmt.Sprintf("[[pools.upstreams]]\nname = %q\nurl = %q\n", i.name, r.scheme+i.base+r.path)
-	}
+	s.pool = r.pool(s.fleet)
 	return s
+}
+
+// pool is a fleet as it stands in a configuration.
+func (r reach) pool(f fleet) string {
+	var pool strings.Builder
+	pool.WriteString("[[pools]]\n")
+	for _, i := range f {
+		fmt.Fprintf(&pool, "[[pools.upstreams]]\nname = %q\nurl = %q\n", i.name, r.scheme+i.base+r.path)
+	}
+	return pool.String()
 }
 
 func legacyCommand(t testing.TB, flags ...string) *exec.Cmd {
@@ -65,10 +76,15 @@ func legacyCommand(t testing.TB, flags ...string) *exec.Cmd {
 
 func stdioUpstream(t testing.TB, n int, flags []string) string {
 	t.Helper()
+	return stdioProcesses(t, n, legacyCommand(t, append(flags, "--name", "b")...).Args...)
+}
+
+// stdioProcesses is an upstream of n processes for each principal.
+func stdioProcesses(t testing.TB, n int, command ...string) string {
+	t.Helper()
 	skipShort(t)
-	command := legacyCommand(t, append(flags, "--name", "b")...)
-	quoted := make([]string, 0, len(command.Args))
-	for _, arg := range command.Args {
+	quoted := make([]string, 0, len(command))
+	for _, arg := range command {
 		if path, err := filepath.Abs(arg); err == nil && strings.HasPrefix(arg, "parts/") {
 			arg = path
 		}
@@ -92,14 +108,8 @@ func (s *legacySite) startWatched(t testing.TB, config string, args ...string) *
 
 func (s *legacySite) config(t testing.TB, config string) (path string) {
 	t.Helper()
-	path = configFile(t, config+"\n"+s.pool)
-	if !s.new {
-		return path
-	}
-	if got := runBerth(t, "check", path); got.code != 0 {
-		t.Skipf("this berth has no upstreams of this kind: %s%s", got.stdout, got.stderr)
-	}
-	return path
+	pool := strings.Replace(s.pool, "[[pools]]\n", "[[pools]]\n[pools.bridge]\n"+s.bridge, 1)
+	return configFile(t, config+"\n"+pool)
 }
 
 // forget has an instance forget its sessions, as a restart does.

@@ -19,8 +19,8 @@ func newRunLog(t testing.TB) runLog {
 	return runLog{path: filepath.Join(t.TempDir(), "runs.jsonl")}
 }
 
-// count is how often each nonce, or each tool that was called without one, begun or ended
-// or was cutOff.
+// count is how often each nonce, or each tool that was called without one, has begun, ended
+// or was cutOff, or was answered.
 func (l runLog) count(t testing.TB, what string) map[string]int {
 	t.Helper()
 	text, err := os.ReadFile(l.path)

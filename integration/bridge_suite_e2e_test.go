@@ -4,7 +4,7 @@ package integration
 
 import "testing"
 
-// However it is reached, and wherever it asks.
+// However it is reached.
 func TestLegacyServerPassesTheModernCoreHoweverItIsReached(t *testing.T) {
 	for _, r := range reaches {
 		t.Run(r.name, func(t *testing.T) {
@@ -12,10 +12,6 @@ func TestLegacyServerPassesTheModernCoreHoweverItIsReached(t *testing.T) {
 			bridgedFrom(t, r)
 		})
 	}
-	t.Run("questions on the session's stream", func(t *testing.T) {
-		t.Parallel()
-		bridgedFrom(t, overPlain, "--questions", "session")
-	})
 }
 
 func TestLegacyServerPassesTheTaskScenariosHoweverItIsReached(t *testing.T) {

@@ -31,6 +31,7 @@ type stats struct {
 	CutOff    int `json:"cutOff"`    // tools that ended because their call was withdrawn
 	Running   int `json:"running"`   // tools, or rounds, under way
 	Deletes   int `json:"deletes"`   // sessions whose end was asked for; the interactive server's
+	Sessions  int `json:"sessions"`  // that there are; of the legacy fixture
 	Repeats   int `json:"repeats"`   // of these, begun again with the same arguments
 }
 

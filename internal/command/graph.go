@@ -52,6 +52,7 @@ type graph struct {
 	keys     *seal.Keyring
 	tasks    *upgrade.Tasks // nil: no rule makes any
 	proxy    *proxy.Proxy   // made by open
+	log      *slog.Logger
 }
 
 // newGraph connects the parts that cfg asks for, over store, which is the graph's from then on;
@@ -61,7 +62,7 @@ func newGraph(store *storage.Store, cfg config.Config, o observers) (*graph, err
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	g := &graph{store: store, keys: keys, bindings: sticky.New(store, sticky.Options{
+	g := &graph{store: store, keys: keys, log: o.log, bindings: sticky.New(store, sticky.Options{
 		Near:        cfg.Store.Near,
 		MaxTTL:      time.Duration(cfg.Store.MaxTTL),
 		SessionIdle: time.Duration(cfg.Store.SessionIdle),
@@ -202,7 +203,7 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 func (g *graph) addBridge(ep *proxy.Endpoint, cfg config.Bridge, o observers) {
 	b := bridge.New(bridge.Options{
 		Endpoint: ep, Keys: g.keys, Store: g.store, Relay: g.mailbox, Isolation: bridge.Isolation(cfg.SessionIsolation), Sessions: cfg.Sessions,
-		Idle: time.Duration(cfg.Idle), Question: time.Duration(cfg.Question), Logger: o.log,
+		Idle: time.Duration(cfg.Idle), Question: time.Duration(cfg.Question), Logger: o.log, Meter: o.meter,
 	})
 	ep.Bridge = b
 	g.runners = append(g.runners, b.Run)

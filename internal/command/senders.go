@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -62,7 +63,13 @@ func processOptions(u config.Upstream, name, prefix string, o observers) stdio.O
 var errNotHere = errors.New("berth: no such upstream here")
 
 // answerOther answers a request that another berth has passed on.
-func (g *graph) answerOther(ctx context.Context, passed *exchange.Request) (*wire.Response, error) {
+func (g *graph) answerOther(ctx context.Context, passed *exchange.Request) (_ *wire.Response, err error) {
+	defer func() { // as a client's request would
+		if cause := recover(); cause != nil {
+			g.log.Error("panic while serving another berth's request", "cause", cause, "stack", string(debug.Stack()))
+			err = &exchange.SendError{Err: errNotHere, Sent: true}
+		}
+	}()
 	request, pool, ok := resident.Unaddressed(passed)
 	i := slices.IndexFunc(g.faces, func(ep *proxy.Endpoint) bool { return ep.Router.Pool.Name() == pool })
 	if !ok || i < 0 {

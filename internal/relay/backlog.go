@@ -9,7 +9,11 @@ import (
 	"berth/internal/storage"
 )
 
-// backlog is what others must be told and the store did not take. The zero value is empty.
+// maxBacklog is how much a backlog holds. What is more is left to its expiry.
+const maxBacklog = 10_000
+
+// backlog is what the store did not take: what others must be told, and what is to be removed. The
+// zero value is empty.
 type backlog struct {
 	mu   sync.Mutex // guards the field below
 	says []overdue
@@ -17,17 +21,19 @@ type backlog struct {
 
 type overdue struct {
 	say   func(ctx context.Context) error
-	until time.Time // nobody waits for it any longer
+	until time.Time // all has expired by then
 }
 
 // do says something, now or later.
 func (b *backlog) do(ctx context.Context, say func(ctx context.Context) error) {
-	if err := say(ctx); !errors.Is(err, storage.ErrUnavailable) {
+	if say(ctx) == nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.says = append(b.says, overdue{say, time.Now().Add(exchangeLife)})
+	if len(b.says) < maxBacklog {
+		b.says = append(b.says, overdue{say, time.Now().Add(exchangeLife)})
+	}
 }
 
 // again says what is left.
@@ -47,6 +53,11 @@ func (b *backlog) again(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// remove removes a record, now or later.
+func (m *Mailbox) remove(ctx context.Context, key string) {
+	m.unsaid.do(ctx, func(ctx context.Context) error { return m.store.Delete(ctx, key) })
 }
 
 // insist repeats an operation while the store is away, for as long as that.

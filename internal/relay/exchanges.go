@@ -82,9 +82,9 @@ func (s *server) close(ctx context.Context, n notice) {
 
 // clear removes what is left of an exchange: parts from one to before another.
 func (s *server) clear(ctx context.Context, id string, from, to int) {
-	_ = s.store.Delete(ctx, recordKey(id)) // what cannot be removed expires
-	_ = s.store.Delete(ctx, readKey(id))
+	s.remove(ctx, recordKey(id))
+	s.remove(ctx, readKey(id))
 	for n := from; n < to; n++ {
-		_ = s.store.Delete(ctx, partKey(id, n))
+		s.remove(ctx, partKey(id, n))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/internal/wire"
 )
@@ -290,6 +292,16 @@ func TestWhatIsReadMayBeToldLate(t *testing.T) {
 	})
 }
 
+func TestWhatCouldNotBeRemovedIsRemovedLater(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there, here := w.start(saying(strings.Repeat("x", window*partSize))), w.start(nobody)
+		here.line.noEnd.Store(true)
+		readAll(t, here.pass(t, there))
+		here.line.noEnd.Store(false)
+		time.Sleep(2 * paceMost)
+	})
+}
+
 func TestAPartThatHasExpiredIsNotWaitedFor(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		there, here := w.start(endless(make(chan time.Time, 1))), w.start(nobody)
@@ -338,6 +350,100 @@ func TestAFlushEndsExchanges(t *testing.T) {
 	})
 }
 
+// Nothing is left that tells of the closing.
+func TestAFlushEndsWhatNobodyReads(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		ended := make(chan time.Time, 1)
+		there, here := w.start(endless(ended)), w.start(nobody)
+		response := here.pass(t, there)
+		here.line.muffle.Store(true)
+		_ = response.Body.Close()
+		w.flush()
+		began := time.Now()
+		if took := (<-ended).Sub(began); took > renewEvery+time.Second {
+			t.Errorf("it ended %v later", took)
+		}
+		time.Sleep(2 * paceMost)
+	})
+}
+
+func TestABerthThatLeavesBeforeItTakesIsGone(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there, here := w.start(nobody), w.start(nobody)
+		here.line.muffle.Store(true)
+		time.Sleep(paceMost / 10) // it has just looked
+		time.AfterFunc(paceFirst/2, there.leave)
+		began := time.Now()
+		_, err := here.Pass(t.Context(), there.Name(), request(), 0)
+		if e := sendError(t, err); e.Sent || !errors.Is(err, ErrGone) || time.Since(began) > 2*paceFirst {
+			t.Errorf("got %+v after %v", e, time.Since(began))
+		}
+	})
+}
+
+// Its lease stands, and it takes nothing.
+func TestABerthWithAnotherSecretIsGone(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		here := w.start(nobody)
+		other, err := seal.NewKeyring([]byte(strings.Repeat("o", seal.MinSecret)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.keys = other
+		var executed atomic.Int64
+		there := w.start(counted(&executed, saying("")))
+		began := time.Now()
+		_, err = here.Pass(t.Context(), there.Name(), request(), 0)
+		if e := sendError(t, err); e.Sent || !errors.Is(err, ErrGone) || time.Since(began) > 2*leaseLife+paceMost || executed.Load() > 0 {
+			t.Errorf("got %+v after %v", e, time.Since(began))
+		}
+	})
+}
+
+func TestABerthThatHasLeftPassesNothingOn(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		var executed atomic.Int64
+		there, here := w.start(counted(&executed, saying(""))), w.start(nobody)
+		here.leave()
+		_, err := here.Pass(t.Context(), there.Name(), request(), 0)
+		if e := sendError(t, err); e.Sent || !errors.Is(err, errLeft) || executed.Load() > 0 {
+			t.Errorf("got %+v", e)
+		}
+	})
+}
+
+// It is found to be there from its first Pass on.
+func TestABerthMayPassOnBeforeItRuns(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.dies = true // its lease runs out
+		there := w.start(func(context.Context, *exchange.Request) (*wire.Response, error) {
+			time.Sleep(20 * time.Second)
+			return answer(aJSON, "heard"), nil
+		})
+		here := &berth{Mailbox: New(&line{Store: w.store, world: w}, "", w.keys, slog.New(slog.DiscardHandler))}
+		if body := readAll(t, here.pass(t, there)); body != "heard" {
+			t.Errorf("got %q", body)
+		}
+	})
+}
+
+// It has taken the request, and does not know it when its sender gives up.
+func TestWhatWasTakenUnheardIsNotExecutedLater(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		var executed atomic.Int64
+		there, here := w.start(counted(&executed, saying(""))), w.start(nobody)
+		there.line.mute.Store(1)
+		_, err := here.Pass(t.Context(), there.Name(), request(), paceFirst/2)
+		if e := sendError(t, err); !e.Sent || !e.TimedOut {
+			t.Errorf("got %+v", e)
+		}
+		time.Sleep(time.Minute)
+		if executed.Load() > 0 {
+			t.Error("it was executed")
+		}
+	})
+}
+
 func TestNoticesMayBeLost(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		there, here := w.start(saying("heard")), w.start(nobody)
@@ -345,6 +451,22 @@ func TestNoticesMayBeLost(t *testing.T) {
 		here.line.muffle.Store(true)
 		began := time.Now()
 		if body := readAll(t, here.pass(t, there)); body != "heard" || time.Since(began) > 2*paceMost {
+			t.Errorf("got %q after %v", body, time.Since(began))
+		}
+	})
+}
+
+func TestWhoMayHaveMissedANoticeLooksAtOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there, here := w.start(saying("heard")), w.start(nobody)
+		there.line.muffle.Store(true)
+		here.line.muffle.Store(true)
+		time.Sleep(paceMost + paceFirst)
+		began := time.Now()
+		for i, b := range w.berths {
+			time.AfterFunc(time.Duration(i+1)*100*time.Millisecond, *b.line.missed.Load())
+		}
+		if body := readAll(t, here.pass(t, there)); body != "heard" || time.Since(began) > paceFirst/2 {
 			t.Errorf("got %q after %v", body, time.Since(began))
 		}
 	})

@@ -16,18 +16,28 @@ const ackEvery = window / 2
 func (p *passed) get() (part, error) {
 	record, err := p.store.Get(p.ctx, partKey(p.id, p.next))
 	if errors.Is(err, storage.ErrNotFound) {
-		if err := p.check(); err != nil {
-			return part{}, err
-		}
-		record, err = p.store.Get(p.ctx, partKey(p.id, p.next))
-	}
-	if errors.Is(err, storage.ErrNotFound) && p.counted > p.next {
-		return part{}, fmt.Errorf("%w: part %d has expired", ErrLost, p.next)
+		record, err = p.find()
 	}
 	if err != nil {
 		return part{}, err
 	}
 	return p.opened(record.Value)
+}
+
+// find finds out whether the next part, which is not there, may yet come. If the record counts it, it
+// came meanwhile, or has expired.
+func (p *passed) find() (storage.Record, error) {
+	if err := p.check(); err != nil {
+		return storage.Record{}, err
+	}
+	if p.counted <= p.next {
+		return storage.Record{}, storage.ErrNotFound
+	}
+	record, err := p.store.Get(p.ctx, partKey(p.id, p.next))
+	if errors.Is(err, storage.ErrNotFound) {
+		err = fmt.Errorf("%w: part %d has expired", ErrLost, p.next)
+	}
+	return record, err
 }
 
 // opened opens the next part, and removes it.
@@ -43,7 +53,7 @@ func (p *passed) opened(token []byte) (part, error) {
 	if err != nil {
 		return part{}, fmt.Errorf("%w: part %d: %w", ErrLost, p.next, err)
 	}
-	_ = p.store.Delete(p.ctx, partKey(p.id, p.next)) // else it expires
+	p.remove(p.ctx, partKey(p.id, p.next))
 	p.next++
 	if p.next%ackEvery == 0 && !next.End {
 		p.acked, p.ackDue = true, true
@@ -62,7 +72,7 @@ func (p *passed) ack() {
 	_ = p.store.Notify(p.ctx, topicOf(p.to), notice{kind: read, id: p.id, n: p.next}.String()) // the writer looks by itself
 }
 
-// check finds out whether the next part, which is not there, may yet come.
+// check fails if the exchange is over, and counts the parts that the record tells of.
 func (p *passed) check() error {
 	p.ack()
 	record, err := p.store.Get(p.ctx, recordKey(p.id))

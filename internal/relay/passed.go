@@ -126,22 +126,21 @@ func (p *passed) begin() (end func()) {
 	return func() { <-p.turn }
 }
 
-// clear removes what only this berth removes, and has the addressee remove the rest. What is left
-// expires.
+// clear removes what only this berth removes, and has the addressee remove the rest.
 func (p *passed) clear(ctx context.Context) {
 	if p.over == nil && p.offered != "" && !p.back {
 		p.unsaid.do(ctx, p.tellClosed)
 		return
 	}
-	_ = p.store.Delete(ctx, recordKey(p.id))
+	p.remove(ctx, recordKey(p.id))
 	if p.acked {
-		_ = p.store.Delete(ctx, readKey(p.id))
+		p.remove(ctx, readKey(p.id))
 	}
 	if p.back {
 		_ = p.store.RemoveMember(ctx, inboxKey(p.to), p.offered)
 	}
 	if p.blob && p.over == nil {
-		_ = storage.DeleteBlob(ctx, p.store, requestKey(p.id))
+		p.unsaid.do(ctx, func(ctx context.Context) error { return storage.DeleteBlob(ctx, p.store, requestKey(p.id)) })
 	}
 }
 

@@ -50,6 +50,25 @@ func TestARequestIsAnsweredByAnotherBerth(t *testing.T) {
 	})
 }
 
+func TestARequestMayHaveNoBody(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		asked := &exchange.Request{Method: wire.MethodDelete, URL: &url.URL{}, Header: wire.Header{}}
+		there := w.start(func(_ context.Context, r *exchange.Request) (*wire.Response, error) {
+			if !reflect.DeepEqual(r, asked) {
+				t.Errorf("got %+v, want %+v", r, asked)
+			}
+			return answer(aJSON, ""), nil
+		})
+		response, err := w.start(nobody).Pass(t.Context(), there.Name(), asked, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body := readAll(t, response); body != "" {
+			t.Errorf("got %q", body)
+		}
+	})
+}
+
 func TestEventsComeAsTheyGo(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		there := w.start(func(context.Context, *exchange.Request) (*wire.Response, error) {
@@ -66,7 +85,7 @@ func TestEventsComeAsTheyGo(t *testing.T) {
 		here := w.start(nobody)
 		began := time.Now()
 		response := here.pass(t, there)
-		if took := time.Since(began); took > time.Second {
+		if took := time.Since(began); took > 0 {
 			t.Errorf("the head took %v", took)
 		}
 		buffer := make([]byte, 100)
@@ -75,7 +94,7 @@ func TestEventsComeAsTheyGo(t *testing.T) {
 			if want := fmt.Sprintf("data: %d\n\n", n); err != nil || string(buffer[:got]) != want {
 				t.Fatalf("got %q and %v, want %q", buffer[:got], err, want)
 			}
-			if late := time.Since(began) - time.Duration(n+1)*7*time.Second; late > 100*time.Millisecond {
+			if late := time.Since(began) - time.Duration(n+1)*7*time.Second; late > 0 {
 				t.Errorf("event %d came %v late", n, late)
 			}
 		}

@@ -33,7 +33,6 @@ type tried struct {
 	mu       sync.Mutex // guards the fields below
 	executed int
 	running  int
-	said     string
 	outcome  string // what is wrong with what its sender got
 	unsent   bool   // its sender was told that it was not executed
 }
@@ -107,17 +106,28 @@ func (w *world) play(script []act) (wrong []string) {
 	passing.Wait()
 	time.Sleep(2 * exchangeLife)
 	for _, b := range at {
-		if n := len(b.open.byID) + len(b.peers.byName) + len(b.unsaid.says); n > 0 {
+		if n := b.remembers(); n > 0 {
 			wrong = append(wrong, fmt.Sprint("a berth remembers ", n))
 		}
 	}
 	for name, one := range all.Range {
-		switch r := one.(*tried); {
-		case r.executed > 1, r.unsent && r.executed > 0, r.running > 0, r.outcome != "":
-			wrong = append(wrong, fmt.Sprintf("%s: executed %d times, running %d, unsent %v, %s", name, r.executed, r.running, r.unsent, r.outcome))
-		}
+		r := one.(*tried)
+		r.do(func() {
+			if r.executed > 1 || r.unsent && r.executed > 0 || r.running > 0 || r.outcome != "" {
+				wrong = append(wrong, fmt.Sprintf("%s: executed %d times, running %d, unsent %v, %s", name, r.executed, r.running, r.unsent, r.outcome))
+			}
+		})
 	}
 	return wrong
+}
+
+// remembers is how much a berth keeps of exchanges.
+func (b *berth) remembers() int {
+	for _, mu := range []*sync.Mutex{&b.open.mu, &b.peers.mu, &b.unsaid.mu} {
+		mu.Lock()
+		defer mu.Unlock()
+	}
+	return len(b.open.byID) + len(b.peers.byName) + len(b.unsaid.says)
 }
 
 func (l *line) suffer(a act) {

@@ -28,6 +28,7 @@ type served struct {
 	parts   atomic.Int64 // of the answer, written so far
 	ended   bool         // the last one was
 	took    bool         // the request
+	blob    bool         // which is one
 	version uint64       // of the record: take's, then keep's
 }
 
@@ -48,8 +49,11 @@ func (e *served) serve(ctx context.Context) {
 
 // answer has the request answered, and returns what broke the answer off.
 func (e *served) answer(ctx context.Context, request *exchange.Request) *failure {
-	if e.refused {
+	switch {
+	case e.refused:
 		return &failure{Busy: true}
+	case ctx.Err() != nil: // its sender has given up meanwhile
+		return nil
 	}
 	response, err := e.handle(ctx, request)
 	if err != nil {
@@ -92,13 +96,8 @@ func (e *served) take(ctx context.Context) (*exchange.Request, error) {
 			return nil, err
 		}
 	}
-	if err := e.swap(ctx, record.Version); err != nil {
-		return nil, err
-	}
-	if string(record.Value) == blobOffer {
-		_ = storage.DeleteBlob(ctx, e.store, requestKey(e.id)) // else it expires
-	}
-	return request, nil
+	e.blob = string(record.Value) == blobOffer
+	return request, e.swap(ctx, record.Version)
 }
 
 var errTaken = errors.New("relay: not to be taken any more")
@@ -144,10 +143,11 @@ func (e *served) swap(ctx context.Context, version uint64) error {
 	}
 }
 
-// keep removes the offer from the inbox, and renews the record until ctx ends. An exchange whose
+// keep removes what is left of the offer, and renews the record until ctx ends. An exchange whose
 // record is gone is over.
 func (e *served) keep(ctx context.Context) {
 	e.unlist(ctx, e.offer)
+	e.removeRequest(ctx)
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
 	for {
@@ -165,4 +165,13 @@ func (e *served) keep(ctx context.Context) {
 			return
 		}
 	}
+}
+
+func (e *served) removeRequest(ctx context.Context) {
+	if !e.blob {
+		return
+	}
+	ctx, cancel := aside(ctx)
+	defer cancel()
+	e.unsaid.do(ctx, func(ctx context.Context) error { return storage.DeleteBlob(ctx, e.store, requestKey(e.id)) })
 }

@@ -104,6 +104,8 @@ type line struct {
 	echo   atomic.Bool  // notices come three times
 	mute   atomic.Int64 // so many of the next swaps are done and not acknowledged
 	ops    atomic.Int64
+	missed atomic.Pointer[func()]        // tells the watcher that it may have missed something
+	noEnd  atomic.Bool                   // nothing is removed
 	noRead atomic.Bool                   // no record of what was read is taken
 	thawed atomic.Pointer[chan struct{}] // closed with the end of a standstill; nil without one
 }
@@ -174,6 +176,9 @@ func (l *line) Swap(ctx context.Context, key string, version uint64, value []byt
 }
 
 func (l *line) Delete(ctx context.Context, key string) error {
+	if l.noEnd.Load() {
+		return fmt.Errorf("%w: refused", storage.ErrUnavailable)
+	}
 	return l.do(ctx, func() error { return l.Store.Delete(ctx, key) })
 }
 
@@ -202,6 +207,7 @@ func (l *line) Notify(ctx context.Context, topic, message string) error {
 }
 
 func (l *line) Watch(ctx context.Context, topic string, received func(string)) error {
+	l.missed.Store(new(func() { received("") }))
 	return l.Store.Watch(ctx, topic, func(message string) {
 		if l.dead.Load() || l.cut.Load() || l.thawed.Load() != nil {
 			return

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -94,6 +95,7 @@ func (r *reading) open(ctx context.Context, a *mcp.Answer, request []byte) (q qu
 	case a.Method == mcp.MethodPing:
 		answer = mcp.Response(id, []byte("{}"))
 	case lacks != nil:
+		r.c.f.b.metrics.asked(wasUndeclared, 1)
 		r.c.lack(lacks)
 		answer = mcp.ErrorResponse(id, r.c.client.Declares.Refusal(request).Object())
 	case !asks(r.c.Method):
@@ -113,9 +115,7 @@ func (c *call) lack(capabilities map[string]any) {
 	if c.lacks == nil {
 		c.lacks = map[string]any{}
 	}
-	for name, value := range capabilities {
-		c.lacks[name] = value
-	}
+	maps.Copy(c.lacks, capabilities)
 }
 
 // pause ends the request with what the client is asked. The call goes on at the upstream, which
@@ -136,6 +136,7 @@ func (r *reading) pause(ctx context.Context, round []question, event string) (st
 	if err != nil {
 		return step{}, err
 	}
+	r.c.f.b.metrics.asked(wasAsked, len(round))
 	s := r.end(wire.StatusOK, body)
 	r.asks = true
 	r.c.f.holds.ask(r, &st)

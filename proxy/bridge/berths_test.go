@@ -179,17 +179,23 @@ func (o *own) Send(ctx context.Context, request *exchange.Request, wait time.Dur
 	return o.Sender.Send(ctx, &there, wait)
 }
 
+// process has a berth run the server itself.
+func (r *rig) process(b *Bridge) *own {
+	to := &own{Sender: r.client, callers: map[string]bool{}}
+	b.o.Endpoint.Client = to
+	b.o.Endpoint.Router.Pool.Replace([]*routing.Upstream{{Name: "a", URL: &url.URL{Scheme: resident.SchemeStdio, Path: "/a"}, Era: routing.SpokenLegacy}})
+	return to
+}
+
 // A server that berth runs itself has its sessions in one process: that one goes on with the call,
-// whatever its events are called. A process is a caller's who declares one thing.
+// whatever its events are called. A process is a caller's who declares one thing, and of one call
+// that may be asked.
 func TestTheSessionsOfAProcessStayThere(t *testing.T) {
 	u := tool(kind{}, func(k *running) { k.ends(k.ask()) })
 	bridged(t, u, nil, func(r *rig) {
 		f, a, b, _ := r.join(time.Minute)
-		to := &own{Sender: r.client, callers: map[string]bool{}}
-		for _, by := range []*Bridge{a, b} {
-			by.o.Endpoint.Client = to
-			by.o.Endpoint.Router.Pool.Replace([]*routing.Upstream{{Name: "a", URL: &url.URL{Scheme: resident.SchemeStdio, Path: "/a"}, Era: routing.SpokenLegacy}})
-		}
+		to := r.process(a)
+		r.process(b)
 		for range 2 {
 			g := r.do(asking{name: "asks", by: a, caller: "me"})
 			if g = r.do(asking{name: "asks", by: b, caller: "me", params: g.answers(accepted)}); len(g.Result.Got) != 1 {
@@ -199,10 +205,54 @@ func TestTheSessionsOfAProcessStayThere(t *testing.T) {
 		if f.passed != 2 || r.ran() != 2 || len(to.callers) != 1 {
 			t.Errorf("%d passed on, %d runs, in the names of %v", f.passed, r.ran(), to.callers)
 		}
-		r.do(asking{name: "asks", by: a, caller: "me", declares: declaresNone})
-		r.do(asking{name: "asks", by: a, caller: "you"})
-		if len(to.callers) != 3 {
-			t.Errorf("in the names of %v", to.callers)
+		for i, other := range []asking{
+			{name: "asks", by: a, caller: "me", declares: declaresNone},
+			{name: "asks", by: a, caller: "me"},
+			{name: "asks", by: a, caller: "me"},
+			{name: "asks", by: a, caller: "you"},
+		} {
+			r.do(other)
+			if want := []int{2, 2, 3, 4}[i]; len(to.callers) != want {
+				t.Errorf("after %+v in the names of %v", other, to.callers)
+			}
+		}
+	})
+}
+
+// Where all places of a caller's are taken, the call whose client has let its question wait longest
+// is given up for the next one: not one that goes on, nor one that has ended.
+func TestAPlaceIsMadeForTheNextCall(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		answer := k.ask()
+		if strings.Contains(k.body, `"slow":true`) {
+			time.Sleep(5 * time.Minute)
+		}
+		k.ends(answer)
+	})
+	bridged(t, u, nil, func(r *rig) {
+		r.process(r.b)
+		ended, goesOn := r.do(asking{name: "asks"}), r.do(asking{name: "asks", params: `"slow":true,`})
+		r.do(asking{name: "asks", params: ended.answers(accepted)})
+		done := make(chan got)
+		go func() { done <- r.do(asking{name: "asks", params: `"slow":true,` + goesOn.answers(accepted)}) }()
+		var waiting []got
+		for range places - 1 {
+			waiting = append(waiting, r.do(asking{name: "asks"}))
+		}
+		time.Sleep(unanswered + time.Second)
+		began := time.Now()
+		next := r.do(asking{name: "asks"})
+		if took := time.Since(began); next.Result.Type != "input_required" || took > time.Second {
+			t.Errorf("got %s after %v", next.text, took)
+		}
+		if g := r.do(asking{name: "asks", params: waiting[0].answers(accepted)}); g.Error == nil {
+			t.Errorf("the oldest got %s", g.text)
+		}
+		if g := r.do(asking{name: "asks", params: waiting[1].answers(accepted)}); len(g.Result.Got) != 1 {
+			t.Errorf("the second got %s", g.text)
+		}
+		if g := <-done; len(g.Result.Got) != 1 {
+			t.Errorf("the one that goes on got %s", g.text)
 		}
 	})
 }

@@ -132,13 +132,9 @@ func (l *loan) deafen(lost bool) {
 // hearOnce reads a GET stream to its end. It reports whether there may be another one.
 func (l *loan) hearOnce(ctx context.Context, e *ear, ready func()) (again bool) {
 	l.f.mu.Lock()
-	in, last := ownPost(e.out, nil), e.last
+	as, last := e.out, e.last
 	l.f.mu.Unlock()
-	in.Method = wire.MethodGet
-	in.Header.Del("Content-Type")
-	in.Header.Set("Accept", "text/event-stream")
-	in.Header.Set(mcp.HeaderVersion, l.version)
-	in.Header.Set(mcp.HeaderSession, l.id)
+	in := l.request(as, wire.MethodGet, nil)
 	if last != "" {
 		in.Header.Set(mcp.HeaderLastEvent, last)
 	}
@@ -192,7 +188,7 @@ func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte)
 		if l.shelf == nil {
 			return
 		}
-		for li := range l.shelf.listeners {
+		for li := range l.f.listeners[l.shelf.whose] {
 			li.tell(message)
 		}
 	}

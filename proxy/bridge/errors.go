@@ -22,12 +22,18 @@ var (
 // What a bridged call fails with.
 var (
 	errTooManySessions = fault.Unavailable(mcp.ReasonOverloaded, "too many sessions are open at the server")
-	errSessionLost     = fault.Broken(mcp.ReasonSessionLost, "the server has lost the session in which it had asked")
-	errHolderLost      = fault.Broken(mcp.ReasonHolderLost, "the berth that held the call between its rounds is gone")
+	errSessionLost     = lost(mcp.ReasonSessionLost, "the server has lost the session in which it had asked")
+	errHolderLost      = lost(mcp.ReasonHolderLost, "the berth that held the call between its rounds is gone")
 	errAnswerTooLarge  = fault.AnswerTooLarge
 	errUnusable        = fault.BadUpstream
 	errReset           = fault.StreamReset
 )
+
+// lost is how a call has ended that had asked: no berth will know more, so it is no failure of HTTP,
+// which clients take for a reason to try again.
+func lost(reason, message string) *mcp.Error {
+	return &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeInternal, Message: message, Reason: reason, Outcome: mcp.Unknown}
+}
 
 // What a server's request is refused with.
 var (

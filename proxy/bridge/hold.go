@@ -41,6 +41,7 @@ type hold struct {
 
 	mu    sync.Mutex // guards the fields below
 	asks  []question // that wait for the client
+	waits bool       // for its client
 	until time.Time  // when the call is given up
 	timer *time.Timer
 }
@@ -99,7 +100,7 @@ func (h *hold) wait(d time.Duration, asks []question) {
 	defer h.mu.Unlock()
 	h.asks, h.until = asks, time.Now().Add(d)
 	h.stop()
-	h.timer = time.AfterFunc(d, h.expire)
+	h.waits, h.timer = true, time.AfterFunc(d, h.expire)
 }
 
 // leaveWaiting ends a turn in which nothing was done: the call waits for its client as before.
@@ -110,11 +111,12 @@ func (h *hold) leaveWaiting() {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.timer = time.AfterFunc(time.Until(h.until), h.expire)
+	h.waits, h.timer = true, time.AfterFunc(time.Until(h.until), h.expire)
 }
 
-// stop stops the timer. The caller holds h.mu.
+// stop undoes wait. The caller holds h.mu.
 func (h *hold) stop() {
+	h.waits = false
 	if h.timer != nil {
 		h.timer.Stop()
 	}
@@ -198,6 +200,13 @@ func (h *hold) finish() {
 	time.AfterFunc(replay, func() { h.among.forget(h) })
 }
 
+// size is how many calls there are.
+func (hs *holds) size() int {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	return len(hs.calls)
+}
+
 func (hs *holds) forget(h *hold) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
@@ -214,6 +223,32 @@ func (h *hold) leave(r *reading) {
 		h.l.stopListening()
 	}
 	h.wait(comeBack, nil)
+}
+
+// unanswered is how long a client must have let a question wait for its call to be given up in
+// favour of another that finds no place.
+const unanswered = 30 * time.Second
+
+// giveUpOldest gives up the call on a shelf whose client was asked first of those that have not
+// answered, if that was a while ago.
+func (hs *holds) giveUpOldest(key string) {
+	hs.mu.Lock()
+	var oldest *hold
+	var since time.Time
+	for _, h := range hs.calls {
+		if h.l.shelf == nil || h.l.shelf.key != key {
+			continue
+		}
+		h.mu.Lock()
+		if h.waits && len(h.asks) > 0 && (oldest == nil || h.until.Before(since)) {
+			oldest, since = h, h.until
+		}
+		h.mu.Unlock()
+	}
+	hs.mu.Unlock()
+	if oldest != nil && time.Until(since) < hs.life-unanswered {
+		oldest.expire()
+	}
 }
 
 // expire gives the call up, unless somebody has it, here or at another berth.
@@ -236,6 +271,7 @@ func (h *hold) expire() {
 	asks := h.asks
 	h.mu.Unlock()
 	f := h.l.f
+	f.b.metrics.asked(wasAbandoned, len(asks))
 	for _, q := range asks {
 		_ = f.tell(ctx, h.out, h.l, cancelled(q))
 	}

@@ -121,7 +121,6 @@ func TestASubscriptionHearsAllSessionsOfItsCaller(t *testing.T) {
 			h = r.hear(`{"toolsListChanged":true}`, asking{})
 			h.next()
 		}
-		time.Sleep(2 * r.b.o.Idle) // what is listened to is in use
 		r.do(asking{name: "asks", caller: "other"})
 		open := r.open()
 		for _, name := range open {
@@ -133,12 +132,33 @@ func TestASubscriptionHearsAllSessionsOfItsCaller(t *testing.T) {
 		if len(open) != 3 {
 			t.Errorf("sessions %v are open", open)
 		}
+		time.Sleep(2 * r.b.o.Idle) // but for its own they are ended, as any that nobody uses
+		r.say(toolsChanged)
+		if n := len(r.open()); n != 1 || h.next() == "" || h.next() != "" {
+			t.Errorf("%d sessions are open", n)
+		}
 		h.stop()
-		synctest.Wait()
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if r.sessions[before].own.read {
-			t.Errorf("session %s, which nobody uses, is still listened to", before)
+	})
+}
+
+// A session that nobody uses is listened to for as long as somebody subscribes.
+func TestNobodyListensForNobody(t *testing.T) {
+	bridged(t, tool(kind{}, where), nil, func(r *rig) {
+		before := r.do(asking{name: "asks", declares: declaresForm}).in()
+		reads := func() bool {
+			time.Sleep(time.Second)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return r.sessions[before].own.read
+		}
+		h := r.hear(`{"toolsListChanged":true}`, asking{})
+		h.next()
+		if !reads() {
+			t.Error("a subscription does not hear what was opened before")
+		}
+		h.stop()
+		if reads() {
+			t.Error("a session that nobody uses is still listened to")
 		}
 	})
 }

@@ -19,6 +19,7 @@ type loan struct {
 	version string
 	result  []byte            // of initialize
 	opened  *exchange.Request // in whose name it is
+	place   int               // of its server's processes; see places
 
 	level int // the log level that was set, as mcp.Severity counts; -1: none. Of who uses it alone, or setting
 
@@ -49,6 +50,7 @@ func (l *loan) giveBack(lost bool) {
 			l.cover() // nobody else will
 		}
 	}
+	l.shelf.tell()
 	end := !l.gone && (lost || l.users == 0 && f.b.o.Isolation == PerCall)
 	if end {
 		l.remove()
@@ -87,7 +89,7 @@ func (l *loan) remove() {
 	l.f.open--
 	l.cover()
 	if s := l.shelf; s != nil {
-		for li := range s.listeners {
+		for li := range l.f.listeners[s.whose] {
 			if li.l == l {
 				li.lose() // what it has subscribed to is lost
 			}

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"maps"
 
 	"berth/internal/mcp"
 )
@@ -61,9 +62,7 @@ func (f *face) noteTools(result []byte) {
 		return
 	}
 	tools := make(map[string][]mcp.Mirror, len(f.tools))
-	for name, mirrors := range f.tools {
-		tools[name] = mirrors
-	}
+	maps.Copy(tools, f.tools)
 	mcp.AddMirrors(tools, result)
 	f.tools = tools
 }

@@ -48,15 +48,8 @@ func (fl *flow) resume(ctx context.Context, event string) (*wire.Response, error
 var errStands = errors.New("bridge: the stream is being read")
 
 func (fl *flow) tryResume(ctx context.Context, event string) (*wire.Response, error) {
-	out := ownPost(fl.out, nil)
-	out.Method = wire.MethodGet
-	out.Header.Del("Content-Type")
-	out.Header.Set("Accept", "text/event-stream")
+	out := fl.l.request(fl.out, wire.MethodGet, nil)
 	out.Header.Set(mcp.HeaderLastEvent, event)
-	out.Header.Set(mcp.HeaderVersion, fl.l.version)
-	if fl.l.id != "" {
-		out.Header.Set(mcp.HeaderSession, fl.l.id)
-	}
 	response, err := outbound.To(fl.f.b.o.Endpoint).Send(ctx, fl.f.u, out, outbound.Terms{Watched: true})
 	if err != nil {
 		return nil, err

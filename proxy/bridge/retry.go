@@ -75,6 +75,7 @@ func (c *call) answer(ctx context.Context, l *loan, st *state) (open []question,
 			return nil, err
 		}
 	}
+	c.f.b.metrics.asked(wasSettled, len(st.Asks)-len(open))
 	return open, nil
 }
 

@@ -17,74 +17,36 @@ import (
 
 // shelf holds the sessions that one key names, at one upstream. stock.mu guards its fields.
 type shelf struct {
-	of        *stock
-	key       string
-	loans     []*loan // the one opened last is the last
-	listeners map[*listener]bool
-}
+	of    *stock
+	key   string
+	whose string  // the caller; "": everybody's
+	loans []*loan // the one used last is the last
 
-// lend returns a session for a call, alone where that may be asked something.
-func (c *call) lend(ctx context.Context, alone bool) (*loan, error) {
-	f, key := c.f, c.key()
-	f.mu.Lock()
-	s := f.shelfOf(key)
-	if l := s.fit(alone); l != nil && f.b.o.Isolation != PerCall {
-		l.users++
-		l.alone = alone
-		f.mu.Unlock()
-		return l, nil
-	}
-	if f.open >= f.b.o.Sessions {
-		s.settle()
-		f.mu.Unlock()
-		return nil, errTooManySessions
-	}
-	f.open++
-	f.mu.Unlock()
-	l, err := c.openSession(ctx)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	s = f.shelfOf(key) // the one from before may have been forgotten meanwhile
-	if err != nil {
-		f.open--
-		s.settle()
-		return nil, err
-	}
-	l.shelf, l.users, l.alone = s, 1, alone
-	s.loans = append(s.loans, l)
-	return l, nil
+	opening bool          // a session that any number of calls may share
+	changed chan struct{} // holds one: a session was opened, or given back
 }
 
 // shelfOf returns the shelf of a key. The caller holds k.mu.
-func (k *stock) shelfOf(key string) *shelf {
+func (k *stock) shelfOf(key, whose string) *shelf {
 	s := k.shelves[key]
 	if s == nil {
-		s = &shelf{of: k, key: key, listeners: map[*listener]bool{}}
+		s = &shelf{of: k, key: key, whose: whose, changed: make(chan struct{}, 1)}
 		k.shelves[key] = s
 	}
 	return s
 }
 
-// fit returns the session that was opened last of those that may be lent; nil if there is none.
-func (s *shelf) fit(alone bool) *loan {
-	for _, l := range slices.Backward(s.loans) {
-		if l.users == 0 || !alone && !l.alone {
-			return l
-		}
-	}
-	return nil
-}
-
 // openSession opens a session in the name of who makes the call.
-func (c *call) openSession(ctx context.Context) (*loan, error) {
-	opened, err := c.f.opener(c.out).Open(ctx, c.f.u, session.Opening{
+func (c *call) openSession(ctx context.Context, s *shelf, place int) (*loan, error) {
+	as := c.placed(place)
+	opened, err := c.f.opener(as).Open(ctx, c.f.u, session.Opening{
 		Initialize: mcp.InitializeFor([]byte(outbound.OwnID), legacyVersion, c.client.AsksClient(), c.client.Info),
 		Accept:     func(*session.Session) error { return nil },
 	})
 	if err != nil {
 		return nil, c.f.notOpened(err)
 	}
-	return &loan{f: c.f, id: opened.ID, version: opened.Version, result: opened.Result, opened: ownPost(c.out, nil), level: -1}, nil
+	return &loan{f: c.f, shelf: s, id: opened.ID, version: opened.Version, result: opened.Result, opened: ownPost(as, nil), place: place, level: -1}, nil
 }
 
 // notOpened is what a call fails with whose session was not opened: nothing of it was sent.
@@ -114,7 +76,7 @@ func (f *face) notOpened(err error) error {
 
 // settle forgets a shelf that holds nothing. The caller holds stock.mu.
 func (s *shelf) settle() {
-	if len(s.loans) == 0 && len(s.listeners) == 0 {
+	if len(s.loans) == 0 {
 		delete(s.of.shelves, s.key)
 	}
 }
@@ -125,7 +87,7 @@ func (f *face) takeIdle(since time.Time) (idle []*loan) {
 	defer f.mu.Unlock()
 	for _, s := range f.shelves {
 		for _, l := range slices.Clone(s.loans) {
-			if l.users == 0 && l.idle.Before(since) && len(s.listeners) == 0 {
+			if l.users == 0 && l.idle.Before(since) {
 				l.remove()
 				idle = append(idle, l)
 			}

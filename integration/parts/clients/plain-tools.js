@@ -14,11 +14,22 @@ const operation = (duration) => ({
   want: `Duration: ${duration} seconds, Steps: 2`,
 });
 
+const confirmed = (i) => confirmDelete(i, `Deleted '${named(i)}'`);
+
 export const SERVERS = {
+  // parts/servers/legacy-fixture.js
+  legacy: {
+    job: (i) => ({ ...slowCompute(i, 0.5), progress: true }),
+    input: confirmed,
+    inputs: multiInput,
+    rounds: (i) => ({ tool: 'two_questions', args: { nonce: named(i) }, want: `${named(i)}: given then given`, asks: 2 }),
+    sample: (i) => ({ tool: 'test_sampling', args: { prompt: named(i) }, want: `LLM response: ${named(i)}`, asks: 1 }),
+    failing: failingJob,
+  },
   // parts/servers/interactive-server.js
   interactive: {
     job: (i) => ({ ...slowCompute(i, 1.5), progress: true }),
-    input: (i) => confirmDelete(i, `Deleted '${named(i)}'`),
+    input: confirmed,
     sample: (i) => ({ tool: 'write_haiku', args: { topic: named(i) }, want: `Write a haiku about ${named(i)}`, asks: 1 }),
     inputs: multiInput,
     failing: failingJob,
@@ -48,5 +59,19 @@ export const SERVERS = {
     sample: (i) => ({ tool: 'test_sampling', args: { prompt: named(i) }, want: named(i), asks: 1 }),
     failing: (i) => ({ tool: 'test_error_handling', args: { call: named(i) }, want: 'intentionally returns an error' }),
     cancelled: (i) => ({ tool: 'test_elicitation', args: { message: `unanswered ${named(i)}` } }),
+  },
+  // the published server-memory
+  memory: {
+    entity: (i) => ({
+      tool: 'create_entities',
+      args: { entities: [{ name: named(i), entityType: 'call', observations: ['made'] }] },
+      want: named(i),
+    }),
+    search: (i) => ({ tool: 'search_nodes', args: { query: `none-${i}` }, want: '"entities": []' }),
+  },
+  // the published server-filesystem, in a directory that has a file greeting.txt
+  filesystem: {
+    list: () => ({ tool: 'list_allowed_directories', args: {}, want: 'Allowed directories' }),
+    failing: (i) => ({ tool: 'read_text_file', args: { path: `/nowhere/${named(i)}` }, want: 'Access denied' }),
   },
 };

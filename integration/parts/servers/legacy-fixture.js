@@ -4,11 +4,13 @@
 // none of them knows tasks.
 //
 //   node legacy-fixture.js --transport http|sse|stdio --port 7101 --name a
-//     [--event-log] [--json] [--questions call|session] [--changes all|session] [--page N] [--counts FILE]
+//     [--event-log] [--json] [--questions call|session] [--changes all|session] [--page N] [--greets]
+//     [--token TOKEN] [--counts FILE]
 //
 // --event-log gives the events of Streamable HTTP ids, from which it replays; --json answers
 // with JSON; --questions and --changes say on whose streams questions and changes of lists
-// go out; --page cuts lists into pages.
+// go out; --page cuts lists into pages; --greets asks each client for its roots at once;
+// --token wants that bearer token, over HTTP.
 //
 // GET /__stats and /counts tell what this instance has run, so that a test can see that no
 // tool ran twice; the file of --counts, or $COUNTS, gets the same, line by line. POST /forget ends all
@@ -30,6 +32,8 @@ const { values: flags } = parseArgs({
     questions: { type: 'string', default: 'call' },
     changes: { type: 'string', default: 'all' },
     page: { type: 'string', default: '0' },
+    greets: { type: 'boolean', default: false },
+    token: { type: 'string' },
     counts: { type: 'string', default: process.env.COUNTS },
   },
 });
@@ -41,6 +45,7 @@ const hub = new Hub(flags.changes);
 if (flags.transport === 'stdio') {
   // Tools that wait for an answer would keep the process for as long.
   process.stdin.on('end', () => process.exit(0));
+  process.on('SIGTERM', () => process.exit(0));
   await newServer(flags, runs, hub).connect(new StdioServerTransport());
 } else {
   serveHttp(flags, runs, hub);

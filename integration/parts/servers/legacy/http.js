@@ -20,6 +20,11 @@ function refuse(res, { status, error }) {
   res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', error, id: null }));
 }
 
+function challenge(res) {
+  res.setHeader('www-authenticate', 'Bearer realm="legacy-fixture"');
+  res.writeHead(401, { 'content-type': 'text/plain' }).end('who are you?');
+}
+
 // A server on loopback serves who calls it by a name of loopback.
 function isLocal({ headers }) {
   const names = [headers.host, headers.origin && new URL(headers.origin).host].filter(Boolean);
@@ -120,6 +125,7 @@ export function serveHttp(flags, runs, hub) {
     if (req.url === '/forget') return forget().then(() => res.writeHead(204).end());
     note(req);
     if (!isLocal(req)) return refuse(res, refusals.foreign);
+    if (flags.token && req.headers.authorization !== `Bearer ${flags.token}`) return challenge(res);
     return serve(req, res).catch((error) => {
       console.error(error);
       res.destroy();

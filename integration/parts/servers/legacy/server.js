@@ -65,6 +65,7 @@ export function newServer(flags, runs, hub) {
     const tool = TOOLS[params.name];
     if (!tool) throw new McpError(ErrorCode.InvalidParams, `unknown tool ${params.name}`);
     const call = callOf(params.arguments, extra);
+    call.note = (what) => runs.note(what, params.name, call.args.nonce ?? params.name);
     return runs.run(params.name, call.args, extra.signal, () => resultOf(tool, call));
   }
 
@@ -96,6 +97,9 @@ export function newServer(flags, runs, hub) {
     hub.unwatch(server, params.uri);
     return {};
   });
+  if (flags.greets) {
+    server.oninitialized = () => server.listRoots().catch((error) => console.error(`no roots: ${error.message}`));
+  }
   hub.add(server);
   server.onclose = () => hub.remove(server);
   return server;

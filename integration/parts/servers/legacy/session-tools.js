@@ -1,5 +1,6 @@
 // Tools by which a test sees what a session is to a server, and what befalls a
 // call that asks.
+import { setTimeout as pause } from 'node:timers/promises';
 import { elicit } from './ask.js';
 import { says } from './samples.js';
 
@@ -18,6 +19,14 @@ async function oneQuestion(call) {
   const { nonce } = call.args;
   const { action, content } = await elicit(call, `${nonce}: well?`, { answer: string });
   return says(`${nonce}: ${content?.answer ?? action}`);
+}
+
+// It has its answer, and works with it until its call is withdrawn.
+async function slowAnswer(call) {
+  await elicit(call, 'Well?', { answer: string });
+  call.note('answered');
+  await pause(600_000, undefined, { signal: call.extra.signal });
+  return says('done at last');
 }
 
 // Whom it asks, it tells meanwhile how far it is, and what it does.
@@ -65,6 +74,7 @@ const change = (what) => async (call) => {
 export const SESSION_TOOLS = {
   two_questions: { inputSchema: takes({ nonce: string, patience: { type: 'number' } }), run: twoQuestions },
   one_question: { inputSchema: takes({ nonce: string, patience: { type: 'number' } }), run: oneQuestion },
+  slow_answer: { inputSchema: takes({ nonce: string }), run: slowAnswer },
   talkative: { run: talkative },
   session: { run: session },
   remember: { inputSchema: takes({ value: string }), run: remember },
