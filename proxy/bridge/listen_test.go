@@ -121,15 +121,16 @@ func TestASubscriptionHearsAllSessionsOfItsCaller(t *testing.T) {
 			h = r.hear(`{"toolsListChanged":true}`, asking{})
 			h.next()
 		}
-		r.do(asking{name: "asks", caller: "other"})
+		r.do(asking{method: "tools/list", declares: declaresNone}) // a third one of the caller's
+		others := r.do(asking{name: "asks", caller: "other"}).in()
 		open := r.open()
 		for _, name := range open {
 			r.say(toolsChanged, name)
-			if heard := h.next() != ""; heard != (name == before || name == later) {
+			if heard := h.next() != ""; heard == (name == others) {
 				t.Errorf("heard of a change in session %s: %v", name, heard)
 			}
 		}
-		if len(open) != 3 {
+		if len(open) != 4 {
 			t.Errorf("sessions %v are open", open)
 		}
 		time.Sleep(2 * r.b.o.Idle) // but for its own they are ended, as any that nobody uses
@@ -144,7 +145,8 @@ func TestASubscriptionHearsAllSessionsOfItsCaller(t *testing.T) {
 // A session that nobody uses is listened to for as long as somebody subscribes.
 func TestNobodyListensForNobody(t *testing.T) {
 	bridged(t, tool(kind{}, where), nil, func(r *rig) {
-		before := r.do(asking{name: "asks", declares: declaresForm}).in()
+		r.do(asking{method: "tools/list", declares: declaresForm})
+		before := r.sent("tools/list")[0].session
 		reads := func() bool {
 			time.Sleep(time.Second)
 			r.mu.Lock()
