@@ -52,7 +52,7 @@ func (hs *holds) ask(r *reading, st *state) {
 }
 
 func (hs *holds) newHold(id string, out *exchange.Request, l *loan) *hold {
-	return &hold{among: hs, id: id, out: out, l: l, turn: make(chan struct{}, 1), ended: map[string]*answer{}}
+	return &hold{among: hs, id: id, out: ownPost(out, nil), l: l, turn: make(chan struct{}, 1), ended: map[string]*answer{}}
 }
 
 // take takes on the call that a state is of. What another berth has asked is held here from now
@@ -62,7 +62,7 @@ func (hs *holds) take(ctx context.Context, c *call, st *state) (*hold, error) {
 		if st.Event == "" {
 			return nil
 		}
-		l := &loan{f: c.f, id: st.Session, version: st.Version, opened: c.out, level: -1, users: 1, alone: true, gone: true, adopted: st.By != hs.name}
+		l := &loan{f: c.f, id: st.Session, version: st.Version, opened: ownPost(c.out, nil), level: -1, users: 1, alone: true, gone: true, adopted: st.By != hs.name}
 		return hs.newHold(string(st.Request), c.out, l)
 	})
 	if h == nil {
