@@ -132,9 +132,7 @@ func (r *reading) pause(ctx context.Context, round []question, told [][]byte, ev
 		Asks: round, Seen: r.seen, Call: r.c.question(), Nonce: randomName(), By: r.c.f.b.name,
 	}
 	if event != "" {
-		r.c.f.mu.Lock()
-		st.Heard = r.l.cover() // whoever goes on hears the session's own stream as well
-		r.c.f.mu.Unlock()
+		st.Heard = r.l.stopListening() // whoever goes on hears the session's own stream as well
 	}
 	body, err := r.c.asking(ctx, &st)
 	if err != nil {

@@ -65,7 +65,7 @@ const maxInbox = 64
 
 // hear has the call hear what came on its session's own stream. It reports whether it may.
 func (fl *flow) hear(it item) bool {
-	if fl.ctx.Err() != nil {
+	if fl.ctx.Err() != nil || it.answer.ID == nil && len(fl.inbox) >= maxInbox/2 { // the rest is for questions
 		return false
 	}
 	it.event, _ = fl.event.Load().(string)
