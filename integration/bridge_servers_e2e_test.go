@@ -47,7 +47,7 @@ func everythingSSESite(t testing.TB) *legacySite {
 		command.Args[len(command.Args)-1] = "sse"
 		return command
 	})
-	return &legacySite{fleet: f, pool: overSSE.pool(f), new: true}
+	return &legacySite{fleet: f, pool: overSSE.pool(f)}
 }
 
 func published(t testing.TB, name string) string {
@@ -58,20 +58,20 @@ func published(t testing.TB, name string) string {
 }
 
 func everythingStdioSite(t testing.TB) *legacySite {
-	return &legacySite{pool: "[[pools]]\n" + stdioProcesses(t, 3, node(t), published(t, "server-everything"), "stdio"), new: true}
+	return &legacySite{pool: "[[pools]]\n" + stdioProcesses(t, 3, node(t), published(t, "server-everything"), "stdio")}
 }
 
 // Processes that share a file would overwrite each other's: there is one of each principal.
 func memorySite(t testing.TB) *legacySite {
 	kept := "MEMORY_FILE_PATH=" + filepath.Join(t.TempDir(), "memory.jsonl")
-	return &legacySite{pool: "[[pools]]\n" + stdioProcesses(t, 1, "env", kept, node(t), published(t, "server-memory")), new: true}
+	return &legacySite{pool: "[[pools]]\n" + stdioProcesses(t, 1, "env", kept, node(t), published(t, "server-memory"))}
 }
 
 func filesystemSite(t testing.TB) *legacySite { return filesystemSiteOf(t, greetingDirectory(t)) }
 
 func filesystemSiteOf(t testing.TB, directory string) *legacySite {
 	t.Helper()
-	return &legacySite{pool: "[[pools]]\n" + stdioProcesses(t, 3, node(t), published(t, "server-filesystem"), directory), new: true}
+	return &legacySite{pool: "[[pools]]\n" + stdioProcesses(t, 3, node(t), published(t, "server-filesystem"), directory)}
 }
 
 // bridgeFronts are where a client goes: one berth, or two on one Redis, in turn.

@@ -27,12 +27,15 @@ const together = 25 * time.Millisecond
 
 // asked opens a round with what the upstream asks, or answers in the client's place what needs no
 // client, or what that has not declared to answer.
-func (r *reading) asked(ctx context.Context, a *mcp.Answer, it item) (step, error) {
-	first, ok := r.open(ctx, a, it.message)
+func (r *reading) asked(ctx context.Context, it item) (step, error) {
+	first, ok := r.open(ctx, &it.answer, it.message)
 	if !ok {
 		return step{}, nil
 	}
 	round, event := []question{first}, it.event
+	if r.h != nil {
+		ctx = context.WithoutCancel(ctx) // who comes back to this round is asked what was read here
+	}
 	timer := time.NewTimer(together)
 	defer timer.Stop()
 	for {
@@ -48,14 +51,13 @@ func (r *reading) asked(ctx context.Context, a *mcp.Answer, it item) (step, erro
 		if it.message == nil {
 			return r.take(ctx, item{err: it.err})
 		}
-		a, err := mcp.PeekAnswer(it.message, false)
-		switch {
-		case err != nil || a.Method == "":
+		switch a := &it.answer; {
+		case a.Method == "":
 			if s, err := r.take(ctx, it); err != nil || s.body != nil {
 				return s, err // it ended without an answer to what it asked
 			}
 		case a.ID != nil:
-			if next, ok := r.open(ctx, &a, it.message); ok {
+			if next, ok := r.open(ctx, a, it.message); ok {
 				round = append(round, next)
 			}
 		case a.Method == mcp.MethodCancelled:
@@ -93,6 +95,7 @@ func (r *reading) open(ctx context.Context, a *mcp.Answer, request []byte) (q qu
 	case a.Method == mcp.MethodPing:
 		answer = mcp.Response(id, []byte("{}"))
 	case lacks != nil:
+		r.c.f.b.metrics.asked(wasUndeclared, 1)
 		r.c.lack(lacks)
 		answer = mcp.ErrorResponse(id, r.c.client.Declares.Refusal(request).Object())
 	case !asks(r.c.Method):
@@ -135,6 +138,7 @@ func (r *reading) pause(ctx context.Context, round []question, event string) (st
 	if err != nil {
 		return step{}, err
 	}
+	r.c.f.b.metrics.asked(wasAsked, len(round))
 	s := r.end(wire.StatusOK, body)
 	r.asks = true
 	r.c.f.holds.ask(r, &st)

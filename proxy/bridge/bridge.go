@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/relay"
 	"berth/internal/seal"
-	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/proxy/inbound"
 	"berth/routing"
+
+	"go.opentelemetry.io/otel/metric"
 )
 
 // Isolation says who may come to share a session.
@@ -25,15 +27,16 @@ const (
 
 // Options are what a Bridge is made of. A duration of 0 is its default.
 type Options struct {
-	Endpoint  *inbound.Endpoint // whose pool's upstreams are shown; required
-	Keys      *seal.Keyring     // seals what clients carry; required
-	Store     *storage.Store    // tells berths which of them has a call; nil: there is one berth
-	Relay     Relay             // reaches the other berths; nil: there are none
-	Isolation Isolation         // "": PerPrincipal
-	Sessions  int               // at most, at each upstream; 0: 1,000
-	Idle      time.Duration     // after which a session that nobody uses is ended; 5 min
-	Question  time.Duration     // how long a client has to answer; 10 min
-	Logger    *slog.Logger      // nil: discarded
+	Endpoint  *inbound.Endpoint    // whose pool's upstreams are shown; required
+	Keys      *seal.Keyring        // seals what clients carry; required
+	Store     relay.Store          // tells berths which of them has a call; nil: there is one berth
+	Relay     Relay                // reaches the other berths; nil: there are none
+	Isolation Isolation            // "": PerPrincipal
+	Sessions  int                  // at most, at each upstream; 0: 1,000
+	Idle      time.Duration        // after which a session that nobody uses is ended; 5 min
+	Question  time.Duration        // how long a client has to answer; 10 min
+	Logger    *slog.Logger         // nil: discarded
+	Meter     metric.MeterProvider // nil: nothing is measured
 }
 
 // Relay passes requests on to other berths. A *relay.Mailbox is one.
@@ -44,8 +47,9 @@ type Relay interface {
 
 // Bridge shows the upstreams of one pool. Its methods may be called concurrently.
 type Bridge struct {
-	o    Options
-	name string // of this berth, in what clients carry
+	o       Options
+	name    string // of this berth, in what clients carry
+	metrics metrics
 
 	mu    sync.Mutex // guards faces
 	faces map[string]*face
@@ -72,7 +76,9 @@ func New(o Options) *Bridge {
 	if o.Relay != nil {
 		name = o.Relay.Name()
 	}
-	return &Bridge{o: o, name: name, faces: map[string]*face{}}
+	b := &Bridge{o: o, name: name, faces: map[string]*face{}}
+	b.metrics = newMetrics(o.Meter, b)
+	return b
 }
 
 // To implements inbound.Bridge.

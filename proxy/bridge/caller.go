@@ -22,14 +22,16 @@ func callerOf(out *exchange.Request) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// key names the shelf of the sessions that a call may be made in.
-func (c *call) key() string {
-	declared := string(c.client.AsksClient())
+// whose names whose sessions a call may be made in; "": everybody's.
+func (c *call) whose() string {
 	if c.f.b.o.Isolation == ForAll {
-		return declared
+		return ""
 	}
-	return c.caller + declared
+	return c.caller
 }
+
+// key names the shelf of these sessions.
+func (c *call) key() string { return c.whose() + string(c.client.AsksClient()) }
 
 // namesBerth reports whether a header says where a request had reached a berth: the next round may
 // reach another one.

@@ -16,13 +16,11 @@ func (c *call) listen(ctx context.Context) (*wire.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	li := &listener{c: c, l: l, heard: make(chan []byte, maxUnread), lost: make(chan struct{})}
+	li := &listener{c: c, l: l, whose: c.whose(), heard: make(chan []byte, maxUnread), lost: make(chan struct{})}
 	li.agreed = li.agree(ctx)
 	li.left = appendEvent(nil, mcp.Acknowledgement(c.id, li.agreed))
 	c.f.mu.Lock()
-	li.shelf = c.f.shelfOf(c.key())
-	li.shelf.listeners[li] = true
-	others := slices.Clone(li.shelf.loans)
+	others := c.f.add(li)
 	c.f.mu.Unlock()
 	l.listen(ctx, c.out, "")
 	for _, other := range others {
