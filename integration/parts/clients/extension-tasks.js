@@ -1,14 +1,15 @@
 // Drives the Tasks extension (2026-07-28) with the published client package
 // and ext-tasks, against tasks-server.js, or the taskless server behind berth:
 // a job, a job that fails, a job that asks for input and a job that is
-// cancelled, in turn, all at once.
+// cancelled, in turn, all at once. With --tools everything it is what the published
+// server-everything has, behind berth, one after the other.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { createApplicationInputHandler, createTaskSessionFromClient } from '@modelcontextprotocol/ext-tasks/client';
+import { createApplicationInputHandler, createTaskSessionFromClient, taskViewFromExecutionEvent } from '@modelcontextprotocol/ext-tasks/client';
 import { flags, messagesIn, Report } from './report.js';
 
 const PROTOCOL_VERSION = '2026-07-28';
 
-const { url, calls } = flags();
+const { url, calls, tools } = flags();
 const report = new Report();
 const clientInfo = { name: 'extension-tasks', version: '1.0.0' };
 const clientCapabilities = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
@@ -96,12 +97,34 @@ const cancelled = async (i) =>
     return outcome.status === 'cancelled' ? undefined : `ended ${outcome.status}`;
   });
 
-const KINDS = [job, input, failing, cancelled];
+// The messages of a task's status are the progress of its call.
+const operation = async (i) =>
+  withSession(async (session) => {
+    const duration = 1.2 + i / 10_000;
+    const execution = await session.callTool('trigger-long-running-operation', { duration, steps: 3 });
+    const messages = new Set();
+    const { outcome } = await execution.settle({
+      onEvent: (event) => {
+        messages.add(taskViewFromExecutionEvent(event)?.statusMessage);
+      },
+    });
+    if (execution.kind !== 'task') return 'was no task';
+    const [{ text }] = outcome.result.content;
+    if (!text.includes(`Duration: ${duration} seconds, Steps: 3`)) return `answered with ${text}`;
+    return [...messages].some((message) => /\b[123]\b.*\b3\b/.test(message)) ? undefined : `told ${[...messages]}`;
+  });
 
-await Promise.all(
-  Array.from({ length: calls }, (_, i) => {
-    const kind = KINDS[i % KINDS.length];
-    return report.run(`${kind.name} ${i}`, () => kind(i));
-  }),
-);
+const asking = async () => {
+  const { content } = await settled('trigger-elicitation-request', {});
+  return content[0].text.includes('User provided') ? undefined : `answered with ${content[0].text}`;
+};
+
+const run = (kind, i) => report.run(`${kind.name} ${i}`, () => kind(i));
+
+if (tools === 'everything') {
+  for (let i = 0; i < calls; i++) await run([operation, asking][i % 2], i);
+} else {
+  const KINDS = [job, input, failing, cancelled];
+  await Promise.all(Array.from({ length: calls }, (_, i) => run(KINDS[i % KINDS.length], i)));
+}
 report.finish();
