@@ -16,7 +16,7 @@ func (c *call) listen(ctx context.Context) (*wire.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	li := &listener{c: c, l: l, whose: c.whose(), recent: map[string]news{}, heard: make(chan []byte, maxUnread), lost: make(chan struct{})}
+	li := &listener{c: c, l: l, whose: c.whose(), recent: map[string]*news{}, heard: make(chan []byte, maxUnread), lost: make(chan struct{})}
 	li.agreed = li.agree(ctx)
 	li.left = appendEvent(nil, mcp.Acknowledgement(c.id, li.agreed))
 	c.f.mu.Lock()

@@ -126,6 +126,7 @@ func TestASubscriptionHearsAllSessionsOfItsCaller(t *testing.T) {
 		open := r.open()
 		for _, name := range open {
 			r.say(toolsChanged, name)
+			time.Sleep(sameNews)
 			if heard := h.next() != ""; heard == (name == others) {
 				t.Errorf("heard of a change in session %s: %v", name, heard)
 			}

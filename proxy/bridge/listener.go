@@ -21,7 +21,7 @@ type listener struct {
 	agreed mcp.Filter
 	uris   []string
 	heard  chan []byte
-	recent map[string]news
+	recent map[string]*news
 	left   []byte // of events that were not read yet; of who reads
 
 	lost  chan struct{} // closed when it can hear no more
@@ -29,36 +29,45 @@ type listener struct {
 	over  sync.Once
 }
 
-// sameNews is how long what another session tells as well is no news: servers tell all sessions of a
-// change.
-const sameNews = time.Second
-
-// isNews reports whether a message of a session's is not what another has just told.
-func (li *listener) isNews(l *loan, message []byte) bool {
-	now := time.Now()
-	maps.DeleteFunc(li.recent, func(_ string, told news) bool { return now.Sub(told.at) > sameNews })
-	told, again := li.recent[string(message)]
-	if again && told.by != l {
-		return false
-	}
-	if len(li.recent) < maxUnread {
-		li.recent[string(message)] = news{l, now}
-	}
-	return true
-}
+// sameNews is how long what several sessions tell is told once, and once more in the end: servers tell
+// all sessions of a change.
+const sameNews = 250 * time.Millisecond
 
 // news is who told something, and when.
 type news struct {
-	by *loan
-	at time.Time
+	by   *loan
+	at   time.Time
+	owed bool // another has told it since
 }
 
 // tell has the client told what it asked for. The caller holds f.mu.
 func (li *listener) tell(l *loan, message []byte) {
 	s, err := mcp.PeekSubscribed(message, false)
-	if err != nil || !li.agreed.Grants(&s) || !li.isNews(l, message) {
+	if err != nil || !li.agreed.Grants(&s) {
 		return
 	}
+	now, key := time.Now(), string(message)
+	maps.DeleteFunc(li.recent, func(_ string, told *news) bool { return now.Sub(told.at) > sameNews })
+	switch told := li.recent[key]; {
+	case told == nil && len(li.recent) < maxUnread:
+		li.recent[key] = &news{by: l, at: now}
+	case told == nil || told.by == l:
+	case told.owed:
+		return
+	default:
+		told.owed = true
+		time.AfterFunc(sameNews-now.Sub(told.at), func() {
+			li.c.f.mu.Lock()
+			defer li.c.f.mu.Unlock()
+			li.put(message)
+		})
+		return
+	}
+	li.put(message)
+}
+
+// put has the client told. The caller holds f.mu.
+func (li *listener) put(message []byte) {
 	out := mcp.ForSubscription(message, li.c.id)
 	if out == nil {
 		return
