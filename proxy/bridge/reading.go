@@ -60,10 +60,14 @@ func (r *reading) next(ctx context.Context, impatient <-chan time.Time) (step, e
 
 // take does what an item means. The zero step is nothing to tell.
 func (r *reading) take(ctx context.Context, it item) (step, error) {
-	if it.message == nil {
-		return r.broken(it.err), nil
-	}
 	switch a := &it.answer; {
+	case it.message == nil && r.last != nil:
+		return *r.last, nil
+	case it.message == nil:
+		return r.broken(it.err), nil
+	case r.last != nil && a.ID != nil && a.Method != "": // no client is asked for a call that has its answer
+		_ = r.c.f.tell(ctx, r.c.out, r.l, mcp.ErrorResponse(a.ID, errNobodyAsked.Object()))
+		return step{}, nil
 	case a.Method != "" && a.ID != nil:
 		return r.asked(ctx, it)
 	case a.Method != "":
@@ -141,7 +145,7 @@ func (r *reading) abandon() {
 		go func() {
 			_ = r.c.f.tell(context.Background(), r.c.out, r.l, mcp.Cancelled(r.id, hangUp))
 			r.flow.leave()
-			r.l.giveBack(false)
+			r.l.giveBack(r.c.f.b.o.Isolation == ForAll && r.c.mayBeAsked()) // it may yet ask, and not the next caller
 		}()
 	})
 }
