@@ -27,7 +27,7 @@ const (
 type Options struct {
 	Endpoint  *inbound.Endpoint // whose pool's upstreams are shown; required
 	Keys      *seal.Keyring     // seals what clients carry; required
-	Store     *storage.Store    // tells berths which of them has a call; nil: there is one berth
+	Store     *storage.Store    // tells berths which of them has a call, and what tasks ask; nil: there is one berth
 	Relay     Relay             // reaches the other berths; nil: there are none
 	Isolation Isolation         // "": PerPrincipal
 	Sessions  int               // at most, at each upstream; 0: 1,000
@@ -46,6 +46,8 @@ type Relay interface {
 type Bridge struct {
 	o    Options
 	name string // of this berth, in what clients carry
+
+	questions *storage.Store // of tasks
 
 	mu    sync.Mutex // guards faces
 	faces map[string]*face
@@ -72,7 +74,11 @@ func New(o Options) *Bridge {
 	if o.Relay != nil {
 		name = o.Relay.Name()
 	}
-	return &Bridge{o: o, name: name, faces: map[string]*face{}}
+	b := &Bridge{o: o, name: name, faces: map[string]*face{}, questions: o.Store}
+	if o.Store == nil {
+		b.questions, _ = storage.Open("memory:", storage.Options{}) // it fails for URLs that are none
+	}
+	return b
 }
 
 // To implements inbound.Bridge.

@@ -24,7 +24,11 @@ func callerOf(out *exchange.Request) string {
 
 // key names the shelf of the sessions that a call may be made in.
 func (c *call) key() string {
-	declared := string(c.client.AsksClient())
+	return c.keyOf(string(c.client.AsksClient()))
+}
+
+// keyOf is key for a client that declares this.
+func (c *call) keyOf(declared string) string {
 	if c.f.b.o.Isolation == ForAll {
 		return declared
 	}

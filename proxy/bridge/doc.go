@@ -24,4 +24,6 @@
 //	hold.go                      questions of streams that cannot be resumed
 //	ear.go                       the GET stream of a session
 //	listen.go, listener.go       subscriptions/listen
+//	tasks.go, tasksmade.go       tasks of the server's own (2025-11-25), as the Tasks extension has them
+//	taskskept.go, tasksasked.go  the sessions that they live in; what they ask
 package bridge

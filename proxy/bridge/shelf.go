@@ -49,6 +49,9 @@ type loan struct {
 	asker   *flow // of the call that was begun last, and may be asked; nil: there is none
 
 	subscribed map[string]int // how many listen for a resource
+
+	listed bool                 // its tools were learned
+	tasks  map[string]time.Time // that were made in it and have not ended, and until when they live
 }
 
 // lend returns a session for a call, alone where that may be asked something.
@@ -112,6 +115,7 @@ func (c *call) openSession(ctx context.Context, s *shelf) (*loan, error) {
 	if err != nil {
 		return nil, c.f.notOpened(err)
 	}
+	c.f.noteTasks(opened.Result)
 	return &loan{f: c.f, shelf: s, id: opened.ID, version: opened.Version, result: opened.Result, opened: ownPost(c.out, nil), level: -1}, nil
 }
 
@@ -148,7 +152,7 @@ func (l *loan) giveBack(lost bool) {
 	if l.users == 0 {
 		l.alone, l.idle = false, time.Now()
 	}
-	end := !l.gone && (lost || l.users == 0 && f.b.o.Isolation == PerCall)
+	end := !l.gone && (lost || l.users == 0 && f.b.o.Isolation == PerCall && !l.hasTasks())
 	if end {
 		l.remove()
 	}
@@ -197,7 +201,7 @@ func (f *face) takeIdle(since time.Time) (idle []*loan) {
 	defer f.mu.Unlock()
 	for _, s := range f.shelves {
 		for _, l := range slices.Clone(s.loans) {
-			if l.users == 0 && l.idle.Before(since) && len(s.listeners) == 0 {
+			if l.users == 0 && l.idle.Before(since) && len(s.listeners) == 0 && !l.hasTasks() {
 				l.remove()
 				idle = append(idle, l)
 			}

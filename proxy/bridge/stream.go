@@ -38,7 +38,7 @@ func (c *call) follow(ctx context.Context, l *loan, s *sent) (*wire.Response, er
 	if err != nil || !a.Answers(s.id) || !a.IsError && !a.HasResult {
 		return nil, errUnusable
 	}
-	return whole(c.conclude(&a, message)), nil
+	return whole(c.conclude(ctx, &a, message)), nil
 }
 
 // failed is an HTTP error of the upstream's as its client gets it.
@@ -57,8 +57,10 @@ func (c *call) failed(response *wire.Response, message []byte) *wire.Response {
 }
 
 // conclude is the response that ends the call, as a modern server gives it.
-func (c *call) conclude(a *mcp.Answer, message []byte) (status int, body []byte) {
+func (c *call) conclude(ctx context.Context, a *mcp.Answer, message []byte) (status int, body []byte) {
 	switch {
+	case c.tasks != nil && a.CreatesTask():
+		return c.handOut(ctx, message)
 	case len(c.lacks) > 0 && (a.IsError || a.ToolFailed):
 		refusal := mcp.ErrLacks(c.lacks)
 		return refusal.Status, refusal.Body(c.id)
@@ -169,7 +171,7 @@ func (r *reading) take(ctx context.Context, it item) (step, error) {
 	case !a.IsError && !a.HasResult:
 		return r.broken(errUnusable), nil
 	}
-	return r.end(r.c.conclude(&a, it.message)), nil
+	return r.end(r.c.conclude(ctx, &a, it.message)), nil
 }
 
 // end is the step that the reading ends with.

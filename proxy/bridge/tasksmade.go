@@ -1,0 +1,114 @@
+package bridge
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/internal/seal"
+	"berth/internal/wire"
+	"berth/proxy/fault"
+	"berth/proxy/resident"
+)
+
+// asTask returns the body of a call as it is sent: as one that becomes a task where its tool takes
+// part in tasks and its client knows the extension.
+func (c *call) asTask(l *loan, body []byte) ([]byte, error) {
+	if c.Method != mcp.MethodCallTool || !mcp.HasCoreTasks(l.result) {
+		return body, nil
+	}
+	c.f.mu.Lock()
+	support := c.f.supports[c.Name]
+	c.f.mu.Unlock()
+	switch {
+	case support != mcp.TaskRequired && support != mcp.TaskOptional:
+		return body, nil
+	case c.DeclaresTasks:
+		c.tasks = l
+		return mcp.AsTask(body)
+	case support == mcp.TaskRequired:
+		return nil, mcp.ErrMissingTasks
+	}
+	return body, nil
+}
+
+// handOut is the response that hands out the task that the call has become.
+func (c *call) handOut(ctx context.Context, message []byte) (status int, body []byte) {
+	v, err := mcp.ReadCoreTask(mcp.HandedOut(mcp.ResultObject(message)))
+	if err != nil {
+		return errUnusable.Status, errUnusable.Body(c.id)
+	}
+	v.TTL = lifeOf(&v)
+	c.tasks.keepTask(v.ID, time.Now().Add(v.TTL))
+	if v.ID, err = c.idOf(ctx, v.ID, v.TTL); err != nil {
+		worded := fault.Word(err, false)
+		return worded.Status, worded.Body(c.id)
+	}
+	return wire.StatusOK, mcp.Response(c.id, v.Handle())
+}
+
+// unlimited is how long a task lives that its server sets no limit to: what leads to it expires,
+// and its session ends some time.
+const unlimited = 24 * time.Hour
+
+// lifeOf is how long a task lives from its creation.
+func lifeOf(v *mcp.TaskView) time.Duration {
+	if v.TTL == 0 {
+		return unlimited
+	}
+	return v.TTL
+}
+
+// taskPurpose is what the ids of tasks are sealed for.
+const taskPurpose = "bridged task"
+
+// aboutTasks is what the id of a task is good for: one caller, at one upstream.
+func (c *call) aboutTasks() []string { return []string{c.f.pool().Name(), c.f.u.Name, c.caller} }
+
+// idOf is a task's id as the client knows it. It leads back to the session, at any berth. Where it
+// would be longer than ids may be, the store has what it stands for.
+func (c *call) idOf(ctx context.Context, core string, life time.Duration) (string, error) {
+	var declared []byte
+	if resident.Is(c.f.u.URL) { // a session there is of those alone who declare this
+		declared = c.client.AsksClient()
+	}
+	text := appendPart(appendPart(nil, []byte(c.tasks.id)), declared)
+	return c.f.b.o.Keys.Seal(ctx, taskPurpose, c.aboutTasks(), append(text, core...), life)
+}
+
+func appendPart(to, part []byte) []byte {
+	return append(binary.AppendUvarint(to, uint64(len(part))), part...)
+}
+
+func cutPart(text []byte) (part, rest []byte, ok bool) {
+	size, n := binary.Uvarint(text)
+	if n <= 0 || size > uint64(len(text)-n) {
+		return nil, nil, false
+	}
+	return text[n : n+int(size)], text[n+int(size):], true
+}
+
+// openTask returns the task that a client knows under this id, with its session lent. It fails with
+// mcp.ErrUnknownTask if that is another's, or none of berth's.
+func (c *call) openTask(ctx context.Context, id string) (*task, error) {
+	text, err := c.f.b.o.Keys.Open(ctx, taskPurpose, c.aboutTasks(), id)
+	if errors.Is(err, seal.ErrInvalid) {
+		return nil, mcp.ErrUnknownTask
+	}
+	if err != nil {
+		return nil, err
+	}
+	session, rest, _ := cutPart(text)
+	declared, core, ok := cutPart(rest)
+	if !ok {
+		return nil, mcp.ErrUnknownTask
+	}
+	if len(declared) > 0 {
+		named := *c.out
+		named.Caller = c.keyOf(string(declared))
+		c.out = &named
+	}
+	return &task{c: c, l: c.lendAgain(string(session)), id: id, core: string(core)}, nil
+}
