@@ -4,6 +4,7 @@ package integration
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -202,5 +203,61 @@ func TestNativeTaskIsItsCallersAlone(t *testing.T) {
 			}
 		}
 		n.pollUntil(t, "working", "completed")
+	})
+}
+
+// update answers all that a task asks.
+func (n *nativeTask) update(t testing.TB, asked shownTask, answer map[string]any) {
+	t.Helper()
+	answers := map[string]any{}
+	for key := range asked.InputRequests {
+		answers[key] = answer
+	}
+	got := n.send(t, "tasks/update", map[string]any{"taskId": n.id, "inputResponses": answers})
+	if got.ResultType != "complete" || got.TaskID != "" {
+		t.Errorf("tasks/update: got %+v, want an acknowledgement", got)
+	}
+}
+
+// The server tells its question once, on the stream of one tasks/result. Each poll, and the answer,
+// may reach another berth.
+func TestNativeTaskAsksItsClient(t *testing.T) {
+	eachNative(t, func(t *testing.T, urls func() string) {
+		n := startResearch(t, urls, true)
+		asked := n.pollUntil(t, "input_required", "completed", "failed")
+		for range 4 {
+			again := n.about(t, "tasks/get")
+			if again.Status != "input_required" || len(again.InputRequests) != 1 || fmt.Sprint(again.InputRequests) != fmt.Sprint(asked.InputRequests) {
+				t.Fatalf("polled again: got %+v, want what was asked before: %+v", again, asked)
+			}
+		}
+		for key, q := range asked.InputRequests {
+			if q.Method != "elicitation/create" || !strings.Contains(q.Params.Message, "multiple interpretations") {
+				t.Errorf("%s: got %+v, want the server's question", key, q)
+			}
+		}
+		unknown := map[string]any{"taskId": n.id, "inputResponses": map[string]any{"ask-nothing": map[string]any{"action": "decline"}}}
+		if got := n.send(t, "tasks/update", unknown); got.ResultType != "complete" {
+			t.Errorf("an answer to nothing: got %+v, want an acknowledgement", got)
+		}
+		answer := map[string]any{"action": "accept", "content": map[string]any{"interpretation": "snake"}}
+		n.update(t, asked, answer)
+		n.update(t, asked, map[string]any{"action": "decline"}) // too late
+		got := n.pollUntil(t, "completed", "failed", "cancelled", "input_required")
+		if got.Status != "completed" || !strings.HasPrefix(got.said(), "# Research Report: python (snake)") {
+			t.Errorf("got %+v, want the report about what was answered", got)
+		}
+	})
+}
+
+// What a client has not declared to answer is refused in its place, and the task goes on.
+func TestNativeTaskDoesNotAskWhatItsClientCannotAnswer(t *testing.T) {
+	eachNative(t, func(t *testing.T, urls func() string) {
+		n := startResearch(t, urls, true)
+		n.client.capabilities = map[string]any{"extensions": n.client.capabilities["extensions"]}
+		got := n.pollUntil(t, "completed", "failed", "cancelled", "input_required")
+		if got.Status != "completed" || !strings.Contains(got.said(), "elicitation unavailable") {
+			t.Errorf("got %+v, want the report without an answer", got)
+		}
 	})
 }
