@@ -25,5 +25,6 @@
 //	ear.go                       the GET stream of a session
 //	listen.go, listener.go       subscriptions/listen
 //	tasks.go, tasksmade.go       tasks of the server's own (2025-11-25), as the Tasks extension has them
-//	taskskept.go, tasksasked.go  the sessions that they live in; what they ask
+//	taskskept.go, taskswatched.go  the sessions that they live in; subscriptions to them
+//	tasksasked.go, taskstold.go, tasksnoted.go  what they ask: shown, collected, noted for other berths
 package bridge

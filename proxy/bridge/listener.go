@@ -21,6 +21,9 @@ type listener struct {
 	heard  chan []byte
 	left   []byte // of events that were not read yet; of who reads
 
+	moves chan struct{} // of tasks: one may have changed
+	stop  context.CancelFunc
+
 	lost  chan struct{} // closed when it can hear no more
 	loses sync.Once
 	over  sync.Once
@@ -29,13 +32,22 @@ type listener struct {
 // tell has the client told what it asked for. The caller holds f.mu.
 func (li *listener) tell(message []byte) {
 	s, err := mcp.PeekSubscribed(message, false)
+	if err == nil && s.Method == mcp.MethodTaskStatus {
+		select {
+		case li.moves <- struct{}{}:
+		default:
+		}
+	}
 	if err != nil || !li.agreed.Grants(&s) {
 		return
 	}
-	out := mcp.ForSubscription(message, li.c.id)
-	if out == nil {
-		return
+	if out := mcp.ForSubscription(message, li.c.id); out != nil {
+		li.put(out)
 	}
+}
+
+// put has the client told this.
+func (li *listener) put(out []byte) {
 	select {
 	case li.heard <- out:
 	default:
@@ -48,6 +60,7 @@ func (li *listener) lose() { li.loses.Do(func() { close(li.lost) }) }
 // leave ends the subscription.
 func (li *listener) leave() {
 	li.over.Do(func() {
+		li.stop()
 		li.c.f.mu.Lock()
 		delete(li.shelf.listeners, li)
 		if len(li.shelf.listeners) == 0 {

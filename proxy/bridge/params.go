@@ -37,7 +37,7 @@ func (c *call) checkParams(ctx context.Context, l *loan) *mcp.Error {
 // tasks. A client's own list brings that up to date.
 func (c *call) learnTools(ctx context.Context, l *loan) map[string][]mcp.Mirror {
 	c.f.mu.Lock()
-	learned := c.f.known()
+	learned := c.f.facts()
 	c.f.mu.Unlock()
 	params := map[string]any{}
 	for range maxPages {
@@ -66,27 +66,27 @@ func (f *face) noteTools(result []byte) {
 	if f.tools == nil {
 		return
 	}
-	now := f.known()
+	now := f.facts()
 	now.add(result)
 	f.tools, f.supports = now.mirrors, now.supports
 }
 
-// tools are what is known of a server's tools, by their names.
-type tools struct {
+// toolFacts are what is known of a server's tools, by their names.
+type toolFacts struct {
 	mirrors  map[string][]mcp.Mirror
 	supports map[string]string
 }
 
-// known is a copy of what is known. The caller holds f.mu.
-func (f *face) known() tools {
-	t := tools{map[string][]mcp.Mirror{}, map[string]string{}}
+// facts is a copy of what is known. The caller holds f.mu.
+func (f *face) facts() toolFacts {
+	t := toolFacts{map[string][]mcp.Mirror{}, map[string]string{}}
 	maps.Copy(t.mirrors, f.tools)
 	maps.Copy(t.supports, f.supports)
 	return t
 }
 
 // add adds what the result of a tools/list says.
-func (t tools) add(result []byte) {
+func (t toolFacts) add(result []byte) {
 	mcp.AddMirrors(t.mirrors, result)
 	mcp.AddTaskSupports(t.supports, result)
 }
