@@ -249,15 +249,3 @@ func TestNativeTaskAsksItsClient(t *testing.T) {
 		}
 	})
 }
-
-// What a client has not declared to answer is refused in its place, and the task goes on.
-func TestNativeTaskDoesNotAskWhatItsClientCannotAnswer(t *testing.T) {
-	eachNative(t, func(t *testing.T, urls func() string) {
-		n := startResearch(t, urls, true)
-		n.client.capabilities = map[string]any{"extensions": n.client.capabilities["extensions"]}
-		got := n.pollUntil(t, "completed", "failed", "cancelled", "input_required")
-		if got.Status != "completed" || !strings.Contains(got.said(), "elicitation unavailable") {
-			t.Errorf("got %+v, want the report without an answer", got)
-		}
-	})
-}

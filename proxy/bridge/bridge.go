@@ -33,6 +33,7 @@ type Options struct {
 	Sessions  int               // at most, at each upstream; 0: 1,000
 	Idle      time.Duration     // after which a session that nobody uses is ended; 5 min
 	Question  time.Duration     // how long a client has to answer; 10 min
+	TaskID    int               // longest id of a task, in bytes; 0: 256
 	Logger    *slog.Logger      // nil: discarded
 }
 
@@ -47,7 +48,7 @@ type Bridge struct {
 	o    Options
 	name string // of this berth, in what clients carry
 
-	questions *storage.Store // of tasks
+	records *storage.Store // of tasks
 
 	mu    sync.Mutex // guards faces
 	faces map[string]*face
@@ -67,6 +68,9 @@ func New(o Options) *Bridge {
 	if o.Question == 0 {
 		o.Question = 10 * time.Minute
 	}
+	if o.TaskID == 0 {
+		o.TaskID = 256
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -74,9 +78,9 @@ func New(o Options) *Bridge {
 	if o.Relay != nil {
 		name = o.Relay.Name()
 	}
-	b := &Bridge{o: o, name: name, faces: map[string]*face{}, questions: o.Store}
+	b := &Bridge{o: o, name: name, faces: map[string]*face{}, records: o.Store}
 	if o.Store == nil {
-		b.questions, _ = storage.Open("memory:", storage.Options{}) // it fails for URLs that are none
+		b.records, _ = storage.Open("memory:", storage.Options{}) // it fails for URLs that are none
 	}
 	return b
 }

@@ -100,7 +100,7 @@ func (l *loan) deafen() {
 		return
 	}
 	for li := range l.shelf.listeners {
-		if li.l == l {
+		if li.l == l && !li.isOfTasksAlone() {
 			li.lose()
 		}
 	}

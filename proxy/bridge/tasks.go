@@ -18,6 +18,8 @@ type task struct {
 	l    *loan  // of the session in which it was made
 	id   string // as the client knows it
 	core string // as the server does
+
+	declares mcp.Declared // what the client of the session lets the server ask
 }
 
 // serveTask answers tasks/get, tasks/update and tasks/cancel.

@@ -46,10 +46,10 @@ func until(v *mcp.TaskView) time.Duration {
 	return max(time.Until(v.Created.Add(lifeOf(v))), time.Minute)
 }
 
-// mayAsk reports whether the client has declared to answer a question, which else is refused in its
-// place.
+// mayAsk reports whether the client that made the task has declared to answer a question, which else
+// is refused in its place.
 func (t *task) mayAsk(ctx context.Context, notes taskNotes, q question) bool {
-	refusal := t.c.client.Declares.Refusal(q.request)
+	refusal := t.declares.Refusal(q.request)
 	if refusal == nil {
 		return true
 	}

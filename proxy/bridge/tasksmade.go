@@ -2,12 +2,15 @@ package bridge
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
+	"strings"
 	"time"
 
 	"berth/internal/mcp"
 	"berth/internal/seal"
+	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/proxy/resident"
@@ -67,15 +70,34 @@ const taskPurpose = "bridged task"
 // aboutTasks is what the id of a task is good for: one caller, at one upstream.
 func (c *call) aboutTasks() []string { return []string{c.f.pool().Name(), c.f.u.Name, c.caller} }
 
-// idOf is a task's id as the client knows it. It leads back to the session, at any berth. Where it
-// would be longer than ids may be, the store has what it stands for.
+// idOf is a task's id as the client knows it. It leads back to the session, and to what that lets
+// its server ask, at any berth. Where it would be longer than ids may be, it is a name by which the
+// store has it.
 func (c *call) idOf(ctx context.Context, core string, life time.Duration) (string, error) {
-	var declared []byte
-	if resident.Is(c.f.u.URL) { // a session there is of those alone who declare this
-		declared = c.client.AsksClient()
+	text := appendPart(appendPart(nil, []byte(c.tasks.id)), c.client.AsksClient())
+	id, err := c.f.b.o.Keys.Seal(ctx, taskPurpose, c.aboutTasks(), append(text, core...), life)
+	if err != nil || len(id) <= c.f.b.o.TaskID {
+		return id, err
 	}
-	text := appendPart(appendPart(nil, []byte(c.tasks.id)), declared)
-	return c.f.b.o.Keys.Seal(ctx, taskPurpose, c.aboutTasks(), append(text, core...), life)
+	name := shortTask + rand.Text()
+	return name, c.f.b.records.Put(ctx, nameKey(name), []byte(id), life)
+}
+
+// shortTask begins ids that stand for longer ones.
+const shortTask = "task."
+
+func nameKey(name string) string { return "bridge:" + name }
+
+// sealedOf returns what an id stands for.
+func (c *call) sealedOf(ctx context.Context, id string) (string, error) {
+	if !strings.HasPrefix(id, shortTask) {
+		return id, nil
+	}
+	record, err := c.f.b.records.Get(ctx, nameKey(id))
+	if errors.Is(err, storage.ErrNotFound) {
+		return "", mcp.ErrUnknownTask
+	}
+	return string(record.Value), err
 }
 
 func appendPart(to, part []byte) []byte {
@@ -93,7 +115,11 @@ func cutPart(text []byte) (part, rest []byte, ok bool) {
 // openTask returns the task that a client knows under this id, with its session lent. It fails with
 // mcp.ErrUnknownTask if that is another's, or none of berth's.
 func (c *call) openTask(ctx context.Context, id string) (*task, error) {
-	text, err := c.f.b.o.Keys.Open(ctx, taskPurpose, c.aboutTasks(), id)
+	sealed, err := c.sealedOf(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	text, err := c.f.b.o.Keys.Open(ctx, taskPurpose, c.aboutTasks(), sealed)
 	if errors.Is(err, seal.ErrInvalid) {
 		return nil, mcp.ErrUnknownTask
 	}
@@ -105,10 +131,10 @@ func (c *call) openTask(ctx context.Context, id string) (*task, error) {
 	if !ok {
 		return nil, mcp.ErrUnknownTask
 	}
-	if len(declared) > 0 {
+	if resident.Is(c.f.u.URL) { // a session there is of those alone who declare this
 		named := *c.out
 		named.Caller = c.keyOf(string(declared))
 		c.out = &named
 	}
-	return &task{c: c, l: c.lendAgain(string(session)), id: id, core: string(core)}, nil
+	return &task{c: c, l: c.lendAgain(string(session)), id: id, core: string(core), declares: mcp.DeclaredIn(declared)}, nil
 }

@@ -113,7 +113,7 @@ const notesPurpose = "questions of a bridged task"
 
 // read returns the notes; none if nobody can read them any more.
 func (n taskNotes) read(ctx context.Context) (notes []note, version uint64, err error) {
-	record, err := n.f.b.questions.Get(ctx, n.key)
+	record, err := n.f.b.records.Get(ctx, n.key)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, 0, nil
 	}
@@ -136,10 +136,10 @@ func (n taskNotes) write(ctx context.Context, notes []note, version uint64, life
 		return err
 	}
 	if version > 0 {
-		_, err = n.f.b.questions.Swap(ctx, n.key, version, []byte(sealed), life)
+		_, err = n.f.b.records.Swap(ctx, n.key, version, []byte(sealed), life)
 		return err
 	}
-	_, created, err := n.f.b.questions.PutIfAbsent(ctx, n.key, []byte(sealed), life)
+	_, created, err := n.f.b.records.PutIfAbsent(ctx, n.key, []byte(sealed), life)
 	if err == nil && !created {
 		err = storage.ErrConflict
 	}

@@ -16,6 +16,11 @@ const (
 	watchMost  = 10 * time.Second
 )
 
+// isOfTasksAlone reports whether the subscription can do without its session's own stream.
+func (li *listener) isOfTasksAlone() bool {
+	return len(li.agreed.TaskIDs()) > 0 && li.agreed.WithTasks(nil).Empty()
+}
+
 // tasksAmong returns those of the ids that are of tasks of the client's, at this upstream.
 func (li *listener) tasksAmong(ctx context.Context, ids []string) (known []string) {
 	for _, id := range ids {
