@@ -1,7 +1,7 @@
 # The verbs of the project. `make demo` needs nothing but Go; `make test` installs what the tests need.
 .PHONY: demo build setup test e2e probe-table soak bench fuzz lint
 
-demo: ## embedded fleet, berth in front of it, and what a round robin loses; a plain tool as a task
+demo: ## embedded fleet, berth in front of it, and what a round robin loses; a plain tool as a task; a legacy server by stdio
 	go run . demo
 
 build: ## bin/berth

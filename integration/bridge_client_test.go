@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -118,13 +119,9 @@ func (c *askingClient) request(t testing.TB, ctx context.Context, url, method st
 		"io.modelcontextprotocol/clientInfo":         map[string]any{"name": "asking", "version": "1.0.0"},
 		"io.modelcontextprotocol/clientCapabilities": c.capabilities,
 	}
-	for key, value := range c.meta {
-		meta[key] = value
-	}
+	maps.Copy(meta, c.meta)
 	whole := map[string]any{"_meta": meta}
-	for key, value := range params {
-		whole[key] = value
-	}
+	maps.Copy(whole, params)
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": c.lastID.Add(1), "method": method, "params": whole})
 	if err != nil {
 		t.Fatal(err)

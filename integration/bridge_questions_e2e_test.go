@@ -176,7 +176,7 @@ func TestBridgedCallsDoNotMixTheirAnswers(t *testing.T) {
 		site := r.startLegacy(t, 3)
 		url := site.start(t, "").url()
 		client := newAskingClient(t)
-		crowd(t, calls, 3, func(i int) {
+		crowd(t, calls, 12, func(i int) {
 			nonce, red, blue := fmt.Sprint("mixed-", i), fmt.Sprint("red-", i), fmt.Sprint("blue-", i)
 			got, err := asksTwice(client, nonce).through(t, func() string { return url }, red, blue)
 			if want := fmt.Sprintf("%s: %s then %s", nonce, red, blue); err != nil || got.said() != want {

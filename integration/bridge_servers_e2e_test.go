@@ -48,7 +48,7 @@ func everythingSSESite(t testing.TB) *legacySite {
 		command.Args[len(command.Args)-1] = "sse"
 		return command
 	})
-	return &legacySite{fleet: f, pool: overSSE.pool(f), new: true}
+	return &legacySite{fleet: f, pool: overSSE.pool(f)}
 }
 
 func published(t testing.TB, name string) string {
@@ -59,13 +59,13 @@ func published(t testing.TB, name string) string {
 }
 
 func everythingStdioSite(t testing.TB) *legacySite {
-	return &legacySite{pool: "[[pools]]\n" + stdioProcesses(t, 3, node(t), published(t, "server-everything"), "stdio"), new: true}
+	return &legacySite{pool: "[[pools]]\n" + stdioProcesses(t, 3, node(t), published(t, "server-everything"), "stdio")}
 }
 
 // Processes that share a file would overwrite each other's: there is one of each principal.
 func memorySite(t testing.TB) *legacySite {
 	kept := "MEMORY_FILE_PATH=" + filepath.Join(t.TempDir(), "memory.jsonl")
-	return &legacySite{pool: "[[pools]]\n" + stdioProcesses(t, 1, "env", kept, node(t), published(t, "server-memory")), new: true}
+	return &legacySite{pool: "[[pools]]\n" + stdioProcesses(t, 1, "env", kept, node(t), published(t, "server-memory"))}
 }
 
 func filesystemSite(t testing.TB) *legacySite {
@@ -73,7 +73,7 @@ func filesystemSite(t testing.TB) *legacySite {
 	if err := os.WriteFile(filepath.Join(dir, "greeting.txt"), []byte("hello\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return &legacySite{pool: "[[pools]]\n" + stdioProcesses(t, 3, node(t), published(t, "server-filesystem"), dir), new: true}
+	return &legacySite{pool: "[[pools]]\n" + stdioProcesses(t, 3, node(t), published(t, "server-filesystem"), dir)}
 }
 
 // bridgeFronts are where a client goes: one berth, or two on one Redis, in turn.

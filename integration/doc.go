@@ -13,6 +13,11 @@
 // of the fleet share the work. A plain round robin in berth's place fails the same
 // checks, and a test sees it fail.
 //
+// Before servers of the legacy era alone (bridge_*_test.go) a berth is a modern server: the suite's
+// modern core gives the verdicts of one, but for those that no bridge can turn (impossible), and a
+// call that asks in mid-call goes on through its rounds, through any berth, and runs once.
+// parts/servers/legacy-fixture.js writes each execution down, for the suite cannot see one too many.
+//
 // setup/setup.sh installs the parts; `make test` and `make e2e` run it. Where a part
 // is missing, the tests that need it are skipped and name it; with CI=true or
 // BERTH_REQUIRE_PARTS=1 they fail. Tests of the long tier carry the build tag e2e.

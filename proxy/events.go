@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"berth/internal/exchange"
@@ -19,10 +20,13 @@ import (
 type stream struct {
 	x       *request
 	u       *routing.Upstream
+	reader  *exchange.Reader // of the reading goroutine; while that waits for next, of this one
 	pieces  <-chan arrival
 	next    chan<- struct{}        // asks for the next piece; the last one is not valid any more
 	between bool                   // the client stands between two events
 	event   int64                  // bytes of the event under way
+	more    bool                   // what comes next was read already: it is flushed with that
+	unsent  bool                   // something was not flushed
 	gone    bool                   // the client left; what comes is still recorded
 	news    *sessiontasks.Notifier // what berth itself has to say; nil: nothing
 	resumes string                 // the last event's id, from which the client can go on where the stream breaks; "": it cannot
@@ -34,7 +38,8 @@ type arrival struct {
 	err   error
 }
 
-// relayEvents passes an event stream on, event by event, each flushed at once.
+// relayEvents passes an event stream on, event by event. Those that came together are flushed
+// together: nothing waits for what the upstream has not sent.
 func (x *request) relayEvents(u *routing.Upstream, response *wire.Response) error {
 	if err := x.recorder.BindSession(x.way(), u, "", x.announced.Promised()); err != nil {
 		return err
@@ -43,10 +48,11 @@ func (x *request) relayEvents(u *routing.Upstream, response *wire.Response) erro
 		return err
 	}
 	x.owed = debtOf(x.Message.Calls)
-	pieces, next := readAhead(x.announced.Reader(exchange.EventStream, response))
+	reader := x.announced.Reader(exchange.EventStream, response)
+	pieces, next := readAhead(reader)
 	defer close(next)
 	defer response.Body.Close() // frees a reader that waits, before it is told to end
-	s := &stream{x: x, u: u, pieces: pieces, next: next, between: true, news: x.p.sessions.Join(x.way(), &x.decision)}
+	s := &stream{x: x, u: u, reader: reader, pieces: pieces, next: next, between: true, news: x.p.sessions.Join(x.way(), &x.decision)}
 	defer s.news.Leave()
 	return s.run()
 }
@@ -73,7 +79,7 @@ func (s *stream) run() error {
 	for {
 		select {
 		case a := <-s.pieces:
-			if done, err := s.take(a); done {
+			if done, err := s.takeAll(a); done {
 				return err
 			}
 			s.next <- struct{}{}
@@ -132,6 +138,9 @@ func (s *stream) take(a arrival) (done bool, err error) {
 	// What breaks off at the end of the stream is no event, and clients drop it.
 	whole := a.piece.Between || a.piece.Cut
 	says := peek(s.x.Call, a.piece.Message, a.piece.Cut)
+	if says.Method == "" && len(a.piece.Message) > 0 || s.x.Drafts {
+		s.flush() // to record what it tells may take its time
+	}
 	instead, failure := s.x.observe(s.u, a.piece, says, whole && mcp.MayBeMessage(a.piece.Message) && s.x.MustBeClear)
 	if failure != nil {
 		s.refuse(failure)
@@ -141,8 +150,8 @@ func (s *stream) take(a arrival) (done bool, err error) {
 		s.release(reply.Event(instead))
 		return true, nil
 	}
-	if id := a.piece.EventID(); id != "" && s.x.Era() == mcp.EraLegacy && !s.x.owed.isPaid() {
-		s.resumes = id
+	if s.x.Era() == mcp.EraLegacy && !s.x.owed.isPaid() {
+		s.resumes = cmp.Or(a.piece.EventID(), s.resumes)
 	}
 	s.x.out.Early.Observe(a.piece, &says.Answer)
 	s.x.poll.Complete(polls.Response{Status: s.x.out.Status, Header: s.x.out.Header(), Piece: a.piece, Says: &says.Answer, Illegal: says.err})
@@ -163,16 +172,6 @@ func (s *stream) refuse(failure error) {
 	answer := s.x.Word(failure)
 	s.x.rec.Code = answer.Code
 	s.release(reply.Event(answer.Body(s.x.ID)))
-}
-
-// release hands bytes to the client, flushed.
-func (s *stream) release(b []byte) {
-	if s.gone {
-		return
-	}
-	if s.x.out.WriteThrough(b) != nil {
-		s.gone = true
-	}
 }
 
 // readsOn reports whether an answer is read to its end although its client does not

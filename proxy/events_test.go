@@ -58,6 +58,50 @@ func TestEventsArriveOneByOne(t *testing.T) {
 	})
 }
 
+// Events that come together are flushed together, and none of them waits for one that has only begun, or is to follow.
+func TestEventsThatComeTogetherDoNotWait(t *testing.T) {
+	for _, beginning := range []string{"", "\n", "data: ", doneEvent[:len(doneEvent)-1]} {
+		t.Run(fmt.Sprintf("%.10q", beginning), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newRig(t, rigOptions{})
+				next := make(chan struct{})
+				f.servers[0].inject(streams(func(_ context.Context, write func(string)) {
+					write(progressEvent + logEvent + logEvent + beginning)
+					<-next // the client has all three before there is more
+					write(strings.TrimPrefix(doneEvent, beginning))
+				}))
+				resp := f.open(f.call("modern"))
+				defer resp.Body.Close()
+				lines := newEventLines(t, resp)
+				for _, want := range []string{progressEvent, logEvent, logEvent} {
+					if got := lines.event(); got+"\n\n" != want {
+						t.Errorf("got %q, want %q", got, want)
+					}
+				}
+				close(next)
+				for got := ""; got+"\n\n" != doneEvent; got = lines.event() {
+				}
+			})
+		})
+	}
+}
+
+// What was released is not lost with what breaks the stream off.
+func TestEventsBeforeABreakArrive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newRig(t, rigOptions{})
+		f.servers[0].inject(streams(func(_ context.Context, write func(string)) {
+			write(progressEvent + logEvent + "data: {")
+			panic(http.ErrAbortHandler)
+		}))
+		resp := f.open(f.request(t.Context(), http.MethodGet, "", legacyHeader("")...))
+		defer resp.Body.Close()
+		if got, err := io.ReadAll(resp.Body); string(got) != progressEvent+logEvent+"data: {" || err == nil {
+			t.Errorf("got %q, %v; want the events and an error", got, err)
+		}
+	})
+}
+
 func TestSilentStreamGetsComments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newRig(t, rigOptions{})

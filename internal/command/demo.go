@@ -3,12 +3,15 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
+	"os"
 	"slices"
 
 	"berth/internal/config"
 	"berth/internal/demo"
+	"berth/internal/mcptest"
 	"berth/internal/storage"
 
 	"github.com/urfave/cli/v2"
@@ -17,16 +20,33 @@ import (
 func demoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
-		Usage: "a fleet of three servers, berth in front of it, and what a round robin loses; a plain tool as a task",
+		Usage: "a fleet of three servers, berth in front of it, and what a round robin loses; a plain tool as a task; a legacy server by stdio",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "once", Usage: "end after the reports; exit code 0 if berth lost nothing and kept its rule"}},
 		Action: func(c *cli.Context) error {
-			return demo.Run(c.Context, c.App.Writer, demo.Options{Once: c.Bool("once"), Front: demoFront})
+			self, err := os.Executable()
+			if err != nil {
+				return fmt.Errorf("demo: %w", err)
+			}
+			return demo.Run(c.Context, c.App.Writer, demo.Options{
+				Once: c.Bool("once"), Front: demoFront, Server: []string{self, demo.ServerVerb},
+			})
 		},
 	}
 }
 
-func demoFront(upstreams map[string]string, rules string) (http.Handler, func(), error) {
-	cfg, err := config.Parse("demo", []byte(rules), demoFleet(upstreams))
+// demoServerCommand is the server that the demonstration has berth run.
+func demoServerCommand() *cli.Command {
+	return &cli.Command{
+		Name:   demo.ServerVerb,
+		Hidden: true,
+		Action: func(c *cli.Context) error {
+			return (&mcptest.StdioServer{Name: "plain"}).Serve(c.App.Reader, c.App.Writer)
+		},
+	}
+}
+
+func demoFront(upstreams map[string]string, tables string) (http.Handler, func(), error) {
+	cfg, err := config.Parse("demo", []byte(tables), demoFleet(upstreams))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,7 +77,11 @@ func demoFront(upstreams map[string]string, rules string) (http.Handler, func(),
 	}, nil
 }
 
+// demoFleet gives a configuration its pool, if there are upstreams for one.
 func demoFleet(upstreams map[string]string) func(*config.Config) {
+	if len(upstreams) == 0 {
+		return func(*config.Config) {}
+	}
 	pool := config.DefaultPool()
 	for _, name := range slices.Sorted(maps.Keys(upstreams)) {
 		pool.Upstreams = append(pool.Upstreams, config.Upstream{Name: name, URL: upstreams[name]})

@@ -204,7 +204,7 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 func (g *graph) addBridge(ep *proxy.Endpoint, cfg config.Bridge, o observers) {
 	b := bridge.New(bridge.Options{
 		Endpoint: ep, Keys: g.keys, Store: g.store, Relay: g.mailbox, Isolation: bridge.Isolation(cfg.SessionIsolation), Sessions: cfg.Sessions,
-		Idle: time.Duration(cfg.Idle), Question: time.Duration(cfg.Question), TaskID: g.taskID, Logger: o.log,
+		Idle: time.Duration(cfg.Idle), Question: time.Duration(cfg.Question), TaskID: g.taskID, Logger: o.log, Meter: o.meter,
 	})
 	ep.Bridge = b
 	g.runners = append(g.runners, b.Run)

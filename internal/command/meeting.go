@@ -40,7 +40,19 @@ func (m *meeting) looks() (looks []look) {
 	return looks
 }
 
-func (m *meeting) url(i int) string { return fmt.Sprintf("%s.upstreams[%d].url", m.key, i) }
+// url is the key that says where an instance is: one table may make several.
+func (m *meeting) url(i int) string {
+	for n, table := range m.pool.Upstreams {
+		if i -= len(table.Names()); i >= 0 {
+			continue
+		}
+		if len(table.Command) > 0 {
+			return fmt.Sprintf("%s.upstreams[%d].command", m.key, n)
+		}
+		return fmt.Sprintf("%s.upstreams[%d].url", m.key, n)
+	}
+	return m.key + ".upstreams"
+}
 
 // see meets one upstream. One that drains is on its way out, and may be gone.
 func (m *meeting) see(ctx context.Context, i int, u *routing.Upstream) []finding {
@@ -53,7 +65,7 @@ func (m *meeting) see(ctx context.Context, i int, u *routing.Upstream) []finding
 	case errors.Is(err, outbound.ErrHost):
 		return []finding{{key: m.key + ".host", text: told(u, fmt.Sprintf(`%s: set host = "upstream", or have the instance take the name`, worded(err))), warning: u.Draining}}
 	case errors.Is(err, outbound.ErrOldTransport):
-		return []finding{{key: m.url(i), text: told(u, worded(err)+": give the URL of its Streamable HTTP endpoint, or upgrade it"), warning: u.Draining}}
+		return []finding{{key: m.url(i), text: told(u, fmt.Sprintf("%s: set url = %q, or give that of a Streamable HTTP endpoint", worded(err), "sse+"+u.URL.Redacted())), warning: u.Draining}}
 	}
 	return []finding{{key: m.url(i), text: told(u, worded(err)), warning: u.Draining || errors.Is(err, outbound.ErrUnclear)}}
 }
@@ -71,7 +83,8 @@ func (m *meeting) mixed() (found []finding) {
 	}
 	for i, u := range m.ep.Router.Pool.Upstreams() {
 		eras := u.Profile().Speaks
-		if eras == [2]bool{} || eras == any {
+		bridged := !eras[mcp.EraModern] && u.Era != routing.SpokenModern
+		if eras == [2]bool{} || eras == any || bridged {
 			continue
 		}
 		own, other := "modern era only (2026-07-28)", "legacy one too (initialize)"

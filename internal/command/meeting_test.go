@@ -57,6 +57,14 @@ func ownName(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
+// failing answers whatever it is asked with an error of its own.
+func failing(w http.ResponseWriter, _ *http.Request) bool {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusInternalServerError)
+	io.WriteString(w, `{"jsonrpc":"2.0","id":"berth","error":{"code":-32603,"message":"out of order"}}`)
+	return true
+}
+
 // oldTransport is a server of 2024-11-05: a stream that names the URL to POST to.
 func oldTransport(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
@@ -83,12 +91,11 @@ func TestUpstreamsAreSpokenToAsClientsWould(t *testing.T) {
 		"another Host than its own": {[]string{instance(t, ownName)}, "forward", []string{`pools[0].host: u0 (|403|"mcp.test"|host = "upstream"`}},
 		"its own Host":              {[]string{instance(t, ownName)}, "upstream", nil},
 		"a wrong literal Host":      {[]string{instance(t, ownName)}, "tools.test", []string{`pools[0].host: u0 (|"tools.test"`}},
-		"the old transport":         {[]string{old, instance(t, nil)}, "forward", []string{"pools[0].upstreams[0].url: u0 (|2024-11-05|Streamable HTTP"}},
-		"legacy in a mixed pool":    {[]string{instance(t, nil), instance(t, legacyOnly)}, "forward", []string{"pools[0].upstreams[1].url: warning: u1 (|legacy era only"}},
+		"the old transport":         {[]string{old, instance(t, nil)}, "forward", []string{"pools[0].upstreams[0].url: u0 (|2024-11-05|url = \"sse+" + old + "\"|Streamable HTTP"}},
+		"an error to all":           {[]string{instance(t, failing), instance(t, nil)}, "forward", []string{"pools[0].upstreams[0].url: u0 (|opens no session|out of order"}},
+		"legacy in a mixed pool":    {[]string{instance(t, nil), instance(t, legacyOnly)}, "forward", nil}, // modern calls are bridged
 		"modern in a mixed pool":    {[]string{instance(t, modernOnly), instance(t, nil)}, "forward", []string{"pools[0].upstreams[0].url: warning: u0 (|modern era only"}},
-		"one of each": {[]string{instance(t, modernOnly), instance(t, legacyOnly)}, "forward", []string{
-			"pools[0].upstreams[0].url: warning: u0 (|modern era only", "pools[0].upstreams[1].url: warning: u1 (|legacy era only",
-		}},
+		"one of each":               {[]string{instance(t, modernOnly), instance(t, legacyOnly)}, "forward", []string{"pools[0].upstreams[0].url: warning: u0 (|modern era only"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := config.Default()
@@ -110,6 +117,33 @@ func TestUpstreamsAreSpokenToAsClientsWould(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// An instance that is said to be modern is not bridged: the pool's modern clients have one fewer.
+func TestInstanceThatIsNotBridgedIsWarnedOf(t *testing.T) {
+	cfg, pool := config.Default(), config.DefaultPool()
+	pool.Upstreams = []config.Upstream{
+		{Name: "u0", URL: instance(t, nil)}, {Name: "u1", URL: instance(t, legacyOnly), Era: config.EraModern},
+	}
+	cfg.Pools = []config.Pool{pool}
+	found := lookAround(t.Context(), cfg)
+	if len(found) != 1 || !strings.Contains(found[0].String(), "warning: u1 (") || !strings.Contains(found[0].String(), "legacy era only") {
+		t.Errorf("got %v, want a warning of u1", found)
+	}
+}
+
+// A command that does not start is found before clients find it, with what it says.
+func TestCommandThatDoesNotStartIsFound(t *testing.T) {
+	cfg, pool := config.Default(), config.DefaultPool()
+	pool.Upstreams = []config.Upstream{
+		{Name: "well", Command: demoServer(t), Replicas: 2},
+		{Name: "broken", Command: []string{"sh", "-c", "echo no such key >&2; exit 3"}},
+	}
+	cfg.Pools = []config.Pool{pool}
+	found := lookAround(t.Context(), cfg)
+	if len(found) != 1 || found[0].warning || !strings.Contains(found[0].String(), "pools[0].upstreams[1].command: broken (") || !strings.Contains(found[0].String(), "no such key") {
+		t.Errorf("got %v, want what broken says", found)
 	}
 }
 

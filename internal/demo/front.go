@@ -6,14 +6,14 @@ import (
 )
 
 // A Front makes the handler under trial, berth, over upstreams given by name and URL,
-// and a function that releases what it holds. rules are [[upgrade]] tables, as berth's
-// configuration file has them; empty: none. The handler serves /mcp. A Front may be used
-// concurrently.
-type Front func(upstreams map[string]string, rules string) (http.Handler, func(), error)
+// and a function that releases what it holds. tables are of berth's configuration file:
+// [[upgrade]], and [[pools]] where no upstreams are given; empty: none. The handler serves
+// /mcp. A Front may be used concurrently.
+type Front func(upstreams map[string]string, tables string) (http.Handler, func(), error)
 
 // start serves a handler of f on a port of its own; end stops and releases it.
-func (f Front) start(upstreams map[string]string, rules string) (served *host, end func(), err error) {
-	handler, release, err := f(upstreams, rules)
+func (f Front) start(upstreams map[string]string, tables string) (served *host, end func(), err error) {
+	handler, release, err := f(upstreams, tables)
 	if err != nil {
 		return nil, nil, fmt.Errorf("demo: front: %w", err)
 	}

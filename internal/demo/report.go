@@ -34,8 +34,8 @@ func (t trial) pollsLost() string {
 // upgradedIntro says what the second part is about to do.
 func upgradedIntro() string {
 	return fmt.Sprintf("\nAn MCP server without tasks, whose tool takes %s, and berth in front\n"+
-		"of it, without a rule and with this one:\n\n    %s\n\n",
-		seconds(napTime), strings.ReplaceAll(strings.TrimSpace(sleepRule), "\n", "\n    "))
+		"of it, without a rule and with this one:\n\n%s\n",
+		seconds(napTime), indented(sleepRule))
 }
 
 // report is what became of the calls.
@@ -76,3 +76,33 @@ func answered(o Outcome) string {
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
+
+// bridgedIntro says what the third part is about to do.
+func bridgedIntro() string {
+	return "\nA server of 2025-11-25 by stdio, which berth runs, and a client of 2026-07-28:\n\n" +
+		indented(tables("berth", ServerVerb)) + "\n"
+}
+
+// report is what the client saw.
+func (b bridged) report() string {
+	var text strings.Builder
+	text.WriteString("greet asks in mid-call. What its client gets:\n\n")
+	for _, r := range b.rounds {
+		fmt.Fprintf(&text, "  %-16s%s\n", r.ResultType, r.text())
+	}
+	fmt.Fprintf(&text, "\nRuns of the tool: %d. A call of sleep, of %s, as a task:\n\n", b.runs, seconds(bridgedNap))
+	text.WriteString(row(b.nap.steps()))
+	return text.String()
+}
+
+// indented is a text with each line that is not empty moved in.
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if line != "\n" {
+			b.WriteString("    ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}

@@ -18,12 +18,15 @@ type Options struct {
 
 	// Front makes each berth. Required.
 	Front Front
+
+	// Server is the command that runs the server of the third part, an mcptest.StdioServer. Required.
+	Server []string
 }
 
 // Run drives the trial through berth and through a round robin, each over a
-// fresh fleet on free loopback ports, and then calls a tool that knows nothing
-// of tasks, with a rule and without. It prints all that to w. It takes four to
-// six seconds; see [Options.Once] for what follows.
+// fresh fleet on free loopback ports; then it calls a tool that knows nothing
+// of tasks, with a rule and without, and a legacy server by stdio. It prints all that to w.
+// It takes five to seven seconds; see [Options.Once] for what follows.
 func Run(ctx context.Context, w io.Writer, opts Options) error {
 	behind, err := startUpstreams(pollInterval)
 	if err != nil {
@@ -45,8 +48,12 @@ func Run(ctx context.Context, w io.Writer, opts Options) error {
 	if err != nil {
 		return err
 	}
+	bridged, err := showBridged(ctx, w, opts)
+	if err != nil {
+		return err
+	}
 	if opts.Once {
-		return errors.Join(berth.err(), upgraded.err())
+		return errors.Join(berth.err(), upgraded.err(), bridged.err())
 	}
 	if err := write(w, strings.ReplaceAll(toTry, "ENDPOINT", url)); err != nil {
 		return err
@@ -96,6 +103,18 @@ func showUpgraded(ctx context.Context, w io.Writer, front Front) (upgraded, erro
 		return upgraded{}, err
 	}
 	return u, write(w, u.report())
+}
+
+// showBridged is the third part.
+func showBridged(ctx context.Context, w io.Writer, opts Options) (bridged, error) {
+	if err := write(w, bridgedIntro()); err != nil {
+		return bridged{}, err
+	}
+	b, err := runBridged(ctx, opts.Front, opts.Server)
+	if err := errors.Join(err, context.Cause(ctx)); err != nil {
+		return bridged{}, err
+	}
+	return b, write(w, b.report())
 }
 
 func write(w io.Writer, text string) error {

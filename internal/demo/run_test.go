@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -13,7 +14,30 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"berth/internal/mcptest"
 )
+
+// TestMain is the server of the third part as well: berth runs this binary for it.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == ServerVerb {
+		if err := (&mcptest.StdioServer{Name: "plain"}).Serve(os.Stdin, os.Stdout); err != nil {
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// testServer is the command that runs the server of the third part.
+func testServer(t *testing.T) []string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{self, ServerVerb}
+}
 
 // over makes a front that takes turns over the named upstreams; over one it
 // loses nothing.
@@ -34,7 +58,7 @@ func over(names ...string) Front {
 
 func TestOnceIsContentIfAllIsAsItShouldBe(t *testing.T) {
 	var report bytes.Buffer
-	if err := Run(t.Context(), &report, Options{Once: true, Front: overTCP()}); err != nil {
+	if err := Run(t.Context(), &report, Options{Once: true, Front: overTCP(), Server: testServer(t)}); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(report.String()) {
@@ -45,6 +69,7 @@ func TestOnceIsContentIfAllIsAsItShouldBe(t *testing.T) {
 	for _, want := range []string{
 		`tool calls right +30 of 30 +\d+ of 30\n`, `polls lost +0 % +[1-9]\d* %\n`,
 		`sessions lost +0 +[1-9]\d*\n`, `first answer +the result +a task\n`, `\n  working +completed\n`, `\n  queued, 3rd .* completed\n`,
+		`\n  input_required  What is your name\?\n  complete        Hello, Ada!\n\nRuns of the tool: 1\. .*\n\n  working +completed\n$`,
 	} {
 		if !regexp.MustCompile(want).Match(report.Bytes()) {
 			t.Errorf("the report lacks %v:\n%s", want, report.String())
@@ -57,14 +82,14 @@ func TestOnceIsContentIfAllIsAsItShouldBe(t *testing.T) {
 
 func TestOnceFailsIfBerthLost(t *testing.T) {
 	var report bytes.Buffer
-	err := Run(t.Context(), &report, Options{Once: true, Front: over("a", "b", "c")})
+	err := Run(t.Context(), &report, Options{Once: true, Front: over("a", "b", "c"), Server: testServer(t)})
 	if !errors.Is(err, ErrTaskLost) && !errors.Is(err, ErrSessionLost) {
 		t.Errorf("got %v, want a loss", err)
 	}
 }
 
 func TestOnceFailsIfARuleIsIgnored(t *testing.T) {
-	err := Run(t.Context(), &bytes.Buffer{}, Options{Once: true, Front: over("a")})
+	err := Run(t.Context(), &bytes.Buffer{}, Options{Once: true, Front: over("a"), Server: testServer(t)})
 	if !errors.Is(err, ErrWrongAnswer) {
 		t.Errorf("got %v, want %v", err, ErrWrongAnswer)
 	}
@@ -75,6 +100,7 @@ func TestFrontErrorEndsRun(t *testing.T) {
 	for name, breaks := range map[string]func(rules string) bool{
 		"every front":      func(string) bool { return true },
 		"those with rules": func(rules string) bool { return rules != "" },
+		"those with pools": func(rules string) bool { return strings.Contains(rules, "[[pools]]") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := Run(t.Context(), &bytes.Buffer{}, Options{Front: func(upstreams map[string]string, rules string) (http.Handler, func(), error) {
@@ -124,7 +150,7 @@ func TestPrintedCommandsWork(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &transcript{want: "and ask for it", seen: make(chan struct{})}
 	ended := make(chan error, 1)
-	go func() { ended <- Run(ctx, out, Options{Front: over("a")}) }()
+	go func() { ended <- Run(ctx, out, Options{Front: over("a"), Server: testServer(t)}) }()
 	select {
 	case <-out.seen:
 	case err := <-ended:

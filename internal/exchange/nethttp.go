@@ -27,10 +27,11 @@ type Client struct {
 // cannot be repeated if it calls a tool.
 const idleConnection = 4 * time.Second
 
-// Buffers of a connection, in bytes. Larger reads and writes pass them by; thousands of
-// calls that wait for their answers hold little more than these.
+// Buffers of a connection, in bytes. Larger writes pass them by, and larger reads unless the
+// answer comes in small chunks, as events do; thousands of calls that wait for their answers
+// hold little more than these.
 const (
-	readBuffer  = 1 << 10
+	readBuffer  = 4 << 10
 	writeBuffer = 1 << 10
 )
 

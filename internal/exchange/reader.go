@@ -50,6 +50,8 @@ func (p Piece) EventID() string { return p.event.ID() }
 
 // Reader hands out an answer's body piece by piece. It is for one goroutine.
 type Reader struct {
+	Length int64 // of the body, as announced; 0 or less: unknown. It is set before the first Next, if at all
+
 	shape  Shape
 	body   io.Reader
 	most   int // bytes of a message that are held
@@ -91,6 +93,9 @@ func (r *Reader) Next() (Piece, error) {
 	return r.chunk()
 }
 
+// Ready reports whether Next hands out an event, or the end of their stream, without reading on.
+func (r *Reader) Ready() bool { return r.events != nil && r.events.Ready() }
+
 func (r *Reader) nextEvent() (Piece, error) {
 	event, err := r.events.Next()
 	if err != nil {
@@ -102,9 +107,18 @@ func (r *Reader) nextEvent() (Piece, error) {
 	}, nil
 }
 
+// firstRoom is what a message is given to begin with, in bytes.
+func (r *Reader) firstRoom() int {
+	const usual = 4 << 10
+	if r.Length > 0 {
+		return int(min(r.Length, usual))
+	}
+	return usual
+}
+
 // message reads a JSON message whole, or as much of it as is held.
 func (r *Reader) message() (Piece, error) {
-	buffer := make([]byte, 0, 4<<10)
+	buffer := make([]byte, 0, r.firstRoom())
 	for len(buffer) < r.most {
 		if len(buffer) == cap(buffer) {
 			buffer = append(make([]byte, 0, min(4*cap(buffer), r.most)), buffer...)

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"strconv"
-	"sync"
-	"time"
 )
 
 // Patient returns a logger whose lines may wait. They are those that Logger would write.
@@ -28,35 +26,20 @@ func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler { return h.rest.With
 
 func (h *handler) WithGroup(name string) slog.Handler { return h.rest.WithGroup(name) }
 
-// lines are buffers for one line each.
-var lines = sync.Pool{New: func() any { return new([]byte) }}
-
 func (h *handler) Handle(_ context.Context, r slog.Record) error {
-	buffer := lines.Get().(*[]byte)
-	*buffer = appendRecord((*buffer)[:0], r)
-	h.journal.wait(*buffer)
-	lines.Put(buffer)
-	return nil
-}
-
-func appendRecord(line []byte, r slog.Record) []byte {
-	line = append(line, '{')
-	if !r.Time.IsZero() {
-		line = append(r.Time.AppendFormat(append(line, `"time":"`...), time.RFC3339Nano), `",`...)
-	}
-	line = appendString(append(line, `"level":`...), r.Level.String())
-	line = appendString(append(line, `,"msg":`...), r.Message)
+	l := h.Begin(r.Time, r.Level, r.Message)
 	r.Attrs(func(a slog.Attr) bool {
-		line = appendAttr(line, a)
+		l.text = appendAttr(l.text, a)
 		return true
 	})
-	return append(line, "}\n"...)
+	l.End()
+	return nil
 }
 
 // appendAttr appends what a is, or, of a group without a name, what is in it.
 func appendAttr(line []byte, a slog.Attr) []byte {
 	if a.Key != "" || a.Value.Kind() != slog.KindGroup {
-		return appendValue(append(appendString(append(line, ','), a.Key), ':'), a.Value)
+		return appendValue(appendName(line, a.Key), a.Value)
 	}
 	for _, inner := range a.Value.Group() {
 		line = appendAttr(line, inner)
@@ -71,11 +54,16 @@ func appendValue(line []byte, v slog.Value) []byte {
 	case slog.KindInt64:
 		return strconv.AppendInt(line, v.Int64(), 10)
 	case slog.KindFloat64:
-		if f := v.Float64(); f == 0 || f >= 1e-6 && f < 1e21 {
-			return strconv.AppendFloat(line, f, 'f', -1, 64) // as encoding/json does
-		}
+		return appendFloat(line, v.Float64())
 	}
 	return appendJSON(line, v.Any())
+}
+
+func appendFloat(line []byte, f float64) []byte {
+	if f == 0 || f >= 1e-6 && f < 1e21 {
+		return strconv.AppendFloat(line, f, 'f', -1, 64) // as encoding/json does
+	}
+	return appendJSON(line, f)
 }
 
 func appendString(line []byte, s string) []byte {

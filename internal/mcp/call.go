@@ -98,6 +98,9 @@ func IsTaskID(id string, limit int) bool {
 // IsUnfit reports whether r has no place in an identifier or on one line of a log. A lone surrogate
 // was decoded to U+FFFD.
 func IsUnfit(r rune) bool {
+	if r < unicode.MaxASCII {
+		return r < ' '
+	}
 	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar
 }
 

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"encoding/binary"
-	"errors"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -32,14 +31,7 @@ type Round struct {
 // and without a declaration of the Tasks extension. Every other byte stays. The error is an *Error:
 // -32602 if something goes into what is no object, -32600 for an ambiguous name.
 func (r Round) Body(original []byte) ([]byte, error) {
-	body, err := r.patch().apply(original)
-	switch {
-	case errors.Is(err, errNotObject):
-		return nil, errParams("params or _meta is no object")
-	case err != nil:
-		return nil, refusal(err)
-	}
-	return body, nil
+	return r.patch().request(original)
 }
 
 func (r Round) patch() patch {

@@ -74,11 +74,7 @@ func LegacyForm(body, id, token []byte) ([]byte, error) {
 	p := patch{{name: "id", value: id}, {name: "params", within: patch{
 		{name: "_meta", within: meta}, {name: memberInputResponses}, {name: memberRequestState}, {name: memberTask},
 	}}}
-	out, err := p.apply(body)
-	if err != nil {
-		return nil, refusal(err)
-	}
-	return out, nil
+	return p.request(body)
 }
 
 // RoundResponses reads params.inputResponses of a call's retry that Peek takes; none if there are

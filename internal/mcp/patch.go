@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -61,6 +62,18 @@ func edited(data []byte, edits []edit) Parts {
 		done = e.to
 	}
 	return append(out, data[done:])
+}
+
+// request is apply for a request. The error is an *Error.
+func (p patch) request(body []byte) ([]byte, error) {
+	out, err := p.apply(body)
+	switch {
+	case errors.Is(err, errNotObject):
+		return nil, errParams("params or _meta is no object")
+	case err != nil:
+		return nil, refusal(err)
+	}
+	return out, nil
 }
 
 // tried is apply for what stays as it is where the patch cannot be applied.

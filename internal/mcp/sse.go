@@ -29,13 +29,14 @@ type EventReader struct {
 	to   int   // end of what was read
 	err  error // what ended the stream; comes after what was read before
 
+	ready bool // an event ends at pos
 	line  int  // bytes in the line being scanned
 	cr    bool // the last byte was CR: an LF that follows belongs to it
 	cut   bool // the event being scanned was cut
 	begun bool // the beginning of the stream was handed out
 }
 
-// What is held of a stream that says nothing: first, and once an event was larger than that.
+// What is held of a stream that says nothing: first, and once more than that has come at a time.
 const (
 	firstBuffer = 1 << 10
 	usualBuffer = 4 << 10
@@ -59,7 +60,7 @@ func (er *EventReader) Next() (Event, error) {
 	er.release()
 	for {
 		switch {
-		case er.scan():
+		case er.scanned():
 			return er.take(er.pos, true), nil
 		case er.to-er.from >= er.most, er.cut && er.to > er.from:
 			return er.take(er.to, false), nil
@@ -70,6 +71,15 @@ func (er *EventReader) Next() (Event, error) {
 		}
 		er.fill()
 	}
+}
+
+// Ready reports whether Next returns at once, from what was read before.
+func (er *EventReader) Ready() bool { return er.scanned() || er.err != nil }
+
+// scanned reports whether an event ends at pos.
+func (er *EventReader) scanned() bool {
+	er.ready = er.ready || er.scan()
+	return er.ready
 }
 
 // release forgets the event handed out last, and a large buffer unless that event goes on.
@@ -92,18 +102,22 @@ func (er *EventReader) fill() {
 }
 
 func (er *EventReader) makeRoom() {
-	if er.from > 0 {
-		copy(er.buf, er.buf[er.from:er.to])
-		er.to, er.pos, er.from = er.to-er.from, er.pos-er.from, 0
-		return
+	rest, buf := er.buf[er.from:er.to], er.buf
+	if er.from == 0 || len(buf) < usualBuffer {
+		buf = make([]byte, max(firstBuffer, min(4*len(buf), usualBuffer), 2*len(buf)))
 	}
-	grown := make([]byte, max(firstBuffer, min(4*len(er.buf), usualBuffer), 2*len(er.buf)))
-	copy(grown, er.buf[:er.to])
-	er.buf = grown
+	copy(buf, rest)
+	er.buf, er.to, er.pos, er.from = buf, len(rest), er.pos-er.from, 0
 }
 
 func (er *EventReader) scan() bool {
 	for er.pos < er.to {
+		if n := lineLength(er.buf[er.pos:er.to]); n > 0 {
+			er.pos += n
+			er.line += n
+			er.cr = false
+			continue
+		}
 		b := er.buf[er.pos]
 		er.pos++
 		if b == '\n' && er.cr {
@@ -114,10 +128,6 @@ func (er *EventReader) scan() bool {
 			continue
 		}
 		er.cr = b == '\r'
-		if b != '\n' && b != '\r' {
-			er.line++
-			continue
-		}
 		if er.line == 0 {
 			er.swallowLF()
 			return true
@@ -145,7 +155,7 @@ func (er *EventReader) take(end int, ends bool) Event {
 	if !er.cut {
 		event.Data = eventData(raw)
 	}
-	er.from, er.cut, er.begun = end, !ends, true
+	er.from, er.cut, er.begun, er.ready = end, !ends, true, false
 	return event
 }
 
@@ -267,9 +277,28 @@ func rewriteEvent(raw, data []byte, tag string) []byte {
 	return out
 }
 
+// lineLength is how far the first line of text reaches, without what ends it.
+func lineLength(text []byte) int {
+	const window = 512 // lest all the text be searched for a feed after each of many returns
+	for from := 0; from < len(text); from += window {
+		part := text[from:min(from+window, len(text))]
+		n := bytes.IndexByte(part, '\n')
+		if n >= 0 {
+			part = part[:n]
+		}
+		if cr := bytes.IndexByte(part, '\r'); cr >= 0 {
+			n = cr
+		}
+		if n >= 0 {
+			return from + n
+		}
+	}
+	return len(text)
+}
+
 func cutLine(raw []byte) (line, end []byte) {
-	n := bytes.IndexAny(raw, "\r\n")
-	if n < 0 {
+	n := lineLength(raw)
+	if n == len(raw) {
 		return raw, nil
 	}
 	width := 1

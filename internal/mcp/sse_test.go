@@ -147,6 +147,42 @@ func TestEventReaderDoesNotWaitForMore(t *testing.T) {
 	})
 }
 
+func TestEventReaderIsReadyForWhatIsThere(t *testing.T) {
+	from, to := io.Pipe()
+	go func() {
+		_, _ = to.Write([]byte("data: a\n\ndata: b\r\n\r\ndata: "))
+		_, _ = to.Write([]byte("c\n\nda"))
+		_ = to.Close()
+	}()
+	er := NewEventReader(from)
+	if er.Ready() {
+		t.Error("ready before anything was read")
+	}
+	for _, want := range []struct {
+		data  string
+		ready bool // after it
+	}{{"a", true}, {"b", false}, {"c", false}} {
+		e, err := er.Next()
+		if got := er.Ready(); err != nil || string(e.Data) != want.data || got != want.ready {
+			t.Errorf("got %q, %v and ready %v, want %v", e.Data, err, got, want)
+		}
+	}
+	if e, err := er.Next(); err != nil || string(e.Raw) != "da" || !er.Ready() {
+		t.Errorf("got %q, %v and ready %v at the end", e.Raw, err, er.Ready())
+	}
+}
+
+// Text that many returns divide is not searched for a feed after each.
+func TestLinesEndAtTheFirstOfBoth(t *testing.T) {
+	for _, length := range []int{0, 1, 511, 512, 513, 3000} {
+		for _, end := range []string{"", "\n", "\r", "\r\n", "\n\r", "\rx\n", "\nx\r"} {
+			if got := lineLength([]byte(strings.Repeat("x", length) + end)); got != length {
+				t.Errorf("%d and %q: got %d", length, end, got)
+			}
+		}
+	}
+}
+
 // The LF of an event's CRLF came in a segment of its own and was held back until
 // the next event began. On a quiet stream the client waited for it: its parser
 // takes a CR at the end of what it has for half of a line's end.

@@ -1,7 +1,7 @@
 // Package mcptest is a small, real MCP server with in-memory tasks, made to be
 // run several times side by side: the fleet behind the demonstration, and the
 // upstream of other packages' tests. Beside it, a Sleeper is a server that knows
-// nothing of tasks.
+// nothing of tasks, and a StdioServer one of the legacy era that speaks by stdio.
 //
 // One URL serves both eras of Streamable HTTP. Modern calls (2026-07-28) are
 // checked against their routing headers and get tasks of the extension

@@ -166,8 +166,8 @@ func (s core) get(sessionID, id string) (any, *failure) {
 // result blocks until the task is terminal (2025-11-25 tasks, "Result
 // Retrieval"). The call that a cancelled task stood for ended in an error.
 func (s core) result(ctx context.Context, sessionID, id string) (any, *failure) {
-	if now := time.Now(); (draft{s.Server}).has(id, sessionID, now) {
-		return draft{s.Server}.result(id, sessionID, now)
+	if now := time.Now(); draft(s).has(id, sessionID, now) {
+		return draft(s).result(id, sessionID, now)
 	}
 	t, ok, err := s.tasks.wait(ctx, id, sessionID, s.closed())
 	if err != nil {

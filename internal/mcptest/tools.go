@@ -48,6 +48,7 @@ type content struct {
 type structured struct {
 	Instance string `json:"instance"`
 	Label    string `json:"label,omitempty"`
+	Runs     int    `json:"runs,omitempty"` // of the tool by now, where its server says so
 
 	// Answers are the results, or the errors, that the client gave to what an errand asked.
 	Answers []json.RawMessage `json:"answers,omitempty"`

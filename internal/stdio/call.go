@@ -25,6 +25,7 @@ type call struct {
 	token     []byte   // the client's for progress, raw; nil: none is wished
 	method    string
 	taskID    string // of the task that it is about, or has made
+	asksTask  bool   // it is to be answered with a task
 	begun     time.Time
 	cancelled bool
 
@@ -35,7 +36,7 @@ type call struct {
 // newCall returns a call that is not begun. Nothing in it aliases the body.
 func newCall(session *session, c *mcp.Call, raw []byte) *call {
 	return &call{session: session, id: bytes.Clone(c.ID), token: bytes.Clone(mcp.ProgressToken(raw)),
-		method: c.Method, taskID: c.TaskID, begun: time.Now()}
+		method: c.Method, taskID: c.TaskID, asksTask: c.AsksTask(), begun: time.Now()}
 }
 
 // mayAsk reports whether the process may need its client for it.
@@ -109,13 +110,12 @@ func (p *peer) forget(c *call) {
 	}
 }
 
-// keepTask remembers a call that has made a task: what the process says of that is for its client.
+// keepTask remembers of a call that it has made a task: what the process says of that is for its client.
 func (p *peer) keepTask(c *call, taskID string) {
 	if len(p.tasks) == maxTasks {
 		delete(p.tasks, slices.Min(slices.Collect(maps.Keys(p.tasks))))
 	}
-	c.taskID = taskID
-	p.tasks[c.number] = c
+	p.tasks[c.number] = &call{session: c.session, number: c.number, token: c.token, taskID: taskID}
 }
 
 // cancel tells the process that a client wants no answer any more. A process that is silent about
@@ -152,55 +152,26 @@ func (s *session) callOf(id []byte) (found *call) {
 }
 
 // asker returns the call for which the process asks something or says it; nil if none is in
-// flight that may have it ask. A question about a task belongs to the call that waits for its
-// result. A call whose last question is open does not ask, as far as another may: it waits. Of
-// several of one caller it is the last begun; ambiguous says that several callers have one.
+// flight that may have it ask. ambiguous says that several sessions have one. What is about a task
+// says so (2025-11-25, tasks, "Associating Task-Related Messages"), and belongs to the call that
+// waits for its result; nothing else does.
 func (p *peer) asker(taskID string) (asker *call, ambiguous bool) {
-	waiting := p.waiting()
 	for _, number := range slices.Sorted(maps.Keys(p.calls)) {
 		c := p.calls[number]
-		_, waits := waiting[c.stream]
 		switch {
 		case !c.mayAsk():
 			continue
-		case taskID != "" && c.taskID == taskID && c.method == mcp.MethodTaskResult:
+		case c.method == mcp.MethodTaskResult && taskID != "" && c.taskID == taskID:
 			return c, false
-		case waits:
+		case c.method == mcp.MethodTaskResult:
 			continue
-		case asker != nil && asker.session.caller != c.session.caller:
+		case asker != nil && asker.session != c.session:
 			ambiguous = true
 		}
 		asker = c
 	}
-	switch {
-	case ambiguous:
+	if ambiguous {
 		return nil, true
-	case asker == nil:
-		return p.lastToAsk(waiting), false
 	}
 	return asker, false
-}
-
-// waiting are the streams of the process's calls that have open questions, with the number of the
-// last one.
-func (p *peer) waiting() map[*stream]int64 {
-	last := map[*stream]int64{}
-	for session := range p.sessions {
-		for asked, a := range session.asks {
-			if a.peer == p {
-				last[a.stream] = max(last[a.stream], asked)
-			}
-		}
-	}
-	return last
-}
-
-// lastToAsk returns the call that has asked last: one may ask several things at once.
-func (p *peer) lastToAsk(waiting map[*stream]int64) (asker *call) {
-	for _, c := range p.calls {
-		if asked := waiting[c.stream]; c.mayAsk() && asked > 0 && (asker == nil || asked > waiting[asker.stream]) {
-			asker = c
-		}
-	}
-	return asker
 }

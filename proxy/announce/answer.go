@@ -31,7 +31,9 @@ func (a *Answer) Reader(shape exchange.Shape, response *wire.Response) *exchange
 	if a != nil && a.method == mcp.MethodListTools {
 		most = maxListed
 	}
-	return exchange.NewLongReader(shape, response.Body, most)
+	reader := exchange.NewLongReader(shape, response.Body, most)
+	reader.Length = response.ContentLength
+	return reader
 }
 
 // Body returns an answer in JSON, or its first piece, as the client is to get it. Its headers

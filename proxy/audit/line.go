@@ -5,38 +5,38 @@ import (
 	"context"
 	"log/slog"
 	"strings"
-	"sync"
 	"time"
 
+	"berth/internal/journal"
 	"berth/internal/mcp"
 	"berth/proxy/inbound"
 )
 
 // line is one line of a log.
-type line []slog.Attr
+type line struct {
+	text  *journal.Line // where it is written; nil: nowhere yet
+	attrs []slog.Attr   // what it is otherwise
+}
 
-// lines are reused once their handler has returned, which must not keep them.
-var lines = sync.Pool{New: func() any {
-	const fields = 26 // that a line of the access log has at most
-	room := make(line, 0, fields)
-	return &room
-}}
-
-// log writes the request's line, which is one group without a name: a slog.Record would copy
-// its fields. It goes to the handler itself: where a line was logged from is the same for all.
+// log writes the request's line. It goes to the handler itself: where a line was logged from is the
+// same for all.
 func (r *Record) log(e end) {
-	handler, ctx := r.reporter.access, context.Background()
+	const message = "request"
+	handler, ctx, at := r.reporter.access, context.Background(), r.Started.Add(e.took)
 	if handler == nil || !handler.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
-	l := lines.Get().(*line)
-	*l = (*l)[:0]
+	if liner, ok := handler.(journal.Liner); ok {
+		l := line{text: liner.Begin(at, slog.LevelInfo, message)}
+		l.fill(r, e)
+		l.text.End()
+		return
+	}
+	var l line
 	l.fill(r, e)
-	record := slog.NewRecord(r.Started.Add(e.took), slog.LevelInfo, "request", 0)
-	record.AddAttrs(slog.Attr{Value: slog.GroupValue(*l...)})
+	record := slog.NewRecord(at, slog.LevelInfo, message, 0)
+	record.AddAttrs(l.attrs...)
 	_ = handler.Handle(ctx, record) // as with any logger
-	clear(*l)                       // it must not keep the request's body
-	lines.Put(l)
 }
 
 // warnOfCut tells of a request that was cut: what is lost with it, and to whom it mattered.
@@ -46,7 +46,7 @@ func (r *Record) warnOfCut(took time.Duration) {
 	l.set("method", method(r.call))
 	l.set("age", took.Round(time.Millisecond).String())
 	l.addSubject(r)
-	r.reporter.warn.LogAttrs(context.Background(), slog.LevelWarn, "a request was cut at the end of the drain", l...)
+	r.reporter.warn.LogAttrs(context.Background(), slog.LevelWarn, "a request was cut at the end of the drain", l.attrs...)
 }
 
 // fill adds what docs/operations.md lists under "The access record".
@@ -87,12 +87,29 @@ func (l *line) add(name, value string) {
 }
 
 // set adds what is berth's own, or clipped.
-func (l *line) set(name, value string) { *l = append(*l, slog.String(name, value)) }
+func (l *line) set(name, value string) {
+	if l.text != nil {
+		l.text.String(name, value)
+	} else {
+		l.attrs = append(l.attrs, slog.String(name, value))
+	}
+}
 
-func (l *line) count(name string, n int64) { *l = append(*l, slog.Int64(name, n)) }
+func (l *line) count(name string, n int64) {
+	if l.text != nil {
+		l.text.Int(name, n)
+	} else {
+		l.attrs = append(l.attrs, slog.Int64(name, n))
+	}
+}
 
 func (l *line) time(name string, d time.Duration) {
-	*l = append(*l, slog.Float64(name, float64(d.Microseconds())/1000))
+	ms := float64(d.Microseconds()) / 1000
+	if l.text != nil {
+		l.text.Float(name, ms)
+	} else {
+		l.attrs = append(l.attrs, slog.Float64(name, ms))
+	}
 }
 
 // addSubject adds what the request is about: tool or prompt, and task.
@@ -152,10 +169,23 @@ func clip(s string) string {
 	if len(s) > most {
 		s = s[:most] + "…"
 	}
+	if isPlain(s) {
+		return s
+	}
 	return strings.Map(func(r rune) rune {
 		if mcp.IsUnfit(r) {
 			return '?'
 		}
 		return r
 	}, s)
+}
+
+// isPlain reports whether s is printable ASCII.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }

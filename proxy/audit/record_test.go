@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/url"
+	"regexp"
 	"testing"
 	"time"
 
@@ -68,10 +70,14 @@ func TestALineTellsWhatTheRecordWasTold(t *testing.T) {
 		u := &routing.Upstream{Name: "a", URL: &url.URL{Host: "a:80"}}
 		r.StartSpan()
 		r.SendTo(u)
-		r.Source, r.Status, r.Meant, r.Written = "bound", 200, 200, 42
+		r.Source, r.Status, r.Meant, r.Written, r.Begun = "bound", 200, 200, 42, r.Started
+		r.Code, r.Err, r.Holder, r.Session = -32603, errors.New("größer, \"as\" said\u2028\x00"), "b", "secret"
 		r.Close()
 	}
 	lines.Flush()
+	if got, want := untimed(waits.String()), untimed(plain.String()); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 	for _, text := range []*bytes.Buffer{&plain, &waits} {
 		var got map[string]any
 		if err := json.Unmarshal(text.Bytes(), &got); err != nil {
@@ -79,7 +85,7 @@ func TestALineTellsWhatTheRecordWasTold(t *testing.T) {
 		}
 		for name, want := range map[string]any{
 			"msg": "request", "method": "tasks/get", "task": "t-1", "source": "bound", "upstream": "a", "attempts": 1.0,
-			"status": 200.0, "bytes": 42.0, "outcome": "ok", "client": "192.0.2.7", "agent": "node",
+			"status": 200.0, "bytes": 42.0, "client": "192.0.2.7", "agent": "node", "code": -32603.0,
 		} {
 			if got[name] != want {
 				t.Errorf("%s: got %v, want %v in %s", name, got[name], want, text)
@@ -88,8 +94,13 @@ func TestALineTellsWhatTheRecordWasTold(t *testing.T) {
 	}
 }
 
+// untimed is a line without what differs from one to the next.
+func untimed(line string) string {
+	return regexp.MustCompile(`"(time":"[^"]*|(first_)?ms":[0-9.]*)`).ReplaceAllString(line, "")
+}
+
 func TestARecordOfWhatIsKnownCostsNoAllocation(t *testing.T) {
-	reporter := New(nil, Options{Access: slog.New(nobody{}), Meter: sdkmetric.NewMeterProvider()})
+	reporter := New(nil, Options{Access: journal.New(io.Discard).Patient(slog.LevelInfo), Meter: sdkmetric.NewMeterProvider()})
 	u, call := &routing.Upstream{Name: "a"}, pollFrom(t.Context())
 	var r Record
 	if n := testing.AllocsPerRun(100, func() {
@@ -103,9 +114,15 @@ func TestARecordOfWhatIsKnownCostsNoAllocation(t *testing.T) {
 	}
 }
 
-// nobody takes lines and keeps none.
-type nobody struct{ slog.Handler }
-
-func (nobody) Enabled(context.Context, slog.Level) bool { return true }
-
-func (nobody) Handle(context.Context, slog.Record) error { return nil }
+func BenchmarkRecord(b *testing.B) {
+	reporter := New(nil, Options{Access: journal.New(io.Discard).Patient(slog.LevelInfo), Meter: sdkmetric.NewMeterProvider()})
+	u, call := &routing.Upstream{Name: "a"}, pollFrom(b.Context())
+	b.ReportAllocs()
+	for b.Loop() {
+		r := reporter.Begin(call)
+		r.StartSpan()
+		r.SendTo(u)
+		r.Source, r.Status, r.Meant, r.Begun = "bound", 200, 200, time.Now()
+		r.Close()
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -25,12 +26,15 @@ const together = 25 * time.Millisecond
 
 // asked opens a round with what the upstream asks, or answers in the client's place what needs no
 // client, or what that has not declared to answer.
-func (r *reading) asked(ctx context.Context, a *mcp.Answer, it item) (step, error) {
-	first, ok := r.open(ctx, a, it.message)
+func (r *reading) asked(ctx context.Context, it item) (step, error) {
+	first, ok := r.open(ctx, &it.answer, it.message)
 	if !ok {
 		return step{}, nil
 	}
 	round, event := []question{first}, it.event
+	if r.h != nil {
+		ctx = context.WithoutCancel(ctx) // who comes back to this round is asked what was read here
+	}
 	timer := time.NewTimer(together)
 	defer timer.Stop()
 	for {
@@ -46,14 +50,13 @@ func (r *reading) asked(ctx context.Context, a *mcp.Answer, it item) (step, erro
 		if it.message == nil {
 			return r.take(ctx, item{err: it.err})
 		}
-		a, err := mcp.PeekAnswer(it.message, false)
-		switch {
-		case err != nil || a.Method == "":
+		switch a := &it.answer; {
+		case a.Method == "":
 			if s, err := r.take(ctx, it); err != nil || s.body != nil {
 				return s, err // it ended without an answer to what it asked
 			}
 		case a.ID != nil:
-			if next, ok := r.open(ctx, &a, it.message); ok {
+			if next, ok := r.open(ctx, a, it.message); ok {
 				round = append(round, next)
 			}
 		case a.Method == mcp.MethodCancelled:
@@ -91,6 +94,7 @@ func (r *reading) open(ctx context.Context, a *mcp.Answer, request []byte) (q qu
 	case a.Method == mcp.MethodPing:
 		answer = mcp.Response(id, []byte("{}"))
 	case lacks != nil:
+		r.c.f.b.metrics.asked(wasUndeclared, 1)
 		r.c.lack(lacks)
 		answer = mcp.ErrorResponse(id, r.c.client.Declares.Refusal(request).Object())
 	case !asks(r.c.Method):
@@ -110,9 +114,7 @@ func (c *call) lack(capabilities map[string]any) {
 	if c.lacks == nil {
 		c.lacks = map[string]any{}
 	}
-	for name, value := range capabilities {
-		c.lacks[name] = value
-	}
+	maps.Copy(c.lacks, capabilities)
 }
 
 // pause ends the request with what the client is asked. The call goes on at the upstream, which
@@ -135,6 +137,7 @@ func (r *reading) pause(ctx context.Context, round []question, event string) (st
 	if err != nil {
 		return step{}, err
 	}
+	r.c.f.b.metrics.asked(wasAsked, len(round))
 	s := r.end(wire.StatusOK, body)
 	r.asks = true
 	r.c.f.holds.ask(r, &st)

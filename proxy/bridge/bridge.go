@@ -7,11 +7,14 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/relay"
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/proxy/inbound"
 	"berth/routing"
+
+	"go.opentelemetry.io/otel/metric"
 )
 
 // Isolation says who may come to share a session.
@@ -25,16 +28,17 @@ const (
 
 // Options are what a Bridge is made of. A duration of 0 is its default.
 type Options struct {
-	Endpoint  *inbound.Endpoint // whose pool's upstreams are shown; required
-	Keys      *seal.Keyring     // seals what clients carry; required
-	Store     *storage.Store    // tells berths which of them has a call, and what tasks ask; nil: there is one berth
-	Relay     Relay             // reaches the other berths; nil: there are none
-	Isolation Isolation         // "": PerPrincipal
-	Sessions  int               // at most, at each upstream; 0: 1,000
-	Idle      time.Duration     // after which a session that nobody uses is ended; 5 min
-	Question  time.Duration     // how long a client has to answer; 10 min
-	TaskID    int               // longest id of a task, in bytes; 0: 256
-	Logger    *slog.Logger      // nil: discarded
+	Endpoint  *inbound.Endpoint    // whose pool's upstreams are shown; required
+	Keys      *seal.Keyring        // seals what clients carry; required
+	Store     relay.Store          // tells berths which of them has a call, and what tasks ask; nil: there is one berth
+	Relay     Relay                // reaches the other berths; nil: there are none
+	Isolation Isolation            // "": PerPrincipal
+	Sessions  int                  // at most, at each upstream; 0: 1,000
+	Idle      time.Duration        // after which a session that nobody uses is ended; 5 min
+	Question  time.Duration        // how long a client has to answer; 10 min
+	TaskID    int                  // longest id of a task, in bytes; 0: 256
+	Logger    *slog.Logger         // nil: discarded
+	Meter     metric.MeterProvider // nil: nothing is measured
 }
 
 // Relay passes requests on to other berths. A *relay.Mailbox is one.
@@ -45,10 +49,10 @@ type Relay interface {
 
 // Bridge shows the upstreams of one pool. Its methods may be called concurrently.
 type Bridge struct {
-	o    Options
-	name string // of this berth, in what clients carry
-
-	records *storage.Store // of tasks
+	o       Options
+	name    string // of this berth, in what clients carry
+	metrics metrics
+	records storage.Engine // of tasks
 
 	mu    sync.Mutex // guards faces
 	faces map[string]*face
@@ -82,6 +86,7 @@ func New(o Options) *Bridge {
 	if o.Store == nil {
 		b.records, _ = storage.Open("memory:", storage.Options{}) // it fails for URLs that are none
 	}
+	b.metrics = newMetrics(o.Meter, b)
 	return b
 }
 

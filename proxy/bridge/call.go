@@ -131,7 +131,7 @@ func (c *call) send(ctx context.Context, l *loan) (*sent, error) {
 	if body, err = c.asTask(l, body); err != nil {
 		return nil, err
 	}
-	s.flow = newFlow(c, l)
+	s.flow = newFlow(c, l, s.id)
 	if err := c.post(ctx, s, body); err != nil {
 		s.flow.leave()
 		if ctx.Err() != nil {

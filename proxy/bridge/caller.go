@@ -22,18 +22,16 @@ func callerOf(out *exchange.Request) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// key names the shelf of the sessions that a call may be made in.
-func (c *call) key() string {
-	return c.keyOf(string(c.client.AsksClient()))
+// whose names whose sessions a call may be made in; "": everybody's.
+func (c *call) whose() string {
+	if c.f.b.o.Isolation == ForAll {
+		return ""
+	}
+	return c.caller
 }
 
-// keyOf is key for a client that declares this.
-func (c *call) keyOf(declared string) string {
-	if c.f.b.o.Isolation == ForAll {
-		return declared
-	}
-	return c.caller + declared
-}
+// key names the shelf of these sessions.
+func (c *call) key() string { return c.whose() + string(c.client.AsksClient()) }
 
 // namesBerth reports whether a header says where a request had reached a berth: the next round may
 // reach another one.

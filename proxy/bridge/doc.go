@@ -18,7 +18,7 @@
 //
 //	bridge.go, probe.go          which upstreams need a bridge
 //	face.go, check.go            a modern request, judged as a modern server does
-//	caller.go, shelf.go          whose sessions are whose; opened, lent, ended
+//	caller.go, shelf.go, lend.go whose sessions are whose; opened, lent, ended
 //	call.go, flow.go, stream.go  a call: sent, its answer read, shown
 //	ask.go, state.go, retry.go   questions: asked, carried, answered
 //	hold.go                      questions of streams that cannot be resumed

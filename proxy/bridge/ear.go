@@ -3,19 +3,24 @@ package bridge
 import (
 	"bytes"
 	"context"
+	"errors"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/outbound"
+	"berth/proxy/session"
 )
 
 // ear reads a session's GET stream. There servers tell what belongs to no call, and many ask there
 // what a call of theirs wants to know.
 type ear struct {
 	stop context.CancelFunc
-	last string // id of the last event; face.mu guards it
+
+	// stock.mu guards these.
+	last string            // id of the last event
+	out  *exchange.Request // in whose name it is read, as who needs it has last shown
 }
 
 const (
@@ -33,16 +38,19 @@ const (
 func (l *loan) listen(ctx context.Context, out *exchange.Request, last string) {
 	f := l.f
 	f.mu.Lock()
+	if l.ear != nil {
+		l.ear.out = ownPost(out, nil)
+	}
 	if l.ear != nil || l.id == "" || l.deaf {
 		f.mu.Unlock()
 		return
 	}
-	line, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	e := &ear{stop: cancel, last: last}
+	line, cancel := context.WithCancel(context.Background()) // it outlives the request
+	e := &ear{stop: cancel, last: last, out: ownPost(out, nil)}
 	l.ear = e
 	f.mu.Unlock()
 	stands := make(chan struct{})
-	go l.run(line, out, e, stands)
+	go l.run(line, e, stands)
 	select {
 	case <-stands:
 	case <-time.After(earTime):
@@ -63,7 +71,7 @@ func (l *loan) cover() (last string) {
 
 // run reads the GET stream for as long as somebody wants that. stands is closed when the first one
 // does, or none will.
-func (l *loan) run(ctx context.Context, out *exchange.Request, e *ear, stands chan struct{}) {
+func (l *loan) run(ctx context.Context, e *ear, stands chan struct{}) {
 	ready := func() {
 		if stands != nil {
 			close(stands)
@@ -73,7 +81,7 @@ func (l *loan) run(ctx context.Context, out *exchange.Request, e *ear, stands ch
 	defer ready()
 	for pause := earFirst; ctx.Err() == nil; pause = min(2*pause, earMost) {
 		began := time.Now()
-		if !l.hearOnce(ctx, out, e, ready) {
+		if !l.hearOnce(ctx, e, ready) {
 			break
 		}
 		ready()
@@ -86,20 +94,43 @@ func (l *loan) run(ctx context.Context, out *exchange.Request, e *ear, stands ch
 		}
 	}
 	if ctx.Err() == nil {
-		l.deafen()
+		l.deafen(l.isLost(ctx, e))
 	}
 }
 
-// deafen ends the subscriptions that hear by this session alone: it has no GET stream.
-func (l *loan) deafen() {
+// isLost reports whether the upstream knows the session no more, as against one that has no GET
+// stream: some have a 404 for that, too.
+func (l *loan) isLost(ctx context.Context, e *ear) bool {
+	err := l.f.tell(ctx, l.earOf(e), l, []byte(outbound.OwnPing))
+	answer, ok := errors.AsType[*session.Refusal](err)
+	return ok && outbound.DeniesSession(answer.Status)
+}
+
+// earOf is in whose name a GET stream is read.
+func (l *loan) earOf(e *ear) *exchange.Request {
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	return e.out
+}
+
+// deafen ends the subscriptions that hear by this session alone: it has no GET stream, or is lost.
+func (l *loan) deafen(lost bool) {
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()
 	l.cover()
 	l.deaf = true
+	l.loseListeners()
+	if lost {
+		l.remove()
+	}
+}
+
+// loseListeners ends the subscriptions that have this session. The caller holds stock.mu.
+func (l *loan) loseListeners() {
 	if l.shelf == nil {
 		return
 	}
-	for li := range l.shelf.listeners {
+	for li := range l.f.listeners[l.shelf.whose] {
 		if li.l == l && !li.isOfTasksAlone() {
 			li.lose()
 		}
@@ -107,18 +138,14 @@ func (l *loan) deafen() {
 }
 
 // hearOnce reads a GET stream to its end. It reports whether there may be another one.
-func (l *loan) hearOnce(ctx context.Context, out *exchange.Request, e *ear, ready func()) (again bool) {
-	in := ownPost(out, nil)
-	in.Method = wire.MethodGet
-	in.Header.Del("Content-Type")
-	in.Header.Set("Accept", "text/event-stream")
-	in.Header.Set(mcp.HeaderVersion, l.version)
-	in.Header.Set(mcp.HeaderSession, l.id)
+func (l *loan) hearOnce(ctx context.Context, e *ear, ready func()) (again bool) {
 	l.f.mu.Lock()
-	if e.last != "" {
-		in.Header.Set(mcp.HeaderLastEvent, e.last)
-	}
+	as, last := e.out, e.last
 	l.f.mu.Unlock()
+	in := l.request(as, wire.MethodGet, nil)
+	if last != "" {
+		in.Header.Set(mcp.HeaderLastEvent, last)
+	}
 	response, err := outbound.To(l.f.b.o.Endpoint).Send(ctx, l.f.u, in, outbound.Terms{Watched: true})
 	if err != nil {
 		return true
@@ -140,7 +167,7 @@ func (l *loan) hearOnce(ctx context.Context, out *exchange.Request, e *ear, read
 			l.f.mu.Unlock()
 		}
 		if next.Ends && !next.Cut && mcp.MayBeMessage(next.Data) {
-			l.hears(ctx, out, bytes.Clone(next.Data))
+			l.hears(ctx, l.earOf(e), bytes.Clone(next.Data))
 		}
 	}
 }
@@ -159,19 +186,19 @@ func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte)
 		l.f.mu.Lock()
 		asker := l.asker
 		l.f.mu.Unlock()
-		if asker == nil || !asker.hear(message) {
+		if asker == nil || !asker.hear(item{message: message, answer: a}) {
 			_ = l.f.tell(ctx, out, l, mcp.ErrorResponse(a.ID, errNobodyAsked.Object()))
 		}
 	default:
 		l.f.mu.Lock()
 		defer l.f.mu.Unlock()
 		if a.Method == methodMessage && l.alone && l.asker != nil {
-			l.asker.hear(message) // of the one call there
+			l.asker.hear(item{message: message, answer: a}) // of the one call there
 		}
 		if l.shelf == nil {
 			return
 		}
-		for li := range l.shelf.listeners {
+		for li := range l.f.listeners[l.shelf.whose] {
 			li.tell(message)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/outbound"
-	"berth/proxy/resident"
 	"berth/proxy/session"
 	"berth/routing"
 )
@@ -29,10 +28,16 @@ type face struct {
 	log     *slog.Logger
 	probing chan struct{} // holds one: who finds out what the upstream speaks
 	holds   *holds
+	*stock
+}
 
+// stock is what is open at an upstream, and known of it, whichever list of its pool's that stands in.
+type stock struct {
 	mu      sync.Mutex // guards the fields below
 	shelves map[string]*shelf
 	open    int // sessions
+	// listeners are subscriptions, by whose they are: they hear all sessions of theirs.
+	listeners map[string]map[*listener]bool
 
 	// tools are the headers that calls must bear, by the tool's name; nil: nobody has looked. The
 	// map does not change.
@@ -47,16 +52,13 @@ type face struct {
 
 // newFace returns the face of u, which goes on with what before had; nil is none.
 func newFace(b *Bridge, u *routing.Upstream, before *face) *face {
-	f := &face{b: b, u: u, log: b.o.Logger, probing: make(chan struct{}, 1), shelves: map[string]*shelf{}}
-	f.holds = newHolds(b.o.Question, marks{b.o.Store, 2 * b.o.Question, b.name})
+	f := &face{b: b, u: u, log: b.o.Logger, probing: make(chan struct{}, 1)}
 	if before != nil {
-		before.mu.Lock()
-		defer before.mu.Unlock()
-		f.holds, f.shelves, f.open = before.holds, before.shelves, before.open
-		for _, s := range f.shelves {
-			s.f = f
-		}
+		f.holds, f.stock = before.holds, before.stock
+		return f
 	}
+	f.holds = newHolds(b.o.Question, marks{b.o.Store, 2 * b.o.Question, b.name})
+	f.stock = &stock{shelves: map[string]*shelf{}, listeners: map[string]map[*listener]bool{}}
 	return f
 }
 
@@ -74,11 +76,6 @@ func (f *face) Send(ctx context.Context, out *exchange.Request, wait time.Durati
 		return refuse(nil, errNoMethod), nil
 	}
 	c, refusal := f.read(out)
-	if resident.Is(f.u.URL) && refusal == nil { // a process is a caller's as one that declares this
-		named := *out
-		named.Caller = c.key()
-		c.out = &named
-	}
 	if refusal != nil {
 		return refuse(c.id, refusal), nil
 	}
@@ -123,16 +120,26 @@ func ownPost(out *exchange.Request, body []byte) *exchange.Request {
 
 // send sends a request in a session. What comes of it feeds the upstream's health.
 func (f *face) send(ctx context.Context, out *exchange.Request, l *loan, method string, body []byte, wait time.Duration) (*wire.Response, error) {
+	in := l.request(out, method, body)
+	return outbound.To(f.b.o.Endpoint).Send(ctx, f.u, in, outbound.Terms{Wait: wait, Watched: wait == 0})
+}
+
+// request is a request in a session, in the name of who sends out. The caller is whoever opened it:
+// a client may declare something else in a later round.
+func (l *loan) request(out *exchange.Request, method string, body []byte) *exchange.Request {
 	in := ownPost(out, body)
-	in.Method = method
+	in.Method, in.Caller = method, l.opened.Caller
 	if body == nil {
 		in.Header.Del("Content-Type")
+	}
+	if method == wire.MethodGet {
+		in.Header.Set("Accept", "text/event-stream")
 	}
 	in.Header.Set(mcp.HeaderVersion, l.version)
 	if l.id != "" {
 		in.Header.Set(mcp.HeaderSession, l.id)
 	}
-	return outbound.To(f.b.o.Endpoint).Send(ctx, f.u, in, outbound.Terms{Wait: wait, Watched: wait == 0})
+	return in
 }
 
 // tell posts a notification or a response in a session. Its time is short.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync/atomic"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
-	"berth/proxy/outbound"
 )
 
 // maxAnswer bounds one message of an upstream's, in bytes.
@@ -20,9 +18,19 @@ const maxAnswer = 64 << 20
 
 // item is what comes next of an answer.
 type item struct {
-	message []byte // nil: err says why nothing comes any more
-	event   string // id of the last event so far; "": it cannot be resumed from
+	message []byte     // nil: err says why nothing comes any more
+	answer  mcp.Answer // what the message is
+	event   string     // id of the last event so far; "": it cannot be resumed from
 	err     error
+}
+
+// itemOf is a message that came.
+func itemOf(message []byte, event string) item {
+	a, err := mcp.PeekAnswer(message, false)
+	if err != nil {
+		return item{err: errUnusable}
+	}
+	return item{message: message, answer: a, event: event}
 }
 
 // flow is an answer of the legacy era that is an event stream, read by a goroutine of its own and
@@ -31,17 +39,19 @@ type flow struct {
 	f     *face
 	out   *exchange.Request
 	l     *loan
+	id    []byte // of the call in its session
 	items chan item
 	inbox chan item // what came on the session's own stream
 	ctx   context.Context
 	stop  context.CancelFunc // ends it; the call goes on at the upstream
 	event atomic.Value       // string: id of the last event so far
+	pause time.Duration      // before it is resumed; of who reads
 }
 
 // newFlow returns the flow of a call's answer, and has the call asked what comes on the session's
 // own stream.
-func newFlow(c *call, l *loan) *flow {
-	fl := &flow{f: c.f, out: c.out, l: l, items: make(chan item), inbox: make(chan item, maxInbox)}
+func newFlow(c *call, l *loan, id []byte) *flow {
+	fl := &flow{f: c.f, out: c.out, l: l, id: id, items: make(chan item), inbox: make(chan item, maxInbox)}
 	fl.event.Store("")
 	fl.ctx, fl.stop = context.WithCancel(context.Background())
 	c.f.mu.Lock()
@@ -54,13 +64,13 @@ func newFlow(c *call, l *loan) *flow {
 const maxInbox = 64
 
 // hear has the call hear what came on its session's own stream. It reports whether it may.
-func (fl *flow) hear(message []byte) bool {
-	event, _ := fl.event.Load().(string)
+func (fl *flow) hear(it item) bool {
 	if fl.ctx.Err() != nil {
 		return false
 	}
+	it.event, _ = fl.event.Load().(string)
 	select {
-	case fl.inbox <- item{message: message, event: event}:
+	case fl.inbox <- it:
 		return true
 	default:
 		return false
@@ -91,9 +101,10 @@ func (fl *flow) runWhen(heads <-chan begun) {
 		defer stopped()
 		message, err := readWhole(head.Response)
 		if err != nil || !mcp.MayBeMessage(message) {
-			message = nil
+			fl.put(fl.ctx, item{err: err})
+			return
 		}
-		fl.put(fl.ctx, item{message: message, err: err})
+		fl.put(fl.ctx, itemOf(message, ""))
 	}
 }
 
@@ -112,12 +123,18 @@ func (fl *flow) run(response *wire.Response, event string) {
 		event, err = fl.readAll(ctx, response, event)
 		response.Body.Close()
 		response = nil
-		if event == "" || ctx.Err() != nil {
+		switch {
+		case errors.Is(err, errOver):
+			return
+		case event == "" || ctx.Err() != nil:
 			fl.put(ctx, item{err: err})
 			return
 		}
 	}
 }
+
+// errOver says that the call has its answer.
+var errOver = errors.New("bridge: the answer has come")
 
 // put hands an item over. It reports whether somebody takes it.
 func (fl *flow) put(ctx context.Context, it item) bool {
@@ -148,76 +165,21 @@ func (fl *flow) readAll(ctx context.Context, response *wire.Response, event stri
 			event = id
 			fl.event.Store(id)
 		}
-		if mcp.MayBeMessage(e.Data) && !fl.put(ctx, item{message: bytes.Clone(e.Data), event: event}) {
+		if !mcp.MayBeMessage(e.Data) {
+			continue
+		}
+		fl.pause = 0
+		switch it := itemOf(bytes.Clone(e.Data), event); {
+		case !fl.put(ctx, it):
 			return event, context.Cause(ctx)
+		case it.answer.Answers(fl.id):
+			return event, errOver
 		}
 	}
 }
 
 // maxEvent bounds the ids of events that streams are resumed from: they are sent in a header.
 const maxEvent = 4 << 10
-
-// How long a stream is tried to be resumed, and how far apart.
-const (
-	resumeFor   = 30 * time.Second
-	resumeFirst = 20 * time.Millisecond
-	resumeMost  = 2 * time.Second
-)
-
-// resume asks for what came after an event. While another one reads (409), it is waited for.
-func (fl *flow) resume(ctx context.Context, event string) (*wire.Response, error) {
-	var since time.Time
-	for pause := time.Duration(0); ; pause = min(max(2*pause, resumeFirst), resumeMost) {
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(pause):
-		}
-		response, err := fl.tryResume(ctx, event)
-		switch {
-		case err == nil || errors.Is(err, errSessionLost) || errors.Is(err, errReset):
-			return response, err
-		case errors.Is(err, errStands):
-			since = time.Time{}
-		case since.IsZero():
-			since = time.Now()
-		case time.Since(since) > resumeFor:
-			return nil, errReset
-		}
-	}
-}
-
-// errStands says that somebody else reads the stream.
-var errStands = errors.New("bridge: the stream is being read")
-
-func (fl *flow) tryResume(ctx context.Context, event string) (*wire.Response, error) {
-	out := ownPost(fl.out, nil)
-	out.Method = wire.MethodGet
-	out.Header.Del("Content-Type")
-	out.Header.Set("Accept", "text/event-stream")
-	out.Header.Set(mcp.HeaderLastEvent, event)
-	out.Header.Set(mcp.HeaderVersion, fl.l.version)
-	if fl.l.id != "" {
-		out.Header.Set(mcp.HeaderSession, fl.l.id)
-	}
-	response, err := outbound.To(fl.f.b.o.Endpoint).Send(ctx, fl.f.u, out, outbound.Terms{Watched: true})
-	if err != nil {
-		return nil, err
-	}
-	if response.Status == wire.StatusOK && exchange.ShapeOf(response) == exchange.EventStream {
-		return response, nil
-	}
-	response.Body.Close()
-	switch status := response.Status; {
-	case status == wire.StatusConflict:
-		return nil, errStands
-	case outbound.DeniesSession(status):
-		return nil, errSessionLost
-	case status == wire.StatusTooManyRequests || status >= 500 && status != wire.StatusNotImplemented:
-		return nil, fmt.Errorf("bridge: a stream is not resumed yet: HTTP %d", status)
-	}
-	return nil, errReset
-}
 
 // readWhole reads an answer that is one message.
 func readWhole(response *wire.Response) ([]byte, error) {

@@ -41,6 +41,7 @@ type hold struct {
 
 	mu    sync.Mutex // guards the fields below
 	asks  []question // that wait for the client
+	until time.Time  // when the call is given up
 	timer *time.Timer
 }
 
@@ -96,9 +97,20 @@ func (hs *holds) newHold(id string, out *exchange.Request, l *loan) *hold {
 func (h *hold) wait(d time.Duration, asks []question) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.asks = asks
+	h.asks, h.until = asks, time.Now().Add(d)
 	h.stop()
 	h.timer = time.AfterFunc(d, h.expire)
+}
+
+// leaveWaiting ends a turn in which nothing was done: the call waits for its client as before.
+func (h *hold) leaveWaiting() {
+	defer h.release()
+	if h.over {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.timer = time.AfterFunc(time.Until(h.until), h.expire)
 }
 
 // stop stops the timer. The caller holds h.mu.
@@ -147,8 +159,15 @@ func (h *hold) outcome(c *call, st *state) *wire.Response {
 	return nil
 }
 
-// rest lets go of a reading that is not to begin yet.
-func (h *hold) rest(r *reading) {
+// rest ends a turn whose reading is not to begin: the call waits for more answers.
+func (h *hold) rest(r *reading, asks []question) {
+	defer h.release()
+	h.letGo(r)
+	h.wait(h.among.life, asks)
+}
+
+// letGo lets go of a reading that is not read on. What cannot be resumed stays.
+func (h *hold) letGo(r *reading) {
 	if h.flow == nil {
 		r.flow.leave()
 	}
@@ -159,7 +178,8 @@ func (h *hold) rest(r *reading) {
 func (h *hold) reading(c *call, st *state) *reading {
 	r := &reading{c: c, l: h.l, id: st.Request, seen: st.Seen, flow: h.flow, h: h, nonce: st.Nonce}
 	if r.flow == nil {
-		r.flow = newFlow(c, h.l)
+		r.flow = newFlow(c, h.l, st.Request)
+		r.flow.event.Store(st.Event) // what is asked elsewhere, before its answer is read on, can be resumed from there
 	}
 	return r
 }
@@ -178,6 +198,13 @@ func (h *hold) finish() {
 	time.AfterFunc(replay, func() { h.among.forget(h) })
 }
 
+// size is how many calls there are.
+func (hs *holds) size() int {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	return len(hs.calls)
+}
+
 func (hs *holds) forget(h *hold) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
@@ -189,8 +216,34 @@ func (hs *holds) forget(h *hold) {
 // leave is a client's departure in the middle of a later round, whose turn the caller has.
 func (h *hold) leave(r *reading) {
 	defer h.release()
-	h.rest(r)
+	h.letGo(r)
 	h.wait(comeBack, nil)
+}
+
+// unanswered is how long a client must have let a question wait for its call to be given up in
+// favour of another that finds no place.
+const unanswered = 30 * time.Second
+
+// giveUpOldest gives up the call on a shelf whose client was asked first of those that have not
+// answered, if that was a while ago.
+func (hs *holds) giveUpOldest(key string) {
+	hs.mu.Lock()
+	var oldest *hold
+	var since time.Time
+	for _, h := range hs.calls {
+		if h.l.shelf == nil || h.l.shelf.key != key {
+			continue
+		}
+		h.mu.Lock()
+		if waits := len(h.asks) > 0 && h.timer != nil; waits && (oldest == nil || h.until.Before(since)) {
+			oldest, since = h, h.until
+		}
+		h.mu.Unlock()
+	}
+	hs.mu.Unlock()
+	if oldest != nil && time.Until(since) < hs.life-unanswered {
+		oldest.expire()
+	}
 }
 
 // expire gives the call up, unless somebody has it, here or at another berth.
@@ -213,6 +266,7 @@ func (h *hold) expire() {
 	asks := h.asks
 	h.mu.Unlock()
 	f := h.l.f
+	f.b.metrics.asked(wasAbandoned, len(asks))
 	for _, q := range asks {
 		_ = f.tell(ctx, h.out, h.l, cancelled(q))
 	}

@@ -19,14 +19,12 @@ func (c *call) listen(ctx context.Context) (*wire.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	li := &listener{c: c, l: l, heard: make(chan []byte, maxUnread), lost: make(chan struct{}), moves: make(chan struct{}, 1)}
+	li := &listener{c: c, l: l, whose: c.whose(), heard: make(chan []byte, maxUnread), lost: make(chan struct{}), moves: make(chan struct{}, 1)}
 	ctx, li.stop = context.WithCancel(ctx)
 	li.agreed = li.agree(ctx)
 	li.left = appendEvent(nil, mcp.Acknowledgement(c.id, li.agreed))
 	c.f.mu.Lock()
-	li.shelf = c.f.shelfOf(c.key())
-	li.shelf.listeners[li] = true
-	others := slices.Clone(li.shelf.loans)
+	others := c.f.add(li)
 	c.f.mu.Unlock()
 	l.listen(ctx, c.out, "")
 	for _, other := range others {

@@ -15,7 +15,7 @@ const maxUnread = 256
 type listener struct {
 	c      *call
 	l      *loan // whose subscriptions of resources are its own
-	shelf  *shelf
+	whose  string
 	agreed mcp.Filter
 	uris   []string
 	heard  chan []byte
@@ -62,19 +62,44 @@ func (li *listener) leave() {
 	li.over.Do(func() {
 		li.stop()
 		li.c.f.mu.Lock()
-		delete(li.shelf.listeners, li)
-		if len(li.shelf.listeners) == 0 {
-			for _, l := range li.shelf.loans {
-				if l.users == 0 {
-					l.cover()
-				}
-			}
-		}
-		li.shelf.settle()
+		li.c.f.remove(li)
 		li.c.f.mu.Unlock()
 		go func() {
 			li.unsubscribe(context.Background())
 			li.l.giveBack(false)
 		}()
 	})
+}
+
+// add has a subscription hear, and returns the sessions that it is to hear. The caller holds f.mu.
+func (f *face) add(li *listener) (sessions []*loan) {
+	if f.listeners[li.whose] == nil {
+		f.listeners[li.whose] = map[*listener]bool{}
+	}
+	f.listeners[li.whose][li] = true
+	return f.sessionsOf(li.whose)
+}
+
+// remove undoes add. What nobody uses is not listened to any more. The caller holds f.mu.
+func (f *face) remove(li *listener) {
+	delete(f.listeners[li.whose], li)
+	if len(f.listeners[li.whose]) > 0 {
+		return
+	}
+	delete(f.listeners, li.whose)
+	for _, l := range f.sessionsOf(li.whose) {
+		if l.users == 0 {
+			l.cover()
+		}
+	}
+}
+
+// sessionsOf are the sessions of a caller. The caller holds f.mu.
+func (f *face) sessionsOf(whose string) (sessions []*loan) {
+	for _, s := range f.shelves {
+		if s.whose == whose {
+			sessions = append(sessions, s.loans...)
+		}
+	}
+	return sessions
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
-	"berth/internal/storage"
+	"berth/internal/relay"
 )
 
 // marks tell berths which of them has a call that has asked: the one that took its last round. A
 // store that is not shared needs none.
 type marks struct {
-	store *storage.Store // nil: there are no other berths
+	store relay.Store // nil: there are no other berths
 	life  time.Duration
 	name  string // of this berth
 }

@@ -33,21 +33,22 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 		return c.pass(ctx, st.By)
 	}
 	if response := h.outcome(c, st); response != nil {
-		h.release()
+		h.leaveWaiting()
 		return response, nil
 	}
 	r := h.reading(c, st)
 	h.l.listen(ctx, c.out, st.Heard)
-	open, err := c.answer(ctx, h.l, st)
-	if err != nil || len(open) > 0 {
-		h.rest(r)
-		h.wait(c.f.b.o.Question, open)
-		h.release()
-	}
-	switch {
+	switch open, err := c.answer(ctx, h.l, st); {
+	case errors.Is(err, errSessionLost):
+		h.l.lose()
+		lost := r.broken(err)
+		r.finish()
+		return whole(lost.status, lost.body), nil
 	case err != nil:
+		h.rest(r, st.Asks)
 		return nil, err
 	case len(open) > 0:
+		h.rest(r, open)
 		return c.askAgain(ctx, st, open)
 	}
 	if h.flow == nil {
@@ -74,6 +75,7 @@ func (c *call) answer(ctx context.Context, l *loan, st *state) (open []question,
 			return nil, err
 		}
 	}
+	c.f.b.metrics.asked(wasSettled, len(st.Asks)-len(open))
 	return open, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/resident"
 )
 
 // follow reads the answer to a call that was sent, and shows it as a modern server would.
@@ -85,6 +86,8 @@ type reading struct {
 	over sync.Once
 	asks bool // it ended with a question: flow and session are the hold's
 
+	last *step // the answer's end, which waits for what was told before it on another stream; nil: none
+
 	h     *hold  // whose turn it has; nil: this is the first round
 	nonce string // of the round whose answers it is about
 }
@@ -141,6 +144,8 @@ func (r *reading) next(ctx context.Context, impatient <-chan time.Time) (step, e
 		select {
 		case <-ctx.Done():
 			return step{}, context.Cause(ctx)
+		case <-r.stragglers():
+			return *r.last, nil
 		case <-impatient:
 			return step{impatient: true}, nil
 		case it = <-r.flow.inbox:
@@ -158,20 +163,32 @@ func (r *reading) take(ctx context.Context, it item) (step, error) {
 	if it.message == nil {
 		return r.broken(it.err), nil
 	}
-	a, err := mcp.PeekAnswer(it.message, false)
-	switch {
-	case err != nil:
-		return r.broken(errUnusable), nil
+	switch a := &it.answer; {
 	case a.Method != "" && a.ID != nil:
-		return r.asked(ctx, &a, it)
+		return r.asked(ctx, it)
 	case a.Method != "":
-		return step{notification: r.c.told(r.id, &a, it.message)}, nil
+		return step{notification: r.c.told(r.id, a, it.message)}, nil
 	case !a.Answers(r.id):
 		return step{}, nil // a stream that was resumed may bear others' as well
 	case !a.IsError && !a.HasResult:
 		return r.broken(errUnusable), nil
 	}
-	return r.end(r.c.conclude(ctx, &a, it.message)), nil
+	s := r.end(r.c.conclude(ctx, &it.answer, it.message))
+	if r.c.client.LogLevel != "" && resident.Is(r.c.f.u.URL) {
+		r.last, s = &s, step{}
+	}
+	return s, nil
+}
+
+// straggle is how long an answer's end waits for log messages: servers of other transports tell them
+// on the session's own stream.
+const straggle = 10 * time.Millisecond
+
+func (r *reading) stragglers() <-chan time.Time {
+	if r.last == nil {
+		return nil
+	}
+	return time.After(straggle)
 }
 
 // end is the step that the reading ends with.

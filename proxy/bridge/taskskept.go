@@ -3,6 +3,7 @@ package bridge
 import (
 	"time"
 
+	"berth/internal/exchange"
 	"berth/internal/mcp"
 )
 
@@ -31,21 +32,21 @@ func (f *face) lacksTasks() bool {
 	return f.tasks == missing
 }
 
-// lendAgain lends the session of this name, whoever has it: what is asked about a task disturbs no
-// call. One that another berth has opened is not this one's to end.
-func (c *call) lendAgain(id string) *loan {
+// lendOf lends the session that a task lives in, whoever has it: what is asked about a task disturbs
+// no call. One that another berth has opened is not this one's to end.
+func (c *call) lendOf(id string, opened *exchange.Request) *loan {
 	f := c.f
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, s := range f.shelves {
 		for _, l := range s.loans {
-			if l.id == id {
+			if l.id == id && id != "" {
 				l.users++
 				return l
 			}
 		}
 	}
-	return &loan{f: f, id: id, version: legacyVersion, opened: c.out, level: -1, users: 1, gone: true}
+	return &loan{f: f, id: id, version: legacyVersion, opened: opened, level: -1, users: 1, gone: true}
 }
 
 // maxTasks bounds how many tasks of a session are remembered. Of more, those that live longest keep

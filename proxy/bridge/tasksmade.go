@@ -13,7 +13,6 @@ import (
 	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/proxy/fault"
-	"berth/proxy/resident"
 )
 
 // asTask returns the body of a call as it is sent: as one that becomes a task where its tool takes
@@ -74,7 +73,8 @@ func (c *call) aboutTasks() []string { return []string{c.f.pool().Name(), c.f.u.
 // its server ask, at any berth. Where it would be longer than ids may be, it is a name by which the
 // store has it.
 func (c *call) idOf(ctx context.Context, core string, life time.Duration) (string, error) {
-	text := appendPart(appendPart(nil, []byte(c.tasks.id)), c.client.AsksClient())
+	text := binary.AppendUvarint(nil, uint64(c.tasks.place))
+	text = appendPart(appendPart(text, []byte(c.tasks.id)), c.client.AsksClient())
 	id, err := c.f.b.o.Keys.Seal(ctx, taskPurpose, c.aboutTasks(), append(text, core...), life)
 	if err != nil || len(id) <= c.f.b.o.TaskID {
 		return id, err
@@ -126,15 +126,12 @@ func (c *call) openTask(ctx context.Context, id string) (*task, error) {
 	if err != nil {
 		return nil, err
 	}
-	session, rest, _ := cutPart(text)
+	place, n := binary.Uvarint(text)
+	session, rest, _ := cutPart(text[max(n, 0):])
 	declared, core, ok := cutPart(rest)
 	if !ok {
 		return nil, mcp.ErrUnknownTask
 	}
-	if resident.Is(c.f.u.URL) { // a session there is of those alone who declare this
-		named := *c.out
-		named.Caller = c.keyOf(string(declared))
-		c.out = &named
-	}
-	return &task{c: c, l: c.lendAgain(string(session)), id: id, core: string(core), declares: mcp.DeclaredIn(declared)}, nil
+	l := c.lendOf(string(session), c.placedAs(string(declared), int(place)))
+	return &task{c: c, l: l, id: id, core: string(core), declares: mcp.DeclaredIn(declared)}, nil
 }

@@ -22,7 +22,7 @@ func (t *task) collect(ctx context.Context, known bool) ([]question, error) {
 	if err != nil {
 		return nil, err
 	}
-	fl := &flow{f: t.c.f, out: t.c.out, l: t.l, items: make(chan item)}
+	fl := &flow{f: t.c.f, out: t.c.out, l: t.l, id: id, items: make(chan item)}
 	fl.event.Store("")
 	fl.ctx, fl.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer fl.stop()
@@ -56,9 +56,9 @@ func (t *task) hear(ctx context.Context, fl *flow, id []byte, asked []question, 
 		case <-timer.C:
 			return asked, false
 		case it := <-fl.items:
-			a, err := mcp.PeekAnswer(it.message, false)
+			a := &it.answer
 			switch {
-			case it.message == nil, err != nil, a.Answers(id):
+			case it.message == nil, a.Answers(id):
 				return asked, true
 			case a.Method == mcp.MethodCancelled:
 				asked = withdrawn(asked, mcp.CancelledID(it.message))

@@ -2,8 +2,10 @@ package outbound
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -18,21 +20,24 @@ import (
 var (
 	// ErrHost says that the Host header is refused with which clients' calls reach the upstream.
 	ErrHost = errors.New("proxy: the upstream refuses the Host header that it is sent")
-	// ErrOldTransport says that only the transport of 2024-11-05 is spoken there.
-	ErrOldTransport = errors.New("proxy: only the HTTP+SSE transport of 2024-11-05 is spoken there, which berth does not speak")
+	// ErrOldTransport says that only the transport of 2024-11-05 is spoken there, which takes a URL of its own scheme.
+	ErrOldTransport = errors.New("proxy: only the HTTP+SSE transport of 2024-11-05 is spoken there, which has URLs that begin with sse+")
+	// ErrFails says that MCP is spoken there, by a server that does not work.
+	ErrFails = errors.New("proxy: the server opens no session")
 )
 
 // Meet speaks to u as clients of both eras do that reached berth under host ("": the name in
 // u's URL), so that u's profile tells which of them it serves. If neither, the error is ErrHost,
-// ErrOldTransport or one of Greet's. It ends the session that it opens. ctx bounds it.
+// ErrOldTransport, ErrFails or one of Greet's. It ends the session that it opens. ctx bounds it.
 func (s Sender) Meet(ctx context.Context, u *routing.Upstream, host string) error {
 	if host == "" {
 		host = u.URL.Host
 	}
 	var modern, legacy bool
+	var fails error
 	var running sync.WaitGroup
 	running.Go(func() { modern = s.meetModern(ctx, u, host) })
-	running.Go(func() { legacy = s.meetLegacy(ctx, u, host) })
+	running.Go(func() { legacy, fails = s.meetLegacy(ctx, u, host) })
 	running.Wait()
 	if modern {
 		s.Router.Pool.Speaks(u, mcp.EraModern, nil)
@@ -42,6 +47,9 @@ func (s Sender) Meet(ctx context.Context, u *routing.Upstream, host string) erro
 	}
 	if modern || legacy {
 		return nil
+	}
+	if fails != nil {
+		return fails
 	}
 	err := s.greetAs(ctx, u, host)
 	switch {
@@ -81,16 +89,38 @@ func (s Sender) meetModern(ctx context.Context, u *routing.Upstream, host string
 	return serves(mcp.EraModern, mcp.MethodDiscover, response)
 }
 
-func (s Sender) meetLegacy(ctx context.Context, u *routing.Upstream, host string) bool {
+// meetLegacy reports whether u opens a session. fails is what a server that does not work says.
+func (s Sender) meetLegacy(ctx context.Context, u *routing.Upstream, host string) (ok bool, fails error) {
 	response, err := s.Client.Send(ctx, s.meeting(u, host, wire.MethodPost, OwnMessage(mcp.MethodInitialize, map[string]any{
 		"protocolVersion": meetingLegacy, "capabilities": map[string]any{}, "clientInfo": mcp.OwnInfo(),
 	})), 0)
 	if err != nil {
-		return false
+		return false, nil
 	}
 	defer response.Body.Close()
 	defer s.leaveMeeting(ctx, u, host, response.Header.Get(mcp.HeaderSession))
-	return serves(mcp.EraLegacy, mcp.MethodInitialize, response)
+	if response.Status < wire.StatusInternalServerError {
+		return serves(mcp.EraLegacy, mcp.MethodInitialize, response), nil
+	}
+	if words := errorIn(response); words != "" {
+		return false, fmt.Errorf("%w: %s", ErrFails, words)
+	}
+	return false, nil
+}
+
+// maxWords bounds what is read of an answer for its words.
+const maxWords = 16 << 10
+
+// errorIn is the message of an error response in JSON; "" is none.
+func errorIn(response *wire.Response) string {
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxWords))
+	var said struct {
+		Message string `json:"message"`
+	}
+	if err != nil || json.Unmarshal(mcp.ErrorObject(body), &said) != nil {
+		return ""
+	}
+	return said.Message
 }
 
 // leaveMeeting ends the session that a server has opened, if any.
@@ -111,7 +141,7 @@ func (s Sender) leaveMeeting(ctx context.Context, u *routing.Upstream, host, ses
 // serves reports whether an answer is one to a request of an era that its server speaks.
 func serves(era mcp.Era, method string, response *wire.Response) bool {
 	status := response.Status
-	if wire.RefusesCredentials(status) || RefusesEra(era, method, []byte(OwnID), response) {
+	if wire.RefusesCredentials(status) || status >= wire.StatusInternalServerError || RefusesEra(era, method, []byte(OwnID), response) {
 		return false
 	}
 	return speaksMCP(response)

@@ -68,20 +68,31 @@ func NewStaleCache(entry, total int) *StaleCache {
 // maxStaleLife is how long an end is kept of a task that has no TTL.
 const maxStaleLife = 24 * time.Hour
 
-// Put keeps the task that the answer to c, a creation or a poll, tells of. An end stands: polls
-// may overtake one another, so that one from before the end comes in after it.
+// Put keeps the task that the answer to c, a poll, tells of.
 func (s *StaleCache) Put(c *inbound.Call, task sticky.Key, a *mcp.Answer) {
+	s.update(keyFor(c, task), func(t *staleTask) { t.tell(a) })
+}
+
+// PutNew keeps the task that the answer to c creates. What was kept under its id was another's.
+func (s *StaleCache) PutNew(c *inbound.Call, task sticky.Key, a *mcp.Answer) {
 	s.update(keyFor(c, task), func(t *staleTask) {
-		if t.ended && !a.Task.Terminal() {
-			return
-		}
-		if poll := a.PollResult(); !bytes.Equal(t.poll, poll) {
-			t.poll = bytes.Clone(poll)
-		}
-		t.at = time.Now()
-		t.ended = a.Task.Terminal() && t.poll != nil
-		t.expires = t.until(&a.Task)
+		*t = staleTask{since: time.Now()}
+		t.tell(a)
 	})
+}
+
+// tell notes what an answer tells. An end stands: polls may overtake one another, so that one from
+// before the end comes in after it.
+func (t *staleTask) tell(a *mcp.Answer) {
+	if t.ended && !a.Task.Terminal() {
+		return
+	}
+	if poll := a.PollResult(); !bytes.Equal(t.poll, poll) {
+		t.poll = bytes.Clone(poll)
+	}
+	t.at = time.Now()
+	t.ended = a.Task.Terminal() && t.poll != nil
+	t.expires = t.until(&a.Task)
 }
 
 // until is when nothing is told any more of a task that was just seen. A TTL counts from

@@ -27,8 +27,7 @@ func (r *Recorder) Creation(w outbound.Way, u *routing.Upstream, a *mcp.Answer) 
 		w.Withdraw(u, a.Task.ID)
 		return fault.Collision
 	}
-	r.Stale.Drop(r.Call, key) // it was another's, if there was one
-	r.Stale.Put(r.Call, key, a)
+	r.Stale.PutNew(r.Call, key, a)
 	return err
 }
 

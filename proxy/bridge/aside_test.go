@@ -1,0 +1,136 @@
+package bridge
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// Many servers ask on the session's own stream, some before the call's answer has headers: the
+// question is put to the client of the call there.
+func TestAQuestionOnTheSessionsOwnStream(t *testing.T) {
+	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}, "before the headers": {whole: true}, "before, and without": {whole: true, plain: true}} {
+		t.Run(name, func(t *testing.T) {
+			u := tool(of, func(k *running) { k.ends(k.askAside(), k.askAside()) })
+			bridged(t, u, nil, func(r *rig) {
+				for range 2 { // the second finds the session as the first has left it
+					g := r.do(asking{name: "asks"})
+					for round := 0; round < 2 && g.Result.Type == "input_required"; round++ {
+						g = r.do(asking{name: "asks", params: g.answers(accepted)})
+					}
+					if len(g.Result.Got) != 2 {
+						t.Errorf("got %s", g.text)
+					}
+				}
+				if r.ran() != 2 || len(r.sent("answer")) != 4 {
+					t.Errorf("the tool ran %d times, told %v", r.ran(), r.told())
+				}
+			})
+		})
+	}
+}
+
+// A question that no call can have asked is refused at once, and a ping is answered.
+func TestWhatBelongsToNoCallIsAnsweredAtOnce(t *testing.T) {
+	bridged(t, tool(kind{}, where), nil, func(r *rig) {
+		r.do(asking{name: "asks"})
+		r.say(`{"jsonrpc":"2.0","id":"r","method":"roots/list"}`)
+		r.say(`{"jsonrpc":"2.0","id":"p","method":"ping"}`)
+		time.Sleep(time.Second)
+		told := strings.Join(r.told(), "\n")
+		if !strings.Contains(told, `"id":"r","error":{"code":-32603`) || !strings.Contains(told, `"id":"p","result":{}`) {
+			t.Errorf("told %s", told)
+		}
+		if g := r.do(asking{name: "asks"}); g.Result.Type != "complete" {
+			t.Errorf("got %s", g.text)
+		}
+	})
+	// In a call: ping is no question of it.
+	u := tool(kind{}, func(k *running) {
+		text, _, answer := k.question("ping", "{}")
+		k.say(text)
+		k.ends(k.wait(answer))
+	})
+	bridged(t, u, nil, func(r *rig) {
+		if g := r.do(asking{name: "asks"}); !strings.Contains(g.text, `"got":[{}]`) {
+			t.Errorf("got %s", g.text)
+		}
+	})
+}
+
+func logs(level string) string {
+	return `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"` + level + `","data":"x"}}`
+}
+
+// A client hears as much of a call's log as it asked for, on whichever stream, and its session is
+// made as talkative as that takes.
+func TestLogsAreFilteredByLevel(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		for _, level := range []string{"debug", "info", "error"} {
+			k.say(logs(level))
+		}
+		k.aside(logs("alert"))
+		k.aside(logs("debug"))
+		time.Sleep(time.Second)
+	})
+	for level, want := range map[string][]string{"": nil, "info": {"info", "error", "alert"}, "debug": {"debug", "info", "error", "alert", "debug"}, "emergency": nil, "loud": nil} {
+		bridged(t, u, nil, func(r *rig) {
+			meta := ""
+			if level != "" {
+				meta = `,"io.modelcontextprotocol/logLevel":"` + level + `"`
+			}
+			r.do(asking{name: "asks", meta: meta})
+			g := r.do(asking{name: "asks", meta: meta})
+			heard := strings.Join(g.all, "\n")
+			if len(g.all) != len(want)+1 {
+				t.Errorf("%q: got %s", level, heard)
+			}
+			for _, w := range want {
+				if !strings.Contains(heard, `"level":"`+w+`"`) {
+					t.Errorf("%q: %s is missing in %s", level, w, heard)
+				}
+			}
+			set := r.sent("logging/setLevel")
+			if known := level == "info" || level == "debug" || level == "emergency"; known != (len(set) == 1) || known && !strings.Contains(set[0].body, `"level":"`+level+`"`) {
+				t.Errorf("%q: set %v", level, set)
+			}
+		})
+	}
+	bridged(t, u, nil, func(r *rig) { // the most talkative level is kept
+		for _, level := range []string{"error", "debug", "error"} {
+			r.do(asking{name: "asks", meta: `,"io.modelcontextprotocol/logLevel":"` + level + `"`})
+		}
+		if n := len(r.sent("logging/setLevel")); n != 2 {
+			t.Errorf("set %d times", n)
+		}
+	})
+}
+
+// Progress of the call comes under the client's own token, and nothing of another's.
+func TestProgressIsTheClients(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		k.progress(1)
+		k.say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"another","progress":9}}`)
+		answer := k.ask()
+		k.progress(2)
+		k.ends(answer)
+	})
+	bridged(t, u, nil, func(r *rig) {
+		first := r.do(asking{name: "asks", meta: `,"progressToken":"mine"`})
+		if len(first.all) != 2 || first.all[0] != `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"mine","progress":1}}` {
+			t.Errorf("got %q", first.all)
+		}
+		last := r.do(asking{name: "asks", meta: `,"progressToken":7`, params: first.answers(accepted)})
+		if len(last.all) != 2 || !strings.Contains(last.all[0], `"progressToken":7,"progress":2`) {
+			t.Errorf("got %q", last.all)
+		}
+		for _, g := range []got{first, last} {
+			if !strings.HasPrefix(g.header.Get("Content-Type"), "text/event-stream") {
+				t.Errorf("got %v", g.header)
+			}
+		}
+		if g := r.do(asking{name: "asks"}); len(g.all) != 1 || strings.Contains(r.sent("tools/call")[1].body, "progressToken") {
+			t.Errorf("without a token: %q", g.all)
+		}
+	})
+}

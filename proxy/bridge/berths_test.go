@@ -1,0 +1,152 @@
+package bridge
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/relay"
+	"berth/internal/storage"
+	"berth/internal/wire"
+	"berth/proxy/resident"
+)
+
+// fleet are berths that reach each other and share a store.
+type fleet struct {
+	*storage.Store
+
+	berths map[string]*Bridge
+	passed int
+}
+
+// Shared says that there are other berths.
+func (*fleet) Shared() bool { return true }
+
+// post is the relay of one of them.
+type post struct {
+	*fleet
+	name string
+}
+
+func (p post) Name() string { return p.name }
+
+func (p post) Pass(ctx context.Context, to string, passed *exchange.Request, wait time.Duration) (*wire.Response, error) {
+	b := p.berths[to]
+	request, pool, ok := resident.Unaddressed(passed)
+	if b == nil || !ok || pool != "p" {
+		return nil, &exchange.SendError{Err: relay.ErrGone}
+	}
+	p.passed++
+	return b.To(b.o.Endpoint.Router.Pool.Find("a")).Send(ctx, request, wait)
+}
+
+// join makes the rig's upstream that of three berths.
+func (r *rig) join(question time.Duration) (f *fleet, a, b, c *Bridge) {
+	store, err := storage.Open("memory:", storage.Options{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { _ = store.Close() })
+	f = &fleet{Store: store, berths: map[string]*Bridge{}}
+	for _, name := range []string{"a", "b", "c"} {
+		f.berths[name] = r.another(func(o *Options) { o.Store, o.Relay, o.Question = f, post{f, name}, question })
+	}
+	return f, f.berths["a"], f.berths["b"], f.berths["c"]
+}
+
+// Any berth goes on with a call that another has asked for, and nobody gives up what somebody else
+// has taken on.
+func TestAnotherBerthGoesOn(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		first, second := k.ask(), k.askAside()
+		select {
+		case <-k.ctx.Done():
+		case <-time.After(3 * time.Minute):
+		}
+		k.ends(first, second)
+	})
+	// A server that does not end sessions must not keep berths reading.
+	u.faults = func(w http.ResponseWriter, q *http.Request, _ message) bool {
+		if q.Method == http.MethodDelete {
+			w.WriteHeader(405)
+		}
+		return q.Method == http.MethodDelete
+	}
+	bridged(t, u, nil, func(r *rig) {
+		r.keeps = true
+		f, a, b, c := r.join(time.Minute)
+		first := r.do(asking{name: "asks", by: a})
+		second := r.do(asking{name: "asks", by: b, params: first.answers(accepted)})
+		if len(second.Result.Requests) != 1 {
+			r.t.Fatalf("got %s", second.text)
+		}
+		time.Sleep(50 * time.Second)
+		last := r.do(asking{name: "asks", by: c, params: second.answers(accepted)}) // three minutes
+		if len(last.Result.Got) != 2 || r.ran() != 1 || f.passed != 0 {
+			t.Errorf("got %s; %d runs, %d passed on, told %v", last.text, r.ran(), f.passed, r.told())
+		}
+		if n := len(r.sent("notifications/cancelled")); n != 0 {
+			t.Errorf("told %v", r.told())
+		}
+		time.Sleep(2 * replay)
+		in, ended := r.sent("tools/call")[0].session, 0
+		for _, q := range r.sent("DELETE") {
+			if q.session == in {
+				ended++
+			}
+		}
+		if ended != 1 {
+			t.Errorf("%d berths have ended the session", ended)
+		}
+	})
+}
+
+// The berth that took the last round gives the call up, and it alone.
+func TestTheBerthThatHasTheCallGivesItUp(t *testing.T) {
+	u := tool(kind{}, func(k *running) { k.ends(k.ask(), k.ask()) })
+	bridged(t, u, nil, func(r *rig) {
+		_, a, b, _ := r.join(time.Minute)
+		first := r.do(asking{name: "asks", by: a})
+		time.Sleep(50 * time.Second)
+		r.do(asking{name: "asks", by: b, params: first.answers(accepted)})
+		time.Sleep(50 * time.Second)
+		if told := r.told(); len(told) != 1 {
+			t.Errorf("too early: %v", told)
+		}
+		time.Sleep(20 * time.Second)
+		if told := r.told(); len(told) != 3 {
+			t.Errorf("told %v", told)
+		}
+	})
+}
+
+// What cannot be resumed is held by the berth that asked, and a round that comes elsewhere is passed
+// on there. With it the call is lost.
+func TestARoundIsPassedOnToTheBerthThatHolds(t *testing.T) {
+	u := tool(kind{plain: true}, func(k *running) { k.progress(1); k.ends(k.ask(), k.ask()) })
+	bridged(t, u, nil, func(r *rig) {
+		f, a, b, c := r.join(time.Minute)
+		g := r.do(asking{name: "asks", by: a, caller: "me"})
+		for _, by := range []*Bridge{b, c} {
+			if other := r.do(asking{name: "asks", by: by, caller: "other", params: g.answers(accepted)}); other.Error == nil || other.Error.Code != -32602 {
+				t.Errorf("another caller got %s", other.text)
+			}
+			g = r.do(asking{name: "asks", by: by, caller: "me", params: g.answers(accepted)})
+		}
+		if len(g.Result.Got) != 2 || r.ran() != 1 || f.passed != 2 {
+			t.Errorf("got %s, %d passed on", g.text, f.passed)
+		}
+		lost := r.do(asking{name: "asks", by: a})
+		delete(f.berths, "a")
+		if g := r.do(asking{name: "asks", by: b, params: lost.answers(accepted)}); g.Error == nil || !strings.Contains(string(g.Error.Data), "holder_lost") {
+			t.Errorf("got %s", g.text)
+		}
+		alone := r.another(func(o *Options) { o.Question = time.Minute })
+		if g := r.do(asking{name: "asks", by: alone, params: lost.answers(accepted)}); g.Error == nil || !strings.Contains(string(g.Error.Data), "holder_lost") {
+			t.Errorf("got %s", g.text)
+		}
+	})
+}

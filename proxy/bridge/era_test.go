@@ -1,0 +1,170 @@
+package bridge
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/mcp"
+)
+
+// What an upstream says to server/discover, and then to initialize, tells what it speaks, or nothing.
+func TestTheEraIsToldByAnswers(t *testing.T) {
+	says := func(status int, body string) func(w http.ResponseWriter) {
+		return func(w http.ResponseWriter) {
+			w.Header().Set("Www-Authenticate", "Bearer x")
+			reply(w, status, body)
+		}
+	}
+	fails := func(code string) string {
+		return `{"jsonrpc":"2.0","id":"berth","error":{"code":` + code + `,"message":"no"}}`
+	}
+	const modern = `{"jsonrpc":"2.0","id":"berth","result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{},"ttlMs":0,"cacheScope":"private"}}`
+	silent := func(http.ResponseWriter) { time.Sleep(time.Minute) }
+	for name, tc := range map[string]struct {
+		discover, initialize func(w http.ResponseWriter) // nil: as a legacy server does
+		legacy, modern       bool
+	}{
+		"a legacy server":          {legacy: true},
+		"-32601":                   {discover: says(200, fails("-32601")), legacy: true},
+		"405":                      {discover: says(405, ""), legacy: true},
+		"a modern one":             {discover: says(200, modern), modern: true},
+		"a header it dislikes":     {discover: says(400, fails("-32020"))},
+		"401":                      {discover: says(401, "")},
+		"403":                      {discover: says(403, fails("-32603"))},
+		"500":                      {discover: says(500, fails("-32601"))},
+		"503":                      {discover: says(503, "")},
+		"silence":                  {discover: silent},
+		"401 to initialize":        {initialize: says(401, "")},
+		"500 to initialize":        {initialize: says(500, "")},
+		"an error to initialize":   {initialize: says(200, fails("-32602"))},
+		"no era at all":            {initialize: says(400, fails("-32022"))},
+		"silence after initialize": {initialize: silent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := tool(kind{}, where)
+			u.faults = func(w http.ResponseWriter, q *http.Request, m message) bool {
+				answer := map[string]func(http.ResponseWriter){"server/discover": tc.discover, "initialize": tc.initialize}[m.Method]
+				switch {
+				case q.Header.Get(mcp.HeaderVersion) == "2026-07-28" && m.Method == "tools/call":
+					reply(w, 418, `{}`) // it came as it is
+				case answer != nil:
+					answer(w)
+				default:
+					return false
+				}
+				return true
+			}
+			bridged(t, u, nil, func(r *rig) {
+				began := time.Now()
+				g := r.do(asking{name: "asks"})
+				if took := time.Since(began); took > probeTime+time.Second {
+					t.Errorf("took %v", took)
+				}
+				if speaks, known := r.at.SpeaksModern(); known != (tc.legacy || tc.modern) || speaks != tc.modern {
+					t.Errorf("modern: %v, known: %v", speaks, known)
+				}
+				if want := map[bool]int{true: 200, false: 418}[tc.legacy]; g.status != want {
+					t.Errorf("got %d %s", g.status, g.text)
+				}
+				asked := len(r.sent("server/discover"))
+				r.do(asking{name: "asks"})
+				if again := len(r.sent("server/discover")) - asked; (again == 0) != (tc.legacy || tc.modern) {
+					t.Errorf("asked %d times more", again)
+				}
+			})
+		})
+	}
+}
+
+// Many at once ask once.
+func TestTheEraIsAskedOnce(t *testing.T) {
+	u := tool(kind{}, where)
+	u.faults = func(_ http.ResponseWriter, _ *http.Request, m message) bool {
+		if m.Method == "server/discover" {
+			time.Sleep(time.Second)
+		}
+		return false
+	}
+	bridged(t, u, nil, func(r *rig) {
+		done := make(chan got)
+		for range 5 {
+			go func() { done <- r.do(asking{name: "asks"}) }()
+		}
+		for range 5 {
+			if g := <-done; g.status != 200 {
+				t.Errorf("got %s", g.text)
+			}
+		}
+		if n := len(r.sent("server/discover")); n != 1 {
+			t.Errorf("asked %d times", n)
+		}
+	})
+}
+
+// A server that was upgraded refuses the sessions of the old era: what was known is forgotten, and
+// the next request finds out.
+func TestTheEraIsForgottenWithAContradiction(t *testing.T) {
+	u := tool(kind{}, where)
+	bridged(t, u, nil, func(r *rig) {
+		r.do(asking{name: "asks"})
+		u.faults = func(w http.ResponseWriter, q *http.Request, m message) bool {
+			switch {
+			case m.Method == "server/discover":
+				reply(w, 200, `{"jsonrpc":"2.0","id":"berth","result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{}}}`)
+			case q.Header.Get(mcp.HeaderVersion) == "2026-07-28":
+				reply(w, 200, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","got":["modern"]}}`)
+			default:
+				reply(w, 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}}`)
+			}
+			return true
+		}
+		response, err := r.send(r.t.Context(), asking{name: "asks"})
+		if err == nil {
+			response.Body.Close()
+		}
+		if g := r.do(asking{name: "asks"}); g.in() != "modern" {
+			t.Errorf("got %d %s", g.status, g.text)
+		}
+		if _, known := r.at.SpeaksModern(); !known {
+			t.Error("the new era is not known")
+		}
+		r.keeps = true
+	})
+}
+
+// What a modern server owes before it looks at a request.
+func TestARequestIsJudgedAsAModernServerDoes(t *testing.T) {
+	bridged(t, tool(kind{does: `{"tools":{}}`}, where), nil, func(r *rig) {
+		for name, tc := range map[string]struct {
+			a            asking
+			status, code int
+		}{
+			"initialize":                {asking{method: "initialize"}, 404, -32601},
+			"ping":                      {asking{method: "ping"}, 404, -32601},
+			"logging/setLevel":          {asking{method: "logging/setLevel"}, 404, -32601},
+			"tasks/list":                {asking{method: "tasks/list"}, 404, -32601},
+			"unknown":                   {asking{method: "unknown/method"}, 404, -32601},
+			"prompts are not declared":  {asking{method: "prompts/list"}, 404, -32601},
+			"two versions":              {asking{method: "tools/list", header: []string{mcp.HeaderVersion, "v9"}}, 400, -32020},
+			"another version":           {asking{method: "tools/list", version: "2027-01-01"}, 400, -32022},
+			"no name":                   {asking{name: "asks", header: []string{mcp.HeaderName, ""}}, 400, -32020},
+			"a name that is not":        {asking{name: "asks", header: []string{mcp.HeaderName, "x"}}, 400, -32020},
+			"a method that is not":      {asking{name: "asks", header: []string{mcp.HeaderMethod, "x"}}, 400, -32020},
+			"capabilities that are not": {asking{method: "tools/list", declares: "5"}, 400, -32602},
+		} {
+			if g := r.do(tc.a); g.status != tc.status || g.Error == nil || g.Error.Code != tc.code || !strings.Contains(g.text, `"id":1`) {
+				t.Errorf("%s: got %d %s", name, g.status, g.text)
+			}
+		}
+		for _, method := range []string{"ping", "logging/setLevel", "prompts/list", "tasks/list"} {
+			if n := len(r.sent(method)); n != 0 {
+				t.Errorf("%s reached the server", method)
+			}
+		}
+		if g := r.do(asking{method: "server/discover"}); !strings.Contains(g.text, `"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}`) {
+			t.Errorf("got %s", g.text)
+		}
+	})
+}

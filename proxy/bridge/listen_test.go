@@ -1,0 +1,271 @@
+package bridge
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// hearing is a subscription that is read.
+type hearing struct {
+	events chan string // messages; closed with the stream
+	stop   func()
+}
+
+// hear subscribes with this filter.
+func (r *rig) hear(filter string, a asking) *hearing {
+	r.t.Helper()
+	a.method, a.params = "subscriptions/listen", `"notifications":`+filter+`,`
+	ctx, stop := context.WithCancel(r.t.Context())
+	response, err := r.send(ctx, a)
+	if err != nil || response.Status != 200 {
+		r.t.Fatalf("got %+v, %v", response, err)
+	}
+	h := &hearing{make(chan string, 1000), stop}
+	go func() {
+		defer close(h.events)
+		defer response.Body.Close()
+		var text strings.Builder
+		for {
+			piece := make([]byte, 4096)
+			n, err := response.Body.Read(piece)
+			text.Write(piece[:n])
+			for {
+				event, rest, whole := strings.Cut(text.String(), "\n\n")
+				if !whole {
+					break
+				}
+				text.Reset()
+				text.WriteString(rest)
+				_, data, _ := strings.Cut(event, "data: ")
+				h.events <- data
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return h
+}
+
+// next is the next message, "" if there is none for a while.
+func (h *hearing) next() string {
+	select {
+	case e := <-h.events:
+		return e
+	case <-time.After(time.Second):
+		return ""
+	}
+}
+
+// has reports whether the stream has ended.
+func (h *hearing) hasEnded() bool {
+	select {
+	case _, open := <-h.events:
+		return !open
+	case <-time.After(time.Second):
+		return false
+	}
+}
+
+const (
+	toolsChanged   = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
+	promptsChanged = `{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}`
+)
+
+func updated(uri string) string {
+	return `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"` + uri + `"}}`
+}
+
+// What the server tells of is granted, and told of under the subscription's name; nothing else is.
+func TestASubscriptionHearsWhatItAskedFor(t *testing.T) {
+	bridged(t, &upstream{kind: kind{does: `{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{}}`}}, nil, func(r *rig) {
+		h := r.hear(`{"toolsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["file:x"]}`, asking{id: `"sub"`})
+		if ack := h.next(); !strings.Contains(ack, `"notifications":{"toolsListChanged":true}`) || !strings.Contains(ack, "subscriptions/acknowledged") || !strings.Contains(ack, `"io.modelcontextprotocol/subscriptionId":"sub"`) {
+			t.Errorf("got %s", ack)
+		}
+		r.say(promptsChanged)
+		r.say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"x"}}`)
+		r.say(updated("file:x"))
+		r.say(toolsChanged)
+		if got := h.next(); !strings.Contains(got, "tools/list_changed") || !strings.Contains(got, `"io.modelcontextprotocol/subscriptionId":"sub"`) {
+			t.Errorf("got %s", got)
+		}
+		if more := h.next(); more != "" {
+			t.Errorf("and %s", more)
+		}
+		if n := len(r.sent("resources/subscribe")); n != 0 {
+			t.Errorf("%d subscriptions that the server does not offer", n)
+		}
+		h.stop()
+	})
+}
+
+// A change is told in any session of the caller's, those that are opened later as well.
+func TestASubscriptionHearsAllSessionsOfItsCaller(t *testing.T) {
+	bridged(t, tool(kind{}, where), nil, func(r *rig) {
+		before := r.do(asking{name: "asks"}).in()
+		h := r.hear(`{"toolsListChanged":true}`, asking{})
+		h.next()
+		later := r.do(asking{name: "asks"}).in()
+		if later == before {
+			r.t.Fatalf("the subscription leaves its session, %s, to a call", before)
+		}
+		for range 2 { // nobody hears for a while
+			h.stop()
+			synctest.Wait()
+			h = r.hear(`{"toolsListChanged":true}`, asking{})
+			h.next()
+		}
+		time.Sleep(2 * r.b.o.Idle) // what is listened to is in use
+		r.do(asking{name: "asks", caller: "other"})
+		for _, name := range r.open() {
+			r.say(toolsChanged, name)
+			if heard := h.next() != ""; heard != (name == before || name == later) {
+				t.Errorf("heard of a change in session %s: %v", name, heard)
+			}
+		}
+		h.stop()
+		synctest.Wait()
+	})
+}
+
+// Who listens for a resource is counted: it is subscribed to with the first, and no more with the last.
+func TestResourceSubscriptionsAreCounted(t *testing.T) {
+	bridged(t, &upstream{}, nil, func(r *rig) {
+		one := r.hear(`{"resourceSubscriptions":["file:x","file:y"]}`, asking{id: "1"})
+		two := r.hear(`{"resourceSubscriptions":["file:x"]}`, asking{id: "2"})
+		if a, b := one.next(), two.next(); !strings.Contains(a, `"resourceSubscriptions":["file:x","file:y"]`) || !strings.Contains(b, `"resourceSubscriptions":["file:x"]`) {
+			t.Errorf("got %s and %s", a, b)
+		}
+		r.say(updated("file:x"))
+		if a, b := one.next(), two.next(); !strings.Contains(a, "file:x") || !strings.Contains(b, "file:x") {
+			t.Errorf("got %s and %s", a, b)
+		}
+		r.say(updated("file:y"))
+		if a, b := one.next(), two.next(); !strings.Contains(a, "file:y") || b != "" {
+			t.Errorf("got %s and %s", a, b)
+		}
+		left := func() (n int) {
+			synctest.Wait()
+			return len(r.sent("resources/subscribe"))*10 + len(r.sent("resources/unsubscribe"))
+		}
+		one.stop()
+		if n := left(); n != 21 {
+			t.Errorf("with one left: %d", n)
+		}
+		two.stop()
+		if n := left(); n != 22 {
+			t.Errorf("with none left: %d", n)
+		}
+	})
+}
+
+// What a client leaves unread is bounded: then its subscription ends, and others go on.
+func TestASubscriptionThatIsNotReadEnds(t *testing.T) {
+	bridged(t, &upstream{}, nil, func(r *rig) {
+		response, err := r.send(r.t.Context(), asking{method: "subscriptions/listen", params: `"notifications":{"toolsListChanged":true},`})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		h := r.hear(`{"toolsListChanged":true}`, asking{})
+		for range maxUnread + 1 {
+			r.say(toolsChanged)
+		}
+		synctest.Wait()
+		got, err := io.ReadAll(response.Body)
+		if n := strings.Count(string(got), "list_changed"); err != nil || n > maxUnread {
+			t.Errorf("got %d changes, %v", n, err)
+		}
+		response.Body.Close()
+		synctest.Wait()
+		if n := len(h.events); n != maxUnread+2 {
+			t.Errorf("the other one got %d", n)
+		}
+		h.stop()
+	})
+}
+
+// A GET stream that ends is opened anew, from the last event on, with the credentials that its
+// caller has by then. With the session it ends for good, and the subscription with it: its client
+// opens one in a new session.
+func TestAGetStreamIsReadOn(t *testing.T) {
+	u := tool(kind{}, where)
+	bridged(t, u, nil, func(r *rig) {
+		me := func(token string) asking {
+			return asking{name: "asks", caller: "me", header: []string{"Authorization", token}}
+		}
+		h := r.hear(`{"toolsListChanged":true}`, me("old"))
+		h.next()
+		r.do(me("new"))
+		r.say(toolsChanged, "s2")
+		h.next()
+		r.hear(`{"toolsListChanged":true}`, me("new")).stop()
+		r.mu.Lock()
+		close(r.sessions["s2"].own.cut)
+		r.mu.Unlock()
+		time.Sleep(time.Second)
+		r.say(toolsChanged, "s2")
+		if got := h.next(); got == "" || h.next() != "" {
+			t.Errorf("got %q", got)
+		}
+		gets := r.sent("GET")
+		if last := gets[len(gets)-1].header; last.Get("Last-Event-Id") != "own/1" || last.Get("Authorization") != "new" {
+			t.Errorf("opened anew with %v", last)
+		}
+		r.forget()
+		time.Sleep(time.Second)
+		if !h.hasEnded() {
+			r.t.Fatal("the subscription stands without a session")
+		}
+		h = r.hear(`{"toolsListChanged":true}`, me("new"))
+		h.next()
+		r.say(toolsChanged)
+		if got := h.next(); got == "" {
+			t.Error("nothing is heard in the new session")
+		}
+		h.stop()
+	})
+}
+
+// Where a call finds the session lost, the subscription that has it ends as well: what it had
+// subscribed to is lost with it.
+func TestACallFindsASubscriptionsSessionLost(t *testing.T) {
+	bridged(t, tool(kind{}, where), nil, func(r *rig) {
+		h := r.hear(`{"resourceSubscriptions":["file:x"]}`, asking{})
+		h.next()
+		r.mu.Lock()
+		clear(r.sessions)
+		r.mu.Unlock()
+		if g := r.do(asking{method: "tools/list"}); g.status != 200 {
+			t.Errorf("got %s", g.text)
+		}
+		if !h.hasEnded() {
+			t.Error("the subscription stands without a session")
+		}
+		h.stop()
+	})
+}
+
+// A server without GET streams is asked once a session, and its sessions are kept.
+func TestAServerHasNoGetStream(t *testing.T) {
+	for _, status := range []int{404, 405} {
+		u := tool(kind{}, where)
+		u.faults = func(w http.ResponseWriter, q *http.Request, _ message) bool {
+			if q.Method == http.MethodGet {
+				w.WriteHeader(status)
+			}
+			return q.Method == http.MethodGet
+		}
+		bridged(t, u, nil, func(r *rig) {
+			first := r.do(asking{name: "asks"}).in()
+			if second := r.do(asking{name: "asks"}).in(); second != first || len(r.sent("GET")) != 1 {
+				t.Errorf("%d: sessions %s and %s, asked %d times", status, first, second, len(r.sent("GET")))
+			}
+		})
+	}
+}

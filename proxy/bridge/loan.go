@@ -1,0 +1,117 @@
+package bridge
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/wire"
+)
+
+// loan is a bridged session: lent to one call that may be asked something, or to any number of
+// others.
+type loan struct {
+	f       *face
+	shelf   *shelf // nil: it stands on none, as one that was opened by another berth
+	id      string // what the upstream calls it; "": the upstream keeps none
+	version string
+	result  []byte            // of initialize
+	opened  *exchange.Request // in whose name it is
+	place   int               // of its server's processes; see places
+
+	level int // the log level that was set, as mcp.Severity counts; -1: none. Of who uses it alone, or setting
+
+	setting sync.Mutex // held while the level is set
+
+	// stock.mu guards these.
+	users int
+	alone bool
+	idle  time.Time // since when nobody uses it
+	gone  bool      // it is on no shelf any more
+
+	adopted bool  // another berth has opened it, for a call that goes on here
+	ear     *ear  // who reads its GET stream; nil: nobody
+	deaf    bool  // it has none
+	asker   *flow // of the call that was begun last, and may be asked; nil: there is none
+
+	subscribed map[string]int // how many listen for a resource
+
+	listed bool                 // its tools were learned
+	tasks  map[string]time.Time // that were made in it and have not ended, and until when they live
+}
+
+// giveBack ends a use of the session, which the upstream may have lost.
+func (l *loan) giveBack(lost bool) {
+	f := l.f
+	f.mu.Lock()
+	l.users--
+	if l.users == 0 {
+		l.alone, l.idle = false, time.Now()
+		if l.gone {
+			l.cover() // nobody else will
+		}
+	}
+	l.shelf.tell()
+	end := !l.gone && (lost || l.users == 0 && f.b.o.Isolation == PerCall && !l.hasTasks())
+	if end {
+		l.remove()
+	}
+	f.mu.Unlock()
+	switch {
+	case end:
+		go l.end(context.Background())
+	case l.adopted:
+		// Whoever answers the same round once more may still read there.
+		time.AfterFunc(replay, func() { l.end(context.Background()) })
+	}
+}
+
+// lose takes a session off its shelf that the upstream knows no more.
+func (l *loan) lose() {
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	l.remove()
+}
+
+// leaveToOthers forgets a session that another berth goes on with.
+func (l *loan) leaveToOthers() {
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	l.remove()
+	l.adopted = false
+}
+
+// remove takes the session off its shelf. The caller holds stock.mu.
+func (l *loan) remove() {
+	if l.gone {
+		return
+	}
+	l.gone = true
+	l.f.open--
+	l.cover()
+	l.loseListeners()
+	if s := l.shelf; s != nil {
+		s.loans = slices.DeleteFunc(s.loans, func(other *loan) bool { return other == l })
+		s.settle()
+	}
+}
+
+// end tells the upstream that nobody needs the session any more. Nothing depends on it.
+func (l *loan) end(ctx context.Context) {
+	if l.id == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, endTime)
+	defer cancel()
+	response, err := l.f.send(ctx, l.opened, l, wire.MethodDelete, nil, endTime)
+	if err != nil {
+		l.f.log.Debug("a bridged session could not be ended", "upstream", l.f.u.Name, "error", err)
+		return
+	}
+	response.Body.Close()
+}
+
+// endTime bounds the end of a session.
+const endTime = 2 * time.Second

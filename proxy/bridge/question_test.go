@@ -1,0 +1,237 @@
+package bridge
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// tool is an upstream with one tool, which is called "asks".
+func tool(of kind, run func(k *running)) *upstream {
+	return &upstream{kind: of, tools: map[string]func(*running){"asks": run}}
+}
+
+// ran is how often a tool ran.
+func (r *rig) ran() int { return len(r.sent("tools/call")) }
+
+// What the server asks ends the request, its client's answer reaches the call that asked, and the
+// tool runs once.
+func TestAQuestionIsAnsweredInMidCall(t *testing.T) {
+	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+		t.Run(name, func(t *testing.T) {
+			u := tool(of, func(k *running) { k.ends(k.ask()) })
+			bridged(t, u, nil, func(r *rig) {
+				first := r.do(asking{name: "asks"})
+				if first.status != 200 || first.Result.Type != "input_required" || first.Result.State == "" || len(first.Result.Requests) != 1 {
+					r.t.Fatalf("got %d %s", first.status, first.text)
+				}
+				for key, q := range first.Result.Requests {
+					if q.Method != "elicitation/create" || string(q.Params) != formAsk {
+						t.Errorf("%s is %s of %s", key, q.Params, q.Method)
+					}
+				}
+				last := r.do(asking{name: "asks", id: `"x"`, params: first.answers(accepted)})
+				if want := `{"jsonrpc":"2.0","id":"x","result":{"resultType":"complete","got":[` + accepted + `]}}`; last.status != 200 || last.text != want {
+					t.Errorf("got %d %s", last.status, last.text)
+				}
+				if r.ran() != 1 {
+					t.Errorf("the tool ran %d times", r.ran())
+				}
+			})
+		})
+	}
+}
+
+// A round is what is open: what is asked at the same time, and what of that has no answer yet.
+func TestSeveralQuestionsAreOneRound(t *testing.T) {
+	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+		t.Run(name, func(t *testing.T) {
+			u := tool(of, func(k *running) {
+				form, _, a := k.question("elicitation/create", formAsk)
+				sample, _, b := k.question("sampling/createMessage", sampleAsk)
+				k.say(form)
+				time.Sleep(20 * time.Millisecond)
+				k.say(sample)
+				k.ends(k.wait(a), k.wait(b), k.ask())
+			})
+			bridged(t, u, nil, func(r *rig) {
+				round := r.do(asking{name: "asks"})
+				if len(round.Result.Requests) != 2 {
+					r.t.Fatalf("got %s", round.text)
+				}
+				part := r.do(asking{name: "asks", params: round.with(`"ask-1":{"role":"assistant"},"other":{},"ask-0":5`)})
+				if q, left := part.Result.Requests["ask-0"]; !left || len(part.Result.Requests) != 1 || string(q.Params) != formAsk {
+					r.t.Fatalf("got %s", part.text)
+				}
+				next := r.do(asking{name: "asks", params: part.answers(accepted)})
+				if _, asked := next.Result.Requests["ask-2"]; !asked || len(next.Result.Requests) != 1 {
+					r.t.Fatalf("got %s", next.text)
+				}
+				last := r.do(asking{name: "asks", params: next.answers(`{"action":"decline"}`)})
+				if want := `"got":[` + accepted + `,{"role":"assistant"},{"action":"decline"}]`; !strings.Contains(last.text, want) {
+					t.Errorf("got %s", last.text)
+				}
+				if r.ran() != 1 || len(r.sent("answer")) != 3 {
+					t.Errorf("the tool ran %d times, and got %v", r.ran(), r.told())
+				}
+			})
+		})
+	}
+}
+
+// A server that does not want to know any more takes its question out of the round.
+func TestAQuestionIsWithdrawn(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		one, id, _ := k.question("elicitation/create", formAsk)
+		two, _, answer := k.question("elicitation/create", formAsk)
+		k.say(one)
+		if strings.Contains(k.body, `"both":true`) {
+			k.say(two)
+		}
+		k.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
+		if strings.Contains(k.body, `"both":true`) {
+			k.ends(k.wait(answer))
+		}
+	})
+	bridged(t, u, nil, func(r *rig) {
+		if alone := r.do(asking{name: "asks"}); alone.Result.Type != "complete" {
+			t.Errorf("got %s", alone.text)
+		}
+		round := r.do(asking{name: "asks", params: `"both":true,`})
+		if len(round.Result.Requests) != 1 {
+			r.t.Fatalf("got %s", round.text)
+		}
+		if last := r.do(asking{name: "asks", params: `"both":true,` + round.answers(accepted)}); len(last.Result.Got) != 1 {
+			t.Errorf("got %s", last.text)
+		}
+	})
+}
+
+// What a client has not declared to answer is refused in its place, and named if the call then fails.
+func TestWhatAClientDidNotDeclareIsRefused(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		text, _, answer := k.question("sampling/createMessage", sampleAsk)
+		k.say(text)
+		k.ends(k.wait(answer))
+		if strings.Contains(k.body, `"fails":true`) {
+			k.result = `"result":{"isError":true,"content":[]}`
+		}
+	})
+	for _, declares := range []string{declaresForm, declaresNone} {
+		bridged(t, u, nil, func(r *rig) {
+			well := r.do(asking{name: "asks", declares: declares})
+			if well.Result.Type != "complete" || !strings.Contains(well.text, `"got":[{"code":-32601`) {
+				t.Errorf("got %s", well.text)
+			}
+			failed := r.do(asking{name: "asks", declares: declares, params: `"fails":true,`})
+			if failed.status != 400 || failed.Error == nil || failed.Error.Code != -32021 || string(failed.Error.Data) != `{"requiredCapabilities":{"sampling":{}}}` {
+				t.Errorf("got %d %s", failed.status, failed.text)
+			}
+		})
+	}
+	bridged(t, u, nil, func(r *rig) { // nobody lacks anything
+		round := r.do(asking{name: "asks", params: `"fails":true,`})
+		failed := r.do(asking{name: "asks", params: `"fails":true,` + round.answers(`{}`)})
+		if failed.status != 200 || failed.Result.Type != "complete" || !strings.Contains(failed.text, `"isError":true`) {
+			t.Errorf("got %d %s", failed.status, failed.text)
+		}
+	})
+}
+
+// Who asks once more what a round has come to gets the same, and nothing happens twice.
+func TestARoundIsAnsweredTwice(t *testing.T) {
+	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+		t.Run(name, func(t *testing.T) {
+			u := tool(of, func(k *running) { k.ends(k.ask(), k.ask()) })
+			bridged(t, u, nil, func(r *rig) {
+				first := r.do(asking{name: "asks"})
+				second := r.do(asking{name: "asks", params: first.answers(accepted)})
+				again := r.do(asking{name: "asks", id: "2", params: first.answers(`{"action":"cancel"}`)})
+				if second.Result.State == "" || again.Result.State != second.Result.State || !strings.Contains(again.text, `"id":2`) {
+					r.t.Fatalf("got %s\nand %s", second.text, again.text)
+				}
+				for range 2 {
+					if last := r.do(asking{name: "asks", params: second.answers(accepted)}); !strings.Contains(last.text, `"got":[`+accepted+`,`+accepted+`]`) {
+						t.Errorf("got %s", last.text)
+					}
+				}
+				if told := r.told(); r.ran() != 1 || len(told) != 2 {
+					t.Errorf("the tool ran %d times, and got %v", r.ran(), told)
+				}
+			})
+		})
+	}
+}
+
+// Two at once take turns.
+func TestARoundIsAnsweredTwiceAtOnce(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		answer := k.ask()
+		time.Sleep(time.Second)
+		k.ends(answer)
+	})
+	bridged(t, u, nil, func(r *rig) {
+		first := r.do(asking{name: "asks"})
+		all := make(chan got)
+		for range 2 {
+			go func() { all <- r.do(asking{name: "asks", params: first.answers(accepted)}) }()
+		}
+		one, two := <-all, <-all
+		if one.text != two.text || len(one.Result.Got) != 1 || r.ran() != 1 || len(r.sent("answer")) != 1 {
+			t.Errorf("got %s\nand %s, told %v", one.text, two.text, r.told())
+		}
+	})
+}
+
+// prompts/get and resources/read may be asked as well; what comes without a question is as it was.
+func TestOtherMethodsAreAsked(t *testing.T) {
+	u := &upstream{tools: map[string]func(*running){
+		"p":      func(k *running) { k.ends(k.ask()) },
+		"file:x": func(k *running) { k.ends(k.ask()) },
+	}}
+	bridged(t, u, nil, func(r *rig) {
+		for method, name := range map[string]string{"prompts/get": "p", "resources/read": "file:x"} {
+			first := r.do(asking{method: method, name: name})
+			last := r.do(asking{method: method, name: name, params: first.answers(accepted)})
+			if first.Result.Type != "input_required" || len(last.Result.Got) != 1 {
+				t.Errorf("%s: got %s, then %s", method, first.text, last.text)
+			}
+			if cached := strings.Contains(last.text, `"ttlMs":0`); cached != (method == "resources/read") {
+				t.Errorf("%s: got %s", method, last.text)
+			}
+		}
+		// Answers to what nobody has asked are none: the call is a first one.
+		plain := r.do(asking{method: "prompts/get", name: "p", params: `"inputResponses":{"x":{}},`})
+		if plain.Result.Type != "input_required" {
+			t.Errorf("got %s", plain.text)
+		}
+	})
+}
+
+// No round is larger than clients take.
+func TestARoundIsBounded(t *testing.T) {
+	const n = 70
+	u := tool(kind{}, func(k *running) {
+		var all []chan message
+		for range n {
+			text, _, answer := k.question("elicitation/create", formAsk)
+			all = append(all, answer)
+			k.say(text)
+		}
+		for _, answer := range all {
+			k.wait(answer)
+		}
+	})
+	bridged(t, u, nil, func(r *rig) {
+		var rounds []int
+		g := r.do(asking{name: "asks"})
+		for g.Result.Type == "input_required" && len(rounds) < n {
+			rounds = append(rounds, len(g.Result.Requests))
+			g = r.do(asking{name: "asks", params: g.answers(accepted)})
+		}
+		if g.Result.Type != "complete" || len(rounds) < 2 || slices.Max(rounds) > 64 {
+			t.Errorf("got %s after rounds of %v", g.text, rounds)
+		}
+	})
+}

@@ -1,0 +1,70 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/outbound"
+)
+
+// How long a stream is tried to be resumed, and how far apart.
+const (
+	resumeFor   = 30 * time.Second
+	resumeFirst = 20 * time.Millisecond
+	resumeMost  = 2 * time.Second
+)
+
+// resume asks for what came after an event. While another one reads (409), it is waited for. The
+// pause before grows for as long as nothing comes: some servers end their streams as they like.
+func (fl *flow) resume(ctx context.Context, event string) (*wire.Response, error) {
+	var since time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(fl.pause):
+		}
+		fl.pause = min(max(2*fl.pause, resumeFirst), resumeMost)
+		response, err := fl.tryResume(ctx, event)
+		switch {
+		case err == nil || errors.Is(err, errSessionLost) || errors.Is(err, errReset):
+			return response, err
+		case errors.Is(err, errStands):
+			since = time.Time{}
+		case since.IsZero():
+			since = time.Now()
+		case time.Since(since) > resumeFor:
+			return nil, errReset
+		}
+	}
+}
+
+// errStands says that somebody else reads the stream.
+var errStands = errors.New("bridge: the stream is being read")
+
+func (fl *flow) tryResume(ctx context.Context, event string) (*wire.Response, error) {
+	out := fl.l.request(fl.out, wire.MethodGet, nil)
+	out.Header.Set(mcp.HeaderLastEvent, event)
+	response, err := outbound.To(fl.f.b.o.Endpoint).Send(ctx, fl.f.u, out, outbound.Terms{Watched: true})
+	if err != nil {
+		return nil, err
+	}
+	if response.Status == wire.StatusOK && exchange.ShapeOf(response) == exchange.EventStream {
+		return response, nil
+	}
+	response.Body.Close()
+	switch status := response.Status; {
+	case status == wire.StatusConflict:
+		return nil, errStands
+	case outbound.DeniesSession(status):
+		return nil, errSessionLost
+	case status == wire.StatusTooManyRequests || status >= 500 && status != wire.StatusNotImplemented:
+		return nil, fmt.Errorf("bridge: a stream is not resumed yet: HTTP %d", status)
+	}
+	return nil, errReset
+}

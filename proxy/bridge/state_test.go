@@ -1,0 +1,55 @@
+package bridge
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// A state is good for the one call of the one caller that it was made for, and for a time.
+func TestAStateIsGoodForItsCallAlone(t *testing.T) {
+	u := tool(kind{}, func(k *running) { k.ends(k.ask()) })
+	u.tools["other"] = u.tools["asks"]
+	bridged(t, u, nil, func(r *rig) {
+		first := r.do(asking{name: "asks", caller: "alice", params: `"arguments":{"n":1},`})
+		good := `"arguments":{"n":1},` + first.answers(accepted)
+		forged := []byte(first.Result.State)
+		forged[len(forged)/2] ^= 1
+		for name, a := range map[string]asking{
+			"forged":          {name: "asks", caller: "alice", params: strings.Replace(good, first.Result.State, string(forged), 1)},
+			"longer":          {name: "asks", caller: "alice", params: strings.Replace(good, first.Result.State, first.Result.State+"-TAMPERED", 1)},
+			"none of berth's": {name: "asks", caller: "alice", params: strings.Replace(good, first.Result.State, "x", 1)},
+			"another caller":  {name: "asks", caller: "bob", params: good},
+			"nobody":          {name: "asks", params: good},
+			"another tool":    {name: "other", caller: "alice", params: good},
+			"other arguments": {name: "asks", caller: "alice", params: `"arguments":{"n":2},` + first.answers(accepted)},
+			"another method":  {method: "prompts/get", name: "asks", caller: "alice", params: good},
+		} {
+			if g := r.do(a); g.status != 400 || g.Error == nil || g.Error.Code != -32602 {
+				t.Errorf("%s: got %d %s", name, g.status, g.text)
+			}
+		}
+		if len(r.sent("answer")) != 0 {
+			t.Errorf("the server was told %v", r.told())
+		}
+		// Token, trace and id are a request's own.
+		last := r.do(asking{name: "asks", caller: "alice", id: `"z"`, params: good, meta: `,"progressToken":"p","traceparent":"x"`})
+		if len(last.Result.Got) != 1 {
+			t.Errorf("got %s", last.text)
+		}
+	})
+}
+
+func TestAStateExpires(t *testing.T) {
+	u := tool(kind{}, func(k *running) { k.ends(k.ask()) })
+	bridged(t, u, func(o *Options) { o.Question = time.Minute }, func(r *rig) {
+		other := r.another(func(o *Options) { o.Question = time.Minute })
+		first := r.do(asking{name: "asks"})
+		time.Sleep(time.Minute + 2*time.Second)
+		for _, by := range []*Bridge{r.b, other} {
+			if g := r.do(asking{name: "asks", params: first.answers(accepted), by: by}); g.status != 400 || g.Error == nil || g.Error.Code != -32602 {
+				t.Errorf("got %d %s", g.status, g.text)
+			}
+		}
+	})
+}

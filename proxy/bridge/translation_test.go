@@ -1,0 +1,90 @@
+package bridge
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// What is of the modern era alone stays here, and all else goes there as it came.
+func TestARequestIsTranslated(t *testing.T) {
+	bridged(t, tool(kind{}, where), nil, func(r *rig) {
+		r.do(asking{name: "asks", params: `"arguments":{ "n" : 1.0,"task":{} }, "task":{"ttl":1},"inputResponses":{},`, meta: `,"traceparent":"t","io.modelcontextprotocol/logLevel":"info"`})
+		body := r.sent("tools/call")[0].body
+		id, rest, _ := strings.Cut(strings.TrimPrefix(body, `{"jsonrpc":"2.0","id":`), ",")
+		if want := `"method":"tools/call","params":{"arguments":{ "n" : 1.0,"task":{} },"name":"asks","_meta":{"traceparent":"t"}}}`; rest != want || !strings.HasPrefix(id, `"berth-`) {
+			t.Errorf("sent %s", body)
+		}
+	})
+}
+
+func TestAnswersAreTranslated(t *testing.T) {
+	big := `{"content":[{"text":"` + strings.Repeat("x", 5<<20) + `"}]}`
+	for name, tc := range map[string]struct {
+		result, want string
+		status       int
+	}{
+		"a result":         {`"result":{"content":[ 1.0 ]}`, `"result":{"resultType":"complete","content":[ 1.0 ]}`, 200},
+		"an error":         {`"error":{"code":-32603,"message":"m"}`, `"error":{"code":-32603,"message":"m"}`, 200},
+		"no such resource": {`"error":{"code":-32002,"message":"m","data":{"uri":"u"}}`, `"error":{"code":-32602,"message":"m","data":{"uri":"u"}}`, 200},
+		"no such method":   {`"error":{"code":-32601,"message":"m"}`, `"error":{"code":-32601,"message":"m"}`, 404},
+		"a big result":     {`"result":` + big, `"result":{"resultType":"complete",` + big[1:], 200},
+	} {
+		for way, of := range map[string]kind{"streamed": {}, "whole": {whole: true}} {
+			t.Run(name+", "+way, func(t *testing.T) {
+				bridged(t, tool(of, func(k *running) { k.result = tc.result }), nil, func(r *rig) {
+					if g := r.do(asking{name: "asks", id: `"i"`}); g.status != tc.status || g.text != `{"jsonrpc":"2.0","id":"i",`+tc.want+`}` {
+						t.Errorf("got %d %.300s", g.status, g.text)
+					}
+				})
+			})
+		}
+	}
+	bridged(t, &upstream{kind: kind{does: `{"tools":{},"prompts":{},"resources":{},"completions":{}}`}}, nil, func(r *rig) {
+		for method, cached := range map[string]bool{"tools/list": true, "prompts/list": true, "resources/list": true, "resources/templates/list": true, "completion/complete": false} {
+			if g := r.do(asking{method: method}); g.Result.Type != "complete" || strings.Contains(g.text, `"ttlMs":0,"cacheScope":"private"`) != cached {
+				t.Errorf("%s: got %s", method, g.text)
+			}
+		}
+	})
+}
+
+// The headers that mirror arguments are judged by the server's own list, read before the first call
+// and corrected by each list that a client gets.
+func TestMirroredArgumentsAreJudged(t *testing.T) {
+	list := func(header string) string {
+		return `{"tools":[{"name":"asks","inputSchema":{"properties":{"who":{"type":"string","x-mcp-header":"` + header + `"}}}}]}`
+	}
+	u := tool(kind{lists: list("Who")}, where)
+	bridged(t, u, nil, func(r *rig) {
+		call := func(header ...string) int {
+			return r.do(asking{name: "asks", params: `"arguments":{"who":"Hello"},`, header: header}).status
+		}
+		if a, b, c := call(), call("Mcp-Param-Who", "Other"), call("Mcp-Param-Who", "=?base64?SGVsbG8=?="); a != 400 || b != 400 || c != 200 {
+			t.Errorf("got %d without it, %d with another, %d with the same", a, b, c)
+		}
+		if n := len(r.sent("tools/list")); n != 1 {
+			t.Errorf("the list was read %d times", n)
+		}
+		u.lists = list("Name")
+		r.do(asking{method: "tools/list"})
+		if a, b := call("Mcp-Param-Who", "Hello"), call("Mcp-Param-Name", "Hello"); a != 400 || b != 200 {
+			t.Errorf("after another list got %d and %d", a, b)
+		}
+		if r.ran() != 2 {
+			t.Errorf("the tool ran %d times", r.ran())
+		}
+	})
+	u = tool(kind{}, where) // a list that cannot be had judges nothing
+	u.faults = func(w http.ResponseWriter, _ *http.Request, m message) bool {
+		if m.Method == "tools/list" {
+			w.WriteHeader(500)
+		}
+		return m.Method == "tools/list"
+	}
+	bridged(t, u, nil, func(r *rig) {
+		if g := r.do(asking{name: "asks"}); g.status != 200 {
+			t.Errorf("got %s", g.text)
+		}
+	})
+}
