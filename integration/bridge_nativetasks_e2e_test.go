@@ -5,6 +5,8 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -246,6 +248,50 @@ func TestNativeTaskAsksItsClient(t *testing.T) {
 		got := n.pollUntil(t, "completed", "failed", "cancelled", "input_required")
 		if got.Status != "completed" || !strings.HasPrefix(got.said(), "# Research Report: python (snake)") {
 			t.Errorf("got %+v, want the report about what was answered", got)
+		}
+	})
+}
+
+// The published client of the Tasks extension, before a server that knows tasks of the core alone.
+func TestTasksClientOfNativeTasks(t *testing.T) {
+	eachNative(t, func(t *testing.T, urls func() string) {
+		url := roundRobin(t, slices.Compact([]string{urls(), urls()}))
+		got := drive(t, func(t testing.TB) *exec.Cmd {
+			return nodeCommand(t, filepath.Join(clientsDir, "extension-tasks.js"), "--tools", "everything")
+		}, url, 6)
+		t.Logf("%v", got)
+		got.wantAllRight(t)
+	})
+}
+
+// A subscription is told of each step of its task, what it asks included.
+func TestNativeTaskIsToldOfToSubscribers(t *testing.T) {
+	eachNative(t, func(t *testing.T, urls func() string) {
+		n := startResearch(t, urls, true)
+		told := n.client.listen(t, urls(), map[string]any{"taskIds": []string{n.id}})
+		var got []string
+		for deadline := time.After(30 * time.Second); len(got) == 0 || got[len(got)-1] != "completed"; {
+			select {
+			case m, open := <-told:
+				if !open {
+					t.Fatalf("the stream ended after %q", got)
+				}
+				if m.Method != "notifications/tasks" {
+					continue
+				}
+				got = append(got, m.Params.Status)
+				if m.Params.TaskID != n.id {
+					t.Errorf("got a notification about %q, want %q", m.Params.TaskID, n.id)
+				}
+				if m.Params.Status == "input_required" {
+					n.update(t, shownTask{InputRequests: m.Params.InputRequests}, map[string]any{"action": "accept", "content": map[string]any{"interpretation": "snake"}})
+				}
+			case <-deadline:
+				t.Fatalf("got %q, want the task's end", got)
+			}
+		}
+		if !slices.Contains(got, "input_required") {
+			t.Errorf("got %q, want what is asked among it", got)
 		}
 	})
 }

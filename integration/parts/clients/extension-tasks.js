@@ -1,14 +1,15 @@
 // Drives the Tasks extension (2026-07-28) with the published client package
 // and ext-tasks, against tasks-server.js, or the taskless server behind berth:
 // a job, a job that fails, a job that asks for input and a job that is
-// cancelled, in turn, all at once.
+// cancelled, in turn, all at once. With --tools everything they are those of
+// server-everything, whose tasks are of the core (2025-11-25).
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createApplicationInputHandler, createTaskSessionFromClient } from '@modelcontextprotocol/ext-tasks/client';
 import { flags, messagesIn, Report } from './report.js';
 
 const PROTOCOL_VERSION = '2026-07-28';
 
-const { url, calls } = flags();
+const { url, calls, tools } = flags();
 const report = new Report();
 const clientInfo = { name: 'extension-tasks', version: '1.0.0' };
 const clientCapabilities = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
@@ -48,7 +49,7 @@ async function withSession(use) {
     rawDispatch: dispatch,
     v2RequestFraming: { protocolVersion: PROTOCOL_VERSION, clientInfo, clientCapabilities },
     onInputRequest: createApplicationInputHandler({
-      elicitation: () => ({ action: 'accept', content: { confirm: true } }),
+      elicitation: () => ({ action: 'accept', content: { confirm: true, interpretation: 'snake' } }),
       sampling: refuse,
       roots: refuse,
     }),
@@ -96,7 +97,21 @@ const cancelled = async (i) =>
     return outcome.status === 'cancelled' ? undefined : `ended ${outcome.status}`;
   });
 
-const KINDS = [job, input, failing, cancelled];
+const research = (ambiguous) => async (i) => {
+  const { content } = await settled('simulate-research-query', { topic: `python ${i}`, ambiguous });
+  const title = `# Research Report: python ${i}${ambiguous ? ' (snake)' : ''}\n`;
+  return content[0].text.startsWith(title) ? undefined : `answered with ${content[0].text}`;
+};
+
+const dropped = async () =>
+  withSession(async (session) => {
+    const execution = await session.callTool('simulate-research-query', { topic: 'dropped' });
+    await execution.cancel();
+    const { outcome } = await execution.settle();
+    return outcome.status === 'cancelled' ? undefined : `ended ${outcome.status}`;
+  });
+
+const KINDS = tools === 'everything' ? [research(false), research(true), dropped] : [job, input, failing, cancelled];
 
 await Promise.all(
   Array.from({ length: calls }, (_, i) => {
