@@ -503,3 +503,39 @@ func TestSubscriptionToTask(t *testing.T) {
 		wants(`"status":"completed"`, `"content":[]`)
 	})
 }
+
+// A task whose id cannot be stored is nobody's: the server gives it up.
+func TestTaskThatCannotBeHandedOutIsGivenUp(t *testing.T) {
+	withTasks(t, func(o *bridge.Options) { o.TaskID = 39 }, func(r *taskRig) {
+		if err := r.store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.ask("alice", knowsTasks, "tools/call", `"name":"must",`); got.status != 503 || got.Error.Code != mcp.CodeUnavailable {
+			t.Errorf("got %d %s, want -31503", got.status, got.text)
+		}
+		synctest.Wait()
+		r.mu.Lock()
+		status := r.coreServer.status
+		r.mu.Unlock()
+		if status != "cancelled" {
+			t.Errorf("the server's task is %s, want cancelled", status)
+		}
+	})
+}
+
+// While berth cannot note what a server tells once, it does not have it told.
+func TestQuestionsAreNotTakenWhileTheStoreIsAway(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		id := r.make()
+		r.becomes("input_required", "", fmt.Sprintf(taskQuestion, 4, "elicitation/create"))
+		if err := r.store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.about("tasks/get", id); got.status != 503 || got.Error.Code != mcp.CodeUnavailable {
+			t.Errorf("got %d %s, want -31503", got.status, got.text)
+		}
+		if len(r.queue) != 1 {
+			t.Errorf("%d questions wait at the server, want 1", len(r.queue))
+		}
+	})
+}

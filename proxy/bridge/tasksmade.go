@@ -42,13 +42,21 @@ func (c *call) handOut(ctx context.Context, message []byte) (status int, body []
 	if err != nil {
 		return errUnusable.Status, errUnusable.Body(c.id)
 	}
+	core := v.ID
 	v.TTL = lifeOf(&v)
-	c.tasks.keepTask(v.ID, time.Now().Add(v.TTL))
-	if v.ID, err = c.idOf(ctx, v.ID, v.TTL); err != nil {
+	if v.ID, err = c.idOf(ctx, core, v.TTL); err != nil {
+		go c.withdraw(core)
 		worded := fault.Word(err, false)
 		return worded.Status, worded.Body(c.id)
 	}
+	c.tasks.keepTask(core, time.Now().Add(v.TTL))
 	return wire.StatusOK, mcp.Response(c.id, v.Handle())
+}
+
+// withdraw has the server give up a task that its client cannot be told of.
+func (c *call) withdraw(core string) {
+	_, err := c.f.request(context.Background(), c.out, c.tasks, mcp.MethodCancelTask, map[string]any{"taskId": core})
+	c.f.log.Warn("a task could not be handed out: its id was not stored", "upstream", c.f.u.Name, "error", err)
 }
 
 // unlimited is how long a task lives that its server sets no limit to: what leads to it expires,
