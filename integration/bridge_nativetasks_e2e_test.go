@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -294,4 +295,28 @@ func TestNativeTaskIsToldOfToSubscribers(t *testing.T) {
 			t.Errorf("got %q, want what is asked among it", got)
 		}
 	})
+}
+
+// Whether the berth that made a task dies or ends, after it has heard the question that the server
+// tells once, another one goes on.
+func TestNativeTaskOutlivesTheBerthThatMadeIt(t *testing.T) {
+	for name, end := range map[string]func(b *berth){
+		"killed": func(b *berth) { b.kill() },
+		"ended":  func(b *berth) { b.signal(t, syscall.SIGTERM); b.awaitExit(t, 20*time.Second) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			site, store := everythingSite(t), sharedStore(t)
+			first, second := site.start(t, "", "--store", store), site.start(t, "", "--store", store)
+			at := first
+			n := startResearch(t, func() string { return at.url() }, true)
+			n.pollUntil(t, "input_required")
+			end(first)
+			at = second
+			n.update(t, n.pollUntil(t, "input_required"), map[string]any{"action": "accept", "content": map[string]any{"interpretation": "comedy"}})
+			if got := n.pollUntil(t, "completed", "failed"); !strings.HasPrefix(got.said(), "# Research Report: python (comedy)") {
+				t.Errorf("got %+v, want the report about what was answered", got)
+			}
+		})
+	}
 }

@@ -24,7 +24,9 @@
 //	hold.go                      questions of streams that cannot be resumed
 //	ear.go                       the GET stream of a session
 //	listen.go, listener.go       subscriptions/listen
-//	tasks.go, tasksmade.go       tasks of the server's own (2025-11-25), as the Tasks extension has them
-//	taskskept.go, taskswatched.go  the sessions that they live in; subscriptions to them
-//	tasksasked.go, taskstold.go, tasksnoted.go  what they ask: shown, collected, noted for other berths
+//	tasks.go, tasksmade.go       the server's own tasks, as the Tasks extension has them
+//	taskskept.go                 the sessions that they live in
+//	tasksasked.go, taskstold.go  what they ask: shown, heard
+//	tasksnoted.go                what they ask, for other berths
+//	taskswatched.go              subscriptions to them
 package bridge
