@@ -180,6 +180,9 @@ func TestBridgedSubscriptionsHearOfChanges(t *testing.T) {
 			{"test_trigger_tool_change", "notifications/tools/list_changed", nil},
 			{"touch_resource", "notifications/resources/updated", map[string]any{"uri": uri}},
 		} {
+			if c.tool == "touch_resource" && r.name == overStdio.name {
+				continue // the tool runs in a process of its own, and the resource that it touches is that one's
+			}
 			if got, err := (askedCall{client: client, name: c.tool, args: c.args}).send(t, url, "", nil); err != nil || got.said() == "" {
 				t.Fatalf("%s: got %v, %v", c.tool, got, err)
 			}

@@ -258,7 +258,7 @@ func TestTasksClientOfNativeTasks(t *testing.T) {
 	eachNative(t, func(t *testing.T, urls func() string) {
 		url := roundRobin(t, slices.Compact([]string{urls(), urls()}))
 		got := drive(t, func(t testing.TB) *exec.Cmd {
-			return nodeCommand(t, filepath.Join(clientsDir, "extension-tasks.js"), "--tools", "everything")
+			return nodeCommand(t, filepath.Join(clientsDir, "extension-tasks.js"), "--tools", "native")
 		}, url, 6)
 		t.Logf("%v", got)
 		got.wantAllRight(t)

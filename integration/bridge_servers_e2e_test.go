@@ -5,7 +5,6 @@ package integration
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -68,12 +67,11 @@ func memorySite(t testing.TB) *legacySite {
 	return &legacySite{pool: "[[pools]]\n" + stdioProcesses(t, 1, "env", kept, node(t), published(t, "server-memory"))}
 }
 
-func filesystemSite(t testing.TB) *legacySite {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "greeting.txt"), []byte("hello\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return &legacySite{pool: "[[pools]]\n" + stdioProcesses(t, 3, node(t), published(t, "server-filesystem"), dir)}
+func filesystemSite(t testing.TB) *legacySite { return filesystemSiteOf(t, greetingDirectory(t)) }
+
+func filesystemSiteOf(t testing.TB, directory string) *legacySite {
+	t.Helper()
+	return &legacySite{pool: "[[pools]]\n" + stdioProcesses(t, 3, node(t), published(t, "server-filesystem"), directory)}
 }
 
 // bridgeFronts are where a client goes: one berth, or two on one Redis, in turn.

@@ -106,6 +106,29 @@ func TestLogsAreFilteredByLevel(t *testing.T) {
 	})
 }
 
+// A server that logs while its question waits leaves room for the next one.
+func TestLogsLeaveRoomForQuestions(t *testing.T) {
+	u := tool(kind{plain: true}, func(k *running) {
+		text, _, first := k.question("elicitation/create", formAsk)
+		k.say(text)
+		time.Sleep(time.Second)
+		for range 2 * maxInbox {
+			k.aside(logs("error"))
+		}
+		second := k.askAside()
+		k.ends(k.wait(first), second)
+	})
+	bridged(t, u, nil, func(r *rig) {
+		first := r.do(asking{name: "asks"})
+		time.Sleep(2 * time.Second)
+		second := r.do(asking{name: "asks", params: first.answers(accepted)})
+		last := r.do(asking{name: "asks", params: second.answers(accepted)})
+		if want := `"got":[` + accepted + `,` + accepted + `]`; !strings.Contains(last.text, want) {
+			t.Errorf("got %.300s, then %.300s", second.text, last.text)
+		}
+	})
+}
+
 // Progress of the call comes under the client's own token, and nothing of another's.
 func TestProgressIsTheClients(t *testing.T) {
 	u := tool(kind{}, func(k *running) {

@@ -35,6 +35,7 @@ func (r *reading) asked(ctx context.Context, it item) (step, error) {
 	if r.h != nil {
 		ctx = context.WithoutCancel(ctx) // who comes back to this round is asked what was read here
 	}
+	var told [][]byte // meanwhile
 	timer := time.NewTimer(together)
 	defer timer.Stop()
 	for {
@@ -43,8 +44,9 @@ func (r *reading) asked(ctx context.Context, it item) (step, error) {
 		case <-ctx.Done():
 			return step{}, context.Cause(ctx)
 		case <-timer.C:
-			return r.pause(ctx, round, event)
-		case it = <-r.flow.inbox:
+			return r.pause(ctx, round, told, event)
+		case heard := <-r.flow.inbox:
+			it = *heard
 		case it = <-r.flow.items:
 		}
 		if it.message == nil {
@@ -52,7 +54,8 @@ func (r *reading) asked(ctx context.Context, it item) (step, error) {
 		}
 		switch a := &it.answer; {
 		case a.Method == "":
-			if s, err := r.take(ctx, it); err != nil || s.body != nil {
+			if s, err := r.take(ctx, it); err != nil || s.body != nil || r.last != nil {
+				s.told = told
 				return s, err // it ended without an answer to what it asked
 			}
 		case a.ID != nil:
@@ -61,20 +64,19 @@ func (r *reading) asked(ctx context.Context, it item) (step, error) {
 			}
 		case a.Method == mcp.MethodCancelled:
 			round = withdrawn(round, mcp.CancelledID(it.message))
+		default:
+			if message := r.c.told(r.id, a, it.message); message != nil {
+				told = append(told, message)
+			}
 		}
 		event = it.event
-		if len(round) == 0 || len(round) == mcp.MaxInputs {
-			return r.pauseUnless(ctx, round, event)
+		switch len(round) {
+		case 0:
+			return step{told: told}, nil
+		case mcp.MaxInputs:
+			return r.pause(ctx, round, told, event)
 		}
 	}
-}
-
-// pauseUnless is pause, unless nothing is asked any more.
-func (r *reading) pauseUnless(ctx context.Context, round []question, event string) (step, error) {
-	if len(round) == 0 {
-		return step{}, nil
-	}
-	return r.pause(ctx, round, event)
 }
 
 // withdrawn is a round without what the upstream wants no answer to any more.
@@ -120,7 +122,7 @@ func (c *call) lack(capabilities map[string]any) {
 // pause ends the request with what the client is asked. The call goes on at the upstream, which
 // waits: from event on, for whoever gets the next round, or held here where its stream cannot be
 // resumed.
-func (r *reading) pause(ctx context.Context, round []question, event string) (step, error) {
+func (r *reading) pause(ctx context.Context, round []question, told [][]byte, event string) (step, error) {
 	if resident.Is(r.c.f.u.URL) {
 		event = "" // the session lives here, and so does whoever resumes
 	}
@@ -129,9 +131,7 @@ func (r *reading) pause(ctx context.Context, round []question, event string) (st
 		Asks: round, Seen: r.seen, Call: r.c.question(), Nonce: randomName(), By: r.c.f.b.name,
 	}
 	if event != "" {
-		r.c.f.mu.Lock()
-		st.Heard = r.l.cover() // whoever goes on hears the session's own stream as well
-		r.c.f.mu.Unlock()
+		st.Heard = r.l.stopListening() // whoever goes on hears the session's own stream as well
 	}
 	body, err := r.c.asking(ctx, &st)
 	if err != nil {
@@ -139,6 +139,7 @@ func (r *reading) pause(ctx context.Context, round []question, event string) (st
 	}
 	r.c.f.b.metrics.asked(wasAsked, len(round))
 	s := r.end(wire.StatusOK, body)
+	s.told = told
 	r.asks = true
 	r.c.f.holds.ask(r, &st)
 	return s, nil

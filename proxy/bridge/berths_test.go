@@ -3,7 +3,9 @@ package bridge
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/proxy/resident"
+	"berth/routing"
 )
 
 // fleet are berths that reach each other and share a store.
@@ -39,7 +42,9 @@ func (p post) Pass(ctx context.Context, to string, passed *exchange.Request, wai
 	if b == nil || !ok || pool != "p" {
 		return nil, &exchange.SendError{Err: relay.ErrGone}
 	}
-	p.passed++
+	if p.passed++; to == p.name {
+		return nil, &exchange.SendError{Err: relay.ErrBusy} // as a mailbox fails there
+	}
 	return b.To(b.o.Endpoint.Router.Pool.Find("a")).Send(ctx, request, wait)
 }
 
@@ -128,7 +133,7 @@ func TestTheBerthThatHasTheCallGivesItUp(t *testing.T) {
 func TestARoundIsPassedOnToTheBerthThatHolds(t *testing.T) {
 	u := tool(kind{plain: true}, func(k *running) { k.progress(1); k.ends(k.ask(), k.ask()) })
 	bridged(t, u, nil, func(r *rig) {
-		f, a, b, c := r.join(time.Minute)
+		f, a, b, c := r.join(10 * time.Minute)
 		g := r.do(asking{name: "asks", by: a, caller: "me"})
 		for _, by := range []*Bridge{b, c} {
 			if other := r.do(asking{name: "asks", by: by, caller: "other", params: g.answers(accepted)}); other.Error == nil || other.Error.Code != -32602 {
@@ -139,6 +144,12 @@ func TestARoundIsPassedOnToTheBerthThatHolds(t *testing.T) {
 		if len(g.Result.Got) != 2 || r.ran() != 1 || f.passed != 2 {
 			t.Errorf("got %s, %d passed on", g.text, f.passed)
 		}
+		before := r.do(asking{name: "asks", by: a})
+		r.do(asking{name: "asks", by: a, params: r.do(asking{name: "asks", by: a, params: before.answers(accepted)}).answers(accepted)})
+		time.Sleep(2 * replay) // by now nobody knows what has come of it
+		if g := r.do(asking{name: "asks", by: a, params: before.answers(accepted)}); g.Error == nil || !strings.Contains(string(g.Error.Data), "holder_lost") {
+			t.Errorf("got %s", g.text)
+		}
 		lost := r.do(asking{name: "asks", by: a})
 		delete(f.berths, "a")
 		if g := r.do(asking{name: "asks", by: b, params: lost.answers(accepted)}); g.Error == nil || !strings.Contains(string(g.Error.Data), "holder_lost") {
@@ -147,6 +158,107 @@ func TestARoundIsPassedOnToTheBerthThatHolds(t *testing.T) {
 		alone := r.another(func(o *Options) { o.Question = time.Minute })
 		if g := r.do(asking{name: "asks", by: alone, params: lost.answers(accepted)}); g.Error == nil || !strings.Contains(string(g.Error.Data), "holder_lost") {
 			t.Errorf("got %s", g.text)
+		}
+	})
+}
+
+// own is a sender to upstreams that berth runs itself: their sessions live in one process.
+type own struct {
+	exchange.Sender
+
+	mu      sync.Mutex // guards the field below
+	callers map[string]bool
+}
+
+func (o *own) Send(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
+	o.mu.Lock()
+	o.callers[request.Caller] = true
+	o.mu.Unlock()
+	there := *request
+	there.URL = &url.URL{Scheme: "http", Host: "a:80", Path: "/mcp"}
+	return o.Sender.Send(ctx, &there, wait)
+}
+
+func (o *own) names() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.callers)
+}
+
+// process has a berth run the server itself.
+func (r *rig) process(b *Bridge) *own {
+	to := &own{Sender: r.client, callers: map[string]bool{}}
+	b.o.Endpoint.Client = to
+	b.o.Endpoint.Router.Pool.Replace([]*routing.Upstream{{Name: "a", URL: &url.URL{Scheme: resident.SchemeStdio, Path: "/a"}, Era: routing.SpokenLegacy}})
+	return to
+}
+
+// A server that berth runs itself has its sessions in one process: that one goes on with the call,
+// whatever its events are called. A process is a caller's who declares one thing, and of one call
+// that may be asked.
+func TestTheSessionsOfAProcessStayThere(t *testing.T) {
+	u := tool(kind{}, func(k *running) { k.ends(k.ask()) })
+	bridged(t, u, nil, func(r *rig) {
+		f, a, b, _ := r.join(time.Minute)
+		to := r.process(a)
+		r.process(b)
+		for range 2 {
+			g := r.do(asking{name: "asks", by: a, caller: "me"})
+			if g = r.do(asking{name: "asks", by: b, caller: "me", params: g.answers(accepted)}); len(g.Result.Got) != 1 {
+				t.Errorf("got %s", g.text)
+			}
+		}
+		if f.passed != 2 || r.ran() != 2 || to.names() != 1 {
+			t.Errorf("%d passed on, %d runs, in the names of %d", f.passed, r.ran(), to.names())
+		}
+		for i, other := range []asking{
+			{name: "asks", by: a, caller: "me", declares: declaresNone},
+			{name: "asks", by: a, caller: "me"},
+			{name: "asks", by: a, caller: "me"},
+			{name: "asks", by: a, caller: "you"},
+		} {
+			r.do(other)
+			if want := []int{2, 2, 3, 4}[i]; to.names() != want {
+				t.Errorf("after %+v in the names of %d", other, to.names())
+			}
+		}
+	})
+}
+
+// Where all places of a caller's are taken, the call whose client has let its question wait longest
+// is given up for the next one: not one that goes on, nor one that has ended.
+func TestAPlaceIsMadeForTheNextCall(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		answer := k.ask()
+		if strings.Contains(k.body, `"slow":true`) {
+			time.Sleep(5 * time.Minute)
+		}
+		k.ends(answer)
+	})
+	bridged(t, u, nil, func(r *rig) {
+		r.process(r.b)
+		ended, goesOn := r.do(asking{name: "asks"}), r.do(asking{name: "asks", params: `"slow":true,`})
+		r.do(asking{name: "asks", params: ended.answers(accepted)})
+		done := make(chan got)
+		go func() { done <- r.do(asking{name: "asks", params: `"slow":true,` + goesOn.answers(accepted)}) }()
+		var waiting []got
+		for range places - 1 {
+			waiting = append(waiting, r.do(asking{name: "asks"}))
+		}
+		time.Sleep(unanswered + time.Second)
+		began := time.Now()
+		next := r.do(asking{name: "asks"})
+		if took := time.Since(began); next.Result.Type != "input_required" || took > time.Second {
+			t.Errorf("got %s after %v", next.text, took)
+		}
+		if g := r.do(asking{name: "asks", params: waiting[0].answers(accepted)}); g.Error == nil {
+			t.Errorf("the oldest got %s", g.text)
+		}
+		if g := r.do(asking{name: "asks", params: waiting[1].answers(accepted)}); len(g.Result.Got) != 1 {
+			t.Errorf("the second got %s", g.text)
+		}
+		if g := <-done; len(g.Result.Got) != 1 {
+			t.Errorf("the one that goes on got %s", g.text)
 		}
 	})
 }

@@ -184,3 +184,26 @@ func TestAHangUpWhileARoundIsCollected(t *testing.T) {
 		})
 	}
 }
+
+// What is asked on the session's own stream while the client is gone waits for it to come back.
+func TestAQuestionThatIsAskedMeanwhileWaits(t *testing.T) {
+	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+		t.Run(name, func(t *testing.T) {
+			u := tool(of, func(k *running) {
+				first := k.ask()
+				time.Sleep(2 * time.Second)
+				k.ends(first, k.askAside())
+			})
+			bridged(t, u, nil, func(r *rig) {
+				first := r.do(asking{name: "asks"})
+				r.goneAfter(time.Second, asking{name: "asks", params: first.answers(accepted)})
+				time.Sleep(3 * time.Second)
+				second := r.do(asking{name: "asks", params: first.answers(accepted)})
+				last := r.do(asking{name: "asks", params: second.answers(accepted)})
+				if want := `"got":[` + accepted + `,` + accepted + `]`; !strings.Contains(last.text, want) {
+					t.Errorf("got %s, then %s", second.text, last.text)
+				}
+			})
+		})
+	}
+}

@@ -16,17 +16,23 @@
 // What it does not promise: that state which a server keeps in a session is found again by the
 // next call. A caller's calls, one after another, share a session as a rule; nothing says that they must.
 //
-//	bridge.go, probe.go          which upstreams need a bridge
-//	face.go, check.go            a modern request, judged as a modern server does
-//	caller.go, shelf.go, lend.go whose sessions are whose; opened, lent, ended
-//	call.go, flow.go, stream.go  a call: sent, its answer read, shown
-//	ask.go, state.go, retry.go   questions: asked, carried, answered
-//	hold.go                      questions of streams that cannot be resumed
-//	ear.go                       the GET stream of a session
-//	listen.go, listener.go       subscriptions/listen
-//	tasks.go, tasksmade.go       the server's own tasks, as the Tasks extension has them
-//	taskskept.go                 the sessions that they live in
-//	tasksasked.go, taskstold.go  what they ask: shown, heard
-//	tasksnoted.go                what they ask, for other berths
-//	taskswatched.go              subscriptions to them
+//	bridge.go, probe.go                which upstreams need a bridge
+//	face.go, check.go, params.go       a modern request, judged as a modern server does
+//	caller.go, shelf.go, lend.go       whose sessions are whose; opened, lent
+//	loan.go                            a session: given back, lost, ended
+//	call.go, send.go                   a call: sent
+//	flow.go, resume.go                 its answer, read
+//	answer.go, reading.go, stream.go   and shown
+//	ask.go, state.go, retry.go         questions: asked, carried, answered
+//	hold.go, holds.go, giveup.go       calls that have asked, as one berth knows them
+//	marks.go                           which berth has them
+//	ear.go, aside.go                   the GET stream of a session
+//	listen.go, listener.go             subscriptions/listen
+//	own.go                             requests of berth's own
+//	tasks.go, tasksmade.go             the server's own tasks, as the Tasks extension has them
+//	taskskept.go                       the sessions that they live in
+//	tasksasked.go, taskstold.go        what they ask: shown, heard
+//	tasksnoted.go                      what they ask, for other berths
+//	taskswatched.go                    subscriptions to them
+//	metrics.go, errors.go              what is measured; what is refused
 package bridge

@@ -58,8 +58,21 @@ func (l *loan) listen(ctx context.Context, out *exchange.Request, last string) {
 	}
 }
 
-// cover ends the reading of the session's GET stream. The caller holds f.mu. It returns the last
-// event that was read.
+// isHeard reports whether the session's GET stream is read.
+func (l *loan) isHeard() bool {
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	return l.ear != nil
+}
+
+// stopListening undoes listen. It returns the last event that was read.
+func (l *loan) stopListening() (last string) {
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	return l.cover()
+}
+
+// cover is stopListening for who holds stock.mu.
 func (l *loan) cover() (last string) {
 	if l.ear == nil {
 		return ""
@@ -113,27 +126,13 @@ func (l *loan) earOf(e *ear) *exchange.Request {
 	return e.out
 }
 
-// deafen ends the subscriptions that hear by this session alone: it has no GET stream, or is lost.
+// deafen notes that the session has no GET stream, or that the upstream has lost it.
 func (l *loan) deafen(lost bool) {
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()
 	l.cover()
-	l.deaf = true
-	l.loseListeners()
-	if lost {
+	if l.deaf = true; lost {
 		l.remove()
-	}
-}
-
-// loseListeners ends the subscriptions that have this session. The caller holds stock.mu.
-func (l *loan) loseListeners() {
-	if l.shelf == nil {
-		return
-	}
-	for li := range l.f.listeners[l.shelf.whose] {
-		if li.l == l && !li.isOfTasksAlone() {
-			li.lose()
-		}
 	}
 }
 
@@ -168,38 +167,6 @@ func (l *loan) hearOnce(ctx context.Context, e *ear, ready func()) (again bool) 
 		}
 		if next.Ends && !next.Cut && mcp.MayBeMessage(next.Data) {
 			l.hears(ctx, l.earOf(e), bytes.Clone(next.Data))
-		}
-	}
-}
-
-// hears does what a message of a session's means that came on no call's stream. A question is put to
-// the call that was begun last, and refused where there is none.
-func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte) {
-	a, err := mcp.PeekAnswer(message, false)
-	switch {
-	case err != nil || a.Method == "":
-	case a.Method == mcp.MethodPing && a.ID != nil:
-		_ = l.f.tell(ctx, out, l, mcp.Response(a.ID, []byte("{}")))
-	case a.ID != nil && mcp.RelatedTask(message) != "":
-		l.noteAsked(ctx, out, a.ID, message)
-	case a.ID != nil:
-		l.f.mu.Lock()
-		asker := l.asker
-		l.f.mu.Unlock()
-		if asker == nil || !asker.hear(item{message: message, answer: a}) {
-			_ = l.f.tell(ctx, out, l, mcp.ErrorResponse(a.ID, errNobodyAsked.Object()))
-		}
-	default:
-		l.f.mu.Lock()
-		defer l.f.mu.Unlock()
-		if a.Method == methodMessage && l.alone && l.asker != nil {
-			l.asker.hear(item{message: message, answer: a}) // of the one call there
-		}
-		if l.shelf == nil {
-			return
-		}
-		for li := range l.f.listeners[l.shelf.whose] {
-			li.tell(message)
 		}
 	}
 }

@@ -41,7 +41,7 @@ type flow struct {
 	l     *loan
 	id    []byte // of the call in its session
 	items chan item
-	inbox chan item // what came on the session's own stream
+	inbox chan *item // what came on the session's own stream
 	ctx   context.Context
 	stop  context.CancelFunc // ends it; the call goes on at the upstream
 	event atomic.Value       // string: id of the last event so far
@@ -51,7 +51,7 @@ type flow struct {
 // newFlow returns the flow of a call's answer, and has the call asked what comes on the session's
 // own stream.
 func newFlow(c *call, l *loan, id []byte) *flow {
-	fl := &flow{f: c.f, out: c.out, l: l, id: id, items: make(chan item), inbox: make(chan item, maxInbox)}
+	fl := &flow{f: c.f, out: c.out, l: l, id: id, items: make(chan item), inbox: make(chan *item, maxInbox)}
 	fl.event.Store("")
 	fl.ctx, fl.stop = context.WithCancel(context.Background())
 	c.f.mu.Lock()
@@ -65,12 +65,12 @@ const maxInbox = 64
 
 // hear has the call hear what came on its session's own stream. It reports whether it may.
 func (fl *flow) hear(it item) bool {
-	if fl.ctx.Err() != nil {
+	if fl.ctx.Err() != nil || it.answer.ID == nil && len(fl.inbox) >= maxInbox/2 { // the rest is for questions
 		return false
 	}
 	it.event, _ = fl.event.Load().(string)
 	select {
-	case fl.inbox <- it:
+	case fl.inbox <- &it:
 		return true
 	default:
 		return false

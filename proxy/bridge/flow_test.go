@@ -44,11 +44,29 @@ func TestAStreamThatBreaksIsResumed(t *testing.T) {
 	})
 }
 
+// One that breaks now and then is resumed at once, each time.
+func TestAStreamIsResumedAtOnce(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		for i := range 12 {
+			k.progress(i)
+			time.Sleep(100 * time.Millisecond)
+			k.breakOff()
+		}
+	})
+	bridged(t, u, nil, func(r *rig) {
+		began := time.Now()
+		g := r.do(asking{name: "asks", meta: `,"progressToken":"p"`})
+		if took := time.Since(began); len(g.all) != 13 || r.resumptions() != 12 || took > 2*time.Second {
+			t.Errorf("got %d messages in %v, resumed %d times", len(g.all), took, r.resumptions())
+		}
+	})
+}
+
 // An answer that has come is not asked for again.
 func TestAnAnswerThatHasComeIsNotResumed(t *testing.T) {
-	big := `"result":{"content":"` + strings.Repeat("x", 1<<20) + `"}`
+	big := `"result":{"content":"` + strings.Repeat("x", 1<<18) + `"}`
 	bridged(t, tool(kind{}, func(k *running) { k.result = big }), nil, func(r *rig) {
-		for range 20 {
+		for range 10 {
 			r.do(asking{name: "asks"})
 		}
 		if n := r.resumptions(); n != 0 {

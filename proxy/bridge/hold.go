@@ -1,8 +1,6 @@
 package bridge
 
 import (
-	"context"
-	"encoding/json"
 	"sync"
 	"time"
 
@@ -10,20 +8,6 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 )
-
-// holds are the calls that have asked and have not ended, as one berth knows them.
-type holds struct {
-	life  time.Duration // how long a client has to answer
-	marks marks
-	name  string // of this berth
-
-	mu    sync.Mutex // guards calls
-	calls map[string]*hold
-}
-
-func newHolds(life time.Duration, m marks) *holds {
-	return &holds{life: life, marks: m, name: m.name, calls: map[string]*hold{}}
-}
 
 // hold is a call that has asked. Who takes it on has its turn: two that answer the same round are
 // served one after the other, the second with what the first one got.
@@ -41,6 +25,7 @@ type hold struct {
 
 	mu    sync.Mutex // guards the fields below
 	asks  []question // that wait for the client
+	waits bool       // for its client
 	until time.Time  // when the call is given up
 	timer *time.Timer
 }
@@ -60,46 +45,13 @@ const (
 	replay = time.Minute
 )
 
-// of returns the hold of a call, which make makes where this berth has none.
-func (hs *holds) of(id string, make func() *hold) *hold {
-	hs.mu.Lock()
-	defer hs.mu.Unlock()
-	h := hs.calls[id]
-	if h == nil {
-		if h = make(); h != nil {
-			hs.calls[id] = h
-		}
-	}
-	return h
-}
-
-// ask has the client of a reading asked. In the first round that makes the hold; the reading
-// has the turn in any other.
-func (hs *holds) ask(r *reading, st *state) {
-	h := r.h
-	if h == nil {
-		h = hs.of(string(r.id), func() *hold { return hs.newHold(string(r.id), r.c.out, r.l) })
-	} else {
-		defer h.release()
-	}
-	if h.flow = r.flow; st.Event != "" {
-		r.flow.leave()
-		h.flow = nil
-	}
-	h.wait(hs.life, st.Asks)
-}
-
-func (hs *holds) newHold(id string, out *exchange.Request, l *loan) *hold {
-	return &hold{among: hs, id: id, out: out, l: l, turn: make(chan struct{}, 1), ended: map[string]*answer{}}
-}
-
 // wait gives the call up unless its client comes back in time.
 func (h *hold) wait(d time.Duration, asks []question) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asks, h.until = asks, time.Now().Add(d)
 	h.stop()
-	h.timer = time.AfterFunc(d, h.expire)
+	h.waits, h.timer = true, time.AfterFunc(d, h.expire)
 }
 
 // leaveWaiting ends a turn in which nothing was done: the call waits for its client as before.
@@ -110,39 +62,15 @@ func (h *hold) leaveWaiting() {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.timer = time.AfterFunc(time.Until(h.until), h.expire)
+	h.waits, h.timer = true, time.AfterFunc(time.Until(h.until), h.expire)
 }
 
-// stop stops the timer. The caller holds h.mu.
+// stop undoes wait. The caller holds h.mu.
 func (h *hold) stop() {
+	h.waits = false
 	if h.timer != nil {
 		h.timer.Stop()
 	}
-}
-
-// take takes on the call that a state is of. What another berth has asked is held here from now
-// on, if its answer can be resumed; if not, there is no hold here: nil.
-func (hs *holds) take(ctx context.Context, c *call, st *state) (*hold, error) {
-	h := hs.of(string(st.Request), func() *hold {
-		if st.Event == "" {
-			return nil
-		}
-		l := &loan{f: c.f, id: st.Session, version: st.Version, opened: c.out, level: -1, users: 1, alone: true, gone: true, adopted: st.By != hs.name}
-		return hs.newHold(string(st.Request), c.out, l)
-	})
-	if h == nil {
-		return nil, nil
-	}
-	select {
-	case h.turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	h.mu.Lock()
-	h.stop()
-	h.mu.Unlock()
-	hs.marks.take(ctx, h.id)
-	return h, nil
 }
 
 // release ends the turn.
@@ -196,87 +124,4 @@ func (h *hold) finish() {
 	h.mu.Unlock()
 	h.l.giveBack(false)
 	time.AfterFunc(replay, func() { h.among.forget(h) })
-}
-
-// size is how many calls there are.
-func (hs *holds) size() int {
-	hs.mu.Lock()
-	defer hs.mu.Unlock()
-	return len(hs.calls)
-}
-
-func (hs *holds) forget(h *hold) {
-	hs.mu.Lock()
-	defer hs.mu.Unlock()
-	if hs.calls[h.id] == h {
-		delete(hs.calls, h.id)
-	}
-}
-
-// leave is a client's departure in the middle of a later round, whose turn the caller has.
-func (h *hold) leave(r *reading) {
-	defer h.release()
-	h.letGo(r)
-	h.wait(comeBack, nil)
-}
-
-// unanswered is how long a client must have let a question wait for its call to be given up in
-// favour of another that finds no place.
-const unanswered = 30 * time.Second
-
-// giveUpOldest gives up the call on a shelf whose client was asked first of those that have not
-// answered, if that was a while ago.
-func (hs *holds) giveUpOldest(key string) {
-	hs.mu.Lock()
-	var oldest *hold
-	var since time.Time
-	for _, h := range hs.calls {
-		if h.l.shelf == nil || h.l.shelf.key != key {
-			continue
-		}
-		h.mu.Lock()
-		if waits := len(h.asks) > 0 && h.timer != nil; waits && (oldest == nil || h.until.Before(since)) {
-			oldest, since = h, h.until
-		}
-		h.mu.Unlock()
-	}
-	hs.mu.Unlock()
-	if oldest != nil && time.Until(since) < hs.life-unanswered {
-		oldest.expire()
-	}
-}
-
-// expire gives the call up, unless somebody has it, here or at another berth.
-func (h *hold) expire() {
-	select {
-	case h.turn <- struct{}{}:
-	default:
-		return
-	}
-	ctx := context.Background()
-	defer h.finish()
-	if h.flow != nil {
-		defer h.flow.leave()
-	}
-	if h.among.marks.isOthers(ctx, h.id) {
-		h.l.leaveToOthers()
-		return
-	}
-	h.mu.Lock()
-	asks := h.asks
-	h.mu.Unlock()
-	f := h.l.f
-	f.b.metrics.asked(wasAbandoned, len(asks))
-	for _, q := range asks {
-		_ = f.tell(ctx, h.out, h.l, cancelled(q))
-	}
-	_ = f.tell(ctx, h.out, h.l, mcp.Cancelled(json.RawMessage(h.id), "the client did not come back"))
-}
-
-// cancelled is the answer to what nobody will answer.
-func cancelled(q question) []byte {
-	if mcp.IsElicitation(q.request) {
-		return mcp.Response(q.ID, []byte(`{"action":"cancel"}`))
-	}
-	return mcp.ErrorResponse(q.ID, errNobodyAnswers.Object())
 }

@@ -19,7 +19,7 @@ func (c *call) listen(ctx context.Context) (*wire.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	li := &listener{c: c, l: l, whose: c.whose(), heard: make(chan []byte, maxUnread), lost: make(chan struct{}), moves: make(chan struct{}, 1)}
+	li := &listener{c: c, l: l, whose: c.whose(), recent: map[string]*news{}, heard: make(chan []byte, maxUnread), lost: make(chan struct{}), moves: make(chan struct{}, 1)}
 	ctx, li.stop = context.WithCancel(ctx)
 	li.agreed = li.agree(ctx)
 	li.left = appendEvent(nil, mcp.Acknowledgement(c.id, li.agreed))

@@ -121,16 +121,48 @@ func TestASubscriptionHearsAllSessionsOfItsCaller(t *testing.T) {
 			h = r.hear(`{"toolsListChanged":true}`, asking{})
 			h.next()
 		}
-		time.Sleep(2 * r.b.o.Idle) // what is listened to is in use
-		r.do(asking{name: "asks", caller: "other"})
-		for _, name := range r.open() {
+		r.do(asking{method: "tools/list", declares: declaresNone}) // a third one of the caller's
+		others := r.do(asking{name: "asks", caller: "other"}).in()
+		open := r.open()
+		for _, name := range open {
 			r.say(toolsChanged, name)
-			if heard := h.next() != ""; heard != (name == before || name == later) {
+			time.Sleep(sameNews)
+			if heard := h.next() != ""; heard == (name == others) {
 				t.Errorf("heard of a change in session %s: %v", name, heard)
 			}
 		}
+		if len(open) != 4 {
+			t.Errorf("sessions %v are open", open)
+		}
+		time.Sleep(2 * r.b.o.Idle) // but for its own they are ended, as any that nobody uses
+		r.say(toolsChanged)
+		if n := len(r.open()); n != 1 || h.next() == "" || h.next() != "" {
+			t.Errorf("%d sessions are open", n)
+		}
 		h.stop()
-		synctest.Wait()
+	})
+}
+
+// A session that nobody uses is listened to for as long as somebody subscribes.
+func TestNobodyListensForNobody(t *testing.T) {
+	bridged(t, tool(kind{}, where), nil, func(r *rig) {
+		r.do(asking{method: "tools/list", declares: declaresForm})
+		before := r.sent("tools/list")[0].session
+		reads := func() bool {
+			time.Sleep(time.Second)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return r.sessions[before].own.read
+		}
+		h := r.hear(`{"toolsListChanged":true}`, asking{})
+		h.next()
+		if !reads() {
+			t.Error("a subscription does not hear what was opened before")
+		}
+		h.stop()
+		if reads() {
+			t.Error("a session that nobody uses is still listened to")
+		}
 	})
 }
 
@@ -265,6 +297,13 @@ func TestAServerHasNoGetStream(t *testing.T) {
 			first := r.do(asking{name: "asks"}).in()
 			if second := r.do(asking{name: "asks"}).in(); second != first || len(r.sent("GET")) != 1 {
 				t.Errorf("%d: sessions %s and %s, asked %d times", status, first, second, len(r.sent("GET")))
+			}
+			for range 2 {
+				h := r.hear(`{"toolsListChanged":true}`, asking{})
+				if h.next() == "" || h.hasEnded() {
+					t.Errorf("%d: a subscription does not stand", status)
+				}
+				h.stop()
 			}
 		})
 	}

@@ -2,7 +2,9 @@ package bridge
 
 import (
 	"context"
+	"maps"
 	"sync"
+	"time"
 
 	"berth/internal/mcp"
 )
@@ -19,6 +21,7 @@ type listener struct {
 	agreed mcp.Filter
 	uris   []string
 	heard  chan []byte
+	recent map[string]*news
 	left   []byte // of events that were not read yet; of who reads
 
 	moves chan struct{} // of tasks: one may have changed
@@ -29,8 +32,19 @@ type listener struct {
 	over  sync.Once
 }
 
+// sameNews is how long what several sessions tell is told once, and once more in the end: servers tell
+// all sessions of a change.
+const sameNews = 250 * time.Millisecond
+
+// news is who told something, and when.
+type news struct {
+	by   *loan
+	at   time.Time
+	owed bool // another has told it since
+}
+
 // tell has the client told what it asked for. The caller holds f.mu.
-func (li *listener) tell(message []byte) {
+func (li *listener) tell(l *loan, message []byte) {
 	s, err := mcp.PeekSubscribed(message, false)
 	if err == nil && s.Method == mcp.MethodTaskStatus {
 		select {
@@ -41,13 +55,32 @@ func (li *listener) tell(message []byte) {
 	if err != nil || !li.agreed.Grants(&s) {
 		return
 	}
-	if out := mcp.ForSubscription(message, li.c.id); out != nil {
-		li.put(out)
+	now, key := time.Now(), string(message)
+	maps.DeleteFunc(li.recent, func(_ string, told *news) bool { return now.Sub(told.at) > sameNews })
+	switch told := li.recent[key]; {
+	case told == nil && len(li.recent) < maxUnread:
+		li.recent[key] = &news{by: l, at: now}
+	case told == nil || told.by == l:
+	case told.owed:
+		return
+	default:
+		told.owed = true
+		time.AfterFunc(sameNews-now.Sub(told.at), func() {
+			li.c.f.mu.Lock()
+			defer li.c.f.mu.Unlock()
+			li.put(message)
+		})
+		return
 	}
+	li.put(message)
 }
 
-// put has the client told this.
-func (li *listener) put(out []byte) {
+// put has the client told. The caller holds f.mu.
+func (li *listener) put(message []byte) {
+	out := mcp.ForSubscription(message, li.c.id)
+	if out == nil {
+		return
+	}
 	select {
 	case li.heard <- out:
 	default:

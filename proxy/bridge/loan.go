@@ -91,8 +91,12 @@ func (l *loan) remove() {
 	l.gone = true
 	l.f.open--
 	l.cover()
-	l.loseListeners()
 	if s := l.shelf; s != nil {
+		for li := range l.f.listeners[s.whose] {
+			if li.l == l {
+				li.lose() // what it has subscribed to is lost
+			}
+		}
 		s.loans = slices.DeleteFunc(s.loans, func(other *loan) bool { return other == l })
 		s.settle()
 	}

@@ -108,6 +108,26 @@ func TestAQuestionIsWithdrawn(t *testing.T) {
 	})
 }
 
+// A stream that is resumed may bear a question once more: it is none.
+func TestAQuestionThatComesOnceMoreIsNone(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		text, _, answer := k.question("elicitation/create", formAsk)
+		k.say(text)
+		k.say(text)
+		m := k.wait(answer)
+		k.say(text)
+		time.Sleep(time.Second)
+		k.ends(m)
+	})
+	bridged(t, u, nil, func(r *rig) {
+		first := r.do(asking{name: "asks"})
+		last := r.do(asking{name: "asks", params: first.answers(accepted)})
+		if strings.Count(first.text, `"ask-0"`) != 1 || len(last.Result.Got) != 1 {
+			t.Errorf("got %s, then %s", first.text, last.text)
+		}
+	})
+}
+
 // What a client has not declared to answer is refused in its place, and named if the call then fails.
 func TestWhatAClientDidNotDeclareIsRefused(t *testing.T) {
 	u := tool(kind{}, func(k *running) {

@@ -87,7 +87,7 @@ func (r *rig) run(b *Bridge) {
 	done := make(chan error, 1)
 	go func() { done <- b.Run(ctx) }()
 	r.t.Cleanup(func() {
-		time.Sleep(b.o.Question + b.o.Idle + 3*time.Minute)
+		time.Sleep(20 * time.Minute)
 		if left := b.has(); left != (stands{}) {
 			r.t.Errorf("left: %+v", left)
 		}

@@ -105,6 +105,7 @@ func TestASessionIsLentAlone(t *testing.T) {
 	bridged(t, tool(kind{}, slow), func(o *Options) { o.Isolation = PerCall }, func(r *rig) {
 		one := make(chan string)
 		go func() { one <- r.do(asking{name: "asks", declares: declaresNone}).in() }()
+		synctest.Wait()
 		if other := r.do(asking{name: "asks", declares: declaresNone}).in(); other == <-one {
 			t.Errorf("two calls in %s", other)
 		}

@@ -16,11 +16,6 @@ const (
 	watchMost  = 10 * time.Second
 )
 
-// isOfTasksAlone reports whether the subscription can do without its session's own stream.
-func (li *listener) isOfTasksAlone() bool {
-	return len(li.agreed.TaskIDs()) > 0 && li.agreed.WithTasks(nil).Empty()
-}
-
 // tasksAmong returns those of the ids that are of tasks of the client's, at this upstream.
 func (li *listener) tasksAmong(ctx context.Context, ids []string) (known []string) {
 	for _, id := range ids {
@@ -49,7 +44,9 @@ func (li *listener) watch(ctx context.Context, ids []string) {
 				message := v.Notification(li.c.id).Bytes()
 				if sum := sha256.Sum256(message); sum != told[id] {
 					told[id] = sum
+					li.c.f.mu.Lock()
 					li.put(message)
+					li.c.f.mu.Unlock()
 				}
 				pause = min(pause, max(v.PollInterval, watchLeast))
 			}

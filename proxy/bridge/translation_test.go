@@ -19,7 +19,7 @@ func TestARequestIsTranslated(t *testing.T) {
 }
 
 func TestAnswersAreTranslated(t *testing.T) {
-	big := `{"content":[{"text":"` + strings.Repeat("x", 5<<20) + `"}]}`
+	big := `{"content":[{"text":"` + strings.Repeat("x", 1<<20) + `"}]}`
 	for name, tc := range map[string]struct {
 		result, want string
 		status       int

@@ -1,10 +1,12 @@
 // Drives the Tasks extension (2026-07-28) with the published client package
 // and ext-tasks, against tasks-server.js, or the taskless server behind berth:
 // a job, a job that fails, a job that asks for input and a job that is
-// cancelled, in turn, all at once. With --tools everything they are those of
-// server-everything, whose tasks are of the core (2025-11-25).
+// cancelled, in turn, all at once. With --tools everything it is what the published
+// server-everything has, behind berth, one after the other.
+// With --tools native they are calls of the one tool there that the core makes tasks
+// of (2025-11-25).
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { createApplicationInputHandler, createTaskSessionFromClient } from '@modelcontextprotocol/ext-tasks/client';
+import { createApplicationInputHandler, createTaskSessionFromClient, taskViewFromExecutionEvent } from '@modelcontextprotocol/ext-tasks/client';
 import { flags, messagesIn, Report } from './report.js';
 
 const PROTOCOL_VERSION = '2026-07-28';
@@ -111,12 +113,34 @@ const dropped = async () =>
     return outcome.status === 'cancelled' ? undefined : `ended ${outcome.status}`;
   });
 
-const KINDS = tools === 'everything' ? [research(false), research(true), dropped] : [job, input, failing, cancelled];
+// The messages of a task's status are the progress of its call.
+const operation = async (i) =>
+  withSession(async (session) => {
+    const duration = 1.2 + i / 10_000;
+    const execution = await session.callTool('trigger-long-running-operation', { duration, steps: 3 });
+    const messages = new Set();
+    const { outcome } = await execution.settle({
+      onEvent: (event) => {
+        messages.add(taskViewFromExecutionEvent(event)?.statusMessage);
+      },
+    });
+    if (execution.kind !== 'task') return 'was no task';
+    const [{ text }] = outcome.result.content;
+    if (!text.includes(`Duration: ${duration} seconds, Steps: 3`)) return `answered with ${text}`;
+    return [...messages].some((message) => /\b[123]\b.*\b3\b/.test(message)) ? undefined : `told ${[...messages]}`;
+  });
 
-await Promise.all(
-  Array.from({ length: calls }, (_, i) => {
-    const kind = KINDS[i % KINDS.length];
-    return report.run(`${kind.name} ${i}`, () => kind(i));
-  }),
-);
+const asking = async () => {
+  const { content } = await settled('trigger-elicitation-request', {});
+  return content[0].text.includes('User provided') ? undefined : `answered with ${content[0].text}`;
+};
+
+const run = (kind, i) => report.run(`${kind.name} ${i}`, () => kind(i));
+
+if (tools === 'everything') {
+  for (let i = 0; i < calls; i++) await run([operation, asking][i % 2], i);
+} else {
+  const KINDS = tools === 'native' ? [research(false), research(true), dropped] : [job, input, failing, cancelled];
+  await Promise.all(Array.from({ length: calls }, (_, i) => run(KINDS[i % KINDS.length], i)));
+}
 report.finish();

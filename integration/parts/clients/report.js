@@ -10,10 +10,11 @@ export function flags() {
       resume: { type: 'string' },
       tools: { type: 'string' },
       library: { type: 'string' },
+      directory: { type: 'string' },
     },
   });
-  const { url, calls, resume, tools, library } = values;
-  return { url, calls: Number(calls), resume, tools, library };
+  const { url, calls, resume, tools, library, directory } = values;
+  return { url, calls: Number(calls), resume, tools, library, directory };
 }
 
 /** Report counts calls and polls; a poll is any tasks/* request, lost when its answer is an error or none. */

@@ -1,0 +1,88 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+)
+
+// follow reads the answer to a call that was sent, and shows it as a modern server would.
+func (c *call) follow(ctx context.Context, l *loan, s *sent) (*wire.Response, error) {
+	r := &reading{c: c, l: l, id: s.id, flow: s.flow}
+	switch {
+	case s.ask != nil:
+		return c.show(ctx, r, s.ask)
+	case s.Status/100 == 2 && exchange.ShapeOf(s.Response) == exchange.EventStream:
+		go s.flow.run(s.Response, "")
+		return c.show(ctx, r, nil)
+	}
+	defer l.giveBack(false)
+	defer s.close()
+	hungUp := context.AfterFunc(ctx, func() { s.Body.Close() })
+	defer hungUp()
+	message, err := readWhole(s.Response)
+	if err != nil {
+		return nil, &exchange.SendError{Err: err, Sent: true}
+	}
+	if s.Status/100 != 2 {
+		return c.failed(s.Response, message), nil
+	}
+	a, err := mcp.PeekAnswer(message, false)
+	if err != nil || !a.Answers(s.id) || !a.IsError && !a.HasResult {
+		return nil, errUnusable
+	}
+	return whole(c.conclude(ctx, &a, message)), nil
+}
+
+// failed is an HTTP error of the upstream's as its client gets it.
+func (c *call) failed(response *wire.Response, message []byte) *wire.Response {
+	body := (&mcp.Error{Code: mcp.CodeInternal, Message: "the server refused the request", Reason: mcp.ReasonBadUpstream}).Body(c.id)
+	if mcp.MayBeMessage(message) && mcp.ErrorObject(message) != nil {
+		body = mcp.ModernForm(message, c.id, false)
+	}
+	r := whole(response.Status, body)
+	for _, name := range []string{"Www-Authenticate", "Retry-After"} {
+		if values := response.Header.Values(name); len(values) > 0 {
+			r.Header[name] = values
+		}
+	}
+	return r
+}
+
+// conclude is the response that ends the call, as a modern server gives it.
+func (c *call) conclude(ctx context.Context, a *mcp.Answer, message []byte) (status int, body []byte) {
+	switch {
+	case c.tasks != nil && a.CreatesTask():
+		return c.handOut(ctx, message)
+	case len(c.lacks) > 0 && (a.IsError || a.ToolFailed):
+		refusal := mcp.ErrLacks(c.lacks)
+		return refusal.Status, refusal.Body(c.id)
+	case a.IsError && a.ErrorCode == mcp.CodeMethodNotFound:
+		status = wire.StatusNotFound
+	default:
+		status = wire.StatusOK
+	}
+	if c.Method == mcp.MethodListTools && a.HasResult {
+		c.f.noteTools(mcp.ResultObject(message))
+	}
+	return status, mcp.ModernForm(message, c.id, isCacheable(c.Method))
+}
+
+// told is what a client hears of a notification; nil is nothing.
+func (c *call) told(id []byte, a *mcp.Answer, message []byte) []byte {
+	switch a.Method {
+	case mcp.MethodProgress:
+		if p, ok := mcp.PeekProgress(message); ok && c.ProgressToken != nil && bytes.Equal(p.Token, id) {
+			return mcp.WithProgressToken(message, c.ProgressToken)
+		}
+	case methodMessage:
+		wanted, level := mcp.Severity(c.client.LogLevel), mcp.Severity(mcp.LogLevelOf(message))
+		if wanted >= 0 && level >= wanted {
+			return message
+		}
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package bridge
+
+import (
+	"context"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+)
+
+// hears does what a message of a session's means that came on no call's stream. A question is put to
+// the call that was begun last, and refused where there is none.
+func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte) {
+	a, err := mcp.PeekAnswer(message, false)
+	switch {
+	case err != nil || a.Method == "":
+	case a.Method == mcp.MethodPing && a.ID != nil:
+		_ = l.f.tell(ctx, out, l, mcp.Response(a.ID, []byte("{}")))
+	case a.ID != nil && mcp.RelatedTask(message) != "":
+		l.noteAsked(ctx, out, a.ID, message)
+	case a.ID != nil:
+		l.f.mu.Lock()
+		asker := l.asker
+		l.f.mu.Unlock()
+		if asker == nil || !asker.hear(item{message: message, answer: a}) {
+			_ = l.f.tell(ctx, out, l, mcp.ErrorResponse(a.ID, errNobodyAsked.Object()))
+		}
+	default:
+		l.f.mu.Lock()
+		defer l.f.mu.Unlock()
+		if a.Method == methodMessage && l.alone && l.asker != nil {
+			l.asker.hear(item{message: message, answer: a}) // of the one call there
+		}
+		if l.shelf == nil {
+			return
+		}
+		for li := range l.f.listeners[l.shelf.whose] {
+			li.tell(l, message)
+		}
+	}
+}

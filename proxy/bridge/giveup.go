@@ -1,0 +1,80 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"berth/internal/mcp"
+)
+
+// leave is a client's departure in the middle of a later round, whose turn the caller has.
+func (h *hold) leave(r *reading) {
+	defer h.release()
+	h.letGo(r)
+	if h.flow == nil { // what is asked meanwhile waits at the upstream, and is refused by nobody
+		h.l.stopListening()
+	}
+	h.wait(comeBack, nil)
+}
+
+// unanswered is how long a client must have let a question wait for its call to be given up in
+// favour of another that finds no place.
+const unanswered = 30 * time.Second
+
+// giveUpOldest gives up the call on a shelf whose client was asked first of those that have not
+// answered, if that was a while ago.
+func (hs *holds) giveUpOldest(key string) {
+	hs.mu.Lock()
+	var oldest *hold
+	var since time.Time
+	for _, h := range hs.calls {
+		if h.l.shelf == nil || h.l.shelf.key != key {
+			continue
+		}
+		h.mu.Lock()
+		if h.waits && len(h.asks) > 0 && (oldest == nil || h.until.Before(since)) {
+			oldest, since = h, h.until
+		}
+		h.mu.Unlock()
+	}
+	hs.mu.Unlock()
+	if oldest != nil && time.Until(since) < hs.life-unanswered {
+		oldest.expire()
+	}
+}
+
+// expire gives the call up, unless somebody has it, here or at another berth.
+func (h *hold) expire() {
+	select {
+	case h.turn <- struct{}{}:
+	default:
+		return
+	}
+	ctx := context.Background()
+	defer h.finish()
+	if h.flow != nil {
+		defer h.flow.leave()
+	}
+	if h.among.marks.isOthers(ctx, h.id) {
+		h.l.leaveToOthers()
+		return
+	}
+	h.mu.Lock()
+	asks := h.asks
+	h.mu.Unlock()
+	f := h.l.f
+	f.b.metrics.asked(wasAbandoned, len(asks))
+	for _, q := range asks {
+		_ = f.tell(ctx, h.out, h.l, cancelled(q))
+	}
+	_ = f.tell(ctx, h.out, h.l, mcp.Cancelled(json.RawMessage(h.id), "the client did not come back"))
+}
+
+// cancelled is the answer to what nobody will answer.
+func cancelled(q question) []byte {
+	if mcp.IsElicitation(q.request) {
+		return mcp.Response(q.ID, []byte(`{"action":"cancel"}`))
+	}
+	return mcp.ErrorResponse(q.ID, errNobodyAnswers.Object())
+}

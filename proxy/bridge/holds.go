@@ -1,0 +1,96 @@
+package bridge
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"berth/internal/exchange"
+)
+
+// holds are the calls that have asked and have not ended, as one berth knows them.
+type holds struct {
+	life  time.Duration // how long a client has to answer
+	marks marks
+	name  string // of this berth
+
+	mu    sync.Mutex // guards calls
+	calls map[string]*hold
+}
+
+func newHolds(life time.Duration, m marks) *holds {
+	return &holds{life: life, marks: m, name: m.name, calls: map[string]*hold{}}
+}
+
+// of returns the hold of a call, which make makes where this berth has none.
+func (hs *holds) of(id string, make func() *hold) *hold {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	h := hs.calls[id]
+	if h == nil {
+		if h = make(); h != nil {
+			hs.calls[id] = h
+		}
+	}
+	return h
+}
+
+// ask has the client of a reading asked. In the first round that makes the hold; the reading
+// has the turn in any other.
+func (hs *holds) ask(r *reading, st *state) {
+	h := r.h
+	if h == nil {
+		h = hs.of(string(r.id), func() *hold { return hs.newHold(string(r.id), r.c.out, r.l) })
+	} else {
+		defer h.release()
+	}
+	if h.flow = r.flow; st.Event != "" {
+		r.flow.leave()
+		h.flow = nil
+	}
+	h.wait(hs.life, st.Asks)
+}
+
+func (hs *holds) newHold(id string, out *exchange.Request, l *loan) *hold {
+	return &hold{among: hs, id: id, out: ownPost(out, nil), l: l, turn: make(chan struct{}, 1), ended: map[string]*answer{}}
+}
+
+// take takes on the call that a state is of. What another berth has asked is held here from now
+// on, if its answer can be resumed; if not, there is no hold here: nil.
+func (hs *holds) take(ctx context.Context, c *call, st *state) (*hold, error) {
+	h := hs.of(string(st.Request), func() *hold {
+		if st.Event == "" {
+			return nil
+		}
+		l := &loan{f: c.f, id: st.Session, version: st.Version, opened: ownPost(c.out, nil), level: -1, users: 1, alone: true, gone: true, adopted: st.By != hs.name}
+		return hs.newHold(string(st.Request), c.out, l)
+	})
+	if h == nil {
+		return nil, nil
+	}
+	select {
+	case h.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	h.mu.Lock()
+	h.stop()
+	h.mu.Unlock()
+	hs.marks.take(ctx, h.id)
+	return h, nil
+}
+
+// size is how many calls there are.
+func (hs *holds) size() int {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	return len(hs.calls)
+}
+
+func (hs *holds) forget(h *hold) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	if hs.calls[h.id] == h {
+		delete(hs.calls, h.id)
+	}
+}

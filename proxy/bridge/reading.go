@@ -1,0 +1,147 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/proxy/resident"
+)
+
+// reading is what a call reads of its answer. It is for one goroutine, but for abandon.
+type reading struct {
+	c    *call
+	l    *loan
+	id   []byte // of the call in its session
+	flow *flow
+	seen []string // keys of what was asked in rounds before
+	over sync.Once
+	asks bool // it ended with a question: flow and session are the hold's
+
+	last *step // the answer's end, which waits for what was told before it on another stream; nil: none
+
+	h     *hold  // whose turn it has; nil: this is the first round
+	nonce string // of the round whose answers it is about
+}
+
+// step is what an answer comes to next.
+type step struct {
+	told      [][]byte // notifications for the client, before anything else
+	status    int      // of the whole answer, which body is
+	body      []byte
+	impatient bool // nothing came for a while
+}
+
+func (s *step) isNothing() bool { return len(s.told) == 0 && s.body == nil }
+
+// next reads on. It fails when ctx ends.
+func (r *reading) next(ctx context.Context, impatient <-chan time.Time) (step, error) {
+	for {
+		var it item
+		select {
+		case <-ctx.Done():
+			return step{}, context.Cause(ctx)
+		case <-r.stragglers():
+			return *r.last, nil
+		case <-impatient:
+			return step{impatient: true}, nil
+		case heard := <-r.flow.inbox:
+			it = *heard
+		case it = <-r.flow.items:
+		}
+		s, err := r.take(ctx, it)
+		if err != nil || !s.isNothing() {
+			return s, err
+		}
+	}
+}
+
+// take does what an item means. The zero step is nothing to tell.
+func (r *reading) take(ctx context.Context, it item) (step, error) {
+	if it.message == nil {
+		return r.broken(it.err), nil
+	}
+	switch a := &it.answer; {
+	case a.Method != "" && a.ID != nil:
+		return r.asked(ctx, it)
+	case a.Method != "":
+		if message := r.c.told(r.id, a, it.message); message != nil {
+			return step{told: [][]byte{message}}, nil
+		}
+		return step{}, nil
+	case !a.Answers(r.id):
+		return step{}, nil // a stream that was resumed may bear others' as well
+	case !a.IsError && !a.HasResult:
+		return r.broken(errUnusable), nil
+	}
+	last := r.end(r.c.conclude(ctx, &it.answer, it.message))
+	if r.c.client.LogLevel != "" && resident.Is(r.c.f.u.URL) {
+		r.last = &last
+		return step{}, nil
+	}
+	return last, nil
+}
+
+// straggle is how long an answer's end waits for log messages: servers of other transports tell them
+// on the session's own stream.
+const straggle = 10 * time.Millisecond
+
+func (r *reading) stragglers() <-chan time.Time {
+	if r.last == nil {
+		return nil
+	}
+	return time.After(straggle)
+}
+
+// end is the step that the reading ends with.
+func (r *reading) end(status int, body []byte) step {
+	if r.h != nil {
+		r.h.ended[r.nonce] = &answer{status, body}
+	}
+	return step{status: status, body: body}
+}
+
+// broken is the end of an answer that has none of its own.
+func (r *reading) broken(err error) step {
+	worded, ok := errors.AsType[*mcp.Error](err)
+	if !ok {
+		worded = errReset
+	}
+	return r.end(worded.Status, worded.Body(r.c.id))
+}
+
+// finish ends a reading whose answer is whole.
+func (r *reading) finish() {
+	r.over.Do(func() {
+		switch {
+		case r.asks:
+			return
+		case r.h != nil:
+			r.h.finish()
+		default:
+			r.l.giveBack(false)
+		}
+		r.flow.leave()
+	})
+}
+
+// abandon ends a reading whose client is gone. In the first round the upstream is told that nobody
+// wants the answer; what it says to that means nothing.
+func (r *reading) abandon() {
+	r.over.Do(func() {
+		if r.asks {
+			return
+		}
+		if r.h != nil {
+			r.h.leave(r)
+			return
+		}
+		go func() {
+			_ = r.c.f.tell(context.Background(), r.c.out, r.l, mcp.Cancelled(r.id, hangUp))
+			r.flow.leave()
+			r.l.giveBack(false)
+		}()
+	})
+}
