@@ -55,6 +55,10 @@ type message struct {
 		Level         string          `json:"level"`
 		URI           string          `json:"uri"`
 		Notifications json.RawMessage `json:"notifications"`
+
+		TaskID        string              `json:"taskId"`
+		Status        string              `json:"status"`
+		InputRequests map[string]question `json:"inputRequests"`
 	} `json:"params"`
 }
 

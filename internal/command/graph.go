@@ -52,6 +52,7 @@ type graph struct {
 	keys     *seal.Keyring
 	tasks    *upgrade.Tasks // nil: no rule makes any
 	proxy    *proxy.Proxy   // made by open
+	taskID   int            // longest id of a task, in bytes
 	log      *slog.Logger
 }
 
@@ -62,7 +63,7 @@ func newGraph(store *storage.Store, cfg config.Config, o observers) (*graph, err
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	g := &graph{store: store, keys: keys, log: o.log, bindings: sticky.New(store, sticky.Options{
+	g := &graph{store: store, keys: keys, log: o.log, taskID: cfg.Limits.TaskID, bindings: sticky.New(store, sticky.Options{
 		Near:        cfg.Store.Near,
 		MaxTTL:      time.Duration(cfg.Store.MaxTTL),
 		SessionIdle: time.Duration(cfg.Store.SessionIdle),
@@ -203,7 +204,7 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 func (g *graph) addBridge(ep *proxy.Endpoint, cfg config.Bridge, o observers) {
 	b := bridge.New(bridge.Options{
 		Endpoint: ep, Keys: g.keys, Store: g.store, Relay: g.mailbox, Isolation: bridge.Isolation(cfg.SessionIsolation), Sessions: cfg.Sessions,
-		Idle: time.Duration(cfg.Idle), Question: time.Duration(cfg.Question), Logger: o.log, Meter: o.meter,
+		Idle: time.Duration(cfg.Idle), Question: time.Duration(cfg.Question), TaskID: g.taskID, Logger: o.log, Meter: o.meter,
 	})
 	ep.Bridge = b
 	g.runners = append(g.runners, b.Run)

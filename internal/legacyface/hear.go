@@ -58,7 +58,11 @@ func (s *session) question(a mcp.Answer, message []byte) {
 	case len(s.questions) >= maxQuestions:
 		s.refuse(a)
 	case c != nil:
-		s.questions[mcp.IDKey(a.ID)] = c.stream
+		asked := c.stream
+		if mcp.RelatedTask(message) != "" {
+			asked = s.standing // it is its task's question, which outlives the call
+		}
+		s.questions[mcp.IDKey(a.ID)] = asked
 		c.stream.add(message)
 		c.answer()
 	case s.standing.isRead():

@@ -96,6 +96,24 @@ func TestAnswersToQuestions(t *testing.T) {
 	})
 }
 
+// What a task asks is told on the stream of a tasks/result, and open for as long as the task waits,
+// whatever becomes of that stream (2025-11-25, tasks, "Input Required Status").
+func TestTasksQuestionsOutliveTheCallThatHeardThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newRig(t, Options{}).open()
+		events := eventsOf(t, c.post(request("1", "tasks/result", `"taskId":"t"`)))
+		asked := request("2", "elicitation/create", `"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}}`)
+		c.line.hear(asked)
+		events.wants("", asked)
+		c.status(wire.MethodPost, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+		c.line.heard()
+		c.status(wire.MethodPost, result("2", "yes"))
+		if said := c.line.heard(); len(said) != 1 || said[0] != result("2", "yes") {
+			t.Errorf("the server was told %q, want the answer", said)
+		}
+	})
+}
+
 func TestOpenQuestionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newRig(t, Options{}).open()

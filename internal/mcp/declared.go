@@ -58,6 +58,12 @@ func (c *Call) Declares() Declared {
 	return Declared(strings.Join(names, " "))
 }
 
+// DeclaredIn is what a client declares with these capabilities, a raw JSON object.
+func DeclaredIn(capabilities []byte) Declared {
+	c := Call{capabilities: capabilities}
+	return c.Declares()
+}
+
 func modes(elicitation jsontext.Value) (names []string) {
 	url := has(elicitation, "url")
 	if url {

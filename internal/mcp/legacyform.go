@@ -34,8 +34,7 @@ func ClientOf(body []byte) Client {
 	}
 	if values[2].Kind() == '{' {
 		c.Capabilities = values[2]
-		call := Call{capabilities: values[2]}
-		c.Declares = call.Declares()
+		c.Declares = DeclaredIn(values[2])
 	}
 	c.LogLevel, _ = text(values[3])
 	return c

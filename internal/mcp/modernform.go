@@ -49,14 +49,18 @@ func modernResult(result []byte, cacheable bool) []byte {
 }
 
 // DiscoverFrom returns the result of server/discover that the result of an initialize stands for.
-// Core tasks are not told of: modern clients know the extension alone.
+// Core tasks are told of as the extension, which is what modern clients know.
 func DiscoverFrom(initialized []byte, version string) []byte {
 	values, err := loose(initialized, "capabilities", "serverInfo", "instructions")
 	capabilities, info, instructions := values[0], values[1], values[2]
 	if err != nil || capabilities.Kind() != '{' {
 		capabilities = jsontext.Value("{}")
 	}
-	told, err := patch{{name: "tasks"}}.apply(capabilities)
+	modern := patch{{name: "tasks"}}
+	if HasCoreTasks(initialized) {
+		modern = append(modern, setting([]byte("{}"), "extensions", TasksExtension)...)
+	}
+	told, err := modern.apply(capabilities)
 	if err != nil {
 		told = []byte("{}")
 	}

@@ -34,7 +34,7 @@ func (c *call) follow(ctx context.Context, l *loan, s *sent) (*wire.Response, er
 	if err != nil || !a.Answers(s.id) || !a.IsError && !a.HasResult {
 		return nil, errUnusable
 	}
-	return whole(c.conclude(&a, message)), nil
+	return whole(c.conclude(ctx, &a, message)), nil
 }
 
 // failed is an HTTP error of the upstream's as its client gets it.
@@ -53,8 +53,10 @@ func (c *call) failed(response *wire.Response, message []byte) *wire.Response {
 }
 
 // conclude is the response that ends the call, as a modern server gives it.
-func (c *call) conclude(a *mcp.Answer, message []byte) (status int, body []byte) {
+func (c *call) conclude(ctx context.Context, a *mcp.Answer, message []byte) (status int, body []byte) {
 	switch {
+	case c.tasks != nil && a.CreatesTask():
+		return c.handOut(ctx, message)
 	case len(c.lacks) > 0 && (a.IsError || a.ToolFailed):
 		refusal := mcp.ErrLacks(c.lacks)
 		return refusal.Status, refusal.Body(c.id)

@@ -15,6 +15,8 @@ func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte)
 	case err != nil || a.Method == "":
 	case a.Method == mcp.MethodPing && a.ID != nil:
 		_ = l.f.tell(ctx, out, l, mcp.Response(a.ID, []byte("{}")))
+	case a.ID != nil && mcp.RelatedTask(message) != "":
+		l.noteAsked(ctx, out, a.ID, message)
 	case a.ID != nil:
 		l.f.mu.Lock()
 		asker := l.asker

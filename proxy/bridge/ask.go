@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"berth/internal/mcp"
@@ -104,7 +103,7 @@ func (r *reading) open(ctx context.Context, a *mcp.Answer, request []byte) (q qu
 		answer = mcp.ErrorResponse(id, errNobodyAsked.Object())
 	default:
 		r.seen = append(r.seen, key)
-		return question{Key: "ask-" + strings.Trim(key, `"`), ID: id, request: request}, true
+		return question{Key: keyOf(id), ID: id, request: request}, true
 	}
 	if err := r.c.f.tell(ctx, r.c.out, r.l, answer); err != nil {
 		r.c.f.log.Debug("an upstream could not be answered", "upstream", r.c.f.u.Name, "error", err)

@@ -9,6 +9,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/relay"
 	"berth/internal/seal"
+	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/proxy/inbound"
 	"berth/routing"
@@ -29,12 +30,13 @@ const (
 type Options struct {
 	Endpoint  *inbound.Endpoint    // whose pool's upstreams are shown; required
 	Keys      *seal.Keyring        // seals what clients carry; required
-	Store     relay.Store          // tells berths which of them has a call; nil: there is one berth
+	Store     relay.Store          // tells berths which of them has a call, and what tasks ask; nil: there is one berth
 	Relay     Relay                // reaches the other berths; nil: there are none
 	Isolation Isolation            // "": PerPrincipal
 	Sessions  int                  // at most, at each upstream; 0: 1,000
 	Idle      time.Duration        // after which a session that nobody uses is ended; 5 min
 	Question  time.Duration        // how long a client has to answer; 10 min
+	TaskID    int                  // longest id of a task, in bytes; 0: 256
 	Logger    *slog.Logger         // nil: discarded
 	Meter     metric.MeterProvider // nil: nothing is measured
 }
@@ -50,6 +52,7 @@ type Bridge struct {
 	o       Options
 	name    string // of this berth, in what clients carry
 	metrics metrics
+	records storage.Engine // of tasks
 
 	mu    sync.Mutex // guards faces
 	faces map[string]*face
@@ -69,6 +72,9 @@ func New(o Options) *Bridge {
 	if o.Question == 0 {
 		o.Question = 10 * time.Minute
 	}
+	if o.TaskID == 0 {
+		o.TaskID = 256
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -76,7 +82,10 @@ func New(o Options) *Bridge {
 	if o.Relay != nil {
 		name = o.Relay.Name()
 	}
-	b := &Bridge{o: o, name: name, faces: map[string]*face{}}
+	b := &Bridge{o: o, name: name, faces: map[string]*face{}, records: o.Store}
+	if o.Store == nil {
+		b.records, _ = storage.Open("memory:", storage.Options{}) // it fails for URLs that are none
+	}
 	b.metrics = newMetrics(o.Meter, b)
 	return b
 }

@@ -27,6 +27,7 @@ type call struct {
 	client  mcp.Client
 	caller  string
 	lacks   map[string]any // what the upstream asked for that the client has not declared
+	tasks   *loan          // in which the call was asked to become a task; nil: it was not
 }
 
 // serve answers the request.
@@ -36,6 +37,8 @@ func (c *call) serve(ctx context.Context) (*wire.Response, error) {
 		return whole(wire.StatusAccepted, nil), nil
 	case absent(c.Method):
 		return refuse(c.id, errNoMethod), nil
+	case isOfTask(c.Method):
+		return c.answered(ctx, c.serveTask)
 	case c.Method == mcp.MethodListen:
 		return c.answered(ctx, c.listen)
 	case c.RequestState != "" && asks(c.Method):

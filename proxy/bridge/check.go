@@ -39,7 +39,7 @@ func (c *call) judge() *mcp.Error {
 		return errVersion(version)
 	case h.Get(mcp.HeaderMethod) == "" && !c.f.b.o.Endpoint.Lenient:
 		return errNoHeader
-	case isNamed(c.Method) && h.Get(mcp.HeaderName) == "" && !c.f.b.o.Endpoint.Lenient:
+	case (isNamed(c.Method) || isOfTask(c.Method)) && h.Get(mcp.HeaderName) == "" && !c.f.b.o.Endpoint.Lenient:
 		return errNoHeader
 	}
 	return nil
@@ -73,12 +73,17 @@ func isCacheable(method string) bool {
 	return false
 }
 
+// isOfTask reports whether a method is one of the Tasks extension about one task.
+func isOfTask(method string) bool {
+	return method == mcp.MethodGetTask || method == mcp.MethodUpdateTask || method == mcp.MethodCancelTask
+}
+
 // absent are methods of other revisions and dialects: a modern server has none of them, whatever
 // the legacy one behind has.
 func absent(method string) bool {
 	switch method {
 	case mcp.MethodInitialize, mcp.MethodPing, mcp.MethodSetLevel, mcp.MethodSubscribe, mcp.MethodUnsubscribe,
-		mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodListTasks, mcp.MethodCancelTask, mcp.MethodUpdateTask:
+		mcp.MethodTaskResult, mcp.MethodListTasks:
 		return true
 	}
 	return false

@@ -29,5 +29,10 @@
 //	ear.go, aside.go                   the GET stream of a session
 //	listen.go, listener.go             subscriptions/listen
 //	own.go                             requests of berth's own
+//	tasks.go, tasksmade.go             the server's own tasks, as the Tasks extension has them
+//	taskskept.go                       the sessions that they live in
+//	tasksasked.go, taskstold.go        what they ask: shown, heard
+//	tasksnoted.go                      what they ask, for other berths
+//	taskswatched.go                    subscriptions to them
 //	metrics.go, errors.go              what is measured; what is refused
 package bridge

@@ -42,6 +42,12 @@ type stock struct {
 	// tools are the headers that calls must bear, by the tool's name; nil: nobody has looked. The
 	// map does not change.
 	tools map[string][]mcp.Mirror
+
+	// supports is what tools say of tasks, by the name of all that were listed. The map does not
+	// change.
+	supports map[string]string
+
+	tasks capability // of the upstream: calls of tools may become tasks
 }
 
 // newFace returns the face of u, which goes on with what before had; nil is none.

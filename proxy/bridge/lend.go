@@ -116,10 +116,15 @@ func (s *shelf) tell() {
 // placed is in whose name a session is opened: of a server that berth runs, a process is one
 // caller's, and one place's.
 func (c *call) placed(place int) *exchange.Request {
+	return c.placedAs(string(c.client.AsksClient()), place)
+}
+
+// placedAs is placed for a client that declares this.
+func (c *call) placedAs(declared string, place int) *exchange.Request {
 	if !resident.Is(c.f.u.URL) {
 		return c.out
 	}
 	as := *c.out
-	as.Caller = c.key() + "/" + strconv.Itoa(place)
+	as.Caller = c.whose() + declared + "/" + strconv.Itoa(place)
 	return &as
 }

@@ -12,11 +12,15 @@ import (
 // listen serves subscriptions/listen from the GET streams of the caller's sessions, and from
 // resources/subscribe in one of them.
 func (c *call) listen(ctx context.Context) (*wire.Response, error) {
+	if len(c.Listen.TaskIDs()) > 0 && !c.DeclaresTasks && !c.f.lacksTasks() {
+		return nil, mcp.ErrMissingTasks
+	}
 	l, err := c.lend(ctx, false)
 	if err != nil {
 		return nil, err
 	}
-	li := &listener{c: c, l: l, whose: c.whose(), recent: map[string]*news{}, heard: make(chan []byte, maxUnread), lost: make(chan struct{})}
+	li := &listener{c: c, l: l, whose: c.whose(), recent: map[string]*news{}, heard: make(chan []byte, maxUnread), lost: make(chan struct{}), moves: make(chan struct{}, 1)}
+	ctx, li.stop = context.WithCancel(ctx)
 	li.agreed = li.agree(ctx)
 	li.left = appendEvent(nil, mcp.Acknowledgement(c.id, li.agreed))
 	c.f.mu.Lock()
@@ -25,6 +29,9 @@ func (c *call) listen(ctx context.Context) (*wire.Response, error) {
 	l.listen(ctx, c.out, "")
 	for _, other := range others {
 		other.listen(ctx, c.out, "")
+	}
+	if ids := li.agreed.TaskIDs(); len(ids) > 0 {
+		go li.watch(ctx, ids)
 	}
 	return &wire.Response{
 		Status: wire.StatusOK, Body: &heard{ctx, li}, ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1,
@@ -45,6 +52,10 @@ func (li *listener) agree(ctx context.Context) (agreed mcp.Filter) {
 	for _, wish := range li.c.Listen {
 		path := tells[wish.Name]
 		switch {
+		case wish.Name == mcp.FilterTasks:
+			if wish.List = li.tasksAmong(ctx, wish.List); len(wish.List) == 0 {
+				continue
+			}
 		case path == nil || !mcp.HasCapability(li.l.result, path...):
 			continue
 		case wish.List != nil:

@@ -24,6 +24,9 @@ type listener struct {
 	recent map[string]*news
 	left   []byte // of events that were not read yet; of who reads
 
+	moves chan struct{} // of tasks: one may have changed
+	stop  context.CancelFunc
+
 	lost  chan struct{} // closed when it can hear no more
 	loses sync.Once
 	over  sync.Once
@@ -43,6 +46,12 @@ type news struct {
 // tell has the client told what it asked for. The caller holds f.mu.
 func (li *listener) tell(l *loan, message []byte) {
 	s, err := mcp.PeekSubscribed(message, false)
+	if err == nil && s.Method == mcp.MethodTaskStatus {
+		select {
+		case li.moves <- struct{}{}:
+		default:
+		}
+	}
 	if err != nil || !li.agreed.Grants(&s) {
 		return
 	}
@@ -84,6 +93,7 @@ func (li *listener) lose() { li.loses.Do(func() { close(li.lost) }) }
 // leave ends the subscription.
 func (li *listener) leave() {
 	li.over.Do(func() {
+		li.stop()
 		li.c.f.mu.Lock()
 		li.c.f.remove(li)
 		li.c.f.mu.Unlock()

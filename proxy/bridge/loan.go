@@ -37,6 +37,9 @@ type loan struct {
 	asker   *flow // of the call that was begun last, and may be asked; nil: there is none
 
 	subscribed map[string]int // how many listen for a resource
+
+	listed bool                 // its tools were learned
+	tasks  map[string]time.Time // that were made in it and have not ended, and until when they live
 }
 
 // giveBack ends a use of the session, which the upstream may have lost.
@@ -51,7 +54,7 @@ func (l *loan) giveBack(lost bool) {
 		}
 	}
 	l.shelf.tell()
-	end := !l.gone && (lost || l.users == 0 && f.b.o.Isolation == PerCall)
+	end := !l.gone && (lost || l.users == 0 && f.b.o.Isolation == PerCall && !l.hasTasks())
 	if end {
 		l.remove()
 	}

@@ -10,6 +10,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/session"
 )
 
 // askTime bounds a request of berth's own.
@@ -21,15 +22,23 @@ var errNoResult = errors.New("bridge: no result")
 // ask sends a request of berth's own in a session, in the name of who sends out, and returns its
 // result.
 func (f *face) ask(ctx context.Context, out *exchange.Request, l *loan, method string, params map[string]any) (result []byte, err error) {
+	message, err := f.request(ctx, out, l, method, params)
+	if _, refused := errors.AsType[*session.Refusal](err); refused {
+		return nil, errNoResult
+	}
+	if err != nil {
+		return nil, err
+	}
+	return resultOf(message)
+}
+
+// request is ask for the whole response, be it an error. It fails with a *session.Refusal where
+// that of HTTP is one.
+func (f *face) request(ctx context.Context, out *exchange.Request, l *loan, method string, params map[string]any) (message []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	id := newID()
-	body, err := json.Marshal(struct {
-		Version string          `json:"jsonrpc"`
-		ID      json.RawMessage `json:"id"`
-		Method  string          `json:"method"`
-		Params  map[string]any  `json:"params,omitempty"`
-	}{"2.0", id, method, params})
+	body, err := requestOf(id, method, params)
 	if err != nil {
 		return nil, err
 	}
@@ -39,20 +48,25 @@ func (f *face) ask(ctx context.Context, out *exchange.Request, l *loan, method s
 	}
 	defer response.Body.Close()
 	if response.Status != wire.StatusOK {
-		return nil, errNoResult
+		return nil, &session.Refusal{Status: response.Status, Header: response.Header}
 	}
 	if exchange.ShapeOf(response) == exchange.EventStream {
-		return firstResult(response, id)
+		return firstResponse(response, id)
 	}
-	message, err := readWhole(response)
-	if err != nil {
-		return nil, err
-	}
-	return resultOf(message)
+	return readWhole(response)
 }
 
-// firstResult returns the result of the response to a request on a stream.
-func firstResult(response *wire.Response, id []byte) ([]byte, error) {
+func requestOf(id []byte, method string, params map[string]any) ([]byte, error) {
+	return json.Marshal(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Method  string          `json:"method"`
+		Params  map[string]any  `json:"params,omitempty"`
+	}{"2.0", id, method, params})
+}
+
+// firstResponse returns the response to a request on a stream.
+func firstResponse(response *wire.Response, id []byte) ([]byte, error) {
 	events := mcp.NewLongEventReader(response.Body, maxAnswer)
 	for {
 		e, err := events.Next()
@@ -63,7 +77,7 @@ func firstResult(response *wire.Response, id []byte) ([]byte, error) {
 			continue
 		}
 		if a, err := mcp.PeekAnswer(e.Data, false); err == nil && a.Answers(id) {
-			return resultOf(bytes.Clone(e.Data))
+			return bytes.Clone(e.Data), nil
 		}
 	}
 }

@@ -19,8 +19,10 @@ func (c *call) checkParams(ctx context.Context, l *loan) *mcp.Error {
 	}
 	c.f.mu.Lock()
 	tools := c.f.tools
+	_, isListed := c.f.supports[c.Name]
+	unsure := tools == nil || !isListed && !l.listed // a server may list for each session what that may use
 	c.f.mu.Unlock()
-	if tools == nil {
+	if unsure {
 		tools = c.learnTools(ctx, l)
 	}
 	for _, mirror := range tools[c.Name] {
@@ -31,17 +33,19 @@ func (c *call) checkParams(ctx context.Context, l *loan) *mcp.Error {
 	return nil
 }
 
-// learnTools reads which arguments of the server's tools headers mirror. A client's own list
-// brings that up to date.
+// learnTools reads which arguments of the server's tools headers mirror, and which of them may become
+// tasks. A client's own list brings that up to date.
 func (c *call) learnTools(ctx context.Context, l *loan) map[string][]mcp.Mirror {
-	tools := map[string][]mcp.Mirror{}
+	c.f.mu.Lock()
+	learned := c.f.facts()
+	c.f.mu.Unlock()
 	params := map[string]any{}
 	for range maxPages {
 		result, err := c.f.ask(ctx, c.out, l, mcp.MethodListTools, params)
 		if err != nil {
-			return tools // the next call asks again
+			return learned.mirrors // the next call asks again
 		}
-		mcp.AddMirrors(tools, result)
+		learned.add(result)
 		cursor := mcp.CursorIn(result)
 		if cursor == "" {
 			break
@@ -50,8 +54,9 @@ func (c *call) learnTools(ctx context.Context, l *loan) map[string][]mcp.Mirror 
 	}
 	c.f.mu.Lock()
 	defer c.f.mu.Unlock()
-	c.f.tools = tools
-	return tools
+	l.listed = true
+	c.f.tools, c.f.supports = learned.mirrors, learned.supports
+	return learned.mirrors
 }
 
 // noteTools brings what is known of the server's tools up to date.
@@ -61,8 +66,27 @@ func (f *face) noteTools(result []byte) {
 	if f.tools == nil {
 		return
 	}
-	tools := make(map[string][]mcp.Mirror, len(f.tools))
-	maps.Copy(tools, f.tools)
-	mcp.AddMirrors(tools, result)
-	f.tools = tools
+	now := f.facts()
+	now.add(result)
+	f.tools, f.supports = now.mirrors, now.supports
+}
+
+// toolFacts are what is known of a server's tools, by their names.
+type toolFacts struct {
+	mirrors  map[string][]mcp.Mirror
+	supports map[string]string
+}
+
+// facts is a copy of what is known. The caller holds f.mu.
+func (f *face) facts() toolFacts {
+	t := toolFacts{map[string][]mcp.Mirror{}, map[string]string{}}
+	maps.Copy(t.mirrors, f.tools)
+	maps.Copy(t.supports, f.supports)
+	return t
+}
+
+// add adds what the result of a tools/list says.
+func (t toolFacts) add(result []byte) {
+	mcp.AddMirrors(t.mirrors, result)
+	mcp.AddTaskSupports(t.supports, result)
 }

@@ -49,6 +49,7 @@ func (f *face) needsBridge(ctx context.Context, out *exchange.Request) bool {
 		return false
 	}
 	opened.End(ctx)
+	f.noteTasks(opened.Result)
 	f.u.NoteLegacy(true)
 	f.log.Info("upstream speaks the legacy era: modern calls are bridged", "pool", f.pool().Name(), "upstream", f.u.Name, "version", opened.Version)
 	return true

@@ -45,6 +45,9 @@ func (c *call) send(ctx context.Context, l *loan) (*sent, error) {
 	if err != nil {
 		return nil, err
 	}
+	if body, err = c.asTask(l, body); err != nil {
+		return nil, err
+	}
 	s.flow = newFlow(c, l, s.id)
 	if err := c.post(ctx, s, body); err != nil {
 		s.flow.leave()

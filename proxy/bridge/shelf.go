@@ -46,6 +46,7 @@ func (c *call) openSession(ctx context.Context, s *shelf, place int) (*loan, err
 	if err != nil {
 		return nil, c.f.notOpened(err)
 	}
+	c.f.noteTasks(opened.Result)
 	return &loan{f: c.f, shelf: s, id: opened.ID, version: opened.Version, result: opened.Result, opened: ownPost(as, nil), place: place, level: -1}, nil
 }
 
@@ -87,7 +88,7 @@ func (f *face) takeIdle(since time.Time) (idle []*loan) {
 	defer f.mu.Unlock()
 	for _, s := range f.shelves {
 		for _, l := range slices.Clone(s.loans) {
-			if l.users == 0 && l.idle.Before(since) {
+			if l.users == 0 && l.idle.Before(since) && !l.hasTasks() {
 				l.remove()
 				idle = append(idle, l)
 			}

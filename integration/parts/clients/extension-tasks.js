@@ -3,6 +3,8 @@
 // a job, a job that fails, a job that asks for input and a job that is
 // cancelled, in turn, all at once. With --tools everything it is what the published
 // server-everything has, behind berth, one after the other.
+// With --tools native they are calls of the one tool there that the core makes tasks
+// of (2025-11-25).
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createApplicationInputHandler, createTaskSessionFromClient, taskViewFromExecutionEvent } from '@modelcontextprotocol/ext-tasks/client';
 import { flags, messagesIn, Report } from './report.js';
@@ -49,7 +51,7 @@ async function withSession(use) {
     rawDispatch: dispatch,
     v2RequestFraming: { protocolVersion: PROTOCOL_VERSION, clientInfo, clientCapabilities },
     onInputRequest: createApplicationInputHandler({
-      elicitation: () => ({ action: 'accept', content: { confirm: true } }),
+      elicitation: () => ({ action: 'accept', content: { confirm: true, interpretation: 'snake' } }),
       sampling: refuse,
       roots: refuse,
     }),
@@ -97,6 +99,20 @@ const cancelled = async (i) =>
     return outcome.status === 'cancelled' ? undefined : `ended ${outcome.status}`;
   });
 
+const research = (ambiguous) => async (i) => {
+  const { content } = await settled('simulate-research-query', { topic: `python ${i}`, ambiguous });
+  const title = `# Research Report: python ${i}${ambiguous ? ' (snake)' : ''}\n`;
+  return content[0].text.startsWith(title) ? undefined : `answered with ${content[0].text}`;
+};
+
+const dropped = async () =>
+  withSession(async (session) => {
+    const execution = await session.callTool('simulate-research-query', { topic: 'dropped' });
+    await execution.cancel();
+    const { outcome } = await execution.settle();
+    return outcome.status === 'cancelled' ? undefined : `ended ${outcome.status}`;
+  });
+
 // The messages of a task's status are the progress of its call.
 const operation = async (i) =>
   withSession(async (session) => {
@@ -124,7 +140,7 @@ const run = (kind, i) => report.run(`${kind.name} ${i}`, () => kind(i));
 if (tools === 'everything') {
   for (let i = 0; i < calls; i++) await run([operation, asking][i % 2], i);
 } else {
-  const KINDS = [job, input, failing, cancelled];
+  const KINDS = tools === 'native' ? [research(false), research(true), dropped] : [job, input, failing, cancelled];
   await Promise.all(Array.from({ length: calls }, (_, i) => run(KINDS[i % KINDS.length], i)));
 }
 report.finish();

@@ -1,0 +1,96 @@
+package mcp
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// HasCoreTasks reports whether the result of an initialize lets calls of tools be made tasks
+// (2025-11-25, tasks, "Server Capabilities").
+func HasCoreTasks(initialized []byte) bool {
+	return isString(memberAt(initialized, "protocolVersion"), VersionCoreTasks) &&
+		HasCapability(initialized, "tasks", "requests", "tools", "call")
+}
+
+// AsTask returns a legacy tools/call that asks to be made a task, which lives as long as its server
+// wants. Every other byte stays. The error is an *Error.
+func AsTask(call []byte) ([]byte, error) {
+	out, err := setting([]byte("{}"), "params", memberTask).apply(call)
+	switch {
+	case errors.Is(err, errNotObject):
+		return nil, errParams("params is no object")
+	case err != nil:
+		return nil, refusal(err)
+	}
+	return out, nil
+}
+
+// AddTaskSupports notes, by tool, what the result of a tools/list says of tasks; "" is nothing.
+func AddTaskSupports(tools map[string]string, result []byte) {
+	AddTaskSupport(Response([]byte("0"), result), func(tool, says string) string {
+		tools[tool] = says
+		return ""
+	})
+}
+
+// ReadCoreTask reads a task as a server of 2025-11-25 tells of it (tasks, "Task"). It fails if that
+// tells of none, or is ambiguous. Times that cannot be read are now.
+func ReadCoreTask(task []byte) (TaskView, error) {
+	if jsontext.Value(task).Kind() != '{' {
+		return TaskView{}, errNoTask
+	}
+	values, err := named(task, "taskId", "status", "statusMessage", "createdAt", "lastUpdatedAt", "ttl", "pollInterval")
+	if err != nil {
+		return TaskView{}, err
+	}
+	var v TaskView
+	v.ID, _ = text(values[0])
+	v.Status, _ = text(values[1])
+	v.Message, _ = text(values[2])
+	if v.ID == "" || !(&Task{Status: v.Status}).plausible() || v.Status == "" {
+		return TaskView{}, errNoTask
+	}
+	v.Created = timeIn(values[3], time.Now())
+	v.Updated = timeIn(values[4], v.Created)
+	v.TTL = durationIn(values[5])
+	v.PollInterval = durationIn(values[6])
+	return v, nil
+}
+
+// Terminal reports whether the task has ended.
+func (v *TaskView) Terminal() bool { return (&Task{Status: v.Status}).Terminal() }
+
+// HandedOut is the task that the result of a call hands out in the core dialect; nil if it does not.
+func HandedOut(result []byte) []byte {
+	if task := memberAt(result, "task"); task.Kind() == '{' {
+		return task
+	}
+	return nil
+}
+
+func timeIn(value jsontext.Value, otherwise time.Time) time.Time {
+	written, _ := text(value)
+	if at, err := time.Parse(time.RFC3339, written); err == nil {
+		return at
+	}
+	return otherwise
+}
+
+// durationIn reads milliseconds; 0 is none, or no number.
+func durationIn(value jsontext.Value) time.Duration {
+	ms, err := strconv.ParseFloat(string(value), 64)
+	if value.Kind() != '0' || err != nil || ms <= 0 {
+		return 0
+	}
+	return milliseconds(ms)
+}
+
+// WithoutRelatedTask returns a result without what says which task it is of: in the extension the
+// task bears it.
+func WithoutRelatedTask(result []byte) []byte {
+	out, _ := patch{{name: "_meta", within: patch{{name: coreRelatedTask}}}}.tried(result)
+	return out
+}

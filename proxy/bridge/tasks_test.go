@@ -1,0 +1,284 @@
+package bridge_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/proxy/bridge"
+)
+
+func TestServerThatHasCoreTasksTellsOfTheExtension(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		got := r.ask("alice", knowsTasks, "server/discover", "")
+		if string(got.Result.Capabilities["extensions"]) != `{"io.modelcontextprotocol/tasks":{}}` || got.Result.Capabilities["tasks"] != nil {
+			t.Errorf("got %s", got.text)
+		}
+	})
+}
+
+// Which calls become tasks, the tool and the client have a say in.
+func TestCallsThatBecomeTasks(t *testing.T) {
+	for _, tt := range []struct {
+		tool, capabilities string
+		called             string // as the server saw it; "": it did not
+		code               int
+	}{
+		{"must", knowsTasks, "must{}", 0},
+		{"may", knowsTasks, "may{}", 0},
+		{"never", knowsTasks, "never", 0},
+		{"must", knowsNone, "", mcp.CodeMissingCapability},
+		{"may", knowsNone, "may", 0},
+		{"unlisted", knowsTasks, "unlisted", 0},
+	} {
+		t.Run(tt.tool+" "+tt.capabilities, func(t *testing.T) {
+			withTasks(t, nil, func(r *taskRig) {
+				got := r.ask("alice", tt.capabilities, "tools/call", fmt.Sprintf(`"name":%q,`, tt.tool))
+				var want []string
+				if tt.called != "" {
+					want = []string{tt.called}
+				}
+				if got.Error.Code != tt.code || !slices.Equal(r.calls, want) {
+					t.Errorf("got %d %s, and the server was called %q, want code %d and %q", got.status, got.text, r.calls, tt.code, want)
+				}
+			})
+		})
+	}
+}
+
+// What a task has come to is in one answer. A result is one, be it that of a failure; an error is a
+// failure of the call ("Task Execution Errors").
+func TestEndOfTaskIsToldInOneAnswer(t *testing.T) {
+	for _, tt := range []struct{ name, status, outcome, want, holds string }{
+		{"completed", "completed", `"result":{"content":[],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"core-1"}}}`, "completed", `"result":{"resultType":"complete","content":[],"_meta":{}}`},
+		{"the tool failed", "failed", `"result":{"content":[],"isError":true}`, "completed", `"result":{"resultType":"complete","content":[],"isError":true}`},
+		{"the call failed", "failed", `"error":{"code":-32603,"message":"no"}`, "failed", `"error":{"code":-32603,"message":"no"}`},
+		{"cancelled", "cancelled", ``, "cancelled", `"statusMessage":"so far"`},
+		{"at work", "working", ``, "working", `"ttlMs":600000,"pollIntervalMs":500`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			withTasks(t, nil, func(r *taskRig) {
+				id := r.make()
+				r.becomes(tt.status, tt.outcome)
+				if got := r.wantStatus(id, tt.want); !strings.Contains(got.text, tt.holds) || strings.Contains(got.text, "core-1") {
+					t.Errorf("got %s, want it to hold %s, and no id of the server's", got.text, tt.holds)
+				}
+			})
+		})
+	}
+}
+
+const taskQuestion = `{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"message":"which?","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"core-1"}}}}`
+
+// The server tells each question once. It is shown by any berth until it is answered, and never again.
+func TestQuestionsOfTask(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		id := r.make()
+		r.becomes("input_required", "", fmt.Sprintf(taskQuestion, 4, "elicitation/create"), fmt.Sprintf(taskQuestion, 5, "elicitation/create"))
+		for range 3 {
+			got := r.wantStatus(id, "input_required")
+			if want := `{"method":"elicitation/create","params":{"message":"which?"}}`; len(got.Result.InputRequests) != 2 || string(got.Result.InputRequests["ask-4"]) != want {
+				t.Fatalf("got %s, want two questions", got.text)
+			}
+		}
+		answer := func(key string) said {
+			return r.ask("alice", knowsTasks, "tasks/update", fmt.Sprintf(`"taskId":%q,"inputResponses":{%q:{"action":"decline"}},`, id, key))
+		}
+		if got := answer("ask-5"); got.Result.ResultType != "complete" || got.Result.TaskID != "" {
+			t.Errorf("tasks/update: got %s, want an acknowledgement", got.text)
+		}
+		if got := r.wantStatus(id, "input_required"); len(got.Result.InputRequests) != 1 || got.Result.InputRequests["ask-4"] == nil {
+			t.Errorf("got %s, want the question that is open", got.text)
+		}
+		answer("ask-5")
+		answer("ask-4")
+		r.wantStatus(id, "working") // the server has not taken the answers in yet
+		want := []string{
+			`{"jsonrpc":"2.0","id":5,"result":{"action":"decline","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"core-1"}}}}`,
+			`{"jsonrpc":"2.0","id":4,"result":{"action":"decline","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"core-1"}}}}`,
+		}
+		if !slices.Equal(r.answers, want) {
+			t.Errorf("the server was told %q, want %q", r.answers, want)
+		}
+		if len(r.listening) > 0 {
+			t.Errorf("%d requests of berth's listen still, and would take the next question away", len(r.listening))
+		}
+	})
+}
+
+func TestQuestionThatItsClientHasNotDeclaredIsRefused(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		id := r.make()
+		r.becomes("input_required", "", fmt.Sprintf(taskQuestion, 4, "sampling/createMessage"))
+		r.wantStatus(id, "working")
+		if len(r.answers) != 1 || !strings.Contains(r.answers[0], `"code":-32601`) {
+			t.Errorf("the server was told %q, want a refusal", r.answers)
+		}
+	})
+}
+
+func TestWhoMayNotKnowOfTask(t *testing.T) {
+	for _, tt := range []struct {
+		name, caller, capabilities string
+		status, code               int
+	}{
+		{"another caller", "bob", knowsTasks, 200, mcp.CodeInvalidParams},
+		{"without the extension", "alice", knowsNone, 400, mcp.CodeMissingCapability},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			withTasks(t, nil, func(r *taskRig) {
+				id := r.make()
+				for _, method := range []string{"tasks/get", "tasks/cancel", "tasks/update"} {
+					got := r.ask(tt.caller, tt.capabilities, method, fmt.Sprintf(`"taskId":%q,"inputResponses":{},`, id))
+					if got.status != tt.status || got.Error.Code != tt.code {
+						t.Errorf("%s: got %d %s, want %d with %d", method, got.status, got.text, tt.status, tt.code)
+					}
+				}
+				r.wantStatus(id, "working")
+			})
+		})
+	}
+}
+
+func TestTaskIsCancelled(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		id := r.make()
+		for range 2 {
+			if got := r.about("tasks/cancel", id); got.Result.ResultType != "complete" || got.Result.TaskID != "" {
+				t.Errorf("tasks/cancel: got %s, want an acknowledgement", got.text)
+			}
+		}
+		r.wantStatus(id, "cancelled")
+	})
+}
+
+// An id that would be too long stands for one in the store.
+func TestIDsOfTasksAreBounded(t *testing.T) {
+	withTasks(t, func(o *bridge.Options) { o.TaskID = 39 }, func(r *taskRig) {
+		id := r.make()
+		if len(id) > 39 {
+			t.Errorf("got an id of %d bytes", len(id))
+		}
+		r.wantStatus(id, "working")
+		if got := r.ask("bob", knowsTasks, "tasks/get", fmt.Sprintf(`"taskId":%q,`, id)); got.Error.Code != mcp.CodeInvalidParams {
+			t.Errorf("another caller: got %s", got.text)
+		}
+		if got := r.about("tasks/get", "task.nobody-made-this"); got.Error.Code != mcp.CodeInvalidParams {
+			t.Errorf("unknown: got %s", got.text)
+		}
+	})
+}
+
+// A session stays open while a task of it lives, and not for longer than that does.
+func TestSessionIsKeptForItsTask(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		after func(r *taskRig, id string)
+		ended int
+	}{
+		{"the task lives", func(r *taskRig, id string) { time.Sleep(5 * time.Minute) }, 0},
+		{"the task has ended", func(r *taskRig, id string) {
+			r.becomes("cancelled", "")
+			r.wantStatus(id, "cancelled")
+			time.Sleep(5 * time.Minute)
+		}, 1},
+		{"the task has expired", func(r *taskRig, id string) { time.Sleep(15 * time.Minute) }, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			withTasks(t, func(o *bridge.Options) { o.Idle = time.Minute }, func(r *taskRig) {
+				r.berths = r.berths[:1]
+				ctx, stop := context.WithCancel(r.t.Context())
+				done := make(chan error, 1)
+				go func() { done <- r.berths[0].Run(ctx) }()
+				defer func() { stop(); <-done }()
+				id := r.make()
+				tt.after(r, id)
+				r.mu.Lock()
+				ended := r.ended
+				r.mu.Unlock()
+				if ended != tt.ended {
+					t.Errorf("%d sessions were ended, want %d", ended, tt.ended)
+				}
+			})
+		})
+	}
+}
+
+// A subscription is told of what its task comes to, and of what it asks.
+func TestSubscriptionToTask(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		id := r.make()
+		if got := r.ask("alice", knowsNone, "subscriptions/listen", fmt.Sprintf(`"notifications":{"taskIds":[%q]},`, id)); got.status != 400 || got.Error.Code != mcp.CodeMissingCapability {
+			t.Errorf("without the extension: got %d %s", got.status, got.text)
+		}
+		stream := r.send(r.berths[0], "alice", knowsTasks, "subscriptions/listen", fmt.Sprintf(`"notifications":{"taskIds":[%q,"nobodys"]},`, id))
+		defer stream.Body.Close()
+		events := mcp.NewEventReader(stream.Body)
+		next := func() string {
+			t.Helper()
+			event, err := events.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(event.Data)
+		}
+		if got := next(); !strings.Contains(got, fmt.Sprintf(`"taskIds":[%q]`, id)) {
+			t.Errorf("acknowledged: got %s", got)
+		}
+		wants := func(words ...string) {
+			t.Helper()
+			got := next()
+			for _, word := range append(words, `"method":"notifications/tasks"`, id, `"io.modelcontextprotocol/subscriptionId":7`) {
+				if !strings.Contains(got, word) {
+					t.Errorf("got %s, want %s in it", got, word)
+				}
+			}
+		}
+		wants(`"status":"working"`)
+		r.becomes("input_required", "", fmt.Sprintf(taskQuestion, 4, "elicitation/create"))
+		wants(`"status":"input_required"`, `"ask-4"`)
+		r.becomes("completed", `"result":{"content":[]}`)
+		wants(`"status":"completed"`, `"content":[]`)
+	})
+}
+
+// A task whose id cannot be stored is nobody's: the server gives it up.
+func TestTaskThatCannotBeHandedOutIsGivenUp(t *testing.T) {
+	withTasks(t, func(o *bridge.Options) { o.TaskID = 39 }, func(r *taskRig) {
+		if err := r.store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.ask("alice", knowsTasks, "tools/call", `"name":"must",`); got.status != 503 || got.Error.Code != mcp.CodeUnavailable {
+			t.Errorf("got %d %s, want -31503", got.status, got.text)
+		}
+		synctest.Wait()
+		r.mu.Lock()
+		status := r.coreServer.status
+		r.mu.Unlock()
+		if status != "cancelled" {
+			t.Errorf("the server's task is %s, want cancelled", status)
+		}
+	})
+}
+
+// While berth cannot note what a server tells once, it does not have it told.
+func TestQuestionsAreNotTakenWhileTheStoreIsAway(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		id := r.make()
+		r.becomes("input_required", "", fmt.Sprintf(taskQuestion, 4, "elicitation/create"))
+		if err := r.store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.about("tasks/get", id); got.status != 503 || got.Error.Code != mcp.CodeUnavailable {
+			t.Errorf("got %d %s, want -31503", got.status, got.text)
+		}
+		if len(r.queue) != 1 {
+			t.Errorf("%d questions wait at the server, want 1", len(r.queue))
+		}
+	})
+}

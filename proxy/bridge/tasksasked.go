@@ -1,0 +1,115 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/proxy/outbound"
+	"berth/proxy/session"
+)
+
+// show puts what the task asks into the view. A task that asks nothing that its client has not
+// answered, or can answer, is at work as far as that can tell.
+func (t *task) show(ctx context.Context, v *mcp.TaskView) error {
+	notes := t.c.f.notesOf(t.l.id, t.core)
+	known, err := notes.open(ctx)
+	if err != nil {
+		return err // what the server tells now it tells once
+	}
+	told, err := t.collect(ctx, len(known) > 0)
+	if err != nil {
+		return err
+	}
+	if len(told) > 0 {
+		if known, err = notes.ask(ctx, told, until(v)); err != nil {
+			t.refuse(ctx, told)
+			return err
+		}
+	}
+	var inputs []mcp.Input
+	for _, q := range known {
+		if t.mayAsk(ctx, notes, q) && len(inputs) < mcp.MaxInputs {
+			inputs = append(inputs, mcp.Input{Key: q.Key, Value: mcp.InputRequest(q.request)})
+		}
+	}
+	if v.Status = "working"; len(inputs) > 0 {
+		v.Status, v.Inputs = "input_required", mcp.Inputs(inputs)
+	}
+	return nil
+}
+
+// until is how long a task will live.
+func until(v *mcp.TaskView) time.Duration {
+	return max(time.Until(v.Created.Add(lifeOf(v))), time.Minute)
+}
+
+// mayAsk reports whether the client that made the task has declared to answer a question, which else
+// is refused in its place.
+func (t *task) mayAsk(ctx context.Context, notes taskNotes, q question) bool {
+	refusal := t.declares.Refusal(q.request)
+	if refusal == nil {
+		return true
+	}
+	t.tell(ctx, mcp.ErrorResponse(q.ID, refusal.Object()))
+	_ = notes.settle(ctx, []question{q}) // else it is refused once more
+	return false
+}
+
+// refuse answers questions that cannot be put.
+func (t *task) refuse(ctx context.Context, asked []question) {
+	for _, q := range asked {
+		t.tell(ctx, mcp.ErrorResponse(q.ID, errNobodyAsked.Object()))
+	}
+}
+
+func (t *task) tell(ctx context.Context, message []byte) {
+	if err := t.c.f.tell(ctx, t.c.out, t.l, message); err != nil {
+		t.c.f.log.Debug("an upstream could not be answered", "upstream", t.c.f.u.Name, "error", err)
+	}
+}
+
+// update gives the server what the client answers. What answers nothing that is open is passed
+// over ("Task Update Requests").
+func (t *task) update(ctx context.Context) error {
+	given, err := mcp.InputResponses(t.c.out.Body)
+	if err != nil {
+		return err
+	}
+	notes := t.c.f.notesOf(t.l.id, t.core)
+	known, err := notes.open(ctx)
+	if err != nil {
+		return err
+	}
+	var answered []question
+	for _, q := range known {
+		value := find(given, q.Key)
+		if value == nil {
+			continue
+		}
+		if err := t.answer(ctx, q, value); err != nil {
+			return err
+		}
+		answered = append(answered, q)
+	}
+	if len(answered) == 0 {
+		_, err := t.read(ctx)
+		return err
+	}
+	return notes.settle(ctx, answered)
+}
+
+// answer posts an answer. The server ignores one that it has.
+func (t *task) answer(ctx context.Context, q question, value []byte) error {
+	err := t.c.f.tell(ctx, t.c.out, t.l, mcp.RelatedResponse(q.ID, value, t.core).Bytes())
+	refused, ok := errors.AsType[*session.Refusal](err)
+	switch {
+	case ok && outbound.DeniesSession(refused.Status):
+		return mcp.ErrUnknownTask
+	case ok:
+		return fmt.Errorf("%w: %w", errUnusable, err)
+	}
+	return err
+}

@@ -1,0 +1,158 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/storage"
+	"berth/proxy/inbound"
+)
+
+// taskNotes are what a task has asked, as berths tell each other: a server tells it once, and the
+// client's next request may reach another berth. They stand in the store, sealed.
+type taskNotes struct {
+	f   *face
+	key string
+}
+
+// notesOf are those of a task, which its session and the server's id name.
+func (f *face) notesOf(session, core string) taskNotes {
+	sum := sha256.Sum256([]byte(inbound.Joined(f.pool().Name(), f.u.Name, session, core)))
+	return taskNotes{f, "bridge:asks:" + base64.RawURLEncoding.EncodeToString(sum[:16])}
+}
+
+// note is a question, or that there was one.
+type note struct {
+	question
+	Request string `json:"r,omitempty"`
+	Settled bool   `json:"s,omitempty"`
+}
+
+// maxNotes bounds how many questions of a task are remembered; those settled first go first.
+const maxNotes = 4 * mcp.MaxInputs
+
+// notesTime bounds a look at the notes.
+const notesTime = 2 * time.Second
+
+// open returns the questions that wait for an answer.
+func (n taskNotes) open(ctx context.Context) ([]question, error) {
+	ctx, cancel := context.WithTimeout(ctx, notesTime)
+	defer cancel()
+	notes, _, err := n.read(ctx)
+	return opened(notes), err
+}
+
+func opened(notes []note) (open []question) {
+	for _, one := range notes {
+		if !one.Settled {
+			q := one.question
+			q.request = []byte(one.Request)
+			open = append(open, q)
+		}
+	}
+	return open
+}
+
+// ask notes questions, for as long as their task lives, and returns all that wait. What was noted
+// before is no question once more.
+func (n taskNotes) ask(ctx context.Context, asked []question, life time.Duration) ([]question, error) {
+	return n.change(ctx, life, func(notes []note) []note {
+		for _, q := range asked {
+			if !slices.ContainsFunc(notes, func(one note) bool { return one.Key == q.Key }) {
+				notes = append(notes, note{question: q, Request: string(q.request)})
+			}
+		}
+		return notes
+	})
+}
+
+// settle notes that questions do not wait any more.
+func (n taskNotes) settle(ctx context.Context, answered []question) error {
+	_, err := n.change(ctx, unlimited, func(notes []note) []note {
+		for i := range notes {
+			if slices.ContainsFunc(answered, func(q question) bool { return q.Key == notes[i].Key }) {
+				notes[i].Settled, notes[i].Request = true, ""
+			}
+		}
+		return notes
+	})
+	return err
+}
+
+// change changes the notes by compare-and-swap, and returns the questions that wait then.
+func (n taskNotes) change(ctx context.Context, life time.Duration, change func([]note) []note) ([]question, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notesTime)
+	defer cancel()
+	for {
+		notes, version, err := n.read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		notes = change(notes)
+		for len(notes) > maxNotes {
+			notes = slices.Delete(notes, 0, 1)
+		}
+		err = n.write(ctx, notes, version, life)
+		if !errors.Is(err, storage.ErrConflict) {
+			return opened(notes), err
+		}
+	}
+}
+
+// notesPurpose is what notes are sealed for.
+const notesPurpose = "questions of a bridged task"
+
+// read returns the notes; none if nobody can read them any more.
+func (n taskNotes) read(ctx context.Context) (notes []note, version uint64, err error) {
+	record, err := n.f.b.records.Get(ctx, n.key)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if text, err := n.f.b.o.Keys.Open(ctx, notesPurpose, []string{n.key}, string(record.Value)); err == nil {
+		_ = json.Unmarshal(text, &notes) // it was marshalled
+	}
+	return notes, record.Version, nil
+}
+
+func (n taskNotes) write(ctx context.Context, notes []note, version uint64, life time.Duration) error {
+	text, err := json.Marshal(notes)
+	if err != nil {
+		return err
+	}
+	sealed, err := n.f.b.o.Keys.Seal(ctx, notesPurpose, []string{n.key}, text, life)
+	if err != nil {
+		return err
+	}
+	if version > 0 {
+		_, err = n.f.b.records.Swap(ctx, n.key, version, []byte(sealed), life)
+		return err
+	}
+	_, created, err := n.f.b.records.PutIfAbsent(ctx, n.key, []byte(sealed), life)
+	if err == nil && !created {
+		err = storage.ErrConflict
+	}
+	return err
+}
+
+// keyOf is what a client is shown a question under: the server does not use its id for another one.
+func keyOf(id []byte) string { return "ask-" + strings.Trim(mcp.IDKey(id), `"`) }
+
+// noteAsked notes what a task asks on its session's own stream ("Input Required Status").
+func (l *loan) noteAsked(ctx context.Context, out *exchange.Request, id, message []byte) {
+	q := question{Key: keyOf(id), ID: bytes.Clone(id), request: message}
+	if _, err := l.f.notesOf(l.id, mcp.RelatedTask(message)).ask(ctx, []question{q}, unlimited); err != nil {
+		_ = l.f.tell(ctx, out, l, mcp.ErrorResponse(q.ID, errNobodyAsked.Object()))
+	}
+}
