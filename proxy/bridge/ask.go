@@ -97,7 +97,9 @@ func (r *reading) open(ctx context.Context, a *mcp.Answer, request []byte) (q qu
 		answer = mcp.Response(id, []byte("{}"))
 	case lacks != nil:
 		r.c.f.b.metrics.asked(wasUndeclared, 1)
-		r.c.lack(lacks)
+		if !r.c.greeted || a.Method != methodListRoots {
+			r.c.lack(lacks)
+		}
 		answer = mcp.ErrorResponse(id, r.c.client.Declares.Refusal(request).Object())
 	case !asks(r.c.Method):
 		answer = mcp.ErrorResponse(id, errNobodyAsked.Object())

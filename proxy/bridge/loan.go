@@ -31,6 +31,7 @@ type loan struct {
 	idle  time.Time // since when nobody uses it
 	gone  bool      // it is on no shelf any more
 
+	greeted bool  // a call was sent in it
 	adopted bool  // another berth has opened it, for a call that goes on here
 	ear     *ear  // who reads its GET stream; nil: nobody
 	deaf    bool  // it has none

@@ -2,10 +2,12 @@ package bridge
 
 import (
 	"context"
+	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/resident"
 )
 
 // sent is a call that was sent, and the beginning of its answer. What it is sent over outlives its
@@ -35,6 +37,7 @@ func (c *call) send(ctx context.Context, l *loan) (*sent, error) {
 	c.setLevel(ctx, l)
 	if asks(c.Method) {
 		l.listen(ctx, c.out, "")
+		c.letGreet(ctx, l)
 	}
 	s := &sent{id: newID()}
 	var token []byte
@@ -57,6 +60,23 @@ func (c *call) send(ctx context.Context, l *loan) (*sent, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// letGreet lets a server of another transport ask what it asks of every new session, some for roots,
+// before there is a call that it could be taken for.
+func (c *call) letGreet(ctx context.Context, l *loan) {
+	c.f.mu.Lock()
+	fresh := !l.greeted && resident.Is(c.f.u.URL)
+	l.greeted = true
+	c.f.mu.Unlock()
+	c.greeted = fresh
+	if !fresh {
+		return
+	}
+	select {
+	case <-time.After(together):
+	case <-ctx.Done():
+	}
 }
 
 // begun is how an answer begins.
