@@ -48,6 +48,12 @@ func modernResult(result []byte, cacheable bool) []byte {
 	return append(out, rest...)
 }
 
+// WithNextCursor returns the response that bears a page of a list with this cursor for the next one.
+func WithNextCursor(message []byte, cursor string) []byte {
+	quoted, _ := jsontext.AppendQuote(nil, cursor)
+	return replace(message, quoted, "result", "nextCursor")
+}
+
 // DiscoverFrom returns the result of server/discover that the result of an initialize stands for.
 // Core tasks are told of as the extension, which is what modern clients know.
 func DiscoverFrom(initialized []byte, version string) []byte {

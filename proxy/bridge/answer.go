@@ -34,7 +34,7 @@ func (c *call) follow(ctx context.Context, l *loan, s *sent) (*wire.Response, er
 	if err != nil || !a.Answers(s.id) || !a.IsError && !a.HasResult {
 		return nil, errUnusable
 	}
-	return whole(c.conclude(ctx, &a, message)), nil
+	return whole(c.conclude(ctx, l, &a, message)), nil
 }
 
 // failed is an HTTP error of the upstream's as its client gets it.
@@ -53,7 +53,7 @@ func (c *call) failed(response *wire.Response, message []byte) *wire.Response {
 }
 
 // conclude is the response that ends the call, as a modern server gives it.
-func (c *call) conclude(ctx context.Context, a *mcp.Answer, message []byte) (status int, body []byte) {
+func (c *call) conclude(ctx context.Context, l *loan, a *mcp.Answer, message []byte) (status int, body []byte) {
 	switch {
 	case c.tasks != nil && a.CreatesTask():
 		return c.handOut(ctx, message)
@@ -68,7 +68,7 @@ func (c *call) conclude(ctx context.Context, a *mcp.Answer, message []byte) (sta
 	if c.Method == mcp.MethodListTools && a.HasResult {
 		c.f.noteTools(mcp.ResultObject(message))
 	}
-	return status, mcp.ModernForm(message, c.id, isCacheable(c.Method))
+	return status, mcp.ModernForm(c.markPage(ctx, l, a, message), c.id, isCacheable(c.Method))
 }
 
 // told is what a client hears of a notification; nil is nothing.

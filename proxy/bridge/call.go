@@ -28,6 +28,7 @@ type call struct {
 	caller  string
 	greeted bool           // it is the first of its session, in which a server may still ask what it asks of each
 	lacks   map[string]any // what the upstream asked for that the client has not declared
+	prefers string         // the session that it had best be made in; "": any
 	tasks   *loan          // in which the call was asked to become a task; nil: it was not
 }
 
@@ -64,6 +65,9 @@ func (c *call) answered(ctx context.Context, serve func(ctx context.Context) (*w
 // begin sends the call in a session of its caller's. Where the upstream does not know the session
 // it did nothing, and the call is sent once more in a new one.
 func (c *call) begin(ctx context.Context) (*wire.Response, error) {
+	if err := c.turnPage(ctx); err != nil {
+		return nil, err
+	}
 	for again := true; ; again = false {
 		l, err := c.lend(ctx, c.mayBeAsked())
 		if err != nil {

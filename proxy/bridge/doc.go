@@ -28,6 +28,7 @@
 //	marks.go                           which berth has them
 //	ear.go, aside.go                   the GET stream of a session
 //	listen.go, listener.go             subscriptions/listen
+//	cursor.go                          lists in pages
 //	own.go                             requests of berth's own
 //	tasks.go, tasksmade.go             the server's own tasks, as the Tasks extension has them
 //	taskskept.go                       the sessions that they live in

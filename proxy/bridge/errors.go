@@ -26,6 +26,7 @@ var (
 	errHolderLost      = lost(mcp.ReasonHolderLost, "the berth that held the call between its rounds is gone")
 	errAnswerTooLarge  = fault.AnswerTooLarge
 	errUnusable        = fault.BadUpstream
+	errNoCursor        = fault.Unavailable(mcp.ReasonKeysUnavailable, "no cursor can be sealed")
 	errReset           = fault.StreamReset
 )
 

@@ -39,7 +39,9 @@ func (c *call) tryLend(ctx context.Context, alone bool) (l *loan, wait chan stru
 	f, key := c.f, c.key()
 	f.mu.Lock()
 	s := f.shelfOf(key, c.whose())
-	l = s.fit(alone)
+	if l = s.own(c.prefers, alone); l == nil {
+		l = s.fit(alone)
+	}
 	place, free := s.place(alone)
 	switch {
 	case l != nil && f.b.o.Isolation != PerCall:

@@ -80,7 +80,7 @@ func (r *reading) take(ctx context.Context, it item) (step, error) {
 	case !a.IsError && !a.HasResult:
 		return r.broken(errUnusable), nil
 	}
-	last := r.end(r.c.conclude(ctx, &it.answer, it.message))
+	last := r.end(r.c.conclude(ctx, r.l, &it.answer, it.message))
 	if r.c.client.LogLevel != "" && resident.Is(r.c.f.u.URL) {
 		r.last = &last
 		return step{}, nil

@@ -1,0 +1,86 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/internal/seal"
+)
+
+// page is where a list goes on, as its client carries it, sealed: a server may keep its cursors in
+// the session that it gave them out in.
+type page struct {
+	Upstream string `json:"u"`
+	Session  string `json:"s,omitempty"`
+	Cursor   string `json:"c"`
+}
+
+const (
+	sealCursor = "bridged cursor"
+	cursorLife = time.Hour
+)
+
+// isList reports whether a method's results may come in pages.
+func isList(method string) bool {
+	switch method {
+	case mcp.MethodListTools, methodListPrompts, methodListResources, methodListTemplates:
+		return true
+	}
+	return false
+}
+
+// turnPage has a call ask for the page that its cursor is of, where that was given out. It fails with
+// mcp.ErrInvalidCursor if the cursor is not this caller's, or too old.
+func (c *call) turnPage(ctx context.Context) error {
+	if !isList(c.Method) || c.Cursor == "" {
+		return nil
+	}
+	text, err := c.f.b.o.Keys.Open(ctx, sealCursor, c.about(), c.Cursor)
+	if errors.Is(err, seal.ErrInvalid) {
+		return mcp.ErrInvalidCursor
+	}
+	if err != nil {
+		return err
+	}
+	var p page
+	if json.Unmarshal(text, &p) != nil {
+		return mcp.ErrInvalidCursor
+	}
+	u := c.f.pool().Find(p.Upstream)
+	if u == nil {
+		return mcp.ErrInvalidCursor
+	}
+	own := *c.out
+	own.Body = mcp.WithCursor(c.out.Body, p.Cursor)
+	c.f, c.out, c.prefers = c.f.b.faceOf(u), &own, p.Session
+	return nil
+}
+
+// markPage is the response that bears a page of a list, whose cursor leads back to the session.
+func (c *call) markPage(ctx context.Context, l *loan, a *mcp.Answer, message []byte) []byte {
+	if !isList(c.Method) || a.NextCursor == "" {
+		return message
+	}
+	text, err := json.Marshal(page{c.f.u.Name, l.id, a.NextCursor})
+	if err != nil {
+		return message
+	}
+	token, err := c.f.b.o.Keys.Seal(ctx, sealCursor, c.about(), text, cursorLife)
+	if err != nil {
+		return mcp.ErrorResponse(a.ID, errNoCursor.Object())
+	}
+	return mcp.WithNextCursor(message, token)
+}
+
+// own returns the session of a name that may be lent; nil if there is none.
+func (s *shelf) own(id string, alone bool) *loan {
+	for _, l := range s.loans {
+		if id != "" && l.id == id && (l.users == 0 || !alone && !l.alone) {
+			return l
+		}
+	}
+	return nil
+}
