@@ -102,7 +102,7 @@ func (p *peer) lateFor(first *call) {
 func (s *Server) died(how string) {
 	s.death = how
 	if s.breaker.died(time.Now()); s.breaker.deaths == quickDeaths {
-		s.options.Logger.Warn("stdio process dies again and again: it is tried now and then", "every", s.timing.trial)
+		s.options.Logger.Warn("stdio process dies again and again: it is tried now and then", "every", s.timing.trial.String())
 	}
 }
 
@@ -121,9 +121,9 @@ func (p *peer) watch() {
 		s.died(story)
 	}
 	if own {
-		p.process.log.Warn("stdio process ended by itself", "how", story, "lived", lived, "calls", len(p.calls))
+		p.process.log.Warn("stdio process ended by itself", "how", story, "lived", lived.Round(time.Millisecond).String(), "calls", len(p.calls))
 	} else {
-		p.process.log.Info("stdio process ended", "how", p.process.how(), "lived", lived)
+		p.process.log.Info("stdio process ended", "how", p.process.how(), "lived", lived.Round(time.Millisecond).String())
 	}
 	p.end(failure)
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strconv"
+	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -65,6 +67,9 @@ func refuse(id []byte, e *mcp.Error) *wire.Response {
 	r := whole(e.Status, e.Body(id))
 	if e.Challenge != "" {
 		r.Header.Set("Www-Authenticate", e.Challenge)
+	}
+	if e.RetryAfter > 0 {
+		r.Header.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
 	}
 	return r
 }

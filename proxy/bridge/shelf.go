@@ -2,8 +2,10 @@ package bridge
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
+	"berth/proxy/resident"
 	"berth/proxy/session"
 )
 
@@ -65,6 +68,8 @@ func (f *face) notOpened(err error) error {
 	}
 	worded := &mcp.Error{Status: wire.StatusBadGateway, Code: mcp.CodeInternal, Message: "the server opened no session", Reason: mcp.ReasonBadUpstream, Outcome: mcp.NotExecuted}
 	switch {
+	case resident.Is(f.u.URL) && answer.Object != nil: // berth's own words, with the end of what a process said
+		worded = asWorded(answer)
 	case wire.RefusesCredentials(answer.Status):
 		worded = fault.Refused(answer.Status, "the server does not take these credentials")
 		worded.Challenge = answer.Header.Get("Www-Authenticate")
@@ -109,4 +114,22 @@ func endAll(ctx context.Context, loans []*loan) {
 		})
 	}
 	running.Wait()
+}
+
+// asWorded is the error that an answer bears.
+func asWorded(answer *session.Refusal) *mcp.Error {
+	var object struct {
+		Code    int             `json:"code"`
+		Message string          `json:"message"`
+		Data    json.RawMessage `json:"data"`
+	}
+	_ = json.Unmarshal(answer.Object, &object) // it was read as JSON
+	e := &mcp.Error{Status: answer.Status, Code: object.Code, Message: object.Message}
+	if object.Data != nil {
+		e.Data = object.Data
+	}
+	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil {
+		e.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	return e
 }
