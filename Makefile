@@ -13,8 +13,8 @@ setup: ## the real parts that the tests run against; says what it may not instal
 test: setup ## unit tests, the stores on real Redis, the conformance suite with and without berth; at most 10 minutes
 	go test -race -shuffle=on -timeout=10m ./...
 
-e2e: setup ## real clients against real servers through berth, and what may fail in between; at most 30 minutes
-	go test -race -shuffle=on -timeout=30m -tags=e2e ./integration/... ./internal/storage
+e2e: setup ## real clients against real servers through berth, and what may fail in between; at most 40 minutes
+	go test -race -shuffle=on -timeout=40m -tags=e2e ./integration/... ./internal/storage
 
 probe-table: ## what berth probe finds lost behind a round robin, nginx and berth; needs nginx
 	go test -count=1 -tags=e2e -run='^TestProbeTable$$' -v ./integration
