@@ -97,9 +97,7 @@ func (r *reading) open(ctx context.Context, a *mcp.Answer, request []byte) (q qu
 		answer = mcp.Response(id, []byte("{}"))
 	case lacks != nil:
 		r.c.f.b.metrics.asked(wasUndeclared, 1)
-		if !r.c.greeted || a.Method != methodListRoots {
-			r.c.lack(lacks)
-		}
+		r.c.lack(lacks)
 		answer = mcp.ErrorResponse(id, r.c.client.Declares.Refusal(request).Object())
 	case !asks(r.c.Method):
 		answer = mcp.ErrorResponse(id, errNobodyAsked.Object())

@@ -26,7 +26,6 @@ type call struct {
 	id      []byte // raw JSON
 	client  mcp.Client
 	caller  string
-	greeted bool           // it is the first of its session, in which a server may still ask what it asks of each
 	lacks   map[string]any // what the upstream asked for that the client has not declared
 	prefers string         // the session that it had best be made in; "": any
 	tasks   *loan          // in which the call was asked to become a task; nil: it was not

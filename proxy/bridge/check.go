@@ -62,7 +62,6 @@ const (
 	methodListPrompts   = "prompts/list"
 	methodComplete      = "completion/complete"
 	methodMessage       = "notifications/message"
-	methodListRoots     = "roots/list"
 )
 
 // isCacheable reports whether results of a method bear caching hints (2026-07-28, "Caching").

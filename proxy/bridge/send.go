@@ -69,15 +69,17 @@ func (c *call) letGreet(ctx context.Context, l *loan) {
 	fresh := !l.greeted && resident.Is(c.f.u.URL)
 	l.greeted = true
 	c.f.mu.Unlock()
-	c.greeted = fresh
 	if !fresh {
 		return
 	}
 	select {
-	case <-time.After(together):
+	case <-time.After(greeting):
 	case <-ctx.Done():
 	}
 }
+
+// greeting is how long a server has for that.
+const greeting = 100 * time.Millisecond
 
 // begun is how an answer begins.
 type begun struct {
