@@ -207,6 +207,7 @@ func TestASubscriptionThatIsNotReadEnds(t *testing.T) {
 		h := r.hear(`{"toolsListChanged":true}`, asking{})
 		for range maxUnread + 1 {
 			r.say(toolsChanged)
+			synctest.Wait() // the other one reads
 		}
 		synctest.Wait()
 		got, err := io.ReadAll(response.Body)
