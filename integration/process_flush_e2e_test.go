@@ -32,7 +32,7 @@ func TestBindingsThatRedisLostAreFoundAgain(t *testing.T) {
 	}
 
 	// What was learned by asking is shared.
-	awaitKeys(t, redis, tasks)
+	awaitBound(t, redis, tasks)
 	c := startWatched(t, fleet.fleet, "--store", redis.URL())
 	wantTasks(t, client, c.url(), ids, askingAtOnce)
 	c.wantByStore(t, tally{}, tasks)

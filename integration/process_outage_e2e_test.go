@@ -3,12 +3,13 @@
 package integration
 
 import (
-	"fmt"
 	"net/http"
 	"testing"
 	"time"
 
 	"berth/internal/storage/redistest"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // A Redis that is not there yet keeps no berth from serving; when it comes, it is
@@ -33,22 +34,28 @@ func TestRedisThatComesLaterLearnsWhatWasBoundWithoutIt(t *testing.T) {
 
 	redis.Restart()
 	a.awaitReadyz(t, storeOK)
-	awaitKeys(t, redis, tasks)
+	awaitBound(t, redis, tasks)
 	b := startWatched(t, fleet.fleet, "--store", redis.URL())
 	wantTasks(t, client, b.url(), ids, askingAtOnce)
 	b.wantByStore(t, tally{}, tasks)
 	fleet.wantExecutions(t, tasks)
 }
 
-// awaitKeys waits until Redis holds n keys.
-func awaitKeys(t testing.TB, redis *redistest.Server, n int) {
+// awaitBound waits until Redis holds the bindings of n tasks.
+func awaitBound(t testing.TB, server *redistest.Server, n int) {
 	t.Helper()
-	want, got := fmt.Sprintf(":%d", n), ""
+	client := redis.NewClient(&redis.Options{Addr: server.Addr})
+	defer client.Close()
 	began := time.Now()
-	if !await(t, healedWithin, func() bool { got = redis.Do("DBSIZE"); return got == want }) {
-		t.Fatalf("keys in Redis: got %s, want %s", got, want)
+	var bound []string
+	var err error
+	if !await(t, healedWithin, func() bool {
+		bound, err = client.Keys(t.Context(), "berth:task:*").Result()
+		return err == nil && len(bound) == n
+	}) {
+		t.Fatalf("tasks bound in Redis: got %d, %v, want %d", len(bound), err, n)
 	}
-	t.Logf("%d keys were in Redis after %v", n, time.Since(began).Round(time.Millisecond))
+	t.Logf("%d tasks were bound in Redis after %v", n, time.Since(began).Round(time.Millisecond))
 }
 
 // What a berth knows it goes on knowing, however long Redis is away: what it bound
@@ -140,7 +147,7 @@ func TestTasksMadeWithoutRedisAreFoundThroughAnotherBerth(t *testing.T) {
 	}
 
 	redis.Restart()
-	awaitKeys(t, redis, tasks)
+	awaitBound(t, redis, tasks)
 	wantTasks(t, client, a.url(), ids, askingAtOnce)
 	wantTasks(t, client, b.url(), ids, askingAtOnce)
 	for _, berth := range []*watched{a, b} {
@@ -177,7 +184,7 @@ func TestTaskAnsweredDuringAnOutageIsSharedAfterwards(t *testing.T) {
 	}
 
 	redis.Restart()
-	awaitKeys(t, redis, 1)
+	awaitBound(t, redis, 1)
 	b := startWatched(t, fleet.fleet, "--store", redis.URL())
 	client.get(t, b.url(), task.TaskID)
 	b.wantByStore(t, tally{}, 1)
@@ -210,7 +217,7 @@ func TestFrozenRedisHoldsNobodyUp(t *testing.T) {
 
 	redis.Cont()
 	a.awaitReadyz(t, storeOK)
-	awaitKeys(t, redis, len(known)+len(during))
+	awaitBound(t, redis, len(known)+len(during))
 	b.awaitReadyz(t, storeOK)
 	since := b.tally(t)
 	wantTasks(t, client, b.url(), known, askingAtOnce)

@@ -90,7 +90,7 @@ func TestTasksAreMadeAndFoundThoughRedisRefuses(t *testing.T) {
 			}
 
 			refusal.end(redis)
-			awaitKeys(t, redis, 2*each)
+			awaitBound(t, redis, 2*each)
 			fleet.wantExecutions(t, 2*each)
 		})
 	}
