@@ -148,7 +148,7 @@ func trustedProxies(cfg config.Config) (trusted []netip.Prefix) {
 }
 
 func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*proxy.Endpoint, error) {
-	picker, err := routing.NewPicker(cfg.Picker)
+	settings, err := poolSettings(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -157,18 +157,19 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 		return nil, err
 	}
 	client := g.newSender(cfg, o)
+	var ep *proxy.Endpoint
 	pool := routing.NewPool(routing.PoolOptions{
-		Name: cfg.Name, Upstreams: upstreams, Picker: picker, Probe: outbound.Probe(client), Ejection: ejection(cfg.Ejection),
-		Logger: o.log, Meter: o.meter,
+		Name: cfg.Name, Upstreams: upstreams, Settings: settings, Probe: outbound.Probe(client),
+		Examine: examiner(func() *proxy.Endpoint { return ep }), Logger: o.log, Meter: o.meter,
 	})
 	g.pools, g.clients = append(g.pools, pool), append(g.clients, client)
-	ep := &proxy.Endpoint{
+	ep = &proxy.Endpoint{
 		Path:     cfg.Path,
 		Hosts:    cfg.Hosts,
 		Origins:  cfg.EffectiveOrigins(),
 		Lenient:  cfg.Headers == config.HeadersLenient,
 		Host:     cfg.Host,
-		Affinity: cfg.AffinityHeaders(),
+		Affinity: cfg.AffinityHeaders(), Rendezvous: rendezvousOf(cfg),
 		Router: &routing.Router{
 			Pool:       pool,
 			Bindings:   g.bindings,
@@ -224,7 +225,9 @@ func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
 			if resident.Is(target) {
 				era = routing.SpokenLegacy
 			}
-			upstreams = append(upstreams, &routing.Upstream{Name: name, URL: target, Draining: u.Drain, Era: era})
+			upstreams = append(upstreams, &routing.Upstream{
+				Name: name, URL: target, Draining: u.Drain, Era: era, Weight: u.Weight, Backup: u.Backup, MaxInFlight: u.MaxInFlight,
+			})
 		}
 	}
 	return upstreams, nil
