@@ -123,7 +123,7 @@ func newAdmin(ctx context.Context, cfg config.Admin, s *site, tel *telemetry.Tel
 		return nil, err
 	}
 	return admin.New(ctx, admin.Options{
-		Listen: cfg.Listen, Token: token, Metrics: tel.MetricsHandler(), Checks: s.checks(), Log: log,
+		Listen: cfg.Listen, Token: token, Metrics: tel.MetricsHandler(), Checks: s.checks(), Routes: s.routes(), Log: log,
 	})
 }
 
