@@ -126,7 +126,7 @@ func newAdmin(ctx context.Context, cfg config.Admin, g *graph, tel *telemetry.Te
 		return nil, err
 	}
 	return admin.New(ctx, admin.Options{
-		Listen: cfg.Listen, Token: token, Metrics: tel.MetricsHandler(), Checks: g.checks(), Log: log,
+		Listen: cfg.Listen, Token: token, Metrics: tel.MetricsHandler(), Checks: g.checks(), Routes: g.routes(), Log: log,
 	})
 }
 
