@@ -60,7 +60,7 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 // answer gives the upstream the answers that the client has brought, and returns what is open.
 // What is no answer is none (2026-07-28, multi round-trip requests, "Error Handling").
 func (c *call) answer(ctx context.Context, l *loan, st *state) (open []question, err error) {
-	given := mcp.RoundResponses(c.out.Body)
+	given, _ := mcp.InputResponses(c.out.Body)
 	for _, q := range st.Asks {
 		value := find(given, q.Key)
 		if value == nil {
