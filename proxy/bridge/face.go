@@ -74,11 +74,11 @@ func (f *face) Send(ctx context.Context, out *exchange.Request, wait time.Durati
 		return f.b.o.Endpoint.Client.Send(ctx, out, wait)
 	}
 	if out.Method != wire.MethodPost {
-		return refuse(nil, errNoMethod), nil
+		return exchange.Refusal(errNoMethod, nil), nil
 	}
 	c, refusal := f.read(out)
 	if refusal != nil {
-		return refuse(c.id, refusal), nil
+		return exchange.Refusal(refusal, c.id), nil
 	}
 	ctx, done := bounded(ctx, wait)
 	response, err := c.serve(ctx)

@@ -43,7 +43,7 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 		h.l.lose()
 		lost := r.broken(err)
 		r.finish()
-		return whole(lost.status, lost.body), nil
+		return wire.Whole(lost.status, lost.body), nil
 	case err != nil:
 		h.rest(r, st.Asks)
 		return nil, err
@@ -97,7 +97,7 @@ func (c *call) askAgain(ctx context.Context, st *state, open []question) (*wire.
 	if err != nil {
 		return nil, err
 	}
-	return whole(wire.StatusOK, body), nil
+	return wire.Whole(wire.StatusOK, body), nil
 }
 
 // pass has the berth go on that holds the call.
