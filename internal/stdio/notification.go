@@ -7,11 +7,6 @@ import (
 	"berth/internal/mcp"
 )
 
-const (
-	methodLog     = "notifications/message"
-	methodUpdated = "notifications/resources/updated"
-)
-
 // notification takes one of the process's. Each session gets it on one stream at most
 // (2025-11-25, transports, "Multiple Connections").
 func (p *peer) notification(message []byte, method string) {
@@ -20,11 +15,11 @@ func (p *peer) notification(message []byte, method string) {
 		p.progress(message)
 	case method == mcp.MethodCancelled:
 		p.withdraw(message)
-	case method == methodLog:
+	case method == mcp.MethodLog:
 		p.log(message)
 	case method == mcp.MethodTaskStatus:
 		p.taskStatus(message)
-	case method == methodUpdated:
+	case method == mcp.MethodUpdated:
 		p.updated(message)
 	case strings.HasSuffix(method, "/list_changed"):
 		p.tellAll(message)
