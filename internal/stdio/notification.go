@@ -59,7 +59,7 @@ func (p *peer) progress(message []byte) {
 
 // taskStatus goes to the session whose call made the task.
 func (p *peer) taskStatus(message []byte) {
-	id := param(message, "taskId")
+	id := mcp.Param(message, "taskId")
 	for _, c := range p.tasks {
 		if c.taskID == id && !c.session.over {
 			c.session.standing.add(message, false)
@@ -81,7 +81,7 @@ func (p *peer) log(message []byte) {
 // updated goes to the sessions that subscribed to the resource, or to one that it is a part of
 // (2025-11-25, resources, "Subscriptions").
 func (p *peer) updated(message []byte) {
-	uri := param(message, "uri")
+	uri := mcp.Param(message, "uri")
 	for session := range p.sessions {
 		for subscribed := range session.subscribed {
 			if strings.HasPrefix(uri, subscribed) {
@@ -104,16 +104,16 @@ func (p *peer) noteWish(c *call, body []byte) {
 	case mcp.MethodSetLevel:
 		c.session.level = bytes.Clone(body)
 	case mcp.MethodSubscribe:
-		c.session.subscribed[param(body, "uri")] = true
+		c.session.subscribed[mcp.Param(body, "uri")] = true
 	case mcp.MethodUnsubscribe:
-		delete(c.session.subscribed, param(body, "uri"))
+		delete(c.session.subscribed, mcp.Param(body, "uri"))
 	}
 }
 
 // wanted reports whether another session of the process is subscribed to the resource that a
 // request ends a subscription to.
 func (p *peer) wanted(c *call, body []byte) bool {
-	uri := param(body, "uri")
+	uri := mcp.Param(body, "uri")
 	for session := range p.sessions {
 		if session != c.session && session.subscribed[uri] {
 			return true
