@@ -65,6 +65,9 @@ func (d *DNS) Watch(ctx context.Context, tell func([]Instance, error)) {
 		if err != nil {
 			return nil, failing.next(d.o.MinTTL, d.o.MaxTTL), fmt.Errorf("asking DNS for %s: %w", d.o.Name, err)
 		}
+		if len(list) == 0 { // which does not count unless it is repeated
+			return nil, failing.next(d.o.MinTTL, d.o.MaxTTL), nil
+		}
 		failing.over()
 		return list, min(max(ttl, d.o.MinTTL), d.o.MaxTTL), nil
 	}, tell)

@@ -73,6 +73,17 @@ func (r *roster) take(list []Instance, now time.Time) (c Changes) {
 	return c.sorted()
 }
 
+// unsure notes that a source did not answer: what it said before is not confirmed.
+func (r *roster) unsure() { r.emptySince = time.Time{} }
+
+// confirm has an empty answer count that has stood for long enough.
+func (r *roster) confirm(now time.Time) (c Changes) {
+	if r.emptySince.IsZero() || r.present() == 0 {
+		return c
+	}
+	return r.take(nil, now)
+}
+
 // meet notes that a source tells of an instance.
 func (r *roster) meet(instance Instance, c *Changes) {
 	switch e := r.known[instance.Name]; {
@@ -175,9 +186,4 @@ func (c Changes) sorted() Changes {
 		slices.Sort(names)
 	}
 	return c
-}
-
-// none reports whether nothing changed.
-func (c Changes) none() bool {
-	return len(c.Joined)+len(c.Drains)+len(c.Left)+len(c.Back)+len(c.Forgotten) == 0
 }
