@@ -48,6 +48,7 @@ type Pool struct {
 	settings atomic.Pointer[Settings]
 	members  atomic.Pointer[members]
 	freshest atomic.Int64 // when one joined or came back last, in Unix nanoseconds
+	partial  atomic.Bool  // see SetPartial
 
 	nobody [2]atomic.Int64 // by mcp.Era: until when, in Unix nanoseconds, no upstream is taken to speak it
 

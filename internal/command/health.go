@@ -44,17 +44,33 @@ func rendezvousOf(cfg config.Pool) string {
 	return inbound.ByPrincipal
 }
 
-// examiner checks the upstreams of an endpoint, which is there before the first check.
-func examiner(ep func() *proxy.Endpoint) func(context.Context, *routing.Upstream, routing.Check) error {
+// examiner checks the upstreams of a pool, as its newest endpoint reaches them.
+func (s *site) examiner(pool string) func(context.Context, *routing.Upstream, routing.Check) error {
 	return func(ctx context.Context, u *routing.Upstream, c routing.Check) error {
-		if server, runs := ownServer(ep(), u); runs {
+		ep := s.endpointOf(pool)
+		if ep == nil {
+			return errNotHere
+		}
+		if server, runs := ownServer(ep, u); runs {
 			if server.Trouble() == nil {
 				return nil // nothing is started for a check
 			}
 			c.Kind = routing.CheckInitialize // whether it still dies shows with the next start
 		}
-		return outbound.To(ep()).Check(ctx, u, c)
+		return outbound.To(ep).Check(ctx, u, c)
 	}
+}
+
+// endpointOf is the newest face of a pool; nil: it has none any more.
+func (s *site) endpointOf(pool string) *proxy.Endpoint {
+	if g := s.now.Load(); g != nil {
+		for _, ep := range g.faces {
+			if ep.Router.Pool.Name() == pool {
+				return ep
+			}
+		}
+	}
+	return nil
 }
 
 // ownServer is the server by stdio behind an upstream, if berth runs one.

@@ -21,6 +21,6 @@ func (v *validator) balance(pool string, p Pool) {
 		v.keepingHeader(pool+".rendezvous_by", p.RendezvousBy, `"principal" or "header:NAME"`)
 	}
 	v.faultIf(p.RendezvousBy != ByPrincipal && p.Picker != PickerRendezvous, pool+".picker", "must be %q for rendezvous_by to count", PickerRendezvous)
-	v.faultIf(len(p.Upstreams) > 0 && !slices.ContainsFunc(p.Upstreams, func(u Upstream) bool { return !u.Backup }),
+	v.faultIf(len(p.Upstreams) > 0 && !p.Discover.Enabled() && !slices.ContainsFunc(p.Upstreams, func(u Upstream) bool { return !u.Backup }),
 		pool+".upstreams", "must not all be backups: there would be nothing that they stand in for")
 }

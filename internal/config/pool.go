@@ -61,6 +61,7 @@ type Pool struct {
 	Ejection               Ejection   `toml:"ejection"`
 	Health                 Health     `toml:"health"`
 	Bridge                 Bridge     `toml:"bridge"`
+	Discover               Discover   `toml:"discover"`
 	Upstreams              []Upstream `toml:"upstreams"`
 }
 

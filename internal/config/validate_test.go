@@ -150,7 +150,9 @@ func TestValidateRefuses(t *testing.T) {
 			c.Pools[0].Health.Check, c.Pools[0].Health.Path = "http", "/x"
 			c.Pools[0].Upstreams[0].URL, c.Pools[0].Upstreams[0].Command = "", []string{"server"}
 		}},
-		{"check longer than its interval", "pools[0].health.timeout", func(c *Config) { c.Pools[0].Health.Check, c.Pools[0].Health.Timeout = "discover", c.Pools[0].Health.Interval+1 }},
+		{"check longer than its interval", "pools[0].health.timeout", func(c *Config) {
+			c.Pools[0].Health.Check, c.Pools[0].Health.Timeout = "discover", c.Pools[0].Health.Interval+1
+		}},
 		{"rise", "pools[0].health.rise", func(c *Config) { c.Pools[0].Health.Rise = 0 }},
 		{"fall", "pools[0].health.fall", func(c *Config) { c.Pools[0].Health.Fall = 0 }},
 		{"jitter", "pools[0].health.jitter", func(c *Config) { c.Pools[0].Health.Jitter = -1 }},
@@ -304,4 +306,6 @@ func TestEffectiveNameIsHostAndPort(t *testing.T) {
 	}
 }
 
-func rendezvous(c *Config, by string) { c.Pools[0].Picker, c.Pools[0].RendezvousBy = PickerRendezvous, by }
+func rendezvous(c *Config, by string) {
+	c.Pools[0].Picker, c.Pools[0].RendezvousBy = PickerRendezvous, by
+}
