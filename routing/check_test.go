@@ -169,7 +169,7 @@ func TestUncheckedUpstreamsComeLast(t *testing.T) {
 			t.Errorf("got %v, want all at the one that has passed", got)
 		}
 		c.falls("new", nil)
-		time.Sleep(10 * time.Second)
+		time.Sleep(11 * time.Second)
 		wantState(t, p, "new", routing.StateOK, 0)
 	})
 }
@@ -283,6 +283,7 @@ func TestSlowStartAfterFailedChecks(t *testing.T) {
 		p.Configure(routing.Settings{Check: byDiscover, SlowStart: time.Hour, Picker: routing.Random{}})
 		synctest.Wait()
 		const times = 12000
+		time.Sleep(time.Second) // between two checks
 		about(t, "at first", shares(t, p, times, keyless)["a"], times/2)
 		c.falls("a", errBroken)
 		time.Sleep(20 * time.Second)
