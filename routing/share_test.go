@@ -225,7 +225,9 @@ func TestBackupsStandInForPrimariesOnly(t *testing.T) {
 	if got := shares(t, p, 100, keyless); got["spare"] > 0 {
 		t.Errorf("nobody is fit, backups neither: %v", got)
 	}
-	p.Answered(p.Find("spare"))
+	for _, u := range p.Upstreams() {
+		p.Answered(u)
+	}
 	if lease, err := p.Pick(routing.Work{Prefer: "spare"}, nil); err != nil || lease.Upstream.Name != "spare" {
 		t.Errorf("what it has begun: got %v, %v", lease, err)
 	}
