@@ -172,6 +172,11 @@ func TestSlowStart(t *testing.T) {
 	for what, come := range map[string]func(p *routing.Pool){
 		"joined":  func(p *routing.Pool) { p.Replace(upstreams("a", "new")) },
 		"ejected": func(p *routing.Pool) { comeBack(p) },
+		"silent": func(p *routing.Pool) {
+			p.FellSilent(p.Find("new"), errBroken)
+			time.Sleep(time.Second)
+			p.Answered(p.Find("new"))
+		},
 	} {
 		for _, name := range []string{"p2c", "least-load", "round-robin", "random", "rendezvous"} {
 			synctest.Test(t, func(t *testing.T) {
@@ -180,7 +185,8 @@ func TestSlowStart(t *testing.T) {
 				if what != "joined" {
 					list = upstreams("a", "new")
 				}
-				p := routing.NewPool(routing.PoolOptions{Upstreams: list, Settings: routing.Settings{Picker: picker, SlowStart: 100 * time.Second}})
+				p := routing.NewPool(routing.PoolOptions{Upstreams: list, Probe: mute, Settings: routing.Settings{Picker: picker, SlowStart: 100 * time.Second}})
+				run(t, p)
 				time.Sleep(time.Hour)
 				come(p)
 				const times = 12000
