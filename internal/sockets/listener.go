@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -26,6 +27,7 @@ type Listener struct {
 	socket
 	shared bool
 
+	since   atomic.Int64 // when Accept returned last, in nanoseconds since the epoch; 0: it waits
 	leave   sync.Once
 	left    chan struct{}     // closed by Close
 	pending []net.Conn        // that were queued when it closed; Accept's
@@ -49,8 +51,16 @@ func (l *Listener) Close() error {
 	return l.SetDeadline(time.Unix(1, 0)) // wakes Accept
 }
 
+// Stuck reports that nobody has come back to accept connections for that long.
+func (l *Listener) Stuck(long time.Duration) bool {
+	since := l.since.Load()
+	return since != 0 && !l.isLeft() && time.Since(time.Unix(0, since)) > long
+}
+
 // Accept waits for the next connection.
 func (l *Listener) Accept() (net.Conn, error) {
+	l.since.Store(0)
+	defer func() { l.since.Store(time.Now().UnixNano()) }()
 	for !l.isLeft() {
 		conn, err := l.socket.Accept()
 		if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
