@@ -104,7 +104,7 @@ func (g *generation) addBridge(ep *proxy.Endpoint, cfg config.Bridge) error {
 	}
 	b, err := share(g, "bridge "+ep.Router.Pool.Name(), func() (*bridge.Bridge, life, error) {
 		b := bridge.New(options)
-		return b, life{run: b.Run}, nil
+		return b, life{run: b.Run, here: b.Tied}, nil
 	})
 	ep.Bridge = b
 	return err
