@@ -80,6 +80,54 @@ func TestFleetScalesByFile(t *testing.T) {
 	scaleOutAndIn(t, s, inFile(path), startWatched(t, nil, "--config", config))
 }
 
+// A berth whose name server is behind finds what another one has made at an instance that it has
+// not heard of itself, and so does one that begins when the instance has left.
+func TestBerthsFindInstancesThatTheirSourceDoesNotTellOf(t *testing.T) {
+	t.Parallel()
+	store := redisStore(t)
+	s := startScaled(t, 2)
+	ahead, behind := discovertest.NewNameServer(t), discovertest.NewNameServer(t)
+	inDNS(ahead)(t, s.fleet)
+	inDNS(behind)(t, s.fleet)
+	start := func(server *discovertest.NameServer) *watched {
+		b := startWatched(t, nil, "--config", discovering(t, store, fmt.Sprintf("dns = \"mcp.test:%s\"\nresolver = %q", s.port, server.Addr)))
+		b.awaitUpstreams(t, "present", len(s.fleet))
+		return b
+	}
+	one, other := start(ahead), start(behind)
+	f := startFlow(t, 12, one, other)
+	more := s.start(t)
+	inDNS(ahead)(t, s.fleet)
+	if !await(t, readyWithin, func() bool { return more.stats(t).Tasks > 5 }) {
+		t.Fatal("the new one was given no work")
+	}
+	if got := other.metric(t, "berth_discovery_upstreams", `state="present"`); got != 2 {
+		t.Fatalf("the berth behind has heard of %d, want 2", got)
+	}
+	var ids []string
+	for range 12 {
+		ids = append(ids, f.client.create(t, one.url(), 8).TaskID)
+	}
+	inDNS(ahead)(t, s.fleet[:2])
+	one.awaitUpstreams(t, "left", 1)
+	f.end()
+	s.fleet = s.fleet[:2]
+	late := start(ahead)
+	for _, id := range ids {
+		var got answer
+		if !await(t, readyWithin, func() bool {
+			var err error
+			got, err = f.client.poll(t, late.url(), id)
+			return err != nil || got.Result.Status != "working"
+		}) || got.Result.Status != "completed" {
+			t.Errorf("a task at one that left before berth began: got %v, want it completed", got)
+		}
+	}
+	if got := more.stats(t); got.Polls == 0 || got.UnknownPolls != 0 {
+		t.Errorf("the one that left: got %+v, want polls for its own tasks", got)
+	}
+}
+
 func scaleOutAndIn(t *testing.T, s *scaled, publish publish, berths ...*watched) {
 	t.Helper()
 	for _, b := range berths {

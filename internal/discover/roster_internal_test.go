@@ -157,7 +157,7 @@ func TestAnEmptyAnswerCountsOnceItHasStood(t *testing.T) {
 func TestWhatOthersTellOfDrains(t *testing.T) {
 	s := begin()
 	s.take(of("a"), s.now)
-	if !s.hear(of("a", "b", "c"), s.now) || s.hear(of("b"), s.now) {
+	if fmt.Sprint(s.hear(of("a", "b", "c"), s.now), s.hear(of("b"), s.now)) != "[b c] []" {
 		t.Error("what is news is not told apart")
 	}
 	s.expect(t, "a b- c-")
