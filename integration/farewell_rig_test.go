@@ -99,6 +99,14 @@ func (f *flood) run(t testing.TB, url string, n int, pause time.Duration, keep b
 	}
 }
 
+// awaitMore waits until that many more calls have been made.
+func (f *flood) awaitMore(t testing.TB, n int64) {
+	t.Helper()
+	if until := f.calls.Load() + n; !await(t, readyWithin, func() bool { return f.calls.Load() >= until }) {
+		t.Errorf("calls: got %d, want %d", f.calls.Load(), until)
+	}
+}
+
 func (f *flood) end() {
 	select {
 	case <-f.stop:

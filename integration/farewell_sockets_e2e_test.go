@@ -24,6 +24,7 @@ func successive(t *testing.T, at addresses, start func() *watched) {
 	kept, fresh := startFlood(t, now.url(), 4, 5*time.Millisecond, true), startFlood(t, now.url(), 8, 0, false)
 	for range replaced {
 		next := start()
+		fresh.awaitMore(t, 100)
 		now.signal(t, syscall.SIGTERM)
 		now.awaitExit(t, drainDefault)
 		wantExitCode(t, now, 0)
@@ -99,6 +100,7 @@ func TestBerthIsReplacedUnderAServiceManager(t *testing.T) {
 		now := startAt(t, at, fleet, sockets)
 		calls := startFlood(t, now.url(), 4, 5*time.Millisecond, false)
 		for range 4 {
+			calls.awaitMore(t, 50)
 			now.signal(t, syscall.SIGTERM)
 			now.awaitExit(t, drainDefault)
 			now = startAt(t, at, fleet, sockets)

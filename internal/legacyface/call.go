@@ -70,7 +70,7 @@ func (s *session) enter(m *mcp.Call, streamed bool) (*call, *mcp.Error) {
 	}
 	if streamed {
 		c.stream = &stream{number: s.begun}
-		c.stream.prime(s.version >= "2025-11-25")
+		c.stream.prime(s.version >= mcp.VersionCoreTasks)
 		s.streams[c.stream.number] = c.stream
 	}
 	s.calls[c.key] = c

@@ -11,6 +11,7 @@ func Listen(ctx context.Context, address string, reuse bool) (*Listener, error) 
 	var config net.ListenConfig
 	if reuse {
 		config.Control = reusePort
+		config.SetMultipathTCP(false) // of such a socket the kernel cannot be told where to send connections
 	}
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
@@ -20,5 +21,10 @@ func Listen(ctx context.Context, address string, reuse bool) (*Listener, error) 
 	if !ok {
 		return nil, fmt.Errorf("sockets: %T is no socket", listener)
 	}
-	return newListener(s, reuse), nil
+	l := newListener(s, reuse)
+	l.reuse = reuse
+	if reuse {
+		l.steerBack()
+	}
+	return l, nil
 }

@@ -26,6 +26,8 @@ const mostQueued = 1 << 14
 type Listener struct {
 	socket
 	shared bool
+	reuse  bool // by SO_REUSEPORT
+	probes probes
 
 	since   atomic.Int64 // when Accept returned last, in nanoseconds since the epoch; 0: it waits
 	leave   sync.Once
@@ -45,10 +47,25 @@ func newListener(s socket, shared bool) *Listener {
 func (l *Listener) Shared() bool { return l.shared }
 
 // Close has Accept return what is queued, and then net.ErrClosed. The socket is closed by the
-// Accept that finds the queue empty, which leaves the kernel no time to queue more.
+// Accept that finds the queue empty. Where another process listens at the same address by
+// SO_REUSEPORT, what comes is sent there first, while Accept goes on for a moment.
 func (l *Listener) Close() error {
-	l.leave.Do(func() { close(l.left) })
-	return l.SetDeadline(time.Unix(1, 0)) // wakes Accept
+	l.leave.Do(func() {
+		if !l.reuse {
+			l.end()
+			return
+		}
+		go func() {
+			l.steerAway()
+			l.end()
+		}()
+	})
+	return nil
+}
+
+func (l *Listener) end() {
+	close(l.left)
+	_ = l.SetDeadline(time.Unix(1, 0)) // wakes Accept
 }
 
 // Stuck reports that nobody has come back to accept connections for that long.
@@ -63,6 +80,9 @@ func (l *Listener) Accept() (net.Conn, error) {
 	defer func() { l.since.Store(time.Now().UnixNano()) }()
 	for !l.isLeft() {
 		conn, err := l.socket.Accept()
+		if err == nil && l.probes.take(conn) {
+			continue
+		}
 		if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
 			return conn, err
 		}

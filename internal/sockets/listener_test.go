@@ -1,3 +1,5 @@
+//go:build unix
+
 package sockets
 
 import (
@@ -96,8 +98,8 @@ func TestTwoListenOnOneAddress(t *testing.T) {
 	}
 	second := open(t, first.Addr().String(), true)
 	waiting := dial(t, first, 40) // to either
-	first.Close()
-	second.Close()
+	first.end()
+	second.end()
 	a, b := acceptAll(t, first), acceptAll(t, second)
 	if a+b != len(waiting) {
 		t.Errorf("accepted %d and %d, want %d", a, b, len(waiting))
