@@ -32,7 +32,7 @@ func (g *generation) newEndpoint(cfg config.Pool) (*proxy.Endpoint, error) {
 		Origins:  cfg.EffectiveOrigins(),
 		Lenient:  cfg.Headers == config.HeadersLenient,
 		Host:     cfg.Host,
-		Affinity: cfg.AffinityHeaders(),
+		Affinity: cfg.AffinityHeaders(), Rendezvous: rendezvousOf(cfg),
 		Router: &routing.Router{
 			Pool:       pool.Pool,
 			Bindings:   g.site.bindings,
@@ -70,26 +70,28 @@ func (g *generation) newEndpoint(cfg config.Pool) (*proxy.Endpoint, error) {
 type pool struct {
 	*routing.Pool
 	asker *routing.Asker
+	fleet *fleet
 }
 
 // newPool takes a pool into use, which becomes what cfg says with the generation.
 func (g *generation) newPool(cfg config.Pool, client exchange.Sender) (pool, error) {
-	picker, err := routing.NewPicker(cfg.Picker)
-	if err != nil {
-		return pool{}, err
-	}
-	upstreams, err := newUpstreams(cfg.Upstreams)
+	m, err := newManning(cfg)
 	if err != nil {
 		return pool{}, err
 	}
 	options := routing.PoolOptions{
-		Name: cfg.Name, Upstreams: upstreams, Picker: picker, Probe: outbound.Probe(client), Ejection: ejection(cfg.Ejection),
+		Name: cfg.Name, Upstreams: m.named, Settings: m.settings, Probe: outbound.Probe(client), Examine: g.site.examiner(cfg.Name),
 		Logger: g.site.log, Meter: g.site.meter,
 	}
-	return share(g, "pool "+cfg.Name, func() (pool, life, error) {
+	made, err := share(g, "pool "+cfg.Name, func() (pool, life, error) {
+		f := g.newFleet(cfg.Name)
+		options.Seek = f.members.Seek
 		p := routing.NewPool(options)
-		return pool{p, routing.NewAsker(p)}, life{run: p.Run}, nil
+		f.pool = p
+		return pool{p, routing.NewAsker(p), f}, life{run: both(p.Run, f.Run)}, nil
 	})
+	g.manned = append(g.manned, manned{made.fleet, m})
+	return made, err
 }
 
 // addBridge has modern clients reach upstreams of the legacy era.
@@ -120,7 +122,9 @@ func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
 			if resident.Is(target) {
 				era = routing.SpokenLegacy
 			}
-			upstreams = append(upstreams, &routing.Upstream{Name: name, URL: target, Draining: u.Drain, Era: era})
+			upstreams = append(upstreams, &routing.Upstream{
+				Name: name, URL: target, Draining: u.Drain, Era: era, Weight: u.Weight, Backup: u.Backup, MaxInFlight: u.MaxInFlight,
+			})
 		}
 	}
 	return upstreams, nil

@@ -82,6 +82,7 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 	}
 	defer listener.Close()
 	s.use(g, isLoopback(listener.Addr()))
+	g.discoverFirst(ctx)
 	p := &process{site: s, log: log, times: timesOf(cfg, store), server: newServer(cfg, s, log)}
 	p.watchdog = systemd.NewWatchdog(log, s.probes(listener)...)
 	if cfg.Admin.Listen != "" || inherited.Admin != nil {

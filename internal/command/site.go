@@ -79,6 +79,7 @@ func newSiteOf(ctx context.Context, store *storage.Store, cfg config.Config, o o
 // use has g serve the requests that come from now on. loopback says that the listener is there.
 func (s *site) use(g *generation, loopback bool) {
 	g.proxy = proxy.New(g.proxyOptions(loopback))
+	g.man()
 	s.parts.beginNew()
 	if before := s.now.Swap(g); before != nil {
 		before.leave()

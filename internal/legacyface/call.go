@@ -34,7 +34,7 @@ type call struct {
 
 // asking are the methods during which a server asks (2025-11-25: elicitation, sampling, roots;
 // tasks, "Input Required Status").
-var asking = []string{mcp.MethodCallTool, mcp.MethodGetPrompt, "resources/read", mcp.MethodTaskResult}
+var asking = []string{mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource, mcp.MethodTaskResult}
 
 // streams reports whether a call is answered by a stream.
 func streams(m *mcp.Call, header wire.Header) bool {
@@ -70,7 +70,7 @@ func (s *session) enter(m *mcp.Call, streamed bool) (*call, *mcp.Error) {
 	}
 	if streamed {
 		c.stream = &stream{number: s.begun}
-		c.stream.prime(s.version >= "2025-11-25")
+		c.stream.prime(s.version >= mcp.VersionCoreTasks)
 		s.streams[c.stream.number] = c.stream
 	}
 	s.calls[c.key] = c

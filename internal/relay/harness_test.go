@@ -149,19 +149,6 @@ func (b *berth) pass(t testing.TB, to *berth) *wire.Response {
 	return response
 }
 
-// readAll reads an answer that is to be whole.
-func readAll(t testing.TB, response *wire.Response) string {
-	t.Helper()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatalf("reading the answer: %v", err)
-	}
-	if err := response.Body.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
-}
-
 // sendError returns err as what Pass fails with.
 func sendError(t testing.TB, err error) *exchange.SendError {
 	t.Helper()
@@ -170,4 +157,22 @@ func sendError(t testing.TB, err error) *exchange.SendError {
 		t.Fatalf("got %v, want a SendError", err)
 	}
 	return e
+}
+
+// endsWithin waits until a handle has ended, which is to be soon.
+func endsWithin(t testing.TB, ended <-chan time.Time, most time.Duration) {
+	t.Helper()
+	began := time.Now()
+	if took := (<-ended).Sub(began); took > most {
+		t.Errorf("it ended %v later", took)
+	}
+}
+
+// isExecuted waits for what may yet be executed, and judges how much was.
+func isExecuted(t testing.TB, n *atomic.Int64, want int64) {
+	t.Helper()
+	time.Sleep(time.Minute)
+	if got := n.Load(); got != want {
+		t.Errorf("got %d executions, want %d", got, want)
+	}
 }
