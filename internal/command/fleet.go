@@ -28,9 +28,10 @@ type fleet struct {
 
 // manning is what one reading of the configuration says of a pool's upstreams.
 type manning struct {
-	named []*routing.Upstream
-	plan  discover.Plan
-	era   string // of those discovered whose source does not say
+	named    []*routing.Upstream
+	settings routing.Settings
+	plan     discover.Plan
+	era      string // of those discovered whose source does not say
 }
 
 // manned is a fleet and what a generation says of it.
@@ -77,6 +78,9 @@ func newManning(cfg config.Pool) (m manning, err error) {
 	if m.named, err = newUpstreams(cfg.Upstreams); err != nil {
 		return m, err
 	}
+	if m.settings, err = poolSettings(cfg); err != nil {
+		return m, err
+	}
 	m.era = cfg.Discover.Era
 	m.plan, err = discoverPlan(cfg)
 	return m, err
@@ -84,6 +88,7 @@ func newManning(cfg config.Pool) (m manning, err error) {
 
 // become has what m says count from now on.
 func (f *fleet) become(m manning) {
+	f.pool.Configure(m.settings)
 	f.mu.Lock()
 	f.manning = m
 	if m.plan.Source == nil {
