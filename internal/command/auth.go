@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/url"
@@ -93,11 +92,9 @@ func (g *graph) openCerts(cfg config.TLS, o observers) (err error) {
 	}
 	options := certs.Options{
 		Cert: cfg.Cert, Key: cfg.Key, ClientCA: cfg.ClientCA,
-		Optional: cfg.ClientAuth == config.ClientAuthOptional,
-		Logger:   o.log, Meter: o.meter,
-	}
-	if cfg.MinVersion == "1.3" {
-		options.MinVersion = tls.VersionTLS13
+		Optional:   cfg.ClientAuth == config.ClientAuthOptional,
+		MinVersion: tlsVersions[cfg.MinVersion],
+		Logger:     o.log, Meter: o.meter,
 	}
 	if g.certs, err = certs.Open(options); err != nil {
 		return err
@@ -140,9 +137,6 @@ func parseAuthorization(contents [][]byte) (string, error) {
 }
 
 func (g *graph) authChecks() (checks []admin.Check) {
-	if g.certs != nil {
-		checks = append(checks, admin.Check{Name: "tls", Probe: func() (bool, string) { return true, g.certs.Fault() }})
-	}
 	if g.callers.keys != nil {
 		checks = append(checks, admin.Check{Name: "jwks", Probe: g.callers.keys.Ready})
 	}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"berth/internal/admin"
@@ -16,7 +17,7 @@ func (g *graph) checks() []admin.Check {
 	for _, pool := range g.pools {
 		checks = append(checks, admin.Check{Name: "pool " + pool.Name(), Probe: func() (bool, string) { return poolAnswers(pool) }})
 	}
-	return append(checks, g.authChecks()...)
+	return slices.Concat(checks, g.tlsChecks(), g.authChecks())
 }
 
 func (g *graph) storeDegraded() string {

@@ -43,9 +43,10 @@ type graph struct {
 	bindings *sticky.Bindings
 	pools    []*routing.Pool
 	clients  []exchange.Sender
-	servers  []*stdio.Server // that berth runs
-	mailbox  *relay.Mailbox  // reaches the other berths
-	certs    *certs.Certs    // nil: clients are spoken to without TLS
+	servers  []*stdio.Server    // that berth runs
+	mailbox  *relay.Mailbox     // reaches the other berths
+	certs    *certs.Certs       // nil: clients are spoken to without TLS
+	trusts   map[string]*trusts // of the pools whose upstreams are spoken to by other TLS than the system's
 	callers  *callers
 	runners  []func(context.Context) error // what else goes on beside requests
 	faces    []*proxy.Endpoint
@@ -156,7 +157,10 @@ func (g *graph) newEndpoint(auth config.Auth, cfg config.Pool, o observers) (*pr
 	if err != nil {
 		return nil, err
 	}
-	client := g.newSender(cfg, o)
+	client, err := g.newSender(cfg, o)
+	if err != nil {
+		return nil, err
+	}
 	pool := routing.NewPool(routing.PoolOptions{
 		Name: cfg.Name, Upstreams: upstreams, Picker: picker, Probe: outbound.Probe(client), Ejection: ejection(cfg.Ejection),
 		Logger: o.log, Meter: o.meter,

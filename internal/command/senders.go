@@ -19,8 +19,11 @@ import (
 )
 
 // newSender returns what sends to the upstreams of a pool, whatever they speak.
-func (g *graph) newSender(cfg config.Pool, o observers) exchange.Sender {
-	client := exchange.NewClient(time.Duration(cfg.Timeouts.Connect))
+func (g *graph) newSender(cfg config.Pool, o observers) (exchange.Sender, error) {
+	client, err := g.newClient(cfg, o)
+	if err != nil {
+		return nil, err
+	}
 	prefix := resident.Prefix(g.mailbox.Name())
 	s := &resident.Sender{HTTP: client, Pool: cfg.Name, Mailbox: g.mailbox, Stdio: map[string]exchange.Sender{}}
 	for _, u := range cfg.Upstreams {
@@ -36,9 +39,9 @@ func (g *graph) newSender(cfg config.Pool, o observers) exchange.Sender {
 		}
 	}
 	if s.SSE == nil && len(s.Stdio) == 0 {
-		return client
+		return client, nil
 	}
-	return s
+	return s, nil
 }
 
 var isolations = map[string]stdio.Isolation{

@@ -54,6 +54,7 @@ type Pool struct {
 	Timeouts               Timeouts   `toml:"timeouts"`
 	Ejection               Ejection   `toml:"ejection"`
 	Bridge                 Bridge     `toml:"bridge"`
+	TLS                    ServerTLS  `toml:"tls"`
 	Upstreams              []Upstream `toml:"upstreams"`
 }
 
@@ -93,6 +94,8 @@ type Upstream struct {
 	URL   string `toml:"url"`
 	Drain bool   `toml:"drain"`
 	Era   string `toml:"era" default:"auto"`
+
+	TLS ServerTLS `toml:"tls"` // what of the pool's is another's here
 
 	// What follows is of a server that berth runs, and speaks to by stdio.
 

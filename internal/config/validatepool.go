@@ -58,7 +58,9 @@ func (v *validator) pool(key string, p Pool) {
 	v.authorization(key, p)
 	v.origins(key+".origins", p.Origins)
 	v.faultIf(p.Ejection.Max < p.Ejection.Min, key+".ejection.max", "must not be less than min, %v, got %v", p.Ejection.Min, p.Ejection.Max)
+	v.serverTLS(key+".tls", p.TLS)
 	v.upstreams(key+".upstreams", p.Upstreams)
+	v.upstreamTLS(key, p)
 }
 
 func (v *validator) name(key, name string) {
