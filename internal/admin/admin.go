@@ -44,6 +44,7 @@ type Options struct {
 	Token   string
 	Metrics http.Handler // serves /metrics. Nil: 404.
 	Checks  []Check      // decide about readiness, in this order
+	Routes  []Route      // what operators ask for, and order
 	Log     *slog.Logger // hears of the listener and of its errors. Required.
 }
 

@@ -63,6 +63,7 @@ func (s *Server) routes(o Options) http.Handler {
 		mux.HandleFunc(method+" "+livePath, live)
 		mux.HandleFunc(method+" "+readyPath, s.ready)
 	}
+	commands(mux, o.Routes)
 	if o.Metrics != nil {
 		mux.Handle("GET /metrics", o.Metrics)
 	}

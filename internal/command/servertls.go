@@ -21,13 +21,12 @@ type trusts struct {
 	own  map[string]*certs.Trust // by host and port: of upstreams with a table of their own
 }
 
-// openTrusts reads what the upstreams of a pool are spoken to by; nil if the configuration says
-// nothing of it.
-func openTrusts(cfg config.Pool, o observers) (*trusts, error) {
+// newTrusts takes into use what the upstreams of a pool are spoken to by; nil if the configuration
+// says nothing of it.
+func (g *generation) newTrusts(cfg config.Pool) (t *trusts, err error) {
 	var none config.ServerTLS
-	t := &trusts{own: map[string]*certs.Trust{}}
-	var err error
-	if t.pool, err = openTrust("tls", cfg.TLS, o); err != nil {
+	t = &trusts{own: map[string]*certs.Trust{}}
+	if t.pool, err = g.newTrust("tls", cfg.TLS); err != nil {
 		return nil, err
 	}
 	for i, u := range cfg.Upstreams {
@@ -35,7 +34,7 @@ func openTrusts(cfg config.Pool, o observers) (*trusts, error) {
 		if u.TLS == none || t.own[address] != nil {
 			continue
 		}
-		if t.own[address], err = openTrust(fmt.Sprintf("upstreams[%d].tls", i), u.TLS.Over(cfg.TLS), o); err != nil {
+		if t.own[address], err = g.newTrust(fmt.Sprintf("upstreams[%d].tls", i), u.TLS.Over(cfg.TLS)); err != nil {
 			return nil, err
 		}
 	}
@@ -45,31 +44,60 @@ func openTrusts(cfg config.Pool, o observers) (*trusts, error) {
 	return t, nil
 }
 
-func openTrust(table string, cfg config.ServerTLS, o observers) (*certs.Trust, error) {
+// newTrust takes into use what a table says; table names it in errors.
+func (g *generation) newTrust(table string, cfg config.ServerTLS) (*certs.Trust, error) {
+	return share(g, fmt.Sprintf("trust %s %q", table, cfg), func() (*certs.Trust, life, error) {
+		trust, err := openTrust(table, "upstream_tls", cfg, g.site.observers)
+		if err != nil {
+			return nil, life{}, err
+		}
+		return trust, life{run: trust.Run}, nil
+	})
+}
+
+func openTrust(table, what string, cfg config.ServerTLS, o observers) (*certs.Trust, error) {
 	return certs.OpenTrust(certs.TrustOptions{
-		Table: table, What: "upstream_tls", CA: cfg.CA, Cert: cfg.Cert, Key: cfg.Key,
+		Table: table, What: what, CA: cfg.CA, Cert: cfg.Cert, Key: cfg.Key,
 		ServerName: cfg.ServerName, MinVersion: tlsVersions[cfg.MinVersion], Logger: o.log, Meter: o.meter,
 	})
 }
 
-// newClient returns what speaks HTTP to the upstreams of a pool.
-func (g *graph) newClient(cfg config.Pool, o observers) (*exchange.Client, error) {
+// newClient takes into use what keeps connections to the upstreams of a pool. What speaks TLS
+// otherwise than before is another client.
+func (g *generation) newClient(cfg config.Pool) (exchange.Sender, error) {
 	connect := time.Duration(cfg.Timeouts.Connect)
-	t, err := openTrusts(cfg, o)
+	t, err := g.newTrusts(cfg)
 	if err != nil {
 		return nil, err
 	}
+	if t != nil {
+		if g.trusts == nil {
+			g.trusts = map[string]*trusts{}
+		}
+		g.trusts[cfg.Name] = t
+	}
+	key := fmt.Sprintf("client %v %s %v", connect, cfg.Name, t.tables(cfg))
+	return share(g, key, func() (exchange.Sender, life, error) {
+		client := exchange.NewClient(connect)
+		if t != nil {
+			client = exchange.NewSecureClient(connect, t.config)
+		}
+		return client, life{end: client.Close}, nil
+	})
+}
+
+// tables tells one way to speak TLS to the upstreams of a pool from another.
+func (t *trusts) tables(cfg config.Pool) (tables []string) {
 	if t == nil {
-		return exchange.NewClient(connect), nil
+		return nil
 	}
-	if g.trusts == nil {
-		g.trusts = map[string]*trusts{}
+	tables = append(tables, fmt.Sprintf("%q", cfg.TLS))
+	for i, u := range cfg.Upstreams {
+		if u.TLS != (config.ServerTLS{}) {
+			tables = append(tables, fmt.Sprintf("%d %s %q", i, u.TLSAddress(), u.TLS))
+		}
 	}
-	g.trusts[cfg.Name] = t
-	for _, trust := range t.all() {
-		g.runners = append(g.runners, trust.Run)
-	}
-	return exchange.NewSecureClient(connect, t.config), nil
+	return tables
 }
 
 // all are the pool's own, and those of upstreams.
@@ -101,8 +129,13 @@ func (t *trusts) fault() string {
 	return ""
 }
 
-// look is what check --online finds in the files of the pool at key.
-func (t *trusts) look(key string) (found []finding) {
+// lookAtTrusts is what check --online finds in the files of the pool at key. Those that cannot be used
+// are an error already.
+func (g *generation) lookAtTrusts(key string, pool config.Pool) (found []finding) {
+	t := g.trusts[pool.Name]
+	if t == nil {
+		return nil
+	}
 	for _, trust := range t.all() {
 		switch fault, overdue := trust.Fault(), trust.Overdue(); {
 		case fault != "":
@@ -115,12 +148,14 @@ func (t *trusts) look(key string) (found []finding) {
 }
 
 // tlsChecks: berth goes on with what it read before, so nothing here makes it useless.
-func (g *graph) tlsChecks() (checks []admin.Check) {
-	if g.certs != nil {
-		checks = append(checks, admin.Check{Name: "tls", Probe: func() (bool, string) { return true, g.certs.Fault() }})
+func (s *site) tlsChecks() (checks []admin.Check) {
+	if s.certs != nil {
+		checks = append(checks, admin.Check{Name: "tls", Probe: func() (bool, string) { return true, s.certs.Fault() }})
 	}
-	for pool, t := range g.trusts {
-		checks = append(checks, admin.Check{Name: "tls of pool " + pool, Probe: func() (bool, string) { return true, t.fault() }})
+	for _, pool := range s.now.Load().cfg.Pools {
+		if t := s.now.Load().trusts[pool.Name]; t != nil {
+			checks = append(checks, admin.Check{Name: "tls of pool " + pool.Name, Probe: func() (bool, string) { return true, t.fault() }})
+		}
 	}
 	return checks
 }

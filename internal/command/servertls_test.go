@@ -105,9 +105,8 @@ func TestServersOfHTTPWithSSEAreReachedOverTheirTLS(t *testing.T) {
 	pool.TLS = v.table()
 	target := "sse+" + v.instance("inner").URL + "/nowhere"
 	pool.Upstreams = []config.Upstream{{Name: "up", URL: target}}
-	var g graph
-	g.mailbox = relay.New(nil, "", nil, nil)
-	sender, err := g.newSender(pool, observers{})
+	g := &generation{site: &site{mailbox: relay.New(nil, "", nil, nil), parts: newParts()}}
+	sender, err := g.newSender(pool)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,14 +133,15 @@ func TestReadinessTellsOfTheUpstreamsTLS(t *testing.T) {
 		pool := config.DefaultPool()
 		pool.TLS = v.table()
 		pool.Upstreams = []config.Upstream{{URL: "https://127.0.0.1:1/mcp"}}
-		var g graph
-		if _, err := g.newClient(pool, observers{}); err != nil {
+		s := &site{parts: newParts()}
+		g := &generation{site: s}
+		g.cfg.Pools = []config.Pool{pool}
+		if _, err := g.newClient(pool); err != nil {
 			t.Fatal(err)
 		}
-		for _, run := range g.runners {
-			go func() { _ = run(t.Context()) }()
-		}
-		check := g.tlsChecks()[0]
+		s.now.Store(g)
+		s.parts.begin(t.Context())
+		check := s.tlsChecks()[0]
 		if ok, detail := check.Probe(); !ok || detail != "" || check.Name != "tls of pool default" {
 			t.Errorf("got %s: %v, %q", check.Name, ok, detail)
 		}

@@ -55,6 +55,7 @@ type Pool struct {
 	Ejection               Ejection   `toml:"ejection"`
 	Bridge                 Bridge     `toml:"bridge"`
 	TLS                    ServerTLS  `toml:"tls"`
+	Discover               Discover   `toml:"discover"`
 	Upstreams              []Upstream `toml:"upstreams"`
 }
 

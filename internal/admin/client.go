@@ -1,0 +1,101 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// ErrNoBerth says that nothing that is berth answers at an admin address.
+var ErrNoBerth = errors.New("no berth answers")
+
+const (
+	callTimeout = 30 * time.Second
+	maxReply    = 64 << 20 // bytes
+)
+
+// Client gives orders to a berth, and asks it. Make it with [NewClient].
+type Client struct {
+	address string
+	base    string
+	token   string
+	http    *http.Client
+}
+
+// NewClient speaks to the listener at address, a host:port, unix:PATH or URL, with token if that is
+// not empty. It opens no connection.
+func NewClient(address, token string) *Client {
+	c := &Client{address: address, base: "http://" + address, token: token, http: &http.Client{Timeout: callTimeout}}
+	transport := &http.Transport{} // an operator's proxy has nothing to do with it
+	if path, ok := strings.CutPrefix(address, "unix:"); ok {
+		c.base = "http://localhost"
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", path)
+		}
+	} else if strings.Contains(address, "://") {
+		c.base = strings.TrimSuffix(address, "/")
+	}
+	c.http.Transport = transport
+	return c
+}
+
+// Call sends in, unless it is nil, as JSON to a path, and reads what is answered into out, unless that
+// is nil. A [Fault] is what berth refuses; where [ErrNoBerth] is the error nobody heard, or nobody
+// that is berth.
+func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
+	var body bytes.Buffer
+	if in != nil {
+		if err := json.NewEncoder(&body).Encode(in); err != nil {
+			return fmt.Errorf("admin: %w", err)
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, &body)
+	if err != nil {
+		return fmt.Errorf("admin: %w", err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if c.token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return fmt.Errorf("%w at %s: %w", ErrNoBerth, c.address, err)
+	}
+	defer response.Body.Close()
+	reply, err := io.ReadAll(io.LimitReader(response.Body, maxReply))
+	if err != nil {
+		return fmt.Errorf("%w at %s: %w", ErrNoBerth, c.address, err)
+	}
+	return c.read(response, reply, out)
+}
+
+func (c *Client) read(response *http.Response, reply []byte, out any) error {
+	if response.StatusCode != http.StatusOK {
+		var said faulted
+		if json.Unmarshal(reply, &said) == nil && said.Error != nil && said.Error.Message != "" {
+			said.Error.Status = response.StatusCode
+			return said.Error
+		}
+		if response.StatusCode == http.StatusUnauthorized {
+			return &Fault{Status: response.StatusCode, Code: "unauthorized", Message: "the admin listener at " + c.address + " wants its token"}
+		}
+		return fmt.Errorf("%w at %s: HTTP %d", ErrNoBerth, c.address, response.StatusCode)
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(reply, out); err != nil {
+		return fmt.Errorf("%w at %s: %w", ErrNoBerth, c.address, err)
+	}
+	return nil
+}
