@@ -152,6 +152,7 @@ func (s *site) tlsChecks() (checks []admin.Check) {
 	if s.certs != nil {
 		checks = append(checks, admin.Check{Name: "tls", Probe: func() (bool, string) { return true, s.certs.Fault() }})
 	}
+	checks = append(checks, s.storeTrust.checks()...)
 	for _, pool := range s.now.Load().cfg.Pools {
 		if t := s.now.Load().trusts[pool.Name]; t != nil {
 			checks = append(checks, admin.Check{Name: "tls of pool " + pool.Name, Probe: func() (bool, string) { return true, t.fault() }})
