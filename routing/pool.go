@@ -22,9 +22,12 @@ type PoolOptions struct {
 	// Probe asks a silent upstream for any sign of life; nil: upstreams are never
 	// taken for silent.
 	Probe    func(ctx context.Context, u *Upstream) error
-	Ejection Ejection             // when an upstream that fails gets no unbound work
-	Logger   *slog.Logger         // nil: discarded
-	Meter    metric.MeterProvider // nil: nothing is measured
+	Ejection Ejection // when an upstream that fails gets no unbound work
+	// Seek is called for a binding whose upstream the pool does not have, and may Replace its
+	// upstreams; nil: the pool knows all there are.
+	Seek   func(ctx context.Context)
+	Logger *slog.Logger         // nil: discarded
+	Meter  metric.MeterProvider // nil: nothing is measured
 }
 
 // Pool is the set of upstreams that offer the same MCP server, interchangeable
@@ -39,6 +42,7 @@ type Pool struct {
 	suspects suspects
 	silence  chan struct{} // holds one: an upstream has just fallen silent
 
+	seek    func(ctx context.Context)
 	members atomic.Pointer[members]
 	partial atomic.Bool // see SetPartial
 
@@ -55,6 +59,7 @@ func NewPool(o PoolOptions) *Pool {
 		name:     o.Name,
 		picker:   cmp.Or[Picker](o.Picker, TwoChoices{}),
 		probe:    o.Probe,
+		seek:     o.Seek,
 		ejection: o.Ejection.withDefaults(),
 		log:      cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
 		silence:  make(chan struct{}, 1),

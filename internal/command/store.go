@@ -26,7 +26,7 @@ func openStore(ctx context.Context, cfg config.Config, o observers) (*storage.St
 		Logger:        o.log,
 		MeterProvider: o.meter,
 		Durability:    cfg.Store.Durability,
-		Wait:          time.Duration(cfg.Drain) + lastWords,
+		Wait:          time.Duration(cfg.DrainDelay) + time.Duration(cfg.Drain) + lastWords,
 		TLS:           trust.config(),
 	})
 	if err != nil {
