@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"berth/internal/admin"
 	"berth/internal/build"
@@ -67,7 +66,7 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 	defer flush(tel, log)
 	o := observers{log: log, access: access, meter: tel.MeterProvider(), tracer: tel.TracerProvider()}
 	// Before the listener: clients are better refused than left waiting for the store.
-	store, err := openStore(ctx, cfg, o)
+	store, trust, err := openStore(ctx, cfg, o)
 	if err != nil {
 		return err
 	}
@@ -81,6 +80,7 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		return fmt.Errorf("listen: %w", err)
 	}
 	defer listener.Close()
+	s.storeTrust = trust
 	s.use(g, isLoopback(listener.Addr()))
 	g.discoverFirst(ctx)
 	p := &process{site: s, log: log, times: timesOf(cfg, store), server: newServer(cfg, s, log)}
@@ -168,24 +168,6 @@ func isLoopback(addr net.Addr) bool {
 // stateDirectory is what the service manager gave berth: the one place where the environment
 // decides about the store.
 func stateDirectory() string { return os.Getenv("STATE_DIRECTORY") }
-
-// openStore waits for a berth that holds the same file for as long as that may take to drain.
-func openStore(ctx context.Context, cfg config.Config, o observers) (*storage.Store, error) {
-	url, given := cfg.Store.EffectiveURL(stateDirectory())
-	store, err := storage.OpenContext(ctx, string(url), storage.Options{
-		Logger:        o.log,
-		MeterProvider: o.meter,
-		Durability:    cfg.Store.Durability,
-		Wait:          time.Duration(cfg.DrainDelay) + time.Duration(cfg.Drain) + lastWords,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	if given {
-		o.log.Info("no store is configured: bindings are kept in the state directory", "store", store.String())
-	}
-	return store, nil
-}
 
 func announceStore(log *slog.Logger, store *storage.Store) {
 	switch {
