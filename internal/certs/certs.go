@@ -1,5 +1,6 @@
-// Package certs is TLS towards clients: the certificate that berth shows them, and
-// the authorities that it lets vouch for them.
+// Package certs is TLS: towards clients ([Certs]) the certificate that berth shows them,
+// and the authorities that it lets vouch for them; towards servers ([Trust]) the
+// authorities that berth believes, and the certificate that it shows.
 //
 // Certificate, key and authorities are taken over together when their files change;
 // what cannot be used is not taken over (package reload). A handshake uses what was in
