@@ -59,6 +59,7 @@ type TLS struct {
 	ClientCA   string `toml:"client_ca"`
 	ClientAuth string `toml:"client_auth" default:"require" oneof:"require optional"`
 	MinVersion string `toml:"min_version" default:"1.2" oneof:"1.2 1.3"`
+	HTTP2      bool   `toml:"http2"`
 }
 
 // ClientAuthOptional is the [TLS.ClientAuth] that lets clients in without a certificate.

@@ -55,6 +55,7 @@ func (v *validator) tls(t TLS) {
 	case t.Cert == "" && t.ClientCA != "":
 		v.fault("tls.client_ca", "needs tls.cert and tls.key")
 	}
+	v.faultIf(t.HTTP2 && t.Cert == "", "tls.http2", "needs tls.cert and tls.key: HTTP/2 is spoken over TLS only")
 }
 
 func (v *validator) admin(c *Config) {
