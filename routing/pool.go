@@ -25,6 +25,9 @@ type PoolOptions struct {
 	// Examine checks an upstream in that way, and says what is wrong with it; nil: upstreams are
 	// never checked.
 	Examine func(ctx context.Context, u *Upstream, c Check) error
+	// Seek is called for a binding whose upstream the pool does not have, and may Replace its
+	// upstreams; nil: the pool knows all there are.
+	Seek func(ctx context.Context)
 	// Load is how many live tasks an upstream has. It must not block; nil: none are known of.
 	Load   func(u *Upstream) int
 	Logger *slog.Logger         // nil: discarded
@@ -45,6 +48,7 @@ type Pool struct {
 	rechecks chan struct{} // holds one: members or settings have just changed
 	room     room
 
+	seek     func(ctx context.Context)
 	settings atomic.Pointer[Settings]
 	members  atomic.Pointer[members]
 	freshest atomic.Int64 // when one joined or came back last, in Unix nanoseconds
@@ -62,6 +66,7 @@ func NewPool(o PoolOptions) *Pool {
 	p := &Pool{
 		name:     o.Name,
 		probe:    o.Probe,
+		seek:     o.Seek,
 		examine:  o.Examine,
 		load:     o.Load,
 		log:      cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),

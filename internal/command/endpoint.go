@@ -84,8 +84,10 @@ func (g *generation) newPool(cfg config.Pool, client exchange.Sender) (pool, err
 		Logger: g.site.log, Meter: g.site.meter,
 	}
 	made, err := share(g, "pool "+cfg.Name, func() (pool, life, error) {
+		f := g.newFleet(cfg.Name)
+		options.Seek = f.members.Seek
 		p := routing.NewPool(options)
-		f := g.newFleet(p)
+		f.pool = p
 		return pool{p, routing.NewAsker(p), f}, life{run: both(p.Run, f.Run)}, nil
 	})
 	g.manned = append(g.manned, manned{made.fleet, m})
@@ -100,7 +102,7 @@ func (g *generation) addBridge(ep *proxy.Endpoint, cfg config.Bridge) error {
 	}
 	b, err := share(g, "bridge "+ep.Router.Pool.Name(), func() (*bridge.Bridge, life, error) {
 		b := bridge.New(options)
-		return b, life{run: b.Run}, nil
+		return b, life{run: b.Run, here: b.Tied}, nil
 	})
 	ep.Bridge = b
 	return err

@@ -57,12 +57,20 @@ func both(one, other func(context.Context) error) func(context.Context) error {
 	}
 }
 
-func (g *generation) newFleet(pool *routing.Pool) *fleet {
-	f := &fleet{pool: pool}
+func (g *generation) newFleet(name string) *fleet {
+	f := &fleet{}
 	f.members = discover.New(discover.Options{
-		Pool: pool.Name(), Holds: f.holds, Changed: f.change, Logger: g.site.log, Meter: g.site.meter,
+		Pool: name, Holds: f.holds, Changed: f.change, Directory: g.newDirectory(name), Logger: g.site.log, Meter: g.site.meter,
 	})
 	return f
+}
+
+// newDirectory returns where berths tell each other of a pool's instances; nil: nowhere.
+func (g *generation) newDirectory(pool string) *discover.Directory {
+	if g.site.store == nil { // nothing is served
+		return nil
+	}
+	return discover.NewDirectory(g.site.store, pool, g.site.log)
 }
 
 // newManning reads what cfg says. It asks nothing.
