@@ -87,8 +87,8 @@ func (c *condition) eject(e *Ejection, cause error) (d time.Duration, first bool
 // Failed notes that a request to u failed in this way.
 func (p *Pool) Failed(u *Upstream, how Failure, cause error) {
 	due := false
-	if how&p.ejection.Ignore == 0 {
-		u.health.change(func(c *condition) { due = c.fail(&p.ejection) })
+	if ejection := &p.manner.Load().Ejection; how&ejection.Ignore == 0 {
+		u.health.change(func(c *condition) { due = c.fail(ejection) })
 	}
 	if !due {
 		return
@@ -112,20 +112,21 @@ func (p *Pool) Failed(u *Upstream, how Failure, cause error) {
 func (p *Pool) eject(u *Upstream, cause error) (d time.Duration, first bool) {
 	p.ejecting.Lock()
 	defer p.ejecting.Unlock()
-	if u.Ejected() || !p.mayEject() {
+	ejection := &p.manner.Load().Ejection
+	if u.Ejected() || !p.mayEject(ejection.Percent) {
 		return 0, false
 	}
-	u.health.change(func(c *condition) { d, first = c.eject(&p.ejection, cause) })
+	u.health.change(func(c *condition) { d, first = c.eject(ejection, cause) })
 	return d, first
 }
 
 // mayEject keeps the rest of the pool in the choice.
-func (p *Pool) mayEject() bool {
+func (p *Pool) mayEject(percent int) bool {
 	upstreams, out := p.Upstreams(), 1
 	for _, u := range upstreams {
 		if u.Ejected() {
 			out++
 		}
 	}
-	return 100*out <= p.ejection.Percent*len(upstreams)
+	return 100*out <= percent*len(upstreams)
 }

@@ -28,7 +28,11 @@ func (p *Pool) Replace(upstreams []*Upstream) {
 	before := p.members.Load().byName
 	p.become(upstreams)
 	after := p.members.Load().byName
-	p.log.Info("upstreams replaced", "pool", p.name, "joined", without(after, before), "left", without(before, after))
+	joined, left := without(after, before), without(before, after)
+	p.metrics.joined(joined)
+	if len(joined)+len(left) > 0 {
+		p.log.Info("upstreams replaced", "pool", p.name, "joined", joined, "left", left)
+	}
 }
 
 // become makes these the members, under p.changing.

@@ -14,6 +14,7 @@ type metrics struct {
 	pool      string
 	ejections metric.Int64Counter
 	questions metric.Int64Counter
+	end       func() // stops observing
 }
 
 func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
@@ -22,13 +23,13 @@ func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
 	// Creating an instrument fails on a malformed name only.
 	m.ejections, _ = meter.Int64Counter("berth.upstream.ejections", metric.WithDescription("Upstreams taken out of the choice for unbound work."))
 	m.questions, _ = meter.Int64Counter("berth.asks", metric.WithDescription("Questions to the fleet for an id the map does not know, by outcome."))
-	series.Begin(m.ejections, series.Of("pool", p.name), series.Of("upstream", p.Names()...))
+	m.joined(p.Names())
 	series.Begin(m.questions, series.Of("pool", p.name), series.Of("outcome", "found", "denied", "unclear", "busy"))
 	inFlight, _ := meter.Int64ObservableGauge("berth.upstream.inflight", metric.WithDescription("Requests under way at an upstream."))
 	up, _ := meter.Int64ObservableGauge("berth.upstream.up", metric.WithDescription("1 if the upstream answered last, 0 if it is silent or ejected."))
 	// A callback given with an instrument is dropped where the instrument stands already: all
 	// pools share these two. Registering fails on instruments of another meter only.
-	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+	observing, _ := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		for _, u := range p.Upstreams() {
 			attributes, well := upstreamAttributes(p.name, u), int64(1)
 			if state, _ := u.Trouble(); state != "" {
@@ -39,11 +40,17 @@ func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
 		}
 		return nil
 	}, inFlight, up)
+	m.end = func() { _ = observing.Unregister() }
 	return m
 }
 
 func upstreamAttributes(pool string, u *Upstream) metric.MeasurementOption {
 	return metric.WithAttributes(attribute.String("pool", pool), attribute.String("upstream", u.Name))
+}
+
+// joined has the counters of upstreams stand at 0.
+func (m metrics) joined(names []string) {
+	series.Begin(m.ejections, series.Of("pool", m.pool), series.Of("upstream", names...))
 }
 
 func (m metrics) ejected(u *Upstream) {

@@ -31,7 +31,7 @@ func (p *Pool) Answered(u *Upstream) {
 // Run's probe, or any answer, ends it, owned calls need not wait for u, and unbound
 // work goes elsewhere if it can. A pool that does not probe knows no silence.
 func (p *Pool) FellSilent(u *Upstream, cause error) {
-	if p.probe == nil {
+	if p.manner.Load().Probe == nil {
 		return
 	}
 	first := false

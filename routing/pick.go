@@ -41,7 +41,7 @@ func (p *Pool) choose(era mcp.Era, prefer string, tried []*Upstream) *Upstream {
 	if len(best) == 0 {
 		return nil
 	}
-	return p.picker.Pick(best)
+	return p.manner.Load().Picker.Pick(best)
 }
 
 // How willingly an upstream is given unbound work: what it is unfit for is worse than any trouble.

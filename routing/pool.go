@@ -31,15 +31,13 @@ type PoolOptions struct {
 // for new work.
 type Pool struct {
 	name     string
-	picker   Picker
-	probe    func(ctx context.Context, u *Upstream) error
-	ejection Ejection
 	log      *slog.Logger
 	metrics  metrics
 	suspects suspects
 	silence  chan struct{} // holds one: an upstream has just fallen silent
 
 	members atomic.Pointer[members]
+	manner  atomic.Pointer[PoolOptions] // how upstreams are dealt with
 
 	nobody [2]atomic.Int64 // by mcp.Era: until when, in Unix nanoseconds, no upstream is taken to speak it
 
@@ -51,17 +49,24 @@ type Pool struct {
 // NewPool returns a pool of the given upstreams.
 func NewPool(o PoolOptions) *Pool {
 	p := &Pool{
-		name:     o.Name,
-		picker:   cmp.Or[Picker](o.Picker, TwoChoices{}),
-		probe:    o.Probe,
-		ejection: o.Ejection.withDefaults(),
-		log:      cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
-		silence:  make(chan struct{}, 1),
-		known:    make(map[string]*live),
+		name:    o.Name,
+		log:     cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
+		silence: make(chan struct{}, 1),
+		known:   make(map[string]*live),
 	}
+	p.Change(o)
 	p.become(o.Upstreams)
 	p.metrics = newMetrics(o.Meter, p)
 	return p
+}
+
+// Change has the pool choose among its upstreams, probe and eject them as o says, from now on. What
+// counts against them stays. Replace changes which they are; the rest of o does not count.
+func (p *Pool) Change(o PoolOptions) {
+	o.Picker = cmp.Or[Picker](o.Picker, TwoChoices{})
+	o.Ejection = o.Ejection.withDefaults()
+	o.Upstreams = nil // Replace's
+	p.manner.Store(&o)
 }
 
 // Name returns the pool's name.

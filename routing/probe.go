@@ -13,8 +13,9 @@ const (
 )
 
 // Run probes silent upstreams until one answer ends their silence, and returns
-// when ctx ends. A healthy fleet hears nothing from it.
+// when ctx ends. A healthy fleet hears nothing from it. Upstreams are not observed any more then.
 func (p *Pool) Run(ctx context.Context) error {
+	defer p.metrics.end()
 	tick := time.NewTicker(probeEvery)
 	defer tick.Stop()
 	for {
@@ -42,7 +43,7 @@ func (p *Pool) probeSilent(ctx context.Context) {
 func (p *Pool) probeOne(ctx context.Context, u *Upstream) {
 	probing, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	err := p.probe(probing, u)
+	err := p.manner.Load().Probe(probing, u)
 	switch {
 	case err == nil:
 		p.Answered(u)

@@ -8,7 +8,6 @@ import (
 
 	"berth/internal/config"
 	"berth/proxy"
-	"berth/proxy/polls"
 )
 
 // generation is what one reading of the configuration makes. It does not change, and serves the
@@ -103,7 +102,7 @@ func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool,
 			Polls:             float64(cfg.Limits.Polls),
 			UnknownIDs:        float64(cfg.Limits.UnknownIDs),
 		},
-		Stale:     polls.NewStaleCache(int(cfg.Limits.LastSeenEntry), int(cfg.Limits.LastSeenTotal)),
+		LastSeen:  proxy.LastSeen{Entry: int(cfg.Limits.LastSeenEntry), Total: int(cfg.Limits.LastSeenTotal)},
 		Logger:    o.log,
 		AccessLog: o.access,
 		Meter:     o.meter,

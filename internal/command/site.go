@@ -78,9 +78,15 @@ func newSiteOf(ctx context.Context, store *storage.Store, cfg config.Config, o o
 
 // use has g serve the requests that come from now on. loopback says that the listener is there.
 func (s *site) use(g *generation, loopback bool) {
-	g.proxy = proxy.New(g.proxyOptions(loopback))
+	before := s.now.Load()
+	if before == nil {
+		g.proxy = proxy.New(g.proxyOptions(loopback))
+	} else {
+		g.proxy = before.proxy.Next(g.proxyOptions(loopback))
+	}
 	s.parts.beginNew()
-	if before := s.now.Swap(g); before != nil {
+	s.now.Store(g)
+	if before != nil {
 		before.leave()
 	}
 }

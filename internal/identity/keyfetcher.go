@@ -44,6 +44,8 @@ type KeyFetcher struct {
 	fetches series.Outcomes
 	state   atomic.Pointer[fetched]
 	wanted  chan struct{} // somebody needs a key that is not there
+
+	unobserve func()
 }
 
 type fetched struct {
@@ -77,7 +79,7 @@ func NewKeyFetcher(o FetcherOptions) *KeyFetcher {
 	f.state.Store(&fetched{next: make(chan struct{})})
 	meter := series.Meter(o.Meter, "berth/identity")
 	f.fetches = series.NewOutcomes(meter, "berth.jwks.fetches", "Fetches of the issuer's signing keys, by outcome.")
-	series.Gauge(meter, "berth.jwks.keys", "Signing keys of the issuer's in use.", "", func() int64 {
+	f.unobserve = series.Gauge(meter, "berth.jwks.keys", "Signing keys of the issuer's in use.", "", func() int64 {
 		if keys := f.state.Load().keys; keys != nil {
 			return int64(len(keys.keys))
 		}
@@ -135,8 +137,9 @@ func (f *KeyFetcher) Ready() (ready bool, detail string) {
 	return true, ""
 }
 
-// Run fetches until ctx ends. It returns nil.
+// Run fetches until ctx ends. Keys are not observed any more then. It returns nil.
 func (f *KeyFetcher) Run(ctx context.Context) error {
+	defer f.unobserve()
 	for {
 		f.refresh(ctx)
 		timer := time.NewTimer(f.pause())
