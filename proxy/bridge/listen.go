@@ -33,10 +33,7 @@ func (c *call) listen(ctx context.Context) (*wire.Response, error) {
 	if ids := li.agreed.TaskIDs(); len(ids) > 0 {
 		go li.watch(ctx, ids)
 	}
-	return &wire.Response{
-		Status: wire.StatusOK, Body: &heard{ctx, li}, ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1,
-		Header: wire.Header{"Content-Type": {"text/event-stream"}, "Cache-Control": {"no-cache"}},
-	}, nil
+	return wire.Streamed(&heard{ctx, li}), nil
 }
 
 // tells are the capabilities by which a legacy server tells of what a filter names.

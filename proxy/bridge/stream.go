@@ -29,14 +29,11 @@ func (c *call) show(ctx context.Context, r *reading, first *item) (*wire.Respons
 		return nil, &exchange.SendError{Err: err, Sent: true}
 	case s.body != nil && len(s.told) == 0:
 		r.finish()
-		return whole(s.status, s.body), nil
+		return wire.Whole(s.status, s.body), nil
 	}
 	body := &stream{ctx: ctx, r: r}
 	body.show(s)
-	return &wire.Response{
-		Status: wire.StatusOK, Body: body, ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1,
-		Header: wire.Header{"Content-Type": {"text/event-stream"}, "Cache-Control": {"no-cache"}},
-	}, nil
+	return wire.Streamed(body), nil
 }
 
 // patience is how long an answer's headers wait for what it will be.

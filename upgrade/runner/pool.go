@@ -16,6 +16,10 @@ type Pool struct {
 	// be sent without its client's headers.
 	OwnCredentials bool
 
+	// Tied reports whether what runs at an upstream lives in a session of this process's, and is
+	// lost with it. nil: nothing does.
+	Tied func(u *routing.Upstream) bool
+
 	left bool // it is there for calls that it had
 }
 
