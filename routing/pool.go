@@ -38,6 +38,7 @@ type Pool struct {
 
 	members atomic.Pointer[members]
 	manner  atomic.Pointer[PoolOptions] // how upstreams are dealt with
+	partial atomic.Bool                 // see SetPartial
 
 	nobody [2]atomic.Int64 // by mcp.Era: until when, in Unix nanoseconds, no upstream is taken to speak it
 

@@ -17,6 +17,7 @@ func (s *site) checks() []admin.Check {
 		pool := ep.Router.Pool
 		checks = append(checks, admin.Check{Name: "pool " + pool.Name(), Probe: func() (bool, string) { return poolAnswers(pool) }})
 	}
+	checks = append(checks, s.discoverChecks()...)
 	return append(checks, s.authChecks()...)
 }
 

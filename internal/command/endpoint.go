@@ -70,6 +70,7 @@ func (g *generation) newEndpoint(cfg config.Pool) (*proxy.Endpoint, error) {
 type pool struct {
 	*routing.Pool
 	asker *routing.Asker
+	fleet *fleet
 }
 
 // newPool takes a pool into use, which becomes what cfg says with the generation.
@@ -78,18 +79,21 @@ func (g *generation) newPool(cfg config.Pool, client exchange.Sender) (pool, err
 	if err != nil {
 		return pool{}, err
 	}
-	upstreams, err := newUpstreams(cfg.Upstreams)
+	m, err := newManning(cfg)
 	if err != nil {
 		return pool{}, err
 	}
 	options := routing.PoolOptions{
-		Name: cfg.Name, Upstreams: upstreams, Picker: picker, Probe: outbound.Probe(client), Ejection: ejection(cfg.Ejection),
+		Name: cfg.Name, Upstreams: m.named, Picker: picker, Probe: outbound.Probe(client), Ejection: ejection(cfg.Ejection),
 		Logger: g.site.log, Meter: g.site.meter,
 	}
-	return share(g, "pool "+cfg.Name, func() (pool, life, error) {
+	made, err := share(g, "pool "+cfg.Name, func() (pool, life, error) {
 		p := routing.NewPool(options)
-		return pool{p, routing.NewAsker(p)}, life{run: p.Run}, nil
+		f := g.newFleet(p)
+		return pool{p, routing.NewAsker(p), f}, life{run: both(p.Run, f.Run)}, nil
 	})
+	g.manned = append(g.manned, manned{made.fleet, m})
+	return made, err
 }
 
 // addBridge has modern clients reach upstreams of the legacy era.

@@ -28,6 +28,9 @@ func lookAround(ctx context.Context, cfg config.Config) []finding {
 		if ep == nil {
 			continue
 		}
+		if pool.Discover.Enabled() {
+			looks = append(looks, lookAtSource(key, pool))
+		}
 		meeting := &meeting{key: key, pool: pool, ep: ep, host: clientsHost(cfg.Listen, pool)}
 		looks = append(looks, meeting.looks()...)
 		meetings = append(meetings, meeting)

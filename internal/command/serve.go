@@ -76,6 +76,7 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 	}
 	defer listener.Close()
 	s.use(g, isLoopback(listener.Addr()))
+	g.discoverFirst(ctx)
 	p := &process{site: s, log: log, drain: cfg.Drain, server: newServer(cfg, s, log)}
 	if cfg.Admin.Listen != "" {
 		if p.admin, err = newAdmin(ctx, cfg.Admin, s, tel, log); err != nil {

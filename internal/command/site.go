@@ -84,6 +84,7 @@ func (s *site) use(g *generation, loopback bool) {
 	} else {
 		g.proxy = before.proxy.Next(g.proxyOptions(loopback))
 	}
+	g.man()
 	s.parts.beginNew()
 	s.now.Store(g)
 	if before != nil {

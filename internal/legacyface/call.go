@@ -34,7 +34,7 @@ type call struct {
 
 // asking are the methods during which a server asks (2025-11-25: elicitation, sampling, roots;
 // tasks, "Input Required Status").
-var asking = []string{mcp.MethodCallTool, mcp.MethodGetPrompt, "resources/read", mcp.MethodTaskResult}
+var asking = []string{mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource, mcp.MethodTaskResult}
 
 // streams reports whether a call is answered by a stream.
 func streams(m *mcp.Call, header wire.Header) bool {

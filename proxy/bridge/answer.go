@@ -78,7 +78,7 @@ func (c *call) told(id []byte, a *mcp.Answer, message []byte) []byte {
 		if p, ok := mcp.PeekProgress(message); ok && c.ProgressToken != nil && bytes.Equal(p.Token, id) {
 			return mcp.WithProgressToken(message, c.ProgressToken)
 		}
-	case methodMessage:
+	case mcp.MethodLog:
 		wanted, level := mcp.Severity(c.client.LogLevel), mcp.Severity(mcp.LogLevelOf(message))
 		if wanted >= 0 && level >= wanted {
 			return message

@@ -3,6 +3,7 @@ package bridge
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -62,7 +63,7 @@ type Bridge struct {
 
 // New returns a bridge. Run ends the sessions that nobody uses.
 func New(o Options) *Bridge {
-	name := randomName()
+	name := rand.Text()
 	if o.Relay != nil {
 		name = o.Relay.Name()
 	}

@@ -3,7 +3,6 @@ package bridge
 import (
 	"context"
 	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"strconv"
 	"sync/atomic"
@@ -101,13 +100,7 @@ func (c *call) mayBeAsked() bool {
 var ids = struct {
 	prefix string
 	last   atomic.Int64
-}{prefix: randomName()}
-
-func randomName() string {
-	var name [9]byte
-	_, _ = rand.Read(name[:]) // it never fails
-	return base64.RawURLEncoding.EncodeToString(name[:])
-}
+}{prefix: rand.Text()}
 
 // newID returns a raw JSON-RPC id.
 func newID() []byte {

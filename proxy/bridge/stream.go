@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/wire"
+	"berth/proxy/reply"
 )
 
 // show answers with what the reading comes to: one message, or a stream as soon as there is
@@ -50,25 +51,13 @@ type stream struct {
 // show has the client read a step.
 func (s *stream) show(next step) {
 	for _, message := range next.told {
-		s.left = appendEvent(s.left, message)
+		s.left = append(s.left, reply.Event(message)...)
 	}
 	if next.body != nil {
-		s.left = appendEvent(s.left, next.body)
+		s.left = append(s.left, reply.Event(next.body)...)
 		s.over = true
 		s.r.finish()
 	}
-}
-
-// appendEvent appends a message as an event.
-func appendEvent(to, message []byte) []byte {
-	to = append(to, "event: message\ndata: "...)
-	for _, b := range message {
-		if b == '\n' || b == '\r' { // between tokens: strings in JSON have none
-			b = ' '
-		}
-		to = append(to, b)
-	}
-	return append(to, "\n\n"...)
 }
 
 // Read implements io.Reader.
