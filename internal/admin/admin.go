@@ -42,17 +42,17 @@ type Options struct {
 	// Token is asked for by everything but /livez. Empty is allowed only on loopback and on a Unix
 	// socket.
 	Token   string
-	Metrics http.Handler // serves /metrics. Nil: 404.
-	Checks  []Check      // decide about readiness, in this order
-	Routes  []Route      // what operators ask for, and order
-	Log     *slog.Logger // hears of the listener and of its errors. Required.
+	Metrics http.Handler   // serves /metrics. Nil: 404.
+	Checks  func() []Check // decide about readiness, in this order; asked for each time. Nil: none do.
+	Routes  []Route        // what operators ask for, and order
+	Log     *slog.Logger   // hears of the listener and of its errors. Required.
 }
 
 // Server is the admin listener. Make it with [New], then call [Server.Run].
 type Server struct {
 	listener net.Listener
 	http     *http.Server
-	checks   []Check
+	checks   func() []Check
 	draining atomic.Bool
 	log      *slog.Logger
 }
@@ -69,6 +69,9 @@ func New(ctx context.Context, o Options) (*Server, error) {
 
 func newServer(o Options, listener net.Listener, loopbackOnly bool) *Server {
 	s := &Server{listener: listener, checks: o.Checks, log: o.Log}
+	if s.checks == nil {
+		s.checks = func() []Check { return nil }
+	}
 	s.http = &http.Server{
 		Handler:           guard{token: o.Token, loopbackOnly: loopbackOnly, next: s.routes(o)},
 		ReadHeaderTimeout: headerTimeout,

@@ -93,6 +93,7 @@ func (g *generation) newPool(cfg config.Pool, client exchange.Sender) (pool, err
 		return pool{p, routing.NewAsker(p), f}, life{run: both(p.Run, f.Run)}, nil
 	})
 	g.manned = append(g.manned, manned{made.fleet, m})
+	g.then(func() { made.Change(options) })
 	return made, err
 }
 
@@ -106,6 +107,7 @@ func (g *generation) addBridge(ep *proxy.Endpoint, cfg config.Bridge) error {
 		b := bridge.New(options)
 		return b, life{run: b.Run}, nil
 	})
+	g.then(func() { b.Change(options) })
 	ep.Bridge = b
 	return err
 }

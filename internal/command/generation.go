@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"sync/atomic"
 	"time"
@@ -20,6 +21,7 @@ type generation struct {
 	proxy   *proxy.Proxy // made when it is used
 
 	manned []manned // its pools, and who is to be in them
+	last   []func() // what changes for all with it; none of it can fail
 
 	taken []string     // keys of the parts in its use
 	users atomic.Int64 // requests, and one while it is the newest; 0: it has ended
@@ -35,17 +37,31 @@ func (s *site) newGeneration(cfg config.Config) (g *generation, err error) {
 			g.drop()
 		}
 	}()
-	if g.callers, err = g.newCallers(cfg.Auth); err != nil {
-		return nil, err
+	if err := g.readCerts(); err != nil {
+		return nil, at("tls", err)
 	}
-	for _, pool := range cfg.Pools {
+	if g.callers, err = g.newCallers(cfg.Auth); err != nil {
+		return nil, at("auth.jwt.jwks", err)
+	}
+	for i, pool := range cfg.Pools {
 		ep, err := g.newEndpoint(pool)
 		if err != nil {
-			return nil, fmt.Errorf("pool %s: %w", pool.Name, err)
+			return nil, at(fmt.Sprintf("pools[%d]", i), fmt.Errorf("pool %s: %w", pool.Name, err))
 		}
 		g.faces = append(g.faces, ep)
 	}
 	return g, nil
+}
+
+// then has something be done when the generation becomes the newest.
+func (g *generation) then(change func()) { g.last = append(g.last, change) }
+
+// become has all that generations share be as this one says.
+func (g *generation) become() {
+	g.man()
+	for _, change := range g.last {
+		change()
+	}
 }
 
 // join counts one request more, unless the generation has ended.
@@ -64,17 +80,18 @@ func (g *generation) join() bool {
 // leave counts one less. With the last one the generation ends.
 func (g *generation) leave() {
 	if g.users.Add(-1) == 0 {
-		go g.drop() // whoever was the last one need not wait
+		g.drop()
+		g.site.generations.Add(-1)
 	}
 }
 
 // drop lets go of what no other generation uses.
 func (g *generation) drop() { g.site.parts.drop(g.taken) }
 
-func (g *generation) proxyOptions(loopback bool) proxy.Options {
+func (g *generation) proxyOptions() proxy.Options {
 	s := g.site
-	o := proxyOptions(g.cfg, g.faces, loopback, s.observers)
-	o.Keys, o.Rules, o.Tasks = s.keys, upgradeRules(g.cfg), s.tasks
+	o := proxyOptions(g.cfg, g.faces, s.loopback, s.observers)
+	o.Keys, o.Rules, o.Tasks = s.keys, upgradeRules(g.cfg), s.tasks.Load()
 	return o
 }
 
@@ -106,10 +123,17 @@ func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool,
 		},
 		LastSeen:  proxy.LastSeen{Entry: int(cfg.Limits.LastSeenEntry), Total: int(cfg.Limits.LastSeenTotal)},
 		Logger:    o.log,
-		AccessLog: o.access,
+		AccessLog: accessLog(cfg.Log, o),
 		Meter:     o.meter,
 		Tracer:    o.tracer,
 	}
+}
+
+func accessLog(cfg config.Log, o observers) *slog.Logger {
+	if !cfg.Access {
+		return nil
+	}
+	return o.access
 }
 
 func trustedProxies(cfg config.Config) (trusted []netip.Prefix) {

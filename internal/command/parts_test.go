@@ -20,7 +20,7 @@ func TestPartsEndWithTheLastGenerationThatUsesThem(t *testing.T) {
 					told = append(told, "ran")
 					return nil
 				},
-				end: func() { told = append(told, "ended") },
+				end: func(context.Context) { told = append(told, "ended") },
 			}, nil
 		}
 		one, two := &generation{site: s}, &generation{site: s}
@@ -38,6 +38,7 @@ func TestPartsEndWithTheLastGenerationThatUsesThem(t *testing.T) {
 			t.Errorf("with one generation left: %v", told)
 		}
 		two.drop()
+		synctest.Wait()
 		if len(told) != 3 || told[2] != "ended" {
 			t.Errorf("with none left: %v", told)
 		}
@@ -77,7 +78,7 @@ func TestAGenerationEndsWithItsLastRequest(t *testing.T) {
 		g := &generation{site: &site{parts: newParts()}}
 		g.users.Store(1)
 		ended := false
-		_, _ = share(g, "key", func() (int, life, error) { return 0, life{end: func() { ended = true }}, nil })
+		_, _ = share(g, "key", func() (int, life, error) { return 0, life{end: func(context.Context) { ended = true }}, nil })
 		if !g.join() {
 			t.Fatal("the newest cannot be joined")
 		}

@@ -21,11 +21,13 @@ import (
 const lastWords = 3 * time.Second
 
 type process struct {
-	site   *site
-	server *http.Server
-	admin  *admin.Server // nil: none
-	drain  config.Duration
-	log    *slog.Logger
+	site     *site
+	reloader *reloader
+	signals  <-chan os.Signal // to read the configuration anew
+	server   *http.Server
+	admin    *admin.Server // nil: none
+	drain    config.Duration
+	log      *slog.Logger
 
 	connections func() int64 // of clients, that are open
 }
@@ -52,6 +54,7 @@ func (p *process) run(ctx context.Context, listener net.Listener) error {
 	defer stop()
 	group, groupCtx := errgroup.WithContext(background)
 	group.Go(func() error { return p.site.Run(groupCtx) })
+	group.Go(func() error { return p.reloader.Run(groupCtx, p.signals) })
 	if p.admin != nil {
 		group.Go(func() error { return p.admin.Run(groupCtx) })
 	}
@@ -81,6 +84,7 @@ func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
 	if p.admin != nil {
 		p.admin.SetDraining()
 	}
+	p.reloader.close()
 	p.log.Info("draining", "for", p.drain.String())
 	p.site.proxy().Drain()
 	p.site.stopCreating()

@@ -32,7 +32,8 @@ func serveCommand() *cli.Command {
 		Usage: "stand in front of a fleet",
 		Flags: serveFlags(),
 		Action: func(c *cli.Context) error {
-			cfg, err := configure(c)
+			r := reading{c.String("config"), func() (config.Config, error) { return configure(c) }}
+			cfg, err := r.load()
 			if err != nil {
 				return err
 			}
@@ -40,18 +41,22 @@ func serveCommand() *cli.Command {
 			// task may hang on whoever collects the logs.
 			signal.Ignore(syscall.SIGPIPE)
 			heap.Pace()
-			return serve(c.Context, cfg, c.App.ErrWriter)
+			return serve(c.Context, r, cfg, c.App.ErrWriter)
 		},
 	}
 }
 
-func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
+// serve serves by cfg, and by what r reads later.
+func serve(ctx context.Context, r reading, cfg config.Config, logs io.Writer) error {
+	signals, quiet := hangUps() // from the start: one that comes too early must not end the process
+	defer quiet()
 	lines := journal.New(logs)
 	defer lines.Flush()
-	log, access, err := newLoggers(cfg.Log, lines)
-	if err != nil {
-		return err
+	level := new(slog.LevelVar)
+	if err := level.UnmarshalText([]byte(cfg.Log.Level)); err != nil {
+		return fmt.Errorf("log level: %w", err)
 	}
+	log := lines.Logger(level)
 	tel, err := telemetry.Start(ctx, telemetry.Options{
 		Version: build.Version, Revision: readVersion().Revision, TracesEndpoint: cfg.Telemetry.Traces, Log: log,
 	})
@@ -59,7 +64,7 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		return fmt.Errorf("telemetry: %w", err)
 	}
 	defer flush(tel, log)
-	o := observers{log: log, access: access, meter: tel.MeterProvider(), tracer: tel.TracerProvider()}
+	o := observers{log: log, level: level, access: lines.Patient(level), meter: tel.MeterProvider(), tracer: tel.TracerProvider()}
 	// Before the listener: clients are better refused than left waiting for the store.
 	store, err := openStore(ctx, cfg, o)
 	if err != nil {
@@ -75,11 +80,12 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		return fmt.Errorf("listen: %w", err)
 	}
 	defer listener.Close()
-	s.use(g, isLoopback(listener.Addr()))
+	s.loopback = isLoopback(listener.Addr())
+	s.use(g)
 	g.discoverFirst(ctx)
-	p := &process{site: s, log: log, drain: cfg.Drain, server: newServer(cfg, s, log)}
+	p := &process{site: s, reloader: newReloader(r, s, o.meter), signals: signals, log: log, drain: cfg.Drain, server: newServer(cfg, s, log)}
 	if cfg.Admin.Listen != "" {
-		if p.admin, err = newAdmin(ctx, cfg.Admin, s, tel, log); err != nil {
+		if p.admin, err = newAdmin(ctx, cfg.Admin, p, tel, log); err != nil {
 			return errors.Join(err, s.Close())
 		}
 	}
@@ -87,7 +93,7 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 	bounded := connlimit.NewListener(listener, connlimit.Options{
 		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: o.log, Meter: o.meter,
 	})
-	p.connections = bounded.Open
+	p.connections, s.connections = bounded.Open, bounded
 	return p.run(ctx, s.guarded(bounded, cfg))
 }
 
@@ -99,17 +105,6 @@ func (s *site) guarded(listener net.Listener, cfg config.Config) net.Listener {
 	return framing.NewListener(listener, int(cfg.Limits.Headers))
 }
 
-func newLoggers(cfg config.Log, lines *journal.Journal) (log, access *slog.Logger, err error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {
-		return nil, nil, fmt.Errorf("log level: %w", err)
-	}
-	if cfg.Access {
-		access = lines.Patient(level)
-	}
-	return lines.Logger(level), access, nil
-}
-
 func flush(tel *telemetry.Telemetry, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 	defer cancel()
@@ -118,20 +113,20 @@ func flush(tel *telemetry.Telemetry, log *slog.Logger) {
 	}
 }
 
-func newAdmin(ctx context.Context, cfg config.Admin, s *site, tel *telemetry.Telemetry, log *slog.Logger) (*admin.Server, error) {
+func newAdmin(ctx context.Context, cfg config.Admin, p *process, tel *telemetry.Telemetry, log *slog.Logger) (*admin.Server, error) {
 	token, err := cfg.ReadToken()
 	if err != nil {
 		return nil, err
 	}
 	return admin.New(ctx, admin.Options{
-		Listen: cfg.Listen, Token: token, Metrics: tel.MetricsHandler(), Checks: s.checks(), Routes: s.routes(), Log: log,
+		Listen: cfg.Listen, Token: token, Metrics: tel.MetricsHandler(), Checks: p.checks, Routes: append(p.site.routes(), p.reloader.route()), Log: log,
 	})
 }
 
 func announce(log *slog.Logger, cfg config.Config, addr net.Addr, s *site) {
 	announcePools(log, cfg)
 	announceStore(log, s.store)
-	announceUpgrades(log, upgradeRules(cfg), s.store, s.tasks)
+	announceUpgrades(log, upgradeRules(cfg), s.store, s.tasks.Load())
 	log.Info("serving", "address", addr.String(), "tls", cfg.TLS.Enabled(), "store", s.store.String(), "version", build.Version)
 }
 

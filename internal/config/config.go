@@ -17,19 +17,20 @@ import (
 )
 
 // Config is the whole of berth's configuration; start from [Default]. The tags are the keys' names,
-// defaults and bounds (schema.go).
+// defaults and bounds (schema.go), and which of them a restart takes to change (reload.go).
 type Config struct {
-	Listen         string   `toml:"listen" default:"127.0.0.1:8080"`
-	Drain          Duration `toml:"drain" default:"30s" within:"1ms 24h"`
+	Listen         string   `toml:"listen" default:"127.0.0.1:8080" reload:"restart"`
+	Drain          Duration `toml:"drain" default:"30s" within:"1ms 24h" reload:"restart"`
 	TrustedProxies []Prefix `toml:"trusted_proxies" default:"127.0.0.0/8 ::1/128"`
+	Watch          bool     `toml:"watch"`
 
 	Log       Log       `toml:"log"`
 	TLS       TLS       `toml:"tls"`
-	Admin     Admin     `toml:"admin"`
-	Store     Store     `toml:"store"`
+	Admin     Admin     `toml:"admin" reload:"restart"`
+	Store     Store     `toml:"store" reload:"restart"`
 	Auth      Auth      `toml:"auth"`
 	Limits    Limits    `toml:"limits"`
-	Telemetry Telemetry `toml:"telemetry"`
+	Telemetry Telemetry `toml:"telemetry" reload:"restart"`
 	Pools     []Pool    `toml:"pools"`
 	Upgrades  []Upgrade `toml:"upgrade"`
 }

@@ -6,18 +6,19 @@ import (
 	"testing"
 
 	"berth/internal/exchange"
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 )
 
-// send sends by the instance and returns the status of the answer, and its session.
+// sendBy sends by the instance and returns the status of the answer, and its session.
 func sendBy(t *testing.T, i *Instance, request *exchange.Request) (status int, session string) {
 	t.Helper()
 	response, err := i.Send(t.Context(), request, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole(t, response)
+	exchangetest.ReadAll(t, response)
 	response.Body.Close()
 	return response.Status, response.Header.Get(mcp.HeaderSession)
 }
