@@ -29,28 +29,32 @@ type generation struct {
 
 // newGeneration makes what cfg asks for. It reads files and opens no connection. One that is not to
 // be used is dropped.
-func (s *site) newGeneration(cfg config.Config) (g *generation, err error) {
-	g = &generation{site: s, cfg: cfg}
+func (s *site) newGeneration(cfg config.Config) (*generation, error) {
+	g := &generation{site: s, cfg: cfg}
 	g.users.Store(1)
-	defer func() {
-		if err != nil {
-			g.drop()
-		}
-	}()
+	if err := g.make(); err != nil {
+		g.drop()
+		return nil, err
+	}
+	return g, nil
+}
+
+// make makes what cfg says, by the parts that there are or, in their place, new ones.
+func (g *generation) make() (err error) {
 	if err := g.readCerts(); err != nil {
-		return nil, at("tls", err)
+		return at("tls", err)
 	}
-	if g.callers, err = g.newCallers(cfg.Auth); err != nil {
-		return nil, at("auth.jwt.jwks", err)
+	if g.callers, err = g.newCallers(g.cfg.Auth); err != nil {
+		return at("auth.jwt.jwks", err)
 	}
-	for i, pool := range cfg.Pools {
+	for i, pool := range g.cfg.Pools {
 		ep, err := g.newEndpoint(pool)
 		if err != nil {
-			return nil, at(fmt.Sprintf("pools[%d]", i), fmt.Errorf("pool %s: %w", pool.Name, err))
+			return at(fmt.Sprintf("pools[%d]", i), fmt.Errorf("pool %s: %w", pool.Name, err))
 		}
 		g.faces = append(g.faces, ep)
 	}
-	return g, nil
+	return nil
 }
 
 // then has something be done when the generation becomes the newest.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+
+	"berth/internal/config"
 )
 
 // A part is one for all generations that use it: it begins once, and ends with the last of them.
@@ -69,6 +71,23 @@ func TestPartsOfAGenerationThatFailsAreDropped(t *testing.T) {
 	g.drop()
 	if left := g.site.parts.all; len(left) != 0 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// What a file names that cannot be used is told by its key, and leaves nothing in use.
+func TestAGenerationThatCannotBeMadeNamesTheKey(t *testing.T) {
+	cfg := config.Default()
+	for range 2 {
+		cfg.Pools = append(cfg.Pools, config.DefaultPool())
+	}
+	cfg.Pools[1].Authorization, cfg.Pools[1].AuthorizationValueFile = config.AuthorizationReplace, "/nowhere/value"
+	s := generationOf(cfg.Auth).site
+	_, err := s.newGeneration(cfg)
+	if keyed, ok := errors.AsType[*keyedError](err); !ok || keyed.key != "pools[1].authorization_value_file" {
+		t.Errorf("got %v", err)
+	}
+	if len(s.parts.all) > 0 {
+		t.Errorf("left: %v", s.parts.all)
 	}
 }
 
