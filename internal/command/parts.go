@@ -7,7 +7,8 @@ import (
 
 // life is what a part does beside being asked.
 type life struct {
-	run func(context.Context) error // what goes on until its context ends; nil: nothing
+	run  func(context.Context) error // what goes on until its context ends; nil: nothing
+	here func() int                  // counts the calls that end with this process; nil: there are none
 	// end lets go of what the part has, once run has returned; nil: it has nothing. What is under way in
 	// it may go on until ctx ends, which the end of the process does.
 	end func(ctx context.Context)
@@ -30,13 +31,14 @@ type parts struct {
 	ctx     context.Context // of what runs; nil: nothing does yet
 	running sync.WaitGroup
 
-	ending  sync.WaitGroup  // parts that nobody uses any more
-	patient context.Context // of their ends
+	past    map[*part]struct{} // those that nobody uses any more, and that have not ended
+	ending  sync.WaitGroup     // the same
+	patient context.Context    // of their ends
 	hurry   context.CancelFunc
 }
 
 func newParts() *parts {
-	ps := &parts{all: map[string]*part{}}
+	ps := &parts{all: map[string]*part{}, past: map[*part]struct{}{}}
 	ps.patient, ps.hurry = context.WithCancel(context.Background())
 	return ps
 }
@@ -114,8 +116,19 @@ func (ps *parts) leave(key string) {
 	}
 	if p.users--; p.users == 0 {
 		delete(ps.all, key)
-		ps.ending.Go(func() { p.finish(ps.patient) })
+		ps.finish(p)
 	}
+}
+
+// finish ends a part in its time. The caller has the lock.
+func (ps *parts) finish(p *part) {
+	ps.past[p] = struct{}{}
+	ps.ending.Go(func() {
+		p.finish(ps.patient)
+		ps.mu.Lock()
+		defer ps.mu.Unlock()
+		delete(ps.past, p)
+	})
 }
 
 func (p *part) finish(ctx context.Context) {
@@ -126,6 +139,24 @@ func (p *part) finish(ctx context.Context) {
 	if p.end != nil {
 		p.end(ctx)
 	}
+}
+
+// here counts the calls that go on in this process or nowhere.
+func (ps *parts) here() (n int) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	count := func(p *part) {
+		if p.life.here != nil {
+			n += p.life.here()
+		}
+	}
+	for _, p := range ps.all {
+		count(p)
+	}
+	for p := range ps.past {
+		count(p)
+	}
+	return n
 }
 
 // wait waits for all that runs, once its context has ended. Nothing begins from then on.
@@ -141,7 +172,7 @@ func (ps *parts) close() {
 	ps.hurry()
 	ps.mu.Lock()
 	for _, p := range ps.all {
-		ps.ending.Go(func() { p.finish(ps.patient) })
+		ps.finish(p)
 	}
 	ps.all = map[string]*part{}
 	ps.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 	"berth/internal/config"
 	"berth/internal/reload"
 	"berth/internal/series"
+	"berth/internal/systemd"
 
 	"go.opentelemetry.io/otel/metric"
 )
@@ -32,6 +33,7 @@ type reloader struct {
 	reading
 	site    *site
 	log     *slog.Logger
+	manager systemd.Notifier // is told of each reading
 	outcome series.Outcomes
 	last    atomic.Pointer[attempt]
 
@@ -79,6 +81,7 @@ func (l *reloader) reload(ctx context.Context, by string) (change config.Change,
 		l.log.Warn("the configuration cannot be read anew", "by", by, "error", errNoFile)
 		return change, errNoFile
 	}
+	l.manager.Reloading()
 	l.seen = fileDigest(l.file)
 	change, err = l.apply(ctx)
 	l.note(by, change, err)
@@ -109,12 +112,14 @@ func (l *reloader) note(by string, change config.Change, err error) {
 	a := &attempt{at: time.Now(), success: l.last.Load().success, err: err}
 	defer l.last.Store(a)
 	if err != nil {
+		l.manager.Ready("the configuration cannot be used, that of before stays in use")
 		for _, fault := range faultsOf(err) {
 			l.log.Error("the configuration cannot be used, that of before stays in use", "by", by, "file", fault.File, "line", fault.Line, "key", fault.Key, "error", fault.Message)
 		}
 		return
 	}
 	a.success = a.at
+	l.manager.Ready("the configuration was read anew")
 	l.log.Info("the configuration was read anew and is in use", "by", by, "file", l.file, "changed", change.Applied)
 	for _, key := range change.Restart {
 		l.log.Warn("this key has changed, and needs a restart: its old value stays in use", "key", key)

@@ -65,7 +65,7 @@ func (g *generation) newSSE(pool string, client exchange.Sender) (exchange.Sende
 		by := new(exchange.Switch)
 		by.To(client)
 		s := sse{httpsse.New(by, httpsse.Options{SessionPrefix: resident.Prefix(g.site.mailbox.Name())}), by}
-		return s, life{end: func(context.Context) { s.Close() }}, nil
+		return s, life{here: s.InFlight, end: func(context.Context) { s.Close() }}, nil
 	})
 	g.then(func() { s.by.To(client) })
 	return s, err
@@ -80,7 +80,7 @@ func (g *generation) addServers(s *resident.Sender, u config.Upstream) error {
 		options := processOptions(u, name, resident.Prefix(g.site.mailbox.Name()), g.site.log)
 		server, err := share(g, "stdio "+s.Pool+" "+name, func() (*stdio.Instance, life, error) {
 			server := stdio.NewInstance(options)
-			return server, life{run: server.Run, end: func(ctx context.Context) { end(ctx, server) }}, nil
+			return server, life{run: server.Run, here: server.InFlight, end: func(ctx context.Context) { end(ctx, server) }}, nil
 		})
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ func TestModernRequestsAreRefused(t *testing.T) {
 		} {
 			body := exchangetest.ReadAll(t, response)
 			a, err := mcp.PeekAnswer([]byte(body), false)
-			if response.Status != wire.StatusBadRequest || err != nil || a.ErrorCode != codeBadRequest || a.HasID() {
+			if response.Status != wire.StatusBadRequest || err != nil || a.ErrorCode != mcp.CodeBadRequest || a.HasID() {
 				t.Errorf("%s: got %d %s", name, response.Status, body)
 			}
 		}

@@ -130,7 +130,7 @@ func (i *Instance) done() (done []*Server) {
 func (i *Instance) Drain(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	for slices.ContainsFunc(i.all(), (*Server).isCalled) {
+	for i.InFlight() > 0 {
 		select {
 		case <-ctx.Done():
 			return
@@ -167,14 +167,17 @@ func (s *Server) isUnused() bool {
 	return len(s.sessions) == 0
 }
 
-// isCalled reports whether a call is in flight.
-func (s *Server) isCalled() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, session := range s.sessions {
-		if len(session.calls) > 0 {
-			return true
-		}
+// InFlight is Server.InFlight of all that the instance runs.
+func (i *Instance) InFlight() (n int) {
+	for _, s := range i.all() {
+		n += s.InFlight()
 	}
-	return false
+	return n
+}
+
+// Trouble is Server.Trouble of what new sessions go to.
+func (i *Instance) Trouble() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.now.Trouble()
 }
