@@ -35,21 +35,20 @@ func (g *generation) newCallers(auth config.Auth) (c *callers, err error) {
 	if auth.Principal != config.PrincipalJWT {
 		return c, nil
 	}
-	c.keys, err = share(g, "jwks "+auth.JWT.JWKS, func() (keys, life, error) {
-		k, err := newKeys(auth.JWT, g.site.observers)
-		if err != nil {
-			return nil, life{}, err
-		}
-		return k, life{run: k.Run}, nil
-	})
+	c.keys, err = share(g, "jwks "+auth.JWT.JWKS, func() (keys, life, error) { return newKeys(auth.JWT, g.site.observers) })
 	return c, err
 }
 
-func newKeys(cfg config.JWT, o observers) (keys, error) {
+func newKeys(cfg config.JWT, o observers) (keys, life, error) {
 	if cfg.JWKSIsURL() {
-		return identity.NewKeyFetcher(identity.FetcherOptions{URL: cfg.JWKS, Logger: o.log, Meter: o.meter}), nil
+		f := identity.NewKeyFetcher(identity.FetcherOptions{URL: cfg.JWKS, Logger: o.log, Meter: o.meter})
+		return f, life{run: f.Run, end: func(context.Context) { f.Close() }}, nil
 	}
-	return identity.OpenKeyFile("auth.jwt.jwks", cfg.JWKS, o.log, o.meter)
+	f, err := identity.OpenKeyFile("auth.jwt.jwks", cfg.JWKS, o.log, o.meter)
+	if err != nil {
+		return nil, life{}, err
+	}
+	return f, life{run: f.Run}, nil
 }
 
 // at returns what tells who calls a pool, and what clients without a token are told; nil for

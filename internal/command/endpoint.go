@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"slices"
@@ -86,7 +87,7 @@ func (g *generation) newPool(cfg config.Pool) (pool, error) {
 		options.Seek = f.members.Seek
 		p := routing.NewPool(options)
 		f.pool = p
-		return pool{p, routing.NewAsker(p), f}, life{run: both(p.Run, f.Run)}, nil
+		return pool{p, routing.NewAsker(p), f}, life{run: both(p.Run, f.Run), end: func(context.Context) { p.Close(); f.members.Close() }}, nil
 	})
 	g.manned = append(g.manned, manned{made.fleet, m})
 	return made, err
@@ -100,7 +101,7 @@ func (g *generation) addBridge(ep *proxy.Endpoint, cfg config.Bridge) error {
 	}
 	b, err := share(g, "bridge "+ep.Router.Pool.Name(), func() (*bridge.Bridge, life, error) {
 		b := bridge.New(options)
-		return b, life{run: b.Run, here: b.Tied}, nil
+		return b, life{run: b.Run, here: b.Tied, end: func(context.Context) { b.Close() }}, nil
 	})
 	g.then(func() { b.Change(options) })
 	ep.Bridge = b

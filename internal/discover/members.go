@@ -101,6 +101,9 @@ func (m *Members) Status() Status {
 // settleEvery is how often those that left are looked at.
 const settleEvery = time.Second
 
+// Close ends what is measured. Call it after Run, or in its place.
+func (m *Members) Close() { m.metrics.end() }
+
 // Run follows the source until ctx ends.
 func (m *Members) Run(ctx context.Context) error {
 	var watching sync.WaitGroup

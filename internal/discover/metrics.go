@@ -9,7 +9,10 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-type metrics struct{ answers series.Outcomes }
+type metrics struct {
+	answers series.Outcomes
+	end     func() // stops observing
+}
 
 func newMetrics(provider metric.MeterProvider, pool string, m *Members) metrics {
 	meter := series.Meter(provider, "berth/discover")
@@ -18,7 +21,7 @@ func newMetrics(provider metric.MeterProvider, pool string, m *Members) metrics 
 	last, _ := meter.Float64ObservableGauge("berth.discovery.last.success", metric.WithUnit("s"),
 		metric.WithDescription("When the source of a pool's instances answered last, in seconds since 1970; 0: never."))
 	upstreams, _ := meter.Int64ObservableGauge("berth.discovery.upstreams", metric.WithDescription("Discovered upstreams, by state."))
-	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+	observing, _ := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		status, states := m.observe()
 		if status.Source == "" && states == (counts{}) {
 			return nil
@@ -33,7 +36,10 @@ func newMetrics(provider metric.MeterProvider, pool string, m *Members) metrics 
 		}
 		return nil
 	}, last, upstreams)
-	return metrics{series.NewOutcomes(meter, "berth.discovery.answers", "What a source of instances was asked, by outcome.", of)}
+	return metrics{
+		answers: series.NewOutcomes(meter, "berth.discovery.answers", "What a source of instances was asked, by outcome.", of),
+		end:     func() { _ = observing.Unregister() },
+	}
 }
 
 // counts counts instances: present, draining though their source tells of them, left.

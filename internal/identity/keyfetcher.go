@@ -137,9 +137,11 @@ func (f *KeyFetcher) Ready() (ready bool, detail string) {
 	return true, ""
 }
 
-// Run fetches until ctx ends. Keys are not observed any more then. It returns nil.
+// Close ends what is measured. Call it after Run, or in its place.
+func (f *KeyFetcher) Close() { f.unobserve() }
+
+// Run fetches until ctx ends. It returns nil.
 func (f *KeyFetcher) Run(ctx context.Context) error {
-	defer f.unobserve()
 	for {
 		f.refresh(ctx)
 		timer := time.NewTimer(f.pause())

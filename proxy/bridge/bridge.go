@@ -124,10 +124,11 @@ func (b *Bridge) Tied() (n int) {
 // sweepInterval is how often sessions that nobody uses are looked for.
 const sweepInterval = 15 * time.Second
 
-// Run ends sessions that nobody uses until ctx ends, and all that are left then. Nothing is measured
-// from then on.
+// Close ends what is measured. Call it after Run, or in its place.
+func (b *Bridge) Close() { b.metrics.end() }
+
+// Run ends sessions that nobody uses until ctx ends, and all that are left then.
 func (b *Bridge) Run(ctx context.Context) error {
-	defer b.metrics.end()
 	tick := time.NewTicker(sweepInterval)
 	defer tick.Stop()
 	for {
