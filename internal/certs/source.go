@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"berth/internal/alpn"
 	"berth/internal/reload"
 )
 
@@ -32,6 +33,9 @@ func (s *source) parse(contents [][]byte) (*snapshot, error) {
 		MinVersion:   max(s.options.MinVersion, tls.VersionTLS12),
 		NextProtos:   []string{"http/1.1"},
 	}}
+	if s.options.HTTP2 {
+		read.config.NextProtos = []string{alpn.HTTP2, "http/1.1"}
+	}
 	if len(contents) == 3 {
 		if err := s.askClients(read.config, contents[2]); err != nil {
 			return nil, err

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"slices"
@@ -42,15 +41,6 @@ func (g *generation) newSender(cfg config.Pool) (exchange.Sender, error) {
 		return client, nil
 	}
 	return s, nil
-}
-
-// newClient takes into use what keeps connections to the upstreams of a pool.
-func (g *generation) newClient(cfg config.Pool) (exchange.Sender, error) {
-	connect := time.Duration(cfg.Timeouts.Connect)
-	return share(g, fmt.Sprintf("client %v %s", connect, cfg.Name), func() (exchange.Sender, life, error) {
-		client := exchange.NewClient(connect)
-		return client, life{end: func(context.Context) { client.Close() }}, nil
-	})
 }
 
 // sse is what sends to servers of HTTP with SSE. Their sessions outlive its connections.

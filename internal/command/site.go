@@ -34,15 +34,16 @@ type observers struct {
 // site is what outlives a reading of the configuration. It serves clients by its newest generation.
 type site struct {
 	observers
-	store    *storage.Store
-	bindings *sticky.Bindings
-	keys     *seal.Keyring
-	mailbox  *relay.Mailbox                // reaches the other berths
-	certs    *certs.Certs                  // nil: clients are spoken to without TLS
-	tasks    atomic.Pointer[upgrade.Tasks] // nil: no rule has made any so far
-	parts    *parts                        // what generations share
-	kept     []string                      // keys of the parts that are the site's own
-	now      atomic.Pointer[generation]
+	store      *storage.Store
+	bindings   *sticky.Bindings
+	keys       *seal.Keyring
+	mailbox    *relay.Mailbox                // reaches the other berths
+	certs      *certs.Certs                  // nil: clients are spoken to without TLS
+	tasks      atomic.Pointer[upgrade.Tasks] // nil: no rule has made any so far
+	storeTrust storeTrust
+	parts      *parts   // what generations share
+	kept       []string // keys of the parts that are the site's own
+	now        atomic.Pointer[generation]
 
 	generations atomic.Int64        // that serve somebody
 	loopback    bool                // the listener is there; set before the first is used
@@ -151,6 +152,7 @@ func (s *site) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.bindings.Run(ctx) })
 	group.Go(func() error { return s.mailbox.Run(ctx, s.answerOther) })
+	group.Go(func() error { return s.storeTrust.run(ctx) })
 	if s.certs != nil {
 		group.Go(func() error { return s.certs.Run(ctx) })
 	}
