@@ -20,7 +20,7 @@ import (
 	"net"
 	"time"
 
-	"berth/internal/alpn"
+	"berth/internal/greet"
 	"berth/internal/reload"
 	"berth/internal/series"
 
@@ -114,7 +114,7 @@ func (c *Certs) parse(contents [][]byte) (*snapshot, error) {
 		NextProtos:   []string{"http/1.1"},
 	}}
 	if c.options.HTTP2 {
-		s.config.NextProtos = []string{alpn.HTTP2, "http/1.1"}
+		s.config.NextProtos = []string{greet.HTTP2, "http/1.1"}
 	}
 	if len(contents) == 3 {
 		if err := c.askClients(s.config, contents[2]); err != nil {

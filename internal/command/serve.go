@@ -90,7 +90,7 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		}
 	}
 	announce(log, cfg, listener.Addr(), s)
-	bounded := connlimit.NewListener(listener, connlimit.Options{
+	bounded := connlimit.NewListener(passedOn(listener, cfg, o), connlimit.Options{
 		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: o.log, Meter: o.meter,
 	})
 	p.connections = bounded.Open
