@@ -101,13 +101,13 @@ func (r *reading) open(ctx context.Context, a *mcp.Answer, request []byte) (q qu
 		return question{}, false // a stream that was resumed bears it once more
 	}
 	var answer []byte
-	switch lacks := r.c.client.Declares.Lacks(request); {
+	switch lacks := r.c.client.Declares().Lacks(request); {
 	case a.Method == mcp.MethodPing:
 		answer = mcp.Response(id, []byte("{}"))
 	case lacks != nil:
 		r.c.f.b.metrics.asked(wasUndeclared, 1)
 		r.c.lack(lacks)
-		answer = mcp.ErrorResponse(id, r.c.client.Declares.Refusal(request).Object())
+		answer = mcp.ErrorResponse(id, r.c.client.Declares().Refusal(request).Object())
 	case !asks(r.c.Method):
 		answer = mcp.ErrorResponse(id, errNobodyAsked.Object())
 	default:

@@ -94,7 +94,7 @@ func (c *call) letGreet(ctx context.Context, l *loan) {
 func (c *call) await(ctx context.Context, l *loan) {
 	d := greeting
 	if !resident.Is(c.f.u.URL) {
-		if !l.isHeard() || c.client.Declares.Lacks([]byte(asksRoots)) != nil {
+		if !l.isHeard() || c.client.Declares().Lacks([]byte(asksRoots)) != nil {
 			return
 		}
 		d = earlyWord
