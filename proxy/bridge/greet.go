@@ -125,12 +125,18 @@ func (c *call) greet(ctx context.Context, l *loan) (*wire.Response, error) {
 	return response, err
 }
 
-// askEarly asks the client what of these is for it; nil: nothing is.
+// askEarly asks the client what of these it is to answer; nil: nothing.
 func (r *reading) askEarly(ctx context.Context, early []item) (*wire.Response, error) {
 	var round []question
 	for _, it := range early {
-		if q, ok := r.open(ctx, &it.answer, it.message); ok {
-			round = append(round, q)
+		switch a := &it.answer; {
+		case a.Method == mcp.MethodCancelled:
+			round = withdrawn(round, mcp.CancelledID(it.message))
+		case a.ID == nil: // a log of no call
+		default:
+			if q, ok := r.open(ctx, a, it.message); ok {
+				round = append(round, q)
+			}
 		}
 	}
 	if len(round) == 0 {
