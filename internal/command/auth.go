@@ -97,6 +97,7 @@ func openCerts(cfg config.TLS, o observers) (*certs.Certs, error) {
 	options := certs.Options{
 		Cert: cfg.Cert, Key: cfg.Key, ClientCA: cfg.ClientCA,
 		Optional:   cfg.ClientAuth == config.ClientAuthOptional,
+		HTTP2:      cfg.HTTP2,
 		MinVersion: tlsVersions[cfg.MinVersion],
 		Logger:     o.log, Meter: o.meter,
 	}

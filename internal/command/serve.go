@@ -16,7 +16,6 @@ import (
 	"berth/internal/build"
 	"berth/internal/config"
 	"berth/internal/connlimit"
-	"berth/internal/framing"
 	"berth/internal/heap"
 	"berth/internal/journal"
 	"berth/internal/sockets"
@@ -83,7 +82,7 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 	s.storeTrust = trust
 	s.use(g, isLoopback(listener.Addr()))
 	g.discoverFirst(ctx)
-	p := &process{site: s, log: log, times: timesOf(cfg, store), server: newServer(cfg, s, log)}
+	p := &process{site: s, log: log, times: timesOf(cfg, store), server: newServer(cfg, s, log), second: newSecondServer(cfg, s, log)}
 	p.watchdog = systemd.NewWatchdog(log, s.probes(listener)...)
 	if cfg.Admin.Listen != "" || inherited.Admin != nil {
 		if p.admin, err = newAdmin(ctx, cfg, s, inherited.Admin, tel); err != nil {
@@ -91,19 +90,11 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		}
 	}
 	announce(log, cfg, listener.Addr(), s)
-	bounded := connlimit.NewListener(listener, connlimit.Options{
+	bounded := connlimit.NewListener(passedOn(listener, cfg, o), connlimit.Options{
 		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: o.log, Meter: o.meter,
 	})
 	p.connections = bounded.Open
-	return p.run(ctx, s.guarded(bounded, cfg))
-}
-
-// guarded speaks TLS on listener, if that is configured, and lets nothing through that is framed in doubt.
-func (s *site) guarded(listener net.Listener, cfg config.Config) net.Listener {
-	if s.certs != nil {
-		listener = s.certs.Listener(listener)
-	}
-	return framing.NewListener(listener, int(cfg.Limits.Headers))
+	return p.run(ctx, s.entrancesOf(bounded, cfg))
 }
 
 func newLoggers(cfg config.Log, lines *journal.Journal) (log, access *slog.Logger, err error) {

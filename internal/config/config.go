@@ -24,6 +24,7 @@ type Config struct {
 	DrainDelay     Duration `toml:"drain_delay" within:"0s 1h"`
 	DrainHeld      Duration `toml:"drain_held" default:"10m" within:"0s 8760h"`
 	ReusePort      bool     `toml:"reuse_port"`
+	ProxyProtocol  bool     `toml:"proxy_protocol"`
 	TrustedProxies []Prefix `toml:"trusted_proxies" default:"127.0.0.0/8 ::1/128"`
 
 	Log       Log       `toml:"log"`
@@ -59,6 +60,7 @@ type TLS struct {
 	ClientCA   string `toml:"client_ca"`
 	ClientAuth string `toml:"client_auth" default:"require" oneof:"require optional"`
 	MinVersion string `toml:"min_version" default:"1.2" oneof:"1.2 1.3"`
+	HTTP2      bool   `toml:"http2"`
 }
 
 // ClientAuthOptional is the [TLS.ClientAuth] that lets clients in without a certificate.

@@ -103,10 +103,10 @@ type Upstream struct {
 	Drain bool   `toml:"drain"`
 	Era   string `toml:"era" default:"auto"`
 
-	Weight      int  `toml:"weight" default:"1" within:"1 256"`
-	Backup      bool `toml:"backup"`
-	MaxInFlight int  `toml:"max_in_flight" within:"0 1000000"`
-	TLS ServerTLS `toml:"tls"` // what of the pool's is another's here
+	Weight      int       `toml:"weight" default:"1" within:"1 256"`
+	Backup      bool      `toml:"backup"`
+	MaxInFlight int       `toml:"max_in_flight" within:"0 1000000"`
+	TLS         ServerTLS `toml:"tls"` // what of the pool's is another's here
 
 	// What follows is of a server that berth runs, and speaks to by stdio.
 

@@ -19,6 +19,7 @@ func (c *Config) Validate() []Fault {
 	v.bounds("", reflect.ValueOf(c).Elem())
 	v.address("listen", c.Listen)
 	v.tls(c.TLS)
+	v.faultIf(c.ProxyProtocol && len(c.TrustedProxies) == 0, "proxy_protocol", "is believed from trusted_proxies only, and there are none")
 	v.admin(c)
 	v.store(c.Store)
 	v.auth(c)
@@ -55,6 +56,7 @@ func (v *validator) tls(t TLS) {
 	case t.Cert == "" && t.ClientCA != "":
 		v.fault("tls.client_ca", "needs tls.cert and tls.key")
 	}
+	v.faultIf(t.HTTP2 && t.Cert == "", "tls.http2", "needs tls.cert and tls.key: HTTP/2 is spoken over TLS only")
 }
 
 func (v *validator) admin(c *Config) {
