@@ -131,7 +131,7 @@ func (r *reading) askEarly(ctx context.Context, early []item) (*wire.Response, e
 	for _, it := range early {
 		switch a := &it.answer; {
 		case a.Method == mcp.MethodCancelled:
-			round = withdrawn(round, mcp.CancelledID(it.message))
+			round = r.c.f.b.withdrawn(round, mcp.CancelledID(it.message))
 		case a.ID == nil: // a log of no call
 		default:
 			if q, ok := r.open(ctx, a, it.message); ok {
