@@ -42,12 +42,13 @@ func TestQuestionsOfTaskAreCounted(t *testing.T) {
 	withTasks(t, func(o *bridge.Options) { o.Meter = meters }, func(r *taskRig) {
 		id := r.make()
 		r.becomes("input_required", "", fmt.Sprintf(taskQuestion, 4, "elicitation/create"),
-			fmt.Sprintf(taskQuestion, 5, "elicitation/create"), fmt.Sprintf(taskQuestion, 6, "sampling/createMessage"))
+			fmt.Sprintf(taskQuestion, 5, "elicitation/create"), fmt.Sprintf(taskQuestion, 6, "sampling/createMessage"),
+			fmt.Sprintf(taskQuestion, 7, "elicitation/create"), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
 		for range 3 {
 			r.wantStatus(id, "input_required")
 		}
 		r.ask("alice", knowsTasks, "tasks/update", fmt.Sprintf(`"taskId":%q,"inputResponses":{"ask-5":{"action":"decline"}},`, id))
-		want := map[string]int64{"asked": 2, "undeclared": 1, "settled": 1}
+		want := map[string]int64{"asked": 2, "undeclared": 1, "settled": 1, "withdrawn": 1}
 		if got := outcomes(t, reader); !maps.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
