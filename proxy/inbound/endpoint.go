@@ -33,6 +33,9 @@ type Endpoint struct {
 	// upstream: of those that a call carries, the first that is bound counts.
 	Affinity []string
 
+	// Rates are the rules about how often its tools may be called.
+	Rates []RateRule
+
 	// Lenient has berth, where it is the server of a task, take from the body what a
 	// request's headers lack. What contradicts the body is refused all the same.
 	Lenient bool
