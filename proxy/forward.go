@@ -110,7 +110,7 @@ func (x *request) forwardUnbound() error {
 	var search eraSearch
 	defer search.drop()
 	for {
-		lease, err := x.Pool().Pick(x.Era(), x.decision.Prefer, tried)
+		lease, err := x.lease(tried)
 		if err != nil && search.response != nil {
 			return search.relay(x)
 		}
@@ -123,6 +123,25 @@ func (x *request) forwardUnbound() error {
 		}
 		tried, last = append(tried, lease.Upstream), err
 	}
+}
+
+// lease takes up the picker's choice. New work waits where the upstreams are full, as long as its
+// client does; a stream takes no room, and what has begun is not held up.
+func (x *request) lease(tried []*routing.Upstream) (*routing.Lease, error) {
+	work := x.Work(x.decision.Prefer)
+	if x.Stands || x.ConcernsBegun {
+		lease, err := x.Pool().Pick(work, tried)
+		if err == nil && x.Stands {
+			lease.Stand()
+		}
+		return lease, err
+	}
+	ctx := x.HTTP.Context()
+	lease, err := x.Pool().Await(ctx, work, tried)
+	if err != nil && ctx.Err() != nil {
+		return nil, fault.ErrClientGone
+	}
+	return lease, err
 }
 
 // forwardLeased sends unbound work to the leased upstream and gives the lease back.

@@ -32,7 +32,7 @@ func (g *generation) newEndpoint(cfg config.Pool) (*proxy.Endpoint, error) {
 		Origins:  cfg.EffectiveOrigins(),
 		Lenient:  cfg.Headers == config.HeadersLenient,
 		Host:     cfg.Host,
-		Affinity: cfg.AffinityHeaders(),
+		Affinity: cfg.AffinityHeaders(), Rendezvous: rendezvousOf(cfg),
 		Router: &routing.Router{
 			Pool:       pool.Pool,
 			Bindings:   g.site.bindings,
@@ -78,16 +78,12 @@ type pool struct {
 
 // newPool takes a pool into use, which becomes what cfg says with the generation.
 func (g *generation) newPool(cfg config.Pool, client exchange.Sender) (pool, error) {
-	picker, err := routing.NewPicker(cfg.Picker)
-	if err != nil {
-		return pool{}, err
-	}
 	m, err := newManning(cfg)
 	if err != nil {
 		return pool{}, err
 	}
 	options := routing.PoolOptions{
-		Name: cfg.Name, Upstreams: m.named, Picker: picker, Probe: outbound.Probe(client), Ejection: ejection(cfg.Ejection),
+		Name: cfg.Name, Upstreams: m.named, Settings: m.settings, Probe: outbound.Probe(client), Examine: g.site.examiner(cfg.Name),
 		Logger: g.site.log, Meter: g.site.meter,
 	}
 	made, err := share(g, "pool "+cfg.Name, func() (pool, life, error) {
@@ -129,7 +125,9 @@ func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
 			if resident.Is(target) {
 				era = routing.SpokenLegacy
 			}
-			upstreams = append(upstreams, &routing.Upstream{Name: name, URL: target, Draining: u.Drain, Era: era})
+			upstreams = append(upstreams, &routing.Upstream{
+				Name: name, URL: target, Draining: u.Drain, Era: era, Weight: u.Weight, Backup: u.Backup, MaxInFlight: u.MaxInFlight,
+			})
 		}
 	}
 	return upstreams, nil

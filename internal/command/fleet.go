@@ -28,9 +28,10 @@ type fleet struct {
 
 // manning is what one reading of the configuration says of a pool's upstreams.
 type manning struct {
-	named []*routing.Upstream
-	plan  discover.Plan
-	era   string // of those discovered whose source does not say
+	named    []*routing.Upstream
+	settings routing.Settings
+	plan     discover.Plan
+	era      string // of those discovered whose source does not say
 }
 
 // manned is a fleet and what a generation says of it.
@@ -77,6 +78,9 @@ func newManning(cfg config.Pool) (m manning, err error) {
 	if m.named, err = newUpstreams(cfg.Upstreams); err != nil {
 		return m, err
 	}
+	if m.settings, err = poolSettings(cfg); err != nil {
+		return m, err
+	}
 	m.era = cfg.Discover.Era
 	m.plan, err = discoverPlan(cfg)
 	return m, err
@@ -84,6 +88,7 @@ func newManning(cfg config.Pool) (m manning, err error) {
 
 // become has what m says count from now on.
 func (f *fleet) become(m manning) {
+	f.pool.Configure(m.settings)
 	f.mu.Lock()
 	f.manning = m
 	if m.plan.Source == nil {
@@ -116,7 +121,9 @@ func (f *fleet) compose() {
 		if taken[i.Name] || taken[i.URL.String()] {
 			continue
 		}
-		all = append(all, &routing.Upstream{Name: i.Name, URL: i.URL, Draining: i.Draining, Era: spoken[cmp.Or(i.Era, f.manning.era)]})
+		all = append(all, &routing.Upstream{
+			Name: i.Name, URL: i.URL, Draining: i.Draining, Era: spoken[cmp.Or(i.Era, f.manning.era)], Weight: i.Weight, Backup: i.Backup,
+		})
 	}
 	f.pool.SetPartial(f.manning.plan.Source != nil && !f.answered)
 	f.pool.Replace(all)

@@ -38,6 +38,7 @@ const (
 	ReasonOwnerUnavailable = "owner_unavailable"
 	ReasonNoUpstream       = "no_upstream"
 	ReasonOverloaded       = "overloaded"
+	ReasonUpstreamsFull    = "upstreams_full"
 	ReasonDraining         = "draining"
 	ReasonTimeout          = "upstream_timeout"
 	ReasonBadUpstream      = "bad_upstream_response"

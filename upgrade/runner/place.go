@@ -165,7 +165,7 @@ func (sl *slot) takeSlot(ctx context.Context, pool *routing.Pool, t *task.Task, 
 // or any.
 func pick(pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (*routing.Lease, error) {
 	if t.Session == "" {
-		return pool.Pick(mcp.EraModern, t.Upstream, tried) // those of the legacy era live in sessions
+		return pool.Pick(routing.Work{Era: mcp.EraModern, Prefer: t.Upstream}, tried) // those of the legacy era live in sessions
 	}
 	u := pool.Find(t.Upstream)
 	if u == nil || slices.ContainsFunc(tried, u.Is) {
