@@ -140,4 +140,3 @@ func TestRulesHoldWhileTheStoreIsAway(t *testing.T) {
 		t.Error("a request that no rule concerns asked the store")
 	}
 }
-
