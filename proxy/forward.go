@@ -110,7 +110,7 @@ func (x *request) forwardUnbound() error {
 	var search eraSearch
 	defer search.drop()
 	for {
-		lease, err := x.Pool().Pick(x.Era(), x.decision.Prefer, tried)
+		lease, err := x.pick(tried)
 		if err != nil && search.response != nil {
 			return search.relay(x)
 		}
@@ -123,6 +123,17 @@ func (x *request) forwardUnbound() error {
 		}
 		tried, last = append(tried, lease.Upstream), err
 	}
+}
+
+// pick takes a lease for unbound work on an upstream that is not in tried. What one has asked its
+// client about goes on there, though it drains.
+func (x *request) pick(tried []*routing.Upstream) (*routing.Lease, error) {
+	if x.decision.GoesOn && x.decision.Prefer != "" {
+		if lease := x.Pool().GoOn(x.decision.Prefer, tried); lease != nil {
+			return lease, nil
+		}
+	}
+	return x.Pool().Pick(x.Era(), x.decision.Prefer, tried)
 }
 
 // forwardLeased sends unbound work to the leased upstream and gives the lease back.

@@ -26,6 +26,9 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 	}
 	lease := x.Pool().Own(u)
 	defer lease.Release()
+	if x.Stands {
+		lease.AsStream()
+	}
 	x.change = x.p.polls.Change(x.Call)
 	first := outbound.Terms{Again: true, Reads: x.ReadsOnly}
 	response, err := x.send(u, first)

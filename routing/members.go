@@ -53,6 +53,7 @@ func (p *Pool) adopt(u *Upstream) *Upstream {
 		u = &Upstream{Name: u.Name, URL: u.URL, Draining: u.Draining, Era: u.Era, live: known}
 	}
 	p.known[u.Name] = u.live
+	u.drain.set(p.drains[u.Name])
 	return u
 }
 

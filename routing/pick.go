@@ -23,7 +23,7 @@ func (p *Pool) choose(era mcp.Era, prefer string, tried []*Upstream) *Upstream {
 	all := p.Upstreams()
 	lowest, best, from := ranks, []*Upstream(nil), 0 // best is a part of all, from there on, as long as it can be
 	for i, u := range all {
-		if u.Draining || len(tried) > 0 && slices.ContainsFunc(tried, u.Is) {
+		if u.IsDraining() || len(tried) > 0 && slices.ContainsFunc(tried, u.Is) {
 			continue
 		}
 		rank := u.rank(era)

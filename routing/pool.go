@@ -44,8 +44,9 @@ type Pool struct {
 	nobody [2]atomic.Int64 // by mcp.Era: until when, in Unix nanoseconds, no upstream is taken to speak it
 
 	ejecting sync.Mutex // held while an ejection is weighed: two must not both be the last that may be
-	changing sync.Mutex // guards the field below, and is held while the members change
+	changing sync.Mutex // guards the fields below, and is held while the members change
 	known    map[string]*live
+	drains   map[string]Drain // operators' marks by name; not changed
 }
 
 // NewPool returns a pool of the given upstreams.

@@ -11,7 +11,7 @@ import (
 type Upstream struct {
 	Name     string   // unique in its pool
 	URL      *url.URL // its MCP endpoint
-	Draining bool     // gets no new work, keeps what it owns
+	Draining bool     // gets no new work, keeps what it owns, as the list says; see IsDraining
 	Era      Spoken   // what it is said to speak
 
 	*live // of all upstreams of its name; set by the pool
@@ -20,6 +20,11 @@ type Upstream struct {
 // live is what berth knows of an upstream, whichever list it stands in.
 type live struct {
 	inflight atomic.Int64
+	streams  atomic.Int64 // of inflight
+	held     atomic.Int64 // of inflight, but for those that wait for their client
+	waiting  atomic.Int64 // held calls with nothing in flight
+	drain    draining
+	owned    owned
 	answers  atomic.Int64 // so far, to probes as well
 	pinging  atomic.Bool
 	health   health
@@ -50,12 +55,16 @@ func (u *Upstream) InFlight() int { return int(u.inflight.Load()) }
 type Lease struct {
 	Upstream *Upstream // what is held
 	released atomic.Bool
+	as       *atomic.Int64 // where it is counted besides; nil: nowhere
 }
 
 // Release gives the lease back. Releasing twice is harmless.
 func (l *Lease) Release() {
 	if l.released.CompareAndSwap(false, true) {
 		l.Upstream.inflight.Add(-1)
+		if l.as != nil {
+			l.as.Add(-1)
+		}
 	}
 }
 

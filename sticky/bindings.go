@@ -58,6 +58,9 @@ type Bindings struct {
 	log     *slog.Logger
 	near    *near
 	pending pending
+	rolls   rolls
+	owing   owing
+	missing missing
 	flight  singleflight.Group
 	updates chan entry
 	wake    chan struct{}

@@ -77,6 +77,7 @@ func (g *leg) serve(ctx context.Context) error {
 		return err
 	}
 	defer lease.Release()
+	lease.AsStream()
 	defer f.close()
 	defer g.l.all.count(g.l.PoolName(), false)()
 	if err := g.report(ctx, report{joined: f}); err != nil {
@@ -115,6 +116,7 @@ func (g *leg) passAll(ctx context.Context, f *feed) error {
 		if err != nil {
 			return err
 		}
+		g.told(s.about.Task)
 	}
 }
 

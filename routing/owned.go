@@ -1,0 +1,54 @@
+package routing
+
+import (
+	"sync/atomic"
+
+	"berth/sticky"
+)
+
+// UnderWay is what goes on at an upstream, as this process knows it. Each is counted once.
+type UnderWay struct {
+	Requests int // of clients, and of berth's own
+	Streams  int // subscriptions and sessions' standing streams
+	Held     int // calls that berth keeps for tasks, or that wait for what their client was asked
+}
+
+// UnderWay counts what goes on at the upstream.
+func (u *Upstream) UnderWay() UnderWay {
+	// What is counted twice was counted second last: it is never missed.
+	held, streams := u.held.Load(), u.streams.Load()
+	return UnderWay{Requests: int(max(0, u.inflight.Load()-held-streams)), Streams: int(streams), Held: int(held + u.waiting.Load())}
+}
+
+// AsStream has the lease count as that of a stream from now on. One goroutine has the lease.
+func (l *Lease) AsStream() { l.countAs(&l.Upstream.streams) }
+
+// AsHeld has the lease count as that of a held call from now on. One goroutine has the lease.
+func (l *Lease) AsHeld() { l.countAs(&l.Upstream.held) }
+
+func (l *Lease) countAs(as *atomic.Int64) {
+	if l.as == nil && !l.released.Load() {
+		l.as = as
+		as.Add(1)
+	}
+}
+
+// Wait counts a held call of which nothing is in flight: it waits for its client. It is not load.
+func (u *Upstream) Wait() { u.waiting.Add(1) }
+
+// WaitOver undoes Wait.
+func (u *Upstream) WaitOver() { u.waiting.Add(-1) }
+
+// owned is what an upstream owns, as last learned from the store.
+type owned struct{ now atomic.Pointer[sticky.Owned] }
+
+// Owned returns what the upstream owned when the store was last asked; zero: it never was.
+func (u *Upstream) Owned() (o sticky.Owned) {
+	if now := u.owned.now.Load(); now != nil {
+		o = *now
+	}
+	return o
+}
+
+// Learn notes what the upstream owns.
+func (u *Upstream) Learn(o sticky.Owned) { u.owned.now.Store(&o) }
