@@ -2,10 +2,9 @@ package proxy
 
 import (
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
+	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/admission"
@@ -28,12 +27,7 @@ func (x *request) fail(err error) {
 // answer writes an error of our own as the whole answer.
 func (x *request) answer(e *mcp.Error) {
 	h := x.out.Header()
-	if e.RetryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
-	}
-	if e.Challenge != "" {
-		h.Set("WWW-Authenticate", e.Challenge) // how to authorise it (RFC 9110, 11.6.1)
-	}
+	exchange.Instruct(h, e)
 	if e.Status == wire.StatusMethodNotAllowed {
 		h.Set("Allow", strings.Join(x.Methods(), ", "))
 	}

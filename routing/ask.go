@@ -133,7 +133,11 @@ func (a *Asker) ask(ctx context.Context, q Question) (*Upstream, error) {
 		asking.Wait()
 		a.turns.end(q.Caller)
 	}()
-	return collect(ctx, verdicts, len(upstreams))
+	u, err := collect(ctx, verdicts, len(upstreams))
+	if errors.Is(err, ErrDenied) && a.pool.partial.Load() {
+		err = ErrUnclear
+	}
+	return u, err
 }
 
 type answered struct {

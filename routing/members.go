@@ -28,7 +28,9 @@ func (p *Pool) Replace(upstreams []*Upstream) {
 	before := p.members.Load().byName
 	p.become(upstreams)
 	after := p.members.Load().byName
-	p.log.Info("upstreams replaced", "pool", p.name, "joined", without(after, before), "left", without(before, after))
+	if joined, left := without(after, before), without(before, after); len(joined)+len(left) > 0 {
+		p.log.Info("upstreams replaced", "pool", p.name, "joined", joined, "left", left)
+	}
 }
 
 // become makes these the members, under p.changing.

@@ -40,6 +40,7 @@ type Pool struct {
 	silence  chan struct{} // holds one: an upstream has just fallen silent
 
 	members atomic.Pointer[members]
+	partial atomic.Bool // see SetPartial
 
 	nobody [2]atomic.Int64 // by mcp.Era: until when, in Unix nanoseconds, no upstream is taken to speak it
 

@@ -30,22 +30,26 @@ type callers struct {
 	keys keys // nil: there are no tokens
 }
 
-func (g *graph) newCallers(auth config.Auth, o observers) (*callers, error) {
-	c := &callers{auth: auth}
+func (g *generation) newCallers(auth config.Auth) (c *callers, err error) {
+	c = &callers{auth: auth}
 	if auth.Principal != config.PrincipalJWT {
 		return c, nil
 	}
-	if auth.JWT.JWKSIsURL() {
-		c.keys = identity.NewKeyFetcher(identity.FetcherOptions{URL: auth.JWT.JWKS, Logger: o.log, Meter: o.meter})
-	} else {
-		file, err := identity.OpenKeyFile("auth.jwt.jwks", auth.JWT.JWKS, o.log, o.meter)
+	c.keys, err = share(g, "jwks "+auth.JWT.JWKS, func() (keys, life, error) {
+		k, err := newKeys(auth.JWT, g.site.observers)
 		if err != nil {
-			return nil, err
+			return nil, life{}, err
 		}
-		c.keys = file
+		return k, life{run: k.Run}, nil
+	})
+	return c, err
+}
+
+func newKeys(cfg config.JWT, o observers) (keys, error) {
+	if cfg.JWKSIsURL() {
+		return identity.NewKeyFetcher(identity.FetcherOptions{URL: cfg.JWKS, Logger: o.log, Meter: o.meter}), nil
 	}
-	g.runners = append(g.runners, c.keys.Run)
-	return c, nil
+	return identity.OpenKeyFile("auth.jwt.jwks", cfg.JWKS, o.log, o.meter)
 }
 
 // at returns what tells who calls a pool, and what clients without a token are told; nil for
@@ -87,9 +91,9 @@ func (c *callers) tokens(pool config.Pool) (proxy.Identifier, *proxy.Resource, e
 	return identifier, &proxy.Resource{Path: resource.MetadataPath(), Document: resource.Metadata()}, nil
 }
 
-func (g *graph) openCerts(cfg config.TLS, o observers) (err error) {
+func openCerts(cfg config.TLS, o observers) (*certs.Certs, error) {
 	if !cfg.Enabled() {
-		return nil
+		return nil, nil
 	}
 	options := certs.Options{
 		Cert: cfg.Cert, Key: cfg.Key, ClientCA: cfg.ClientCA,
@@ -99,18 +103,14 @@ func (g *graph) openCerts(cfg config.TLS, o observers) (err error) {
 	if cfg.MinVersion == "1.3" {
 		options.MinVersion = tls.VersionTLS13
 	}
-	if g.certs, err = certs.Open(options); err != nil {
-		return err
-	}
-	g.runners = append(g.runners, g.certs.Run)
-	return nil
+	return certs.Open(options)
 }
 
 var errAuthorization = errors.New(`must hold what stands in the header, such as "Bearer …"`)
 
 // newAuthorization returns what replaces the callers' Authorization header; nil if that is passed
 // on.
-func (g *graph) newAuthorization(pool config.Pool, o observers) (*proxy.Authorization, error) {
+func (g *generation) newAuthorization(pool config.Pool) (*proxy.Authorization, error) {
 	switch {
 	case pool.Authorization == config.AuthorizationForward:
 		return nil, nil
@@ -119,15 +119,21 @@ func (g *graph) newAuthorization(pool config.Pool, o observers) (*proxy.Authoriz
 	case pool.AuthorizationValueFile == "":
 		return &proxy.Authorization{Value: func() string { return string(pool.AuthorizationValue) }}, nil
 	}
-	value, err := reload.Open(reload.Options{
-		What:   "authorization",
-		Files:  []reload.File{{Key: "authorization_value_file", Path: pool.AuthorizationValueFile}},
-		Logger: o.log, Meter: o.meter,
-	}, parseAuthorization)
+	path := pool.AuthorizationValueFile
+	value, err := share(g, "authorization "+path, func() (*reload.Value[string], life, error) {
+		value, err := reload.Open(reload.Options{
+			What:   "authorization",
+			Files:  []reload.File{{Key: "authorization_value_file", Path: path}},
+			Logger: g.site.log, Meter: g.site.meter,
+		}, parseAuthorization)
+		if err != nil {
+			return nil, life{}, err
+		}
+		return value, life{run: value.Run}, nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	g.runners = append(g.runners, value.Run)
 	return &proxy.Authorization{Value: value.Get}, nil
 }
 
@@ -139,12 +145,12 @@ func parseAuthorization(contents [][]byte) (string, error) {
 	return value, nil
 }
 
-func (g *graph) authChecks() (checks []admin.Check) {
-	if g.certs != nil {
-		checks = append(checks, admin.Check{Name: "tls", Probe: func() (bool, string) { return true, g.certs.Fault() }})
+func (s *site) authChecks() (checks []admin.Check) {
+	if s.certs != nil {
+		checks = append(checks, admin.Check{Name: "tls", Probe: func() (bool, string) { return true, s.certs.Fault() }})
 	}
-	if g.callers.keys != nil {
-		checks = append(checks, admin.Check{Name: "jwks", Probe: g.callers.keys.Ready})
+	if keys := s.now.Load().callers.keys; keys != nil {
+		checks = append(checks, admin.Check{Name: "jwks", Probe: keys.Ready})
 	}
 	return checks
 }

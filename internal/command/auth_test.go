@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,14 +24,15 @@ func TestReplacedAuthorizationFollowsItsFile(t *testing.T) {
 		write("Bearer one\n")
 		pool := config.DefaultPool()
 		pool.Authorization, pool.AuthorizationValueFile = config.AuthorizationReplace, path
-		var g graph
-		rule, err := g.newAuthorization(pool, observers{})
+		g := generationOf(config.Default().Auth)
+		rule, err := g.newAuthorization(pool)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, run := range g.runners {
-			go func() { _ = run(t.Context()) }()
-		}
+		ctx, stop := context.WithCancel(t.Context())
+		g.site.parts.begin(ctx)
+		defer g.site.parts.wait()
+		defer stop()
 		for _, c := range []struct{ content, want string }{{"Bearer two", "Bearer two"}, {"", "Bearer two"}, {"three", "Bearer two"}, {"Basic eA==", "Basic eA=="}} {
 			write(c.content)
 			time.Sleep(6 * time.Second)
@@ -49,7 +51,7 @@ func TestUnusableAuthorizationIsNotRepeated(t *testing.T) {
 	}
 	pool := config.DefaultPool()
 	pool.Authorization, pool.AuthorizationValueFile = config.AuthorizationReplace, path
-	_, err := new(graph).newAuthorization(pool, observers{})
+	_, err := generationOf(config.Default().Auth).newAuthorization(pool)
 	if err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "canary") {
 		t.Errorf("got %v, want an error that names the file and not what it holds", err)
 	}

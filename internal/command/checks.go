@@ -10,26 +10,28 @@ import (
 
 // checks are the conditions of readiness. A store that is away, and too much load, degrade berth:
 // to take it out would put its load on the others. A pool of which nobody answers makes it useless.
-func (g *graph) checks() []admin.Check {
-	checks := []admin.Check{{Name: "store", Probe: func() (bool, string) { return true, g.storeDegraded() }}}
-	checks = append(checks, admin.Check{Name: "load", Probe: func() (bool, string) { return true, g.proxy.Shedding() }})
-	for _, pool := range g.pools {
+func (s *site) checks() []admin.Check {
+	checks := []admin.Check{{Name: "store", Probe: func() (bool, string) { return true, s.storeDegraded() }}}
+	checks = append(checks, admin.Check{Name: "load", Probe: func() (bool, string) { return true, s.proxy().Shedding() }})
+	for _, ep := range s.now.Load().faces {
+		pool := ep.Router.Pool
 		checks = append(checks, admin.Check{Name: "pool " + pool.Name(), Probe: func() (bool, string) { return poolAnswers(pool) }})
 	}
-	return append(checks, g.authChecks()...)
+	checks = append(checks, s.discoverChecks()...)
+	return append(checks, s.authChecks()...)
 }
 
-func (g *graph) storeDegraded() string {
-	health := g.store.Health()
+func (s *site) storeDegraded() string {
+	health := s.store.Health()
 	switch {
 	case health.Healthy && health.Evicts != "":
-		return fmt.Sprintf("%s drops bindings when its memory is full: maxmemory-policy is %s", g.store, health.Evicts)
+		return fmt.Sprintf("%s drops bindings when its memory is full: maxmemory-policy is %s", s.store, health.Evicts)
 	case health.Healthy:
 		return ""
 	case health.LastError == "":
-		return fmt.Sprintf("%s has not answered yet", g.store)
+		return fmt.Sprintf("%s has not answered yet", s.store)
 	}
-	return fmt.Sprintf("%s is away since %s: %s", g.store, health.Since.UTC().Format("15:04:05Z"), health.LastError)
+	return fmt.Sprintf("%s is away since %s: %s", s.store, health.Since.UTC().Format("15:04:05Z"), health.LastError)
 }
 
 func poolAnswers(pool *routing.Pool) (bool, string) {

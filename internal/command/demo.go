@@ -54,26 +54,23 @@ func demoFront(upstreams map[string]string, tables string) (http.Handler, func()
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := newGraph(store, cfg, observers{})
+	ctx, stop := context.WithCancel(context.Background())
+	s, g, err := newSiteOf(ctx, store, cfg, observers{})
 	if err != nil {
+		stop()
 		return nil, nil, errors.Join(err, store.Close())
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	if err := g.adopt(ctx); err != nil {
-		stop()
-		return nil, nil, errors.Join(err, g.Close())
-	}
-	g.open(cfg, true, observers{})
+	s.use(g, true)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = g.Run(ctx) // nothing in it fails but for ctx
+		_ = s.Run(ctx) // nothing in it fails but for ctx
 	}()
-	return g.proxy, func() {
+	return s, func() {
 		stop()
-		g.drainTasks(ctx) // whoever waited for them is gone
+		s.drainTasks(ctx) // whoever waited for them is gone
 		<-done
-		_ = g.Close()
+		_ = s.Close()
 	}, nil
 }
 

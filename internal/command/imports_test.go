@@ -134,7 +134,7 @@ var layers = [][]string{
 	{"internal/build", "internal/series"},
 	{"internal/admin", "internal/connlimit", "internal/framing", "internal/heap", "internal/journal", "internal/limit", "internal/mcp", "internal/mcptest", "internal/reload", "internal/storage/boltcheck", "internal/telemetry", "internal/wire"},
 	{"internal/certs", "internal/exchange", "internal/identity", "internal/storage"},
-	{"internal/client", "internal/legacyface", "internal/seal", "internal/stdio", "sticky"},
+	{"internal/client", "internal/discover", "internal/legacyface", "internal/seal", "internal/stdio", "sticky"},
 	{"internal/demo", "internal/httpsse", "internal/probe", "internal/relay", "routing"},
 	{"drain", "upgrade/task"},
 	{"upgrade/ledger"},

@@ -12,21 +12,24 @@ import (
 // lookAround looks at what cfg names by the parts that would serve. It binds no address, writes
 // nothing and calls no tool.
 func lookAround(ctx context.Context, cfg config.Config) []finding {
-	g := &graph{mailbox: relay.New(nil, "", nil, nil)} // for the name: nothing is passed on
-	defer g.closeClients()
-	defer g.endServers()
+	s := &site{mailbox: relay.New(nil, "", nil, nil), parts: newParts()} // for the name: nothing is passed on
+	defer s.parts.close()
+	g := &generation{site: s, cfg: cfg}
 	found, looks := g.openFiles(cfg)
 	found = append(found, lookAtRules(cfg)...)
 	var meetings []*meeting
 	looks = append([]look{lookAtStore(cfg.Store)}, looks...)
 	for i, pool := range cfg.Pools {
 		key := fmt.Sprintf("pools[%d]", i)
-		ep, err := g.newEndpoint(cfg.Auth, pool, observers{})
+		ep, err := g.newEndpoint(pool)
 		if err != nil {
 			found = append(found, fault(key, err))
 		}
 		if ep == nil {
 			continue
+		}
+		if pool.Discover.Enabled() {
+			looks = append(looks, lookAtSource(key, pool))
 		}
 		meeting := &meeting{key: key, pool: pool, ep: ep, host: clientsHost(cfg.Listen, pool)}
 		looks = append(looks, meeting.looks()...)
@@ -39,16 +42,16 @@ func lookAround(ctx context.Context, cfg config.Config) []finding {
 	return found
 }
 
-func (g *graph) openFiles(cfg config.Config) (found []finding, looks []look) {
+func (g *generation) openFiles(cfg config.Config) (found []finding, looks []look) {
 	if _, err := cfg.Store.ReadSealKey(); err != nil {
 		found = append(found, fault("store.seal_key_file", err))
 	}
 	if _, err := cfg.Admin.ReadToken(); err != nil {
 		found = append(found, fault("admin.token_file", err))
 	}
-	found = append(found, g.lookAtCerts(cfg.TLS)...)
+	found = append(found, lookAtCerts(cfg.TLS)...)
 	var err error
-	if g.callers, err = g.newCallers(cfg.Auth, observers{}); err != nil {
+	if g.callers, err = g.newCallers(cfg.Auth); err != nil {
 		g.callers = &callers{auth: cfg.Auth}
 		found = append(found, fault("auth.jwt.jwks", err))
 	}
@@ -58,17 +61,18 @@ func (g *graph) openFiles(cfg config.Config) (found []finding, looks []look) {
 	return found, looks
 }
 
-func (g *graph) lookAtCerts(cfg config.TLS) []finding {
-	if err := g.openCerts(cfg, observers{}); err != nil {
+func lookAtCerts(cfg config.TLS) []finding {
+	shown, err := openCerts(cfg, observers{})
+	if err != nil {
 		return []finding{fault("tls", err)}
 	}
 	switch {
-	case g.certs == nil:
+	case shown == nil:
 		return nil
-	case g.certs.Fault() != "":
-		return []finding{{key: "tls", text: g.certs.Fault()}}
-	case g.certs.Overdue() != "":
-		return []finding{{key: "tls.cert", text: g.certs.Overdue(), warning: true}}
+	case shown.Fault() != "":
+		return []finding{{key: "tls", text: shown.Fault()}}
+	case shown.Overdue() != "":
+		return []finding{{key: "tls.cert", text: shown.Overdue(), warning: true}}
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 const lastWords = 3 * time.Second
 
 type process struct {
-	graph  *graph
+	site   *site
 	server *http.Server
 	admin  *admin.Server // nil: none
 	drain  config.Duration
@@ -51,7 +51,7 @@ func (p *process) run(ctx context.Context, listener net.Listener) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	group, groupCtx := errgroup.WithContext(background)
-	group.Go(func() error { return p.graph.Run(groupCtx) })
+	group.Go(func() error { return p.site.Run(groupCtx) })
 	if p.admin != nil {
 		group.Go(func() error { return p.admin.Run(groupCtx) })
 	}
@@ -69,7 +69,7 @@ func (p *process) run(ctx context.Context, listener net.Listener) error {
 	}
 	p.server.Close()
 	stop()
-	err = errors.Join(ignoreClosed(err), group.Wait(), p.graph.Close())
+	err = errors.Join(ignoreClosed(err), group.Wait(), p.site.Close())
 	p.log.Info("ended")
 	return err
 }
@@ -82,15 +82,15 @@ func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
 		p.admin.SetDraining()
 	}
 	p.log.Info("draining", "for", p.drain.String())
-	p.graph.proxy.Drain()
-	p.graph.stopCreating()
+	p.site.proxy().Drain()
+	p.site.stopCreating()
 	// A second signal ends the time to drain, a third one the process.
 	interrupted, calm := signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt, syscall.SIGTERM)
 	defer calm()
 	context.AfterFunc(interrupted, calm)
 	limit, cancel := context.WithTimeout(interrupted, time.Duration(p.drain))
 	defer cancel()
-	stop := time.AfterFunc(time.Duration(p.drain)-goodbye, p.graph.proxy.ReleaseWaiters)
+	stop := time.AfterFunc(time.Duration(p.drain)-goodbye, p.site.proxy().ReleaseWaiters)
 	defer stop.Stop()
 	stopAccepting()
 	p.awaitClients(limit)
@@ -98,7 +98,7 @@ func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
 		p.cut(ctx, err)
 	}
 	// After the requests: what these still begin, or answer, is held to its end as well.
-	p.graph.drainTasks(limit)
+	p.site.drainTasks(limit)
 }
 
 // awaitClients waits for clients to close their connections, as long as a farewell takes.
@@ -117,12 +117,12 @@ func (p *process) awaitClients(ctx context.Context) {
 }
 
 func (p *process) cut(ctx context.Context, why error) {
-	p.log.Warn("drain time is over, what is left is cut", "requests", p.graph.proxy.Serving(), "error", why)
-	p.graph.proxy.Cut()
+	p.log.Warn("drain time is over, what is left is cut", "requests", p.site.proxy().Serving(), "error", why)
+	p.site.proxy().Cut()
 	p.server.Close()
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()
-	p.graph.proxy.Wait(limit)
+	p.site.proxy().Wait(limit)
 }
 
 func ignoreClosed(err error) error {

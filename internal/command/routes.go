@@ -3,6 +3,6 @@ package command
 import "berth/internal/admin"
 
 // routes are what the admin listener offers operators; each verb that uses one stands beside it.
-func (g *graph) routes() []admin.Route {
+func (s *site) routes() []admin.Route {
 	return nil
 }

@@ -66,11 +66,8 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		return err
 	}
 	defer store.Close()
-	g, err := newGraph(store, cfg, o)
+	s, g, err := newSiteOf(ctx, store, cfg, o)
 	if err != nil {
-		return err
-	}
-	if err := g.adopt(ctx); err != nil {
 		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Listen)
@@ -78,25 +75,26 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		return fmt.Errorf("listen: %w", err)
 	}
 	defer listener.Close()
-	g.open(cfg, isLoopback(listener.Addr()), o)
-	p := &process{graph: g, log: log, drain: cfg.Drain, server: newServer(cfg, g.proxy, log)}
+	s.use(g, isLoopback(listener.Addr()))
+	g.discoverFirst(ctx)
+	p := &process{site: s, log: log, drain: cfg.Drain, server: newServer(cfg, s, log)}
 	if cfg.Admin.Listen != "" {
-		if p.admin, err = newAdmin(ctx, cfg.Admin, g, tel, log); err != nil {
-			return errors.Join(err, g.Close())
+		if p.admin, err = newAdmin(ctx, cfg.Admin, s, tel, log); err != nil {
+			return errors.Join(err, s.Close())
 		}
 	}
-	announce(log, cfg, listener.Addr(), g)
+	announce(log, cfg, listener.Addr(), s)
 	bounded := connlimit.NewListener(listener, connlimit.Options{
 		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: o.log, Meter: o.meter,
 	})
 	p.connections = bounded.Open
-	return p.run(ctx, g.guarded(bounded, cfg))
+	return p.run(ctx, s.guarded(bounded, cfg))
 }
 
 // guarded speaks TLS on listener, if that is configured, and lets nothing through that is framed in doubt.
-func (g *graph) guarded(listener net.Listener, cfg config.Config) net.Listener {
-	if g.certs != nil {
-		listener = g.certs.Listener(listener)
+func (s *site) guarded(listener net.Listener, cfg config.Config) net.Listener {
+	if s.certs != nil {
+		listener = s.certs.Listener(listener)
 	}
 	return framing.NewListener(listener, int(cfg.Limits.Headers))
 }
@@ -120,21 +118,21 @@ func flush(tel *telemetry.Telemetry, log *slog.Logger) {
 	}
 }
 
-func newAdmin(ctx context.Context, cfg config.Admin, g *graph, tel *telemetry.Telemetry, log *slog.Logger) (*admin.Server, error) {
+func newAdmin(ctx context.Context, cfg config.Admin, s *site, tel *telemetry.Telemetry, log *slog.Logger) (*admin.Server, error) {
 	token, err := cfg.ReadToken()
 	if err != nil {
 		return nil, err
 	}
 	return admin.New(ctx, admin.Options{
-		Listen: cfg.Listen, Token: token, Metrics: tel.MetricsHandler(), Checks: g.checks(), Routes: g.routes(), Log: log,
+		Listen: cfg.Listen, Token: token, Metrics: tel.MetricsHandler(), Checks: s.checks(), Routes: s.routes(), Log: log,
 	})
 }
 
-func announce(log *slog.Logger, cfg config.Config, addr net.Addr, g *graph) {
+func announce(log *slog.Logger, cfg config.Config, addr net.Addr, s *site) {
 	announcePools(log, cfg)
-	announceStore(log, g.store)
-	announceUpgrades(log, upgradeRules(cfg), g.store, g.tasks)
-	log.Info("serving", "address", addr.String(), "tls", cfg.TLS.Enabled(), "store", g.store.String(), "version", build.Version)
+	announceStore(log, s.store)
+	announceUpgrades(log, upgradeRules(cfg), s.store, s.tasks)
+	log.Info("serving", "address", addr.String(), "tls", cfg.TLS.Enabled(), "store", s.store.String(), "version", build.Version)
 }
 
 func announcePools(log *slog.Logger, cfg config.Config) {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -70,52 +71,57 @@ func keptBounds(l config.Limits, memory int64, inMemory bool) upgrade.Bounds {
 // them fit into 200 MiB so, and into 240 by default.
 const gcPercent = 50
 
-func (g *graph) addTasks(cfg config.Config, o observers) {
-	if len(cfg.Upgrades) == 0 {
-		return
+// addTasks has the site make tasks if a rule of g's does, and sees to those that the berth before this
+// one held, where no other can.
+func (s *site) addTasks(ctx context.Context, g *generation) error {
+	if len(g.cfg.Upgrades) == 0 {
+		return nil
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	memory := limit.NewMemory().Limit()
 	options := upgrade.Options{
-		Store: g.store, Keys: g.keys, Lease: time.Duration(cfg.Store.HolderLease), Logger: o.log, Meter: o.meter,
-		Kept: keptBounds(cfg.Limits, limit.NewMemory().Limit(), !g.store.Shared() && !g.store.Durable()),
+		Store: s.store, Keys: s.keys, Lease: time.Duration(g.cfg.Store.HolderLease), Logger: s.log, Meter: s.meter, Pools: g.taskPools(),
+		Kept: keptBounds(g.cfg.Limits, memory, !s.store.Shared() && !s.store.Durable()),
 	}
-	if memory := limit.NewMemory().Limit(); memory > 0 {
+	if memory > 0 {
 		options.Unsaved = memory / (2 * ofMemory)
 	}
+	tasks := upgrade.New(options)
+	if err := tasks.Open(ctx); err != nil {
+		return fmt.Errorf("tasks of the berth before: %w", err)
+	}
+	s.tasks = tasks
+	run := func(name string, run func(context.Context) error) error {
+		_, err := shareAs(s.parts, &s.kept, name, func() (struct{}, life, error) { return struct{}{}, life{run: run}, nil })
+		return err
+	}
+	return errors.Join(run("tasks", tasks.Run), run("eviction", func(ctx context.Context) error {
+		return warnOfEviction(ctx, s.log, s.store.Health)
+	}))
+}
+
+// taskPools are where the calls of tasks are sent.
+func (g *generation) taskPools() (pools []upgrade.Pool) {
 	for _, ep := range g.faces {
-		options.Pools = append(options.Pools, upgrade.Pool{
+		pools = append(pools, upgrade.Pool{
 			Routing: ep.Router.Pool, Transport: outbound.Transport(ep), OwnCredentials: ep.Authorization != nil,
 		})
 	}
-	g.tasks = upgrade.New(options)
-	g.runners = append(g.runners, g.tasks.Run, func(ctx context.Context) error {
-		return warnOfEviction(ctx, o.log, g.store.Health)
-	})
+	return pools
 }
 
-func (g *graph) stopCreating() {
-	if g.tasks != nil {
-		g.tasks.StopCreating()
+func (s *site) stopCreating() {
+	if s.tasks != nil {
+		s.tasks.StopCreating()
 	}
 }
 
-func (g *graph) drainTasks(ctx context.Context) {
-	if g.tasks != nil {
-		g.tasks.Drain(ctx)
+func (s *site) drainTasks(ctx context.Context) {
+	if s.tasks != nil {
+		s.tasks.Drain(ctx)
 	}
-}
-
-// adopt sees to the tasks that the berth before this one held, where no other can.
-func (g *graph) adopt(ctx context.Context) error {
-	if g.tasks == nil {
-		return nil
-	}
-	if err := g.tasks.Open(ctx); err != nil {
-		return fmt.Errorf("tasks of the berth before: %w", err)
-	}
-	return nil
 }
 
 func announceUpgrades(log *slog.Logger, rules upgrade.Rules, store *storage.Store, tasks *upgrade.Tasks) {

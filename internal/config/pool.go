@@ -54,6 +54,7 @@ type Pool struct {
 	Timeouts               Timeouts   `toml:"timeouts"`
 	Ejection               Ejection   `toml:"ejection"`
 	Bridge                 Bridge     `toml:"bridge"`
+	Discover               Discover   `toml:"discover"`
 	Upstreams              []Upstream `toml:"upstreams"`
 }
 

@@ -24,7 +24,7 @@ func ParseUpstream(text string) Upstream {
 func DefaultUpstream() Upstream { return defaultOf[Upstream]() }
 
 func (v *validator) process(key string, u Upstream) {
-	v.faultIf(u.Isolation != "" && len(u.Command) == 0 && u.Replicas > 1, key+".replicas", "needs command: berth runs as many of it")
+	v.faultIf(len(u.Command) == 0 && u.Replicas > 1, key+".replicas", "needs command: berth runs as many of it")
 	if len(u.Command) == 0 {
 		return
 	}

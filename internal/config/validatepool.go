@@ -58,6 +58,8 @@ func (v *validator) pool(key string, p Pool) {
 	v.authorization(key, p)
 	v.origins(key+".origins", p.Origins)
 	v.faultIf(p.Ejection.Max < p.Ejection.Min, key+".ejection.max", "must not be less than min, %v, got %v", p.Ejection.Min, p.Ejection.Max)
+	v.discover(key+".discover", p.Discover)
+	v.faultIf(len(p.Upstreams) == 0 && !p.Discover.Enabled(), key+".upstreams", "there must be at least one, or a source of them in discover")
 	v.upstreams(key+".upstreams", p.Upstreams)
 }
 
@@ -139,7 +141,6 @@ func (v *validator) origins(key string, origins []string) {
 }
 
 func (v *validator) upstreams(key string, upstreams []Upstream) {
-	v.faultIf(len(upstreams) == 0, key, "there must be at least one")
 	names, urls := map[string]string{}, map[string]string{}
 	for i, u := range upstreams {
 		table := elementKey(key, i)

@@ -39,7 +39,7 @@ func (l *line) await(ctx context.Context, until time.Time, id []byte) (*wire.Res
 	case announced := <-l.announced:
 		endpoint, ok := resolve(l.opening.URL, announced)
 		if !ok {
-			return legacyface.Refuse(errOrigin, id), nil
+			return exchange.Refusal(errOrigin, id), nil
 		}
 		l.endpoint = endpoint
 		return nil, nil

@@ -82,7 +82,7 @@ func (s server) Dial(ctx context.Context, request *exchange.Request, wait time.D
 	case exchange.ShapeOf(response) != exchange.EventStream:
 		response.Body.Close()
 		cancel(nil)
-		return nil, legacyface.Refuse(errNoStream, mcp.ID(request.Body)), nil
+		return nil, exchange.Refusal(errNoStream, mcp.ID(request.Body)), nil
 	}
 	l := &line{
 		client: s.client, opening: get, hears: hears, ctx: own, cancel: cancel,

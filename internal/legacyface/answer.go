@@ -1,9 +1,6 @@
 package legacyface
 
 import (
-	"bytes"
-	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -54,32 +51,5 @@ func LostBecause(reason, message string) *mcp.Error {
 	return &mcp.Error{
 		Status: wire.StatusBadGateway, Code: mcp.CodeInternal, Message: message,
 		Reason: reason, Outcome: mcp.Unknown,
-	}
-}
-
-// Refuse returns e as the answer to the request with this raw id; nil leaves it out.
-func Refuse(e *mcp.Error, id []byte) *wire.Response {
-	response := inJSON(e.Status, e.Body(id))
-	if e.RetryAfter > 0 {
-		response.Header.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
-	}
-	return response
-}
-
-func inJSON(status int, body []byte) *wire.Response {
-	return &wire.Response{
-		Status: status, Header: wire.Header{"Content-Type": {"application/json"}},
-		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), ProtoMajor: 1, ProtoMinor: 1,
-	}
-}
-
-func empty(status int) *wire.Response {
-	return &wire.Response{Status: status, Header: wire.Header{}, Body: io.NopCloser(bytes.NewReader(nil)), ProtoMajor: 1, ProtoMinor: 1}
-}
-
-func inEvents(body io.ReadCloser) *wire.Response {
-	return &wire.Response{
-		Status: wire.StatusOK, Header: wire.Header{"Content-Type": {"text/event-stream"}, "Cache-Control": {"no-cache, no-transform"}},
-		Body: body, ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1,
 	}
 }

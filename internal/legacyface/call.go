@@ -34,7 +34,7 @@ type call struct {
 
 // asking are the methods during which a server asks (2025-11-25: elicitation, sampling, roots;
 // tasks, "Input Required Status").
-var asking = []string{mcp.MethodCallTool, mcp.MethodGetPrompt, "resources/read", mcp.MethodTaskResult}
+var asking = []string{mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource, mcp.MethodTaskResult}
 
 // streams reports whether a call is answered by a stream.
 func streams(m *mcp.Call, header wire.Header) bool {
@@ -114,7 +114,7 @@ func (s *session) abandon(c *call) bool {
 func (s *session) request(ctx context.Context, request *exchange.Request, m *mcp.Call, wait time.Duration) (*wire.Response, error) {
 	c, refused := s.enter(m, streams(m, request.Header))
 	if refused != nil {
-		return Refuse(refused, m.ID), nil
+		return exchange.Refusal(refused, m.ID), nil
 	}
 	answer, err := s.ask(ctx, request, c, wait)
 	switch {
@@ -123,7 +123,7 @@ func (s *session) request(ctx context.Context, request *exchange.Request, m *mcp
 	case c.stream != nil:
 		return s.read(ctx, c.stream, fresh)
 	case c.failed != nil:
-		return Refuse(c.failed, c.id), nil
+		return exchange.Refusal(c.failed, c.id), nil
 	}
-	return inJSON(wire.StatusOK, c.response), nil
+	return wire.Whole(wire.StatusOK, c.response), nil
 }

@@ -70,28 +70,28 @@ func (f *Face) Send(ctx context.Context, request *exchange.Request, wait time.Du
 		return notAllowed(), nil
 	}
 	if version := request.Header.Get(mcp.HeaderVersion); mcp.IsModern(version) {
-		return Refuse(errVersion(version), nil), nil
+		return exchange.Refusal(errVersion(version), nil), nil
 	}
 	s, refused := f.find(request)
 	switch {
 	case refused != nil:
-		return Refuse(refused, nil), nil
+		return exchange.Refusal(refused, nil), nil
 	case request.Method == wire.MethodDelete:
 		s.Lost(LostBecause(mcp.ReasonSessionLost, "the client has ended the session"))
-		return empty(wire.StatusNoContent), nil
+		return wire.Whole(wire.StatusNoContent, nil), nil
 	}
 	return s.listen(ctx, request.Header.Get(mcp.HeaderLastEvent)), nil
 }
 
 func notAllowed() *wire.Response {
-	response := Refuse(errMethod, nil)
+	response := exchange.Refusal(errMethod, nil)
 	response.Header.Set("Allow", "GET, POST, DELETE")
 	return response
 }
 
 func (f *Face) post(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
 	if version := request.Header.Get(mcp.HeaderVersion); mcp.IsModern(version) {
-		return Refuse(errVersion(version), nil), nil
+		return exchange.Refusal(errVersion(version), nil), nil
 	}
 	var m mcp.Message
 	id, refused := m.Peek(request.Body, 1)
@@ -100,17 +100,17 @@ func (f *Face) post(ctx context.Context, request *exchange.Request, wait time.Du
 	}
 	switch {
 	case refused != nil:
-		return Refuse(refused, id), nil
+		return exchange.Refusal(refused, id), nil
 	case m.Batch:
-		return Refuse(errBatch, nil), nil
+		return exchange.Refusal(errBatch, nil), nil
 	case m.Calls[0].Era == mcp.EraModern:
-		return Refuse(errVersion(m.Calls[0].Version), nil), nil
+		return exchange.Refusal(errVersion(m.Calls[0].Version), nil), nil
 	case request.Header.Get(mcp.HeaderSession) == "":
 		return f.outside(ctx, request, &m.Calls[0], wait)
 	}
 	s, refused := f.find(request)
 	if refused != nil {
-		return Refuse(refused, id), nil
+		return exchange.Refusal(refused, id), nil
 	}
 	return s.post(ctx, request, &m.Calls[0], wait)
 }
@@ -123,11 +123,11 @@ func (f *Face) outside(ctx context.Context, request *exchange.Request, m *mcp.Ca
 	case m.Kind == mcp.KindRequest && m.Method == mcp.MethodPing:
 		answer, err := f.server.Greet(ctx, request, wait)
 		if answer == nil && err == nil {
-			answer = inJSON(wire.StatusOK, mcp.Response(m.ID, []byte("{}")))
+			answer = wire.Whole(wire.StatusOK, mcp.Response(m.ID, []byte("{}")))
 		}
 		return answer, err
 	}
-	return Refuse(errNoSession, m.ID), nil
+	return exchange.Refusal(errNoSession, m.ID), nil
 }
 
 // find returns the session of a request.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"berth/internal/exchange"
 	"berth/internal/wire"
 )
 
@@ -19,15 +20,15 @@ func (s *session) listen(ctx context.Context, last string) *wire.Response {
 	if last != "" {
 		number, sequence, ok := parseEventID(last)
 		if from, after = s.stream(number), sequence; !ok || from == nil {
-			return Refuse(errNoEvent, nil)
+			return exchange.Refusal(errNoEvent, nil)
 		}
 	}
 	response, err := s.read(ctx, from, after)
 	switch {
 	case errors.Is(err, errStands):
-		return Refuse(errConflict, nil)
+		return exchange.Refusal(errConflict, nil)
 	case err != nil:
-		return Refuse(errNoEvent, nil)
+		return exchange.Refusal(errNoEvent, nil)
 	}
 	return response
 }
@@ -39,7 +40,7 @@ func (s *session) read(ctx context.Context, from *stream, after int) (*wire.Resp
 	if err != nil {
 		return nil, err
 	}
-	return inEvents(body), nil
+	return wire.Streamed(body), nil
 }
 
 // stream returns the stream of that number, nil if it is not kept.

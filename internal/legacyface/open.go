@@ -20,7 +20,7 @@ var errLate = errors.New("legacyface: no answer in time")
 func (f *Face) open(ctx context.Context, request *exchange.Request, m *mcp.Call, wait time.Duration) (*wire.Response, error) {
 	s, refused := f.enter()
 	if refused != nil {
-		return Refuse(refused, m.ID), nil
+		return exchange.Refusal(refused, m.ID), nil
 	}
 	answer, err := s.initialize(ctx, request, m, time.Now().Add(cmp.Or(wait, openTime)))
 	if err != nil || answer.Header.Get(mcp.HeaderSession) == "" {
@@ -49,7 +49,7 @@ func (s *session) initialize(ctx context.Context, request *exchange.Request, m *
 	if c.failed != nil {
 		return nil, &exchange.SendError{Err: c.failed, Sent: true}
 	}
-	answer = inJSON(wire.StatusOK, c.response)
+	answer = wire.Whole(wire.StatusOK, c.response)
 	if a, err := mcp.PeekAnswer(c.response, false); err == nil && a.Version != "" {
 		s.negotiated(a.Version)
 		answer.Header.Set(mcp.HeaderSession, s.id)

@@ -13,7 +13,7 @@ import (
 func (s *session) tell(ctx context.Context, request *exchange.Request, message []byte, wait time.Duration) (*wire.Response, error) {
 	answer, err := s.line.Say(ctx, request, message, wait)
 	if answer == nil && err == nil {
-		answer = empty(wire.StatusAccepted)
+		answer = wire.Whole(wire.StatusAccepted, nil)
 	}
 	return answer, err
 }
@@ -26,7 +26,7 @@ func (s *session) settle(ctx context.Context, request *exchange.Request, m *mcp.
 	_, asked := s.questions[key]
 	s.mu.Unlock()
 	if !asked {
-		return empty(wire.StatusAccepted), nil
+		return wire.Whole(wire.StatusAccepted, nil), nil
 	}
 	answer, err := s.tell(ctx, request, request.Body, wait)
 	if err == nil && answer.Status == wire.StatusAccepted {
@@ -45,7 +45,7 @@ var errCancelled = &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeInternal, Mes
 func (s *session) cancel(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
 	c := s.called(mcp.CancelledID(request.Body))
 	if c == nil {
-		return empty(wire.StatusAccepted), nil
+		return wire.Whole(wire.StatusAccepted, nil), nil
 	}
 	answer, err := s.tell(ctx, request, mcp.WithCancelledID(request.Body, []byte(c.key)), wait)
 	if err == nil && answer.Status == wire.StatusAccepted {

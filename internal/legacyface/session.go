@@ -111,7 +111,7 @@ func (s *session) post(ctx context.Context, request *exchange.Request, m *mcp.Ca
 	s.touch()
 	switch {
 	case m.Kind == mcp.KindRequest && m.Method == mcp.MethodInitialize:
-		return Refuse(errInitialized, m.ID), nil
+		return exchange.Refusal(errInitialized, m.ID), nil
 	case m.Kind == mcp.KindRequest:
 		return s.request(ctx, request, m, wait)
 	case m.Kind == mcp.KindResponse:

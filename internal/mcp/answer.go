@@ -20,8 +20,9 @@ type Answer struct {
 	ID     []byte // raw JSON of the id; nil in a notification
 	Method string // of a request or notification; "" in a response
 
-	IsError   bool // an error response
-	ErrorCode int  // its code
+	IsError   bool   // an error response
+	Error     []byte // the whole error; nil if it was cut off, or is no object
+	ErrorCode int    // its code
 
 	HasResult    bool
 	Result       []byte // the whole result; nil if it was cut off

@@ -63,7 +63,7 @@ func (r *answerReader) message(name []byte) {
 	case "error":
 		// A null error beside a result is JSON-RPC 1.0's way of saying that there is none.
 		r.answer.IsError = r.kind() != 'n'
-		r.ifObject(errorNames, r.errorMember)
+		r.answer.Error = r.whole(errorNames, r.errorMember)
 	case "result":
 		r.readResult()
 	case "params":
@@ -83,14 +83,21 @@ func (r *answerReader) readParams() {
 
 func (r *answerReader) readResult() {
 	r.answer.HasResult = true
+	r.answer.Result = r.whole(resultNames, r.resultMember)
+}
+
+// whole visits the members of the next value, and returns its bytes; nil if it is no object, or not
+// all there.
+func (r *answerReader) whole(known []string, visit func(name []byte)) []byte {
 	if r.kind() != '{' {
 		r.value()
-		return
+		return nil
 	}
 	from := r.brace()
-	if r.object(resultNames, r.resultMember); r.err == nil {
-		r.answer.Result = r.data[from:r.at()]
+	if r.object(known, visit); r.err != nil {
+		return nil
 	}
+	return r.data[from:r.at()]
 }
 
 func (r *answerReader) resultMember(name []byte) {

@@ -115,8 +115,8 @@ func readRequests(object jsontext.Value) ([]Input, error) {
 	return asks, err
 }
 
-// InputResponses reads params.inputResponses of a tasks/update that Peek takes ("Task Update
-// Requests"); the values alias it. The error is an *Error: -32602 if they are missing, no object or
+// InputResponses reads params.inputResponses of a tasks/update ("Task Update Requests"), or of a
+// call's retry, that Peek takes; the values alias it. The error is an *Error: -32602 if they are missing, no object or
 // too many, -32600 for an ambiguous name.
 func InputResponses(body []byte) ([]Input, error) {
 	responses, err := responsesOf(body)

@@ -77,20 +77,6 @@ func LegacyForm(body, id, token []byte) ([]byte, error) {
 	return p.request(body)
 }
 
-// RoundResponses reads params.inputResponses of a call's retry that Peek takes; none if there are
-// none, or they are no object. The values alias body.
-func RoundResponses(body []byte) []Input {
-	responses, err := responsesOf(body)
-	if err != nil || responses.Kind() != '{' {
-		return nil
-	}
-	inputs, err := readInputs(responses)
-	if err != nil {
-		return nil
-	}
-	return inputs
-}
-
 // InitializeFor returns the initialize of a legacy session in a client's name.
 func InitializeFor(id []byte, version string, capabilities, info []byte) []byte {
 	if info == nil {

@@ -82,21 +82,6 @@ func TestAsksClientIsOneForClientsThatDeclareAlike(t *testing.T) {
 	}
 }
 
-func TestRoundResponsesAreReadAsTheyAre(t *testing.T) {
-	got := RoundResponses([]byte(`{"params":{"inputResponses":{"a\"b":{ "action" : "accept" },"c":5}}}`))
-	if len(got) != 2 || got[0].Key != `a"b` || string(got[0].Value) != `{ "action" : "accept" }` || string(got[1].Value) != "5" {
-		t.Errorf("got %q", got)
-	}
-	for _, responses := range []string{`null`, `[]`, `"x"`, `{}`} {
-		if got := RoundResponses([]byte(`{"params":{"inputResponses":` + responses + `}}`)); len(got) != 0 {
-			t.Errorf("%s: got %q", responses, got)
-		}
-	}
-	if got := RoundResponses([]byte(`{}`)); got != nil {
-		t.Errorf("got %q", got)
-	}
-}
-
 func TestInitializeForSpeaksInTheClientsName(t *testing.T) {
 	got := string(InitializeFor([]byte("1"), "2025-11-25", []byte(`{"roots":{}}`), []byte(`{"name":"c","version":"2"}`)))
 	if want := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"c","version":"2"}}}`; got != want {

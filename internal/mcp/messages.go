@@ -65,5 +65,11 @@ func Cancelled(id []byte, reason string) []byte {
 // nil for none.
 func CancelledID(message []byte) []byte { return memberAt(message, "params", "requestId") }
 
+// Param returns a string among a message's params, "" if there is none of this name.
+func Param(message []byte, name string) string {
+	s, _ := text(memberAt(message, "params", name))
+	return s
+}
+
 // WithCancelledID returns a notifications/cancelled about another raw id; every other byte stays.
 func WithCancelledID(message, id []byte) []byte { return replace(message, id, "params", "requestId") }

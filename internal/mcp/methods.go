@@ -21,6 +21,14 @@ const (
 	MethodDeleteTask = "tasks/delete" // first draft only
 	MethodListen     = "subscriptions/listen"
 
+	MethodListPrompts   = "prompts/list"
+	MethodComplete      = "completion/complete"
+	MethodReadResource  = "resources/read"
+	MethodListResources = "resources/list"
+	MethodListTemplates = "resources/templates/list"
+
+	MethodLog         = "notifications/message"
+	MethodUpdated     = "notifications/resources/updated"
 	MethodInitialized = "notifications/initialized"
 	MethodCancelled   = "notifications/cancelled"
 	MethodProgress    = "notifications/progress"
@@ -37,7 +45,7 @@ func isTaskMethod(method string) bool { return strings.HasPrefix(method, taskPre
 // elsewhere.
 func IsPureRead(method string) bool {
 	switch method {
-	case MethodDiscover, "resources/read", MethodGetPrompt, "completion/complete", MethodPing:
+	case MethodDiscover, MethodReadResource, MethodGetPrompt, MethodComplete, MethodPing:
 		return true
 	}
 	return strings.HasSuffix(method, "/list") && !isTaskMethod(method)
@@ -71,7 +79,7 @@ func nameField(method string) string {
 	switch {
 	case method == MethodCallTool, method == MethodGetPrompt:
 		return "name"
-	case method == "resources/read":
+	case method == MethodReadResource:
 		return "uri"
 	case isTaskMethod(method):
 		return "taskId"
@@ -88,8 +96,8 @@ func namesTask(method string) bool {
 var knownMethods = []string{
 	MethodInitialize, MethodPing, MethodCallTool, MethodListen,
 	MethodGetTask, MethodTaskResult, MethodListTasks, MethodCancelTask, MethodUpdateTask, MethodDeleteTask,
-	MethodDiscover, MethodListTools, "prompts/list", MethodGetPrompt, "completion/complete",
-	"resources/list", "resources/templates/list", "resources/read", MethodSubscribe, MethodUnsubscribe,
+	MethodDiscover, MethodListTools, MethodListPrompts, MethodGetPrompt, MethodComplete,
+	MethodListResources, MethodListTemplates, MethodReadResource, MethodSubscribe, MethodUnsubscribe,
 	MethodSetLevel, MethodInitialized, MethodCancelled,
 	MethodProgress, "notifications/roots/list_changed",
 }

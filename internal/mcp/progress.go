@@ -31,6 +31,12 @@ func ProgressToken(body []byte) []byte {
 	return nil
 }
 
+// WithToken returns a request that has a progressToken with this raw one in its place; every other
+// byte stays.
+func WithToken(body, token []byte) []byte {
+	return replace(body, token, "params", "_meta", memberProgressToken)
+}
+
 func isToken(value jsontext.Value) bool { return value.Kind() == '"' || value.Kind() == '0' }
 
 // PeekProgress reads a message if it is an unambiguous notifications/progress with token and

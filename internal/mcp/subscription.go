@@ -111,7 +111,7 @@ var askedBy = map[string]string{
 	"notifications/tools/list_changed":     filterTools,
 	"notifications/prompts/list_changed":   filterPrompts,
 	"notifications/resources/list_changed": filterResources,
-	"notifications/resources/updated":      filterUpdates,
+	MethodUpdated:                          filterUpdates,
 	NotificationTask:                       FilterTasks,
 }
 

@@ -171,3 +171,21 @@ func sendError(t testing.TB, err error) *exchange.SendError {
 	}
 	return e
 }
+
+// endsWithin waits until a handle has ended, which is to be soon.
+func endsWithin(t testing.TB, ended <-chan time.Time, most time.Duration) {
+	t.Helper()
+	began := time.Now()
+	if took := (<-ended).Sub(began); took > most {
+		t.Errorf("it ended %v later", took)
+	}
+}
+
+// isExecuted waits for what may yet be executed, and judges how much was.
+func isExecuted(t testing.TB, n *atomic.Int64, want int64) {
+	t.Helper()
+	time.Sleep(time.Minute)
+	if got := n.Load(); got != want {
+		t.Errorf("got %d executions, want %d", got, want)
+	}
+}

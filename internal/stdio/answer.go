@@ -1,9 +1,7 @@
 package stdio
 
 import (
-	"bytes"
 	"io"
-	"strconv"
 	"time"
 
 	"berth/internal/mcp"
@@ -27,43 +25,10 @@ const (
 	codeSessionNotFound = -32001
 )
 
-var phrases = map[int]string{
-	wire.StatusOK: "OK", wire.StatusAccepted: "Accepted", wire.StatusBadRequest: "Bad Request",
-	wire.StatusNotFound: "Not Found", wire.StatusMethodNotAllowed: "Method Not Allowed", wire.StatusConflict: "Conflict",
-	wire.StatusBadGateway: "Bad Gateway", wire.StatusServiceUnavailable: "Service Unavailable",
-}
-
-// respond returns an answer with this body, which nil leaves out.
-func respond(status int, body []byte) *wire.Response {
-	response := &wire.Response{
-		Status: status, Phrase: phrases[status], Header: wire.Header{}, Body: io.NopCloser(bytes.NewReader(body)),
-		ContentLength: int64(len(body)), ProtoMajor: 1, ProtoMinor: 1,
-	}
-	response.Header.Set("Content-Length", strconv.Itoa(len(body)))
-	if body != nil {
-		response.Header.Set("Content-Type", "application/json")
-	}
-	return response
-}
-
 // streaming returns an answer that is a stream of the session.
 func streaming(session string, body io.ReadCloser) *wire.Response {
-	response := &wire.Response{
-		Status: wire.StatusOK, Phrase: phrases[wire.StatusOK], Header: wire.Header{}, Body: body,
-		ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1,
-	}
-	response.Header.Set("Content-Type", "text/event-stream")
-	response.Header.Set("Cache-Control", "no-cache, no-transform")
+	response := wire.Streamed(body)
 	response.Header.Set(mcp.HeaderSession, session)
-	return response
-}
-
-// refuse returns an error as the answer to the request with this raw id; nil: to none that is known.
-func refuse(e *mcp.Error, id []byte) *wire.Response {
-	response := respond(e.Status, e.Body(id))
-	if e.RetryAfter > 0 {
-		response.Header.Set("Retry-After", strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10))
-	}
 	return response
 }
 

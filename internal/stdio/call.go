@@ -85,7 +85,7 @@ func (p *peer) dispatch(c *call, body []byte) *mcp.Error {
 	}
 	line := mcp.WithID(body, number(c.number))
 	if c.token != nil {
-		line = replaced(line, number(c.number), "params", "_meta", "progressToken")
+		line = mcp.WithToken(line, number(c.number))
 	}
 	if errors.Is(p.push(line), errQueueFull) {
 		p.forget(c)
@@ -127,7 +127,7 @@ func (s *Server) cancel(session *session, raw []byte) {
 	}
 	p := c.peer
 	c.cancelled = true
-	p.push(replaced(raw, number(c.number), "params", "requestId"))
+	p.push(mcp.WithCancelledID(raw, number(c.number)))
 	time.AfterFunc(s.timing.cancel, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()

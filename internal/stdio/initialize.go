@@ -18,7 +18,7 @@ func (s *Server) initialize(p patience, request *exchange.Request, message *mcp.
 		at, refused = s.processFor(request.Caller, bytes.Clone(request.Body))
 	}
 	if refused != nil {
-		return refuse(refused, c.ID), nil
+		return exchange.Refusal(refused, c.ID), nil
 	}
 	if _, err := await(p, at.ready); err != nil {
 		s.leave(at)
@@ -102,14 +102,14 @@ func (s *Server) open(p *peer, caller string, id []byte) *wire.Response {
 	defer s.mu.Unlock()
 	switch {
 	case p.refusal != nil:
-		return respond(wire.StatusOK, mcp.ErrorResponse(id, p.refusal))
+		return wire.Whole(wire.StatusOK, mcp.ErrorResponse(id, p.refusal))
 	case p.failure != nil:
-		return refuse(p.failure, id)
+		return exchange.Refusal(p.failure, id)
 	case p.stopping || p.over:
-		return refuse(failed("the process ended before its session was open", ReasonProcessExited, mcp.NotExecuted), id)
+		return exchange.Refusal(failed("the process ended before its session was open", ReasonProcessExited, mcp.NotExecuted), id)
 	}
 	session := s.newSession(p, caller)
-	response := respond(wire.StatusOK, mcp.Response(id, p.result))
+	response := wire.Whole(wire.StatusOK, mcp.Response(id, p.result))
 	response.Header.Set(mcp.HeaderSession, session.id)
 	return response
 }

@@ -7,11 +7,6 @@ import (
 	"berth/internal/mcp"
 )
 
-const (
-	methodLog     = "notifications/message"
-	methodUpdated = "notifications/resources/updated"
-)
-
 // notification takes one of the process's. Each session gets it on one stream at most
 // (2025-11-25, transports, "Multiple Connections").
 func (p *peer) notification(message []byte, method string) {
@@ -20,11 +15,11 @@ func (p *peer) notification(message []byte, method string) {
 		p.progress(message)
 	case method == mcp.MethodCancelled:
 		p.withdraw(message)
-	case method == methodLog:
+	case method == mcp.MethodLog:
 		p.log(message)
 	case method == mcp.MethodTaskStatus:
 		p.taskStatus(message)
-	case method == methodUpdated:
+	case method == mcp.MethodUpdated:
 		p.updated(message)
 	case strings.HasSuffix(method, "/list_changed"):
 		p.tellAll(message)
@@ -64,7 +59,7 @@ func (p *peer) progress(message []byte) {
 
 // taskStatus goes to the session whose call made the task.
 func (p *peer) taskStatus(message []byte) {
-	id := param(message, "taskId")
+	id := mcp.Param(message, "taskId")
 	for _, c := range p.tasks {
 		if c.taskID == id && !c.session.over {
 			c.session.standing.add(message, false)
@@ -86,7 +81,7 @@ func (p *peer) log(message []byte) {
 // updated goes to the sessions that subscribed to the resource, or to one that it is a part of
 // (2025-11-25, resources, "Subscriptions").
 func (p *peer) updated(message []byte) {
-	uri := param(message, "uri")
+	uri := mcp.Param(message, "uri")
 	for session := range p.sessions {
 		for subscribed := range session.subscribed {
 			if strings.HasPrefix(uri, subscribed) {
@@ -109,16 +104,16 @@ func (p *peer) noteWish(c *call, body []byte) {
 	case mcp.MethodSetLevel:
 		c.session.level = bytes.Clone(body)
 	case mcp.MethodSubscribe:
-		c.session.subscribed[param(body, "uri")] = true
+		c.session.subscribed[mcp.Param(body, "uri")] = true
 	case mcp.MethodUnsubscribe:
-		delete(c.session.subscribed, param(body, "uri"))
+		delete(c.session.subscribed, mcp.Param(body, "uri"))
 	}
 }
 
 // wanted reports whether another session of the process is subscribed to the resource that a
 // request ends a subscription to.
 func (p *peer) wanted(c *call, body []byte) bool {
-	uri := param(body, "uri")
+	uri := mcp.Param(body, "uri")
 	for session := range p.sessions {
 		if session != c.session && session.subscribed[uri] {
 			return true

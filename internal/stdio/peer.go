@@ -91,7 +91,7 @@ func (p *peer) push(message []byte) error {
 func (p *peer) initialize() {
 	if !p.told {
 		p.told = true
-		p.push([]byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
+		p.push([]byte(`{"jsonrpc":"2.0","method":"` + mcp.MethodInitialized + `"}`))
 	}
 }
 

@@ -18,14 +18,14 @@ const maxBatch = 100
 func (s *Server) post(p patience, request *exchange.Request) (*wire.Response, error) {
 	var message mcp.Message
 	if id, refused := message.Peek(request.Body, maxBatch); refused != nil {
-		return refuse(refused, id), nil
+		return exchange.Refusal(refused, id), nil
 	}
 	first := &message.Calls[0]
 	if refused := mcp.Classify(&message, request.Header); refused != nil {
-		return refuse(refused, first.ID), nil
+		return exchange.Refusal(refused, first.ID), nil
 	}
 	if refused := checkVersion(&message, request.Header); refused != nil {
-		return refuse(refused, nil), nil // without an id, as of what was not looked at
+		return exchange.Refusal(refused, nil), nil // without an id, as of what was not looked at
 	}
 	if slices.ContainsFunc(message.Calls, func(c mcp.Call) bool { return c.Method == mcp.MethodInitialize }) {
 		return s.initialize(p, request, &message)
@@ -55,7 +55,7 @@ func (s *Server) take(p patience, request *exchange.Request, calls []mcp.Call, r
 	session, refused := s.sessionOf(request)
 	if refused != nil {
 		s.mu.Unlock()
-		return refuse(refused, nil), nil
+		return exchange.Refusal(refused, nil), nil
 	}
 	session.touched = time.Now()
 	var requests []*call
@@ -70,7 +70,7 @@ func (s *Server) take(p patience, request *exchange.Request, calls []mcp.Call, r
 	switch {
 	case len(requests) == 0:
 		s.mu.Unlock()
-		return respond(wire.StatusAccepted, nil), nil
+		return wire.Whole(wire.StatusAccepted, nil), nil
 	case len(requests) == 1 && answersInJSON(requests[0].method):
 		return s.answer(p, requests[0], bodies[0])
 	}
@@ -99,13 +99,13 @@ func (s *Server) answer(p patience, c *call, body []byte) (*wire.Response, error
 	}
 	s.mu.Unlock()
 	if refused != nil {
-		return refuse(refused, c.id), nil
+		return exchange.Refusal(refused, c.id), nil
 	}
 	message, err := await(p, c.answer)
 	if err != nil {
 		return nil, err
 	}
-	response := respond(wire.StatusOK, message)
+	response := wire.Whole(wire.StatusOK, message)
 	response.Header.Set(mcp.HeaderSession, session)
 	return response, nil
 }
@@ -120,7 +120,7 @@ func (s *Server) stream(p patience, requests []*call, bodies [][]byte) (*wire.Re
 		if refused := s.beginSomewhere(c, bodies[i]); refused != nil {
 			if len(requests) == 1 {
 				session.drop(st)
-				return refuse(refused, c.id), nil
+				return exchange.Refusal(refused, c.id), nil
 			}
 			c.deliver(refused.Body(c.id))
 		}

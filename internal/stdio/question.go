@@ -10,9 +10,6 @@ import (
 // maxAsks bounds the open questions to one client.
 const maxAsks = 64
 
-// relatedTask is the `_meta` member that says to which task a message belongs (2025-11-25, tasks).
-const relatedTask = "io.modelcontextprotocol/related-task"
-
 // ask is a question to a client that has not been answered.
 type ask struct {
 	id     []byte // the process's, raw
@@ -28,7 +25,7 @@ func (p *peer) question(message, id []byte, method string) {
 		return
 	}
 	id = bytes.Clone(id)
-	asker, ambiguous := p.asker(param(message, "_meta", relatedTask, "taskId"))
+	asker, ambiguous := p.asker(mcp.RelatedTask(message))
 	switch {
 	case ambiguous:
 		if p.once("ambiguous") {
@@ -104,7 +101,7 @@ func (p *peer) withdraw(message []byte) {
 		for asked, a := range session.asks {
 			if a.peer == p && mcp.IDKey(a.id) == key {
 				session.settle(asked)
-				a.stream.add(replaced(message, number(asked), "params", "requestId"), false)
+				a.stream.add(mcp.WithCancelledID(message, number(asked)), false)
 				return
 			}
 		}

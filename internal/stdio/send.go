@@ -33,7 +33,7 @@ func (s *Server) Send(ctx context.Context, request *exchange.Request, wait time.
 	case wire.MethodDelete:
 		return s.delete(request), nil
 	}
-	response := refuse(&mcp.Error{Status: wire.StatusMethodNotAllowed, Code: codeBadRequest, Message: "Method not allowed."}, nil)
+	response := exchange.Refusal(&mcp.Error{Status: wire.StatusMethodNotAllowed, Code: codeBadRequest, Message: "Method not allowed."}, nil)
 	response.Header.Set("Allow", "GET, POST, DELETE")
 	return response, nil
 }
@@ -62,7 +62,7 @@ func (s *Server) get(ctx context.Context, request *exchange.Request) *wire.Respo
 	defer s.mu.Unlock()
 	session, refused := s.sessionOf(request)
 	if refused != nil {
-		return refuse(refused, nil)
+		return exchange.Refusal(refused, nil)
 	}
 	session.touched = time.Now()
 	var reader *streamReader
@@ -74,9 +74,9 @@ func (s *Server) get(ctx context.Context, request *exchange.Request) *wire.Respo
 	}
 	switch {
 	case errors.Is(err, errStreamTaken):
-		return refuse(&mcp.Error{Status: wire.StatusConflict, Code: codeBadRequest, Message: "Conflict: the stream has a reader"}, nil)
+		return exchange.Refusal(&mcp.Error{Status: wire.StatusConflict, Code: codeBadRequest, Message: "Conflict: the stream has a reader"}, nil)
 	case err != nil:
-		return refuse(badRequest("unknown event id"), nil)
+		return exchange.Refusal(badRequest("unknown event id"), nil)
 	}
 	return streaming(session.id, reader)
 }
@@ -87,10 +87,10 @@ func (s *Server) delete(request *exchange.Request) *wire.Response {
 	defer s.mu.Unlock()
 	session, refused := s.sessionOf(request)
 	if refused != nil {
-		return refuse(refused, nil)
+		return exchange.Refusal(refused, nil)
 	}
 	s.endSession(session)
-	return respond(wire.StatusOK, nil)
+	return wire.Whole(wire.StatusOK, nil)
 }
 
 // sessionOf returns the session that a request names. One of another caller does not exist.

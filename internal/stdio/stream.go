@@ -1,7 +1,6 @@
 package stdio
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -141,12 +140,4 @@ func parseEventID(id string) (name string, number int, ok bool) {
 	}
 	number, err := strconv.Atoi(id[i+1:])
 	return id[:i], number, err == nil && number >= 0
-}
-
-// oneLine returns a JSON message without line ends, which it may have between its tokens.
-func oneLine(message []byte) []byte {
-	if !bytes.ContainsAny(message, "\r\n") {
-		return message
-	}
-	return compacted(message)
 }

@@ -34,7 +34,7 @@ func (c *call) follow(ctx context.Context, l *loan, s *sent) (*wire.Response, er
 	if err != nil || !a.Answers(s.id) || !a.IsError && !a.HasResult {
 		return nil, errUnusable
 	}
-	return whole(c.conclude(ctx, l, &a, message)), nil
+	return wire.Whole(c.conclude(ctx, l, &a, message)), nil
 }
 
 // failed is an HTTP error of the upstream's as its client gets it.
@@ -43,7 +43,7 @@ func (c *call) failed(response *wire.Response, message []byte) *wire.Response {
 	if mcp.MayBeMessage(message) && mcp.ErrorObject(message) != nil {
 		body = mcp.ModernForm(message, c.id, false)
 	}
-	r := whole(response.Status, body)
+	r := wire.Whole(response.Status, body)
 	for _, name := range []string{"Www-Authenticate", "Retry-After"} {
 		if values := response.Header.Values(name); len(values) > 0 {
 			r.Header[name] = values
@@ -78,7 +78,7 @@ func (c *call) told(id []byte, a *mcp.Answer, message []byte) []byte {
 		if p, ok := mcp.PeekProgress(message); ok && c.ProgressToken != nil && bytes.Equal(p.Token, id) {
 			return mcp.WithProgressToken(message, c.ProgressToken)
 		}
-	case methodMessage:
+	case mcp.MethodLog:
 		wanted, level := mcp.Severity(c.client.LogLevel), mcp.Severity(mcp.LogLevelOf(message))
 		if wanted >= 0 && level >= wanted {
 			return message

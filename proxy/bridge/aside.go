@@ -27,7 +27,7 @@ func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte)
 	default:
 		l.f.mu.Lock()
 		defer l.f.mu.Unlock()
-		if a.Method == methodMessage && l.alone && l.asker != nil {
+		if a.Method == mcp.MethodLog && l.alone && l.asker != nil {
 			l.asker.hear(item{message: message, answer: a}) // of the one call there
 		}
 		if l.shelf == nil {

@@ -3,6 +3,7 @@ package bridge
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -128,7 +129,7 @@ func (r *reading) pause(ctx context.Context, round []question, told [][]byte, ev
 	}
 	st := state{
 		Upstream: r.c.f.u.Name, Session: r.l.id, Version: r.l.version, Request: r.id, Event: event,
-		Asks: round, Seen: r.seen, Call: r.c.question(), Nonce: randomName(), By: r.c.f.b.name,
+		Asks: round, Seen: r.seen, Call: r.c.question(), Nonce: rand.Text(), By: r.c.f.b.name,
 	}
 	if event != "" {
 		st.Heard = r.l.stopListening() // whoever goes on hears the session's own stream as well

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"sync"
 	"time"
@@ -78,7 +79,7 @@ func New(o Options) *Bridge {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	name := randomName()
+	name := rand.Text()
 	if o.Relay != nil {
 		name = o.Relay.Name()
 	}

@@ -3,7 +3,6 @@ package bridge
 import (
 	"context"
 	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"strconv"
 	"sync/atomic"
@@ -35,9 +34,9 @@ type call struct {
 func (c *call) serve(ctx context.Context) (*wire.Response, error) {
 	switch {
 	case c.Kind == mcp.KindNotification: // a modern client's mean nothing to a session that it does not know
-		return whole(wire.StatusAccepted, nil), nil
+		return wire.Whole(wire.StatusAccepted, nil), nil
 	case absent(c.Method):
-		return refuse(c.id, errNoMethod), nil
+		return exchange.Refusal(errNoMethod, c.id), nil
 	case isOfTask(c.Method):
 		return c.answered(ctx, c.serveTask)
 	case c.Method == mcp.MethodListen:
@@ -56,7 +55,7 @@ func (c *call) answered(ctx context.Context, serve func(ctx context.Context) (*w
 		return response, err
 	}
 	if refusal := fault.Word(err, false); refusal != nil {
-		return refuse(c.id, refusal), nil
+		return exchange.Refusal(refusal, c.id), nil
 	}
 	return nil, err
 }
@@ -74,7 +73,7 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 		}
 		if c.Method == mcp.MethodDiscover {
 			defer l.giveBack(false)
-			return whole(wire.StatusOK, mcp.Response(c.id, mcp.DiscoverFrom(l.result, modernVersion))), nil
+			return wire.Whole(wire.StatusOK, mcp.Response(c.id, mcp.DiscoverFrom(l.result, modernVersion))), nil
 		}
 		response, err := c.send(ctx, l)
 		if err != nil {
@@ -100,13 +99,7 @@ func (c *call) mayBeAsked() bool {
 var ids = struct {
 	prefix string
 	last   atomic.Int64
-}{prefix: randomName()}
-
-func randomName() string {
-	var name [9]byte
-	_, _ = rand.Read(name[:]) // it never fails
-	return base64.RawURLEncoding.EncodeToString(name[:])
-}
+}{prefix: rand.Text()}
 
 // newID returns a raw JSON-RPC id.
 func newID() []byte {

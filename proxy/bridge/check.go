@@ -47,27 +47,17 @@ func (c *call) judge() *mcp.Error {
 
 // isNamed reports whether Mcp-Name mirrors a member of the method's params.
 func isNamed(method string) bool {
-	return method == mcp.MethodCallTool || method == mcp.MethodGetPrompt || method == methodReadResource
+	return method == mcp.MethodCallTool || method == mcp.MethodGetPrompt || method == mcp.MethodReadResource
 }
 
 // asks reports whether a server may ask the client in mid-call (2026-07-28, multi round-trip
 // requests, "Supported Requests").
 func asks(method string) bool { return isNamed(method) }
 
-// The methods that a bridge speaks of beside those that package mcp names.
-const (
-	methodReadResource  = "resources/read"
-	methodListResources = "resources/list"
-	methodListTemplates = "resources/templates/list"
-	methodListPrompts   = "prompts/list"
-	methodComplete      = "completion/complete"
-	methodMessage       = "notifications/message"
-)
-
 // isCacheable reports whether results of a method bear caching hints (2026-07-28, "Caching").
 func isCacheable(method string) bool {
 	switch method {
-	case mcp.MethodListTools, methodListPrompts, methodListResources, methodListTemplates, methodReadResource, mcp.MethodDiscover:
+	case mcp.MethodListTools, mcp.MethodListPrompts, mcp.MethodListResources, mcp.MethodListTemplates, mcp.MethodReadResource, mcp.MethodDiscover:
 		return true
 	}
 	return false
@@ -92,7 +82,7 @@ func absent(method string) bool {
 // needs are the capabilities of a server without which it has not a method.
 var needs = map[string]string{
 	mcp.MethodListTools: "tools", mcp.MethodCallTool: "tools",
-	methodListPrompts: "prompts", mcp.MethodGetPrompt: "prompts",
-	methodListResources: "resources", methodListTemplates: "resources", methodReadResource: "resources",
-	methodComplete: "completions",
+	mcp.MethodListPrompts: "prompts", mcp.MethodGetPrompt: "prompts",
+	mcp.MethodListResources: "resources", mcp.MethodListTemplates: "resources", mcp.MethodReadResource: "resources",
+	mcp.MethodComplete: "completions",
 }

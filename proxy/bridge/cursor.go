@@ -26,7 +26,7 @@ const (
 // isList reports whether a method's results may come in pages.
 func isList(method string) bool {
 	switch method {
-	case mcp.MethodListTools, methodListPrompts, methodListResources, methodListTemplates:
+	case mcp.MethodListTools, mcp.MethodListPrompts, mcp.MethodListResources, mcp.MethodListTemplates:
 		return true
 	}
 	return false

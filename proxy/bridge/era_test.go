@@ -14,7 +14,7 @@ func TestTheEraIsToldByAnswers(t *testing.T) {
 	says := func(status int, body string) func(w http.ResponseWriter) {
 		return func(w http.ResponseWriter) {
 			w.Header().Set("Www-Authenticate", "Bearer x")
-			reply(w, status, body)
+			respond(w, status, body)
 		}
 	}
 	fails := func(code string) string {
@@ -48,7 +48,7 @@ func TestTheEraIsToldByAnswers(t *testing.T) {
 				answer := map[string]func(http.ResponseWriter){"server/discover": tc.discover, "initialize": tc.initialize}[m.Method]
 				switch {
 				case q.Header.Get(mcp.HeaderVersion) == "2026-07-28" && m.Method == "tools/call":
-					reply(w, 418, `{}`) // it came as it is
+					respond(w, 418, `{}`) // it came as it is
 				case answer != nil:
 					answer(w)
 				default:
@@ -112,11 +112,11 @@ func TestTheEraIsForgottenWithAContradiction(t *testing.T) {
 		u.faults = func(w http.ResponseWriter, q *http.Request, m message) bool {
 			switch {
 			case m.Method == "server/discover":
-				reply(w, 200, `{"jsonrpc":"2.0","id":"berth","result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{}}}`)
+				respond(w, 200, `{"jsonrpc":"2.0","id":"berth","result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{}}}`)
 			case q.Header.Get(mcp.HeaderVersion) == "2026-07-28":
-				reply(w, 200, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","got":["modern"]}}`)
+				respond(w, 200, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","got":["modern"]}}`)
 			default:
-				reply(w, 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}}`)
+				respond(w, 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}}`)
 			}
 			return true
 		}

@@ -1,11 +1,7 @@
 package bridge
 
 import (
-	"bytes"
 	"errors"
-	"io"
-	"strconv"
-	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -60,28 +56,4 @@ func timedOut(err error) error {
 func errVersion(requested string) *mcp.Error {
 	return &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeUnsupportedVersion, Message: "Unsupported protocol version",
 		Data: map[string]any{"supported": []string{modernVersion}, "requested": requested}}
-}
-
-// refuse is the answer that an error is to the request of this id.
-func refuse(id []byte, e *mcp.Error) *wire.Response {
-	r := whole(e.Status, e.Body(id))
-	if e.Challenge != "" {
-		r.Header.Set("Www-Authenticate", e.Challenge)
-	}
-	if e.RetryAfter > 0 {
-		r.Header.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
-	}
-	return r
-}
-
-// whole is an answer that is one message.
-func whole(status int, body []byte) *wire.Response {
-	if status == 0 {
-		status = wire.StatusOK
-	}
-	r := &wire.Response{Status: status, Header: wire.Header{}, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), ProtoMajor: 1, ProtoMinor: 1}
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	return r
 }

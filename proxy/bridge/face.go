@@ -9,6 +9,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/inbound"
 	"berth/proxy/outbound"
 	"berth/proxy/session"
 	"berth/routing"
@@ -73,11 +74,11 @@ func (f *face) Send(ctx context.Context, out *exchange.Request, wait time.Durati
 		return f.b.o.Endpoint.Client.Send(ctx, out, wait)
 	}
 	if out.Method != wire.MethodPost {
-		return refuse(nil, errNoMethod), nil
+		return exchange.Refusal(errNoMethod, nil), nil
 	}
 	c, refusal := f.read(out)
 	if refusal != nil {
-		return refuse(c.id, refusal), nil
+		return exchange.Refusal(refusal, c.id), nil
 	}
 	ctx, done := bounded(ctx, wait)
 	response, err := c.serve(ctx)
@@ -103,7 +104,7 @@ func (f *face) opener(out *exchange.Request) session.Opener {
 	return session.Opener{
 		Endpoint: f.b.o.Endpoint, Log: f.log,
 		Post:    func(_ *routing.Upstream, body []byte) *exchange.Request { return ownPost(out, body) },
-		IsOdd:   hasOddSession,
+		IsOdd:   func(h wire.Header) bool { return inbound.HasOddSession(h, maxSession) },
 		Crossed: func(*routing.Upstream) func() { return func() {} },
 	}
 }
@@ -159,20 +160,6 @@ func (f *face) tell(ctx context.Context, out *exchange.Request, l *loan, body []
 
 // tellTime bounds what telling an upstream something may take.
 const tellTime = 5 * time.Second
-
-// hasOddSession reports whether an answer names a session by what no client could send back.
-func hasOddSession(h wire.Header) bool {
-	values := h[mcp.HeaderSession]
-	if len(values) == 0 {
-		return false
-	}
-	for _, r := range values[0] {
-		if r < 0x21 || r > 0x7e {
-			return true
-		}
-	}
-	return len(values) > 1 || len(values[0]) > maxSession
-}
 
 // maxSession bounds the name of a session, in bytes.
 const maxSession = 4 << 10

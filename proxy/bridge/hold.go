@@ -91,9 +91,9 @@ func (h *hold) release() { <-h.turn }
 func (h *hold) outcome(c *call, st *state) *wire.Response {
 	switch a := h.ended[st.Nonce]; {
 	case a != nil:
-		return whole(a.status, mcp.WithID(a.body, c.id))
+		return wire.Whole(a.status, mcp.WithID(a.body, c.id))
 	case h.over:
-		return refuse(c.id, errState)
+		return exchange.Refusal(errState, c.id)
 	}
 	return nil
 }

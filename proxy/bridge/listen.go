@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/reply"
 )
 
 // listen serves subscriptions/listen from the GET streams of the caller's sessions, and from
@@ -22,7 +23,7 @@ func (c *call) listen(ctx context.Context) (*wire.Response, error) {
 	li := &listener{c: c, l: l, whose: c.whose(), recent: map[string]*news{}, heard: make(chan []byte, maxUnread), lost: make(chan struct{}), moves: make(chan struct{}, 1)}
 	ctx, li.stop = context.WithCancel(ctx)
 	li.agreed = li.agree(ctx)
-	li.left = appendEvent(nil, mcp.Acknowledgement(c.id, li.agreed))
+	li.left = reply.Event(mcp.Acknowledgement(c.id, li.agreed))
 	c.f.mu.Lock()
 	others := c.f.add(li)
 	c.f.mu.Unlock()
@@ -33,10 +34,7 @@ func (c *call) listen(ctx context.Context) (*wire.Response, error) {
 	if ids := li.agreed.TaskIDs(); len(ids) > 0 {
 		go li.watch(ctx, ids)
 	}
-	return &wire.Response{
-		Status: wire.StatusOK, Body: &heard{ctx, li}, ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1,
-		Header: wire.Header{"Content-Type": {"text/event-stream"}, "Cache-Control": {"no-cache"}},
-	}, nil
+	return wire.Streamed(&heard{ctx, li}), nil
 }
 
 // tells are the capabilities by which a legacy server tells of what a filter names.
@@ -113,7 +111,7 @@ func (h *heard) Read(p []byte) (int, error) {
 		case <-h.li.lost:
 			return 0, io.EOF
 		case message := <-h.li.heard:
-			h.li.left = appendEvent(h.li.left, message)
+			h.li.left = reply.Event(message)
 		}
 	}
 	n := copy(p, h.li.left)

@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +28,10 @@ func (f *face) ask(ctx context.Context, out *exchange.Request, l *loan, method s
 	if err != nil {
 		return nil, err
 	}
-	return resultOf(message)
+	if result = mcp.ResultObject(message); result == nil {
+		return nil, errNoResult
+	}
+	return result, nil
 }
 
 // request is ask for the whole response, be it an error. It fails with a *session.Refusal where
@@ -50,10 +52,14 @@ func (f *face) request(ctx context.Context, out *exchange.Request, l *loan, meth
 	if response.Status != wire.StatusOK {
 		return nil, &session.Refusal{Status: response.Status, Header: response.Header}
 	}
-	if exchange.ShapeOf(response) == exchange.EventStream {
-		return firstResponse(response, id)
+	message, err = exchange.ReadWhole(response, id, maxAnswer, func() {})
+	switch {
+	case errors.Is(err, exchange.ErrTooLong):
+		return nil, errAnswerTooLarge
+	case errors.Is(err, exchange.ErrNoResponse), errors.Is(err, exchange.ErrCrossed):
+		return nil, errUnusable
 	}
-	return readWhole(response)
+	return message, err
 }
 
 func requestOf(id []byte, method string, params map[string]any) ([]byte, error) {
@@ -63,28 +69,4 @@ func requestOf(id []byte, method string, params map[string]any) ([]byte, error) 
 		Method  string          `json:"method"`
 		Params  map[string]any  `json:"params,omitempty"`
 	}{"2.0", id, method, params})
-}
-
-// firstResponse returns the response to a request on a stream.
-func firstResponse(response *wire.Response, id []byte) ([]byte, error) {
-	events := mcp.NewLongEventReader(response.Body, maxAnswer)
-	for {
-		e, err := events.Next()
-		if err != nil {
-			return nil, err
-		}
-		if !e.Ends || e.Cut || !mcp.MayBeMessage(e.Data) {
-			continue
-		}
-		if a, err := mcp.PeekAnswer(e.Data, false); err == nil && a.Answers(id) {
-			return bytes.Clone(e.Data), nil
-		}
-	}
-}
-
-func resultOf(message []byte) ([]byte, error) {
-	if result := mcp.ResultObject(message); result != nil {
-		return result, nil
-	}
-	return nil, errNoResult
 }

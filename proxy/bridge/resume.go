@@ -63,7 +63,7 @@ func (fl *flow) tryResume(ctx context.Context, event string) (*wire.Response, er
 		return nil, errStands
 	case outbound.DeniesSession(status):
 		return nil, errSessionLost
-	case status == wire.StatusTooManyRequests || status >= 500 && status != wire.StatusNotImplemented:
+	case outbound.MayPass(status):
 		return nil, fmt.Errorf("bridge: a stream is not resumed yet: HTTP %d", status)
 	}
 	return nil, errReset

@@ -43,7 +43,7 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 		h.l.lose()
 		lost := r.broken(err)
 		r.finish()
-		return whole(lost.status, lost.body), nil
+		return wire.Whole(lost.status, lost.body), nil
 	case err != nil:
 		h.rest(r, st.Asks)
 		return nil, err
@@ -60,7 +60,7 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 // answer gives the upstream the answers that the client has brought, and returns what is open.
 // What is no answer is none (2026-07-28, multi round-trip requests, "Error Handling").
 func (c *call) answer(ctx context.Context, l *loan, st *state) (open []question, err error) {
-	given := mcp.RoundResponses(c.out.Body)
+	given, _ := mcp.InputResponses(c.out.Body)
 	for _, q := range st.Asks {
 		value := find(given, q.Key)
 		if value == nil {
@@ -97,7 +97,7 @@ func (c *call) askAgain(ctx context.Context, st *state, open []question) (*wire.
 	if err != nil {
 		return nil, err
 	}
-	return whole(wire.StatusOK, body), nil
+	return wire.Whole(wire.StatusOK, body), nil
 }
 
 // pass has the berth go on that holds the call.

@@ -33,7 +33,7 @@ func (u *upstream) get(w http.ResponseWriter, r *http.Request, s *served) {
 	}
 	u.mu.Unlock()
 	if l == nil {
-		reply(w, 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Invalid event id"}}`)
+		respond(w, 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Invalid event id"}}`)
 		return
 	}
 	u.show(w, r, l, from)
@@ -136,7 +136,7 @@ func (u *upstream) run(w http.ResponseWriter, r *http.Request, s *served, m mess
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if n := len(k.line.events); n > 0 {
-		reply(w, max(200, k.status), k.line.events[n-1])
+		respond(w, max(200, k.status), k.line.events[n-1])
 	}
 }
 

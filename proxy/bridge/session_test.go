@@ -245,7 +245,7 @@ func TestASessionThatIsNotOpenedLeavesNothing(t *testing.T) {
 					return false
 				}
 				w.Header().Set("Www-Authenticate", "Bearer x")
-				reply(w, status, `{"jsonrpc":"2.0","id":"berth","error":{"code":-32603,"message":"no"}}`)
+				respond(w, status, `{"jsonrpc":"2.0","id":"berth","error":{"code":-32603,"message":"no"}}`)
 				return true
 			}
 			for _, who := range []string{"a", "b", "c"} {

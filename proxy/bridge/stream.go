@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/wire"
+	"berth/proxy/reply"
 )
 
 // show answers with what the reading comes to: one message, or a stream as soon as there is
@@ -29,14 +30,11 @@ func (c *call) show(ctx context.Context, r *reading, first *item) (*wire.Respons
 		return nil, &exchange.SendError{Err: err, Sent: true}
 	case s.body != nil && len(s.told) == 0:
 		r.finish()
-		return whole(s.status, s.body), nil
+		return wire.Whole(s.status, s.body), nil
 	}
 	body := &stream{ctx: ctx, r: r}
 	body.show(s)
-	return &wire.Response{
-		Status: wire.StatusOK, Body: body, ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1,
-		Header: wire.Header{"Content-Type": {"text/event-stream"}, "Cache-Control": {"no-cache"}},
-	}, nil
+	return wire.Streamed(body), nil
 }
 
 // patience is how long an answer's headers wait for what it will be.
@@ -53,25 +51,13 @@ type stream struct {
 // show has the client read a step.
 func (s *stream) show(next step) {
 	for _, message := range next.told {
-		s.left = appendEvent(s.left, message)
+		s.left = append(s.left, reply.Event(message)...)
 	}
 	if next.body != nil {
-		s.left = appendEvent(s.left, next.body)
+		s.left = append(s.left, reply.Event(next.body)...)
 		s.over = true
 		s.r.finish()
 	}
-}
-
-// appendEvent appends a message as an event.
-func appendEvent(to, message []byte) []byte {
-	to = append(to, "event: message\ndata: "...)
-	for _, b := range message {
-		if b == '\n' || b == '\r' { // between tokens: strings in JSON have none
-			b = ' '
-		}
-		to = append(to, b)
-	}
-	return append(to, "\n\n"...)
 }
 
 // Read implements io.Reader.

@@ -45,12 +45,12 @@ func (c *call) serveTask(ctx context.Context) (*wire.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		return whole(wire.StatusOK, v.Response(c.id).Bytes()), nil
+		return wire.Whole(wire.StatusOK, v.Response(c.id).Bytes()), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return whole(wire.StatusOK, mcp.EmptyResponse(c.id)), nil
+	return wire.Whole(wire.StatusOK, mcp.EmptyResponse(c.id)), nil
 }
 
 // look returns the task as the extension shows it: with what it asks, or has come to.

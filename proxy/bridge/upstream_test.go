@@ -93,7 +93,7 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case m.Method == "server/discover":
-		reply(w, 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: Server not initialized"}}`)
+		respond(w, 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: Server not initialized"}}`)
 		return
 	case m.Method == "initialize":
 		u.initialize(w, m)
@@ -102,7 +102,7 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := u.session(r)
 	switch {
 	case s == nil:
-		reply(w, 404, `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}`)
+		respond(w, 404, `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}`)
 	case r.Method == http.MethodDelete:
 		u.end(s)
 	case r.Method == http.MethodGet:
@@ -115,7 +115,7 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func reply(w http.ResponseWriter, status int, body string) {
+func respond(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, body)
@@ -132,7 +132,7 @@ func (u *upstream) initialize(w http.ResponseWriter, m message) {
 	u.sessions[s.id] = s
 	u.mu.Unlock()
 	w.Header().Set("Mcp-Session-Id", s.id)
-	reply(w, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":%s,"serverInfo":{"name":"old","version":"1"}}}`, m.ID, u.capabilities()))
+	respond(w, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":%s,"serverInfo":{"name":"old","version":"1"}}}`, m.ID, u.capabilities()))
 }
 
 func (u *upstream) capabilities() string {
@@ -215,9 +215,9 @@ func (u *upstream) answer(w http.ResponseWriter, r *http.Request, s *served, m m
 	tool := u.tools[m.Params.Name+m.Params.URI]
 	switch {
 	case result != "":
-		reply(w, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result))
+		respond(w, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result))
 	case tool == nil:
-		reply(w, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, m.ID))
+		respond(w, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, m.ID))
 	default:
 		u.run(w, r, s, m, tool)
 	}

@@ -13,17 +13,20 @@ import (
 // repeat it, and a standing stream keeps it.
 const maxRequestID = 1 << 10
 
-// IsFitForSession reports whether an id can be a session's: they are visible ASCII (2025-11-25, transports, "Session
-// Management"), so that nobody can hold one with anything else in it.
-func (x *Call) IsFitForSession(id string) bool {
-	return len(id) <= x.Table.Limits.SessionID && !strings.ContainsFunc(id, func(r rune) bool { return r < 0x21 || r > 0x7e })
-}
+// HasOddSession is the function of that name, with the limit that holds for the call.
+func (x *Call) HasOddSession(h wire.Header) bool { return HasOddSession(h, x.Table.Limits.SessionID) }
 
 // HasOddSession reports whether an answer names a session by what no client could send
-// back, or not alike to all readers.
-func (x *Call) HasOddSession(h wire.Header) bool {
+// back, or not alike to all readers, or by more than limit bytes.
+func HasOddSession(h wire.Header, limit int) bool {
 	values := h[mcp.HeaderSession]
-	return len(values) > 1 || len(values) == 1 && !x.IsFitForSession(values[0])
+	return len(values) > 1 || len(values) == 1 && !isFitForSession(values[0], limit)
+}
+
+// isFitForSession reports whether an id can be a session's: they are visible ASCII (2025-11-25, transports, "Session
+// Management"), so that nobody can hold one with anything else in it.
+func isFitForSession(id string, limit int) bool {
+	return len(id) <= limit && !strings.ContainsFunc(id, func(r rune) bool { return r < 0x21 || r > 0x7e })
 }
 
 // Classify peeks at the body and holds the headers against it.
@@ -98,7 +101,7 @@ func (x Arrival) FindSession() error {
 	if len(values) == 1 {
 		x.Session = strings.Trim(values[0], " \t")
 	}
-	if !x.IsFitForSession(x.Session) {
+	if !isFitForSession(x.Session, x.Table.Limits.SessionID) {
 		return routing.ErrUnknownSession
 	}
 	return nil

@@ -54,3 +54,7 @@ func (s Sender) answered(u *routing.Upstream, response *wire.Response) {
 func isTrouble(status int) bool {
 	return status >= 500 && status != wire.StatusNotImplemented
 }
+
+// MayPass reports whether a status refuses a request for now alone: the server is not well, or has
+// too much to do.
+func MayPass(status int) bool { return status == wire.StatusTooManyRequests || isTrouble(status) }

@@ -90,7 +90,7 @@ func (s Sender) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.
 		return nil, upgrade.ErrSessionLost
 	case status == wire.StatusConflict:
 		return nil, upgrade.ErrStands
-	case status == wire.StatusTooManyRequests, status >= 500 && status != wire.StatusNotImplemented:
+	case MayPass(status):
 		return nil, fmt.Errorf("proxy: a stream is not resumed yet: HTTP %d", status)
 	}
 	return nil, upgrade.ErrNoReplay

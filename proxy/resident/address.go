@@ -1,8 +1,6 @@
 package resident
 
 import (
-	"bytes"
-	"io"
 	"net/url"
 
 	"berth/internal/exchange"
@@ -29,5 +27,3 @@ func Unaddressed(passed *exchange.Request) (request *exchange.Request, pool stri
 	own.URL = target
 	return &own, passed.URL.Path[1:], true
 }
-
-func readAll(body []byte) io.ReadCloser { return io.NopCloser(bytes.NewReader(body)) }

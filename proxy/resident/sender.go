@@ -69,18 +69,9 @@ var errNoServer = errors.New("resident: no such server")
 func (s *Sender) pass(ctx context.Context, berth string, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
 	response, err := s.Mailbox.Pass(ctx, berth, Addressed(request, s.Pool), wait)
 	if errors.Is(err, relay.ErrGone) {
-		return gone(), nil
+		return exchange.Refusal(mcp.ErrUnknownSession, nil), nil
 	}
 	return response, err
-}
-
-// gone is what a server says of a session that it does not know.
-func gone() *wire.Response {
-	body := mcp.ErrUnknownSession.Body(nil)
-	return &wire.Response{
-		Status: wire.StatusNotFound, Header: wire.Header{"Content-Type": {"application/json"}}, ContentLength: int64(len(body)),
-		Body: readAll(body), ProtoMajor: 1, ProtoMinor: 1,
-	}
 }
 
 // Close implements exchange.Sender.

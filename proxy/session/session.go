@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"time"
 
 	"berth/internal/exchange"
@@ -51,35 +50,11 @@ func (s *Session) say(ctx context.Context, message []byte) (mcp.Answer, error) {
 	if s.Version == "" && response.Status/100 == 2 && !s.by.IsOdd(response.Header) {
 		s.ID = response.Header.Get(mcp.HeaderSession)
 	}
-	var read bytes.Buffer
-	response.Body = told{io.TeeReader(response.Body, &limited{&read}), response.Body}
 	a, err := outbound.OwnAnswer(response, s.by.Crossed(s.Upstream))
 	if err == nil && (response.Status/100 != 2 || a.IsError) {
-		err = &Refusal{Status: response.Status, Header: response.Header, Code: a.ErrorCode, Object: objectIn(read.Bytes())}
+		err = &Refusal{Status: response.Status, Header: response.Header, Code: a.ErrorCode, Object: bytes.Clone(a.Error)}
 	}
 	return a, err
-}
-
-// told is a body of which is kept what was read.
-type told struct {
-	io.Reader
-	io.Closer
-}
-
-// limited keeps the first bytes of what is written to it.
-type limited struct{ *bytes.Buffer }
-
-func (l *limited) Write(p []byte) (int, error) {
-	l.Buffer.Write(p[:min(len(p), max(0, outbound.MaxRefusal-l.Len()))])
-	return len(p), nil
-}
-
-// objectIn is the error that an answer bears as a whole; nil: none.
-func objectIn(answer []byte) []byte {
-	if !mcp.MayBeMessage(answer) {
-		return nil
-	}
-	return bytes.Clone(mcp.ErrorObject(answer))
 }
 
 // send sends a request in the session and the version that it is in: in none of either before

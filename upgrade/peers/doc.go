@@ -8,10 +8,13 @@
 // task the record's compare-and-swap sorts out: nothing here needs to be done by one alone.
 // Nothing depends on a message between berths: they only make it sooner.
 //
-// What it costs: three goroutines a process, and a beat three times in the life of a lease.
+// A holder that goes hands over what another can go on with, and need not be found gone for that.
+//
+// What it costs: four goroutines a process, and a beat three times in the life of a lease.
 //
 //	peers.go, run.go   the loops: what others tell, the lease, the beat
 //	reaper.go          holders that are gone
 //	adopt.go           what becomes of what they left
+//	handover.go        what a berth leaves that goes, and who takes it over
 //	reconcile.go       what is listed as this process's, and what it holds
 package peers

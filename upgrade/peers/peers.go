@@ -12,9 +12,10 @@ type Peers struct {
 	ledger *ledger.Ledger
 	runner *runner.Runner
 	log    *slog.Logger
+	left   legacies
 }
 
 // New returns what a process does for others, and lets them do for it. Run it.
 func New(l *ledger.Ledger, r *runner.Runner, log *slog.Logger) *Peers {
-	return &Peers{ledger: l, runner: r, log: log}
+	return &Peers{ledger: l, runner: r, log: log, left: newLegacies()}
 }

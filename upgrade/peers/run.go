@@ -37,6 +37,7 @@ func (p *Peers) Run(ctx context.Context) error {
 	loops.Go(func() { p.listen(ctx) })
 	loops.Go(func() { p.keepLease(ctx) })
 	loops.Go(func() { p.keepBeating(ctx) })
+	loops.Go(func() { p.takeOver(ctx) })
 	loops.Wait()
 	return nil
 }
@@ -149,6 +150,10 @@ func (p *Peers) heard(ctx context.Context, message string) {
 	case from == p.ledger.Holder:
 	default:
 		for one := range strings.FieldsSeq(about) {
+			if id, left := strings.CutPrefix(one, leftPrefix); left {
+				p.left.add(legacy{from, id})
+				continue
+			}
 			p.ledger.Notices.Wake(one)
 			p.runner.LookAt(ctx, one)
 			p.runner.Recount(ctx, one)

@@ -141,6 +141,5 @@ func (h *Held) leave(ctx context.Context, t *task.Task, forget bool) error {
 func (h *Held) canBeLeft() bool {
 	t := h.Task()
 	pool := h.r.Pools[t.Pool]
-	return h.l.Store.Durable() && t.MayGoOn() && t.Handed &&
-		(h.call.Bare || h.l.Records.Keys.Given() || pool != nil && pool.OwnCredentials)
+	return h.l.Store.Durable() && t.MayGoOn() && t.Handed && h.isAuthorised(pool)
 }

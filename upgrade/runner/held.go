@@ -40,7 +40,8 @@ type Held struct {
 	ID      string    // of the task
 	Expires time.Time // when the task does, as this process counts
 
-	doubtful atomic.Bool // the store may have lost the record: it is to be looked at
+	doubtful   atomic.Bool // the store may have lost the record: it is to be looked at
+	unattended atomic.Bool // its client waits for nothing but the task
 
 	mu      gate         // held while a step is taken; guards the fields below
 	entry   ledger.Entry // as this process last saw the record
@@ -103,6 +104,9 @@ func (h *Held) givenUp() error { return context.Cause(h.ctx) }
 func (h *Held) Start(client WaitingClient) {
 	h.begun.Do(func() {
 		h.client = client
+		if client == nil {
+			h.unattended.Store(true)
+		}
 		go h.run()
 	})
 }
@@ -135,6 +139,7 @@ func (h *Held) HandOut(give func() error) error {
 
 // Handed notes that the client has the handle: from then on others may be told of the task.
 func (h *Held) Handed() {
+	defer h.unattended.Store(true)
 	t := h.Task()
 	if t.Withheld.IsZero() && (t.Handed || !t.Waiting()) {
 		return

@@ -95,6 +95,9 @@ func (h *Held) look(ctx context.Context) error {
 	case stands.State == task.Cancelled:
 		h.entry = stands
 		h.end(errCancelled)
+	case stands.Holder == h.l.Holder && stands.Left:
+		h.entry = stands
+		h.end(errLeft) // which was not acknowledged
 	case stands.Holder == h.l.Holder:
 		h.entry, h.sure = stands, began // others settle what it asks
 		h.recount(&stands.Task)

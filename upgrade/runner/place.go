@@ -60,7 +60,9 @@ func (sl *slot) take(tried []*routing.Upstream) (place, error) {
 			err = waitFor(ctx, freed)
 		}
 		if err != nil {
-			sl.leaveQueue(&t)
+			if !sl.h.isLeft() { // who takes it over has its turn
+				sl.leaveQueue(&t)
+			}
 			return place{}, err
 		}
 	}
@@ -195,7 +197,7 @@ func (sl *slot) leave(at place) {
 	}
 	at.Release()
 	sl.standAt(place{})
-	if at.name == "" {
+	if at.name == "" || sl.h.isLeft() { // the call runs on: its place is given back by who takes it over
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(sl.h.ctx), ledger.StoreTime)

@@ -15,6 +15,10 @@ type Pool struct {
 	// OwnCredentials says that berth itself authorises what goes there, so that a call can
 	// be sent without its client's headers.
 	OwnCredentials bool
+
+	// Tied reports whether what runs at an upstream lives in a session of this process's, and is
+	// lost with it. nil: nothing does.
+	Tied func(u *routing.Upstream) bool
 }
 
 // upstreamOf returns the upstream that a task's round went to; nil if that is not in the

@@ -343,7 +343,7 @@ func (rd *round) all() (forget bool) {
 		switch {
 		case errors.Is(err, ErrAnswered), errors.Is(err, errDiscarded):
 			return true
-		case errors.Is(err, errFenced), errors.Is(err, errCancelled):
+		case errors.Is(err, errFenced), errors.Is(err, errCancelled), errors.Is(err, errLeft):
 			return false
 		case err != nil && rd.client != nil && rd.client.Failed(err):
 			return true

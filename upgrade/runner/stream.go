@@ -61,6 +61,8 @@ func (s *stream) abandons(cause error) bool {
 		return !s.canBeLeft()
 	case errors.Is(cause, errFenced):
 		return s.Task().State.Terminal()
+	case errors.Is(cause, errLeft):
+		return false
 	}
 	return true
 }

@@ -80,6 +80,7 @@ type Task struct {
 	Said []Said `json:"said,omitempty"`
 
 	Holder   string `json:"holder,omitempty"`   // the process that keeps the call; "" if nothing is in flight
+	Left     bool   `json:"left,omitzero"`      // Holder goes, and has let go of the call: whoever can is to adopt it
 	Round    int    `json:"round,omitempty"`    // how often it was dispatched
 	Upstream string `json:"upstream,omitempty"` // that the last round went to, and the next one had best go to
 	Follows  string `json:"follows,omitempty"`  // the task that Upstream made of the call, unasked; "" if none
@@ -126,6 +127,12 @@ func (t *Task) Waiting() bool { return t.State == Queued || t.State == Accepted 
 // may be sent again, is about an upstream's task, or can be listened to further.
 func (t *Task) MayGoOn() bool {
 	return t.Waiting() || t.State == Dispatched && (t.Terms.Rerun || t.Follows != "" || t.Resumable())
+}
+
+// MayBeHandedOver reports whether another holder can go on with the task while this one lives,
+// and nothing that runs is lost by it: what may run twice is better left to its end.
+func (t *Task) MayBeHandedOver() bool {
+	return t.Waiting() || t.State == Dispatched && t.Follows != "" || t.Resumable()
 }
 
 // Resumable reports whether the stream of the round that is in flight can be resumed by

@@ -38,7 +38,8 @@ const (
 	Finish   Kind = "finish"   // the round ended with Outcome, in End
 	Cancel   Kind = "cancel"   // the client gives the task up
 	Orphan   Kind = "orphan"   // Of is gone: the task fails with Outcome
-	Adopt    Kind = "adopt"    // Of is gone: Holder takes over what can be gone on with
+	Leave    Kind = "leave"    // Holder goes: it has let go of what another one can go on with at once
+	Adopt    Kind = "adopt"    // Of is gone, or has left it: Holder takes over what can be gone on with
 )
 
 // Op is one step of a task. Its ID makes a repetition harmless.
@@ -101,6 +102,8 @@ func Transition(t Task, op Op) (next Task, changed bool, err error) {
 		changed = next.cancel()
 	case Orphan:
 		changed, err = next.orphan(op)
+	case Leave:
+		changed, err = next.leave(op)
 	case Adopt:
 		changed, err = next.adopt(op)
 	default:
@@ -116,12 +119,19 @@ func Transition(t Task, op Op) (next Task, changed bool, err error) {
 	return next, true, nil
 }
 
-// held checks that op is a step of the task's holder.
+// held checks that op is a step of the task's holder, and that it has not left it.
 func (t *Task) held(op Op) error {
+	if err := t.heldBy(op.Holder); err != nil || !t.Left {
+		return err
+	}
+	return ErrStale
+}
+
+func (t *Task) heldBy(holder string) error {
 	switch {
 	case t.State.Terminal():
 		return ErrTerminal
-	case t.Holder != op.Holder:
+	case t.Holder != holder:
 		return ErrStale
 	}
 	return nil
@@ -287,15 +297,27 @@ func (t *Task) cancel() bool {
 }
 
 func (t *Task) orphan(op Op) (bool, error) {
-	if err := t.held(Op{Holder: op.Of}); err != nil {
+	if err := t.heldBy(op.Of); err != nil {
 		return false, err
 	}
 	t.end(Failed, op)
 	return true, nil
 }
 
+// leave is durable before anybody else goes on: from then on the holder takes no step.
+func (t *Task) leave(op Op) (bool, error) {
+	if err := t.held(op); err != nil {
+		return false, err
+	}
+	if !t.MayBeHandedOver() {
+		return false, ErrState
+	}
+	t.Left = true
+	return true, nil
+}
+
 func (t *Task) adopt(op Op) (bool, error) {
-	if err := t.held(Op{Holder: op.Of}); err != nil {
+	if err := t.heldBy(op.Of); err != nil {
 		return false, err
 	}
 	if !t.MayGoOn() {
@@ -304,13 +326,13 @@ func (t *Task) adopt(op Op) (bool, error) {
 	if t.State == Dispatched && !t.Resumable() {
 		t.again()
 	}
-	t.Holder, t.Withheld = op.Holder, time.Time{} // its client has gone with its holder
+	t.Holder, t.Left, t.Withheld = op.Holder, false, time.Time{} // its client has gone with its holder
 	return true, nil
 }
 
 // end makes the task terminal. What it took to go on is not needed any more.
 func (t *Task) end(state State, op Op) {
-	t.State, t.Outcome, t.Message, t.Holder, t.ToolFailed = state, op.Outcome, op.Message, "", op.ToolFailed
+	t.State, t.Outcome, t.Message, t.Holder, t.Left, t.ToolFailed = state, op.Outcome, op.Message, "", false, op.ToolFailed
 	t.Asks, t.Asked, t.RequestState, t.Answered, t.Follows = nil, nil, nil, false, ""
 	t.Event, t.Progress, t.Size, t.Withheld = "", nil, op.Size, time.Time{}
 }

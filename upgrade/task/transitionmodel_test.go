@@ -23,6 +23,7 @@ type ideal struct {
 	holder string
 	round  int
 	handed bool
+	left   bool              // by its holder
 	hidden bool              // nobody is told of it
 	open   map[string]bool   // keys that are shown and not answered
 	given  map[string]string // answers of this round, by shown key
@@ -41,7 +42,7 @@ func (m *ideal) step(op Op) (changed, refused bool) {
 	if slices.Contains(m.ops[max(0, len(m.ops)-KeptOps):], op.ID) {
 		return false, false
 	}
-	mine := !m.state.Terminal() && m.holder == op.Holder
+	mine := !m.state.Terminal() && m.holder == op.Holder && !m.left
 	his := !m.state.Terminal() && m.holder == op.Of
 	waits := m.state == Queued || m.state == Accepted
 	sent := m.state == Dispatched
@@ -78,13 +79,17 @@ func (m *ideal) step(op Op) (changed, refused bool) {
 		if refused = !his; !refused {
 			m.state, m.holder, changed = Failed, "", true
 		}
+	case Leave:
+		if refused = !mine || !waits && !(sent && m.legacy && m.session && m.event != ""); !refused {
+			m.left, changed = true, true
+		}
 	case Adopt:
 		goesOn := m.legacy && m.session && m.event != ""
 		if refused = !his || !waits && !(sent && (m.terms.Rerun || goesOn)); !refused {
 			if sent && !goesOn {
 				m.startAgain()
 			}
-			m.holder, m.hidden, changed = op.Holder, false, true
+			m.holder, m.left, m.hidden, changed = op.Holder, false, false, true
 		}
 	default:
 		changed, refused = m.stepLegacy(op, mine && sent && m.round == op.Round)
@@ -131,13 +136,13 @@ func (m *ideal) answer(op Op) (changed bool) {
 // stepKinds has the ends of a life less often than what goes on with it.
 var stepKinds = slices.Concat(
 	slices.Repeat([]Kind{Dispatch}, 8), slices.Repeat([]Kind{Pause}, 8), slices.Repeat([]Kind{Answer}, 12),
-	[]Kind{Hand, Hand, Progress, Progress, Adopt, Adopt, Finish, Cancel, Orphan},
+	[]Kind{Hand, Hand, Progress, Progress, Leave, Adopt, Adopt, Finish, Cancel, Orphan},
 )
 
 // legacyKinds are those of a call whose upstream is of the legacy era.
 var legacyKinds = slices.Concat(
 	slices.Repeat([]Kind{Dispatch}, 8), slices.Repeat([]Kind{Open}, 8), slices.Repeat([]Kind{Settle}, 6), slices.Repeat([]Kind{Note}, 6),
-	[]Kind{Withdraw, Withdraw, Redo, Redo, Adopt, Adopt, Adopt, Hand, Pause, Answer, Progress, Finish, Cancel, Orphan},
+	[]Kind{Withdraw, Withdraw, Redo, Redo, Leave, Leave, Adopt, Adopt, Adopt, Hand, Pause, Answer, Progress, Finish, Cancel, Orphan},
 )
 
 // drawOp draws an op that a task may meet: mostly one that fits, by whoever and about
@@ -237,6 +242,9 @@ func takeStep(t *rapid.T, m *ideal, task Task, op Op) Task {
 	}
 	if next.State == Dispatched && op.Kind == Dispatch && task.State == Dispatched && next.Holder != task.Holder {
 		t.Fatalf("round %d was sent by %s and by %s", task.Round, task.Holder, next.Holder)
+	}
+	if next.Left != (m.left && !next.State.Terminal()) {
+		t.Fatalf("%+v: left is %v, want %v", op, next.Left, m.left)
 	}
 	if (next.State == InputRequired || next.State.Terminal()) != (next.Holder == "") {
 		t.Fatalf("%s is held by %q", next.State, next.Holder)

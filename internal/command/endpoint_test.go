@@ -8,6 +8,13 @@ import (
 	"berth/internal/relay"
 )
 
+// generationOf is one of a site that serves nobody.
+func generationOf(auth config.Auth) *generation {
+	cfg := config.Default()
+	cfg.Auth = auth
+	return &generation{site: &site{mailbox: relay.New(nil, "", nil, nil), parts: newParts()}, cfg: cfg}
+}
+
 // Whether there are principals is asked at two places, the router's and the proxy's.
 // They must agree, or what is bound to nobody is told to everybody.
 func TestPrincipalsAreWiredWhole(t *testing.T) {
@@ -19,12 +26,12 @@ func TestPrincipalsAreWiredWhole(t *testing.T) {
 		auth.JWT.Issuer, auth.JWT.JWKS, auth.JWT.Resource = "https://issuer.test", "https://issuer.test/keys", "https://berth.test"
 		pool := config.DefaultPool()
 		pool.Upstreams = []config.Upstream{{URL: "http://127.0.0.1:9/mcp"}}
-		g := graph{mailbox: relay.New(nil, "", nil, nil)}
+		g := generationOf(auth)
 		var err error
-		if g.callers, err = g.newCallers(auth, observers{}); err != nil {
+		if g.callers, err = g.newCallers(auth); err != nil {
 			t.Fatal(err)
 		}
-		ep, err := g.newEndpoint(auth, pool, observers{})
+		ep, err := g.newEndpoint(pool)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,8 +53,9 @@ func TestLenienceIsWired(t *testing.T) {
 	for _, headers := range []string{config.HeadersStrict, config.HeadersLenient} {
 		pool := config.DefaultPool()
 		pool.Upstreams, pool.Headers = []config.Upstream{{URL: "http://127.0.0.1:9/mcp"}}, headers
-		g := graph{callers: &callers{}, mailbox: relay.New(nil, "", nil, nil)}
-		ep, err := g.newEndpoint(config.Default().Auth, pool, observers{})
+		g := generationOf(config.Default().Auth)
+		g.callers = &callers{}
+		ep, err := g.newEndpoint(pool)
 		if err != nil || ep.Lenient != (headers == config.HeadersLenient) {
 			t.Errorf("%s: got %v, %v", headers, ep.Lenient, err)
 		}

@@ -1,0 +1,161 @@
+package command
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"berth/internal/config"
+	"berth/internal/exchange"
+	"berth/proxy"
+	"berth/proxy/bridge"
+	"berth/proxy/outbound"
+	"berth/proxy/resident"
+	"berth/routing"
+)
+
+// newEndpoint makes the face of a pool. Without an error it is one of the generation's.
+func (g *generation) newEndpoint(cfg config.Pool) (*proxy.Endpoint, error) {
+	client, err := g.newSender(cfg)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := g.newPool(cfg, client)
+	if err != nil {
+		return nil, err
+	}
+	auth := g.cfg.Auth
+	ep := &proxy.Endpoint{
+		Path:     cfg.Path,
+		Hosts:    cfg.Hosts,
+		Origins:  cfg.EffectiveOrigins(),
+		Lenient:  cfg.Headers == config.HeadersLenient,
+		Host:     cfg.Host,
+		Affinity: cfg.AffinityHeaders(),
+		Router: &routing.Router{
+			Pool:       pool.Pool,
+			Bindings:   g.site.bindings,
+			Asker:      pool.asker,
+			Principals: auth.Principals(),
+			Recover:    auth.Recover == config.RecoverAsk,
+		},
+		Client: client,
+		Timeouts: proxy.Timeouts{
+			Read:    time.Duration(cfg.Timeouts.Read),
+			Control: time.Duration(cfg.Timeouts.Control),
+			Call:    time.Duration(cfg.Timeouts.Call),
+			Quiet:   time.Duration(cfg.Timeouts.Quiet),
+			Linger:  time.Duration(cfg.Timeouts.Linger),
+		},
+		OwnerGrace: time.Duration(cfg.OwnerGrace),
+		Coalesce:   time.Duration(cfg.Coalesce),
+		KeepAlive:  time.Duration(cfg.SSEKeepalive),
+		Reinit:     cfg.SessionFailover == config.SessionReinit,
+
+		FirstDraft:         cfg.FirstDraft,
+		FleetNotifications: cfg.FleetNotifications,
+	}
+	if err := g.addBridge(ep, cfg.Bridge); err != nil {
+		return ep, err
+	}
+	if ep.Identifier, ep.Resource, err = g.callers.at(cfg); err != nil {
+		return ep, err
+	}
+	ep.Authorization, err = g.newAuthorization(cfg)
+	return ep, err
+}
+
+// pool is a pool with what is known of it.
+type pool struct {
+	*routing.Pool
+	asker *routing.Asker
+	fleet *fleet
+}
+
+// newPool takes a pool into use, which becomes what cfg says with the generation.
+func (g *generation) newPool(cfg config.Pool, client exchange.Sender) (pool, error) {
+	picker, err := routing.NewPicker(cfg.Picker)
+	if err != nil {
+		return pool{}, err
+	}
+	m, err := newManning(cfg)
+	if err != nil {
+		return pool{}, err
+	}
+	options := routing.PoolOptions{
+		Name: cfg.Name, Upstreams: m.named, Picker: picker, Probe: outbound.Probe(client), Ejection: ejection(cfg.Ejection),
+		Logger: g.site.log, Meter: g.site.meter,
+	}
+	made, err := share(g, "pool "+cfg.Name, func() (pool, life, error) {
+		p := routing.NewPool(options)
+		f := g.newFleet(p)
+		return pool{p, routing.NewAsker(p), f}, life{run: both(p.Run, f.Run)}, nil
+	})
+	g.manned = append(g.manned, manned{made.fleet, m})
+	return made, err
+}
+
+// addBridge has modern clients reach upstreams of the legacy era.
+func (g *generation) addBridge(ep *proxy.Endpoint, cfg config.Bridge) error {
+	options := bridge.Options{
+		Endpoint: ep, Keys: g.site.keys, Store: g.site.store, Relay: g.site.mailbox, Isolation: bridge.Isolation(cfg.SessionIsolation), Sessions: cfg.Sessions,
+		Idle: time.Duration(cfg.Idle), Question: time.Duration(cfg.Question), TaskID: g.cfg.Limits.TaskID, Logger: g.site.log, Meter: g.site.meter,
+	}
+	b, err := share(g, "bridge "+ep.Router.Pool.Name(), func() (*bridge.Bridge, life, error) {
+		b := bridge.New(options)
+		return b, life{run: b.Run}, nil
+	})
+	ep.Bridge = b
+	return err
+}
+
+var spoken = map[string]routing.Spoken{config.EraModern: routing.SpokenModern, config.EraLegacy: routing.SpokenLegacy}
+
+func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
+	var upstreams []*routing.Upstream
+	for _, u := range cfg {
+		for _, name := range u.Names() {
+			target, err := targetOf(u, name)
+			if err != nil {
+				return nil, fmt.Errorf("upstream %s: %w", name, err)
+			}
+			era := spoken[u.Era]
+			if resident.Is(target) {
+				era = routing.SpokenLegacy
+			}
+			upstreams = append(upstreams, &routing.Upstream{Name: name, URL: target, Draining: u.Drain, Era: era})
+		}
+	}
+	return upstreams, nil
+}
+
+// targetOf is where an instance is reached.
+func targetOf(u config.Upstream, name string) (*url.URL, error) {
+	if len(u.Command) > 0 {
+		return &url.URL{Scheme: resident.SchemeStdio, Path: "/" + name}, nil
+	}
+	return url.Parse(u.URL)
+}
+
+var failures = map[string]routing.Failure{
+	config.EjectOnConnect: routing.FailedConnect,
+	config.EjectOnTimeout: routing.FailedTimeout,
+	config.EjectOn5xx:     routing.FailedStatus,
+}
+
+func ejection(cfg config.Ejection) routing.Ejection {
+	e := routing.Ejection{
+		Failures: cfg.Failures,
+		Window:   time.Duration(cfg.Window),
+		Min:      time.Duration(cfg.Min),
+		Max:      time.Duration(cfg.Max),
+		Percent:  cfg.Percent,
+	}
+	for outcome, failure := range failures {
+		if !slices.Contains(cfg.On, outcome) {
+			e.Ignore |= failure
+		}
+	}
+	return e
+}

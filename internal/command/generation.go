@@ -1,0 +1,121 @@
+package command
+
+import (
+	"fmt"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/config"
+	"berth/proxy"
+	"berth/proxy/polls"
+)
+
+// generation is what one reading of the configuration makes. It does not change, and serves the
+// requests that came while it was the newest.
+type generation struct {
+	site    *site
+	cfg     config.Config
+	callers *callers
+	faces   []*proxy.Endpoint
+	proxy   *proxy.Proxy // made when it is used
+
+	manned []manned // its pools, and who is to be in them
+
+	taken []string     // keys of the parts in its use
+	users atomic.Int64 // requests, and one while it is the newest; 0: it has ended
+}
+
+// newGeneration makes what cfg asks for. It reads files and opens no connection. One that is not to
+// be used is dropped.
+func (s *site) newGeneration(cfg config.Config) (g *generation, err error) {
+	g = &generation{site: s, cfg: cfg}
+	g.users.Store(1)
+	defer func() {
+		if err != nil {
+			g.drop()
+		}
+	}()
+	if g.callers, err = g.newCallers(cfg.Auth); err != nil {
+		return nil, err
+	}
+	for _, pool := range cfg.Pools {
+		ep, err := g.newEndpoint(pool)
+		if err != nil {
+			return nil, fmt.Errorf("pool %s: %w", pool.Name, err)
+		}
+		g.faces = append(g.faces, ep)
+	}
+	return g, nil
+}
+
+// join counts one request more, unless the generation has ended.
+func (g *generation) join() bool {
+	for {
+		n := g.users.Load()
+		if n == 0 {
+			return false
+		}
+		if g.users.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// leave counts one less. With the last one the generation ends.
+func (g *generation) leave() {
+	if g.users.Add(-1) == 0 {
+		go g.drop() // whoever was the last one need not wait
+	}
+}
+
+// drop lets go of what no other generation uses.
+func (g *generation) drop() { g.site.parts.drop(g.taken) }
+
+func (g *generation) proxyOptions(loopback bool) proxy.Options {
+	s := g.site
+	o := proxyOptions(g.cfg, g.faces, loopback, s.observers)
+	o.Keys, o.Rules, o.Tasks = s.keys, upgradeRules(g.cfg), s.tasks
+	return o
+}
+
+func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool, o observers) proxy.Options {
+	return proxy.Options{
+		Endpoints:      endpoints,
+		Loopback:       loopback,
+		TrustedProxies: trustedProxies(cfg),
+
+		CredentialHeaders: cfg.Auth.CredentialHeaders,
+
+		Limits: proxy.Limits{
+			Body:       int64(cfg.Limits.Body),
+			BodyRead:   time.Duration(cfg.Limits.BodyRead),
+			Answer:     int64(cfg.Limits.Answer),
+			WriteStall: time.Duration(cfg.Limits.WriteStall),
+			Headers:    cfg.Limits.HeaderLines,
+			TaskID:     cfg.Limits.TaskID,
+			SessionID:  cfg.Limits.SessionID,
+			Batch:      cfg.Limits.Batch,
+
+			InFlight:          cfg.Limits.InFlight,
+			InFlightPerCaller: cfg.Limits.InFlightPerCaller,
+			Buffered:          int64(cfg.Limits.Buffered),
+			Streams:           cfg.Limits.Streams,
+			StreamsPerCaller:  cfg.Limits.StreamsPerCaller,
+			Polls:             float64(cfg.Limits.Polls),
+			UnknownIDs:        float64(cfg.Limits.UnknownIDs),
+		},
+		Stale:     polls.NewStaleCache(int(cfg.Limits.LastSeenEntry), int(cfg.Limits.LastSeenTotal)),
+		Logger:    o.log,
+		AccessLog: o.access,
+		Meter:     o.meter,
+		Tracer:    o.tracer,
+	}
+}
+
+func trustedProxies(cfg config.Config) (trusted []netip.Prefix) {
+	for _, prefix := range cfg.TrustedProxies {
+		trusted = append(trusted, prefix.Prefix)
+	}
+	return trusted
+}

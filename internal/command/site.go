@@ -1,0 +1,146 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/certs"
+	"berth/internal/config"
+	"berth/internal/relay"
+	"berth/internal/seal"
+	"berth/internal/storage"
+	"berth/proxy"
+	"berth/sticky"
+	"berth/upgrade"
+
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/sync/errgroup"
+)
+
+type observers struct {
+	log    *slog.Logger
+	access *slog.Logger
+	meter  metric.MeterProvider
+	tracer trace.TracerProvider
+}
+
+// site is what outlives a reading of the configuration. It serves clients by its newest generation.
+type site struct {
+	observers
+	store    *storage.Store
+	bindings *sticky.Bindings
+	keys     *seal.Keyring
+	mailbox  *relay.Mailbox // reaches the other berths
+	certs    *certs.Certs   // nil: clients are spoken to without TLS
+	tasks    *upgrade.Tasks // nil: no rule makes any
+	parts    *parts         // what generations share
+	kept     []string       // keys of the parts that are the site's own
+	now      atomic.Pointer[generation]
+}
+
+// newSite connects what is for all generations, over store, which is the site's from then on. It reads
+// files and opens no connection.
+func newSite(store *storage.Store, cfg config.Config, o observers) (*site, error) {
+	keys, err := newKeyring(cfg.Store, store)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	s := &site{observers: o, store: store, keys: keys, parts: newParts(), bindings: sticky.New(store, sticky.Options{
+		Near:        cfg.Store.Near,
+		MaxTTL:      time.Duration(cfg.Store.MaxTTL),
+		SessionIdle: time.Duration(cfg.Store.SessionIdle),
+		Logger:      o.log,
+		Meter:       o.meter,
+	})}
+	s.mailbox = relay.New(store, "", keys, o.log)
+	s.certs, err = openCerts(cfg.TLS, o)
+	return s, err
+}
+
+// newSiteOf is newSite with its first generation, and sees to the tasks that the berth before this one
+// held, where no other can.
+func newSiteOf(ctx context.Context, store *storage.Store, cfg config.Config, o observers) (*site, *generation, error) {
+	s, err := newSite(store, cfg, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := s.newGeneration(cfg)
+	if err == nil {
+		err = s.addTasks(ctx, g)
+	}
+	return s, g, err
+}
+
+// use has g serve the requests that come from now on. loopback says that the listener is there.
+func (s *site) use(g *generation, loopback bool) {
+	g.proxy = proxy.New(g.proxyOptions(loopback))
+	g.man()
+	s.parts.beginNew()
+	if before := s.now.Swap(g); before != nil {
+		before.leave()
+	}
+}
+
+// ServeHTTP has the newest generation serve a request, to its end.
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g := s.newest()
+	defer g.leave()
+	g.proxy.ServeHTTP(w, r)
+}
+
+// newest returns the newest generation, which is to be left.
+func (s *site) newest() *generation {
+	for {
+		if g := s.now.Load(); g.join() {
+			return g
+		}
+	}
+}
+
+// proxy is the newest generation's.
+func (s *site) proxy() *proxy.Proxy { return s.now.Load().proxy }
+
+func newKeyring(cfg config.Store, store *storage.Store) (*seal.Keyring, error) {
+	key, err := cfg.ReadSealKey()
+	if err != nil {
+		return nil, err
+	}
+	if key == nil {
+		return seal.NewStoredKeyring(store), nil
+	}
+	return seal.NewKeyring(key)
+}
+
+// Run runs what goes on beside requests until ctx ends. Bindings are written back a last time
+// before it returns.
+func (s *site) Run(ctx context.Context) error {
+	// The store outlives the bindings, which use it to the last.
+	storeCtx, stopStore := context.WithCancel(context.WithoutCancel(ctx))
+	storeDone := make(chan error, 1)
+	go func() { storeDone <- s.store.Run(storeCtx) }()
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.bindings.Run(ctx) })
+	group.Go(func() error { return s.mailbox.Run(ctx, s.answerOther) })
+	if s.certs != nil {
+		group.Go(func() error { return s.certs.Run(ctx) })
+	}
+	s.parts.begin(ctx)
+	err := group.Wait()
+	s.parts.wait()
+	stopStore()
+	if storeErr := <-storeDone; err == nil {
+		err = storeErr
+	}
+	return err
+}
+
+// Close releases connections, and ends the servers that berth runs. Call it after Run has returned.
+func (s *site) Close() error {
+	s.parts.close()
+	return s.store.Close()
+}

@@ -1,0 +1,68 @@
+package discover
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Instance is one server instance, as a source tells of it.
+type Instance struct {
+	Name     string   // what it is bound by; unique in an answer
+	URL      *url.URL // its MCP endpoint
+	Draining bool     // it keeps what it owns and gets nothing new
+	Weight   int      // its share of new work; 0: the source does not say
+	Backup   bool     // it gets new work only while no other can
+	Era      string   // what it speaks, as the configuration writes it; "": the source does not say
+}
+
+func (i Instance) equal(other Instance) bool {
+	a, b := i, other
+	a.URL, b.URL = nil, nil
+	return a == b && i.URL.String() == other.URL.String()
+}
+
+func byName(a, b Instance) int { return strings.Compare(a.Name, b.Name) }
+
+func equal(a, b []Instance) bool { return slices.EqualFunc(a, b, Instance.equal) }
+
+// Place is what all instances of a source share: where at its address the MCP endpoint is.
+type Place struct {
+	Scheme string // "http" or "https"
+	Path   string // of the endpoint
+}
+
+// At returns the endpoint at a host and port.
+func (p Place) At(hostPort string) *url.URL {
+	return &url.URL{Scheme: p.Scheme, Host: hostPort, Path: p.Path}
+}
+
+// maxName is the longest name of an instance, in bytes: names are labels of metrics.
+const maxName = 128
+
+// checkName says what is wrong with a name. It stands in logs, metrics and the store.
+func checkName(name string) error {
+	if name == "" || len(name) > maxName || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fmt.Errorf("the name must be 1 to %d visible ASCII characters without blanks, got %.140q", maxName, name)
+	}
+	return nil
+}
+
+// checkURL says what is wrong with the URL of an instance.
+func checkURL(u *url.URL) error {
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return errors.New("the URL must be http or https")
+	case u.Hostname() == "" || strings.HasSuffix(u.Host, ":") || u.Port() == "0":
+		return errors.New("the URL must have a host, and a port from 1 to 65535 if any")
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return errors.New("the URL must not contain a user, a query or a fragment")
+	}
+	return nil
+}
+
+// lesser orders addresses, those of IPv4 first, for a choice that is the same everywhere.
+func lesser(a, b netip.Addr) int { return a.Unmap().Compare(b.Unmap()) }

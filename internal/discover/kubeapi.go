@@ -1,0 +1,158 @@
+package discover
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+const (
+	listTimeout  = 30 * time.Second
+	kubePage     = 500      // EndpointSlices of one page; each has up to 100 endpoints
+	maxKubePage  = 64 << 20 // bytes
+	maxKubeToken = 64 << 10 // bytes
+)
+
+// kubeAPI asks an API server about the EndpointSlices of one service.
+type kubeAPI struct {
+	url       *url.URL // of the EndpointSlices of the namespace
+	selector  string
+	tokenFile string
+	client    *http.Client
+}
+
+// dial reads what is needed to reach the API server. It opens no connection.
+func (k *Kubernetes) dial() (*kubeAPI, error) {
+	namespace := k.o.Namespace
+	if namespace == "" {
+		text, err := readSmall(k.o.NamespaceFile)
+		if err != nil {
+			return nil, fmt.Errorf("reading berth's namespace: %w", err)
+		}
+		namespace = text
+	}
+	base, err := url.Parse(k.o.API)
+	if err != nil {
+		return nil, errors.New("the API server's address must be a URL")
+	}
+	authorities, err := k.authorities()
+	if err != nil {
+		return nil, fmt.Errorf("reading the API server's authorities: %w", err)
+	}
+	dialer := &net.Dialer{ // a connection that died in silence is noticed, since a watch may hear nothing for long
+		Timeout:         5 * time.Second,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3},
+	}
+	return &kubeAPI{
+		url:       base.JoinPath("apis/discovery.k8s.io/v1/namespaces", namespace, "endpointslices"),
+		selector:  "kubernetes.io/service-name=" + k.o.Service,
+		tokenFile: k.o.TokenFile,
+		client: &http.Client{
+			Transport: &http.Transport{
+				DialContext:           dialer.DialContext,
+				TLSClientConfig:       &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12},
+				TLSHandshakeTimeout:   5 * time.Second,
+				ResponseHeaderTimeout: listTimeout,
+			},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token is for this server
+		},
+	}, nil
+}
+
+func (a *kubeAPI) close() { a.client.CloseIdleConnections() }
+
+func (k *Kubernetes) authorities() (*x509.CertPool, error) {
+	if k.o.CAFile == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(k.o.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s holds no certificate", k.o.CAFile)
+	}
+	return pool, nil
+}
+
+// get sends one request and returns the body of its answer, which is 200.
+func (a *kubeAPI) get(ctx context.Context, query url.Values) (io.ReadCloser, error) {
+	query.Set("labelSelector", a.selector)
+	target := *a.url
+	target.RawQuery = query.Encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("User-Agent", "berth")
+	if a.tokenFile != "" {
+		token, err := readSmall(a.tokenFile)
+		if err != nil {
+			return nil, fmt.Errorf("reading the token: %w", err)
+		}
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := a.client.Do(request)
+	if err != nil {
+		if inner, ok := errors.AsType[*url.Error](err); ok { // its text would repeat the URL
+			err = inner.Err
+		}
+		return nil, err
+	}
+	if response.StatusCode != http.StatusOK {
+		defer response.Body.Close()
+		return nil, refused(response)
+	}
+	return response.Body, nil
+}
+
+// kubeStatus is the Status of an API server, as far as berth reads it.
+type kubeStatus struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+func (s kubeStatus) err() error {
+	if s.Code == http.StatusGone {
+		return errExpired
+	}
+	return fmt.Errorf("HTTP %d: %.300s", s.Code, s.Message)
+}
+
+func refused(response *http.Response) error {
+	var status kubeStatus
+	if json.NewDecoder(io.LimitReader(response.Body, 64<<10)).Decode(&status) != nil || status.Message == "" {
+		status.Message = http.StatusText(response.StatusCode)
+	}
+	status.Code = response.StatusCode
+	return status.err()
+}
+
+func readSmall(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(file, maxKubeToken+1))
+	if err == nil && len(content) > maxKubeToken {
+		err = fmt.Errorf("%s is larger than %d bytes", path, maxKubeToken)
+	}
+	text := strings.TrimSpace(string(content))
+	if err == nil && (text == "" || strings.ContainsAny(text, "\r\n")) {
+		err = fmt.Errorf("%s must hold one line", path)
+	}
+	return text, err
+}

@@ -1,0 +1,229 @@
+package discover
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/metric"
+)
+
+// Options say what [New] makes. Pool, Holds and Changed are required.
+type Options struct {
+	Pool string // in logs and metrics
+
+	// Holds tells what berth knows of an instance that left. It must not block.
+	Holds func(name string) Hold
+
+	// Changed is given all instances, by name, and whether the source has answered, each time that
+	// something of it has changed, one call after another. It must not call back.
+	Changed func(all []Instance, answered bool)
+
+	Directory *Directory           // where berths tell each other of instances; nil: nowhere
+	Logger    *slog.Logger         // nil: discarded
+	Meter     metric.MeterProvider // nil: nothing is measured
+}
+
+// Members are the instances that a pool's source tells of, and those that it told of and that are
+// not over yet. [Members.Follow] says which source. Its methods may be called concurrently.
+type Members struct {
+	o       Options
+	metrics metrics
+	follow  chan struct{} // holds one: what is followed has changed
+
+	mu     sync.Mutex // guards the fields below, and is held while Changed is called
+	plan   Plan
+	key    string // of the plan's source
+	roster *roster
+	status Status
+	shown  []Instance // what Changed was given last
+	whole  bool       // likewise
+}
+
+// Plan is what a reading of the configuration says of a pool's instances.
+type Plan struct {
+	Source Source // nil: none; those that one told of drain
+	Key    string // differs for sources that differ
+	Rules  Rules
+}
+
+// Status is how a source does.
+type Status struct {
+	Source   string    // what is asked; "": nothing
+	Answered bool      // it has answered since it is followed
+	Last     time.Time // of the last answer; zero: none
+	Failure  error     // why there was none since; nil: there was
+	Since    time.Time // of the failure
+}
+
+// New returns members of which nobody has told yet. Run them.
+func New(o Options) *Members {
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	m := &Members{o: o, roster: newRoster(Rules{}), follow: make(chan struct{}, 1)}
+	m.metrics = newMetrics(o.Meter, o.Pool, m)
+	return m
+}
+
+// Follow has a plan count from now on. Instances that the source before told of stay until the new
+// one has answered.
+func (m *Members) Follow(p Plan) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.roster.rules = p.Rules
+	if p.Source == nil {
+		p.Key = ""
+	}
+	m.plan = p
+	if p.Key == m.key {
+		return
+	}
+	m.key, m.status, m.roster.emptySince = p.Key, Status{}, time.Time{}
+	if p.Source != nil {
+		m.status.Source = p.Source.String()
+	} else {
+		m.settle(m.roster.part(time.Now()))
+	}
+	select {
+	case m.follow <- struct{}{}:
+	default:
+	}
+}
+
+// Status tells how the source does.
+func (m *Members) Status() Status {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.status
+}
+
+// settleEvery is how often those that left are looked at.
+const settleEvery = time.Second
+
+// Run follows the source until ctx ends.
+func (m *Members) Run(ctx context.Context) error {
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	watching.Go(func() { m.o.Directory.run(ctx, m) })
+	for ctx.Err() == nil {
+		m.runOne(ctx, &watching)
+	}
+	return nil
+}
+
+// runOne follows the source as long as it is the same.
+func (m *Members) runOne(ctx context.Context, watching *sync.WaitGroup) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	select {
+	case <-m.follow: // it is what is followed from here on
+	default:
+	}
+	if source, key := m.followed(); source != nil {
+		watching.Go(func() {
+			source.Watch(ctx, func(list []Instance, err error) { m.told(ctx, key, list, err) })
+		})
+	}
+	tick := time.NewTicker(settleEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.follow:
+			return
+		case <-tick.C:
+			m.tick()
+		}
+	}
+}
+
+func (m *Members) followed() (Source, string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.plan.Source, m.key
+}
+
+// told takes over what a source told, unless it is not followed any more.
+func (m *Members) told(ctx context.Context, key string, list []Instance, err error) {
+	if err == nil {
+		m.o.Directory.announce(ctx, m, list)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if key != m.key {
+		return
+	}
+	m.metrics.answers.Count(err)
+	now := time.Now()
+	if err != nil {
+		if m.status.Failure == nil || m.status.Failure.Error() != err.Error() {
+			m.o.Logger.Warn("instances could not be discovered, those known stay", "pool", m.o.Pool, "source", m.status.Source, "error", err)
+		}
+		if m.status.Failure == nil {
+			m.status.Since = now
+		}
+		m.status.Failure = err
+		m.roster.unsure()
+		return
+	}
+	if m.status.Failure != nil {
+		m.o.Logger.Info("instances are discovered again", "pool", m.o.Pool, "source", m.status.Source)
+	}
+	m.status.Answered, m.status.Last, m.status.Failure, m.status.Since = true, now, nil, time.Time{}
+	m.settle(m.roster.take(list, now))
+}
+
+// tick does what is due: an empty answer counts by now, and who left is over.
+func (m *Members) tick() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	m.settle(m.roster.confirm(now))
+	c := m.roster.forget(m.o.Holds, now)
+	m.settle(c)
+	m.o.Directory.strike(c)
+}
+
+// settle tells of changes, under mu.
+func (m *Members) settle(c Changes) {
+	c.log(m.o.Logger, m.o.Pool)
+	if now := m.roster.instances(); !equal(now, m.shown) || m.status.Answered != m.whole {
+		m.shown, m.whole = now, m.status.Answered
+		m.o.Changed(m.shown, m.whole)
+	}
+}
+
+func (c Changes) log(log *slog.Logger, pool string) {
+	for _, told := range []struct {
+		what  string
+		names []string
+	}{
+		{"instances discovered", c.Joined}, {"instances are back", c.Back}, {"instances are not ready for new work, they drain", c.Drains},
+		{"instances left, they drain", c.Left},
+	} {
+		if len(told.names) > 0 {
+			log.Info(told.what, "pool", pool, "upstreams", told.names)
+		}
+	}
+	for _, name := range sortedKeys(c.Forgotten) {
+		log.Info("instance that left is forgotten", "pool", pool, "upstream", name, "because", c.Forgotten[name])
+	}
+}
+
+// Ask takes over the first answer of the source that is followed, if there is none yet. It returns
+// when that is there, or when ctx ends.
+func (m *Members) Ask(ctx context.Context) {
+	if source, key := m.followed(); source != nil && !m.Status().Answered {
+		list, err := First(ctx, source)
+		m.told(ctx, key, list, err)
+	}
+}
+
+// Leaving are the names of those that their source does not tell of any more.
+func (m *Members) Leaving() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.roster.leaving()
+}

@@ -1,0 +1,250 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/storage"
+	"berth/internal/wire"
+)
+
+func TestNothingIsPassedOnWithoutTheStore(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there, here := w.start(nobody), w.start(nobody)
+		here.line.cut.Store(true)
+		_, err := here.Pass(t.Context(), there.Name(), request(), 0)
+		if e := sendError(t, err); e.Sent || !errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("got %+v", e)
+		}
+		here.line.cut.Store(false)
+		time.Sleep(2 * paceMost)
+	})
+}
+
+// For as long as leases live; those of both run out with it.
+func TestAnOutageInMidAnswerIsWaitedOut(t *testing.T) {
+	for _, lasts := range []time.Duration{time.Second, 10 * time.Second, 14 * time.Second} {
+		inWorld(t, func(t *testing.T, w *world) {
+			there := w.start(func(context.Context, *exchange.Request) (*wire.Response, error) {
+				response, body := stream(events)
+				go func() {
+					defer body.Close()
+					for n := range 60 {
+						_, _ = body.Write([]byte{byte('a' + n%26)})
+						time.Sleep(time.Second)
+					}
+				}()
+				return response, nil
+			})
+			here := w.start(nobody)
+			response := here.pass(t, there)
+			for _, b := range w.berths {
+				time.AfterFunc(19*time.Second, func() { b.line.cut.Store(true) })
+				time.AfterFunc(19*time.Second+lasts, func() { b.line.cut.Store(false) })
+			}
+			if body := readAll(t, response); len(body) != 60 || !strings.HasPrefix(body, "abcdefghijklmnopqrstuvwxyzabc") {
+				t.Errorf("an outage of %v: got %q", lasts, body)
+			}
+			time.Sleep(2 * paceMost)
+		})
+	}
+}
+
+func TestWhatIsReadMayBeToldLate(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there := w.start(saying(strings.Repeat("x", 3*window*partSize)))
+		here := w.start(nobody)
+		response := here.pass(t, there)
+		time.Sleep(time.Minute)
+		here.line.noRead.Store(true)
+		time.AfterFunc(10*time.Second, func() { here.line.cut.Store(true) })
+		time.AfterFunc(11*time.Second, func() {
+			here.line.noRead.Store(false)
+			here.line.cut.Store(false)
+		})
+		if n := len(readAll(t, response)); n != 3*window*partSize {
+			t.Errorf("got %d bytes", n)
+		}
+	})
+}
+
+func TestWhatCouldNotBeRemovedIsRemovedLater(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there, here := w.start(saying(strings.Repeat("x", window*partSize))), w.start(nobody)
+		here.line.noEnd.Store(true)
+		readAll(t, here.pass(t, there))
+		here.line.noEnd.Store(false)
+		time.Sleep(2 * paceMost)
+	})
+}
+
+func TestAPartThatHasExpiredIsNotWaitedFor(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there, here := w.start(endless(make(chan time.Time, 1))), w.start(nobody)
+		response := here.pass(t, there)
+		time.Sleep(2 * exchangeLife)
+		began := time.Now()
+		if body, err := io.ReadAll(response.Body); !errors.Is(err, ErrLost) || len(body) > 0 || time.Since(began) > paceMost {
+			t.Errorf("got %d bytes and %v after %v", len(body), err, time.Since(began))
+		}
+		_ = response.Body.Close()
+		time.Sleep(2 * paceMost)
+	})
+}
+
+func TestALongOutageEndsAnAnswer(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.dies = true
+		ended := make(chan time.Time, 1)
+		there, here := w.start(endless(ended)), w.start(nobody)
+		response := here.pass(t, there)
+		here.line.cut.Store(true)
+		there.line.cut.Store(true)
+		if _, err := io.Copy(io.Discard, response.Body); !errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("got %v", err)
+		}
+		_ = response.Body.Close()
+		<-ended
+	})
+}
+
+func TestAFlushEndsExchanges(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		ended := make(chan time.Time, 1)
+		there, here := w.start(hanging(ended)), w.start(nobody)
+		time.AfterFunc(time.Minute, w.flush)
+		began := time.Now()
+		_, err := here.Pass(t.Context(), there.Name(), request(), 0)
+		if e := sendError(t, err); !e.Sent || !errors.Is(err, ErrLost) {
+			t.Errorf("got %+v", e)
+		}
+		if took := time.Since(began) - time.Minute; took > 2*paceMost {
+			t.Errorf("it took %v", took)
+		}
+		<-ended
+		time.Sleep(2 * paceMost)
+	})
+}
+
+// Nothing is left that tells of the closing.
+func TestAFlushEndsWhatNobodyReads(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		ended := make(chan time.Time, 1)
+		there, here := w.start(endless(ended)), w.start(nobody)
+		response := here.pass(t, there)
+		here.line.muffle.Store(true)
+		_ = response.Body.Close()
+		w.flush()
+		endsWithin(t, ended, renewEvery+time.Second)
+		time.Sleep(2 * paceMost)
+	})
+}
+
+func TestNoticesMayBeLost(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there, here := w.start(saying("heard")), w.start(nobody)
+		there.line.muffle.Store(true)
+		here.line.muffle.Store(true)
+		began := time.Now()
+		if body := readAll(t, here.pass(t, there)); body != "heard" || time.Since(began) > 2*paceMost {
+			t.Errorf("got %q after %v", body, time.Since(began))
+		}
+	})
+}
+
+func TestWhoMayHaveMissedANoticeLooksAtOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there, here := w.start(saying("heard")), w.start(nobody)
+		there.line.muffle.Store(true)
+		here.line.muffle.Store(true)
+		time.Sleep(paceMost + paceFirst)
+		began := time.Now()
+		for i, b := range w.berths {
+			time.AfterFunc(time.Duration(i+1)*100*time.Millisecond, *b.line.missed.Load())
+		}
+		if body := readAll(t, here.pass(t, there)); body != "heard" || time.Since(began) > paceFirst/2 {
+			t.Errorf("got %q after %v", body, time.Since(began))
+		}
+	})
+}
+
+func TestAnIdleMailboxAsksLittle(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		b := w.start(nobody)
+		before := b.line.ops.Load()
+		time.Sleep(time.Minute)
+		if ops := b.line.ops.Load() - before; ops > 25 {
+			t.Errorf("got %d operations in a minute", ops)
+		}
+	})
+}
+
+// The reader hears of it late, and not only when all has expired.
+func TestAnAnswerThatCouldNotBeWrittenBreaksOff(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there, here := w.start(endless(make(chan time.Time, 1))), w.start(nobody)
+		response := here.pass(t, there)
+		there.line.cut.Store(true)
+		time.AfterFunc(22*time.Second, func() { there.line.cut.Store(false) })
+		began := time.Now()
+		if _, err := io.Copy(io.Discard, response.Body); !errors.Is(err, ErrLost) || time.Since(began) > 40*time.Second {
+			t.Errorf("got %v after %v", err, time.Since(began))
+		}
+		_ = response.Body.Close()
+		time.Sleep(2 * paceMost)
+	})
+}
+
+func TestAnAnswerIsCalledOffOnceTheStoreIsBack(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		ended := make(chan time.Time, 1)
+		there, here := w.start(endless(ended)), w.start(nobody)
+		response := here.pass(t, there)
+		here.line.cut.Store(true)
+		_ = response.Body.Close()
+		time.Sleep(12 * time.Second)
+		here.line.cut.Store(false)
+		endsWithin(t, ended, 2*paceMost)
+		time.Sleep(2 * paceMost)
+	})
+}
+
+// What the parts of an answer say is sealed for their places.
+func TestPartsCannotBeExchanged(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there, here := w.start(func(context.Context, *exchange.Request) (*wire.Response, error) {
+			response, body := stream(events)
+			go func() {
+				defer body.Close()
+				for n := range 5 {
+					_, _ = body.Write([]byte{byte('0' + n)})
+					time.Sleep(time.Second)
+				}
+			}()
+			return response, nil
+		}), w.start(nobody)
+		response := here.pass(t, there)
+		time.Sleep(10 * time.Second)
+		id := ""
+		for _, key := range w.left() {
+			if rest, found := strings.CutPrefix(key, "relay:exchange:"); found {
+				id = rest
+			}
+		}
+		second, err := w.store.Get(t.Context(), partKey(id, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = w.store.Put(t.Context(), partKey(id, 1), second.Value, time.Minute)
+		if body, err := io.ReadAll(response.Body); !errors.Is(err, ErrLost) || len(body) > 0 {
+			t.Errorf("got %q and %v", body, err)
+		}
+		_ = response.Body.Close()
+		time.Sleep(2 * paceMost)
+	})
+}

@@ -1,0 +1,30 @@
+package wire
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"strconv"
+)
+
+// Whole is an answer that is one JSON message; nil: that has no body. Status 0 is StatusOK.
+func Whole(status int, message []byte) *Response {
+	status = cmp.Or(status, StatusOK)
+	r := &Response{
+		Status: status, Phrase: phrases[status], Header: Header{},
+		Body: io.NopCloser(bytes.NewReader(message)), ContentLength: int64(len(message)), ProtoMajor: 1, ProtoMinor: 1,
+	}
+	if message != nil {
+		r.Header["Content-Type"] = []string{"application/json"}
+		r.Header["Content-Length"] = []string{strconv.Itoa(len(message))}
+	}
+	return r
+}
+
+// Streamed is an answer that is an event stream.
+func Streamed(events io.ReadCloser) *Response {
+	return &Response{
+		Status: StatusOK, Phrase: phrases[StatusOK], Body: events, ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1,
+		Header: Header{"Content-Type": {"text/event-stream"}, "Cache-Control": {"no-cache, no-transform"}},
+	}
+}

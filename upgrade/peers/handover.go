@@ -1,0 +1,145 @@
+package peers
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"berth/upgrade/ledger"
+	"berth/upgrade/runner"
+)
+
+// leftPrefix begins the name under which berths are told of a task whose holder goes.
+const leftPrefix = "left:"
+
+const (
+	// handOverEvery is how often it is looked what can be handed over, and what was not taken.
+	handOverEvery = 250 * time.Millisecond
+
+	// toldAtOnce is how many tasks one notice names.
+	toldAtOnce = 64
+)
+
+// HandOver leaves to others what they can go on with, and tells them until somebody has taken it,
+// for as long as ctx lives. Nothing is left where nobody else stands. What is not taken then is
+// found by whoever finds this process gone. Call it once nothing more is taken on.
+func (p *Peers) HandOver(ctx context.Context) {
+	if !p.ledger.Store.Shared() {
+		return
+	}
+	tick := time.NewTicker(handOverEvery)
+	defer tick.Stop()
+	for {
+		if p.hasOther(ctx) {
+			p.runner.HandOver(ctx)
+			p.tellOfLeft(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// hasOther reports whether another holder stands.
+func (p *Peers) hasOther(ctx context.Context) bool {
+	holders, _ := p.ledger.Store.Members(ctx, p.ledger.Lists.Holders()) // none, and it is asked again
+	return slices.ContainsFunc(holders, func(holder string) bool {
+		if holder == p.ledger.Holder {
+			return false
+		}
+		stands, _ := p.ledger.Lists.Stands(ctx, holder)
+		return stands
+	})
+}
+
+// tellOfLeft tells of what is listed as this process's, and is not held any more. Who takes a
+// task over takes it from that list.
+func (p *Peers) tellOfLeft(ctx context.Context) {
+	listed, _ := p.ledger.Store.Members(ctx, p.ledger.Lists.TasksOf(p.ledger.Holder)) // none, and it is told again
+	listed = slices.DeleteFunc(listed, func(id string) bool { return p.runner.Calls.Get(id) != nil })
+	for some := range slices.Chunk(listed, toldAtOnce) {
+		names := make([]string, len(some))
+		for i, id := range some {
+			names[i] = leftPrefix + id
+		}
+		p.ledger.Notices.Tell(ctx, names...)
+	}
+}
+
+// legacy is a task that a holder has told that it left.
+type legacy struct{ from, id string }
+
+// legacies are those that this process has been told of, and has not looked at.
+type legacies struct {
+	mu   sync.Mutex // guards the field below
+	told map[legacy]bool
+
+	some chan struct{} // holds one while there may be some
+}
+
+func newLegacies() legacies {
+	return legacies{told: map[legacy]bool{}, some: make(chan struct{}, 1)}
+}
+
+// add does not wait.
+func (l *legacies) add(one legacy) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.told[one] = true
+	ledger.Signal(l.some)
+}
+
+// take returns them, in no order: so berths that are told of the same begin with different ones.
+func (l *legacies) take() (all []legacy) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for one := range l.told {
+		all = append(all, one)
+	}
+	clear(l.told)
+	return all
+}
+
+// takeOver goes on with what others leave, until ctx ends.
+func (p *Peers) takeOver(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.left.some:
+		}
+		runner.SomeAtOnce(slices.Values(p.left.take()), func(one legacy) { p.inherit(ctx, one) })
+	}
+}
+
+// inherit goes on with a task whose holder has left it, if this berth can; else another may. What
+// it finds ended is taken down.
+func (p *Peers) inherit(ctx context.Context, one legacy) {
+	ctx, cancel := context.WithTimeout(ctx, ledger.StoreTime)
+	defer cancel()
+	if busy, err := p.runner.Calls.TryClaim(one.id); busy != nil || err != nil {
+		return
+	}
+	defer p.runner.Calls.Unclaim(one.id)
+	e, err := p.ledger.Records.Get(ctx, one.id)
+	switch {
+	case err != nil:
+		return
+	case e.Holder != one.from:
+		if p.cleanUp(ctx, &e.Task) != nil {
+			return
+		}
+	case !e.Left:
+		return
+	default:
+		c, err := p.adopter(ctx, &e.Task)
+		if c == nil || err != nil || p.adopt(ctx, e, c) != nil || p.runner.Calls.Get(one.id) == nil {
+			return
+		}
+		p.release(ctx, &e.Task, one.from)
+	}
+	_ = p.ledger.Store.RemoveMember(ctx, p.ledger.Lists.TasksOf(one.from), one.id) // or whoever is told next
+}

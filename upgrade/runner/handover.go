@@ -1,0 +1,57 @@
+package runner
+
+import (
+	"context"
+	"errors"
+
+	"berth/upgrade/ledger"
+	"berth/upgrade/task"
+)
+
+// errLeft ends a call that is left to another berth: the record says so already.
+var errLeft = errors.New("upgrade: left to another berth")
+
+// HandOver lets go of the calls that another berth can go on with at once, and keeps the others.
+// It returns when all have been asked; one that is kept may be let go of another time.
+func (r *Runner) HandOver(ctx context.Context) {
+	r.forAllHeld(func(h *Held) { h.handOver(ctx) })
+}
+
+// handOver makes it durable that the holder goes before anything is let go of: so nothing that is
+// about to be sent is sent twice, and nothing that was sent is taken for what was not.
+func (h *Held) handOver(ctx context.Context) {
+	if !h.unattended.Load() || h.givenUp() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, ledger.StoreTime)
+	defer cancel()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.mayBeHandedOver() {
+		return
+	}
+	if _, err := h.stepLocked(ctx, h.l.Op(task.Leave)); err == nil || errors.Is(err, task.ErrStale) {
+		h.end(errLeft) // stale: an earlier attempt was not acknowledged
+	}
+}
+
+// mayBeHandedOver reports whether another berth has all that it takes to go on. What is tied to
+// this process, like a session of a server that it runs, would be lost with it. The caller has h.mu.
+func (h *Held) mayBeHandedOver() bool {
+	t := &h.entry.Task
+	pool := h.r.Pools[t.Pool]
+	if pool == nil || !t.Handed || !t.MayBeHandedOver() || !h.isAuthorised(pool) {
+		return false
+	}
+	u := pool.Routing.Find(t.Upstream)
+	bound := t.State == task.Dispatched || t.Session != ""
+	return !bound || u != nil && (pool.Tied == nil || !pool.Tied(u))
+}
+
+// isAuthorised reports whether a process that has not heard of the client can send the call.
+func (h *Held) isAuthorised(pool *Pool) bool {
+	return h.call.Bare || h.l.Records.Keys.Given() || pool != nil && pool.OwnCredentials
+}
+
+// isLeft reports whether another berth is to go on with the call.
+func (h *Held) isLeft() bool { return errors.Is(h.givenUp(), errLeft) }
