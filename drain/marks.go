@@ -104,13 +104,16 @@ func (w *Watch) write(ctx context.Context, pool string, m marks, version uint64)
 	return err
 }
 
-// hear has the pools go by the marks that stand. Where the store does not say, they go by those that
-// were heard.
-func (w *Watch) hear(ctx context.Context) error {
+// hear has the pools go by the marks that stand.
+func (w *Watch) hear(ctx context.Context) error { return w.Heed(ctx, w.o.Pools()) }
+
+// Heed has pools go by the marks that stand, before they are among those of the watch. Where the
+// store does not say, they go by those that were heard last.
+func (w *Watch) Heed(ctx context.Context, pools []*routing.Pool) error {
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	var failed error
-	for _, pool := range w.o.Pools() {
+	for _, pool := range pools {
 		stands, _, err := w.read(ctx, pool.Name())
 		if err != nil {
 			failed = err

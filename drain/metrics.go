@@ -40,7 +40,7 @@ func (w *Watch) countOnce(ctx context.Context) {
 	for _, pool := range w.o.Pools() {
 		for _, u := range pool.Upstreams() {
 			at, s := place{pool.Name(), u.Name}, Status{}
-			mark, _ := u.Drain()
+			mark := u.Drain()
 			for _, r := range reports {
 				s.take(r, at, mark)
 			}

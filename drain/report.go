@@ -80,7 +80,7 @@ func (w *Watch) report() report {
 
 // drains is how u drains, and since when this process has known. w.mu is held.
 func (w *Watch) drains(at place, u *routing.Upstream) drains {
-	mark, _ := u.Drain()
+	mark := u.Drain()
 	now := drains{since: mark.Since, file: u.Draining, at: time.Now()}
 	if before := w.told.drains[at]; before.since.Equal(now.since) && before.file == now.file && !before.at.IsZero() {
 		now.at = before.at

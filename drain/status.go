@@ -84,7 +84,7 @@ func (w *Watch) All(ctx context.Context) ([]Status, error) {
 
 // status judges by reports, and by what the store counts after they were read.
 func (w *Watch) status(ctx context.Context, pool string, u *routing.Upstream, reports []report, most int) (Status, error) {
-	mark, _ := u.Drain()
+	mark := u.Drain()
 	s := Status{Pool: pool, Name: u.Name, URL: u.URL.Redacted(), Draining: u.IsDraining(), Since: mark.Since, MoveSessions: mark.MoveSessions, Berths: len(reports)}
 	switch {
 	case mark.Set():

@@ -65,7 +65,7 @@ func (x *request) dispatch() error {
 
 // deliver sends the request, which was routed, to whom that says.
 func (x *request) deliver() error {
-	known := x.untag()
+	known := x.untag() || x.answersFormer()
 	if known {
 		err := x.p.sessions.MayReply(x.ctx, x.way(), &x.decision)
 		if known = !errors.Is(err, upgrade.ErrUnknown); known && err != nil {

@@ -1,7 +1,9 @@
 package routing
 
 import (
+	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -16,57 +18,61 @@ type Drain struct {
 // Set reports whether there is a mark.
 func (d Drain) Set() bool { return !d.Since.IsZero() }
 
-// turn is whether an upstream drains by a mark, until that changes.
-type turn struct {
-	drain Drain
-	over  chan struct{} // closed once it is another
-}
-
-// draining is an upstream's turn; the zero value is one without a mark.
+// draining is the mark on an upstream, and who waits for one. The zero value is that of none.
 type draining struct {
-	now   atomic.Pointer[turn]
-	first atomic.Pointer[turn] // what stands before any mark, for who watches
+	now atomic.Pointer[Drain] // what it points to does not change; nil: none
+
+	mu       sync.Mutex // guards the field below; nobody is told while it is held
+	watchers map[*func(Drain)]bool
 }
 
 // set makes drain the mark, and reports whether that changes anything. Callers take turns.
 func (d *draining) set(drain Drain) (changed bool) {
-	before := d.turn()
-	if before.drain == drain || !before.drain.Set() && !drain.Set() {
+	if before := d.mark(); before == drain || !before.Set() && !drain.Set() {
 		return false
 	}
-	d.now.Store(&turn{drain: drain, over: make(chan struct{})})
-	close(before.over)
+	d.now.Store(&drain)
+	d.mu.Lock()
+	watchers := slices.Collect(maps.Keys(d.watchers))
+	d.mu.Unlock()
+	for _, told := range watchers {
+		(*told)(drain)
+	}
 	return true
 }
 
-// turn is the one that stands.
-func (d *draining) turn() *turn {
-	if now := d.now.Load(); now != nil {
-		return now
-	}
-	d.first.CompareAndSwap(nil, &turn{over: make(chan struct{})})
-	if now := d.now.Load(); now != nil {
-		return now
-	}
-	return d.first.Load()
-}
-
 // mark is the mark that stands.
-func (d *draining) mark() Drain {
+func (d *draining) mark() (drain Drain) {
 	if now := d.now.Load(); now != nil {
-		return now.drain
+		drain = *now
 	}
-	return Drain{}
+	return drain
 }
 
 // IsDraining reports whether the upstream gets no new work, by the file or by an operator's mark.
 func (u *Upstream) IsDraining() bool { return u.Draining || u.drain.mark().Set() }
 
-// Drain returns the operator's mark on the upstream, and a channel that is closed once another
-// stands.
-func (u *Upstream) Drain() (mark Drain, over <-chan struct{}) {
-	now := u.drain.turn()
-	return now.drain, now.over
+// Drain returns the operator's mark on the upstream.
+func (u *Upstream) Drain() Drain { return u.drain.mark() }
+
+// OnDrain has told hear of the mark on the upstream that stands, if one does, and of each other one
+// from now on, until stop is called; once more, perhaps, while it is. told must not wait.
+func (u *Upstream) OnDrain(told func(Drain)) (stop func()) {
+	d := &u.drain
+	d.mu.Lock()
+	if d.watchers == nil {
+		d.watchers = make(map[*func(Drain)]bool)
+	}
+	d.watchers[&told] = true
+	d.mu.Unlock()
+	if mark := d.mark(); mark.Set() {
+		told(mark)
+	}
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.watchers, &told)
+	}
 }
 
 // MovesSessions reports whether sessions are to leave the upstream.

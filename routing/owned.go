@@ -42,12 +42,14 @@ func (u *Upstream) WaitOver() { u.waiting.Add(-1) }
 // owned is what an upstream owns, as last learned from the store.
 type owned struct{ now atomic.Pointer[sticky.Owned] }
 
-// Owned returns what the upstream owned when the store was last asked; zero: it never was.
-func (u *Upstream) Owned() (o sticky.Owned) {
-	if now := u.owned.now.Load(); now != nil {
-		o = *now
+// Owned returns what the upstream owned when the store was last asked; known is false if it never
+// was.
+func (u *Upstream) Owned() (o sticky.Owned, known bool) {
+	now := u.owned.now.Load()
+	if now == nil {
+		return o, false
 	}
-	return o
+	return *now, true
 }
 
 // Learn notes what the upstream owns.

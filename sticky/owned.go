@@ -32,7 +32,10 @@ type rollKey struct {
 	pool, upstream string
 }
 
-func (k rollKey) list() string { return "owned:" + string(k.kind) + ":" + k.pool + " " + k.upstream } // names have no blanks
+// list tells neither pool nor upstream.
+func (k rollKey) list() string {
+	return "owned:" + Key{Kind: k.kind, Pool: k.pool, ID: k.upstream}.digest()
+}
 
 // counted reports whether what keys of a kind name is owned.
 func (k Kind) counted() bool { return k == Task || k == Session }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/drain"
 	"berth/internal/certs"
 	"berth/internal/config"
 	"berth/internal/relay"
@@ -38,6 +39,7 @@ type site struct {
 	mailbox  *relay.Mailbox // reaches the other berths
 	certs    *certs.Certs   // nil: clients are spoken to without TLS
 	tasks    *upgrade.Tasks // nil: no rule makes any
+	drains   *drain.Watch   // what is left at upstreams
 	parts    *parts         // what generations share
 	kept     []string       // keys of the parts that are the site's own
 	now      atomic.Pointer[generation]
@@ -58,6 +60,7 @@ func newSite(store *storage.Store, cfg config.Config, o observers) (*site, error
 		Meter:       o.meter,
 	})}
 	s.mailbox = relay.New(store, "", keys, o.log)
+	s.drains = s.newDrains()
 	s.certs, err = openCerts(cfg.TLS, o)
 	return s, err
 }
@@ -80,6 +83,7 @@ func newSiteOf(ctx context.Context, store *storage.Store, cfg config.Config, o o
 func (s *site) use(g *generation, loopback bool) {
 	g.proxy = proxy.New(g.proxyOptions(loopback))
 	g.man()
+	_ = s.drains.Heed(context.Background(), g.pools()) // before any request: no new work where none is to go
 	s.parts.beginNew()
 	if before := s.now.Swap(g); before != nil {
 		before.leave()
@@ -125,6 +129,7 @@ func (s *site) Run(ctx context.Context) error {
 	go func() { storeDone <- s.store.Run(storeCtx) }()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.bindings.Run(ctx) })
+	group.Go(func() error { return s.drains.Run(ctx) })
 	group.Go(func() error { return s.mailbox.Run(ctx, s.answerOther) })
 	if s.certs != nil {
 		group.Go(func() error { return s.certs.Run(ctx) })

@@ -101,6 +101,9 @@ func (g *leg) told(task mcp.Task) {
 	if !task.Terminal() || g.states[task.ID] == nil {
 		return
 	}
+	if !slices.ContainsFunc(g.tasks, func(of routing.Listened) bool { return !g.states[of.ID].ended }) {
+		g.ended.Store(true)
+	}
 	for _, of := range g.tasks {
 		if of.ID == task.ID {
 			g.l.Endpoint.Router.Observe(of.Key, of.Binding, sticky.Seen{Status: task.Status, Ended: true, Given: true})
