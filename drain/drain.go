@@ -32,6 +32,7 @@ type Options struct {
 	Name     string                 // of this berth, as no other one's
 	Store    *storage.Store         // shared by the berths
 	Bindings *sticky.Bindings       // count what upstreams own
+	IDs      *IDs                   // hide what bindings tell of tasks
 	Pools    func() []*routing.Pool // those of now
 	Reinit   func(pool string) bool // sessions of the pool can be opened anew elsewhere; nil: of none
 	Logger   *slog.Logger           // nil: discarded

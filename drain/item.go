@@ -20,9 +20,9 @@ type Item struct {
 	Expires time.Time `json:"expires"`           // when it may be forgotten
 }
 
-func itemOf(l sticky.Left) Item {
+func itemOf(l sticky.Left, ids *IDs) Item {
 	b := l.Binding
-	i := Item{Kind: string(l.Kind), ID: b.ID, Tool: b.Tool, Status: b.Status, Session: b.Session, Caller: digestOf(b.Principal), Expires: l.Expires.UTC().Truncate(time.Second)}
+	i := Item{Kind: string(l.Kind), ID: ids.Show(b.ID), Tool: b.Tool, Status: b.Status, Session: b.Session, Caller: digestOf(b.Principal), Expires: l.Expires.UTC().Truncate(time.Second)}
 	if b.Made > 0 {
 		i.Made = time.UnixMilli(b.Made).UTC()
 	}
@@ -45,10 +45,10 @@ func digestOf(principal string) string {
 }
 
 // add lists what is left, up to most things.
-func (s *Status) add(left []sticky.Left, most int) {
+func (s *Status) add(left []sticky.Left, ids *IDs, most int) {
 	for _, one := range left {
 		if len(s.Items) < most {
-			s.Items = append(s.Items, itemOf(one))
+			s.Items = append(s.Items, itemOf(one, ids))
 		}
 	}
 }

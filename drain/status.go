@@ -140,7 +140,7 @@ func (w *Watch) items(ctx context.Context, s *Status, most int) error {
 		return err
 	}
 	s.Left.Tasks = all
-	s.add(tasks, most)
+	s.add(tasks, w.o.IDs, most)
 	sessions, all, err := w.o.Bindings.Left(ctx, sticky.Session, s.Pool, s.Name, max(read, readToStrike))
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func (w *Watch) items(ctx context.Context, s *Status, most int) error {
 	if s.MoveSessions && w.o.Reinit != nil && w.o.Reinit(s.Pool) {
 		sessions = s.leaveOutMovable(sessions)
 	}
-	s.add(sessions, most)
+	s.add(sessions, w.o.IDs, most)
 	s.More = s.Left.Tasks + s.Left.Sessions - len(s.Items)
 	return nil
 }

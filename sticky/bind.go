@@ -93,8 +93,8 @@ func (b *Bindings) entry(key Key, binding Binding, ttl time.Duration) entry {
 	now := time.Now()
 	binding.Expires = now.Add(life)
 	if key.Kind.counted() {
-		if key.Kind == Task {
-			binding.ID = key.ID
+		if key.Kind == Task && b.options.Hide != nil {
+			binding.ID = b.options.Hide(key.ID)
 		}
 		binding.Made = now.UnixMilli()
 		binding.Until = b.countedUntil(key.Kind, binding, ttl)

@@ -29,8 +29,8 @@ type Binding struct {
 	Fixed bool `json:"fixed,omitempty"`
 	// Maker names the request that made a provisional binding: no other gives it up.
 	Maker string `json:"maker,omitempty"`
-	// ID, Tool and Made tell operators what is left at an upstream: of a task, its id and the tool
-	// that made it, if that is known; when it was bound, in Unix milliseconds, 0 for what an older
+	// ID, Tool and Made tell operators what is left at an upstream: of a task, its id, as
+	// Options.Hide has it, and the tool that made it, if that is known; when it was bound, in Unix milliseconds, 0 for what an older
 	// berth bound.
 	ID   string `json:"id,omitempty"`
 	Tool string `json:"tool,omitempty"`

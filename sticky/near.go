@@ -63,13 +63,6 @@ func (n *near) put(e entry, may func(have Binding) bool) {
 	if !ok { // a part of a long string would keep all of it
 		e.key.Principal, e.key.ID = strings.Clone(e.key.Principal), strings.Clone(e.key.ID)
 	}
-	switch {
-	case e.binding.ID == "":
-	case ok && have.ID != "":
-		e.binding.ID = have.ID
-	case !ok:
-		e.binding.ID = e.key.ID
-	}
 	n.cache.Add(e.key, &e.binding)
 }
 

@@ -18,7 +18,7 @@ import (
 // newDrains watches over what is left at the upstreams of the newest generation.
 func (s *site) newDrains() *drain.Watch {
 	return drain.New(drain.Options{
-		Name: s.mailbox.Name(), Store: s.store, Bindings: s.bindings, Pools: s.pools, Reinit: s.reopens, Logger: s.log, Meter: s.meter,
+		Name: s.mailbox.Name(), Store: s.store, Bindings: s.bindings, IDs: s.ids, Pools: s.pools, Reinit: s.reopens, Logger: s.log, Meter: s.meter,
 	})
 }
 

@@ -40,6 +40,7 @@ type site struct {
 	certs    *certs.Certs   // nil: clients are spoken to without TLS
 	tasks    *upgrade.Tasks // nil: no rule makes any
 	drains   *drain.Watch   // what is left at upstreams
+	ids      *drain.IDs     // of tasks, as operators are shown them
 	parts    *parts         // what generations share
 	kept     []string       // keys of the parts that are the site's own
 	now      atomic.Pointer[generation]
@@ -52,7 +53,9 @@ func newSite(store *storage.Store, cfg config.Config, o observers) (*site, error
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	s := &site{observers: o, store: store, keys: keys, parts: newParts(), bindings: sticky.New(store, sticky.Options{
+	ids := drain.NewIDs(keys)
+	s := &site{observers: o, store: store, keys: keys, ids: ids, parts: newParts(), bindings: sticky.New(store, sticky.Options{
+		Hide:        ids.Hide,
 		Near:        cfg.Store.Near,
 		MaxTTL:      time.Duration(cfg.Store.MaxTTL),
 		SessionIdle: time.Duration(cfg.Store.SessionIdle),
