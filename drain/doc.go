@@ -12,6 +12,6 @@
 // upstream is gone.
 //
 // Cost: one small write of each berth every five seconds, each second while anything drains, and as
-// many reads as pools; two reads an upstream every fifteen seconds for the gauges. Requests cost
+// many reads as pools; two reads an upstream every five seconds for the gauges. Requests cost
 // nothing.
 package drain

@@ -22,7 +22,7 @@ const (
 	tellEvery     = 5 * time.Second  // reports, while nothing drains
 	tellWhileGone = time.Second      // while something does
 	reportLife    = 30 * time.Second // how long a berth counts with what it reported last
-	countEvery    = 15 * time.Second // what upstreams own, for the gauges
+	countEvery    = 5 * time.Second  // what upstreams own, for the gauges and for pickers
 
 	topic = "drain" // where berths tell each other of marks
 )

@@ -99,8 +99,15 @@ func (w *Watch) underWay(at place, u *routing.Upstream, d drains) underWay {
 	return way
 }
 
-// resign tells the others that this berth has nothing under way any more.
+// resign tells the others that this berth has nothing under way any more. Held calls may have been
+// left to another berth, which need not have them yet: for these its last report stands for its life.
 func (w *Watch) resign(ctx context.Context) {
+	w.mu.Lock()
+	holds := slices.ContainsFunc(w.told.Upstreams, func(way underWay) bool { return way.Held > 0 })
+	w.mu.Unlock()
+	if holds {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_ = w.o.Store.RemoveMember(ctx, berthsList, w.o.Name) // else it runs out

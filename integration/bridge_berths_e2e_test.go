@@ -68,48 +68,42 @@ var acrossBerths = []reach{overResumable, overPlain, overSSE}
 
 // Each round of a call may reach another berth.
 func TestBridgedRoundsReachDifferentBerths(t *testing.T) {
-	for _, r := range reaches {
-		t.Run(r.name, func(t *testing.T) {
-			t.Parallel()
-			const calls = 30
-			b := startBridgeBerths(t, r, 2)
-			client := newAskingClient(t)
-			for i := range calls {
-				nonce := fmt.Sprint("turn-", i)
-				got, err := asksTwice(client, nonce).through(t, b.inTurn(), "red", "blue")
-				if err != nil || got.said() != nonce+": red then blue" {
-					t.Fatalf("got %v, %v, want both answers", got, err)
-				}
-				b.site.runs.wantOnce(t, nonce)
+	eachReach(t, func(t *testing.T, r reach) {
+		const calls = 30
+		b := startBridgeBerths(t, r, 2)
+		client := newAskingClient(t)
+		for i := range calls {
+			nonce := fmt.Sprint("turn-", i)
+			got, err := asksTwice(client, nonce).through(t, b.inTurn(), "red", "blue")
+			if err != nil || got.said() != nonce+": red then blue" {
+				t.Fatalf("got %v, %v, want both answers", got, err)
 			}
-		})
-	}
+			b.site.runs.wantOnce(t, nonce)
+		}
+	})
 }
 
 // A berth that dies between two rounds takes no call with it that can be resumed; of the others
 // the client is told.
 func TestBridgedCallOutlivesTheBerthThatBeganIt(t *testing.T) {
-	for _, r := range acrossBerths {
-		t.Run(r.name, func(t *testing.T) {
-			t.Parallel()
-			b := startBridgeBerths(t, r, 2)
-			call := asksTwice(newAskingClient(t), "outlives")
-			asked := call.begin(t, b.live[0].url())
-			b.live[0].kill()
-			got, err := call.answer(t, b.live[1].url(), asked, "red")
-			switch {
-			case r.resumes() && (err != nil || !got.asks()):
-				t.Errorf("got %v, %v, want the second question", got, err)
-			case r.resumes():
-				if last := call.goOn(t, b.live[1].url(), got, "blue"); last.said() != "outlives: red then blue" {
-					t.Errorf("got %v, want both answers", last)
-				}
-			default:
-				got.wantRefused(t, "the answer to a lost call", err)
+	eachOf(t, acrossBerths, func(t *testing.T, r reach) {
+		b := startBridgeBerths(t, r, 2)
+		call := asksTwice(newAskingClient(t), "outlives")
+		asked := call.begin(t, b.live[0].url())
+		b.live[0].kill()
+		got, err := call.answer(t, b.live[1].url(), asked, "red")
+		switch {
+		case r.resumes() && (err != nil || !got.asks()):
+			t.Errorf("got %v, %v, want the second question", got, err)
+		case r.resumes():
+			if last := call.goOn(t, b.live[1].url(), got, "blue"); last.said() != "outlives: red then blue" {
+				t.Errorf("got %v, want both answers", last)
 			}
-			b.site.runs.wantOnce(t, "outlives")
-		})
-	}
+		default:
+			got.wantRefused(t, "the answer to a lost call", err)
+		}
+		b.site.runs.wantOnce(t, "outlives")
+	})
 }
 
 // bridgeChurn is calls that ask twice, through berths that die.
@@ -204,18 +198,15 @@ func (c *bridgeChurn) insist(t testing.TB, send func() (round, error), got *roun
 // Three berths, of which one dies every ten seconds: each tool runs once. Where streams resume
 // each call comes to its end; where they do not, whoever loses one is told.
 func TestBridgedCallsThatAskTwiceEndOnceWhateverBerthsDo(t *testing.T) {
-	for _, r := range acrossBerths {
-		t.Run(r.name, func(t *testing.T) {
-			t.Parallel()
-			c := &bridgeChurn{bridgeBerths: startBridgeBerths(t, r, 3), client: newAskingClient(t)}
-			c.run(t)
-			c.site.runs.wantNoneTwice(t)
-			if c.right+c.lost != bridgeCalls || c.lost > bridgeCalls/2 {
-				t.Errorf("calls that ended: got %d right and %d lost, want %d, and no more lost than die with their berths", c.right, c.lost, bridgeCalls)
-			}
-			if r.resumes() && c.lost > 0 {
-				t.Errorf("calls lost: got %d, want none where streams resume", c.lost)
-			}
-		})
-	}
+	eachOf(t, acrossBerths, func(t *testing.T, r reach) {
+		c := &bridgeChurn{bridgeBerths: startBridgeBerths(t, r, 3), client: newAskingClient(t)}
+		c.run(t)
+		c.site.runs.wantNoneTwice(t)
+		if c.right+c.lost != bridgeCalls || c.lost > bridgeCalls/2 {
+			t.Errorf("calls that ended: got %d right and %d lost, want %d, and no more lost than die with their berths", c.right, c.lost, bridgeCalls)
+		}
+		if r.resumes() && c.lost > 0 {
+			t.Errorf("calls lost: got %d, want none where streams resume", c.lost)
+		}
+	})
 }

@@ -43,44 +43,38 @@ func TestBridgedQuestionOfALaterRoundIsOpenForItsTime(t *testing.T) {
 // What a question's time ends, it ends wherever its client went, the berth that began the call
 // being dead.
 func TestBridgedQuestionOfADeadBerthDoesNotStayOpen(t *testing.T) {
-	for _, r := range acrossBerths {
-		t.Run(r.name, func(t *testing.T) {
-			t.Parallel()
-			b := &bridgeBerths{site: r.startLegacy(t, 1), store: sharedStore(t)}
-			b.site.bridge = "question = \"1s\"\n"
-			b.live = []*watched{b.start(t), b.start(t)}
-			call := asksOnce(newAskingClient(t), "dead")
-			asked := call.begin(t, b.live[0].url())
-			b.live[0].kill()
-			if !await(t, readyWithin, func() bool {
-				got, err := call.answer(t, b.live[1].url(), asked, "late")
-				return err == nil && (got.Error != nil || got.Result.ResultType == "complete")
-			}) {
-				t.Error("the call stays open, want it ended one way or the other")
-			}
-			b.site.runs.wantOnce(t, "dead")
-		})
-	}
+	eachOf(t, acrossBerths, func(t *testing.T, r reach) {
+		b := &bridgeBerths{site: r.startLegacy(t, 1), store: sharedStore(t)}
+		b.site.bridge = "question = \"1s\"\n"
+		b.live = []*watched{b.start(t), b.start(t)}
+		call := asksOnce(newAskingClient(t), "dead")
+		asked := call.begin(t, b.live[0].url())
+		b.live[0].kill()
+		if !await(t, readyWithin, func() bool {
+			got, err := call.answer(t, b.live[1].url(), asked, "late")
+			return err == nil && (got.Error != nil || got.Result.ResultType == "complete")
+		}) {
+			t.Error("the call stays open, want it ended one way or the other")
+		}
+		b.site.runs.wantOnce(t, "dead")
+	})
 }
 
 // Sessions that nobody uses are ended, at the server too; the next call has another one.
 func TestBridgedSessionsThatNobodyUsesAreEnded(t *testing.T) {
-	for _, r := range []reach{overResumable, overPlain, overSSE} {
-		t.Run(r.name, func(t *testing.T) {
-			t.Parallel()
-			site := r.startLegacy(t, 1)
-			site.bridge = "idle = \"1s\"\n"
-			url := site.start(t, "").url()
-			client := newAskingClient(t)
-			before := client.session(t, url)
-			if !await(t, readyWithin, func() bool { return site.fleet[0].stats(t).Sessions == 0 }) {
-				t.Errorf("sessions: got %d, want none", site.fleet[0].stats(t).Sessions)
-			}
-			if after := client.session(t, url); after.Session == before.Session {
-				t.Errorf("the session %s was ended and is used", after.Session)
-			}
-		})
-	}
+	eachOf(t, []reach{overResumable, overPlain, overSSE}, func(t *testing.T, r reach) {
+		site := r.startLegacy(t, 1)
+		site.bridge = "idle = \"1s\"\n"
+		url := site.start(t, "").url()
+		client := newAskingClient(t)
+		before := client.session(t, url)
+		if !await(t, readyWithin, func() bool { return site.fleet[0].stats(t).Sessions == 0 }) {
+			t.Errorf("sessions: got %d, want none", site.fleet[0].stats(t).Sessions)
+		}
+		if after := client.session(t, url); after.Session == before.Session {
+			t.Errorf("the session %s was ended and is used", after.Session)
+		}
+	})
 }
 
 // There are never more sessions than may be: whoever finds none is told to come again, and does

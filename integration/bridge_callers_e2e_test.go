@@ -29,9 +29,7 @@ func (c *askingClient) session(t testing.TB, url string) (view sessionView) {
 
 // What a server remembers of one caller's session no other caller gets to see.
 func TestBridgedSessionsAreOfOneCaller(t *testing.T) {
-	eachReach(t, func(t *testing.T, r reach) {
-		site := r.startLegacy(t, 1)
-		url := site.start(t, "").url()
+	eachSite(t, func(t *testing.T, site *legacySite, url string) {
 		callers := map[string]*askingClient{}
 		for _, token := range []string{"alice", "bob", ""} {
 			c := newAskingClient(t)
@@ -60,9 +58,7 @@ func TestBridgedSessionsAreOfOneCaller(t *testing.T) {
 
 // A session is opened with what its client declares; a server sees nothing of the modern era.
 func TestBridgedSessionsDeclareWhatTheirClientDoes(t *testing.T) {
-	eachReach(t, func(t *testing.T, r reach) {
-		site := r.startLegacy(t, 1)
-		url := site.start(t, "").url()
+	eachSite(t, func(t *testing.T, site *legacySite, url string) {
 		for _, declared := range []map[string]any{
 			{}, {"sampling": map[string]any{}}, {"elicitation": map[string]any{}}, allKinds(),
 		} {
@@ -109,25 +105,22 @@ func TestBridgedRequestsShareASession(t *testing.T) {
 
 // What a server wants to know of its caller the caller is told, and may show.
 func TestBridgedServersMayChallengeTheirCallers(t *testing.T) {
-	for _, r := range []reach{overPlain, overSSE} {
-		t.Run(r.name, func(t *testing.T) {
-			t.Parallel()
-			url := r.startLegacy(t, 1, "--token", "secret").start(t, "").url()
-			client := newAskingClient(t)
-			for _, token := range []string{"", "wrong", "secret", "wrong", "secret"} {
-				client.token = token
-				got, err := asksOnce(client, "challenged").send(t, url, "", nil)
-				switch {
-				case err != nil:
-					t.Errorf("with %q: %v", token, err)
-				case token == "secret" && !got.asks():
-					t.Errorf("with the token: got %v, want its question", got)
-				case token != "secret" && (got.status != 401 || got.header.Get("WWW-Authenticate") == ""):
-					t.Errorf("with %q: got %v, %v, want the server's challenge", token, got, got.header)
-				}
+	eachOf(t, []reach{overPlain, overSSE}, func(t *testing.T, r reach) {
+		url := r.startLegacy(t, 1, "--token", "secret").start(t, "").url()
+		client := newAskingClient(t)
+		for _, token := range []string{"", "wrong", "secret", "wrong", "secret"} {
+			client.token = token
+			got, err := asksOnce(client, "challenged").send(t, url, "", nil)
+			switch {
+			case err != nil:
+				t.Errorf("with %q: %v", token, err)
+			case token == "secret" && !got.asks():
+				t.Errorf("with the token: got %v, want its question", got)
+			case token != "secret" && (got.status != 401 || got.header.Get("WWW-Authenticate") == ""):
+				t.Errorf("with %q: got %v, %v, want the server's challenge", token, got, got.header)
 			}
-		})
-	}
+		}
+	})
 }
 
 // Lists in pages come whole, whichever instance a page's request reaches.

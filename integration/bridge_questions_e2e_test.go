@@ -11,13 +11,23 @@ import (
 )
 
 // eachReach runs a test for each way to reach a server.
-func eachReach(t *testing.T, test func(t *testing.T, r reach)) {
-	for _, r := range reaches {
+func eachReach(t *testing.T, test func(t *testing.T, r reach)) { eachOf(t, reaches, test) }
+
+func eachOf(t *testing.T, all []reach, test func(t *testing.T, r reach)) {
+	for _, r := range all {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			test(t, r)
 		})
 	}
+}
+
+// eachSite is eachReach with a berth, at url, before one server.
+func eachSite(t *testing.T, test func(t *testing.T, site *legacySite, url string)) {
+	eachReach(t, func(t *testing.T, r reach) {
+		site := r.startLegacy(t, 1)
+		test(t, site, site.start(t, "").url())
+	})
 }
 
 func (r reach) resumes() bool { return slices.Contains(r.flags, "--event-log") }
@@ -33,9 +43,7 @@ func asksOnce(c *askingClient, nonce string) askedCall {
 
 // Two questions of a tool are two rounds of one call: the tool runs once.
 func TestBridgedCallGoesOnThroughItsRounds(t *testing.T) {
-	eachReach(t, func(t *testing.T, r reach) {
-		site := r.startLegacy(t, 1)
-		url := site.start(t, "").url()
+	eachSite(t, func(t *testing.T, site *legacySite, url string) {
 		call := asksTwice(newAskingClient(t), "rounds")
 
 		first := call.begin(t, url)
@@ -54,9 +62,7 @@ func TestBridgedCallGoesOnThroughItsRounds(t *testing.T) {
 // Each kind of question has its answer in the kind's own shape, and several that are asked
 // at once are one round.
 func TestBridgedQuestionsOfEachKind(t *testing.T) {
-	eachReach(t, func(t *testing.T, r reach) {
-		site := r.startLegacy(t, 1)
-		url := site.start(t, "").url()
+	eachSite(t, func(t *testing.T, site *legacySite, url string) {
 		client := newAskingClient(t)
 		for _, c := range []struct {
 			method, name string
@@ -114,9 +120,7 @@ func TestBridgedReadThatAsks(t *testing.T) {
 
 // decline and cancel are answers like any other.
 func TestBridgedQuestionsMayBeDeclined(t *testing.T) {
-	eachReach(t, func(t *testing.T, r reach) {
-		site := r.startLegacy(t, 1)
-		url := site.start(t, "").url()
+	eachSite(t, func(t *testing.T, site *legacySite, url string) {
 		for _, action := range []string{"decline", "cancel"} {
 			call := asksOnce(newAskingClient(t), action)
 			asked := call.begin(t, url)
@@ -135,9 +139,7 @@ func TestBridgedQuestionsMayBeDeclined(t *testing.T) {
 
 // An answer to one of two questions leaves the other one open.
 func TestBridgedRoundThatAnswersInPartAsksForTheRest(t *testing.T) {
-	eachReach(t, func(t *testing.T, r reach) {
-		site := r.startLegacy(t, 1)
-		url := site.start(t, "").url()
+	eachSite(t, func(t *testing.T, site *legacySite, url string) {
 		call := askedCall{client: newAskingClient(t), name: "multi_input", args: map[string]any{"nonce": "part"}}
 		asked := call.begin(t, url)
 		if n := len(asked.Result.InputRequests); n != 2 {
@@ -233,9 +235,7 @@ func (r round) told() []string {
 
 // A client that did not say it can be asked is not asked: it is told what was missing.
 func TestBridgedQuestionThatWasNotDeclared(t *testing.T) {
-	eachReach(t, func(t *testing.T, r reach) {
-		site := r.startLegacy(t, 1)
-		url := site.start(t, "").url()
+	eachSite(t, func(t *testing.T, site *legacySite, url string) {
 		for _, c := range []struct{ tool, missing string }{
 			{"test_missing_capability", "sampling"},
 			{"one_question", "elicitation"},

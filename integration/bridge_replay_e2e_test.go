@@ -20,9 +20,7 @@ func (r round) wantRefused(t testing.TB, what string, err error) {
 // A retry that comes twice at once, as from a client that saw its connection break, has one
 // effect; both get the same next round.
 func TestBridgedRetryThatComesTwiceHasOneEffect(t *testing.T) {
-	eachReach(t, func(t *testing.T, r reach) {
-		site := r.startLegacy(t, 1)
-		url := site.start(t, "").url()
+	eachSite(t, func(t *testing.T, site *legacySite, url string) {
 		call := asksTwice(newAskingClient(t), "twice")
 		asked := call.begin(t, url)
 
@@ -52,43 +50,38 @@ func TestBridgedRetryThatComesTwiceHasOneEffect(t *testing.T) {
 
 // However many retries come, through however many berths.
 func TestBridgedRetriesThroughAllBerthsHaveOneEffect(t *testing.T) {
-	for _, r := range reaches {
-		t.Run(r.name, func(t *testing.T) {
-			t.Parallel()
-			b := startBridgeBerths(t, r, 3)
-			call := asksTwice(newAskingClient(t), "storm")
-			got := call.begin(t, b.anyURL())
-			for _, answer := range []string{"red", "blue"} {
-				rounds := make([]round, 12)
-				crowd(t, len(rounds), len(rounds), func(i int) {
-					var err error
-					if rounds[i], err = call.answer(t, b.live[i%len(b.live)].url(), got, answer); err != nil {
-						t.Error(err)
-					}
-				})
-				got = rounds[0]
-				for _, other := range rounds {
-					if other.asks() != got.asks() || other.said() != got.said() || other.Error != nil {
-						t.Errorf("got %v and %v, want the same for all", got, other)
-					}
+	eachReach(t, func(t *testing.T, r reach) {
+		b := startBridgeBerths(t, r, 3)
+		call := asksTwice(newAskingClient(t), "storm")
+		got := call.begin(t, b.anyURL())
+		for _, answer := range []string{"red", "blue"} {
+			rounds := make([]round, 12)
+			crowd(t, len(rounds), len(rounds), func(i int) {
+				var err error
+				if rounds[i], err = call.answer(t, b.live[i%len(b.live)].url(), got, answer); err != nil {
+					t.Error(err)
 				}
-				if t.Failed() {
-					return
+			})
+			got = rounds[0]
+			for _, other := range rounds {
+				if other.asks() != got.asks() || other.said() != got.said() || other.Error != nil {
+					t.Errorf("got %v and %v, want the same for all", got, other)
 				}
 			}
-			if got.said() != "storm: red then blue" {
-				t.Errorf("got %v, want both answers", got)
+			if t.Failed() {
+				return
 			}
-			b.site.runs.wantOnce(t, "storm")
-		})
-	}
+		}
+		if got.said() != "storm: red then blue" {
+			t.Errorf("got %v, want both answers", got)
+		}
+		b.site.runs.wantOnce(t, "storm")
+	})
 }
 
 // Who answers a round that is over with something else changes nothing.
 func TestBridgedRoundThatIsOverTakesNoOtherAnswer(t *testing.T) {
-	eachReach(t, func(t *testing.T, r reach) {
-		site := r.startLegacy(t, 1)
-		url := site.start(t, "").url()
+	eachSite(t, func(t *testing.T, site *legacySite, url string) {
 		call := asksTwice(newAskingClient(t), "over")
 		first := call.begin(t, url)
 		second := call.goOn(t, url, first, "red")
@@ -108,9 +101,7 @@ func TestBridgedRoundThatIsOverTakesNoOtherAnswer(t *testing.T) {
 
 // A state is good for the call that it was made for, and for nobody else.
 func TestBridgedStateIsBoundToItsCallAndCaller(t *testing.T) {
-	eachReach(t, func(t *testing.T, r reach) {
-		site := r.startLegacy(t, 1)
-		url := site.start(t, "").url()
+	eachSite(t, func(t *testing.T, site *legacySite, url string) {
 		alice := newAskingClient(t)
 		alice.token = "alice"
 		call := asksOnce(alice, "bound")
@@ -168,10 +159,7 @@ func TestBridgedStateOfAnotherKeyIsRefused(t *testing.T) {
 // What a client declares may change from round to round; what it cannot be asked any more
 // it is not asked.
 func TestBridgedCapabilitiesMayChangeBetweenRounds(t *testing.T) {
-	eachReach(t, func(t *testing.T, r reach) {
-		site := r.startLegacy(t, 1)
-		url := site.start(t, "").url()
-
+	eachSite(t, func(t *testing.T, site *legacySite, url string) {
 		less := newAskingClient(t)
 		call := asksTwice(less, "less")
 		asked := call.begin(t, url)

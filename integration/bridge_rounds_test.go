@@ -1,6 +1,9 @@
 package integration
 
-import "testing"
+import (
+	"context"
+	"testing"
+)
 
 // maxRounds is more than any call of these tests takes.
 const maxRounds = 8
@@ -35,6 +38,22 @@ func (c askedCall) send(t testing.TB, url, state string, answers map[string]any)
 		method = "tools/call"
 	}
 	return c.client.ask(t, url, method, c.params(state, answers))
+}
+
+// hangUpAt sends a round, and hangs up as soon as the tool is as far as reached says.
+func (c askedCall) hangUpAt(t testing.TB, url, state string, answers map[string]any, reached func() bool) {
+	t.Helper()
+	ctx, hangUp := context.WithCancel(t.Context())
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		_, _ = c.client.do(c.client.request(t, ctx, url, "tools/call", c.params(state, answers))) // nobody waits for it
+	}()
+	if !await(t, readyWithin, reached) {
+		t.Fatal("the tool is not reached")
+	}
+	hangUp()
+	<-left
 }
 
 // begin sends the first round, which has to end with a question.

@@ -6,22 +6,16 @@ import "testing"
 
 // However it is reached.
 func TestLegacyServerPassesTheModernCoreHoweverItIsReached(t *testing.T) {
-	for _, r := range reaches {
-		t.Run(r.name, func(t *testing.T) {
-			t.Parallel()
-			bridgedFrom(t, r)
-		})
-	}
+	eachReach(t, func(t *testing.T, r reach) {
+		bridgedFrom(t, r)
+	})
 }
 
 func TestLegacyServerPassesTheTaskScenariosHoweverItIsReached(t *testing.T) {
-	for _, r := range reaches {
-		t.Run(r.name, func(t *testing.T) {
-			t.Parallel()
-			site := r.startLegacy(t, 3)
-			wantTaskScenarios(t, site.start(t, suiteRules).url())
-		})
-	}
+	eachReach(t, func(t *testing.T, r reach) {
+		site := r.startLegacy(t, 3)
+		wantTaskScenarios(t, site.start(t, suiteRules).url())
+	})
 }
 
 // The fixture is a sound legacy server: what it fails through berth, berth fails.

@@ -59,7 +59,7 @@ func newHolders(t testing.TB, url, keys, rules string) *holders {
 
 func holderConfig(t testing.TB, url, keys, rules string) string {
 	t.Helper()
-	return configFile(t, fmt.Sprintf("drain = \"2s\"\n[store]\nurl = %q\nholder_lease = %q\n%s\n%s", url, holderLease, keys, rules))
+	return configFile(t, fmt.Sprintf("drain = \"2s\"\ndrain_held = \"2s\"\n[store]\nurl = %q\nholder_lease = %q\n%s\n%s", url, holderLease, keys, rules))
 }
 
 // start starts one more berth.

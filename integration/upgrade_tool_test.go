@@ -105,6 +105,13 @@ func (p *plainTool) serve(w http.ResponseWriter, r *http.Request, body []byte) b
 	return true
 }
 
+// only is serve for calls of one tool; a fleet answers the others itself.
+func (p *plainTool) only(tool string) intercept {
+	return func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		return r.Header.Get("Mcp-Name") == tool && p.serve(w, r, body)
+	}
+}
+
 // result is what the tool returns to the call of that name.
 func (p *plainTool) result(name string) string {
 	p.mu.Lock()

@@ -76,7 +76,7 @@ func (r rootOfTask) Preferred() string {
 	case d.Owner != nil:
 		return d.Owner.Name
 	}
-	return d.Prefer
+	return r.x.Pool().Home(r.x.Work(d.Prefer))
 }
 
 func (r rootOfTask) UseSession() error {

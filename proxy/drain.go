@@ -43,6 +43,9 @@ func (p *Proxy) Cut() { p.end.cutOnce.Do(func() { close(p.end.cutting) }) }
 // Serving is how many requests are under way.
 func (p *Proxy) Serving() int64 { return p.end.serving.Load() }
 
+// Streams is how many of these stand, like subscriptions.
+func (p *Proxy) Streams() int64 { return p.gate.Streams() }
+
 // Wait waits until no request is under way, and each has left its access record, or until
 // ctx ends.
 func (p *Proxy) Wait(ctx context.Context) {

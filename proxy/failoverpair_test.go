@@ -20,8 +20,8 @@ import (
 // lastCandidate picks the last candidate: two berths that pick alike hide a race.
 type lastCandidate struct{}
 
-func (lastCandidate) Pick(candidates []*routing.Upstream) *routing.Upstream {
-	return candidates[len(candidates)-1]
+func (lastCandidate) Pick(c routing.Choice) *routing.Upstream {
+	return c.Among[len(c.Among)-1]
 }
 
 // newPair is two berths on one Redis in front of one fleet.

@@ -110,7 +110,7 @@ func (x *request) forwardUnbound() error {
 	var search eraSearch
 	defer search.drop()
 	for {
-		lease, err := x.pick(tried)
+		lease, err := x.lease(tried)
 		if err != nil && search.response != nil {
 			return search.relay(x)
 		}
@@ -125,15 +125,29 @@ func (x *request) forwardUnbound() error {
 	}
 }
 
-// pick takes a lease for unbound work on an upstream that is not in tried. What one has asked its
-// client about goes on there, though it drains.
-func (x *request) pick(tried []*routing.Upstream) (*routing.Lease, error) {
+// lease takes up the picker's choice. New work waits where the upstreams are full, as long as its
+// client does; a stream takes no room, and what has begun is not held up. What an upstream has
+// asked its client about goes on there, though it drains.
+func (x *request) lease(tried []*routing.Upstream) (*routing.Lease, error) {
 	if x.decision.GoesOn && x.decision.Prefer != "" {
 		if lease := x.Pool().GoOn(x.decision.Prefer, tried); lease != nil {
 			return lease, nil
 		}
 	}
-	return x.Pool().Pick(x.Era(), x.decision.Prefer, tried)
+	work := x.Work(x.decision.Prefer)
+	if x.Stands || x.ConcernsBegun {
+		lease, err := x.Pool().Pick(work, tried)
+		if err == nil && x.Stands {
+			lease.Stand()
+		}
+		return lease, err
+	}
+	ctx := x.HTTP.Context()
+	lease, err := x.Pool().Await(ctx, work, tried)
+	if err != nil && ctx.Err() != nil {
+		return nil, fault.ErrClientGone
+	}
+	return lease, err
 }
 
 // forwardLeased sends unbound work to the leased upstream and gives the lease back.

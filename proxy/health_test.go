@@ -36,8 +36,8 @@ func TestInstanceThatAnswers500ToAllIsEjected(t *testing.T) {
 		sick.inject(sayStatus(http.StatusInternalServerError, jsonType, `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"x"}}`))
 		call(60)
 		u := f.pool.Find("b")
-		if state, cause := u.Trouble(); state != "is ejected" || cause == nil || !strings.Contains(cause.Error(), "500") {
-			t.Errorf("Trouble: got %q, %v", state, cause)
+		if got := u.State(); got.Name != routing.StateEjected || got.Cause == nil || !strings.Contains(got.Cause.Error(), "500") {
+			t.Errorf("got %v", got)
 		}
 		if failed != 5 {
 			t.Errorf("got %d of 60 calls failed, want the 5 that ejected it", failed)

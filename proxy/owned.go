@@ -33,7 +33,7 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 	lease := x.Pool().Own(u)
 	defer lease.Release()
 	if x.Stands {
-		lease.AsStream()
+		lease.Stand()
 	}
 	x.change = x.p.polls.Change(x.Call)
 	first := outbound.Terms{Again: true, Reads: x.ReadsOnly}

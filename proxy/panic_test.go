@@ -16,11 +16,11 @@ import (
 type bomb struct{ armed atomic.Bool }
 
 // Pick implements routing.Picker.
-func (b *bomb) Pick(candidates []*routing.Upstream) *routing.Upstream {
+func (b *bomb) Pick(c routing.Choice) *routing.Upstream {
 	if b.armed.Load() {
 		panic("bomb: " + canaryArgument)
 	}
-	return candidates[0]
+	return c.Among[0]
 }
 
 // TestPanicIsOneRequestsEnd: the caller is told, the operator finds the place, and

@@ -44,7 +44,7 @@ type rigOptions struct {
 // firstCandidate picks the first candidate, so that a test knows where work begins.
 type firstCandidate struct{}
 
-func (firstCandidate) Pick(candidates []*routing.Upstream) *routing.Upstream { return candidates[0] }
+func (firstCandidate) Pick(c routing.Choice) *routing.Upstream { return c.Among[0] }
 
 // A rig is a fleet with a berth in front of it, whose parts a test can break, and
 // whose time can be a bubble's. Beside it, a berth (see start) has real sockets, the
@@ -92,7 +92,7 @@ func (f *rig) assemble(o rigOptions, upstreams []*routing.Upstream) {
 	}
 	client := exchange.NewClientOver(f.network.dial, 2*time.Second)
 	f.outbound = client
-	pool := routing.PoolOptions{Name: "p", Upstreams: upstreams, Picker: o.picker, Logger: o.log}
+	pool := routing.PoolOptions{Name: "p", Upstreams: upstreams, Settings: routing.Settings{Picker: o.picker}, Logger: o.log}
 	if o.picker == nil {
 		pool.Picker = firstCandidate{}
 	}

@@ -70,7 +70,7 @@ func (f *rig) lose(s *rigServer) {
 // removeFirst takes the first upstream out of the configuration.
 func (f *rig) removeFirst() {
 	others := slices.Clone(f.pool.Upstreams()[1:])
-	pool := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: others, Picker: firstCandidate{}})
+	pool := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: others, Settings: routing.Settings{Picker: firstCandidate{}}})
 	f.router.Pool, f.router.Asker = pool, routing.NewAsker(pool)
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"berth/internal/realtest"
 	"berth/proxy"
+	"berth/routing"
 )
 
 // watching is a rig whose upstreams are asked for a sign of life after 10 s, with what its
@@ -73,8 +74,8 @@ func TestFrozenInstanceShowsByWhatHasNoTimeOut(t *testing.T) {
 				f.servers[0].freeze()
 				time.Sleep(27 * time.Second)
 				u := f.pool.Find("a")
-				if state, _ := u.Trouble(); state != "does not answer" {
-					t.Errorf("after 27 s: got state %q", state)
+				if got := u.State(); got.Name != routing.StateSilent {
+					t.Errorf("after 27 s: got %v", got)
 				}
 				time.Sleep(time.Minute)
 				f.servers[0].inject(nil)

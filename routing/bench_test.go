@@ -14,7 +14,7 @@ func BenchmarkPick(b *testing.B) {
 	pool := poolOf("a", "b", "c")
 	b.ReportAllocs()
 	for b.Loop() {
-		lease, err := pool.Pick(mcp.EraModern, "", nil)
+		lease, err := pool.Pick(routing.Work{Era: mcp.EraModern}, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func TestCostOfAChoice(t *testing.T) {
 	p := poolOf("a", "b", "c")
 	u := p.Find("a")
 	if got := testing.AllocsPerRun(100, func() {
-		lease, err := p.Pick(mcp.EraModern, "b", nil)
+		lease, err := p.Pick(routing.Work{Era: mcp.EraModern, Prefer: "b"}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ func (r *Router) byNewTask(ctx context.Context, q *Query, call *mcp.Call, d *Dec
 		d.Made = append(d.Made, key)
 		return nil
 	}
-	owner := r.Pool.Find(binding.Upstream)
+	owner := r.Pool.Owner(ctx, binding.Upstream)
 	if owner == nil {
 		return ErrOwnerGone
 	}
@@ -98,7 +98,7 @@ func (r *Router) BindNew(ctx context.Context, key sticky.Key, from *Upstream, bi
 			return owner, nil
 		}
 	}
-	if owner := r.Pool.Find(binding.Upstream); owner != nil {
+	if owner := r.Pool.Owner(ctx, binding.Upstream); owner != nil {
 		return owner, nil
 	}
 	return nil, ErrOwnerGone

@@ -103,7 +103,7 @@ func (p *Pool) GoOn(name string, tried []*Upstream) *Lease {
 	if u == nil || !u.IsDraining() || slices.ContainsFunc(tried, u.Is) {
 		return nil
 	}
-	if trouble, _ := u.Trouble(); trouble != "" {
+	if c := u.health.is(); c != well && c.isUnfit() {
 		return nil
 	}
 	return newLease(u)

@@ -78,7 +78,9 @@ func (c *condition) succeed() (readmitted bool) {
 // eject begins an ejection, and returns how long it lasts and whether it is the first one in
 // a row.
 func (c *condition) eject(e *Ejection, cause error) (d time.Duration, first bool) {
-	c.ejections++
+	if c.ejections++; c.ejections == 1 {
+		c.since = time.Now()
+	}
 	d = min(time.Duration(c.ejections)*e.Min, e.Max)
 	c.until, c.probation, c.cause = time.Now().Add(d), true, cause
 	return d, c.ejections == 1
@@ -86,9 +88,9 @@ func (c *condition) eject(e *Ejection, cause error) (d time.Duration, first bool
 
 // Failed notes that a request to u failed in this way.
 func (p *Pool) Failed(u *Upstream, how Failure, cause error) {
-	due := false
-	if how&p.ejection.Ignore == 0 {
-		u.health.change(func(c *condition) { due = c.fail(&p.ejection) })
+	due, rule := false, &p.settings.Load().Ejection
+	if how&rule.Ignore == 0 {
+		u.health.change(func(c *condition) { due = c.fail(rule) })
 	}
 	if !due {
 		return
@@ -112,20 +114,22 @@ func (p *Pool) Failed(u *Upstream, how Failure, cause error) {
 func (p *Pool) eject(u *Upstream, cause error) (d time.Duration, first bool) {
 	p.ejecting.Lock()
 	defer p.ejecting.Unlock()
-	if u.Ejected() || !p.mayEject() {
+	rule := &p.settings.Load().Ejection
+	if u.Ejected() || !p.mayEject(rule) {
 		return 0, false
 	}
-	u.health.change(func(c *condition) { d, first = c.eject(&p.ejection, cause) })
+	u.health.change(func(c *condition) { d, first = c.eject(rule, cause) })
+	p.freshen(u.live, time.Now().Add(d))
 	return d, first
 }
 
 // mayEject keeps the rest of the pool in the choice.
-func (p *Pool) mayEject() bool {
+func (p *Pool) mayEject(rule *Ejection) bool {
 	upstreams, out := p.Upstreams(), 1
 	for _, u := range upstreams {
 		if u.Ejected() {
 			out++
 		}
 	}
-	return 100*out <= p.ejection.Percent*len(upstreams)
+	return 100*out <= rule.Percent*len(upstreams)
 }

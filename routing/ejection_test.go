@@ -16,7 +16,7 @@ import (
 func ruled(rule routing.Ejection) (*routing.Pool, *realtest.Journal) {
 	log := new(realtest.Journal)
 	return routing.NewPool(routing.PoolOptions{
-		Name: "p", Upstreams: upstreams("a", "b"), Probe: mute, Ejection: rule, Logger: slog.New(slog.NewTextHandler(log, nil)),
+		Name: "p", Upstreams: upstreams("a", "b"), Probe: mute, Settings: routing.Settings{Ejection: rule}, Logger: slog.New(slog.NewTextHandler(log, nil)),
 	}), log
 }
 
@@ -78,8 +78,8 @@ func TestEjectionIsLoggedOnceAStateChange(t *testing.T) {
 			p.Failed(a, routing.FailedConnect, errBroken)
 			time.Sleep(time.Minute)
 		}
-		if state, cause := a.Trouble(); state != "" {
-			t.Errorf("after its ejection: %s, %v", state, cause)
+		if got := a.State(); got.Name != routing.StateOK {
+			t.Errorf("after its ejection: %v", got)
 		}
 		p.Succeeded(a)
 		p.Succeeded(a)
@@ -133,8 +133,8 @@ func TestSilenceIsLoggedOnceConfirmed(t *testing.T) {
 		deaf = true
 		p.FellSilent(a, context.DeadlineExceeded)
 		time.Sleep(10 * time.Second)
-		if state, cause := a.Trouble(); state != "does not answer" || cause != context.DeadlineExceeded {
-			t.Errorf("Trouble: got %q, %v", state, cause)
+		if got := a.State(); got.Name != routing.StateSilent || got.Cause != context.DeadlineExceeded {
+			t.Errorf("State: got %v", got)
 		}
 		p.Answered(a)
 		got := log.String()

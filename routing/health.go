@@ -20,6 +20,7 @@ type condition struct {
 	failed    []time.Time // failures since the last success, the last of them, oldest first
 	probation bool        // ejected since the last success: one more failure does it again
 	ejections int         // in a row; each makes the next one longer
+	since     time.Time   // when the first of them began
 	until     time.Time   // when the last ejection ends
 	cause     error       // of that
 
@@ -28,6 +29,10 @@ type condition struct {
 	confirmed   bool          // a probe has failed since
 	refuses     bool          // silent because nobody listens at its address
 	answers     chan struct{} // closed with the end of the silence
+
+	failing      bool // its checks
+	failingSince time.Time
+	failure      error // of the last check; ErrUnchecked: there was none
 }
 
 var well = new(condition)
@@ -40,7 +45,7 @@ func (h *health) change(by func(c *condition)) {
 	defer h.mu.Unlock()
 	next := *h.is()
 	by(&next)
-	if next.silent() || len(next.failed) > 0 || next.probation || next.ejections > 0 {
+	if next.silent() || next.failing || len(next.failed) > 0 || next.probation || next.ejections > 0 {
 		h.now.Store(&next)
 	} else {
 		h.now.Store(nil)
@@ -49,6 +54,7 @@ func (h *health) change(by func(c *condition)) {
 
 func (c *condition) silent() bool  { return !c.silentSince.IsZero() }
 func (c *condition) ejected() bool { return !c.until.IsZero() && time.Now().Before(c.until) }
+func (c *condition) isUnfit() bool { return c.failing || c.silent() || c.ejected() }
 
 // answer notes an answer, whatever it says: the upstream is there. It reports whether that
 // ends a silence that was confirmed.
@@ -119,15 +125,3 @@ func (u *Upstream) DownFor() time.Duration {
 
 // Ejected reports whether the upstream gets no unbound work for now.
 func (u *Upstream) Ejected() bool { return u.health.is().ejected() }
-
-// Trouble says in a few words what keeps unbound work from the upstream, and how it showed;
-// "" if nothing does.
-func (u *Upstream) Trouble() (state string, cause error) {
-	switch c := u.health.is(); {
-	case c.silent():
-		return "does not answer", c.silence
-	case c.ejected():
-		return "is ejected", c.cause
-	}
-	return "", nil
-}

@@ -101,7 +101,7 @@ func (r *Router) lookUpListened(ctx context.Context, key sticky.Key) lookedUp {
 	found := lookedUp{Listened: Listened{ID: key.ID, Source: source, Key: key, Binding: binding}, err: err}
 	switch {
 	case err == nil:
-		if found.Owner = r.Pool.Find(binding.Upstream); found.Owner == nil {
+		if found.Owner = r.Pool.Owner(ctx, binding.Upstream); found.Owner == nil {
 			found.err = ErrOwnerGone
 		}
 	case !errors.Is(err, sticky.ErrUnknown):

@@ -1,17 +1,25 @@
 package routing
 
-import "maps"
+import (
+	"maps"
+	"time"
+)
 
 // members are a pool's upstreams at one time. They do not change.
 type members struct {
 	all    []*Upstream // what the picker is given, while all are fit
 	byName map[string]*Upstream
+
+	even    bool // they have equal weights
+	bounded bool // one has a bound of its own on what it has under way
 }
 
 func newMembers(all []*Upstream) *members {
-	m := &members{all: all, byName: make(map[string]*Upstream, len(all))}
+	m := &members{all: all, byName: make(map[string]*Upstream, len(all)), even: true}
 	for _, u := range all {
 		m.byName[u.Name] = u
+		m.even = m.even && max(u.Weight, 1) == 1
+		m.bounded = m.bounded || u.MaxInFlight > 0
 	}
 	return m
 }
@@ -26,18 +34,20 @@ func (p *Pool) Replace(upstreams []*Upstream) {
 	p.changing.Lock()
 	defer p.changing.Unlock()
 	before := p.members.Load().byName
-	p.become(upstreams)
+	p.become(upstreams, true)
 	after := p.members.Load().byName
 	if joined, left := without(after, before), without(before, after); len(joined)+len(left) > 0 {
 		p.log.Info("upstreams replaced", "pool", p.name, "joined", joined, "left", left)
 	}
+	p.recheck()
+	p.room.letIn()
 }
 
-// become makes these the members, under p.changing.
-func (p *Pool) become(upstreams []*Upstream) {
+// become makes these the members, under p.changing. later says that the pool has had others.
+func (p *Pool) become(upstreams []*Upstream, later bool) {
 	all := make([]*Upstream, len(upstreams))
 	for i, u := range upstreams {
-		all[i] = p.adopt(u)
+		all[i] = p.adopt(u, later)
 	}
 	next := newMembers(all)
 	p.members.Store(next)
@@ -45,18 +55,33 @@ func (p *Pool) become(upstreams []*Upstream) {
 }
 
 // adopt returns u with what is known of its name.
-func (p *Pool) adopt(u *Upstream) *Upstream {
+func (p *Pool) adopt(u *Upstream, later bool) *Upstream {
 	switch known := p.known[u.Name]; {
 	case known == nil && u.live == nil:
 		u.live = new(live)
+		p.welcome(u.live, later)
 	case u.live == nil:
 		u.live = known
 	case known != nil && known != u.live: // it has left this pool before, and others hold it as it is
-		u = &Upstream{Name: u.Name, URL: u.URL, Draining: u.Draining, Era: u.Era, live: known}
+		again := *u
+		again.live = known
+		u = &again
 	}
+	u.room.Store(&p.room)
 	p.known[u.Name] = u.live
 	u.drain.set(p.drains[u.Name])
 	return u
+}
+
+// welcome begins what is known of an upstream. One that joins a pool that serves starts slowly;
+// where there are checks, it is to pass one first.
+func (p *Pool) welcome(l *live, later bool) {
+	if later {
+		p.freshen(l, time.Now())
+	}
+	if p.settings.Load().Check.Kind != CheckNone {
+		l.health.change(func(c *condition) { c.failing, c.failingSince, c.failure = true, time.Now(), ErrUnchecked })
+	}
 }
 
 // without returns the names of those that are not among others.

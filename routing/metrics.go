@@ -14,6 +14,8 @@ type metrics struct {
 	pool      string
 	ejections metric.Int64Counter
 	questions metric.Int64Counter
+	checks    metric.Int64Counter
+	refusals  metric.Int64Counter
 }
 
 func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
@@ -22,23 +24,29 @@ func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
 	// Creating an instrument fails on a malformed name only.
 	m.ejections, _ = meter.Int64Counter("berth.upstream.ejections", metric.WithDescription("Upstreams taken out of the choice for unbound work."))
 	m.questions, _ = meter.Int64Counter("berth.asks", metric.WithDescription("Questions to the fleet for an id the map does not know, by outcome."))
+	m.checks, _ = meter.Int64Counter("berth.health.checks", metric.WithDescription("Checks of upstreams, by outcome."))
+	m.refusals, _ = meter.Int64Counter("berth.queue.refused", metric.WithDescription("Calls turned away because all upstreams were full: the queue for room too (full), or for too long (late)."))
+	series.Begin(m.refusals, series.Of("pool", p.name), series.Of("reason", "full", "late"))
 	series.Begin(m.ejections, series.Of("pool", p.name), series.Of("upstream", p.Names()...))
 	series.Begin(m.questions, series.Of("pool", p.name), series.Of("outcome", "found", "denied", "unclear", "busy"))
 	inFlight, _ := meter.Int64ObservableGauge("berth.upstream.inflight", metric.WithDescription("Requests under way at an upstream."))
-	up, _ := meter.Int64ObservableGauge("berth.upstream.up", metric.WithDescription("1 if the upstream answered last, 0 if it is silent or ejected."))
+	up, _ := meter.Int64ObservableGauge("berth.upstream.up", metric.WithDescription("1 if the upstream answered last, 0 if it is silent, ejected or fails its checks."))
+	waiting, _ := meter.Int64ObservableGauge("berth.queue.waiting", metric.WithDescription("Calls that wait for room at an upstream."))
+	pool := metric.WithAttributes(attribute.String("pool", p.name))
 	// A callback given with an instrument is dropped where the instrument stands already: all
-	// pools share these two. Registering fails on instruments of another meter only.
+	// pools share these. Registering fails on instruments of another meter only.
 	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		for _, u := range p.Upstreams() {
 			attributes, well := upstreamAttributes(p.name, u), int64(1)
-			if state, _ := u.Trouble(); state != "" {
+			if u.State().Name != StateOK {
 				well = 0
 			}
 			o.ObserveInt64(inFlight, int64(u.InFlight()), attributes)
 			o.ObserveInt64(up, well, attributes)
 		}
+		o.ObserveInt64(waiting, p.room.waiting.Load(), pool)
 		return nil
-	}, inFlight, up)
+	}, inFlight, up, waiting)
 	return m
 }
 
@@ -48,6 +56,28 @@ func upstreamAttributes(pool string, u *Upstream) metric.MeasurementOption {
 
 func (m metrics) ejected(u *Upstream) {
 	m.ejections.Add(context.Background(), 1, upstreamAttributes(m.pool, u))
+}
+
+func (m metrics) checked(u *Upstream, err error) {
+	outcome := "passed"
+	if err != nil {
+		outcome = "failed"
+	}
+	m.checks.Add(context.Background(), 1, upstreamAttributes(m.pool, u), metric.WithAttributes(attribute.String("outcome", outcome)))
+}
+
+// turnedAway counts an error that says that there is no room.
+func (m metrics) turnedAway(err error) {
+	var reason string
+	switch {
+	case errors.Is(err, ErrFull):
+		reason = "full"
+	case errors.Is(err, ErrLate):
+		reason = "late"
+	default:
+		return
+	}
+	m.refusals.Add(context.Background(), 1, metric.WithAttributes(attribute.String("pool", m.pool), attribute.String("reason", reason)))
 }
 
 func (m metrics) asked(err error) {

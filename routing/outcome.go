@@ -1,5 +1,7 @@
 package routing
 
+import "time"
+
 // Succeeded notes that u answered, with nothing that counts against it.
 func (p *Pool) Succeeded(u *Upstream) {
 	p.Answered(u)
@@ -23,8 +25,10 @@ func (p *Pool) Answered(u *Upstream) {
 	u.health.change(func(c *condition) { back = c.answer() })
 	if back {
 		u.profile.Store(nil) // it may be another server by now
+		p.freshen(u.live, time.Now())
 		p.log.Info("upstream answers again", "pool", p.name, "upstream", u.Name)
 	}
+	p.room.letIn()
 }
 
 // FellSilent notes that u cannot be reached or does not answer in time. Until

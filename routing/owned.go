@@ -16,21 +16,8 @@ type UnderWay struct {
 // UnderWay counts what goes on at the upstream.
 func (u *Upstream) UnderWay() UnderWay {
 	// What is counted twice was counted second last: it is never missed.
-	held, streams := u.held.Load(), u.streams.Load()
+	held, streams := u.held.Load(), u.standing.Load()
 	return UnderWay{Requests: int(max(0, u.inflight.Load()-held-streams)), Streams: int(streams), Held: int(held + u.waiting.Load())}
-}
-
-// AsStream has the lease count as that of a stream from now on. One goroutine has the lease.
-func (l *Lease) AsStream() { l.countAs(&l.Upstream.streams) }
-
-// AsHeld has the lease count as that of a held call from now on. One goroutine has the lease.
-func (l *Lease) AsHeld() { l.countAs(&l.Upstream.held) }
-
-func (l *Lease) countAs(as *atomic.Int64) {
-	if l.as == nil && !l.released.Load() {
-		l.as = as
-		as.Add(1)
-	}
 }
 
 // Wait counts a held call of which nothing is in flight: it waits for its client. It is not load.

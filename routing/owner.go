@@ -23,7 +23,7 @@ func (r *Router) byTask(ctx context.Context, q *Query, call *mcp.Call, d *Decisi
 func (r *Router) byOwner(ctx context.Context, q *Query, key sticky.Key, call *mcp.Call, d *Decision) error {
 	binding, source, missing := r.LookUp(ctx, key)
 	if missing == nil {
-		if u := r.Pool.Find(binding.Upstream); u != nil {
+		if u := r.Pool.Owner(ctx, binding.Upstream); u != nil {
 			d.found(u, source, key, binding)
 			return nil
 		}

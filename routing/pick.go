@@ -2,34 +2,65 @@ package routing
 
 import (
 	"slices"
+	"time"
 
 	"berth/internal/mcp"
 )
 
-// Pick takes a lease for unbound work of an era on an upstream that is not in tried:
-// prefer, if it is fit for new work, or the picker's choice. With none fit left
-// it uses those that are ejected or silent; draining ones never. Those that have shown that
-// they do not speak the era come last.
-func (p *Pool) Pick(era mcp.Era, prefer string, tried []*Upstream) (*Lease, error) {
-	u := p.choose(era, prefer, tried)
+// Pick takes a lease for unbound work on an upstream that is not in tried: the one that the work
+// prefers, if it is fit for new work, or the picker's choice. With none fit left it uses those
+// that are ejected, silent or fail their checks; draining ones never. Those that have shown that
+// they do not speak the era come last. It does not wait: with no room left anywhere it goes beyond the
+// bound. Error: ErrNoUpstream.
+func (p *Pool) Pick(w Work, tried []*Upstream) (*Lease, error) {
+	s, m := p.settings.Load(), p.members.Load()
+	if m.isBounded(s) {
+		return p.room.squeeze(s, m, w, tried)
+	}
+	u := p.choose(s, m, w, tried)
 	if u == nil {
 		return nil, ErrNoUpstream
 	}
 	return newLease(u), nil
 }
 
-// choose returns Pick's choice; nil: there is none.
-func (p *Pool) choose(era mcp.Era, prefer string, tried []*Upstream) *Upstream {
-	all := p.Upstreams()
-	lowest, best, from := ranks, []*Upstream(nil), 0 // best is a part of all, from there on, as long as it can be
+// choose returns Pick's choice, whatever room there is; nil: there is none.
+func (p *Pool) choose(s *Settings, m *members, w Work, tried []*Upstream) *Upstream {
+	best, preferred := m.candidates(w.Era, w.Prefer, tried)
+	if preferred != nil {
+		return preferred
+	}
+	return p.pickOf(s, w, best, m.even)
+}
+
+// pickOf returns the picker's choice; nil: there is none.
+func (p *Pool) pickOf(s *Settings, w Work, best []*Upstream, even bool) *Upstream {
+	if len(best) == 0 {
+		return nil
+	}
+	c := Choice{Among: best, Key: w.Key, Even: even}
+	if s.CountTasks {
+		c.more = p.load
+	}
+	if s.SlowStart > 0 && time.Now().UnixNano() < p.freshest.Load()+int64(s.SlowStart) {
+		c.slow, c.Even = s.SlowStart, false
+	}
+	return s.Picker.Pick(c)
+}
+
+// candidates are the upstreams of the lowest rank, but for those in tried; or the preferred one,
+// if it is fit.
+func (m *members) candidates(era mcp.Era, prefer string, tried []*Upstream) (best []*Upstream, preferred *Upstream) {
+	all := m.all
+	lowest, from := ranks, 0 // best is a part of all, from there on, as long as it can be
 	for i, u := range all {
 		if u.IsDraining() || len(tried) > 0 && slices.ContainsFunc(tried, u.Is) {
 			continue
 		}
 		rank := u.rank(era)
 		switch {
-		case rank == fit && u.Name == prefer:
-			return u
+		case rank <= spare && u.Name == prefer:
+			return nil, u
 		case rank < lowest:
 			lowest, best, from = rank, all[i:i+1:i+1], i
 		case rank == lowest && from+len(best) == i:
@@ -38,23 +69,24 @@ func (p *Pool) choose(era mcp.Era, prefer string, tried []*Upstream) *Upstream {
 			best, from = append(best, u), -len(all)
 		}
 	}
-	if len(best) == 0 {
-		return nil
-	}
-	return p.picker.Pick(best)
+	return best, nil
 }
 
-// How willingly an upstream is given unbound work: what it is unfit for is worse than any trouble.
+// How willingly an upstream is given unbound work: each doubt is worse than all before it.
 const (
 	fit     = 0
-	unfit   = 1 // ejected or silent
-	foreign = 2 // to the era of the work
-	ranks   = 4
+	spare   = 1 // a backup
+	unfit   = 2 // ejected, silent, or failing its checks
+	foreign = 4 // to the era of the work
+	ranks   = 8
 )
 
 func (u *Upstream) rank(era mcp.Era) int {
 	rank := fit
-	if c := u.health.is(); c != well && (c.silent() || c.ejected()) {
+	if u.Backup {
+		rank += spare
+	}
+	if c := u.health.is(); c != well && c.isUnfit() {
 		rank += unfit
 	}
 	if u.Profile().isForeign(era) {

@@ -3,53 +3,82 @@ package routing
 import (
 	"fmt"
 	"math/rand/v2"
-	"sync/atomic"
+	"time"
 )
 
-// Picker chooses one of several upstreams for unbound work. candidates is never
-// empty, and not to be changed. Implementations are safe for concurrent use.
+// Picker chooses one of several upstreams for unbound work. Implementations are safe for
+// concurrent use.
 type Picker interface {
-	Pick(candidates []*Upstream) *Upstream
+	Pick(c Choice) *Upstream
 }
 
-// NewPicker returns the picker with this name: "p2c" (or ""), or "round-robin".
+// Choice is what a Picker chooses from, and what it may go by.
+type Choice struct {
+	Among []*Upstream // never empty, and not to be changed
+	Key   string      // of the work: equal ones belong together; "": none
+	Even  bool        // all shares are 1
+
+	slow time.Duration         // a slow start's; 0: there is none
+	more func(u *Upstream) int // load beside requests in flight; nil: none
+}
+
+// Share is how much of the work an upstream is to have, against others: its weight, and less
+// while it starts slowly.
+func (c Choice) Share(u *Upstream) float64 {
+	share := float64(max(u.Weight, 1))
+	if c.slow > 0 {
+		share *= u.warmth(c.slow)
+	}
+	return share
+}
+
+// Load is how much an upstream has to do.
+func (c Choice) Load(u *Upstream) int {
+	if c.more == nil {
+		return u.InFlight()
+	}
+	return u.InFlight() + c.more(u)
+}
+
+// draw returns a candidate but for except, by chance and share.
+func (c Choice) draw(except *Upstream) *Upstream {
+	var drawn *Upstream
+	total := 0.0
+	for _, u := range c.Among {
+		if u == except {
+			continue
+		}
+		share := c.Share(u)
+		total += share
+		if drawn == nil || rand.Float64()*total < share {
+			drawn = u
+		}
+	}
+	return drawn
+}
+
+// Names of pickers.
+const (
+	NameTwoChoices = "p2c"
+	NameLeastLoad  = "least-load"
+	NameRoundRobin = "round-robin"
+	NameRandom     = "random"
+	NameRendezvous = "rendezvous"
+)
+
+// NewPicker returns the picker with this name; "" is TwoChoices.
 func NewPicker(name string) (Picker, error) {
 	switch name {
-	case "p2c", "":
+	case NameTwoChoices, "":
 		return TwoChoices{}, nil
-	case "round-robin":
+	case NameLeastLoad:
+		return LeastLoad{}, nil
+	case NameRoundRobin:
 		return new(RoundRobin), nil
+	case NameRandom:
+		return Random{}, nil
+	case NameRendezvous:
+		return Rendezvous{}, nil
 	}
 	return nil, fmt.Errorf("routing: no picker %q", name)
-}
-
-// TwoChoices takes the less busy of two random candidates (power of two choices
-// on requests in flight). It needs no shared counter and does not herd: the
-// busiest upstream is never chosen unless it is drawn twice.
-type TwoChoices struct{}
-
-// Pick implements Picker.
-func (TwoChoices) Pick(candidates []*Upstream) *Upstream {
-	n := len(candidates)
-	if n == 1 {
-		return candidates[0]
-	}
-	i := rand.IntN(n)
-	j := rand.IntN(n - 1)
-	if j >= i {
-		j++
-	}
-	a, b := candidates[i], candidates[j]
-	if b.InFlight() < a.InFlight() {
-		return b
-	}
-	return a
-}
-
-// RoundRobin takes the candidates in turn.
-type RoundRobin struct{ next atomic.Uint64 }
-
-// Pick implements Picker.
-func (r *RoundRobin) Pick(candidates []*Upstream) *Upstream {
-	return candidates[(r.next.Add(1)-1)%uint64(len(candidates))]
 }

@@ -13,7 +13,7 @@ func TestTwoChoicesNeverTakeTheBusiest(t *testing.T) {
 	busy := p.Own(p.Find("a"))
 	defer busy.Release()
 	for range 1000 {
-		lease, err := p.Pick(mcp.EraModern, "", nil)
+		lease, err := p.Pick(routing.Work{Era: mcp.EraModern}, nil)
 		if err != nil {
 			t.Fatalf("Pick: %v", err)
 		}
@@ -28,7 +28,7 @@ func TestTwoChoicesSpread(t *testing.T) {
 	const each = 100
 	p := poolOf("a", "b", "c")
 	for range 3 * each {
-		if _, err := p.Pick(mcp.EraModern, "", nil); err != nil {
+		if _, err := p.Pick(routing.Work{Era: mcp.EraModern}, nil); err != nil {
 			t.Fatalf("Pick: %v", err)
 		}
 	}
@@ -45,12 +45,12 @@ func TestRoundRobinIsExact(t *testing.T) {
 	if err != nil {
 		t.Fatalf("NewPicker: %v", err)
 	}
-	p := routing.NewPool(routing.PoolOptions{Upstreams: upstreams("a", "b", "c"), Picker: picker})
+	p := routing.NewPool(routing.PoolOptions{Upstreams: upstreams("a", "b", "c"), Settings: routing.Settings{Picker: picker}})
 	var picking sync.WaitGroup
 	for range 3 {
 		picking.Go(func() {
 			for range each {
-				if _, err := p.Pick(mcp.EraModern, "", nil); err != nil {
+				if _, err := p.Pick(routing.Work{Era: mcp.EraModern}, nil); err != nil {
 					t.Errorf("Pick: %v", err)
 				}
 			}

@@ -18,34 +18,46 @@ var ErrNoUpstream = errors.New("routing: no upstream available")
 type PoolOptions struct {
 	Name      string      // as bindings, logs and metrics have it
 	Upstreams []*Upstream // the first ones; see Replace
-	Picker    Picker      // nil: TwoChoices
+	Settings              // the first ones; see Configure
 	// Probe asks a silent upstream for any sign of life; nil: upstreams are never
 	// taken for silent.
-	Probe    func(ctx context.Context, u *Upstream) error
-	Ejection Ejection             // when an upstream that fails gets no unbound work
-	Logger   *slog.Logger         // nil: discarded
-	Meter    metric.MeterProvider // nil: nothing is measured
+	Probe func(ctx context.Context, u *Upstream) error
+	// Examine checks an upstream in that way, and says what is wrong with it; nil: upstreams are
+	// never checked.
+	Examine func(ctx context.Context, u *Upstream, c Check) error
+	// Seek is called for a binding whose upstream the pool does not have, and may Replace its
+	// upstreams; nil: the pool knows all there are.
+	Seek func(ctx context.Context)
+	// Load is how many live tasks an upstream has. It must not block; nil: none are known of.
+	Load   func(u *Upstream) int
+	Logger *slog.Logger         // nil: discarded
+	Meter  metric.MeterProvider // nil: nothing is measured
 }
 
 // Pool is the set of upstreams that offer the same MCP server, interchangeable
 // for new work.
 type Pool struct {
 	name     string
-	picker   Picker
 	probe    func(ctx context.Context, u *Upstream) error
-	ejection Ejection
+	examine  func(ctx context.Context, u *Upstream, c Check) error
+	load     func(u *Upstream) int
 	log      *slog.Logger
 	metrics  metrics
 	suspects suspects
 	silence  chan struct{} // holds one: an upstream has just fallen silent
+	rechecks chan struct{} // holds one: members or settings have just changed
+	room     room
 
-	members atomic.Pointer[members]
-	partial atomic.Bool // see SetPartial
+	seek     func(ctx context.Context)
+	settings atomic.Pointer[Settings]
+	members  atomic.Pointer[members]
+	freshest atomic.Int64 // when one joined or came back last, in Unix nanoseconds
+	partial  atomic.Bool  // see SetPartial
 
 	nobody [2]atomic.Int64 // by mcp.Era: until when, in Unix nanoseconds, no upstream is taken to speak it
 
 	ejecting sync.Mutex // held while an ejection is weighed: two must not both be the last that may be
-	changing sync.Mutex // guards the fields below, and is held while the members change
+	changing sync.Mutex // guards the fields below; held while members or settings change, and while the result of a check is noted
 	known    map[string]*live
 	drains   map[string]Drain // operators' marks by name; not changed
 }
@@ -54,14 +66,18 @@ type Pool struct {
 func NewPool(o PoolOptions) *Pool {
 	p := &Pool{
 		name:     o.Name,
-		picker:   cmp.Or[Picker](o.Picker, TwoChoices{}),
 		probe:    o.Probe,
-		ejection: o.Ejection.withDefaults(),
+		seek:     o.Seek,
+		examine:  o.Examine,
+		load:     o.Load,
 		log:      cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
 		silence:  make(chan struct{}, 1),
+		rechecks: make(chan struct{}, 1),
 		known:    make(map[string]*live),
 	}
-	p.become(o.Upstreams)
+	p.room.pool, p.room.line = p, newLine[*waiter]()
+	p.settings.Store(o.Settings.withDefaults())
+	p.become(o.Upstreams, false)
 	p.metrics = newMetrics(o.Meter, p)
 	return p
 }

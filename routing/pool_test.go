@@ -11,7 +11,7 @@ import (
 
 func TestLeaseCountsOnceAndIsReleasedOnce(t *testing.T) {
 	p := poolOf("a")
-	first, err := p.Pick(mcp.EraModern, "", nil)
+	first, err := p.Pick(routing.Work{Era: mcp.EraModern}, nil)
 	if err != nil {
 		t.Fatalf("Pick: %v", err)
 	}
@@ -38,17 +38,17 @@ func TestDrainingUpstreamGetsNoNewWork(t *testing.T) {
 	p.Find("a").Draining = true
 	eject(t, p, p.Find("b"))
 	for range 100 {
-		lease, err := p.Pick(mcp.EraModern, "a", nil)
+		lease, err := p.Pick(routing.Work{Era: mcp.EraModern, Prefer: "a"}, nil)
 		if err != nil || lease.Upstream.Name != "c" {
 			t.Fatalf("Pick: got %v, %v, want c", lease, err)
 		}
 	}
 	// Better one that failed lately than one that was told to end.
-	lease, err := p.Pick(mcp.EraModern, "a", []*routing.Upstream{p.Find("c")})
+	lease, err := p.Pick(routing.Work{Era: mcp.EraModern, Prefer: "a"}, []*routing.Upstream{p.Find("c")})
 	if err != nil || lease.Upstream.Name != "b" {
 		t.Errorf("Pick without c: got %v, %v, want b", lease, err)
 	}
-	if _, err := p.Pick(mcp.EraModern, "a", []*routing.Upstream{p.Find("b"), p.Find("c")}); !errors.Is(err, routing.ErrNoUpstream) {
+	if _, err := p.Pick(routing.Work{Era: mcp.EraModern, Prefer: "a"}, []*routing.Upstream{p.Find("b"), p.Find("c")}); !errors.Is(err, routing.ErrNoUpstream) {
 		t.Errorf("Pick with only a draining one left: got %v, want ErrNoUpstream", err)
 	}
 }
@@ -57,11 +57,11 @@ func TestEjectedUpstreamsAreUsedIfNoneIsLeft(t *testing.T) {
 	p := poolOf("a", "b")
 	eject(t, p, p.Find("a"))
 	for range 100 {
-		if lease, err := p.Pick(mcp.EraModern, "", nil); err != nil || lease.Upstream.Name != "b" {
+		if lease, err := p.Pick(routing.Work{Era: mcp.EraModern}, nil); err != nil || lease.Upstream.Name != "b" {
 			t.Fatalf("Pick: got %v, %v, want b", lease, err)
 		}
 	}
-	lease, err := p.Pick(mcp.EraModern, "", []*routing.Upstream{p.Find("b")})
+	lease, err := p.Pick(routing.Work{Era: mcp.EraModern}, []*routing.Upstream{p.Find("b")})
 	if err != nil || lease.Upstream.Name != "a" {
 		t.Errorf("Pick without b: got %v, %v, want a", lease, err)
 	}
@@ -92,14 +92,14 @@ func TestPreferenceCountsOnlyIfFit(t *testing.T) {
 			for range 10 { // a is the busier one, so that only a preference leads there
 				p.Own(a)
 			}
-			lease, err := p.Pick(mcp.EraModern, "a", tried)
+			lease, err := p.Pick(routing.Work{Era: mcp.EraModern, Prefer: "a"}, tried)
 			if err != nil || lease.Upstream.Name != c.want {
 				t.Errorf("Pick: got %v, %v, want %s", lease, err, c.want)
 			}
 		})
 	}
 	p := poolOf("a")
-	if lease, err := p.Pick(mcp.EraModern, "removed", nil); err != nil || lease.Upstream.Name != "a" {
+	if lease, err := p.Pick(routing.Work{Era: mcp.EraModern, Prefer: "removed"}, nil); err != nil || lease.Upstream.Name != "a" {
 		t.Errorf("Pick with a preference that left the pool: got %v, %v, want a", lease, err)
 	}
 }

@@ -12,9 +12,12 @@ const (
 	probeTimeout = time.Second
 )
 
-// Run probes silent upstreams until one answer ends their silence, and returns
-// when ctx ends. A healthy fleet hears nothing from it.
+// Run checks upstreams, as the settings say, and probes silent ones until one answer ends their
+// silence. It returns when ctx ends. A healthy fleet without checks hears nothing from it.
 func (p *Pool) Run(ctx context.Context) error {
+	var checking sync.WaitGroup
+	defer checking.Wait()
+	checking.Go(func() { p.runChecks(ctx) })
 	tick := time.NewTicker(probeEvery)
 	defer tick.Stop()
 	for {
@@ -24,6 +27,7 @@ func (p *Pool) Run(ctx context.Context) error {
 		case <-p.silence:
 			p.probeSilent(ctx)
 		case <-tick.C:
+			p.room.letIn() // what ends by the clock tells nobody
 			p.probeSilent(ctx)
 		}
 	}

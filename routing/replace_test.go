@@ -50,7 +50,7 @@ func TestReplaceKeepsLiveStateByName(t *testing.T) {
 	if p.Find("c").InFlight() != 0 || p.Find("b").Silent() {
 		t.Errorf("c has %d in flight, b is silent: %t; want what the former list's tell", p.Find("c").InFlight(), p.Find("b").Silent())
 	}
-	if lease, err := p.Pick(mcp.EraModern, "c", []*routing.Upstream{c}); err != nil || lease.Upstream.Name == "c" {
+	if lease, err := p.Pick(routing.Work{Era: mcp.EraModern, Prefer: "c"}, []*routing.Upstream{c}); err != nil || lease.Upstream.Name == "c" {
 		t.Errorf("Pick: got %v, %v, want another than c, which was tried before it moved", lease, err)
 	}
 }
@@ -61,11 +61,11 @@ func TestReplaceDrainsAsTheListSays(t *testing.T) {
 	next := upstreams("a", "b")
 	next[0].Draining = true
 	p.Replace(next)
-	if lease, err := p.Pick(mcp.EraModern, "a", nil); err != nil || lease.Upstream.Name != "b" {
+	if lease, err := p.Pick(routing.Work{Era: mcp.EraModern, Prefer: "a"}, nil); err != nil || lease.Upstream.Name != "b" {
 		t.Errorf("Pick: got %v, %v, want b", lease, err)
 	}
 	p.Replace(upstreams("a"))
-	if lease, err := p.Pick(mcp.EraModern, "", nil); err != nil || lease.Upstream.Name != "a" {
+	if lease, err := p.Pick(routing.Work{Era: mcp.EraModern}, nil); err != nil || lease.Upstream.Name != "a" {
 		t.Errorf("Pick: got %v, %v, want a", lease, err)
 	}
 }
@@ -134,7 +134,7 @@ func TestReplaceUnderLoad(t *testing.T) {
 
 // churn is what a request does with a pool.
 func churn(t *testing.T, p *routing.Pool) {
-	lease, err := p.Pick(mcp.EraModern, "3", nil)
+	lease, err := p.Pick(routing.Work{Era: mcp.EraModern, Prefer: "3"}, nil)
 	if err != nil {
 		t.Error("a pool without upstreams was seen")
 		return

@@ -105,7 +105,7 @@ func (r *Router) followTask(ctx context.Context, q *Query, d *Decision) error {
 	case len(q.Calls) > 1:
 		return ErrSeveralOwners
 	default:
-		d.Owner, d.Alias = r.Pool.Find(own.Upstream), own.Alias
+		d.Owner, d.Alias = r.Pool.Owner(ctx, own.Upstream), own.Alias
 	}
 	if d.Owner == nil {
 		return ErrOwnerGone

@@ -10,17 +10,16 @@ import (
 // thousand questions gets no more turns than the one who waits with one. Nobody has
 // all turns at once either, lest slow questions of one caller keep all others waiting.
 type turns struct {
-	mu      sync.Mutex // guards the fields below
-	free    int
-	most    int // turns that one caller may have at once
-	taken   map[string]int
-	waiting map[string][]chan struct{} // each is closed when its turn has come
-	order   []string                   // callers that wait, the next one first
+	mu    sync.Mutex // guards the fields below
+	free  int
+	most  int // turns that one caller may have at once
+	taken map[string]int
+	line  line[chan struct{}] // each is closed when its turn has come
 }
 
 // newTurns returns room for all turns at once, of which one caller may have most.
 func newTurns(all, most int) *turns {
-	return &turns{free: all, most: most, taken: make(map[string]int), waiting: make(map[string][]chan struct{})}
+	return &turns{free: all, most: most, taken: make(map[string]int), line: newLine[chan struct{}]()}
 }
 
 // begin waits for caller's turn. It returns ctx's error if that does not come in time;
@@ -53,10 +52,7 @@ func (t *turns) join(caller string) chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	mine := make(chan struct{})
-	if len(t.waiting[caller]) == 0 {
-		t.order = append(t.order, caller)
-	}
-	t.waiting[caller] = append(t.waiting[caller], mine)
+	t.line.join(caller, mine)
 	t.grant()
 	return mine
 }
@@ -65,36 +61,20 @@ func (t *turns) join(caller string) chan struct{} {
 func (t *turns) withdraw(caller string, mine chan struct{}) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	i := slices.Index(t.waiting[caller], mine)
-	if i < 0 {
-		return false
-	}
-	t.leave(caller, i)
-	return true
+	return t.line.withdraw(caller, mine)
 }
 
 // grant gives the free turns to those who wait, caller by caller.
 func (t *turns) grant() {
 	for t.free > 0 {
-		next := slices.IndexFunc(t.order, func(caller string) bool { return t.taken[caller] < t.most })
+		next := slices.IndexFunc(t.line.order, func(caller string) bool { return t.taken[caller] < t.most })
 		if next < 0 {
 			return
 		}
-		caller := t.order[next]
+		caller, one := t.line.first(next)
 		t.free--
 		t.taken[caller]++
-		close(t.waiting[caller][0])
-		t.order = append(slices.Delete(t.order, next, next+1), caller)
-		t.leave(caller, 0)
+		close(one)
+		t.line.take(next)
 	}
-}
-
-// leave removes the i-th who waits for caller, and the caller with the last.
-func (t *turns) leave(caller string, i int) {
-	t.waiting[caller] = slices.Delete(t.waiting[caller], i, i+1)
-	if len(t.waiting[caller]) > 0 {
-		return
-	}
-	delete(t.waiting, caller)
-	t.order = slices.DeleteFunc(t.order, func(c string) bool { return c == caller })
 }

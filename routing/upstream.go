@@ -3,16 +3,20 @@ package routing
 import (
 	"net/url"
 	"sync/atomic"
+	"time"
 )
 
 // Upstream is one MCP server instance, as a list of its pool's has it: it does not change. Its
 // name outlives its connections and its address: bindings hold the name, and what berth knows
 // of an instance stays with it.
 type Upstream struct {
-	Name     string   // unique in its pool
-	URL      *url.URL // its MCP endpoint
-	Draining bool     // gets no new work, keeps what it owns, as the list says; see IsDraining
-	Era      Spoken   // what it is said to speak
+	Name        string   // unique in its pool
+	URL         *url.URL // its MCP endpoint
+	Draining    bool     // gets no new work, keeps what it owns, as the list says; see IsDraining
+	Era         Spoken   // what it is said to speak
+	Weight      int      // how much of the work it is to have, against others; 0: 1
+	Backup      bool     // gets new work only while no other is fit
+	MaxInFlight int      // as Settings.MaxInFlight, of this one; 0: the pool's
 
 	*live // of all upstreams of its name; set by the pool
 }
@@ -20,15 +24,18 @@ type Upstream struct {
 // live is what berth knows of an upstream, whichever list it stands in.
 type live struct {
 	inflight atomic.Int64
-	streams  atomic.Int64 // of inflight
-	held     atomic.Int64 // of inflight, but for those that wait for their client
-	waiting  atomic.Int64 // held calls with nothing in flight
+	standing atomic.Int64 // of these, standing streams
+	held     atomic.Int64 // of these, held calls
+	waiting  atomic.Int64 // held calls of which nothing is in flight
 	drain    draining
 	owned    owned
 	answers  atomic.Int64 // so far, to probes as well
 	pinging  atomic.Bool
 	health   health
+	checked  checked
 	profile  atomic.Pointer[Profile] // nil: nothing is known
+	fresh    atomic.Int64            // when it joined or came back last, in Unix nanoseconds; 0: it was there from the first
+	room     atomic.Pointer[room]    // where work waits for it
 }
 
 // Is reports whether u and other are the same upstream, which may stand in two lists.
@@ -50,25 +57,28 @@ func (u *Upstream) Ping(ask func()) {
 // InFlight returns the number of leases held on the upstream.
 func (u *Upstream) InFlight() int { return int(u.inflight.Load()) }
 
-// Lease is one request's hold on an upstream: chosen and counted in one step,
-// released once.
-type Lease struct {
-	Upstream *Upstream // what is held
-	released atomic.Bool
-	as       *atomic.Int64 // where it is counted besides; nil: nowhere
+// Busy is InFlight without standing streams.
+func (u *Upstream) Busy() int { return int(u.inflight.Load() - u.standing.Load()) }
+
+// coldest is how much of its share an upstream has at the beginning of a slow start.
+const coldest = 0.1
+
+// warmth is how much of its share the upstream has, where a slow start takes so long.
+func (l *live) warmth(slow time.Duration) float64 {
+	since := l.fresh.Load()
+	if since == 0 {
+		return 1
+	}
+	return min(1, max(coldest, float64(time.Now().UnixNano()-since)/float64(slow)))
 }
 
-// Release gives the lease back. Releasing twice is harmless.
-func (l *Lease) Release() {
-	if l.released.CompareAndSwap(false, true) {
-		l.Upstream.inflight.Add(-1)
-		if l.as != nil {
-			l.as.Add(-1)
+// freshen notes that an upstream joins or comes back, then.
+func (p *Pool) freshen(l *live, then time.Time) {
+	l.fresh.Store(then.UnixNano())
+	for {
+		last := p.freshest.Load()
+		if last >= then.UnixNano() || p.freshest.CompareAndSwap(last, then.UnixNano()) {
+			return
 		}
 	}
-}
-
-func newLease(u *Upstream) *Lease {
-	u.inflight.Add(1)
-	return &Lease{Upstream: u}
 }

@@ -249,6 +249,9 @@ func (w *world) fault(b *berth, a act) {
 		w.waiting.Go(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Duration(a.N)*100*time.Millisecond)
 			defer cancel()
+			if a.N%4 > 0 {
+				go b.HandOver(ctx)
+			}
 			b.Drain(ctx)
 			b.line.die()
 			b.line.tell()

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Installs redis-server, nginx, chromium, promtool and npm where there is none, with apt-get if this
+# Installs redis-server, nginx, haproxy, chromium, promtool and npm where there is none, with apt-get if this
 # account may; otherwise says what to install.
 set -eu
 . "$(dirname -- "$0")/provide.sh"
 
 provide redis-server redis-server
 provide nginx nginx-light
+provide haproxy haproxy
 provide chromium chromium
 provide promtool prometheus
 provide npm nodejs npm

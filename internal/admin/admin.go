@@ -17,8 +17,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"berth/internal/sockets"
 )
 
 // Limits of the listener, whose clients are few and known.
@@ -39,6 +42,10 @@ type Options struct {
 	// Listen is a host:port or unix:PATH. A socket has mode 0600, and replaces one that nobody
 	// listens on.
 	Listen string
+	// Inherited is listened on in place of Listen, if it is not nil; the rules are the same.
+	Inherited *sockets.Listener
+	// ReusePort has another process listen at the same host:port, if that says so too.
+	ReusePort bool
 	// Token is asked for by everything but /livez. Empty is allowed only on loopback and on a Unix
 	// socket.
 	Token   string
@@ -51,6 +58,9 @@ type Options struct {
 // Server is the admin listener. Make it with [New], then call [Server.Run].
 type Server struct {
 	listener net.Listener
+	shared   bool          // another process may listen at the same address
+	left     chan struct{} // closed when the address is left to that
+	leave    sync.Once
 	http     *http.Server
 	checks   []Check
 	draining atomic.Bool
@@ -60,7 +70,7 @@ type Server struct {
 // New listens, but does not serve before [Server.Run]. Where [ErrTokenRequired] is the error no
 // port was opened.
 func New(ctx context.Context, o Options) (*Server, error) {
-	listener, loopbackOnly, err := listen(ctx, o.Listen, o.Token != "")
+	listener, loopbackOnly, err := o.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +78,10 @@ func New(ctx context.Context, o Options) (*Server, error) {
 }
 
 func newServer(o Options, listener net.Listener, loopbackOnly bool) *Server {
-	s := &Server{listener: listener, checks: o.Checks, log: o.Log}
+	s := &Server{listener: listener, left: make(chan struct{}), checks: o.Checks, log: o.Log}
+	if socket, ok := listener.(*sockets.Listener); ok {
+		s.shared = socket.Shared()
+	}
 	s.http = &http.Server{
 		Handler:           guard{token: o.Token, loopbackOnly: loopbackOnly, next: s.routes(o)},
 		ReadHeaderTimeout: headerTimeout,
@@ -85,7 +98,19 @@ func newServer(o Options, listener net.Listener, loopbackOnly bool) *Server {
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
 // SetDraining makes /readyz say 503. /livez stays: a process that drains must not be killed for it.
-func (s *Server) SetDraining() { s.draining.Store(true) }
+// Where another process may listen at the same address, it is left to that one: asked in turns, the
+// two would say now this, now that.
+func (s *Server) SetDraining() {
+	s.draining.Store(true)
+	if !s.shared {
+		return
+	}
+	s.leave.Do(func() {
+		close(s.left)
+		s.http.SetKeepAlivesEnabled(false)
+		_ = s.listener.Close() // Serve fails with it
+	})
+}
 
 // Run serves until ctx is done and returns once the listener is closed. Call it once.
 func (s *Server) Run(ctx context.Context) error {
@@ -94,7 +119,11 @@ func (s *Server) Run(ctx context.Context) error {
 	go func() { failed <- s.http.Serve(s.listener) }()
 	select {
 	case err := <-failed:
-		return fmt.Errorf("admin: serving: %w", err)
+		if !s.hasLeft() {
+			return fmt.Errorf("admin: serving: %w", err)
+		}
+		failed <- nil
+		<-ctx.Done()
 	case <-ctx.Done():
 	}
 	// ctx is done already, so the last answers get a deadline of their own.
@@ -105,4 +134,13 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	<-failed
 	return nil
+}
+
+func (s *Server) hasLeft() bool {
+	select {
+	case <-s.left:
+		return true
+	default:
+		return false
+	}
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"berth/internal/sockets"
 )
 
 // isLoopbackName judges a Host header. Only the address and localhost cannot be rebound by
@@ -26,9 +28,21 @@ func isLoopbackName(hostport string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
+// open opens what o says, or takes what was handed over.
+func (o Options) open(ctx context.Context) (net.Listener, bool, error) {
+	if o.Inherited == nil {
+		return listen(ctx, o.Listen, o.Token != "", o.ReusePort)
+	}
+	tcp, isTCP := o.Inherited.Addr().(*net.TCPAddr)
+	if isTCP && !tcp.IP.IsLoopback() && o.Token == "" {
+		return nil, false, fmt.Errorf("%w: %s", ErrTokenRequired, tcp)
+	}
+	return o.Inherited, isTCP && tcp.IP.IsLoopback(), nil
+}
+
 // listen resolves a name before the port is opened: what was judged to be loopback is what is
 // listened on.
-func listen(ctx context.Context, address string, hasToken bool) (listener net.Listener, loopbackOnly bool, err error) {
+func listen(ctx context.Context, address string, hasToken, reuse bool) (listener net.Listener, loopbackOnly bool, err error) {
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		listener, err = listenUnix(ctx, path)
 		return listener, false, err
@@ -41,11 +55,11 @@ func listen(ctx context.Context, address string, hasToken bool) (listener net.Li
 	if !loopbackOnly && !hasToken {
 		return nil, false, fmt.Errorf("%w: %s", ErrTokenRequired, address)
 	}
-	var config net.ListenConfig
-	if listener, err = config.Listen(ctx, "tcp", tcp.String()); err != nil {
+	opened, err := sockets.Listen(ctx, tcp.String(), reuse)
+	if err != nil {
 		return nil, false, fmt.Errorf("admin: listening: %w", err)
 	}
-	return listener, loopbackOnly, nil
+	return opened, loopbackOnly, nil
 }
 
 func listenUnix(ctx context.Context, path string) (net.Listener, error) {

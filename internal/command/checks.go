@@ -35,21 +35,21 @@ func (s *site) storeDegraded() string {
 }
 
 func poolAnswers(pool *routing.Pool) (bool, string) {
-	silent := 0
+	down := 0
 	var troubled []string
 	for _, u := range pool.Upstreams() {
-		state, cause := u.Trouble()
-		if state == "" {
+		state := u.State()
+		if state.Name == routing.StateOK {
 			continue
 		}
-		troubled = append(troubled, fmt.Sprintf("%s %s (%v)", u.Name, state, cause))
-		if u.Silent() {
-			silent++
+		troubled = append(troubled, u.Name+" "+state.String())
+		if state.IsDown() {
+			down++
 		}
 	}
 	all := len(pool.Upstreams())
 	if len(troubled) == 0 {
 		return true, ""
 	}
-	return silent < all, fmt.Sprintf("%d of %d upstreams: %s", len(troubled), all, strings.Join(troubled, ", "))
+	return down < all, fmt.Sprintf("%d of %d upstreams: %s", len(troubled), all, strings.Join(troubled, ", "))
 }

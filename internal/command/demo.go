@@ -81,7 +81,9 @@ func demoFleet(upstreams map[string]string) func(*config.Config) {
 	}
 	pool := config.DefaultPool()
 	for _, name := range slices.Sorted(maps.Keys(upstreams)) {
-		pool.Upstreams = append(pool.Upstreams, config.Upstream{Name: name, URL: upstreams[name]})
+		u := config.DefaultUpstream()
+		u.Name, u.URL = name, upstreams[name]
+		pool.Upstreams = append(pool.Upstreams, u)
 	}
 	return func(cfg *config.Config) { cfg.Pools = []config.Pool{pool} }
 }

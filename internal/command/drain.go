@@ -58,6 +58,12 @@ func ownedBy(u *routing.Upstream) int {
 
 func count(owned sticky.Owned) int { return owned.Tasks + owned.Sessions }
 
+// tasksAt is how many live tasks an upstream has, as the store told last.
+func tasksAt(u *routing.Upstream) int {
+	owned, _ := u.Owned()
+	return owned.Tasks
+}
+
 const (
 	upstreamsPath = "/v1/upstreams"
 	drainPath     = "/drain"

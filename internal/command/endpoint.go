@@ -32,7 +32,7 @@ func (g *generation) newEndpoint(cfg config.Pool) (*proxy.Endpoint, error) {
 		Origins:  cfg.EffectiveOrigins(),
 		Lenient:  cfg.Headers == config.HeadersLenient,
 		Host:     cfg.Host,
-		Affinity: cfg.AffinityHeaders(),
+		Affinity: cfg.AffinityHeaders(), Rendezvous: rendezvousOf(cfg),
 		Router: &routing.Router{
 			Pool:       pool.Pool,
 			Bindings:   g.site.bindings,
@@ -75,21 +75,19 @@ type pool struct {
 
 // newPool takes a pool into use, which becomes what cfg says with the generation.
 func (g *generation) newPool(cfg config.Pool, client exchange.Sender) (pool, error) {
-	picker, err := routing.NewPicker(cfg.Picker)
-	if err != nil {
-		return pool{}, err
-	}
 	m, err := newManning(cfg)
 	if err != nil {
 		return pool{}, err
 	}
 	options := routing.PoolOptions{
-		Name: cfg.Name, Upstreams: m.named, Picker: picker, Probe: outbound.Probe(client), Ejection: ejection(cfg.Ejection),
+		Name: cfg.Name, Upstreams: m.named, Settings: m.settings, Probe: outbound.Probe(client), Examine: g.site.examiner(cfg.Name), Load: tasksAt,
 		Logger: g.site.log, Meter: g.site.meter,
 	}
 	made, err := share(g, "pool "+cfg.Name, func() (pool, life, error) {
+		f := g.newFleet(cfg.Name)
+		options.Seek = f.members.Seek
 		p := routing.NewPool(options)
-		f := g.newFleet(p)
+		f.pool = p
 		return pool{p, routing.NewAsker(p), f}, life{run: both(p.Run, f.Run)}, nil
 	})
 	g.manned = append(g.manned, manned{made.fleet, m})
@@ -104,7 +102,7 @@ func (g *generation) addBridge(ep *proxy.Endpoint, cfg config.Bridge) error {
 	}
 	b, err := share(g, "bridge "+ep.Router.Pool.Name(), func() (*bridge.Bridge, life, error) {
 		b := bridge.New(options)
-		return b, life{run: b.Run}, nil
+		return b, life{run: b.Run, here: b.Tied}, nil
 	})
 	ep.Bridge = b
 	return err
@@ -124,7 +122,9 @@ func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
 			if resident.Is(target) {
 				era = routing.SpokenLegacy
 			}
-			upstreams = append(upstreams, &routing.Upstream{Name: name, URL: target, Draining: u.Drain, Era: era})
+			upstreams = append(upstreams, &routing.Upstream{
+				Name: name, URL: target, Draining: u.Drain, Era: era, Weight: u.Weight, Backup: u.Backup, MaxInFlight: u.MaxInFlight,
+			})
 		}
 	}
 	return upstreams, nil

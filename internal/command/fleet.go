@@ -28,9 +28,10 @@ type fleet struct {
 
 // manning is what one reading of the configuration says of a pool's upstreams.
 type manning struct {
-	named []*routing.Upstream
-	plan  discover.Plan
-	era   string // of those discovered whose source does not say
+	named    []*routing.Upstream
+	settings routing.Settings
+	plan     discover.Plan
+	era      string // of those discovered whose source does not say
 }
 
 // manned is a fleet and what a generation says of it.
@@ -56,17 +57,28 @@ func both(one, other func(context.Context) error) func(context.Context) error {
 	}
 }
 
-func (g *generation) newFleet(pool *routing.Pool) *fleet {
-	f := &fleet{pool: pool}
+func (g *generation) newFleet(name string) *fleet {
+	f := &fleet{}
 	f.members = discover.New(discover.Options{
-		Pool: pool.Name(), Holds: f.holds, Changed: f.change, Logger: g.site.log, Meter: g.site.meter,
+		Pool: name, Holds: f.holds, Changed: f.change, Directory: g.newDirectory(name), Logger: g.site.log, Meter: g.site.meter,
 	})
 	return f
+}
+
+// newDirectory returns where berths tell each other of a pool's instances; nil: nowhere.
+func (g *generation) newDirectory(pool string) *discover.Directory {
+	if g.site.store == nil { // nothing is served
+		return nil
+	}
+	return discover.NewDirectory(g.site.store, pool, g.site.log)
 }
 
 // newManning reads what cfg says. It asks nothing.
 func newManning(cfg config.Pool) (m manning, err error) {
 	if m.named, err = newUpstreams(cfg.Upstreams); err != nil {
+		return m, err
+	}
+	if m.settings, err = poolSettings(cfg); err != nil {
 		return m, err
 	}
 	m.era = cfg.Discover.Era
@@ -76,6 +88,7 @@ func newManning(cfg config.Pool) (m manning, err error) {
 
 // become has what m says count from now on.
 func (f *fleet) become(m manning) {
+	f.pool.Configure(m.settings)
 	f.mu.Lock()
 	f.manning = m
 	if m.plan.Source == nil {

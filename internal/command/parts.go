@@ -7,8 +7,9 @@ import (
 
 // life is what a part does beside being asked.
 type life struct {
-	run func(context.Context) error // what goes on until its context ends; nil: nothing
-	end func()                      // lets go of what the part has, once run has returned; nil: it has nothing
+	run  func(context.Context) error // what goes on until its context ends; nil: nothing
+	here func() int                  // counts the calls that end with this process; nil: there are none
+	end  func()                      // lets go of what the part has, once run has returned; nil: it has nothing
 }
 
 // part is what generations share under one key, from the first that uses it to the last.
@@ -121,6 +122,18 @@ func (p *part) finish() {
 	if p.end != nil {
 		p.end()
 	}
+}
+
+// here counts the calls that go on in this process or nowhere.
+func (ps *parts) here() (n int) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	for _, p := range ps.all {
+		if p.life.here != nil {
+			n += p.life.here()
+		}
+	}
+	return n
 }
 
 // wait waits for all that runs, once its context has ended. Nothing begins from then on.

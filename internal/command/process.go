@@ -7,13 +7,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"berth/internal/admin"
 	"berth/internal/config"
+	"berth/internal/systemd"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -24,15 +22,14 @@ type process struct {
 	site   *site
 	server *http.Server
 	admin  *admin.Server // nil: none
-	drain  config.Duration
+	times  times
 	log    *slog.Logger
+
+	manager  systemd.Notifier
+	watchdog *systemd.Watchdog
 
 	connections func() int64 // of clients, that are open
 }
-
-// farewell is how long kept connections are left open: answers on them say that they close. One
-// that is closed while its client writes breaks that call.
-const farewell = 2 * time.Second
 
 func newServer(cfg config.Config, handler http.Handler, log *slog.Logger) *http.Server {
 	protocols := new(http.Protocols)
@@ -55,8 +52,10 @@ func (p *process) run(ctx context.Context, listener net.Listener) error {
 	if p.admin != nil {
 		group.Go(func() error { return p.admin.Run(groupCtx) })
 	}
+	group.Go(func() error { return p.watchdog.Run(groupCtx) })
 	served := make(chan error, 1)
 	go func() { served <- p.server.Serve(listener) }()
+	p.manager.Ready("serving on " + listener.Addr().String())
 	var err error
 	select {
 	case err = <-served:
@@ -72,57 +71,6 @@ func (p *process) run(ctx context.Context, listener net.Listener) error {
 	err = errors.Join(ignoreClosed(err), group.Wait(), p.site.Close())
 	p.log.Info("ended")
 	return err
-}
-
-// goodbye is how long before the end those who wait for tasks are told to ask elsewhere.
-const goodbye = time.Second
-
-func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
-	if p.admin != nil {
-		p.admin.SetDraining()
-	}
-	p.log.Info("draining", "for", p.drain.String())
-	p.site.proxy().Drain()
-	p.site.stopCreating()
-	// A second signal ends the time to drain, a third one the process.
-	interrupted, calm := signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt, syscall.SIGTERM)
-	defer calm()
-	context.AfterFunc(interrupted, calm)
-	limit, cancel := context.WithTimeout(interrupted, time.Duration(p.drain))
-	defer cancel()
-	stop := time.AfterFunc(time.Duration(p.drain)-goodbye, p.site.proxy().ReleaseWaiters)
-	defer stop.Stop()
-	stopAccepting()
-	p.awaitClients(limit)
-	if err := p.server.Shutdown(limit); err != nil {
-		p.cut(ctx, err)
-	}
-	// After the requests: what these still begin, or answer, is held to its end as well.
-	p.site.drainTasks(limit)
-}
-
-// awaitClients waits for clients to close their connections, as long as a farewell takes.
-func (p *process) awaitClients(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, min(farewell, time.Duration(p.drain)/2))
-	defer cancel()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for p.connections() > 0 {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}
-
-func (p *process) cut(ctx context.Context, why error) {
-	p.log.Warn("drain time is over, what is left is cut", "requests", p.site.proxy().Serving(), "error", why)
-	p.site.proxy().Cut()
-	p.server.Close()
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
-	defer cancel()
-	p.site.proxy().Wait(limit)
 }
 
 func ignoreClosed(err error) error {

@@ -33,7 +33,7 @@ func (g *generation) newSender(cfg config.Pool) (exchange.Sender, error) {
 		case strings.HasPrefix(u.URL, "sse+") && s.SSE == nil:
 			s.SSE, err = share(g, "sse "+cfg.Name, func() (exchange.Sender, life, error) {
 				sse := httpsse.New(client, httpsse.Options{SessionPrefix: prefix})
-				return sse, life{end: sse.Close}, nil
+				return sse, life{here: sse.InFlight, end: sse.Close}, nil
 			})
 		case len(u.Command) > 0:
 			err = g.addServers(s, u)
@@ -70,7 +70,7 @@ func (g *generation) addServers(s *resident.Sender, u config.Upstream) error {
 		server, err := share(g, key, func() (*stdio.Server, life, error) {
 			options.Logger = g.site.log
 			server := stdio.New(options)
-			return server, life{end: func() {
+			return server, life{here: server.InFlight, end: func() {
 				ctx, cancel := context.WithTimeout(context.Background(), endTime)
 				defer cancel()
 				_ = server.Shutdown(ctx)

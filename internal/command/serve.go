@@ -20,7 +20,9 @@ import (
 	"berth/internal/framing"
 	"berth/internal/heap"
 	"berth/internal/journal"
+	"berth/internal/sockets"
 	"berth/internal/storage"
+	"berth/internal/systemd"
 	"berth/internal/telemetry"
 
 	"github.com/urfave/cli/v2"
@@ -46,6 +48,10 @@ func serveCommand() *cli.Command {
 }
 
 func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
+	inherited, err := sockets.Inherit() // before anything is run that would have them too
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
 	lines := journal.New(logs)
 	defer lines.Flush()
 	log, access, err := newLoggers(cfg.Log, lines)
@@ -70,16 +76,17 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Listen)
+	listener, err := openClients(ctx, cfg, inherited)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	defer listener.Close()
 	s.use(g, isLoopback(listener.Addr()))
 	g.discoverFirst(ctx)
-	p := &process{site: s, log: log, drain: cfg.Drain, server: newServer(cfg, s, log)}
-	if cfg.Admin.Listen != "" {
-		if p.admin, err = newAdmin(ctx, cfg.Admin, s, tel, log); err != nil {
+	p := &process{site: s, log: log, times: timesOf(cfg, store), server: newServer(cfg, s, log)}
+	p.watchdog = systemd.NewWatchdog(log, s.probes(listener)...)
+	if cfg.Admin.Listen != "" || inherited.Admin != nil {
+		if p.admin, err = newAdmin(ctx, cfg, s, inherited.Admin, tel); err != nil {
 			return errors.Join(err, s.Close())
 		}
 	}
@@ -118,14 +125,23 @@ func flush(tel *telemetry.Telemetry, log *slog.Logger) {
 	}
 }
 
-func newAdmin(ctx context.Context, cfg config.Admin, s *site, tel *telemetry.Telemetry, log *slog.Logger) (*admin.Server, error) {
-	token, err := cfg.ReadToken()
+func newAdmin(ctx context.Context, cfg config.Config, s *site, inherited *sockets.Listener, tel *telemetry.Telemetry) (*admin.Server, error) {
+	token, err := cfg.Admin.ReadToken()
 	if err != nil {
 		return nil, err
 	}
 	return admin.New(ctx, admin.Options{
-		Listen: cfg.Listen, Token: token, Metrics: tel.MetricsHandler(), Checks: s.checks(), Routes: s.routes(), Log: log,
+		Listen: cfg.Admin.Listen, Inherited: inherited, ReusePort: cfg.ReusePort,
+		Token: token, Metrics: tel.MetricsHandler(), Checks: s.checks(), Routes: s.routes(), Log: s.log,
 	})
+}
+
+// openClients opens the listener of clients, unless the service manager has.
+func openClients(ctx context.Context, cfg config.Config, inherited sockets.Inherited) (*sockets.Listener, error) {
+	if inherited.Clients != nil {
+		return inherited.Clients, nil
+	}
+	return sockets.Listen(ctx, cfg.Listen, cfg.ReusePort)
 }
 
 func announce(log *slog.Logger, cfg config.Config, addr net.Addr, s *site) {
@@ -160,7 +176,7 @@ func openStore(ctx context.Context, cfg config.Config, o observers) (*storage.St
 		Logger:        o.log,
 		MeterProvider: o.meter,
 		Durability:    cfg.Store.Durability,
-		Wait:          time.Duration(cfg.Drain) + lastWords,
+		Wait:          time.Duration(cfg.DrainDelay) + time.Duration(cfg.Drain) + lastWords,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)

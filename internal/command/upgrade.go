@@ -13,6 +13,8 @@ import (
 	"berth/internal/limit"
 	"berth/internal/storage"
 	"berth/proxy/outbound"
+	"berth/proxy/resident"
+	"berth/routing"
 	"berth/upgrade"
 )
 
@@ -107,15 +109,10 @@ func (g *generation) taskPools() (pools []upgrade.Pool) {
 	for _, ep := range g.faces {
 		pools = append(pools, upgrade.Pool{
 			Routing: ep.Router.Pool, Transport: outbound.Transport(ep), OwnCredentials: ep.Authorization != nil,
+			Tied: func(u *routing.Upstream) bool { return resident.Is(u.URL) },
 		})
 	}
 	return pools
-}
-
-func (s *site) stopCreating() {
-	if s.tasks != nil {
-		s.tasks.StopCreating()
-	}
 }
 
 func (s *site) drainTasks(ctx context.Context) {

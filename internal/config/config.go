@@ -21,6 +21,9 @@ import (
 type Config struct {
 	Listen         string   `toml:"listen" default:"127.0.0.1:8080"`
 	Drain          Duration `toml:"drain" default:"30s" within:"1ms 24h"`
+	DrainDelay     Duration `toml:"drain_delay" within:"0s 1h"`
+	DrainHeld      Duration `toml:"drain_held" default:"10m" within:"0s 8760h"`
+	ReusePort      bool     `toml:"reuse_port"`
 	TrustedProxies []Prefix `toml:"trusted_proxies" default:"127.0.0.0/8 ::1/128"`
 
 	Log       Log       `toml:"log"`
@@ -32,6 +35,15 @@ type Config struct {
 	Telemetry Telemetry `toml:"telemetry"`
 	Pools     []Pool    `toml:"pools"`
 	Upgrades  []Upgrade `toml:"upgrade"`
+}
+
+// EffectiveDrainHeld returns the time that held calls have after SIGTERM, beside DrainDelay: DrainHeld,
+// and no less than Drain. Where nobody shares the store nobody serves meanwhile: they have Drain.
+func (c *Config) EffectiveDrainHeld(shared bool) Duration {
+	if !shared {
+		return c.Drain
+	}
+	return max(c.Drain, c.DrainHeld)
 }
 
 // Log is the [log] table.

@@ -46,7 +46,7 @@ url = "ftp://127.0.0.1/mcp"
 [[pools]]
 name = "second"
 upstreams = [
-  { name = "x", url = "http://h:1/", weight = 3 },
+  { name = "x", url = "http://h:1/", colour = 3 },
   { name = "x", url = "http://h:2/" },
 ]
 `
@@ -66,7 +66,7 @@ config.toml:21: pools[0].hosts: must be a list, got a string
 config.toml:23: pools[0].timeouts.conect: unknown key, did you mean connect?
 config.toml:24: pools[0].timeouts.read: must be from 1ms to 1h, got 0s
 config.toml:27: pools[0].upstreams[0].url: must be http or https, got "ftp"
-config.toml:32: pools[1].upstreams[0].weight: unknown key
+config.toml:32: pools[1].upstreams[0].colour: unknown key
 config.toml:33: pools[1].upstreams[1].name: is the name of pools[1].upstreams[0] already`)
 	_, err := Parse("config.toml", []byte(file))
 	if _, ok := errors.AsType[Faults](err); !ok {

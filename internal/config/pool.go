@@ -37,7 +37,13 @@ type Pool struct {
 	Name                   string     `toml:"name" default:"default"`
 	Path                   string     `toml:"path" default:"/mcp"`
 	Hosts                  []string   `toml:"hosts"`
-	Picker                 string     `toml:"picker" default:"p2c" oneof:"p2c round-robin"`
+	Picker                 string     `toml:"picker" default:"p2c" oneof:"p2c least-load round-robin random rendezvous"`
+	RendezvousBy           string     `toml:"rendezvous_by" default:"principal"`
+	CountTasks             bool       `toml:"count_tasks"`
+	SlowStart              Duration   `toml:"slow_start" within:"0s 24h"`
+	MaxInFlight            int        `toml:"max_in_flight" within:"0 1000000"`
+	Queue                  int        `toml:"queue" default:"1000" within:"0 1000000"`
+	QueueTimeout           Duration   `toml:"queue_timeout" default:"5s" within:"1ms 1h"`
 	Affinity               []string   `toml:"affinity"`
 	Host                   string     `toml:"host" default:"forward"`
 	Authorization          string     `toml:"authorization" default:"forward" oneof:"forward strip replace"`
@@ -53,6 +59,7 @@ type Pool struct {
 	FleetNotifications     bool       `toml:"fleet_notifications" default:"true"`
 	Timeouts               Timeouts   `toml:"timeouts"`
 	Ejection               Ejection   `toml:"ejection"`
+	Health                 Health     `toml:"health"`
 	Bridge                 Bridge     `toml:"bridge"`
 	Discover               Discover   `toml:"discover"`
 	Upstreams              []Upstream `toml:"upstreams"`
@@ -94,6 +101,10 @@ type Upstream struct {
 	URL   string `toml:"url"`
 	Drain bool   `toml:"drain"`
 	Era   string `toml:"era" default:"auto"`
+
+	Weight      int  `toml:"weight" default:"1" within:"1 256"`
+	Backup      bool `toml:"backup"`
+	MaxInFlight int  `toml:"max_in_flight" within:"0 1000000"`
 
 	// What follows is of a server that berth runs, and speaks to by stdio.
 

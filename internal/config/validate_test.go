@@ -126,7 +126,36 @@ func TestValidateRefuses(t *testing.T) {
 		{"path of OAuth", "pools[0].path", func(c *Config) { c.Pools[0].Path = "/.well-known/mcp" }},
 		{"host with a port", "pools[0].hosts[0]", func(c *Config) { c.Pools[0].Hosts = []string{"a:1"} }},
 		{"session_failover", "pools[0].session_failover", func(c *Config) { c.Pools[0].SessionFailover = "retry" }},
-		{"picker", "pools[0].picker", func(c *Config) { c.Pools[0].Picker = "random" }},
+		{"picker", "pools[0].picker", func(c *Config) { c.Pools[0].Picker = "fastest" }},
+		{"rendezvous by what", "pools[0].rendezvous_by", func(c *Config) { rendezvous(c, "X-Cart") }},
+		{"rendezvous by credentials", "pools[0].rendezvous_by", func(c *Config) { rendezvous(c, "header:authorization") }},
+		{"rendezvous of another picker", "pools[0].picker", func(c *Config) { c.Pools[0].RendezvousBy = "header:X-Cart" }},
+		{"weight", "pools[0].upstreams[0].weight", func(c *Config) { c.Pools[0].Upstreams[0].Weight = 0 }},
+		{"too much weight", "pools[0].upstreams[0].weight", func(c *Config) { c.Pools[0].Upstreams[0].Weight = 257 }},
+		{"backups alone", "pools[0].upstreams", func(c *Config) {
+			for i := range c.Pools[0].Upstreams {
+				c.Pools[0].Upstreams[i].Backup = true
+			}
+		}},
+		{"slow start", "pools[0].slow_start", func(c *Config) { c.Pools[0].SlowStart = -1 }},
+		{"max_in_flight", "pools[0].max_in_flight", func(c *Config) { c.Pools[0].MaxInFlight = -1 }},
+		{"max_in_flight of one", "pools[0].upstreams[0].max_in_flight", func(c *Config) { c.Pools[0].Upstreams[0].MaxInFlight = -1 }},
+		{"queue", "pools[0].queue", func(c *Config) { c.Pools[0].Queue = -1 }},
+		{"queue_timeout", "pools[0].queue_timeout", func(c *Config) { c.Pools[0].QueueTimeout = 0 }},
+		{"check", "pools[0].health.check", func(c *Config) { c.Pools[0].Health.Check = "ping" }},
+		{"check of no path", "pools[0].health.path", func(c *Config) { c.Pools[0].Health.Check = "http" }},
+		{"check of another host", "pools[0].health.path", func(c *Config) { c.Pools[0].Health.Check, c.Pools[0].Health.Path = "http", "//h/x" }},
+		{"path without its check", "pools[0].health.check", func(c *Config) { c.Pools[0].Health.Check, c.Pools[0].Health.Path = "discover", "/x" }},
+		{"check by path of a command", "pools[0].health.check", func(c *Config) {
+			c.Pools[0].Health.Check, c.Pools[0].Health.Path = "http", "/x"
+			c.Pools[0].Upstreams[0].URL, c.Pools[0].Upstreams[0].Command = "", []string{"server"}
+		}},
+		{"check longer than its interval", "pools[0].health.timeout", func(c *Config) {
+			c.Pools[0].Health.Check, c.Pools[0].Health.Timeout = "discover", c.Pools[0].Health.Interval+1
+		}},
+		{"rise", "pools[0].health.rise", func(c *Config) { c.Pools[0].Health.Rise = 0 }},
+		{"fall", "pools[0].health.fall", func(c *Config) { c.Pools[0].Health.Fall = 0 }},
+		{"jitter", "pools[0].health.jitter", func(c *Config) { c.Pools[0].Health.Jitter = -1 }},
 		{"affinity without a header", "pools[0].affinity[0]", func(c *Config) { c.Pools[0].Affinity = []string{"Mcp-Param-Cart"} }},
 		{"affinity to no header's name", "pools[0].affinity[0]", func(c *Config) { c.Pools[0].Affinity = []string{"header:a b"} }},
 		{"affinity to a session", "pools[0].affinity[0]", func(c *Config) { c.Pools[0].Affinity = []string{"header:Mcp-Session-Id"} }},
@@ -171,11 +200,11 @@ func TestValidateRefuses(t *testing.T) {
 		{"upstream name with a blank", "pools[0].upstreams[0].name", func(c *Config) { c.Pools[0].Upstreams[0].Name = "a b" }},
 		{"same upstream name", "pools[0].upstreams[1].name", func(c *Config) { c.Pools[0].Upstreams[1].Name = "a" }},
 		{"same default upstream name", "pools[0].upstreams[1].name", func(c *Config) {
-			c.Pools[0].Upstreams = []Upstream{{URL: "http://h/1"}, {URL: "http://h:80/2"}}
+			c.Pools[0].Upstreams = []Upstream{{URL: "http://h/1", Weight: 1}, {URL: "http://h:80/2", Weight: 1}}
 		}},
 		{"same upstream URL", "pools[0].upstreams[1].url", func(c *Config) { c.Pools[0].Upstreams[1].URL = c.Pools[0].Upstreams[0].URL }},
 		{"same upstream URL, spelt otherwise", "pools[0].upstreams[1].url", func(c *Config) {
-			c.Pools[0].Upstreams = []Upstream{{Name: "a", URL: "http://h/mcp"}, {Name: "b", URL: "HTTP://H:80/mcp"}}
+			c.Pools[0].Upstreams = []Upstream{{Name: "a", URL: "http://h/mcp", Weight: 1}, {Name: "b", URL: "HTTP://H:80/mcp", Weight: 1}}
 		}},
 	}
 	for _, tt := range tests {
@@ -275,4 +304,8 @@ func TestEffectiveNameIsHostAndPort(t *testing.T) {
 			t.Errorf("%+v: got %q, want %q", tt.upstream, got, tt.want)
 		}
 	}
+}
+
+func rendezvous(c *Config, by string) {
+	c.Pools[0].Picker, c.Pools[0].RendezvousBy = PickerRendezvous, by
 }

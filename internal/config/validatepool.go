@@ -58,6 +58,8 @@ func (v *validator) pool(key string, p Pool) {
 	v.authorization(key, p)
 	v.origins(key+".origins", p.Origins)
 	v.faultIf(p.Ejection.Max < p.Ejection.Min, key+".ejection.max", "must not be less than min, %v, got %v", p.Ejection.Min, p.Ejection.Max)
+	v.health(key, p)
+	v.balance(key, p)
 	v.discover(key+".discover", p.Discover)
 	v.faultIf(len(p.Upstreams) == 0 && !p.Discover.Enabled(), key+".upstreams", "there must be at least one, or a source of them in discover")
 	v.upstreams(key+".upstreams", p.Upstreams)
@@ -101,17 +103,26 @@ func (v *validator) affinity(key string, rules []string) {
 	var headers []string
 	for i, rule := range rules {
 		header := affinityHeader(rule)
-		parameter, mirrors := strings.CutPrefix(header, paramPrefix)
-		switch {
-		case header == "":
-			v.fault(elementKey(key, i), `must be "header:NAME", got %s`, quote(rule))
-		case mirrors && parameter == "", !mirrors && isReserved(header):
-			v.fault(elementKey(key, i), "must not be %s, which has a meaning of its own", quote(header))
-		case slices.Contains(headers, header):
+		if v.keepingHeader(elementKey(key, i), rule, `"header:NAME"`) && slices.Contains(headers, header) {
 			v.fault(elementKey(key, i), "names %s a second time", quote(header))
 		}
 		headers = append(headers, header)
 	}
+}
+
+// keepingHeader judges a rule that names a header by whose value calls are kept together.
+func (v *validator) keepingHeader(key, rule, wanted string) (ok bool) {
+	header := affinityHeader(rule)
+	parameter, mirrors := strings.CutPrefix(header, paramPrefix)
+	switch {
+	case header == "":
+		v.fault(key, "must be %s, got %s", wanted, quote(rule))
+	case mirrors && parameter == "", !mirrors && isReserved(header):
+		v.fault(key, "must not be %s, which has a meaning of its own", quote(header))
+	default:
+		return true
+	}
+	return false
 }
 
 func (v *validator) authorization(key string, p Pool) {

@@ -52,7 +52,7 @@ func parseTables(text string) (config.Config, error) {
 	return config.Parse("tables", []byte(text), func(cfg *config.Config) {
 		if len(cfg.Pools) == 0 {
 			pool := config.DefaultPool()
-			pool.Upstreams = []config.Upstream{{Name: "a", URL: "http://a/mcp"}}
+			pool.Upstreams = []config.Upstream{{Name: "a", URL: "http://a/mcp", Weight: 1}}
 			cfg.Pools = []config.Pool{pool}
 		}
 	})

@@ -34,7 +34,7 @@ func Parse(content []byte, place Place) ([]Instance, error) {
 	decoder.DisallowUnknownFields()
 	var entries []listed
 	if err := decoder.Decode(&entries); err != nil {
-		return nil, fmt.Errorf("line %d: %w", 1+bytes.Count(content[:decoder.InputOffset()], []byte("\n")), err)
+		return nil, located(content, err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("there must be nothing behind the list")
@@ -60,6 +60,22 @@ func Parse(content []byte, place Place) ([]Instance, error) {
 	}
 	slices.SortFunc(list, byName)
 	return list, nil
+}
+
+// located adds the line to an error of the decoder's, if that knows it.
+func located(content []byte, err error) error {
+	at := int64(-1)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		at = syntax.Offset
+	} else if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		at = kind.Offset
+	} else if errors.Is(err, io.ErrUnexpectedEOF) {
+		at = int64(len(content))
+	}
+	if at < 0 || at > int64(len(content)) {
+		return err
+	}
+	return fmt.Errorf("line %d: %w", 1+bytes.Count(content[:at], []byte("\n")), err)
 }
 
 func (e listed) instance(place Place) (Instance, error) {

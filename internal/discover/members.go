@@ -105,7 +105,6 @@ const settleEvery = time.Second
 func (m *Members) Run(ctx context.Context) error {
 	var watching sync.WaitGroup
 	defer watching.Wait()
-	watching.Go(func() { m.o.Directory.run(ctx, m) })
 	for ctx.Err() == nil {
 		m.runOne(ctx, &watching)
 	}
@@ -124,6 +123,7 @@ func (m *Members) runOne(ctx context.Context, watching *sync.WaitGroup) {
 		watching.Go(func() {
 			source.Watch(ctx, func(list []Instance, err error) { m.told(ctx, key, list, err) })
 		})
+		watching.Go(func() { m.o.Directory.run(ctx, m) })
 	}
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
@@ -183,7 +183,7 @@ func (m *Members) tick() {
 	m.settle(m.roster.confirm(now))
 	c := m.roster.forget(m.o.Holds, now)
 	m.settle(c)
-	m.o.Directory.strike(c)
+	m.o.Directory.strike(c.over)
 }
 
 // settle tells of changes, under mu.

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ const (
 type resolver struct {
 	server string // "": those of config
 	config string // path of a resolv.conf, read for each question
+	port   string // that its servers listen on; "": 53
 }
 
 // addresses returns where a host is: its IPv4 addresses or, without any, its IPv6 ones, so that
@@ -97,7 +99,7 @@ func (r resolver) servers(name string) (*dns.ClientConfig, []string, error) {
 		return nil, nil, err
 	}
 	for i, server := range config.Servers {
-		config.Servers[i] = net.JoinHostPort(server, config.Port)
+		config.Servers[i] = net.JoinHostPort(server, cmp.Or(r.port, config.Port))
 	}
 	if len(config.Servers) == 0 {
 		return nil, nil, fmt.Errorf("%s names no server", r.config)

@@ -30,6 +30,7 @@ const (
 type Changes struct {
 	Joined, Drains, Left, Back []string
 	Forgotten                  map[string]string // and why
+	over                       []Instance        // those forgotten
 }
 
 // roster is the memory of who is there and who left. It has no clock of its own, and is not safe
@@ -101,13 +102,14 @@ func (r *roster) meet(instance Instance, c *Changes) {
 
 // hear notes that another berth tells of instances. Those that are news are as if they had left: they
 // may own something, and are given nothing.
-func (r *roster) hear(list []Instance, now time.Time) (news bool) {
+func (r *roster) hear(list []Instance, now time.Time) (news []string) {
 	for _, instance := range list {
 		if r.known[instance.Name] == nil {
 			r.known[instance.Name] = &entry{Instance: instance, left: now, heard: true}
-			news = true
+			news = append(news, instance.Name)
 		}
 	}
+	slices.Sort(news)
 	return news
 }
 
@@ -120,6 +122,7 @@ func (r *roster) forget(holds func(name string) Hold, now time.Time) (c Changes)
 		}
 		if why := e.over(r.rules, holds(name), now); why != "" {
 			c.Forgotten[name] = why
+			c.over = append(c.over, e.Instance)
 			delete(r.known, name)
 		}
 	}

@@ -1,7 +1,6 @@
 package httpsse_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/httpsse"
 	"berth/internal/mcp"
 	"berth/internal/memnet"
@@ -22,9 +22,8 @@ import (
 // server is a small MCP server of HTTP with SSE, and a client of it through a Sender. Its
 // exported face is what a test tells it to do.
 type server struct {
-	t      *testing.T
-	sender *httpsse.Sender
-	url    string // of requests
+	*exchangetest.Client
+	t *testing.T
 
 	// What stands in for what it does otherwise, if that returns true.
 	opens    func(w http.ResponseWriter, r *http.Request) bool
@@ -50,13 +49,14 @@ type stream struct {
 
 func newServer(t *testing.T, o httpsse.Options) *server {
 	t.Helper()
-	s := &server{t: t, url: "sse+http://a:80/sse"}
+	s := &server{t: t}
 	listener := memnet.Listen("a")
 	front := &http.Server{Handler: s}
 	go front.Serve(listener)
-	s.sender = httpsse.New(exchange.NewClientOver(memnet.Dialer(listener), time.Second), o)
+	sender := httpsse.New(exchange.NewClientOver(memnet.Dialer(listener), time.Second), o)
+	s.Client = &exchangetest.Client{T: t, To: sender, URL: &url.URL{Scheme: "sse+http", Host: "a:80", Path: "/sse"}}
 	t.Cleanup(func() {
-		s.sender.Close()
+		sender.Close()
 		synctest.Wait()
 		front.Close()
 	})
@@ -171,52 +171,13 @@ func request(id, method string) string {
 
 var opens = request("0", "initialize")
 
-// send sends a request; header holds pairs.
-func (s *server) send(ctx context.Context, method, body string, wait time.Duration, header ...string) (*wire.Response, error) {
-	at, err := url.Parse(s.url)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	h := wire.Header{"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"}}
-	for i := 0; i < len(header); i += 2 {
-		h.Set(header[i], header[i+1])
-	}
-	return s.sender.Send(ctx, &exchange.Request{Method: method, URL: at, Host: "front.example", Header: h, Body: []byte(body)}, wait)
-}
-
-func (s *server) do(method, body string, header ...string) *wire.Response {
-	s.t.Helper()
-	response, err := s.send(s.t.Context(), method, body, 0, header...)
-	if err != nil {
-		s.t.Fatalf("%s %s: %v", method, body, err)
-	}
-	return response
-}
-
 // open opens a session, and returns the header that names it.
 func (s *server) open(header ...string) []string {
 	s.t.Helper()
-	response := s.do(wire.MethodPost, opens, header...)
+	response := s.Do(wire.MethodPost, opens, header...)
 	id := response.Header.Get(mcp.HeaderSession)
-	if body := readAll(s.t, response); response.Status != wire.StatusOK || id == "" || !strings.Contains(body, `"id":0`) {
+	if body := exchangetest.ReadAll(s.t, response); response.Status != wire.StatusOK || id == "" || !strings.Contains(body, `"id":0`) {
 		s.t.Fatalf("initialize: got %d %s", response.Status, body)
 	}
 	return append(header, mcp.HeaderSession, id)
-}
-
-// later posts in the background.
-func (s *server) later(body string, header ...string) <-chan *wire.Response {
-	done := make(chan *wire.Response, 1)
-	go func() { done <- s.do(wire.MethodPost, body, header...) }()
-	return done
-}
-
-func readAll(t *testing.T, response *wire.Response) string {
-	t.Helper()
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Errorf("body: %v", err)
-	}
-	return string(body)
 }

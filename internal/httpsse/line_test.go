@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/httpsse"
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -30,13 +31,13 @@ func TestARefusedMessage(t *testing.T) {
 			return true
 		}
 		for _, body := range []string{request("1", "tools/call"), request("1", "tools/list"), `{"jsonrpc":"2.0","method":"notifications/initialized"}`} {
-			response := s.do(wire.MethodPost, body, session...)
-			if text := readAll(t, response); response.Status != 401 || response.Header.Get("WWW-Authenticate") != "Bearer" || len(text) < 30_000 {
+			response := s.Do(wire.MethodPost, body, session...)
+			if text := exchangetest.ReadAll(t, response); response.Status != 401 || response.Header.Get("WWW-Authenticate") != "Bearer" || len(text) < 30_000 {
 				t.Errorf("%s: got %d %v", body, response.Status, response.Header)
 			}
 		}
-		response := s.do(wire.MethodPost, opens)
-		if text := readAll(t, response); response.Status != 401 || !strings.HasSuffix(text, "end") {
+		response := s.Do(wire.MethodPost, opens)
+		if text := exchangetest.ReadAll(t, response); response.Status != 401 || !strings.HasSuffix(text, "end") {
 			t.Errorf("initialize: got %d", response.Status)
 		}
 		if s.ended() {
@@ -65,10 +66,10 @@ func TestAnAnswerInTheBody(t *testing.T) {
 				_, _ = io.WriteString(w, strings.Replace(body, "%s", result(string(mcp.ID([]byte(got))), "x"), 1))
 				return true
 			}
-			if got := readAll(t, s.do(wire.MethodPost, request("7", "tools/list"), session...)); got != result("7", "x") {
+			if got := exchangetest.ReadAll(t, s.Do(wire.MethodPost, request("7", "tools/list"), session...)); got != result("7", "x") {
 				t.Errorf("%s: got %s", media, got)
 			}
-			if got := readAll(t, s.do(wire.MethodPost, request("8", "tools/call"), session...)); !strings.HasSuffix(got, "data: "+result("8", "x")+"\n\n") {
+			if got := exchangetest.ReadAll(t, s.Do(wire.MethodPost, request("8", "tools/call"), session...)); !strings.HasSuffix(got, "data: "+result("8", "x")+"\n\n") {
 				t.Errorf("%s: got %s", media, got)
 			}
 		})
@@ -87,7 +88,7 @@ func TestAnAnswerInTheBodyThatFails(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		}
-		_, err := s.send(t.Context(), wire.MethodPost, request("1", "tools/list"), 0, session...)
+		_, err := s.Send(t.Context(), wire.MethodPost, request("1", "tools/list"), 0, session...)
 		if failed, ok := errors.AsType[*exchange.SendError](err); !ok || !failed.Sent {
 			t.Errorf("got %v", err)
 		}
@@ -95,7 +96,7 @@ func TestAnAnswerInTheBodyThatFails(t *testing.T) {
 			_, _ = w.Write(make([]byte, 5<<20))
 			return true
 		}
-		if got := readAll(t, s.do(wire.MethodPost, request("1", "tools/list"), session...)); !strings.Contains(got, mcp.ReasonEventTooLarge) {
+		if got := exchangetest.ReadAll(t, s.Do(wire.MethodPost, request("1", "tools/list"), session...)); !strings.Contains(got, mcp.ReasonEventTooLarge) {
 			t.Errorf("got %s", got)
 		}
 		if !s.ended() {
@@ -111,14 +112,14 @@ func TestAMessageThatIsNotTaken(t *testing.T) {
 		session := s.open()
 		s.takes = func(http.ResponseWriter, *http.Request, string) bool { panic(http.ErrAbortHandler) }
 		for _, method := range []string{"tools/call", "tools/list"} {
-			_, err := s.send(t.Context(), wire.MethodPost, request("1", method), 0, session...)
+			_, err := s.Send(t.Context(), wire.MethodPost, request("1", method), 0, session...)
 			if failed, ok := errors.AsType[*exchange.SendError](err); !ok || !failed.Sent {
 				t.Errorf("%s: got %v", method, err)
 			}
 		}
 		s.takes = func(_ http.ResponseWriter, r *http.Request, _ string) bool { <-r.Context().Done(); return true }
 		began := time.Now()
-		_, err := s.send(t.Context(), wire.MethodPost, request("1", "tools/call"), 2*time.Second, session...)
+		_, err := s.Send(t.Context(), wire.MethodPost, request("1", "tools/call"), 2*time.Second, session...)
 		if failed, ok := errors.AsType[*exchange.SendError](err); !ok || !failed.Sent || !failed.TimedOut || time.Since(began) != 2*time.Second {
 			t.Errorf("got %v after %v", err, time.Since(began))
 		}
@@ -138,10 +139,10 @@ func TestAPostThatIsHeld(t *testing.T) {
 			<-r.Context().Done()
 			return true
 		}
-		if got := readAll(t, s.do(wire.MethodPost, request("7", "tools/call"), session...)); !strings.HasSuffix(got, "data: "+result("7", "x")+"\n\n") {
+		if got := exchangetest.ReadAll(t, s.Do(wire.MethodPost, request("7", "tools/call"), session...)); !strings.HasSuffix(got, "data: "+result("7", "x")+"\n\n") {
 			t.Errorf("got %s", got)
 		}
-		s.do(wire.MethodDelete, "", session...)
+		s.Do(wire.MethodDelete, "", session...)
 		s.ended()
 		select {
 		case <-over:
@@ -164,7 +165,7 @@ func TestAHangUpTakesNothingBack(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := s.send(ctx, wire.MethodPost, request("1", "tools/call"), 0, session...); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := s.Send(ctx, wire.MethodPost, request("1", "tools/call"), 0, session...); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
 		if err := <-taken; err != nil {
@@ -182,15 +183,15 @@ func TestAStreamThatEnds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer(t, httpsse.Options{})
 			session := s.open()
-			call, list := s.do(wire.MethodPost, request("1", "tools/call"), session...), s.later(request("2", "tools/list"), session...)
+			call, list := s.Do(wire.MethodPost, request("1", "tools/call"), session...), s.Later(request("2", "tools/list"), session...)
 			s.posted()
 			s.last().say <- c.says
 			for _, response := range []*wire.Response{call, <-list} {
-				if got := readAll(t, response); !strings.Contains(got, `"code":-32603`) || !strings.Contains(got, c.reason) {
+				if got := exchangetest.ReadAll(t, response); !strings.Contains(got, `"code":-32603`) || !strings.Contains(got, c.reason) {
 					t.Errorf("%s: got %s", name, got)
 				}
 			}
-			if status := s.do(wire.MethodPost, request("3", "ping"), session...).Status; status != wire.StatusNotFound || !s.ended() {
+			if status := s.Do(wire.MethodPost, request("3", "ping"), session...).Status; status != wire.StatusNotFound || !s.ended() {
 				t.Errorf("%s: afterwards: got %d", name, status)
 			}
 			s.open()
@@ -203,12 +204,12 @@ func TestALargeMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, httpsse.Options{})
 		session := s.open()
-		list := s.later(request("2", "tools/list"), session...)
+		list := s.Later(request("2", "tools/list"), session...)
 		text := strings.Repeat("x", 16<<20/5)
 		id := string(mcp.ID([]byte(s.posted().body)))
 		s.last().say <- "event: ping\ndata: {}\n\n: x\n\ndata: alive\n\n"
 		s.last().say <- message(result(id, text))
-		if got := readAll(t, <-list); got != result("2", text) {
+		if got := exchangetest.ReadAll(t, <-list); got != result("2", text) {
 			t.Errorf("got %d bytes", len(got))
 		}
 	})
@@ -240,7 +241,7 @@ func TestABodyThatDoesNotEnd(t *testing.T) {
 			return true
 		}
 		began := time.Now()
-		if response := s.do(wire.MethodPost, request("1", "tools/call"), session...); response.Status != 200 || time.Since(began) != 30*time.Second {
+		if response := s.Do(wire.MethodPost, request("1", "tools/call"), session...); response.Status != 200 || time.Since(began) != 30*time.Second {
 			t.Errorf("got %d after %v", response.Status, time.Since(began))
 		}
 	})

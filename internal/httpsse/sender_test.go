@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/httpsse"
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -29,7 +30,7 @@ func TestASessionIsAStream(t *testing.T) {
 			get.Header.Get("Content-Type")+get.Header.Get("Last-Event-ID") != "" {
 			t.Errorf("the stream was opened with %s %v", get.Host, get.Header)
 		}
-		call := s.do(wire.MethodPost, request("7", "tools/call"), mcp.HeaderSession, session[5], "Authorization", "Bearer two")
+		call := s.Do(wire.MethodPost, request("7", "tools/call"), mcp.HeaderSession, session[5], "Authorization", "Bearer two")
 		posted := s.posted()
 		if posted.RequestURI != "/messages/?session=0" || posted.Host != "front.example" || posted.Header.Get("Authorization") != "Bearer two" ||
 			posted.Header.Get(mcp.HeaderSession) != "" {
@@ -38,13 +39,13 @@ func TestASessionIsAStream(t *testing.T) {
 		id := string(mcp.ID([]byte(posted.body)))
 		s.last().say <- ": still here\n\n" + message(request("0", "elicitation/create"))
 		s.last().say <- message(result(id, "x"))
-		if got := readAll(t, call); !strings.Contains(got, "data: "+request("0", "elicitation/create")+"\n\n") || !strings.HasSuffix(got, "data: "+result("7", "x")+"\n\n") {
+		if got := exchangetest.ReadAll(t, call); !strings.Contains(got, "data: "+request("0", "elicitation/create")+"\n\n") || !strings.HasSuffix(got, "data: "+result("7", "x")+"\n\n") {
 			t.Errorf("got %s", got)
 		}
-		if status := s.do(wire.MethodDelete, "", session...).Status; status != wire.StatusNoContent || !s.ended() {
+		if status := s.Do(wire.MethodDelete, "", session...).Status; status != wire.StatusNoContent || !s.ended() {
 			t.Errorf("DELETE: got %d", status)
 		}
-		if status := s.do(wire.MethodPost, request("1", "ping"), session...).Status; status != wire.StatusNotFound {
+		if status := s.Do(wire.MethodPost, request("1", "ping"), session...).Status; status != wire.StatusNotFound {
 			t.Errorf("afterwards: got %d", status)
 		}
 	})
@@ -64,8 +65,8 @@ func TestARefusedStream(t *testing.T) {
 				return true
 			}
 			for _, method := range []string{"initialize", "ping"} {
-				response := s.do(wire.MethodPost, request("0", method))
-				if body := readAll(t, response); response.Status != status || response.Header.Get("WWW-Authenticate") != "Bearer" || status != 204 && body != "why" {
+				response := s.Do(wire.MethodPost, request("0", method))
+				if body := exchangetest.ReadAll(t, response); response.Status != status || response.Header.Get("WWW-Authenticate") != "Bearer" || status != 204 && body != "why" {
 					t.Errorf("%s: got %d %v %s, want %d", method, response.Status, response.Header, body, status)
 				}
 			}
@@ -94,8 +95,8 @@ func TestTheEndpoint(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer(t, httpsse.Options{})
 			s.endpoint = announced
-			response := s.do(wire.MethodPost, opens)
-			body := readAll(t, response)
+			response := s.Do(wire.MethodPost, opens)
+			body := exchangetest.ReadAll(t, response)
 			if response.Status != status {
 				t.Errorf("%s: got %d %s, want %d", announced, response.Status, body, status)
 			}
@@ -132,7 +133,7 @@ func TestAStreamThatDoesNotBegin(t *testing.T) {
 				s := newServer(t, httpsse.Options{})
 				s.opens = c.opens
 				began := time.Now()
-				response, err := s.send(t.Context(), wire.MethodPost, opens, c.wait)
+				response, err := s.Send(t.Context(), wire.MethodPost, opens, c.wait)
 				failed, ok := errors.AsType[*exchange.SendError](err)
 				if ok != (c.status == 0) || ok && (failed.Sent || failed.TimedOut != c.late) || time.Since(began) != c.took {
 					t.Errorf("got %v, %v after %v", response, err, time.Since(began))
@@ -152,7 +153,7 @@ func TestAClientThatLeavesEarly(t *testing.T) {
 		s.takes = func(w http.ResponseWriter, _ *http.Request, _ string) bool { w.WriteHeader(202); return true }
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := s.send(ctx, wire.MethodPost, opens, 0); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := s.Send(ctx, wire.MethodPost, opens, 0); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
 		if !s.ended() || len(s.streams) != 1 {
@@ -177,7 +178,7 @@ func TestAClientThatLeavesEarlier(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			began := time.Now()
-			_, err := s.send(ctx, wire.MethodPost, opens, 0)
+			_, err := s.Send(ctx, wire.MethodPost, opens, 0)
 			if failed, ok := errors.AsType[*exchange.SendError](err); !ok || failed.Sent || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
 				t.Errorf("%s: got %v after %v", name, err, time.Since(began))
 			}
@@ -190,11 +191,11 @@ func TestTheStreamOutlivesItsOpening(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, httpsse.Options{})
 		ctx, cancel := context.WithCancel(t.Context())
-		response, err := s.send(ctx, wire.MethodPost, opens, time.Second)
+		response, err := s.Send(ctx, wire.MethodPost, opens, time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
-		readAll(t, response)
+		exchangetest.ReadAll(t, response)
 		cancel()
 		time.Sleep(time.Minute)
 		if s.ended() {
@@ -218,7 +219,7 @@ func TestAnIdleSessionClosesItsStream(t *testing.T) {
 func TestAPingWithoutASession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, httpsse.Options{})
-		if response := s.do(wire.MethodPost, request("1", "ping")); response.Status != 200 || readAll(t, response) != `{"jsonrpc":"2.0","id":1,"result":{}}` {
+		if response := s.Do(wire.MethodPost, request("1", "ping")); response.Status != 200 || exchangetest.ReadAll(t, response) != `{"jsonrpc":"2.0","id":1,"result":{}}` {
 			t.Errorf("got %d", response.Status)
 		}
 		if !s.ended() || len(s.gets) != 1 || len(s.posts) != 0 {
@@ -230,8 +231,8 @@ func TestAPingWithoutASession(t *testing.T) {
 func TestNobodyThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, httpsse.Options{})
-		s.url = "sse+http://nowhere/sse"
-		_, err := s.send(t.Context(), wire.MethodPost, opens, 0)
+		s.URL.Host = "nowhere"
+		_, err := s.Send(t.Context(), wire.MethodPost, opens, 0)
 		if failed, ok := errors.AsType[*exchange.SendError](err); !ok || failed.Sent {
 			t.Errorf("got %v", err)
 		}

@@ -8,19 +8,13 @@ import (
 	"berth/internal/wire"
 )
 
-// legacyVersions are what a refusal of the modern era names.
-const legacyVersions = "2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05"
-
-// codeBadRequest is what the SDKs refuse requests with that have no place in a session.
-const codeBadRequest = -32000
-
 var (
-	errNoSession   = &mcp.Error{Status: wire.StatusBadRequest, Code: codeBadRequest, Message: "Bad Request: Mcp-Session-Id header is required"}
+	errNoSession   = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeBadRequest, Message: "Bad Request: Mcp-Session-Id header is required"}
 	errInitialized = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidRequest, Message: "Invalid Request: the session is initialized already"}
 	errBatch       = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidRequest, Message: "Invalid Request: the server takes no batches"}
-	errNoEvent     = &mcp.Error{Status: wire.StatusBadRequest, Code: codeBadRequest, Message: "Bad Request: no stream can be resumed from that event"}
-	errConflict    = &mcp.Error{Status: wire.StatusConflict, Code: codeBadRequest, Message: "Conflict: the stream is being read"}
-	errMethod      = &mcp.Error{Status: wire.StatusMethodNotAllowed, Code: codeBadRequest, Message: "Method not allowed"}
+	errNoEvent     = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeBadRequest, Message: "Bad Request: no stream can be resumed from that event"}
+	errConflict    = &mcp.Error{Status: wire.StatusConflict, Code: mcp.CodeBadRequest, Message: "Conflict: the stream is being read"}
+	errMethod      = &mcp.Error{Status: wire.StatusMethodNotAllowed, Code: mcp.CodeBadRequest, Message: "Method not allowed"}
 
 	errFull = &mcp.Error{
 		Status: wire.StatusServiceUnavailable, Code: mcp.CodeUnavailable, Message: "too many sessions are open",
@@ -41,8 +35,8 @@ func errVersion(version string) *mcp.Error {
 		return r
 	}, version[:min(len(version), 64)])
 	return &mcp.Error{
-		Status: wire.StatusBadRequest, Code: codeBadRequest,
-		Message: "Bad Request: Unsupported protocol version: " + named + " (supported versions: " + legacyVersions + ")",
+		Status: wire.StatusBadRequest, Code: mcp.CodeBadRequest,
+		Message: "Bad Request: Unsupported protocol version: " + named + " (supported versions: " + mcp.LegacyVersions() + ")",
 	}
 }
 

@@ -44,6 +44,12 @@ func streams(m *mcp.Call, header wire.Header) bool {
 	return slices.Contains(asking, m.Method) || len(m.ProgressToken) > 0 || !mcp.IsKnownMethod(m.Method)
 }
 
+func (s *session) inFlight() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.calls)
+}
+
 // enter notes a call that begins.
 func (s *session) enter(m *mcp.Call, streamed bool) (*call, *mcp.Error) {
 	s.mu.Lock()
@@ -64,7 +70,7 @@ func (s *session) enter(m *mcp.Call, streamed bool) (*call, *mcp.Error) {
 	}
 	if streamed {
 		c.stream = &stream{number: s.begun}
-		c.stream.prime(s.version >= "2025-11-25")
+		c.stream.prime(s.version >= mcp.VersionCoreTasks)
 		s.streams[c.stream.number] = c.stream
 	}
 	s.calls[c.key] = c

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 )
@@ -18,7 +19,7 @@ import (
 func TestIDsAreTheFacesOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newRig(t, Options{}).open()
-		first, second := c.later(request(`"a"`, "tools/list", `"n":1`)), c.later(request(`"a"`, "tools/list", `"n":2`))
+		first, second := c.Later(request(`"a"`, "tools/list", `"n":1`)), c.Later(request(`"a"`, "tools/list", `"n":2`))
 		said := c.line.heard()
 		one, two := idOf(t, said, `"n":1`), idOf(t, said, `"n":2`)
 		if one == two || len(said) != 2 {
@@ -28,7 +29,7 @@ func TestIDsAreTheFacesOwn(t *testing.T) {
 		c.line.hear(result(one, "first"))
 		for text, done := range map[string]<-chan *wire.Response{"first": first, "second": second} {
 			response := <-done
-			if got := readAll(t, response); got != result(`"a"`, text) || response.Header.Get("Content-Type") != "application/json" {
+			if got := exchangetest.ReadAll(t, response); got != result(`"a"`, text) || response.Header.Get("Content-Type") != "application/json" {
 				t.Errorf("got %s, want %s", got, text)
 			}
 		}
@@ -61,15 +62,15 @@ func TestPrimingIsAsTheVersionHasIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{})
 		r.mute = true
-		c := &client{rig: r}
-		opened := c.later(opens)
+		c := r.client()
+		opened := c.Later(opens)
 		synctest.Wait()
 		c.line = r.lines[0]
 		c.line.hear(`{"jsonrpc":"2.0","id":` + idOf(t, c.line.heard(), "initialize") + `,"result":{"protocolVersion":"2024-11-05"}}`)
-		c.session = (<-opened).Header.Get(mcp.HeaderSession)
+		c.Session = (<-opened).Header.Get(mcp.HeaderSession)
 		response := c.post(request("1", "tools/call", ""))
 		c.line.hear(result(idOf(t, c.line.heard(), "tools/call"), "x"))
-		if got := readAll(t, response); !strings.HasPrefix(got, "id: 2-0\n\nid: 2-1\ndata: {") {
+		if got := exchangetest.ReadAll(t, response); !strings.HasPrefix(got, "id: 2-0\n\nid: 2-1\ndata: {") {
 			t.Errorf("got %s", got)
 		}
 	})
@@ -82,7 +83,7 @@ func TestACallWithoutAStream(t *testing.T) {
 		done := make(chan *wire.Response, 1)
 		go func() { done <- c.post(request("1", "tools/call", ""), "Accept", "application/json") }()
 		c.line.hear(result(idOf(t, c.line.heard(), "tools/call"), "x"))
-		if got := readAll(t, <-done); got != result("1", "x") {
+		if got := exchangetest.ReadAll(t, <-done); got != result("1", "x") {
 			t.Errorf("got %s", got)
 		}
 	})
@@ -123,7 +124,7 @@ func TestAHangUpIsNoCancellation(t *testing.T) {
 		gone := errors.New("gone")
 		failed := make(chan error, 1)
 		go func() {
-			_, err := c.send(ctx, wire.MethodPost, request("2", "tools/list", ""), 0)
+			_, err := c.Send(ctx, wire.MethodPost, request("2", "tools/list", ""), 0)
 			failed <- err
 		}()
 		synctest.Wait()
@@ -141,7 +142,7 @@ func TestAnAnswerInJSONIsWaitedForSoLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newRig(t, Options{}).open()
 		began := time.Now()
-		_, err := c.send(t.Context(), wire.MethodPost, request("2", "tools/list", ""), 3*time.Second)
+		_, err := c.Send(t.Context(), wire.MethodPost, request("2", "tools/list", ""), 3*time.Second)
 		if failed, ok := errors.AsType[*exchange.SendError](err); !ok || !failed.Sent || !failed.TimedOut || time.Since(began) != 3*time.Second {
 			t.Errorf("got %v after %v", err, time.Since(began))
 		}
@@ -159,15 +160,15 @@ func TestWhatALineSaysOfACall(t *testing.T) {
 			r.say = func(string) (*wire.Response, error) {
 				return &wire.Response{Status: 401, Header: wire.Header{"Www-Authenticate": {"Bearer"}}, Body: io.NopCloser(strings.NewReader("who?"))}, nil
 			}
-			if response := c.post(body); response.Status != 401 || response.Header.Get("WWW-Authenticate") != "Bearer" || readAll(t, response) != "who?" {
+			if response := c.post(body); response.Status != 401 || response.Header.Get("WWW-Authenticate") != "Bearer" || exchangetest.ReadAll(t, response) != "who?" {
 				t.Errorf("%s: got %d", body, response.Status)
 			}
 			r.say = func(string) (*wire.Response, error) { return nil, unsent }
-			if _, err := c.send(t.Context(), wire.MethodPost, body, 0); err != unsent {
+			if _, err := c.Send(t.Context(), wire.MethodPost, body, 0); err != unsent {
 				t.Errorf("%s: got %v", body, err)
 			}
 		}
-		if s := r.face.sessions[c.session]; len(s.calls) != 0 || len(s.streams) != 0 {
+		if s := r.face.sessions[c.Session]; len(s.calls) != 0 || len(s.streams) != 0 {
 			t.Errorf("%d calls are under way, %d streams kept", len(s.calls), len(s.streams))
 		}
 	})
@@ -184,14 +185,14 @@ func TestAnAnswerMayComeBeforeTheMessageIsTaken(t *testing.T) {
 			told <- message
 			return <-taken, nil
 		}
-		answered := c.later(request("1", "tools/list", ""))
+		answered := c.Later(request("1", "tools/list", ""))
 		c.line.hear(result(idOf(t, []string{<-told}, "tools/list"), "x"))
-		if got := readAll(t, <-answered); got != result("1", "x") {
+		if got := exchangetest.ReadAll(t, <-answered); got != result("1", "x") {
 			t.Errorf("got %s", got)
 		}
 		taken <- nil
 
-		answered = c.later(request("2", "tools/call", ""))
+		answered = c.Later(request("2", "tools/call", ""))
 		<-told
 		c.line.hear(request("0", "elicitation/create", ""))
 		call := eventsOf(t, <-answered)
@@ -209,7 +210,7 @@ func TestAnAnswerBesideARefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{})
 		c := r.open()
-		s := r.face.sessions[c.session]
+		s := r.face.sessions[c.Session]
 		call, refused := s.enter(&mcp.Call{ID: []byte("1"), Method: mcp.MethodListTools}, false)
 		if refused != nil {
 			t.Fatal(refused)
@@ -227,10 +228,10 @@ func TestAnAnswerBesideARefusal(t *testing.T) {
 func TestAnAnswerThatCannotBeReadEndsItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newRig(t, Options{}).open()
-		done := c.later(request("1", "tools/list", ""))
+		done := c.Later(request("1", "tools/list", ""))
 		c.line.hear(`{"jsonrpc":"2.0","id":` + idOf(t, c.line.heard(), "tools/list") + `,"result":{},"result":{}}`)
 		response := <-done
-		if _, reason := failure(t, readAll(t, response)); response.Status != wire.StatusBadGateway || reason != mcp.ReasonBadUpstream {
+		if _, reason := failure(t, exchangetest.ReadAll(t, response)); response.Status != wire.StatusBadGateway || reason != mcp.ReasonBadUpstream {
 			t.Errorf("got %d, %s", response.Status, reason)
 		}
 		c.line.hear(`[` + result("1", "x") + `,`) // breaks off

@@ -61,6 +61,16 @@ func (f *Face) Close() {
 	f.server.Close()
 }
 
+// InFlight counts the calls of clients that servers have not answered.
+func (f *Face) InFlight() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.sessions {
+		n += s.inFlight()
+	}
+	return n
+}
+
 // Send implements exchange.Sender.
 func (f *Face) Send(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
 	if request.Method == wire.MethodPost {

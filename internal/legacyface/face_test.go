@@ -4,6 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 )
@@ -18,13 +19,13 @@ func TestModernRequestsAreRefused(t *testing.T) {
 		for name, response := range map[string]*wire.Response{
 			"by its header":        c.post(request("1", "tools/call", `"name":"x"`), header...),
 			"by its body":          c.post(request("1", "server/discover", meta)),
-			"without a session":    (&client{rig: r}).post(request("1", "server/discover", meta), header...),
+			"without a session":    (r.client()).post(request("1", "server/discover", meta), header...),
 			"that is a GET":        c.get(header...),
 			"that nobody can read": c.post(`rubbish`, header...),
 		} {
-			body := readAll(t, response)
+			body := exchangetest.ReadAll(t, response)
 			a, err := mcp.PeekAnswer([]byte(body), false)
-			if response.Status != wire.StatusBadRequest || err != nil || a.ErrorCode != codeBadRequest || a.HasID() {
+			if response.Status != wire.StatusBadRequest || err != nil || a.ErrorCode != mcp.CodeBadRequest || a.HasID() {
 				t.Errorf("%s: got %d %s", name, response.Status, body)
 			}
 		}
@@ -38,8 +39,9 @@ func TestWhatIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{})
 		c := r.open()
-		nobody := &client{rig: r}
-		stranger := &client{rig: r, session: "made up"}
+		nobody := r.client()
+		stranger := r.client()
+		stranger.Session = "made up"
 		for name, tc := range map[string]struct {
 			by           *client
 			method, body string
@@ -68,8 +70,8 @@ func TestWhatIsRefused(t *testing.T) {
 func TestAPingWithoutASession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{})
-		response := (&client{rig: r}).post(request(`"berth"`, "ping", ""))
-		if got := readAll(t, response); response.Status != 200 || got != `{"jsonrpc":"2.0","id":"berth","result":{}}` || r.greeted != 1 {
+		response := (r.client()).post(request(`"berth"`, "ping", ""))
+		if got := exchangetest.ReadAll(t, response); response.Status != 200 || got != `{"jsonrpc":"2.0","id":"berth","result":{}}` || r.greeted != 1 {
 			t.Errorf("got %d %s, greeted %d times", response.Status, got, r.greeted)
 		}
 	})

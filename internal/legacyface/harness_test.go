@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 )
@@ -132,21 +133,25 @@ func idOf(t *testing.T, said []string, word string) string {
 
 // client sends requests, in a session if there is one.
 type client struct {
-	rig     *rig
-	session string
-	line    *fakeLine
+	exchangetest.Client
+	rig  *rig
+	line *fakeLine
 }
 
 const opens = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`
 
+func (r *rig) client() *client {
+	return &client{rig: r, Client: exchangetest.Client{T: r.t, To: r.face}}
+}
+
 // open opens a session.
 func (r *rig) open() *client {
 	r.t.Helper()
-	c := &client{rig: r}
+	c := r.client()
 	response := c.post(opens)
-	c.session = response.Header.Get(mcp.HeaderSession)
-	if response.Status != wire.StatusOK || c.session == "" {
-		r.t.Fatalf("initialize: got %d %s", response.Status, readAll(r.t, response))
+	c.Session = response.Header.Get(mcp.HeaderSession)
+	if response.Status != wire.StatusOK || c.Session == "" {
+		r.t.Fatalf("initialize: got %d %s", response.Status, exchangetest.ReadAll(r.t, response))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -155,60 +160,22 @@ func (r *rig) open() *client {
 	return c
 }
 
-// send sends a request; header holds pairs.
-func (c *client) send(ctx context.Context, method, body string, wait time.Duration, header ...string) (*wire.Response, error) {
-	h := wire.Header{"Accept": {"application/json, text/event-stream"}}
-	if c.session != "" {
-		h.Set(mcp.HeaderSession, c.session)
-	}
-	for i := 0; i < len(header); i += 2 {
-		h.Set(header[i], header[i+1])
-	}
-	return c.rig.face.Send(ctx, &exchange.Request{Method: method, Header: h, Body: []byte(body)}, wait)
-}
-
-func (c *client) do(method, body string, header ...string) *wire.Response {
-	c.rig.t.Helper()
-	response, err := c.send(c.rig.t.Context(), method, body, 0, header...)
-	if err != nil {
-		c.rig.t.Fatalf("%s %s: %v", method, body, err)
-	}
-	return response
-}
-
 func (c *client) post(body string, header ...string) *wire.Response {
 	c.rig.t.Helper()
-	return c.do(wire.MethodPost, body, header...)
+	return c.Do(wire.MethodPost, body, header...)
 }
 
 func (c *client) get(header ...string) *wire.Response {
 	c.rig.t.Helper()
-	return c.do(wire.MethodGet, "", header...)
+	return c.Do(wire.MethodGet, "", header...)
 }
 
 // status sends a request whose answer is read and closed.
 func (c *client) status(method, body string, header ...string) int {
 	c.rig.t.Helper()
-	response := c.do(method, body, header...)
-	readAll(c.rig.t, response)
+	response := c.Do(method, body, header...)
+	exchangetest.ReadAll(c.rig.t, response)
 	return response.Status
-}
-
-// later posts in the background.
-func (c *client) later(body string) <-chan *wire.Response {
-	done := make(chan *wire.Response, 1)
-	go func() { done <- c.post(body) }()
-	return done
-}
-
-func readAll(t *testing.T, response *wire.Response) string {
-	t.Helper()
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Errorf("body: %v", err)
-	}
-	return string(body)
 }
 
 // events reads the stream of an answer.

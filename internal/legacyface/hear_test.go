@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 )
@@ -45,7 +46,7 @@ func TestWhereQuestionsGo(t *testing.T) {
 		c.line.hear(result(idOf(t, said, `"n":3`), "x"))
 		list.wants("", result("3", "x"), "EOF")
 		c.line.hear(result(idOf(t, said, `"n":4`), "x"))
-		readAll(t, <-plain)
+		exchangetest.ReadAll(t, <-plain)
 	})
 }
 

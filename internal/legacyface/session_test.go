@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 )
@@ -18,8 +19,8 @@ func TestASessionIsOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{SessionPrefix: "berth-a-"})
 		one, other := r.open(), r.open()
-		if !strings.HasPrefix(one.session, "berth-a-") || one.session == other.session || len(one.session) < 30 {
-			t.Errorf("sessions are called %s and %s", one.session, other.session)
+		if !strings.HasPrefix(one.Session, "berth-a-") || one.Session == other.Session || len(one.Session) < 30 {
+			t.Errorf("sessions are called %s and %s", one.Session, other.Session)
 		}
 		if got := one.status(wire.MethodPost, opens); got != wire.StatusBadRequest {
 			t.Errorf("to a second initialize: got %d", got)
@@ -67,7 +68,7 @@ func TestASessionThatIsNotOpened(t *testing.T) {
 				}
 				done := make(chan outcome, 1)
 				go func() {
-					response, err := (&client{rig: r}).send(t.Context(), wire.MethodPost, opens, 2*time.Second)
+					response, err := r.client().Send(t.Context(), wire.MethodPost, opens, 2*time.Second)
 					done <- outcome{response, err}
 				}()
 				synctest.Wait()
@@ -95,7 +96,7 @@ func TestALineThatIsLost(t *testing.T) {
 		c := newRig(t, Options{}).open()
 		call := eventsOf(t, c.post(request("1", "tools/call", "")))
 		standing := eventsOf(t, c.get())
-		list := c.later(request("2", "tools/list", ""))
+		list := c.Later(request("2", "tools/list", ""))
 		c.line.heard()
 		c.line.hears.Lost(LostBecause(mcp.ReasonSessionLost, "gone"))
 		call.wants("")
@@ -106,7 +107,7 @@ func TestALineThatIsLost(t *testing.T) {
 		call.wants("EOF")
 		standing.wants("EOF")
 		response := <-list
-		if _, reason := failure(t, readAll(t, response)); response.Status != wire.StatusBadGateway || reason != mcp.ReasonSessionLost {
+		if _, reason := failure(t, exchangetest.ReadAll(t, response)); response.Status != wire.StatusBadGateway || reason != mcp.ReasonSessionLost {
 			t.Errorf("got %d, %s", response.Status, reason)
 		}
 		for _, method := range []string{wire.MethodPost, wire.MethodGet, wire.MethodDelete} {
@@ -141,7 +142,7 @@ func TestSessionsAreBoundedInNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{MaxSessions: 2})
 		c, other := r.open(), r.open()
-		response := (&client{rig: r}).post(opens)
+		response := r.client().post(opens)
 		if response.Status != wire.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" {
 			t.Errorf("got %d %v", response.Status, response.Header)
 		}
@@ -149,7 +150,7 @@ func TestSessionsAreBoundedInNumber(t *testing.T) {
 		r.open()
 		r.face.Close()
 		synctest.Wait()
-		if !other.line.isClosed() || !r.closed || (&client{rig: r}).post(opens).Status != wire.StatusServiceUnavailable {
+		if !other.line.isClosed() || !r.closed || r.client().post(opens).Status != wire.StatusServiceUnavailable {
 			t.Error("a session outlives the face")
 		}
 	})
@@ -161,7 +162,7 @@ func TestAnIdleSessionEnds(t *testing.T) {
 		r := newRig(t, Options{Idle: 10 * time.Minute})
 		c := r.open()
 		ping := func() int {
-			done := c.later(request("1", "ping", ""))
+			done := c.Later(request("1", "ping", ""))
 			if said := c.line.heard(); len(said) == 1 {
 				c.line.hear(result(idOf(t, said, "ping"), "x"))
 			}
@@ -202,7 +203,7 @@ func TestAStreamIsResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newRig(t, Options{}).open()
 		ctx, hangUp := context.WithCancel(t.Context())
-		response, err := c.send(ctx, wire.MethodPost, request("1", "tools/call", ""), 0)
+		response, err := c.Send(ctx, wire.MethodPost, request("1", "tools/call", ""), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,9 +264,9 @@ func TestMessagesOfEndedStreamsAreBounded(t *testing.T) {
 				c.line.hear(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}`)
 			}
 			c.line.hear(result(idOf(t, c.line.heard(), "tools/call"), "x"))
-			readAll(t, response)
+			exchangetest.ReadAll(t, response)
 		}
-		if kept := len(r.face.sessions[c.session].ended); kept != 1 {
+		if kept := len(r.face.sessions[c.Session].ended); kept != 1 {
 			t.Errorf("%d streams are kept", kept)
 		}
 	})
@@ -284,9 +285,9 @@ func TestEndedStreamsAreBounded(t *testing.T) {
 			for range calls {
 				response := c.post(request("1", "tools/call", ""))
 				c.line.hear(result(idOf(t, c.line.heard(), "tools/call"), strings.Repeat("x", size)))
-				readAll(t, response)
+				exchangetest.ReadAll(t, response)
 			}
-			s := r.face.sessions[c.session]
+			s := r.face.sessions[c.Session]
 			most := maxEnded
 			if size > 0 {
 				most = 3

@@ -16,6 +16,7 @@ const (
 	CodeMethodNotFound     = -32601
 	CodeInvalidParams      = -32602
 	CodeInternal           = -32603
+	CodeBadRequest         = -32000 // of servers' own making: SDKs refuse with it what has no session, or no place in one
 	CodeHeaderMismatch     = -32020 // 2026-07-28, Streamable HTTP, "Server Validation"
 	CodeMissingCapability  = -32021 // 2026-07-28, basic, "Error Codes"
 	CodeUnsupportedVersion = -32022 // 2026-07-28, basic, "Error Codes"
@@ -37,6 +38,7 @@ const (
 	ReasonOwnerUnavailable = "owner_unavailable"
 	ReasonNoUpstream       = "no_upstream"
 	ReasonOverloaded       = "overloaded"
+	ReasonUpstreamsFull    = "upstreams_full"
 	ReasonDraining         = "draining"
 	ReasonTimeout          = "upstream_timeout"
 	ReasonBadUpstream      = "bad_upstream_response"

@@ -115,10 +115,14 @@ func (c *Call) CheckServed(h Headers, lenient bool) (missing []string, refusal *
 	return missing, nil
 }
 
+// legacyVersions are the published legacy revisions.
+var legacyVersions = []string{VersionCoreTasks, "2025-06-18", versionBatches, "2024-11-05"}
+
 // IsLegacyVersion reports whether version is one of the published legacy revisions.
-func IsLegacyVersion(version string) bool {
-	return slices.Contains([]string{VersionCoreTasks, "2025-06-18", versionBatches, "2024-11-05"}, version)
-}
+func IsLegacyVersion(version string) bool { return slices.Contains(legacyVersions, version) }
+
+// LegacyVersions names them, as the SDKs do in a refusal.
+func LegacyVersions() string { return strings.Join(legacyVersions, ", ") }
 
 // CheckHeaderBytes refuses header values that mirror the body and hold bytes which readers take for
 // different things (2026-07-28, "Value Encoding"). h has canonical names.

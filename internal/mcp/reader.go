@@ -215,10 +215,10 @@ func text(value jsontext.Value) (s string, ok bool) {
 var words = map[string]string{}
 
 func init() {
-	for _, w := range slices.Concat(knownMethods, []string{
+	for _, w := range slices.Concat(knownMethods, legacyVersions, []string{
 		MethodTaskStatus, NotificationTask,
 		"complete", "task", ResultInputRequired, "working", "completed", "failed", "cancelled", "submitted",
-		"2024-11-05", versionBatches, "2025-06-18", VersionCoreTasks, versionModern,
+		versionModern,
 	}) {
 		words[w] = w
 	}

@@ -26,7 +26,9 @@ func (s *server) begin(ctx context.Context, n notice) {
 	}
 	s.byID[n.id] = e
 	e.openExchange = s.open.add(n.id, cancel)
+	s.busy.Add(1)
 	s.running.Go(func() {
+		defer s.busy.Add(-1)
 		defer s.forget(e)
 		e.serve(ctx)
 	})

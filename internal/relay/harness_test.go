@@ -149,19 +149,6 @@ func (b *berth) pass(t testing.TB, to *berth) *wire.Response {
 	return response
 }
 
-// readAll reads an answer that is to be whole.
-func readAll(t testing.TB, response *wire.Response) string {
-	t.Helper()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatalf("reading the answer: %v", err)
-	}
-	if err := response.Body.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
-}
-
 // sendError returns err as what Pass fails with.
 func sendError(t testing.TB, err error) *exchange.SendError {
 	t.Helper()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/seal"
 	"berth/internal/wire"
 )
@@ -164,7 +165,7 @@ func TestAnAnswerOutlivesItsBerth(t *testing.T) {
 		response := here.pass(t, there)
 		there.leave()
 		time.Sleep(2 * time.Minute)
-		if body := readAll(t, response); body != "whole" {
+		if body := exchangetest.ReadAll(t, response); body != "whole" {
 			t.Errorf("got %q", body)
 		}
 	})
@@ -224,7 +225,7 @@ func TestABerthMayPassOnBeforeItRuns(t *testing.T) {
 			return answer(aJSON, "heard"), nil
 		})
 		here := &berth{Mailbox: New(&line{Store: w.store, world: w}, "", w.keys, slog.New(slog.DiscardHandler))}
-		if body := readAll(t, here.pass(t, there)); body != "heard" {
+		if body := exchangetest.ReadAll(t, here.pass(t, there)); body != "heard" {
 			t.Errorf("got %q", body)
 		}
 	})

@@ -60,7 +60,8 @@ type Mailbox struct {
 	open   openExchanges
 	peers  peers
 	unsaid backlog
-	left   atomic.Bool // Run has ended
+	left   atomic.Bool  // Run has ended
+	busy   atomic.Int64 // answers to others under way
 
 	mu    sync.Mutex // guards the field below
 	until time.Time  // when the lease runs out, at the earliest
@@ -77,6 +78,9 @@ func New(store Store, name string, keys *seal.Keyring, log *slog.Logger) *Mailbo
 
 // Name is what others pass requests to.
 func (m *Mailbox) Name() string { return m.name }
+
+// Serving is how many requests of other berths are being answered.
+func (m *Mailbox) Serving() int { return int(m.busy.Load()) }
 
 // Run has handle answer what others pass on, and hears what becomes of what is passed to others, until
 // ctx ends; then it calls off both and waits for the calls of handle. Without it Pass gets answers

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/wire"
 )
 
@@ -86,7 +87,7 @@ func TestARequestIsExecutedOnceHoweverOftenItIsToldOf(t *testing.T) {
 		there.line.echo.Store(true)
 		var passing sync.WaitGroup
 		for range 20 {
-			passing.Go(func() { readAll(t, here.pass(t, there)) })
+			passing.Go(func() { exchangetest.ReadAll(t, here.pass(t, there)) })
 		}
 		passing.Wait()
 		isExecuted(t, &executed, 20)
@@ -99,7 +100,7 @@ func TestATakingThatIsNotAcknowledgedIsTaken(t *testing.T) {
 		var executed atomic.Int64
 		there, here := w.start(counted(&executed, saying("once"))), w.start(nobody)
 		there.line.mute.Store(3)
-		if body := readAll(t, here.pass(t, there)); body != "once" || executed.Load() != 1 {
+		if body := exchangetest.ReadAll(t, here.pass(t, there)); body != "once" || executed.Load() != 1 {
 			t.Errorf("got %q, executed %d times", body, executed.Load())
 		}
 	})
@@ -125,7 +126,7 @@ func TestARequestIsExecutedOnceThoughTheStoreForgetsThat(t *testing.T) {
 		var executed atomic.Int64
 		there, here := w.start(counted(&executed, saying("once"))), w.start(nobody)
 		offer := w.keep("relay:exchange:")
-		readAll(t, here.pass(t, there))
+		exchangetest.ReadAll(t, here.pass(t, there))
 		id := strings.TrimPrefix(offer.key, "relay:exchange:")
 		if err := w.store.Put(t.Context(), offer.key, offer.value, 20*time.Second); err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/storage"
 	"berth/internal/wire"
 )
@@ -47,7 +48,7 @@ func TestAnOutageInMidAnswerIsWaitedOut(t *testing.T) {
 				time.AfterFunc(19*time.Second, func() { b.line.cut.Store(true) })
 				time.AfterFunc(19*time.Second+lasts, func() { b.line.cut.Store(false) })
 			}
-			if body := readAll(t, response); len(body) != 60 || !strings.HasPrefix(body, "abcdefghijklmnopqrstuvwxyzabc") {
+			if body := exchangetest.ReadAll(t, response); len(body) != 60 || !strings.HasPrefix(body, "abcdefghijklmnopqrstuvwxyzabc") {
 				t.Errorf("an outage of %v: got %q", lasts, body)
 			}
 			time.Sleep(2 * paceMost)
@@ -67,7 +68,7 @@ func TestWhatIsReadMayBeToldLate(t *testing.T) {
 			here.line.noRead.Store(false)
 			here.line.cut.Store(false)
 		})
-		if n := len(readAll(t, response)); n != 3*window*partSize {
+		if n := len(exchangetest.ReadAll(t, response)); n != 3*window*partSize {
 			t.Errorf("got %d bytes", n)
 		}
 	})
@@ -77,7 +78,7 @@ func TestWhatCouldNotBeRemovedIsRemovedLater(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		there, here := w.start(saying(strings.Repeat("x", window*partSize))), w.start(nobody)
 		here.line.noEnd.Store(true)
-		readAll(t, here.pass(t, there))
+		exchangetest.ReadAll(t, here.pass(t, there))
 		here.line.noEnd.Store(false)
 		time.Sleep(2 * paceMost)
 	})
@@ -151,7 +152,7 @@ func TestNoticesMayBeLost(t *testing.T) {
 		there.line.muffle.Store(true)
 		here.line.muffle.Store(true)
 		began := time.Now()
-		if body := readAll(t, here.pass(t, there)); body != "heard" || time.Since(began) > 2*paceMost {
+		if body := exchangetest.ReadAll(t, here.pass(t, there)); body != "heard" || time.Since(began) > 2*paceMost {
 			t.Errorf("got %q after %v", body, time.Since(began))
 		}
 	})
@@ -167,7 +168,7 @@ func TestWhoMayHaveMissedANoticeLooksAtOnce(t *testing.T) {
 		for i, b := range w.berths {
 			time.AfterFunc(time.Duration(i+1)*100*time.Millisecond, *b.line.missed.Load())
 		}
-		if body := readAll(t, here.pass(t, there)); body != "heard" || time.Since(began) > paceFirst/2 {
+		if body := exchangetest.ReadAll(t, here.pass(t, there)); body != "heard" || time.Since(began) > paceFirst/2 {
 			t.Errorf("got %q after %v", body, time.Since(began))
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/realtest"
 	"berth/internal/storage"
 	"berth/internal/storage/redistest"
@@ -151,6 +152,6 @@ func BenchmarkPass(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		readAll(b, response)
+		exchangetest.ReadAll(b, response)
 	}
 }

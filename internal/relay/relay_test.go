@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/storage"
 	"berth/internal/wire"
 )
@@ -41,7 +42,7 @@ func TestARequestIsAnsweredByAnotherBerth(t *testing.T) {
 		}
 		want := answer(aJSON, "")
 		want.Header["X-Odd"], want.Header["Date"] = []string{"a\xff", "b"}, nil
-		if body := readAll(t, response); body != `{"result":"`+secret+`"}` {
+		if body := exchangetest.ReadAll(t, response); body != `{"result":"`+secret+`"}` {
 			t.Errorf("got body %q", body)
 		}
 		if want.Body, want.ContentLength = response.Body, int64(len(secret)+13); !reflect.DeepEqual(response, want) {
@@ -63,7 +64,7 @@ func TestARequestMayHaveNoBody(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if body := readAll(t, response); body != "" {
+		if body := exchangetest.ReadAll(t, response); body != "" {
 			t.Errorf("got %q", body)
 		}
 	})
@@ -98,7 +99,7 @@ func TestEventsComeAsTheyGo(t *testing.T) {
 				t.Errorf("event %d came %v late", n, late)
 			}
 		}
-		if rest := readAll(t, response); rest != "" {
+		if rest := exchangetest.ReadAll(t, response); rest != "" {
 			t.Errorf("got %q after the end", rest)
 		}
 	})
@@ -119,7 +120,7 @@ func TestABurstOfEventsIsFewParts(t *testing.T) {
 		})
 		here := w.start(nobody)
 		before := there.line.ops.Load()
-		body := readAll(t, here.pass(t, there))
+		body := exchangetest.ReadAll(t, here.pass(t, there))
 		if n := strings.Count(body, "data:"); n != 1000 || !strings.HasSuffix(body, "data: 999\n\n") {
 			t.Errorf("got %d events", n)
 		}
@@ -155,7 +156,7 @@ func TestAWriterWaitsForASlowReader(t *testing.T) {
 			if n := gone.Load(); n > 40 {
 				t.Errorf("got %d pieces written for nobody", n)
 			}
-			body := readAll(t, response)
+			body := exchangetest.ReadAll(t, response)
 			if len(body) != 100*64<<10 {
 				t.Fatalf("got %d bytes", len(body))
 			}
@@ -186,7 +187,7 @@ func TestManyAtOnce(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if body := readAll(t, response); body != r.Caller {
+				if body := exchangetest.ReadAll(t, response); body != r.Caller {
 					t.Errorf("got %q, want %q", body, r.Caller)
 				}
 			})
@@ -210,7 +211,7 @@ func TestALargeBodyIsPassedOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if body := readAll(t, response); body != string(r.Body) {
+		if body := exchangetest.ReadAll(t, response); body != string(r.Body) {
 			t.Errorf("got %d bytes, want %d", len(body), len(r.Body))
 		}
 		r.Body = make([]byte, MaxBody+1)

@@ -19,11 +19,8 @@ const (
 	ReasonSessionEnded     = "session_ended"      // the client ended its session
 )
 
-// Codes of the TypeScript SDK's server, which no revision names.
-const (
-	codeBadRequest      = -32000
-	codeSessionNotFound = -32001
-)
+// codeSessionNotFound is the TypeScript SDK's server's, which no revision names.
+const codeSessionNotFound = -32001
 
 // streaming returns an answer that is a stream of the session.
 func streaming(session string, body io.ReadCloser) *wire.Response {
@@ -33,7 +30,7 @@ func streaming(session string, body io.ReadCloser) *wire.Response {
 }
 
 func badRequest(message string) *mcp.Error {
-	return &mcp.Error{Status: wire.StatusBadRequest, Code: codeBadRequest, Message: "Bad Request: " + message}
+	return &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeBadRequest, Message: "Bad Request: " + message}
 }
 
 // unavailable is an error for what nothing was done of, and which may be tried again.

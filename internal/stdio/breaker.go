@@ -1,6 +1,9 @@
 package stdio
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // quickDeaths in a row stop a command from being started whenever somebody asks for it.
 const quickDeaths = 5
@@ -40,3 +43,14 @@ func (b *breaker) died(now time.Time) {
 
 // lived notes that a process has done something for a client.
 func (b *breaker) lived() { b.deaths, b.next = 0, time.Time{} }
+
+// Trouble is what is wrong with the command: it has died again and again, and nothing has served a
+// client since. nil: nothing, as far as is known.
+func (s *Server) Trouble() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.breaker.deaths < quickDeaths {
+		return nil
+	}
+	return fmt.Errorf("stdio: the command keeps dying: %s", s.death)
+}

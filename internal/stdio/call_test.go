@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/wire"
 )
 
@@ -179,7 +180,7 @@ func TestCallsInFlightAreBounded(t *testing.T) {
 		c.begin("1", "hang", "").close()
 	}
 	response := c.post(tool("1", "echo", ""))
-	if _, reason, _ := failure(t, whole(t, response)); response.Status != 503 || reason != ReasonProcessBusy {
+	if _, reason, _ := failure(t, exchangetest.ReadAll(t, response)); response.Status != 503 || reason != ReasonProcessBusy {
 		t.Errorf("got %d %s", response.Status, reason)
 	}
 	c.tell(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)

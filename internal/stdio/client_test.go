@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"berth/internal/exchange"
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 )
@@ -29,7 +30,7 @@ func (c *client) post(body string) *wire.Response {
 func (c *client) tell(body string) {
 	c.t.Helper()
 	if response := c.post(body); response.Status != wire.StatusAccepted {
-		c.t.Fatalf("%s: %d %s", body, response.Status, whole(c.t, response))
+		c.t.Fatalf("%s: %d %s", body, response.Status, exchangetest.ReadAll(c.t, response))
 	}
 }
 
@@ -67,7 +68,7 @@ func (c *client) get(last string) *wire.Response {
 func (c *client) stream(response *wire.Response) *events {
 	c.t.Helper()
 	if response.Status != 200 || exchange.ShapeOf(response) != exchange.EventStream {
-		c.t.Fatalf("got %d %s, want a stream", response.Status, whole(c.t, response))
+		c.t.Fatalf("got %d %s, want a stream", response.Status, exchangetest.ReadAll(c.t, response))
 	}
 	return &events{t: c.t, body: response.Body, reader: mcp.NewLongEventReader(response.Body, 8<<20)}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 )
@@ -39,7 +40,7 @@ func TestProcessThatDoesNotStartIsAnAnswer(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			r := newRig(t, mode, tc.change)
 			response := r.reach(r.request(wire.MethodPost, "", "", opening))
-			code, reason, text := failure(t, whole(t, response))
+			code, reason, text := failure(t, exchangetest.ReadAll(t, response))
 			if response.Status != 502 || code != mcp.CodeInternal || reason != ReasonProcessFailed || !strings.Contains(text, tc.part) {
 				t.Errorf("got %d %d %s %q, want 502 with %q", response.Status, code, reason, text, tc.part)
 			}
@@ -51,7 +52,7 @@ func TestProcessThatDoesNotStartIsAnAnswer(t *testing.T) {
 func TestRefusedInitializeIsPassedOn(t *testing.T) {
 	r := newRig(t, "refusing")
 	response := r.reach(r.request(wire.MethodPost, "", "", opening))
-	if body := whole(t, response); response.Status != 200 || body != `{"jsonrpc":"2.0","id":"first","error":{"code":-32602,"message":"no"}}` {
+	if body := exchangetest.ReadAll(t, response); response.Status != 200 || body != `{"jsonrpc":"2.0","id":"first","error":{"code":-32602,"message":"no"}}` {
 		t.Errorf("got %d %s", response.Status, body)
 	}
 	if got := response.Header.Get(mcp.HeaderSession); got != "" {
@@ -99,7 +100,7 @@ func TestJSONRequestFailsWithItsProcess(t *testing.T) {
 	process := r.sessions[c.session].peer.process
 	r.mu.Unlock()
 	process.kill("a test")
-	if _, reason, _ := failure(t, whole(t, <-done)); reason != ReasonProcessExited {
+	if _, reason, _ := failure(t, exchangetest.ReadAll(t, <-done)); reason != ReasonProcessExited {
 		t.Errorf("got reason %q", reason)
 	}
 }
@@ -108,7 +109,7 @@ func TestCrashLoopIsAnsweredAtOnce(t *testing.T) {
 	r := newRig(t, "dies", func(_ *Options, t *timing) { t.backoff, t.trial = time.Millisecond, time.Hour })
 	open := func() (*wire.Response, string) {
 		response := r.reach(r.request(wire.MethodPost, "", "", opening))
-		_, reason, text := failure(t, whole(t, response))
+		_, reason, text := failure(t, exchangetest.ReadAll(t, response))
 		if !strings.Contains(text, "no such database") {
 			t.Errorf("got %q, want the end of stderr", text)
 		}

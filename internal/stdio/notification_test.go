@@ -3,15 +3,17 @@ package stdio
 import (
 	"strings"
 	"testing"
+
+	"berth/internal/exchange/exchangetest"
 )
 
 func TestUpdatesGoToThoseWhoSubscribed(t *testing.T) {
 	r := newRig(t, "server", shared)
 	a, b := r.open("a"), r.open("b")
 	for _, c := range []*client{a, b} {
-		whole(t, c.post(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"file:///x"}}`))
+		exchangetest.ReadAll(t, c.post(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"file:///x"}}`))
 	}
-	whole(t, b.post(`{"jsonrpc":"2.0","id":1,"method":"resources/unsubscribe","params":{"uri":"file:///x"}}`))
+	exchangetest.ReadAll(t, b.post(`{"jsonrpc":"2.0","id":1,"method":"resources/unsubscribe","params":{"uri":"file:///x"}}`))
 	ofA, ofB := a.listen(""), b.listen("")
 	b.call("touch", "file:///y")
 	for _, standing := range []*events{ofA, ofB} {
@@ -36,18 +38,18 @@ func TestSubscriptionEndsWithTheLastWhoHasIt(t *testing.T) {
 	a, b := r.open("a"), r.open("b")
 	subscribe := `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"file:///x"}}`
 	unsubscribe := strings.Replace(subscribe, "subscribe", "unsubscribe", 1)
-	whole(t, a.post(subscribe))
-	whole(t, b.post(subscribe))
+	exchangetest.ReadAll(t, a.post(subscribe))
+	exchangetest.ReadAll(t, b.post(subscribe))
 	sent := func() int64 {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return r.sessions[a.session].peer.next
 	}
 	before := sent()
-	if body := whole(t, a.post(unsubscribe)); !strings.Contains(body, `"result":{}`) || sent() != before {
+	if body := exchangetest.ReadAll(t, a.post(unsubscribe)); !strings.Contains(body, `"result":{}`) || sent() != before {
 		t.Errorf("the first: got %s, %d sent", body, sent()-before)
 	}
-	if body := whole(t, b.post(unsubscribe)); !strings.Contains(body, `"result":{}`) || sent() != before+1 {
+	if body := exchangetest.ReadAll(t, b.post(unsubscribe)); !strings.Contains(body, `"result":{}`) || sent() != before+1 {
 		t.Errorf("the last: got %s, %d sent", body, sent()-before)
 	}
 }

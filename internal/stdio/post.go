@@ -46,7 +46,7 @@ func checkVersion(message *mcp.Message, header wire.Header) *mcp.Error {
 	if known && !slices.ContainsFunc(message.Calls, isModern) {
 		return nil
 	}
-	return badRequest("Unsupported protocol version (supported versions: 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05)")
+	return badRequest("Unsupported protocol version (supported versions: " + mcp.LegacyVersions() + ")")
 }
 
 // take gives the messages of a session to its process.

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"berth/internal/exchange/exchangetest"
 )
 
 // gone reports whether no process has this id; a zombie, which its parent is to reap, has none.
@@ -171,7 +173,7 @@ func TestProcessRunsAsItsUser(t *testing.T) {
 		o.Command = []string{"sh", "-c", `id -un >&2; exit 1`}
 	})
 	response := r.reach(r.request("POST", "", "", opening))
-	if _, _, text := failure(t, whole(t, response)); !strings.HasSuffix(text, "its stderr ends: nobody") {
+	if _, _, text := failure(t, exchangetest.ReadAll(t, response)); !strings.HasSuffix(text, "its stderr ends: nobody") {
 		t.Errorf("got %q", text)
 	}
 }

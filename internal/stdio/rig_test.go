@@ -2,7 +2,6 @@ package stdio
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"os"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 )
@@ -108,7 +108,7 @@ func (r *rig) reach(request *exchange.Request) *wire.Response {
 func (r *rig) open(caller string) *client {
 	r.t.Helper()
 	response := r.reach(r.request(wire.MethodPost, "", caller, opening))
-	body := whole(r.t, response)
+	body := exchangetest.ReadAll(r.t, response)
 	if response.Status != 200 || !strings.Contains(body, `"id":"first"`) || !strings.Contains(body, `"protocolVersion"`) {
 		r.t.Fatalf("initialize: %d %s", response.Status, body)
 	}
@@ -118,15 +118,6 @@ func (r *rig) open(caller string) *client {
 	}
 	c.tell(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return c
-}
-
-func whole(t *testing.T, response *wire.Response) string {
-	t.Helper()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatalf("body: %v", err)
-	}
-	return string(body)
 }
 
 // eventually waits for what must come to be.

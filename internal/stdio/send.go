@@ -33,7 +33,7 @@ func (s *Server) Send(ctx context.Context, request *exchange.Request, wait time.
 	case wire.MethodDelete:
 		return s.delete(request), nil
 	}
-	response := exchange.Refusal(&mcp.Error{Status: wire.StatusMethodNotAllowed, Code: codeBadRequest, Message: "Method not allowed."}, nil)
+	response := exchange.Refusal(&mcp.Error{Status: wire.StatusMethodNotAllowed, Code: mcp.CodeBadRequest, Message: "Method not allowed."}, nil)
 	response.Header.Set("Allow", "GET, POST, DELETE")
 	return response, nil
 }
@@ -74,7 +74,7 @@ func (s *Server) get(ctx context.Context, request *exchange.Request) *wire.Respo
 	}
 	switch {
 	case errors.Is(err, errStreamTaken):
-		return exchange.Refusal(&mcp.Error{Status: wire.StatusConflict, Code: codeBadRequest, Message: "Conflict: the stream has a reader"}, nil)
+		return exchange.Refusal(&mcp.Error{Status: wire.StatusConflict, Code: mcp.CodeBadRequest, Message: "Conflict: the stream has a reader"}, nil)
 	case err != nil:
 		return exchange.Refusal(badRequest("unknown event id"), nil)
 	}

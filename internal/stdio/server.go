@@ -88,5 +88,15 @@ func (s *Server) killAll() {
 	}
 }
 
+// InFlight counts the calls of clients that processes have not answered.
+func (s *Server) InFlight() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, session := range s.sessions {
+		n += len(session.calls)
+	}
+	return n
+}
+
 // newID returns a session's id, which nobody can guess.
 func (s *Server) newID() string { return s.options.SessionPrefix + rand.Text() }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 )
@@ -15,7 +16,7 @@ func TestSessionCallsToolsOfItsProcess(t *testing.T) {
 		t.Errorf("got %q, want the echo", got)
 	}
 	response := c.post(`{"jsonrpc":"2.0","id":"a","method":"tools/list"}`)
-	if body := whole(t, response); response.Status != 200 || !strings.Contains(body, `"id":"a"`) || !strings.Contains(body, `"echo"`) {
+	if body := exchangetest.ReadAll(t, response); response.Status != 200 || !strings.Contains(body, `"id":"a"`) || !strings.Contains(body, `"echo"`) {
 		t.Errorf("tools/list: got %d %s", response.Status, body)
 	}
 }
@@ -93,7 +94,7 @@ func TestCallWhoseProcessDoesNotStartFails(t *testing.T) {
 	r.options.MaxProcesses = 1
 	r.mu.Unlock()
 	response := c.post(tool("1", "echo", ""))
-	if _, reason, _ := failure(t, whole(t, response)); response.Status != 503 || reason != ReasonTooManyProcesses {
+	if _, reason, _ := failure(t, exchangetest.ReadAll(t, response)); response.Status != 503 || reason != ReasonTooManyProcesses {
 		t.Errorf("with no room: got %d %s", response.Status, reason)
 	}
 	if got := len(r.sessions[c.session].streams); got != 1 {
@@ -117,7 +118,7 @@ func TestCallIsToldAtOnceThatItsProcessIsLate(t *testing.T) {
 
 func TestCallsProcessLogsAsItsSessionWished(t *testing.T) {
 	c := newRig(t, "server", isolateCalls).open("")
-	whole(t, c.post(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}`))
+	exchangetest.ReadAll(t, c.post(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}`))
 	if got := c.call("level", ""); got != "debug" {
 		t.Errorf("got %q", got)
 	}
@@ -188,7 +189,7 @@ func TestRequestsOutsideASessionAreRefused(t *testing.T) {
 		"no such event":         {c.get("r9-1"), 400, `"code":-32000`},
 		"no event id":           {c.get("x"), 400, `"code":-32000`},
 	} {
-		body := whole(t, tc.response)
+		body := exchangetest.ReadAll(t, tc.response)
 		if tc.response.Status != tc.status || !strings.Contains(body, tc.part) {
 			t.Errorf("%s: got %d %s, want %d with %s", name, tc.response.Status, body, tc.status, tc.part)
 		}

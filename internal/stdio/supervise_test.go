@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/wire"
 )
 
@@ -11,7 +12,7 @@ func TestProcessesAreBounded(t *testing.T) {
 	r := newRig(t, "server", func(o *Options, _ *timing) { o.MaxProcesses = 1 })
 	c := r.open("")
 	response := r.reach(r.request(wire.MethodPost, "", "", opening))
-	if _, reason, _ := failure(t, whole(t, response)); response.Status != 503 || reason != ReasonTooManyProcesses || response.Header.Get("Retry-After") != "1" {
+	if _, reason, _ := failure(t, exchangetest.ReadAll(t, response)); response.Status != 503 || reason != ReasonTooManyProcesses || response.Header.Get("Retry-After") != "1" {
 		t.Errorf("got %d %s", response.Status, reason)
 	}
 	r.reach(r.request(wire.MethodDelete, c.session, "", ""))

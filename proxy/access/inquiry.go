@@ -119,7 +119,7 @@ func (q *inquiry) ask(ctx context.Context, as bearer, method string) reaction {
 	}
 	var tried []*routing.Upstream
 	for {
-		lease, err := q.Pool().Pick(q.Era(), "", tried)
+		lease, err := q.Pool().Pick(q.Work(""), tried)
 		if err != nil {
 			return reaction{}
 		}

@@ -107,6 +107,9 @@ func (g *Gate) SpareReserve(call *inbound.Call) error {
 	return nil
 }
 
+// Streams is how many streams stand.
+func (g *Gate) Streams() int64 { return g.streams.Held() }
+
 // IsShort reports whether memory is short.
 func (g *Gate) IsShort() bool { return g.memory.Short() }
 

@@ -87,7 +87,7 @@ func leaseHome(way outbound.Way, at *routing.Decision) (*routing.Lease, error) {
 	if at.Owner != nil {
 		return way.Pool().Own(at.Owner), nil
 	}
-	return way.Pool().Pick(way.Era(), at.Prefer, nil)
+	return way.Pool().Pick(way.Work(at.Prefer), nil)
 }
 
 // askPage asks u for one page of its list of tools, in the caller's name and session.

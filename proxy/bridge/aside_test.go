@@ -1,8 +1,11 @@
 package bridge
 
 import (
+	"context"
+	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -27,6 +30,82 @@ func TestAQuestionOnTheSessionsOwnStream(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// What is asked on the session's own stream before that stands is lost: a call waits for it, whoever
+// has it opened, and however it fares.
+func TestACallWaitsForTheSessionsOwnStream(t *testing.T) {
+	asks := func(r *rig) {
+		r.t.Helper()
+		ctx, stop := context.WithTimeout(r.t.Context(), 9*time.Second)
+		defer stop()
+		response, err := r.send(ctx, asking{name: "asks"})
+		if err != nil {
+			r.t.Fatalf("got %v", err)
+		}
+		g := r.read(response)
+		if g.Result.Type != "input_required" {
+			r.t.Fatalf("got %s", g.text)
+		}
+		if g = r.do(asking{name: "asks", params: g.answers(accepted)}); len(g.Result.Got) != 1 {
+			r.t.Errorf("got %s", g.text)
+		}
+	}
+	tests := map[string]struct {
+		late func(gets int) (wait time.Duration, conflict bool)
+		test func(r *rig)
+	}{
+		"a subscription has it opened": {
+			func(int) (time.Duration, bool) { return time.Second, false },
+			func(r *rig) {
+				h := r.hear(`{"toolsListChanged":true}`, asking{})
+				h.next()
+				asks(r)
+				h.stop()
+			},
+		},
+		"the server thinks that it is read": {func(gets int) (time.Duration, bool) { return 0, gets <= 3 }, asks},
+		"it has just ended": {
+			func(gets int) (time.Duration, bool) { return 0, false },
+			func(r *rig) {
+				asks(r)
+				time.Sleep(time.Minute)
+				r.breakOwn()
+				synctest.Wait()
+				asks(r)
+			},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			u := tool(kind{plain: true}, func(k *running) { k.ends(k.askAside()) })
+			gets := 0
+			u.faults = func(w http.ResponseWriter, q *http.Request, _ message) bool {
+				if q.Method != http.MethodGet {
+					return false
+				}
+				gets++
+				wait, conflict := test.late(gets)
+				time.Sleep(wait)
+				if conflict {
+					w.WriteHeader(http.StatusConflict)
+				}
+				return conflict
+			}
+			bridged(t, u, nil, test.test)
+		})
+	}
+}
+
+// breakOwn breaks off who reads the own streams of sessions.
+func (u *upstream) breakOwn() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, s := range u.sessions {
+		if s.own.read {
+			close(s.own.cut)
+		}
 	}
 }
 

@@ -111,6 +111,17 @@ func (b *Bridge) faceOf(u *routing.Upstream) *face {
 	return f
 }
 
+// Tied is how many calls wait for their clients that go on at this berth or nowhere. A call at a
+// server that berth runs is the server's to count.
+func (b *Bridge) Tied() (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, f := range b.faces {
+		n += f.holds.tied()
+	}
+	return n
+}
+
 // sweepInterval is how often sessions that nobody uses are looked for.
 const sweepInterval = 15 * time.Second
 

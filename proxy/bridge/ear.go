@@ -19,41 +19,43 @@ type ear struct {
 	stop context.CancelFunc
 
 	// stock.mu guards these.
-	last string            // id of the last event
-	out  *exchange.Request // in whose name it is read, as who needs it has last shown
+	last   string            // id of the last event
+	out    *exchange.Request // in whose name it is read, as who needs it has last shown
+	stands chan struct{}     // closed when the stream stands, or nobody need wait for that
 }
 
 const (
-	// earTime bounds what a call waits for the session's GET stream: what is asked before it
+	// earTime bounds what calls wait for the session's GET stream: what is asked before it
 	// stands is lost.
 	earTime = 2 * time.Second
 
 	// How long a GET stream that ended is left alone.
-	earFirst = 100 * time.Millisecond
+	earFirst = 20 * time.Millisecond
 	earMost  = 30 * time.Second
 )
 
 // listen has the session's GET stream read, from an event on if there is one, and waits until it
-// stands. A server that has none is not asked again.
+// stands, whoever has begun to read it. A server that has none is not asked again.
 func (l *loan) listen(ctx context.Context, out *exchange.Request, last string) {
 	f := l.f
 	f.mu.Lock()
-	if l.ear != nil {
-		l.ear.out = ownPost(out, nil)
-	}
-	if l.ear != nil || l.id == "" || l.deaf {
+	e := l.ear
+	switch {
+	case e != nil:
+		e.out = ownPost(out, nil)
+	case l.id == "" || l.deaf:
 		f.mu.Unlock()
 		return
+	default:
+		line, cancel := context.WithCancel(context.Background()) // it outlives the request
+		e = &ear{stop: cancel, last: last, out: ownPost(out, nil), stands: make(chan struct{})}
+		l.ear = e
+		go l.run(line, e)
 	}
-	line, cancel := context.WithCancel(context.Background()) // it outlives the request
-	e := &ear{stop: cancel, last: last, out: ownPost(out, nil)}
-	l.ear = e
+	stands := e.stands
 	f.mu.Unlock()
-	stands := make(chan struct{})
-	go l.run(line, e, stands)
 	select {
 	case <-stands:
-	case <-time.After(earTime):
 	case <-ctx.Done():
 	}
 }
@@ -82,33 +84,52 @@ func (l *loan) cover() (last string) {
 	return last
 }
 
-// run reads the GET stream for as long as somebody wants that. stands is closed when the first one
-// does, or none will.
-func (l *loan) run(ctx context.Context, e *ear, stands chan struct{}) {
-	ready := func() {
-		if stands != nil {
-			close(stands)
-			stands = nil
-		}
-	}
-	defer ready()
+// run reads the GET stream for as long as somebody wants that.
+func (l *loan) run(ctx context.Context, e *ear) {
+	defer l.settle(e)
+	late := time.AfterFunc(earTime, func() { l.settle(e) })
+	defer late.Stop()
 	for pause := earFirst; ctx.Err() == nil; pause = min(2*pause, earMost) {
 		began := time.Now()
-		if !l.hearOnce(ctx, e, ready) {
-			break
-		}
-		ready()
-		if time.Since(began) > earMost {
+		err := l.hearOnce(ctx, e)
+		switch {
+		case errors.Is(err, errNoStream):
+			if ctx.Err() == nil {
+				l.deafen(l.isLost(ctx, e))
+			}
+			return
+		case errors.Is(err, errStands):
+			// The server may have yet to see that it was left.
+		case time.Since(began) > earMost: // it stood
 			pause = earFirst
+			l.unsettle(e)
+			late.Reset(earTime)
+		default:
+			l.settle(e)
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
 		}
 	}
-	if ctx.Err() == nil {
-		l.deafen(l.isLost(ctx, e))
+}
+
+// settle has nobody wait for the stream any more.
+func (l *loan) settle(e *ear) {
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	select {
+	case <-e.stands:
+	default:
+		close(e.stands)
 	}
+}
+
+// unsettle has calls wait for the next stream, which comes soon.
+func (l *loan) unsettle(e *ear) {
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	e.stands = make(chan struct{})
 }
 
 // isLost reports whether the upstream knows the session no more, as against one that has no GET
@@ -136,8 +157,11 @@ func (l *loan) deafen(lost bool) {
 	}
 }
 
-// hearOnce reads a GET stream to its end. It reports whether there may be another one.
-func (l *loan) hearOnce(ctx context.Context, e *ear, ready func()) (again bool) {
+// errNoStream says that there is no GET stream, and will be none.
+var errNoStream = errors.New("bridge: the session has no GET stream")
+
+// hearOnce reads a GET stream to its end.
+func (l *loan) hearOnce(ctx context.Context, e *ear) error {
 	l.f.mu.Lock()
 	as, last := e.out, e.last
 	l.f.mu.Unlock()
@@ -147,18 +171,23 @@ func (l *loan) hearOnce(ctx context.Context, e *ear, ready func()) (again bool) 
 	}
 	response, err := outbound.To(l.f.b.o.Endpoint).Send(ctx, l.f.u, in, outbound.Terms{Watched: true})
 	if err != nil {
-		return true
+		return err
 	}
 	defer response.Body.Close()
-	if response.Status != wire.StatusOK || exchange.ShapeOf(response) != exchange.EventStream {
-		return !outbound.DeniesSession(response.Status) && response.Status != wire.StatusMethodNotAllowed
+	switch status := response.Status; {
+	case status == wire.StatusConflict:
+		return errStands
+	case status == wire.StatusMethodNotAllowed || outbound.DeniesSession(status):
+		return errNoStream
+	case status != wire.StatusOK || exchange.ShapeOf(response) != exchange.EventStream:
+		return nil
 	}
-	ready()
+	l.settle(e)
 	events := mcp.NewLongEventReader(response.Body, maxAnswer)
 	for {
 		next, err := events.Next()
 		if err != nil {
-			return true
+			return err
 		}
 		if id := next.ID(); next.Ends && id != "" && len(id) <= maxEvent {
 			l.f.mu.Lock()

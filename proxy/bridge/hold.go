@@ -26,6 +26,7 @@ type hold struct {
 	mu    sync.Mutex // guards the fields below
 	asks  []question // that wait for the client
 	waits bool       // for its client
+	here  bool       // its answer cannot be resumed: it goes on at this berth or nowhere
 	until time.Time  // when the call is given up
 	timer *time.Timer
 }
@@ -49,7 +50,7 @@ const (
 func (h *hold) wait(d time.Duration, asks []question) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.asks, h.until = asks, time.Now().Add(d)
+	h.asks, h.until, h.here = asks, time.Now().Add(d), h.flow != nil
 	h.stop()
 	h.begin(d)
 }
@@ -131,6 +132,7 @@ func (h *hold) finish() {
 	}
 	h.over = true
 	h.mu.Lock()
+	h.here = false
 	h.stop()
 	h.mu.Unlock()
 	h.l.giveBack(false)

@@ -87,6 +87,20 @@ func (hs *holds) size() int {
 	return len(hs.calls)
 }
 
+// tied is how many of them go on at this berth or nowhere.
+func (hs *holds) tied() (n int) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	for _, h := range hs.calls {
+		h.mu.Lock()
+		if h.here {
+			n++
+		}
+		h.mu.Unlock()
+	}
+	return n
+}
+
 func (hs *holds) forget(h *hold) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()

@@ -109,9 +109,10 @@ func recall(ctx context.Context, c Case) (*handshake, error) {
 // another one only while nothing was sent.
 func reopen(ctx context.Context, c Case, lost *routing.Upstream, alive bool, kept *handshake) (*session.Session, Outcome, error) {
 	opener := session.For(c.Way)
-	tried := []*routing.Upstream{lost}
+	tried, work := []*routing.Upstream{lost}, c.Work("")
+	work.Era = mcp.EraLegacy
 	for {
-		lease, err := c.Pool().Pick(mcp.EraLegacy, "", tried)
+		lease, err := c.Pool().Pick(work, tried)
 		if err != nil && alive {
 			lease, err, alive = c.Pool().Own(lost), nil, false
 		}

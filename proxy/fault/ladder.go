@@ -18,6 +18,7 @@ var (
 	noUpstream      = Unavailable(mcp.ReasonNoUpstream, "no upstream is available")
 	unreachable     = Unavailable(mcp.ReasonNoUpstream, "no upstream can be reached")
 	unclear         = Unavailable(mcp.ReasonOwnerUnavailable, "part of the fleet did not say whether it knows this id")
+	noRoom          = Unavailable(mcp.ReasonUpstreamsFull, "the server instances have as much to do as they may")
 	tooManyAsked    = Unavailable(mcp.ReasonOverloaded, "too many unknown ids are being asked for")
 	storeDown       = Unavailable(mcp.ReasonStoreUnavailable, "the store of bindings is not available")
 	timedOut        = &mcp.Error{Status: wire.StatusGatewayTimeout, Code: mcp.CodeTimeout, Message: "the upstream did not answer in time", Reason: mcp.ReasonTimeout, Outcome: mcp.Unknown}
@@ -47,6 +48,8 @@ var rungs = []struct {
 	{upgrade.ErrTooMuchKept, tooMuchKeptNow},
 	{upgrade.ErrTooMuchLent, tooMuchLentNow},
 	{routing.ErrNoUpstream, noUpstream},
+	{routing.ErrFull, noRoom},
+	{routing.ErrLate, noRoom},
 	{routing.ErrOwnerGone, OwnerSilent},
 	{routing.ErrUnclear, unclear},
 	{routing.ErrBusy, tooManyAsked},

@@ -9,7 +9,7 @@ import (
 // AffinityID names a value of a header.
 func AffinityID(header, value string) string { return strings.ToLower(header) + "\x00" + value }
 
-// FindAffinity reads the values that keep calls together.
+// FindAffinity reads the values that keep calls together, by the map or by the picker.
 func (x Arrival) FindAffinity() error {
 	for _, header := range x.Endpoint.Affinity {
 		value, err := x.affinityValue(header)
@@ -20,7 +20,19 @@ func (x Arrival) FindAffinity() error {
 			x.Affinity = append(x.Affinity, AffinityID(header, value))
 		}
 	}
-	return nil
+	return x.findKey()
+}
+
+// findKey reads what the picker goes by.
+func (x Arrival) findKey() (err error) {
+	switch by := x.Endpoint.Rendezvous; by {
+	case "":
+	case ByPrincipal:
+		x.Key = x.Caller
+	default:
+		x.Key, err = x.affinityValue(by)
+	}
+	return err
 }
 
 // affinityValue is the value of a header that the request is routed by, "" if there is

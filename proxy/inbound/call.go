@@ -30,6 +30,7 @@ type Call struct {
 	Plan
 
 	Affinity []string // the values that keep calls together
+	Key      string   // by which the picker keeps calls together; "": it does not
 }
 
 // Single returns the one call of the request, or nil for GET, DELETE and batches.
@@ -89,6 +90,11 @@ func (x *Call) IsResponse() bool {
 // HasResponse reports whether an answer is among what the request bears.
 func (x *Call) HasResponse() bool {
 	return slices.ContainsFunc(x.Message.Calls, func(c mcp.Call) bool { return c.Kind == mcp.KindResponse })
+}
+
+// Work is the call as new work for an upstream. prefer names the one that had best get it; "": any.
+func (x *Call) Work(prefer string) routing.Work {
+	return routing.Work{Era: x.Era(), Prefer: prefer, Key: x.Key, Caller: x.Caller}
 }
 
 func (x *Call) Pool() *routing.Pool { return x.Endpoint.Router.Pool }

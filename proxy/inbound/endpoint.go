@@ -33,6 +33,10 @@ type Endpoint struct {
 	// upstream: of those that a call carries, the first that is bound counts.
 	Affinity []string
 
+	// Rendezvous is what the pool's picker keeps calls together by: ByPrincipal, or a header in
+	// canonical form; "": it does not.
+	Rendezvous string
+
 	// Lenient has berth, where it is the server of a task, take from the body what a
 	// request's headers lack. What contradicts the body is refused all the same.
 	Lenient bool
@@ -59,6 +63,10 @@ type Endpoint struct {
 	// they hear of one upstream's.
 	FleetNotifications bool
 }
+
+// ByPrincipal is the Endpoint.Rendezvous by who calls: a principal, or an address where there is
+// none.
+const ByPrincipal = "principal"
 
 // Bridge is asked by many requests at once.
 type Bridge interface {

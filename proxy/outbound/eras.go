@@ -55,7 +55,7 @@ func isEraCode(era mcp.Era, opens bool, code int, own bool) bool {
 		return era == mcp.EraLegacy
 	case mcp.CodeMethodNotFound:
 		return opens
-	case codeNoSession, mcp.CodeInvalidRequest: // "no valid session", and versions that a legacy server does not know
+	case mcp.CodeBadRequest, mcp.CodeInvalidRequest: // "no valid session", and versions that a legacy server does not know
 		return era == mcp.EraModern && (opens || !own)
 	}
 	return false
@@ -95,10 +95,6 @@ func peekRefusal(response *wire.Response, id []byte) (body, message []byte) {
 
 // ErrEra says that an upstream does not speak the era of a held call, and another does.
 var ErrEra = errors.New("proxy: the upstream does not speak the era of the call")
-
-// codeNoSession is what SDKs refuse requests with that lack a session (-32000, of servers'
-// own making).
-const codeNoSession = -32000
 
 // rest is a body of which a part was read and put back.
 type rest struct {

@@ -77,11 +77,23 @@ const (
 	meetingLegacy = "2025-11-25"
 )
 
-func (s Sender) meetModern(ctx context.Context, u *routing.Upstream, host string) bool {
+// discover asks what u is, as a modern client does.
+func (s Sender) discover(ctx context.Context, u *routing.Upstream, host string) (*wire.Response, error) {
 	out := s.meeting(u, host, wire.MethodPost, OwnMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(meetingModern)}))
 	out.Header.Set(mcp.HeaderVersion, meetingModern)
 	out.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
-	response, err := s.Client.Send(ctx, out, 0)
+	return s.Client.Send(ctx, out, 0)
+}
+
+// initialize opens a session at u, as a legacy client does.
+func (s Sender) initialize(ctx context.Context, u *routing.Upstream, host string) (*wire.Response, error) {
+	return s.Client.Send(ctx, s.meeting(u, host, wire.MethodPost, OwnMessage(mcp.MethodInitialize, map[string]any{
+		"protocolVersion": meetingLegacy, "capabilities": map[string]any{}, "clientInfo": mcp.OwnInfo(),
+	})), 0)
+}
+
+func (s Sender) meetModern(ctx context.Context, u *routing.Upstream, host string) bool {
+	response, err := s.discover(ctx, u, host)
 	if err != nil {
 		return false
 	}
@@ -91,9 +103,7 @@ func (s Sender) meetModern(ctx context.Context, u *routing.Upstream, host string
 
 // meetLegacy reports whether u opens a session. fails is what a server that does not work says.
 func (s Sender) meetLegacy(ctx context.Context, u *routing.Upstream, host string) (ok bool, fails error) {
-	response, err := s.Client.Send(ctx, s.meeting(u, host, wire.MethodPost, OwnMessage(mcp.MethodInitialize, map[string]any{
-		"protocolVersion": meetingLegacy, "capabilities": map[string]any{}, "clientInfo": mcp.OwnInfo(),
-	})), 0)
+	response, err := s.initialize(ctx, u, host)
 	if err != nil {
 		return false, nil
 	}

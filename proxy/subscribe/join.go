@@ -19,16 +19,20 @@ func (g *leg) join(ctx context.Context) (*feed, *routing.Lease, error) {
 	pool := g.l.Pool()
 	if g.upstream != nil {
 		lease := pool.Own(g.upstream)
+		lease.Stand()
 		f, err := g.joinLeased(ctx, lease)
 		return f, lease, err
 	}
+	work := g.l.Work("")
+	work.Era = mcp.EraModern
 	var tried, foreign []*routing.Upstream
 	var last error
 	for {
-		lease, err := pool.Pick(mcp.EraModern, "", tried)
+		lease, err := pool.Pick(work, tried)
 		if err != nil {
 			return nil, nil, cmp.Or(last, err)
 		}
+		lease.Stand()
 		f, err := g.joinLeased(ctx, lease)
 		if err == nil {
 			dropRefusal(last)

@@ -82,7 +82,6 @@ func (g *leg) serve(ctx context.Context) error {
 		return err
 	}
 	defer lease.Release()
-	lease.AsStream()
 	defer f.close()
 	working, stay := whileItWorks(ctx, f.upstream, g.mayLeave)
 	defer stay()

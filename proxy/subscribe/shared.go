@@ -160,7 +160,7 @@ func (f *sharedStream) serve(ctx context.Context) error {
 	defer stream.close()
 	pool := f.key.ep.Router.Pool
 	lease := pool.Own(f.upstream)
-	lease.AsStream()
+	lease.Stand()
 	defer lease.Release()
 	defer f.all.count(pool.Name(), true)()
 	f.post(stream, func(*leg) report { return report{joined: stream} })

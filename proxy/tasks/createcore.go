@@ -72,7 +72,7 @@ func (r *Request) CreateCore(ctx context.Context, c *CoreCall) error {
 // coreCreation is the call as a task that lives where the request was routed to.
 func (r *Request) coreCreation(call *CoreCall) upgrade.Creation {
 	c := r.creation(call.rule)
-	c.Core, c.Session, c.TTL, c.Version, c.Prefer = true, r.Session, call.ttl, r.Negotiated(r.At), r.At.Prefer
+	c.Core, c.Session, c.TTL, c.Version, c.Prefer = true, r.Session, call.ttl, r.Negotiated(r.At), r.Pool().Home(r.Work(r.At.Prefer))
 	if owner := r.At.Owner; owner != nil {
 		c.Prefer = owner.Name
 	}

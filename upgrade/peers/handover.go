@@ -17,6 +17,10 @@ const (
 	// handOverEvery is how often it is looked what can be handed over, and what was not taken.
 	handOverEvery = 250 * time.Millisecond
 
+	// heirsTime bounds how long a process that holds nothing any more waits for what it has left to be
+	// taken, and heirsEvery how often it looks. What is not taken by then is found by a beat.
+	heirsTime, heirsEvery = 2 * time.Second, 50 * time.Millisecond
+
 	// toldAtOnce is how many tasks one notice names.
 	toldAtOnce = 64
 )
@@ -43,6 +47,21 @@ func (p *Peers) HandOver(ctx context.Context) {
 	}
 }
 
+// AwaitHeirs waits, for a moment, until others have taken what this process has left.
+func (p *Peers) AwaitHeirs(ctx context.Context) {
+	if !p.ledger.Store.Shared() || !p.hasOther(ctx) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, heirsTime)
+	defer cancel()
+	for p.tellOfLeft(ctx) > 0 && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(heirsEvery):
+		}
+	}
+}
+
 // hasOther reports whether another holder stands.
 func (p *Peers) hasOther(ctx context.Context) bool {
 	holders, _ := p.ledger.Store.Members(ctx, p.ledger.Lists.Holders()) // none, and it is asked again
@@ -56,8 +75,8 @@ func (p *Peers) hasOther(ctx context.Context) bool {
 }
 
 // tellOfLeft tells of what is listed as this process's, and is not held any more. Who takes a
-// task over takes it from that list.
-func (p *Peers) tellOfLeft(ctx context.Context) {
+// task over takes it from that list; the rest is untaken.
+func (p *Peers) tellOfLeft(ctx context.Context) (untaken int) {
 	listed, _ := p.ledger.Store.Members(ctx, p.ledger.Lists.TasksOf(p.ledger.Holder)) // none, and it is told again
 	listed = slices.DeleteFunc(listed, func(id string) bool { return p.runner.Calls.Get(id) != nil })
 	for some := range slices.Chunk(listed, toldAtOnce) {
@@ -67,6 +86,7 @@ func (p *Peers) tellOfLeft(ctx context.Context) {
 		}
 		p.ledger.Notices.Tell(ctx, names...)
 	}
+	return len(listed)
 }
 
 // legacy is a task that a holder has told that it left.

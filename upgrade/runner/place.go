@@ -38,7 +38,7 @@ func (sl *slot) take(tried []*routing.Upstream) (place, error) {
 	if t.Terms.Slots == 0 {
 		lease, err := pick(pool, &t, tried)
 		if err == nil {
-			lease.AsHeld()
+			lease.Hold()
 		}
 		return place{Lease: lease}, err
 	}
@@ -152,7 +152,7 @@ func (sl *slot) takeSlot(ctx context.Context, pool *routing.Pool, t *task.Task, 
 		}
 		err = sl.h.l.Lists.Add(ctx, at.list, at.name, time.Until(sl.h.Expires)+ledger.Spare, t.Terms.Slots)
 		if err == nil {
-			lease.AsHeld()
+			lease.Hold()
 			sl.standAt(at)
 			return at, nil
 		}
@@ -174,7 +174,7 @@ func pick(pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (*routing
 		}
 	}
 	if t.Session == "" {
-		return pool.Pick(mcp.EraModern, t.Upstream, tried) // those of the legacy era live in sessions
+		return pool.Pick(routing.Work{Era: mcp.EraModern, Prefer: t.Upstream}, tried) // those of the legacy era live in sessions
 	}
 	u := pool.Find(t.Upstream)
 	if u == nil || slices.ContainsFunc(tried, u.Is) {
@@ -210,7 +210,7 @@ func (sl *slot) leave(at place) {
 func (sl *slot) standIn(u *routing.Upstream) place {
 	t := sl.h.Task()
 	at := place{Lease: sl.h.r.Pools[t.Pool].Routing.Own(u)}
-	at.AsHeld()
+	at.Hold()
 	if t.Terms.Slots == 0 {
 		return at
 	}

@@ -2,7 +2,7 @@
 // built on the published TypeScript server package. That package has no task
 // table of its own: tasks/* are custom methods here.
 //
-//   node tasks-server.js --port 7101 --name a [--answers json|sse]
+//   node tasks-server.js --port 7101 --name a [--answers json|sse] [--host 127.0.0.2]
 //
 // GET /__stats tells how much work this instance has done, so that a test can
 // see which instance served what and that no tool ran twice. POST /__changed has
@@ -21,6 +21,7 @@ const { values: flags } = parseArgs({
     port: { type: 'string' },
     name: { type: 'string', default: 'tasks-server' },
     answers: { type: 'string', default: 'json' },
+    host: { type: 'string', default: '127.0.0.1' },
   },
 });
 
@@ -128,4 +129,4 @@ createServer(async (req, res) => {
   if (message === undefined) refuseUnparsable(res);
   else if (namesTasks(message)) serveTaskSubscription(table, message, res);
   else await handle(req, res, message);
-}).listen(Number(flags.port), '127.0.0.1', () => console.log(`ready ${flags.name}`));
+}).listen(Number(flags.port), flags.host, () => console.log(`ready ${flags.name}`));

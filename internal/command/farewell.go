@@ -1,0 +1,176 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"berth/internal/config"
+	"berth/internal/storage"
+)
+
+// times are those that a berth takes to go.
+type times struct {
+	delay time.Duration // in which it serves as before
+	drain time.Duration // that requests and streams have after it
+	held  time.Duration // that calls have which no other berth can go on with; at least drain
+}
+
+func timesOf(cfg config.Config, store *storage.Store) times {
+	return times{time.Duration(cfg.DrainDelay), time.Duration(cfg.Drain), time.Duration(cfg.EffectiveDrainHeld(store.Shared()))}
+}
+
+const (
+	// farewell is how long kept connections are left open: answers on them say that they close. One
+	// that is closed while its client writes breaks that call.
+	farewell = 2 * time.Second
+
+	// goodbye is how long before the end those who wait for tasks are told to ask elsewhere.
+	goodbye = time.Second
+)
+
+// shutDown takes berth out of service in order: it says that it goes and serves on, takes no more
+// connections, hands over what another berth can go on with, and waits for the rest. A second signal
+// ends each of these times, a third one the process.
+func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
+	interrupted, calm := signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt, syscall.SIGTERM)
+	defer calm()
+	context.AfterFunc(interrupted, calm)
+	p.manager.Stopping("not ready any more")
+	if p.admin != nil {
+		p.admin.SetDraining()
+	}
+	defer p.tellEachSecond()()
+	p.serveOn(interrupted)
+	p.log.Info("draining", "for", p.times.drain.String(), "held", p.times.held.String())
+	limit, cancel := context.WithTimeout(interrupted, p.times.drain)
+	defer cancel()
+	held, cancelHeld := context.WithTimeout(interrupted, p.times.held)
+	defer cancelHeld()
+	p.site.proxy().Drain()
+	stop := time.AfterFunc(p.times.drain-goodbye, p.site.proxy().ReleaseWaiters)
+	defer stop.Stop()
+	stopAccepting()
+	p.awaitClients(limit)
+	p.site.handOver(held)
+	if err := p.server.Shutdown(limit); err != nil {
+		p.cut(ctx, err)
+	}
+	// After the requests: what these still begin, or answer, is held to its end as well.
+	p.site.drainTasks(held)
+	p.site.awaitTied(held)
+}
+
+// serveOn serves as before for as long as what is in front needs to notice that berth goes.
+func (p *process) serveOn(ctx context.Context) {
+	if p.times.delay <= 0 {
+		return
+	}
+	p.log.Info("not ready any more, serving on", "for", p.times.delay.String())
+	select {
+	case <-ctx.Done():
+	case <-time.After(p.times.delay):
+	}
+}
+
+// awaitClients waits for clients to close their connections, as long as a farewell takes.
+func (p *process) awaitClients(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, min(farewell, p.times.drain/2))
+	defer cancel()
+	await(ctx, func() bool { return p.connections() == 0 })
+}
+
+// await looks now and then, until done says so or ctx ends.
+func await(ctx context.Context, done func() bool) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (p *process) cut(ctx context.Context, why error) {
+	p.log.Warn("drain time is over, what is left is cut", "requests", p.site.proxy().Serving(), "error", why)
+	p.site.proxy().Cut()
+	p.server.Close()
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	p.site.proxy().Wait(limit)
+}
+
+// handOver leaves to other berths what they can go on with, until ctx ends. It returns at once.
+func (s *site) handOver(ctx context.Context) {
+	if s.tasks != nil {
+		s.tasks.StopCreating()
+		go s.tasks.HandOver(ctx)
+	}
+}
+
+// awaitTied waits for the calls that live in this process alone, and for what other berths are
+// still being told of them.
+func (s *site) awaitTied(ctx context.Context) {
+	if s.parts.here() == 0 {
+		return
+	}
+	await(ctx, func() bool { return s.parts.here() == 0 })
+	ctx, cancel := context.WithTimeout(ctx, lastWords) // a stream of another berth's may stand for ever
+	defer cancel()
+	await(ctx, func() bool { return s.mailbox.Serving() == 0 })
+}
+
+// left is what a berth that goes still has.
+type left struct{ requests, streams, held, tied, connections int64 }
+
+func (p *process) left() left {
+	proxy := p.site.proxy()
+	l := left{streams: proxy.Streams(), held: int64(p.site.held()), tied: int64(p.site.parts.here()), connections: p.connections()}
+	l.requests = max(proxy.Serving()-l.streams, 0)
+	return l
+}
+
+func (l left) String() string {
+	return fmt.Sprintf("left: %d requests, %d streams, %d held calls, %d calls of this process alone, %d connections",
+		l.requests, l.streams, l.held, l.tied, l.connections)
+}
+
+func (s *site) held() int {
+	if s.tasks == nil {
+		return 0
+	}
+	return s.tasks.Held()
+}
+
+// tellEachSecond says what is left, until it is ended, which the function that it returns does.
+func (p *process) tellEachSecond() (end func()) {
+	done, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			l := p.left()
+			p.log.Info("what is left", "requests", l.requests, "streams", l.streams, "held", l.held, "tied", l.tied, "connections", l.connections)
+			p.manager.Status(l.String(), moreTime)
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-over
+	}
+}
+
+// moreTime is what a service manager is asked for each second, so that it does not end a berth which
+// drains: that has bounds of its own.
+const moreTime = 15 * time.Second

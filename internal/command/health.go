@@ -1,0 +1,84 @@
+package command
+
+import (
+	"context"
+	"time"
+
+	"berth/internal/config"
+	"berth/internal/stdio"
+	"berth/proxy"
+	"berth/proxy/inbound"
+	"berth/proxy/outbound"
+	"berth/proxy/resident"
+	"berth/routing"
+)
+
+// poolSettings are what a pool goes by, as its table says.
+func poolSettings(cfg config.Pool) (routing.Settings, error) {
+	picker, err := routing.NewPicker(cfg.Picker)
+	return routing.Settings{
+		Picker: picker, Ejection: ejection(cfg.Ejection), Check: check(cfg.Health), SlowStart: time.Duration(cfg.SlowStart),
+		CountTasks: cfg.CountTasks, MaxInFlight: cfg.MaxInFlight, Queue: cfg.Queue, QueueTimeout: time.Duration(cfg.QueueTimeout),
+	}, err
+}
+
+var checkKinds = map[string]routing.CheckKind{
+	config.CheckDiscover: routing.CheckDiscover, config.CheckInitialize: routing.CheckInitialize, config.CheckHTTP: routing.CheckHTTP,
+}
+
+func check(cfg config.Health) routing.Check {
+	return routing.Check{
+		Kind: checkKinds[cfg.Check], Path: cfg.Path, Interval: time.Duration(cfg.Interval), Jitter: time.Duration(cfg.Jitter),
+		Timeout: time.Duration(cfg.Timeout), Rise: cfg.Rise, Fall: cfg.Fall,
+	}
+}
+
+// rendezvousOf is what an endpoint's picker keeps calls together by.
+func rendezvousOf(cfg config.Pool) string {
+	switch {
+	case cfg.Picker != config.PickerRendezvous:
+		return ""
+	case cfg.RendezvousHeader() != "":
+		return cfg.RendezvousHeader()
+	}
+	return inbound.ByPrincipal
+}
+
+// examiner checks the upstreams of a pool, as its newest endpoint reaches them.
+func (s *site) examiner(pool string) func(context.Context, *routing.Upstream, routing.Check) error {
+	return func(ctx context.Context, u *routing.Upstream, c routing.Check) error {
+		ep := s.endpointOf(pool)
+		if ep == nil {
+			return errNotHere
+		}
+		if server, runs := ownServer(ep, u); runs {
+			if server.Trouble() == nil {
+				return nil // nothing is started for a check
+			}
+			c.Kind = routing.CheckInitialize // whether it still dies shows with the next start
+		}
+		return outbound.To(ep).Check(ctx, u, c)
+	}
+}
+
+// endpointOf is the newest face of a pool; nil: it has none any more.
+func (s *site) endpointOf(pool string) *proxy.Endpoint {
+	if g := s.now.Load(); g != nil {
+		for _, ep := range g.faces {
+			if ep.Router.Pool.Name() == pool {
+				return ep
+			}
+		}
+	}
+	return nil
+}
+
+// ownServer is the server by stdio behind an upstream, if berth runs one.
+func ownServer(ep *proxy.Endpoint, u *routing.Upstream) (*stdio.Server, bool) {
+	senders, ok := ep.Client.(*resident.Sender)
+	if !ok || u.URL.Scheme != resident.SchemeStdio {
+		return nil, false
+	}
+	server, ok := senders.Stdio[u.URL.Path].(*stdio.Server)
+	return server, ok
+}

@@ -1,0 +1,114 @@
+package outbound
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/routing"
+)
+
+// Check finds out whether u is well, as c says, and returns what is wrong with it. ctx bounds it.
+// It says nothing of u to the pool but, where an MCP endpoint was asked, that it answers, and
+// that it speaks the legacy era alone. The errors repeat nothing that u has said.
+func (s Sender) Check(ctx context.Context, u *routing.Upstream, c routing.Check) error {
+	what, err := "", error(nil)
+	speaks, known := u.SpeaksModern()
+	switch {
+	case c.Kind == routing.CheckHTTP:
+		what, err = "GET "+c.Path, s.checkPath(ctx, u, c.Path)
+	case c.Kind == routing.CheckInitialize || known && !speaks:
+		what, err = mcp.MethodInitialize, s.checkInitialize(ctx, u)
+	default:
+		what, err = mcp.MethodDiscover, s.checkDiscover(ctx, u)
+	}
+	switch failed, unanswered := errors.AsType[*exchange.SendError](err); {
+	case err == nil:
+		return nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("%s: no answer within %v", what, c.Timeout)
+	case unanswered:
+		return fmt.Errorf("%s: %w", what, failed.Err)
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// checkPath asks for what a server says of itself at a path of its origin.
+func (s Sender) checkPath(ctx context.Context, u *routing.Upstream, path string) error {
+	target, err := url.Parse(strings.TrimPrefix(u.URL.Scheme, "sse+") + "://" + u.URL.Host + path)
+	if err != nil {
+		return err
+	}
+	out := &exchange.Request{Method: wire.MethodGet, URL: target, Host: s.HostFor(u, u.URL.Host), Header: wire.Header{}}
+	response, err := s.Client.Send(ctx, out, 0)
+	if err != nil {
+		return err
+	}
+	response.Body.Close()
+	if response.Status/100 != 2 {
+		return errStatus(response)
+	}
+	return nil
+}
+
+// checkDiscover asks what u is, as a modern client does, and one that does not know the question
+// as a legacy one.
+func (s Sender) checkDiscover(ctx context.Context, u *routing.Upstream) error {
+	response, err := s.discover(ctx, u, u.URL.Host)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	s.Router.Pool.Answered(u)
+	if !RefusesEra(mcp.EraModern, mcp.MethodDiscover, []byte(OwnID), response) {
+		return s.isWell(response)
+	}
+	if err := s.checkInitialize(ctx, u); err != nil {
+		return err
+	}
+	u.NoteLegacy(true)
+	return nil
+}
+
+// checkInitialize opens a session, and ends it.
+func (s Sender) checkInitialize(ctx context.Context, u *routing.Upstream) error {
+	response, err := s.initialize(ctx, u, u.URL.Host)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	defer s.leaveMeeting(ctx, u, u.URL.Host, response.Header.Get(mcp.HeaderSession))
+	s.Router.Pool.Answered(u)
+	return s.isWell(response)
+}
+
+// isWell says what is wrong with a server that answers so to the first that clients say. One that
+// asks for credentials works: berth has none to show, unless it is configured to.
+func (s Sender) isWell(response *wire.Response) error {
+	own := s.Authorization != nil && s.Authorization.Value != nil
+	switch status := response.Status; {
+	case wire.RefusesCredentials(status) && !own:
+		return nil
+	case status >= wire.StatusInternalServerError, wire.RefusesCredentials(status):
+		return errStatus(response)
+	}
+	a, err := OwnAnswer(response, func() {})
+	switch {
+	case err != nil:
+		return err
+	case a.HasResult, a.IsError && a.ErrorCode == mcp.CodeUnsupportedVersion:
+		return nil
+	case a.IsError:
+		return fmt.Errorf("error %d, HTTP %d", a.ErrorCode, response.Status)
+	}
+	return fmt.Errorf("%w, not in JSON-RPC", errStatus(response))
+}
+
+func errStatus(response *wire.Response) error {
+	return fmt.Errorf("HTTP %d", response.Status)
+}

@@ -1,0 +1,70 @@
+package routing
+
+import (
+	"fmt"
+	"time"
+)
+
+// What State.Name may be.
+const (
+	StateOK        = "ok"
+	StateSilent    = "silent"    // it does not answer
+	StateUnchecked = "unchecked" // it joined, and has passed no check yet
+	StateFailing   = "failing"   // it fails its checks
+	StateEjected   = "ejected"   // requests to it failed
+)
+
+// State is what keeps unbound work from an upstream, if anything does, as far as berth knows. It
+// says nothing of draining.
+type State struct {
+	Name  string
+	Cause error     // how it showed; nil where nothing does
+	Since time.Time // zero: as long as berth knows the upstream
+
+	Check CheckResult // the last one; zero: there was none
+}
+
+// State returns what the upstream's state is now. Of several troubles it names the one that says
+// most.
+func (u *Upstream) State() State {
+	s := State{Name: StateOK, Check: u.checked.last()}
+	switch c := u.health.is(); {
+	case c.silent():
+		s.Name, s.Cause, s.Since = StateSilent, c.silence, c.silentSince
+	case c.failing && c.failure == ErrUnchecked:
+		s.Name, s.Cause, s.Since = StateUnchecked, c.failure, c.failingSince
+	case c.failing:
+		s.Name, s.Cause, s.Since = StateFailing, c.failure, c.failingSince
+	case c.ejected():
+		s.Name, s.Cause, s.Since = StateEjected, c.cause, c.since
+	default:
+		if fresh := u.fresh.Load(); fresh != 0 {
+			s.Since = time.Unix(0, fresh)
+		}
+	}
+	return s
+}
+
+var troubles = map[string]string{
+	StateSilent:    "does not answer",
+	StateUnchecked: "has passed no check yet",
+	StateFailing:   "fails its checks",
+	StateEjected:   "is ejected",
+}
+
+// Trouble says in a few words what keeps unbound work from the upstream; "" if nothing does.
+func (s State) Trouble() string { return troubles[s.Name] }
+
+// String is the state for a line of readiness: what, since when, and how it showed.
+func (s State) String() string {
+	if s.Name == StateOK {
+		return s.Name
+	}
+	return fmt.Sprintf("%s since %s (%v)", s.Trouble(), s.Since.UTC().Format(time.TimeOnly+"Z"), s.Cause)
+}
+
+// IsDown reports whether nobody should count on the upstream: it does not answer, or has not passed its
+// checks.
+func (s State) IsDown() bool {
+	return s.Name == StateSilent || s.Name == StateFailing || s.Name == StateUnchecked
+}

@@ -1,0 +1,160 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/routing"
+	"berth/upgrade/task"
+)
+
+// leave has a berth hand over what it can, until the test ends.
+func (b *berth) leave(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	t.Cleanup(stop)
+	go b.HandOver(ctx)
+}
+
+// What was not sent is another berth's within a moment, and is sent once. What was sent and cannot
+// be listened to elsewhere stays where it is, and ends there.
+func TestLeavingBerthHandsOverWhatWasNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		berths := startBerths(t, 2, settings{}, up)
+		b, other := berths[0], berths[1]
+		time.Sleep(2 * testLease) // until places are known
+		bounded := rule(func(r *Rule) { r.Concurrency = 1 })
+		running := b.hand(t, bounded, "running result/20s")
+		synctest.Wait()
+		var queued []string
+		for i := range 3 {
+			queued = append(queued, b.hand(t, bounded, fmt.Sprintf("queued-%d result/1s", i)))
+			synctest.Wait()
+		}
+		b.leave(t)
+		time.Sleep(time.Second)
+		if held := b.Held(); held != 1 {
+			t.Errorf("the berth that leaves holds %d calls, want the one that runs", held)
+		}
+		if held := other.Held(); held != 3 {
+			t.Errorf("the other berth holds %d calls, want 3", held)
+		}
+		time.Sleep(30 * time.Second)
+		for _, id := range append(queued, running) {
+			other.mustState(t, id, Completed)
+		}
+		for i := range queued {
+			if runs := up.executed[fmt.Sprintf("queued-%d 0", i)]; runs != 1 {
+				t.Errorf("queued-%d ran %d times", i, runs)
+			}
+		}
+		if left := other.members(t, other.ledger.Lists.TasksOf(b.ledger.Holder)); len(left) != 0 {
+			t.Errorf("listed of the berth that leaves: %v", left)
+		}
+	})
+}
+
+// A call whose stream can be resumed goes on at another berth at once, and its upstream is not told
+// that anybody gave it up. The one that leaves still lives: nobody waits for its lease to end.
+func TestLeavingBerthHandsOverWhatCanBeResumed(t *testing.T) {
+	oldWorld(t, func(_ *testing.T, s *settings) { s.shared = true }, func(t *testing.T, berths []*berth, old *oldServer) {
+		id := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		berths[0].leave(t)
+		soon()
+		if berths[0].Held() != 0 || berths[1].Held() != 1 {
+			t.Fatalf("held: %d and %d, want the other one to hold it", berths[0].Held(), berths[1].Held())
+		}
+		old.call(t, 0).answer(`{}`)
+		soon()
+		berths[1].mustState(t, id, Completed)
+		if told := old.told(); len(told) != 0 || old.executions() != 1 {
+			t.Errorf("told %v, ran %d times", told, old.executions())
+		}
+	})
+}
+
+// What runs in a session of this process's would be lost with it: it has its time here.
+func TestLeavingBerthKeepsWhatIsTiedToIt(t *testing.T) {
+	oldWorld(t, func(_ *testing.T, s *settings) { s.shared = true }, func(t *testing.T, berths []*berth, old *oldServer) {
+		for _, pool := range berths[0].runner.Pools {
+			pool.Tied = func(*routing.Upstream) bool { return true }
+		}
+		id := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		berths[0].leave(t)
+		soon()
+		if berths[0].Held() != 1 {
+			t.Error("it was given up")
+		}
+		old.call(t, 0).answer(`{}`)
+		soon()
+		berths[1].mustState(t, id, Completed)
+	})
+}
+
+// Where nobody else stands nothing is let go of: it has its time here.
+func TestLastBerthHandsNothingOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{shared: true}, newTool())[0]
+		time.Sleep(2 * testLease)
+		bounded := rule(func(r *Rule) { r.Concurrency = 1 })
+		b.hand(t, bounded, "running result/2s")
+		synctest.Wait()
+		queued := b.hand(t, bounded, "queued result/1s")
+		b.leave(t)
+		time.Sleep(5 * time.Second)
+		b.mustState(t, queued, Completed)
+	})
+}
+
+// A client that waits for the answer itself waits here.
+func TestLeavingBerthKeepsWhomAClientWaitsAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		b := startBerths(t, 2, settings{}, up)[0]
+		time.Sleep(2 * testLease)
+		bounded := rule(func(r *Rule) { r.Concurrency = 1 })
+		b.hand(t, bounded, "running result/2s")
+		synctest.Wait()
+		h, err := b.Create(t.Context(), creation(bounded, "waits result"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Start(&waiting{up: up, b: b})
+		synctest.Wait()
+		b.leave(t)
+		time.Sleep(time.Second)
+		if held := b.Held(); held != 2 {
+			t.Errorf("held: %d, want 2", held)
+		}
+		h.Handed()
+		time.Sleep(500 * time.Millisecond)
+		if held := b.Held(); held != 1 {
+			t.Errorf("held once it has the handle: %d, want 1", held)
+		}
+	})
+}
+
+// Once a holder has left a call, no step of its own is taken any more: neither is it sent, nor
+// does an answer that comes late count.
+func TestHolderTakesNoStepBehindItsLeave(t *testing.T) {
+	accepted := task.Task{ID: "T", State: task.Accepted, Holder: "a"}
+	left, changed, err := task.Transition(accepted, task.Op{ID: "1", Kind: task.Leave, Holder: "a"})
+	if !changed || err != nil {
+		t.Fatalf("got %v, %v", changed, err)
+	}
+	for _, kind := range []task.Kind{task.Dispatch, task.Finish, task.Hand, task.Leave} {
+		if _, _, err := task.Transition(left, task.Op{ID: "2", Kind: kind, Holder: "a", Round: 1, End: Failed}); !errors.Is(err, task.ErrStale) {
+			t.Errorf("%s: got %v, want ErrStale", kind, err)
+		}
+	}
+	next, changed, err := task.Transition(left, task.Op{ID: "3", Kind: task.Adopt, Of: "a", Holder: "b"})
+	if !changed || err != nil || next.Left || next.Holder != "b" {
+		t.Errorf("got %+v, %v", next, err)
+	}
+}
