@@ -100,12 +100,24 @@ func (w *Watch) status(ctx context.Context, pool string, u *routing.Upstream, re
 		return Status{}, err
 	}
 	u.Learn(owned)
-	s.Left.Tasks, s.Left.Sessions, s.LostAfter = owned.Tasks, owned.Sessions, owned.Until
+	s.Left.Tasks, s.Left.Sessions = owned.Tasks, owned.Sessions
 	if err := w.items(ctx, &s, most); err != nil {
 		return Status{}, err
 	}
+	s.LostAfter = s.lostAfter(owned)
 	s.Drained = s.Draining && s.Heeding == s.Berths && s.Uncounted == 0 && s.Left.None()
 	return s, nil
+}
+
+// lostAfter is when the last of what is left may be forgotten.
+func (s *Status) lostAfter(owned sticky.Owned) (last time.Time) {
+	if s.Left.Tasks > 0 {
+		last = owned.TasksUntil
+	}
+	if s.Left.Sessions > 0 && owned.SessionsUntil.After(last) {
+		last = owned.SessionsUntil
+	}
+	return last.UTC().Truncate(time.Second)
 }
 
 // take adds what one berth reports.

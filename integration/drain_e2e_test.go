@@ -3,10 +3,13 @@
 package integration
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"berth/drain"
 	"berth/internal/storage/redistest"
 )
 
@@ -56,4 +59,66 @@ func TestRollingDeployLosesNothing(t *testing.T) {
 		}
 	}
 	d.end(t)
+}
+
+// What is left is told at the deadline, by all berths alike, and the mark outlives the berths.
+func TestDrainTellsWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	fleet := startProcesses(t, "a", "b")
+	berths, admins := drainingPair(t, fleet, "[[pools]]\npicker = \"round-robin\"\nsession_failover = \"notfound\"\n")
+	client := newModernClient(t)
+	for range 4 {
+		client.create(t, berths[0].url(), 50)
+	}
+	got := runBerth(t, "drain", "default/a", "--wait", "--timeout", "4s", "--admin", admins[0])
+	if got.code != 3 || !strings.Contains(got.stdout, "slow_compute") || !strings.Contains(got.stderr, "left: 2 tasks") {
+		t.Errorf("with two tasks left: code %d, want 3, these, and the tool\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	var told [2]drain.Status
+	for i := range told {
+		got := runBerth(t, "upstreams", "default/a", "--json", "--admin", admins[i])
+		if err := json.Unmarshal([]byte(got.stdout), &told[i]); err != nil || got.code != 0 {
+			t.Fatalf("upstreams: code %d, %v\n%s%s", got.code, err, got.stdout, got.stderr)
+		}
+		if !told[i].Draining || told[i].Drained || told[i].Berths != 2 || told[i].Heeding != 2 || len(told[i].Items) == 0 {
+			t.Errorf("berth %d tells %+v", i, told[i])
+		}
+	}
+	if told[0].Left != told[1].Left || told[0].Since != told[1].Since || !slices.Equal(told[0].Items, told[1].Items) {
+		t.Errorf("the berths tell different things: %+v and %+v", told[0], told[1])
+	}
+	for name, c := range map[string]struct {
+		args []string
+		want int
+	}{
+		"nobody of that name": {[]string{"drain", "default/nobody", "--admin", admins[0]}, 1},
+		"no session moves":    {[]string{"drain", "default/a", "--move-sessions", "--admin", admins[0]}, 1},
+		"no name":             {[]string{"drain", "default", "--admin", admins[0]}, 2},
+		"nobody there":        {[]string{"undrain", "default/a", "--admin", freeAddress(t)}, 4},
+	} {
+		if got := runBerth(t, c.args...); got.code != c.want {
+			t.Errorf("%s: code %d, want %d\n%s", name, got.code, c.want, got.stderr)
+		}
+	}
+}
+
+// A call that a berth holds there for a task is in the way of a stop; one that is not sent yet is not.
+func TestDrainWaitsForHeldCalls(t *testing.T) {
+	t.Parallel()
+	fleet := startProcesses(t, "a", "b")
+	berths, admins := drainingPair(t, fleet, "[[pools]]\npicker = \"round-robin\"\n[[upgrade]]\ntools = [\"slow_compute\"]\nconcurrency = 1\n")
+	client := newModernClient(t)
+	var ids []string
+	for range 6 { // two of them run, the others wait in line
+		ids = append(ids, client.create(t, berths[0].url(), 3).TaskID)
+	}
+	if got := runBerth(t, "drain", "default/a", "--wait", "--timeout", "20s", "--admin", admins[1]); got.code != 0 || !strings.Contains(got.stdout, "1 held call") {
+		t.Errorf("with a held call there: code %d, want 0 and that call\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	fleet[0].kill()
+	for _, id := range ids {
+		if !await(t, 30*time.Second, func() bool { return client.get(t, berths[1].url(), id).Status == "completed" }) {
+			t.Errorf("task %s: %+v", id, client.get(t, berths[1].url(), id))
+		}
+	}
 }

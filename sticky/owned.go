@@ -12,7 +12,8 @@ import (
 type Owned struct {
 	Tasks    int       // that have not ended, or whose result nobody was given
 	Sessions int       // that have neither ended nor idled out
-	Until    time.Time // when the last of them may be forgotten; zero: there is none
+	// TasksUntil and SessionsUntil are when the last of them may be forgotten; zero: there is none.
+	TasksUntil, SessionsUntil time.Time
 }
 
 // Counting.
@@ -52,11 +53,15 @@ func (b *Bindings) Owned(ctx context.Context, pool, upstream string) (o Owned, e
 	if err != nil {
 		return Owned{}, err
 	}
-	o = Owned{Tasks: tasks.Size, Sessions: sessions.Size}
-	if last := max(tasks.Last, sessions.Last); last > 0 {
-		o.Until = time.Now().Add(last)
+	return Owned{Tasks: tasks.Size, Sessions: sessions.Size, TasksUntil: until(tasks), SessionsUntil: until(sessions)}, nil
+}
+
+// until is when the last one of a list expires; zero: it is empty.
+func until(l storage.Listing) (last time.Time) {
+	if l.Last > 0 {
+		last = time.Now().Add(l.Last)
 	}
-	return o, nil
+	return last
 }
 
 // Unlisted counts what this process has bound to an upstream and the store has not counted yet.
