@@ -162,8 +162,10 @@ func TestWhatIsListedForNoReasonIsStruckOff(t *testing.T) {
 			}
 			return all
 		}
-		if got := left(); got != 3 {
-			t.Errorf("at first: got %d, want 3", got)
+		for range 3 {
+			if got := left(); got != 3 {
+				t.Errorf("at first: got %d, want 3", got)
+			}
 		}
 		b.mustBind(t, task("being made"), "a", time.Hour)
 		pass(strikeAfter)
