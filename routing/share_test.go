@@ -172,6 +172,11 @@ func TestSlowStart(t *testing.T) {
 	for what, come := range map[string]func(p *routing.Pool){
 		"joined":  func(p *routing.Pool) { p.Replace(upstreams("a", "new")) },
 		"ejected": func(p *routing.Pool) { comeBack(p) },
+		"silent": func(p *routing.Pool) {
+			p.FellSilent(p.Find("new"), errBroken)
+			time.Sleep(time.Second)
+			p.Answered(p.Find("new"))
+		},
 	} {
 		for _, name := range []string{"p2c", "least-load", "round-robin", "random", "rendezvous"} {
 			synctest.Test(t, func(t *testing.T) {
@@ -180,7 +185,8 @@ func TestSlowStart(t *testing.T) {
 				if what != "joined" {
 					list = upstreams("a", "new")
 				}
-				p := routing.NewPool(routing.PoolOptions{Upstreams: list, Settings: routing.Settings{Picker: picker, SlowStart: 100 * time.Second}})
+				p := routing.NewPool(routing.PoolOptions{Upstreams: list, Probe: mute, Settings: routing.Settings{Picker: picker, SlowStart: 100 * time.Second}})
+				run(t, p)
 				time.Sleep(time.Hour)
 				come(p)
 				const times = 12000
@@ -225,7 +231,9 @@ func TestBackupsStandInForPrimariesOnly(t *testing.T) {
 	if got := shares(t, p, 100, keyless); got["spare"] > 0 {
 		t.Errorf("nobody is fit, backups neither: %v", got)
 	}
-	p.Answered(p.Find("spare"))
+	for _, u := range p.Upstreams() {
+		p.Answered(u)
+	}
 	if lease, err := p.Pick(routing.Work{Prefer: "spare"}, nil); err != nil || lease.Upstream.Name != "spare" {
 		t.Errorf("what it has begun: got %v, %v", lease, err)
 	}

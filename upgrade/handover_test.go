@@ -112,31 +112,68 @@ func TestLastBerthHandsNothingOver(t *testing.T) {
 	})
 }
 
-// A client that waits for the answer itself waits here.
+// oldWaiting is a client that waits for the answer itself, of a server of the legacy era.
+type oldWaiting struct {
+	waiting
+	old *oldServer
+}
+
+func (w *oldWaiting) Send(ctx context.Context, _ *routing.Upstream, c *Call, _ int64) (Exchange, error) {
+	return w.old.open(ctx, w.b, c)
+}
+
+// A client that waits for the answer itself waits here, though the call could be resumed elsewhere;
+// until it has the handle.
 func TestLeavingBerthKeepsWhomAClientWaitsAt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		up := newTool()
-		b := startBerths(t, 2, settings{}, up)[0]
-		time.Sleep(2 * testLease)
-		bounded := rule(func(r *Rule) { r.Concurrency = 1 })
-		b.hand(t, bounded, "running result/2s")
-		synctest.Wait()
-		h, err := b.Create(t.Context(), creation(bounded, "waits result"))
+	oldWorld(t, func(_ *testing.T, s *settings) { s.shared = true }, func(t *testing.T, berths []*berth, old *oldServer) {
+		b := berths[0]
+		c := creation(rule(nil), "call")
+		c.Version, c.Core, c.Session, c.Prefer, c.Call.Session = "2025-11-25", true, clientsSession, "u", "the upstream's"
+		h, err := b.Create(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Start(&waiting{up: up, b: b})
-		synctest.Wait()
+		h.Start(&oldWaiting{waiting: waiting{b: b}, old: old})
+		soon()
 		b.leave(t)
-		time.Sleep(time.Second)
-		if held := b.Held(); held != 2 {
-			t.Errorf("held: %d, want 2", held)
+		soon()
+		if b.Held() != 1 {
+			t.Error("its client waits in vain")
 		}
 		h.Handed()
-		time.Sleep(500 * time.Millisecond)
-		if held := b.Held(); held != 1 {
-			t.Errorf("held once it has the handle: %d, want 1", held)
+		soon()
+		if b.Held() != 0 || berths[1].Held() != 1 {
+			t.Errorf("held once it has the handle: %d and %d, want the other one to hold it", b.Held(), berths[1].Held())
 		}
+	})
+}
+
+// A call that runs has its place at its upstream while it changes hands: no other is sent there.
+func TestHandingOverGivesNoPlaceTwice(t *testing.T) {
+	oldWorld(t, func(_ *testing.T, s *settings) { s.shared = true }, func(t *testing.T, berths []*berth, old *oldServer) {
+		bounded := rule(func(r *Rule) { r.Concurrency = 1 })
+		running := berths[0].handCore(t, bounded, 0)
+		soon()
+		waits := berths[1].handCore(t, bounded, 0)
+		soon()
+		berths[0].leave(t)
+		for range 60 {
+			time.Sleep(50 * time.Millisecond)
+			synctest.Wait()
+			if n := old.executions(); n != 1 {
+				t.Fatalf("%d calls run at once", n)
+			}
+		}
+		if berths[1].Held() != 2 {
+			t.Fatalf("the other one holds %d calls, want 2", berths[1].Held())
+		}
+		old.call(t, 0).answer(`{}`)
+		soon()
+		soon()
+		berths[1].mustState(t, running, Completed)
+		old.call(t, 1).answer(`{}`)
+		soon()
+		berths[1].mustState(t, waits, Completed)
 	})
 }
 

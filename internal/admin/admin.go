@@ -101,8 +101,8 @@ func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 // Where another process may listen at the same address, it is left to that one: asked in turns, the
 // two would say now this, now that.
 func (s *Server) SetDraining() {
-	s.draining.Store(true)
 	if !s.shared {
+		s.draining.Store(true)
 		return
 	}
 	s.leave.Do(func() {

@@ -43,10 +43,14 @@ const renewalShare = 5
 // has expired.
 func (c *Certs) Overdue() string {
 	s := c.current.Get()
-	if time.Now().Before(s.expiry.Add(-s.expiry.Sub(s.begin) / renewalShare)) {
+	return overdue(s.begin, s.expiry)
+}
+
+func overdue(begin, expiry time.Time) string {
+	if time.Now().Before(expiry.Add(-expiry.Sub(begin) / renewalShare)) {
 		return ""
 	}
-	return fmt.Sprintf("the certificate expires at %s and was not renewed yet", s.expiry.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("the certificate expires at %s and was not renewed yet", expiry.UTC().Format(time.RFC3339))
 }
 
 func lastExpiry(certificates []byte) (last time.Time) {

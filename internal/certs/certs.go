@@ -1,5 +1,6 @@
-// Package certs is TLS towards clients: the certificate that berth shows them, and
-// the authorities that it lets vouch for them.
+// Package certs is TLS: towards clients ([Certs]) the certificate that berth shows them,
+// and the authorities that it lets vouch for them; towards servers ([Trust]) the
+// authorities that berth believes, and the certificate that it shows.
 //
 // Certificate, key and authorities are taken over together when their files change;
 // what cannot be used is not taken over (package reload). A handshake uses what was in
@@ -7,7 +8,7 @@
 // that is renewed disturbs nobody. Where clients show certificates there are no session
 // tickets: one would let a client in again whose authority was taken away since.
 //
-// HTTP/1.1 is all that is offered (ALPN). Nothing asks whether a client's certificate
+// HTTP/1.1 is all that is offered (ALPN), unless [Options.HTTP2] says otherwise. Nothing asks whether a client's certificate
 // was revoked: give out short-lived ones.
 package certs
 
@@ -19,6 +20,7 @@ import (
 	"net"
 	"time"
 
+	"berth/internal/greet"
 	"berth/internal/reload"
 	"berth/internal/series"
 
@@ -33,6 +35,7 @@ type Options struct {
 	// for none.
 	ClientCA   string
 	Optional   bool                 // lets clients in that show no certificate. One that is shown must be good.
+	HTTP2      bool                 // offers HTTP/2 as well
 	MinVersion uint16               // the lowest version spoken, such as tls.VersionTLS13. 0: TLS 1.2.
 	Logger     *slog.Logger         // hears of changes and, at debug, of failed handshakes. Nil: nobody does.
 	Meter      metric.MeterProvider // measures handshakes, reloads and the certificate's expiry. Nil: nobody does.
@@ -110,6 +113,9 @@ func (c *Certs) parse(contents [][]byte) (*snapshot, error) {
 		MinVersion:   max(c.options.MinVersion, tls.VersionTLS12),
 		NextProtos:   []string{"http/1.1"},
 	}}
+	if c.options.HTTP2 {
+		s.config.NextProtos = []string{greet.HTTP2, "http/1.1"}
+	}
 	if len(contents) == 3 {
 		if err := c.askClients(s.config, contents[2]); err != nil {
 			return nil, err
@@ -156,9 +162,12 @@ func (c *Certs) Listener(inner net.Listener) net.Listener {
 }
 
 // HandshakeEnded hears how the handshake with a peer ended.
-func (l *listener) HandshakeEnded(peer net.Addr, err error) {
-	l.certs.handshakes.Count(err)
+func (l *listener) HandshakeEnded(peer net.Addr, err error) { l.certs.HandshakeEnded(peer, err) }
+
+// HandshakeEnded hears how the handshake with a peer ended, from whoever shook hands.
+func (c *Certs) HandshakeEnded(peer net.Addr, err error) {
+	c.handshakes.Count(err)
 	if err != nil {
-		l.certs.log.Debug("TLS handshake failed", "peer", peer.String(), "error", err)
+		c.log.Debug("TLS handshake failed", "peer", peer.String(), "error", err)
 	}
 }

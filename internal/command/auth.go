@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/url"
@@ -97,11 +96,10 @@ func openCerts(cfg config.TLS, o observers) (*certs.Certs, error) {
 	}
 	options := certs.Options{
 		Cert: cfg.Cert, Key: cfg.Key, ClientCA: cfg.ClientCA,
-		Optional: cfg.ClientAuth == config.ClientAuthOptional,
-		Logger:   o.log, Meter: o.meter,
-	}
-	if cfg.MinVersion == "1.3" {
-		options.MinVersion = tls.VersionTLS13
+		Optional:   cfg.ClientAuth == config.ClientAuthOptional,
+		HTTP2:      cfg.HTTP2,
+		MinVersion: tlsVersions[cfg.MinVersion],
+		Logger:     o.log, Meter: o.meter,
 	}
 	return certs.Open(options)
 }
@@ -146,9 +144,6 @@ func parseAuthorization(contents [][]byte) (string, error) {
 }
 
 func (s *site) authChecks() (checks []admin.Check) {
-	if s.certs != nil {
-		checks = append(checks, admin.Check{Name: "tls", Probe: func() (bool, string) { return true, s.certs.Fault() }})
-	}
 	if keys := s.now.Load().callers.keys; keys != nil {
 		checks = append(checks, admin.Check{Name: "jwks", Probe: keys.Ready})
 	}

@@ -82,7 +82,7 @@ func announceChecked(w io.Writer, file string, cfg config.Config) error {
 	if rules := len(cfg.Upgrades); rules > 0 {
 		note = fmt.Sprintf(", %d upgrade rules", rules)
 	}
-	if url, given := cfg.Store.EffectiveURL(stateDirectory()); given {
+	if url, given, _ := cfg.Store.EffectiveURL(stateDirectory()); given {
 		note += ", store " + string(url) + " (by $STATE_DIRECTORY)"
 	}
 	_, err := fmt.Fprintf(w, "%s: ok, %d pools, %d upstreams%s\n", file, len(cfg.Pools), upstreams, note)

@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"berth/internal/admin"
@@ -17,8 +18,7 @@ func (s *site) checks() []admin.Check {
 		pool := ep.Router.Pool
 		checks = append(checks, admin.Check{Name: "pool " + pool.Name(), Probe: func() (bool, string) { return poolAnswers(pool) }})
 	}
-	checks = append(checks, s.discoverChecks()...)
-	return append(checks, s.authChecks()...)
+	return slices.Concat(checks, s.discoverChecks(), s.tlsChecks(), s.authChecks())
 }
 
 func (s *site) storeDegraded() string {

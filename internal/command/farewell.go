@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -54,9 +55,13 @@ func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
 	stop := time.AfterFunc(p.times.drain-goodbye, p.site.proxy().ReleaseWaiters)
 	defer stop.Stop()
 	stopAccepting()
+	// Connections of HTTP/2 are told at once that no more is taken (GOAWAY): what is under way on them
+	// goes on, and a request that crosses that word was not served, which its client can tell.
+	second := make(chan error, 1)
+	go func() { second <- p.second.Shutdown(limit) }()
 	p.awaitClients(limit)
 	p.site.handOver(held)
-	if err := p.server.Shutdown(limit); err != nil {
+	if err := errors.Join(p.server.Shutdown(limit), <-second); err != nil {
 		p.cut(ctx, err)
 	}
 	// After the requests: what these still begin, or answer, is held to its end as well.
@@ -100,6 +105,7 @@ func (p *process) cut(ctx context.Context, why error) {
 	p.log.Warn("drain time is over, what is left is cut", "requests", p.site.proxy().Serving(), "error", why)
 	p.site.proxy().Cut()
 	p.server.Close()
+	p.second.Close()
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()
 	p.site.proxy().Wait(limit)

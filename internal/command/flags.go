@@ -53,7 +53,7 @@ func applyFlags(c *cli.Context, cfg *config.Config, upstreams []config.Upstream)
 		cfg.Listen = c.String("listen")
 	}
 	if c.IsSet("store") {
-		cfg.Store.URL = config.Secret(c.String("store"))
+		cfg.Store.URL, cfg.Store.URLFile = config.Secret(c.String("store")), ""
 	}
 	if c.IsSet("admin") {
 		cfg.Admin.Listen = c.String("admin")

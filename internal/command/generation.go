@@ -20,7 +20,8 @@ type generation struct {
 	faces   []*proxy.Endpoint
 	proxy   *proxy.Proxy // made when it is used
 
-	manned []manned // its pools, and who is to be in them
+	trusts map[string]*trusts // of the pools whose upstreams are spoken to by TLS as the configuration says
+	manned []manned           // its pools, and who is to be in them
 
 	taken []string     // keys of the parts in its use
 	users atomic.Int64 // requests, and one while it is the newest; 0: it has ended

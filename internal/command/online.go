@@ -28,6 +28,7 @@ func lookAround(ctx context.Context, cfg config.Config) []finding {
 		if ep == nil {
 			continue
 		}
+		found = append(found, g.lookAtTrusts(key, pool)...)
 		if pool.Discover.Enabled() {
 			looks = append(looks, lookAtSource(key, pool))
 		}
@@ -78,13 +79,23 @@ func lookAtCerts(cfg config.TLS) []finding {
 }
 
 func lookAtStore(cfg config.Store) look {
-	const key = "store.url"
-	url, _ := cfg.EffectiveURL(stateDirectory())
+	key := "store.url"
+	if cfg.URLFile != "" {
+		key = "store.url_file"
+	}
 	return look{key: key, see: func(ctx context.Context) (found []finding) {
-		for _, f := range storage.Inspect(ctx, string(url), storage.Options{Durability: cfg.Durability}) {
+		url, _, err := cfg.EffectiveURL(stateDirectory())
+		if err != nil {
+			return []finding{fault(key, err)}
+		}
+		trust, err := newStoreTrust(cfg, observers{})
+		if err != nil {
+			return []finding{fault("store.tls", err)}
+		}
+		for _, f := range storage.Inspect(ctx, string(url), storage.Options{Durability: cfg.Durability, TLS: trust.config()}) {
 			found = append(found, finding{key: key, text: f.Text, warning: f.Warning})
 		}
-		return found
+		return append(found, trust.look()...)
 	}}
 }
 

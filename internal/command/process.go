@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"time"
 
@@ -21,6 +20,7 @@ const lastWords = 3 * time.Second
 type process struct {
 	site   *site
 	server *http.Server
+	second *http.Server  // of HTTP/2
 	admin  *admin.Server // nil: none
 	times  times
 	log    *slog.Logger
@@ -44,7 +44,7 @@ func newServer(cfg config.Config, handler http.Handler, log *slog.Logger) *http.
 	}
 }
 
-func (p *process) run(ctx context.Context, listener net.Listener) error {
+func (p *process) run(ctx context.Context, in entrances) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	group, groupCtx := errgroup.WithContext(background)
@@ -54,23 +54,34 @@ func (p *process) run(ctx context.Context, listener net.Listener) error {
 	}
 	group.Go(func() error { return p.watchdog.Run(groupCtx) })
 	served := make(chan error, 1)
-	go func() { served <- p.server.Serve(listener) }()
-	p.manager.Ready("serving on " + listener.Addr().String())
+	go func() { served <- p.serveClients(in) }()
+	p.manager.Ready("serving on " + in.one.Addr().String())
 	var err error
 	select {
 	case err = <-served:
 	case <-groupCtx.Done():
 	case <-ctx.Done():
 		p.shutDown(ctx, func() {
-			_ = listener.Close() // Serve fails with it, and is over then
+			_ = in.one.Close() // Serve fails with it, and is over then
 			<-served
 		})
 	}
 	p.server.Close()
+	p.second.Close()
 	stop()
 	err = errors.Join(ignoreClosed(err), group.Wait(), p.site.Close())
 	p.log.Info("ended")
 	return err
+}
+
+// serveClients serves until nobody is let in any more.
+func (p *process) serveClients(in entrances) error {
+	var group errgroup.Group
+	group.Go(func() error { return p.server.Serve(in.one) })
+	if in.second != nil {
+		group.Go(func() error { return p.second.Serve(in.second) })
+	}
+	return group.Wait()
 }
 
 func ignoreClosed(err error) error {

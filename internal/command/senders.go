@@ -48,15 +48,6 @@ func (g *generation) newSender(cfg config.Pool) (exchange.Sender, error) {
 	return s, nil
 }
 
-// newClient takes into use what keeps connections to the upstreams of a pool.
-func (g *generation) newClient(cfg config.Pool) (exchange.Sender, error) {
-	connect := time.Duration(cfg.Timeouts.Connect)
-	return share(g, fmt.Sprintf("client %v %s", connect, cfg.Name), func() (exchange.Sender, life, error) {
-		client := exchange.NewClient(connect)
-		return client, life{end: client.Close}, nil
-	})
-}
-
 // endTime bounds how long servers that berth runs have to end; those that do not in time are killed.
 const endTime = 10 * time.Second
 

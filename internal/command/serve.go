@@ -11,13 +11,11 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"berth/internal/admin"
 	"berth/internal/build"
 	"berth/internal/config"
 	"berth/internal/connlimit"
-	"berth/internal/framing"
 	"berth/internal/heap"
 	"berth/internal/journal"
 	"berth/internal/sockets"
@@ -67,7 +65,7 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 	defer flush(tel, log)
 	o := observers{log: log, access: access, meter: tel.MeterProvider(), tracer: tel.TracerProvider()}
 	// Before the listener: clients are better refused than left waiting for the store.
-	store, err := openStore(ctx, cfg, o)
+	store, trust, err := openStore(ctx, cfg, o)
 	if err != nil {
 		return err
 	}
@@ -81,9 +79,10 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		return fmt.Errorf("listen: %w", err)
 	}
 	defer listener.Close()
+	s.storeTrust = trust
 	s.use(g, isLoopback(listener.Addr()))
 	g.discoverFirst(ctx)
-	p := &process{site: s, log: log, times: timesOf(cfg, store), server: newServer(cfg, s, log)}
+	p := &process{site: s, log: log, times: timesOf(cfg, store), server: newServer(cfg, s, log), second: newSecondServer(cfg, s, log)}
 	p.watchdog = systemd.NewWatchdog(log, s.probes(listener)...)
 	if cfg.Admin.Listen != "" || inherited.Admin != nil {
 		if p.admin, err = newAdmin(ctx, cfg, s, inherited.Admin, tel); err != nil {
@@ -91,19 +90,11 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		}
 	}
 	announce(log, cfg, listener.Addr(), s)
-	bounded := connlimit.NewListener(listener, connlimit.Options{
+	bounded := connlimit.NewListener(passedOn(listener, cfg, o), connlimit.Options{
 		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: o.log, Meter: o.meter,
 	})
 	p.connections = bounded.Open
-	return p.run(ctx, s.guarded(bounded, cfg))
-}
-
-// guarded speaks TLS on listener, if that is configured, and lets nothing through that is framed in doubt.
-func (s *site) guarded(listener net.Listener, cfg config.Config) net.Listener {
-	if s.certs != nil {
-		listener = s.certs.Listener(listener)
-	}
-	return framing.NewListener(listener, int(cfg.Limits.Headers))
+	return p.run(ctx, s.entrancesOf(bounded, cfg))
 }
 
 func newLoggers(cfg config.Log, lines *journal.Journal) (log, access *slog.Logger, err error) {
@@ -168,24 +159,6 @@ func isLoopback(addr net.Addr) bool {
 // stateDirectory is what the service manager gave berth: the one place where the environment
 // decides about the store.
 func stateDirectory() string { return os.Getenv("STATE_DIRECTORY") }
-
-// openStore waits for a berth that holds the same file for as long as that may take to drain.
-func openStore(ctx context.Context, cfg config.Config, o observers) (*storage.Store, error) {
-	url, given := cfg.Store.EffectiveURL(stateDirectory())
-	store, err := storage.OpenContext(ctx, string(url), storage.Options{
-		Logger:        o.log,
-		MeterProvider: o.meter,
-		Durability:    cfg.Store.Durability,
-		Wait:          time.Duration(cfg.DrainDelay) + time.Duration(cfg.Drain) + lastWords,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	if given {
-		o.log.Info("no store is configured: bindings are kept in the state directory", "store", store.String())
-	}
-	return store, nil
-}
 
 func announceStore(log *slog.Logger, store *storage.Store) {
 	switch {

@@ -33,17 +33,18 @@ type observers struct {
 // site is what outlives a reading of the configuration. It serves clients by its newest generation.
 type site struct {
 	observers
-	store    *storage.Store
-	bindings *sticky.Bindings
-	keys     *seal.Keyring
-	mailbox  *relay.Mailbox // reaches the other berths
-	certs    *certs.Certs   // nil: clients are spoken to without TLS
-	tasks    *upgrade.Tasks // nil: no rule makes any
-	drains   *drain.Watch   // what is left at upstreams
-	ids      *drain.IDs     // of tasks, as operators are shown them
-	parts    *parts         // what generations share
-	kept     []string       // keys of the parts that are the site's own
-	now      atomic.Pointer[generation]
+	store      *storage.Store
+	bindings   *sticky.Bindings
+	keys       *seal.Keyring
+	mailbox    *relay.Mailbox // reaches the other berths
+	certs      *certs.Certs   // nil: clients are spoken to without TLS
+	tasks      *upgrade.Tasks // nil: no rule makes any
+	storeTrust storeTrust
+	drains     *drain.Watch // what is left at upstreams
+	ids        *drain.IDs   // of tasks, as operators are shown them
+	parts      *parts       // what generations share
+	kept       []string     // keys of the parts that are the site's own
+	now        atomic.Pointer[generation]
 }
 
 // newSite connects what is for all generations, over store, which is the site's from then on. It reads
@@ -134,6 +135,7 @@ func (s *site) Run(ctx context.Context) error {
 	group.Go(func() error { return s.bindings.Run(ctx) })
 	group.Go(func() error { return s.drains.Run(ctx) })
 	group.Go(func() error { return s.mailbox.Run(ctx, s.answerOther) })
+	group.Go(func() error { return s.storeTrust.run(ctx) })
 	if s.certs != nil {
 		group.Go(func() error { return s.certs.Run(ctx) })
 	}

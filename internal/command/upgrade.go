@@ -134,7 +134,7 @@ func announceUpgrades(log *slog.Logger, rules upgrade.Rules, store *storage.Stor
 }
 
 func lookAtRules(cfg config.Config) []finding {
-	url, _ := cfg.Store.EffectiveURL(stateDirectory())
+	url, _, _ := cfg.Store.EffectiveURL(stateDirectory())
 	if len(cfg.Upgrades) == 0 || url != "memory:" {
 		return nil
 	}

@@ -24,6 +24,7 @@ type Config struct {
 	DrainDelay     Duration `toml:"drain_delay" within:"0s 1h"`
 	DrainHeld      Duration `toml:"drain_held" default:"10m" within:"0s 8760h"`
 	ReusePort      bool     `toml:"reuse_port"`
+	ProxyProtocol  bool     `toml:"proxy_protocol"`
 	TrustedProxies []Prefix `toml:"trusted_proxies" default:"127.0.0.0/8 ::1/128"`
 
 	Log       Log       `toml:"log"`
@@ -59,6 +60,7 @@ type TLS struct {
 	ClientCA   string `toml:"client_ca"`
 	ClientAuth string `toml:"client_auth" default:"require" oneof:"require optional"`
 	MinVersion string `toml:"min_version" default:"1.2" oneof:"1.2 1.3"`
+	HTTP2      bool   `toml:"http2"`
 }
 
 // ClientAuthOptional is the [TLS.ClientAuth] that lets clients in without a certificate.
@@ -78,6 +80,7 @@ type Admin struct {
 // [Store.ReadSealKey].
 type Store struct {
 	URL         Secret   `toml:"url"`
+	URLFile     string   `toml:"url_file"`
 	Durability  string   `toml:"durability" default:"ack"`
 	Near        int      `toml:"near" default:"100000" within:"1 100000000"`
 	MaxTTL      Duration `toml:"max_ttl" default:"168h" within:"1m 8760h"`
@@ -85,22 +88,27 @@ type Store struct {
 	HolderLease Duration `toml:"holder_lease" default:"15s" within:"500ms 5m"`
 	SealKey     Secret   `toml:"seal_key"`
 	SealKeyFile string   `toml:"seal_key_file"`
+
+	TLS ServerTLS `toml:"tls"`
 }
 
 const stateFile = "berth.db"
 
-// EffectiveURL returns URL or, without one, a file in the first of the directories in
-// stateDirectory, $STATE_DIRECTORY (systemd.exec(5)), which is given then; or memory: without
-// either.
-func (s Store) EffectiveURL(stateDirectory string) (url Secret, given bool) {
+// EffectiveURL returns URL, what URLFile holds or, without either, a file in the first of the
+// directories in stateDirectory, $STATE_DIRECTORY (systemd.exec(5)), which is given then; or memory:
+// without that. URLFile is read at the call.
+func (s Store) EffectiveURL(stateDirectory string) (url Secret, given bool, err error) {
 	directory, _, _ := strings.Cut(stateDirectory, ":")
 	switch {
+	case s.URLFile != "":
+		url, err = s.readURL()
+		return url, false, err
 	case s.URL != "":
-		return s.URL, false
+		return s.URL, false, nil
 	case directory == "":
-		return "memory:", false
+		return "memory:", false, nil
 	}
-	return Secret("file:" + filepath.Join(directory, stateFile)), true
+	return Secret("file:" + filepath.Join(directory, stateFile)), true, nil
 }
 
 // Telemetry is the [telemetry] table.

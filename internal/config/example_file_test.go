@@ -17,7 +17,8 @@ const exampleFile = "../../config.example.toml"
 // isOptional reports whether the example shows key commented out, because its value is
 // not the default, or its table not there by default.
 func isOptional(key string) bool {
-	return key == "admin.listen" || strings.HasPrefix(key, "upgrade[].") || slices.Contains(ofCommand, key)
+	return key == "admin.listen" || strings.HasPrefix(key, "upgrade[].") ||
+		strings.HasPrefix(key, "pools[].upstreams[].tls.") || slices.Contains(ofCommand, key)
 }
 
 // ofCommand are the keys of an upstream that berth runs: the example's have URLs.

@@ -18,6 +18,7 @@ type Limits struct {
 	Buffered              Size     `toml:"buffered" default:"256MiB" within:"1KiB 64GiB"`
 	Streams               int      `toml:"streams" default:"20000" within:"1 10000000"`
 	StreamsPerCaller      int      `toml:"streams_per_caller" default:"10000" within:"1 10000000"`
+	StreamsPerConnection  int      `toml:"streams_per_connection" default:"250" within:"1 100000"`
 	ConnectionsPerAddress int      `toml:"connections_per_address" default:"4096" within:"1 10000000"`
 	Polls                 Rate     `toml:"polls" default:"10000/s"`
 	UnknownIDs            Rate     `toml:"unknown_ids" default:"20/s"`

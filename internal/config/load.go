@@ -16,6 +16,8 @@ const maxFile = 1 << 20
 // Load reads the file at path over [Default] and judges the outcome. The error
 // is a [Faults] if the file was read and found wanting.
 //
+// In its strings ${NAME} stands for a variable of the environment.
+//
 // Each of flags is run after the file and before the judging: flags win, can
 // supply what the file lacks, and what they say wrong is reported beside the
 // file's own faults, but without file and line.
@@ -42,7 +44,13 @@ func Parse(name string, data []byte, flags ...func(*Config)) (Config, error) {
 		return Config{}, Faults{syntaxFault(name, err)}
 	}
 	cfg := Default()
-	unread := decode(tree, &cfg)
+	variables := expand(tree)
+	unread := variables.faults
+	for _, f := range decode(tree, &cfg) {
+		if !covered(f.Key, variables.faults) {
+			unread = append(unread, f)
+		}
+	}
 	before := cfg.Validate()
 	for _, apply := range flags {
 		apply(&cfg)
@@ -63,6 +71,7 @@ func Parse(name string, data []byte, flags ...func(*Config)) (Config, error) {
 			faults[i].File, faults[i].Line = name, lines.of(f.Key)
 		}
 	}
+	variables.silence(faults)
 	slices.SortStableFunc(faults, func(a, b Fault) int { return a.Line - b.Line })
 	return Config{}, faults
 }

@@ -61,6 +61,7 @@ type Pool struct {
 	Ejection               Ejection   `toml:"ejection"`
 	Health                 Health     `toml:"health"`
 	Bridge                 Bridge     `toml:"bridge"`
+	TLS                    ServerTLS  `toml:"tls"`
 	Discover               Discover   `toml:"discover"`
 	Upstreams              []Upstream `toml:"upstreams"`
 }
@@ -102,9 +103,10 @@ type Upstream struct {
 	Drain bool   `toml:"drain"`
 	Era   string `toml:"era" default:"auto"`
 
-	Weight      int  `toml:"weight" default:"1" within:"1 256"`
-	Backup      bool `toml:"backup"`
-	MaxInFlight int  `toml:"max_in_flight" within:"0 1000000"`
+	Weight      int       `toml:"weight" default:"1" within:"1 256"`
+	Backup      bool      `toml:"backup"`
+	MaxInFlight int       `toml:"max_in_flight" within:"0 1000000"`
+	TLS         ServerTLS `toml:"tls"` // what of the pool's is another's here
 
 	// What follows is of a server that berth runs, and speaks to by stdio.
 

@@ -9,12 +9,14 @@ import (
 	"strings"
 
 	"berth/internal/seal"
+	"berth/internal/storage"
 )
 
 // Bounds of secrets as they are written, in bytes.
 const (
 	maxToken         = 4096
 	maxSealKey       = 4096
+	maxURL           = 8 << 10
 	maxAuthorization = 8 << 10
 )
 
@@ -61,6 +63,21 @@ func (s Store) ReadSealKey() ([]byte, error) {
 		return nil, fmt.Errorf("config: reading store.seal_key_file: %w", err)
 	}
 	return key, nil
+}
+
+// readURL returns what URLFile holds.
+func (s Store) readURL() (Secret, error) {
+	url, err := readSecretFile("store.url_file", s.URLFile, maxURL)
+	if err == nil && len(url) > maxURL {
+		err = fmt.Errorf("config: reading store.url_file: %s is larger than %d bytes", s.URLFile, maxURL)
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := storage.CheckURL(url); err != nil {
+		return "", fmt.Errorf("config: reading store.url_file: %w", err)
+	}
+	return Secret(url), nil
 }
 
 // decodeSealKey reads base64, padded or not. A key in hexadecimal form is such, too, and loses

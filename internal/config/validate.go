@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -18,6 +19,7 @@ func (c *Config) Validate() []Fault {
 	v.bounds("", reflect.ValueOf(c).Elem())
 	v.address("listen", c.Listen)
 	v.tls(c.TLS)
+	v.faultIf(c.ProxyProtocol && len(c.TrustedProxies) == 0, "proxy_protocol", "is believed from trusted_proxies only, and there are none")
 	v.admin(c)
 	v.store(c.Store)
 	v.auth(c)
@@ -54,6 +56,7 @@ func (v *validator) tls(t TLS) {
 	case t.Cert == "" && t.ClientCA != "":
 		v.fault("tls.client_ca", "needs tls.cert and tls.key")
 	}
+	v.faultIf(t.HTTP2 && t.Cert == "", "tls.http2", "needs tls.cert and tls.key: HTTP/2 is spoken over TLS only")
 }
 
 func (v *validator) admin(c *Config) {
@@ -74,14 +77,23 @@ func (v *validator) admin(c *Config) {
 	v.faultIf(a.Token == "" && a.TokenFile == "" && !onLoopback(a.Listen), "admin.listen", "needs admin.token or admin.token_file off loopback")
 }
 
+const anyRedis = "rediss://localhost"
+
 func (v *validator) store(s Store) {
-	url, _ := s.EffectiveURL("")
-	if err := storage.CheckURL(string(url)); err != nil {
+	v.faultIf(s.URL != "" && s.URLFile != "", "store.url_file", "must not be set together with store.url")
+	url := string(s.URL)
+	if s.URLFile != "" {
+		url = anyRedis // what the file holds is judged when it is read
+	}
+	url = cmp.Or(url, "memory:")
+	if err := storage.CheckURL(url); err != nil {
 		v.fault("store.url", "%v", err)
 	}
-	if err := storage.CheckDurability(string(url), s.Durability); err != nil {
+	if err := storage.CheckDurability(url, s.Durability); err != nil {
 		v.fault("store.durability", "%v", err)
 	}
+	v.serverTLS("store.tls", s.TLS)
+	v.faultIf(s.TLS != ServerTLS{} && !strings.HasPrefix(url, "rediss"), "store.tls", "needs a rediss URL")
 	v.faultIf(s.SealKey != "" && s.SealKeyFile != "", "store.seal_key_file", "must not be set together with store.seal_key")
 	if _, err := decodeSealKey(string(s.SealKey)); s.SealKey != "" && err != nil {
 		v.fault("store.seal_key", "must be the base64 form of at least 32 random bytes (openssl rand -base64 32)")

@@ -60,9 +60,11 @@ func (v *validator) pool(key string, p Pool) {
 	v.faultIf(p.Ejection.Max < p.Ejection.Min, key+".ejection.max", "must not be less than min, %v, got %v", p.Ejection.Min, p.Ejection.Max)
 	v.health(key, p)
 	v.balance(key, p)
+	v.serverTLS(key+".tls", p.TLS)
 	v.discover(key+".discover", p.Discover)
 	v.faultIf(len(p.Upstreams) == 0 && !p.Discover.Enabled(), key+".upstreams", "there must be at least one, or a source of them in discover")
 	v.upstreams(key+".upstreams", p.Upstreams)
+	v.upstreamTLS(key, p)
 }
 
 func (v *validator) name(key, name string) {

@@ -70,6 +70,31 @@ func NewClientOver(dial Dial, connectTimeout time.Duration) *Client {
 	}}
 }
 
+// NewSecureClient is NewClient that agrees on TLS as config says for the host and port of a
+// connection, when that is made.
+func NewSecureClient(connectTimeout time.Duration, config func(address string) *tls.Config) *Client {
+	c := NewClient(connectTimeout)
+	dial := c.transport.DialContext
+	c.transport.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		secure := tls.Client(conn, config(address))
+		if connectTimeout > 0 {
+			bounded, cancel := context.WithTimeout(ctx, connectTimeout)
+			defer cancel()
+			ctx = bounded
+		}
+		if err := secure.HandshakeContext(ctx); err != nil {
+			conn.Close()
+			return nil, err
+		}
+		return secure, nil
+	}
+	return c
+}
+
 // Close implements Sender.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"errors"
 	"strconv"
 	"time"
 
@@ -18,14 +17,7 @@ func HasCoreTasks(initialized []byte) bool {
 // AsTask returns a legacy tools/call that asks to be made a task, which lives as long as its server
 // wants. Every other byte stays. The error is an *Error.
 func AsTask(call []byte) ([]byte, error) {
-	out, err := setting([]byte("{}"), "params", memberTask).apply(call)
-	switch {
-	case errors.Is(err, errNotObject):
-		return nil, errParams("params is no object")
-	case err != nil:
-		return nil, refusal(err)
-	}
-	return out, nil
+	return setting([]byte("{}"), "params", memberTask).request(call)
 }
 
 // AddTaskSupports notes, by tool, what the result of a tools/list says of tasks; "" is nothing.

@@ -63,6 +63,9 @@ func (c *Client) AsksClient() []byte {
 	return append(out, '}')
 }
 
+// Asked reports whether the client may be asked anything.
+func (c *Client) Asked() bool { return len(c.AsksClient()) > len("{}") }
+
 // LegacyForm returns a modern request as a server of the legacy era takes it: under this id, without
 // what it says of its client, of rounds before, and of tasks, with this raw token in place of its own
 // progressToken. Every other byte stays. The error is an *Error.

@@ -40,7 +40,7 @@ func TestClusterOverTLS(t *testing.T) {
 			roots.AddCert(tc.roots.Leaf)
 			var log realtest.Journal
 			s := open(t, "rediss+cluster://127.0.0.1:"+port+tc.query,
-				storage.Options{Logger: logger(&log), TLS: &tls.Config{RootCAs: roots}})
+				storage.Options{Logger: logger(&log), TLS: trusting(roots)})
 			if !tc.served {
 				_, err := s.Get(t.Context(), "k")
 				unavailable(t, err, "other")
@@ -82,4 +82,9 @@ func freePort(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return port
+}
+
+// trusting secures connections by roots.
+func trusting(roots *x509.CertPool) func(host string) *tls.Config {
+	return func(host string) *tls.Config { return &tls.Config{RootCAs: roots, ServerName: host} }
 }

@@ -163,7 +163,7 @@ func TestTLS(t *testing.T) {
 			roots.AddCert(tc.roots.Leaf)
 			var log realtest.Journal
 			s := open(t, "rediss://:"+canary+"@"+line.Addr()+"/0"+tc.query,
-				storage.Options{Logger: logger(&log), TLS: &tls.Config{RootCAs: roots}})
+				storage.Options{Logger: logger(&log), TLS: trusting(roots)})
 			err := s.Ping(t.Context())
 			if tc.served != (err == nil) || tc.served != s.Healthy() {
 				t.Errorf("Ping: got %v, healthy %v; want served %v", err, s.Healthy(), tc.served)

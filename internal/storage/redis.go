@@ -80,10 +80,7 @@ func boundedOptions(o redis.UniversalOptions, opts Options) *redis.UniversalOpti
 		o.PoolSize = connectionsPerCPU * runtime.GOMAXPROCS(0)
 	}
 	if o.TLSConfig != nil && opts.TLS != nil {
-		config := opts.TLS.Clone()
-		config.ServerName = o.TLSConfig.ServerName
-		config.InsecureSkipVerify = o.TLSConfig.InsecureSkipVerify
-		o.TLSConfig = config
+		o.Dialer = secureDialer(opts, o.TLSConfig.InsecureSkipVerify)
 	}
 	return &o
 }

@@ -33,9 +33,9 @@ type Options struct {
 	// ErrUnavailable, and confirmed when its caller repeats it.
 	Durability string
 
-	// TLS adds roots or a client certificate for rediss://. The server's name, and whether it is
-	// verified, come from the URL.
-	TLS *tls.Config
+	// TLS is what each connection to a host is secured by, with rediss://, for its caller to change.
+	// Whether the server is verified at all says the URL. Nil: the system's roots.
+	TLS func(host string) *tls.Config
 }
 
 func (o Options) withDefaults() Options {

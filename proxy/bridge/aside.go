@@ -8,7 +8,7 @@ import (
 )
 
 // hears does what a message of a session's means that came on no call's stream. A question is put to
-// the call that was begun last, and refused where there is none.
+// the call that was begun last, and waits for the next one where there is none.
 func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte) {
 	a, err := mcp.PeekAnswer(message, false)
 	switch {
@@ -21,13 +21,17 @@ func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte)
 		l.f.mu.Lock()
 		asker := l.asker
 		l.f.mu.Unlock()
-		if asker == nil || !asker.hear(item{message: message, answer: a}) {
+		it := item{message: message, answer: a}
+		if (asker == nil || !asker.asks || !asker.hear(it)) && !l.keepAsked(it) {
 			_ = l.f.tell(ctx, out, l, mcp.ErrorResponse(a.ID, errNobodyAsked.Object()))
 		}
 	default:
 		l.f.mu.Lock()
 		defer l.f.mu.Unlock()
-		if a.Method == mcp.MethodLog && l.alone && l.asker != nil {
+		if a.Method == mcp.MethodCancelled {
+			l.withdrawEarly(mcp.CancelledID(message))
+		}
+		if (a.Method == mcp.MethodLog && l.alone || a.Method == mcp.MethodCancelled) && l.asker != nil {
 			l.asker.hear(item{message: message, answer: a}) // of the one call there
 		}
 		if l.shelf == nil {

@@ -57,7 +57,8 @@ func (r *reading) asked(ctx context.Context, it item) (step, error) {
 		case a.Method == "":
 			if s, err := r.take(ctx, it); err != nil || s.body != nil || r.last != nil {
 				s.told = told
-				return s, err // it ended without an answer to what it asked
+				r.withdraw(ctx, round) // it ended without an answer to what it asked
+				return s, err
 			}
 		case a.ID != nil:
 			if next, ok := r.open(ctx, a, it.message); ok {
@@ -83,6 +84,13 @@ func (r *reading) asked(ctx context.Context, it item) (step, error) {
 // withdrawn is a round without what the upstream wants no answer to any more.
 func withdrawn(round []question, id []byte) []question {
 	return slices.DeleteFunc(round, func(q question) bool { return mcp.IDKey(q.ID) == mcp.IDKey(id) })
+}
+
+// withdraw answers what nobody will.
+func (r *reading) withdraw(ctx context.Context, round []question) {
+	for _, q := range round {
+		_ = r.c.f.tell(ctx, r.c.out, r.l, cancelled(q))
+	}
 }
 
 // open judges what the upstream asks. ok says that the client is to be asked it.
@@ -129,7 +137,7 @@ func (r *reading) pause(ctx context.Context, round []question, told [][]byte, ev
 	}
 	st := state{
 		Upstream: r.c.f.u.Name, Session: r.l.id, Version: r.l.version, Request: r.id, Event: event,
-		Asks: round, Seen: r.seen, Call: r.c.question(), Nonce: rand.Text(), By: r.c.f.b.name,
+		Asks: round, Seen: r.seen, Call: r.c.question(), Nonce: rand.Text(), By: r.c.f.b.name, Unsent: r.unsent,
 	}
 	if event != "" {
 		st.Heard = r.l.stopListening() // whoever goes on hears the session's own stream as well

@@ -75,7 +75,16 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 			defer l.giveBack(false)
 			return wire.Whole(wire.StatusOK, mcp.Response(c.id, mcp.DiscoverFrom(l.result, modernVersion))), nil
 		}
-		response, err := c.send(ctx, l)
+		err = c.prepare(ctx, l)
+		if err == nil {
+			if early, err := c.greet(ctx, l); early != nil {
+				return early, err
+			}
+		}
+		var response *sent
+		if err == nil {
+			response, err = c.send(ctx, l)
+		}
 		if err != nil {
 			l.giveBack(false)
 			return nil, err
@@ -91,7 +100,7 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 
 // mayBeAsked reports whether an upstream may ask the client in mid-call.
 func (c *call) mayBeAsked() bool {
-	return asks(c.Method) && len(c.client.AsksClient()) > len("{}")
+	return asks(c.Method) && c.client.Asked()
 }
 
 // ids are JSON-RPC ids of this process: no other's are like them, so that a session may go from

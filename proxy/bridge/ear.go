@@ -22,6 +22,7 @@ type ear struct {
 	last   string            // id of the last event
 	out    *exchange.Request // in whose name it is read, as who needs it has last shown
 	stands chan struct{}     // closed when the stream stands, or nobody need wait for that
+	early  bool              // the session is being opened
 }
 
 const (
@@ -37,18 +38,29 @@ const (
 // listen has the session's GET stream read, from an event on if there is one, and waits until it
 // stands, whoever has begun to read it. A server that has none is not asked again.
 func (l *loan) listen(ctx context.Context, out *exchange.Request, last string) {
+	l.listenAs(ctx, &ear{out: ownPost(out, nil), last: last})
+}
+
+// listenEarly is listen in a session that is being opened. A server that has no stream yet may have
+// one then.
+func (l *loan) listenEarly(ctx context.Context, out *exchange.Request) {
+	l.listenAs(ctx, &ear{out: ownPost(out, nil), early: true})
+}
+
+func (l *loan) listenAs(ctx context.Context, wanted *ear) {
 	f := l.f
 	f.mu.Lock()
 	e := l.ear
 	switch {
 	case e != nil:
-		e.out = ownPost(out, nil)
+		e.out = wanted.out
 	case l.id == "" || l.deaf:
 		f.mu.Unlock()
 		return
 	default:
 		line, cancel := context.WithCancel(context.Background()) // it outlives the request
-		e = &ear{stop: cancel, last: last, out: ownPost(out, nil), stands: make(chan struct{})}
+		e = wanted
+		e.stop, e.stands = cancel, make(chan struct{})
 		l.ear = e
 		go l.run(line, e)
 	}
@@ -89,14 +101,20 @@ func (l *loan) run(ctx context.Context, e *ear) {
 	defer l.settle(e)
 	late := time.AfterFunc(earTime, func() { l.settle(e) })
 	defer late.Stop()
-	for pause := earFirst; ctx.Err() == nil; pause = min(2*pause, earMost) {
+	for pause, early := earFirst, e.early; ctx.Err() == nil; pause, early = min(2*pause, earMost), false {
 		began := time.Now()
 		err := l.hearOnce(ctx, e)
 		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, errDenied) && early:
+			l.stopListening()
+			return
+		case errors.Is(err, errDenied):
+			l.deafen(l.isLost(ctx, e))
+			return
 		case errors.Is(err, errNoStream):
-			if ctx.Err() == nil {
-				l.deafen(l.isLost(ctx, e))
-			}
+			l.deafen(false)
 			return
 		case errors.Is(err, errStands):
 			// The server may have yet to see that it was left.
@@ -157,8 +175,11 @@ func (l *loan) deafen(lost bool) {
 	}
 }
 
-// errNoStream says that there is no GET stream, and will be none.
-var errNoStream = errors.New("bridge: the session has no GET stream")
+var (
+	errNoStream = errors.New("bridge: the server has no GET streams")
+	// errDenied says that there is no GET stream, or no session any more: some servers say both with one status.
+	errDenied = errors.New("bridge: the session has no GET stream")
+)
 
 // hearOnce reads a GET stream to its end.
 func (l *loan) hearOnce(ctx context.Context, e *ear) error {
@@ -177,8 +198,10 @@ func (l *loan) hearOnce(ctx context.Context, e *ear) error {
 	switch status := response.Status; {
 	case status == wire.StatusConflict:
 		return errStands
-	case status == wire.StatusMethodNotAllowed || outbound.DeniesSession(status):
+	case status == wire.StatusMethodNotAllowed:
 		return errNoStream
+	case outbound.DeniesSession(status):
+		return errDenied
 	case status != wire.StatusOK || exchange.ShapeOf(response) != exchange.EventStream:
 		return nil
 	}

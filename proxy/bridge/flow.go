@@ -40,6 +40,7 @@ type flow struct {
 	out   *exchange.Request
 	l     *loan
 	id    []byte // of the call in its session
+	asks  bool   // it may be asked
 	items chan item
 	inbox chan *item // what came on the session's own stream
 	ctx   context.Context
@@ -51,11 +52,12 @@ type flow struct {
 // newFlow returns the flow of a call's answer, and has the call asked what comes on the session's
 // own stream.
 func newFlow(c *call, l *loan, id []byte) *flow {
-	fl := &flow{f: c.f, out: c.out, l: l, id: id, items: make(chan item), inbox: make(chan *item, maxInbox)}
+	fl := &flow{f: c.f, out: c.out, l: l, id: id, asks: asks(c.Method), items: make(chan item), inbox: make(chan *item, maxInbox)}
 	fl.event.Store("")
 	fl.ctx, fl.stop = context.WithCancel(context.Background())
 	c.f.mu.Lock()
 	l.asker = fl
+	l.called = l.called || fl.asks
 	c.f.mu.Unlock()
 	return fl
 }
@@ -74,6 +76,18 @@ func (fl *flow) hear(it item) bool {
 		return true
 	default:
 		return false
+	}
+}
+
+// takeInbox takes what was heard on the session's own stream.
+func (fl *flow) takeInbox() (heard []item) {
+	for {
+		select {
+		case it := <-fl.inbox:
+			heard = append(heard, *it)
+		default:
+			return heard
+		}
 	}
 }
 
@@ -100,11 +114,10 @@ func (fl *flow) runWhen(heads <-chan begun) {
 		stopped := context.AfterFunc(fl.ctx, func() { head.Body.Close() })
 		defer stopped()
 		message, err := readWhole(head.Response)
-		if err != nil || !mcp.MayBeMessage(message) {
-			fl.put(fl.ctx, item{err: err})
-			return
+		if err == nil && mcp.MayBeMessage(message) {
+			fl.put(fl.ctx, itemOf(message, ""))
 		}
-		fl.put(fl.ctx, itemOf(message, ""))
+		fl.put(fl.ctx, item{err: err}) // what was no answer to the call has none behind it
 	}
 }
 

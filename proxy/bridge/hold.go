@@ -22,6 +22,7 @@ type hold struct {
 	flow  *flow              // its answer, where that cannot be resumed; nil: it can
 	ended map[string]*answer // by the nonce of the round whose answers brought it
 	over  bool
+	sent  bool // the call was, that first had to be answered
 
 	mu    sync.Mutex // guards the fields below
 	asks  []question // that wait for the client

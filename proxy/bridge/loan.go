@@ -7,19 +7,21 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/mcp"
 	"berth/internal/wire"
 )
 
 // loan is a bridged session: lent to one call that may be asked something, or to any number of
 // others.
 type loan struct {
-	f       *face
-	shelf   *shelf // nil: it stands on none, as one that was opened by another berth
-	id      string // what the upstream calls it; "": the upstream keeps none
-	version string
-	result  []byte            // of initialize
-	opened  *exchange.Request // in whose name it is
-	place   int               // of its server's processes; see places
+	f        *face
+	shelf    *shelf // nil: it stands on none, as one that was opened by another berth
+	id       string // what the upstream calls it; "": the upstream keeps none
+	version  string
+	result   []byte            // of initialize
+	opened   *exchange.Request // in whose name it is
+	declares mcp.Declared      // what its client has
+	place    int               // of its server's processes; see places
 
 	level int // the log level that was set, as mcp.Severity counts; -1: none. Of who uses it alone, or setting
 
@@ -31,11 +33,13 @@ type loan struct {
 	idle  time.Time // since when nobody uses it
 	gone  bool      // it is on no shelf any more
 
-	greeted bool  // a call was sent in it
-	adopted bool  // another berth has opened it, for a call that goes on here
-	ear     *ear  // who reads its GET stream; nil: nobody
-	deaf    bool  // it has none
-	asker   *flow // of the call that was begun last, and may be asked; nil: there is none
+	greeted bool   // its server had the time to ask what it asks of every session
+	called  bool   // a call that may be asked was begun
+	early   []item // what the server asks that no call could be asked so far
+	adopted bool   // another berth has opened it, for a call that goes on here
+	ear     *ear   // who reads its GET stream; nil: nobody
+	deaf    bool   // it has none
+	asker   *flow  // of the call that was begun last, and may be asked; nil: there is none
 
 	subscribed map[string]int // how many listen for a resource
 

@@ -255,3 +255,20 @@ func TestARoundIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// A question that its call leaves behind is answered, in the place of the client.
+func TestACallEndsBeforeItsQuestionIsAsked(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		text, _, _ := k.question("elicitation/create", formAsk)
+		k.say(text)
+		where(k)
+	})
+	bridged(t, u, nil, func(r *rig) {
+		if g := r.do(asking{name: "asks"}); g.Result.Type != "complete" {
+			t.Errorf("got %s", g.text)
+		}
+		if told := r.told(); len(told) != 1 || !strings.Contains(told[0], `"action":"cancel"`) {
+			t.Errorf("told %v", told)
+		}
+	})
+}

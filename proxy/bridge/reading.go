@@ -22,6 +22,8 @@ type reading struct {
 
 	last *step // the answer's end, which waits for what was told before it on another stream; nil: none
 
+	unsent bool // the call is to be sent when its client has answered
+
 	h     *hold  // whose turn it has; nil: this is the first round
 	nonce string // of the round whose answers it is about
 }

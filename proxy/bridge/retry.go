@@ -30,7 +30,11 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 		return nil, err
 	}
 	if h == nil {
-		return c.pass(ctx, st.By)
+		response, err := c.pass(ctx, st.By)
+		if st.Unsent && errors.Is(err, errHolderLost) {
+			return c.begin(ctx) // nothing has run
+		}
+		return response, err
 	}
 	if response := h.outcome(c, st); response != nil {
 		h.leaveWaiting()
@@ -51,7 +55,10 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 		h.rest(r, open)
 		return c.askAgain(ctx, st, open)
 	}
-	if h.flow == nil {
+	switch {
+	case st.Unsent && !h.sent:
+		return c.goOnEarly(ctx, r)
+	case h.flow == nil:
 		go r.flow.run(nil, st.Event)
 	}
 	return c.show(ctx, r, nil)

@@ -2,12 +2,10 @@ package bridge
 
 import (
 	"context"
-	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
-	"berth/proxy/resident"
 )
 
 // sent is a call that was sent, and the beginning of its answer. What it is sent over outlives its
@@ -26,29 +24,40 @@ func (s *sent) close() {
 	s.flow.leave()
 }
 
-// send sends the call in a session.
-func (c *call) send(ctx context.Context, l *loan) (*sent, error) {
+// prepare sees to it that the call may be sent in a session.
+func (c *call) prepare(ctx context.Context, l *loan) error {
 	if capability := needs[c.Method]; capability != "" && !mcp.HasCapability(l.result, capability) {
-		return nil, errNoMethod
+		return errNoMethod
 	}
 	if refusal := c.checkParams(ctx, l); refusal != nil {
-		return nil, refusal
+		return refusal
 	}
 	c.setLevel(ctx, l)
 	if asks(c.Method) {
 		l.listen(ctx, c.out, "")
 		c.letGreet(ctx, l)
 	}
-	s := &sent{id: newID()}
+	return nil
+}
+
+// legacyForm is the call as it is sent in a session, under an id of that.
+func (c *call) legacyForm(l *loan, id []byte) ([]byte, error) {
 	var token []byte
 	if c.ProgressToken != nil {
-		token = s.id
+		token = id
 	}
-	body, err := mcp.LegacyForm(c.out.Body, s.id, token)
+	body, err := mcp.LegacyForm(c.out.Body, id, token)
 	if err != nil {
 		return nil, err
 	}
-	if body, err = c.asTask(l, body); err != nil {
+	return c.asTask(l, body)
+}
+
+// send sends the call in a session.
+func (c *call) send(ctx context.Context, l *loan) (*sent, error) {
+	s := &sent{id: newID()}
+	body, err := c.legacyForm(l, s.id)
+	if err != nil {
 		return nil, err
 	}
 	s.flow = newFlow(c, l, s.id)
@@ -61,25 +70,6 @@ func (c *call) send(ctx context.Context, l *loan) (*sent, error) {
 	}
 	return s, nil
 }
-
-// letGreet lets a server of another transport ask what it asks of every new session, some for roots,
-// before there is a call that it could be taken for.
-func (c *call) letGreet(ctx context.Context, l *loan) {
-	c.f.mu.Lock()
-	fresh := !l.greeted && resident.Is(c.f.u.URL)
-	l.greeted = true
-	c.f.mu.Unlock()
-	if !fresh {
-		return
-	}
-	select {
-	case <-time.After(greeting):
-	case <-ctx.Done():
-	}
-}
-
-// greeting is how long a server has for that.
-const greeting = 100 * time.Millisecond
 
 // begun is how an answer begins.
 type begun struct {
@@ -97,11 +87,7 @@ func (c *call) post(ctx context.Context, s *sent, body []byte) error {
 		s.Response, err = c.f.send(s.flow.ctx, c.out, s.flow.l, wire.MethodPost, body, 0)
 		return err
 	}
-	heads := make(chan begun, 1)
-	go func() {
-		response, err := c.f.send(s.flow.ctx, c.out, s.flow.l, wire.MethodPost, body, 0)
-		heads <- begun{response, err}
-	}()
+	heads := c.start(s.flow, body)
 	select {
 	case head := <-heads:
 		s.Response = head.Response
@@ -118,6 +104,16 @@ func (c *call) post(ctx context.Context, s *sent, body []byte) error {
 		}()
 		return &exchange.SendError{Err: context.Cause(ctx), Sent: true}
 	}
+}
+
+// start sends the body, and returns how its answer will begin.
+func (c *call) start(fl *flow, body []byte) <-chan begun {
+	heads := make(chan begun, 1)
+	go func() {
+		response, err := c.f.send(fl.ctx, c.out, fl.l, wire.MethodPost, body, 0)
+		heads <- begun{response, err}
+	}()
+	return heads
 }
 
 // hangUp is what an upstream is told of a client's departure.

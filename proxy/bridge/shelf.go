@@ -42,15 +42,23 @@ func (k *stock) shelfOf(key, whose string) *shelf {
 // openSession opens a session in the name of who makes the call.
 func (c *call) openSession(ctx context.Context, s *shelf, place int) (*loan, error) {
 	as := c.placed(place)
-	opened, err := c.f.opener(as).Open(ctx, c.f.u, session.Opening{
+	l := &loan{f: c.f, shelf: s, opened: ownPost(as, nil), declares: c.client.Declares, place: place, level: -1}
+	_, err := c.f.opener(as).Open(ctx, c.f.u, session.Opening{
 		Initialize: mcp.InitializeFor([]byte(outbound.OwnID), legacyVersion, c.client.AsksClient(), c.client.Info),
-		Accept:     func(*session.Session) error { return nil },
+		Accept: func(opened *session.Session) error {
+			l.id, l.version, l.result = opened.ID, opened.Version, opened.Result
+			if c.client.Asked() {
+				l.listenEarly(ctx, c.out) // some ask as soon as they may
+			}
+			return nil
+		},
 	})
 	if err != nil {
+		l.stopListening()
 		return nil, c.f.notOpened(err)
 	}
-	c.f.noteTasks(opened.Result)
-	return &loan{f: c.f, shelf: s, id: opened.ID, version: opened.Version, result: opened.Result, opened: ownPost(as, nil), place: place, level: -1}, nil
+	c.f.noteTasks(l.result)
+	return l, nil
 }
 
 // notOpened is what a call fails with whose session was not opened: nothing of it was sent.

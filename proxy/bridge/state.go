@@ -23,6 +23,7 @@ type state struct {
 	Seen     []string        `json:"o,omitempty"` // keys of all that was asked so far
 	Call     []byte          `json:"c"`           // digest of what the call asks for
 	Nonce    string          `json:"n"`           // of the round
+	Unsent   bool            `json:"w,omitempty"` // the call is sent when this is answered
 	By       string          `json:"b"`           // the berth that asked
 }
 

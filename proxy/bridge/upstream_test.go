@@ -18,6 +18,7 @@ type kind struct {
 	whole bool   // calls are answered in JSON, with headers only then
 	does  string // capabilities, as JSON; "": tools, prompts, resources, logging
 	lists string // what tools/list answers with, as JSON
+	asks  string // a method, that each new session's client is asked once it has initialized; "": nothing
 }
 
 // upstream is a server of 2025-11-25 by Streamable HTTP, as SDKs write them.
@@ -178,6 +179,9 @@ func (u *upstream) hear(s *served, m message) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {
+	case m.Method == "notifications/initialized" && u.kind.asks != "":
+		s.own.events = append(s.own.events, fmt.Sprintf(`{"jsonrpc":"2.0","id":"first","method":%q}`, u.kind.asks))
+		u.wake()
 	case m.Method == "notifications/cancelled":
 		if k := s.running[string(m.Params.RequestID)]; k != nil {
 			k.stop()

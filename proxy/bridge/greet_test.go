@@ -1,0 +1,159 @@
+package bridge
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+const rooted = `{"roots":[{"uri":"file:///told"}]}`
+
+// greetings are the answers to what is asked of each session.
+func greetings(r *rig) (answers []string) {
+	synctest.Wait()
+	for _, text := range r.told() {
+		if strings.Contains(text, `"id":"first"`) {
+			answers = append(answers, text)
+		}
+	}
+	return answers
+}
+
+// What a server asks of every new session is asked of the client of the first call there that may
+// be, whatever was done there before, and answered before that is sent.
+func TestAServerThatAsksAtItsStart(t *testing.T) {
+	for name, plain := range map[string]bool{"with event ids": false, "without": true} {
+		t.Run(name, func(t *testing.T) {
+			u := tool(kind{asks: "roots/list", plain: plain}, func(k *running) { k.ends(k.ask()) })
+			bridged(t, u, nil, func(r *rig) {
+				r.do(asking{method: "tools/list"})
+				time.Sleep(time.Minute)
+				first := r.do(asking{name: "asks"})
+				if len(first.Result.Requests) != 1 || !strings.Contains(first.text, "roots/list") || r.ran() != 0 || len(greetings(r)) != 0 {
+					r.t.Fatalf("got %.90s, told %v, the tool ran %d times", first.text, r.told(), r.ran())
+				}
+				second := r.do(asking{name: "asks", params: first.answers(rooted)})
+				if answers := greetings(r); len(answers) != 1 || !strings.Contains(answers[0], rooted) {
+					t.Errorf("the server was told %v", answers)
+				}
+				requests := r.sent("answer")
+				if call := r.sent("tools/call"); len(call) != 1 || len(requests) != 1 {
+					t.Errorf("the call was sent %d times", len(call))
+				}
+				last := r.do(asking{name: "asks", params: second.answers(accepted)})
+				if len(last.Result.Got) != 1 || r.ran() != 1 {
+					t.Errorf("got %s, the tool ran %d times", last.text, r.ran())
+				}
+				// The next one finds a session that has asked.
+				if next := r.do(asking{name: "asks"}); strings.Contains(next.text, "roots/list") {
+					t.Errorf("got %s", next.text)
+				}
+			})
+		})
+	}
+}
+
+// A client that did not declare it is not asked, and its call is sent.
+func TestAServerThatAsksAtItsStartWhatWasNotDeclared(t *testing.T) {
+	bridged(t, tool(kind{asks: "roots/list"}, where), nil, func(r *rig) {
+		if g := r.do(asking{name: "asks", declares: declaresForm}); g.Result.Type != "complete" {
+			t.Errorf("got %s", g.text)
+		}
+		if answers := greetings(r); len(answers) != 1 || !strings.Contains(answers[0], `"error"`) {
+			t.Errorf("the server was told %v", answers)
+		}
+	})
+	// Nor is anybody whose answer would be others' as well.
+	bridged(t, tool(kind{asks: "roots/list"}, where), func(o *Options) { o.Isolation = ForAll }, func(r *rig) {
+		r.do(asking{method: "tools/list"})
+		if g := r.do(asking{name: "asks"}); g.Result.Type != "complete" {
+			t.Errorf("got %s", g.text)
+		}
+		if answers := greetings(r); len(answers) != 1 || !strings.Contains(answers[0], `"error"`) {
+			t.Errorf("the server was told %v", answers)
+		}
+	})
+}
+
+// A client whose connection breaks when it has answered comes back to the same call.
+func TestAHangUpAfterTheFirstAnswer(t *testing.T) {
+	u := tool(kind{asks: "roots/list"}, func(k *running) {
+		time.Sleep(3 * time.Second)
+		where(k)
+	})
+	bridged(t, u, nil, func(r *rig) {
+		first := r.do(asking{name: "asks"})
+		r.goneAfter(time.Second, asking{name: "asks", params: first.answers(rooted)})
+		for range 2 { // the second asks for what has come
+			if g := r.do(asking{name: "asks", params: first.answers(rooted)}); g.Result.Type != "complete" {
+				t.Errorf("got %s", g.text)
+			}
+		}
+		if r.ran() != 1 {
+			t.Errorf("the tool ran %d times", r.ran())
+		}
+	})
+}
+
+// Where the call is gone that was to be sent, nothing has run: it begins anew, and asks again.
+func TestACallThatWasNotSentBeginsAnew(t *testing.T) {
+	bridged(t, tool(kind{asks: "roots/list"}, where), nil, func(r *rig) {
+		f, a, b, _ := r.join(time.Minute)
+		first := r.do(asking{name: "asks", by: a})
+		again := r.do(asking{name: "asks", by: b, params: first.with("")})
+		if again.Result.Type != "input_required" || len(r.open()) != 1 {
+			t.Errorf("at the other berth: got %s, sessions %v", again.text, r.open())
+		}
+		delete(f.berths, "a")
+		anew := r.do(asking{name: "asks", by: b, params: again.answers(rooted)})
+		if len(anew.Result.Requests) != 1 || len(r.open()) != 2 {
+			t.Errorf("without the first one: got %s, sessions %v", anew.text, r.open())
+		}
+		if last := r.do(asking{name: "asks", by: b, params: anew.answers(rooted)}); last.Result.Type != "complete" || r.ran() != 1 {
+			t.Errorf("got %s, the tool ran %d times", last.text, r.ran())
+		}
+	})
+}
+
+// A server may wait for that answer before it gives any: what cannot be asked is refused then.
+func TestAServerThatWaitsForWhatItAskedFirst(t *testing.T) {
+	u := &upstream{kind: kind{asks: "roots/list"}}
+	u.faults = func(_ http.ResponseWriter, _ *http.Request, m message) bool {
+		for waited := 0; m.Method == "tools/list" && len(u.sent("answer")) == 0 && waited < 600; waited++ {
+			time.Sleep(100 * time.Millisecond)
+		}
+		return false
+	}
+	bridged(t, u, nil, func(r *rig) {
+		began := time.Now()
+		if g := r.do(asking{method: "tools/list"}); g.status != 200 || time.Since(began) > 10*time.Second {
+			t.Errorf("got %s", g.text)
+		}
+		if answers := greetings(r); len(answers) != 1 || !strings.Contains(answers[0], `"error"`) {
+			t.Errorf("the server was told %v", answers)
+		}
+	})
+}
+
+// What the server wants no answer to any more is asked of nobody, before a call and in one.
+func TestAQuestionOnTheSessionsStreamIsWithdrawn(t *testing.T) {
+	const withdrawn = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`
+	u := tool(kind{asks: "roots/list"}, func(k *running) {
+		text, id, _ := k.question("elicitation/create", formAsk)
+		k.aside(text)
+		k.aside(fmt.Sprintf(withdrawn, id))
+		time.Sleep(time.Second)
+		where(k)
+	})
+	bridged(t, u, nil, func(r *rig) {
+		r.do(asking{method: "tools/list"})
+		r.say(fmt.Sprintf(withdrawn, `"first"`))
+		synctest.Wait()
+		if g := r.do(asking{name: "asks"}); g.Result.Type != "complete" || r.ran() != 1 {
+			t.Errorf("got %s", g.text)
+		}
+	})
+}

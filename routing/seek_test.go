@@ -1,0 +1,73 @@
+package routing_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"berth/routing"
+	"berth/sticky"
+)
+
+// Nobody's denial is final while part of the fleet has not been heard of.
+func TestAPartialPoolDeniesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, "memory:")
+		f.Pool.SetPartial(true)
+		for _, q := range []routing.Query{f.query(modern("tasks/get", "t1")), f.inSession(legacy("tools/call", ""))} {
+			if _, err := f.Decide(t.Context(), q); !errors.Is(err, routing.ErrUnclear) {
+				t.Errorf("partial: got %v, want ErrUnclear", err)
+			}
+		}
+		f.Pool.SetPartial(false)
+		refuses(t, f.Router, f.query(modern("tasks/get", "t1")), routing.ErrUnknownTask)
+	})
+}
+
+// An owner that another berth knows of is looked for before the fleet is asked.
+func TestAnOwnerThatIsNotInThePoolIsSought(t *testing.T) {
+	sought := 0
+	var p *routing.Pool
+	p = routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: upstreams("a"), Seek: func(context.Context) {
+		sought++
+		p.Replace(upstreams("a", "b"))
+	}})
+	if u := p.Owner(t.Context(), "a"); u == nil || sought != 0 {
+		t.Errorf("got %v after %d searches, want a after none", u, sought)
+	}
+	if u := p.Owner(t.Context(), "b"); u == nil || sought != 1 {
+		t.Errorf("got %v after %d searches, want b after one", u, sought)
+	}
+	if u := p.Owner(t.Context(), "c"); u != nil {
+		t.Errorf("got %v, want nobody", u)
+	}
+}
+
+// A task and a session bound to an owner that joins by a search go there.
+func TestWhatIsBoundToASoughtOwnerGoesThere(t *testing.T) {
+	f := newFleet(t, "memory:")
+	f.bind(t, sticky.Key{Pool: f.Pool.Name(), Kind: sticky.Task, ID: "t1"}, "late")
+	var p *routing.Pool
+	p = routing.NewPool(routing.PoolOptions{Name: f.Pool.Name(), Upstreams: upstreams("a"), Seek: func(context.Context) { p.Replace(upstreams("a", "late")) }})
+	router := *f.Router
+	router.Pool, router.Asker = p, routing.NewAsker(p)
+	d, err := router.Decide(t.Context(), f.query(modern("tasks/get", "t1")))
+	if err != nil || d.Owner == nil || d.Owner.Name != "late" {
+		t.Errorf("got %+v, %v, want the owner that joined", d, err)
+	}
+}
+
+// One that nobody has asked for anything is found silent by a look.
+func TestALookFindsOutWhoIsGone(t *testing.T) {
+	p := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: upstreams("a"), Probe: mute})
+	p.Look(t.Context(), p.Find("a"))
+	if !p.Find("a").Silent() {
+		t.Error("it is not silent")
+	}
+	well := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: upstreams("a"), Probe: func(context.Context, *routing.Upstream) error { return nil }})
+	well.Look(t.Context(), well.Find("a"))
+	if well.Find("a").Silent() {
+		t.Error("it answered, and is silent")
+	}
+}
