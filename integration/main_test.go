@@ -15,6 +15,7 @@ var update = flag.Bool("update", false, "write the golden verdicts anew, from ru
 var berthBinary string
 
 func TestMain(m *testing.M) {
+	serveInstance()
 	flag.Parse()
 	os.Exit(runWithBerth(m))
 }

@@ -76,6 +76,8 @@ func readAhead(reader *exchange.Reader) (<-chan arrival, chan<- struct{}) {
 func (s *stream) run() error {
 	silence := s.x.out.NewKeepAlive()
 	defer silence.Stop()
+	leaves, stay := s.leaving()
+	defer stay()
 	for {
 		select {
 		case a := <-s.pieces:
@@ -101,6 +103,8 @@ func (s *stream) run() error {
 		case <-s.endOfStanding():
 			s.sayGoodbye()
 			return nil
+		case <-leaves:
+			return nil // its client comes back, and takes the session along
 		case <-s.endOfOwing():
 			s.refuseAll(fault.StreamShutdown)
 			return nil

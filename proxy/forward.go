@@ -65,7 +65,7 @@ func (x *request) dispatch() error {
 
 // deliver sends the request, which was routed, to whom that says.
 func (x *request) deliver() error {
-	known := x.untag()
+	known := x.untag() || x.answersFormer()
 	if known {
 		err := x.p.sessions.MayReply(x.ctx, x.way(), &x.decision)
 		if known = !errors.Is(err, upgrade.ErrUnknown); known && err != nil {
@@ -126,8 +126,14 @@ func (x *request) forwardUnbound() error {
 }
 
 // lease takes up the picker's choice. New work waits where the upstreams are full, as long as its
-// client does; a stream takes no room, and what has begun is not held up.
+// client does; a stream takes no room, and what has begun is not held up. What an upstream has
+// asked its client about goes on there, though it drains.
 func (x *request) lease(tried []*routing.Upstream) (*routing.Lease, error) {
+	if x.decision.GoesOn && x.decision.Prefer != "" {
+		if lease := x.Pool().GoOn(x.decision.Prefer, tried); lease != nil {
+			return lease, nil
+		}
+	}
 	work := x.Work(x.decision.Prefer)
 	if x.Stands || x.ConcernsBegun {
 		lease, err := x.Pool().Pick(work, tried)

@@ -24,6 +24,12 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		}
 		return x.outOfReach(u, nil)
 	}
+	if u.MovesSessions() && !x.stays {
+		if v := x.p.mover.Leaving(x.asCase(), u); v.Step != failover.Stay {
+			return x.act(v)
+		}
+		x.stays = true
+	}
 	lease := x.Pool().Own(u)
 	defer lease.Release()
 	if x.Stands {

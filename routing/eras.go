@@ -37,7 +37,7 @@ func (p *Pool) Refused(era mcp.Era, refused []*Upstream) (another bool) {
 	}
 	all := true
 	for _, u := range p.Upstreams() {
-		if u.Draining || slices.ContainsFunc(refused, u.Is) {
+		if u.IsDraining() || slices.ContainsFunc(refused, u.Is) {
 			continue
 		}
 		all = false
@@ -53,6 +53,6 @@ func (p *Pool) Refused(era mcp.Era, refused []*Upstream) (another bool) {
 // it speaks an era.
 func (p *Pool) SpokenElsewhere(u *Upstream, era mcp.Era) bool {
 	return slices.ContainsFunc(p.Upstreams(), func(other *Upstream) bool {
-		return !other.Is(u) && !other.Draining && other.Profile().Speaks[era]
+		return !other.Is(u) && !other.IsDraining() && other.Profile().Speaks[era]
 	})
 }

@@ -8,6 +8,7 @@ type Lease struct {
 	Upstream *Upstream // what is held
 	released atomic.Bool
 	stands   bool
+	holds    bool
 }
 
 // Stand notes, before the lease is shared, that it is held for a standing stream, which takes no
@@ -20,12 +21,23 @@ func (l *Lease) Stand() {
 	}
 }
 
+// Hold notes, before the lease is shared, that it is held for a call that berth keeps.
+func (l *Lease) Hold() {
+	if !l.holds {
+		l.holds = true
+		l.Upstream.held.Add(1)
+	}
+}
+
 // Release gives the lease back. Releasing twice is harmless.
 func (l *Lease) Release() {
 	if !l.released.CompareAndSwap(false, true) {
 		return
 	}
 	l.Upstream.inflight.Add(-1)
+	if l.holds {
+		l.Upstream.held.Add(-1)
+	}
 	if l.stands {
 		l.Upstream.standing.Add(-1)
 		return

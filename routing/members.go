@@ -71,6 +71,7 @@ func (p *Pool) adopt(u *Upstream, later bool) *Upstream {
 	}
 	u.room.Store(&p.room)
 	p.known[u.Name] = u.live
+	u.drain.set(p.drains[u.Name])
 	return u
 }
 

@@ -54,7 +54,7 @@ func (m *members) candidates(era mcp.Era, prefer string, tried []*Upstream) (bes
 	all := m.all
 	lowest, from := ranks, 0 // best is a part of all, from there on, as long as it can be
 	for i, u := range all {
-		if u.Draining || len(tried) > 0 && slices.ContainsFunc(tried, u.Is) {
+		if u.IsDraining() || len(tried) > 0 && slices.ContainsFunc(tried, u.Is) {
 			continue
 		}
 		rank := u.rank(era)

@@ -57,8 +57,9 @@ type Pool struct {
 	nobody [2]atomic.Int64 // by mcp.Era: until when, in Unix nanoseconds, no upstream is taken to speak it
 
 	ejecting sync.Mutex // held while an ejection is weighed: two must not both be the last that may be
-	changing sync.Mutex // guards the field below; held while members or settings change, and while the result of a check is noted
+	changing sync.Mutex // guards the fields below; held while members or settings change, and while the result of a check is noted
 	known    map[string]*live
+	drains   map[string]Drain // operators' marks by name; not changed
 }
 
 // NewPool returns a pool of the given upstreams.

@@ -66,6 +66,7 @@ type Questions struct {
 type Decision struct {
 	Owner   *Upstream      // nil: unbound work
 	Prefer  string         // unbound work: the upstream that issued its cursor or requestState
+	GoesOn  bool           // it was a requestState: that one has begun the work
 	Source  sticky.Source  // where the owner was found
 	Key     sticky.Key     // of the binding that decided; zero for unbound work
 	Binding sticky.Binding // the binding that decided
@@ -140,7 +141,7 @@ func (r *Router) byCalls(ctx context.Context, q *Query, d *Decision) error {
 	d.Source = SourcePicked
 	r.byAffinity(ctx, q, d)
 	if d.Owner == nil && len(q.Calls) == 1 {
-		d.Prefer = r.preferred(ctx, q)
+		d.Prefer, d.GoesOn = r.preferred(ctx, q), q.Calls[0].RequestState != ""
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 type Upstream struct {
 	Name        string   // unique in its pool
 	URL         *url.URL // its MCP endpoint
-	Draining    bool     // gets no new work, keeps what it owns
+	Draining    bool     // gets no new work, keeps what it owns, as the list says; see IsDraining
 	Era         Spoken   // what it is said to speak
 	Weight      int      // how much of the work it is to have, against others; 0: 1
 	Backup      bool     // gets new work only while no other is fit
@@ -25,6 +25,10 @@ type Upstream struct {
 type live struct {
 	inflight atomic.Int64
 	standing atomic.Int64 // of these, standing streams
+	held     atomic.Int64 // of these, held calls
+	waiting  atomic.Int64 // held calls of which nothing is in flight
+	drain    draining
+	owned    owned
 	answers  atomic.Int64 // so far, to probes as well
 	pinging  atomic.Bool
 	health   health

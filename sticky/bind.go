@@ -23,38 +23,48 @@ func (b *Bindings) bind(ctx context.Context, e entry) (outcome string, err error
 	if have, ok := b.pending.get(e.key); ok && !have.yieldsTo(e.binding) && have.Upstream != e.binding.Upstream {
 		return outcomeCollision, ErrOwned
 	}
-	standing, written, err := b.establish(ctx, e)
+	listing := b.list(e) // beside the binding: neither waits for the other
+	standing, written, displaced, err := b.establish(ctx, e)
 	if err != nil {
 		return b.bindLocally(e, err)
 	}
 	if !written && e.taken(standing) {
+		if listing != nil {
+			<-listing.done
+			b.unlist(ctx, e.key, e.binding.Upstream)
+		}
 		return outcomeCollision, ErrOwned
+	}
+	b.listed(ctx, e, listing)
+	if displaced != e.binding.Upstream {
+		b.unlist(ctx, e.key, displaced)
 	}
 	b.pending.remove(e.key)
 	b.near.add(e)
 	return outcomeStored, nil
 }
 
-// establish writes e where nothing stands, or what yields to it. It returns the record
-// that stands otherwise.
-func (b *Bindings) establish(ctx context.Context, e entry) (standing storage.Record, written bool, err error) {
+// establish writes e where nothing stands, or what yields to it: then displaced is who owned it. It
+// returns the record that stands otherwise.
+func (b *Bindings) establish(ctx context.Context, e entry) (standing storage.Record, written bool, displaced string, err error) {
 	name, value, life := e.key.digest(), e.binding.encode(), time.Until(e.binding.Expires)
 	standing, written, err = b.store.PutIfAbsent(ctx, name, value, life)
 	for range maxRevisions {
 		if err != nil || written || !e.displaces(standing) {
-			return standing, written, err
+			return standing, written, displaced, err
 		}
+		yields, _ := decode(standing.Value) // it was read a moment ago
 		standing, err = b.store.Swap(ctx, name, standing.Version, value, life)
 		switch {
 		case err == nil:
-			written = true
+			written, displaced = true, yields.Upstream
 		case errors.Is(err, storage.ErrConflict):
 			err = nil // the next round judges what stands by now
 		case errors.Is(err, storage.ErrNotFound):
 			standing, written, err = b.store.PutIfAbsent(ctx, name, value, life)
 		}
 	}
-	return standing, written, err
+	return standing, written, displaced, err
 }
 
 // bindLocally keeps a binding that the store could not take, unless this process
@@ -80,8 +90,30 @@ func (b *Bindings) entry(key Key, binding Binding, ttl time.Duration) entry {
 	if binding.Provisional() {
 		life = min(life, ProvisionalLife)
 	}
-	binding.Expires = time.Now().Add(life)
-	return entry{key, binding}
+	now := time.Now()
+	binding.Expires = now.Add(life)
+	if key.Kind.counted() {
+		if key.Kind == Task && b.options.Hide != nil {
+			binding.ID = b.options.Hide(key.ID)
+		}
+		binding.Made = now.UnixMilli()
+		binding.Until = b.countedUntil(key.Kind, binding, ttl)
+	}
+	return entry{key: key, binding: binding}
+}
+
+// countedUntil is how long what a binding names counts as owned, that is alive now. A task's ttl
+// counts from its creation.
+func (b *Bindings) countedUntil(kind Kind, binding Binding, ttl time.Duration) int64 {
+	switch {
+	case kind == Session:
+		return binding.Expires.Add(b.options.SessionIdle / sessionSlack).UnixMilli()
+	case binding.Provisional():
+		return binding.Expires.UnixMilli()
+	case ttl <= 0 || ttl > b.options.MaxTTL:
+		ttl = b.options.MaxTTL
+	}
+	return max(binding.Made+ttl.Milliseconds(), time.Now().Add(2*extendBeyond).UnixMilli())
 }
 
 // life is how long a binding is kept that is made or told of now. A claim lives as a
@@ -101,11 +133,13 @@ func (b *Bindings) life(kind Kind, ttl time.Duration) time.Duration {
 // Unbind forgets key: its owner said that it does not know it any more. Errors
 // are not reported: a binding that stays is found out in the same way again.
 func (b *Bindings) Unbind(ctx context.Context, key Key) {
+	owner, _, _ := b.lookup(ctx, key) // none is as good: who reads the list finds out
 	b.pending.remove(key)
 	b.near.remove(key)
 	if err := b.store.Delete(ctx, key.digest()); err != nil {
 		b.log.Debug("a binding could not be dropped", "kind", string(key.Kind), "error", err)
 	}
+	b.unlist(ctx, key, owner.Upstream)
 }
 
 // Prefer remembers that upstream issued the cursor or requestState that key

@@ -29,6 +29,18 @@ type Binding struct {
 	Fixed bool `json:"fixed,omitempty"`
 	// Maker names the request that made a provisional binding: no other gives it up.
 	Maker string `json:"maker,omitempty"`
+	// ID, Tool and Made tell operators what is left at an upstream: of a task, its id, as
+	// Options.Hide has it, and the tool that made it, if that is known; when it was bound, in Unix milliseconds, 0 for what an older
+	// berth bound.
+	ID   string `json:"id,omitempty"`
+	Tool string `json:"tool,omitempty"`
+	Made int64  `json:"made,omitempty"`
+	// Until is when the owner's list forgets it, in Unix milliseconds; 0: it stands in none.
+	Until int64 `json:"until,omitempty"`
+	// Former is the upstream that a session has left while that was alive, and FormerAlias its Alias
+	// there: what that one asked is still answered there.
+	Former      string `json:"former,omitempty"`
+	FormerAlias string `json:"formeralias,omitempty"`
 	// Asked is set where berth has the owner from asking the fleet, and has not seen the
 	// answer that gave the id out. Such a binding yields to whoever gives it out.
 	Asked bool `json:"asked,omitempty"`

@@ -47,6 +47,7 @@ type Options struct {
 	Near        int                  // entries of the cache in front of the store; 0: none
 	MaxTTL      time.Duration        // cap of a task binding's life, counted from its owner's last answer; 0: 168 h
 	SessionIdle time.Duration        // a session binding unused for this long is forgotten; 0: 24 h
+	Hide        func(string) string  // what of a task's id is kept for operators; nil: nothing. Who reads the store must not learn ids
 	Logger      *slog.Logger         // nil: discarded
 	Meter       metric.MeterProvider // nil: nothing is measured
 }
@@ -58,6 +59,9 @@ type Bindings struct {
 	log     *slog.Logger
 	near    *near
 	pending pending
+	rolls   rolls
+	owing   owing
+	missing missing
 	flight  singleflight.Group
 	updates chan entry
 	wake    chan struct{}

@@ -16,6 +16,8 @@
 // the store, of which it asks nothing; a miss is one GET, however many callers wait for it; a
 // binding is one script call.
 //
-// How much an upstream owns is not counted yet. Bindings come, change hands and go in four
-// methods: bind, put, exchange and Unbind.
+// What an upstream owns is counted in the store (Owned, Left): a binding of a task or session is a
+// member of its owner's list when Bind returns, and no more when it moves, ends or expires. That is
+// one write more, beside the first; creations at the same time share it. A list may hold too much
+// for a while; too little only of what the store lost.
 package sticky

@@ -6,7 +6,17 @@ import "berth/internal/storage"
 type entry struct {
 	key     Key
 	binding Binding
+	counts  counts // what a refresh changes of the owner's list
 }
+
+// counts is what becomes of a binding's place in its owner's list.
+type counts uint8
+
+const (
+	countsAsBefore counts = iota
+	countsUntil           // Binding.Until is another
+	countsNoMore
+)
 
 // taken reports whether another upstream stands in the store where e was to be
 // written. A value that cannot be read takes nothing: it may be of a newer berth,

@@ -73,6 +73,6 @@ func (b *Bindings) read(ctx context.Context, key Key) (Binding, error) {
 		b.log.Warn("a stored binding cannot be read", "error", err)
 		return Binding{}, ErrUnknown
 	}
-	b.near.add(entry{key, binding})
+	b.near.add(entry{key: key, binding: binding})
 	return binding, nil
 }

@@ -22,9 +22,11 @@ func (b *Bindings) Reload(ctx context.Context, key Key) (Binding, error) {
 // that has ended, and those that wrap storage.ErrUnavailable or ctx's: then nobody can
 // say who owns it. What this process alone knows, the store being away, is not moved.
 func (b *Bindings) Move(ctx context.Context, key Key, from, to Binding) (Binding, error) {
-	to.Principal = key.Principal
+	to.Principal, to.Session, to.Made = key.Principal, from.Session, from.Made
 	to.Expires = time.Now().Add(b.options.SessionIdle)
-	stands := to
+	to.Until = b.countedUntil(Session, to, 0)
+	stands, moved := to, entry{key: key, binding: to}
+	b.listed(ctx, moved, nil) // first: whoever dies in between leaves one too many
 	err := b.exchange(ctx, key, b.options.SessionIdle, to, func(standing Binding) error {
 		if standing.SameOwner(from) {
 			return nil
@@ -32,9 +34,15 @@ func (b *Bindings) Move(ctx context.Context, key Key, from, to Binding) (Binding
 		stands = standing
 		return ErrMoved
 	})
+	switch {
+	case err == nil && from.Upstream != to.Upstream:
+		b.unlist(ctx, key, from.Upstream)
+	case err != nil && stands.Upstream != to.Upstream && from.Upstream != to.Upstream:
+		b.unlist(ctx, key, to.Upstream)
+	}
 	if err != nil && !errors.Is(err, ErrMoved) {
 		return Binding{}, err
 	}
-	b.near.add(entry{key, stands})
+	b.near.add(entry{key: key, binding: stands})
 	return stands, err
 }

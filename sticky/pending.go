@@ -87,4 +87,16 @@ func (p *pending) some(n int) []entry {
 	return out
 }
 
+// of counts those of an upstream that is counted for them.
+func (p *pending) of(pool, upstream string) (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key, e := range p.entries {
+		if key.Kind.counted() && key.Pool == pool && e.binding.Upstream == upstream {
+			n++
+		}
+	}
+	return n
+}
+
 func (p *pending) len() int { return int(p.count.Load()) }

@@ -11,7 +11,7 @@ import (
 // are one. It returns nil or ErrOwned: what stands by then is another's, or is provisional
 // no more, and counts.
 func (b *Bindings) RebindProvisional(ctx context.Context, key Key, from string, binding Binding) error {
-	return b.rebind(ctx, b.entry(key, binding, 0), provisionalOf(from, binding.Maker))
+	return b.rebind(ctx, b.entry(key, binding, 0), from, provisionalOf(from, binding.Maker))
 }
 
 // RebindAffinity gives a value of an affinity that the upstream from holds to another
@@ -20,7 +20,7 @@ func (b *Bindings) RebindProvisional(ctx context.Context, key Key, from string, 
 func (b *Bindings) RebindAffinity(ctx context.Context, key Key, from string, binding Binding) error {
 	e := b.entry(key, binding, 0)
 	b.near.remove(e.key)
-	return b.rebind(ctx, e, func(have Binding) bool { return have.Upstream == from })
+	return b.rebind(ctx, e, from, func(have Binding) bool { return have.Upstream == from })
 }
 
 // ReleaseProvisional gives a provisional binding up that maker made for the upstream from,
@@ -37,6 +37,9 @@ func (b *Bindings) ReleaseProvisional(ctx context.Context, key Key, from, maker 
 	if err != nil && !errors.Is(err, ErrOwned) {
 		b.log.Debug("a provisional binding could not be released", "kind", string(key.Kind), "error", err)
 	}
+	if err == nil {
+		b.unlist(ctx, key, from)
+	}
 }
 
 func provisionalOf(upstream, maker string) func(Binding) bool {
@@ -45,8 +48,8 @@ func provisionalOf(upstream, maker string) func(Binding) bool {
 	}
 }
 
-// rebind puts e in the place of what stands, if may allows it.
-func (b *Bindings) rebind(ctx context.Context, e entry, may func(Binding) bool) error {
+// rebind puts e in the place of what stands of the upstream from, if may allows it.
+func (b *Bindings) rebind(ctx context.Context, e entry, from string, may func(Binding) bool) error {
 	if b.pending.swap(e.key, may, &e) {
 		b.near.add(e)
 		return nil
@@ -60,6 +63,10 @@ func (b *Bindings) rebind(ctx context.Context, e entry, may func(Binding) bool) 
 		return err
 	}
 	b.near.add(e)
+	b.listed(ctx, e, nil)
+	if from != e.binding.Upstream {
+		b.unlist(ctx, e.key, from)
+	}
 	return nil
 }
 

@@ -6,23 +6,60 @@ import (
 	"time"
 )
 
+// Seen is what an answer tells of a task.
+type Seen struct {
+	Status string        // "" if it does not say
+	Ended  bool          // the status is an end
+	Given  bool          // the result was given out, or there is none to be had
+	TTL    time.Duration // time to live since creation; 0: unlimited, or it does not say
+}
+
 // Observe notes a task's state as its owner just told it: a changed status, or a
 // life that is longer now, is written to the store by Run. current is the binding
 // that the call was routed by. It returns the binding as it is kept now, and whether
 // that is another than before.
-func (b *Bindings) Observe(key Key, current Binding, status string, ttl time.Duration) (Binding, bool) {
+func (b *Bindings) Observe(key Key, current Binding, seen Seen) (Binding, bool) {
 	next := current
-	if status != "" {
-		next.Status = status
+	if seen.Status != "" {
+		next.Status = seen.Status
 	}
-	if expires := time.Now().Add(b.life(key.Kind, ttl)); expires.After(current.Expires.Add(extendBeyond)) {
+	if expires := time.Now().Add(b.life(key.Kind, seen.TTL)); expires.After(current.Expires.Add(extendBeyond)) {
 		next.Expires = expires
 	}
+	counts := b.recount(&next, current, seen)
 	if next == current {
 		return current, false
 	}
-	b.refresh(entry{key, next})
+	b.refresh(entry{key: key, binding: next, counts: counts})
 	return next, true
+}
+
+// recount says how long the task counts from now on, and what that changes. What counts no more
+// stays so. What an older berth bound is counted from now on.
+func (b *Bindings) recount(next *Binding, current Binding, seen Seen) counts {
+	if current.Made == 0 {
+		next.Made = time.Now().UnixMilli()
+	} else if current.Until == 0 {
+		return countsAsBefore
+	}
+	switch {
+	case seen.Given:
+		next.Until = 0
+		return countsNoMore
+	case seen.Ended:
+		soon := time.Now().Add(collectWithin).UnixMilli()
+		if current.Until != 0 && current.Until <= soon {
+			return countsAsBefore
+		}
+		next.Until = soon
+		return countsUntil
+	}
+	until := b.countedUntil(Task, *next, seen.TTL)
+	if change := until - current.Until; max(change, -change) <= extendBeyond.Milliseconds() {
+		return countsAsBefore
+	}
+	next.Until = until
+	return countsUntil
 }
 
 // Touch notes that a session, or a value of an affinity, is in use. current is the binding that
@@ -41,20 +78,29 @@ func (b *Bindings) Touch(key Key, current Binding) (Binding, bool) {
 	}
 	current.Expires = now.Add(idle)
 	current.Kept = b.prolonged(key, current.Kept)
-	b.refresh(entry{key, current})
+	counts := countsAsBefore
+	if key.Kind.counted() && current.Expires.UnixMilli() > current.Until {
+		current.Until, counts = b.countedUntil(key.Kind, current, 0), countsUntil
+		if current.Made == 0 {
+			current.Made = now.UnixMilli()
+		}
+	}
+	b.refresh(entry{key: key, binding: current, counts: counts})
 	return current, true
 }
 
 // Keep has binding written as it is, by Run, over what stands of the same owner.
 func (b *Bindings) Keep(key Key, binding Binding) {
-	b.refresh(entry{key, binding})
+	b.refresh(entry{key: key, binding: binding})
 }
 
 // refresh lets this process know e at once and the store soon. It never blocks:
 // what is dropped is told again when the next answer extends the binding.
 func (b *Bindings) refresh(e entry) {
 	b.near.refresh(e)
-	b.enqueue(e)
+	if !b.enqueue(e) && e.counts == countsUntil {
+		b.owing.add(e)
+	}
 }
 
 // enqueue hands e to Run, if there is room.
@@ -87,9 +133,28 @@ func (b *Bindings) apply(ctx context.Context, e entry) error {
 	switch {
 	case errors.Is(err, ErrUnknown):
 		_, _, err = b.store.PutIfAbsent(ctx, e.key.digest(), e.binding.encode(), life)
+		if e.binding.Until != 0 && e.counts == countsAsBefore {
+			e.counts = countsUntil // the store lost its place as well
+		}
 	case errors.Is(err, ErrOwned):
 		b.near.remove(e.key)
 		return nil
 	}
+	switch {
+	case err == nil:
+		b.recounted(ctx, e)
+	case e.counts == countsUntil:
+		b.owing.add(e)
+	}
 	return err
+}
+
+// recounted writes what a refresh changes of the owner's list.
+func (b *Bindings) recounted(ctx context.Context, e entry) {
+	switch e.counts {
+	case countsUntil:
+		b.listed(ctx, e, nil)
+	case countsNoMore:
+		b.unlist(ctx, e.key, e.binding.Upstream)
+	}
 }

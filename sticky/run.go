@@ -34,6 +34,7 @@ func (b *Bindings) Run(ctx context.Context) error {
 			}
 		case <-tick.C:
 			b.writeBack(ctx)
+			b.payBack(ctx)
 		case <-b.wake:
 			b.writeBack(ctx)
 		case <-ctx.Done():
@@ -74,12 +75,14 @@ func (b *Bindings) writeBackOne(ctx context.Context, e entry) error {
 		b.pending.settle(e)
 		return nil
 	}
-	standing, written, err := b.establish(ctx, e)
+	standing, written, _, err := b.establish(ctx, e)
 	if err != nil {
 		return err
 	}
 	outcome := outcomeWrittenBack
-	if !written && e.taken(standing) {
+	if written || !e.taken(standing) {
+		b.listed(ctx, e, nil)
+	} else {
 		b.log.Warn("another berth bound the same id to another upstream first", "kind", string(e.key.Kind), "ours", e.binding.Upstream)
 		b.near.remove(e.key)
 		outcome = outcomeCollision

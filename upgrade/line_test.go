@@ -329,6 +329,20 @@ func (l *line) AddMember(ctx context.Context, list, member string, ttl time.Dura
 	return l.do(ctx, "enlist", list, true, func() error { return l.at.Load().AddMember(ctx, list, member, ttl, most) })
 }
 
+// KeepMembers implements storage.Engine.
+func (l *line) KeepMembers(ctx context.Context, list string, members ...storage.Member) error {
+	return l.do(ctx, "keep", list, true, func() error { return l.at.Load().KeepMembers(ctx, list, members...) })
+}
+
+// Listing implements storage.Engine.
+func (l *line) Listing(ctx context.Context, list string, most int) (listing storage.Listing, err error) {
+	err = l.do(ctx, "listing", list, false, func() (err error) {
+		listing, err = l.at.Load().Listing(ctx, list, most)
+		return err
+	})
+	return listing, err
+}
+
 // RemoveMember implements storage.Engine.
 func (l *line) RemoveMember(ctx context.Context, list, member string) error {
 	return l.do(ctx, "delist", list, true, func() error { return l.at.Load().RemoveMember(ctx, list, member) })

@@ -82,7 +82,7 @@ func (g *generation) newPool(cfg config.Pool) (pool, error) {
 		return pool{}, err
 	}
 	options := routing.PoolOptions{
-		Name: cfg.Name, Upstreams: m.named, Settings: m.settings, Probe: g.site.prober(cfg.Name), Examine: g.site.examiner(cfg.Name),
+		Name: cfg.Name, Upstreams: m.named, Settings: m.settings, Probe: g.site.prober(cfg.Name), Examine: g.site.examiner(cfg.Name), Load: tasksAt,
 		Logger: g.site.log, Meter: g.site.meter,
 	}
 	made, err := share(g, "pool "+cfg.Name, func() (pool, life, error) {

@@ -135,10 +135,18 @@ func (f *fleet) holds(name string) discover.Hold {
 	if u == nil {
 		return discover.Hold{}
 	}
-	return discover.Hold{Owned: cmp.Or(u.InFlight(), unknownOwned), Silent: u.DownFor()}
+	return discover.Hold{Owned: heldAt(u), Silent: u.DownFor()}
 }
 
 const unknownOwned = -1
+
+// heldAt counts what is under way at u and what it owns; below 0: nobody knows.
+func heldAt(u *routing.Upstream) int {
+	if n := u.InFlight(); n > 0 {
+		return n
+	}
+	return ownedBy(u)
+}
 
 // lookEvery is how often an upstream that left is asked for a sign of life: nobody else may ask it
 // for anything, and one that is gone is not to be kept for what it owned.
@@ -192,7 +200,7 @@ func (f *fleet) ready() (bool, string) {
 
 func (f *fleet) takesWork() bool {
 	for _, u := range f.pool.Upstreams() {
-		if !u.Draining {
+		if !u.IsDraining() {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/drain"
 	"berth/internal/certs"
 	"berth/internal/config"
 	"berth/internal/connlimit"
@@ -41,8 +42,10 @@ type site struct {
 	certs      *certs.Certs                  // nil: clients are spoken to without TLS
 	tasks      atomic.Pointer[upgrade.Tasks] // nil: no rule has made any so far
 	storeTrust storeTrust
-	parts      *parts   // what generations share
-	kept       []string // keys of the parts that are the site's own
+	drains     *drain.Watch // what is left at upstreams
+	ids        *drain.IDs   // of tasks, as operators are shown them
+	parts      *parts       // what generations share
+	kept       []string     // keys of the parts that are the site's own
 	now        atomic.Pointer[generation]
 
 	generations atomic.Int64        // that serve somebody
@@ -57,7 +60,9 @@ func newSite(store *storage.Store, cfg config.Config, o observers) (*site, error
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	s := &site{observers: o, store: store, keys: keys, parts: newParts(), bindings: sticky.New(store, sticky.Options{
+	ids := drain.NewIDs(keys)
+	s := &site{observers: o, store: store, keys: keys, ids: ids, parts: newParts(), bindings: sticky.New(store, sticky.Options{
+		Hide:        ids.Hide,
 		Near:        cfg.Store.Near,
 		MaxTTL:      time.Duration(cfg.Store.MaxTTL),
 		SessionIdle: time.Duration(cfg.Store.SessionIdle),
@@ -65,6 +70,7 @@ func newSite(store *storage.Store, cfg config.Config, o observers) (*site, error
 		Meter:       o.meter,
 	})}
 	s.mailbox = relay.New(store, "", keys, o.log)
+	s.drains = s.newDrains()
 	s.certs, err = openCerts(cfg.TLS, o)
 	return s, err
 }
@@ -94,6 +100,7 @@ func (s *site) use(g *generation) {
 	} else {
 		g.proxy = before.proxy.Next(g.proxyOptions())
 	}
+	_ = s.drains.Heed(context.Background(), g.pools()) // before any request: no new work where none is to go
 	s.parts.beginNew()
 	s.generations.Add(1)
 	s.now.Store(g)
@@ -151,6 +158,7 @@ func (s *site) Run(ctx context.Context) error {
 	go func() { storeDone <- s.store.Run(storeCtx) }()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.bindings.Run(ctx) })
+	group.Go(func() error { return s.drains.Run(ctx) })
 	group.Go(func() error { return s.mailbox.Run(ctx, s.answerOther) })
 	group.Go(func() error { return s.storeTrust.run(ctx) })
 	if s.certs != nil {

@@ -81,7 +81,7 @@
 // share (3,800 writes a second alone, 17,000 by 32, on a disk that syncs in 0.2 ms). A Get reads the
 // map of the file in memory, 2.5 µs. The room of what expired is used again; the file does not become
 // smaller. Opening reads the file once: half a second for a million records, from the page cache. A
-// bounded AddMember, and Members, read the whole list: 0.4 µs a member.
+// bounded AddMember, Members and Listing read the whole list: 0.4 µs a member.
 //
 // A blob is one record up to 256 KiB, and above that one operation for each 256 KiB and one for the
 // head, one after another.

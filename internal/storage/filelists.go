@@ -30,19 +30,43 @@ func (e *fileEngine) AddMember(ctx context.Context, list, member string, ttl tim
 				return false, nil
 			}
 		}
-		if err := forLists(tx); err != nil {
-			return false, err
-		}
-		arrived, err := tx.Bucket(bucketMembers).NextSequence()
-		if err != nil {
-			return false, err
-		}
-		return true, members.put(tx, key, before, fileRecord{Record{Version: arrived}, expiry(now, ttl)})
+		return true, enlist(tx, key, before, expiry(now, ttl))
 	})
 	if err != nil {
 		return err
 	}
 	return full
+}
+
+func (e *fileEngine) KeepMembers(ctx context.Context, list string, kept ...Member) error {
+	if len(kept) == 0 {
+		return nil
+	}
+	return e.write(ctx, opKeepMembers, listKey(list), func(tx *bbolt.Tx, now time.Time) (bool, error) {
+		for _, member := range kept {
+			key := memberKey(list, member.Name)
+			before, err := members.load(tx, key)
+			if err == nil {
+				err = enlist(tx, key, before, expiry(now, member.Left))
+			}
+			if err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	})
+}
+
+// enlist writes a member that expires then over what was of it.
+func enlist(tx *bbolt.Tx, key []byte, before *fileRecord, expires int64) error {
+	if err := forLists(tx); err != nil {
+		return err
+	}
+	arrived, err := tx.Bucket(bucketMembers).NextSequence()
+	if err != nil {
+		return err
+	}
+	return members.put(tx, key, before, fileRecord{Record{Version: arrived}, expires})
 }
 
 func (e *fileEngine) RemoveMember(ctx context.Context, list, member string) error {
@@ -59,6 +83,22 @@ func (e *fileEngine) Members(_ context.Context, list string) (names []string, er
 		return err
 	})
 	return names, err
+}
+
+func (e *fileEngine) Listing(_ context.Context, list string, most int) (listing Listing, err error) {
+	err = e.read(opListing, func(tx *bbolt.Tx) error {
+		now := time.Now()
+		standing, err := liveMembers(tx, list, now)
+		listing = Listing{Size: len(standing)}
+		for i, m := range standing {
+			left := lifeLeft(m.until(), now)
+			if listing.Last = max(listing.Last, left); i < most {
+				listing.Members = append(listing.Members, Member{Name: m.name, Left: left})
+			}
+		}
+		return err
+	})
+	return listing, err
 }
 
 // listKey begins the keys of a list's members. It tells the name's length: no name begins another.

@@ -71,6 +71,14 @@ func decodeFile(key, b []byte) (fileRecord, error) {
 	}, nil
 }
 
+// until is when the record expires; zero: never.
+func (r fileRecord) until() time.Time {
+	if r.expires == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(r.expires)
+}
+
 func (r fileRecord) live(now time.Time) bool { return r.expires == 0 || now.UnixMilli() < r.expires }
 
 func (s shelf) load(tx *bbolt.Tx, key []byte) (*fileRecord, error) {

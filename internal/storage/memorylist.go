@@ -19,10 +19,7 @@ func (m *memoryEngine) AddMember(_ context.Context, list, member string, ttl tim
 	defer m.mu.Unlock()
 	now := time.Now()
 	m.collect(now)
-	standing := m.lists[list]
-	if standing == nil {
-		standing = &memoryList{name: list, members: make(map[string]*entry)}
-	}
+	standing := m.listOf(list)
 	if before := standing.members[member]; before != nil {
 		if before.live(now) {
 			return nil
@@ -32,12 +29,39 @@ func (m *memoryEngine) AddMember(_ context.Context, list, member string, ttl tim
 	if most > 0 && len(standing.live(now)) >= most {
 		return ErrFull
 	}
-	m.lists[list] = standing
-	m.arrived++
-	e := &entry{key: member, list: standing, arrived: m.arrived, place: -1}
-	m.schedule(e, deadline(now, ttl))
-	standing.add(e)
+	m.enlist(standing, member, deadline(now, ttl))
 	return nil
+}
+
+func (m *memoryEngine) KeepMembers(_ context.Context, list string, members ...Member) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	for _, member := range members {
+		m.collect(now)
+		if standing := m.lists[list]; standing != nil && standing.members[member.Name] != nil {
+			m.remove(standing.members[member.Name])
+		}
+		m.enlist(m.listOf(list), member.Name, deadline(now, member.Left))
+	}
+	return nil
+}
+
+// listOf returns the list of this name, which is not the engine's before it has a member.
+func (m *memoryEngine) listOf(list string) *memoryList {
+	if standing := m.lists[list]; standing != nil {
+		return standing
+	}
+	return &memoryList{name: list, members: make(map[string]*entry)}
+}
+
+// enlist makes member one of a list that it is not in.
+func (m *memoryEngine) enlist(list *memoryList, member string, expires time.Time) {
+	m.lists[list.name] = list
+	m.arrived++
+	e := &entry{key: member, list: list, arrived: m.arrived, place: -1}
+	m.schedule(e, expires)
+	list.add(e)
 }
 
 func (m *memoryEngine) RemoveMember(_ context.Context, list, member string) error {
@@ -64,6 +88,34 @@ func (m *memoryEngine) Members(_ context.Context, list string) ([]string, error)
 		members = append(members, e.key)
 	}
 	return members, nil
+}
+
+func (m *memoryEngine) Listing(_ context.Context, list string, most int) (Listing, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	m.collect(now)
+	standing := m.lists[list]
+	if standing == nil {
+		return Listing{}, nil
+	}
+	live := standing.live(now)
+	listing := Listing{Size: len(live)}
+	for i, e := range live {
+		left := lifeLeft(e.expires, now)
+		if listing.Last = max(listing.Last, left); i < most {
+			listing.Members = append(listing.Members, Member{Name: e.key, Left: left})
+		}
+	}
+	return listing, nil
+}
+
+// lifeLeft is how long what expires then is alive, at least the shortest life; 0: for good.
+func lifeLeft(expires, now time.Time) time.Duration {
+	if expires.IsZero() {
+		return 0
+	}
+	return max(expires.Sub(now), time.Millisecond)
 }
 
 func (l *memoryList) add(e *entry) {

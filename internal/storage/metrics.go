@@ -21,6 +21,8 @@ const (
 	opAddMember    = "enlist"
 	opRemoveMember = "delist"
 	opMembers      = "members"
+	opKeepMembers  = "keep"
+	opListing      = "listing"
 	opNotify       = "notify"
 	opNow          = "now"
 	opRate         = "rate"
@@ -29,7 +31,9 @@ const (
 	opWatch        = "watch" // not counted: it never ends
 )
 
-var counted = []string{opGet, opPutIfAbsent, opSwap, opPut, opDelete, opAddMember, opRemoveMember, opMembers, opNotify, opNow, opPing, opRate}
+var counted = []string{
+	opGet, opPutIfAbsent, opSwap, opPut, opDelete, opAddMember, opKeepMembers, opRemoveMember, opMembers, opListing, opNotify, opNow, opPing, opRate,
+}
 
 var reasons = []string{
 	string(reasonTimeout), string(reasonRefused), string(reasonBreakerOpen), string(reasonBusy), string(reasonOOM), string(reasonReadonly), string(reasonLoading),

@@ -104,6 +104,20 @@ func (s *Store) Members(ctx context.Context, list string) (members []string, err
 	return members, err
 }
 
+// KeepMembers implements Engine.
+func (s *Store) KeepMembers(ctx context.Context, list string, members ...Member) error {
+	return s.do(ctx, opKeepMembers, s.part(list), func(ctx context.Context) error { return s.engine.KeepMembers(ctx, list, members...) })
+}
+
+// Listing implements Engine.
+func (s *Store) Listing(ctx context.Context, list string, most int) (listing Listing, err error) {
+	err = s.do(ctx, opListing, s.part(list), func(ctx context.Context) (err error) {
+		listing, err = s.engine.Listing(ctx, list, most)
+		return err
+	})
+	return listing, err
+}
+
 // Notify implements Engine.
 func (s *Store) Notify(ctx context.Context, topic, message string) error {
 	return s.do(ctx, opNotify, s.part(topic), func(ctx context.Context) error { return s.engine.Notify(ctx, topic, message) })

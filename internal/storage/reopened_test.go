@@ -75,6 +75,18 @@ func (r *reopened) AddMember(ctx context.Context, list, member string, ttl time.
 	return r.with(func(s *storage.Store) error { return s.AddMember(ctx, list, member, ttl, most) })
 }
 
+func (r *reopened) KeepMembers(ctx context.Context, list string, members ...storage.Member) error {
+	return r.with(func(s *storage.Store) error { return s.KeepMembers(ctx, list, members...) })
+}
+
+func (r *reopened) Listing(ctx context.Context, list string, most int) (listing storage.Listing, err error) {
+	err = r.with(func(s *storage.Store) (err error) {
+		listing, err = s.Listing(ctx, list, most)
+		return err
+	})
+	return listing, err
+}
+
 func (r *reopened) RemoveMember(ctx context.Context, list, member string) error {
 	return r.with(func(s *storage.Store) error { return s.RemoveMember(ctx, list, member) })
 }

@@ -87,12 +87,32 @@ type Lists interface {
 	// time.
 	AddMember(ctx context.Context, list, member string, ttl time.Duration, most int) error
 
+	// KeepMembers makes these members of list, each for the life that it tells, from now on, whether
+	// it stands or not. Repeating it is harmless; after an error some may stand and others not.
+	KeepMembers(ctx context.Context, list string, members ...Member) error
+
 	// RemoveMember takes member off list. One that does not stand is no error.
 	RemoveMember(ctx context.Context, list, member string) error
 
 	// Members are those that stand, in the order of their expiries, those without one last; with
 	// equal ones in the order of their arrival.
 	Members(ctx context.Context, list string) ([]string, error)
+
+	// Listing counts those that stand, and tells of the first most of them, in the order of Members.
+	Listing(ctx context.Context, list string, most int) (Listing, error)
+}
+
+// Listing is a list at one time, by the engine's clock.
+type Listing struct {
+	Size    int           // how many stand
+	Last    time.Duration // until the last of those expires that do; 0: none does
+	Members []Member
+}
+
+// Member is one that stands in a list.
+type Member struct {
+	Name string
+	Left time.Duration // until it expires; zero or less: never
 }
 
 // Notices are words from process to process, by topic. They are hints: nothing may depend on their

@@ -31,7 +31,7 @@ const (
 // lineOf is where an operation waits. A notice follows a write.
 func lineOf(op string) waiting {
 	switch op {
-	case opGet, opMembers, opNow:
+	case opGet, opMembers, opListing, opNow:
 		return toRead
 	}
 	return toWrite

@@ -53,7 +53,7 @@ func (h *hold) wait(d time.Duration, asks []question) {
 	defer h.mu.Unlock()
 	h.asks, h.until, h.here = asks, time.Now().Add(d), h.flow != nil
 	h.stop()
-	h.waits, h.timer = true, time.AfterFunc(d, h.expire)
+	h.begin(d)
 }
 
 // leaveWaiting ends a turn in which nothing was done: the call waits for its client as before.
@@ -64,11 +64,22 @@ func (h *hold) leaveWaiting() {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.waits, h.timer = true, time.AfterFunc(time.Until(h.until), h.expire)
+	h.begin(time.Until(h.until))
 }
 
-// stop undoes wait. The caller holds h.mu.
+// begin has the call wait for its client. The caller holds h.mu.
+func (h *hold) begin(d time.Duration) {
+	if !h.waits {
+		h.l.f.u.Wait()
+	}
+	h.waits, h.timer = true, time.AfterFunc(d, h.expire)
+}
+
+// stop undoes begin. The caller holds h.mu.
 func (h *hold) stop() {
+	if h.waits {
+		h.l.f.u.WaitOver()
+	}
 	h.waits = false
 	if h.timer != nil {
 		h.timer.Stop()

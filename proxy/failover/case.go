@@ -20,6 +20,8 @@ type Case struct {
 
 	At    *routing.Decision // where it was routed to
 	Moved bool              // its session was moved for it already: once is enough
+
+	leaves bool // its upstream serves what it was asked before; see Mover.Leaving
 }
 
 // MayReopen reports whether the request is in a session that could be opened anew.

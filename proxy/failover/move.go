@@ -78,10 +78,14 @@ func tryMove(ctx context.Context, c Case, u *routing.Upstream, alive bool) (stic
 
 // rebind makes what was opened the session, unless another berth was first.
 func rebind(ctx context.Context, c Case, standing sticky.Binding, opened *session.Session) (sticky.Binding, Outcome, error) {
-	now, err := c.Endpoint.Router.Bindings.Move(ctx, c.At.Key, standing, sticky.Binding{
+	next := sticky.Binding{
 		Upstream: opened.Upstream.Name, Alias: c.SealedAlias(opened.ID), Version: opened.Version,
 		Kept: standing.Kept, Tasks: standing.Tasks, Declares: standing.Declares, // what its client was told stands
-	})
+	}
+	if c.leaves {
+		next.Former, next.FormerAlias = standing.Upstream, standing.Alias
+	}
+	now, err := c.Endpoint.Router.Bindings.Move(ctx, c.At.Key, standing, next)
 	if err == nil {
 		return now, Moved, nil
 	}

@@ -44,6 +44,17 @@ func (m *Mover) Outdated(ctx context.Context, c Case) Verdict {
 	return Verdict{Step: Reroute}
 }
 
+// Leaving judges a request that is to go to u, its session's upstream, which drains, and whose sessions
+// are to move. One that cannot be opened elsewhere stays.
+func (m *Mover) Leaving(c Case, u *routing.Upstream) Verdict {
+	c.leaves = true
+	v := m.elsewhere(c, u, false)
+	if v.Step == Refuse {
+		return Verdict{}
+	}
+	return v
+}
+
 // Lost judges a request that could not be sent to u, its session's upstream; nil is one that
 // is not in the pool any more.
 func (m *Mover) Lost(ctx context.Context, c Case, u *routing.Upstream) Verdict {

@@ -7,6 +7,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/failover"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
 	"berth/proxy/outbound"
 	"berth/routing"
 	"berth/sticky"
@@ -46,7 +47,7 @@ func (r *Recorder) BindSession(w outbound.Way, u *routing.Upstream, version, pro
 	defer cancel()
 	router := r.Endpoint.Router
 	key := router.SessionKey(r.Principal, r.NewSession)
-	binding := sticky.Binding{Upstream: u.Name, Version: version, Tasks: promised, Declares: r.Sessions.Declared(r.Call), Kept: failover.Keep(ctx, w, key, version)}
+	binding := sticky.Binding{Upstream: u.Name, Session: inbound.Digest(r.NewSession), Version: version, Tasks: promised, Declares: r.Sessions.Declared(r.Call), Kept: failover.Keep(ctx, w, key, version)}
 	if r.bound {
 		router.Bindings.Amend(ctx, key, binding)
 		return nil

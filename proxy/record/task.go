@@ -2,6 +2,7 @@ package record
 
 import (
 	"errors"
+	"strings"
 
 	"berth/internal/mcp"
 	"berth/proxy/fault"
@@ -17,7 +18,7 @@ func (r *Recorder) Creation(w outbound.Way, u *routing.Upstream, a *mcp.Answer) 
 	ctx, cancel := r.Recording()
 	defer cancel()
 	key := r.Endpoint.Router.TaskKey(r.Principal, a.Task.ID)
-	binding := sticky.Binding{Upstream: u.Name, Dialect: a.Dialect.String(), Status: a.Task.Status, Alias: r.At.Alias}
+	binding := sticky.Binding{Upstream: u.Name, Dialect: a.Dialect.String(), Status: a.Task.Status, Alias: r.At.Alias, Tool: r.tool()}
 	if r.Session != "" {
 		binding.Session = inbound.Digest(r.Session)
 	}
@@ -31,6 +32,14 @@ func (r *Recorder) Creation(w outbound.Way, u *routing.Upstream, a *mcp.Answer) 
 	return err
 }
 
+// tool is the tool that the call is of; "" if that is not clear.
+func (r *Recorder) tool() string {
+	if c := r.Single(); c != nil && c.Method == mcp.MethodCallTool {
+		return strings.Clone(c.Name) // a part of the request would keep all of it
+	}
+	return ""
+}
+
 // TellsState reports whether an answer tells how the task fares that was asked about.
 func TellsState(c *mcp.Call, a *mcp.Answer) bool {
 	return c.Method != mcp.MethodTaskResult && a.Task.ID == c.TaskID
@@ -41,15 +50,31 @@ func TellsState(c *mcp.Call, a *mcp.Answer) bool {
 func (r *Recorder) Task(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) {
 	if c.Method == mcp.MethodTaskResult {
 		r.Stale.PutResult(r.Call, r.At.Task, a)
+		r.seen(u, sticky.Seen{Ended: true, Given: true})
 	}
 	if !TellsState(c, a) {
 		return
 	}
-	if binding := r.At.TaskBinding; binding.Upstream == u.Name && !binding.Provisional() {
-		r.Endpoint.Router.Observe(r.At.Task, binding, a.Task.Status, a.Task.TTL)
-	}
+	r.seen(u, sticky.Seen{
+		Status: a.Task.Status, TTL: a.Task.TTL,
+		Ended: a.Task.Terminal(), Given: a.Task.Terminal() && (c.Era == mcp.EraModern || a.Task.Status == "cancelled"),
+	})
 	if c.Method == mcp.MethodGetTask {
 		r.Stale.Put(r.Call, r.At.Task, a)
+	}
+}
+
+// seen notes what u tells of the call's task. A session without principals leads there by itself, so
+// that the task's binding was not read: it is only where the task has ended, once.
+func (r *Recorder) seen(u *routing.Upstream, seen sticky.Seen) {
+	binding := r.At.TaskBinding
+	if binding.Upstream == "" && seen.Ended {
+		ctx, cancel := r.Recording()
+		defer cancel()
+		binding, _, _ = r.Endpoint.Router.Bindings.Lookup(ctx, r.At.Task)
+	}
+	if binding.Upstream == u.Name && !binding.Provisional() {
+		r.Endpoint.Router.Observe(r.At.Task, binding, seen)
 	}
 }
 

@@ -2,6 +2,8 @@ package subscribe
 
 import (
 	"context"
+	"errors"
+	"sync/atomic"
 
 	"berth/internal/mcp"
 	"berth/proxy/audit"
@@ -26,7 +28,8 @@ type leg struct {
 	agreed mcp.Filter // the last time that it was acknowledged
 	at     string     // and by which upstream
 
-	states states // of its tasks; the goroutine's
+	states states      // of its tasks; the goroutine's
+	ended  atomic.Bool // all of them have, and the client knows
 }
 
 // legState is how a leg stands.
@@ -72,12 +75,26 @@ func (g *leg) run(ctx context.Context) {
 
 // serve joins the upstream and passes on what it says until that ends.
 func (g *leg) serve(ctx context.Context) error {
-	f, lease, err := g.join(ctx)
+	joining, hangUp := context.WithCancel(ctx)
+	defer hangUp()
+	f, lease, err := g.join(joining)
 	if err != nil {
 		return err
 	}
 	defer lease.Release()
 	defer f.close()
+	working, stay := whileItWorks(ctx, f.upstream, g.mayLeave)
+	defer stay()
+	defer context.AfterFunc(working, hangUp)()
+	err = left(working, g.serveJoined(working, f))
+	if errors.Is(err, errLeaves) && g.upstream != nil {
+		err = errTasksOver
+	}
+	return err
+}
+
+// serveJoined passes on what the feed says until that ends.
+func (g *leg) serveJoined(ctx context.Context, f *feed) error {
 	defer g.l.all.count(g.l.PoolName(), false)()
 	if err := g.report(ctx, report{joined: f}); err != nil {
 		return err
@@ -114,6 +131,9 @@ func (g *leg) passAll(ctx context.Context, f *feed) error {
 		}
 		if err != nil {
 			return err
+		}
+		if g.told(s.about.Task); g.upstream != nil && g.ended.Load() && f.upstream.Drain().Set() {
+			return errLeaves
 		}
 	}
 }

@@ -27,6 +27,9 @@ func keepJoined(ctx context.Context, u *routing.Upstream, serve func() error, lo
 			return
 		}
 		lost(err)
+		if errors.Is(err, errTasksOver) {
+			return
+		}
 		if refusal, ok := errors.AsType[*Refusal](err); ok && !refusal.passing() {
 			return
 		}

@@ -121,7 +121,7 @@ func (l *Subscription) passShared(e report) error {
 func (l *Subscription) lose(e report) {
 	refusal, answered := errors.AsType[*Refusal](e.lost)
 	switch {
-	case errors.Is(e.lost, errFeedEnded):
+	case errors.Is(e.lost, errFeedEnded), errors.Is(e.lost, errTasksOver), errors.Is(e.lost, errLeaves) && e.leg.shared:
 		e.leg.state = legOver
 	case answered && !refusal.passing():
 		l.drop(e.leg)

@@ -143,12 +143,17 @@ func (f *sharedStream) lost(err error) {
 }
 
 func (f *sharedStream) serve(ctx context.Context) error {
+	if err := awaitWork(ctx, f.upstream); err != nil {
+		return err
+	}
+	ctx, stay := whileItWorks(ctx, f.upstream, func() bool { return true })
+	defer stay()
 	stream := &feed{all: f.all, ep: f.key.ep, upstream: f.upstream, id: []byte(outbound.OwnID)}
 	out := *f.request
 	out.Header = out.Header.Clone()
 	f.key.ep.Authorize(out.Header) // berth's own may be another one since
 	if err := stream.subscribe(ctx, &out); err != nil {
-		return err
+		return left(ctx, err)
 	}
 	stream.granted = stream.agreed.Within(f.filter)
 	dropOneCallers(stream.response.Header)
@@ -162,7 +167,7 @@ func (f *sharedStream) serve(ctx context.Context) error {
 	for {
 		r, err := stream.next()
 		if err != nil {
-			return err
+			return left(ctx, err)
 		}
 		if r.message != nil {
 			message, about := bytes.Clone(r.message), r.about

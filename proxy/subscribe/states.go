@@ -8,6 +8,7 @@ import (
 	"berth/internal/mcp"
 	"berth/proxy/reply"
 	"berth/routing"
+	"berth/sticky"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -88,7 +89,26 @@ func (g *leg) passState(ctx context.Context, a mcp.Answer) error {
 		return nil
 	}
 	g.states.note(a.Task)
-	return g.pass(ctx, reply.Event(notification))
+	if err := g.pass(ctx, reply.Event(notification)); err != nil {
+		return err
+	}
+	g.told(a.Task)
+	return nil
+}
+
+// told notes that the client has been told of a task, with the result if it has ended.
+func (g *leg) told(task mcp.Task) {
+	if !task.Terminal() || g.states[task.ID] == nil {
+		return
+	}
+	if !slices.ContainsFunc(g.tasks, func(of routing.Listened) bool { return !g.states[of.ID].ended }) {
+		g.ended.Store(true)
+	}
+	for _, of := range g.tasks {
+		if of.ID == task.ID {
+			g.l.Endpoint.Router.Observe(of.Key, of.Binding, sticky.Seen{Status: task.Status, Ended: true, Given: true})
+		}
+	}
 }
 
 // stateOf polls a task in the client's name. The zero Answer is one that is not to be

@@ -37,6 +37,9 @@ func (sl *slot) take(tried []*routing.Upstream) (place, error) {
 	pool := sl.h.r.Pool(t.Pool).Routing
 	if t.Terms.Slots == 0 {
 		lease, err := pick(pool, &t, tried)
+		if err == nil {
+			lease.Hold()
+		}
 		return place{Lease: lease}, err
 	}
 	ctx, cancel := context.WithDeadlineCause(sl.h.ctx, sl.h.Expires, task.ErrTimeout)
@@ -149,6 +152,7 @@ func (sl *slot) takeSlot(ctx context.Context, pool *routing.Pool, t *task.Task, 
 		}
 		err = sl.h.l.Lists.Add(ctx, at.list, at.name, time.Until(sl.h.Expires)+ledger.Spare, t.Terms.Slots)
 		if err == nil {
+			lease.Hold()
 			sl.standAt(at)
 			return at, nil
 		}
@@ -164,6 +168,11 @@ func (sl *slot) takeSlot(ctx context.Context, pool *routing.Pool, t *task.Task, 
 // pick chooses an upstream that is not in tried: the one that has the call's session,
 // or any.
 func pick(pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (*routing.Lease, error) {
+	if t.Session == "" && t.Answered { // it asked, and is to go on
+		if lease := pool.GoOn(t.Upstream, tried); lease != nil {
+			return lease, nil
+		}
+	}
 	if t.Session == "" {
 		return pool.Pick(routing.Work{Era: mcp.EraModern, Prefer: t.Upstream}, tried) // those of the legacy era live in sessions
 	}
@@ -201,6 +210,7 @@ func (sl *slot) leave(at place) {
 func (sl *slot) standIn(u *routing.Upstream) place {
 	t := sl.h.Task()
 	at := place{Lease: sl.h.r.Pool(t.Pool).Routing.Own(u)}
+	at.Hold()
 	if t.Terms.Slots == 0 {
 		return at
 	}

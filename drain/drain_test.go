@@ -1,0 +1,263 @@
+package drain_test
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/drain"
+	"berth/internal/mcp"
+	"berth/internal/seal"
+	"berth/internal/storage"
+	"berth/routing"
+	"berth/sticky"
+)
+
+// berth is one berth of several on a store, with a pool of two upstreams.
+type berth struct {
+	*drain.Watch
+	pool     *routing.Pool
+	bindings *sticky.Bindings
+	end      func()
+}
+
+// start starts a berth. Its end is the end of the test, or its own.
+func start(t *testing.T, store *storage.Store, name string) *berth {
+	t.Helper()
+	var upstreams []*routing.Upstream
+	for _, name := range []string{"a", "b"} {
+		upstreams = append(upstreams, &routing.Upstream{Name: name, URL: &url.URL{Scheme: "http", Host: name}})
+	}
+	ids := drain.NewIDs(seal.NewStoredKeyring(store))
+	b := &berth{pool: routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: upstreams})}
+	b.bindings = sticky.New(store, sticky.Options{Hide: ids.Hide})
+	b.Watch = drain.New(drain.Options{
+		Name: name, Store: store, Bindings: b.bindings, IDs: ids,
+		Pools: func() []*routing.Pool { return []*routing.Pool{b.pool} }, Reinit: func(string) bool { return true },
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		go b.bindings.Run(ctx)
+		_ = b.Run(ctx)
+	}()
+	b.end = func() {
+		cancel()
+		<-over
+	}
+	t.Cleanup(b.end)
+	return b
+}
+
+func inMemory(t *testing.T) *storage.Store {
+	t.Helper()
+	store, err := storage.Open("memory:", storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+// pass lets time go by.
+func pass(d time.Duration) {
+	time.Sleep(d) // of the bubble
+	synctest.Wait()
+}
+
+func (b *berth) drain(t *testing.T, move bool) {
+	t.Helper()
+	if _, err := b.Set(t.Context(), "p", "a", routing.Drain{Since: time.Now(), MoveSessions: move}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (b *berth) status(t *testing.T) drain.Status {
+	t.Helper()
+	s, err := b.Of(t.Context(), "p", "a", 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (b *berth) bind(t *testing.T, kind sticky.Kind, id string, binding sticky.Binding) {
+	t.Helper()
+	binding.Upstream = "a"
+	if err := b.bindings.Bind(t.Context(), sticky.Key{Kind: kind, Pool: "p", ID: id}, binding, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// takesWork reports whether new work goes to a.
+func (b *berth) takesWork(t *testing.T) bool {
+	t.Helper()
+	for range 50 {
+		lease, err := b.pool.Pick(routing.Work{Era: mcp.EraModern}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lease.Release()
+		if lease.Upstream.Name == "a" {
+			return true
+		}
+	}
+	return false
+}
+
+// A mark keeps new work away at every berth, those that begin later too, until it is taken off.
+func TestAMarkIsEveryBerthsAndOutlivesThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := inMemory(t)
+		one, two := start(t, store, "one"), start(t, store, "two")
+		pass(time.Second)
+		one.drain(t, false)
+		if one.takesWork(t) {
+			t.Error("the berth that was told gives it new work")
+		}
+		pass(drain.HeardWithin)
+		if two.takesWork(t) {
+			t.Error("the other berth gives it new work")
+		}
+		since := one.status(t).Since
+		pass(time.Minute)
+		two.drain(t, true) // once more: it is the same mark, with more to it
+		pass(drain.HeardWithin)
+		if got := one.status(t); !got.Since.Equal(since) || got.By != "operator" {
+			t.Errorf("drained twice: since %v by %q, want since %v by the operator", got.Since, got.By, since)
+		}
+		one.end()
+		two.end()
+		three := start(t, store, "three")
+		if err := three.Heed(t.Context(), []*routing.Pool{three.pool}); err != nil || three.takesWork(t) {
+			t.Errorf("a berth that begins: %v, gives it new work: %v", err, three.takesWork(t))
+		}
+		if _, err := three.Set(t.Context(), "p", "a", routing.Drain{}); err != nil || !three.takesWork(t) {
+			t.Errorf("undrained: %v, takes work: %v", err, three.takesWork(t))
+		}
+		if _, err := three.Set(t.Context(), "p", "nobody", routing.Drain{Since: time.Now()}); !errors.Is(err, drain.ErrUnknown) {
+			t.Errorf("drain of nobody: %v, want ErrUnknown", err)
+		}
+	})
+}
+
+// It is drained once each berth says that it heeds the mark and has nothing there, and nothing is owned.
+func TestDrainedIsWhatCostsNobodyAnything(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := inMemory(t)
+		one, two := start(t, store, "one"), start(t, store, "two")
+		pass(time.Second)
+		if one.status(t).Drained {
+			t.Error("drained before anybody said so")
+		}
+		request, stream, held := two.pool.Own(two.pool.Find("a")), two.pool.Own(two.pool.Find("a")), two.pool.Own(two.pool.Find("a"))
+		stream.Stand()
+		held.Hold()
+		two.pool.Find("a").Wait()
+		two.bind(t, sticky.Task, "t-1", sticky.Binding{Tool: "dig", Principal: "alice", Status: "working"})
+		one.drain(t, false)
+		pass(drain.HeardWithin + 2*time.Second)
+		got := one.status(t)
+		if want := (drain.Counts{Tasks: 1, Streams: 1, Requests: 1, Held: 2}); got.Left != want || got.Drained || got.Heeding != 2 {
+			t.Errorf("got %+v, drained %v, heeded by %d; want %+v by 2", got.Left, got.Drained, got.Heeding, want)
+		}
+		if len(got.Items) != 1 || got.Items[0].ID != "t-1" || got.Items[0].Tool != "dig" || got.Items[0].Kind != "task" {
+			t.Errorf("items: %+v", got.Items)
+		}
+		if left := time.Until(got.LostAfter); left > time.Hour || left < 50*time.Minute {
+			t.Errorf("nothing is owned in %v, want an hour", left)
+		}
+		for _, end := range []func(){request.Release, stream.Release, held.Release, two.pool.Find("a").WaitOver,
+			func() { two.bindings.Unbind(t.Context(), sticky.Key{Kind: sticky.Task, Pool: "p", ID: "t-1"}) }} {
+			if got := one.status(t); got.Drained {
+				t.Errorf("drained with %+v left", got.Left)
+			}
+			end()
+			pass(2 * time.Second)
+		}
+		if got := one.status(t); !got.Drained || !two.status(t).Drained {
+			t.Errorf("not drained: %+v", got)
+		}
+	})
+}
+
+// A berth that has not said that it heeds the mark may be giving new work: nothing is drained before.
+func TestABerthThatHasNotHeardCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := inMemory(t)
+		one := start(t, store, "one")
+		start(t, store, "two")
+		pass(10 * time.Second)
+		one.drain(t, false)
+		if got := one.status(t); got.Drained || got.Heeding == 2 {
+			t.Errorf("at once: %+v", got)
+		}
+		pass(5 * time.Second)
+		if got := one.status(t); !got.Drained {
+			t.Errorf("once it has said so: %+v", got)
+		}
+	})
+}
+
+// What a berth that died had under way counts for a while: whoever goes on with it has it by then.
+func TestADeadBerthsCallsCountForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := inMemory(t)
+		one, two := start(t, store, "one"), start(t, store, "two")
+		one.drain(t, false)
+		held := two.pool.Own(two.pool.Find("a"))
+		held.Hold()
+		pass(5 * time.Second)
+		two.end() // its calls are left to others
+		pass(10 * time.Second)
+		if got := one.status(t); got.Drained || got.Left.Held != 1 {
+			t.Errorf("just after: %+v, want its call", got)
+		}
+		pass(30 * time.Second)
+		if got := one.status(t); !got.Drained || got.Berths != 1 {
+			t.Errorf("in the end: %+v", got)
+		}
+	})
+}
+
+// Sessions that can be opened elsewhere are in nobody's way where they move, and only there.
+func TestMovableSessionsAreInNobodysWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := inMemory(t)
+		one := start(t, store, "one")
+		one.bind(t, sticky.Session, "kept", sticky.Binding{Kept: time.Now().Add(time.Hour), Session: "digest"})
+		one.drain(t, false)
+		pass(5 * time.Second)
+		if got := one.status(t); got.Drained || got.Left.Sessions != 1 || len(got.Items) != 1 || got.Items[0].ID != "digest" {
+			t.Errorf("where sessions stay: %+v", got)
+		}
+		one.drain(t, true)
+		pass(5 * time.Second)
+		if got := one.status(t); !got.Drained || got.Movable != 1 || !got.LostAfter.IsZero() {
+			t.Errorf("where they move: %+v", got)
+		}
+		one.bind(t, sticky.Session, "not kept", sticky.Binding{})
+		if got := one.status(t); got.Drained || got.Left.Sessions != 1 || got.Movable != 1 {
+			t.Errorf("one that cannot: %+v", got)
+		}
+	})
+}
+
+// Whoever reads the store learns no task's id.
+func TestIDsAreHidden(t *testing.T) {
+	store := inMemory(t)
+	one, other := drain.NewIDs(seal.NewStoredKeyring(store)), drain.NewIDs(seal.NewStoredKeyring(store))
+	hidden := one.Hide("786512e2")
+	if hidden == "" || hidden == one.Hide("786512e2") || other.Show(hidden) != "786512e2" {
+		t.Errorf("hidden as %q, shown as %q", hidden, other.Show(hidden))
+	}
+	for _, bad := range []string{"", "x", hidden[1:], hidden + "A"} {
+		if got := other.Show(bad); got != "" {
+			t.Errorf("Show of %q: %q", bad, got)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package drain
+
+import (
+	"context"
+	"time"
+
+	"berth/internal/series"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+)
+
+// counts are those of an upstream, for the gauges, and whether it drains.
+type counts struct {
+	Counts
+	drains bool
+}
+
+// count counts what upstreams own every now and then until ctx ends: for the gauges, and for who
+// chooses upstreams by it.
+func (w *Watch) count(ctx context.Context) {
+	tick := time.NewTicker(countEvery)
+	defer tick.Stop()
+	for {
+		w.countOnce(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (w *Watch) countOnce(ctx context.Context) {
+	reports, err := w.reports(ctx)
+	if err != nil {
+		return // the gauges stay: the store's own say that it is away
+	}
+	next := map[place]counts{}
+	for _, pool := range w.o.Pools() {
+		for _, u := range pool.Upstreams() {
+			at, s := place{pool.Name(), u.Name}, Status{}
+			mark := u.Drain()
+			for _, r := range reports {
+				s.take(r, at, mark)
+			}
+			owned, err := w.o.Bindings.Owned(ctx, at.pool, at.upstream)
+			if err != nil {
+				return
+			}
+			u.Learn(owned)
+			s.Left.Tasks, s.Left.Sessions = owned.Tasks, owned.Sessions
+			next[at] = counts{s.Left, u.IsDraining()}
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.summary = next
+}
+
+// measure has the gauges tell what was counted last.
+func (w *Watch) measure(provider metric.MeterProvider) {
+	meter := series.Meter(provider, "berth/drain")
+	// Creating an instrument fails on a malformed name only.
+	owned, _ := meter.Int64ObservableGauge("berth.upstream.owned", metric.WithDescription("What an upstream owns and what is under way there, at all berths, by kind; each berth tells the same."))
+	draining, _ := meter.Int64ObservableGauge("berth.upstream.draining", metric.WithDescription("1 if the upstream gets no new work, by the file or by an operator."))
+	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for at, c := range w.summary {
+			of := []attribute.KeyValue{attribute.String("pool", at.pool), attribute.String("upstream", at.upstream)}
+			o.ObserveInt64(draining, boolean(c.drains), metric.WithAttributes(of...))
+			for kind, n := range map[string]int{"task": c.Tasks, "session": c.Sessions, "stream": c.Streams, "request": c.Requests, "held": c.Held} {
+				o.ObserveInt64(owned, int64(n), metric.WithAttributes(of[0], of[1], attribute.String("kind", kind)))
+			}
+		}
+		return nil
+	}, owned, draining)
+}
+
+func boolean(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
+}

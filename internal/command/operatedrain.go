@@ -1,0 +1,100 @@
+package command
+
+import (
+	"io"
+	"net/url"
+	"strings"
+	"time"
+
+	"berth/drain"
+
+	"github.com/urfave/cli/v2"
+)
+
+func drainCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "drain",
+		Usage:     "give an upstream no new work, at every berth on the store, and tell when it may stop",
+		ArgsUsage: "POOL/NAME",
+		Flags: operatorFlags(
+			&cli.BoolFlag{Name: "wait", Usage: "wait until nothing is lost if it stops"},
+			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Minute, Usage: "wait for so long at most"},
+			&cli.BoolFlag{Name: "move-sessions", Usage: `have sessions move, where session_failover = "reinit"`},
+		),
+		Action: func(c *cli.Context) error {
+			o, path, err := orderAbout(c)
+			if err != nil {
+				return err
+			}
+			var status drain.Status
+			if err := o.call(c.Context, "POST", path+drainPath, drainOrder{MoveSessions: c.Bool("move-sessions")}, &status); err != nil {
+				return err
+			}
+			if c.Bool("wait") {
+				return o.awaitDrained(c.Context, path, c.Duration("timeout"))
+			}
+			return o.print(status, func(w io.Writer) error { return tellStatus(w, status) })
+		},
+	}
+}
+
+func undrainCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "undrain",
+		Usage:     "give an upstream new work again",
+		ArgsUsage: "POOL/NAME",
+		Flags:     operatorFlags(),
+		Action: func(c *cli.Context) error {
+			o, path, err := orderAbout(c)
+			if err != nil {
+				return err
+			}
+			var status drain.Status
+			if err := o.call(c.Context, "POST", path+undrainPath, struct{}{}, &status); err != nil {
+				return err
+			}
+			return o.print(status, func(w io.Writer) error { return tellStatus(w, status) })
+		},
+	}
+}
+
+func upstreamsCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "upstreams",
+		Usage:     "tell what each upstream owns; of one, what that is",
+		ArgsUsage: "[POOL/NAME]",
+		Flags:     operatorFlags(),
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				o, path, err := orderAbout(c)
+				if err != nil {
+					return err
+				}
+				var status drain.Status
+				if err := o.call(c.Context, "GET", path, nil, &status); err != nil {
+					return err
+				}
+				return o.print(status, func(w io.Writer) error { return tellStatus(w, status) })
+			}
+			o, err := newOperator(c)
+			if err != nil {
+				return err
+			}
+			var all upstreams
+			if err := o.call(c.Context, "GET", upstreamsPath, nil, &all); err != nil {
+				return err
+			}
+			return o.print(all, func(w io.Writer) error { return tellAll(w, all.Upstreams) })
+		},
+	}
+}
+
+// orderAbout reads the one argument that names an upstream, and returns the path of what is about it.
+func orderAbout(c *cli.Context) (*operator, string, error) {
+	pool, name, found := strings.Cut(c.Args().First(), "/")
+	if c.NArg() != 1 || !found || pool == "" || name == "" {
+		return nil, "", misused("%s: name one upstream, as POOL/NAME", c.Command.HelpName)
+	}
+	o, err := newOperator(c)
+	return o, upstreamsPath + "/" + url.PathEscape(pool) + "/" + url.PathEscape(name), err
+}

@@ -1,0 +1,67 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"berth/drain"
+
+	"github.com/urfave/cli/v2"
+)
+
+// askEvery is how often who waits asks.
+const askEvery = 500 * time.Millisecond
+
+// awaitDrained asks until nothing is left, or the time is over, and tells each change.
+func (o *operator) awaitDrained(ctx context.Context, path string, limit time.Duration) error {
+	waiting, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	tick := time.NewTicker(askEvery)
+	defer tick.Stop()
+	var status drain.Status
+	told := ""
+	for {
+		var next drain.Status
+		err := o.call(waiting, "GET", path, nil, &next)
+		switch {
+		case waiting.Err() != nil:
+			return o.leftOver(status)
+		case err != nil && !isPassing(err):
+			return err
+		case err == nil:
+			status = next
+			if line := statusLine(status); line != told && !o.json {
+				told = line
+				fmt.Fprintln(o.out, time.Now().Format(time.TimeOnly), line)
+			}
+		}
+		switch {
+		case err == nil && status.Drained:
+			return o.print(status, func(io.Writer) error { return nil })
+		case err == nil && !status.Draining:
+			return cli.Exit(fmt.Errorf("%s/%s drains no more: somebody has undrained it", status.Pool, status.Name), codeFailed)
+		}
+		select {
+		case <-waiting.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+// isPassing reports whether asking again may help: berth, or its store, is away for a moment.
+func isPassing(err error) bool {
+	coded, ok := errors.AsType[cli.ExitCoder](err)
+	return ok && (coded.ExitCode() == codeUnreachable || strings.Contains(err.Error(), "unavailable"))
+}
+
+// leftOver tells what is left at the deadline.
+func (o *operator) leftOver(status drain.Status) error {
+	if err := o.print(status, func(w io.Writer) error { return tellStatus(w, status) }); err != nil {
+		return err
+	}
+	return cli.Exit(fmt.Errorf("%s/%s: the time to wait is over: %s", status.Pool, status.Name, statusLine(status)), codeDeadline)
+}

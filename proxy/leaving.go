@@ -1,0 +1,50 @@
+package proxy
+
+import (
+	"bytes"
+	"sync"
+
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+// leaving returns a channel that is closed once the stream is to end because its session is to leave
+// the upstream: of streams that stand in sessions which can be opened elsewhere. stop must be called.
+func (s *stream) leaving() (leaves <-chan struct{}, stop func()) {
+	if !s.x.Stands || s.x.stays || s.x.Single() != nil || !s.x.asCase().MayReopen() {
+		return nil, func() {}
+	}
+	left := make(chan struct{})
+	leave := sync.OnceFunc(func() { close(left) })
+	return left, s.u.OnDrain(func(mark routing.Drain) {
+		if mark.MoveSessions {
+			leave()
+		}
+	})
+}
+
+// answersFormer has a client's answer go to the upstream that its session has left, which may have
+// asked in a call that still runs there. It reports false if there is none, or the answer is to
+// nothing that it asked.
+func (x *request) answersFormer() bool {
+	binding := &x.decision.Binding
+	former := x.Pool().Find(binding.Former)
+	if former == nil || former.Silent() {
+		return false
+	}
+	alias, err := x.way().AliasIn(binding.FormerAlias)
+	if err != nil {
+		return false
+	}
+	present := x.Alias
+	if x.Alias = alias; alias != "" {
+		body, ok := mcp.UntagResponse(bytes.TrimSpace(x.Body), x.way().Tag())
+		if !ok {
+			x.Alias = present
+			return false
+		}
+		x.Call = x.WithBody(body)
+	}
+	x.decision.Owner, x.decision.Alias, x.stays = former, binding.FormerAlias, true
+	return true
+}

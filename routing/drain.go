@@ -1,0 +1,110 @@
+package routing
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Drain is an operator's mark: the upstream gets no new work and keeps what it owns. The zero
+// value says that there is none.
+type Drain struct {
+	Since        time.Time `json:"since"`                   // when it was set
+	MoveSessions bool      `json:"move_sessions,omitempty"` // sessions that can be opened elsewhere move with their next request
+}
+
+// Set reports whether there is a mark.
+func (d Drain) Set() bool { return !d.Since.IsZero() }
+
+// draining is the mark on an upstream, and who waits for one. The zero value is that of none.
+type draining struct {
+	now atomic.Pointer[Drain] // what it points to does not change; nil: none
+
+	mu       sync.Mutex // guards the field below; nobody is told while it is held
+	watchers map[*func(Drain)]bool
+}
+
+// set makes drain the mark, and reports whether that changes anything. Callers take turns.
+func (d *draining) set(drain Drain) (changed bool) {
+	if before := d.mark(); before == drain || !before.Set() && !drain.Set() {
+		return false
+	}
+	d.now.Store(&drain)
+	d.mu.Lock()
+	watchers := slices.Collect(maps.Keys(d.watchers))
+	d.mu.Unlock()
+	for _, told := range watchers {
+		(*told)(drain)
+	}
+	return true
+}
+
+// mark is the mark that stands.
+func (d *draining) mark() (drain Drain) {
+	if now := d.now.Load(); now != nil {
+		drain = *now
+	}
+	return drain
+}
+
+// IsDraining reports whether the upstream gets no new work, by the file or by an operator's mark.
+func (u *Upstream) IsDraining() bool { return u.Draining || u.drain.mark().Set() }
+
+// Drain returns the operator's mark on the upstream.
+func (u *Upstream) Drain() Drain { return u.drain.mark() }
+
+// OnDrain has told hear of the mark on the upstream that stands, if one does, and of each other one
+// from now on, until stop is called; once more, perhaps, while it is. told must not wait.
+func (u *Upstream) OnDrain(told func(Drain)) (stop func()) {
+	d := &u.drain
+	d.mu.Lock()
+	if d.watchers == nil {
+		d.watchers = make(map[*func(Drain)]bool)
+	}
+	d.watchers[&told] = true
+	d.mu.Unlock()
+	if mark := d.mark(); mark.Set() {
+		told(mark)
+	}
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.watchers, &told)
+	}
+}
+
+// MovesSessions reports whether sessions are to leave the upstream.
+func (u *Upstream) MovesSessions() bool { return u.drain.mark().MoveSessions }
+
+// SetDrains has the marks by name be those that stand: for upstreams of the pool, and those that
+// join it under such a name.
+func (p *Pool) SetDrains(marks map[string]Drain) {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	p.drains = marks
+	for name, l := range p.known {
+		if !l.drain.set(marks[name]) {
+			continue
+		}
+		if mark := marks[name]; mark.Set() {
+			p.log.Info("upstream drains", "pool", p.name, "upstream", name, "since", mark.Since, "move_sessions", mark.MoveSessions)
+		} else {
+			p.log.Info("upstream drains no more", "pool", p.name, "upstream", name)
+		}
+	}
+}
+
+// GoOn takes a lease on the upstream of this name if it drains and is fit otherwise, for work
+// that it has asked its client about and is to go on with; nil: Pick has it.
+func (p *Pool) GoOn(name string, tried []*Upstream) *Lease {
+	u := p.Find(name)
+	if u == nil || !u.IsDraining() || slices.ContainsFunc(tried, u.Is) {
+		return nil
+	}
+	if c := u.health.is(); c != well && c.isUnfit() {
+		return nil
+	}
+	return newLease(u)
+}

@@ -1,0 +1,73 @@
+package routing_test
+
+import (
+	"testing"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/routing"
+)
+
+// A mark holds for an upstream that joins under its name, and for what is to go on there it does not.
+func TestAMarkHoldsForWhoeverJoinsUnderItsName(t *testing.T) {
+	p := poolOf("a", "b")
+	p.SetDrains(map[string]routing.Drain{"c": {Since: time.Now()}})
+	p.Replace(append(p.Upstreams()[:2:2], &routing.Upstream{Name: "c"}))
+	for range 100 {
+		lease, err := p.Pick(routing.Work{Era: mcp.EraModern}, nil)
+		if err != nil || lease.Upstream.Name == "c" {
+			t.Fatalf("Pick: got %v, %v, want a or b", lease, err)
+		}
+		lease.Release()
+	}
+	if lease := p.GoOn("c", nil); lease == nil {
+		t.Error("what it has asked its client about does not go on there")
+	}
+	if lease := p.GoOn("a", nil); lease != nil {
+		t.Error("GoOn chose one that does not drain")
+	}
+}
+
+// Who watches hears of each mark, from the one that stands on, until it stops.
+func TestWatchersHearOfMarks(t *testing.T) {
+	p := poolOf("a", "b")
+	a, heard := p.Find("a"), 0
+	stop := a.OnDrain(func(routing.Drain) { heard++ })
+	mark := map[string]routing.Drain{"a": {Since: time.Now()}}
+	p.SetDrains(mark)
+	p.SetDrains(mark) // no news
+	if heard != 1 || !a.IsDraining() || p.Find("b").IsDraining() {
+		t.Errorf("heard %d times, draining: %v", heard, a.IsDraining())
+	}
+	again := 0
+	a.OnDrain(func(routing.Drain) { again++ })()
+	p.SetDrains(nil)
+	stop()
+	p.SetDrains(mark)
+	if heard != 2 || again != 1 {
+		t.Errorf("heard %d times, and %d who came later; want 2 and 1", heard, again)
+	}
+}
+
+// Each thing under way counts once, and not after its end.
+func TestWhatIsUnderWayCountsOnce(t *testing.T) {
+	p := poolOf("a")
+	a := p.Find("a")
+	request, stream, held := p.Own(a), p.Own(a), p.Own(a)
+	stream.Stand()
+	stream.Stand()
+	held.Hold()
+	held.Hold()
+	a.Wait()
+	if got, want := a.UnderWay(), (routing.UnderWay{Requests: 1, Streams: 1, Held: 2}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	a.WaitOver()
+	for _, lease := range []*routing.Lease{request, stream, held} {
+		lease.Release()
+		lease.Release()
+	}
+	if got := a.UnderWay(); got != (routing.UnderWay{}) {
+		t.Errorf("at the end: %+v", got)
+	}
+}

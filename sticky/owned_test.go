@@ -1,0 +1,201 @@
+package sticky
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/realtest"
+	"berth/internal/storage/redistest"
+)
+
+// counts fails the test if an upstream owns more or less.
+func (b *berth) counts(t *testing.T, upstream string, tasks, sessions int) {
+	t.Helper()
+	got, err := b.Owned(t.Context(), "p", upstream)
+	if err != nil || got.Tasks != tasks || got.Sessions != sessions {
+		t.Errorf("%s owns %+v, %v; want %d tasks and %d sessions", upstream, got, err, tasks, sessions)
+	}
+}
+
+// What is bound counts at every berth once Bind has returned: whoever dies then has left nothing out.
+func TestWhatIsBoundCountsAtOnceAndEverywhere(t *testing.T) {
+	const each = 40
+	server := redistest.Start(t)
+	one, two := newBerth(t, server.URL(), Options{Near: 1000}, 0), newBerth(t, server.URL(), Options{}, 0)
+	var binding sync.WaitGroup
+	for i := range each {
+		for _, upstream := range []string{"a", "b"} {
+			binding.Go(func() {
+				one.mustBind(t, task(fmt.Sprint(upstream, i)), upstream, time.Hour)
+				one.mustBind(t, session(fmt.Sprint(upstream, i)), upstream, 0)
+			})
+		}
+	}
+	binding.Wait()
+	two.counts(t, "a", each, each)
+	two.counts(t, "b", each, each)
+	two.mustBind(t, task("a1"), "a", time.Hour) // it is its own already
+	if err := two.Bind(t.Context(), task("a2"), Binding{Upstream: "b"}, time.Hour); err != ErrOwned {
+		t.Errorf("Bind of another's: %v, want ErrOwned", err)
+	}
+	one.counts(t, "a", each, each)
+	one.counts(t, "b", each, each)
+	one.Unbind(t.Context(), task("a3"))
+	one.Unbind(t.Context(), session("b3"))
+	two.counts(t, "a", each-1, each)
+	two.counts(t, "b", each, each-1)
+	if left, all, err := two.Left(t.Context(), Task, "p", "a", 5); err != nil || len(left) != 5 || all != each-1 {
+		t.Errorf("Left: got %d of %d, %v; want 5 of %d", len(left), all, err, each-1)
+	}
+}
+
+// A task counts until its result was given out, or two minutes after its end was told; at most for
+// its ttl, whatever was asked of it.
+func TestATaskCountsUntilItsResultIsGivenOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inMemory(t, Options{})
+		for _, id := range []string{"given", "ended", "cut", "polled", "endless"} {
+			ttl := time.Hour
+			if id == "endless" {
+				ttl = 0
+			}
+			b.mustBind(t, task(id), "a", ttl)
+		}
+		see := func(id string, seen Seen) {
+			b.Observe(task(id), b.owns(t, "a", task(id), SourceBound), seen)
+			pass(0)
+		}
+		for range 3 {
+			see("polled", Seen{Status: "working", TTL: time.Hour})
+		}
+		b.counts(t, "a", 5, 0)
+		see("given", Seen{Status: "completed", Ended: true, Given: true, TTL: time.Hour})
+		b.counts(t, "a", 4, 0)
+		see("given", Seen{Status: "completed", Ended: true, TTL: time.Hour}) // nobody owes it twice
+		b.counts(t, "a", 4, 0)
+		see("ended", Seen{Status: "completed", Ended: true, TTL: time.Hour})
+		b.counts(t, "a", 4, 0)
+		pass(collectWithin + time.Second)
+		b.counts(t, "a", 3, 0)
+		pass(30 * time.Minute)
+		see("polled", Seen{Status: "working", TTL: time.Hour}) // ttl counts from the creation
+		pass(29 * time.Minute)
+		b.counts(t, "a", 1, 0)
+		if got, _ := b.Owned(t.Context(), "p", "a"); time.Until(got.TasksUntil) < 100*time.Hour {
+			t.Errorf("the endless one may be forgotten in %v", time.Until(got.TasksUntil))
+		}
+		see("endless", Seen{Status: "working", TTL: 10 * time.Hour}) // by now it says
+		if got, _ := b.Owned(t.Context(), "p", "a"); time.Until(got.TasksUntil) > 10*time.Hour {
+			t.Errorf("what says how long it lives may be forgotten in %v", time.Until(got.TasksUntil))
+		}
+	})
+}
+
+// A session counts while it is used, at the cost of a write now and then, and where it is.
+func TestASessionCountsWhereItIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const idle = time.Hour
+		b := inMemory(t, Options{SessionIdle: idle})
+		key := session("1")
+		b.mustBind(t, key, "a", 0)
+		for range 30 {
+			pass(idle / 10)
+			b.Touch(key, b.owns(t, "a", key, SourceBound))
+			b.counts(t, "a", 0, 1)
+		}
+		if _, err := b.Move(t.Context(), key, b.owns(t, "a", key, SourceBound), Binding{Upstream: "b"}); err != nil {
+			t.Fatal(err)
+		}
+		b.counts(t, "a", 0, 0)
+		b.counts(t, "b", 0, 1)
+		if _, err := b.Move(t.Context(), key, Binding{Upstream: "c"}, Binding{Upstream: "d"}); err != ErrMoved {
+			t.Errorf("a move from where it is not: %v, want ErrMoved", err)
+		}
+		b.counts(t, "d", 0, 0)
+		pass(idle + idle/sessionSlack + time.Minute)
+		b.counts(t, "b", 0, 0)
+	})
+}
+
+// What the store does not take into the list is owed, told of, and made good.
+func TestWhatCouldNotBeListedIsOwed(t *testing.T) {
+	server := redistest.Start(t)
+	b := onRedis(t, server)
+	list := "berth:" + rollKey{Task, "p", "a"}.list()
+	server.Do("SET", list, "no list")
+	b.mustBind(t, task("1"), "a", time.Hour)
+	if got := b.Unlisted("p", "a"); got != 1 {
+		t.Errorf("Unlisted: got %d, want 1", got)
+	}
+	server.Do("DEL", list)
+	realtest.Eventually(t, "it is listed", func() bool { return b.Unlisted("p", "a") == 0 })
+	b.counts(t, "a", 1, 0)
+
+	server.Kill()
+	b.mustBind(t, task("2"), "a", time.Hour)
+	if got := b.Unlisted("p", "a"); got != 1 {
+		t.Errorf("bound without a store: Unlisted is %d, want 1", got)
+	}
+	server.Restart()
+	realtest.Eventually(t, "it is written back", func() bool { return b.Unlisted("p", "a") == 0 })
+	got, err := b.Owned(t.Context(), "p", "a")
+	if err != nil || got.Tasks < 1 { // the one before is lost with the server
+		t.Errorf("after the outage: got %+v, %v", got, err)
+	}
+}
+
+// What a list holds for no reason is struck off by who reads it, and not what is being made.
+func TestWhatIsListedForNoReasonIsStruckOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inMemory(t, Options{})
+		b.mustBind(t, task("here"), "a", time.Hour)
+		for _, e := range []entry{b.entry(task("gone"), Binding{Upstream: "a"}, time.Hour), b.entry(task("being made"), Binding{Upstream: "a"}, time.Hour)} {
+			b.listed(t.Context(), e, nil)
+		}
+		left := func() int {
+			_, all, err := b.Left(t.Context(), Task, "p", "a", 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		for range 3 {
+			if got := left(); got != 3 {
+				t.Errorf("at first: got %d, want 3", got)
+			}
+		}
+		b.mustBind(t, task("being made"), "a", time.Hour)
+		pass(strikeAfter)
+		if got := left(); got != 2 {
+			t.Errorf("later: got %d, want 2", got)
+		}
+		b.counts(t, "a", 2, 0)
+	})
+}
+
+// A client's id that goes elsewhere, or is given up, counts nowhere else.
+func TestProvisionalTasksCountWhereTheyAre(t *testing.T) {
+	server := redistest.Start(t)
+	b := onRedis(t, server)
+	provisional := func(upstream string) Binding {
+		return Binding{Upstream: upstream, Dialect: draft, Maker: "me"}
+	}
+	for _, id := range []string{"1", "2"} {
+		if err := b.Bind(t.Context(), task(id), provisional("a"), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.counts(t, "a", 2, 0)
+	if err := b.RebindProvisional(t.Context(), task("1"), "a", provisional("b")); err != nil {
+		t.Fatal(err)
+	}
+	b.ReleaseProvisional(t.Context(), task("2"), "a", "me")
+	b.counts(t, "a", 0, 0)
+	b.counts(t, "b", 1, 0)
+	b.mustBind(t, task("1"), "c", time.Hour) // a server gives the id out
+	b.counts(t, "b", 0, 0)
+	b.counts(t, "c", 1, 0)
+}
