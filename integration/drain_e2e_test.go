@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/drain"
+	"berth/internal/drain"
 	"berth/internal/storage/redistest"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"berth/drain"
 	"berth/internal/admin"
+	"berth/internal/drain"
 	"berth/internal/storage"
 	"berth/routing"
 	"berth/sticky"

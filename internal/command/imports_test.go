@@ -80,7 +80,7 @@ var doors = []string{"proxy/nethttp.go", "internal/exchange/nethttp.go"}
 func TestOnlyTheDoorsImportHTTP(t *testing.T) {
 	decide := []string{
 		"internal/exchange", "internal/httpsse", "internal/legacyface", "internal/mcp", "internal/relay", "internal/stdio", "internal/storage", "internal/wire",
-		"drain", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner", "upgrade/peers",
+		"internal/drain", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner", "upgrade/peers",
 	}
 	var found []string
 	for _, dir := range packages(t) {
@@ -136,7 +136,7 @@ var layers = [][]string{
 	{"internal/certs", "internal/exchange", "internal/identity", "internal/storage"},
 	{"internal/client", "internal/discover", "internal/legacyface", "internal/seal", "internal/stdio", "sticky"},
 	{"internal/demo", "internal/httpsse", "internal/probe", "internal/relay", "routing"},
-	{"drain", "upgrade/task"},
+	{"internal/drain", "upgrade/task"},
 	{"upgrade/ledger"},
 	{"upgrade/runner"},
 	{"upgrade/peers"},

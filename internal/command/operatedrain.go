@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"berth/drain"
+	"berth/internal/drain"
 
 	"github.com/urfave/cli/v2"
 )

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"berth/drain"
+	"berth/internal/drain"
 )
 
 // statusLine says in one line what is left.

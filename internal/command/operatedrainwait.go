@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"berth/drain"
+	"berth/internal/drain"
 
 	"github.com/urfave/cli/v2"
 )

@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"berth/drain"
 	"berth/internal/certs"
 	"berth/internal/config"
 	"berth/internal/connlimit"
+	"berth/internal/drain"
 	"berth/internal/relay"
 	"berth/internal/seal"
 	"berth/internal/storage"

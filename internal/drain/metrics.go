@@ -60,7 +60,7 @@ func (w *Watch) countOnce(ctx context.Context) {
 
 // measure has the gauges tell what was counted last.
 func (w *Watch) measure(provider metric.MeterProvider) {
-	meter := series.Meter(provider, "berth/drain")
+	meter := series.Meter(provider, "berth/internal/drain")
 	// Creating an instrument fails on a malformed name only.
 	owned, _ := meter.Int64ObservableGauge("berth.upstream.owned", metric.WithDescription("What an upstream owns and what is under way there, at all berths, by kind; each berth tells the same."))
 	draining, _ := meter.Int64ObservableGauge("berth.upstream.draining", metric.WithDescription("1 if the upstream gets no new work, by the file or by an operator."))

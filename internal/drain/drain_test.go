@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/drain"
+	"berth/internal/drain"
 	"berth/internal/mcp"
 	"berth/internal/seal"
 	"berth/internal/storage"
