@@ -2,10 +2,7 @@ package proxy
 
 import (
 	"log/slog"
-	"net/netip"
-	"sync/atomic"
 
-	"berth/internal/seal"
 	"berth/internal/wire"
 	"berth/proxy/access"
 	"berth/proxy/admission"
@@ -14,7 +11,6 @@ import (
 	"berth/proxy/draft"
 	"berth/proxy/failover"
 	"berth/proxy/inbound"
-	"berth/proxy/polls"
 	"berth/proxy/record"
 	"berth/proxy/reply"
 	"berth/proxy/sessiontasks"
@@ -23,47 +19,22 @@ import (
 	"berth/proxy/tasks"
 	"berth/proxy/taskwatch"
 	"berth/upgrade"
-
-	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/trace"
 )
 
-// Options are what a Proxy is made of.
-type Options struct {
-	Endpoints      []*inbound.Endpoint // where several fit a request equally well, the first gets it
-	Loopback       bool                // the listener is on loopback: only loopback hosts and origins are welcome
-	TrustedProxies []netip.Prefix      // peers whose forwarding and principal headers are believed
-	// CredentialHeaders are headers that callers authenticate with, beside those that are
-	// known to be.
-	CredentialHeaders []string
-	Limits            inbound.Limits
-	Tasks             *upgrade.Tasks       // the tasks of berth's own making; nil: calls stay plain
-	Stale             *polls.StaleCache    // nil: one with default bounds
-	Rules             upgrade.Rules        // which tools' calls become tasks; none: no tool's
-	Keys              *seal.Keyring        // seals what clients carry; required where tasks are listed over a pool
-	Logger            *slog.Logger         // nil: discarded
-	AccessLog         *slog.Logger         // nil: no access records
-	Meter             metric.MeterProvider // nil: nothing is measured
-	Tracer            trace.TracerProvider // nil: nothing is traced
-}
-
-// Proxy serves clients in front of all pools; by net/http it is an http.Handler.
+// Proxy serves clients in front of all pools; by net/http it is an http.Handler. It does not change:
+// one with other options follows it (Next).
 type Proxy struct {
-	options       Options
-	table         inbound.Table
-	stale         *polls.StaleCache
-	log           *slog.Logger
-	audit         *audit.Reporter
-	gate          *admission.Gate
-	end           *end
-	lingering     atomic.Int64 // exchanges read on without a client
-	mover         failover.Mover
-	polls         *polls.Shared
-	access        *access.Checker
-	lists         *tasklist.Lister
+	options Options
+	table   inbound.Table
+	log     *slog.Logger
+	audit   *audit.Reporter
+	*lasting
+
 	watching      *taskwatch.Poller
-	subscriptions subscribe.Subscriptions
+	access        *access.Checker
 	sessions      *sessiontasks.Sessions
+	lists         *tasklist.Lister
+	subscriptions subscribe.Subscriptions
 	tasks         *tasks.Face
 	learned       map[*inbound.Endpoint]*learned
 	keeper        func(*inbound.Call) admission.Keeper // what keeps the task that a call is to become, if it is to become one
@@ -76,39 +47,65 @@ type learned struct {
 
 // New returns a proxy for the given endpoints.
 func New(o Options) *Proxy {
+	p := prepare(o)
+	p.lasting = newLasting(p)
+	p.watching, p.access = taskwatch.New(o.Tasks), access.New(o.Tasks, p.gate)
+	p.complete(nil)
+	return p
+}
+
+// Next returns the proxy that follows p with other options. It goes on with what p knows and counts, and
+// bounds that as o says. Requests that p serves end there. Tasks may come with o,
+// and stay from then on.
+func (p *Proxy) Next(o Options) *Proxy {
+	next := prepare(o)
+	next.lasting = p.lasting
+	next.watching, next.access = p.watching, p.access
+	if o.Tasks != p.options.Tasks {
+		next.watching, next.access = taskwatch.New(o.Tasks), access.New(o.Tasks, p.gate)
+	}
+	next.complete(p)
+	next.gate.SetLimits(next.table.Limits)
+	next.stale.SetBounds(o.LastSeen.Entry, o.LastSeen.Total)
+	return next
+}
+
+// prepare returns what the options alone make of a proxy.
+func prepare(o Options) *Proxy {
 	p := &Proxy{
 		options: o,
 		table: inbound.Table{
 			Endpoints: o.Endpoints, Loopback: o.Loopback, TrustedProxies: o.TrustedProxies,
 			CredentialHeaders: inbound.CountedHeaders(o.CredentialHeaders), Limits: o.Limits.WithDefaults(),
 		},
-		stale:    o.Stale,
-		log:      o.Logger,
-		end:      newEnd(),
-		learned:  make(map[*inbound.Endpoint]*learned),
-		watching: taskwatch.New(o.Tasks),
+		log:     o.Logger,
+		learned: make(map[*inbound.Endpoint]*learned),
 	}
 	p.table.LongestTaskID = p.table.Limits.TaskID
 	if o.Tasks != nil {
 		p.table.LongestTaskID = max(p.table.LongestTaskID, upgrade.IDLength) // berth's own are good
 	}
-	if p.stale == nil {
-		p.stale = polls.NewStaleCache(0, 0)
-	}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
-	p.gate = admission.New(p.table.Limits, o.Meter, p.log)
 	p.audit = audit.New(o.Endpoints, audit.Options{Access: o.AccessLog, Logger: p.log, Meter: o.Meter, Tracer: o.Tracer, Moves: failover.Outcomes})
-	p.mover.Count = p.audit.Moved
-	p.polls = polls.NewShared(p.log)
+	return p
+}
+
+// complete makes the parts that stand on what lasts, and on those of the proxy before; nil: there was none.
+func (p *Proxy) complete(before *Proxy) {
+	o := p.options
 	p.subscriptions = subscribe.Subscriptions{Tasks: o.Tasks, Poller: p.watching, Draining: p.end.draining, Gate: p.gate, Reporter: p.audit}
 	for _, ep := range o.Endpoints {
-		p.learned[ep] = &learned{announcer: announce.New(ep.Router.Pool.Name(), o.Rules, p.log)}
+		p.learned[ep] = &learned{announcer: announce.New(ep.Router.Pool.Name(), o.Rules, p.log, before.announcerOf(ep.Router.Pool.Name()))}
 	}
-	p.access = access.New(o.Tasks, p.gate)
-	p.tasks = &tasks.Face{Tasks: o.Tasks, Rules: o.Rules, Poller: p.watching, Callers: p.access, Releasing: p.end.releasing}
 	p.sessions = sessiontasks.New(o.Tasks, o.Rules, p.watching, p.access, p.log)
+	var faceBefore *tasks.Face
+	if before != nil {
+		faceBefore = before.tasks
+		p.sessions.Succeed(before.sessions)
+	}
+	p.tasks = tasks.New(tasks.Face{Tasks: o.Tasks, Rules: o.Rules, Poller: p.watching, Callers: p.access, Releasing: p.end.releasing}, faceBefore)
 	p.lists = tasklist.New(o.Tasks, o.Rules, o.Keys, p.gate)
 	p.keeper = func(c *inbound.Call) admission.Keeper {
 		if p.tasks.Upgradable(c) || p.tasks.AsksTask(c) {
@@ -116,7 +113,19 @@ func New(o Options) *Proxy {
 		}
 		return nil
 	}
-	return p
+}
+
+// announcerOf is that of a pool, nil if it has none.
+func (p *Proxy) announcerOf(pool string) *announce.Announcer {
+	if p == nil {
+		return nil
+	}
+	for ep, l := range p.learned {
+		if ep.Router.Pool.Name() == pool {
+			return l.announcer
+		}
+	}
+	return nil
 }
 
 // Serve serves one request of a client. If the answer is not whole, its connection must be

@@ -12,7 +12,6 @@ import (
 
 	"berth/internal/mcptest"
 	"berth/proxy"
-	"berth/proxy/polls"
 	"berth/routing"
 )
 
@@ -227,7 +226,7 @@ func TestLongResultLeavesTheState(t *testing.T) {
 // The ends that are kept have a bound in all; the oldest go first.
 func TestEndsAreKeptWithinABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newRig(t, rigOptions{probe: true, options: func(o *proxy.Options) { o.Stale = polls.NewStaleCache(0, 20<<10) }})
+		f := newRig(t, rigOptions{probe: true, options: func(o *proxy.Options) { o.LastSeen.Total = 20 << 10 }})
 		var ids []string
 		for range 40 {
 			ids = append(ids, f.newTask(0))

@@ -36,7 +36,9 @@ func (p *Pool) Replace(upstreams []*Upstream) {
 	before := p.members.Load().byName
 	p.become(upstreams, true)
 	after := p.members.Load().byName
-	if joined, left := without(after, before), without(before, after); len(joined)+len(left) > 0 {
+	joined, left := without(after, before), without(before, after)
+	p.metrics.joined(joined)
+	if len(joined)+len(left) > 0 {
 		p.log.Info("upstreams replaced", "pool", p.name, "joined", joined, "left", left)
 	}
 	p.recheck()

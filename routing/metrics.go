@@ -16,6 +16,7 @@ type metrics struct {
 	questions metric.Int64Counter
 	checks    metric.Int64Counter
 	refusals  metric.Int64Counter
+	end       func() // stops observing
 }
 
 func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
@@ -27,7 +28,7 @@ func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
 	m.checks, _ = meter.Int64Counter("berth.health.checks", metric.WithDescription("Checks of upstreams, by outcome."))
 	m.refusals, _ = meter.Int64Counter("berth.queue.refused", metric.WithDescription("Calls turned away because all upstreams were full: the queue for room too (full), or for too long (late)."))
 	series.Begin(m.refusals, series.Of("pool", p.name), series.Of("reason", "full", "late"))
-	series.Begin(m.ejections, series.Of("pool", p.name), series.Of("upstream", p.Names()...))
+	m.joined(p.Names())
 	series.Begin(m.questions, series.Of("pool", p.name), series.Of("outcome", "found", "denied", "unclear", "busy"))
 	inFlight, _ := meter.Int64ObservableGauge("berth.upstream.inflight", metric.WithDescription("Requests under way at an upstream."))
 	up, _ := meter.Int64ObservableGauge("berth.upstream.up", metric.WithDescription("1 if the upstream answered last, 0 if it is silent, ejected or fails its checks."))
@@ -35,7 +36,7 @@ func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
 	pool := metric.WithAttributes(attribute.String("pool", p.name))
 	// A callback given with an instrument is dropped where the instrument stands already: all
 	// pools share these. Registering fails on instruments of another meter only.
-	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+	observing, _ := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		for _, u := range p.Upstreams() {
 			attributes, well := upstreamAttributes(p.name, u), int64(1)
 			if u.State().Name != StateOK {
@@ -47,11 +48,17 @@ func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
 		o.ObserveInt64(waiting, p.room.waiting.Load(), pool)
 		return nil
 	}, inFlight, up, waiting)
+	m.end = func() { _ = observing.Unregister() }
 	return m
 }
 
 func upstreamAttributes(pool string, u *Upstream) metric.MeasurementOption {
 	return metric.WithAttributes(attribute.String("pool", pool), attribute.String("upstream", u.Name))
+}
+
+// joined has the counters of upstreams stand at 0.
+func (m metrics) joined(names []string) {
+	series.Begin(m.ejections, series.Of("pool", m.pool), series.Of("upstream", names...))
 }
 
 func (m metrics) ejected(u *Upstream) {

@@ -81,6 +81,9 @@ func NewPool(o PoolOptions) *Pool {
 	return p
 }
 
+// Close ends what is measured of the pool. Call it after Run, or in its place.
+func (p *Pool) Close() { p.metrics.end() }
+
 // Name returns the pool's name.
 func (p *Pool) Name() string { return p.name }
 

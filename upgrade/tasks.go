@@ -61,6 +61,13 @@ func newTasks(o Options, s ledger.Store) *Tasks {
 	return &Tasks{Sessions: l.Sessions, Deliveries: l.Deliveries(), ledger: l, runner: r, peers: peers.New(l, r, o.Logger), lending: newLending(o.Kept), creating: make(creating, createAtOnce)}
 }
 
+// Change has calls be sent to these pools, and tasks keep so much, from now on. What is under way in a
+// pool that is not among them ends there; what of kept is lent stays as it was.
+func (t *Tasks) Change(pools []runner.Pool, kept ledger.Bounds) {
+	t.runner.SetPools(pools)
+	t.ledger.Quota.SetBounds(kept)
+}
+
 // Owns reports whether id is that of an upgraded task of the deployment, whether that
 // still exists or not. It looks nothing up; it fails, with storage.ErrUnavailable, only
 // while the deployment's secret is not known yet.

@@ -49,10 +49,10 @@ type Options struct {
 	// Token is asked for by everything but /livez. Empty is allowed only on loopback and on a Unix
 	// socket.
 	Token   string
-	Metrics http.Handler // serves /metrics. Nil: 404.
-	Checks  []Check      // decide about readiness, in this order
-	Routes  []Route      // what operators ask for, and order
-	Log     *slog.Logger // hears of the listener and of its errors. Required.
+	Metrics http.Handler   // serves /metrics. Nil: 404.
+	Checks  func() []Check // decide about readiness, in this order; asked for each time. Nil: none do.
+	Routes  []Route        // what operators ask for, and order
+	Log     *slog.Logger   // hears of the listener and of its errors. Required.
 }
 
 // Server is the admin listener. Make it with [New], then call [Server.Run].
@@ -62,7 +62,7 @@ type Server struct {
 	left     chan struct{} // closed when the address is left to that
 	leave    sync.Once
 	http     *http.Server
-	checks   []Check
+	checks   func() []Check
 	draining atomic.Bool
 	log      *slog.Logger
 }
@@ -79,6 +79,9 @@ func New(ctx context.Context, o Options) (*Server, error) {
 
 func newServer(o Options, listener net.Listener, loopbackOnly bool) *Server {
 	s := &Server{listener: listener, left: make(chan struct{}), checks: o.Checks, log: o.Log}
+	if s.checks == nil {
+		s.checks = func() []Check { return nil }
+	}
 	if socket, ok := listener.(*sockets.Listener); ok {
 		s.shared = socket.Shared()
 	}

@@ -36,7 +36,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 func (s *Server) judge() (ready bool, lines string) {
 	ready = true
 	var b strings.Builder
-	for _, check := range s.checks {
+	for _, check := range s.checks() {
 		ok, detail := check.Probe()
 		ready = ready && ok
 		switch {

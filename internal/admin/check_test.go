@@ -23,7 +23,7 @@ func TestReadinessIsThatOfAllChecks(t *testing.T) {
 		{"forged line", []Check{fixed("store", false, "a\n[+]store ok\r\n")}, 503, "not ready\n", "[-]store: a [+]store ok\nreadyz: not ready\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, url := run(t, Options{Checks: tt.checks})
+			_, url := run(t, Options{Checks: func() []Check { return tt.checks }})
 			if got := get(t, url+"/readyz"); got.status != tt.status || got.body != tt.brief {
 				t.Errorf("got %d %q, want %d %q", got.status, got.body, tt.status, tt.brief)
 			}
@@ -41,7 +41,9 @@ func TestReadinessIsThatOfAllChecks(t *testing.T) {
 // drain all the same.
 func TestDrainingIsNotReadyAtOnceAndStillAlive(t *testing.T) {
 	asked := false
-	s, url := run(t, Options{Checks: []Check{{Name: "store", Probe: func() (bool, string) { asked = true; return true, "" }}}})
+	s, url := run(t, Options{Checks: func() []Check {
+		return []Check{{Name: "store", Probe: func() (bool, string) { asked = true; return true, "" }}}
+	}})
 	s.SetDraining()
 	for _, path := range []string{"/readyz", "/readyz?verbose"} {
 		if got := get(t, url+path); got.status != 503 || got.body != "draining\n" {

@@ -42,7 +42,7 @@ const renewalShare = 5
 // Overdue says that the certificate expires soon, for one of its lifetime. Fault tells of one that
 // has expired.
 func (c *Certs) Overdue() string {
-	s := c.current.Get()
+	s := c.current()
 	return overdue(s.begin, s.expiry)
 }
 

@@ -13,14 +13,16 @@
 package certs
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net"
+	"sync"
+	"sync/atomic"
 	"time"
 
-	"berth/internal/greet"
 	"berth/internal/reload"
 	"berth/internal/series"
 
@@ -43,35 +45,21 @@ type Options struct {
 
 // Certs are the certificates in use. Make them with [Open].
 type Certs struct {
-	options    Options
-	current    *reload.Value[*snapshot]
+	now        atomic.Pointer[source]
+	changed    chan struct{} // holds one: now has changed
 	log        *slog.Logger
+	meter      metric.MeterProvider
 	handshakes series.Outcomes
-}
-
-type snapshot struct {
-	config *tls.Config
-	begin  time.Time // of the validity of the certificate that berth shows
-	expiry time.Time // of the same
-
-	authorities time.Time // when the last of those that vouch for clients expires; zero: there are none
 }
 
 // Open reads the files. Its errors name the key and the file at fault.
 func Open(o Options) (*Certs, error) {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	files := []reload.File{{Key: "tls.cert", Path: o.Cert}, {Key: "tls.key", Path: o.Key}}
-	if o.ClientCA != "" {
-		files = append(files, reload.File{Key: "tls.client_ca", Path: o.ClientCA})
-	}
-	c := &Certs{options: o, log: o.Logger}
-	current, err := reload.Open(reload.Options{What: "tls", Files: files, Logger: o.Logger, Meter: o.Meter}, c.parse)
+	c := &Certs{changed: make(chan struct{}, 1), log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), meter: o.Meter}
+	use, err := c.Read(o)
 	if err != nil {
 		return nil, err
 	}
-	c.current = current
+	use()
 	meter := series.Meter(o.Meter, "berth/certs")
 	c.handshakes = series.NewOutcomes(meter, "berth.tls.handshakes", "TLS handshakes with clients, by outcome.")
 	series.Gauge(meter, "berth.tls.certificate.expiry", "When the certificate that clients are shown expires, in seconds since 1970.", "s",
@@ -79,72 +67,71 @@ func Open(o Options) (*Certs, error) {
 	return c, nil
 }
 
+// Read reads the files that o names, and changes nothing before use is called: from then on handshakes
+// go by them, and Run looks at them. Logger and Meter of o do not count. Errors are those of Open.
+func (c *Certs) Read(o Options) (use func(), err error) {
+	files := []reload.File{{Key: "tls.cert", Path: o.Cert}, {Key: "tls.key", Path: o.Key}}
+	if o.ClientCA != "" {
+		files = append(files, reload.File{Key: "tls.client_ca", Path: o.ClientCA})
+	}
+	s := &source{options: o}
+	if s.current, err = reload.Open(reload.Options{What: "tls", Files: files, Logger: c.log, Meter: c.meter}, s.parse); err != nil {
+		return nil, err
+	}
+	return func() {
+		c.now.Store(s)
+		select {
+		case c.changed <- struct{}{}:
+		default:
+		}
+	}, nil
+}
+
+func (c *Certs) current() *snapshot { return c.now.Load().current.Get() }
+
 // Run takes over changed files until ctx ends. It returns nil.
-func (c *Certs) Run(ctx context.Context) error { return c.current.Run(ctx) }
+func (c *Certs) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		looking, stop := context.WithCancel(ctx)
+		var looks sync.WaitGroup
+		looks.Go(func() { _ = c.now.Load().current.Run(looking) })
+		select {
+		case <-ctx.Done():
+		case <-c.changed:
+		}
+		stop()
+		looks.Wait()
+	}
+	return nil
+}
 
 // Fault says what is wrong: with the files as they are, with the certificate in use, or with all
 // authorities; "" if nothing is.
 func (c *Certs) Fault() string {
-	if since, err := c.current.Fault(); err != nil {
+	if since, err := c.now.Load().current.Fault(); err != nil {
 		return fmt.Sprintf("files changed at %s and cannot be used: %v", since.UTC().Format("15:04:05Z"), err)
 	}
 	if expiry := c.Expiry(); time.Now().After(expiry) {
 		return "the certificate expired at " + expiry.UTC().Format(time.RFC3339)
 	}
-	if begin := c.current.Get().begin; time.Now().Before(begin) {
+	if begin := c.current().begin; time.Now().Before(begin) {
 		return "the certificate is not valid before " + begin.UTC().Format(time.RFC3339)
 	}
-	if last := c.current.Get().authorities; !last.IsZero() && time.Now().After(last) {
+	if last := c.current().authorities; !last.IsZero() && time.Now().After(last) {
 		return "the last of the authorities in tls.client_ca expired at " + last.UTC().Format(time.RFC3339)
 	}
 	return ""
 }
 
 // Expiry is when the certificate in use expires.
-func (c *Certs) Expiry() time.Time { return c.current.Get().expiry }
-
-func (c *Certs) parse(contents [][]byte) (*snapshot, error) {
-	pair, err := tls.X509KeyPair(contents[0], contents[1])
-	if err != nil {
-		return nil, err
-	}
-	s := &snapshot{begin: pair.Leaf.NotBefore, expiry: pair.Leaf.NotAfter, config: &tls.Config{
-		Certificates: []tls.Certificate{pair},
-		MinVersion:   max(c.options.MinVersion, tls.VersionTLS12),
-		NextProtos:   []string{"http/1.1"},
-	}}
-	if c.options.HTTP2 {
-		s.config.NextProtos = []string{greet.HTTP2, "http/1.1"}
-	}
-	if len(contents) == 3 {
-		if err := c.askClients(s.config, contents[2]); err != nil {
-			return nil, err
-		}
-		s.authorities = lastExpiry(contents[2])
-	}
-	return s, nil
-}
-
-func (c *Certs) askClients(config *tls.Config, authorities []byte) error {
-	pool, err := parseAuthorities(authorities)
-	if err != nil {
-		return fmt.Errorf("tls.client_ca: %w", err)
-	}
-	config.ClientCAs = pool
-	config.ClientAuth = tls.RequireAndVerifyClientCert
-	if c.options.Optional {
-		config.ClientAuth = tls.VerifyClientCertIfGiven
-	}
-	config.SessionTicketsDisabled = true
-	return nil
-}
+func (c *Certs) Expiry() time.Time { return c.current().expiry }
 
 // serverConfig: each handshake gets the snapshot of its time.
 func (c *Certs) serverConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, // each snapshot says the same or more
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
-			return c.current.Get().config, nil
+			return c.current().config, nil
 		},
 	}
 }

@@ -59,7 +59,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			}
 			return cli.ShowAppHelp(c)
 		},
-		Commands: []*cli.Command{serveCommand(), checkCommand(), probeCommand(), demoCommand(), demoServerCommand(), versionCommand()},
+		Commands: []*cli.Command{serveCommand(), reloadCommand(), checkCommand(), probeCommand(), demoCommand(), demoServerCommand(), versionCommand()},
 	}
 	for _, verb := range app.Commands {
 		// The library asks a verb's own handler only.

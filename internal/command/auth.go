@@ -34,21 +34,20 @@ func (g *generation) newCallers(auth config.Auth) (c *callers, err error) {
 	if auth.Principal != config.PrincipalJWT {
 		return c, nil
 	}
-	c.keys, err = share(g, "jwks "+auth.JWT.JWKS, func() (keys, life, error) {
-		k, err := newKeys(auth.JWT, g.site.observers)
-		if err != nil {
-			return nil, life{}, err
-		}
-		return k, life{run: k.Run}, nil
-	})
+	c.keys, err = share(g, "jwks "+auth.JWT.JWKS, func() (keys, life, error) { return newKeys(auth.JWT, g.site.observers) })
 	return c, err
 }
 
-func newKeys(cfg config.JWT, o observers) (keys, error) {
+func newKeys(cfg config.JWT, o observers) (keys, life, error) {
 	if cfg.JWKSIsURL() {
-		return identity.NewKeyFetcher(identity.FetcherOptions{URL: cfg.JWKS, Logger: o.log, Meter: o.meter}), nil
+		f := identity.NewKeyFetcher(identity.FetcherOptions{URL: cfg.JWKS, Logger: o.log, Meter: o.meter})
+		return f, life{run: f.Run, end: func(context.Context) { f.Close() }}, nil
 	}
-	return identity.OpenKeyFile("auth.jwt.jwks", cfg.JWKS, o.log, o.meter)
+	f, err := identity.OpenKeyFile("auth.jwt.jwks", cfg.JWKS, o.log, o.meter)
+	if err != nil {
+		return nil, life{}, err
+	}
+	return f, life{run: f.Run}, nil
 }
 
 // at returns what tells who calls a pool, and what clients without a token are told; nil for
@@ -90,10 +89,27 @@ func (c *callers) tokens(pool config.Pool) (proxy.Identifier, *proxy.Resource, e
 	return identifier, &proxy.Resource{Path: resource.MetadataPath(), Document: resource.Metadata()}, nil
 }
 
+// readCerts reads certificates anew, where those of before are in use.
+func (g *generation) readCerts() error {
+	s := g.site
+	if s.certs == nil || s.now.Load() == nil {
+		return nil
+	}
+	use, err := s.certs.Read(certsOptions(g.cfg.TLS, s.observers))
+	if err == nil {
+		g.then(use)
+	}
+	return err
+}
+
 func openCerts(cfg config.TLS, o observers) (*certs.Certs, error) {
 	if !cfg.Enabled() {
 		return nil, nil
 	}
+	return certs.Open(certsOptions(cfg, o))
+}
+
+func certsOptions(cfg config.TLS, o observers) certs.Options {
 	options := certs.Options{
 		Cert: cfg.Cert, Key: cfg.Key, ClientCA: cfg.ClientCA,
 		Optional:   cfg.ClientAuth == config.ClientAuthOptional,
@@ -101,7 +117,7 @@ func openCerts(cfg config.TLS, o observers) (*certs.Certs, error) {
 		MinVersion: tlsVersions[cfg.MinVersion],
 		Logger:     o.log, Meter: o.meter,
 	}
-	return certs.Open(options)
+	return options
 }
 
 var errAuthorization = errors.New(`must hold what stands in the header, such as "Bearer …"`)

@@ -21,6 +21,11 @@ func (s *site) checks() []admin.Check {
 	return slices.Concat(checks, s.discoverChecks(), s.tlsChecks(), s.authChecks())
 }
 
+// checks are the site's, and whether its configuration is the file's.
+func (p *process) checks() []admin.Check {
+	return append(p.site.checks(), admin.Check{Name: "config", Probe: p.reloader.check})
+}
+
 func (s *site) storeDegraded() string {
 	health := s.store.Health()
 	switch {

@@ -60,7 +60,8 @@ func demoFront(upstreams map[string]string, tables string) (http.Handler, func()
 		stop()
 		return nil, nil, errors.Join(err, store.Close())
 	}
-	s.use(g, true)
+	s.loopback = true
+	s.use(g)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

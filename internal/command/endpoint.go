@@ -1,16 +1,15 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"slices"
 	"time"
 
 	"berth/internal/config"
-	"berth/internal/exchange"
 	"berth/proxy"
 	"berth/proxy/bridge"
-	"berth/proxy/outbound"
 	"berth/proxy/resident"
 	"berth/routing"
 )
@@ -21,7 +20,7 @@ func (g *generation) newEndpoint(cfg config.Pool) (*proxy.Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool, err := g.newPool(cfg, client)
+	pool, err := g.newPool(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -77,13 +76,13 @@ type pool struct {
 }
 
 // newPool takes a pool into use, which becomes what cfg says with the generation.
-func (g *generation) newPool(cfg config.Pool, client exchange.Sender) (pool, error) {
+func (g *generation) newPool(cfg config.Pool) (pool, error) {
 	m, err := newManning(cfg)
 	if err != nil {
 		return pool{}, err
 	}
 	options := routing.PoolOptions{
-		Name: cfg.Name, Upstreams: m.named, Settings: m.settings, Probe: outbound.Probe(client), Examine: g.site.examiner(cfg.Name),
+		Name: cfg.Name, Upstreams: m.named, Settings: m.settings, Probe: g.site.prober(cfg.Name), Examine: g.site.examiner(cfg.Name),
 		Logger: g.site.log, Meter: g.site.meter,
 	}
 	made, err := share(g, "pool "+cfg.Name, func() (pool, life, error) {
@@ -91,7 +90,7 @@ func (g *generation) newPool(cfg config.Pool, client exchange.Sender) (pool, err
 		options.Seek = f.members.Seek
 		p := routing.NewPool(options)
 		f.pool = p
-		return pool{p, routing.NewAsker(p), f}, life{run: both(p.Run, f.Run)}, nil
+		return pool{p, routing.NewAsker(p), f}, life{run: both(p.Run, f.Run), end: func(context.Context) { p.Close(); f.members.Close() }}, nil
 	})
 	g.manned = append(g.manned, manned{made.fleet, m})
 	return made, err
@@ -105,8 +104,9 @@ func (g *generation) addBridge(ep *proxy.Endpoint, cfg config.Bridge) error {
 	}
 	b, err := share(g, "bridge "+ep.Router.Pool.Name(), func() (*bridge.Bridge, life, error) {
 		b := bridge.New(options)
-		return b, life{run: b.Run, here: b.Tied}, nil
+		return b, life{run: b.Run, here: b.Tied, end: func(context.Context) { b.Close() }}, nil
 	})
+	g.then(func() { b.Change(options) })
 	ep.Bridge = b
 	return err
 }

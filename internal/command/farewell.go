@@ -40,6 +40,7 @@ func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
 	interrupted, calm := signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt, syscall.SIGTERM)
 	defer calm()
 	context.AfterFunc(interrupted, calm)
+	p.reloader.close()
 	p.manager.Stopping("not ready any more")
 	if p.admin != nil {
 		p.admin.SetDraining()
@@ -113,9 +114,9 @@ func (p *process) cut(ctx context.Context, why error) {
 
 // handOver leaves to other berths what they can go on with, until ctx ends. It returns at once.
 func (s *site) handOver(ctx context.Context) {
-	if s.tasks != nil {
-		s.tasks.StopCreating()
-		go s.tasks.HandOver(ctx)
+	if tasks := s.tasks.Load(); tasks != nil {
+		tasks.StopCreating()
+		go tasks.HandOver(ctx)
 	}
 }
 
@@ -147,10 +148,10 @@ func (l left) String() string {
 }
 
 func (s *site) held() int {
-	if s.tasks == nil {
-		return 0
+	if tasks := s.tasks.Load(); tasks != nil {
+		return tasks.Held()
 	}
-	return s.tasks.Held()
+	return 0
 }
 
 // tellEachSecond says what is left, until it is ended, which the function that it returns does.

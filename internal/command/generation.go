@@ -2,13 +2,13 @@ package command
 
 import (
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"sync/atomic"
 	"time"
 
 	"berth/internal/config"
 	"berth/proxy"
-	"berth/proxy/polls"
 )
 
 // generation is what one reading of the configuration makes. It does not change, and serves the
@@ -22,6 +22,7 @@ type generation struct {
 
 	trusts map[string]*trusts // of the pools whose upstreams are spoken to by TLS as the configuration says
 	manned []manned           // its pools, and who is to be in them
+	last   []func()           // what changes for all with it; none of it can fail
 
 	taken []string     // keys of the parts in its use
 	users atomic.Int64 // requests, and one while it is the newest; 0: it has ended
@@ -29,25 +30,43 @@ type generation struct {
 
 // newGeneration makes what cfg asks for. It reads files and opens no connection. One that is not to
 // be used is dropped.
-func (s *site) newGeneration(cfg config.Config) (g *generation, err error) {
-	g = &generation{site: s, cfg: cfg}
+func (s *site) newGeneration(cfg config.Config) (*generation, error) {
+	g := &generation{site: s, cfg: cfg}
 	g.users.Store(1)
-	defer func() {
-		if err != nil {
-			g.drop()
-		}
-	}()
-	if g.callers, err = g.newCallers(cfg.Auth); err != nil {
+	if err := g.make(); err != nil {
+		g.drop()
 		return nil, err
 	}
-	for _, pool := range cfg.Pools {
+	return g, nil
+}
+
+// make makes what cfg says, by the parts that there are or, in their place, new ones.
+func (g *generation) make() (err error) {
+	if err := g.readCerts(); err != nil {
+		return at("tls", err)
+	}
+	if g.callers, err = g.newCallers(g.cfg.Auth); err != nil {
+		return at("auth.jwt.jwks", err)
+	}
+	for i, pool := range g.cfg.Pools {
 		ep, err := g.newEndpoint(pool)
 		if err != nil {
-			return nil, fmt.Errorf("pool %s: %w", pool.Name, err)
+			return at(fmt.Sprintf("pools[%d]", i), fmt.Errorf("pool %s: %w", pool.Name, err))
 		}
 		g.faces = append(g.faces, ep)
 	}
-	return g, nil
+	return nil
+}
+
+// then has something be done when the generation becomes the newest.
+func (g *generation) then(change func()) { g.last = append(g.last, change) }
+
+// become has all that generations share be as this one says.
+func (g *generation) become() {
+	g.man()
+	for _, change := range g.last {
+		change()
+	}
 }
 
 // join counts one request more, unless the generation has ended.
@@ -66,17 +85,18 @@ func (g *generation) join() bool {
 // leave counts one less. With the last one the generation ends.
 func (g *generation) leave() {
 	if g.users.Add(-1) == 0 {
-		go g.drop() // whoever was the last one need not wait
+		g.drop()
+		g.site.generations.Add(-1)
 	}
 }
 
 // drop lets go of what no other generation uses.
 func (g *generation) drop() { g.site.parts.drop(g.taken) }
 
-func (g *generation) proxyOptions(loopback bool) proxy.Options {
+func (g *generation) proxyOptions() proxy.Options {
 	s := g.site
-	o := proxyOptions(g.cfg, g.faces, loopback, s.observers)
-	o.Keys, o.Rules, o.Tasks = s.keys, upgradeRules(g.cfg), s.tasks
+	o := proxyOptions(g.cfg, g.faces, s.loopback, s.observers)
+	o.Keys, o.Rules, o.Tasks = s.keys, upgradeRules(g.cfg), s.tasks.Load()
 	return o
 }
 
@@ -106,12 +126,19 @@ func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool,
 			Polls:             float64(cfg.Limits.Polls),
 			UnknownIDs:        float64(cfg.Limits.UnknownIDs),
 		},
-		Stale:     polls.NewStaleCache(int(cfg.Limits.LastSeenEntry), int(cfg.Limits.LastSeenTotal)),
+		LastSeen:  proxy.LastSeen{Entry: int(cfg.Limits.LastSeenEntry), Total: int(cfg.Limits.LastSeenTotal)},
 		Logger:    o.log,
-		AccessLog: o.access,
+		AccessLog: accessLog(cfg.Log, o),
 		Meter:     o.meter,
 		Tracer:    o.tracer,
 	}
+}
+
+func accessLog(cfg config.Log, o observers) *slog.Logger {
+	if !cfg.Access {
+		return nil
+	}
+	return o.access
 }
 
 func trustedProxies(cfg config.Config) (trusted []netip.Prefix) {

@@ -60,6 +60,17 @@ func (s *site) examiner(pool string) func(context.Context, *routing.Upstream, ro
 	}
 }
 
+// prober asks the upstreams of a pool for a sign of life, as its newest endpoint reaches them.
+func (s *site) prober(pool string) func(context.Context, *routing.Upstream) error {
+	return func(ctx context.Context, u *routing.Upstream) error {
+		ep := s.endpointOf(pool)
+		if ep == nil {
+			return errNotHere
+		}
+		return outbound.Probe(ep.Client)(ctx, u)
+	}
+}
+
 // endpointOf is the newest face of a pool; nil: it has none any more.
 func (s *site) endpointOf(pool string) *proxy.Endpoint {
 	if g := s.now.Load(); g != nil {
@@ -73,11 +84,11 @@ func (s *site) endpointOf(pool string) *proxy.Endpoint {
 }
 
 // ownServer is the server by stdio behind an upstream, if berth runs one.
-func ownServer(ep *proxy.Endpoint, u *routing.Upstream) (*stdio.Server, bool) {
+func ownServer(ep *proxy.Endpoint, u *routing.Upstream) (*stdio.Instance, bool) {
 	senders, ok := ep.Client.(*resident.Sender)
 	if !ok || u.URL.Scheme != resident.SchemeStdio {
 		return nil, false
 	}
-	server, ok := senders.Stdio[u.URL.Path].(*stdio.Server)
+	server, ok := senders.Stdio[u.URL.Path].(*stdio.Instance)
 	return server, ok
 }

@@ -9,7 +9,9 @@ import (
 type life struct {
 	run  func(context.Context) error // what goes on until its context ends; nil: nothing
 	here func() int                  // counts the calls that end with this process; nil: there are none
-	end  func()                      // lets go of what the part has, once run has returned; nil: it has nothing
+	// end lets go of what the part has, once run has returned; nil: it has nothing. What is under way in
+	// it may go on until ctx ends, which the end of the process does.
+	end func(ctx context.Context)
 }
 
 // part is what generations share under one key, from the first that uses it to the last.
@@ -28,9 +30,18 @@ type parts struct {
 	all     map[string]*part
 	ctx     context.Context // of what runs; nil: nothing does yet
 	running sync.WaitGroup
+
+	past    map[*part]struct{} // those that nobody uses any more, and that have not ended
+	ending  sync.WaitGroup     // the same
+	patient context.Context    // of their ends
+	hurry   context.CancelFunc
 }
 
-func newParts() *parts { return &parts{all: map[string]*part{}} }
+func newParts() *parts {
+	ps := &parts{all: map[string]*part{}, past: map[*part]struct{}{}}
+	ps.patient, ps.hurry = context.WithCancel(context.Background())
+	return ps
+}
 
 // share takes the part with this key into use for a generation, which drops it. Where there is
 // none, make makes it; what goes on in it begins when the generation is used.
@@ -88,39 +99,45 @@ func (ps *parts) beginLocked() {
 	}
 }
 
-// drop takes what a generation has taken out of its use. What nobody uses any more ends.
+// drop takes what a generation has taken out of its use. What nobody uses any more ends, in its time.
 func (ps *parts) drop(taken []string) {
-	var ending sync.WaitGroup
 	for _, key := range taken {
-		if p := ps.leave(key); p != nil {
-			ending.Go(p.finish)
-		}
+		ps.leave(key)
 	}
-	ending.Wait()
 }
 
-// leave counts one user of a part less, and returns the part if that was the last one.
-func (ps *parts) leave(key string) *part {
+// leave counts one user of a part less.
+func (ps *parts) leave(key string) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	p := ps.all[key]
 	if p == nil { // all are closed
-		return nil
+		return
 	}
-	if p.users--; p.users > 0 {
-		return nil
+	if p.users--; p.users == 0 {
+		delete(ps.all, key)
+		ps.finish(p)
 	}
-	delete(ps.all, key)
-	return p
 }
 
-func (p *part) finish() {
+// finish ends a part in its time. The caller has the lock.
+func (ps *parts) finish(p *part) {
+	ps.past[p] = struct{}{}
+	ps.ending.Go(func() {
+		p.finish(ps.patient)
+		ps.mu.Lock()
+		defer ps.mu.Unlock()
+		delete(ps.past, p)
+	})
+}
+
+func (p *part) finish(ctx context.Context) {
 	if p.stop != nil {
 		p.stop()
 		<-p.over
 	}
 	if p.end != nil {
-		p.end()
+		p.end(ctx)
 	}
 }
 
@@ -128,10 +145,16 @@ func (p *part) finish() {
 func (ps *parts) here() (n int) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	for _, p := range ps.all {
+	count := func(p *part) {
 		if p.life.here != nil {
 			n += p.life.here()
 		}
+	}
+	for _, p := range ps.all {
+		count(p)
+	}
+	for p := range ps.past {
+		count(p)
 	}
 	return n
 }
@@ -144,15 +167,14 @@ func (ps *parts) wait() {
 	ps.running.Wait()
 }
 
-// close lets go of all that is left, in use or not. Call it after wait.
+// close lets go of all that is left, in use or not, and waits for that. Call it after wait.
 func (ps *parts) close() {
+	ps.hurry()
 	ps.mu.Lock()
-	left := ps.all
+	for _, p := range ps.all {
+		ps.finish(p)
+	}
 	ps.all = map[string]*part{}
 	ps.mu.Unlock()
-	var ending sync.WaitGroup
-	for _, p := range left {
-		ending.Go(p.finish)
-	}
-	ending.Wait()
+	ps.ending.Wait()
 }

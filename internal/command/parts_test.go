@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+
+	"berth/internal/config"
 )
 
 // A part is one for all generations that use it: it begins once, and ends with the last of them.
@@ -20,7 +22,7 @@ func TestPartsEndWithTheLastGenerationThatUsesThem(t *testing.T) {
 					told = append(told, "ran")
 					return nil
 				},
-				end: func() { told = append(told, "ended") },
+				end: func(context.Context) { told = append(told, "ended") },
 			}, nil
 		}
 		one, two := &generation{site: s}, &generation{site: s}
@@ -38,6 +40,7 @@ func TestPartsEndWithTheLastGenerationThatUsesThem(t *testing.T) {
 			t.Errorf("with one generation left: %v", told)
 		}
 		two.drop()
+		synctest.Wait()
 		if len(told) != 3 || told[2] != "ended" {
 			t.Errorf("with none left: %v", told)
 		}
@@ -71,13 +74,30 @@ func TestPartsOfAGenerationThatFailsAreDropped(t *testing.T) {
 	}
 }
 
+// What a file names that cannot be used is told by its key, and leaves nothing in use.
+func TestAGenerationThatCannotBeMadeNamesTheKey(t *testing.T) {
+	cfg := config.Default()
+	for range 2 {
+		cfg.Pools = append(cfg.Pools, config.DefaultPool())
+	}
+	cfg.Pools[1].Authorization, cfg.Pools[1].AuthorizationValueFile = config.AuthorizationReplace, "/nowhere/value"
+	s := generationOf(cfg.Auth).site
+	_, err := s.newGeneration(cfg)
+	if keyed, ok := errors.AsType[*keyedError](err); !ok || keyed.key != "pools[1].authorization_value_file" {
+		t.Errorf("got %v", err)
+	}
+	if len(s.parts.all) > 0 {
+		t.Errorf("left: %v", s.parts.all)
+	}
+}
+
 // Whoever has joined a generation has it to the end, and nobody joins one that has ended.
 func TestAGenerationEndsWithItsLastRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &generation{site: &site{parts: newParts()}}
 		g.users.Store(1)
 		ended := false
-		_, _ = share(g, "key", func() (int, life, error) { return 0, life{end: func() { ended = true }}, nil })
+		_, _ = share(g, "key", func() (int, life, error) { return 0, life{end: func(context.Context) { ended = true }}, nil })
 		if !g.join() {
 			t.Fatal("the newest cannot be joined")
 		}

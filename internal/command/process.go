@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"time"
 
 	"berth/internal/admin"
@@ -18,12 +19,14 @@ import (
 const lastWords = 3 * time.Second
 
 type process struct {
-	site   *site
-	server *http.Server
-	second *http.Server  // of HTTP/2
-	admin  *admin.Server // nil: none
-	times  times
-	log    *slog.Logger
+	site     *site
+	reloader *reloader
+	signals  <-chan os.Signal // to read the configuration anew
+	server   *http.Server
+	second   *http.Server  // of HTTP/2
+	admin    *admin.Server // nil: none
+	times    times
+	log      *slog.Logger
 
 	manager  systemd.Notifier
 	watchdog *systemd.Watchdog
@@ -49,6 +52,7 @@ func (p *process) run(ctx context.Context, in entrances) error {
 	defer stop()
 	group, groupCtx := errgroup.WithContext(background)
 	group.Go(func() error { return p.site.Run(groupCtx) })
+	group.Go(func() error { return p.reloader.Run(groupCtx, p.signals) })
 	if p.admin != nil {
 		group.Go(func() error { return p.admin.Run(groupCtx) })
 	}

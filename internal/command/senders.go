@@ -2,9 +2,8 @@ package command
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -26,15 +25,11 @@ func (g *generation) newSender(cfg config.Pool) (exchange.Sender, error) {
 	if err != nil {
 		return nil, err
 	}
-	prefix := resident.Prefix(g.site.mailbox.Name())
 	s := &resident.Sender{HTTP: client, Pool: cfg.Name, Mailbox: g.site.mailbox, Stdio: map[string]exchange.Sender{}}
 	for _, u := range cfg.Upstreams {
 		switch {
 		case strings.HasPrefix(u.URL, "sse+") && s.SSE == nil:
-			s.SSE, err = share(g, "sse "+cfg.Name, func() (exchange.Sender, life, error) {
-				sse := httpsse.New(client, httpsse.Options{SessionPrefix: prefix})
-				return sse, life{here: sse.InFlight, end: sse.Close}, nil
-			})
+			s.SSE, err = g.newSSE(cfg.Name, client)
 		case len(u.Command) > 0:
 			err = g.addServers(s, u)
 		}
@@ -48,43 +43,63 @@ func (g *generation) newSender(cfg config.Pool) (exchange.Sender, error) {
 	return s, nil
 }
 
+// sse is what sends to servers of HTTP with SSE. Their sessions outlive its connections.
+type sse struct {
+	*httpsse.Sender
+	by *exchange.Switch
+}
+
+// newSSE takes into use what sends to those of a pool, by client from now on.
+func (g *generation) newSSE(pool string, client exchange.Sender) (exchange.Sender, error) {
+	s, err := share(g, "sse "+pool, func() (sse, life, error) {
+		by := new(exchange.Switch)
+		by.To(client)
+		s := sse{httpsse.New(by, httpsse.Options{SessionPrefix: resident.Prefix(g.site.mailbox.Name())}), by}
+		return s, life{here: s.InFlight, end: func(context.Context) { s.Close() }}, nil
+	})
+	g.then(func() { s.by.To(client) })
+	return s, err
+}
+
 // endTime bounds how long servers that berth runs have to end; those that do not in time are killed.
 const endTime = 10 * time.Second
 
-// addServers has s send to the instances of a server that berth runs. What is run otherwise than
-// before is another server.
+// addServers has s send to the instances of a server that berth runs.
 func (g *generation) addServers(s *resident.Sender, u config.Upstream) error {
-	prefix := resident.Prefix(g.site.mailbox.Name())
 	for _, name := range u.Names() {
-		options := processOptions(u, name, prefix)
-		key := fmt.Sprintf("stdio %s %s %x", s.Pool, name, sha256.Sum256(fmt.Appendf(nil, "%#v", options)))
-		server, err := share(g, key, func() (*stdio.Server, life, error) {
-			options.Logger = g.site.log
-			server := stdio.New(options)
-			return server, life{here: server.InFlight, end: func() {
-				ctx, cancel := context.WithTimeout(context.Background(), endTime)
-				defer cancel()
-				_ = server.Shutdown(ctx)
-			}}, nil
+		options := processOptions(u, name, resident.Prefix(g.site.mailbox.Name()), g.site.log)
+		server, err := share(g, "stdio "+s.Pool+" "+name, func() (*stdio.Instance, life, error) {
+			server := stdio.NewInstance(options)
+			return server, life{run: server.Run, here: server.InFlight, end: func(ctx context.Context) { end(ctx, server) }}, nil
 		})
 		if err != nil {
 			return err
 		}
+		g.then(func() { server.Change(options) })
 		s.Stdio["/"+name] = server
 	}
 	return nil
+}
+
+// end ends a server once no call is in flight there, or with ctx.
+func end(ctx context.Context, server *stdio.Instance) {
+	server.Drain(ctx)
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+	defer cancel()
+	_ = server.Shutdown(limit)
 }
 
 var isolations = map[string]stdio.Isolation{
 	"all": stdio.IsolateAll, "principal": stdio.IsolatePrincipal, "session": stdio.IsolateSession, "call": stdio.IsolateCall,
 }
 
-func processOptions(u config.Upstream, name, prefix string) stdio.Options {
+func processOptions(u config.Upstream, name, prefix string, log *slog.Logger) stdio.Options {
 	options := stdio.Options{
 		Name: name, Command: u.Command, Dir: u.Cwd, Env: u.Env, User: u.User,
 		Isolation: isolations[u.Isolation], SessionPrefix: prefix,
 		MaxProcesses: u.MaxProcesses, MaxMemory: int64(u.MaxMemory),
 		StartTimeout: time.Duration(u.StartTimeout), Idle: time.Duration(u.Idle), MaxLife: time.Duration(u.MaxLife),
+		Logger: log,
 	}
 	if len(u.EnvAllow) > 0 {
 		options.EnvAllow = u.EnvAllow

@@ -32,7 +32,8 @@ func serveCommand() *cli.Command {
 		Usage: "stand in front of a fleet",
 		Flags: serveFlags(),
 		Action: func(c *cli.Context) error {
-			cfg, err := configure(c)
+			r := reading{c.String("config"), func() (config.Config, error) { return configure(c) }}
+			cfg, err := r.load()
 			if err != nil {
 				return err
 			}
@@ -40,22 +41,26 @@ func serveCommand() *cli.Command {
 			// task may hang on whoever collects the logs.
 			signal.Ignore(syscall.SIGPIPE)
 			heap.Pace()
-			return serve(c.Context, cfg, c.App.ErrWriter)
+			return serve(c.Context, r, cfg, c.App.ErrWriter)
 		},
 	}
 }
 
-func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
+// serve serves by cfg, and by what r reads later.
+func serve(ctx context.Context, r reading, cfg config.Config, logs io.Writer) error {
+	signals, quiet := hangUps() // from the start: one that comes too early must not end the process
+	defer quiet()
 	inherited, err := sockets.Inherit() // before anything is run that would have them too
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	lines := journal.New(logs)
 	defer lines.Flush()
-	log, access, err := newLoggers(cfg.Log, lines)
-	if err != nil {
-		return err
+	level := new(slog.LevelVar)
+	if err := level.UnmarshalText([]byte(cfg.Log.Level)); err != nil {
+		return fmt.Errorf("log level: %w", err)
 	}
+	log := lines.Logger(level)
 	tel, err := telemetry.Start(ctx, telemetry.Options{
 		Version: build.Version, Revision: readVersion().Revision, TracesEndpoint: cfg.Telemetry.Traces, Log: log,
 	})
@@ -63,7 +68,7 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		return fmt.Errorf("telemetry: %w", err)
 	}
 	defer flush(tel, log)
-	o := observers{log: log, access: access, meter: tel.MeterProvider(), tracer: tel.TracerProvider()}
+	o := observers{log: log, level: level, access: lines.Patient(level), meter: tel.MeterProvider(), tracer: tel.TracerProvider()}
 	// Before the listener: clients are better refused than left waiting for the store.
 	store, trust, err := openStore(ctx, cfg, o)
 	if err != nil {
@@ -79,33 +84,22 @@ func serve(ctx context.Context, cfg config.Config, logs io.Writer) error {
 		return fmt.Errorf("listen: %w", err)
 	}
 	defer listener.Close()
-	s.storeTrust = trust
-	s.use(g, isLoopback(listener.Addr()))
+	s.storeTrust, s.loopback = trust, isLoopback(listener.Addr())
+	s.use(g)
 	g.discoverFirst(ctx)
-	p := &process{site: s, log: log, times: timesOf(cfg, store), server: newServer(cfg, s, log), second: newSecondServer(cfg, s, log)}
+	p := &process{site: s, reloader: newReloader(r, s, o.meter), signals: signals, log: log, times: timesOf(cfg, store), server: newServer(cfg, s, log), second: newSecondServer(cfg, s, log)}
 	p.watchdog = systemd.NewWatchdog(log, s.probes(listener)...)
 	if cfg.Admin.Listen != "" || inherited.Admin != nil {
-		if p.admin, err = newAdmin(ctx, cfg, s, inherited.Admin, tel); err != nil {
+		if p.admin, err = newAdmin(ctx, cfg, p, inherited.Admin, tel); err != nil {
 			return errors.Join(err, s.Close())
 		}
 	}
 	announce(log, cfg, listener.Addr(), s)
-	bounded := connlimit.NewListener(passedOn(listener, cfg, o), connlimit.Options{
+	bounded := connlimit.NewListener(s.passedOn(listener, cfg), connlimit.Options{
 		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: o.log, Meter: o.meter,
 	})
-	p.connections = bounded.Open
+	p.connections, s.connections = bounded.Open, bounded
 	return p.run(ctx, s.entrancesOf(bounded, cfg))
-}
-
-func newLoggers(cfg config.Log, lines *journal.Journal) (log, access *slog.Logger, err error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {
-		return nil, nil, fmt.Errorf("log level: %w", err)
-	}
-	if cfg.Access {
-		access = lines.Patient(level)
-	}
-	return lines.Logger(level), access, nil
 }
 
 func flush(tel *telemetry.Telemetry, log *slog.Logger) {
@@ -116,14 +110,14 @@ func flush(tel *telemetry.Telemetry, log *slog.Logger) {
 	}
 }
 
-func newAdmin(ctx context.Context, cfg config.Config, s *site, inherited *sockets.Listener, tel *telemetry.Telemetry) (*admin.Server, error) {
+func newAdmin(ctx context.Context, cfg config.Config, p *process, inherited *sockets.Listener, tel *telemetry.Telemetry) (*admin.Server, error) {
 	token, err := cfg.Admin.ReadToken()
 	if err != nil {
 		return nil, err
 	}
 	return admin.New(ctx, admin.Options{
 		Listen: cfg.Admin.Listen, Inherited: inherited, ReusePort: cfg.ReusePort,
-		Token: token, Metrics: tel.MetricsHandler(), Checks: s.checks(), Routes: s.routes(), Log: s.log,
+		Token: token, Metrics: tel.MetricsHandler(), Checks: p.checks, Routes: append(p.site.routes(), p.reloader.route()), Log: p.log,
 	})
 }
 
@@ -138,7 +132,7 @@ func openClients(ctx context.Context, cfg config.Config, inherited sockets.Inher
 func announce(log *slog.Logger, cfg config.Config, addr net.Addr, s *site) {
 	announcePools(log, cfg)
 	announceStore(log, s.store)
-	announceUpgrades(log, upgradeRules(cfg), s.store, s.tasks)
+	announceUpgrades(log, upgradeRules(cfg), s.store, s.tasks.Load())
 	log.Info("serving", "address", addr.String(), "tls", cfg.TLS.Enabled(), "store", s.store.String(), "version", build.Version)
 }
 

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"net"
@@ -82,7 +83,7 @@ func (g *generation) newClient(cfg config.Pool) (exchange.Sender, error) {
 		if t != nil {
 			client = exchange.NewSecureClient(connect, t.config)
 		}
-		return client, life{end: client.Close}, nil
+		return client, life{end: func(context.Context) { client.Close() }}, nil
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/certs"
 	"berth/internal/config"
+	"berth/internal/connlimit"
 	"berth/internal/relay"
 	"berth/internal/seal"
 	"berth/internal/storage"
@@ -24,6 +25,7 @@ import (
 
 type observers struct {
 	log    *slog.Logger
+	level  *slog.LevelVar // of both loggers
 	access *slog.Logger
 	meter  metric.MeterProvider
 	tracer trace.TracerProvider
@@ -35,13 +37,17 @@ type site struct {
 	store      *storage.Store
 	bindings   *sticky.Bindings
 	keys       *seal.Keyring
-	mailbox    *relay.Mailbox // reaches the other berths
-	certs      *certs.Certs   // nil: clients are spoken to without TLS
-	tasks      *upgrade.Tasks // nil: no rule makes any
+	mailbox    *relay.Mailbox                // reaches the other berths
+	certs      *certs.Certs                  // nil: clients are spoken to without TLS
+	tasks      atomic.Pointer[upgrade.Tasks] // nil: no rule has made any so far
 	storeTrust storeTrust
 	parts      *parts   // what generations share
 	kept       []string // keys of the parts that are the site's own
 	now        atomic.Pointer[generation]
+
+	generations atomic.Int64        // that serve somebody
+	loopback    bool                // the listener is there; set before the first is used
+	connections *connlimit.Listener // nil: nobody bounds them
 }
 
 // newSite connects what is for all generations, over store, which is the site's from then on. It reads
@@ -77,13 +83,32 @@ func newSiteOf(ctx context.Context, store *storage.Store, cfg config.Config, o o
 	return s, g, err
 }
 
-// use has g serve the requests that come from now on. loopback says that the listener is there.
-func (s *site) use(g *generation, loopback bool) {
-	g.proxy = proxy.New(g.proxyOptions(loopback))
-	g.man()
+// use has g serve the requests that come from now on. One that is under way ends where it is. It is called
+// by one at a time.
+func (s *site) use(g *generation) {
+	g.become()
+	s.adapt(g.cfg)
+	before := s.now.Load()
+	if before == nil {
+		g.proxy = proxy.New(g.proxyOptions())
+	} else {
+		g.proxy = before.proxy.Next(g.proxyOptions())
+	}
 	s.parts.beginNew()
-	if before := s.now.Swap(g); before != nil {
+	s.generations.Add(1)
+	s.now.Store(g)
+	if before != nil {
 		before.leave()
+	}
+}
+
+// adapt has what is the site's own be as cfg says.
+func (s *site) adapt(cfg config.Config) {
+	if s.level != nil {
+		_ = s.level.UnmarshalText([]byte(cfg.Log.Level)) // it was judged with the file
+	}
+	if s.connections != nil {
+		s.connections.SetBounds(cfg.Limits.ConnectionsPerAddress, trustedProxies(cfg))
 	}
 }
 

@@ -74,8 +74,13 @@ func keptBounds(l config.Limits, memory int64, inMemory bool) upgrade.Bounds {
 const gcPercent = 50
 
 // addTasks has the site make tasks if a rule of g's does, and sees to those that the berth before this
-// one held, where no other can.
+// one held, where no other can. Tasks are there from then on, be there rules or not: what was begun is to
+// end.
 func (s *site) addTasks(ctx context.Context, g *generation) error {
+	if tasks := s.tasks.Load(); tasks != nil {
+		g.then(func() { tasks.Change(g.taskPools(), s.keptBounds(g.cfg)) })
+		return nil
+	}
 	if len(g.cfg.Upgrades) == 0 {
 		return nil
 	}
@@ -85,7 +90,7 @@ func (s *site) addTasks(ctx context.Context, g *generation) error {
 	memory := limit.NewMemory().Limit()
 	options := upgrade.Options{
 		Store: s.store, Keys: s.keys, Lease: time.Duration(g.cfg.Store.HolderLease), Logger: s.log, Meter: s.meter, Pools: g.taskPools(),
-		Kept: keptBounds(g.cfg.Limits, memory, !s.store.Shared() && !s.store.Durable()),
+		Kept: s.keptBounds(g.cfg),
 	}
 	if memory > 0 {
 		options.Unsaved = memory / (2 * ofMemory)
@@ -94,7 +99,7 @@ func (s *site) addTasks(ctx context.Context, g *generation) error {
 	if err := tasks.Open(ctx); err != nil {
 		return fmt.Errorf("tasks of the berth before: %w", err)
 	}
-	s.tasks = tasks
+	s.tasks.Store(tasks)
 	run := func(name string, run func(context.Context) error) error {
 		_, err := shareAs(s.parts, &s.kept, name, func() (struct{}, life, error) { return struct{}{}, life{run: run}, nil })
 		return err
@@ -102,6 +107,10 @@ func (s *site) addTasks(ctx context.Context, g *generation) error {
 	return errors.Join(run("tasks", tasks.Run), run("eviction", func(ctx context.Context) error {
 		return warnOfEviction(ctx, s.log, s.store.Health)
 	}))
+}
+
+func (s *site) keptBounds(cfg config.Config) upgrade.Bounds {
+	return keptBounds(cfg.Limits, limit.NewMemory().Limit(), !s.store.Shared() && !s.store.Durable())
 }
 
 // taskPools are where the calls of tasks are sent.
@@ -116,8 +125,8 @@ func (g *generation) taskPools() (pools []upgrade.Pool) {
 }
 
 func (s *site) drainTasks(ctx context.Context) {
-	if s.tasks != nil {
-		s.tasks.Drain(ctx)
+	if tasks := s.tasks.Load(); tasks != nil {
+		tasks.Drain(ctx)
 	}
 }
 

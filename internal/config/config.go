@@ -17,23 +17,24 @@ import (
 )
 
 // Config is the whole of berth's configuration; start from [Default]. The tags are the keys' names,
-// defaults and bounds (schema.go).
+// defaults and bounds (schema.go), and which of them a restart takes to change (reload.go).
 type Config struct {
-	Listen         string   `toml:"listen" default:"127.0.0.1:8080"`
-	Drain          Duration `toml:"drain" default:"30s" within:"1ms 24h"`
-	DrainDelay     Duration `toml:"drain_delay" within:"0s 1h"`
-	DrainHeld      Duration `toml:"drain_held" default:"10m" within:"0s 8760h"`
-	ReusePort      bool     `toml:"reuse_port"`
-	ProxyProtocol  bool     `toml:"proxy_protocol"`
+	Listen         string   `toml:"listen" default:"127.0.0.1:8080" reload:"restart"`
+	Drain          Duration `toml:"drain" default:"30s" within:"1ms 24h" reload:"restart"`
+	DrainDelay     Duration `toml:"drain_delay" within:"0s 1h" reload:"restart"`
+	DrainHeld      Duration `toml:"drain_held" default:"10m" within:"0s 8760h" reload:"restart"`
+	ReusePort      bool     `toml:"reuse_port" reload:"restart"`
+	ProxyProtocol  bool     `toml:"proxy_protocol" reload:"restart"`
 	TrustedProxies []Prefix `toml:"trusted_proxies" default:"127.0.0.0/8 ::1/128"`
+	Watch          bool     `toml:"watch"`
 
 	Log       Log       `toml:"log"`
 	TLS       TLS       `toml:"tls"`
-	Admin     Admin     `toml:"admin"`
-	Store     Store     `toml:"store"`
+	Admin     Admin     `toml:"admin" reload:"restart"`
+	Store     Store     `toml:"store" reload:"restart"`
 	Auth      Auth      `toml:"auth"`
 	Limits    Limits    `toml:"limits"`
-	Telemetry Telemetry `toml:"telemetry"`
+	Telemetry Telemetry `toml:"telemetry" reload:"restart"`
 	Pools     []Pool    `toml:"pools"`
 	Upgrades  []Upgrade `toml:"upgrade"`
 }
@@ -60,7 +61,7 @@ type TLS struct {
 	ClientCA   string `toml:"client_ca"`
 	ClientAuth string `toml:"client_auth" default:"require" oneof:"require optional"`
 	MinVersion string `toml:"min_version" default:"1.2" oneof:"1.2 1.3"`
-	HTTP2      bool   `toml:"http2"`
+	HTTP2      bool   `toml:"http2" reload:"restart"`
 }
 
 // ClientAuthOptional is the [TLS.ClientAuth] that lets clients in without a certificate.

@@ -4,11 +4,11 @@ package config
 type Limits struct {
 	Body                  Size     `toml:"body" default:"4MiB" within:"1KiB 1GiB"`
 	Answer                Size     `toml:"answer" within:"0 1024GiB"`
-	Headers               Size     `toml:"headers" default:"32KiB" within:"1KiB 1MiB"`
+	Headers               Size     `toml:"headers" default:"32KiB" within:"1KiB 1MiB" reload:"restart"`
 	HeaderLines           int      `toml:"header_lines" default:"200" within:"20 10000"`
-	HeaderRead            Duration `toml:"header_read" default:"5s" within:"1ms 1h"`
+	HeaderRead            Duration `toml:"header_read" default:"5s" within:"1ms 1h" reload:"restart"`
 	BodyRead              Duration `toml:"body_read" default:"30s" within:"1ms 1h"`
-	Idle                  Duration `toml:"idle" default:"180s" within:"1ms 24h"`
+	Idle                  Duration `toml:"idle" default:"180s" within:"1ms 24h" reload:"restart"`
 	WriteStall            Duration `toml:"write_stall" default:"30s" within:"1ms 1h"`
 	TaskID                int      `toml:"task_id" default:"256" within:"16 4096"`
 	SessionID             int      `toml:"session_id" default:"2048" within:"64 16384"`
@@ -18,7 +18,7 @@ type Limits struct {
 	Buffered              Size     `toml:"buffered" default:"256MiB" within:"1KiB 64GiB"`
 	Streams               int      `toml:"streams" default:"20000" within:"1 10000000"`
 	StreamsPerCaller      int      `toml:"streams_per_caller" default:"10000" within:"1 10000000"`
-	StreamsPerConnection  int      `toml:"streams_per_connection" default:"250" within:"1 100000"`
+	StreamsPerConnection  int      `toml:"streams_per_connection" default:"250" within:"1 100000" reload:"restart"`
 	ConnectionsPerAddress int      `toml:"connections_per_address" default:"4096" within:"1 10000000"`
 	Polls                 Rate     `toml:"polls" default:"10000/s"`
 	UnknownIDs            Rate     `toml:"unknown_ids" default:"20/s"`

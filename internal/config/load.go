@@ -10,8 +10,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// maxFile bounds a configuration file, in bytes; more is a wrong path.
-const maxFile = 1 << 20
+// MaxFile bounds a configuration file, in bytes; more is a wrong path.
+const MaxFile = 1 << 20
 
 // Load reads the file at path over [Default] and judges the outcome. The error
 // is a [Faults] if the file was read and found wanting.
@@ -27,7 +27,7 @@ func Load(path string, flags ...func(*Config)) (Config, error) {
 		return Config{}, fmt.Errorf("config: opening the file: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	data, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
 	if err != nil {
 		return Config{}, fmt.Errorf("config: reading the file: %w", err)
 	}
@@ -36,7 +36,7 @@ func Load(path string, flags ...func(*Config)) (Config, error) {
 
 // Parse is [Load] for a file already read; name is what faults call it.
 func Parse(name string, data []byte, flags ...func(*Config)) (Config, error) {
-	if len(data) > maxFile {
+	if len(data) > MaxFile {
 		return Config{}, Faults{{File: name, Message: "is larger than 1 MiB"}}
 	}
 	var tree map[string]any
@@ -78,8 +78,11 @@ func Parse(name string, data []byte, flags ...func(*Config)) (Config, error) {
 
 // covered reports whether key, or a table around it, could not be read: its default is no news.
 func covered(key string, unread []Fault) bool {
-	return slices.ContainsFunc(unread, func(f Fault) bool {
-		rest, ok := strings.CutPrefix(key, f.Key)
-		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-	})
+	return slices.ContainsFunc(unread, func(f Fault) bool { return isWithin(key, f.Key) })
+}
+
+// isWithin reports whether key is table, or stands in it.
+func isWithin(key, table string) bool {
+	rest, ok := strings.CutPrefix(key, table)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }

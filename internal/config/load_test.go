@@ -152,7 +152,7 @@ func TestLoadNamesTheFileItCannotOpen(t *testing.T) {
 
 func TestLoadRefusesAFileThatIsNoConfiguration(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "huge.toml")
-	if err := os.WriteFile(path, []byte(minimal+"#"+strings.Repeat("x", maxFile)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(minimal+"#"+strings.Repeat("x", MaxFile)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {

@@ -25,7 +25,7 @@ type Options struct {
 type Listener struct {
 	net.Listener
 
-	options   Options
+	exempt    atomic.Pointer[[]netip.Prefix]
 	log       *slog.Logger
 	metrics   metrics
 	addresses *addresses
@@ -35,9 +35,16 @@ type Listener struct {
 
 // NewListener returns a listener that takes over inner.
 func NewListener(inner net.Listener, o Options) *Listener {
-	l := &Listener{Listener: inner, options: o, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), addresses: newAddresses(o.PerAddress)}
+	l := &Listener{Listener: inner, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), addresses: newAddresses()}
+	l.SetBounds(o.PerAddress, o.Exempt)
 	l.metrics = newMetrics(o.Meter, l.addresses.open)
 	return l
+}
+
+// SetBounds changes the bounds of connections that are accepted from now on.
+func (l *Listener) SetBounds(perAddress int, exempt []netip.Prefix) {
+	l.exempt.Store(&exempt)
+	l.addresses.setEach(perAddress)
 }
 
 // Open is how many of the connections that were accepted are not closed.
@@ -85,19 +92,19 @@ func (l *Listener) addressOf(c net.Conn) string {
 		return ""
 	}
 	addr := peer.Addr().Unmap().WithZone("")
-	if slices.ContainsFunc(l.options.Exempt, func(p netip.Prefix) bool { return p.Contains(addr) }) {
+	if slices.ContainsFunc(*l.exempt.Load(), func(p netip.Prefix) bool { return p.Contains(addr) }) {
 		return ""
 	}
 	return Address(addr)
 }
 
 func (l *Listener) enter(address string) bool {
-	ok, first := l.addresses.enter(address)
+	ok, first, most := l.addresses.enter(address)
 	if !ok {
 		l.metrics.refused()
 	}
 	if first {
-		l.log.Warn("an address holds as many connections as it may, more are refused", "address", address, "limit", l.options.PerAddress)
+		l.log.Warn("an address holds as many connections as it may, more are refused", "address", address, "limit", most)
 	}
 	return ok
 }

@@ -44,6 +44,8 @@ type KeyFetcher struct {
 	fetches series.Outcomes
 	state   atomic.Pointer[fetched]
 	wanted  chan struct{} // somebody needs a key that is not there
+
+	unobserve func()
 }
 
 type fetched struct {
@@ -77,7 +79,7 @@ func NewKeyFetcher(o FetcherOptions) *KeyFetcher {
 	f.state.Store(&fetched{next: make(chan struct{})})
 	meter := series.Meter(o.Meter, "berth/identity")
 	f.fetches = series.NewOutcomes(meter, "berth.jwks.fetches", "Fetches of the issuer's signing keys, by outcome.")
-	series.Gauge(meter, "berth.jwks.keys", "Signing keys of the issuer's in use.", "", func() int64 {
+	f.unobserve = series.Gauge(meter, "berth.jwks.keys", "Signing keys of the issuer's in use.", "", func() int64 {
 		if keys := f.state.Load().keys; keys != nil {
 			return int64(len(keys.keys))
 		}
@@ -134,6 +136,9 @@ func (f *KeyFetcher) Ready() (ready bool, detail string) {
 	}
 	return true, ""
 }
+
+// Close ends what is measured. Call it after Run, or in its place.
+func (f *KeyFetcher) Close() { f.unobserve() }
 
 // Run fetches until ctx ends. It returns nil.
 func (f *KeyFetcher) Run(ctx context.Context) error {

@@ -9,18 +9,18 @@ import (
 )
 
 // Patient returns a logger whose lines may wait. They are those that Logger would write.
-func (j *Journal) Patient(level slog.Level) *slog.Logger {
+func (j *Journal) Patient(level slog.Leveler) *slog.Logger {
 	return slog.New(&handler{j, level, j.Logger(level).Handler()})
 }
 
 // handler is a slog.Handler for records of strings and numbers, and groups of these without a name.
 type handler struct {
 	journal *Journal
-	level   slog.Level
+	level   slog.Leveler
 	rest    slog.Handler // for what is within attributes or groups
 }
 
-func (h *handler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level }
+func (h *handler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level.Level() }
 
 func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler { return h.rest.WithAttrs(attrs) }
 

@@ -39,8 +39,8 @@ func New(out io.Writer) *Journal {
 	return j
 }
 
-// Logger returns a logger whose lines go out at once.
-func (j *Journal) Logger(level slog.Level) *slog.Logger {
+// Logger returns a logger whose lines go out at once. level may change.
+func (j *Journal) Logger(level slog.Leveler) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(j, &slog.HandlerOptions{Level: level}))
 }
 

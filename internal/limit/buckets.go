@@ -38,6 +38,15 @@ func NewBucketsOf(perSecond float64, burst int) *Buckets {
 	return &Buckets{rate: rate.Limit(perSecond), burst: burst, callers: callers}
 }
 
+// With returns buckets that fill at perSecond: b where they do so already, so that callers keep what
+// they have left; new ones, which are full, otherwise.
+func (b *Buckets) With(perSecond float64) *Buckets {
+	if b != nil && b.rate == rate.Limit(perSecond) {
+		return b
+	}
+	return NewBuckets(perSecond)
+}
+
 // Take takes n tokens, or as many as a bucket holds, all or none. It returns 0, or when there are
 // enough.
 func (b *Buckets) Take(caller string, n int) (wait time.Duration) {

@@ -25,17 +25,24 @@ var (
 
 // Gauge counts what is held at once, in all and by caller. The methods may be called concurrently.
 type Gauge struct {
+	mu        sync.Mutex // guards the fields below
 	all, each int64
-
-	mu   sync.Mutex // guards the fields below
-	held int64
-	by   map[string]int64
+	held      int64
+	by        map[string]int64
 }
 
 // NewGauge returns a gauge with room for all units, of which one caller may hold each; 0: callers
 // are not told apart.
 func NewGauge(all, each int64) *Gauge {
 	return &Gauge{all: all, each: each, by: make(map[string]int64)}
+}
+
+// SetBounds changes what there is room for. What is held stays, be it more than that. Whether
+// callers are told apart does not change: each is 0 where it was, and nowhere else.
+func (g *Gauge) SetBounds(all, each int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.all, g.each = all, each
 }
 
 // Take takes n units for caller, all or none. Errors: ErrFull, ErrCallerFull.

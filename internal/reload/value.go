@@ -47,6 +47,15 @@ type Options struct {
 	Meter  metric.MeterProvider // counts readings of changed files. Nil: nobody does.
 }
 
+// Error says why files cannot be used.
+type Error struct {
+	Key string // the configuration's, of a file at fault: one of them, where they do not fit together
+	Err error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
 // Value is what was last read and found good. Without [Value.Run] it stays what it is. Its methods
 // may be called concurrently.
 type Value[T any] struct {
@@ -140,7 +149,7 @@ func (v *Value[T]) make(contents [][]byte) (T, error) {
 		for i, f := range v.options.Files {
 			names[i] = f.Key + " " + f.Path
 		}
-		err = fmt.Errorf("reading %s: %w", strings.Join(names, ", "), err)
+		err = &Error{v.options.Files[0].Key, fmt.Errorf("reading %s: %w", strings.Join(names, ", "), err)}
 	}
 	return value, err
 }
@@ -150,7 +159,7 @@ func readAll(files []File) ([][]byte, error) {
 	for i, file := range files {
 		content, err := read(file.Path)
 		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", file.Key, err)
+			return nil, &Error{file.Key, fmt.Errorf("reading %s: %w", file.Key, err)}
 		}
 		contents[i] = content
 	}

@@ -16,13 +16,15 @@ func Meter(provider metric.MeterProvider, name string) metric.Meter {
 	return provider.Meter(name)
 }
 
-// Gauge has an instrument show what observe returns. The name must be well formed.
-func Gauge(meter metric.Meter, name, description, unit string, observe func() int64) {
-	_, _ = meter.Int64ObservableGauge(name, metric.WithDescription(description), metric.WithUnit(unit),
-		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(observe())
-			return nil
-		}))
+// Gauge has an instrument show what observe returns, until end is called. The name must be well formed.
+func Gauge(meter metric.Meter, name, description, unit string, observe func() int64) (end func()) {
+	gauge, _ := meter.Int64ObservableGauge(name, metric.WithDescription(description), metric.WithUnit(unit))
+	// A callback given with an instrument stays as long as that does.
+	observing, _ := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		o.ObserveInt64(gauge, observe())
+		return nil
+	}, gauge)
+	return func() { _ = observing.Unregister() }
 }
 
 // Outcomes counts what went well, as "ok", and what did not, as "failed".

@@ -39,13 +39,13 @@ const (
 // Gate knows how much is under way and turns away what is too much. Its methods may be called
 // concurrently.
 type Gate struct {
-	inFlight int64 // at most
+	inFlight atomic.Int64 // at most
 	calls    *limit.Gauge
 	bodies   *limit.Gauge
 	streams  *limit.Gauge
 	memory   *limit.Memory
-	polls    *limit.Buckets
-	unknown  *limit.Buckets
+	polls    atomic.Pointer[limit.Buckets] // nil bounds nothing
+	unknown  atomic.Pointer[limit.Buckets] // the same
 	rates    *rates
 
 	log      *slog.Logger
@@ -58,24 +58,32 @@ type Gate struct {
 // New returns the gate of a process. The limits have their defaults; without meters nothing is
 // measured.
 func New(l inbound.Limits, meters metric.MeterProvider, log *slog.Logger) *Gate {
-	memory := limit.NewMemory()
-	buffered := l.Buffered
-	if most := memory.Limit(); most > 0 {
-		buffered = min(buffered, max(most/ofMemory, perCaller*l.Body))
-	}
 	g := &Gate{
-		inFlight: int64(l.InFlight),
-		calls:    limit.NewGauge(int64(l.InFlight), int64(l.InFlightPerCaller)),
-		bodies:   limit.NewGauge(buffered, buffered/perCaller),
-		streams:  limit.NewGauge(int64(l.Streams), int64(l.StreamsPerCaller)),
-		memory:   memory,
-		polls:    limit.NewBuckets(l.Polls),
-		unknown:  limit.NewBuckets(l.UnknownIDs),
-		log:      log,
-		ofCount:  series.NewSets(func(why string) []attribute.KeyValue { return []attribute.KeyValue{attribute.String("reason", why)} }),
+		calls:   limit.NewGauge(0, 0),
+		bodies:  limit.NewGauge(0, 0),
+		streams: limit.NewGauge(0, 0),
+		memory:  limit.NewMemory(),
+		log:     log,
+		ofCount: series.NewSets(func(why string) []attribute.KeyValue { return []attribute.KeyValue{attribute.String("reason", why)} }),
 	}
+	g.SetLimits(l)
 	g.measure(series.Meter(meters, "berth/proxy"))
 	return g
+}
+
+// SetLimits changes the limits. What requests hold still counts; it may be more than they may hold from
+// now on. Callers keep what is left of a rate that stays.
+func (g *Gate) SetLimits(l inbound.Limits) {
+	buffered := l.Buffered
+	if most := g.memory.Limit(); most > 0 {
+		buffered = min(buffered, max(most/ofMemory, perCaller*l.Body))
+	}
+	g.inFlight.Store(int64(l.InFlight))
+	g.calls.SetBounds(int64(l.InFlight), int64(l.InFlightPerCaller))
+	g.bodies.SetBounds(buffered, buffered/perCaller)
+	g.streams.SetBounds(int64(l.Streams), int64(l.StreamsPerCaller))
+	g.polls.Store(g.polls.Load().With(l.Polls))
+	g.unknown.Store(g.unknown.Load().With(l.UnknownIDs))
 }
 
 // measure makes the instruments, which fails on a malformed name only.
@@ -94,7 +102,7 @@ func (g *Gate) Admit(call *inbound.Call) error {
 	switch {
 	case g.memory.Short() && (g.memory.Out() || !call.IsSmall()):
 		return g.full(shedMemory)
-	case g.calls.Held() >= g.inFlight:
+	case g.calls.Held() >= g.inFlight.Load():
 		return g.full(shedInFlight)
 	}
 	return nil
@@ -103,7 +111,7 @@ func (g *Gate) Admit(call *inbound.Call) error {
 // SpareReserve turns a call away if what room there is is kept for work that has
 // begun, and it is not about such.
 func (g *Gate) SpareReserve(call *inbound.Call) error {
-	if !call.ConcernsBegun && g.calls.Held() > g.inFlight-g.inFlight/reserve {
+	if most := g.inFlight.Load(); !call.ConcernsBegun && g.calls.Held() > most-most/reserve {
 		return g.full(shedReserve)
 	}
 	return nil

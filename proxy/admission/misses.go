@@ -13,14 +13,14 @@ import (
 // looked for and before it is called unknown. It is the same for an id that is another's and for
 // one that nobody has.
 func (g *Gate) MayMiss(caller string) error {
-	if wait := g.unknown.Wait(caller); wait > 0 {
+	if wait := g.unknown.Load().Wait(caller); wait > 0 {
 		return g.tooMuch(shedUnknownIDs, fault.TooManyUnknown, wait)
 	}
 	return nil
 }
 
 // Miss counts an id that the caller named in vain.
-func (g *Gate) Miss(caller string) { g.unknown.Take(caller, 1) }
+func (g *Gate) Miss(caller string) { g.unknown.Load().Take(caller, 1) }
 
 // NoteMiss counts an id that the caller was told is unknown, or was refused with. One that
 // the fleet knew was none.
@@ -39,7 +39,7 @@ func (g *Gate) ChargeMisses(caller string, n int) error {
 	if n == 0 {
 		return nil
 	}
-	if wait := g.unknown.Take(caller, n); wait > 0 {
+	if wait := g.unknown.Load().Take(caller, n); wait > 0 {
 		return g.tooMuch(shedUnknownIDs, fault.TooManyUnknown, wait)
 	}
 	return nil

@@ -60,7 +60,7 @@ func (s *Seat) Place(call *inbound.Call, keeps func(*inbound.Call) Keeper) error
 			return err
 		}
 	}
-	if wait := g.polls.Take(s.caller, call.Polls); wait > 0 {
+	if wait := g.polls.Load().Take(s.caller, call.Polls); wait > 0 {
 		return g.tooMuch(shedPolls, fault.TooManyPolls, wait)
 	}
 	if stands {

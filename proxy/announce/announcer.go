@@ -18,15 +18,20 @@ type Announcer struct {
 	pool    string
 	rules   upgrade.Rules
 	log     *slog.Logger
-	support support
+	support *support
 }
 
-// New returns the announcer of a pool, nil where no rule applies to that.
-func New(pool string, rules upgrade.Rules, log *slog.Logger) *Announcer {
+// New returns the announcer of a pool, nil where no rule applies to that. It knows what before does,
+// the one that was the pool's under other rules; nil: there was none.
+func New(pool string, rules upgrade.Rules, log *slog.Logger, before *Announcer) *Announcer {
 	if !rules.In(pool) {
 		return nil
 	}
-	return &Announcer{pool: pool, rules: rules, log: log}
+	a := &Announcer{pool: pool, rules: rules, log: log, support: new(support)}
+	if before != nil {
+		a.support = before.support
+	}
+	return a
 }
 
 // Answer returns what becomes of an answer to the call, which was routed to at, if clients learn

@@ -11,7 +11,7 @@ import (
 
 func TestSupportOfToolIsItsOwnOrItsRules(t *testing.T) {
 	rules := upgrade.Rules{{Tools: []string{"must"}, Required: true}, {Tools: []string{"may*"}}}
-	a := New("video", rules, slog.New(slog.DiscardHandler))
+	a := New("video", rules, slog.New(slog.DiscardHandler), nil)
 	for _, tt := range []struct{ name, tool, says, want string }{
 		{"a rule insists", "must", "", mcp.TaskRequired},
 		{"a rule allows", "may", "", mcp.TaskOptional},
@@ -31,7 +31,7 @@ func TestSupportOfToolIsItsOwnOrItsRules(t *testing.T) {
 }
 
 func TestPoolWithoutRulesAnnouncesNothing(t *testing.T) {
-	a := New("video", upgrade.Rules{{Pool: "audio", Tools: []string{"*"}}}, slog.New(slog.DiscardHandler))
+	a := New("video", upgrade.Rules{{Pool: "audio", Tools: []string{"*"}}}, slog.New(slog.DiscardHandler), nil)
 	if a != nil {
 		t.Fatalf("New: got %v, want nil", a)
 	}

@@ -45,7 +45,7 @@ func (p post) Pass(ctx context.Context, to string, passed *exchange.Request, wai
 	if p.passed++; to == p.name {
 		return nil, &exchange.SendError{Err: relay.ErrBusy} // as a mailbox fails there
 	}
-	return b.To(b.o.Endpoint.Router.Pool.Find("a")).Send(ctx, request, wait)
+	return b.To(b.options().Endpoint.Router.Pool.Find("a")).Send(ctx, request, wait)
 }
 
 // join makes the rig's upstream that of three berths.
@@ -188,8 +188,8 @@ func (o *own) names() int {
 // process has a berth run the server itself.
 func (r *rig) process(b *Bridge) *own {
 	to := &own{Sender: r.client, callers: map[string]bool{}}
-	b.o.Endpoint.Client = to
-	b.o.Endpoint.Router.Pool.Replace([]*routing.Upstream{{Name: "a", URL: &url.URL{Scheme: resident.SchemeStdio, Path: "/a"}, Era: routing.SpokenLegacy}})
+	b.options().Endpoint.Client = to
+	b.options().Endpoint.Router.Pool.Replace([]*routing.Upstream{{Name: "a", URL: &url.URL{Scheme: resident.SchemeStdio, Path: "/a"}, Era: routing.SpokenLegacy}})
 	return to
 }
 

@@ -1,10 +1,12 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"berth/internal/exchange"
@@ -50,7 +52,7 @@ type Relay interface {
 
 // Bridge shows the upstreams of one pool. Its methods may be called concurrently.
 type Bridge struct {
-	o       Options
+	now     atomic.Pointer[Options]
 	name    string // of this berth, in what clients carry
 	metrics metrics
 	records storage.Engine // of tasks
@@ -61,29 +63,12 @@ type Bridge struct {
 
 // New returns a bridge. Run ends the sessions that nobody uses.
 func New(o Options) *Bridge {
-	if o.Isolation == "" {
-		o.Isolation = PerPrincipal
-	}
-	if o.Sessions == 0 {
-		o.Sessions = 1000
-	}
-	if o.Idle == 0 {
-		o.Idle = 5 * time.Minute
-	}
-	if o.Question == 0 {
-		o.Question = 10 * time.Minute
-	}
-	if o.TaskID == 0 {
-		o.TaskID = 256
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
 	name := rand.Text()
 	if o.Relay != nil {
 		name = o.Relay.Name()
 	}
-	b := &Bridge{o: o, name: name, faces: map[string]*face{}, records: o.Store}
+	b := &Bridge{name: name, faces: map[string]*face{}, records: o.Store}
+	b.Change(o)
 	if o.Store == nil {
 		b.records, _ = storage.Open("memory:", storage.Options{}) // it fails for URLs that are none
 	}
@@ -91,10 +76,24 @@ func New(o Options) *Bridge {
 	return b
 }
 
+// Change has the bridge go on by other options: of the same pool, store and berth. Sessions that are
+// open stay; who may not share one any more is lent another.
+func (b *Bridge) Change(o Options) {
+	o.Isolation = cmp.Or(o.Isolation, PerPrincipal)
+	o.Sessions = cmp.Or(o.Sessions, 1000)
+	o.Idle = cmp.Or(o.Idle, 5*time.Minute)
+	o.Question = cmp.Or(o.Question, 10*time.Minute)
+	o.TaskID = cmp.Or(o.TaskID, 256)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	b.now.Store(&o)
+}
+
+func (b *Bridge) options() *Options { return b.now.Load() }
+
 // To implements inbound.Bridge.
 func (b *Bridge) To(u *routing.Upstream) exchange.Sender {
 	if speaks, known := u.SpeaksModern(); known && speaks {
-		return b.o.Endpoint.Client
+		return b.options().Endpoint.Client
 	}
 	return b.faceOf(u)
 }
@@ -125,6 +124,9 @@ func (b *Bridge) Tied() (n int) {
 // sweepInterval is how often sessions that nobody uses are looked for.
 const sweepInterval = 15 * time.Second
 
+// Close ends what is measured. Call it after Run, or in its place.
+func (b *Bridge) Close() { b.metrics.end() }
+
 // Run ends sessions that nobody uses until ctx ends, and all that are left then.
 func (b *Bridge) Run(ctx context.Context) error {
 	tick := time.NewTicker(sweepInterval)
@@ -132,7 +134,7 @@ func (b *Bridge) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-tick.C:
-			b.sweep(ctx, time.Now().Add(-b.o.Idle))
+			b.sweep(ctx, time.Now().Add(-b.options().Idle))
 		case <-ctx.Done():
 			b.sweep(context.WithoutCancel(ctx), time.Now())
 			return nil
@@ -140,12 +142,16 @@ func (b *Bridge) Run(ctx context.Context) error {
 	}
 }
 
-// sweep ends the sessions that nobody uses and nobody has used since.
+// sweep ends the sessions that nobody uses and nobody has used since, and forgets upstreams that have
+// left the pool with the last of theirs.
 func (b *Bridge) sweep(ctx context.Context, since time.Time) {
 	b.mu.Lock()
 	var idle []*loan
-	for _, f := range b.faces {
+	for name, f := range b.faces {
 		idle = append(idle, f.takeIdle(since)...)
+		if f.isEmpty() && f.pool().Find(name) == nil {
+			delete(b.faces, name)
+		}
 	}
 	b.mu.Unlock()
 	endAll(ctx, idle)

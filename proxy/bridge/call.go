@@ -25,6 +25,7 @@ type call struct {
 	id      []byte // raw JSON
 	client  mcp.Client
 	caller  string
+	among   Isolation      // who may share its sessions
 	lacks   map[string]any // what the upstream asked for that the client has not declared
 	prefers string         // the session that it had best be made in; "": any
 	tasks   *loan          // in which the call was asked to become a task; nil: it was not

@@ -24,7 +24,7 @@ func callerOf(out *exchange.Request) string {
 
 // whose names whose sessions a call may be made in; "": everybody's.
 func (c *call) whose() string {
-	if c.f.b.o.Isolation == ForAll {
+	if c.among == ForAll {
 		return ""
 	}
 	return c.caller

@@ -8,7 +8,7 @@ import (
 // read reads a modern request and judges it as a modern server does (2026-07-28, Streamable HTTP,
 // "Server Validation"; basic, "_meta"). What contradicts itself was refused before.
 func (f *face) read(out *exchange.Request) (*call, *mcp.Error) {
-	c := &call{f: f, out: out, came: out}
+	c := &call{f: f, out: out, came: out, among: f.b.options().Isolation}
 	message := &c.message
 	id, refusal := message.Peek(out.Body, 1)
 	c.id = id
@@ -37,9 +37,9 @@ func (c *call) judge() *mcp.Error {
 		return errMeta
 	case version != modernVersion:
 		return errVersion(version)
-	case h.Get(mcp.HeaderMethod) == "" && !c.f.b.o.Endpoint.Lenient:
+	case h.Get(mcp.HeaderMethod) == "" && !c.f.b.options().Endpoint.Lenient:
 		return errNoHeader
-	case (isNamed(c.Method) || isOfTask(c.Method)) && h.Get(mcp.HeaderName) == "" && !c.f.b.o.Endpoint.Lenient:
+	case (isNamed(c.Method) || isOfTask(c.Method)) && h.Get(mcp.HeaderName) == "" && !c.f.b.options().Endpoint.Lenient:
 		return errNoHeader
 	}
 	return nil

@@ -38,7 +38,7 @@ func (c *call) turnPage(ctx context.Context) error {
 	if !isList(c.Method) || c.Cursor == "" {
 		return nil
 	}
-	text, err := c.f.b.o.Keys.Open(ctx, sealCursor, c.about(), c.Cursor)
+	text, err := c.f.b.options().Keys.Open(ctx, sealCursor, c.about(), c.Cursor)
 	if errors.Is(err, seal.ErrInvalid) {
 		return mcp.ErrInvalidCursor
 	}
@@ -68,7 +68,7 @@ func (c *call) markPage(ctx context.Context, l *loan, a *mcp.Answer, message []b
 	if err != nil {
 		return message
 	}
-	token, err := c.f.b.o.Keys.Seal(ctx, sealCursor, c.about(), text, cursorLife)
+	token, err := c.f.b.options().Keys.Seal(ctx, sealCursor, c.about(), text, cursorLife)
 	if err != nil {
 		return mcp.ErrorResponse(a.ID, errNoCursor.Object())
 	}

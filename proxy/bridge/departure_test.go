@@ -135,7 +135,7 @@ func TestAClientDoesNotComeBack(t *testing.T) {
 					!strings.Contains(told[2], "notifications/cancelled") || !strings.Contains(r.sent("tools/call")[0].body, requestID(told[2])) {
 					t.Errorf("told %v", told)
 				}
-				time.Sleep(r.b.o.Idle + 2*sweepInterval)
+				time.Sleep(r.b.options().Idle + 2*sweepInterval)
 				if open := r.open(); len(open) != 0 {
 					t.Errorf("sessions %v are open", open)
 				}

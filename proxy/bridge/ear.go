@@ -190,7 +190,7 @@ func (l *loan) hearOnce(ctx context.Context, e *ear) error {
 	if last != "" {
 		in.Header.Set(mcp.HeaderLastEvent, last)
 	}
-	response, err := outbound.To(l.f.b.o.Endpoint).Send(ctx, l.f.u, in, outbound.Terms{Watched: true})
+	response, err := outbound.To(l.f.b.options().Endpoint).Send(ctx, l.f.u, in, outbound.Terms{Watched: true})
 	if err != nil {
 		return err
 	}

@@ -53,17 +53,17 @@ type stock struct {
 
 // newFace returns the face of u, which goes on with what before had; nil is none.
 func newFace(b *Bridge, u *routing.Upstream, before *face) *face {
-	f := &face{b: b, u: u, log: b.o.Logger, probing: make(chan struct{}, 1)}
+	f := &face{b: b, u: u, log: b.options().Logger, probing: make(chan struct{}, 1)}
 	if before != nil {
 		f.holds, f.stock = before.holds, before.stock
 		return f
 	}
-	f.holds = newHolds(b.o.Question, marks{b.o.Store, 2 * b.o.Question, b.name})
+	f.holds = newHolds(func() time.Duration { return b.options().Question }, marks{b.options().Store, b.name})
 	f.stock = &stock{shelves: map[string]*shelf{}, listeners: map[string]map[*listener]bool{}}
 	return f
 }
 
-func (f *face) pool() *routing.Pool { return f.b.o.Endpoint.Router.Pool }
+func (f *face) pool() *routing.Pool { return f.b.options().Endpoint.Router.Pool }
 
 // Close implements exchange.Sender: there is nothing to close that Run does not end.
 func (f *face) Close() {}
@@ -71,7 +71,7 @@ func (f *face) Close() {}
 // Send implements exchange.Sender.
 func (f *face) Send(ctx context.Context, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
 	if !f.needsBridge(ctx, out) {
-		return f.b.o.Endpoint.Client.Send(ctx, out, wait)
+		return f.b.options().Endpoint.Client.Send(ctx, out, wait)
 	}
 	if out.Method != wire.MethodPost {
 		return exchange.Refusal(errNoMethod, nil), nil
@@ -102,7 +102,7 @@ func bounded(ctx context.Context, wait time.Duration) (_ context.Context, done f
 // opener opens sessions in the name of who sends out.
 func (f *face) opener(out *exchange.Request) session.Opener {
 	return session.Opener{
-		Endpoint: f.b.o.Endpoint, Log: f.log,
+		Endpoint: f.b.options().Endpoint, Log: f.log,
 		Post:    func(_ *routing.Upstream, body []byte) *exchange.Request { return ownPost(out, body) },
 		IsOdd:   func(h wire.Header) bool { return inbound.HasOddSession(h, maxSession) },
 		Crossed: func(*routing.Upstream) func() { return func() {} },
@@ -122,7 +122,7 @@ func ownPost(out *exchange.Request, body []byte) *exchange.Request {
 // send sends a request in a session. What comes of it feeds the upstream's health.
 func (f *face) send(ctx context.Context, out *exchange.Request, l *loan, method string, body []byte, wait time.Duration) (*wire.Response, error) {
 	in := l.request(out, method, body)
-	return outbound.To(f.b.o.Endpoint).Send(ctx, f.u, in, outbound.Terms{Wait: wait, Watched: wait == 0})
+	return outbound.To(f.b.options().Endpoint).Send(ctx, f.u, in, outbound.Terms{Wait: wait, Watched: wait == 0})
 }
 
 // request is a request in a session, in the name of who sends out. The caller is whoever opened it:

@@ -39,7 +39,7 @@ func (hs *holds) giveUpOldest(key string) {
 		h.mu.Unlock()
 	}
 	hs.mu.Unlock()
-	if oldest != nil && time.Until(since) < hs.life-unanswered {
+	if oldest != nil && time.Until(since) < hs.life()-unanswered {
 		oldest.expire()
 	}
 }

@@ -31,7 +31,7 @@ const (
 // comes later may be of a call that has ended.
 func (l *loan) keepAsked(it item) bool {
 	f := l.f
-	if l.shelf == nil || f.b.o.Isolation == ForAll || l.declares.Lacks(it.message) != nil {
+	if l.shelf == nil || f.b.options().Isolation == ForAll || l.declares.Lacks(it.message) != nil {
 		return false
 	}
 	f.mu.Lock()

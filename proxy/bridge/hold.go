@@ -93,7 +93,7 @@ func (h *hold) outcome(c *call, st *state) *wire.Response {
 func (h *hold) rest(r *reading, asks []question) {
 	defer h.release()
 	h.letGo(r)
-	h.wait(h.among.life, asks)
+	h.wait(h.among.life(), asks)
 }
 
 // letGo lets go of a reading that is not read on. What cannot be resumed stays.

@@ -10,7 +10,7 @@ import (
 
 // holds are the calls that have asked and have not ended, as one berth knows them.
 type holds struct {
-	life  time.Duration // how long a client has to answer
+	life  func() time.Duration // how long a client has to answer
 	marks marks
 	name  string // of this berth
 
@@ -18,7 +18,7 @@ type holds struct {
 	calls map[string]*hold
 }
 
-func newHolds(life time.Duration, m marks) *holds {
+func newHolds(life func() time.Duration, m marks) *holds {
 	return &holds{life: life, marks: m, name: m.name, calls: map[string]*hold{}}
 }
 
@@ -48,7 +48,7 @@ func (hs *holds) ask(r *reading, st *state) {
 		r.flow.leave()
 		h.flow = nil
 	}
-	h.wait(hs.life, st.Asks)
+	h.wait(hs.life(), st.Asks)
 }
 
 func (hs *holds) newHold(id string, out *exchange.Request, l *loan) *hold {
@@ -76,7 +76,7 @@ func (hs *holds) take(ctx context.Context, c *call, st *state) (*hold, error) {
 	h.mu.Lock()
 	h.stop()
 	h.mu.Unlock()
-	hs.marks.take(ctx, h.id)
+	hs.marks.take(ctx, h.id, 2*hs.life())
 	return h, nil
 }
 

@@ -44,15 +44,15 @@ func (c *call) tryLend(ctx context.Context, alone bool) (l *loan, wait chan stru
 	}
 	place, free := s.place(alone)
 	switch {
-	case l != nil && f.b.o.Isolation != PerCall:
+	case l != nil && c.among != PerCall:
 		l.users++
 		l.alone = alone
 		f.mu.Unlock()
 		return l, nil, nil
-	case !alone && s.opening && f.b.o.Isolation != PerCall:
+	case !alone && s.opening && c.among != PerCall:
 		f.mu.Unlock()
 		return nil, s.changed, nil
-	case f.open >= f.b.o.Sessions:
+	case f.open >= f.b.options().Sessions:
 		s.settle()
 		f.mu.Unlock()
 		return nil, nil, errTooManySessions

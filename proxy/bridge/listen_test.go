@@ -134,7 +134,7 @@ func TestASubscriptionHearsAllSessionsOfItsCaller(t *testing.T) {
 		if len(open) != 4 {
 			t.Errorf("sessions %v are open", open)
 		}
-		time.Sleep(2 * r.b.o.Idle) // but for its own they are ended, as any that nobody uses
+		time.Sleep(2 * r.b.options().Idle) // but for its own they are ended, as any that nobody uses
 		r.say(toolsChanged)
 		if n := len(r.open()); n != 1 || h.next() == "" || h.next() != "" {
 			t.Errorf("%d sessions are open", n)

@@ -59,7 +59,7 @@ func (l *loan) giveBack(lost bool) {
 		}
 	}
 	l.shelf.tell()
-	end := !l.gone && (lost || l.users == 0 && f.b.o.Isolation == PerCall && !l.hasTasks())
+	end := !l.gone && (lost || l.users == 0 && f.b.options().Isolation == PerCall && !l.hasTasks())
 	if end {
 		l.remove()
 	}

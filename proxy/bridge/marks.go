@@ -11,8 +11,7 @@ import (
 // store that is not shared needs none.
 type marks struct {
 	store relay.Store // nil: there are no other berths
-	life  time.Duration
-	name  string // of this berth
+	name  string      // of this berth
 }
 
 // markTime bounds what a mark may hold a round up.
@@ -22,15 +21,15 @@ func (m marks) shared() bool { return m.store != nil && m.store.Shared() }
 
 func (m marks) key(id string) string { return "bridge:" + id }
 
-// take notes that this berth has a call. Where the store does not take that, the berth that asked
+// take notes for life that this berth has a call. Where the store does not take that, the berth that asked
 // may give the call up when its client had been thought gone: a failed call, and none that ran twice.
-func (m marks) take(ctx context.Context, id string) {
+func (m marks) take(ctx context.Context, id string, life time.Duration) {
 	if !m.shared() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), markTime)
 	defer cancel()
-	_ = m.store.Put(ctx, m.key(id), []byte(m.name), m.life)
+	_ = m.store.Put(ctx, m.key(id), []byte(m.name), life)
 }
 
 // isOthers reports whether another berth has taken a call since.

@@ -22,17 +22,18 @@ const (
 type metrics struct {
 	pool      attribute.KeyValue
 	questions metric.Int64Counter
+	end       func() // stops observing
 }
 
 func newMetrics(provider metric.MeterProvider, b *Bridge) metrics {
 	meter := series.Meter(provider, "berth/bridge")
-	pool := b.o.Endpoint.Router.Pool.Name()
+	pool := b.options().Endpoint.Router.Pool.Name()
 	m := metrics{pool: attribute.String("pool", pool)}
 	m.questions, _ = meter.Int64Counter("berth.bridge.questions", metric.WithDescription("What upstreams of the legacy era asked modern clients in mid-call, by outcome."))
 	series.Begin(m.questions, series.Of("pool", pool), series.Of("outcome", wasAsked, wasSettled, wasAbandoned, wasWithdrawn, wasUndeclared))
 	sessions, _ := meter.Int64ObservableGauge("berth.bridge.sessions", metric.WithDescription("Sessions that are open at an upstream for modern clients."))
 	waiting, _ := meter.Int64ObservableGauge("berth.bridge.waiting", metric.WithDescription("Calls that wait for their client's answer, or have ended a moment ago."))
-	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+	observing, _ := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		for name, f := range b.faces {
@@ -44,6 +45,7 @@ func newMetrics(provider metric.MeterProvider, b *Bridge) metrics {
 		}
 		return nil
 	}, sessions, waiting)
+	m.end = func() { _ = observing.Unregister() }
 	return m
 }
 

@@ -60,7 +60,7 @@ func (f *face) askModern(ctx context.Context, out *exchange.Request) (speaks, re
 	ask := ownPost(out, outbound.OwnMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(modernVersion)}))
 	ask.Header.Set(mcp.HeaderVersion, modernVersion)
 	ask.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
-	response, err := f.b.o.Endpoint.Client.Send(ctx, ask, 0)
+	response, err := f.b.options().Endpoint.Client.Send(ctx, ask, 0)
 	if err != nil {
 		return false, false
 	}

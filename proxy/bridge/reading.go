@@ -147,7 +147,7 @@ func (r *reading) abandon() {
 		go func() {
 			_ = r.c.f.tell(context.Background(), r.c.out, r.l, mcp.Cancelled(r.id, hangUp))
 			r.flow.leave()
-			r.l.giveBack(r.c.f.b.o.Isolation == ForAll && r.c.mayBeAsked()) // it may yet ask, and not the next caller
+			r.l.giveBack(r.c.among == ForAll && r.c.mayBeAsked()) // it may yet ask, and not the next caller
 		}()
 	})
 }

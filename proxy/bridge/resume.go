@@ -50,7 +50,7 @@ var errStands = errors.New("bridge: the stream is being read")
 func (fl *flow) tryResume(ctx context.Context, event string) (*wire.Response, error) {
 	out := fl.l.request(fl.out, wire.MethodGet, nil)
 	out.Header.Set(mcp.HeaderLastEvent, event)
-	response, err := outbound.To(fl.f.b.o.Endpoint).Send(ctx, fl.f.u, out, outbound.Terms{Watched: true})
+	response, err := outbound.To(fl.f.b.options().Endpoint).Send(ctx, fl.f.u, out, outbound.Terms{Watched: true})
 	if err != nil {
 		return nil, err
 	}

@@ -110,12 +110,12 @@ func (c *call) askAgain(ctx context.Context, st *state, open []question) (*wire.
 // pass has the berth go on that holds the call.
 func (c *call) pass(ctx context.Context, to string) (*wire.Response, error) {
 	b := c.f.b
-	if b.o.Relay == nil || to == b.name {
+	if b.options().Relay == nil || to == b.name {
 		return nil, errHolderLost
 	}
 	target := *c.came
 	target.URL = outbound.WithQuery(c.f.u.URL, c.out.URL.RawQuery)
-	response, err := b.o.Relay.Pass(ctx, to, resident.Addressed(&target, c.f.pool().Name()), 0)
+	response, err := b.options().Relay.Pass(ctx, to, resident.Addressed(&target, c.f.pool().Name()), 0)
 	if errors.Is(err, relay.ErrGone) || errors.Is(err, relay.ErrLost) {
 		return nil, errHolderLost
 	}

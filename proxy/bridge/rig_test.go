@@ -59,7 +59,7 @@ func newRig(t *testing.T, u *upstream, change func(*Options)) *rig {
 		front.Close()
 	})
 	r.b = r.another(change)
-	r.at = r.b.o.Endpoint.Router.Pool.Find("a")
+	r.at = r.b.options().Endpoint.Router.Pool.Find("a")
 	return r
 }
 
@@ -155,7 +155,7 @@ func (r *rig) send(ctx context.Context, a asking) (*wire.Response, error) {
 	if by == nil {
 		by = r.b
 	}
-	u := by.o.Endpoint.Router.Pool.Find("a")
+	u := by.options().Endpoint.Router.Pool.Find("a")
 	return by.To(u).Send(ctx, a.request(u.URL), 0)
 }
 

@@ -28,7 +28,7 @@ func TestTwoCallersShareNoSession(t *testing.T) {
 		bridged(t, tool(kind{}, where), change, func(r *rig) {
 			a.name, b.name = "asks", "asks"
 			one, two := r.do(a).in(), r.do(b).in()
-			if same = one == two; r.do(a).in() != one && r.b.o.Isolation != PerCall {
+			if same = one == two; r.do(a).in() != one && r.b.options().Isolation != PerCall {
 				t.Errorf("%v changed its session", a)
 			}
 		})
@@ -144,7 +144,7 @@ func TestSessionsAreBounded(t *testing.T) {
 			t.Errorf("got %s", g.text)
 		}
 		// One that nobody uses counts no more once it is ended.
-		time.Sleep(r.b.o.Idle + 2*sweepInterval)
+		time.Sleep(r.b.options().Idle + 2*sweepInterval)
 		if g := r.do(asking{name: "asks", caller: "other"}); g.status != 200 {
 			t.Errorf("got %s", g.text)
 		}
@@ -295,7 +295,7 @@ func TestSessionsOutliveThePoolsList(t *testing.T) {
 		done := make(chan string)
 		go func() { done <- r.do(asking{name: "asks", caller: "slow"}).in() }()
 		synctest.Wait()
-		r.b.o.Endpoint.Router.Pool.Replace([]*routing.Upstream{{Name: "a", URL: r.at.URL}})
+		r.b.options().Endpoint.Router.Pool.Replace([]*routing.Upstream{{Name: "a", URL: r.at.URL}})
 		if after := r.do(asking{name: "asks"}).in(); after != before {
 			t.Errorf("first in %s, then in %s", before, after)
 		}
@@ -303,7 +303,7 @@ func TestSessionsOutliveThePoolsList(t *testing.T) {
 		if g := r.do(asking{name: "asks", caller: "third"}); g.status != 503 {
 			t.Errorf("got %d %s", g.status, g.text)
 		}
-		time.Sleep(r.b.o.Idle + 2*sweepInterval)
+		time.Sleep(r.b.options().Idle + 2*sweepInterval)
 		if g := r.do(asking{name: "asks", caller: "third"}); g.status != 200 {
 			t.Errorf("got %d %s", g.status, g.text)
 		}

@@ -110,6 +110,13 @@ func (f *face) takeIdle(since time.Time) (idle []*loan) {
 	return idle
 }
 
+// isEmpty reports whether nothing is open at the upstream, nor waits for its client.
+func (f *face) isEmpty() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.open == 0 && len(f.listeners) == 0 && f.holds.size() == 0
+}
+
 // endAll ends sessions, some at a time.
 func endAll(ctx context.Context, loans []*loan) {
 	var running sync.WaitGroup

@@ -42,13 +42,13 @@ func (c *call) sealed(ctx context.Context, st *state) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return c.f.b.o.Keys.Seal(ctx, purpose, c.about(), text, c.f.b.o.Question)
+	return c.f.b.options().Keys.Seal(ctx, purpose, c.about(), text, c.f.b.options().Question)
 }
 
 // opened is the state that the call brings. It fails with errState if that is of another caller,
 // another call, too old, or none of berth's.
 func (c *call) opened(ctx context.Context) (*state, error) {
-	text, err := c.f.b.o.Keys.Open(ctx, purpose, c.about(), c.RequestState)
+	text, err := c.f.b.options().Keys.Open(ctx, purpose, c.about(), c.RequestState)
 	if errors.Is(err, seal.ErrInvalid) {
 		return nil, errState
 	}

@@ -83,8 +83,8 @@ func (c *call) aboutTasks() []string { return []string{c.f.pool().Name(), c.f.u.
 func (c *call) idOf(ctx context.Context, core string, life time.Duration) (string, error) {
 	text := binary.AppendUvarint(nil, uint64(c.tasks.place))
 	text = appendPart(appendPart(text, []byte(c.tasks.id)), c.client.AsksClient())
-	id, err := c.f.b.o.Keys.Seal(ctx, taskPurpose, c.aboutTasks(), append(text, core...), life)
-	if err != nil || len(id) <= c.f.b.o.TaskID {
+	id, err := c.f.b.options().Keys.Seal(ctx, taskPurpose, c.aboutTasks(), append(text, core...), life)
+	if err != nil || len(id) <= c.f.b.options().TaskID {
 		return id, err
 	}
 	name := shortTask + rand.Text()
@@ -127,7 +127,7 @@ func (c *call) openTask(ctx context.Context, id string) (*task, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := c.f.b.o.Keys.Open(ctx, taskPurpose, c.aboutTasks(), sealed)
+	text, err := c.f.b.options().Keys.Open(ctx, taskPurpose, c.aboutTasks(), sealed)
 	if errors.Is(err, seal.ErrInvalid) {
 		return nil, mcp.ErrUnknownTask
 	}

@@ -120,7 +120,7 @@ func (n taskNotes) read(ctx context.Context) (notes []note, version uint64, err 
 	if err != nil {
 		return nil, 0, err
 	}
-	if text, err := n.f.b.o.Keys.Open(ctx, notesPurpose, []string{n.key}, string(record.Value)); err == nil {
+	if text, err := n.f.b.options().Keys.Open(ctx, notesPurpose, []string{n.key}, string(record.Value)); err == nil {
 		_ = json.Unmarshal(text, &notes) // it was marshalled
 	}
 	return notes, record.Version, nil
@@ -131,7 +131,7 @@ func (n taskNotes) write(ctx context.Context, notes []note, version uint64, life
 	if err != nil {
 		return err
 	}
-	sealed, err := n.f.b.o.Keys.Seal(ctx, notesPurpose, []string{n.key}, text, life)
+	sealed, err := n.f.b.options().Keys.Seal(ctx, notesPurpose, []string{n.key}, text, life)
 	if err != nil {
 		return err
 	}

@@ -17,9 +17,9 @@ import (
 // time in which their owner does not answer. What a caller was told is told again
 // only to the same principal or, without principals, to the same credentials.
 type StaleCache struct {
-	entry, total int // bytes
-
 	mu    sync.Mutex // guards the fields below
+	entry int        // bytes of a task, at most
+	total int        // bytes of all, at most
 	tasks *simplelru.LRU[staleKey, *staleTask]
 	bytes int
 }
@@ -57,12 +57,32 @@ func (t *staleTask) size() int { return len(t.poll) + len(t.outcome) + staleOver
 // bytes in all; 0 are 64 KiB and 64 MiB.
 func NewStaleCache(entry, total int) *StaleCache {
 	s := &StaleCache{entry: cmp.Or(entry, 64<<10), total: cmp.Or(total, 64<<20)}
-	tasks, err := simplelru.NewLRU(s.total/staleOverhead+1, func(_ staleKey, t *staleTask) { s.bytes -= t.size() })
+	tasks, err := simplelru.NewLRU(s.most(), func(_ staleKey, t *staleTask) { s.bytes -= t.size() })
 	if err != nil {
 		panic(err) // for sizes below one only
 	}
 	s.tasks = tasks
 	return s
+}
+
+// most is how many tasks there can be.
+func (s *StaleCache) most() int { return s.total/staleOverhead + 1 }
+
+// SetBounds changes what NewStaleCache bounded. What does not fit any more is forgotten, the oldest
+// first.
+func (s *StaleCache) SetBounds(entry, total int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.entry, s.total = cmp.Or(entry, 64<<10), cmp.Or(total, 64<<20)
+	s.tasks.Resize(s.most())
+	s.shrink()
+}
+
+// shrink keeps to the bounds. The caller has the lock.
+func (s *StaleCache) shrink() {
+	for s.bytes > s.total {
+		s.tasks.RemoveOldest()
+	}
 }
 
 // maxStaleLife is how long an end is kept of a task that has no TTL.
@@ -152,9 +172,7 @@ func (s *StaleCache) update(key staleKey, change func(t *staleTask)) {
 		s.tasks.Remove(key)
 		return
 	}
-	for s.bytes > s.total {
-		s.tasks.RemoveOldest()
-	}
+	s.shrink()
 }
 
 // get returns the task as it was last seen.

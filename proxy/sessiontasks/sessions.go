@@ -20,13 +20,17 @@ type Sessions struct {
 	poller  *taskwatch.Poller
 	callers *access.Checker
 	log     *slog.Logger
-	streams streams
+	streams *streams
 }
 
 // New returns the sessions of a berth with these tasks; with nil ones no call is held in any.
 func New(tasks *upgrade.Tasks, rules upgrade.Rules, poller *taskwatch.Poller, callers *access.Checker, log *slog.Logger) *Sessions {
-	return &Sessions{tasks: tasks, rules: rules, poller: poller, callers: callers, log: log}
+	return &Sessions{tasks: tasks, rules: rules, poller: poller, callers: callers, log: log, streams: new(streams)}
 }
+
+// Succeed has s know the streams that another one's requests have, from before the first request of
+// s: they are those of one berth under other rules.
+func (s *Sessions) Succeed(before *Sessions) { s.streams = before.streams }
 
 // MayHold reports whether calls may be held in the session of the request, which was routed to
 // at: it is one of a version with tasks, as far as berth knows, in a pool that rules apply to.

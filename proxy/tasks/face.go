@@ -17,7 +17,7 @@ import (
 // sourceUpgraded: berth itself answers for the task.
 const sourceUpgraded sticky.Source = "upgraded"
 
-// Face is what clients see of a berth's tasks. Its fields do not change once it serves.
+// Face is what clients see of a berth's tasks. Its fields do not change once it serves. Make it with New.
 type Face struct {
 	Tasks     *upgrade.Tasks // nil: calls stay plain
 	Rules     upgrade.Rules  // which tools' calls become tasks
@@ -25,7 +25,16 @@ type Face struct {
 	Callers   *access.Checker
 	Releasing <-chan struct{} // closed when those who wait for the end of a task are released
 
-	deliveries deliveries
+	deliveries *deliveries
+}
+
+// New returns a face of which nobody has seen anything. The one before it, under other rules, shares
+// the streams that wait; nil: there was none.
+func New(f Face, before *Face) *Face {
+	if f.deliveries = new(deliveries); before != nil {
+		f.deliveries = before.deliveries
+	}
+	return &f
 }
 
 // Request is one request that is about tasks of berth's own making, or becomes one.

@@ -50,17 +50,23 @@ type kept struct {
 // Quota counts what the tasks of this process keep, by caller. What has expired is given
 // back by whoever comes next.
 type Quota struct {
+	mu     sync.Mutex // guards the fields below
 	bounds Bounds
-
-	mu    sync.Mutex // guards the fields below
-	all   Usage
-	by    map[string]Usage
-	tasks map[string]*kept
-	queue expiring
+	all    Usage
+	by     map[string]Usage
+	tasks  map[string]*kept
+	queue  expiring
 }
 
 func newQuota(b Bounds) *Quota {
 	return &Quota{bounds: b, by: map[string]Usage{}, tasks: map[string]*kept{}}
+}
+
+// SetBounds changes the bounds. What is kept stays, be it more than they allow.
+func (q *Quota) SetBounds(b Bounds) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.bounds = b
 }
 
 // Admit counts a new task that its caller wants to make with n bytes of arguments. It fails

@@ -14,7 +14,7 @@ import (
 // adopter returns the call with which this berth can go on with a task of a dead holder; nil
 // if it cannot, with the reason if there is one beside the holder's death.
 func (p *Peers) adopter(ctx context.Context, t *task.Task) (*task.Call, error) {
-	if !t.MayGoOn() || p.runner.Pools[t.Pool] == nil {
+	if !t.MayGoOn() || !p.runner.TakesOn(t.Pool) {
 		return nil, nil
 	}
 	if awaited, err := p.runner.Awaited(ctx, t); !awaited || err != nil {
@@ -73,7 +73,7 @@ func (p *Peers) orphan(ctx context.Context, e ledger.Entry, reason error) error 
 // release gives back the places that a holder has taken for a task. Its record tells only
 // where a call was sent, so all upstreams are looked at.
 func (p *Peers) release(ctx context.Context, t *task.Task, holder string) {
-	pool := p.runner.Pools[t.Pool]
+	pool := p.runner.Pool(t.Pool)
 	if t.Terms.Slots == 0 || pool == nil {
 		return
 	}

@@ -56,7 +56,7 @@ func TestCreationOfUnknownEndIsNotForgottenOnceItsKeyStands(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r.Pools[""] = &Pool{Routing: emptyPool()}
+		r.SetPools([]Pool{{Routing: emptyPool()}})
 		if err := r.resolve(ctx, named, &task.Call{Body: []byte(`{}`)}); err != nil {
 			t.Fatal(err)
 		}

@@ -62,7 +62,7 @@ func (rd *round) rejoin() (again bool, err error) {
 // Withdraw gives up the upstream's task that a cancelled one followed while nobody held
 // it, with what authorises who cancels it.
 func (r *Runner) Withdraw(ctx context.Context, followed *task.Task, with *task.Envelope) {
-	pool := r.Pools[followed.Pool]
+	pool := r.Pool(followed.Pool)
 	if followed.Follows == "" || followed.Holder != "" || pool == nil || with == nil {
 		return
 	}

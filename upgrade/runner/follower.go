@@ -172,7 +172,7 @@ func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Inp
 	c := aboutTheirs(f.id, id, method, t.Version, answers)
 	c.Room = f.rd.room
 	c.Envelope = f.rd.call.Unpack().Envelope
-	ex, err := f.rd.r.Pools[t.Pool].Transport.Send(ctx, f.u, c, t.Terms.MaxResult)
+	ex, err := f.rd.r.Pool(t.Pool).Transport.Send(ctx, f.u, c, t.Terms.MaxResult)
 	if err != nil {
 		return reply{}, err
 	}

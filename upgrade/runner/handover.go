@@ -56,7 +56,7 @@ func (h *Held) handOver(ctx context.Context) {
 // this process, like a session of a server that it runs, would be lost with it. The caller has h.mu.
 func (h *Held) mayBeHandedOver() bool {
 	t := &h.entry.Task
-	pool := h.r.Pools[t.Pool]
+	pool := h.r.Pool(t.Pool)
 	if pool == nil || !t.Handed || !t.MayBeHandedOver() || !h.isAuthorised(pool) {
 		return false
 	}

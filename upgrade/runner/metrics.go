@@ -70,7 +70,7 @@ func (m Metrics) begin(r *Runner) {
 	series.Begin(m.ends, series.Of("state", string(task.Completed), string(task.Failed)))
 	series.Begin(m.questions, series.Of("outcome", "asked", "settled", "withdrawn", "refused", "undeclared"))
 	series.Begin(m.sessionEnds, series.Of("outcome", "held", "told", "failed"))
-	for _, pool := range r.Pools {
+	for _, pool := range *r.pools.Load() {
 		at := []series.Label{series.Of("pool", pool.Routing.Name()), series.Of("upstream", pool.Routing.Names()...)}
 		series.Begin(m.crossed, at...)
 		series.Begin(m.resumptions, append(at, series.Of("outcome", "resumed", "refused", "unreachable", mcp.ReasonSessionLost))...)

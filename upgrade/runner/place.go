@@ -34,7 +34,7 @@ type slot struct {
 // bounds how many there are. It waits for one for as long as it takes.
 func (sl *slot) take(tried []*routing.Upstream) (place, error) {
 	t := sl.h.Task()
-	pool := sl.h.r.Pools[t.Pool].Routing
+	pool := sl.h.r.Pool(t.Pool).Routing
 	if t.Terms.Slots == 0 {
 		lease, err := pick(pool, &t, tried)
 		return place{Lease: lease}, err
@@ -200,7 +200,7 @@ func (sl *slot) leave(at place) {
 // standIn takes the place of a call that runs at u already.
 func (sl *slot) standIn(u *routing.Upstream) place {
 	t := sl.h.Task()
-	at := place{Lease: sl.h.r.Pools[t.Pool].Routing.Own(u)}
+	at := place{Lease: sl.h.r.Pool(t.Pool).Routing.Own(u)}
 	if t.Terms.Slots == 0 {
 		return at
 	}

@@ -118,7 +118,7 @@ func (s *stream) tryReopen(line context.Context, u *routing.Upstream) (Exchange,
 	w := &watched{quiet: s.quiet, end: cancel}
 	w.timer = time.AfterFunc(s.quiet, w.hangUp)
 	var err error
-	w.Exchange, err = s.r.Pools[t.Pool].Transport.Resume(attempt, u, s.roomyCall(), t.Event, t.Terms.MaxResult)
+	w.Exchange, err = s.r.Pool(t.Pool).Transport.Resume(attempt, u, s.roomyCall(), t.Event, t.Terms.MaxResult)
 	if err == nil {
 		return w, nil
 	}

@@ -147,7 +147,7 @@ func (rd *round) sender() Send {
 	if rd.client != nil {
 		return rd.client.Send
 	}
-	return rd.r.Pools[rd.Task().Pool].Transport.Send
+	return rd.r.Pool(rd.Task().Pool).Transport.Send
 }
 
 // commit makes it durable that a round goes to u, and returns its body.

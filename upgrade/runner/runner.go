@@ -2,6 +2,7 @@ package runner
 
 import (
 	"log/slog"
+	"sync/atomic"
 
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
@@ -12,7 +13,7 @@ import (
 // Runner holds the calls of this process.
 type Runner struct {
 	ledger  *ledger.Ledger
-	Pools   map[string]*Pool
+	pools   atomic.Pointer[map[string]*Pool] // by name; what it points to does not change
 	Calls   *Table
 	Pending *Pending
 	Unsaved *task.Unsaved
@@ -23,12 +24,10 @@ type Runner struct {
 // New returns a runner of calls to pools. most is as Options.Unsaved of package upgrade.
 func New(l *ledger.Ledger, pools []Pool, most int64, log *slog.Logger, meter metric.MeterProvider) *Runner {
 	r := &Runner{
-		ledger: l, Pools: map[string]*Pool{}, Calls: newTable(), Pending: newPending(), Log: log,
+		ledger: l, Calls: newTable(), Pending: newPending(), Log: log,
 		Unsaved: task.NewUnsaved(most, func() bool { return l.Store.Health().Healthy }),
 	}
-	for i := range pools {
-		r.Pools[pools[i].Routing.Name()] = &pools[i]
-	}
+	r.SetPools(pools)
 	r.Metrics = newMetrics(meter, r)
 	return r
 }

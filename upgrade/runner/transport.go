@@ -69,7 +69,7 @@ type Transport struct {
 // post posts a notification or a response with all that a task's call c bears beside its
 // body. It reports whether the upstream has taken it.
 func (r *Runner) post(ctx context.Context, t *task.Task, c *task.Call, body []byte) bool {
-	pool, u := r.Pools[t.Pool], r.upstreamOf(t)
+	pool, u := r.Pool(t.Pool), r.upstreamOf(t)
 	if u == nil || pool.Transport.Tell == nil {
 		return false
 	}

@@ -1,0 +1,180 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/config"
+	"berth/internal/reload"
+	"berth/internal/series"
+	"berth/internal/systemd"
+
+	"go.opentelemetry.io/otel/metric"
+)
+
+var (
+	errNoFile   = errors.New("there is no file to read anew: berth was started without --config")
+	errDraining = errors.New("berth is on its way out")
+)
+
+// reading reads the configuration anew as it was read at the start, flags and all.
+type reading struct {
+	file string // "": there is none, and the flags are all that is said
+	load func() (config.Config, error)
+}
+
+// reloader takes over what the configuration file says now, all or nothing.
+type reloader struct {
+	reading
+	site    *site
+	log     *slog.Logger
+	manager systemd.Notifier // is told of each reading
+	outcome series.Outcomes
+	last    atomic.Pointer[attempt]
+
+	mu      sync.Mutex // held while one is under way; guards the fields below
+	closed  bool       // berth drains
+	seen    string     // digest of the file at the last attempt
+	success time.Time
+}
+
+// attempt is how the last reading went.
+type attempt struct {
+	at      time.Time
+	success time.Time // of this one or the last before it that was good
+	err     error
+}
+
+func newReloader(r reading, s *site, meters metric.MeterProvider) *reloader {
+	now := time.Now()
+	l := &reloader{reading: r, site: s, log: s.log, success: now, seen: fileDigest(r.file)}
+	l.last.Store(&attempt{at: now, success: now})
+	meter := series.Meter(meters, "berth/config")
+	l.outcome = series.NewOutcomes(meter, "berth.config.reloads", "Readings of the configuration since the start, by outcome.")
+	series.Gauge(meter, "berth.config.reload.success", "1 if the configuration as it was last read is in use, 0 if that could not be used.", "", func() int64 {
+		if l.last.Load().err != nil {
+			return 0
+		}
+		return 1
+	})
+	series.Gauge(meter, "berth.config.reload.timestamp", "When the configuration in use was read, in seconds since 1970.", "s",
+		func() int64 { return l.last.Load().success.Unix() })
+	series.Gauge(meter, "berth.config.generations", "Readings of the configuration by which requests are served: the one in use, and those before it that have requests left.", "",
+		s.generations.Load)
+	return l
+}
+
+// reload takes over what the file says. by is what has asked for it. The error is a config.Faults where
+// the file is at fault; what was in use stays then.
+func (l *reloader) reload(ctx context.Context, by string) (change config.Change, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closed:
+		return change, errDraining
+	case l.file == "":
+		l.log.Warn("the configuration cannot be read anew", "by", by, "error", errNoFile)
+		return change, errNoFile
+	}
+	l.manager.Reloading()
+	l.seen = fileDigest(l.file)
+	change, err = l.apply(ctx)
+	l.note(by, change, err)
+	return change, err
+}
+
+// apply reads the file, makes a generation of it and uses that.
+func (l *reloader) apply(ctx context.Context) (config.Change, error) {
+	next, err := l.load()
+	if err != nil {
+		return config.Change{}, err
+	}
+	cfg, change := l.site.now.Load().cfg.Follow(next)
+	g, err := l.site.newGeneration(cfg)
+	if err != nil {
+		return config.Change{}, l.faultOf(err)
+	}
+	if err := l.site.addTasks(ctx, g); err != nil {
+		g.drop()
+		return config.Change{}, l.faultOf(at("upgrade", err))
+	}
+	l.site.use(g)
+	return change, nil
+}
+
+func (l *reloader) note(by string, change config.Change, err error) {
+	l.outcome.Count(err)
+	a := &attempt{at: time.Now(), success: l.last.Load().success, err: err}
+	defer l.last.Store(a)
+	if err != nil {
+		l.manager.Ready("the configuration cannot be used, that of before stays in use")
+		for _, fault := range faultsOf(err) {
+			l.log.Error("the configuration cannot be used, that of before stays in use", "by", by, "file", fault.File, "line", fault.Line, "key", fault.Key, "error", fault.Message)
+		}
+		return
+	}
+	a.success = a.at
+	l.manager.Ready("the configuration was read anew")
+	l.log.Info("the configuration was read anew and is in use", "by", by, "file", l.file, "changed", change.Applied)
+	for _, key := range change.Restart {
+		l.log.Warn("this key has changed, and needs a restart: its old value stays in use", "key", key)
+	}
+}
+
+// close refuses what comes from now on.
+func (l *reloader) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+}
+
+// check says what is wrong with the file as it was last read.
+func (l *reloader) check() (ok bool, detail string) {
+	a := l.last.Load()
+	if a.err == nil {
+		return true, ""
+	}
+	return true, "read at " + a.at.UTC().Format("15:04:05Z") + " and not in use: " + a.err.Error()
+}
+
+// keyedError says of which key an error is.
+type keyedError struct {
+	key string
+	error
+}
+
+func (e *keyedError) Unwrap() error { return e.error }
+
+// at says that err is of what key names, or of a file that one below it names.
+func at(key string, err error) error {
+	file, ok := errors.AsType[*reload.Error](err)
+	switch {
+	case ok && strings.HasPrefix(file.Key, key):
+		key = file.Key
+	case ok:
+		key += "." + file.Key // in the pool's words
+	}
+	return &keyedError{key, err}
+}
+
+// faultOf is err as a fault of the file's.
+func (l *reloader) faultOf(err error) error {
+	key := ""
+	if keyed, ok := errors.AsType[*keyedError](err); ok {
+		key = keyed.key
+	}
+	return config.Faults{config.FaultAt(l.file, key, err.Error())}
+}
+
+// faultsOf are the faults that err tells of.
+func faultsOf(err error) []config.Fault {
+	if faults, ok := errors.AsType[config.Faults](err); ok {
+		return faults
+	}
+	return []config.Fault{{Message: err.Error()}}
+}

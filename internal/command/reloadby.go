@@ -1,0 +1,168 @@
+package command
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"berth/internal/admin"
+	"berth/internal/config"
+
+	"github.com/urfave/cli/v2"
+)
+
+// reloadPath is where operators have the configuration read anew.
+const reloadPath = "/v1/reload"
+
+// reloaded is what an operator is told.
+type reloaded struct {
+	File    string   `json:"file"`
+	Changed []string `json:"changed"` // keys whose new values are in use
+	Restart []string `json:"restart"` // keys whose new values need a restart
+}
+
+// route is by which operators ask.
+func (l *reloader) route() admin.Route {
+	return admin.Route{Pattern: "POST " + reloadPath, Serve: func(ctx context.Context, _ *http.Request) (any, error) {
+		// Whoever hangs up has asked all the same.
+		change, err := l.reload(context.WithoutCancel(ctx), "operator")
+		if err != nil {
+			return nil, asFault(err)
+		}
+		return reloaded{l.file, some(change.Applied), some(change.Restart)}, nil
+	}}
+}
+
+func some(keys []string) []string { return append([]string{}, keys...) }
+
+// fileFault is a config.Fault for programs.
+type fileFault struct {
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Key     string `json:"key,omitempty"`
+	Message string `json:"message"`
+}
+
+func asFault(err error) *admin.Fault {
+	fault := &admin.Fault{Status: http.StatusUnprocessableEntity, Code: "faulty_file", Message: err.Error()}
+	switch {
+	case errors.Is(err, errNoFile):
+		fault.Status, fault.Code = http.StatusConflict, "no_file"
+		return fault
+	case errors.Is(err, errDraining):
+		fault.Status, fault.Code = http.StatusConflict, "draining"
+		return fault
+	}
+	var all []fileFault
+	for _, f := range faultsOf(err) {
+		all = append(all, fileFault{f.File, f.Line, f.Key, f.Message})
+	}
+	fault.Details = all
+	return fault
+}
+
+func reloadCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "reload",
+		Usage: "have a berth that runs read its configuration file anew",
+		Flags: operatorFlags(),
+		Action: func(c *cli.Context) error {
+			o, err := newOperator(c)
+			if err != nil {
+				return err
+			}
+			var told reloaded
+			if err := o.call(c.Context, http.MethodPost, reloadPath, nil, &told); err != nil {
+				return err
+			}
+			return o.print(told, told.write)
+		},
+	}
+}
+
+func (r reloaded) write(w io.Writer) error {
+	text := r.File + ": in use"
+	if len(r.Changed)+len(r.Restart) == 0 {
+		text += ", nothing has changed"
+	}
+	if len(r.Changed) > 0 {
+		text += "\nchanged: " + strings.Join(r.Changed, ", ")
+	}
+	if len(r.Restart) > 0 {
+		text += "\nneeds a restart: " + strings.Join(r.Restart, ", ")
+	}
+	_, err := fmt.Fprintln(w, text)
+	return err
+}
+
+// hangUps are the signals by which a process is told to read its configuration anew.
+func hangUps() (signals <-chan os.Signal, stop func()) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGHUP)
+	return c, func() { signal.Stop(c) }
+}
+
+// watchEvery is how often a file that is watched is read. It is taken over when two readings in a row
+// are the same: whoever writes it in place may be half through.
+const watchEvery = time.Second
+
+// Run reads the file anew with each signal and, where it says so, when it changes, until ctx ends.
+func (l *reloader) Run(ctx context.Context, signals <-chan os.Signal) error {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	before := ""
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-signals:
+			_, _ = l.reload(ctx, "SIGHUP") // it has told
+		case <-tick.C:
+			if before = l.look(ctx, before); before == "" {
+				continue
+			}
+		}
+	}
+}
+
+// look reads a file that is watched, and has it taken over if it is other than at the last attempt, and
+// the same as before. It returns what it is; "" where nothing is watched.
+func (l *reloader) look(ctx context.Context, before string) string {
+	if l.file == "" || !l.site.now.Load().cfg.Watch {
+		return ""
+	}
+	now := fileDigest(l.file)
+	l.mu.Lock()
+	seen := l.seen
+	l.mu.Unlock()
+	if now != seen && now == before {
+		_, _ = l.reload(ctx, "change") // it has told
+	}
+	return now
+}
+
+// fileDigest tells one reading of a file from another: by what it holds, wherever links lead, and not by
+// its time; or by why it cannot be read.
+func fileDigest(path string) string {
+	if path == "" {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err.Error()
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.LimitReader(f, config.MaxFile+1)); err != nil {
+		return err.Error()
+	}
+	return string(sum.Sum(nil))
+}

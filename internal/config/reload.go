@@ -1,0 +1,85 @@
+package config
+
+import (
+	"os"
+	"reflect"
+	"slices"
+)
+
+// Change is what a configuration says otherwise than the one before it. Elements of lists of tables go
+// by their names: pools.main.timeouts.call.
+type Change struct {
+	Applied []string // keys that can be changed while berth runs
+	Restart []string // keys whose new value counts from the next start on
+}
+
+// Follow returns what a berth that runs with c can make of next, and what is different: it is next, but
+// that what a restart takes stays as in c.
+func (c Config) Follow(next Config) (Config, Change) {
+	var change Change
+	change.table("", reflect.ValueOf(c), reflect.ValueOf(&next).Elem(), false)
+	if c.TLS.Enabled() != next.TLS.Enabled() { // the listener speaks it, or does not
+		change.Applied = slices.DeleteFunc(change.Applied, func(key string) bool { return isWithin(key, "tls") })
+		change.Restart = append(change.Restart, "tls.cert")
+		next.TLS = c.TLS
+	}
+	return next, change
+}
+
+func (c *Change) table(key string, before, next reflect.Value, restart bool) {
+	for i, name := range fieldNames(before.Type()) {
+		was, is, at := before.Field(i), next.Field(i), joinKey(key, name)
+		kept := restart || before.Type().Field(i).Tag.Get("reload") == "restart"
+		switch {
+		case reflect.DeepEqual(was.Interface(), is.Interface()):
+		case isTable(was.Type()):
+			c.table(at, was, is, kept)
+		case kept:
+			c.Restart = append(c.Restart, at)
+			is.Set(was)
+		case was.Type() == reflect.TypeFor[[]Pool]():
+			c.pools(at, was.Interface().([]Pool), is.Interface().([]Pool))
+		default:
+			c.Applied = append(c.Applied, at)
+		}
+	}
+}
+
+// pools compares pools by their names. Where only their order differs, the list has changed.
+func (c *Change) pools(key string, before, next []Pool) {
+	said := len(c.Applied)
+	for i := range next {
+		at := joinKey(key, next[i].Name)
+		if was := named(before, next[i].Name); was != nil {
+			c.table(at, reflect.ValueOf(*was), reflect.ValueOf(&next[i]).Elem(), false)
+		} else {
+			c.Applied = append(c.Applied, at)
+		}
+	}
+	for i := range before {
+		if named(next, before[i].Name) == nil {
+			c.Applied = append(c.Applied, joinKey(key, before[i].Name))
+		}
+	}
+	if len(c.Applied) == said {
+		c.Applied = append(c.Applied, key)
+	}
+}
+
+func named(pools []Pool, name string) *Pool {
+	i := slices.IndexFunc(pools, func(p Pool) bool { return p.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &pools[i]
+}
+
+// FaultAt is what is wrong with a key of the file at path, beyond what Load judges: what it names cannot
+// be used.
+func FaultAt(path, key, message string) Fault {
+	f := Fault{File: path, Key: key, Message: message}
+	if data, err := os.ReadFile(path); err == nil && len(data) <= MaxFile {
+		f.Line = findLines(string(data)).of(key)
+	}
+	return f
+}

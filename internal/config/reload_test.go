@@ -1,0 +1,64 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+)
+
+func twoPools() Config {
+	cfg := Default()
+	for _, name := range []string{"one", "two"} {
+		pool := DefaultPool()
+		pool.Name, pool.Upstreams = name, []Upstream{{Name: "a", URL: "http://127.0.0.1:1/mcp"}}
+		cfg.Pools = append(cfg.Pools, pool)
+	}
+	return cfg
+}
+
+// What can be changed is told from what a restart takes, which stays as it was.
+func TestFollowTellsWhatARestartTakes(t *testing.T) {
+	for name, c := range map[string]struct {
+		change           func(c *Config)
+		applied, restart []string
+	}{
+		"nothing":      {func(*Config) {}, nil, nil},
+		"a limit":      {func(c *Config) { c.Limits.InFlight = 7 }, []string{"limits.in_flight"}, nil},
+		"the listener": {func(c *Config) { c.Listen, c.Log.Level = ":1", "debug" }, []string{"log.level"}, []string{"listen"}},
+		"the store":    {func(c *Config) { c.Store.URL, c.Store.Near = "file:x", 7 }, nil, []string{"store.url", "store.near"}},
+		"a header":     {func(c *Config) { c.Limits.Headers = 4096 }, nil, []string{"limits.headers"}},
+		"a time-out":   {func(c *Config) { c.Pools[1].Timeouts.Call = 7 }, []string{"pools.two.timeouts.call"}, nil},
+		"an upstream":  {func(c *Config) { c.Pools[0].Upstreams = nil }, []string{"pools.one.upstreams"}, nil},
+		"a pool less":  {func(c *Config) { c.Pools = c.Pools[1:] }, []string{"pools.one"}, nil},
+		"a pool more":  {func(c *Config) { c.Pools = append(c.Pools, Pool{Name: "three"}) }, []string{"pools.three"}, nil},
+		"their order":  {func(c *Config) { slices.Reverse(c.Pools) }, []string{"pools"}, nil},
+		"rules":        {func(c *Config) { c.Upgrades = []Upgrade{DefaultUpgrade()} }, []string{"upgrade"}, nil},
+		"TLS":          {func(c *Config) { c.TLS.Cert, c.TLS.Key = "c", "k" }, nil, []string{"tls.cert"}},
+	} {
+		before, next := twoPools(), twoPools()
+		c.change(&next)
+		got, change := before.Follow(next)
+		if !slices.Equal(change.Applied, c.applied) || !slices.Equal(change.Restart, c.restart) {
+			t.Errorf("%s: got %+v, want %v and %v", name, change, c.applied, c.restart)
+		}
+		if c.restart == nil && !reflect.DeepEqual(got, next) {
+			t.Errorf("%s: not all of it is applied", name)
+		}
+		if c.applied == nil && !reflect.DeepEqual(got, before) {
+			t.Errorf("%s: what a restart takes has changed", name)
+		}
+	}
+}
+
+// Certificates of a listener that speaks TLS are read anew.
+func TestFollowChangesCertificates(t *testing.T) {
+	before := twoPools()
+	before.TLS.Cert, before.TLS.Key = "c", "k"
+	next := twoPools()
+	next.TLS.Cert, next.TLS.Key, next.Drain = "c2", "k", Duration(time.Minute)
+	got, change := before.Follow(next)
+	if got.TLS.Cert != "c2" || got.Drain != before.Drain || !slices.Equal(change.Applied, []string{"tls.cert"}) || !slices.Equal(change.Restart, []string{"drain"}) {
+		t.Errorf("got %+v, %+v", got.TLS, change)
+	}
+}

@@ -1,0 +1,32 @@
+package proxy
+
+import (
+	"sync/atomic"
+
+	"berth/proxy/admission"
+	"berth/proxy/failover"
+	"berth/proxy/polls"
+)
+
+// lasting is what a proxy and those that follow it have in common: what is under way in all of them, and
+// what was learned from clients and upstreams.
+type lasting struct {
+	gate      *admission.Gate
+	end       *end
+	stale     *polls.StaleCache
+	polls     *polls.Shared
+	mover     failover.Mover
+	lingering atomic.Int64 // exchanges read on without a client
+}
+
+func newLasting(first *Proxy) *lasting {
+	remembers := first.options.LastSeen
+	l := &lasting{
+		gate:  admission.New(first.table.Limits, first.options.Meter, first.log),
+		end:   newEnd(),
+		stale: polls.NewStaleCache(remembers.Entry, remembers.Total),
+		polls: polls.NewShared(first.log),
+	}
+	l.mover.Count = first.audit.Moved
+	return l
+}

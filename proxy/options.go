@@ -1,0 +1,38 @@
+package proxy
+
+import (
+	"log/slog"
+	"net/netip"
+
+	"berth/internal/seal"
+	"berth/proxy/inbound"
+	"berth/upgrade"
+
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Options are what a Proxy is made of.
+type Options struct {
+	Endpoints      []*inbound.Endpoint // where several fit a request equally well, the first gets it
+	Loopback       bool                // the listener is on loopback: only loopback hosts and origins are welcome
+	TrustedProxies []netip.Prefix      // peers whose forwarding and principal headers are believed
+	// CredentialHeaders are headers that callers authenticate with, beside those that are
+	// known to be.
+	CredentialHeaders []string
+	Limits            inbound.Limits
+	Tasks             *upgrade.Tasks // the tasks of berth's own making; nil: calls stay plain
+	LastSeen          LastSeen
+	Rules             upgrade.Rules        // which tools' calls become tasks; none: no tool's
+	Keys              *seal.Keyring        // seals what clients carry; required where tasks are listed over a pool
+	Logger            *slog.Logger         // nil: discarded
+	AccessLog         *slog.Logger         // nil: no access records
+	Meter             metric.MeterProvider // nil: nothing is measured
+	Tracer            trace.TracerProvider // nil: nothing is traced
+}
+
+// LastSeen bounds, in bytes, what is remembered of tasks for the time that their owners are silent.
+type LastSeen struct {
+	Entry int // of one task; 0: 64 KiB
+	Total int // of all; 0: 64 MiB
+}
