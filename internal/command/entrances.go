@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -36,18 +37,21 @@ func (s *site) entrancesOf(listener net.Listener, cfg config.Config) entrances {
 
 // passedOn reads, where the configuration says so, whose connections trusted peers pass on. Limits of
 // an address come after it: they are the client's.
-func passedOn(listener net.Listener, cfg config.Config, o observers) net.Listener {
+func (s *site) passedOn(listener net.Listener, cfg config.Config) net.Listener {
 	if !cfg.ProxyProtocol {
 		return listener
 	}
-	headers := series.NewOutcomes(series.Meter(o.meter, "berth/gate"), "berth.proxy.headers", "Headers of the PROXY protocol read, by outcome.")
-	return greet.ReadProxy(listener, greet.ProxyOptions{Trusted: trustedProxies(cfg), Ended: func(peer net.Addr, err error) {
+	headers := series.NewOutcomes(series.Meter(s.meter, "berth/gate"), "berth.proxy.headers", "Headers of the PROXY protocol read, by outcome.")
+	return greet.ReadProxy(listener, greet.ProxyOptions{Trusted: s.trusted, Ended: func(peer net.Addr, err error) {
 		headers.Count(err)
 		if err != nil {
-			o.log.Debug("a trusted peer's connection does not begin with a header of the PROXY protocol", "peer", peer.String(), "error", err)
+			s.log.Debug("a trusted peer's connection does not begin with a header of the PROXY protocol", "peer", peer.String(), "error", err)
 		}
 	}})
 }
+
+// trusted are the peers that are believed now.
+func (s *site) trusted() []netip.Prefix { return trustedProxies(s.now.Load().cfg) }
 
 // newSecondServer serves HTTP/2. net/http answers a header that is too large with 431, and takes no
 // more streams of a connection than it was told.

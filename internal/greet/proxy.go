@@ -14,7 +14,7 @@ import (
 
 // ProxyOptions say who may pass connections on.
 type ProxyOptions struct {
-	Trusted []netip.Prefix                 // peers whose connections begin with a header; no others' do
+	Trusted func() []netip.Prefix          // peers whose connections begin with a header; no others' do
 	Ended   func(peer net.Addr, err error) // hears how each reading of a header ended
 }
 
@@ -43,7 +43,7 @@ func ReadProxy(inner net.Listener, o ProxyOptions) net.Listener {
 
 func (o ProxyOptions) trusts(peer net.Addr) bool {
 	address, err := netip.ParseAddrPort(peer.String())
-	return err == nil && slices.ContainsFunc(o.Trusted, func(p netip.Prefix) bool {
+	return err == nil && slices.ContainsFunc(o.Trusted(), func(p netip.Prefix) bool {
 		return p.Contains(address.Addr().Unmap().WithZone(""))
 	})
 }

@@ -22,10 +22,12 @@ func gate(t *testing.T, trusted bool) (listener net.Listener, dial func(begins .
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := greet.ProxyOptions{Ended: func(net.Addr, error) {}}
-	if trusted {
-		o.Trusted = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	}
+	o := greet.ProxyOptions{Ended: func(net.Addr, error) {}, Trusted: func() []netip.Prefix {
+		if !trusted {
+			return nil
+		}
+		return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	}}
 	listener = greet.ReadProxy(inner, o)
 	t.Cleanup(func() { listener.Close() })
 	return listener, func(begins ...[]byte) net.Conn {
