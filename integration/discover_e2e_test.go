@@ -4,11 +4,14 @@ package integration
 
 import (
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,11 +25,12 @@ func discovering(t testing.TB, store, source string) string {
 	return configFile(t, fmt.Sprintf("[store]\nurl = %q\n[[pools]]\nowner_grace = \"2s\"\n[pools.discover]\nlinger = \"2s\"\nmax_ttl = \"500ms\"\nmin_ttl = \"100ms\"\nempty_grace = \"2s\"\n%s\n", store, source))
 }
 
-// publish makes these instances the ones that source tells of.
-type publish func(t testing.TB, instances fleet)
+// publish makes these instances the ones that a source tells of. Of those that leave some sources
+// tell that they do.
+type publish func(t testing.TB, instances, leaving fleet)
 
 func inDNS(server *discovertest.NameServer) publish {
-	return func(t testing.TB, instances fleet) {
+	return func(t testing.TB, instances, _ fleet) {
 		t.Helper()
 		var lines []string
 		for _, i := range instances {
@@ -40,8 +44,29 @@ func inDNS(server *discovertest.NameServer) publish {
 	}
 }
 
+// inKubernetes tells of pods, of which those that leave terminate first.
+func inKubernetes(server *discovertest.APIServer, port string) publish {
+	return func(t testing.TB, instances, leaving fleet) {
+		t.Helper()
+		number, err := strconv.Atoi(port)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var endpoints []discovertest.Endpoint
+		for n, i := range slices.Concat(instances, leaving) {
+			host, _, err := net.SplitHostPort(strings.TrimPrefix(i.base, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			goes := n >= len(instances)
+			endpoints = append(endpoints, discovertest.Endpoint{Pod: "mcp-" + i.name, Address: host, Ready: !goes, Serving: true, Terminating: goes})
+		}
+		server.Put("mcp", "mcp-x1", "IPv4", number, endpoints...)
+	}
+}
+
 func inFile(path string) publish {
-	return func(t testing.TB, instances fleet) {
+	return func(t testing.TB, instances, _ fleet) {
 		t.Helper()
 		list := []map[string]any{}
 		for _, i := range instances {
@@ -66,18 +91,36 @@ func TestFleetScalesByDNS(t *testing.T) {
 	t.Parallel()
 	server := discovertest.NewNameServer(t)
 	s := startScaled(t, 3)
-	inDNS(server)(t, s.fleet)
+	inDNS(server)(t, s.fleet, nil)
 	config := discovering(t, "memory:", fmt.Sprintf("dns = \"mcp.test:%s\"\nresolver = %q", s.port, server.Addr))
-	scaleOutAndIn(t, s, inDNS(server), startWatched(t, nil, "--config", config))
+	scaleOutAndIn(t, s, inDNS(server), "left", startWatched(t, nil, "--config", config))
 }
 
 func TestFleetScalesByFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "upstreams.json")
 	s := startScaled(t, 3)
-	inFile(path)(t, s.fleet)
+	inFile(path)(t, s.fleet, nil)
 	config := discovering(t, "memory:", fmt.Sprintf("file = %q", path))
-	scaleOutAndIn(t, s, inFile(path), startWatched(t, nil, "--config", config))
+	scaleOutAndIn(t, s, inFile(path), "left", startWatched(t, nil, "--config", config))
+}
+
+func TestFleetScalesByKubernetes(t *testing.T) {
+	t.Parallel()
+	server := discovertest.NewAPIServer(t)
+	server.Demand("secret")
+	dir := t.TempDir()
+	ca, token := filepath.Join(dir, "ca.crt"), filepath.Join(dir, "token")
+	for path, content := range map[string][]byte{ca: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), token: []byte("secret\n")} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := startScaled(t, 3)
+	publish := inKubernetes(server, s.port)
+	publish(t, s.fleet, nil)
+	config := discovering(t, "memory:", fmt.Sprintf("[pools.discover.kubernetes]\nservice = \"mcp\"\nnamespace = \"default\"\napi = %q\nca_file = %q\ntoken_file = %q", server.URL, ca, token))
+	scaleOutAndIn(t, s, publish, "draining", startWatched(t, nil, "--config", config))
 }
 
 // A berth whose name server is behind finds what another one has made at an instance that it has
@@ -87,8 +130,8 @@ func TestBerthsFindInstancesThatTheirSourceDoesNotTellOf(t *testing.T) {
 	store := redisStore(t)
 	s := startScaled(t, 2)
 	ahead, behind := discovertest.NewNameServer(t), discovertest.NewNameServer(t)
-	inDNS(ahead)(t, s.fleet)
-	inDNS(behind)(t, s.fleet)
+	inDNS(ahead)(t, s.fleet, nil)
+	inDNS(behind)(t, s.fleet, nil)
 	start := func(server *discovertest.NameServer) *watched {
 		b := startWatched(t, nil, "--config", discovering(t, store, fmt.Sprintf("dns = \"mcp.test:%s\"\nresolver = %q", s.port, server.Addr)))
 		b.awaitUpstreams(t, "present", len(s.fleet))
@@ -97,7 +140,7 @@ func TestBerthsFindInstancesThatTheirSourceDoesNotTellOf(t *testing.T) {
 	one, other := start(ahead), start(behind)
 	f := startFlow(t, 12, one, other)
 	more := s.start(t)
-	inDNS(ahead)(t, s.fleet)
+	inDNS(ahead)(t, s.fleet, nil)
 	if !await(t, readyWithin, func() bool { return more.stats(t).Tasks > 5 }) {
 		t.Fatal("the new one was given no work")
 	}
@@ -108,7 +151,7 @@ func TestBerthsFindInstancesThatTheirSourceDoesNotTellOf(t *testing.T) {
 	for range 12 {
 		ids = append(ids, f.client.create(t, one.url(), 8).TaskID)
 	}
-	inDNS(ahead)(t, s.fleet[:2])
+	inDNS(ahead)(t, s.fleet[:2], nil)
 	one.awaitUpstreams(t, "left", 1)
 	f.end()
 	s.fleet = s.fleet[:2]
@@ -128,7 +171,7 @@ func TestBerthsFindInstancesThatTheirSourceDoesNotTellOf(t *testing.T) {
 	}
 }
 
-func scaleOutAndIn(t *testing.T, s *scaled, publish publish, berths ...*watched) {
+func scaleOutAndIn(t *testing.T, s *scaled, publish publish, leaves string, berths ...*watched) {
 	t.Helper()
 	for _, b := range berths {
 		b.awaitUpstreams(t, "present", 3)
@@ -139,7 +182,7 @@ func scaleOutAndIn(t *testing.T, s *scaled, publish publish, berths ...*watched)
 	f := startFlow(t, 12, berths...)
 
 	more := []*instance{s.start(t), s.start(t)}
-	publish(t, s.fleet)
+	publish(t, s.fleet, nil)
 	for _, i := range more {
 		if !await(t, readyWithin, func() bool { return i.stats(t).Tasks > 3 }) {
 			t.Fatalf("%s was given no work", i.name)
@@ -158,9 +201,9 @@ func scaleOutAndIn(t *testing.T, s *scaled, publish publish, berths ...*watched)
 		t.Fatalf("long tasks: got %d, want %d", long.made.Load(), all)
 	}
 	leaving, staying := s.fleet[:2], s.fleet[2:]
-	publish(t, staying)
+	publish(t, staying, leaving)
 	for _, b := range berths {
-		b.awaitUpstreams(t, "left", 2)
+		b.awaitUpstreams(t, leaves, 2)
 	}
 	before := leaving.sum(t, stats.tasks)
 	if before == 0 {
@@ -177,9 +220,11 @@ func scaleOutAndIn(t *testing.T, s *scaled, publish publish, berths ...*watched)
 	for _, i := range leaving {
 		i.kill()
 	}
+	publish(t, staying, nil)
 	<-time.After(time.Second)
 	f.end()
 	for _, b := range berths {
+		b.awaitUpstreams(t, leaves, 0)
 		b.awaitUpstreams(t, "left", 0)
 	}
 	t.Logf("%d tasks, none failed", f.done.Load()+long.done.Load())

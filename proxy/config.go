@@ -12,5 +12,8 @@ type (
 	Limits        = inbound.Limits
 )
 
+// ByPrincipal is an Endpoint.Rendezvous.
+const ByPrincipal = inbound.ByPrincipal
+
 // AnyOrigin stands alone in Endpoint.Origins, and lets the pages of every origin call.
 const AnyOrigin = inbound.AnyOrigin

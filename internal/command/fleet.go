@@ -121,7 +121,9 @@ func (f *fleet) compose() {
 		if taken[i.Name] || taken[i.URL.String()] {
 			continue
 		}
-		all = append(all, &routing.Upstream{Name: i.Name, URL: i.URL, Draining: i.Draining, Era: spoken[cmp.Or(i.Era, f.manning.era)]})
+		all = append(all, &routing.Upstream{
+			Name: i.Name, URL: i.URL, Draining: i.Draining, Era: spoken[cmp.Or(i.Era, f.manning.era)], Weight: i.Weight, Backup: i.Backup,
+		})
 	}
 	f.pool.SetPartial(f.manning.plan.Source != nil && !f.answered)
 	f.pool.Replace(all)

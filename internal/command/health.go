@@ -7,7 +7,6 @@ import (
 	"berth/internal/config"
 	"berth/internal/stdio"
 	"berth/proxy"
-	"berth/proxy/inbound"
 	"berth/proxy/outbound"
 	"berth/proxy/resident"
 	"berth/routing"
@@ -41,7 +40,7 @@ func rendezvousOf(cfg config.Pool) string {
 	case cfg.RendezvousHeader() != "":
 		return cfg.RendezvousHeader()
 	}
-	return inbound.ByPrincipal
+	return proxy.ByPrincipal
 }
 
 // examiner checks the upstreams of a pool, as its newest endpoint reaches them.

@@ -95,7 +95,7 @@ func (h *harbour) address() string {
 func (h *harbour) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	w.Header().Set("Content-Type", "application/json")
-	answer := `{"jsonrpc":"2.0","id":1,"result":{"content":[],"via":` + fmt.Sprintf("%q", r.Header.Get("Via")) + `}}`
+	answer := `{"jsonrpc":"2.0","id":1,"result":{"content":[],"via":` + fmt.Sprintf("%q", r.Header.Get("Via")+" for="+r.Header.Get("X-Forwarded-For")) + `}}`
 	if strings.Contains(string(body), `"told"`) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{}}\n\n")

@@ -95,7 +95,7 @@ func serve(ctx context.Context, r reading, cfg config.Config, logs io.Writer) er
 		}
 	}
 	announce(log, cfg, listener.Addr(), s)
-	bounded := connlimit.NewListener(listener, connlimit.Options{
+	bounded := connlimit.NewListener(passedOn(listener, cfg, o), connlimit.Options{
 		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: o.log, Meter: o.meter,
 	})
 	p.connections, s.connections = bounded.Open, bounded

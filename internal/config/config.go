@@ -24,6 +24,7 @@ type Config struct {
 	DrainDelay     Duration `toml:"drain_delay" within:"0s 1h" reload:"restart"`
 	DrainHeld      Duration `toml:"drain_held" default:"10m" within:"0s 8760h" reload:"restart"`
 	ReusePort      bool     `toml:"reuse_port" reload:"restart"`
+	ProxyProtocol  bool     `toml:"proxy_protocol" reload:"restart"`
 	TrustedProxies []Prefix `toml:"trusted_proxies" default:"127.0.0.0/8 ::1/128"`
 	Watch          bool     `toml:"watch"`
 

@@ -19,6 +19,7 @@ func (c *Config) Validate() []Fault {
 	v.bounds("", reflect.ValueOf(c).Elem())
 	v.address("listen", c.Listen)
 	v.tls(c.TLS)
+	v.faultIf(c.ProxyProtocol && len(c.TrustedProxies) == 0, "proxy_protocol", "is believed from trusted_proxies only, and there are none")
 	v.admin(c)
 	v.store(c.Store)
 	v.auth(c)

@@ -97,9 +97,9 @@ func (d *DNS) bySRV(ctx context.Context, had map[string]netip.Addr) ([]Instance,
 	if err != nil {
 		return nil, 0, err
 	}
-	first := uint16(1<<16 - 1)
+	first, heaviest := uint16(1<<16-1), 1
 	for _, record := range records {
-		first = min(first, record.Priority)
+		first, heaviest = min(first, record.Priority), max(heaviest, int(record.Weight))
 	}
 	var list []Instance
 	named := map[string]bool{}
@@ -125,11 +125,16 @@ func (d *DNS) bySRV(ctx context.Context, had map[string]netip.Addr) ([]Instance,
 			return nil, 0, err
 		}
 		at := net.JoinHostPort(had[name].String(), strconv.Itoa(int(record.Port)))
-		list = append(list, Instance{Name: name, URL: d.o.Place.At(at), Weight: weight(record.Weight), Backup: record.Priority > first})
+		list = append(list, Instance{Name: name, URL: d.o.Place.At(at), Weight: weight(record.Weight, heaviest), Backup: record.Priority > first})
 	}
 	slices.SortFunc(list, byName)
 	return list, ttl, nil
 }
 
-// weight is an SRV record's, within what berth takes; 0 stands for "a small share" there.
-func weight(srv uint16) int { return min(max(int(srv), 1), maxWeight) }
+// weight is an SRV record's, within what berth takes. 0 stands for a very small share there.
+func weight(srv uint16, heaviest int) int {
+	if heaviest <= maxWeight {
+		return max(int(srv), 1)
+	}
+	return max(int(srv)*maxWeight/heaviest, 1)
+}

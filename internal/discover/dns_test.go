@@ -60,6 +60,8 @@ func TestServicesNameTheirTargets(t *testing.T) {
 	}
 	h := followDNS(t, server, "_mcp._tcp.test")
 	h.await(t, "mcp-0.test:7101@10.0.0.7:7101 weight 5, mcp-1.test:7102@10.0.0.2:7102 weight 1, spare.test:7103@10.0.0.3:7103 backup weight 1")
+	server.Set(t, "_heavy._tcp.test. 60 SRV 1 1000 1 mcp-0.test.", "_heavy._tcp.test. 60 SRV 1 2000 2 mcp-0.test.", "_heavy._tcp.test. 60 SRV 1 0 3 mcp-0.test.", "mcp-0.test. 60 A 10.0.0.7")
+	followDNS(t, server, "_heavy._tcp.test").await(t, "mcp-0.test:1@10.0.0.7:1 weight 128, mcp-0.test:2@10.0.0.7:2 weight 256, mcp-0.test:3@10.0.0.7:3 weight 1")
 	// The name outlives the address, and another address beside it moves nobody.
 	server.Set(t, append(zone, "mcp-0.test. 60 A 10.0.0.8")...)
 	h.await(t, "mcp-0.test:7101@10.0.0.8:7101 weight 5, mcp-1.test:7102@10.0.0.2:7102 weight 1, spare.test:7103@10.0.0.3:7103 backup weight 1")

@@ -23,8 +23,8 @@ type listed struct {
 	Era     string `json:"era"`
 }
 
-// maxWeight is the largest weight.
-const maxWeight = 1000
+// maxWeight is the largest weight, as the configuration has it.
+const maxWeight = 256
 
 // Parse reads a JSON list of instances: objects with url or address, and name, weight, backup,
 // drain and era if need be. Anything else in it is an error, so that a slip is not taken for an

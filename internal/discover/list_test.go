@@ -53,7 +53,7 @@ func TestSlipsInListsAreTold(t *testing.T) {
 		`[{"url":"http://a/mcp?x=secret"}]`:      "must not contain",
 		`[{"address":"a:1","weight":0}]`:         "weight must be from 1",
 		`[{"address":"a:1","weight":-1}]`:        "weight must be from 1",
-		`[{"address":"a:1","weight":1001}]`:      "weight must be from 1",
+		`[{"address":"a:1","weight":257}]`:       "weight must be from 1",
 		`[{"address":"a:1","era":"old"}]`:        "era must be",
 		`[{"address":"a:1","name":"a b"}]`:       "visible ASCII",
 		`[{"address":"a:1"},{"address":"A:1"}]`:  `[1]: "a:1" is the name of [0]`,

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
@@ -29,9 +30,11 @@ type Options struct {
 // Members are the instances that a pool's source tells of, and those that it told of and that are
 // not over yet. [Members.Follow] says which source. Its methods may be called concurrently.
 type Members struct {
-	o       Options
-	metrics metrics
-	follow  chan struct{} // holds one: what is followed has changed
+	o      Options
+	follow chan struct{} // holds one: what is followed has changed
+
+	counting sync.Once               // sets what follows, outside mu: who scrapes waits for mu
+	counts   atomic.Pointer[metrics] // nil: there has been no source
 
 	mu     sync.Mutex // guards the fields below, and is held while Changed is called
 	plan   Plan
@@ -61,14 +64,15 @@ type Status struct {
 // New returns members of which nobody has told yet. Run them.
 func New(o Options) *Members {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	m := &Members{o: o, roster: newRoster(Rules{}), follow: make(chan struct{}, 1)}
-	m.metrics = newMetrics(o.Meter, o.Pool, m)
-	return m
+	return &Members{o: o, roster: newRoster(Rules{}), follow: make(chan struct{}, 1)}
 }
 
 // Follow has a plan count from now on. Instances that the source before told of stay until the new
 // one has answered.
 func (m *Members) Follow(p Plan) {
+	if p.Source != nil {
+		m.counting.Do(func() { m.counts.Store(newMetrics(m.o.Meter, m.o.Pool, m)) })
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.roster.rules = p.Rules
@@ -101,12 +105,10 @@ func (m *Members) Status() Status {
 // settleEvery is how often those that left are looked at.
 const settleEvery = time.Second
 
-// Close ends what is measured. Call it after Run, or in its place.
-func (m *Members) Close() { m.metrics.end() }
-
 // Run follows the source until ctx ends.
 func (m *Members) Run(ctx context.Context) error {
 	var watching sync.WaitGroup
+	defer func() { m.counts.Load().end() }()
 	defer watching.Wait()
 	for ctx.Err() == nil {
 		m.runOne(ctx, &watching)
@@ -158,7 +160,7 @@ func (m *Members) told(ctx context.Context, key string, list []Instance, err err
 	if key != m.key {
 		return
 	}
-	m.metrics.answers.Count(err)
+	m.counts.Load().answers.Count(err)
 	now := time.Now()
 	if err != nil {
 		if m.status.Failure == nil || m.status.Failure.Error() != err.Error() {

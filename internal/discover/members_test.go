@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,7 +44,8 @@ func (s told) Watch(ctx context.Context, tell func([]discover.Instance, error)) 
 type rig struct {
 	*discover.Members
 	logs  realtest.Journal
-	shown string // what Changed was given last
+	mu    sync.Mutex // guards the fields below
+	shown string     // what Changed was given last
 	whole bool
 	calls int
 }
@@ -55,6 +57,8 @@ func newRig(t *testing.T) *rig {
 	r.Members = discover.New(discover.Options{
 		Pool: "p", Holds: func(string) discover.Hold { return discover.Hold{} }, Logger: slog.New(slog.NewTextHandler(&r.logs, nil)),
 		Changed: func(all []discover.Instance, answered bool) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
 			r.shown, r.whole, r.calls = worded(all), answered, r.calls+1
 		},
 	})
@@ -63,9 +67,13 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
+func (r *rig) changes() int { r.mu.Lock(); defer r.mu.Unlock(); return r.calls }
+
 func (r *rig) expect(t *testing.T, shown string, whole bool) {
 	t.Helper()
 	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.shown != shown || r.whole != whole {
 		t.Errorf("got %q, whole: %t, want %q, %t", r.shown, r.whole, shown, whole)
 	}
@@ -79,13 +87,13 @@ func TestMembersFollowTheirSource(t *testing.T) {
 		r.expect(t, "", false)
 		s <- answer{names: "a b"}
 		r.expect(t, "a, b", true)
-		calls := r.calls
+		calls := r.changes()
 		s <- answer{names: "a b"}
 		s <- answer{err: errors.New("not well")}
 		s <- answer{err: errors.New("not well")}
 		r.expect(t, "a, b", true)
-		if st := r.Status(); r.calls != calls || st.Failure == nil || st.Since.IsZero() || !st.Answered {
-			t.Errorf("got %d calls more, %+v, want none, and the failure", r.calls-calls, st)
+		if st := r.Status(); r.changes() != calls || st.Failure == nil || st.Since.IsZero() || !st.Answered {
+			t.Errorf("got %d calls more, %+v, want none, and the failure", r.changes()-calls, st)
 		}
 		if r.logs.Count("not well") != 1 {
 			t.Errorf("got logs\n%s\nwant the failure once", r.logs.String())

@@ -9,43 +9,45 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
+// metrics are those of a pool that has a source, or had one.
 type metrics struct {
 	answers series.Outcomes
-	end     func() // stops observing
+	shown   metric.Registration
 }
 
-func newMetrics(provider metric.MeterProvider, pool string, m *Members) metrics {
+func newMetrics(provider metric.MeterProvider, pool string, m *Members) *metrics {
 	meter := series.Meter(provider, "berth/discover")
 	of := attribute.String("pool", pool)
 	// Creating an instrument fails on a malformed name only, registering on instruments of another meter.
 	last, _ := meter.Float64ObservableGauge("berth.discovery.last.success", metric.WithUnit("s"),
 		metric.WithDescription("When the source of a pool's instances answered last, in seconds since 1970; 0: never."))
 	upstreams, _ := meter.Int64ObservableGauge("berth.discovery.upstreams", metric.WithDescription("Discovered upstreams, by state."))
-	observing, _ := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+	shown, _ := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		status, states := m.observe()
-		if status.Source == "" && states == (counts{}) {
-			return nil
-		}
 		seconds := 0.0
 		if !status.Last.IsZero() {
 			seconds = float64(status.Last.UnixMilli()) / 1000
 		}
 		o.ObserveFloat64(last, seconds, metric.WithAttributes(of))
-		for i, state := range []string{"present", "draining", "left"} {
+		for i, state := range stateNames {
 			o.ObserveInt64(upstreams, states[i], metric.WithAttributes(of, attribute.String("state", state)))
 		}
 		return nil
 	}, last, upstreams)
-	return metrics{
-		answers: series.NewOutcomes(meter, "berth.discovery.answers", "What a source of instances was asked, by outcome.", of),
-		end:     func() { _ = observing.Unregister() },
+	return &metrics{series.NewOutcomes(meter, "berth.discovery.answers", "What a source of instances was asked, by outcome.", of), shown}
+}
+
+// end has nothing be shown any more.
+func (m *metrics) end() {
+	if m != nil {
+		_ = m.shown.Unregister()
 	}
 }
 
-// counts counts instances: present, draining though their source tells of them, left.
-type counts [3]int64
+// stateNames are what an instance may be: told of, told of as one that drains, told of no more.
+var stateNames = [...]string{"present", "draining", "left"}
 
-func (m *Members) observe() (status Status, states counts) {
+func (m *Members) observe() (status Status, states [len(stateNames)]int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range m.roster.known {

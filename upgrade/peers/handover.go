@@ -34,10 +34,11 @@ func (p *Peers) HandOver(ctx context.Context) {
 	}
 	tick := time.NewTicker(handOverEvery)
 	defer tick.Stop()
-	for {
-		if p.hasOther(ctx) {
-			p.runner.HandOver(ctx)
-			p.tellOfLeft(ctx)
+	for untaken := 0; ; {
+		if some := p.runner.MayHandOver(); len(some)+untaken > 0 && p.hasOther(ctx) {
+			p.leaves.Store(true)
+			p.runner.HandOver(ctx, some)
+			untaken = p.tellOfLeft(ctx) + len(some) // these may not have been let go of yet
 		}
 		select {
 		case <-ctx.Done():
@@ -49,7 +50,7 @@ func (p *Peers) HandOver(ctx context.Context) {
 
 // AwaitHeirs waits, for a moment, until others have taken what this process has left.
 func (p *Peers) AwaitHeirs(ctx context.Context) {
-	if !p.ledger.Store.Shared() || !p.hasOther(ctx) {
+	if !p.leaves.Load() || !p.hasOther(ctx) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, heirsTime)

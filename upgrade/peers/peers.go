@@ -2,6 +2,7 @@ package peers
 
 import (
 	"log/slog"
+	"sync/atomic"
 
 	"berth/upgrade/ledger"
 	"berth/upgrade/runner"
@@ -12,7 +13,8 @@ type Peers struct {
 	ledger *ledger.Ledger
 	runner *runner.Runner
 	log    *slog.Logger
-	left   legacies
+	left   legacies    // by others
+	leaves atomic.Bool // something to others
 }
 
 // New returns what a process does for others, and lets them do for it. Run it.

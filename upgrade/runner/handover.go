@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
@@ -11,18 +12,34 @@ import (
 // errLeft ends a call that is left to another berth: the record says so already.
 var errLeft = errors.New("upgrade: left to another berth")
 
-// HandOver lets go of the calls that another berth can go on with at once, and keeps the others.
-// It returns when all have been asked; one that is kept may be let go of another time.
-func (r *Runner) HandOver(ctx context.Context) {
-	r.forAllHeld(func(h *Held) { h.handOver(ctx) })
+// MayHandOver are the calls that another berth could go on with at once. It asks nobody.
+func (r *Runner) MayHandOver() (some []*Held) {
+	for _, h := range r.Calls.All() {
+		if h.mayBeLeft() {
+			some = append(some, h)
+		}
+	}
+	return some
+}
+
+// mayBeLeft does not wait: of a call that takes a step just now it will be seen after that.
+func (h *Held) mayBeLeft() bool {
+	if !h.unattended.Load() || h.givenUp() != nil || !h.mu.TryLock() {
+		return false
+	}
+	defer h.mu.Unlock()
+	return h.mayBeHandedOver()
+}
+
+// HandOver lets go of calls, those that another berth can go on with still, and returns when all
+// have been asked.
+func (r *Runner) HandOver(ctx context.Context, some []*Held) {
+	SomeAtOnce(slices.Values(some), func(h *Held) { h.handOver(ctx) })
 }
 
 // handOver makes it durable that the holder goes before anything is let go of: so nothing that is
 // about to be sent is sent twice, and nothing that was sent is taken for what was not.
 func (h *Held) handOver(ctx context.Context) {
-	if !h.unattended.Load() || h.givenUp() != nil {
-		return
-	}
 	ctx, cancel := context.WithTimeout(ctx, ledger.StoreTime)
 	defer cancel()
 	h.mu.Lock()

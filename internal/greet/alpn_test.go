@@ -1,4 +1,4 @@
-package alpn_test
+package greet_test
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/alpn"
 	"berth/internal/certs/certstest"
+	"berth/internal/greet"
 	"berth/internal/memnet"
 )
 
@@ -20,7 +20,7 @@ func site(t *testing.T) (listener *memnet.Listener, second, others net.Listener,
 	root := certstest.New(t)
 	listener, handshakes = memnet.Listen("localhost"), new(atomic.Int64)
 	secure := tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{root.Server("localhost").TLS(t)}, NextProtos: []string{"h2", "http/1.1"}})
-	second, others = alpn.Split(secure, func(_ net.Addr, err error) {
+	second, others = greet.SplitHTTP2(secure, func(_ net.Addr, err error) {
 		if err == nil {
 			handshakes.Add(1)
 		}

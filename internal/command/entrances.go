@@ -7,9 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/alpn"
 	"berth/internal/config"
 	"berth/internal/framing"
+	"berth/internal/greet"
+	"berth/internal/series"
 )
 
 // entrances are where clients come in: HTTP/1.1, whose framing is judged before net/http sees it, and
@@ -29,8 +30,23 @@ func (s *site) entrancesOf(listener net.Listener, cfg config.Config) entrances {
 	if !cfg.TLS.HTTP2 {
 		return entrances{one: framing.NewListener(secure, headers)}
 	}
-	second, others := alpn.Split(secure, s.certs.HandshakeEnded)
+	second, others := greet.SplitHTTP2(secure, s.certs.HandshakeEnded)
 	return entrances{one: framing.NewListener(others, headers), second: second}
+}
+
+// passedOn reads, where the configuration says so, whose connections trusted peers pass on. Limits of
+// an address come after it: they are the client's.
+func passedOn(listener net.Listener, cfg config.Config, o observers) net.Listener {
+	if !cfg.ProxyProtocol {
+		return listener
+	}
+	headers := series.NewOutcomes(series.Meter(o.meter, "berth/gate"), "berth.proxy.headers", "Headers of the PROXY protocol read, by outcome.")
+	return greet.ReadProxy(listener, greet.ProxyOptions{Trusted: trustedProxies(cfg), Ended: func(peer net.Addr, err error) {
+		headers.Count(err)
+		if err != nil {
+			o.log.Debug("a trusted peer's connection does not begin with a header of the PROXY protocol", "peer", peer.String(), "error", err)
+		}
+	}})
 }
 
 // newSecondServer serves HTTP/2. net/http answers a header that is too large with 431, and takes no

@@ -1,0 +1,109 @@
+package greet
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"time"
+)
+
+// pause is how long accepting rests after a temporary error, as net/http's server does at most.
+const pause = time.Second
+
+// source accepts connections for the listeners made of it, and begins each in a goroutine of its own.
+type source struct {
+	inner net.Listener
+	once  sync.Once
+	over  chan struct{} // closed at the end
+	err   error         // why; set before that
+}
+
+func newSource(inner net.Listener) *source { return &source{inner: inner, over: make(chan struct{})} }
+
+// accept has begin see to each connection, and failed to each temporary error, to the source's end.
+func (s *source) accept(begin func(net.Conn), failed func(error)) {
+	for {
+		conn, err := s.inner.Accept()
+		switch {
+		case err == nil:
+			go begin(conn)
+		case isTemporary(err):
+			failed(err)
+		default:
+			s.end(err)
+			return
+		}
+	}
+}
+
+// rest waits after a temporary error.
+func (s *source) rest(error) {
+	select {
+	case <-s.over:
+	case <-time.After(pause):
+	}
+}
+
+func isTemporary(err error) bool {
+	temporary, ok := errors.AsType[interface {
+		error
+		Temporary() bool
+	}](err)
+	return ok && temporary.Temporary()
+}
+
+func (s *source) end(err error) {
+	s.once.Do(func() {
+		s.err = err
+		close(s.over)
+	})
+}
+
+// listener hands on connections that have begun.
+type listener struct {
+	*source
+
+	conns  chan net.Conn
+	errors chan error // temporary ones
+}
+
+func (s *source) newListener() *listener {
+	return &listener{s, make(chan net.Conn), make(chan error)}
+}
+
+// tell hands a temporary error on.
+func (l *listener) tell(err error) {
+	select {
+	case l.errors <- err:
+	case <-l.over:
+	}
+}
+
+func (l *listener) offer(conn net.Conn) {
+	select {
+	case l.conns <- conn:
+	case <-l.over:
+		_ = conn.Close()
+	}
+}
+
+// Accept waits for the next connection. Its errors are the inner listener's.
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case conn := <-l.conns:
+		return conn, nil
+	case err := <-l.errors:
+		return nil, err
+	case <-l.over:
+		return nil, l.err
+	}
+}
+
+// Close closes the inner listener, and ends all that were made of it.
+func (l *listener) Close() error {
+	l.end(net.ErrClosed)
+	return l.inner.Close()
+}
+
+// Addr is the inner listener's.
+func (l *listener) Addr() net.Addr { return l.inner.Addr() }

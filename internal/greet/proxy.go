@@ -1,0 +1,98 @@
+package greet
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/pires/go-proxyproto"
+)
+
+// ProxyOptions say who may pass connections on.
+type ProxyOptions struct {
+	Trusted []netip.Prefix                 // peers whose connections begin with a header; no others' do
+	Ended   func(peer net.Addr, err error) // hears how each reading of a header ended
+}
+
+// ReadProxy accepts connections from inner. One of a trusted peer must begin with a header of the PROXY
+// protocol, and has the address in it from then on; one without is closed. The protocol forbids to
+// guess whether there is one (section 2), so from all others none is read: what they send is what
+// they ask.
+func ReadProxy(inner net.Listener, o ProxyOptions) net.Listener {
+	s := newSource(inner)
+	l := s.newListener()
+	go s.accept(func(conn net.Conn) {
+		if !o.trusts(conn.RemoteAddr()) {
+			l.offer(conn)
+			return
+		}
+		passed, err := readHeader(conn)
+		o.Ended(conn.RemoteAddr(), err)
+		if err != nil {
+			_ = conn.Close()
+			return
+		}
+		l.offer(passed)
+	}, l.tell)
+	return l
+}
+
+func (o ProxyOptions) trusts(peer net.Addr) bool {
+	address, err := netip.ParseAddrPort(peer.String())
+	return err == nil && slices.ContainsFunc(o.Trusted, func(p netip.Prefix) bool {
+		return p.Contains(address.Addr().Unmap().WithZone(""))
+	})
+}
+
+// readHeader reads the header that conn begins with.
+func readHeader(conn net.Conn) (net.Conn, error) {
+	if err := conn.SetReadDeadline(time.Now().Add(within)); err != nil {
+		return nil, err
+	}
+	passed := &passedConn{Conn: conn, rest: bufio.NewReader(conn), client: conn.RemoteAddr()}
+	header, err := proxyproto.Read(passed.rest)
+	if err != nil {
+		return nil, err
+	}
+	// LOCAL is the peer's own, a check of health for example; UNKNOWN is what it cannot name.
+	if client, ok := header.SourceAddr.(*net.TCPAddr); ok && header.Command.IsProxy() {
+		passed.client = client
+	}
+	return passed, conn.SetReadDeadline(time.Time{})
+}
+
+// passedConn is a connection that a peer passes on for a client.
+type passedConn struct {
+	net.Conn
+
+	rest   *bufio.Reader // what came with the header; nil: it was read
+	client net.Addr
+}
+
+// RemoteAddr is the client's.
+func (c *passedConn) RemoteAddr() net.Addr { return c.client }
+
+// Read reads what follows the header.
+func (c *passedConn) Read(p []byte) (int, error) {
+	if c.rest == nil {
+		return c.Conn.Read(p)
+	}
+	if c.rest.Buffered() == 0 {
+		c.rest = nil
+		return c.Conn.Read(p)
+	}
+	return c.rest.Read(p)
+}
+
+// CloseWrite closes the sending side, which those who serve look for by its name.
+func (c *passedConn) CloseWrite() error {
+	half, ok := c.Conn.(interface{ CloseWrite() error })
+	if !ok {
+		return fmt.Errorf("greet: close write: %w", errors.ErrUnsupported)
+	}
+	return half.CloseWrite()
+}

@@ -1,0 +1,174 @@
+package proxy_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/proxy"
+	"berth/proxy/outbound"
+	"berth/routing"
+)
+
+// check checks the rig's first upstream in one way, for two seconds at most.
+func (f *rig) check(kind routing.CheckKind, change func(*proxy.Endpoint)) error {
+	f.t.Helper()
+	ep := newEndpoint(f.pool, f.bindings, f.outbound, false)
+	if change != nil {
+		change(ep)
+	}
+	by := routing.Check{Kind: kind, Path: "/healthz", Timeout: 2 * time.Second}
+	ctx, cancel := context.WithTimeout(f.t.Context(), by.Timeout)
+	defer cancel()
+	return outbound.To(ep).Check(ctx, f.pool.Find("a"), by)
+}
+
+var kinds = map[string]routing.CheckKind{"discover": routing.CheckDiscover, "initialize": routing.CheckInitialize, "http": routing.CheckHTTP}
+
+// healthz answers GET /healthz with a status.
+func healthz(status int) faultFunc {
+	return func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		if r.Method != http.MethodGet || r.URL.Path != "/healthz" {
+			return false
+		}
+		w.WriteHeader(status)
+		return true
+	}
+}
+
+func TestChecksOfAServerThatIsWell(t *testing.T) {
+	for name, kind := range kinds {
+		f := newRig(t, rigOptions{size: 1})
+		f.servers[0].inject(healthz(http.StatusNoContent))
+		if err := f.check(kind, nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := f.calls("ping"); n > 0 {
+			t.Errorf("%s: %d pings", name, n)
+		}
+	}
+}
+
+// A session that a check opens is ended by it: servers keep one for hours.
+func TestCheckEndsItsSession(t *testing.T) {
+	f := newRig(t, rigOptions{size: 1})
+	var ended []string
+	f.servers[0].inject(func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
+		if r.Method == http.MethodDelete {
+			ended = append(ended, r.Header.Get("Mcp-Session-Id"))
+		}
+		return false
+	})
+	if err := f.check(routing.CheckInitialize, nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(ended) != 1 || ended[0] == "" || f.calls("initialize") != 1 {
+		t.Errorf("%d sessions opened, ended %q", f.calls("initialize"), ended)
+	}
+}
+
+// A server of the legacy era does not know server/discover, and is well all the same. Once that is known, it is
+// not asked for it again.
+func TestCheckOfALegacyServer(t *testing.T) {
+	for name, refuse := range legacyRefusals {
+		f := newRig(t, rigOptions{size: 1})
+		discovers := 0
+		f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			if methodIn(body) != "server/discover" {
+				return false
+			}
+			discovers++
+			return refuse(w, r, body)
+		})
+		for range 3 {
+			if err := f.check(routing.CheckDiscover, nil); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if speaks, known := f.pool.Find("a").SpeaksModern(); discovers != 1 || speaks || !known {
+			t.Errorf("%s: asked %d times; speaks modern %v, known %v", name, discovers, speaks, known)
+		}
+	}
+}
+
+func TestChecksOfAServerThatIsSick(t *testing.T) {
+	sick := map[string]struct {
+		fault faultFunc
+		says  string
+	}{
+		"500":          {sayStatus(500, jsonType, `{"jsonrpc":"2.0","id":"berth","error":{"code":-32603,"message":"canary"}}`), "HTTP 500"},
+		"503 in plain": {sayStatus(503, "text/plain", "canary"), "HTTP 503"},
+		"reset":        {reset, ""},
+		"404":          {sayStatus(404, "text/plain", "canary"), "HTTP 404"},
+		"redirect":     {sayStatus(302, "text/plain", "canary"), "HTTP 302"},
+	}
+	for name, c := range sick {
+		for kindName, kind := range kinds {
+			f := newRig(t, rigOptions{size: 1})
+			f.servers[0].inject(c.fault)
+			err := f.check(kind, nil)
+			if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "canary") {
+				t.Errorf("%s of %s: got %v, want it to say %q", kindName, name, err, c.says)
+			}
+			if u := f.pool.Find("a"); u.Silent() || u.Ejected() {
+				t.Errorf("%s of %s: a check counts as a request", kindName, name)
+			}
+		}
+	}
+	f := newRig(t, rigOptions{size: 1})
+	f.servers[0].inject(sayStatus(200, jsonType, `{"jsonrpc":"2.0","id":"berth","error":{"code":-32603,"message":"canary"}}`))
+	if err := f.check(routing.CheckInitialize, nil); err == nil || !strings.Contains(err.Error(), "error -32603") {
+		t.Errorf("an error in JSON-RPC: got %v", err)
+	}
+}
+
+func TestCheckOfAFrozenServerSaysHowLong(t *testing.T) {
+	for name, kind := range kinds {
+		synctest.Test(t, func(t *testing.T) {
+			f := newRig(t, rigOptions{size: 1})
+			f.servers[0].freeze()
+			err := f.check(kind, nil)
+			if err == nil || !strings.HasSuffix(err.Error(), ": no answer within 2s") {
+				t.Errorf("%s: got %v", name, err)
+			}
+		})
+	}
+}
+
+// A server that asks for credentials works, unless they were berth's own that it refuses.
+func TestCheckWithoutCredentials(t *testing.T) {
+	own := &proxy.Authorization{Value: func() string { return "Bearer x" }}
+	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
+		f := newRig(t, rigOptions{size: 1})
+		f.servers[0].inject(sayStatus(status, "text/plain", "who are you?"))
+		for _, kind := range []routing.CheckKind{routing.CheckDiscover, routing.CheckInitialize} {
+			if err := f.check(kind, nil); err != nil {
+				t.Errorf("%d: %v", status, err)
+			}
+			if err := f.check(kind, func(ep *proxy.Endpoint) { ep.Authorization = own }); err == nil {
+				t.Errorf("%d to berth's own credentials: passed", status)
+			}
+		}
+	}
+}
+
+// An answer to a check ends a silence, as any does; one of another path does not.
+func TestCheckEndsSilence(t *testing.T) {
+	for name, kind := range kinds {
+		f := newRig(t, rigOptions{size: 1})
+		f.servers[0].inject(healthz(http.StatusOK))
+		p := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: f.pool.Upstreams(), Probe: func(context.Context, *routing.Upstream) error { return errors.New("mute") }})
+		f.pool = p
+		p.FellSilent(p.Find("a"), errors.New("it hung"))
+		if err := f.check(kind, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := p.Find("a").Silent(), kind == routing.CheckHTTP; got != want {
+			t.Errorf("%s: silent %v, want %v", name, got, want)
+		}
+	}
+}
