@@ -146,3 +146,18 @@ func TestInspectorReadsServerEverything(t *testing.T) {
 		})
 	}
 }
+
+// server-filesystem that was given no directory asks for the client's roots as soon as it may, and
+// serves those.
+func TestLegacyServerAsksForRootsAtItsStart(t *testing.T) {
+	for _, front := range bridgeFronts {
+		t.Run(front.name, func(t *testing.T) {
+			t.Parallel()
+			directory := greetingDirectory(t)
+			site := &legacySite{pool: "[[pools]]\n" + stdioProcesses(t, 1, node(t), published(t, "server-filesystem"))}
+			got := drive(t, wholeClient("roots", directory), front.start(t, site, ""), 2)
+			t.Logf("%v", got)
+			got.wantAllRight(t)
+		})
+	}
+}

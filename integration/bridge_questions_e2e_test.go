@@ -59,6 +59,32 @@ func TestBridgedCallGoesOnThroughItsRounds(t *testing.T) {
 	})
 }
 
+// What a server asks of each new session is the first round of the first call there, which is sent
+// when it is answered, whatever was done before.
+func TestBridgedServerAsksAtItsStart(t *testing.T) {
+	eachReach(t, func(t *testing.T, r reach) {
+		site := r.startLegacy(t, 1, "--greets")
+		url := site.start(t, "").url()
+		client := newAskingClient(t)
+		if got, err := client.ask(t, url, "tools/list", nil); err != nil || len(got.Result.Tools) == 0 {
+			t.Fatalf("tools/list: got %v, %v", got, err)
+		}
+		call := asksOnce(client, "greeted")
+		first := call.begin(t, url)
+		if kinds := first.kinds(); !slices.Equal(kinds, []string{"roots/list"}) || site.runs.count(t, "begun")["greeted"] > 0 {
+			t.Fatalf("first round: got %v, want roots/list before the call", first)
+		}
+		second := call.goOn(t, url, first, "root")
+		if last := call.goOn(t, url, second, "yes"); last.said() != "greeted: yes" {
+			t.Errorf("last round: got %v, want the answer in it", last)
+		}
+		site.runs.wantOnce(t, "greeted")
+		if next := asksOnce(client, "next").begin(t, url); !slices.Equal(next.kinds(), []string{"elicitation/create"}) {
+			t.Errorf("in a session that has asked: got %v", next)
+		}
+	})
+}
+
 // Each kind of question has its answer in the kind's own shape, and several that are asked
 // at once are one round.
 func TestBridgedQuestionsOfEachKind(t *testing.T) {

@@ -25,8 +25,8 @@ var (
 	overResumable = reach{"streamable-http-with-event-ids", []string{"--transport", "http", "--event-log"}, "", "/mcp"}
 	overPlain     = reach{"streamable-http", []string{"--transport", "http"}, "", "/mcp"}
 	// overOwn is a server that asks on the stream of its session, where nothing says in which
-	// call; and it asks each client something before any call.
-	overOwn   = reach{"asking-on-the-sessions-stream", []string{"--transport", "http", "--questions", "session", "--greets"}, "", "/mcp"}
+	// call.
+	overOwn   = reach{"asking-on-the-sessions-stream", []string{"--transport", "http", "--questions", "session"}, "", "/mcp"}
 	overSSE   = reach{"http-sse", []string{"--transport", "sse"}, "sse+", "/sse"}
 	overStdio = reach{"stdio", []string{"--transport", "stdio"}, "", ""}
 )

@@ -87,7 +87,7 @@ func (g *generation) newPool(cfg config.Pool) (pool, error) {
 		options.Seek = f.members.Seek
 		p := routing.NewPool(options)
 		f.pool = p
-		return pool{p, routing.NewAsker(p), f}, life{run: both(p.Run, f.Run), end: func(context.Context) { p.Close() }}, nil
+		return pool{p, routing.NewAsker(p), f}, life{run: both(p.Run, f.Run), end: func(context.Context) { p.Close(); f.members.Close() }}, nil
 	})
 	g.manned = append(g.manned, manned{made.fleet, m})
 	return made, err

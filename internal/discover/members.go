@@ -105,10 +105,12 @@ func (m *Members) Status() Status {
 // settleEvery is how often those that left are looked at.
 const settleEvery = time.Second
 
+// Close ends what is measured. Call it after Run, or in its place.
+func (m *Members) Close() { m.counts.Load().end() }
+
 // Run follows the source until ctx ends.
 func (m *Members) Run(ctx context.Context) error {
 	var watching sync.WaitGroup
-	defer func() { m.counts.Load().end() }()
 	defer watching.Wait()
 	for ctx.Err() == nil {
 		m.runOne(ctx, &watching)

@@ -71,6 +71,7 @@ func TestMetricsAreOfPoolsWithASource(t *testing.T) {
 		}
 		stop()
 		<-done
+		m.Close()
 		if got := scrape(t, reader); len(got) != 2 { // what was counted stays
 			t.Errorf("over: got %v", got)
 		}

@@ -64,30 +64,39 @@ func (r resolver) services(ctx context.Context, name string) (found []*dns.SRV, 
 }
 
 // look returns the records of the first type that there are any of, by the first name of the
-// search list that has them.
+// search list that has them. A name that servers fail at is passed over, as the system's resolver
+// does; that there is none is said only if none failed.
 func (r resolver) look(ctx context.Context, name string, types ...uint16) (found []dns.RR, ttl time.Duration, err error) {
 	config, names, err := r.servers(name)
 	if err != nil {
 		return nil, 0, err
 	}
 	ttl = time.Hour
+	var failed error
 	for _, candidate := range names {
-		for _, kind := range types {
-			answer, err := exchange(ctx, config, candidate, kind)
-			if err != nil {
-				return nil, 0, fmt.Errorf("%s of %s: %w", dns.TypeToString[kind], candidate, err)
-			}
-			found, holds := read(answer, kind)
-			ttl = min(ttl, holds)
-			if len(found) > 0 {
-				return found, holds, nil
-			}
-			if answer.Rcode == dns.RcodeNameError { // of any type
-				break
-			}
+		found, holds, err := lookOne(ctx, config, candidate, types)
+		switch {
+		case len(found) > 0:
+			return found, holds, nil
+		case err != nil:
+			failed = cmp.Or(failed, err)
+		}
+		ttl = min(ttl, holds)
+	}
+	return nil, ttl, failed
+}
+
+func lookOne(ctx context.Context, config *dns.ClientConfig, name string, types []uint16) (found []dns.RR, ttl time.Duration, err error) {
+	for _, kind := range types {
+		answer, err := exchange(ctx, config, name, kind)
+		if err != nil {
+			return nil, 0, fmt.Errorf("%s of %s: %w", dns.TypeToString[kind], name, err)
+		}
+		if found, ttl = read(answer, kind); len(found) > 0 || answer.Rcode == dns.RcodeNameError { // which is of any type
+			break
 		}
 	}
-	return nil, ttl, nil
+	return found, ttl, nil
 }
 
 func (r resolver) servers(name string) (*dns.ClientConfig, []string, error) {

@@ -13,6 +13,7 @@ import (
 // The search list is tried as the system's own resolver tries it.
 func TestResolvConfSaysWhoIsAskedForWhat(t *testing.T) {
 	server := discovertest.NewNameServer(t)
+	server.Break("broken.test.")
 	server.Set(t, "mcp.default.svc.cluster.local. 60 A 10.0.0.1", "mcp.default.svc. 60 A 10.0.0.2")
 	host, port, err := net.SplitHostPort(server.Addr)
 	if err != nil {
@@ -25,6 +26,7 @@ func TestResolvConfSaysWhoIsAskedForWhat(t *testing.T) {
 		{"mcp.default.svc", "search default.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5", "[10.0.0.1]"},
 		{"mcp.default.svc", "search svc.cluster.local cluster.local\noptions ndots:1", "[10.0.0.2]"},
 		{"mcp.default.svc.", "search cluster.local\noptions ndots:5", "[10.0.0.2]"},
+		{"mcp.default.svc", "search broken.test cluster.local\noptions ndots:5", "[10.0.0.1]"},
 		{"absent", "search cluster.local", "[]"},
 	} {
 		file := filepath.Join(t.TempDir(), "resolv.conf")
@@ -36,6 +38,23 @@ func TestResolvConfSaysWhoIsAskedForWhat(t *testing.T) {
 		if got := fmt.Sprint(found); err != nil || got != tt.want {
 			t.Errorf("%s with %q: got %s, %v, want %s", tt.name, tt.options, got, err, tt.want)
 		}
+	}
+}
+
+// A failure somewhere in the search list is not "there is nobody".
+func TestWhatFailsIsNotAbsent(t *testing.T) {
+	server := discovertest.NewNameServer(t)
+	server.Break("broken.test.")
+	host, port, err := net.SplitHostPort(server.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "resolv.conf")
+	if err := os.WriteFile(file, fmt.Appendf(nil, "nameserver %s\nsearch broken.test\n", host), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found, _, err := (resolver{config: file, port: port}).addresses(t.Context(), "absent"); err == nil {
+		t.Errorf("got %v, want an error", found)
 	}
 }
 

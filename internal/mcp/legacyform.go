@@ -10,11 +10,13 @@ const (
 
 // Client is what a modern request says of who sends it. What it aliases is the request's body.
 type Client struct {
-	Version      string   // that the request is of; "": it says none
-	Info         []byte   // raw JSON; nil: it says none
-	Capabilities []byte   // raw JSON object; nil: it says none
-	LogLevel     string   // least severe messages that it wants; "": none
-	Declares     Declared // what servers may ask it for
+	Version      string // that the request is of; "": it says none
+	Info         []byte // raw JSON; nil: it says none
+	Capabilities []byte // raw JSON object; nil: it says none
+	LogLevel     string // least severe messages that it wants; "": none
+
+	asks     []byte   // as AsksClient has it; nil: nobody has asked
+	declares Declared // "": nobody has asked
 }
 
 // ClientOf reads who sends a single request that Peek takes.
@@ -34,15 +36,29 @@ func ClientOf(body []byte) Client {
 	}
 	if values[2].Kind() == '{' {
 		c.Capabilities = values[2]
-		c.Declares = DeclaredIn(values[2])
 	}
 	c.LogLevel, _ = text(values[3])
 	return c
 }
 
+// Declares is what servers may ask the client for; "": it says none.
+func (c *Client) Declares() Declared {
+	if c.declares == "" && c.Capabilities != nil {
+		c.declares = DeclaredIn(c.Capabilities)
+	}
+	return c.declares
+}
+
 // AsksClient are the members of ClientCapabilities by which a legacy server may ask its client,
 // as one object in a fixed order: two clients with equal ones may have one session after another.
 func (c *Client) AsksClient() []byte {
+	if c.asks == nil {
+		c.asks = c.readAsks()
+	}
+	return c.asks
+}
+
+func (c *Client) readAsks() []byte {
 	names := []string{"elicitation", "roots", "sampling"}
 	values, err := loose(c.Capabilities, names...)
 	out := []byte{'{'}

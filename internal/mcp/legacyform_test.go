@@ -53,11 +53,11 @@ func TestLegacyFormRefusesInTheWordsOfAnError(t *testing.T) {
 
 func TestClientOfReadsWhoSends(t *testing.T) {
 	c := ClientOf([]byte(`{"params":{"_meta":{` + clientMeta + `}}}`))
-	if c.Version != "2026-07-28" || string(c.Info) != `{"name":"c"}` || string(c.Capabilities) != "{}" || c.LogLevel != "info" || c.Declares != asksNothing {
+	if c.Version != "2026-07-28" || string(c.Info) != `{"name":"c"}` || string(c.Capabilities) != "{}" || c.LogLevel != "info" || c.Declares() != asksNothing {
 		t.Errorf("got %+v", c)
 	}
 	for _, body := range []string{`{}`, `{"params":{}}`, `{"params":{"_meta":[]}}`, `{"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":1,"io.modelcontextprotocol/clientInfo":"x","io.modelcontextprotocol/clientCapabilities":[]}}}`} {
-		if c := ClientOf([]byte(body)); c.Version != "" || c.Info != nil || c.Capabilities != nil || c.Declares != "" {
+		if c := ClientOf([]byte(body)); c.Version != "" || c.Info != nil || c.Capabilities != nil || c.Declares() != "" {
 			t.Errorf("%s: got %+v", body, c)
 		}
 	}

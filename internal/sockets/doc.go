@@ -3,14 +3,16 @@
 // (sd_listen_fds(3)).
 //
 // It promises that a listener which closes leaves no connection behind that was there to be
-// accepted: closing takes what is queued first. What it cannot take is a handshake that is under
-// way just then. With a socket of a service manager's that is the next process's; with SO_REUSEPORT
-// the kernel moves it, and what is queued, to the other listener where net.ipv4.tcp_migrate_req is
-// 1, and else refuses it.
+// accepted: closing takes what is queued first. Where another process listens at the same address by
+// SO_REUSEPORT, the kernel is told before that to send it what comes (steer_linux.go), and handshakes
+// that were begun have a moment; a socket of a service manager's is the next process's anyway. What it
+// cannot keep are handshakes under way where the kernel takes no such word: these are refused, unless
+// net.ipv4.tcp_migrate_req is 1.
 //
 // What it costs: nothing before a listener closes.
 //
-//	listener.go   what closes so
-//	listen.go     sockets of one's own
-//	inherit.go    those of a service manager
+//	listener.go, queue_unix.go     what closes so
+//	probes.go, steer_linux.go      who is given new connections
+//	listen.go, reuse_linux.go      sockets of one's own
+//	inherit.go                     those of a service manager
 package sockets

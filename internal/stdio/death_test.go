@@ -128,6 +128,9 @@ func TestCrashLoopIsAnsweredAtOnce(t *testing.T) {
 	if got := strings.Count(r.log.String(), "stdio process started"); got != quickDeaths {
 		t.Errorf("started %d times, want %d", got, quickDeaths)
 	}
+	if err := r.Trouble(); err == nil || !strings.Contains(err.Error(), "keeps dying") {
+		t.Errorf("Trouble: got %v", err)
+	}
 	r.mu.Lock()
 	r.breaker.next = time.Now()
 	r.mu.Unlock()
@@ -161,6 +164,9 @@ func TestProcessThatHasWorkedIsInNoCrashLoop(t *testing.T) {
 		c := r.open("")
 		c.call("echo", "")
 		c.call("die", "")
+	}
+	if err := r.Trouble(); err != nil {
+		t.Errorf("Trouble: got %v", err)
 	}
 }
 

@@ -65,7 +65,7 @@ func (r *reading) asked(ctx context.Context, it item) (step, error) {
 				round = append(round, next)
 			}
 		case a.Method == mcp.MethodCancelled:
-			round = withdrawn(round, mcp.CancelledID(it.message))
+			round = r.c.f.b.withdrawn(round, mcp.CancelledID(it.message))
 		default:
 			if message := r.c.told(r.id, a, it.message); message != nil {
 				told = append(told, message)
@@ -82,8 +82,10 @@ func (r *reading) asked(ctx context.Context, it item) (step, error) {
 }
 
 // withdrawn is a round without what the upstream wants no answer to any more.
-func withdrawn(round []question, id []byte) []question {
-	return slices.DeleteFunc(round, func(q question) bool { return mcp.IDKey(q.ID) == mcp.IDKey(id) })
+func (b *Bridge) withdrawn(round []question, id []byte) []question {
+	left := slices.DeleteFunc(round, func(q question) bool { return mcp.IDKey(q.ID) == mcp.IDKey(id) })
+	b.metrics.asked(wasWithdrawn, len(round)-len(left))
+	return left
 }
 
 // withdraw answers what nobody will.
@@ -101,13 +103,13 @@ func (r *reading) open(ctx context.Context, a *mcp.Answer, request []byte) (q qu
 		return question{}, false // a stream that was resumed bears it once more
 	}
 	var answer []byte
-	switch lacks := r.c.client.Declares.Lacks(request); {
+	switch lacks := r.c.client.Declares().Lacks(request); {
 	case a.Method == mcp.MethodPing:
 		answer = mcp.Response(id, []byte("{}"))
 	case lacks != nil:
 		r.c.f.b.metrics.asked(wasUndeclared, 1)
 		r.c.lack(lacks)
-		answer = mcp.ErrorResponse(id, r.c.client.Declares.Refusal(request).Object())
+		answer = mcp.ErrorResponse(id, r.c.client.Declares().Refusal(request).Object())
 	case !asks(r.c.Method):
 		answer = mcp.ErrorResponse(id, errNobodyAsked.Object())
 	default:

@@ -27,6 +27,7 @@
 //	hold.go, holds.go, giveup.go       calls that have asked, as one berth knows them
 //	marks.go                           which berth has them
 //	ear.go, aside.go                   the GET stream of a session
+//	greet.go                           what is asked there before any call
 //	listen.go, listener.go             subscriptions/listen
 //	cursor.go                          lists in pages
 //	own.go                             requests of berth's own

@@ -38,29 +38,28 @@ const (
 // listen has the session's GET stream read, from an event on if there is one, and waits until it
 // stands, whoever has begun to read it. A server that has none is not asked again.
 func (l *loan) listen(ctx context.Context, out *exchange.Request, last string) {
-	l.listenAs(ctx, &ear{out: ownPost(out, nil), last: last})
+	l.listenAs(ctx, out, ear{last: last})
 }
 
 // listenEarly is listen in a session that is being opened. A server that has no stream yet may have
 // one then.
 func (l *loan) listenEarly(ctx context.Context, out *exchange.Request) {
-	l.listenAs(ctx, &ear{out: ownPost(out, nil), early: true})
+	l.listenAs(ctx, out, ear{early: true})
 }
 
-func (l *loan) listenAs(ctx context.Context, wanted *ear) {
+func (l *loan) listenAs(ctx context.Context, out *exchange.Request, wanted ear) {
 	f := l.f
 	f.mu.Lock()
 	e := l.ear
 	switch {
 	case e != nil:
-		e.out = wanted.out
+		e.out = ownPost(out, nil)
 	case l.id == "" || l.deaf:
 		f.mu.Unlock()
 		return
 	default:
 		line, cancel := context.WithCancel(context.Background()) // it outlives the request
-		e = wanted
-		e.stop, e.stands = cancel, make(chan struct{})
+		e = &ear{stop: cancel, last: wanted.last, early: wanted.early, out: ownPost(out, nil), stands: make(chan struct{})}
 		l.ear = e
 		go l.run(line, e)
 	}

@@ -194,8 +194,16 @@ func (fl *flow) readAll(ctx context.Context, response *wire.Response, event stri
 // maxEvent bounds the ids of events that streams are resumed from: they are sent in a header.
 const maxEvent = 4 << 10
 
+// presized is how long an answer may say that it is to be believed before it has come.
+const presized = 64 << 10
+
 // readWhole reads an answer that is one message.
 func readWhole(response *wire.Response) ([]byte, error) {
+	if n := response.ContentLength; n >= 0 && n <= presized {
+		body := make([]byte, n)
+		_, err := io.ReadFull(response.Body, body)
+		return body, err
+	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	if err == nil && len(body) > maxAnswer {
 		err = errAnswerTooLarge

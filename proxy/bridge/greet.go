@@ -94,7 +94,7 @@ func (c *call) letGreet(ctx context.Context, l *loan) {
 func (c *call) await(ctx context.Context, l *loan) {
 	d := greeting
 	if !resident.Is(c.f.u.URL) {
-		if !l.isHeard() || c.client.Declares.Lacks([]byte(asksRoots)) != nil {
+		if !l.isHeard() || c.client.Declares().Lacks([]byte(asksRoots)) != nil {
 			return
 		}
 		d = earlyWord
@@ -125,12 +125,18 @@ func (c *call) greet(ctx context.Context, l *loan) (*wire.Response, error) {
 	return response, err
 }
 
-// askEarly asks the client what of these is for it; nil: nothing is.
+// askEarly asks the client what of these it is to answer; nil: nothing.
 func (r *reading) askEarly(ctx context.Context, early []item) (*wire.Response, error) {
 	var round []question
 	for _, it := range early {
-		if q, ok := r.open(ctx, &it.answer, it.message); ok {
-			round = append(round, q)
+		switch a := &it.answer; {
+		case a.Method == mcp.MethodCancelled:
+			round = r.c.f.b.withdrawn(round, mcp.CancelledID(it.message))
+		case a.ID == nil: // a log of no call
+		default:
+			if q, ok := r.open(ctx, a, it.message); ok {
+				round = append(round, q)
+			}
 		}
 	}
 	if len(round) == 0 {

@@ -157,3 +157,22 @@ func TestAQuestionOnTheSessionsStreamIsWithdrawn(t *testing.T) {
 		}
 	})
 }
+
+// What a server logs of such an answer is no question, and what it asks then is one.
+func TestAServerAsksMoreAtItsStart(t *testing.T) {
+	bridged(t, tool(kind{asks: "roots/list"}, where), nil, func(r *rig) {
+		first := r.do(asking{name: "asks"})
+		time.AfterFunc(earlyWord/2, func() {
+			r.say(logs("info"))
+			r.say(`{"jsonrpc":"2.0","id":"more","method":"roots/list"}`)
+		})
+		second := r.do(asking{name: "asks", params: first.answers(rooted)})
+		if len(second.Result.Requests) != 1 || r.ran() != 0 {
+			r.t.Fatalf("got %s, the tool ran %d times", second.text, r.ran())
+		}
+		time.AfterFunc(earlyWord/2, func() { r.say(logs("info")) })
+		if last := r.do(asking{name: "asks", params: second.answers(rooted)}); last.Result.Type != "complete" || r.ran() != 1 {
+			t.Errorf("got %s, the tool ran %d times", last.text, r.ran())
+		}
+	})
+}

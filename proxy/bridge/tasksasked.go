@@ -24,7 +24,7 @@ func (t *task) show(ctx context.Context, v *mcp.TaskView) error {
 		return err
 	}
 	if len(told) > 0 {
-		if known, err = notes.ask(ctx, told, until(v)); err != nil {
+		if known, err = notes.ask(ctx, told, until(v), t.declares); err != nil {
 			t.refuse(ctx, told)
 			return err
 		}
@@ -53,6 +53,7 @@ func (t *task) mayAsk(ctx context.Context, notes taskNotes, q question) bool {
 	if refusal == nil {
 		return true
 	}
+	t.c.f.b.metrics.asked(wasUndeclared, 1)
 	t.tell(ctx, mcp.ErrorResponse(q.ID, refusal.Object()))
 	_ = notes.settle(ctx, []question{q}) // else it is refused once more
 	return false
@@ -98,6 +99,7 @@ func (t *task) update(ctx context.Context) error {
 		_, err := t.read(ctx)
 		return err
 	}
+	t.c.f.b.metrics.asked(wasSettled, len(answered))
 	return notes.settle(ctx, answered)
 }
 

@@ -63,16 +63,26 @@ func opened(notes []note) (open []question) {
 }
 
 // ask notes questions, for as long as their task lives, and returns all that wait. What was noted
-// before is no question once more.
-func (n taskNotes) ask(ctx context.Context, asked []question, life time.Duration) ([]question, error) {
-	return n.change(ctx, life, func(notes []note) []note {
+// before is no question once more. What the client has not declared is not counted as asked.
+func (n taskNotes) ask(ctx context.Context, asked []question, life time.Duration, declares mcp.Declared) ([]question, error) {
+	shown := 0
+	open, err := n.change(ctx, life, func(notes []note) []note {
+		shown = 0
 		for _, q := range asked {
-			if !slices.ContainsFunc(notes, func(one note) bool { return one.Key == q.Key }) {
-				notes = append(notes, note{question: q, Request: string(q.request)})
+			if slices.ContainsFunc(notes, func(one note) bool { return one.Key == q.Key }) {
+				continue
+			}
+			notes = append(notes, note{question: q, Request: string(q.request)})
+			if declares.Lacks(q.request) == nil {
+				shown++
 			}
 		}
 		return notes
 	})
+	if err == nil {
+		n.f.b.metrics.asked(wasAsked, shown)
+	}
+	return open, err
 }
 
 // settle notes that questions do not wait any more.
@@ -152,7 +162,7 @@ func keyOf(id []byte) string { return "ask-" + strings.Trim(mcp.IDKey(id), `"`) 
 // noteAsked notes what a task asks on its session's own stream ("Input Required Status").
 func (l *loan) noteAsked(ctx context.Context, out *exchange.Request, id, message []byte) {
 	q := question{Key: keyOf(id), ID: bytes.Clone(id), request: message}
-	if _, err := l.f.notesOf(l.id, mcp.RelatedTask(message)).ask(ctx, []question{q}, unlimited); err != nil {
+	if _, err := l.f.notesOf(l.id, mcp.RelatedTask(message)).ask(ctx, []question{q}, unlimited, l.declares); err != nil {
 		_ = l.f.tell(ctx, out, l, mcp.ErrorResponse(q.ID, errNobodyAsked.Object()))
 	}
 }

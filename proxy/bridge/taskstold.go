@@ -61,7 +61,7 @@ func (t *task) hear(ctx context.Context, fl *flow, id []byte, asked []question, 
 			case it.message == nil, a.Answers(id):
 				return asked, true
 			case a.Method == mcp.MethodCancelled:
-				asked = withdrawn(asked, mcp.CancelledID(it.message))
+				asked = t.c.f.b.withdrawn(asked, mcp.CancelledID(it.message))
 			case a.Method == "" || a.ID == nil:
 			case a.Method == mcp.MethodPing:
 				t.tell(ctx, mcp.Response(bytes.Clone(a.ID), []byte("{}")))

@@ -140,6 +140,14 @@ async function listening() {
   });
 }
 
+// In a session that has asked, or in one that asks anew.
+async function rootRead() {
+  return withClient(['roots'], async (client) => {
+    const result = await client.callTool({ name: 'read_text_file', arguments: { path: `${directory}/greeting.txt` } });
+    return unless(said(result).includes('hello'), result);
+  });
+}
+
 const STEPS = {
   everything: [
     discovered('mcp-servers/everything', 'tools', 'prompts', 'resources', 'completions', 'logging'),
@@ -156,7 +164,7 @@ const STEPS = {
   subscriptions: [['subscriptions/listen', listening]],
   roots: [
     call('list_allowed_directories', {}, directory, 'roots'),
-    call('read_text_file', { path: `${directory}/greeting.txt` }, 'hello'),
+    ['read_text_file', rootRead],
   ],
   memory: [
     discovered('memory-server', 'tools'),

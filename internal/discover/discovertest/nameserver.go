@@ -20,6 +20,7 @@ type NameServer struct {
 	rcode   int
 	old     bool
 	asked   map[string]int
+	broken  string // names below it fail; "": none
 }
 
 // NewNameServer serves until the test ends.
@@ -82,6 +83,13 @@ func (s *NameServer) Fail(rcode int) {
 	s.rcode = rcode
 }
 
+// Break has each question for a name below this one fail.
+func (s *NameServer) Break(zone string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = zone
+}
+
 // BeOld has the server refuse EDNS0, as one from before it does.
 func (s *NameServer) BeOld() {
 	s.mu.Lock()
@@ -124,6 +132,9 @@ func (s *NameServer) answer(network string, question *dns.Msg) *dns.Msg {
 	}
 	records, known := s.records[name]
 	switch {
+	case s.broken != "" && dns.IsSubDomain(s.broken, name):
+		answer.Rcode = dns.RcodeServerFailure
+		return answer
 	case s.rcode != dns.RcodeSuccess:
 		answer.Rcode = s.rcode
 	case !known:
