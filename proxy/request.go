@@ -80,6 +80,11 @@ func (x *request) serve() error {
 	if err := x.seat.Place(x.Call, x.p.keeper); err != nil {
 		return err
 	}
+	if len(x.Charges) > 0 {
+		if err := x.p.gate.Charge(x.HTTP.Context(), x.Call); err != nil {
+			return err
+		}
+	}
 	return x.forward()
 }
 

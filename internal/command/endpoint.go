@@ -61,6 +61,9 @@ func (g *generation) newEndpoint(cfg config.Pool) (*proxy.Endpoint, error) {
 	if ep.Identifier, ep.Resource, err = g.callers.at(cfg); err != nil {
 		return ep, err
 	}
+	if ep.Rates, err = g.newRates(cfg.Name); err != nil {
+		return ep, err
+	}
 	ep.Authorization, err = g.newAuthorization(cfg)
 	return ep, err
 }

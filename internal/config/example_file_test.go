@@ -17,7 +17,7 @@ const exampleFile = "../../config.example.toml"
 // isOptional reports whether the example shows key commented out, because its value is
 // not the default, or its table not there by default.
 func isOptional(key string) bool {
-	return key == "admin.listen" || strings.HasPrefix(key, "upgrade[].") ||
+	return key == "admin.listen" || strings.HasPrefix(key, "upgrade[].") || strings.HasPrefix(key, "limits.rate[].") ||
 		strings.HasPrefix(key, "pools[].upstreams[].tls.") || slices.Contains(ofCommand, key)
 }
 
@@ -146,7 +146,7 @@ func TestEveryExampleKeySaysWhy(t *testing.T) {
 }
 
 // docRow matches | `key` | `default` | in the tables of the guide.
-var docRow = regexp.MustCompile("(?m)^\\| `([a-z_.\\[\\]]+)` \\| `([^`]+)` \\| [^|]+ \\| [^|]+ \\|$")
+var docRow = regexp.MustCompile("(?m)^\\| `([a-z0-9_.\\[\\]]+)` \\| `([^`]+)` \\| [^|]+ \\| [^|]+ \\|$")
 
 func TestGuideShowsEveryKeyWithItsDefault(t *testing.T) {
 	shown := map[string]string{}
@@ -156,6 +156,7 @@ func TestGuideShowsEveryKeyWithItsDefault(t *testing.T) {
 	defaults := Default()
 	defaults.Pools = []Pool{DefaultPool()}
 	defaults.Pools[0].Upstreams = []Upstream{DefaultUpstream()}
+	defaults.Limits.Rate = []RateLimit{DefaultRateLimit()}
 	defaults.Upgrades = []Upgrade{DefaultUpgrade()}
 	for _, key := range tableKeys("", reflect.TypeFor[Config]()) {
 		literal, ok := shown[key]

@@ -28,6 +28,8 @@ type Limits struct {
 	KeptPerCaller         Size     `toml:"kept_per_caller" default:"512MiB" within:"1MiB 1024GiB"`
 	LastSeenEntry         Size     `toml:"last_seen_entry" default:"64KiB" within:"1KiB 1GiB"`
 	LastSeenTotal         Size     `toml:"last_seen_total" default:"64MiB" within:"1KiB 64GiB"`
+
+	Rate []RateLimit `toml:"rate"`
 }
 
 func (v *validator) limits(l Limits) {

@@ -17,7 +17,7 @@ func fieldNames(table reflect.Type) []string {
 }
 
 func isTable(t reflect.Type) bool {
-	return t.Kind() == reflect.Struct && t != reflect.TypeFor[Prefix]()
+	return t.Kind() == reflect.Struct && t != reflect.TypeFor[Prefix]() && t != reflect.TypeFor[Pace]()
 }
 
 func defaultOf[T any]() (table T) {

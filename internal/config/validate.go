@@ -25,6 +25,7 @@ func (c *Config) Validate() []Fault {
 	v.auth(c)
 	v.jwt(c)
 	v.limits(c.Limits)
+	v.rateLimits(c)
 	if c.Telemetry.Traces != "" {
 		v.url("telemetry.traces", c.Telemetry.Traces)
 	}

@@ -26,11 +26,16 @@ func NewBuckets(perSecond float64) *Buckets {
 	if perSecond <= 0 {
 		return nil
 	}
+	return NewBucketsOf(perSecond, max(1, int(perSecond*Burst)))
+}
+
+// NewBucketsOf returns buckets that fill at perSecond and hold burst.
+func NewBucketsOf(perSecond float64, burst int) *Buckets {
 	callers, err := lru.New[string, *rate.Limiter](remembered)
 	if err != nil {
 		panic(err) // for sizes below one only
 	}
-	return &Buckets{rate: rate.Limit(perSecond), burst: max(1, int(perSecond*Burst)), callers: callers}
+	return &Buckets{rate: rate.Limit(perSecond), burst: burst, callers: callers}
 }
 
 // With returns buckets that fill at perSecond: b where they do so already, so that callers keep what

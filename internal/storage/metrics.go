@@ -23,12 +23,13 @@ const (
 	opMembers      = "members"
 	opNotify       = "notify"
 	opNow          = "now"
+	opRate         = "rate"
 	opPing         = "ping"
 	opInfo         = "info"  // not counted: nobody waits for it
 	opWatch        = "watch" // not counted: it never ends
 )
 
-var counted = []string{opGet, opPutIfAbsent, opSwap, opPut, opDelete, opAddMember, opRemoveMember, opMembers, opNotify, opNow, opPing}
+var counted = []string{opGet, opPutIfAbsent, opSwap, opPut, opDelete, opAddMember, opRemoveMember, opMembers, opNotify, opNow, opPing, opRate}
 
 var reasons = []string{
 	string(reasonTimeout), string(reasonRefused), string(reasonBreakerOpen), string(reasonBusy), string(reasonOOM), string(reasonReadonly), string(reasonLoading),

@@ -46,6 +46,7 @@ type Gate struct {
 	memory   *limit.Memory
 	polls    atomic.Pointer[limit.Buckets] // nil bounds nothing
 	unknown  atomic.Pointer[limit.Buckets] // the same
+	rates    *rates
 
 	log      *slog.Logger
 	counter  metric.Int64Counter
@@ -88,6 +89,7 @@ func (g *Gate) SetLimits(l inbound.Limits) {
 // measure makes the instruments, which fails on a malformed name only.
 func (g *Gate) measure(meter metric.Meter) {
 	g.counter, _ = meter.Int64Counter("berth.shed", metric.WithDescription("Requests turned away because there was no room, or because their caller takes too much."))
+	g.rates = newRates(meter)
 	series.Begin(g.counter, series.Of("reason", reasons...))
 	for name, gauge := range map[string]*limit.Gauge{"berth.calls.open": g.calls, "berth.streams.open": g.streams, "berth.bodies.bytes": g.bodies} {
 		series.Gauge(meter, name, "What is held at present, of what limits bound.", "", gauge.Held)

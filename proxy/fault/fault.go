@@ -55,6 +55,8 @@ var (
 	TooManyUnknown = Limited(mcp.ReasonRateLimited, "too many unknown ids are asked for")
 	TooManyCalls   = Limited(mcp.ReasonTooManyCalls, "too many calls are under way")
 	TooManyStreams = Limited(mcp.ReasonTooManyStreams, "too many streams are open")
+
+	TooManyToolCalls = Limited(mcp.ReasonRateLimited, "this tool is called too often")
 )
 
 // ErrClientGone says that nobody is there to be answered.

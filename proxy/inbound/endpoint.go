@@ -33,6 +33,9 @@ type Endpoint struct {
 	// upstream: of those that a call carries, the first that is bound counts.
 	Affinity []string
 
+	// Rates are the rules about how often its tools may be called.
+	Rates []RateRule
+
 	// Rendezvous is what the pool's picker keeps calls together by: ByPrincipal, or a header in
 	// canonical form; "": it does not.
 	Rendezvous string

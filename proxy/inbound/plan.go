@@ -39,6 +39,7 @@ type Plan struct {
 	Patience      time.Duration // how long the answer's headers may take
 	Drafts        bool          // the answer may tell of tasks whose ids clients made
 	Keeps         bool          // the answer may tell of values that keep calls together
+	Charges       []Charge      // what it costs by rules about tools
 }
 
 // plan decides what concerns the request, as far as it is known.
@@ -58,6 +59,9 @@ func (x Arrival) plan() {
 		Polls:         polls(calls),
 		Drafts:        x.Endpoint.FirstDraft && legacy,
 		Keeps:         len(x.Endpoint.Affinity) > 0 && x.Session == "",
+	}
+	if len(x.Endpoint.Rates) > 0 {
+		p.Charges = x.charges()
 	}
 	p.MustBeClear = p.MayCreateTask || p.AboutTask
 	p.Patience = x.patience(p.ReadsOnly, made || x.AnyRequest(mcp.MayWait))

@@ -1,0 +1,69 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-redis/redis_rate/v10"
+	"github.com/redis/go-redis/v9"
+)
+
+// Rate is how often something may be done: Count times in Period, and Burst times at once.
+type Rate struct {
+	Count  int
+	Period time.Duration
+	Burst  int
+}
+
+// rater is an engine on which processes share rates.
+type rater interface {
+	takeRate(ctx context.Context, key string, rate Rate, n int) (time.Duration, error)
+}
+
+// TakeRate counts that something is done n times, all or none, for all processes that share the store,
+// by its clock (GCRA). It returns 0, or when there is room. What is not shared has no rates:
+// errors.ErrUnsupported.
+func (s *Store) TakeRate(ctx context.Context, key string, rate Rate, n int) (wait time.Duration, err error) {
+	engine, ok := s.engine.(rater)
+	if !ok {
+		return 0, errors.ErrUnsupported
+	}
+	err = s.do(ctx, opRate, s.part(ratePrefix+key), func(ctx context.Context) (err error) {
+		wait, err = engine.takeRate(ctx, key, rate, min(n, rate.Burst))
+		return err
+	})
+	return wait, err
+}
+
+// ratePrefix is what the library puts before each key.
+const ratePrefix = "rate:"
+
+func (r *redisEngine) takeRate(ctx context.Context, key string, rate Rate, n int) (wait time.Duration, err error) {
+	limiter := redis_rate.NewLimiter(prefixed{r.client, r.prefix})
+	err = r.ask(ctx, opRate, func(ctx context.Context) error {
+		result, err := limiter.AllowN(ctx, key, redis_rate.Limit{Rate: rate.Count, Period: rate.Period, Burst: rate.Burst}, n)
+		if err == nil && result.Allowed == 0 {
+			wait = max(result.RetryAfter, time.Millisecond)
+		}
+		return err
+	})
+	return wait, err
+}
+
+// prefixed puts the store's own prefix before the keys of scripts: what berth may touch is told by it. Each
+// script of the library's has one key, so that any node of a cluster can run it.
+type prefixed struct {
+	redis.UniversalClient
+	prefix string
+}
+
+// Eval implements redis.Scripter.
+func (p prefixed) Eval(ctx context.Context, script string, keys []string, args ...any) *redis.Cmd {
+	return p.UniversalClient.Eval(ctx, script, []string{p.prefix + keys[0]}, args...)
+}
+
+// EvalSha implements redis.Scripter.
+func (p prefixed) EvalSha(ctx context.Context, digest string, keys []string, args ...any) *redis.Cmd {
+	return p.UniversalClient.EvalSha(ctx, digest, []string{p.prefix + keys[0]}, args...)
+}

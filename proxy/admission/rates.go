@@ -1,0 +1,45 @@
+package admission
+
+import (
+	"context"
+
+	"berth/internal/series"
+	"berth/proxy/fault"
+	"berth/proxy/inbound"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+)
+
+// rates counts what rules about tools have to do.
+type rates struct {
+	limited metric.Int64Counter
+	alone   metric.Int64Counter
+	ofRule  *series.Sets[string]
+}
+
+func newRates(meter metric.Meter) *rates {
+	r := &rates{ofRule: series.NewSets(func(rule string) []attribute.KeyValue { return []attribute.KeyValue{attribute.String("rule", rule)} })}
+	r.limited, _ = meter.Int64Counter("berth.rate.limited", metric.WithDescription("Requests turned away because tools are called more often than a rule allows."))
+	r.alone, _ = meter.Int64Counter("berth.rate.alone", metric.WithDescription("Requests that a rule counted in this process alone, because the store was away."))
+	return r
+}
+
+// Charge counts the tools that the request calls by the rules that concern it, in their order. The
+// first that has no room for all of its calls turns it away: what was counted before stays.
+func (g *Gate) Charge(ctx context.Context, call *inbound.Call) error {
+	for _, c := range call.Charges {
+		name := c.Rule.Limit.Name
+		wait, alone := c.Rule.Limit.Take(ctx, call.Subject(c.Rule.Per), c.Calls)
+		if alone {
+			g.rates.alone.Add(ctx, 1, g.rates.ofRule.Of(name).Add...)
+		}
+		if wait > 0 {
+			g.rates.limited.Add(ctx, 1, g.rates.ofRule.Of(name).Add...)
+			refusal := *fault.TooManyToolCalls
+			refusal.RetryAfter = wait
+			return &refusal
+		}
+	}
+	return nil
+}
