@@ -18,6 +18,11 @@ type Change struct {
 func (c Config) Follow(next Config) (Config, Change) {
 	var change Change
 	change.table("", reflect.ValueOf(c), reflect.ValueOf(&next).Elem(), false)
+	if at := slices.Index(change.Applied, "trusted_proxies"); at >= 0 && c.ProxyProtocol { // the listener goes by them
+		change.Applied = slices.Delete(change.Applied, at, at+1)
+		change.Restart = append(change.Restart, "trusted_proxies")
+		next.TrustedProxies = c.TrustedProxies
+	}
 	if c.TLS.Enabled() != next.TLS.Enabled() { // the listener speaks it, or does not
 		change.Applied = slices.DeleteFunc(change.Applied, func(key string) bool { return isWithin(key, "tls") })
 		change.Restart = append(change.Restart, "tls.cert")

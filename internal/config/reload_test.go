@@ -51,6 +51,18 @@ func TestFollowTellsWhatARestartTakes(t *testing.T) {
 	}
 }
 
+// Who may say who connects is the listener's to know.
+func TestFollowKeepsWhomAProxysHeaderIsTakenFrom(t *testing.T) {
+	for _, reads := range []bool{false, true} {
+		before, next := twoPools(), twoPools()
+		before.ProxyProtocol, next.ProxyProtocol, next.TrustedProxies = reads, reads, nil
+		got, change := before.Follow(next)
+		if kept := len(got.TrustedProxies) > 0; kept != reads || slices.Contains(change.Restart, "trusted_proxies") != reads || slices.Contains(change.Applied, "trusted_proxies") == reads {
+			t.Errorf("with PROXY %v: got %v, %+v", reads, got.TrustedProxies, change)
+		}
+	}
+}
+
 // Certificates of a listener that speaks TLS are read anew.
 func TestFollowChangesCertificates(t *testing.T) {
 	before := twoPools()
