@@ -2,6 +2,7 @@ package routing_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,16 +91,16 @@ func TestLoadCountsByWeight(t *testing.T) {
 // Heavy ones do not get all their turns in a row.
 func TestRoundRobinIsSmooth(t *testing.T) {
 	p := picking(t, "round-robin", &routing.Upstream{Name: "a", Weight: 5}, &routing.Upstream{Name: "b"}, &routing.Upstream{Name: "c"})
-	order := ""
+	var order strings.Builder
 	for range 14 {
 		lease, err := p.Pick(work, nil)
 		if err != nil {
 			t.Fatalf("Pick: %v", err)
 		}
-		order += lease.Upstream.Name
+		order.WriteString(lease.Upstream.Name)
 	}
-	if want := "aabacaaaabacaa"; order != want {
-		t.Errorf("got %s, want %s", order, want)
+	if want := "aabacaaaabacaa"; order.String() != want {
+		t.Errorf("got %s, want %s", order.String(), want)
 	}
 }
 
