@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+	"time"
 
 	"berth/internal/realtest"
 	"berth/internal/storage"
@@ -21,7 +22,7 @@ func withReplica(t *testing.T) (master, replica *redistest.Server) {
 // waiting opens a store on server whose writes wait for one replica.
 func waiting(t *testing.T, server *redistest.Server) *storage.Store {
 	t.Helper()
-	s := open(t, server.URL(), storage.Options{Durability: "replicas:1"})
+	s := open(t, server.URL(), storage.Options{Durability: "replicas:1", Timeout: time.Second}) // WAIT has 600 ms of it, and a busy machine the rest
 	put(t, s, "first", "v") // from now on the server knows the script
 	return s
 }
@@ -130,7 +131,7 @@ func TestNoReplicaAtAll(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	put(t, open(t, server.URL(), storage.Options{}), "k", "v")
-	s := open(t, server.URL(), storage.Options{Durability: "replicas:1"})
+	s := open(t, server.URL(), storage.Options{Durability: "replicas:1", Timeout: time.Second}) // WAIT has 600 ms of it, and a busy machine the rest
 	unavailable(t, s.Put(t.Context(), "k", []byte("v"), longLife), "unreplicated")
 	if !reads(t, s, "k", "v") {
 		t.Error("reads ended")
