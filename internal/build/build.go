@@ -3,4 +3,4 @@
 package build
 
 // Version is berth's version; CHANGELOG.md tells what is in it.
-const Version = "0.7.0"
+const Version = "0.8.0"

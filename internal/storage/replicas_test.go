@@ -23,7 +23,7 @@ func withReplica(t *testing.T) (master, replica *redistest.Server) {
 func waiting(t *testing.T, server *redistest.Server) *storage.Store {
 	t.Helper()
 	s := open(t, server.URL(), storage.Options{Durability: "replicas:1", Timeout: time.Second}) // WAIT has 600 ms of it, and a busy machine the rest
-	put(t, s, "first", "v") // from now on the server knows the script
+	put(t, s, "first", "v")                                                                     // from now on the server knows the script
 	return s
 }
 
