@@ -113,6 +113,16 @@ func (g *generation) addBridge(ep *proxy.Endpoint, cfg config.Bridge) error {
 
 var spoken = map[string]routing.Spoken{config.EraModern: routing.SpokenModern, config.EraLegacy: routing.SpokenLegacy}
 
+// eraNamed is the configuration's word for what an upstream is said to speak; "" is auto.
+func eraNamed(s routing.Spoken) string {
+	for name, era := range spoken {
+		if era == s {
+			return name
+		}
+	}
+	return ""
+}
+
 func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
 	var upstreams []*routing.Upstream
 	for _, u := range cfg {

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"berth/internal/config"
 	"berth/internal/discover"
+	"berth/proxy/resident"
 	"berth/routing"
 
 	"golang.org/x/sync/errgroup"
@@ -90,15 +92,28 @@ func newManning(cfg config.Pool) (m manning, err error) {
 func (f *fleet) become(m manning) {
 	f.pool.Configure(m.settings)
 	f.mu.Lock()
+	leaving := dropped(f.manning.named, m.named)
 	f.manning = m
 	if m.plan.Source == nil {
 		f.answered = true
 	}
 	f.mu.Unlock()
 	f.members.Follow(m.plan)
+	f.members.Leave(leaving)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.compose()
+}
+
+// dropped are those that were named before and are not now. One whose sessions live in this process ends with its table.
+func dropped(before, now []*routing.Upstream) (list []discover.Instance) {
+	for _, u := range before {
+		gone := !slices.ContainsFunc(now, func(other *routing.Upstream) bool { return other.Name == u.Name })
+		if gone && !resident.Is(u.URL) {
+			list = append(list, discover.Instance{Name: u.Name, URL: u.URL, Era: eraNamed(u.Era)})
+		}
+	}
+	return list
 }
 
 // change takes over what was discovered.

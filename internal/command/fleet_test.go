@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/internal/config"
 	"berth/internal/discover/discovertest"
@@ -85,6 +86,41 @@ func TestAPoolHasWhoIsNamedAndWhoIsDiscovered(t *testing.T) {
 }
 
 // A reload changes the source, or ends it.
+// What an upstream owns is not lost because a reading of the file does not name it any more.
+func TestAnUpstreamThatTheFileDropsDrains(t *testing.T) {
+	g, f := discovering(t, func(p *config.Pool) { p.Upstreams = named("a", "b") })
+	become := func(names ...string) {
+		t.Helper()
+		pool := config.DefaultPool()
+		pool.Upstreams, pool.Discover.ForgetAfter = named(names...), config.Duration(100*time.Millisecond)
+		m, err := newManning(pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.manned[0].fleet.become(m)
+	}
+	before := f.pool.Find("b")
+	become("a")
+	if got := members(f); got != "a b-" || !f.pool.Find("b").Is(before) {
+		t.Errorf("b is dropped: got %q, want it to drain", got)
+	}
+	become("a", "b")
+	if got := members(f); got != "a b" {
+		t.Errorf("b is named again: got %q, want it to take work", got)
+	}
+	become("a")
+	realtest.Eventually(t, "b is forgotten", func() bool { return members(f) == "a" })
+}
+
+func named(names ...string) (list []config.Upstream) {
+	for i, name := range names {
+		u := config.DefaultUpstream()
+		u.Name, u.URL = name, fmt.Sprintf("http://127.0.0.1:%d/mcp", i+1)
+		list = append(list, u)
+	}
+	return list
+}
+
 func TestTheSourceChangesWithTheConfiguration(t *testing.T) {
 	dir := t.TempDir()
 	one, other := filepath.Join(dir, "one"), filepath.Join(dir, "other")

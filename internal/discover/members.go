@@ -95,6 +95,16 @@ func (m *Members) Follow(p Plan) {
 	}
 }
 
+// Leave has instances that the configuration named until now drain, as those do that leave a source.
+func (m *Members) Leave(list []Instance) {
+	if len(list) == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.settle(m.roster.leave(list, time.Now()))
+}
+
 // Status tells how the source does.
 func (m *Members) Status() Status {
 	m.mu.Lock()

@@ -148,6 +148,15 @@ func (e *entry) over(rules Rules, hold Hold, now time.Time) string {
 	return ""
 }
 
+// leave has these drain, of whom no source told.
+func (r *roster) leave(list []Instance, now time.Time) (c Changes) {
+	for _, instance := range list {
+		r.known[instance.Name] = &entry{Instance: instance, left: now}
+		c.Left = append(c.Left, instance.Name)
+	}
+	return c.sorted()
+}
+
 // part has all drain: there is no source for them any more.
 func (r *roster) part(now time.Time) (c Changes) {
 	for name, e := range r.known {
