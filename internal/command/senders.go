@@ -98,7 +98,7 @@ func processOptions(u config.Upstream, name, prefix string, log *slog.Logger) st
 		Name: name, Command: u.Command, Dir: u.Cwd, Env: u.Env, User: u.User,
 		Isolation: isolations[u.Isolation], SessionPrefix: prefix,
 		MaxProcesses: u.MaxProcesses, MaxMemory: int64(u.MaxMemory),
-		StartTimeout: time.Duration(u.StartTimeout), Idle: time.Duration(u.Idle), MaxLife: time.Duration(u.MaxLife),
+		StartTimeout: time.Duration(u.StartTimeout), Idle: time.Duration(u.Idle), MaxLife: time.Duration(u.MaxLife), Restart: time.Duration(u.Restart),
 		Logger: log,
 	}
 	if len(u.EnvAllow) > 0 {

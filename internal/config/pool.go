@@ -122,6 +122,7 @@ type Upstream struct {
 	StartTimeout Duration          `toml:"start_timeout" default:"1m" within:"0s 1h"`
 	Idle         Duration          `toml:"idle" default:"5m" within:"0s 24h"`
 	MaxLife      Duration          `toml:"max_life" default:"0s" within:"0s 8760h"`
+	Restart      Duration          `toml:"restart" default:"30s" within:"0s 24h"`
 }
 
 // DefaultPool returns the pool that a [[pools]] table without keys makes.

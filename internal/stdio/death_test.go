@@ -106,7 +106,7 @@ func TestJSONRequestFailsWithItsProcess(t *testing.T) {
 }
 
 func TestCrashLoopIsAnsweredAtOnce(t *testing.T) {
-	r := newRig(t, "dies", func(_ *Options, t *timing) { t.backoff, t.trial = time.Millisecond, time.Hour })
+	r := newRig(t, "dies", func(o *Options, t *timing) { o.Restart, t.backoff = time.Hour, time.Millisecond })
 	open := func() (*wire.Response, string) {
 		response := r.reach(r.request(wire.MethodPost, "", "", opening))
 		_, reason, text := failure(t, exchangetest.ReadAll(t, response))

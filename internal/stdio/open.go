@@ -102,7 +102,7 @@ func (p *peer) lateFor(first *call) {
 func (s *Server) died(how string) {
 	s.death = how
 	if s.breaker.died(time.Now()); s.breaker.deaths == quickDeaths {
-		s.options.Logger.Warn("stdio process dies again and again: it is tried now and then", "every", s.timing.trial.String())
+		s.options.Logger.Warn("stdio process dies again and again: it is tried now and then", "every", s.options.Restart.String())
 	}
 }
 

@@ -38,6 +38,7 @@ type Options struct {
 	StartTimeout time.Duration // for the answer to initialize; 0: 60 s, for the first npx is slow
 	Idle         time.Duration // after which a process is stopped that nobody uses; 0: 5 min
 	MaxLife      time.Duration // after which a process takes no new session; 0: any
+	Restart      time.Duration // between two starts of a command that keeps dying; 0: 30 s
 	MaxLine      int           // bytes of one line of stdout; 0: 4 MiB
 	MaxMemory    int64         // bytes of private writable memory of each process in the group (RLIMIT_DATA); Linux only; 0: any
 	Grace        time.Duration // from SIGTERM to SIGKILL; 0: 5 s
@@ -52,6 +53,7 @@ func (o Options) withDefaults() Options {
 	o.MaxProcesses = or(o.MaxProcesses, 64)
 	o.StartTimeout = or(o.StartTimeout, time.Minute)
 	o.Idle = or(o.Idle, 5*time.Minute)
+	o.Restart = or(o.Restart, 30*time.Second)
 	o.MaxLine = or(o.MaxLine, 4<<20)
 	o.Grace = or(o.Grace, 5*time.Second)
 	if o.EnvAllow == nil {
@@ -78,7 +80,6 @@ type timing struct {
 	stuck    time.Duration // how long a process may leave a full queue unread
 	quick    time.Duration // a death sooner than this after the start is a quick one
 	backoff  time.Duration // before the start after a quick death; doubled by each
-	trial    time.Duration // between starts of a command that dies again and again
 	kept     time.Duration // a stream after its end
 	standing time.Duration // a question waits that long for a session's standing stream
 	cancel   time.Duration // a cancelled call waits that long for its answer
@@ -89,7 +90,7 @@ type timing struct {
 func defaultTiming(idle time.Duration) timing {
 	return timing{
 		ask: 2 * time.Second, drain: time.Second, stuck: 30 * time.Second,
-		quick: 10 * time.Second, backoff: 100 * time.Millisecond, trial: 30 * time.Second,
+		quick: 10 * time.Second, backoff: 100 * time.Millisecond,
 		kept: 5 * time.Minute, standing: 5 * time.Second, cancel: 10 * time.Second,
 		unread: time.Hour, sweep: min(30*time.Second, max(idle/4, 10*time.Millisecond)),
 	}

@@ -58,7 +58,7 @@ func newRig(t *testing.T, mode string, change ...func(o *Options, t *timing)) *r
 	}
 	s := New(options)
 	s.timing = timing
-	s.breaker.backoff, s.breaker.trial = timing.backoff, timing.trial
+	s.breaker.backoff = timing.backoff
 	r := &rig{Server: s, t: t, log: log}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patient)

@@ -33,7 +33,7 @@ func New(options Options) *Server {
 	return &Server{
 		options: options, timing: timing, starter: newStarter(),
 		peers: map[*peer]struct{}{}, shared: map[string]*peer{}, spares: map[string]*peer{},
-		sessions: map[string]*session{}, breaker: breaker{backoff: timing.backoff, trial: timing.trial},
+		sessions: map[string]*session{}, breaker: breaker{backoff: timing.backoff, trial: options.Restart},
 		empty: make(chan struct{}),
 	}
 }
