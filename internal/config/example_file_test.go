@@ -22,7 +22,7 @@ func isOptional(key string) bool {
 }
 
 // ofCommand are the keys of an upstream that berth runs: the example's have URLs.
-var ofCommand = upstreamKeys("command", "replicas", "isolation", "cwd", "user", "env", "env_allow", "max_processes", "max_memory", "start_timeout", "idle", "max_life")
+var ofCommand = upstreamKeys("command", "replicas", "isolation", "cwd", "user", "env", "env_allow", "max_processes", "max_memory", "start_timeout", "idle", "max_life", "restart")
 
 func upstreamKeys(names ...string) (keys []string) {
 	for _, name := range names {
