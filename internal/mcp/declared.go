@@ -25,7 +25,7 @@ const (
 const (
 	methodElicit    = "elicitation/create"
 	methodSample    = "sampling/createMessage"
-	methodListRoots = "roots/list"
+	MethodListRoots = "roots/list"
 )
 
 // Declares returns what the client declares with the call: a modern request for itself, initialize
@@ -111,7 +111,7 @@ func asked(request []byte) string {
 		return asksWithTools
 	case method == methodSample:
 		return asksToSample
-	case method == methodListRoots:
+	case method == MethodListRoots:
 		return asksForRoots
 	}
 	return ""

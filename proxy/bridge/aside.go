@@ -21,7 +21,7 @@ func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte)
 		l.f.mu.Lock()
 		asker := l.asker
 		l.f.mu.Unlock()
-		it := item{message: message, answer: a}
+		it := item{message: message, answer: a, aside: true}
 		if (asker == nil || !asker.asks || !asker.hear(it)) && !l.keepAsked(it) {
 			_ = l.f.tell(ctx, out, l, mcp.ErrorResponse(a.ID, errNobodyAsked.Object()))
 		}
@@ -32,7 +32,7 @@ func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte)
 			l.withdrawEarly(mcp.CancelledID(message))
 		}
 		if (a.Method == mcp.MethodLog && l.alone || a.Method == mcp.MethodCancelled) && l.asker != nil {
-			l.asker.hear(item{message: message, answer: a}) // of the one call there
+			l.asker.hear(item{message: message, answer: a, aside: true}) // of the one call there
 		}
 		if l.shelf == nil {
 			return

@@ -28,7 +28,7 @@ const together = 25 * time.Millisecond
 // asked opens a round with what the upstream asks, or answers in the client's place what needs no
 // client, or what that has not declared to answer.
 func (r *reading) asked(ctx context.Context, it item) (step, error) {
-	first, ok := r.open(ctx, &it.answer, it.message)
+	first, ok := r.open(ctx, it)
 	if !ok {
 		return step{}, nil
 	}
@@ -61,7 +61,7 @@ func (r *reading) asked(ctx context.Context, it item) (step, error) {
 				return s, err
 			}
 		case a.ID != nil:
-			if next, ok := r.open(ctx, a, it.message); ok {
+			if next, ok := r.open(ctx, it); ok {
 				round = append(round, next)
 			}
 		case a.Method == mcp.MethodCancelled:
@@ -96,7 +96,8 @@ func (r *reading) withdraw(ctx context.Context, round []question) {
 }
 
 // open judges what the upstream asks. ok says that the client is to be asked it.
-func (r *reading) open(ctx context.Context, a *mcp.Answer, request []byte) (q question, ok bool) {
+func (r *reading) open(ctx context.Context, it item) (q question, ok bool) {
+	a, request := &it.answer, it.message
 	id := bytes.Clone(a.ID)
 	key := mcp.IDKey(id)
 	if slices.Contains(r.seen, key) {
@@ -108,7 +109,9 @@ func (r *reading) open(ctx context.Context, a *mcp.Answer, request []byte) (q qu
 		answer = mcp.Response(id, []byte("{}"))
 	case lacks != nil:
 		r.c.f.b.metrics.asked(wasUndeclared, 1)
-		r.c.lack(lacks)
+		if !(it.aside || resident.Is(r.c.f.u.URL)) || !r.l.isGreeting(a.Method) {
+			r.c.lack(lacks)
+		}
 		answer = mcp.ErrorResponse(id, r.c.client.Declares().Refusal(request).Object())
 	case !asks(r.c.Method):
 		answer = mcp.ErrorResponse(id, errNobodyAsked.Object())

@@ -22,6 +22,7 @@ type item struct {
 	answer  mcp.Answer // what the message is
 	event   string     // id of the last event so far; "": it cannot be resumed from
 	err     error
+	aside   bool // it came on no call's stream
 }
 
 // itemOf is a message that came.

@@ -77,7 +77,20 @@ func (l *loan) withdrawEarly(id []byte) {
 }
 
 // asksRoots is what servers ask of every new session, if anything.
-const asksRoots = `{"method":"roots/list"}`
+const asksRoots = `{"method":"` + mcp.MethodListRoots + `"}`
+
+// isGreeting reports whether a question may be what the server asks of the session, and not of a call: some
+// ask each new one for its roots, whatever it has declared. Streams of calls bear what is of them alone.
+func (l *loan) isGreeting(method string) bool {
+	if method != mcp.MethodListRoots || l.shelf == nil {
+		return false
+	}
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	first := !l.askedRoots
+	l.askedRoots = true
+	return first
+}
 
 // letGreet lets a server ask what it asks of every new session.
 func (c *call) letGreet(ctx context.Context, l *loan) {
@@ -134,7 +147,7 @@ func (r *reading) askEarly(ctx context.Context, early []item) (*wire.Response, e
 			round = r.c.f.b.withdrawn(round, mcp.CancelledID(it.message))
 		case a.ID == nil: // a log of no call
 		default:
-			if q, ok := r.open(ctx, a, it.message); ok {
+			if q, ok := r.open(ctx, it); ok {
 				round = append(round, q)
 			}
 		}

@@ -33,13 +33,14 @@ type loan struct {
 	idle  time.Time // since when nobody uses it
 	gone  bool      // it is on no shelf any more
 
-	greeted bool   // its server had the time to ask what it asks of every session
-	called  bool   // a call that may be asked was begun
-	early   []item // what the server asks that no call could be asked so far
-	adopted bool   // another berth has opened it, for a call that goes on here
-	ear     *ear   // who reads its GET stream; nil: nobody
-	deaf    bool   // it has none
-	asker   *flow  // of the call that was begun last, and may be asked; nil: there is none
+	greeted    bool   // its server had the time to ask what it asks of every session
+	called     bool   // a call that may be asked was begun
+	askedRoots bool   // its server has asked for roots that its client has not declared
+	early      []item // what the server asks that no call could be asked so far
+	adopted    bool   // another berth has opened it, for a call that goes on here
+	ear        *ear   // who reads its GET stream; nil: nobody
+	deaf       bool   // it has none
+	asker      *flow  // of the call that was begun last, and may be asked; nil: there is none
 
 	subscribed map[string]int // how many listen for a resource
 

@@ -128,6 +128,27 @@ func TestAQuestionThatComesOnceMoreIsNone(t *testing.T) {
 	})
 }
 
+// A server that asks new sessions for roots, whatever was declared, may ask late: a call that fails meanwhile
+// fails by itself. What it asks on a call's own stream, or once more, is of the call.
+func TestALateGreetingIsNotOfTheCallThatFails(t *testing.T) {
+	for where, say := range map[string]func(k *running, text string){"aside": (*running).aside, "in the call": (*running).say} {
+		u := tool(kind{}, func(k *running) {
+			text, _, answer := k.question("roots/list", "{}")
+			say(k, text)
+			k.wait(answer)
+			k.result = `"result":{"isError":true,"content":[]}`
+		})
+		bridged(t, u, nil, func(r *rig) {
+			for i, plain := range []bool{where == "aside", false} {
+				got := r.do(asking{name: "asks", declares: declaresForm})
+				if own := got.status == 200 && strings.Contains(got.text, `"isError":true`); own != plain || !own && (got.Error == nil || got.Error.Code != -32021) {
+					t.Errorf("%s, call %d: got %d %s", where, i, got.status, got.text)
+				}
+			}
+		})
+	}
+}
+
 // What a client has not declared to answer is refused in its place, and named if the call then fails.
 func TestWhatAClientDidNotDeclareIsRefused(t *testing.T) {
 	u := tool(kind{}, func(k *running) {
