@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/url"
+	"sync"
 	"time"
 
 	"berth/internal/exchange"
@@ -15,6 +16,7 @@ import (
 const (
 	maxMessage = 4 << 20          // bytes of an event, or of a body that answers a message
 	bodyTime   = 30 * time.Second // how long such a body may take
+	answerTime = time.Second      // how long a POST may take whose session's stream has ended
 )
 
 // line is the stream of a session, and where its messages go. It implements legacyface.Line.
@@ -26,6 +28,10 @@ type line struct {
 
 	ctx    context.Context // of the stream
 	cancel context.CancelCauseFunc
+
+	mu       sync.Mutex    // guards the fields below
+	saying   int           // POSTs without an answer
+	answered chan struct{} // closed when there are none; nil: nobody waits for that
 
 	announced chan string   // the endpoint, once
 	ended     chan struct{} // closed with the stream
@@ -61,6 +67,7 @@ func (l *line) listen(stream *wire.Response) {
 		event, err := events.Next()
 		switch {
 		case err != nil:
+			l.hearAnswers()
 			l.hears.Lost(legacyface.LostBecause(mcp.ReasonSessionLost, "the server has ended the session's stream"))
 			return
 		case event.Cut:
@@ -81,6 +88,41 @@ func (l *line) listen(stream *wire.Response) {
 	}
 }
 
+// hearAnswers waits a little for the answers to what is being said as the stream ends: a server that
+// refuses a message, because it does not know the session any more, has not executed it.
+func (l *line) hearAnswers() {
+	l.mu.Lock()
+	if l.saying == 0 {
+		l.mu.Unlock()
+		return
+	}
+	answered := make(chan struct{})
+	l.answered = answered
+	l.mu.Unlock()
+	select {
+	case <-answered:
+	case <-time.After(answerTime):
+	case <-l.ctx.Done():
+	}
+}
+
+// begin notes a POST that is to be answered.
+func (l *line) begin() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.saying++
+}
+
+// finish notes its answer, or its failure.
+func (l *line) finish() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.saying--; l.saying == 0 && l.answered != nil {
+		close(l.answered)
+		l.answered = nil
+	}
+}
+
 var tooLarge = legacyface.LostBecause(mcp.ReasonEventTooLarge, "the server has sent a message that is too large")
 
 // Say implements legacyface.Line.
@@ -88,6 +130,8 @@ func (l *line) Say(ctx context.Context, request *exchange.Request, message []byt
 	if request == nil {
 		request = l.opening
 	}
+	l.begin()
+	defer l.finish()
 	out := &exchange.Request{
 		Method: wire.MethodPost, URL: l.endpoint, Host: request.Host, Header: header(request), Body: message, Caller: request.Caller,
 	}

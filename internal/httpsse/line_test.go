@@ -199,6 +199,29 @@ func TestAStreamThatEnds(t *testing.T) {
 	}
 }
 
+// A call may meet the end of its session's stream. A server that refuses it has not executed it, whichever
+// berth hears of first; without a word within a second, nobody knows.
+func TestACallThatMeetsTheEndOfTheStream(t *testing.T) {
+	for method, takes := range map[string]time.Duration{"tools/call": 500 * time.Millisecond, "tools/list": 500 * time.Millisecond, "prompts/get": 5 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer(t, httpsse.Options{})
+			session := s.open()
+			s.takes = func(w http.ResponseWriter, _ *http.Request, _ string) bool {
+				s.last().say <- ""
+				time.Sleep(takes)
+				http.Error(w, "no such session", http.StatusNotFound)
+				return true
+			}
+			response := s.Do(wire.MethodPost, request("1", method), session...)
+			text := exchangetest.ReadAll(t, response)
+			if refused, lost := response.Status == 404, strings.Contains(text, `"session_lost"`) && strings.Contains(text, `"mayHaveExecuted":true`); refused == lost || lost != (takes > time.Second) {
+				t.Errorf("%s: got %d %s", method, response.Status, text)
+			}
+			time.Sleep(takes) // the server is done
+		})
+	}
+}
+
 // A message may be as large as four fifths of the bound, and keep-alive words are none.
 func TestALargeMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

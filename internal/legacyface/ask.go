@@ -34,6 +34,10 @@ func (s *session) ask(ctx context.Context, request *exchange.Request, c *call, w
 	for {
 		select {
 		case <-c.answered:
+			if pending != nil && s.isOver() {
+				o := <-pending // the line is closed, which ends it
+				return o.answer, nil
+			}
 			s.follow(pending, c)
 			return nil, nil
 		case o := <-pending:
@@ -41,6 +45,8 @@ func (s *session) ask(ctx context.Context, request *exchange.Request, c *call, w
 			switch {
 			case o.failed() && s.abandon(c):
 				return o.answer, o.err
+			case o.answer != nil && s.isOver():
+				return o.answer, nil
 			case o.failed():
 				s.miss(c, o)
 				return nil, nil
@@ -63,6 +69,14 @@ func (s *session) ask(ctx context.Context, request *exchange.Request, c *call, w
 			}
 		}
 	}
+}
+
+// isOver reports whether the session has ended. A message that was refused then was not taken: that says
+// more than that the session was lost.
+func (s *session) isOver() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.over
 }
 
 // follow sees to what becomes of a message that nobody waits for; nil: that is known.
