@@ -16,13 +16,13 @@ import (
 // askEvery is how often who waits asks.
 const askEvery = 500 * time.Millisecond
 
-// awaitDrained asks until nothing is left, or the time is over, and tells each change.
-func (o *operator) awaitDrained(ctx context.Context, path string, limit time.Duration) error {
+// awaitDrained asks until nothing is left, or the time is over, and tells each change. status is how it
+// was when the order was given.
+func (o *operator) awaitDrained(ctx context.Context, path string, limit time.Duration, status drain.Status) error {
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
-	var status drain.Status
 	told := ""
 	for {
 		var next drain.Status

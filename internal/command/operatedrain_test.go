@@ -1,0 +1,29 @@
+package command
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Whoever does not wait at all is told what is left all the same.
+func TestDrainWithNoTimeToWaitTellsWhatIsLeft(t *testing.T) {
+	berth := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"pool":"p","name":"a","url":"http://a/mcp","draining":true,"by":"operator","left":{"tasks":2}}`))
+	}))
+	defer berth.Close()
+	var out bytes.Buffer
+	app := &cli.App{Writer: &out, ExitErrHandler: func(*cli.Context, error) {}, Commands: []*cli.Command{drainCommand()}}
+	err := app.Run([]string{"berth", "drain", "--admin", berth.URL, "--wait", "--timeout", "0s", "p/a"})
+	coded, ok := err.(cli.ExitCoder)
+	if !ok || coded.ExitCode() != codeDeadline || !strings.Contains(err.Error(), "p/a: the time to wait is over: left: 2 tasks") {
+		t.Errorf("error %v", err)
+	}
+	if !strings.Contains(out.String(), "p/a  http://a/mcp  drains by the operator") {
+		t.Errorf("told %q", out.String())
+	}
+}
