@@ -272,6 +272,29 @@ func TestSessionsOfTheLastUpstreamStay(t *testing.T) {
 	})
 }
 
+// A store that was emptied says that nothing is owned, and does not know.
+func TestAStoreThatLostTheMarkLeavesNothingDrained(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := inMemory(t)
+		one := start(t, store, "one")
+		one.drain(t, false)
+		pass(5 * time.Second)
+		if got := one.status(t); !got.Drained {
+			t.Fatalf("before: %+v", got)
+		}
+		if err := store.Delete(t.Context(), "drain:marks:p"); err != nil {
+			t.Fatal(err)
+		}
+		if got := one.status(t); got.Drained {
+			t.Errorf("emptied: %+v", got)
+		}
+		pass(drain.HeardWithin)
+		if got := one.status(t); got.Draining {
+			t.Errorf("once it is heard: %+v", got)
+		}
+	})
+}
+
 // A mark outlives its upstream, and can be taken off then.
 func TestAMarkOnOneThatIsGoneIsTakenOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

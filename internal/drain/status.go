@@ -108,6 +108,14 @@ func (w *Watch) status(ctx context.Context, pool string, u *routing.Upstream, re
 	}
 	s.LostAfter = s.lostAfter(owned)
 	s.Drained = s.Draining && s.Heeding == s.Berths && s.Uncounted == 0 && s.Left.None()
+	if s.Drained && mark.Set() {
+		// A store that has lost the mark has lost what it counted, too.
+		stands, _, err := w.read(ctx, pool)
+		if err != nil {
+			return Status{}, err
+		}
+		s.Drained = stands[u.Name].Set()
+	}
 	return s, nil
 }
 
