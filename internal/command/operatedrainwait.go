@@ -43,7 +43,7 @@ func (o *operator) awaitDrained(ctx context.Context, path string, limit time.Dur
 		case err == nil && status.Drained:
 			return o.print(status, func(io.Writer) error { return nil })
 		case err == nil && !status.Draining:
-			return cli.Exit(fmt.Errorf("%s/%s drains no more: somebody has undrained it", status.Pool, status.Name), codeFailed)
+			return cli.Exit(fmt.Errorf("%s/%s drains no more: somebody has undrained it, or the store has lost what it kept", status.Pool, status.Name), codeFailed)
 		}
 		select {
 		case <-waiting.Done():
