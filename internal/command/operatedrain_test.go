@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,5 +27,19 @@ func TestDrainWithNoTimeToWaitTellsWhatIsLeft(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "p/a  http://a/mcp  drains by the operator") {
 		t.Errorf("told %q", out.String())
+	}
+}
+
+// What cannot be a token is nobody's silence.
+func TestATokenFileOfTwoLinesIsRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("one\ntwo\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	app := &cli.App{ExitErrHandler: func(*cli.Context, error) {}, Commands: []*cli.Command{upstreamsCommand()}}
+	err := app.Run([]string{"berth", "upstreams", "--admin-token-file", file})
+	coded, ok := err.(cli.ExitCoder)
+	if !ok || coded.ExitCode() != codeFailed || !strings.Contains(err.Error(), "holds more than a token") || strings.Contains(err.Error(), "two") {
+		t.Errorf("error %v", err)
 	}
 }
