@@ -2,21 +2,44 @@ package command
 
 import (
 	"bytes"
+	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"berth/internal/admin"
+	"berth/internal/drain"
 
 	"github.com/urfave/cli/v2"
 )
 
+// tellTwoTasks answers as a berth does of whose upstream a two tasks are left.
+func tellTwoTasks(w http.ResponseWriter, _ *http.Request) {
+	_, _ = w.Write([]byte(`{"pool":"p","name":"a","url":"http://a/mcp","draining":true,"by":"operator","left":{"tasks":2}}`))
+}
+
+// A wait that somebody ends has not lasted for its time.
+func TestAnInterruptedWaitIsNoDeadline(t *testing.T) {
+	berth := httptest.NewServer(http.HandlerFunc(tellTwoTasks))
+	defer berth.Close()
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	o := &operator{client: admin.NewClient(berth.URL, ""), out: io.Discard}
+	err := o.awaitDrained(ctx, upstreamsPath+"/p/a", time.Minute, drain.Status{Pool: "p", Name: "a"})
+	coded, ok := err.(cli.ExitCoder)
+	if !ok || coded.ExitCode() != codeFailed || !strings.Contains(err.Error(), "interrupted") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // Whoever does not wait at all is told what is left all the same.
 func TestDrainWithNoTimeToWaitTellsWhatIsLeft(t *testing.T) {
-	berth := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(`{"pool":"p","name":"a","url":"http://a/mcp","draining":true,"by":"operator","left":{"tasks":2}}`))
-	}))
+	berth := httptest.NewServer(http.HandlerFunc(tellTwoTasks))
 	defer berth.Close()
 	var out bytes.Buffer
 	app := &cli.App{Writer: &out, ExitErrHandler: func(*cli.Context, error) {}, Commands: []*cli.Command{drainCommand()}}

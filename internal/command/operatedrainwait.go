@@ -28,8 +28,10 @@ func (o *operator) awaitDrained(ctx context.Context, path string, limit time.Dur
 		var next drain.Status
 		err := o.call(waiting, "GET", path, nil, &next)
 		switch {
+		case ctx.Err() != nil:
+			return o.leftOver(status, "the wait was interrupted, it still drains", codeFailed)
 		case waiting.Err() != nil:
-			return o.leftOver(status)
+			return o.leftOver(status, "the time to wait is over", codeDeadline)
 		case err != nil && !isPassing(err):
 			return err
 		case err == nil:
@@ -58,10 +60,10 @@ func isPassing(err error) bool {
 	return ok && (coded.ExitCode() == codeUnreachable || strings.Contains(err.Error(), "unavailable"))
 }
 
-// leftOver tells what is left at the deadline.
-func (o *operator) leftOver(status drain.Status) error {
+// leftOver tells what is left as the wait ends, and why it does.
+func (o *operator) leftOver(status drain.Status, why string, code int) error {
 	if err := o.print(status, func(w io.Writer) error { return tellStatus(w, status) }); err != nil {
 		return err
 	}
-	return cli.Exit(fmt.Errorf("%s/%s: the time to wait is over: %s", status.Pool, status.Name, statusLine(status)), codeDeadline)
+	return cli.Exit(fmt.Errorf("%s/%s: %s: %s", status.Pool, status.Name, why, statusLine(status)), code)
 }
