@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/internal/config"
 	"berth/routing"
@@ -33,6 +34,19 @@ func TestReadinessNamesWhoGetsNoNewWork(t *testing.T) {
 	pool.FellSilent(pool.Find("c"), broken)
 	if ok, detail := poolAnswers(pool); ok || !strings.HasPrefix(detail, "3 of 3") {
 		t.Errorf("nobody answers: got %v, %q", ok, detail)
+	}
+}
+
+// A pool whose upstreams all drain serves what they own and turns the rest away: berth is not taken out for
+// it, and says so.
+func TestReadinessTellsThatAllDrain(t *testing.T) {
+	pool := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{{Name: "a"}, {Name: "b", Draining: true}}})
+	if ok, detail := poolAnswers(pool); !ok || detail != "" {
+		t.Errorf("one takes work: got %v, %q", ok, detail)
+	}
+	pool.SetDrains(map[string]routing.Drain{"a": {Since: time.Now()}})
+	if ok, detail := poolAnswers(pool); !ok || detail != "none takes new work, as all drain" {
+		t.Errorf("none does: got %v, %q", ok, detail)
 	}
 }
 

@@ -117,7 +117,7 @@ func (s *site) serveDrain(ctx context.Context, r *http.Request) (any, error) {
 		return nil, &admin.Fault{Status: http.StatusBadRequest, Code: "bad_request", Message: "the body is no JSON object: " + err.Error()}
 	}
 	pool := r.PathValue("pool")
-	if order.MoveSessions && !s.reopens(pool) {
+	if order.MoveSessions && s.endpointOf(pool) != nil && !s.reopens(pool) {
 		return nil, &admin.Fault{Status: http.StatusConflict, Code: "sessions_stay", Message: "sessions of pool " + strconv.Quote(pool) + ` cannot be moved: set session_failover = "reinit" there`}
 	}
 	return s.mark(ctx, r, routing.Drain{Since: time.Now(), MoveSessions: order.MoveSessions})

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode"
 
 	"berth/internal/admin"
 
@@ -47,6 +48,9 @@ func newOperator(c *cli.Context) (*operator, error) {
 			return nil, cli.Exit(fmt.Errorf("%s: --admin-token-file: %w", c.Command.HelpName, err), codeFailed)
 		}
 		token = strings.TrimSpace(string(text))
+		if strings.ContainsFunc(token, unicode.IsControl) {
+			return nil, cli.Exit(fmt.Errorf("%s: --admin-token-file: %s holds more than a token", c.Command.HelpName, path), codeFailed)
+		}
 	}
 	return &operator{client: admin.NewClient(c.String("admin"), token), out: c.App.Writer, json: c.Bool("json")}, nil
 }

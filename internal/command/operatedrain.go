@@ -31,7 +31,7 @@ func drainCommand() *cli.Command {
 				return err
 			}
 			if c.Bool("wait") {
-				return o.awaitDrained(c.Context, path, c.Duration("timeout"))
+				return o.awaitDrained(c.Context, path, c.Duration("timeout"), status)
 			}
 			return o.print(status, func(w io.Writer) error { return tellStatus(w, status) })
 		},

@@ -16,20 +16,22 @@ import (
 // askEvery is how often who waits asks.
 const askEvery = 500 * time.Millisecond
 
-// awaitDrained asks until nothing is left, or the time is over, and tells each change.
-func (o *operator) awaitDrained(ctx context.Context, path string, limit time.Duration) error {
+// awaitDrained asks until nothing is left, or the time is over, and tells each change. status is how it
+// was when the order was given.
+func (o *operator) awaitDrained(ctx context.Context, path string, limit time.Duration, status drain.Status) error {
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
-	var status drain.Status
 	told := ""
 	for {
 		var next drain.Status
 		err := o.call(waiting, "GET", path, nil, &next)
 		switch {
+		case ctx.Err() != nil:
+			return o.leftOver(status, "the wait was interrupted, it still drains", codeFailed)
 		case waiting.Err() != nil:
-			return o.leftOver(status)
+			return o.leftOver(status, "the time to wait is over", codeDeadline)
 		case err != nil && !isPassing(err):
 			return err
 		case err == nil:
@@ -43,7 +45,7 @@ func (o *operator) awaitDrained(ctx context.Context, path string, limit time.Dur
 		case err == nil && status.Drained:
 			return o.print(status, func(io.Writer) error { return nil })
 		case err == nil && !status.Draining:
-			return cli.Exit(fmt.Errorf("%s/%s drains no more: somebody has undrained it", status.Pool, status.Name), codeFailed)
+			return cli.Exit(fmt.Errorf("%s/%s drains no more: somebody has undrained it, or the store has lost what it kept", status.Pool, status.Name), codeFailed)
 		}
 		select {
 		case <-waiting.Done():
@@ -58,10 +60,10 @@ func isPassing(err error) bool {
 	return ok && (coded.ExitCode() == codeUnreachable || strings.Contains(err.Error(), "unavailable"))
 }
 
-// leftOver tells what is left at the deadline.
-func (o *operator) leftOver(status drain.Status) error {
+// leftOver tells what is left as the wait ends, and why it does.
+func (o *operator) leftOver(status drain.Status, why string, code int) error {
 	if err := o.print(status, func(w io.Writer) error { return tellStatus(w, status) }); err != nil {
 		return err
 	}
-	return cli.Exit(fmt.Errorf("%s/%s: the time to wait is over: %s", status.Pool, status.Name, statusLine(status)), codeDeadline)
+	return cli.Exit(fmt.Errorf("%s/%s: %s: %s", status.Pool, status.Name, why, statusLine(status)), code)
 }

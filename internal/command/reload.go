@@ -37,10 +37,11 @@ type reloader struct {
 	outcome series.Outcomes
 	last    atomic.Pointer[attempt]
 
-	mu      sync.Mutex // held while one is under way; guards the fields below
-	closed  bool       // berth drains
-	seen    string     // digest of the file at the last attempt
-	success time.Time
+	turn sync.Mutex // held while one is under way: for as long as the file's disk takes to answer
+
+	mu     sync.Mutex // guards the fields below; held while what was read is taken over
+	closed bool       // berth drains
+	seen   string     // digest of the file at the last attempt
 }
 
 // attempt is how the last reading went.
@@ -52,7 +53,7 @@ type attempt struct {
 
 func newReloader(r reading, s *site, meters metric.MeterProvider) *reloader {
 	now := time.Now()
-	l := &reloader{reading: r, site: s, log: s.log, success: now, seen: fileDigest(r.file)}
+	l := &reloader{reading: r, site: s, log: s.log, seen: fileDigest(r.file)}
 	l.last.Store(&attempt{at: now, success: now})
 	meter := series.Meter(meters, "berth/config")
 	l.outcome = series.NewOutcomes(meter, "berth.config.reloads", "Readings of the configuration since the start, by outcome.")
@@ -72,28 +73,33 @@ func newReloader(r reading, s *site, meters metric.MeterProvider) *reloader {
 // reload takes over what the file says. by is what has asked for it. The error is a config.Faults where
 // the file is at fault; what was in use stays then.
 func (l *reloader) reload(ctx context.Context, by string) (change config.Change, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.turn.Lock()
+	defer l.turn.Unlock()
 	switch {
-	case l.closed:
+	case l.isClosed():
 		return change, errDraining
 	case l.file == "":
 		l.log.Warn("the configuration cannot be read anew", "by", by, "error", errNoFile)
 		return change, errNoFile
 	}
 	l.manager.Reloading()
-	l.seen = fileDigest(l.file)
-	change, err = l.apply(ctx)
+	seen := fileDigest(l.file)
+	next, err := l.load()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return change, errDraining
+	}
+	l.seen = seen
+	if err == nil {
+		change, err = l.apply(ctx, next)
+	}
 	l.note(by, change, err)
 	return change, err
 }
 
-// apply reads the file, makes a generation of it and uses that.
-func (l *reloader) apply(ctx context.Context) (config.Change, error) {
-	next, err := l.load()
-	if err != nil {
-		return config.Change{}, err
-	}
+// apply makes a generation of what was read and uses that. The caller has the lock.
+func (l *reloader) apply(ctx context.Context, next config.Config) (config.Change, error) {
 	cfg, change := l.site.now.Load().cfg.Follow(next)
 	g, err := l.site.newGeneration(cfg)
 	if err != nil {
@@ -126,11 +132,17 @@ func (l *reloader) note(by string, change config.Change, err error) {
 	}
 }
 
-// close refuses what comes from now on.
+// close refuses what comes from now on, and what is being read. It does not wait for the file.
 func (l *reloader) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
+}
+
+func (l *reloader) isClosed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
 }
 
 // check says what is wrong with the file as it was last read.

@@ -114,15 +114,23 @@ func hangUps() (signals <-chan os.Signal, stop func()) {
 // are the same: whoever writes it in place may be half through.
 const watchEvery = time.Second
 
-// Run reads the file anew with each signal and, where it says so, when it changes, until ctx ends.
+// Run reads the file anew with each signal and, where it says so, when it changes, until ctx ends. A
+// disk that does not answer then is not waited for.
 func (l *reloader) Run(ctx context.Context, signals <-chan os.Signal) error {
+	go l.attend(ctx, signals)
+	<-ctx.Done()
+	l.close()
+	return nil
+}
+
+func (l *reloader) attend(ctx context.Context, signals <-chan os.Signal) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	before := ""
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-signals:
 			_, _ = l.reload(ctx, "SIGHUP") // it has told
 		case <-tick.C:

@@ -142,6 +142,9 @@ func TestAMarkIsEveryBerthsAndOutlivesThem(t *testing.T) {
 		if _, err := three.Set(t.Context(), "p", "nobody", routing.Drain{Since: time.Now()}); !errors.Is(err, drain.ErrUnknown) {
 			t.Errorf("drain of nobody: %v, want ErrUnknown", err)
 		}
+		if _, err := three.Set(t.Context(), "p", "nobody", routing.Drain{}); !errors.Is(err, drain.ErrUnknown) {
+			t.Errorf("undrain of nobody: %v, want ErrUnknown", err)
+		}
 	})
 }
 
@@ -243,6 +246,66 @@ func TestMovableSessionsAreInNobodysWay(t *testing.T) {
 		one.bind(t, sticky.Session, "not kept", sticky.Binding{})
 		if got := one.status(t); got.Drained || got.Left.Sessions != 1 || got.Movable != 1 {
 			t.Errorf("one that cannot: %+v", got)
+		}
+	})
+}
+
+// Sessions cannot move where nobody else takes them.
+func TestSessionsOfTheLastUpstreamStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one := start(t, inMemory(t), "one")
+		one.bind(t, sticky.Session, "kept", sticky.Binding{Kept: time.Now().Add(time.Hour)})
+		one.drain(t, true)
+		if _, err := one.Set(t.Context(), "p", "b", routing.Drain{Since: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+		pass(5 * time.Second)
+		if got := one.status(t); got.Drained || got.Left.Sessions != 1 || got.Movable != 0 {
+			t.Errorf("all drain: %+v", got)
+		}
+		if _, err := one.Set(t.Context(), "p", "b", routing.Drain{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := one.status(t); !got.Drained || got.Movable != 1 {
+			t.Errorf("another takes work again: %+v", got)
+		}
+	})
+}
+
+// A store that was emptied says that nothing is owned, and does not know.
+func TestAStoreThatLostTheMarkLeavesNothingDrained(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := inMemory(t)
+		one := start(t, store, "one")
+		one.drain(t, false)
+		pass(5 * time.Second)
+		if got := one.status(t); !got.Drained {
+			t.Fatalf("before: %+v", got)
+		}
+		if err := store.Delete(t.Context(), "drain:marks:p"); err != nil {
+			t.Fatal(err)
+		}
+		if got := one.status(t); got.Drained {
+			t.Errorf("emptied: %+v", got)
+		}
+		pass(drain.HeardWithin)
+		if got := one.status(t); got.Draining {
+			t.Errorf("once it is heard: %+v", got)
+		}
+	})
+}
+
+// A mark outlives its upstream, and can be taken off then.
+func TestAMarkOnOneThatIsGoneIsTakenOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one := start(t, inMemory(t), "one")
+		one.drain(t, false)
+		one.pool.Replace(one.pool.Upstreams()[1:])
+		if _, err := one.Set(t.Context(), "p", "a", routing.Drain{}); err != nil {
+			t.Errorf("the mark: %v", err)
+		}
+		if _, err := one.Set(t.Context(), "p", "a", routing.Drain{}); !errors.Is(err, drain.ErrUnknown) {
+			t.Errorf("none: %v, want ErrUnknown", err)
 		}
 	})
 }

@@ -37,9 +37,10 @@ func marksKey(pool string) string { return "drain:marks:" + pool }
 
 // Set has every berth give an upstream no new work, from when Since says; the zero mark ends that.
 // One that stands keeps its Since. It returns the mark that stands then. An upstream that no pool has
-// can lose its mark only. Errors wrap ErrUnknown, storage.ErrUnavailable or ctx's.
+// can lose its mark only, if it has one. Errors wrap ErrUnknown, storage.ErrUnavailable or ctx's.
 func (w *Watch) Set(ctx context.Context, pool, upstream string, mark routing.Drain) (routing.Drain, error) {
-	if mark.Set() && w.find(pool, upstream) == nil {
+	known := w.find(pool, upstream) != nil
+	if mark.Set() && !known {
 		return mark, fmt.Errorf("%w: %s/%s", ErrUnknown, pool, upstream)
 	}
 	mark.Since = mark.Since.UTC().Truncate(time.Millisecond)
@@ -47,6 +48,9 @@ func (w *Watch) Set(ctx context.Context, pool, upstream string, mark routing.Dra
 		stands, version, err := w.read(ctx, pool)
 		if err != nil {
 			return mark, err
+		}
+		if !known && !stands[upstream].Set() {
+			return mark, fmt.Errorf("%w: %s/%s", ErrUnknown, pool, upstream)
 		}
 		if before := stands[upstream]; before.Set() && mark.Set() {
 			mark.Since = before.Since

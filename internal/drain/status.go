@@ -3,6 +3,7 @@ package drain
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"berth/routing"
@@ -101,11 +102,20 @@ func (w *Watch) status(ctx context.Context, pool string, u *routing.Upstream, re
 	}
 	u.Learn(owned)
 	s.Left.Tasks, s.Left.Sessions = owned.Tasks, owned.Sessions
-	if err := w.items(ctx, &s, most); err != nil {
+	moves := s.MoveSessions && w.o.Reinit != nil && w.o.Reinit(pool) && w.isTakenOver(pool, u)
+	if err := w.items(ctx, &s, most, moves); err != nil {
 		return Status{}, err
 	}
 	s.LostAfter = s.lostAfter(owned)
 	s.Drained = s.Draining && s.Heeding == s.Berths && s.Uncounted == 0 && s.Left.None()
+	if s.Drained && mark.Set() {
+		// A store that has lost the mark has lost what it counted, too.
+		stands, _, err := w.read(ctx, pool)
+		if err != nil {
+			return Status{}, err
+		}
+		s.Drained = stands[u.Name].Set()
+	}
 	return s, nil
 }
 
@@ -138,10 +148,22 @@ func (s *Status) take(r report, at place, mark routing.Drain) {
 	}
 }
 
-// items reads what is left, and leaves out what is in nobody's way.
-func (w *Watch) items(ctx context.Context, s *Status, most int) error {
+// isTakenOver reports whether the pool has another upstream that takes new work, and so sessions of u.
+func (w *Watch) isTakenOver(pool string, u *routing.Upstream) bool {
+	for _, p := range w.o.Pools() {
+		if p.Name() == pool {
+			return slices.ContainsFunc(p.Upstreams(), func(other *routing.Upstream) bool {
+				return !other.Is(u) && !other.IsDraining() && !other.State().IsDown()
+			})
+		}
+	}
+	return false
+}
+
+// items reads what is left, and leaves out what is in nobody's way: with moves, sessions that can move.
+func (w *Watch) items(ctx context.Context, s *Status, most int, moves bool) error {
 	read := most
-	if s.MoveSessions {
+	if moves {
 		read = max(most, readToMove)
 	}
 	if most <= 0 && !s.Draining {
@@ -158,7 +180,7 @@ func (w *Watch) items(ctx context.Context, s *Status, most int) error {
 		return err
 	}
 	s.Left.Sessions = all
-	if s.MoveSessions && w.o.Reinit != nil && w.o.Reinit(s.Pool) {
+	if moves {
 		sessions = s.leaveOutMovable(sessions)
 	}
 	s.add(sessions, w.o.IDs, most)
