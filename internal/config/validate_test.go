@@ -268,6 +268,11 @@ func TestValidateAccepts(t *testing.T) {
 		{"traces", func(c *Config) { c.Telemetry.Traces = "http://localhost:4318" }},
 		{"same path, other host", func(c *Config) { p := twin(c); p.Name, p.Hosts = "b", []string{"b.example"} }},
 		{"root", func(c *Config) { c.Pools[0].Path = "/" }},
+		{"two servers that berth runs", func(c *Config) {
+			c.Pools[0].Upstreams = []Upstream{
+				{Name: "a", Command: []string{"server"}, Weight: 1}, {Name: "b", Command: []string{"server"}, Weight: 1},
+			}
+		}},
 		{"path with a slash behind", func(c *Config) { c.Pools[0].Path = "/mcp/" }},
 		{"host literal", func(c *Config) { c.Pools[0].Host = "mcp.internal:8443" }},
 		{"host literal IPv6", func(c *Config) { c.Pools[0].Host = "[::1]:8443" }},

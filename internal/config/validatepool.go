@@ -172,7 +172,9 @@ func (v *validator) upstreams(key string, upstreams []Upstream) {
 			v.unique(names, name, table+".name", "is the name of %s already")
 		}
 		// One instance under two names would be counted, ejected and drained as two.
-		v.unique(urls, sameURL(u.URL), table+".url", "is the URL of %s already: one instance has one name")
+		if u.URL != "" {
+			v.unique(urls, sameURL(u.URL), table+".url", "is the URL of %s already: one instance has one name")
+		}
 	}
 }
 

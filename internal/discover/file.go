@@ -55,6 +55,12 @@ func (r reading) same(last reading) bool {
 }
 
 func (f *File) read() reading {
+	// To open a pipe may take for ever, and the file that follows would never be read.
+	if kind, err := os.Stat(f.Path); err != nil {
+		return reading{refused: err}
+	} else if !kind.Mode().IsRegular() {
+		return reading{refused: errors.New("is no regular file")}
+	}
 	file, err := os.Open(f.Path)
 	if err != nil {
 		return reading{refused: err}

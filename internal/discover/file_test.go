@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -105,6 +106,22 @@ func TestFaultyFilesAreErrors(t *testing.T) {
 		seen()
 		h.awaitError(t, "larger than")
 		write(t, path, one)
+		seen()
+		h.await(t, "a@10.0.0.1:1")
+	})
+}
+
+// What never ends to be opened does not keep berth from the file that takes its place.
+func TestAPipeIsNoFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "upstreams.json")
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h := hear(t, &discover.File{Path: path, Place: place})
+		synctest.Wait()
+		h.awaitError(t, "no regular file")
+		rename(t, path, 0, one)
 		seen()
 		h.await(t, "a@10.0.0.1:1")
 	})

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -203,7 +204,27 @@ func sendError(ctx context.Context, err error, sent *sentBytes) *SendError {
 	e.TimedOut = errors.Is(e.Err, errHeaderTimeout) || errors.As(err, &timeout) && timeout.Timeout()
 	e.Garbled = errors.Is(e.Err, errStatus) || context.Cause(ctx) == nil && sent.answeredWhole()
 	e.Sent = e.Sent || e.Garbled // who answers has taken something for the request
+	if sent.isFirst.Load() && refusesHandshake(err) {
+		e.Sent, e.Garbled = false, false
+	}
 	return e
+}
+
+// refusals are the alerts by which a server ends a handshake whose certificate it does not take
+// (RFC 8446, 6.2).
+var refusals = func() (words []string) {
+	for _, alert := range []tls.AlertError{40, 42, 43, 44, 45, 46, 48, 49, 51, 116} {
+		words = append(words, alert.Error())
+	}
+	return words
+}()
+
+// refusesHandshake reports whether err is a server's word that it does not agree on TLS. By TLS 1.3 that
+// comes when the client has the handshake behind it and may have written the request, which
+// such a server never reads.
+func refusesHandshake(err error) bool {
+	alert, ok := errors.AsType[*net.OpError](err)
+	return ok && alert.Op == "remote error" && slices.Contains(refusals, alert.Err.Error())
 }
 
 // isStarved reports whether err says that this machine, and not the upstream, lacks
@@ -245,9 +266,10 @@ func (c *countedConn) Write(p []byte) (int, error) {
 
 // sentBytes watches whether a request wrote to the connection it was given.
 type sentBytes struct {
-	conn   atomic.Pointer[countedConn]
-	before atomic.Int64 // what the connection had written when the request got it
-	read   atomic.Int64 // and read
+	conn    atomic.Pointer[countedConn]
+	before  atomic.Int64 // what the connection had written when the request got it
+	read    atomic.Int64 // and read
+	isFirst atomic.Bool  // whether the request is the first of its connection
 }
 
 // answeredWhole reports whether an answer came that did not break off. If there is an error
@@ -258,6 +280,7 @@ func (s *sentBytes) answeredWhole() bool {
 }
 
 func (s *sentBytes) watch(info httptrace.GotConnInfo) {
+	s.isFirst.Store(!info.Reused)
 	conn := info.Conn
 	if t, ok := conn.(*tls.Conn); ok {
 		conn = t.NetConn()

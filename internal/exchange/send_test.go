@@ -80,6 +80,26 @@ func TestCertificateThatIsNotTrustedIsNotSent(t *testing.T) {
 	fails(t, newClient(t), post(t, t.Context(), server.URL, "{}"), 0).is(t, false, false, false)
 }
 
+// By TLS 1.3 a server refuses a certificate when the request may be under way to it.
+func TestCertificateThatTheServerRefusesIsNotSent(t *testing.T) {
+	written := make(chan struct{})
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request arrived") }))
+	server.Config.ErrorLog = quiet()
+	server.TLS = &tls.Config{VerifyConnection: func(tls.ConnectionState) error {
+		<-written
+		return errors.New("not this one")
+	}}
+	server.StartTLS()
+	defer server.Close()
+	c := newClient(t)
+	c.transport.TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { close(written) }})
+	failed := fails(t, c, post(t, ctx, server.URL, "{}"), 0)
+	if failed.is(t, false, false, false); failed.Garbled {
+		t.Errorf("an answer that is none: %v", failed)
+	}
+}
+
 // net/http repeats what looks harmless when a kept connection dies. A tool that
 // was called with an Idempotency-Key ran twice.
 func TestNoRequestIsSentTwice(t *testing.T) {

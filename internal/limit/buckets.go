@@ -47,18 +47,21 @@ func (b *Buckets) With(perSecond float64) *Buckets {
 	return NewBuckets(perSecond)
 }
 
-// Take takes n tokens, or as many as a bucket holds, all or none. It returns 0, or when there are
-// enough.
+// Take takes n tokens, all or none. It returns 0, or when there are enough. More than a bucket holds
+// are taken of a full one, which then owes the rest.
 func (b *Buckets) Take(caller string, n int) (wait time.Duration) {
 	if b == nil {
 		return 0
 	}
 	bucket, now := b.of(caller), time.Now()
-	n = min(n, b.burst)
-	if bucket.AllowN(now, n) {
-		return 0
+	most := min(n, b.burst)
+	if !bucket.AllowN(now, most) {
+		return b.until(bucket, now, most)
 	}
-	return b.until(bucket, now, n)
+	for n -= most; n > 0; n -= b.burst {
+		bucket.ReserveN(now, min(n, b.burst))
+	}
+	return 0
 }
 
 // Wait returns when caller's bucket holds a token, and takes none.

@@ -34,15 +34,19 @@ func TestBucketsHoldTenSecondsWorthForEachCaller(t *testing.T) {
 	})
 }
 
-func TestBucketsTakeAtMostWhatABucketHolds(t *testing.T) {
+// Many at once, as in a batch, are no way around the rate.
+func TestBucketsOweWhatIsTakenBeyondWhatTheyHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := limit.NewBuckets(1)
-		if wait := b.Take("a", 1000); wait != 0 {
+		if wait := b.Take("a", 1005); wait != 0 {
 			t.Errorf("a full bucket: told to wait %v", wait)
 		}
+		if got := b.Wait("a"); got != 996*time.Second {
+			t.Errorf("after 1005 of 10: told to wait %v for one, want 996s", got)
+		}
 		wait := b.Take("a", 1000)
-		if wait == 0 {
-			t.Fatal("an empty bucket gave a thousand tokens")
+		if wait != 1005*time.Second {
+			t.Fatalf("a bucket that owes: told to wait %v for a thousand, want until it is full in 1005s", wait)
 		}
 		time.Sleep(wait)
 		if wait := b.Take("a", 1000); wait != 0 {

@@ -22,15 +22,15 @@ type rater interface {
 }
 
 // TakeRate counts that something is done n times, all or none, for all processes that share the store,
-// by its clock (GCRA). It returns 0, or when there is room. What is not shared has no rates:
-// errors.ErrUnsupported.
+// by its clock (GCRA). It returns 0, or when there is room: for more than a burst, when nothing of it is
+// used, and the rest is owed. What is not shared has no rates: errors.ErrUnsupported.
 func (s *Store) TakeRate(ctx context.Context, key string, rate Rate, n int) (wait time.Duration, err error) {
 	engine, ok := s.engine.(rater)
 	if !ok {
 		return 0, errors.ErrUnsupported
 	}
 	err = s.do(ctx, opRate, s.part(ratePrefix+key), func(ctx context.Context) (err error) {
-		wait, err = engine.takeRate(ctx, key, rate, min(n, rate.Burst))
+		wait, err = engine.takeRate(ctx, key, rate, n)
 		return err
 	})
 	return wait, err
@@ -41,8 +41,10 @@ const ratePrefix = "rate:"
 
 func (r *redisEngine) takeRate(ctx context.Context, key string, rate Rate, n int) (wait time.Duration, err error) {
 	limiter := redis_rate.NewLimiter(prefixed{r.client, r.prefix})
+	// Where a burst is as long as n, there is room for n when nothing of it is used.
+	bound := redis_rate.Limit{Rate: rate.Count, Period: rate.Period, Burst: max(n, rate.Burst)}
 	err = r.ask(ctx, opRate, func(ctx context.Context) error {
-		result, err := limiter.AllowN(ctx, key, redis_rate.Limit{Rate: rate.Count, Period: rate.Period, Burst: rate.Burst}, n)
+		result, err := limiter.AllowN(ctx, key, bound, n)
 		if err == nil && result.Allowed == 0 {
 			wait = max(result.RetryAfter, time.Millisecond)
 		}

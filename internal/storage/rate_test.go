@@ -41,7 +41,10 @@ func TestRateIsOneForAllWhoShareAStore(t *testing.T) {
 			t.Errorf("%s: %d allowed, %d refused, want 20 and 40", what, allowed.Load(), refused.Load())
 		}
 		if wait, err := stores[0].TakeRate(t.Context(), "rule:bob", rate, 100); wait != 0 || err != nil {
-			t.Errorf("%s: another one's: got %v, %v; what is more than a burst counts as one", what, wait, err)
+			t.Errorf("%s: more than a burst of another one, who has used nothing: got %v, %v", what, wait, err)
+		}
+		if wait, err := stores[1].TakeRate(t.Context(), "rule:bob", rate, 1); err != nil || wait < 80*time.Hour || wait > 81*time.Hour {
+			t.Errorf("%s: after 100 of 20, one an hour: told to wait %v, %v, want 81h", what, wait, err)
 		}
 	}
 }
