@@ -14,7 +14,7 @@ test: setup ## unit tests, the stores on real Redis, the conformance suite with 
 	go test -race -shuffle=on -timeout=10m ./...
 
 e2e: setup ## real clients against real servers through berth, and what may fail in between; at most 40 minutes
-	go test -race -shuffle=on -timeout=40m -tags=e2e ./integration/... ./internal/storage
+	go test -race -shuffle=on -timeout=50m -tags=e2e ./integration/... ./internal/storage
 
 probe-table: ## what berth probe finds lost behind a round robin, nginx and berth; needs nginx
 	go test -count=1 -tags=e2e -run='^TestProbeTable$$' -v ./integration
