@@ -25,15 +25,7 @@ for i = 1, #ARGV, 2 do
   local ttl, at = tonumber(ARGV[i + 1]), now + (i - 1) / 2
   redis.call('ZADD', list, ttl > 0 and at + ttl * 1000 or endless + at, ARGV[i])
 end
-
-local last = tonumber(redis.call('ZRANGE', list, -1, -1, 'WITHSCORES')[2])
-if last < endless then
-  redis.call('PEXPIREAT', list, string.format('%.0f', math.ceil(last / 1000)))
-else
-  redis.call('PERSIST', list)
-end
-return 1
-`
+` + outliveLast
 
 // listingScript answers {size, life of the last that expires, member, life, ...}, lives in
 // microseconds. It writes nothing.

@@ -40,7 +40,10 @@ else
   at = ttl > 0 and now + ttl * 1000 or endless + now
 end
 redis.call('ZADD', list, at, member)
+` + outliveLast
 
+// outliveLast ends a script that has changed a list: the list lives as long as its last member.
+const outliveLast = `
 local last = tonumber(redis.call('ZRANGE', list, -1, -1, 'WITHSCORES')[2])
 if last < endless then
   redis.call('PEXPIREAT', list, string.format('%.0f', math.ceil(last / 1000)))
