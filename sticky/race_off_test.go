@@ -1,0 +1,5 @@
+//go:build !race
+
+package sticky
+
+const byRaceDetector = 0
