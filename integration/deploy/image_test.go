@@ -78,7 +78,7 @@ func TestImageIsWhatItIsMeantToBe(t *testing.T) {
 	if !slices.Equal(config.Entrypoint, []string{"/berth"}) || !slices.Equal(config.Cmd, []string{"serve", "--config", "/etc/berth/config.toml"}) {
 		t.Errorf("starts %v %v", config.Entrypoint, config.Cmd)
 	}
-	for _, label := range []string{"title", "description", "licenses", "version", "revision", "created"} {
+	for _, label := range []string{"title", "description", "licenses", "version", "created"} {
 		if config.Labels["org.opencontainers.image."+label] == "" {
 			t.Errorf("no label for the %s", label)
 		}
