@@ -51,7 +51,9 @@ func newRig(t *testing.T) *rig {
 	}})
 	a := adminapi.New(adminapi.Options{
 		Pools: pools, Drains: drains, Reopens: func(string) bool { return false }, Board: board, Store: store, Troubles: r.troubles,
-		Face:  func(string) adminapi.Face { return adminapi.Face{Path: "/mcp", Picker: "p2c", SessionFailover: "notfound"} },
+		Face: func(string) adminapi.Face {
+			return adminapi.Face{Path: "/mcp", Picker: "p2c", SessionFailover: "notfound"}
+		},
 		Ready: func() (bool, []string) { return false, []string{"pool p: nobody answers"} },
 	})
 	for _, route := range a.Routes() {
