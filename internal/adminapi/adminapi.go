@@ -23,7 +23,7 @@ type Options struct {
 
 	Board    *bulletin.Board
 	Store    *storage.Store
-	Troubles *trouble.Log
+	Troubles *trouble.Book
 	Ready    func() (ready bool, why []string)            // as /readyz says; why not, one line each
 	Tally    func(ctx context.Context) (api.Tally, error) // counts tasks; what it has with an error is what is known. Nil: nobody does
 }

@@ -26,7 +26,7 @@ import (
 type rig struct {
 	store    *storage.Store
 	pool     *routing.Pool
-	troubles *trouble.Log
+	troubles *trouble.Book
 	mux      *http.ServeMux
 }
 
@@ -37,7 +37,7 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	r := &rig{store: store, troubles: new(trouble.Log), mux: http.NewServeMux()}
+	r := &rig{store: store, troubles: trouble.New(nil), mux: http.NewServeMux()}
 	r.pool = routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{
 		{Name: "a", URL: &url.URL{Scheme: "http", Host: "a", Path: "/mcp"}, MaxInFlight: 7}, {Name: "b", URL: &url.URL{Scheme: "sse+http", Host: "b"}, Backup: true},
 	}, Probe: func(context.Context, *routing.Upstream) error { return nil }})
@@ -47,7 +47,7 @@ func newRig(t *testing.T) *rig {
 		Name: "me", Store: store, Bindings: sticky.New(store, sticky.Options{}), IDs: drain.NewIDs(seal.NewStoredKeyring(store)), Pools: pools,
 	})
 	board := bulletin.New(bulletin.Options{Store: store, Name: "me", Own: func() api.Berth {
-		return api.Berth{Host: "h:1", State: bulletin.Serving, Ready: true, Sees: bulletin.Sights(pools()), Troubles: bulletin.Troubles(r.troubles)}
+		return api.Berth{Host: "h:1", State: bulletin.Serving, Ready: true, Sees: bulletin.Sights(pools()), Troubles: adminapi.TroublesOf(r.troubles)}
 	}})
 	a := adminapi.New(adminapi.Options{
 		Pools: pools, Drains: drains, Reopens: func(string) bool { return false }, Board: board, Store: store, Troubles: r.troubles,

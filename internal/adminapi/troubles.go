@@ -10,19 +10,33 @@ import (
 	"berth/internal/trouble"
 )
 
-// troubleRoutes tell of the last events of each of the five numbers, at this berth.
+// troubleRoutes tell what is behind the five numbers.
 func (a *API) troubleRoutes() []admin.Route {
 	return []admin.Route{{Pattern: "GET /v1/troubles/{kind}", Serve: a.serveTroubles}}
 }
 
 func (a *API) serveTroubles(_ context.Context, r *http.Request) (any, error) {
-	kind, ok := trouble.Named(r.PathValue("kind"))
-	if !ok {
-		return nil, admin.NotFound("there is no kind of trouble " + strconv.Quote(r.PathValue("kind")))
+	kind := r.PathValue("kind")
+	noted, known := a.o.Troubles.Events(trouble.Kind(kind))
+	if !known {
+		return nil, admin.NotFound("no kind of trouble is called " + strconv.Quote(kind))
 	}
 	told := api.Events{Events: []api.Event{}}
-	for _, e := range a.o.Troubles.Events(kind) {
+	for _, e := range noted {
 		told.Events = append(told.Events, api.Event{At: e.At.UTC(), Pool: e.Pool, ID: e.ID, What: e.What, Caller: e.Caller, Detail: e.Detail})
 	}
 	return told, nil
+}
+
+// TroublesOf are the five numbers of this berth.
+func TroublesOf(book *trouble.Book) []api.Trouble {
+	told := []api.Trouble{}
+	for _, n := range book.Numbers() {
+		t := api.Trouble{Kind: string(n.Kind), Count: n.Count, Recent: n.Recent}
+		if !n.Last.IsZero() {
+			t.Last = n.Last.UTC()
+		}
+		told = append(told, t)
+	}
+	return told
 }

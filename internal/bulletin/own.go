@@ -2,7 +2,6 @@ package bulletin
 
 import (
 	"berth/internal/api"
-	"berth/internal/trouble"
 	"berth/routing"
 )
 
@@ -33,17 +32,4 @@ func SightOf(pool string, u *routing.Upstream) api.Sight {
 		s.Since = state.Since.UTC()
 	}
 	return s
-}
-
-// Troubles are a log's five numbers.
-func Troubles(log *trouble.Log) []api.Trouble {
-	all := make([]api.Trouble, len(trouble.Kinds))
-	for i, kind := range trouble.Kinds {
-		c := log.Count(kind)
-		all[i] = api.Trouble{Kind: kind.String(), Count: c.Total, Recent: c.Recent}
-		if !c.Last.IsZero() {
-			all[i].Last = c.Last.UTC()
-		}
-	}
-	return all
 }

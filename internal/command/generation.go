@@ -132,6 +132,7 @@ func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool,
 		AccessLog: accessLog(cfg.Log, o),
 		Meter:     o.meter,
 		Tracer:    o.tracer,
+		Troubles:  o.troubles,
 	}
 }
 

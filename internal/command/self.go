@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/admin"
+	"berth/internal/adminapi"
 	"berth/internal/api"
 	"berth/internal/build"
 	"berth/internal/bulletin"
@@ -38,7 +39,7 @@ func (p *process) introduce(listen string) {
 func (s *site) own() api.Berth {
 	b := api.Berth{
 		Host: hostAndProcess(), Listen: s.self.listen, Version: build.Version, Started: s.self.started, State: bulletin.Serving,
-		Sees: bulletin.Sights(s.pools()), Troubles: bulletin.Troubles(&s.troubles),
+		Sees: bulletin.Sights(s.pools()), Troubles: adminapi.TroublesOf(s.troubles),
 	}
 	if s.self.leaves.Load() {
 		b.State = bulletin.Draining

@@ -32,6 +32,8 @@ type observers struct {
 	access *slog.Logger
 	meter  metric.MeterProvider
 	tracer trace.TracerProvider
+
+	troubles *trouble.Book // nil: none are kept
 }
 
 // site is what outlives a reading of the configuration. It serves clients by its newest generation.
@@ -46,8 +48,7 @@ type site struct {
 	storeTrust storeTrust
 	drains     *drain.Watch // what is left at upstreams
 	board      *bulletin.Board
-	self       self // what is told of this berth
-	troubles   trouble.Log
+	self       self       // what is told of this berth
 	ids        *drain.IDs // of tasks, as operators are shown them
 	parts      *parts     // what generations share
 	kept       []string   // keys of the parts that are the site's own

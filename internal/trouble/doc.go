@@ -1,10 +1,8 @@
-// Package trouble counts what says that something is wrong, and remembers the last of it: five kinds,
-// each with a total, the count of the last five minutes, and its last 200 events.
+// Package trouble keeps the five numbers that say that something is wrong, and the last events behind each:
+// what an operator who is woken up looks at first. They are counted since the process began, and as the
+// counter berth.troubles.
 //
-// It promises that a total only grows, that an event is in the list as soon as Note has returned, and
-// that a list holds nothing but what its events were given: whoever notes one leaves payloads, tokens and
-// callers in clear out.
-//
-// Cost: one lock of the kind's own and one copy of six strings an event; nothing where nothing is wrong.
-// Memory: 200 events a kind, once there are so many.
+// It promises that what it keeps is bounded, whatever clients do: the last 200 events of a kind, with texts
+// cut. An event costs a lock that is held for less than a microsecond, and nothing is noted of what goes
+// well.
 package trouble
