@@ -108,7 +108,7 @@ func isHTTP(path string) bool { return path == "net/http" || strings.HasPrefix(p
 // Packages are given what they need as values and fields; only those who build the
 // graph know where it comes from.
 func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
-	builders := []string{".", "internal/command", "internal/config", "internal/telemetry", "internal/admin"}
+	builders := []string{".", "internal/command", "internal/config", "internal/telemetry", "internal/admin", "internal/adminapi"}
 	dirs := packages(t)
 	for _, dir := range builders {
 		if !slices.Contains(dirs, dir) {
@@ -137,6 +137,7 @@ var layers = [][]string{
 	{"internal/client", "internal/discover", "internal/legacyface", "internal/seal", "internal/stdio", "sticky"},
 	{"internal/demo", "internal/httpsse", "internal/probe", "internal/relay", "routing"},
 	{"internal/drain", "upgrade/task"},
+	{"internal/api"},
 	{"upgrade/ledger"},
 	{"upgrade/runner"},
 	{"upgrade/peers"},
@@ -149,6 +150,7 @@ var layers = [][]string{
 	{"proxy/failover", "proxy/sessiontasks", "proxy/subscribe", "proxy/tasks"},
 	{"proxy/record"},
 	{"proxy"},
+	{"internal/adminapi"},
 	{"internal/command"},
 	{"."},
 }

@@ -1,8 +1,11 @@
 package command
 
-import "berth/internal/admin"
+import (
+	"berth/internal/admin"
+	"berth/internal/adminapi"
+)
 
-// routes are what the admin listener offers operators; each verb that uses one stands beside it.
+// routes are what the admin listener offers operators.
 func (s *site) routes() []admin.Route {
-	return s.drainRoutes()
+	return adminapi.New(adminapi.Options{Pools: s.pools, Drains: s.drains, Reopens: s.reopens}).Routes()
 }

@@ -1,0 +1,55 @@
+package adminapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"berth/internal/admin"
+	"berth/internal/drain"
+	"berth/routing"
+)
+
+// Options are what an API tells of. None may be nil.
+type Options struct {
+	Pools   func() []*routing.Pool // of the newest generation
+	Drains  *drain.Watch           // says what may stop
+	Reopens func(pool string) bool // sessions of the pool can be opened anew elsewhere
+}
+
+// API answers operators. Make it with [New].
+type API struct{ o Options }
+
+// New returns an API; it starts nothing.
+func New(o Options) *API { return &API{o} }
+
+// Routes are all of it.
+func (a *API) Routes() []admin.Route {
+	return slices.Concat(a.upstreamRoutes())
+}
+
+// read reads the body of an order.
+func read(r *http.Request, order any) error {
+	if err := json.NewDecoder(r.Body).Decode(order); err != nil {
+		return badRequest("the body is no JSON object: " + err.Error())
+	}
+	return nil
+}
+
+// number reads a parameter of the query that is a number from 0 to most.
+func number(r *http.Request, name string, otherwise, most int) (int, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > most {
+		return 0, badRequest(name + " must be a number from 0 to " + strconv.Itoa(most))
+	}
+	return n, nil
+}
+
+func badRequest(message string) *admin.Fault {
+	return &admin.Fault{Status: http.StatusBadRequest, Code: "bad_request", Message: message}
+}
