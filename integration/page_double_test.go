@@ -50,14 +50,16 @@ func (d *apiDouble) start(t testing.TB, token string) string {
 		"tasks/{id}":              func(r *http.Request) any { return d.task(r.PathValue("id")) },
 		"queues":                  func(*http.Request) any { return api.Queues{Queues: d.queues} },
 		"berths":                  func(*http.Request) any { return map[string]any{"berths": d.status.Berths} },
-		"sessions":                func(*http.Request) any { return api.Sessions{Page: api.Page{Total: len(d.sessions)}, Sessions: d.sessions} },
-		"subscriptions":           func(*http.Request) any { return d.subscriptions() },
-		"troubles/{kind}":         func(*http.Request) any { return map[string]any{"events": d.events} },
-		"decisions":               func(*http.Request) any { return api.Decisions{Decisions: d.decisions} },
-		"explain":                 func(r *http.Request) any { return d.explanation(r.URL.Query().Get("id")) },
-		"config":                  func(*http.Request) any { return d.config() },
-		"limits":                  func(*http.Request) any { return d.limits() },
-		"log-level":               func(*http.Request) any { return api.LogLevel{Level: "info", Configured: "info"} },
+		"sessions": func(*http.Request) any {
+			return api.Sessions{Page: api.Page{Total: len(d.sessions)}, Sessions: d.sessions}
+		},
+		"subscriptions":   func(*http.Request) any { return d.subscriptions() },
+		"troubles/{kind}": func(*http.Request) any { return map[string]any{"events": d.events} },
+		"decisions":       func(*http.Request) any { return api.Decisions{Decisions: d.decisions} },
+		"explain":         func(r *http.Request) any { return d.explanation(r.URL.Query().Get("id")) },
+		"config":          func(*http.Request) any { return d.config() },
+		"limits":          func(*http.Request) any { return d.limits() },
+		"log-level":       func(*http.Request) any { return api.LogLevel{Level: "info", Configured: "info"} },
 	} {
 		routes = append(routes, admin.Route{Pattern: "GET /v1/" + path, Serve: func(_ context.Context, r *http.Request) (any, error) { return d.answer(r, value) }})
 	}

@@ -19,8 +19,7 @@ func TestPageLooks(t *testing.T) {
 		p := openTab(t, browser, d.start(t, ""), "#/")
 		for view, hash := range views {
 			p.show(hash)
-			p.await("#main", " ")
-			await(t, pageWithin, func() bool { return eval[bool](p, "!document.querySelector('main[aria-busy]')") })
+			p.settle()
 			p.colours("light")
 			p.wantNoScroll()
 			p.shoot(name + "-" + view)

@@ -135,11 +135,11 @@ func (p *tab) show(view string) {
 }
 
 // eval runs script and returns its value.
-func eval[T any](p *tab, script string) (value T) {
+func eval[T any](p *tab, script string, options ...chromedp.EvaluateOption) (value T) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, pageWithin)
 	defer cancel()
-	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](script))
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, options...))
 	if err != nil {
 		p.t.Fatalf("in the browser: %s: %v", script, err)
 	}
@@ -159,6 +159,20 @@ func (p *tab) await(selector, text string) {
 		p.shoot("failed")
 		p.t.Fatalf("%s does not show %q; the page shows\n%s", selector, text, p.text("body"))
 	}
+}
+
+// settle waits until a view is there, whatever it shows.
+func (p *tab) settle() {
+	p.t.Helper()
+	if !await(p.t, pageWithin, func() bool { return eval[bool](p, "!document.querySelector('main[aria-busy]')") }) {
+		p.t.Fatalf("the view does not come: %s", p.text("body"))
+	}
+}
+
+// choose chooses of a list.
+func (p *tab) choose(id, value string) {
+	p.t.Helper()
+	p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("{ const list = document.getElementById(%q); list.value = %q; list.dispatchEvent(new Event('change', {bubbles: true})); }", id, value)))
 }
 
 // row is the selector of one row of the first table.

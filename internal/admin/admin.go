@@ -54,7 +54,7 @@ type Options struct {
 	Routes  []Route        // what operators ask for, and order
 	// Page are files by their exact paths, which anybody may GET without the token: none holds a secret.
 	Page map[string]http.Handler
-	Log     *slog.Logger   // hears of the listener and of its errors. Required.
+	Log  *slog.Logger // hears of the listener and of its errors. Required.
 }
 
 // Server is the admin listener. Make it with [New], then call [Server.Run].
