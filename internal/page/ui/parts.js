@@ -51,8 +51,11 @@ export function pager(route, page, shown, noun) {
     page.next && h("a", { class: "button", id: "next", href: withQuery(route, { cursor: page.next }) }, "Next page"));
 }
 
-// partial says that things may be missing.
-export const partial = (page) => page.partial ? h("p", { class: "notice tone-warn", "data-key": "partial" }, "▲ This list may lack things: " + page.partial) : null;
+// partial says that things may be missing from an answer.
+export const partial = (told) => told.partial ? h("p", { class: "notice tone-warn", "data-key": "partial" }, "▲ This is told in part: " + told.partial) : null;
+
+// upstreamsOf are those of an answer, each with what it is told in part for.
+export const upstreamsOf = (told) => (told.upstreams || []).map((u) => ({ ...u, partial: u.partial || told.partial }));
 
 // facts is a list of names and values; pairs whose value is null are left out.
 export const facts = (pairs) => h("dl", { class: "facts" }, pairs.filter(([, value]) => value !== null && value !== undefined && value !== "")

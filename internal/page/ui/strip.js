@@ -12,7 +12,8 @@ export function strip(status) {
       h("a", { href: link(["berths", berth.name]), class: "name" }, berth.name),
       berth.state === "draining" ? mark("warn", "draining") : mark(status.ready ? "ok" : "bad", status.ready ? "ready" : "not ready", (status.not_ready || []).join("; ")),
       h("span", { class: "store", title: store.address }, "store ", store.kind, " ", mark(store.available ? "ok" : "bad", store.available ? "answers" : "away", store.reason)),
-      h("span", { class: "quiet" }, others(status))),
+      h("span", { class: "quiet" }, others(status)),
+      status.partial && mark("warn", "told in part", status.partial)),
     h("ul", { class: "troubles", "aria-label": "What went wrong, of the last five minutes" }, (status.troubles || []).map((t) =>
       h("li", { "data-key": t.kind }, h("a", { href: link(["troubles", t.kind]), id: "trouble-" + t.kind, class: t.recent ? "recent" : null, title: t.last ? "last " + absolute(t.last) : "never" },
         h("span", null, labels[t.kind] || t.kind),

@@ -2,17 +2,18 @@
 import { h } from "../dom.js";
 import { ask, path } from "../api.js";
 import { link } from "../route.js";
-import { berthLink, facts, section, table, upstreamLink } from "../parts.js";
+import { berthLink, facts, partial, section, table, upstreamLink } from "../parts.js";
 import { age, code, count, mark, number, span, state, text, when } from "../format.js";
 import { labels } from "./troubles.js";
 
 export const title = (route) => route.rest[0] || "Berths";
 
-export const load = async (_, signal) => (await ask(path(["berths"]), signal)).berths || [];
+export const load = async (_, signal) => ask(path(["berths"]), signal);
 
-export function show(berths, { route, status }) {
+export function show(told, { route, status }) {
+  const berths = told.berths || [];
   const mine = status && status.berth;
-  if (!route.rest[0]) return section("Berths", table("Berths on this store", columns(mine), berths, (b) => b.name, "No berth has told of itself."));
+  if (!route.rest[0]) return section("Berths", partial(told), table("Berths on this store", columns(mine), berths, (b) => b.name, "No berth has told of itself."));
   const one = berths.find((b) => b.name === route.rest[0]);
   return one ? showOne(one, mine) : h("p", { class: "empty" }, `No berth is called ${route.rest[0]}, or it has been gone for more than 15 minutes. `, h("a", { href: link(["berths"]) }, "All berths"));
 }

@@ -2,7 +2,7 @@
 import { h } from "../dom.js";
 import { ask, path } from "../api.js";
 import { link } from "../route.js";
-import { berthLink, facts, form, poolNames, section, table, taskLink, upstreamLink } from "../parts.js";
+import { berthLink, facts, form, partial, poolNames, section, table, taskLink, upstreamLink, upstreamsOf } from "../parts.js";
 import { age, code, count, mark, number, span, state, text, when } from "../format.js";
 import { drainButton, verdict } from "./maystop.js";
 
@@ -10,9 +10,9 @@ export const title = (route) => route.rest.length > 1 ? `${route.rest[0]}/${rout
 
 export const load = async (route, signal) => route.rest.length > 1
   ? { one: await ask(path(["upstreams", route.rest[0], route.rest[1]], { items: "100" }), signal) }
-  : { all: (await ask(path(["upstreams"]), signal)).upstreams || [] };
+  : { told: await ask(path(["upstreams"]), signal) };
 
-export const show = (data, context) => data.one ? showOne(data.one) : showAll(data.all, context);
+export const show = (data, context) => data.one ? showOne(data.one) : showAll(data.told, context);
 
 const states = ["ok", "unchecked", "silent", "failing", "ejected"];
 
@@ -34,7 +34,8 @@ function seen(u) {
   return h("ul", { class: "plain" }, by.map((s) => h("li", { "data-key": s.berth }, berthLink(s.berth), " ", state(s.state, s.reason), s.reason ? h("span", { class: "why" }, s.reason, s.since && [", for ", age(s.since)]) : null)));
 }
 
-function showAll(all, { route, status }) {
+function showAll(told, { route, status }) {
+  const all = upstreamsOf(told);
   const q = route.query;
   const shown = all.filter((u) => (!q.pool || u.pool === q.pool) && (!q.state || u.state === q.state) && (!q.disagree || u.disagree));
   return section("Instances",
@@ -42,6 +43,7 @@ function showAll(all, { route, status }) {
       { name: "pool", label: "Pool", options: poolNames(status) },
       { name: "state", label: "State", options: states },
       { name: "disagree", label: "Berths", options: [{ value: "yes", label: "disagree" }] }]),
+    partial(told),
     table("Instances, their states and why", columns, shown, (u) => `${u.pool}/${u.name}`, all.length ? "No instance is like that." : "No pool has an instance."));
 }
 
@@ -50,6 +52,7 @@ function showOne(u) {
     h("nav", { class: "crumbs", "aria-label": "Where this is", "data-key": "crumbs" }, h("a", { href: link(["instances"]) }, "Instances"), " / ", h("span", null, `${u.pool}/${u.name}`)),
     h("h2", { "data-key": "head" }, `${u.pool}/${u.name} `, state(u.state)),
     h("div", { class: "buttons", "data-key": "orders" }, drainButton(u), verdict(u), h("a", { class: "button", href: link(["tasks"], { pool: u.pool, upstream: u.name }) }, "Its tasks")),
+    partial(u),
     facts([
       ["Address", code(u.url)],
       ["Reason", u.reason], ["In this state", u.state_since && when(u.state_since)],
