@@ -29,7 +29,7 @@ var unbegun = map[string]map[string][]string{
 
 const pageHead = `# Metrics
 
-<!-- Written by: go test ./internal/command -run TestMetricsPage -update -->
+<!-- Written by: go test ./internal/command -run TestMetricsPage -update-metrics -->
 
 ` + "`GET /metrics`" + ` of the [admin listener](operations.md), as Prometheus text. Each berth tells of itself alone, unless it is said otherwise; with
 several, sum. What is worth an alert stands in [alerts.yml](alerts.yml). Counters of events stand at 0 from the start for every label value

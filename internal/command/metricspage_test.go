@@ -32,11 +32,11 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-var update = flag.Bool("update", false, "write docs/metrics.md anew")
+var updateMetrics = flag.Bool("update-metrics", false, "write docs/metrics.md anew")
 
 // docs/metrics.md is what berth's instruments say of themselves, with all that can be configured in use:
 //
-//	go test ./internal/command -run TestMetricsPage -update
+//	go test ./internal/command -run TestMetricsPage -update-metrics
 func TestMetricsPageIsWhatTheInstrumentsSay(t *testing.T) {
 	seen := &catalogue{labels: map[string]map[string]map[string]bool{}}
 	reader := sdkmetric.NewManualReader()
@@ -48,7 +48,7 @@ resource = "https://mcp.example"`} {
 	}
 	page := filepath.Join(module, "docs", "metrics.md")
 	written := seen.page(t)
-	if *update {
+	if *updateMetrics {
 		if err := os.WriteFile(page, written, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ resource = "https://mcp.example"`} {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(stands, written) {
-		t.Errorf("docs/metrics.md is not what the instruments say; write it with\n\tgo test ./internal/command -run TestMetricsPage -update\n%s", difference(string(stands), string(written)))
+		t.Errorf("docs/metrics.md is not what the instruments say; write it with\n\tgo test ./internal/command -run TestMetricsPage -update-metrics\n%s", difference(string(stands), string(written)))
 	}
 }
 
