@@ -160,7 +160,7 @@ func forTests(dir string) bool {
 	return strings.HasSuffix(dir, "test") && dir != "internal/mcptest" || dir == "internal/memnet" || strings.HasPrefix(dir, "integration")
 }
 
-// Dependencies run one way (docs/design.md), and what tests share is in no binary.
+// Dependencies run one way (docs/dev/design.md), and what tests share is in no binary.
 func TestPackagesImportFromTheLayersBelow(t *testing.T) {
 	layerOf := make(map[string]int)
 	for i, layer := range layers {

@@ -31,18 +31,8 @@ const pageHead = `# Metrics
 
 <!-- Written by: go test ./internal/command -run TestMetricsPage -update-metrics -->
 
-` + "`GET /metrics`" + ` of the [admin listener](operations.md), as Prometheus text. Each berth tells of itself alone, unless it is said otherwise; with
-several, sum. What is worth an alert stands in [alerts.yml](alerts.yml). Counters of events stand at 0 from the start for every label value
-that is known then. A metric has 1000 series at most; what exceeds that is counted under ` + "`otel_metric_overflow=\"true\"`" + `. Ids and principals are
-never labels. Beside these: ` + "`berth_build_info{version,revision,goversion}`" + `, ` + "`go_*`, `process_*`, `target_info`" + `.
-`
-
-const pageFoot = `
-| label | values |
-| --- | --- |
-| ` + "`mcp_method_name`" + ` | a method of the published revisions; ` + "`other`, `batch`, `response`; `GET`, `POST`, `DELETE`, `HEAD`, `OPTIONS`" + ` where there is no message |
-| ` + "`source`" + ` | how the upstream was found: in a session or by its task (bound: memory:; lru; store), by asking the fleet (asked), by choice (picked); fanout: a list over a pool; coalesced: another poll's answer; last_seen: berth, for a silent owner; upgraded: a task of berth's own |
-| ` + "`outcome`" + ` of requests | ok; upstream_error: the upstream's own 5xx; refused: by berth, below 500; failed: by berth, 500 and above, or an answer withheld; client_gone; cut: at the end of the time to drain |
-| ` + "`error_type`" + ` | none if all went well; the JSON-RPC code; the outcome; tool_error: isError in the result; of exchanges timeout, connection_refused, garbled, broken_off |
-| ` + "`operation`" + ` | of the store: get, put_if_absent, swap, put, delete, enlist, delist, keep, members, listing, notify, now, ping, rate |
+For operators: ` + "`GET /metrics`" + ` of the [admin listener](admin.md), as Prometheus text. Each berth tells of itself alone, unless it is said otherwise: sum over
+berths. The [runbook](runbook.md) says what is worth an alert, [labels.md](labels.md) what labels' values mean. Counters of events stand at 0 from the
+start for every label value that is known then. A metric has 1000 series at most; what exceeds that is counted under
+` + "`otel_metric_overflow=\"true\"`" + `. Ids and principals are never labels. Beside these: ` + "`berth_build_info{version,revision,goversion}`" + `, ` + "`go_*`, `process_*`, `target_info`" + `.
 `
