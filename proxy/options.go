@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"berth/internal/seal"
+	"berth/proxy/audit"
 	"berth/proxy/inbound"
 	"berth/upgrade"
 
@@ -27,6 +28,7 @@ type Options struct {
 	Keys              *seal.Keyring        // seals what clients carry; required where tasks are listed over a pool
 	Logger            *slog.Logger         // nil: discarded
 	AccessLog         *slog.Logger         // nil: no access records
+	Decisions         *audit.Decisions     // remembers the last requests; nil: nobody does
 	Meter             metric.MeterProvider // nil: nothing is measured
 	Tracer            trace.TracerProvider // nil: nothing is traced
 }

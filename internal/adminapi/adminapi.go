@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/admin"
 	"berth/internal/drain"
+	"berth/proxy/audit"
 	"berth/routing"
 )
 
@@ -16,6 +17,8 @@ type Options struct {
 	Pools   func() []*routing.Pool // of the newest generation
 	Drains  *drain.Watch           // says what may stop
 	Reopens func(pool string) bool // sessions of the pool can be opened anew elsewhere
+
+	Decisions *audit.Decisions // the last requests
 }
 
 // API answers operators. Make it with [New].
@@ -26,7 +29,7 @@ func New(o Options) *API { return &API{o} }
 
 // Routes are all of it.
 func (a *API) Routes() []admin.Route {
-	return slices.Concat(a.upstreamRoutes())
+	return slices.Concat(a.upstreamRoutes(), a.explainRoutes())
 }
 
 // read reads the body of an order.

@@ -44,8 +44,9 @@ type site struct {
 	storeTrust storeTrust
 	drains     *drain.Watch // what is left at upstreams
 	ids        *drain.IDs   // of tasks, as operators are shown them
-	parts      *parts       // what generations share
-	kept       []string     // keys of the parts that are the site's own
+	decisions  *proxy.Decisions
+	parts      *parts   // what generations share
+	kept       []string // keys of the parts that are the site's own
 	now        atomic.Pointer[generation]
 
 	generations atomic.Int64        // that serve somebody
@@ -61,7 +62,7 @@ func newSite(store *storage.Store, cfg config.Config, o observers) (*site, error
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	ids := drain.NewIDs(keys)
-	s := &site{observers: o, store: store, keys: keys, ids: ids, parts: newParts(), bindings: sticky.New(store, sticky.Options{
+	s := &site{observers: o, store: store, keys: keys, ids: ids, decisions: new(proxy.Decisions), parts: newParts(), bindings: sticky.New(store, sticky.Options{
 		Hide:        ids.Hide,
 		Near:        cfg.Store.Near,
 		MaxTTL:      time.Duration(cfg.Store.MaxTTL),

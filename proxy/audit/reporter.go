@@ -25,6 +25,7 @@ type Options struct {
 	Meter  metric.MeterProvider // nil: nothing is measured
 	Tracer trace.TracerProvider // nil: nothing is traced
 	Moves  []string             // the outcomes of moving a session
+	Last   *Decisions           // remembers the last requests; nil: nobody does
 }
 
 // Reporter reports requests, and what else happens while they are served. Its methods may be
@@ -32,6 +33,7 @@ type Options struct {
 type Reporter struct {
 	access slog.Handler // nil: none
 	warn   *slog.Logger
+	last   *Decisions
 	tracer trace.Tracer
 	traces bool // spans may be recorded; false: only the client's trace is passed on
 
@@ -57,6 +59,7 @@ func New(endpoints []*inbound.Endpoint, o Options) *Reporter {
 	_, untraced := o.Tracer.(tracenoop.TracerProvider)
 	r := &Reporter{
 		warn:        o.Logger,
+		last:        o.Last,
 		tracer:      o.Tracer.Tracer("berth/proxy"),
 		traces:      !untraced,
 		ofRequests:  series.NewSets(requestLabels.attributes),
