@@ -32,13 +32,13 @@ func TestAlertRulesNameMetricsThatThereAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile("../docs/operations.md")
+	page, err := os.ReadFile("../docs/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range regexp.MustCompile(`berth_[a-z_]+`).FindAllString(string(rules), -1) {
 		if !strings.Contains(string(page), "`"+name+"`") {
-			t.Errorf("%s is in a rule, and not in operations.md", name)
+			t.Errorf("%s is in a rule, and not in metrics.md", name)
 		}
 	}
 }

@@ -8,15 +8,17 @@ import (
 
 	"berth/internal/admin"
 	"berth/internal/drain"
+	"berth/internal/trouble"
 	"berth/proxy/audit"
 	"berth/routing"
 )
 
-// Options are what an API tells of. None may be nil.
+// Options are what an API tells of. None may be nil, but where that is said.
 type Options struct {
-	Pools   func() []*routing.Pool // of the newest generation
-	Drains  *drain.Watch           // says what may stop
-	Reopens func(pool string) bool // sessions of the pool can be opened anew elsewhere
+	Pools    func() []*routing.Pool // of the newest generation
+	Drains   *drain.Watch           // says what may stop
+	Reopens  func(pool string) bool // sessions of the pool can be opened anew elsewhere
+	Troubles *trouble.Book          // what went wrong at this berth; nil: nobody keeps that
 
 	Decisions *audit.Decisions // the last requests
 }
@@ -29,7 +31,7 @@ func New(o Options) *API { return &API{o} }
 
 // Routes are all of it.
 func (a *API) Routes() []admin.Route {
-	return slices.Concat(a.upstreamRoutes(), a.explainRoutes())
+	return slices.Concat(a.upstreamRoutes(), a.troubleRoutes(), a.explainRoutes())
 }
 
 // read reads the body of an order.

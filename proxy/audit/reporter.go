@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/series"
+	"berth/internal/trouble"
 	"berth/proxy/inbound"
 	"berth/routing"
 
@@ -26,6 +27,8 @@ type Options struct {
 	Tracer trace.TracerProvider // nil: nothing is traced
 	Moves  []string             // the outcomes of moving a session
 	Last   *Decisions           // remembers the last requests; nil: nobody does
+
+	Troubles *trouble.Book // is told of refusals and unknown ids; nil: nobody is
 }
 
 // Reporter reports requests, and what else happens while they are served. Its methods may be
@@ -36,6 +39,8 @@ type Reporter struct {
 	last   *Decisions
 	tracer trace.Tracer
 	traces bool // spans may be recorded; false: only the client's trace is passed on
+
+	troubles *trouble.Book
 
 	requests   metric.Int64Counter
 	operations mcpconv.ServerOperationDuration
@@ -60,6 +65,7 @@ func New(endpoints []*inbound.Endpoint, o Options) *Reporter {
 	r := &Reporter{
 		warn:        o.Logger,
 		last:        o.Last,
+		troubles:    o.Troubles,
 		tracer:      o.Tracer.Tracer("berth/proxy"),
 		traces:      !untraced,
 		ofRequests:  series.NewSets(requestLabels.attributes),
@@ -129,8 +135,11 @@ func (r *Reporter) Subscribed(pool string, shared bool, n int64) {
 	add(r.streams, n, pool, attribute.Bool("shared", shared))
 }
 
-// Lacked counts a header that the request should have had.
+// Lacked counts a header that the request should have had. A nil Record counts nothing.
 func (r *Record) Lacked(header string) {
+	if r == nil {
+		return
+	}
 	add(r.reporter.missing, 1, r.call.PoolName(), attribute.String("header", header))
 }
 
