@@ -97,7 +97,7 @@ func (g *generation) drop() { g.site.parts.drop(g.taken) }
 func (g *generation) proxyOptions() proxy.Options {
 	s := g.site
 	o := proxyOptions(g.cfg, g.faces, s.loopback, s.observers)
-	o.Keys, o.Rules, o.Tasks = s.keys, upgradeRules(g.cfg), s.tasks.Load()
+	o.Keys, o.Rules, o.Tasks, o.Decisions = s.keys, upgradeRules(g.cfg), s.tasks.Load(), s.decisions
 	return o
 }
 
