@@ -117,9 +117,12 @@ var ErrAlone = errors.New("webhook: the receiver is left alone for now")
 // errNothing says that a turn was not used.
 var errNothing = errors.New("webhook: nothing was sent")
 
-// Turn asks whether the receiver is to be sent anything now, or fails with ErrAlone. Whoever has a turn
-// calls done once, with what came of it; nil where nothing was sent.
-func (c *Client) Turn() (done func(*Answer), err error) {
+// Turn is the right to send once. Whoever has it calls it once, with what came of that; nil where nothing
+// was sent.
+type Turn func(*Answer)
+
+// Turn gives the right to send, or fails with ErrAlone.
+func (c *Client) Turn() (Turn, error) {
 	tell, err := c.breaker.Allow()
 	if err != nil {
 		return nil, ErrAlone
