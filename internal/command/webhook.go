@@ -47,6 +47,10 @@ func (g *generation) newReceivers(cfg config.Config) (all []upgrade.Receiver, er
 	return all, nil
 }
 
+// leftAlone is how long a receiver is left alone that takes nothing, unless messages are to be tried
+// sooner.
+const leftAlone = 30 * time.Second
+
 func (g *generation) newReceiver(w config.Webhook) (r upgrade.Receiver, err error) {
 	secrets, err := w.ReadSecrets()
 	if err != nil {
@@ -57,6 +61,7 @@ func (g *generation) newReceiver(w config.Webhook) (r upgrade.Receiver, err erro
 		Backoff: time.Duration(w.Backoff), MaxBackoff: time.Duration(w.MaxBackoff), MaxAge: time.Duration(w.MaxAge),
 		Receiver: webhook.Receiver{
 			URL: string(w.URL), Secrets: secrets, Guard: w.Guard(), Timeout: time.Duration(w.Timeout), Concurrency: w.Concurrency,
+			Alone: min(leftAlone, time.Duration(w.MaxBackoff)),
 		},
 	}
 	if w.TLS != (config.ServerTLS{}) {

@@ -64,7 +64,7 @@ func TestReceiversAreWiredWhole(t *testing.T) {
 	want := upgrade.Receiver{
 		Name: "hooks.example.com", Attempts: 5, Backoff: 2, MaxBackoff: 3, MaxAge: 4,
 		Receiver: webhook.Receiver{
-			URL: "https://Hooks.example.com/x", Secrets: [][]byte{old, next}, Timeout: 1, Concurrency: 6,
+			URL: "https://Hooks.example.com/x", Secrets: [][]byte{old, next}, Timeout: 1, Concurrency: 6, Alone: 3,
 			Guard: webhook.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
 		},
 	}

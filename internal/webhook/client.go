@@ -21,8 +21,6 @@ import (
 const (
 	// failuresToOpen in a row have a receiver be left alone.
 	failuresToOpen = 5
-	// LeftAlone is how long. Then one message tries.
-	LeftAlone = 30 * time.Second
 
 	// mostRead is what is read of an answer, so that its connection can be used again.
 	mostRead = 16 << 10
@@ -37,6 +35,7 @@ type Receiver struct {
 	Guard       Guard         // where its host may be
 	Timeout     time.Duration // of an attempt, from looking the host up to the end of the answer; required
 	Concurrency int           // connections to it; required
+	Alone       time.Duration // for which it is sent nothing after failures in a row; then one message tries; 0: a minute
 	Trust       Trust         // how it is spoken to by TLS; nil: as the system trusts, from TLS 1.2
 }
 
@@ -54,7 +53,7 @@ type Client struct {
 // well again. changed must not wait.
 func NewClient(r Receiver, changed func(alone bool)) *Client {
 	c := &Client{receiver: r, breaker: gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
-		Timeout:     LeftAlone,
+		Timeout:     r.Alone,
 		IsExcluded:  func(err error) bool { return err == errNothing },
 		ReadyToTrip: func(counts gobreaker.Counts) bool { return counts.ConsecutiveFailures >= failuresToOpen },
 		OnStateChange: func(_ string, from, to gobreaker.State) {

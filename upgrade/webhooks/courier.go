@@ -46,7 +46,7 @@ func (c *courier) leftAlone(alone bool) {
 	if trouble := c.trouble.Load(); trouble != nil {
 		last = *trouble
 	}
-	c.log.Warn("a webhook's receiver takes no messages: it is left alone for a while", "for", webhook.LeftAlone.String(), "error", last)
+	c.log.Warn("a webhook's receiver takes no messages: it is left alone for a while", "for", c.Alone.String(), "error", last)
 }
 
 // tell has a message be sent at once.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"berth/internal/webhook"
 	"berth/upgrade/task"
 )
 
@@ -65,7 +64,7 @@ func (r *round) start(sending context.Context) {
 		}
 		turn, err := r.c.client.Turn()
 		if err != nil {
-			r.pause(jitter(webhook.LeftAlone / 4))
+			r.pause(jitter(r.c.Alone / 4))
 			return
 		}
 		r.busy++
