@@ -28,7 +28,7 @@ func TestEachEndIsToldToEachReceiverThoughABerthDies(t *testing.T) {
 		{name: "hanging", keys: allowNear, refuses: 1, refuse: hang},
 		{name: "resetting", keys: allowNear, refuses: 2, refuse: reset},
 		{name: "busy", keys: allowNear, refuses: 1, refuse: status(http.StatusServiceUnavailable, "Retry-After", "1")},
-		{name: "slow", keys: allowNear, refuses: 0},
+		{name: "slow", keys: allowNear, takes: 300 * time.Millisecond},
 	}
 	redirecting := &hook{name: "redirecting", keys: allowNear, refuses: 1 << 30, refuse: status(http.StatusTemporaryRedirect, "Location", forbidden)}
 	rules := heldRules[:strings.Index(heldRules, "\n[[upgrade]]\ntools = [\"queued\"]")]

@@ -3,7 +3,6 @@
 package integration
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
@@ -24,6 +24,7 @@ type hook struct {
 	keys    string // of its table, beside those that all have
 	refuses int    // so many attempts of each message, in its own way
 	refuse  http.HandlerFunc
+	takes   time.Duration // to answer
 
 	mu       sync.Mutex // guards the fields below
 	attempts map[string]int
@@ -58,6 +59,7 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r)
 		return
 	}
+	time.Sleep(h.takes)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.taken[id] = m
@@ -148,6 +150,3 @@ func status(code int, header ...string) http.HandlerFunc {
 		w.WriteHeader(code)
 	}
 }
-
-// anotherSecret is one that the receivers do not know.
-var anotherSecret = "whsec_" + base64.StdEncoding.EncodeToString([]byte("another secret of thirty-two bys"))

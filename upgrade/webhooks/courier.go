@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"berth/internal/webhook"
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
@@ -18,7 +17,7 @@ type courier struct {
 	ledger  *ledger.Ledger
 	log     *slog.Logger
 	metrics *metrics
-	client  *webhook.Client
+	client  sender
 
 	goneUntil atomic.Int64 // in Unix seconds: the receiver wants no messages until then
 	trouble   atomic.Pointer[string]
@@ -31,9 +30,9 @@ type courier struct {
 	told []task.Message
 }
 
-func newCourier(r Receiver, l *ledger.Ledger, log *slog.Logger, m *metrics) *courier {
-	c := &courier{Receiver: r, ledger: l, log: log.With("webhook", r.Name), metrics: m, woken: make(chan struct{}, 1)}
-	c.client = webhook.NewClient(r.Receiver, c.leftAlone)
+func (w *Webhooks) newCourier(r Receiver) *courier {
+	c := &courier{Receiver: r, ledger: w.ledger, log: w.log.With("webhook", r.Name), metrics: &w.metrics, woken: make(chan struct{}, 1)}
+	c.client = w.connect(r.Receiver, c.leftAlone)
 	return c
 }
 

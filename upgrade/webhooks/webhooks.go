@@ -26,8 +26,16 @@ type Receiver struct {
 	MaxAge     time.Duration // of what a message tells
 }
 
+// sender is a *webhook.Client.
+type sender interface {
+	Turn() (webhook.Turn, error)
+	Send(context.Context, webhook.Message) webhook.Answer
+	Close()
+}
+
 // Webhooks tell receivers. Run them.
 type Webhooks struct {
+	connect  func(webhook.Receiver, func(alone bool)) sender
 	ledger   *ledger.Ledger
 	log      *slog.Logger
 	metrics  metrics
@@ -37,7 +45,12 @@ type Webhooks struct {
 
 // New returns what tells receivers of the tasks in a ledger.
 func New(l *ledger.Ledger, receivers []Receiver, log *slog.Logger, meter metric.MeterProvider) *Webhooks {
-	w := &Webhooks{ledger: l, log: log, changed: make(chan struct{}, 1)}
+	connect := func(r webhook.Receiver, changed func(bool)) sender { return webhook.NewClient(r, changed) }
+	return newWebhooks(connect, l, receivers, log, meter)
+}
+
+func newWebhooks(connect func(webhook.Receiver, func(bool)) sender, l *ledger.Ledger, receivers []Receiver, log *slog.Logger, meter metric.MeterProvider) *Webhooks {
+	w := &Webhooks{connect: connect, ledger: l, log: log, changed: make(chan struct{}, 1)}
 	w.couriers.Store(&map[string]*courier{})
 	w.metrics = newMetrics(meter, w)
 	w.Change(receivers)
@@ -53,7 +66,7 @@ func (w *Webhooks) Change(receivers []Receiver) {
 			next[r.Name] = c
 			continue
 		}
-		next[r.Name] = newCourier(r, w.ledger, w.log, &w.metrics)
+		next[r.Name] = w.newCourier(r)
 		w.metrics.begin(r.Name)
 	}
 	w.couriers.Store(&next)
