@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/seal"
 	"berth/internal/storage"
+	"berth/internal/trouble"
 	"berth/upgrade/ledger"
 	"berth/upgrade/peers"
 	"berth/upgrade/runner"
@@ -22,6 +23,7 @@ const defaultLease = 15 * time.Second
 
 // Options are what Tasks is made of.
 type Options struct {
+	Name   string         // of this process, as no other one's; "": one is made
 	Store  *storage.Store // of records, shared or not; required
 	Keys   *seal.Keyring  // keys the ids, and seals credentials if its secret was given; required
 	Pools  []runner.Pool
@@ -31,6 +33,7 @@ type Options struct {
 	Kept   ledger.Bounds        // of what tasks keep until they expire
 
 	Receivers []webhooks.Receiver // that rules name
+	Troubles  *trouble.Book       // is told of calls that lost their holder; nil: nobody is
 
 	// Unsaved is how many bytes of outcomes may be in memory that the store does not have
 	// yet, and of answers that are being read; 0: 256 MiB.
@@ -61,8 +64,9 @@ func newTasks(o Options, s ledger.Store) *Tasks {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	l := ledger.New(s, o.Keys, o.Lease, o.Kept)
+	l := ledger.New(s, o.Name, o.Keys, o.Lease, o.Kept)
 	r := runner.New(l, o.Pools, o.Unsaved, o.Logger, o.Meter)
+	r.Troubles = o.Troubles
 	w := webhooks.New(l, o.Receivers, o.Logger, o.Meter)
 	return &Tasks{Sessions: l.Sessions, Deliveries: l.Deliveries(), ledger: l, runner: r, peers: peers.New(l, r, o.Logger), webhooks: w, lending: newLending(o.Kept), creating: make(creating, createAtOnce)}
 }

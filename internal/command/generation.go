@@ -17,6 +17,7 @@ import (
 type generation struct {
 	site    *site
 	cfg     config.Config
+	digest  string // of cfg
 	callers *callers
 	faces   []*proxy.Endpoint
 	proxy   *proxy.Proxy // made when it is used
@@ -34,7 +35,7 @@ type generation struct {
 // newGeneration makes what cfg asks for. It reads files and opens no connection. One that is not to
 // be used is dropped.
 func (s *site) newGeneration(cfg config.Config) (*generation, error) {
-	g := &generation{site: s, cfg: cfg}
+	g := &generation{site: s, cfg: cfg, digest: cfg.Digest()}
 	g.users.Store(1)
 	if err := g.make(); err != nil {
 		g.drop()
@@ -135,6 +136,7 @@ func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool,
 		AccessLog: accessLog(cfg.Log, o),
 		Meter:     o.meter,
 		Tracer:    o.tracer,
+		Troubles:  o.troubles,
 	}
 }
 

@@ -114,7 +114,7 @@ func start(t *testing.T, s ledger.Store, r *receiver, known ...Receiver) *berth 
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &berth{ledger: ledger.New(s, keys, 3*time.Second, ledger.Bounds{}), log: &bytes.Buffer{}, reader: sdkmetric.NewManualReader(), over: make(chan struct{})}
+	b := &berth{ledger: ledger.New(s, "", keys, 3*time.Second, ledger.Bounds{}), log: &bytes.Buffer{}, reader: sdkmetric.NewManualReader(), over: make(chan struct{})}
 	connect := func(webhook.Receiver, func(bool)) sender { return r }
 	b.Webhooks = newWebhooks(connect, b.ledger, known, slog.New(slog.NewTextHandler(b.log, nil)), sdkmetric.NewMeterProvider(sdkmetric.WithReader(b.reader)))
 	ctx, stop := context.WithCancel(t.Context())
