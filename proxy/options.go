@@ -5,6 +5,8 @@ import (
 	"net/netip"
 
 	"berth/internal/seal"
+	"berth/internal/trouble"
+	"berth/proxy/audit"
 	"berth/proxy/inbound"
 	"berth/upgrade"
 
@@ -27,8 +29,10 @@ type Options struct {
 	Keys              *seal.Keyring        // seals what clients carry; required where tasks are listed over a pool
 	Logger            *slog.Logger         // nil: discarded
 	AccessLog         *slog.Logger         // nil: no access records
+	Decisions         *audit.Decisions     // remembers the last requests; nil: nobody does
 	Meter             metric.MeterProvider // nil: nothing is measured
 	Tracer            trace.TracerProvider // nil: nothing is traced
+	Troubles          *trouble.Book        // is told of refusals and unknown ids; nil: nobody is
 }
 
 // LastSeen bounds, in bytes, what is remembered of tasks for the time that their owners are silent.

@@ -29,6 +29,7 @@ func (x *request) route() error {
 		return err
 	}
 	x.decision = d
+	x.traceOrigin()
 	if err := x.openAlias(); err != nil {
 		return err
 	}
@@ -43,6 +44,19 @@ func (x *request) route() error {
 		x.Call = x.WithBody(mcp.NarrowListen(x.Body, d.ListenIDs))
 	}
 	return nil
+}
+
+// traceOrigin links the request's span, if it is recorded, to the one that made the task which the request
+// is about. A binding that decided nothing is read for that.
+func (x *request) traceOrigin() {
+	if !x.AboutTask || !x.rec.IsTraced() || x.decision.Task.ID == "" {
+		return
+	}
+	binding := x.decision.TaskBinding
+	if binding.Upstream == "" {
+		binding, _, _ = x.Endpoint.Router.Bindings.Lookup(x.ctx, x.decision.Task) // none has no origin
+	}
+	x.rec.ComesFrom(binding.Origin)
 }
 
 // query is what the router needs to know of the request.
@@ -88,15 +102,24 @@ func (x *request) unroutable(err error) error {
 			return x.act(v)
 		}
 	}
-	var refusal error
-	if x.AboutTask && x.Era() == mcp.EraLegacy {
-		refusal = x.CheckLegacyVersion() // no upstream judges it
-	}
-	if refusal == nil && x.AboutTask && x.serveStale(unrouted(x.p.stale, x.Call, err)) {
+	seen, refusal := unroutedAnswer(x.p.stale, x.Call, err)
+	if x.serveStale(seen) {
 		return nil
 	}
 	x.p.gate.NoteMiss(x.Caller, err)
-	return cmp.Or(refusal, err)
+	return refusal
+}
+
+// unroutedAnswer is what the client of a call is told that could not be routed for err: what was seen of
+// its task, or a refusal.
+func unroutedAnswer(stale *polls.StaleCache, c *inbound.Call, err error) (seen []byte, refusal error) {
+	if c.AboutTask && c.Era() == mcp.EraLegacy {
+		refusal = c.CheckLegacyVersion() // no upstream judges it
+	}
+	if refusal == nil && c.AboutTask {
+		seen = unrouted(stale, c, err)
+	}
+	return seen, cmp.Or(refusal, err)
 }
 
 // unrouted is what a client is told of a task that could not be routed, nil for nothing.

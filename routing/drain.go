@@ -78,6 +78,13 @@ func (u *Upstream) OnDrain(told func(Drain)) (stop func()) {
 // MovesSessions reports whether sessions are to leave the upstream.
 func (u *Upstream) MovesSessions() bool { return u.drain.mark().MoveSessions }
 
+// IsTakenOver reports whether the pool has another upstream that takes new work, and so what may leave u.
+func (p *Pool) IsTakenOver(u *Upstream) bool {
+	return slices.ContainsFunc(p.Upstreams(), func(other *Upstream) bool {
+		return !other.Is(u) && !other.IsDraining() && !other.State().IsDown()
+	})
+}
+
 // SetDrains has the marks by name be those that stand: for upstreams of the pool, and those that
 // join it under such a name.
 func (p *Pool) SetDrains(marks map[string]Drain) {
@@ -99,6 +106,14 @@ func (p *Pool) SetDrains(marks map[string]Drain) {
 // GoOn takes a lease on the upstream of this name if it drains and is fit otherwise, for work
 // that it has asked its client about and is to go on with; nil: Pick has it.
 func (p *Pool) GoOn(name string, tried []*Upstream) *Lease {
+	if u := p.wouldGoOn(name, tried); u != nil {
+		return newLease(u)
+	}
+	return nil
+}
+
+// wouldGoOn is the upstream of GoOn; nil: there is none.
+func (p *Pool) wouldGoOn(name string, tried []*Upstream) *Upstream {
 	u := p.Find(name)
 	if u == nil || !u.IsDraining() || slices.ContainsFunc(tried, u.Is) {
 		return nil
@@ -106,5 +121,5 @@ func (p *Pool) GoOn(name string, tried []*Upstream) *Lease {
 	if c := u.health.is(); c != well && c.isUnfit() {
 		return nil
 	}
-	return newLease(u)
+	return u
 }

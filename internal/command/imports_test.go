@@ -80,7 +80,7 @@ var doors = []string{"proxy/nethttp.go", "internal/exchange/nethttp.go"}
 func TestOnlyTheDoorsImportHTTP(t *testing.T) {
 	decide := []string{
 		"internal/exchange", "internal/httpsse", "internal/legacyface", "internal/mcp", "internal/relay", "internal/stdio", "internal/storage", "internal/wire",
-		"internal/drain", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner", "upgrade/peers",
+		"internal/drain", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner", "upgrade/peers", "upgrade/webhooks",
 	}
 	var found []string
 	for _, dir := range packages(t) {
@@ -108,7 +108,7 @@ func isHTTP(path string) bool { return path == "net/http" || strings.HasPrefix(p
 // Packages are given what they need as values and fields; only those who build the
 // graph know where it comes from.
 func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
-	builders := []string{".", "internal/command", "internal/config", "internal/telemetry", "internal/admin"}
+	builders := []string{".", "internal/command", "internal/config", "internal/telemetry", "internal/admin", "internal/adminapi"}
 	dirs := packages(t)
 	for _, dir := range builders {
 		if !slices.Contains(dirs, dir) {
@@ -132,13 +132,15 @@ func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
 // import from the layers before its own.
 var layers = [][]string{
 	{"internal/build", "internal/series", "internal/sockets", "internal/systemd"},
-	{"internal/admin", "internal/connlimit", "internal/framing", "internal/greet", "internal/heap", "internal/journal", "internal/limit", "internal/mcp", "internal/mcptest", "internal/reload", "internal/storage/boltcheck", "internal/telemetry", "internal/wire"},
-	{"internal/certs", "internal/exchange", "internal/identity", "internal/storage"},
+	{"internal/admin", "internal/connlimit", "internal/framing", "internal/greet", "internal/heap", "internal/journal", "internal/limit", "internal/mcp", "internal/mcptest", "internal/page", "internal/reload", "internal/storage/boltcheck", "internal/telemetry", "internal/trouble", "internal/wire"},
+	{"internal/certs", "internal/exchange", "internal/identity", "internal/storage", "internal/webhook"},
 	{"internal/client", "internal/discover", "internal/legacyface", "internal/seal", "internal/stdio", "sticky"},
 	{"internal/demo", "internal/httpsse", "internal/probe", "internal/relay", "routing"},
 	{"internal/drain", "upgrade/task"},
+	{"internal/api"},
+	{"internal/bulletin"},
 	{"upgrade/ledger"},
-	{"upgrade/runner"},
+	{"upgrade/runner", "upgrade/webhooks"},
 	{"upgrade/peers"},
 	{"upgrade"},
 	{"internal/config", "proxy/fault"},
@@ -149,6 +151,7 @@ var layers = [][]string{
 	{"proxy/failover", "proxy/sessiontasks", "proxy/subscribe", "proxy/tasks"},
 	{"proxy/record"},
 	{"proxy"},
+	{"internal/adminapi"},
 	{"internal/command"},
 	{"."},
 }
@@ -158,7 +161,7 @@ func forTests(dir string) bool {
 	return strings.HasSuffix(dir, "test") && dir != "internal/mcptest" || dir == "internal/memnet" || strings.HasPrefix(dir, "integration")
 }
 
-// Dependencies run one way (docs/design.md), and what tests share is in no binary.
+// Dependencies run one way (docs/dev/design.md), and what tests share is in no binary.
 func TestPackagesImportFromTheLayersBelow(t *testing.T) {
 	layerOf := make(map[string]int)
 	for i, layer := range layers {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/drain"
+	"berth/internal/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -26,8 +26,8 @@ func drainCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			var status drain.Status
-			if err := o.call(c.Context, "POST", path+drainPath, drainOrder{MoveSessions: c.Bool("move-sessions")}, &status); err != nil {
+			var status api.MayStop
+			if err := o.call(c.Context, "POST", path+"/drain", api.DrainOrder{MoveSessions: c.Bool("move-sessions")}, &status); err != nil {
 				return err
 			}
 			if c.Bool("wait") {
@@ -49,8 +49,8 @@ func undrainCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			var status drain.Status
-			if err := o.call(c.Context, "POST", path+undrainPath, struct{}{}, &status); err != nil {
+			var status api.MayStop
+			if err := o.call(c.Context, "POST", path+"/undrain", struct{}{}, &status); err != nil {
 				return err
 			}
 			return o.print(status, func(w io.Writer) error { return tellStatus(w, status) })
@@ -70,7 +70,7 @@ func upstreamsCommand() *cli.Command {
 				if err != nil {
 					return err
 				}
-				var status drain.Status
+				var status api.MayStop
 				if err := o.call(c.Context, "GET", path, nil, &status); err != nil {
 					return err
 				}
@@ -80,8 +80,8 @@ func upstreamsCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			var all upstreams
-			if err := o.call(c.Context, "GET", upstreamsPath, nil, &all); err != nil {
+			var all api.Upstreams
+			if err := o.call(c.Context, "GET", api.UpstreamsPath, nil, &all); err != nil {
 				return err
 			}
 			return o.print(all, func(w io.Writer) error { return tellAll(w, all.Upstreams) })
@@ -96,5 +96,5 @@ func orderAbout(c *cli.Context) (*operator, string, error) {
 		return nil, "", misused("%s: name one upstream, as POOL/NAME", c.Command.HelpName)
 	}
 	o, err := newOperator(c)
-	return o, upstreamsPath + "/" + url.PathEscape(pool) + "/" + url.PathEscape(name), err
+	return o, api.UpstreamsPath + "/" + url.PathEscape(pool) + "/" + url.PathEscape(name), err
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"berth/internal/admin"
+	"berth/internal/api"
 	"berth/internal/drain"
 
 	"github.com/urfave/cli/v2"
@@ -30,7 +31,7 @@ func TestAnInterruptedWaitIsNoDeadline(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
 	o := &operator{client: admin.NewClient(berth.URL, ""), out: io.Discard}
-	err := o.awaitDrained(ctx, upstreamsPath+"/p/a", time.Minute, drain.Status{Pool: "p", Name: "a"})
+	err := o.awaitDrained(ctx, api.UpstreamsPath+"/p/a", time.Minute, drain.Status{Pool: "p", Name: "a"})
 	coded, ok := err.(cli.ExitCoder)
 	if !ok || coded.ExitCode() != codeFailed || !strings.Contains(err.Error(), "interrupted") {
 		t.Errorf("error %v", err)

@@ -7,11 +7,11 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"berth/internal/drain"
+	"berth/internal/api"
 )
 
 // statusLine says in one line what is left.
-func statusLine(s drain.Status) string {
+func statusLine(s api.MayStop) string {
 	line := leftLine(s)
 	switch {
 	case s.Drained:
@@ -30,7 +30,7 @@ func statusLine(s drain.Status) string {
 	return line
 }
 
-func leftLine(s drain.Status) string {
+func leftLine(s api.MayStop) string {
 	var left []string
 	for _, one := range []struct {
 		n    int
@@ -57,7 +57,7 @@ func many(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-func tellStatus(w io.Writer, s drain.Status) error {
+func tellStatus(w io.Writer, s api.MayStop) error {
 	state := "takes new work"
 	if s.Draining {
 		state = "drains by the " + s.By
@@ -81,7 +81,7 @@ func tellStatus(w io.Writer, s drain.Status) error {
 	return table.Flush()
 }
 
-func tellAll(w io.Writer, all []drain.Status) error {
+func tellAll(w io.Writer, all []api.Upstream) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "UPSTREAM\tSTATE\tTASKS\tSESSIONS\tSTREAMS\tREQUESTS\tHELD\tURL")
 	for _, s := range all {

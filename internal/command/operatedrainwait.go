@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/drain"
+	"berth/internal/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -18,14 +18,14 @@ const askEvery = 500 * time.Millisecond
 
 // awaitDrained asks until nothing is left, or the time is over, and tells each change. status is how it
 // was when the order was given.
-func (o *operator) awaitDrained(ctx context.Context, path string, limit time.Duration, status drain.Status) error {
+func (o *operator) awaitDrained(ctx context.Context, path string, limit time.Duration, status api.MayStop) error {
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
 	told := ""
 	for {
-		var next drain.Status
+		var next api.MayStop
 		err := o.call(waiting, "GET", path, nil, &next)
 		switch {
 		case ctx.Err() != nil:
@@ -61,7 +61,7 @@ func isPassing(err error) bool {
 }
 
 // leftOver tells what is left as the wait ends, and why it does.
-func (o *operator) leftOver(status drain.Status, why string, code int) error {
+func (o *operator) leftOver(status api.MayStop, why string, code int) error {
 	if err := o.print(status, func(w io.Writer) error { return tellStatus(w, status) }); err != nil {
 		return err
 	}

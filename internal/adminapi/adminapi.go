@@ -1,0 +1,49 @@
+package adminapi
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"berth/internal/admin"
+	"berth/internal/api"
+	"berth/internal/bulletin"
+	"berth/internal/drain"
+	"berth/internal/storage"
+	"berth/internal/trouble"
+	"berth/proxy/audit"
+	"berth/routing"
+)
+
+// Options are what an API tells of. None may be nil, but where that is said.
+type Options struct {
+	Pools   func() []*routing.Pool // of the newest generation
+	Face    func(pool string) Face // of one of these
+	Drains  *drain.Watch           // says what may stop
+	Reopens func(pool string) bool // sessions of the pool can be opened anew elsewhere
+
+	Board    *bulletin.Board
+	Store    *storage.Store
+	Troubles *trouble.Book
+	Ready    func() (ready bool, why []string)            // as /readyz says; why not, one line each
+	Tally    func(ctx context.Context) (api.Tally, error) // counts tasks; what it has with an error is what is known. Nil: nobody does
+
+	Decisions *audit.Decisions // the last requests
+}
+
+// Face is what the configuration says of a pool.
+type Face struct{ Path, Picker, SessionFailover, Discovery string }
+
+// API answers operators. Make it with [New].
+type API struct{ o Options }
+
+// New returns an API; it starts nothing.
+func New(o Options) *API { return &API{o} }
+
+// Routes are all of it.
+func (a *API) Routes() []admin.Route {
+	return slices.Concat(a.statusRoutes(), a.poolRoutes(), a.upstreamRoutes(), a.troubleRoutes(), a.explainRoutes())
+}
+
+// patience is how long a question waits for the store; then it is answered from what is known.
+const patience = 2 * time.Second

@@ -1,0 +1,118 @@
+package adminapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"berth/internal/admin"
+	"berth/internal/api"
+	"berth/internal/drain"
+	"berth/internal/storage"
+	"berth/routing"
+)
+
+const (
+	itemsTold = 100 // of what is left at one upstream, unless another number is asked for
+	itemsMost = 10_000
+)
+
+// upstreamRoutes tell what is left at upstreams, and set marks.
+func (a *API) upstreamRoutes() []admin.Route {
+	const one = api.UpstreamsPath + "/{pool}/{name}"
+	return []admin.Route{
+		{Pattern: "GET " + api.UpstreamsPath, Serve: a.serveUpstreams},
+		{Pattern: "GET " + one, Query: []string{"items"}, Serve: a.serveUpstream},
+		{Pattern: "POST " + one + "/drain", Serve: a.serveDrain},
+		{Pattern: "POST " + one + "/undrain", Serve: a.serveUndrain},
+	}
+}
+
+func (a *API) serveUpstreams(ctx context.Context, _ *http.Request) (any, error) {
+	v, err := a.look(ctx)
+	return api.Upstreams{Upstreams: v.upstreams(a.o.Pools(), ""), Partial: v.partial}, err
+}
+
+func (a *API) serveUpstream(ctx context.Context, r *http.Request) (any, error) {
+	most, err := number(r, "items", itemsTold, itemsMost)
+	if err != nil {
+		return nil, err
+	}
+	return a.tell(ctx, r.PathValue("pool"), r.PathValue("name"), most)
+}
+
+// tell tells of one upstream, and of at most so many things that it owns.
+func (a *API) tell(ctx context.Context, pool, name string, most int) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	status, err := a.o.Drains.Of(ctx, pool, name, most)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	if err != nil {
+		return nil, drainFault(err)
+	}
+	berths, err := a.o.Board.All(ctx)
+	for _, p := range a.o.Pools() {
+		if u := p.Find(name); p.Name() == pool && u != nil {
+			told := upstream(p, u, status, seenBy(berths)[place{pool, name}])
+			if err != nil {
+				told.Partial = partial(err)
+			}
+			return told, nil
+		}
+	}
+	return nil, admin.NotFound("there is no upstream " + pool + "/" + name + " any more")
+}
+
+func (a *API) serveDrain(ctx context.Context, r *http.Request) (any, error) {
+	var order api.DrainOrder
+	if err := read(r, &order); err != nil {
+		return nil, err
+	}
+	pool := r.PathValue("pool")
+	if order.MoveSessions && a.has(pool) && !a.o.Reopens(pool) {
+		return nil, &admin.Fault{Status: http.StatusConflict, Code: "sessions_stay", Message: "sessions of pool " + strconv.Quote(pool) + ` cannot be moved: set session_failover = "reinit" there`}
+	}
+	return a.mark(ctx, r, routing.Drain{Since: time.Now(), MoveSessions: order.MoveSessions})
+}
+
+func (a *API) serveUndrain(ctx context.Context, r *http.Request) (any, error) {
+	if err := read(r, &struct{}{}); err != nil {
+		return nil, err
+	}
+	return a.mark(ctx, r, routing.Drain{})
+}
+
+func (a *API) mark(ctx context.Context, r *http.Request, mark routing.Drain) (any, error) {
+	pool, name := r.PathValue("pool"), r.PathValue("name")
+	if _, err := a.o.Drains.Set(ctx, pool, name, mark); err != nil {
+		return nil, drainFault(err)
+	}
+	told, err := a.tell(ctx, pool, name, 0)
+	if fault, is := errors.AsType[*admin.Fault](err); is && fault.Status == http.StatusNotFound { // a mark was taken off one that is gone
+		return api.Upstream{MayStop: api.MayStop{Pool: pool, Name: name}, State: routing.StateSilent, Reason: "it is gone", SeenBy: []api.SeenBy{}, Transport: "http", Versions: []string{}}, nil
+	}
+	return told, err
+}
+
+func (a *API) has(pool string) bool {
+	return slices.ContainsFunc(a.o.Pools(), func(p *routing.Pool) bool { return p.Name() == pool })
+}
+
+// drainFault is what an operator is told; nil for nil.
+func drainFault(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, drain.ErrUnknown):
+		return admin.NotFound(err.Error())
+	case errors.Is(err, storage.ErrUnavailable):
+		return &admin.Fault{Status: http.StatusServiceUnavailable, Code: "store_unavailable", Message: err.Error()}
+	}
+	return err
+}

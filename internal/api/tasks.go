@@ -1,0 +1,151 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Tally counts tasks.
+type Tally struct {
+	ByState map[string]int `json:"by_state"` // see Task.State
+	Oldest  map[string]Age `json:"oldest"`   // that has not ended, by state
+	AsOf    time.Time      `json:"as_of"`
+}
+
+// Age is a task, and when it was made.
+type Age struct {
+	ID   string    `json:"id"`
+	Pool string    `json:"pool"`
+	Made time.Time `json:"made"`
+}
+
+// Tasks is the answer to GET /v1/tasks?pool=&upstream=&holder=&caller=&tool=&state=&kind=&older=&id=
+// (older: an age such as 5m; tool: a glob; state: several by commas; id: one that is known whole). The
+// oldest comes first.
+type Tasks struct {
+	Page
+	Tasks []Task    `json:"tasks"`
+	AsOf  time.Time `json:"as_of"`
+}
+
+// Task is one task in a list.
+type Task struct {
+	ID   string `json:"id"`
+	Pool string `json:"pool"`
+	// Kind is "server" of a task that an instance made, "upgraded" of one of berth's own.
+	Kind string `json:"kind"`
+	Tool string `json:"tool,omitempty"`
+	// State is "queued", "accepted", "dispatched", "input_required", "completed", "failed" or
+	// "cancelled" of an upgraded task; "working", "input_required" or an end of a server's, when berth
+	// last saw it, and "unknown" if it did not.
+	State    string    `json:"state"`
+	Upstream string    `json:"upstream,omitempty"` // its owner; of an upgraded one, where its call is or was last
+	Holder   string    `json:"holder,omitempty"`   // name of the berth that keeps its call
+	Caller   string    `json:"caller,omitempty"`   // digest of the principal; "": nobody
+	Session  string    `json:"session,omitempty"`  // digest
+	Dialect  string    `json:"dialect,omitempty"`  // "extension", "core", "draft"
+	Made     time.Time `json:"made,omitzero"`
+	Updated  time.Time `json:"updated,omitzero"`
+	Expires  time.Time `json:"expires,omitzero"`
+	Place    int       `json:"place,omitempty"` // in its queue, from 1
+	Message  string    `json:"message,omitempty"`
+}
+
+// TaskDetail is the answer to GET /v1/tasks/{id}[?pool=].
+type TaskDetail struct {
+	Task
+	Timeline []Moment `json:"timeline"`
+	Attempts int      `json:"attempts"`          // how often its call was sent
+	Polls    int64    `json:"polls"`             // that this berth answered
+	Polled   Polled   `json:"polled,omitzero"`   // the last of them
+	Queue    string   `json:"queue,omitempty"`   // the rule whose line it waits in
+	Size     int64    `json:"size,omitempty"`    // bytes kept beside the record
+	Follows  string   `json:"follows,omitempty"` // the task that the upstream made of its call
+	// May are the orders that would be heard now: "cancel", "rerun".
+	May      []string  `json:"may"`
+	MayNot   string    `json:"may_not,omitempty"` // why an order that one would expect is missing
+	Payloads *Payloads `json:"payloads,omitempty"`
+}
+
+// Polled is a poll.
+type Polled struct {
+	At time.Time `json:"at"`
+}
+
+// Moment is one step of a task's life.
+type Moment struct {
+	At time.Time `json:"at"`
+	// What is "made", "queued", "sent", "asked", "answered", "adopted" (another berth took it over),
+	// "handed_over", "ended".
+	What     string `json:"what"`
+	Upstream string `json:"upstream,omitempty"`
+	Holder   string `json:"holder,omitempty"`
+	Detail   string `json:"detail,omitempty"`
+}
+
+// Payloads are told with `[admin] payloads = true` alone.
+type Payloads struct {
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Outcome   json.RawMessage `json:"outcome,omitempty"`
+	Asks      json.RawMessage `json:"asks,omitempty"`
+}
+
+// POST /v1/tasks/{id}/cancel and /v1/tasks/{id}/rerun (body {"pool": "…"}, or {}) answer with a
+// TaskDetail: 404 not_found, 409 ended, 409 not_rerunnable (the rule does not say on_orphan = "rerun",
+// or the task has not failed), 503 store_unavailable.
+
+// Sessions is the answer to GET /v1/sessions?pool=&upstream=&caller=.
+type Sessions struct {
+	Page
+	Sessions []Session `json:"sessions"`
+}
+
+// Session is one session of a client.
+type Session struct {
+	ID       string    `json:"id"` // digest, as access records have it
+	Pool     string    `json:"pool"`
+	Upstream string    `json:"upstream"`
+	Caller   string    `json:"caller,omitempty"`
+	Version  string    `json:"version,omitempty"` // of the protocol
+	Made     time.Time `json:"made,omitzero"`
+	Expires  time.Time `json:"expires,omitzero"` // if it is not used until then
+	Movable  bool      `json:"movable"`          // can be opened anew at another upstream
+	Moved    string    `json:"moved,omitempty"`  // from which upstream it was
+}
+
+// Subscriptions is the answer to GET /v1/subscriptions: those at the berth that answers.
+type Subscriptions struct {
+	Page
+	Subscriptions []Subscription `json:"subscriptions"`
+}
+
+// Subscription is one stream of a client.
+type Subscription struct {
+	Pool   string    `json:"pool"`
+	Kind   string    `json:"kind"` // "listen" (2026-07-28), "session" (a session's GET stream)
+	Caller string    `json:"caller,omitempty"`
+	Since  time.Time `json:"since"`
+	Tasks  int       `json:"tasks"`  // that it names
+	Legs   []string  `json:"legs"`   // upstreams that it hears
+	Events int64     `json:"events"` // sent so far
+}
+
+// Queues is the answer to GET /v1/queues.
+type Queues struct {
+	Queues []Queue `json:"queues"`
+}
+
+// Queue is the line of a rule with `concurrency`. POST /v1/queues/{id}/pause and /resume answer with it;
+// a pause is shared by all berths and survives them: nothing new is sent, what runs goes on, new calls join.
+type Queue struct {
+	ID       string    `json:"id"`   // in paths
+	Pool     string    `json:"pool"` // "": of all pools
+	Rule     string    `json:"rule"` // tools of the rule
+	Waiting  int       `json:"waiting"`
+	Running  int       `json:"running"`
+	Places   int       `json:"places"` // per upstream; 0: any number
+	Oldest   time.Time `json:"oldest,omitzero"`
+	Paused   bool      `json:"paused"`
+	PausedBy string    `json:"paused_by,omitempty"`
+	Since    time.Time `json:"since,omitzero"` // of the pause
+}
