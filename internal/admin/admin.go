@@ -52,6 +52,7 @@ type Options struct {
 	Metrics http.Handler   // serves /metrics. Nil: 404.
 	Checks  func() []Check // decide about readiness, in this order; asked for each time. Nil: none do.
 	Routes  []Route        // what operators ask for, and order
+	Ordered func(Order)    // is told of each order, also of one that was turned away. Nil: nobody is.
 	Log     *slog.Logger   // hears of the listener and of its errors. Required.
 }
 
@@ -86,7 +87,7 @@ func newServer(o Options, listener net.Listener, loopbackOnly bool) *Server {
 		s.shared = socket.Shared()
 	}
 	s.http = &http.Server{
-		Handler:           guard{token: o.Token, loopbackOnly: loopbackOnly, next: s.routes(o)},
+		Handler:           ordered(guard{token: o.Token, loopbackOnly: loopbackOnly, next: s.routes(o)}, o.by(listener), o.Ordered),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
