@@ -131,7 +131,7 @@ func toldMetrics(t *testing.T) []string {
 	writeFile(t, instances, "[]")
 	full := startWatched(t, fleet.fleet, "--config", configFile(t, fmt.Sprintf(`
 [log]
-audit = "stderr"
+audit = "file:%s"
 [tls]
 cert = %q
 key = %q
@@ -150,7 +150,7 @@ name = "receiver"
 url = "https://127.0.0.1:1/"
 allow_private = ["127.0.0.0/8"]
 secrets = ["whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="]
-`, s.path("cert.pem"), s.path("key.pem"), instances)))
+`, s.path("audit.jsonl"), s.path("cert.pem"), s.path("key.pem"), instances)))
 	full.base = strings.Replace(full.base, "http://", "https://", 1)
 	client := s.client(t)
 	client.create(t, full.url(), 600)
