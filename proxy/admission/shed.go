@@ -55,7 +55,10 @@ func (g *Gate) tooMuch(why string, e *mcp.Error, wait time.Duration) error {
 	return &refusal
 }
 
-func (g *Gate) count(why string) { g.counter.Add(context.Background(), 1, g.ofCount.Of(why).Add...) }
+func (g *Gate) count(why string) {
+	g.counter.Add(context.Background(), 1, g.ofCount.Of(why).Add...)
+	g.refused.Add(why)
+}
 
 // Note counts a request that failed with err if it failed for want of room elsewhere: for a
 // connection to an upstream, or for a turn to make a list.
