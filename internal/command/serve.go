@@ -18,6 +18,7 @@ import (
 	"berth/internal/connlimit"
 	"berth/internal/heap"
 	"berth/internal/journal"
+	"berth/internal/page"
 	"berth/internal/sockets"
 	"berth/internal/storage"
 	"berth/internal/systemd"
@@ -123,7 +124,7 @@ func newAdmin(ctx context.Context, cfg config.Config, p *process, inherited *soc
 	}
 	return admin.New(ctx, admin.Options{
 		Listen: cfg.Admin.Listen, Inherited: inherited, ReusePort: cfg.ReusePort,
-		Token: token, Metrics: tel.MetricsHandler(), Checks: p.checks, Routes: append(p.routes(), p.reloader.route()), Log: p.log,
+		Token: token, Metrics: tel.MetricsHandler(), Checks: p.checks, Routes: append(p.routes(), p.reloader.route()), Page: page.Files(), Log: p.log,
 	})
 }
 
