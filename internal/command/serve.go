@@ -12,13 +12,11 @@ import (
 	"os/signal"
 	"syscall"
 
-	"berth/internal/admin"
 	"berth/internal/build"
 	"berth/internal/config"
 	"berth/internal/connlimit"
 	"berth/internal/heap"
 	"berth/internal/journal"
-	"berth/internal/page"
 	"berth/internal/sockets"
 	"berth/internal/storage"
 	"berth/internal/systemd"
@@ -90,10 +88,8 @@ func serve(ctx context.Context, r reading, cfg config.Config, source *config.Sou
 	p := &process{site: s, reloader: newReloader(r, source.Tell(cfg.Keys()), s, o.meter), signals: signals, log: log, times: timesOf(cfg, store), server: newServer(cfg, s, log), second: newSecondServer(cfg, s, log)}
 	p.introduce(listener.Addr().String())
 	p.watchdog = systemd.NewWatchdog(log, s.probes(listener)...)
-	if cfg.Admin.Listen != "" || inherited.Admin != nil {
-		if p.admin, err = newAdmin(ctx, cfg, p, inherited.Admin, tel); err != nil {
-			return errors.Join(err, s.Close())
-		}
+	if err := p.openAdmin(ctx, cfg, inherited.Admin, tel); err != nil {
+		return errors.Join(err, s.Close())
 	}
 	announce(log, cfg, listener.Addr(), s)
 	bounded := connlimit.NewListener(s.passedOn(listener, cfg), connlimit.Options{
@@ -115,17 +111,6 @@ func flush(tel *telemetry.Telemetry, log *slog.Logger) {
 	if err := tel.Shutdown(ctx); err != nil {
 		log.Warn("telemetry could not be flushed", "error", err)
 	}
-}
-
-func newAdmin(ctx context.Context, cfg config.Config, p *process, inherited *sockets.Listener, tel *telemetry.Telemetry) (*admin.Server, error) {
-	token, err := cfg.Admin.ReadToken()
-	if err != nil {
-		return nil, err
-	}
-	return admin.New(ctx, admin.Options{
-		Listen: cfg.Admin.Listen, Inherited: inherited, ReusePort: cfg.ReusePort,
-		Token: token, Metrics: tel.MetricsHandler(), Checks: p.checks, Routes: append(p.routes(), p.reloader.route()), Page: page.Files(), Log: p.log,
-	})
 }
 
 // openClients opens the listener of clients, unless the service manager has.
