@@ -36,10 +36,7 @@ func patiently(serve http.HandlerFunc) http.HandlerFunc {
 			seconds = n
 		}
 		until := time.Now().Add(time.Duration(seconds)*time.Second + writeTimeout)
-		connection := http.NewResponseController(w)
-		// The end of the time to read would end the request with it. Where a deadline cannot be set there is none.
-		_ = connection.SetReadDeadline(until)
-		_ = connection.SetWriteDeadline(until)
+		_ = http.NewResponseController(w).SetWriteDeadline(until) // where none can be set there is none
 		// Package pprof refuses what would outlast the server's own bound.
 		serve(w, r.WithContext(context.WithValue(r.Context(), http.ServerContextKey, nil)))
 	}
