@@ -58,7 +58,9 @@ type Options struct {
 	Routes  []Route        // what operators ask for, and order
 	// Page are files by their exact paths, which anybody may GET without the token: none holds a secret.
 	Page map[string]http.Handler
-	Log  *slog.Logger // hears of the listener and of its errors. Required.
+	// Ordered is told of each order, also of one that was turned away. Nil: nobody is.
+	Ordered func(Order)
+	Log     *slog.Logger // hears of the listener and of its errors. Required.
 
 	probes bool // serves /livez and /readyz alone, to everybody
 }
@@ -112,7 +114,7 @@ func newServer(o Options, listener net.Listener, loopbackOnly bool) *Server {
 		s.listener = o.TLS(listener)
 	}
 	s.http = &http.Server{
-		Handler:           s.handler(o, loopbackOnly),
+		Handler:           s.handler(o, listener, loopbackOnly),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,

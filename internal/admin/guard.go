@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 )
@@ -59,13 +60,13 @@ const (
 )
 
 // handler is what the listener serves, and to whom.
-func (s *Server) handler(o Options, loopbackOnly bool) http.Handler {
+func (s *Server) handler(o Options, listener net.Listener, loopbackOnly bool) http.Handler {
 	if o.probes {
 		mux := http.NewServeMux()
 		s.health(mux, s.readyAtAll)
 		return mux
 	}
-	return guard{token: o.Token, loopbackOnly: loopbackOnly, page: o.Page, next: s.routes(o)}
+	return ordered(guard{token: o.Token, loopbackOnly: loopbackOnly, page: o.Page, next: s.routes(o)}, o.by(listener), o.Ordered)
 }
 
 // routes are all that is served, on a mux of its own: not what a library registers with

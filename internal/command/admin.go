@@ -38,7 +38,7 @@ func (p *process) newAdmin(ctx context.Context, cfg config.Config, inherited *so
 	}
 	o := admin.Options{
 		Listen: cfg.Admin.Listen, Inherited: inherited, ReusePort: cfg.ReusePort,
-		Token: token, Metrics: tel.MetricsHandler(), Pprof: cfg.Admin.Pprof, Checks: p.checks, Routes: append(p.routes(), p.reloader.route()), Page: page.Files(), Log: p.log,
+		Token: token, Metrics: tel.MetricsHandler(), Pprof: cfg.Admin.Pprof, Checks: p.checks, Routes: append(p.routes(), p.reloader.route()), Page: page.Files(), Log: p.log, Ordered: p.site.ordered(),
 	}
 	if cfg.Admin.TLS != (config.AdminTLS{}) {
 		if p.private, err = openAdminCerts(cfg.Admin.TLS, p.site.observers); err != nil {

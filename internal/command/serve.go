@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"berth/internal/auditlog"
 	"berth/internal/build"
 	"berth/internal/config"
 	"berth/internal/connlimit"
@@ -67,6 +68,10 @@ func serve(ctx context.Context, r reading, cfg config.Config, source *config.Sou
 	}
 	defer flush(tel, log)
 	o := observers{log: log, level: level, access: lines.Patient(level), meter: tel.MeterProvider(), tracer: tel.TracerProvider(), troubles: trouble.New(tel.MeterProvider())}
+	if o.deeds, err = auditlog.Open(auditlog.Options{Where: cfg.Log.Audit, Stderr: lines, Logger: log, Meter: o.meter}); err != nil {
+		return err
+	}
+	defer o.deeds.Close()
 	// Before the listener: clients are better refused than left waiting for the store.
 	store, trust, err := openStore(ctx, cfg, o)
 	if err != nil {
