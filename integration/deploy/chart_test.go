@@ -3,6 +3,7 @@ package deploy
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -99,14 +100,24 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 	}
 }
 
-// The chart runs the berth that it comes with.
-func TestChartIsOfThisVersion(t *testing.T) {
+// version is that of this tree.
+func version(t *testing.T) string {
+	t.Helper()
 	source, err := os.ReadFile("../../internal/build/build.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := loadChart(t); !strings.Contains(string(source), `Version = "`+c.AppVersion()+`"`) {
-		t.Errorf("the chart runs %s, which is not the version in internal/build", c.AppVersion())
+	found := regexp.MustCompile(`const Version = "(.+)"`).FindSubmatch(source)
+	if found == nil {
+		t.Fatal("internal/build says no version")
+	}
+	return string(found[1])
+}
+
+// The chart runs the berth that it comes with.
+func TestChartIsOfThisVersion(t *testing.T) {
+	if c := loadChart(t); c.AppVersion() != version(t) || c.Metadata.Version != version(t) {
+		t.Errorf("chart %s runs %s, want %s", c.Metadata.Version, c.AppVersion(), version(t))
 	}
 }
 

@@ -83,6 +83,9 @@ func TestImageIsWhatItIsMeantToBe(t *testing.T) {
 			t.Errorf("no label for the %s", label)
 		}
 	}
+	if got := config.Labels["org.opencontainers.image.version"]; got != version(t) {
+		t.Errorf("says version %s, want %s", got, version(t))
+	}
 	if made.Image.Architecture != "arm64" {
 		t.Errorf("made for %s where arm64 was asked for", made.Image.Architecture)
 	}
