@@ -9,6 +9,7 @@ import (
 	"berth/internal/admin"
 	"berth/internal/drain"
 	"berth/internal/trouble"
+	"berth/proxy"
 	"berth/proxy/audit"
 	"berth/routing"
 )
@@ -20,7 +21,8 @@ type Options struct {
 	Reopens  func(pool string) bool // sessions of the pool can be opened anew elsewhere
 	Troubles *trouble.Book          // what went wrong at this berth; nil: nobody keeps that
 
-	Decisions *audit.Decisions // the last requests
+	Decisions *audit.Decisions    // the last requests
+	Proxy     func() *proxy.Proxy // of the newest generation; explains
 }
 
 // API answers operators. Make it with [New].
