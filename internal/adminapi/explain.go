@@ -3,6 +3,7 @@ package adminapi
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -92,5 +93,8 @@ func (a *API) question(asked *api.Question) (proxy.Question, error) {
 		method = http.MethodPost
 	}
 	q.HTTP = proxy.NewQuestion(method, target, host, header, []byte(asked.Body))
+	if asked.From != "" {
+		q.HTTP.RemoteAddr = net.JoinHostPort(asked.From, "0")
+	}
 	return q, nil
 }
