@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/auditlog"
 	"berth/internal/bulletin"
 	"berth/internal/certs"
 	"berth/internal/config"
@@ -34,6 +35,7 @@ type observers struct {
 	tracer trace.TracerProvider
 
 	troubles *trouble.Book // nil: none are kept
+	deeds    *auditlog.Log // nil: it is off
 }
 
 // site is what outlives a reading of the configuration. It serves clients by its newest generation.
