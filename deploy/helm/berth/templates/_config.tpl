@@ -17,6 +17,9 @@ token_file = "/etc/berth-secrets/admin-token"
 {{- else }}
 listen = "127.0.0.1:9901"
 {{- end }}
+{{- with .Values.admin.keys }}
+{{ . | trim }}
+{{- end }}
 
 [store]
 {{- if .Values.store.secret.name }}
