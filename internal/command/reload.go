@@ -132,6 +132,9 @@ func (l *reloader) note(by string, change config.Change, err error) {
 	}
 }
 
+// read is when the configuration in use was read.
+func (l *reloader) read() time.Time { return l.last.Load().success }
+
 // close refuses what comes from now on, and what is being read. It does not wait for the file.
 func (l *reloader) close() {
 	l.mu.Lock()
