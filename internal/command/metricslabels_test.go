@@ -1,7 +1,7 @@
 package command
 
 // openLabels have values that the page explains and does not list.
-var openLabels = []string{"pool", "upstream", "mcp_method_name", "error_type", "rule", "holder", "operation"}
+var openLabels = []string{"pool", "upstream", "mcp_method_name", "error_type", "rule", "holder", "operation", "webhook"}
 
 // unbegun are labels of instruments whose series do not stand from the start, and of those whose values
 // depend on more than one configuration.
