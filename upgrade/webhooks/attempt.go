@@ -3,7 +3,6 @@ package webhooks
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"berth/internal/webhook"
@@ -46,7 +45,7 @@ func (c *courier) see(sending context.Context, p *parcel, turn webhook.Turn) (v 
 	case errors.Is(err, ledger.ErrUnknown):
 		return c.giveUp(ctx, p, nil, ledger.Tries{}, reasonForgotten, nil)
 	case err != nil:
-		return p.later(again)
+		return p.afterOutage()
 	}
 	news, wanted := p.Standing(&e.Task)
 	switch waited := time.Since(p.found); {
@@ -79,7 +78,7 @@ func (c *courier) claim(ctx context.Context, p *parcel, t *task.Task) (mine *led
 	now := c.ledger.Clock.Now()
 	switch {
 	case err != nil:
-		return nil, p.later(again)
+		return nil, p.afterOutage()
 	case tries.Over:
 		return nil, c.strike(ctx, p)
 	case tries.Next.After(now):
@@ -91,8 +90,11 @@ func (c *courier) claim(ctx context.Context, p *parcel, t *task.Task) (mine *led
 	}
 	next := ledger.Tries{Count: tries.Count, Next: now.Add(c.Timeout + claimSpare), By: c.ledger.Holder}
 	next, ok, err := c.ledger.Outbox.Write(ctx, t, p.Message, tries, next)
-	if err != nil || !ok {
-		return nil, p.later(again)
+	switch {
+	case err != nil:
+		return nil, p.afterOutage()
+	case !ok:
+		return nil, p.later(again) // another berth was first
 	}
 	return &next, verdict{}
 }
@@ -124,43 +126,4 @@ func (c *courier) conclude(ctx context.Context, p *parcel, t *task.Task, mine le
 	v := p.later(wait)
 	v.pause = min(a.After, pauseMost)
 	return v
-}
-
-// backOff is how long to wait after so many attempts: twice as long each time, half of it by chance.
-func (c *courier) backOff(count int) time.Duration {
-	wait := c.Backoff
-	for range count - 1 {
-		if wait = 2 * wait; wait >= c.MaxBackoff {
-			break
-		}
-	}
-	return jitter(min(wait, c.MaxBackoff))
-}
-
-// jitter returns d, or as little as half of it.
-func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
-
-// giveUp has a message never be sent again. t is nil where there is no record.
-func (c *courier) giveUp(ctx context.Context, p *parcel, t *task.Task, mine ledger.Tries, why string, last error) verdict {
-	if t != nil {
-		over := ledger.Tries{Count: mine.Count, Over: true}
-		if _, ok, err := c.ledger.Outbox.Write(ctx, t, p.Message, mine, over); err != nil || !ok {
-			return p.later(again)
-		}
-	}
-	c.metrics.dropped(c.Name, why)
-	c.log.Warn("a webhook message is given up", "task", p.Task, "reason", why, "attempts", mine.Count, "error", last)
-	return c.strike(ctx, p)
-}
-
-// strike takes a message off its list.
-func (c *courier) strike(ctx context.Context, p *parcel) verdict {
-	if c.ledger.Outbox.Remove(ctx, p.Message) != nil {
-		return p.later(again)
-	}
-	return verdict{of: p, over: true}
-}
-
-func (p *parcel) later(wait time.Duration) verdict {
-	return verdict{of: p, due: time.Now().Add(wait)}
 }

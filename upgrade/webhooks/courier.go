@@ -73,14 +73,6 @@ type parcel struct {
 	since atomic.Int64 // of what it tells, in Unix seconds; 0: that has not happened, as far as this berth knows
 }
 
-// verdict is what came of looking at a parcel.
-type verdict struct {
-	of    *parcel
-	over  bool          // it is in the list no more
-	due   time.Time     // when to look again
-	pause time.Duration // how long the receiver wants to hear nothing; 0: it does not say
-}
-
 // lastMoment is how long an attempt that is under way may take when the courier stops.
 const lastMoment = 2 * time.Second
 

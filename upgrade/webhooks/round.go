@@ -14,7 +14,7 @@ type round struct {
 	ready    []*parcel // due, in the order in which that was found
 	busy     int       // attempts under way
 	next     time.Time // when the first of those is due that are neither ready nor in hand; zero: there is none
-	paused   time.Time // until when the receiver wants to hear nothing
+	paused   time.Time // until when nothing is tried
 	verdicts chan verdict
 }
 
