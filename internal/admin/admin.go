@@ -54,7 +54,9 @@ type Options struct {
 	Routes  []Route        // what operators ask for, and order
 	// Page are files by their exact paths, which anybody may GET without the token: none holds a secret.
 	Page map[string]http.Handler
-	Log  *slog.Logger // hears of the listener and of its errors. Required.
+	// Ordered is told of each order, also of one that was turned away. Nil: nobody is.
+	Ordered func(Order)
+	Log     *slog.Logger // hears of the listener and of its errors. Required.
 }
 
 // Server is the admin listener. Make it with [New], then call [Server.Run].
@@ -88,7 +90,7 @@ func newServer(o Options, listener net.Listener, loopbackOnly bool) *Server {
 		s.shared = socket.Shared()
 	}
 	s.http = &http.Server{
-		Handler:           guard{token: o.Token, loopbackOnly: loopbackOnly, page: o.Page, next: s.routes(o)},
+		Handler:           ordered(guard{token: o.Token, loopbackOnly: loopbackOnly, page: o.Page, next: s.routes(o)}, o.by(listener), o.Ordered),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,

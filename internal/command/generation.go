@@ -101,7 +101,7 @@ func (g *generation) drop() { g.site.parts.drop(g.taken) }
 func (g *generation) proxyOptions() proxy.Options {
 	s := g.site
 	o := proxyOptions(g.cfg, g.faces, s.loopback, s.observers)
-	o.Keys, o.Rules, o.Tasks = s.keys, upgradeRules(g.cfg), s.tasks.Load()
+	o.Keys, o.Rules, o.Tasks, o.Decisions = s.keys, upgradeRules(g.cfg), s.tasks.Load(), s.decisions
 	return o
 }
 
@@ -137,6 +137,7 @@ func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool,
 		Meter:     o.meter,
 		Tracer:    o.tracer,
 		Troubles:  o.troubles,
+		AuditLog:  o.deeds,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"berth/internal/admin"
+	"berth/internal/auditlog"
 	"berth/internal/build"
 	"berth/internal/config"
 	"berth/internal/connlimit"
@@ -71,6 +72,10 @@ func serve(ctx context.Context, r reading, cfg config.Config, logs io.Writer) er
 	}
 	defer flush(tel, log)
 	o := observers{log: log, level: level, access: lines.Patient(level), meter: tel.MeterProvider(), tracer: tel.TracerProvider(), troubles: trouble.New(tel.MeterProvider())}
+	if o.deeds, err = auditlog.Open(auditlog.Options{Where: cfg.Log.Audit, Stderr: lines, Logger: log, Meter: o.meter}); err != nil {
+		return err
+	}
+	defer o.deeds.Close()
 	// Before the listener: clients are better refused than left waiting for the store.
 	store, trust, err := openStore(ctx, cfg, o)
 	if err != nil {
@@ -120,7 +125,7 @@ func newAdmin(ctx context.Context, cfg config.Config, p *process, inherited *soc
 	}
 	return admin.New(ctx, admin.Options{
 		Listen: cfg.Admin.Listen, Inherited: inherited, ReusePort: cfg.ReusePort,
-		Token: token, Metrics: tel.MetricsHandler(), Checks: p.checks, Routes: append(p.site.routes(), p.reloader.route()), Page: page.Files(), Log: p.log,
+		Token: token, Metrics: tel.MetricsHandler(), Checks: p.checks, Routes: append(p.site.routes(), p.reloader.route()), Page: page.Files(), Log: p.log, Ordered: p.site.ordered(),
 	})
 }
 

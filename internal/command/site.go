@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/auditlog"
 	"berth/internal/bulletin"
 	"berth/internal/certs"
 	"berth/internal/config"
@@ -34,6 +35,7 @@ type observers struct {
 	tracer trace.TracerProvider
 
 	troubles *trouble.Book // nil: none are kept
+	deeds    *auditlog.Log // nil: it is off
 }
 
 // site is what outlives a reading of the configuration. It serves clients by its newest generation.
@@ -50,8 +52,9 @@ type site struct {
 	board      *bulletin.Board
 	self       self       // what is told of this berth
 	ids        *drain.IDs // of tasks, as operators are shown them
-	parts      *parts     // what generations share
-	kept       []string   // keys of the parts that are the site's own
+	decisions  *proxy.Decisions
+	parts      *parts   // what generations share
+	kept       []string // keys of the parts that are the site's own
 	now        atomic.Pointer[generation]
 
 	generations atomic.Int64        // that serve somebody
@@ -67,7 +70,7 @@ func newSite(store *storage.Store, cfg config.Config, o observers) (*site, error
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	ids := drain.NewIDs(keys)
-	s := &site{observers: o, store: store, keys: keys, ids: ids, parts: newParts(), bindings: sticky.New(store, sticky.Options{
+	s := &site{observers: o, store: store, keys: keys, ids: ids, decisions: new(proxy.Decisions), parts: newParts(), bindings: sticky.New(store, sticky.Options{
 		Hide:        ids.Hide,
 		Near:        cfg.Store.Near,
 		MaxTTL:      time.Duration(cfg.Store.MaxTTL),
