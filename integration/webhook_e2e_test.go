@@ -144,6 +144,29 @@ func TestMessagesOutliveTheirBerthAndFollowTheConfiguration(t *testing.T) {
 	}
 }
 
+// A call that is answered in time is no task, so its end is told to nobody; and a tool that a rule without
+// receivers names has none, whatever other rules say.
+func TestCallsThatStayPlainAreToldToNobody(t *testing.T) {
+	t.Parallel()
+	r := (&hook{name: "ci", keys: allowNear}).start(t)
+	h := startHolders(t, 1, "memory:", "", "[[upgrade]]\ntools = [\"work\"]\nafter = \"5s\"\n"+r.table()+
+		"[[upgrade]]\ntools = [\"silent\"]\n[[upgrade]]\ntools = [\"told\"]\n"+r.table())
+	h.tool.letAll()
+	for _, tool := range []string{"work", "silent", "told"} {
+		got, err := h.call(t, h.berths[0], tool, tool)
+		if err != nil || (got.Result.TaskID == "") != (tool == "work") {
+			t.Fatalf("%s: got %v, %v", tool, got, err)
+		}
+	}
+	if !await(t, readyWithin, func() bool { return len(r.ends()) > 0 }) {
+		t.Fatal("nothing is told")
+	}
+	if attempts, _ := r.attempted(); attempts != 1 {
+		t.Errorf("%d messages, want that of the one task with a receiver", attempts)
+	}
+	r.sound(t)
+}
+
 // startForbidden listens where no message may go, and returns a URL whose host is a name that leads there,
 // and the number of connections that were made.
 func startForbidden(t testing.TB) (url string, made *atomic.Int64) {

@@ -22,8 +22,10 @@ const (
 	notYetMost = time.Minute
 	askedLate  = 30 * time.Second
 
-	// pauseMost bounds how long a receiver's word has it left alone.
-	pauseMost = time.Hour
+	// afterMost bounds how long a receiver's word has a message wait, and pauseMost all others of its:
+	// less than a message outlasts its task, so that its end is seen.
+	afterMost = time.Hour
+	pauseMost = time.Minute
 
 	// lastWord is how long the store may take to hear of an attempt that was cut.
 	lastWord = time.Second
@@ -43,7 +45,7 @@ func (c *courier) see(sending context.Context, p *parcel, turn webhook.Turn) (v 
 	e, err := c.ledger.Records.Get(ctx, p.Task)
 	switch {
 	case errors.Is(err, ledger.ErrUnknown):
-		return c.giveUp(ctx, p, nil, ledger.Tries{}, reasonForgotten, nil)
+		return c.forgotten(ctx, p)
 	case err != nil:
 		return p.afterOutage()
 	}
@@ -82,7 +84,7 @@ func (c *courier) claim(ctx context.Context, p *parcel, t *task.Task) (mine *led
 	case tries.Over:
 		return nil, c.strike(ctx, p)
 	case tries.Next.After(now):
-		return nil, p.later(tries.Next.Sub(now))
+		return nil, p.later(c.within(t, tries.Next.Sub(now)))
 	case now.Sub(t.Updated) > c.MaxAge:
 		return nil, c.giveUp(ctx, p, t, tries, reasonAge, nil)
 	case time.Now().Unix() < c.goneUntil.Load():
@@ -120,10 +122,11 @@ func (c *courier) conclude(ctx context.Context, p *parcel, t *task.Task, mine le
 	case next.Count >= c.Attempts:
 		return c.giveUp(ctx, p, t, mine, reasonAttempts, a.Err)
 	}
-	wait := max(c.backOff(next.Count), a.After)
+	after := min(a.After, afterMost)
+	wait := max(c.backOff(next.Count), after)
 	next.Next = c.ledger.Clock.Now().Add(wait)
 	_, _, _ = c.ledger.Outbox.Write(ctx, t, p.Message, mine, next) // else the claim runs out
-	v := p.later(wait)
-	v.pause = min(a.After, pauseMost)
+	v := p.later(c.within(t, wait))
+	v.pause = min(after, pauseMost)
 	return v
 }

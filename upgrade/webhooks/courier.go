@@ -69,7 +69,8 @@ func (c *courier) take() (told []task.Message) {
 type parcel struct {
 	task.Message
 	found time.Time    // when this berth heard of it
-	due   time.Time    // when it is to be looked at; zero: it is in hand
+	due   time.Time    // when it is to be looked at; zero: as soon as may be, or it is
+	busy  bool         // it is being looked at
 	since atomic.Int64 // of what it tells, in Unix seconds; 0: that has not happened, as far as this berth knows
 }
 

@@ -31,13 +31,30 @@ func (c *courier) backOff(count int) time.Duration {
 // jitter returns d, or as little as half of it.
 func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
 
-// giveUp has a message never be sent again. t is nil where there is no record.
+// within is wait, or until the task is forgotten: a message that nobody looks at would go with it, and
+// nobody would hear.
+func (c *courier) within(t *task.Task, wait time.Duration) time.Duration {
+	return min(wait, c.ledger.Left(t)+ledger.Spare+again)
+}
+
+// forgotten gives up a message whose task there is no more.
+func (c *courier) forgotten(ctx context.Context, p *parcel) verdict {
+	tries, err := c.ledger.Outbox.TriesOf(ctx, p.Message)
+	switch {
+	case err != nil:
+		return p.afterOutage()
+	case tries.Over:
+		return c.strike(ctx, p)
+	}
+	return c.giveUp(ctx, p, nil, tries, reasonForgotten, nil)
+}
+
+// giveUp has a message never be sent again, unless another berth was first. t is nil where there is no
+// record.
 func (c *courier) giveUp(ctx context.Context, p *parcel, t *task.Task, mine ledger.Tries, why string, last error) verdict {
-	if t != nil {
-		over := ledger.Tries{Count: mine.Count, Over: true}
-		if _, ok, err := c.ledger.Outbox.Write(ctx, t, p.Message, mine, over); err != nil || !ok {
-			return p.later(again)
-		}
+	_, ok, err := c.ledger.Outbox.Write(ctx, t, p.Message, mine, ledger.Tries{Count: mine.Count, Over: true})
+	if err != nil || !ok {
+		return p.later(again)
 	}
 	c.metrics.dropped(c.Name, why)
 	c.log.Warn("a webhook message is given up", "task", p.Task, "reason", why, "attempts", mine.Count, "error", last)
