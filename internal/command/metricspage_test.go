@@ -87,7 +87,7 @@ func serveOnce(t *testing.T, meter metric.MeterProvider, callers string, observe
 	}
 	s.loopback = true
 	s.use(g)
-	newReloader(reading{}, s, meter)
+	newReloader(reading{}, nil, s, meter)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
