@@ -46,6 +46,9 @@ func (u *Upstream) hasRoom(s *Settings) bool {
 	return most == 0 || u.Busy() < most
 }
 
+// Waiting returns how many calls wait for room.
+func (p *Pool) Waiting() int { return int(p.room.waiting.Load()) }
+
 // Await is Pick for work that waits, if the upstreams that may have it are full: behind those of
 // the same caller, and in turn with other callers'. Errors: ErrNoUpstream, ErrFull, ErrLate, or
 // ctx's.

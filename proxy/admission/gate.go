@@ -88,12 +88,12 @@ func (g *Gate) SetLimits(l inbound.Limits) {
 
 // measure makes the instruments, which fails on a malformed name only.
 func (g *Gate) measure(meter metric.Meter) {
-	g.counter, _ = meter.Int64Counter("berth.shed", metric.WithDescription("Requests turned away because there was no room, or because their caller takes too much."))
+	g.counter, _ = meter.Int64Counter("berth.shed", metric.WithDescription("Requests turned away: for want of room (503), or because their caller takes too much (429)."))
 	g.rates = newRates(meter)
 	series.Begin(g.counter, series.Of("reason", reasons...))
-	for name, gauge := range map[string]*limit.Gauge{"berth.calls.open": g.calls, "berth.streams.open": g.streams, "berth.bodies.bytes": g.bodies} {
-		series.Gauge(meter, name, "What is held at present, of what limits bound.", "", gauge.Held)
-	}
+	series.Gauge(meter, "berth.calls.open", "Calls under way, of limits.in_flight.", "", g.calls.Held)
+	series.Gauge(meter, "berth.streams.open", "Streams that stand, of limits.streams.", "", g.streams.Held)
+	series.Gauge(meter, "berth.bodies.bytes", "Memory that request bodies hold, of limits.buffered.", "", g.bodies.Held)
 }
 
 // Admit turns a request away if there is no room for one more: before anybody looks
