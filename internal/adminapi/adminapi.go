@@ -11,6 +11,7 @@ import (
 	"berth/internal/drain"
 	"berth/internal/storage"
 	"berth/internal/trouble"
+	"berth/proxy/audit"
 	"berth/routing"
 )
 
@@ -26,6 +27,8 @@ type Options struct {
 	Troubles *trouble.Book
 	Ready    func() (ready bool, why []string)            // as /readyz says; why not, one line each
 	Tally    func(ctx context.Context) (api.Tally, error) // counts tasks; what it has with an error is what is known. Nil: nobody does
+
+	Decisions *audit.Decisions // the last requests
 }
 
 // Face is what the configuration says of a pool.
@@ -39,7 +42,7 @@ func New(o Options) *API { return &API{o} }
 
 // Routes are all of it.
 func (a *API) Routes() []admin.Route {
-	return slices.Concat(a.statusRoutes(), a.poolRoutes(), a.upstreamRoutes(), a.troubleRoutes())
+	return slices.Concat(a.statusRoutes(), a.poolRoutes(), a.upstreamRoutes(), a.troubleRoutes(), a.explainRoutes())
 }
 
 // patience is how long a question waits for the store; then it is answered from what is known.

@@ -10,7 +10,7 @@ import (
 func (s *site) routes() []admin.Route {
 	return adminapi.New(adminapi.Options{
 		Pools: s.pools, Face: s.faceOf, Drains: s.drains, Reopens: s.reopens,
-		Board: s.board, Store: s.store, Troubles: s.troubles, Ready: s.ready,
+		Board: s.board, Store: s.store, Troubles: s.troubles, Ready: s.ready, Decisions: s.decisions,
 	}).Routes()
 }
 

@@ -50,8 +50,9 @@ type site struct {
 	board      *bulletin.Board
 	self       self       // what is told of this berth
 	ids        *drain.IDs // of tasks, as operators are shown them
-	parts      *parts     // what generations share
-	kept       []string   // keys of the parts that are the site's own
+	decisions  *proxy.Decisions
+	parts      *parts   // what generations share
+	kept       []string // keys of the parts that are the site's own
 	now        atomic.Pointer[generation]
 
 	generations atomic.Int64        // that serve somebody
@@ -67,7 +68,7 @@ func newSite(store *storage.Store, cfg config.Config, o observers) (*site, error
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	ids := drain.NewIDs(keys)
-	s := &site{observers: o, store: store, keys: keys, ids: ids, parts: newParts(), bindings: sticky.New(store, sticky.Options{
+	s := &site{observers: o, store: store, keys: keys, ids: ids, decisions: new(proxy.Decisions), parts: newParts(), bindings: sticky.New(store, sticky.Options{
 		Hide:        ids.Hide,
 		Near:        cfg.Store.Near,
 		MaxTTL:      time.Duration(cfg.Store.MaxTTL),

@@ -99,22 +99,36 @@ func (g *Gate) measure(meter metric.Meter) {
 // Admit turns a request away if there is no room for one more: before anybody looks
 // who calls, and before its body is read.
 func (g *Gate) Admit(call *inbound.Call) error {
-	switch {
-	case g.memory.Short() && (g.memory.Out() || !call.IsSmall()):
-		return g.full(shedMemory)
-	case g.calls.Held() >= g.inFlight.Load():
-		return g.full(shedInFlight)
+	if why := g.keepsOut(call); why != "" {
+		return g.full(why)
 	}
 	return nil
+}
+
+// keepsOut is why there is no room for one more; "": there is.
+func (g *Gate) keepsOut(call *inbound.Call) string {
+	switch {
+	case g.memory.Short() && (g.memory.Out() || !call.IsSmall()):
+		return shedMemory
+	case g.calls.Held() >= g.inFlight.Load():
+		return shedInFlight
+	}
+	return ""
 }
 
 // SpareReserve turns a call away if what room there is is kept for work that has
 // begun, and it is not about such.
 func (g *Gate) SpareReserve(call *inbound.Call) error {
-	if most := g.inFlight.Load(); !call.ConcernsBegun && g.calls.Held() > most-most/reserve {
+	if g.isReserved(call) {
 		return g.full(shedReserve)
 	}
 	return nil
+}
+
+// isReserved reports whether what room there is is not for the call.
+func (g *Gate) isReserved(call *inbound.Call) bool {
+	most := g.inFlight.Load()
+	return !call.ConcernsBegun && g.calls.Held() > most-most/reserve
 }
 
 // Streams is how many streams stand.

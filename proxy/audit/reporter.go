@@ -26,6 +26,7 @@ type Options struct {
 	Meter  metric.MeterProvider // nil: nothing is measured
 	Tracer trace.TracerProvider // nil: nothing is traced
 	Moves  []string             // the outcomes of moving a session
+	Last   *Decisions           // remembers the last requests; nil: nobody does
 
 	Troubles *trouble.Book // is told of refusals and unknown ids; nil: nobody is
 }
@@ -35,6 +36,7 @@ type Options struct {
 type Reporter struct {
 	access slog.Handler // nil: none
 	warn   *slog.Logger
+	last   *Decisions
 	tracer trace.Tracer
 	traces bool // spans may be recorded; false: only the client's trace is passed on
 
@@ -62,6 +64,7 @@ func New(endpoints []*inbound.Endpoint, o Options) *Reporter {
 	_, untraced := o.Tracer.(tracenoop.TracerProvider)
 	r := &Reporter{
 		warn:        o.Logger,
+		last:        o.Last,
 		troubles:    o.Troubles,
 		tracer:      o.Tracer.Tracer("berth/proxy"),
 		traces:      !untraced,
@@ -132,8 +135,11 @@ func (r *Reporter) Subscribed(pool string, shared bool, n int64) {
 	add(r.streams, n, pool, attribute.Bool("shared", shared))
 }
 
-// Lacked counts a header that the request should have had.
+// Lacked counts a header that the request should have had. A nil Record counts nothing.
 func (r *Record) Lacked(header string) {
+	if r == nil {
+		return
+	}
 	add(r.reporter.missing, 1, r.call.PoolName(), attribute.String("header", header))
 }
 
