@@ -133,7 +133,7 @@ func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
 var layers = [][]string{
 	{"internal/build", "internal/series", "internal/sockets", "internal/systemd"},
 	{"internal/admin", "internal/connlimit", "internal/framing", "internal/greet", "internal/heap", "internal/journal", "internal/limit", "internal/mcp", "internal/mcptest", "internal/page", "internal/reload", "internal/storage/boltcheck", "internal/telemetry", "internal/trouble", "internal/wire"},
-	{"internal/certs", "internal/exchange", "internal/identity", "internal/storage", "internal/webhook"},
+	{"internal/auditlog", "internal/certs", "internal/exchange", "internal/identity", "internal/storage", "internal/webhook"},
 	{"internal/client", "internal/discover", "internal/legacyface", "internal/seal", "internal/stdio", "sticky"},
 	{"internal/demo", "internal/httpsse", "internal/probe", "internal/relay", "routing"},
 	{"internal/drain", "upgrade/task"},
