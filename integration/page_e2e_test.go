@@ -79,7 +79,7 @@ func TestPageInTheNight(t *testing.T) {
 	p.wantNoScroll()
 	p.shoot("real-frozen")
 	fleet[1].signal(t, syscall.SIGCONT)
-	p.await(row("default/b"), "● ok")
+	p.await(row("default/b"), "passed")
 	p.show("#/berths")
 	p.await("main", "dead")
 	p.shoot("real-berths")

@@ -203,6 +203,9 @@ func (p *tab) shoot(name string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		p.t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, name+".png"), image, 0o600); err != nil {
 		p.t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import { ask, Fault, token } from "./api.js";
 import { link, read } from "./route.js";
 import { clock } from "./format.js";
 import { strip } from "./strip.js";
+import { hostOf, learnHosts } from "./parts.js";
 import { explain, login, notice } from "./faults.js";
 import { give } from "./orders.js";
 import { views } from "./views.js";
@@ -39,6 +40,7 @@ async function refresh() {
 function take(about, answer) {
   if (about.status === "fulfilled") {
     status = about.value;
+    learnHosts(status.berths);
     clock.set(status.now);
   }
   const faults = [about, answer].filter((a) => a.status === "rejected").map((a) => a.reason);
@@ -69,7 +71,7 @@ function paint(data) {
   else replace(tree);
   shown.hash = location.hash;
   shown.data = data;
-  document.title = `${view.title(route)} · berth ${status ? status.berth.name : ""}`;
+  document.title = `${view.title(route)} · berth ${status ? hostOf(status.berth.name) : ""}`;
 }
 
 function frame(tree) {

@@ -2,7 +2,7 @@
 import { h } from "../dom.js";
 import { ask, path } from "../api.js";
 import { link } from "../route.js";
-import { act, berthLink, facts, form, pager, partial, poolNames, section, table, taskLink, upstreamLink } from "../parts.js";
+import { act, berthLink, facts, form, hostOf, pager, partial, poolNames, section, table, taskLink, upstreamLink } from "../parts.js";
 import { age, bytes, code, number, span, state, text, timeOfDay, when } from "../format.js";
 
 const filters = ["pool", "upstream", "holder", "caller", "tool", "state", "kind", "older", "id", "cursor", "limit"];
@@ -74,7 +74,7 @@ function line(steps) {
   if (!steps.length) return h("p", { class: "empty" }, "Nothing is known of its life.");
   return h("ol", { class: "line", id: "timeline" }, steps.map((m, i) => h("li", { "data-key": i },
     timeOfDay(m.at), h("span", { class: "quiet" }, i ? "+ " + span((Date.parse(m.at) - Date.parse(steps[i - 1].at)) / 1000) : ""),
-    h("b", null, words[m.what] || m.what), h("span", null, [m.upstream && "at " + m.upstream, m.holder && "held by " + m.holder, m.detail].filter(Boolean).join(", ")))));
+    h("b", null, words[m.what] || m.what), h("span", null, [m.upstream && "at " + m.upstream, m.holder && "held by " + hostOf(m.holder), m.detail].filter(Boolean).join(", ")))));
 }
 
 function showOne(t) {
