@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/seal"
 	"berth/internal/trouble"
+	"berth/proxy/audit"
 	"berth/proxy/inbound"
 	"berth/upgrade"
 
@@ -28,6 +29,7 @@ type Options struct {
 	Keys              *seal.Keyring        // seals what clients carry; required where tasks are listed over a pool
 	Logger            *slog.Logger         // nil: discarded
 	AccessLog         *slog.Logger         // nil: no access records
+	Decisions         *audit.Decisions     // remembers the last requests; nil: nobody does
 	Meter             metric.MeterProvider // nil: nothing is measured
 	Tracer            trace.TracerProvider // nil: nothing is traced
 	Troubles          *trouble.Book        // is told of refusals and unknown ids; nil: nobody is

@@ -21,6 +21,7 @@ const defaultLease = 15 * time.Second
 
 // Options are what Tasks is made of.
 type Options struct {
+	Name   string         // of this process, as no other one's; "": one is made
 	Store  *storage.Store // of records, shared or not; required
 	Keys   *seal.Keyring  // keys the ids, and seals credentials if its secret was given; required
 	Pools  []runner.Pool
@@ -59,7 +60,7 @@ func newTasks(o Options, s ledger.Store) *Tasks {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	l := ledger.New(s, o.Keys, o.Lease, o.Kept)
+	l := ledger.New(s, o.Name, o.Keys, o.Lease, o.Kept)
 	r := runner.New(l, o.Pools, o.Unsaved, o.Logger, o.Meter)
 	r.Troubles = o.Troubles
 	return &Tasks{Sessions: l.Sessions, Deliveries: l.Deliveries(), ledger: l, runner: r, peers: peers.New(l, r, o.Logger), lending: newLending(o.Kept), creating: make(creating, createAtOnce)}

@@ -16,6 +16,7 @@ import (
 type generation struct {
 	site    *site
 	cfg     config.Config
+	digest  string // of cfg
 	callers *callers
 	faces   []*proxy.Endpoint
 	proxy   *proxy.Proxy // made when it is used
@@ -31,7 +32,7 @@ type generation struct {
 // newGeneration makes what cfg asks for. It reads files and opens no connection. One that is not to
 // be used is dropped.
 func (s *site) newGeneration(cfg config.Config) (*generation, error) {
-	g := &generation{site: s, cfg: cfg}
+	g := &generation{site: s, cfg: cfg, digest: cfg.Digest()}
 	g.users.Store(1)
 	if err := g.make(); err != nil {
 		g.drop()
@@ -96,7 +97,7 @@ func (g *generation) drop() { g.site.parts.drop(g.taken) }
 func (g *generation) proxyOptions() proxy.Options {
 	s := g.site
 	o := proxyOptions(g.cfg, g.faces, s.loopback, s.observers)
-	o.Keys, o.Rules, o.Tasks = s.keys, upgradeRules(g.cfg), s.tasks.Load()
+	o.Keys, o.Rules, o.Tasks, o.Decisions = s.keys, upgradeRules(g.cfg), s.tasks.Load(), s.decisions
 	return o
 }
 

@@ -138,6 +138,7 @@ var layers = [][]string{
 	{"internal/demo", "internal/httpsse", "internal/probe", "internal/relay", "routing"},
 	{"internal/drain", "upgrade/task"},
 	{"internal/api"},
+	{"internal/bulletin"},
 	{"upgrade/ledger"},
 	{"upgrade/runner"},
 	{"upgrade/peers"},

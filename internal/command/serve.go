@@ -90,6 +90,7 @@ func serve(ctx context.Context, r reading, cfg config.Config, logs io.Writer) er
 	s.use(g)
 	g.discoverFirst(ctx)
 	p := &process{site: s, reloader: newReloader(r, s, o.meter), signals: signals, log: log, times: timesOf(cfg, store), server: newServer(cfg, s, log), second: newSecondServer(cfg, s, log)}
+	p.introduce(listener.Addr().String())
 	p.watchdog = systemd.NewWatchdog(log, s.probes(listener)...)
 	if cfg.Admin.Listen != "" || inherited.Admin != nil {
 		if p.admin, err = newAdmin(ctx, cfg, p, inherited.Admin, tel); err != nil {

@@ -53,6 +53,7 @@ func (r *Record) Close() {
 		r.warnOfCut(e.took)
 	}
 	r.log(e)
+	r.reporter.last.note(r, e)
 }
 
 // end sums up how a request ended.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -49,10 +50,11 @@ type Ledger struct {
 	IDs      *task.IDs
 }
 
-// New returns what is in a store. life is that of a lease.
-func New(s Store, keys *seal.Keyring, life time.Duration, kept Bounds) *Ledger {
+// New returns what is in a store. holder is this process's name, no other one's; if it is "", one is made.
+// life is that of a lease.
+func New(s Store, holder string, keys *seal.Keyring, life time.Duration, kept Bounds) *Ledger {
 	l := &Ledger{
-		Store: s, Holder: task.NewName(16), Records: Records{s, keys}, Lists: Lists{s}, Asks: Asks{Lists{s}}, Once: OnceKeys{s},
+		Store: s, Holder: cmp.Or(holder, task.NewName(16)), Records: Records{s, keys}, Lists: Lists{s}, Asks: Asks{Lists{s}}, Once: OnceKeys{s},
 		Clock: &Clock{store: s}, Backlog: newBacklog(), Quota: newQuota(kept), IDs: task.NewIDs(keys),
 	}
 	l.Queues = newQueues(l.Lists)
