@@ -18,10 +18,10 @@ export const load = async (route, signal) => route.rest.length
 export const show = (data, context) => data.one ? showOne(data.one) : showList(data.list, context);
 
 // tally is the number of tasks in each state, with the age of the oldest; each a link to its list.
-export function tally(tasks, { query }) {
+export function tally(tasks, { query }, unread) {
   const told = tasks.by_state || {};
   const all = [...new Set([...living, ...ends, ...Object.keys(told)])].filter((s) => told[s]);
-  if (!all.length) return h("p", { class: "empty", "data-key": "tally" }, "There are no tasks.");
+  if (!all.length) return h("p", { class: "empty", "data-key": "tally" }, unread ? "How many tasks there are is not known: " + unread : "There are no tasks.");
   return h("ul", { class: "tally", "data-key": "tally", id: "tally" }, all.map((s) => {
     const oldest = tasks.oldest && tasks.oldest[s];
     return h("li", { "data-key": s, class: query && query.state === s ? "chosen" : null },
@@ -45,7 +45,7 @@ const columns = (pools) => [
 function showList(list, { route, status }) {
   const pools = poolNames(status);
   return section("Tasks",
-    status && status.tasks && list.total !== 0 && tally(status.tasks, route),
+    status && status.tasks && list.total !== 0 && tally(status.tasks, route, status.partial),
     form(route, [
       { name: "state", label: "State", options: [{ value: living.join(","), label: "not ended" }, ...living, ...ends].map((o) => o.value ? o : { value: o, label: o.replaceAll("_", " ") }) },
       { name: "tool", label: "Tool", hint: "a name, or a glob: report_*" },
