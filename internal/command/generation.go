@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/config"
 	"berth/proxy"
+	"berth/upgrade"
 )
 
 // generation is what one reading of the configuration makes. It does not change, and serves the
@@ -20,6 +21,8 @@ type generation struct {
 	callers *callers
 	faces   []*proxy.Endpoint
 	proxy   *proxy.Proxy // made when it is used
+
+	receivers []upgrade.Receiver // that its rules name
 
 	trusts map[string]*trusts // of the pools whose upstreams are spoken to by TLS as the configuration says
 	manned []manned           // its pools, and who is to be in them
@@ -56,7 +59,8 @@ func (g *generation) make() (err error) {
 		}
 		g.faces = append(g.faces, ep)
 	}
-	return nil
+	g.receivers, err = g.newReceivers(g.cfg)
+	return err
 }
 
 // then has something be done when the generation becomes the newest.
