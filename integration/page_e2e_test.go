@@ -116,7 +116,7 @@ func TestPageWithManyTasks(t *testing.T) {
 	t.Parallel()
 	fleet := startProcesses(t, "a", "b")
 	redis := redistest.Start(t)
-	b := startWatched(t, fleet, "--config", configFile(t, "[[upgrade]]\ntools = [\"slow_compute\"]\nconcurrency = 10\n"), "--store", redis.URL())
+	b := startWatched(t, fleet, "--config", configFile(t, "[[upgrade]]\ntools = [\"slow_compute\"]\nconcurrency = 10\nlive_per_process = 30000\n"), "--store", redis.URL())
 	client := newModernClient(t)
 	const made = 10_000
 	began := time.Now()
