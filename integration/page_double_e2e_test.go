@@ -77,6 +77,8 @@ func pagePages(t *testing.T, open func(*apiDouble, string, string) *tab) {
 	}
 	p.run(chromedp.NavigateBack())
 	p.await("#total", "100 of 120")
+	p.run(chromedp.Evaluate[chromedp.Void]("location.hash = '#/queues'; location.hash = '#/tasks'")) // there and back, before anything came
+	p.settle()
 }
 
 // What an operator has focused, selected or begun to type is there after a refresh that adds rows above.

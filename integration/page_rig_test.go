@@ -83,6 +83,12 @@ func (p *tab) hear(event any) {
 	switch e := event.(type) {
 	case *runtime.EventExceptionThrown:
 		p.failures = append(p.failures, fmt.Sprint(e.ExceptionDetails.Text, " ", e.ExceptionDetails.Exception.Description))
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError {
+			for _, argument := range e.Args {
+				p.failures = append(p.failures, argument.Description)
+			}
+		}
 	case *log.EventEntryAdded:
 		if e.Entry.Source == log.EntrySourceSecurity || strings.Contains(e.Entry.Text, "Content Security Policy") || strings.Contains(e.Entry.Text, "Trusted") {
 			p.failures = append(p.failures, e.Entry.Text)

@@ -32,6 +32,7 @@ async function refresh() {
     take(about, answer);
   } catch (error) { // of a view's own
     console.error(error);
+    byId("main").removeAttribute("aria-busy");
     put(byId("banner"), notice(new Fault(0, "page", `The page failed to show this view: ${error.message}`)));
   }
   if (!paused && !document.hidden) timer = setTimeout(refresh, Number(byId("every").value) * 1000);
@@ -65,7 +66,7 @@ function take(about, answer) {
 // paint shows a view: in place if it is the one that is there, else anew.
 function paint(data) {
   const { view } = viewOf(route);
-  const same = shown.hash === location.hash && shown.data;
+  const same = shown.hash === location.hash && shown.data; // also after a change of the hash there and back
   const tree = view.show(data, { route, status });
   if (same) morph(byId("main"), frame(tree));
   else replace(tree);
@@ -76,6 +77,7 @@ function paint(data) {
 
 function frame(tree) {
   const main = byId("main").cloneNode(false);
+  main.removeAttribute("aria-busy");
   main.append(...h("div", null, tree).childNodes);
   return main;
 }
