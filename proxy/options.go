@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/netip"
 
+	"berth/internal/auditlog"
 	"berth/internal/seal"
 	"berth/internal/trouble"
 	"berth/proxy/audit"
@@ -33,6 +34,7 @@ type Options struct {
 	Meter             metric.MeterProvider // nil: nothing is measured
 	Tracer            trace.TracerProvider // nil: nothing is traced
 	Troubles          *trouble.Book        // is told of refusals and unknown ids; nil: nobody is
+	AuditLog          *auditlog.Log        // who did what to which task; nil: it is off
 }
 
 // LastSeen bounds, in bytes, what is remembered of tasks for the time that their owners are silent.

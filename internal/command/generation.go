@@ -137,6 +137,7 @@ func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool,
 		Meter:     o.meter,
 		Tracer:    o.tracer,
 		Troubles:  o.troubles,
+		AuditLog:  o.deeds,
 	}
 }
 

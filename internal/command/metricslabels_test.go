@@ -29,7 +29,7 @@ var unbegun = map[string]map[string][]string{
 
 const pageHead = `# Metrics
 
-<!-- Written by: go test ./internal/command -run TestMetricsPage -update-metrics -->
+<!-- Written by: go test ./internal/command -update-metrics -->
 
 For operators: ` + "`GET /metrics`" + ` of the [admin listener](admin.md), as Prometheus text. Each berth tells of itself alone, unless it is said otherwise: sum over
 berths. The [runbook](runbook.md) says what is worth an alert, [labels.md](labels.md) what labels' values mean. Counters of events stand at 0 from the

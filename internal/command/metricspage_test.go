@@ -18,6 +18,7 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/auditlog"
 	"berth/internal/certs/certstest"
 	"berth/internal/config"
 	"berth/internal/connlimit"
@@ -36,7 +37,7 @@ var updateMetrics = flag.Bool("update-metrics", false, "write docs/metrics.md an
 
 // docs/metrics.md is what berth's instruments say of themselves, with all that can be configured in use:
 //
-//	go test ./internal/command -run TestMetricsPage -update-metrics
+//	make docs
 func TestMetricsPageIsWhatTheInstrumentsSay(t *testing.T) {
 	seen := &catalogue{labels: map[string]map[string]map[string]bool{}}
 	reader := sdkmetric.NewManualReader()
@@ -58,7 +59,7 @@ resource = "https://mcp.example"`} {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(stands, written) {
-		t.Errorf("docs/metrics.md is not what the instruments say; write it with\n\tgo test ./internal/command -run TestMetricsPage -update-metrics\n%s", difference(string(stands), string(written)))
+		t.Errorf("docs/metrics.md is not what the instruments say; write it with make docs\n%s", difference(string(stands), string(written)))
 	}
 }
 
@@ -70,6 +71,11 @@ func serveOnce(t *testing.T, meter metric.MeterProvider, callers string, observe
 	t.Cleanup(func() { tool.Close(); instance.CloseClientConnections(); instance.Close() })
 	cfg := everything(t, instance.URL, callers)
 	log := slog.New(slog.DiscardHandler)
+	deeds, err := auditlog.Open(auditlog.Options{Where: cfg.Log.Audit, Logger: log, Meter: meter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(deeds.Close)
 	o := observers{log: log, meter: meter, troubles: trouble.New(meter)}
 	store, err := storage.Open("memory:", storage.Options{Logger: log, MeterProvider: meter})
 	if err != nil {
@@ -81,7 +87,7 @@ func serveOnce(t *testing.T, meter metric.MeterProvider, callers string, observe
 	}
 	s.loopback = true
 	s.use(g)
-	newReloader(reading{}, s, meter)
+	newReloader(reading{}, nil, s, meter)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -122,6 +128,8 @@ func everything(t *testing.T, instance, callers string) config.Config {
 	text := fmt.Sprintf(`
 proxy_protocol = true
 trusted_proxies = ["127.0.0.1"]
+[log]
+audit = %[7]q
 [tls]
 cert = %[1]q
 key = %[2]q
@@ -144,7 +152,7 @@ url = %[5]q
 [[upgrade]]
 pool = "open"
 tools = ["work"]
-`, filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), filepath.Join(dir, "token"), filepath.Join(dir, "instances.json"), instance+"/mcp", callers)
+`, filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), filepath.Join(dir, "token"), filepath.Join(dir, "instances.json"), instance+"/mcp", callers, "file:"+filepath.Join(dir, "audit.jsonl"))
 	cfg, err := config.Parse("everything.toml", []byte(text))
 	if err != nil {
 		t.Fatal(err)

@@ -8,11 +8,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/auditlog"
 	"berth/internal/bulletin"
 	"berth/internal/certs"
 	"berth/internal/config"
 	"berth/internal/connlimit"
 	"berth/internal/drain"
+	"berth/internal/journal"
 	"berth/internal/relay"
 	"berth/internal/seal"
 	"berth/internal/storage"
@@ -28,12 +30,13 @@ import (
 
 type observers struct {
 	log    *slog.Logger
-	level  *slog.LevelVar // of both loggers
+	level  *journal.Level // of both loggers
 	access *slog.Logger
 	meter  metric.MeterProvider
 	tracer trace.TracerProvider
 
 	troubles *trouble.Book // nil: none are kept
+	deeds    *auditlog.Log // nil: it is off
 }
 
 // site is what outlives a reading of the configuration. It serves clients by its newest generation.
@@ -120,7 +123,7 @@ func (s *site) use(g *generation) {
 // adapt has what is the site's own be as cfg says.
 func (s *site) adapt(cfg config.Config) {
 	if s.level != nil {
-		_ = s.level.UnmarshalText([]byte(cfg.Log.Level)) // it was judged with the file
+		s.level.Configure(levelOf(cfg))
 	}
 	if s.connections != nil {
 		s.connections.SetBounds(cfg.Limits.ConnectionsPerAddress, trustedProxies(cfg))

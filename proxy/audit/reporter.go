@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"berth/internal/auditlog"
 	"berth/internal/mcp"
 	"berth/internal/series"
 	"berth/internal/trouble"
@@ -29,6 +30,7 @@ type Options struct {
 	Last   *Decisions           // remembers the last requests; nil: nobody does
 
 	Troubles *trouble.Book // is told of refusals and unknown ids; nil: nobody is
+	Deeds    *auditlog.Log // nil: it is off
 }
 
 // Reporter reports requests, and what else happens while they are served. Its methods may be
@@ -41,6 +43,7 @@ type Reporter struct {
 	traces bool // spans may be recorded; false: only the client's trace is passed on
 
 	troubles *trouble.Book
+	deeds    *auditlog.Log // nil: it is off
 
 	requests   metric.Int64Counter
 	operations mcpconv.ServerOperationDuration
@@ -66,6 +69,7 @@ func New(endpoints []*inbound.Endpoint, o Options) *Reporter {
 		warn:        o.Logger,
 		last:        o.Last,
 		troubles:    o.Troubles,
+		deeds:       o.Deeds,
 		tracer:      o.Tracer.Tracer("berth/proxy"),
 		traces:      !untraced,
 		ofRequests:  series.NewSets(requestLabels.attributes),

@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/audit"
 	"berth/upgrade"
 )
 
@@ -16,11 +17,8 @@ func (r *Request) Serve(ctx context.Context) error {
 	if c.Era == mcp.EraLegacy {
 		return r.serveCore(ctx, c)
 	}
-	if err := CheckServed(r.Call, r.Rec); err != nil {
+	if err := CheckMayAsk(r.Call, r.Rec); err != nil {
 		return err
-	}
-	if !c.DeclaresTasks {
-		return mcp.ErrMissingTasks
 	}
 	switch c.Method {
 	case mcp.MethodGetTask:
@@ -41,6 +39,9 @@ func (r *Request) get(ctx context.Context, id string) error {
 	if err := r.mayHear(ctx, view.Task, err); err != nil {
 		return err
 	}
+	if view.State == upgrade.Completed || view.State == upgrade.Failed {
+		r.Rec.Does(audit.Told, "")
+	}
 	r.Out.Respond(wire.StatusOK, view.Response(r.ID)...)
 	return nil
 }
@@ -54,7 +55,11 @@ func (r *Request) update(ctx context.Context, id string) error {
 		return err
 	}
 	envelope := r.Envelope()
-	return r.acknowledge(r.Face.Tasks.Update(ctx, id, r.Asker(), answers, &envelope))
+	err = r.Face.Tasks.Update(ctx, id, r.Asker(), answers, &envelope)
+	if err == nil {
+		r.Rec.Does(audit.Answered, "")
+	}
+	return r.acknowledge(err)
 }
 
 // cancel gives up the task that the request is about, in the caller's name. Its
@@ -66,7 +71,11 @@ func (r *Request) cancel(ctx context.Context) (upgrade.Task, error) {
 	}
 	who, envelope := r.Asker(), r.Envelope()
 	who.Envelope = &envelope
-	return r.Face.Tasks.Cancel(ctx, id, who)
+	task, err := r.Face.Tasks.Cancel(ctx, id, who)
+	if err == nil {
+		r.Rec.Does(audit.Cancelled, "")
+	}
+	return task, err
 }
 
 // mayChange refuses who must not be told of the task.
