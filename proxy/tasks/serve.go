@@ -41,6 +41,7 @@ func (r *Request) get(ctx context.Context, id string) error {
 	if err := r.mayHear(ctx, view.Task, err); err != nil {
 		return err
 	}
+	r.Face.Tasks.NotePoll(id)
 	r.Out.Respond(wire.StatusOK, view.Response(r.ID)...)
 	return nil
 }
