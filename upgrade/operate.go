@@ -119,7 +119,7 @@ func (t *Tasks) Rerun(ctx context.Context, id string) (task.Task, error) {
 	if err != nil {
 		return task.Task{}, err
 	}
-	if err := t.mayRerun(ctx, &e.Task); err != nil {
+	if err := t.MayRerun(ctx, &e.Task); err != nil {
 		return task.Task{}, err
 	}
 	call, err := t.runner.CallOf(ctx, &e.Task)
@@ -140,7 +140,9 @@ func (t *Tasks) Rerun(ctx context.Context, id string) (task.Task, error) {
 // under way takes. Then it may be given once more.
 const rerunTime = time.Minute
 
-func (t *Tasks) mayRerun(ctx context.Context, of *task.Task) error {
+// MayRerun says why the call of a task may not be made again; nil: it may, if it is kept. The error wraps
+// ErrNotRerunnable, or storage.ErrUnavailable.
+func (t *Tasks) MayRerun(ctx context.Context, of *task.Task) error {
 	switch {
 	case of.State != task.Failed:
 		return fmt.Errorf("%w: the task is %s", ErrNotRerunnable, of.State)

@@ -16,17 +16,29 @@ type Options struct {
 	Pools   func() []*routing.Pool // of the newest generation
 	Drains  *drain.Watch           // says what may stop
 	Reopens func(pool string) bool // sessions of the pool can be opened anew elsewhere
+
+	Work     Work
+	Payloads func() bool // what tasks bear may be told; nil: it may not
 }
 
 // API answers operators. Make it with [New].
-type API struct{ o Options }
+type API struct {
+	o Options
+
+	taskSnapshot    snapshot[taskList]
+	sessionSnapshot snapshot[sessionList]
+}
 
 // New returns an API; it starts nothing.
-func New(o Options) *API { return &API{o} }
+func New(o Options) *API {
+	a := &API{o: o}
+	a.taskSnapshot.read, a.sessionSnapshot.read = a.readTasks, a.readSessions
+	return a
+}
 
 // Routes are all of it.
 func (a *API) Routes() []admin.Route {
-	return slices.Concat(a.upstreamRoutes())
+	return slices.Concat(a.upstreamRoutes(), a.workRoutes())
 }
 
 // read reads the body of an order.

@@ -73,6 +73,7 @@ func (l *Subscription) take(e report) error {
 		return nil
 	case e.view != nil:
 		l.speaking = nil
+		l.Stands.Sent()
 		return l.Out.WriteEvent(e.view.Notification(l.ID))
 	case e.raw != nil && e.leg.shared:
 		return l.passShared(e)
@@ -86,6 +87,7 @@ func (l *Subscription) take(e report) error {
 		} else if e.leg.isIdle() {
 			l.drop(e.leg)
 		}
+		l.hears()
 	case l.speaking == e.leg:
 		return fault.BrokenOff(e.lost) // the client has half an event
 	default:
@@ -99,6 +101,8 @@ func (l *Subscription) pass(e report) error {
 	l.speaking = nil
 	if e.within {
 		l.speaking = e.leg
+	} else {
+		l.Stands.Sent()
 	}
 	return l.Out.WriteThrough(e.raw)
 }
@@ -111,6 +115,7 @@ func (l *Subscription) passShared(e report) error {
 	case own == nil:
 		reason = audit.DropOther
 	case l.agreed.Grants(e.about):
+		l.Stands.Sent()
 		return l.Out.WriteThrough(reply.Event(own))
 	}
 	l.all.Reporter.Dropped(l.PoolName(), e.leg.upstream, reason)

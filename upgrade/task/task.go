@@ -295,8 +295,11 @@ func (t *Task) QueueName() string {
 	if t.Session == "" {
 		return t.Terms.Queue
 	}
-	return t.Terms.Queue + QueueMark + Digest(t.Upstream)
+	return LineAt(t.Terms.Queue, t.Upstream)
 }
+
+// LineAt is the line of a queue in front of one upstream.
+func LineAt(queue, upstream string) string { return queue + QueueMark + Digest(upstream) }
 
 // QueueMark stands between a queue and one of its lines.
 const QueueMark = "@"
