@@ -16,7 +16,7 @@ import (
 // The load of a rolling deploy, as two cores that others share bear it.
 const (
 	deployCalls    = 10  // clients that call a plain tool, one call after another
-	deployTasks    = 100 // live tasks at a time
+	deployTasks    = 200 // live tasks at a time
 	deploySessions = 50
 	deployStreams  = 100 // half of them of the sessions, half subscriptions
 )

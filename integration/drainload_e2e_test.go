@@ -122,14 +122,14 @@ func (d *deployLoad) call() {
 func (d *deployLoad) makeTasks(i int) {
 	d.pause(time.Duration(i) * 3 * time.Second / deployTasks)
 	for d.ctx.Err() == nil {
-		made, err := d.client.send(d.t, d.url(), "tools/call", "slow_compute", slowCompute(2+i%3))
+		made, err := d.client.send(d.t, d.url(), "tools/call", "slow_compute", slowCompute(4+i%3))
 		id := made.Result.TaskID
 		if err != nil || id == "" {
 			d.fail("a creation: %v, %v", made, err)
 			return
 		}
 		d.tasks.Add(1)
-		for d.pause(700 * time.Millisecond) {
+		for d.pause(1200 * time.Millisecond) {
 			got, err := d.client.poll(d.t, d.url(), id)
 			d.polls.Add(1)
 			if err != nil || got.Result.TaskID != id {

@@ -2,7 +2,9 @@ package proxy
 
 import (
 	"bytes"
+	"context"
 	"sync"
+	"time"
 
 	"berth/internal/mcp"
 	"berth/routing"
@@ -11,16 +13,44 @@ import (
 // leaving returns a channel that is closed once the stream is to end because its session is to leave
 // the upstream: of streams that stand in sessions which can be opened elsewhere. stop must be called.
 func (s *stream) leaving() (leaves <-chan struct{}, stop func()) {
-	if !s.x.Stands || s.x.stays || s.x.Single() != nil || !s.x.asCase().MayReopen() {
+	if !s.x.Stands || s.x.stays && !s.x.alone || s.x.Single() != nil || !s.x.asCase().MayReopen() {
 		return nil, func() {}
 	}
 	left := make(chan struct{})
 	leave := sync.OnceFunc(func() { close(left) })
+	if s.x.stays {
+		return left, s.onceTakenOver(leave)
+	}
 	return left, s.u.OnDrain(func(mark routing.Drain) {
 		if mark.MoveSessions {
 			leave()
 		}
 	})
+}
+
+// lookForOthers is how often a stream that stays because nobody else is up looks for others.
+const lookForOthers = 2 * time.Second
+
+// onceTakenOver calls leave when sessions are to leave the upstream and another one is up, unless stop
+// is called before.
+func (s *stream) onceTakenOver(leave func()) (stop func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		tick := time.NewTicker(lookForOthers)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if s.u.MovesSessions() && s.x.Pool().IsTakenOver(s.u) {
+				leave()
+				return
+			}
+		}
+	}()
+	return stop
 }
 
 // answersFormer has a client's answer go to the upstream that its session has left, which may have

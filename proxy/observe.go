@@ -89,7 +89,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 	case c != nil && c.IsTask():
 		return nil, x.recordTask(u, c, a)
 	case a.CreatesTask():
-		err := x.recorder.Creation(x.way(), u, a)
+		err := x.recorder.Creation(x.way(), u, a, x.rec.Origin())
 		x.made.Disown(a) // the server made the id
 		return nil, err
 	case c == nil:

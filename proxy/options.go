@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"berth/internal/seal"
+	"berth/internal/trouble"
 	"berth/proxy/inbound"
 	"berth/upgrade"
 
@@ -29,6 +30,7 @@ type Options struct {
 	AccessLog         *slog.Logger         // nil: no access records
 	Meter             metric.MeterProvider // nil: nothing is measured
 	Tracer            trace.TracerProvider // nil: nothing is traced
+	Troubles          *trouble.Book        // is told of refusals and unknown ids; nil: nobody is
 }
 
 // LastSeen bounds, in bytes, what is remembered of tasks for the time that their owners are silent.

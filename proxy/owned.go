@@ -28,7 +28,7 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		if v := x.p.mover.Leaving(x.asCase(), u); v.Step != failover.Stay {
 			return x.act(v)
 		}
-		x.stays = true
+		x.stays, x.alone = true, !x.Pool().IsTakenOver(u)
 	}
 	lease := x.Pool().Own(u)
 	defer lease.Release()

@@ -29,6 +29,7 @@ func (x *request) route() error {
 		return err
 	}
 	x.decision = d
+	x.traceOrigin()
 	if err := x.openAlias(); err != nil {
 		return err
 	}
@@ -43,6 +44,19 @@ func (x *request) route() error {
 		x.Call = x.WithBody(mcp.NarrowListen(x.Body, d.ListenIDs))
 	}
 	return nil
+}
+
+// traceOrigin links the request's span, if it is recorded, to the one that made the task which the request
+// is about. A binding that decided nothing is read for that.
+func (x *request) traceOrigin() {
+	if !x.AboutTask || !x.rec.IsTraced() || x.decision.Task.ID == "" {
+		return
+	}
+	binding := x.decision.TaskBinding
+	if binding.Upstream == "" {
+		binding, _, _ = x.Endpoint.Router.Bindings.Lookup(x.ctx, x.decision.Task) // none has no origin
+	}
+	x.rec.ComesFrom(binding.Origin)
 }
 
 // query is what the router needs to know of the request.

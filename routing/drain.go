@@ -78,6 +78,13 @@ func (u *Upstream) OnDrain(told func(Drain)) (stop func()) {
 // MovesSessions reports whether sessions are to leave the upstream.
 func (u *Upstream) MovesSessions() bool { return u.drain.mark().MoveSessions }
 
+// IsTakenOver reports whether the pool has another upstream that takes new work, and so what may leave u.
+func (p *Pool) IsTakenOver(u *Upstream) bool {
+	return slices.ContainsFunc(p.Upstreams(), func(other *Upstream) bool {
+		return !other.Is(u) && !other.IsDraining() && !other.State().IsDown()
+	})
+}
+
 // SetDrains has the marks by name be those that stand: for upstreams of the pool, and those that
 // join it under such a name.
 func (p *Pool) SetDrains(marks map[string]Drain) {

@@ -32,22 +32,30 @@ func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
 	series.Begin(m.questions, series.Of("pool", p.name), series.Of("outcome", "found", "denied", "unclear", "busy"))
 	inFlight, _ := meter.Int64ObservableGauge("berth.upstream.inflight", metric.WithDescription("Requests under way at an upstream."))
 	up, _ := meter.Int64ObservableGauge("berth.upstream.up", metric.WithDescription("1 if the upstream answered last, 0 if it is silent, ejected or fails its checks."))
+	states, _ := meter.Int64ObservableGauge("berth.upstream.state", metric.WithDescription("1 for the state that the upstream is in, as this process sees it, 0 for the others."))
 	waiting, _ := meter.Int64ObservableGauge("berth.queue.waiting", metric.WithDescription("Calls that wait for room at an upstream."))
 	pool := metric.WithAttributes(attribute.String("pool", p.name))
 	// A callback given with an instrument is dropped where the instrument stands already: all
 	// pools share these. Registering fails on instruments of another meter only.
 	observing, _ := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		for _, u := range p.Upstreams() {
-			attributes, well := upstreamAttributes(p.name, u), int64(1)
-			if u.State().Name != StateOK {
-				well = 0
+			attributes, state, well := upstreamAttributes(p.name, u), u.State().Name, int64(0)
+			for _, name := range stateNames {
+				is := int64(0)
+				if name == state {
+					is = 1
+				}
+				if name == StateOK {
+					well = is
+				}
+				o.ObserveInt64(states, is, attributes, metric.WithAttributes(attribute.String("state", name)))
 			}
 			o.ObserveInt64(inFlight, int64(u.InFlight()), attributes)
 			o.ObserveInt64(up, well, attributes)
 		}
 		o.ObserveInt64(waiting, p.room.waiting.Load(), pool)
 		return nil
-	}, inFlight, up, waiting)
+	}, inFlight, up, states, waiting)
 	m.end = func() { _ = observing.Unregister() }
 	return m
 }

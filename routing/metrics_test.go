@@ -35,7 +35,7 @@ func TestEveryPoolsUpstreamsAreMeasured(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"berth.upstream.up", "berth.upstream.inflight"} {
+	for _, name := range []string{"berth.upstream.up", "berth.upstream.inflight", "berth.upstream.state"} {
 		for _, upstream := range []string{"first/a", "first/b", "second/a", "second/c"} {
 			if !got[name+" "+upstream] {
 				t.Errorf("%s has no %s", name, upstream)

@@ -14,6 +14,9 @@ const (
 	StateEjected   = "ejected"   // requests to it failed
 )
 
+// stateNames are all of them.
+var stateNames = []string{StateOK, StateSilent, StateUnchecked, StateFailing, StateEjected}
+
 // State is what keeps unbound work from an upstream, if anything does, as far as berth knows. It
 // says nothing of draining.
 type State struct {

@@ -35,6 +35,8 @@ type Binding struct {
 	ID   string `json:"id,omitempty"`
 	Tool string `json:"tool,omitempty"`
 	Made int64  `json:"made,omitempty"`
+	// Origin is the span of the request that made a task, as package audit has it; "" unless it was recorded.
+	Origin string `json:"origin,omitempty"`
 	// Until is when the owner's list forgets it, in Unix milliseconds; 0: it stands in none.
 	Until int64 `json:"until,omitempty"`
 	// Former is the upstream that a session has left while that was alive, and FormerAlias its Alias

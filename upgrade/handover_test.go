@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/internal/trouble"
 	"berth/routing"
 	"berth/upgrade/task"
 )
@@ -23,8 +24,8 @@ func (b *berth) leave(t *testing.T) {
 // be listened to elsewhere stays where it is, and ends there.
 func TestLeavingBerthHandsOverWhatWasNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		up := newTool()
-		berths := startBerths(t, 2, settings{}, up)
+		up, book := newTool(), trouble.New(nil)
+		berths := startBerths(t, 2, settings{book: book}, up)
 		b, other := berths[0], berths[1]
 		time.Sleep(2 * testLease) // until places are known
 		bounded := rule(func(r *Rule) { r.Concurrency = 1 })
@@ -54,6 +55,9 @@ func TestLeavingBerthHandsOverWhatWasNotSent(t *testing.T) {
 		}
 		if left := other.members(t, other.ledger.Lists.TasksOf(b.ledger.Holder)); len(left) != 0 {
 			t.Errorf("listed of the berth that leaves: %v", left)
+		}
+		if orphans, _ := book.Events(trouble.Orphans); len(orphans) != 0 {
+			t.Errorf("got %+v: what was handed over is no orphan", orphans)
 		}
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/seal"
 	"berth/internal/storage"
+	"berth/internal/trouble"
 	"berth/routing"
 
 	"go.opentelemetry.io/otel/metric"
@@ -71,6 +72,7 @@ type settings struct {
 	lease  time.Duration
 	log    *slog.Logger
 	meter  metric.MeterProvider
+	book   *trouble.Book
 	kept   Bounds
 	old    *oldServer // calls go there; nil: to the tool
 }
@@ -92,7 +94,7 @@ func newBerth(s settings, up *tool) *berth {
 		way = s.old.line(b)
 	}
 	b.Tasks = newTasks(Options{
-		Keys: s.keys, Lease: s.lease, Logger: s.log, Meter: s.meter, Kept: s.kept,
+		Keys: s.keys, Lease: s.lease, Logger: s.log, Meter: s.meter, Kept: s.kept, Troubles: s.book,
 		Pools: []Pool{{
 			Routing:        routing.NewPool(routing.PoolOptions{Name: poolName, Upstreams: upstreams}),
 			Transport:      way,

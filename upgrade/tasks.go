@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/seal"
 	"berth/internal/storage"
+	"berth/internal/trouble"
 	"berth/upgrade/ledger"
 	"berth/upgrade/peers"
 	"berth/upgrade/runner"
@@ -27,6 +28,8 @@ type Options struct {
 	Logger *slog.Logger         // nil: discarded
 	Meter  metric.MeterProvider // nil: nothing is measured
 	Kept   ledger.Bounds        // of what tasks keep until they expire
+
+	Troubles *trouble.Book // is told of calls that lost their holder; nil: nobody is
 
 	// Unsaved is how many bytes of outcomes may be in memory that the store does not have
 	// yet, and of answers that are being read; 0: 256 MiB.
@@ -59,6 +62,7 @@ func newTasks(o Options, s ledger.Store) *Tasks {
 	}
 	l := ledger.New(s, o.Keys, o.Lease, o.Kept)
 	r := runner.New(l, o.Pools, o.Unsaved, o.Logger, o.Meter)
+	r.Troubles = o.Troubles
 	return &Tasks{Sessions: l.Sessions, Deliveries: l.Deliveries(), ledger: l, runner: r, peers: peers.New(l, r, o.Logger), lending: newLending(o.Kept), creating: make(creating, createAtOnce), polls: newPolls()}
 }
 

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Bench compares what berth costs with what other proxies cost, and with none: see docs/performance.md.
+// Bench compares what berth costs with what other proxies cost, and with none: see docs/dev/performance.md.
 //
 //	go run ./integration/bench [--quick] [--kinds NAMES] [--proxies NAMES] [--rounds N] [--duration D] [--json FILE]
 //

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs redis-server, nginx, haproxy, chromium, promtool and npm where there is none, with apt-get if this
+# Installs redis-server, nginx, haproxy, chromium, promtool, systemd-analyze and npm where there is none, with apt-get if this
 # account may; otherwise says what to install.
 set -eu
 . "$(dirname -- "$0")/provide.sh"
@@ -9,5 +9,6 @@ provide nginx nginx-light
 provide haproxy haproxy
 provide chromium chromium
 provide promtool prometheus
+provide systemd-analyze systemd
 provide npm nodejs npm
 [ "${incomplete:-}" != yes ]

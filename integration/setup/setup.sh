@@ -1,6 +1,6 @@
 #!/bin/sh
 # Sets up the real parts that the tests run against, and does nothing where they
-# stand already: redis-server, nginx, haproxy, chromium and promtool from the distribution, the npm parts and their
+# stand already: redis-server, nginx, haproxy, chromium, promtool and systemd-analyze from the distribution, the npm parts and their
 # Node 22 from the lock file, and the Go programs of ../godriver.
 #
 # What may not be installed here is named, with the command for it; the tests

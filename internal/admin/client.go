@@ -56,20 +56,9 @@ func (c *Client) Call(ctx context.Context, method, path string, in, out any) err
 			return fmt.Errorf("admin: %w", err)
 		}
 	}
-	request, err := http.NewRequestWithContext(ctx, method, c.base+path, &body)
+	response, err := c.send(ctx, method, path, &body)
 	if err != nil {
-		return fmt.Errorf("admin: %w", err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	if c.token != "" {
-		request.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	response, err := c.http.Do(request)
-	if err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return fmt.Errorf("%w at %s: %w", ErrNoBerth, c.address, err)
+		return err
 	}
 	defer response.Body.Close()
 	reply, err := io.ReadAll(io.LimitReader(response.Body, maxReply))
@@ -79,17 +68,29 @@ func (c *Client) Call(ctx context.Context, method, path string, in, out any) err
 	return c.read(response, reply, out)
 }
 
+// send returns whatever is answered. Where [ErrNoBerth] is the error, nothing is.
+func (c *Client) send(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return nil, fmt.Errorf("admin: %w", err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if c.token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, fmt.Errorf("%w at %s: %w", ErrNoBerth, c.address, err)
+	}
+	return response, nil
+}
+
 func (c *Client) read(response *http.Response, reply []byte, out any) error {
 	if response.StatusCode != http.StatusOK {
-		var said faulted
-		if json.Unmarshal(reply, &said) == nil && said.Error != nil && said.Error.Message != "" {
-			said.Error.Status = response.StatusCode
-			return said.Error
-		}
-		if response.StatusCode == http.StatusUnauthorized {
-			return &Fault{Status: response.StatusCode, Code: "unauthorized", Message: "the admin listener at " + c.address + " wants its token"}
-		}
-		return fmt.Errorf("%w at %s: HTTP %d", ErrNoBerth, c.address, response.StatusCode)
+		return c.refusal(response, reply)
 	}
 	if out == nil {
 		return nil
@@ -98,4 +99,17 @@ func (c *Client) read(response *http.Response, reply []byte, out any) error {
 		return fmt.Errorf("%w at %s: %w", ErrNoBerth, c.address, err)
 	}
 	return nil
+}
+
+// refusal is why there is no answer: a [Fault], or [ErrNoBerth].
+func (c *Client) refusal(response *http.Response, reply []byte) error {
+	var said faulted
+	if json.Unmarshal(reply, &said) == nil && said.Error != nil && said.Error.Message != "" {
+		said.Error.Status = response.StatusCode
+		return said.Error
+	}
+	if response.StatusCode == http.StatusUnauthorized {
+		return &Fault{Status: response.StatusCode, Code: "unauthorized", Message: "the admin listener at " + c.address + " wants its token"}
+	}
+	return fmt.Errorf("%w at %s: HTTP %d", ErrNoBerth, c.address, response.StatusCode)
 }

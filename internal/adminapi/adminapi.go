@@ -8,14 +8,16 @@ import (
 
 	"berth/internal/admin"
 	"berth/internal/drain"
+	"berth/internal/trouble"
 	"berth/routing"
 )
 
-// Options are what an API tells of. None may be nil.
+// Options are what an API tells of. None may be nil, but where that is said.
 type Options struct {
-	Pools   func() []*routing.Pool // of the newest generation
-	Drains  *drain.Watch           // says what may stop
-	Reopens func(pool string) bool // sessions of the pool can be opened anew elsewhere
+	Pools    func() []*routing.Pool // of the newest generation
+	Drains   *drain.Watch           // says what may stop
+	Reopens  func(pool string) bool // sessions of the pool can be opened anew elsewhere
+	Troubles *trouble.Book          // what went wrong at this berth; nil: nobody keeps that
 
 	Work     Work
 	Payloads func() bool // what tasks bear may be told; nil: it may not
@@ -38,7 +40,7 @@ func New(o Options) *API {
 
 // Routes are all of it.
 func (a *API) Routes() []admin.Route {
-	return slices.Concat(a.upstreamRoutes(), a.workRoutes())
+	return slices.Concat(a.upstreamRoutes(), a.troubleRoutes(), a.workRoutes())
 }
 
 // read reads the body of an order.

@@ -60,7 +60,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{
-			serveCommand(), reloadCommand(), drainCommand(), undrainCommand(), upstreamsCommand(),
+			serveCommand(), readyCommand(), reloadCommand(), drainCommand(), undrainCommand(), upstreamsCommand(),
 			checkCommand(), probeCommand(), demoCommand(), demoServerCommand(), versionCommand(),
 		},
 	}

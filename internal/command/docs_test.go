@@ -14,9 +14,9 @@ var (
 	testWritten = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Z]\w+)\(`)
 )
 
-// A promise names the test that checks it (docs/guarantees.md). It is there, whatever
-// its build tag.
-func TestTestsThatTheGuidesNameAreThere(t *testing.T) {
+// A promise names the test that checks it (docs/dev/guarantees.md). It is there, whatever
+// its build tag, and named to maintainers alone.
+func TestTestsThatPagesNameAreThere(t *testing.T) {
 	written := make(map[string]bool)
 	err := filepath.WalkDir(module, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -37,24 +37,19 @@ func TestTestsThatTheGuidesNameAreThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guides, err := filepath.Glob(filepath.Join(module, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	named := 0
-	for _, guide := range guides {
-		text, err := os.ReadFile(guide)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range testNamed.FindAllString(string(text), -1) {
+	for _, page := range pages(t) {
+		for _, name := range testNamed.FindAllString(page.text, -1) {
 			named++
 			if !written[name] {
-				t.Errorf("%s names %s, which is nowhere", filepath.Base(guide), name)
+				t.Errorf("%s names %s, which is nowhere", page.path, name)
+			}
+			if !strings.HasPrefix(page.path, "docs/dev/") {
+				t.Errorf("%s names %s: its readers run berth, what names tests stands in docs/dev", page.path, name)
 			}
 		}
 	}
 	if named == 0 {
-		t.Errorf("no guide of %d names a test", len(guides))
+		t.Error("no page names a test")
 	}
 }

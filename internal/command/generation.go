@@ -131,6 +131,7 @@ func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool,
 		AccessLog: accessLog(cfg.Log, o),
 		Meter:     o.meter,
 		Tracer:    o.tracer,
+		Troubles:  o.troubles,
 	}
 }
 

@@ -132,7 +132,7 @@ func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
 // import from the layers before its own.
 var layers = [][]string{
 	{"internal/build", "internal/series", "internal/sockets", "internal/systemd"},
-	{"internal/admin", "internal/connlimit", "internal/framing", "internal/greet", "internal/heap", "internal/journal", "internal/limit", "internal/mcp", "internal/mcptest", "internal/reload", "internal/storage/boltcheck", "internal/telemetry", "internal/wire"},
+	{"internal/admin", "internal/connlimit", "internal/framing", "internal/greet", "internal/heap", "internal/journal", "internal/limit", "internal/mcp", "internal/mcptest", "internal/reload", "internal/storage/boltcheck", "internal/telemetry", "internal/trouble", "internal/wire"},
 	{"internal/certs", "internal/exchange", "internal/identity", "internal/storage"},
 	{"internal/client", "internal/discover", "internal/legacyface", "internal/seal", "internal/stdio", "sticky"},
 	{"internal/demo", "internal/httpsse", "internal/probe", "internal/relay", "routing"},
@@ -160,7 +160,7 @@ func forTests(dir string) bool {
 	return strings.HasSuffix(dir, "test") && dir != "internal/mcptest" || dir == "internal/memnet" || strings.HasPrefix(dir, "integration")
 }
 
-// Dependencies run one way (docs/design.md), and what tests share is in no binary.
+// Dependencies run one way (docs/dev/design.md), and what tests share is in no binary.
 func TestPackagesImportFromTheLayersBelow(t *testing.T) {
 	layerOf := make(map[string]int)
 	for i, layer := range layers {

@@ -57,7 +57,11 @@ func newOperator(c *cli.Context) (*operator, error) {
 
 // call orders, or asks; the error of a failed call bears its exit code.
 func (o *operator) call(ctx context.Context, method, path string, in, out any) error {
-	err := o.client.Call(ctx, method, path, in, out)
+	return coded(o.client.Call(ctx, method, path, in, out))
+}
+
+// coded gives the error of a failed call its exit code.
+func coded(err error) error {
 	switch {
 	case err == nil:
 		return nil

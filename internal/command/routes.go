@@ -7,5 +7,5 @@ import (
 
 // routes are what the admin listener offers operators.
 func (s *site) routes() []admin.Route {
-	return adminapi.New(adminapi.Options{Pools: s.pools, Drains: s.drains, Reopens: s.reopens, Work: s.work()}).Routes()
+	return adminapi.New(adminapi.Options{Pools: s.pools, Drains: s.drains, Reopens: s.reopens, Troubles: s.troubles, Work: s.work()}).Routes()
 }

@@ -22,6 +22,7 @@ import (
 	"berth/internal/storage"
 	"berth/internal/systemd"
 	"berth/internal/telemetry"
+	"berth/internal/trouble"
 
 	"github.com/urfave/cli/v2"
 )
@@ -68,7 +69,7 @@ func serve(ctx context.Context, r reading, cfg config.Config, logs io.Writer) er
 		return fmt.Errorf("telemetry: %w", err)
 	}
 	defer flush(tel, log)
-	o := observers{log: log, level: level, access: lines.Patient(level), meter: tel.MeterProvider(), tracer: tel.TracerProvider()}
+	o := observers{log: log, level: level, access: lines.Patient(level), meter: tel.MeterProvider(), tracer: tel.TracerProvider(), troubles: trouble.New(tel.MeterProvider())}
 	// Before the listener: clients are better refused than left waiting for the store.
 	store, trust, err := openStore(ctx, cfg, o)
 	if err != nil {

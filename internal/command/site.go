@@ -15,6 +15,7 @@ import (
 	"berth/internal/relay"
 	"berth/internal/seal"
 	"berth/internal/storage"
+	"berth/internal/trouble"
 	"berth/proxy"
 	"berth/sticky"
 	"berth/upgrade"
@@ -30,6 +31,8 @@ type observers struct {
 	access *slog.Logger
 	meter  metric.MeterProvider
 	tracer trace.TracerProvider
+
+	troubles *trouble.Book // nil: none are kept
 }
 
 // site is what outlives a reading of the configuration. It serves clients by its newest generation.

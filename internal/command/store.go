@@ -10,6 +10,7 @@ import (
 	"berth/internal/certs"
 	"berth/internal/config"
 	"berth/internal/storage"
+	"berth/internal/trouble"
 )
 
 // openStore waits for a berth that holds the same file for as long as that may take to drain.
@@ -25,9 +26,12 @@ func openStore(ctx context.Context, cfg config.Config, o observers) (*storage.St
 	store, err := storage.OpenContext(ctx, string(url), storage.Options{
 		Logger:        o.log,
 		MeterProvider: o.meter,
-		Durability:    cfg.Store.Durability,
-		Wait:          time.Duration(cfg.DrainDelay) + time.Duration(cfg.Drain) + lastWords,
-		TLS:           trust.config(),
+		Lost: func(why string) {
+			o.troubles.Note(trouble.StoreOutages, trouble.Event{What: "store_unavailable", Detail: why})
+		},
+		Durability: cfg.Store.Durability,
+		Wait:       time.Duration(cfg.DrainDelay) + time.Duration(cfg.Drain) + lastWords,
+		TLS:        trust.config(),
 	})
 	if err != nil {
 		return nil, trust, fmt.Errorf("store: %w", err)

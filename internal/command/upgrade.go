@@ -90,7 +90,7 @@ func (s *site) addTasks(ctx context.Context, g *generation) error {
 	memory := limit.NewMemory().Limit()
 	options := upgrade.Options{
 		Store: s.store, Keys: s.keys, Lease: time.Duration(g.cfg.Store.HolderLease), Logger: s.log, Meter: s.meter, Pools: g.taskPools(),
-		Kept: s.keptBounds(g.cfg),
+		Kept: s.keptBounds(g.cfg), Troubles: s.troubles,
 	}
 	if memory > 0 {
 		options.Unsaved = memory / (2 * ofMemory)

@@ -51,6 +51,7 @@ type Watch struct {
 	heard   marks      // as last applied
 	told    report     // what was last reported
 	summary map[place]counts
+	berths  int // that reported within the life of a report, as counted last; this one is among them
 }
 
 // place is an upstream of a pool.
@@ -58,7 +59,7 @@ type place struct{ pool, upstream string }
 
 // New returns a watch over the pools. Run must be running for marks of other berths to be heard.
 func New(o Options) *Watch {
-	w := &Watch{o: o, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), heard: marks{}, summary: map[place]counts{}}
+	w := &Watch{o: o, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), heard: marks{}, summary: map[place]counts{}, berths: 1}
 	w.measure(o.Meter)
 	return w
 }

@@ -55,7 +55,7 @@ func (w *Watch) countOnce(ctx context.Context) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.summary = next
+	w.summary, w.berths = next, len(reports)
 }
 
 // measure has the gauges tell what was counted last.
@@ -64,9 +64,11 @@ func (w *Watch) measure(provider metric.MeterProvider) {
 	// Creating an instrument fails on a malformed name only.
 	owned, _ := meter.Int64ObservableGauge("berth.upstream.owned", metric.WithDescription("What an upstream owns and what is under way there, at all berths, by kind; each berth tells the same."))
 	draining, _ := meter.Int64ObservableGauge("berth.upstream.draining", metric.WithDescription("1 if the upstream gets no new work, by the file or by an operator."))
+	berths, _ := meter.Int64ObservableGauge("berth.berths", metric.WithDescription("Berths that have told of themselves in the store within 30 s, this one included; each tells the same."))
 	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
+		o.ObserveInt64(berths, int64(w.berths))
 		for at, c := range w.summary {
 			of := []attribute.KeyValue{attribute.String("pool", at.pool), attribute.String("upstream", at.upstream)}
 			o.ObserveInt64(draining, boolean(c.drains), metric.WithAttributes(of...))
@@ -75,7 +77,7 @@ func (w *Watch) measure(provider metric.MeterProvider) {
 			}
 		}
 		return nil
-	}, owned, draining)
+	}, owned, draining, berths)
 }
 
 func boolean(is bool) int64 {

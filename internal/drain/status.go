@@ -150,14 +150,7 @@ func (s *Status) take(r report, at place, mark routing.Drain) {
 
 // isTakenOver reports whether the pool has another upstream that takes new work, and so sessions of u.
 func (w *Watch) isTakenOver(pool string, u *routing.Upstream) bool {
-	for _, p := range w.o.Pools() {
-		if p.Name() == pool {
-			return slices.ContainsFunc(p.Upstreams(), func(other *routing.Upstream) bool {
-				return !other.Is(u) && !other.IsDraining() && !other.State().IsDown()
-			})
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.o.Pools(), func(p *routing.Pool) bool { return p.Name() == pool && p.IsTakenOver(u) })
 }
 
 // items reads what is left, and leaves out what is in nobody's way: with moves, sessions that can move.

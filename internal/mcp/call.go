@@ -41,13 +41,14 @@ type Call struct {
 	NewTaskID     string // the id that the client gives the task which the request is to become (see MakesTask)
 	RelatedTaskID string // the task that a message of the first draft belongs to (SEP-1686, 4.7)
 
-	badName        bool   // the mirrored member is there and no string
-	badTaskID      bool   // params.taskId is no string
-	badCursor      bool   // params.cursor is there and no string
-	hasNewTaskID   bool   // NewTaskID is there, valid or not
-	badNewTaskID   bool   // it is no string
-	hasMetaVersion bool   // params._meta has a protocol version, of whatever kind
-	metaVersion    string // it, if it is a string
+	badName         bool   // the mirrored member is there and no string
+	badTaskID       bool   // params.taskId is no string
+	badCursor       bool   // params.cursor is there and no string
+	badRequestState bool   // params.requestState is there and no string
+	hasNewTaskID    bool   // NewTaskID is there, valid or not
+	badNewTaskID    bool   // it is no string
+	hasMetaVersion  bool   // params._meta has a protocol version, of whatever kind
+	metaVersion     string // it, if it is a string
 
 	hasCapabilities bool // params._meta has the client's capabilities
 
@@ -86,6 +87,14 @@ func (c *Call) CheckTaskID(limit int) error {
 func (c *Call) CheckCursor() error {
 	if c.badCursor {
 		return ErrInvalidCursor
+	}
+	return nil
+}
+
+// CheckRequestState refuses the state of a retry that is no string: nobody has given that out.
+func (c *Call) CheckRequestState() error {
+	if c.badRequestState {
+		return errMalformed("requestState is no string")
 	}
 	return nil
 }

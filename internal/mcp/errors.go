@@ -150,7 +150,7 @@ func errParams(message string) *Error {
 	return &Error{Status: 200, Code: CodeInvalidParams, Message: "Invalid params: " + message}
 }
 
-// errMalformed is for a modern request without the metadata that each must have (2026-07-28, basic,
+// errMalformed is for a modern request without the metadata that each must have, or with some of another kind (2026-07-28, basic,
 // "_meta").
 func errMalformed(message string) *Error {
 	return &Error{Status: 400, Code: CodeInvalidParams, Message: "Invalid params: " + message}

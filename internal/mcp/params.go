@@ -155,7 +155,7 @@ func (c *Call) decode(version, name string) {
 	c.Name, c.badName = decoded(c.raw.name, name)
 	c.TaskID, c.badTaskID = decoded(c.raw.taskID, name)
 	c.Cursor, c.badCursor = decoded(c.raw.cursor, "")
-	c.RequestState, _ = decoded(c.raw.requestState, "")
+	c.RequestState, c.badRequestState = decoded(c.raw.requestState, "")
 	c.Trace.Parent, _ = decoded(c.raw.traceParent, "")
 	c.Trace.State, _ = decoded(c.raw.traceState, "")
 	c.NewTaskID, c.badNewTaskID = decoded(c.raw.newTaskID, "")

@@ -25,7 +25,8 @@ type Health struct {
 // health follows a store through its outages. It logs changes, not failures.
 type health struct {
 	log       *slog.Logger
-	recovered chan struct{} // holds one recovery that nobody was told of yet
+	recovered chan struct{}    // holds one recovery that nobody was told of yet
+	lost      func(why string) // is told of each outage; nil: nobody is
 
 	mu     sync.Mutex // guards the fields below
 	now    Health
@@ -78,6 +79,9 @@ func (h *health) announce(before, after Health, first bool) {
 		}
 	case !after.Healthy && (before.Healthy || first):
 		h.log.Warn("store lost", "error", after.LastError)
+		if h.lost != nil {
+			h.lost(after.LastError)
+		}
 	}
 }
 

@@ -22,8 +22,8 @@ func TestDownAtStartHeals(t *testing.T) {
 	server := redistest.Start(t)
 	server.Kill()
 	var log realtest.Journal
-	s := open(t, server.URL(), storage.Options{Logger: logger(&log)})
-	var recoveries atomic.Int64
+	var outages, recoveries atomic.Int64
+	s := open(t, server.URL(), storage.Options{Logger: logger(&log), Lost: func(string) { outages.Add(1) }})
 	s.OnRecover(func() { recoveries.Add(1) })
 	run(t, s)
 
@@ -41,6 +41,9 @@ func TestDownAtStartHeals(t *testing.T) {
 	put(t, s, "k", "v")
 	if got := s.Health().LastError; got != "" {
 		t.Errorf("LastError while healthy: got %q, want none", got)
+	}
+	if n := outages.Load(); n != 1 {
+		t.Errorf("told of %d outages, want one", n)
 	}
 }
 

@@ -21,6 +21,7 @@ const (
 type Options struct {
 	Logger        *slog.Logger         // hears of outages and recoveries. Nil discards them.
 	MeterProvider metric.MeterProvider // makes the instruments. Nil makes none.
+	Lost          func(why string)     // is told of each outage as it begins. Nil: nobody is.
 	Prefix        string               // begins every key in a shared store. Empty means "berth:".
 
 	// Timeout bounds each wait for a server; one operation ends within twice this. Zero means 250
@@ -90,6 +91,7 @@ func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) 
 	opts = opts.withDefaults()
 	s := &Store{name: t.name, shared: t.redis != nil, durable: t.redis != nil || t.file != "", ended: make(chan struct{})}
 	s.health = newHealth(opts.Logger.With("store", t.name), !s.shared)
+	s.health.lost = opts.Lost
 	s.metrics = newMetrics(opts.MeterProvider, s.Healthy)
 	switch {
 	case t.redis != nil:

@@ -49,7 +49,7 @@ func (r *Record) warnOfCut(took time.Duration) {
 	r.reporter.warn.LogAttrs(context.Background(), slog.LevelWarn, "a request was cut at the end of the drain", l.attrs...)
 }
 
-// fill adds what docs/operations.md lists under "The access record".
+// fill adds what docs/access.md lists.
 func (l *line) fill(r *Record, e end) {
 	l.set("http", clip(r.call.HTTP.Method))
 	l.set("path", clip(r.call.HTTP.URL.Path))

@@ -48,6 +48,7 @@ func (r *Record) Close() {
 	e.errorType = r.errorType(e.outcome)
 	r.endSpan(e.errorType)
 	r.reporter.served(r, e)
+	r.noteTrouble(e.outcome)
 	if e.outcome == outcomeCut {
 		r.warnOfCut(e.took)
 	}
@@ -61,7 +62,12 @@ type end struct {
 	errorType string // error.type; "": all went well
 }
 
-const outcomeOK, outcomeCut = "ok", "cut"
+const (
+	outcomeOK      = "ok"
+	outcomeCut     = "cut"
+	outcomeRefused = "refused"
+	outcomeFailed  = "failed"
+)
 
 // failures are berth's or an upstream's, whatever status they are told with.
 var failures = []error{fault.BadUpstream, fault.Collision, fault.ErrNobodyLeft, fault.AnswerTooLarge}
@@ -79,9 +85,9 @@ func (r *Record) outcome() string {
 	case left, errors.Is(r.Err, fault.ErrClientGone):
 		return "client_gone"
 	case r.Meant >= 500, slices.ContainsFunc(failures, func(e error) bool { return errors.Is(r.Err, e) }):
-		return "failed"
+		return outcomeFailed
 	}
-	return "refused"
+	return outcomeRefused
 }
 
 // toolError is the error.type of a tool that reported its failure in its result.

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/series"
+	"berth/internal/trouble"
 	"berth/proxy/inbound"
 	"berth/routing"
 
@@ -25,6 +26,8 @@ type Options struct {
 	Meter  metric.MeterProvider // nil: nothing is measured
 	Tracer trace.TracerProvider // nil: nothing is traced
 	Moves  []string             // the outcomes of moving a session
+
+	Troubles *trouble.Book // is told of refusals and unknown ids; nil: nobody is
 }
 
 // Reporter reports requests, and what else happens while they are served. Its methods may be
@@ -34,6 +37,8 @@ type Reporter struct {
 	warn   *slog.Logger
 	tracer trace.Tracer
 	traces bool // spans may be recorded; false: only the client's trace is passed on
+
+	troubles *trouble.Book
 
 	requests   metric.Int64Counter
 	operations mcpconv.ServerOperationDuration
@@ -57,6 +62,7 @@ func New(endpoints []*inbound.Endpoint, o Options) *Reporter {
 	_, untraced := o.Tracer.(tracenoop.TracerProvider)
 	r := &Reporter{
 		warn:        o.Logger,
+		troubles:    o.Troubles,
 		tracer:      o.Tracer.Tracer("berth/proxy"),
 		traces:      !untraced,
 		ofRequests:  series.NewSets(requestLabels.attributes),

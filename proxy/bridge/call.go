@@ -64,6 +64,9 @@ func (c *call) answered(ctx context.Context, serve func(ctx context.Context) (*w
 // begin sends the call in a session of its caller's. Where the upstream does not know the session
 // it did nothing, and the call is sent once more in a new one.
 func (c *call) begin(ctx context.Context) (*wire.Response, error) {
+	if err := c.CheckRequestState(); err != nil && asks(c.Method) {
+		return nil, err
+	}
 	if err := c.turnPage(ctx); err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ type Change struct {
 
 // Change invalidates, for every berth, what c is about to change, so that no poll is given an
 // answer from before. It does so as well as it can without the store: what is left then is
-// in docs/guarantees.md.
+// in docs/dev/guarantees.md.
 func (s *Shared) Change(c *inbound.Call) Change {
 	change := Change{shared: s, call: c}
 	for i := range c.Message.Calls {

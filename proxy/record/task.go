@@ -13,12 +13,12 @@ import (
 )
 
 // Creation binds a task to the upstream that has just given it out in an answer to w's call. One
-// that another owns is withdrawn.
-func (r *Recorder) Creation(w outbound.Way, u *routing.Upstream, a *mcp.Answer) error {
+// that another owns is withdrawn. origin is sticky.Binding.Origin.
+func (r *Recorder) Creation(w outbound.Way, u *routing.Upstream, a *mcp.Answer, origin string) error {
 	ctx, cancel := r.Recording()
 	defer cancel()
 	key := r.Endpoint.Router.TaskKey(r.Principal, a.Task.ID)
-	binding := sticky.Binding{Upstream: u.Name, Dialect: a.Dialect.String(), Status: a.Task.Status, Alias: r.At.Alias, Tool: r.tool()}
+	binding := sticky.Binding{Upstream: u.Name, Dialect: a.Dialect.String(), Status: a.Task.Status, Alias: r.At.Alias, Tool: r.tool(), Origin: origin}
 	if r.Session != "" {
 		binding.Session = inbound.Digest(r.Session)
 	}

@@ -48,6 +48,7 @@ func (r *Request) Create(ctx context.Context) (plain bool, err error) {
 func (r *Request) creation(rule *upgrade.Rule) upgrade.Creation {
 	return upgrade.Creation{
 		Rule: rule, Tool: r.Single().Name, Asker: r.Asker(), Caller: r.Caller, Credentials: r.Digests(), Call: r.HeldCall(),
+		Origin: r.Rec.Origin(),
 	}
 }
 

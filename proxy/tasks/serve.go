@@ -80,7 +80,11 @@ func (r *Request) mayChange(ctx context.Context, id string) error {
 // against that, and reports who holds the task.
 func (r *Request) mayHear(ctx context.Context, task upgrade.Task, err error) error {
 	r.Rec.Holder = task.Holder
-	return r.Face.Callers.Caller(r.Way).MayHear(ctx, task, err)
+	if err := r.Face.Callers.Caller(r.Way).MayHear(ctx, task, err); err != nil {
+		return err
+	}
+	r.Rec.ComesFrom(task.Origin)
+	return nil
 }
 
 // acknowledge answers with an empty result, unless err says otherwise.

@@ -33,7 +33,9 @@ func (rd *round) endWith(e ending) error {
 
 // fail ends the task with what went wrong.
 func (rd *round) fail(err error) {
-	failure := task.FailureOf(err, rd.Task())
+	t := rd.Task()
+	failure := task.FailureOf(err, t)
+	rd.r.NoteLost(&t, failure)
 	rd.finish(ending{state: task.Failed, outcome: failure.Object(), message: failure.Message, reason: failure.Reason})
 }
 

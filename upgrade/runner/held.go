@@ -26,7 +26,9 @@ type Held struct {
 	l      *ledger.Ledger
 	caller string // whom it counts for
 	whose  string // its principal
-	size   int64  // of the call, in bytes
+	pool   string
+	made   time.Time // by the store's clock
+	size   int64     // of the call, in bytes
 	call   task.PackedCall
 	client WaitingClient // nil: nobody waits for the answer itself
 	ctx    context.Context
@@ -40,8 +42,9 @@ type Held struct {
 	ID      string    // of the task
 	Expires time.Time // when the task does, as this process counts
 
-	doubtful   atomic.Bool // the store may have lost the record: it is to be looked at
-	unattended atomic.Bool // its client waits for nothing but the task
+	doubtful   atomic.Bool  // the store may have lost the record: it is to be looked at
+	unattended atomic.Bool  // its client waits for nothing but the task
+	glanced    atomic.Int32 // the state as glance saw it last, as a place in glancedStates
 
 	mu      gate         // held while a step is taken; guards the fields below
 	entry   ledger.Entry // as this process last saw the record
@@ -74,7 +77,7 @@ func (r *Runner) Hold(e ledger.Entry, c *task.Call) *Held {
 // newHeld returns the call of e, which is nobody's yet.
 func (r *Runner) newHeld(e ledger.Entry, c *task.Call) *Held {
 	h := &Held{
-		r: r, l: r.ledger, caller: e.Caller, whose: e.Principal, size: c.Size(), call: task.Pack(c), token: "berth-" + task.NewName(9),
+		r: r, l: r.ledger, caller: e.Caller, whose: e.Principal, pool: e.Pool, made: e.Created, size: c.Size(), call: task.Pack(c), token: "berth-" + task.NewName(9),
 		ID: e.ID, Expires: r.ledger.Expires(e.Task), done: make(chan struct{}), mu: make(gate, 1), entry: e, sure: time.Now(),
 	}
 	h.round = round{Held: h, due: e.Due(), stream: stream{round: &h.round}}

@@ -54,6 +54,7 @@ func newMetrics(provider metric.MeterProvider, r *Runner) Metrics {
 			o.Observe(1, metric.WithAttributes(attribute.String("holder", r.ledger.Holder)))
 			return nil
 		}))
+	r.gauge(meter)
 	series.Gauge(meter, "berth.upgrade.held", "Calls held by this process.", "", func() int64 { return int64(r.Calls.Size()) })
 	series.Gauge(meter, "berth.upgrade.kept", "Tasks that this process counts, those that have ended included.", "", func() int64 { return int64(r.ledger.Quota.Total().Tasks) })
 	series.Gauge(meter, "berth.upgrade.kept.bytes", "What they keep until they expire.", "By", func() int64 { return r.ledger.Quota.Total().Bytes })

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"berth/internal/trouble"
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 
@@ -19,6 +20,8 @@ type Runner struct {
 	Unsaved *task.Unsaved
 	Log     *slog.Logger
 	Metrics Metrics
+
+	Troubles *trouble.Book // is told of calls that lost their holder; nil: nobody is
 }
 
 // New returns a runner of calls to pools. most is as Options.Unsaved of package upgrade.

@@ -19,6 +19,7 @@ type Creation struct {
 	Credentials        // of the caller; they say whose the task is where there is no principal
 	Prefer      string // upstream that the call had best go to; "" for any
 	Call        *Call
+	Origin      string // see Task.Origin
 
 	// Declares is what the client lets servers ask it for; "": nobody knows.
 	Declares mcp.Declared
@@ -51,7 +52,7 @@ func (c *Creation) Task(id, holder string, at time.Time) Task {
 	}
 	t := Task{
 		ID: id, Pool: c.Pool, Tool: c.Tool, Version: c.Version,
-		Principal: c.Principal, Upstream: c.Prefer, Declares: c.Declares,
+		Principal: c.Principal, Upstream: c.Prefer, Declares: c.Declares, Origin: c.Origin,
 		Caller: Digest(cmp.Or(c.Caller, c.Principal)), Size: c.Call.Size(),
 		State: state, Created: at, Updated: at, Holder: holder, Terms: c.Rule.Terms(c.Pool),
 	}

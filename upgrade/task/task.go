@@ -54,6 +54,9 @@ type Task struct {
 	// Declares is what its client lets servers ask it for, "" if nobody knows.
 	Declares mcp.Declared `json:"declares,omitempty"`
 
+	// Origin is the span of the request that made it, as its maker names it; "" unless it was recorded.
+	Origin string `json:"origin,omitempty"`
+
 	State   State     `json:"state"`
 	Message string    `json:"message,omitempty"` // for people; the statusMessage
 	Created time.Time `json:"created"`

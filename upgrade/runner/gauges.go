@@ -1,0 +1,82 @@
+package runner
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"berth/upgrade/task"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+)
+
+// heldStates are those that a held call's task may be in.
+var heldStates = []task.State{task.Queued, task.Accepted, task.Dispatched}
+
+// glancedStates are all that glance may tell: for a moment, a task that has ended or waits is held still.
+var glancedStates = append(slices.Clip(heldStates), task.InputRequired, task.Completed, task.Failed, task.Cancelled)
+
+// standing is a pool's tasks in one state.
+type standing struct {
+	pool  string
+	state task.State
+}
+
+// stands is how many there are, and when the oldest was made.
+type stands struct {
+	n      int64
+	oldest time.Time // zero: there is none
+}
+
+// stock counts the tasks whose calls are held here. It looks at each in memory, and waits for none.
+func (r *Runner) stock() map[standing]stands {
+	all := map[standing]stands{}
+	for name, pool := range *r.pools.Load() {
+		if pool.left {
+			continue
+		}
+		for _, state := range heldStates {
+			all[standing{name, state}] = stands{}
+		}
+	}
+	for _, h := range r.Calls.All() {
+		at := standing{h.pool, h.glance()}
+		now := all[at]
+		if now.n++; now.oldest.IsZero() || h.made.Before(now.oldest) {
+			now.oldest = h.made
+		}
+		all[at] = now
+	}
+	return all
+}
+
+// glance is the task's state, or if a step is taken just now, the one that was seen last.
+func (h *Held) glance() task.State {
+	if h.mu.TryLock() {
+		h.glanced.Store(int32(slices.Index(glancedStates, h.entry.State)))
+		h.mu.Unlock()
+	}
+	return glancedStates[h.glanced.Load()]
+}
+
+// gauge shows stock.
+func (r *Runner) gauge(meter metric.Meter) {
+	live, _ := meter.Int64ObservableGauge("berth.upgrade.live",
+		metric.WithDescription("Tasks whose calls this process holds, by state: queued (for a place at an upstream), accepted (about to be sent), dispatched (sent)."))
+	oldest, _ := meter.Float64ObservableGauge("berth.upgrade.oldest", metric.WithUnit("s"),
+		metric.WithDescription("Age of the oldest of these; 0: there is none."))
+	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		now := r.ledger.Clock.Now()
+		for at, s := range r.stock() {
+			of := metric.WithAttributeSet(attribute.NewSet(attribute.String("pool", at.pool), attribute.String("state", string(at.state))))
+			o.ObserveInt64(live, s.n, of)
+			age := 0.0
+			if s.n > 0 {
+				age = max(0, now.Sub(s.oldest).Seconds())
+			}
+			o.ObserveFloat64(oldest, age, of)
+		}
+		return nil
+	}, live, oldest)
+}
