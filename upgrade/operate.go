@@ -209,26 +209,23 @@ type Payloads struct{ Arguments, Outcome, Asks json.RawMessage }
 
 // Payloads returns what there is of a task's. The error wraps storage.ErrUnavailable.
 func (t *Tasks) Payloads(ctx context.Context, of *task.Task) (p Payloads, err error) {
-	c, _, err := t.ledger.Records.LoadCall(ctx, of.ID)
+	c, _, lost := t.ledger.Records.LoadCall(ctx, of.ID)
 	switch {
-	case errors.Is(err, storage.ErrUnavailable):
-		return p, err
-	case err == nil:
-		var body struct {
-			Params struct{ Arguments json.RawMessage }
-		}
+	case errors.Is(lost, storage.ErrUnavailable):
+		return p, lost
+	case lost == nil:
+		var body struct{ Params struct{ Arguments json.RawMessage } }
 		_ = json.Unmarshal(c.Body, &body) // it was read when it came
 		p.Arguments = body.Params.Arguments
-	}
+	} // else it has been dropped with the task's end
 	if of.Outcome != "" {
-		outcome, err := t.ledger.Records.Outcome(ctx, of.ID, of.Outcome)
+		p.Outcome, err = t.ledger.Records.Outcome(ctx, of.ID, of.Outcome)
 		if err != nil && !errors.Is(err, ledger.ErrUnknown) {
 			return p, err
 		}
-		p.Outcome = outcome
 	}
 	if len(of.Asks) > 0 {
-		p.Asks, err = json.Marshal(of.Asks)
+		p.Asks, _ = json.Marshal(of.Asks) // what a record holds was parsed before
 	}
-	return p, err
+	return p, nil
 }

@@ -60,7 +60,6 @@ type TaskDetail struct {
 	Attempts int      `json:"attempts"`           // how often its call was sent
 	Polls    int64    `json:"polls"`              // that this berth answered
 	Polled   Polled   `json:"polled,omitzero"`    // the last of them
-	Queue    string   `json:"queue,omitempty"`    // the rule whose line it waits in
 	Size     int64    `json:"size,omitempty"`     // bytes kept beside the record
 	Follows  string   `json:"follows,omitempty"`  // the task that the upstream made of its call
 	RerunAs  string   `json:"rerun_as,omitempty"` // the task that its call was made again as
