@@ -84,6 +84,6 @@ func pageOf[T any](r *http.Request, all []*T, place func(*T) placed) (some []T, 
 }
 
 // inOrder puts all in the order of their places.
-func inOrder[T any](all []T, place func(*T) placed) {
-	slices.SortFunc(all, func(a, b T) int { return place(&a).compare(place(&b)) })
+func inOrder[T any](all []*T, place func(*T) placed) {
+	slices.SortFunc(all, func(a, b *T) int { return place(a).compare(place(b)) })
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"berth/internal/admin"
@@ -19,7 +20,7 @@ func (a *API) sessionRoutes() []admin.Route {
 
 // sessionList is a snapshot of sessions.
 type sessionList struct {
-	all     []api.Session
+	all     []*api.Session // which do not change
 	partial string
 }
 
@@ -34,8 +35,7 @@ func (a *API) serveSessions(ctx context.Context, r *http.Request) (any, error) {
 	q := r.URL.Query()
 	is := func(wanted, has string) bool { return wanted == "" || wanted == has }
 	var matching []*api.Session
-	for i := range seen.value.all {
-		one := &seen.value.all[i]
+	for _, one := range seen.value.all {
 		if is(q.Get("pool"), one.Pool) && is(q.Get("upstream"), one.Upstream) && is(q.Get("caller"), one.Caller) && is(q.Get("id"), one.ID) {
 			matching = append(matching, one)
 		}
@@ -65,7 +65,7 @@ func (a *API) readSessions(ctx context.Context, _ *sessionList, pause *pause, sh
 				read += len(some)
 				due, err := pause.take(ctx)
 				if due {
-					soFar := &sessionList{all: append([]api.Session(nil), list.all...)}
+					soFar := &sessionList{all: slices.Clone(list.all)}
 					inOrder(soFar.all, placeOfSession)
 					show(soFar)
 				}
@@ -84,9 +84,9 @@ func (a *API) readSessions(ctx context.Context, _ *sessionList, pause *pause, sh
 }
 
 // sessionOf is a session as its binding tells it. moves says that its pool has sessions move.
-func sessionOf(pool string, l sticky.Left, moves bool) api.Session {
+func sessionOf(pool string, l sticky.Left, moves bool) *api.Session {
 	b := l.Binding
-	s := api.Session{
+	s := &api.Session{
 		ID: cmp.Or(b.Session, l.Name), Pool: pool, Upstream: b.Upstream, Caller: digestOf(b.Principal), Version: b.Version,
 		Expires: b.Expires.UTC().Truncate(time.Second), Movable: moves && time.Now().Before(b.Kept), Moved: b.Former,
 	}

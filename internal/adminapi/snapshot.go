@@ -8,10 +8,11 @@ import (
 
 const (
 	// snapshotShare is what part of one core, as a divisor, the reading of a snapshot may take: it is read
-	// anew after so many times what it took.
+	// anew after so many times what it took, by the clock, and so with a machine that is busy counted in.
 	snapshotShare = 20
-	// snapshotEvery is how often one is read at most, however little it takes.
-	snapshotEvery = time.Second
+	// snapshotEvery is how often one is read at most, however little it takes, and snapshotOld how often at
+	// least, while somebody asks.
+	snapshotEvery, snapshotOld = time.Second, 30 * time.Second
 	// snapshotWait is how long a question waits for a reading that is under way; then it is answered by
 	// what there is.
 	snapshotWait = 150 * time.Millisecond
@@ -20,7 +21,9 @@ const (
 	// snapshotTime bounds one reading.
 	snapshotTime = 2 * time.Minute
 	// publishEvery is how often the first reading shows what it has so far.
-	publishEvery = 50 * time.Millisecond
+	publishEvery = 250 * time.Millisecond
+	// pauseMost is how long a reading pauses at most.
+	pauseMost = 50 * time.Millisecond
 )
 
 // snapshot is something that takes long to read, in memory for all who ask at a time. It is read while
@@ -103,7 +106,7 @@ func (s *snapshot[T]) renew(ctx context.Context, before *T, done chan struct{}) 
 	ctx, cancel := context.WithTimeout(ctx, snapshotTime)
 	defer cancel()
 	began := time.Now()
-	pace := &pause{since: began, shown: began}
+	pace := &pause{since: began, shown: began.Add(snapshotWait/2 - publishEvery)} // who asked first is shown something
 	value, err := s.read(ctx, before, pace, func(some *T) {
 		if before == nil {
 			s.set(some, began, false, nil)
@@ -112,7 +115,7 @@ func (s *snapshot[T]) renew(ctx context.Context, before *T, done chan struct{}) 
 	pace.stop()
 	s.mu.Lock()
 	s.reading = nil
-	s.next = began.Add(max(snapshotEvery, snapshotShare*pace.worked))
+	s.next = began.Add(min(max(snapshotEvery, snapshotShare*pace.worked), snapshotOld))
 	s.mu.Unlock()
 	s.set(value, began, true, err)
 	close(done)
@@ -145,7 +148,7 @@ func (p *pause) stop() time.Duration {
 // is. It fails with ctx.
 func (p *pause) take(ctx context.Context) (show bool, err error) {
 	select {
-	case <-time.After(p.stop()):
+	case <-time.After(min(p.stop(), pauseMost)):
 	case <-ctx.Done():
 		return false, context.Cause(ctx)
 	}

@@ -19,7 +19,6 @@ func (a *API) serveSubscriptions(_ context.Context, r *http.Request) (any, error
 		all = a.o.Work.Subscriptions()
 	}
 	place := func(s *api.Subscription) placed { return placed{s.Since, s.Pool, s.ID} }
-	inOrder(all, place)
 	q := r.URL.Query()
 	is := func(wanted, has string) bool { return wanted == "" || wanted == has }
 	var matching []*api.Subscription
@@ -28,6 +27,7 @@ func (a *API) serveSubscriptions(_ context.Context, r *http.Request) (any, error
 			matching = append(matching, one)
 		}
 	}
+	inOrder(matching, place)
 	told := api.Subscriptions{}
 	var err error
 	told.Subscriptions, told.Page, err = pageOf(r, matching, place)

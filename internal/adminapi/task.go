@@ -81,7 +81,7 @@ func (f foundTask) tell(ctx context.Context, a *API) (api.TaskDetail, error) {
 }
 
 func (a *API) tellServers(f foundTask) api.TaskDetail {
-	told := api.TaskDetail{Task: a.serverTask(f.pool, f.upstream, sticky.Left{Binding: f.binding, Expires: f.binding.Expires}), May: []string{}}
+	told := api.TaskDetail{Task: *a.serverTask(f.pool, f.upstream, sticky.Left{Binding: f.binding, Expires: f.binding.Expires}), May: []string{}}
 	told.ID = f.id
 	if told.Made.IsZero() {
 		told.Timeline = []api.Moment{{What: "made", Upstream: f.upstream}}
@@ -108,7 +108,7 @@ const (
 
 func (a *API) tellUpgraded(ctx context.Context, t *upgrade.Task) (api.TaskDetail, error) {
 	tasks := a.tasks()
-	told := api.TaskDetail{Task: upgradedTask(t), Attempts: t.Round, Size: t.Size, Follows: t.Follows, RerunAs: t.Again.ID, May: []string{}}
+	told := api.TaskDetail{Task: *upgradedTask(t), Attempts: t.Round, Size: t.Size, Follows: t.Follows, RerunAs: t.Again.ID, May: []string{}}
 	if t.State == upgrade.Queued {
 		waiting, err := tasks.Line(ctx, t.QueueName())
 		if err != nil && !errors.Is(err, storage.ErrUnavailable) {

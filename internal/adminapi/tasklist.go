@@ -23,16 +23,16 @@ const (
 
 // taskList is a snapshot of tasks.
 type taskList struct {
-	all     []api.Task
+	all     []*api.Task // which do not change
 	partial string
-	ended   map[string]api.Task // upgraded ones, which change no more, by id
-	lines   map[string]string   // that upgraded ones stand in, by id
+	ended   map[string]*api.Task // upgraded ones, which change no more, by id
+	lines   map[string]string    // that upgraded ones stand in, by id
 }
 
 // readTasks reads what upstreams own and what stands of upgraded tasks. What had ended before is not read
 // again.
 func (a *API) readTasks(ctx context.Context, before *taskList, pause *pause, show func(*taskList)) (*taskList, error) {
-	list := &taskList{ended: map[string]api.Task{}, lines: map[string]string{}}
+	list := &taskList{ended: map[string]*api.Task{}, lines: map[string]string{}}
 	shown := func() error {
 		due, err := pause.take(ctx)
 		if due {
@@ -84,9 +84,9 @@ func (l *taskList) missing(n int, where string) {
 }
 
 // serverTask is a task that an upstream owns, as its binding tells it.
-func (a *API) serverTask(pool, upstream string, l sticky.Left) api.Task {
+func (a *API) serverTask(pool, upstream string, l sticky.Left) *api.Task {
 	b := l.Binding
-	t := api.Task{
+	t := &api.Task{
 		ID: a.o.Work.IDs.Show(b.ID), Pool: pool, Kind: kindServer, Tool: b.Tool, State: cmp.Or(b.Status, "unknown"), Upstream: upstream,
 		Caller: digestOf(b.Principal), Session: b.Session, Dialect: b.Dialect, Expires: l.Expires.UTC().Truncate(time.Second),
 	}
@@ -141,8 +141,8 @@ func (a *API) readUpgraded(ctx context.Context, tasks *upgrade.Tasks, before, li
 }
 
 // upgradedTask is a task of berth's own making, without its place in a queue.
-func upgradedTask(t *upgrade.Task) api.Task {
-	told := api.Task{
+func upgradedTask(t *upgrade.Task) *api.Task {
+	told := &api.Task{
 		ID: t.ID, Pool: t.Pool, Kind: kindUpgraded, Tool: t.Tool, State: string(t.State), Upstream: t.Upstream, Holder: t.Holder,
 		Caller: digestOf(t.Principal), Session: t.Session, Dialect: "extension",
 		Made: t.Created.UTC(), Updated: t.Updated.UTC(), Expires: t.Expires().UTC(), Message: t.Message,
@@ -162,8 +162,7 @@ func upgradedTask(t *upgrade.Task) api.Task {
 // findPlaces says where tasks stand in their lines. Each line is read once.
 func (l *taskList) findPlaces(ctx context.Context, tasks *upgrade.Tasks) {
 	places := map[string]map[string]int{}
-	for i := range l.all {
-		t := &l.all[i]
+	for i, t := range l.all {
 		line := l.lines[t.ID]
 		if t.Kind != kindUpgraded || line == "" {
 			continue
@@ -175,6 +174,8 @@ func (l *taskList) findPlaces(ctx context.Context, tasks *upgrade.Tasks) {
 				places[line][id] = n + 1
 			}
 		}
-		t.Place = places[line][t.ID]
+		placed := *t
+		placed.Place = places[line][t.ID]
+		l.all[i] = &placed
 	}
 }

@@ -36,8 +36,8 @@ func (a *API) serveTasks(ctx context.Context, r *http.Request) (any, error) {
 	}
 	var matching []*api.Task
 	tally := newTally(seen.asOf)
-	for i := range seen.value.all {
-		if one := &seen.value.all[i]; wanted.matches(one) {
+	for _, one := range seen.value.all {
+		if wanted.matches(one) {
 			matching = append(matching, one)
 			tally.add(one)
 		}
@@ -57,8 +57,8 @@ func (a *API) Tally(ctx context.Context) (api.Tally, error) {
 	seen := a.taskSnapshot.get(ctx)
 	tally := newTally(seen.asOf)
 	if seen.value != nil {
-		for i := range seen.value.all {
-			tally.add(&seen.value.all[i])
+		for _, one := range seen.value.all {
+			tally.add(one)
 		}
 	}
 	return tally.Tally, workFault(seen.err)
