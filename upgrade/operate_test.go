@@ -75,6 +75,7 @@ func TestMakingATaskListsItOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := startBerths(t, 1, settings{shared: true}, newTool())[0]
 		b.hand(t, rule(nil), "first hang")
+		synctest.Wait()
 		b.line.mu.Lock()
 		b.line.logged, b.line.ops = true, nil
 		b.line.mu.Unlock()
@@ -169,6 +170,7 @@ func TestAPauseHoldsAtEveryBerth(t *testing.T) {
 		var waiting []string
 		for i, b := range berths {
 			waiting = append(waiting, b.hand(t, rule(queueing), fmt.Sprintf("waits-%d%s result", i, bounded)))
+			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
