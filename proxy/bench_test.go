@@ -107,6 +107,7 @@ func benchedBerth(b *testing.B) string {
 		o.AccessLog = journal.New(io.Discard).Patient(slog.LevelInfo)
 		o.Logger = slog.New(slog.DiscardHandler)
 		o.Tracer = noop.NewTracerProvider()
+		o.Decisions = new(proxy.Decisions)
 	}})
 	exchangeOnce(b, dialBenched(b, berth.address), onWire("tools/call", "bind", `"name":"bind","arguments":{}`))
 	return berth.address

@@ -1,6 +1,12 @@
 package proxy
 
-import "berth/proxy/inbound"
+import (
+	"berth/proxy/audit"
+	"berth/proxy/inbound"
+)
+
+// Decisions are the last requests, as package audit has them.
+type Decisions = audit.Decisions
 
 // What a Proxy is configured with; package inbound says what each means.
 type (

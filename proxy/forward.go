@@ -6,12 +6,10 @@ import (
 	"time"
 
 	"berth/internal/exchange"
-	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/audit"
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
-	"berth/proxy/tasklist"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -22,27 +20,16 @@ func (x *request) forward() error {
 	ctx, end := x.p.detach(x.Call)
 	x.ctx = ctx
 	defer end()
-	if err := x.p.sessions.CheckOpen(x.ctx, x.Call); err != nil {
-		return err
-	}
-	upgraded, err := x.p.tasks.Owns(x.ctx, x.Call)
-	if err != nil {
-		return err
-	}
-	if err := x.p.tasks.CheckTakesTasks(x.Call, &x.rec); err != nil {
-		return err
-	}
+	course, err := x.p.courseOf(x.ctx, x.Call, &x.rec)
 	switch {
-	case upgraded:
+	case err != nil:
+		return err
+	case course == ownTask:
 		return x.asTask().Serve(x.ctx)
-	case x.p.tasks.Upgradable(x.Call):
+	case course == newTask:
 		return x.becomeTask()
-	case x.p.tasks.HasNoSuchMethod(x.Call):
-		return mcp.ErrNoSuchMethod
-	case x.Subscribes:
+	case course == subscription:
 		return x.listen()
-	case tasklist.MayNot(x.Call):
-		return mcp.ErrNoSuchMethod
 	}
 	return x.dispatch()
 }
@@ -80,13 +67,13 @@ func (x *request) deliver() error {
 		x.out.Empty(wire.StatusAccepted)
 		return nil
 	}
+	goal, err := goalOf(x.Call, &x.decision)
 	switch {
-	case tasklist.IsMissing(x.Call, &x.decision):
-		return fault.NotInCore
-	case tasklist.IsWanted(x.Call):
+	case err != nil:
+		return err
+	case goal == theList:
 		return x.listTasks()
-	}
-	if isKeptTogether(&x.decision) && isLost(x.Endpoint, x.decision.Owner, nil) {
+	case goal == anybody && x.decision.Owner != nil:
 		x.left = leaveOwner(&x.decision)
 	}
 	if owner := x.decision.Owner; owner != nil {

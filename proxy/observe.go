@@ -3,6 +3,7 @@ package proxy
 import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/proxy/audit"
 	"berth/proxy/failover"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
@@ -85,11 +86,13 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 	switch {
 	case c != nil && c.IsTask() && c.Method == mcp.MethodDeleteTask:
 		x.recorder.Deleted(u)
+		x.rec.Does(audit.Deleted, "")
 		return nil, nil
 	case c != nil && c.IsTask():
 		return nil, x.recordTask(u, c, a)
 	case a.CreatesTask():
 		err := x.recorder.Creation(x.way(), u, a, x.rec.Origin())
+		x.rec.Does(audit.Made, a.Task.ID)
 		x.made.Disown(a) // the server made the id
 		return nil, err
 	case c == nil:
@@ -122,6 +125,14 @@ func (x *request) recordTask(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) er
 			return err
 		}
 	}
-	x.recorder.Task(u, c, a)
+	if x.recorder.Task(u, c, a) {
+		x.rec.Does(audit.Told, "")
+	}
+	switch c.Method {
+	case mcp.MethodCancelTask:
+		x.rec.Does(audit.Cancelled, "")
+	case mcp.MethodUpdateTask:
+		x.rec.Does(audit.Answered, "")
+	}
 	return nil
 }

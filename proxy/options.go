@@ -4,8 +4,10 @@ import (
 	"log/slog"
 	"net/netip"
 
+	"berth/internal/auditlog"
 	"berth/internal/seal"
 	"berth/internal/trouble"
+	"berth/proxy/audit"
 	"berth/proxy/inbound"
 	"berth/upgrade"
 
@@ -28,9 +30,11 @@ type Options struct {
 	Keys              *seal.Keyring        // seals what clients carry; required where tasks are listed over a pool
 	Logger            *slog.Logger         // nil: discarded
 	AccessLog         *slog.Logger         // nil: no access records
+	Decisions         *audit.Decisions     // remembers the last requests; nil: nobody does
 	Meter             metric.MeterProvider // nil: nothing is measured
 	Tracer            trace.TracerProvider // nil: nothing is traced
 	Troubles          *trouble.Book        // is told of refusals and unknown ids; nil: nobody is
+	AuditLog          *auditlog.Log        // who did what to which task; nil: it is off
 }
 
 // LastSeen bounds, in bytes, what is remembered of tasks for the time that their owners are silent.

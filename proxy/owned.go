@@ -18,7 +18,7 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 	if answered, err := x.sharePoll(u); answered {
 		return err
 	}
-	if u.Silent() && (x.AboutTask || isKeptTogether(&x.decision)) {
+	if isOutOfReach(x.Call, &x.decision, u) {
 		if v := x.p.mover.Outdated(x.ctx, x.asCase()); v.Step != failover.Stay {
 			return x.act(v)
 		}
@@ -83,15 +83,26 @@ func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) er
 	if x.AboutTask && !garbled && x.serveStale(x.p.stale.IfError(x.Call, u.DownFor())) {
 		return nil
 	}
+	return unreachable(x.asCase(), u, failed)
+}
+
+// isOutOfReach reports whether a request that was routed to its owner is not sent there, because that is
+// known to be silent and to answer nothing that anybody else could.
+func isOutOfReach(c *inbound.Call, at *routing.Decision, u *routing.Upstream) bool {
+	return u.Silent() && (c.AboutTask || isKeptTogether(at))
+}
+
+// unreachable is what the client is told of an owner that gave no answer.
+func unreachable(c failover.Case, u *routing.Upstream, failed *exchange.SendError) error {
 	sent := failed != nil && failed.Sent
 	switch {
-	case failed != nil && (failed.Starved || garbled):
+	case failed != nil && (failed.Starved || failed.Garbled):
 		return failed
-	case x.Session != "" && !x.asCase().Pinned() && isLost(x.Endpoint, u, failed):
+	case c.Session != "" && !c.Pinned() && isLost(c.Endpoint, u, failed):
 		return routing.ErrUnknownSession
 	case !sent:
 		return fault.OwnerSilent
-	case x.AboutTask && !(failed.TimedOut && x.Single().Method == mcp.MethodGetTask):
+	case c.AboutTask && !(failed.TimedOut && c.Single().Method == mcp.MethodGetTask):
 		return fault.OwnerCut
 	}
 	return failed

@@ -88,7 +88,7 @@ func prepare(o Options) *Proxy {
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
-	p.audit = audit.New(o.Endpoints, audit.Options{Access: o.AccessLog, Logger: p.log, Meter: o.Meter, Tracer: o.Tracer, Moves: failover.Outcomes, Troubles: o.Troubles})
+	p.audit = audit.New(o.Endpoints, audit.Options{Access: o.AccessLog, Logger: p.log, Meter: o.Meter, Tracer: o.Tracer, Moves: failover.Outcomes, Last: o.Decisions, Troubles: o.Troubles, Deeds: o.AuditLog})
 	return p
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/wire"
+	"berth/proxy/audit"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
 	"berth/proxy/polls"
@@ -30,7 +31,9 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 		return fault.OddSession
 	}
 	x.recorder.Head(response)
-	x.p.sessions.Answered(x.way(), &x.decision, response.Status)
+	if task := x.p.sessions.Answered(x.way(), &x.decision, response.Status, x.rec.IsAudited()); task != "" {
+		x.rec.Does(audit.Answered, task)
+	}
 	x.announced = x.p.learned[x.Endpoint].announcer.Answer(x.Call, &x.decision, x.out, response)
 	shape := exchange.ShapeOf(response)
 	if shape == exchange.EventStream && response.Status/100 == 2 {

@@ -68,15 +68,7 @@ func (x *request) serve() error {
 	if x.BeforeAuthorization() {
 		return x.passThrough()
 	}
-	if x.HTTP.Method == wire.MethodPost {
-		if err := arrival.Classify(); err != nil {
-			return err
-		}
-	}
-	if err := arrival.FindSession(); err != nil {
-		return err
-	}
-	if err := arrival.FindAffinity(); err != nil {
+	if err := classify(arrival); err != nil {
 		return err
 	}
 	if err := x.seat.Place(x.Call, x.p.keeper); err != nil {
@@ -88,6 +80,19 @@ func (x *request) serve() error {
 		}
 	}
 	return x.forward()
+}
+
+// classify finds out what is asked, once the body is there.
+func classify(arrival inbound.Arrival) error {
+	if arrival.HTTP.Method == wire.MethodPost {
+		if err := arrival.Classify(); err != nil {
+			return err
+		}
+	}
+	if err := arrival.FindSession(); err != nil {
+		return err
+	}
+	return arrival.FindAffinity()
 }
 
 // accept judges what the header says, before the body is read.
@@ -102,8 +107,8 @@ func (x *request) accept(arrival inbound.Arrival) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(x.Methods(), x.HTTP.Method) {
-		return fault.Method
+	if err := checkMethod(x.Call); err != nil {
+		return err
 	}
 	if err := x.p.gate.Admit(x.Call); err != nil {
 		return err
@@ -112,7 +117,18 @@ func (x *request) accept(arrival inbound.Arrival) error {
 		return err
 	}
 	x.seat = x.p.gate.Seat(x.Caller)
-	if x.Endpoint.Identifier != nil && x.HTTP.Method != wire.MethodPost && x.HTTP.ContentLength != 0 {
+	return checkBody(x.Call)
+}
+
+func checkMethod(c *inbound.Call) error {
+	if !slices.Contains(c.Methods(), c.HTTP.Method) {
+		return fault.Method
+	}
+	return nil
+}
+
+func checkBody(c *inbound.Call) error {
+	if c.Endpoint.Identifier != nil && c.HTTP.Method != wire.MethodPost && c.HTTP.ContentLength != 0 {
 		return fault.BodyBesidePost
 	}
 	return nil

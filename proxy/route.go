@@ -102,15 +102,24 @@ func (x *request) unroutable(err error) error {
 			return x.act(v)
 		}
 	}
-	var refusal error
-	if x.AboutTask && x.Era() == mcp.EraLegacy {
-		refusal = x.CheckLegacyVersion() // no upstream judges it
-	}
-	if refusal == nil && x.AboutTask && x.serveStale(unrouted(x.p.stale, x.Call, err)) {
+	seen, refusal := unroutedAnswer(x.p.stale, x.Call, err)
+	if x.serveStale(seen) {
 		return nil
 	}
 	x.p.gate.NoteMiss(x.Caller, err)
-	return cmp.Or(refusal, err)
+	return refusal
+}
+
+// unroutedAnswer is what the client of a call is told that could not be routed for err: what was seen of
+// its task, or a refusal.
+func unroutedAnswer(stale *polls.StaleCache, c *inbound.Call, err error) (seen []byte, refusal error) {
+	if c.AboutTask && c.Era() == mcp.EraLegacy {
+		refusal = c.CheckLegacyVersion() // no upstream judges it
+	}
+	if refusal == nil && c.AboutTask {
+		seen = unrouted(stale, c, err)
+	}
+	return seen, cmp.Or(refusal, err)
 }
 
 // unrouted is what a client is told of a task that could not be routed, nil for nothing.

@@ -29,7 +29,7 @@ const (
 // TestSecretsAppearNowhere: what a caller, an upstream or the configuration holds
 // secret is in no access record, log, metric or span, whatever goes wrong.
 func TestSecretsAppearNowhere(t *testing.T) {
-	hook := new(bomb)
+	hook, audited := new(bomb), newDeeds(t)
 	redis := redistest.Start(t, "--requirepass", "another")
 	b := start(t, setup{
 		store: "redis://user:" + canaryPassword + "@" + redis.Addr + "/0", // refused: the store is away
@@ -48,7 +48,8 @@ func TestSecretsAppearNowhere(t *testing.T) {
 			w.Header().Set("Set-Cookie", "s="+canaryCookie)
 			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"result":{"content":%q,"resultType":"complete"}}`, canaryResult)
 		}),
-		pool: func(o *routing.PoolOptions) { o.Picker = hook },
+		pool:    func(o *routing.PoolOptions) { o.Picker = hook },
+		options: audited.to,
 		endpoint: func(ep *proxy.Endpoint) {
 			ep.Identifier = identity.Header(userHeader) // and nobody is trusted to say it
 			ep.Router.Principals, ep.Router.Recover = true, true
@@ -56,12 +57,13 @@ func TestSecretsAppearNowhere(t *testing.T) {
 	})
 	misbehave(b, hook)
 	realtest.Eventually(t, "all records", func() bool { return strings.Count(b.access.String(), "\n") >= 18 })
+	audited.log.Close()
 	var spans strings.Builder
 	for _, s := range b.spans.Ended() {
 		fmt.Fprintf(&spans, "%s %v %v %v\n", s.Name(), s.Attributes(), s.Events(), s.Status())
 	}
 	for place, text := range map[string]string{
-		"access records": b.access.String(), "logs": b.logs.String(), "metrics": dump(t, b.collect()), "spans": spans.String(),
+		"access records": b.access.String(), "logs": b.logs.String(), "metrics": dump(t, b.collect()), "spans": spans.String(), "audit log": audited.String(),
 	} {
 		if len(text) == 0 {
 			t.Errorf("%s: nothing was written, so nothing was tested", place)

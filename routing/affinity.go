@@ -18,7 +18,7 @@ type Affinity struct {
 func (r *Router) byAffinity(ctx context.Context, q *Query, d *Decision) {
 	for _, value := range q.Affinity {
 		a := Affinity{Key: r.AffinityKey(q.Principal, value)}
-		binding, source, err := r.Bindings.Lookup(ctx, a.Key)
+		binding, source, err := r.binding(ctx, q.Trail, a.Key)
 		if err == nil {
 			a.Binding = binding
 		}

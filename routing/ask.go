@@ -97,7 +97,7 @@ func NewAsker(pool *Pool) *Asker {
 // question, which does not end with the first of them. Errors: ErrDenied,
 // ErrUnclear, ErrBusy, a refusal if all who said anything refused, or ctx's.
 func (a *Asker) Ask(ctx context.Context, q Question) (*Upstream, error) {
-	if until, ok := a.denied.Get(q.Key); ok && time.Now().Before(until) {
+	if a.hasDenied(q.Key) {
 		return nil, ErrDenied
 	}
 	done := a.flight.DoChan(q.Key, func() (any, error) {
@@ -114,6 +114,12 @@ func (a *Asker) Ask(ctx context.Context, q Question) (*Upstream, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// hasDenied reports whether the fleet has denied what is asked under this key a moment ago.
+func (a *Asker) hasDenied(key string) bool {
+	until, ok := a.denied.Get(key)
+	return ok && time.Now().Before(until)
 }
 
 func (a *Asker) ask(ctx context.Context, q Question) (*Upstream, error) {

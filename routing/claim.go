@@ -76,11 +76,11 @@ func (r *Router) extendClaim(key sticky.Key, binding sticky.Binding) {
 
 // isForeign reports whether the id is claimed for another principal. If the store
 // cannot tell, the error says so: the fleet must not be believed then.
-func (r *Router) isForeign(ctx context.Context, key sticky.Key) (bool, error) {
+func (r *Router) isForeign(ctx context.Context, t *Trail, key sticky.Key) (bool, error) {
 	if !r.claims(key.Kind) {
 		return false, nil
 	}
-	claim, _, err := r.Bindings.Lookup(ctx, key.Claim())
+	claim, _, err := r.binding(ctx, t, key.Claim())
 	if errors.Is(err, sticky.ErrUnknown) {
 		return false, nil
 	}

@@ -17,7 +17,7 @@ func (r *Router) byNewTask(ctx context.Context, q *Query, call *mcp.Call, d *Dec
 	if err != nil {
 		return err
 	}
-	binding, source, err := r.LookUp(ctx, key)
+	binding, source, err := r.lookUp(ctx, q.Trail, key)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -25,7 +25,7 @@ func (r *Router) byNewTask(ctx context.Context, q *Query, call *mcp.Call, d *Dec
 		d.Made = append(d.Made, key)
 		return nil
 	}
-	owner := r.Pool.Owner(ctx, binding.Upstream)
+	owner := r.owner(ctx, q.Trail, binding.Upstream)
 	if owner == nil {
 		return ErrOwnerGone
 	}
@@ -38,7 +38,7 @@ func (r *Router) byNewTask(ctx context.Context, q *Query, call *mcp.Call, d *Dec
 // the other's task.
 func (r *Router) newTaskKey(ctx context.Context, q *Query, call *mcp.Call) (sticky.Key, error) {
 	key := r.key(sticky.Task, q.Principal, call.NewTaskID)
-	foreign, err := r.isForeign(ctx, key)
+	foreign, err := r.isForeign(ctx, q.Trail, key)
 	if err == nil && foreign {
 		err = mcp.ErrInvalidTaskID
 	}
@@ -50,7 +50,7 @@ func (r *Router) newTaskKey(ctx context.Context, q *Query, call *mcp.Call) (stic
 // no error.
 func (r *Router) byRelatedTask(ctx context.Context, q *Query, call *mcp.Call, d *Decision) {
 	key := r.key(sticky.Task, q.Principal, call.RelatedTaskID)
-	binding, source, err := r.LookUp(ctx, key)
+	binding, source, err := r.lookUp(ctx, q.Trail, key)
 	if owner := r.Pool.Find(binding.Upstream); err == nil && owner != nil {
 		d.found(owner, source, key, binding)
 	}
@@ -60,11 +60,15 @@ func (r *Router) byRelatedTask(ctx context.Context, q *Query, call *mcp.Call, d 
 // or the fleet was asked for it, its binding counts only while no other principal has a claim
 // to it: a server may have given the same id to somebody else since.
 func (r *Router) LookUp(ctx context.Context, key sticky.Key) (sticky.Binding, sticky.Source, error) {
-	binding, source, err := r.Bindings.Lookup(ctx, key)
+	return r.lookUp(ctx, nil, key)
+}
+
+func (r *Router) lookUp(ctx context.Context, t *Trail, key sticky.Key) (sticky.Binding, sticky.Source, error) {
+	binding, source, err := r.binding(ctx, t, key)
 	if err != nil || !binding.ClientMade() && !binding.Asked {
 		return binding, source, err
 	}
-	foreign, err := r.isForeign(ctx, key)
+	foreign, err := r.isForeign(ctx, t, key)
 	if err == nil && foreign {
 		err = sticky.ErrUnknown
 	}
@@ -86,7 +90,7 @@ func (r *Router) BindNew(ctx context.Context, key sticky.Key, from *Upstream, bi
 	} else {
 		err = r.rebindNew(ctx, key, from.Name, binding)
 	}
-	switch foreign, err := r.isForeign(ctx, key); {
+	switch foreign, err := r.isForeign(ctx, nil, key); {
 	case err != nil:
 		return nil, err
 	case foreign:
@@ -131,7 +135,7 @@ func (r *Router) Confirm(ctx context.Context, key sticky.Key, binding sticky.Bin
 	const submitted = "submitted" // SEP-1686, 4.3: what every task begins with
 	binding.Dialect, binding.Status, binding.Maker = mcp.DialectDraft.String(), cmp.Or(status, submitted), ""
 	_ = r.Bind(ctx, key, binding, 0) // whoever owns it by a server's word stands
-	if foreign, err := r.isForeign(ctx, key); err == nil && foreign {
+	if foreign, err := r.isForeign(ctx, nil, key); err == nil && foreign {
 		return ErrUnknownTask
 	}
 	return nil

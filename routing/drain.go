@@ -106,6 +106,14 @@ func (p *Pool) SetDrains(marks map[string]Drain) {
 // GoOn takes a lease on the upstream of this name if it drains and is fit otherwise, for work
 // that it has asked its client about and is to go on with; nil: Pick has it.
 func (p *Pool) GoOn(name string, tried []*Upstream) *Lease {
+	if u := p.wouldGoOn(name, tried); u != nil {
+		return newLease(u)
+	}
+	return nil
+}
+
+// wouldGoOn is the upstream of GoOn; nil: there is none.
+func (p *Pool) wouldGoOn(name string, tried []*Upstream) *Upstream {
 	u := p.Find(name)
 	if u == nil || !u.IsDraining() || slices.ContainsFunc(tried, u.Is) {
 		return nil
@@ -113,5 +121,5 @@ func (p *Pool) GoOn(name string, tried []*Upstream) *Lease {
 	if c := u.health.is(); c != well && c.isUnfit() {
 		return nil
 	}
-	return newLease(u)
+	return u
 }

@@ -14,7 +14,7 @@ func (r *Router) preferred(ctx context.Context, q *Query) string {
 	if hint == "" {
 		return ""
 	}
-	binding, _, err := r.Bindings.Lookup(ctx, r.key(sticky.Hint, q.Principal, hint))
+	binding, _, err := r.binding(ctx, q.Trail, r.key(sticky.Hint, q.Principal, hint))
 	if err != nil {
 		return ""
 	}

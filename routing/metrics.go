@@ -23,16 +23,16 @@ func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
 	meter := series.Meter(provider, "berth/routing")
 	m := metrics{pool: p.name}
 	// Creating an instrument fails on a malformed name only.
-	m.ejections, _ = meter.Int64Counter("berth.upstream.ejections", metric.WithDescription("Upstreams taken out of the choice for unbound work."))
-	m.questions, _ = meter.Int64Counter("berth.asks", metric.WithDescription("Questions to the fleet for an id the map does not know, by outcome."))
-	m.checks, _ = meter.Int64Counter("berth.health.checks", metric.WithDescription("Checks of upstreams, by outcome."))
-	m.refusals, _ = meter.Int64Counter("berth.queue.refused", metric.WithDescription("Calls turned away because all upstreams were full: the queue for room too (full), or for too long (late)."))
+	m.ejections, _ = meter.Int64Counter("berth.upstream.ejections", metric.WithDescription("Times that an upstream was ejected: it gets no unbound work for a while."))
+	m.questions, _ = meter.Int64Counter("berth.asks", metric.WithDescription("Questions to the fleet for an id that the map does not know; not those answered from remembered denials."))
+	m.checks, _ = meter.Int64Counter("berth.health.checks", metric.WithDescription("Active checks of upstreams."))
+	m.refusals, _ = meter.Int64Counter("berth.queue.refused", metric.WithDescription("Calls turned away for want of room at an upstream: the queue was full, or they had waited too long (late)."))
 	series.Begin(m.refusals, series.Of("pool", p.name), series.Of("reason", "full", "late"))
 	m.joined(p.Names())
 	series.Begin(m.questions, series.Of("pool", p.name), series.Of("outcome", "found", "denied", "unclear", "busy"))
-	inFlight, _ := meter.Int64ObservableGauge("berth.upstream.inflight", metric.WithDescription("Requests under way at an upstream."))
-	up, _ := meter.Int64ObservableGauge("berth.upstream.up", metric.WithDescription("1 if the upstream answered last, 0 if it is silent, ejected or fails its checks."))
-	states, _ := meter.Int64ObservableGauge("berth.upstream.state", metric.WithDescription("1 for the state that the upstream is in, as this process sees it, 0 for the others."))
+	inFlight, _ := meter.Int64ObservableGauge("berth.upstream.inflight", metric.WithDescription("Requests under way at an upstream, streams included."))
+	up, _ := meter.Int64ObservableGauge("berth.upstream.up", metric.WithDescription("1 while its state is ok, else 0."))
+	states, _ := meter.Int64ObservableGauge("berth.upstream.state", metric.WithDescription("1 for the state that the upstream is in, 0 for the others."))
 	waiting, _ := meter.Int64ObservableGauge("berth.queue.waiting", metric.WithDescription("Calls that wait for room at an upstream."))
 	pool := metric.WithAttributes(attribute.String("pool", p.name))
 	// A callback given with an instrument is dropped where the instrument stands already: all

@@ -21,9 +21,9 @@ func (r *Router) byTask(ctx context.Context, q *Query, call *mcp.Call, d *Decisi
 // byOwner looks key up and, if the map cannot tell, asks the fleet. call is about the task that
 // key names; nil for a session.
 func (r *Router) byOwner(ctx context.Context, q *Query, key sticky.Key, call *mcp.Call, d *Decision) error {
-	binding, source, missing := r.LookUp(ctx, key)
+	binding, source, missing := r.lookUp(ctx, q.Trail, key)
 	if missing == nil {
-		if u := r.Pool.Owner(ctx, binding.Upstream); u != nil {
+		if u := r.owner(ctx, q.Trail, binding.Upstream); u != nil {
 			d.found(u, source, key, binding)
 			return nil
 		}
@@ -35,9 +35,12 @@ func (r *Router) byOwner(ctx context.Context, q *Query, key sticky.Key, call *mc
 	if err := r.mayAsk(q, key, call, missing); err != nil {
 		return err
 	}
-	foreign, err := r.isForeign(ctx, key)
+	foreign, err := r.isForeign(ctx, q.Trail, key)
 	if err != nil {
 		return err
+	}
+	if q.Trail != nil {
+		return r.wouldAsk(q, key, call, missing, foreign)
 	}
 	u, err := r.Asker.Ask(ctx, q.question(key, call))
 	switch {

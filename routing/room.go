@@ -46,6 +46,9 @@ func (u *Upstream) hasRoom(s *Settings) bool {
 	return most == 0 || u.Busy() < most
 }
 
+// Waiting returns how many calls wait for room.
+func (p *Pool) Waiting() int { return int(p.room.waiting.Load()) }
+
 // Await is Pick for work that waits, if the upstreams that may have it are full: behind those of
 // the same caller, and in turn with other callers'. Errors: ErrNoUpstream, ErrFull, ErrLate, or
 // ctx's.
@@ -96,10 +99,10 @@ func (r *room) enter(s *Settings, m *members, w Work, tried []*Upstream) (lease 
 
 // yields turns away the last of the caller who waits most often, for one who would wait less.
 func (r *room) yields(s *Settings, caller string) bool {
-	most, n := r.line.longest()
-	if s.Queue == 0 || len(r.line.waiting[caller])+1 >= n {
+	if !r.wouldYield(s, caller) {
 		return false
 	}
+	most, _ := r.line.longest()
 	last := r.line.last(most)
 	r.line.withdraw(most, last)
 	last.err = ErrFull
@@ -107,25 +110,43 @@ func (r *room) yields(s *Settings, caller string) bool {
 	return true
 }
 
+// wouldYield reports whether somebody waits more often than the caller would.
+func (r *room) wouldYield(s *Settings, caller string) bool {
+	_, n := r.line.longest()
+	return s.Queue > 0 && len(r.line.waiting[caller])+1 < n
+}
+
 // take is Pick within the bound. Errors: ErrNoUpstream, ErrFull.
 func (r *room) take(s *Settings, m *members, w Work, tried []*Upstream) (*Lease, error) {
-	best, preferred := m.candidates(w.Era, w.Prefer, tried)
-	if preferred != nil && preferred.hasRoom(s) {
+	best, preferred, err := m.withRoom(s, w, tried)
+	switch {
+	case err != nil:
+		return nil, err
+	case preferred != nil:
 		return newLease(preferred), nil
+	}
+	return newLease(r.pool.pickOf(s, w, best, m.even)), nil
+}
+
+// withRoom is candidates within the bound. Errors: ErrNoUpstream, ErrFull.
+func (m *members) withRoom(s *Settings, w Work, tried []*Upstream) (best []*Upstream, preferred *Upstream, err error) {
+	best, preferred = m.candidates(w.Era, w.Prefer, tried)
+	if preferred != nil && preferred.hasRoom(s) {
+		return nil, preferred, nil
 	}
 	if preferred != nil {
 		best, _ = m.candidates(w.Era, "", tried)
 	}
 	if len(best) == 0 {
-		return nil, ErrNoUpstream
+		return nil, nil, ErrNoUpstream
 	}
 	if slices.ContainsFunc(best, func(u *Upstream) bool { return !u.hasRoom(s) }) {
 		best = slices.DeleteFunc(slices.Clone(best), func(u *Upstream) bool { return !u.hasRoom(s) })
 	}
-	if u := r.pool.pickOf(s, w, best, m.even); u != nil {
-		return newLease(u), nil
+	if len(best) == 0 {
+		return nil, nil, ErrFull
 	}
-	return nil, ErrFull
+	return best, nil, nil
 }
 
 // squeeze is take, and beyond the bound where nobody has room.

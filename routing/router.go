@@ -40,6 +40,8 @@ type Query struct {
 
 	Inquirer Inquirer // what comes into play where the map does not know an id
 
+	Trail *Trail // not nil: it is only asked what would be decided, and this is told why
+
 	home sticky.Binding // of the session that a task is looked for in; zero: none
 }
 

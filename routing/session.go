@@ -15,7 +15,7 @@ func (r *Router) bySession(ctx context.Context, q *Query, d *Decision) error {
 		return err
 	}
 	d.Alias, q.home = d.Binding.Alias, d.Binding
-	if r.Principals && subscribes(q.Calls) {
+	if r.Principals && subscribes(q.Calls) && q.Trail == nil {
 		if err := r.narrow(ctx, q, d); err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func (r *Router) bySession(ctx context.Context, q *Query, d *Decision) error {
 func (r *Router) inUse(ctx context.Context, q *Query, d *Decision) error {
 	key := r.SessionKey(q.Principal, q.Session)
 	err := r.byOwner(ctx, q, key, nil, d)
-	if err == nil {
+	if err == nil && q.Trail == nil {
 		r.touch(key, d.Binding)
 	}
 	return err
@@ -90,7 +90,7 @@ func subscribes(calls []mcp.Call) bool {
 // say so for good. A task that the map does not know stays with the session.
 func (r *Router) followTask(ctx context.Context, q *Query, d *Decision) error {
 	if d.TaskBinding.Upstream == "" {
-		own, _, err := r.LookUp(ctx, d.Task)
+		own, _, err := r.lookUp(ctx, q.Trail, d.Task)
 		if errors.Is(err, sticky.ErrUnknown) {
 			return nil
 		}
@@ -105,7 +105,7 @@ func (r *Router) followTask(ctx context.Context, q *Query, d *Decision) error {
 	case len(q.Calls) > 1:
 		return ErrSeveralOwners
 	default:
-		d.Owner, d.Alias = r.Pool.Owner(ctx, own.Upstream), own.Alias
+		d.Owner, d.Alias = r.owner(ctx, q.Trail, own.Upstream), own.Alias
 	}
 	if d.Owner == nil {
 		return ErrOwnerGone

@@ -133,7 +133,7 @@ func (b *Bindings) life(kind Kind, ttl time.Duration) time.Duration {
 // Unbind forgets key: its owner said that it does not know it any more. Errors
 // are not reported: a binding that stays is found out in the same way again.
 func (b *Bindings) Unbind(ctx context.Context, key Key) {
-	owner, _, _ := b.lookup(ctx, key) // none is as good: who reads the list finds out
+	owner, _, _ := b.lookup(ctx, key, false) // none is as good: who reads the list finds out
 	b.pending.remove(key)
 	b.near.remove(key)
 	if err := b.store.Delete(ctx, key.digest()); err != nil {

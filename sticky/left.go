@@ -115,16 +115,16 @@ func (b *Bindings) fits(roll rollKey, one *Left, record storage.Record) bool {
 // wraps storage.ErrUnavailable or is ctx's.
 func (b *Bindings) Find(ctx context.Context, pool, id string) (Key, Binding, error) {
 	key := Key{Kind: Task, Pool: pool, ID: id}
-	binding, _, err := b.lookup(ctx, key)
+	binding, _, err := b.Peek(ctx, key)
 	if !errors.Is(err, ErrUnknown) {
 		return key, binding, err
 	}
-	claim, _, err := b.lookup(ctx, key.Claim())
+	claim, _, err := b.Peek(ctx, key.Claim())
 	if err != nil {
 		return Key{}, Binding{}, err
 	}
 	key.Principal = claim.Principal
-	binding, _, err = b.lookup(ctx, key)
+	binding, _, err = b.Peek(ctx, key)
 	return key, binding, err
 }
 

@@ -10,20 +10,29 @@ import (
 // Lookup returns the binding of key and where it was found. The error is
 // ErrUnknown, or wraps storage.ErrUnavailable or ctx's.
 func (b *Bindings) Lookup(ctx context.Context, key Key) (Binding, Source, error) {
-	binding, source, err := b.lookup(ctx, key)
+	binding, source, err := b.lookup(ctx, key, false)
 	b.metrics.lookup(ctx, key.Kind, source, err)
 	return binding, source, err
 }
 
-func (b *Bindings) lookup(ctx context.Context, key Key) (Binding, Source, error) {
+// Peek is Lookup for who only wants to know: nothing is counted, and the cache stays as it is.
+func (b *Bindings) Peek(ctx context.Context, key Key) (Binding, Source, error) {
+	return b.lookup(ctx, key, true)
+}
+
+func (b *Bindings) lookup(ctx context.Context, key Key, peeks bool) (binding Binding, _ Source, err error) {
 	if binding, ok := b.pending.get(key); ok {
 		return binding, SourceBound, nil
 	}
-	cached, ok := b.near.get(key)
+	cached, ok := b.near.look(key, peeks)
 	if ok && !cached.mayYield(key.Kind) {
 		return cached, b.source(SourceLRU), nil
 	}
-	binding, err := b.load(ctx, key)
+	if peeks {
+		binding, err = b.stored(ctx, key)
+	} else {
+		binding, err = b.load(ctx, key)
+	}
 	if ok && errors.Is(err, storage.ErrUnavailable) {
 		return cached, b.source(SourceLRU), nil
 	}
@@ -64,6 +73,15 @@ func (b *Bindings) load(ctx context.Context, key Key) (Binding, error) {
 }
 
 func (b *Bindings) read(ctx context.Context, key Key) (Binding, error) {
+	binding, err := b.stored(ctx, key)
+	if err == nil {
+		b.near.add(entry{key: key, binding: binding})
+	}
+	return binding, err
+}
+
+// stored is what the store has.
+func (b *Bindings) stored(ctx context.Context, key Key) (Binding, error) {
 	record, err := b.get(ctx, key)
 	if err != nil {
 		return Binding{}, err
@@ -73,6 +91,5 @@ func (b *Bindings) read(ctx context.Context, key Key) (Binding, error) {
 		b.log.Warn("a stored binding cannot be read", "error", err)
 		return Binding{}, ErrUnknown
 	}
-	b.near.add(entry{key: key, binding: binding})
 	return binding, nil
 }

@@ -44,9 +44,9 @@ func newMetrics(provider metric.MeterProvider) metrics {
 	meter := series.Meter(provider, "berth/sticky")
 	m := metrics{ofLookups: setsBy("source"), ofBindings: setsBy("outcome")}
 	// Creating an instrument fails on a malformed name only.
-	m.lookups, _ = meter.Int64Counter("berth.lookups", metric.WithDescription("Look-ups of a binding, by kind and by where it was found."))
-	m.bindings, _ = meter.Int64Counter("berth.bindings", metric.WithDescription("Bindings made, by kind and outcome."))
-	m.lost, _ = meter.Int64Counter("berth.bindings.refreshes_dropped", metric.WithDescription("Refreshes of bindings dropped because too many waited."))
+	m.lookups, _ = meter.Int64Counter("berth.lookups", metric.WithDescription("Look-ups of bindings, by where they were found."))
+	m.bindings, _ = meter.Int64Counter("berth.bindings", metric.WithDescription("Bindings made; local: the store was away; collision: two upstreams gave out one id."))
+	m.lost, _ = meter.Int64Counter("berth.bindings.refreshes_dropped", metric.WithDescription("Refreshes of bindings dropped because too many waited; the next answer tells anew."))
 	kinds := series.Of("kind", string(Task), string(Session), string(Claim), string(Affinity), string(Hint))
 	series.Begin(m.bindings, kinds, series.Of("outcome", outcomeStored, outcomeLocal, outcomeWrittenBack, outcomeCollision))
 	series.Begin(m.lost)

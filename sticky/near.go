@@ -25,18 +25,29 @@ func newNear(size int) *near {
 
 // get returns a binding that has not expired. One that has may live on in the
 // store, extended by another berth: the store is to be asked.
-func (n *near) get(key Key) (Binding, bool) {
+func (n *near) get(key Key) (Binding, bool) { return n.look(key, false) }
+
+// look is get; one that only peeks changes nothing, not even what is forgotten next.
+func (n *near) look(key Key, peeks bool) (Binding, bool) {
 	if n == nil {
 		return Binding{}, false
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	binding, ok := n.cache.Get(key)
+	var binding *Binding
+	var ok bool
+	if peeks {
+		binding, ok = n.cache.Peek(key)
+	} else {
+		binding, ok = n.cache.Get(key)
+	}
 	if !ok {
 		return Binding{}, false
 	}
 	if time.Now().After(binding.Expires) {
-		n.cache.Remove(key)
+		if !peeks {
+			n.cache.Remove(key)
+		}
 		return Binding{}, false
 	}
 	return *binding, true

@@ -60,7 +60,7 @@
 //
 // # Where things are
 //
-// Arrows run down: upgrade to peers, runner, ledger, task.
+// Arrows run down: upgrade to peers and webhooks, runner, ledger, task.
 //
 //	tasks.go, face.go                  what clients' requests ask, and what proxies need of below
 //	create.go, idempotency.go          tasks that are made, by their keys at most once
@@ -71,4 +71,5 @@
 //	ledger/                            what the store holds
 //	runner/                            held calls
 //	peers/                             what berths do for each other
+//	webhooks/                          receivers that are told how tasks fare
 package upgrade

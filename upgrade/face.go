@@ -4,6 +4,7 @@ import (
 	"berth/upgrade/ledger"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
+	"berth/upgrade/webhooks"
 )
 
 // What who uses Tasks needs of the packages below, where it is documented.
@@ -33,13 +34,17 @@ type (
 	Held          = runner.Held
 	WaitingClient = runner.WaitingClient
 
+	Webhook  = task.Webhook
+	News     = task.News
+	Receiver = webhooks.Receiver
+
 	Bounds   = ledger.Bounds
 	OpenAsk  = ledger.OpenAsk
 	Delivery = ledger.Delivery
 	Watcher  = ledger.Watcher
 )
 
-// The same of policies, states and ids.
+// The same of policies, states, news and ids.
 const (
 	OrphanFail  = task.OrphanFail
 	OrphanRerun = task.OrphanRerun
@@ -53,6 +58,11 @@ const (
 	Completed     = task.Completed
 	Failed        = task.Failed
 	Cancelled     = task.Cancelled
+
+	NewsCompleted = task.NewsCompleted
+	NewsFailed    = task.NewsFailed
+	NewsCancelled = task.NewsCancelled
+	NewsAsked     = task.NewsAsked
 
 	IDLength = task.IDLength
 )

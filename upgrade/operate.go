@@ -214,7 +214,9 @@ func (t *Tasks) Payloads(ctx context.Context, of *task.Task) (p Payloads, err er
 	case errors.Is(lost, storage.ErrUnavailable):
 		return p, lost
 	case lost == nil:
-		var body struct{ Params struct{ Arguments json.RawMessage } }
+		var body struct {
+			Params struct{ Arguments json.RawMessage }
+		}
 		_ = json.Unmarshal(c.Body, &body) // it was read when it came
 		p.Arguments = body.Params.Arguments
 	} // else it has been dropped with the task's end

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"berth/internal/seal"
@@ -13,6 +14,7 @@ import (
 	"berth/upgrade/peers"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
+	"berth/upgrade/webhooks"
 
 	"go.opentelemetry.io/otel/metric"
 )
@@ -21,6 +23,7 @@ const defaultLease = 15 * time.Second
 
 // Options are what Tasks is made of.
 type Options struct {
+	Name   string         // of this process, as no other one's; "": one is made
 	Store  *storage.Store // of records, shared or not; required
 	Keys   *seal.Keyring  // keys the ids, and seals credentials if its secret was given; required
 	Pools  []runner.Pool
@@ -29,7 +32,8 @@ type Options struct {
 	Meter  metric.MeterProvider // nil: nothing is measured
 	Kept   ledger.Bounds        // of what tasks keep until they expire
 
-	Troubles *trouble.Book // is told of calls that lost their holder; nil: nobody is
+	Receivers []webhooks.Receiver // that rules name
+	Troubles  *trouble.Book       // is told of calls that lost their holder; nil: nobody is
 
 	// Unsaved is how many bytes of outcomes may be in memory that the store does not have
 	// yet, and of answers that are being read; 0: 256 MiB.
@@ -45,6 +49,7 @@ type Tasks struct {
 	ledger   *ledger.Ledger
 	runner   *runner.Runner
 	peers    *peers.Peers
+	webhooks *webhooks.Webhooks
 	lending  *lending
 	creating creating
 	polls    polls
@@ -60,15 +65,17 @@ func newTasks(o Options, s ledger.Store) *Tasks {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	l := ledger.New(s, o.Keys, o.Lease, o.Kept)
+	l := ledger.New(s, o.Name, o.Keys, o.Lease, o.Kept)
 	r := runner.New(l, o.Pools, o.Unsaved, o.Logger, o.Meter)
 	r.Troubles = o.Troubles
-	return &Tasks{Sessions: l.Sessions, Deliveries: l.Deliveries(), ledger: l, runner: r, peers: peers.New(l, r, o.Logger), lending: newLending(o.Kept), creating: make(creating, createAtOnce), polls: newPolls()}
+	w := webhooks.New(l, o.Receivers, o.Logger, o.Meter)
+	return &Tasks{Sessions: l.Sessions, Deliveries: l.Deliveries(), ledger: l, runner: r, peers: peers.New(l, r, o.Logger), webhooks: w, lending: newLending(o.Kept), creating: make(creating, createAtOnce), polls: newPolls()}
 }
 
-// Change has calls be sent to these pools, and tasks keep so much, from now on. What is under way in a
+// Change has calls be sent to these pools, tasks keep so much, and these receivers be told, from now on. What is under way in a
 // pool that is not among them ends there; what of kept is lent stays as it was.
-func (t *Tasks) Change(pools []runner.Pool, kept ledger.Bounds) {
+func (t *Tasks) Change(pools []runner.Pool, kept ledger.Bounds, receivers []webhooks.Receiver) {
+	t.webhooks.Change(receivers)
 	t.runner.SetPools(pools)
 	t.ledger.Quota.SetBounds(kept)
 }
@@ -191,8 +198,13 @@ func (t *Tasks) SettleIn(ctx context.Context, behind string, id []byte) {
 func (t *Tasks) Open(ctx context.Context) error { return t.peers.Open(ctx) }
 
 // Run keeps this process known as a holder, hears what others tell, and sees to the tasks
-// of those that died, until ctx ends. Held calls outlive it: see Drain.
-func (t *Tasks) Run(ctx context.Context) error { return t.peers.Run(ctx) }
+// of those that died, and tells receivers, until ctx ends. Held calls outlive it: see Drain.
+func (t *Tasks) Run(ctx context.Context) error {
+	var told sync.WaitGroup
+	told.Go(func() { t.webhooks.Run(ctx) })
+	defer told.Wait()
+	return t.peers.Run(ctx)
+}
 
 // InMemory is how many bytes of what tasks keep are in this process's memory, those that
 // clients are being given included.

@@ -3,7 +3,7 @@
 //
 // It promises that liveness says nothing but that the process serves, that
 // readiness turns at once when berth drains, and that nothing but liveness is
-// told without the token where one is set. Off loopback there is no listener
+// told without the token where one is set: the page's files may be had, they tell nothing. Off loopback there is no listener
 // without a token. On loopback, where a web page could reach it by rebinding its
 // own name to 127.0.0.1, it answers to loopback names only.
 //
@@ -46,13 +46,17 @@ type Options struct {
 	Inherited *sockets.Listener
 	// ReusePort has another process listen at the same host:port, if that says so too.
 	ReusePort bool
-	// Token is asked for by everything but /livez. Empty is allowed only on loopback and on a Unix
+	// Token is asked for by everything but /livez and Page. Empty is allowed only on loopback and on a Unix
 	// socket.
 	Token   string
 	Metrics http.Handler   // serves /metrics. Nil: 404.
 	Checks  func() []Check // decide about readiness, in this order; asked for each time. Nil: none do.
 	Routes  []Route        // what operators ask for, and order
-	Log     *slog.Logger   // hears of the listener and of its errors. Required.
+	// Page are files by their exact paths, which anybody may GET without the token: none holds a secret.
+	Page map[string]http.Handler
+	// Ordered is told of each order, also of one that was turned away. Nil: nobody is.
+	Ordered func(Order)
+	Log     *slog.Logger // hears of the listener and of its errors. Required.
 }
 
 // Server is the admin listener. Make it with [New], then call [Server.Run].
@@ -86,7 +90,7 @@ func newServer(o Options, listener net.Listener, loopbackOnly bool) *Server {
 		s.shared = socket.Shared()
 	}
 	s.http = &http.Server{
-		Handler:           guard{token: o.Token, loopbackOnly: loopbackOnly, next: s.routes(o)},
+		Handler:           ordered(guard{token: o.Token, loopbackOnly: loopbackOnly, page: o.Page, next: s.routes(o)}, o.by(listener), o.Ordered),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,

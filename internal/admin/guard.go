@@ -11,12 +11,17 @@ import (
 type guard struct {
 	token        string
 	loopbackOnly bool // off loopback a token protects, on a socket its mode
+	page         map[string]http.Handler
 	next         http.Handler
 }
 
 func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if g.loopbackOnly && !isLoopbackName(r.Host) && !isBareCheck(r) {
 		writeText(w, http.StatusForbidden, "this listener answers to loopback names only")
+		return
+	}
+	if file, ok := g.page[r.URL.Path]; ok && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		file.ServeHTTP(w, r)
 		return
 	}
 	if r.URL.Path != livePath && !g.authorized(r) {
@@ -49,7 +54,7 @@ func (g guard) authorized(r *http.Request) bool {
 }
 
 const (
-	livePath  = "/livez" // the one path that is served without the token
+	livePath  = "/livez" // beside the page's files, the one path that is served without the token
 	readyPath = "/readyz"
 )
 

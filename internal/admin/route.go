@@ -4,13 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"mime"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 )
 
 // Route is one command or question of an operator.
 type Route struct {
-	Pattern string // as [http.ServeMux] has it: "POST /v1/reload"
+	Pattern string   // as [http.ServeMux] has it: "POST /v1/reload"
+	Query   []string // parameters that it reads; a request with another one is refused
 	// Serve answers with a value for JSON, or an error: a [Fault] as it is, any other with 500. ctx ends
 	// with the request.
 	Serve func(ctx context.Context, r *http.Request) (any, error)
@@ -51,6 +57,10 @@ func commands(mux *http.ServeMux, routes []Route) {
 				writeFault(w, &Fault{Status: http.StatusUnsupportedMediaType, Code: "not_json", Message: "Content-Type must be application/json"})
 				return
 			}
+			if fault := unread(r, route.Query); fault != nil {
+				writeFault(w, fault)
+				return
+			}
 			r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
 			value, err := route.Serve(r.Context(), r)
 			if err != nil {
@@ -60,6 +70,28 @@ func commands(mux *http.ServeMux, routes []Route) {
 			writeJSON(w, http.StatusOK, value)
 		})))
 	}
+}
+
+// unread refuses a query with a parameter that is not among those that are read, or that is given twice:
+// whoever asks for less than everything must not be told everything.
+func unread(r *http.Request, reads []string) *Fault {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return &Fault{Status: http.StatusBadRequest, Code: "bad_request", Message: "the query is malformed: " + err.Error()}
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		switch {
+		case !slices.Contains(reads, name):
+			message := fmt.Sprintf("there is no parameter %q here", name)
+			if len(reads) > 0 {
+				message += ", but " + strings.Join(reads, ", ")
+			}
+			return &Fault{Status: http.StatusBadRequest, Code: "bad_request", Message: message}
+		case len(query[name]) > 1:
+			return &Fault{Status: http.StatusBadRequest, Code: "bad_request", Message: fmt.Sprintf("the parameter %q stands there twice", name)}
+		}
+	}
+	return nil
 }
 
 func isJSON(r *http.Request) bool {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -74,6 +75,21 @@ func TestPagesGiveNoOrders(t *testing.T) {
 		response.Body.Close()
 		if response.StatusCode/100 != 4 || !strings.Contains(string(body), `{"error":`) {
 			t.Errorf("%s: got %d %s", name, response.StatusCode, body)
+		}
+	}
+}
+
+// Who asks for less than everything must not be told everything, for a slip of the pen.
+func TestParametersThatNobodyReadsAreRefused(t *testing.T) {
+	mux := http.NewServeMux()
+	commands(mux, []Route{{Pattern: "GET /v1/things", Query: []string{"pool"}, Serve: func(context.Context, *http.Request) (any, error) { return struct{}{}, nil }}})
+	for query, want := range map[string]int{
+		"": http.StatusOK, "?pool=a": http.StatusOK, "?pol=a": http.StatusBadRequest, "?pool=a&pool=b": http.StatusBadRequest, "?pool=%zz": http.StatusBadRequest,
+	} {
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/v1/things"+query, nil))
+		if w.Code != want {
+			t.Errorf("%s: got %d %s, want %d", query, w.Code, w.Body, want)
 		}
 	}
 }

@@ -1,27 +1,40 @@
 package adminapi
 
 import (
-	"encoding/json"
-	"net/http"
+	"context"
 	"slices"
-	"strconv"
+	"time"
 
 	"berth/internal/admin"
+	"berth/internal/api"
+	"berth/internal/bulletin"
 	"berth/internal/drain"
+	"berth/internal/storage"
 	"berth/internal/trouble"
+	"berth/proxy/audit"
 	"berth/routing"
 )
 
 // Options are what an API tells of. None may be nil, but where that is said.
 type Options struct {
-	Pools    func() []*routing.Pool // of the newest generation
-	Drains   *drain.Watch           // says what may stop
-	Reopens  func(pool string) bool // sessions of the pool can be opened anew elsewhere
-	Troubles *trouble.Book          // what went wrong at this berth; nil: nobody keeps that
+	Pools   func() []*routing.Pool // of the newest generation
+	Face    func(pool string) Face // of one of these
+	Drains  *drain.Watch           // says what may stop
+	Reopens func(pool string) bool // sessions of the pool can be opened anew elsewhere
 
-	Work     Work
-	Payloads func() bool // what tasks bear may be told; nil: it may not
+	Board    *bulletin.Board
+	Store    *storage.Store
+	Troubles *trouble.Book
+	Ready    func() (ready bool, why []string)            // as /readyz says; why not, one line each
+	Tally    func(ctx context.Context) (api.Tally, error) // counts tasks; what it has with an error is what is known. Nil: the list of tasks does, if Work tells of them
+
+	Decisions *audit.Decisions // the last requests
+	Work      Work
+	Payloads  func() bool // what tasks bear may be told; nil: it may not
 }
+
+// Face is what the configuration says of a pool.
+type Face struct{ Path, Picker, SessionFailover, Discovery string }
 
 // API answers operators. Make it with [New].
 type API struct {
@@ -34,36 +47,17 @@ type API struct {
 // New returns an API; it starts nothing.
 func New(o Options) *API {
 	a := &API{o: o}
+	if a.o.Tally == nil && o.Work.Bindings != nil {
+		a.o.Tally = a.Tally
+	}
 	a.taskSnapshot.read, a.sessionSnapshot.read = a.readTasks, a.readSessions
 	return a
 }
 
 // Routes are all of it.
 func (a *API) Routes() []admin.Route {
-	return slices.Concat(a.upstreamRoutes(), a.troubleRoutes(), a.workRoutes())
+	return slices.Concat(a.statusRoutes(), a.poolRoutes(), a.upstreamRoutes(), a.troubleRoutes(), a.explainRoutes(), a.workRoutes())
 }
 
-// read reads the body of an order.
-func read(r *http.Request, order any) error {
-	if err := json.NewDecoder(r.Body).Decode(order); err != nil {
-		return badRequest("the body is no JSON object: " + err.Error())
-	}
-	return nil
-}
-
-// number reads a parameter of the query that is a number from 0 to most.
-func number(r *http.Request, name string, otherwise, most int) (int, error) {
-	text := r.URL.Query().Get(name)
-	if text == "" {
-		return otherwise, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 || n > most {
-		return 0, badRequest(name + " must be a number from 0 to " + strconv.Itoa(most))
-	}
-	return n, nil
-}
-
-func badRequest(message string) *admin.Fault {
-	return &admin.Fault{Status: http.StatusBadRequest, Code: "bad_request", Message: message}
-}
+// patience is how long a question waits for the store; then it is answered from what is known.
+const patience = 2 * time.Second

@@ -24,7 +24,7 @@ func TestManyTasksAreReadInBatches(t *testing.T) {
 		t.Skip("makes ten thousand tasks")
 	}
 	reader := sdkmetric.NewManualReader()
-	r := newRig(t, redistest.Start(t).URL(), sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))
+	r := newWorkRig(t, redistest.Start(t).URL(), sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))
 	rule := r.rule
 	rule.Concurrency = 0
 	began := time.Now()

@@ -15,7 +15,7 @@ import (
 
 // sessionRoutes tell of clients' sessions.
 func (a *API) sessionRoutes() []admin.Route {
-	return []admin.Route{{Pattern: "GET /v1/sessions", Serve: a.serveSessions}}
+	return []admin.Route{{Pattern: "GET /v1/sessions", Query: []string{"limit", "cursor", "pool", "upstream", "caller", "id"}, Serve: a.serveSessions}}
 }
 
 // sessionList is a snapshot of sessions.

@@ -10,7 +10,7 @@ import (
 
 // subscriptionRoutes tell of streams that stand at this berth.
 func (a *API) subscriptionRoutes() []admin.Route {
-	return []admin.Route{{Pattern: "GET /v1/subscriptions", Serve: a.serveSubscriptions}}
+	return []admin.Route{{Pattern: "GET /v1/subscriptions", Query: []string{"limit", "cursor", "pool", "caller", "kind"}, Serve: a.serveSubscriptions}}
 }
 
 func (a *API) serveSubscriptions(_ context.Context, r *http.Request) (any, error) {

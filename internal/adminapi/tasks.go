@@ -15,8 +15,8 @@ import (
 // taskRoutes tell of tasks, and give orders about them.
 func (a *API) taskRoutes() []admin.Route {
 	return []admin.Route{
-		{Pattern: "GET /v1/tasks", Serve: a.serveTasks},
-		{Pattern: "GET /v1/tasks/{id}", Serve: a.serveTask},
+		{Pattern: "GET /v1/tasks", Query: []string{"limit", "cursor", "pool", "upstream", "holder", "caller", "tool", "state", "kind", "older", "id"}, Serve: a.serveTasks},
+		{Pattern: "GET /v1/tasks/{id}", Query: []string{"pool"}, Serve: a.serveTask},
 		{Pattern: "POST /v1/tasks/{id}/cancel", Serve: a.serveCancel},
 		{Pattern: "POST /v1/tasks/{id}/rerun", Serve: a.serveRerun},
 	}

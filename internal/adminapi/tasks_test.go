@@ -18,7 +18,7 @@ import (
 )
 
 // fill makes a task of each kind and state.
-func fill(r *rig) (ids map[string]string) {
+func fill(r *workRig) (ids map[string]string) {
 	ids = map[string]string{}
 	r.bind(sticky.Task, "p", "", "server-1", sticky.Binding{Upstream: "a", Dialect: "extension", Tool: "render", Status: "working"})
 	time.Sleep(time.Minute)
@@ -41,7 +41,7 @@ func fill(r *rig) (ids map[string]string) {
 
 func TestTasksAreFilteredAndPaged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, "memory:", nil)
+		r := newWorkRig(t, "memory:", nil)
 		ids := fill(r)
 		for query, want := range map[string][]string{
 			"":                               {"server-1", "server-2", ids["runs"], ids["runs too"], ids["waits"], ids["failed"], ids["rerunnable"]},
@@ -103,7 +103,7 @@ func TestTasksAreFilteredAndPaged(t *testing.T) {
 // allowed, and nowhere else.
 func TestATaskIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, "memory:", nil)
+		r := newWorkRig(t, "memory:", nil)
 		ids := fill(r)
 		var told api.TaskDetail
 		r.must("GET", "/v1/tasks/server-1", "", &told)
@@ -143,7 +143,7 @@ func TestATaskIsTold(t *testing.T) {
 
 func TestOrdersAboutTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, "memory:", nil)
+		r := newWorkRig(t, "memory:", nil)
 		ids := fill(r)
 		var asked string
 		var answer error
@@ -204,7 +204,7 @@ func TestOrdersAboutTasks(t *testing.T) {
 
 func TestQueuesAreToldAndPaused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, "memory:", nil)
+		r := newWorkRig(t, "memory:", nil)
 		ids := fill(r)
 		var told api.Queues
 		r.must("GET", "/v1/queues", "", &told)
@@ -245,7 +245,7 @@ func TestQueuesAreToldAndPaused(t *testing.T) {
 
 func TestSessionsAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, "memory:", nil)
+		r := newWorkRig(t, "memory:", nil)
 		r.bind(sticky.Session, "q", "ann", "session-1", sticky.Binding{Upstream: "a", Session: "one", Version: "2025-11-25", Kept: time.Now().Add(time.Hour), Former: "b"})
 		r.bind(sticky.Session, "p", "", "session-2", sticky.Binding{Upstream: "a", Session: "two", Kept: time.Now().Add(time.Hour)})
 		var told api.Sessions

@@ -15,18 +15,13 @@ func (a *API) troubleRoutes() []admin.Route {
 	return []admin.Route{{Pattern: "GET /v1/troubles/{kind}", Serve: a.serveTroubles}}
 }
 
-// events is the answer about one kind of trouble.
-type events struct {
-	Events []api.Event `json:"events"`
-}
-
 func (a *API) serveTroubles(_ context.Context, r *http.Request) (any, error) {
 	kind := r.PathValue("kind")
 	noted, known := a.o.Troubles.Events(trouble.Kind(kind))
 	if !known {
 		return nil, admin.NotFound("no kind of trouble is called " + strconv.Quote(kind))
 	}
-	told := events{[]api.Event{}}
+	told := api.Events{Events: []api.Event{}}
 	for _, e := range noted {
 		told.Events = append(told.Events, api.Event{At: e.At.UTC(), Pool: e.Pool, ID: e.ID, What: e.What, Caller: e.Caller, Detail: e.Detail})
 	}

@@ -3,6 +3,7 @@ package adminapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -25,19 +26,15 @@ func (a *API) upstreamRoutes() []admin.Route {
 	const one = api.UpstreamsPath + "/{pool}/{name}"
 	return []admin.Route{
 		{Pattern: "GET " + api.UpstreamsPath, Serve: a.serveUpstreams},
-		{Pattern: "GET " + one, Serve: a.serveUpstream},
+		{Pattern: "GET " + one, Query: []string{"items"}, Serve: a.serveUpstream},
 		{Pattern: "POST " + one + "/drain", Serve: a.serveDrain},
 		{Pattern: "POST " + one + "/undrain", Serve: a.serveUndrain},
 	}
 }
 
 func (a *API) serveUpstreams(ctx context.Context, _ *http.Request) (any, error) {
-	all, err := a.o.Drains.All(ctx)
-	told := api.Upstreams{Upstreams: []api.Upstream{}}
-	for _, status := range all {
-		told.Upstreams = append(told.Upstreams, api.Upstream{MayStop: status})
-	}
-	return told, drainFault(err)
+	v, err := a.look(ctx)
+	return api.Upstreams{Upstreams: v.upstreams(a.o.Pools(), ""), Partial: v.partial}, err
 }
 
 func (a *API) serveUpstream(ctx context.Context, r *http.Request) (any, error) {
@@ -45,8 +42,31 @@ func (a *API) serveUpstream(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	status, err := a.o.Drains.Of(ctx, r.PathValue("pool"), r.PathValue("name"), most)
-	return api.Upstream{MayStop: status}, drainFault(err)
+	return a.tell(ctx, r.PathValue("pool"), r.PathValue("name"), most)
+}
+
+// tell tells of one upstream, and of at most so many things that it owns.
+func (a *API) tell(ctx context.Context, pool, name string, most int) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	status, err := a.o.Drains.Of(ctx, pool, name, most)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	if err != nil {
+		return nil, drainFault(err)
+	}
+	berths, err := a.o.Board.All(ctx)
+	for _, p := range a.o.Pools() {
+		if u := p.Find(name); p.Name() == pool && u != nil {
+			told := upstream(p, u, status, seenBy(berths)[place{pool, name}])
+			if err != nil {
+				told.Partial = partial(err)
+			}
+			return told, nil
+		}
+	}
+	return nil, admin.NotFound("there is no upstream " + pool + "/" + name + " any more")
 }
 
 func (a *API) serveDrain(ctx context.Context, r *http.Request) (any, error) {
@@ -62,6 +82,9 @@ func (a *API) serveDrain(ctx context.Context, r *http.Request) (any, error) {
 }
 
 func (a *API) serveUndrain(ctx context.Context, r *http.Request) (any, error) {
+	if err := read(r, &struct{}{}); err != nil {
+		return nil, err
+	}
 	return a.mark(ctx, r, routing.Drain{})
 }
 
@@ -70,11 +93,11 @@ func (a *API) mark(ctx context.Context, r *http.Request, mark routing.Drain) (an
 	if _, err := a.o.Drains.Set(ctx, pool, name, mark); err != nil {
 		return nil, drainFault(err)
 	}
-	status, err := a.o.Drains.Of(ctx, pool, name, 0)
-	if errors.Is(err, drain.ErrUnknown) { // a mark was taken off one that is gone
-		return api.Upstream{MayStop: api.MayStop{Pool: pool, Name: name}}, nil
+	told, err := a.tell(ctx, pool, name, 0)
+	if fault, is := errors.AsType[*admin.Fault](err); is && fault.Status == http.StatusNotFound { // a mark was taken off one that is gone
+		return api.Upstream{MayStop: api.MayStop{Pool: pool, Name: name}, State: routing.StateSilent, Reason: "it is gone", SeenBy: []api.SeenBy{}, Transport: "http", Versions: []string{}}, nil
 	}
-	return api.Upstream{MayStop: status}, drainFault(err)
+	return told, err
 }
 
 func (a *API) has(pool string) bool {

@@ -13,6 +13,8 @@ type Status struct {
 	Berths   []Berth   `json:"berths"` // all that were alive in the last 15 minutes, this one first
 	Tasks    Tally     `json:"tasks"`  // that have not ended, and upgraded ones that are kept
 	Troubles []Trouble `json:"troubles"`
+	// Partial says what could not be read, so that the rest is what this berth knows by itself; "": all was.
+	Partial string `json:"partial,omitempty"`
 }
 
 // Store is what keeps bindings and tasks.
@@ -24,7 +26,7 @@ type Store struct {
 	Reason    string    `json:"reason,omitempty"`
 }
 
-// Berth is one process of berth, as it told in the store last. GET /v1/berths has {"berths": […]}.
+// Berth is one process of berth, as it told in the store last.
 type Berth struct {
 	Name       string    `json:"name"`
 	Host       string    `json:"host"` // hostname and process id: "mcp-7f:4242"
@@ -44,6 +46,12 @@ type Berth struct {
 	Troubles   []Trouble `json:"troubles"`
 }
 
+// Berths is the answer to GET /v1/berths: this one first.
+type Berths struct {
+	Berths  []Berth `json:"berths"`
+	Partial string  `json:"partial,omitempty"` // as in Status
+}
+
 // Sight is how one berth sees one upstream.
 type Sight struct {
 	Pool     string    `json:"pool"`
@@ -54,7 +62,13 @@ type Sight struct {
 	InFlight int       `json:"in_flight"`
 }
 
-// Pool is one pool. GET /v1/pools has {"pools": […]}, GET /v1/pools/{pool} one.
+// Pools is the answer to GET /v1/pools.
+type Pools struct {
+	Pools   []Pool `json:"pools"`
+	Partial string `json:"partial,omitempty"` // as in Status
+}
+
+// Pool is one pool: GET /v1/pools/{pool}.
 type Pool struct {
 	Name            string     `json:"name"`
 	Path            string     `json:"path"`
@@ -83,7 +97,8 @@ type Upstream struct {
 	Backup    bool      `json:"backup"`
 	InFlight  int       `json:"in_flight"` // at this berth
 	MaxFlight int       `json:"max_in_flight,omitempty"`
-	Check     *Check    `json:"check,omitempty"` // the last active check; none: there are none
+	Check     *Check    `json:"check,omitempty"`   // the last active check; none: there are none
+	Partial   string    `json:"partial,omitempty"` // as in Status, of one alone
 }
 
 // SeenBy is an upstream's state at one berth.
@@ -113,7 +128,6 @@ type Trouble struct {
 }
 
 // Event is one occurrence of a trouble, of the last 200 of its kind at the berth that answers.
-// GET /v1/troubles/{kind} has {"events": […]}, the newest first.
 type Event struct {
 	At     time.Time `json:"at"`
 	Pool   string    `json:"pool,omitempty"`
@@ -121,4 +135,9 @@ type Event struct {
 	What   string    `json:"what"`             // "owner_unavailable", "holder_lost", "unknown task", …
 	Caller string    `json:"caller,omitempty"` // digest
 	Detail string    `json:"detail,omitempty"`
+}
+
+// Events is the answer to GET /v1/troubles/{kind}: the newest first.
+type Events struct {
+	Events []Event `json:"events"`
 }

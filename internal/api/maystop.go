@@ -17,4 +17,5 @@ const UpstreamsPath = "/v1/upstreams"
 // Upstreams is the answer about all of them.
 type Upstreams struct {
 	Upstreams []Upstream `json:"upstreams"`
+	Partial   string     `json:"partial,omitempty"` // as in Status
 }

@@ -41,7 +41,7 @@ func (s *site) passedOn(listener net.Listener, cfg config.Config) net.Listener {
 	if !cfg.ProxyProtocol {
 		return listener
 	}
-	headers := series.NewOutcomes(series.Meter(s.meter, "berth/gate"), "berth.proxy.headers", "Headers of the PROXY protocol read, by outcome.")
+	headers := series.NewOutcomes(series.Meter(s.meter, "berth/gate"), "berth.proxy.headers", "Headers of the PROXY protocol read.")
 	return greet.ReadProxy(listener, greet.ProxyOptions{Trusted: s.trusted, Ended: func(peer net.Addr, err error) {
 		headers.Count(err)
 		if err != nil {

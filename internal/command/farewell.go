@@ -41,6 +41,8 @@ func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
 	context.AfterFunc(interrupted, calm)
 	p.reloader.close()
 	p.manager.Stopping("not ready any more")
+	p.site.self.leaves.Store(true)
+	p.site.board.Tell()
 	if p.admin != nil {
 		p.admin.SetDraining()
 	}

@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/config"
 	"berth/proxy"
+	"berth/upgrade"
 )
 
 // generation is what one reading of the configuration makes. It does not change, and serves the
@@ -16,9 +17,12 @@ import (
 type generation struct {
 	site    *site
 	cfg     config.Config
+	digest  string // of cfg
 	callers *callers
 	faces   []*proxy.Endpoint
 	proxy   *proxy.Proxy // made when it is used
+
+	receivers []upgrade.Receiver // that its rules name
 
 	trusts map[string]*trusts // of the pools whose upstreams are spoken to by TLS as the configuration says
 	manned []manned           // its pools, and who is to be in them
@@ -31,7 +35,7 @@ type generation struct {
 // newGeneration makes what cfg asks for. It reads files and opens no connection. One that is not to
 // be used is dropped.
 func (s *site) newGeneration(cfg config.Config) (*generation, error) {
-	g := &generation{site: s, cfg: cfg}
+	g := &generation{site: s, cfg: cfg, digest: cfg.Digest()}
 	g.users.Store(1)
 	if err := g.make(); err != nil {
 		g.drop()
@@ -55,7 +59,8 @@ func (g *generation) make() (err error) {
 		}
 		g.faces = append(g.faces, ep)
 	}
-	return nil
+	g.receivers, err = g.newReceivers(g.cfg)
+	return err
 }
 
 // then has something be done when the generation becomes the newest.
@@ -96,7 +101,7 @@ func (g *generation) drop() { g.site.parts.drop(g.taken) }
 func (g *generation) proxyOptions() proxy.Options {
 	s := g.site
 	o := proxyOptions(g.cfg, g.faces, s.loopback, s.observers)
-	o.Keys, o.Rules, o.Tasks = s.keys, upgradeRules(g.cfg), s.tasks.Load()
+	o.Keys, o.Rules, o.Tasks, o.Decisions = s.keys, upgradeRules(g.cfg), s.tasks.Load(), s.decisions
 	return o
 }
 
@@ -132,6 +137,7 @@ func proxyOptions(cfg config.Config, endpoints []*proxy.Endpoint, loopback bool,
 		Meter:     o.meter,
 		Tracer:    o.tracer,
 		Troubles:  o.troubles,
+		AuditLog:  o.deeds,
 	}
 }
 

@@ -80,7 +80,7 @@ var doors = []string{"proxy/nethttp.go", "internal/exchange/nethttp.go"}
 func TestOnlyTheDoorsImportHTTP(t *testing.T) {
 	decide := []string{
 		"internal/exchange", "internal/httpsse", "internal/legacyface", "internal/mcp", "internal/relay", "internal/stdio", "internal/storage", "internal/wire",
-		"internal/drain", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner", "upgrade/peers",
+		"internal/drain", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner", "upgrade/peers", "upgrade/webhooks",
 	}
 	var found []string
 	for _, dir := range packages(t) {
@@ -132,14 +132,15 @@ func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
 // import from the layers before its own.
 var layers = [][]string{
 	{"internal/build", "internal/series", "internal/sockets", "internal/systemd"},
-	{"internal/admin", "internal/connlimit", "internal/framing", "internal/greet", "internal/heap", "internal/journal", "internal/limit", "internal/mcp", "internal/mcptest", "internal/reload", "internal/storage/boltcheck", "internal/telemetry", "internal/trouble", "internal/wire"},
-	{"internal/certs", "internal/exchange", "internal/identity", "internal/storage"},
+	{"internal/admin", "internal/connlimit", "internal/framing", "internal/greet", "internal/heap", "internal/journal", "internal/limit", "internal/mcp", "internal/mcptest", "internal/page", "internal/reload", "internal/storage/boltcheck", "internal/telemetry", "internal/trouble", "internal/wire"},
+	{"internal/auditlog", "internal/certs", "internal/exchange", "internal/identity", "internal/storage", "internal/webhook"},
 	{"internal/client", "internal/discover", "internal/legacyface", "internal/seal", "internal/stdio", "sticky"},
 	{"internal/demo", "internal/httpsse", "internal/probe", "internal/relay", "routing"},
 	{"internal/drain", "upgrade/task"},
 	{"internal/api"},
+	{"internal/bulletin"},
 	{"upgrade/ledger"},
-	{"upgrade/runner"},
+	{"upgrade/runner", "upgrade/webhooks"},
 	{"upgrade/peers"},
 	{"upgrade"},
 	{"internal/config", "proxy/fault"},

@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// A page is a Markdown file that readers are given, by its path in the module.
-type page struct {
+// A document is a Markdown file that readers are given, by its path in the module.
+type document struct {
 	path, text string
 }
 
 // Pages lists those at the module's top and all under docs.
-func pages(t *testing.T) []page {
+func pages(t *testing.T) []document {
 	t.Helper()
-	var all []page
+	var all []document
 	err := filepath.WalkDir(module, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -35,7 +35,7 @@ func pages(t *testing.T) []page {
 			return nil
 		}
 		text, err := os.ReadFile(file)
-		all = append(all, page{name, string(text)})
+		all = append(all, document{name, string(text)})
 		return err
 	})
 	if err != nil {

@@ -56,6 +56,15 @@ type finding struct {
 
 func fault(key string, err error) finding { return finding{key: key, text: worded(err)} }
 
+// faultAt is fault for an error that says of which key it is.
+func faultAt(err error) finding {
+	keyed, ok := errors.AsType[*keyedError](err)
+	if !ok {
+		return fault("", err)
+	}
+	return fault(keyed.key, keyed.error)
+}
+
 func worded(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Sprintf("no answer within %v", lookWithin)

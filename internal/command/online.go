@@ -51,6 +51,9 @@ func (g *generation) openFiles(cfg config.Config) (found []finding, looks []look
 		found = append(found, fault("admin.token_file", err))
 	}
 	found = append(found, lookAtCerts(cfg.TLS)...)
+	if _, err := g.newReceivers(cfg); err != nil {
+		found = append(found, faultAt(err))
+	}
 	var err error
 	if g.callers, err = g.newCallers(cfg.Auth); err != nil {
 		g.callers = &callers{auth: cfg.Auth}

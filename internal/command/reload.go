@@ -56,8 +56,8 @@ func newReloader(r reading, s *site, meters metric.MeterProvider) *reloader {
 	l := &reloader{reading: r, site: s, log: s.log, seen: fileDigest(r.file)}
 	l.last.Store(&attempt{at: now, success: now})
 	meter := series.Meter(meters, "berth/config")
-	l.outcome = series.NewOutcomes(meter, "berth.config.reloads", "Readings of the configuration since the start, by outcome.")
-	series.Gauge(meter, "berth.config.reload.success", "1 if the configuration as it was last read is in use, 0 if that could not be used.", "", func() int64 {
+	l.outcome = series.NewOutcomes(meter, "berth.config.reloads", "Readings of the configuration since the start.")
+	series.Gauge(meter, "berth.config.reload.success", "1 if the configuration as last read is in use, 0 if it could not be used.", "", func() int64 {
 		if l.last.Load().err != nil {
 			return 0
 		}
@@ -65,7 +65,7 @@ func newReloader(r reading, s *site, meters metric.MeterProvider) *reloader {
 	})
 	series.Gauge(meter, "berth.config.reload.timestamp", "When the configuration in use was read, in seconds since 1970.", "s",
 		func() int64 { return l.last.Load().success.Unix() })
-	series.Gauge(meter, "berth.config.generations", "Readings of the configuration by which requests are served: the one in use, and those before it that have requests left.", "",
+	series.Gauge(meter, "berth.config.generations", "Configurations that serve requests: the one in use, and those before it that have some left.", "",
 		s.generations.Load)
 	return l
 }
@@ -131,6 +131,9 @@ func (l *reloader) note(by string, change config.Change, err error) {
 		l.log.Warn("this key has changed, and needs a restart: its old value stays in use", "key", key)
 	}
 }
+
+// read is when the configuration in use was read.
+func (l *reloader) read() time.Time { return l.last.Load().success }
 
 // close refuses what comes from now on, and what is being read. It does not wait for the file.
 func (l *reloader) close() {

@@ -132,13 +132,19 @@ func (l *reloader) attend(ctx context.Context, signals <-chan os.Signal) {
 		case <-ctx.Done():
 			return
 		case <-signals:
-			_, _ = l.reload(ctx, "SIGHUP") // it has told
+			l.reread(ctx, "SIGHUP")
 		case <-tick.C:
 			if before = l.look(ctx, before); before == "" {
 				continue
 			}
 		}
 	}
+}
+
+// reread is reload where nobody waits for what it tells.
+func (l *reloader) reread(ctx context.Context, by string) {
+	_, err := l.reload(ctx, by)
+	l.site.reread(by, err)
 }
 
 // look reads a file that is watched, and has it taken over if it is other than at the last attempt, and
@@ -152,7 +158,7 @@ func (l *reloader) look(ctx context.Context, before string) string {
 	seen := l.seen
 	l.mu.Unlock()
 	if now != seen && now == before {
-		_, _ = l.reload(ctx, "change") // it has told
+		l.reread(ctx, "change")
 	}
 	return now
 }

@@ -13,11 +13,13 @@ import (
 	"syscall"
 
 	"berth/internal/admin"
+	"berth/internal/auditlog"
 	"berth/internal/build"
 	"berth/internal/config"
 	"berth/internal/connlimit"
 	"berth/internal/heap"
 	"berth/internal/journal"
+	"berth/internal/page"
 	"berth/internal/sockets"
 	"berth/internal/storage"
 	"berth/internal/systemd"
@@ -70,6 +72,10 @@ func serve(ctx context.Context, r reading, cfg config.Config, logs io.Writer) er
 	}
 	defer flush(tel, log)
 	o := observers{log: log, level: level, access: lines.Patient(level), meter: tel.MeterProvider(), tracer: tel.TracerProvider(), troubles: trouble.New(tel.MeterProvider())}
+	if o.deeds, err = auditlog.Open(auditlog.Options{Where: cfg.Log.Audit, Stderr: lines, Logger: log, Meter: o.meter}); err != nil {
+		return err
+	}
+	defer o.deeds.Close()
 	// Before the listener: clients are better refused than left waiting for the store.
 	store, trust, err := openStore(ctx, cfg, o)
 	if err != nil {
@@ -89,6 +95,7 @@ func serve(ctx context.Context, r reading, cfg config.Config, logs io.Writer) er
 	s.use(g)
 	g.discoverFirst(ctx)
 	p := &process{site: s, reloader: newReloader(r, s, o.meter), signals: signals, log: log, times: timesOf(cfg, store), server: newServer(cfg, s, log), second: newSecondServer(cfg, s, log)}
+	p.introduce(listener.Addr().String())
 	p.watchdog = systemd.NewWatchdog(log, s.probes(listener)...)
 	if cfg.Admin.Listen != "" || inherited.Admin != nil {
 		if p.admin, err = newAdmin(ctx, cfg, p, inherited.Admin, tel); err != nil {
@@ -118,7 +125,7 @@ func newAdmin(ctx context.Context, cfg config.Config, p *process, inherited *soc
 	}
 	return admin.New(ctx, admin.Options{
 		Listen: cfg.Admin.Listen, Inherited: inherited, ReusePort: cfg.ReusePort,
-		Token: token, Metrics: tel.MetricsHandler(), Checks: p.checks, Routes: append(p.site.routes(), p.reloader.route()), Log: p.log,
+		Token: token, Metrics: tel.MetricsHandler(), Checks: p.checks, Routes: append(p.site.routes(), p.reloader.route()), Page: page.Files(), Log: p.log, Ordered: p.site.ordered(),
 	})
 }
 

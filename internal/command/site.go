@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/auditlog"
+	"berth/internal/bulletin"
 	"berth/internal/certs"
 	"berth/internal/config"
 	"berth/internal/connlimit"
@@ -33,6 +35,7 @@ type observers struct {
 	tracer trace.TracerProvider
 
 	troubles *trouble.Book // nil: none are kept
+	deeds    *auditlog.Log // nil: it is off
 }
 
 // site is what outlives a reading of the configuration. It serves clients by its newest generation.
@@ -46,9 +49,12 @@ type site struct {
 	tasks      atomic.Pointer[upgrade.Tasks] // nil: no rule has made any so far
 	storeTrust storeTrust
 	drains     *drain.Watch // what is left at upstreams
-	ids        *drain.IDs   // of tasks, as operators are shown them
-	parts      *parts       // what generations share
-	kept       []string     // keys of the parts that are the site's own
+	board      *bulletin.Board
+	self       self       // what is told of this berth
+	ids        *drain.IDs // of tasks, as operators are shown them
+	decisions  *proxy.Decisions
+	parts      *parts   // what generations share
+	kept       []string // keys of the parts that are the site's own
 	now        atomic.Pointer[generation]
 
 	generations atomic.Int64        // that serve somebody
@@ -64,7 +70,7 @@ func newSite(store *storage.Store, cfg config.Config, o observers) (*site, error
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	ids := drain.NewIDs(keys)
-	s := &site{observers: o, store: store, keys: keys, ids: ids, parts: newParts(), bindings: sticky.New(store, sticky.Options{
+	s := &site{observers: o, store: store, keys: keys, ids: ids, decisions: new(proxy.Decisions), parts: newParts(), bindings: sticky.New(store, sticky.Options{
 		Hide:        ids.Hide,
 		Near:        cfg.Store.Near,
 		MaxTTL:      time.Duration(cfg.Store.MaxTTL),
@@ -74,6 +80,7 @@ func newSite(store *storage.Store, cfg config.Config, o observers) (*site, error
 	})}
 	s.mailbox = relay.New(store, "", keys, o.log)
 	s.drains = s.newDrains()
+	s.board = s.newBoard()
 	s.certs, err = openCerts(cfg.TLS, o)
 	return s, err
 }
@@ -162,6 +169,7 @@ func (s *site) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.bindings.Run(ctx) })
 	group.Go(func() error { return s.drains.Run(ctx) })
+	group.Go(func() error { return s.board.Run(ctx) })
 	group.Go(func() error { return s.mailbox.Run(ctx, s.answerOther) })
 	group.Go(func() error { return s.storeTrust.run(ctx) })
 	if s.certs != nil {

@@ -41,6 +41,7 @@ func upgradeRules(cfg config.Config) upgrade.Rules {
 			OnStoreDown:      upgrade.StorePolicy(u.EffectiveOnStoreDown()),
 			LivePerPrincipal: u.LivePerPrincipal,
 			LivePerProcess:   u.LivePerProcess,
+			Webhooks:         webhooksOf(u),
 		}
 	}
 	return rules
@@ -78,7 +79,7 @@ const gcPercent = 50
 // end.
 func (s *site) addTasks(ctx context.Context, g *generation) error {
 	if tasks := s.tasks.Load(); tasks != nil {
-		g.then(func() { tasks.Change(g.taskPools(), s.keptBounds(g.cfg)) })
+		g.then(func() { tasks.Change(g.taskPools(), s.keptBounds(g.cfg), g.receivers) })
 		return nil
 	}
 	if len(g.cfg.Upgrades) == 0 {
@@ -89,8 +90,8 @@ func (s *site) addTasks(ctx context.Context, g *generation) error {
 	}
 	memory := limit.NewMemory().Limit()
 	options := upgrade.Options{
-		Store: s.store, Keys: s.keys, Lease: time.Duration(g.cfg.Store.HolderLease), Logger: s.log, Meter: s.meter, Pools: g.taskPools(),
-		Kept: s.keptBounds(g.cfg), Troubles: s.troubles,
+		Name: s.mailbox.Name(), Store: s.store, Keys: s.keys, Lease: time.Duration(g.cfg.Store.HolderLease), Logger: s.log, Meter: s.meter, Pools: g.taskPools(),
+		Kept: s.keptBounds(g.cfg), Troubles: s.troubles, Receivers: g.receivers,
 	}
 	if memory > 0 {
 		options.Unsaved = memory / (2 * ofMemory)
@@ -135,7 +136,7 @@ func announceUpgrades(log *slog.Logger, rules upgrade.Rules, store *storage.Stor
 		log.Info("calls are held by this berth", "holder", tasks.Holder())
 	}
 	for _, rule := range rules {
-		log.Info("calls of these tools become tasks", "tools", rule.Tools, "pool", rule.Pool, "after", rule.After.String(), "required", rule.Required)
+		log.Info("calls of these tools become tasks", "tools", rule.Tools, "pool", rule.Pool, "after", rule.After.String(), "required", rule.Required, "webhooks", namesOf(rule.Webhooks))
 	}
 	if len(rules) > 0 && !store.Shared() && !store.Durable() {
 		log.Warn(forgetsTasks)

@@ -22,6 +22,11 @@ func TestRulesAreWiredWhole(t *testing.T) {
 	want := map[string]any{} // a value of its own for each key
 	for i := range set.NumField() {
 		name, field := set.Type().Field(i).Name, set.Field(i)
+		if hooks, ok := field.Addr().Interface().(*[]config.Webhook); ok {
+			*hooks = []config.Webhook{{Name: name, Events: []string{"failed"}}}
+			want[name] = name
+			continue
+		}
 		switch field.Kind() {
 		case reflect.String:
 			field.SetString(name)
@@ -44,6 +49,12 @@ func TestRulesAreWiredWhole(t *testing.T) {
 	for i := range rule.NumField() {
 		name, field := rule.Type().Field(i).Name, rule.Field(i)
 		var got any
+		if hooks, ok := field.Interface().([]upgrade.Webhook); ok {
+			if got, want := hooks, []upgrade.Webhook{{Name: name, Events: []upgrade.News{upgrade.NewsFailed}}}; !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: got %v, want %v", name, got, want)
+			}
+			continue
+		}
 		switch field.Kind() {
 		case reflect.String:
 			got = field.String()

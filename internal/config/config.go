@@ -52,6 +52,7 @@ func (c *Config) EffectiveDrainHeld(shared bool) Duration {
 type Log struct {
 	Level  string `toml:"level" default:"info" oneof:"debug info warn error"`
 	Access bool   `toml:"access" default:"true"`
+	Audit  string `toml:"audit" default:"off" reload:"restart"`
 }
 
 // TLS is the [tls] table. The files are read when berth serves.

@@ -62,7 +62,7 @@ func TestExampleShowsTheDefaults(t *testing.T) {
 }
 
 // commented matches a key or a table that is commented out, but not prose.
-var commented = regexp.MustCompile(`(?m)^# ([a-z_]+ = |\[\[[a-z.]+\]\]$)`)
+var commented = regexp.MustCompile(`(?m)^# ([a-z_]+ = |\[upgrade[a-z.]+\]$|\[\[[a-z.]+\]\]$)`)
 
 func TestExampleShowsEveryKeyAndCommentsOutOnlyTheOptional(t *testing.T) {
 	shown := exampleKeys(t, readText(t, exampleFile))
@@ -94,6 +94,9 @@ func TestExampleWithItsOptionalKeysIsValid(t *testing.T) {
 	}
 	rule := DefaultUpgrade()
 	rule.Tools = []string{"generate_*", "slow_compute"}
+	hook := DefaultWebhook()
+	hook.URL, hook.Secrets = "https://hooks.example.com/berth", []Secret{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="}
+	rule.Webhooks = []Webhook{hook}
 	if want := []Upgrade{rule}; !reflect.DeepEqual(cfg.Upgrades, want) {
 		t.Errorf("got rules %+v, want %+v", cfg.Upgrades, want)
 	}
@@ -158,6 +161,7 @@ func TestGuideShowsEveryKeyWithItsDefault(t *testing.T) {
 	defaults.Pools[0].Upstreams = []Upstream{DefaultUpstream()}
 	defaults.Limits.Rate = []RateLimit{DefaultRateLimit()}
 	defaults.Upgrades = []Upgrade{DefaultUpgrade()}
+	defaults.Upgrades[0].Webhooks = []Webhook{DefaultWebhook()}
 	for _, key := range tableKeys("", reflect.TypeFor[Config]()) {
 		literal, ok := shown[key]
 		if !ok {

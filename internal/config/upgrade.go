@@ -20,6 +20,8 @@ type Upgrade struct {
 	OnStoreDown      string   `toml:"on_store_down"`
 	LivePerPrincipal int      `toml:"live_per_principal" default:"100" within:"1 10000000"`
 	LivePerProcess   int      `toml:"live_per_process" default:"10000" within:"1 10000000"`
+
+	Webhooks []Webhook `toml:"webhook"`
 }
 
 // DefaultUpgrade returns the rule that an [[upgrade]] table without keys makes.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"berth/internal/auditlog"
 	"berth/internal/storage"
 )
 
@@ -18,6 +19,7 @@ func (c *Config) Validate() []Fault {
 	var v validator
 	v.bounds("", reflect.ValueOf(c).Elem())
 	v.address("listen", c.Listen)
+	v.faultIf(!auditlog.Known(c.Log.Audit), "log.audit", `must be "off", "stderr" or "file:PATH", got %s`, quote(c.Log.Audit))
 	v.tls(c.TLS)
 	v.faultIf(c.ProxyProtocol && len(c.TrustedProxies) == 0, "proxy_protocol", "is believed from trusted_proxies only, and there are none")
 	v.admin(c)

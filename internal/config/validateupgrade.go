@@ -37,6 +37,7 @@ func (v *validator) upgrades(c *Config) {
 		v.oneOf(key+".on_store_down", rule.EffectiveOnStoreDown(), string(upgrade.StoreSync), string(upgrade.StoreRefuse))
 		earlier = v.reached(key+".tools", rule, earlier)
 	}
+	v.webhooks(c)
 }
 
 // poolNames are those that a rule may give. A file may leave the pools to the flags.

@@ -20,8 +20,8 @@ func newMetrics(provider metric.MeterProvider, pool string, m *Members) *metrics
 	of := attribute.String("pool", pool)
 	// Creating an instrument fails on a malformed name only, registering on instruments of another meter.
 	last, _ := meter.Float64ObservableGauge("berth.discovery.last.success", metric.WithUnit("s"),
-		metric.WithDescription("When the source of a pool's instances answered last, in seconds since 1970; 0: never."))
-	upstreams, _ := meter.Int64ObservableGauge("berth.discovery.upstreams", metric.WithDescription("Discovered upstreams, by state."))
+		metric.WithDescription("When the source of instances answered last, in seconds since 1970; 0: never."))
+	upstreams, _ := meter.Int64ObservableGauge("berth.discovery.upstreams", metric.WithDescription("Discovered upstreams."))
 	shown, _ := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		status, states := m.observe()
 		seconds := 0.0
@@ -34,7 +34,7 @@ func newMetrics(provider metric.MeterProvider, pool string, m *Members) *metrics
 		}
 		return nil
 	}, last, upstreams)
-	return &metrics{series.NewOutcomes(meter, "berth.discovery.answers", "What a source of instances was asked, by outcome.", of), shown}
+	return &metrics{series.NewOutcomes(meter, "berth.discovery.answers", "Questions to a source of instances.", of), shown}
 }
 
 // end has nothing be shown any more.

@@ -8,6 +8,8 @@ import (
 
 	"berth/routing"
 	"berth/sticky"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Counts are what an upstream owns, and what is under way there at all berths.
@@ -70,21 +72,53 @@ func (w *Watch) All(ctx context.Context) ([]Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := []Status{}
-	for _, pool := range w.o.Pools() {
-		for _, u := range pool.Upstreams() {
-			s, err := w.status(ctx, pool.Name(), u, reports, 0)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, s)
-		}
+	places := w.places()
+	all := make([]Status, len(places))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(askedAtOnce)
+	for i, at := range places {
+		group.Go(func() (err error) {
+			all[i], err = w.status(ctx, at.pool, at.Upstream, reports, 0)
+			return err
+		})
 	}
-	return all, nil
+	return all, group.Wait()
 }
 
-// status judges by reports, and by what the store counts after they were read.
-func (w *Watch) status(ctx context.Context, pool string, u *routing.Upstream, reports []report, most int) (Status, error) {
+// askedAtOnce is of how many upstreams the store is asked at a time.
+const askedAtOnce = 8
+
+// there is an upstream, and the pool that it is in.
+type there struct {
+	pool string
+	*routing.Upstream
+}
+
+func (w *Watch) places() (all []there) {
+	for _, pool := range w.o.Pools() {
+		for _, u := range pool.Upstreams() {
+			all = append(all, there{pool.Name(), u})
+		}
+	}
+	return all
+}
+
+// Known tells of all upstreams what this process knows by itself, for who cannot wait for the store: what
+// goes on here, and what the store counted last. It says of nothing that it is drained.
+func (w *Watch) Known() []Status {
+	all, own := []Status{}, []report{w.report()}
+	for _, at := range w.places() {
+		s := said(at.pool, at.Upstream, own)
+		owned, _ := at.Owned()
+		s.Left.Tasks, s.Left.Sessions = owned.Tasks, owned.Sessions
+		s.LostAfter = s.lostAfter(owned)
+		all = append(all, s)
+	}
+	return all
+}
+
+// said is what marks and reports say of an upstream.
+func said(pool string, u *routing.Upstream, reports []report) Status {
 	mark := u.Drain()
 	s := Status{Pool: pool, Name: u.Name, URL: u.URL.Redacted(), Draining: u.IsDraining(), Since: mark.Since, MoveSessions: mark.MoveSessions, Berths: len(reports)}
 	switch {
@@ -96,6 +130,13 @@ func (w *Watch) status(ctx context.Context, pool string, u *routing.Upstream, re
 	for _, r := range reports {
 		s.take(r, place{pool, u.Name}, mark)
 	}
+	return s
+}
+
+// status judges by reports, and by what the store counts after they were read.
+func (w *Watch) status(ctx context.Context, pool string, u *routing.Upstream, reports []report, most int) (Status, error) {
+	mark := u.Drain()
+	s := said(pool, u, reports)
 	owned, err := w.o.Bindings.Owned(ctx, pool, u.Name)
 	if err != nil {
 		return Status{}, err

@@ -78,7 +78,7 @@ func NewKeyFetcher(o FetcherOptions) *KeyFetcher {
 	}
 	f.state.Store(&fetched{next: make(chan struct{})})
 	meter := series.Meter(o.Meter, "berth/identity")
-	f.fetches = series.NewOutcomes(meter, "berth.jwks.fetches", "Fetches of the issuer's signing keys, by outcome.")
+	f.fetches = series.NewOutcomes(meter, "berth.jwks.fetches", "Fetches of the issuer's signing keys.")
 	f.unobserve = series.Gauge(meter, "berth.jwks.keys", "Signing keys of the issuer's in use.", "", func() int64 {
 		if keys := f.state.Load().keys; keys != nil {
 			return int64(len(keys.keys))

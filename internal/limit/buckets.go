@@ -72,6 +72,18 @@ func (b *Buckets) Wait(caller string) time.Duration {
 	return b.until(b.of(caller), time.Now(), 1)
 }
 
+// WaitFor is Take that takes nothing.
+func (b *Buckets) WaitFor(caller string, n int) time.Duration {
+	if b == nil {
+		return 0
+	}
+	bucket, ok := b.callers.Peek(caller)
+	if !ok {
+		return 0 // it is full
+	}
+	return b.until(bucket, time.Now(), min(n, b.burst))
+}
+
 // until is how long it takes the bucket to hold n tokens, rounded up to milliseconds.
 func (b *Buckets) until(bucket *rate.Limiter, now time.Time, n int) time.Duration {
 	missing := float64(n) - bucket.TokensAt(now)

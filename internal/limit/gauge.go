@@ -49,15 +49,30 @@ func (g *Gauge) SetBounds(all, each int64) {
 func (g *Gauge) Take(caller string, n int64) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if err := g.room(caller, n); err != nil {
+		return err
+	}
+	g.held += n
+	if g.each > 0 {
+		g.by[caller] += n
+	}
+	return nil
+}
+
+// Room is Take that takes nothing.
+func (g *Gauge) Room(caller string, n int64) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.room(caller, n)
+}
+
+// room is Room under the lock.
+func (g *Gauge) room(caller string, n int64) error {
 	switch {
 	case g.each > 0 && g.by[caller]+n > g.each:
 		return ErrCallerFull
 	case g.held+n > g.all:
 		return ErrFull
-	}
-	g.held += n
-	if g.each > 0 {
-		g.by[caller] += n
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func Open[T any](o Options, parse func(contents [][]byte) (T, error)) (*Value[T]
 	v.now.Store(&value)
 	v.seen = digest(contents)
 	v.reloads = series.NewOutcomes(series.Meter(o.Meter, "berth/reload"), "berth.reloads",
-		"Changed files that were read anew, by outcome.", attribute.String("what", o.What))
+		"Changed files that were read anew.", attribute.String("what", o.What))
 	return v, nil
 }
 

@@ -64,7 +64,7 @@ func TestInspectFindsMissingPermissions(t *testing.T) {
 	const untold = "warning: the server does not tell its maxmemory-policy"
 	inspected(t, may("reader", "~*", "+get", "+info"), storage.Options{}, "NOPERM")
 	inspected(t, may("stranger", "~other:*", "+@all"), storage.Options{}, "NOPERM")
-	inspected(t, may("documented", "~berth:*", "&berth:*", "-@all", "+get", "+set", "+del", "+@sortedset", "+pexpireat", "+persist", "+time",
+	inspected(t, may("documented", "~berth:*", "resetchannels", "&berth:*", "-@all", "+get", "+set", "+del", "+@sortedset", "+pexpireat", "+persist", "+time",
 		"+publish", "+subscribe", "+ping", "+info", "+eval", "+evalsha", "+hello", "+auth", "+select"), storage.Options{})
 	records := []string{"~berth:*", "+get", "+set", "+del", "+eval", "+evalsha", "+info"}
 	inspected(t, may("former", records...), storage.Options{}, "lists cannot be read: ", "cannot be notified")

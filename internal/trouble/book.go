@@ -56,8 +56,7 @@ func New(provider metric.MeterProvider) *Book {
 	b := &Book{pages: map[Kind]*page{}, adds: map[Kind][]metric.AddOption{}}
 	// Creating an instrument fails on a malformed name only.
 	b.counter, _ = series.Meter(provider, "berth/trouble").Int64Counter("berth.troubles",
-		metric.WithDescription("What went wrong, by kind: orphans (held calls that lost their berth, taken over or failed), holder_lost (what failed with it), "+
-			"unknown_ids (tasks and sessions that nobody knows), refusals (requests that berth did not take), store_outages."))
+		metric.WithDescription("What went wrong: held calls that lost their berth (orphans), what failed with it, ids that nobody knows, requests not taken, outages."))
 	for _, kind := range Kinds {
 		b.pages[kind] = new(page)
 		b.adds[kind] = []metric.AddOption{metric.WithAttributeSet(attribute.NewSet(attribute.String("kind", string(kind))))}

@@ -88,33 +88,47 @@ func (g *Gate) SetLimits(l inbound.Limits) {
 
 // measure makes the instruments, which fails on a malformed name only.
 func (g *Gate) measure(meter metric.Meter) {
-	g.counter, _ = meter.Int64Counter("berth.shed", metric.WithDescription("Requests turned away because there was no room, or because their caller takes too much."))
+	g.counter, _ = meter.Int64Counter("berth.shed", metric.WithDescription("Requests turned away: for want of room (503), or because their caller takes too much (429)."))
 	g.rates = newRates(meter)
 	series.Begin(g.counter, series.Of("reason", reasons...))
-	for name, gauge := range map[string]*limit.Gauge{"berth.calls.open": g.calls, "berth.streams.open": g.streams, "berth.bodies.bytes": g.bodies} {
-		series.Gauge(meter, name, "What is held at present, of what limits bound.", "", gauge.Held)
-	}
+	series.Gauge(meter, "berth.calls.open", "Calls under way, of limits.in_flight.", "", g.calls.Held)
+	series.Gauge(meter, "berth.streams.open", "Streams that stand, of limits.streams.", "", g.streams.Held)
+	series.Gauge(meter, "berth.bodies.bytes", "Memory that request bodies hold, of limits.buffered.", "", g.bodies.Held)
 }
 
 // Admit turns a request away if there is no room for one more: before anybody looks
 // who calls, and before its body is read.
 func (g *Gate) Admit(call *inbound.Call) error {
-	switch {
-	case g.memory.Short() && (g.memory.Out() || !call.IsSmall()):
-		return g.full(shedMemory)
-	case g.calls.Held() >= g.inFlight.Load():
-		return g.full(shedInFlight)
+	if why := g.keepsOut(call); why != "" {
+		return g.full(why)
 	}
 	return nil
+}
+
+// keepsOut is why there is no room for one more; "": there is.
+func (g *Gate) keepsOut(call *inbound.Call) string {
+	switch {
+	case g.memory.Short() && (g.memory.Out() || !call.IsSmall()):
+		return shedMemory
+	case g.calls.Held() >= g.inFlight.Load():
+		return shedInFlight
+	}
+	return ""
 }
 
 // SpareReserve turns a call away if what room there is is kept for work that has
 // begun, and it is not about such.
 func (g *Gate) SpareReserve(call *inbound.Call) error {
-	if most := g.inFlight.Load(); !call.ConcernsBegun && g.calls.Held() > most-most/reserve {
+	if g.isReserved(call) {
 		return g.full(shedReserve)
 	}
 	return nil
+}
+
+// isReserved reports whether what room there is is not for the call.
+func (g *Gate) isReserved(call *inbound.Call) bool {
+	most := g.inFlight.Load()
+	return !call.ConcernsBegun && g.calls.Held() > most-most/reserve
 }
 
 // Streams is how many streams stand.

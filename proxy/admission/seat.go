@@ -111,11 +111,22 @@ type Keeper interface {
 // memory, and this would be one of tasks, the caller whose keep most is refused, and others go
 // on; nil: it would not.
 func (g *Gate) spareMemory(tasks Keeper, caller string) error {
-	switch {
-	case tasks == nil || tasks.InMemory() < g.memory.Limit()/keptFills:
+	switch g.spares(tasks, caller) {
+	case shedMemory:
 		return g.full(shedMemory)
-	case tasks.KeepsMuch(caller):
+	case shedKept:
 		return g.tooMuch(shedKept, fault.TooMuchKept, fault.RetryKept)
 	}
 	return nil
+}
+
+// spares is why spareMemory turns work away; "": it does not.
+func (g *Gate) spares(tasks Keeper, caller string) string {
+	switch {
+	case tasks == nil || tasks.InMemory() < g.memory.Limit()/keptFills:
+		return shedMemory
+	case tasks.KeepsMuch(caller):
+		return shedKept
+	}
+	return ""
 }

@@ -50,9 +50,14 @@ func (g *Gate) shed(why string) {
 // long it may try again.
 func (g *Gate) tooMuch(why string, e *mcp.Error, wait time.Duration) error {
 	g.count(why)
-	refusal := *e
-	refusal.RetryAfter = wait
-	return &refusal
+	return after(e, wait)
+}
+
+// after is e that may be tried again in a while.
+func after(e *mcp.Error, wait time.Duration) *mcp.Error {
+	later := *e
+	later.RetryAfter = wait
+	return &later
 }
 
 func (g *Gate) count(why string) { g.counter.Add(context.Background(), 1, g.ofCount.Of(why).Add...) }

@@ -9,6 +9,8 @@
 // no line at all. Names and attributes are those of the OpenTelemetry semantic conventions for
 // MCP where they have one.
 //
+// The last requests are remembered besides (Decisions), with what an access record tells of where each went.
+//
 // A Record is a value inside whatever serves the request. Without traces, a request whose
 // labels were seen before costs two allocations at most, and those for trace and session alone.
 package audit

@@ -36,7 +36,9 @@ type Record struct {
 
 	call     *inbound.Call
 	reporter *Reporter
-	attempts int // requests to upstreams, but for those of a list or a subscription
+	deed     Deed
+	deedOn   string // the task, if it is another than the call names
+	attempts int    // requests to upstreams, but for those of a list or a subscription
 	span     trace.Span
 	ctx      context.Context // with the span in it
 	exchange Exchange        // under way
@@ -49,10 +51,12 @@ func (r *Record) Close() {
 	r.endSpan(e.errorType)
 	r.reporter.served(r, e)
 	r.noteTrouble(e.outcome)
+	r.logDeed(e)
 	if e.outcome == outcomeCut {
 		r.warnOfCut(e.took)
 	}
 	r.log(e)
+	r.reporter.last.note(r, e)
 }
 
 // end sums up how a request ended.

@@ -100,7 +100,7 @@ func untimed(line string) string {
 }
 
 func TestARecordOfWhatIsKnownCostsNoAllocation(t *testing.T) {
-	reporter := New(nil, Options{Access: journal.New(io.Discard).Patient(slog.LevelInfo), Meter: sdkmetric.NewMeterProvider()})
+	reporter := New(nil, Options{Access: journal.New(io.Discard).Patient(slog.LevelInfo), Meter: sdkmetric.NewMeterProvider(), Last: new(Decisions)})
 	u, call := &routing.Upstream{Name: "a"}, pollFrom(t.Context())
 	var r Record
 	if n := testing.AllocsPerRun(100, func() {
@@ -115,7 +115,7 @@ func TestARecordOfWhatIsKnownCostsNoAllocation(t *testing.T) {
 }
 
 func BenchmarkRecord(b *testing.B) {
-	reporter := New(nil, Options{Access: journal.New(io.Discard).Patient(slog.LevelInfo), Meter: sdkmetric.NewMeterProvider()})
+	reporter := New(nil, Options{Access: journal.New(io.Discard).Patient(slog.LevelInfo), Meter: sdkmetric.NewMeterProvider(), Last: new(Decisions)})
 	u, call := &routing.Upstream{Name: "a"}, pollFrom(b.Context())
 	b.ReportAllocs()
 	for b.Loop() {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"berth/internal/auditlog"
 	"berth/internal/mcp"
 	"berth/internal/series"
 	"berth/internal/trouble"
@@ -26,8 +27,10 @@ type Options struct {
 	Meter  metric.MeterProvider // nil: nothing is measured
 	Tracer trace.TracerProvider // nil: nothing is traced
 	Moves  []string             // the outcomes of moving a session
+	Last   *Decisions           // remembers the last requests; nil: nobody does
 
 	Troubles *trouble.Book // is told of refusals and unknown ids; nil: nobody is
+	Deeds    *auditlog.Log // nil: it is off
 }
 
 // Reporter reports requests, and what else happens while they are served. Its methods may be
@@ -35,10 +38,12 @@ type Options struct {
 type Reporter struct {
 	access slog.Handler // nil: none
 	warn   *slog.Logger
+	last   *Decisions
 	tracer trace.Tracer
 	traces bool // spans may be recorded; false: only the client's trace is passed on
 
 	troubles *trouble.Book
+	deeds    *auditlog.Log // nil: it is off
 
 	requests   metric.Int64Counter
 	operations mcpconv.ServerOperationDuration
@@ -62,7 +67,9 @@ func New(endpoints []*inbound.Endpoint, o Options) *Reporter {
 	_, untraced := o.Tracer.(tracenoop.TracerProvider)
 	r := &Reporter{
 		warn:        o.Logger,
+		last:        o.Last,
 		troubles:    o.Troubles,
+		deeds:       o.Deeds,
 		tracer:      o.Tracer.Tracer("berth/proxy"),
 		traces:      !untraced,
 		ofRequests:  series.NewSets(requestLabels.attributes),
@@ -80,15 +87,15 @@ func New(endpoints []*inbound.Endpoint, o Options) *Reporter {
 
 // instrument makes the instruments, which fails on a malformed name only.
 func (r *Reporter) instrument(meter metric.Meter) {
-	r.requests, _ = meter.Int64Counter("berth.requests", metric.WithDescription("Requests of clients, by outcome and by how their upstream was found."))
-	r.moves, _ = meter.Int64Counter("berth.sessions.moved", metric.WithDescription("Sessions that lost their upstream and were to be opened on another, by outcome."))
+	r.requests, _ = meter.Int64Counter("berth.requests", metric.WithDescription("Requests of clients."))
+	r.moves, _ = meter.Int64Counter("berth.sessions.moved", metric.WithDescription("Sessions that lost their upstream and were to be opened on another (session_failover)."))
 	r.cuts, _ = meter.Int64Counter("berth.drain.cut", metric.WithDescription("Requests that were still under way when the time to drain was over."))
-	r.missing, _ = meter.Int64Counter("berth.headers.missing", metric.WithDescription("Headers that requests for tasks of berth's own lacked and that were taken from the body, by name."))
+	r.missing, _ = meter.Int64Counter("berth.headers.missing", metric.WithDescription("Headers that requests lacked and that were taken from the body: what headers = strict would refuse."))
 	r.operations, _ = mcpconv.NewServerOperationDuration(meter)
 	r.exchanges, _ = mcpconv.NewClientOperationDuration(meter)
-	r.streams, _ = meter.Int64UpDownCounter("berth.subscription.streams", metric.WithDescription("Subscriptions that stand at upstreams, by whether subscribers share them."))
-	r.drops, _ = meter.Int64Counter("berth.subscription.dropped", metric.WithDescription("Messages on subscriptions' streams at upstreams that were for no subscriber, by why."))
-	r.crossed, _ = meter.Int64Counter("berth.crossed_answers", metric.WithDescription("Responses to other requests in the answers to requests of berth's own, dropped."))
+	r.streams, _ = meter.Int64UpDownCounter("berth.subscription.streams", metric.WithDescription("Subscriptions that stand at upstreams; shared ones serve any number of clients."))
+	r.drops, _ = meter.Int64Counter("berth.subscription.dropped", metric.WithDescription("Messages on subscriptions' streams that no client is told."))
+	r.crossed, _ = meter.Int64Counter("berth.crossed_answers", metric.WithDescription("Responses to other requests in answers to berth's own requests, dropped."))
 }
 
 // begin has a pool's counters of events stand at 0. Requests are not among them: what they are
@@ -132,8 +139,11 @@ func (r *Reporter) Subscribed(pool string, shared bool, n int64) {
 	add(r.streams, n, pool, attribute.Bool("shared", shared))
 }
 
-// Lacked counts a header that the request should have had.
+// Lacked counts a header that the request should have had. A nil Record counts nothing.
 func (r *Record) Lacked(header string) {
+	if r == nil {
+		return
+	}
 	add(r.reporter.missing, 1, r.call.PoolName(), attribute.String("header", header))
 }
 

@@ -29,9 +29,9 @@ func newMetrics(provider metric.MeterProvider, b *Bridge) metrics {
 	meter := series.Meter(provider, "berth/bridge")
 	pool := b.options().Endpoint.Router.Pool.Name()
 	m := metrics{pool: attribute.String("pool", pool)}
-	m.questions, _ = meter.Int64Counter("berth.bridge.questions", metric.WithDescription("What upstreams of the legacy era asked modern clients in mid-call, by outcome."))
+	m.questions, _ = meter.Int64Counter("berth.bridge.questions", metric.WithDescription("What legacy upstreams asked modern clients in mid-call."))
 	series.Begin(m.questions, series.Of("pool", pool), series.Of("outcome", wasAsked, wasSettled, wasAbandoned, wasWithdrawn, wasUndeclared))
-	sessions, _ := meter.Int64ObservableGauge("berth.bridge.sessions", metric.WithDescription("Sessions that are open at an upstream for modern clients."))
+	sessions, _ := meter.Int64ObservableGauge("berth.bridge.sessions", metric.WithDescription("Sessions open at a legacy upstream for modern clients."))
 	waiting, _ := meter.Int64ObservableGauge("berth.bridge.waiting", metric.WithDescription("Calls that wait for their client's answer, or have ended a moment ago."))
 	observing, _ := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		b.mu.Lock()

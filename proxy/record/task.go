@@ -46,23 +46,28 @@ func TellsState(c *mcp.Call, a *mcp.Answer) bool {
 }
 
 // Task notes a task's state, or its result, as its owner tells it. The binding has the state
-// only from u's own answer.
-func (r *Recorder) Task(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) {
+// only from u's own answer. given says that the answer bears the task's outcome.
+func (r *Recorder) Task(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (given bool) {
 	if c.Method == mcp.MethodTaskResult {
 		r.Stale.PutResult(r.Call, r.At.Task, a)
 		r.seen(u, sticky.Seen{Ended: true, Given: true})
+		given = true
 	}
 	if !TellsState(c, a) {
-		return
+		return given
 	}
 	r.seen(u, sticky.Seen{
 		Status: a.Task.Status, TTL: a.Task.TTL,
-		Ended: a.Task.Terminal(), Given: a.Task.Terminal() && (c.Era == mcp.EraModern || a.Task.Status == "cancelled"),
+		Ended: a.Task.Terminal(), Given: a.Task.Terminal() && (c.Era == mcp.EraModern || a.Task.Status == cancelled),
 	})
 	if c.Method == mcp.MethodGetTask {
 		r.Stale.Put(r.Call, r.At.Task, a)
 	}
+	return given || a.Task.Terminal() && a.Task.Status != cancelled && c.Era == mcp.EraModern && c.Method == mcp.MethodGetTask
 }
+
+// cancelled is the end of a task that has no outcome.
+const cancelled = "cancelled"
 
 // seen notes what u tells of the call's task. A session without principals leads there by itself, so
 // that the task's binding was not read: it is only where the task has ended, once.

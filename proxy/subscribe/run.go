@@ -10,6 +10,7 @@ import (
 	"berth/proxy/audit"
 	"berth/proxy/fault"
 	"berth/proxy/reply"
+	"berth/upgrade"
 )
 
 // run passes on what the legs say until all have ended, the client is gone, or berth
@@ -74,7 +75,11 @@ func (l *Subscription) take(e report) error {
 	case e.view != nil:
 		l.speaking = nil
 		l.Stands.Sent()
-		return l.Out.WriteEvent(e.view.Notification(l.ID))
+		err := l.Out.WriteEvent(e.view.Notification(l.ID))
+		if err == nil && (e.view.State == upgrade.Completed || e.view.State == upgrade.Failed) {
+			l.all.Reporter.ToldOnStream(l.Call, e.view.ID, e.view.Upstream, e.view.Holder)
+		}
+		return err
 	case e.raw != nil && e.leg.shared:
 		return l.passShared(e)
 	case e.raw != nil:

@@ -106,8 +106,16 @@ func (g *leg) told(task mcp.Task) {
 	}
 	for _, of := range g.tasks {
 		if of.ID == task.ID {
+			g.l.noteTold(task, of.Binding.Upstream)
 			g.l.Endpoint.Router.Observe(of.Key, of.Binding, sticky.Seen{Status: task.Status, Ended: true, Given: true})
 		}
+	}
+}
+
+// noteTold has the audit log say that the client has the result of a server's task.
+func (l *Subscription) noteTold(task mcp.Task, upstream string) {
+	if task.Status != "cancelled" {
+		l.all.Reporter.ToldOnStream(l.Call, task.ID, upstream, "")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"berth/internal/storage"
+	"berth/proxy/audit"
 	"berth/upgrade"
 )
 
@@ -64,7 +65,9 @@ func (r *Request) createOnce(ctx context.Context, c upgrade.Creation, key string
 	case err != nil:
 		return err
 	case held == nil:
-		return r.handOut(earlier)
+		err := r.handOut(earlier)
+		r.Rec.Does(audit.None, "") // it was made before
+		return err
 	}
 	return r.beginLasting(held, wait)
 }

@@ -3,6 +3,7 @@ package tasks
 import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/audit"
 	"berth/proxy/fault"
 	"berth/upgrade"
 )
@@ -30,6 +31,7 @@ func (r *Request) handUnlessGone(held *upgrade.Held) error {
 // handOut answers with the handle of the task in view.
 func (r *Request) handOut(view upgrade.View) error {
 	r.Rec.Task, r.Rec.Holder = view.ID, view.Holder
+	r.Rec.Does(audit.Made, view.ID)
 	r.Out.Respond(wire.StatusOK, mcp.Response(r.ID, r.handle(view)))
 	if r.Out.Failed != nil {
 		return r.Out.Failed

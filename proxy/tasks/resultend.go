@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"berth/internal/wire"
+	"berth/proxy/audit"
 	"berth/proxy/reply"
 	"berth/upgrade"
 )
@@ -29,6 +30,7 @@ func (w *resultWait) end() error {
 func (w *resultWait) answer(view upgrade.View) error {
 	defer view.Return()
 	w.Rec.ToolFailed = view.ToolFailed
+	w.Rec.Does(audit.Told, "")
 	response := view.CoreResponse(w.ID)
 	if !w.isOpen() {
 		w.Out.Respond(wire.StatusOK, response...)

@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/audit"
 	"berth/upgrade"
 )
 
@@ -42,6 +43,9 @@ func (r *Request) get(ctx context.Context, id string) error {
 		return err
 	}
 	r.Face.Tasks.NotePoll(id)
+	if view.State == upgrade.Completed || view.State == upgrade.Failed {
+		r.Rec.Does(audit.Told, "")
+	}
 	r.Out.Respond(wire.StatusOK, view.Response(r.ID)...)
 	return nil
 }
@@ -55,7 +59,11 @@ func (r *Request) update(ctx context.Context, id string) error {
 		return err
 	}
 	envelope := r.Envelope()
-	return r.acknowledge(r.Face.Tasks.Update(ctx, id, r.Asker(), answers, &envelope))
+	err = r.Face.Tasks.Update(ctx, id, r.Asker(), answers, &envelope)
+	if err == nil {
+		r.Rec.Does(audit.Answered, "")
+	}
+	return r.acknowledge(err)
 }
 
 // cancel gives up the task that the request is about, in the caller's name. Its
@@ -67,7 +75,11 @@ func (r *Request) cancel(ctx context.Context) (upgrade.Task, error) {
 	}
 	who, envelope := r.Asker(), r.Envelope()
 	who.Envelope = &envelope
-	return r.Face.Tasks.Cancel(ctx, id, who)
+	task, err := r.Face.Tasks.Cancel(ctx, id, who)
+	if err == nil {
+		r.Rec.Does(audit.Cancelled, "")
+	}
+	return task, err
 }
 
 // mayChange refuses who must not be told of the task.

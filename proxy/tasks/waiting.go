@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/proxy/audit"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
 	"berth/proxy/reply"
@@ -130,5 +131,6 @@ func (a *waiting) giveHandle(r *Request) error {
 		return r.handOut(view)
 	}
 	r.Rec.Task = view.ID
+	r.Rec.Does(audit.Made, view.ID)
 	return r.Out.WriteThrough(reply.Event(mcp.Response(r.ID, r.handle(view))))
 }

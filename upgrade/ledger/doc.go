@@ -19,4 +19,5 @@
 //	lease.go, delivery.go                who lives, and who tells a client
 //	notices.go, watcher.go               who is woken by what
 //	backlog.go, quota.go                 what waits for the store, what tasks may keep
+//	outbox.go, tries.go                  what receivers are yet to be told
 package ledger

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -47,16 +48,19 @@ type Ledger struct {
 	Lease    *Lease
 	Backlog  *Backlog
 	Quota    *Quota
+	Outbox   *Outbox
 	IDs      *task.IDs
 }
 
-// New returns what is in a store. life is that of a lease.
-func New(s Store, keys *seal.Keyring, life time.Duration, kept Bounds) *Ledger {
+// New returns what is in a store. holder is this process's name, no other one's; if it is "", one is made.
+// life is that of a lease.
+func New(s Store, holder string, keys *seal.Keyring, life time.Duration, kept Bounds) *Ledger {
+	outbox := &Outbox{store: s, lists: Lists{s}}
 	l := &Ledger{
-		Store: s, Holder: task.NewName(16), Records: Records{s, keys}, Lists: Lists{s}, Asks: Asks{Lists{s}}, Once: OnceKeys{s},
+		Store: s, Holder: cmp.Or(holder, task.NewName(16)), Records: Records{s, keys, outbox}, Outbox: outbox, Lists: Lists{s}, Asks: Asks{Lists{s}}, Once: OnceKeys{s},
 		Clock: &Clock{store: s}, Backlog: newBacklog(), Quota: newQuota(kept), IDs: task.NewIDs(keys),
 	}
-	l.Queues, l.Pauses = newQueues(l.Lists), &Pauses{store: s}
+	outbox.clock, l.Queues, l.Pauses = l.Clock, newQueues(l.Lists), &Pauses{store: s}
 	l.Notices = newNotices(s, l.Holder, l.Queues, l.Pauses)
 	l.Sessions = Sessions{l.Lists, l.Records, l.Notices}
 	l.Epoch = &Epoch{store: s, clock: l.Clock, lists: l.Lists, holder: l.Holder, Life: life, Woken: make(chan struct{}, 1), Renewal: make(chan struct{}, 1)}

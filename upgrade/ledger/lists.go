@@ -60,6 +60,9 @@ func (Lists) SlotsOf(queue, upstream string) string {
 // WaitingIn lists the calls that wait for such a slot, by the names that turnOf gives.
 func (Lists) WaitingIn(queue string) string { return "upgrade:queue:" + queue }
 
+// ToldTo lists the messages that a receiver is yet to be sent.
+func (Lists) ToldTo(receiver string) string { return "upgrade:webhook:" + receiver }
+
 // Add lists member for life, unless there are as many as most; 0 is any number. Then it fails
 // with storage.ErrFull.
 func (l Lists) Add(ctx context.Context, list, member string, life time.Duration, most int) error {

@@ -33,8 +33,9 @@ type Entry struct {
 // Records keeps tasks in the store. Each change is one Transition, stored by
 // compare-and-swap.
 type Records struct {
-	store Store
-	Keys  *seal.Keyring // seals credentials if its secret was given
+	store  Store
+	Keys   *seal.Keyring // seals credentials if its secret was given
+	outbox *Outbox
 }
 
 // TaskKey is where a record stands, CallKey its call, OutcomeKey what that returned.
@@ -71,16 +72,22 @@ func (r Records) Create(ctx context.Context, t task.Task, life time.Duration) (E
 
 // Apply takes a task one step further, from e on, which is what is believed to stand.
 // Errors: Transition's, ErrUnknown, or one that wraps storage.ErrUnavailable; then the
-// step may have been taken, and may be taken again with the same op.
+// step may have been taken, and may be taken again with the same op. What receivers are to be
+// told of it is in the outbox first.
 func (r Records) Apply(ctx context.Context, e Entry, op task.Op) (Entry, error) {
 	for range maxRaces {
 		next, changed, err := task.Transition(e.Task, op)
 		if err != nil || !changed {
 			return e, err
 		}
+		told := next.Messages(&e.Task)
+		if err := r.outbox.Add(ctx, &next, told); err != nil {
+			return e, err
+		}
 		record, err := r.store.Swap(ctx, TaskKey(e.ID), e.Version, next.Encode(), storage.KeepTTL)
 		switch {
 		case err == nil:
+			r.outbox.due(told)
 			return Entry{next, record.Version}, nil
 		case errors.Is(err, storage.ErrNotFound):
 			return e, ErrUnknown

@@ -48,7 +48,7 @@ func newPeersOn(t *testing.T, pool runner.Pool) *Peers {
 	}
 	t.Cleanup(func() { store.Close() })
 	log := slog.New(slog.DiscardHandler)
-	l := ledger.New(store, seal.NewStoredKeyring(store), time.Minute, ledger.Bounds{})
+	l := ledger.New(store, "", seal.NewStoredKeyring(store), time.Minute, ledger.Bounds{})
 	return New(l, runner.New(l, []runner.Pool{pool}, 0, log, nil), log)
 }
 

@@ -25,6 +25,7 @@ func (r *Runner) forget(ctx context.Context, t *task.Task) error {
 		r.ledger.Lists.Remove(ctx, r.ledger.Lists.All(), t.ID)
 	}
 	r.ledger.LeaveLive(ctx, t)
+	r.ledger.Outbox.Forget(ctx, t)
 	r.ledger.Lists.Remove(ctx, r.ledger.Lists.MadeBy(t.Pool, t.Principal), t.ID)
 	r.ledger.Lists.Remove(ctx, r.ledger.Lists.TasksOf(t.Holder), t.ID)
 	return nil

@@ -31,7 +31,7 @@ func newRunnerOn(t *testing.T, store ledger.Store) *Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(ledger.New(store, keys, time.Minute, ledger.Bounds{}), nil, 0, slog.New(slog.DiscardHandler), nil)
+	return New(ledger.New(store, "", keys, time.Minute, ledger.Bounds{}), nil, 0, slog.New(slog.DiscardHandler), nil)
 }
 
 func namedTask(id string) task.Task {

@@ -63,7 +63,7 @@ func (h *Held) glance() task.State {
 // gauge shows stock.
 func (r *Runner) gauge(meter metric.Meter) {
 	live, _ := meter.Int64ObservableGauge("berth.upgrade.live",
-		metric.WithDescription("Tasks whose calls this process holds, by state: queued (for a place at an upstream), accepted (about to be sent), dispatched (sent)."))
+		metric.WithDescription("Tasks whose calls this berth holds: queued for a place, accepted and about to be sent, dispatched."))
 	oldest, _ := meter.Float64ObservableGauge("berth.upgrade.oldest", metric.WithUnit("s"),
 		metric.WithDescription("Age of the oldest of these; 0: there is none."))
 	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {

@@ -181,6 +181,11 @@ func (h *Held) putBack(ctx context.Context) error {
 	if err := l.Once.Settle(ctx, &t, life); err != nil && !errors.Is(err, ledger.ErrKeyTaken) {
 		return err
 	}
+	if t.State.Terminal() {
+		if err := l.Outbox.Add(ctx, &t, t.AllMessages()); err != nil {
+			return err
+		}
+	}
 	e, err := l.Records.Create(ctx, t, life)
 	if err == nil {
 		h.entry = e

@@ -33,31 +33,31 @@ func newMetrics(provider metric.MeterProvider, r *Runner) Metrics {
 		return c
 	}
 	m := Metrics{
-		made:        counter("tasks", "Upgraded tasks made."),
-		unmade:      counter("unrecorded", "Calls that the store did not take as tasks, or not in time."),
-		refusals:    counter("refused", "Calls that did not become tasks, and outcomes that were not kept or not given out, because their caller, or all callers, have as much as they may, by the bound."),
-		ends:        counter("ended", "Upgraded tasks that ended with an outcome of their call, by state."),
-		late:        counter("late_results", "Outcomes dropped because their task had ended, or was another berth's, by then."),
+		made:        counter("tasks", "Calls that were recorded as tasks, also those answered within after."),
+		unmade:      counter("unrecorded", "Calls that the store did not take as tasks, or not in time: plain ones, or refused, as on_store_down says."),
+		refusals:    counter("refused", "Calls that did not become tasks, and outcomes not kept or given out, for want of room: a caller, or all, have as much as they may."),
+		ends:        counter("ended", "Tasks that ended with what their call returned."),
+		late:        counter("late_results", "Outcomes dropped: their task had ended by then, or was another berth's."),
 		crossed:     counter("crossed_answers", "Responses to other requests in the answers to held calls, dropped."),
-		orphaned:    counter("orphans", "Tasks failed because the berth that held their call was gone."),
-		adopted:     counter("adopted", "Tasks taken over from a berth that was gone."),
+		orphaned:    counter("orphans", "Tasks that failed because the berth that held their call was gone."),
+		adopted:     counter("adopted", "Tasks gone on with for a berth that was gone or left them."),
 		putBack:     counter("put_back", "Records put back that the store had lost."),
-		resumptions: counter("resumed", "Streams of held calls that broke, or were left by another berth, and were to be resumed, by outcome."),
-		questions:   counter("questions", "What tools asked clients while their calls were held in sessions, by outcome."),
-		sessionEnds: counter("session_ends", "Sessions that were ended while calls were held in them, by outcome."),
+		resumptions: counter("resumed", "Streams of held calls that broke or were left, and were to be resumed; each once."),
+		questions:   counter("questions", "What tools asked clients while their calls were held in sessions."),
+		sessionEnds: counter("session_ends", "Sessions ended while calls were held in them: held until the last is over, then told upstream, or failed to be."),
 	}
 	m.begin(r)
 	m.rounds, _ = meter.Float64Histogram("berth.upgrade.round.duration", metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(roundBuckets...),
 		metric.WithDescription("Rounds of held calls, from their dispatch to the end of their answer."))
-	_, _ = meter.Int64ObservableGauge("berth.upgrade.holder", metric.WithDescription("Always 1; the label tells by which name this process holds calls."),
+	_, _ = meter.Int64ObservableGauge("berth.upgrade.holder", metric.WithDescription("Always 1; the label is the name by which this process holds calls."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
 			o.Observe(1, metric.WithAttributes(attribute.String("holder", r.ledger.Holder)))
 			return nil
 		}))
 	r.gauge(meter)
 	series.Gauge(meter, "berth.upgrade.held", "Calls held by this process.", "", func() int64 { return int64(r.Calls.Size()) })
-	series.Gauge(meter, "berth.upgrade.kept", "Tasks that this process counts, those that have ended included.", "", func() int64 { return int64(r.ledger.Quota.Total().Tasks) })
-	series.Gauge(meter, "berth.upgrade.kept.bytes", "What they keep until they expire.", "By", func() int64 { return r.ledger.Quota.Total().Bytes })
+	series.Gauge(meter, "berth.upgrade.kept", "Tasks that this berth counts until they expire, also those that have ended.", "", func() int64 { return int64(r.ledger.Quota.Total().Tasks) })
+	series.Gauge(meter, "berth.upgrade.kept.bytes", "Bytes that these keep.", "By", func() int64 { return r.ledger.Quota.Total().Bytes })
 	return m
 }
 

@@ -15,4 +15,5 @@
 //	call.go, packed.go, room.go          the call as it is sent, as it waits, its answer's memory
 //	rule.go, glob.go                     what operators say
 //	failure.go                           why a task failed, or was not made
+//	webhook.go                           what receivers are told of steps
 package task

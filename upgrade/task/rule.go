@@ -65,6 +65,10 @@ type Rule struct {
 	// LivePerProcess is how many calls one berth may hold, by whatever rule, for this one
 	// to make another task, and one caller half of them. Zero: any number.
 	LivePerProcess int
+
+	// Webhooks are who is told how a task fares. It is shared with the records of tasks, and must
+	// not be changed.
+	Webhooks []Webhook
 }
 
 // matches reports whether the rule is for calls of tool in pool.

@@ -118,8 +118,9 @@ type Terms struct {
 	Timeout      time.Duration `json:"timeout"`    // of one held call
 	MaxResult    int64         `json:"max_result"` // bytes
 	Rerun        bool          `json:"rerun,omitzero"`
-	Slots        int           `json:"slots,omitzero"` // calls at once per upstream; 0: any number
-	Queue        string        `json:"queue,omitzero"` // names those that share the slots
+	Slots        int           `json:"slots,omitzero"`     // calls at once per upstream; 0: any number
+	Queue        string        `json:"queue,omitzero"`     // names those that share the slots
+	Webhooks     []Webhook     `json:"webhooks,omitempty"` // who is told how the task fares
 }
 
 // Ask is one thing that the upstream wants to know from the client: between two rounds of a

@@ -249,7 +249,7 @@ func takeStep(t *rapid.T, m *ideal, task Task, op Op) Task {
 	if (next.State == InputRequired || next.State.Terminal()) != (next.Holder == "") {
 		t.Fatalf("%s is held by %q", next.State, next.Holder)
 	}
-	if next.Updated.Before(task.Updated) || !next.Created.Equal(task.Created) || next.Terms != task.Terms || next.ID != task.ID {
+	if next.Updated.Before(task.Updated) || !next.Created.Equal(task.Created) || !reflect.DeepEqual(next.Terms, task.Terms) || next.ID != task.ID {
 		t.Fatalf("%+v made\n%+v\nof\n%+v", op, next, task)
 	}
 	if _, again, err := Transition(next, op); again || err != nil {

@@ -24,9 +24,9 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// rig is a berth as far as operators see it: two pools with two upstreams each, and a rule that makes tasks in
+// workRig is a berth as far as operators see it: two pools with two upstreams each, and a rule that makes tasks in
 // the first.
-type rig struct {
+type workRig struct {
 	t        *testing.T
 	mux      *http.ServeMux
 	store    *storage.Store
@@ -37,7 +37,7 @@ type rig struct {
 	payloads bool
 }
 
-func newRig(t *testing.T, storeURL string, meter metric.MeterProvider) *rig {
+func newWorkRig(t *testing.T, storeURL string, meter metric.MeterProvider) *workRig {
 	t.Helper()
 	store, err := storage.Open(storeURL, storage.Options{MeterProvider: meter})
 	if err != nil {
@@ -45,7 +45,7 @@ func newRig(t *testing.T, storeURL string, meter metric.MeterProvider) *rig {
 	}
 	keys := seal.NewStoredKeyring(store)
 	ids := drain.NewIDs(keys)
-	r := &rig{t: t, store: store, bindings: sticky.New(store, sticky.Options{Hide: ids.Hide}), mux: http.NewServeMux()}
+	r := &workRig{t: t, store: store, bindings: sticky.New(store, sticky.Options{Hide: ids.Hide}), mux: http.NewServeMux()}
 	var pools []*routing.Pool
 	for _, name := range []string{"p", "q"} {
 		var upstreams []*routing.Upstream
@@ -121,7 +121,7 @@ func (e exchange) Next() (upgrade.Message, error) {
 func (exchange) Close() {}
 
 // hand makes an upgraded task whose client has the handle.
-func (r *rig) hand(rule upgrade.Rule, principal, argument string) (id string) {
+func (r *workRig) hand(rule upgrade.Rule, principal, argument string) (id string) {
 	r.t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","arguments":{"do":%q}}}`, argument)
 	h, err := r.tasks.Create(context.Background(), upgrade.Creation{
@@ -138,7 +138,7 @@ func (r *rig) hand(rule upgrade.Rule, principal, argument string) (id string) {
 }
 
 // bind binds a server's own task, or a session.
-func (r *rig) bind(kind sticky.Kind, pool, principal, id string, b sticky.Binding) {
+func (r *workRig) bind(kind sticky.Kind, pool, principal, id string, b sticky.Binding) {
 	r.t.Helper()
 	if err := r.bindings.Bind(context.Background(), sticky.Key{Kind: kind, Pool: pool, Principal: principal, ID: id}, b, 0); err != nil {
 		r.t.Fatal(err)
@@ -146,7 +146,7 @@ func (r *rig) bind(kind sticky.Kind, pool, principal, id string, b sticky.Bindin
 }
 
 // ask asks, and reads the answer into out. It returns the status, and the code of a fault.
-func (r *rig) ask(method, path, body string, out any) (status int, code string) {
+func (r *workRig) ask(method, path, body string, out any) (status int, code string) {
 	r.t.Helper()
 	w := httptest.NewRecorder()
 	r.mux.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
@@ -162,7 +162,7 @@ func (r *rig) ask(method, path, body string, out any) (status int, code string) 
 }
 
 // must asks for what there is.
-func (r *rig) must(method, path, body string, out any) {
+func (r *workRig) must(method, path, body string, out any) {
 	r.t.Helper()
 	if status, code := r.ask(method, path, body, out); status != http.StatusOK {
 		r.t.Fatalf("%s %s: %d %s", method, path, status, code)

@@ -1,0 +1,173 @@
+package adminapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/adminapi"
+	"berth/internal/api"
+	"berth/internal/bulletin"
+	"berth/internal/drain"
+	"berth/internal/seal"
+	"berth/internal/storage"
+	"berth/internal/trouble"
+	"berth/routing"
+	"berth/sticky"
+)
+
+// rig is an API over real parts: a store, a pool of two upstreams, this berth and its troubles.
+type rig struct {
+	store    *storage.Store
+	pool     *routing.Pool
+	troubles *trouble.Book
+	mux      *http.ServeMux
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	store, err := storage.Open("memory:", storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	r := &rig{store: store, troubles: trouble.New(nil), mux: http.NewServeMux()}
+	r.pool = routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{
+		{Name: "a", URL: &url.URL{Scheme: "http", Host: "a", Path: "/mcp"}, MaxInFlight: 7}, {Name: "b", URL: &url.URL{Scheme: "sse+http", Host: "b"}, Backup: true},
+	}, Probe: func(context.Context, *routing.Upstream) error { return nil }})
+	t.Cleanup(r.pool.Close)
+	pools := func() []*routing.Pool { return []*routing.Pool{r.pool} }
+	drains := drain.New(drain.Options{
+		Name: "me", Store: store, Bindings: sticky.New(store, sticky.Options{}), IDs: drain.NewIDs(seal.NewStoredKeyring(store)), Pools: pools,
+	})
+	board := bulletin.New(bulletin.Options{Store: store, Name: "me", Own: func() api.Berth {
+		return api.Berth{Host: "h:1", State: bulletin.Serving, Ready: true, Sees: bulletin.Sights(pools()), Troubles: adminapi.TroublesOf(r.troubles)}
+	}})
+	a := adminapi.New(adminapi.Options{
+		Pools: pools, Drains: drains, Reopens: func(string) bool { return false }, Board: board, Store: store, Troubles: r.troubles,
+		Face: func(string) adminapi.Face {
+			return adminapi.Face{Path: "/mcp", Picker: "p2c", SessionFailover: "notfound"}
+		},
+		Ready: func() (bool, []string) { return false, []string{"pool p: nobody answers"} },
+	})
+	for _, route := range a.Routes() {
+		r.mux.HandleFunc(route.Pattern, func(w http.ResponseWriter, request *http.Request) {
+			value, err := route.Serve(request.Context(), request)
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusTeapot)
+				return
+			}
+			_ = json.NewEncoder(w).Encode(value)
+		})
+	}
+	return r
+}
+
+// ask asks for a path, and reads the answer into told; the error is what was answered otherwise.
+func (r *rig) ask(t *testing.T, method, path, body string, told any) error {
+	t.Helper()
+	w := httptest.NewRecorder()
+	r.mux.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
+	if w.Code != http.StatusOK {
+		return errors.New(strings.TrimSpace(w.Body.String()))
+	}
+	decoder := json.NewDecoder(w.Body)
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(told); err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return nil
+}
+
+// say has another berth say that it sees a so.
+func (r *rig) say(t *testing.T, name, state string) {
+	t.Helper()
+	other := api.Berth{Host: "other:1", State: bulletin.Serving, Sees: []api.Sight{{Pool: "p", Upstream: "a", State: state}}, Troubles: []api.Trouble{{Kind: "refusals", Count: 5, Recent: 2}}}
+	value, _ := json.Marshal(other)
+	if err := errors.Join(r.store.Put(t.Context(), "berth:"+name, value, time.Minute), r.store.KeepMembers(t.Context(), "berths", storage.Member{Name: name, Left: 15 * time.Minute})); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestUpstreamsAreToldAsEachBerthSeesThem(t *testing.T) {
+	r := newRig(t)
+	r.say(t, "other", "silent")
+	r.pool.FellSilent(r.pool.Find("b"), errors.New("connection refused"))
+	var told api.Upstreams
+	if err := r.ask(t, "GET", "/v1/upstreams", "", &told); err != nil {
+		t.Fatal(err)
+	}
+	a, b := told.Upstreams[0], told.Upstreams[1]
+	if a.State != "ok" || !a.Disagree || len(a.SeenBy) != 2 || a.SeenBy[0].Berth != "me" || a.SeenBy[1].State != "silent" || a.Transport != "http" || a.MaxFlight != 7 {
+		t.Errorf("a is %+v", a)
+	}
+	if b.State != "silent" || b.Reason != "connection refused" || b.Disagree || len(b.SeenBy) != 1 || b.Transport != "sse" || b.Era != "" || !b.Backup || b.Since.IsZero() {
+		t.Errorf("b is %+v", b)
+	}
+}
+
+func TestStatusAddsUpWhatBerthsSay(t *testing.T) {
+	r := newRig(t)
+	r.say(t, "other", "ok")
+	r.troubles.Note(trouble.Refusals, trouble.Event{What: "overloaded", Pool: "p"})
+	var told api.Status
+	if err := r.ask(t, "GET", "/v1/status", "", &told); err != nil {
+		t.Fatal(err)
+	}
+	if told.Ready || len(told.NotReady) != 1 || told.Store.Kind != "memory" || !told.Store.Available || told.Berth.Name != "me" || len(told.Berths) != 2 || len(told.Pools[0].Upstreams) != 2 {
+		t.Errorf("told %+v", told)
+	}
+	for _, one := range told.Troubles {
+		if want := map[string]int64{"refusals": 6}[one.Kind]; one.Count != want {
+			t.Errorf("%s: %d, want %d", one.Kind, one.Count, want)
+		}
+	}
+	var events api.Events
+	if err := r.ask(t, "GET", "/v1/troubles/refusals", "", &events); err != nil || len(events.Events) != 1 || events.Events[0].What != "overloaded" {
+		t.Errorf("events %+v, %v", events, err)
+	}
+	if err := r.ask(t, "GET", "/v1/troubles/sadness", "", &events); err == nil {
+		t.Error("sadness has events")
+	}
+}
+
+// With the store away what this berth knows is told, with a word about it, and orders are refused.
+func TestWithTheStoreAwayWhatIsKnownIsTold(t *testing.T) {
+	r := newRig(t)
+	r.store.Close()
+	var status api.Status
+	if err := r.ask(t, "GET", "/v1/status", "", &status); err != nil || status.Partial == "" || len(status.Pools[0].Upstreams) != 2 || status.Berths[0].Name != "me" {
+		t.Errorf("status %+v, %v", status, err)
+	}
+	var all api.Upstreams
+	if err := r.ask(t, "GET", "/v1/upstreams", "", &all); err != nil || all.Partial == "" || len(all.Upstreams) != 2 || all.Upstreams[0].Drained {
+		t.Errorf("upstreams %+v, %v", all, err)
+	}
+	var one api.Upstream
+	if err := r.ask(t, "POST", "/v1/upstreams/p/a/drain", "{}", &one); err == nil || !strings.Contains(err.Error(), "unavailable") {
+		t.Errorf("a drain is answered %v, %+v", err, one)
+	}
+}
+
+func TestOrdersWithUnknownFieldsAreRefused(t *testing.T) {
+	r := newRig(t)
+	var one api.Upstream
+	for body, want := range map[string]string{
+		`{"move_session": true}`: `unknown field "move_session"`, `{} {}`: "more behind it", `[]`: "JSON object", `{"move_sessions": true}`: "cannot be moved",
+	} {
+		if err := r.ask(t, "POST", "/v1/upstreams/p/a/drain", body, &one); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", body, err, want)
+		}
+	}
+	for _, body := range []string{"{}", ""} {
+		if err := r.ask(t, "POST", "/v1/upstreams/p/a/drain", body, &one); err != nil || !one.Draining {
+			t.Errorf("%q: %v, %+v", body, err, one)
+		}
+	}
+}

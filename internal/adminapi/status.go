@@ -1,0 +1,108 @@
+package adminapi
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"berth/internal/admin"
+	"berth/internal/api"
+	"berth/internal/bulletin"
+	"berth/internal/storage"
+)
+
+// statusRoutes tell of the whole, and of berths.
+func (a *API) statusRoutes() []admin.Route {
+	return []admin.Route{
+		{Pattern: "GET /v1/status", Serve: a.serveStatus},
+		{Pattern: "GET /v1/berths", Serve: a.serveBerths},
+	}
+}
+
+func (a *API) serveStatus(ctx context.Context, _ *http.Request) (any, error) {
+	v, err := a.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	told := api.Status{
+		Now: time.Now().UTC(), Berth: v.berths[0], Store: storeOf(a.o.Store), Pools: a.pools(v),
+		Berths: withoutSights(v.berths), Troubles: sum(v.berths), Partial: v.partial,
+	}
+	told.Berth.Sees = nil // the same stands with the upstreams
+	told.Ready, told.NotReady = a.o.Ready()
+	told.Tasks, err = a.tally(ctx)
+	if err != nil && told.Partial == "" {
+		told.Partial = partial(err)
+	}
+	return told, nil
+}
+
+// tally counts tasks, as far as that can be done in time.
+func (a *API) tally(ctx context.Context) (tally api.Tally, err error) {
+	if a.o.Tally != nil {
+		limit, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		tally, err = a.o.Tally(limit)
+	}
+	if tally.ByState == nil {
+		tally.ByState = map[string]int{}
+	}
+	if tally.Oldest == nil {
+		tally.Oldest = map[string]api.Age{}
+	}
+	return tally, err
+}
+
+func (a *API) serveBerths(ctx context.Context, _ *http.Request) (any, error) {
+	limit, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	berths, err := a.o.Board.All(limit)
+	told := api.Berths{Berths: berths}
+	if err != nil {
+		told.Partial = partial(err)
+	}
+	return told, nil
+}
+
+func withoutSights(berths []api.Berth) []api.Berth {
+	all := slices.Clone(berths)
+	for i := range all {
+		all[i].Sees = nil
+	}
+	return all
+}
+
+// sum adds up what berths have to tell. What was recent for one that fell silent need not be any more.
+func sum(berths []api.Berth) []api.Trouble {
+	total := slices.Clone(berths[0].Troubles)
+	for _, berth := range berths[1:] {
+		alive := berth.State == bulletin.Serving || berth.State == bulletin.Draining
+		for _, one := range berth.Troubles {
+			at := slices.IndexFunc(total, func(t api.Trouble) bool { return t.Kind == one.Kind })
+			if at < 0 {
+				continue
+			}
+			total[at].Count += one.Count
+			if alive {
+				total[at].Recent += one.Recent
+			}
+			if one.Last.After(total[at].Last) {
+				total[at].Last = one.Last
+			}
+		}
+	}
+	return total
+}
+
+func storeOf(store *storage.Store) api.Store {
+	health, told := store.Health(), api.Store{Kind: "memory"}
+	switch {
+	case store.Shared():
+		told.Kind, told.Address = "redis", store.String()
+	case store.Durable():
+		told.Kind, told.Address = "file", store.String()
+	}
+	told.Available, told.Since, told.Reason = health.Healthy, health.Since.UTC(), health.LastError
+	return told
+}

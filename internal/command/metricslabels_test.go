@@ -1,0 +1,38 @@
+package command
+
+// openLabels have values that the page explains and does not list.
+var openLabels = []string{"pool", "upstream", "mcp_method_name", "error_type", "rule", "holder", "operation"}
+
+// unbegun are labels of instruments whose series do not stand from the start, and of those whose values
+// depend on more than one configuration.
+var unbegun = map[string]map[string][]string{
+	"berth.requests": {
+		"pool": nil, "mcp_method_name": nil, "era": {"legacy", "modern"}, "status": {"2xx", "3xx", "4xx", "5xx", "none"},
+		"source":  {"bound", "lru", "store", "asked", "picked", "fanout", "coalesced", "last_seen", "upgraded"},
+		"outcome": {"ok", "upstream_error", "refused", "failed", "client_gone", "cut"},
+	},
+	"mcp.server.operation.duration":  {"pool": nil, "mcp_method_name": nil, "error_type": nil},
+	"mcp.client.operation.duration":  {"pool": nil, "upstream": nil, "mcp_method_name": nil, "error_type": nil},
+	"berth.lookups":                  {"kind": {"task", "session", "claim", "affinity", "hint"}, "source": {"bound", "lru", "store", "unknown", "unavailable"}},
+	"berth.upgrade.round.duration":   {"pool": nil, "upstream": nil, "outcome": {"result", "error", "input_required", "answered", "refused", "given_up", "failed"}},
+	"berth.subscription.streams":     {"pool": nil, "shared": {"true", "false"}},
+	"berth.rate.limited":             {"rule": nil},
+	"berth.rate.alone":               {"rule": nil},
+	"berth.health.checks":            {"pool": nil, "upstream": nil, "outcome": {"passed", "failed"}},
+	"berth.bridge.sessions":          {"pool": nil, "upstream": nil},
+	"berth.bridge.waiting":           {"pool": nil, "upstream": nil},
+	"berth.upstream.owned":           {"pool": nil, "upstream": nil, "kind": {"task", "session", "stream", "request", "held"}},
+	"berth.upstream.draining":        {"pool": nil, "upstream": nil},
+	"berth.store.operation.duration": {"operation": nil},
+	"berth.reloads":                  {"what": {"tls", "upstream_tls", "store_tls", "jwks", "authorization"}},
+}
+
+const pageHead = `# Metrics
+
+<!-- Written by: go test ./internal/command -update-metrics -->
+
+For operators: ` + "`GET /metrics`" + ` of the [admin listener](admin.md), as Prometheus text. Each berth tells of itself alone, unless it is said otherwise: sum over
+berths. The [runbook](runbook.md) says what is worth an alert, [labels.md](labels.md) what labels' values mean. Counters of events stand at 0 from the
+start for every label value that is known then. A metric has 1000 series at most; what exceeds that is counted under
+` + "`otel_metric_overflow=\"true\"`" + `. Ids and principals are never labels. Beside these: ` + "`berth_build_info{version,revision,goversion}`" + `, ` + "`go_*`, `process_*`, `target_info`" + `.
+`

@@ -1,0 +1,101 @@
+package routing
+
+// Candidate is an upstream as new work sees it.
+type Candidate struct {
+	*Upstream
+	Draining bool
+	Rank     int     // the lowest there is gets the work; -1: never
+	Load     int     // as the picker counts it
+	Share    float64 // of the work, against others
+	Room     bool
+}
+
+// Prospect is what would become of unbound work now.
+type Prospect struct {
+	Candidates []Candidate // all upstreams of the pool
+	Among      []*Upstream // the picker would choose one of these
+	Waits      bool        // there is no room, and it would wait for some
+	Err        error       // ErrNoUpstream or ErrFull: nobody would get it
+}
+
+// Prospect tells what Await, or Pick for work that may not wait, would do with w: nobody is picked, and nothing
+// changes. goesOn says that it is to go on at the upstream that it prefers.
+func (p *Pool) Prospect(w Work, mayWait, goesOn bool) (o Prospect) {
+	s, m := p.settings.Load(), p.members.Load()
+	choice := Choice{slow: s.SlowStart}
+	if s.CountTasks {
+		choice.more = p.load
+	}
+	for _, u := range m.all {
+		c := Candidate{Upstream: u, Draining: u.IsDraining(), Rank: u.rank(w.Era), Load: choice.Load(u), Share: choice.Share(u), Room: u.hasRoom(s)}
+		if c.Draining {
+			c.Rank = -1
+		}
+		o.Candidates = append(o.Candidates, c)
+	}
+	if goesOn && w.Prefer != "" {
+		if u := p.wouldGoOn(w.Prefer, nil); u != nil {
+			o.Among = []*Upstream{u}
+			return o
+		}
+	}
+	o.Among, o.Err = p.among(s, m, w)
+	if o.Err == ErrFull && !mayWait { // see room.squeeze
+		o.Among, o.Err = m.choice(m.candidates(w.Era, w.Prefer, nil))
+	} else if m.isBounded(s) && mayWait {
+		o.Waits, o.Err = p.room.wouldWait(s, w, o.Err)
+	}
+	if len(o.Among) > 1 {
+		if u := p.Find(p.homeAmong(s, w, o.Among)); u != nil {
+			o.Among = []*Upstream{u}
+		}
+	}
+	return o
+}
+
+// among are those that the picker would choose from.
+func (p *Pool) among(s *Settings, m *members, w Work) ([]*Upstream, error) {
+	if !m.isBounded(s) {
+		return m.choice(m.candidates(w.Era, w.Prefer, nil))
+	}
+	best, preferred, err := m.withRoom(s, w, nil)
+	if err != nil {
+		return nil, err
+	}
+	return m.choice(best, preferred)
+}
+
+func (m *members) choice(best []*Upstream, preferred *Upstream) ([]*Upstream, error) {
+	switch {
+	case preferred != nil:
+		return []*Upstream{preferred}, nil
+	case len(best) == 0:
+		return nil, ErrNoUpstream
+	}
+	return best, nil
+}
+
+// homeAmong names the one of them that a picker which goes by keys would choose; "": another picker.
+func (p *Pool) homeAmong(s *Settings, w Work, among []*Upstream) string {
+	if _, keeps := s.Picker.(Rendezvous); !keeps || w.Key == "" {
+		return ""
+	}
+	if u := p.pickOf(s, w, among, p.members.Load().even); u != nil {
+		return u.Name
+	}
+	return ""
+}
+
+// wouldWait reports whether work that found err would wait for room, or is turned away; nil: there is room, but
+// others who wait are first.
+func (r *room) wouldWait(s *Settings, w Work, err error) (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.line.n == 0 && err != ErrFull:
+		return false, err
+	case r.line.n >= s.Queue && !r.wouldYield(s, w.Caller):
+		return false, ErrFull
+	}
+	return true, nil
+}

@@ -1,0 +1,116 @@
+package webhooks
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"berth/upgrade/ledger"
+	"berth/upgrade/task"
+)
+
+// courier tells one receiver.
+type courier struct {
+	Receiver
+	ledger  *ledger.Ledger
+	log     *slog.Logger
+	metrics *metrics
+	client  sender
+
+	goneUntil atomic.Int64 // in Unix seconds: the receiver wants no messages until then
+	trouble   atomic.Pointer[string]
+	waiting   atomic.Int64 // messages that are not delivered
+	oldest    atomic.Int64 // since when the oldest of them waits, in Unix seconds; 0: there is none
+
+	woken chan struct{} // holds one while told has something
+
+	mu   sync.Mutex // guards the field below
+	told []task.Message
+}
+
+func (w *Webhooks) newCourier(r Receiver) *courier {
+	c := &courier{Receiver: r, ledger: w.ledger, log: w.log.With("webhook", r.Name), metrics: &w.metrics, woken: make(chan struct{}, 1)}
+	c.client = w.connect(r.Receiver, c.leftAlone)
+	return c
+}
+
+func (c *courier) leftAlone(alone bool) {
+	if !alone {
+		c.log.Info("a webhook's receiver takes messages again")
+		return
+	}
+	last := ""
+	if trouble := c.trouble.Load(); trouble != nil {
+		last = *trouble
+	}
+	c.log.Warn("a webhook's receiver takes no messages: it is left alone for a while", "for", c.Alone.String(), "error", last)
+}
+
+// tell has a message be sent at once.
+func (c *courier) tell(m task.Message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.told) < ledger.MaxMessages { // else it is found in the list
+		c.told = append(c.told, m)
+	}
+	ledger.Signal(c.woken)
+}
+
+func (c *courier) take() (told []task.Message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	told, c.told = c.told, nil
+	return told
+}
+
+// parcel is a message that is not delivered, as this berth knows it.
+type parcel struct {
+	task.Message
+	found time.Time    // when this berth heard of it
+	due   time.Time    // when it is to be looked at; zero: it is in hand
+	since atomic.Int64 // of what it tells, in Unix seconds; 0: that has not happened, as far as this berth knows
+}
+
+// verdict is what came of looking at a parcel.
+type verdict struct {
+	of    *parcel
+	over  bool          // it is in the list no more
+	due   time.Time     // when to look again
+	pause time.Duration // how long the receiver wants to hear nothing; 0: it does not say
+}
+
+// lastMoment is how long an attempt that is under way may take when the courier stops.
+const lastMoment = 2 * time.Second
+
+// run sends what is due until ctx ends.
+func (c *courier) run(ctx context.Context) {
+	defer c.client.Close()
+	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	r := round{c: c, all: map[task.Message]*parcel{}, verdicts: make(chan verdict, c.Concurrency)}
+	beat := time.NewTicker(c.ledger.Epoch.Beat())
+	defer beat.Stop()
+	r.look(ctx)
+	for {
+		r.start(sending)
+		select {
+		case <-ctx.Done():
+			defer time.AfterFunc(lastMoment, cut).Stop()
+			for ; r.busy > 0; r.busy-- {
+				<-r.verdicts
+			}
+			return
+		case <-beat.C:
+			r.look(ctx)
+		case <-c.woken:
+			r.add(c.take())
+		case v := <-r.verdicts:
+			r.hear(v)
+		case <-r.timer():
+			r.wake()
+		}
+		c.waiting.Store(int64(len(r.all)))
+	}
+}

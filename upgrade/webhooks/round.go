@@ -1,0 +1,141 @@
+package webhooks
+
+import (
+	"context"
+	"time"
+
+	"berth/upgrade/task"
+)
+
+// round is what one courier's goroutine has: nobody else reads it.
+type round struct {
+	c        *courier
+	all      map[task.Message]*parcel
+	ready    []*parcel // due, in the order in which that was found
+	busy     int       // attempts under way
+	next     time.Time // when the first of those is due that are neither ready nor in hand; zero: there is none
+	paused   time.Time // until when the receiver wants to hear nothing
+	verdicts chan verdict
+}
+
+// look looks for messages that other berths have left, and forgets those that they have delivered.
+func (r *round) look(ctx context.Context) {
+	if r.c.ledger.Clock.Known(ctx) != nil {
+		return
+	}
+	listed, err := r.c.ledger.Outbox.Of(ctx, r.c.Name)
+	if err != nil {
+		return // the store is away
+	}
+	stand := make(map[task.Message]bool, len(listed))
+	for _, m := range listed {
+		stand[m] = true
+	}
+	for m, p := range r.all {
+		if !stand[m] && !p.due.IsZero() {
+			delete(r.all, m)
+		}
+	}
+	r.add(listed)
+	r.age()
+}
+
+// add takes messages on that are not known yet. One that is told of is due, however it stood.
+func (r *round) add(told []task.Message) {
+	now := time.Now()
+	for _, m := range told {
+		if r.all[m] == nil {
+			p := &parcel{Message: m, found: now}
+			r.all[m] = p
+			r.ready = append(r.ready, p)
+		}
+	}
+}
+
+// start begins as many attempts as there may be at once.
+func (r *round) start(sending context.Context) {
+	if time.Now().Before(r.paused) {
+		return
+	}
+	for ; len(r.ready) > 0 && r.busy < r.c.Concurrency; r.ready = r.ready[1:] {
+		p := r.ready[0]
+		if r.all[p.Message] != p {
+			continue // another berth has delivered it
+		}
+		turn, err := r.c.client.Turn()
+		if err != nil {
+			r.pause(jitter(r.c.Alone / 4))
+			return
+		}
+		r.busy++
+		go func() { r.verdicts <- r.c.see(sending, p, turn) }()
+	}
+}
+
+// hear acts on what came of an attempt.
+func (r *round) hear(v verdict) {
+	r.busy--
+	if v.pause > 0 {
+		r.pause(v.pause)
+	}
+	if v.over {
+		delete(r.all, v.of.Message)
+		if len(r.all) == 0 {
+			r.c.oldest.Store(0)
+		}
+		return
+	}
+	v.of.due = v.due
+	r.rouse(v.due)
+}
+
+// pause begins nothing for a while.
+func (r *round) pause(d time.Duration) {
+	r.paused = time.Now().Add(d)
+	r.rouse(r.paused)
+}
+
+// rouse has the round wake at a time, or before.
+func (r *round) rouse(at time.Time) {
+	if r.next.IsZero() || at.Before(r.next) {
+		r.next = at
+	}
+}
+
+// timer is for when the round is to wake; nil: never.
+func (r *round) timer() <-chan time.Time {
+	if r.next.IsZero() {
+		return nil
+	}
+	return time.After(time.Until(r.next))
+}
+
+// wake takes into hand what has become due.
+func (r *round) wake() {
+	now := time.Now()
+	r.next = time.Time{}
+	if now.Before(r.paused) {
+		r.rouse(r.paused)
+	}
+	for _, p := range r.all {
+		switch {
+		case p.due.IsZero():
+		case p.due.After(now):
+			r.rouse(p.due)
+		default:
+			p.due = time.Time{}
+			r.ready = append(r.ready, p)
+		}
+	}
+}
+
+// age notes since when the oldest message waits that tells of something which has happened.
+func (r *round) age() {
+	var oldest int64
+	for _, p := range r.all {
+		if at := p.since.Load(); at != 0 && (oldest == 0 || at < oldest) {
+			oldest = at
+		}
+	}
+	r.c.oldest.Store(oldest)
+}
