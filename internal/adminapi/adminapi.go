@@ -2,6 +2,7 @@ package adminapi
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -9,8 +10,10 @@ import (
 	"berth/internal/api"
 	"berth/internal/bulletin"
 	"berth/internal/drain"
+	"berth/internal/journal"
 	"berth/internal/storage"
 	"berth/internal/trouble"
+	"berth/proxy"
 	"berth/proxy/audit"
 	"berth/routing"
 )
@@ -25,10 +28,15 @@ type Options struct {
 	Board    *bulletin.Board
 	Store    *storage.Store
 	Troubles *trouble.Book
+	Limits   func() []api.Limit
+	Config   func() api.Config
+	Level    *journal.Level
+	Log      *slog.Logger
 	Ready    func() (ready bool, why []string)            // as /readyz says; why not, one line each
 	Tally    func(ctx context.Context) (api.Tally, error) // counts tasks; what it has with an error is what is known. Nil: the list of tasks does, if Work tells of them
 
-	Decisions *audit.Decisions // the last requests
+	Decisions *audit.Decisions    // the last requests
+	Proxy     func() *proxy.Proxy // of the newest generation; explains
 	Work      Work
 	Payloads  func() bool // what tasks bear may be told; nil: it may not
 }
@@ -56,7 +64,7 @@ func New(o Options) *API {
 
 // Routes are all of it.
 func (a *API) Routes() []admin.Route {
-	return slices.Concat(a.statusRoutes(), a.poolRoutes(), a.upstreamRoutes(), a.troubleRoutes(), a.explainRoutes(), a.workRoutes())
+	return slices.Concat(a.statusRoutes(), a.poolRoutes(), a.upstreamRoutes(), a.troubleRoutes(), a.settingRoutes(), a.explainRoutes(), a.workRoutes())
 }
 
 // patience is how long a question waits for the store; then it is answered from what is known.

@@ -1,0 +1,131 @@
+package verbs
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	"berth/internal/admin"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Exit codes, beside 0.
+const (
+	codeFailed      = 1 // berth refused, or could not
+	codeUsage       = 2 // the command line means nothing
+	codeDeadline    = 3 // the time to wait was over first
+	codeUnreachable = 4 // no berth answered
+)
+
+const defaultAdmin = "127.0.0.1:9901"
+
+// operatorFlags are those of each verb that speaks to a berth that runs.
+func operatorFlags(more ...cli.Flag) []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "admin", EnvVars: []string{"BERTH_ADMIN"}, Value: defaultAdmin, Usage: "`ADDR` of berth's admin listener: HOST:PORT, unix:PATH or a URL"},
+		&cli.StringFlag{Name: "admin-token-file", EnvVars: []string{"BERTH_ADMIN_TOKEN_FILE"}, Usage: "`FILE` with the token that the admin listener asks for"},
+		&cli.StringFlag{Name: "admin-ca", EnvVars: []string{"BERTH_ADMIN_CA"}, Usage: "PEM `FILE` of the authorities that the admin listener's certificate leads to, with --admin https://HOST:PORT (default: the system's)"},
+		&cli.StringFlag{Name: "admin-cert", EnvVars: []string{"BERTH_ADMIN_CERT"}, Usage: "PEM `FILE` of a certificate and its key to show the admin listener, where that asks for one"},
+		&cli.BoolFlag{Name: "json", Usage: "as JSON"},
+	}, more...)
+}
+
+// operator is a verb's way to a berth that runs.
+type operator struct {
+	client *admin.Client
+	out    io.Writer
+	json   bool
+	raw    json.RawMessage // what was answered last, as it came
+}
+
+func newOperator(c *cli.Context) (*operator, error) {
+	token := ""
+	if path := c.String("admin-token-file"); path != "" {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, cli.Exit(fmt.Errorf("%s: --admin-token-file: %w", c.Command.HelpName, err), codeFailed)
+		}
+		token = strings.TrimSpace(string(text))
+		if strings.ContainsFunc(token, unicode.IsControl) {
+			return nil, cli.Exit(fmt.Errorf("%s: --admin-token-file: %s holds more than a token", c.Command.HelpName, path), codeFailed)
+		}
+	}
+	o := &operator{client: admin.NewClient(c.String("admin"), token), out: c.App.Writer, json: c.Bool("json")}
+	return o, o.secure(c)
+}
+
+// secure has the operator trust, and show, what the flags name.
+func (o *operator) secure(c *cli.Context) error {
+	ca, pair := c.String("admin-ca"), c.String("admin-cert")
+	if ca == "" && pair == "" {
+		return nil
+	}
+	if !strings.HasPrefix(c.String("admin"), "https://") {
+		return Misused("%s: --admin-ca and --admin-cert are for --admin https://HOST:PORT", c.Command.HelpName)
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if ca != "" {
+		text, err := os.ReadFile(ca)
+		if err != nil {
+			return cli.Exit(fmt.Errorf("%s: --admin-ca: %w", c.Command.HelpName, err), codeFailed)
+		}
+		if config.RootCAs = x509.NewCertPool(); !config.RootCAs.AppendCertsFromPEM(text) {
+			return cli.Exit(fmt.Errorf("%s: --admin-ca: %s holds no certificate", c.Command.HelpName, ca), codeFailed)
+		}
+	}
+	if pair != "" {
+		shown, err := tls.LoadX509KeyPair(pair, pair)
+		if err != nil {
+			return cli.Exit(fmt.Errorf("%s: --admin-cert: %w", c.Command.HelpName, err), codeFailed)
+		}
+		config.Certificates = []tls.Certificate{shown}
+	}
+	o.client.Secure(config)
+	return nil
+}
+
+// call orders, or asks; the error of a failed call bears its exit code.
+func (o *operator) call(ctx context.Context, method, path string, in, out any) error {
+	var raw json.RawMessage
+	if err := coded(o.client.Call(ctx, method, path, in, &raw)); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return coded(fmt.Errorf("%w: %w", admin.ErrNoBerth, err))
+	}
+	o.raw = raw
+	return nil
+}
+
+// coded gives the error of a failed call its exit code.
+func coded(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, admin.ErrNoBerth):
+		return cli.Exit(fmt.Errorf("%w (berth serve --admin ADDR opens a listener for it)", err), codeUnreachable)
+	}
+	return cli.Exit(err, codeFailed)
+}
+
+// print writes what was answered last as JSON where that is asked for, and value by text otherwise. Where nobody was
+// asked, value is the JSON.
+func (o *operator) print(value any, text func(io.Writer) error) error {
+	if !o.json {
+		return text(o.out)
+	}
+	if o.raw != nil {
+		value = o.raw
+	}
+	encoder := json.NewEncoder(o.out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
