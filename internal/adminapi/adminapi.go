@@ -37,8 +37,9 @@ type Options struct {
 
 	Decisions *audit.Decisions    // the last requests
 	Proxy     func() *proxy.Proxy // of the newest generation; explains
-	Work      Work
-	Payloads  func() bool // what tasks bear may be told; nil: it may not
+
+	Work     Work
+	Payloads func() bool // what tasks bear may be told; nil: it may not
 }
 
 // Face is what the configuration says of a pool.
