@@ -153,6 +153,7 @@ url = %[5]q
 pool = "open"
 tools = ["work"]
 [[upgrade.webhook]]
+name = "ci"
 url = "https://hooks.example.com/berth"
 secrets = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="]
 `, filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), filepath.Join(dir, "token"), filepath.Join(dir, "instances.json"), instance+"/mcp", callers, "file:"+filepath.Join(dir, "audit.jsonl"))
