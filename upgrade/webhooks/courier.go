@@ -98,7 +98,7 @@ func (c *courier) run(ctx context.Context) {
 		case <-beat.C:
 			r.look(ctx)
 		case <-c.woken:
-			r.add(c.take())
+			r.told(c.take())
 		case v := <-r.verdicts:
 			r.hear(v)
 		case <-r.timer():

@@ -40,13 +40,24 @@ func (r *round) look(ctx context.Context) {
 	r.age()
 }
 
-// add takes messages on that are not known yet. One that is told of is due, however it stood.
-func (r *round) add(told []task.Message) {
+// add takes messages on that are not known yet.
+func (r *round) add(listed []task.Message) {
 	now := time.Now()
-	for _, m := range told {
+	for _, m := range listed {
 		if r.all[m] == nil {
 			p := &parcel{Message: m, found: now}
 			r.all[m] = p
+			r.ready = append(r.ready, p)
+		}
+	}
+}
+
+// told takes messages on whose step was stored just now. One that was found before that waits no longer.
+func (r *round) told(now []task.Message) {
+	r.add(now)
+	for _, m := range now {
+		if p := r.all[m]; !p.busy && !p.due.IsZero() {
+			p.due = time.Time{}
 			r.ready = append(r.ready, p)
 		}
 	}

@@ -104,7 +104,7 @@ func TestAMessageWaitsForItsStep(t *testing.T) {
 			t.Fatalf("told before it was so: %v", got)
 		}
 		b.step(t, e, task.Orphan, func(op *task.Op) { op.Of = dead.ledger.Holder })
-		time.Sleep(2 * notYetMost)
+		synctest.Wait()
 		if got := r.types(); got != "task.failed" || b.left(t) != 0 {
 			t.Errorf("got %q, %d stand", got, b.left(t))
 		}
