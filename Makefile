@@ -1,5 +1,5 @@
 # The verbs of the project. `make demo` needs nothing but Go; `make test` installs what the tests need.
-.PHONY: demo build setup test e2e probe-table soak bench fuzz lint
+.PHONY: demo build setup test e2e probe-table soak bench docs fuzz lint
 
 demo: ## embedded fleet, berth in front of it, and what a round robin loses; a plain tool as a task; a legacy server by stdio
 	go run . demo
@@ -27,6 +27,9 @@ BENCH ?=
 bench: ## what berth costs beside ReverseProxy, nginx and HAProxy, in BENCH=--quick about a minute; docs/dev/performance.md
 	integration/setup/bench.sh
 	go run ./integration/bench $(BENCH)
+
+docs: ## what of docs/ the code writes: docs/metrics.md
+	go test ./internal/command -run TestMetricsPage -update-metrics
 
 FUZZ ?= 60s
 fuzz: ## every fuzz target for FUZZ=60s, one after another; stops at the first that fails

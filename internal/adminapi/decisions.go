@@ -14,7 +14,7 @@ const decisionsTold = 100 // unless another number is asked for
 
 // explainRoutes tell why requests go where they go.
 func (a *API) explainRoutes() []admin.Route {
-	return []admin.Route{{Pattern: "GET /v1/decisions", Serve: a.serveDecisions}}
+	return []admin.Route{{Pattern: "GET /v1/decisions", Query: []string{"id", "pool", "outcome", "limit"}, Serve: a.serveDecisions}}
 }
 
 func (a *API) serveDecisions(_ context.Context, r *http.Request) (any, error) {

@@ -82,7 +82,7 @@ func TestWhatABerthTellsOfDeeds(t *testing.T) {
 	var logs realtest.Journal
 	ctx, stop := context.WithCancel(t.Context())
 	over := make(chan error, 1)
-	go func() { over <- serve(ctx, reading{}, cfg, &logs) }()
+	go func() { over <- serve(ctx, reading{}, cfg, nil, &logs) }()
 	realtest.Eventually(t, "it serves", func() bool { return addressIn(&logs, "serving") != "" && addressIn(&logs, "admin listening") != "" })
 
 	call := func(method, name, params string) string {

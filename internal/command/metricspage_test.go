@@ -37,7 +37,7 @@ var updateMetrics = flag.Bool("update-metrics", false, "write docs/metrics.md an
 
 // docs/metrics.md is what berth's instruments say of themselves, with all that can be configured in use:
 //
-//	go test ./internal/command -run TestMetricsPage -update-metrics
+//	make docs
 func TestMetricsPageIsWhatTheInstrumentsSay(t *testing.T) {
 	seen := &catalogue{labels: map[string]map[string]map[string]bool{}}
 	reader := sdkmetric.NewManualReader()
@@ -59,7 +59,7 @@ resource = "https://mcp.example"`} {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(stands, written) {
-		t.Errorf("docs/metrics.md is not what the instruments say; write it with\n\tgo test ./internal/command -run TestMetricsPage -update-metrics\n%s", difference(string(stands), string(written)))
+		t.Errorf("docs/metrics.md is not what the instruments say; write it with make docs\n%s", difference(string(stands), string(written)))
 	}
 }
 
@@ -87,7 +87,7 @@ func serveOnce(t *testing.T, meter metric.MeterProvider, callers string, observe
 	}
 	s.loopback = true
 	s.use(g)
-	newReloader(reading{}, s, meter)
+	newReloader(reading{}, nil, s, meter)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
