@@ -130,6 +130,8 @@ func toldMetrics(t *testing.T) []string {
 	instances := filepath.Join(t.TempDir(), "instances.json")
 	writeFile(t, instances, "[]")
 	full := startWatched(t, fleet.fleet, "--config", configFile(t, fmt.Sprintf(`
+[log]
+audit = %q
 [tls]
 cert = %q
 key = %q
@@ -143,7 +145,7 @@ file = %q
 check = "discover"
 [[upgrade]]
 tools = ["greet"]
-`, s.path("cert.pem"), s.path("key.pem"), instances)))
+`, "file:"+filepath.Join(t.TempDir(), "audit.jsonl"), s.path("cert.pem"), s.path("key.pem"), instances)))
 	full.base = strings.Replace(full.base, "http://", "https://", 1)
 	client := s.client(t)
 	client.create(t, full.url(), 600)
