@@ -44,7 +44,7 @@ func TestTestsThatPagesNameAreThere(t *testing.T) {
 			if !written[name] {
 				t.Errorf("%s names %s, which is nowhere", page.path, name)
 			}
-			if !strings.HasPrefix(page.path, "docs/dev/") {
+			if !strings.HasPrefix(page.path, "docs/dev/") && page.path != "CONTRIBUTING.md" {
 				t.Errorf("%s names %s: its readers run berth, what names tests stands in docs/dev", page.path, name)
 			}
 		}

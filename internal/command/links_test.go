@@ -105,3 +105,51 @@ func TestLinksBetweenPagesLeadSomewhere(t *testing.T) {
 		t.Error("no page has a link")
 	}
 }
+
+// A reader who begins at README comes to every page.
+func TestEveryPageIsLinkedTo(t *testing.T) {
+	all := make(map[string]string)
+	for _, page := range pages(t) {
+		all[page.path] = page.text
+	}
+	reached, next := map[string]bool{"README.md": true}, []string{"README.md"}
+	for len(next) > 0 {
+		from := next[0]
+		next = next[1:]
+		for _, match := range linked.FindAllStringSubmatch(all[from], -1) {
+			target, _, _ := strings.Cut(match[1], "#")
+			to := path.Join(path.Dir(from), target)
+			if _, there := all[to]; there && !reached[to] {
+				reached[to] = true
+				next = append(next, to)
+			}
+		}
+	}
+	for page := range all {
+		if strings.HasPrefix(page, "docs/") && !reached[page] {
+			t.Errorf("no page leads from README.md to %s: give it a line in the contents", page)
+		}
+	}
+}
+
+// What an operator is to read is read in a quarter of an hour, one page in a minute or two.
+// docs/metrics.md is not counted: it is a list, which instruments write.
+func TestOperatorsPathIsShort(t *testing.T) {
+	const page, all = 9 << 10, 60 << 10
+	var sum int
+	for _, name := range []string{
+		"start", "deploy/systemd", "deploy/docker", "deploy/kubernetes", "deploy/redis", "deploy/tls",
+		"run", "runbook", "sizing", "failures",
+	} {
+		text, err := os.ReadFile(filepath.Join(module, "docs", name+".md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum += len(text); len(text) > page {
+			t.Errorf("docs/%s.md has %d bytes, want at most %d: move what is looked up to a page of its own", name, len(text), page)
+		}
+	}
+	if sum > all {
+		t.Errorf("the pages have %d bytes, want at most %d", sum, all)
+	}
+}
