@@ -37,12 +37,22 @@ type apiDouble struct {
 	orders    []string
 }
 
+// parameters are those that the paths of /v1 know.
+var parameters = map[string][]string{
+	"upstreams/{pool}/{name}": {"items"},
+	"tasks/{id}":              {"pool"},
+	"sessions":                {"pool", "upstream", "caller", "cursor", "limit"},
+	"subscriptions":           {"cursor", "limit"},
+	"decisions":               {"id", "pool", "outcome", "limit"},
+	"explain":                 {"id", "pool", "caller"},
+}
+
 // start serves it and the page until the test ends, and returns where.
 func (d *apiDouble) start(t testing.TB, token string) string {
 	t.Helper()
 	routes := []admin.Route{
 		{Pattern: "GET /v1/status", Serve: func(context.Context, *http.Request) (any, error) { return d.told(nil) }},
-		{Pattern: "GET /v1/tasks", Serve: func(_ context.Context, r *http.Request) (any, error) { return d.told(r) }},
+		{Pattern: "GET /v1/tasks", Query: []string{"pool", "upstream", "holder", "caller", "tool", "state", "kind", "older", "id", "cursor", "limit"}, Serve: func(_ context.Context, r *http.Request) (any, error) { return d.told(r) }},
 	}
 	for path, value := range map[string]func(r *http.Request) any{
 		"upstreams":               func(*http.Request) any { return api.Upstreams{Upstreams: d.upstreams} },
@@ -61,7 +71,7 @@ func (d *apiDouble) start(t testing.TB, token string) string {
 		"limits":          func(*http.Request) any { return d.limits() },
 		"log-level":       func(*http.Request) any { return api.LogLevel{Level: "info", Configured: "info"} },
 	} {
-		routes = append(routes, admin.Route{Pattern: "GET /v1/" + path, Serve: func(_ context.Context, r *http.Request) (any, error) { return d.answer(r, value) }})
+		routes = append(routes, admin.Route{Pattern: "GET /v1/" + path, Query: parameters[path], Serve: func(_ context.Context, r *http.Request) (any, error) { return d.answer(r, value) }})
 	}
 	for _, pattern := range []string{"POST /v1/upstreams/{pool}/{name}/{order}", "POST /v1/tasks/{id}/{order}", "POST /v1/queues/{id}/{order}", "POST /v1/reload", "PUT /v1/log-level"} {
 		routes = append(routes, admin.Route{Pattern: pattern, Serve: d.order})

@@ -102,7 +102,7 @@ func TestPageOfAMemoryBerth(t *testing.T) {
 	t.Parallel()
 	b := startWatched(t, startProcesses(t, "a"), "--store", "memory:")
 	p := openTab(t, openBrowser(t), b.admin, "")
-	for view, want := range map[string]string{"#/": "in service", "#/instances": "default/a", "#/tasks": "There are no tasks", "#/queues": "No rule has a queue", "#/berths": "serving", "#/sessions": "There are no such sessions", "#/explain": "decisions", "#/settings": "memory:", "#/troubles": "Orphans", "#/troubles/refusals": "None at this berth"} {
+	for view, want := range map[string]string{"#/": "in service", "#/instances": "default/a", "#/tasks": "There are no tasks", "#/queues": "No rule has a queue", "#/berths": "serving", "#/sessions": "There are no such sessions", "#/explain": "decisions", "#/settings": "store.url", "#/troubles": "Orphans", "#/troubles/refusals": "None at this berth"} {
 		p.show(view)
 		p.await("main", want)
 		p.wantNoScroll()

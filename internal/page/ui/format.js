@@ -41,7 +41,7 @@ export function absolute(text) {
 
 // when tells a time as it is from now, with the whole of it in its title. age leaves out "ago".
 export const when = (text, none) => relative(text, none, (s) => s < 0 ? `in ${span(-s)}` : s < 1 ? "now" : `${span(Math.floor(s))} ago`);
-export const age = (text, none) => relative(text, none, (s) => span(Math.floor(Math.max(0, s))));
+export const age = (text, none) => relative(text, none, (s) => s < 1 ? "0 s" : span(Math.floor(s)));
 
 function relative(text, none, write) {
   if (!text) return h("span", { class: "zero" }, none || "–");
