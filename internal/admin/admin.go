@@ -7,7 +7,8 @@
 // without a token. On loopback, where a web page could reach it by rebinding its
 // own name to 127.0.0.1, it answers to loopback names only.
 //
-// It does not encrypt: off loopback, put TLS or a private network in front.
+// It encrypts where Options.TLS does. A listener of [NewProbes] tells anybody whether berth is ready, and
+// nothing else.
 package admin
 
 import (
@@ -48,7 +49,10 @@ type Options struct {
 	ReusePort bool
 	// Token is asked for by everything but /livez and Page. Empty is allowed only on loopback and on a Unix
 	// socket.
-	Token   string
+	Token string
+	// TLS speaks TLS on what the listener accepts; nil: nobody does.
+	TLS     func(net.Listener) net.Listener
+	Pprof   bool           // serves profiles under /debug/pprof/
 	Metrics http.Handler   // serves /metrics. Nil: 404.
 	Checks  func() []Check // decide about readiness, in this order; asked for each time. Nil: none do.
 	Routes  []Route        // what operators ask for, and order
@@ -57,11 +61,14 @@ type Options struct {
 	// Ordered is told of each order, also of one that was turned away. Nil: nobody is.
 	Ordered func(Order)
 	Log     *slog.Logger // hears of the listener and of its errors. Required.
+
+	probes bool // serves /livez and /readyz alone, to everybody
 }
 
 // Server is the admin listener. Make it with [New], then call [Server.Run].
 type Server struct {
 	listener net.Listener
+	name     string        // in logs
 	shared   bool          // another process may listen at the same address
 	left     chan struct{} // closed when the address is left to that
 	leave    sync.Once
@@ -81,16 +88,33 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	return newServer(o, listener, loopbackOnly), nil
 }
 
+// NewProbes is New for a listener, on loopback or off it, that answers /livez and /readyz alone, and anybody
+// that asks: whether berth is ready, and not why. Of the options it heeds Listen, a host:port, ReusePort,
+// Checks and Log.
+func NewProbes(ctx context.Context, o Options) (*Server, error) {
+	listener, err := sockets.Listen(ctx, o.Listen, o.ReusePort)
+	if err != nil {
+		return nil, fmt.Errorf("admin: listening for probes: %w", err)
+	}
+	return newServer(Options{ReusePort: o.ReusePort, Checks: o.Checks, Log: o.Log, probes: true}, listener, false), nil
+}
+
 func newServer(o Options, listener net.Listener, loopbackOnly bool) *Server {
-	s := &Server{listener: listener, left: make(chan struct{}), checks: o.Checks, log: o.Log}
+	s := &Server{listener: listener, name: "admin", left: make(chan struct{}), checks: o.Checks, log: o.Log}
+	if o.probes {
+		s.name = "probes"
+	}
 	if s.checks == nil {
 		s.checks = func() []Check { return nil }
 	}
 	if socket, ok := listener.(*sockets.Listener); ok {
 		s.shared = socket.Shared()
 	}
+	if o.TLS != nil {
+		s.listener = o.TLS(listener)
+	}
 	s.http = &http.Server{
-		Handler:           ordered(guard{token: o.Token, loopbackOnly: loopbackOnly, page: o.Page, next: s.routes(o)}, o.by(listener), o.Ordered),
+		Handler:           s.handler(o, listener, loopbackOnly),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
@@ -121,7 +145,7 @@ func (s *Server) SetDraining() {
 
 // Run serves until ctx is done and returns once the listener is closed. Call it once.
 func (s *Server) Run(ctx context.Context) error {
-	s.log.Info("admin listening", "address", s.Addr().String())
+	s.log.Info(s.name+" listening", "address", s.Addr().String())
 	failed := make(chan error, 1)
 	go func() { failed <- s.http.Serve(s.listener) }()
 	select {

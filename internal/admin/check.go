@@ -18,6 +18,13 @@ type Check struct {
 // ready answers /readyz: 503 while berth drains, whatever the checks say; else 200 if every check
 // is ok. With ?verbose each has a line.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	s.tellReady(w, r.URL.Query().Has("verbose"))
+}
+
+// readyAtAll is ready without the checks' lines, whoever asks for them.
+func (s *Server) readyAtAll(w http.ResponseWriter, _ *http.Request) { s.tellReady(w, false) }
+
+func (s *Server) tellReady(w http.ResponseWriter, verbose bool) {
 	if s.draining.Load() {
 		writeText(w, http.StatusServiceUnavailable, "draining")
 		return
@@ -27,7 +34,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	if !ready {
 		status, verdict = http.StatusServiceUnavailable, "not ready"
 	}
-	if r.URL.Query().Has("verbose") {
+	if verbose {
 		verdict = lines + "readyz: " + verdict
 	}
 	writeText(w, status, verdict)

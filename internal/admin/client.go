@@ -3,6 +3,7 @@ package admin
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,9 +30,12 @@ type Client struct {
 	http    *http.Client
 }
 
-// NewClient speaks to the listener at address, a host:port, unix:PATH or URL, with token if that is
-// not empty. It opens no connection.
+// NewClient speaks to the listener at address, a host:port, :port of this machine, unix:PATH or URL, with
+// token if that is not empty. It opens no connection.
 func NewClient(address, token string) *Client {
+	if strings.HasPrefix(address, ":") { // who listens at all addresses is reached there, and by that name
+		address = "127.0.0.1" + address
+	}
 	c := &Client{address: address, base: "http://" + address, token: token, http: &http.Client{Timeout: callTimeout}}
 	transport := &http.Transport{} // an operator's proxy has nothing to do with it
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
@@ -44,6 +48,12 @@ func NewClient(address, token string) *Client {
 	}
 	c.http.Transport = transport
 	return c
+}
+
+// Secure has the client speak TLS by config to an address that is an https URL. Call it before the first
+// call.
+func (c *Client) Secure(config *tls.Config) {
+	c.http.Transport.(*http.Transport).TLSClientConfig = config
 }
 
 // Call sends in, unless it is nil, as JSON to a path, and reads what is answered into out, unless that
@@ -127,5 +137,19 @@ func (c *Client) refusal(response *http.Response, reply []byte) error {
 	if response.StatusCode == http.StatusUnauthorized {
 		return &Fault{Status: response.StatusCode, Code: "unauthorized", Message: "the admin listener at " + c.address + " wants its token"}
 	}
+	// In plain text berth refuses what it does not even look at: it may be another's word, too.
+	if text := plain(reply); text != "" && strings.HasPrefix(response.Header.Get("Content-Type"), "text/plain") {
+		return fmt.Errorf("%w at %s: HTTP %d: %s", ErrNoBerth, c.address, response.StatusCode, text)
+	}
 	return fmt.Errorf("%w at %s: HTTP %d", ErrNoBerth, c.address, response.StatusCode)
+}
+
+// plain is the first line of a text, if it is short and fit to be shown.
+func plain(reply []byte) string {
+	const most = 200
+	line, _, _ := strings.Cut(string(reply[:min(len(reply), most)]), "\n")
+	if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return ""
+	}
+	return line
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 )
@@ -58,21 +59,39 @@ const (
 	readyPath = "/readyz"
 )
 
+// handler is what the listener serves, and to whom.
+func (s *Server) handler(o Options, listener net.Listener, loopbackOnly bool) http.Handler {
+	if o.probes {
+		mux := http.NewServeMux()
+		s.health(mux, s.readyAtAll)
+		return mux
+	}
+	return ordered(guard{token: o.Token, loopbackOnly: loopbackOnly, page: o.Page, next: s.routes(o)}, o.by(listener), o.Ordered)
+}
+
 // routes are all that is served, on a mux of its own: not what a library registers with
 // http.DefaultServeMux.
 func (s *Server) routes(o Options) http.Handler {
 	mux := http.NewServeMux()
-	live := func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok") }
-	// OPTIONS is how HAProxy asks where its check names a path alone.
-	for _, method := range []string{http.MethodGet, http.MethodOptions} {
-		mux.HandleFunc(method+" "+livePath, live)
-		mux.HandleFunc(method+" "+readyPath, s.ready)
+	s.health(mux, s.ready)
+	if o.Pprof {
+		profiles(mux)
 	}
 	commands(mux, o.Routes)
 	if o.Metrics != nil {
 		mux.Handle("GET /metrics", o.Metrics)
 	}
 	return mux
+}
+
+// health serves the health endpoints.
+func (s *Server) health(mux *http.ServeMux, ready http.HandlerFunc) {
+	live := func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok") }
+	// OPTIONS is how HAProxy asks where its check names a path alone.
+	for _, method := range []string{http.MethodGet, http.MethodOptions} {
+		mux.HandleFunc(method+" "+livePath, live)
+		mux.HandleFunc(method+" "+readyPath, ready)
+	}
 }
 
 func writeText(w http.ResponseWriter, status int, text string) {

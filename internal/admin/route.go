@@ -22,6 +22,12 @@ type Route struct {
 	Serve func(ctx context.Context, r *http.Request) (any, error)
 }
 
+// File is a value that is told as it is, and not as JSON.
+type File struct {
+	Type string // of its content
+	Body []byte
+}
+
 // Fault is why an operator's request was not done. As JSON it is {"error": {…}}.
 type Fault struct {
 	Status  int    `json:"-"`       // of HTTP
@@ -67,6 +73,10 @@ func commands(mux *http.ServeMux, routes []Route) {
 				writeFault(w, asFault(err))
 				return
 			}
+			if file, is := value.(File); is {
+				writeFile(w, file)
+				return
+			}
 			writeJSON(w, http.StatusOK, value)
 		})))
 	}
@@ -110,6 +120,14 @@ func asFault(err error) *Fault {
 }
 
 func writeFault(w http.ResponseWriter, fault *Fault) { writeJSON(w, fault.Status, faulted{fault}) }
+
+func writeFile(w http.ResponseWriter, file File) {
+	h := w.Header()
+	h.Set("Content-Type", file.Type)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	_, _ = w.Write(file.Body)
+}
 
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	body, err := json.Marshal(value)

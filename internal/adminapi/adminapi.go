@@ -2,6 +2,7 @@ package adminapi
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"berth/internal/api"
 	"berth/internal/bulletin"
 	"berth/internal/drain"
+	"berth/internal/journal"
 	"berth/internal/storage"
 	"berth/internal/trouble"
 	"berth/proxy"
@@ -26,6 +28,10 @@ type Options struct {
 	Board    *bulletin.Board
 	Store    *storage.Store
 	Troubles *trouble.Book
+	Limits   func() []api.Limit
+	Config   func() api.Config
+	Level    *journal.Level
+	Log      *slog.Logger
 	Ready    func() (ready bool, why []string)            // as /readyz says; why not, one line each
 	Tally    func(ctx context.Context) (api.Tally, error) // counts tasks; what it has with an error is what is known. Nil: nobody does
 
@@ -44,7 +50,7 @@ func New(o Options) *API { return &API{o} }
 
 // Routes are all of it.
 func (a *API) Routes() []admin.Route {
-	return slices.Concat(a.statusRoutes(), a.poolRoutes(), a.upstreamRoutes(), a.troubleRoutes(), a.explainRoutes())
+	return slices.Concat(a.statusRoutes(), a.poolRoutes(), a.upstreamRoutes(), a.troubleRoutes(), a.settingRoutes(), a.explainRoutes())
 }
 
 // patience is how long a question waits for the store; then it is answered from what is known.

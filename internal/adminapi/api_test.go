@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -15,6 +16,7 @@ import (
 	"berth/internal/api"
 	"berth/internal/bulletin"
 	"berth/internal/drain"
+	"berth/internal/journal"
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/internal/trouble"
@@ -54,6 +56,13 @@ func newRig(t *testing.T) *rig {
 		Face: func(string) adminapi.Face {
 			return adminapi.Face{Path: "/mcp", Picker: "p2c", SessionFailover: "notfound"}
 		},
+		Limits: func() []api.Limit {
+			return []api.Limit{{Key: "limits.body", Scope: "request", Most: "4MiB", Used: -1, Unit: "bytes"}}
+		},
+		Config: func() api.Config {
+			return api.Config{Digest: "d", Keys: []api.Key{{Key: "listen", Value: "x", Origin: "default"}}}
+		},
+		Level: new(journal.Level), Log: slog.New(slog.DiscardHandler),
 		Ready: func() (bool, []string) { return false, []string{"pool p: nobody answers"} },
 	})
 	for _, route := range a.Routes() {
@@ -169,5 +178,18 @@ func TestOrdersWithUnknownFieldsAreRefused(t *testing.T) {
 		if err := r.ask(t, "POST", "/v1/upstreams/p/a/drain", body, &one); err != nil || !one.Draining {
 			t.Errorf("%q: %v, %+v", body, err, one)
 		}
+	}
+}
+
+func TestTheLogLevelIsSetForATime(t *testing.T) {
+	r := newRig(t)
+	var told api.LogLevel
+	for _, body := range []string{"", "{}", `{"level": "loud"}`, `{"level": "debug", "for": 0}`, `{"level": "debug", "for": 3601}`, `{"level": "debug", "seconds": 3}`} {
+		if err := r.ask(t, "PUT", "/v1/log-level", body, &told); err == nil {
+			t.Errorf("%q is taken: %+v", body, told)
+		}
+	}
+	if err := r.ask(t, "PUT", "/v1/log-level", `{"level": "debug", "for": 60}`, &told); err != nil || told.Level != "debug" || told.Configured != "info" || told.Until.IsZero() {
+		t.Errorf("told %+v, %v", told, err)
 	}
 }

@@ -31,12 +31,17 @@ type Limit struct {
 	Scope   string `json:"scope"`          // "berth", "principal", "fleet", …
 	Most    string `json:"most"`           // as configured
 	Used    int64  `json:"used"`           // -1: nobody counts it
-	Refused int64  `json:"refused"`        // since the berth began
+	Refused int64  `json:"refused"`        // since the berth began; -1: nobody counts it
 	Unit    string `json:"unit,omitempty"` // "requests", "bytes", …
 }
 
-// LogLevel is the answer to GET and PUT /v1/log-level (body {"level": "debug", "for": 300}: seconds, 3,600
-// at most, after which the level of the configuration is back).
+// LogOrder is the body of PUT /v1/log-level.
+type LogOrder struct {
+	Level string `json:"level"` // "debug", "info", "warn" or "error"
+	For   int    `json:"for"`   // seconds, 3,600 at most and 300 unless told; then the level of the configuration is back
+}
+
+// LogLevel is the answer to GET and PUT /v1/log-level.
 type LogLevel struct {
 	Level      string    `json:"level"`
 	Configured string    `json:"configured"`

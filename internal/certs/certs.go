@@ -31,6 +31,7 @@ import (
 
 // Options say what [Open] reads.
 type Options struct {
+	Table string // of the configuration, as errors and logs name it. Empty: tls.
 	// Cert and Key are the PEM files of the certificate, with its chain, and of its key. Required.
 	Cert, Key string
 	// ClientCA is the PEM file of the authorities of client certificates. Empty: clients are asked
@@ -70,12 +71,13 @@ func Open(o Options) (*Certs, error) {
 // Read reads the files that o names, and changes nothing before use is called: from then on handshakes
 // go by them, and Run looks at them. Logger and Meter of o do not count. Errors are those of Open.
 func (c *Certs) Read(o Options) (use func(), err error) {
-	files := []reload.File{{Key: "tls.cert", Path: o.Cert}, {Key: "tls.key", Path: o.Key}}
+	o.Table = cmp.Or(o.Table, "tls")
+	files := []reload.File{{Key: o.Table + ".cert", Path: o.Cert}, {Key: o.Table + ".key", Path: o.Key}}
 	if o.ClientCA != "" {
-		files = append(files, reload.File{Key: "tls.client_ca", Path: o.ClientCA})
+		files = append(files, reload.File{Key: o.Table + ".client_ca", Path: o.ClientCA})
 	}
 	s := &source{options: o}
-	if s.current, err = reload.Open(reload.Options{What: "tls", Files: files, Logger: c.log, Meter: c.meter}, s.parse); err != nil {
+	if s.current, err = reload.Open(reload.Options{What: o.Table, Files: files, Logger: c.log, Meter: c.meter}, s.parse); err != nil {
 		return nil, err
 	}
 	return func() {
@@ -118,7 +120,7 @@ func (c *Certs) Fault() string {
 		return "the certificate is not valid before " + begin.UTC().Format(time.RFC3339)
 	}
 	if last := c.current().authorities; !last.IsZero() && time.Now().After(last) {
-		return "the last of the authorities in tls.client_ca expired at " + last.UTC().Format(time.RFC3339)
+		return "the last of the authorities in " + c.now.Load().options.Table + ".client_ca expired at " + last.UTC().Format(time.RFC3339)
 	}
 	return ""
 }

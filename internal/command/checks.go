@@ -23,7 +23,11 @@ func (s *site) checks() []admin.Check {
 
 // checks are the site's, and whether its configuration is the file's.
 func (p *process) checks() []admin.Check {
-	return append(p.site.checks(), admin.Check{Name: "config", Probe: p.reloader.check})
+	checks := append(p.site.checks(), admin.Check{Name: "config", Probe: p.reloader.check})
+	if p.private != nil {
+		checks = append(checks, admin.Check{Name: "admin tls", Probe: func() (bool, string) { return true, p.private.Fault() }})
+	}
+	return checks
 }
 
 func (s *site) storeDegraded() string {

@@ -43,8 +43,8 @@ func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
 	p.manager.Stopping("not ready any more")
 	p.site.self.leaves.Store(true)
 	p.site.board.Tell()
-	if p.admin != nil {
-		p.admin.SetDraining()
+	for _, listener := range p.admin {
+		listener.SetDraining()
 	}
 	defer p.tellEachSecond()()
 	p.serveOn(interrupted)

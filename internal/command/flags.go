@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"strings"
 
 	"berth/internal/config"
@@ -19,21 +20,36 @@ func serveFlags() []cli.Flag {
 	}
 }
 
-func configure(c *cli.Context) (config.Config, error) {
+// configure reads what file and flags say, and where each key of it is from.
+func configure(c *cli.Context) (config.Config, *config.Source, error) {
 	upstreams := parseUpstreams(c.StringSlice("upstream"))
 	file := c.String("config")
 	if file == "" {
-		return configureByFlags(c, upstreams)
+		cfg, err := configureByFlags(c, upstreams)
+		return cfg, new(config.Source).Flagged(setBy(c, cfg)), err
 	}
 	pools := 0
-	cfg, err := config.Load(file, func(cfg *config.Config) {
+	cfg, source, err := config.Read(file, func(cfg *config.Config) {
 		pools = len(cfg.Pools)
 		applyFlags(c, cfg, upstreams)
 	})
 	if len(upstreams) > 0 && pools > 1 {
-		return config.Config{}, misused("berth serve: --upstream does not say which of the %d pools of %s it means", pools, file)
+		return config.Config{}, nil, misused("berth serve: --upstream does not say which of the %d pools of %s it means", pools, file)
 	}
-	return cfg, err
+	return cfg, source.Flagged(setBy(c, cfg)), err
+}
+
+// setBy are the flags that have set keys of cfg, by these keys.
+func setBy(c *cli.Context, cfg config.Config) map[string]string {
+	by := map[string]string{}
+	for flag, key := range map[string]string{
+		"listen": "listen", "store": "store.url", "admin": "admin.listen", "upstream": "pools[0].upstreams", "upgrade": fmt.Sprintf("upgrade[%d]", len(cfg.Upgrades)-1),
+	} {
+		if c.IsSet(flag) {
+			by[key] = flag
+		}
+	}
+	return by
 }
 
 func configureByFlags(c *cli.Context, upstreams []config.Upstream) (config.Config, error) {

@@ -24,7 +24,7 @@ func configured(t *testing.T, file string, args ...string) (config.Config, error
 	}
 	var cfg config.Config
 	app := &cli.App{Flags: serveFlags(), DisableSliceFlagSeparator: true, Action: func(c *cli.Context) (err error) {
-		cfg, err = configure(c)
+		cfg, _, err = configure(c)
 		return err
 	}}
 	return cfg, app.Run(append([]string{"serve"}, args...))

@@ -63,7 +63,7 @@ func newHarbour(t *testing.T, change func(*config.Config)) *harbour {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	h.stop = stop
-	go func() { h.over <- serve(ctx, reading{}, cfg, &h.logs) }()
+	go func() { h.over <- serve(ctx, reading{}, cfg, nil, &h.logs) }()
 	t.Cleanup(func() { h.answer(); stop(); h.await() })
 	realtest.Eventually(t, "it serves", func() bool { return h.address() != "" })
 	h.url = "https://" + h.address()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/admin"
+	"berth/internal/certs"
 	"berth/internal/config"
 	"berth/internal/systemd"
 
@@ -23,8 +24,9 @@ type process struct {
 	reloader *reloader
 	signals  <-chan os.Signal // to read the configuration anew
 	server   *http.Server
-	second   *http.Server  // of HTTP/2
-	admin    *admin.Server // nil: none
+	second   *http.Server    // of HTTP/2
+	admin    []*admin.Server // for operators, and for probes
+	private  *certs.Certs    // of the first; nil: it speaks no TLS
 	times    times
 	log      *slog.Logger
 
@@ -53,8 +55,11 @@ func (p *process) run(ctx context.Context, in entrances) error {
 	group, groupCtx := errgroup.WithContext(background)
 	group.Go(func() error { return p.site.Run(groupCtx) })
 	group.Go(func() error { return p.reloader.Run(groupCtx, p.signals) })
-	if p.admin != nil {
-		group.Go(func() error { return p.admin.Run(groupCtx) })
+	for _, listener := range p.admin {
+		group.Go(func() error { return listener.Run(groupCtx) })
+	}
+	if p.private != nil {
+		group.Go(func() error { return p.private.Run(groupCtx) })
 	}
 	group.Go(func() error { return p.watchdog.Run(groupCtx) })
 	served := make(chan error, 1)

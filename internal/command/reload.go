@@ -25,7 +25,7 @@ var (
 // reading reads the configuration anew as it was read at the start, flags and all.
 type reading struct {
 	file string // "": there is none, and the flags are all that is said
-	load func() (config.Config, error)
+	load func() (config.Config, *config.Source, error)
 }
 
 // reloader takes over what the configuration file says now, all or nothing.
@@ -36,6 +36,7 @@ type reloader struct {
 	manager systemd.Notifier // is told of each reading
 	outcome series.Outcomes
 	last    atomic.Pointer[attempt]
+	keys    atomic.Pointer[[]config.Key] // in use, with their origins
 
 	turn sync.Mutex // held while one is under way: for as long as the file's disk takes to answer
 
@@ -48,13 +49,16 @@ type reloader struct {
 type attempt struct {
 	at      time.Time
 	success time.Time // of this one or the last before it that was good
+	restart []string  // keys that the file has otherwise, and that need a restart, as the last good one showed
 	err     error
 }
 
-func newReloader(r reading, s *site, meters metric.MeterProvider) *reloader {
+// newReloader returns a reloader; keys are those that were read at the start.
+func newReloader(r reading, keys []config.Key, s *site, meters metric.MeterProvider) *reloader {
 	now := time.Now()
 	l := &reloader{reading: r, site: s, log: s.log, seen: fileDigest(r.file)}
 	l.last.Store(&attempt{at: now, success: now})
+	l.keys.Store(&keys)
 	meter := series.Meter(meters, "berth/config")
 	l.outcome = series.NewOutcomes(meter, "berth.config.reloads", "Readings of the configuration since the start.")
 	series.Gauge(meter, "berth.config.reload.success", "1 if the configuration as last read is in use, 0 if it could not be used.", "", func() int64 {
@@ -84,7 +88,7 @@ func (l *reloader) reload(ctx context.Context, by string) (change config.Change,
 	}
 	l.manager.Reloading()
 	seen := fileDigest(l.file)
-	next, err := l.load()
+	next, source, err := l.load()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -92,14 +96,14 @@ func (l *reloader) reload(ctx context.Context, by string) (change config.Change,
 	}
 	l.seen = seen
 	if err == nil {
-		change, err = l.apply(ctx, next)
+		change, err = l.apply(ctx, next, source)
 	}
 	l.note(by, change, err)
 	return change, err
 }
 
 // apply makes a generation of what was read and uses that. The caller has the lock.
-func (l *reloader) apply(ctx context.Context, next config.Config) (config.Change, error) {
+func (l *reloader) apply(ctx context.Context, next config.Config, source *config.Source) (config.Change, error) {
 	cfg, change := l.site.now.Load().cfg.Follow(next)
 	g, err := l.site.newGeneration(cfg)
 	if err != nil {
@@ -110,12 +114,15 @@ func (l *reloader) apply(ctx context.Context, next config.Config) (config.Change
 		return config.Change{}, l.faultOf(at("upgrade", err))
 	}
 	l.site.use(g)
+	keys := kept(source.Tell(cfg.Keys()), *l.keys.Load(), change.Restart)
+	l.keys.Store(&keys)
 	return change, nil
 }
 
 func (l *reloader) note(by string, change config.Change, err error) {
 	l.outcome.Count(err)
-	a := &attempt{at: time.Now(), success: l.last.Load().success, err: err}
+	before := l.last.Load()
+	a := &attempt{at: time.Now(), success: before.success, restart: before.restart, err: err}
 	defer l.last.Store(a)
 	if err != nil {
 		l.manager.Ready("the configuration cannot be used, that of before stays in use")
@@ -124,7 +131,7 @@ func (l *reloader) note(by string, change config.Change, err error) {
 		}
 		return
 	}
-	a.success = a.at
+	a.success, a.restart = a.at, change.Restart
 	l.manager.Ready("the configuration was read anew")
 	l.log.Info("the configuration was read anew and is in use", "by", by, "file", l.file, "changed", change.Applied)
 	for _, key := range change.Restart {

@@ -15,9 +15,9 @@ func TestAReadingThatHangsIsNotWaitedFor(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.toml")
 	synctest.Test(t, func(t *testing.T) {
 		disk := make(chan struct{})
-		l := &reloader{reading: reading{file: file, load: func() (config.Config, error) {
+		l := &reloader{reading: reading{file: file, load: func() (config.Config, *config.Source, error) {
 			<-disk
-			return config.Config{}, nil
+			return config.Config{}, nil, nil
 		}}}
 		told := make(chan error, 1)
 		go func() {

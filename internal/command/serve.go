@@ -12,14 +12,12 @@ import (
 	"os/signal"
 	"syscall"
 
-	"berth/internal/admin"
 	"berth/internal/auditlog"
 	"berth/internal/build"
 	"berth/internal/config"
 	"berth/internal/connlimit"
 	"berth/internal/heap"
 	"berth/internal/journal"
-	"berth/internal/page"
 	"berth/internal/sockets"
 	"berth/internal/storage"
 	"berth/internal/systemd"
@@ -35,8 +33,8 @@ func serveCommand() *cli.Command {
 		Usage: "stand in front of a fleet",
 		Flags: serveFlags(),
 		Action: func(c *cli.Context) error {
-			r := reading{c.String("config"), func() (config.Config, error) { return configure(c) }}
-			cfg, err := r.load()
+			r := reading{c.String("config"), func() (config.Config, *config.Source, error) { return configure(c) }}
+			cfg, source, err := r.load()
 			if err != nil {
 				return err
 			}
@@ -44,13 +42,13 @@ func serveCommand() *cli.Command {
 			// task may hang on whoever collects the logs.
 			signal.Ignore(syscall.SIGPIPE)
 			heap.Pace()
-			return serve(c.Context, r, cfg, c.App.ErrWriter)
+			return serve(c.Context, r, cfg, source, c.App.ErrWriter)
 		},
 	}
 }
 
-// serve serves by cfg, and by what r reads later.
-func serve(ctx context.Context, r reading, cfg config.Config, logs io.Writer) error {
+// serve serves by cfg, whose keys are from source, and by what r reads later.
+func serve(ctx context.Context, r reading, cfg config.Config, source *config.Source, logs io.Writer) error {
 	signals, quiet := hangUps() // from the start: one that comes too early must not end the process
 	defer quiet()
 	inherited, err := sockets.Inherit() // before anything is run that would have them too
@@ -59,10 +57,8 @@ func serve(ctx context.Context, r reading, cfg config.Config, logs io.Writer) er
 	}
 	lines := journal.New(logs)
 	defer lines.Flush()
-	level := new(slog.LevelVar)
-	if err := level.UnmarshalText([]byte(cfg.Log.Level)); err != nil {
-		return fmt.Errorf("log level: %w", err)
-	}
+	level := new(journal.Level)
+	level.Configure(levelOf(cfg))
 	log := lines.Logger(level)
 	tel, err := telemetry.Start(ctx, telemetry.Options{
 		Version: build.Version, Revision: readVersion().Revision, TracesEndpoint: cfg.Telemetry.Traces, Log: log,
@@ -94,13 +90,11 @@ func serve(ctx context.Context, r reading, cfg config.Config, logs io.Writer) er
 	s.storeTrust, s.loopback = trust, isLoopback(listener.Addr())
 	s.use(g)
 	g.discoverFirst(ctx)
-	p := &process{site: s, reloader: newReloader(r, s, o.meter), signals: signals, log: log, times: timesOf(cfg, store), server: newServer(cfg, s, log), second: newSecondServer(cfg, s, log)}
+	p := &process{site: s, reloader: newReloader(r, source.Tell(cfg.Keys()), s, o.meter), signals: signals, log: log, times: timesOf(cfg, store), server: newServer(cfg, s, log), second: newSecondServer(cfg, s, log)}
 	p.introduce(listener.Addr().String())
 	p.watchdog = systemd.NewWatchdog(log, s.probes(listener)...)
-	if cfg.Admin.Listen != "" || inherited.Admin != nil {
-		if p.admin, err = newAdmin(ctx, cfg, p, inherited.Admin, tel); err != nil {
-			return errors.Join(err, s.Close())
-		}
+	if err := p.openAdmin(ctx, cfg, inherited.Admin, tel); err != nil {
+		return errors.Join(err, s.Close())
 	}
 	announce(log, cfg, listener.Addr(), s)
 	bounded := connlimit.NewListener(s.passedOn(listener, cfg), connlimit.Options{
@@ -110,23 +104,18 @@ func serve(ctx context.Context, r reading, cfg config.Config, logs io.Writer) er
 	return p.run(ctx, s.entrancesOf(bounded, cfg))
 }
 
+// levelOf is the level that cfg names, which was judged with the file.
+func levelOf(cfg config.Config) (level slog.Level) {
+	_ = level.UnmarshalText([]byte(cfg.Log.Level))
+	return level
+}
+
 func flush(tel *telemetry.Telemetry, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 	defer cancel()
 	if err := tel.Shutdown(ctx); err != nil {
 		log.Warn("telemetry could not be flushed", "error", err)
 	}
-}
-
-func newAdmin(ctx context.Context, cfg config.Config, p *process, inherited *sockets.Listener, tel *telemetry.Telemetry) (*admin.Server, error) {
-	token, err := cfg.Admin.ReadToken()
-	if err != nil {
-		return nil, err
-	}
-	return admin.New(ctx, admin.Options{
-		Listen: cfg.Admin.Listen, Inherited: inherited, ReusePort: cfg.ReusePort,
-		Token: token, Metrics: tel.MetricsHandler(), Checks: p.checks, Routes: append(p.site.routes(), p.reloader.route()), Page: page.Files(), Log: p.log, Ordered: p.site.ordered(),
-	})
 }
 
 // openClients opens the listener of clients, unless the service manager has.

@@ -14,6 +14,7 @@ import (
 	"berth/internal/config"
 	"berth/internal/connlimit"
 	"berth/internal/drain"
+	"berth/internal/journal"
 	"berth/internal/relay"
 	"berth/internal/seal"
 	"berth/internal/storage"
@@ -29,7 +30,7 @@ import (
 
 type observers struct {
 	log    *slog.Logger
-	level  *slog.LevelVar // of both loggers
+	level  *journal.Level // of both loggers
 	access *slog.Logger
 	meter  metric.MeterProvider
 	tracer trace.TracerProvider
@@ -122,7 +123,7 @@ func (s *site) use(g *generation) {
 // adapt has what is the site's own be as cfg says.
 func (s *site) adapt(cfg config.Config) {
 	if s.level != nil {
-		_ = s.level.UnmarshalText([]byte(cfg.Log.Level)) // it was judged with the file
+		s.level.Configure(levelOf(cfg))
 	}
 	if s.connections != nil {
 		s.connections.SetBounds(cfg.Limits.ConnectionsPerAddress, trustedProxies(cfg))

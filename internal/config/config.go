@@ -73,9 +73,20 @@ func (t TLS) Enabled() bool { return t.Cert != "" }
 
 // Admin is the [admin] table. Its token is that of [Admin.ReadToken].
 type Admin struct {
-	Listen    string `toml:"listen"`
-	Token     Secret `toml:"token"`
-	TokenFile string `toml:"token_file"`
+	Listen    string   `toml:"listen"`
+	Token     Secret   `toml:"token"`
+	TokenFile string   `toml:"token_file"`
+	Probes    string   `toml:"probes"`
+	Payloads  bool     `toml:"payloads"`
+	Pprof     bool     `toml:"pprof"`
+	TLS       AdminTLS `toml:"tls"`
+}
+
+// AdminTLS is the [admin.tls] table. The files are read when berth serves.
+type AdminTLS struct {
+	Cert     string `toml:"cert"`
+	Key      string `toml:"key"`
+	ClientCA string `toml:"client_ca"`
 }
 
 // Store is the [store] table. Its URL is that of [Store.EffectiveURL], its key that of

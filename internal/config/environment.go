@@ -14,14 +14,20 @@ var reference = regexp.MustCompile(`\$?\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]
 // environment puts variables in the place of references in strings. What it put in may be a secret.
 type environment struct {
 	validator
-	keys   map[string]bool // whose values have something of the environment
-	values []string        // that were put in
+	keys   map[string]inserted // whose values have something of the environment
+	values []string            // that were put in
+}
+
+// inserted is what a value was before something of the environment was put into it.
+type inserted struct {
+	text string // as the file has it
+	name string // of the first variable
 }
 
 // expand replaces in tree, a parsed file, the references in its strings. A variable that is not set
 // counts as one that is empty where there is a default, and is a fault elsewhere.
 func expand(tree map[string]any) *environment {
-	e := &environment{keys: map[string]bool{}}
+	e := &environment{keys: map[string]inserted{}}
 	e.table("", tree)
 	return e
 }
@@ -69,7 +75,9 @@ func (e *environment) text(key, text string) string {
 			return otherwise
 		}
 		e.faultIf(!ok, key, "names the environment variable %s, which is not set", name)
-		e.keys[key] = true
+		if _, is := e.keys[key]; !is {
+			e.keys[key] = inserted{text, name}
+		}
 		e.values = append(e.values, set)
 		return set
 	})
@@ -89,7 +97,7 @@ func (e *environment) silence(faults []Fault) {
 		}
 	}
 	for i := range faults {
-		if e.keys[faults[i].Key] {
+		if _, is := e.keys[faults[i].Key]; is {
 			faults[i].Message, _, _ = strings.Cut(faults[i].Message, ", got ")
 		}
 		for _, secret := range secrets {

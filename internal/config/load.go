@@ -22,26 +22,37 @@ const MaxFile = 1 << 20
 // supply what the file lacks, and what they say wrong is reported beside the
 // file's own faults, but without file and line.
 func Load(path string, flags ...func(*Config)) (Config, error) {
+	cfg, _, err := Read(path, flags...)
+	return cfg, err
+}
+
+// Read is [Load] that tells where each key is from, too.
+func Read(path string, flags ...func(*Config)) (Config, *Source, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return Config{}, fmt.Errorf("config: opening the file: %w", err)
+		return Config{}, nil, fmt.Errorf("config: opening the file: %w", err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
 	if err != nil {
-		return Config{}, fmt.Errorf("config: reading the file: %w", err)
+		return Config{}, nil, fmt.Errorf("config: reading the file: %w", err)
 	}
-	return Parse(path, data, flags...)
+	return parse(path, data, flags...)
 }
 
 // Parse is [Load] for a file already read; name is what faults call it.
 func Parse(name string, data []byte, flags ...func(*Config)) (Config, error) {
+	cfg, _, err := parse(name, data, flags...)
+	return cfg, err
+}
+
+func parse(name string, data []byte, flags ...func(*Config)) (Config, *Source, error) {
 	if len(data) > MaxFile {
-		return Config{}, Faults{{File: name, Message: "is larger than 1 MiB"}}
+		return Config{}, nil, Faults{{File: name, Message: "is larger than 1 MiB"}}
 	}
 	var tree map[string]any
 	if _, err := toml.Decode(string(data), &tree); err != nil {
-		return Config{}, Faults{syntaxFault(name, err)}
+		return Config{}, nil, Faults{syntaxFault(name, err)}
 	}
 	cfg := Default()
 	variables := expand(tree)
@@ -61,11 +72,11 @@ func Parse(name string, data []byte, flags ...func(*Config)) (Config, error) {
 			faults = append(faults, f)
 		}
 	}
+	lines := findLines(string(data))
 	if len(faults) == 0 {
-		return cfg, nil
+		return cfg, &Source{lines: lines, inserted: variables.keys}, nil
 	}
 	fromFile := slices.Concat(unread, before)
-	lines := findLines(string(data))
 	for i, f := range faults {
 		if slices.Contains(fromFile, f) {
 			faults[i].File, faults[i].Line = name, lines.of(f.Key)
@@ -73,7 +84,7 @@ func Parse(name string, data []byte, flags ...func(*Config)) (Config, error) {
 	}
 	variables.silence(faults)
 	slices.SortStableFunc(faults, func(a, b Fault) int { return a.Line - b.Line })
-	return Config{}, faults
+	return Config{}, nil, faults
 }
 
 // covered reports whether key, or a table around it, could not be read: its default is no news.

@@ -51,19 +51,30 @@ func (v *validator) oneOf(key, got string, allowed ...string) {
 }
 
 func (v *validator) tls(t TLS) {
-	switch {
-	case t.Cert == "" && t.Key != "":
-		v.fault("tls.cert", "is missing: tls.key is set")
-	case t.Cert != "" && t.Key == "":
-		v.fault("tls.key", "is missing: tls.cert is set")
-	case t.Cert == "" && t.ClientCA != "":
-		v.fault("tls.client_ca", "needs tls.cert and tls.key")
-	}
+	v.shown("tls", t.Cert, t.Key, t.ClientCA)
 	v.faultIf(t.HTTP2 && t.Cert == "", "tls.http2", "needs tls.cert and tls.key: HTTP/2 is spoken over TLS only")
+}
+
+// shown judges what a table says of the certificate that berth shows.
+func (v *validator) shown(table, cert, key, clientCA string) {
+	switch {
+	case cert == "" && key != "":
+		v.fault(table+".cert", "is missing: %s.key is set", table)
+	case cert != "" && key == "":
+		v.fault(table+".key", "is missing: %s.cert is set", table)
+	case cert == "" && clientCA != "":
+		v.fault(table+".client_ca", "needs %s.cert and %s.key", table, table)
+	}
 }
 
 func (v *validator) admin(c *Config) {
 	a := c.Admin
+	v.shown("admin.tls", a.TLS.Cert, a.TLS.Key, a.TLS.ClientCA)
+	v.faultIf(a.TLS != AdminTLS{} && strings.HasPrefix(a.Listen, "unix:"), "admin.tls", "is of no use on a Unix socket")
+	if a.Probes != "" {
+		v.address("admin.probes", a.Probes)
+		v.faultIf(!strings.HasSuffix(a.Probes, ":0") && (a.Probes == c.Listen || a.Probes == a.Listen), "admin.probes", "must differ from listen and admin.listen: it is a listener of its own")
+	}
 	v.faultIf(a.Token != "" && a.TokenFile != "", "admin.token_file", "must not be set together with admin.token")
 	v.faultIf(a.Token != "" && !validToken(string(a.Token)), "admin.token", "must be 1 to 4096 visible ASCII characters without blanks")
 	if a.Listen == "" {

@@ -50,6 +50,9 @@ func (l *Listener) SetBounds(perAddress int, exempt []netip.Prefix) {
 // Open is how many of the connections that were accepted are not closed.
 func (l *Listener) Open() int64 { return l.addresses.open() }
 
+// Refused is how many connections were closed because their address held too many.
+func (l *Listener) Refused() int64 { return l.metrics.count.Load() }
+
 // Accept waits for the next connection that may stand. Its errors are inner's.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {

@@ -49,6 +49,7 @@ type Book struct {
 	pages   map[Kind]*page
 	counter metric.Int64Counter
 	adds    map[Kind][]metric.AddOption
+	refused series.Tally // refusals by their Detail, which is in words of berth's own
 }
 
 // New returns an empty book. Without a provider nothing is measured.
@@ -74,6 +75,9 @@ func (b *Book) Note(kind Kind, e Event) {
 		e.At = time.Now()
 	}
 	b.pages[kind].add(e.kept())
+	if kind == Refusals {
+		b.refused.Add(e.Detail)
+	}
 	b.counter.Add(context.Background(), 1, b.adds[kind]...)
 }
 
@@ -95,4 +99,12 @@ func (b *Book) Events(kind Kind) (events []Event, known bool) {
 		return nil, false
 	}
 	return b.pages[kind].events(), true
+}
+
+// Refused is how many requests were refused in these words.
+func (b *Book) Refused(details ...string) int64 {
+	if b == nil {
+		return 0
+	}
+	return b.refused.Of(details...)
 }

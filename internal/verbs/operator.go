@@ -2,6 +2,8 @@ package verbs
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,6 +32,8 @@ func operatorFlags(more ...cli.Flag) []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "admin", EnvVars: []string{"BERTH_ADMIN"}, Value: defaultAdmin, Usage: "`ADDR` of berth's admin listener: HOST:PORT, unix:PATH or a URL"},
 		&cli.StringFlag{Name: "admin-token-file", EnvVars: []string{"BERTH_ADMIN_TOKEN_FILE"}, Usage: "`FILE` with the token that the admin listener asks for"},
+		&cli.StringFlag{Name: "admin-ca", EnvVars: []string{"BERTH_ADMIN_CA"}, Usage: "PEM `FILE` of the authorities that the admin listener's certificate leads to, with --admin https://HOST:PORT (default: the system's)"},
+		&cli.StringFlag{Name: "admin-cert", EnvVars: []string{"BERTH_ADMIN_CERT"}, Usage: "PEM `FILE` of a certificate and its key to show the admin listener, where that asks for one"},
 		&cli.BoolFlag{Name: "json", Usage: "as JSON"},
 	}, more...)
 }
@@ -54,7 +58,38 @@ func newOperator(c *cli.Context) (*operator, error) {
 			return nil, cli.Exit(fmt.Errorf("%s: --admin-token-file: %s holds more than a token", c.Command.HelpName, path), codeFailed)
 		}
 	}
-	return &operator{client: admin.NewClient(c.String("admin"), token), out: c.App.Writer, json: c.Bool("json")}, nil
+	o := &operator{client: admin.NewClient(c.String("admin"), token), out: c.App.Writer, json: c.Bool("json")}
+	return o, o.secure(c)
+}
+
+// secure has the operator trust, and show, what the flags name.
+func (o *operator) secure(c *cli.Context) error {
+	ca, pair := c.String("admin-ca"), c.String("admin-cert")
+	if ca == "" && pair == "" {
+		return nil
+	}
+	if !strings.HasPrefix(c.String("admin"), "https://") {
+		return Misused("%s: --admin-ca and --admin-cert are for --admin https://HOST:PORT", c.Command.HelpName)
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if ca != "" {
+		text, err := os.ReadFile(ca)
+		if err != nil {
+			return cli.Exit(fmt.Errorf("%s: --admin-ca: %w", c.Command.HelpName, err), codeFailed)
+		}
+		if config.RootCAs = x509.NewCertPool(); !config.RootCAs.AppendCertsFromPEM(text) {
+			return cli.Exit(fmt.Errorf("%s: --admin-ca: %s holds no certificate", c.Command.HelpName, ca), codeFailed)
+		}
+	}
+	if pair != "" {
+		shown, err := tls.LoadX509KeyPair(pair, pair)
+		if err != nil {
+			return cli.Exit(fmt.Errorf("%s: --admin-cert: %w", c.Command.HelpName, err), codeFailed)
+		}
+		config.Certificates = []tls.Certificate{shown}
+	}
+	o.client.Secure(config)
+	return nil
 }
 
 // call orders, or asks; the error of a failed call bears its exit code.

@@ -51,6 +51,7 @@ type Gate struct {
 	log      *slog.Logger
 	counter  metric.Int64Counter
 	ofCount  *series.Sets[string]
+	refused  series.Tally // the same, by reason
 	lastShed atomic.Int64 // when the process last had no room, in nanoseconds since the epoch
 	shedding atomic.Bool  // said so in the log
 }
@@ -145,3 +146,19 @@ func (g *Gate) Shedding() string {
 	}
 	return fmt.Sprintf("load was shed at %s: %d calls and %d streams are open", last.UTC().Format("15:04:05Z"), g.calls.Held(), g.streams.Held())
 }
+
+// Use is what is held of the limits at present.
+type Use struct {
+	Calls, Streams int64
+	Bodies         int64 // bytes
+}
+
+// Use tells what is held.
+func (g *Gate) Use() Use { return Use{g.calls.Held(), g.streams.Held(), g.bodies.Held()} }
+
+// Refused is how many requests were turned away for want of what a limit bounds; the words are those of
+// berth.shed.
+func (g *Gate) Refused(why ...string) int64 { return g.refused.Of(why...) }
+
+// RefusedBy is how many a rule about tools has turned away.
+func (g *Gate) RefusedBy(rule string) int64 { return g.rates.refused.Of(rule) }

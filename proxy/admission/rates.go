@@ -16,6 +16,7 @@ type rates struct {
 	limited metric.Int64Counter
 	alone   metric.Int64Counter
 	ofRule  *series.Sets[string]
+	refused series.Tally // by rule
 }
 
 func newRates(meter metric.Meter) *rates {
@@ -36,6 +37,7 @@ func (g *Gate) Charge(ctx context.Context, call *inbound.Call) error {
 		}
 		if wait > 0 {
 			g.rates.limited.Add(ctx, 1, g.rates.ofRule.Of(name).Add...)
+			g.rates.refused.Add(name)
 			refusal := *fault.TooManyToolCalls
 			refusal.RetryAfter = wait
 			return &refusal

@@ -60,7 +60,10 @@ func after(e *mcp.Error, wait time.Duration) *mcp.Error {
 	return &later
 }
 
-func (g *Gate) count(why string) { g.counter.Add(context.Background(), 1, g.ofCount.Of(why).Add...) }
+func (g *Gate) count(why string) {
+	g.counter.Add(context.Background(), 1, g.ofCount.Of(why).Add...)
+	g.refused.Add(why)
+}
 
 // Note counts a request that failed with err if it failed for want of room elsewhere: for a
 // connection to an upstream, or for a turn to make a list.

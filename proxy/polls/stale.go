@@ -78,6 +78,13 @@ func (s *StaleCache) SetBounds(entry, total int) {
 	s.shrink()
 }
 
+// Held is how many bytes are kept of all tasks.
+func (s *StaleCache) Held() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int64(s.bytes)
+}
+
 // shrink keeps to the bounds. The caller has the lock.
 func (s *StaleCache) shrink() {
 	for s.bytes > s.total {

@@ -21,7 +21,8 @@ var roundBuckets = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 6
 // Metrics are what operators see of upgraded tasks. Their counts outlive the requests that
 // they are about.
 type Metrics struct {
-	rounds metric.Float64Histogram
+	rounds  metric.Float64Histogram
+	refused *series.Tally // as refusals, by bound
 
 	made, unmade, refusals, ends, late, crossed, orphaned, adopted, putBack, resumptions, questions, sessionEnds metric.Int64Counter
 }
@@ -33,6 +34,7 @@ func newMetrics(provider metric.MeterProvider, r *Runner) Metrics {
 		return c
 	}
 	m := Metrics{
+		refused:     new(series.Tally),
 		made:        counter("tasks", "Calls that were recorded as tasks, also those answered within after."),
 		unmade:      counter("unrecorded", "Calls that the store did not take as tasks, or not in time: plain ones, or refused, as on_store_down says."),
 		refusals:    counter("refused", "Calls that did not become tasks, and outcomes not kept or given out, for want of room: a caller, or all, have as much as they may."),
@@ -97,7 +99,13 @@ func (m Metrics) Adopted(ctx context.Context)  { count(ctx, m.adopted) }
 func (m Metrics) Orphaned(ctx context.Context) { count(ctx, m.orphaned) }
 
 // Refused counts what a bound has refused.
-func (m Metrics) Refused(ctx context.Context, bound string) { count(ctx, m.refusals, "bound", bound) }
+func (m Metrics) Refused(ctx context.Context, bound string) {
+	count(ctx, m.refusals, "bound", bound)
+	m.refused.Add(bound)
+}
+
+// RefusedBy is how often bounds have refused something.
+func (m Metrics) RefusedBy(bounds ...string) int64 { return m.refused.Of(bounds...) }
 
 // round notes how a round went: result, error, input_required; answered where the client was
 // given the answer itself, refused where that says that the call is not taken on; given_up where

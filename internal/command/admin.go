@@ -1,0 +1,55 @@
+package command
+
+import (
+	"context"
+	"net"
+
+	"berth/internal/admin"
+	"berth/internal/certs"
+	"berth/internal/config"
+	"berth/internal/page"
+	"berth/internal/sockets"
+	"berth/internal/telemetry"
+)
+
+// openAdmin opens the listeners that are not for clients: for operators, and for probes.
+func (p *process) openAdmin(ctx context.Context, cfg config.Config, inherited *sockets.Listener, tel *telemetry.Telemetry) error {
+	if cfg.Admin.Listen != "" || inherited != nil {
+		server, err := p.newAdmin(ctx, cfg, inherited, tel)
+		if err != nil {
+			return err
+		}
+		p.admin = append(p.admin, server)
+	}
+	if cfg.Admin.Probes != "" {
+		server, err := admin.NewProbes(ctx, admin.Options{Listen: cfg.Admin.Probes, ReusePort: cfg.ReusePort, Checks: p.checks, Log: p.log})
+		if err != nil {
+			return err
+		}
+		p.admin = append(p.admin, server)
+	}
+	return nil
+}
+
+func (p *process) newAdmin(ctx context.Context, cfg config.Config, inherited *sockets.Listener, tel *telemetry.Telemetry) (*admin.Server, error) {
+	token, err := cfg.Admin.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	o := admin.Options{
+		Listen: cfg.Admin.Listen, Inherited: inherited, ReusePort: cfg.ReusePort,
+		Token: token, Metrics: tel.MetricsHandler(), Pprof: cfg.Admin.Pprof, Checks: p.checks, Routes: append(p.routes(), p.reloader.route()), Page: page.Files(), Log: p.log, Ordered: p.site.ordered(),
+	}
+	if cfg.Admin.TLS != (config.AdminTLS{}) {
+		if p.private, err = openAdminCerts(cfg.Admin.TLS, p.site.observers); err != nil {
+			return nil, err
+		}
+		o.TLS = func(inner net.Listener) net.Listener { return p.private.Listener(inner) }
+	}
+	return admin.New(ctx, o)
+}
+
+// openAdminCerts opens what operators are shown. It is not measured: those series are of clients.
+func openAdminCerts(cfg config.AdminTLS, o observers) (*certs.Certs, error) {
+	return certs.Open(certs.Options{Table: "admin.tls", Cert: cfg.Cert, Key: cfg.Key, ClientCA: cfg.ClientCA, Logger: o.log})
+}
