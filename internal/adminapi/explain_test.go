@@ -67,7 +67,7 @@ func TestAMessageIsExplainedWithItsHeaders(t *testing.T) {
 		`{"path":"/nowhere"}`: " refuse no MCP endpoint here",
 		`{"pool":"r"}`:        "there is no pool r",
 		`{"path":"%"}`:        "path: it is no path of a URL",
-		`[`:                   "no JSON object",
+		`[`:                   "not the JSON object",
 	} {
 		told, err := a.serveExplain(t.Context(), httptest.NewRequest("POST", "/v1/explain", strings.NewReader(question)))
 		if e, ok := told.(api.Explanation); ok && err == nil {
