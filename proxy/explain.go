@@ -62,7 +62,7 @@ func (e *explaining) judge(ctx context.Context, q Question) error {
 		return e.unbound(routing.Decision{})
 	}
 	if err := classify(arrival); err != nil {
-		e.step("message", "refused", "")
+		e.step("message", "refused", "what it says, or what its headers say of that")
 		return err
 	}
 	e.message()

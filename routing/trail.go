@@ -36,12 +36,12 @@ func (r *Router) binding(ctx context.Context, t *Trail, key sticky.Key) (sticky.
 		return r.Bindings.Lookup(ctx, key)
 	}
 	binding, source, err := r.Bindings.Peek(ctx, key)
-	t.looked(key, binding, source, err)
+	t.looked(key, binding, source, err, r.Bindings.Shared())
 	return binding, source, err
 }
 
 // looked tells of a look-up: the places that it went to, the last of which decided.
-func (t *Trail) looked(key sticky.Key, binding sticky.Binding, source sticky.Source, err error) {
+func (t *Trail) looked(key sticky.Key, binding sticky.Binding, source sticky.Source, err error, shared bool) {
 	t.Keys = append(t.Keys, key)
 	of := ""
 	if key.Kind != sticky.Task && key.Kind != sticky.Session {
@@ -52,6 +52,8 @@ func (t *Trail) looked(key sticky.Key, binding sticky.Binding, source sticky.Sou
 		detail = "it is somebody's"
 	}
 	switch {
+	case !shared && errors.Is(err, sticky.ErrUnknown):
+		t.note(of+"memory", "not found", "")
 	case source == sticky.SourceBound:
 		t.note(of+"memory", "found", detail)
 	case source == sticky.SourceLRU:

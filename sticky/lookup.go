@@ -42,6 +42,9 @@ func (b *Bindings) lookup(ctx context.Context, key Key, peeks bool) (binding Bin
 	return binding, b.source(SourceStore), nil
 }
 
+// Shared reports whether other processes bind in the same store.
+func (b *Bindings) Shared() bool { return b.store.Shared() }
+
 // source is where a binding was found, as look-ups tell it: what nobody else writes to is
 // this process, whether the cache or the store had it.
 func (b *Bindings) source(of Source) Source {

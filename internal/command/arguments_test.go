@@ -19,6 +19,10 @@ func TestFlagsMayComeAfterArguments(t *testing.T) {
 		"berth probe U --tool":                   "berth probe --tool U",
 		"berth probe U --json -- --tool":         "berth probe --json -- U --tool",
 		"berth probe U --unknown V":              "berth probe --unknown U V",
+		"berth tasks --json show ID --pool p":    "berth tasks show --json --pool p ID",
+		"berth tasks ID show":                    "berth tasks ID show",
+		"berth explain - --pool p":               "berth explain --pool p -",
+		"berth drain --generate-bash-completion": "berth drain --generate-bash-completion",
 		"berth check FILE":                       "berth check FILE",
 		"berth moor U --json":                    "berth moor U --json",
 	} {

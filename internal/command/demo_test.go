@@ -13,9 +13,9 @@ import (
 	"berth/internal/demo"
 )
 
-// TestMain is berth's own hidden verb as well: in the demonstration berth runs this binary.
+// TestMain is berth as well: in the demonstration berth runs this binary, and so do shells in tests.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == demo.ServerVerb {
+	if len(os.Args) > 1 && os.Args[1] == demo.ServerVerb || os.Getenv("BERTH_IN_SHELL") != "" {
 		os.Exit(Run(context.Background(), os.Args, os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())

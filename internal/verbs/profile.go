@@ -28,7 +28,7 @@ func (o *operator) profile(ctx context.Context, path, file string, lasts time.Du
 	})
 	fault, refused := errors.AsType[*admin.Fault](err)
 	if errors.Is(err, admin.ErrNoBerth) && !errors.Is(err, context.DeadlineExceeded) || refused && fault.Status == http.StatusNotFound {
-		err = fmt.Errorf("%w: a berth gives profiles with pprof = true in [admin] only", err)
+		return cli.Exit(fmt.Errorf("%w: a berth gives profiles with pprof = true in [admin] only", err), codeFailed)
 	}
 	if err == nil && file != "-" {
 		fmt.Fprintf(o.out, "%s: go tool pprof %s\n", file, file)

@@ -16,8 +16,11 @@ const maxQuestion = 8 << 20
 
 var errNoRequest = errors.New("standard input holds neither a JSON-RPC message nor an HTTP request (start line, headers, an empty line, body)")
 
+var errNoBody = errors.New("the request has no body: curl -v does not show it; put it behind the head, after an empty line")
+
 // parseQuestion reads a JSON-RPC message, or an HTTP request as it stands on the wire or as curl -v shows it: with
-// "> " before each line of its head, and what curl itself says between.
+// "> " before each line of its head, and what curl itself says, and was answered, between. The body, which curl does
+// not show, stands behind that.
 func parseQuestion(text string) (*api.Question, error) {
 	text = strings.TrimLeft(text, " \t\r\n")
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
@@ -34,6 +37,9 @@ func parseQuestion(text string) (*api.Question, error) {
 	target, err := url.Parse(parts[1])
 	if err != nil {
 		return nil, fmt.Errorf("the start line names no path: %w", err)
+	}
+	if parts[0] == http.MethodPost && body == "" {
+		return nil, errNoBody
 	}
 	q := &api.Question{Method: parts[0], Path: target.RequestURI(), Body: body, Headers: map[string]string{}}
 	for _, line := range head[1:] {
@@ -56,7 +62,7 @@ func split(text string) (head []string, body string) {
 		before, after, _ := strings.Cut(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n")
 		return strings.Split(strings.TrimRight(before, "\n"), "\n"), strings.TrimRight(after, "\n")
 	}
-	over := false
+	over, answered := false, false
 	var rest []string
 	lines := bufio.NewScanner(strings.NewReader(text))
 	lines.Buffer(nil, maxQuestion)
@@ -68,7 +74,10 @@ func split(text string) (head []string, body string) {
 			over = true
 		case isSent && !over:
 			head = append(head, sent)
-		case strings.HasPrefix(line, "*"), strings.HasPrefix(line, "<"), strings.HasPrefix(line, "} ["), strings.HasPrefix(line, "{ ["):
+		case strings.HasPrefix(line, "<"):
+			answered = true
+		case strings.HasPrefix(line, "*"), strings.HasPrefix(line, "} ["), strings.HasPrefix(line, "{ ["):
+		case answered && !strings.Contains(line, `"method"`): // it is of the answer
 		case over:
 			rest = append(rest, line)
 		}

@@ -19,15 +19,19 @@ func limitsCommand() *cli.Command {
 		Action: asks(at("/v1/limits"), func(w io.Writer, l api.Limits) error {
 			var rows [][]string
 			for _, one := range l.Limits {
-				used := "-"
-				if one.Used >= 0 {
-					used = fmt.Sprint(one.Used)
-				}
-				rows = append(rows, []string{one.Key, one.Scope, one.Most, used, one.Unit, fmt.Sprint(one.Refused)})
+				rows = append(rows, []string{one.Key, one.Scope, one.Most, countedOrNot(one.Used), one.Unit, countedOrNot(one.Refused)})
 			}
 			return table(w, "LIMIT SCOPE MOST USED UNIT REFUSED", rows)
 		}),
 	}
+}
+
+// countedOrNot is a number, or "" where nobody counts.
+func countedOrNot(n int64) string {
+	if n < 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
 }
 
 func configCommand() *cli.Command {
