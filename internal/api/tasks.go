@@ -90,6 +90,11 @@ type Payloads struct {
 	Asks      json.RawMessage `json:"asks,omitempty"`
 }
 
+// TaskOrder is the body of orders about a task: {} for one of any pool.
+type TaskOrder struct {
+	Pool string `json:"pool,omitempty"`
+}
+
 // POST /v1/tasks/{id}/cancel and /v1/tasks/{id}/rerun (body {"pool": "…"}, or {}) answer with a
 // TaskDetail: 404 not_found, 409 ended, 409 not_rerunnable (the rule does not say on_orphan = "rerun",
 // or the task has not failed), 503 store_unavailable.
@@ -133,6 +138,11 @@ type Subscription struct {
 // Queues is the answer to GET /v1/queues.
 type Queues struct {
 	Queues []Queue `json:"queues"`
+}
+
+// PauseOrder is the body of POST /v1/queues/{id}/pause; that of …/resume is {}.
+type PauseOrder struct {
+	By string `json:"by,omitempty"` // who pauses it, for others to read; "operator" unless told
 }
 
 // Queue is the line of a rule with `concurrency`. POST /v1/queues/{id}/pause and /resume answer with it;

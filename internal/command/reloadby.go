@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"berth/internal/admin"
+	"berth/internal/api"
 	"berth/internal/config"
 
 	"github.com/urfave/cli/v2"
@@ -21,13 +22,6 @@ import (
 
 // reloadPath is where operators have the configuration read anew.
 const reloadPath = "/v1/reload"
-
-// reloaded is what an operator is told.
-type reloaded struct {
-	File    string   `json:"file"`
-	Changed []string `json:"changed"` // keys whose new values are in use
-	Restart []string `json:"restart"` // keys whose new values need a restart
-}
 
 // route is by which operators ask.
 func (l *reloader) route() admin.Route {
@@ -37,7 +31,7 @@ func (l *reloader) route() admin.Route {
 		if err != nil {
 			return nil, asFault(err)
 		}
-		return reloaded{l.file, some(change.Applied), some(change.Restart)}, nil
+		return api.Reloaded{File: l.file, Changed: some(change.Applied), Restart: some(change.Restart)}, nil
 	}}
 }
 
@@ -79,16 +73,16 @@ func reloadCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			var told reloaded
+			var told api.Reloaded
 			if err := o.call(c.Context, http.MethodPost, reloadPath, nil, &told); err != nil {
 				return err
 			}
-			return o.print(told, told.write)
+			return o.print(told, func(w io.Writer) error { return tellReloaded(w, told) })
 		},
 	}
 }
 
-func (r reloaded) write(w io.Writer) error {
+func tellReloaded(w io.Writer, r api.Reloaded) error {
 	text := r.File + ": in use"
 	if len(r.Changed)+len(r.Restart) == 0 {
 		text += ", nothing has changed"
