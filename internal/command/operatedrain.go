@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"io"
 	"net/url"
 	"strings"
@@ -83,6 +84,9 @@ func upstreamsCommand() *cli.Command {
 			var all api.Upstreams
 			if err := o.call(c.Context, "GET", api.UpstreamsPath, nil, &all); err != nil {
 				return err
+			}
+			if all.Partial != "" {
+				fmt.Fprintln(c.App.ErrWriter, all.Partial)
 			}
 			return o.print(all, func(w io.Writer) error { return tellAll(w, all.Upstreams) })
 		},
