@@ -1,5 +1,5 @@
 # The verbs of the project. `make demo` needs nothing but Go; `make test` installs what the tests need.
-.PHONY: demo build setup test e2e probe-table soak bench docs fuzz lint
+.PHONY: demo build setup test e2e shipped release probe-table soak bench docs fuzz lint
 
 demo: ## embedded fleet, berth in front of it, and what a round robin loses; a plain tool as a task; a legacy server by stdio
 	go run . demo
@@ -13,8 +13,17 @@ setup: ## the real parts that the tests run against; says what it may not instal
 test: setup ## unit tests, the stores on real Redis, the conformance suite with and without berth; at most 10 minutes
 	go test -race -shuffle=on -timeout=10m ./...
 
-e2e: setup ## real clients against real servers through berth, and what may fail in between; at most 40 minutes
-	go test -race -shuffle=on -timeout=50m -tags=e2e ./integration/... ./internal/storage
+e2e: setup ## real clients against real servers through berth, and what may fail in between; what is shipped; at most 40 minutes
+	@status=0; \
+	go test -race -shuffle=on -timeout=50m -tags=e2e ./integration/... ./internal/storage || status=1; \
+	$(MAKE) --no-print-directory shipped || status=1; \
+	exit $$status
+
+shipped: ## deploy/ held to the tools it is for: Helm, BuildKit, Compose, a release; about two minutes where nothing is compiled yet, else 15 s
+	cd integration/deploy && go test -timeout=10m ./...
+
+release: ## dist/: programs for four platforms, their bills of materials, SHA256SUMS
+	deploy/release.sh
 
 probe-table: ## what berth probe finds lost behind a round robin, nginx and berth; needs nginx
 	go test -count=1 -tags=e2e -run='^TestProbeTable$$' -v ./integration
@@ -42,3 +51,4 @@ lint: ## what must be clean before a change is handed in
 	go tool staticcheck -checks all -tags e2e,soak ./...
 	go mod tidy -diff
 	cd integration/godriver && go vet ./... && go mod tidy -diff
+	cd integration/deploy && go vet ./... && go mod tidy -diff

@@ -130,6 +130,8 @@ func toldMetrics(t *testing.T) []string {
 	instances := filepath.Join(t.TempDir(), "instances.json")
 	writeFile(t, instances, "[]")
 	full := startWatched(t, fleet.fleet, "--config", configFile(t, fmt.Sprintf(`
+[log]
+audit = "file:%s"
 [tls]
 cert = %q
 key = %q
@@ -143,7 +145,12 @@ file = %q
 check = "discover"
 [[upgrade]]
 tools = ["greet"]
-`, s.path("cert.pem"), s.path("key.pem"), instances)))
+[[upgrade.webhook]]
+name = "receiver"
+url = "https://127.0.0.1:1/"
+allow_private = ["127.0.0.0/8"]
+secrets = ["whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="]
+`, s.path("audit.jsonl"), s.path("cert.pem"), s.path("key.pem"), instances)))
 	full.base = strings.Replace(full.base, "http://", "https://", 1)
 	client := s.client(t)
 	client.create(t, full.url(), 600)

@@ -8,6 +8,9 @@ import (
 // Decisions are the last requests, as package audit has them.
 type Decisions = audit.Decisions
 
+// DecisionsKept is how many they are.
+const DecisionsKept = audit.DecisionsKept
+
 // What a Proxy is configured with; package inbound says what each means.
 type (
 	Endpoint      = inbound.Endpoint

@@ -24,7 +24,12 @@ func (x *request) routed() error {
 
 // route finds the owner of what the request is about, if it has one.
 func (x *request) route() error {
-	d, err := x.Endpoint.Router.Decide(x.ctx, x.query())
+	return x.decide(x.query())
+}
+
+// decide is route by another query of the request's.
+func (x *request) decide(q routing.Query) error {
+	d, err := x.Endpoint.Router.Decide(x.ctx, q)
 	if err != nil {
 		return err
 	}
@@ -86,12 +91,14 @@ func (i inquirer) Questions() routing.Questions {
 // before the fleet is asked for another. What the map knows is not concerned, so that nobody is
 // kept from a task of his own by what others at the same address guess.
 func (i inquirer) Missing() error {
-	x := i.x
-	if x.AboutTask && x.p.stale.End(x.Call) != nil {
-		return nil // its end was seen here: it is no guess
+	if i.sawEnd() {
+		return nil
 	}
-	return x.p.gate.MayMiss(x.Caller)
+	return i.x.p.gate.MayMiss(i.x.Caller)
 }
+
+// sawEnd reports whether the end of the task was seen here: then its id is no guess.
+func (i inquirer) sawEnd() bool { return i.x.AboutTask && i.x.p.stale.End(i.x.Call) != nil }
 
 // unroutable answers a call about a task that could not be routed with the task
 // as it was last seen, if this berth saw its end, or did not lose it for long.

@@ -8,6 +8,7 @@ type Candidate struct {
 	Load     int     // as the picker counts it
 	Share    float64 // of the work, against others
 	Room     bool
+	Foreign  bool // to the era of the work
 }
 
 // Prospect is what would become of unbound work now.
@@ -27,7 +28,7 @@ func (p *Pool) Prospect(w Work, mayWait, goesOn bool) (o Prospect) {
 		choice.more = p.load
 	}
 	for _, u := range m.all {
-		c := Candidate{Upstream: u, Draining: u.IsDraining(), Rank: u.rank(w.Era), Load: choice.Load(u), Share: choice.Share(u), Room: u.hasRoom(s)}
+		c := Candidate{Upstream: u, Draining: u.IsDraining(), Rank: u.rank(w.Era), Load: choice.Load(u), Share: choice.Share(u), Room: u.hasRoom(s), Foreign: u.Profile().isForeign(w.Era)}
 		if c.Draining {
 			c.Rank = -1
 		}

@@ -78,6 +78,22 @@ func (c *Client) Call(ctx context.Context, method, path string, in, out any) err
 	return c.read(response, reply, out)
 }
 
+// Read has read take in the answer of a path that is no JSON. Errors are those of Call.
+func (c *Client) Read(ctx context.Context, path string, read func(io.Reader) error) error {
+	patient := *c
+	patient.http = &http.Client{Transport: c.http.Transport} // ctx bounds it
+	response, err := patient.send(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		reply, _ := io.ReadAll(io.LimitReader(response.Body, maxReply))
+		return c.refusal(response, reply)
+	}
+	return read(response.Body)
+}
+
 // send returns whatever is answered. Where [ErrNoBerth] is the error, nothing is.
 func (c *Client) send(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, body)

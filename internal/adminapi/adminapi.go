@@ -13,6 +13,7 @@ import (
 	"berth/internal/journal"
 	"berth/internal/storage"
 	"berth/internal/trouble"
+	"berth/proxy"
 	"berth/proxy/audit"
 	"berth/routing"
 )
@@ -34,7 +35,8 @@ type Options struct {
 	Ready    func() (ready bool, why []string)            // as /readyz says; why not, one line each
 	Tally    func(ctx context.Context) (api.Tally, error) // counts tasks; what it has with an error is what is known. Nil: nobody does
 
-	Decisions *audit.Decisions // the last requests
+	Decisions *audit.Decisions    // the last requests
+	Proxy     func() *proxy.Proxy // of the newest generation; explains
 }
 
 // Face is what the configuration says of a pool.

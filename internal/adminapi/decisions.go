@@ -14,7 +14,11 @@ const decisionsTold = 100 // unless another number is asked for
 
 // explainRoutes tell why requests go where they go.
 func (a *API) explainRoutes() []admin.Route {
-	return []admin.Route{{Pattern: "GET /v1/decisions", Query: []string{"id", "pool", "outcome", "limit"}, Serve: a.serveDecisions}}
+	return []admin.Route{
+		{Pattern: "GET /v1/decisions", Query: []string{"id", "pool", "outcome", "limit"}, Serve: a.serveDecisions},
+		{Pattern: "GET /v1/explain", Query: []string{"id", "pool", "caller"}, Serve: a.serveExplainID},
+		{Pattern: "POST /v1/explain", Serve: a.serveExplain},
+	}
 }
 
 func (a *API) serveDecisions(_ context.Context, r *http.Request) (any, error) {

@@ -18,7 +18,8 @@ type Explanation struct {
 	Answer     Answer      `json:"answer"`         // what would be answered, as far as berth decides it
 }
 
-// Question is a request to be explained: POST /v1/explain.
+// Question is a request to be explained: POST /v1/explain. One without headers is taken as sent with those that
+// its body wants.
 type Question struct {
 	Pool    string            `json:"pool,omitempty"`
 	Path    string            `json:"path,omitempty"`
@@ -26,6 +27,7 @@ type Question struct {
 	Headers map[string]string `json:"headers,omitempty"`
 	Body    string            `json:"body,omitempty"`
 	Caller  string            `json:"caller,omitempty"` // a principal, in clear
+	From    string            `json:"from,omitempty"`   // the address that it comes from, for limits of callers; "": unknown
 }
 
 // Step is one thing that was looked at.
@@ -49,7 +51,9 @@ type Candidate struct {
 
 // Answer is what berth would do.
 type Answer struct {
-	Action string `json:"action"` // "forward", "answer", "refuse", "wait"
+	// Action is "forward", "answer" (berth does), "refuse", "wait" (for room), or "ask": the fleet is asked
+	// first, and the rest says what is answered if all deny the id.
+	Action string `json:"action"`
 	Status int    `json:"status,omitempty"`
 	Code   string `json:"code,omitempty"` // of a refusal: "owner_unavailable", …
 	Detail string `json:"detail,omitempty"`

@@ -47,10 +47,3 @@ type LogLevel struct {
 	Configured string    `json:"configured"`
 	Until      time.Time `json:"until,omitzero"`
 }
-
-// Reloaded is the answer to POST /v1/reload.
-type Reloaded struct {
-	File    string   `json:"file"`
-	Changed []string `json:"changed"` // keys whose new values are in use
-	Restart []string `json:"restart"` // keys whose new values need a restart
-}

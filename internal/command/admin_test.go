@@ -15,6 +15,7 @@ import (
 	"berth/internal/certs/certstest"
 	"berth/internal/config"
 	"berth/internal/realtest"
+	"berth/internal/verbs"
 )
 
 // secured is a berth whose admin listener speaks TLS, and asks for certificates.
@@ -62,7 +63,7 @@ func TestOperatorsReachABerthByTLS(t *testing.T) {
 		}
 	}
 	var coded interface{ ExitCode() int }
-	if _, err := ask("--admin=127.0.0.1:1", ca); !errors.As(err, &coded) || coded.ExitCode() != codeUsage {
+	if _, err := ask("--admin=127.0.0.1:1", ca); !errors.As(err, &coded) || coded.ExitCode() != verbs.CodeUsage {
 		t.Errorf("an authority without https: %v", err)
 	}
 }

@@ -4,6 +4,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,11 +16,10 @@ import (
 	"strings"
 
 	"berth/internal/build"
+	"berth/internal/verbs"
 
 	"github.com/urfave/cli/v2"
 )
-
-const codeUsage = 2
 
 // Run runs berth's command line and returns the exit code: 0; 1 if something failed or was found
 // wanting; 2 for a meaningless command line, and a probe without a verdict. ctx ends a running verb
@@ -60,29 +60,40 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{
-			serveCommand(), readyCommand(), reloadCommand(), drainCommand(), undrainCommand(), upstreamsCommand(),
-			checkCommand(), probeCommand(), demoCommand(), demoServerCommand(), versionCommand(),
+			serveCommand(), demoCommand(), demoServerCommand(), checkCommand(), probeCommand(), versionCommand(), completionCommand(),
 		},
+		EnableBashCompletion: true,
 	}
 	for _, verb := range app.Commands {
-		// The library asks a verb's own handler only.
+		verb.Category = categories[verb.Name]
+	}
+	app.Commands = append(app.Commands, verbs.Commands()...)
+	complete(app.Commands)
+	return app
+}
+
+// categories are what help lists verbs under.
+var categories = map[string]string{"serve": "run", "demo": "run", "check": "check", "probe": "check", "version": "help", "completion": "help"}
+
+// complete gives verbs, and those below them, what the library asks a verb's own for.
+func complete(all []*cli.Command) {
+	for _, verb := range all {
 		if verb.OnUsageError == nil {
 			verb.OnUsageError = usageError
 		}
 		if verb.ArgsUsage == "" {
 			verb.Before = noArguments
 		}
+		verb.HideHelpCommand = true
+		complete(verb.Subcommands)
 	}
-	return app
 }
 
 func usageError(c *cli.Context, err error, _ bool) error {
 	return misused("%w\nsee %s --help", err, c.Command.HelpName)
 }
 
-func misused(format string, args ...any) error {
-	return cli.Exit(fmt.Errorf(format, args...), codeUsage)
-}
+func misused(format string, args ...any) error { return verbs.Misused(format, args...) }
 
 func noArguments(c *cli.Context) error {
 	if c.Args().Present() {
@@ -91,24 +102,32 @@ func noArguments(c *cli.Context) error {
 	return nil
 }
 
+// completionFlag is how shells ask what may come next.
+const completionFlag = "--generate-bash-completion"
+
 // flagsFirst puts what is no flag behind a verb's flags: the library takes none after the first
 // argument. What follows "--" is left alone.
 func flagsFirst(verbs []*cli.Command, args []string) []string {
-	if len(args) < 2 {
+	if len(args) < 2 || args[len(args)-1] == completionFlag {
 		return args
 	}
 	at := slices.IndexFunc(verbs, func(v *cli.Command) bool { return v.Name == args[1] })
 	if at < 0 {
 		return args
 	}
+	verb, named := verbs[at], false
 	flags, rest := slices.Clone(args[:2]), []string(nil)
 	for i := 2; i < len(args); i++ {
+		below := verb.Command(args[i])
 		switch {
 		case args[i] == "--":
 			return slices.Concat(flags, args[i:i+1], rest, args[i+1:])
-		case !strings.HasPrefix(args[i], "-"):
-			rest = append(rest, args[i])
-		case takesNext(verbs[at], args[i]) && i+1 < len(args):
+		case !named && below != nil: // it comes before the flags, which are its own
+			flags = slices.Insert(flags, 2, args[i])
+			verb, named = below, true
+		case args[i] == "-" || !strings.HasPrefix(args[i], "-"):
+			rest, named = append(rest, args[i]), true
+		case takesNext(verb, args[i]) && i+1 < len(args):
 			flags = append(flags, args[i], args[i+1])
 			i++
 		default:
@@ -138,7 +157,7 @@ type versionInfo struct {
 }
 
 func readVersion() versionInfo {
-	v := versionInfo{Version: build.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	v := versionInfo{Version: build.Version, Revision: build.Revision, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
@@ -146,7 +165,7 @@ func readVersion() versionInfo {
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
-			v.Revision = s.Value
+			v.Revision = cmp.Or(v.Revision, s.Value)
 		case "vcs.modified":
 			v.Modified = s.Value == "true"
 		}

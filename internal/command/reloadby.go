@@ -4,28 +4,21 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
 	"berth/internal/admin"
 	"berth/internal/api"
 	"berth/internal/config"
-
-	"github.com/urfave/cli/v2"
 )
-
-// reloadPath is where operators have the configuration read anew.
-const reloadPath = "/v1/reload"
 
 // route is by which operators ask.
 func (l *reloader) route() admin.Route {
-	return admin.Route{Pattern: "POST " + reloadPath, Serve: func(ctx context.Context, _ *http.Request) (any, error) {
+	return admin.Route{Pattern: "POST " + api.ReloadPath, Serve: func(ctx context.Context, _ *http.Request) (any, error) {
 		// Whoever hangs up has asked all the same.
 		change, err := l.reload(context.WithoutCancel(ctx), "operator")
 		if err != nil {
@@ -61,40 +54,6 @@ func asFault(err error) *admin.Fault {
 	}
 	fault.Details = all
 	return fault
-}
-
-func reloadCommand() *cli.Command {
-	return &cli.Command{
-		Name:  "reload",
-		Usage: "have a berth that runs read its configuration file anew",
-		Flags: operatorFlags(),
-		Action: func(c *cli.Context) error {
-			o, err := newOperator(c)
-			if err != nil {
-				return err
-			}
-			var told api.Reloaded
-			if err := o.call(c.Context, http.MethodPost, reloadPath, nil, &told); err != nil {
-				return err
-			}
-			return o.print(told, func(w io.Writer) error { return tellReloaded(w, told) })
-		},
-	}
-}
-
-func tellReloaded(w io.Writer, r api.Reloaded) error {
-	text := r.File + ": in use"
-	if len(r.Changed)+len(r.Restart) == 0 {
-		text += ", nothing has changed"
-	}
-	if len(r.Changed) > 0 {
-		text += "\nchanged: " + strings.Join(r.Changed, ", ")
-	}
-	if len(r.Restart) > 0 {
-		text += "\nneeds a restart: " + strings.Join(r.Restart, ", ")
-	}
-	_, err := fmt.Fprintln(w, text)
-	return err
 }
 
 // hangUps are the signals by which a process is told to read its configuration anew.

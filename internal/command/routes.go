@@ -11,7 +11,7 @@ func (p *process) routes() []admin.Route {
 	s := p.site
 	return adminapi.New(adminapi.Options{
 		Pools: s.pools, Face: s.faceOf, Drains: s.drains, Reopens: s.reopens,
-		Board: s.board, Store: s.store, Troubles: s.troubles, Ready: s.ready, Decisions: s.decisions,
+		Board: s.board, Store: s.store, Troubles: s.troubles, Ready: s.ready, Decisions: s.decisions, Proxy: s.proxy,
 		Limits: s.limits, Config: p.reloader.config, Level: s.level, Log: s.log,
 	}).Routes()
 }

@@ -37,7 +37,7 @@ func (c Caller) Credentials() string { return c.credentials.All }
 // task that was not found, the zero Task, nobody is the creator, so that the answer does not
 // tell whether there is one.
 func (c Caller) MayAsk(ctx context.Context, task upgrade.Task) error {
-	if c.way.Principal != "" || c.made(task) {
+	if c.IsCreator(task) {
 		return nil
 	}
 	if err := c.check(ctx); err != nil {
@@ -48,6 +48,10 @@ func (c Caller) MayAsk(ctx context.Context, task upgrade.Task) error {
 	}
 	return nil
 }
+
+// IsCreator reports whether it is known without asking upstreams that the caller may be told of a task
+// which was found for it.
+func (c Caller) IsCreator(task upgrade.Task) bool { return c.way.Principal != "" || c.made(task) }
 
 // MayHear returns what the caller is told in place of what was found, nil if nothing speaks
 // against that. Who may not ask does not learn that there is no task, either.

@@ -83,6 +83,12 @@ func (x Arrival) Recognise() error {
 	return nil
 }
 
+// RecogniseAs is Recognise of a request whose principal is known; "" is nobody.
+func (x Arrival) RecogniseAs(principal string) {
+	x.Principal = principal
+	x.Caller = x.Table.callerOf(x.HTTP, principal, x.Trusted)
+}
+
 // identify finds out who is calling. What may be asked before a client is
 // authorised, discovery documents and CORS preflights, nobody asks.
 func (x Arrival) identify() (err error) {

@@ -17,11 +17,8 @@ func (r *Request) Serve(ctx context.Context) error {
 	if c.Era == mcp.EraLegacy {
 		return r.serveCore(ctx, c)
 	}
-	if err := CheckServed(r.Call, r.Rec); err != nil {
+	if err := CheckMayAsk(r.Call, r.Rec); err != nil {
 		return err
-	}
-	if !c.DeclaresTasks {
-		return mcp.ErrMissingTasks
 	}
 	switch c.Method {
 	case mcp.MethodGetTask:

@@ -28,6 +28,18 @@ func (f *Face) CheckTakesTasks(call *inbound.Call, rec *audit.Record) error {
 
 func isRequired(rule *upgrade.Rule) bool { return rule != nil && rule.Required }
 
+// CheckMayAsk refuses a request about a task of berth's own that a server must not let pass, or whose client
+// has not said that it takes tasks.
+func CheckMayAsk(call *inbound.Call, rec *audit.Record) error {
+	if err := CheckServed(call, rec); err != nil {
+		return err
+	}
+	if c := call.Single(); c.Era == mcp.EraModern && !c.DeclaresTasks {
+		return mcp.ErrMissingTasks
+	}
+	return nil
+}
+
 // CheckServed refuses a request for what a server must not let pass. It is called where
 // berth itself is the server: of what it passes on the upstream judges.
 func CheckServed(call *inbound.Call, rec *audit.Record) error {

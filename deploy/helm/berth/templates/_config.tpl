@@ -22,7 +22,7 @@ listen = "127.0.0.1:9901"
 {{- if .Values.store.secret.name }}
 url_file = "/etc/berth-secrets/store-url"
 {{- else }}
-url = {{ .Values.store.url | quote }}
+url = {{ default "memory:" .Values.store.url | quote }}
 {{- end }}
 {{- if .Values.store.sealKey.name }}
 seal_key_file = "/etc/berth-secrets/seal-key"

@@ -1,4 +1,4 @@
-package command
+package verbs
 
 import (
 	"context"
@@ -17,9 +17,10 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Exit codes of verbs that speak to a berth that runs, beside 0 and [codeUsage].
+// Exit codes, beside 0.
 const (
 	codeFailed      = 1 // berth refused, or could not
+	codeUsage       = 2 // the command line means nothing
 	codeDeadline    = 3 // the time to wait was over first
 	codeUnreachable = 4 // no berth answered
 )
@@ -42,6 +43,7 @@ type operator struct {
 	client *admin.Client
 	out    io.Writer
 	json   bool
+	raw    json.RawMessage // what was answered last, as it came
 }
 
 func newOperator(c *cli.Context) (*operator, error) {
@@ -67,7 +69,7 @@ func (o *operator) secure(c *cli.Context) error {
 		return nil
 	}
 	if !strings.HasPrefix(c.String("admin"), "https://") {
-		return misused("%s: --admin-ca and --admin-cert are for --admin https://HOST:PORT", c.Command.HelpName)
+		return Misused("%s: --admin-ca and --admin-cert are for --admin https://HOST:PORT", c.Command.HelpName)
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if ca != "" {
@@ -92,7 +94,15 @@ func (o *operator) secure(c *cli.Context) error {
 
 // call orders, or asks; the error of a failed call bears its exit code.
 func (o *operator) call(ctx context.Context, method, path string, in, out any) error {
-	return coded(o.client.Call(ctx, method, path, in, out))
+	var raw json.RawMessage
+	if err := coded(o.client.Call(ctx, method, path, in, &raw)); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return coded(fmt.Errorf("%w: %w", admin.ErrNoBerth, err))
+	}
+	o.raw = raw
+	return nil
 }
 
 // coded gives the error of a failed call its exit code.
@@ -106,10 +116,14 @@ func coded(err error) error {
 	return cli.Exit(err, codeFailed)
 }
 
-// print writes value as JSON where that is asked for, and by text otherwise.
+// print writes what was answered last as JSON where that is asked for, and value by text otherwise. Where nobody was
+// asked, value is the JSON.
 func (o *operator) print(value any, text func(io.Writer) error) error {
 	if !o.json {
 		return text(o.out)
+	}
+	if o.raw != nil {
+		value = o.raw
 	}
 	encoder := json.NewEncoder(o.out)
 	encoder.SetIndent("", "  ")

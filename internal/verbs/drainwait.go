@@ -1,4 +1,4 @@
-package command
+package verbs
 
 import (
 	"context"
@@ -15,6 +15,26 @@ import (
 
 // askEvery is how often who waits asks.
 const askEvery = 500 * time.Millisecond
+
+// drainAndWait gives the order and waits for what it is for. The time is that of both; where there is none to wait
+// the order is given all the same.
+func (o *operator) drainAndWait(ctx context.Context, path string, order api.DrainOrder, limit time.Duration) error {
+	began := time.Now()
+	ordering, cancel := context.WithTimeout(ctx, max(limit, orderWithin))
+	defer cancel()
+	var status api.MayStop
+	err := o.call(ordering, "POST", path+"/drain", order, &status)
+	if err != nil && ordering.Err() != nil && ctx.Err() == nil {
+		return cli.Exit(errors.New("the time to wait is over, and it is not known whether berth has heard the order"), codeDeadline)
+	}
+	if err != nil {
+		return err
+	}
+	return o.awaitDrained(ctx, path, limit-time.Since(began), status)
+}
+
+// orderWithin is how long an order has at least.
+const orderWithin = 2 * time.Second
 
 // awaitDrained asks until nothing is left, or the time is over, and tells each change. status is how it
 // was when the order was given.

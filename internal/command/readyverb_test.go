@@ -22,10 +22,10 @@ func TestReadyTellsByItsExitCode(t *testing.T) {
 	}{
 		"ready":               {200, "[+]store ok\nreadyz: ok\n", 0, "ready\n"},
 		"degraded":            {200, "[+]store degraded: away\n[+]pool ok\nreadyz: ok\n", 0, "[+]store degraded: away\nready\n"},
-		"not ready":           {503, "[+]store ok\n[-]pool default: all silent\nreadyz: not ready\n", codeFailed, "[-]pool default: all silent\n"},
-		"draining":            {503, "draining\n", codeFailed, "draining\n"},
-		"the token is wanted": {401, "a bearer token is required\n", codeFailed, ""},
-		"not a berth":         {404, "404 page not found\n", codeUnreachable, ""},
+		"not ready":           {503, "[+]store ok\n[-]pool default: all silent\nreadyz: not ready\n", 1, "[-]pool default: all silent\n"},
+		"draining":            {503, "draining\n", 1, "draining\n"},
+		"the token is wanted": {401, "a bearer token is required\n", 1, ""},
+		"not a berth":         {404, "404 page not found\n", 4, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			berth := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -70,11 +70,11 @@ func TestReadyAsksTheListenerItself(t *testing.T) {
 	if code, told := ask("--admin-token-file", token); code != 0 || told != `{"ready":true,"checks":[]}` {
 		t.Errorf("exit code %d, told %q", code, told)
 	}
-	if code, told := ask(); code != codeFailed || !strings.Contains(told, "wants its token") {
+	if code, told := ask(); code != 1 || !strings.Contains(told, "wants its token") {
 		t.Errorf("without the token: exit code %d, told %q", code, told)
 	}
 	server.SetDraining()
-	if code, told := ask("--admin-token-file", token); code != codeFailed || told != "{\"ready\":false,\"checks\":[\"draining\"]}not ready\n" {
+	if code, told := ask("--admin-token-file", token); code != 1 || told != "{\"ready\":false,\"checks\":[\"draining\"]}not ready\n" {
 		t.Errorf("draining: exit code %d, told %q", code, told)
 	}
 }
@@ -87,7 +87,7 @@ func TestReadyDoesNotWaitForEver(t *testing.T) {
 	defer close(hang)
 	var out, trouble bytes.Buffer
 	code := Run(t.Context(), []string{"berth", "ready", "--admin", berth.URL, "--timeout", "20ms"}, &out, &trouble)
-	if code != codeUnreachable || !strings.Contains(trouble.String(), "within 20ms") {
+	if code != 4 || !strings.Contains(trouble.String(), "within 20ms") {
 		t.Errorf("exit code %d, told %q", code, &trouble)
 	}
 }

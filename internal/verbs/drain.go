@@ -1,4 +1,4 @@
-package command
+package verbs
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ func drainCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "drain",
 		Usage:     "give an upstream no new work, at every berth on the store, and tell when it may stop",
-		ArgsUsage: "POOL/NAME",
+		ArgsUsage: "POOL/NAME", BashComplete: completeUpstreams,
 		Flags: operatorFlags(
 			&cli.BoolFlag{Name: "wait", Usage: "wait until nothing is lost if it stops"},
 			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Minute, Usage: "wait for so long at most"},
@@ -27,12 +27,13 @@ func drainCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			order := api.DrainOrder{MoveSessions: c.Bool("move-sessions")}
 			var status api.MayStop
-			if err := o.call(c.Context, "POST", path+"/drain", api.DrainOrder{MoveSessions: c.Bool("move-sessions")}, &status); err != nil {
-				return err
-			}
 			if c.Bool("wait") {
-				return o.awaitDrained(c.Context, path, c.Duration("timeout"), status)
+				return o.drainAndWait(c.Context, path, order, c.Duration("timeout"))
+			}
+			if err := o.call(c.Context, "POST", path+"/drain", order, &status); err != nil {
+				return err
 			}
 			return o.print(status, func(w io.Writer) error { return tellStatus(w, status) })
 		},
@@ -43,8 +44,8 @@ func undrainCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "undrain",
 		Usage:     "give an upstream new work again",
-		ArgsUsage: "POOL/NAME",
-		Flags:     operatorFlags(),
+		ArgsUsage: "POOL/NAME", BashComplete: completeUpstreams,
+		Flags: operatorFlags(),
 		Action: func(c *cli.Context) error {
 			o, path, err := orderAbout(c)
 			if err != nil {
@@ -63,8 +64,8 @@ func upstreamsCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "upstreams",
 		Usage:     "tell what each upstream owns; of one, what that is",
-		ArgsUsage: "[POOL/NAME]",
-		Flags:     operatorFlags(),
+		ArgsUsage: "[POOL/NAME]", BashComplete: completeUpstreams,
+		Flags: operatorFlags(),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				o, path, err := orderAbout(c)
@@ -97,7 +98,7 @@ func upstreamsCommand() *cli.Command {
 func orderAbout(c *cli.Context) (*operator, string, error) {
 	pool, name, found := strings.Cut(c.Args().First(), "/")
 	if c.NArg() != 1 || !found || pool == "" || name == "" {
-		return nil, "", misused("%s: name one upstream, as POOL/NAME", c.Command.HelpName)
+		return nil, "", Misused("%s: name one upstream, as POOL/NAME", c.Command.HelpName)
 	}
 	o, err := newOperator(c)
 	return o, api.UpstreamsPath + "/" + url.PathEscape(pool) + "/" + url.PathEscape(name), err

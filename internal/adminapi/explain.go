@@ -1,0 +1,100 @@
+package adminapi
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"berth/internal/admin"
+	"berth/internal/api"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy"
+)
+
+// serveExplainID explains a request about a task or session.
+func (a *API) serveExplainID(ctx context.Context, r *http.Request) (any, error) {
+	query := r.URL.Query()
+	id := query.Get("id")
+	if id == "" {
+		return nil, badRequest("name a task or session: ?id=")
+	}
+	var caller *string
+	if query.Has("caller") {
+		caller = new(query.Get("caller"))
+	}
+	told, err := a.o.Proxy().ExplainID(ctx, id, query.Get("pool"), caller)
+	switch {
+	case errors.Is(err, proxy.ErrNoPool):
+		return nil, admin.NotFound("there is no pool " + query.Get("pool"))
+	case errors.Is(err, proxy.ErrNoTrace):
+		return nil, admin.NotFound("no pool knows the id; with ?pool= it is told what a request there would get")
+	}
+	return told, err
+}
+
+// serveExplain explains a request that is given whole.
+func (a *API) serveExplain(ctx context.Context, r *http.Request) (any, error) {
+	var asked api.Question
+	if err := read(r, &asked); err != nil {
+		return nil, err
+	}
+	question, err := a.question(&asked)
+	if err != nil {
+		return nil, err
+	}
+	return a.o.Proxy().Explain(ctx, question), nil
+}
+
+// question is the request that is asked about. One without headers has those that its client would send.
+func (a *API) question(asked *api.Question) (proxy.Question, error) {
+	q := proxy.Question{}
+	if asked.Caller != "" {
+		q.Caller = &asked.Caller
+	}
+	host, path := "localhost", asked.Path
+	if asked.Pool != "" {
+		ep := a.o.Proxy().EndpointOf(asked.Pool)
+		if ep == nil {
+			return q, admin.NotFound("there is no pool " + asked.Pool)
+		}
+		if path == "" {
+			path = ep.Path
+		}
+		if len(ep.Hosts) > 0 {
+			host = ep.Hosts[0]
+		}
+	}
+	if path == "" {
+		path = a.o.Proxy().FirstPath()
+	}
+	target, err := url.ParseRequestURI(path)
+	if err != nil {
+		return q, badRequest("path: it is no path of a URL")
+	}
+	header := make(wire.Header)
+	for name, value := range asked.Headers {
+		if strings.EqualFold(name, "Host") {
+			host = value
+		} else if !strings.EqualFold(name, "Content-Length") {
+			header.Add(name, value)
+		}
+	}
+	if len(header) == 0 {
+		header.Set("Content-Type", "application/json")
+		header.Set("Accept", "application/json, text/event-stream")
+		mcp.MirrorHeaders(header.Set, []byte(asked.Body))
+	}
+	method := asked.Method
+	if method == "" {
+		method = http.MethodPost
+	}
+	q.HTTP = proxy.NewQuestion(method, target, host, header, []byte(asked.Body))
+	if asked.From != "" {
+		q.HTTP.RemoteAddr = net.JoinHostPort(asked.From, "0")
+	}
+	return q, nil
+}

@@ -1,0 +1,100 @@
+package verbs
+
+import (
+	"context"
+	"io"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// asks is a verb's action that asks for one thing and tells it: once, or each time that it was asked for with --watch.
+func asks[T any](path func(c *cli.Context) (string, error), tell func(w io.Writer, told T) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		p, err := path(c)
+		if err != nil {
+			return err
+		}
+		o, err := newOperator(c)
+		if err != nil {
+			return err
+		}
+		return o.repeat(c, func(ctx context.Context) error {
+			var told T
+			if err := o.call(ctx, "GET", p, nil, &told); err != nil {
+				return err
+			}
+			return o.print(told, func(w io.Writer) error { return tell(w, told) })
+		})
+	}
+}
+
+// at is a path that no argument changes.
+func at(path string) func(*cli.Context) (string, error) {
+	return func(*cli.Context) (string, error) { return path, nil }
+}
+
+// filtered is a path with the verb's flags of these names as its query.
+func filtered(path string, names ...string) func(*cli.Context) (string, error) {
+	return func(c *cli.Context) (string, error) {
+		query := url.Values{}
+		for _, name := range names {
+			if c.IsSet(name) {
+				query.Set(name, c.String(name))
+			}
+		}
+		if c.IsSet("limit") {
+			query.Set("limit", strconv.Itoa(c.Int("limit")))
+		}
+		if len(query) == 0 {
+			return path, nil
+		}
+		return path + "?" + query.Encode(), nil
+	}
+}
+
+// watchFlags are those of a verb that can tell again and again.
+func watchFlags(more ...cli.Flag) []cli.Flag {
+	return operatorFlags(append(more,
+		&cli.DurationFlag{Name: "watch", Usage: "tell it again each `TIME`, until interrupted or for --for"},
+		&cli.DurationFlag{Name: "for", Value: time.Hour, Usage: "with --watch: for so long at most"},
+	)...)
+}
+
+// repeat does what a verb does once, or again and again.
+func (o *operator) repeat(c *cli.Context, once func(ctx context.Context) error) error {
+	every := c.Duration("watch")
+	if every <= 0 {
+		return once(c.Context)
+	}
+	ctx, cancel := context.WithTimeout(c.Context, c.Duration("for"))
+	defer cancel()
+	tick := time.NewTicker(max(every, 100*time.Millisecond))
+	defer tick.Stop()
+	for {
+		if err := once(ctx); err != nil && ctx.Err() == nil && !isPassing(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func stringFlag(name, usage string) cli.Flag { return &cli.StringFlag{Name: name, Usage: usage} }
+
+func limitFlag(value int) cli.Flag {
+	return &cli.IntFlag{Name: "limit", Value: value, Usage: "tell so many at most"}
+}
+
+// oneArgument is the verb's only argument.
+func oneArgument(c *cli.Context, what string) (string, error) {
+	if c.NArg() != 1 || c.Args().First() == "" {
+		return "", Misused("%s: name one %s", c.Command.HelpName, what)
+	}
+	return c.Args().First(), nil
+}

@@ -1,0 +1,201 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"berth/internal/api"
+	"berth/internal/wire"
+	"berth/proxy/inbound"
+	"berth/routing"
+	"berth/sticky"
+)
+
+// Question is a request that is not served: Explain says what would become of it.
+type Question struct {
+	HTTP   *wire.Request // whole
+	Caller *string       // whose it is; nil: as its headers say
+	ByID   bool          // it stands for any request about its id, so that its credentials mean nothing
+}
+
+// Explain says where the request would go, and why, by the steps that a request takes. Nothing is sent, counted or
+// written for it, and no upstream is asked.
+func (p *Proxy) Explain(ctx context.Context, q Question) api.Explanation {
+	q.HTTP.WithContext(ctx)
+	e := &explaining{x: &request{p: p, ctx: ctx, Call: &inbound.Call{HTTP: q.HTTP, Table: &p.table}}, byID: q.ByID}
+	if err := e.judge(ctx, q); err != nil {
+		e.refuse(err)
+	}
+	e.told.Pool, e.told.Kind = e.x.PoolName(), e.x.About()
+	if e.told.Steps == nil {
+		e.told.Steps = []api.Step{}
+	}
+	return e.told
+}
+
+// explaining is a request on its way through the questions that the steps of one which is served ask.
+type explaining struct {
+	x    *request // has no client, no record and no place among the limits
+	byID bool
+	told api.Explanation
+}
+
+func (e *explaining) step(what, result, detail string) {
+	e.told.Steps = append(e.told.Steps, api.Step{What: what, Result: result, Detail: detail})
+}
+
+// judge goes through the steps up to the one that decides. An error is what the request would be refused with.
+func (e *explaining) judge(ctx context.Context, q Question) error {
+	x, arrival := e.x, inbound.Arrival{Call: e.x.Call}
+	if err := e.arrive(arrival, q); err != nil {
+		return err
+	}
+	if x.AsksForResource() {
+		e.answer("berth answers with the metadata of its protected resource")
+		return nil
+	}
+	if x.BeforeAuthorization() {
+		e.told.Why = "it lies beside the MCP endpoint, and any upstream may answer"
+		return e.unbound(routing.Decision{})
+	}
+	if err := classify(arrival); err != nil {
+		e.step("message", "refused", "")
+		return err
+	}
+	e.message()
+	if err := e.limits(); err != nil {
+		return err
+	}
+	course, err := x.p.courseOf(ctx, x.Call, nil)
+	if err != nil {
+		return err
+	}
+	e.rule(course)
+	switch course {
+	case ownTask:
+		return e.ownTask(ctx)
+	case newTask:
+		return e.newTask(ctx)
+	case subscription:
+		e.told.Why = "a subscription is served by the owners of what it names, and by berth for its own tasks"
+		e.told.Answer = api.Answer{Action: "forward", Detail: "a stream at each of them"}
+		return nil
+	}
+	return e.routed(ctx)
+}
+
+// arrive is about what stands before the message.
+func (e *explaining) arrive(arrival inbound.Arrival, q Question) error {
+	if err := arrival.Guard(); err != nil {
+		e.step("endpoint", "refused", "")
+		return err
+	}
+	e.step("endpoint", "found", "pool "+e.x.PoolName()+" at "+e.x.Endpoint.Path)
+	if err := checkMethod(e.x.Call); err != nil {
+		return err
+	}
+	if q.Caller != nil {
+		arrival.RecogniseAs(*q.Caller)
+	} else if err := arrival.Recognise(); err != nil {
+		e.step("caller", "refused", "")
+		return err
+	}
+	if e.x.Principal == "" {
+		e.step("caller", "nobody", "")
+	} else {
+		e.step("caller", "known", "principal "+inbound.Digest(e.x.Principal))
+	}
+	if err := checkBody(e.x.Call); err != nil {
+		return err
+	}
+	return arrival.Read(func(int64) error { return nil })
+}
+
+// message tells what was understood.
+func (e *explaining) message() {
+	x := e.x
+	said := x.MethodLabel()
+	if c := x.Single(); c != nil && c.Name != "" {
+		said += " " + strconv.Quote(c.Name)
+	}
+	if version := x.Version(); version != "" {
+		said += ", " + version
+	}
+	e.step("message", x.Era().String(), said+"; no header contradicts the body")
+	if x.Session != "" {
+		e.step("session", "named", inbound.Digest(x.Session))
+	}
+	e.told.Plan = x.Row()
+}
+
+// limits says what would turn the request away before it is looked at further.
+func (e *explaining) limits() error {
+	why, err := e.x.p.gate.Outlook(e.x.Call, e.x.p.keeper)
+	if err != nil {
+		e.step("limits", "refused", why)
+		return err
+	}
+	e.step("limits", "room", "")
+	for _, charge := range e.x.Charges {
+		e.step("rate", "would count", fmt.Sprintf("rule %s, %d for each %s", charge.Rule.Limit.Name, charge.Calls, charge.Rule.Per))
+	}
+	return nil
+}
+
+// rule says which [[upgrade]] rule names the tool, and what comes of it.
+func (e *explaining) rule(course course) {
+	x := e.x
+	rule := x.p.tasks.Rule(x.Call)
+	if rule == nil {
+		return
+	}
+	e.told.Rule = strings.Join(rule.Tools, " ")
+	switch {
+	case course == newTask, x.p.tasks.AsksTask(x.Call):
+		e.step("rule", "applies", "")
+	case x.p.tasks.Tasks == nil:
+		e.step("rule", "not applied", "this berth makes no tasks")
+	default:
+		e.step("rule", "not applied", "the client does not take tasks: it gets the plain answer")
+	}
+}
+
+// key tells what is looked up.
+func (e *explaining) key(keys []sticky.Key) {
+	for _, key := range keys {
+		if key.Kind == sticky.Task || key.Kind == sticky.Session {
+			e.told.Key = key.Digest()
+			return
+		}
+	}
+}
+
+// refuse says what the client would be told of err.
+func (e *explaining) refuse(err error) {
+	if errors.Is(err, routing.ErrWouldAsk) {
+		e.told.Why = "the map does not know the id: the fleet is asked, and the upstream that knows it gets the request"
+		refusal := e.x.Word(routing.ErrUnknownTask)
+		if e.x.Session != "" && !e.x.AboutTask {
+			refusal = e.x.Word(routing.ErrUnknownSession)
+		}
+		e.told.Answer = api.Answer{Action: "ask", Status: refusal.Status, Code: codeOf(refusal), Detail: "if all deny it: " + refusal.Message}
+		return
+	}
+	refusal := e.x.Word(err)
+	if refusal == nil {
+		return
+	}
+	if e.told.Why == "" {
+		e.told.Why = refusal.Message
+	}
+	e.told.Answer = api.Answer{Action: "refuse", Status: refusal.Status, Code: codeOf(refusal), Detail: refusal.Message}
+}
+
+// answer says that berth answers.
+func (e *explaining) answer(why string) {
+	e.told.Why = why
+	e.told.Answer = api.Answer{Action: "answer", Status: wire.StatusOK}
+}

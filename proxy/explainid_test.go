@@ -1,0 +1,57 @@
+package proxy_test
+
+import (
+	"errors"
+	"testing"
+
+	"berth/proxy"
+	"berth/sticky"
+	"berth/upgrade"
+)
+
+// An id is all that it takes: of a task, a session, a task of berth's own, or of nothing.
+func TestAnIDIsExplained(t *testing.T) {
+	f := newRig(t, rigOptions{})
+	session := f.initialize()
+	for name, c := range map[string]struct{ id, kind, owner, action string }{
+		"task":         {f.newTask(60), "task", "a", "forward"},
+		"core task":    {f.newCoreTask(session, 60), "task", "a", "forward"},
+		"session":      {session, "session", "a", "forward"},
+		"nothing":      {"nobodys", "task", "", "ask"},
+		"no task's id": {"\x00", "task", "", "refuse"},
+	} {
+		told, err := f.proxy.ExplainID(t.Context(), c.id, "", nil)
+		if err != nil || told.Kind != c.kind || told.Owner != c.owner || told.Answer.Action != c.action || told.Pool != "p" {
+			t.Errorf("%s: got %+v, %v", name, told, err)
+		}
+	}
+	if _, err := f.proxy.ExplainID(t.Context(), "x", "q", nil); !errors.Is(err, proxy.ErrNoPool) {
+		t.Errorf("a pool that there is not: got %v", err)
+	}
+}
+
+// Whose an id is need not be said where a claim or a record tells.
+func TestAnIDIsExplainedForItsOwner(t *testing.T) {
+	f := newRig(t, rigOptions{principals: true})
+	key := f.router.TaskKey("alice", "t-1")
+	if err := f.router.Bind(t.Context(), key, sticky.Binding{Upstream: "b", Dialect: "extension"}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if told, err := f.proxy.ExplainID(t.Context(), "t-1", "", nil); err != nil || told.Owner != "b" {
+		t.Errorf("for its owner: got %+v, %v", told, err)
+	}
+	if told, err := f.proxy.ExplainID(t.Context(), "t-1", "", new("bob")); err != nil || told.Answer.Action != "refuse" || told.Owner != "" {
+		t.Errorf("for another: got %+v, %v", told, err)
+	}
+}
+
+func TestATaskOfBerthsOwnIsExplained(t *testing.T) {
+	f := newUpgraded(t, rigOptions{}, func(*upgrade.Rule) {})
+	f.answers(sayNothing)
+	id := f.made()
+	told, err := f.proxy.ExplainID(t.Context(), id, "", nil)
+	if err != nil || told.Kind != "task" || told.Answer.Action != "answer" || told.Owner != f.tasks.Holder() {
+		t.Errorf("got %+v, %v", told, err)
+	}
+	f.do(f.modernRequest(t.Context(), "tasks/cancel", id, byID(id)))
+}
