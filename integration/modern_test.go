@@ -26,8 +26,9 @@ func newModernClient(t testing.TB) *modernClient {
 
 // taskView is what these tests read of a task.
 type taskView struct {
-	TaskID string `json:"taskId"`
-	Status string `json:"status"`
+	TaskID        string `json:"taskId"`
+	Status        string `json:"status"`
+	StatusMessage string `json:"statusMessage"`
 }
 
 // answer is one answer, read to its end.

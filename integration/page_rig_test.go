@@ -83,6 +83,12 @@ func (p *tab) hear(event any) {
 	switch e := event.(type) {
 	case *runtime.EventExceptionThrown:
 		p.failures = append(p.failures, fmt.Sprint(e.ExceptionDetails.Text, " ", e.ExceptionDetails.Exception.Description))
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError {
+			for _, argument := range e.Args {
+				p.failures = append(p.failures, argument.Description)
+			}
+		}
 	case *log.EventEntryAdded:
 		if e.Entry.Source == log.EntrySourceSecurity || strings.Contains(e.Entry.Text, "Content Security Policy") || strings.Contains(e.Entry.Text, "Trusted") {
 			p.failures = append(p.failures, e.Entry.Text)
@@ -201,6 +207,9 @@ func (p *tab) shoot(name string) {
 	defer cancel()
 	image, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		p.t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, name+".png"), image, 0o600); err != nil {

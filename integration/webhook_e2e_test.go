@@ -4,11 +4,13 @@ package integration
 
 import (
 	"cmp"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -89,6 +91,80 @@ func TestEachEndIsToldToEachReceiverThoughABerthDies(t *testing.T) {
 	if refused == 0 {
 		t.Error("no berth refused the address that is not allowed")
 	}
+}
+
+// What a receiver has not taken when its berth is killed is in the file: the next berth tells whoever the
+// configuration names by then. So does a reload.
+func TestMessagesOutliveTheirBerthAndFollowTheConfiguration(t *testing.T) {
+	t.Parallel()
+	down := (&hook{name: "ci", keys: allowNear, refuses: 1 << 30, refuse: status(http.StatusInternalServerError)}).start(t)
+	second := (&hook{name: "ci", keys: allowNear, knows: nextHookSecret}).start(t)
+	third := (&hook{name: "ci", keys: allowNear + "\nevents = [\"cancelled\"]"}).start(t)
+	config := func(r *hook) string { return "[[upgrade]]\ntools = [\"work\"]\npoll_interval = \"50ms\"\n" + r.table() }
+	h := startHolders(t, 1, fileStore(t), "", config(down))
+	follow := func(before, now *hook) {
+		if err := os.Rename(h.reconfigured(t, config(before), config(now)), h.config); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tasks := h.hold(t, h.berths[0], 10)
+	h.tool.let(names(tasks)...)
+	h.awaitDone(t, h.berths, tasks)
+	if !await(t, readyWithin, func() bool { n, _ := down.attempted(); return n > 0 }) {
+		t.Fatal("nobody is told")
+	}
+	h.berths[0].kill()
+
+	follow(down, second)
+	b := h.start(t)
+	if !await(t, readyWithin, func() bool { return len(second.ends()) == len(tasks) }) {
+		t.Errorf("%d tasks are told of, want %d", len(second.ends()), len(tasks))
+	}
+	if n := b.metric(t, "berth_webhook_given_up_total"); n != 0 {
+		t.Errorf("%d messages are given up", n)
+	}
+
+	follow(second, third)
+	b.signal(t, syscall.SIGHUP)
+	if !await(t, readyWithin, func() bool { return b.metric(t, "berth_config_reloads_total", `outcome="ok"`) == 1 }) {
+		t.Fatal("the configuration is not in use")
+	}
+	done, cancelled := h.hold(t, b, 1), h.hold(t, b, 1)[0]
+	h.tool.let(names(done)...)
+	h.awaitDone(t, []*watched{b}, done)
+	if _, err := h.client.send(t, b.url(), "tasks/cancel", cancelled.id, map[string]any{"taskId": cancelled.id}); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{cancelled.id: "cancelled"}
+	if !await(t, readyWithin, func() bool { return len(third.ends()) > 0 }) || !maps.Equal(third.ends(), want) {
+		t.Errorf("got %v, want %v", third.ends(), want)
+	}
+	for _, r := range []*hook{down, second, third} {
+		r.sound(t)
+	}
+}
+
+// A call that is answered in time is no task, so its end is told to nobody; and a tool that a rule without
+// receivers names has none, whatever other rules say.
+func TestCallsThatStayPlainAreToldToNobody(t *testing.T) {
+	t.Parallel()
+	r := (&hook{name: "ci", keys: allowNear}).start(t)
+	h := startHolders(t, 1, "memory:", "", "[[upgrade]]\ntools = [\"work\"]\nafter = \"5s\"\n"+r.table()+
+		"[[upgrade]]\ntools = [\"silent\"]\n[[upgrade]]\ntools = [\"told\"]\n"+r.table())
+	h.tool.letAll()
+	for _, tool := range []string{"work", "silent", "told"} {
+		got, err := h.call(t, h.berths[0], tool, tool)
+		if err != nil || (got.Result.TaskID == "") != (tool == "work") {
+			t.Fatalf("%s: got %v, %v", tool, got, err)
+		}
+	}
+	if !await(t, readyWithin, func() bool { return len(r.ends()) > 0 }) {
+		t.Fatal("nothing is told")
+	}
+	if attempts, _ := r.attempted(); attempts != 1 {
+		t.Errorf("%d messages, want that of the one task with a receiver", attempts)
+	}
+	r.sound(t)
 }
 
 // startForbidden listens where no message may go, and returns a URL whose host is a name that leads there,

@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,6 +26,7 @@ type hook struct {
 	refuses int    // so many attempts of each message, in its own way
 	refuse  http.HandlerFunc
 	takes   time.Duration // to answer
+	knows   string        // the secret; "": hookSecret
 
 	mu       sync.Mutex // guards the fields below
 	attempts map[string]int
@@ -38,7 +40,11 @@ type hookNews struct {
 	Data struct{ TaskID, Pool, Tool, Status string }
 }
 
-const hookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+// Messages are signed with both.
+const (
+	hookSecret     = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+	nextHookSecret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDAAAAAAAAAAA="
+)
 
 func (h *hook) start(t testing.TB) *hook {
 	t.Helper()
@@ -70,7 +76,7 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *hook) note(header http.Header, body []byte, err error) (id string, m hookNews, refused bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	verifier, _ := standard.NewWebhook(hookSecret)
+	verifier, _ := standard.NewWebhook(cmp.Or(h.knows, hookSecret))
 	if err == nil {
 		err = verifier.Verify(body, header)
 	}
@@ -91,13 +97,13 @@ func (h *hook) table() string {
 [[upgrade.webhook]]
 name = %q
 url = %q
-secrets = [%q]
+secrets = [%q, %q]
 allow_http = true
 backoff = "100ms"
 max_backoff = "1s"
 timeout = "1s"
 %s
-`, h.name, h.url, hookSecret, h.keys)
+`, h.name, h.url, hookSecret, nextHookSecret, h.keys)
 }
 
 // ends are how tasks have ended, by what the receiver was told: a task's id to its status.

@@ -11,7 +11,7 @@
 //	record         record/ (tasks, sessions, values), draft/ (ids that clients make)
 //	release        reply/ (body, events, keep-alive), earlystream.go
 //	report         finish.go, audit/
-//	subscriptions  listen.go, subscribe/
+//	subscriptions  listen.go, subscribe/; standing.go, standing/ (which stand)
 //	lists          lists.go, tasklist/
 //	berth's tasks  astask.go, tasks/, taskwatch/ (who is told), sessiontasks/ and sessionend.go (in sessions)
 //	moves          moved.go, failover/ (where to), session/ (opens it there)

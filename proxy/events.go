@@ -13,6 +13,7 @@ import (
 	"berth/proxy/polls"
 	"berth/proxy/reply"
 	"berth/proxy/sessiontasks"
+	"berth/proxy/standing"
 	"berth/routing"
 )
 
@@ -29,6 +30,7 @@ type stream struct {
 	unsent  bool                   // something was not flushed
 	gone    bool                   // the client left; what comes is still recorded
 	news    *sessiontasks.Notifier // what berth itself has to say; nil: nothing
+	stands  *standing.Stream       // for operators; nil: it ends by itself
 	resumes string                 // the last event's id, from which the client can go on where the stream breaks; "": it cannot
 }
 
@@ -54,6 +56,11 @@ func (x *request) relayEvents(u *routing.Upstream, response *wire.Response) erro
 	defer response.Body.Close() // frees a reader that waits, before it is told to end
 	s := &stream{x: x, u: u, reader: reader, pieces: pieces, next: next, between: true, news: x.p.sessions.Join(x.way(), &x.decision)}
 	defer s.news.Leave()
+	if x.Stands && x.Single() == nil {
+		s.stands = x.stands(standing.Session)
+		s.stands.Hears(u.Name)
+		defer s.stands.End()
+	}
 	return s.run()
 }
 
@@ -165,6 +172,7 @@ func (s *stream) take(a arrival) (done bool, err error) {
 	}
 	if s.between = a.piece.Between; s.between {
 		s.x.owed.settle()
+		s.stands.Sent()
 	}
 	s.release(raw)
 	return false, nil

@@ -58,6 +58,9 @@ func (x *request) deliver() error {
 		if known = !errors.Is(err, upgrade.ErrUnknown); known && err != nil {
 			return err
 		}
+		if x.rec.IsAudited() {
+			x.asking = x.p.sessions.Asking(x.ctx, x.way(), &x.decision)
+		}
 	}
 	if !known {
 		// Nobody waits for this answer. It is taken as a server takes one (2025-11-25, transports,

@@ -6,6 +6,7 @@ import (
 	"berth/proxy/admission"
 	"berth/proxy/failover"
 	"berth/proxy/polls"
+	"berth/proxy/standing"
 )
 
 // lasting is what a proxy and those that follow it have in common: what is under way in all of them, and
@@ -16,6 +17,7 @@ type lasting struct {
 	stale     *polls.StaleCache
 	polls     *polls.Shared
 	mover     failover.Mover
+	standing  standing.Streams
 	lingering atomic.Int64 // exchanges read on without a client
 }
 

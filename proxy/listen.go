@@ -4,15 +4,18 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/access"
+	"berth/proxy/standing"
 	"berth/proxy/subscribe"
 	"berth/proxy/tasks"
 )
 
 // listen serves a subscription, or passes on what an upstream answers in its place.
 func (x *request) listen() error {
+	stands := x.stands(standing.Listen)
+	defer stands.End()
 	s, err := x.p.subscriptions.Open(&subscribe.Request{
 		Way: x.way(), Out: x.out, CopyHeaders: func(response *wire.Response) { streamHeaders(x.way(), x.out, response) },
-		CheckServed: func() error { return tasks.CheckServed(x.Call, &x.rec) }, Caller: func() access.Caller { return x.p.access.Caller(x.way()) },
+		Stands: stands, CheckServed: func() error { return tasks.CheckServed(x.Call, &x.rec) }, Caller: func() access.Caller { return x.p.access.Caller(x.way()) },
 	}, x.query())
 	if err != nil {
 		return err

@@ -31,8 +31,9 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 		return fault.OddSession
 	}
 	x.recorder.Head(response)
-	if task := x.p.sessions.Answered(x.way(), &x.decision, response.Status, x.rec.IsAudited()); task != "" {
-		x.rec.Does(audit.Answered, task)
+	x.p.sessions.Answered(x.way(), &x.decision, response.Status)
+	if x.asking != "" && response.Status/100 == 2 {
+		x.rec.Does(audit.Answered, x.asking)
 	}
 	x.announced = x.p.learned[x.Endpoint].announcer.Answer(x.Call, &x.decision, x.out, response)
 	shape := exchange.ShapeOf(response)

@@ -35,6 +35,7 @@ type request struct {
 	Alias     string // what the session is called at the upstream; "": what the client calls it
 	movedFrom string // the upstream that the session was moved away from for this request
 	stays     bool   // it could not be moved away from one that sessions are to leave
+	asking    string // the task that waits for the response that it is; only where deeds are written down
 	alone     bool   // because nobody else was up
 
 	poll   *polls.Poll  // the poll that this request leads; nil: none

@@ -3,12 +3,11 @@ package sticky
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
 	"berth/internal/storage"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Left is one thing that an upstream owns.
@@ -20,7 +19,7 @@ type Left struct {
 }
 
 const (
-	readAtOnce = 8 // bindings
+	readAtOnce = 128 // bindings
 
 	// strikeAfter is how long a list must be seen to hold what its binding contradicts before that
 	// is struck off: a binding that is being made, or moved, is listed first.
@@ -39,60 +38,94 @@ type missing struct {
 // first, and how many there are. What the list holds for no reason is left out, and struck off. The
 // error wraps storage.ErrUnavailable or is ctx's.
 func (b *Bindings) Left(ctx context.Context, kind Kind, pool, upstream string, most int) (left []Left, all int, err error) {
-	roll := rollKey{kind, pool, upstream}
-	listing, err := b.store.Listing(ctx, roll.list(), most)
+	all, err = b.EachLeft(ctx, kind, pool, upstream, most, func(some []Left) error {
+		left = append(left, some...)
+		return nil
+	})
 	if err != nil {
 		return nil, 0, err
-	}
-	found := make([]*Left, len(listing.Members))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(readAtOnce)
-	for i, member := range listing.Members {
-		group.Go(func() (err error) {
-			found[i], err = b.leftOf(ctx, roll, member)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, 0, err
-	}
-	all = listing.Size
-	for _, one := range found {
-		if one == nil {
-			all--
-			continue
-		}
-		left = append(left, *one)
 	}
 	return left, all, nil
 }
 
-// leftOf reads the binding of a member; nil: there is none that says the same, and has not been for
-// a while.
-func (b *Bindings) leftOf(ctx context.Context, roll rollKey, member storage.Member) (*Left, error) {
-	one := &Left{Kind: roll.kind, Name: member.Name, Expires: time.Now().Add(member.Left)}
-	record, err := b.store.Get(ctx, member.Name)
-	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+// EachLeft is Left for who takes some at a time, and may take its time for them: what was bound, or
+// unbound, meanwhile may be told or not. It ends with the first error of take.
+func (b *Bindings) EachLeft(ctx context.Context, kind Kind, pool, upstream string, most int, take func(some []Left) error) (all int, err error) {
+	roll := rollKey{kind, pool, upstream}
+	listing, err := b.store.Listing(ctx, roll.list(), most)
+	if err != nil {
+		return 0, err
+	}
+	all = listing.Size
+	for members := range slices.Chunk(listing.Members, readAtOnce) {
+		some, err := b.leftOf(ctx, roll, members)
+		if err != nil {
+			return 0, err
+		}
+		all -= len(members) - len(some)
+		if err := take(some); err != nil {
+			return 0, err
+		}
+	}
+	return all, nil
+}
+
+// leftOf reads the bindings of members, and leaves those out of which there is none that says the same, and
+// has not been for a while.
+func (b *Bindings) leftOf(ctx context.Context, roll rollKey, members []storage.Member) (left []Left, err error) {
+	names := make([]string, len(members))
+	for i, member := range members {
+		names[i] = member.Name
+	}
+	records, err := storage.GetSome(ctx, b.store, names)
+	if err != nil {
 		return nil, err
 	}
-	if err == nil {
-		one.Binding, err = decode(record.Value)
-		if err != nil { // it may be of a newer berth
-			return one, nil
+	for i, member := range members {
+		one := Left{Kind: roll.kind, Name: member.Name, Expires: time.Now().Add(member.Left)}
+		if b.fits(roll, &one, records[i]) || !b.missing.again(roll, member.Name) {
+			left = append(left, one)
+			continue
 		}
-		if one.Binding.Upstream == roll.upstream && (one.Binding.Until != 0 || one.Binding.Made == 0) {
-			b.missing.found(roll, member.Name)
-			return one, nil
+		if err := b.store.RemoveMember(ctx, roll.list(), member.Name); err != nil {
+			return nil, err
 		}
+		b.missing.found(roll, member.Name)
 	}
-	if !b.missing.again(roll, member.Name) {
-		return one, nil
+	return left, nil
+}
+
+// fits reports whether the record of a member says what its list does.
+func (b *Bindings) fits(roll rollKey, one *Left, record storage.Record) bool {
+	if record.Version == 0 {
+		return false
 	}
-	if err := b.store.RemoveMember(ctx, roll.list(), member.Name); err != nil {
-		return nil, err
+	var err error
+	if one.Binding, err = decode(record.Value); err != nil { // it may be of a newer berth
+		return true
 	}
-	b.missing.found(roll, member.Name)
-	return nil, nil
+	if one.Binding.Upstream != roll.upstream || one.Binding.Until == 0 && one.Binding.Made != 0 {
+		return false
+	}
+	b.missing.found(roll, one.Name)
+	return true
+}
+
+// Find returns what a pool has bound a task's id to, whoever's it is. It is for operators, who know nobody's principal; the error is ErrUnknown, or
+// wraps storage.ErrUnavailable or is ctx's.
+func (b *Bindings) Find(ctx context.Context, pool, id string) (Key, Binding, error) {
+	key := Key{Kind: Task, Pool: pool, ID: id}
+	binding, _, err := b.Peek(ctx, key)
+	if !errors.Is(err, ErrUnknown) {
+		return key, binding, err
+	}
+	claim, _, err := b.Peek(ctx, key.Claim())
+	if err != nil {
+		return Key{}, Binding{}, err
+	}
+	key.Principal = claim.Principal
+	binding, _, err = b.Peek(ctx, key)
+	return key, binding, err
 }
 
 // again notes that a member is contradicted, and reports whether it has been for long enough.

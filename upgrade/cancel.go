@@ -17,12 +17,17 @@ func (t *Tasks) Cancel(ctx context.Context, id string, who task.Asker) (task.Tas
 	if err != nil {
 		return task.Task{}, err
 	}
+	return t.cancel(ctx, e, t.ledger.Op(task.Cancel), who.Envelope)
+}
+
+// cancel ends a task by op. with is what authorises the upstream's task to be given up that it follows; nil:
+// that is left to expire.
+func (t *Tasks) cancel(ctx context.Context, e ledger.Entry, op task.Op, with *task.Envelope) (task.Task, error) {
 	if e.State.Terminal() {
 		return e.Task, task.ErrTerminal
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledger.StoreTime)
 	defer cancel()
-	op := t.ledger.Op(task.Cancel)
 	after, err := t.runner.Drop(ctx, e, op)
 	err = ledger.Unavailable(err)
 	if errors.Is(err, storage.ErrUnavailable) {
@@ -37,6 +42,6 @@ func (t *Tasks) Cancel(ctx context.Context, id string, who task.Asker) (task.Tas
 	case !after.Did(op.ID):
 		return after, task.ErrTerminal
 	}
-	t.runner.Withdraw(ctx, &e.Task, who.Envelope)
+	t.runner.Withdraw(ctx, &e.Task, with)
 	return after, nil
 }

@@ -88,3 +88,6 @@ func SessionKey(pool, principal, session string) string {
 
 // BehindKey is task.BehindKey.
 func BehindKey(session, upstreams string) string { return task.BehindKey(session, upstreams) }
+
+// LineAt is task.LineAt.
+func LineAt(queue, upstream string) string { return task.LineAt(queue, upstream) }

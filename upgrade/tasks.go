@@ -52,6 +52,7 @@ type Tasks struct {
 	webhooks *webhooks.Webhooks
 	lending  *lending
 	creating creating
+	polls    polls
 }
 
 // New returns the tasks in o.Store. Run them before the first is made.
@@ -68,7 +69,7 @@ func newTasks(o Options, s ledger.Store) *Tasks {
 	r := runner.New(l, o.Pools, o.Unsaved, o.Logger, o.Meter)
 	r.Troubles = o.Troubles
 	w := webhooks.New(l, o.Receivers, o.Logger, o.Meter)
-	return &Tasks{Sessions: l.Sessions, Deliveries: l.Deliveries(), ledger: l, runner: r, peers: peers.New(l, r, o.Logger), webhooks: w, lending: newLending(o.Kept), creating: make(creating, createAtOnce)}
+	return &Tasks{Sessions: l.Sessions, Deliveries: l.Deliveries(), ledger: l, runner: r, peers: peers.New(l, r, o.Logger), webhooks: w, lending: newLending(o.Kept), creating: make(creating, createAtOnce), polls: newPolls()}
 }
 
 // Change has calls be sent to these pools, tasks keep so much, and these receivers be told, from now on. What is under way in a
@@ -106,6 +107,7 @@ func (t *Tasks) Glance(ctx context.Context, id string, who task.Asker) (v View, 
 	v.Task, err = t.Peek(ctx, id, who)
 	if err == nil && v.State == task.Queued {
 		v.Place = t.ledger.Queues.Position(ctx, &v.Task)
+		v.Paused, _ = t.ledger.Pauses.Has(ctx, v.Terms.Queue) // it is no news of the task if nobody can say
 	}
 	return v, err
 }
@@ -117,27 +119,30 @@ func (t *Tasks) Peek(ctx context.Context, id string, who task.Asker) (task.Task,
 	return e.Task, err
 }
 
-// find returns the record of a task that is who's. While the store is away a holder
-// answers for what it holds.
+// find returns the record of a task that is who's.
 func (t *Tasks) find(ctx context.Context, id string, who task.Asker) (ledger.Entry, error) {
-	e, err := t.ledger.Read(ctx, id)
-	if errors.Is(err, ledger.ErrUnknown) {
-		err = t.ledger.Epoch.Miss(ctx)
-	}
-	switch {
-	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, storage.ErrUnavailable):
-		h := t.runner.Calls.Get(id)
-		if h == nil {
-			return ledger.Entry{}, err
-		}
-		e = h.Standing() // what is held here exists, though the store has lost it
-	case err != nil:
+	e, err := t.read(ctx, id)
+	if err != nil {
 		return ledger.Entry{}, err
 	}
 	if e.Pool != who.Pool || e.Principal != who.Principal {
 		return ledger.Entry{}, ledger.ErrUnknown
 	}
 	return e, nil
+}
+
+// read returns the record of a task. While the store is away a holder answers for what it holds.
+func (t *Tasks) read(ctx context.Context, id string) (ledger.Entry, error) {
+	e, err := t.ledger.Read(ctx, id)
+	if errors.Is(err, ledger.ErrUnknown) {
+		err = t.ledger.Epoch.Miss(ctx)
+	}
+	if errors.Is(err, ledger.ErrUnknown) || errors.Is(err, storage.ErrUnavailable) {
+		if h := t.runner.Calls.Get(id); h != nil {
+			return h.Standing(), nil // what is held here exists, though the store has lost it
+		}
+	}
+	return e, err
 }
 
 // Holder is the name by which records, lists and other berths know this process.

@@ -14,6 +14,7 @@ type View struct {
 	Outcome []byte // the result or the error, once there is one
 	Inputs  []byte // what it waits for between two rounds, as one JSON object
 	Place   int    // in the queue, from 1; 0: in none
+	Paused  bool   // the queue is, by an operator
 
 	lent *lent // nil: these are the view's own
 }
@@ -87,7 +88,10 @@ func (v View) shown() mcp.TaskView {
 
 // shownMessage is the statusMessage: while a call waits for its turn, which that is.
 func (v View) shownMessage() string {
-	if v.Place > 0 {
+	switch {
+	case v.Place > 0 && v.Paused:
+		return "queued, " + ordinal(v.Place) + "; paused"
+	case v.Place > 0:
 		return "queued, " + ordinal(v.Place)
 	}
 	return v.Message

@@ -102,7 +102,7 @@ func (w *world) check() []string {
 			default:
 				states[string(v.State)+" "+string(v.Outcome)] = true
 			}
-			if _, err := storage.GetBlob(context.Background(), w.settings.at.Load(), ledger.CallKey(k.id)); v.State.Terminal() && err == nil {
+			if _, err := storage.GetBlob(context.Background(), w.settings.at.Load(), ledger.CallKey(k.id)); v.State.Terminal() && !v.MayRerun() && err == nil {
 				left.add("%s has ended, and its call is still kept", k.call)
 			}
 			if v.State == InputRequired {

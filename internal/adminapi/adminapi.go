@@ -33,24 +33,39 @@ type Options struct {
 	Level    *journal.Level
 	Log      *slog.Logger
 	Ready    func() (ready bool, why []string)            // as /readyz says; why not, one line each
-	Tally    func(ctx context.Context) (api.Tally, error) // counts tasks; what it has with an error is what is known. Nil: nobody does
+	Tally    func(ctx context.Context) (api.Tally, error) // counts tasks; what it has with an error is what is known. Nil: the list of tasks does, if Work tells of them
 
 	Decisions *audit.Decisions    // the last requests
 	Proxy     func() *proxy.Proxy // of the newest generation; explains
+
+	Work     Work
+	Payloads func() bool // what tasks bear may be told; nil: it may not
 }
 
 // Face is what the configuration says of a pool.
 type Face struct{ Path, Picker, SessionFailover, Discovery string }
 
 // API answers operators. Make it with [New].
-type API struct{ o Options }
+type API struct {
+	o Options
+
+	taskSnapshot    snapshot[taskList]
+	sessionSnapshot snapshot[sessionList]
+}
 
 // New returns an API; it starts nothing.
-func New(o Options) *API { return &API{o} }
+func New(o Options) *API {
+	a := &API{o: o}
+	if a.o.Tally == nil && o.Work.Bindings != nil {
+		a.o.Tally = a.Tally
+	}
+	a.taskSnapshot.read, a.sessionSnapshot.read = a.readTasks, a.readSessions
+	return a
+}
 
 // Routes are all of it.
 func (a *API) Routes() []admin.Route {
-	return slices.Concat(a.statusRoutes(), a.poolRoutes(), a.upstreamRoutes(), a.troubleRoutes(), a.settingRoutes(), a.explainRoutes())
+	return slices.Concat(a.statusRoutes(), a.poolRoutes(), a.upstreamRoutes(), a.troubleRoutes(), a.settingRoutes(), a.explainRoutes(), a.workRoutes())
 }
 
 // patience is how long a question waits for the store; then it is answered from what is known.

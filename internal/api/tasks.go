@@ -25,6 +25,7 @@ type Age struct {
 type Tasks struct {
 	Page
 	Tasks []Task    `json:"tasks"`
+	Tally Tally     `json:"tally"` // of all that match, on all pages
 	AsOf  time.Time `json:"as_of"`
 }
 
@@ -47,7 +48,8 @@ type Task struct {
 	Made     time.Time `json:"made,omitzero"`
 	Updated  time.Time `json:"updated,omitzero"`
 	Expires  time.Time `json:"expires,omitzero"`
-	Place    int       `json:"place,omitempty"` // in its queue, from 1
+	Queue    string    `json:"queue,omitempty"` // that it waits in; see Queue.ID
+	Place    int       `json:"place,omitempty"` // in its line there, from 1
 	Message  string    `json:"message,omitempty"`
 }
 
@@ -55,12 +57,12 @@ type Task struct {
 type TaskDetail struct {
 	Task
 	Timeline []Moment `json:"timeline"`
-	Attempts int      `json:"attempts"`          // how often its call was sent
-	Polls    int64    `json:"polls"`             // that this berth answered
-	Polled   Polled   `json:"polled,omitzero"`   // the last of them
-	Queue    string   `json:"queue,omitempty"`   // the rule whose line it waits in
-	Size     int64    `json:"size,omitempty"`    // bytes kept beside the record
-	Follows  string   `json:"follows,omitempty"` // the task that the upstream made of its call
+	Attempts int      `json:"attempts"`           // how often its call was sent
+	Polls    int64    `json:"polls"`              // that this berth answered
+	Polled   Polled   `json:"polled,omitzero"`    // the last of them
+	Size     int64    `json:"size,omitempty"`     // bytes kept beside the record
+	Follows  string   `json:"follows,omitempty"`  // the task that the upstream made of its call
+	RerunAs  string   `json:"rerun_as,omitempty"` // the task that its call was made again as
 	// May are the orders that would be heard now: "cancel", "rerun".
 	May      []string  `json:"may"`
 	MayNot   string    `json:"may_not,omitempty"` // why an order that one would expect is missing
@@ -74,9 +76,9 @@ type Polled struct {
 
 // Moment is one step of a task's life.
 type Moment struct {
-	At time.Time `json:"at"`
+	At time.Time `json:"at,omitzero"` // none: nobody knows
 	// What is "made", "queued", "sent", "asked", "answered", "adopted" (another berth took it over),
-	// "handed_over", "ended".
+	// "handed_over", "ended", "rerun" (its call was made again as another task, which Detail names).
 	What     string `json:"what"`
 	Upstream string `json:"upstream,omitempty"`
 	Holder   string `json:"holder,omitempty"`
@@ -95,14 +97,21 @@ type TaskOrder struct {
 	Pool string `json:"pool,omitempty"`
 }
 
-// POST /v1/tasks/{id}/cancel and /v1/tasks/{id}/rerun (body {"pool": "…"}, or {}) answer with a
-// TaskDetail: 404 not_found, 409 ended, 409 not_rerunnable (the rule does not say on_orphan = "rerun",
-// or the task has not failed), 503 store_unavailable.
+// POST /v1/tasks/{id}/cancel answers with the TaskDetail as it is then: 404 not_found, 409 ended,
+// 409 not_cancellable (a server's own, of a dialect in which its client's session alone may),
+// 409 not_cancelled (the server refuses, or wants credentials that berth has not), 503 upstream_unavailable,
+// 503 store_unavailable.
+//
+// POST /v1/tasks/{id}/rerun answers with the TaskDetail of the task that the call is made again as: an end that
+// a client was told of never changes. 404 not_found, 409 not_rerunnable (the rule does not say
+// on_orphan = "rerun", the task has not failed, was made again, or its call is not kept), 409 too_many,
+// 503 draining, 503 store_unavailable.
 
 // Sessions is the answer to GET /v1/sessions?pool=&upstream=&caller=.
 type Sessions struct {
 	Page
 	Sessions []Session `json:"sessions"`
+	AsOf     time.Time `json:"as_of"`
 }
 
 // Session is one session of a client.
@@ -126,6 +135,7 @@ type Subscriptions struct {
 
 // Subscription is one stream of a client.
 type Subscription struct {
+	ID     string    `json:"id"` // at this berth, as long as the stream stands
 	Pool   string    `json:"pool"`
 	Kind   string    `json:"kind"` // "listen" (2026-07-28), "session" (a session's GET stream)
 	Caller string    `json:"caller,omitempty"`

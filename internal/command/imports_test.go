@@ -145,7 +145,7 @@ var layers = [][]string{
 	{"upgrade"},
 	{"internal/config", "proxy/fault"},
 	{"proxy/inbound"},
-	{"proxy/admission", "proxy/audit", "proxy/draft", "proxy/outbound", "proxy/resident", "proxy/reply", "proxy/taskwatch"},
+	{"proxy/admission", "proxy/audit", "proxy/draft", "proxy/outbound", "proxy/resident", "proxy/reply", "proxy/standing", "proxy/taskwatch"},
 	{"proxy/access", "proxy/announce", "proxy/polls", "proxy/session", "proxy/tasklist"},
 	{"proxy/bridge"},
 	{"proxy/failover", "proxy/sessiontasks", "proxy/subscribe", "proxy/tasks"},

@@ -1,7 +1,7 @@
 package command
 
 // openLabels have values that the page explains and does not list.
-var openLabels = []string{"pool", "upstream", "mcp_method_name", "error_type", "rule", "holder", "operation"}
+var openLabels = []string{"pool", "upstream", "mcp_method_name", "error_type", "rule", "holder", "webhook", "operation"}
 
 // unbegun are labels of instruments whose series do not stand from the start, and of those whose values
 // depend on more than one configuration.
@@ -23,6 +23,8 @@ var unbegun = map[string]map[string][]string{
 	"berth.bridge.waiting":           {"pool": nil, "upstream": nil},
 	"berth.upstream.owned":           {"pool": nil, "upstream": nil, "kind": {"task", "session", "stream", "request", "held"}},
 	"berth.upstream.draining":        {"pool": nil, "upstream": nil},
+	"berth.webhook.waiting":          {"webhook": nil},
+	"berth.webhook.oldest":           {"webhook": nil},
 	"berth.store.operation.duration": {"operation": nil},
 	"berth.reloads":                  {"what": {"tls", "upstream_tls", "store_tls", "jwks", "authorization"}},
 }

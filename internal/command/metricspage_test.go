@@ -152,6 +152,10 @@ url = %[5]q
 [[upgrade]]
 pool = "open"
 tools = ["work"]
+[[upgrade.webhook]]
+name = "ci"
+url = "https://hooks.example.com/berth"
+secrets = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="]
 `, filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), filepath.Join(dir, "token"), filepath.Join(dir, "instances.json"), instance+"/mcp", callers, "file:"+filepath.Join(dir, "audit.jsonl"))
 	cfg, err := config.Parse("everything.toml", []byte(text))
 	if err != nil {

@@ -13,6 +13,7 @@ func (p *process) routes() []admin.Route {
 		Pools: s.pools, Face: s.faceOf, Drains: s.drains, Reopens: s.reopens,
 		Board: s.board, Store: s.store, Troubles: s.troubles, Ready: s.ready, Decisions: s.decisions, Proxy: s.proxy,
 		Limits: s.limits, Config: p.reloader.config, Level: s.level, Log: s.log,
+		Work: s.work(), Payloads: s.payloads,
 	}).Routes()
 }
 
@@ -37,3 +38,6 @@ func discoveryOf(cfg config.Discover) string {
 	}
 	return ""
 }
+
+// payloads reports whether operators may be told what tasks bear.
+func (s *site) payloads() bool { return s.now.Load().cfg.Admin.Payloads }

@@ -14,6 +14,7 @@ import (
 // The operations, as metrics and errors name them.
 const (
 	opGet          = "get"
+	opGetSome      = "get_some"
 	opPutIfAbsent  = "put_if_absent"
 	opSwap         = "swap"
 	opPut          = "put"
@@ -32,7 +33,7 @@ const (
 )
 
 var counted = []string{
-	opGet, opPutIfAbsent, opSwap, opPut, opDelete, opAddMember, opKeepMembers, opRemoveMember, opMembers, opListing, opNotify, opNow, opPing, opRate,
+	opGet, opGetSome, opPutIfAbsent, opSwap, opPut, opDelete, opAddMember, opKeepMembers, opRemoveMember, opMembers, opListing, opNotify, opNow, opPing, opRate,
 }
 
 var reasons = []string{

@@ -13,8 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/auditlog"
 	"berth/internal/journal"
 	"berth/internal/mcp"
+	"berth/internal/trouble"
 	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
@@ -100,7 +102,14 @@ func untimed(line string) string {
 }
 
 func TestARecordOfWhatIsKnownCostsNoAllocation(t *testing.T) {
-	reporter := New(nil, Options{Access: journal.New(io.Discard).Patient(slog.LevelInfo), Meter: sdkmetric.NewMeterProvider(), Last: new(Decisions)})
+	out := journal.New(io.Discard)
+	deeds, err := auditlog.Open(auditlog.Options{Where: auditlog.Stderr, Stderr: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reporter := New(nil, Options{
+		Access: out.Patient(slog.LevelInfo), Meter: sdkmetric.NewMeterProvider(), Last: new(Decisions), Troubles: trouble.New(nil), Deeds: deeds,
+	})
 	u, call := &routing.Upstream{Name: "a"}, pollFrom(t.Context())
 	var r Record
 	if n := testing.AllocsPerRun(100, func() {

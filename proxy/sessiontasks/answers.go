@@ -11,21 +11,29 @@ import (
 // Answered notes that the upstream has taken a client's response to what a held call asks,
 // before the client learns so: from then on nobody is asked for it again. A response that the
 // upstream did not take, as status says, leaves the ask open. What answers something else, or
-// comes late, is none of a task's. named says that the task is to be named, as far as the store knows it.
-func (s *Sessions) Answered(way outbound.Way, at *routing.Decision, status int, named bool) (task string) {
+// comes late, is none of a task's.
+func (s *Sessions) Answered(way outbound.Way, at *routing.Decision, status int) {
 	if status/100 != 2 || !way.IsResponse() || !s.MayHold(way, at) {
-		return ""
+		return
 	}
 	id := mcp.ID(way.Body) // a tag may be off by now
 	if id == nil {
-		return ""
+		return
 	}
 	ctx, cancel := way.Recording()
 	defer cancel()
-	if named {
+	s.tasks.SettleIn(ctx, way.Behind(), id)
+}
+
+// Asking is the task that waits for the client's response, "" if none does or the store cannot say. Ask
+// before the response is sent: its tool may be through with it a moment later.
+func (s *Sessions) Asking(ctx context.Context, way outbound.Way, at *routing.Decision) (task string) {
+	if !way.IsResponse() || !s.MayHold(way, at) {
+		return ""
+	}
+	if id := mcp.ID(way.Body); id != nil {
 		task, _ = s.tasks.AskedIn(ctx, way.Behind(), id)
 	}
-	s.tasks.SettleIn(ctx, way.Behind(), id)
 	return task
 }
 

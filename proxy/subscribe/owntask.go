@@ -21,6 +21,7 @@ type summary struct {
 	status  string
 	message string
 	place   int // in the queue, from 1; 0: in none
+	paused  bool
 
 	// Of a task that waits for input: the round that asked, and how much is open. Within
 	// a round that only gets less.
@@ -41,12 +42,12 @@ func newOwnTask(record upgrade.Task, expires time.Time) *ownTask {
 // summary is what there is to tell of the task as it is seen now. A place that nobody can
 // tell now is no change.
 func (task *ownTask) summary(v upgrade.View) summary {
-	now := summary{status: v.ExtensionStatus(), message: v.Message, place: v.Place}
+	now := summary{status: v.ExtensionStatus(), message: v.Message, place: v.Place, paused: v.Paused}
 	if v.State == upgrade.InputRequired {
 		now.round, now.open = v.Round, len(v.Outstanding())
 	}
 	if v.State == upgrade.Queued && v.Place == 0 && task.known.status == now.status {
-		now.message, now.place = task.known.message, task.known.place
+		now.message, now.place, now.paused = task.known.message, task.known.place, task.known.paused
 	}
 	return now
 }

@@ -74,6 +74,7 @@ func (l *Subscription) take(e report) error {
 		return nil
 	case e.view != nil:
 		l.speaking = nil
+		l.Stands.Sent()
 		err := l.Out.WriteEvent(e.view.Notification(l.ID))
 		if err == nil && (e.view.State == upgrade.Completed || e.view.State == upgrade.Failed) {
 			l.all.Reporter.ToldOnStream(l.Call, e.view.ID, e.view.Upstream, e.view.Holder)
@@ -91,6 +92,7 @@ func (l *Subscription) take(e report) error {
 		} else if e.leg.isIdle() {
 			l.drop(e.leg)
 		}
+		l.hears()
 	case l.speaking == e.leg:
 		return fault.BrokenOff(e.lost) // the client has half an event
 	default:
@@ -104,6 +106,8 @@ func (l *Subscription) pass(e report) error {
 	l.speaking = nil
 	if e.within {
 		l.speaking = e.leg
+	} else {
+		l.Stands.Sent()
 	}
 	return l.Out.WriteThrough(e.raw)
 }
@@ -116,6 +120,7 @@ func (l *Subscription) passShared(e report) error {
 	case own == nil:
 		reason = audit.DropOther
 	case l.agreed.Grants(e.about):
+		l.Stands.Sent()
 		return l.Out.WriteThrough(reply.Event(own))
 	}
 	l.all.Reporter.Dropped(l.PoolName(), e.leg.upstream, reason)

@@ -112,6 +112,7 @@ func (l *Subscription) acknowledge(first *feed) error {
 		}
 	}
 	l.Upstreams = l.names()
+	l.hears()
 	l.beginStream(first)
 	l.agreed = agreed.Within(l.asked)
 	close(l.acknowledged)
@@ -128,6 +129,17 @@ func (l *Subscription) beginStream(first *feed) {
 	}
 	l.CopyHeaders(first.response)
 	l.Out.WriteHeader(first.response.Status)
+}
+
+// hears notes at which upstreams the subscription stands.
+func (l *Subscription) hears() {
+	var legs []string
+	for _, g := range l.legs {
+		if g.state == legStanding && g.at != "" {
+			legs = append(legs, g.at)
+		}
+	}
+	l.Stands.Hears(legs...)
 }
 
 // names are the upstreams that the client's own legs stand at.

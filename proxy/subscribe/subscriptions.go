@@ -7,6 +7,7 @@ import (
 	"berth/proxy/audit"
 	"berth/proxy/outbound"
 	"berth/proxy/reply"
+	"berth/proxy/standing"
 	"berth/proxy/taskwatch"
 	"berth/routing"
 	"berth/upgrade"
@@ -33,6 +34,7 @@ type Request struct {
 	CopyHeaders func(*wire.Response) // to Out, from an upstream's stream
 	CheckServed func() error         // what speaks against the request where berth is the server
 	Caller      func() access.Caller
+	Stands      *standing.Stream // counts what the client is told; nil: nobody does
 }
 
 // Open begins a subscription: the owners of its tasks are found, by q, and its legs are being

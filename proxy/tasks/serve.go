@@ -39,6 +39,7 @@ func (r *Request) get(ctx context.Context, id string) error {
 	if err := r.mayHear(ctx, view.Task, err); err != nil {
 		return err
 	}
+	r.Face.Tasks.NotePoll(id)
 	if view.State == upgrade.Completed || view.State == upgrade.Failed {
 		r.Rec.Does(audit.Told, "")
 	}

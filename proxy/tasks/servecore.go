@@ -29,6 +29,7 @@ func (r *Request) serveCore(ctx context.Context, c *mcp.Call) error {
 	if err := r.mayHear(ctx, view.Task, err); err != nil {
 		return err
 	}
+	r.Face.Tasks.NotePoll(c.TaskID)
 	r.Out.Respond(wire.StatusOK, mcp.Response(r.ID, view.Core().Task()))
 	return nil
 }

@@ -41,6 +41,7 @@ type Ledger struct {
 	Once     OnceKeys
 	Sessions Sessions
 	Queues   *Queues
+	Pauses   *Pauses
 	Notices  *Notices
 	Clock    *Clock
 	Epoch    *Epoch
@@ -59,8 +60,8 @@ func New(s Store, holder string, keys *seal.Keyring, life time.Duration, kept Bo
 		Store: s, Holder: cmp.Or(holder, task.NewName(16)), Records: Records{s, keys, outbox}, Outbox: outbox, Lists: Lists{s}, Asks: Asks{Lists{s}}, Once: OnceKeys{s},
 		Clock: &Clock{store: s}, Backlog: newBacklog(), Quota: newQuota(kept), IDs: task.NewIDs(keys),
 	}
-	outbox.clock, l.Queues = l.Clock, newQueues(l.Lists)
-	l.Notices = newNotices(s, l.Holder, l.Queues)
+	outbox.clock, l.Queues, l.Pauses = l.Clock, newQueues(l.Lists), &Pauses{store: s}
+	l.Notices = newNotices(s, l.Holder, l.Queues, l.Pauses)
 	l.Sessions = Sessions{l.Lists, l.Records, l.Notices}
 	l.Epoch = &Epoch{store: s, clock: l.Clock, lists: l.Lists, holder: l.Holder, Life: life, Woken: make(chan struct{}, 1), Renewal: make(chan struct{}, 1)}
 	l.Lease = newLease(l.Lists, l.Holder, life, l.Epoch.word)
@@ -139,9 +140,14 @@ func (l *Ledger) AddTask(ctx context.Context, t *task.Task, life time.Duration) 
 	return l.Lists.Add(ctx, l.Lists.HeldIn(t.Session), t.ID, life+Spare, 0)
 }
 
-// DropCall removes the call of a task that has ended: nobody sends it any more, and what it
-// asked is told apart by its digest. If the store does not take that now, it does later.
-func (l *Ledger) DropCall(ctx context.Context, id string) {
+// DropCall removes the call of a task that has ended: nobody sends it any more, unless an operator may
+// have it made again, and what it asked is told apart by its digest. If the store does not take that now,
+// it does later.
+func (l *Ledger) DropCall(ctx context.Context, t *task.Task) {
+	if t.MayRerun() {
+		return
+	}
+	id := t.ID
 	l.Backlog.Do(ctx, func(ctx context.Context) error { return storage.DeleteBlob(ctx, l.Store, CallKey(id)) })
 }
 

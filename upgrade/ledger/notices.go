@@ -30,6 +30,7 @@ type Notices struct {
 	store  Store
 	holder string
 	queues *Queues
+	pauses *Pauses
 
 	mu       sync.Mutex // guards the field below
 	watchers map[string]map[*watch]bool
@@ -38,8 +39,8 @@ type Notices struct {
 // watch is one who waits. wake is called with the lock held, and does not wait.
 type watch struct{ wake func() }
 
-func newNotices(s Store, holder string, q *Queues) *Notices {
-	return &Notices{store: s, holder: holder, queues: q, watchers: map[string]map[*watch]bool{}}
+func newNotices(s Store, holder string, q *Queues, p *Pauses) *Notices {
+	return &Notices{store: s, holder: holder, queues: q, pauses: p, watchers: map[string]map[*watch]bool{}}
 }
 
 // Watch returns a channel that holds a wake-up whenever what it is about may have
@@ -113,6 +114,8 @@ func (n *Notices) Tell(ctx context.Context, about ...string) {
 func (n *Notices) Wake(about string) {
 	if queue, ok := strings.CutPrefix(about, queuePrefix); ok {
 		n.queues.changed(queue)
+	} else if about == PausesTopic {
+		n.pauses.changed()
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

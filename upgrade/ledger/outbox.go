@@ -47,9 +47,13 @@ func (o *Outbox) Add(ctx context.Context, next *task.Task, told []task.Message) 
 
 // outlasts is how much longer a message stands than its task's record: who finds none gives it up,
 // and says so.
-const outlasts = time.Minute
+const outlasts = 2 * time.Minute
 
+// left is how long messages of a task stand; nil: it is forgotten.
 func (o *Outbox) left(t *task.Task) time.Duration {
+	if t == nil {
+		return outlasts
+	}
 	return max(o.clock.until(t.Expires()), 0) + Spare + outlasts
 }
 

@@ -40,7 +40,7 @@ func (o *Outbox) TriesOf(ctx context.Context, m task.Message) (t Tries, err erro
 }
 
 // Write stores next in the place of the tries that stood, unless another berth was first: then ok is
-// false.
+// false. of is nil where the task is forgotten.
 func (o *Outbox) Write(ctx context.Context, of *task.Task, m task.Message, stood, next Tries) (now Tries, ok bool, err error) {
 	value, _ := json.Marshal(next) // it always marshals
 	var record storage.Record

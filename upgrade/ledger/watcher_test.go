@@ -7,7 +7,7 @@ import (
 
 // A watcher says which of its tasks to look at, each once, and nothing after its end.
 func TestWatcherSaysWhatChanged(t *testing.T) {
-	n := newNotices(nil, "", nil)
+	n := newNotices(nil, "", nil, nil)
 	w := n.WatchAll([]string{"a", "b", "c"})
 	for _, id := range []string{"a", "c", "a", "another"} {
 		n.Wake(id)

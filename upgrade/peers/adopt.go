@@ -55,7 +55,7 @@ func (p *Peers) orphan(ctx context.Context, e ledger.Entry, reason error) error 
 		failure = task.FailureOf(reason, e.Task)
 	}
 	op := p.ledger.Op(task.Orphan)
-	op.Of, op.Message, op.Outcome = e.Holder, failure.Message, op.ID
+	op.Of, op.Message, op.Reason, op.Outcome = e.Holder, failure.Message, failure.Reason, op.ID
 	op.Size = int64(len(failure.Object()))
 	if err := p.ledger.Records.KeepOutcome(ctx, e.ID, op.Outcome, failure.Object(), p.ledger.Left(&e.Task)); err != nil {
 		return err
@@ -100,6 +100,7 @@ func (p *Peers) cleanUp(ctx context.Context, t *task.Task) error {
 	if t.Holder == "" && t.Terms.Slots > 0 {
 		p.ledger.Queues.Remove(ctx, t)
 	}
+	p.ledger.Keep(ctx, t)
 	if !t.State.Terminal() {
 		return nil
 	}
@@ -107,7 +108,7 @@ func (p *Peers) cleanUp(ctx context.Context, t *task.Task) error {
 	if err := p.cleanUpSession(ctx, t); err != nil {
 		return err
 	}
-	p.ledger.DropCall(ctx, t.ID)
+	p.ledger.DropCall(ctx, t)
 	return nil
 }
 

@@ -15,6 +15,7 @@ type ending struct {
 	state      task.State // Completed or Failed
 	outcome    []byte     // the result, or the error
 	message    string     // for people
+	reason     string     // in one word, of berth's own failures
 	toolFailed bool       // the result says isError
 }
 
@@ -35,7 +36,7 @@ func (rd *round) fail(err error) {
 	t := rd.Task()
 	failure := task.FailureOf(err, t)
 	rd.r.NoteLost(&t, failure)
-	rd.finish(ending{state: task.Failed, outcome: failure.Object(), message: failure.Message})
+	rd.finish(ending{state: task.Failed, outcome: failure.Object(), message: failure.Message, reason: failure.Reason})
 }
 
 // finish ends the task with an outcome, as soon as the store takes it. If the task has
@@ -44,13 +45,13 @@ func (rd *round) finish(e ending) {
 	// Neither a cancel nor a shutdown undoes what the tool has returned.
 	ctx := context.WithoutCancel(rd.ctx)
 	op, outcome := rd.l.Op(task.Finish), e.outcome
-	op.End, op.Message, op.ToolFailed, op.Outcome, op.Round = e.state, e.message, e.toolFailed, op.ID, rd.due
+	op.End, op.Message, op.Reason, op.ToolFailed, op.Outcome, op.Round = e.state, e.message, e.reason, e.toolFailed, op.ID, rd.due
 	if !rd.l.Quota.Take(rd.ID, int64(len(outcome)), ledger.AsHeld) {
 		rd.r.Metrics.Refused(ctx, "outcome")
-		op.End, op.Message, op.ToolFailed, outcome = task.Failed, task.ErrNotKept.Message, false, task.ErrNotKept.Object()
+		op.End, op.Message, op.Reason, op.ToolFailed, outcome = task.Failed, task.ErrNotKept.Message, task.ErrNotKept.Reason, false, task.ErrNotKept.Object()
 	}
 	if rd.room.Take(ctx, int64(len(outcome))) != nil {
-		op.End, op.Message, op.ToolFailed, outcome = task.Failed, task.ErrUnsaved.Message, false, task.ErrUnsaved.Object()
+		op.End, op.Message, op.Reason, op.ToolFailed, outcome = task.Failed, task.ErrUnsaved.Message, task.ErrUnsaved.Reason, false, task.ErrUnsaved.Object()
 	}
 	defer rd.room.Give()
 	op.Size = int64(len(outcome))
@@ -104,6 +105,9 @@ func (h *Held) release(forget bool) {
 	h.notes.drop()
 	t := h.Task()
 	if h.leave(ctx, &t, forget) == nil {
+		if !forget {
+			h.l.Keep(ctx, &t)
+		}
 		h.l.Lists.Remove(ctx, h.l.Lists.TasksOf(h.l.Holder), t.ID)
 	} // else it stays listed, and the next beat sees to it
 	h.r.Calls.letGo(t.ID)
@@ -133,7 +137,7 @@ func (h *Held) leave(ctx context.Context, t *task.Task, forget bool) error {
 	if err := h.r.LeaveSession(ctx, t, h.call.Unpack()); err != nil {
 		return err
 	}
-	h.l.DropCall(ctx, t.ID)
+	h.l.DropCall(ctx, t)
 	return nil
 }
 

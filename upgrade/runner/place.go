@@ -104,6 +104,9 @@ func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, tried
 		}
 		return place{}, nil
 	}
+	if paused, err := sl.h.l.Pauses.Has(ctx, t.Terms.Queue); paused || err != nil {
+		return place{}, nil
+	}
 	if !sl.h.l.Epoch.PlacesKnown(ctx) {
 		return place{}, nil
 	}

@@ -67,6 +67,23 @@ func (c *Creation) Task(id, holder string, at time.Time) Task {
 	return t
 }
 
+// Anew is the task that the call of one that has failed becomes when it is made again. Its client has no
+// handle of it; but nobody else is waited for, so it goes on without one.
+func (t *Task) Anew(id, holder string, size int64, at time.Time) Task {
+	anew := Task{
+		ID: id, Pool: t.Pool, Tool: t.Tool, Version: t.Version, Principal: t.Principal, Creator: t.Creator, Caller: t.Caller,
+		Upstream: t.Upstream, Declares: t.Declares, Size: size, State: Accepted, Created: at, Updated: at, Holder: holder, Terms: t.Terms,
+		Handed: true,
+	}
+	if t.Terms.Slots > 0 {
+		anew.State = Queued
+	}
+	if t.Call != "" {
+		anew.Call = "berth-" + NewName(9)
+	}
+	return anew
+}
+
 // leastTTL is the shortest life that a task gets, however short the client wants it.
 const leastTTL = time.Second
 

@@ -101,6 +101,14 @@ type Task struct {
 	Outcome    string   `json:"outcome,omitempty"`     // names the blob of the result or error; "" if there is none
 	ToolFailed bool     `json:"tool_failed,omitempty"` // the result says isError: core tasks have failed then
 	Ops        []string `json:"ops,omitempty"`         // the last ops that made this record
+	Steps      Steps    `json:"steps,omitempty"`       // what has become of it, for operators; see Timeline
+	Again      Again    `json:"again,omitzero"`        // of a task that has failed: the one that its call was made again as
+}
+
+// Again names the task that the call of one was made again as.
+type Again struct {
+	ID string    `json:"id"`
+	At time.Time `json:"at"`
 }
 
 // Terms are what the rule said when the task was made.
@@ -291,8 +299,11 @@ func (t *Task) QueueName() string {
 	if t.Session == "" {
 		return t.Terms.Queue
 	}
-	return t.Terms.Queue + QueueMark + Digest(t.Upstream)
+	return LineAt(t.Terms.Queue, t.Upstream)
 }
+
+// LineAt is the line of a queue in front of one upstream.
+func LineAt(queue, upstream string) string { return queue + QueueMark + Digest(upstream) }
 
 // QueueMark stands between a queue and one of its lines.
 const QueueMark = "@"

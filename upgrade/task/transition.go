@@ -40,6 +40,7 @@ const (
 	Orphan   Kind = "orphan"   // Of is gone: the task fails with Outcome
 	Leave    Kind = "leave"    // Holder goes: it has let go of what another one can go on with at once
 	Adopt    Kind = "adopt"    // Of is gone, or has left it: Holder takes over what can be gone on with
+	Rerun    Kind = "rerun"    // an operator has the call of a task that has failed made again, as the task Again
 )
 
 // Op is one step of a task. Its ID makes a repetition harmless.
@@ -49,7 +50,7 @@ type Op struct {
 	At   time.Time // becomes Task.Updated
 
 	Holder string // whose step it is, or who takes the task
-	Of     string // Orphan, Adopt: the holder that is gone
+	Of     string // Orphan, Adopt: the holder that is gone; Rerun: the Again that came to nothing, "" for none
 	Round  int    // Dispatch: the round before; else the round that is in flight, or due
 
 	Upstream     string
@@ -60,8 +61,10 @@ type Op struct {
 	Answers      []mcp.Input // under the client's keys
 	End          State       // Finish: Completed or Failed
 	Outcome      string
-	Size         int64 // of Outcome
-	ToolFailed   bool  // Finish
+	Size         int64  // of Outcome
+	ToolFailed   bool   // Finish
+	Reason       string // Finish, Orphan: why it failed, in one word; "": the tool says so
+	Again        string // Rerun
 
 	Event    string // Note, Open, Withdraw: the event that this comes from; "" if it has no id
 	Progress json.RawMessage
@@ -99,22 +102,25 @@ func Transition(t Task, op Op) (next Task, changed bool, err error) {
 	case Finish:
 		changed, err = next.finish(op)
 	case Cancel:
-		changed = next.cancel()
+		changed = next.cancel(op)
 	case Orphan:
 		changed, err = next.orphan(op)
 	case Leave:
 		changed, err = next.leave(op)
 	case Adopt:
 		changed, err = next.adopt(op)
+	case Rerun:
+		changed, err = next.rerun(op)
 	default:
 		changed, err = next.legacy(op)
 	}
 	if err != nil || !changed {
 		return t, false, err
 	}
-	if op.At.After(t.Updated) {
+	if op.At.After(t.Updated) && !t.State.Terminal() {
 		next.Updated = op.At // clocks of berths differ, and clients see it grow
 	}
+	next.Steps = t.Steps.follow(&t, &next, op)
 	next.Ops = append(slices.Clone(t.Ops[max(0, len(t.Ops)-KeptOps+1):]), op.ID)
 	return next, true, nil
 }
@@ -288,13 +294,31 @@ func (t *Task) finish(op Op) (bool, error) {
 	return true, nil
 }
 
-func (t *Task) cancel() bool {
+// cancel has Message be why, if that is not its client's wish.
+func (t *Task) cancel(op Op) bool {
 	if t.State.Terminal() {
 		return false
 	}
-	t.end(Cancelled, Op{})
+	t.end(Cancelled, Op{Message: op.Message})
 	return true
 }
+
+// rerun notes that the call is made again. The task itself stays what its client was told that it is:
+// an end never changes (2025-11-25, tasks, "Task Status Lifecycle").
+func (t *Task) rerun(op Op) (bool, error) {
+	if !t.MayRerun() {
+		return false, ErrState
+	}
+	if t.Again.ID != op.Of {
+		return false, ErrStale
+	}
+	t.Again = Again{ID: op.Again, At: op.At}
+	return true, nil
+}
+
+// MayRerun reports whether the call of a task may be made again by an operator's order: it has failed, and
+// its rule says that the tool may run twice. A call that lives in a session goes on nowhere else.
+func (t *Task) MayRerun() bool { return t.State == Failed && t.Terms.Rerun && t.Session == "" }
 
 func (t *Task) orphan(op Op) (bool, error) {
 	if err := t.heldBy(op.Of); err != nil {
@@ -330,8 +354,12 @@ func (t *Task) adopt(op Op) (bool, error) {
 	return true, nil
 }
 
-// end makes the task terminal. What it took to go on is not needed any more.
+// end makes the task terminal. What it took to go on is not needed any more, but for the call of one that
+// may be made again.
 func (t *Task) end(state State, op Op) {
+	if state == Failed && t.Terms.Rerun && t.Session == "" {
+		op.Size += t.Size
+	}
 	t.State, t.Outcome, t.Message, t.Holder, t.Left, t.ToolFailed = state, op.Outcome, op.Message, "", false, op.ToolFailed
 	t.Asks, t.Asked, t.RequestState, t.Answered, t.Follows = nil, nil, nil, false, ""
 	t.Event, t.Progress, t.Size, t.Withheld = "", nil, op.Size, time.Time{}

@@ -34,9 +34,9 @@ type Message struct {
 const aboutEnd = "end"
 
 // Messages are what receivers are to be told of a step from before to t; none for a task that has no
-// receivers.
+// receivers, nor of one that had ended before.
 func (t *Task) Messages(before *Task) (told []Message) {
-	if len(t.Terms.Webhooks) == 0 {
+	if len(t.Terms.Webhooks) == 0 || before.State.Terminal() {
 		return nil
 	}
 	news, about := t.tidings(before)

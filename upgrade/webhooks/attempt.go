@@ -3,7 +3,6 @@ package webhooks
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"berth/internal/webhook"
@@ -23,8 +22,10 @@ const (
 	notYetMost = time.Minute
 	askedLate  = 30 * time.Second
 
-	// pauseMost bounds how long a receiver's word has it left alone.
-	pauseMost = time.Hour
+	// afterMost bounds how long a receiver's word has a message wait, and pauseMost all others of its:
+	// less than a message outlasts its task, so that its end is seen.
+	afterMost = time.Hour
+	pauseMost = time.Minute
 
 	// lastWord is how long the store may take to hear of an attempt that was cut.
 	lastWord = time.Second
@@ -44,9 +45,9 @@ func (c *courier) see(sending context.Context, p *parcel, turn webhook.Turn) (v 
 	e, err := c.ledger.Records.Get(ctx, p.Task)
 	switch {
 	case errors.Is(err, ledger.ErrUnknown):
-		return c.giveUp(ctx, p, nil, ledger.Tries{}, reasonForgotten, nil)
+		return c.forgotten(ctx, p)
 	case err != nil:
-		return p.later(again)
+		return p.afterOutage()
 	}
 	news, wanted := p.Standing(&e.Task)
 	switch waited := time.Since(p.found); {
@@ -79,11 +80,11 @@ func (c *courier) claim(ctx context.Context, p *parcel, t *task.Task) (mine *led
 	now := c.ledger.Clock.Now()
 	switch {
 	case err != nil:
-		return nil, p.later(again)
+		return nil, p.afterOutage()
 	case tries.Over:
 		return nil, c.strike(ctx, p)
 	case tries.Next.After(now):
-		return nil, p.later(tries.Next.Sub(now))
+		return nil, p.later(c.within(t, tries.Next.Sub(now)))
 	case now.Sub(t.Updated) > c.MaxAge:
 		return nil, c.giveUp(ctx, p, t, tries, reasonAge, nil)
 	case time.Now().Unix() < c.goneUntil.Load():
@@ -91,8 +92,11 @@ func (c *courier) claim(ctx context.Context, p *parcel, t *task.Task) (mine *led
 	}
 	next := ledger.Tries{Count: tries.Count, Next: now.Add(c.Timeout + claimSpare), By: c.ledger.Holder}
 	next, ok, err := c.ledger.Outbox.Write(ctx, t, p.Message, tries, next)
-	if err != nil || !ok {
-		return nil, p.later(again)
+	switch {
+	case err != nil:
+		return nil, p.afterOutage()
+	case !ok:
+		return nil, p.later(again) // another berth was first
 	}
 	return &next, verdict{}
 }
@@ -118,49 +122,11 @@ func (c *courier) conclude(ctx context.Context, p *parcel, t *task.Task, mine le
 	case next.Count >= c.Attempts:
 		return c.giveUp(ctx, p, t, mine, reasonAttempts, a.Err)
 	}
-	wait := max(c.backOff(next.Count), a.After)
+	after := min(a.After, afterMost)
+	wait := max(c.backOff(next.Count), after)
 	next.Next = c.ledger.Clock.Now().Add(wait)
 	_, _, _ = c.ledger.Outbox.Write(ctx, t, p.Message, mine, next) // else the claim runs out
-	v := p.later(wait)
-	v.pause = min(a.After, pauseMost)
+	v := p.later(c.within(t, wait))
+	v.pause = min(after, pauseMost)
 	return v
-}
-
-// backOff is how long to wait after so many attempts: twice as long each time, half of it by chance.
-func (c *courier) backOff(count int) time.Duration {
-	wait := c.Backoff
-	for range count - 1 {
-		if wait = 2 * wait; wait >= c.MaxBackoff {
-			break
-		}
-	}
-	return jitter(min(wait, c.MaxBackoff))
-}
-
-// jitter returns d, or as little as half of it.
-func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
-
-// giveUp has a message never be sent again. t is nil where there is no record.
-func (c *courier) giveUp(ctx context.Context, p *parcel, t *task.Task, mine ledger.Tries, why string, last error) verdict {
-	if t != nil {
-		over := ledger.Tries{Count: mine.Count, Over: true}
-		if _, ok, err := c.ledger.Outbox.Write(ctx, t, p.Message, mine, over); err != nil || !ok {
-			return p.later(again)
-		}
-	}
-	c.metrics.dropped(c.Name, why)
-	c.log.Warn("a webhook message is given up", "task", p.Task, "reason", why, "attempts", mine.Count, "error", last)
-	return c.strike(ctx, p)
-}
-
-// strike takes a message off its list.
-func (c *courier) strike(ctx context.Context, p *parcel) verdict {
-	if c.ledger.Outbox.Remove(ctx, p.Message) != nil {
-		return p.later(again)
-	}
-	return verdict{of: p, over: true}
-}
-
-func (p *parcel) later(wait time.Duration) verdict {
-	return verdict{of: p, due: time.Now().Add(wait)}
 }

@@ -69,16 +69,9 @@ func (c *courier) take() (told []task.Message) {
 type parcel struct {
 	task.Message
 	found time.Time    // when this berth heard of it
-	due   time.Time    // when it is to be looked at; zero: it is in hand
+	due   time.Time    // when it is to be looked at; zero: as soon as may be, or it is
+	busy  bool         // it is being looked at
 	since atomic.Int64 // of what it tells, in Unix seconds; 0: that has not happened, as far as this berth knows
-}
-
-// verdict is what came of looking at a parcel.
-type verdict struct {
-	of    *parcel
-	over  bool          // it is in the list no more
-	due   time.Time     // when to look again
-	pause time.Duration // how long the receiver wants to hear nothing; 0: it does not say
 }
 
 // lastMoment is how long an attempt that is under way may take when the courier stops.

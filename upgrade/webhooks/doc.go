@@ -14,7 +14,9 @@
 //
 //	webhooks.go   the receivers that there are
 //	courier.go    one receiver's: what is due, and when
+//	round.go      what its goroutine has in hand
 //	attempt.go    one attempt, and what follows from it
+//	verdict.go    when a message is looked at again, or never
 //	payload.go    what is sent
 //	metrics.go    what operators see
 package webhooks

@@ -26,10 +26,10 @@ type metrics struct{ attempts, drops metric.Int64Counter }
 func newMetrics(provider metric.MeterProvider, w *Webhooks) metrics {
 	meter := series.Meter(provider, "berth/webhooks")
 	var m metrics // instruments fail on a malformed name only
-	m.attempts, _ = meter.Int64Counter("berth.webhook.deliveries", metric.WithDescription("Attempts to deliver webhook messages, by receiver and outcome."))
-	m.drops, _ = meter.Int64Counter("berth.webhook.given_up", metric.WithDescription("Webhook messages that are never delivered, by receiver and reason."))
-	waiting, _ := meter.Int64ObservableGauge("berth.webhook.waiting", metric.WithDescription("Webhook messages that no receiver has taken yet, in the store for all berths, by receiver."))
-	oldest, _ := meter.Int64ObservableGauge("berth.webhook.oldest", metric.WithUnit("s"), metric.WithDescription("How long ago that was of which the oldest message tells that no receiver has taken yet, by receiver; 0: there is none."))
+	m.attempts, _ = meter.Int64Counter("berth.webhook.deliveries", metric.WithDescription("Attempts to deliver webhook messages."))
+	m.drops, _ = meter.Int64Counter("berth.webhook.given_up", metric.WithDescription("Webhook messages that are never delivered."))
+	waiting, _ := meter.Int64ObservableGauge("berth.webhook.waiting", metric.WithDescription("Webhook messages not taken yet, in the store for all berths."))
+	oldest, _ := meter.Int64ObservableGauge("berth.webhook.oldest", metric.WithUnit("s"), metric.WithDescription("How long ago that was of which the oldest of these tells; 0: there is none."))
 	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		for name, c := range *w.couriers.Load() {
 			at := metric.WithAttributes(attribute.String("webhook", name))

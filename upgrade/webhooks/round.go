@@ -14,7 +14,7 @@ type round struct {
 	ready    []*parcel // due, in the order in which that was found
 	busy     int       // attempts under way
 	next     time.Time // when the first of those is due that are neither ready nor in hand; zero: there is none
-	paused   time.Time // until when the receiver wants to hear nothing
+	paused   time.Time // until when nothing is tried
 	verdicts chan verdict
 }
 
@@ -32,7 +32,7 @@ func (r *round) look(ctx context.Context) {
 		stand[m] = true
 	}
 	for m, p := range r.all {
-		if !stand[m] && !p.due.IsZero() {
+		if !stand[m] && !p.busy {
 			delete(r.all, m)
 		}
 	}
@@ -68,6 +68,7 @@ func (r *round) start(sending context.Context) {
 			return
 		}
 		r.busy++
+		p.busy = true
 		go func() { r.verdicts <- r.c.see(sending, p, turn) }()
 	}
 }
@@ -75,6 +76,7 @@ func (r *round) start(sending context.Context) {
 // hear acts on what came of an attempt.
 func (r *round) hear(v verdict) {
 	r.busy--
+	v.of.busy = false
 	if v.pause > 0 {
 		r.pause(v.pause)
 	}

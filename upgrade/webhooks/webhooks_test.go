@@ -177,6 +177,7 @@ func TestAMessageIsTriedAndGivenUp(t *testing.T) {
 	})
 }
 
+// The message waits as long as the receiver asks, others a minute at most.
 func TestAReceiverSaysWhenToComeBack(t *testing.T) {
 	world(t, func(t *testing.T, s ledger.Store, r *receiver) {
 		r.answers = refusing(1, webhook.Answer{Outcome: webhook.Rejected, After: 3 * time.Minute})
@@ -194,7 +195,7 @@ func TestAReceiverSaysWhenToComeBack(t *testing.T) {
 		}
 		time.Sleep(5 * time.Minute)
 		got := r.got()
-		if len(got) != 3 || got[1].at < 3*time.Minute || got[2].at < 3*time.Minute {
+		if len(got) != 3 || got[1].id == got[0].id || got[1].at < pauseMost || got[2].at < 3*time.Minute {
 			t.Errorf("got %v", got)
 		}
 		if n := b.value(t, "berth.webhook.oldest", "ci") + b.value(t, "berth.webhook.waiting", "ci"); n != 0 {
@@ -243,6 +244,23 @@ func TestOldNewsIsGivenUp(t *testing.T) {
 		age, forgotten := b.value(t, "berth.webhook.given_up", reasonAge), b.value(t, "berth.webhook.given_up", reasonForgotten)
 		if age != 1 || forgotten != 1 || len(r.got()) != 0 || b.left(t) != 0 {
 			t.Errorf("%d are too old, %d forgotten, %d sent, %d stand", age, forgotten, len(r.got()), b.left(t))
+		}
+	})
+}
+
+// A task is forgotten before its message is taken: one berth says so, however late the next attempt was due.
+func TestAMessageIsGivenUpWithItsTask(t *testing.T) {
+	world(t, func(t *testing.T, s ledger.Store, r *receiver) {
+		r.answers = refusing(1000, webhook.Answer{Outcome: webhook.Rejected, After: 1000 * time.Hour})
+		patient := settings(func(r *Receiver) { r.Attempts, r.MaxBackoff, r.MaxAge = 1000, 24*time.Hour, 24*time.Hour })
+		b, other := start(t, s, r, patient), start(t, s, r, patient)
+		b.complete(t, b.make(t, "T1", ends...))
+		time.Sleep(time.Hour + 5*time.Minute)
+		if n := b.value(t, "berth.webhook.given_up", reasonForgotten) + other.value(t, "berth.webhook.given_up", reasonForgotten); n != 1 || b.left(t) != 0 {
+			t.Errorf("%d are given up as forgotten, %d stand; %d attempts", n, b.left(t), len(r.got()))
+		}
+		if n := b.value(t, "berth.webhook.waiting", "ci") + other.value(t, "berth.webhook.waiting", "ci"); n != 0 {
+			t.Errorf("%d wait", n)
 		}
 	})
 }

@@ -2,6 +2,7 @@
 // to where it is told in full.
 import { h } from "./dom.js";
 import { link } from "./route.js";
+import { hostOf } from "./parts.js";
 import { age, mark, state } from "./format.js";
 
 const down = new Set(["silent", "failing", "ejected"]);
@@ -13,8 +14,8 @@ export function findings(status, upstreams) {
     if (status.store && !status.store.available) add("store", "bad", "store away", link(["troubles", "store_outages"]), status.store.reason || "it does not answer", since(status.store.since));
     for (const why of status.not_ready || []) add("ready " + why, "bad", "not ready", null, why);
     for (const b of status.berths || []) {
-      if (b.state === "dead") add("berth " + b.name, "bad", "berth dead", link(["berths", b.name]), `${b.name} (${b.host}) was heard of last `, age(b.told), " ago");
-      else if (status.berth && b.state === "serving" && b.config && b.config !== status.berth.config) add("config " + b.name, "warn", "differs", link(["berths"]), `${b.name} runs another configuration than this berth`);
+      if (b.state === "dead") add("berth " + b.name, "bad", "berth dead", link(["berths", b.name]), `${hostOf(b.name)} was heard of last `, age(b.told), " ago");
+      else if (status.berth && b.state === "serving" && b.config && b.config !== status.berth.config) add("config " + b.name, "warn", "differs", link(["berths"]), `${hostOf(b.name)} runs another configuration than this berth`);
     }
   }
   for (const u of upstreams || []) {

@@ -6,6 +6,7 @@ import { ask, Fault, token } from "./api.js";
 import { link, read } from "./route.js";
 import { clock } from "./format.js";
 import { strip } from "./strip.js";
+import { hostOf, learnHosts } from "./parts.js";
 import { explain, login, notice } from "./faults.js";
 import { give } from "./orders.js";
 import { views } from "./views.js";
@@ -31,6 +32,7 @@ async function refresh() {
     take(about, answer);
   } catch (error) { // of a view's own
     console.error(error);
+    byId("main").removeAttribute("aria-busy");
     put(byId("banner"), notice(new Fault(0, "page", `The page failed to show this view: ${error.message}`)));
   }
   if (!paused && !document.hidden) timer = setTimeout(refresh, Number(byId("every").value) * 1000);
@@ -39,6 +41,7 @@ async function refresh() {
 function take(about, answer) {
   if (about.status === "fulfilled") {
     status = about.value;
+    learnHosts(status.berths);
     clock.set(status.now);
   }
   const faults = [about, answer].filter((a) => a.status === "rejected").map((a) => a.reason);
@@ -63,17 +66,18 @@ function take(about, answer) {
 // paint shows a view: in place if it is the one that is there, else anew.
 function paint(data) {
   const { view } = viewOf(route);
-  const same = shown.hash === location.hash && shown.data;
+  const same = shown.hash === location.hash && shown.data; // also after a change of the hash there and back
   const tree = view.show(data, { route, status });
   if (same) morph(byId("main"), frame(tree));
   else replace(tree);
   shown.hash = location.hash;
   shown.data = data;
-  document.title = `${view.title(route)} · berth ${status ? status.berth.name : ""}`;
+  document.title = `${view.title(route)} · berth ${status ? hostOf(status.berth.name) : ""}`;
 }
 
 function frame(tree) {
   const main = byId("main").cloneNode(false);
+  main.removeAttribute("aria-busy");
   main.append(...h("div", null, tree).childNodes);
   return main;
 }

@@ -66,6 +66,13 @@ export const act = (what, label, about, extra) => h("button", { type: "button", 
 
 export const upstreamLink = (pool, name) => h("a", { class: "name", href: link(["instances", pool, name]) }, `${pool}/${name}`);
 export const taskLink = (task, label) => h("a", { class: "id", href: link(["tasks", task.id], { pool: task.pool }), title: task.id }, task.id);
-export const berthLink = (name) => name ? h("a", { class: "name", href: link(["berths", name]) }, name) : h("span", { class: "zero" }, "–");
+
+// hosts tells people's names of berths: the host and process of each that is known, by the name that it has drawn.
+const hosts = new Map();
+export const learnHosts = (berths) => { for (const b of berths || []) if (b.host) hosts.set(b.name, b.host); };
+export const hostOf = (name) => hosts.get(name) || name;
+
+// berthLink shows a berth as people know it; its name, which logs have, stands in the title.
+export const berthLink = (name) => name ? h("a", { class: "name", href: link(["berths", name]), title: name }, hostOf(name)) : h("span", { class: "zero" }, "–");
 
 export const section = (title, ...children) => h("section", { "data-key": title }, h("h2", null, title), children);

@@ -2,6 +2,7 @@
 import { h } from "./dom.js";
 import { link } from "./route.js";
 import { absolute, mark, number } from "./format.js";
+import { berthLink } from "./parts.js";
 import { labels } from "./views/troubles.js";
 
 export function strip(status) {
@@ -9,7 +10,7 @@ export function strip(status) {
   const { berth, store } = status;
   return h("div", { class: "strip" },
     h("div", { class: "self" },
-      h("a", { href: link(["berths", berth.name]), class: "name" }, berth.name),
+      berthLink(berth.name),
       berth.state === "draining" ? mark("warn", "draining") : mark(status.ready ? "ok" : "bad", status.ready ? "ready" : "not ready", (status.not_ready || []).join("; ")),
       h("span", { class: "store", title: store.address }, "store ", store.kind, " ", mark(store.available ? "ok" : "bad", store.available ? "answers" : "away", store.reason)),
       h("span", { class: "quiet" }, others(status)),

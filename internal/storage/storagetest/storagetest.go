@@ -32,6 +32,7 @@ func TestEngine(t *testing.T, open func(t *testing.T) storage.Engine) {
 		{"SwapOfAnAbsentKeyIsNotFound", (*contract).swapAbsent},
 		{"SwapLosesNoUpdate", (*contract).swapRace},
 		{"PutOverwritesAndCounts", (*contract).put},
+		{"SomeAreReadAtOnce", (*contract).getSome},
 		{"DeleteForgets", (*contract).remove},
 		{"RecordsExpire", (*contract).expire},
 		{"ExpiredKeysCanBeMadeAnew", (*contract).expiredIsAbsent},

@@ -169,3 +169,21 @@ func (c *contract) remove() {
 	}
 	c.equal(record, "b", 1)
 }
+
+// Records are told in the order in which they were asked for, and what stands nowhere is the zero one.
+func (c *contract) getSome() {
+	c.create("{a}", "1", long)
+	c.create("b", "2", long)
+	records, err := storage.GetSome(c.Context(), c.engine, []string{"b", "nothing", "{a}", "b"})
+	if err != nil || len(records) != 4 {
+		c.Fatalf("got %d records, %v", len(records), err)
+	}
+	for i, want := range []string{"2", "", "1", "2"} {
+		if got := records[i]; string(got.Value) != want || (got.Version == 1) != (want != "") {
+			c.Errorf("record %d is %q, version %d, want %q", i, got.Value, got.Version, want)
+		}
+	}
+	if records, err := storage.GetSome(c.Context(), c.engine, nil); err != nil || len(records) != 0 {
+		c.Errorf("of none: %v, %v", records, err)
+	}
+}

@@ -2,11 +2,11 @@
 import { h } from "../dom.js";
 import { ask, path } from "../api.js";
 import { link } from "../route.js";
-import { berthLink, facts, partial, section, table, upstreamLink } from "../parts.js";
+import { berthLink, facts, hostOf, partial, section, table, upstreamLink } from "../parts.js";
 import { age, code, count, mark, number, span, state, text, when } from "../format.js";
 import { labels } from "./troubles.js";
 
-export const title = (route) => route.rest[0] || "Berths";
+export const title = (route) => route.rest[0] ? hostOf(route.rest[0]) : "Berths";
 
 export const load = async (_, signal) => ask(path(["berths"]), signal);
 
@@ -21,7 +21,7 @@ export function show(told, { route, status }) {
 const differs = (b, mine) => mine && b.config && mine.config && b.config !== mine.config;
 
 const columns = (mine) => [
-  { head: "Berth", cell: (b) => [berthLink(b.name), mine && b.name === mine.name ? h("span", { class: "quiet" }, " this one") : null, h("span", { class: "why" }, b.host, b.listen ? ` · ${b.listen}` : "")], class: "wide" },
+  { head: "Berth", cell: (b) => [berthLink(b.name), mine && b.name === mine.name ? h("span", { class: "quiet" }, " this one") : null, h("span", { class: "why" }, b.name)], class: "wide" },
   { head: "State", cell: (b) => [state(b.state), b.state === "serving" && !b.ready ? mark("bad", "not ready") : null] },
   { head: "Heard of", cell: (b) => when(b.told) },
   { head: "Lease", numeric: true, cell: (b) => b.lease > 0 ? span(b.lease) : h("span", { class: "zero" }, "over") },
@@ -35,10 +35,10 @@ const columns = (mine) => [
 
 function showOne(b, mine) {
   return [
-    h("nav", { class: "crumbs", "aria-label": "Where this is", "data-key": "crumbs" }, h("a", { href: link(["berths"]) }, "Berths"), " / ", h("span", null, b.name)),
-    h("h2", { "data-key": "head" }, `${b.name} `, state(b.state)),
+    h("nav", { class: "crumbs", "aria-label": "Where this is", "data-key": "crumbs" }, h("a", { href: link(["berths"]) }, "Berths"), " / ", h("span", null, hostOf(b.name))),
+    h("h2", { "data-key": "head" }, `${hostOf(b.name)} `, state(b.state)),
     facts([
-      ["Process", b.host], ["Listens at", b.listen], ["Version", b.version], ["Up", age(b.started)], ["Heard of", when(b.told)],
+      ["Name", code(b.name)], ["Listens at", b.listen], ["Version", b.version], ["Up", age(b.started)], ["Heard of", when(b.told)],
       ["Lease", b.lease > 0 ? span(b.lease) : "over"], ["Ready", b.ready ? "yes" : "no"],
       ["Configuration", [code(b.config, b.config), differs(b, mine) ? [" ", mark("warn", "differs from this berth's")] : null]],
       ["Configuration read", b.config_read && when(b.config_read)],

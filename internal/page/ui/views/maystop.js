@@ -67,6 +67,6 @@ export function show(told, { route, status }) {
       partial(told),
       table("Whether each instance may stop, and what is left there", columns, shown, (u) => `${u.pool}/${u.name}`,
         upstreams.length ? "No instance is like that." : "No pool has an instance yet. Name some with --upstream or [[pools.upstreams]], or look at what discovery finds.")),
-    status && status.tasks && section("Tasks by state", tally(status.tasks, {})),
+    status && status.tasks && section("Tasks by state", tally(status.tasks, {}, status.partial)),
   ];
 }

@@ -2,7 +2,7 @@
 import { h } from "../dom.js";
 import { ask, path } from "../api.js";
 import { link } from "../route.js";
-import { act, berthLink, facts, form, pager, partial, poolNames, section, table, taskLink, upstreamLink } from "../parts.js";
+import { act, berthLink, facts, form, hostOf, pager, partial, poolNames, section, table, taskLink, upstreamLink } from "../parts.js";
 import { age, bytes, code, number, span, state, text, timeOfDay, when } from "../format.js";
 
 const filters = ["pool", "upstream", "holder", "caller", "tool", "state", "kind", "older", "id", "cursor", "limit"];
@@ -18,10 +18,10 @@ export const load = async (route, signal) => route.rest.length
 export const show = (data, context) => data.one ? showOne(data.one) : showList(data.list, context);
 
 // tally is the number of tasks in each state, with the age of the oldest; each a link to its list.
-export function tally(tasks, { query }) {
+export function tally(tasks, { query }, unread) {
   const told = tasks.by_state || {};
   const all = [...new Set([...living, ...ends, ...Object.keys(told)])].filter((s) => told[s]);
-  if (!all.length) return h("p", { class: "empty", "data-key": "tally" }, "There are no tasks.");
+  if (!all.length) return h("p", { class: "empty", "data-key": "tally" }, unread ? "How many tasks there are is not known: " + unread : "There are no tasks.");
   return h("ul", { class: "tally", "data-key": "tally", id: "tally" }, all.map((s) => {
     const oldest = tasks.oldest && tasks.oldest[s];
     return h("li", { "data-key": s, class: query && query.state === s ? "chosen" : null },
@@ -45,7 +45,7 @@ const columns = (pools) => [
 function showList(list, { route, status }) {
   const pools = poolNames(status);
   return section("Tasks",
-    status && status.tasks && list.total !== 0 && tally(status.tasks, route),
+    status && status.tasks && list.total !== 0 && tally(status.tasks, route, status.partial),
     form(route, [
       { name: "state", label: "State", options: [{ value: living.join(","), label: "not ended" }, ...living, ...ends].map((o) => o.value ? o : { value: o, label: o.replaceAll("_", " ") }) },
       { name: "tool", label: "Tool", hint: "a name, or a glob: report_*" },
@@ -74,7 +74,7 @@ function line(steps) {
   if (!steps.length) return h("p", { class: "empty" }, "Nothing is known of its life.");
   return h("ol", { class: "line", id: "timeline" }, steps.map((m, i) => h("li", { "data-key": i },
     timeOfDay(m.at), h("span", { class: "quiet" }, i ? "+ " + span((Date.parse(m.at) - Date.parse(steps[i - 1].at)) / 1000) : ""),
-    h("b", null, words[m.what] || m.what), h("span", null, [m.upstream && "at " + m.upstream, m.holder && "held by " + m.holder, m.detail].filter(Boolean).join(", ")))));
+    h("b", null, words[m.what] || m.what), h("span", null, [m.upstream && "at " + m.upstream, m.holder && "held by " + hostOf(m.holder), m.detail].filter(Boolean).join(", ")))));
 }
 
 function showOne(t) {

@@ -1,0 +1,160 @@
+package adminapi
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	// snapshotShare is what part of one core, as a divisor, the reading of a snapshot may take: it is read
+	// anew after so many times what it took, by the clock, and so with a machine that is busy counted in.
+	snapshotShare = 20
+	// snapshotEvery is how often one is read at most, however little it takes, and snapshotOld how often at
+	// least, while somebody asks.
+	snapshotEvery, snapshotOld = time.Second, 30 * time.Second
+	// snapshotWait is how long a question waits for a reading that is under way; then it is answered by
+	// what there is.
+	snapshotWait = 150 * time.Millisecond
+	// snapshotKept is how long one is kept that nobody asks for.
+	snapshotKept = time.Minute
+	// snapshotTime bounds one reading.
+	snapshotTime = 2 * time.Minute
+	// publishEvery is how often the first reading shows what it has so far.
+	publishEvery = 250 * time.Millisecond
+	// pauseMost is how long a reading pauses at most.
+	pauseMost = 50 * time.Millisecond
+)
+
+// snapshot is something that takes long to read, in memory for all who ask at a time. It is read while
+// somebody asks, and dropped a minute after. A reading ends by itself, within snapshotTime, in a
+// goroutine that outlives the question which began it.
+type snapshot[T any] struct {
+	// read reads it, given the one before; nil: there is none. It calls pause between two pieces of work,
+	// and show with what it has so far, when pause says that it is time to.
+	read func(ctx context.Context, before *T, pause *pause, show func(*T)) (*T, error)
+
+	mu      sync.Mutex // guards the fields below
+	value   *T         // nil: none was read
+	asOf    time.Time  // when that was begun
+	whole   bool       // it is not the beginning of a first one
+	err     error      // of the last reading
+	next    time.Time  // when it may be read anew
+	reading chan struct{}
+	drop    *time.Timer
+}
+
+// shot is a snapshot as it was at one time.
+type shot[T any] struct {
+	value *T // nil: nothing could be read yet
+	asOf  time.Time
+	whole bool  // nothing is missing
+	err   error // why it is not newer
+}
+
+// get returns the newest there is, after a wait for one that is being read.
+func (s *snapshot[T]) get(ctx context.Context) shot[T] {
+	s.mu.Lock()
+	s.keep()
+	if s.reading == nil && !time.Now().Before(s.next) {
+		s.reading = make(chan struct{})
+		go s.renew(context.WithoutCancel(ctx), s.value, s.reading)
+	}
+	reading := s.reading
+	s.mu.Unlock()
+	if reading != nil {
+		wait := time.NewTimer(snapshotWait)
+		defer wait.Stop()
+		select {
+		case <-reading:
+		case <-wait.C:
+		case <-ctx.Done():
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return shot[T]{s.value, s.asOf, s.whole, s.err}
+}
+
+// missing is what of a snapshot may be missing; says is what it says itself.
+func (s shot[T]) missing(says string) string {
+	switch {
+	case s.err != nil:
+		return "not read anew: " + s.err.Error()
+	case !s.whole:
+		return "still being read; ask again"
+	}
+	return says
+}
+
+// keep has the snapshot be dropped a minute from now. s.mu is held.
+func (s *snapshot[T]) keep() {
+	if s.drop == nil {
+		s.drop = time.AfterFunc(snapshotKept, s.forget)
+		return
+	}
+	s.drop.Reset(snapshotKept)
+}
+
+func (s *snapshot[T]) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.value, s.whole, s.asOf, s.err, s.next = nil, false, time.Time{}, nil, time.Time{}
+}
+
+func (s *snapshot[T]) renew(ctx context.Context, before *T, done chan struct{}) {
+	ctx, cancel := context.WithTimeout(ctx, snapshotTime)
+	defer cancel()
+	began := time.Now()
+	pace := &pause{since: began, shown: began.Add(snapshotWait/2 - publishEvery)} // who asked first is shown something
+	value, err := s.read(ctx, before, pace, func(some *T) {
+		if before == nil {
+			s.set(some, began, false, nil)
+		}
+	})
+	pace.stop()
+	s.mu.Lock()
+	s.reading = nil
+	s.next = began.Add(min(max(snapshotEvery, snapshotShare*pace.worked), snapshotOld))
+	s.mu.Unlock()
+	s.set(value, began, true, err)
+	close(done)
+}
+
+// set notes what was read; what could not be read leaves what there is.
+func (s *snapshot[T]) set(value *T, at time.Time, whole bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
+	if err == nil {
+		s.value, s.asOf, s.whole = value, at, whole
+	}
+}
+
+// pause keeps a reading from taking more than half of a core while it goes on.
+type pause struct {
+	since  time.Time     // when the piece of work under way began
+	worked time.Duration // all before
+	shown  time.Time
+}
+
+func (p *pause) stop() time.Duration {
+	took := time.Since(p.since)
+	p.worked += took
+	return took
+}
+
+// take pauses for as long as the last piece of work took, and reports whether it is time to show what there
+// is. It fails with ctx.
+func (p *pause) take(ctx context.Context) (show bool, err error) {
+	select {
+	case <-time.After(min(p.stop(), pauseMost)):
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+	p.since = time.Now()
+	if show = p.since.Sub(p.shown) >= publishEvery; show {
+		p.shown = p.since
+	}
+	return show, nil
+}

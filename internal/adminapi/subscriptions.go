@@ -1,0 +1,35 @@
+package adminapi
+
+import (
+	"context"
+	"net/http"
+
+	"berth/internal/admin"
+	"berth/internal/api"
+)
+
+// subscriptionRoutes tell of streams that stand at this berth.
+func (a *API) subscriptionRoutes() []admin.Route {
+	return []admin.Route{{Pattern: "GET /v1/subscriptions", Query: []string{"limit", "cursor", "pool", "caller", "kind"}, Serve: a.serveSubscriptions}}
+}
+
+func (a *API) serveSubscriptions(_ context.Context, r *http.Request) (any, error) {
+	var all []api.Subscription
+	if a.o.Work.Subscriptions != nil {
+		all = a.o.Work.Subscriptions()
+	}
+	place := func(s *api.Subscription) placed { return placed{s.Since, s.Pool, s.ID} }
+	q := r.URL.Query()
+	is := func(wanted, has string) bool { return wanted == "" || wanted == has }
+	var matching []*api.Subscription
+	for i := range all {
+		if one := &all[i]; is(q.Get("pool"), one.Pool) && is(q.Get("caller"), one.Caller) && is(q.Get("kind"), one.Kind) {
+			matching = append(matching, one)
+		}
+	}
+	inOrder(matching, place)
+	told := api.Subscriptions{}
+	var err error
+	told.Subscriptions, told.Page, err = pageOf(r, matching, place)
+	return told, err
+}

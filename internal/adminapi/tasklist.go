@@ -1,0 +1,181 @@
+package adminapi
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"berth/internal/api"
+	"berth/sticky"
+	"berth/upgrade"
+)
+
+const (
+	// tasksMost bounds what one snapshot reads of each kind, so that it has room in memory, and lists
+	// that are read at once hold no store up.
+	tasksMost  = 50_000
+	readAtOnce = 128 // records
+
+	kindServer, kindUpgraded = "server", "upgraded"
+)
+
+// taskList is a snapshot of tasks.
+type taskList struct {
+	all     []*api.Task // which do not change
+	partial string
+	ended   map[string]*api.Task // upgraded ones, which change no more, by id
+	lines   map[string]string    // that upgraded ones stand in, by id
+}
+
+// readTasks reads what upstreams own and what stands of upgraded tasks. What had ended before is not read
+// again.
+func (a *API) readTasks(ctx context.Context, before *taskList, pause *pause, show func(*taskList)) (*taskList, error) {
+	list := &taskList{ended: map[string]*api.Task{}, lines: map[string]string{}}
+	shown := func() error {
+		due, err := pause.take(ctx)
+		if due {
+			soFar := *list
+			soFar.all = slices.Clone(list.all)
+			inOrder(soFar.all, placeOfTask)
+			show(&soFar)
+		}
+		return err
+	}
+	if err := a.readServers(ctx, list, shown); err != nil {
+		return nil, err
+	}
+	if tasks := a.tasks(); tasks != nil {
+		if err := a.readUpgraded(ctx, tasks, before, list, shown); err != nil {
+			return nil, err
+		}
+		list.findPlaces(ctx, tasks)
+	}
+	inOrder(list.all, placeOfTask)
+	return list, nil
+}
+
+// readServers reads the tasks that servers have made. rest is called after each piece of work.
+func (a *API) readServers(ctx context.Context, list *taskList, rest func() error) error {
+	for _, pool := range a.o.Pools() {
+		for _, u := range pool.Upstreams() {
+			read := 0
+			all, err := a.o.Work.Bindings.EachLeft(ctx, sticky.Task, pool.Name(), u.Name, tasksMost, func(some []sticky.Left) error {
+				for _, one := range some {
+					list.all = append(list.all, a.serverTask(pool.Name(), u.Name, one))
+				}
+				read += len(some)
+				return rest()
+			})
+			if err != nil {
+				return err
+			}
+			list.missing(all-read, u.Name)
+		}
+	}
+	return nil
+}
+
+func (l *taskList) missing(n int, where string) {
+	if n > 0 {
+		l.partial = cmp.Or(l.partial, fmt.Sprintf("%d tasks of %s are not among them", n, where))
+	}
+}
+
+// serverTask is a task that an upstream owns, as its binding tells it.
+func (a *API) serverTask(pool, upstream string, l sticky.Left) *api.Task {
+	b := l.Binding
+	t := &api.Task{
+		ID: a.o.Work.IDs.Show(b.ID), Pool: pool, Kind: kindServer, Tool: b.Tool, State: cmp.Or(b.Status, "unknown"), Upstream: upstream,
+		Caller: digestOf(b.Principal), Session: b.Session, Dialect: b.Dialect, Expires: l.Expires.UTC().Truncate(time.Second),
+	}
+	if t.ID == "" {
+		t.ID = l.Name // of what an older berth has bound
+	}
+	if b.Made > 0 {
+		t.Made = time.UnixMilli(b.Made).UTC()
+	}
+	return t
+}
+
+// readUpgraded reads the tasks of berth's own making.
+func (a *API) readUpgraded(ctx context.Context, tasks *upgrade.Tasks, before, list *taskList, rest func() error) error {
+	ids, all, err := tasks.Found(ctx, tasksMost)
+	if err != nil {
+		return err
+	}
+	list.missing(all-len(ids), "berth's own")
+	if before != nil {
+		ids = slices.DeleteFunc(ids, func(id string) bool {
+			one, known := before.ended[id]
+			if known {
+				list.all, list.ended[id] = append(list.all, one), one
+			}
+			return known
+		})
+	}
+	for some := range slices.Chunk(ids, readAtOnce) {
+		records, whole, err := tasks.ReadSome(ctx, some)
+		if err != nil {
+			return err
+		}
+		if !whole {
+			list.partial = "some tasks are of a newer berth, and are not among them"
+		}
+		for i := range records {
+			one := upgradedTask(&records[i])
+			list.all = append(list.all, one)
+			switch t := &records[i]; {
+			case t.State.Terminal():
+				list.ended[t.ID] = one
+			case t.State == upgrade.Queued:
+				list.lines[t.ID] = t.QueueName()
+			}
+		}
+		if err := rest(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// upgradedTask is a task of berth's own making, without its place in a queue.
+func upgradedTask(t *upgrade.Task) *api.Task {
+	told := &api.Task{
+		ID: t.ID, Pool: t.Pool, Kind: kindUpgraded, Tool: t.Tool, State: string(t.State), Upstream: t.Upstream, Holder: t.Holder,
+		Caller: digestOf(t.Principal), Session: t.Session, Dialect: "extension",
+		Made: t.Created.UTC(), Updated: t.Updated.UTC(), Expires: t.Expires().UTC(), Message: t.Message,
+	}
+	if t.Call != "" {
+		told.Dialect = "core"
+	}
+	if t.State == upgrade.Dispatched && len(t.OpenAsks()) > 0 {
+		told.State = string(upgrade.InputRequired)
+	}
+	if t.State == upgrade.Queued {
+		told.Queue = t.Terms.Queue
+	}
+	return told
+}
+
+// findPlaces says where tasks stand in their lines. Each line is read once.
+func (l *taskList) findPlaces(ctx context.Context, tasks *upgrade.Tasks) {
+	places := map[string]map[string]int{}
+	for i, t := range l.all {
+		line := l.lines[t.ID]
+		if t.Kind != kindUpgraded || line == "" {
+			continue
+		}
+		if places[line] == nil {
+			places[line] = map[string]int{}
+			waiting, _ := tasks.Line(ctx, line) // else nobody can say, for now
+			for n, id := range waiting {
+				places[line][id] = n + 1
+			}
+		}
+		placed := *t
+		placed.Place = places[line][t.ID]
+		l.all[i] = &placed
+	}
+}

@@ -1,0 +1,265 @@
+package adminapi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/adminapi"
+	"berth/internal/api"
+	"berth/sticky"
+	"berth/upgrade"
+)
+
+// fill makes a task of each kind and state.
+func fill(r *workRig) (ids map[string]string) {
+	ids = map[string]string{}
+	r.bind(sticky.Task, "p", "", "server-1", sticky.Binding{Upstream: "a", Dialect: "extension", Tool: "render", Status: "working"})
+	time.Sleep(time.Minute)
+	r.bind(sticky.Task, "q", "ann", "server-2", sticky.Binding{Upstream: "b", Dialect: "core", Tool: "index", Session: "digest"})
+	time.Sleep(time.Minute)
+	ids["runs"] = r.hand(r.rule, "ann", "hang")
+	time.Sleep(time.Second)
+	ids["runs too"] = r.hand(r.rule, "", "hang") // at the other upstream
+	time.Sleep(time.Second)
+	ids["waits"] = r.hand(r.rule, "bob", "hang")
+	any, twice := r.rule, r.rule
+	any.Concurrency, twice.Concurrency, twice.OnOrphan = 0, 0, upgrade.OrphanRerun
+	time.Sleep(time.Second)
+	ids["failed"] = r.hand(any, "bob", "fail")
+	ids["rerunnable"] = r.hand(twice, "bob", "fail twice")
+	time.Sleep(time.Second)
+	synctest.Wait()
+	return ids
+}
+
+func TestTasksAreFilteredAndPaged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newWorkRig(t, "memory:", nil)
+		ids := fill(r)
+		for query, want := range map[string][]string{
+			"":                               {"server-1", "server-2", ids["runs"], ids["runs too"], ids["waits"], ids["failed"], ids["rerunnable"]},
+			"pool=q":                         {"server-2"},
+			"upstream=b&kind=server":         {"server-2"},
+			"kind=server":                    {"server-1", "server-2"},
+			"state=queued":                   {ids["waits"]},
+			"state=queued,working":           {"server-1", ids["waits"]},
+			"tool=re*":                       {"server-1"},
+			"older=90s":                      {"server-1"},
+			"id=" + ids["waits"]:             {ids["waits"]},
+			"holder=" + r.tasks.Holder():     {ids["runs"], ids["runs too"], ids["waits"]},
+			"caller=gdZ5JVHt-K7PNPOd&pool=q": nil,
+			"pool=none":                      nil,
+		} {
+			var told api.Tasks
+			r.must("GET", "/v1/tasks?"+query, "", &told)
+			var got []string
+			for _, one := range told.Tasks {
+				got = append(got, one.ID)
+			}
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) || told.Total != len(want) || told.Partial != "" {
+				t.Errorf("%s: got %q of %d (%s), want %q", query, got, told.Total, told.Partial, want)
+			}
+		}
+		var all, paged []api.Task
+		var told api.Tasks
+		r.must("GET", "/v1/tasks", "", &told)
+		all = told.Tasks
+		if !slices.IsSortedFunc(all, func(a, b api.Task) int { return a.Made.Compare(b.Made) }) {
+			t.Errorf("not in order: %+v", all)
+		}
+		if told.Tally.ByState["failed"] != 2 || told.Tally.Oldest["queued"].ID != ids["waits"] || told.Tally.Oldest["working"].ID != "server-1" {
+			t.Errorf("tally %+v", told.Tally)
+		}
+		for next := "first"; next != ""; {
+			cursor := strings.TrimPrefix(next, "first")
+			told = api.Tasks{}
+			r.must("GET", "/v1/tasks?limit=2&cursor="+cursor, "", &told)
+			paged, next = append(paged, told.Tasks...), told.Next
+			if len(told.Tasks) > 2 || told.Total != len(all) {
+				t.Fatalf("a page of %d of %d", len(told.Tasks), told.Total)
+			}
+		}
+		if fmt.Sprint(paged) != fmt.Sprint(all) {
+			t.Errorf("page by page:\n%v\nat once:\n%v", paged, all)
+		}
+		for _, bad := range []string{"state=working&older=soon", "tool=[", "kind=other", "limit=-1", "cursor=no"} {
+			if status, code := r.ask("GET", "/v1/tasks?"+bad, "", nil); status != http.StatusBadRequest || code != "bad_request" {
+				t.Errorf("%s: %d %s", bad, status, code)
+			}
+		}
+	})
+}
+
+// A task is told by the id that its client knows, with what became of it; what it bears is told where that is
+// allowed, and nowhere else.
+func TestATaskIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newWorkRig(t, "memory:", nil)
+		ids := fill(r)
+		var told api.TaskDetail
+		r.must("GET", "/v1/tasks/server-1", "", &told)
+		if told.Kind != "server" || told.State != "working" || told.Upstream != "a" || !slices.Equal(told.May, []string{"cancel"}) || told.Timeline[0].What != "made" {
+			t.Errorf("got %+v", told)
+		}
+		told = api.TaskDetail{}
+		r.must("GET", "/v1/tasks/"+ids["waits"], "", &told)
+		if told.State != "queued" || told.Place != 1 || told.Queue == "" || told.Holder != r.tasks.Holder() || told.Payloads != nil || len(told.Timeline) != 2 {
+			t.Errorf("got %+v", told)
+		}
+		r.payloads = true
+		told = api.TaskDetail{}
+		r.must("GET", "/v1/tasks/"+ids["rerunnable"]+"?pool=p", "", &told)
+		if told.State != "failed" || told.Attempts != 1 || !slices.Equal(told.May, []string{"rerun"}) || told.Payloads == nil ||
+			string(told.Payloads.Arguments) != `{"do":"fail twice"}` || !strings.Contains(string(told.Payloads.Outcome), "it failed") {
+			t.Errorf("got %+v", told)
+		}
+		told = api.TaskDetail{}
+		r.must("GET", "/v1/tasks/"+ids["failed"], "", &told)
+		if len(told.May) > 0 || !strings.Contains(told.MayNot, "on_orphan") {
+			t.Errorf("got %+v", told)
+		}
+		r.tasks.NotePoll(ids["waits"])
+		r.tasks.NotePoll(ids["waits"])
+		r.must("GET", "/v1/tasks/"+ids["waits"], "", &told)
+		if told.Polls != 2 || told.Polled.At.IsZero() {
+			t.Errorf("polled %d times, at %v", told.Polls, told.Polled.At)
+		}
+		for _, unknown := range []string{"nobody", ids["waits"] + "?pool=q", "server-1?pool=q", "T" + strings.Repeat("A", len(ids["waits"])-1)} {
+			if status, code := r.ask("GET", "/v1/tasks/"+unknown, "", nil); status != http.StatusNotFound || code != "not_found" {
+				t.Errorf("%s: %d %s", unknown, status, code)
+			}
+		}
+	})
+}
+
+func TestOrdersAboutTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newWorkRig(t, "memory:", nil)
+		ids := fill(r)
+		var asked string
+		var answer error
+		r.cancel = func(_ context.Context, pool, upstream, id string) error {
+			asked = pool + " " + upstream + " " + id
+			return answer
+		}
+		order := func(id, what string) string {
+			status, code := r.ask("POST", "/v1/tasks/"+id+"/"+what, "{}", &api.TaskDetail{})
+			return fmt.Sprint(status, " ", code)
+		}
+		var told api.TaskDetail
+		r.must("POST", "/v1/tasks/"+ids["waits"]+"/cancel", `{"pool":"p"}`, &told)
+		if told.State != "cancelled" || told.Message != "cancelled by the operator" || told.Timeline[len(told.Timeline)-1].Detail != "cancelled" {
+			t.Errorf("got %+v", told)
+		}
+		for _, c := range []struct{ id, what, want string }{
+			{ids["waits"], "cancel", "409 ended"},
+			{ids["failed"], "cancel", "409 ended"},
+			{ids["failed"], "rerun", "409 not_rerunnable"},
+			{ids["runs"], "rerun", "409 not_rerunnable"},
+			{"server-1", "rerun", "409 not_rerunnable"},
+			{"nobody", "cancel", "404 not_found"},
+			{"nobody", "rerun", "404 not_found"},
+			{"server-2", "cancel", "404 not_found"}, // ann's, and nobody has claimed it
+			{ids["runs"], "cancel", "200 "},
+		} {
+			if got := order(c.id, c.what); got != c.want {
+				t.Errorf("%s of %s: got %s, want %s", c.what, c.id, got, c.want)
+			}
+		}
+		if got := order("server-1", "cancel"); got != "200 " || asked != "p a server-1" {
+			t.Errorf("got %s, asked %q", got, asked)
+		}
+		answer = fmt.Errorf("%w: it wants credentials", adminapi.ErrNotCancelled)
+		if got := order("server-1", "cancel"); got != "409 not_cancelled" {
+			t.Errorf("got %s", got)
+		}
+		answer = errors.New("nobody listens")
+		if got := order("server-1", "cancel"); got != "503 upstream_unavailable" {
+			t.Errorf("got %s", got)
+		}
+		r.bind(sticky.Task, "q", "", "core-1", sticky.Binding{Upstream: "b", Dialect: "core"})
+		if got := order("core-1", "cancel"); got != "409 not_cancellable" {
+			t.Errorf("got %s", got)
+		}
+		told = api.TaskDetail{}
+		r.must("POST", "/v1/tasks/"+ids["rerunnable"]+"/rerun", "{}", &told)
+		if told.ID == ids["rerunnable"] || told.Pool != "p" {
+			t.Errorf("made again as %+v", told)
+		}
+		if got := order(ids["rerunnable"], "rerun"); got != "409 not_rerunnable" {
+			t.Errorf("a second order: %s", got)
+		}
+		synctest.Wait()
+	})
+}
+
+func TestQueuesAreToldAndPaused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newWorkRig(t, "memory:", nil)
+		ids := fill(r)
+		var told api.Queues
+		r.must("GET", "/v1/queues", "", &told)
+		if len(told.Queues) != 1 {
+			t.Fatalf("got %+v", told)
+		}
+		q := told.Queues[0]
+		if q.Pool != "p" || q.Rule != "slow" || q.Waiting != 1 || q.Running != 2 || q.Places != 1 || q.Paused || q.Oldest.IsZero() {
+			t.Errorf("got %+v", q)
+		}
+		for range 2 { // an order that is given twice changes nothing
+			r.must("POST", "/v1/queues/"+q.ID+"/pause", `{"by":"ann"}`, &q)
+			if !q.Paused || q.PausedBy != "ann" || q.Since.IsZero() {
+				t.Errorf("got %+v", q)
+			}
+		}
+		time.Sleep(2 * time.Second)
+		r.must("POST", "/v1/tasks/"+ids["runs"]+"/cancel", "{}", &api.TaskDetail{})
+		time.Sleep(time.Minute)
+		var waits api.TaskDetail
+		r.must("GET", "/v1/tasks/"+ids["waits"], "", &waits)
+		if waits.State != "queued" {
+			t.Errorf("a call of a paused queue is %s", waits.State)
+		}
+		q = api.Queue{}
+		r.must("POST", "/v1/queues/"+q.ID+told.Queues[0].ID+"/resume", "{}", &q)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		r.must("GET", "/v1/tasks/"+ids["waits"], "", &waits)
+		if q.Paused || waits.State != "dispatched" {
+			t.Errorf("resumed: %+v, and its call is %s", q, waits.State)
+		}
+		if status, code := r.ask("POST", "/v1/queues/none/pause", "{}", nil); status != http.StatusNotFound || code != "not_found" {
+			t.Errorf("%d %s", status, code)
+		}
+	})
+}
+
+func TestSessionsAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newWorkRig(t, "memory:", nil)
+		r.bind(sticky.Session, "q", "ann", "session-1", sticky.Binding{Upstream: "a", Session: "one", Version: "2025-11-25", Kept: time.Now().Add(time.Hour), Former: "b"})
+		r.bind(sticky.Session, "p", "", "session-2", sticky.Binding{Upstream: "a", Session: "two", Kept: time.Now().Add(time.Hour)})
+		var told api.Sessions
+		r.must("GET", "/v1/sessions?pool=q", "", &told)
+		if len(told.Sessions) != 1 || told.Total != 1 {
+			t.Fatalf("got %+v", told)
+		}
+		if s := told.Sessions[0]; s.ID != "one" || !s.Movable || s.Moved != "b" || s.Upstream != "a" || s.Version != "2025-11-25" || s.Caller == "" || s.Caller == "ann" {
+			t.Errorf("got %+v", s)
+		}
+		told = api.Sessions{}
+		r.must("GET", "/v1/sessions?pool=p", "", &told)
+		if len(told.Sessions) != 1 || told.Sessions[0].Movable {
+			t.Errorf("got %+v", told)
+		}
+	})
+}

@@ -1,0 +1,69 @@
+package adminapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"slices"
+
+	"berth/internal/admin"
+	"berth/internal/api"
+	"berth/internal/drain"
+	"berth/internal/storage"
+	"berth/sticky"
+	"berth/upgrade"
+)
+
+// Work is what is told of tasks, sessions, subscriptions and queues, and how orders about them are given.
+// What is nil is not to be had; without Bindings nothing is told.
+type Work struct {
+	Bindings *sticky.Bindings
+	IDs      *drain.IDs            // shows ids of tasks
+	Tasks    func() *upgrade.Tasks // of berth's own making; nil: no rule has made any
+	Rules    func() upgrade.Rules  // that are in force
+
+	// CancelTask has an upstream give up a task of its own. The error is ErrNotCancelled or wraps it, or says
+	// why there was no answer.
+	CancelTask func(ctx context.Context, pool, upstream, id string) error
+
+	// Subscriptions are those at this berth.
+	Subscriptions func() []api.Subscription
+}
+
+// ErrNotCancelled is why an upstream's own task is not cancelled: what wraps it says more.
+var ErrNotCancelled = errors.New("adminapi: the upstream has not cancelled the task")
+
+// workRoutes are those of all that Work tells of.
+func (a *API) workRoutes() []admin.Route {
+	if a.o.Work.Bindings == nil {
+		return nil
+	}
+	return slices.Concat(a.taskRoutes(), a.sessionRoutes(), a.subscriptionRoutes(), a.queueRoutes())
+}
+
+// tasks are those of berth's own making; nil: there are none.
+func (a *API) tasks() *upgrade.Tasks {
+	if a.o.Work.Tasks == nil {
+		return nil
+	}
+	return a.o.Work.Tasks()
+}
+
+// digestOf is a principal as operators are shown it, in access records, too.
+func digestOf(principal string) string {
+	if principal == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(principal))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}
+
+// workFault is what an operator is told of an error; nil for nil.
+func workFault(err error) error {
+	if err != nil && (errors.Is(err, storage.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)) {
+		return &admin.Fault{Status: http.StatusServiceUnavailable, Code: "store_unavailable", Message: err.Error()}
+	}
+	return err
+}
