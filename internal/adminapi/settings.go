@@ -20,6 +20,7 @@ func (a *API) settingRoutes() []admin.Route {
 		{Pattern: "GET /v1/config", Serve: a.serveConfig},
 		{Pattern: "GET /v1/log-level", Serve: a.serveLogLevel},
 		{Pattern: "PUT /v1/log-level", Serve: a.serveLogOrder},
+		{Pattern: "GET /v1/openapi.yaml", Serve: serveOpenAPI},
 	}
 }
 
@@ -63,4 +64,8 @@ func (a *API) serveLogOrder(ctx context.Context, r *http.Request) (any, error) {
 	a.o.Level.Set(levels[at], time.Duration(order.For)*time.Second)
 	a.o.Log.Info("another level is logged for a time", "level", order.Level, "seconds", order.For)
 	return a.serveLogLevel(ctx, r)
+}
+
+func serveOpenAPI(context.Context, *http.Request) (any, error) {
+	return admin.File{Type: "application/yaml", Body: api.OpenAPI}, nil
 }

@@ -58,6 +58,7 @@ type Board struct {
 type word struct {
 	api.Berth
 	told time.Time // by this process's clock
+	dead bool      // it had said nothing for longer than its lease when the store was read
 }
 
 // New returns a board, before the store runs. Run must be running for the others to hear of this berth.

@@ -98,7 +98,12 @@ func TestAnOutageOfTheStoreIsNobodysDeath(t *testing.T) {
 		store := inMemory(t)
 		start(t, store, "a")
 		b, _, _ := start(t, store, "b")
-		states(t, b)
+		_, _, kill := start(t, store, "c")
+		kill()
+		time.Sleep(20 * time.Second)
+		if got, _ := states(t, b); got["a"] != bulletin.Serving || got["c"] != bulletin.Dead {
+			t.Fatalf("before the outage: %v", got)
+		}
 		store.Close()
 		time.Sleep(time.Minute)
 		all, err := b.All(t.Context())
@@ -108,6 +113,9 @@ func TestAnOutageOfTheStoreIsNobodysDeath(t *testing.T) {
 		at := slices.IndexFunc(all, func(one api.Berth) bool { return one.Name == "a" })
 		if at < 0 || all[at].State != bulletin.Serving || all[at].Lease != 0 || len(all[at].Sees) != 1 {
 			t.Errorf("got %+v, want a as it was heard of last", all)
+		}
+		if at := slices.IndexFunc(all, func(one api.Berth) bool { return one.Name == "c" }); at < 0 || all[at].State != bulletin.Dead {
+			t.Errorf("got %+v, want c dead as before", all)
 		}
 	})
 }

@@ -47,10 +47,15 @@ func (b *Board) judge(w word, now time.Time) api.Berth {
 	switch {
 	case own.State == Gone:
 		own.Lease = 0
-	case age > lease && now.Sub(b.away) > lease:
+	case w.dead, b.isDead(w, now):
 		own.State, own.Ready = Dead, false
 	}
 	return own
+}
+
+// isDead reports whether a berth is dead that was not before. b.mu is held.
+func (b *Board) isDead(w word, now time.Time) bool {
+	return now.Sub(w.told) > lease && now.Sub(b.away) > lease
 }
 
 // hear reads what others say, unless that was done a moment ago.
@@ -74,8 +79,16 @@ func (b *Board) hear(ctx context.Context) {
 		b.away = b.read
 		return
 	}
+	for i, w := range heard {
+		heard[i].dead = b.isDead(w, b.read) || slices.ContainsFunc(b.heard, func(before word) bool {
+			return before.dead && before.Name == w.Name && w.told.Sub(before.told) < sameWord
+		})
+	}
 	b.heard = heard
 }
+
+// sameWord is by how much the time of one word may differ between two readings.
+const sameWord = time.Second
 
 func (b *Board) readAll(ctx context.Context) ([]word, error) {
 	listing, err := b.o.Store.Listing(ctx, list, most)
@@ -92,7 +105,7 @@ func (b *Board) readAll(ctx context.Context) ([]word, error) {
 		group.Go(func() error {
 			said, err := b.readOne(ctx, member.Name)
 			if err == nil {
-				words[i] = &word{said, now.Add(min(0, member.Left-life))}
+				words[i] = &word{Berth: said, told: now.Add(min(0, member.Left-life))}
 			}
 			if errors.Is(err, storage.ErrNotFound) || errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError)) {
 				return nil // it has just run out, or is in the words of another version

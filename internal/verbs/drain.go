@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"fmt"
 	"io"
 	"net/url"
 	"strings"
@@ -84,6 +85,9 @@ func upstreamsCommand() *cli.Command {
 			var all api.Upstreams
 			if err := o.call(c.Context, "GET", api.UpstreamsPath, nil, &all); err != nil {
 				return err
+			}
+			if all.Partial != "" {
+				fmt.Fprintln(c.App.ErrWriter, all.Partial)
 			}
 			return o.print(all, func(w io.Writer) error { return tellAll(w, all.Upstreams) })
 		},
