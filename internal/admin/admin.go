@@ -38,6 +38,9 @@ const (
 // ErrTokenRequired says that other machines can reach a listener that has no token.
 var ErrTokenRequired = errors.New("admin: listening off loopback needs a token")
 
+// errNoFile says that a socket has a name and no file, whose mode would say who may open it.
+var errNoFile = errors.New("admin: the name of a socket must not begin with @, without a file it is open to everybody")
+
 // Options says what [New] makes.
 type Options struct {
 	// Listen is a host:port or unix:PATH. A socket has mode 0600, and replaces one that nobody
