@@ -123,6 +123,7 @@ func newServer(o Options, listener net.Listener, loopbackOnly bool) *Server {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
+		ConnState:         new(crowd).state,
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
 	}
 	return s
