@@ -116,8 +116,7 @@ func nameOf(t reflect.Type) string {
 }
 
 func (w *writer) properties(t reflect.Type, b, required *strings.Builder) {
-	for i := range t.NumField() {
-		field := t.Field(i)
+	for field := range t.Fields() {
 		tag, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if field.Anonymous && tag == "" {
 			w.properties(field.Type, b, required)
