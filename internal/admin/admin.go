@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -124,7 +125,7 @@ func newServer(o Options, listener net.Listener, loopbackOnly bool) *Server {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		ConnState:         new(crowd).state,
-		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
+		ErrorLog:          log.New(complaints{o.Log}, "", 0),
 	}
 	return s
 }
