@@ -100,3 +100,19 @@ func TestUpstreamsTellWhatKeepsNewWorkAway(t *testing.T) {
 		}
 	}
 }
+
+// While the store is away the berths are those that were heard of last, and it is said so.
+func TestBerthsTellWhatCouldNotBeRead(t *testing.T) {
+	berth := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"berths":[{"name":"B","state":"serving"}],"partial":"the store does not say"}`))
+	}))
+	defer berth.Close()
+	var out bytes.Buffer
+	app := &cli.App{Writer: &out, ExitErrHandler: func(*cli.Context, error) {}, Commands: []*cli.Command{berthsCommand()}}
+	if err := app.Run([]string{"berth", "berths", "--admin", berth.URL}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "not all could be read: the store does not say\n") {
+		t.Errorf("told %q", out.String())
+	}
+}
