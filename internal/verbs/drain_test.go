@@ -116,3 +116,15 @@ func TestBerthsTellWhatCouldNotBeRead(t *testing.T) {
 		t.Errorf("told %q", out.String())
 	}
 }
+
+// Who asks for a profile where nobody listens is told that, as with any other verb.
+func TestAProfileOfNobody(t *testing.T) {
+	berth := httptest.NewServer(http.NotFoundHandler())
+	berth.Close()
+	app := &cli.App{Writer: io.Discard, ExitErrHandler: func(*cli.Context, error) {}, Commands: []*cli.Command{profileCommand()}}
+	err := app.Run([]string{"berth", "profile", "--admin", berth.URL, "--type", "heap", "-o", "-"})
+	coded, ok := err.(cli.ExitCoder)
+	if !ok || coded.ExitCode() != codeUnreachable || strings.Contains(err.Error(), "pprof = true") {
+		t.Errorf("error %v", err)
+	}
+}
