@@ -89,7 +89,7 @@ func (l *taskList) missing(n int, where string) {
 func (a *API) serverTask(pool, upstream string, l sticky.Left) *api.Task {
 	b := l.Binding
 	t := &api.Task{
-		ID: a.o.Work.IDs.Show(b.ID), Pool: pool, Kind: kindServer, Tool: b.Tool, State: cmp.Or(b.Status, "unknown"), Upstream: upstream,
+		ID: a.o.Work.IDs.Show(b.ID), Pool: pool, Kind: kindServer, Tool: b.Tool, State: cmp.Or(b.Status, stateUnknown), Upstream: upstream,
 		Caller: digestOf(b.Principal), Session: b.Session, Dialect: b.Dialect, Expires: l.Expires.UTC().Truncate(time.Second),
 	}
 	if t.ID == "" {

@@ -91,7 +91,7 @@ func TestTasksAreFilteredAndPaged(t *testing.T) {
 		if fmt.Sprint(paged) != fmt.Sprint(all) {
 			t.Errorf("page by page:\n%v\nat once:\n%v", paged, all)
 		}
-		for _, bad := range []string{"state=working&older=soon", "tool=[", "kind=other", "limit=-1", "cursor=no"} {
+		for _, bad := range []string{"state=working&older=soon", "tool=[", "kind=other", "state=running", "state=queued,", "limit=-1", "cursor=no"} {
 			if status, code := r.ask("GET", "/v1/tasks?"+bad, "", nil); status != http.StatusBadRequest || code != "bad_request" {
 				t.Errorf("%s: %d %s", bad, status, code)
 			}
