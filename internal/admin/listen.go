@@ -69,8 +69,7 @@ func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	if err := removeStale(ctx, path); err != nil {
 		return nil, err
 	}
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "unix", path)
+	listener, err := sockets.ListenUnix(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("admin: listening: %w", err)
 	}

@@ -14,5 +14,6 @@
 //	listener.go, queue_unix.go     what closes so
 //	probes.go, steer_linux.go      who is given new connections
 //	listen.go, reuse_linux.go      sockets of one's own
+//	unix.go, private_unix.go       one that is a file
 //	inherit.go                     those of a service manager
 package sockets

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package sockets
+
+func private(uintptr) {}
