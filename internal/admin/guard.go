@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -64,9 +65,20 @@ func (s *Server) handler(o Options, listener net.Listener, loopbackOnly bool) ht
 	if o.probes {
 		mux := http.NewServeMux()
 		s.health(mux, s.readyAtAll)
-		return mux
+		return exactly(mux, livePath, readyPath)
 	}
 	return ordered(guard{token: o.Token, loopbackOnly: loopbackOnly, page: o.Page, next: s.routes(o)}, o.by(listener), o.Ordered)
+}
+
+// exactly serves these paths as they are written, and sends nobody from another spelling to them.
+func exactly(next http.Handler, paths ...string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !slices.Contains(paths, r.URL.Path) {
+			http.NotFound(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // routes are all that is served, on a mux of its own: not what a library registers with

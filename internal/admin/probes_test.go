@@ -26,6 +26,7 @@ func TestAListenerForProbesTellsWhetherAndNotWhy(t *testing.T) {
 	url := "http://127.0.0.1:" + port
 	for path, want := range map[string]int{
 		"/livez": 200, "/readyz": 200, "/readyz?verbose": 200, "/": 404, "/metrics": 404, "/v1/status": 404, "/v1/greetings/you": 404, "/debug/pprof/": 404,
+		"/livez/../metrics": 404, "//readyz": 404, "/livez/": 404,
 	} {
 		got := get(t, url+path, "Host: pod-7.internal")
 		if got.status != want || strings.Contains(got.body, "secret") {
