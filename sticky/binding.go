@@ -61,6 +61,15 @@ func (b Binding) SameOwner(other Binding) bool {
 	return b.Upstream == other.Upstream && b.Alias == other.Alias
 }
 
+// Forgotten is when what b names may be forgotten. What b says of a task stands for a while longer, for
+// those who ask late; a session stands in its owner's list for longer.
+func (b Binding) Forgotten() time.Time {
+	if until := time.UnixMilli(b.Until); b.Until != 0 && until.Before(b.Expires) {
+		return until
+	}
+	return b.Expires
+}
+
 // ClientMade reports whether it was the client that made the task's id, which may be one
 // that a server makes as well. Such a binding yields to the server's.
 func (b Binding) ClientMade() bool { return b.Dialect == draft }

@@ -104,6 +104,7 @@ func (b *Bindings) fits(roll rollKey, one *Left, record storage.Record) bool {
 	if one.Binding, err = decode(record.Value); err != nil { // it may be of a newer berth
 		return true
 	}
+	one.Expires = one.Binding.Forgotten()
 	if one.Binding.Upstream != roll.upstream || one.Binding.Until == 0 && one.Binding.Made != 0 {
 		return false
 	}

@@ -27,7 +27,7 @@ type sessionList struct {
 func (a *API) serveSessions(ctx context.Context, r *http.Request) (any, error) {
 	seen := a.sessionSnapshot.get(ctx)
 	if seen.value == nil {
-		if err := workFault(seen.err); err != nil {
+		if err := a.fault(seen.err); err != nil {
 			return nil, err
 		}
 		seen.value = &sessionList{}
@@ -45,7 +45,7 @@ func (a *API) serveSessions(ctx context.Context, r *http.Request) (any, error) {
 	if told.Sessions, told.Page, err = pageOf(r, matching, placeOfSession); err != nil {
 		return nil, err
 	}
-	told.Partial = seen.missing(seen.value.partial)
+	told.Partial = seen.missing(a, seen.value.partial)
 	return told, nil
 }
 
@@ -88,7 +88,7 @@ func sessionOf(pool string, l sticky.Left, moves bool) *api.Session {
 	b := l.Binding
 	s := &api.Session{
 		ID: cmp.Or(b.Session, l.Name), Pool: pool, Upstream: b.Upstream, Caller: digestOf(b.Principal), Version: b.Version,
-		Expires: b.Expires.UTC().Truncate(time.Second), Movable: moves && time.Now().Before(b.Kept), Moved: b.Former,
+		Expires: l.Expires.UTC().Truncate(time.Second), Movable: moves && time.Now().Before(b.Kept), Moved: b.Former,
 	}
 	if b.Made > 0 {
 		s.Made = time.UnixMilli(b.Made).UTC()

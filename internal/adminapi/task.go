@@ -36,7 +36,7 @@ func (a *API) findTask(ctx context.Context, pool, id string) (foundTask, error) 
 	if tasks := a.tasks(); tasks != nil {
 		ours, err := tasks.Owns(ctx, id)
 		if err != nil {
-			return foundTask{}, workFault(err)
+			return foundTask{}, a.fault(err)
 		}
 		if ours {
 			return a.findUpgraded(ctx, tasks, pool, id)
@@ -51,7 +51,7 @@ func (a *API) findTask(ctx context.Context, pool, id string) (foundTask, error) 
 			return foundTask{pool: p.Name(), upstream: binding.Upstream, id: id, binding: binding}, nil
 		}
 		if !errors.Is(err, sticky.ErrUnknown) {
-			return foundTask{}, workFault(err)
+			return foundTask{}, a.fault(err)
 		}
 	}
 	return foundTask{}, unknownTask(id)
@@ -63,7 +63,7 @@ func (a *API) findUpgraded(ctx context.Context, tasks *upgrade.Tasks, pool, id s
 	case errors.Is(err, upgrade.ErrUnknown), err == nil && pool != "" && pool != t.Pool:
 		return foundTask{}, unknownTask(id)
 	case err != nil:
-		return foundTask{}, workFault(err)
+		return foundTask{}, a.fault(err)
 	}
 	return foundTask{upgraded: &t, pool: t.Pool, id: id}, nil
 }
@@ -81,7 +81,7 @@ func (f foundTask) tell(ctx context.Context, a *API) (api.TaskDetail, error) {
 }
 
 func (a *API) tellServers(f foundTask) api.TaskDetail {
-	told := api.TaskDetail{Task: *a.serverTask(f.pool, f.upstream, sticky.Left{Binding: f.binding, Expires: f.binding.Expires}), May: []string{}}
+	told := api.TaskDetail{Task: *a.serverTask(f.pool, f.upstream, sticky.Left{Binding: f.binding, Expires: f.binding.Forgotten()}), May: []string{}}
 	told.ID = f.id
 	if told.Made.IsZero() {
 		told.Timeline = []api.Moment{{What: "made", Upstream: f.upstream}}
@@ -136,7 +136,7 @@ func (a *API) tellUpgraded(ctx context.Context, t *upgrade.Task) (api.TaskDetail
 	}
 	payloads, err := tasks.Payloads(ctx, t)
 	told.Payloads = (*api.Payloads)(&payloads)
-	return told, workFault(err)
+	return told, a.fault(err)
 }
 
 func (a *API) serveCancel(ctx context.Context, r *http.Request) (any, error) {
@@ -157,7 +157,7 @@ func (a *API) serveCancel(ctx context.Context, r *http.Request) (any, error) {
 	case errors.Is(err, upgrade.ErrUnknown):
 		return nil, unknownTask(found.id)
 	case err != nil:
-		return nil, workFault(err)
+		return nil, a.fault(err)
 	}
 	return a.tellUpgraded(ctx, &after)
 }
@@ -230,7 +230,7 @@ func (a *API) serveRerun(ctx context.Context, r *http.Request) (any, error) {
 	case errors.Is(err, upgrade.ErrDraining):
 		return nil, &admin.Fault{Status: http.StatusServiceUnavailable, Code: "draining", Message: "this berth is going: ask another one"}
 	case err != nil:
-		return nil, workFault(err)
+		return nil, a.fault(err)
 	}
 	return a.tellUpgraded(ctx, &made)
 }

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/internal/admin"
 	"berth/internal/adminapi"
@@ -35,11 +36,12 @@ type workRig struct {
 	rule     upgrade.Rule
 	cancel   func(ctx context.Context, pool, upstream, id string) error
 	payloads bool
+	drains   *drain.Watch
 }
 
 func newWorkRig(t *testing.T, storeURL string, meter metric.MeterProvider) *workRig {
 	t.Helper()
-	store, err := storage.Open(storeURL, storage.Options{MeterProvider: meter})
+	store, err := storage.Open(storeURL, storage.Options{MeterProvider: meter, Timeout: time.Minute}) // no machine is that slow
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,9 +78,10 @@ func newWorkRig(t *testing.T, storeURL string, meter metric.MeterProvider) *work
 		<-over
 		_ = store.Close()
 	})
+	r.drains = drain.New(drain.Options{Name: "me", Store: store, Bindings: r.bindings, IDs: ids, Pools: all})
 	api := adminapi.New(adminapi.Options{
 		Pools: all, Reopens: func(pool string) bool { return pool == "q" }, Payloads: func() bool { return r.payloads },
-		Drains: drain.New(drain.Options{Name: "me", Store: store, Bindings: r.bindings, IDs: ids, Pools: all}),
+		Drains: r.drains,
 		Work: adminapi.Work{
 			Bindings: r.bindings, IDs: ids, Tasks: func() *upgrade.Tasks { return r.tasks }, Rules: func() upgrade.Rules { return upgrade.Rules{r.rule} },
 			CancelTask: func(ctx context.Context, pool, upstream, id string) error { return r.cancel(ctx, pool, upstream, id) },

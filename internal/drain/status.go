@@ -144,7 +144,7 @@ func (w *Watch) status(ctx context.Context, pool string, u *routing.Upstream, re
 	u.Learn(owned)
 	s.Left.Tasks, s.Left.Sessions = owned.Tasks, owned.Sessions
 	moves := s.MoveSessions && w.o.Reinit != nil && w.o.Reinit(pool) && w.isTakenOver(pool, u)
-	if err := w.items(ctx, &s, most, moves); err != nil {
+	if err := w.items(ctx, &s, &owned, most, moves); err != nil {
 		return Status{}, err
 	}
 	s.LostAfter = s.lostAfter(owned)
@@ -194,8 +194,9 @@ func (w *Watch) isTakenOver(pool string, u *routing.Upstream) bool {
 	return slices.ContainsFunc(w.o.Pools(), func(p *routing.Pool) bool { return p.Name() == pool && p.IsTakenOver(u) })
 }
 
-// items reads what is left, and leaves out what is in nobody's way: with moves, sessions that can move.
-func (w *Watch) items(ctx context.Context, s *Status, most int, moves bool) error {
+// items reads what is left, and leaves out what is in nobody's way: with moves, sessions that can move. Of
+// what was read in full owned says when the last is forgotten as that itself does, not as its list does.
+func (w *Watch) items(ctx context.Context, s *Status, owned *sticky.Owned, most int, moves bool) error {
 	read := most
 	if moves {
 		read = max(most, readToMove)
@@ -208,18 +209,35 @@ func (w *Watch) items(ctx context.Context, s *Status, most int, moves bool) erro
 		return err
 	}
 	s.Left.Tasks = all
+	if len(tasks) == all {
+		owned.TasksUntil = lastOf(tasks)
+	}
 	s.add(tasks, w.o.IDs, most)
 	sessions, all, err := w.o.Bindings.Left(ctx, sticky.Session, s.Pool, s.Name, max(read, readToStrike))
 	if err != nil {
 		return err
 	}
 	s.Left.Sessions = all
+	whole := len(sessions) == all
 	if moves {
 		sessions = s.leaveOutMovable(sessions)
+	}
+	if whole {
+		owned.SessionsUntil = lastOf(sessions)
 	}
 	s.add(sessions, w.o.IDs, most)
 	s.More = s.Left.Tasks + s.Left.Sessions - len(s.Items)
 	return nil
+}
+
+// lastOf is when the last of what is left may be forgotten.
+func lastOf(left []sticky.Left) (last time.Time) {
+	for _, one := range left {
+		if one.Expires.After(last) {
+			last = one.Expires
+		}
+	}
+	return last
 }
 
 const (
