@@ -96,8 +96,11 @@ func TestOperatorsSeeAndOrderTasks(t *testing.T) {
 	}
 	order(t, admins[0], "POST", "/v1/tasks/"+runs+"/cancel", map[string]any{}, &after)
 	time.Sleep(2 * time.Second)
-	if got, err := client.poll(t, berths[1].url(), waiting[1]); err != nil || got.Result.Status != "working" || got.Result.StatusMessage != "queued, 1st; paused" {
-		t.Errorf("its client is told %+v, %v", got.Result, err)
+	if !await(t, readyWithin, func() bool {
+		got, err := client.poll(t, berths[1].url(), waiting[1])
+		return err == nil && got.Result.Status == "working" && got.Result.StatusMessage == "queued, 1st; paused"
+	}) {
+		t.Errorf("it is %+v", detail(t, admins[1], waiting[1]))
 	}
 
 	// The holder is killed: the other berth has what was not sent, and sends it once it may.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/api"
 	"berth/internal/storage/redistest"
 
 	"github.com/chromedp/chromedp"
@@ -47,12 +48,18 @@ func TestPageInTheNight(t *testing.T) {
 	p := openTab(t, openBrowser(t), berths[0].admin, "#/")
 
 	p.await(row("default/a"), "in service")
+	var lasting []string
 	for range 2 { // one at each
-		client.create(t, berths[1].url(), 4)
+		lasting = append(lasting, client.create(t, berths[1].url(), 3600).TaskID)
 	}
 	p.order("#order-default-a")
 	p.await(row("default/a"), "waits for")
 	p.shoot("real-draining")
+	for _, id := range lasting {
+		if code := order(t, berths[0].admin, "POST", "/v1/tasks/"+id+"/cancel", map[string]any{}, &api.TaskDetail{}); code != "" {
+			t.Errorf("cancel: %s", code)
+		}
+	}
 	p.await(row("default/a"), "may stop")
 	p.order("#order-default-a")
 	p.await(row("default/a"), "in service")
