@@ -39,6 +39,11 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
+	return newRigOn(t, store)
+}
+
+func newRigOn(t *testing.T, store *storage.Store) *rig {
+	t.Helper()
 	r := &rig{store: store, troubles: trouble.New(nil), mux: http.NewServeMux()}
 	r.pool = routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{
 		{Name: "a", URL: &url.URL{Scheme: "http", Host: "a", Path: "/mcp"}, MaxInFlight: 7}, {Name: "b", URL: &url.URL{Scheme: "sse+http", Host: "b"}, Backup: true},
@@ -159,8 +164,48 @@ func TestWithTheStoreAwayWhatIsKnownIsTold(t *testing.T) {
 		t.Errorf("upstreams %+v, %v", all, err)
 	}
 	var one api.Upstream
-	if err := r.ask(t, "POST", "/v1/upstreams/p/a/drain", "{}", &one); err == nil || !strings.Contains(err.Error(), "unavailable") {
+	if err := r.ask(t, "POST", "/v1/upstreams/p/a/drain", "{}", &one); err == nil || !strings.Contains(err.Error(), "the store (memory:) has not answered: ") || strings.Contains(err.Error(), "storage:") {
 		t.Errorf("a drain is answered %v, %+v", err, one)
+	}
+}
+
+// Who misspells an upstream is told which there are, with and without the store.
+func TestWhichUpstreamsThereAreIsToldWhereOneIsUnknown(t *testing.T) {
+	r := newRig(t)
+	var one api.Upstream
+	for _, order := range [][2]string{{"GET", ""}, {"POST", "/drain"}, {"POST", "/undrain"}} {
+		for name, want := range map[string]string{"p/x": "there is no upstream p/x; in pool p there are a, b", "x/a": "there is no pool x; there are p"} {
+			if err := r.ask(t, order[0], "/v1/upstreams/"+name+order[1], "", &one); err == nil || err.Error() != want {
+				t.Errorf("%s %s%s: %v", order[0], name, order[1], err)
+			}
+		}
+	}
+}
+
+// An outage is told in words: which store, since when and why, without its password.
+func TestAnOutageIsToldInWords(t *testing.T) {
+	store, err := storage.Open("redis://:s3cret@127.0.0.1:1", storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	r := newRigOn(t, store)
+	var one api.Upstream
+	for range 6 { // the breaker is open by then
+		err = r.ask(t, "POST", "/v1/upstreams/p/a/drain", "{}", &one)
+	}
+	if err == nil || !strings.HasPrefix(err.Error(), "the store does not answer (redis://") || !strings.Contains(err.Error(), "127.0.0.1:1") ||
+		!strings.Contains(err.Error(), ", since 20") || !strings.Contains(err.Error(), "connection refused") {
+		t.Errorf("an order is refused with: %v", err)
+	}
+	var status api.Status
+	if err := r.ask(t, "GET", "/v1/status", "", &status); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{err.Error(), status.Partial, status.Store.Reason} {
+		if text == "" || strings.Contains(text, "breaker") || strings.Contains(text, "storage:") || strings.Contains(text, "s3cret") {
+			t.Errorf("told %q", text)
+		}
 	}
 }
 

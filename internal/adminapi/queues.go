@@ -69,7 +69,7 @@ func (a *API) tellQueue(ctx context.Context, q queue) (api.Queue, error) {
 	for _, u := range q.pool.Upstreams() {
 		running, err := tasks.Running(ctx, q.id, u.Name)
 		if err != nil {
-			return told, workFault(err)
+			return told, a.fault(err)
 		}
 		told.Running += running
 		lines = append(lines, upgrade.LineAt(q.id, u.Name))
@@ -77,7 +77,7 @@ func (a *API) tellQueue(ctx context.Context, q queue) (api.Queue, error) {
 	for _, line := range lines {
 		waiting, err := tasks.Line(ctx, line)
 		if err != nil {
-			return told, workFault(err)
+			return told, a.fault(err)
 		}
 		told.Waiting += len(waiting)
 		if err := a.findOldest(ctx, &told, waiting); err != nil {
@@ -88,7 +88,7 @@ func (a *API) tellQueue(ctx context.Context, q queue) (api.Queue, error) {
 	if pause, paused := pauses[q.id]; paused {
 		told.Paused, told.PausedBy, told.Since = true, pause.By, pause.Since
 	}
-	return told, workFault(err)
+	return told, a.fault(err)
 }
 
 // findOldest looks for who has waited longest, among those of whom it is the turn first: callers take turns,
@@ -100,7 +100,7 @@ func (a *API) findOldest(ctx context.Context, told *api.Queue, waiting []string)
 			told.Oldest = made.UTC()
 		}
 	}
-	return workFault(err)
+	return a.fault(err)
 }
 
 func (a *API) servePause(ctx context.Context, r *http.Request) (any, error) {
@@ -124,7 +124,7 @@ func (a *API) setPause(ctx context.Context, r *http.Request, set func(q queue) e
 			continue
 		}
 		if err := set(q); err != nil {
-			return nil, workFault(err)
+			return nil, a.fault(err)
 		}
 		told, err := a.tellQueue(ctx, q)
 		return told, err

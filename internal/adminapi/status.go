@@ -33,7 +33,7 @@ func (a *API) serveStatus(ctx context.Context, _ *http.Request) (any, error) {
 	told.Ready, told.NotReady = a.o.Ready()
 	told.Tasks, err = a.tally(ctx)
 	if err != nil && told.Partial == "" {
-		told.Partial = partial(err)
+		told.Partial = a.partial(err)
 	}
 	return told, nil
 }
@@ -60,7 +60,7 @@ func (a *API) serveBerths(ctx context.Context, _ *http.Request) (any, error) {
 	berths, err := a.o.Board.All(limit)
 	told := api.Berths{Berths: berths}
 	if err != nil {
-		told.Partial = partial(err)
+		told.Partial = a.partial(err)
 	}
 	return told, nil
 }
@@ -103,6 +103,6 @@ func storeOf(store *storage.Store) api.Store {
 	case store.Durable():
 		told.Kind, told.Address = "file", store.String()
 	}
-	told.Available, told.Since, told.Reason = health.Healthy, health.Since.UTC(), health.LastError
+	told.Available, told.Since, told.Reason = health.Healthy, health.Since.UTC(), reasonOf(health.LastError)
 	return told
 }

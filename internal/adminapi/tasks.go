@@ -30,7 +30,7 @@ func (a *API) serveTasks(ctx context.Context, r *http.Request) (any, error) {
 	}
 	seen := a.taskSnapshot.get(ctx)
 	if seen.value == nil {
-		if err := workFault(seen.err); err != nil {
+		if err := a.fault(seen.err); err != nil {
 			return nil, err
 		}
 		seen.value = &taskList{}
@@ -47,7 +47,7 @@ func (a *API) serveTasks(ctx context.Context, r *http.Request) (any, error) {
 	if told.Tasks, told.Page, err = pageOf(r, matching, placeOfTask); err != nil {
 		return nil, err
 	}
-	told.Partial = seen.missing(seen.value.partial)
+	told.Partial = seen.missing(a, seen.value.partial)
 	return told, nil
 }
 
@@ -62,7 +62,7 @@ func (a *API) Tally(ctx context.Context) (api.Tally, error) {
 			tally.add(one)
 		}
 	}
-	return tally.Tally, workFault(seen.err)
+	return tally.Tally, a.fault(seen.err)
 }
 
 // tallying counts.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"berth/internal/admin"
@@ -54,19 +55,19 @@ func (a *API) tell(ctx context.Context, pool, name string, most int) (any, error
 		err = fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
 	if err != nil {
-		return nil, drainFault(err)
+		return nil, a.drainFault(err, pool, name)
 	}
 	berths, err := a.o.Board.All(ctx)
 	for _, p := range a.o.Pools() {
 		if u := p.Find(name); p.Name() == pool && u != nil {
 			told := upstream(p, u, status, seenBy(berths)[place{pool, name}])
 			if err != nil {
-				told.Partial = partial(err)
+				told.Partial = a.partial(err)
 			}
 			return told, nil
 		}
 	}
-	return nil, admin.NotFound("there is no upstream " + pool + "/" + name + " any more")
+	return nil, a.unknownUpstream(pool, name)
 }
 
 func (a *API) serveDrain(ctx context.Context, r *http.Request) (any, error) {
@@ -91,7 +92,7 @@ func (a *API) serveUndrain(ctx context.Context, r *http.Request) (any, error) {
 func (a *API) mark(ctx context.Context, r *http.Request, mark routing.Drain) (any, error) {
 	pool, name := r.PathValue("pool"), r.PathValue("name")
 	if _, err := a.o.Drains.Set(ctx, pool, name, mark); err != nil {
-		return nil, drainFault(err)
+		return nil, a.drainFault(err, pool, name)
 	}
 	told, err := a.tell(ctx, pool, name, 0)
 	if fault, is := errors.AsType[*admin.Fault](err); is && fault.Status == http.StatusNotFound { // a mark was taken off one that is gone
@@ -104,15 +105,41 @@ func (a *API) has(pool string) bool {
 	return slices.ContainsFunc(a.o.Pools(), func(p *routing.Pool) bool { return p.Name() == pool })
 }
 
-// drainFault is what an operator is told; nil for nil.
-func drainFault(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, drain.ErrUnknown):
-		return admin.NotFound(err.Error())
-	case errors.Is(err, storage.ErrUnavailable):
-		return &admin.Fault{Status: http.StatusServiceUnavailable, Code: "store_unavailable", Message: err.Error()}
+// drainFault is what an operator is told of an error about an upstream.
+func (a *API) drainFault(err error, pool, name string) error {
+	if errors.Is(err, drain.ErrUnknown) {
+		return a.unknownUpstream(pool, name)
 	}
-	return err
+	return a.fault(err)
+}
+
+// unknownUpstream says which there are.
+func (a *API) unknownUpstream(pool, name string) error {
+	var pools, upstreams []string
+	for _, p := range a.o.Pools() {
+		pools = append(pools, p.Name())
+		if p.Name() == pool {
+			for _, u := range p.Upstreams() {
+				upstreams = append(upstreams, u.Name)
+			}
+		}
+	}
+	if !a.has(pool) {
+		return admin.NotFound(fmt.Sprintf("there is no pool %s; %s", pool, thereAre(pools)))
+	}
+	return admin.NotFound(fmt.Sprintf("there is no upstream %s/%s; in pool %s %s", pool, name, pool, thereAre(upstreams)))
+}
+
+const namesTold = 20
+
+// thereAre lists names, not too many.
+func thereAre(names []string) string {
+	if len(names) == 0 {
+		return "there is none"
+	}
+	rest := ""
+	if more := len(names) - namesTold; more > 0 {
+		names, rest = names[:namesTold], fmt.Sprintf(" and %d more", more)
+	}
+	return "there are " + strings.Join(names, ", ") + rest
 }

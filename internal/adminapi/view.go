@@ -2,13 +2,11 @@ package adminapi
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"berth/internal/api"
 	"berth/internal/bulletin"
 	"berth/internal/mcp"
-	"berth/internal/storage"
 	"berth/proxy/resident"
 	"berth/routing"
 )
@@ -37,19 +35,10 @@ func (a *API) look(ctx context.Context) (v view, err error) {
 		v.may, berths, err = a.o.Drains.Known(), err, nil
 	}
 	if berths != nil {
-		v.partial = partial(berths)
+		v.partial = a.partial(berths)
 	}
 	v.seen = seenBy(v.berths)
 	return v, err
-}
-
-// isAway reports whether the store could not say, in time or at all.
-func isAway(err error) bool {
-	return errors.Is(err, storage.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
-}
-
-func partial(err error) string {
-	return "the store does not say, so this is what this berth knows by itself: " + err.Error()
 }
 
 // upstreams are those of all pools, or of one.

@@ -5,13 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"net/http"
 	"slices"
 
 	"berth/internal/admin"
 	"berth/internal/api"
 	"berth/internal/drain"
-	"berth/internal/storage"
 	"berth/sticky"
 	"berth/upgrade"
 )
@@ -58,12 +56,4 @@ func digestOf(principal string) string {
 	}
 	sum := sha256.Sum256([]byte(principal))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
-}
-
-// workFault is what an operator is told of an error; nil for nil.
-func workFault(err error) error {
-	if err != nil && (errors.Is(err, storage.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)) {
-		return &admin.Fault{Status: http.StatusServiceUnavailable, Code: "store_unavailable", Message: err.Error()}
-	}
-	return err
 }

@@ -1,0 +1,51 @@
+package adminapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"berth/internal/admin"
+	"berth/internal/storage"
+)
+
+// isAway reports whether the store could not say, in time or at all.
+func isAway(err error) bool {
+	return errors.Is(err, storage.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// fault is what an operator is told of an error; nil for nil.
+func (a *API) fault(err error) error {
+	if !isAway(err) {
+		return err
+	}
+	return &admin.Fault{Status: http.StatusServiceUnavailable, Code: "store_unavailable", Message: a.awayLine(err)}
+}
+
+// awayLine says that the store is away, which, since when and why. Neither its name nor why tells a secret.
+func (a *API) awayLine(err error) string {
+	store := a.o.Store
+	if store == nil {
+		return "the store does not answer: " + reasonOf(err.Error())
+	}
+	health := store.Health()
+	if health.Healthy {
+		return "the store (" + store.String() + ") has not answered: " + reasonOf(err.Error())
+	}
+	return "the store does not answer (" + store.String() + ", since " + health.Since.UTC().Format(time.RFC3339) + "): " + reasonOf(health.LastError)
+}
+
+// reasonOf is what the store's words say without those that name package and sentinel.
+func reasonOf(text string) string {
+	return strings.TrimPrefix(text, storage.ErrUnavailable.Error()+": ")
+}
+
+// partial says what of an answer is missing because of err.
+func (a *API) partial(err error) string {
+	if !isAway(err) {
+		return "this is what this berth knows by itself: " + err.Error()
+	}
+	return "this is what this berth knows by itself: " + a.awayLine(err)
+}
