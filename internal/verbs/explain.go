@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 
 	"berth/internal/api"
@@ -116,6 +117,9 @@ func decisionsCommand() *cli.Command {
 		Flags: watchFlags(stringFlag("id", "about this task, or in this session"), stringFlag("pool", "of this `POOL`"),
 			stringFlag("outcome", "with this `OUTCOME`: ok, refused, failed, …"), limitFlag(20)),
 		Action: asks(func(c *cli.Context) (string, error) {
+			if err := checkLimit(c); err != nil {
+				return "", err
+			}
 			query := url.Values{"limit": {count(c.Int("limit"))}}
 			for _, name := range []string{"id", "pool", "outcome"} {
 				if c.IsSet(name) {
@@ -133,15 +137,19 @@ func decisionsCommand() *cli.Command {
 	}
 }
 
+// troubleKinds are those of package trouble.
+var troubleKinds = []string{"orphans", "holder_lost", "unknown_ids", "refusals", "store_outages"}
+
 func troublesCommand() *cli.Command {
 	return &cli.Command{
 		Name: "troubles", Usage: "tell the last occurrences of a trouble at a berth: orphans, holder_lost, unknown_ids, refusals, store_outages",
 		ArgsUsage: "KIND", Flags: watchFlags(),
-		BashComplete: func(c *cli.Context) {
-			complete(c, "orphans", "holder_lost", "unknown_ids", "refusals", "store_outages")
-		},
+		BashComplete: func(c *cli.Context) { complete(c, troubleKinds...) },
 		Action: asks(func(c *cli.Context) (string, error) {
-			kind, err := oneArgument(c, "kind of trouble: orphans, holder_lost, unknown_ids, refusals or store_outages")
+			kind, err := oneArgument(c, "kind of trouble: "+strings.Join(troubleKinds, ", "))
+			if err == nil && !slices.Contains(troubleKinds, kind) {
+				err = Misused("%s: no kind of trouble is called %q; there are %s", c.Command.HelpName, kind, strings.Join(troubleKinds, ", "))
+			}
 			return "/v1/troubles/" + url.PathEscape(kind), err
 		}, func(w io.Writer, e api.Events) error {
 			var rows [][]string

@@ -45,6 +45,9 @@ func filtered(path string, names ...string) func(*cli.Context) (string, error) {
 				query.Set(name, c.String(name))
 			}
 		}
+		if err := checkLimit(c); err != nil {
+			return "", err
+		}
 		if c.IsSet("limit") {
 			query.Set("limit", strconv.Itoa(c.Int("limit")))
 		}
@@ -89,6 +92,13 @@ func stringFlag(name, usage string) cli.Flag { return &cli.StringFlag{Name: name
 
 func limitFlag(value int) cli.Flag {
 	return &cli.IntFlag{Name: "limit", Value: value, Usage: "tell so many at most"}
+}
+
+func checkLimit(c *cli.Context) error {
+	if n := c.Int("limit"); c.IsSet("limit") && n < 1 {
+		return Misused("%s: --limit %d tells of nothing: it must be 1 at least", c.Command.HelpName, n)
+	}
+	return nil
 }
 
 // oneArgument is the verb's only argument.

@@ -20,7 +20,7 @@ import (
 // Exit codes, beside 0.
 const (
 	codeFailed      = 1 // berth refused, or could not
-	codeUsage       = 2 // the command line means nothing
+	codeUsage       = 2 // the command line means nothing, or berth says so of what it names
 	codeDeadline    = 3 // the time to wait was over first
 	codeUnreachable = 4 // no berth answered
 )
@@ -114,6 +114,9 @@ func coded(err error) error {
 		return cli.Exit(fmt.Errorf("%w (it is no berth's admin listener, or that of a berth which does not have this)", err), codeUnreachable)
 	case errors.Is(err, admin.ErrNoBerth):
 		return cli.Exit(fmt.Errorf("%w (berth serve --admin ADDR opens a listener for it)", err), codeUnreachable)
+	}
+	if fault, ok := errors.AsType[*admin.Fault](err); ok && fault.Code == "bad_request" {
+		return cli.Exit(err, codeUsage)
 	}
 	return cli.Exit(err, codeFailed)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +47,9 @@ func configCommand() *cli.Command {
 }
 
 func tellConfig(w io.Writer, told api.Config, prefix string, set bool) error {
+	if !slices.ContainsFunc(told.Keys, func(k api.Key) bool { return strings.HasPrefix(k.Key, prefix) }) {
+		return Misused("config: no key begins with %q", prefix)
+	}
 	var rows [][]string
 	for _, key := range told.Keys {
 		if !strings.HasPrefix(key.Key, prefix) || set && key.Origin == "default" {
@@ -107,8 +111,11 @@ func profileCommand() *cli.Command {
 		Flags: append(operatorFlags()[:2:2],
 			&cli.StringFlag{Name: "type", Value: "cpu", Usage: "`TYPE`: cpu, heap, goroutine, allocs, block, mutex, threadcreate or trace"},
 			&cli.IntFlag{Name: "seconds", Value: 10, Usage: "of cpu and trace, for how long; 25 at most"},
-			&cli.StringFlag{Name: "o", Usage: "`FILE` to write to; -: standard output", Required: true}),
+			&cli.StringFlag{Name: "o", Usage: "`FILE` to write to; -: standard output"}),
 		Action: func(c *cli.Context) error {
+			if c.String("o") == "" {
+				return Misused("%s: name a file with -o FILE, or - for standard output", c.Command.HelpName)
+			}
 			path, err := profilePath(c.String("type"), c.Int("seconds"))
 			if err != nil {
 				return Misused("%s: %w", c.Command.HelpName, err)

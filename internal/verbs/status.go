@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"berth/internal/api"
+	"berth/internal/bulletin"
 
 	"github.com/urfave/cli/v2"
 )
@@ -72,7 +73,7 @@ func tellSeen(w io.Writer, upstreams []api.Upstream) error {
 		}
 		rows = append(rows, []string{u.Name, state, ago(u.Since), count(u.Left.Tasks), count(u.Left.Sessions + u.Movable), count(u.InFlight), u.Era, u.URL, u.Reason})
 	}
-	return table(w, "UPSTREAM STATE SINCE TASKS SESSIONS IN-FLIGHT ERA URL REASON", rows)
+	return table(w, "UPSTREAM STATE SINCE TASKS SESSIONS IN-FLIGHT-HERE ERA URL REASON", rows)
 }
 
 func tallyLine(t api.Tally) string {
@@ -121,9 +122,17 @@ func tellBerths(w io.Writer, berths []api.Berth) error {
 		if b.Ready {
 			ready = "ready"
 		}
-		rows = append(rows, []string{b.Name, b.Host, b.State, ready, b.Version, ago(b.Started), span2(b.Lease), count(b.Requests), count(b.Streams), count(b.Held), short(b.Config)})
+		rows = append(rows, []string{b.Name, b.Host, b.State, ready, b.Version, up(b), span2(b.Lease), count(b.Requests), count(b.Streams), count(b.Held), short(b.Config)})
 	}
 	return table(w, "BERTH HOST STATE READY VERSION UP LEASE REQUESTS STREAMS HELD CONFIG", rows)
+}
+
+// up is how long a berth has been there; "" of one that is not any more.
+func up(b api.Berth) string {
+	if b.State == bulletin.Gone || b.State == bulletin.Dead {
+		return ""
+	}
+	return ago(b.Started)
 }
 
 func span2(s float64) string {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/admin"
 	"berth/internal/api"
 
 	"github.com/urfave/cli/v2"
@@ -30,6 +31,10 @@ func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch value := value.(type) {
 	case string:
 		_, _ = w.Write([]byte(value))
+		return
+	case *admin.Fault:
+		w.WriteHeader(value.Status)
+		_ = json.NewEncoder(w).Encode(map[string]any{"error": value})
 		return
 	case error:
 		w.WriteHeader(http.StatusConflict)
@@ -63,7 +68,7 @@ func (d *double) runs(t *testing.T, stdin string, args ...string) (out string, c
 }
 
 func TestVerbsAskAndTell(t *testing.T) {
-	made := time.Now().Add(-90 * time.Second)
+	made := time.Now().Add(-95 * time.Minute)
 	task := api.Task{ID: "t-1", Pool: "p", Tool: "sleep", State: "queued", Place: 2, Made: made, Message: "steers \x1b[2J"}
 	d := &double{answers: map[string]any{
 		"GET /v1/status": api.Status{
@@ -76,6 +81,7 @@ func TestVerbsAskAndTell(t *testing.T) {
 		"GET /v1/tasks":              api.Tasks{Tasks: []api.Task{task}, Page: api.Page{Next: "n", Total: 9}},
 		"GET /v1/tasks/t-1":          api.TaskDetail{Task: api.Task{ID: "t-1", State: "completed"}, Timeline: []api.Moment{{At: made, What: "made"}}, May: []string{"cancel"}},
 		"GET /v1/tasks/t-2":          api.TaskDetail{Task: api.Task{ID: "t-2", State: "failed"}},
+		"GET /v1/tasks/t-3":          &admin.Fault{Status: 400, Code: "bad_request", Message: "x is no pool"},
 		"POST /v1/tasks/t-1/cancel":  api.TaskDetail{Task: api.Task{ID: "t-1", State: "cancelled"}},
 		"POST /v1/tasks/t-2/cancel":  errEnded{},
 		"GET /v1/queues":             api.Queues{Queues: []api.Queue{{ID: "q", Rule: "sleep*", Waiting: 3, Places: 1, Paused: true, PausedBy: "h"}}},
@@ -87,7 +93,7 @@ func TestVerbsAskAndTell(t *testing.T) {
 		"GET /v1/berths":             api.Berths{Berths: []api.Berth{{Name: "B1", State: "dead", Config: "0123456789"}}},
 		"GET /v1/limits":             api.Limits{Limits: []api.Limit{{Key: "limits.in_flight", Most: "5000", Used: -1, Refused: 2}}},
 		"GET /v1/config":             api.Config{Keys: []api.Key{{Key: "listen", Value: ":80", Origin: "file:1"}, {Key: "log.level", Value: "info", Origin: "default"}}},
-		"PUT /v1/log-level":          api.LogLevel{Level: "debug", Configured: "info", Until: time.Now().Add(time.Minute)},
+		"PUT /v1/log-level":          api.LogLevel{Level: "debug", Configured: "info", Until: time.Now().Add(time.Hour)},
 		"GET /v1/troubles/orphans":   api.Events{Events: []api.Event{{What: "holder_lost", ID: "t-9"}}},
 		"GET /debug/pprof/goroutine": "a profile",
 	}}
@@ -97,9 +103,9 @@ func TestVerbsAskAndTell(t *testing.T) {
 		told  string // parts, in this order
 		heard string // last
 	}{
-		"status":                        {0, "berth 9 at h:1|store redis  available|silent (berths disagree)|3 queued (oldest 1m3|4 orphans (1 in 5 min)", "GET /v1/status"},
+		"status":                        {0, "berth 9 at h:1|store redis  available|silent (berths disagree)|3 queued (oldest 1h3|4 orphans (1 in 5 min)", "GET /v1/status"},
 		"top --once --every 200ms":      {0, "requests/s  p 0.0|berth 9 at h:1", "GET /metrics"},
-		"tasks":                         {0, "ID |t-1  p     sleep  queued  queued, 2|1m3|steers ?[2J|1 shown, 9 in all: --cursor n", "GET /v1/tasks"},
+		"tasks":                         {0, "ID |t-1  p     sleep  queued  queued, 2|1h3|steers ?[2J|1 shown, 9 in all: --cursor n", "GET /v1/tasks"},
 		"tasks ls --state failed":       {0, "t-1", "GET /v1/tasks?state=failed"},
 		"tasks show t-1":                {0, "t-1  completed|may         cancel|made", "GET /v1/tasks/t-1"},
 		"tasks show":                    {2, "name one task", ""},
@@ -119,11 +125,18 @@ func TestVerbsAskAndTell(t *testing.T) {
 		"berths":                        {0, "B1|dead|over|01234567", "GET /v1/berths"},
 		"limits":                        {0, "limits.in_flight|5000  -", "GET /v1/limits"},
 		"config --set":                  {0, `listen  ":80"  file:1`, "GET /v1/config"},
-		"log-level --for 1m debug":      {0, "debug, for another 59s; then info", `PUT /v1/log-level {"for":60,"level":"debug"}`},
+		"log-level --for 1m debug":      {0, "debug, for another 59m|; then info", `PUT /v1/log-level {"for":60,"level":"debug"}`},
 		"troubles orphans":              {0, "holder_lost  t-9", "GET /v1/troubles/orphans"},
 		"profile --type goroutine -o -": {0, "a profile", "GET /debug/pprof/goroutine"},
 		"profile -o " + file:            {1, "pprof = true", ""},
 		"profile --type x -o -":         {2, "no profile", ""},
+		"profile":                       {2, "name a file with -o FILE", ""},
+		"troubles x":                    {2, "there are orphans, holder_lost", ""},
+		"config nosuch":                 {2, `no key begins with "nosuch"`, ""},
+		"tasks --limit 0":               {2, "--limit 0", ""},
+		"sessions --limit -5":           {2, "--limit -5", ""},
+		"decisions --limit 0":           {2, "--limit 0", ""},
+		"tasks show t-3":                {2, "is no pool", "GET /v1/tasks/t-3"},
 	} {
 		d.heard = nil
 		out, code := d.runs(t, `{"method":"ping"}`, strings.Fields(line)...)
