@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"errors"
+	"net/http"
 	"testing"
 
 	"berth/proxy"
@@ -54,4 +55,21 @@ func TestATaskOfBerthsOwnIsExplained(t *testing.T) {
 		t.Errorf("got %+v, %v", told, err)
 	}
 	f.do(f.modernRequest(t.Context(), "tasks/cancel", id, byID(id)))
+}
+
+// Who asks by an id has no credentials to show: what is told is what those hear who were told of the task before.
+func TestAnIDAtASilentOwnerIsExplainedForWhoeverWasToldOfIt(t *testing.T) {
+	f := newRig(t, rigOptions{probe: true})
+	id := f.newTask(60)
+	f.poll(id, "X-Key", "1")
+	silence(f, "a")
+	if got := f.poll(id, "X-Key", "1"); got.status != http.StatusOK {
+		t.Fatalf("a poll: got %v", got)
+	}
+	if told, err := f.proxy.ExplainID(t.Context(), id, "", nil); err != nil || told.Answer.Action != "answer" || told.Answer.Status != http.StatusOK {
+		t.Errorf("got %+v, %v", told, err)
+	}
+	if told, err := f.proxy.ExplainID(t.Context(), f.newTask(60), "", nil); err != nil || told.Answer.Action != "forward" {
+		t.Errorf("a task elsewhere: got %+v, %v", told, err)
+	}
 }

@@ -170,6 +170,11 @@ func (e *explaining) owned(u *routing.Upstream) error {
 			e.answer("the owner " + u.Name + " does not answer: berth tells the task as it saw it last")
 			return nil
 		}
+		if e.byID && x.Principal == "" && x.AboutTask && x.p.stale.IfErrorForSome(x.Call, u.DownFor()) {
+			e.step("credentials", "would be judged", "whoever was told of the task before is told it again")
+			e.answer("the owner " + u.Name + " does not answer: berth tells the task as it saw it last, to credentials that were told of it before")
+			return nil
+		}
 		return unreachable(x.asCase(), u, nil)
 	}
 	e.told.Answer = api.Answer{Action: "forward", Detail: "upstream: " + u.Name}

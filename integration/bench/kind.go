@@ -31,7 +31,7 @@ const pollsPerCall = 3
 
 func kinds() []kind {
 	return []kind{
-		{name: "tasks/get", share: 1, prepare: polls, contenders: withQuiet(plain())},
+		{name: "tasks/get", share: 1, prepare: polls, contenders: append(withQuiet(plain()), contender.Contender{Product: contender.Berth, Watched: true})},
 		{name: "tools/call", share: 1, prepare: calls(upstream.Echo), contenders: withQuiet(plain())},
 		{name: "creation", share: 1, prepare: calls(upstream.Make), contenders: append(plain(), berthOn("file"), berthOn("redis"))},
 		{name: "tools/list", share: 1, prepare: repeat(listTools()), contenders: plain()},

@@ -24,6 +24,13 @@ func (b *bench) measureLoops(k kind, c contender.Contender, proxy *contender.Run
 	if warm := load.Saturate(ops, b.warmUp); warm.Err != nil {
 		return nil, warm.Err
 	}
+	if c.Watched {
+		end, err := watch(proxy, b.progress)
+		if err != nil {
+			return nil, err
+		}
+		defer end()
+	}
 	sample := make(report.Sample)
 	if err := b.saturate(proxy, ops, sample); err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -37,6 +38,9 @@ const (
 
 // ErrTokenRequired says that other machines can reach a listener that has no token.
 var ErrTokenRequired = errors.New("admin: listening off loopback needs a token")
+
+// errNoFile says that a socket has a name and no file, whose mode would say who may open it.
+var errNoFile = errors.New("admin: the name of a socket must not begin with @, without a file it is open to everybody")
 
 // Options says what [New] makes.
 type Options struct {
@@ -120,7 +124,8 @@ func newServer(o Options, listener net.Listener, loopbackOnly bool) *Server {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
+		ConnState:         new(crowd).state,
+		ErrorLog:          log.New(complaints{o.Log}, "", 0),
 	}
 	return s
 }

@@ -63,6 +63,9 @@ func listen(ctx context.Context, address string, hasToken, reuse bool) (listener
 }
 
 func listenUnix(ctx context.Context, path string) (net.Listener, error) {
+	if strings.HasPrefix(path, "@") {
+		return nil, errNoFile
+	}
 	if err := removeStale(ctx, path); err != nil {
 		return nil, err
 	}

@@ -45,6 +45,19 @@ func TestASocketIsForItsOwnerOnlyAndGoesAtTheEnd(t *testing.T) {
 	}
 }
 
+// Who may open it is told by its mode, which a name without a file has not.
+func TestASocketWithoutAFileIsRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("@berth", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(t.Context(), Options{Listen: "unix:@berth", Log: slog.New(slog.DiscardHandler)})
+	if err == nil {
+		s.listener.Close()
+		t.Fatal("it listens")
+	}
+}
+
 func TestAStaleSocketIsReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "admin.sock")
 	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})

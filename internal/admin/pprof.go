@@ -26,6 +26,10 @@ func profiles(mux *http.ServeMux) {
 // patiently gives a request for what is measured over a time that time, beside the listener's own.
 func patiently(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
+			writeText(w, http.StatusForbidden, "pages of other origins measure nothing here")
+			return
+		}
 		seconds := 30 // as package pprof has it where none are named
 		if text := r.URL.Query().Get("seconds"); text != "" {
 			n, err := strconv.Atoi(text)

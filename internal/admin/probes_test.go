@@ -59,6 +59,16 @@ func TestProfilesAreBehindTheKeyAndTheToken(t *testing.T) {
 	}
 }
 
+// To measure is work, which a page of another origin could have a browser ask for though it cannot read it.
+func TestPagesOfOtherOriginsMeasureNothing(t *testing.T) {
+	_, url := run(t, Options{Pprof: true})
+	for site, want := range map[string]int{"cross-site": 403, "same-site": 403, "same-origin": 200, "none": 200} {
+		if got := get(t, url+"/debug/pprof/goroutine", "Sec-Fetch-Site: "+site); got.status != want {
+			t.Errorf("%s: got %d, want %d", site, got.status, want)
+		}
+	}
+}
+
 // A port alone is one of this machine, and what the listener says of itself is passed on.
 func TestAClientNamesThisMachineWhereOnlyAPortIsNamed(t *testing.T) {
 	s, url := run(t, Options{Routes: []Route{greet}})

@@ -108,7 +108,7 @@ const (
 
 func (a *API) tellUpgraded(ctx context.Context, t *upgrade.Task) (api.TaskDetail, error) {
 	tasks := a.tasks()
-	told := api.TaskDetail{Task: *upgradedTask(t), Attempts: t.Round, Size: t.Size, Follows: t.Follows, RerunAs: t.Again.ID, May: []string{}}
+	told := api.TaskDetail{Task: *upgradedTask(t, a.payloads()), Attempts: t.Round, Size: t.Size, Follows: t.Follows, RerunAs: t.Again.ID, May: []string{}}
 	if t.State == upgrade.Queued {
 		waiting, err := tasks.Line(ctx, t.QueueName())
 		if err != nil && !errors.Is(err, storage.ErrUnavailable) {
@@ -131,7 +131,7 @@ func (a *API) tellUpgraded(ctx context.Context, t *upgrade.Task) (api.TaskDetail
 			told.May = []string{orderRerun}
 		}
 	}
-	if a.o.Payloads == nil || !a.o.Payloads() {
+	if !a.payloads() {
 		return told, nil
 	}
 	payloads, err := tasks.Payloads(ctx, t)

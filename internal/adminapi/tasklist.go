@@ -27,12 +27,14 @@ type taskList struct {
 	partial string
 	ended   map[string]*api.Task // upgraded ones, which change no more, by id
 	lines   map[string]string    // that upgraded ones stand in, by id
+
+	payloads bool // they bear what servers say
 }
 
 // readTasks reads what upstreams own and what stands of upgraded tasks. What had ended before is not read
 // again.
 func (a *API) readTasks(ctx context.Context, before *taskList, pause *pause, show func(*taskList)) (*taskList, error) {
-	list := &taskList{ended: map[string]*api.Task{}, lines: map[string]string{}}
+	list := &taskList{ended: map[string]*api.Task{}, lines: map[string]string{}, payloads: a.payloads()}
 	shown := func() error {
 		due, err := pause.take(ctx)
 		if due {
@@ -87,7 +89,7 @@ func (l *taskList) missing(n int, where string) {
 func (a *API) serverTask(pool, upstream string, l sticky.Left) *api.Task {
 	b := l.Binding
 	t := &api.Task{
-		ID: a.o.Work.IDs.Show(b.ID), Pool: pool, Kind: kindServer, Tool: b.Tool, State: cmp.Or(b.Status, "unknown"), Upstream: upstream,
+		ID: a.o.Work.IDs.Show(b.ID), Pool: pool, Kind: kindServer, Tool: b.Tool, State: cmp.Or(b.Status, stateUnknown), Upstream: upstream,
 		Caller: digestOf(b.Principal), Session: b.Session, Dialect: b.Dialect, Expires: l.Expires.UTC().Truncate(time.Second),
 	}
 	if t.ID == "" {
@@ -109,7 +111,7 @@ func (a *API) readUpgraded(ctx context.Context, tasks *upgrade.Tasks, before, li
 	if before != nil {
 		ids = slices.DeleteFunc(ids, func(id string) bool {
 			one, known := before.ended[id]
-			if known {
+			if known = known && before.payloads == list.payloads; known {
 				list.all, list.ended[id] = append(list.all, one), one
 			}
 			return known
@@ -124,7 +126,7 @@ func (a *API) readUpgraded(ctx context.Context, tasks *upgrade.Tasks, before, li
 			list.partial = "some tasks are of a newer berth, and are not among them"
 		}
 		for i := range records {
-			one := upgradedTask(&records[i])
+			one := upgradedTask(&records[i], list.payloads)
 			list.all = append(list.all, one)
 			switch t := &records[i]; {
 			case t.State.Terminal():
@@ -140,12 +142,18 @@ func (a *API) readUpgraded(ctx context.Context, tasks *upgrade.Tasks, before, li
 	return nil
 }
 
+// payloads reports whether what tasks bear may be told.
+func (a *API) payloads() bool { return a.o.Payloads != nil && a.o.Payloads() }
+
 // upgradedTask is a task of berth's own making, without its place in a queue.
-func upgradedTask(t *upgrade.Task) *api.Task {
+func upgradedTask(t *upgrade.Task, payloads bool) *api.Task {
 	told := &api.Task{
 		ID: t.ID, Pool: t.Pool, Kind: kindUpgraded, Tool: t.Tool, State: string(t.State), Upstream: t.Upstream, Holder: t.Holder,
 		Caller: digestOf(t.Principal), Session: t.Session, Dialect: "extension",
-		Made: t.Created.UTC(), Updated: t.Updated.UTC(), Expires: t.Expires().UTC(), Message: t.Message,
+		Made: t.Created.UTC(), Updated: t.Updated.UTC(), Expires: t.Expires().UTC(),
+	}
+	if payloads || inOwnWords(t) {
+		told.Message = t.Message
 	}
 	if t.Call != "" {
 		told.Dialect = "core"
@@ -157,6 +165,12 @@ func upgradedTask(t *upgrade.Task) *api.Task {
 		told.Queue = t.Terms.Queue
 	}
 	return told
+}
+
+// inOwnWords reports whether the message of t is berth's: what a tool says of its progress, or why it failed,
+// is part of what it answers.
+func inOwnWords(t *upgrade.Task) bool {
+	return t.State == upgrade.Cancelled || t.State == upgrade.Failed && t.Reason() != ""
 }
 
 // findPlaces says where tasks stand in their lines. Each line is read once.

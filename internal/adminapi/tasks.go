@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -84,6 +85,12 @@ func (t tallying) add(one *api.Task) {
 // isEnd reports whether a state is the end of a task, of a server's too.
 func isEnd(state string) bool { return upgrade.State(state).Terminal() }
 
+// taskStates are all that a task may be in, berth's own or a server's.
+var taskStates = []string{"queued", "accepted", "dispatched", "working", stateUnknown, "input_required", "completed", "failed", "cancelled"}
+
+// stateUnknown is that of a server's task of which no answer has told yet.
+const stateUnknown = "unknown"
+
 // taskFilter is which tasks are asked for.
 type taskFilter struct {
 	pool, upstream, holder, caller, kind, id string
@@ -101,6 +108,11 @@ func readTaskFilter(r *http.Request) (f taskFilter, err error) {
 	}
 	if states := q.Get("state"); states != "" {
 		f.states = strings.Split(states, ",")
+	}
+	for _, state := range f.states {
+		if !slices.Contains(taskStates, state) {
+			return f, badRequest("no task is in state " + strconv.Quote(state) + "; states are " + strings.Join(taskStates, ", "))
+		}
 	}
 	if f.tool != "" {
 		if err := f.tool.Check(); err != nil {

@@ -91,7 +91,7 @@ func TestTasksAreFilteredAndPaged(t *testing.T) {
 		if fmt.Sprint(paged) != fmt.Sprint(all) {
 			t.Errorf("page by page:\n%v\nat once:\n%v", paged, all)
 		}
-		for _, bad := range []string{"state=working&older=soon", "tool=[", "kind=other", "limit=-1", "cursor=no"} {
+		for _, bad := range []string{"state=working&older=soon", "tool=[", "kind=other", "state=running", "state=queued,", "limit=-1", "cursor=no"} {
 			if status, code := r.ask("GET", "/v1/tasks?"+bad, "", nil); status != http.StatusBadRequest || code != "bad_request" {
 				t.Errorf("%s: %d %s", bad, status, code)
 			}
@@ -115,7 +115,21 @@ func TestATaskIsTold(t *testing.T) {
 		if told.State != "queued" || told.Place != 1 || told.Queue == "" || told.Holder != r.tasks.Holder() || told.Payloads != nil || len(told.Timeline) != 2 {
 			t.Errorf("got %+v", told)
 		}
+		messages := func(id string) (all []string) {
+			time.Sleep(time.Minute)
+			var list api.Tasks
+			r.must("GET", "/v1/tasks?id="+id, "", &list)
+			told = api.TaskDetail{}
+			r.must("GET", "/v1/tasks/"+id, "", &told)
+			return []string{list.Tasks[0].Message, told.Message}
+		}
+		if got := messages(ids["failed"]); !slices.Equal(got, []string{"", ""}) {
+			t.Errorf("what a tool says is told: %q", got)
+		}
 		r.payloads = true
+		if got := messages(ids["failed"]); !slices.Equal(got, []string{"it failed", "it failed"}) {
+			t.Errorf("what a tool says is not told, though it may: %q", got)
+		}
 		told = api.TaskDetail{}
 		r.must("GET", "/v1/tasks/"+ids["rerunnable"]+"?pool=p", "", &told)
 		if told.State != "failed" || told.Attempts != 1 || !slices.Equal(told.May, []string{"rerun"}) || told.Payloads == nil ||

@@ -48,9 +48,9 @@ type Task struct {
 	Made     time.Time `json:"made,omitzero"`
 	Updated  time.Time `json:"updated,omitzero"`
 	Expires  time.Time `json:"expires,omitzero"`
-	Queue    string    `json:"queue,omitempty"` // that it waits in; see Queue.ID
-	Place    int       `json:"place,omitempty"` // in its line there, from 1
-	Message  string    `json:"message,omitempty"`
+	Queue    string    `json:"queue,omitempty"`   // that it waits in; see Queue.ID
+	Place    int       `json:"place,omitempty"`   // in its line there, from 1
+	Message  string    `json:"message,omitempty"` // why it ended; with payloads also what its server says
 }
 
 // TaskDetail is the answer to GET /v1/tasks/{id}[?pool=].

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/internal/admin"
+	"berth/proxy/audit"
 )
 
 const eventOrder = "order"
@@ -21,7 +22,7 @@ func (s *site) ordered() func(admin.Order) {
 		if host, _, err := net.SplitHostPort(o.Client); err == nil {
 			l.String("client", host)
 		}
-		l.String("order", o.Method+" "+o.Path)
+		l.String("order", audit.Clip(o.Method+" "+o.Path)) // also of somebody who was turned away
 		l.Int("status", int64(o.Status))
 		l.End()
 	}

@@ -117,6 +117,7 @@ func TestWhatABerthTellsOfDeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = admin.NewClient(address, guessed).Call(t.Context(), http.MethodPost, "/v1/reload", nil, nil)
+	_ = admin.NewClient(address, guessed).Call(t.Context(), http.MethodPost, "/v1/%0a%1b%E2%80%AE"+strings.Repeat("x", 1000), nil, nil)
 	var troubles struct{ Events []struct{ What, ID string } }
 	if err := admin.NewClient(address, token).Call(t.Context(), http.MethodGet, "/v1/troubles/unknown_ids", nil, &troubles); err != nil || len(troubles.Events) != 1 || troubles.Events[0].ID != "none" {
 		t.Errorf("troubles: got %+v, %v", troubles, err)
@@ -147,7 +148,7 @@ func TestWhatABerthTellsOfDeeds(t *testing.T) {
 	}
 	want := []string{
 		"made 200 " + id, "cancelled 200 " + id, "refused 200 none",
-		"order 200 token POST /v1/upstreams/default/a/drain", "order 401 token POST /v1/reload",
+		"order 200 token POST /v1/upstreams/default/a/drain", "order 401 token POST /v1/reload", "order 401 token POST /v1/???" + strings.Repeat("x", 242) + "…",
 	}
 	if got := strings.Join(events, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))

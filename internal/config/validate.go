@@ -81,7 +81,7 @@ func (v *validator) admin(c *Config) {
 		return
 	}
 	if path, unix := strings.CutPrefix(a.Listen, "unix:"); unix {
-		v.faultIf(path == "", "admin.listen", `must name a path after "unix:"`)
+		v.faultIf(path == "" || path[0] == '@', "admin.listen", `must name a path after "unix:", of a file: its mode says who may open it`)
 		return
 	}
 	v.address("admin.listen", a.Listen)

@@ -23,6 +23,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"admin without token on a name", "admin.listen", func(c *Config) { c.Admin.Listen = "box.example:9901" }},
 		{"admin among the clients", "admin.listen", func(c *Config) { c.Admin.Listen = c.Listen }},
 		{"admin on no path", "admin.listen", func(c *Config) { c.Admin.Listen = "unix:" }},
+		{"admin on a socket without a file", "admin.listen", func(c *Config) { c.Admin.Listen = "unix:@berth" }},
 		{"two seal keys", "store.seal_key_file", func(c *Config) {
 			c.Store.SealKey, c.Store.SealKeyFile = Secret(strings.Repeat("A", 44)), "b"
 		}},

@@ -45,8 +45,15 @@ type SendError struct {
 	Garbled  bool  // what was answered is no answer in HTTP; Sent, and its connection is closed
 }
 
-// Error describes the failure for logs.
-func (e *SendError) Error() string { return fmt.Sprintf("exchange: %v", e.Err) }
+// Error describes the failure for logs. Whichever time was over, berth's for the headers or that of the
+// whole request, it reads the same.
+func (e *SendError) Error() string {
+	cause := e.Err
+	if errors.Is(cause, context.DeadlineExceeded) {
+		cause = errHeaderTimeout
+	}
+	return fmt.Sprintf("exchange: %v", cause)
+}
 
 // Unwrap returns the cause.
 func (e *SendError) Unwrap() error { return e.Err }

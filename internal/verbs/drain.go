@@ -72,11 +72,11 @@ func upstreamsCommand() *cli.Command {
 				if err != nil {
 					return err
 				}
-				var status api.MayStop
-				if err := o.call(c.Context, "GET", path, nil, &status); err != nil {
+				var told api.Upstream
+				if err := o.call(c.Context, "GET", path, nil, &told); err != nil {
 					return err
 				}
-				return o.print(status, func(w io.Writer) error { return tellStatus(w, status) })
+				return o.print(told, func(w io.Writer) error { return tellUpstream(w, told) })
 			}
 			o, err := newOperator(c)
 			if err != nil {

@@ -67,3 +67,64 @@ func TestATokenFileOfTwoLinesIsRefused(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Who is on call asks for the state of an instance: one that does not answer takes no new work.
+func TestUpstreamsTellWhatKeepsNewWorkAway(t *testing.T) {
+	const (
+		frozen = `{"pool":"p","name":"a","url":"http://a/mcp","left":{"tasks":2},"state":"silent","reason":"exchange: no answer in time","disagree":true}`
+		leaves = `{"pool":"p","name":"b","url":"http://b/mcp","draining":true,"by":"operator","state":"ejected","reason":"HTTP 500","berths":1,"heeding":1}`
+		fine   = `{"pool":"p","name":"c","url":"http://c/mcp","state":"ok"}`
+	)
+	berth := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := map[string]string{"/v1/upstreams": `{"upstreams":[` + frozen + `,` + leaves + `,` + fine + `]}`, "/v1/upstreams/p/a": frozen, "/v1/upstreams/p/b": leaves}[r.URL.Path]
+		_, _ = w.Write([]byte(answer))
+	}))
+	defer berth.Close()
+	tell := func(args ...string) string {
+		var out bytes.Buffer
+		app := &cli.App{Writer: &out, ExitErrHandler: func(*cli.Context, error) {}, Commands: []*cli.Command{upstreamsCommand()}}
+		if err := app.Run(append([]string{"berth", "upstreams", "--admin", berth.URL}, args...)); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	for told, wants := range map[string][]string{
+		tell():      {"p/a       silent (berths disagree)", "p/b       drains, ejected", "p/c       takes new work"},
+		tell("p/a"): {"p/a  http://a/mcp  silent: exchange: no answer in time\nleft: 2 tasks\n"},
+		tell("p/b"): {"p/b  http://b/mcp  drains by the operator, ejected: HTTP 500\nnothing is left\n"},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(told, want) {
+				t.Errorf("told\n%s\nwithout %q", told, want)
+			}
+		}
+	}
+}
+
+// While the store is away the berths are those that were heard of last, and it is said so.
+func TestBerthsTellWhatCouldNotBeRead(t *testing.T) {
+	berth := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"berths":[{"name":"B","state":"serving"}],"partial":"the store does not say"}`))
+	}))
+	defer berth.Close()
+	var out bytes.Buffer
+	app := &cli.App{Writer: &out, ExitErrHandler: func(*cli.Context, error) {}, Commands: []*cli.Command{berthsCommand()}}
+	if err := app.Run([]string{"berth", "berths", "--admin", berth.URL}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "not all could be read: the store does not say\n") {
+		t.Errorf("told %q", out.String())
+	}
+}
+
+// Who asks for a profile where nobody listens is told that, as with any other verb.
+func TestAProfileOfNobody(t *testing.T) {
+	berth := httptest.NewServer(http.NotFoundHandler())
+	berth.Close()
+	app := &cli.App{Writer: io.Discard, ExitErrHandler: func(*cli.Context, error) {}, Commands: []*cli.Command{profileCommand()}}
+	err := app.Run([]string{"berth", "profile", "--admin", berth.URL, "--type", "heap", "-o", "-"})
+	coded, ok := err.(cli.ExitCoder)
+	if !ok || coded.ExitCode() != codeUnreachable || strings.Contains(err.Error(), "pprof = true") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/api"
+	"berth/routing"
 )
 
 // statusLine says in one line what is left.
@@ -57,12 +58,38 @@ func many(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// tellStatus tells whether one upstream may stop, and what is left there.
 func tellStatus(w io.Writer, s api.MayStop) error {
 	state := "takes new work"
 	if s.Draining {
 		state = "drains by the " + s.By
 	}
 	fmt.Fprintf(w, "%s/%s  %s  %s\n%s\n", s.Pool, s.Name, s.URL, state, statusLine(s))
+	return tellItems(w, s)
+}
+
+// tellUpstream tells of one upstream: how it does, as stateLine has it and why, and what is left there.
+func tellUpstream(w io.Writer, u api.Upstream) error {
+	if isWell(u) {
+		return tellStatus(w, u.MayStop)
+	}
+	state, left := u.State, statusLine(u.MayStop)
+	if u.Draining {
+		state = "drains by the " + u.By + ", " + state
+	} else {
+		left = leftLine(u.MayStop)
+	}
+	if since := ago(u.Since); since != "" {
+		state += " for " + since
+	}
+	if u.Reason != "" {
+		state += ": " + plain(u.Reason)
+	}
+	fmt.Fprintf(w, "%s/%s  %s  %s\n%s\n", u.Pool, u.Name, u.URL, state, left)
+	return tellItems(w, u.MayStop)
+}
+
+func tellItems(w io.Writer, s api.MayStop) error {
 	if len(s.Items) == 0 {
 		return nil
 	}
@@ -85,18 +112,36 @@ func tellAll(w io.Writer, all []api.Upstream) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "UPSTREAM\tSTATE\tTASKS\tSESSIONS\tSTREAMS\tREQUESTS\tHELD\tURL")
 	for _, s := range all {
-		state := "takes new work"
-		switch {
-		case s.Drained:
-			state = "drained"
-		case s.Draining:
-			state = "drains"
-		}
-		fmt.Fprintf(table, "%s/%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n", s.Pool, s.Name, state,
+		fmt.Fprintf(table, "%s/%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n", s.Pool, s.Name, stateLine(s),
 			s.Left.Tasks, s.Left.Sessions+s.Movable, s.Left.Streams, s.Left.Requests, s.Left.Held, s.URL)
 	}
 	return table.Flush()
 }
+
+// stateLine says whether an upstream gets new work, and if not, why.
+func stateLine(s api.Upstream) string {
+	var state []string
+	switch {
+	case s.Drained:
+		state = append(state, "drained")
+	case s.Draining:
+		state = append(state, "drains")
+	}
+	switch {
+	case !isWell(s):
+		state = append(state, s.State)
+	case len(state) == 0:
+		state = append(state, "takes new work")
+	}
+	line := strings.Join(state, ", ")
+	if s.Disagree {
+		line += " (berths disagree)"
+	}
+	return line
+}
+
+// isWell reports whether nothing keeps new work from an upstream but a drain. A berth before 0.9.0 does not say.
+func isWell(u api.Upstream) bool { return u.State == "" || u.State == routing.StateOK }
 
 func orDash(text string) string {
 	if text == "" {

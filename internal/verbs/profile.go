@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -27,8 +28,9 @@ func (o *operator) profile(ctx context.Context, path, file string, lasts time.Du
 		return writeWhole(file, r)
 	})
 	fault, refused := errors.AsType[*admin.Fault](err)
-	if errors.Is(err, admin.ErrNoBerth) && !errors.Is(err, context.DeadlineExceeded) || refused && fault.Status == http.StatusNotFound {
-		return cli.Exit(fmt.Errorf("%w: a berth gives profiles with pprof = true in [admin] only", err), codeFailed)
+	_, unheard := errors.AsType[*url.Error](err)
+	if errors.Is(err, admin.ErrNoBerth) && !unheard || refused && fault.Status == http.StatusNotFound {
+		return cli.Exit(errors.New("no profile: a berth gives profiles with pprof = true in [admin] only"), codeFailed)
 	}
 	if err == nil && file != "-" {
 		fmt.Fprintf(o.out, "%s: go tool pprof %s\n", file, file)

@@ -105,7 +105,12 @@ func troublesLine(troubles []api.Trouble) string {
 func berthsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "berths", Usage: "tell of all berths on the store: state, version, lease, what they hold", Flags: watchFlags(),
-		Action: asks(at("/v1/berths"), func(w io.Writer, b api.Berths) error { return tellBerths(w, b.Berths) }),
+		Action: asks(at("/v1/berths"), func(w io.Writer, b api.Berths) error {
+			if b.Partial != "" {
+				fmt.Fprintln(w, "not all could be read:", plain(b.Partial))
+			}
+			return tellBerths(w, b.Berths)
+		}),
 	}
 }
 

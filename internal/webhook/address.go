@@ -13,18 +13,19 @@ var ErrForbidden = errors.New("not an address of the public internet, and not in
 // special are the networks, beside those that netip knows, where no host of the public internet is
 // (IANA's registries of special-purpose addresses).
 var special = prefixes(
-	"0.0.0.0/8",       // this host
-	"100.64.0.0/10",   // shared by customers of one provider (RFC 6598); some clouds' metadata
-	"192.0.0.0/24",    // protocol assignments
-	"192.0.2.0/24",    // documentation
-	"192.88.99.0/24",  // 6to4 relays
-	"198.18.0.0/15",   // benchmarks
-	"198.51.100.0/24", // documentation
-	"203.0.113.0/24",  // documentation
-	"240.0.0.0/4",     // reserved, and broadcast
-	"2001::/23",       // protocol assignments, Teredo among them
-	"2001:db8::/32",   // documentation
-	"3fff::/20",       // documentation
+	"0.0.0.0/8",        // this host
+	"100.64.0.0/10",    // shared by customers of one provider (RFC 6598); some clouds' metadata
+	"168.63.129.16/32", // Azure's metadata, which takes an address of the public internet for itself
+	"192.0.0.0/24",     // protocol assignments
+	"192.0.2.0/24",     // documentation
+	"192.88.99.0/24",   // 6to4 relays
+	"198.18.0.0/15",    // benchmarks
+	"198.51.100.0/24",  // documentation
+	"203.0.113.0/24",   // documentation
+	"240.0.0.0/4",      // reserved, and broadcast
+	"2001::/23",        // protocol assignments, Teredo among them
+	"2001:db8::/32",    // documentation
+	"3fff::/20",        // documentation
 )
 
 // global is where IPv6 has hosts of the public internet.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -65,6 +67,23 @@ func failed(err error) Answer {
 		return Answer{Outcome: TimedOut, Err: errors.New("no answer in time")}
 	}
 	return Answer{Outcome: Unreachable, Err: err}
+}
+
+// errNoHTTP stands for whatever net/http has against an answer, which it repeats; the receiver may have
+// the URL in there.
+var errNoHTTP = errors.New("what the receiver answered is not HTTP, or its header is too large")
+
+// unanswered is why a receiver that was spoken to has not answered, without anything that it has sent.
+func unanswered(err error) error {
+	if ofConn, ok := errors.AsType[*net.OpError](err); ok {
+		return ofConn
+	}
+	for _, plain := range []error{context.DeadlineExceeded, os.ErrDeadlineExceeded, context.Canceled, io.EOF, io.ErrUnexpectedEOF, http.ErrSchemeMismatch} {
+		if errors.Is(err, plain) {
+			return plain
+		}
+	}
+	return errNoHTTP
 }
 
 // isTrouble reports whether other messages would fare alike: one that is rejected may be at fault itself.

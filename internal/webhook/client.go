@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"strconv"
 	"syscall"
@@ -152,7 +153,12 @@ func (c *Client) Send(ctx context.Context, m Message) Answer {
 	r.Header.Set("Webhook-Id", m.ID)
 	r.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10))
 	r.Header.Set("Webhook-Signature", m.signatures(at, c.receiver.Secrets))
+	connected := false
+	r = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}))
 	response, err := c.http.Do(r)
+	if err != nil && connected {
+		return failed(unanswered(err))
+	}
 	if err != nil {
 		return failed(err)
 	}

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -114,6 +115,12 @@ func TestOutcomes(t *testing.T) {
 			conn.(*net.TCPConn).SetLinger(0)
 			conn.Close()
 		}, Unreachable, 0},
+		{"no HTTP", says("%s\r\n\r\n"), Unreachable, 0},
+		{"no status", says("HTTP/1.1 %s OK\r\n\r\n"), Unreachable, 0},
+		{"no header", says("HTTP/1.1 200 OK\r\n%s\r\n\r\n"), Unreachable, 0},
+		{"no length", says("HTTP/1.1 200 OK\r\nContent-Length: %s\r\n\r\n"), Unreachable, 0},
+		{"a header without end", says("HTTP/1.1 200 OK\r\nX: %s" + strings.Repeat("x", 100<<10)), Unreachable, 0},
+		{"nothing", says("%.0s"), Unreachable, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := clientOf(t, serve(t, tt.handle)+"/T0PSECRET?key=T0PSECRET", loopback).Send(t.Context(), Message{ID: "m"})
@@ -127,6 +134,15 @@ func TestOutcomes(t *testing.T) {
 	}
 	if n := followed.Load(); n != 0 {
 		t.Errorf("%d redirects followed", n)
+	}
+}
+
+// says answers with text in which %s is what was asked for, and ends the connection.
+func says(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		conn, _, _ := w.(http.Hijacker).Hijack()
+		fmt.Fprintf(conn, text, r.URL)
+		conn.Close()
 	}
 }
 

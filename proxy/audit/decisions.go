@@ -41,13 +41,13 @@ func (d *Decisions) note(r *Record, e end) {
 	}
 	made := decision{
 		started: r.Started, took: e.took, pool: r.call.PoolName(), caller: r.call.Caller, method: method(r.call),
-		task: clip(r.Task), session: cmp.Or(r.call.Session, r.Session),
-		source: string(r.Source), upstream: clip(r.Upstream), outcome: e.outcome, status: r.Status, attempts: r.attempts,
+		task: Clip(r.Task), session: cmp.Or(r.call.Session, r.Session),
+		source: string(r.Source), upstream: Clip(r.Upstream), outcome: e.outcome, status: r.Status, attempts: r.attempts,
 	}
 	if c := r.call.Single(); c != nil {
-		made.task = cmp.Or(clip(c.TaskID), made.task)
+		made.task = cmp.Or(Clip(c.TaskID), made.task)
 		if c.Method == mcp.MethodCallTool || c.Method == mcp.MethodGetPrompt {
-			made.name = clip(c.Name)
+			made.name = Clip(c.Name)
 		}
 	}
 	d.mu.Lock()

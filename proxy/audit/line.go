@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+	"unicode"
 
 	"berth/internal/journal"
 	"berth/internal/mcp"
@@ -51,8 +52,8 @@ func (r *Record) warnOfCut(took time.Duration) {
 
 // fill adds what docs/access.md lists.
 func (l *line) fill(r *Record, e end) {
-	l.set("http", clip(r.call.HTTP.Method))
-	l.set("path", clip(r.call.HTTP.URL.Path))
+	l.set("http", Clip(r.call.HTTP.Method))
+	l.set("path", Clip(r.call.HTTP.URL.Path))
 	l.set("method", method(r.call))
 	l.set("era", r.call.Era().String())
 	l.add("pool", r.call.PoolName())
@@ -82,7 +83,7 @@ func (l *line) fill(r *Record, e end) {
 // add adds what a client or an upstream may have worded, if it is there.
 func (l *line) add(name, value string) {
 	if value != "" {
-		l.set(name, clip(value))
+		l.set(name, Clip(value))
 	}
 }
 
@@ -143,12 +144,12 @@ func (l *line) addCaller(r *Record) {
 // metrics are, and an unknown method's name is what an operator looks for.
 func method(c *inbound.Call) string {
 	if single := c.Single(); single != nil && single.Method != "" {
-		return clip(single.Method)
+		return Clip(single.Method)
 	}
 	if label := c.MethodLabel(); label != inbound.OtherMethod {
 		return label
 	}
-	return clip(c.HTTP.Method)
+	return Clip(c.HTTP.Method)
 }
 
 // errorText is what may be told of an error: what the client was told of it, never
@@ -163,8 +164,8 @@ func (r *Record) errorText() string {
 	return r.Err.Error()
 }
 
-// clip keeps a line short and free of control characters, whatever a client sends.
-func clip(s string) string {
+// Clip keeps a line short, free of control characters, and in its order on a screen, whatever a client sends.
+func Clip(s string) string {
 	const most = 256
 	if len(s) > most {
 		s = s[:most] + "…"
@@ -173,7 +174,7 @@ func clip(s string) string {
 		return s
 	}
 	return strings.Map(func(r rune) rune {
-		if mcp.IsUnfit(r) {
+		if mcp.IsUnfit(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return '?'
 		}
 		return r

@@ -58,7 +58,7 @@ const headerTraceParent = "Traceparent"
 // spanName is the method and, of a tool call, the tool.
 func spanName(call *inbound.Call) string {
 	if c := call.Single(); c != nil && c.Method == mcp.MethodCallTool && c.Name != "" {
-		return c.Method + " " + clip(c.Name)
+		return c.Method + " " + Clip(c.Name)
 	}
 	return call.MethodLabel()
 }
@@ -101,7 +101,7 @@ func (r *Record) about() []attribute.KeyValue {
 	}
 	add := func(key attribute.Key, value string) {
 		if value != "" {
-			attributes = append(attributes, key.String(clip(value)))
+			attributes = append(attributes, key.String(Clip(value)))
 		}
 	}
 	add(semconv.McpProtocolVersionKey, r.call.Version())

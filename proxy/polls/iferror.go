@@ -21,14 +21,33 @@ func (s *StaleCache) IfError(c *inbound.Call, silentFor time.Duration) []byte {
 		return nil
 	}
 	t, ok := s.get(keyFor(c, c.TaskKey()))
-	if !ok || t.poll == nil || silentFor > c.Endpoint.OwnerGrace {
-		return nil
-	}
-	if silentFor == 0 && time.Since(t.at) > c.Endpoint.OwnerGrace {
+	if !ok || !t.mayBeTold(silentFor, c.Endpoint.OwnerGrace) {
 		return nil
 	}
 	message := fmt.Sprintf("The server instance that holds this task does not answer; this is its state of %s.", t.at.UTC().Format(time.RFC3339))
 	return mcp.Response(one.ID, mcp.WithStatusMessage(t.poll, message))
+}
+
+// mayBeTold reports whether the task as it was last seen may stand in for an owner that has been silent for so long.
+func (t *staleTask) mayBeTold(silentFor, grace time.Duration) bool {
+	return t.poll != nil && silentFor <= grace && (silentFor > 0 || time.Since(t.at) <= grace)
+}
+
+// IfErrorForSome reports whether IfError has an answer to a poll like c with some credentials. It reads all that is kept.
+func (s *StaleCache) IfErrorForSome(c *inbound.Call, silentFor time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	task := c.TaskKey()
+	for _, key := range s.tasks.Keys() {
+		if key.task != task {
+			continue
+		}
+		t, ok := s.tasks.Peek(key)
+		if ok && time.Now().Before(t.expires) && (t.ended || t.mayBeTold(silentFor, c.Endpoint.OwnerGrace)) {
+			return true
+		}
+	}
+	return false
 }
 
 // End is the answer that the task's end, if it was seen, gives to c, which is about one task;

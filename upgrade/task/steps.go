@@ -137,6 +137,17 @@ func (t *Task) Timeline() []Step {
 	return told
 }
 
+// Reason is why the task failed, in one word; "": the tool says so, or nobody noted it.
+func (t *Task) Reason() string {
+	for _, step := range t.Timeline() {
+		if step.What == StepEnded {
+			_, reason, _ := strings.Cut(step.Detail, " ")
+			return reason
+		}
+	}
+	return ""
+}
+
 func readStep(text string, created time.Time) (step Step) {
 	text, step.Detail = cutMark(text, "=")
 	text, step.Upstream = cutMark(text, ">")

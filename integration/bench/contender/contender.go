@@ -23,6 +23,7 @@ type Contender struct {
 	Store   string // of berth: "" memory, or "file" or "redis"
 	Upgrade bool   // of berth: calls of upstream.Report become tasks
 	Quiet   bool   // it writes no access log
+	Watched bool   // of berth: an operator's page asks it for its tasks
 }
 
 // Name is what the contender is called in the report.
@@ -33,6 +34,9 @@ func (c Contender) Name() string {
 	}
 	if c.Quiet {
 		name += ", no log"
+	}
+	if c.Watched {
+		name += ", watched"
 	}
 	return name
 }

@@ -23,7 +23,7 @@ export function strip(status) {
 }
 
 function others(status) {
-  const berths = status.berths || [];
+  const berths = (status.berths || []).filter((b) => b.state !== "gone");
   if (berths.length < 2) return "one berth";
   const dead = berths.filter((b) => b.state === "dead").length;
   return `${berths.length} berths` + (dead ? `, ${dead} dead` : "");
