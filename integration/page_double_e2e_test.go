@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/admin"
+	"berth/internal/drain"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -34,6 +35,7 @@ func TestPage(t *testing.T) {
 		"a fault is told over what was":        pageFaults,
 		"light and dark":                       pageColours,
 		"nothing there":                        pageEmpty,
+		"words go with numbers":                pageWords,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -277,6 +279,22 @@ func pageEmpty(t *testing.T, open func(*apiDouble, string, string) *tab) {
 	} {
 		p.show(view)
 		p.await("main", want)
+	}
+}
+
+// One is one session, a held call is left though no task is owned, and who is dead is not up.
+func pageWords(t *testing.T, open func(*apiDouble, string, string) *tab) {
+	d := quiet(0)
+	d.upstreams[0].Left = drain.Counts{Sessions: 1, Held: 1}
+	old := &d.status.Berths[1]
+	old.State, old.Version, old.Lease = "dead", "0.8.0", 0
+	p := open(d, "", "#/instances/default/a")
+	p.await("main", "0 tasks, 1 session, 0 streams, 0 requests, 1 held call")
+	p.await("main", "It owns no task and no session.")
+	p.show("#/berths")
+	p.await(row("swift-otter"), "0.8.0 ▲")
+	if got := p.text(row("swift-otter") + ` td[data-head="Up"]`); got != "–" {
+		t.Errorf("a dead berth is up for %q", got)
 	}
 }
 

@@ -20,14 +20,17 @@ export function show(told, { route, status }) {
 
 const differs = (b, mine) => mine && b.config && mine.config && b.config !== mine.config;
 
+// up is how long a berth has been there, if it still is.
+const up = (b) => age(b.state === "gone" || b.state === "dead" ? null : b.started);
+
 const columns = (mine) => [
   { head: "Berth", cell: (b) => [berthLink(b.name), mine && b.name === mine.name ? h("span", { class: "quiet" }, " this one") : null, h("span", { class: "why" }, b.name)], class: "wide" },
-  { head: "State", cell: (b) => [state(b.state), b.state === "serving" && !b.ready ? mark("bad", "not ready") : null] },
+  { head: "State", cell: (b) => [state(b.state), b.state === "serving" && !b.ready ? [" ", mark("bad", "not ready")] : null] },
   { head: "Heard of", cell: (b) => when(b.told) },
   { head: "Lease", numeric: true, cell: (b) => b.lease > 0 ? span(b.lease) : h("span", { class: "zero" }, "over") },
-  { head: "Version", cell: (b) => [text(b.version), mine && b.version !== mine.version ? mark("warn", "differs") : null] },
-  { head: "Configuration", cell: (b) => [code(b.config && b.config.slice(0, 12), b.config), differs(b, mine) ? mark("warn", "differs", "It runs another configuration than the berth that answers here.") : null] },
-  { head: "Up", numeric: true, cell: (b) => age(b.started) },
+  { head: "Version", cell: (b) => [text(b.version), mine && b.version !== mine.version ? [" ", mark("warn", "differs")] : null] },
+  { head: "Configuration", cell: (b) => [code(b.config && b.config.slice(0, 12), b.config), differs(b, mine) ? [" ", mark("warn", "differs", "It runs another configuration than the berth that answers here.")] : null] },
+  { head: "Up", numeric: true, cell: up },
   { head: "Requests", numeric: true, cell: (b) => count(b.requests) },
   { head: "Streams", numeric: true, cell: (b) => count(b.streams) },
   { head: "Held", numeric: true, cell: (b) => b.held ? h("a", { href: link(["tasks"], { holder: b.name }) }, count(b.held)) : count(0) },
@@ -38,7 +41,7 @@ function showOne(b, mine) {
     h("nav", { class: "crumbs", "aria-label": "Where this is", "data-key": "crumbs" }, h("a", { href: link(["berths"]) }, "Berths"), " / ", h("span", null, hostOf(b.name))),
     h("h2", { "data-key": "head" }, `${hostOf(b.name)} `, state(b.state)),
     facts([
-      ["Name", code(b.name)], ["Listens at", b.listen], ["Version", b.version], ["Up", age(b.started)], ["Heard of", when(b.told)],
+      ["Name", code(b.name)], ["Listens at", b.listen], ["Version", b.version], ["Up", up(b)], ["Heard of", when(b.told)],
       ["Lease", b.lease > 0 ? span(b.lease) : "over"], ["Ready", b.ready ? "yes" : "no"],
       ["Configuration", [code(b.config, b.config), differs(b, mine) ? [" ", mark("warn", "differs from this berth's")] : null]],
       ["Configuration read", b.config_read && when(b.config_read)],

@@ -3,8 +3,8 @@ import { h } from "../dom.js";
 import { ask, path } from "../api.js";
 import { link } from "../route.js";
 import { berthLink, facts, form, partial, poolNames, section, table, taskLink, upstreamLink, upstreamsOf } from "../parts.js";
-import { age, code, count, mark, number, span, state, text, when } from "../format.js";
-import { drainButton, verdict } from "./maystop.js";
+import { age, code, count, mark, number, plural, span, state, text, when } from "../format.js";
+import { drainButton, kinds, verdict } from "./maystop.js";
 
 export const title = (route) => route.rest.length > 1 ? `${route.rest[0]}/${route.rest[1]}` : "Instances";
 
@@ -18,7 +18,7 @@ const states = ["ok", "unchecked", "silent", "failing", "ejected"];
 
 const columns = [
   { head: "Instance", cell: (u) => [upstreamLink(u.pool, u.name), h("span", { class: "why" }, u.url)] },
-  { head: "State", cell: (u) => [state(u.state), u.draining && mark("warn", "draining")] },
+  { head: "State", cell: (u) => [state(u.state), u.draining && [" ", mark("warn", "draining")]] },
   { head: "Reason", cell: (u) => text(u.reason), class: "wide" },
   { head: "Since", cell: (u) => when(u.state_since) },
   { head: "Seen by berths", cell: seen },
@@ -58,7 +58,7 @@ function showOne(u) {
       ["Reason", u.reason], ["In this state", u.state_since && when(u.state_since)],
       ["Draining", u.draining ? ["by the ", u.by || "operator", ", ", when(u.since), u.move_sessions ? ", its sessions move" : ""] : null],
       ["Heeded by", u.draining ? `${u.heeding} of ${u.berths} berths` : null],
-      ["Left there", `${number(u.left.tasks)} tasks, ${number(u.left.sessions)} sessions, ${number(u.left.streams)} streams, ${number(u.left.requests)} requests, ${number(u.left.held)} held calls`],
+      ["Left there", kinds.map(([kind, one]) => plural(u.left[kind], one)).join(", ")],
       ["Nothing owned after", u.nothing_owned_after && when(u.nothing_owned_after)],
       ["Server", u.server], ["Protocol", [u.era, ...(u.versions || [])].filter(Boolean).join(", ")], ["Transport", u.transport],
       ["Weight", u.weight && number(u.weight) + (u.backup ? ", a backup" : "")],
@@ -70,7 +70,7 @@ function showOne(u) {
       { head: "Reason", cell: (s) => text(s.reason), class: "wide" }, { head: "Since", cell: (s) => when(s.since) },
     ], u.seen_by || [], (s) => s.berth, "No berth has told of it yet.")),
     section("What is left there",
-      table("Tasks and sessions that it owns", itemColumns(u), u.items || [], (i) => `${i.kind} ${i.id}`, "It owns nothing."),
+      table("Tasks and sessions that it owns", itemColumns(u), u.items || [], (i) => `${i.kind} ${i.id}`, "It owns no task and no session."),
       u.more ? h("p", { class: "quiet", "data-key": "more" }, `And ${number(u.more)} more: `, h("a", { href: link(["tasks"], { pool: u.pool, upstream: u.name }) }, "its tasks"), ", ", h("a", { href: link(["sessions"], { pool: u.pool, upstream: u.name }) }, "its sessions"), ".") : null),
   ];
 }

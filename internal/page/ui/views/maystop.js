@@ -19,8 +19,10 @@ export function verdict(u) {
   return h("div", null, mark("warn", "not yet"), h("span", { class: "why" }, waits(u)));
 }
 
+// kinds are what may be left, as counted and in words.
+export const kinds = [["tasks", "task"], ["sessions", "session"], ["streams", "stream"], ["requests", "request"], ["held", "held call"]];
+
 function waits(u) {
-  const kinds = [["tasks", "task"], ["sessions", "session"], ["streams", "stream"], ["requests", "request"], ["held", "held call"]];
   const left = kinds.filter(([kind]) => u.left[kind]).map(([kind, one]) => plural(u.left[kind], one));
   if (u.heeding < u.berths) left.push(`${u.heeding} of ${u.berths} berths have heard`);
   if (u.uncounted) left.push(`${plural(u.uncounted, "binding")} not in the store yet`);
