@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/internal/api"
 	"berth/internal/auditlog"
 	"berth/internal/journal"
 	"berth/internal/realtest"
@@ -136,6 +137,16 @@ func TestDeedsToServersTasksAreWrittenDown(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
+}
+
+// Where the call went that a server made a task of is found by the task's id.
+func TestTheDecisionAboutACallNamesItsServersTask(t *testing.T) {
+	last := new(proxy.Decisions)
+	b := start(t, setup{options: func(o *proxy.Options) { o.Decisions = last }})
+	id := b.makeTask()
+	realtest.Eventually(t, "the decision", func() bool {
+		return len(last.Last(proxy.DecisionsKept, func(d *api.Decision) bool { return d.Method == "tools/call" && d.ID == id })) == 1
+	})
 }
 
 // An answer in a session is one to the task that asked.

@@ -94,6 +94,9 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 		err := x.recorder.Creation(x.way(), u, a, x.rec.Origin())
 		x.rec.Does(audit.Made, a.Task.ID)
 		x.made.Disown(a) // the server made the id
+		if err == nil {
+			x.rec.Task = a.Task.ID
+		}
 		return nil, err
 	case c == nil:
 		return nil, nil

@@ -22,7 +22,7 @@ type Record struct {
 	Upstream   string        // who was sent the request last; of a subscription all that serve it
 	MovedFrom  string        // the upstream that held the session before the request moved it
 	Holder     string        // the berth that holds the call of a task of berth's own
-	Task       string        // id of the task that berth made of the call, once its client has it
+	Task       string        // id of the task that was made of the call: by berth, once its client has it, or by the server
 	Session    string        // that the answer hands out
 	Code       int           // of the JSON-RPC error
 	ToolFailed bool          // the result says isError
