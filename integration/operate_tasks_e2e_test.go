@@ -13,17 +13,21 @@ import (
 	"berth/upgrade/ledger"
 )
 
-// order asks an admin listener, and reads the answer into out; it returns the code of a fault.
+// order asks an admin listener, and reads the answer into out; it returns the code of a fault. On a machine that is
+// busy the store may once be too slow for berth, which is no answer.
 func order(t testing.TB, address, method, path string, in, out any) (code string) {
 	t.Helper()
-	err := admin.NewClient(address, "").Call(t.Context(), method, path, in, out)
-	if fault, ok := err.(*admin.Fault); ok {
-		return fault.Code
-	}
-	if err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
-	}
-	return ""
+	await(t, readyWithin, func() bool {
+		code = ""
+		err := admin.NewClient(address, "").Call(t.Context(), method, path, in, out)
+		if fault, ok := err.(*admin.Fault); ok {
+			code = fault.Code
+		} else if err != nil {
+			t.Fatalf("%s %s: %v", method, path, err)
+		}
+		return code != "store_unavailable"
+	})
+	return code
 }
 
 // detail is a task as an operator is told of it.

@@ -127,7 +127,7 @@ func pagePauses(t *testing.T, open func(*apiDouble, string, string) *tab) {
 	p.click("#pause")
 	p.await("#asof", "stands since")
 	asked := d.questions()
-	<-time.After(2500 * time.Millisecond) // in which it would have asked twice
+	<-time.After(2500 * time.Millisecond)    // in which it would have asked twice
 	if got := d.questions(); got > asked+1 { // one may have been under way
 		t.Errorf("paused, it has asked %d times", got-asked)
 	}
