@@ -29,6 +29,12 @@ var unbegun = map[string]map[string][]string{
 	"berth.reloads":                  {"what": {"tls", "upstream_tls", "store_tls", "jwks", "authorization"}},
 }
 
+// plainer says of metrics that semantic conventions describe what berth measures by them.
+var plainer = map[string]string{
+	"mcp.server.operation.duration": "A request, from its header to the last byte of its answer",
+	"mcp.client.operation.duration": "An exchange with an upstream, to the last byte of its answer; each attempt is one",
+}
+
 const pageHead = `# Metrics, all of them
 
 <!-- Written by: go test ./internal/command -update-metrics -->
@@ -41,12 +47,12 @@ const watchedHead = `# Metrics
 
 <!-- Written by: go test ./internal/command -update-metrics -->
 
-For operators: what [the alert rules](../deploy/prometheus/alerts.yml) and [the dashboard](../deploy/grafana/berth.json) ask for. Every metric, with its labels'
-values: [metrics-reference.md](metrics-reference.md); what the values mean: [labels.md](labels.md).
+For operators: what [the alert rules](../deploy/prometheus/alerts.yml) and [the dashboard](../deploy/grafana/berth.json) ask for. All metrics, with labels'
+values: [reference](metrics-reference.md); what values mean: [labels](labels.md).
 
-- ` + "`GET /metrics`" + ` of the [admin listener](admin.md) answers in Prometheus text. Each berth tells of itself alone: sum over berths, unless the metric says otherwise.
-- Counters of events stand at 0 from the start for every label value that is known then, so an alert fires with the first event.
-- A metric has 1000 series at most; what exceeds that is counted under ` + "`otel_metric_overflow=\"true\"`" + `. Ids and principals are never labels.
+- ` + "`GET /metrics`" + ` of the [admin listener](admin.md), as Prometheus text. Each berth tells of itself alone: sum over berths, unless it is said otherwise.
+- Counters stand at 0 from the start for every label value that is known then: an alert fires with the first event.
+- A metric has 1000 series at most; the rest counts under ` + "`otel_metric_overflow=\"true\"`" + `. Ids and principals are never labels.
 - Beside these: ` + "`berth_build_info{version,revision,goversion}`" + `, ` + "`go_*`, `process_*`, `target_info`" + `.
 
 ## Alerts

@@ -188,6 +188,7 @@ func (c *catalogue) Meter(name string, options ...metric.MeterOption) metric.Met
 }
 
 func (c *catalogue) add(one instrument) {
+	one.says = strings.TrimSuffix(cmp.Or(plainer[one.name], one.says), ".")
 	if !slices.ContainsFunc(c.instruments, func(i instrument) bool { return i.name == one.name }) {
 		c.instruments = append(c.instruments, one)
 	}
@@ -349,7 +350,7 @@ func (c *catalogue) page(t *testing.T, names map[string]string) []byte {
 			if i.says == "" {
 				t.Errorf("%s does not say what it is", i.name)
 			}
-			fmt.Fprintf(&page, "| `%s` | %s | %s |\n", names[i.name], c.labelsOf(i.name), strings.TrimSuffix(i.says, "."))
+			fmt.Fprintf(&page, "| `%s` | %s | %s |\n", names[i.name], c.labelsOf(i.name), i.says)
 		}
 	}
 	return page.Bytes()

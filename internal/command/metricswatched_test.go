@@ -28,12 +28,12 @@ func (c *catalogue) watchedPage(t *testing.T, names map[string]string) []byte {
 	page.WriteString("\n| metric | labels | meaning | alert |\n| --- | --- | --- | --- |\n")
 	besides.WriteString("\n## On the dashboard besides\n\n| metric | labels | meaning |\n| --- | --- | --- |\n")
 	for _, i := range c.instruments {
-		name, labels, says := names[i.name], strings.Join(c.labelNames(i.name), ", "), strings.TrimSuffix(i.says, ".")
+		name, labels := names[i.name], strings.Join(c.labelNames(i.name), ", ")
 		switch {
 		case len(alerts[name]) > 0:
-			fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", name, labels, says, strings.Join(alerts[name], ", "))
+			fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", name, labels, i.says, strings.Join(alerts[name], ", "))
 		case drawn[name]:
-			fmt.Fprintf(&besides, "| `%s` | %s | %s |\n", name, labels, says)
+			fmt.Fprintf(&besides, "| `%s` | %s | %s |\n", name, labels, i.says)
 		}
 		delete(alerts, name)
 	}

@@ -61,7 +61,7 @@ func newReloader(r reading, keys []config.Key, s *site, meters metric.MeterProvi
 	l.keys.Store(&keys)
 	meter := series.Meter(meters, "berth/config")
 	l.outcome = series.NewOutcomes(meter, "berth.config.reloads", "Readings of the configuration since the start.")
-	series.Gauge(meter, "berth.config.reload.success", "1 if the configuration as last read is in use, 0 if it could not be used.", "", func() int64 {
+	series.Gauge(meter, "berth.config.reload.success", "1 if the configuration as last read is in use, else 0.", "", func() int64 {
 		if l.last.Load().err != nil {
 			return 0
 		}
