@@ -25,15 +25,18 @@ func (c *catalogue) watchedPage(t *testing.T, names map[string]string) []byte {
 	alerts, drawn := alertsOf(t), drawnMetrics(t)
 	var page, besides bytes.Buffer
 	page.WriteString(watchedHead)
-	page.WriteString("\n| metric | labels | meaning | alert |\n| --- | --- | --- | --- |\n")
-	besides.WriteString("\n## On the dashboard besides\n\n| metric | labels | meaning |\n| --- | --- | --- |\n")
+	page.WriteString("\n| metric | meaning | alert |\n| --- | --- | --- |\n")
+	besides.WriteString("\n## On the dashboard besides\n\n| metric | meaning |\n| --- | --- |\n")
 	for _, i := range c.instruments {
-		name, labels := names[i.name], strings.Join(c.labelNames(i.name), ", ")
+		name, series := names[i.name], names[i.name]
+		if labels := c.labelNames(i.name); len(labels) > 0 {
+			series += "{" + strings.Join(labels, ",") + "}"
+		}
 		switch {
 		case len(alerts[name]) > 0:
-			fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", name, labels, i.says, strings.Join(alerts[name], ", "))
+			fmt.Fprintf(&page, "| `%s` | %s | %s |\n", series, i.says, strings.Join(alerts[name], ", "))
 		case drawn[name]:
-			fmt.Fprintf(&besides, "| `%s` | %s | %s |\n", name, labels, i.says)
+			fmt.Fprintf(&besides, "| `%s` | %s |\n", series, i.says)
 		}
 		delete(alerts, name)
 	}
