@@ -67,7 +67,7 @@ func newReloader(r reading, keys []config.Key, s *site, meters metric.MeterProvi
 		}
 		return 1
 	})
-	series.Gauge(meter, "berth.config.reload.timestamp", "When the configuration in use was read, in seconds since 1970.", "s",
+	series.Gauge(meter, "berth.config.reload.timestamp", "When the configuration in use was read, Unix time.", "s",
 		func() int64 { return l.last.Load().success.Unix() })
 	series.Gauge(meter, "berth.config.generations", "Configurations that serve requests: the one in use, and those before it that have some left.", "",
 		s.generations.Load)

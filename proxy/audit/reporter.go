@@ -93,7 +93,7 @@ func (r *Reporter) instrument(meter metric.Meter) {
 	r.missing, _ = meter.Int64Counter("berth.headers.missing", metric.WithDescription("Headers that requests lacked and that were taken from the body: what headers = strict would refuse."))
 	r.operations, _ = mcpconv.NewServerOperationDuration(meter)
 	r.exchanges, _ = mcpconv.NewClientOperationDuration(meter)
-	r.streams, _ = meter.Int64UpDownCounter("berth.subscription.streams", metric.WithDescription("Subscriptions that stand at upstreams; shared ones serve any number of clients."))
+	r.streams, _ = meter.Int64UpDownCounter("berth.subscription.streams", metric.WithDescription("Subscriptions that stand at upstreams; shared ones serve several clients."))
 	r.drops, _ = meter.Int64Counter("berth.subscription.dropped", metric.WithDescription("Messages on subscriptions' streams that no client is told."))
 	r.crossed, _ = meter.Int64Counter("berth.crossed_answers", metric.WithDescription("Responses to other requests in answers to berth's own requests, dropped."))
 }

@@ -35,8 +35,8 @@ func newMetrics(provider metric.MeterProvider, r *Runner) Metrics {
 	}
 	m := Metrics{
 		refused:     new(series.Tally),
-		made:        counter("tasks", "Calls recorded as tasks, those answered within after included."),
-		unmade:      counter("unrecorded", "Calls that the store did not take as tasks in time: plain ones, or refused, as on_store_down says."),
+		made:        counter("tasks", "Calls recorded as tasks."),
+		unmade:      counter("unrecorded", "Calls that the store did not take as tasks, or not in time."),
 		refusals:    counter("refused", "Calls that did not become tasks, and outcomes not kept or given out, for want of room: a caller, or all, have as much as they may."),
 		ends:        counter("ended", "Tasks that ended with what their call returned."),
 		late:        counter("late_results", "Outcomes dropped: their task had ended by then, or was another berth's."),
@@ -59,7 +59,7 @@ func newMetrics(provider metric.MeterProvider, r *Runner) Metrics {
 	r.gauge(meter)
 	series.Gauge(meter, "berth.upgrade.held", "Calls held by this process.", "", func() int64 { return int64(r.Calls.Size()) })
 	series.Gauge(meter, "berth.upgrade.kept", "Tasks that this berth counts until they expire, also those that have ended.", "", func() int64 { return int64(r.ledger.Quota.Total().Tasks) })
-	series.Gauge(meter, "berth.upgrade.kept.bytes", "Bytes that the tasks which this berth counts keep.", "By", func() int64 { return r.ledger.Quota.Total().Bytes })
+	series.Gauge(meter, "berth.upgrade.kept.bytes", "Bytes kept by the tasks that this berth counts.", "By", func() int64 { return r.ledger.Quota.Total().Bytes })
 	return m
 }
 
