@@ -156,13 +156,15 @@ func (t *Tasks) MayRerun(ctx context.Context, of *task.Task) error {
 		return nil
 	}
 	_, err := t.ledger.Records.Get(ctx, of.Again.ID)
-	if errors.Is(err, ledger.ErrUnknown) && t.ledger.Clock.Now().Sub(of.Again.At) > rerunTime {
+	switch {
+	case err == nil:
+		return fmt.Errorf("%w: it was made again as %s", ErrNotRerunnable, of.Again.ID)
+	case !errors.Is(err, ledger.ErrUnknown):
+		return err
+	case t.ledger.Clock.Now().Sub(of.Again.At) > rerunTime:
 		return nil
 	}
-	if err != nil && !errors.Is(err, ledger.ErrUnknown) {
-		return err
-	}
-	return fmt.Errorf("%w: it was made again as %s", ErrNotRerunnable, of.Again.ID)
+	return fmt.Errorf("%w: an order is about to make it again as %s; if there is no such task by then, order it again in a minute", ErrNotRerunnable, of.Again.ID)
 }
 
 // again makes a task of a call that was one before. That it does stands in the first one's record before

@@ -237,6 +237,39 @@ func TestRerun(t *testing.T) {
 	})
 }
 
+// An order whose berth died before it had made the task may be given again a minute later, and whoever
+// does so earlier is told that.
+func TestRerunThatCameToNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		b := startBerths(t, 1, settings{}, up)[0]
+		time.Sleep(time.Second)
+		failed := b.hand(t, rule(func(r *Rule) { r.OnOrphan = OrphanRerun }), "call error")
+		synctest.Wait()
+		e, err := b.read(t.Context(), failed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		op := b.ledger.Op(task.Rerun)
+		op.Again = "Tgone"
+		if _, err := b.ledger.Records.Apply(t.Context(), e, op); err != nil {
+			t.Fatal(err)
+		}
+		_, err = b.Rerun(t.Context(), failed)
+		if !errors.Is(err, ErrNotRerunnable) || !strings.Contains(err.Error(), "order it again in a minute") || strings.Contains(err.Error(), "was made again as") {
+			t.Errorf("at once: %v", err)
+		}
+		time.Sleep(rerunTime + time.Second)
+		if _, err := b.Rerun(t.Context(), failed); err != nil {
+			t.Errorf("a minute later: %v", err)
+		}
+		synctest.Wait()
+		if n := up.times("call", 0); n != 2 {
+			t.Errorf("ran %d times", n)
+		}
+	})
+}
+
 // A record keeps the first step and the last ones.
 func TestStepsAreBounded(t *testing.T) {
 	one := Task{ID: "T", State: Queued, Holder: "a", Created: time.UnixMilli(0), Terms: task.Terms{Slots: 1, Rerun: true}}

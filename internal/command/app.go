@@ -125,7 +125,7 @@ func flagsFirst(verbs []*cli.Command, args []string) []string {
 		case !named && below != nil: // it comes before the flags, which are its own
 			flags = slices.Insert(flags, 2, args[i])
 			verb, named = below, true
-		case args[i] == "-" || !strings.HasPrefix(args[i], "-"):
+		case args[i] == "-" || !strings.HasPrefix(args[i], "-") || isID(verb, args[i]):
 			rest, named = append(rest, args[i]), true
 		case takesNext(verb, args[i]) && i+1 < len(args):
 			flags = append(flags, args[i], args[i+1])
@@ -134,18 +134,39 @@ func flagsFirst(verbs []*cli.Command, args []string) []string {
 			flags = append(flags, args[i])
 		}
 	}
+	if slices.ContainsFunc(rest, func(arg string) bool { return len(arg) > 1 && arg[0] == '-' }) {
+		flags = append(flags, "--")
+	}
 	return slices.Concat(flags, rest)
 }
 
-func takesNext(verb *cli.Command, flag string) bool {
-	name := strings.TrimLeft(flag, "-")
-	for _, f := range verb.Flags {
-		if slices.Contains(f.Names(), name) {
-			_, isBool := f.(*cli.BoolFlag)
-			return !isBool
-		}
+// shortestID is what an argument has at least that begins with "-" and is taken for an id; what is
+// shorter is a flag with a fault in it.
+const shortestID = 12
+
+// isID reports whether an argument that looks like a flag is an id, as those of queues may be: verb
+// takes one, and has no such flag.
+func isID(verb *cli.Command, arg string) bool {
+	if !strings.HasPrefix(verb.ArgsUsage, "ID") || len(arg) < shortestID || arg[1] == '-' {
+		return false
 	}
-	return false // unknown, or with its value behind an =
+	name, _, _ := strings.Cut(arg[1:], "=")
+	return flagOf(verb, name) == nil
+}
+
+func takesNext(verb *cli.Command, flag string) bool {
+	f := flagOf(verb, strings.TrimLeft(flag, "-"))
+	_, isBool := f.(*cli.BoolFlag)
+	return f != nil && !isBool // else it is unknown, or has its value behind an =
+}
+
+// flagOf is a flag of verb by one of its names; nil: there is none.
+func flagOf(verb *cli.Command, name string) cli.Flag {
+	at := slices.IndexFunc(verb.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
+	if at < 0 {
+		return nil
+	}
+	return verb.Flags[at]
 }
 
 type versionInfo struct {

@@ -25,6 +25,12 @@ func TestFlagsMayComeAfterArguments(t *testing.T) {
 		"berth drain --generate-bash-completion": "berth drain --generate-bash-completion",
 		"berth check FILE":                       "berth check FILE",
 		"berth moor U --json":                    "berth moor U --json",
+
+		"berth queues pause -PnQWicnomUn2yT5 --json": "berth queues pause --json -- -PnQWicnomUn2yT5",
+		"berth explain --pool p -PnQWicnomUn2yT5":    "berth explain --pool p -- -PnQWicnomUn2yT5",
+		"berth queues pause -json Q":                 "berth queues pause -json Q",
+		"berth queues pause -jsno Q":                 "berth queues pause -jsno Q",
+		"berth probe -PnQWicnomUn2yT5":               "berth probe -PnQWicnomUn2yT5",
 	} {
 		got := flagsFirst(verbs, strings.Fields(line))
 		if !slices.Equal(got, strings.Fields(want)) {
