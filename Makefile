@@ -37,8 +37,8 @@ bench: ## what berth costs beside ReverseProxy, nginx and HAProxy, in BENCH=--qu
 	integration/setup/bench.sh
 	go run ./integration/bench $(BENCH)
 
-docs: ## what of docs/ the code writes: docs/metrics.md
-	go test ./internal/command -run TestMetricsPage -update-metrics
+docs: ## what of docs/ the code writes: docs/metrics.md, docs/metrics-reference.md
+	go test ./internal/command -run TestMetricsPages -update-metrics
 
 FUZZ ?= 60s
 fuzz: ## every fuzz target for FUZZ=60s, one after another; stops at the first that fails

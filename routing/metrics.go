@@ -23,10 +23,10 @@ func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
 	meter := series.Meter(provider, "berth/routing")
 	m := metrics{pool: p.name}
 	// Creating an instrument fails on a malformed name only.
-	m.ejections, _ = meter.Int64Counter("berth.upstream.ejections", metric.WithDescription("Times that an upstream was ejected: it gets no unbound work for a while."))
-	m.questions, _ = meter.Int64Counter("berth.asks", metric.WithDescription("Questions to the fleet for an id that the map does not know; not those answered from remembered denials."))
+	m.ejections, _ = meter.Int64Counter("berth.upstream.ejections", metric.WithDescription("Upstreams ejected: no new work for a while."))
+	m.questions, _ = meter.Int64Counter("berth.asks", metric.WithDescription("Questions to the fleet for an id that the map does not know."))
 	m.checks, _ = meter.Int64Counter("berth.health.checks", metric.WithDescription("Active checks of upstreams."))
-	m.refusals, _ = meter.Int64Counter("berth.queue.refused", metric.WithDescription("Calls turned away for want of room at an upstream: the queue was full, or they had waited too long (late)."))
+	m.refusals, _ = meter.Int64Counter("berth.queue.refused", metric.WithDescription("Calls turned away for want of room at an upstream: the queue full, or the wait too long (late)."))
 	series.Begin(m.refusals, series.Of("pool", p.name), series.Of("reason", "full", "late"))
 	m.joined(p.Names())
 	series.Begin(m.questions, series.Of("pool", p.name), series.Of("outcome", "found", "denied", "unclear", "busy"))

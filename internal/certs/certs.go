@@ -63,7 +63,7 @@ func Open(o Options) (*Certs, error) {
 	use()
 	meter := series.Meter(o.Meter, "berth/certs")
 	c.handshakes = series.NewOutcomes(meter, "berth.tls.handshakes", "TLS handshakes with clients.")
-	series.Gauge(meter, "berth.tls.certificate.expiry", "When the certificate shown to clients expires, in seconds since 1970.", "s",
+	series.Gauge(meter, "berth.tls.certificate.expiry", "When the certificate shown to clients expires, Unix time.", "s",
 		func() int64 { return c.Expiry().Unix() })
 	return c, nil
 }

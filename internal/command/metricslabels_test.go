@@ -29,12 +29,33 @@ var unbegun = map[string]map[string][]string{
 	"berth.reloads":                  {"what": {"tls", "upstream_tls", "store_tls", "jwks", "authorization"}},
 }
 
-const pageHead = `# Metrics
+// plainer says of metrics that semantic conventions describe what berth measures by them.
+var plainer = map[string]string{
+	"mcp.server.operation.duration": "A request, from its header to the last byte of its answer",
+	"mcp.client.operation.duration": "An exchange with an upstream, to the last byte of its answer; each attempt is one",
+}
+
+const pageHead = `# Metrics, all of them
 
 <!-- Written by: go test ./internal/command -update-metrics -->
 
-For operators: ` + "`GET /metrics`" + ` of the [admin listener](admin.md), as Prometheus text. Each berth tells of itself alone, unless it is said otherwise: sum over
-berths. The [runbook](runbook.md) says what is worth an alert, [labels.md](labels.md) what labels' values mean. Counters of events stand at 0 from the
-start for every label value that is known then. A metric has 1000 series at most; what exceeds that is counted under
-` + "`otel_metric_overflow=\"true\"`" + `. Ids and principals are never labels. Beside these: ` + "`berth_build_info{version,revision,goversion}`" + `, ` + "`go_*`, `process_*`, `target_info`" + `.
+For operators who look one up: every metric, with its labels and their values. What is worth an alert or a graph, and what holds for all of them,
+is in [metrics.md](metrics.md); what labels' values mean in [labels.md](labels.md).
+`
+
+const watchedHead = `# Metrics
+
+<!-- Written by: go test ./internal/command -update-metrics -->
+
+For operators: what [the alert rules](../deploy/prometheus/alerts.yml) and [the dashboard](../deploy/grafana/berth.json) ask for. All metrics, with labels'
+values: [reference](metrics-reference.md); what values mean: [labels](labels.md).
+
+- ` + "`GET /metrics`" + ` of the [admin listener](admin.md), as Prometheus text. Each berth tells of itself alone: sum over berths, unless it is said otherwise.
+- Counters stand at 0 from the start for every label value that is known then: an alert fires with the first event.
+- A metric has 1000 series at most; the rest counts under ` + "`otel_metric_overflow=\"true\"`" + `. Ids and principals are never labels.
+- Beside these: ` + "`berth_build_info{version,revision,goversion}`" + `, ` + "`go_*`, `process_*`, `target_info`" + `.
+
+## Alerts
+
+` + "`BerthAway`" + ` is Prometheus' own ` + "`up == 0`" + `. What to do at each: the [runbook](runbook.md), under the alert's name.
 `

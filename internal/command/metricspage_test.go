@@ -33,12 +33,13 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-var updateMetrics = flag.Bool("update-metrics", false, "write docs/metrics.md anew")
+var updateMetrics = flag.Bool("update-metrics", false, "write docs/metrics.md and docs/metrics-reference.md anew")
 
-// docs/metrics.md is what berth's instruments say of themselves, with all that can be configured in use:
+// docs/metrics-reference.md is what berth's instruments say of themselves, with all that can be configured in use;
+// docs/metrics.md is what of it the alert rules and the dashboard ask for:
 //
 //	make docs
-func TestMetricsPageIsWhatTheInstrumentsSay(t *testing.T) {
+func TestMetricsPagesAreWhatTheInstrumentsSay(t *testing.T) {
 	seen := &catalogue{labels: map[string]map[string]map[string]bool{}}
 	reader := sdkmetric.NewManualReader()
 	seen.MeterProvider = sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
@@ -47,8 +48,16 @@ jwks = "http://127.0.0.1:1/jwks"
 resource = "https://mcp.example"`} {
 		serveOnce(t, seen, callers, func() { seen.observe(t, reader) })
 	}
-	page := filepath.Join(module, "docs", "metrics.md")
-	written := seen.page(t)
+	names := seen.shown(t)
+	slices.SortFunc(seen.instruments, func(a, b instrument) int { return strings.Compare(names[a.name], names[b.name]) })
+	holdPage(t, "metrics-reference.md", seen.page(t, names))
+	holdPage(t, "metrics.md", seen.watchedPage(t, names))
+}
+
+// holdPage compares a page of docs with what it is to be, and writes it anew if that was asked for.
+func holdPage(t *testing.T, name string, written []byte) {
+	t.Helper()
+	page := filepath.Join(module, "docs", name)
 	if *updateMetrics {
 		if err := os.WriteFile(page, written, 0o644); err != nil {
 			t.Fatal(err)
@@ -59,7 +68,7 @@ resource = "https://mcp.example"`} {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(stands, written) {
-		t.Errorf("docs/metrics.md is not what the instruments say; write it with make docs\n%s", difference(string(stands), string(written)))
+		t.Errorf("docs/%s is not what the instruments say; write it with make docs\n%s", name, difference(string(stands), string(written)))
 	}
 }
 
@@ -179,6 +188,7 @@ func (c *catalogue) Meter(name string, options ...metric.MeterOption) metric.Met
 }
 
 func (c *catalogue) add(one instrument) {
+	one.says = strings.TrimSuffix(cmp.Or(plainer[one.name], one.says), ".")
 	if !slices.ContainsFunc(c.instruments, func(i instrument) bool { return i.name == one.name }) {
 		c.instruments = append(c.instruments, one)
 	}
@@ -326,11 +336,9 @@ func (c *catalogue) shown(t *testing.T) map[string]string {
 	return names
 }
 
-// page is the whole page.
-func (c *catalogue) page(t *testing.T) []byte {
+// page is the reference: every instrument, with its labels' values.
+func (c *catalogue) page(t *testing.T, names map[string]string) []byte {
 	t.Helper()
-	names := c.shown(t)
-	slices.SortFunc(c.instruments, func(a, b instrument) int { return strings.Compare(names[a.name], names[b.name]) })
 	var page bytes.Buffer
 	page.WriteString(pageHead)
 	for _, kind := range []string{"counter", "gauge", "histogram"} {
@@ -342,7 +350,7 @@ func (c *catalogue) page(t *testing.T) []byte {
 			if i.says == "" {
 				t.Errorf("%s does not say what it is", i.name)
 			}
-			fmt.Fprintf(&page, "| `%s` | %s | %s |\n", names[i.name], c.labelsOf(i.name), strings.TrimSuffix(i.says, "."))
+			fmt.Fprintf(&page, "| `%s` | %s | %s |\n", names[i.name], c.labelsOf(i.name), i.says)
 		}
 	}
 	return page.Bytes()
@@ -351,8 +359,7 @@ func (c *catalogue) page(t *testing.T) []byte {
 // labelsOf are the labels of an instrument: with their values, where these are few and known.
 func (c *catalogue) labelsOf(name string) string {
 	var told []string
-	labels := slices.SortedFunc(maps.Keys(c.labels[name]), func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
-	for _, label := range labels {
+	for _, label := range c.labelNames(name) {
 		values := slices.Sorted(maps.Keys(c.labels[name][label]))
 		if slices.Contains(openLabels, label) || len(values) == 0 {
 			told = append(told, label)
@@ -361,6 +368,11 @@ func (c *catalogue) labelsOf(name string) string {
 		told = append(told, label+" ("+strings.Join(values, " ")+")")
 	}
 	return strings.Join(told, ", ")
+}
+
+// labelNames are the labels of an instrument.
+func (c *catalogue) labelNames(name string) []string {
+	return slices.SortedFunc(maps.Keys(c.labels[name]), func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
 }
 
 // rank has the labels that many metrics share come first.

@@ -61,13 +61,13 @@ func newReloader(r reading, keys []config.Key, s *site, meters metric.MeterProvi
 	l.keys.Store(&keys)
 	meter := series.Meter(meters, "berth/config")
 	l.outcome = series.NewOutcomes(meter, "berth.config.reloads", "Readings of the configuration since the start.")
-	series.Gauge(meter, "berth.config.reload.success", "1 if the configuration as last read is in use, 0 if it could not be used.", "", func() int64 {
+	series.Gauge(meter, "berth.config.reload.success", "1 if the configuration as last read is in use, else 0.", "", func() int64 {
 		if l.last.Load().err != nil {
 			return 0
 		}
 		return 1
 	})
-	series.Gauge(meter, "berth.config.reload.timestamp", "When the configuration in use was read, in seconds since 1970.", "s",
+	series.Gauge(meter, "berth.config.reload.timestamp", "When the configuration in use was read, Unix time.", "s",
 		func() int64 { return l.last.Load().success.Unix() })
 	series.Gauge(meter, "berth.config.generations", "Configurations that serve requests: the one in use, and those before it that have some left.", "",
 		s.generations.Load)

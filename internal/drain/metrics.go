@@ -62,7 +62,7 @@ func (w *Watch) countOnce(ctx context.Context) {
 func (w *Watch) measure(provider metric.MeterProvider) {
 	meter := series.Meter(provider, "berth/internal/drain")
 	// Creating an instrument fails on a malformed name only.
-	owned, _ := meter.Int64ObservableGauge("berth.upstream.owned", metric.WithDescription("What it owns and has under way, at all berths: each tells the same, take the maximum."))
+	owned, _ := meter.Int64ObservableGauge("berth.upstream.owned", metric.WithDescription("What an upstream owns and has under way, at all berths: each tells the same, take the maximum."))
 	draining, _ := meter.Int64ObservableGauge("berth.upstream.draining", metric.WithDescription("1 if the upstream gets no new work, by the file or by an operator."))
 	berths, _ := meter.Int64ObservableGauge("berth.berths", metric.WithDescription("Berths heard of within 30 s, this one included: each tells the same, take the minimum."))
 	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {

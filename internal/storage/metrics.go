@@ -59,7 +59,7 @@ func newMetrics(provider metric.MeterProvider, healthy func() bool) *metrics {
 	m.errors, _ = meter.Int64Counter("berth.store.errors",
 		metric.WithDescription("Operations that found the store unavailable."), metric.WithUnit("{operation}"))
 	m.duration, _ = meter.Float64Histogram("berth.store.operation.duration",
-		metric.WithDescription("How long the store took. What the open breaker kept from it is not counted."), metric.WithUnit("s"),
+		metric.WithDescription("How long the store took, for what it was asked."), metric.WithUnit("s"),
 		metric.WithExplicitBucketBoundaries(durationBuckets...))
 	series.Gauge(meter, "berth.store.healthy", "1 while the store answers, else 0.", "", func() int64 {
 		if healthy() {

@@ -57,7 +57,7 @@ func New(provider metric.MeterProvider) *Book {
 	b := &Book{pages: map[Kind]*page{}, adds: map[Kind][]metric.AddOption{}}
 	// Creating an instrument fails on a malformed name only.
 	b.counter, _ = series.Meter(provider, "berth/trouble").Int64Counter("berth.troubles",
-		metric.WithDescription("What went wrong: held calls that lost their berth (orphans), what failed with it, ids that nobody knows, requests not taken, outages."))
+		metric.WithDescription("The five numbers that say that something is wrong."))
 	for _, kind := range Kinds {
 		b.pages[kind] = new(page)
 		b.adds[kind] = []metric.AddOption{metric.WithAttributeSet(attribute.NewSet(attribute.String("kind", string(kind))))}

@@ -89,7 +89,7 @@ func (g *Gate) SetLimits(l inbound.Limits) {
 
 // measure makes the instruments, which fails on a malformed name only.
 func (g *Gate) measure(meter metric.Meter) {
-	g.counter, _ = meter.Int64Counter("berth.shed", metric.WithDescription("Requests turned away: for want of room (503), or because their caller takes too much (429)."))
+	g.counter, _ = meter.Int64Counter("berth.shed", metric.WithDescription("Requests turned away: no room (503), or their caller takes too much (429)."))
 	g.rates = newRates(meter)
 	series.Begin(g.counter, series.Of("reason", reasons...))
 	series.Gauge(meter, "berth.calls.open", "Calls under way, of limits.in_flight.", "", g.calls.Held)

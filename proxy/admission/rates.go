@@ -21,7 +21,7 @@ type rates struct {
 
 func newRates(meter metric.Meter) *rates {
 	r := &rates{ofRule: series.NewSets(func(rule string) []attribute.KeyValue { return []attribute.KeyValue{attribute.String("rule", rule)} })}
-	r.limited, _ = meter.Int64Counter("berth.rate.limited", metric.WithDescription("Requests turned away because tools are called more often than a rule allows."))
+	r.limited, _ = meter.Int64Counter("berth.rate.limited", metric.WithDescription("Requests turned away: tools are called more often than a rule allows."))
 	r.alone, _ = meter.Int64Counter("berth.rate.alone", metric.WithDescription("Requests that a rule counted in this process alone, because the store was away."))
 	return r
 }

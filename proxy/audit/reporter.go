@@ -88,12 +88,12 @@ func New(endpoints []*inbound.Endpoint, o Options) *Reporter {
 // instrument makes the instruments, which fails on a malformed name only.
 func (r *Reporter) instrument(meter metric.Meter) {
 	r.requests, _ = meter.Int64Counter("berth.requests", metric.WithDescription("Requests of clients."))
-	r.moves, _ = meter.Int64Counter("berth.sessions.moved", metric.WithDescription("Sessions that lost their upstream and were to be opened on another (session_failover)."))
-	r.cuts, _ = meter.Int64Counter("berth.drain.cut", metric.WithDescription("Requests that were still under way when the time to drain was over."))
+	r.moves, _ = meter.Int64Counter("berth.sessions.moved", metric.WithDescription("Sessions that lost their upstream and were to be opened on another."))
+	r.cuts, _ = meter.Int64Counter("berth.drain.cut", metric.WithDescription("Requests still under way when the time to drain was over."))
 	r.missing, _ = meter.Int64Counter("berth.headers.missing", metric.WithDescription("Headers that requests lacked and that were taken from the body: what headers = strict would refuse."))
 	r.operations, _ = mcpconv.NewServerOperationDuration(meter)
 	r.exchanges, _ = mcpconv.NewClientOperationDuration(meter)
-	r.streams, _ = meter.Int64UpDownCounter("berth.subscription.streams", metric.WithDescription("Subscriptions that stand at upstreams; shared ones serve any number of clients."))
+	r.streams, _ = meter.Int64UpDownCounter("berth.subscription.streams", metric.WithDescription("Subscriptions that stand at upstreams; shared ones serve several clients."))
 	r.drops, _ = meter.Int64Counter("berth.subscription.dropped", metric.WithDescription("Messages on subscriptions' streams that no client is told."))
 	r.crossed, _ = meter.Int64Counter("berth.crossed_answers", metric.WithDescription("Responses to other requests in answers to berth's own requests, dropped."))
 }

@@ -63,9 +63,9 @@ func (h *Held) glance() task.State {
 // gauge shows stock.
 func (r *Runner) gauge(meter metric.Meter) {
 	live, _ := meter.Int64ObservableGauge("berth.upgrade.live",
-		metric.WithDescription("Tasks whose calls this berth holds: queued for a place, accepted and about to be sent, dispatched."))
+		metric.WithDescription("Tasks whose calls this berth holds: queued, accepted (about to be sent), dispatched."))
 	oldest, _ := meter.Float64ObservableGauge("berth.upgrade.oldest", metric.WithUnit("s"),
-		metric.WithDescription("Age of the oldest of these; 0: there is none."))
+		metric.WithDescription("Age of the oldest task whose call this berth holds; 0: none."))
 	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		now := r.ledger.Clock.Now()
 		for at, s := range r.stock() {

@@ -35,16 +35,16 @@ func newMetrics(provider metric.MeterProvider, r *Runner) Metrics {
 	}
 	m := Metrics{
 		refused:     new(series.Tally),
-		made:        counter("tasks", "Calls that were recorded as tasks, also those answered within after."),
-		unmade:      counter("unrecorded", "Calls that the store did not take as tasks, or not in time: plain ones, or refused, as on_store_down says."),
+		made:        counter("tasks", "Calls recorded as tasks."),
+		unmade:      counter("unrecorded", "Calls that the store did not take as tasks, or not in time."),
 		refusals:    counter("refused", "Calls that did not become tasks, and outcomes not kept or given out, for want of room: a caller, or all, have as much as they may."),
 		ends:        counter("ended", "Tasks that ended with what their call returned."),
 		late:        counter("late_results", "Outcomes dropped: their task had ended by then, or was another berth's."),
 		crossed:     counter("crossed_answers", "Responses to other requests in the answers to held calls, dropped."),
-		orphaned:    counter("orphans", "Tasks that failed because the berth that held their call was gone."),
+		orphaned:    counter("orphans", "Tasks failed because the berth that held their call was gone."),
 		adopted:     counter("adopted", "Tasks gone on with for a berth that was gone or left them."),
 		putBack:     counter("put_back", "Records put back that the store had lost."),
-		resumptions: counter("resumed", "Streams of held calls that broke or were left, and were to be resumed; each once."),
+		resumptions: counter("resumed", "Broken or left streams of held calls that were to be resumed; each once."),
 		questions:   counter("questions", "What tools asked clients while their calls were held in sessions."),
 		sessionEnds: counter("session_ends", "Sessions ended while calls were held in them: held until the last is over, then told upstream, or failed to be."),
 	}
@@ -59,7 +59,7 @@ func newMetrics(provider metric.MeterProvider, r *Runner) Metrics {
 	r.gauge(meter)
 	series.Gauge(meter, "berth.upgrade.held", "Calls held by this process.", "", func() int64 { return int64(r.Calls.Size()) })
 	series.Gauge(meter, "berth.upgrade.kept", "Tasks that this berth counts until they expire, also those that have ended.", "", func() int64 { return int64(r.ledger.Quota.Total().Tasks) })
-	series.Gauge(meter, "berth.upgrade.kept.bytes", "Bytes that these keep.", "By", func() int64 { return r.ledger.Quota.Total().Bytes })
+	series.Gauge(meter, "berth.upgrade.kept.bytes", "Bytes kept by the tasks that this berth counts.", "By", func() int64 { return r.ledger.Quota.Total().Bytes })
 	return m
 }
 

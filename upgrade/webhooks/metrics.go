@@ -29,7 +29,7 @@ func newMetrics(provider metric.MeterProvider, w *Webhooks) metrics {
 	m.attempts, _ = meter.Int64Counter("berth.webhook.deliveries", metric.WithDescription("Attempts to deliver webhook messages."))
 	m.drops, _ = meter.Int64Counter("berth.webhook.given_up", metric.WithDescription("Webhook messages that are never delivered."))
 	waiting, _ := meter.Int64ObservableGauge("berth.webhook.waiting", metric.WithDescription("Webhook messages not taken yet, in the store for all berths."))
-	oldest, _ := meter.Int64ObservableGauge("berth.webhook.oldest", metric.WithUnit("s"), metric.WithDescription("How long ago that was of which the oldest of these tells; 0: there is none."))
+	oldest, _ := meter.Int64ObservableGauge("berth.webhook.oldest", metric.WithUnit("s"), metric.WithDescription("Age of the event that the oldest waiting message tells of; 0: none."))
 	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		for name, c := range *w.couriers.Load() {
 			at := metric.WithAttributes(attribute.String("webhook", name))
