@@ -26,7 +26,7 @@ var families = []string{
 // each value of a label costs memory, here and wherever metrics are kept.
 var labels = []string{
 	"pool", "upstream", "kind", "source", "outcome", "status", "era", "operation", "reason",
-	"mcp_method_name", "error_type", "header", "le", "quantile", "version", "goversion", "what", "revision",
+	"mcp_method_name", "error_type", "header", "state", "le", "quantile", "version", "goversion", "what", "revision",
 	"service_name", "service_version", "telemetry_sdk_language", "telemetry_sdk_name", "telemetry_sdk_version",
 }
 
