@@ -28,23 +28,29 @@ func (p *Peers) adopt(ctx context.Context, e ledger.Entry, c *task.Call) error {
 	if err := p.ledger.TakeOn(ctx, &e.Task); err != nil {
 		return err
 	}
+	place, err := p.runner.Stand(ctx, &e.Task)
+	if err != nil {
+		return err
+	}
 	op := p.ledger.Op(task.Adopt)
 	op.Of = e.Holder
 	after, err := p.ledger.Records.Apply(ctx, e, op)
+	if err != nil || !p.runner.TookOver(&after.Task, op) {
+		p.runner.StandNot(ctx, &e.Task, place)
+	}
 	switch {
 	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale), errors.Is(err, task.ErrState), errors.Is(err, ledger.ErrUnknown):
 		return nil // another berth was first
 	case err != nil:
 		return err
-	}
-	if !p.runner.TookOver(&after.Task, op) {
+	case !p.runner.TookOver(&after.Task, op):
 		return nil
 	}
 	p.runner.Metrics.Adopted(ctx)
 	if !e.Left {
 		p.runner.NoteOrphan(&e.Task, "adopted", "")
 	}
-	p.runner.Hold(after, c).Start(nil)
+	p.runner.Hold(after, c).StandAs(place).Start(nil)
 	return nil
 }
 

@@ -28,6 +28,7 @@ type slot struct {
 	h    *Held
 	turn ledger.Turn // where it queues; run's
 	at   place       // guarded by h.mu; none while it waits
+	kept string      // the name of the place that standIn takes; "": a new one
 }
 
 // take chooses an upstream that is not in tried, and takes a place there if the rule
@@ -209,6 +210,30 @@ func (sl *slot) leave(at place) {
 	sl.h.l.Notices.Tell(ctx, ledger.QueueTopic(sl.h.Task().Terms.Queue))
 }
 
+// Stand takes a place for a call that runs, and that this process is about to go on with as its holder, and
+// names it; "": the call takes none. Beside its last holder's: so none is free when that is given back.
+func (r *Runner) Stand(ctx context.Context, t *task.Task) (name string, err error) {
+	if t.Terms.Slots == 0 || !t.Resumable() {
+		return "", nil
+	}
+	name = ledger.PlacesOf(t.ID, r.ledger.Holder) + task.NewName(6)
+	life := time.Until(r.ledger.Expires(*t).Add(ledger.Spare))
+	return name, r.ledger.Lists.Add(ctx, r.ledger.Lists.SlotsOf(t.Terms.Queue, t.Upstream), name, life, 0)
+}
+
+// StandNot gives a place back that Stand has taken.
+func (r *Runner) StandNot(ctx context.Context, t *task.Task, name string) {
+	if name != "" {
+		r.ledger.FreeSlot(ctx, r.ledger.Lists.SlotsOf(t.Terms.Queue, t.Upstream), name)
+	}
+}
+
+// StandAs has the call take the place that Stand named, before it is started.
+func (h *Held) StandAs(name string) *Held {
+	h.slot.kept = name
+	return h
+}
+
 // standIn takes the place of a call that runs at u already.
 func (sl *slot) standIn(u *routing.Upstream) place {
 	t := sl.h.Task()
@@ -217,7 +242,10 @@ func (sl *slot) standIn(u *routing.Upstream) place {
 	if t.Terms.Slots == 0 {
 		return at
 	}
-	at.list, at.name = sl.h.l.Lists.SlotsOf(t.Terms.Queue, u.Name), ledger.PlacesOf(t.ID, sl.h.l.Holder)+task.NewName(6)
+	at.list, at.name = sl.h.l.Lists.SlotsOf(t.Terms.Queue, u.Name), sl.kept
+	if sl.kept = ""; at.name == "" {
+		at.name = ledger.PlacesOf(t.ID, sl.h.l.Holder) + task.NewName(6)
+	}
 	_ = sl.h.l.Lists.Add(sl.h.ctx, at.list, at.name, time.Until(sl.h.Expires)+ledger.Spare, 0) // more than the rule says, for it runs; put back if it is lost
 	sl.standAt(at)
 	return at
