@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -31,6 +32,7 @@ func Inspect(ctx context.Context, url string, opts Options) []Finding {
 		return []Finding{{Text: err.Error()}}
 	}
 	opts = opts.withDefaults()
+	opts.Timeout = max(opts.Timeout, inspectTimeout)
 	switch {
 	case t.redis != nil:
 		return inspectRedis(ctx, t, opts, durability)
@@ -65,8 +67,13 @@ func inspectFile(ctx context.Context, t target, opts Options) []Finding {
 	return nil
 }
 
-// inspectAttempts is how often a server is pinged: one lost packet is no finding.
-const inspectAttempts = 3
+const (
+	// inspectAttempts is how often a server is pinged: one lost packet is no finding.
+	inspectAttempts = 3
+
+	// inspectTimeout bounds each wait for a server: that it is slow for a moment is no finding either.
+	inspectTimeout = 2 * time.Second
+)
 
 const inspectKey = "inspect"
 
