@@ -17,7 +17,8 @@ const (
 	MethodOptions = "OPTIONS"
 )
 
-// Request is what a client asks.
+// Request is what a client asks. It, its maps and its body are lent until it has been answered; its
+// strings may be kept.
 type Request struct {
 	Method        string
 	URL           *url.URL // absolute only if the client wrote it so
@@ -42,7 +43,8 @@ func (r *Request) WithContext(ctx context.Context) *Request {
 // Context ends when the client goes away, or its answer has ended.
 func (r *Request) Context() context.Context { return r.context }
 
-// Response is the answer of an upstream, its body still to be read.
+// Response is the answer of an upstream, its body still to be read. It and its maps are lent until
+// the body is closed; its strings may be kept.
 type Response struct {
 	Status        int
 	Phrase        string // what that status is registered as, "" if it is not
