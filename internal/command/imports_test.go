@@ -131,7 +131,7 @@ func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
 // layers are the packages of the module, those first that know of no other. One may
 // import from the layers before its own.
 var layers = [][]string{
-	{"deploy/sbom", "internal/build", "internal/series", "internal/sockets", "internal/systemd"},
+	{"deploy/sbom", "internal/build", "internal/ordered", "internal/series", "internal/sockets", "internal/systemd"},
 	{"internal/admin", "internal/connlimit", "internal/framing", "internal/greet", "internal/heap", "internal/journal", "internal/limit", "internal/mcp", "internal/mcptest", "internal/page", "internal/reload", "internal/storage/boltcheck", "internal/telemetry", "internal/trouble", "internal/wire"},
 	{"internal/auditlog", "internal/certs", "internal/exchange", "internal/identity", "internal/storage", "internal/webhook"},
 	{"internal/client", "internal/discover", "internal/legacyface", "internal/seal", "internal/stdio", "sticky"},
