@@ -34,6 +34,3 @@ func (a *API) serveDecisions(_ context.Context, r *http.Request) (any, error) {
 			is(pool, d.Pool) && is(outcome, d.Outcome)
 	})}, nil
 }
-
-// is reports whether value is the wanted one, or none is.
-func is(wanted, value string) bool { return wanted == "" || wanted == value }

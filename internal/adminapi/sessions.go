@@ -33,7 +33,6 @@ func (a *API) serveSessions(ctx context.Context, r *http.Request) (any, error) {
 		seen.value = &sessionList{}
 	}
 	q := r.URL.Query()
-	is := func(wanted, has string) bool { return wanted == "" || wanted == has }
 	var matching []*api.Session
 	for _, one := range seen.value.all {
 		if is(q.Get("pool"), one.Pool) && is(q.Get("upstream"), one.Upstream) && is(q.Get("caller"), one.Caller) && is(q.Get("id"), one.ID) {

@@ -20,7 +20,6 @@ func (a *API) serveSubscriptions(_ context.Context, r *http.Request) (any, error
 	}
 	place := func(s *api.Subscription) placed { return placed{s.Since, s.Pool, s.ID} }
 	q := r.URL.Query()
-	is := func(wanted, has string) bool { return wanted == "" || wanted == has }
 	var matching []*api.Subscription
 	for i := range all {
 		if one := &all[i]; is(q.Get("pool"), one.Pool) && is(q.Get("caller"), one.Caller) && is(q.Get("kind"), one.Kind) {

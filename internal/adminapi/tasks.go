@@ -133,7 +133,6 @@ func readTaskFilter(r *http.Request) (f taskFilter, err error) {
 }
 
 func (f *taskFilter) matches(t *api.Task) bool {
-	is := func(wanted, has string) bool { return wanted == "" || wanted == has }
 	return is(f.pool, t.Pool) && is(f.upstream, t.Upstream) && is(f.holder, t.Holder) && is(f.caller, t.Caller) && is(f.kind, t.Kind) && is(f.id, t.ID) &&
 		(f.states == nil || slices.Contains(f.states, t.State)) && (f.tool == "" || f.tool.Match(t.Tool)) &&
 		(f.before.IsZero() || !t.Made.IsZero() && t.Made.Before(f.before))
