@@ -1,7 +1,6 @@
 package adminapi
 
 import (
-	"context"
 	"log/slog"
 	"slices"
 	"time"
@@ -32,8 +31,7 @@ type Options struct {
 	Config   func() api.Config
 	Level    *journal.Level
 	Log      *slog.Logger
-	Ready    func() (ready bool, why []string)            // as /readyz says; why not, one line each
-	Tally    func(ctx context.Context) (api.Tally, error) // counts tasks; what it has with an error is what is known. Nil: the list of tasks does, if Work tells of them
+	Ready    func() (ready bool, why []string) // as /readyz says; why not, one line each
 
 	Decisions *audit.Decisions    // the last requests
 	Proxy     func() *proxy.Proxy // of the newest generation; explains
@@ -56,9 +54,6 @@ type API struct {
 // New returns an API; it starts nothing.
 func New(o Options) *API {
 	a := &API{o: o}
-	if a.o.Tally == nil && o.Work.Bindings != nil {
-		a.o.Tally = a.Tally
-	}
 	a.taskSnapshot.read, a.sessionSnapshot.read = a.readTasks, a.readSessions
 	return a
 }

@@ -38,12 +38,12 @@ func (a *API) serveStatus(ctx context.Context, _ *http.Request) (any, error) {
 	return told, nil
 }
 
-// tally counts tasks, as far as that can be done in time.
+// tally counts tasks, if this berth tells of any, as far as that can be done in time.
 func (a *API) tally(ctx context.Context) (tally api.Tally, err error) {
-	if a.o.Tally != nil {
+	if a.o.Work.Bindings != nil {
 		limit, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		tally, err = a.o.Tally(limit)
+		tally, err = a.count(limit)
 	}
 	if tally.ByState == nil {
 		tally.ByState = map[string]int{}

@@ -53,8 +53,8 @@ func (a *API) serveTasks(ctx context.Context, r *http.Request) (any, error) {
 
 func placeOfTask(t *api.Task) placed { return placed{t.Made, t.Pool, t.ID} }
 
-// Tally counts all tasks, as the list of them has it.
-func (a *API) Tally(ctx context.Context) (api.Tally, error) {
+// count counts all tasks, as the list of them has it; with an error, what is known.
+func (a *API) count(ctx context.Context) (api.Tally, error) {
 	seen := a.taskSnapshot.get(ctx)
 	tally := newTally(seen.asOf)
 	if seen.value != nil {
