@@ -44,24 +44,25 @@ type Options struct {
 type Face struct{ Path, Picker, SessionFailover, Discovery string }
 
 // API answers operators. Make it with [New].
-type API struct {
-	o Options
-
-	taskSnapshot    snapshot[taskList]
-	sessionSnapshot snapshot[sessionList]
-}
+type API struct{ routes []admin.Route }
 
 // New returns an API; it starts nothing.
 func New(o Options) *API {
-	a := &API{o: o}
-	a.taskSnapshot.read, a.sessionSnapshot.read = a.readTasks, a.readSessions
-	return a
+	f := newFleet(&o)
+	parts := [][]admin.Route{
+		f.routes(), (&troubles{o.Troubles}).routes(), (&settings{limits: o.Limits, config: o.Config, level: o.Level, log: o.Log}).routes(),
+		(&explanations{decisions: o.Decisions, proxy: o.Proxy}).routes(),
+	}
+	if o.Work.Bindings != nil {
+		ts := newTasks(&o)
+		f.count = ts.count
+		parts = append(parts, ts.routes(), newSessions(&o).routes(), (&subscriptions{o.Work.Subscriptions}).routes(), newQueues(&o).routes())
+	}
+	return &API{slices.Concat(parts...)}
 }
 
 // Routes are all of it.
-func (a *API) Routes() []admin.Route {
-	return slices.Concat(a.statusRoutes(), a.poolRoutes(), a.upstreamRoutes(), a.troubleRoutes(), a.settingRoutes(), a.explainRoutes(), a.workRoutes())
-}
+func (a *API) Routes() []admin.Route { return a.routes }
 
 // patience is how long a question waits for the store; then it is answered from what is known.
 const patience = 2 * time.Second

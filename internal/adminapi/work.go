@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"slices"
 
-	"berth/internal/admin"
 	"berth/internal/api"
 	"berth/internal/drain"
 	"berth/sticky"
@@ -33,20 +31,12 @@ type Work struct {
 // ErrNotCancelled is why an upstream's own task is not cancelled: what wraps it says more.
 var ErrNotCancelled = errors.New("adminapi: the upstream has not cancelled the task")
 
-// workRoutes are those of all that Work tells of.
-func (a *API) workRoutes() []admin.Route {
-	if a.o.Work.Bindings == nil {
+// upgraded are the tasks of berth's own making; nil: there are none.
+func (w *Work) upgraded() *upgrade.Tasks {
+	if w.Tasks == nil {
 		return nil
 	}
-	return slices.Concat(a.taskRoutes(), a.sessionRoutes(), a.subscriptionRoutes(), a.queueRoutes())
-}
-
-// tasks are those of berth's own making; nil: there are none.
-func (a *API) tasks() *upgrade.Tasks {
-	if a.o.Work.Tasks == nil {
-		return nil
-	}
-	return a.o.Work.Tasks()
+	return w.Tasks()
 }
 
 // digestOf is a principal as operators are shown it, in access records, too.
