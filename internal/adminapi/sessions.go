@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/admin"
 	"berth/internal/api"
+	"berth/internal/seal"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -102,7 +103,7 @@ func (s *sessions) read(ctx context.Context, _ *sessionList, pause *pause, show 
 func sessionOf(pool string, l sticky.Left, moves bool) *api.Session {
 	b := l.Binding
 	s := &api.Session{
-		ID: cmp.Or(b.Session, l.Name), Pool: pool, Upstream: b.Upstream, Caller: digestOf(b.Principal), Version: b.Version,
+		ID: cmp.Or(b.Session, l.Name), Pool: pool, Upstream: b.Upstream, Caller: seal.Digest(b.Principal), Version: b.Version,
 		Expires: l.Expires.UTC().Truncate(time.Second), Movable: moves && time.Now().Before(b.Kept), Moved: b.Former,
 	}
 	if b.Made > 0 {

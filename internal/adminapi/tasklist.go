@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/api"
+	"berth/internal/seal"
 	"berth/sticky"
 	"berth/upgrade"
 )
@@ -90,7 +91,7 @@ func (ts *tasks) serverTask(pool, upstream string, l sticky.Left) *api.Task {
 	b := l.Binding
 	t := &api.Task{
 		ID: ts.ids.Show(b.ID), Pool: pool, Kind: kindServer, Tool: b.Tool, State: cmp.Or(b.Status, stateUnknown), Upstream: upstream,
-		Caller: digestOf(b.Principal), Session: b.Session, Dialect: b.Dialect, Expires: l.Expires.UTC().Truncate(time.Second),
+		Caller: seal.Digest(b.Principal), Session: b.Session, Dialect: b.Dialect, Expires: l.Expires.UTC().Truncate(time.Second),
 	}
 	if t.ID == "" {
 		t.ID = l.Name // of what an older berth has bound
@@ -146,7 +147,7 @@ func (ts *tasks) readUpgraded(ctx context.Context, upgraded *upgrade.Tasks, befo
 func upgradedTask(t *upgrade.Task, payloads bool) *api.Task {
 	told := &api.Task{
 		ID: t.ID, Pool: t.Pool, Kind: kindUpgraded, Tool: t.Tool, State: string(t.State), Upstream: t.Upstream, Holder: t.Holder,
-		Caller: digestOf(t.Principal), Session: t.Session, Dialect: "extension",
+		Caller: seal.Digest(t.Principal), Session: t.Session, Dialect: "extension",
 		Made: t.Created.UTC(), Updated: t.Updated.UTC(), Expires: t.Expires().UTC(),
 	}
 	if payloads || inOwnWords(t) {

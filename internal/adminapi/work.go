@@ -2,8 +2,6 @@ package adminapi
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 
 	"berth/internal/api"
@@ -37,13 +35,4 @@ func (w *Work) upgraded() *upgrade.Tasks {
 		return nil
 	}
 	return w.Tasks()
-}
-
-// digestOf is a principal as operators are shown it, in access records, too.
-func digestOf(principal string) string {
-	if principal == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(principal))
-	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
