@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"berth/internal/api"
+	"berth/internal/drain"
 	"berth/internal/seal"
 	"berth/sticky"
 	"berth/upgrade"
@@ -88,18 +88,11 @@ func (l *taskList) missing(n int, where string) {
 
 // serverTask is a task that an upstream owns, as its binding tells it.
 func (ts *tasks) serverTask(pool, upstream string, l sticky.Left) *api.Task {
-	b := l.Binding
-	t := &api.Task{
-		ID: ts.ids.Show(b.ID), Pool: pool, Kind: kindServer, Tool: b.Tool, State: cmp.Or(b.Status, stateUnknown), Upstream: upstream,
-		Caller: seal.Digest(b.Principal), Session: b.Session, Dialect: b.Dialect, Expires: l.Expires.UTC().Truncate(time.Second),
+	item := drain.ItemOf(l, ts.ids)
+	return &api.Task{
+		ID: item.ID, Pool: pool, Kind: kindServer, Tool: item.Tool, State: cmp.Or(item.Status, stateUnknown), Upstream: upstream,
+		Caller: item.Caller, Session: item.Session, Dialect: l.Binding.Dialect, Made: item.Made, Expires: item.Expires,
 	}
-	if t.ID == "" {
-		t.ID = l.Name // of what an older berth has bound
-	}
-	if b.Made > 0 {
-		t.Made = time.UnixMilli(b.Made).UTC()
-	}
-	return t
 }
 
 // readUpgraded reads the tasks of berth's own making.
