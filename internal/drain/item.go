@@ -36,12 +36,3 @@ func ItemOf(l sticky.Left, ids *IDs) Item {
 	}
 	return i
 }
-
-// add lists what is left, up to most things.
-func (s *Status) add(left []sticky.Left, ids *IDs, most int) {
-	for _, one := range left {
-		if len(s.Items) < most {
-			s.Items = append(s.Items, ItemOf(one, ids))
-		}
-	}
-}
