@@ -76,11 +76,11 @@ func (s *snapshot[T]) get(ctx context.Context) shot[T] {
 	return shot[T]{s.value, s.asOf, s.whole, s.err}
 }
 
-// missing is what of a snapshot may be missing, as a words it; says is what it says itself.
-func (s shot[T]) missing(a *API, says string) string {
+// missing is what of a snapshot may be missing, as o words it; says is what it says itself.
+func (s shot[T]) missing(o outages, says string) string {
 	switch {
 	case isAway(s.err):
-		return "not read anew: " + a.awayLine(s.err)
+		return "not read anew: " + o.awayLine(s.err)
 	case s.err != nil:
 		return "not read anew: " + s.err.Error()
 	case !s.whole:

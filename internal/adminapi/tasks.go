@@ -10,27 +10,51 @@ import (
 
 	"berth/internal/admin"
 	"berth/internal/api"
+	"berth/internal/drain"
+	"berth/routing"
+	"berth/sticky"
 	"berth/upgrade"
 )
 
-// taskRoutes tell of tasks, and give orders about them.
-func (a *API) taskRoutes() []admin.Route {
+// tasks tell of tasks, berth's own and those of servers, and give orders about them.
+type tasks struct {
+	pools    func() []*routing.Pool
+	bindings *sticky.Bindings
+	ids      *drain.IDs
+	upgraded func() *upgrade.Tasks                                      // returns nil: no rule has made any
+	cancel   func(ctx context.Context, pool, upstream, id string) error // nil: none of servers are cancelled
+	payloads func() bool                                                // tells whether what tasks bear may be told
+	outages  outages
+
+	snapshot snapshot[taskList]
+}
+
+func newTasks(o *Options) *tasks {
+	ts := &tasks{
+		pools: o.Pools, bindings: o.Work.Bindings, ids: o.Work.IDs, upgraded: o.Work.upgraded, cancel: o.Work.CancelTask,
+		payloads: func() bool { return o.Payloads != nil && o.Payloads() }, outages: outages{o.Store},
+	}
+	ts.snapshot.read = ts.read
+	return ts
+}
+
+func (ts *tasks) routes() []admin.Route {
 	return []admin.Route{
-		{Pattern: "GET /v1/tasks", Query: []string{"limit", "cursor", "pool", "upstream", "holder", "caller", "tool", "state", "kind", "older", "id"}, Serve: a.serveTasks},
-		{Pattern: "GET /v1/tasks/{id}", Query: []string{"pool"}, Serve: a.serveTask},
-		{Pattern: "POST /v1/tasks/{id}/cancel", Serve: a.serveCancel},
-		{Pattern: "POST /v1/tasks/{id}/rerun", Serve: a.serveRerun},
+		{Pattern: "GET /v1/tasks", Query: []string{"limit", "cursor", "pool", "upstream", "holder", "caller", "tool", "state", "kind", "older", "id"}, Serve: ts.serveTasks},
+		{Pattern: "GET /v1/tasks/{id}", Query: []string{"pool"}, Serve: ts.serveTask},
+		{Pattern: "POST /v1/tasks/{id}/cancel", Serve: ts.serveCancel},
+		{Pattern: "POST /v1/tasks/{id}/rerun", Serve: ts.serveRerun},
 	}
 }
 
-func (a *API) serveTasks(ctx context.Context, r *http.Request) (any, error) {
+func (ts *tasks) serveTasks(ctx context.Context, r *http.Request) (any, error) {
 	wanted, err := readTaskFilter(r)
 	if err != nil {
 		return nil, err
 	}
-	seen := a.taskSnapshot.get(ctx)
+	seen := ts.snapshot.get(ctx)
 	if seen.value == nil {
-		if err := a.fault(seen.err); err != nil {
+		if err := ts.outages.fault(seen.err); err != nil {
 			return nil, err
 		}
 		seen.value = &taskList{}
@@ -47,22 +71,22 @@ func (a *API) serveTasks(ctx context.Context, r *http.Request) (any, error) {
 	if told.Tasks, told.Page, err = pageOf(r, matching, placeOfTask); err != nil {
 		return nil, err
 	}
-	told.Partial = seen.missing(a, seen.value.partial)
+	told.Partial = seen.missing(ts.outages, seen.value.partial)
 	return told, nil
 }
 
 func placeOfTask(t *api.Task) placed { return placed{t.Made, t.Pool, t.ID} }
 
-// Tally counts all tasks, as the list of them has it.
-func (a *API) Tally(ctx context.Context) (api.Tally, error) {
-	seen := a.taskSnapshot.get(ctx)
+// count counts all tasks, as the list of them has it; with an error, what is known.
+func (ts *tasks) count(ctx context.Context) (api.Tally, error) {
+	seen := ts.snapshot.get(ctx)
 	tally := newTally(seen.asOf)
 	if seen.value != nil {
 		for _, one := range seen.value.all {
 			tally.add(one)
 		}
 	}
-	return tally.Tally, a.fault(seen.err)
+	return tally.Tally, ts.outages.fault(seen.err)
 }
 
 // tallying counts.
@@ -133,7 +157,6 @@ func readTaskFilter(r *http.Request) (f taskFilter, err error) {
 }
 
 func (f *taskFilter) matches(t *api.Task) bool {
-	is := func(wanted, has string) bool { return wanted == "" || wanted == has }
 	return is(f.pool, t.Pool) && is(f.upstream, t.Upstream) && is(f.holder, t.Holder) && is(f.caller, t.Caller) && is(f.kind, t.Kind) && is(f.id, t.ID) &&
 		(f.states == nil || slices.Contains(f.states, t.State)) && (f.tool == "" || f.tool.Match(t.Tool)) &&
 		(f.before.IsZero() || !t.Made.IsZero() && t.Made.Before(f.before))

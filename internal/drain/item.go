@@ -1,10 +1,9 @@
 package drain
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"time"
 
+	"berth/internal/seal"
 	"berth/sticky"
 )
 
@@ -22,7 +21,7 @@ type Item struct {
 
 func itemOf(l sticky.Left, ids *IDs) Item {
 	b := l.Binding
-	i := Item{Kind: string(l.Kind), ID: ids.Show(b.ID), Tool: b.Tool, Status: b.Status, Session: b.Session, Caller: digestOf(b.Principal), Expires: l.Expires.UTC().Truncate(time.Second)}
+	i := Item{Kind: string(l.Kind), ID: ids.Show(b.ID), Tool: b.Tool, Status: b.Status, Session: b.Session, Caller: seal.Digest(b.Principal), Expires: l.Expires.UTC().Truncate(time.Second)}
 	if b.Made > 0 {
 		i.Made = time.UnixMilli(b.Made).UTC()
 	}
@@ -33,15 +32,6 @@ func itemOf(l sticky.Left, ids *IDs) Item {
 		i.ID = l.Name // of what an older berth has bound
 	}
 	return i
-}
-
-// digestOf is a principal as operators are shown it.
-func digestOf(principal string) string {
-	if principal == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(principal))
-	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
 // add lists what is left, up to most things.

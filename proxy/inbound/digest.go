@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"berth/internal/mcp"
+	"berth/internal/seal"
 	"berth/internal/wire"
 )
 
@@ -59,11 +60,8 @@ func IsOfOneCall(name string) bool {
 	return strings.HasPrefix(name, mcp.HeaderParamPrefix)
 }
 
-// Digest names a secret without telling it.
-func Digest(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return base64.RawURLEncoding.EncodeToString(sum[:12])
-}
+// Digest is [seal.Digest]: it names a secret without telling it; "" for none.
+func Digest(secret string) string { return seal.Digest(secret) }
 
 // Origins tell where the request comes from: an upstream may let in some addresses only.
 // Believed proxies say it in headers, whose peers say nothing of the client; of anybody
