@@ -166,4 +166,3 @@ func (s *twoPieces) Read(p []byte) (int, error) {
 	}
 	return s.script.Read(p)
 }
-
