@@ -96,6 +96,7 @@ func TestBoundsOfHandlers(t *testing.T) {
 		}
 		io.WriteString(conn, post("/bounded", "Content-Length: 2\r\n", "h"))
 		time.Sleep(2 * time.Minute)
+		synctest.Wait()
 		if took < time.Minute || took > 61*time.Second {
 			t.Errorf("with one: took %v", took)
 		}
