@@ -23,19 +23,19 @@ type view struct {
 type place struct{ pool, upstream string }
 
 // look asks all berths and the store, for as long as patience lasts.
-func (a *API) look(ctx context.Context) (v view, err error) {
+func (f *fleet) look(ctx context.Context) (v view, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var berths error
 	var asking sync.WaitGroup
-	asking.Go(func() { v.berths, berths = a.o.Board.All(ctx) })
-	asking.Go(func() { v.may, err = a.o.Drains.All(ctx) })
+	asking.Go(func() { v.berths, berths = f.board.All(ctx) })
+	asking.Go(func() { v.may, err = f.drains.All(ctx) })
 	asking.Wait()
 	if isAway(err) {
-		v.may, berths, err = a.o.Drains.Known(), err, nil
+		v.may, berths, err = f.drains.Known(), err, nil
 	}
 	if berths != nil {
-		v.partial = a.partial(berths)
+		v.partial = f.outages.partial(berths)
 	}
 	v.seen = seenBy(v.berths)
 	return v, err

@@ -3,15 +3,16 @@ package storage
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
+
+	"berth/internal/ordered"
 )
 
 // memoryList is one list in memory. Its members are entries without a value.
 type memoryList struct {
 	name    string
 	members map[string]*entry
-	ordered []*entry // by order
+	ordered *ordered.List[*entry] // by order
 }
 
 func (m *memoryEngine) AddMember(_ context.Context, list, member string, ttl time.Duration, most int) error {
@@ -26,7 +27,7 @@ func (m *memoryEngine) AddMember(_ context.Context, list, member string, ttl tim
 		}
 		m.remove(before)
 	}
-	if most > 0 && len(standing.live(now)) >= most {
+	if most > 0 && standing.ordered.Len()-standing.firstLive(now) >= most {
 		return ErrFull
 	}
 	m.enlist(standing, member, deadline(now, ttl))
@@ -52,7 +53,7 @@ func (m *memoryEngine) listOf(list string) *memoryList {
 	if standing := m.lists[list]; standing != nil {
 		return standing
 	}
-	return &memoryList{name: list, members: make(map[string]*entry)}
+	return &memoryList{name: list, members: make(map[string]*entry), ordered: ordered.New(order)}
 }
 
 // enlist makes member one of a list that it is not in.
@@ -83,8 +84,9 @@ func (m *memoryEngine) Members(_ context.Context, list string) ([]string, error)
 	if standing == nil {
 		return nil, nil
 	}
-	var members []string
-	for _, e := range standing.live(now) {
+	first := standing.firstLive(now)
+	members := make([]string, 0, standing.ordered.Len()-first)
+	for _, e := range standing.ordered.From(first) {
 		members = append(members, e.key)
 	}
 	return members, nil
@@ -99,13 +101,16 @@ func (m *memoryEngine) Listing(_ context.Context, list string, most int) (Listin
 	if standing == nil {
 		return Listing{}, nil
 	}
-	live := standing.live(now)
-	listing := Listing{Size: len(live)}
-	for i, e := range live {
-		left := lifeLeft(e.expires, now)
-		if listing.Last = max(listing.Last, left); i < most {
-			listing.Members = append(listing.Members, Member{Name: e.key, Left: left})
+	first := standing.firstLive(now)
+	listing := Listing{Size: standing.ordered.Len() - first}
+	if endless := standing.ordered.Search(func(e *entry) bool { return e.expires.IsZero() }); endless > first {
+		listing.Last = lifeLeft(standing.ordered.At(endless-1).expires, now)
+	}
+	for place, e := range standing.ordered.From(first) {
+		if place-first >= most {
+			break
 		}
+		listing.Members = append(listing.Members, Member{Name: e.key, Left: lifeLeft(e.expires, now)})
 	}
 	return listing, nil
 }
@@ -120,25 +125,17 @@ func lifeLeft(expires, now time.Time) time.Duration {
 
 func (l *memoryList) add(e *entry) {
 	l.members[e.key] = e
-	at, _ := slices.BinarySearchFunc(l.ordered, e, order)
-	l.ordered = slices.Insert(l.ordered, at, e)
+	l.ordered.Insert(e)
 }
 
 func (l *memoryList) remove(e *entry) {
 	delete(l.members, e.key)
-	if at, found := slices.BinarySearchFunc(l.ordered, e, order); found {
-		l.ordered = slices.Delete(l.ordered, at, at+1)
-	}
+	l.ordered.Remove(e)
 }
 
-func (l *memoryList) live(now time.Time) []*entry {
-	at, _ := slices.BinarySearchFunc(l.ordered, now, func(e *entry, now time.Time) int {
-		if e.live(now) {
-			return 1
-		}
-		return -1
-	})
-	return l.ordered[at:]
+// firstLive is the place of the first that has not expired: none of those behind it has.
+func (l *memoryList) firstLive(now time.Time) int {
+	return l.ordered.Search(func(e *entry) bool { return e.live(now) })
 }
 
 func order(a, b *entry) int {

@@ -3,6 +3,7 @@ package storage
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,7 +44,7 @@ func TestMemoryCollectsMembersThatExpired(t *testing.T) {
 		}
 		members := 0
 		for _, list := range m.lists {
-			members += len(list.ordered)
+			members += list.ordered.Len()
 		}
 		if members > 2*perRound || len(m.queue) != members || len(m.lists) > 2*9 {
 			t.Errorf("got %d members of %d lists, %d in the queue; want at most %d", members, len(m.lists), len(m.queue), 2*perRound)
@@ -72,4 +73,21 @@ func TestMemoryMembersExpireOnTime(t *testing.T) {
 			t.Errorf("got %q, %v, want 0 and late", got, err)
 		}
 	})
+}
+
+// What one of a list's members costs to come and go is no matter of how many there are.
+func BenchmarkMemoryList(b *testing.B) {
+	for _, members := range []int{10_000, 1_000_000} {
+		b.Run(strconv.Itoa(members), func(b *testing.B) {
+			m, ctx := newMemoryEngine(), b.Context()
+			for i := range members {
+				_ = m.AddMember(ctx, "list", strconv.Itoa(i), time.Hour, 0)
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				_ = m.RemoveMember(ctx, "list", strconv.Itoa(i))
+				_ = m.AddMember(ctx, "list", strconv.Itoa(members+i), time.Hour, 2*members)
+			}
+		})
+	}
 }
