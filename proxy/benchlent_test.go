@@ -144,6 +144,7 @@ func (s *lentSender) Send(_ context.Context, request *exchange.Request, _ time.D
 		length = int64(len(answer))
 	}
 	s.lent.Reader.Reset(answer)
+	request.Written = true
 	s.lent.Response = wire.Response{Status: 200, Phrase: "OK", Header: s.header, Body: lentBody{s}, ContentLength: length, ProtoMajor: 1, ProtoMinor: 1}
 	return &s.lent.Response, nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"berth/internal/admin"
 	"berth/internal/api"
-	"berth/internal/seal"
+	"berth/internal/drain"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -101,13 +101,9 @@ func (s *sessions) read(ctx context.Context, _ *sessionList, pause *pause, show 
 
 // sessionOf is a session as its binding tells it. moves says that its pool has sessions move.
 func sessionOf(pool string, l sticky.Left, moves bool) *api.Session {
-	b := l.Binding
-	s := &api.Session{
-		ID: cmp.Or(b.Session, l.Name), Pool: pool, Upstream: b.Upstream, Caller: seal.Digest(b.Principal), Version: b.Version,
-		Expires: l.Expires.UTC().Truncate(time.Second), Movable: moves && time.Now().Before(b.Kept), Moved: b.Former,
+	b, item := l.Binding, drain.ItemOf(l, nil)
+	return &api.Session{
+		ID: item.ID, Pool: pool, Upstream: b.Upstream, Caller: item.Caller, Version: b.Version, Made: item.Made, Expires: item.Expires,
+		Movable: moves && time.Now().Before(b.Kept), Moved: b.Former,
 	}
-	if b.Made > 0 {
-		s.Made = time.UnixMilli(b.Made).UTC()
-	}
-	return s
 }

@@ -5,10 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"berth/internal/api"
-	"berth/internal/seal"
 	"berth/sticky"
 	"berth/upgrade"
 )
@@ -86,22 +84,6 @@ func (l *taskList) missing(n int, where string) {
 	}
 }
 
-// serverTask is a task that an upstream owns, as its binding tells it.
-func (ts *tasks) serverTask(pool, upstream string, l sticky.Left) *api.Task {
-	b := l.Binding
-	t := &api.Task{
-		ID: ts.ids.Show(b.ID), Pool: pool, Kind: kindServer, Tool: b.Tool, State: cmp.Or(b.Status, stateUnknown), Upstream: upstream,
-		Caller: seal.Digest(b.Principal), Session: b.Session, Dialect: b.Dialect, Expires: l.Expires.UTC().Truncate(time.Second),
-	}
-	if t.ID == "" {
-		t.ID = l.Name // of what an older berth has bound
-	}
-	if b.Made > 0 {
-		t.Made = time.UnixMilli(b.Made).UTC()
-	}
-	return t
-}
-
 // readUpgraded reads the tasks of berth's own making.
 func (ts *tasks) readUpgraded(ctx context.Context, upgraded *upgrade.Tasks, before, list *taskList, rest func() error) error {
 	ids, all, err := upgraded.Found(ctx, tasksMost)
@@ -141,34 +123,6 @@ func (ts *tasks) readUpgraded(ctx context.Context, upgraded *upgrade.Tasks, befo
 		}
 	}
 	return nil
-}
-
-// upgradedTask is a task of berth's own making, without its place in a queue.
-func upgradedTask(t *upgrade.Task, payloads bool) *api.Task {
-	told := &api.Task{
-		ID: t.ID, Pool: t.Pool, Kind: kindUpgraded, Tool: t.Tool, State: string(t.State), Upstream: t.Upstream, Holder: t.Holder,
-		Caller: seal.Digest(t.Principal), Session: t.Session, Dialect: "extension",
-		Made: t.Created.UTC(), Updated: t.Updated.UTC(), Expires: t.Expires().UTC(),
-	}
-	if payloads || inOwnWords(t) {
-		told.Message = t.Message
-	}
-	if t.Call != "" {
-		told.Dialect = "core"
-	}
-	if t.State == upgrade.Dispatched && len(t.OpenAsks()) > 0 {
-		told.State = string(upgrade.InputRequired)
-	}
-	if t.State == upgrade.Queued {
-		told.Queue = t.Terms.Queue
-	}
-	return told
-}
-
-// inOwnWords reports whether the message of t is berth's: what a tool says of its progress, or why it failed,
-// is part of what it answers.
-func inOwnWords(t *upgrade.Task) bool {
-	return t.State == upgrade.Cancelled || t.State == upgrade.Failed && t.Reason() != ""
 }
 
 // findPlaces says where tasks stand in their lines. Each line is read once.

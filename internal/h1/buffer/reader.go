@@ -179,3 +179,10 @@ func (r *Reader) makeRoom() {
 		r.memory, r.bytes = nil, grown
 	}
 }
+
+// Add puts a byte that was read from the connection by other means behind those that were not taken.
+func (r *Reader) Add(b byte) {
+	r.makeRoom()
+	r.bytes[r.end] = b
+	r.end++
+}
