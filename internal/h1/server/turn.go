@@ -34,12 +34,15 @@ func (t *turn) serve(c *conn) bool {
 		return false
 	}
 	d := departures.next(c, asked.Length == 0)
-	c.departure, t.body.departure, t.answer.departure = d, d, d
+	t.body.departure, t.answer.departure = d, d
 	t.request.WithContext(d)
+	if c.departure.Store(d); c.state.Load() == closed { // whoever closed it may have missed this one
+		d.end()
+	}
 	whole := c.server.options.Handler.Serve(&t.answer, &t.request)
 	d.end()
 	d.stopWatching()
-	c.departure = nil
+	c.departure.Store(nil)
 	return t.end(c, whole)
 }
 
