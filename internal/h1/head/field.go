@@ -25,7 +25,7 @@ func (p *Parser) field(b []byte, begin, end int) error {
 	if !isText(b[value:end]) {
 		return errControl
 	}
-	p.fields = append(p.fields, field{begin, nameEnd, value, end})
+	p.fields = append(p.fields, field{uint32(begin), uint32(nameEnd), uint32(value), uint32(end)})
 	return p.frame.field(b[begin:nameEnd], b[value:end])
 }
 

@@ -49,10 +49,13 @@ func (t *turn) serve(c *conn) bool {
 func (t *turn) begin(c *conn, asked *head.Request) {
 	length := asked.Length
 	t.body.conn, t.body.ended = c, length == 0
-	if length == head.Chunked {
+	switch length {
+	case 0:
+		c.in.Release() // the handler may take long
+	case head.Chunked:
 		length, t.body.chunked = -1, true
 		t.body.reader.Chunks(&c.in, body.Misplaced)
-	} else {
+	default:
 		t.body.reader.Length(&c.in, length)
 	}
 	t.answer.begin(c, asked, &t.body)
