@@ -24,7 +24,7 @@ type Parser struct {
 }
 
 // field is where a field lies in its head.
-type field struct{ name, nameEnd, value, end int }
+type field struct{ name, nameEnd, value, end uint32 }
 
 // Request reads a request's head of at most limit bytes. The error is io.EOF if the connection ended before it,
 // and io.ErrUnexpectedEOF if it did within.
